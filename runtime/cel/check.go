@@ -109,7 +109,6 @@ func (j *judge) value(s *Schema, d *declaration, at place) {
 	}
 }
 
-// rules checks the rules of one value.
 func (j *judge) rules(s *Schema, d *declaration, at place) {
 	if len(s.Rules) == 0 {
 		return

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// compiled is a compiled rule.
 type compiled struct {
 	Rule
 	program celgo.Program // nil where the rule is empty
@@ -44,7 +43,6 @@ type Issue struct {
 	Message      string
 }
 
-// flaw is a fault of a part of a rule.
 type flaw struct {
 	part    Part
 	message string
@@ -128,7 +126,6 @@ func locate(errors []*common.Error) []Issue {
 	return out
 }
 
-// executable makes a program, and estimates its cost.
 func (s *scope) executable(env *celgo.Env, ast *celgo.Ast, part Part) (celgo.Program, uint64, *flaw) {
 	p, err := program(env, ast, s.costs)
 	if err != nil {
@@ -141,7 +138,6 @@ func (s *scope) executable(env *celgo.Env, ast *celgo.Ast, part Part) (celgo.Pro
 	return p, estimate.Max, nil
 }
 
-// static returns the flaws of a rule that are found without the compiler.
 func static(r Rule, s *Schema) []flaw {
 	var out []flaw
 	add := func(part Part, message string) { out = append(out, flaw{part: part, message: message}) }
@@ -175,20 +171,16 @@ func static(r Rule, s *Schema) []flaw {
 	return out
 }
 
-// reasons are the constructors of rules' errors, by reason.
 var reasons = map[string]func(path *field.Path, value any, detail string) *field.Error{
 	"":                  field.Invalid,
 	"FieldValueInvalid": field.Invalid,
-	"FieldValueForbidden": func(path *field.Path, _ any,
-		detail string) *field.Error {
+	"FieldValueForbidden": func(path *field.Path, _ any, detail string) *field.Error {
 		return field.Forbidden(path, detail)
 	},
-	"FieldValueRequired": func(path *field.Path, _ any,
-		detail string) *field.Error {
+	"FieldValueRequired": func(path *field.Path, _ any, detail string) *field.Error {
 		return field.Required(path, detail)
 	},
-	"FieldValueDuplicate": func(path *field.Path, value any,
-		_ string) *field.Error {
+	"FieldValueDuplicate": func(path *field.Path, value any, _ string) *field.Error {
 		return field.Duplicate(path, value)
 	},
 }

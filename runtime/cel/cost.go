@@ -21,7 +21,6 @@ type costs struct {
 
 const perCharacter, perPattern = common.StringTraversalCostFactor, common.RegexStringLengthCostFactor
 
-// costClass is the class of a function's cost.
 type costClass uint8
 
 const (
@@ -48,7 +47,6 @@ var costClasses = map[string]costClass{
 	"ip.isCanonical": readTwice,
 }
 
-// costClassOf returns the class of an overload, or 0 if it has a cost of its own.
 func costClassOf(function, overload string) costClass {
 	if overload == "cidr_ip" {
 		return nominal
@@ -114,7 +112,6 @@ func containment(function, overload string, args []ref.Val) uint64 {
 
 func units(n uint64) *uint64 { return &n }
 
-// size returns the length of text, or the number of elements.
 func size(v ref.Val) uint64 {
 	if s, ok := v.(traits.Sizer); ok {
 		if n, ok := s.Size().(types.Int); ok {
@@ -124,7 +121,6 @@ func size(v ref.Val) uint64 {
 	return 1
 }
 
-// read returns the cost of reading text a number of times.
 func read(v ref.Val, times float64) uint64 {
 	return uint64(math.Ceil(float64(size(v)) * times * perCharacter))
 }
@@ -135,7 +131,6 @@ func match(text, pattern uint64) uint64 {
 	return uint64(math.Ceil((1+float64(text))*perCharacter)) * uint64(math.Ceil(float64(pattern)*perPattern))
 }
 
-// traverse returns the cost of traversing a value and all values within.
 func traverse(v ref.Val) uint64 {
 	switch v := v.(type) {
 	case types.String:

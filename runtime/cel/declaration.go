@@ -2,6 +2,7 @@ package cel
 
 import (
 	"math"
+	"slices"
 
 	celgo "github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
@@ -93,10 +94,6 @@ func declareMap(s *Schema, path string) *declaration {
 func declareObject(s *Schema, path string) *declaration {
 	d := &declaration{schema: s, typ: celgo.ObjectType(path), fields: make(map[string]*declaration, len(s.Properties)),
 		least: 2}
-	required := make(map[string]bool, len(s.Required))
-	for _, name := range s.Required {
-		required[name] = true
-	}
 	for name, p := range s.Properties {
 		field := declare(p, path+"."+name, p.EmbeddedResource)
 		if field == nil {
@@ -105,7 +102,7 @@ func declareObject(s *Schema, path string) *declaration {
 		if escaped, ok := Escape(name); ok {
 			d.fields[escaped] = field
 		}
-		if required[name] && !p.Defaulted {
+		if !p.Defaulted && slices.Contains(s.Required, name) {
 			d.least += int64(len(name)) + field.least + 4
 		}
 	}
@@ -145,7 +142,6 @@ func characters(s *Schema, unbounded int64) int64 {
 	return max(0, min(*s.MaxLength, math.MaxInt64/4)) * 4
 }
 
-// objects adds the types of the objects in a declaration, by name.
 func (d *declaration) objects(into map[string]*declaration) {
 	if d == nil {
 		return
@@ -192,7 +188,6 @@ func (p *provider) FindStructFieldType(name, field string) (*types.FieldType, bo
 	return nil, false
 }
 
-// typed returns the environment with the types of a declaration's objects.
 func typed(root *declaration) (*celgo.Env, error) {
 	env, err := base()
 	if err != nil {

@@ -37,7 +37,6 @@ func (c *costs) EstimateCallCost(function, overload string, target *checker.AstN
 	return nil
 }
 
-// member estimates the cost of a call on a value.
 func (c *costs) member(function, overload string, target checker.AstNode,
 	args []checker.AstNode) *checker.CallEstimate {
 	size := c.size(target)

@@ -29,7 +29,6 @@ func (v variables) ResolveName(name string) (any, bool) {
 // Parent returns nil: there are no other variables.
 func (variables) Parent() interpreter.Activation { return nil }
 
-// rules runs the rules for one value.
 func (w *walk) rules(n *node, path *field.Path, v, old any, at ratchet) {
 	if len(n.rules) == 0 {
 		return
@@ -175,7 +174,6 @@ func (w *walk) message(r *compiled, vars variables) (text, stopped string) {
 	return text, ""
 }
 
-// title returns the name of a rule in errors.
 func (r *compiled) title() string {
 	if r.Message != "" {
 		return strings.TrimSpace(r.Message)

@@ -11,7 +11,6 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
 
-// format is a named format of text.
 type format struct {
 	name string
 	// check returns the errors of text.

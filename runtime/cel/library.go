@@ -16,7 +16,6 @@ import (
 // functions are the overloads of functions, by the functions' names.
 type functions map[string][]celgo.FunctionOpt
 
-// options declares the functions.
 func (f functions) options() []celgo.EnvOption {
 	options := make([]celgo.EnvOption, 0, len(f))
 	for name, overloads := range f {
@@ -38,12 +37,10 @@ func (f function) returns(result *celgo.Type) function {
 	return f
 }
 
-// global declares an overload that is called f(a, b).
 func global(id string, f function) celgo.FunctionOpt {
 	return celgo.Overload(id, f.args, f.result, f.call)
 }
 
-// member declares an overload that is called a.f(b).
 func member(id string, f function) celgo.FunctionOpt {
 	return celgo.MemberOverload(id, f.args, f.result, f.call)
 }
@@ -82,7 +79,6 @@ func binaryOrError[A, B, R any](f func(A, B) (R, error)) function {
 	return function{[]*celgo.Type{typeOf[A](), typeOf[B]()}, typeOf[R](), celgo.BinaryBinding(call)}
 }
 
-// succeeds returns a function that tells whether f succeeds.
 func succeeds[A, R any](f func(A) (R, error)) func(A) bool {
 	return func(a A) bool {
 		_, err := f(a)

@@ -87,6 +87,19 @@ func (l *list) key(e ref.Val) (string, ref.Val) {
 	return fmt.Sprintf("%#v", key), nil
 }
 
+// index returns the places of elements by their keys.
+func (l *list) index(elements []ref.Val) (map[string]int, ref.Val) {
+	index := make(map[string]int, len(elements))
+	for i, e := range elements {
+		k, fault := l.key(e)
+		if fault != nil {
+			return nil, fault
+		}
+		index[k] = i
+	}
+	return index, nil
+}
+
 // Equal compares lists: element by element, or by their keys.
 func (l *list) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Lister)
@@ -108,13 +121,10 @@ func (l *list) Equal(other ref.Val) ref.Val {
 }
 
 func (l *list) equalByKey(o traits.Lister) ref.Val {
-	mine := make(map[string]ref.Val, l.len())
-	for _, e := range l.all() {
-		k, fault := l.key(e)
-		if fault != nil {
-			return fault
-		}
-		mine[k] = e
+	elements := l.all()
+	mine, fault := l.index(elements)
+	if fault != nil {
+		return fault
 	}
 	seen := make(map[string]bool, len(mine))
 	for it := o.Iterator(); it.HasNext() == types.True; {
@@ -123,11 +133,11 @@ func (l *list) equalByKey(o traits.Lister) ref.Val {
 		if fault != nil {
 			return fault
 		}
-		m, ok := mine[k]
+		i, ok := mine[k]
 		if !ok {
 			return types.False
 		}
-		if eq := m.Equal(e); eq != types.True {
+		if eq := elements[i].Equal(e); eq != types.True {
 			return eq
 		}
 		seen[k] = true
@@ -143,14 +153,11 @@ func (l *list) Add(other ref.Val) ref.Val {
 	}
 	sum := &list{got: l.all(), kind: l.kind, keys: l.keys, items: l.items}
 	keyed := l.kind == "map" || l.kind == "set"
-	index := map[string]int{}
+	var index map[string]int
 	if keyed {
-		for i, e := range sum.got {
-			k, fault := l.key(e)
-			if fault != nil {
-				return fault
-			}
-			index[k] = i
+		var fault ref.Val
+		if index, fault = l.index(sum.got); fault != nil {
+			return fault
 		}
 	}
 	for it := o.Iterator(); it.HasNext() == types.True; {

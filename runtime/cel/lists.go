@@ -82,7 +82,6 @@ func isSorted(list ref.Val) ref.Val {
 	return out
 }
 
-// sum adds the elements to zero.
 func sum(zero ref.Val) func(ref.Val) ref.Val {
 	return func(list ref.Val) ref.Val {
 		total := zero

@@ -162,7 +162,6 @@ func (u unknown) ConvertToNative(to reflect.Type) (any, error) {
 
 func (u unknown) ConvertToType(to ref.Type) ref.Val { return types.NewErr(noConversion, to.TypeName()) }
 
-// Equal compares the values as JSON.
 func (u unknown) Equal(other ref.Val) ref.Val { return types.Bool(same(u.raw, other.Value())) }
 
 func (u unknown) Type() ref.Type { return types.UnknownType }

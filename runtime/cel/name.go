@@ -99,7 +99,6 @@ func parseFieldPath(text string, s *Schema) (*field.Path, error) {
 	return path, nil
 }
 
-// quoted reads a name in single quotes and the bracket behind it.
 func quoted(text string) (name, rest string, err error) {
 	if text == "" || text[0] != '\'' {
 		return "", "", fmt.Errorf("expected single quoted string but got %s", text)

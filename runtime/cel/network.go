@@ -65,7 +65,6 @@ func family(a netip.Addr) int {
 	return 6
 }
 
-// networkFunctions are cidr, isCIDR and the methods of a CIDR block.
 func networkFunctions() functions {
 	return functions{
 		"cidr":   {global("string_to_cidr", unaryOrError(parseNetwork))},
@@ -123,7 +122,6 @@ var urlClass = &class[*url.URL]{
 	text:  (*url.URL).String,
 }
 
-// urlFunctions are url, isURL and the methods of a URL.
 func urlFunctions() functions {
 	str := celgo.StringType
 	return functions{

@@ -19,16 +19,13 @@ type class[T any] struct {
 	converts bool
 }
 
-// of returns a value of the class.
 func (c *class[T]) of(value T) ref.Val { return opaque[T]{c, value} }
 
-// opaque is a value of a class.
 type opaque[T any] struct {
 	class *class[T]
 	value T
 }
 
-// ConvertToNative returns the Go value, or its text.
 func (o opaque[T]) ConvertToNative(to reflect.Type) (any, error) {
 	if reflect.TypeFor[T]().AssignableTo(to) {
 		return o.value, nil
@@ -64,7 +61,6 @@ func (o opaque[T]) Type() ref.Type { return o.class.typ }
 
 func (o opaque[T]) Value() any { return o.value }
 
-// Size returns the size that counts for the cost of the value.
 func (o opaque[T]) Size() ref.Val {
 	if o.class.size == nil {
 		return types.IntOne

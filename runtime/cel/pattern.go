@@ -9,7 +9,6 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// patternFunctions are find and findAll, with regular expressions.
 func patternFunctions() functions {
 	find, all := celgo.FunctionBinding(searched(find)), celgo.FunctionBinding(searched(findAll))
 	str, strs := celgo.StringType, celgo.ListType(celgo.StringType)
@@ -22,7 +21,6 @@ func patternFunctions() functions {
 	}
 }
 
-// constantPatterns compiles constant expressions with the program.
 func constantPatterns() celgo.ProgramOption {
 	return celgo.OptimizeRegex(once("find", find), once("findAll", findAll))
 }

@@ -15,7 +15,6 @@ var quantityClass = &class[quantity]{
 	text:  quantity.String,
 }
 
-// quantityFunctions are quantity, isQuantity, and arithmetic with resource.Quantity.
 func quantityFunctions() functions {
 	return functions{
 		"quantity":           {global("string_to_quantity", unaryOrError(parseQuantity))},

@@ -16,7 +16,6 @@ type ratchet struct {
 	now, old   any
 }
 
-// forgives tells whether the update may keep a fault of the value.
 func (r ratchet) forgives() bool {
 	return r.schema != nil && unchanged(r.schema, r.now, r.old)
 }
@@ -87,7 +86,6 @@ func unchanged(s *Schema, now, old any) bool {
 	return same(now, old)
 }
 
-// same compares values of JSON.
 func same(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
@@ -142,7 +140,6 @@ func newIndex(s *Schema, elements []any) index {
 	return x
 }
 
-// find returns the element with the key of another element, or nil.
 func (x index) find(element any) any {
 	if x.entries == nil {
 		return nil

@@ -1,6 +1,7 @@
 package cel
 
 import (
+	"fmt"
 	"slices"
 
 	celgo "github.com/google/cel-go/cel"
@@ -111,22 +112,12 @@ func (c *compiler) compile(n *node, s *Schema, d *declaration) {
 		rule, flaws := sc.compile(r)
 		for _, f := range flaws {
 			if c.fault == nil {
-				c.fault = &ruleError{r, f}
+				c.fault = fmt.Errorf("CEL rule %s: %s: %s", r.Rule, f.part, f.message)
 			}
 		}
 		n.rules = append(n.rules, rule)
 		n.transitions = n.transitions || rule.transition
 	}
-}
-
-// ruleError returns the error of a rule that can't be compiled.
-type ruleError struct {
-	rule Rule
-	flaw flaw
-}
-
-func (e *ruleError) Error() string {
-	return "CEL rule " + e.rule.Rule + ": " + string(e.flaw.part) + ": " + e.flaw.message
 }
 
 func escaped(name string) string {

@@ -70,23 +70,17 @@ func (r *Rules) Run(ctx context.Context, obj, old map[string]any) field.ErrorLis
 	if r.fault != nil {
 		return field.ErrorList{field.InternalError(nil, r.fault)}
 	}
+	if r.root == nil {
+		return nil
+	}
 	w := walk{ctx: ctx, budget: ObjectLimit}
 	at := ratchet{}
 	var before any
 	if old != nil {
-		before, at = old, ratchet{correlated: true, schema: r.root.schemaOf(), now: obj, old: old}
+		before, at = old, ratchet{correlated: true, schema: r.root.schema, now: obj, old: old}
 	}
-	if r.root != nil {
-		w.value(r.root, nil, obj, before, at)
-	}
+	w.value(r.root, nil, obj, before, at)
 	return w.errs
-}
-
-func (n *node) schemaOf() *Schema {
-	if n == nil {
-		return nil
-	}
-	return n.schema
 }
 
 // walk is one run over an object.

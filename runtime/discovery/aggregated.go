@@ -113,7 +113,6 @@ func (r *Resource) aggregated(version string) resourceDiscovery {
 	}
 }
 
-// subresources returns the subresources of a resource, and its extensions.
 func (r *Resource) subresources(version string) (out []subresourceDiscovery) {
 	kind := metav1.GroupVersionKind{Group: r.Info.Group, Version: version, Kind: r.Info.Names.Kind}
 	for _, name := range r.Info.Subresources {

@@ -76,7 +76,6 @@ func addDiscovery(documents map[string]document, groups []Group) error {
 	return nil
 }
 
-// toJSON encodes a document.
 func toJSON(object any) []byte {
 	data, err := json.Marshal(object)
 	if err != nil {

@@ -46,7 +46,6 @@ func openAPIType(r *http.Request, protobuf string) string {
 	return ""
 }
 
-// swaggerParts are the parts of a document that differ between groups.
 type swaggerParts struct {
 	Paths       map[string]json.RawMessage `json:"paths"`
 	Definitions map[string]json.RawMessage `json:"definitions"`

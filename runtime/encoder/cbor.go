@@ -97,7 +97,6 @@ func (f *Frame) cborMap(n int) {
 	f.buf = wire.AppendMap(f.buf, n)
 }
 
-// cborString writes a short string.
 func (f *Frame) cborString(s string) {
 	f.reserve(maxItemHead + len(s))
 	f.buf = wire.AppendString(f.buf, s)
@@ -140,7 +139,6 @@ func (f *Frame) cborPayload(r *api.Rendition, now time.Time) {
 	f.bytes(r.Payload[at:])
 }
 
-// cborTable writes a Table of one row.
 func (f *Frame) cborTable(shape api.Shape, row *api.Rendition, columns string, now time.Time) {
 	f.cborMap(5)
 	f.text(headsOf(shape).cborTable)

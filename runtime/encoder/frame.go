@@ -120,7 +120,6 @@ func (f *Frame) rendition(r *api.Rendition, head bool, now time.Time) {
 	f.bytes(r.Payload[at:])
 }
 
-// age writes an age as a JSON string.
 func (f *Frame) age(since, now time.Time) {
 	f.reserve(32)
 	f.buf = append(f.buf, '"')

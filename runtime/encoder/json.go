@@ -40,7 +40,6 @@ func (jsonEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page,
 	f.text("]}\n")
 }
 
-// items writes the items of a list with commas between them.
 func (f *Frame) items(items iter.Seq[api.Rendition], shape api.Shape, now time.Time) {
 	comma := false
 	for rendition := range f.untilError(items) {
@@ -114,7 +113,6 @@ func (jsonEncoder) Failure(f *Frame, status *metav1.Status) {
 	f.text("}\n")
 }
 
-// listMeta writes the members of a list's metadata.
 func (f *Frame) listMeta(page *api.Page) {
 	comma := ""
 	if page.ResourceVersion != "" {
@@ -130,7 +128,6 @@ func (f *Frame) listMeta(page *api.Page) {
 	}
 }
 
-// quoted returns s as a JSON string.
 func quoted(s string) string {
 	data, _ := json.Marshal(s) // a string can always be encoded
 	return string(data)

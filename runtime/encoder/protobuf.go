@@ -95,7 +95,6 @@ func (f *Frame) protobufEvent(kind string, n int) {
 	f.buf = wire.AppendFieldHead(f.buf, wire.RawExtensionField, n)
 }
 
-// envelope writes an object in an envelope of its own.
 func (f *Frame) envelope(r *api.Rendition) {
 	f.text(r.Head)
 	f.reserve(maxFieldHead)

@@ -34,13 +34,11 @@ func tableColumns(columns []api.Column) []metav1.TableColumnDefinition {
 	return definitions
 }
 
-// isRow tells whether objects of a shape are rows of a Table.
 func isRow(s api.Shape) bool {
 	s = s.Plain()
 	return s == api.Row || s == api.RowWithMetadata || s == api.RowWithObject
 }
 
-// table writes a Table of one row in JSON.
 func (f *Frame) table(shape api.Shape, row *api.Rendition, columns string, now time.Time) {
 	f.text(headsOf(shape).jsonTable)
 	if row.VersionLen > 0 {

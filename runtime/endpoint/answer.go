@@ -21,7 +21,6 @@ const frameSize = respond.GzipThreshold + 16<<10
 // clients of any speed.
 const streamFrameSize = 64 << 10
 
-// defaultWriteTimeout is how long a client may take to read a piece.
 const defaultWriteTimeout = time.Minute
 
 // newConverters bounds how many pieces of answers the server converts to YAML at once. A conversion takes forty times

@@ -94,7 +94,6 @@ func (req *resourceRequest) readObject(
 	return data, warnings, checkDepth(data)
 }
 
-// syntaxError is the error of a body that isn't YAML.
 type syntaxError struct{ text string }
 
 func (e *syntaxError) Error() string { return e.text }
@@ -184,7 +183,6 @@ func (req *resourceRequest) readApply(validation string) (data []byte, warnings 
 	return data, warnings, checkDepth(data)
 }
 
-// cborToJSON converts an object from CBOR to JSON.
 func cborToJSON(data []byte) ([]byte, error) {
 	var object map[string]any
 	if err := direct.Unmarshal(data, &object); err != nil {
@@ -223,7 +221,6 @@ func (req *resourceRequest) reserveBody(ctx context.Context, size int64) error {
 	return nil
 }
 
-// releaseBody ends the reservation of reserveBody.
 func (req *resourceRequest) releaseBody() {
 	if req.reserved > 0 {
 		req.api.bodies.Release(req.reserved)

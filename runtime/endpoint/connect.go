@@ -89,7 +89,6 @@ type connectionWriter struct {
 	dropped bool
 }
 
-// Hijack implements http.Hijacker.
 func (w *connectionWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffer, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err != nil {
@@ -104,7 +103,6 @@ func (w *connectionWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, buffer, nil
 }
 
-// Flush implements http.Flusher.
 func (w *connectionWriter) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
 
 // Unwrap lets http.ResponseController reach the connection's writer.

@@ -122,7 +122,6 @@ func New(config Config) (*API, error) {
 	return a, nil
 }
 
-// add adds the routes of one resource.
 func (a *API) add(group *Group, handle registry.Handle) error {
 	info := handle.Info()
 	if info.Group != group.Name {

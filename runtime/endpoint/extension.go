@@ -47,7 +47,6 @@ func (r *resource) addExtensions() {
 	}
 }
 
-// extensionOf returns the extension that a path names, or nil.
 func (r *resource) extensionOf(info *request.Info) *resource {
 	if len(info.Segments()) < request.SubresourceDepth {
 		return nil

@@ -24,7 +24,6 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// invalidOptions returns the error 422 for the options of a kind, or nil.
 func invalidOptions(kind string, errs field.ErrorList) error {
 	if len(errs) == 0 {
 		return nil
@@ -32,7 +31,6 @@ func invalidOptions(kind string, errs field.ErrorList) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
 }
 
-// listOptions reads the query of a list, a watch or a deletion of a collection.
 func (req *resourceRequest) listOptions() (*internalversion.ListOptions, error) {
 	var query metav1.ListOptions
 	if err := metav1.Convert_url_Values_To_v1_ListOptions(&req.query, &query, nil); err != nil {
@@ -121,7 +119,6 @@ func isVersion(version string) bool {
 	return err == nil || version == ""
 }
 
-// truncateShort shortens a text of a client that a message repeats.
 func truncateShort(s string) string { return truncate(s, 64) }
 
 func truncate(s string, most int) string {
@@ -131,7 +128,6 @@ func truncate(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "..."
 }
 
-// getOptions reads the query of a get.
 func (req *resourceRequest) getOptions() (metav1.GetOptions, error) {
 	var options metav1.GetOptions
 	if err := metav1.Convert_url_Values_To_v1_GetOptions(&req.query, &options, nil); err != nil {

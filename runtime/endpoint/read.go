@@ -36,7 +36,6 @@ func (req *resourceRequest) read(resourceVersion string, form api.Form) (api.Ren
 	return req.extension.handle.Get(ctx, req.namespace, name, resourceVersion, form)
 }
 
-// list answers with one page of a list.
 func (req *resourceRequest) list() error {
 	accepted, err := req.negotiate(negotiation.Output, negotiation.ListTransform)
 	if err != nil {

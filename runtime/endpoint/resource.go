@@ -59,7 +59,6 @@ type resourceRequest struct {
 	reserved int64
 }
 
-// form returns the form of the objects in the answer.
 func (req *resourceRequest) form(media negotiation.MediaType) (api.Form, error) {
 	form := api.Form{Version: req.version.Name, Shape: media.As.Shape(), Encoding: media.Format.Encoding()}
 	if form.Shape.Plain() != api.RowWithMetadata {

@@ -35,7 +35,6 @@ type socket struct {
 	message []byte
 }
 
-// Write implements io.Writer.
 func (s *socket) Write(b []byte) (int, error) {
 	s.message = append(s.message, b...)
 	return len(b), nil

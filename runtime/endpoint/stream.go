@@ -9,7 +9,6 @@ import (
 	"apigen.dev/runtime/respond"
 )
 
-// streamReadSize is how many bytes of a stream are read at once.
 const streamReadSize = 16 << 10
 
 // sendStream sends the stream of an extension until it ends or the client closes the connection. It sends each piece as

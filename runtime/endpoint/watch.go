@@ -67,7 +67,6 @@ func (req *resourceRequest) watchTime(seconds *int64) time.Duration {
 	return time.Duration(min(max(*seconds, -1), math.MaxInt64/int64(time.Second))) * time.Second
 }
 
-// eventStream is the body of a watch.
 type eventStream struct {
 	*resourceRequest
 	format   negotiation.Format
@@ -88,7 +87,6 @@ func (s *eventStream) Write(b []byte) (int, error) {
 	return s.w.Write(b)
 }
 
-// run writes events into the body of the answer.
 func (s *eventStream) run(ctx context.Context, events api.Watch) {
 	s.w.Header()["Content-Type"] = s.format.StreamContentType()
 	s.w.WriteHeader(http.StatusOK)

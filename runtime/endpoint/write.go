@@ -20,7 +20,6 @@ import (
 // maxWriteTime bounds the time of a write, as in kube-apiserver.
 const maxWriteTime = 34 * time.Second
 
-// writeContext returns the context of a write.
 func (req *resourceRequest) writeContext(dryRun bool) context.Context {
 	if dryRun {
 		return reach.DryRun(req.r.Context())
@@ -28,7 +27,6 @@ func (req *resourceRequest) writeContext(dryRun bool) context.Context {
 	return req.r.Context()
 }
 
-// change is an operation of a handle that takes a body.
 type change func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error)
 
 // create creates an object, and answers 201.
@@ -111,7 +109,6 @@ var patchTypes = []struct {
 	{"application/apply-patch+cbor", api.ApplyPatch, negotiation.CBOR},
 }
 
-// patch applies a patch to an object.
 func (req *resourceRequest) patch() error {
 	kind, format, err := patchType(req.r)
 	if err != nil {

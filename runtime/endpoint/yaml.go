@@ -86,7 +86,6 @@ func isYAMLText(data []byte) bool {
 	return true
 }
 
-// isYAMLChar tells whether YAML allows a character of valid JSON.
 func isYAMLChar(char rune) bool {
 	switch {
 	case char < 0x7f:
@@ -114,7 +113,6 @@ func escapeSize(data []byte) int {
 	return 2 * size
 }
 
-// escapedUnit reads an escape of the form \u1234.
 func escapedUnit(data []byte) (rune, bool) {
 	if len(data) < 6 || data[0] != '\\' || data[1] != 'u' {
 		return 0, false

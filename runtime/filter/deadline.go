@@ -36,7 +36,6 @@ func Deadline(limit time.Duration) Filter {
 	}
 }
 
-// isLongRunning tells whether a request lasts as long as its client wants.
 func isLongRunning(r *http.Request) bool {
 	info := request.InfoFrom(r.Context())
 	return info != nil && info.LongRunning
@@ -68,7 +67,6 @@ type lazyDeadline struct {
 	timer    atomic.Pointer[timerContext]
 }
 
-// timerContext is a context of context.WithDeadline.
 type timerContext struct {
 	context.Context
 	cancel context.CancelFunc
@@ -81,7 +79,6 @@ var ended = func() *timerContext {
 	return &timerContext{ctx, cancel}
 }()
 
-// Deadline implements context.Context.
 func (d *lazyDeadline) Deadline() (time.Time, bool) {
 	if earlier, ok := d.parent.Deadline(); ok && earlier.Before(d.deadline) {
 		return earlier, true
@@ -89,7 +86,6 @@ func (d *lazyDeadline) Deadline() (time.Time, bool) {
 	return d.deadline, true
 }
 
-// Done implements context.Context.
 func (d *lazyDeadline) Done() <-chan struct{} {
 	if t := d.timer.Load(); t != nil {
 		return t.Done()
@@ -122,7 +118,6 @@ func (d *lazyDeadline) Value(key any) any {
 	return d.parent.Value(key)
 }
 
-// end ends the context with the request.
 func (d *lazyDeadline) end() {
 	if !d.timer.CompareAndSwap(nil, ended) {
 		d.timer.Load().cancel()

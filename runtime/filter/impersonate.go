@@ -21,7 +21,6 @@ const (
 	impersonateExtra = "Impersonate-Extra-"
 )
 
-// verbImpersonate is the verb that a user needs to impersonate another.
 const verbImpersonate = "impersonate"
 
 // Impersonate lets a user act as another user, with the rights of that user alone. The user needs the verb impersonate

@@ -39,7 +39,6 @@ func Observe(observer func(Observation)) Filter {
 	}
 }
 
-// counting records the status code and the size of an answer.
 type counting struct {
 	http.ResponseWriter
 	code  int

@@ -37,7 +37,6 @@ func Recover(log *slog.Logger) Filter {
 	}
 }
 
-// began records whether a handler has begun to write an answer.
 type began struct {
 	http.ResponseWriter
 	header bool
@@ -53,7 +52,6 @@ func (b *began) Write(p []byte) (int, error) {
 	return b.ResponseWriter.Write(p)
 }
 
-// Hijack begins an answer, which the handler writes to the connection.
 func (b *began) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	b.header = true
 	return http.NewResponseController(b.ResponseWriter).Hijack()

@@ -98,7 +98,6 @@ func sealedWith(stored []byte) string {
 	return fmt.Sprintf("the value was encrypted with %s", nameOf(clean(parts[0]), parts[2]))
 }
 
-// clean drops what is not printable ASCII.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

@@ -24,7 +24,6 @@ type series struct {
 	labels, values []string
 }
 
-// with returns series with one more label.
 func (s series) with(label, value string) series {
 	labels, values := make([]string, 0, len(s.labels)+1), make([]string, 0, len(s.labels)+1)
 	return series{s.out, append(append(labels, s.labels...), label), append(append(values, s.values...), value)}
@@ -111,7 +110,6 @@ func (s series) cacheCounters(c *cache.Stats) {
 		map[string]int64{"success": c.Checks, "failure": c.Differences, "error": c.FailedChecks})
 }
 
-// collectSpace sends the metrics of a backend with a database of its own.
 func collectSpace(maintainer storage.Maintainer) collect {
 	return func(s series) {
 		ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)

@@ -140,7 +140,6 @@ func serve(ctx context.Context, program Program, f flags, garbage GarbagePolicy,
 	return server.Run(ctx)
 }
 
-// config returns the part of the configuration that comes from flags alone.
 func (f *flags) config(garbage GarbagePolicy) Config {
 	return Config{
 		Prefix: f.etcdPrefix, Garbage: garbage, Authorizer: auth.Discovery{Next: auth.MastersOnly{}},

@@ -66,7 +66,6 @@ func (f *flags) garbagePolicy(set *pflag.FlagSet) GarbagePolicy {
 	return CollectGarbage
 }
 
-// collectGarbage sends the metrics of the garbage collector.
 func collectGarbage(c *collector.Collector) collect {
 	return func(s series) {
 		stats := c.Stats()

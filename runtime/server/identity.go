@@ -125,7 +125,6 @@ func addressesOf(host string) []net.IP {
 	return out
 }
 
-// administrator returns a client certificate of the group system:masters.
 func (id *identity) administrator() (tls.Certificate, error) {
 	template := certificate(pkix.Name{CommonName: "apigen:admin", Organization: []string{auth.Masters}}, leafLife)
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}

@@ -68,7 +68,6 @@ func notSupported(r *http.Request) error {
 		http.StatusMethodNotAllowed, strings.ToLower(r.Method), schema.GroupResource{}, "", "", 0, false)
 }
 
-// index is the answer to /, the paths of the server.
 func index(api *endpoint.API, others map[string]http.Handler) metav1.RootPaths {
 	paths := append(api.Paths(), "/healthz", "/livez", "/readyz")
 	for path := range others {

@@ -58,7 +58,6 @@ server answers no requests meanwhile.`,
 	return command
 }
 
-// add adds a command that works with the backend.
 func (t *storageTarget) add(
 	parent *cobra.Command, command cobra.Command, do func(*cobra.Command, storage.Maintainer) error,
 ) {
@@ -199,6 +198,5 @@ func printSpace(cmd *cobra.Command, m storage.Maintainer) error {
 	return nil
 }
 
-// spaceAdvice says what to do when the quota is used up.
 const spaceAdvice = "writes are refused: delete what is not needed and run `storage defrag`, " +
 	"or restart with a larger --quota-backend-bytes"

@@ -34,7 +34,6 @@ func EachField(message []byte, visit func(Field) error) error {
 	return nil
 }
 
-// consumeField reads the first field of data, and returns its size.
 func consumeField(data []byte) (f Field, size int, err error) {
 	number, typ, head := protowire.ConsumeTag(data)
 	switch {

@@ -71,7 +71,6 @@ func (c *claim) lock() error {
 	return nil
 }
 
-// Close releases the directory.
 func (c *claim) Close() error { return c.file.Close() }
 
 // undo releases the directory, and removes the files that were created for the claim.

@@ -45,7 +45,6 @@ func (s *startup) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
 	runtime.Goexit()
 }
 
-// fail records why etcd doesn't start. The first reason counts.
 func (s *startup) fail(err error) {
 	select {
 	case s.failed <- err:

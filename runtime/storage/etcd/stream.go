@@ -47,7 +47,6 @@ func (b *backend) Watch(ctx context.Context, prefix string, after int64) (storag
 	return s, nil
 }
 
-// stream is a watch under way.
 type stream struct {
 	backend *backend
 	ctx     context.Context // the caller's

@@ -26,13 +26,11 @@ type resumption struct {
 	began  atomic.Bool  // the watch was created once
 }
 
-// newWatcher returns a watcher with a gRPC stream of its own.
 func (s *stream) newWatcher(client *clientv3.Client) clientv3.Watcher {
 	return clientv3.NewWatchFromWatchClient(&resumption{WatchClient: pb.NewWatchClient(client.ActiveConnection()),
 		stream: s}, client)
 }
 
-// Watch implements pb.WatchClient.
 func (r *resumption) Watch(ctx context.Context, options ...grpc.CallOption) (pb.Watch_WatchClient, error) {
 	connection, err := r.WatchClient.Watch(ctx, options...)
 	if err != nil {
@@ -47,7 +45,6 @@ type resumed struct {
 	of *resumption
 }
 
-// Recv implements pb.Watch_WatchClient.
 func (c *resumed) Recv() (*pb.WatchResponse, error) {
 	response, err := c.Watch_WatchClient.Recv()
 	if err != nil {

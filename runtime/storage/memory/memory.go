@@ -41,7 +41,6 @@ type backend struct {
 	expiring sync.WaitGroup   // timers that may still run
 }
 
-// timer removes a key at the end of its TTL.
 type timer struct {
 	*time.Timer
 	end time.Time
@@ -219,7 +218,6 @@ func (b *backend) stopTimer(key string) {
 	}
 }
 
-// usable returns why the backend can't serve a call, or nil.
 func (b *backend) usable(ctx context.Context) error {
 	select {
 	case <-b.closed:

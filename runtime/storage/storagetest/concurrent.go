@@ -18,7 +18,6 @@ var concurrents = []property{
 	{"RandomOperationsAgreeWithModel", randomOperationsAgreeWithModel},
 }
 
-// together runs n copies of a function at once and waits for them.
 func together(n int, run func(i int)) {
 	var all sync.WaitGroup
 	for i := range n {

@@ -11,7 +11,6 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// model is the naive key space: a copy of everything at each revision.
 type model struct {
 	*bench
 	states map[int64]map[string]storage.KeyValue // by revision, those of the bench's prefix alone
@@ -100,7 +99,6 @@ func (m *model) randomDelete(random *rand.Rand, name string) {
 	m.written(revision, storage.Event{Deleted: true, KeyValue: storage.KeyValue{Key: m.key(name)}, Previous: current})
 }
 
-// current returns the state of a key, or nil.
 func (m *model) current(name string) *storage.KeyValue {
 	if kv, exists := m.now[name]; exists {
 		return &kv

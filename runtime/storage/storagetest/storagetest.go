@@ -37,7 +37,6 @@ func Run(t *testing.T, open func(t *testing.T) storage.Backend) {
 	}
 }
 
-// property is a property that every backend has.
 type property struct {
 	name  string
 	check func(*bench)
@@ -135,7 +134,6 @@ func (b *bench) compact(revision int64) {
 	}
 }
 
-// watch opens a watch of the bench's prefix, which ends with the test.
 func (b *bench) watch(after int64) *observer {
 	b.Helper()
 	return b.watchPrefix(b.prefix, after)
@@ -156,14 +154,12 @@ func (b *bench) stream(ctx context.Context, prefix string, after int64) storage.
 	return stream
 }
 
-// observer reads a stream and checks each batch.
 type observer struct {
 	*bench
 	storage.Stream
 	revision int64 // no further event may be up to it
 }
 
-// next returns the next batch.
 func (o *observer) next() storage.Batch {
 	o.Helper()
 	batch, err := o.Stream.Next(o.ctx)
@@ -203,7 +199,6 @@ func (o *observer) events(n int) []storage.Event {
 	return events
 }
 
-// sees checks the revision of the next event.
 func (o *observer) sees(revision int64) {
 	o.Helper()
 	if event := o.events(1)[0]; event.Revision != revision {
@@ -211,7 +206,6 @@ func (o *observer) sees(revision int64) {
 	}
 }
 
-// seesUntil checks the number of events up to a revision.
 func (o *observer) seesUntil(revision int64, n int) {
 	o.Helper()
 	if events := o.until(revision); len(events) != n {
@@ -264,7 +258,6 @@ func (o *observer) progress() (storage.Batch, error) {
 	}
 }
 
-// eventually waits for a condition.
 func (b *bench) eventually(what string, condition func() bool) {
 	b.Helper()
 	for !condition() {
@@ -290,7 +283,6 @@ func (b *bench) conflict(err error, name string, expect int64, current *storage.
 	b.same(conflict.Current, current)
 }
 
-// is checks which error err is.
 func (b *bench) is(err, want error) {
 	b.Helper()
 	if !errors.Is(err, want) {
@@ -298,7 +290,6 @@ func (b *bench) is(err, want error) {
 	}
 }
 
-// compacted checks that err is a CompactedError.
 func (b *bench) compacted(err error) *storage.CompactedError {
 	b.Helper()
 	var compacted *storage.CompactedError
@@ -308,7 +299,6 @@ func (b *bench) compacted(err error) *storage.CompactedError {
 	return compacted
 }
 
-// kv is the state of a key of the bench.
 func (b *bench) kv(name, value string, revision int64) *storage.KeyValue {
 	return &storage.KeyValue{Key: b.key(name), Value: []byte(value), Revision: revision}
 }
@@ -332,7 +322,6 @@ func (b *bench) same(got, want *storage.KeyValue) {
 	}
 }
 
-// sameKind checks what kind of write event i is.
 func (b *bench) sameKind(i int, got, want *storage.Event) {
 	b.Helper()
 	if got.Created != want.Created || got.Deleted != want.Deleted {

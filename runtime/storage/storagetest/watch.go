@@ -295,7 +295,6 @@ func toTheEnd(ctx context.Context, stream storage.Stream) error {
 	}
 }
 
-// next reads to the end in a goroutine.
 func (b *bench) next(ctx context.Context, stream storage.Stream) <-chan error {
 	ended := make(chan error, 1)
 	go func() { ended <- toTheEnd(ctx, stream) }()

@@ -21,7 +21,6 @@ var source []byte
 
 var build = sync.OnceValues(buildBinary)
 
-// binary returns the path of the etcd binary.
 func binary(t testing.TB) string {
 	t.Helper()
 	path, err := build()

@@ -145,7 +145,6 @@ func (p *Proxy) serve(connection net.Conn) {
 	back.Wait()
 }
 
-// pass copies bytes until one end closes.
 func (p *Proxy) pass(from, to net.Conn) {
 	buffer := make([]byte, 64<<10)
 	for {
