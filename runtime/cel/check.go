@@ -37,8 +37,8 @@ func Check(s *Schema, path string, resource bool) []Fault {
 	j := judge{types: env}
 	j.value(s, d, place{path: path, resource: resource, times: &one})
 	if j.total > TotalEstimateLimit && !j.exceeded { // a rule that exceeds its own limit is reported
-		j.add(j.dearest.schema, j.dearest.index, j.dearest.path, flaw{part: InAll,
-			message: exceeded("the estimated cost of all rules", j.total, TotalEstimateLimit)})
+		j.add(j.dearest.schema, j.dearest.index, j.dearest.path, Fault{Part: InAll,
+			Message: exceeded("the estimated cost of all rules", j.total, TotalEstimateLimit)})
 	}
 	return j.faults
 }
@@ -70,9 +70,9 @@ type place struct {
 	uncorrelated string
 }
 
-func (j *judge) add(s *Schema, index int, path string, f flaw) {
-	j.faults = append(j.faults, Fault{Schema: s, Index: index, Part: f.part, Message: f.message, Issues: f.issues,
-		Path: path})
+func (j *judge) add(s *Schema, index int, path string, f Fault) {
+	f.Schema, f.Index, f.Path = s, index, path
+	j.faults = append(j.faults, f)
 }
 
 func (j *judge) value(s *Schema, d *declaration, at place) {
@@ -115,18 +115,18 @@ func (j *judge) rules(s *Schema, d *declaration, at place) {
 	}
 	if d == nil {
 		j.add(s, 0, at.path,
-			flaw{part: InRule, message: "is for a value that expressions can't see: it has no type in the schema"})
+			Fault{Part: InRule, Message: "is for a value that expressions can't see: it has no type in the schema"})
 		return
 	}
 	sc, err := newScope(j.types, d)
 	if err != nil {
-		j.add(s, 0, at.path, flaw{part: InRule, message: err.Error()})
+		j.add(s, 0, at.path, Fault{Part: InRule, Message: err.Error()})
 		return
 	}
 	for i, r := range s.Rules {
-		flaws := static(r, s)
+		faults := static(r, s)
 		c, more := sc.compile(r)
-		for _, f := range append(flaws, more...) {
+		for _, f := range append(faults, more...) {
 			j.add(s, i, at.path, f)
 		}
 		if c.program == nil {
@@ -134,18 +134,18 @@ func (j *judge) rules(s *Schema, d *declaration, at place) {
 		}
 		j.cost(s, i, at, c, d)
 		if missing := c.probe(s, at.resource); missing != "" {
-			j.faults = append(j.faults, Fault{Schema: s, Index: i, Part: InRule, Path: at.path, Advice: true,
+			j.add(s, i, at.path, Fault{Part: InRule, Advice: true,
 				Message: fmt.Sprintf("fails where %s is not there, and so refuses the object: ask with has() first, "+
 					"make it required, or give it a default", missing)})
 		}
 		switch {
 		case c.transition && at.uncorrelated != "":
-			j.add(s, i, at.path, flaw{part: InRule, message: fmt.Sprintf("oldSelf cannot be used on the "+
+			j.add(s, i, at.path, Fault{Part: InRule, Message: fmt.Sprintf("oldSelf cannot be used on the "+
 				"uncorrelatable portion of the schema within %s: make it a list of type map, or put the rule there",
 				at.uncorrelated)})
 		case !c.transition && r.OptionalOldSelf:
-			j.add(s, i, at.path, flaw{part: InOptionalOldSelf,
-				message: "may not be set if oldSelf is not used in rule"})
+			j.add(s, i, at.path, Fault{Part: InOptionalOldSelf,
+				Message: "may not be set if oldSelf is not used in rule"})
 		}
 	}
 }
@@ -159,11 +159,11 @@ func (j *judge) cost(s *Schema, i int, at place, c compiled, d *declaration) {
 	cost := multiply(c.cost, count)
 	j.exceeded = j.exceeded || max(cost, c.messageCost) > RuleEstimateLimit
 	if cost > RuleEstimateLimit {
-		j.add(s, i, at.path, flaw{part: InRule, message: exceeded("estimated rule cost", cost, RuleEstimateLimit)})
+		j.add(s, i, at.path, Fault{Part: InRule, Message: exceeded("estimated rule cost", cost, RuleEstimateLimit)})
 	}
 	if c.messageCost > RuleEstimateLimit {
-		j.add(s, i, at.path, flaw{part: InMessageExpression,
-			message: exceeded("estimated messageExpression cost", c.messageCost, RuleEstimateLimit)})
+		j.add(s, i, at.path, Fault{Part: InMessageExpression,
+			Message: exceeded("estimated messageExpression cost", c.messageCost, RuleEstimateLimit)})
 	}
 	if dear := max(cost, c.messageCost); dear >= j.dearest.cost {
 		j.dearest.schema, j.dearest.index, j.dearest.path, j.dearest.cost = s, i, at.path, dear

@@ -202,14 +202,7 @@ type elementNode struct {
 	typ  *types.Type
 }
 
-// Path returns the path of the elements, where the list is part of self.
-func (e elementNode) Path() []string { return e.path }
-
-// Type returns the type of the elements.
-func (e elementNode) Type() *types.Type { return e.typ }
-
-// Expr returns nil: no expression stands for the elements.
-func (e elementNode) Expr() ast.Expr { return nil }
-
-// ComputedSize returns nil: the size is unknown.
+func (e elementNode) Path() []string                      { return e.path } // nil if the list isn't part of self
+func (e elementNode) Type() *types.Type                   { return e.typ }
+func (e elementNode) Expr() ast.Expr                      { return nil }
 func (e elementNode) ComputedSize() *checker.SizeEstimate { return nil }

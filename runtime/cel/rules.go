@@ -109,10 +109,10 @@ func (c *compiler) compile(n *node, s *Schema, d *declaration) {
 		return
 	}
 	for _, r := range s.Rules {
-		rule, flaws := sc.compile(r)
-		for _, f := range flaws {
+		rule, faults := sc.compile(r)
+		for _, f := range faults {
 			if c.fault == nil {
-				c.fault = fmt.Errorf("CEL rule %s: %s: %s", r.Rule, f.part, f.message)
+				c.fault = fmt.Errorf("CEL rule %s: %s: %s", r.Rule, f.Part, f.Message)
 			}
 		}
 		n.rules = append(n.rules, rule)

@@ -1,10 +1,8 @@
 package filter
 
 import (
-	"bufio"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"runtime/debug"
 
@@ -17,7 +15,7 @@ import (
 // http.ErrAbortHandler, with which handlers abort on purpose.
 func Recover(log *slog.Logger) Filter {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		begun := &began{ResponseWriter: w}
+		counted := &counting{ResponseWriter: w}
 		defer func() {
 			cause := recover()
 			if cause == nil {
@@ -28,34 +26,11 @@ func Recover(log *slog.Logger) Filter {
 			}
 			log.Error("panic in a request", "method", r.Method, "path", r.URL.Path, "panic", cause,
 				"stack", string(debug.Stack()))
-			if begun.header {
+			if counted.code != 0 { // the handler has begun to write the answer
 				panic(http.ErrAbortHandler)
 			}
 			respond.Error(w, r, apierrors.NewInternalError(errors.New("the server could not handle the request")))
 		}()
-		next.ServeHTTP(begun, r)
+		next.ServeHTTP(counted, r)
 	}
 }
-
-type began struct {
-	http.ResponseWriter
-	header bool
-}
-
-func (b *began) WriteHeader(code int) {
-	b.header = b.header || isFinal(code)
-	b.ResponseWriter.WriteHeader(code)
-}
-
-func (b *began) Write(p []byte) (int, error) {
-	b.header = true
-	return b.ResponseWriter.Write(p)
-}
-
-func (b *began) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	b.header = true
-	return http.NewResponseController(b.ResponseWriter).Hijack()
-}
-
-// Unwrap lets http.ResponseController reach the connection's writer.
-func (b *began) Unwrap() http.ResponseWriter { return b.ResponseWriter }
