@@ -108,8 +108,7 @@ const (
 	tokenProtocol = "base64url.bearer.authorization.k8s.io."
 )
 
-// protocolToken returns the token among the protocols of a WebSocket, and the other protocols, one of which the server
-// must send back.
+// protocolToken returns the token among a WebSocket's protocols, and the others, one of which is sent back.
 func protocolToken(r *http.Request) (token string, others []string, err error) {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		return "", nil, nil

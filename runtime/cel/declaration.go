@@ -155,8 +155,7 @@ func (d *declaration) objects(into map[string]*declaration) {
 	d.elem.objects(into)
 }
 
-// provider gives the checker the fields of objects, by the names of their types. It leaves all other types to another
-// provider.
+// provider gives the checker the fields of objects, and leaves all other types to another provider.
 type provider struct {
 	types.Provider
 	objects map[string]*declaration

@@ -76,8 +76,7 @@ func (c *costs) member(function, overload string, target checker.AstNode,
 	return nil
 }
 
-// traversal estimates the cost of traversing a list, and of reading each element that is text or bytes. Text has an
-// indexOf of its own, too.
+// traversal estimates the cost of traversing a list, and of reading elements that are text or bytes.
 func (c *costs) traversal(target checker.AstNode) checker.CostEstimate {
 	size := c.size(target)
 	elem := element(target)

@@ -92,8 +92,7 @@ func (m *mapping) Iterator() traits.Iterator {
 // Size returns the number of all members, seen or not.
 func (m *mapping) Size() ref.Val { return types.Int(len(m.raw)) }
 
-// Equal compares the members. It compares members that the schema doesn't have as JSON, and only where both mappings
-// have them.
+// Equal compares members that the schema doesn't have as JSON, and only where both mappings have them.
 func (m *mapping) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Mapper)
 	if !ok {

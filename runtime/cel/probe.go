@@ -33,8 +33,7 @@ func (r *compiled) probe(s *Schema, resource bool) (missing string) {
 	return name
 }
 
-// minimal returns the smallest value of a schema: the zero of its type, and for an object the fields that are always
-// there. It returns false where the schema doesn't describe the value.
+// minimal returns the smallest value of a schema, or false where the schema doesn't describe the value.
 func minimal(s *Schema, depth int) (any, bool) {
 	if s == nil || depth > 20 {
 		return nil, false

@@ -59,8 +59,7 @@ func semverFunctions() functions {
 	}
 }
 
-// parseVersion parses a version. A lenient one may begin with a v, have leading zeros in its numbers, and lack the last
-// numbers.
+// parseVersion parses a version. A lenient one may begin with a v, have leading zeros, and lack the last numbers.
 func parseVersion(s string, lenient bool) (semver, error) {
 	if lenient {
 		var err error
@@ -160,8 +159,7 @@ func isAlphanumeric(c rune) bool {
 	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-'
 }
 
-// compare orders versions: a pre-release is less than its release, and the identifiers order two pre-releases. Numbers
-// are less than text.
+// compare orders versions: a pre-release is less than its release, and numbers are less than text.
 func (v semver) compare(o semver) int {
 	if c := slices.Compare(v.numbers[:], o.numbers[:]); c != 0 {
 		return c

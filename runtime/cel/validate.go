@@ -45,8 +45,7 @@ func Validate[T any](ctx context.Context, r *Rules, errs field.ErrorList, obj, o
 	return append(errs, r.Run(ctx, now, before)...)
 }
 
-// content returns the object as decoded JSON, with its kind and without managedFields, which are large and which no
-// rule sees.
+// content returns the object as decoded JSON, with its kind and without managedFields, which no rule sees.
 func content[T any](r *Rules, obj *T) (map[string]any, error) {
 	shallow := *obj
 	if o, ok := any(&shallow).(metav1.Object); ok {

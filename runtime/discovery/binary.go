@@ -12,8 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// encoded is a document in JSON, which is also the source of YAML, and its binary forms, each of which is made when a
-// client first asks for it.
+// encoded is a document in JSON, and its binary forms, which are made when a client first asks for them.
 type encoded struct {
 	data   []byte
 	binary [negotiation.FormatCount]func() ([]byte, error)

@@ -22,8 +22,7 @@ import (
 
 const openAPIRoot = "/openapi/v3"
 
-// openAPIIndex lists the addresses of the documents of all versions. As in kube-apiserver it is JSON, whatever the
-// client accepts.
+// openAPIIndex lists the documents of all versions. As in kube-apiserver it is JSON, whatever the client accepts.
 type openAPIIndex struct {
 	data []byte
 	hash string
@@ -126,8 +125,7 @@ func addOpenAPI(documents map[string]document, groups []Group) error {
 	return nil
 }
 
-// withoutUnserved returns a document without the paths of resources that the server doesn't serve, and without the
-// schemas that only those paths need.
+// withoutUnserved drops the paths of resources that aren't served, and the schemas that only they need.
 func (g *Group) withoutUnserved(document api.Document) (api.Document, error) {
 	if g.Serves == nil {
 		return document, nil

@@ -79,7 +79,7 @@ func joined(groups []Group) (api.Document, error) {
 	})), nil
 }
 
-// add decodes the document of a group, if there is one, and joins it.
+// add adds the paths of a group that the server serves, and the group's definitions.
 func (p *swaggerParts) add(group *Group) error {
 	if group.Swagger.IsZero() {
 		return nil
@@ -92,11 +92,6 @@ func (p *swaggerParts) add(group *Group) error {
 	if err := json.Unmarshal(data, &parts); err != nil {
 		return err
 	}
-	return p.join(group, parts)
-}
-
-// join adds the paths of a group that the server serves, and its definitions.
-func (p *swaggerParts) join(group *Group, parts swaggerParts) error {
 	root := groupRoot(group.Name) + "/"
 	for path, item := range parts.Paths {
 		if _, known := p.Paths[path]; known {
@@ -137,8 +132,7 @@ func (g *Group) servesPath(path string) bool {
 	})
 }
 
-// kindsKey is the member that lists the kinds of a type. A type may be a kind in several groups: DeleteOptions is a
-// kind in each group.
+// kindsKey lists the kinds of a type. DeleteOptions is a kind in each group.
 const kindsKey = "x-kubernetes-group-version-kind"
 
 // sharedDefinition joins the definitions that two groups have of one type: it lists the kinds of both.

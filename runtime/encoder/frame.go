@@ -92,8 +92,7 @@ func (f *Frame) send(b []byte) {
 	}
 }
 
-// untilError returns the items up to the first error of the writer. Most items of a list are still to be read when its
-// client closes the connection.
+// untilError returns items up to the first error of the writer: the client may close the connection early.
 func (f *Frame) untilError(items iter.Seq[api.Rendition]) iter.Seq[api.Rendition] {
 	return func(yield func(api.Rendition) bool) {
 		for item := range items {

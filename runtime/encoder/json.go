@@ -51,8 +51,7 @@ func (f *Frame) items(items iter.Seq[api.Rendition], shape api.Shape, now time.T
 	}
 }
 
-// joinedItems writes items that the cache keeps joined. Each item begins with a comma, which the first item of a list
-// doesn't need.
+// joinedItems writes items that the cache keeps joined, each with a comma before it, which the first must not have.
 func (f *Frame) joinedItems(blocks []api.Block, now time.Time) {
 	for i := range blocks {
 		if f.err != nil {

@@ -66,8 +66,7 @@ const (
 	year = 365 * day
 )
 
-// appendDuration appends a duration in at most two units, as duration.HumanDuration of apimachinery formats it. It
-// doesn't allocate.
+// appendDuration appends a duration as duration.HumanDuration of apimachinery formats it, without allocating.
 func appendDuration(b []byte, d time.Duration) []byte {
 	seconds := int(d / time.Second)
 	minutes, hours, days := int(d/time.Minute), int(d/time.Hour), int(d/day)

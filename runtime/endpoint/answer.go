@@ -17,8 +17,7 @@ import (
 // writer for each.
 const frameSize = respond.GzipThreshold + 16<<10
 
-// streamFrameSize is the size of the pieces of watches. Many watches may have something to write at one moment, to
-// clients of any speed.
+// streamFrameSize is the size of the pieces of watches, many of which may have something to write at one moment.
 const streamFrameSize = 64 << 10
 
 const defaultWriteTimeout = time.Minute
@@ -86,8 +85,7 @@ func (req *resourceRequest) writeBody(media negotiation.MediaType, code int, wri
 	f.Flush()
 }
 
-// writeYAML writes a document in YAML. It converts all of the document before it writes anything, so that an error of
-// the conversion has a status.
+// writeYAML converts all of a document before it writes anything, so that an error has a status.
 func (req *resourceRequest) writeYAML(code int, write func(*encoder.Frame)) error {
 	data, err := req.convertToYAML(write)
 	if err != nil {

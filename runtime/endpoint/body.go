@@ -157,8 +157,7 @@ func checkDepth(data []byte) error {
 	return nil
 }
 
-// readApply reads an apply patch. It decodes JSON that is YAML, too, as JSON: decoding it as YAML costs ten times as
-// much.
+// readApply reads an apply patch. Decoding JSON as YAML would cost ten times as much.
 func (req *resourceRequest) readApply(validation string) (data []byte, warnings []string, err error) {
 	if data, err = req.readBody(); err != nil || len(data) == 0 {
 		return []byte("{}"), nil, err // as in YAML, an empty patch is an object without fields

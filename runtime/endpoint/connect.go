@@ -46,8 +46,7 @@ func (req *resourceRequest) connect() error {
 	return nil
 }
 
-// connectionRequest returns the request that the author's handler gets: without credentials, and with the subpath as
-// its path.
+// connectionRequest returns the request for the author's handler: without credentials, with the subpath as path.
 func connectionRequest(ctx context.Context, r *http.Request, subpath string) *http.Request {
 	out := r.Clone(ctx)
 	for name := range out.Header {

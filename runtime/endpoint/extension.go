@@ -25,8 +25,7 @@ var extensionShapes = [...]shape{
 	api.KindForm: kindExtension, api.StreamForm: streamExtension, api.ConnectionForm: connectionExtension,
 }
 
-// addExtensions adds the extensions of a resource. An extension is a copy of the resource with the kind, the columns
-// and the encodings of the extension.
+// addExtensions adds extensions: copies of the resource with their own kind, columns and encodings.
 func (r *resource) addExtensions() {
 	r.extensions = make(map[string]*resource, len(r.resourceInfo.Extensions))
 	for i := range r.resourceInfo.Extensions {

@@ -179,8 +179,7 @@ func shapeOf(info *request.Info) shape {
 	return collection
 }
 
-// namespaceOf returns the namespace as a Handle expects it. It returns false if the path has a namespace although the
-// resource is cluster-scoped.
+// namespaceOf returns the namespace for a Handle, or false if a cluster-scoped resource has one in its path.
 func (r *resource) namespaceOf(info *request.Info) (string, bool) {
 	if r.resourceInfo.Scope == api.Namespaced {
 		return info.Namespace, true

@@ -11,8 +11,7 @@ import (
 
 const streamReadSize = 16 << 10
 
-// sendStream sends the stream of an extension until it ends or the client closes the connection. It sends each piece as
-// soon as it has read it.
+// sendStream sends the stream of an extension, each piece as soon as it is read.
 func (req *resourceRequest) sendStream() error {
 	ctx, cancel := context.WithCancel(req.r.Context())
 	defer cancel()

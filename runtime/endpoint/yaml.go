@@ -40,8 +40,7 @@ type expansion struct {
 	cycle string
 }
 
-// size returns the size of a node, at most limit+1, so that sums can't overflow. A node that contains itself has the
-// size limit+1.
+// size returns the size of a node, at most limit+1: no sum can overflow, and a cycle has this size.
 func (e *expansion) size(node *yamlv3.Node) int64 {
 	if node.Kind == yamlv3.AliasNode {
 		if e.open[node.Alias] {

@@ -59,8 +59,7 @@ func requestTimeout(r *http.Request, limit time.Duration) (time.Duration, error)
 	return timeout, nil
 }
 
-// lazyDeadline is a context with a deadline. It starts a timer when somebody waits for its end, which most reads never
-// do.
+// lazyDeadline is a context that starts its timer when somebody waits for its end, which most reads never do.
 type lazyDeadline struct {
 	parent   context.Context
 	deadline time.Time

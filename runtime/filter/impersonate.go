@@ -117,8 +117,7 @@ func mayImpersonate(authorizer auth.Authorizer, r *http.Request, wanted *auth.Us
 	return nil
 }
 
-// mayHaveName asks whether the user may impersonate a name. The name of a service account is a resource in its
-// namespace, all other names are users.
+// mayHaveName asks whether the user may impersonate a name: that of a service account in a namespace, or a user.
 func mayHaveName(authorizer auth.Authorizer, r *http.Request, wanted string) error {
 	info := &request.Info{IsResource: true, Verb: verbImpersonate, Version: "v1", Resource: "users", Name: wanted}
 	if namespace, name, ok := serviceAccount(wanted); ok {
@@ -127,8 +126,7 @@ func mayHaveName(authorizer auth.Authorizer, r *http.Request, wanted string) err
 	return decide(authorizer, r, info)
 }
 
-// serviceAccounts is the group of all service accounts. The group of the service accounts of a namespace begins with
-// it, and the names of service accounts begin with accountPrefix.
+// serviceAccounts is the group of all service accounts, and begins that of a namespace; accountPrefix begins names.
 const (
 	serviceAccounts = "system:serviceaccounts"
 	accountPrefix   = "system:serviceaccount:"

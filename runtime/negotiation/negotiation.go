@@ -36,8 +36,7 @@ const (
 	FormatCount
 )
 
-// formats is the table of what the API writes and reads, in kube-apiserver's order, the default first. A new format is
-// a new row.
+// formats is the table of formats, in kube-apiserver's order, the default first. A new format is a new row.
 var formats = [FormatCount]struct {
 	subtype string
 	// contentType and streamType are the values of the header Content-Type of a body and of a watch, which all answers

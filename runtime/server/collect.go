@@ -10,8 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// collect is a prometheus.Collector: it sends metrics at each scrape. It describes none before, because the metrics of
-// resources depend on the resources.
+// collect sends metrics at each scrape. It describes none before: the metrics of resources depend on the resources.
 type collect func(series)
 
 func (collect) Describe(chan<- *prometheus.Desc) {}

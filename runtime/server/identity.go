@@ -102,8 +102,7 @@ func (id *identity) serving(host string) (tls.Certificate, error) {
 	})
 }
 
-// addressesOf returns the addresses at which clients of other machines reach a server that listens at host. If host is
-// unspecified, these are the addresses of all interfaces.
+// addressesOf returns the addresses at which other machines reach a server that listens at host.
 func addressesOf(host string) []net.IP {
 	ip := net.ParseIP(host)
 	if ip == nil || ip.IsLoopback() {

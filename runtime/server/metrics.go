@@ -13,8 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics are the metrics of a server, in a registry of its own. They have kube-apiserver's names and labels if it has
-// them.
+// metrics are the metrics of a server, with kube-apiserver's names and labels if it has them.
 type metrics struct {
 	registry  *prometheus.Registry
 	requests  *prometheus.CounterVec

@@ -290,8 +290,7 @@ func reachable(addr net.Addr) string {
 	return net.JoinHostPort(ip.String(), fmt.Sprint(tcp.Port))
 }
 
-// httpErrorLog logs the errors of net/http. Errors that any client can cause have debug level. All others are warnings,
-// such as that the server can't accept connections.
+// httpErrorLog logs net/http's errors: warnings, but at debug level those that any client can cause.
 type httpErrorLog struct{ log *slog.Logger }
 
 // causedByClients are the beginnings of errors that any client can cause.

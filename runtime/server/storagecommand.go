@@ -126,14 +126,15 @@ func connect(path string) (*remote, error) {
 	if err := yaml.Unmarshal(content, &file); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if len(file.Clusters) == 0 || len(file.Users) == 0 {
+	cluster, user := file.Clusters[0].Cluster, file.Users[0].User
+	if file.Clusters[0].Name == "" || file.Users[0].Name == "" {
 		return nil, fmt.Errorf("%s names no cluster or no user", path)
 	}
 	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(file.Clusters[0].Cluster.CA) {
+	if !roots.AppendCertsFromPEM(cluster.CA) {
 		return nil, fmt.Errorf("%s holds no certificate authority", path)
 	}
-	pair, err := tls.X509KeyPair(file.Users[0].User.Certificate, file.Users[0].User.Key)
+	pair, err := tls.X509KeyPair(user.Certificate, user.Key)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -143,11 +144,10 @@ func connect(path string) (*remote, error) {
 		},
 		ForceAttemptHTTP2: true,
 	}
-	return &remote{client: &http.Client{Transport: transport}, server: file.Clusters[0].Cluster.Server}, nil
+	return &remote{client: &http.Client{Transport: transport}, server: cluster.Server}, nil
 }
 
-// writeSnapshot writes a snapshot to the file that the argument names, which must not exist. After an error it leaves no
-// file.
+// writeSnapshot writes a snapshot to a new file, which the argument names. After an error it leaves no file.
 func writeSnapshot(cmd *cobra.Command, m storage.Maintainer) (err error) {
 	path := cmd.Flags().Arg(0)
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {

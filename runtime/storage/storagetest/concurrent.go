@@ -11,10 +11,8 @@ import (
 )
 
 var concurrents = []property{
-	{"OneCreateWins", oneCreateWins},
-	{"CounterLosesNothing", counterLosesNothing},
-	{"WatchSeesEveryWriteOnce", watchSeesEveryWriteOnce},
-	{"ReadsNeverGoBack", readsNeverGoBack},
+	{"OneCreateWins", oneCreateWins}, {"CounterLosesNothing", counterLosesNothing},
+	{"WatchSeesEveryWriteOnce", watchSeesEveryWriteOnce}, {"ReadsNeverGoBack", readsNeverGoBack},
 	{"RandomOperationsAgreeWithModel", randomOperationsAgreeWithModel},
 }
 

@@ -12,14 +12,9 @@ import (
 )
 
 var lives = []property{
-	{"TTL", ttl},
-	{"TTLEndsWithTheNextWrite", ttlEndsWithTheNextWrite},
-	{"KeptTTL", keptTTL},
-	{"ExtendedTTL", extendedTTL},
-	{"DoneContextFails", doneContextFails},
-	{"ClosedFails", closedFails},
-	{"CloseEndsWatches", closeEndsWatches},
-	{"CloseLeavesNoGoroutines", closeLeavesNoGoroutines},
+	{"TTL", ttl}, {"TTLEndsWithTheNextWrite", ttlEndsWithTheNextWrite}, {"KeptTTL", keptTTL},
+	{"ExtendedTTL", extendedTTL}, {"DoneContextFails", doneContextFails}, {"ClosedFails", closedFails},
+	{"CloseEndsWatches", closeEndsWatches}, {"CloseLeavesNoGoroutines", closeLeavesNoGoroutines},
 }
 
 func ttl(b *bench) {
@@ -37,8 +32,7 @@ func ttl(b *bench) {
 	b.absent("a")
 }
 
-// overwrite writes a key for a second and, before that is over, again with the TTL. It returns the revision of that
-// write.
+// overwrite writes a key for a second and, before that is over, again with the TTL, and returns that revision.
 func (b *bench) overwrite(name string, ttl time.Duration) int64 {
 	b.Helper()
 	for { // once more where the second was over before the next write
@@ -54,8 +48,7 @@ func (b *bench) overwrite(name string, ttl time.Duration) int64 {
 	}
 }
 
-// expire waits until storage has deleted a key that was written at the revision. No event after that may be of the key
-// that must stay.
+// expire waits until storage has deleted a key, after whose revision no event may be of the key that must stay.
 func (o *observer) expire(key string, written int64, stays string, last int64) {
 	o.Helper()
 	for gone := false; !gone; {

@@ -10,22 +10,13 @@ import (
 )
 
 var reads = []property{
-	{"GetOfAbsent", getOfAbsent},
-	{"GetRevisionOnly", getRevisionOnly},
-	{"RangeIsOrdered", rangeIsOrdered},
-	{"RangeOfNothing", rangeOfNothing},
-	{"RangeKeepsToPrefix", rangeKeepsToPrefix},
-	{"RangeFrom", rangeFrom},
-	{"RangeFromOutsidePrefixFails", rangeFromOutsidePrefixFails},
-	{"RangeLimit", rangeLimit},
-	{"RangePagesAtOneRevision", rangePagesAtOneRevision},
-	{"RangeAtRevision", rangeAtRevision},
+	{"GetOfAbsent", getOfAbsent}, {"GetRevisionOnly", getRevisionOnly}, {"RangeIsOrdered", rangeIsOrdered},
+	{"RangeOfNothing", rangeOfNothing}, {"RangeKeepsToPrefix", rangeKeepsToPrefix}, {"RangeFrom", rangeFrom},
+	{"RangeFromOutsidePrefixFails", rangeFromOutsidePrefixFails}, {"RangeLimit", rangeLimit},
+	{"RangePagesAtOneRevision", rangePagesAtOneRevision}, {"RangeAtRevision", rangeAtRevision},
 	{"RangeOfFutureRevisionFails", rangeOfFutureRevisionFails},
-	{"RangeOfCompactedRevisionFails", rangeOfCompactedRevisionFails},
-	{"RangeOfEverything", rangeOfEverything},
-	{"Count", count},
-	{"CompactKeepsCurrent", compactKeepsCurrent},
-	{"CompactTwiceFails", compactTwiceFails},
+	{"RangeOfCompactedRevisionFails", rangeOfCompactedRevisionFails}, {"RangeOfEverything", rangeOfEverything},
+	{"Count", count}, {"CompactKeepsCurrent", compactKeepsCurrent}, {"CompactTwiceFails", compactTwiceFails},
 	{"CompactOfFutureFails", compactOfFutureFails},
 }
 

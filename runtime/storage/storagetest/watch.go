@@ -11,27 +11,17 @@ import (
 )
 
 var watches = []property{
-	{"AfterRevision", watchAfterRevision},
-	{"FromNow", watchFromNow},
-	{"FromNowSeesTheNextWrite", watchFromNowSeesTheNextWrite},
-	{"TellsPrevious", watchTellsPrevious},
+	{"AfterRevision", watchAfterRevision}, {"FromNow", watchFromNow},
+	{"FromNowSeesTheNextWrite", watchFromNowSeesTheNextWrite}, {"TellsPrevious", watchTellsPrevious},
 	{"OfCompactedRevisionTellsCreations", watchOfCompactedRevisionTellsCreations},
-	{"KeepsToPrefix", watchKeepsToPrefix},
-	{"OfHistoryAndLive", watchOfHistoryAndLive},
-	{"OfLargeHistory", watchOfLargeHistory},
-	{"BatchesAdvance", watchBatchesAdvance},
-	{"OfCompactedFails", watchOfCompactedFails},
-	{"OutlivesCompaction", watchOutlivesCompaction},
-	{"Progress", watchProgress},
-	{"ProgressFromTheStart", watchProgressFromTheStart},
-	{"ProgressNeverOvertakesEvents", watchProgressNeverOvertakesEvents},
-	{"OfTheFuture", watchOfTheFuture},
-	{"OfTheEndOfTime", watchOfTheEndOfTime},
-	{"OfNegativeRevisionFails", watchOfNegativeRevisionFails},
-	{"EndsWithItsContext", watchEndsWithItsContext},
-	{"NextEndsWithContext", nextEndsWithContext},
-	{"EndsWithClose", watchEndsWithClose},
-	{"ManyWatchers", manyWatchers},
+	{"KeepsToPrefix", watchKeepsToPrefix}, {"OfHistoryAndLive", watchOfHistoryAndLive},
+	{"OfLargeHistory", watchOfLargeHistory}, {"BatchesAdvance", watchBatchesAdvance},
+	{"OfCompactedFails", watchOfCompactedFails}, {"OutlivesCompaction", watchOutlivesCompaction},
+	{"Progress", watchProgress}, {"ProgressFromTheStart", watchProgressFromTheStart},
+	{"ProgressNeverOvertakesEvents", watchProgressNeverOvertakesEvents}, {"OfTheFuture", watchOfTheFuture},
+	{"OfTheEndOfTime", watchOfTheEndOfTime}, {"OfNegativeRevisionFails", watchOfNegativeRevisionFails},
+	{"EndsWithItsContext", watchEndsWithItsContext}, {"NextEndsWithContext", nextEndsWithContext},
+	{"EndsWithClose", watchEndsWithClose}, {"ManyWatchers", manyWatchers},
 }
 
 func watchAfterRevision(b *bench) {

@@ -7,21 +7,14 @@ import (
 )
 
 var writes = []property{
-	{"CreateThenGet", createThenGet},
-	{"CreateOfPresentConflicts", createOfPresentConflicts},
-	{"PutOverRightRevision", putOverRightRevision},
-	{"PutOverWrongRevisionConflicts", putOverWrongRevisionConflicts},
-	{"PutOverAbsentConflicts", putOverAbsentConflicts},
-	{"DeleteAtRightRevision", deleteAtRightRevision},
+	{"CreateThenGet", createThenGet}, {"CreateOfPresentConflicts", createOfPresentConflicts},
+	{"PutOverRightRevision", putOverRightRevision}, {"PutOverWrongRevisionConflicts", putOverWrongRevisionConflicts},
+	{"PutOverAbsentConflicts", putOverAbsentConflicts}, {"DeleteAtRightRevision", deleteAtRightRevision},
 	{"DeleteAtWrongRevisionConflicts", deleteAtWrongRevisionConflicts},
-	{"DeleteOfAbsentConflicts", deleteOfAbsentConflicts},
-	{"DeleteWithoutRevisionFails", deleteWithoutRevisionFails},
-	{"CreateAfterDelete", createAfterDelete},
-	{"EmptyValue", emptyValue},
-	{"AnyBytes", anyBytes},
+	{"DeleteOfAbsentConflicts", deleteOfAbsentConflicts}, {"DeleteWithoutRevisionFails", deleteWithoutRevisionFails},
+	{"CreateAfterDelete", createAfterDelete}, {"EmptyValue", emptyValue}, {"AnyBytes", anyBytes},
 	{"RevisionsIncreaseAcrossKeys", revisionsIncreaseAcrossKeys},
-	{"FailedWritesWriteNothing", failedWritesWriteNothing},
-	{"LargeValue", largeValue},
+	{"FailedWritesWriteNothing", failedWritesWriteNothing}, {"LargeValue", largeValue},
 	{"TooLargeValue", tooLargeValue},
 }
 
