@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
@@ -147,14 +146,9 @@ func (id *identity) leaf(
 }
 
 func certificate(subject pkix.Name, life time.Duration) *x509.Certificate {
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
-	if err != nil {
-		serial = big.NewInt(time.Now().UnixNano()) // rand.Reader doesn't fail on supported systems
-	}
 	now := time.Now()
-	return &x509.Certificate{
-		SerialNumber: serial, Subject: subject, NotBefore: now.Add(-backdated), NotAfter: now.Add(life),
-		KeyUsage: x509.KeyUsageDigitalSignature,
+	return &x509.Certificate{ // x509 makes a serial number
+		Subject: subject, NotBefore: now.Add(-backdated), NotAfter: now.Add(life), KeyUsage: x509.KeyUsageDigitalSignature,
 	}
 }
 
