@@ -79,13 +79,12 @@ func (req *resourceRequest) readObject(
 	}
 	if f == negotiation.YAML {
 		text := data
-		data, warnings, err = yamlToJSON(text, validation, req.api.maxBody)
-		var syntax *syntaxError
-		if errors.As(err, &syntax) {
+		var strict error
+		if data, warnings, strict, err = yamlToJSON(text, validation, req.api.maxBody); err != nil {
 			return nil, nil, codec.Unrecognized(req.resourceInfo.Names.Kind, err, text)
 		}
-		if err != nil {
-			req.faults = append(req.faults, err)
+		if strict != nil {
+			req.faults = append(req.faults, strict)
 		}
 	}
 	if f.Encoding() != api.JSON {
@@ -94,33 +93,27 @@ func (req *resourceRequest) readObject(
 	return data, warnings, checkDepth(data)
 }
 
-type syntaxError struct{ text string }
-
-func (e *syntaxError) Error() string { return e.text }
-
-// yamlToJSON converts a document whose size is at most limit after aliases are expanded. It returns a syntaxError
-// without data, and any other error, which strict validation refuses, with data.
-func yamlToJSON(data []byte, validation string, limit int64) ([]byte, []string, error) {
+// yamlToJSON converts a document whose size is at most limit after aliases are expanded. strict is the error that strict
+// validation refuses; err means that the document is no YAML.
+func yamlToJSON(data []byte, validation string, limit int64) (out []byte, warnings []string, strict, err error) {
 	if err := checkAliases(data, limit); err != nil {
-		return nil, nil, &syntaxError{truncate(err.Error(), maxErrorText)}
+		return nil, nil, nil, errors.New(truncate(err.Error(), maxErrorText))
 	}
-	var strict error
 	if validation != metav1.FieldValidationIgnore {
-		var out []byte
 		if out, strict = yaml.YAMLToJSONStrict(data); strict == nil {
-			return out, nil, nil
+			return out, nil, nil, nil
 		}
 	}
-	out, err := yaml.YAMLToJSON(data)
+	out, err = yaml.YAMLToJSON(data)
 	switch {
 	case err != nil:
-		return nil, nil, &syntaxError{truncate(err.Error(), maxErrorText)}
+		return nil, nil, nil, errors.New(truncate(err.Error(), maxErrorText))
 	case strict == nil:
-		return out, nil, nil
+		return out, nil, nil, nil
 	case validation == metav1.FieldValidationStrict:
-		return out, nil, errors.New(truncate(strict.Error(), maxErrorText))
+		return out, nil, errors.New(truncate(strict.Error(), maxErrorText)), nil
 	}
-	return out, yamlWarnings(strict), nil
+	return out, yamlWarnings(strict), nil, nil
 }
 
 // yamlWarnings returns the lines of an error about duplicate keys.
@@ -170,14 +163,13 @@ func (req *resourceRequest) readApply(validation string) (data []byte, warnings 
 	if err == nil && (len(strict) == 0 || validation == metav1.FieldValidationIgnore) && isYAMLText(data) {
 		return data, nil, nil
 	}
-	data, warnings, err = yamlToJSON(data, validation, req.api.maxBody)
-	var syntax *syntaxError
+	data, warnings, refused, err := yamlToJSON(data, validation, req.api.maxBody)
 	switch {
-	case errors.As(err, &syntax):
-		return nil, nil, apierrors.NewBadRequest("error encoding patch: " + syntax.text)
 	case err != nil:
+		return nil, nil, apierrors.NewBadRequest("error encoding patch: " + err.Error())
+	case refused != nil:
 		return nil, nil, apierrors.NewBadRequest(
-			"error strict decoding patch: error converting YAML to JSON: " + err.Error())
+			"error strict decoding patch: error converting YAML to JSON: " + refused.Error())
 	}
 	return data, warnings, checkDepth(data)
 }

@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"apigen.dev/runtime/api"
@@ -141,11 +140,9 @@ func (req *resourceRequest) decodeDeleteOptions(data []byte, options *metav1.Del
 	case negotiation.CBOR:
 		data, err = cborToJSON(data)
 	case negotiation.YAML:
-		data, _, err = yamlToJSON(data, metav1.FieldValidationIgnore, req.api.maxBody)
-	}
-	var syntax *syntaxError
-	if errors.As(err, &syntax) {
-		err = apierrors.NewBadRequest(syntax.text)
+		if data, _, _, err = yamlToJSON(data, metav1.FieldValidationIgnore, req.api.maxBody); err != nil {
+			err = apierrors.NewBadRequest(err.Error())
+		}
 	}
 	if err != nil {
 		return err

@@ -121,7 +121,7 @@ func FuzzYAMLToJSON(f *testing.F) {
 	f.Add("{a: 1, a: 2}")
 	f.Fuzz(func(t *testing.T, body string) {
 		for _, validation := range []string{"Ignore", "Warn", "Strict"} {
-			data, _, err := yamlToJSON([]byte(body), validation, 1<<16)
+			data, _, _, err := yamlToJSON([]byte(body), validation, 1<<16)
 			if err == nil && len(data) > 1<<22 {
 				t.Errorf("%d bytes of %d", len(data), len(body))
 			}
