@@ -56,14 +56,9 @@ func (w *walk) rules(n *node, path *field.Path, v, old any, at ratchet) {
 		if r.OptionalOldSelf {
 			these = optional
 		}
-		held := w.holds(n, r, path, these)
-		if w.budget < 0 {
-			return
+		if !w.holds(n, r, path, these) {
+			w.failed(n, r, path, v, vars, !r.transition && at.forgives())
 		}
-		if held {
-			continue
-		}
-		w.failed(n, r, path, v, vars, !r.transition && at.forgives())
 		if w.budget < 0 {
 			return
 		}

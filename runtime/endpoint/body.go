@@ -33,7 +33,7 @@ func (req *resourceRequest) readBody() ([]byte, error) {
 		req.w.Header().Set("Accept-Encoding", "identity")
 		return nil, negotiation.NewError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
 			fmt.Sprintf("the body of the request has the content encoding %q - send it without any",
-				truncateShort(encoding)))
+				truncate(encoding, 64)))
 	}
 	if r.ContentLength > req.api.maxBody {
 		return nil, req.tooLarge()

@@ -119,8 +119,6 @@ func isVersion(version string) bool {
 	return err == nil || version == ""
 }
 
-func truncateShort(s string) string { return truncate(s, 64) }
-
 func truncate(s string, most int) string {
 	if len(s) <= most {
 		return s
