@@ -5,6 +5,8 @@ package auth
 import (
 	"context"
 	"net/http"
+	"slices"
+	"strings"
 
 	"apigen.dev/runtime/request"
 )
@@ -51,4 +53,70 @@ const (
 // Authorizer decides whether a user may do something. The server shows the reason to the user.
 type Authorizer interface {
 	Authorize(ctx context.Context, a Attributes) (decision Decision, reason string, err error)
+}
+
+type userKey struct{}
+
+// WithUser returns a context that carries the user who sends the request.
+func WithUser(ctx context.Context, user *User) context.Context {
+	return context.WithValue(ctx, userKey{}, user)
+}
+
+// UserFrom returns the user that ctx carries, or nil.
+func UserFrom(ctx context.Context) *User {
+	user, _ := ctx.Value(userKey{}).(*User)
+	return user
+}
+
+// First asks authenticators in order, and returns the first user that one of them finds. If none finds one, First
+// returns the first error.
+type First []Authenticator
+
+// Authenticate implements Authenticator.
+func (f First) Authenticate(r *http.Request) (*User, error) {
+	var failure error
+	for _, a := range f {
+		user, err := a.Authenticate(r)
+		if user != nil && err == nil {
+			return user, nil
+		}
+		if err != nil && failure == nil {
+			failure = err
+		}
+	}
+	return nil, failure
+}
+
+// MastersOnly allows the group system:masters everything, and has no opinion on other users, whom the server therefore
+// denies everything. It is the server's authorizer as long as no other is configured.
+type MastersOnly struct{}
+
+// Authorize implements Authorizer.
+func (MastersOnly) Authorize(_ context.Context, a Attributes) (Decision, string, error) {
+	if a.User != nil && slices.Contains(a.User.Groups, Masters) {
+		return Allow, "", nil
+	}
+	return NoOpinion, "", nil
+}
+
+// Discovery allows authenticated users to read the documents of discovery, OpenAPI and the version, as kube-apiserver
+// does. Next decides about everything else.
+type Discovery struct{ Next Authorizer }
+
+// discoveryPaths are the paths of the documents. A path that ends in a slash stands for all paths below it.
+var discoveryPaths = []string{"/api", "/api/", "/apis", "/apis/", "/openapi", "/openapi/", "/version", "/version/"}
+
+// Authorize implements Authorizer.
+func (d Discovery) Authorize(ctx context.Context, a Attributes) (Decision, string, error) {
+	authenticated := a.User != nil && slices.Contains(a.User.Groups, Authenticated)
+	if authenticated && !a.IsResource && a.Verb == "get" && isDiscovery(a.Path) {
+		return Allow, "", nil
+	}
+	return d.Next.Authorize(ctx, a)
+}
+
+func isDiscovery(path string) bool {
+	return slices.ContainsFunc(discoveryPaths, func(known string) bool {
+		return path == known || strings.HasSuffix(known, "/") && strings.HasPrefix(path, known)
+	})
 }

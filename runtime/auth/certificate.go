@@ -39,7 +39,6 @@ type verdict struct {
 	next  *verdict
 }
 
-// of returns the verdict of c, or nil.
 func (conn *connection) of(c *Certificates) *verdict {
 	v := conn.verdicts.Load()
 	for v != nil && v.by != c {

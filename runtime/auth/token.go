@@ -24,7 +24,7 @@ func ReadTokens(r io.Reader, name string) (*Tokens, error) {
 	reader := csv.NewReader(r)
 	reader.FieldsPerRecord = -1
 	reader.Comment = '#'
-	tokens := &Tokens{users: map[[sha256.Size]byte]*User{}}
+	tokens := &Tokens{}
 	for {
 		record, err := reader.Read()
 		if errors.Is(err, io.EOF) {
@@ -48,8 +48,7 @@ func (t *Tokens) add(record []string) error {
 	if token == "" || user == "" {
 		return errors.New("the token and the user must not be empty")
 	}
-	key := sha256.Sum256([]byte(token))
-	if t.users[key] != nil {
+	if t.users[sha256.Sum256([]byte(token))] != nil {
 		return errors.New("an earlier line has the same token")
 	}
 	var groups []string
@@ -60,7 +59,7 @@ func (t *Tokens) add(record []string) error {
 			}
 		}
 	}
-	t.users[key] = &User{Name: user, UID: uid, Groups: groups}
+	t.Add(token, &User{Name: user, UID: uid, Groups: groups})
 	return nil
 }
 
@@ -108,8 +107,7 @@ const (
 	tokenProtocol = "base64url.bearer.authorization.k8s.io."
 )
 
-// protocolToken returns the token among the protocols of a WebSocket, and the other protocols, one of which the server
-// must send back.
+// protocolToken returns the token among a WebSocket's protocols, and the others, one of which is sent back.
 func protocolToken(r *http.Request) (token string, others []string, err error) {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		return "", nil, nil

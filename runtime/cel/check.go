@@ -1,6 +1,7 @@
 package cel
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -36,8 +37,8 @@ func Check(s *Schema, path string, resource bool) []Fault {
 	j := judge{types: env}
 	j.value(s, d, place{path: path, resource: resource, times: &one})
 	if j.total > TotalEstimateLimit && !j.exceeded { // a rule that exceeds its own limit is reported
-		j.add(j.dearest.schema, j.dearest.index, j.dearest.path, flaw{part: InAll,
-			message: exceeded("the estimated cost of all rules", j.total, TotalEstimateLimit)})
+		j.add(j.dearest.schema, j.dearest.index, j.dearest.path, Fault{Part: InAll,
+			Message: exceeded("the estimated cost of all rules", j.total, TotalEstimateLimit)})
 	}
 	return j.faults
 }
@@ -69,9 +70,9 @@ type place struct {
 	uncorrelated string
 }
 
-func (j *judge) add(s *Schema, index int, path string, f flaw) {
-	j.faults = append(j.faults, Fault{Schema: s, Index: index, Part: f.part, Message: f.message, Issues: f.issues,
-		Path: path})
+func (j *judge) add(s *Schema, index int, path string, f Fault) {
+	f.Schema, f.Index, f.Path = s, index, path
+	j.faults = append(j.faults, f)
 }
 
 func (j *judge) value(s *Schema, d *declaration, at place) {
@@ -89,49 +90,43 @@ func (j *judge) value(s *Schema, d *declaration, at place) {
 	if d == nil {
 		d = &declaration{} // the places below may still have rules
 	}
-	for _, name := range sortedNames(s.Properties) {
-		below := place{path: at.path + "." + name, resource: s.Properties[name].EmbeddedResource, times: at.times,
-			uncorrelated: at.uncorrelated}
-		if s.MapType == "atomic" || s.MapType == "granular" || s.MapType == "" {
-			j.value(s.Properties[name], d.fields[escaped(name)], below)
-			continue
+	below := func(v *Schema, d *declaration, path string, number *uint64, correlated bool) {
+		place := place{path: path, resource: v.EmbeddedResource, times: number, uncorrelated: at.uncorrelated}
+		if !correlated {
+			place.uncorrelated = cmp.Or(at.uncorrelated, at.path)
 		}
-		below.uncorrelated = first(at.uncorrelated, at.path)
-		j.value(s.Properties[name], d.fields[escaped(name)], below)
+		j.value(v, d, place)
+	}
+	granular := s.MapType == "atomic" || s.MapType == "granular" || s.MapType == ""
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		below(s.Properties[name], d.fields[escaped(name)], at.path+"."+name, at.times, granular)
 	}
 	if s.Values != nil {
-		j.value(s.Values, d.elem, place{path: at.path + "[*]", resource: s.Values.EmbeddedResource,
-			times: times(at.times, s.MaxProperties), uncorrelated: at.uncorrelated})
+		below(s.Values, d.elem, at.path+"[*]", times(at.times, s.MaxProperties), true)
 	}
 	if s.Items != nil {
-		below := place{path: at.path + "[*]", resource: s.Items.EmbeddedResource, times: times(at.times, s.MaxItems),
-			uncorrelated: at.uncorrelated}
-		if s.ListType != "map" {
-			below.uncorrelated = first(at.uncorrelated, at.path)
-		}
-		j.value(s.Items, d.elem, below)
+		below(s.Items, d.elem, at.path+"[*]", times(at.times, s.MaxItems), s.ListType == "map")
 	}
 }
 
-// rules checks the rules of one value.
 func (j *judge) rules(s *Schema, d *declaration, at place) {
 	if len(s.Rules) == 0 {
 		return
 	}
 	if d == nil {
 		j.add(s, 0, at.path,
-			flaw{part: InRule, message: "is for a value that expressions can't see: it has no type in the schema"})
+			Fault{Part: InRule, Message: "is for a value that expressions can't see: it has no type in the schema"})
 		return
 	}
 	sc, err := newScope(j.types, d)
 	if err != nil {
-		j.add(s, 0, at.path, flaw{part: InRule, message: err.Error()})
+		j.add(s, 0, at.path, Fault{Part: InRule, Message: err.Error()})
 		return
 	}
 	for i, r := range s.Rules {
-		flaws := static(r, s)
+		faults := static(r, s)
 		c, more := sc.compile(r)
-		for _, f := range append(flaws, more...) {
+		for _, f := range append(faults, more...) {
 			j.add(s, i, at.path, f)
 		}
 		if c.program == nil {
@@ -139,18 +134,18 @@ func (j *judge) rules(s *Schema, d *declaration, at place) {
 		}
 		j.cost(s, i, at, c, d)
 		if missing := c.probe(s, at.resource); missing != "" {
-			j.faults = append(j.faults, Fault{Schema: s, Index: i, Part: InRule, Path: at.path, Advice: true,
+			j.add(s, i, at.path, Fault{Part: InRule, Advice: true,
 				Message: fmt.Sprintf("fails where %s is not there, and so refuses the object: ask with has() first, "+
 					"make it required, or give it a default", missing)})
 		}
 		switch {
 		case c.transition && at.uncorrelated != "":
-			j.add(s, i, at.path, flaw{part: InRule, message: fmt.Sprintf("oldSelf cannot be used on the "+
+			j.add(s, i, at.path, Fault{Part: InRule, Message: fmt.Sprintf("oldSelf cannot be used on the "+
 				"uncorrelatable portion of the schema within %s: make it a list of type map, or put the rule there",
 				at.uncorrelated)})
 		case !c.transition && r.OptionalOldSelf:
-			j.add(s, i, at.path, flaw{part: InOptionalOldSelf,
-				message: "may not be set if oldSelf is not used in rule"})
+			j.add(s, i, at.path, Fault{Part: InOptionalOldSelf,
+				Message: "may not be set if oldSelf is not used in rule"})
 		}
 	}
 }
@@ -164,11 +159,11 @@ func (j *judge) cost(s *Schema, i int, at place, c compiled, d *declaration) {
 	cost := multiply(c.cost, count)
 	j.exceeded = j.exceeded || max(cost, c.messageCost) > RuleEstimateLimit
 	if cost > RuleEstimateLimit {
-		j.add(s, i, at.path, flaw{part: InRule, message: exceeded("estimated rule cost", cost, RuleEstimateLimit)})
+		j.add(s, i, at.path, Fault{Part: InRule, Message: exceeded("estimated rule cost", cost, RuleEstimateLimit)})
 	}
 	if c.messageCost > RuleEstimateLimit {
-		j.add(s, i, at.path, flaw{part: InMessageExpression,
-			message: exceeded("estimated messageExpression cost", c.messageCost, RuleEstimateLimit)})
+		j.add(s, i, at.path, Fault{Part: InMessageExpression,
+			Message: exceeded("estimated messageExpression cost", c.messageCost, RuleEstimateLimit)})
 	}
 	if dear := max(cost, c.messageCost); dear >= j.dearest.cost {
 		j.dearest.schema, j.dearest.index, j.dearest.path, j.dearest.cost = s, i, at.path, dear
@@ -209,12 +204,3 @@ func exceeded(what string, cost, limit uint64) string {
 	return fmt.Sprintf("%s exceeds budget by factor of %s (try simplifying the rule, or adding maxItems, "+
 		"maxProperties, and maxLength where arrays, maps, and strings are declared)", what, text)
 }
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
-func sortedNames(m map[string]*Schema) []string { return slices.Sorted(maps.Keys(m)) }

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// compiled is a compiled rule.
 type compiled struct {
 	Rule
 	program celgo.Program // nil where the rule is empty
@@ -44,13 +43,6 @@ type Issue struct {
 	Message      string
 }
 
-// flaw is a fault of a part of a rule.
-type flaw struct {
-	part    Part
-	message string
-	issues  []Issue
-}
-
 // scope compiles the rules of one schema.
 type scope struct {
 	declaration *declaration
@@ -67,8 +59,8 @@ func newScope(types *celgo.Env, d *declaration) (*scope, error) {
 	return &scope{declaration: d, env: env, costs: &costs{root: d}}, nil
 }
 
-// compile compiles a rule. It returns flaws that prevent this, or that make a part of the rule useless.
-func (s *scope) compile(r Rule) (compiled, []flaw) {
+// compile compiles a rule. It returns faults that prevent this, or that make a part of the rule useless.
+func (s *scope) compile(r Rule) (compiled, []Fault) {
 	c := compiled{Rule: r}
 	if strings.TrimSpace(r.Rule) == "" {
 		return c, nil
@@ -79,17 +71,17 @@ func (s *scope) compile(r Rule) (compiled, []flaw) {
 	}
 	env, err := s.env.Extend(celgo.Variable(oldSelf, old))
 	if err != nil {
-		return c, []flaw{{part: InRule, message: err.Error()}}
+		return c, []Fault{{Part: InRule, Message: err.Error()}}
 	}
 	ast, f := check(env, r.Rule, InRule, celgo.BoolType)
 	if f != nil {
-		return c, []flaw{*f}
+		return c, []Fault{*f}
 	}
 	for _, ref := range ast.NativeRep().ReferenceMap() {
 		c.transition = c.transition || ref.Name == oldSelf
 	}
 	if c.program, c.cost, f = s.executable(env, ast, InRule); f != nil {
-		return c, []flaw{*f}
+		return c, []Fault{*f}
 	}
 	if path, err := parseFieldPath(r.FieldPath, s.declaration.schema); err == nil && path != nil {
 		c.path = path.String()
@@ -98,23 +90,23 @@ func (s *scope) compile(r Rule) (compiled, []flaw) {
 		return c, nil
 	}
 	if ast, f = check(env, r.MessageExpression, InMessageExpression, celgo.StringType); f != nil {
-		return c, []flaw{*f}
+		return c, []Fault{*f}
 	}
 	if c.message, c.messageCost, f = s.executable(env, ast, InMessageExpression); f != nil {
-		return c, []flaw{*f}
+		return c, []Fault{*f}
 	}
 	return c, nil
 }
 
 // check parses and type-checks an expression, which must have a type.
-func check(env *celgo.Env, text string, part Part, want *celgo.Type) (*celgo.Ast, *flaw) {
+func check(env *celgo.Env, text string, part Part, want *celgo.Type) (*celgo.Ast, *Fault) {
 	ast, issues := env.Compile(text)
 	if issues != nil && issues.Err() != nil {
-		return nil, &flaw{part: part, message: "compilation failed: " + issues.String(),
-			issues: locate(issues.Errors())}
+		return nil, &Fault{Part: part, Message: "compilation failed: " + issues.String(),
+			Issues: locate(issues.Errors())}
 	}
 	if !ast.OutputType().IsExactType(want) {
-		return nil, &flaw{part: part, message: fmt.Sprintf("must evaluate to a %s, and evaluates to %s", want,
+		return nil, &Fault{Part: part, Message: fmt.Sprintf("must evaluate to a %s, and evaluates to %s", want,
 			ast.OutputType())}
 	}
 	return ast, nil
@@ -128,23 +120,21 @@ func locate(errors []*common.Error) []Issue {
 	return out
 }
 
-// executable makes a program, and estimates its cost.
-func (s *scope) executable(env *celgo.Env, ast *celgo.Ast, part Part) (celgo.Program, uint64, *flaw) {
+func (s *scope) executable(env *celgo.Env, ast *celgo.Ast, part Part) (celgo.Program, uint64, *Fault) {
 	p, err := program(env, ast, s.costs)
 	if err != nil {
-		return nil, 0, &flaw{part: part, message: "program instantiation failed: " + err.Error()}
+		return nil, 0, &Fault{Part: part, Message: "program instantiation failed: " + err.Error()}
 	}
 	estimate, err := env.EstimateCost(ast, s.costs)
 	if err != nil {
-		return nil, 0, &flaw{part: part, message: "cost estimation failed: " + err.Error()}
+		return nil, 0, &Fault{Part: part, Message: "cost estimation failed: " + err.Error()}
 	}
 	return p, estimate.Max, nil
 }
 
-// static returns the flaws of a rule that are found without the compiler.
-func static(r Rule, s *Schema) []flaw {
-	var out []flaw
-	add := func(part Part, message string) { out = append(out, flaw{part: part, message: message}) }
+func static(r Rule, s *Schema) []Fault {
+	var out []Fault
+	add := func(part Part, message string) { out = append(out, Fault{Part: part, Message: message}) }
 	rule, message := strings.TrimSpace(r.Rule), strings.TrimSpace(r.Message)
 	switch {
 	case rule == "":
@@ -175,20 +165,16 @@ func static(r Rule, s *Schema) []flaw {
 	return out
 }
 
-// reasons are the constructors of rules' errors, by reason.
 var reasons = map[string]func(path *field.Path, value any, detail string) *field.Error{
 	"":                  field.Invalid,
 	"FieldValueInvalid": field.Invalid,
-	"FieldValueForbidden": func(path *field.Path, _ any,
-		detail string) *field.Error {
+	"FieldValueForbidden": func(path *field.Path, _ any, detail string) *field.Error {
 		return field.Forbidden(path, detail)
 	},
-	"FieldValueRequired": func(path *field.Path, _ any,
-		detail string) *field.Error {
+	"FieldValueRequired": func(path *field.Path, _ any, detail string) *field.Error {
 		return field.Required(path, detail)
 	},
-	"FieldValueDuplicate": func(path *field.Path, value any,
-		_ string) *field.Error {
+	"FieldValueDuplicate": func(path *field.Path, value any, _ string) *field.Error {
 		return field.Duplicate(path, value)
 	},
 }

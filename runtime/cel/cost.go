@@ -21,7 +21,6 @@ type costs struct {
 
 const perCharacter, perPattern = common.StringTraversalCostFactor, common.RegexStringLengthCostFactor
 
-// costClass is the class of a function's cost.
 type costClass uint8
 
 const (
@@ -33,28 +32,26 @@ const (
 	readTwice // twice through the first argument
 )
 
-var costClasses = classes(map[costClass][]string{
-	nominal: {
-		"masked", "prefixLength", "family", "isUnspecified", "isLoopback", "isLinkLocalMulticast", "isLinkLocalUnicast",
-		"isGlobalUnicast",
-		"format.named", "sign", "asInteger", "isInteger", "asApproximateFloat", "isGreaterThan", "isLessThan",
-		"compareTo", "add", "sub",
-		"major", "minor", "patch", "getScheme", "getHostname", "getHost", "getPort", "getEscapedPath", "getQuery",
-	},
-	traversal:   {"isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"},
-	reading:     {"url", "cidr", "isIP", "isCIDR", "ip", "quantity", "isQuantity", "semver", "isSemver"},
-	readingThis: {"lowerAscii", "upperAscii", "substring", "trim"},
-	readTwice:   {"ip.isCanonical"},
-})
+var costClasses = map[string]costClass{
+	"masked": nominal, "prefixLength": nominal, "family": nominal, "isUnspecified": nominal, "isLoopback": nominal,
+	"isLinkLocalMulticast": nominal, "isLinkLocalUnicast": nominal, "isGlobalUnicast": nominal,
+	"format.named": nominal, "sign": nominal, "asInteger": nominal, "isInteger": nominal,
+	"asApproximateFloat": nominal, "isGreaterThan": nominal, "isLessThan": nominal, "compareTo": nominal,
+	"add": nominal, "sub": nominal, "major": nominal, "minor": nominal, "patch": nominal, "getScheme": nominal,
+	"getHostname": nominal, "getHost": nominal, "getPort": nominal, "getEscapedPath": nominal, "getQuery": nominal,
+	"isSorted": traversal, "sum": traversal, "max": traversal, "min": traversal, "indexOf": traversal,
+	"lastIndexOf": traversal,
+	"url":         reading, "cidr": reading, "isIP": reading, "isCIDR": reading, "ip": reading, "quantity": reading,
+	"isQuantity": reading, "semver": reading, "isSemver": reading,
+	"lowerAscii": readingThis, "upperAscii": readingThis, "substring": readingThis, "trim": readingThis,
+	"ip.isCanonical": readTwice,
+}
 
-func classes(by map[costClass][]string) map[string]costClass {
-	out := map[string]costClass{}
-	for class, names := range by {
-		for _, name := range names {
-			out[name] = class
-		}
+func costClassOf(function, overload string) costClass {
+	if overload == "cidr_ip" {
+		return nominal
 	}
-	return out
+	return costClasses[function]
 }
 
 // CallCost returns the cost of a call, or nil for CEL's own.
@@ -62,11 +59,7 @@ func (c *costs) CallCost(function, overload string, args []ref.Val, result ref.V
 	if len(args) == 0 {
 		return nil
 	}
-	class := costClasses[function]
-	if overload == "cidr_ip" {
-		class = nominal
-	}
-	switch class {
+	switch costClassOf(function, overload) {
 	case nominal:
 		return units(1)
 	case traversal:
@@ -104,8 +97,7 @@ func (c *costs) CallCost(function, overload string, args []ref.Val, result ref.V
 	return nil
 }
 
-// containment is the cost of comparing the bytes of two blocks, or of a block and an address, and of parsing the second
-// where it is text.
+// containment is the cost of comparing the bytes of two blocks, and of parsing the second where it is text.
 func containment(function, overload string, args []ref.Val) uint64 {
 	cost := read(args[0], 2)
 	if function == "containsCIDR" {
@@ -119,7 +111,6 @@ func containment(function, overload string, args []ref.Val) uint64 {
 
 func units(n uint64) *uint64 { return &n }
 
-// size returns the length of text, or the number of elements.
 func size(v ref.Val) uint64 {
 	if s, ok := v.(traits.Sizer); ok {
 		if n, ok := s.Size().(types.Int); ok {
@@ -129,7 +120,6 @@ func size(v ref.Val) uint64 {
 	return 1
 }
 
-// read returns the cost of reading text a number of times.
 func read(v ref.Val, times float64) uint64 {
 	return uint64(math.Ceil(float64(size(v)) * times * perCharacter))
 }
@@ -140,7 +130,6 @@ func match(text, pattern uint64) uint64 {
 	return uint64(math.Ceil((1+float64(text))*perCharacter)) * uint64(math.Ceil(float64(pattern)*perPattern))
 }
 
-// traverse returns the cost of traversing a value and all values within.
 func traverse(v ref.Val) uint64 {
 	switch v := v.(type) {
 	case types.String:

@@ -2,8 +2,10 @@ package cel
 
 import (
 	"math"
+	"slices"
 
 	celgo "github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/types"
 )
 
 // declaration is the type of a schema in expressions, and the bounds of its values' sizes.
@@ -92,10 +94,6 @@ func declareMap(s *Schema, path string) *declaration {
 func declareObject(s *Schema, path string) *declaration {
 	d := &declaration{schema: s, typ: celgo.ObjectType(path), fields: make(map[string]*declaration, len(s.Properties)),
 		least: 2}
-	required := make(map[string]bool, len(s.Required))
-	for _, name := range s.Required {
-		required[name] = true
-	}
 	for name, p := range s.Properties {
 		field := declare(p, path+"."+name, p.EmbeddedResource)
 		if field == nil {
@@ -104,7 +102,7 @@ func declareObject(s *Schema, path string) *declaration {
 		if escaped, ok := Escape(name); ok {
 			d.fields[escaped] = field
 		}
-		if required[name] && !p.Defaulted {
+		if !p.Defaulted && slices.Contains(s.Required, name) {
 			d.least += int64(len(name)) + field.least + 4
 		}
 	}
@@ -144,7 +142,6 @@ func characters(s *Schema, unbounded int64) int64 {
 	return max(0, min(*s.MaxLength, math.MaxInt64/4)) * 4
 }
 
-// objects adds the types of the objects in a declaration, by name.
 func (d *declaration) objects(into map[string]*declaration) {
 	if d == nil {
 		return
@@ -156,4 +153,46 @@ func (d *declaration) objects(into map[string]*declaration) {
 		f.objects(into)
 	}
 	d.elem.objects(into)
+}
+
+// provider gives the checker the fields of objects, and leaves all other types to another provider.
+type provider struct {
+	types.Provider
+	objects map[string]*declaration
+}
+
+func (p *provider) FindStructType(name string) (*types.Type, bool) {
+	if d, ok := p.objects[name]; ok {
+		return types.NewTypeTypeWithParam(d.typ), true
+	}
+	return p.Provider.FindStructType(name)
+}
+
+// FindStructFieldNames returns no names: expressions can't make objects.
+func (p *provider) FindStructFieldNames(name string) ([]string, bool) {
+	if _, ok := p.objects[name]; ok {
+		return nil, false
+	}
+	return p.Provider.FindStructFieldNames(name)
+}
+
+func (p *provider) FindStructFieldType(name, field string) (*types.FieldType, bool) {
+	d, ok := p.objects[name]
+	if !ok {
+		return p.Provider.FindStructFieldType(name, field)
+	}
+	if f, ok := d.fields[field]; ok {
+		return &types.FieldType{Type: f.typ}, true
+	}
+	return nil, false
+}
+
+func typed(root *declaration) (*celgo.Env, error) {
+	env, err := base()
+	if err != nil {
+		return nil, err
+	}
+	objects := map[string]*declaration{}
+	root.objects(objects)
+	return env.Extend(celgo.CustomTypeProvider(&provider{Provider: env.CELTypeProvider(), objects: objects}))
 }

@@ -11,10 +11,7 @@ import (
 // EstimateCallCost returns bounds for the cost of a call and for the size of its result, or nil for CEL's own.
 func (c *costs) EstimateCallCost(function, overload string, target *checker.AstNode,
 	args []checker.AstNode) *checker.CallEstimate {
-	class := costClasses[function]
-	if overload == "cidr_ip" {
-		class = nominal
-	}
+	class := costClassOf(function, overload)
 	switch {
 	case class == nominal:
 		return &checker.CallEstimate{CostEstimate: checker.CostEstimate{Min: 1, Max: 1}}
@@ -40,7 +37,6 @@ func (c *costs) EstimateCallCost(function, overload string, target *checker.AstN
 	return nil
 }
 
-// member estimates the cost of a call on a value.
 func (c *costs) member(function, overload string, target checker.AstNode,
 	args []checker.AstNode) *checker.CallEstimate {
 	size := c.size(target)
@@ -80,8 +76,7 @@ func (c *costs) member(function, overload string, target checker.AstNode,
 	return nil
 }
 
-// traversal estimates the cost of traversing a list, and of reading each element that is text or bytes. Text has an
-// indexOf of its own, too.
+// traversal estimates the cost of traversing a list, and of reading elements that are text or bytes.
 func (c *costs) traversal(target checker.AstNode) checker.CostEstimate {
 	size := c.size(target)
 	elem := element(target)
@@ -206,14 +201,7 @@ type elementNode struct {
 	typ  *types.Type
 }
 
-// Path returns the path of the elements, where the list is part of self.
-func (e elementNode) Path() []string { return e.path }
-
-// Type returns the type of the elements.
-func (e elementNode) Type() *types.Type { return e.typ }
-
-// Expr returns nil: no expression stands for the elements.
-func (e elementNode) Expr() ast.Expr { return nil }
-
-// ComputedSize returns nil: the size is unknown.
+func (e elementNode) Path() []string                      { return e.path } // nil if the list isn't part of self
+func (e elementNode) Type() *types.Type                   { return e.typ }
+func (e elementNode) Expr() ast.Expr                      { return nil }
 func (e elementNode) ComputedSize() *checker.SizeEstimate { return nil }

@@ -2,8 +2,6 @@ package cel
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	celgo "github.com/google/cel-go/cel"
@@ -18,7 +16,6 @@ const exhausted = "validation failed due to running out of cost budget, no furth
 // variables are the variables of an evaluation; old is nil without oldSelf.
 type variables struct{ self, old ref.Val }
 
-// ResolveName finds a variable.
 func (v variables) ResolveName(name string) (any, bool) {
 	switch name {
 	case self:
@@ -32,7 +29,6 @@ func (v variables) ResolveName(name string) (any, bool) {
 // Parent returns nil: there are no other variables.
 func (variables) Parent() interpreter.Activation { return nil }
 
-// rules runs the rules for one value.
 func (w *walk) rules(n *node, path *field.Path, v, old any, at ratchet) {
 	if len(n.rules) == 0 {
 		return
@@ -60,14 +56,9 @@ func (w *walk) rules(n *node, path *field.Path, v, old any, at ratchet) {
 		if r.OptionalOldSelf {
 			these = optional
 		}
-		held := w.holds(n, r, path, these)
-		if w.budget < 0 {
-			return
+		if !w.holds(n, r, path, these) {
+			w.failed(n, r, path, v, vars, !r.transition && at.forgives())
 		}
-		if held {
-			continue
-		}
-		w.failed(n, r, path, v, vars, !r.transition && at.forgives())
 		if w.budget < 0 {
 			return
 		}
@@ -93,8 +84,7 @@ func (w *walk) spend(details *celgo.EvalDetails) bool {
 	return true
 }
 
-// holds tells whether a value satisfies a rule. Where the evaluation fails, holds adds an error for that and returns
-// true.
+// holds tells whether a value satisfies a rule. If the evaluation fails, it adds an error and returns true.
 func (w *walk) holds(n *node, r *compiled, path *field.Path, vars variables) bool {
 	out, details, err := r.program.ContextEval(w.ctx, vars)
 	if !w.spend(details) {
@@ -178,12 +168,9 @@ func (w *walk) message(r *compiled, vars variables) (text, stopped string) {
 	return text, ""
 }
 
-// title returns the name of a rule in errors.
 func (r *compiled) title() string {
 	if r.Message != "" {
 		return strings.TrimSpace(r.Message)
 	}
 	return strings.TrimSpace(r.Rule.Rule)
 }
-
-func sortedKeys(m map[string]any) []string { return slices.Sorted(maps.Keys(m)) }

@@ -11,10 +11,6 @@ import (
 	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
 
-// formats are Kubernetes' named formats of text: format.dns1123Label(), format.named("uuid"), f.validate(text).
-type formats struct{ plain }
-
-// format is a named format.
 type format struct {
 	name string
 	// check returns the errors of text.
@@ -71,23 +67,19 @@ func checkURI(s string) []string {
 	return nil
 }
 
-// LibraryName returns Kubernetes' name.
-func (formats) LibraryName() string { return "kubernetes.format" }
-
-// CompileOptions declares the functions, one of them for each format.
-func (formats) CompileOptions() []celgo.EnvOption {
-	str, typ := celgo.StringType, formatClass.typ
-	d := declarations{
-		"validate": {member("format-validate", signature(typ, str), celgo.OptionalType(celgo.ListType(str)),
-			onBoth(validate))},
-		"format.named": {global("format-named", signature(str), celgo.OptionalType(typ), on(byName))},
+// formatFunctions are Kubernetes' named formats: format.dns1123Label(), format.named("uuid"), f.validate(text).
+func formatFunctions() functions {
+	typ, list := formatClass.typ, celgo.ListType(celgo.StringType)
+	f := functions{
+		"validate":     {member("format-validate", binary(validate).returns(celgo.OptionalType(list)))},
+		"format.named": {global("format-named", unary(byName).returns(celgo.OptionalType(typ)))},
 	}
-	for name, f := range known {
-		value := formatClass.of(f)
-		d["format."+name] = []celgo.FunctionOpt{global("format."+name, nil, typ,
+	for name, known := range known {
+		value := formatClass.of(known)
+		f["format."+name] = []celgo.FunctionOpt{celgo.Overload("format."+name, nil, typ,
 			celgo.FunctionBinding(func(...ref.Val) ref.Val { return value }))}
 	}
-	return d.options()
+	return f
 }
 
 func byName(name string) ref.Val {

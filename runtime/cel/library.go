@@ -1,51 +1,71 @@
 package cel
 
 import (
+	"net/netip"
+	"net/url"
+	"sync"
+
 	celgo "github.com/google/cel-go/cel"
+	"github.com/google/cel-go/checker"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/ext"
+	"github.com/google/cel-go/interpreter"
 )
 
-// declarations are the functions of a library, by name.
-type declarations map[string][]celgo.FunctionOpt
+// functions are the overloads of functions, by the functions' names.
+type functions map[string][]celgo.FunctionOpt
 
-// options declares the functions.
-func (d declarations) options(more ...celgo.EnvOption) []celgo.EnvOption {
-	for name, overloads := range d {
-		more = append(more, celgo.Function(name, overloads...))
+func (f functions) options() []celgo.EnvOption {
+	options := make([]celgo.EnvOption, 0, len(f))
+	for name, overloads := range f {
+		options = append(options, celgo.Function(name, overloads...))
 	}
-	return more
+	return options
 }
 
-// plain is a library that changes nothing about programs.
-type plain struct{}
-
-// ProgramOptions returns none.
-func (plain) ProgramOptions() []celgo.ProgramOption { return nil }
-
-// global and member declare one overload of a function, called f(a, b) or a.f(b).
-func global(id string, args []*celgo.Type, result *celgo.Type, f celgo.OverloadOpt) celgo.FunctionOpt {
-	return celgo.Overload(id, args, result, f)
+// function is a Go function for expressions, with its types in CEL.
+type function struct {
+	args   []*celgo.Type
+	result *celgo.Type
+	call   celgo.OverloadOpt
 }
 
-func member(id string, args []*celgo.Type, result *celgo.Type, f celgo.OverloadOpt) celgo.FunctionOpt {
-	return celgo.MemberOverload(id, args, result, f)
+// returns declares the type of a result that is a CEL value.
+func (f function) returns(result *celgo.Type) function {
+	f.result = result
+	return f
 }
 
-// on binds a function with one argument, which it converts from a CEL value to a Go value.
-func on[A any](f func(A) ref.Val) celgo.OverloadOpt {
-	return celgo.UnaryBinding(func(arg ref.Val) ref.Val {
+func global(id string, f function) celgo.FunctionOpt {
+	return celgo.Overload(id, f.args, f.result, f.call)
+}
+
+func member(id string, f function) celgo.FunctionOpt {
+	return celgo.MemberOverload(id, f.args, f.result, f.call)
+}
+
+func unary[A, R any](f func(A) R) function {
+	return unaryOrError(func(a A) (R, error) { return f(a), nil })
+}
+
+func binary[A, B, R any](f func(A, B) R) function {
+	return binaryOrError(func(a A, b B) (R, error) { return f(a, b), nil })
+}
+
+func unaryOrError[A, R any](f func(A) (R, error)) function {
+	call := func(arg ref.Val) ref.Val {
 		a, ok := arg.Value().(A)
 		if !ok {
 			return types.MaybeNoSuchOverloadErr(arg)
 		}
-		return f(a)
-	})
+		return toValue(f(a))
+	}
+	return function{[]*celgo.Type{typeOf[A]()}, typeOf[R](), celgo.UnaryBinding(call)}
 }
 
-// onBoth binds a function with two such arguments.
-func onBoth[A, B any](f func(A, B) ref.Val) celgo.OverloadOpt {
-	return celgo.BinaryBinding(func(first, second ref.Val) ref.Val {
+func binaryOrError[A, B, R any](f func(A, B) (R, error)) function {
+	call := func(first, second ref.Val) ref.Val {
 		a, ok := first.Value().(A)
 		if !ok {
 			return types.MaybeNoSuchOverloadErr(first)
@@ -54,9 +74,120 @@ func onBoth[A, B any](f func(A, B) ref.Val) celgo.OverloadOpt {
 		if !ok {
 			return types.MaybeNoSuchOverloadErr(second)
 		}
-		return f(a, b)
-	})
+		return toValue(f(a, b))
+	}
+	return function{[]*celgo.Type{typeOf[A](), typeOf[B]()}, typeOf[R](), celgo.BinaryBinding(call)}
 }
 
-// signature is a list of types.
-func signature(args ...*celgo.Type) []*celgo.Type { return args }
+func succeeds[A, R any](f func(A) (R, error)) func(A) bool {
+	return func(a A) bool {
+		_, err := f(a)
+		return err == nil
+	}
+}
+
+// comparisons returns the functions that compare two values; id is the beginning of the overloads' names.
+func comparisons[T any](id string, compare func(a, b T) int) functions {
+	return functions{
+		"isGreaterThan": {member(id+"_is_greater_than", binary(func(a, b T) bool { return compare(a, b) > 0 }))},
+		"isLessThan":    {member(id+"_is_less_than", binary(func(a, b T) bool { return compare(a, b) < 0 }))},
+		"compareTo":     {member(id+"_compare_to", binary(compare))},
+	}
+}
+
+// typeOf returns the CEL type of a Go type, or nil for CEL values of any type.
+func typeOf[T any]() *celgo.Type {
+	var zero T
+	switch any(zero).(type) {
+	case string:
+		return celgo.StringType
+	case bool:
+		return celgo.BoolType
+	case int, int64, uint64:
+		return celgo.IntType
+	case float64:
+		return celgo.DoubleType
+	case []string:
+		return celgo.ListType(celgo.StringType)
+	case netip.Addr:
+		return addressClass.typ
+	case netip.Prefix:
+		return networkClass.typ
+	case quantity:
+		return quantityClass.typ
+	case semver:
+		return semverClass.typ
+	case *format:
+		return formatClass.typ
+	case *url.URL:
+		return urlClass.typ
+	}
+	return nil
+}
+
+// toValue converts the result of a Go function to a CEL value.
+func toValue(result any, err error) ref.Val {
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	switch v := result.(type) {
+	case netip.Addr:
+		return addressClass.of(v)
+	case netip.Prefix:
+		return networkClass.of(v)
+	case quantity:
+		return quantityClass.of(v)
+	case semver:
+		return semverClass.of(v)
+	case *url.URL:
+		return urlClass.of(v)
+	case uint64:
+		return types.Int(v)
+	}
+	return types.DefaultTypeAdapter.NativeToValue(result)
+}
+
+// base is the environment of all expressions, without variables: the functions that Kubernetes 1.36 and 1.37 allow in
+// new custom resources. It has no functions for authorization, which need a request, and not the functions that are new
+// in 1.37 (includes): a 1.37 server doesn't accept these yet, so that it can be rolled back.
+var base = sync.OnceValues(func() (*celgo.Env, error) {
+	options := []celgo.EnvOption{
+		celgo.HomogeneousAggregateLiterals(),
+		celgo.EagerlyValidateDeclarations(true),
+		celgo.DefaultUTCTimeZone(true),
+		celgo.CrossTypeNumericComparisons(true),
+		celgo.OptionalTypes(),
+		celgo.ASTValidators(
+			celgo.ValidateDurationLiterals(),
+			celgo.ValidateTimestampLiterals(),
+			celgo.ValidateRegexLiterals(),
+			celgo.ValidateHomogeneousAggregateLiterals(),
+		),
+		ext.Strings(ext.StringsVersion(2)),
+		ext.Sets(),
+		ext.TwoVarComprehensions(),
+		ext.Lists(ext.ListsVersion(3)),
+		celgo.Types(addressClass.typ, networkClass.typ),
+		celgo.CostEstimatorOptions(checker.PresenceTestHasCost(false)),
+	}
+	for _, f := range []functions{
+		urlFunctions(), patternFunctions(), listFunctions(), formatFunctions(), addressFunctions(), networkFunctions(),
+		quantityFunctions(), comparisons("quantity", compareQuantities),
+		semverFunctions(), comparisons("semver", semver.compare),
+	} {
+		options = append(options, f.options()...)
+	}
+	return celgo.NewEnv(options...)
+})
+
+// program makes an expression executable, with a bound on the cost of one evaluation.
+func program(env *celgo.Env, ast *celgo.Ast, costs *costs) (celgo.Program, error) {
+	return env.Program(ast,
+		celgo.EvalOptions(celgo.OptOptimize, celgo.OptTrackCost),
+		celgo.CostTrackerOptions(interpreter.PresenceTestHasCost(false)),
+		celgo.CostTracking(costs),
+		celgo.CostLimit(CallLimit),
+		celgo.InterruptCheckFrequency(checkEvery),
+		constantPatterns(),
+	)
+}

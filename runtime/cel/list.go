@@ -87,6 +87,19 @@ func (l *list) key(e ref.Val) (string, ref.Val) {
 	return fmt.Sprintf("%#v", key), nil
 }
 
+// index returns the places of elements by their keys.
+func (l *list) index(elements []ref.Val) (map[string]int, ref.Val) {
+	index := make(map[string]int, len(elements))
+	for i, e := range elements {
+		k, fault := l.key(e)
+		if fault != nil {
+			return nil, fault
+		}
+		index[k] = i
+	}
+	return index, nil
+}
+
 // Equal compares lists: element by element, or by their keys.
 func (l *list) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Lister)
@@ -108,13 +121,10 @@ func (l *list) Equal(other ref.Val) ref.Val {
 }
 
 func (l *list) equalByKey(o traits.Lister) ref.Val {
-	mine := make(map[string]ref.Val, l.len())
-	for _, e := range l.all() {
-		k, fault := l.key(e)
-		if fault != nil {
-			return fault
-		}
-		mine[k] = e
+	elements := l.all()
+	mine, fault := l.index(elements)
+	if fault != nil {
+		return fault
 	}
 	seen := make(map[string]bool, len(mine))
 	for it := o.Iterator(); it.HasNext() == types.True; {
@@ -123,11 +133,11 @@ func (l *list) equalByKey(o traits.Lister) ref.Val {
 		if fault != nil {
 			return fault
 		}
-		m, ok := mine[k]
+		i, ok := mine[k]
 		if !ok {
 			return types.False
 		}
-		if eq := m.Equal(e); eq != types.True {
+		if eq := elements[i].Equal(e); eq != types.True {
 			return eq
 		}
 		seen[k] = true
@@ -143,14 +153,11 @@ func (l *list) Add(other ref.Val) ref.Val {
 	}
 	sum := &list{got: l.all(), kind: l.kind, keys: l.keys, items: l.items}
 	keyed := l.kind == "map" || l.kind == "set"
-	index := map[string]int{}
+	var index map[string]int
 	if keyed {
-		for i, e := range sum.got {
-			k, fault := l.key(e)
-			if fault != nil {
-				return fault
-			}
-			index[k] = i
+		var fault ref.Val
+		if index, fault = l.index(sum.got); fault != nil {
+			return fault
 		}
 	}
 	for it := o.Iterator(); it.HasNext() == types.True; {
@@ -196,7 +203,6 @@ func (l *list) Contains(v ref.Val) ref.Val {
 	return types.False
 }
 
-// Get returns the element at an index.
 func (l *list) Get(index ref.Val) ref.Val {
 	i, ok := index.(types.Int)
 	if !ok {
@@ -208,20 +214,16 @@ func (l *list) Get(index ref.Val) ref.Val {
 	return l.at(int(i))
 }
 
-// Iterator iterates over the elements.
 func (l *list) Iterator() traits.Iterator {
 	return types.NewRefValList(types.DefaultTypeAdapter, l.all()).Iterator()
 }
 
-// Size returns the number of elements.
 func (l *list) Size() ref.Val { return types.Int(l.len()) }
 
-// ConvertToNative returns a slice of Go values.
 func (l *list) ConvertToNative(to reflect.Type) (any, error) {
 	return types.NewRefValList(types.DefaultTypeAdapter, l.all()).ConvertToNative(to)
 }
 
-// ConvertToType returns the list itself, or its type.
 func (l *list) ConvertToType(to ref.Type) ref.Val {
 	switch to {
 	case types.ListType:
@@ -232,10 +234,8 @@ func (l *list) ConvertToType(to ref.Type) ref.Val {
 	return types.NewErr("type conversion error from '%s' to '%s'", l.Type(), to.TypeName())
 }
 
-// Type returns list.
 func (l *list) Type() ref.Type { return types.ListType }
 
-// Value returns the slice from JSON, or of values.
 func (l *list) Value() any {
 	if l.got != nil {
 		return l.got

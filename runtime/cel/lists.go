@@ -7,12 +7,6 @@ import (
 	"github.com/google/cel-go/common/types/traits"
 )
 
-// lists are functions of lists: isSorted, sum, min, max, indexOf and lastIndexOf.
-type lists struct{ plain }
-
-// LibraryName returns Kubernetes' name.
-func (lists) LibraryName() string { return "kubernetes.lists" }
-
 // scalar is a type of elements, with the sum of an empty list.
 type scalar struct {
 	name string
@@ -31,29 +25,28 @@ var scalars = []scalar{
 	{"bytes", celgo.BytesType, nil},
 }
 
-// CompileOptions declares the functions, for lists of each scalar type.
-func (lists) CompileOptions() []celgo.EnvOption {
+// listFunctions are isSorted, sum, min, max, indexOf and lastIndexOf, for lists of each scalar type.
+func listFunctions() functions {
 	a := celgo.TypeParamType("A")
-	d := declarations{
-		"indexOf": {member("list_a_index_of_int", signature(celgo.ListType(a), a), celgo.IntType,
-			celgo.BinaryBinding(indexOf))},
-		"lastIndexOf": {member("list_a_last_index_of_int", signature(celgo.ListType(a), a), celgo.IntType,
+	search := []*celgo.Type{celgo.ListType(a), a}
+	f := functions{
+		"indexOf": {celgo.MemberOverload("list_a_index_of_int", search, celgo.IntType, celgo.BinaryBinding(indexOf))},
+		"lastIndexOf": {celgo.MemberOverload("list_a_last_index_of_int", search, celgo.IntType,
 			celgo.BinaryBinding(lastIndexOf))},
 	}
 	for _, s := range scalars {
-		list := signature(celgo.ListType(s.typ))
-		d["isSorted"] = append(d["isSorted"], member("list_"+s.name+"_is_sorted_bool", list, celgo.BoolType,
-			celgo.UnaryBinding(isSorted)))
-		d["max"] = append(d["max"], member("list_"+s.name+"_max_"+s.name, list, s.typ,
-			celgo.UnaryBinding(extreme("max", types.IntNegOne))))
-		d["min"] = append(d["min"], member("list_"+s.name+"_min_"+s.name, list, s.typ,
-			celgo.UnaryBinding(extreme("min", types.IntOne))))
+		add := func(name, id string, result *celgo.Type, call func(ref.Val) ref.Val) {
+			list := []*celgo.Type{celgo.ListType(s.typ)}
+			f[name] = append(f[name], celgo.MemberOverload("list_"+s.name+id, list, result, celgo.UnaryBinding(call)))
+		}
+		add("isSorted", "_is_sorted_bool", celgo.BoolType, isSorted)
+		add("max", "_max_"+s.name, s.typ, extreme("max", types.IntNegOne))
+		add("min", "_min_"+s.name, s.typ, extreme("min", types.IntOne))
 		if s.zero != nil {
-			d["sum"] = append(d["sum"], member("list_"+s.name+"_sum_"+s.name, list, s.typ,
-				celgo.UnaryBinding(sum(s.zero))))
+			add("sum", "_sum_"+s.name, s.typ, sum(s.zero))
 		}
 	}
-	return d.options()
+	return f
 }
 
 // each calls f with the elements of a list until it returns a value.
@@ -89,7 +82,6 @@ func isSorted(list ref.Val) ref.Val {
 	return out
 }
 
-// sum adds the elements to zero.
 func sum(zero ref.Val) func(ref.Val) ref.Val {
 	return func(list ref.Val) ref.Val {
 		total := zero
@@ -138,28 +130,23 @@ func extreme(name string, worse ref.Val) func(ref.Val) ref.Val {
 }
 
 func indexOf(list, item ref.Val) ref.Val {
-	l, ok := list.(traits.Lister)
-	if !ok {
-		return types.MaybeNoSuchOverloadErr(list)
-	}
-	size, _ := l.Size().(types.Int)
-	for i := types.Int(0); i < size; i++ {
-		if l.Get(i).Equal(item) == types.True {
-			return i
-		}
-	}
-	return types.Int(-1)
+	return indexIn(list, item, func(i, _ types.Int) types.Int { return i })
 }
 
 func lastIndexOf(list, item ref.Val) ref.Val {
+	return indexIn(list, item, func(i, size types.Int) types.Int { return size - 1 - i })
+}
+
+// indexIn returns the first index of an item, or -1. It looks at the indexes in the order of nth.
+func indexIn(list, item ref.Val, nth func(i, size types.Int) types.Int) ref.Val {
 	l, ok := list.(traits.Lister)
 	if !ok {
 		return types.MaybeNoSuchOverloadErr(list)
 	}
 	size, _ := l.Size().(types.Int)
-	for i := size - 1; i >= 0; i-- {
-		if l.Get(i).Equal(item) == types.True {
-			return i
+	for i := range size {
+		if at := nth(i, size); l.Get(at).Equal(item) == types.True {
+			return at
 		}
 	}
 	return types.Int(-1)

@@ -52,7 +52,6 @@ func (m *mapping) Find(key ref.Val) (ref.Val, bool) {
 	return nil, false
 }
 
-// Get returns the value of a key, or an error.
 func (m *mapping) Get(key ref.Val) ref.Val {
 	if v, ok := m.Find(key); ok {
 		return v
@@ -60,7 +59,6 @@ func (m *mapping) Get(key ref.Val) ref.Val {
 	return types.ValOrErr(key, "no such key: %v", key)
 }
 
-// Contains tells whether there is such a key.
 func (m *mapping) Contains(key ref.Val) ref.Val {
 	v, ok := m.Find(key)
 	if v != nil && types.IsUnknownOrError(v) {
@@ -87,7 +85,6 @@ func (m *mapping) keys() []string {
 	return keys
 }
 
-// Iterator iterates over the keys.
 func (m *mapping) Iterator() traits.Iterator {
 	return types.NewStringList(types.DefaultTypeAdapter, m.keys()).Iterator()
 }
@@ -95,8 +92,7 @@ func (m *mapping) Iterator() traits.Iterator {
 // Size returns the number of all members, seen or not.
 func (m *mapping) Size() ref.Val { return types.Int(len(m.raw)) }
 
-// Equal compares the members. It compares members that the schema doesn't have as JSON, and only where both mappings
-// have them.
+// Equal compares members that the schema doesn't have as JSON, and only where both mappings have them.
 func (m *mapping) Equal(other ref.Val) ref.Val {
 	o, ok := other.(traits.Mapper)
 	if !ok {
@@ -131,7 +127,6 @@ func (m *mapping) Equal(other ref.Val) ref.Val {
 	return types.True
 }
 
-// ConvertToNative returns the map from JSON.
 func (m *mapping) ConvertToNative(to reflect.Type) (any, error) {
 	if to.Kind() == reflect.Map {
 		return m.raw, nil
@@ -139,7 +134,6 @@ func (m *mapping) ConvertToNative(to reflect.Type) (any, error) {
 	return nil, fmt.Errorf("type conversion error from '%s' to '%s'", m.Type(), to)
 }
 
-// ConvertToType returns the map itself, or its type.
 func (m *mapping) ConvertToType(to ref.Type) ref.Val {
 	switch to {
 	case types.MapType:
@@ -153,7 +147,6 @@ func (m *mapping) ConvertToType(to ref.Type) ref.Val {
 // Type returns map, for objects, too.
 func (m *mapping) Type() ref.Type { return types.MapType }
 
-// Value returns the map from JSON.
 func (m *mapping) Value() any { return m.raw }
 
 // unknown is a value that the schema preserves without describing it. Expressions can compare it and nothing else.
@@ -162,19 +155,14 @@ type unknown struct{ raw any }
 const noConversion = "type conversion to '%s' not supported for values preserved by " +
 	"x-kubernetes-preserve-unknown-fields"
 
-// ConvertToNative fails.
 func (u unknown) ConvertToNative(to reflect.Type) (any, error) {
 	return nil, fmt.Errorf(noConversion, to)
 }
 
-// ConvertToType fails.
 func (u unknown) ConvertToType(to ref.Type) ref.Val { return types.NewErr(noConversion, to.TypeName()) }
 
-// Equal compares the values as JSON.
 func (u unknown) Equal(other ref.Val) ref.Val { return types.Bool(same(u.raw, other.Value())) }
 
-// Type returns unknown.
 func (u unknown) Type() ref.Type { return types.UnknownType }
 
-// Value returns the value from JSON.
 func (u unknown) Value() any { return u.raw }

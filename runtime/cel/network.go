@@ -3,16 +3,11 @@ package cel
 import (
 	"fmt"
 	"net/netip"
+	"net/url"
 
 	celgo "github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-)
-
-// addresses has ip, isIP, ip.isCanonical and the methods of an address; networks has the same of CIDR blocks.
-type (
-	addresses struct{ plain }
-	networks  struct{ plain }
 )
 
 var addressClass = &class[netip.Addr]{
@@ -27,29 +22,21 @@ var networkClass = &class[netip.Prefix]{
 	size:  func(p netip.Prefix) int { return (p.Bits() + 7) / 8 },
 }
 
-// LibraryName returns Kubernetes' name.
-func (addresses) LibraryName() string { return "kubernetes.net.ip" }
-
-// CompileOptions declares the functions of addresses.
-func (addresses) CompileOptions() []celgo.EnvOption {
-	str, boolean, typ := celgo.StringType, celgo.BoolType, addressClass.typ
-	is := func(id string, f func(netip.Addr) bool) []celgo.FunctionOpt {
-		return []celgo.FunctionOpt{member(id, signature(typ), boolean,
-			on(func(a netip.Addr) ref.Val { return types.Bool(f(a)) }))}
+// addressFunctions are ip, isIP, ip.isCanonical and the methods of an address. The package ext of cel-go has them, too,
+// but it refuses more expressions than Kubernetes, and has other errors.
+func addressFunctions() functions {
+	return functions{
+		"ip":                   {global("string_to_ip", unaryOrError(parseAddress))},
+		"isIP":                 {global("is_ip", unary(succeeds(parseAddress)))},
+		"ip.isCanonical":       {global("ip_is_canonical", unaryOrError(isCanonical))},
+		"family":               {member("ip_family", unary(family))},
+		"isUnspecified":        {member("ip_is_unspecified", unary(netip.Addr.IsUnspecified))},
+		"isLoopback":           {member("ip_is_loopback", unary(netip.Addr.IsLoopback))},
+		"isLinkLocalMulticast": {member("ip_is_link_local_multicast", unary(netip.Addr.IsLinkLocalMulticast))},
+		"isLinkLocalUnicast":   {member("ip_is_link_local_unicast", unary(netip.Addr.IsLinkLocalUnicast))},
+		"isGlobalUnicast":      {member("ip_is_global_unicast", unary(netip.Addr.IsGlobalUnicast))},
+		"string":               {global("ip_to_string", unary(netip.Addr.String))},
 	}
-	return declarations{
-		"ip":                   {global("string_to_ip", signature(str), typ, on(address))},
-		"isIP":                 {global("is_ip", signature(str), boolean, on(isAddress))},
-		"ip.isCanonical":       {global("ip_is_canonical", signature(str), boolean, on(isCanonical))},
-		"family":               {member("ip_family", signature(typ), celgo.IntType, on(family))},
-		"isUnspecified":        is("ip_is_unspecified", netip.Addr.IsUnspecified),
-		"isLoopback":           is("ip_is_loopback", netip.Addr.IsLoopback),
-		"isLinkLocalMulticast": is("ip_is_link_local_multicast", netip.Addr.IsLinkLocalMulticast),
-		"isLinkLocalUnicast":   is("ip_is_link_local_unicast", netip.Addr.IsLinkLocalUnicast),
-		"isGlobalUnicast":      is("ip_is_global_unicast", netip.Addr.IsGlobalUnicast),
-		"string": {global("ip_to_string", signature(typ), str,
-			on(func(a netip.Addr) ref.Val { return types.String(a.String()) }))},
-	}.options(celgo.Types(typ))
 }
 
 // parseAddress rejects zones, and IPv4 addresses in the form of IPv6.
@@ -66,97 +53,57 @@ func parseAddress(s string) (netip.Addr, error) {
 	return a, nil
 }
 
-func address(s string) ref.Val {
+func isCanonical(s string) (bool, error) {
 	a, err := parseAddress(s)
-	if err != nil {
-		return types.NewErr("%v", err)
-	}
-	return addressClass.of(a)
+	return a.String() == s, err
 }
 
-func isAddress(s string) ref.Val {
-	_, err := parseAddress(s)
-	return types.Bool(err == nil)
-}
-
-func isCanonical(s string) ref.Val {
-	a, err := parseAddress(s)
-	if err != nil {
-		return types.NewErr("%v", err)
-	}
-	return types.Bool(a.String() == s)
-}
-
-func family(a netip.Addr) ref.Val {
+func family(a netip.Addr) int {
 	if a.Is4() {
-		return types.Int(4)
+		return 4
 	}
-	return types.Int(6)
+	return 6
 }
 
-// LibraryName returns Kubernetes' name.
-func (networks) LibraryName() string { return "kubernetes.net.cidr" }
-
-// CompileOptions declares the functions of networks.
-func (networks) CompileOptions() []celgo.EnvOption {
-	str, boolean, typ := celgo.StringType, celgo.BoolType, networkClass.typ
-	return declarations{
-		"cidr":   {global("string_to_cidr", signature(str), typ, on(network))},
-		"isCIDR": {global("is_cidr", signature(str), boolean, on(isNetwork))},
+func networkFunctions() functions {
+	return functions{
+		"cidr":   {global("string_to_cidr", unaryOrError(parseNetwork))},
+		"isCIDR": {global("is_cidr", unary(succeeds(parseNetwork)))},
 		"containsIP": {
-			member("cidr_contains_ip_string", signature(typ, str), boolean, onBoth(holdsAddress)),
-			member("cidr_contains_ip_ip", signature(typ, addressClass.typ), boolean,
-				onBoth(func(n netip.Prefix, a netip.Addr) ref.Val { return types.Bool(n.Contains(a)) })),
+			member("cidr_contains_ip_string", binary(containsAddress).returns(celgo.BoolType)),
+			member("cidr_contains_ip_ip", binary(netip.Prefix.Contains)),
 		},
 		"containsCIDR": {
-			member("cidr_contains_cidr_string", signature(typ, str), boolean, onBoth(holdsNetwork)),
-			member("cidr_contains_cidr", signature(typ, typ), boolean,
-				onBoth(func(n, o netip.Prefix) ref.Val { return types.Bool(contains(n, o)) })),
+			member("cidr_contains_cidr_string", binaryOrError(containsText)),
+			member("cidr_contains_cidr", binary(contains)),
 		},
-		"ip": {member("cidr_ip", signature(typ), addressClass.typ,
-			on(func(n netip.Prefix) ref.Val { return addressClass.of(n.Addr()) }))},
-		"prefixLength": {member("cidr_prefix_length", signature(typ), celgo.IntType,
-			on(func(n netip.Prefix) ref.Val { return types.Int(n.Bits()) }))},
-		"masked": {member("cidr_masked", signature(typ), typ,
-			on(func(n netip.Prefix) ref.Val { return networkClass.of(n.Masked()) }))},
-		"string": {global("cidr_to_string", signature(typ), str,
-			on(func(n netip.Prefix) ref.Val { return types.String(n.String()) }))},
-	}.options(celgo.Types(typ))
+		"ip":           {member("cidr_ip", unary(netip.Prefix.Addr))},
+		"prefixLength": {member("cidr_prefix_length", unary(netip.Prefix.Bits))},
+		"masked":       {member("cidr_masked", unary(netip.Prefix.Masked))},
+		"string":       {global("cidr_to_string", unary(netip.Prefix.String))},
+	}
 }
 
-const networkFault = "network address parse error during conversion from string: "
-
+// parseNetwork returns Kubernetes' errors, in which the beginning stands twice where the text is no network.
 func parseNetwork(s string) (netip.Prefix, error) {
+	const fault = "network address parse error during conversion from string: "
 	n, err := netip.ParsePrefix(s)
 	switch {
 	case err != nil:
-		return n, fmt.Errorf(networkFault+"%w", err)
+		return n, fmt.Errorf(fault+fault+"%w", err)
 	case n.Addr().Is4In6():
-		return n, fmt.Errorf("IPv4-mapped IPv6 address %q is not allowed", s)
+		return n, fmt.Errorf(fault+"IPv4-mapped IPv6 address %q is not allowed", s)
 	}
 	return n, nil
-}
-
-func network(s string) ref.Val {
-	n, err := parseNetwork(s)
-	if err != nil {
-		return types.NewErr(networkFault+"%v", err)
-	}
-	return networkClass.of(n)
-}
-
-func isNetwork(s string) ref.Val {
-	_, err := parseNetwork(s)
-	return types.Bool(err == nil)
 }
 
 func contains(outer, inner netip.Prefix) bool {
 	return outer.Overlaps(inner) && outer.Bits() <= inner.Bits()
 }
 
-// holdsAddress tells whether a network has an address, which is given as text. As in Kubernetes, the error for an
+// containsAddress tells whether a network has an address, which is given as text. As in Kubernetes, the error for an
 // invalid address is that of an unknown function, while an invalid network has an error of its own.
-func holdsAddress(n netip.Prefix, s string) ref.Val {
+func containsAddress(n netip.Prefix, s string) ref.Val {
 	a, err := parseAddress(s)
 	if err != nil {
 		return types.NoSuchOverloadErr()
@@ -164,10 +111,47 @@ func holdsAddress(n netip.Prefix, s string) ref.Val {
 	return types.Bool(n.Contains(a))
 }
 
-func holdsNetwork(n netip.Prefix, s string) ref.Val {
+func containsText(n netip.Prefix, s string) (bool, error) {
 	inner, err := parseNetwork(s)
-	if err != nil {
-		return types.NewErr(networkFault+"%v", err)
+	return err == nil && contains(n, inner), err
+}
+
+var urlClass = &class[*url.URL]{
+	typ: celgo.ObjectType("kubernetes.URL"), name: "URL",
+	equal: func(a, b *url.URL) bool { return a.String() == b.String() },
+	text:  (*url.URL).String,
+}
+
+func urlFunctions() functions {
+	str := celgo.StringType
+	return functions{
+		"url":            {global("string_to_url", unaryOrError(parseURL))},
+		"isURL":          {global("is_url_string", unary(succeeds(url.ParseRequestURI)))},
+		"getScheme":      {member("url_get_scheme", unary(func(u *url.URL) string { return u.Scheme }))},
+		"getHost":        {member("url_get_host", unary(func(u *url.URL) string { return u.Host }))},
+		"getHostname":    {member("url_get_hostname", unary((*url.URL).Hostname))},
+		"getPort":        {member("url_get_port", unary((*url.URL).Port))},
+		"getEscapedPath": {member("url_get_escaped_path", unary((*url.URL).EscapedPath))},
+		"getQuery":       {member("url_get_query", unary(query).returns(celgo.MapType(str, celgo.ListType(str))))},
 	}
-	return types.Bool(contains(n, inner))
+}
+
+// parseURL accepts absolute URLs and absolute paths. ParseRequestURI decides which text is one, and Parse, which knows
+// fragments, parses it.
+func parseURL(s string) (u *url.URL, err error) {
+	if _, err = url.ParseRequestURI(s); err == nil {
+		u, err = url.Parse(s)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("URL parse error during conversion from string: %w", err)
+	}
+	return u, nil
+}
+
+func query(u *url.URL) map[ref.Val]ref.Val {
+	out := map[ref.Val]ref.Val{}
+	for key, values := range u.Query() {
+		out[types.String(key)] = types.NewStringList(types.DefaultTypeAdapter, values)
+	}
+	return out
 }

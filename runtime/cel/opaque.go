@@ -19,16 +19,13 @@ type class[T any] struct {
 	converts bool
 }
 
-// of returns a value of the class.
 func (c *class[T]) of(value T) ref.Val { return opaque[T]{c, value} }
 
-// opaque is a value of a class.
 type opaque[T any] struct {
 	class *class[T]
 	value T
 }
 
-// ConvertToNative returns the Go value, or its text.
 func (o opaque[T]) ConvertToNative(to reflect.Type) (any, error) {
 	if reflect.TypeFor[T]().AssignableTo(to) {
 		return o.value, nil
@@ -52,7 +49,6 @@ func (o opaque[T]) ConvertToType(to ref.Type) ref.Val {
 	return types.NewErr("type conversion error from '%s' to '%s'", o.class.typ, to)
 }
 
-// Equal compares with another value of the class.
 func (o opaque[T]) Equal(other ref.Val) ref.Val {
 	b, ok := other.(opaque[T])
 	if !ok {
@@ -61,13 +57,10 @@ func (o opaque[T]) Equal(other ref.Val) ref.Val {
 	return types.Bool(o.class.equal(o.value, b.value))
 }
 
-// Type returns the type of the class.
 func (o opaque[T]) Type() ref.Type { return o.class.typ }
 
-// Value returns the Go value.
 func (o opaque[T]) Value() any { return o.value }
 
-// Size returns the size that counts for the cost of the value.
 func (o opaque[T]) Size() ref.Val {
 	if o.class.size == nil {
 		return types.IntOne

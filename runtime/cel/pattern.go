@@ -9,28 +9,20 @@ import (
 	"github.com/google/cel-go/interpreter"
 )
 
-// patterns has find and findAll, with regular expressions. A constant expression is compiled with the program.
-type patterns struct{}
-
-// LibraryName returns Kubernetes' name.
-func (patterns) LibraryName() string { return "kubernetes.regex" }
-
-// CompileOptions declares the functions.
-func (patterns) CompileOptions() []celgo.EnvOption {
+func patternFunctions() functions {
+	find, all := celgo.FunctionBinding(searched(find)), celgo.FunctionBinding(searched(findAll))
 	str, strs := celgo.StringType, celgo.ListType(celgo.StringType)
-	return declarations{
-		"find": {member("string_find_string", signature(str, str), str, celgo.FunctionBinding(searched(find)))},
+	return functions{
+		"find": {celgo.MemberOverload("string_find_string", []*celgo.Type{str, str}, str, find)},
 		"findAll": {
-			member("string_find_all_string", signature(str, str), strs, celgo.FunctionBinding(searched(findAll))),
-			member("string_find_all_string_int", signature(str, str, celgo.IntType), strs,
-				celgo.FunctionBinding(searched(findAll))),
+			celgo.MemberOverload("string_find_all_string", []*celgo.Type{str, str}, strs, all),
+			celgo.MemberOverload("string_find_all_string_int", []*celgo.Type{str, str, celgo.IntType}, strs, all),
 		},
-	}.options()
+	}
 }
 
-// ProgramOptions compiles constant expressions once.
-func (patterns) ProgramOptions() []celgo.ProgramOption {
-	return []celgo.ProgramOption{celgo.OptimizeRegex(once("find", find), once("findAll", findAll))}
+func constantPatterns() celgo.ProgramOption {
+	return celgo.OptimizeRegex(once("find", find), once("findAll", findAll))
 }
 
 // search searches the first argument for an expression. A third argument bounds the number of matches.

@@ -11,30 +11,21 @@ import (
 // check whether the field is there.
 func (r *compiled) probe(s *Schema, resource bool) (missing string) {
 	v, ok := minimal(s, 0)
-	if !ok || r.program == nil {
+	if !ok || r.program == nil || r.OptionalOldSelf {
 		return ""
 	}
 	if m, ok := v.(map[string]any); ok && resource {
 		m["apiVersion"], m["kind"], m["metadata"] = "v1", "Kind", map[string]any{"name": "name"}
 		s = s.asResource()
 	}
-	vars := variables{self: value(v, s), old: value(v, s)}
-	if r.OptionalOldSelf {
-		return ""
+	_, _, err := r.program.ContextEval(context.Background(), variables{self: value(v, s), old: value(v, s)})
+	if err != nil {
+		_, missing, _ = strings.Cut(err.Error(), "no such key: ")
 	}
-	_, _, err := r.program.ContextEval(context.Background(), vars)
-	if err == nil {
-		return ""
-	}
-	_, name, found := strings.Cut(err.Error(), "no such key: ")
-	if !found {
-		return ""
-	}
-	return name
+	return missing
 }
 
-// minimal returns the smallest value of a schema: the zero of its type, and for an object the fields that are always
-// there. It returns false where the schema doesn't describe the value.
+// minimal returns the smallest value of a schema, or false where the schema doesn't describe the value.
 func minimal(s *Schema, depth int) (any, bool) {
 	if s == nil || depth > 20 {
 		return nil, false

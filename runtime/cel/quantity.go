@@ -4,13 +4,8 @@ import (
 	"errors"
 
 	celgo "github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/common/types/ref"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
-
-// quantities has quantity, isQuantity, and arithmetic with resource.Quantity.
-type quantities struct{ plain }
 
 type quantity = *resource.Quantity
 
@@ -20,81 +15,45 @@ var quantityClass = &class[quantity]{
 	text:  quantity.String,
 }
 
-// LibraryName returns Kubernetes' name.
-func (quantities) LibraryName() string { return "kubernetes.quantity" }
-
-// CompileOptions declares the functions.
-func (quantities) CompileOptions() []celgo.EnvOption {
-	str, boolean, integer, typ := celgo.StringType, celgo.BoolType, celgo.IntType, quantityClass.typ
-	one, two, number := signature(typ), signature(typ, typ), signature(typ, integer)
-	return declarations{
-		"quantity":   {global("string_to_quantity", signature(str), typ, on(parseQuantity))},
-		"isQuantity": {global("is_quantity_string", signature(str), boolean, on(isQuantity))},
-		"sign": {global("quantity_sign", one, integer,
-			on(func(q quantity) ref.Val { return types.Int(q.Sign()) }))},
-		"isGreaterThan": {member("quantity_is_greater_than", two, boolean,
-			onBoth(func(a, b quantity) ref.Val { return types.Bool(a.Cmp(*b) > 0) }))},
-		"isLessThan": {member("quantity_is_less_than", two, boolean,
-			onBoth(func(a, b quantity) ref.Val { return types.Bool(a.Cmp(*b) < 0) }))},
-		"compareTo": {member("quantity_compare_to", two, integer,
-			onBoth(func(a, b quantity) ref.Val { return types.Int(a.Cmp(*b)) }))},
-		"asApproximateFloat": {member("quantity_get_float", one, celgo.DoubleType,
-			on(func(q quantity) ref.Val { return types.Double(q.AsApproximateFloat64()) }))},
-		"asInteger": {member("quantity_get_int", one, integer, on(asInteger))},
-		"isInteger": {member("quantity_is_integer", one, boolean, on(isInteger))},
-		"add": {
-			member("quantity_add", two, typ, onBoth(add)),
-			member("quantity_add_int", number, typ, onBoth(func(q quantity,
-				n int64) ref.Val {
-				return add(q, whole(n))
-			})),
-		},
-		"sub": {
-			member("quantity_sub", two, typ, onBoth(subtract)),
-			member("quantity_sub_int", number, typ, onBoth(func(q quantity,
-				n int64) ref.Val {
-				return subtract(q, whole(n))
-			})),
-		},
-	}.options()
-}
-
-func parseQuantity(s string) ref.Val {
-	q, err := resource.ParseQuantity(s)
-	if err != nil {
-		return types.WrapErr(err)
+func quantityFunctions() functions {
+	return functions{
+		"quantity":           {global("string_to_quantity", unaryOrError(parseQuantity))},
+		"isQuantity":         {global("is_quantity_string", unary(succeeds(parseQuantity)))},
+		"sign":               {global("quantity_sign", unary(quantity.Sign))},
+		"asApproximateFloat": {member("quantity_get_float", unary(quantity.AsApproximateFloat64))},
+		"asInteger":          {member("quantity_get_int", unaryOrError(asInteger))},
+		"isInteger":          {member("quantity_is_integer", unary(succeeds(asInteger)))},
+		"add":                arithmetic("quantity_add", quantity.Add),
+		"sub":                arithmetic("quantity_sub", quantity.Sub),
 	}
-	return quantityClass.of(&q)
 }
 
-func isQuantity(s string) ref.Val {
-	_, err := resource.ParseQuantity(s)
-	return types.Bool(err == nil)
+func compareQuantities(a, b quantity) int { return a.Cmp(*b) }
+
+func parseQuantity(s string) (quantity, error) {
+	q, err := resource.ParseQuantity(s)
+	return &q, err
 }
 
-func asInteger(q quantity) ref.Val {
+func asInteger(q quantity) (int64, error) {
 	n, ok := q.AsInt64()
 	if !ok {
-		return types.WrapErr(errors.New("cannot convert value to integer"))
+		return 0, errors.New("cannot convert value to integer")
 	}
-	return types.Int(n)
+	return n, nil
 }
 
-func isInteger(q quantity) ref.Val {
-	_, ok := q.AsInt64()
-	return types.Bool(ok)
-}
-
-func whole(n int64) quantity { return resource.NewQuantity(n, resource.DecimalExponent) }
-
-func add(a, b quantity) ref.Val {
-	out := a.DeepCopy()
-	out.Add(*b)
-	return quantityClass.of(&out)
-}
-
-func subtract(a, b quantity) ref.Val {
-	out := a.DeepCopy()
-	out.Sub(*b)
-	return quantityClass.of(&out)
+// arithmetic returns the overloads of a function that changes a quantity by another one or by a whole number.
+func arithmetic(id string, change func(q quantity, by resource.Quantity)) []celgo.FunctionOpt {
+	changed := func(a, b quantity) quantity {
+		out := a.DeepCopy()
+		change(&out, *b)
+		return &out
+	}
+	return []celgo.FunctionOpt{
+		member(id, binary(changed)),
+		member(id+"_int", binary(func(q quantity, n int64) quantity {
+			return changed(q, resource.NewQuantity(n, resource.DecimalExponent))
+		})),
+	}
 }

@@ -16,7 +16,6 @@ type ratchet struct {
 	now, old   any
 }
 
-// forgives tells whether the update may keep a fault of the value.
 func (r ratchet) forgives() bool {
 	return r.schema != nil && unchanged(r.schema, r.now, r.old)
 }
@@ -48,8 +47,7 @@ func (r ratchet) element(now, old any, s *Schema) ratchet {
 	return r
 }
 
-// unchanged compares two values of a schema. In a list with keys, the order doesn't count. A value that the schema
-// doesn't describe counts as changed.
+// unchanged compares values of a schema. One that the schema doesn't describe counts as changed.
 func unchanged(s *Schema, now, old any) bool {
 	switch now := now.(type) {
 	case map[string]any:
@@ -87,7 +85,6 @@ func unchanged(s *Schema, now, old any) bool {
 	return same(now, old)
 }
 
-// same compares values of JSON.
 func same(a, b any) bool {
 	switch a := a.(type) {
 	case map[string]any:
@@ -126,8 +123,7 @@ type index struct {
 	entries map[string]any
 }
 
-// newIndex returns the index of a list, which is empty where the list has no keys. Of several elements with one key it
-// has the first.
+// newIndex returns the index of a list, empty without keys. Of elements with one key it has the first.
 func newIndex(s *Schema, elements []any) index {
 	x := index{}
 	if s.ListType != "map" || len(s.ListMapKeys) == 0 || len(elements) == 0 {
@@ -142,7 +138,6 @@ func newIndex(s *Schema, elements []any) index {
 	return x
 }
 
-// find returns the element with the key of another element, or nil.
 func (x index) find(element any) any {
 	if x.entries == nil {
 		return nil

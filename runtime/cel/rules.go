@@ -1,6 +1,7 @@
 package cel
 
 import (
+	"fmt"
 	"slices"
 
 	celgo "github.com/google/cel-go/cel"
@@ -108,25 +109,15 @@ func (c *compiler) compile(n *node, s *Schema, d *declaration) {
 		return
 	}
 	for _, r := range s.Rules {
-		rule, flaws := sc.compile(r)
-		for _, f := range flaws {
+		rule, faults := sc.compile(r)
+		for _, f := range faults {
 			if c.fault == nil {
-				c.fault = &ruleError{r, f}
+				c.fault = fmt.Errorf("CEL rule %s: %s: %s", r.Rule, f.Part, f.Message)
 			}
 		}
 		n.rules = append(n.rules, rule)
 		n.transitions = n.transitions || rule.transition
 	}
-}
-
-// ruleError returns the error of a rule that can't be compiled.
-type ruleError struct {
-	rule Rule
-	flaw flaw
-}
-
-func (e *ruleError) Error() string {
-	return "CEL rule " + e.rule.Rule + ": " + string(e.flaw.part) + ": " + e.flaw.message
 }
 
 func escaped(name string) string {

@@ -1,5 +1,7 @@
 package cel
 
+import "maps"
+
 // Schema describes a value for CEL: a structural schema without the parts that expressions can't see. A Schema is
 // shared and must not be changed. Generated code lists the fields in this order.
 type Schema struct {
@@ -74,9 +76,7 @@ var text = &Schema{Type: "string"}
 func (s *Schema) asResource() *Schema {
 	out := *s
 	out.Properties = make(map[string]*Schema, len(s.Properties)+3)
-	for name, p := range s.Properties {
-		out.Properties[name] = p
-	}
+	maps.Copy(out.Properties, s.Properties)
 	out.Properties["kind"], out.Properties["apiVersion"] = text, text
 	metadata := s.Properties["metadata"]
 	if metadata == nil || metadata.Properties["name"] == nil || metadata.Properties["generateName"] == nil {

@@ -4,16 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	celgo "github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common/types"
-	"github.com/google/cel-go/common/types/ref"
 )
-
-// semvers has semver, isSemver, and comparisons of semantic versions.
-type semvers struct{ plain }
 
 // semver is a semantic version, 2.0.0. Build metadata doesn't count.
 //
@@ -41,54 +37,29 @@ var semverClass = &class[semver]{
 	text:  func(v semver) string { return v.written },
 }
 
-// LibraryName returns Kubernetes' name.
-func (semvers) LibraryName() string { return "kubernetes.Semver" }
-
-// CompileOptions declares the functions.
-func (semvers) CompileOptions() []celgo.EnvOption {
-	str, boolean, integer, typ := celgo.StringType, celgo.BoolType, celgo.IntType, semverClass.typ
-	part := func(id string, i int) []celgo.FunctionOpt {
-		return []celgo.FunctionOpt{member(id, signature(typ), integer,
-			on(func(v semver) ref.Val { return types.Int(v.numbers[i]) }))}
+// semverFunctions are semver, isSemver, and the numbers of a semantic version.
+func semverFunctions() functions {
+	strict := func(s string) (semver, error) { return parseVersion(s, false) }
+	valid := func(s string, lenient bool) bool {
+		_, err := parseVersion(s, lenient)
+		return err == nil
 	}
-	two := signature(typ, typ)
-	return declarations{
+	return functions{
 		"semver": {
-			global("string_to_semver", signature(str), typ, on(func(s string) ref.Val { return version(s, false) })),
-			global("string_bool_to_semver", signature(str, boolean), typ, onBoth(version)),
+			global("string_to_semver", unaryOrError(strict)),
+			global("string_bool_to_semver", binaryOrError(parseVersion)),
 		},
 		"isSemver": {
-			global("is_semver_string", signature(str), boolean,
-				on(func(s string) ref.Val { return isVersion(s, false) })),
-			global("is_semver_string_bool", signature(str, boolean), boolean, onBoth(isVersion)),
+			global("is_semver_string", unary(succeeds(strict))),
+			global("is_semver_string_bool", binary(valid)),
 		},
-		"isGreaterThan": {member("semver_is_greater_than", two, boolean,
-			onBoth(func(a, b semver) ref.Val { return types.Bool(a.compare(b) > 0) }))},
-		"isLessThan": {member("semver_is_less_than", two, boolean,
-			onBoth(func(a, b semver) ref.Val { return types.Bool(a.compare(b) < 0) }))},
-		"compareTo": {member("semver_compare_to", two, integer,
-			onBoth(func(a, b semver) ref.Val { return types.Int(a.compare(b)) }))},
-		"major": part("semver_major", 0),
-		"minor": part("semver_minor", 1),
-		"patch": part("semver_patch", 2),
-	}.options()
-}
-
-func version(s string, lenient bool) ref.Val {
-	v, err := parseVersion(s, lenient)
-	if err != nil {
-		return types.WrapErr(err)
+		"major": {member("semver_major", unary(func(v semver) uint64 { return v.numbers[0] }))},
+		"minor": {member("semver_minor", unary(func(v semver) uint64 { return v.numbers[1] }))},
+		"patch": {member("semver_patch", unary(func(v semver) uint64 { return v.numbers[2] }))},
 	}
-	return semverClass.of(v)
 }
 
-func isVersion(s string, lenient bool) ref.Val {
-	_, err := parseVersion(s, lenient)
-	return types.Bool(err == nil)
-}
-
-// parseVersion parses a version. A lenient one may begin with a v, have leading zeros in its numbers, and lack the last
-// numbers.
+// parseVersion parses a version. A lenient one may begin with a v, have leading zeros, and lack the last numbers.
 func parseVersion(s string, lenient bool) (semver, error) {
 	if lenient {
 		var err error
@@ -141,7 +112,7 @@ func normalize(s string) (string, error) {
 			continue
 		}
 		p = strings.TrimLeft(p, "0")
-		if p == "" || !isDigit(p[0]) {
+		if p == "" || !isDigit(rune(p[0])) {
 			p = "0" + p
 		}
 		parts[i] = p
@@ -179,37 +150,24 @@ func parseIdentifier(text string) (identifier, error) {
 	return identifier{}, fmt.Errorf("Invalid character(s) found in prerelease %q", text)
 }
 
-func consists(text string, of func(byte) bool) bool {
-	for i := 0; i < len(text); i++ {
-		if !of(text[i]) {
-			return false
-		}
-	}
-	return true
+func consists(text string, of func(rune) bool) bool {
+	return !strings.ContainsFunc(text, func(c rune) bool { return !of(c) })
 }
 
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }
-func isAlphanumeric(c byte) bool {
+func isDigit(c rune) bool { return c >= '0' && c <= '9' }
+func isAlphanumeric(c rune) bool {
 	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '-'
 }
 
-// compare orders versions: a pre-release is less than its release, and the identifiers order two pre-releases. Numbers
-// are less than text.
+// compare orders versions: a pre-release is less than its release, and numbers are less than text.
 func (v semver) compare(o semver) int {
-	for i := range v.numbers {
-		if c := cmp.Compare(v.numbers[i], o.numbers[i]); c != 0 {
-			return c
-		}
+	if c := slices.Compare(v.numbers[:], o.numbers[:]); c != 0 {
+		return c
 	}
 	if len(v.pre) == 0 || len(o.pre) == 0 {
 		return cmp.Compare(len(o.pre), len(v.pre)) // sizes differ only where one of them is a release
 	}
-	for i := 0; i < len(v.pre) && i < len(o.pre); i++ {
-		if c := v.pre[i].compare(o.pre[i]); c != 0 {
-			return c
-		}
-	}
-	return cmp.Compare(len(v.pre), len(o.pre))
+	return slices.CompareFunc(v.pre, o.pre, identifier.compare)
 }
 
 func (i identifier) compare(o identifier) int {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -43,8 +45,7 @@ func Validate[T any](ctx context.Context, r *Rules, errs field.ErrorList, obj, o
 	return append(errs, r.Run(ctx, now, before)...)
 }
 
-// content returns the object as decoded JSON, with its kind and without managedFields, which are large and which no
-// rule sees.
+// content returns the object as decoded JSON, with its kind and without managedFields, which no rule sees.
 func content[T any](r *Rules, obj *T) (map[string]any, error) {
 	shallow := *obj
 	if o, ok := any(&shallow).(metav1.Object); ok {
@@ -68,23 +69,17 @@ func (r *Rules) Run(ctx context.Context, obj, old map[string]any) field.ErrorLis
 	if r.fault != nil {
 		return field.ErrorList{field.InternalError(nil, r.fault)}
 	}
+	if r.root == nil {
+		return nil
+	}
 	w := walk{ctx: ctx, budget: ObjectLimit}
 	at := ratchet{}
 	var before any
 	if old != nil {
-		before, at = old, ratchet{correlated: true, schema: r.root.schemaOf(), now: obj, old: old}
+		before, at = old, ratchet{correlated: true, schema: r.root.schema, now: obj, old: old}
 	}
-	if r.root != nil {
-		w.value(r.root, nil, obj, before, at)
-	}
+	w.value(r.root, nil, obj, before, at)
 	return w.errs
-}
-
-func (n *node) schemaOf() *Schema {
-	if n == nil {
-		return nil
-	}
-	return n.schema
 }
 
 // walk is one run over an object.
@@ -123,7 +118,7 @@ func (w *walk) members(n *node, path *field.Path, v, old map[string]any, at ratc
 	if n.values == nil {
 		return
 	}
-	for _, key := range sortedKeys(v) {
+	for _, key := range slices.Sorted(maps.Keys(v)) {
 		if w.budget < 0 {
 			return
 		}

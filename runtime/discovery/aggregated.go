@@ -1,10 +1,12 @@
 package discovery
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/encoder"
 	"apigen.dev/runtime/negotiation"
 	"apigen.dev/runtime/respond"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,14 +14,13 @@ import (
 
 // rootDocument is the document of /api or /apis. A client that asks for aggregated discovery gets everything below it.
 type rootDocument struct {
-	legacyDocument
+	*legacyDocument
 	aggregated map[string]aggregatedDocument // by version of apidiscovery.k8s.io
 }
 
 type aggregatedDocument struct {
-	data   []byte
-	hash   string
-	binary binaryForms
+	*encoded
+	hash string
 }
 
 // The group and the kind of aggregated discovery.
@@ -28,8 +29,8 @@ const (
 	aggregatedKind  = "APIGroupDiscoveryList"
 )
 
-func newRootDocument(legacy any, groups []groupDiscovery) *rootDocument {
-	return &rootDocument{legacyDocument{data: toJSON(legacy)}, aggregatedDocuments(groups)}
+func newRootDocument(legacy encoder.Message, groups []groupDiscovery) *rootDocument {
+	return &rootDocument{newLegacyDocument(legacy), aggregatedDocuments(groups)}
 }
 
 func (d *rootDocument) serve(w http.ResponseWriter, r *http.Request) error {
@@ -41,21 +42,17 @@ func (d *rootDocument) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if media.As == (negotiation.Transform{}) {
-		return d.write(w, r, media)
+	as := media.As
+	if as == (negotiation.Transform{}) {
+		return d.write(w, r, media, media.Format.MediaType())
 	}
-	document := d.aggregated[media.As.Version]
+	document := d.aggregated[as.Version]
 	w.Header().Set("Cache-Control", "public")
 	if respond.NotModified(w, r, document.hash) {
 		return nil
 	}
-	data, err := document.binary.encoded(media.Format, document.data)
-	if err != nil {
-		return err
-	}
-	as := media.As
-	contentType := fmt.Sprintf("%s;g=%s;v=%s;as=%s", media.Format.MediaType(), as.Group, as.Version, as.Kind)
-	return respond.Bytes(w, r, media, contentType, data)
+	return document.write(w, r, media,
+		fmt.Sprintf("%s;g=%s;v=%s;as=%s", media.Format.MediaType(), as.Group, as.Version, as.Kind))
 }
 
 // groupDiscovery and the types below it are those of apidiscovery.k8s.io, v2 and v2beta1, which have the same fields.
@@ -104,23 +101,32 @@ func (g *Group) aggregated() groupDiscovery {
 
 func (r *Resource) aggregated(version string) resourceDiscovery {
 	info := r.Info
-	kind := metav1.GroupVersionKind{Group: info.Group, Version: version, Kind: info.Names.Kind}
-	out := resourceDiscovery{
+	return resourceDiscovery{
 		Resource:         info.Names.Plural,
-		ResponseKind:     kind,
+		ResponseKind:     metav1.GroupVersionKind{Group: info.Group, Version: version, Kind: info.Names.Kind},
 		Scope:            info.Scope,
 		SingularResource: info.Names.Singular,
 		Verbs:            r.Verbs[""],
 		ShortNames:       info.Names.ShortNames,
 		Categories:       info.Names.Categories,
+		Subresources:     r.subresources(version),
 	}
-	for _, name := range info.Subresources {
-		out.Subresources = append(out.Subresources, subresourceDiscovery{name, kind, r.Verbs[name]})
+}
+
+func (r *Resource) subresources(version string) (out []subresourceDiscovery) {
+	kind := metav1.GroupVersionKind{Group: r.Info.Group, Version: version, Kind: r.Info.Names.Kind}
+	for _, name := range r.Info.Subresources {
+		out = append(out, subresourceDiscovery{name, kind, r.Verbs[name]})
 	}
-	for i := range info.Extensions {
-		e := &info.Extensions[i]
-		out.Subresources = append(out.Subresources,
-			subresourceDiscovery{e.Name, extensionKind(info, e, version), r.Verbs[e.Name]})
+	for i := range r.Info.Extensions {
+		e := &r.Info.Extensions[i]
+		kind := kind // that of the resource, if the extension declares none
+		if e.Kind.Kind != "" {
+			kind = metav1.GroupVersionKind{
+				Group: e.Kind.Group, Version: cmp.Or(e.Kind.Version, version), Kind: e.Kind.Kind,
+			}
+		}
+		out = append(out, subresourceDiscovery{e.Name, kind, r.Verbs[e.Name]})
 	}
 	return out
 }
@@ -129,12 +135,14 @@ func (r *Resource) aggregated(version string) resourceDiscovery {
 func aggregatedDocuments(items []groupDiscovery) map[string]aggregatedDocument {
 	documents := map[string]aggregatedDocument{}
 	for _, version := range []string{"v2", "v2beta1"} {
+		apiVersion := aggregatedGroup + "/" + version
 		data := toJSON(struct {
 			metav1.TypeMeta `json:",inline"`
 			Metadata        struct{}         `json:"metadata"`
 			Items           []groupDiscovery `json:"items"`
-		}{metav1.TypeMeta{Kind: aggregatedKind, APIVersion: aggregatedGroup + "/" + version}, struct{}{}, items})
-		documents[version] = aggregatedDocument{data: data, hash: api.HashOf(data)}
+		}{metav1.TypeMeta{Kind: aggregatedKind, APIVersion: apiVersion}, struct{}{}, items})
+		protobuf := func() ([]byte, error) { return aggregatedProtobuf(apiVersion, items) }
+		documents[version] = aggregatedDocument{newEncoded(data, protobuf), api.HashOf(data)}
 	}
 	return documents
 }

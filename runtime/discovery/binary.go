@@ -1,90 +1,51 @@
 package discovery
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"sync"
 
 	"apigen.dev/runtime/encoder"
 	"apigen.dev/runtime/negotiation"
+	"apigen.dev/runtime/respond"
 	"apigen.dev/runtime/wire"
 	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// binaryForms are the encodings of a document that aren't text. Each is made when a client first asks for it.
-type binaryForms [negotiation.FormatCount]func() ([]byte, error)
-
-// newBinaryForms takes the document in JSON, and the function that converts it to protobuf.
-func newBinaryForms(data []byte, protobuf func(data []byte) ([]byte, error)) binaryForms {
-	return binaryForms{
-		negotiation.CBOR:     sync.OnceValues(func() ([]byte, error) { return encoder.JSONToCBOR(data) }),
-		negotiation.Protobuf: sync.OnceValues(func() ([]byte, error) { return protobuf(data) }),
-	}
+// encoded is a document in JSON, and its binary forms, which are made when a client first asks for them.
+type encoded struct {
+	data   []byte
+	binary [negotiation.FormatCount]func() ([]byte, error)
 }
 
-// encoded returns the document in a format; data is the document in JSON, which is also the source of YAML.
-func (b *binaryForms) encoded(f negotiation.Format, data []byte) ([]byte, error) {
-	if b[f] == nil {
-		return data, nil
-	}
-	return b[f]()
+func newEncoded(data []byte, protobuf func() ([]byte, error)) *encoded {
+	e := &encoded{data: data}
+	e.binary[negotiation.CBOR] = sync.OnceValues(func() ([]byte, error) { return encoder.JSONToCBOR(data) })
+	e.binary[negotiation.Protobuf] = sync.OnceValues(protobuf)
+	return e
 }
 
-// addBinaryForms adds the binary forms to all documents of discovery.
-func addBinaryForms(documents map[string]document) {
-	for _, d := range documents {
-		switch d := d.(type) {
-		case *legacyDocument:
-			d.binary = newBinaryForms(d.data, legacyAsProtobuf)
-		case *rootDocument:
-			d.binary = newBinaryForms(d.data, legacyAsProtobuf)
-			for version, aggregated := range d.aggregated {
-				aggregated.binary = newBinaryForms(aggregated.data, aggregatedAsProtobuf)
-				d.aggregated[version] = aggregated
-			}
+func (e *encoded) write(
+	w http.ResponseWriter, r *http.Request, media negotiation.MediaType, contentType string,
+) (err error) {
+	data := e.data
+	if binary := e.binary[media.Format]; binary != nil {
+		if data, err = binary(); err != nil {
+			return err
 		}
 	}
+	return respond.Bytes(w, r, media, contentType, data)
 }
 
-// legacyAsProtobuf decodes a document of legacy discovery, and encodes it by the methods of its type.
-func legacyAsProtobuf(data []byte) ([]byte, error) {
-	var kind metav1.TypeMeta
-	if err := json.Unmarshal(data, &kind); err != nil {
-		return nil, err
-	}
-	known := map[string]encoder.Message{
-		"APIVersions": &metav1.APIVersions{}, "APIGroupList": &metav1.APIGroupList{},
-		"APIGroup": &metav1.APIGroup{}, "APIResourceList": &metav1.APIResourceList{},
-	}
-	object := known[kind.Kind]
-	if object == nil {
-		return nil, negotiation.NewError(http.StatusNotAcceptable, metav1.StatusReasonNotAcceptable,
-			fmt.Sprintf("there is no protobuf of %s", kind.Kind))
-	}
-	if err := json.Unmarshal(data, object); err != nil {
-		return nil, err
-	}
-	return encoder.Envelope(object)
-}
-
-// aggregatedAsProtobuf encodes an APIGroupDiscoveryList of either version. Apimachinery doesn't have its types:
-// metadata is field 1, an item is field 2.
-func aggregatedAsProtobuf(data []byte) ([]byte, error) {
-	var list struct {
-		metav1.TypeMeta `json:",inline"`
-		Items           []groupDiscovery
-	}
-	if err := json.Unmarshal(data, &list); err != nil {
-		return nil, err
-	}
+// aggregatedProtobuf encodes an APIGroupDiscoveryList of either version. Apimachinery doesn't have its types: metadata
+// is field 1, an item is field 2.
+func aggregatedProtobuf(apiVersion string, items []groupDiscovery) ([]byte, error) {
 	var out protobufFields
 	out.message(1, &metav1.ListMeta{})
-	for i := range list.Items {
-		out.nested(2, list.Items[i].fields())
+	for i := range items {
+		out.nested(2, items[i].fields())
 	}
-	return wire.Enveloped(wire.EnvelopeHead(list.Kind, list.APIVersion), out.data), out.err
+	return wire.Enveloped(wire.EnvelopeHead(aggregatedKind, apiVersion), out.data), out.err
 }
 
 func (g *groupDiscovery) fields() (out protobufFields) {

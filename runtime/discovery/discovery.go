@@ -42,7 +42,6 @@ type Resource struct {
 // Documents are the documents of a server by their paths. They are immutable.
 type Documents struct{ byPath map[string]document }
 
-// document answers at one path.
 type document interface {
 	serve(w http.ResponseWriter, r *http.Request) error
 }
@@ -53,7 +52,6 @@ func New(groups []Group) (*Documents, error) {
 	if err := addDiscovery(documents, groups); err != nil {
 		return nil, err
 	}
-	addBinaryForms(documents)
 	if err := addOpenAPI(documents, groups); err != nil {
 		return nil, err
 	}
@@ -102,7 +100,6 @@ func (g *Group) check() error {
 	return nil
 }
 
-// has tells whether a resource is served in a version.
 func (g *Group) has(info *api.Info, version string) bool {
 	return info.Version(version) != nil && (g.Serves == nil || g.Serves(info, version))
 }

@@ -8,17 +8,18 @@ import (
 	"net/http"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/encoder"
 	"apigen.dev/runtime/negotiation"
 	"apigen.dev/runtime/request"
-	"apigen.dev/runtime/respond"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // legacyDocument is a document of legacy discovery, which describes one level: the groups, a group or a version.
-type legacyDocument struct {
-	data   []byte
-	binary binaryForms
+type legacyDocument struct{ *encoded }
+
+func newLegacyDocument(object encoder.Message) *legacyDocument {
+	return &legacyDocument{newEncoded(toJSON(object), func() ([]byte, error) { return encoder.Envelope(object) })}
 }
 
 func (d *legacyDocument) serve(w http.ResponseWriter, r *http.Request) error {
@@ -26,15 +27,7 @@ func (d *legacyDocument) serve(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return d.write(w, r, media)
-}
-
-func (d *legacyDocument) write(w http.ResponseWriter, r *http.Request, media negotiation.MediaType) error {
-	data, err := d.binary.encoded(media.Format, d.data)
-	if err != nil {
-		return err
-	}
-	return respond.Bytes(w, r, media, media.Format.MediaType(), data)
+	return d.write(w, r, media, media.Format.MediaType())
 }
 
 // legacyFormats are the formats of legacy discovery. As in kube-apiserver CBOR is none of them: client-go's discovery
@@ -69,21 +62,20 @@ func addDiscovery(documents map[string]document, groups []Group) error {
 			described := group.describe()
 			named.Groups = append(named.Groups, described)
 			described.TypeMeta = metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
-			documents[root] = &legacyDocument{data: toJSON(described)}
+			documents[root] = newLegacyDocument(&described)
 			aggregatedNamed = append(aggregatedNamed, group.aggregated())
 		}
 		for _, version := range group.Versions {
-			documents[root+"/"+version] = &legacyDocument{data: toJSON(group.resourceList(version))}
+			documents[root+"/"+version] = newLegacyDocument(group.resourceList(version))
 		}
 	}
 	if len(core.Versions) > 0 { // client-go makes a group without a name of an empty document
-		documents["/"+request.CoreRoot] = newRootDocument(core, aggregatedCore)
+		documents["/"+request.CoreRoot] = newRootDocument(&core, aggregatedCore)
 	}
-	documents["/"+request.GroupsRoot] = newRootDocument(named, aggregatedNamed)
+	documents["/"+request.GroupsRoot] = newRootDocument(&named, aggregatedNamed)
 	return nil
 }
 
-// toJSON encodes a document.
 func toJSON(object any) []byte {
 	data, err := json.Marshal(object)
 	if err != nil {
@@ -103,8 +95,8 @@ func (g *Group) describe() metav1.APIGroup {
 	return described
 }
 
-func (g *Group) resourceList(version string) metav1.APIResourceList {
-	list := metav1.APIResourceList{
+func (g *Group) resourceList(version string) *metav1.APIResourceList {
+	list := &metav1.APIResourceList{
 		TypeMeta:     metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"},
 		GroupVersion: schema.GroupVersion{Group: g.Name, Version: version}.String(),
 		APIResources: []metav1.APIResource{},
@@ -122,42 +114,18 @@ func (g *Group) resourceList(version string) metav1.APIResourceList {
 			StorageVersionHash: storageVersionHash(info),
 		}
 		list.APIResources = append(list.APIResources, main)
-		for _, name := range info.Subresources {
-			list.APIResources = append(list.APIResources, metav1.APIResource{
-				Name: main.Name + "/" + name, Namespaced: main.Namespaced, Kind: main.Kind, Verbs: resource.Verbs[name],
-			})
+		for _, part := range resource.subresources(version) {
+			kind := part.ResponseKind
+			entry := metav1.APIResource{
+				Name: main.Name + "/" + part.Subresource, Namespaced: main.Namespaced, Kind: kind.Kind, Verbs: part.Verbs,
+			}
+			if kind.Group != info.Group || kind.Version != version {
+				entry.Group, entry.Version = kind.Group, kind.Version
+			}
+			list.APIResources = append(list.APIResources, entry)
 		}
-		list.APIResources = append(list.APIResources, resource.extensions(main, version)...)
 	}
 	return list
-}
-
-// extensions returns the entries of a resource's extensions; main is the entry of the resource itself.
-func (r *Resource) extensions(main metav1.APIResource, version string) (entries []metav1.APIResource) {
-	for i := range r.Info.Extensions {
-		e := &r.Info.Extensions[i]
-		kind := extensionKind(r.Info, e, version)
-		entry := metav1.APIResource{
-			Name: main.Name + "/" + e.Name, Namespaced: main.Namespaced, Kind: kind.Kind, Verbs: r.Verbs[e.Name],
-		}
-		if kind.Group != r.Info.Group || kind.Version != version {
-			entry.Group, entry.Version = kind.Group, kind.Version
-		}
-		entries = append(entries, entry)
-	}
-	return entries
-}
-
-// extensionKind returns the kind of an extension. An extension that declares none has the kind of the resource.
-func extensionKind(info *api.Info, e *api.Extension, version string) metav1.GroupVersionKind {
-	kind := metav1.GroupVersionKind{Group: info.Group, Version: version, Kind: info.Names.Kind}
-	if e.Kind.Kind != "" {
-		kind.Group, kind.Kind = e.Kind.Group, e.Kind.Kind
-		if e.Kind.Version != "" {
-			kind.Version = e.Kind.Version
-		}
-	}
-	return kind
 }
 
 // storageVersionHash returns a hash that changes with the storage version of a resource.

@@ -22,8 +22,7 @@ import (
 
 const openAPIRoot = "/openapi/v3"
 
-// openAPIIndex lists the addresses of the documents of all versions. As in kube-apiserver it is JSON, whatever the
-// client accepts.
+// openAPIIndex lists the documents of all versions. As in kube-apiserver it is JSON, whatever the client accepts.
 type openAPIIndex struct {
 	data []byte
 	hash string
@@ -36,61 +35,67 @@ func (d *openAPIIndex) serve(w http.ResponseWriter, r *http.Request) error {
 	return respond.Bytes(w, r, negotiation.MediaType{}, negotiation.TypeJSON, d.data)
 }
 
-// openAPIDocument is the OpenAPI v3 document of one version.
+// openAPIDocument is the OpenAPI v3 document of one version, or the OpenAPI v2 document of all groups. Each form is made
+// when a client first asks for it, and kept compressed.
 type openAPIDocument struct {
-	api.Document
-	// location is the address with the hash. The document at this address never changes.
+	document     func() (api.Document, error)
+	protobuf     func() ([]byte, error)
+	protobufType string
+	// location is the address with the hash, at which a v3 document never changes; "" for v2.
 	location string
-	// protobuf returns the document in compressed protobuf. It is encoded when a client first asks for it.
-	protobuf func() ([]byte, error)
 }
 
-func newOpenAPIDocument(document api.Document, location string) *openAPIDocument {
-	return &openAPIDocument{document, location, sync.OnceValues(func() ([]byte, error) {
-		return asProtobuf(document, openapi_v3.ParseDocument)
-	})}
+func newOpenAPIDocument[M proto.Message](
+	document func() (api.Document, error), parse func([]byte) (M, error), protobufType, location string,
+) *openAPIDocument {
+	protobuf := func() ([]byte, error) {
+		d, err := document()
+		if err != nil {
+			return nil, err
+		}
+		data, err := d.JSON()
+		if err != nil {
+			return nil, err
+		}
+		message, err := parse(data)
+		if err != nil {
+			return nil, err
+		}
+		data, err = proto.Marshal(message)
+		return api.NewDocument(data).Gzip, err
+	}
+	return &openAPIDocument{document, sync.OnceValues(protobuf), protobufType, location}
 }
 
 func (d *openAPIDocument) serve(w http.ResponseWriter, r *http.Request) error {
 	header := w.Header()
 	header.Add("Vary", "Accept")
-	contentType := openAPIType(r, openAPIProtobuf)
+	contentType := openAPIType(r, d.protobufType)
 	if contentType == "" {
-		return negotiation.NotAcceptable(negotiation.TypeJSON, openAPIProtobuf)
+		return negotiation.NotAcceptable(negotiation.TypeJSON, d.protobufType)
 	}
-	if hash := r.URL.Query().Get("hash"); hash != "" {
-		if hash != d.Hash {
+	document, err := d.document()
+	if err != nil {
+		return err
+	}
+	if hash := r.URL.Query().Get("hash"); hash != "" && d.location != "" {
+		if hash != document.Hash {
 			http.Redirect(w, r, d.location, http.StatusMovedPermanently)
 			return nil
 		}
 		header.Set("Cache-Control", "public, immutable")
 		header.Set("Expires", time.Now().AddDate(1, 0, 0).UTC().Format(http.TimeFormat))
 	}
-	if respond.NotModified(w, r, d.Hash) {
+	if respond.NotModified(w, r, document.Hash) {
 		return nil
 	}
-	data := d.Gzip
-	if contentType == openAPIProtobuf {
-		var err error
+	data := document.Gzip
+	if contentType == d.protobufType {
 		if data, err = d.protobuf(); err != nil {
 			return err
 		}
 	}
 	return respond.Compressed(w, r, contentType, data)
-}
-
-// asProtobuf returns the message that parse reads from a document, encoded and compressed.
-func asProtobuf[M proto.Message](document api.Document, parse func([]byte) (M, error)) ([]byte, error) {
-	data, err := document.JSON()
-	if err != nil {
-		return nil, err
-	}
-	message, err := parse(data)
-	if err != nil {
-		return nil, err
-	}
-	data, err = proto.Marshal(message)
-	return api.NewDocument(data).Gzip, err
 }
 
 // addOpenAPI adds the document of each version that has one, and the index.
@@ -110,7 +115,8 @@ func addOpenAPI(documents map[string]document, groups []Group) error {
 			}
 			path := groupRoot(groups[i].Name) + "/" + version
 			address := openAPIRoot + path + "?" + url.Values{"hash": {document.Hash}}.Encode()
-			documents[openAPIRoot+path] = newOpenAPIDocument(document, address)
+			documents[openAPIRoot+path] = newOpenAPIDocument(
+				func() (api.Document, error) { return document, nil }, openapi_v3.ParseDocument, openAPIProtobuf, address)
 			paths[path[1:]] = location{address}
 		}
 	}
@@ -119,8 +125,7 @@ func addOpenAPI(documents map[string]document, groups []Group) error {
 	return nil
 }
 
-// withoutUnserved returns a document without the paths of resources that the server doesn't serve, and without the
-// schemas that only those paths need.
+// withoutUnserved drops the paths of resources that aren't served, and the schemas that only they need.
 func (g *Group) withoutUnserved(document api.Document) (api.Document, error) {
 	if g.Serves == nil {
 		return document, nil

@@ -14,7 +14,6 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/negotiation"
 	"apigen.dev/runtime/request"
-	"apigen.dev/runtime/respond"
 	openapi_v2 "github.com/google/gnostic-models/openapiv2"
 	"github.com/munnerz/goautoneg"
 )
@@ -26,36 +25,6 @@ const (
 	swaggerProtobuf = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 	openAPIProtobuf = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf"
 )
-
-// swagger is the OpenAPI v2 document of all groups. Each form is encoded when a client first asks for it, and kept
-// compressed.
-type swagger struct {
-	json     func() (api.Document, error)
-	protobuf func() ([]byte, error)
-}
-
-func (d *swagger) serve(w http.ResponseWriter, r *http.Request) error {
-	header := w.Header()
-	header.Add("Vary", "Accept")
-	contentType := openAPIType(r, swaggerProtobuf)
-	if contentType == "" {
-		return negotiation.NotAcceptable(negotiation.TypeJSON, swaggerProtobuf)
-	}
-	document, err := d.json()
-	if err != nil {
-		return err
-	}
-	if respond.NotModified(w, r, document.Hash) {
-		return nil
-	}
-	data := document.Gzip
-	if contentType == swaggerProtobuf {
-		if data, err = d.protobuf(); err != nil {
-			return err
-		}
-	}
-	return respond.Compressed(w, r, contentType, data)
-}
 
 // openAPIType returns the media type that the client prefers, JSON or protobuf, or "" if it accepts neither. Clients
 // also ask for protobuf by an older name, which isn't a valid media type.
@@ -77,7 +46,6 @@ func openAPIType(r *http.Request, protobuf string) string {
 	return ""
 }
 
-// swaggerParts are the parts of a document that differ between groups.
 type swaggerParts struct {
 	Paths       map[string]json.RawMessage `json:"paths"`
 	Definitions map[string]json.RawMessage `json:"definitions"`
@@ -88,14 +56,8 @@ func addSwagger(documents map[string]document, groups []Group) {
 	if !slices.ContainsFunc(groups, func(g Group) bool { return !g.Swagger.IsZero() }) {
 		return
 	}
-	json := sync.OnceValues(func() (api.Document, error) { return joined(groups) })
-	documents[swaggerPath] = &swagger{json: json, protobuf: sync.OnceValues(func() ([]byte, error) {
-		document, err := json()
-		if err != nil {
-			return nil, err
-		}
-		return asProtobuf(document, openapi_v2.ParseDocument)
-	})}
+	document := sync.OnceValues(func() (api.Document, error) { return joined(groups) })
+	documents[swaggerPath] = newOpenAPIDocument(document, openapi_v2.ParseDocument, swaggerProtobuf, "")
 }
 
 // joined returns the document of all groups, with the paths that the server serves.
@@ -117,7 +79,7 @@ func joined(groups []Group) (api.Document, error) {
 	})), nil
 }
 
-// add decodes the document of a group, if there is one, and joins it.
+// add adds the paths of a group that the server serves, and the group's definitions.
 func (p *swaggerParts) add(group *Group) error {
 	if group.Swagger.IsZero() {
 		return nil
@@ -130,11 +92,6 @@ func (p *swaggerParts) add(group *Group) error {
 	if err := json.Unmarshal(data, &parts); err != nil {
 		return err
 	}
-	return p.join(group, parts)
-}
-
-// join adds the paths of a group that the server serves, and its definitions.
-func (p *swaggerParts) join(group *Group, parts swaggerParts) error {
 	root := groupRoot(group.Name) + "/"
 	for path, item := range parts.Paths {
 		if _, known := p.Paths[path]; known {
@@ -175,8 +132,7 @@ func (g *Group) servesPath(path string) bool {
 	})
 }
 
-// kindsKey is the member that lists the kinds of a type. A type may be a kind in several groups: DeleteOptions is a
-// kind in each group.
+// kindsKey lists the kinds of a type. DeleteOptions is a kind in each group.
 const kindsKey = "x-kubernetes-group-version-kind"
 
 // sharedDefinition joins the definitions that two groups have of one type: it lists the kinds of both.

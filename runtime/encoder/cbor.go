@@ -24,26 +24,6 @@ func cborColumns(columns []api.Column) string {
 	return string(data)
 }
 
-// transformKinds holds the members kind and apiVersion of the kinds into which objects are transformed.
-type transformKinds struct{ table, partialList string }
-
-// Old clients ask for the kinds of meta.k8s.io/v1beta1.
-var (
-	cborTransformKinds        = cborKindsIn("meta.k8s.io/v1")
-	cborTransformKindsV1beta1 = cborKindsIn("meta.k8s.io/v1beta1")
-)
-
-func cborKindsIn(apiVersion string) transformKinds {
-	return transformKinds{cborKind("Table", apiVersion), cborKind("PartialObjectMetadataList", apiVersion)}
-}
-
-func cborKinds(shape api.Shape) transformKinds {
-	if shape != shape.Plain() {
-		return cborTransformKindsV1beta1
-	}
-	return cborTransformKinds
-}
-
 type cborEncoder struct{}
 
 func (cborEncoder) Object(f *Frame, heads *Heads, shape api.Shape, object *api.Rendition, now time.Time) {
@@ -60,9 +40,9 @@ func (cborEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page,
 	head, items := heads.cborList, "items"
 	switch {
 	case shape.Plain() == api.Metadata:
-		head = cborKinds(shape).partialList
+		head = headsOf(shape).cborPartialList
 	case isRow(shape):
-		head, items = cborKinds(shape).table, "rows"
+		head, items = headsOf(shape).cborTable, "rows"
 	}
 	if isRow(shape) {
 		f.cborMap(5)
@@ -117,7 +97,6 @@ func (f *Frame) cborMap(n int) {
 	f.buf = wire.AppendMap(f.buf, n)
 }
 
-// cborString writes a short string.
 func (f *Frame) cborString(s string) {
 	f.reserve(maxItemHead + len(s))
 	f.buf = wire.AppendString(f.buf, s)
@@ -160,10 +139,9 @@ func (f *Frame) cborPayload(r *api.Rendition, now time.Time) {
 	f.bytes(r.Payload[at:])
 }
 
-// cborTable writes a Table of one row.
 func (f *Frame) cborTable(shape api.Shape, row *api.Rendition, columns string, now time.Time) {
 	f.cborMap(5)
-	f.text(cborKinds(shape).table)
+	f.text(headsOf(shape).cborTable)
 	f.cborString("metadata")
 	if row.VersionLen > 0 {
 		f.cborMap(1)

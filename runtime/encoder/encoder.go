@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/wire"
+	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -46,10 +48,46 @@ type Heads struct {
 // columns name and age.
 func NewHeads(listKind, apiVersion string, columns []api.Column) *Heads {
 	return &Heads{
-		jsonList:     `{"kind":` + quoted(listKind) + `,"apiVersion":` + quoted(apiVersion) + `,"metadata":{`,
+		jsonList:     jsonHead(listKind, apiVersion),
 		jsonColumns:  jsonColumns(columns),
 		cborList:     cborKind(listKind, apiVersion),
 		cborColumns:  cborColumns(columns),
-		protobufList: protobufListHead(listKind, apiVersion),
+		protobufList: wire.EnvelopeHead(listKind, apiVersion),
 	}
+}
+
+// jsonHead opens a list or a Table, through the opening brace of its metadata.
+func jsonHead(kind, apiVersion string) string {
+	return `{"kind":` + quoted(kind) + `,"apiVersion":` + quoted(apiVersion) + `,"metadata":{`
+}
+
+// transformHeads are the beginnings of Tables and of lists of PartialObjectMetadata.
+type transformHeads struct {
+	jsonTable, jsonPartialList string
+	// The members kind and apiVersion.
+	cborTable, cborPartialList string
+	protobufPartialList        listLayout
+}
+
+// Old clients ask for the kinds of meta.k8s.io/v1beta1, in which the fields of a PartialObjectMetadataList have each
+// other's numbers.
+var (
+	headsV1      = newTransformHeads("meta.k8s.io/v1", wire.ListMetaField, wire.ItemField)
+	headsV1beta1 = newTransformHeads("meta.k8s.io/v1beta1", wire.ItemField, wire.ListMetaField)
+)
+
+func newTransformHeads(apiVersion string, metadataField, itemField protowire.Number) *transformHeads {
+	const table, partialList = "Table", "PartialObjectMetadataList"
+	return &transformHeads{
+		jsonTable: jsonHead(table, apiVersion), jsonPartialList: jsonHead(partialList, apiVersion),
+		cborTable: cborKind(table, apiVersion), cborPartialList: cborKind(partialList, apiVersion),
+		protobufPartialList: listLayout{wire.EnvelopeHead(partialList, apiVersion), metadataField, itemField},
+	}
+}
+
+func headsOf(shape api.Shape) *transformHeads {
+	if shape != shape.Plain() {
+		return headsV1beta1
+	}
+	return headsV1
 }

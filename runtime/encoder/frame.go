@@ -92,8 +92,7 @@ func (f *Frame) send(b []byte) {
 	}
 }
 
-// untilError returns the items up to the first error of the writer. Most items of a list are still to be read when its
-// client closes the connection.
+// untilError returns items up to the first error of the writer: the client may close the connection early.
 func (f *Frame) untilError(items iter.Seq[api.Rendition]) iter.Seq[api.Rendition] {
 	return func(yield func(api.Rendition) bool) {
 		for item := range items {
@@ -120,7 +119,6 @@ func (f *Frame) rendition(r *api.Rendition, head bool, now time.Time) {
 	f.bytes(r.Payload[at:])
 }
 
-// age writes an age as a JSON string.
 func (f *Frame) age(since, now time.Time) {
 	f.reserve(32)
 	f.buf = append(f.buf, '"')

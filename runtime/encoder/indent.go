@@ -43,7 +43,6 @@ func (d *indenter) scanString(b []byte) int {
 	return len(b)
 }
 
-// structure writes one byte that is outside of strings.
 func (d *indenter) structure(b []byte) {
 	switch b[0] {
 	case ' ', '\t', '\r', '\n':

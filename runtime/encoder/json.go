@@ -25,9 +25,9 @@ func (jsonEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page,
 	head, items := heads.jsonList, `},"items":[`
 	switch {
 	case shape.Plain() == api.Metadata:
-		head = partialListHead(shape)
+		head = headsOf(shape).jsonPartialList
 	case isRow(shape):
-		head, items = tableHead(shape), `},"columnDefinitions":`+heads.jsonColumns+`,"rows":[`
+		head, items = headsOf(shape).jsonTable, `},"columnDefinitions":`+heads.jsonColumns+`,"rows":[`
 	}
 	f.text(head)
 	f.listMeta(page)
@@ -40,7 +40,6 @@ func (jsonEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page,
 	f.text("]}\n")
 }
 
-// items writes the items of a list with commas between them.
 func (f *Frame) items(items iter.Seq[api.Rendition], shape api.Shape, now time.Time) {
 	comma := false
 	for rendition := range f.untilError(items) {
@@ -52,8 +51,7 @@ func (f *Frame) items(items iter.Seq[api.Rendition], shape api.Shape, now time.T
 	}
 }
 
-// joinedItems writes items that the cache keeps joined. Each item begins with a comma, which the first item of a list
-// doesn't need.
+// joinedItems writes items that the cache keeps joined, each with a comma before it, which the first must not have.
 func (f *Frame) joinedItems(blocks []api.Block, now time.Time) {
 	for i := range blocks {
 		if f.err != nil {
@@ -114,15 +112,6 @@ func (jsonEncoder) Failure(f *Frame, status *metav1.Status) {
 	f.text("}\n")
 }
 
-// partialListHead opens a list of PartialObjectMetadata, through the opening brace of its metadata.
-func partialListHead(shape api.Shape) string {
-	if shape != shape.Plain() {
-		return `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1beta1","metadata":{`
-	}
-	return `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{`
-}
-
-// listMeta writes the members of a list's metadata.
 func (f *Frame) listMeta(page *api.Page) {
 	comma := ""
 	if page.ResourceVersion != "" {
@@ -138,7 +127,6 @@ func (f *Frame) listMeta(page *api.Page) {
 	}
 }
 
-// quoted returns s as a JSON string.
 func quoted(s string) string {
 	data, _ := json.Marshal(s) // a string can always be encoded
 	return string(data)

@@ -24,35 +24,10 @@ func Envelope(object Message) ([]byte, error) {
 	return wire.Enveloped(wire.EnvelopeHead(kind, apiVersion), data), err
 }
 
-func protobufListHead(listKind, apiVersion string) string {
-	return wire.EnvelopeHead(listKind, apiVersion)
-}
-
 // listLayout says how a list is written: the head of its envelope, and the tags of its fields.
 type listLayout struct {
 	head                     string
 	metadataField, itemField protowire.Number
-}
-
-// partialList is the layout of a PartialObjectMetadataList. In meta.k8s.io/v1beta1 the fields have each other's
-// numbers.
-var (
-	partialList = listLayout{
-		wire.EnvelopeHead("PartialObjectMetadataList", "meta.k8s.io/v1"), wire.ListMetaField, wire.ItemField,
-	}
-	partialListV1beta1 = listLayout{
-		wire.EnvelopeHead("PartialObjectMetadataList", "meta.k8s.io/v1beta1"), wire.ItemField, wire.ListMetaField,
-	}
-)
-
-func layoutOf(heads *Heads, shape api.Shape) listLayout {
-	switch {
-	case shape == api.Whole:
-		return listLayout{heads.protobufList, wire.ListMetaField, wire.ItemField}
-	case shape != shape.Plain():
-		return partialListV1beta1
-	}
-	return partialList
 }
 
 // protobufEncoder writes Kubernetes protobuf. A length precedes each message, so Page reads the items of a list twice.
@@ -63,7 +38,10 @@ func (protobufEncoder) Object(f *Frame, _ *Heads, _ api.Shape, object *api.Rendi
 }
 
 func (protobufEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page, _ time.Time) {
-	layout := layoutOf(heads, shape)
+	layout := headsOf(shape).protobufPartialList
+	if shape == api.Whole {
+		layout = listLayout{heads.protobufList, wire.ListMetaField, wire.ItemField}
+	}
 	meta := metav1.ListMeta{
 		ResourceVersion: page.ResourceVersion, Continue: page.Continue, RemainingItemCount: page.Remaining,
 	}
@@ -117,7 +95,6 @@ func (f *Frame) protobufEvent(kind string, n int) {
 	f.buf = wire.AppendFieldHead(f.buf, wire.RawExtensionField, n)
 }
 
-// envelope writes an object in an envelope of its own.
 func (f *Frame) envelope(r *api.Rendition) {
 	f.text(r.Head)
 	f.reserve(maxFieldHead)

@@ -9,14 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// tableHead opens a Table in JSON, through the opening brace of its metadata.
-func tableHead(shape api.Shape) string {
-	if shape != shape.Plain() {
-		return `{"kind":"Table","apiVersion":"meta.k8s.io/v1beta1","metadata":{`
-	}
-	return `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{`
-}
-
 // defaultColumns are the columns of a version that declares none.
 var defaultColumns = []api.Column{
 	{Name: "Name", Type: "string", Format: "name", Description: "Name must be unique within a namespace."},
@@ -42,15 +34,13 @@ func tableColumns(columns []api.Column) []metav1.TableColumnDefinition {
 	return definitions
 }
 
-// isRow tells whether objects of a shape are rows of a Table.
 func isRow(s api.Shape) bool {
 	s = s.Plain()
 	return s == api.Row || s == api.RowWithMetadata || s == api.RowWithObject
 }
 
-// table writes a Table of one row in JSON.
 func (f *Frame) table(shape api.Shape, row *api.Rendition, columns string, now time.Time) {
-	f.text(tableHead(shape))
+	f.text(headsOf(shape).jsonTable)
 	if row.VersionLen > 0 {
 		f.text(`"resourceVersion":"`)
 		f.bytes(row.Payload[row.VersionAt : row.VersionAt+row.VersionLen])
@@ -76,8 +66,7 @@ const (
 	year = 365 * day
 )
 
-// appendDuration appends a duration in at most two units, as duration.HumanDuration of apimachinery formats it. It
-// doesn't allocate.
+// appendDuration appends a duration as duration.HumanDuration of apimachinery formats it, without allocating.
 func appendDuration(b []byte, d time.Duration) []byte {
 	seconds := int(d / time.Second)
 	minutes, hours, days := int(d/time.Minute), int(d/time.Hour), int(d/day)

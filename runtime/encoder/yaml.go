@@ -10,8 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// yamlPieceSize is how many bytes of JSON of a list are converted to YAML at once. An item that is larger is converted
-// alone.
+// yamlPieceSize is how much JSON of a list is converted to YAML at once, unless one item is larger.
 const yamlPieceSize = 16 << 10
 
 // YAML returns the JSON document that write writes, as YAML. It holds the whole document in memory.

@@ -17,11 +17,9 @@ import (
 // writer for each.
 const frameSize = respond.GzipThreshold + 16<<10
 
-// streamFrameSize is the size of the pieces of watches. Many watches may have something to write at one moment, to
-// clients of any speed.
+// streamFrameSize is the size of the pieces of watches, many of which may have something to write at one moment.
 const streamFrameSize = 64 << 10
 
-// defaultWriteTimeout is how long a client may take to read a piece.
 const defaultWriteTimeout = time.Minute
 
 // newConverters bounds how many pieces of answers the server converts to YAML at once. A conversion takes forty times
@@ -30,27 +28,35 @@ func newConverters() *semaphore.Weighted {
 	return semaphore.NewWeighted(max(1, int64(runtime.GOMAXPROCS(0)/2)))
 }
 
-// writeObject writes one object.
-func (req *resourceRequest) writeObject(media negotiation.MediaType, code int, form api.Form, object api.Rendition) {
+// writeObject writes one object, if the client accepts it.
+func (req *resourceRequest) writeObject(accepted acceptance, code int, object api.Rendition) error {
+	if accepted.notAcceptable != nil {
+		return accepted.notAcceptable
+	}
+	form := accepted.form
 	write := func(f *encoder.Frame) {
 		encoder.For(form.Encoding).Object(f, req.heads, form.Shape, &object, time.Now())
 	}
-	if media.Format == negotiation.YAML {
-		req.writeYAML(code, write)
-		return
+	if accepted.media.Format == negotiation.YAML {
+		return req.writeYAML(code, write)
 	}
-	req.writeBody(media, code, write)
+	req.writeBody(accepted.media, code, write)
+	return nil
 }
 
-// writePage writes a list. The memory that it takes doesn't depend on the number of items.
-func (req *resourceRequest) writePage(media negotiation.MediaType, form api.Form, page *api.Page) {
-	if media.Format == negotiation.YAML {
-		req.writeYAMLPage(form.Shape, page)
-		return
+// writePage writes a list, if the client accepts it. The memory that it takes doesn't depend on the number of items.
+func (req *resourceRequest) writePage(accepted acceptance, page *api.Page) error {
+	if accepted.notAcceptable != nil {
+		return accepted.notAcceptable
 	}
-	req.writeBody(media, http.StatusOK, func(f *encoder.Frame) {
+	form := accepted.form
+	if accepted.media.Format == negotiation.YAML {
+		return req.writeYAMLPage(form.Shape, page)
+	}
+	req.writeBody(accepted.media, http.StatusOK, func(f *encoder.Frame) {
 		encoder.For(form.Encoding).Page(f, req.heads, form.Shape, page, time.Now())
 	})
+	return nil
 }
 
 func (req *resourceRequest) newBody(f negotiation.Format, code int) *respond.Body {
@@ -79,17 +85,16 @@ func (req *resourceRequest) writeBody(media negotiation.MediaType, code int, wri
 	f.Flush()
 }
 
-// writeYAML writes a document in YAML. It converts all of the document before it writes anything, so that an error of
-// the conversion has a status.
-func (req *resourceRequest) writeYAML(code int, write func(*encoder.Frame)) {
+// writeYAML converts all of a document before it writes anything, so that an error has a status.
+func (req *resourceRequest) writeYAML(code int, write func(*encoder.Frame)) error {
 	data, err := req.convertToYAML(write)
 	if err != nil {
-		req.api.writeError(req.w, req.r, err)
-		return
+		return err
 	}
 	body := req.newBody(negotiation.YAML, code)
 	defer body.Close()
 	body.WriteWhole(data)
+	return nil
 }
 
 // convertToYAML converts the JSON that write writes when its turn comes. If the request ends before that, the error is
@@ -103,21 +108,19 @@ func (req *resourceRequest) convertToYAML(write func(*encoder.Frame)) ([]byte, e
 }
 
 // writeYAMLPage writes a list in YAML, several items at once.
-func (req *resourceRequest) writeYAMLPage(shape api.Shape, page *api.Page) {
+func (req *resourceRequest) writeYAMLPage(shape api.Shape, page *api.Page) error {
 	body := req.newBody(negotiation.YAML, http.StatusOK)
 	defer body.Close()
 	out := req.api.frames.Get(body)
 	defer req.api.frames.Put(out)
 	list := encoder.YAMLList{Heads: req.heads, Shape: shape, Now: time.Now(), Out: out, Convert: req.convertToYAML}
 	err := list.Write(page)
-	switch {
-	case err == nil:
+	if err == nil {
 		body.SetWhole()
 		out.Flush()
-	case !body.Begun():
-		req.api.writeError(req.w, req.r, err)
-	default:
+	} else if body.Begun() {
 		req.api.logWithheld(req.r.Context(), err)
 		panic(http.ErrAbortHandler) // the client must not take a part of the list for the whole
 	}
+	return err
 }

@@ -2,6 +2,7 @@ package endpoint
 
 import (
 	"bytes"
+	"context"
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
@@ -32,7 +33,7 @@ func (req *resourceRequest) readBody() ([]byte, error) {
 		req.w.Header().Set("Accept-Encoding", "identity")
 		return nil, negotiation.NewError(http.StatusUnsupportedMediaType, metav1.StatusReasonUnsupportedMediaType,
 			fmt.Sprintf("the body of the request has the content encoding %q - send it without any",
-				truncateShort(encoding)))
+				truncate(encoding, 64)))
 	}
 	if r.ContentLength > req.api.maxBody {
 		return nil, req.tooLarge()
@@ -78,13 +79,12 @@ func (req *resourceRequest) readObject(
 	}
 	if f == negotiation.YAML {
 		text := data
-		data, warnings, err = yamlToJSON(text, validation, req.api.maxBody)
-		var syntax *syntaxError
-		if errors.As(err, &syntax) {
+		var strict error
+		if data, warnings, strict, err = yamlToJSON(text, validation, req.api.maxBody); err != nil {
 			return nil, nil, codec.Unrecognized(req.resourceInfo.Names.Kind, err, text)
 		}
-		if err != nil {
-			req.faults = append(req.faults, err)
+		if strict != nil {
+			req.faults = append(req.faults, strict)
 		}
 	}
 	if f.Encoding() != api.JSON {
@@ -93,41 +93,27 @@ func (req *resourceRequest) readObject(
 	return data, warnings, checkDepth(data)
 }
 
-// body returns the body that a handle gets.
-func (req *resourceRequest) body(f negotiation.Format, data []byte, validation string) api.Body {
-	return api.Body{
-		Version: req.version.Name, Encoding: f.Encoding(), Data: data, Validation: validation, Faults: req.faults,
-	}
-}
-
-// syntaxError is the error of a body that isn't YAML.
-type syntaxError struct{ text string }
-
-func (e *syntaxError) Error() string { return e.text }
-
-// yamlToJSON converts a document whose size is at most limit after aliases are expanded. It returns a syntaxError
-// without data, and any other error, which strict validation refuses, with data.
-func yamlToJSON(data []byte, validation string, limit int64) ([]byte, []string, error) {
+// yamlToJSON converts a document whose size is at most limit after aliases are expanded. strict is the error that strict
+// validation refuses; err means that the document is no YAML.
+func yamlToJSON(data []byte, validation string, limit int64) (out []byte, warnings []string, strict, err error) {
 	if err := checkAliases(data, limit); err != nil {
-		return nil, nil, &syntaxError{truncate(err.Error(), maxErrorText)}
+		return nil, nil, nil, errors.New(truncate(err.Error(), maxErrorText))
 	}
-	var strict error
 	if validation != metav1.FieldValidationIgnore {
-		var out []byte
 		if out, strict = yaml.YAMLToJSONStrict(data); strict == nil {
-			return out, nil, nil
+			return out, nil, nil, nil
 		}
 	}
-	out, err := yaml.YAMLToJSON(data)
+	out, err = yaml.YAMLToJSON(data)
 	switch {
 	case err != nil:
-		return nil, nil, &syntaxError{truncate(err.Error(), maxErrorText)}
+		return nil, nil, nil, errors.New(truncate(err.Error(), maxErrorText))
 	case strict == nil:
-		return out, nil, nil
+		return out, nil, nil, nil
 	case validation == metav1.FieldValidationStrict:
-		return out, nil, errors.New(truncate(strict.Error(), maxErrorText))
+		return out, nil, errors.New(truncate(strict.Error(), maxErrorText)), nil
 	}
-	return out, yamlWarnings(strict), nil
+	return out, yamlWarnings(strict), nil, nil
 }
 
 // yamlWarnings returns the lines of an error about duplicate keys.
@@ -164,8 +150,7 @@ func checkDepth(data []byte) error {
 	return nil
 }
 
-// readApply reads an apply patch. It decodes JSON that is YAML, too, as JSON: decoding it as YAML costs ten times as
-// much.
+// readApply reads an apply patch. Decoding JSON as YAML would cost ten times as much.
 func (req *resourceRequest) readApply(validation string) (data []byte, warnings []string, err error) {
 	if data, err = req.readBody(); err != nil || len(data) == 0 {
 		return []byte("{}"), nil, err // as in YAML, an empty patch is an object without fields
@@ -178,36 +163,17 @@ func (req *resourceRequest) readApply(validation string) (data []byte, warnings 
 	if err == nil && (len(strict) == 0 || validation == metav1.FieldValidationIgnore) && isYAMLText(data) {
 		return data, nil, nil
 	}
-	if data, warnings, err = applyToJSON(data, validation, req.api.maxBody); err != nil {
-		return nil, nil, err
+	data, warnings, refused, err := yamlToJSON(data, validation, req.api.maxBody)
+	switch {
+	case err != nil:
+		return nil, nil, apierrors.NewBadRequest("error encoding patch: " + err.Error())
+	case refused != nil:
+		return nil, nil, apierrors.NewBadRequest(
+			"error strict decoding patch: error converting YAML to JSON: " + refused.Error())
 	}
 	return data, warnings, checkDepth(data)
 }
 
-// applyToJSON is yamlToJSON with the error texts of an apply patch.
-func applyToJSON(data []byte, validation string, limit int64) ([]byte, []string, error) {
-	if err := checkAliases(data, limit); err != nil {
-		return nil, nil, apierrors.NewBadRequest("error encoding patch: " + truncate(err.Error(), maxErrorText))
-	}
-	out, err := yaml.YAMLToJSON(data)
-	if err != nil {
-		return nil, nil, apierrors.NewBadRequest("error encoding patch: " + truncate(err.Error(), maxErrorText))
-	}
-	if validation == metav1.FieldValidationIgnore {
-		return out, nil, nil
-	}
-	_, strict := yaml.YAMLToJSONStrict(data)
-	switch {
-	case strict == nil:
-		return out, nil, nil
-	case validation == metav1.FieldValidationStrict:
-		return nil, nil, apierrors.NewBadRequest("error strict decoding patch: error converting YAML to JSON: " +
-			truncate(strict.Error(), maxErrorText))
-	}
-	return out, yamlWarnings(strict), nil
-}
-
-// cborToJSON converts an object from CBOR to JSON.
 func cborToJSON(data []byte) ([]byte, error) {
 	var object map[string]any
 	if err := direct.Unmarshal(data, &object); err != nil {
@@ -218,4 +184,37 @@ func cborToJSON(data []byte) ([]byte, error) {
 		return nil, apierrors.NewBadRequest("error converting CBOR to JSON: " + truncate(err.Error(), maxErrorText))
 	}
 	return out, checkDepth(out)
+}
+
+// Decoding, converting and encoding a body takes about forty times its size in memory, and twice as much for YAML. So
+// the server bounds the sum of the sizes of the large bodies that it works on at once. Other large bodies wait, up to
+// the deadlines of their requests.
+const (
+	// smallBody is the size up to which a body doesn't count.
+	smallBody = 128 << 10
+	// maxBodyBytes bounds the sum of the sizes. A single body may be larger.
+	maxBodyBytes = 8 << 20
+	// yamlFactor multiplies the size of a body in YAML.
+	yamlFactor = 2
+)
+
+// reserveBody waits until the server may work on a body of that size. The body has been read, so that a slow client
+// reserves nothing. releaseBody ends the reservation when the request has been served.
+func (req *resourceRequest) reserveBody(ctx context.Context, size int64) error {
+	if size <= smallBody || req.reserved > 0 {
+		return nil
+	}
+	size = min(size, maxBodyBytes)
+	if err := req.api.bodies.Acquire(ctx, size); err != nil {
+		return apierrors.NewTooManyRequests("too many large requests are being worked on, please try again later", 1)
+	}
+	req.reserved = size
+	return nil
+}
+
+func (req *resourceRequest) releaseBody() {
+	if req.reserved > 0 {
+		req.api.bodies.Release(req.reserved)
+		req.reserved = 0
+	}
 }

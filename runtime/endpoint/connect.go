@@ -46,8 +46,7 @@ func (req *resourceRequest) connect() error {
 	return nil
 }
 
-// connectionRequest returns the request that the author's handler gets: without credentials, and with the subpath as
-// its path.
+// connectionRequest returns the request for the author's handler: without credentials, with the subpath as path.
 func connectionRequest(ctx context.Context, r *http.Request, subpath string) *http.Request {
 	out := r.Clone(ctx)
 	for name := range out.Header {
@@ -89,7 +88,6 @@ type connectionWriter struct {
 	dropped bool
 }
 
-// Hijack implements http.Hijacker.
 func (w *connectionWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffer, err := http.NewResponseController(w.ResponseWriter).Hijack()
 	if err != nil {
@@ -104,7 +102,6 @@ func (w *connectionWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return conn, buffer, nil
 }
 
-// Flush implements http.Flusher.
 func (w *connectionWriter) Flush() { _ = http.NewResponseController(w.ResponseWriter).Flush() }
 
 // Unwrap lets http.ResponseController reach the connection's writer.

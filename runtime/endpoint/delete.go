@@ -2,7 +2,6 @@ package endpoint
 
 import (
 	"context"
-	"errors"
 	"net/http"
 
 	"apigen.dev/runtime/api"
@@ -16,48 +15,43 @@ import (
 	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/json"
 )
 
 // delete deletes an object, and answers with a Status, or with the object if its kind asks for that. An object that
 // waits for finalizers or its grace period is only marked, and delete answers with the object.
 func (req *resourceRequest) delete() error {
-	media, form, notAcceptable := req.negotiate(negotiation.ObjectTransform)
-	if notAcceptable != nil && !req.misfits(notAcceptable) {
-		return notAcceptable
-	}
-	options, err := req.deleteOptions()
+	accepted, err := req.negotiate(negotiation.Output, negotiation.ObjectTransform)
 	if err != nil {
 		return err
 	}
-	if ignoresReadErrors(options) {
+	options, orphan, err := req.deleteOptions(accepted)
+	if err != nil {
+		return err
+	}
+	if options.IgnoreReadErrors {
 		if err := req.api.unsafeDelete(req.r); err != nil {
 			return err
 		}
 	}
-	if notAcceptable != nil {
-		options.DryRun = []string{metav1.DryRunAll} // see refuse
-	}
-	ctx, cancel := context.WithTimeout(req.writeContext(len(options.DryRun) > 0), maxWriteTime)
+	ctx, cancel := context.WithTimeout(req.writeContext(options.DryRun), maxWriteTime)
 	defer cancel()
-	deletion, err := req.handle.Delete(ctx, req.namespace, req.requestInfo.Name, apiDeleteOptions(options, form))
+	deletion, err := req.handle.Delete(ctx, req.namespace, req.requestInfo.Name, options)
 	if err != nil {
 		return err
 	}
-	if notAcceptable != nil {
-		return notAcceptable
-	}
 	code := http.StatusOK
-	//nolint:staticcheck // clients still send the deprecated option
-	if orphan := options.OrphanDependents; !deletion.Done && orphan != nil && !*orphan {
+	if !deletion.Done && orphan != nil && !*orphan {
 		code = http.StatusAccepted
 	}
 	if deletion.Shown || !deletion.Done && !deletion.Pending {
-		req.writeObject(media, code, form, deletion.Object)
-		return nil
+		return req.writeObject(accepted, code, deletion.Object)
 	}
-	media.As = negotiation.Transform{}
-	respond.Document(req.w, media, code, &metav1.Status{
+	if accepted.notAcceptable != nil {
+		return accepted.notAcceptable
+	}
+	respond.Document(req.w, accepted.media, code, &metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
 		Status:   metav1.StatusSuccess,
 		Details: &metav1.StatusDetails{
@@ -70,52 +64,39 @@ func (req *resourceRequest) delete() error {
 
 // deleteCollection deletes the objects that the selectors select, and answers with a list of them.
 func (req *resourceRequest) deleteCollection() error {
-	media, form, notAcceptable := req.negotiate(negotiation.ListTransform)
-	if notAcceptable != nil && !req.misfits(notAcceptable) {
-		return notAcceptable
+	accepted, err := req.negotiate(negotiation.Output, negotiation.ListTransform)
+	if err != nil {
+		return err
 	}
 	list, err := req.listOptions()
 	if err != nil {
 		return err
 	}
-	options, err := req.deleteOptions()
+	options, _, err := req.deleteOptions(accepted)
 	if err != nil {
 		return err
 	}
-	if ignoresReadErrors(options) {
+	if options.IgnoreReadErrors {
 		return invalidOptions("DeleteOptions", field.ErrorList{field.Invalid(
 			field.NewPath("ignoreStoreReadErrorWithClusterBreakingPotential"), true,
 			"is not allowed with DELETECOLLECTION, try again after removing the option")})
 	}
-	if notAcceptable != nil {
-		options.DryRun = []string{metav1.DryRunAll} // see refuse
-	}
-	ctx := req.writeContext(len(options.DryRun) > 0)
-	page, err := req.handle.DeleteCollection(ctx, req.namespace, apiDeleteOptions(options, form), apiListOptions(list))
+	ctx := req.writeContext(options.DryRun)
+	page, err := req.handle.DeleteCollection(ctx, req.namespace, options, apiListOptions(list))
 	if err != nil {
 		return err
 	}
 	defer page.Close()
-	if notAcceptable != nil {
-		return notAcceptable
-	}
-	req.writePage(media, form, page)
-	return nil
-}
-
-// ignoresReadErrors tells whether the client wants to delete an object although the server can't read it.
-func ignoresReadErrors(options *metav1.DeleteOptions) bool {
-	ignore := options.IgnoreStoreReadErrorWithClusterBreakingPotential
-	return ignore != nil && *ignore
+	return req.writePage(accepted, page)
 }
 
 // deleteOptions reads the options from the body if there is one, else from the query; it doesn't mix the two. When a
 // collection is deleted, the resourceVersion in the query only applies to the list: kube-apiserver takes it for a
-// precondition, too, which hardly any object meets.
-func (req *resourceRequest) deleteOptions() (*metav1.DeleteOptions, error) {
+// precondition, too, which hardly any object meets. orphan is the deprecated option, which clients still send.
+func (req *resourceRequest) deleteOptions(accepted acceptance) (api.DeleteOptions, *bool, error) {
 	data, err := req.readBody()
 	if err != nil {
-		return nil, err
+		return api.DeleteOptions{}, nil, err
 	}
 	options := &metav1.DeleteOptions{}
 	if len(data) > 0 {
@@ -125,10 +106,25 @@ func (req *resourceRequest) deleteOptions() (*metav1.DeleteOptions, error) {
 	} else if options.Preconditions != nil && req.requestInfo.Verb == "deletecollection" {
 		options.Preconditions.ResourceVersion = nil
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = invalidOptions("DeleteOptions", metavalidation.ValidateDeleteOptions(options))
 	}
-	return options, invalidOptions("DeleteOptions", metavalidation.ValidateDeleteOptions(options))
+	orphan := options.OrphanDependents //nolint:staticcheck // clients still send the deprecated option
+	propagation := options.PropagationPolicy
+	if orphan != nil {
+		propagation = ptr.To(metav1.DeletePropagationBackground)
+		if *orphan {
+			propagation = ptr.To(metav1.DeletePropagationOrphan)
+		}
+	}
+	dryRun := len(options.DryRun) > 0 || accepted.notAcceptable != nil
+	return api.DeleteOptions{
+		WriteOptions:       api.WriteOptions{DryRun: dryRun, Form: accepted.form},
+		Preconditions:      options.Preconditions,
+		GracePeriodSeconds: options.GracePeriodSeconds,
+		Propagation:        propagation,
+		IgnoreReadErrors:   ptr.Deref(options.IgnoreStoreReadErrorWithClusterBreakingPotential, false),
+	}, orphan, err
 }
 
 // decodeDeleteOptions decodes the kind DeleteOptions of any group, as kube-apiserver does: clients send it in the group
@@ -144,11 +140,9 @@ func (req *resourceRequest) decodeDeleteOptions(data []byte, options *metav1.Del
 	case negotiation.CBOR:
 		data, err = cborToJSON(data)
 	case negotiation.YAML:
-		data, _, err = yamlToJSON(data, metav1.FieldValidationIgnore, req.api.maxBody)
-	}
-	var syntax *syntaxError
-	if errors.As(err, &syntax) {
-		return apierrors.NewBadRequest(syntax.text)
+		if data, _, _, err = yamlToJSON(data, metav1.FieldValidationIgnore, req.api.maxBody); err != nil {
+			err = apierrors.NewBadRequest(err.Error())
+		}
 	}
 	if err != nil {
 		return err
@@ -183,23 +177,4 @@ func decodeProtobufOptions(data []byte, options *metav1.DeleteOptions) error {
 	}
 	options.Kind = gvk.Kind
 	return nil
-}
-
-func apiDeleteOptions(options *metav1.DeleteOptions, form api.Form) api.DeleteOptions {
-	propagation := options.PropagationPolicy
-	//nolint:staticcheck // clients still send the deprecated option
-	if orphan := options.OrphanDependents; orphan != nil {
-		policy := metav1.DeletePropagationBackground
-		if *orphan {
-			policy = metav1.DeletePropagationOrphan
-		}
-		propagation = &policy
-	}
-	return api.DeleteOptions{
-		WriteOptions:       api.WriteOptions{DryRun: len(options.DryRun) > 0, Form: form},
-		Preconditions:      options.Preconditions,
-		GracePeriodSeconds: options.GracePeriodSeconds,
-		Propagation:        propagation,
-		IgnoreReadErrors:   ignoresReadErrors(options),
-	}
 }

@@ -60,12 +60,11 @@ const (
 // API is the http.Handler of /api, /apis and /openapi. It is immutable. The caller of New owns the handles, and closes
 // them after the last request.
 type API struct {
-	resources  map[resourceKey]*resource
-	documents  *discovery.Documents
-	maxBody    int64
-	minTimeout time.Duration
-	// unsafeDelete is Config.UnsafeDelete.
-	unsafeDelete func(r *http.Request) error
+	resources    map[resourceKey]*resource
+	documents    *discovery.Documents
+	maxBody      int64
+	minTimeout   time.Duration
+	unsafeDelete func(r *http.Request) error // Config.UnsafeDelete
 	// writeTimeout is how long a client may take to read a piece of an answer.
 	writeTimeout time.Duration
 	// frames are the buffers of answers, streamFrames those of watches.
@@ -122,7 +121,6 @@ func New(config Config) (*API, error) {
 	return a, nil
 }
 
-// add adds the routes of one resource.
 func (a *API) add(group *Group, handle registry.Handle) error {
 	info := handle.Info()
 	if info.Group != group.Name {

@@ -25,8 +25,7 @@ var extensionShapes = [...]shape{
 	api.KindForm: kindExtension, api.StreamForm: streamExtension, api.ConnectionForm: connectionExtension,
 }
 
-// addExtensions adds the extensions of a resource. An extension is a copy of the resource with the kind, the columns
-// and the encodings of the extension.
+// addExtensions adds extensions: copies of the resource with their own kind, columns and encodings.
 func (r *resource) addExtensions() {
 	r.extensions = make(map[string]*resource, len(r.resourceInfo.Extensions))
 	for i := range r.resourceInfo.Extensions {
@@ -47,7 +46,6 @@ func (r *resource) addExtensions() {
 	}
 }
 
-// extensionOf returns the extension that a path names, or nil.
 func (r *resource) extensionOf(info *request.Info) *resource {
 	if len(info.Segments()) < request.SubresourceDepth {
 		return nil
@@ -94,7 +92,7 @@ func (a *API) LongRunning(info *request.Info) bool {
 
 // createInExtension passes a body of the extension's kind to the extension, and answers 201.
 func (req *resourceRequest) createInExtension() error {
-	return req.write(negotiation.NoTransform, req.createOptions,
+	return req.write(negotiation.NoTransform, "CreateOptions",
 		func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
 			return req.extension.handle.Create(ctx, req.namespace, req.requestInfo.Name, body, options)
 		})

@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strconv"
@@ -17,14 +18,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 )
 
-// invalidOptions returns the error 422 for the options of a kind, or nil.
 func invalidOptions(kind string, errs field.ErrorList) error {
 	if len(errs) == 0 {
 		return nil
@@ -32,27 +31,19 @@ func invalidOptions(kind string, errs field.ErrorList) error {
 	return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: kind}, "", errs)
 }
 
-// listOptions reads the query of a list, a watch or a deletion of a collection.
 func (req *resourceRequest) listOptions() (*internalversion.ListOptions, error) {
 	var query metav1.ListOptions
 	if err := metav1.Convert_url_Values_To_v1_ListOptions(&req.query, &query, nil); err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	options := &internalversion.ListOptions{
-		Watch:                req.requestInfo.Verb == "watch",
-		AllowWatchBookmarks:  query.AllowWatchBookmarks,
-		ResourceVersion:      query.ResourceVersion,
-		ResourceVersionMatch: query.ResourceVersionMatch,
-		TimeoutSeconds:       query.TimeoutSeconds,
-		Limit:                max(query.Limit, 0),
-		Continue:             query.Continue,
-		SendInitialEvents:    query.SendInitialEvents,
-	}
-	var err error
-	if options.LabelSelector, err = labels.Parse(query.LabelSelector); err != nil {
+	query.Watch, query.Limit = req.requestInfo.Verb == "watch", max(query.Limit, 0)
+	query.ShardSelector = "" // the server has no shards
+	options := new(internalversion.ListOptions)
+	err := internalversion.Convert_v1_ListOptions_To_internalversion_ListOptions(&query, options, nil)
+	if err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
-	if options.FieldSelector, err = req.fieldSelector(query.FieldSelector); err != nil {
+	if options.FieldSelector, err = req.fieldSelector(options.FieldSelector); err != nil {
 		return nil, err
 	}
 	internalversion.SetListOptionsDefaults(options, true)
@@ -68,12 +59,8 @@ func (req *resourceRequest) listOptions() (*internalversion.ListOptions, error) 
 	return options, nil
 }
 
-// fieldSelector parses a selector over the fields of the resource, and adds the name in the path to it.
-func (req *resourceRequest) fieldSelector(text string) (fields.Selector, error) {
-	selector, err := fields.ParseSelector(text)
-	if err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
-	}
+// fieldSelector checks a selector over the fields of the resource, and adds the name in the path to it.
+func (req *resourceRequest) fieldSelector(selector fields.Selector) (fields.Selector, error) {
 	for _, requirement := range selector.Requirements() {
 		path := requirement.Field
 		if path != "metadata.name" && path != "metadata.namespace" &&
@@ -132,9 +119,6 @@ func isVersion(version string) bool {
 	return err == nil || version == ""
 }
 
-// truncateShort shortens a text of a client that a message repeats.
-func truncateShort(s string) string { return truncate(s, 64) }
-
 func truncate(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -142,7 +126,6 @@ func truncate(s string, most int) string {
 	return strings.ToValidUTF8(s[:most], "") + "..."
 }
 
-// getOptions reads the query of a get.
 func (req *resourceRequest) getOptions() (metav1.GetOptions, error) {
 	var options metav1.GetOptions
 	if err := metav1.Convert_url_Values_To_v1_GetOptions(&req.query, &options, nil); err != nil {
@@ -157,49 +140,20 @@ func (req *resourceRequest) getOptions() (metav1.GetOptions, error) {
 	return options, nil
 }
 
-// createOptions, updateOptions and patchOptions read the query of a write. They also return the directive for unknown
-// fields.
-func (req *resourceRequest) createOptions(form api.Form) (api.WriteOptions, string, error) {
-	var options metav1.CreateOptions
-	if err := metav1.Convert_url_Values_To_v1_CreateOptions(&req.query, &options, nil); err != nil {
-		return api.WriteOptions{}, "", apierrors.NewBadRequest(err.Error())
-	}
-	err := invalidOptions("CreateOptions", metavalidation.ValidateCreateOptions(&options))
-	return req.writeOptions(options.DryRun, options.FieldManager, form), directive(options.FieldValidation), err
-}
-
-func (req *resourceRequest) updateOptions(form api.Form) (api.WriteOptions, string, error) {
-	var options metav1.UpdateOptions
-	if err := metav1.Convert_url_Values_To_v1_UpdateOptions(&req.query, &options, nil); err != nil {
-		return api.WriteOptions{}, "", apierrors.NewBadRequest(err.Error())
-	}
-	err := invalidOptions("UpdateOptions", metavalidation.ValidateUpdateOptions(&options))
-	return req.writeOptions(options.DryRun, options.FieldManager, form), directive(options.FieldValidation), err
-}
-
-func (req *resourceRequest) patchOptions(kind api.PatchType, form api.Form) (api.WriteOptions, string, error) {
-	var options metav1.PatchOptions
+// writeOptions reads the query of a write, whose options have a kind. It also returns the directive for unknown fields.
+func (req *resourceRequest) writeOptions(
+	kind string, validate func(*metav1.PatchOptions) field.ErrorList,
+) (write api.WriteOptions, validation string, err error) {
+	var options metav1.PatchOptions // the options of a creation and of an update are a part of these
 	if err := metav1.Convert_url_Values_To_v1_PatchOptions(&req.query, &options, nil); err != nil {
-		return api.WriteOptions{}, "", apierrors.NewBadRequest(err.Error())
+		return write, "", apierrors.NewBadRequest(err.Error())
 	}
-	err := invalidOptions("PatchOptions", metavalidation.ValidatePatchOptions(&options, types.PatchType(kind)))
-	write := req.writeOptions(options.DryRun, options.FieldManager, form)
-	write.Force = options.Force != nil && *options.Force
-	return write, directive(options.FieldValidation), err
-}
-
-func (req *resourceRequest) writeOptions(dryRun []string, manager string, form api.Form) api.WriteOptions {
-	if manager == "" {
-		manager = managerOf(req.r)
+	write.DryRun = len(options.DryRun) > 0
+	if write.FieldManager = options.FieldManager; write.FieldManager == "" {
+		write.FieldManager = managerOf(req.r)
 	}
-	return api.WriteOptions{DryRun: len(dryRun) > 0, FieldManager: manager, Form: form}
-}
-
-func directive(validation string) string {
-	if validation == "" {
-		return metav1.FieldValidationWarn
-	}
-	return validation
+	write.Force = kind == "PatchOptions" && ptr.Deref(options.Force, false)
+	return write, cmp.Or(options.FieldValidation, metav1.FieldValidationWarn), invalidOptions(kind, validate(&options))
 }
 
 // managerOf returns the field manager of a client that names none: the program in its User-Agent.

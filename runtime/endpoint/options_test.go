@@ -106,9 +106,10 @@ func FuzzListOptions(f *testing.F) {
 		}
 		for _, allow := range []negotiation.AllowTransform{negotiation.ObjectTransform, negotiation.ListTransform,
 			negotiation.NoTransform} {
-			media, form, err := req.negotiate(allow)
-			if err == nil && (media.Format >= negotiation.FormatCount || form.Shape > api.RowWithObject) {
-				t.Error(media, form)
+			accepted, err := req.negotiate(negotiation.Output, allow)
+			if err == nil && (accepted.media.Format >= negotiation.FormatCount ||
+				accepted.form.Shape > api.RowWithObject) {
+				t.Error(accepted)
 			}
 		}
 		_, _ = negotiation.StreamOutput(r, req.formats(negotiation.WatchTransform))
@@ -120,7 +121,7 @@ func FuzzYAMLToJSON(f *testing.F) {
 	f.Add("{a: 1, a: 2}")
 	f.Fuzz(func(t *testing.T, body string) {
 		for _, validation := range []string{"Ignore", "Warn", "Strict"} {
-			data, _, err := yamlToJSON([]byte(body), validation, 1<<16)
+			data, _, _, err := yamlToJSON([]byte(body), validation, 1<<16)
 			if err == nil && len(data) > 1<<22 {
 				t.Errorf("%d bytes of %d", len(data), len(body))
 			}

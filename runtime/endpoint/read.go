@@ -9,23 +9,19 @@ import (
 
 // get answers with one object. A subresource that is a part of the object is answered with the whole object.
 func (req *resourceRequest) get() error {
-	media, form, notAcceptable := req.negotiate(negotiation.ObjectTransform)
-	if notAcceptable != nil && !req.misfits(notAcceptable) {
-		return notAcceptable
+	accepted, err := req.negotiate(negotiation.Output, negotiation.ObjectTransform)
+	if err != nil {
+		return err
 	}
 	options, err := req.getOptions()
 	if err != nil {
 		return err
 	}
-	object, err := req.read(options.ResourceVersion, form)
+	object, err := req.read(options.ResourceVersion, accepted.form)
 	if err != nil {
 		return err
 	}
-	if notAcceptable != nil {
-		return notAcceptable
-	}
-	req.writeObject(media, http.StatusOK, form, object)
-	return nil
+	return req.writeObject(accepted, http.StatusOK, object)
 }
 
 // read reads the object, or the view of it that an extension returns.
@@ -40,24 +36,19 @@ func (req *resourceRequest) read(resourceVersion string, form api.Form) (api.Ren
 	return req.extension.handle.Get(ctx, req.namespace, name, resourceVersion, form)
 }
 
-// list answers with one page of a list.
 func (req *resourceRequest) list() error {
-	media, form, notAcceptable := req.negotiate(negotiation.ListTransform)
-	if notAcceptable != nil && !req.misfits(notAcceptable) {
-		return notAcceptable
+	accepted, err := req.negotiate(negotiation.Output, negotiation.ListTransform)
+	if err != nil {
+		return err
 	}
 	options, err := req.listOptions()
 	if err != nil {
 		return err
 	}
-	page, err := req.handle.List(req.r.Context(), req.namespace, apiListOptions(options), form)
+	page, err := req.handle.List(req.r.Context(), req.namespace, apiListOptions(options), accepted.form)
 	if err != nil {
 		return err
 	}
 	defer page.Close()
-	if notAcceptable != nil {
-		return notAcceptable
-	}
-	req.writePage(media, form, page)
-	return nil
+	return req.writePage(accepted, page)
 }

@@ -59,7 +59,6 @@ type resourceRequest struct {
 	reserved int64
 }
 
-// form returns the form of the objects in the answer.
 func (req *resourceRequest) form(media negotiation.MediaType) (api.Form, error) {
 	form := api.Form{Version: req.version.Name, Shape: media.As.Shape(), Encoding: media.Format.Encoding()}
 	if form.Shape.Plain() != api.RowWithMetadata {
@@ -82,25 +81,28 @@ func (req *resourceRequest) form(media negotiation.MediaType) (api.Form, error) 
 	return form, nil
 }
 
-// negotiate returns the media type of the answer and the form of its objects.
-func (req *resourceRequest) negotiate(allow negotiation.AllowTransform) (negotiation.MediaType, api.Form, error) {
-	media, err := negotiation.Output(req.r, req.formats(allow))
-	if err != nil {
-		return media, api.Form{Version: req.version.Name}, err
-	}
-	form, err := req.form(media)
-	return media, form, err
+// acceptance is how a client accepts the answer.
+type acceptance struct {
+	media negotiation.MediaType
+	form  api.Form // of the objects in the answer
+	// notAcceptable is the error 406 for a client that asks for a form of another answer: a list of one object, say, or
+	// a watch in YAML. As in kube-apiserver, other errors come first: the server only does a dry run of a write, and
+	// answers with notAcceptable when it has the answer.
+	notAcceptable error
 }
 
-// misfits tells whether a request is not acceptable only because the client asks for a form of another answer: a list
-// of one object, say, or a watch in YAML. kube-apiserver refuses such a request when it has the answer, so that other
-// errors come first.
-func (req *resourceRequest) misfits(err error) bool {
-	if err == nil || !apierrors.IsNotAcceptable(err) {
-		return false
+// negotiate returns how the client accepts the answer. output is negotiation.Output or negotiation.StreamOutput.
+func (req *resourceRequest) negotiate(
+	output func(*http.Request, negotiation.AllowFormat) (negotiation.MediaType, error), allow negotiation.AllowTransform,
+) (accepted acceptance, err error) {
+	accepted.media, accepted.notAcceptable = output(req.r, req.formats(allow))
+	if accepted.notAcceptable != nil {
+		if _, err := negotiation.Output(req.r, req.formats(negotiation.WatchTransform)); err != nil {
+			return accepted, accepted.notAcceptable
+		}
 	}
-	_, err = negotiation.Output(req.r, req.formats(negotiation.WatchTransform))
-	return err == nil
+	accepted.form, err = req.form(accepted.media)
+	return accepted, err
 }
 
 // formats returns the formats of the resource's objects, and of what they can be transformed into.

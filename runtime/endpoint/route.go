@@ -13,7 +13,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// shape is what a path names.
 type shape uint8
 
 const (
@@ -87,7 +86,6 @@ func verbsOf(info *api.Info) map[string][]string {
 	return verbs
 }
 
-// selectVerbs returns the sorted verbs of the routes for which selects returns true.
 func selectVerbs(selects func(*route) bool) []string {
 	verbs := []string{}
 	for i := range routes {
@@ -181,8 +179,7 @@ func shapeOf(info *request.Info) shape {
 	return collection
 }
 
-// namespaceOf returns the namespace as a Handle expects it. It returns false if the path has a namespace although the
-// resource is cluster-scoped.
+// namespaceOf returns the namespace for a Handle, or false if a cluster-scoped resource has one in its path.
 func (r *resource) namespaceOf(info *request.Info) (string, bool) {
 	if r.resourceInfo.Scope == api.Namespaced {
 		return info.Namespace, true
@@ -203,7 +200,6 @@ func (r *resource) has(row *route, shape shape) bool {
 	return shape == fieldSubresource || r.resourceInfo.Has(row.verb)
 }
 
-// allowedMethods returns the value of the header Allow.
 func (r *resource) allowedMethods(shape shape, allNamespaces bool, info *request.Info) string {
 	if info.IsWatchPath() {
 		return http.MethodGet

@@ -14,8 +14,7 @@ import (
 	"golang.org/x/net/websocket"
 )
 
-// wantsSocket tells whether a request asks for a WebSocket. Scripts in browsers do, which can't read a stream
-// otherwise.
+// wantsSocket tells whether a request asks for a WebSocket: scripts in browsers can't read a stream otherwise.
 func wantsSocket(r *http.Request) bool {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		return false
@@ -35,7 +34,6 @@ type socket struct {
 	message []byte
 }
 
-// Write implements io.Writer.
 func (s *socket) Write(b []byte) (int, error) {
 	s.message = append(s.message, b...)
 	return len(b), nil
@@ -52,8 +50,7 @@ func (s *socket) send() error {
 	return err
 }
 
-// runSocket writes events to a WebSocket until one side closes it. It only heeds the control frames that the client
-// sends.
+// runSocket writes events to a WebSocket until one side closes it. Of the client it heeds control frames only.
 func (s *eventStream) runSocket(ctx context.Context, events api.Watch) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -9,11 +9,9 @@ import (
 	"apigen.dev/runtime/respond"
 )
 
-// streamReadSize is how many bytes of a stream are read at once.
 const streamReadSize = 16 << 10
 
-// sendStream sends the stream of an extension until it ends or the client closes the connection. It sends each piece as
-// soon as it has read it.
+// sendStream sends the stream of an extension, each piece as soon as it is read.
 func (req *resourceRequest) sendStream() error {
 	ctx, cancel := context.WithCancel(req.r.Context())
 	defer cancel()

@@ -23,12 +23,10 @@ func TestStrictYAMLIsAFaultOfTheBody(t *testing.T) {
 		resource: &resource{resourceInfo: info, version: &api.VersionInfo{Name: "v1"}},
 		api:      &API{maxBody: 1 << 20, bodies: semaphore.NewWeighted(1)}, r: r,
 	}
-	data, _, err := req.readObject(negotiation.YAML, metav1.FieldValidationStrict)
-	if err != nil {
+	if _, _, err := req.readObject(negotiation.YAML, metav1.FieldValidationStrict); err != nil {
 		t.Fatal(err)
 	}
-	faults := req.body(negotiation.YAML, data, metav1.FieldValidationStrict).Faults
-	if len(faults) != 1 || !strings.Contains(faults[0].Error(), `"kind" already set`) {
+	if faults := req.faults; len(faults) != 1 || !strings.Contains(faults[0].Error(), `"kind" already set`) {
 		t.Errorf("got %v, want that kind is already set", faults)
 	}
 }

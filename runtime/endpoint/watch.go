@@ -16,11 +16,7 @@ import (
 
 // watch streams events until the client closes the connection, the time of the watch is over, or the stream fails.
 func (req *resourceRequest) watch() error {
-	media, notAcceptable := negotiation.StreamOutput(req.r, req.formats(negotiation.WatchTransform))
-	if notAcceptable != nil && !req.misfits(notAcceptable) {
-		return notAcceptable
-	}
-	form, err := req.form(media)
+	accepted, err := req.negotiate(negotiation.StreamOutput, negotiation.WatchTransform)
 	if err != nil {
 		return err
 	}
@@ -40,16 +36,17 @@ func (req *resourceRequest) watch() error {
 		ResourceVersion:   options.ResourceVersion,
 		AllowBookmarks:    options.AllowWatchBookmarks,
 		SendInitialEvents: options.SendInitialEvents,
-	}, form)
+	}, accepted.form)
 	if err != nil {
 		return err
 	}
 	defer events.Close()
-	if notAcceptable != nil {
-		return notAcceptable
+	if accepted.notAcceptable != nil {
+		return accepted.notAcceptable
 	}
 	s := &eventStream{
-		resourceRequest: req, format: media.Format, shape: form.Shape, encoder: encoder.For(form.Encoding),
+		resourceRequest: req, format: accepted.media.Format, shape: accepted.form.Shape,
+		encoder: encoder.For(accepted.form.Encoding),
 	}
 	defer s.deadline.Stop()
 	if wantsSocket(req.r) {
@@ -70,7 +67,6 @@ func (req *resourceRequest) watchTime(seconds *int64) time.Duration {
 	return time.Duration(min(max(*seconds, -1), math.MaxInt64/int64(time.Second))) * time.Second
 }
 
-// eventStream is the body of a watch.
 type eventStream struct {
 	*resourceRequest
 	format   negotiation.Format
@@ -91,7 +87,6 @@ func (s *eventStream) Write(b []byte) (int, error) {
 	return s.w.Write(b)
 }
 
-// run writes events into the body of the answer.
 func (s *eventStream) run(ctx context.Context, events api.Watch) {
 	s.w.Header()["Content-Type"] = s.format.StreamContentType()
 	s.w.WriteHeader(http.StatusOK)
@@ -165,4 +160,46 @@ func (s *eventStream) endEvent(f *encoder.Frame) {
 	if f.Flush(); f.Err() == nil {
 		f.Fail(s.socket.send())
 	}
+}
+
+const (
+	// burstPause is how long a stream waits for more events before it writes the next piece, during a burst of events.
+	// It delays an event of a burst at most so long, and never an event that comes alone.
+	burstPause = 6 * time.Millisecond
+	// maxDelayed is the largest piece, in events, after which a stream waits. With larger pieces it would fall behind.
+	maxDelayed = 32
+	// A stream waits after a number of pieces that follow each other within two pauses: at first minPieces, and twice
+	// as many each time that it waited in vain, up to maxPieces. So a client that writes, waits for the event and
+	// writes again is seldom delayed.
+	minPieces, maxPieces = 2, 64
+)
+
+// pace decides when a stream waits, so that it writes the events of a burst in fewer pieces. A piece costs a record of
+// TLS, a frame and a part of a system call, several times as much as an event. The zero value is ready.
+type pace struct {
+	last        time.Time
+	consecutive int // how many pieces in a row came soon after the one before
+	needed      int // how many of them make the stream wait
+	paused      bool
+}
+
+// after returns how long a stream waits after it wrote a piece of so many events at now.
+func (p *pace) after(now time.Time, events int) time.Duration {
+	switch {
+	case p.needed == 0, p.paused && events > 1:
+		p.needed = minPieces
+	case p.paused:
+		p.needed, p.consecutive = min(2*p.needed, maxPieces), 0
+	}
+	if now.Sub(p.last) < 2*burstPause {
+		p.consecutive++
+	} else {
+		p.consecutive = 0
+	}
+	p.last = now
+	p.paused = p.consecutive > p.needed && events <= maxDelayed
+	if p.paused {
+		return burstPause
+	}
+	return 0
 }

@@ -11,12 +11,15 @@ import (
 	"apigen.dev/runtime/negotiation"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/respond"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // maxWriteTime bounds the time of a write, as in kube-apiserver.
 const maxWriteTime = 34 * time.Second
 
-// writeContext returns the context of a write.
 func (req *resourceRequest) writeContext(dryRun bool) context.Context {
 	if dryRun {
 		return reach.DryRun(req.r.Context())
@@ -24,12 +27,11 @@ func (req *resourceRequest) writeContext(dryRun bool) context.Context {
 	return req.r.Context()
 }
 
-// change is an operation of a handle that takes a body.
 type change func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error)
 
 // create creates an object, and answers 201.
 func (req *resourceRequest) create() error {
-	return req.write(negotiation.ObjectTransform, req.createOptions,
+	return req.write(negotiation.ObjectTransform, "CreateOptions",
 		func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
 			return req.handle.Create(ctx, req.namespace, body, options)
 		})
@@ -37,7 +39,7 @@ func (req *resourceRequest) create() error {
 
 // update replaces an object, or creates it if its kind allows that.
 func (req *resourceRequest) update() error {
-	return req.write(negotiation.ObjectTransform, req.updateOptions,
+	return req.write(negotiation.ObjectTransform, "UpdateOptions",
 		func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
 			name, subresource := req.requestInfo.Name, req.requestInfo.Subresource
 			if req.extension != nil {
@@ -47,19 +49,21 @@ func (req *resourceRequest) update() error {
 		})
 }
 
-// write reads an object from the body, and answers with the result of do.
-func (req *resourceRequest) write(
-	allow negotiation.AllowTransform, read func(api.Form) (api.WriteOptions, string, error), do change,
-) error {
-	media, form, notAcceptable := req.negotiate(allow)
-	if notAcceptable != nil && !req.misfits(notAcceptable) {
-		return notAcceptable
+// write reads an object from the body, and answers with the result of do. kind is the kind of its options.
+func (req *resourceRequest) write(allow negotiation.AllowTransform, kind string, do change) error {
+	accepted, err := req.negotiate(negotiation.Output, allow)
+	if err != nil {
+		return err
 	}
 	format, err := req.inputFormat()
 	if err != nil {
 		return err
 	}
-	options, validation, err := read(form)
+	options, validation, err := req.writeOptions(kind, func(o *metav1.PatchOptions) field.ErrorList {
+		return metavalidation.ValidateUpdateOptions(&metav1.UpdateOptions{
+			DryRun: o.DryRun, FieldManager: o.FieldManager, FieldValidation: o.FieldValidation,
+		})
+	})
 	if err != nil {
 		return err
 	}
@@ -67,28 +71,17 @@ func (req *resourceRequest) write(
 	if err != nil {
 		return err
 	}
-	if notAcceptable != nil {
-		options.DryRun, do = true, refuse(do, notAcceptable)
+	body := api.Body{
+		Version: req.version.Name, Encoding: format.Encoding(), Data: data, Validation: validation, Faults: req.faults,
 	}
-	return req.answer(media, req.body(format, data, validation), options, warnings, do)
-}
-
-// refuse returns a change that makes a dry run of do, and then fails with notAcceptable. The server doesn't write if it
-// can't give the answer, but an error of the write comes first, as in kube-apiserver.
-func refuse(do change, notAcceptable error) change {
-	return func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
-		result, err := do(ctx, body, options)
-		if err == nil {
-			err = notAcceptable
-		}
-		return api.Result{Warnings: result.Warnings}, err
-	}
+	return req.answer(accepted, body, options, warnings, do)
 }
 
 // answer calls do with a body. It answers 201 with an object that do created, and else 200.
 func (req *resourceRequest) answer(
-	media negotiation.MediaType, body api.Body, options api.WriteOptions, warnings []string, do change,
+	accepted acceptance, body api.Body, options api.WriteOptions, warnings []string, do change,
 ) error {
+	options.Form, options.DryRun = accepted.form, options.DryRun || accepted.notAcceptable != nil
 	ctx, cancel := context.WithTimeout(req.writeContext(options.DryRun), maxWriteTime)
 	defer cancel()
 	result, err := do(ctx, body, options)
@@ -100,8 +93,7 @@ func (req *resourceRequest) answer(
 	if result.Created {
 		code = http.StatusCreated
 	}
-	req.writeObject(media, code, options.Form, result.Object)
-	return nil
+	return req.writeObject(accepted, code, result.Object)
 }
 
 // patchTypes is the table of patches. A new type of patch is a new row, and a type that a Handle applies.
@@ -117,17 +109,18 @@ var patchTypes = []struct {
 	{"application/apply-patch+cbor", api.ApplyPatch, negotiation.CBOR},
 }
 
-// patch applies a patch to an object.
 func (req *resourceRequest) patch() error {
 	kind, format, err := patchType(req.r)
 	if err != nil {
 		return err
 	}
-	media, form, notAcceptable := req.negotiate(negotiation.ObjectTransform)
-	if notAcceptable != nil && !req.misfits(notAcceptable) {
-		return notAcceptable
+	accepted, err := req.negotiate(negotiation.Output, negotiation.ObjectTransform)
+	if err != nil {
+		return err
 	}
-	options, validation, err := req.patchOptions(kind, form)
+	options, validation, err := req.writeOptions("PatchOptions", func(o *metav1.PatchOptions) field.ErrorList {
+		return metavalidation.ValidatePatchOptions(o, types.PatchType(kind))
+	})
 	if err != nil {
 		return err
 	}
@@ -142,11 +135,8 @@ func (req *resourceRequest) patch() error {
 		}
 		return req.handle.Patch(ctx, req.namespace, name, subresource, kind, body, options)
 	}
-	if notAcceptable != nil {
-		options.DryRun, do = true, refuse(do, notAcceptable)
-	}
 	body := api.Body{Version: req.version.Name, Data: data, Validation: validation}
-	return req.answer(media, body, options, warnings, do)
+	return req.answer(accepted, body, options, warnings, do)
 }
 
 // readPatch reads a patch, and converts it to JSON. An apply patch is YAML, of which JSON is a part, or CBOR.

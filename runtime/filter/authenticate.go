@@ -14,27 +14,25 @@ import (
 // for reads of the paths for which public returns true: everybody may read health checks. It doesn't tell the client
 // what is wrong with credentials. It logs that at debug level, because everybody can send wrong credentials.
 func Authenticate(authenticator auth.Authenticator, public func(path string) bool, log *slog.Logger) Filter {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			user, err := authenticator.Authenticate(r)
-			if err != nil {
-				log.DebugContext(r.Context(), "a client could not be authenticated",
-					"client", r.RemoteAddr, "error", err)
-			}
-			switch {
-			case err == nil && user != nil:
-				user = withGroup(user, auth.Authenticated)
-			case isRead(r) && public(r.URL.Path):
-				user = &auth.User{Name: auth.Anonymous, Groups: []string{auth.Unauthenticated}}
-			default:
-				w.Header().Set("WWW-Authenticate", "Bearer")
-				respond.Error(w, r, apierrors.NewUnauthorized("Unauthorized"))
-				return
-			}
-			// No handler needs the credentials any more, and one that forwards the request must not forward them.
-			r.Header.Del("Authorization")
-			next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), user)))
-		})
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		user, err := authenticator.Authenticate(r)
+		if err != nil {
+			log.DebugContext(r.Context(), "a client could not be authenticated",
+				"client", r.RemoteAddr, "error", err)
+		}
+		switch {
+		case err == nil && user != nil:
+			user = withGroup(user, auth.Authenticated)
+		case isRead(r) && public(r.URL.Path):
+			user = &auth.User{Name: auth.Anonymous, Groups: []string{auth.Unauthenticated}}
+		default:
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			respond.Error(w, r, apierrors.NewUnauthorized("Unauthorized"))
+			return
+		}
+		// No handler needs the credentials any more, and one that forwards the request must not forward them.
+		r.Header.Del("Authorization")
+		next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), user)))
 	}
 }
 

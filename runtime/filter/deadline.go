@@ -16,29 +16,26 @@ import (
 // Deadline gives every request that is not long-running a deadline: limit, or less if the option timeout of the query
 // asks for less. The deadline also applies to reading the body, so that a client can't send it arbitrarily slowly.
 func Deadline(limit time.Duration) Filter {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if isLongRunning(r) {
-				next.ServeHTTP(w, r)
-				return
-			}
-			timeout, err := requestTimeout(r, limit)
-			if err != nil {
-				respond.Error(w, r, apierrors.NewBadRequest(err.Error()))
-				return
-			}
-			ctx := &lazyDeadline{parent: r.Context(), deadline: time.Now().Add(timeout)}
-			defer ctx.end()
-			if r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {
-				// A writer without read deadlines (in tests inside the process) has no slow clients either.
-				_ = http.NewResponseController(w).SetReadDeadline(ctx.deadline)
-			}
-			next.ServeHTTP(w, r.WithContext(ctx))
-		})
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if isLongRunning(r) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		timeout, err := requestTimeout(r, limit)
+		if err != nil {
+			respond.Error(w, r, apierrors.NewBadRequest(err.Error()))
+			return
+		}
+		ctx := &lazyDeadline{parent: r.Context(), deadline: time.Now().Add(timeout)}
+		defer ctx.end()
+		if r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {
+			// A writer without read deadlines (in tests inside the process) has no slow clients either.
+			_ = http.NewResponseController(w).SetReadDeadline(ctx.deadline)
+		}
+		next.ServeHTTP(w, r.WithContext(ctx))
 	}
 }
 
-// isLongRunning tells whether a request lasts as long as its client wants.
 func isLongRunning(r *http.Request) bool {
 	info := request.InfoFrom(r.Context())
 	return info != nil && info.LongRunning
@@ -62,15 +59,13 @@ func requestTimeout(r *http.Request, limit time.Duration) (time.Duration, error)
 	return timeout, nil
 }
 
-// lazyDeadline is a context with a deadline. It starts a timer when somebody waits for its end, which most reads never
-// do.
+// lazyDeadline is a context that starts its timer when somebody waits for its end, which most reads never do.
 type lazyDeadline struct {
 	parent   context.Context
 	deadline time.Time
 	timer    atomic.Pointer[timerContext]
 }
 
-// timerContext is a context of context.WithDeadline.
 type timerContext struct {
 	context.Context
 	cancel context.CancelFunc
@@ -83,7 +78,6 @@ var ended = func() *timerContext {
 	return &timerContext{ctx, cancel}
 }()
 
-// Deadline implements context.Context.
 func (d *lazyDeadline) Deadline() (time.Time, bool) {
 	if earlier, ok := d.parent.Deadline(); ok && earlier.Before(d.deadline) {
 		return earlier, true
@@ -91,7 +85,6 @@ func (d *lazyDeadline) Deadline() (time.Time, bool) {
 	return d.deadline, true
 }
 
-// Done implements context.Context.
 func (d *lazyDeadline) Done() <-chan struct{} {
 	if t := d.timer.Load(); t != nil {
 		return t.Done()
@@ -124,7 +117,6 @@ func (d *lazyDeadline) Value(key any) any {
 	return d.parent.Value(key)
 }
 
-// end ends the context with the request.
 func (d *lazyDeadline) end() {
 	if !d.timer.CompareAndSwap(nil, ended) {
 		d.timer.Load().cancel()

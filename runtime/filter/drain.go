@@ -57,27 +57,25 @@ func (d *Drain) Wait(ctx context.Context) error {
 
 // Filter returns the filter. It serves the paths for which public returns true (health checks) at any time.
 func (d *Drain) Filter(public func(path string) bool) Filter {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if public(r.URL.Path) {
-				next.ServeHTTP(w, r)
-				return
-			}
-			if !d.enter() {
-				w.Header().Set("Connection", "close")
-				respond.Error(w, r, shuttingDown())
-				return
-			}
-			defer d.requests.Done()
-			if isLongRunning(r) {
-				ctx, cancel := context.WithCancel(r.Context())
-				defer cancel()
-				stop := context.AfterFunc(d.ended, cancel)
-				defer stop()
-				r = r.WithContext(ctx)
-			}
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if public(r.URL.Path) {
 			next.ServeHTTP(w, r)
-		})
+			return
+		}
+		if !d.enter() {
+			w.Header().Set("Connection", "close")
+			respond.Error(w, r, shuttingDown())
+			return
+		}
+		defer d.requests.Done()
+		if isLongRunning(r) {
+			ctx, cancel := context.WithCancel(r.Context())
+			defer cancel()
+			stop := context.AfterFunc(d.ended, cancel)
+			defer stop()
+			r = r.WithContext(ctx)
+		}
+		next.ServeHTTP(w, r)
 	}
 }
 

@@ -168,12 +168,12 @@ func TestPanicAfterAnswerAborts(t *testing.T) {
 
 func TestMaxInFlight(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
-	handler := MaxInFlight(1, 1, isHealth)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	handler := Chain(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/block" {
 			close(entered)
 			<-leave
 		}
-	}))
+	}), MaxInFlight(1, 1, isHealth))
 	serve := func(method, path string, user *auth.User) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(method, path, nil)
 		r = r.WithContext(request.WithInfo(auth.WithUser(r.Context(), user), &request.Info{Path: path}))
@@ -207,7 +207,7 @@ func TestDrain(t *testing.T) {
 	drain := NewDrain()
 	entered, leave := make(chan struct{}, 2), make(chan struct{})
 	watchEnded := make(chan struct{})
-	handler := drain.Filter(isHealth)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	handler := Chain(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/slow":
 			entered <- struct{}{}
@@ -217,7 +217,7 @@ func TestDrain(t *testing.T) {
 			<-r.Context().Done()
 			close(watchEnded)
 		}
-	}))
+	}), drain.Filter(isHealth))
 	serve := func(path string) *httptest.ResponseRecorder {
 		r := httptest.NewRequest(http.MethodGet, path, nil)
 		info := &request.Info{Path: path, IsResource: path == "/watch", Verb: "watch", LongRunning: path == "/watch"}
@@ -319,7 +319,7 @@ func (f authorizerFunc) Authorize(_ context.Context, a auth.Attributes) (auth.De
 func TestRefusedCredentialsAreTold(t *testing.T) {
 	var heard strings.Builder
 	log := slog.New(slog.NewTextHandler(&heard, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	handler := Authenticate(users, isHealth, log)(http.HandlerFunc(whoami))
+	handler := Chain(http.HandlerFunc(whoami), Authenticate(users, isHealth, log))
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/apis", nil)
 	r.Header.Set("Authorization", "Bearer eve")
 	w := httptest.NewRecorder()

@@ -21,34 +21,31 @@ const (
 	impersonateExtra = "Impersonate-Extra-"
 )
 
-// verbImpersonate is the verb that a user needs to impersonate another.
 const verbImpersonate = "impersonate"
 
 // Impersonate lets a user act as another user, with the rights of that user alone. The user needs the verb impersonate
 // on users or serviceaccounts, groups, uids and userextras. If a header asks for more than the user may, Impersonate
 // refuses the request: a request without the header would have the wrong rights.
 func Impersonate(authorizer auth.Authorizer) Filter {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			wanted, asked, err := impersonated(r.Header)
-			if err == nil && !asked {
-				next.ServeHTTP(w, r)
-				return
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		wanted, asked, err := impersonated(r.Header)
+		if err == nil && !asked {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if err == nil {
+			err = mayImpersonate(authorizer, r, wanted)
+		}
+		if err != nil {
+			respond.Error(w, r, err)
+			return
+		}
+		for name := range r.Header {
+			if strings.HasPrefix(name, "Impersonate-") {
+				r.Header.Del(name)
 			}
-			if err == nil {
-				err = mayImpersonate(authorizer, r, wanted)
-			}
-			if err != nil {
-				respond.Error(w, r, err)
-				return
-			}
-			for name := range r.Header {
-				if strings.HasPrefix(name, "Impersonate-") {
-					r.Header.Del(name)
-				}
-			}
-			next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), withImplied(wanted))))
-		})
+		}
+		next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), withImplied(wanted))))
 	}
 }
 
@@ -120,8 +117,7 @@ func mayImpersonate(authorizer auth.Authorizer, r *http.Request, wanted *auth.Us
 	return nil
 }
 
-// mayHaveName asks whether the user may impersonate a name. The name of a service account is a resource in its
-// namespace, all other names are users.
+// mayHaveName asks whether the user may impersonate a name: that of a service account in a namespace, or a user.
 func mayHaveName(authorizer auth.Authorizer, r *http.Request, wanted string) error {
 	info := &request.Info{IsResource: true, Verb: verbImpersonate, Version: "v1", Resource: "users", Name: wanted}
 	if namespace, name, ok := serviceAccount(wanted); ok {
@@ -130,8 +126,7 @@ func mayHaveName(authorizer auth.Authorizer, r *http.Request, wanted string) err
 	return decide(authorizer, r, info)
 }
 
-// serviceAccounts is the group of all service accounts. The group of the service accounts of a namespace begins with
-// it, and the names of service accounts begin with accountPrefix.
+// serviceAccounts is the group of all service accounts, and begins that of a namespace; accountPrefix begins names.
 const (
 	serviceAccounts = "system:serviceaccounts"
 	accountPrefix   = "system:serviceaccount:"

@@ -15,28 +15,26 @@ import (
 // able to find out what is wrong. 0 is no bound.
 func MaxInFlight(reads, writes int, public func(path string) bool) Filter {
 	readSlots, writeSlots := slots(reads), slots(writes)
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			slots := readSlots
-			if !isRead(r) {
-				slots = writeSlots
-			}
-			if slots == nil || isLongRunning(r) || isRead(r) && public(r.URL.Path) {
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		slots := readSlots
+		if !isRead(r) {
+			slots = writeSlots
+		}
+		if slots == nil || isLongRunning(r) || isRead(r) && public(r.URL.Path) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+			next.ServeHTTP(w, r)
+		default:
+			if user := auth.UserFrom(r.Context()); user != nil && slices.Contains(user.Groups, auth.Masters) {
 				next.ServeHTTP(w, r)
 				return
 			}
-			select {
-			case slots <- struct{}{}:
-				defer func() { <-slots }()
-				next.ServeHTTP(w, r)
-			default:
-				if user := auth.UserFrom(r.Context()); user != nil && slices.Contains(user.Groups, auth.Masters) {
-					next.ServeHTTP(w, r)
-					return
-				}
-				respond.Error(w, r, apierrors.NewTooManyRequests("too many requests, please try again later", 1))
-			}
-		})
+			respond.Error(w, r, apierrors.NewTooManyRequests("too many requests, please try again later", 1))
+		}
 	}
 }
 

@@ -21,27 +21,24 @@ type Observation struct {
 
 // Observe calls observer with every request after it was answered, for metrics and logs.
 func Observe(observer func(Observation)) Filter {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			begin := time.Now()
-			counted := &counting{ResponseWriter: w}
-			returned := false
-			defer func() {
-				if !returned && counted.code == 0 {
-					counted.code = http.StatusInternalServerError // Recover will answer a panic
-				}
-				observer(Observation{
-					Info: request.InfoFrom(r.Context()), Method: r.Method,
-					Code: counted.status(), Bytes: counted.bytes, Duration: time.Since(begin),
-				})
-			}()
-			next.ServeHTTP(counted, r)
-			returned = true
-		})
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		begin := time.Now()
+		counted := &counting{ResponseWriter: w}
+		returned := false
+		defer func() {
+			if !returned && counted.code == 0 {
+				counted.code = http.StatusInternalServerError // Recover will answer a panic
+			}
+			observer(Observation{
+				Info: request.InfoFrom(r.Context()), Method: r.Method,
+				Code: counted.status(), Bytes: counted.bytes, Duration: time.Since(begin),
+			})
+		}()
+		next.ServeHTTP(counted, r)
+		returned = true
 	}
 }
 
-// counting records the status code and the size of an answer.
 type counting struct {
 	http.ResponseWriter
 	code  int

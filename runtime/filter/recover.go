@@ -1,10 +1,8 @@
 package filter
 
 import (
-	"bufio"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"runtime/debug"
 
@@ -16,50 +14,23 @@ import (
 // Recover aborts the connection, so that the client doesn't take a part of the answer for the whole. It doesn't handle
 // http.ErrAbortHandler, with which handlers abort on purpose.
 func Recover(log *slog.Logger) Filter {
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			begun := &began{ResponseWriter: w}
-			defer func() {
-				cause := recover()
-				if cause == nil {
-					return
-				}
-				if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-					panic(cause)
-				}
-				log.Error("panic in a request", "method", r.Method, "path", r.URL.Path, "panic", cause,
-					"stack", string(debug.Stack()))
-				if begun.header {
-					panic(http.ErrAbortHandler)
-				}
-				respond.Error(w, r, apierrors.NewInternalError(errors.New("the server could not handle the request")))
-			}()
-			next.ServeHTTP(begun, r)
-		})
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		counted := &counting{ResponseWriter: w}
+		defer func() {
+			cause := recover()
+			if cause == nil {
+				return
+			}
+			if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+				panic(cause)
+			}
+			log.Error("panic in a request", "method", r.Method, "path", r.URL.Path, "panic", cause,
+				"stack", string(debug.Stack()))
+			if counted.code != 0 { // the handler has begun to write the answer
+				panic(http.ErrAbortHandler)
+			}
+			respond.Error(w, r, apierrors.NewInternalError(errors.New("the server could not handle the request")))
+		}()
+		next.ServeHTTP(counted, r)
 	}
 }
-
-// began records whether a handler has begun to write an answer.
-type began struct {
-	http.ResponseWriter
-	header bool
-}
-
-func (b *began) WriteHeader(code int) {
-	b.header = b.header || isFinal(code)
-	b.ResponseWriter.WriteHeader(code)
-}
-
-func (b *began) Write(p []byte) (int, error) {
-	b.header = true
-	return b.ResponseWriter.Write(p)
-}
-
-// Hijack begins an answer, which the handler writes to the connection.
-func (b *began) Hijack() (net.Conn, *bufio.ReadWriter, error) {
-	b.header = true
-	return http.NewResponseController(b.ResponseWriter).Hijack()
-}
-
-// Unwrap lets http.ResponseController reach the connection's writer.
-func (b *began) Unwrap() http.ResponseWriter { return b.ResponseWriter }

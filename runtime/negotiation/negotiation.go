@@ -36,45 +36,37 @@ const (
 	FormatCount
 )
 
-// formats is the table of what the API writes and reads, in kube-apiserver's order, the default first. A new format is
-// a new row.
+// formats is the table of formats, in kube-apiserver's order, the default first. A new format is a new row.
 var formats = [FormatCount]struct {
-	kind, subkind, mediaType string
-	// stream is the media type of a watch; "" if a watch can't have the format.
-	stream string
+	subtype string
+	// contentType and streamType are the values of the header Content-Type of a body and of a watch, which all answers
+	// share. streamType is nil if a watch can't have the format.
+	contentType, streamType []string
 	// encoding is the encoding of the renditions that make up the body. YAML is made of JSON.
 	encoding api.Encoding
 }{
-	JSON:     {"application", "json", TypeJSON, TypeJSON, api.JSON},
-	YAML:     {"application", "yaml", TypeYAML, "", api.JSON},
-	Protobuf: {"application", "vnd.kubernetes.protobuf", TypeProtobuf, TypeProtobuf + ";stream=watch", api.Protobuf},
-	CBOR:     {"application", "cbor", TypeCBOR, TypeCBOR + "-seq", api.CBOR},
-}
-
-// contentTypes and streamTypes are the values of the header Content-Type for each format. All answers share them.
-var contentTypes, streamTypes = headerValues()
-
-func headerValues() (whole, streams [FormatCount][]string) {
-	for f := range formats {
-		whole[f], streams[f] = []string{formats[f].mediaType}, []string{formats[f].stream}
-	}
-	return whole, streams
+	JSON: {"json", []string{TypeJSON}, []string{TypeJSON}, api.JSON},
+	YAML: {"yaml", []string{TypeYAML}, nil, api.JSON},
+	Protobuf: {
+		"vnd.kubernetes.protobuf", []string{TypeProtobuf}, []string{TypeProtobuf + ";stream=watch"}, api.Protobuf,
+	},
+	CBOR: {"cbor", []string{TypeCBOR}, []string{TypeCBOR + "-seq"}, api.CBOR},
 }
 
 // MediaType returns the media type of a body in the format.
-func (f Format) MediaType() string { return formats[f].mediaType }
+func (f Format) MediaType() string { return formats[f].contentType[0] }
 
 // Encoding returns the encoding of the renditions that make up a body in the format.
 func (f Format) Encoding() api.Encoding { return formats[f].encoding }
 
 // Streams tells whether a watch can have the format.
-func (f Format) Streams() bool { return formats[f].stream != "" }
+func (f Format) Streams() bool { return formats[f].streamType != nil }
 
 // ContentType returns the value of the header Content-Type for a body. The caller must not change it.
-func (f Format) ContentType() []string { return contentTypes[f] }
+func (f Format) ContentType() []string { return formats[f].contentType }
 
 // StreamContentType returns the value of the header Content-Type for a watch. The caller must not change it.
-func (f Format) StreamContentType() []string { return streamTypes[f] }
+func (f Format) StreamContentType() []string { return formats[f].streamType }
 
 // Transform is the kind that a client wants objects to be transformed into: as=Table;v=v1;g=meta.k8s.io. The zero
 // Transform leaves objects as they are.
@@ -117,19 +109,12 @@ func HasTransform(f Format, as Transform) bool {
 // Output returns the media type of the answer: the first clause of Accept, in the client's order of preference, that
 // allow allows. A request without Accept gets JSON. Output fails with 406 if no clause is allowed.
 func Output(r *http.Request, allow AllowFormat) (MediaType, error) {
-	if media, ok := accepted(r, allow); ok {
-		return media, nil
-	}
-	return MediaType{}, NotAcceptable(mediaTypes(allow)...)
+	return output(r, allow, allow)
 }
 
 // StreamOutput is Output for watches: it returns only formats that a watch can have.
 func StreamOutput(r *http.Request, allow AllowFormat) (MediaType, error) {
-	streams := func(f Format, as Transform) bool { return f.Streams() && allow(f, as) }
-	if media, ok := accepted(r, streams); ok {
-		return media, nil
-	}
-	return MediaType{}, NotAcceptable(mediaTypes(allow)...)
+	return output(r, func(f Format, as Transform) bool { return f.Streams() && allow(f, as) }, allow)
 }
 
 // Input returns the format of the request's body, by the header Content-Type. A body without one is JSON. Input fails
@@ -141,7 +126,7 @@ func Input(r *http.Request, allow AllowFormat) (Format, error) {
 	}
 	if mediaType, _, err := mime.ParseMediaType(header); err == nil {
 		for f := range FormatCount {
-			if mediaType == formats[f].mediaType && allow(f, Transform{}) {
+			if mediaType == f.MediaType() && allow(f, Transform{}) {
 				return f, nil
 			}
 		}
@@ -154,36 +139,36 @@ func mediaTypes(allow AllowFormat) []string {
 	var types []string
 	for f := range FormatCount {
 		if allow(f, Transform{}) {
-			types = append(types, formats[f].mediaType)
+			types = append(types, f.MediaType())
 		}
 	}
 	return types
 }
 
-func accepted(r *http.Request, allow AllowFormat) (MediaType, bool) {
+// output returns the first media type that allow allows, or an error that lists the known formats.
+func output(r *http.Request, allow, known AllowFormat) (MediaType, error) {
 	pretty := WantsPretty(r)
 	header := r.Header.Get("Accept")
 	if header == "" || header == TypeJSON || header == "*/*" {
-		return MediaType{Pretty: pretty}, true
+		return MediaType{Pretty: pretty}, nil
 	}
 	for _, clause := range goautoneg.ParseAccept(header) {
 		for f := range FormatCount {
-			row := &formats[f]
-			if clause.Type != row.kind && (clause.Type != "*" || clause.SubType != "*") ||
-				clause.SubType != row.subkind && clause.SubType != "*" {
+			if clause.Type != "application" && (clause.Type != "*" || clause.SubType != "*") ||
+				clause.SubType != formats[f].subtype && clause.SubType != "*" {
 				continue
 			}
-			if stream, asked := clause.Params["stream"]; asked && (stream != "watch" || row.stream == "") {
+			if stream, asked := clause.Params["stream"]; asked && (stream != "watch" || !f.Streams()) {
 				continue
 			}
 			media := MediaType{Format: f, Pretty: pretty || clause.Params["pretty"] == "1"}
 			media.As = Transform{Kind: clause.Params["as"], Group: clause.Params["g"], Version: clause.Params["v"]}
 			if allow(media.Format, media.As) {
-				return media, true
+				return media, nil
 			}
 		}
 	}
-	return MediaType{}, false
+	return MediaType{}, NotAcceptable(mediaTypes(known)...)
 }
 
 // WantsPretty tells whether a client wants indented JSON. The option pretty of the query decides. Without it, programs

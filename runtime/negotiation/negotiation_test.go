@@ -80,8 +80,8 @@ func TestInput(t *testing.T) {
 // TestFormatsAreComplete fails if a format is added without a row.
 func TestFormatsAreComplete(t *testing.T) {
 	for f := range FormatCount {
-		if f.MediaType() == "" || len(f.ContentType()) != 1 || f.Streams() != (f.StreamContentType()[0] != "") {
-			t.Errorf("format %d: %q", f, f.MediaType())
+		if len(f.ContentType()) != 1 || f.MediaType() == "" || f.Streams() != (len(f.StreamContentType()) == 1) {
+			t.Errorf("format %d: %q", f, f.ContentType())
 		}
 	}
 	if (Transform{"PartialObjectMetadata", "meta.k8s.io", "v1beta1"}).Shape() != api.Metadata|api.V1beta1 {

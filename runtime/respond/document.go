@@ -32,26 +32,17 @@ func Document(w http.ResponseWriter, media negotiation.MediaType, code int, obje
 
 func marshal(object encoder.Message, media negotiation.MediaType) ([]byte, error) {
 	switch media.Format {
-	case negotiation.YAML:
-		data, err := json.Marshal(object)
-		if err != nil {
-			return nil, err
-		}
-		return encoder.ToYAML(data)
 	case negotiation.CBOR:
 		data, err := direct.Marshal(object)
 		return append([]byte(wire.SelfDescribed), data...), err
 	case negotiation.Protobuf:
 		return encoder.Envelope(object)
 	}
-	var data []byte
-	var err error
-	if media.Pretty {
-		data, err = json.MarshalIndent(object, "", "  ")
-	} else {
-		data, err = json.Marshal(object)
+	data, err := json.Marshal(object)
+	if err != nil {
+		return nil, err
 	}
-	return append(data, '\n'), err
+	return readable(media, append(data, '\n'))
 }
 
 // Bytes writes a document that is already encoded, in JSON or in a binary format. It converts JSON to YAML and indents

@@ -92,8 +92,7 @@ func isContextEnd(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-// shortened returns a status whose texts are at most maxText long. It doesn't change the details of the original, which
-// the error owns.
+// shortened returns a status with texts of at most maxText. It doesn't change the error's own details.
 func shortened(status *metav1.Status) *metav1.Status {
 	long := false
 	visitTexts(status, func(text *string) { long = long || len(*text) > maxText })

@@ -27,7 +27,6 @@ const (
 	redacted = "REDACTED"
 )
 
-// configuration is kube-apiserver's EncryptionConfiguration.
 type configuration struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
@@ -171,7 +170,6 @@ func onlyDocument(data []byte) ([]byte, error) {
 	}
 }
 
-// isBlank tells that a document has nothing but comments.
 func isBlank(document []byte) bool {
 	for line := range bytes.Lines(document) {
 		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' && !bytes.Equal(line, []byte("---")) {
@@ -258,7 +256,6 @@ func checkResources(names []string, path *field.Path) (errs field.ErrorList) {
 	return errs
 }
 
-// links returns the links of a provider.
 func (p *provided) links(path *field.Path) ([]link, field.ErrorList) {
 	var links []link
 	var errs field.ErrorList

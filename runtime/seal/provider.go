@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
-	"crypto/rand"
 	"errors"
 
 	"golang.org/x/crypto/nacl/secretbox"
@@ -19,20 +18,18 @@ var (
 // identity leaves values as they are.
 type identity struct{}
 
-func (identity) overhead() int { return 0 }
+func (identity) overhead() (nonce, more int) { return 0, 0 }
 
-func (identity) seal(dst []byte, _ string, plain []byte) ([]byte, error) {
-	return append(dst, plain...), nil
-}
+func (identity) seal(dst, _ []byte, _ string, plain []byte) []byte { return append(dst, plain...) }
 
-func (identity) open(_ string, stored []byte) ([]byte, error) {
+func (identity) open(_ string, _, stored []byte) ([]byte, error) {
 	if bytes.HasPrefix(stored, []byte(mark)) {
 		return nil, errSealed
 	}
 	return stored, nil
 }
 
-// gcm is AES-GCM: a random nonce of 12 bytes, then the ciphertext with its tag; the etcd key is the additional data.
+// gcm is AES-GCM: a nonce of 12 bytes, then the ciphertext with its tag; the etcd key is the additional data.
 type gcm struct{ aead cipher.AEAD }
 
 func newGCM(secret []byte) (provider, error) {
@@ -44,55 +41,41 @@ func newGCM(secret []byte) (provider, error) {
 	return gcm{aead}, err
 }
 
-func (p gcm) overhead() int { return p.aead.NonceSize() + p.aead.Overhead() }
+func (p gcm) overhead() (nonce, more int) { return p.aead.NonceSize(), p.aead.Overhead() }
 
-func (p gcm) seal(dst []byte, key string, plain []byte) ([]byte, error) {
-	at := len(dst)
-	dst = append(dst, make([]byte, p.aead.NonceSize())...)
-	nonce := dst[at:]
-	if _, err := rand.Read(nonce); err != nil {
-		return nil, err
-	}
-	return p.aead.Seal(dst, nonce, plain, []byte(key)), nil
+func (p gcm) seal(dst, nonce []byte, key string, plain []byte) []byte {
+	return p.aead.Seal(dst, nonce, plain, []byte(key))
 }
 
-func (p gcm) open(key string, sealed []byte) ([]byte, error) {
-	n := p.aead.NonceSize()
-	if len(sealed) < n {
-		return nil, errShort
-	}
-	return p.aead.Open(nil, sealed[:n], sealed[n:], []byte(key))
+func (p gcm) open(key string, nonce, sealed []byte) ([]byte, error) {
+	return p.aead.Open(nil, nonce, sealed, []byte(key))
 }
 
-// box is NaCl's secretbox: a random nonce of 24 bytes, then the box.
+// box is NaCl's secretbox: a nonce of 24 bytes, then the box.
 type box struct{ secret [32]byte }
 
 const boxNonce = 24
 
 func newBox(secret []byte) (provider, error) { return &box{[32]byte(secret)}, nil }
 
-func (p *box) overhead() int { return boxNonce + secretbox.Overhead }
+func (p *box) overhead() (nonce, more int) { return boxNonce, secretbox.Overhead }
 
-func (p *box) seal(dst []byte, _ string, plain []byte) ([]byte, error) {
-	var nonce [boxNonce]byte
-	if _, err := rand.Read(nonce[:]); err != nil {
-		return nil, err
-	}
-	return secretbox.Seal(append(dst, nonce[:]...), plain, &nonce, &p.secret), nil
+func (p *box) seal(dst, nonce []byte, _ string, plain []byte) []byte {
+	return secretbox.Seal(dst, plain, (*[boxNonce]byte)(nonce), &p.secret)
 }
 
-func (p *box) open(_ string, sealed []byte) ([]byte, error) {
-	if len(sealed) < p.overhead() {
+func (p *box) open(_ string, nonce, sealed []byte) ([]byte, error) {
+	if len(sealed) < secretbox.Overhead {
 		return nil, errShort
 	}
-	plain, ok := secretbox.Open(nil, sealed[boxNonce:], (*[boxNonce]byte)(sealed), &p.secret)
+	plain, ok := secretbox.Open(nil, sealed, (*[boxNonce]byte)(nonce), &p.secret)
 	if !ok {
 		return nil, errPadding
 	}
 	return plain, nil
 }
 
-// cbc is AES-CBC with the padding of PKCS #7: a random block, then the ciphertext. It authenticates nothing. It is here
+// cbc is AES-CBC with the padding of PKCS #7: a nonce of one block, then the ciphertext. It authenticates nothing. It is here
 // to read values of other servers, and to write values that they read.
 type cbc struct{ block cipher.Block }
 
@@ -101,28 +84,21 @@ func newCBC(secret []byte) (provider, error) {
 	return cbc{block}, err
 }
 
-func (p cbc) overhead() int { return 2 * aes.BlockSize }
+func (p cbc) overhead() (nonce, more int) { return aes.BlockSize, aes.BlockSize }
 
-func (p cbc) seal(dst []byte, _ string, plain []byte) ([]byte, error) {
-	at := len(dst)
-	padding := aes.BlockSize - len(plain)%aes.BlockSize
-	dst = append(dst, make([]byte, aes.BlockSize)...)
-	start := dst[at:]
-	if _, err := rand.Read(start); err != nil {
-		return nil, err
-	}
+func (p cbc) seal(dst, nonce []byte, _ string, plain []byte) []byte {
+	at, padding := len(dst), aes.BlockSize-len(plain)%aes.BlockSize
 	dst = append(append(dst, plain...), bytes.Repeat([]byte{byte(padding)}, padding)...)
-	body := dst[at+aes.BlockSize:]
-	cipher.NewCBCEncrypter(p.block, dst[at:at+aes.BlockSize]).CryptBlocks(body, body)
-	return dst, nil
+	cipher.NewCBCEncrypter(p.block, nonce).CryptBlocks(dst[at:], dst[at:])
+	return dst
 }
 
-func (p cbc) open(_ string, sealed []byte) ([]byte, error) {
-	if len(sealed) < 2*aes.BlockSize || len(sealed)%aes.BlockSize != 0 {
+func (p cbc) open(_ string, nonce, sealed []byte) ([]byte, error) {
+	if len(sealed) == 0 || len(sealed)%aes.BlockSize != 0 {
 		return nil, errShort
 	}
-	plain := make([]byte, len(sealed)-aes.BlockSize)
-	cipher.NewCBCDecrypter(p.block, sealed[:aes.BlockSize]).CryptBlocks(plain, sealed[aes.BlockSize:])
+	plain := make([]byte, len(sealed))
+	cipher.NewCBCDecrypter(p.block, nonce).CryptBlocks(plain, sealed)
 	padding := plain[len(plain)-1]
 	size := len(plain) - int(padding)
 	if padding == 0 || padding > aes.BlockSize {

@@ -12,6 +12,7 @@ package seal
 
 import (
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -31,14 +32,15 @@ type link struct {
 	cipher provider
 }
 
-// provider seals and opens the bytes behind a link's prefix. It authenticates the etcd key, where it can.
+// provider seals and opens the bytes behind a link's prefix, which begin with a random nonce. It authenticates the etcd
+// key, where it can.
 type provider interface {
 	// seal appends the sealed value to dst.
-	seal(dst []byte, key string, plain []byte) ([]byte, error)
+	seal(dst, nonce []byte, key string, plain []byte) []byte
 	// open opens a sealed value, which it must not change.
-	open(key string, sealed []byte) ([]byte, error)
-	// overhead bounds the bytes that seal adds to a value.
-	overhead() int
+	open(key string, nonce, sealed []byte) ([]byte, error)
+	// overhead returns the size of the nonce, and bounds the other bytes that seal adds to a value.
+	overhead() (nonce, more int)
 }
 
 // Open returns the value that this package's Seal, or kube-apiserver with the same configuration, has sealed. stale
@@ -50,7 +52,7 @@ func (c *Chain) Open(key string, stored []byte) (plain []byte, stale bool, err e
 		if !bytes.HasPrefix(stored, []byte(l.prefix)) {
 			continue
 		}
-		plain, err := l.cipher.open(key, stored[len(l.prefix):])
+		plain, err := l.open(key, stored[len(l.prefix):])
 		switch {
 		case err == nil:
 			return plain, i > 0, nil
@@ -71,9 +73,22 @@ func (c *Chain) Seal(key string, plain []byte) ([]byte, error) {
 	if l.prefix == "" {
 		return plain, nil
 	}
-	sealed := make([]byte, len(l.prefix), len(l.prefix)+len(plain)+l.cipher.overhead())
+	nonce, more := l.cipher.overhead()
+	head := len(l.prefix) + nonce
+	sealed := make([]byte, head, head+len(plain)+more)
 	copy(sealed, l.prefix)
-	return l.cipher.seal(sealed, key, plain)
+	if _, err := rand.Read(sealed[len(l.prefix):]); err != nil {
+		return nil, err
+	}
+	return l.cipher.seal(sealed, sealed[len(l.prefix):], key, plain), nil
+}
+
+func (l *link) open(key string, stored []byte) ([]byte, error) {
+	nonce, _ := l.cipher.overhead()
+	if len(stored) < nonce {
+		return nil, errShort
+	}
+	return l.cipher.open(key, stored[:nonce], stored[nonce:])
 }
 
 func (c *Chain) names() string {
@@ -98,7 +113,6 @@ func sealedWith(stored []byte) string {
 	return fmt.Sprintf("the value was encrypted with %s", nameOf(clean(parts[0]), parts[2]))
 }
 
-// clean drops what is not printable ASCII.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {

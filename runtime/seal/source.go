@@ -77,8 +77,7 @@ func (s *Source) Follow(ctx context.Context, ticks <-chan time.Time, log *slog.L
 		switch changed, err := s.Reload(); {
 		case err != nil:
 			log.Error("the encryption configuration could not be reloaded, the previous one stays in use", "file",
-				s.path, "error",
-				err)
+				s.path, "error", err)
 		case changed:
 			log.Info("the encryption configuration was reloaded", "file", s.path)
 			taken(s.Keys())

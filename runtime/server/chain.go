@@ -26,7 +26,6 @@ func (s *Server) chain(handler http.Handler, metrics *metrics, longRunning func(
 	)
 }
 
-// isHealth tells whether a path is one of the health checks, which everybody may read.
 func isHealth(path string) bool {
 	for _, root := range []string{"/livez", "/readyz", "/healthz"} {
 		if rest, ok := strings.CutPrefix(path, root); ok && (rest == "" || rest[0] == '/') {

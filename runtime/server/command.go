@@ -140,7 +140,6 @@ func serve(ctx context.Context, program Program, f flags, garbage GarbagePolicy,
 	return server.Run(ctx)
 }
 
-// config returns the part of the configuration that comes from flags alone.
 func (f *flags) config(garbage GarbagePolicy) Config {
 	return Config{
 		Prefix: f.etcdPrefix, Garbage: garbage, Authorizer: auth.Discovery{Next: auth.MastersOnly{}},
@@ -208,8 +207,7 @@ func writeAdminKubeconfig(name, dir, url string, authority []byte, id *identity)
 	return display(path), writeFile(path, content, 0o600)
 }
 
-// servingCertificate returns the certificate that the flags name, or the server's own, and the authority that clients
-// must trust.
+// servingCertificate returns the server's certificate, and the authority that clients must trust.
 func servingCertificate(
 	id *identity, given credentials, host string,
 ) (certificate tls.Certificate, authority []byte, err error) {

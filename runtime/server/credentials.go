@@ -11,7 +11,6 @@ import (
 	"apigen.dev/runtime/auth"
 )
 
-// credentials are the contents of the files that flags name.
 type credentials struct {
 	certificate    *tls.Certificate // nil if no flag names one
 	certificatePEM []byte
@@ -91,7 +90,6 @@ func authenticators(id *identity, given credentials) auth.Authenticator {
 	return chain
 }
 
-// pemOf encodes a key pair.
 func pemOf(pair tls.Certificate) (certificate, key []byte, err error) {
 	for _, der := range pair.Certificate {
 		certificate = append(certificate, encodePEM("CERTIFICATE", der)...)

@@ -123,8 +123,7 @@ func (e *enablement) serves(info *api.Info, version string) bool {
 	return true
 }
 
-// narrow returns a group with the versions and resources that are served. The server opens no other resources, and
-// doesn't serve a group without versions.
+// narrow returns a group with what is served. The server opens no other resources.
 func (e *enablement) narrow(group registry.Group) endpoint.Group {
 	if e.all {
 		return endpoint.Group{Group: group}

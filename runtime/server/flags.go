@@ -170,7 +170,6 @@ func (f *flags) checkFiles(bad func(format string, args ...any)) {
 	}
 }
 
-// oneLine joins errors into one whose text is one line.
 func oneLine(errs []error) error {
 	if len(errs) == 0 {
 		return nil

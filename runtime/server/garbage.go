@@ -2,7 +2,6 @@ package server
 
 import (
 	"apigen.dev/runtime/collector"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 )
 
@@ -67,49 +66,23 @@ func (f *flags) garbagePolicy(set *pflag.FlagSet) GarbagePolicy {
 	return CollectGarbage
 }
 
-// garbage collects the metrics of the garbage collector.
-type garbage struct{ collector *collector.Collector }
-
-var (
-	garbageObjects = prometheus.NewDesc("apigen_garbage_collector_objects",
-		"Objects in the graph of the garbage collector: those with owners, "+
-			"and those whose deletion waits for dependents.",
-		nil, nil)
-	garbageQueued = prometheus.NewDesc("apigen_garbage_collector_queued",
-		"Objects that the garbage collector is to handle or to retry.", nil, nil)
-	garbageUnfollowed = prometheus.NewDesc("apigen_garbage_collector_unwatched_resources",
-		"Resources that the garbage collector can't watch at the moment.", nil, nil)
-	garbageUnreadable = prometheus.NewDesc("apigen_garbage_collector_unreadable_objects",
-		"Objects that can't be read, so that their owners are unknown.", nil, nil)
-	garbageActions = prometheus.NewDesc("apigen_garbage_collector_actions_total",
-		"Actions of the garbage collector: delete (of an object without owners), unlink (from absent owners), "+
-			"finalize (after waiting for dependents), and fail.", []string{"action"}, nil)
-	garbageRestarts = prometheus.NewDesc("apigen_garbage_collector_watch_restarts_total",
-		"Restarts of watches of the garbage collector.", nil, nil)
-)
-
-// Describe implements prometheus.Collector.
-func (garbage) Describe(out chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{
-		garbageObjects, garbageQueued, garbageUnfollowed, garbageUnreadable, garbageActions, garbageRestarts,
-	} {
-		out <- desc
+func collectGarbage(c *collector.Collector) collect {
+	return func(s series) {
+		stats := c.Stats()
+		s.gauge("apigen_garbage_collector_objects", "Objects in the graph of the garbage collector: those with owners, "+
+			"and those whose deletion waits for dependents.", stats.Objects)
+		s.gauge("apigen_garbage_collector_queued",
+			"Objects that the garbage collector is to handle or to retry.", stats.Queued)
+		s.gauge("apigen_garbage_collector_unwatched_resources",
+			"Resources that the garbage collector can't watch at the moment.", stats.Unfollowed)
+		s.gauge("apigen_garbage_collector_unreadable_objects",
+			"Objects that can't be read, so that their owners are unknown.", stats.Corrupt)
+		s.counters("apigen_garbage_collector_actions_total", "Actions of the garbage collector: delete (of an object "+
+			"without owners), unlink (from absent owners), finalize (after waiting for dependents), and fail.", "action",
+			map[string]int64{
+				"delete": stats.Deleted, "unlink": stats.Unlinked, "finalize": stats.Finalized, "fail": stats.Failed,
+			})
+		s.counter("apigen_garbage_collector_watch_restarts_total",
+			"Restarts of watches of the garbage collector.", stats.Restarts)
 	}
-}
-
-// Collect implements prometheus.Collector.
-func (g garbage) Collect(out chan<- prometheus.Metric) {
-	stats := g.collector.Stats()
-	send := func(desc *prometheus.Desc, kind prometheus.ValueType, value int64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(desc, kind, float64(value), labels...)
-	}
-	send(garbageObjects, prometheus.GaugeValue, stats.Objects)
-	send(garbageQueued, prometheus.GaugeValue, stats.Queued)
-	send(garbageUnfollowed, prometheus.GaugeValue, stats.Unfollowed)
-	send(garbageUnreadable, prometheus.GaugeValue, stats.Corrupt)
-	send(garbageActions, prometheus.CounterValue, stats.Deleted, "delete")
-	send(garbageActions, prometheus.CounterValue, stats.Unlinked, "unlink")
-	send(garbageActions, prometheus.CounterValue, stats.Finalized, "finalize")
-	send(garbageActions, prometheus.CounterValue, stats.Failed, "fail")
-	send(garbageRestarts, prometheus.CounterValue, stats.Restarts)
 }

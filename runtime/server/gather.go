@@ -102,7 +102,6 @@ func (g *gatherer) setTimer() {
 	g.timed = true
 }
 
-// fire is the function of the timer.
 func (g *gatherer) fire() {
 	g.mu.Lock()
 	defer g.mu.Unlock()

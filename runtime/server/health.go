@@ -14,7 +14,6 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// check is a named health check.
 type check struct {
 	name string
 	ask  func(ctx context.Context) error

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
@@ -46,46 +45,41 @@ func loadIdentity(dir string) (*identity, error) {
 	}
 	id := &identity{dir: dir}
 	pair, err := id.read("ca")
-	if err == nil {
-		if id.key, err = signingKey(pair, "ca"); err != nil {
+	if err != nil {
+		if _, lost := os.Stat(filepath.Join(dir, "ca.crt")); !errors.Is(err, fs.ErrNotExist) || lost == nil {
+			return nil, fmt.Errorf("%w; restore ca.crt and ca.key, or delete both to begin with a new authority, "+
+				"which no kubeconfig given out so far trusts", err)
+		}
+		template := certificate(pkix.Name{CommonName: "apigen"}, authorityLife)
+		template.IsCA, template.BasicConstraintsValid = true, true
+		template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature
+		if pair, err = id.issue("ca", template); err != nil {
 			return nil, err
 		}
-		id.authority = pair.Leaf
-		return id, nil
 	}
-	if _, lost := os.Stat(filepath.Join(dir, "ca.crt")); !errors.Is(err, fs.ErrNotExist) || lost == nil {
-		return nil, fmt.Errorf("%w; restore ca.crt and ca.key, or delete both to begin with a new authority, "+
-			"which no kubeconfig given out so far trusts", err)
-	}
-	return id, id.makeAuthority()
-}
-
-func signingKey(pair tls.Certificate, name string) (*ecdsa.PrivateKey, error) {
 	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
 	if !ok {
-		return nil, fmt.Errorf("%s.key is no ECDSA key", name)
+		return nil, errors.New("ca.key is no ECDSA key")
 	}
-	return key, nil
+	id.authority, id.key = pair.Leaf, key
+	return id, nil
 }
 
-func (id *identity) makeAuthority() error {
+// issue makes a pair, which the authority signs. The authority signs itself.
+func (id *identity) issue(name string, template *x509.Certificate) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
-		return err
+		return tls.Certificate{}, err
 	}
-	template := certificate(pkix.Name{CommonName: "apigen"}, authorityLife)
-	template.IsCA, template.BasicConstraintsValid = true, true
-	template.KeyUsage = x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	issuer, issuerKey := id.authority, id.key
+	if issuer == nil {
+		issuer, issuerKey = template, key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, issuer, key.Public(), issuerKey)
 	if err != nil {
-		return err
+		return tls.Certificate{}, err
 	}
-	id.key = key
-	if id.authority, err = x509.ParseCertificate(der); err != nil {
-		return err
-	}
-	_, err = id.write("ca", der, key)
-	return err
+	return id.write(name, der, key)
 }
 
 // serving returns a certificate for the server's addresses: the one in the directory if it has them, else a new one.
@@ -107,8 +101,7 @@ func (id *identity) serving(host string) (tls.Certificate, error) {
 	})
 }
 
-// addressesOf returns the addresses at which clients of other machines reach a server that listens at host. If host is
-// unspecified, these are the addresses of all interfaces.
+// addressesOf returns the addresses at which other machines reach a server that listens at host.
 func addressesOf(host string) []net.IP {
 	ip := net.ParseIP(host)
 	if ip == nil || ip.IsLoopback() {
@@ -130,7 +123,6 @@ func addressesOf(host string) []net.IP {
 	return out
 }
 
-// administrator returns a client certificate of the group system:masters.
 func (id *identity) administrator() (tls.Certificate, error) {
 	template := certificate(pkix.Name{CommonName: "apigen:admin", Organization: []string{auth.Masters}}, leafLife)
 	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
@@ -150,26 +142,13 @@ func (id *identity) leaf(
 	if unreadable := (*fs.PathError)(nil); errors.As(err, &unreadable) && !errors.Is(err, fs.ErrNotExist) {
 		return tls.Certificate{}, err
 	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, id.authority, key.Public(), id.key)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	return id.write(name, der, key)
+	return id.issue(name, template)
 }
 
 func certificate(subject pkix.Name, life time.Duration) *x509.Certificate {
-	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
-	if err != nil {
-		serial = big.NewInt(time.Now().UnixNano()) // rand.Reader doesn't fail on supported systems
-	}
 	now := time.Now()
-	return &x509.Certificate{
-		SerialNumber: serial, Subject: subject, NotBefore: now.Add(-backdated), NotAfter: now.Add(life),
-		KeyUsage: x509.KeyUsageDigitalSignature,
+	return &x509.Certificate{ // x509 makes a serial number
+		Subject: subject, NotBefore: now.Add(-backdated), NotAfter: now.Add(life), KeyUsage: x509.KeyUsageDigitalSignature,
 	}
 }
 

@@ -18,49 +18,38 @@ type Kubeconfig struct {
 // YAML returns the kubeconfig in the format that kubectl and client-go read.
 func (k Kubeconfig) YAML() ([]byte, error) {
 	file := kubeconfigFile{APIVersion: "v1", Kind: "Config", CurrentContext: k.Name}
-	file.Clusters = []namedCluster{{Name: k.Name, Cluster: cluster{Server: k.Server, CA: k.CA}}}
-	file.Users = []namedUser{{Name: k.Name, User: user{Certificate: k.Certificate, Key: k.Key, Token: k.Token}}}
-	file.Contexts = []namedContext{{Name: k.Name, Context: kubeContext{Cluster: k.Name, User: k.Name}}}
+	cluster, user, context := &file.Clusters[0], &file.Users[0], &file.Contexts[0]
+	cluster.Name, cluster.Cluster.Server, cluster.Cluster.CA = k.Name, k.Server, k.CA
+	user.Name, user.User.Certificate, user.User.Key, user.User.Token = k.Name, k.Certificate, k.Key, k.Token
+	context.Name, context.Context.Cluster, context.Context.User = k.Name, k.Name, k.Name
 	return yaml.Marshal(file)
 }
 
-// The types below are the part of client-go's kubeconfig format that is written here.
+// kubeconfigFile is the part of client-go's kubeconfig format that is written here, with one entry of each kind.
 type kubeconfigFile struct {
-	APIVersion     string         `json:"apiVersion"`
-	Kind           string         `json:"kind"`
-	Clusters       []namedCluster `json:"clusters"`
-	Users          []namedUser    `json:"users"`
-	Contexts       []namedContext `json:"contexts"`
-	CurrentContext string         `json:"current-context"`
-}
-
-type namedCluster struct {
-	Name    string  `json:"name"`
-	Cluster cluster `json:"cluster"`
-}
-
-type cluster struct {
-	Server string `json:"server"`
-	CA     []byte `json:"certificate-authority-data,omitempty"`
-}
-
-type namedUser struct {
-	Name string `json:"name"`
-	User user   `json:"user"`
-}
-
-type user struct {
-	Certificate []byte `json:"client-certificate-data,omitempty"`
-	Key         []byte `json:"client-key-data,omitempty"`
-	Token       string `json:"token,omitempty"`
-}
-
-type namedContext struct {
-	Name    string      `json:"name"`
-	Context kubeContext `json:"context"`
-}
-
-type kubeContext struct {
-	Cluster string `json:"cluster"`
-	User    string `json:"user"`
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	Clusters   [1]struct {
+		Name    string `json:"name"`
+		Cluster struct {
+			Server string `json:"server"`
+			CA     []byte `json:"certificate-authority-data,omitempty"`
+		} `json:"cluster"`
+	} `json:"clusters"`
+	Users [1]struct {
+		Name string `json:"name"`
+		User struct {
+			Certificate []byte `json:"client-certificate-data,omitempty"`
+			Key         []byte `json:"client-key-data,omitempty"`
+			Token       string `json:"token,omitempty"`
+		} `json:"user"`
+	} `json:"users"`
+	Contexts [1]struct {
+		Name    string `json:"name"`
+		Context struct {
+			Cluster string `json:"cluster"`
+			User    string `json:"user"`
+		} `json:"context"`
+	} `json:"contexts"`
+	CurrentContext string `json:"current-context"`
 }

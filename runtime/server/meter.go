@@ -45,62 +45,54 @@ type meter struct {
 	failures  [operations]prometheus.Counter
 }
 
-func (m *meter) observe(op operation, begin time.Time, err error) {
+// observe measures a request that began at begin and ends now with *err.
+func (m *meter) observe(op operation, begin time.Time, err *error) {
 	m.durations[op].Observe(time.Since(begin).Seconds())
 	var conflict *storage.ConflictError
-	if err != nil && !errors.As(err, &conflict) && !errors.Is(err, context.Canceled) {
+	if *err != nil && !errors.As(*err, &conflict) && !errors.Is(*err, context.Canceled) {
 		m.failures[op].Inc()
 	}
 }
 
-func (m *meter) Get(ctx context.Context, key string, opts storage.GetOptions) (*storage.KeyValue, int64, error) {
-	begin := time.Now()
-	kv, revision, err := m.Backend.Get(ctx, key, opts)
-	m.observe(opGet, begin, err)
-	return kv, revision, err
+func (m *meter) Get(
+	ctx context.Context, key string, opts storage.GetOptions,
+) (kv *storage.KeyValue, revision int64, err error) {
+	defer m.observe(opGet, time.Now(), &err)
+	return m.Backend.Get(ctx, key, opts)
 }
 
-func (m *meter) Range(ctx context.Context, request storage.RangeRequest) (*storage.RangeResult, error) {
-	begin := time.Now()
-	result, err := m.Backend.Range(ctx, request)
-	m.observe(opList, begin, err)
-	return result, err
+func (m *meter) Range(ctx context.Context, request storage.RangeRequest) (result *storage.RangeResult, err error) {
+	defer m.observe(opList, time.Now(), &err)
+	return m.Backend.Range(ctx, request)
 }
 
-func (m *meter) Count(ctx context.Context, prefix string) (int64, error) {
-	begin := time.Now()
-	count, err := m.Backend.Count(ctx, prefix)
-	m.observe(opCount, begin, err)
-	return count, err
+func (m *meter) Count(ctx context.Context, prefix string) (count int64, err error) {
+	defer m.observe(opCount, time.Now(), &err)
+	return m.Backend.Count(ctx, prefix)
 }
 
-func (m *meter) Revision(ctx context.Context) (int64, error) {
-	begin := time.Now()
-	revision, err := m.Backend.Revision(ctx)
-	m.observe(opRevision, begin, err)
-	return revision, err
+func (m *meter) Revision(ctx context.Context) (revision int64, err error) {
+	defer m.observe(opRevision, time.Now(), &err)
+	return m.Backend.Revision(ctx)
 }
 
-func (m *meter) Put(ctx context.Context, key string, value []byte, expect int64, ttl time.Duration) (int64, error) {
-	begin, op := time.Now(), opUpdate
+func (m *meter) Put(
+	ctx context.Context, key string, value []byte, expect int64, ttl time.Duration,
+) (revision int64, err error) {
+	op := opUpdate
 	if expect == 0 {
 		op = opCreate
 	}
-	revision, err := m.Backend.Put(ctx, key, value, expect, ttl)
-	m.observe(op, begin, err)
-	return revision, err
+	defer m.observe(op, time.Now(), &err)
+	return m.Backend.Put(ctx, key, value, expect, ttl)
 }
 
-func (m *meter) Delete(ctx context.Context, key string, expect int64) (int64, error) {
-	begin := time.Now()
-	revision, err := m.Backend.Delete(ctx, key, expect)
-	m.observe(opDelete, begin, err)
-	return revision, err
+func (m *meter) Delete(ctx context.Context, key string, expect int64) (revision int64, err error) {
+	defer m.observe(opDelete, time.Now(), &err)
+	return m.Backend.Delete(ctx, key, expect)
 }
 
-func (m *meter) Watch(ctx context.Context, prefix string, after int64) (storage.Stream, error) {
-	begin := time.Now()
-	stream, err := m.Backend.Watch(ctx, prefix, after)
-	m.observe(opWatch, begin, err)
-	return stream, err
+func (m *meter) Watch(ctx context.Context, prefix string, after int64) (stream storage.Stream, err error) {
+	defer m.observe(opWatch, time.Now(), &err)
+	return m.Backend.Watch(ctx, prefix, after)
 }

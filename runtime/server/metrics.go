@@ -13,15 +13,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metrics are the metrics of a server, in a registry of its own. They have kube-apiserver's names and labels if it has
-// them.
+// metrics are the metrics of a server, with kube-apiserver's names and labels if it has them.
 type metrics struct {
 	registry  *prometheus.Registry
 	requests  *prometheus.CounterVec
 	durations *prometheus.HistogramVec
 	storage   *prometheus.HistogramVec
 	failures  *prometheus.CounterVec
-	resources *resources
+	handles   []registry.Handle         // constant after the first request
 	known     map[resourceName][]string // the subresources of each resource
 }
 
@@ -32,6 +31,7 @@ type resourceName struct{ group, version, resource string }
 var resourceLabels = []string{"verb", "group", "version", "resource", "subresource"}
 
 func newMetrics(config Config) *metrics {
+	buckets := []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60} // seconds
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -39,24 +39,23 @@ func newMetrics(config Config) *metrics {
 		}, append([]string{"code"}, resourceLabels...)),
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "apiserver_request_duration_seconds", Help: "Duration of requests, except for watches.",
-			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+			Buckets: buckets,
 		}, resourceLabels),
 		storage: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "etcd_request_duration_seconds",
 			Help:    "Duration of requests to storage, by operation; of watches until they begin.",
-			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60},
+			Buckets: buckets,
 		}, storageLabels),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "etcd_request_errors_total",
 			Help: "Requests to storage that failed, except for conflicts of optimistic writes.",
 		}, storageLabels),
-		resources: &resources{},
-		known:     map[resourceName][]string{},
+		known: map[resourceName][]string{},
 	}
-	m.registry.MustRegister(m.requests, m.durations, m.storage, m.failures, m.resources, collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.requests, m.durations, m.storage, m.failures, collect(m.collectResources),
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	if maintainer, ok := config.Backend.(storage.Maintainer); ok {
-		m.registry.MustRegister(&space{maintainer})
+		m.registry.MustRegister(collectSpace(maintainer))
 	}
 	return m
 }
@@ -71,7 +70,7 @@ func (m *metrics) follow(handle registry.Handle) {
 		}
 		m.known[resourceName{info.Group, version.Name, info.Names.Plural}] = names
 	}
-	m.resources.handles = append(m.resources.handles, handle)
+	m.handles = append(m.handles, handle)
 }
 
 // observe counts one request. A request for a resource that isn't served has the verb other.

@@ -16,7 +16,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// migrateLong is the help of the command.
 const migrateLong = `Rewrite every object that is stored in an older version, with older defaults, or encrypted with an
 older key. Apart from that, only the resourceVersion of an object changes. The command keeps no state:
 you can stop it at any time and run it again.
@@ -65,7 +64,6 @@ func migrateCommand(program Program) *cobra.Command {
 	return command
 }
 
-// migrate migrates all resources, one after the other.
 func migrate(ctx context.Context, program Program, f flags, options store.MigrateOptions, out io.Writer) (err error) {
 	encryption, err := loadEncryption(f)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"apigen.dev/runtime/respond"
 	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
 )
@@ -34,7 +35,6 @@ func (s *Server) root(api *endpoint.API, metrics *metrics) http.Handler {
 	}
 	health := s.health()
 	paths["/"] = jsonDocument(index(api, paths))
-	profiles := http.HandlerFunc(pprof.Index)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		case isHealth(path):
@@ -44,7 +44,7 @@ func (s *Server) root(api *endpoint.API, metrics *metrics) http.Handler {
 		case administration[path] != nil:
 			administration[path].ServeHTTP(w, r)
 		case s.config.Profiling && strings.HasPrefix(path, "/debug/pprof"):
-			readOnly(profiles).ServeHTTP(w, r)
+			readOnly(http.HandlerFunc(pprof.Index)).ServeHTTP(w, r)
 		default:
 			api.ServeHTTP(w, r)
 		}
@@ -68,12 +68,7 @@ func notSupported(r *http.Request) error {
 		http.StatusMethodNotAllowed, strings.ToLower(r.Method), schema.GroupResource{}, "", "", 0, false)
 }
 
-// rootPaths is the answer to /, the paths of the server.
-type rootPaths struct {
-	Paths []string `json:"paths"`
-}
-
-func index(api *endpoint.API, others map[string]http.Handler) rootPaths {
+func index(api *endpoint.API, others map[string]http.Handler) metav1.RootPaths {
 	paths := append(api.Paths(), "/healthz", "/livez", "/readyz")
 	for path := range others {
 		if !strings.HasSuffix(path, "/") { // another spelling
@@ -81,10 +76,10 @@ func index(api *endpoint.API, others map[string]http.Handler) rootPaths {
 		}
 	}
 	slices.Sort(paths)
-	return rootPaths{paths}
+	return metav1.RootPaths{Paths: paths}
 }
 
-func jsonDocument[T version.Info | rootPaths](value T) http.Handler {
+func jsonDocument[T version.Info | metav1.RootPaths](value T) http.Handler {
 	body, err := json.MarshalIndent(value, "", "  ")
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if err != nil {

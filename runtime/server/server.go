@@ -5,6 +5,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -101,7 +102,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	}
 	if config.Garbage == CollectGarbage {
 		s.collector = collector.New(s.handles, config.Log)
-		metrics.registry.MustRegister(garbage{s.collector})
+		metrics.registry.MustRegister(collectGarbage(s.collector))
 	}
 	api, err := endpoint.New(endpoint.Config{
 		Groups: groups, MinRequestTimeout: int64(config.MinRequestTimeout / time.Second),
@@ -126,31 +127,17 @@ func New(ctx context.Context, config Config) (*Server, error) {
 }
 
 func withDefaults(c Config) Config {
-	set := func(d *time.Duration, value time.Duration) {
-		if *d == 0 {
-			*d = value
-		}
-	}
-	set(&c.RequestTimeout, time.Minute)
-	set(&c.MinRequestTimeout, 30*time.Minute)
-	set(&c.ShutdownTimeout, c.RequestTimeout)
-	if c.MaxReads == 0 {
-		c.MaxReads = 400
-	}
-	if c.MaxWrites == 0 {
-		c.MaxWrites = 200
-	}
-	if c.Prefix == "" {
-		c.Prefix = "/registry"
-	}
+	c.RequestTimeout = cmp.Or(c.RequestTimeout, time.Minute)
+	c.MinRequestTimeout = cmp.Or(c.MinRequestTimeout, 30*time.Minute)
+	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, c.RequestTimeout)
+	c.MaxReads, c.MaxWrites = cmp.Or(c.MaxReads, 400), cmp.Or(c.MaxWrites, 200)
+	c.Prefix = cmp.Or(c.Prefix, "/registry")
+	c.Log = cmp.Or(c.Log, slog.Default())
 	if c.Authenticator == nil {
 		c.Authenticator = auth.First{}
 	}
 	if c.Authorizer == nil {
 		c.Authorizer = auth.Discovery{Next: auth.MastersOnly{}}
-	}
-	if c.Log == nil {
-		c.Log = slog.Default()
 	}
 	return c
 }
@@ -192,6 +179,34 @@ func (s *Server) open(ctx context.Context, metrics *metrics) ([]endpoint.Group, 
 		groups = append(groups, open)
 	}
 	return groups, nil
+}
+
+// checkPrefixes refuses resources whose storage prefixes contain one another.
+func checkPrefixes(groups []registry.Group) error {
+	type storagePrefix struct {
+		prefix   string
+		resource schema.GroupResource
+	}
+	var taken []storagePrefix
+	var errs []error
+	for _, group := range groups {
+		for _, resource := range group.Resources {
+			info := resource.Info()
+			if info.Storage == "" {
+				continue
+			}
+			keys := storagePrefix{info.StoragePrefix + "/", info.GroupResource()}
+			for _, other := range taken {
+				if strings.HasPrefix(keys.prefix, other.prefix) || strings.HasPrefix(other.prefix, keys.prefix) {
+					errs = append(errs, fmt.Errorf("the keys of %s, below %s, would be among those of %s, below %s: "+
+						"give one another +apigen:storagePrefix",
+						keys.resource, keys.prefix, other.resource, other.prefix))
+				}
+			}
+			taken = append(taken, keys)
+		}
+	}
+	return errors.Join(errs...)
 }
 
 func (s *Server) close() error {
@@ -275,8 +290,7 @@ func reachable(addr net.Addr) string {
 	return net.JoinHostPort(ip.String(), fmt.Sprint(tcp.Port))
 }
 
-// httpErrorLog logs the errors of net/http. Errors that any client can cause have debug level. All others are warnings,
-// such as that the server can't accept connections.
+// httpErrorLog logs net/http's errors: warnings, but at debug level those that any client can cause.
 type httpErrorLog struct{ log *slog.Logger }
 
 // causedByClients are the beginnings of errors that any client can cause.

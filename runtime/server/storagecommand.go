@@ -1,12 +1,10 @@
 package server
 
 import (
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -38,52 +36,33 @@ Stop the server before a restore.`,
 	command.PersistentFlags().StringVar(&t.dir, "data-dir", "data", "data directory of the server")
 	command.PersistentFlags().Int64Var(&t.quota, "quota-backend-bytes", storage.DefaultQuota,
 		"the quota, if no server runs")
-	command.AddCommand(t.statusCommand(), t.snapshotCommand(), t.restoreCommand(), t.defragCommand())
-	return command
-}
-
-func (t *storageTarget) statusCommand() *cobra.Command {
-	return &cobra.Command{
+	command.AddCommand(t.restoreCommand())
+	t.add(command, cobra.Command{
 		Use: "status", Short: "Print revision, size, quota and alarms", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return t.with(cmd.Context(), func(m storage.Maintainer) error {
-				return printSpace(cmd.Context(), cmd.OutOrStdout(), m)
-			})
-		},
-	}
-}
-
-func (t *storageTarget) defragCommand() *cobra.Command {
-	return &cobra.Command{
+	}, printSpace)
+	t.add(command, cobra.Command{
+		Use: "snapshot FILE", Short: "Write all data, of one revision, to a new file", Args: cobra.ExactArgs(1),
+	}, writeSnapshot)
+	t.add(command, cobra.Command{
 		Use: "defrag", Short: "Give unused space back to the system, and accept writes again after an alarm for space",
 		Long: `Give unused space back to the system. If the quota was used up, the command drops all history before,
 so that watches begin anew, and the server accepts writes again if the size is below the quota afterwards. The
 server answers no requests meanwhile.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return t.with(cmd.Context(), func(m storage.Maintainer) error {
-				if err := m.Defrag(cmd.Context()); err != nil {
-					return err
-				}
-				return printSpace(cmd.Context(), cmd.OutOrStdout(), m)
-			})
-		},
-	}
+	}, func(cmd *cobra.Command, m storage.Maintainer) error {
+		if err := m.Defrag(cmd.Context()); err != nil {
+			return err
+		}
+		return printSpace(cmd, m)
+	})
+	return command
 }
 
-func (t *storageTarget) snapshotCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "snapshot FILE", Short: "Write all data, of one revision, to a new file", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return t.with(cmd.Context(), func(m storage.Maintainer) error {
-				revision, size, err := writeSnapshot(cmd.Context(), m, args[0])
-				if err == nil {
-					fmt.Fprintf(cmd.OutOrStdout(), "%s: revision %d, %d bytes\n", args[0], revision, size)
-				}
-				return err
-			})
-		},
-	}
+func (t *storageTarget) add(
+	parent *cobra.Command, command cobra.Command, do func(*cobra.Command, storage.Maintainer) error,
+) {
+	command.RunE = func(cmd *cobra.Command, _ []string) error { return t.with(cmd, do) }
+	parent.AddCommand(&command)
 }
 
 func (t *storageTarget) restoreCommand() *cobra.Command {
@@ -107,9 +86,7 @@ snapshot was taken, so that clients don't use outdated caches: their watches beg
 				}
 				return err
 			}
-			return t.with(cmd.Context(), func(m storage.Maintainer) error {
-				return printSpace(cmd.Context(), cmd.OutOrStdout(), m)
-			})
+			return t.with(cmd, printSpace)
 		},
 	}
 	command.Flags().Int64Var(&bump, "bump-revision", bump,
@@ -118,15 +95,15 @@ snapshot was taken, so that clients don't use outdated caches: their watches beg
 }
 
 // with calls do with the backend, which it opens if no server has opened it, or with a client of that server.
-func (t *storageTarget) with(ctx context.Context, do func(storage.Maintainer) error) (err error) {
-	backend, err := t.embedded.Open(ctx, t.dir, storage.EmbeddedOptions{Quota: t.quota, Existing: true})
+func (t *storageTarget) with(cmd *cobra.Command, do func(*cobra.Command, storage.Maintainer) error) (err error) {
+	backend, err := t.embedded.Open(cmd.Context(), t.dir, storage.EmbeddedOptions{Quota: t.quota, Existing: true})
 	if errors.Is(err, storage.ErrInUse) {
 		running, connectErr := connect(filepath.Join(t.dir, "admin.kubeconfig"))
 		if connectErr != nil {
 			return fmt.Errorf("%w, which can't be asked: %w", err, connectErr)
 		}
 		defer running.client.CloseIdleConnections()
-		return do(running)
+		return do(cmd, running)
 	}
 	if err != nil {
 		return err
@@ -136,7 +113,7 @@ func (t *storageTarget) with(ctx context.Context, do func(storage.Maintainer) er
 	if !ok {
 		return errors.New("this backend has nothing to maintain")
 	}
-	return do(maintainer)
+	return do(cmd, maintainer)
 }
 
 // connect returns a client with the credentials of the admin kubeconfig.
@@ -149,14 +126,15 @@ func connect(path string) (*remote, error) {
 	if err := yaml.Unmarshal(content, &file); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	if len(file.Clusters) == 0 || len(file.Users) == 0 {
+	cluster, user := file.Clusters[0].Cluster, file.Users[0].User
+	if file.Clusters[0].Name == "" || file.Users[0].Name == "" {
 		return nil, fmt.Errorf("%s names no cluster or no user", path)
 	}
 	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(file.Clusters[0].Cluster.CA) {
+	if !roots.AppendCertsFromPEM(cluster.CA) {
 		return nil, fmt.Errorf("%s holds no certificate authority", path)
 	}
-	pair, err := tls.X509KeyPair(file.Users[0].User.Certificate, file.Users[0].User.Key)
+	pair, err := tls.X509KeyPair(user.Certificate, user.Key)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -166,17 +144,18 @@ func connect(path string) (*remote, error) {
 		},
 		ForceAttemptHTTP2: true,
 	}
-	return &remote{client: &http.Client{Transport: transport}, server: file.Clusters[0].Cluster.Server}, nil
+	return &remote{client: &http.Client{Transport: transport}, server: cluster.Server}, nil
 }
 
-// writeSnapshot writes a snapshot to a file that must not exist. After an error it leaves no file.
-func writeSnapshot(ctx context.Context, m storage.Maintainer, path string) (revision, size int64, err error) {
+// writeSnapshot writes a snapshot to a new file, which the argument names. After an error it leaves no file.
+func writeSnapshot(cmd *cobra.Command, m storage.Maintainer) (err error) {
+	path := cmd.Flags().Arg(0)
 	if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
-		return 0, 0, fmt.Errorf("%s exists, and a snapshot overwrites nothing", path)
+		return fmt.Errorf("%s exists, and a snapshot overwrites nothing", path)
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".unfinished-*") // mode 0600
 	if err != nil {
-		return 0, 0, err
+		return err
 	}
 	defer func() {
 		if err != nil {
@@ -184,24 +163,29 @@ func writeSnapshot(ctx context.Context, m storage.Maintainer, path string) (revi
 			_ = os.Remove(file.Name())
 		}
 	}()
-	if revision, err = m.Snapshot(ctx, file); err != nil {
-		return 0, 0, err
-	}
-	info, err := file.Stat()
-	if err != nil {
-		return 0, 0, err
-	}
-	if err = errors.Join(file.Sync(), file.Close()); err != nil {
-		return 0, 0, err
-	}
-	return revision, info.Size(), os.Rename(file.Name(), path)
-}
-
-func printSpace(ctx context.Context, out io.Writer, m storage.Maintainer) error {
-	space, err := m.Space(ctx)
+	revision, err := m.Snapshot(cmd.Context(), file)
 	if err != nil {
 		return err
 	}
+	info, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if err = errors.Join(file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err = os.Rename(file.Name(), path); err == nil {
+		fmt.Fprintf(cmd.OutOrStdout(), "%s: revision %d, %d bytes\n", path, revision, info.Size())
+	}
+	return err
+}
+
+func printSpace(cmd *cobra.Command, m storage.Maintainer) error {
+	space, err := m.Space(cmd.Context())
+	if err != nil {
+		return err
+	}
+	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "etcd:     %s\nrevision: %d\nsize:     %d bytes, %d of them in use\n"+
 		"quota:    %d bytes (%d %% used)\n",
 		space.Version, space.Revision, space.Size, space.InUse, space.Quota, 100*space.Size/max(space.Quota, 1))
@@ -214,6 +198,5 @@ func printSpace(ctx context.Context, out io.Writer, m storage.Maintainer) error 
 	return nil
 }
 
-// spaceAdvice says what to do when the quota is used up.
 const spaceAdvice = "writes are refused: delete what is not needed and run `storage defrag`, " +
 	"or restart with a larger --quota-backend-bytes"

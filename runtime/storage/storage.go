@@ -9,6 +9,9 @@ package storage
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"strings"
 	"time"
 )
 
@@ -131,4 +134,84 @@ type Event struct {
 	// Previous is the state before the event. It is nil for a creation. It is also nil for a change or a deletion where
 	// the backend compacted that state; a reader that needs the state must then fail as for a CompactedError.
 	Previous *KeyValue
+}
+
+// Validate returns an error for a request that no backend accepts: a From outside of the prefix, or a number below 0.
+func (r RangeRequest) Validate() error {
+	switch {
+	case r.From != "" && !strings.HasPrefix(r.From, r.Prefix):
+		return fmt.Errorf("range: from %q does not begin with the prefix %q", r.From, r.Prefix)
+	case r.Limit < 0:
+		return fmt.Errorf("range of %q: the limit must not be negative, got %d", r.Prefix, r.Limit)
+	case r.Revision < 0:
+		return fmt.Errorf("range of %q: the revision must not be negative, got %d", r.Prefix, r.Revision)
+	}
+	return nil
+}
+
+// ValidateWatch returns an error for a revision after which no backend can begin a watch.
+func ValidateWatch(after int64) error {
+	if after < 0 {
+		return fmt.Errorf("watch: the revision must not be negative, got %d", after)
+	}
+	return nil
+}
+
+// PrefixEnd returns the first key behind all keys that begin with prefix; "" where there is none.
+func PrefixEnd(prefix string) string {
+	for i := len(prefix) - 1; i >= 0; i-- {
+		if prefix[i] != 0xff {
+			return prefix[:i] + string([]byte{prefix[i] + 1})
+		}
+	}
+	return ""
+}
+
+var (
+	// ErrUnavailable means that the backend could not be reached, or had no leader, and that nothing was written.
+	ErrUnavailable = errors.New("storage is unavailable")
+	// ErrUnknownOutcome means that a write was sent, and that nobody knows whether it took effect. It must not be
+	// repeated blindly.
+	ErrUnknownOutcome = errors.New("the outcome of the write is unknown")
+	// ErrFutureRevision means that the backend has not reached the revision of a read.
+	ErrFutureRevision = errors.New("the revision is in the future")
+	// ErrTooLarge means that the value is larger than the backend accepts. Nothing was written.
+	ErrTooLarge = errors.New("the value is too large")
+	// ErrNoSpace means that the backend has used up its space quota. Nothing was written.
+	ErrNoSpace = errors.New("storage has no space left")
+	// ErrInUse means that another process has the backend's directory.
+	ErrInUse = errors.New("in use by another server")
+	// ErrNoData means that the backend's directory holds no data.
+	ErrNoData = errors.New("it holds no data")
+	// ErrClosed means that the backend was closed.
+	ErrClosed = errors.New("storage is closed")
+)
+
+// ConflictError says that a transaction found another revision than expected. Nothing was written.
+type ConflictError struct {
+	Key      string
+	Expected int64
+	// Current is the state that the transaction found; nil where the key is absent.
+	Current *KeyValue
+}
+
+func (e *ConflictError) Error() string {
+	found := "absent"
+	if e.Current != nil {
+		found = fmt.Sprintf("at revision %d", e.Current.Revision)
+	}
+	return fmt.Sprintf("%s: expected revision %d, found %s", e.Key, e.Expected, found)
+}
+
+// CompactedError says that the backend has dropped the requested history.
+type CompactedError struct {
+	// Revision is the oldest revision that the backend still has; 0 where it is not known.
+	Revision int64
+}
+
+func (e *CompactedError) Error() string {
+	if e.Revision == 0 {
+		return "the revision was compacted"
+	}
+	return fmt.Sprintf("the revision was compacted, the oldest is %d", e.Revision)
 }

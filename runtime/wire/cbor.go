@@ -58,7 +58,6 @@ func AppendBool(b []byte, value bool) []byte {
 // AppendNull appends null.
 func AppendNull(b []byte) []byte { return append(b, majorOther|22) }
 
-// appendHead writes the shortest head of an item.
 func appendHead(b []byte, major byte, n uint64) []byte {
 	switch {
 	case n < 24:
@@ -165,7 +164,6 @@ func head(data []byte) (major byte, n uint64, rest []byte, err error) {
 	return major, n, rest[size:], nil
 }
 
-// skip returns the length of the first item of data.
 func skip(data []byte, depth int) (int, error) {
 	major, n, rest, err := head(data)
 	if err != nil {

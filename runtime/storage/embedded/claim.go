@@ -47,8 +47,7 @@ func isAbsent(path string) bool {
 
 func (c *claim) path() string { return filepath.Join(c.dir, "lock") }
 
-// errReturned means that the process that had the lock before has removed its file meanwhile, so that the lock protects
-// nothing.
+// errReturned: the process that had the lock has removed its file meanwhile, so that the lock protects nothing.
 var errReturned = errors.New("the lock was given back")
 
 func (c *claim) lock() error {
@@ -71,7 +70,6 @@ func (c *claim) lock() error {
 	return nil
 }
 
-// Close releases the directory.
 func (c *claim) Close() error { return c.file.Close() }
 
 // undo releases the directory, and removes the files that were created for the claim.

@@ -37,7 +37,6 @@ func (b *backend) Snapshot(ctx context.Context, w io.Writer) (int64, error) {
 	return revision, nil
 }
 
-// canceling is a writer that fails once its context has ended.
 type canceling struct {
 	ctx context.Context
 	w   io.Writer
@@ -50,7 +49,6 @@ func (c canceling) Write(p []byte) (int, error) {
 	return c.w.Write(p)
 }
 
-// Defrag implements storage.Maintainer.
 func (b *backend) Defrag(ctx context.Context) error {
 	if len(b.alarms(etcdserverpb.AlarmType_NOSPACE)) > 0 {
 		// The history may fill the database, and without space no server can advance the compaction.
@@ -65,7 +63,6 @@ func (b *backend) Defrag(ctx context.Context) error {
 	return b.disarm(ctx)
 }
 
-// disarm clears the alarms for space where there is space again.
 func (b *backend) disarm(ctx context.Context) error {
 	if b.server.Server.Backend().Size() >= b.server.Server.Cfg.QuotaBackendBytes {
 		return nil
@@ -89,7 +86,6 @@ func (b *backend) alarms(kind etcdserverpb.AlarmType) (raised []*etcdserverpb.Al
 	return raised
 }
 
-// Space implements storage.Maintainer.
 func (b *backend) Space(ctx context.Context) (storage.Space, error) {
 	if err := ctx.Err(); err != nil {
 		return storage.Space{}, err

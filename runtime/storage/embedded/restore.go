@@ -145,8 +145,7 @@ func graft(own, restored string, bump int64) (err error) {
 	return err
 }
 
-// identify copies a member's identity, and its place in its log. It leaves out users: an embedded etcd has one user,
-// who needs no password.
+// identify copies a member's identity and its place in its log, but no users: an embedded etcd has one.
 func identify(source, target bolt.BatchTx) error {
 	empty := func(bucket bolt.Bucket) {
 		target.UnsafeCreateBucket(bucket) // a bucket must exist before it is deleted

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"go.etcd.io/etcd/server/v3/embed"
+	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 )
 
@@ -44,7 +45,6 @@ func (s *startup) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
 	runtime.Goexit()
 }
 
-// fail records why etcd doesn't start. The first reason counts.
 func (s *startup) fail(err error) {
 	select {
 	case s.failed <- err:
@@ -85,4 +85,33 @@ func (s *startup) start(ctx context.Context, config *embed.Config) (*embed.Etcd,
 	case <-ctx.Done():
 		return abandon(ctx.Err())
 	}
+}
+
+// logger logs etcd's errors alone, on standard error. starting handles what makes etcd panic or exit.
+func logger(starting *startup) *zap.Logger {
+	format := zap.NewProductionEncoderConfig()
+	format.EncodeTime = zapcore.ISO8601TimeEncoder
+	core := zapcore.NewCore(zapcore.NewConsoleEncoder(format), zapcore.Lock(os.Stderr), zapcore.ErrorLevel)
+	return zap.New(quiet{core, starting}, zap.WithPanicHook(starting), zap.WithFatalHook(starting)).Named("etcd")
+}
+
+// harmless is an "error" of every first start: etcd tries to update the schema version before the first entry is on
+// disk, and tries again by itself.
+const harmless = "failed to update storage version"
+
+// quiet is a core that drops harmless entries, and those that Open returns in its error.
+type quiet struct {
+	zapcore.Core
+	starting *startup
+}
+
+func (q quiet) With(fields []zapcore.Field) zapcore.Core {
+	return quiet{q.Core.With(fields), q.starting}
+}
+
+func (q quiet) Check(entry zapcore.Entry, checked *zapcore.CheckedEntry) *zapcore.CheckedEntry {
+	if entry.Message == harmless || !q.starting.done.Load() {
+		return checked
+	}
+	return q.Core.Check(entry, checked)
 }

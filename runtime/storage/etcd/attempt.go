@@ -32,7 +32,6 @@ type attempt struct {
 
 type attemptKey struct{}
 
-// withAttempt puts an attempt into the context of a write.
 func withAttempt(ctx context.Context) (context.Context, *attempt) {
 	a := &attempt{}
 	return context.WithValue(ctx, attemptKey{}, a), a
@@ -64,7 +63,6 @@ func (a *attempt) GetRequestMetadata(context.Context, ...string) (map[string]str
 // RequireTransportSecurity implements credentials.PerRPCCredentials. There is no secret in the metadata.
 func (a *attempt) RequireTransportSecurity() bool { return false }
 
-// finish records the result of each call.
 func (a *attempt) finish(err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

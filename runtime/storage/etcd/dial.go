@@ -132,8 +132,7 @@ func (c Config) unreachable(err error) error {
 		reason = s.Message()
 	}
 	return fmt.Errorf("etcd: no answer from %s within %s (%s): %w", strings.Join(c.Endpoints, ", "), c.DialTimeout,
-		reason,
-		storage.ErrUnavailable)
+		reason, storage.ErrUnavailable)
 }
 
 // probe asks the endpoints for their versions. It waits for one answer, and then a moment for the others.
@@ -179,8 +178,7 @@ func (c Config) probe(ctx context.Context, client *clientv3.Client) error {
 // locked stands for the version of an endpoint that returns it to authenticated users alone.
 const locked = "locked"
 
-// ask returns the version of one endpoint. It tries again until ctx ends, and then fails with the error of the
-// attempts.
+// ask returns the version of one endpoint. It tries again until ctx ends, and fails with the attempts' error.
 func ask(ctx context.Context, client *clientv3.Client, endpoint string) (string, error) {
 	connection, err := client.Dial(endpoint)
 	if err != nil {
@@ -215,8 +213,7 @@ func (c Config) check(client *clientv3.Client, endpoint, version string) error {
 	switch {
 	case version == locked && c.Username == "":
 		return fmt.Errorf("etcd: %s requires a user: a client certificate whose common name is one, or a user "+
-			"name and "+
-			"a password", endpoint)
+			"name and a password", endpoint)
 	case version == locked && client.Username == "":
 		return nil // the client with the user asks again
 	case version == locked:

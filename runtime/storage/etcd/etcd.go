@@ -62,7 +62,6 @@ type backend struct {
 	streams map[*stream]struct{}
 }
 
-// usable returns why the backend can't serve a call, or nil.
 func (b *backend) usable(ctx context.Context) error {
 	select {
 	case <-b.closed:
@@ -94,7 +93,6 @@ func (b *backend) Close() error {
 	return nil
 }
 
-// register records a stream, so that Close ends it.
 func (b *backend) register(s *stream) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -62,7 +62,6 @@ func (l *leases) get(ctx context.Context, ttl time.Duration) (clientv3.LeaseID, 
 	return granted.ID, nil
 }
 
-// drop forgets a lease that has ended.
 func (l *leases) drop(id clientv3.LeaseID) {
 	<-l.turn
 	l.live = slices.DeleteFunc(l.live, func(x *lease) bool { return x.id == id })

@@ -8,7 +8,6 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 
-// read makes one linearizable range.
 func (b *backend) read(ctx context.Context, what, key string,
 	options ...clientv3.OpOption) (*clientv3.GetResponse, error) {
 	if err := b.usable(ctx); err != nil {

@@ -47,7 +47,6 @@ func (b *backend) Watch(ctx context.Context, prefix string, after int64) (storag
 	return s, nil
 }
 
-// stream is a watch under way.
 type stream struct {
 	backend *backend
 	ctx     context.Context // the caller's
@@ -161,8 +160,7 @@ func convert(event *clientv3.Event) storage.Event {
 	return e
 }
 
-// lost returns the error for a watch that ended, with a reason from etcd or, where it only closed the channel, without
-// one.
+// lost returns the error for a watch that ended, with etcd's reason if there is one.
 func (s *stream) lost(err error) error {
 	if ended := s.ended(s.ctx); ended != nil {
 		return ended

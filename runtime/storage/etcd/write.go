@@ -21,21 +21,19 @@ func (b *backend) Put(ctx context.Context, key string, value []byte, expect int6
 	case ttl <= 0:
 		return b.put(ctx, key, value, expect)
 	}
-	lease, err := b.leases.get(ctx, ttl)
-	if err != nil {
-		return 0, b.readError(ctx, "put "+key+": getting a lease", err)
-	}
-	revision, err := b.put(ctx, key, value, expect, clientv3.WithLease(lease))
-	if errors.Is(err, rpctypes.ErrLeaseNotFound) {
+	for attempt := 1; ; attempt++ {
+		lease, err := b.leases.get(ctx, ttl)
+		if err != nil {
+			return 0, b.readError(ctx, "put "+key+": getting a lease", err)
+		}
+		revision, err := b.put(ctx, key, value, expect, clientv3.WithLease(lease))
+		if attempt == 2 || !errors.Is(err, rpctypes.ErrLeaseNotFound) {
+			return revision, err
+		}
 		// A shared lease was revoked, or expired early by the server's clock. Nothing was written, so the write is
 		// tried once more.
 		b.leases.drop(lease)
-		if lease, err = b.leases.get(ctx, ttl); err != nil {
-			return 0, b.readError(ctx, "put "+key+": getting a lease", err)
-		}
-		revision, err = b.put(ctx, key, value, expect, clientv3.WithLease(lease))
 	}
-	return revision, err
 }
 
 func (b *backend) put(ctx context.Context, key string, value []byte, expect int64,

@@ -50,7 +50,6 @@ func (h *history) publish(r *record) {
 	close(previous.followed)
 }
 
-// at returns the record of revision.
 func (h *history) at(revision int64) (*record, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -86,7 +85,6 @@ func (h *history) before(after int64) (*record, error) {
 	return h.records[i], nil
 }
 
-// compact drops the records before a revision.
 func (h *history) compact(revision int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

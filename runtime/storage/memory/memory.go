@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -40,7 +41,6 @@ type backend struct {
 	expiring sync.WaitGroup   // timers that may still run
 }
 
-// timer removes a key at the end of its TTL.
 type timer struct {
 	*time.Timer
 	end time.Time
@@ -218,7 +218,6 @@ func (b *backend) stopTimer(key string) {
 	}
 }
 
-// usable returns why the backend can't serve a call, or nil.
 func (b *backend) usable(ctx context.Context) error {
 	select {
 	case <-b.closed:
@@ -248,4 +247,16 @@ func countBetween(root *node, from, end string) int64 {
 		above = root.Rank(end)
 	}
 	return int64(above - root.Rank(from))
+}
+
+// tree holds the newest value of each key, and node is a state of it. Leaves carry nothing.
+type (
+	tree = btree.Tree[string, *storage.KeyValue, struct{}]
+	node = btree.Node[string, *storage.KeyValue, struct{}]
+)
+
+var byKey = &btree.Order[string, *storage.KeyValue]{
+	Key:         func(kv *storage.KeyValue) string { return kv.Key },
+	Compare:     func(kv *storage.KeyValue, key string) int { return strings.Compare(kv.Key, key) },
+	CompareKeys: strings.Compare,
 }

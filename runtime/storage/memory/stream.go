@@ -8,7 +8,6 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// batchRecords bounds how many records one Next looks at.
 const batchRecords = 1000
 
 func (b *backend) Watch(ctx context.Context, prefix string, after int64) (storage.Stream, error) {

@@ -21,8 +21,8 @@ func Benchmark(b *testing.B, open func(b *testing.B) storage.Backend) {
 	}{
 		{"Put", benchmarkPut},
 		{"PutParallel", benchmarkPutParallel},
-		{"Get", benchmarkGet},
-		{"GetRevisionOnly", benchmarkGetRevisionOnly},
+		{"Get", benchmarkGet(storage.GetOptions{})},
+		{"GetRevisionOnly", benchmarkGet(storage.GetOptions{RevisionOnly: true})},
 		{"Revision", benchmarkRevision},
 		{"Range1000", benchmarkRange},
 		{"WatchOne", func(b *testing.B, s storage.Backend) { benchmarkWatch(b, s, 1) }},
@@ -77,22 +77,14 @@ func benchmarkPutParallel(b *testing.B, backend storage.Backend) {
 	})
 }
 
-func benchmarkGet(b *testing.B, backend storage.Backend) {
-	keys := benchmarkFill(b, backend, benchmarkPrefix(), 1000)
-	for i := range b.N {
-		if kv, _, err := backend.Get(context.Background(), keys[i%1000], storage.GetOptions{}); err != nil ||
-			kv == nil {
-			b.Fatal(kv, err)
-		}
-	}
-}
-
-func benchmarkGetRevisionOnly(b *testing.B, backend storage.Backend) {
-	keys := benchmarkFill(b, backend, benchmarkPrefix(), 1000)
-	for i := range b.N {
-		kv, _, err := backend.Get(context.Background(), keys[i%1000], storage.GetOptions{RevisionOnly: true})
-		if err != nil || kv == nil {
-			b.Fatal(kv, err)
+func benchmarkGet(options storage.GetOptions) func(*testing.B, storage.Backend) {
+	return func(b *testing.B, backend storage.Backend) {
+		keys := benchmarkFill(b, backend, benchmarkPrefix(), 1000)
+		for i := range b.N {
+			kv, _, err := backend.Get(context.Background(), keys[i%1000], options)
+			if err != nil || kv == nil {
+				b.Fatal(kv, err)
+			}
 		}
 	}
 }

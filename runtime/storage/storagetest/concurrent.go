@@ -11,14 +11,11 @@ import (
 )
 
 var concurrents = []property{
-	{"OneCreateWins", oneCreateWins},
-	{"CounterLosesNothing", counterLosesNothing},
-	{"WatchSeesEveryWriteOnce", watchSeesEveryWriteOnce},
-	{"ReadsNeverGoBack", readsNeverGoBack},
+	{"OneCreateWins", oneCreateWins}, {"CounterLosesNothing", counterLosesNothing},
+	{"WatchSeesEveryWriteOnce", watchSeesEveryWriteOnce}, {"ReadsNeverGoBack", readsNeverGoBack},
 	{"RandomOperationsAgreeWithModel", randomOperationsAgreeWithModel},
 }
 
-// together runs n copies of a function at once and waits for them.
 func together(n int, run func(i int)) {
 	var all sync.WaitGroup
 	for i := range n {
@@ -43,7 +40,7 @@ func oneCreateWins(b *bench) {
 	count := 0
 	wins.Range(func(i, revision any) bool {
 		count++
-		b.same(kv, &storage.KeyValue{Key: b.key("a"), Value: []byte(fmt.Sprint(i)), Revision: revision.(int64)})
+		b.same(kv, b.kv("a", fmt.Sprint(i), revision.(int64)))
 		return true
 	})
 	if count != 1 {

@@ -12,23 +12,15 @@ import (
 )
 
 var lives = []property{
-	{"TTL", ttl},
-	{"TTLEndsWithTheNextWrite", ttlEndsWithTheNextWrite},
-	{"KeptTTL", keptTTL},
-	{"ExtendedTTL", extendedTTL},
-	{"DoneContextFails", doneContextFails},
-	{"ClosedFails", closedFails},
-	{"CloseEndsWatches", closeEndsWatches},
-	{"CloseLeavesNoGoroutines", closeLeavesNoGoroutines},
+	{"TTL", ttl}, {"TTLEndsWithTheNextWrite", ttlEndsWithTheNextWrite}, {"KeptTTL", keptTTL},
+	{"ExtendedTTL", extendedTTL}, {"DoneContextFails", doneContextFails}, {"ClosedFails", closedFails},
+	{"CloseEndsWatches", closeEndsWatches}, {"CloseLeavesNoGoroutines", closeLeavesNoGoroutines},
 }
 
 func ttl(b *bench) {
 	o := b.watch(b.revision())
 	began := time.Now()
-	written, err := b.Put(b.ctx, b.key("a"), []byte("1"), 0, time.Second)
-	if err != nil {
-		b.Fatal(err)
-	}
+	written := b.putFor(time.Second, "a", "1", 0)
 	events := o.events(2)
 	if lived := time.Since(began); lived < 900*time.Millisecond {
 		b.Errorf("the key lived for %s, expected a second or more", lived)
@@ -36,21 +28,16 @@ func ttl(b *bench) {
 	if !events[1].Deleted || events[1].Revision <= written {
 		b.Errorf("got %v, expected a deletion", brief(events))
 	}
-	b.same(events[1].Previous, &storage.KeyValue{Key: b.key("a"), Value: []byte("1"), Revision: written})
-	kv, _ := b.get("a")
-	b.same(kv, nil)
+	b.same(events[1].Previous, b.kv("a", "1", written))
+	b.absent("a")
 }
 
-// overwrite writes a key for a second and, before that is over, again with the TTL. It returns the revision of that
-// write.
-func (b *bench) overwrite(key string, ttl time.Duration) int64 {
+// overwrite writes a key for a second and, before that is over, again with the TTL, and returns that revision.
+func (b *bench) overwrite(name string, ttl time.Duration) int64 {
 	b.Helper()
 	for { // once more where the second was over before the next write
-		written, err := b.Put(b.ctx, key, []byte("1"), 0, time.Second)
-		if err != nil {
-			b.Fatal(err)
-		}
-		last, err := b.Put(b.ctx, key, []byte("2"), written, ttl)
+		written := b.putFor(time.Second, name, "1", 0)
+		last, err := b.Put(b.ctx, b.key(name), []byte("2"), written, ttl)
 		if err == nil {
 			return last
 		}
@@ -61,8 +48,7 @@ func (b *bench) overwrite(key string, ttl time.Duration) int64 {
 	}
 }
 
-// expire waits until storage has deleted a key that was written at the revision. No event after that may be of the key
-// that must stay.
+// expire waits until storage has deleted a key, after whose revision no event may be of the key that must stay.
 func (o *observer) expire(key string, written int64, stays string, last int64) {
 	o.Helper()
 	for gone := false; !gone; {
@@ -78,53 +64,35 @@ func (o *observer) expire(key string, written int64, stays string, last int64) {
 // ttlEndsWithTheNextWrite: a write without TTL keeps the key for ever, also after a write with a TTL.
 func ttlEndsWithTheNextWrite(b *bench) {
 	o := b.watch(b.revision())
-	last := b.overwrite(b.key("kept"), 0)
-	written, err := b.Put(b.ctx, b.key("gone"), nil, 0, time.Second)
-	if err != nil {
-		b.Fatal(err)
-	}
+	last := b.overwrite("kept", 0)
+	written := b.putFor(time.Second, "gone", "", 0)
 	o.expire(b.key("gone"), written, b.key("kept"), last)
-	kv, _ := b.get("kept")
-	b.same(kv, &storage.KeyValue{Key: b.key("kept"), Value: []byte("2"), Revision: last})
+	b.holds("kept", "2", last)
 }
 
 // keptTTL: a write may keep the remaining time of a key, which may be for ever.
 func keptTTL(b *bench) {
 	o := b.watch(b.revision())
-	first, err := b.Put(b.ctx, b.key("b"), []byte("1"), 0, storage.KeepTTL)
-	if err != nil {
-		b.Fatal(err)
-	}
-	eternal, err := b.Put(b.ctx, b.key("b"), []byte("2"), first, storage.KeepTTL)
-	if err != nil {
-		b.Fatal(err)
-	}
+	first := b.putFor(storage.KeepTTL, "b", "1", 0)
+	eternal := b.putFor(storage.KeepTTL, "b", "2", first)
 	began := time.Now()
-	last := b.overwrite(b.key("a"), storage.KeepTTL)
+	last := b.overwrite("a", storage.KeepTTL)
 	o.expire(b.key("a"), last, b.key("b"), eternal)
 	if lived := time.Since(began); lived < 900*time.Millisecond {
 		b.Errorf("the key lived for %s, expected a second or more", lived)
 	}
-	kv, _ := b.get("b")
-	b.same(kv, &storage.KeyValue{Key: b.key("b"), Value: []byte("2"), Revision: eternal})
-	_, err = b.Put(b.ctx, b.key("b"), []byte("3"), first, storage.KeepTTL)
-	var conflict *storage.ConflictError
-	if !errors.As(err, &conflict) {
-		b.Errorf("got %v, expected a conflict", err)
-	}
+	b.holds("b", "2", eternal)
+	_, err := b.Put(b.ctx, b.key("b"), []byte("3"), first, storage.KeepTTL)
+	b.conflict(err, "b", first, b.kv("b", "2", eternal))
 }
 
 // extendedTTL: the last write's TTL counts.
 func extendedTTL(b *bench) {
 	o := b.watch(b.revision())
-	last := b.overwrite(b.key("long"), time.Hour)
-	written, err := b.Put(b.ctx, b.key("short"), nil, 0, time.Second)
-	if err != nil {
-		b.Fatal(err)
-	}
+	last := b.overwrite("long", time.Hour)
+	written := b.putFor(time.Second, "short", "", 0)
 	o.expire(b.key("short"), written, b.key("long"), last)
-	kv, _ := b.get("long")
-	b.same(kv, &storage.KeyValue{Key: b.key("long"), Value: []byte("2"), Revision: last})
+	b.holds("long", "2", last)
 }
 
 // calls is every call of a backend that takes a context.
@@ -154,8 +122,7 @@ func doneContextFails(b *bench) {
 			b.Errorf("%s: got %v, expected context.Canceled", name, err)
 		}
 	}
-	kv, _ := b.get("a")
-	b.same(kv, nil)
+	b.absent("a")
 }
 
 func closedFails(b *bench) {
@@ -173,18 +140,11 @@ func closedFails(b *bench) {
 }
 
 func closeEndsWatches(b *bench) {
-	stream, err := b.Watch(b.ctx, b.prefix, 0)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer stream.Close()
-	ended := b.next(b.ctx, stream)
+	ended := b.next(b.ctx, b.stream(b.ctx, b.prefix, 0))
 	if err := b.Close(); err != nil {
 		b.Fatal(err)
 	}
-	if err := b.wait("the backend was closed", ended); !errors.Is(err, storage.ErrClosed) {
-		b.Errorf("got %v, expected ErrClosed", err)
-	}
+	b.is(b.wait("the backend was closed", ended), storage.ErrClosed)
 }
 
 // closeLeavesNoGoroutines: Close ends the goroutines of the backend, and those of its client.

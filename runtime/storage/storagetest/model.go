@@ -1,7 +1,6 @@
 package storagetest
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -12,7 +11,6 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// model is the naive key space: a copy of everything at each revision.
 type model struct {
 	*bench
 	states map[int64]map[string]storage.KeyValue // by revision, those of the bench's prefix alone
@@ -69,34 +67,28 @@ func (m *model) written(revision int64, event storage.Event) {
 func (m *model) randomPut(random *rand.Rand, name string) {
 	expect, value := m.expectation(random, name), strconv.Itoa(random.Int())
 	revision, err := m.Put(m.ctx, m.key(name), []byte(value), expect, 0)
-	current, exists := m.now[name]
-	if expect != current.Revision {
-		m.expectConflict(err, name, expect)
+	current := m.current(name)
+	if expect != m.now[name].Revision {
+		m.conflict(err, name, expect, current)
 		return
 	}
 	if err != nil {
 		m.Errorf("put of %s: %v", name, err)
 		return
 	}
-	event := storage.Event{
-		Created: !exists, KeyValue: storage.KeyValue{Key: m.key(name), Value: []byte(value), Revision: revision},
-	}
-	if exists {
-		event.Previous = &current
-	}
+	event := storage.Event{Created: current == nil, KeyValue: *m.kv(name, value, revision), Previous: current}
 	m.now[name] = event.KeyValue
 	m.written(revision, event)
 }
 
 func (m *model) randomDelete(random *rand.Rand, name string) {
-	current, exists := m.now[name]
-	expect := m.expectation(random, name)
+	current, expect := m.current(name), m.expectation(random, name)
 	if expect == 0 {
 		return
 	}
 	revision, err := m.Delete(m.ctx, m.key(name), expect)
-	if !exists || expect != current.Revision {
-		m.expectConflict(err, name, expect)
+	if current == nil || expect != current.Revision {
+		m.conflict(err, name, expect, current)
 		return
 	}
 	if err != nil {
@@ -104,24 +96,19 @@ func (m *model) randomDelete(random *rand.Rand, name string) {
 		return
 	}
 	delete(m.now, name)
-	m.written(revision, storage.Event{Deleted: true, KeyValue: storage.KeyValue{Key: m.key(name)}, Previous: &current})
+	m.written(revision, storage.Event{Deleted: true, KeyValue: storage.KeyValue{Key: m.key(name)}, Previous: current})
 }
 
-func (m *model) expectConflict(err error, name string, expect int64) {
-	if current, exists := m.now[name]; exists {
-		m.conflict(err, name, expect, &current)
-	} else {
-		m.conflict(err, name, expect, nil)
+func (m *model) current(name string) *storage.KeyValue {
+	if kv, exists := m.now[name]; exists {
+		return &kv
 	}
+	return nil
 }
 
 func (m *model) checkGet(name string) {
 	got, _ := m.get(name)
-	if current, exists := m.now[name]; exists {
-		m.same(got, &current)
-	} else {
-		m.same(got, nil)
-	}
+	m.same(got, m.current(name))
 }
 
 func (m *model) checkRange(random *rand.Rand) {
@@ -137,10 +124,7 @@ func (m *model) checkRange(random *rand.Rand) {
 	}
 	result, err := m.Range(m.ctx, req)
 	if req.Revision > 0 && req.Revision < m.oldest {
-		var compacted *storage.CompactedError
-		if !errors.As(err, &compacted) {
-			m.Errorf("range at %d, compacted at %d: got %v", req.Revision, m.oldest, err)
-		}
+		m.compacted(err)
 		return
 	}
 	if err != nil {
@@ -163,13 +147,13 @@ func (m *model) checkRange(random *rand.Rand) {
 	m.sameItems(result.Items, want)
 }
 
-func (m *model) sameItems(got, want []storage.KeyValue) {
+func (b *bench) sameItems(got, want []storage.KeyValue) {
+	b.Helper()
 	if len(got) != len(want) {
-		m.Errorf("got %d items, expected %d", len(got), len(want))
-		return
+		b.Fatalf("got %d items, expected %d", len(got), len(want))
 	}
 	for i := range got {
-		m.same(&got[i], &want[i])
+		b.same(&got[i], &want[i])
 	}
 }
 

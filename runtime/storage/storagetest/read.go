@@ -4,37 +4,30 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"apigen.dev/runtime/storage"
 )
 
 var reads = []property{
-	{"GetOfAbsent", getOfAbsent},
-	{"GetRevisionOnly", getRevisionOnly},
-	{"RangeIsOrdered", rangeIsOrdered},
-	{"RangeOfNothing", rangeOfNothing},
-	{"RangeKeepsToPrefix", rangeKeepsToPrefix},
-	{"RangeFrom", rangeFrom},
-	{"RangeFromOutsidePrefixFails", rangeFromOutsidePrefixFails},
-	{"RangeLimit", rangeLimit},
-	{"RangePagesAtOneRevision", rangePagesAtOneRevision},
-	{"RangeAtRevision", rangeAtRevision},
+	{"GetOfAbsent", getOfAbsent}, {"GetRevisionOnly", getRevisionOnly}, {"RangeIsOrdered", rangeIsOrdered},
+	{"RangeOfNothing", rangeOfNothing}, {"RangeKeepsToPrefix", rangeKeepsToPrefix}, {"RangeFrom", rangeFrom},
+	{"RangeFromOutsidePrefixFails", rangeFromOutsidePrefixFails}, {"RangeLimit", rangeLimit},
+	{"RangePagesAtOneRevision", rangePagesAtOneRevision}, {"RangeAtRevision", rangeAtRevision},
 	{"RangeOfFutureRevisionFails", rangeOfFutureRevisionFails},
-	{"RangeOfCompactedRevisionFails", rangeOfCompactedRevisionFails},
-	{"RangeOfEverything", rangeOfEverything},
-	{"Count", count},
-	{"CompactKeepsCurrent", compactKeepsCurrent},
-	{"CompactTwiceFails", compactTwiceFails},
+	{"RangeOfCompactedRevisionFails", rangeOfCompactedRevisionFails}, {"RangeOfEverything", rangeOfEverything},
+	{"Count", count}, {"CompactKeepsCurrent", compactKeepsCurrent}, {"CompactTwiceFails", compactTwiceFails},
 	{"CompactOfFutureFails", compactOfFutureFails},
 }
 
 func (b *bench) names(result *storage.RangeResult) (names []string) {
 	b.Helper()
 	for _, kv := range result.Items {
-		if len(kv.Key) < len(b.prefix) || kv.Key[:len(b.prefix)] != b.prefix {
+		name, ok := strings.CutPrefix(kv.Key, b.prefix)
+		if !ok {
 			b.Fatalf("%q is outside of %q", kv.Key, b.prefix)
 		}
-		names = append(names, kv.Key[len(b.prefix):])
+		names = append(names, name)
 	}
 	return names
 }
@@ -54,8 +47,7 @@ func getOfAbsent(b *bench) {
 		b.Errorf("get at revision %d, expected %d or later", revision, before)
 	}
 	b.put("aa", "", 0)
-	kv, _ = b.get("a")
-	b.same(kv, nil)
+	b.absent("a")
 }
 
 func getRevisionOnly(b *bench) {
@@ -64,7 +56,7 @@ func getRevisionOnly(b *bench) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	b.same(kv, &storage.KeyValue{Key: b.key("a"), Revision: written})
+	b.same(kv, b.kv("a", "", written))
 	if revision < written {
 		b.Errorf("get at revision %d, after a write at %d", revision, written)
 	}
@@ -185,31 +177,22 @@ func rangeAtRevision(b *bench) {
 		revision int64
 		want     []storage.KeyValue
 	}{
-		{first, []storage.KeyValue{{Key: b.key("a"), Value: []byte("1"), Revision: first}}},
-		{second, []storage.KeyValue{{Key: b.key("a"), Value: []byte("1"), Revision: first},
-			{Key: b.key("b"), Value: []byte("1"), Revision: second}}},
-		{third, []storage.KeyValue{{Key: b.key("a"), Value: []byte("2"), Revision: third},
-			{Key: b.key("b"), Value: []byte("1"), Revision: second}}},
-		{fourth, []storage.KeyValue{{Key: b.key("a"), Value: []byte("2"), Revision: third}}},
+		{first, []storage.KeyValue{*b.kv("a", "1", first)}},
+		{second, []storage.KeyValue{*b.kv("a", "1", first), *b.kv("b", "1", second)}},
+		{third, []storage.KeyValue{*b.kv("a", "2", third), *b.kv("b", "1", second)}},
+		{fourth, []storage.KeyValue{*b.kv("a", "2", third)}},
 	} {
 		result := b.rangeOf(storage.RangeRequest{Prefix: b.prefix, Revision: c.revision})
 		if result.Revision != c.revision {
 			b.Errorf("asked for revision %d, got %d", c.revision, result.Revision)
 		}
-		if len(result.Items) != len(c.want) {
-			b.Fatalf("at revision %d: got %d items, expected %d", c.revision, len(result.Items), len(c.want))
-		}
-		for i := range c.want {
-			b.same(&result.Items[i], &c.want[i])
-		}
+		b.sameItems(result.Items, c.want)
 	}
 }
 
 func rangeOfFutureRevisionFails(b *bench) {
 	_, err := b.Range(b.ctx, storage.RangeRequest{Prefix: b.prefix, Revision: b.revision() + 1000})
-	if !errors.Is(err, storage.ErrFutureRevision) {
-		b.Errorf("got %v, expected ErrFutureRevision", err)
-	}
+	b.is(err, storage.ErrFutureRevision)
 }
 
 func rangeOfCompactedRevisionFails(b *bench) {
@@ -217,11 +200,7 @@ func rangeOfCompactedRevisionFails(b *bench) {
 	second := b.put("a", "2", first)
 	b.compact(second)
 	_, err := b.Range(b.ctx, storage.RangeRequest{Prefix: b.prefix, Revision: first})
-	var compacted *storage.CompactedError
-	if !errors.As(err, &compacted) {
-		b.Fatalf("got %v, expected a CompactedError", err)
-	}
-	if compacted.Revision != 0 && compacted.Revision != second {
+	if compacted := b.compacted(err); compacted.Revision != 0 && compacted.Revision != second {
 		b.Errorf("the oldest revision is said to be %d, expected %d", compacted.Revision, second)
 	}
 	result := b.rangeOf(storage.RangeRequest{Prefix: b.prefix, Revision: second})
@@ -263,8 +242,7 @@ func compactKeepsCurrent(b *bench) {
 	last := b.put("a", "2", first)
 	b.compact(last)
 	b.expectNames(b.rangeOf(storage.RangeRequest{Prefix: b.prefix}), "a", "b")
-	kv, _ := b.get("a")
-	b.same(kv, &storage.KeyValue{Key: b.key("a"), Value: []byte("2"), Revision: last})
+	b.holds("a", "2", last)
 	b.put("a", "3", last)
 }
 
@@ -273,10 +251,7 @@ func compactTwiceFails(b *bench) {
 	last := b.create("b")
 	b.compact(last)
 	for _, revision := range []int64{first, last} {
-		var compacted *storage.CompactedError
-		if err := b.Compact(b.ctx, revision); !errors.As(err, &compacted) {
-			b.Errorf("compact %d after %d: got %v, expected a CompactedError", revision, last, err)
-		}
+		b.compacted(b.Compact(b.ctx, revision))
 	}
 }
 

@@ -37,7 +37,6 @@ func Run(t *testing.T, open func(t *testing.T) storage.Backend) {
 	}
 }
 
-// property is a property that every backend has.
 type property struct {
 	name  string
 	check func(*bench)
@@ -72,7 +71,12 @@ func (b *bench) key(name string) string { return b.prefix + name }
 
 func (b *bench) put(name, value string, expect int64) int64 {
 	b.Helper()
-	revision, err := b.Put(b.ctx, b.key(name), []byte(value), expect, 0)
+	return b.putFor(0, name, value, expect)
+}
+
+func (b *bench) putFor(ttl time.Duration, name, value string, expect int64) int64 {
+	b.Helper()
+	revision, err := b.Put(b.ctx, b.key(name), []byte(value), expect, ttl)
 	if err != nil {
 		b.Fatalf("put %s expecting %d: %v", name, expect, err)
 	}
@@ -130,7 +134,6 @@ func (b *bench) compact(revision int64) {
 	}
 }
 
-// watch opens a watch of the bench's prefix, which ends with the test.
 func (b *bench) watch(after int64) *observer {
 	b.Helper()
 	return b.watchPrefix(b.prefix, after)
@@ -138,22 +141,25 @@ func (b *bench) watch(after int64) *observer {
 
 func (b *bench) watchPrefix(prefix string, after int64) *observer {
 	b.Helper()
-	stream, err := b.Watch(b.ctx, prefix, after)
+	return &observer{bench: b, Stream: b.stream(b.ctx, prefix, after), revision: after}
+}
+
+func (b *bench) stream(ctx context.Context, prefix string, after int64) storage.Stream {
+	b.Helper()
+	stream, err := b.Watch(ctx, prefix, after)
 	if err != nil {
 		b.Fatalf("watch of %s after %d: %v", prefix, after, err)
 	}
 	b.Cleanup(stream.Close)
-	return &observer{bench: b, Stream: stream, revision: after}
+	return stream
 }
 
-// observer reads a stream and checks each batch.
 type observer struct {
 	*bench
 	storage.Stream
 	revision int64 // no further event may be up to it
 }
 
-// next returns the next batch.
 func (o *observer) next() storage.Batch {
 	o.Helper()
 	batch, err := o.Stream.Next(o.ctx)
@@ -191,6 +197,20 @@ func (o *observer) events(n int) []storage.Event {
 		o.Fatalf("got %d events, expected %d: %v", len(events), n, brief(events))
 	}
 	return events
+}
+
+func (o *observer) sees(revision int64) {
+	o.Helper()
+	if event := o.events(1)[0]; event.Revision != revision {
+		o.Fatalf("got revision %d, expected %d", event.Revision, revision)
+	}
+}
+
+func (o *observer) seesUntil(revision int64, n int) {
+	o.Helper()
+	if events := o.until(revision); len(events) != n {
+		o.Errorf("up to revision %d: got %v, expected %d events", revision, brief(events), n)
+	}
 }
 
 // until requests progress until the stream has come to revision, and returns the events on the way.
@@ -238,7 +258,6 @@ func (o *observer) progress() (storage.Batch, error) {
 	}
 }
 
-// eventually waits for a condition.
 func (b *bench) eventually(what string, condition func() bool) {
 	b.Helper()
 	for !condition() {
@@ -264,6 +283,38 @@ func (b *bench) conflict(err error, name string, expect int64, current *storage.
 	b.same(conflict.Current, current)
 }
 
+func (b *bench) is(err, want error) {
+	b.Helper()
+	if !errors.Is(err, want) {
+		b.Errorf("got %v, expected %v", err, want)
+	}
+}
+
+func (b *bench) compacted(err error) *storage.CompactedError {
+	b.Helper()
+	var compacted *storage.CompactedError
+	if !errors.As(err, &compacted) {
+		b.Fatalf("got %v, expected a CompactedError", err)
+	}
+	return compacted
+}
+
+func (b *bench) kv(name, value string, revision int64) *storage.KeyValue {
+	return &storage.KeyValue{Key: b.key(name), Value: []byte(value), Revision: revision}
+}
+
+func (b *bench) holds(name, value string, revision int64) {
+	b.Helper()
+	kv, _ := b.get(name)
+	b.same(kv, b.kv(name, value, revision))
+}
+
+func (b *bench) absent(name string) {
+	b.Helper()
+	kv, _ := b.get(name)
+	b.same(kv, nil)
+}
+
 func (b *bench) same(got, want *storage.KeyValue) {
 	b.Helper()
 	if describe(got) != describe(want) {
@@ -271,7 +322,6 @@ func (b *bench) same(got, want *storage.KeyValue) {
 	}
 }
 
-// sameKind checks what kind of write event i is.
 func (b *bench) sameKind(i int, got, want *storage.Event) {
 	b.Helper()
 	if got.Created != want.Created || got.Deleted != want.Deleted {

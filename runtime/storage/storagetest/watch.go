@@ -2,7 +2,6 @@ package storagetest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -12,27 +11,17 @@ import (
 )
 
 var watches = []property{
-	{"AfterRevision", watchAfterRevision},
-	{"FromNow", watchFromNow},
-	{"FromNowSeesTheNextWrite", watchFromNowSeesTheNextWrite},
-	{"TellsPrevious", watchTellsPrevious},
+	{"AfterRevision", watchAfterRevision}, {"FromNow", watchFromNow},
+	{"FromNowSeesTheNextWrite", watchFromNowSeesTheNextWrite}, {"TellsPrevious", watchTellsPrevious},
 	{"OfCompactedRevisionTellsCreations", watchOfCompactedRevisionTellsCreations},
-	{"KeepsToPrefix", watchKeepsToPrefix},
-	{"OfHistoryAndLive", watchOfHistoryAndLive},
-	{"OfLargeHistory", watchOfLargeHistory},
-	{"BatchesAdvance", watchBatchesAdvance},
-	{"OfCompactedFails", watchOfCompactedFails},
-	{"OutlivesCompaction", watchOutlivesCompaction},
-	{"Progress", watchProgress},
-	{"ProgressFromTheStart", watchProgressFromTheStart},
-	{"ProgressNeverOvertakesEvents", watchProgressNeverOvertakesEvents},
-	{"OfTheFuture", watchOfTheFuture},
-	{"OfTheEndOfTime", watchOfTheEndOfTime},
-	{"OfNegativeRevisionFails", watchOfNegativeRevisionFails},
-	{"EndsWithItsContext", watchEndsWithItsContext},
-	{"NextEndsWithContext", nextEndsWithContext},
-	{"EndsWithClose", watchEndsWithClose},
-	{"ManyWatchers", manyWatchers},
+	{"KeepsToPrefix", watchKeepsToPrefix}, {"OfHistoryAndLive", watchOfHistoryAndLive},
+	{"OfLargeHistory", watchOfLargeHistory}, {"BatchesAdvance", watchBatchesAdvance},
+	{"OfCompactedFails", watchOfCompactedFails}, {"OutlivesCompaction", watchOutlivesCompaction},
+	{"Progress", watchProgress}, {"ProgressFromTheStart", watchProgressFromTheStart},
+	{"ProgressNeverOvertakesEvents", watchProgressNeverOvertakesEvents}, {"OfTheFuture", watchOfTheFuture},
+	{"OfTheEndOfTime", watchOfTheEndOfTime}, {"OfNegativeRevisionFails", watchOfNegativeRevisionFails},
+	{"EndsWithItsContext", watchEndsWithItsContext}, {"NextEndsWithContext", nextEndsWithContext},
+	{"EndsWithClose", watchEndsWithClose}, {"ManyWatchers", manyWatchers},
 }
 
 func watchAfterRevision(b *bench) {
@@ -41,11 +30,9 @@ func watchAfterRevision(b *bench) {
 	second := b.put("a", "2", first)
 	third := b.put("b", "3", 0)
 	events := b.watch(first).events(2)
-	b.same(&events[0].KeyValue, &storage.KeyValue{Key: b.key("a"), Value: []byte("2"), Revision: second})
-	b.same(&events[1].KeyValue, &storage.KeyValue{Key: b.key("b"), Value: []byte("3"), Revision: third})
-	if rest := b.watch(third).until(b.create("end")); len(rest) != 1 {
-		b.Errorf("after the last write: %v", brief(rest))
-	}
+	b.same(&events[0].KeyValue, b.kv("a", "2", second))
+	b.same(&events[1].KeyValue, b.kv("b", "3", third))
+	b.watch(third).seesUntil(b.create("end"), 1)
 }
 
 func watchFromNow(b *bench) {
@@ -54,16 +41,14 @@ func watchFromNow(b *bench) {
 	o.revision = first
 	second := b.put("a", "2", first)
 	event := o.events(1)[0]
-	b.same(&event.KeyValue, &storage.KeyValue{Key: b.key("a"), Value: []byte("2"), Revision: second})
+	b.same(&event.KeyValue, b.kv("a", "2", second))
 }
 
 func watchFromNowSeesTheNextWrite(b *bench) {
 	for i := range 20 {
 		o := b.watch(0)
 		written := b.create(fmt.Sprint(i))
-		if event := o.events(1)[0]; event.Revision != written {
-			b.Fatalf("got revision %d, expected %d", event.Revision, written)
-		}
+		o.sees(written)
 	}
 }
 
@@ -75,12 +60,10 @@ func watchTellsPrevious(b *bench) {
 	fourth := b.put("a", "4", 0)
 	events := o.events(4)
 	for i, want := range []storage.Event{
-		{Created: true, KeyValue: storage.KeyValue{Key: b.key("a"), Value: []byte("1"), Revision: first}},
-		{KeyValue: storage.KeyValue{Key: b.key("a"), Value: []byte("2"), Revision: second},
-			Previous: &storage.KeyValue{Key: b.key("a"), Value: []byte("1"), Revision: first}},
-		{Deleted: true, KeyValue: storage.KeyValue{Key: b.key("a"), Revision: third},
-			Previous: &storage.KeyValue{Key: b.key("a"), Value: []byte("2"), Revision: second}},
-		{Created: true, KeyValue: storage.KeyValue{Key: b.key("a"), Value: []byte("4"), Revision: fourth}},
+		{Created: true, KeyValue: *b.kv("a", "1", first)},
+		{KeyValue: *b.kv("a", "2", second), Previous: b.kv("a", "1", first)},
+		{Deleted: true, KeyValue: *b.kv("a", "", third), Previous: b.kv("a", "2", second)},
+		{Created: true, KeyValue: *b.kv("a", "4", fourth)},
 	} {
 		b.sameKind(i, &events[i], &want)
 		b.same(&events[i].KeyValue, &want.KeyValue)
@@ -99,9 +82,9 @@ func watchOfCompactedRevisionTellsCreations(b *bench) {
 	b.compact(second)
 	event := b.watch(second - 1).events(1)[0]
 	b.sameKind(0, &event, &storage.Event{})
-	b.same(&event.KeyValue, &storage.KeyValue{Key: b.key("a"), Value: []byte("2"), Revision: second})
+	b.same(&event.KeyValue, b.kv("a", "2", second))
 	if event.Previous != nil {
-		b.same(event.Previous, &storage.KeyValue{Key: b.key("a"), Value: []byte("1"), Revision: first})
+		b.same(event.Previous, b.kv("a", "1", first))
 	}
 	third := b.put("b", "1", 0)
 	b.compact(third)
@@ -179,11 +162,7 @@ func watchOfCompactedFails(b *bench) {
 		defer stream.Close()
 		err = toTheEnd(b.ctx, stream)
 	}
-	var compacted *storage.CompactedError
-	if !errors.As(err, &compacted) {
-		b.Fatalf("got %v, expected a CompactedError", err)
-	}
-	if compacted.Revision != third {
+	if compacted := b.compacted(err); compacted.Revision != third {
 		b.Errorf("the oldest revision is said to be %d, expected %d", compacted.Revision, third)
 	}
 	if stream != nil {
@@ -192,9 +171,7 @@ func watchOfCompactedFails(b *bench) {
 		}
 	}
 	last := b.put("a", "4", third)
-	if event := b.watch(third).events(1)[0]; event.Revision != last {
-		b.Errorf("got revision %d, expected %d", event.Revision, last)
-	}
+	b.watch(third).sees(last)
 }
 
 func watchOutlivesCompaction(b *bench) {
@@ -206,36 +183,24 @@ func watchOutlivesCompaction(b *bench) {
 	o.until(revision)
 	b.compact(revision)
 	revision = b.put("a", "", revision)
-	if event := o.events(1)[0]; event.Revision != revision {
-		b.Errorf("got revision %d, expected %d", event.Revision, revision)
-	}
+	o.sees(revision)
 }
 
 func watchProgress(b *bench) {
 	o := b.watchPrefix(b.key("watched/"), b.revision())
 	for i := range 5 {
 		elsewhere := b.create(fmt.Sprintf("elsewhere/%d", i))
-		if events := o.until(elsewhere); len(events) != 0 {
-			b.Errorf("got %v", brief(events))
-		}
+		o.seesUntil(elsewhere, 0)
 	}
 	here := b.create("watched/a")
-	if event := o.events(1)[0]; event.Revision != here {
-		b.Errorf("got revision %d, expected %d", event.Revision, here)
-	}
+	o.sees(here)
 }
 
 func watchProgressFromTheStart(b *bench) {
 	last := b.create("a", "b")
-	if events := b.watch(0).until(last); len(events) != 0 {
-		b.Errorf("from now: got %v", brief(events))
-	}
-	if events := b.watch(last - 1).until(last); len(events) != 1 {
-		b.Errorf("after %d: got %v", last-1, brief(events))
-	}
-	if events := b.watch(last).until(last); len(events) != 0 {
-		b.Errorf("after %d: got %v", last, brief(events))
-	}
+	b.watch(0).seesUntil(last, 0)
+	b.watch(last-1).seesUntil(last, 1)
+	b.watch(last).seesUntil(last, 0)
 }
 
 // watchProgressNeverOvertakesEvents requests progress all the time while a stream catches up and other goroutines
@@ -277,13 +242,7 @@ func watchProgressNeverOvertakesEvents(b *bench) {
 func watchOfTheEndOfTime(b *bench) {
 	ctx, cancel := context.WithCancel(b.ctx)
 	defer cancel()
-	stream, err := b.Watch(ctx, b.prefix, math.MaxInt64)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer stream.Close()
-	ended := make(chan error, 1)
-	go func() { ended <- toTheEnd(b.ctx, stream) }()
+	ended := b.next(b.ctx, b.stream(ctx, b.prefix, math.MaxInt64))
 	other := b.watch(b.revision())
 	b.create("a")
 	other.events(1)
@@ -292,9 +251,7 @@ func watchOfTheEndOfTime(b *bench) {
 		b.Error(err)
 	default:
 		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) {
-			b.Error(err)
-		}
+		b.is(<-ended, context.Canceled)
 	}
 }
 
@@ -305,9 +262,7 @@ func watchOfTheFuture(b *bench) {
 	for i := 0; revision <= future; i++ {
 		revision = b.create(fmt.Sprint(i))
 	}
-	if event := o.events(1)[0]; event.Revision != future+1 {
-		b.Errorf("got revision %d, expected %d", event.Revision, future+1)
-	}
+	o.sees(future + 1)
 }
 
 func watchOfNegativeRevisionFails(b *bench) {
@@ -330,7 +285,6 @@ func toTheEnd(ctx context.Context, stream storage.Stream) error {
 	}
 }
 
-// next reads to the end in a goroutine.
 func (b *bench) next(ctx context.Context, stream storage.Stream) <-chan error {
 	ended := make(chan error, 1)
 	go func() { ended <- toTheEnd(ctx, stream) }()
@@ -350,40 +304,24 @@ func (b *bench) wait(what string, ended <-chan error) error {
 
 func watchEndsWithItsContext(b *bench) {
 	ctx, cancel := context.WithCancel(b.ctx)
-	stream, err := b.Watch(ctx, b.prefix, 0)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer stream.Close()
+	stream := b.stream(ctx, b.prefix, 0)
 	ended := b.next(b.ctx, stream)
 	cancel()
-	if err := b.wait("the watch's context was cancelled", ended); !errors.Is(err, context.Canceled) {
-		b.Errorf("got %v, expected context.Canceled", err)
-	}
+	b.is(b.wait("the watch's context was cancelled", ended), context.Canceled)
 	if _, err := stream.Next(b.ctx); err == nil {
 		b.Error("Next succeeds after the stream ended")
 	}
 }
 
 func nextEndsWithContext(b *bench) {
-	stream, err := b.Watch(b.ctx, b.prefix, 0)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer stream.Close()
 	ctx, cancel := context.WithTimeout(b.ctx, time.Millisecond)
 	defer cancel()
-	err = b.wait("Next's context timed out", b.next(ctx, stream))
-	if !errors.Is(err, context.DeadlineExceeded) {
-		b.Errorf("got %v, expected context.DeadlineExceeded", err)
-	}
+	ended := b.next(ctx, b.stream(b.ctx, b.prefix, 0))
+	b.is(b.wait("Next's context timed out", ended), context.DeadlineExceeded)
 }
 
 func watchEndsWithClose(b *bench) {
-	stream, err := b.Watch(b.ctx, b.prefix, 0)
-	if err != nil {
-		b.Fatal(err)
-	}
+	stream := b.stream(b.ctx, b.prefix, 0)
 	ended := b.next(b.ctx, stream)
 	stream.Close()
 	stream.Close() // which is harmless
@@ -399,15 +337,9 @@ func manyWatchers(b *bench) {
 	const watchers, events = 100, 20
 	start := b.revision()
 	failed := make(chan error, watchers)
-	for i := range watchers {
-		stream, err := b.Watch(b.ctx, b.prefix, start)
-		if err != nil {
-			b.Fatalf("watch %d: %v", i, err)
-		}
-		go func() {
-			defer stream.Close()
-			failed <- follow(b.ctx, stream, start, events)
-		}()
+	for range watchers {
+		stream := b.stream(b.ctx, b.prefix, start)
+		go func() { failed <- follow(b.ctx, stream, start, events) }()
 	}
 	for i := range events {
 		b.create(fmt.Sprint(i))

@@ -1,36 +1,27 @@
 package storagetest
 
 import (
-	"bytes"
-	"errors"
 	"strings"
 
 	"apigen.dev/runtime/storage"
 )
 
 var writes = []property{
-	{"CreateThenGet", createThenGet},
-	{"CreateOfPresentConflicts", createOfPresentConflicts},
-	{"PutOverRightRevision", putOverRightRevision},
-	{"PutOverWrongRevisionConflicts", putOverWrongRevisionConflicts},
-	{"PutOverAbsentConflicts", putOverAbsentConflicts},
-	{"DeleteAtRightRevision", deleteAtRightRevision},
+	{"CreateThenGet", createThenGet}, {"CreateOfPresentConflicts", createOfPresentConflicts},
+	{"PutOverRightRevision", putOverRightRevision}, {"PutOverWrongRevisionConflicts", putOverWrongRevisionConflicts},
+	{"PutOverAbsentConflicts", putOverAbsentConflicts}, {"DeleteAtRightRevision", deleteAtRightRevision},
 	{"DeleteAtWrongRevisionConflicts", deleteAtWrongRevisionConflicts},
-	{"DeleteOfAbsentConflicts", deleteOfAbsentConflicts},
-	{"DeleteWithoutRevisionFails", deleteWithoutRevisionFails},
-	{"CreateAfterDelete", createAfterDelete},
-	{"EmptyValue", emptyValue},
-	{"AnyBytes", anyBytes},
+	{"DeleteOfAbsentConflicts", deleteOfAbsentConflicts}, {"DeleteWithoutRevisionFails", deleteWithoutRevisionFails},
+	{"CreateAfterDelete", createAfterDelete}, {"EmptyValue", emptyValue}, {"AnyBytes", anyBytes},
 	{"RevisionsIncreaseAcrossKeys", revisionsIncreaseAcrossKeys},
-	{"FailedWritesWriteNothing", failedWritesWriteNothing},
-	{"LargeValue", largeValue},
+	{"FailedWritesWriteNothing", failedWritesWriteNothing}, {"LargeValue", largeValue},
 	{"TooLargeValue", tooLargeValue},
 }
 
 func createThenGet(b *bench) {
 	written := b.put("a", "1", 0)
 	kv, revision := b.get("a")
-	b.same(kv, &storage.KeyValue{Key: b.key("a"), Value: []byte("1"), Revision: written})
+	b.same(kv, b.kv("a", "1", written))
 	if revision < written {
 		b.Errorf("get at revision %d, after a write at %d", revision, written)
 	}
@@ -38,30 +29,33 @@ func createThenGet(b *bench) {
 
 func createOfPresentConflicts(b *bench) {
 	b.put("a", "1", 0)
-	current, _ := b.get("a")
-	_, err := b.Put(b.ctx, b.key("a"), []byte("2"), 0, 0)
-	b.conflict(err, "a", 0, current)
+	b.putConflicts("a", 0)
+}
+
+// putConflicts checks that a write of a key conflicts with its present state, which the write leaves as it is.
+func (b *bench) putConflicts(name string, expect int64) {
+	b.Helper()
+	before, _ := b.get(name)
+	_, err := b.Put(b.ctx, b.key(name), []byte("new"), expect, 0)
+	b.conflict(err, name, expect, before)
+	after, _ := b.get(name)
+	b.same(after, before)
 }
 
 func putOverRightRevision(b *bench) {
 	first := b.put("a", "1", 0)
 	second := b.put("a", "2", first)
-	kv, _ := b.get("a")
-	b.same(kv, &storage.KeyValue{Key: b.key("a"), Value: []byte("2"), Revision: second})
+	b.holds("a", "2", second)
 }
 
 func putOverWrongRevisionConflicts(b *bench) {
 	first := b.put("a", "1", 0)
 	b.put("a", "2", first)
-	current, _ := b.get("a")
-	_, err := b.Put(b.ctx, b.key("a"), []byte("3"), first, 0)
-	b.conflict(err, "a", first, current)
+	b.putConflicts("a", first)
 }
 
 func putOverAbsentConflicts(b *bench) {
-	revision := b.revision()
-	_, err := b.Put(b.ctx, b.key("a"), []byte("1"), revision, 0)
-	b.conflict(err, "a", revision, nil)
+	b.putConflicts("a", b.revision())
 }
 
 func deleteAtRightRevision(b *bench) {
@@ -111,15 +105,12 @@ func createAfterDelete(b *bench) {
 	if second <= removed {
 		b.Errorf("created again at revision %d, removed at %d", second, removed)
 	}
-	_, err := b.Put(b.ctx, b.key("a"), []byte("3"), first, 0)
-	current, _ := b.get("a")
-	b.conflict(err, "a", first, current)
+	b.putConflicts("a", first)
 }
 
 func emptyValue(b *bench) {
 	written := b.put("a", "", 0)
-	kv, _ := b.get("a")
-	b.same(kv, &storage.KeyValue{Key: b.key("a"), Revision: written})
+	b.holds("a", "", written)
 }
 
 func anyBytes(b *bench) {
@@ -128,11 +119,8 @@ func anyBytes(b *bench) {
 		value[i] = byte(i)
 	}
 	name := "é\x00\xff\x01"
-	b.put(name, string(value), 0)
-	kv, _ := b.get(name)
-	if kv == nil || !bytes.Equal(kv.Value, value) {
-		b.Errorf("got %s", describe(kv))
-	}
+	written := b.put(name, string(value), 0)
+	b.holds(name, string(value), written)
 }
 
 func revisionsIncreaseAcrossKeys(b *bench) {
@@ -171,12 +159,9 @@ func failedWritesWriteNothing(b *bench) {
 	if _, err := b.Delete(b.ctx, b.key("a"), written+1); err == nil {
 		b.Fatal("delete at a wrong revision succeeded")
 	}
-	kv, _ := b.get("a")
-	b.same(kv, &storage.KeyValue{Key: b.key("a"), Value: []byte("1"), Revision: written})
+	b.holds("a", "1", written)
 	last := b.put("end", "", 0)
-	if got := events.until(last); len(got) != 1 {
-		b.Errorf("events: %v", brief(got))
-	}
+	events.seesUntil(last, 1)
 }
 
 func largeValue(b *bench) {
@@ -191,10 +176,7 @@ func largeValue(b *bench) {
 func tooLargeValue(b *bench) {
 	for _, size := range []int{3<<19 + 1, 3 << 20} {
 		_, err := b.Put(b.ctx, b.key("a"), make([]byte, size), 0, 0)
-		if !errors.Is(err, storage.ErrTooLarge) {
-			b.Errorf("put of %d bytes: got %v, expected ErrTooLarge", size, err)
-		}
+		b.is(err, storage.ErrTooLarge)
 	}
-	kv, _ := b.get("a")
-	b.same(kv, nil)
+	b.absent("a")
 }

@@ -57,7 +57,6 @@ func insist(ctx context.Context, step func() (any, error)) error {
 	}
 }
 
-// client returns a client without a user.
 func (c *Cluster) client(t testing.TB) *clientv3.Client {
 	t.Helper()
 	info := transport.TLSInfo{TrustedCAFile: c.Certificates.CAFile, CertFile: c.Certificates.CertFile,

@@ -21,7 +21,6 @@ var source []byte
 
 var build = sync.OnceValues(buildBinary)
 
-// binary returns the path of the etcd binary.
 func binary(t testing.TB) string {
 	t.Helper()
 	path, err := build()
@@ -73,8 +72,7 @@ func buildBinary() (string, error) {
 	return path, nil
 }
 
-// moduleDirectory returns the directory of this file's module, which requires all modules of etcd; "" where there is
-// none.
+// moduleDirectory returns the directory of this file's module, which requires etcd's modules; "" if it is absent.
 func moduleDirectory() string {
 	_, file, _, ok := runtime.Caller(0)
 	if _, err := os.Stat(file); !ok || err != nil {

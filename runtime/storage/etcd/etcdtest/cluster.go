@@ -28,7 +28,7 @@ func StartCluster(t testing.TB, n int) *Cluster {
 		p.peerProxy = StartProxy(t, p.peerPort)
 		names = append(names, p.name+"="+p.advertisedURL())
 		c.Members = append(c.Members, p)
-		t.Cleanup(p.Close)
+		t.Cleanup(p.Kill)
 	}
 	for _, p := range c.Members {
 		p.cluster = strings.Join(names, ",")

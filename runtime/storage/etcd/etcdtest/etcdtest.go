@@ -45,7 +45,7 @@ type Process struct {
 func Start(t testing.TB, flags ...string) *Process {
 	t.Helper()
 	p := &Process{t: t, name: "test", dir: t.TempDir(), flags: flags}
-	t.Cleanup(p.Close)
+	t.Cleanup(p.Kill)
 	for try := 1; ; try++ {
 		p.clientPort, p.peerPort, p.metricsPort = FreePort(t), FreePort(t), FreePort(t)
 		p.cluster = p.name + "=" + p.peerURL()
@@ -131,9 +131,6 @@ func (p *Process) Restart() {
 		p.t.Fatalf("etcd does not start again: %v", err)
 	}
 }
-
-// Close ends the process. It may be called more than once; Start registers it.
-func (p *Process) Close() { p.Kill() }
 
 func (p *Process) ended() bool {
 	select {

@@ -3,6 +3,7 @@ package etcd
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"apigen.dev/runtime/storage"
@@ -10,6 +11,7 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 )
 
@@ -24,13 +26,11 @@ type resumption struct {
 	began  atomic.Bool  // the watch was created once
 }
 
-// newWatcher returns a watcher with a gRPC stream of its own.
 func (s *stream) newWatcher(client *clientv3.Client) clientv3.Watcher {
 	return clientv3.NewWatchFromWatchClient(&resumption{WatchClient: pb.NewWatchClient(client.ActiveConnection()),
 		stream: s}, client)
 }
 
-// Watch implements pb.WatchClient.
 func (r *resumption) Watch(ctx context.Context, options ...grpc.CallOption) (pb.Watch_WatchClient, error) {
 	connection, err := r.WatchClient.Watch(ctx, options...)
 	if err != nil {
@@ -45,7 +45,6 @@ type resumed struct {
 	of *resumption
 }
 
-// Recv implements pb.Watch_WatchClient.
 func (c *resumed) Recv() (*pb.WatchResponse, error) {
 	response, err := c.Watch_WatchClient.Recv()
 	if err != nil {
@@ -65,4 +64,41 @@ func (c *resumed) Recv() (*pb.WatchResponse, error) {
 	}
 	c.of.heard.Store(max(found, heard)) // a watcher reads from one connection at a time
 	return response, nil
+}
+
+// sharedWatcher is one stream of the one watcher that a client of an etcd in the same process has: without a
+// connection, a client can't make another one. That watcher opens a stream for each set of metadata, so every
+// sharedWatcher has its own.
+type sharedWatcher struct {
+	clientv3.Watcher
+	key string
+
+	mu     sync.Mutex
+	events clientv3.WatchChan
+}
+
+func (w *sharedWatcher) apart(ctx context.Context) context.Context {
+	return metadata.AppendToOutgoingContext(ctx, "apigen-watch", w.key)
+}
+
+func (w *sharedWatcher) Watch(ctx context.Context, key string, options ...clientv3.OpOption) clientv3.WatchChan {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.events = w.Watcher.Watch(w.apart(ctx), key, options...)
+	return w.events
+}
+
+func (w *sharedWatcher) RequestProgress(ctx context.Context) error {
+	return w.Watcher.RequestProgress(w.apart(ctx))
+}
+
+// Close waits until the watch has ended. The caller has ended its context.
+func (w *sharedWatcher) Close() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.events != nil {
+		for range w.events { // drop the remaining events
+		}
+	}
+	return nil
 }
