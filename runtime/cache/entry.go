@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"apigen.dev/runtime/api"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // Entry is one object at one revision: its rendition in the storage version, the labels and fields that selectors ask
@@ -202,8 +203,8 @@ func (e *Entry) stored() api.Rendition {
 	return r
 }
 
-// Labels returns the entry's labels as a labels.Labels, so that a labels.Selector can match them without allocating.
-func (e *Entry) Labels() LabelSet { return LabelSet{e} }
+// Labels returns the entry's labels. It doesn't allocate.
+func (e *Entry) Labels() labels.Labels { return LabelSet{e} }
 
 // Field returns the value at index i of Record.Fields, "" where there is none.
 func (e *Entry) Field(i int) string {
@@ -283,17 +284,17 @@ func appendField(packed []byte, key, field string) []byte {
 	return append(packed, field...)
 }
 
-func appendLabels(packed []byte, labels map[string]string) []byte {
+func appendLabels(packed []byte, all map[string]string) []byte {
 	names := make([]string, 0, 16)
-	for name := range labels {
+	for name := range all {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	for _, name := range names {
 		packed = binary.AppendUvarint(packed, uint64(len(name)))
 		packed = append(packed, name...)
-		packed = binary.AppendUvarint(packed, uint64(len(labels[name])))
-		packed = append(packed, labels[name]...)
+		packed = binary.AppendUvarint(packed, uint64(len(all[name])))
+		packed = append(packed, all[name]...)
 	}
 	return packed
 }

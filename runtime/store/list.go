@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"strings"
 
 	"apigen.dev/runtime/api"
@@ -131,26 +130,14 @@ func (r *reader) listSnapshot(ctx context.Context, l *listing) (*cache.Snapshot,
 // listOne lists by reading one key, where a field selector names the only object that can match.
 func (r *reader) listOne(ctx context.Context, l *listing) (*api.Page, error) {
 	o, revision, err := r.get(ctx, l.only, l.wanted)
-	if errors.Is(err, cache.ErrCorrupt) {
-		var bad listFailures
-		bad.addCorrupt(l.only, err)
-		return nil, bad.err(r.gr)
-	}
 	if err != nil {
 		return nil, err
 	}
 	p := newPage()
-	if !o.absent() && o.selected(&l.Selector) {
-		rendition, err := o.rendition(l.form)
-		if err != nil {
-			p.close()
-			var bad listFailures
-			bad.addUnrendered(l.only, l.form, err)
-			return nil, bad.err(r.gr)
-		}
-		p.items = append(p.items, rendition)
+	if o != nil {
+		p.add(o, l)
 	}
-	return p.page(l, revision, "", false, -1)
+	return p.page(l, revision, -1)
 }
 
 // keyBelow returns the key of a name directly below prefix, or "" for a name that no object can have.

@@ -22,56 +22,28 @@ func (r *reader) listBackend(ctx context.Context, l *listing) (*api.Page, error)
 			return nil, err
 		}
 	}
-	p := newPage()
-	page, err := r.fillFromBackend(ctx, p, l)
-	if err != nil {
-		p.close()
-	}
-	return page, err
-}
-
-func (r *reader) fillFromBackend(ctx context.Context, p *pageItems, l *listing) (*api.Page, error) {
 	req := storage.RangeRequest{Prefix: l.prefix, From: l.from, Revision: l.exact, Limit: firstChunk}
 	if l.limit > 0 {
 		req.Limit = int64(min(l.limit, maxChunk))
 	}
-	last := ""
-	var bad listFailures
+	p := newPage()
 	for {
 		result, err := r.backend.Range(ctx, req)
 		if err != nil {
+			p.close()
 			return nil, r.rangeError(ctx, err, req.Revision, l)
 		}
 		req.Revision = result.Revision
 		for i := range result.Items {
-			kv := &result.Items[i]
-			rec, readErr := r.decode(kv)
-			if readErr == nil && !l.record(rec) {
-				continue
+			if p.add(r.decode(&result.Items[i]), l) {
+				return p.page(l, result.Revision, -1)
 			}
-			if l.limit > 0 && len(p.items) == l.limit {
-				return p.unless(&bad, l, result.Revision, last, true, -1)
-			}
-			if readErr != nil {
-				if bad.addCorrupt(kv.Key, readErr) {
-					return nil, bad.err(l.gr)
-				}
-				continue
-			}
-			rendition, err := rec.rendition(l.form)
-			if err != nil {
-				if bad.addUnrendered(kv.Key, l.form, err) {
-					return nil, bad.err(l.gr)
-				}
-				continue
-			}
-			p.items, last = append(p.items, rendition), kv.Key
 		}
 		if !result.More || len(result.Items) == 0 {
-			return p.unless(&bad, l, result.Revision, last, false, -1)
+			return p.page(l, result.Revision, -1)
 		}
-		if l.Empty() && l.limit > 0 && len(p.items) == l.limit {
-			return p.unless(&bad, l, result.Revision, last, true, int(result.Remaining))
+		if p.more = l.Empty() && l.limit > 0 && len(p.items) == l.limit; p.more {
+			return p.page(l, result.Revision, int(result.Remaining))
 		}
 		req.From = result.Items[len(result.Items)-1].Key + "\x00"
 		req.Limit = min(req.Limit*2, maxChunk)

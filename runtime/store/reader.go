@@ -151,12 +151,12 @@ func (r *reader) await(ctx context.Context, revision int64) error {
 }
 
 // decode decodes a value of the backend.
-func (r *reader) decode(kv *storage.KeyValue) (*record, error) {
-	rec, err := r.codec.Decode(kv.Key, kv.Value, kv.Revision)
+func (r *reader) decode(kv *storage.KeyValue) *record {
+	decoded, err := r.codec.Decode(kv.Key, kv.Value, kv.Revision)
 	if err != nil {
-		return nil, corruptError(kv.Key, err)
+		err = corruptError(kv.Key, err)
 	}
-	return &record{Record: rec, key: kv.Key, revision: kv.Revision, codec: r.codec, stored: r.stored}, nil
+	return &record{Record: decoded, key: kv.Key, revision: kv.Revision, err: err, r: r}
 }
 
 // ready returns nil where the cache serves reads, or there is none.

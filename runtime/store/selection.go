@@ -141,32 +141,40 @@ func (s *Selector) Matches(l labels.Labels, f Fields) bool {
 	return s.labels == nil || s.labels.Matches(l)
 }
 
-func (s *Selector) entry(e *cache.Entry) bool {
-	if s.key != "" && s.key != e.Key() {
+// selects tells whether the selector selects an object that can be read.
+func (s *Selector) selects(o object) bool {
+	if s.key != "" && s.key != o.Key() {
 		return false
 	}
 	if s.labels == nil {
-		return s.Matches(nil, e)
+		return s.Matches(nil, o)
 	}
-	return s.Matches(e.Labels(), e)
+	return s.Matches(o.Labels(), o)
 }
+
+// covers is selects for all objects: a read that covers an object which can't be read fails.
+func (s *Selector) covers(o object) bool { return o.Err() != nil || s.selects(o) }
 
 // match returns the selector as the cache takes it; nil selects everything.
 func (s *Selector) match() cache.Match {
 	if s.Empty() {
 		return nil
 	}
-	return s.entry
+	return func(e *cache.Entry) bool { return s.selects(e) }
 }
 
-// record is an object that was read from the backend, as cache.Entry is one of the cache.
+// record is an object that was read from the backend.
 type record struct {
 	cache.Record
 	key      string
 	revision int64
-	codec    cache.Codec
-	stored   api.Form
+	err      error
+	r        *reader
 }
+
+func (r *record) Key() string           { return r.key }
+func (r *record) Err() error            { return r.err }
+func (r *record) Labels() labels.Labels { return labels.Set(r.Record.Labels) }
 
 // Field returns the value at a place.
 func (r *record) Field(i int) string {
@@ -176,13 +184,9 @@ func (r *record) Field(i int) string {
 	return ""
 }
 
-func (r *record) rendition(form api.Form) (api.Rendition, error) {
-	if form == r.stored {
-		return r.Rendition, nil
+func (r *record) Rendition(form api.Form) (api.Rendition, error) {
+	if r.err != nil || form == r.r.stored {
+		return r.Record.Rendition, r.err
 	}
-	return r.codec.Render(r.key, r.Rendition, form)
-}
-
-func (s *Selector) record(r *record) bool {
-	return s.Empty() || (s.key == "" || s.key == r.key) && s.Matches(labels.Set(r.Labels), r)
+	return r.r.codec.Render(r.key, r.Record.Rendition, form)
 }

@@ -68,14 +68,14 @@ func (s *initial) next(ctx context.Context, w *watch) (done bool, err error) {
 
 func (s *initial) nextCached(w *watch) (done bool) {
 	for e := range s.snapshot.Select(s.prefix, s.from, s.sel.lookup) {
-		if e.Err() == nil && !s.sel.Empty() && !s.sel.entry(e) {
+		if !s.sel.covers(e) {
 			continue
 		}
 		if len(w.events) == maxEvents && s.bad.none() {
 			s.from = e.Key()
 			return false
 		}
-		if s.add(w, e.Key(), e.Revision(), e.Err(), func() (api.Rendition, error) { return e.Rendition(w.form) }) {
+		if s.add(w, e, e.Revision()) {
 			return true
 		}
 	}
@@ -90,12 +90,7 @@ func (s *initial) nextBackend(ctx context.Context, w *watch) (done bool, err err
 		return false, watchError(err, s.revision)
 	}
 	for i := range result.Items {
-		kv := &result.Items[i]
-		rec, err := s.r.decode(kv)
-		if err == nil && !s.sel.record(rec) {
-			continue
-		}
-		if s.add(w, kv.Key, kv.Revision, err, func() (api.Rendition, error) { return rec.rendition(w.form) }) {
+		if rec := s.r.decode(&result.Items[i]); s.sel.covers(rec) && s.add(w, rec, rec.revision) {
 			return true, nil
 		}
 	}
@@ -108,24 +103,16 @@ func (s *initial) nextBackend(ctx context.Context, w *watch) (done bool, err err
 
 // add appends one object of the state to w's events, or notes that it can't be read or rendered. It tells whether it
 // has noted enough of them.
-func (s *initial) add(w *watch, key string, revision int64, readErr error,
-	render func() (api.Rendition, error),
-) (enough bool) {
-	switch {
-	case readErr != nil && w.corrupt:
-		w.events = append(w.events, s.r.corruptEvent(api.Corrupt, key, revision))
+func (s *initial) add(w *watch, o object, revision int64) (enough bool) {
+	if o.Err() != nil && w.corrupt {
+		w.events = append(w.events, s.r.corruptEvent(api.Corrupt, o.Key(), revision))
 		return false
-	case readErr != nil:
-		return s.bad.addCorrupt(key, readErr)
 	}
-	rendition, err := render()
-	if err != nil {
-		return s.bad.addUnrendered(key, w.form, err)
-	}
-	if s.bad.none() {
+	rendition, ok := s.bad.render(o, w.form)
+	if ok && s.bad.none() {
 		w.events = append(w.events, api.Event{Type: api.Added, Object: rendition})
 	}
-	return false
+	return s.bad.enough()
 }
 
 // cacheSource follows the cache's log.
@@ -303,9 +290,9 @@ func (s *backendSource) event(e *storage.Event, form api.Form) (event api.Event,
 		event.Type = api.Modified
 	}
 	if event.Type == api.Deleted {
-		last.Rendition = s.r.codec.Restamp(last.Rendition, e.Revision)
+		last.Record.Rendition = s.r.codec.Restamp(last.Record.Rendition, e.Revision)
 	}
-	event.Object, err = last.rendition(form)
+	event.Object, err = last.Rendition(form)
 	return event, err == nil, err
 }
 
@@ -318,9 +305,9 @@ func (s *backendSource) corruptEvent(kind api.EventType, e *storage.Event, err e
 }
 
 func (s *backendSource) matching(kv *storage.KeyValue) (*record, error) {
-	rec, err := s.r.decode(kv)
-	if err != nil || !s.sel.record(rec) {
-		return nil, err
+	rec := s.r.decode(kv)
+	if rec.err != nil || !s.sel.selects(rec) {
+		return nil, rec.err
 	}
 	return rec, nil
 }
