@@ -24,7 +24,7 @@ func (k *kind[T]) Create(
 		return api.Result{}, internal(err)
 	}
 	return k.create(ctx, &request[T]{
-		verb: createVerb, namespace: namespace, version: v, scope: wholeScope[T]{}, proposal: &sent[T]{body: body},
+		verb: createVerb, namespace: namespace, version: v, proposal: &sent[T]{body: body},
 		options: opts,
 	})
 }

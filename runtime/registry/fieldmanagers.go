@@ -43,39 +43,23 @@ func newFieldManagers[T api.Object](
 		o.types[v.GVK.Version] = types
 	}
 	sets := &ownership.Sets{}
-	for _, subresource := range append([]string{""}, names(d.Subresources)...) {
-		filters := o.filters(d, subresource)
+	add := func(subresource string, filters map[fieldpath.APIVersion]fieldpath.Filter) {
 		for i := range all.Served {
-			v := &all.Served[i]
-			o.managers[managerKey{v.GVK.Version, subresource}] = &ownership.Manager{
-				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: subresource,
-				Filters: filters,
-				Types:   o.types[v.GVK.Version], Convert: o.convert, Sets: sets,
+			gvk := all.Served[i].GVK
+			o.managers[managerKey{gvk.Version, subresource}] = &ownership.Manager{
+				Version: fieldpath.APIVersion(gvk.GroupVersion().String()), Subresource: subresource, Filters: filters,
+				Types: o.types[gvk.Version], Convert: o.convert, Sets: sets,
 			}
 		}
 	}
-	o.addActions(d, sets)
-	return o, nil
-}
-
-// addActions adds the managers of extensions, which may set any field.
-func (o *fieldManagers[T]) addActions(d *Definition[T], sets *ownership.Sets) {
+	add("", o.filters(d, ""))
+	for i := range d.Subresources {
+		add(d.Subresources[i].Name, o.filters(d, d.Subresources[i].Name))
+	}
 	for _, e := range d.Extensions {
-		for i := range o.versions.Served {
-			v := &o.versions.Served[i]
-			o.managers[managerKey{v.GVK.Version, e.Name()}] = &ownership.Manager{
-				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: e.Name(),
-				Types: o.types[v.GVK.Version], Convert: o.convert, Sets: sets,
-			}
-		}
+		add(e.Name(), nil) // an extension may set any field
 	}
-}
-
-func names[T api.Object](subresources []Subresource[T]) (all []string) {
-	for i := range subresources {
-		all = append(all, subresources[i].Name)
-	}
-	return all
+	return o, nil
 }
 
 // filters select the fields that a write can set: the member that has the subresource's name, or, for the object
@@ -103,7 +87,7 @@ func (o *fieldManagers[T]) filters(d *Definition[T], subresource string) map[fie
 
 // manager returns the manager of the fields that an attempt writes.
 func (o *fieldManagers[T]) manager(a *attempt[T]) *ownership.Manager {
-	return o.managers[managerKey{a.version.GVK.Version, a.scope.subresource()}]
+	return o.managers[managerKey{a.version.GVK.Version, a.scope.name}]
 }
 
 // served returns the served version of an apiVersion.

@@ -36,7 +36,7 @@ func (h hostWriter[T]) Act(
 	if err != nil {
 		return api.Result{}, err
 	}
-	r.scope = actionScope[T]{t.Subresource}
+	r.scope = scope[T]{name: t.Subresource, action: true}
 	r.proposal = &changed[T]{change: func(_ context.Context, a *attempt[T], obj T) error {
 		answer, err := do(obj)
 		a.ahead = renderedAhead{answer: answer, revision: anyRevision, made: err == nil}
@@ -55,7 +55,7 @@ func (h hostWriter[T]) Change(
 	if err != nil {
 		return api.Result{}, err
 	}
-	r.scope, r.ownership = wholeScope[T]{scale: t.Subresource}, merged
+	r.scope, r.ownership = scope[T]{name: t.Subresource}, merged
 	r.proposal = &changed[T]{change: func(_ context.Context, a *attempt[T], obj T) error {
 		warnings, err := c.Change(obj)
 		a.addWarnings(warnings)

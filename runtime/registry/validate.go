@@ -72,21 +72,8 @@ func (a *attempt[T]) validateRules(ctx context.Context) (field.ErrorList, error)
 	if a.old.Exists {
 		op.Type, old = operation.Update, &a.old.Object
 	}
-	if name := a.scope.subresource(); name != "" {
+	if name := a.scope.name; name != "" {
 		op.Request.Subresources = []string{name}
 	}
 	return a.version.Validate(ctx, op, a.obj, old)
-}
-
-// strategyWarnings returns the warnings of the strategy.
-func (k *kind[T]) strategyWarnings(ctx context.Context, a *attempt[T]) []string {
-	warn := k.definition.Strategy.Warnings
-	if warn == nil {
-		return nil
-	}
-	var old T
-	if a.old.Exists {
-		old = a.old.Object
-	}
-	return warn(ctx, a.obj, old)
 }
