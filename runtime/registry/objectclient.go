@@ -51,6 +51,14 @@ func (r objectClient[T]) object(rendered api.Rendition) (T, error) {
 	return obj, err
 }
 
+// answer decodes the answer of a write.
+func (r objectClient[T]) answer(result api.Result, err error) (none T, _ error) {
+	if err != nil {
+		return none, err
+	}
+	return r.object(result.Object)
+}
+
 // body encodes an object as a client would send it.
 func (r objectClient[T]) body(obj T) (api.Body, error) {
 	data, err := r.versions.Encode(obj)
@@ -93,17 +101,12 @@ func (r objectClient[T]) List(ctx context.Context, namespace string, selector la
 }
 
 // Create implements reach.Objects.
-func (r objectClient[T]) Create(ctx context.Context, obj T, how reach.Write) (T, error) {
-	var none T
+func (r objectClient[T]) Create(ctx context.Context, obj T, how reach.Write) (none T, err error) {
 	body, err := r.body(obj)
 	if err != nil {
 		return none, err
 	}
-	result, err := r.handle.Create(ctx, obj.GetNamespace(), body, r.options(ctx, how))
-	if err != nil {
-		return none, err
-	}
-	return r.object(result.Object)
+	return r.answer(r.handle.Create(ctx, obj.GetNamespace(), body, r.options(ctx, how)))
 }
 
 // Update implements reach.Objects.
@@ -125,17 +128,14 @@ func (r objectClient[T]) Update(
 	}
 }
 
-func (r objectClient[T]) replace(ctx context.Context, namespace, name string, how reach.Write, obj T) (T, error) {
-	var none T
+func (r objectClient[T]) replace(
+	ctx context.Context, namespace, name string, how reach.Write, obj T,
+) (none T, err error) {
 	body, err := r.body(obj)
 	if err != nil {
 		return none, err
 	}
-	result, err := r.handle.Update(ctx, namespace, name, how.Subresource, body, r.options(ctx, how))
-	if err != nil {
-		return none, err
-	}
-	return r.object(result.Object)
+	return r.answer(r.handle.Update(ctx, namespace, name, how.Subresource, body, r.options(ctx, how)))
 }
 
 // Delete implements reach.Objects.
