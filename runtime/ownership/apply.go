@@ -72,14 +72,14 @@ func (m *Manager) Apply(live *Live, config map[string]any, manager string, force
 			return Applied{}, fmt.Errorf("failed to create manager for existing fields: %w", err)
 		}
 	}
-	id := identityOf(manager, metav1.ManagedFieldsOperationApply, m).key()
-	after, fields, err := m.updater().Apply(before, object, m.Version, all.fields, id, force)
+	id := identityOf(manager, metav1.ManagedFieldsOperationApply, m)
+	after, fields, err := m.updater().Apply(before, object, m.Version, all.fields, id.key(), force)
 	var conflicts merge.Conflicts
 	if errors.As(err, &conflicts) {
 		if conflicts = m.withoutLastApplied(conflicts, before, live.LastApplied, manager); len(conflicts) > 0 {
 			return Applied{}, conflictError(conflicts)
 		}
-		after, fields, err = m.updater().Apply(before, object, m.Version, all.fields, id, true)
+		after, fields, err = m.updater().Apply(before, object, m.Version, all.fields, id.key(), true)
 	}
 	if err != nil {
 		return Applied{}, apierrors.NewBadRequest(err.Error())
@@ -89,16 +89,15 @@ func (m *Manager) Apply(live *Live, config map[string]any, manager string, force
 }
 
 // applied encodes the result of a merge.
-func (m *Manager) applied(all *managers, after *typed.TypedValue, id string) (out Applied, err error) {
-	if managed, ok := all.fields[id]; ok {
-		if set := managed.Set().Difference(unmanaged); set.Empty() {
-			all.drop(id)
-		} else {
-			all.fields[id] = fieldpath.NewVersionedSet(set, managed.APIVersion(), managed.Applied())
-		}
+func (m *Manager) applied(all *managers, after *typed.TypedValue, id identity) (out Applied, err error) {
+	key := id.key()
+	if managed, ok := all.fields[key]; ok {
+		all.reduce(key, managed, managed.Set().Difference(unmanaged))
 	}
 	if after != nil {
-		all.times[id] = now()
+		e := all.known[key]
+		e.id, e.time = id, now()
+		all.known[key] = e
 		object, ok := after.AsValue().Unstructured().(map[string]any)
 		if !ok {
 			return out, apierrors.NewBadRequest("the object that was applied is no object")

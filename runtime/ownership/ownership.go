@@ -118,12 +118,10 @@ func (m *Manager) update(all *managers, live, next Object, id identity) error {
 		set = filter.Filter(set)
 	}
 	if set = set.Difference(unmanaged); !set.Empty() {
-		name := id.key()
-		if previous, ok := all.fields[name]; ok {
+		if previous, ok := all.fields[id.key()]; ok {
 			set = set.Union(previous.Set())
 		}
-		all.ids[name] = id
-		all.set(name, fieldpath.NewVersionedSet(set, m.Version, false), now())
+		all.set(id, fieldpath.NewVersionedSet(set, m.Version, false), now())
 	}
 	return all.capUpdaters()
 }
@@ -149,11 +147,7 @@ func (m *Manager) removeChanged(all *managers, live, next Object, change *typed.
 			continue
 		}
 		left := managed.Set().Difference(change.Modified.Union(change.Added)).Difference(change.Removed)
-		if left.Empty() {
-			all.drop(name)
-		} else {
-			all.fields[name] = fieldpath.NewVersionedSet(left, managed.APIVersion(), managed.Applied())
-		}
+		all.reduce(name, managed, left)
 	}
 	return nil
 }
@@ -170,7 +164,7 @@ func (m *Manager) changeAt(live, next Object, version fieldpath.APIVersion, same
 // reconcile updates the sets for lists and maps that became atomic after the sets were recorded.
 func (m *Manager) reconcile(all *managers, live Object) error {
 	for name, managed := range all.fields {
-		if m.Sets.isReconciled(all.raw[name], managed.APIVersion()) {
+		if m.Sets.isReconciled(all.known[name].raw, managed.APIVersion()) {
 			continue
 		}
 		object, err := live.At(managed.APIVersion())
@@ -187,7 +181,7 @@ func (m *Manager) reconcile(all *managers, live Object) error {
 		case set != nil:
 			all.fields[name] = fieldpath.NewVersionedSet(set, managed.APIVersion(), managed.Applied())
 		default:
-			m.Sets.setReconciled(all.raw[name], managed.APIVersion())
+			m.Sets.setReconciled(all.known[name].raw, managed.APIVersion())
 		}
 	}
 	return nil

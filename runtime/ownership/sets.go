@@ -1,6 +1,7 @@
 package ownership
 
 import (
+	"slices"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -95,15 +96,7 @@ func (s *Sets) isReconciled(fields *metav1.FieldsV1, version fieldpath.APIVersio
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.find(fields.GetRawString())
-	if k == nil {
-		return false
-	}
-	for _, v := range k.reconciled {
-		if v == version {
-			return true
-		}
-	}
-	return false
+	return k != nil && slices.Contains(k.reconciled, version)
 }
 
 func (s *Sets) setReconciled(fields *metav1.FieldsV1, version fieldpath.APIVersion) {
