@@ -114,6 +114,9 @@ func (c *Collector) ownerState(ctx context.Context, o *object, ref *reference) (
 			return ownerPresent, nil
 		case !live:
 		case m == nil || m.UID != ref.uid:
+			if c.absent.len() >= maxAbsent {
+				c.absent.clear()
+			}
 			c.absent.add(at)
 			return ownerAbsent, nil
 		}
