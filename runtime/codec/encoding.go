@@ -36,7 +36,7 @@ func ProtoOf[V Message]() Proto[V] {
 }
 
 // read decodes data in another encoding than JSON. gvk supplies a kind or apiVersion that the data lacks.
-func (c typed[T, V]) read(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind,
+func (c *typed[T, V]) read(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind,
 	strictly bool,
 ) (d Decoded[T], err error) {
 	obj := c.New()
@@ -55,11 +55,12 @@ func (c typed[T, V]) read(encoding api.Encoding, data []byte, hub T, gvk schema.
 	if err != nil {
 		return d, err
 	}
-	return c.complete(d, obj, hub)
+	d.Object, err = c.toHub(obj, hub, true)
+	return d, err
 }
 
 // write encodes an object in another encoding than JSON: the payload of its whole form.
-func (c typed[T, V]) write(encoding api.Encoding, obj T) ([]byte, error) {
+func (c *typed[T, V]) write(encoding api.Encoding, obj T) ([]byte, error) {
 	out, err := c.version(obj)
 	switch {
 	case err != nil:

@@ -37,7 +37,7 @@ func (v *Served[T]) readPatch(kind api.PatchType, body api.Body) (patch.Patch, [
 	if kind != api.StrategicPatch {
 		return patch.New(kind, body)
 	}
-	meta, err := v.codec.merging()
+	meta, err := v.codec.mergeRules()
 	if err != nil {
 		return nil, nil, apierrors.NewInternalError(err)
 	}

@@ -20,7 +20,7 @@ func (a *Versions[T]) Translate(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !v.codec.protobuf {
+	if !v.codec.hasProtobuf() {
 		return nil, fmt.Errorf("it is stored as Kubernetes protobuf, which the Go type of %s can't be read from: "+
 			"it has no methods Size, Marshal and Unmarshal", gvk)
 	}
@@ -28,7 +28,7 @@ func (a *Versions[T]) Translate(data []byte) ([]byte, error) {
 }
 
 // translate translates a message to JSON, without defaults.
-func (c typed[T, V]) translate(message []byte, gvk schema.GroupVersionKind) ([]byte, error) {
+func (c *typed[T, V]) translate(message []byte, gvk schema.GroupVersionKind) ([]byte, error) {
 	obj := c.New()
 	if err := c.Proto.unmarshal(message, obj); err != nil {
 		return nil, err

@@ -42,7 +42,7 @@ func Bind[T api.Object](k Kind[T], storage string) (*Versions[T], error) {
 			return nil, fmt.Errorf("a version has no name")
 		case all.ByName(name) != nil:
 			return nil, fmt.Errorf("version %s stands twice in Versions", name)
-		case v.codec.check == nil:
+		case v.codec == nil:
 			return nil, fmt.Errorf("version %s was not made by VersionOf", name)
 		}
 		if err := v.codec.check(len(v.Info.Columns)); err != nil {
