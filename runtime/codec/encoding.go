@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -139,4 +140,33 @@ func (a *Versions[T]) bookmarkHub(revision int64, initialEnd bool) T {
 		hub.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
 	}
 	return hub
+}
+
+// Translate translates an object that is stored in Kubernetes protobuf to JSON, in the same version. kube-apiserver
+// stores its own kinds in protobuf.
+func (a *Versions[T]) Translate(data []byte) ([]byte, error) {
+	message, gvk, err := wire.OpenEnvelope(data)
+	if err != nil {
+		return nil, err
+	}
+	apiVersion, kind := gvk.ToAPIVersionAndKind()
+	v, err := a.called(kind, apiVersion)
+	if err != nil {
+		return nil, err
+	}
+	if !v.codec.hasProtobuf() {
+		return nil, fmt.Errorf("it is stored as Kubernetes protobuf, which the Go type of %s can't be read from: "+
+			"it has no methods Size, Marshal and Unmarshal", gvk)
+	}
+	return v.codec.translate(message, v.GVK)
+}
+
+// translate translates a message to JSON, without defaults.
+func (c *typed[T, V]) translate(message []byte, gvk schema.GroupVersionKind) ([]byte, error) {
+	obj := c.New()
+	if err := c.Proto.unmarshal(message, obj); err != nil {
+		return nil, err
+	}
+	obj.GetObjectKind().SetGroupVersionKind(gvk)
+	return json.Marshal(obj)
 }
