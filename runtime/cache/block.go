@@ -106,7 +106,6 @@ func partOf(leaf *node, first, last int, form api.Form, latest *node) (api.Block
 	return j.part(0, last-first), nil
 }
 
-// joined returns the block of a form if it is joined already, or nil.
 func (l *leafBlocks) joined(form api.Form) *joinedBlock {
 	b := l.first.Load().find(form)
 	if b == nil {
@@ -133,7 +132,6 @@ func (l *leafBlocks) block(form api.Form, entries []slot) *leafBlock {
 	}
 }
 
-// find returns the block of a form among those of a leaf, or nil.
 func (b *leafBlock) find(form api.Form) *leafBlock {
 	for ; b != nil && b.form != form; b = b.next {
 	}
@@ -183,7 +181,6 @@ func (b *leafBlock) join(leaf *leafBlocks, entries []slot) (*joinedBlock, error)
 	return j, nil
 }
 
-// drop gives up the joined entries.
 func (b *leafBlock) drop() {
 	b.joined.Store(nil)
 	b.pool.drop(b)

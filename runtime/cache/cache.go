@@ -182,13 +182,11 @@ func (c *Cache) Restart(why error) {
 	}
 }
 
-// backoff is the default of Config.Backoff.
 func backoff(failures int) time.Duration {
 	d := 50 * time.Millisecond << min(failures, 8)
 	return min(d, 10*time.Second)/2 + rand.N(d/2)
 }
 
-// setTrouble records why the cache doesn't follow the backend.
 func (c *Cache) setTrouble(why error) {
 	err := fmt.Errorf("%w: %s: %w", ErrNotReady, c.config.Name, why)
 	c.trouble.Store(&err)

@@ -178,7 +178,6 @@ func (w *Cursor) eventOf(c *change) (event Event, concerns bool, err error) {
 	return Event{}, false, nil
 }
 
-// corruptEvent returns the event for a change of or to a corrupt value.
 func corruptEvent(c *change) Event {
 	switch {
 	case c.entry == nil:

@@ -51,7 +51,6 @@ type shared struct {
 	counts *counters
 }
 
-// newEntry packs a record into an entry.
 func newEntry(s *shared, key string, revision int64, r Record) *Entry {
 	packed := make([]byte, 0, 192)
 	packed = append(packed, key...)

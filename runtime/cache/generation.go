@@ -116,7 +116,6 @@ func sorted(entries []*Entry, o order) []*Entry {
 	return out
 }
 
-// snapshot freezes the trees.
 func (g *generation) snapshot(revision int64) Snapshot {
 	s := Snapshot{revision: revision, root: g.tree.Freeze()}
 	if len(g.indexes) > 0 {
@@ -162,7 +161,6 @@ func (g *generation) apply(writes []write, revision int64) {
 	g.count()
 }
 
-// record puts one write into the trees and the logs.
 func (g *generation) record(w *write, now int64) {
 	g.newest.see(w.key, w.revision, w.entry == nil)
 	c := &change{entry: w.entry, revision: w.revision, at: now}
@@ -188,7 +186,6 @@ func (g *generation) record(w *write, now int64) {
 	}
 }
 
-// setFollowed records that a watch follows the generation.
 func (g *generation) setFollowed() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -305,7 +302,6 @@ func (g *generation) countValue(s subject, by int) {
 	g.valued[s.value.Place] += by
 }
 
-// watch returns a new cursor.
 func (g *generation) watch(prefix string, l *Lookup, after int64, match Match) (*Cursor, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -384,7 +380,6 @@ func (g *generation) count() {
 	s.topics.Store(int64(len(g.topics)))
 }
 
-// verify panics where an invariant is broken.
 func (g *generation) verify(before, after *state) {
 	err := verifyStep(before, after)
 	if g.batches++; err == nil && (after.root.Len() <= verifyTreeSize || g.batches%verifyTreeEvery == 0) {

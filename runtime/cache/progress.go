@@ -86,7 +86,6 @@ func (c *Cache) lags(why error) error {
 
 var errTooSlow = errors.New("the revision has not come in time")
 
-// reach waits until g has a revision.
 func (c *Cache) reach(ctx context.Context, g *generation, revision int64, bound <-chan time.Time) (*Snapshot, error) {
 	s := g.state.Load()
 	if s.revision >= revision {

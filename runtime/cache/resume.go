@@ -259,10 +259,8 @@ func (c *Cache) otherHistory(g *generation, why error) error {
 	return why
 }
 
-// suspectPause is the default of Config.SuspectPause.
 const suspectPause = 10 * time.Minute
 
-// suspect requests a comparison in the background.
 func (c *Cache) suspect() {
 	select {
 	case c.suspected <- struct{}{}:

@@ -22,7 +22,6 @@ type slot struct {
 	entry     *Entry
 }
 
-// buildTree makes a tree of entries that are in ascending order.
 func buildTree(entries []*Entry, o order) tree {
 	slots := make([]slot, len(entries))
 	for i, e := range entries {
@@ -64,7 +63,6 @@ func (t *tree) replace(previous, e *Entry) {
 	}
 }
 
-// entryAt returns the entry at a position, or nil.
 func entryAt(root *node, at position) *Entry {
 	found, _ := root.Get(at)
 	return found.entry
@@ -93,7 +91,6 @@ const byKey order = -1
 // is no bound.
 type position struct{ value, key string }
 
-// treeOrder returns the order as a tree takes it.
 func (o order) treeOrder() *btree.Order[position, slot] {
 	if o == byKey {
 		return keyOrder

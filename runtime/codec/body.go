@@ -53,7 +53,6 @@ func statedKind[T api.Object](body api.Body, d Decoded[T], err error) (schema.Gr
 	return *stated, nil
 }
 
-// read decodes the body of a client in any encoding.
 func (v *Served[T]) read(body api.Body, hub T) (Decoded[T], error) {
 	strictly := body.Validation != metav1.FieldValidationIgnore
 	if body.Encoding == api.JSON {

@@ -60,12 +60,10 @@ type typed[T, V api.Object] struct {
 	merging func() (strategicpatch.PatchMetaFromStruct, error)
 }
 
-// mergeRules returns how strategic merge patches treat the version's fields.
 func (c *typed[T, V]) mergeRules() (strategicpatch.PatchMetaFromStruct, error) { return c.merging() }
 
 func (c *typed[T, V]) hasProtobuf() bool { return c.Proto.marshal != nil }
 
-// check refuses a conversion that lacks a function.
 func (c *typed[T, V]) check(columns int) error {
 	switch {
 	case c.New == nil:

@@ -74,7 +74,6 @@ func (c *typed[T, V]) write(encoding api.Encoding, obj T) ([]byte, error) {
 	return nil, fmt.Errorf("it can't be written as %v", encoding)
 }
 
-// decodeCBOR decodes an object of a known kind with apimachinery's serializer.
 func decodeCBOR(data []byte, into runtime.Object, gvk schema.GroupVersionKind,
 	strictly bool,
 ) (strict []error, err error) {

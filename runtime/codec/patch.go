@@ -69,7 +69,6 @@ func (p *Patch[T]) strategic() bool {
 	return strategic
 }
 
-// decode decodes a patched object.
 func (p *Patch[T]) decode(object []byte, hub T) (obj T, warnings []string, err error) {
 	refuse := func(why error) error {
 		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{

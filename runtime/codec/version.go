@@ -129,7 +129,6 @@ func (a *Versions[T]) ToStorageVersion(obj T) (T, error) {
 	return d.Object, err
 }
 
-// called returns the version of a kind and apiVersion.
 func (a *Versions[T]) called(kind, apiVersion string) (*Served[T], error) {
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
@@ -247,7 +246,6 @@ func (v *Served[T]) shape(hub T, object api.Rendition, form api.Form) (api.Rendi
 	return rendition.Row(cells, nil)
 }
 
-// cells returns all cells of a row.
 func (v *Served[T]) cells(hub T) ([]api.Cell, error) {
 	cells, err := v.codec.cells(hub)
 	if err != nil {

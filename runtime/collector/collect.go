@@ -15,7 +15,6 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// ownerState is the state of an owner.
 type ownerState uint8
 
 const (
@@ -199,7 +198,6 @@ func without(uids ...types.UID) func([]metav1.OwnerReference) []metav1.OwnerRefe
 	}
 }
 
-// rewrite changes the references that an object has in storage.
 func (c *Collector) rewrite(
 	ctx context.Context, o *object, change func([]metav1.OwnerReference) []metav1.OwnerReference,
 ) error {
@@ -224,7 +222,6 @@ func sameReferences(a, b []metav1.OwnerReference) bool {
 	})
 }
 
-// finalize removes a finalizer from an object that is being deleted.
 func (c *Collector) finalize(ctx context.Context, o *object, finalizer string) error {
 	m, err := o.resource.get(ctx, o.namespace, o.name, true)
 	if err != nil || m == nil || m.UID != o.uid || m.DeletionTimestamp == nil ||

@@ -57,7 +57,6 @@ type Collector struct {
 	started time.Time
 }
 
-// ownerKey is the owner that a reference names.
 type ownerKey struct {
 	resource        *resource
 	namespace, name string

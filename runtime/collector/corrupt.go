@@ -55,7 +55,6 @@ func (c *Collector) observeCorrupt(r *resource, e *api.Event) (*object, error) {
 	return o, nil
 }
 
-// corruptChanges returns how often the sets of corrupt objects have changed.
 func (c *Collector) corruptChanges() (n int64) {
 	for _, r := range c.resources {
 		n += r.corrupt.changed()

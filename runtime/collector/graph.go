@@ -65,7 +65,6 @@ func (g *graph) put(o *object) (before *object) {
 	return before
 }
 
-// remove removes an object, and returns it, or nil.
 func (g *graph) remove(uid types.UID) *object {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -107,7 +106,6 @@ func (g *graph) waitingOwners(o *object) (all []types.UID) {
 	return all
 }
 
-// dependentsOf returns the objects that depend on an object.
 func (g *graph) dependentsOf(owner *object) []*object {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -120,7 +118,6 @@ func (g *graph) dependentsOf(owner *object) []*object {
 	return all
 }
 
-// selectUIDs returns the uids of the objects for which pass returns true.
 func (g *graph) selectUIDs(pass func(*object) bool) (all []types.UID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -55,14 +55,12 @@ func (s *set[K]) clear() {
 	s.changes++
 }
 
-// changed returns how often the set has changed.
 func (s *set[K]) changed() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.changes
 }
 
-// find returns a key for which pass returns true.
 func (s *set[K]) find(pass func(K) bool) (key K, found bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -166,7 +166,6 @@ func LastApplied(config map[string]any) (string, error) {
 	return string(value) + "\n", err
 }
 
-// conflictError returns the 409 that names the manager of each conflict.
 func conflictError(conflicts merge.Conflicts) error {
 	slices.SortStableFunc(conflicts, func(a, b merge.Conflict) int { return strings.Compare(a.Manager, b.Manager) })
 	causes := make([]metav1.StatusCause, len(conflicts))
@@ -209,7 +208,6 @@ func printed(key string) string {
 	return text
 }
 
-// nameOf returns the name of an object for errors: namespace/name; kind.
 func nameOf(object map[string]any) string {
 	u := unstructured.Unstructured{Object: object}
 	return fmt.Sprintf("%s/%s; %s", u.GetNamespace(), u.GetName(), u.GroupVersionKind())

@@ -48,7 +48,6 @@ func (id identity) key() string {
 	return string(key)
 }
 
-// identityIn decodes a key.
 func identityIn(key string) (id identity, err error) {
 	err = json.Unmarshal([]byte(key), &id)
 	return id, err
@@ -74,7 +73,6 @@ func newManagers(sets *Sets, n int) *managers {
 	return &managers{sets: sets, fields: make(fieldpath.ManagedFields, n), known: make(map[string]decodedEntry, n)}
 }
 
-// managers decodes managedFields.
 func (s *Sets) managers(entries []metav1.ManagedFieldsEntry) (*managers, error) {
 	all := newManagers(s, len(entries)+1)
 	for i := range entries {

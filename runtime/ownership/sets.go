@@ -88,7 +88,6 @@ func (s *Sets) encode(set *fieldpath.Set) (*metav1.FieldsV1, error) {
 	return fields, nil
 }
 
-// isReconciled tells whether a set is known to be right for a version's schema.
 func (s *Sets) isReconciled(fields *metav1.FieldsV1, version fieldpath.APIVersion) bool {
 	if fields == nil {
 		return false

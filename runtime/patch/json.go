@@ -21,7 +21,6 @@ const (
 	maxPatchWork = 256 << 20
 )
 
-// jsonOperations is a JSON patch, decoded.
 type jsonOperations struct {
 	operations jsonpatch.Patch
 	copies     bool

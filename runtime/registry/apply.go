@@ -65,7 +65,6 @@ func decodeConfiguration[T api.Object](v *codec.Served[T], body api.Body) (map[s
 	return config, err
 }
 
-// applied converts the result of an apply to an object of the hub.
 func (o *fieldManagers[T]) applied(a *attempt[T], applied ownership.Applied) (obj T, err error) {
 	if applied.Object == nil && a.old.Exists {
 		obj = a.old.Object.DeepCopyObject().(T)

@@ -18,12 +18,10 @@ type providerEnd[T api.Object] struct {
 	provider Provider[T]
 }
 
-// status maps an error of the provider to an API status.
 func (e *providerEnd[T]) status(err error, verb, name string) error {
 	return store.ToStatus(err, e.kind.gr, verb, name)
 }
 
-// get reads an object.
 func (e *providerEnd[T]) get(ctx context.Context, namespace, name string) (T, error) {
 	var none T
 	if err := e.kind.checkVerb("get"); err != nil {
@@ -42,7 +40,6 @@ func (e *providerEnd[T]) get(ctx context.Context, namespace, name string) (T, er
 	return obj, nil
 }
 
-// render renders an object in a form.
 func (e *providerEnd[T]) render(obj T, form api.Form) (api.Rendition, error) {
 	v, err := e.kind.versions.Lookup(form.Version)
 	if err != nil {
@@ -62,7 +59,6 @@ func (e *providerEnd[T]) plan(_ context.Context, a *attempt[T]) error {
 	return nil
 }
 
-// unchanged tells whether two objects are equal, apart from the times in managedFields.
 func (e *providerEnd[T]) unchanged(a, b T) bool {
 	x, err := e.kind.versions.Encode(a)
 	if err != nil {
@@ -83,7 +79,6 @@ func (e *providerEnd[T]) renderAhead(a *attempt[T]) error {
 	return err
 }
 
-// create implements end.
 func (e *providerEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Rendition, error) {
 	name := a.obj.GetName()
 	obj, err := e.provider.Create(ctx, a.obj, a.options.DryRun)

@@ -85,12 +85,10 @@ func (o *fieldManagers[T]) filters(d *Definition[T], subresource string) map[fie
 	return all
 }
 
-// manager returns the manager of the fields that an attempt writes.
 func (o *fieldManagers[T]) manager(a *attempt[T]) *ownership.Manager {
 	return o.managers[managerKey{a.version.GVK.Version, a.scope.name}]
 }
 
-// served returns the served version of an apiVersion.
 func (o *fieldManagers[T]) served(version fieldpath.APIVersion) (*codec.Served[T], error) {
 	gv, err := schema.ParseGroupVersion(string(version))
 	if err != nil {
@@ -152,7 +150,6 @@ type seen struct {
 	value   *smd.TypedValue
 }
 
-// At implements ownership.Object.
 func (o *managedObject[T]) At(version fieldpath.APIVersion) (*smd.TypedValue, error) {
 	for _, s := range o.seen {
 		if s.version == version {
@@ -253,7 +250,6 @@ func (k *kind[T]) trackPreparation(a *attempt[T], change func()) {
 	a.obj.SetManagedFields(entries)
 }
 
-// sameEncoded tells whether two objects have the same encoding in the storage version.
 func (k *kind[T]) sameEncoded(a, b T) (bool, error) {
 	x, err := k.versions.Encode(a)
 	if err != nil {
@@ -274,7 +270,6 @@ func (k *kind[T]) logOwnership(obj metav1.Object, err error) {
 		"name", obj.GetName(), "error", err)
 }
 
-// sameButTimes tells whether two stored forms are equal, apart from the times in their managedFields.
 func sameButTimes(a, b []byte, fieldsA, fieldsB []metav1.ManagedFieldsEntry) bool {
 	if len(fieldsA) != len(fieldsB) || len(fieldsA) == 0 {
 		return false

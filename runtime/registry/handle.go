@@ -20,7 +20,6 @@ func New[T api.Object](definition Definition[T]) Resource {
 	return &resource[T]{definition: d, info: info}
 }
 
-// describe completes a definition, and returns its Info.
 func describe[T api.Object](d Definition[T]) (*Definition[T], *api.Info) {
 	if d.Names.ListKind == "" {
 		d.Names.ListKind = d.Names.Kind + "List"
@@ -60,7 +59,6 @@ type resource[T api.Object] struct {
 
 func (r *resource[T]) Info() *api.Info { return r.info }
 
-// Open implements Resource.
 func (r *resource[T]) Open(ctx context.Context, config Config) (Handle, error) {
 	d := r.definition
 	all, err := d.bind()
@@ -174,16 +172,12 @@ type handle[T api.Object] struct {
 	storage *storageEnd[T]
 }
 
-// Ready implements Handle.
 func (h *handle[T]) Ready() error { return h.store.Ready() }
 
-// Close implements Handle.
 func (h *handle[T]) Close() error { return h.store.Close() }
 
-// Measure implements Measured.
 func (h *handle[T]) Measure(ctx context.Context) store.Measurement { return h.store.Measure(ctx) }
 
-// Get implements View.
 func (h *handle[T]) Get(
 	ctx context.Context, namespace, name, resourceVersion string, form api.Form,
 ) (api.Rendition, error) {
@@ -194,7 +188,6 @@ func (h *handle[T]) Get(
 	return h.store.Get(ctx, key, store.GetOptions{ResourceVersion: resourceVersion}, form)
 }
 
-// List implements View.
 func (h *handle[T]) List(
 	ctx context.Context, namespace string, opts api.ListOptions, form api.Form,
 ) (*api.Page, error) {
@@ -205,7 +198,6 @@ func (h *handle[T]) List(
 	return h.store.List(ctx, prefix, opts, form)
 }
 
-// Watch implements View.
 func (h *handle[T]) Watch(
 	ctx context.Context, namespace string, opts api.WatchOptions, form api.Form,
 ) (api.Watch, error) {

@@ -8,14 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// host returns the host of the handle's extensions.
 func (h *handle[T]) host() subresource.Host[T] {
 	return subresource.Host[T]{
 		Info: h.info, Object: h.object, Writer: hostWriter[T]{h}, Schemas: h.schemas, LogOwnership: h.logOwnership,
 	}
 }
 
-// object reads one object.
 func (h *handle[T]) object(ctx context.Context, namespace, name, resourceVersion string) (T, error) {
 	rendition, err := h.Get(ctx, namespace, name, resourceVersion, h.store.Form())
 	if err != nil {
@@ -28,7 +26,6 @@ func (h *handle[T]) object(ctx context.Context, namespace, name, resourceVersion
 // hostWriter is the subresource.Writer of a stored kind.
 type hostWriter[T api.Object] struct{ *handle[T] }
 
-// Act implements subresource.Writer.
 func (h hostWriter[T]) Act(
 	ctx context.Context, t subresource.Target, opts api.WriteOptions, do func(obj T) (api.Rendition, error),
 ) (api.Result, error) {
@@ -47,7 +44,6 @@ func (h hostWriter[T]) Act(
 	return result, err
 }
 
-// Change implements subresource.Writer.
 func (h hostWriter[T]) Change(
 	ctx context.Context, t subresource.Target, opts api.WriteOptions, c subresource.Change[T],
 ) (api.Result, error) {
@@ -71,7 +67,6 @@ func (h hostWriter[T]) Change(
 	return h.update(ctx, r)
 }
 
-// Remove implements subresource.Writer.
 func (h hostWriter[T]) Remove(
 	ctx context.Context, t subresource.Target, opts api.DeleteOptions, consent func(T, *api.DeleteOptions) error,
 ) (api.Deletion, error) {
@@ -82,7 +77,6 @@ func (h hostWriter[T]) Remove(
 	return h.delete(ctx, deletionOf(t.Namespace, t.Name, opts, consent), nil)
 }
 
-// ServedVersion implements subresource.Writer.
 func (h hostWriter[T]) ServedVersion(name string) (schema.GroupVersion, error) {
 	v, err := h.versions.Lookup(name)
 	if err != nil {

@@ -42,7 +42,6 @@ type objectClient[T api.Object] struct {
 	form     api.Form
 }
 
-// object decodes a rendition.
 func (r objectClient[T]) object(rendered api.Rendition) (T, error) {
 	obj, err := r.versions.Decode(rendition.Whole(rendered))
 	if err != nil {
@@ -72,7 +71,6 @@ func (r objectClient[T]) options(ctx context.Context, how reach.Write) api.Write
 	return api.WriteOptions{DryRun: reach.IsDryRun(ctx), FieldManager: how.Manager, Form: r.form}
 }
 
-// Get implements reach.Objects.
 func (r objectClient[T]) Get(ctx context.Context, namespace, name string) (T, error) {
 	rendition, err := r.handle.Get(ctx, namespace, name, "", r.form)
 	if err != nil {
@@ -82,7 +80,6 @@ func (r objectClient[T]) Get(ctx context.Context, namespace, name string) (T, er
 	return r.object(rendition)
 }
 
-// List implements reach.Objects.
 func (r objectClient[T]) List(ctx context.Context, namespace string, selector labels.Selector) ([]T, error) {
 	page, err := r.handle.List(ctx, namespace, api.ListOptions{Selection: api.Selection{Labels: selector}}, r.form)
 	if err != nil {
@@ -100,7 +97,6 @@ func (r objectClient[T]) List(ctx context.Context, namespace string, selector la
 	return all, nil
 }
 
-// Create implements reach.Objects.
 func (r objectClient[T]) Create(ctx context.Context, obj T, how reach.Write) (none T, err error) {
 	body, err := r.body(obj)
 	if err != nil {
@@ -109,7 +105,6 @@ func (r objectClient[T]) Create(ctx context.Context, obj T, how reach.Write) (no
 	return r.answer(r.handle.Create(ctx, obj.GetNamespace(), body, r.options(ctx, how)))
 }
 
-// Update implements reach.Objects.
 func (r objectClient[T]) Update(
 	ctx context.Context, namespace, name string, how reach.Write, change func(obj T) error,
 ) (T, error) {
@@ -138,7 +133,6 @@ func (r objectClient[T]) replace(
 	return r.answer(r.handle.Update(ctx, namespace, name, how.Subresource, body, r.options(ctx, how)))
 }
 
-// Delete implements reach.Objects.
 func (r objectClient[T]) Delete(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error {
 	var how api.DeleteOptions
 	how.Form = r.form

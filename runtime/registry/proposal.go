@@ -10,7 +10,6 @@ import (
 	"apigen.dev/runtime/store"
 )
 
-// proposal makes the object that a client wants.
 type proposal[T api.Object] interface {
 	// propose sets the attempt's object, which belongs to the attempt from then on.
 	propose(ctx context.Context, k *kind[T], a *attempt[T]) error
@@ -25,7 +24,6 @@ func (k *kind[T]) decode(_ context.Context, a *attempt[T]) error {
 	return nil
 }
 
-// propose is the step that makes the new object.
 func (k *kind[T]) propose(ctx context.Context, a *attempt[T]) error {
 	return a.proposal.propose(ctx, k, a)
 }

@@ -117,7 +117,6 @@ func (r *provided[T]) Open(_ context.Context, config Config) (Handle, error) {
 	return h, nil
 }
 
-// providerHandle is an open resource without storage.
 type providerHandle[T api.Object] struct {
 	*kind[T]
 	provided *providerEnd[T]
@@ -126,20 +125,16 @@ type providerHandle[T api.Object] struct {
 	close  context.CancelFunc
 }
 
-// Ready implements Handle.
 func (h *providerHandle[T]) Ready() error { return nil }
 
-// Close implements Handle.
 func (h *providerHandle[T]) Close() error { h.close(); return nil }
 
-// host returns the host of the handle's extensions.
 func (h *providerHandle[T]) host() subresource.Host[T] {
 	return subresource.Host[T]{Info: h.info, Object: func(ctx context.Context, namespace, name, _ string) (T, error) {
 		return h.provided.get(ctx, namespace, name)
 	}}
 }
 
-// verbs returns the verbs that the provider serves.
 func (p *Provider[T]) verbs() []string {
 	writes, deletes := p.Update != nil && p.Get != nil, p.Delete != nil && p.Get != nil
 	verbs := []string{}

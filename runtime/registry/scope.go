@@ -23,7 +23,6 @@ type scope[T api.Object] struct {
 // counted tells whether metadata.generation counts the change: a status is no part of the desired state.
 func (s *scope[T]) counted() bool { return s.part == nil }
 
-// scope returns the scope of a subresource of the definition; "" is the whole object.
 func (k *kind[T]) scope(subresource string) (scope[T], error) {
 	if subresource == "" {
 		return scope[T]{}, nil
@@ -107,5 +106,4 @@ func (k *kind[T]) canonicalize(_ context.Context, a *attempt[T]) error {
 	return nil
 }
 
-// plan is the step that decides what is written.
 func (k *kind[T]) plan(ctx context.Context, a *attempt[T]) error { return k.end.plan(ctx, a) }

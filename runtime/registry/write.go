@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Update implements Write.
 func (k *kind[T]) Update(
 	ctx context.Context, namespace, name, subresource string, body api.Body, opts api.WriteOptions,
 ) (api.Result, error) {
@@ -44,7 +43,6 @@ func (k *kind[T]) Patch(
 	return k.update(ctx, r)
 }
 
-// updateRequest returns a request that changes an object, without its proposal.
 func (k *kind[T]) updateRequest(
 	verb, namespace, name, subresource, version string, opts api.WriteOptions,
 ) (r *request[T], err error) {
@@ -123,7 +121,6 @@ func (k *kind[T]) checkVersion(_ context.Context, a *attempt[T]) error {
 	return nil
 }
 
-// Create implements Write.
 func (k *kind[T]) Create(
 	ctx context.Context, namespace string, body api.Body, opts api.WriteOptions,
 ) (api.Result, error) {
@@ -140,7 +137,6 @@ func (k *kind[T]) Create(
 	})
 }
 
-// needsName tells whether the server generates the name of a new object.
 func needsName(obj metav1.Object) bool { return obj.GetName() == "" && obj.GetGenerateName() != "" }
 
 // nameTaken returns the error for an object with a generateName whose generated name another object has.
@@ -179,7 +175,6 @@ func (k *kind[T]) setSystemMetadata(_ context.Context, a *attempt[T]) error {
 	return nil
 }
 
-// isAbsent tells whether a typed pointer is nil.
 func isAbsent[T api.Object](obj T) bool {
 	var none T
 	return any(obj) == any(none)

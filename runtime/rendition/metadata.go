@@ -27,7 +27,6 @@ func Head(encoding api.Encoding, kind, apiVersion string) string {
 	return jsonHead(kind, apiVersion)
 }
 
-// metadataKind is the kind of the shape Metadata.
 const metadataKind = "PartialObjectMetadata"
 
 // metadataHeads are its heads; oldMetadataHeads those in the version that old clients ask for.

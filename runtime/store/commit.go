@@ -104,7 +104,6 @@ func (s *Store[T]) commit(ctx context.Context, key, verb string, opts CommitOpti
 	return Outcome{}, s.Status(err, verb, name)
 }
 
-// plan checks the preconditions of a write, and has the caller decide on a state.
 func (s *Store[T]) plan(current *State[T], name string, opts CommitOptions[T],
 	decide Writer[T],
 ) (p Plan[T], err error) {
@@ -180,7 +179,6 @@ func (s *Store[T]) try(ctx context.Context, key string, opts CommitOptions[T], d
 	}
 }
 
-// apply does what a plan says.
 func (s *Store[T]) apply(ctx context.Context, key string, current *State[T], p Plan[T]) (int64, error) {
 	if p.Verb == Remove {
 		return s.backend.Delete(ctx, key, current.Revision)

@@ -43,7 +43,6 @@ func (s *Store[T]) Create(ctx context.Context, key string, obj T, opts CreateOpt
 	return Outcome{Data: data, Revision: revision, Created: true}, nil
 }
 
-// isVersioned tells whether an object has a resourceVersion other than 0.
 func isVersioned(obj api.Object) bool {
 	version := obj.GetResourceVersion()
 	return version != "" && version != "0"

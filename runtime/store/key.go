@@ -55,7 +55,6 @@ func (s *Store[T]) listPrefix(prefix string) (string, error) {
 	return key + "/", nil
 }
 
-// nameOf returns the last segment of a key.
 func nameOf(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
 
 // checkResourcePrefix refuses a prefix that isn't a canonical path with a slash at its end. Without the slash, "pods"

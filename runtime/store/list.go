@@ -45,7 +45,6 @@ func (s *Store[T]) List(ctx context.Context, prefix string, opts api.ListOptions
 	return page, nil
 }
 
-// list returns one page of the objects whose keys begin with prefix.
 func (r *reader) list(ctx context.Context, prefix string, opts api.ListOptions, form api.Form) (*api.Page, error) {
 	l, err := r.listing(prefix, opts, form)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"apigen.dev/runtime/cache"
 )
 
-// listCached reads a page from a snapshot.
 func (r *reader) listCached(s *cache.Snapshot, l *listing) (*api.Page, error) {
 	revision := s.Revision()
 	if l.exact > 0 {

@@ -67,7 +67,6 @@ func (s *Store[T]) Migrate(ctx context.Context, stored *StoredVersions, opts Mig
 	return run.Migration, err
 }
 
-// migration is a migrate under way.
 type migration[T api.Object] struct {
 	Migration
 	store *Store[T]
@@ -225,7 +224,6 @@ func (m *migration[T]) look(kv *storage.KeyValue) (version string, s *State[T], 
 	return version, s, err
 }
 
-// leave notes an object that stays as it is.
 func (m *migration[T]) leave(why error) {
 	m.Unreadable++
 	if len(m.Errors) < maxUnreadable {
@@ -239,7 +237,6 @@ type pace struct {
 	next time.Time
 }
 
-// wait returns when the next write is due.
 func (p *pace) wait(ctx context.Context) error {
 	if p.rate <= 0 {
 		return ctx.Err()

@@ -36,7 +36,6 @@ func (p *pageItems) closeOnce() func() {
 	}
 }
 
-// close returns the slices to the pool.
 func (p *pageItems) close() {
 	if cap(p.items) > maxPooled || cap(p.blocks) > maxPooled {
 		return
@@ -101,7 +100,6 @@ func (p *pageItems) all(yield func(api.Rendition) bool) {
 // copy of a whole object is between them.
 const ahead = 16
 
-// yieldAll yields a few renditions.
 func yieldAll(next []api.Rendition, yield func(api.Rendition) bool) bool {
 	fetch(next)
 	for i := range next {

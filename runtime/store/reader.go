@@ -150,7 +150,6 @@ func (r *reader) await(ctx context.Context, revision int64) error {
 	}
 }
 
-// decode decodes a value of the backend.
 func (r *reader) decode(kv *storage.KeyValue) *record {
 	decoded, err := r.codec.Decode(kv.Key, kv.Value, kv.Revision)
 	if err != nil {
@@ -159,7 +158,6 @@ func (r *reader) decode(kv *storage.KeyValue) *record {
 	return &record{Record: decoded, key: kv.Key, revision: kv.Revision, err: err, r: r}
 }
 
-// ready returns nil where the cache serves reads, or there is none.
 func (r *reader) ready() error {
 	if r.cache == nil {
 		return nil

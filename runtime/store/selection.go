@@ -163,7 +163,6 @@ func (s *Selector) match() cache.Match {
 	return func(e *cache.Entry) bool { return s.selects(e) }
 }
 
-// record is an object that was read from the backend.
 type record struct {
 	cache.Record
 	key      string
@@ -176,7 +175,6 @@ func (r *record) Key() string           { return r.key }
 func (r *record) Err() error            { return r.err }
 func (r *record) Labels() labels.Labels { return labels.Set(r.Record.Labels) }
 
-// Field returns the value at a place.
 func (r *record) Field(i int) string {
 	if i < len(r.Fields) {
 		return r.Fields[i]

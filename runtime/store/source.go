@@ -115,7 +115,6 @@ func (s *initial) add(w *watch, o object, revision int64) (enough bool) {
 	return s.bad.enough()
 }
 
-// cacheSource follows the cache's log.
 type cacheSource struct {
 	r       *reader
 	cursor  *cache.Cursor

@@ -165,7 +165,6 @@ func watchError(err error, after int64) error {
 	return err
 }
 
-// Next implements Watch.
 func (w *watch) Next(ctx context.Context) ([]api.Event, error) {
 	w.events = w.events[:0]
 	if w.failure != nil {
@@ -234,7 +233,6 @@ func (w *watch) markReached(ctx context.Context) error {
 	return w.mark(false)
 }
 
-// mark appends a bookmark.
 func (w *watch) mark(initialEnd bool) error {
 	object, err := w.r.bookmark(w.source.revision(), initialEnd, w.form)
 	if err != nil {
@@ -269,7 +267,6 @@ func (w *watch) More() bool {
 	return w.initial != nil && w.initial.snapshot != nil && w.initial.from != ""
 }
 
-// Revision implements Paced.
 func (w *watch) Revision() int64 {
 	if w.failure != nil {
 		return 0
@@ -277,7 +274,6 @@ func (w *watch) Revision() int64 {
 	return w.source.revision()
 }
 
-// Hurry implements Paced.
 func (w *watch) Hurry(ctx context.Context) error {
 	if w.failure != nil {
 		return w.failure
@@ -289,7 +285,6 @@ func (w *watch) Hurry(ctx context.Context) error {
 	return w.ended(ctx, err)
 }
 
-// Close implements Watch.
 func (w *watch) Close() {
 	w.unbind()
 	w.unmarked()

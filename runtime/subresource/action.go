@@ -67,7 +67,6 @@ func RequestOf[T, B, A api.Object](r Request[T, B, A]) Extension[T] {
 	return e
 }
 
-// successRendition renders the Status of a success.
 func successRendition(encoding api.Encoding) (r api.Rendition, err error) {
 	status := &metav1.Status{Status: metav1.StatusSuccess, Code: http.StatusCreated}
 	r.Head = rendition.Head(encoding, "Status", "v1")
@@ -87,7 +86,6 @@ func successRendition(encoding api.Encoding) (r api.Rendition, err error) {
 	return r, nil
 }
 
-// act changes an object and renders the answer.
 type act[T, B api.Object] func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition, error)
 
 func actionOf[T, B api.Object](name string, kind codec.Kind[B], complete bool, do act[T, B]) Extension[T] {
@@ -101,7 +99,6 @@ func actionOf[T, B api.Object](name string, kind codec.Kind[B], complete bool, d
 type createFunc = func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result,
 	error)
 
-// posted makes an extension to which clients POST a kind; create serves it.
 func posted[T, B api.Object](
 	name string, kind codec.Kind[B], complete bool, create func(*action[T, B]) createFunc,
 ) Extension[T] {
@@ -136,7 +133,6 @@ type action[T, B api.Object] struct {
 	do act[T, B]
 }
 
-// target returns the object that a body is for.
 func (a *action[T, B]) target(namespace, name string, body api.Body) Target {
 	return Target{Namespace: namespace, Name: name, Version: body.Version, Subresource: a.name}
 }
@@ -198,7 +194,6 @@ func RemovalOf[T, B api.Object](r Removal[T, B]) Extension[T] {
 	})
 }
 
-// errNotRemoved ends a deletion that Do doesn't want.
 var errNotRemoved = errors.New("the object is not to be deleted")
 
 func (a *action[T, B]) remove(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions,
@@ -238,5 +233,4 @@ func (a *action[T, B]) remove(ctx context.Context, namespace, name string, body 
 	return api.Result{Object: answer, Warnings: warnings, Created: true}, err
 }
 
-// errDryRun begins a deletion again as a dry run.
 var errDryRun = errors.New("the deletion is a dry run")

@@ -31,7 +31,6 @@ type Scale[T api.Object] struct {
 	Paths map[string][]string
 }
 
-// scaleName is the subresource's.
 const scaleName = "scale"
 
 // ScaleOf makes the extension scale.
@@ -75,7 +74,6 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 	}
 }
 
-// scaler is an open Scale.
 type scaler[T api.Object] struct {
 	Scale[T]
 	host  Host[T]
@@ -93,7 +91,6 @@ func (s *scaler[T]) newManager() (*ownership.Manager, error) {
 	return newScaleManager(types), nil
 }
 
-// of returns the scale of an object.
 func (s *scaler[T]) of(obj T) *scaleObject {
 	scale := &scaleObject{
 		ObjectMeta: metav1.ObjectMeta{
@@ -173,7 +170,6 @@ func (s *scaler[T]) patch(
 	})
 }
 
-// write sets the scale of an object to the one that a client wants.
 func (s *scaler[T]) write(
 	ctx context.Context, namespace, name, version string, opts api.WriteOptions, want wanted,
 ) (api.Result, error) {
@@ -190,7 +186,6 @@ func (s *scaler[T]) write(
 	})
 }
 
-// scale sets the scale of an object, and its managedFields.
 func (s *scaler[T]) scale(obj T, t Target, fields *managedfields.ScaleHandler, want wanted) ([]string, error) {
 	stored, err := fields.ToSubresource()
 	if err != nil {
@@ -216,7 +211,6 @@ func (s *scaler[T]) scale(obj T, t Target, fields *managedfields.ScaleHandler, w
 	return warnings, nil
 }
 
-// check refuses a scale that doesn't fit the object.
 func (s *scaler[T]) check(scale, live *scaleObject, t Target) error {
 	if err := metadata.EnsureNamespace(scale, s.host.Info.Scope, t.Namespace); err != nil {
 		return err
@@ -255,7 +249,6 @@ type scaleView struct {
 	scale   *scaleObject
 }
 
-// At implements ownership.Object.
 func (v scaleView) At(version fieldpath.APIVersion) (*smd.TypedValue, error) {
 	if version != v.manager.Version {
 		return nil, fmt.Errorf("%w: %s", ownership.ErrNotServed, version)
@@ -282,7 +275,6 @@ func (s *scaler[T]) trackFields(
 	return entries, nil
 }
 
-// apply is a server-side apply of a Scale.
 func (s *scaler[T]) apply(
 	live *scaleObject, stored []metav1.ManagedFieldsEntry, body api.Body, opts api.WriteOptions,
 ) (*scaleObject, []metav1.ManagedFieldsEntry, error) {

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// scaleObject is autoscaling/v1 Scale, as it is on the wire.
 type scaleObject struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -27,7 +26,6 @@ type scaleStatus struct {
 	Selector string `json:"selector,omitempty"`
 }
 
-// DeepCopyObject implements runtime.Object.
 func (s *scaleObject) DeepCopyObject() runtime.Object {
 	out := *s
 	s.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
@@ -37,7 +35,6 @@ func (s *scaleObject) DeepCopyObject() runtime.Object {
 // scaleGVK is the one version in which scales are served.
 var scaleGVK = schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}
 
-// scaleColumns are kube-apiserver's.
 var scaleColumns = []api.Column{
 	rendition.NameColumn,
 	{Name: "Desired", Type: "integer", Description: "The number of replicas that are wanted."},
@@ -64,7 +61,6 @@ func scaleKind() codec.Kind[*scaleObject] {
 // A scale as Kubernetes protobuf: metadata, spec and status are the fields 1 to 3 of a Scale, replicas and selector 1
 // and 2 of a spec and a status. All of them are written, also where they are empty, as k8s.io/api writes them.
 
-// Size implements Message.
 func (s *scaleObject) Size() int {
 	data, err := s.Marshal()
 	if err != nil {
@@ -73,7 +69,6 @@ func (s *scaleObject) Size() int {
 	return len(data)
 }
 
-// Marshal implements Message.
 func (s *scaleObject) Marshal() ([]byte, error) {
 	metadata, err := s.ObjectMeta.Marshal()
 	if err != nil {
@@ -85,7 +80,6 @@ func (s *scaleObject) Marshal() ([]byte, error) {
 	return wire.AppendField(out, 3, wire.AppendField(status, 2, s.Status.Selector)), nil
 }
 
-// Unmarshal implements Message.
 func (s *scaleObject) Unmarshal(data []byte) error {
 	return wire.EachField(data, func(f wire.Field) error {
 		switch f.Number {
