@@ -186,12 +186,7 @@ func (c *Cache) ask(ctx context.Context, q *question) {
 
 // rolledBack ends a generation whose revision is above the backend's.
 func (c *Cache) rolledBack(g *generation, have, found int64) error {
-	err := fmt.Errorf("%w: from revision %d or later to %d", errRolledBack, have, found)
-	if g.ctx.Err() == nil {
-		c.counts.rollBacks.Add(1)
-	}
-	g.cancel(err)
-	return err
+	return c.otherHistory(g, fmt.Errorf("%w: from revision %d or later to %d", errRolledBack, have, found))
 }
 
 // progress requests progress from the watch while a reader waits for a revision: writes to other prefixes move the

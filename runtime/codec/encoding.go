@@ -99,39 +99,6 @@ func (k knownKind) Recognizes(schema.GroupVersionKind) bool { return true }
 
 func (k knownKind) New(schema.GroupVersionKind) (runtime.Object, error) { return k.object, nil }
 
-// shapeAs renders a form in another encoding than JSON from the hub object and the version's object in JSON. The shape
-// Whole needs only the hub object.
-func (v *Served[T]) shapeAs(hub T, object api.Rendition, form api.Form) (api.Rendition, error) {
-	shape := form.Shape.Plain()
-	switch shape {
-	case api.Whole:
-		data, err := v.codec.write(form.Encoding, hub)
-		return api.Rendition{Head: v.heads[form.Encoding], Payload: data}, err
-	case api.Metadata:
-		return rendition.MetadataIn(form.Encoding, object, form.Shape)
-	}
-	if form.Encoding != api.CBOR {
-		return api.Rendition{}, fmt.Errorf("there is no table in %v", form.Encoding)
-	}
-	cells, err := v.cells(hub)
-	if err != nil {
-		return api.Rendition{}, err
-	}
-	if shape == api.Row {
-		return rendition.RowCBOR(cells, nil)
-	}
-	inner := api.Form{Version: form.Version, Encoding: form.Encoding}
-	if shape == api.RowWithMetadata {
-		inner.Shape = api.Metadata | form.Shape&api.V1beta1
-	}
-	in, err := v.shapeAs(hub, object, inner)
-	if err != nil {
-		return api.Rendition{}, err
-	}
-	return rendition.RowCBOR(cells, &in)
-}
-
-// bookmarkHub returns the hub object of a bookmark.
 func (a *Versions[T]) bookmarkHub(revision int64, initialEnd bool) T {
 	hub := a.NewHub()
 	hub.SetResourceVersion(strconv.FormatInt(revision, 10))

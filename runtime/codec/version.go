@@ -216,34 +216,43 @@ func (a *Versions[T]) convert(v *Served[T], stored api.Rendition) (api.Rendition
 	return rendition.InsertManagedFields(object, managed)
 }
 
+// shape renders a form from the version's object in JSON, and from the hub object where the form is a row or in another
+// encoding. The shape Whole in another encoding needs only the hub object.
 func (v *Served[T]) shape(hub T, object api.Rendition, form api.Form) (api.Rendition, error) {
-	if form.Encoding != api.JSON {
-		return v.shapeAs(hub, object, form)
-	}
-	switch form.Shape.Plain() {
-	case api.Whole:
+	plain := form.Shape.Plain()
+	switch {
+	case plain == api.Whole && form.Encoding == api.JSON:
 		return object, nil
-	case api.Metadata:
-		return rendition.Metadata(object, form.Shape)
-	case api.Row, api.RowWithMetadata, api.RowWithObject:
-	default:
+	case plain == api.Whole:
+		data, err := v.codec.write(form.Encoding, hub)
+		return api.Rendition{Head: v.heads[form.Encoding], Payload: data}, err
+	case plain == api.Metadata:
+		return rendition.MetadataIn(form.Encoding, object, form.Shape)
+	case plain > api.RowWithObject:
 		return api.Rendition{}, fmt.Errorf("there is no shape %d", form.Shape)
+	case form.Encoding == api.Protobuf:
+		return api.Rendition{}, fmt.Errorf("there is no table in %v", form.Encoding)
+	}
+	row := rendition.Row
+	if form.Encoding == api.CBOR {
+		row = rendition.RowCBOR
 	}
 	cells, err := v.cells(hub)
 	if err != nil {
 		return api.Rendition{}, err
 	}
-	switch form.Shape.Plain() {
-	case api.RowWithObject:
-		return rendition.Row(cells, &object)
-	case api.RowWithMetadata:
-		m, err := rendition.Metadata(object, form.Shape)
-		if err != nil {
-			return api.Rendition{}, err
-		}
-		return rendition.Row(cells, &m)
+	if plain == api.Row {
+		return row(cells, nil)
 	}
-	return rendition.Row(cells, nil)
+	inner := api.Form{Version: form.Version, Encoding: form.Encoding}
+	if plain == api.RowWithMetadata {
+		inner.Shape = api.Metadata | form.Shape&api.V1beta1
+	}
+	in, err := v.shape(hub, object, inner)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	return row(cells, &in)
 }
 
 func (v *Served[T]) cells(hub T) ([]api.Cell, error) {

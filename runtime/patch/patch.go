@@ -32,17 +32,21 @@ func New(kind api.PatchType, body api.Body) (p Patch, strict []error, err error)
 	case api.JSONPatch:
 		return newJSONPatch(body.Data, lax)
 	case api.MergePatch:
-		var patch map[string]any
-		if strict, err = kjson.UnmarshalStrict(body.Data, &patch); err != nil {
+		if strict, err = decode(body.Data, new(map[string]any), lax); err != nil {
 			return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
-		}
-		if lax {
-			strict = nil
 		}
 		p, err = newMergePatch(body.Data)
 		return p, strict, err
 	}
 	return nil, nil, apierrors.NewInternalError(fmt.Errorf("patches of type %q are not applied here", kind))
+}
+
+// decode decodes a patch. It returns unknown and duplicate fields, unless it is lax.
+func decode(data []byte, into any, lax bool) (strict []error, err error) {
+	if strict, err = kjson.UnmarshalStrict(data, into); lax {
+		strict = nil
+	}
+	return strict, err
 }
 
 // safely turns a panic of the patch library into an error.

@@ -22,10 +22,8 @@ func (e *storageEnd[T]) setGeneration(from *codec.Served[T], obj T, generation i
 	if !ok {
 		return e.encode(from, obj)
 	}
-	out := make([]byte, 0, len(data)+1)
-	out = append(out, data[:start]...)
-	out = strconv.AppendInt(out, generation, 10)
-	return append(out, data[end:]...), nil
+	var digits [20]byte
+	return slices.Concat(data[:start], strconv.AppendInt(digits[:0], generation, 10), data[end:]), nil
 }
 
 // differ tells whether two stored forms differ in a field whose changes metadata.generation counts: in any member at

@@ -3,7 +3,6 @@ package registry
 import (
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -63,7 +62,7 @@ func (k *kind[T]) Info() *api.Info { return k.info }
 func (k *kind[T]) Extension(name string) *subresource.Handle { return k.extensions[name] }
 
 func (k *kind[T]) checkVerb(verb string) error {
-	if k.info.Verbs == nil || slices.Contains(k.info.Verbs, verb) {
+	if k.info.Has(verb) {
 		return nil
 	}
 	return apierrors.NewMethodNotSupported(k.gr, verb)

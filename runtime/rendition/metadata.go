@@ -29,7 +29,7 @@ func Head(encoding api.Encoding, kind, apiVersion string) string {
 
 const metadataKind = "PartialObjectMetadata"
 
-// metadataHeads are its heads; oldMetadataHeads those in the version that old clients ask for.
+// metadataHeads are the heads of the shape Metadata; oldMetadataHeads those in the version that old clients ask for.
 var metadataHeads, oldMetadataHeads = metadataHeadsIn("meta.k8s.io/v1"), metadataHeadsIn("meta.k8s.io/v1beta1")
 
 func metadataHeadsIn(apiVersion string) [3]string {
@@ -52,11 +52,11 @@ func jsonHead(kind, apiVersion string) string {
 	return `"kind":` + strconv.Quote(kind) + `,"apiVersion":` + strconv.Quote(apiVersion) + `,`
 }
 
-// MetadataIn encodes the metadata of an object in JSON in another encoding.
+// MetadataIn returns the metadata of an object in JSON in an encoding.
 func MetadataIn(encoding api.Encoding, object api.Rendition, shape api.Shape) (m api.Rendition, err error) {
 	plain, err := Metadata(object, shape)
-	if err != nil {
-		return m, err
+	if err != nil || encoding == api.JSON {
+		return plain, err
 	}
 	var partial metav1.PartialObjectMetadata
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(append([]byte{'{'}, plain.Payload...), &partial); err != nil {
