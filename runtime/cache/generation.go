@@ -178,7 +178,8 @@ func (g *generation) record(w *write, now int64) {
 	c.previous.check()
 	g.window.bytes += c.cost()
 	if g.all.log.append(c) {
-		g.all.log.checkpoint(g.tree.Freeze())
+		last := g.all.log.chunks[len(g.all.log.chunks)-1]
+		last.root = g.tree.Freeze()
 	}
 	for t := range g.topicsOf(c) {
 		g.touch(t.log)
@@ -186,18 +187,12 @@ func (g *generation) record(w *write, now int64) {
 	}
 }
 
-func (g *generation) setFollowed() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.followed = true
-}
-
 // shrink drops the changes for which the window has no room.
 func (g *generation) shrink(now int64) {
 	g.window.resize(g.all.log, now)
-	for g.window.exceeds(g.all.log) {
-		c := g.all.log.trim()
-		g.window.bytes -= c.cost()
+	for l, w := g.all.log, &g.window; l.len() > w.capacity || w.bytes > w.Bytes && l.len() > w.Min; {
+		c := l.trim()
+		w.bytes -= c.cost()
 		for t := range g.topicsOf(c) {
 			for t.log.len() > 0 && t.log.at(t.log.first).revision <= c.revision {
 				g.touch(t.log)

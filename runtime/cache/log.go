@@ -6,6 +6,8 @@ import (
 	"sort"
 	"sync/atomic"
 	"time"
+
+	"apigen.dev/runtime/btree"
 )
 
 // change is one write of one key in the log.
@@ -107,9 +109,6 @@ func (l *log) append(c *change) (full bool) {
 	return l.end%l.chunkLen == 0
 }
 
-// checkpoint keeps the tree after the last change, which was the last of its chunk.
-func (l *log) checkpoint(root *node) { l.chunks[len(l.chunks)-1].root = root }
-
 // trim drops the oldest change and returns it.
 func (l *log) trim() *change {
 	c := l.at(l.first)
@@ -161,7 +160,8 @@ func (v *view) rootAt(place uint64, latest *node, latestEnd uint64) *node {
 	if i := (place - v.base) / v.chunkLen; v.base+(i+1)*v.chunkLen <= v.end && v.chunks[i].root != nil {
 		nearest, from = v.chunks[i].root, v.base+(i+1)*v.chunkLen
 	}
-	t := pastTree(nearest)
+	// One reader uses this tree, and it doesn't concern the blocks of the present.
+	t := tree{btree.Edit(nearest, byKey.treeOrder(), pastHooks), byKey}
 	for ; from > place; from-- {
 		c := v.at(from - 1)
 		if c.previous == nil {
@@ -212,9 +212,4 @@ func (w *window) resize(l *log, now int64) {
 	for l.len() >= w.capacity && w.capacity > w.Min && l.at(l.end-uint64(w.capacity/4)-1).at < stale {
 		w.capacity = max(w.capacity/2, w.Min)
 	}
-}
-
-// exceeds tells whether the log must drop its oldest change.
-func (w *window) exceeds(l *log) bool {
-	return l.len() > w.capacity || (w.bytes > w.Bytes && l.len() > w.Min)
 }

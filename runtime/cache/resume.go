@@ -156,7 +156,9 @@ func (c *Cache) followAfter(ctx context.Context, g *generation, after int64, p *
 			return err
 		}
 	}
-	g.setFollowed()
+	g.mu.Lock()
+	g.followed = true
+	g.mu.Unlock()
 	c.trouble.Store(nil)
 	for {
 		batch, err := stream.Next(ctx)

@@ -34,12 +34,6 @@ func buildTree(entries []*Entry, o order) tree {
 	return tree{btree.Build(o.treeOrder(), hooks, slots), o}
 }
 
-// pastTree returns a tree that begins with a state of the present or the past. It is used for one reader, and what it
-// does doesn't concern the blocks of the present.
-func pastTree(root *node) tree {
-	return tree{btree.Edit(root, byKey.treeOrder(), pastHooks), byKey}
-}
-
 // set puts an entry in the place of the one at its position, which it returns, or nil.
 func (t *tree) set(e *Entry) *Entry {
 	previous, _ := t.Set(slot{e.signature, e})

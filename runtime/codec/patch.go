@@ -57,7 +57,10 @@ func (p *Patch[T]) Apply(object []byte, hub T, match func(T) error) (obj T, warn
 		err = match(obj)
 	}
 	if err == nil && !p.strategic() {
-		err = requireAPIVersion(object)
+		// The kind follows from the path, but nothing else says what the fields mean.
+		if apiVersion, _ := rendition.TypeOf(object); apiVersion == "" {
+			err = apierrors.NewBadRequest("Object 'apiVersion' is missing in what the patch makes of it")
+		}
 	}
 	return obj, warnings, err
 }
@@ -93,15 +96,6 @@ func (p *Patch[T]) decode(object []byte, hub T) (obj T, warnings []string, err e
 		warnings = append(warnings, e.Error())
 	}
 	return d.Object, warnings, nil
-}
-
-// requireAPIVersion refuses an object from which a patch removed the apiVersion, because nothing else says what its
-// fields mean. The kind follows from the path.
-func requireAPIVersion(object []byte) error {
-	if apiVersion, _ := rendition.TypeOf(object); apiVersion == "" {
-		return apierrors.NewBadRequest("Object 'apiVersion' is missing in what the patch makes of it")
-	}
-	return nil
 }
 
 // sortedFaults returns the faults of an object in the order of its sorted keys, as kube-apiserver reports them: it

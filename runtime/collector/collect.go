@@ -109,7 +109,8 @@ func (c *Collector) ownerState(ctx context.Context, o *object, ref *reference) (
 			return ownerPresent, nil // no object can have this name, or the resource has no get
 		case err != nil && live:
 			return ownerPresent, err
-		case err == nil && m != nil && m.UID == ref.uid && !isForegroundDeletion(m):
+		case err == nil && m != nil && m.UID == ref.uid &&
+			(m.DeletionTimestamp == nil || !slices.Contains(m.Finalizers, metav1.FinalizerDeleteDependents)):
 			return ownerPresent, nil
 		case !live:
 		case m == nil || m.UID != ref.uid:
@@ -121,10 +122,6 @@ func (c *Collector) ownerState(ctx context.Context, o *object, ref *reference) (
 		}
 	}
 	return ownerWaiting, nil
-}
-
-func isForegroundDeletion(m *metadata) bool {
-	return m.DeletionTimestamp != nil && slices.Contains(m.Finalizers, metav1.FinalizerDeleteDependents)
 }
 
 // remove deletes the object in the state that the graph has, and no later state or object of its name.
@@ -206,7 +203,9 @@ func (c *Collector) rewrite(
 		return err
 	}
 	refs := change(m.OwnerReferences)
-	if sameReferences(refs, m.OwnerReferences) {
+	if slices.EqualFunc(refs, m.OwnerReferences, func(x, y metav1.OwnerReference) bool {
+		return x.UID == y.UID && ptr.Deref(x.BlockOwnerDeletion, false) == ptr.Deref(y.BlockOwnerDeletion, false)
+	}) {
 		return nil
 	}
 	err = c.patch(ctx, o, m, "ownerReferences", refs)
@@ -214,12 +213,6 @@ func (c *Collector) rewrite(
 		c.counts.unlinked.Add(1)
 	}
 	return err
-}
-
-func sameReferences(a, b []metav1.OwnerReference) bool {
-	return slices.EqualFunc(a, b, func(x, y metav1.OwnerReference) bool {
-		return x.UID == y.UID && ptr.Deref(x.BlockOwnerDeletion, false) == ptr.Deref(y.BlockOwnerDeletion, false)
-	})
 }
 
 func (c *Collector) finalize(ctx context.Context, o *object, finalizer string) error {

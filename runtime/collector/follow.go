@@ -2,6 +2,7 @@ package collector
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -24,7 +25,7 @@ func (c *Collector) follow(ctx context.Context, r *resource) {
 		if ctx.Err() != nil {
 			return
 		}
-		if unwatchable(err) {
+		if errors.Is(err, errNoProgress) || apierrors.IsMethodNotSupported(err) || apierrors.IsNotFound(err) {
 			r.skipped.Store(true)
 			r.setReached(0)
 			c.log.Debug("the garbage collector leaves out what has no watch", "resource", r.gr.String())

@@ -56,8 +56,9 @@ func (m *Manager) Apply(live *Live, config map[string]any, manager string, force
 	}
 	object, err := m.types(config)
 	if err != nil {
-		return Applied{}, apierrors.NewBadRequest("failed to create typed patch object (" + nameOf(config) + "): " +
-			err.Error())
+		u := unstructured.Unstructured{Object: config}
+		return Applied{}, apierrors.NewBadRequest(fmt.Sprintf("failed to create typed patch object (%s/%s; %s): %v",
+			u.GetNamespace(), u.GetName(), u.GroupVersionKind(), err))
 	}
 	before, err := live.At(m.Version)
 	if errors.Is(err, ErrTooLong) {
@@ -206,9 +207,4 @@ func printed(key string) string {
 		text += " using " + id.APIVersion
 	}
 	return text
-}
-
-func nameOf(object map[string]any) string {
-	u := unstructured.Unstructured{Object: object}
-	return fmt.Sprintf("%s/%s; %s", u.GetNamespace(), u.GetName(), u.GroupVersionKind())
 }

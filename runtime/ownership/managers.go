@@ -135,7 +135,13 @@ func (all *managers) entries() ([]metav1.ManagedFieldsEntry, error) {
 		}
 		entries = append(entries, entry)
 	}
-	slices.SortFunc(entries, compareEntries)
+	slices.SortFunc(entries, func(a, b metav1.ManagedFieldsEntry) int {
+		return cmp.Or(
+			cmp.Compare(a.Operation, b.Operation), cmp.Compare(seconds(a.Time), seconds(b.Time)),
+			cmp.Compare(a.Manager, b.Manager), cmp.Compare(a.APIVersion, b.APIVersion),
+			cmp.Compare(a.Subresource, b.Subresource),
+		)
+	})
 	return entries, nil
 }
 
@@ -160,14 +166,6 @@ func (all *managers) entry(name string, managed fieldpath.VersionedSet) (e metav
 	}
 	e.FieldsV1, err = all.sets.encode(managed.Set())
 	return e, err
-}
-
-func compareEntries(a, b metav1.ManagedFieldsEntry) int {
-	return cmp.Or(
-		cmp.Compare(a.Operation, b.Operation), cmp.Compare(seconds(a.Time), seconds(b.Time)),
-		cmp.Compare(a.Manager, b.Manager), cmp.Compare(a.APIVersion, b.APIVersion),
-		cmp.Compare(a.Subresource, b.Subresource),
-	)
 }
 
 func seconds(t *metav1.Time) int64 {

@@ -133,7 +133,11 @@ func (m *Manager) removeChanged(all *managers, live, next Object, change *typed.
 		change, ok := changes[managed.APIVersion()]
 		if !ok {
 			var err error
-			change, err = m.changeAt(live, next, managed.APIVersion(), same)
+			if same {
+				_, err = live.At(managed.APIVersion())
+			} else {
+				change, err = m.changed(live, next, managed.APIVersion())
+			}
 			if errors.Is(err, ErrNotServed) {
 				all.drop(name)
 				continue
@@ -150,15 +154,6 @@ func (m *Manager) removeChanged(all *managers, live, next Object, change *typed.
 		all.reduce(name, managed, left)
 	}
 	return nil
-}
-
-// changeAt returns the change as another version shows it, nil where there is none.
-func (m *Manager) changeAt(live, next Object, version fieldpath.APIVersion, same bool) (*typed.Comparison, error) {
-	if same {
-		_, err := live.At(version)
-		return nil, err
-	}
-	return m.changed(live, next, version)
 }
 
 // reconcile updates the sets for lists and maps that became atomic after the sets were recorded.

@@ -6,11 +6,9 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/ownership"
-	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // apply returns the attempt's old object with the applied configuration merged into it, and its managedFields.
@@ -36,24 +34,6 @@ func (o *fieldManagers[T]) apply(a *attempt[T], body api.Body) (obj T, err error
 		return obj, err
 	}
 	return obj, annotate(obj, config, a.options.FieldManager)
-}
-
-// refuseUID refuses to create an object for which the client sent a UID: that object no longer exists.
-func refuseUID(gr schema.GroupResource, obj metav1.Object, name string) error {
-	uid := obj.GetUID()
-	if uid == "" {
-		return nil
-	}
-	return apierrors.NewConflict(gr, name,
-		fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
-}
-
-// dropVersion removes the resourceVersion from an object that an update creates: the object that had it no longer
-// exists. It refuses one that is no number.
-func dropVersion(obj metav1.Object) error {
-	_, err := store.ParseVersion(obj.GetResourceVersion())
-	obj.SetResourceVersion("")
-	return err
 }
 
 // decodeConfiguration decodes the body of an apply, anew for each attempt: the merge may keep parts of the result.

@@ -2,12 +2,14 @@ package registry
 
 import (
 	"context"
+	"fmt"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/metadata"
 	"apigen.dev/runtime/rendition"
 	"apigen.dev/runtime/store"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 type proposal[T api.Object] interface {
@@ -110,7 +112,11 @@ func (s *applied[T]) propose(_ context.Context, k *kind[T], a *attempt[T]) error
 	if a.obj, err = managers.apply(a, s.body); err != nil || a.old.Exists {
 		return err
 	}
-	return refuseUID(k.gr, a.obj, a.name)
+	if uid := a.obj.GetUID(); uid != "" {
+		return apierrors.NewConflict(k.gr, a.name, fmt.Errorf("uid mismatch: the provided object specified uid %s, "+
+			"and no existing object was found", uid))
+	}
+	return nil
 }
 
 // changed is a copy of the stored object that a function of an extension changed.

@@ -57,13 +57,11 @@ func (k *kind[T]) validateMetadata(a *attempt[T]) field.ErrorList {
 	errs := validation.ValidateObjectMetaAccessor(a.obj, namespaced, k.validateName, metadataPath)
 	if k.info.Storage == "" {
 		// A review needs no name: its provider answers it, and no client reads it again.
-		errs = slices.DeleteFunc(errs, isNameRequired)
+		errs = slices.DeleteFunc(errs, func(e *field.Error) bool {
+			return e.Type == field.ErrorTypeRequired && e.Field == "metadata.name"
+		})
 	}
 	return errs
-}
-
-func isNameRequired(e *field.Error) bool {
-	return e.Type == field.ErrorTypeRequired && e.Field == metadataPath.Child("name").String()
 }
 
 // validateRules checks the new object by the rules of the request's version.

@@ -100,7 +100,10 @@ func (k *kind[T]) checkVersion(_ context.Context, a *attempt[T]) error {
 	case a.verb == createVerb:
 		return nil
 	case !a.old.Exists:
-		return dropVersion(a.obj)
+		// The object that had this resourceVersion no longer exists.
+		_, err := store.ParseVersion(a.obj.GetResourceVersion())
+		a.obj.SetResourceVersion("")
+		return err
 	}
 	current := a.old.Object.GetResourceVersion()
 	if sent := a.obj.GetResourceVersion(); sent != current || sent == "" {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -27,7 +26,7 @@ func (s *Store[T]) Create(ctx context.Context, key string, obj T, opts CreateOpt
 	if err != nil {
 		return Outcome{}, err
 	}
-	if isVersioned(obj) && !opts.DryRun {
+	if version := obj.GetResourceVersion(); version != "" && version != "0" && !opts.DryRun {
 		return Outcome{}, apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
 	}
 	data := opts.Data
@@ -41,11 +40,6 @@ func (s *Store[T]) Create(ctx context.Context, key string, obj T, opts CreateOpt
 		return Outcome{}, s.Status(err, "create", obj.GetName())
 	}
 	return Outcome{Data: data, Revision: revision, Created: true}, nil
-}
-
-func isVersioned(obj api.Object) bool {
-	version := obj.GetResourceVersion()
-	return version != "" && version != "0"
 }
 
 // insert writes an object that must be absent.

@@ -34,9 +34,12 @@ type listing struct {
 
 // List reads one page of the objects below prefix, in a form.
 func (s *Store[T]) List(ctx context.Context, prefix string, opts api.ListOptions, form api.Form) (*api.Page, error) {
-	full, err := s.listPrefix(prefix)
+	full, err := s.key(prefix)
 	if err != nil {
 		return nil, err
+	}
+	if !strings.HasSuffix(full, "/") {
+		full += "/"
 	}
 	page, err := s.list(ctx, full, opts, form)
 	if err != nil {
@@ -53,7 +56,13 @@ func (r *reader) list(ctx context.Context, prefix string, opts api.ListOptions, 
 	if l.only != "" {
 		return r.listOne(ctx, l)
 	}
-	snapshot, err := r.listSnapshot(ctx, l)
+	var snapshot *cache.Snapshot
+	if l.exact == 0 || r.cache == nil {
+		snapshot, err = r.snapshot(ctx, l.wanted, l.revision)
+	} else {
+		snapshot, err = r.cache.At(ctx, l.exact)
+		err = r.fallBack(ctx, err, l.exact)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -117,15 +126,6 @@ func ValidateListOptions(opts api.ListOptions) error {
 		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "ListOptions"}, "", errs)
 	}
 	return nil
-}
-
-// listSnapshot returns the snapshot to list, or nil where the backend must answer.
-func (r *reader) listSnapshot(ctx context.Context, l *listing) (*cache.Snapshot, error) {
-	if l.exact == 0 || r.cache == nil {
-		return r.snapshot(ctx, l.wanted, l.revision)
-	}
-	s, err := r.cache.At(ctx, l.exact)
-	return s, r.fallBack(ctx, err, l.exact)
 }
 
 // listOne lists by reading one key, where a field selector names the only object that can match.

@@ -236,7 +236,9 @@ func (s *backendSource) next(ctx context.Context, into []api.Event, form api.For
 				return into, err
 			}
 		}
-		for s.at < len(s.batch.Events) && (len(into) < maxEvents || s.within()) {
+		for s.at < len(s.batch.Events) && (len(into) < maxEvents ||
+			// A client that resumed between two events of one revision would miss the second.
+			s.at > 0 && s.batch.Events[s.at].Revision == s.batch.Events[s.at-1].Revision) {
 			event, ok, err := s.event(&s.batch.Events[s.at], form)
 			if err != nil {
 				return into, err
@@ -248,13 +250,6 @@ func (s *backendSource) next(ctx context.Context, into []api.Event, form api.For
 		}
 	}
 	return into, nil
-}
-
-// within tells that the next event has the revision of the one before. A client that resumed between the two would miss
-// the second, so they stay in one slice.
-func (s *backendSource) within() bool {
-	events := s.batch.Events
-	return s.at > 0 && events[s.at].Revision == events[s.at-1].Revision
 }
 
 var errGap = errors.New("storage was lost, and what happened meanwhile can't be known")

@@ -76,7 +76,7 @@ type Store[T api.Object] struct {
 	config Config[T]
 	// root is the prefix of keys, between slashes.
 	root string
-	// unfollow ends followTransformer; nil where the transformer doesn't change.
+	// unfollow ends OnChange of the transformer; nil where the transformer doesn't change.
 	unfollow func()
 }
 
@@ -113,7 +113,9 @@ func New[T api.Object](config Config[T]) (*Store[T], error) {
 	s.closed, s.stop = context.WithCancel(context.Background())
 	if !config.DisableCache {
 		s.runCache()
-		s.followTransformer()
+		if changing, ok := config.Transformer.(Changing); ok {
+			s.unfollow = changing.OnChange(func() { s.spawn(s.reread) }) // corrupt objects may be readable now
+		}
 	}
 	return s, nil
 }
@@ -139,12 +141,20 @@ func (s *Store[T]) Close() error {
 	if s.unfollow != nil {
 		s.unfollow()
 	}
-	s.shut()
+	s.mu.Lock()
+	s.stop()
+	s.mu.Unlock()
+	s.goroutines.Wait()
 	return nil
 }
 
 // Ready returns nil where the cache serves reads or there is no cache, else the reason why it doesn't.
-func (s *Store[T]) Ready() error { return s.ready() }
+func (s *Store[T]) Ready() error {
+	if s.cache == nil {
+		return nil
+	}
+	return s.cache.Ready()
+}
 
 // CurrentRevision reads the current revision from the backend.
 func (s *Store[T]) CurrentRevision(ctx context.Context) (int64, error) {

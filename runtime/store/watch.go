@@ -112,7 +112,11 @@ func (w *watch) begin(prefix string, opts api.WatchOptions, after int64, sel *Se
 		if err := w.follow(prefix, after, sel); err != nil {
 			return err
 		}
-		return watchError(w.unbroken(after), after)
+		// The history that a stream of the backend follows may lack the revision of the client; a cursor's never does.
+		if _, direct := w.source.(*backendSource); direct && w.r.cache != nil {
+			return watchError(w.r.cache.Unbroken(w.ctx, after), after)
+		}
+		return nil
 	}
 	state, err := w.r.state(w.ctx, prefix, opts.ResourceVersion, after, sel)
 	if err != nil {
@@ -147,14 +151,6 @@ func (w *watch) follow(prefix string, after int64, sel *Selector) error {
 	direct.corrupt = w.corrupt
 	w.source = direct
 	return nil
-}
-
-// unbroken returns nil where the history that the source follows has the revision of the client. A cursor's always has.
-func (w *watch) unbroken(after int64) error {
-	if _, direct := w.source.(*backendSource); !direct || w.r.cache == nil {
-		return nil
-	}
-	return w.r.cache.Unbroken(w.ctx, after)
 }
 
 func watchError(err error, after int64) error {
