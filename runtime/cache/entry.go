@@ -66,13 +66,8 @@ func newEntry(s *shared, key string, revision int64, r Record) *Entry {
 		signatures |= signatureOfLabel(name, value)
 	}
 	e := &Entry{
-		shared:    s,
-		packed:    string(packed),
-		keyLen:    uint32(len(key)),
-		labelsAt:  uint32(labelsAt),
-		signature: signatures,
-		revision:  revision,
-		stale:     r.Stale,
+		shared: s, packed: string(packed), keyLen: uint32(len(key)), labelsAt: uint32(labelsAt),
+		signature: signatures, revision: revision, stale: r.Stale,
 	}
 	e.setStored(r.Rendition)
 	return e
@@ -81,26 +76,17 @@ func newEntry(s *shared, key string, revision int64, r Record) *Entry {
 // newCorrupt makes the entry of a value that the codec could not decode.
 func newCorrupt(s *shared, key string, revision int64, err error) *Entry {
 	return &Entry{
-		shared:    s,
-		packed:    key + "\x00",
-		keyLen:    uint32(len(key)),
-		labelsAt:  uint32(len(key)) + 1,
-		signature: everything,
-		revision:  revision,
-		rare:      &rare{err: fmt.Errorf("%w: %s at revision %d: %w", ErrCorrupt, key, revision, err)},
+		shared: s, packed: key + "\x00", keyLen: uint32(len(key)), labelsAt: uint32(len(key)) + 1,
+		signature: everything, revision: revision,
+		rare: &rare{err: fmt.Errorf("%w: %s at revision %d: %w", ErrCorrupt, key, revision, err)},
 	}
 }
 
 // restamped returns the same object with the revision of the change that deleted it.
 func (e *Entry) restamped(revision int64) *Entry {
 	c := &Entry{
-		shared:    e.shared,
-		packed:    e.packed,
-		keyLen:    e.keyLen,
-		labelsAt:  e.labelsAt,
-		signature: e.signature,
-		revision:  revision,
-		stale:     e.stale,
+		shared: e.shared, packed: e.packed, keyLen: e.keyLen, labelsAt: e.labelsAt,
+		signature: e.signature, revision: revision, stale: e.stale,
 	}
 	c.setStored(e.shared.codec.Restamp(e.stored(), revision))
 	return c

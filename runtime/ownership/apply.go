@@ -77,7 +77,11 @@ func (m *Manager) Apply(live *Live, config map[string]any, manager string, force
 	after, fields, err := m.updater().Apply(before, object, m.Version, all.fields, id.key(), force)
 	var conflicts merge.Conflicts
 	if errors.As(err, &conflicts) {
-		if conflicts = m.withoutLastApplied(conflicts, before, live.LastApplied, manager); len(conflicts) > 0 {
+		if manager == Kubectl && live.LastApplied != "" {
+			allowed := m.lastApplied(before, live.LastApplied)
+			conflicts = slices.DeleteFunc(conflicts, func(c merge.Conflict) bool { return allowed.Has(c.Path) })
+		}
+		if len(conflicts) > 0 {
 			return Applied{}, conflictError(conflicts)
 		}
 		after, fields, err = m.updater().Apply(before, object, m.Version, all.fields, id.key(), true)
@@ -113,46 +117,28 @@ func (m *Manager) types(object map[string]any, options ...typed.ValidationOption
 	return m.Types.ObjectToTyped(&unstructured.Unstructured{Object: object}, options...)
 }
 
-// withoutLastApplied returns the conflicts about fields that kubectl's annotation doesn't have.
-func (m *Manager) withoutLastApplied(conflicts merge.Conflicts, live *typed.TypedValue, annotation,
-	manager string) merge.Conflicts {
-	if manager != Kubectl || annotation == "" {
-		return conflicts
-	}
-	allowed := m.lastApplied(live, annotation)
-	if allowed == nil {
-		return conflicts
-	}
-	var left merge.Conflicts
-	for _, c := range conflicts {
-		if !allowed.Has(c.Path) {
-			left = append(left, c)
-		}
-	}
-	return left
-}
-
-// lastApplied returns the fields that the annotation sets and that still have the annotation's values; nil where it
+// lastApplied returns the fields that the annotation sets and that still have the annotation's values; none where it
 // can't be read.
 func (m *Manager) lastApplied(live *typed.TypedValue, annotation string) *fieldpath.Set {
 	var object map[string]any
+	none := fieldpath.NewSet()
 	if err := kjson.UnmarshalCaseSensitivePreserveInts([]byte(annotation), &object); err != nil {
-		return nil
+		return none
 	}
 	if version, _ := object["apiVersion"].(string); version != string(m.Version) {
-		return nil
+		return none
 	}
 	last, err := m.types(object)
 	if err != nil {
-		return nil
+		return none
 	}
 	set, err := last.ToFieldSet()
 	if err != nil {
-		return nil
+		return none
 	}
 	change, err := last.Compare(live)
 	if err != nil {
-		return nil
+		return none
 	}
 	return set.Difference(change.Modified).Difference(change.Added).Difference(change.Removed)
 }

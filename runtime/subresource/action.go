@@ -173,6 +173,7 @@ func RemovalOf[T, B api.Object](r Removal[T, B]) Extension[T] {
 }
 
 var (
+	// errNotRemoved ends a deletion that Do doesn't want; errDryRun begins one again as a dry run.
 	errNotRemoved = errors.New("the object is not to be deleted")
 	errDryRun     = errors.New("the deletion is a dry run")
 )
