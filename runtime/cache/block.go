@@ -48,8 +48,7 @@ type leafBlocks struct {
 	past bool
 }
 
-// presentHooks keep the blocks of the cache's state. A leaf hands its blocks on to the leaf that takes its entries
-// over.
+// presentHooks keep the blocks of the cache's state. A leaf hands its blocks on to the leaf that replaces it.
 var presentHooks = btree.Hooks[leafBlocks]{
 	Made:     func(leaf, from *leafBlocks) { leaf.before = from.lineage() },
 	Replaced: func(leaf *leafBlocks) { leaf.replaced.Store(true) },

@@ -55,8 +55,7 @@ type state struct {
 	changed chan struct{} // closed when the next state was published
 }
 
-// subject is the subject of a topic: the keys below a prefix or, where prefix is empty, the entries with a value of a
-// field.
+// subject is the subject of a topic: the keys below a prefix or, without one, the entries with a value of a field.
 type subject struct {
 	prefix string
 	value  Value

@@ -19,8 +19,7 @@ type change struct {
 	deleted  atomic.Pointer[Entry]
 }
 
-// changeOverhead is roughly what a change costs beside the payload that it keeps alive: itself, and copied paths of the
-// tree.
+// changeOverhead is roughly what a change costs beside its payload: itself, and copied paths of the tree.
 const changeOverhead = 1024
 
 func (c *change) key() string {

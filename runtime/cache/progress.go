@@ -170,8 +170,7 @@ func (a *asker) run(ctx context.Context, ask func(context.Context, *question)) {
 	}
 }
 
-// ask puts one question to the backend. An answer below the cache's revision at the time of the question ends the
-// generation.
+// ask asks the backend. An answer below the cache's revision at that time ends the generation.
 func (c *Cache) ask(ctx context.Context, q *question) {
 	c.counts.questions.Add(1)
 	ctx, cancel := context.WithTimeout(ctx, c.config.Wait)

@@ -15,8 +15,7 @@ type tree struct {
 // node is the root of a state of a tree, or a leaf of one.
 type node = btree.Node[position, slot, leafBlocks]
 
-// slot is an entry in a leaf, with its signature beside it: a reader that selects entries skips the others without
-// touching them.
+// slot is an entry in a leaf. A reader that selects entries by their signature doesn't touch the others.
 type slot struct {
 	signature signature
 	entry     *Entry
@@ -46,8 +45,7 @@ func (t *tree) remove(at position) *Entry {
 	return previous.entry
 }
 
-// replace brings the tree of an index up to date after e took the place of previous in the tree of all keys; one of
-// them may be nil.
+// replace brings an index up to date after e took the place of previous; one of them may be nil.
 func (t *tree) replace(previous, e *Entry) {
 	if previous != nil && (e == nil || t.order.compare(previous, t.order.position(e)) != 0) {
 		t.remove(t.order.position(previous))
@@ -62,8 +60,7 @@ func entryAt(root *node, at position) *Entry {
 	return found.entry
 }
 
-// walk yields the entries from one position (inclusive) to another (exclusive) whose signature passes, until yield
-// returns false.
+// walk yields the entries from one position to another (exclusive) whose signature passes.
 func walk(root *node, from, end position, l *Lookup, yield func(*Entry) bool) {
 	root.Leaves(from, end, func(leaf *node, first, last int) bool {
 		for _, s := range leaf.Values()[first:last] {
@@ -75,8 +72,7 @@ func walk(root *node, from, end position, l *Lookup, yield func(*Entry) bool) {
 	})
 }
 
-// order is what a tree sorts its entries by: their keys, or the value of one field (its place in Record.Fields) and
-// then their keys.
+// order is what a tree sorts by: keys, or the value of one field (its place in Record.Fields) and then keys.
 type order int
 
 const byKey order = -1

@@ -155,8 +155,7 @@ func (c *typed[T, V]) validate(ctx context.Context, op operation.Operation, obj 
 	return c.Validate(ctx, op, changed, before), nil
 }
 
-// view returns an object in the version, with kind and apiVersion and without managedFields. It shares memory with the
-// object, so callers must only read it.
+// view is Served.View.
 func (c *typed[T, V]) view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error) {
 	out := c.New()
 	switch _, isMap := any(obj).(runtime.Unstructured); {
@@ -180,8 +179,7 @@ func (c *typed[T, V]) empty(gvk schema.GroupVersionKind) runtime.Object {
 	return out
 }
 
-// adopt converts a decoded JSON object of the version to the hub. A complete one gets defaults, and must not have
-// unknown fields.
+// adopt converts a decoded JSON object to the hub. A complete one gets defaults, and has no unknown fields.
 func (c *typed[T, V]) adopt(object map[string]any, hub T, complete bool) (T, error) {
 	data, err := json.Marshal(object)
 	if err != nil {

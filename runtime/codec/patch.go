@@ -26,22 +26,21 @@ type Patch[T api.Object] struct {
 
 // ReadPatch reads a patch of the version. The patch is nil where there is an error.
 func (v *Served[T]) ReadPatch(kind api.PatchType, body api.Body) (*Patch[T], error) {
-	read, strict, err := v.readPatch(kind, body)
+	p := &Patch[T]{version: v, validation: body.Validation}
+	var err error
+	if kind != api.StrategicPatch {
+		p.patch, p.strict, err = patch.New(kind, body)
+	} else {
+		meta, metaErr := v.codec.mergeRules()
+		if metaErr != nil {
+			return nil, apierrors.NewInternalError(metaErr)
+		}
+		p.patch, p.strict, err = patch.NewStrategic(body.Data, meta, body.Validation == metav1.FieldValidationIgnore)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return &Patch[T]{version: v, patch: read, strict: strict, validation: body.Validation}, nil
-}
-
-func (v *Served[T]) readPatch(kind api.PatchType, body api.Body) (patch.Patch, []error, error) {
-	if kind != api.StrategicPatch {
-		return patch.New(kind, body)
-	}
-	meta, err := v.codec.mergeRules()
-	if err != nil {
-		return nil, nil, apierrors.NewInternalError(err)
-	}
-	return patch.NewStrategic(body.Data, meta, body.Validation == metav1.FieldValidationIgnore)
+	return p, nil
 }
 
 // Apply patches an object in JSON, and decodes the result into hub. Where match isn't nil, it may refuse the new

@@ -195,8 +195,7 @@ func isNative(form api.Form) bool {
 	return false
 }
 
-// convert converts an object to another version without decoding its managedFields. It returns false where it can't,
-// for whatever reason.
+// convert converts an object without decoding its managedFields, and tells whether it could.
 func (a *Versions[T]) convert(v *Served[T], stored api.Rendition) (api.Rendition, bool) {
 	data, managed, ok := rendition.CutManagedFields(stored)
 	if !ok {

@@ -70,8 +70,7 @@ func (c *Collector) deleteWithOwner(ctx context.Context, o *object) error {
 	return c.remove(ctx, o, policy)
 }
 
-// unblock writes the references so that they block no owner. The collector deletes the object when the graph has this
-// write.
+// unblock makes the references block no owner. The collector deletes the object when the graph has this write.
 func (c *Collector) unblock(ctx context.Context, o *object) error {
 	if !slices.ContainsFunc(o.owners, func(r reference) bool { return r.blocks }) {
 		return c.remove(ctx, o, metav1.DeletePropagationForeground)

@@ -36,8 +36,7 @@ func (g *graph) get(uid types.UID) *object {
 	return g.objects[uid]
 }
 
-// concerns tells whether the graph may have to change when an object of the resource is removed, or changes without
-// being relevant.
+// concerns tells whether the graph may have to change with an object that is removed or isn't relevant.
 func (g *graph) concerns(r *resource, removed bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

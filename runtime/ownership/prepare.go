@@ -85,8 +85,7 @@ func (m *Manager) restored(c Change, managed, now fieldpath.VersionedSet) (*fiel
 	return lost.Difference(moved.Modified).Difference(moved.Added).Difference(moved.Removed), nil
 }
 
-// changed returns the difference between two objects in a version, of the fields that a write through the Manager can
-// set.
+// changed returns the difference between two objects in a version, of the fields that a write can set.
 func (m *Manager) changed(from, to Object, version fieldpath.APIVersion) (*typed.Comparison, error) {
 	before, err := from.At(version)
 	if err != nil {

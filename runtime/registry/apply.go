@@ -55,8 +55,7 @@ func (o *fieldManagers[T]) applied(a *attempt[T], applied ownership.Applied) (ob
 	return obj, nil
 }
 
-// annotate updates kubectl's annotation for client-side apply, where an object has one and kubectl applies it on the
-// server's side.
+// annotate updates kubectl's annotation for client-side apply, where kubectl applies on the server's side.
 func annotate(obj metav1.Object, config map[string]any, manager string) error {
 	annotations := obj.GetAnnotations()
 	if manager != ownership.Kubectl || annotations[ownership.LastAppliedAnnotation] == "" {

@@ -51,8 +51,7 @@ func (e *storageEnd[T]) plan(ctx context.Context, a *attempt[T]) (err error) {
 	return err
 }
 
-// planUpdate encodes the object. It removes an object that is being deleted where the update removes its last
-// finalizer.
+// planUpdate encodes the object, or plans to remove it where the update removes its last finalizer.
 func (e *storageEnd[T]) planUpdate(a *attempt[T]) (err error) {
 	old := a.old.Object
 	data, err := e.encode(a.version, a.obj)

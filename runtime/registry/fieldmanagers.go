@@ -19,8 +19,7 @@ import (
 	smd "sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// fieldManagers keep metadata.managedFields of a resource: which manager set which fields, through which version and
-// subresource.
+// fieldManagers keep metadata.managedFields of a resource.
 type fieldManagers[T api.Object] struct {
 	versions *codec.Versions[T]
 	types    map[string]managedfields.TypeConverter
@@ -217,8 +216,7 @@ func (o *fieldManagers[T]) update(a *attempt[T]) error {
 	return err
 }
 
-// trackPreparation lets the strategy change the new object, and updates its managedFields: a client doesn't own a field
-// whose change the strategy reverts.
+// trackPreparation lets the strategy change the new object. A client doesn't own a field whose change it reverts.
 func (k *kind[T]) trackPreparation(a *attempt[T], change func()) {
 	if k.fieldManagers == nil || len(a.obj.GetManagedFields()) == 0 {
 		change()

@@ -26,16 +26,14 @@ func (e *storageEnd[T]) setGeneration(from *codec.Served[T], obj T, generation i
 	return slices.Concat(data[:start], strconv.AppendInt(digits[:0], generation, 10), data[end:]), nil
 }
 
-// differ tells whether two stored forms differ in a field whose changes metadata.generation counts: in any member at
-// the top level but metadata and status.
+// differ tells whether two stored forms differ in a field whose changes metadata.generation counts.
 func differ(a, b []byte) bool {
 	var few [2][16][]byte // room for keys and values, so that they are on the stack
 	x, y := specified(a, few[0][:0]), specified(b, few[1][:0])
 	return !slices.EqualFunc(x, y, bytes.Equal)
 }
 
-// preservedFields is the prefix of the annotations in which generated conversions preserve fields that only one version
-// has.
+// preservedFields is the prefix of annotations that preserve fields which only one version has.
 const preservedFields = "apigen.dev/preserved-"
 
 // preservedDiffer tells whether two objects differ in the fields that such annotations preserve.

@@ -93,8 +93,7 @@ func (k *kind[T]) checkPreconditions(_ context.Context, a *attempt[T]) error {
 	return metadata.UIDConflict(k.gr, a.name, a.uid, found)
 }
 
-// checkVersion is the step of optimistic concurrency: it refuses an update with a resourceVersion that isn't the
-// object's.
+// checkVersion is the step that refuses an update with a resourceVersion that isn't the object's.
 func (k *kind[T]) checkVersion(_ context.Context, a *attempt[T]) error {
 	switch {
 	case a.verb == createVerb:
@@ -159,8 +158,7 @@ func (k *kind[T]) resetMetadata(_ context.Context, a *attempt[T]) error {
 	return nil
 }
 
-// setSystemMetadata is the step that sets the fields of the metadata that only the server sets: it initializes those of
-// a new object, and keeps those of an old one.
+// setSystemMetadata is the step that sets the fields of the metadata that only the server sets.
 func (k *kind[T]) setSystemMetadata(_ context.Context, a *attempt[T]) error {
 	if a.old.Exists {
 		metadata.KeepSystemFields(a.obj, a.old.Object)

@@ -130,8 +130,7 @@ func tooLargeVersion(wanted, current int64) error {
 	return WithCause(status, storage.ErrFutureRevision)
 }
 
-// expiredToken returns the error for a page at a compacted revision: 410 with a token that continues at the current
-// revision.
+// expiredToken returns 410 for a page at a compacted revision, with a token that continues at the current one.
 func expiredToken(prefix, from string, cause error) error {
 	status := apierrors.NewResourceExpired(expiredContinue)
 	if next, err := EncodeToken(prefix, from, -1); err == nil {

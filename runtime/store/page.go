@@ -46,8 +46,7 @@ func (p *pageItems) close() {
 	pages.Put(p)
 }
 
-// add appends an object that the list covers, or notes why it can't be shown. It tells whether the page takes no other
-// object.
+// add appends an object that the list covers, or notes why it can't be shown. It tells whether the page is full.
 func (p *pageItems) add(o object, l *listing) (full bool) {
 	if !l.covers(o) {
 		return false

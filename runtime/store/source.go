@@ -101,8 +101,7 @@ func (s *initial) nextBackend(ctx context.Context, w *watch) (done bool, err err
 	return true, nil
 }
 
-// add appends one object of the state to w's events, or notes that it can't be read or rendered. It tells whether it
-// has noted enough of them.
+// add appends one object to w's events, or notes why it can't be shown. It tells whether it has noted enough.
 func (s *initial) add(w *watch, o object, revision int64) (enough bool) {
 	if o.Err() != nil && w.corrupt {
 		w.events = append(w.events, s.r.corruptEvent(api.Corrupt, o.Key(), revision))
