@@ -94,7 +94,6 @@ func (g *generation) begin(entries []*Entry, indexed []int, revision int64) {
 		g.newest.see(e.Key(), e.revision, false)
 	}
 	g.state.Store(&state{Snapshot: g.snapshot(revision), changed: make(chan struct{})})
-	g.count()
 }
 
 // sorted returns entries, which are in the order of their keys, in another order.
@@ -157,7 +156,6 @@ func (g *generation) apply(writes []write, revision int64) {
 	}
 	clear(g.touched)
 	g.touched = g.touched[:0]
-	g.count()
 }
 
 func (g *generation) record(w *write, now int64) {
@@ -245,19 +243,11 @@ func (g *generation) topicsByValue(c *change, place int, yield func(*topic) bool
 		}
 		return true
 	}
-	var before string
-	if c.previous != nil {
-		before = c.previous.Field(place)
-		if t := g.topics[subject{value: Value{place, before}}]; t != nil && !yield(t) {
-			return false
+	for i, e := range [...]*Entry{c.previous, c.entry} {
+		if e == nil || i == 1 && c.previous != nil && c.previous.Field(place) == e.Field(place) {
+			continue
 		}
-	}
-	if c.entry != nil {
-		now := c.entry.Field(place)
-		if c.previous != nil && now == before {
-			return true
-		}
-		if t := g.topics[subject{value: Value{place, now}}]; t != nil && !yield(t) {
+		if t := g.topics[subject{value: Value{place, e.Field(place)}}]; t != nil && !yield(t) {
 			return false
 		}
 	}
@@ -314,7 +304,6 @@ func (g *generation) watch(prefix string, l *Lookup, after int64, match Match) (
 	w.place = w.log.view.Load().behind(after)
 	t.cursors++
 	g.shared.counts.cursors.Add(1)
-	g.count()
 	return w, nil
 }
 
@@ -328,7 +317,6 @@ func (g *generation) release(t *topic) {
 		delete(g.topics, t.subject)
 		g.countValue(t.subject, -1)
 	}
-	g.count()
 }
 
 // close ends the generation. Cursors expire; the last snapshot stays.
@@ -363,17 +351,6 @@ func (g *generation) at(revision int64) *Snapshot {
 }
 
 // count updates the gauges, unless another generation does so by now.
-func (g *generation) count() {
-	if g.closed {
-		return
-	}
-	s := g.shared.counts
-	s.windowLen.Store(int64(g.all.log.len()))
-	s.windowCapacity.Store(int64(g.window.capacity))
-	s.windowBytes.Store(g.window.bytes)
-	s.topics.Store(int64(len(g.topics)))
-}
-
 func (g *generation) verify(before, after *state) {
 	err := verifyStep(before, after)
 	if g.batches++; err == nil && (after.root.Len() <= verifyTreeSize || g.batches%verifyTreeEvery == 0) {

@@ -224,7 +224,7 @@ func (k *kind[T]) trackPreparation(a *attempt[T], change func()) {
 	}
 	sent := a.obj.DeepCopyObject().(T)
 	change()
-	if same, err := k.sameEncoded(sent, a.obj); same || err != nil {
+	if x, y, err := k.encodeBoth(sent, a.obj); err != nil || bytes.Equal(x, y) {
 		return // the step that encodes the object refuses it
 	}
 	managers, err := k.fieldManagers()
@@ -248,13 +248,12 @@ func (k *kind[T]) trackPreparation(a *attempt[T], change func()) {
 	a.obj.SetManagedFields(entries)
 }
 
-func (k *kind[T]) sameEncoded(a, b T) (bool, error) {
-	x, err := k.versions.Encode(a)
-	if err != nil {
-		return false, err
+// encodeBoth encodes two objects in the storage version.
+func (k *kind[T]) encodeBoth(a, b T) (x, y []byte, err error) {
+	if x, err = k.versions.Encode(a); err == nil {
+		y, err = k.versions.Encode(b)
 	}
-	y, err := k.versions.Encode(b)
-	return bytes.Equal(x, y), err
+	return x, y, err
 }
 
 // logOwnership logs, at most once a second, that managedFields could not be updated. It doesn't log fields that are too

@@ -14,10 +14,9 @@ func (h *handle[T]) host() subresource.Host[T] {
 	}
 }
 
-func (h *handle[T]) object(ctx context.Context, namespace, name, resourceVersion string) (T, error) {
+func (h *handle[T]) object(ctx context.Context, namespace, name, resourceVersion string) (none T, err error) {
 	rendition, err := h.Get(ctx, namespace, name, resourceVersion, h.store.Form())
 	if err != nil {
-		var none T
 		return none, err
 	}
 	return h.store.Object(rendition)

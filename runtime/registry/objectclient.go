@@ -71,10 +71,9 @@ func (r objectClient[T]) options(ctx context.Context, how reach.Write) api.Write
 	return api.WriteOptions{DryRun: reach.IsDryRun(ctx), FieldManager: how.Manager, Form: r.form}
 }
 
-func (r objectClient[T]) Get(ctx context.Context, namespace, name string) (T, error) {
+func (r objectClient[T]) Get(ctx context.Context, namespace, name string) (none T, err error) {
 	rendition, err := r.handle.Get(ctx, namespace, name, "", r.form)
 	if err != nil {
-		var none T
 		return none, err
 	}
 	return r.object(rendition)

@@ -59,8 +59,8 @@ func (l *listing) prepared(s *cache.Snapshot, stored api.Form, revision int64) (
 const fewest = 64
 
 // join adds joined blocks to a page, and tells whether it could. The cache keeps blocks of metadata and of rows: these
-// forms are read mostly by lists. Whole objects in other versions are also read by name and watched, and the cache would
-// hold them twice.
+// forms are read mostly by lists. Whole objects in other versions are also read by name and watched, and the cache
+// would hold them twice.
 func (l *listing) join(s *cache.Snapshot, page *api.Page) bool {
 	if page.Len < fewest || l.form.Shape == api.Whole || l.form.Encoding != api.JSON {
 		return false

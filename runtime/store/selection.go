@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -108,23 +109,16 @@ func (s *Selector) add(r fields.Requirement, place int) {
 }
 
 func fieldPlace(path string, selectable []string) (int, error) {
-	switch path {
-	case "metadata.name":
-		return NameField, nil
-	case "metadata.namespace":
-		return NamespaceField, nil
+	known := append(make([]string, 0, 16), "metadata.name", "metadata.namespace") // in the order of the places
+	known = append(known, selectable...)
+	if place := slices.Index(known, path); place >= 0 {
+		return place, nil
 	}
-	for i, s := range selectable {
-		if s == path {
-			return FirstSelectable + i, nil
-		}
+	for i := range known {
+		known[i] = strconv.Quote(known[i])
 	}
-	known := []string{`"metadata.name"`, `"metadata.namespace"`}
-	for _, s := range selectable {
-		known = append(known, strconv.Quote(s))
-	}
-	return 0, apierrors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %s", path, strings.Join(known,
-		", ")))
+	return 0, apierrors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %s", path,
+		strings.Join(known, ", ")))
 }
 
 // Empty tells whether the selector selects everything.
