@@ -279,20 +279,7 @@ func sameButTimes(a, b []byte, fieldsA, fieldsB []metav1.ManagedFieldsEntry) boo
 			return false
 		}
 	}
-	beforeA, afterA, okA := aroundFields(a)
-	beforeB, afterB, okB := aroundFields(b)
-	return okA && okB && bytes.Equal(beforeA, beforeB) && bytes.Equal(afterA, afterB)
-}
-
-// aroundFields returns the parts of a stored form before and after the value of metadata.managedFields.
-func aroundFields(data []byte) (before, after []byte, ok bool) {
-	inside, ok := rendition.InsideMetadata(data, 1)
-	if !ok {
-		return nil, nil, false
-	}
-	start, end, ok := rendition.Member(data, inside, rendition.ManagedFieldsKey)
-	if !ok {
-		return nil, nil, false
-	}
-	return data[:start], data[end:], true
+	startA, endA, okA := rendition.MetadataMember(a, 1, rendition.ManagedFieldsKey)
+	startB, endB, okB := rendition.MetadataMember(b, 1, rendition.ManagedFieldsKey)
+	return okA && okB && bytes.Equal(a[:startA], b[:startB]) && bytes.Equal(a[endA:], b[endB:])
 }

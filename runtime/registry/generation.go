@@ -14,11 +14,7 @@ import (
 // setGeneration sets metadata.generation in an object and in its stored form.
 func (e *storageEnd[T]) setGeneration(from *codec.Served[T], obj T, generation int64, data []byte) ([]byte, error) {
 	obj.SetGeneration(generation)
-	inside, ok := rendition.InsideMetadata(data, 1)
-	if !ok {
-		return e.encode(from, obj)
-	}
-	start, end, ok := rendition.Member(data, inside, "generation")
+	start, end, ok := rendition.MetadataMember(data, 1, "generation")
 	if !ok {
 		return e.encode(from, obj)
 	}

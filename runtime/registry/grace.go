@@ -58,10 +58,8 @@ func shorten(obj metav1.Object, deleted time.Time, wanted *int64) grace {
 		return graceRuns
 	}
 	seconds := positive(*wanted)
-	if seconds == 0 {
-		if len(obj.GetFinalizers()) == 0 {
-			return noGrace
-		}
+	if seconds == 0 && len(obj.GetFinalizers()) == 0 {
+		return noGrace
 	}
 	at := deleted.Add(time.Duration(seconds-last) * time.Second)
 	if present := metadata.Now(); at.Before(present.Time) {

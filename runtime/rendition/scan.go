@@ -66,6 +66,15 @@ func InsideMetadata(data []byte, at int) (inside int, ok bool) {
 	return start + 1, true
 }
 
+// MetadataMember finds one member of the metadata of the object whose first member begins at data[at].
+func MetadataMember(data []byte, at int, name string) (start, end int, ok bool) {
+	inside, ok := InsideMetadata(data, at)
+	if !ok {
+		return 0, 0, false
+	}
+	return Member(data, inside, name)
+}
+
 func space(data []byte, i int) int {
 	for i < len(data) && (data[i] == ' ' || data[i] == '\n' || data[i] == '\t' || data[i] == '\r') {
 		i++

@@ -190,8 +190,8 @@ func (r *reader) listBackend(ctx context.Context, l *listing) (*api.Page, error)
 	}
 }
 
-// rangeError returns the error of a page that can't be read at a revision. The token of an expired page continues where
-// the page began, because the client gets nothing of it.
+// rangeError returns the error of a page that can't be read at a revision. An expired page has a token that continues at
+// the current revision, where the page began, because the client gets nothing of it.
 func (r *reader) rangeError(ctx context.Context, err error, revision int64, l *listing) error {
 	if errors.Is(err, storage.ErrFutureRevision) {
 		return r.future(ctx, revision)
@@ -201,7 +201,12 @@ func (r *reader) rangeError(ctx context.Context, err error, revision int64, l *l
 	case !apierrors.IsResourceExpired(status):
 		return err
 	case l.paging:
-		status = expiredToken(l.prefix, l.from, err)
+		expired := apierrors.NewResourceExpired(expiredContinue)
+		if next, tokenErr := EncodeToken(l.prefix, l.from, -1); tokenErr == nil {
+			expired = apierrors.NewResourceExpired(resumeContinue)
+			expired.ErrStatus.ListMeta.Continue = next
+		}
+		status = WithCause(expired, err)
 	}
 	r.noticed(revision + 1)
 	return status
