@@ -190,7 +190,12 @@ func (b *leafBlock) drop() {
 func join(entries []slot, form api.Form, before []*leafBlock) (*joinedBlock, error) {
 	var items [btree.Fanout]item
 	size, holes := 0, 0
-	old := olderOf(before, form)
+	var old []*joinedBlock
+	for _, b := range before {
+		if j := b.joined.Load(); j != nil && b.form == form {
+			old = append(old, j)
+		}
+	}
 	for i := range entries {
 		it := &items[i]
 		if err := it.find(entries[i].entry, form, old); err != nil {
@@ -211,20 +216,6 @@ func join(entries []slot, form api.Form, before []*leafBlock) (*joinedBlock, err
 		j.checksum = crc32.ChecksumIEEE(j.data)
 	}
 	return j, nil
-}
-
-// olderOf returns what the blocks of a form still hold.
-func olderOf(before []*leafBlock, form api.Form) []*joinedBlock {
-	var older []*joinedBlock
-	for _, b := range before {
-		if b.form != form {
-			continue
-		}
-		if j := b.joined.Load(); j != nil {
-			older = append(older, j)
-		}
-	}
-	return older
 }
 
 // item is an entry on its way into a block: a part of an older block, or else a rendition.

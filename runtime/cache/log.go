@@ -56,14 +56,23 @@ type log struct {
 	view atomic.Pointer[view]
 
 	// The following fields belong to the writer.
+	span
+	dirty    bool // publish has something to do
+	appended bool // the changes wake readers
+	stale    chan struct{}
+}
+
+// span is a state of a log.
+type span struct {
 	chunkLen   uint64
 	chunks     []*chunk
 	base       uint64 // place of the first change of chunks[0]; a multiple of chunkLen
 	first, end uint64 // places in the window: first inclusive, end exclusive
 	floor      int64  // the revision behind which the window begins: all later changes are in it
-	dirty      bool   // publish has something to do
-	appended   bool   // the changes wake readers
-	stale      chan struct{}
+}
+
+func (s *span) at(place uint64) *change {
+	return s.chunks[(place-s.base)/s.chunkLen].changes[(place-s.base)%s.chunkLen]
 }
 
 // chunk holds a fixed number of changes. Readers see the changes before their view's end.
@@ -75,26 +84,18 @@ type chunk struct {
 
 // view is a published state of a log. It is immutable.
 type view struct {
-	chunks     []*chunk
-	chunkLen   uint64
-	base       uint64
-	first, end uint64
-	floor      int64
+	span
 	// changed is closed after changes were appended behind end and the state with these changes was published.
 	changed chan struct{}
 }
 
 func newLog(chunkLen int, floor int64) *log {
-	l := &log{chunkLen: uint64(chunkLen), floor: floor}
-	l.view.Store(&view{chunkLen: l.chunkLen, floor: floor, changed: make(chan struct{})})
+	l := &log{span: span{chunkLen: uint64(chunkLen), floor: floor}}
+	l.view.Store(&view{span: l.span, changed: make(chan struct{})})
 	return l
 }
 
 func (l *log) len() int { return int(l.end - l.first) }
-
-func (l *log) at(place uint64) *change {
-	return l.chunks[(place-l.base)/l.chunkLen].changes[(place-l.base)%l.chunkLen]
-}
 
 // append adds a change, and tells whether it was the last of its chunk.
 func (l *log) append(c *change) (full bool) {
@@ -124,8 +125,7 @@ func (l *log) trim() *change {
 // publish shows readers the appended and trimmed changes. The writer calls wake after it has published the state, too.
 func (l *log) publish() {
 	old := l.view.Load()
-	v := &view{chunks: l.chunks, chunkLen: l.chunkLen, base: l.base, first: l.first, end: l.end, floor: l.floor,
-		changed: old.changed}
+	v := &view{span: l.span, changed: old.changed}
 	if l.appended {
 		v.changed = make(chan struct{})
 		l.stale = old.changed
@@ -140,10 +140,6 @@ func (l *log) wake() {
 		close(l.stale)
 		l.stale = nil
 	}
-}
-
-func (v *view) at(place uint64) *change {
-	return v.chunks[(place-v.base)/v.chunkLen].changes[(place-v.base)%v.chunkLen]
 }
 
 // behind returns the place of the first change whose revision is above revision.
