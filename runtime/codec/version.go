@@ -232,26 +232,26 @@ func (v *Served[T]) shape(hub T, object api.Rendition, form api.Form) (api.Rendi
 	case form.Encoding == api.Protobuf:
 		return api.Rendition{}, fmt.Errorf("there is no table in %v", form.Encoding)
 	}
-	row := rendition.Row
-	if form.Encoding == api.CBOR {
-		row = rendition.RowCBOR
-	}
 	cells, err := v.cells(hub)
 	if err != nil {
 		return api.Rendition{}, err
 	}
-	if plain == api.Row {
-		return row(cells, nil)
+	var in *api.Rendition
+	if plain != api.Row {
+		inner := api.Form{Version: form.Version, Encoding: form.Encoding}
+		if plain == api.RowWithMetadata {
+			inner.Shape = api.Metadata | form.Shape&api.V1beta1
+		}
+		object, err := v.shape(hub, object, inner)
+		if err != nil {
+			return api.Rendition{}, err
+		}
+		in = &object
 	}
-	inner := api.Form{Version: form.Version, Encoding: form.Encoding}
-	if plain == api.RowWithMetadata {
-		inner.Shape = api.Metadata | form.Shape&api.V1beta1
+	if form.Encoding == api.CBOR {
+		return rendition.RowCBOR(cells, in)
 	}
-	in, err := v.shape(hub, object, inner)
-	if err != nil {
-		return api.Rendition{}, err
-	}
-	return row(cells, &in)
+	return rendition.Row(cells, in)
 }
 
 func (v *Served[T]) cells(hub T) ([]api.Cell, error) {
