@@ -92,3 +92,13 @@ func (i *Info) Version(name string) *VersionInfo {
 	}
 	return nil
 }
+
+// GeneratedCodeVersion1 is named by generated wiring, so that wiring and runtime that don't fit fail to compile. An
+// error here means: run `apigen build ./...` with the apigen of the runtime's version, which go.mod decides.
+const GeneratedCodeVersion1 = true
+
+// SelectableField is a field by which lists and watches may select.
+type SelectableField[T Object] struct {
+	Path  string // spec.color
+	Value func(T) string
+}

@@ -1,6 +1,10 @@
 package api
 
-import "k8s.io/apimachinery/pkg/runtime/schema"
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
 
 // ExtensionForm says how an Extension is served.
 type ExtensionForm uint8
@@ -46,13 +50,5 @@ func (i *Info) Extension(name string) *Extension {
 
 // Has tells whether the resource is served with a verb.
 func (i *Info) Has(verb string) bool {
-	if i.Verbs == nil {
-		return true
-	}
-	for _, v := range i.Verbs {
-		if v == verb {
-			return true
-		}
-	}
-	return false
+	return i.Verbs == nil || slices.Contains(i.Verbs, verb)
 }

@@ -106,7 +106,6 @@ func (t *Tree[K, V, A]) Freeze() *Node[K, V, A] {
 	return t.root
 }
 
-// node returns a new node without values and children.
 func (t *Tree[K, V, A]) node(low K) *Node[K, V, A] {
 	return &Node[K, V, A]{edit: t.edit, order: t.order, low: low}
 }

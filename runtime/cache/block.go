@@ -48,8 +48,7 @@ type leafBlocks struct {
 	past bool
 }
 
-// presentHooks keep the blocks of the cache's state. A leaf hands its blocks on to the leaf that takes its entries
-// over.
+// presentHooks keep the blocks of the cache's state. A leaf hands its blocks on to the leaf that replaces it.
 var presentHooks = btree.Hooks[leafBlocks]{
 	Made:     func(leaf, from *leafBlocks) { leaf.before = from.lineage() },
 	Replaced: func(leaf *leafBlocks) { leaf.replaced.Store(true) },
@@ -106,7 +105,6 @@ func partOf(leaf *node, first, last int, form api.Form, latest *node) (api.Block
 	return j.part(0, last-first), nil
 }
 
-// joined returns the block of a form if it is joined already, or nil.
 func (l *leafBlocks) joined(form api.Form) *joinedBlock {
 	b := l.first.Load().find(form)
 	if b == nil {
@@ -133,7 +131,6 @@ func (l *leafBlocks) block(form api.Form, entries []slot) *leafBlock {
 	}
 }
 
-// find returns the block of a form among those of a leaf, or nil.
 func (b *leafBlock) find(form api.Form) *leafBlock {
 	for ; b != nil && b.form != form; b = b.next {
 	}
@@ -183,7 +180,6 @@ func (b *leafBlock) join(leaf *leafBlocks, entries []slot) (*joinedBlock, error)
 	return j, nil
 }
 
-// drop gives up the joined entries.
 func (b *leafBlock) drop() {
 	b.joined.Store(nil)
 	b.pool.drop(b)
@@ -194,7 +190,12 @@ func (b *leafBlock) drop() {
 func join(entries []slot, form api.Form, before []*leafBlock) (*joinedBlock, error) {
 	var items [btree.Fanout]item
 	size, holes := 0, 0
-	old := olderOf(before, form)
+	var old []*joinedBlock
+	for _, b := range before {
+		if j := b.joined.Load(); j != nil && b.form == form {
+			old = append(old, j)
+		}
+	}
 	for i := range entries {
 		it := &items[i]
 		if err := it.find(entries[i].entry, form, old); err != nil {
@@ -215,20 +216,6 @@ func join(entries []slot, form api.Form, before []*leafBlock) (*joinedBlock, err
 		j.checksum = crc32.ChecksumIEEE(j.data)
 	}
 	return j, nil
-}
-
-// olderOf returns what the blocks of a form still hold.
-func olderOf(before []*leafBlock, form api.Form) []*joinedBlock {
-	var older []*joinedBlock
-	for _, b := range before {
-		if b.form != form {
-			continue
-		}
-		if j := b.joined.Load(); j != nil {
-			older = append(older, j)
-		}
-	}
-	return older
 }
 
 // item is an entry on its way into a block: a part of an older block, or else a rendition.

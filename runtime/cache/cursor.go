@@ -68,7 +68,9 @@ func (w *Cursor) Next(ctx context.Context) ([]Event, error) {
 	for {
 		ended := ctx.Err()
 		if ended != nil && w.err == nil {
-			w.skip()
+			// This only advances the revision past changes that don't concern the cursor. The next call collects the
+			// events again, and finds the error again.
+			_, _ = w.collect(0)
 			return nil, ended
 		}
 		wait, err := w.collect(maxEvents)
@@ -85,12 +87,6 @@ func (w *Cursor) Next(ctx context.Context) ([]Event, error) {
 		case <-ctx.Done():
 		}
 	}
-}
-
-// skip advances the revision past changes that don't concern the cursor, and stops before one that does.
-func (w *Cursor) skip() {
-	// The events are not consumed: the next call collects them again.
-	_, _ = w.collect(0) // the next call finds the error again
 }
 
 // collect gathers at most limit events, and all further events of the last one's revision. Where there are none, wait
@@ -178,7 +174,6 @@ func (w *Cursor) eventOf(c *change) (event Event, concerns bool, err error) {
 	return Event{}, false, nil
 }
 
-// corruptEvent returns the event for a change of or to a corrupt value.
 func corruptEvent(c *change) Event {
 	switch {
 	case c.entry == nil:

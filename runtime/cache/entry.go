@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"apigen.dev/runtime/api"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // Entry is one object at one revision: its rendition in the storage version, the labels and fields that selectors ask
@@ -50,7 +51,6 @@ type shared struct {
 	counts *counters
 }
 
-// newEntry packs a record into an entry.
 func newEntry(s *shared, key string, revision int64, r Record) *Entry {
 	packed := make([]byte, 0, 192)
 	packed = append(packed, key...)
@@ -66,13 +66,8 @@ func newEntry(s *shared, key string, revision int64, r Record) *Entry {
 		signatures |= signatureOfLabel(name, value)
 	}
 	e := &Entry{
-		shared:    s,
-		packed:    string(packed),
-		keyLen:    uint32(len(key)),
-		labelsAt:  uint32(labelsAt),
-		signature: signatures,
-		revision:  revision,
-		stale:     r.Stale,
+		shared: s, packed: string(packed), keyLen: uint32(len(key)), labelsAt: uint32(labelsAt),
+		signature: signatures, revision: revision, stale: r.Stale,
 	}
 	e.setStored(r.Rendition)
 	return e
@@ -81,26 +76,17 @@ func newEntry(s *shared, key string, revision int64, r Record) *Entry {
 // newCorrupt makes the entry of a value that the codec could not decode.
 func newCorrupt(s *shared, key string, revision int64, err error) *Entry {
 	return &Entry{
-		shared:    s,
-		packed:    key + "\x00",
-		keyLen:    uint32(len(key)),
-		labelsAt:  uint32(len(key)) + 1,
-		signature: everything,
-		revision:  revision,
-		rare:      &rare{err: fmt.Errorf("%w: %s at revision %d: %w", ErrCorrupt, key, revision, err)},
+		shared: s, packed: key + "\x00", keyLen: uint32(len(key)), labelsAt: uint32(len(key)) + 1,
+		signature: everything, revision: revision,
+		rare: &rare{err: fmt.Errorf("%w: %s at revision %d: %w", ErrCorrupt, key, revision, err)},
 	}
 }
 
 // restamped returns the same object with the revision of the change that deleted it.
 func (e *Entry) restamped(revision int64) *Entry {
 	c := &Entry{
-		shared:    e.shared,
-		packed:    e.packed,
-		keyLen:    e.keyLen,
-		labelsAt:  e.labelsAt,
-		signature: e.signature,
-		revision:  revision,
-		stale:     e.stale,
+		shared: e.shared, packed: e.packed, keyLen: e.keyLen, labelsAt: e.labelsAt,
+		signature: e.signature, revision: revision, stale: e.stale,
 	}
 	c.setStored(e.shared.codec.Restamp(e.stored(), revision))
 	return c
@@ -202,8 +188,8 @@ func (e *Entry) stored() api.Rendition {
 	return r
 }
 
-// Labels returns the entry's labels as a labels.Labels, so that a labels.Selector can match them without allocating.
-func (e *Entry) Labels() LabelSet { return LabelSet{e} }
+// Labels returns the entry's labels. It doesn't allocate.
+func (e *Entry) Labels() labels.Labels { return LabelSet{e} }
 
 // Field returns the value at index i of Record.Fields, "" where there is none.
 func (e *Entry) Field(i int) string {
@@ -283,17 +269,17 @@ func appendField(packed []byte, key, field string) []byte {
 	return append(packed, field...)
 }
 
-func appendLabels(packed []byte, labels map[string]string) []byte {
+func appendLabels(packed []byte, all map[string]string) []byte {
 	names := make([]string, 0, 16)
-	for name := range labels {
+	for name := range all {
 		names = append(names, name)
 	}
 	slices.Sort(names)
 	for _, name := range names {
 		packed = binary.AppendUvarint(packed, uint64(len(name)))
 		packed = append(packed, name...)
-		packed = binary.AppendUvarint(packed, uint64(len(labels[name])))
-		packed = append(packed, labels[name]...)
+		packed = binary.AppendUvarint(packed, uint64(len(all[name])))
+		packed = append(packed, all[name]...)
 	}
 	return packed
 }

@@ -51,7 +51,7 @@ func TestEntryPacksRecords(t *testing.T) {
 		if e.Field(-1) != "" || e.Field(len(record.Fields)) != "" {
 			t.Fatal("there are more fields than there should be")
 		}
-		if got := maps.Collect(e.Labels().All); !maps.Equal(got, record.Labels) {
+		if got := maps.Collect(LabelSet{e}.All); !maps.Equal(got, record.Labels) {
 			t.Fatalf("the labels of %q are %q", record.Labels, got)
 		}
 		for _, name := range []string{"", "app", "zz", word()} {

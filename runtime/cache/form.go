@@ -39,7 +39,6 @@ type namedForm struct {
 // retired is the list of forms of an entry that left the window. The entry keeps no more forms.
 var retired = &formList{}
 
-// find returns a form, or nil.
 func (l *formList) find(wanted api.Form) *form {
 	if l == nil {
 		return nil
@@ -55,7 +54,6 @@ func (l *formList) find(wanted api.Form) *form {
 	return nil
 }
 
-// with returns a list that also has f.
 func (l *formList) with(f *form) *formList {
 	named := namedForm{f.name, f}
 	if l == nil {

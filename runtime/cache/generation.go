@@ -55,8 +55,7 @@ type state struct {
 	changed chan struct{} // closed when the next state was published
 }
 
-// subject is the subject of a topic: the keys below a prefix or, where prefix is empty, the entries with a value of a
-// field.
+// subject is the subject of a topic: the keys below a prefix or, without one, the entries with a value of a field.
 type subject struct {
 	prefix string
 	value  Value
@@ -95,7 +94,6 @@ func (g *generation) begin(entries []*Entry, indexed []int, revision int64) {
 		g.newest.see(e.Key(), e.revision, false)
 	}
 	g.state.Store(&state{Snapshot: g.snapshot(revision), changed: make(chan struct{})})
-	g.count()
 }
 
 // sorted returns entries, which are in the order of their keys, in another order.
@@ -116,7 +114,6 @@ func sorted(entries []*Entry, o order) []*Entry {
 	return out
 }
 
-// snapshot freezes the trees.
 func (g *generation) snapshot(revision int64) Snapshot {
 	s := Snapshot{revision: revision, root: g.tree.Freeze()}
 	if len(g.indexes) > 0 {
@@ -159,10 +156,8 @@ func (g *generation) apply(writes []write, revision int64) {
 	}
 	clear(g.touched)
 	g.touched = g.touched[:0]
-	g.count()
 }
 
-// record puts one write into the trees and the logs.
 func (g *generation) record(w *write, now int64) {
 	g.newest.see(w.key, w.revision, w.entry == nil)
 	c := &change{entry: w.entry, revision: w.revision, at: now}
@@ -180,7 +175,8 @@ func (g *generation) record(w *write, now int64) {
 	c.previous.check()
 	g.window.bytes += c.cost()
 	if g.all.log.append(c) {
-		g.all.log.checkpoint(g.tree.Freeze())
+		last := g.all.log.chunks[len(g.all.log.chunks)-1]
+		last.root = g.tree.Freeze()
 	}
 	for t := range g.topicsOf(c) {
 		g.touch(t.log)
@@ -188,19 +184,12 @@ func (g *generation) record(w *write, now int64) {
 	}
 }
 
-// setFollowed records that a watch follows the generation.
-func (g *generation) setFollowed() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.followed = true
-}
-
 // shrink drops the changes for which the window has no room.
 func (g *generation) shrink(now int64) {
 	g.window.resize(g.all.log, now)
-	for g.window.exceeds(g.all.log) {
-		c := g.all.log.trim()
-		g.window.bytes -= c.cost()
+	for l, w := g.all.log, &g.window; l.len() > w.capacity || w.bytes > w.Bytes && l.len() > w.Min; {
+		c := l.trim()
+		w.bytes -= c.cost()
 		for t := range g.topicsOf(c) {
 			for t.log.len() > 0 && t.log.at(t.log.first).revision <= c.revision {
 				g.touch(t.log)
@@ -254,19 +243,11 @@ func (g *generation) topicsByValue(c *change, place int, yield func(*topic) bool
 		}
 		return true
 	}
-	var before string
-	if c.previous != nil {
-		before = c.previous.Field(place)
-		if t := g.topics[subject{value: Value{place, before}}]; t != nil && !yield(t) {
-			return false
+	for i, e := range [...]*Entry{c.previous, c.entry} {
+		if e == nil || i == 1 && c.previous != nil && c.previous.Field(place) == e.Field(place) {
+			continue
 		}
-	}
-	if c.entry != nil {
-		now := c.entry.Field(place)
-		if c.previous != nil && now == before {
-			return true
-		}
-		if t := g.topics[subject{value: Value{place, now}}]; t != nil && !yield(t) {
+		if t := g.topics[subject{value: Value{place, e.Field(place)}}]; t != nil && !yield(t) {
 			return false
 		}
 	}
@@ -305,7 +286,6 @@ func (g *generation) countValue(s subject, by int) {
 	g.valued[s.value.Place] += by
 }
 
-// watch returns a new cursor.
 func (g *generation) watch(prefix string, l *Lookup, after int64, match Match) (*Cursor, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -324,7 +304,6 @@ func (g *generation) watch(prefix string, l *Lookup, after int64, match Match) (
 	w.place = w.log.view.Load().behind(after)
 	t.cursors++
 	g.shared.counts.cursors.Add(1)
-	g.count()
 	return w, nil
 }
 
@@ -338,7 +317,6 @@ func (g *generation) release(t *topic) {
 		delete(g.topics, t.subject)
 		g.countValue(t.subject, -1)
 	}
-	g.count()
 }
 
 // close ends the generation. Cursors expire; the last snapshot stays.
@@ -373,18 +351,6 @@ func (g *generation) at(revision int64) *Snapshot {
 }
 
 // count updates the gauges, unless another generation does so by now.
-func (g *generation) count() {
-	if g.closed {
-		return
-	}
-	s := g.shared.counts
-	s.windowLen.Store(int64(g.all.log.len()))
-	s.windowCapacity.Store(int64(g.window.capacity))
-	s.windowBytes.Store(g.window.bytes)
-	s.topics.Store(int64(len(g.topics)))
-}
-
-// verify panics where an invariant is broken.
 func (g *generation) verify(before, after *state) {
 	err := verifyStep(before, after)
 	if g.batches++; err == nil && (after.root.Len() <= verifyTreeSize || g.batches%verifyTreeEvery == 0) {

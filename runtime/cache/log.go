@@ -6,6 +6,8 @@ import (
 	"sort"
 	"sync/atomic"
 	"time"
+
+	"apigen.dev/runtime/btree"
 )
 
 // change is one write of one key in the log.
@@ -17,8 +19,7 @@ type change struct {
 	deleted  atomic.Pointer[Entry]
 }
 
-// changeOverhead is roughly what a change costs beside the payload that it keeps alive: itself, and copied paths of the
-// tree.
+// changeOverhead is roughly what a change costs beside its payload: itself, and copied paths of the tree.
 const changeOverhead = 1024
 
 func (c *change) key() string {
@@ -55,14 +56,23 @@ type log struct {
 	view atomic.Pointer[view]
 
 	// The following fields belong to the writer.
+	span
+	dirty    bool // publish has something to do
+	appended bool // the changes wake readers
+	stale    chan struct{}
+}
+
+// span is a state of a log.
+type span struct {
 	chunkLen   uint64
 	chunks     []*chunk
 	base       uint64 // place of the first change of chunks[0]; a multiple of chunkLen
 	first, end uint64 // places in the window: first inclusive, end exclusive
 	floor      int64  // the revision behind which the window begins: all later changes are in it
-	dirty      bool   // publish has something to do
-	appended   bool   // the changes wake readers
-	stale      chan struct{}
+}
+
+func (s *span) at(place uint64) *change {
+	return s.chunks[(place-s.base)/s.chunkLen].changes[(place-s.base)%s.chunkLen]
 }
 
 // chunk holds a fixed number of changes. Readers see the changes before their view's end.
@@ -74,26 +84,18 @@ type chunk struct {
 
 // view is a published state of a log. It is immutable.
 type view struct {
-	chunks     []*chunk
-	chunkLen   uint64
-	base       uint64
-	first, end uint64
-	floor      int64
+	span
 	// changed is closed after changes were appended behind end and the state with these changes was published.
 	changed chan struct{}
 }
 
 func newLog(chunkLen int, floor int64) *log {
-	l := &log{chunkLen: uint64(chunkLen), floor: floor}
-	l.view.Store(&view{chunkLen: l.chunkLen, floor: floor, changed: make(chan struct{})})
+	l := &log{span: span{chunkLen: uint64(chunkLen), floor: floor}}
+	l.view.Store(&view{span: l.span, changed: make(chan struct{})})
 	return l
 }
 
 func (l *log) len() int { return int(l.end - l.first) }
-
-func (l *log) at(place uint64) *change {
-	return l.chunks[(place-l.base)/l.chunkLen].changes[(place-l.base)%l.chunkLen]
-}
 
 // append adds a change, and tells whether it was the last of its chunk.
 func (l *log) append(c *change) (full bool) {
@@ -106,9 +108,6 @@ func (l *log) append(c *change) (full bool) {
 	l.dirty, l.appended = true, true
 	return l.end%l.chunkLen == 0
 }
-
-// checkpoint keeps the tree after the last change, which was the last of its chunk.
-func (l *log) checkpoint(root *node) { l.chunks[len(l.chunks)-1].root = root }
 
 // trim drops the oldest change and returns it.
 func (l *log) trim() *change {
@@ -126,8 +125,7 @@ func (l *log) trim() *change {
 // publish shows readers the appended and trimmed changes. The writer calls wake after it has published the state, too.
 func (l *log) publish() {
 	old := l.view.Load()
-	v := &view{chunks: l.chunks, chunkLen: l.chunkLen, base: l.base, first: l.first, end: l.end, floor: l.floor,
-		changed: old.changed}
+	v := &view{span: l.span, changed: old.changed}
 	if l.appended {
 		v.changed = make(chan struct{})
 		l.stale = old.changed
@@ -144,10 +142,6 @@ func (l *log) wake() {
 	}
 }
 
-func (v *view) at(place uint64) *change {
-	return v.chunks[(place-v.base)/v.chunkLen].changes[(place-v.base)%v.chunkLen]
-}
-
 // behind returns the place of the first change whose revision is above revision.
 func (v *view) behind(revision int64) uint64 {
 	n := int(v.end - v.first)
@@ -161,7 +155,8 @@ func (v *view) rootAt(place uint64, latest *node, latestEnd uint64) *node {
 	if i := (place - v.base) / v.chunkLen; v.base+(i+1)*v.chunkLen <= v.end && v.chunks[i].root != nil {
 		nearest, from = v.chunks[i].root, v.base+(i+1)*v.chunkLen
 	}
-	t := pastTree(nearest)
+	// One reader uses this tree, and it doesn't concern the blocks of the present.
+	t := tree{btree.Edit(nearest, byKey.treeOrder(), pastHooks), byKey}
 	for ; from > place; from-- {
 		c := v.at(from - 1)
 		if c.previous == nil {
@@ -212,9 +207,4 @@ func (w *window) resize(l *log, now int64) {
 	for l.len() >= w.capacity && w.capacity > w.Min && l.at(l.end-uint64(w.capacity/4)-1).at < stale {
 		w.capacity = max(w.capacity/2, w.Min)
 	}
-}
-
-// exceeds tells whether the log must drop its oldest change.
-func (w *window) exceeds(l *log) bool {
-	return l.len() > w.capacity || (w.bytes > w.Bytes && l.len() > w.Min)
 }

@@ -3,6 +3,7 @@ package cache
 import (
 	"hash/maphash"
 	"math/bits"
+	"slices"
 )
 
 // Value is a value of one field, by its place in Record.Fields.
@@ -53,7 +54,7 @@ func (l *Lookup) passes(s signature) bool {
 		return false
 	}
 	for _, signatures := range l.any {
-		if !s.hasOne(signatures) {
+		if !slices.ContainsFunc(signatures, func(one signature) bool { return s&one == one }) {
 			return false
 		}
 	}
@@ -66,15 +67,6 @@ type signature uint64
 
 // everything is the signature of an entry whose fields and labels are unknown.
 const everything = ^signature(0)
-
-func (s signature) hasOne(of []signature) bool {
-	for _, one := range of {
-		if s&one == one {
-			return true
-		}
-	}
-	return false
-}
 
 // seed keeps clients from choosing labels that all have the same signature.
 var seed = maphash.MakeSeed()

@@ -60,7 +60,6 @@ func (p *pool) add(r rendered) {
 	}
 }
 
-// size returns the number of bytes that are kept.
 func (p *pool) size() int64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -86,7 +86,6 @@ func (c *Cache) lags(why error) error {
 
 var errTooSlow = errors.New("the revision has not come in time")
 
-// reach waits until g has a revision.
 func (c *Cache) reach(ctx context.Context, g *generation, revision int64, bound <-chan time.Time) (*Snapshot, error) {
 	s := g.state.Load()
 	if s.revision >= revision {
@@ -171,8 +170,7 @@ func (a *asker) run(ctx context.Context, ask func(context.Context, *question)) {
 	}
 }
 
-// ask puts one question to the backend. An answer below the cache's revision at the time of the question ends the
-// generation.
+// ask asks the backend. An answer below the cache's revision at that time ends the generation.
 func (c *Cache) ask(ctx context.Context, q *question) {
 	c.counts.questions.Add(1)
 	ctx, cancel := context.WithTimeout(ctx, c.config.Wait)
@@ -187,12 +185,7 @@ func (c *Cache) ask(ctx context.Context, q *question) {
 
 // rolledBack ends a generation whose revision is above the backend's.
 func (c *Cache) rolledBack(g *generation, have, found int64) error {
-	err := fmt.Errorf("%w: from revision %d or later to %d", errRolledBack, have, found)
-	if g.ctx.Err() == nil {
-		c.counts.rollBacks.Add(1)
-	}
-	g.cancel(err)
-	return err
+	return c.otherHistory(g, fmt.Errorf("%w: from revision %d or later to %d", errRolledBack, have, found))
 }
 
 // progress requests progress from the watch while a reader waits for a revision: writes to other prefixes move the

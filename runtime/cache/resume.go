@@ -35,16 +35,14 @@ func (n *newest) see(key string, revision int64, deleted bool) {
 	}
 }
 
-// proof compares the events of a resumed watch with the state of the cache. The goroutine that follows the backend uses
-// it.
+// proof compares the events of a resumed watch with the cache. The goroutine that follows the backend uses it.
 type proof struct {
 	newest newest
 	have   int64
 	known  map[string]storage.Event // the last event of each key, up to have
 }
 
-// proof returns nil where there is nothing to prove: no watch has followed the generation yet, or it has seen no
-// change.
+// proof returns nil where no watch has followed the generation yet, or the generation has seen no change.
 func (g *generation) proof(have int64) *proof {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -93,8 +91,7 @@ func (s *shared) contradicts(known *Entry, event storage.Event) string {
 	return s.differs(known, &event.KeyValue)
 }
 
-// follow applies the events of the backend's watch after the state of g, until the watch or g ends. Its error is never
-// nil.
+// follow applies the events of the watch after the state of g, until the watch or g ends. Its error is never nil.
 func (c *Cache) follow(g *generation) error {
 	ctx, cancel := context.WithCancel(g.ctx)
 	defer cancel()
@@ -156,7 +153,9 @@ func (c *Cache) followAfter(ctx context.Context, g *generation, after int64, p *
 			return err
 		}
 	}
-	g.setFollowed()
+	g.mu.Lock()
+	g.followed = true
+	g.mu.Unlock()
 	c.trouble.Store(nil)
 	for {
 		batch, err := stream.Next(ctx)
@@ -259,10 +258,8 @@ func (c *Cache) otherHistory(g *generation, why error) error {
 	return why
 }
 
-// suspectPause is the default of Config.SuspectPause.
 const suspectPause = 10 * time.Minute
 
-// suspect requests a comparison in the background.
 func (c *Cache) suspect() {
 	select {
 	case c.suspected <- struct{}{}:

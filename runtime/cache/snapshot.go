@@ -77,7 +77,6 @@ func (s *Snapshot) Select(prefix, from string, l *Lookup) iter.Seq[*Entry] {
 	}
 }
 
-// index returns the index that has the value of a lookup, if there is one.
 func (s *Snapshot) index(l *Lookup) (*node, string) {
 	if l == nil || s.root == nil || s.root.Marked() > 0 {
 		return nil, ""

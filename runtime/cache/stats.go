@@ -34,21 +34,19 @@ type Stats struct {
 }
 
 type counters struct {
-	windowLen, windowCapacity, windowBytes atomic.Int64
-	cursors, topics                        atomic.Int64
-	batches, events, fills, resumes        atomic.Int64
-	expired, rendered, evicted             atomic.Int64
-	questions, consistent, lagging         atomic.Int64
-	rollBacks                              atomic.Int64
-	checks, differences, failedChecks      atomic.Int64
+	batches, events, fills, resumes   atomic.Int64
+	cursors                           atomic.Int64
+	expired, rendered, evicted        atomic.Int64
+	questions, consistent, lagging    atomic.Int64
+	rollBacks                         atomic.Int64
+	checks, differences, failedChecks atomic.Int64
 }
 
 // Stats returns the present numbers, which are not from one instant.
 func (c *Cache) Stats() Stats {
 	n := &c.counts
 	s := Stats{
-		WindowLen: n.windowLen.Load(), WindowCapacity: n.windowCapacity.Load(), WindowBytes: n.windowBytes.Load(),
-		Cursors: n.cursors.Load(), Topics: n.topics.Load(),
+		Cursors: n.cursors.Load(),
 		Batches: n.batches.Load(), Events: n.events.Load(), Fills: n.fills.Load(), Resumes: n.resumes.Load(),
 		Expired: n.expired.Load(), Rendered: n.rendered.Load(), Evicted: n.evicted.Load(),
 		Questions: n.questions.Load(), Consistent: n.consistent.Load(), Lagging: n.lagging.Load(),
@@ -56,11 +54,17 @@ func (c *Cache) Stats() Stats {
 		WindowBudget: c.config.Window.Bytes, FormBudget: c.config.RenditionBytes,
 		Checks: n.checks.Load(), Differences: n.differences.Load(), FailedChecks: n.failedChecks.Load(),
 	}
-	if current, err := c.Current(); err == nil {
-		s.Revision = current.revision
-		g := c.generation.Load()
-		s.FormBytes, s.Snapshots = g.shared.pool.size(), g.all.log.view.Load().roots()
-		s.Entries, s.Corrupt = int64(current.root.Len()), int64(current.root.Marked())
+	g := c.generation.Load()
+	if g == nil {
+		return s
 	}
+	current := g.state.Load()
+	s.Revision, s.Entries = current.revision, int64(current.root.Len())
+	s.Corrupt = int64(current.root.Marked())
+	s.FormBytes, s.Snapshots = g.shared.pool.size(), g.all.log.view.Load().roots()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	s.WindowLen, s.WindowCapacity, s.WindowBytes = int64(g.all.log.len()), int64(g.window.capacity), g.window.bytes
+	s.Topics = int64(len(g.topics))
 	return s
 }

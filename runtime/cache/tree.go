@@ -1,6 +1,10 @@
 package cache
 
-import "apigen.dev/runtime/btree"
+import (
+	"strings"
+
+	"apigen.dev/runtime/btree"
+)
 
 // tree holds entries in one order: those of all keys, or those of an index.
 type tree struct {
@@ -11,14 +15,12 @@ type tree struct {
 // node is the root of a state of a tree, or a leaf of one.
 type node = btree.Node[position, slot, leafBlocks]
 
-// slot is an entry in a leaf, with its signature beside it: a reader that selects entries skips the others without
-// touching them.
+// slot is an entry in a leaf. A reader that selects entries by their signature doesn't touch the others.
 type slot struct {
 	signature signature
 	entry     *Entry
 }
 
-// buildTree makes a tree of entries that are in ascending order.
 func buildTree(entries []*Entry, o order) tree {
 	slots := make([]slot, len(entries))
 	for i, e := range entries {
@@ -29,12 +31,6 @@ func buildTree(entries []*Entry, o order) tree {
 		hooks = presentHooks
 	}
 	return tree{btree.Build(o.treeOrder(), hooks, slots), o}
-}
-
-// pastTree returns a tree that begins with a state of the present or the past. It is used for one reader, and what it
-// does doesn't concern the blocks of the present.
-func pastTree(root *node) tree {
-	return tree{btree.Edit(root, byKey.treeOrder(), pastHooks), byKey}
 }
 
 // set puts an entry in the place of the one at its position, which it returns, or nil.
@@ -49,8 +45,7 @@ func (t *tree) remove(at position) *Entry {
 	return previous.entry
 }
 
-// replace brings the tree of an index up to date after e took the place of previous in the tree of all keys; one of
-// them may be nil.
+// replace brings an index up to date after e took the place of previous; one of them may be nil.
 func (t *tree) replace(previous, e *Entry) {
 	if previous != nil && (e == nil || t.order.compare(previous, t.order.position(e)) != 0) {
 		t.remove(t.order.position(previous))
@@ -60,14 +55,12 @@ func (t *tree) replace(previous, e *Entry) {
 	}
 }
 
-// entryAt returns the entry at a position, or nil.
 func entryAt(root *node, at position) *Entry {
 	found, _ := root.Get(at)
 	return found.entry
 }
 
-// walk yields the entries from one position (inclusive) to another (exclusive) whose signature passes, until yield
-// returns false.
+// walk yields the entries from one position to another (exclusive) whose signature passes.
 func walk(root *node, from, end position, l *Lookup, yield func(*Entry) bool) {
 	root.Leaves(from, end, func(leaf *node, first, last int) bool {
 		for _, s := range leaf.Values()[first:last] {
@@ -77,4 +70,59 @@ func walk(root *node, from, end position, l *Lookup, yield func(*Entry) bool) {
 		}
 		return true
 	})
+}
+
+// order is what a tree sorts by: keys, or the value of one field (its place in Record.Fields) and then keys.
+type order int
+
+const byKey order = -1
+
+// position is where an entry stands in an order; the value is empty in the order of keys. As a bound, the zero position
+// is no bound.
+type position struct{ value, key string }
+
+func (o order) treeOrder() *btree.Order[position, slot] {
+	if o == byKey {
+		return keyOrder
+	}
+	return &btree.Order[position, slot]{
+		Key:         func(s slot) position { return o.position(s.entry) },
+		Compare:     func(s slot, p position) int { return o.compare(s.entry, p) },
+		CompareKeys: position.compare,
+		Marked:      isCorrupt,
+	}
+}
+
+// keyOrder is byKey as a tree takes it. It spares the comparison of values, which are all empty.
+var keyOrder = &btree.Order[position, slot]{
+	Key:         func(s slot) position { return position{key: s.entry.Key()} },
+	Compare:     func(s slot, p position) int { return strings.Compare(s.entry.Key(), p.key) },
+	CompareKeys: func(p, q position) int { return strings.Compare(p.key, q.key) },
+	Marked:      isCorrupt,
+}
+
+func isCorrupt(s slot) bool { return s.entry.corrupt() }
+
+func (o order) position(e *Entry) position {
+	if o == byKey {
+		return position{key: e.Key()}
+	}
+	return position{e.Field(int(o)), e.Key()}
+}
+
+// compare is negative where e stands before p, 0 where it stands at p, and positive behind it.
+func (o order) compare(e *Entry, p position) int {
+	if o != byKey {
+		if c := strings.Compare(e.Field(int(o)), p.value); c != 0 {
+			return c
+		}
+	}
+	return strings.Compare(e.Key(), p.key)
+}
+
+func (p position) compare(q position) int {
+	if c := strings.Compare(p.value, q.value); c != 0 {
+		return c
+	}
+	return strings.Compare(p.key, q.key)
 }

@@ -53,7 +53,6 @@ func statedKind[T api.Object](body api.Body, d Decoded[T], err error) (schema.Gr
 	return *stated, nil
 }
 
-// read decodes the body of a client in any encoding.
 func (v *Served[T]) read(body api.Body, hub T) (Decoded[T], error) {
 	strictly := body.Validation != metav1.FieldValidationIgnore
 	if body.Encoding == api.JSON {
@@ -90,7 +89,8 @@ func (v *Served[T]) undecodable(body api.Body, gvk schema.GroupVersionKind, err 
 	if body.Encoding != api.JSON && gvk.Empty() {
 		return v.unrecognized(err, body.Data)
 	}
-	return v.unhandled(err)
+	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", v.GVK.Kind,
+		v.GVK.Version, v.GVK.Kind, err))
 }
 
 func (v *Served[T]) unrecognized(err error, data []byte) error {
@@ -114,9 +114,4 @@ func Unrecognized(kind string, err error, body []byte) error {
 	}
 	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)",
 		kind, err, shown))
-}
-
-func (v *Served[T]) unhandled(err error) error {
-	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", v.GVK.Kind,
-		v.GVK.Version, v.GVK.Kind, err))
 }

@@ -23,65 +23,30 @@ import (
 
 // VersionOf returns a served version with its typed conversions. It erases V, the version's Go type.
 func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V]) Version[T] {
-	c := typed[T, V]{Conversion: conversion}
-	return Version[T]{Info: info, codec: versionCodec[T]{
-		check:  c.check,
-		decode: c.decode,
-		encode: c.encode,
-		store:  c.store,
-		cells:  c.cells,
-
-		read:     c.read,
-		write:    c.write,
-		protobuf: conversion.Proto.marshal != nil,
-
-		translate: c.translate,
-
-		validate: c.validate,
-		view:     c.view,
-		empty:    c.empty,
-		adopt:    c.adopt,
+	return Version[T]{Info: info, codec: &typed[T, V]{
+		Conversion: conversion,
 		merging: sync.OnceValues(func() (strategicpatch.PatchMetaFromStruct, error) {
-			return strategicpatch.NewPatchMetaFromStruct(c.New())
+			return strategicpatch.NewPatchMetaFromStruct(conversion.New())
 		}),
 	}}
 }
 
-// versionCodec is a version's codec with its Go type erased. The functions are safe for concurrent use.
-type versionCodec[T api.Object] struct {
-	// check refuses a conversion that lacks a function.
-	check func(columns int) error
-	// decode decodes JSON, sets defaults and converts to an object of the hub, whose kind and apiVersion are empty. It
-	// returns the kind and apiVersion in the data also with an error.
-	decode func(data []byte, hub T, strictly bool) (Decoded[T], error)
-	// encode encodes an object with kind and apiVersion in front, without a newline. It sets both in the object and
-	// resets them.
-	encode func(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error)
-	// store encodes, as encode does, what storage keeps of an object.
-	store func(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error)
-	// read and write are decode and encode in another encoding than JSON; protobuf tells that this includes protobuf.
-	// gvk is the kind of data that has none. write writes neither kind nor apiVersion.
-	read func(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind, strictly bool) (Decoded[T],
-		error)
-	write    func(encoding api.Encoding, obj T) ([]byte, error)
-	protobuf bool
-	// translate translates a protobuf message to JSON, where protobuf is true.
-	translate func(message []byte, gvk schema.GroupVersionKind) ([]byte, error)
-	// cells returns the cells of the declared columns.
-	cells func(obj T) ([]api.Cell, error)
-	// validate checks an object, which replaces old unless that is nil, by the rules of the version. Its error is one
-	// of conversion.
-	validate func(ctx context.Context, op operation.Operation, obj T, old *T) (field.ErrorList, error)
-	// view returns an object in the version, with kind and apiVersion and without managedFields. It shares memory with
-	// the object, so callers must only read it.
-	view func(obj T, gvk schema.GroupVersionKind) (runtime.Object, error)
-	// empty returns a view of an empty object.
-	empty func(gvk schema.GroupVersionKind) runtime.Object
-	// adopt converts a decoded JSON object of the version to the hub. A complete one gets defaults, and must not have
-	// unknown fields.
-	adopt func(object map[string]any, hub T, complete bool) (T, error)
-	// merging returns how strategic merge patches treat the version's fields.
-	merging func() (strategicpatch.PatchMetaFromStruct, error)
+// versionCodec is a version's codec with its Go type erased: a *typed. It is safe for concurrent use.
+type versionCodec[T api.Object] interface {
+	check(columns int) error
+	decode(data []byte, hub T, strictly bool) (Decoded[T], error)
+	encode(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error)
+	store(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error)
+	read(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind, strictly bool) (Decoded[T], error)
+	write(encoding api.Encoding, obj T) ([]byte, error)
+	hasProtobuf() bool
+	translate(message []byte, gvk schema.GroupVersionKind) ([]byte, error)
+	cells(obj T) ([]api.Cell, error)
+	validate(ctx context.Context, op operation.Operation, obj T, old *T) (field.ErrorList, error)
+	view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error)
+	empty(gvk schema.GroupVersionKind) runtime.Object
+	adopt(object map[string]any, hub T, complete bool) (T, error)
+	mergeRules() (strategicpatch.PatchMetaFromStruct, error)
 }
 
 // Decoded is a decoded object. GVK is what the data says about its kind, Strict are its unknown and duplicate fields.
@@ -93,9 +58,14 @@ type Decoded[T api.Object] struct {
 
 type typed[T, V api.Object] struct {
 	Conversion[T, V]
+	merging func() (strategicpatch.PatchMetaFromStruct, error)
 }
 
-func (c typed[T, V]) check(columns int) error {
+func (c *typed[T, V]) mergeRules() (strategicpatch.PatchMetaFromStruct, error) { return c.merging() }
+
+func (c *typed[T, V]) hasProtobuf() bool { return c.Proto.marshal != nil }
+
+func (c *typed[T, V]) check(columns int) error {
 	switch {
 	case c.New == nil:
 		return fmt.Errorf("its Conversion has no New")
@@ -109,7 +79,9 @@ func (c typed[T, V]) check(columns int) error {
 	return nil
 }
 
-func (c typed[T, V]) decode(data []byte, hub T, strictly bool) (d Decoded[T], err error) {
+// decode decodes JSON, sets defaults and converts to an object of the hub, whose kind and apiVersion are empty. It
+// returns the kind and apiVersion in the data also with an error.
+func (c *typed[T, V]) decode(data []byte, hub T, strictly bool) (d Decoded[T], err error) {
 	obj := c.New()
 	if strictly {
 		d.Strict, err = kjson.UnmarshalStrict(data, obj)
@@ -120,24 +92,23 @@ func (c typed[T, V]) decode(data []byte, hub T, strictly bool) (d Decoded[T], er
 	if err != nil {
 		return d, err
 	}
-	return c.complete(d, obj, hub)
+	d.Object, err = c.toHub(obj, hub, true)
+	return d, err
 }
 
-// complete sets defaults in a decoded object, and converts it to the hub.
-func (c typed[T, V]) complete(d Decoded[T], obj V, hub T) (Decoded[T], error) {
+// toHub converts a decoded object to the hub, and sets defaults before where the object is complete.
+func (c *typed[T, V]) toHub(obj V, hub T, complete bool) (T, error) {
 	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
-	if c.Default != nil {
+	if complete && c.Default != nil {
 		c.Default(obj)
 	}
 	if c.ToHub == nil {
-		d.Object = any(obj).(T)
-		return d, nil
+		return any(obj).(T), nil
 	}
-	d.Object = hub
-	return d, c.ToHub(obj, hub)
+	return hub, c.ToHub(obj, hub)
 }
 
-func (c typed[T, V]) version(obj T) (V, error) {
+func (c *typed[T, V]) version(obj T) (V, error) {
 	if c.FromHub == nil {
 		return any(obj).(V), nil
 	}
@@ -145,7 +116,7 @@ func (c typed[T, V]) version(obj T) (V, error) {
 	return out, c.FromHub(obj, out)
 }
 
-func (c typed[T, V]) encode(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error) {
+func (c *typed[T, V]) encode(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error) {
 	out, err := c.version(obj)
 	if err != nil {
 		return nil, err
@@ -153,7 +124,8 @@ func (c typed[T, V]) encode(obj T, gvk schema.GroupVersionKind, head string) ([]
 	return encodeWhole(out, gvk, head)
 }
 
-// encodeWhole writes kind and apiVersion first, whatever the order of fields in the Go type.
+// encodeWhole encodes an object without a newline, and kind and apiVersion first, whatever the order of fields in the Go
+// type. It sets both in the object and resets them.
 func encodeWhole(obj api.Object, gvk schema.GroupVersionKind, head string) ([]byte, error) {
 	kind := obj.GetObjectKind()
 	kind.SetGroupVersionKind(gvk)
@@ -171,7 +143,7 @@ func encodeWhole(obj api.Object, gvk schema.GroupVersionKind, head string) ([]by
 	return append([]byte("{"+head), data[1:]...), nil
 }
 
-func (c typed[T, V]) validate(ctx context.Context, op operation.Operation, obj T, old *T) (field.ErrorList, error) {
+func (c *typed[T, V]) validate(ctx context.Context, op operation.Operation, obj T, old *T) (field.ErrorList, error) {
 	if c.Validate == nil {
 		return nil, nil
 	}
@@ -188,7 +160,8 @@ func (c typed[T, V]) validate(ctx context.Context, op operation.Operation, obj T
 	return c.Validate(ctx, op, changed, before), nil
 }
 
-func (c typed[T, V]) view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error) {
+// view is Served.View.
+func (c *typed[T, V]) view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error) {
 	out := c.New()
 	switch _, isMap := any(obj).(runtime.Unstructured); {
 	case c.FromHub != nil:
@@ -205,13 +178,14 @@ func (c typed[T, V]) view(obj T, gvk schema.GroupVersionKind) (runtime.Object, e
 	return out, nil
 }
 
-func (c typed[T, V]) empty(gvk schema.GroupVersionKind) runtime.Object {
+func (c *typed[T, V]) empty(gvk schema.GroupVersionKind) runtime.Object {
 	out := c.New()
 	out.GetObjectKind().SetGroupVersionKind(gvk)
 	return out
 }
 
-func (c typed[T, V]) adopt(object map[string]any, hub T, complete bool) (T, error) {
+// adopt converts a decoded JSON object to the hub. A complete one gets defaults, and has no unknown fields.
+func (c *typed[T, V]) adopt(object map[string]any, hub T, complete bool) (T, error) {
 	data, err := json.Marshal(object)
 	if err != nil {
 		return hub, err
@@ -224,17 +198,11 @@ func (c typed[T, V]) adopt(object map[string]any, hub T, complete bool) (T, erro
 	if complete && len(unknown) > 0 {
 		return hub, runtime.NewStrictDecodingError(unknown)
 	}
-	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
-	if complete && c.Default != nil {
-		c.Default(obj)
-	}
-	if c.ToHub == nil {
-		return any(obj).(T), nil
-	}
-	return hub, c.ToHub(obj, hub)
+	return c.toHub(obj, hub, complete)
 }
 
-func (c typed[T, V]) cells(obj T) ([]api.Cell, error) {
+// cells returns the cells of the declared columns.
+func (c *typed[T, V]) cells(obj T) ([]api.Cell, error) {
 	if len(c.Columns) == 0 {
 		return nil, nil
 	}

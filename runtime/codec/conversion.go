@@ -15,7 +15,7 @@ type Version[T api.Object] struct {
 }
 
 // HasProtobuf reports whether the version's type has a protobuf encoding.
-func (v Version[T]) HasProtobuf() bool { return v.codec.protobuf }
+func (v Version[T]) HasProtobuf() bool { return v.codec != nil && v.codec.hasProtobuf() }
 
 // Conversion holds the typed functions between a version's type V and the hub type T. They may change the objects that
 // they get.

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -36,7 +37,7 @@ func ProtoOf[V Message]() Proto[V] {
 }
 
 // read decodes data in another encoding than JSON. gvk supplies a kind or apiVersion that the data lacks.
-func (c typed[T, V]) read(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind,
+func (c *typed[T, V]) read(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind,
 	strictly bool,
 ) (d Decoded[T], err error) {
 	obj := c.New()
@@ -55,11 +56,12 @@ func (c typed[T, V]) read(encoding api.Encoding, data []byte, hub T, gvk schema.
 	if err != nil {
 		return d, err
 	}
-	return c.complete(d, obj, hub)
+	d.Object, err = c.toHub(obj, hub, true)
+	return d, err
 }
 
 // write encodes an object in another encoding than JSON: the payload of its whole form.
-func (c typed[T, V]) write(encoding api.Encoding, obj T) ([]byte, error) {
+func (c *typed[T, V]) write(encoding api.Encoding, obj T) ([]byte, error) {
 	out, err := c.version(obj)
 	switch {
 	case err != nil:
@@ -72,7 +74,6 @@ func (c typed[T, V]) write(encoding api.Encoding, obj T) ([]byte, error) {
 	return nil, fmt.Errorf("it can't be written as %v", encoding)
 }
 
-// decodeCBOR decodes an object of a known kind with apimachinery's serializer.
 func decodeCBOR(data []byte, into runtime.Object, gvk schema.GroupVersionKind,
 	strictly bool,
 ) (strict []error, err error) {
@@ -98,39 +99,6 @@ func (k knownKind) Recognizes(schema.GroupVersionKind) bool { return true }
 
 func (k knownKind) New(schema.GroupVersionKind) (runtime.Object, error) { return k.object, nil }
 
-// shapeAs renders a form in another encoding than JSON from the hub object and the version's object in JSON. The shape
-// Whole needs only the hub object.
-func (v *Served[T]) shapeAs(hub T, object api.Rendition, form api.Form) (api.Rendition, error) {
-	shape := form.Shape.Plain()
-	switch shape {
-	case api.Whole:
-		data, err := v.codec.write(form.Encoding, hub)
-		return api.Rendition{Head: v.heads[form.Encoding], Payload: data}, err
-	case api.Metadata:
-		return rendition.MetadataIn(form.Encoding, object, form.Shape)
-	}
-	if form.Encoding != api.CBOR {
-		return api.Rendition{}, fmt.Errorf("there is no table in %v", form.Encoding)
-	}
-	cells, err := v.cells(hub)
-	if err != nil {
-		return api.Rendition{}, err
-	}
-	if shape == api.Row {
-		return rendition.RowCBOR(cells, nil)
-	}
-	inner := api.Form{Version: form.Version, Encoding: form.Encoding}
-	if shape == api.RowWithMetadata {
-		inner.Shape = api.Metadata | form.Shape&api.V1beta1
-	}
-	in, err := v.shapeAs(hub, object, inner)
-	if err != nil {
-		return api.Rendition{}, err
-	}
-	return rendition.RowCBOR(cells, &in)
-}
-
-// bookmarkHub returns the hub object of a bookmark.
 func (a *Versions[T]) bookmarkHub(revision int64, initialEnd bool) T {
 	hub := a.NewHub()
 	hub.SetResourceVersion(strconv.FormatInt(revision, 10))
@@ -138,4 +106,33 @@ func (a *Versions[T]) bookmarkHub(revision int64, initialEnd bool) T {
 		hub.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
 	}
 	return hub
+}
+
+// Translate translates an object that is stored in Kubernetes protobuf to JSON, in the same version. kube-apiserver
+// stores its own kinds in protobuf.
+func (a *Versions[T]) Translate(data []byte) ([]byte, error) {
+	message, gvk, err := wire.OpenEnvelope(data)
+	if err != nil {
+		return nil, err
+	}
+	apiVersion, kind := gvk.ToAPIVersionAndKind()
+	v, err := a.called(kind, apiVersion)
+	if err != nil {
+		return nil, err
+	}
+	if !v.codec.hasProtobuf() {
+		return nil, fmt.Errorf("it is stored as Kubernetes protobuf, which the Go type of %s can't be read from: "+
+			"it has no methods Size, Marshal and Unmarshal", gvk)
+	}
+	return v.codec.translate(message, v.GVK)
+}
+
+// translate translates a message to JSON, without defaults.
+func (c *typed[T, V]) translate(message []byte, gvk schema.GroupVersionKind) ([]byte, error) {
+	obj := c.New()
+	if err := c.Proto.unmarshal(message, obj); err != nil {
+		return nil, err
+	}
+	obj.GetObjectKind().SetGroupVersionKind(gvk)
+	return json.Marshal(obj)
 }

@@ -26,22 +26,21 @@ type Patch[T api.Object] struct {
 
 // ReadPatch reads a patch of the version. The patch is nil where there is an error.
 func (v *Served[T]) ReadPatch(kind api.PatchType, body api.Body) (*Patch[T], error) {
-	read, strict, err := v.readPatch(kind, body)
+	p := &Patch[T]{version: v, validation: body.Validation}
+	var err error
+	if kind != api.StrategicPatch {
+		p.patch, p.strict, err = patch.New(kind, body)
+	} else {
+		meta, metaErr := v.codec.mergeRules()
+		if metaErr != nil {
+			return nil, apierrors.NewInternalError(metaErr)
+		}
+		p.patch, p.strict, err = patch.NewStrategic(body.Data, meta, body.Validation == metav1.FieldValidationIgnore)
+	}
 	if err != nil {
 		return nil, err
 	}
-	return &Patch[T]{version: v, patch: read, strict: strict, validation: body.Validation}, nil
-}
-
-func (v *Served[T]) readPatch(kind api.PatchType, body api.Body) (patch.Patch, []error, error) {
-	if kind != api.StrategicPatch {
-		return patch.New(kind, body)
-	}
-	meta, err := v.codec.merging()
-	if err != nil {
-		return nil, nil, apierrors.NewInternalError(err)
-	}
-	return patch.NewStrategic(body.Data, meta, body.Validation == metav1.FieldValidationIgnore)
+	return p, nil
 }
 
 // Apply patches an object in JSON, and decodes the result into hub. Where match isn't nil, it may refuse the new
@@ -57,7 +56,10 @@ func (p *Patch[T]) Apply(object []byte, hub T, match func(T) error) (obj T, warn
 		err = match(obj)
 	}
 	if err == nil && !p.strategic() {
-		err = requireAPIVersion(object)
+		// The kind follows from the path, but nothing else says what the fields mean.
+		if apiVersion, _ := rendition.TypeOf(object); apiVersion == "" {
+			err = apierrors.NewBadRequest("Object 'apiVersion' is missing in what the patch makes of it")
+		}
 	}
 	return obj, warnings, err
 }
@@ -69,7 +71,6 @@ func (p *Patch[T]) strategic() bool {
 	return strategic
 }
 
-// decode decodes a patched object.
 func (p *Patch[T]) decode(object []byte, hub T) (obj T, warnings []string, err error) {
 	refuse := func(why error) error {
 		return apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{
@@ -94,15 +95,6 @@ func (p *Patch[T]) decode(object []byte, hub T) (obj T, warnings []string, err e
 		warnings = append(warnings, e.Error())
 	}
 	return d.Object, warnings, nil
-}
-
-// requireAPIVersion refuses an object from which a patch removed the apiVersion, because nothing else says what its
-// fields mean. The kind follows from the path.
-func requireAPIVersion(object []byte) error {
-	if apiVersion, _ := rendition.TypeOf(object); apiVersion == "" {
-		return apierrors.NewBadRequest("Object 'apiVersion' is missing in what the patch makes of it")
-	}
-	return nil
 }
 
 // sortedFaults returns the faults of an object in the order of its sorted keys, as kube-apiserver reports them: it

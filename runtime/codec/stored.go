@@ -9,7 +9,7 @@ import (
 // store encodes an object as kube-apiserver reads it back from protobuf, with the version's defaults. Only an object
 // with a null or an empty list changes on that way, so store spares all others. An empty map that is never omitted
 // would change, too, but no kind of Kubernetes has one, and most have an empty struct, which looks the same in JSON.
-func (c typed[T, V]) store(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error) {
+func (c *typed[T, V]) store(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error) {
 	in, err := c.version(obj)
 	if err != nil {
 		return nil, err

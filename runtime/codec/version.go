@@ -42,7 +42,7 @@ func Bind[T api.Object](k Kind[T], storage string) (*Versions[T], error) {
 			return nil, fmt.Errorf("a version has no name")
 		case all.ByName(name) != nil:
 			return nil, fmt.Errorf("version %s stands twice in Versions", name)
-		case v.codec.check == nil:
+		case v.codec == nil:
 			return nil, fmt.Errorf("version %s was not made by VersionOf", name)
 		}
 		if err := v.codec.check(len(v.Info.Columns)); err != nil {
@@ -129,7 +129,6 @@ func (a *Versions[T]) ToStorageVersion(obj T) (T, error) {
 	return d.Object, err
 }
 
-// called returns the version of a kind and apiVersion.
 func (a *Versions[T]) called(kind, apiVersion string) (*Served[T], error) {
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
@@ -203,8 +202,7 @@ func isNative(form api.Form) bool {
 	return false
 }
 
-// convert converts an object to another version without decoding its managedFields. It returns false where it can't,
-// for whatever reason.
+// convert converts an object without decoding its managedFields, and tells whether it could.
 func (a *Versions[T]) convert(v *Served[T], stored api.Rendition) (api.Rendition, bool) {
 	data, managed, ok := rendition.CutManagedFields(stored)
 	if !ok {
@@ -224,37 +222,45 @@ func (a *Versions[T]) convert(v *Served[T], stored api.Rendition) (api.Rendition
 	return rendition.InsertManagedFields(object, managed)
 }
 
+// shape renders a form from the version's object in JSON, and from the hub object where the form is a row or in another
+// encoding. The shape Whole in another encoding needs only the hub object.
 func (v *Served[T]) shape(hub T, object api.Rendition, form api.Form) (api.Rendition, error) {
-	if form.Encoding != api.JSON {
-		return v.shapeAs(hub, object, form)
-	}
-	switch form.Shape.Plain() {
-	case api.Whole:
+	plain := form.Shape.Plain()
+	switch {
+	case plain == api.Whole && form.Encoding == api.JSON:
 		return object, nil
-	case api.Metadata:
-		return rendition.Metadata(object, form.Shape)
-	case api.Row, api.RowWithMetadata, api.RowWithObject:
-	default:
+	case plain == api.Whole:
+		data, err := v.codec.write(form.Encoding, hub)
+		return api.Rendition{Head: v.heads[form.Encoding], Payload: data}, err
+	case plain == api.Metadata:
+		return rendition.MetadataIn(form.Encoding, object, form.Shape)
+	case plain > api.RowWithObject:
 		return api.Rendition{}, fmt.Errorf("there is no shape %d", form.Shape)
+	case form.Encoding == api.Protobuf:
+		return api.Rendition{}, fmt.Errorf("there is no table in %v", form.Encoding)
 	}
 	cells, err := v.cells(hub)
 	if err != nil {
 		return api.Rendition{}, err
 	}
-	switch form.Shape.Plain() {
-	case api.RowWithObject:
-		return rendition.Row(cells, &object)
-	case api.RowWithMetadata:
-		m, err := rendition.Metadata(object, form.Shape)
+	var in *api.Rendition
+	if plain != api.Row {
+		inner := api.Form{Version: form.Version, Encoding: form.Encoding}
+		if plain == api.RowWithMetadata {
+			inner.Shape = api.Metadata | form.Shape&api.V1beta1
+		}
+		object, err := v.shape(hub, object, inner)
 		if err != nil {
 			return api.Rendition{}, err
 		}
-		return rendition.Row(cells, &m)
+		in = &object
 	}
-	return rendition.Row(cells, nil)
+	if form.Encoding == api.CBOR {
+		return rendition.RowCBOR(cells, in)
+	}
+	return rendition.Row(cells, in)
 }
 
-// cells returns all cells of a row.
 func (v *Served[T]) cells(hub T) ([]api.Cell, error) {
 	cells, err := v.codec.cells(hub)
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// ownerState is the state of an owner.
 type ownerState uint8
 
 const (
@@ -71,8 +70,7 @@ func (c *Collector) deleteWithOwner(ctx context.Context, o *object) error {
 	return c.remove(ctx, o, policy)
 }
 
-// unblock writes the references so that they block no owner. The collector deletes the object when the graph has this
-// write.
+// unblock makes the references block no owner. The collector deletes the object when the graph has this write.
 func (c *Collector) unblock(ctx context.Context, o *object) error {
 	if !slices.ContainsFunc(o.owners, func(r reference) bool { return r.blocks }) {
 		return c.remove(ctx, o, metav1.DeletePropagationForeground)
@@ -110,19 +108,19 @@ func (c *Collector) ownerState(ctx context.Context, o *object, ref *reference) (
 			return ownerPresent, nil // no object can have this name, or the resource has no get
 		case err != nil && live:
 			return ownerPresent, err
-		case err == nil && m != nil && m.UID == ref.uid && !isForegroundDeletion(m):
+		case err == nil && m != nil && m.UID == ref.uid &&
+			(m.DeletionTimestamp == nil || !slices.Contains(m.Finalizers, metav1.FinalizerDeleteDependents)):
 			return ownerPresent, nil
 		case !live:
 		case m == nil || m.UID != ref.uid:
+			if c.absent.len() >= maxAbsent {
+				c.absent.clear()
+			}
 			c.absent.add(at)
 			return ownerAbsent, nil
 		}
 	}
 	return ownerWaiting, nil
-}
-
-func isForegroundDeletion(m *metadata) bool {
-	return m.DeletionTimestamp != nil && slices.Contains(m.Finalizers, metav1.FinalizerDeleteDependents)
 }
 
 // remove deletes the object in the state that the graph has, and no later state or object of its name.
@@ -196,7 +194,6 @@ func without(uids ...types.UID) func([]metav1.OwnerReference) []metav1.OwnerRefe
 	}
 }
 
-// rewrite changes the references that an object has in storage.
 func (c *Collector) rewrite(
 	ctx context.Context, o *object, change func([]metav1.OwnerReference) []metav1.OwnerReference,
 ) error {
@@ -205,7 +202,9 @@ func (c *Collector) rewrite(
 		return err
 	}
 	refs := change(m.OwnerReferences)
-	if sameReferences(refs, m.OwnerReferences) {
+	if slices.EqualFunc(refs, m.OwnerReferences, func(x, y metav1.OwnerReference) bool {
+		return x.UID == y.UID && ptr.Deref(x.BlockOwnerDeletion, false) == ptr.Deref(y.BlockOwnerDeletion, false)
+	}) {
 		return nil
 	}
 	err = c.patch(ctx, o, m, "ownerReferences", refs)
@@ -215,13 +214,6 @@ func (c *Collector) rewrite(
 	return err
 }
 
-func sameReferences(a, b []metav1.OwnerReference) bool {
-	return slices.EqualFunc(a, b, func(x, y metav1.OwnerReference) bool {
-		return x.UID == y.UID && ptr.Deref(x.BlockOwnerDeletion, false) == ptr.Deref(y.BlockOwnerDeletion, false)
-	})
-}
-
-// finalize removes a finalizer from an object that is being deleted.
 func (c *Collector) finalize(ctx context.Context, o *object, finalizer string) error {
 	m, err := o.resource.get(ctx, o.namespace, o.name, true)
 	if err != nil || m == nil || m.UID != o.uid || m.DeletionTimestamp == nil ||

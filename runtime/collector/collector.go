@@ -34,6 +34,8 @@ const (
 	lastRetry  = 30 * time.Second
 	// recheckAfter is how long an object waits for its dependents before the collector checks them again.
 	recheckAfter = 30 * time.Second
+	// maxAbsent bounds how many absent owners the collector remembers.
+	maxAbsent = 4096
 	// actionTimeout bounds one action.
 	actionTimeout = time.Minute
 	// warnAfter is how many failures in a row the collector warns about. Fewer are usual, such as conflicts.
@@ -46,11 +48,19 @@ type Collector struct {
 	kinds     map[schema.GroupKind]*resource
 	graph     *graph
 	queue     *queue
-	absent    *absent
-	log       *slog.Logger
-	counts    counts
+	// absent are owners that storage doesn't have, so that the collector asks once for the owner of a thousand
+	// dependents. An absent owner stays absent: no object ever gets its uid again.
+	absent set[ownerKey]
+	log    *slog.Logger
+	counts counts
 	// started is the origin of the collector's monotonic time.
 	started time.Time
+}
+
+type ownerKey struct {
+	resource        *resource
+	namespace, name string
+	uid             types.UID
 }
 
 // New returns a Collector for open resources. It leaves alone resources that it can't watch, and kinds of other
@@ -60,7 +70,7 @@ func New(handles []registry.Handle, log *slog.Logger) *Collector {
 		log = slog.New(slog.DiscardHandler)
 	}
 	c := &Collector{
-		kinds: map[schema.GroupKind]*resource{}, graph: newGraph(), queue: newQueue(), absent: &absent{}, log: log,
+		kinds: map[schema.GroupKind]*resource{}, graph: newGraph(), queue: newQueue(), log: log,
 		started: time.Now(),
 	}
 	for _, handle := range handles {

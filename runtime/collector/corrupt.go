@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 
 	"apigen.dev/runtime/api"
 )
@@ -12,77 +11,9 @@ import (
 // corruptObjects are the objects of a resource that can't be read, so that their owners are unknown. When one of them
 // can be read again and its owner is absent, the collector deletes it then. That would be wrong if the owner was
 // deleted with the policy orphan, so only orphaning waits for corrupt objects.
-type corruptObjects struct {
-	mu      sync.Mutex // guards the fields below
-	names   map[objectName]struct{}
-	changes int64 // how often names changed
-}
+type corruptObjects = set[objectName]
 
 type objectName struct{ namespace, name string }
-
-func (h *corruptObjects) any() bool { return h.len() > 0 }
-
-func (h *corruptObjects) len() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return len(h.names)
-}
-
-func (h *corruptObjects) add(n objectName) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.names == nil {
-		h.names = map[objectName]struct{}{}
-	}
-	h.names[n] = struct{}{}
-	h.changes++
-}
-
-func (h *corruptObjects) has(n objectName) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	_, ok := h.names[n]
-	return ok
-}
-
-// remove removes an object, and tells whether the set had it.
-func (h *corruptObjects) remove(n objectName) bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	_, ok := h.names[n]
-	if ok {
-		delete(h.names, n)
-		h.changes++
-	}
-	return ok
-}
-
-// forget empties the set before the state of the resource is read again.
-func (h *corruptObjects) forget() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.names = nil
-	h.changes++
-}
-
-// changed returns how often the set has changed.
-func (h *corruptObjects) changed() int64 {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.changes
-}
-
-// within returns an object in a namespace, or any object if all is true.
-func (h *corruptObjects) within(namespace string, all bool) (objectName, bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for n := range h.names {
-		if all || n.namespace == namespace {
-			return n, true
-		}
-	}
-	return objectName{}, false
-}
 
 // observeCorrupt observes an event of an object that can't be read, or that may have been one: it records objects that
 // can't be read, and removes those that can be read again or were deleted.
@@ -98,9 +29,7 @@ func (c *Collector) observeCorrupt(r *resource, e *api.Event) (*object, error) {
 			return o.resource == r && o.namespace == m.Namespace && o.name == m.Name
 		})
 		for _, uid := range known {
-			if before := c.graph.remove(uid); before != nil {
-				c.queue.add(c.graph.waitingOwners(before)...)
-			}
+			c.forget(uid)
 		}
 		return nil, nil
 	}
@@ -126,7 +55,6 @@ func (c *Collector) observeCorrupt(r *resource, e *api.Event) (*object, error) {
 	return o, nil
 }
 
-// corruptChanges returns how often the sets of corrupt objects have changed.
 func (c *Collector) corruptChanges() (n int64) {
 	for _, r := range c.resources {
 		n += r.corrupt.changed()
@@ -146,7 +74,8 @@ func (c *Collector) corruptDependent(owner *object) error {
 		if owner.resource.namespaced && !r.namespaced {
 			continue
 		}
-		if n, ok := r.corrupt.within(owner.namespace, !owner.resource.namespaced); ok {
+		may := func(n objectName) bool { return !owner.resource.namespaced || n.namespace == owner.namespace }
+		if n, ok := r.corrupt.find(may); ok {
 			return fmt.Errorf("%s %s/%s %w", r.gr, n.namespace, n.name, errMayDepend)
 		}
 	}

@@ -2,7 +2,9 @@ package collector
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"apigen.dev/runtime/api"
@@ -23,7 +25,7 @@ func (c *Collector) follow(ctx context.Context, r *resource) {
 		if ctx.Err() != nil {
 			return
 		}
-		if unwatchable(err) {
+		if errors.Is(err, errNoProgress) || apierrors.IsMethodNotSupported(err) || apierrors.IsNotFound(err) {
 			r.skipped.Store(true)
 			r.setReached(0)
 			c.log.Debug("the garbage collector leaves out what has no watch", "resource", r.gr.String())
@@ -87,8 +89,8 @@ func (c *Collector) watch(ctx context.Context, r *resource) error {
 // replay updates the graph with the state with which a watch begins. It removes objects that the state doesn't have,
 // and queues all objects with references to objects of the resource.
 func (c *Collector) replay(ctx context.Context, r *resource, w api.Watch, pace api.Paced) error {
-	c.absent.forget()
-	r.corrupt.forget()
+	c.absent.clear() // storage may have been restored to an earlier state
+	r.corrupt.clear()
 	seen := map[types.UID]bool{}
 	for {
 		events, err := w.Next(ctx)
@@ -122,12 +124,7 @@ func (c *Collector) reconcile(r *resource, seen map[types.UID]bool) {
 		c.removed(uid)
 	}
 	c.queue.add(c.graph.selectUIDs(func(o *object) bool {
-		for i := range o.owners {
-			if o.owners[i].resource == r {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(o.owners, func(ref reference) bool { return ref.resource == r })
 	})...)
 }
 
@@ -175,7 +172,7 @@ func (c *Collector) observe(r *resource, e *api.Event) (*object, error) {
 	switch {
 	case e.Type == api.Bookmark:
 		return nil, nil
-	case e.Type == api.Corrupt || r.corrupt.any():
+	case e.Type == api.Corrupt || r.corrupt.len() > 0:
 		return c.observeCorrupt(r, e)
 	}
 	return c.observeReadable(r, e)
@@ -201,9 +198,7 @@ func (c *Collector) observeReadable(r *resource, e *api.Event) (*object, error) 
 		c.removed(m.UID)
 		return nil, nil
 	case !o.isRelevant():
-		if before := c.graph.remove(m.UID); before != nil {
-			c.queue.add(c.graph.waitingOwners(before)...)
-		}
+		c.forget(m.UID)
 		return nil, nil
 	}
 	c.updated(o)
@@ -226,10 +221,15 @@ func (c *Collector) updated(o *object) {
 	}
 }
 
-// removed removes a deleted object from the graph, and queues its dependents and the owners that waited for it.
-func (c *Collector) removed(uid types.UID) {
+// forget removes an object from the graph, and queues the owners that waited for it.
+func (c *Collector) forget(uid types.UID) {
 	if before := c.graph.remove(uid); before != nil {
 		c.queue.add(c.graph.waitingOwners(before)...)
 	}
+}
+
+// removed is forget for a deleted object. It also queues the object's dependents.
+func (c *Collector) removed(uid types.UID) {
+	c.forget(uid)
 	c.queue.add(c.graph.referrers(uid)...)
 }

@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // graph has the relevant objects by their uids, and the objects that refer to a uid, whether it is the uid of a
@@ -11,14 +12,14 @@ import (
 type graph struct {
 	mu         sync.Mutex // guards the fields below; the graph calls nothing while it holds mu
 	objects    map[types.UID]*object
-	dependents map[types.UID]map[types.UID]struct{}
+	dependents map[types.UID]sets.Set[types.UID]
 	// counts are the numbers of objects of each resource.
 	counts map[*resource]int
 }
 
 func newGraph() *graph {
 	return &graph{
-		objects: map[types.UID]*object{}, dependents: map[types.UID]map[types.UID]struct{}{},
+		objects: map[types.UID]*object{}, dependents: map[types.UID]sets.Set[types.UID]{},
 		counts: map[*resource]int{},
 	}
 }
@@ -35,8 +36,7 @@ func (g *graph) get(uid types.UID) *object {
 	return g.objects[uid]
 }
 
-// concerns tells whether the graph may have to change when an object of the resource is removed, or changes without
-// being relevant.
+// concerns tells whether the graph may have to change with an object that is removed or isn't relevant.
 func (g *graph) concerns(r *resource, removed bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -57,14 +57,13 @@ func (g *graph) put(o *object) (before *object) {
 	for i := range o.owners {
 		owner := o.owners[i].uid
 		if g.dependents[owner] == nil {
-			g.dependents[owner] = map[types.UID]struct{}{}
+			g.dependents[owner] = sets.Set[types.UID]{}
 		}
-		g.dependents[owner][o.uid] = struct{}{}
+		g.dependents[owner].Insert(o.uid)
 	}
 	return before
 }
 
-// remove removes an object, and returns it, or nil.
 func (g *graph) remove(uid types.UID) *object {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -80,7 +79,7 @@ func (g *graph) unlink(o *object) {
 	g.counts[o.resource]--
 	for i := range o.owners {
 		owner := o.owners[i].uid
-		delete(g.dependents[owner], o.uid)
+		g.dependents[owner].Delete(o.uid)
 		if len(g.dependents[owner]) == 0 {
 			delete(g.dependents, owner)
 		}
@@ -91,11 +90,7 @@ func (g *graph) unlink(o *object) {
 func (g *graph) referrers(uid types.UID) []types.UID {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	all := make([]types.UID, 0, len(g.dependents[uid]))
-	for dependent := range g.dependents[uid] {
-		all = append(all, dependent)
-	}
-	return all
+	return g.dependents[uid].UnsortedList()
 }
 
 // waitingOwners returns the owners of an object whose deletion waits for dependents.
@@ -110,7 +105,6 @@ func (g *graph) waitingOwners(o *object) (all []types.UID) {
 	return all
 }
 
-// dependentsOf returns the objects that depend on an object.
 func (g *graph) dependentsOf(owner *object) []*object {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -123,7 +117,6 @@ func (g *graph) dependentsOf(owner *object) []*object {
 	return all
 }
 
-// selectUIDs returns the uids of the objects for which pass returns true.
 func (g *graph) selectUIDs(pass func(*object) bool) (all []types.UID) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -103,7 +103,6 @@ func mayBeRelevant(r api.Rendition) bool {
 		bytes.Contains(r.Payload, []byte(`"deletionTimestamp":`))
 }
 
-// object returns an object of the resource with this metadata.
 func (r *resource) object(m *metadata) (*object, error) {
 	version, err := strconv.ParseInt(m.ResourceVersion, 10, 64)
 	if err != nil {

@@ -31,7 +31,6 @@ func newQueue() *queue {
 	return q
 }
 
-// add makes a worker handle the uids soon.
 func (q *queue) add(uids ...types.UID) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -102,7 +101,6 @@ func (q *queue) done(uid types.UID, after time.Duration, failed bool) (tries int
 	return it.tries
 }
 
-// due is the function of a timer.
 func (q *queue) due(uid types.UID, it *item) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -119,7 +117,6 @@ func (q *queue) len() int {
 	return len(q.items)
 }
 
-// close ends all workers, and stops all timers.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

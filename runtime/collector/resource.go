@@ -130,8 +130,3 @@ func (r *resource) get(ctx context.Context, namespace, name string, live bool) (
 }
 
 var errNoProgress = errors.New("the resource has no watch that reports its progress")
-
-// unwatchable tells whether an error means that a resource has no watch that the collector could follow.
-func unwatchable(err error) bool {
-	return errors.Is(err, errNoProgress) || apierrors.IsMethodNotSupported(err) || apierrors.IsNotFound(err)
-}

@@ -56,8 +56,9 @@ func (m *Manager) Apply(live *Live, config map[string]any, manager string, force
 	}
 	object, err := m.types(config)
 	if err != nil {
-		return Applied{}, apierrors.NewBadRequest("failed to create typed patch object (" + nameOf(config) + "): " +
-			err.Error())
+		u := unstructured.Unstructured{Object: config}
+		return Applied{}, apierrors.NewBadRequest(fmt.Sprintf("failed to create typed patch object (%s/%s; %s): %v",
+			u.GetNamespace(), u.GetName(), u.GroupVersionKind(), err))
 	}
 	before, err := live.At(m.Version)
 	if errors.Is(err, ErrTooLong) {
@@ -72,14 +73,18 @@ func (m *Manager) Apply(live *Live, config map[string]any, manager string, force
 			return Applied{}, fmt.Errorf("failed to create manager for existing fields: %w", err)
 		}
 	}
-	id := identityOf(manager, metav1.ManagedFieldsOperationApply, m).key()
-	after, fields, err := m.updater().Apply(before, object, m.Version, all.fields, id, force)
+	id := identityOf(manager, metav1.ManagedFieldsOperationApply, m)
+	after, fields, err := m.updater().Apply(before, object, m.Version, all.fields, id.key(), force)
 	var conflicts merge.Conflicts
 	if errors.As(err, &conflicts) {
-		if conflicts = m.withoutLastApplied(conflicts, before, live.LastApplied, manager); len(conflicts) > 0 {
+		if manager == Kubectl && live.LastApplied != "" {
+			allowed := m.lastApplied(before, live.LastApplied)
+			conflicts = slices.DeleteFunc(conflicts, func(c merge.Conflict) bool { return allowed.Has(c.Path) })
+		}
+		if len(conflicts) > 0 {
 			return Applied{}, conflictError(conflicts)
 		}
-		after, fields, err = m.updater().Apply(before, object, m.Version, all.fields, id, true)
+		after, fields, err = m.updater().Apply(before, object, m.Version, all.fields, id.key(), true)
 	}
 	if err != nil {
 		return Applied{}, apierrors.NewBadRequest(err.Error())
@@ -89,16 +94,15 @@ func (m *Manager) Apply(live *Live, config map[string]any, manager string, force
 }
 
 // applied encodes the result of a merge.
-func (m *Manager) applied(all *managers, after *typed.TypedValue, id string) (out Applied, err error) {
-	if managed, ok := all.fields[id]; ok {
-		if set := managed.Set().Difference(unmanaged); set.Empty() {
-			all.drop(id)
-		} else {
-			all.fields[id] = fieldpath.NewVersionedSet(set, managed.APIVersion(), managed.Applied())
-		}
+func (m *Manager) applied(all *managers, after *typed.TypedValue, id identity) (out Applied, err error) {
+	key := id.key()
+	if managed, ok := all.fields[key]; ok {
+		all.reduce(key, managed, managed.Set().Difference(unmanaged))
 	}
 	if after != nil {
-		all.times[id] = now()
+		e := all.known[key]
+		e.id, e.time = id, now()
+		all.known[key] = e
 		object, ok := after.AsValue().Unstructured().(map[string]any)
 		if !ok {
 			return out, apierrors.NewBadRequest("the object that was applied is no object")
@@ -113,46 +117,28 @@ func (m *Manager) types(object map[string]any, options ...typed.ValidationOption
 	return m.Types.ObjectToTyped(&unstructured.Unstructured{Object: object}, options...)
 }
 
-// withoutLastApplied returns the conflicts about fields that kubectl's annotation doesn't have.
-func (m *Manager) withoutLastApplied(conflicts merge.Conflicts, live *typed.TypedValue, annotation,
-	manager string) merge.Conflicts {
-	if manager != Kubectl || annotation == "" {
-		return conflicts
-	}
-	allowed := m.lastApplied(live, annotation)
-	if allowed == nil {
-		return conflicts
-	}
-	var left merge.Conflicts
-	for _, c := range conflicts {
-		if !allowed.Has(c.Path) {
-			left = append(left, c)
-		}
-	}
-	return left
-}
-
-// lastApplied returns the fields that the annotation sets and that still have the annotation's values; nil where it
+// lastApplied returns the fields that the annotation sets and that still have the annotation's values; none where it
 // can't be read.
 func (m *Manager) lastApplied(live *typed.TypedValue, annotation string) *fieldpath.Set {
 	var object map[string]any
+	none := fieldpath.NewSet()
 	if err := kjson.UnmarshalCaseSensitivePreserveInts([]byte(annotation), &object); err != nil {
-		return nil
+		return none
 	}
 	if version, _ := object["apiVersion"].(string); version != string(m.Version) {
-		return nil
+		return none
 	}
 	last, err := m.types(object)
 	if err != nil {
-		return nil
+		return none
 	}
 	set, err := last.ToFieldSet()
 	if err != nil {
-		return nil
+		return none
 	}
 	change, err := last.Compare(live)
 	if err != nil {
-		return nil
+		return none
 	}
 	return set.Difference(change.Modified).Difference(change.Added).Difference(change.Removed)
 }
@@ -167,7 +153,6 @@ func LastApplied(config map[string]any) (string, error) {
 	return string(value) + "\n", err
 }
 
-// conflictError returns the 409 that names the manager of each conflict.
 func conflictError(conflicts merge.Conflicts) error {
 	slices.SortStableFunc(conflicts, func(a, b merge.Conflict) int { return strings.Compare(a.Manager, b.Manager) })
 	causes := make([]metav1.StatusCause, len(conflicts))
@@ -208,10 +193,4 @@ func printed(key string) string {
 		text += " using " + id.APIVersion
 	}
 	return text
-}
-
-// nameOf returns the name of an object for errors: namespace/name; kind.
-func nameOf(object map[string]any) string {
-	u := unstructured.Unstructured{Object: object}
-	return fmt.Sprintf("%s/%s; %s", u.GetNamespace(), u.GetName(), u.GroupVersionKind())
 }

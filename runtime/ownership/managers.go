@@ -1,6 +1,7 @@
 package ownership
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -47,7 +48,6 @@ func (id identity) key() string {
 	return string(key)
 }
 
-// identityIn decodes a key.
 func identityIn(key string) (id identity, err error) {
 	err = json.Unmarshal([]byte(key), &id)
 	return id, err
@@ -57,22 +57,22 @@ func identityIn(key string) (id identity, err error) {
 type managers struct {
 	sets   *Sets
 	fields fieldpath.ManagedFields
-	times  map[string]*metav1.Time
-	ids    map[string]identity
-	// raw is the encoded form of each decoded set. An unchanged set isn't encoded again.
-	raw     map[string]*metav1.FieldsV1
-	decoded map[string]*fieldpath.Set
+	known  map[string]decodedEntry
+}
+
+// decodedEntry is an entry of managedFields as it was decoded, and the time of its last change.
+type decodedEntry struct {
+	id   identity
+	time *metav1.Time
+	// raw is the encoded form of set. An unchanged set isn't encoded again.
+	raw *metav1.FieldsV1
+	set *fieldpath.Set
 }
 
 func newManagers(sets *Sets, n int) *managers {
-	return &managers{
-		sets: sets, fields: make(fieldpath.ManagedFields, n), times: make(map[string]*metav1.Time, n),
-		ids: make(map[string]identity, n),
-		raw: make(map[string]*metav1.FieldsV1, n), decoded: make(map[string]*fieldpath.Set, n),
-	}
+	return &managers{sets: sets, fields: make(fieldpath.ManagedFields, n), known: make(map[string]decodedEntry, n)}
 }
 
-// managers decodes managedFields.
 func (s *Sets) managers(entries []metav1.ManagedFieldsEntry) (*managers, error) {
 	all := newManagers(s, len(entries)+1)
 	for i := range entries {
@@ -98,15 +98,28 @@ func (s *Sets) managers(entries []metav1.ManagedFieldsEntry) (*managers, error) 
 		}
 		name := id.key()
 		all.fields[name] = fieldpath.NewVersionedSet(set, fieldpath.APIVersion(e.APIVersion), applied)
-		all.times[name], all.ids[name], all.raw[name], all.decoded[name] = e.Time, id, e.FieldsV1, set
+		all.known[name] = decodedEntry{id: id, time: e.Time, raw: e.FieldsV1, set: set}
 	}
 	return all, nil
 }
 
 func (all *managers) drop(name string) { delete(all.fields, name) }
 
-func (all *managers) set(name string, set fieldpath.VersionedSet, at *metav1.Time) {
-	all.fields[name], all.times[name] = set, at
+// set sets the fields of a manager that has changed them at a time.
+func (all *managers) set(id identity, set fieldpath.VersionedSet, at *metav1.Time) {
+	name := id.key()
+	e := all.known[name]
+	e.id, e.time = id, at
+	all.fields[name], all.known[name] = set, e
+}
+
+// reduce leaves a manager some of its fields. A manager without fields is dropped.
+func (all *managers) reduce(name string, managed fieldpath.VersionedSet, left *fieldpath.Set) {
+	if left.Empty() {
+		all.drop(name)
+		return
+	}
+	all.fields[name] = fieldpath.NewVersionedSet(left, managed.APIVersion(), managed.Applied())
 }
 
 // entries encodes managedFields: those of applies first, then by time, manager, version and subresource.
@@ -122,47 +135,37 @@ func (all *managers) entries() ([]metav1.ManagedFieldsEntry, error) {
 		}
 		entries = append(entries, entry)
 	}
-	slices.SortFunc(entries, compareEntries)
+	slices.SortFunc(entries, func(a, b metav1.ManagedFieldsEntry) int {
+		return cmp.Or(
+			cmp.Compare(a.Operation, b.Operation), cmp.Compare(seconds(a.Time), seconds(b.Time)),
+			cmp.Compare(a.Manager, b.Manager), cmp.Compare(a.APIVersion, b.APIVersion),
+			cmp.Compare(a.Subresource, b.Subresource),
+		)
+	})
 	return entries, nil
 }
 
 func (all *managers) entry(name string, managed fieldpath.VersionedSet) (e metav1.ManagedFieldsEntry, err error) {
-	id, ok := all.ids[name]
+	known, ok := all.known[name]
 	if !ok {
-		if id, err = identityIn(name); err != nil {
+		if known.id, err = identityIn(name); err != nil {
 			return e, err
 		}
 	}
+	id := known.id
 	e = metav1.ManagedFieldsEntry{
 		Manager: id.Manager, Operation: id.Operation, Subresource: id.Subresource,
-		APIVersion: string(managed.APIVersion()), FieldsType: fieldsType, Time: all.times[name],
+		APIVersion: string(managed.APIVersion()), FieldsType: fieldsType, Time: known.time,
 	}
 	if managed.Applied() {
 		e.Operation = metav1.ManagedFieldsOperationApply
 	}
-	if set := all.decoded[name]; set != nil && all.raw[name] != nil &&
-		(set == managed.Set() || set.Equals(managed.Set())) {
-		e.FieldsV1 = all.raw[name]
+	if set := known.set; set != nil && known.raw != nil && (set == managed.Set() || set.Equals(managed.Set())) {
+		e.FieldsV1 = known.raw
 		return e, nil
 	}
 	e.FieldsV1, err = all.sets.encode(managed.Set())
 	return e, err
-}
-
-func compareEntries(a, b metav1.ManagedFieldsEntry) int {
-	if c := strings.Compare(string(a.Operation), string(b.Operation)); c != 0 {
-		return c
-	}
-	if c := seconds(a.Time) - seconds(b.Time); c != 0 {
-		return int(max(-1, min(1, c)))
-	}
-	if c := strings.Compare(a.Manager, b.Manager); c != 0 {
-		return c
-	}
-	if c := strings.Compare(a.APIVersion, b.APIVersion); c != 0 {
-		return c
-	}
-	return strings.Compare(a.Subresource, b.Subresource)
 }
 
 func seconds(t *metav1.Time) int64 {
@@ -186,32 +189,29 @@ func (all *managers) capUpdaters() error {
 		return nil
 	}
 	slices.SortFunc(updaters, func(a, b string) int {
-		if c := seconds(all.times[a]) - seconds(all.times[b]); c != 0 {
-			return int(max(-1, min(1, c)))
-		}
-		return strings.Compare(a, b)
+		return cmp.Or(cmp.Compare(seconds(all.known[a].time), seconds(all.known[b].time)), strings.Compare(a, b))
 	})
 	first := map[fieldpath.APIVersion]string{}
 	for _, name := range updaters {
 		if left <= maxUpdaters {
 			return nil
 		}
-		managed, at := all.fields[name], all.times[name]
+		managed, at := all.fields[name], all.known[name].time
 		version := managed.APIVersion()
 		oldest, seen := first[version]
 		if !seen {
 			first[version] = name
 			continue
 		}
-		bucket := identity{Manager: ancient, Operation: metav1.ManagedFieldsOperationUpdate,
-			APIVersion: string(version)}.key()
+		id := identity{Manager: ancient, Operation: metav1.ManagedFieldsOperationUpdate, APIVersion: string(version)}
+		bucket := id.key()
 		if _, exists := all.fields[bucket]; !exists {
 			all.fields[bucket] = all.fields[oldest]
 			all.drop(oldest)
 		}
 		merged := fieldpath.NewVersionedSet(managed.Set().Union(all.fields[bucket].Set()), version, false)
 		all.drop(name)
-		all.set(bucket, merged, at)
+		all.set(id, merged, at)
 		left--
 	}
 	return nil

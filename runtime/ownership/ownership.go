@@ -118,12 +118,10 @@ func (m *Manager) update(all *managers, live, next Object, id identity) error {
 		set = filter.Filter(set)
 	}
 	if set = set.Difference(unmanaged); !set.Empty() {
-		name := id.key()
-		if previous, ok := all.fields[name]; ok {
+		if previous, ok := all.fields[id.key()]; ok {
 			set = set.Union(previous.Set())
 		}
-		all.ids[name] = id
-		all.set(name, fieldpath.NewVersionedSet(set, m.Version, false), now())
+		all.set(id, fieldpath.NewVersionedSet(set, m.Version, false), now())
 	}
 	return all.capUpdaters()
 }
@@ -135,7 +133,11 @@ func (m *Manager) removeChanged(all *managers, live, next Object, change *typed.
 		change, ok := changes[managed.APIVersion()]
 		if !ok {
 			var err error
-			change, err = m.changeAt(live, next, managed.APIVersion(), same)
+			if same {
+				_, err = live.At(managed.APIVersion())
+			} else {
+				change, err = m.changed(live, next, managed.APIVersion())
+			}
 			if errors.Is(err, ErrNotServed) {
 				all.drop(name)
 				continue
@@ -149,28 +151,15 @@ func (m *Manager) removeChanged(all *managers, live, next Object, change *typed.
 			continue
 		}
 		left := managed.Set().Difference(change.Modified.Union(change.Added)).Difference(change.Removed)
-		if left.Empty() {
-			all.drop(name)
-		} else {
-			all.fields[name] = fieldpath.NewVersionedSet(left, managed.APIVersion(), managed.Applied())
-		}
+		all.reduce(name, managed, left)
 	}
 	return nil
-}
-
-// changeAt returns the change as another version shows it, nil where there is none.
-func (m *Manager) changeAt(live, next Object, version fieldpath.APIVersion, same bool) (*typed.Comparison, error) {
-	if same {
-		_, err := live.At(version)
-		return nil, err
-	}
-	return m.changed(live, next, version)
 }
 
 // reconcile updates the sets for lists and maps that became atomic after the sets were recorded.
 func (m *Manager) reconcile(all *managers, live Object) error {
 	for name, managed := range all.fields {
-		if m.Sets.isReconciled(all.raw[name], managed.APIVersion()) {
+		if m.Sets.isReconciled(all.known[name].raw, managed.APIVersion()) {
 			continue
 		}
 		object, err := live.At(managed.APIVersion())
@@ -187,27 +176,22 @@ func (m *Manager) reconcile(all *managers, live Object) error {
 		case set != nil:
 			all.fields[name] = fieldpath.NewVersionedSet(set, managed.APIVersion(), managed.Applied())
 		default:
-			m.Sets.setReconciled(all.raw[name], managed.APIVersion())
+			m.Sets.setReconciled(all.known[name].raw, managed.APIVersion())
 		}
 	}
 	return nil
 }
 
 // unmanaged are the fields that identify an object, and those that the server alone writes.
-var unmanaged = fieldpath.NewSet(
-	fieldpath.MakePathOrDie("apiVersion"),
-	fieldpath.MakePathOrDie("kind"),
-	fieldpath.MakePathOrDie("metadata"),
-	fieldpath.MakePathOrDie("metadata", "name"),
-	fieldpath.MakePathOrDie("metadata", "namespace"),
-	fieldpath.MakePathOrDie("metadata", "creationTimestamp"),
-	fieldpath.MakePathOrDie("metadata", "selfLink"),
-	fieldpath.MakePathOrDie("metadata", "uid"),
-	fieldpath.MakePathOrDie("metadata", "clusterName"),
-	fieldpath.MakePathOrDie("metadata", "generation"),
-	fieldpath.MakePathOrDie("metadata", "managedFields"),
-	fieldpath.MakePathOrDie("metadata", "resourceVersion"),
-)
+var unmanaged = func() *fieldpath.Set {
+	set := fieldpath.NewSet(fieldpath.MakePathOrDie("apiVersion"), fieldpath.MakePathOrDie("kind"),
+		fieldpath.MakePathOrDie("metadata"))
+	for _, name := range []string{"name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName",
+		"generation", "managedFields", "resourceVersion"} {
+		set.Insert(fieldpath.MakePathOrDie("metadata", name))
+	}
+	return set
+}()
 
 func now() *metav1.Time { return &metav1.Time{Time: time.Now().UTC().Truncate(time.Second)} }
 

@@ -41,8 +41,7 @@ func (m *Manager) Prepared(c Change) ([]metav1.ManagedFieldsEntry, error) {
 		if err != nil {
 			return nil, err
 		}
-		set := managed.Set().Difference(undone.Modified).Difference(undone.Removed)
-		all.setFields(writer, fieldpath.NewVersionedSet(set, managed.APIVersion(), managed.Applied()))
+		all.reduce(writer, managed, managed.Set().Difference(undone.Modified).Difference(undone.Removed))
 	}
 	for name, managed := range before.fields {
 		restored, err := m.restored(c, managed, all.fields[name])
@@ -58,7 +57,7 @@ func (m *Manager) Prepared(c Change) ([]metav1.ManagedFieldsEntry, error) {
 		if now, ok := all.fields[name]; ok {
 			restored = restored.Union(now.Set())
 		} else {
-			all.ids[name], all.times[name] = before.ids[name], before.times[name]
+			all.known[name] = before.known[name]
 		}
 		all.fields[name] = fieldpath.NewVersionedSet(restored, managed.APIVersion(), managed.Applied())
 	}
@@ -86,8 +85,7 @@ func (m *Manager) restored(c Change, managed, now fieldpath.VersionedSet) (*fiel
 	return lost.Difference(moved.Modified).Difference(moved.Added).Difference(moved.Removed), nil
 }
 
-// changed returns the difference between two objects in a version, of the fields that a write through the Manager can
-// set.
+// changed returns the difference between two objects in a version, of the fields that a write can set.
 func (m *Manager) changed(from, to Object, version fieldpath.APIVersion) (*typed.Comparison, error) {
 	before, err := from.At(version)
 	if err != nil {
@@ -102,13 +100,4 @@ func (m *Manager) changed(from, to Object, version fieldpath.APIVersion) (*typed
 		return nil, err
 	}
 	return change.FilterFields(m.Filters[version]), nil
-}
-
-// setFields sets the fields of a manager. A manager without fields is dropped.
-func (all *managers) setFields(name string, set fieldpath.VersionedSet) {
-	if set.Set().Empty() {
-		all.drop(name)
-		return
-	}
-	all.fields[name] = set
 }

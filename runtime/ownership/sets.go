@@ -1,6 +1,7 @@
 package ownership
 
 import (
+	"slices"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -87,7 +88,6 @@ func (s *Sets) encode(set *fieldpath.Set) (*metav1.FieldsV1, error) {
 	return fields, nil
 }
 
-// isReconciled tells whether a set is known to be right for a version's schema.
 func (s *Sets) isReconciled(fields *metav1.FieldsV1, version fieldpath.APIVersion) bool {
 	if fields == nil {
 		return false
@@ -95,15 +95,7 @@ func (s *Sets) isReconciled(fields *metav1.FieldsV1, version fieldpath.APIVersio
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.find(fields.GetRawString())
-	if k == nil {
-		return false
-	}
-	for _, v := range k.reconciled {
-		if v == version {
-			return true
-		}
-	}
-	return false
+	return k != nil && slices.Contains(k.reconciled, version)
 }
 
 func (s *Sets) setReconciled(fields *metav1.FieldsV1, version fieldpath.APIVersion) {

@@ -6,7 +6,6 @@ import (
 	"apigen.dev/runtime/rendition"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	kjson "sigs.k8s.io/json"
 )
 
 const (
@@ -21,7 +20,6 @@ const (
 	maxPatchWork = 256 << 20
 )
 
-// jsonOperations is a JSON patch, decoded.
 type jsonOperations struct {
 	operations jsonpatch.Patch
 	copies     bool
@@ -37,15 +35,12 @@ type jsonPatchOp struct {
 
 func newJSONPatch(data []byte, lax bool) (Patch, []error, error) {
 	var known []jsonPatchOp
-	strict, err := kjson.UnmarshalStrict(data, &known)
+	strict, err := decode(data, &known, lax)
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 	}
 	for i, e := range strict {
 		strict[i] = fmt.Errorf("json patch %w", e)
-	}
-	if lax {
-		strict = nil
 	}
 	// The library reads a value again at each level that it goes down.
 	if rendition.Nesting(data)*len(data) > maxPatchWork {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/rendition"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -31,17 +32,21 @@ func New(kind api.PatchType, body api.Body) (p Patch, strict []error, err error)
 	case api.JSONPatch:
 		return newJSONPatch(body.Data, lax)
 	case api.MergePatch:
-		var patch map[string]any
-		if strict, err = kjson.UnmarshalStrict(body.Data, &patch); err != nil {
+		if strict, err = decode(body.Data, new(map[string]any), lax); err != nil {
 			return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
-		}
-		if lax {
-			strict = nil
 		}
 		p, err = newMergePatch(body.Data)
 		return p, strict, err
 	}
 	return nil, nil, apierrors.NewInternalError(fmt.Errorf("patches of type %q are not applied here", kind))
+}
+
+// decode decodes a patch. It returns unknown and duplicate fields, unless it is lax.
+func decode(data []byte, into any, lax bool) (strict []error, err error) {
+	if strict, err = kjson.UnmarshalStrict(data, into); lax {
+		strict = nil
+	}
+	return strict, err
 }
 
 // safely turns a panic of the patch library into an error.
@@ -58,3 +63,27 @@ func safely(apply func() ([]byte, error)) (out []byte, err error) {
 func unprocessable(err error) error {
 	return apierrors.NewGenericServerResponse(422, "", schema.GroupResource{}, "", err.Error(), 0, false)
 }
+
+// Merge is a JSON merge patch, decoded.
+type Merge map[string]any
+
+// newMergePatch decodes a patch, which must be an object. Numbers keep their text.
+func newMergePatch(data []byte) (Merge, error) {
+	var patch map[string]any
+	if err := rendition.DecodeTree(data, &patch); err != nil || patch == nil {
+		return nil, apierrors.NewBadRequest("Invalid JSON Patch")
+	}
+	return patch, nil
+}
+
+// Apply implements Patch. It takes time that grows with the sizes of patch and object alone.
+func (p Merge) Apply(object []byte) ([]byte, error) {
+	merged, err := rendition.Merge(object, p)
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	return merged, nil
+}
+
+// Describe implements Patch: an error shows the object.
+func (Merge) Describe(object []byte) string { return string(object) }

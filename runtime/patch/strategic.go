@@ -19,13 +19,9 @@ type Strategic struct {
 
 // NewStrategic decodes a strategic merge patch. meta says how lists merge; lax ignores unknown and duplicate fields.
 func NewStrategic(data []byte, meta strategicpatch.PatchMetaFromStruct, lax bool) (Patch, []error, error) {
-	var patch map[string]any
-	strict, err := kjson.UnmarshalStrict(data, &patch)
+	strict, err := decode(data, new(map[string]any), lax)
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest(err.Error())
-	}
-	if lax {
-		strict = nil
 	}
 	return &Strategic{data: data, meta: meta}, strict, nil
 }

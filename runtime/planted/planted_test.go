@@ -68,7 +68,7 @@ var bugs = []bug{
 	},
 	{
 		name: "a skipped restamp without the cache", file: "store/source.go",
-		right: "last.Rendition = s.r.codec.Restamp(last.Rendition, e.Revision)", wrong: "_ = e.Revision",
+		right: "last.Record.Rendition = s.r.codec.Restamp(last.Record.Rendition, e.Revision)", wrong: "_ = e.Revision",
 		dir: "registry", tests: []string{"TestWatchFromARevision", "TestWatchDeletedCarriesTheLastMatchingState"},
 	},
 	{

@@ -6,11 +6,9 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/ownership"
-	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // apply returns the attempt's old object with the applied configuration merged into it, and its managedFields.
@@ -38,24 +36,6 @@ func (o *fieldManagers[T]) apply(a *attempt[T], body api.Body) (obj T, err error
 	return obj, annotate(obj, config, a.options.FieldManager)
 }
 
-// refuseUID refuses to create an object for which the client sent a UID: that object no longer exists.
-func refuseUID(gr schema.GroupResource, obj metav1.Object, name string) error {
-	uid := obj.GetUID()
-	if uid == "" {
-		return nil
-	}
-	return apierrors.NewConflict(gr, name,
-		fmt.Errorf("uid mismatch: the provided object specified uid %s, and no existing object was found", uid))
-}
-
-// dropVersion removes the resourceVersion from an object that an update creates: the object that had it no longer
-// exists. It refuses one that is no number.
-func dropVersion(obj metav1.Object) error {
-	_, err := store.ParseVersion(obj.GetResourceVersion())
-	obj.SetResourceVersion("")
-	return err
-}
-
 // decodeConfiguration decodes the body of an apply, anew for each attempt: the merge may keep parts of the result.
 func decodeConfiguration[T api.Object](v *codec.Served[T], body api.Body) (map[string]any, error) {
 	config, err := v.DecodeApply(body)
@@ -65,7 +45,6 @@ func decodeConfiguration[T api.Object](v *codec.Served[T], body api.Body) (map[s
 	return config, err
 }
 
-// applied converts the result of an apply to an object of the hub.
 func (o *fieldManagers[T]) applied(a *attempt[T], applied ownership.Applied) (obj T, err error) {
 	if applied.Object == nil && a.old.Exists {
 		obj = a.old.Object.DeepCopyObject().(T)
@@ -76,8 +55,7 @@ func (o *fieldManagers[T]) applied(a *attempt[T], applied ownership.Applied) (ob
 	return obj, nil
 }
 
-// annotate updates kubectl's annotation for client-side apply, where an object has one and kubectl applies it on the
-// server's side.
+// annotate updates kubectl's annotation for client-side apply, where kubectl applies on the server's side.
 func annotate(obj metav1.Object, config map[string]any, manager string) error {
 	annotations := obj.GetAnnotations()
 	if manager != ownership.Kubectl || annotations[ownership.LastAppliedAnnotation] == "" {

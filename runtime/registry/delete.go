@@ -37,7 +37,6 @@ func (k *kind[T]) Delete(ctx context.Context, namespace, name string, opts api.D
 	return k.delete(ctx, deletionOf[T](namespace, name, opts, nil), nil)
 }
 
-// deletionOf returns the request to delete an object.
 func deletionOf[T api.Object](
 	namespace, name string, opts api.DeleteOptions, consent func(T, *api.DeleteOptions) error,
 ) *request[T] {

@@ -18,14 +18,11 @@ type providerEnd[T api.Object] struct {
 	provider Provider[T]
 }
 
-// status maps an error of the provider to an API status.
 func (e *providerEnd[T]) status(err error, verb, name string) error {
 	return store.ToStatus(err, e.kind.gr, verb, name)
 }
 
-// get reads an object.
-func (e *providerEnd[T]) get(ctx context.Context, namespace, name string) (T, error) {
-	var none T
+func (e *providerEnd[T]) get(ctx context.Context, namespace, name string) (none T, _ error) {
 	if err := e.kind.checkVerb("get"); err != nil {
 		return none, err
 	}
@@ -42,7 +39,6 @@ func (e *providerEnd[T]) get(ctx context.Context, namespace, name string) (T, er
 	return obj, nil
 }
 
-// render renders an object in a form.
 func (e *providerEnd[T]) render(obj T, form api.Form) (api.Rendition, error) {
 	v, err := e.kind.versions.Lookup(form.Version)
 	if err != nil {
@@ -62,13 +58,8 @@ func (e *providerEnd[T]) plan(_ context.Context, a *attempt[T]) error {
 	return nil
 }
 
-// unchanged tells whether two objects are equal, apart from the times in managedFields.
 func (e *providerEnd[T]) unchanged(a, b T) bool {
-	x, err := e.kind.versions.Encode(a)
-	if err != nil {
-		return false
-	}
-	y, err := e.kind.versions.Encode(b)
+	x, y, err := e.kind.encodeBoth(a, b)
 	return err == nil && (bytes.Equal(x, y) || sameButTimes(x, y, a.GetManagedFields(), b.GetManagedFields()))
 }
 
@@ -83,7 +74,6 @@ func (e *providerEnd[T]) renderAhead(a *attempt[T]) error {
 	return err
 }
 
-// create implements end.
 func (e *providerEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Rendition, error) {
 	name := a.obj.GetName()
 	obj, err := e.provider.Create(ctx, a.obj, a.options.DryRun)
@@ -133,8 +123,7 @@ func newProviderState[T api.Object](obj T) *store.State[T] {
 }
 
 // write has the provider do what an attempt plans, and returns the answer.
-func (e *providerEnd[T]) write(ctx context.Context, a *attempt[T]) (answer api.Rendition, err error) {
-	obj, dryRun := a.obj, a.options.DryRun
+func (e *providerEnd[T]) write(ctx context.Context, a *attempt[T]) (api.Rendition, error) {
 	switch {
 	case a.plan.Verb == store.Nothing:
 		return e.render(a.old.Object, a.options.Form)
@@ -143,8 +132,9 @@ func (e *providerEnd[T]) write(ctx context.Context, a *attempt[T]) (answer api.R
 	case !a.old.Exists:
 		return e.create(ctx, a)
 	}
-	if obj, err = e.provider.Update(ctx, obj, a.old.Object, dryRun); err != nil {
-		return answer, e.status(err, updateVerb, a.name)
+	obj, err := e.provider.Update(ctx, a.obj, a.old.Object, a.options.DryRun)
+	if err != nil {
+		return api.Rendition{}, e.status(err, updateVerb, a.name)
 	}
 	return e.render(obj, a.options.Form)
 }

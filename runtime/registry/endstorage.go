@@ -29,7 +29,6 @@ func (e *storageEnd[T]) initialize(obj T) {
 	}
 }
 
-// key returns the key of one object.
 func (e *storageEnd[T]) key(namespace, name string) (string, error) {
 	if err := e.kind.checkPath(namespace, name); err != nil {
 		return "", err
@@ -40,7 +39,6 @@ func (e *storageEnd[T]) key(namespace, name string) (string, error) {
 	return e.store.Prefix() + namespace + "/" + name, nil
 }
 
-// plan implements end.
 func (e *storageEnd[T]) plan(ctx context.Context, a *attempt[T]) (err error) {
 	switch a.operation() {
 	case createOperation:
@@ -53,8 +51,7 @@ func (e *storageEnd[T]) plan(ctx context.Context, a *attempt[T]) (err error) {
 	return err
 }
 
-// planUpdate encodes the object. It removes an object that is being deleted where the update removes its last
-// finalizer.
+// planUpdate encodes the object, or plans to remove it where the update removes its last finalizer.
 func (e *storageEnd[T]) planUpdate(a *attempt[T]) (err error) {
 	old := a.old.Object
 	data, err := e.encode(a.version, a.obj)
@@ -97,7 +94,6 @@ func (e *storageEnd[T]) encode(from *codec.Served[T], obj T) ([]byte, error) {
 	return nil, internal(err)
 }
 
-// renderAhead implements end.
 func (e *storageEnd[T]) renderAhead(a *attempt[T]) (err error) {
 	form := a.options.Form
 	if a.ahead.made || !a.shown() || a.render == nil && form == e.store.Form() {
@@ -112,7 +108,6 @@ func (a *attempt[T]) shown() bool {
 	return a.done == nil || a.done.Shown || a.plan.Verb == store.Write
 }
 
-// renderer returns the renderer of the answers to a request.
 func (e *storageEnd[T]) renderer(r *request[T]) renderer {
 	if r.render != nil {
 		return r.render
@@ -138,7 +133,6 @@ func (e *storageEnd[T]) render(data []byte, revision int64, form api.Form) (api.
 	return r, nil
 }
 
-// create implements end.
 func (e *storageEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Rendition, error) {
 	name := a.obj.GetName()
 	key, err := e.key(a.obj.GetNamespace(), name)

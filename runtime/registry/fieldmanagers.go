@@ -19,8 +19,7 @@ import (
 	smd "sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// fieldManagers keep metadata.managedFields of a resource: which manager set which fields, through which version and
-// subresource.
+// fieldManagers keep metadata.managedFields of a resource.
 type fieldManagers[T api.Object] struct {
 	versions *codec.Versions[T]
 	types    map[string]managedfields.TypeConverter
@@ -43,39 +42,23 @@ func newFieldManagers[T api.Object](
 		o.types[v.GVK.Version] = types
 	}
 	sets := &ownership.Sets{}
-	for _, subresource := range append([]string{""}, names(d.Subresources)...) {
-		filters := o.filters(d, subresource)
+	add := func(subresource string, filters map[fieldpath.APIVersion]fieldpath.Filter) {
 		for i := range all.Served {
-			v := &all.Served[i]
-			o.managers[managerKey{v.GVK.Version, subresource}] = &ownership.Manager{
-				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: subresource,
-				Filters: filters,
-				Types:   o.types[v.GVK.Version], Convert: o.convert, Sets: sets,
+			gvk := all.Served[i].GVK
+			o.managers[managerKey{gvk.Version, subresource}] = &ownership.Manager{
+				Version: fieldpath.APIVersion(gvk.GroupVersion().String()), Subresource: subresource, Filters: filters,
+				Types: o.types[gvk.Version], Convert: o.convert, Sets: sets,
 			}
 		}
 	}
-	o.addActions(d, sets)
-	return o, nil
-}
-
-// addActions adds the managers of extensions, which may set any field.
-func (o *fieldManagers[T]) addActions(d *Definition[T], sets *ownership.Sets) {
+	add("", o.filters(d, ""))
+	for i := range d.Subresources {
+		add(d.Subresources[i].Name, o.filters(d, d.Subresources[i].Name))
+	}
 	for _, e := range d.Extensions {
-		for i := range o.versions.Served {
-			v := &o.versions.Served[i]
-			o.managers[managerKey{v.GVK.Version, e.Name()}] = &ownership.Manager{
-				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: e.Name(),
-				Types: o.types[v.GVK.Version], Convert: o.convert, Sets: sets,
-			}
-		}
+		add(e.Name(), nil) // an extension may set any field
 	}
-}
-
-func names[T api.Object](subresources []Subresource[T]) (all []string) {
-	for i := range subresources {
-		all = append(all, subresources[i].Name)
-	}
-	return all
+	return o, nil
 }
 
 // filters select the fields that a write can set: the member that has the subresource's name, or, for the object
@@ -101,12 +84,10 @@ func (o *fieldManagers[T]) filters(d *Definition[T], subresource string) map[fie
 	return all
 }
 
-// manager returns the manager of the fields that an attempt writes.
 func (o *fieldManagers[T]) manager(a *attempt[T]) *ownership.Manager {
-	return o.managers[managerKey{a.version.GVK.Version, a.scope.subresource()}]
+	return o.managers[managerKey{a.version.GVK.Version, a.scope.name}]
 }
 
-// served returns the served version of an apiVersion.
 func (o *fieldManagers[T]) served(version fieldpath.APIVersion) (*codec.Served[T], error) {
 	gv, err := schema.ParseGroupVersion(string(version))
 	if err != nil {
@@ -168,7 +149,6 @@ type seen struct {
 	value   *smd.TypedValue
 }
 
-// At implements ownership.Object.
 func (o *managedObject[T]) At(version fieldpath.APIVersion) (*smd.TypedValue, error) {
 	for _, s := range o.seen {
 		if s.version == version {
@@ -236,8 +216,7 @@ func (o *fieldManagers[T]) update(a *attempt[T]) error {
 	return err
 }
 
-// trackPreparation lets the strategy change the new object, and updates its managedFields: a client doesn't own a field
-// whose change the strategy reverts.
+// trackPreparation lets the strategy change the new object. A client doesn't own a field whose change it reverts.
 func (k *kind[T]) trackPreparation(a *attempt[T], change func()) {
 	if k.fieldManagers == nil || len(a.obj.GetManagedFields()) == 0 {
 		change()
@@ -245,7 +224,7 @@ func (k *kind[T]) trackPreparation(a *attempt[T], change func()) {
 	}
 	sent := a.obj.DeepCopyObject().(T)
 	change()
-	if same, err := k.sameEncoded(sent, a.obj); same || err != nil {
+	if x, y, err := k.encodeBoth(sent, a.obj); err != nil || bytes.Equal(x, y) {
 		return // the step that encodes the object refuses it
 	}
 	managers, err := k.fieldManagers()
@@ -269,14 +248,12 @@ func (k *kind[T]) trackPreparation(a *attempt[T], change func()) {
 	a.obj.SetManagedFields(entries)
 }
 
-// sameEncoded tells whether two objects have the same encoding in the storage version.
-func (k *kind[T]) sameEncoded(a, b T) (bool, error) {
-	x, err := k.versions.Encode(a)
-	if err != nil {
-		return false, err
+// encodeBoth encodes two objects in the storage version.
+func (k *kind[T]) encodeBoth(a, b T) (x, y []byte, err error) {
+	if x, err = k.versions.Encode(a); err == nil {
+		y, err = k.versions.Encode(b)
 	}
-	y, err := k.versions.Encode(b)
-	return bytes.Equal(x, y), err
+	return x, y, err
 }
 
 // logOwnership logs, at most once a second, that managedFields could not be updated. It doesn't log fields that are too
@@ -290,7 +267,6 @@ func (k *kind[T]) logOwnership(obj metav1.Object, err error) {
 		"name", obj.GetName(), "error", err)
 }
 
-// sameButTimes tells whether two stored forms are equal, apart from the times in their managedFields.
 func sameButTimes(a, b []byte, fieldsA, fieldsB []metav1.ManagedFieldsEntry) bool {
 	if len(fieldsA) != len(fieldsB) || len(fieldsA) == 0 {
 		return false
@@ -303,20 +279,7 @@ func sameButTimes(a, b []byte, fieldsA, fieldsB []metav1.ManagedFieldsEntry) boo
 			return false
 		}
 	}
-	beforeA, afterA, okA := aroundFields(a)
-	beforeB, afterB, okB := aroundFields(b)
-	return okA && okB && bytes.Equal(beforeA, beforeB) && bytes.Equal(afterA, afterB)
-}
-
-// aroundFields returns the parts of a stored form before and after the value of metadata.managedFields.
-func aroundFields(data []byte) (before, after []byte, ok bool) {
-	inside, ok := rendition.InsideMetadata(data, 1)
-	if !ok {
-		return nil, nil, false
-	}
-	start, end, ok := rendition.Member(data, inside, rendition.ManagedFieldsKey)
-	if !ok {
-		return nil, nil, false
-	}
-	return data[:start], data[end:], true
+	startA, endA, okA := rendition.MetadataMember(a, 1, rendition.ManagedFieldsKey)
+	startB, endB, okB := rendition.MetadataMember(b, 1, rendition.ManagedFieldsKey)
+	return okA && okB && bytes.Equal(a[:startA], b[:startB]) && bytes.Equal(a[endA:], b[endB:])
 }

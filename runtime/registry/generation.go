@@ -14,30 +14,22 @@ import (
 // setGeneration sets metadata.generation in an object and in its stored form.
 func (e *storageEnd[T]) setGeneration(from *codec.Served[T], obj T, generation int64, data []byte) ([]byte, error) {
 	obj.SetGeneration(generation)
-	inside, ok := rendition.InsideMetadata(data, 1)
+	start, end, ok := rendition.MetadataMember(data, 1, "generation")
 	if !ok {
 		return e.encode(from, obj)
 	}
-	start, end, ok := rendition.Member(data, inside, "generation")
-	if !ok {
-		return e.encode(from, obj)
-	}
-	out := make([]byte, 0, len(data)+1)
-	out = append(out, data[:start]...)
-	out = strconv.AppendInt(out, generation, 10)
-	return append(out, data[end:]...), nil
+	var digits [20]byte
+	return slices.Concat(data[:start], strconv.AppendInt(digits[:0], generation, 10), data[end:]), nil
 }
 
-// differ tells whether two stored forms differ in a field whose changes metadata.generation counts: in any member at
-// the top level but metadata and status.
+// differ tells whether two stored forms differ in a field whose changes metadata.generation counts.
 func differ(a, b []byte) bool {
 	var few [2][16][]byte // room for keys and values, so that they are on the stack
 	x, y := specified(a, few[0][:0]), specified(b, few[1][:0])
 	return !slices.EqualFunc(x, y, bytes.Equal)
 }
 
-// preservedFields is the prefix of the annotations in which generated conversions preserve fields that only one version
-// has.
+// preservedFields is the prefix of annotations that preserve fields which only one version has.
 const preservedFields = "apigen.dev/preserved-"
 
 // preservedDiffer tells whether two objects differ in the fields that such annotations preserve.

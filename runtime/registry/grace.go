@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// grace is what a deletion does with the grace period of an object.
 type grace uint8
 
 const (
@@ -49,7 +48,6 @@ func (e *storageEnd[T]) grant(ctx context.Context, obj T, opts api.DeleteOptions
 	return graceSet, nil
 }
 
-// shorten shortens the grace period of an object that is being deleted.
 func shorten(obj metav1.Object, deleted time.Time, wanted *int64) grace {
 	given := obj.GetDeletionGracePeriodSeconds()
 	if given == nil || *given == 0 {
@@ -60,10 +58,8 @@ func shorten(obj metav1.Object, deleted time.Time, wanted *int64) grace {
 		return graceRuns
 	}
 	seconds := positive(*wanted)
-	if seconds == 0 {
-		if len(obj.GetFinalizers()) == 0 {
-			return noGrace
-		}
+	if seconds == 0 && len(obj.GetFinalizers()) == 0 {
+		return noGrace
 	}
 	at := deleted.Add(time.Duration(seconds-last) * time.Second)
 	if present := metadata.Now(); at.Before(present.Time) {
@@ -82,7 +78,6 @@ func positive(seconds int64) int64 {
 	return seconds
 }
 
-// until sets the time and the grace period of a deletion.
 func until(obj metav1.Object, at time.Time, seconds int64) {
 	deleted := metav1.NewTime(at)
 	obj.SetDeletionTimestamp(&deleted)
@@ -107,7 +102,6 @@ func asMeta(opts api.DeleteOptions) *metav1.DeleteOptions {
 	return options
 }
 
-// propagate records the propagation policy of a deletion as a finalizer.
 func (e *storageEnd[T]) propagate(ctx context.Context, obj T, asked *metav1.DeletionPropagation) {
 	if e.ignorePropagation {
 		return

@@ -20,7 +20,6 @@ func New[T api.Object](definition Definition[T]) Resource {
 	return &resource[T]{definition: d, info: info}
 }
 
-// describe completes a definition, and returns its Info.
 func describe[T api.Object](d Definition[T]) (*Definition[T], *api.Info) {
 	if d.Names.ListKind == "" {
 		d.Names.ListKind = d.Names.Kind + "List"
@@ -48,6 +47,10 @@ func describe[T api.Object](d Definition[T]) (*Definition[T], *api.Info) {
 	return &d, info
 }
 
+func wrongDefinition(info *api.Info, err error) error {
+	return fmt.Errorf("the definition of %s: %w", info.GroupResource(), err)
+}
+
 // resource is a Definition as a Resource. Its Info has all columns of each version, the name first.
 type resource[T api.Object] struct {
 	definition *Definition[T]
@@ -56,12 +59,11 @@ type resource[T api.Object] struct {
 
 func (r *resource[T]) Info() *api.Info { return r.info }
 
-// Open implements Resource.
 func (r *resource[T]) Open(ctx context.Context, config Config) (Handle, error) {
 	d := r.definition
-	all, err := checkDefinition(d)
+	all, err := d.bind()
 	if err != nil {
-		return nil, fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err)
+		return nil, wrongDefinition(r.info, err)
 	}
 	stored := store.NewStoredVersions(config.Backend, config.Prefix, r.info.GroupResource(), d.Storage)
 	if err := stored.Check(ctx, all.Names()); err != nil {
@@ -76,7 +78,7 @@ func (r *resource[T]) Open(ctx context.Context, config Config) (Handle, error) {
 	k.end, k.initialize = end, end.initialize
 	h := &handle[T]{kind: k, store: store, storage: end}
 	if k.extensions, err = subresource.Open(d.Extensions, h.host()); err != nil {
-		return nil, errors.Join(fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err), store.Close())
+		return nil, errors.Join(wrongDefinition(r.info, err), store.Close())
 	}
 	return h, nil
 }
@@ -98,8 +100,47 @@ func (r *resource[T]) store(
 	})
 }
 
-// checkDefinition refuses contradictions, and binds the versions.
-func checkDefinition[T api.Object](d *Definition[T]) (*codec.Versions[T], error) {
+// migratable is a Resource that New made.
+type migratable interface {
+	migrate(ctx context.Context, config Config, opts store.MigrateOptions) (store.Migration, error)
+}
+
+// Migrate rewrites every stale object of a resource, which is one that a write of today would store differently, and
+// removes the versions that are no longer stored from the record of versions. It may run beside servers: each write is
+// a compare-and-swap of the same object, without hooks; generation and time to live stay. Migrate counts corrupt
+// objects and leaves them alone. It may end at any time, with ctx or an error, and run again.
+//
+// Migrate removes a version from the record where it found no object in it. A server that still writes that version
+// records it again with its first write after a minute, so migrate once all servers have the new storage version.
+func Migrate(
+	ctx context.Context, resource Resource, config Config, opts store.MigrateOptions,
+) (store.Migration, error) {
+	m, ok := resource.(migratable)
+	if !ok {
+		return store.Migration{}, fmt.Errorf("%s was not made by registry.New: it can't be migrated",
+			resource.Info().GroupResource())
+	}
+	return m.migrate(ctx, config, opts)
+}
+
+func (r *resource[T]) migrate(ctx context.Context, config Config, opts store.MigrateOptions) (store.Migration, error) {
+	name := r.info.GroupResource()
+	all, err := r.definition.bind()
+	if err != nil {
+		return store.Migration{}, wrongDefinition(r.info, err)
+	}
+	config.DisableCache = true
+	stored := store.NewStoredVersions(config.Backend, config.Prefix, name, r.definition.Storage)
+	opened, err := r.store(config, all, stored)
+	if err != nil {
+		return store.Migration{}, fmt.Errorf("opening %s: %w", name, err)
+	}
+	done, err := opened.Migrate(ctx, stored, opts)
+	return done, errors.Join(err, opened.Close())
+}
+
+// bind refuses contradictions in the definition, and binds its versions.
+func (d *Definition[T]) bind() (*codec.Versions[T], error) {
 	switch {
 	case d.New == nil:
 		return nil, fmt.Errorf("New is not set")
@@ -132,16 +173,12 @@ type handle[T api.Object] struct {
 	storage *storageEnd[T]
 }
 
-// Ready implements Handle.
 func (h *handle[T]) Ready() error { return h.store.Ready() }
 
-// Close implements Handle.
 func (h *handle[T]) Close() error { return h.store.Close() }
 
-// Measure implements Measured.
 func (h *handle[T]) Measure(ctx context.Context) store.Measurement { return h.store.Measure(ctx) }
 
-// Get implements View.
 func (h *handle[T]) Get(
 	ctx context.Context, namespace, name, resourceVersion string, form api.Form,
 ) (api.Rendition, error) {
@@ -152,7 +189,6 @@ func (h *handle[T]) Get(
 	return h.store.Get(ctx, key, store.GetOptions{ResourceVersion: resourceVersion}, form)
 }
 
-// List implements View.
 func (h *handle[T]) List(
 	ctx context.Context, namespace string, opts api.ListOptions, form api.Form,
 ) (*api.Page, error) {
@@ -163,7 +199,6 @@ func (h *handle[T]) List(
 	return h.store.List(ctx, prefix, opts, form)
 }
 
-// Watch implements View.
 func (h *handle[T]) Watch(
 	ctx context.Context, namespace string, opts api.WatchOptions, form api.Form,
 ) (api.Watch, error) {

@@ -8,18 +8,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// host returns the host of the handle's extensions.
 func (h *handle[T]) host() subresource.Host[T] {
 	return subresource.Host[T]{
 		Info: h.info, Object: h.object, Writer: hostWriter[T]{h}, Schemas: h.schemas, LogOwnership: h.logOwnership,
 	}
 }
 
-// object reads one object.
-func (h *handle[T]) object(ctx context.Context, namespace, name, resourceVersion string) (T, error) {
+func (h *handle[T]) object(ctx context.Context, namespace, name, resourceVersion string) (none T, err error) {
 	rendition, err := h.Get(ctx, namespace, name, resourceVersion, h.store.Form())
 	if err != nil {
-		var none T
 		return none, err
 	}
 	return h.store.Object(rendition)
@@ -28,7 +25,6 @@ func (h *handle[T]) object(ctx context.Context, namespace, name, resourceVersion
 // hostWriter is the subresource.Writer of a stored kind.
 type hostWriter[T api.Object] struct{ *handle[T] }
 
-// Act implements subresource.Writer.
 func (h hostWriter[T]) Act(
 	ctx context.Context, t subresource.Target, opts api.WriteOptions, do func(obj T) (api.Rendition, error),
 ) (api.Result, error) {
@@ -36,7 +32,7 @@ func (h hostWriter[T]) Act(
 	if err != nil {
 		return api.Result{}, err
 	}
-	r.scope = actionScope[T]{t.Subresource}
+	r.scope = scope[T]{name: t.Subresource, action: true}
 	r.proposal = &changed[T]{change: func(_ context.Context, a *attempt[T], obj T) error {
 		answer, err := do(obj)
 		a.ahead = renderedAhead{answer: answer, revision: anyRevision, made: err == nil}
@@ -47,7 +43,6 @@ func (h hostWriter[T]) Act(
 	return result, err
 }
 
-// Change implements subresource.Writer.
 func (h hostWriter[T]) Change(
 	ctx context.Context, t subresource.Target, opts api.WriteOptions, c subresource.Change[T],
 ) (api.Result, error) {
@@ -55,7 +50,7 @@ func (h hostWriter[T]) Change(
 	if err != nil {
 		return api.Result{}, err
 	}
-	r.scope, r.ownership = wholeScope[T]{scale: t.Subresource}, merged
+	r.scope, r.ownership = scope[T]{name: t.Subresource}, merged
 	r.proposal = &changed[T]{change: func(_ context.Context, a *attempt[T], obj T) error {
 		warnings, err := c.Change(obj)
 		a.addWarnings(warnings)
@@ -71,7 +66,6 @@ func (h hostWriter[T]) Change(
 	return h.update(ctx, r)
 }
 
-// Remove implements subresource.Writer.
 func (h hostWriter[T]) Remove(
 	ctx context.Context, t subresource.Target, opts api.DeleteOptions, consent func(T, *api.DeleteOptions) error,
 ) (api.Deletion, error) {
@@ -82,7 +76,6 @@ func (h hostWriter[T]) Remove(
 	return h.delete(ctx, deletionOf(t.Namespace, t.Name, opts, consent), nil)
 }
 
-// ServedVersion implements subresource.Writer.
 func (h hostWriter[T]) ServedVersion(name string) (schema.GroupVersion, error) {
 	v, err := h.versions.Lookup(name)
 	if err != nil {

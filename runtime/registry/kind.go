@@ -3,7 +3,6 @@ package registry
 import (
 	"fmt"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,7 +39,6 @@ type kind[T api.Object] struct {
 	logged atomic.Int64
 }
 
-// newKind returns a kind without its end.
 func newKind[T api.Object](d *Definition[T], info *api.Info, all *codec.Versions[T], config Config) *kind[T] {
 	if config.Schemas == nil {
 		config.Schemas = ownership.NewSchemas(nil)
@@ -59,15 +57,12 @@ func newKind[T api.Object](d *Definition[T], info *api.Info, all *codec.Versions
 	return k
 }
 
-// Info implements Handle.
 func (k *kind[T]) Info() *api.Info { return k.info }
 
-// Extension implements Handle.
 func (k *kind[T]) Extension(name string) *subresource.Handle { return k.extensions[name] }
 
-// checkVerb refuses a verb that the resource isn't served with.
 func (k *kind[T]) checkVerb(verb string) error {
-	if k.info.Verbs == nil || slices.Contains(k.info.Verbs, verb) {
+	if k.info.Has(verb) {
 		return nil
 	}
 	return apierrors.NewMethodNotSupported(k.gr, verb)
@@ -105,5 +100,4 @@ func (k *kind[T]) deletionResource() schema.GroupResource {
 	return schema.GroupResource{Group: k.gk.Group, Resource: k.gk.Kind}
 }
 
-// internal returns a 500 for an error of the server.
 func internal(err error) error { return apierrors.NewInternalError(err) }

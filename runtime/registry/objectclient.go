@@ -42,13 +42,20 @@ type objectClient[T api.Object] struct {
 	form     api.Form
 }
 
-// object decodes a rendition.
 func (r objectClient[T]) object(rendered api.Rendition) (T, error) {
 	obj, err := r.versions.Decode(rendition.Whole(rendered))
 	if err != nil {
 		err = apierrors.NewInternalError(err)
 	}
 	return obj, err
+}
+
+// answer decodes the answer of a write.
+func (r objectClient[T]) answer(result api.Result, err error) (none T, _ error) {
+	if err != nil {
+		return none, err
+	}
+	return r.object(result.Object)
 }
 
 // body encodes an object as a client would send it.
@@ -64,17 +71,14 @@ func (r objectClient[T]) options(ctx context.Context, how reach.Write) api.Write
 	return api.WriteOptions{DryRun: reach.IsDryRun(ctx), FieldManager: how.Manager, Form: r.form}
 }
 
-// Get implements reach.Objects.
-func (r objectClient[T]) Get(ctx context.Context, namespace, name string) (T, error) {
+func (r objectClient[T]) Get(ctx context.Context, namespace, name string) (none T, err error) {
 	rendition, err := r.handle.Get(ctx, namespace, name, "", r.form)
 	if err != nil {
-		var none T
 		return none, err
 	}
 	return r.object(rendition)
 }
 
-// List implements reach.Objects.
 func (r objectClient[T]) List(ctx context.Context, namespace string, selector labels.Selector) ([]T, error) {
 	page, err := r.handle.List(ctx, namespace, api.ListOptions{Selection: api.Selection{Labels: selector}}, r.form)
 	if err != nil {
@@ -92,21 +96,14 @@ func (r objectClient[T]) List(ctx context.Context, namespace string, selector la
 	return all, nil
 }
 
-// Create implements reach.Objects.
-func (r objectClient[T]) Create(ctx context.Context, obj T, how reach.Write) (T, error) {
-	var none T
+func (r objectClient[T]) Create(ctx context.Context, obj T, how reach.Write) (none T, err error) {
 	body, err := r.body(obj)
 	if err != nil {
 		return none, err
 	}
-	result, err := r.handle.Create(ctx, obj.GetNamespace(), body, r.options(ctx, how))
-	if err != nil {
-		return none, err
-	}
-	return r.object(result.Object)
+	return r.answer(r.handle.Create(ctx, obj.GetNamespace(), body, r.options(ctx, how)))
 }
 
-// Update implements reach.Objects.
 func (r objectClient[T]) Update(
 	ctx context.Context, namespace, name string, how reach.Write, change func(obj T) error,
 ) (T, error) {
@@ -125,20 +122,16 @@ func (r objectClient[T]) Update(
 	}
 }
 
-func (r objectClient[T]) replace(ctx context.Context, namespace, name string, how reach.Write, obj T) (T, error) {
-	var none T
+func (r objectClient[T]) replace(
+	ctx context.Context, namespace, name string, how reach.Write, obj T,
+) (none T, err error) {
 	body, err := r.body(obj)
 	if err != nil {
 		return none, err
 	}
-	result, err := r.handle.Update(ctx, namespace, name, how.Subresource, body, r.options(ctx, how))
-	if err != nil {
-		return none, err
-	}
-	return r.object(result.Object)
+	return r.answer(r.handle.Update(ctx, namespace, name, how.Subresource, body, r.options(ctx, how)))
 }
 
-// Delete implements reach.Objects.
 func (r objectClient[T]) Delete(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error {
 	var how api.DeleteOptions
 	how.Form = r.form

@@ -84,10 +84,8 @@ type end[T api.Object] interface {
 	modify(ctx context.Context, r *request[T], found *store.State[T], decide decide[T]) (api.Rendition, error)
 }
 
-// decide runs the steps of a write against one state of its object.
 type decide[T api.Object] func(found *store.State[T]) (*attempt[T], error)
 
-// run runs steps up to the first error.
 func (k *kind[T]) run(ctx context.Context, a *attempt[T], steps []step[T]) error {
 	for i := range steps {
 		if err := steps[i].run(k, ctx, a); err != nil {
@@ -97,7 +95,6 @@ func (k *kind[T]) run(ctx context.Context, a *attempt[T], steps []step[T]) error
 	return nil
 }
 
-// create runs a request that creates an object.
 func (k *kind[T]) create(ctx context.Context, r *request[T]) (api.Result, error) {
 	a := &attempt[T]{request: r, old: &k.absent}
 	err := k.run(ctx, a, k.pipeline.received)

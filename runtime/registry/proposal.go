@@ -2,26 +2,30 @@ package registry
 
 import (
 	"context"
+	"fmt"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/metadata"
 	"apigen.dev/runtime/rendition"
 	"apigen.dev/runtime/store"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// proposal makes the object that a client wants.
 type proposal[T api.Object] interface {
-	// decode reads the parts of the body that don't depend on the stored object, once for a request.
-	decode(k *kind[T], a *attempt[T]) error
 	// propose sets the attempt's object, which belongs to the attempt from then on.
 	propose(ctx context.Context, k *kind[T], a *attempt[T]) error
 }
 
-// decode is the step that reads the body.
-func (k *kind[T]) decode(_ context.Context, a *attempt[T]) error { return a.proposal.decode(k, a) }
+// decode is the step that reads an object that the client sent whole. What other bodies mean depends on the stored
+// object.
+func (k *kind[T]) decode(_ context.Context, a *attempt[T]) error {
+	if s, whole := a.proposal.(*sent[T]); whole {
+		return s.decode(k, a)
+	}
+	return nil
+}
 
-// propose is the step that makes the new object.
 func (k *kind[T]) propose(ctx context.Context, a *attempt[T]) error {
 	return a.proposal.propose(ctx, k, a)
 }
@@ -65,8 +69,6 @@ type patched[T api.Object] struct {
 	patch *codec.Patch[T]
 }
 
-func (*patched[T]) decode(*kind[T], *attempt[T]) error { return nil }
-
 func (p *patched[T]) propose(ctx context.Context, k *kind[T], a *attempt[T]) (err error) {
 	if p.patch == nil {
 		if p.patch, err = a.version.ReadPatch(p.kind, p.body); err != nil {
@@ -102,8 +104,6 @@ type applied[T api.Object] struct {
 	body api.Body
 }
 
-func (*applied[T]) decode(*kind[T], *attempt[T]) error { return nil }
-
 func (s *applied[T]) propose(_ context.Context, k *kind[T], a *attempt[T]) error {
 	managers, err := k.fieldManagers()
 	if err != nil {
@@ -112,7 +112,11 @@ func (s *applied[T]) propose(_ context.Context, k *kind[T], a *attempt[T]) error
 	if a.obj, err = managers.apply(a, s.body); err != nil || a.old.Exists {
 		return err
 	}
-	return refuseUID(k.gr, a.obj, a.name)
+	if uid := a.obj.GetUID(); uid != "" {
+		return apierrors.NewConflict(k.gr, a.name, fmt.Errorf("uid mismatch: the provided object specified uid %s, "+
+			"and no existing object was found", uid))
+	}
+	return nil
 }
 
 // changed is a copy of the stored object that a function of an extension changed.
@@ -120,8 +124,6 @@ type changed[T api.Object] struct {
 	// change changes obj, which belongs to the attempt.
 	change func(ctx context.Context, a *attempt[T], obj T) error
 }
-
-func (*changed[T]) decode(*kind[T], *attempt[T]) error { return nil }
 
 func (s *changed[T]) propose(ctx context.Context, _ *kind[T], a *attempt[T]) error {
 	a.obj = a.old.Object.DeepCopyObject().(T)

@@ -92,7 +92,7 @@ func (r *provided[T]) Info() *api.Info { return r.info }
 
 // Open implements Resource. The config's backend isn't used.
 func (r *provided[T]) Open(_ context.Context, config Config) (Handle, error) {
-	all, err := checkDefinition(r.definition)
+	all, err := r.definition.bind()
 	if err == nil && len(r.info.Verbs) == 0 {
 		err = errors.New("the Provider has no functions")
 	}
@@ -100,7 +100,7 @@ func (r *provided[T]) Open(_ context.Context, config Config) (Handle, error) {
 		err = r.provider.check()
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err)
+		return nil, wrongDefinition(r.info, err)
 	}
 	k := newKind(r.definition, r.info, all, config)
 	if r.provider.Update == nil {
@@ -112,12 +112,11 @@ func (r *provided[T]) Open(_ context.Context, config Config) (Handle, error) {
 	h.closed, h.close = context.WithCancel(context.Background())
 	if k.extensions, err = subresource.Open(r.definition.Extensions, h.host()); err != nil {
 		h.close()
-		return nil, fmt.Errorf("the definition of %s: %w", r.info.GroupResource(), err)
+		return nil, wrongDefinition(r.info, err)
 	}
 	return h, nil
 }
 
-// providerHandle is an open resource without storage.
 type providerHandle[T api.Object] struct {
 	*kind[T]
 	provided *providerEnd[T]
@@ -126,20 +125,16 @@ type providerHandle[T api.Object] struct {
 	close  context.CancelFunc
 }
 
-// Ready implements Handle.
 func (h *providerHandle[T]) Ready() error { return nil }
 
-// Close implements Handle.
 func (h *providerHandle[T]) Close() error { h.close(); return nil }
 
-// host returns the host of the handle's extensions.
 func (h *providerHandle[T]) host() subresource.Host[T] {
 	return subresource.Host[T]{Info: h.info, Object: func(ctx context.Context, namespace, name, _ string) (T, error) {
 		return h.provided.get(ctx, namespace, name)
 	}}
 }
 
-// verbs returns the verbs that the provider serves.
 func (p *Provider[T]) verbs() []string {
 	writes, deletes := p.Update != nil && p.Get != nil, p.Delete != nil && p.Get != nil
 	verbs := []string{}

@@ -26,7 +26,6 @@ type fieldsOf[T api.Object] struct {
 	selectable []api.SelectableField[T]
 }
 
-// Field implements store.Fields.
 func (f fieldsOf[T]) Field(i int) string {
 	switch {
 	case i == store.NameField:
@@ -130,7 +129,6 @@ func pageOf(renditions []api.Rendition, version string) *api.Page {
 	return &api.Page{ResourceVersion: version, Len: len(renditions), Items: slices.Values(renditions), Close: func() {}}
 }
 
-// Watch implements View.
 func (h *providerHandle[T]) Watch(
 	ctx context.Context, namespace string, opts api.WatchOptions, form api.Form,
 ) (api.Watch, error) {
@@ -171,7 +169,6 @@ type providerWatch[T api.Object] struct {
 	events  []api.Event
 }
 
-// Next implements Watch.
 func (w *providerWatch[T]) Next(ctx context.Context) ([]api.Event, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -260,7 +257,6 @@ func (w *providerWatch[T]) had(event *WatchEvent[T], key string) bool {
 	return false
 }
 
-// Close implements Watch.
 func (w *providerWatch[T]) Close() {
 	w.unbind()
 	w.cancel()

@@ -7,13 +7,17 @@
 package registry
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
+	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/cache"
 	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/store"
+	"apigen.dev/runtime/subresource"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // Config binds a resource to a backend.
@@ -41,4 +45,70 @@ type Config struct {
 	IgnorePropagation bool
 	// Transformer encrypts values at rest; nil stores them as they are.
 	Transformer store.Transformer
+}
+
+// Group is an API group as generated wiring hands it to a server.
+type Group struct {
+	Name string
+	// Versions of the group, in order of priority.
+	Versions []string
+	// Resources has one resource for each kind, which New or NewProvided made.
+	Resources []Resource
+	// AddToScheme registers the group's Go types, for clients and codecs that want a Scheme.
+	AddToScheme func(*runtime.Scheme) error
+	// OpenAPI holds, for each version, its OpenAPI v3 document, with paths and components.
+	OpenAPI map[string]api.Document
+	// Swagger is the OpenAPI v2 document of all versions.
+	Swagger api.Document
+}
+
+// Resource is a resource whose Go type has been erased: static, not yet bound to a backend. New makes it.
+type Resource interface {
+	Info() *api.Info
+	// Open binds the resource to a backend. It reads from the backend which versions are stored; ctx bounds that. The
+	// handle owns goroutines until it is closed, also after ctx has ended.
+	Open(ctx context.Context, config Config) (Handle, error)
+}
+
+// Handle is an open resource. Its errors are API statuses (apierrors.APIStatus).
+//
+// Namespace is "" for cluster-scoped resources and for reads across all namespaces.
+type Handle interface {
+	Info() *api.Info
+	View
+	Write
+	// Extension returns one of Info.Extensions by its name, nil where there is none.
+	Extension(name string) *subresource.Handle
+	// Ready returns nil once the cache serves reads, else the reason why it doesn't.
+	Ready() error
+	// Close ends all watches and waits for the handle's goroutines.
+	Close() error
+}
+
+// View has the methods that read.
+type View interface {
+	// Get returns one object. resourceVersion is as in metav1.GetOptions.
+	Get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error)
+	// List returns one page, all of one revision. The caller must close it.
+	List(ctx context.Context, namespace string, opts api.ListOptions, form api.Form) (*api.Page, error)
+	// Watch returns a stream of events.
+	Watch(ctx context.Context, namespace string, opts api.WatchOptions, form api.Form) (api.Watch, error)
+}
+
+// Write has the methods that write. A subresource of "" is the object itself.
+type Write interface {
+	Create(ctx context.Context, namespace string, body api.Body, opts api.WriteOptions) (api.Result, error)
+	Update(ctx context.Context, namespace, name, subresource string, body api.Body, opts api.WriteOptions) (api.Result,
+		error)
+	Patch(ctx context.Context, namespace, name, subresource string, kind api.PatchType, body api.Body,
+		opts api.WriteOptions) (api.Result, error)
+	Delete(ctx context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error)
+	// DeleteCollection deletes the objects that list selects, and returns a page of those that it deleted.
+	DeleteCollection(ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions) (*api.Page,
+		error)
+}
+
+// Measured is implemented by the handles of stored kinds.
+type Measured interface {
+	Measure(ctx context.Context) store.Measurement
 }

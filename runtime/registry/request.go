@@ -36,7 +36,6 @@ type request[T api.Object] struct {
 	deletion *deletion[T]
 }
 
-// fieldOwnership says how a proposal gets its managedFields.
 type fieldOwnership uint8
 
 const (

@@ -10,41 +10,44 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// scope is the part of an object that a write may change.
-type scope[T api.Object] interface {
-	// subresource returns the name that validation rules and field managers know the scope by; "" is the object.
-	subresource() string
-	// prepare reverts the changes of the new object outside the scope, and lets the strategy prepare it.
-	prepare(ctx context.Context, k *kind[T], a *attempt[T])
-	// validate returns the faults of the new object. Its error is one of conversion.
-	validate(ctx context.Context, k *kind[T], a *attempt[T]) (field.ErrorList, error)
-	// warn returns the strategy's warnings.
-	warn(ctx context.Context, k *kind[T], a *attempt[T]) []string
-	// counted tells whether metadata.generation counts the change.
-	counted() bool
+// scope is the part of an object that a write may change. The zero value is the object without its subresources.
+type scope[T api.Object] struct {
+	// name is the subresource by which validation rules and field managers know the scope; "" is the object.
+	name string
+	// part is the subset of the fields that has a path of its own, like status; nil for other scopes.
+	part *Subresource[T]
+	// action tells that the write may change any field that an update may change.
+	action bool
 }
 
-// scope returns the scope of a subresource of the definition; "" is the whole object.
+// counted tells whether metadata.generation counts the change: a status is no part of the desired state.
+func (s *scope[T]) counted() bool { return s.part == nil }
+
 func (k *kind[T]) scope(subresource string) (scope[T], error) {
 	if subresource == "" {
-		return wholeScope[T]{}, nil
+		return scope[T]{}, nil
 	}
 	for i := range k.definition.Subresources {
 		if s := &k.definition.Subresources[i]; s.Name == subresource {
-			return partScope[T]{s}, nil
+			return scope[T]{name: s.Name, part: s}, nil
 		}
 	}
-	return nil, apierrors.NewGenericServerResponse(404, "", schema.GroupResource{}, "", "", 0, true)
+	return scope[T]{}, apierrors.NewGenericServerResponse(404, "", schema.GroupResource{}, "", "", 0, true)
 }
 
-// wholeScope is the object without its subresources. Clients write it directly, or through a scale.
-type wholeScope[T api.Object] struct{ scale string }
-
-func (s wholeScope[T]) subresource() string { return s.scale }
-func (wholeScope[T]) counted() bool         { return true }
-
-func (wholeScope[T]) prepare(ctx context.Context, k *kind[T], a *attempt[T]) {
+// prepare is the step that reverts the changes of the new object outside the scope, and lets the strategy prepare it.
+func (k *kind[T]) prepare(ctx context.Context, a *attempt[T]) error {
 	strategy := &k.definition.Strategy
+	if part := a.scope.part; part != nil {
+		obj := a.old.Object.DeepCopyObject().(T)
+		part.Copy(a.obj, obj)
+		obj.SetManagedFields(a.obj.GetManagedFields())
+		a.obj = obj
+		return nil
+	}
+	if a.scope.action {
+		return nil
+	}
 	for i := range k.definition.Subresources {
 		if s := &k.definition.Subresources[i]; a.old.Exists {
 			s.Copy(a.old.Object, a.obj)
@@ -58,81 +61,40 @@ func (wholeScope[T]) prepare(ctx context.Context, k *kind[T], a *attempt[T]) {
 	case !a.old.Exists && strategy.PrepareForCreate != nil:
 		k.trackPreparation(a, func() { strategy.PrepareForCreate(ctx, a.obj) })
 	}
-}
-
-func (wholeScope[T]) validate(ctx context.Context, k *kind[T], a *attempt[T]) (field.ErrorList, error) {
-	errs, err := k.validateObject(ctx, a)
-	if validate := k.definition.Strategy.ValidateUpdate; err == nil && validate != nil && a.old.Exists {
-		errs = append(errs, validate(ctx, a.obj, a.old.Object)...)
-	}
-	return errs, err
-}
-
-func (wholeScope[T]) warn(ctx context.Context, k *kind[T], a *attempt[T]) []string {
-	return k.strategyWarnings(ctx, a)
-}
-
-// partScope is a subset of the object's fields that has a path of its own, like status.
-type partScope[T api.Object] struct{ *Subresource[T] }
-
-func (s partScope[T]) subresource() string { return s.Name }
-
-// counted implements scope: a status is no part of the desired state, whose changes metadata.generation counts.
-func (partScope[T]) counted() bool { return false }
-
-// prepare takes the fields of the subresource and managedFields from the new object, and all others from the old one.
-func (s partScope[T]) prepare(_ context.Context, _ *kind[T], a *attempt[T]) {
-	obj := a.old.Object.DeepCopyObject().(T)
-	s.Copy(a.obj, obj)
-	obj.SetManagedFields(a.obj.GetManagedFields())
-	a.obj = obj
-}
-
-func (s partScope[T]) validate(ctx context.Context, _ *kind[T], a *attempt[T]) (field.ErrorList, error) {
-	errs, err := a.validateRules(ctx)
-	if err == nil && s.Validate != nil {
-		errs = append(errs, s.Validate(ctx, a.obj, a.old.Object)...)
-	}
-	return errs, err
-}
-
-func (partScope[T]) warn(context.Context, *kind[T], *attempt[T]) []string { return nil }
-
-// actionScope is the scope of an action, which may change any field that an update may change.
-type actionScope[T api.Object] struct{ name string }
-
-func (s actionScope[T]) subresource() string                          { return s.name }
-func (actionScope[T]) counted() bool                                  { return true }
-func (actionScope[T]) prepare(context.Context, *kind[T], *attempt[T]) {}
-
-// validate implements scope. It doesn't call ValidateUpdate: an action may set fields that are immutable for updates,
-// as a binding does.
-func (actionScope[T]) validate(ctx context.Context, k *kind[T], a *attempt[T]) (field.ErrorList, error) {
-	return k.validateObject(ctx, a)
-}
-
-func (actionScope[T]) warn(ctx context.Context, k *kind[T], a *attempt[T]) []string {
-	return k.strategyWarnings(ctx, a)
-}
-
-// prepare is the step that lets the strategy prepare the new object.
-func (k *kind[T]) prepare(ctx context.Context, a *attempt[T]) error {
-	a.scope.prepare(ctx, k, a)
 	return nil
 }
 
-// validate is the step that refuses a new object with faults.
-func (k *kind[T]) validate(ctx context.Context, a *attempt[T]) error {
-	errs, err := a.scope.validate(ctx, k, a)
+// validate is the step that refuses a new object with faults. It doesn't call ValidateUpdate for an action, which may
+// set fields that are immutable for updates, as a binding does.
+func (k *kind[T]) validate(ctx context.Context, a *attempt[T]) (err error) {
+	var errs field.ErrorList
+	validateChange := k.definition.Strategy.ValidateUpdate
+	if part := a.scope.part; part != nil {
+		errs, err = a.validateRules(ctx)
+		validateChange = part.Validate
+	} else {
+		errs, err = k.validateObject(ctx, a)
+	}
 	if err != nil {
 		return internal(err)
+	}
+	if validateChange != nil && a.old.Exists && !a.scope.action {
+		errs = append(errs, validateChange(ctx, a.obj, a.old.Object)...)
 	}
 	return codec.Invalid(k.gk, a.obj.GetName(), errs)
 }
 
 // warn is the step that asks the strategy for warnings.
 func (k *kind[T]) warn(ctx context.Context, a *attempt[T]) error {
-	a.addWarnings(a.scope.warn(ctx, k, a))
+	warnings := k.definition.Strategy.Warnings
+	if warnings == nil || a.scope.part != nil {
+		return nil
+	}
+	var old T
+	if a.old.Exists {
+		old = a.old.Object
+	}
+	a.addWarnings(warnings(ctx, a.obj, old))
 	return nil
 }
 
@@ -144,5 +106,4 @@ func (k *kind[T]) canonicalize(_ context.Context, a *attempt[T]) error {
 	return nil
 }
 
-// plan is the step that decides what is written.
 func (k *kind[T]) plan(ctx context.Context, a *attempt[T]) error { return k.end.plan(ctx, a) }

@@ -57,13 +57,11 @@ func (k *kind[T]) validateMetadata(a *attempt[T]) field.ErrorList {
 	errs := validation.ValidateObjectMetaAccessor(a.obj, namespaced, k.validateName, metadataPath)
 	if k.info.Storage == "" {
 		// A review needs no name: its provider answers it, and no client reads it again.
-		errs = slices.DeleteFunc(errs, isNameRequired)
+		errs = slices.DeleteFunc(errs, func(e *field.Error) bool {
+			return e.Type == field.ErrorTypeRequired && e.Field == "metadata.name"
+		})
 	}
 	return errs
-}
-
-func isNameRequired(e *field.Error) bool {
-	return e.Type == field.ErrorTypeRequired && e.Field == metadataPath.Child("name").String()
 }
 
 // validateRules checks the new object by the rules of the request's version.
@@ -72,21 +70,8 @@ func (a *attempt[T]) validateRules(ctx context.Context) (field.ErrorList, error)
 	if a.old.Exists {
 		op.Type, old = operation.Update, &a.old.Object
 	}
-	if name := a.scope.subresource(); name != "" {
+	if name := a.scope.name; name != "" {
 		op.Request.Subresources = []string{name}
 	}
 	return a.version.Validate(ctx, op, a.obj, old)
-}
-
-// strategyWarnings returns the warnings of the strategy.
-func (k *kind[T]) strategyWarnings(ctx context.Context, a *attempt[T]) []string {
-	warn := k.definition.Strategy.Warnings
-	if warn == nil {
-		return nil
-	}
-	var old T
-	if a.old.Exists {
-		old = a.old.Object
-	}
-	return warn(ctx, a.obj, old)
 }

@@ -1,8 +1,11 @@
 package rendition
 
-import "apigen.dev/runtime/api"
+import (
+	"slices"
 
-// ManagedFieldsKey is the key of managedFields in the metadata.
+	"apigen.dev/runtime/api"
+)
+
 // ManagedFieldsKey is the key of managedFields in metadata.
 const ManagedFieldsKey = "managedFields"
 
@@ -50,10 +53,6 @@ func InsertManagedFields(r api.Rendition, managed []byte) (api.Rendition, bool) 
 	if !whole || at != end-1 {
 		return r, false
 	}
-	payload := make([]byte, 0, len(r.Payload)+len(`,"`+ManagedFieldsKey+`":`)+len(managed))
-	payload = append(payload, r.Payload[:at]...)
-	payload = append(payload, `,"`+ManagedFieldsKey+`":`...)
-	payload = append(payload, managed...)
-	r.Payload = append(payload, r.Payload[at:]...)
+	r.Payload = slices.Concat(r.Payload[:at], []byte(`,"`+ManagedFieldsKey+`":`), managed, r.Payload[at:])
 	return r, true
 }

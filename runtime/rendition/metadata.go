@@ -2,6 +2,7 @@ package rendition
 
 import (
 	"fmt"
+	"strconv"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/wire"
@@ -11,11 +12,51 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// MetadataIn encodes the metadata of an object in JSON in another encoding.
+// Head returns the head of a whole object in an encoding.
+func Head(encoding api.Encoding, kind, apiVersion string) string {
+	switch encoding {
+	case api.CBOR:
+		var head []byte
+		for _, s := range []string{"kind", kind, "apiVersion", apiVersion} {
+			head = wire.AppendString(head, s)
+		}
+		return string(head)
+	case api.Protobuf:
+		return wire.EnvelopeHead(kind, apiVersion)
+	}
+	return jsonHead(kind, apiVersion)
+}
+
+const metadataKind = "PartialObjectMetadata"
+
+// metadataHeads are the heads of the shape Metadata; oldMetadataHeads those in the version that old clients ask for.
+var metadataHeads, oldMetadataHeads = metadataHeadsIn("meta.k8s.io/v1"), metadataHeadsIn("meta.k8s.io/v1beta1")
+
+func metadataHeadsIn(apiVersion string) [3]string {
+	return [...]string{
+		api.JSON:     Head(api.JSON, metadataKind, apiVersion),
+		api.CBOR:     Head(api.CBOR, metadataKind, apiVersion),
+		api.Protobuf: Head(api.Protobuf, metadataKind, apiVersion),
+	}
+}
+
+func metadataHead(encoding api.Encoding, shape api.Shape) string {
+	if shape != shape.Plain() {
+		return oldMetadataHeads[encoding]
+	}
+	return metadataHeads[encoding]
+}
+
+// jsonHead is the constant beginning of a form behind the brace.
+func jsonHead(kind, apiVersion string) string {
+	return `"kind":` + strconv.Quote(kind) + `,"apiVersion":` + strconv.Quote(apiVersion) + `,`
+}
+
+// MetadataIn returns the metadata of an object in JSON in an encoding.
 func MetadataIn(encoding api.Encoding, object api.Rendition, shape api.Shape) (m api.Rendition, err error) {
 	plain, err := Metadata(object, shape)
-	if err != nil {
-		return m, err
+	if err != nil || encoding == api.JSON {
+		return plain, err
 	}
 	var partial metav1.PartialObjectMetadata
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(append([]byte{'{'}, plain.Payload...), &partial); err != nil {

@@ -7,6 +7,7 @@ package rendition
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"apigen.dev/runtime/api"
@@ -101,14 +102,11 @@ func Restamp(r api.Rendition, revision int64) api.Rendition {
 	var number [20]byte
 	digits := strconv.AppendInt(number[:0], revision, 10)
 	before, after := r.Payload[:r.VersionAt], r.Payload[r.VersionAt+r.VersionLen:]
-	payload := make([]byte, 0, len(before)+len(digits)+len(after))
-	payload = append(payload, before...)
-	payload = append(payload, digits...)
 	grown := len(digits) - int(r.VersionLen)
 	if grown != 0 && len(r.Holes) > 0 {
 		r.Holes = moveHoles(r.Holes, r.VersionAt, grown)
 	}
-	r.Payload, r.VersionLen = append(payload, after...), uint32(len(digits))
+	r.Payload, r.VersionLen = slices.Concat(before, digits, after), uint32(len(digits))
 	return r
 }
 

@@ -66,6 +66,15 @@ func InsideMetadata(data []byte, at int) (inside int, ok bool) {
 	return start + 1, true
 }
 
+// MetadataMember finds one member of the metadata of the object whose first member begins at data[at].
+func MetadataMember(data []byte, at int, name string) (start, end int, ok bool) {
+	inside, ok := InsideMetadata(data, at)
+	if !ok {
+		return 0, 0, false
+	}
+	return Member(data, inside, name)
+}
+
 func space(data []byte, i int) int {
 	for i < len(data) && (data[i] == ' ' || data[i] == '\n' || data[i] == '\t' || data[i] == '\r') {
 		i++
@@ -161,4 +170,24 @@ func TypeOf(data []byte) (apiVersion, kind string) {
 		return apiVersion == "" || kind == ""
 	})
 	return apiVersion, kind
+}
+
+// Nesting returns the depth of valid JSON.
+func Nesting(data []byte) int {
+	depth, deepest, inString := 0, 0, false
+	for i := 0; i < len(data); i++ {
+		switch char := data[i]; {
+		case inString && char == '\\':
+			i++
+		case char == '"':
+			inString = !inString
+		case inString:
+		case char == '{' || char == '[':
+			depth++
+			deepest = max(deepest, depth)
+		case char == '}' || char == ']':
+			depth--
+		}
+	}
+	return deepest
 }

@@ -26,7 +26,9 @@ func StampForm(r api.Rendition, form api.Form, from, to int64) (api.Rendition, b
 	case form.Encoding == api.CBOR:
 		return stampCBOR(r, old, digits)
 	case form.Encoding == api.Protobuf:
-		return stampProtobuf(r, old, digits)
+		payload, ok := wire.ReplaceBytes(r.Payload, old, digits, metadataField, versionField)
+		r.Payload = payload
+		return r, ok
 	}
 	return r, false
 }
@@ -80,9 +82,3 @@ const (
 	metadataField = 1
 	versionField  = 6
 )
-
-func stampProtobuf(r api.Rendition, old, digits []byte) (api.Rendition, bool) {
-	payload, ok := wire.ReplaceBytes(r.Payload, old, digits, metadataField, versionField)
-	r.Payload = payload
-	return r, ok
-}

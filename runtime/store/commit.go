@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Plan is what a Writer decides for a state.
@@ -102,7 +104,6 @@ func (s *Store[T]) commit(ctx context.Context, key, verb string, opts CommitOpti
 	return Outcome{}, s.Status(err, verb, name)
 }
 
-// plan checks the preconditions of a write, and has the caller decide on a state.
 func (s *Store[T]) plan(current *State[T], name string, opts CommitOptions[T],
 	decide Writer[T],
 ) (p Plan[T], err error) {
@@ -178,10 +179,27 @@ func (s *Store[T]) try(ctx context.Context, key string, opts CommitOptions[T], d
 	}
 }
 
-// apply does what a plan says.
 func (s *Store[T]) apply(ctx context.Context, key string, current *State[T], p Plan[T]) (int64, error) {
 	if p.Verb == Remove {
 		return s.backend.Delete(ctx, key, current.Revision)
 	}
 	return s.put(ctx, key, p.Data, current.Revision, p.TTL)
+}
+
+// CheckPreconditions returns 409 where an object doesn't meet preconditions.
+func CheckPreconditions[T api.Object](gr schema.GroupResource, name string, p *metav1.Preconditions, obj T) error {
+	if p == nil {
+		return nil
+	}
+	if p.UID != nil && *p.UID != obj.GetUID() {
+		return apierrors.NewConflict(gr, name,
+			fmt.Errorf("the UID in the precondition (%s) does not match the UID in record (%s). "+
+				"The object might have been deleted and then recreated", *p.UID, obj.GetUID()))
+	}
+	if p.ResourceVersion != nil && *p.ResourceVersion != obj.GetResourceVersion() {
+		return apierrors.NewConflict(gr, name,
+			fmt.Errorf("the ResourceVersion in the precondition (%s) does not match the ResourceVersion "+
+				"in record (%s). The object might have been modified", *p.ResourceVersion, obj.GetResourceVersion()))
+	}
+	return nil
 }

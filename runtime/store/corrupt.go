@@ -96,23 +96,25 @@ type listFailures struct {
 	corrupt bool
 }
 
-// addCorrupt notes a corrupt object, and tells whether there are enough.
-func (f *listFailures) addCorrupt(key string, err error) bool {
-	f.corrupt = true
-	return f.add(key, corruptError(key, err))
-}
-
-// addUnrendered notes an object that can be read, but not rendered in a form, and tells whether there are enough.
-func (f *listFailures) addUnrendered(key string, form api.Form, err error) bool {
-	return f.add(key, fmt.Errorf("%s can't be shown in version %s: %w", key, form.Version, err))
-}
-
-func (f *listFailures) add(key string, err error) bool {
-	f.keys, f.errs = append(f.keys, key), append(f.errs, err)
-	return len(f.errs) >= maxListFailures
+// render renders an object in a form, or notes why it can't be rendered.
+func (f *listFailures) render(o object, form api.Form) (r api.Rendition, ok bool) {
+	r, err := o.Rendition(form)
+	if err == nil {
+		return r, true
+	}
+	if o.Err() != nil {
+		f.corrupt, err = true, corruptError(o.Key(), err)
+	} else {
+		err = fmt.Errorf("%s can't be shown in version %s: %w", o.Key(), form.Version, err)
+	}
+	f.keys, f.errs = append(f.keys, o.Key()), append(f.errs, err)
+	return r, false
 }
 
 func (f *listFailures) none() bool { return len(f.errs) == 0 }
+
+// enough tells that the read is given up.
+func (f *listFailures) enough() bool { return len(f.errs) >= maxListFailures }
 
 // err is nil where there is none, else a 500 which names each by its key. The reason is StorageReadError where one is
 // corrupt.
@@ -133,7 +135,7 @@ func (f *listFailures) err(gr schema.GroupResource) error {
 	if more := len(f.errs) - 1; more > 0 {
 		message += fmt.Sprintf(" (and %d more)", more)
 	}
-	if len(f.errs) >= maxListFailures {
+	if f.enough() {
 		causes = append(causes, metav1.StatusCause{
 			Type: metav1.CauseTypeTooMany, Message: "there may be more: the list was given up",
 		})

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -27,7 +26,7 @@ func (s *Store[T]) Create(ctx context.Context, key string, obj T, opts CreateOpt
 	if err != nil {
 		return Outcome{}, err
 	}
-	if isVersioned(obj) && !opts.DryRun {
+	if version := obj.GetResourceVersion(); version != "" && version != "0" && !opts.DryRun {
 		return Outcome{}, apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
 	}
 	data := opts.Data
@@ -36,37 +35,26 @@ func (s *Store[T]) Create(ctx context.Context, key string, obj T, opts CreateOpt
 			return Outcome{}, apierrors.NewInternalError(err)
 		}
 	}
-	revision, err := s.insert(ctx, full, obj.GetName(), data, opts)
-	if err != nil {
+	out := Outcome{Data: data, Created: true}
+	var conflict *storage.ConflictError
+	if opts.DryRun {
+		var kv *storage.KeyValue
+		if kv, _, err = s.backend.Get(ctx, full, storage.GetOptions{}); kv != nil {
+			conflict = &storage.ConflictError{Key: full, Current: kv}
+		}
+	} else if out.Revision, err = s.put(ctx, full, data, 0, opts.TTL); err != nil {
+		var taken *storage.ConflictError
+		if errors.As(err, &taken) {
+			conflict = taken
+		}
+	}
+	switch {
+	case conflict != nil:
+		return Outcome{}, s.exists(conflict, obj.GetName())
+	case err != nil:
 		return Outcome{}, s.Status(err, "create", obj.GetName())
 	}
-	return Outcome{Data: data, Revision: revision, Created: true}, nil
-}
-
-// isVersioned tells whether an object has a resourceVersion other than 0.
-func isVersioned(obj api.Object) bool {
-	version := obj.GetResourceVersion()
-	return version != "" && version != "0"
-}
-
-// insert writes an object that must be absent.
-func (s *Store[T]) insert(ctx context.Context, key, name string, data []byte, opts CreateOptions) (int64, error) {
-	if opts.DryRun {
-		kv, _, err := s.backend.Get(ctx, key, storage.GetOptions{})
-		if err != nil || kv == nil {
-			return 0, err
-		}
-		return 0, s.exists(&storage.ConflictError{Key: key, Current: kv}, name)
-	}
-	revision, err := s.put(ctx, key, data, 0, opts.TTL)
-	if err == nil {
-		return revision, nil
-	}
-	var conflict *storage.ConflictError
-	if errors.As(err, &conflict) {
-		err = s.exists(conflict, name)
-	}
-	return 0, err
+	return out, nil
 }
 
 // BeingDeleted begins the message of an error about an object with a deletionTimestamp.

@@ -115,7 +115,6 @@ func (c *cacheCodec[T]) fields(obj T) []string {
 	return values
 }
 
-// Render implements cache.Codec.
 func (c *cacheCodec[T]) Render(key string, stored api.Rendition, form api.Form) (api.Rendition, error) {
 	if form == c.config.Form {
 		return stored, nil
@@ -135,7 +134,6 @@ func (c *cacheCodec[T]) Join(list []byte, r *api.Rendition, form api.Form) []byt
 	return append(list, r.Payload...)
 }
 
-// Restamp implements cache.Codec.
 func (c *cacheCodec[T]) Restamp(r api.Rendition, revision int64) api.Rendition {
 	return rendition.Restamp(r, revision)
 }

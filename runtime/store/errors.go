@@ -130,17 +130,6 @@ func tooLargeVersion(wanted, current int64) error {
 	return WithCause(status, storage.ErrFutureRevision)
 }
 
-// expiredToken returns the error for a page at a compacted revision: 410 with a token that continues at the current
-// revision.
-func expiredToken(prefix, from string, cause error) error {
-	status := apierrors.NewResourceExpired(expiredContinue)
-	if next, err := EncodeToken(prefix, from, -1); err == nil {
-		status = apierrors.NewResourceExpired(resumeContinue)
-		status.ErrStatus.ListMeta.Continue = next
-	}
-	return WithCause(status, cause)
-}
-
 // expiredWatch returns the error for a watch from a compacted revision.
 func expiredWatch(wanted int64, cause error) error {
 	message := "too old resource version: " + strconv.FormatInt(wanted, 10)

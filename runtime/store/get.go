@@ -7,49 +7,38 @@ import (
 	"apigen.dev/runtime/cache"
 	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
-// object is the result of a read: an entry of the cache, a record from the backend, or neither.
-type object struct {
-	entry  *cache.Entry
-	record *record
+// object is one object at one revision: an entry of the cache, or a record from the backend.
+type object interface {
+	Fields
+	Key() string
+	// Err returns why the value can't be read, or nil.
+	Err() error
+	Labels() labels.Labels
+	Rendition(form api.Form) (api.Rendition, error)
 }
 
-func (o object) absent() bool { return o.entry == nil && o.record == nil }
-
-func (o object) rendition(form api.Form) (api.Rendition, error) {
-	if o.record != nil {
-		return o.record.rendition(form)
-	}
-	return o.entry.Rendition(form)
-}
-
-func (o object) selected(s *Selector) bool {
-	if o.record != nil {
-		return s.record(o.record)
-	}
-	return s.Empty() || s.entry(o.entry)
-}
-
-// get reads the object under key, and the revision of the state that it read. A missing object is no error.
+// get reads the object under key, nil where there is none, and the revision of the state that it read.
 func (r *reader) get(ctx context.Context, key, wanted string) (object, int64, error) {
 	revision, err := ParseVersion(wanted)
 	if err != nil {
-		return object{}, 0, err
+		return nil, 0, err
 	}
 	if wanted == "" {
 		return r.latest(ctx, key)
 	}
 	snapshot, err := r.snapshot(ctx, wanted, revision)
 	if err != nil {
-		return object{}, 0, err
+		return nil, 0, err
 	}
 	if snapshot != nil {
-		return cached(snapshot.Get(key), snapshot.Revision())
+		return entryOrNil(snapshot.Get(key)), snapshot.Revision(), nil
 	}
 	if revision > 0 {
 		if err := r.await(ctx, revision); err != nil {
-			return object{}, 0, err
+			return nil, 0, err
 		}
 	}
 	return r.fromBackend(ctx, key)
@@ -63,7 +52,7 @@ func (r *reader) latest(ctx context.Context, key string) (object, int64, error) 
 	}
 	if r.asking.Load() > 0 {
 		if snapshot := r.cache.Latest(ctx); snapshot != nil {
-			return cached(snapshot.Get(key), snapshot.Revision())
+			return entryOrNil(snapshot.Get(key)), snapshot.Revision(), nil
 		}
 	}
 	snapshot, err := r.cache.Current()
@@ -74,7 +63,7 @@ func (r *reader) latest(ctx context.Context, key string) (object, int64, error) 
 	defer r.asking.Add(-1)
 	kv, revision, err := r.backend.Get(ctx, key, storage.GetOptions{RevisionOnly: true})
 	if err != nil || kv == nil {
-		return object{}, revision, err
+		return nil, revision, err
 	}
 	entry := snapshot.Get(key)
 	if entry == nil || entry.Revision() != kv.Revision {
@@ -86,29 +75,23 @@ func (r *reader) latest(ctx context.Context, key string) (object, int64, error) 
 	if entry == nil || entry.Revision() != kv.Revision {
 		return r.fromBackend(ctx, key)
 	}
-	return cached(entry, revision)
+	return entry, revision, nil
 }
 
 func (r *reader) fromBackend(ctx context.Context, key string) (object, int64, error) {
 	kv, revision, err := r.backend.Get(ctx, key, storage.GetOptions{})
 	if err != nil || kv == nil {
-		return object{}, revision, err
+		return nil, revision, err
 	}
-	rec, err := r.decode(kv)
-	if err != nil {
-		return object{}, revision, err
-	}
-	return object{record: rec}, revision, nil
+	return r.decode(kv), revision, nil
 }
 
-func cached(entry *cache.Entry, revision int64) (object, int64, error) {
-	if entry == nil {
-		return object{}, revision, nil
+// entryOrNil returns an entry as an object, which is nil where the entry is.
+func entryOrNil(e *cache.Entry) object {
+	if e == nil {
+		return nil
 	}
-	if err := entry.Err(); err != nil {
-		return object{}, revision, corruptError(entry.Key(), err)
-	}
-	return object{entry: entry}, revision, nil
+	return e
 }
 
 // GetOptions refine a Get of a Store.
@@ -130,11 +113,11 @@ func (s *Store[T]) Get(ctx context.Context, key string, opts GetOptions, form ap
 	switch {
 	case err != nil:
 		return api.Rendition{}, s.Status(err, "get", name)
-	case o.absent() && opts.IgnoreNotFound:
+	case o == nil && opts.IgnoreNotFound:
 		return api.Rendition{}, nil
-	case o.absent():
+	case o == nil:
 		return api.Rendition{}, apierrors.NewNotFound(s.gr, name)
 	}
-	rendition, err := o.rendition(form)
+	rendition, err := o.Rendition(form)
 	return rendition, s.Status(err, "get", name)
 }

@@ -46,16 +46,6 @@ func hasSegments(path string) bool {
 	}
 }
 
-// listPrefix is key for the keys below a key.
-func (s *Store[T]) listPrefix(prefix string) (string, error) {
-	key, err := s.key(prefix)
-	if err != nil || strings.HasSuffix(key, "/") {
-		return key, err
-	}
-	return key + "/", nil
-}
-
-// nameOf returns the last segment of a key.
 func nameOf(key string) string { return key[strings.LastIndexByte(key, '/')+1:] }
 
 // checkResourcePrefix refuses a prefix that isn't a canonical path with a slash at its end. Without the slash, "pods"

@@ -7,6 +7,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/cache"
+	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	listvalidation "k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
@@ -33,9 +34,12 @@ type listing struct {
 
 // List reads one page of the objects below prefix, in a form.
 func (s *Store[T]) List(ctx context.Context, prefix string, opts api.ListOptions, form api.Form) (*api.Page, error) {
-	full, err := s.listPrefix(prefix)
+	full, err := s.key(prefix)
 	if err != nil {
 		return nil, err
+	}
+	if !strings.HasSuffix(full, "/") {
+		full += "/"
 	}
 	page, err := s.list(ctx, full, opts, form)
 	if err != nil {
@@ -44,7 +48,6 @@ func (s *Store[T]) List(ctx context.Context, prefix string, opts api.ListOptions
 	return page, nil
 }
 
-// list returns one page of the objects whose keys begin with prefix.
 func (r *reader) list(ctx context.Context, prefix string, opts api.ListOptions, form api.Form) (*api.Page, error) {
 	l, err := r.listing(prefix, opts, form)
 	if err != nil {
@@ -53,7 +56,13 @@ func (r *reader) list(ctx context.Context, prefix string, opts api.ListOptions, 
 	if l.only != "" {
 		return r.listOne(ctx, l)
 	}
-	snapshot, err := r.listSnapshot(ctx, l)
+	var snapshot *cache.Snapshot
+	if l.exact == 0 || r.cache == nil {
+		snapshot, err = r.snapshot(ctx, l.wanted, l.revision)
+	} else {
+		snapshot, err = r.cache.At(ctx, l.exact)
+		err = r.fallBack(ctx, err, l.exact)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -119,38 +128,17 @@ func ValidateListOptions(opts api.ListOptions) error {
 	return nil
 }
 
-// listSnapshot returns the snapshot to list, or nil where the backend must answer.
-func (r *reader) listSnapshot(ctx context.Context, l *listing) (*cache.Snapshot, error) {
-	if l.exact == 0 || r.cache == nil {
-		return r.snapshot(ctx, l.wanted, l.revision)
-	}
-	s, err := r.cache.At(ctx, l.exact)
-	return s, r.fallBack(ctx, err, l.exact)
-}
-
 // listOne lists by reading one key, where a field selector names the only object that can match.
 func (r *reader) listOne(ctx context.Context, l *listing) (*api.Page, error) {
 	o, revision, err := r.get(ctx, l.only, l.wanted)
-	if errors.Is(err, cache.ErrCorrupt) {
-		var bad listFailures
-		bad.addCorrupt(l.only, err)
-		return nil, bad.err(r.gr)
-	}
 	if err != nil {
 		return nil, err
 	}
 	p := newPage()
-	if !o.absent() && o.selected(&l.Selector) {
-		rendition, err := o.rendition(l.form)
-		if err != nil {
-			p.close()
-			var bad listFailures
-			bad.addUnrendered(l.only, l.form, err)
-			return nil, bad.err(r.gr)
-		}
-		p.items = append(p.items, rendition)
+	if o != nil {
+		p.add(o, l)
 	}
-	return p.page(l, revision, "", false, -1)
+	return p.page(l, revision, -1)
 }
 
 // keyBelow returns the key of a name directly below prefix, or "" for a name that no object can have.
@@ -159,4 +147,67 @@ func keyBelow(prefix, name string) string {
 		return ""
 	}
 	return prefix + name
+}
+
+// A page with a selector reads chunks that grow up to maxChunk, until it is full.
+const (
+	maxChunk   = 10000
+	firstChunk = 500
+)
+
+// listBackend reads a page from the backend, all of it at the revision of the first chunk.
+func (r *reader) listBackend(ctx context.Context, l *listing) (*api.Page, error) {
+	if wait := max(l.exact, l.revision); wait > 0 && !l.paging {
+		if err := r.await(ctx, wait); err != nil {
+			return nil, err
+		}
+	}
+	req := storage.RangeRequest{Prefix: l.prefix, From: l.from, Revision: l.exact, Limit: firstChunk}
+	if l.limit > 0 {
+		req.Limit = int64(min(l.limit, maxChunk))
+	}
+	p := newPage()
+	for {
+		result, err := r.backend.Range(ctx, req)
+		if err != nil {
+			p.close()
+			return nil, r.rangeError(ctx, err, req.Revision, l)
+		}
+		req.Revision = result.Revision
+		for i := range result.Items {
+			if p.add(r.decode(&result.Items[i]), l) {
+				return p.page(l, result.Revision, -1)
+			}
+		}
+		if !result.More || len(result.Items) == 0 {
+			return p.page(l, result.Revision, -1)
+		}
+		if p.more = l.Empty() && l.limit > 0 && len(p.items) == l.limit; p.more {
+			return p.page(l, result.Revision, int(result.Remaining))
+		}
+		req.From = result.Items[len(result.Items)-1].Key + "\x00"
+		req.Limit = min(req.Limit*2, maxChunk)
+	}
+}
+
+// rangeError returns the error of a page that can't be read at a revision. An expired page has a token that continues at
+// the current revision, where the page began, because the client gets nothing of it.
+func (r *reader) rangeError(ctx context.Context, err error, revision int64, l *listing) error {
+	if errors.Is(err, storage.ErrFutureRevision) {
+		return r.future(ctx, revision)
+	}
+	status := r.Status(err, "list", "")
+	switch {
+	case !apierrors.IsResourceExpired(status):
+		return err
+	case l.paging:
+		expired := apierrors.NewResourceExpired(expiredContinue)
+		if next, tokenErr := EncodeToken(l.prefix, l.from, -1); tokenErr == nil {
+			expired = apierrors.NewResourceExpired(resumeContinue)
+			expired.ErrStatus.ListMeta.Continue = next
+		}
+		status = WithCause(expired, err)
+	}
+	r.noticed(revision + 1)
+	return status
 }

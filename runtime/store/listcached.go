@@ -9,94 +9,70 @@ import (
 	"apigen.dev/runtime/cache"
 )
 
-// listCached reads a page from a snapshot.
 func (r *reader) listCached(s *cache.Snapshot, l *listing) (*api.Page, error) {
 	revision := s.Revision()
 	if l.exact > 0 {
 		revision = l.exact
 	}
-	if l.Empty() {
-		if page, err := l.joined(s, revision); page != nil || err != nil {
-			return page, err
-		}
-		if page, err := l.atHand(s, r.stored, revision); page != nil || err != nil {
+	if l.Empty() && s.Corrupt(l.prefix) == nil {
+		if page, err := l.prepared(s, r.stored, revision); page != nil || err != nil {
 			return page, err
 		}
 	}
 	p := newPage()
-	last, more, err := p.fill(s.Select(l.prefix, l.from, l.lookup), l)
-	if err != nil {
-		p.close()
-		return nil, err
+	for e := range s.Select(l.prefix, l.from, l.lookup) {
+		if p.add(e, l) {
+			break
+		}
 	}
 	left := -1
-	if more && l.Empty() {
-		left = s.Count(l.prefix, last+"\x00")
+	if p.more && l.Empty() {
+		left = s.Count(l.prefix, p.last+"\x00")
 	}
-	return p.page(l, revision, last, more, left)
+	return p.page(l, revision, left)
 }
 
-// fewest is how many objects a page must have to be read from joined blocks.
-const fewest = 64
-
-// joined returns a page of joined blocks, which the cache keeps of metadata and of rows: these forms are read mostly by
-// lists. Whole objects in other versions are also read by name and watched, and the cache would hold them twice. It
-// returns nil where an object can't be read or rendered; fill then names that object.
-func (l *listing) joined(s *cache.Snapshot, revision int64) (*api.Page, error) {
-	n, left := l.extent(s)
-	if n < fewest || l.form.Shape == api.Whole || l.form.Encoding != api.JSON || s.Corrupt(l.prefix) != nil {
+// prepared returns a page of all objects, of joined blocks or of renditions that the cache keeps. It returns nil where
+// an object can't be rendered, because add names such an object, or where many must be rendered first.
+func (l *listing) prepared(s *cache.Snapshot, stored api.Form, revision int64) (*api.Page, error) {
+	n, left := s.Count(l.prefix, l.from), 0
+	if l.limit > 0 && l.limit < n {
+		n, left = l.limit, n-l.limit
+	}
+	entries := firstOf(n, s.Entries(l.prefix, l.from))
+	page := &api.Page{ResourceVersion: strconv.FormatInt(revision, 10), Len: n,
+		Items: preparedItems(entries, l.form), Close: func() {}}
+	if !l.join(s, page) && !l.prepare(entries, n, stored) {
 		return nil, nil
 	}
-	p := newPage()
-	var err error
-	if p.blocks, err = s.Blocks(p.blocks, l.prefix, l.from, n, l.form); err != nil {
-		p.close()
-		return nil, nil //nolint:nilerr // fill meets it again
+	if left == 0 {
+		return page, nil
 	}
-	page := &api.Page{
-		ResourceVersion: strconv.FormatInt(revision, 10), Len: n, Blocks: p.blocks, Close: p.closeOnce(),
-		Items: preparedItems(firstOf(n, s.Entries(l.prefix, l.from)), l.form),
-	}
-	if err := l.toBeContinued(page, s, revision, left); err != nil {
-		p.close()
+	if err := continueFrom(page, l, s.Nth(l.prefix, l.from, n-1).Key(), revision, left); err != nil {
+		page.Close()
 		return nil, err
 	}
 	return page, nil
 }
 
-// extent returns how many objects the page has, and how many follow it.
-func (l *listing) extent(s *cache.Snapshot) (n, left int) {
-	n = s.Count(l.prefix, l.from)
-	if l.limit > 0 && l.limit < n {
-		n, left = l.limit, n-l.limit
-	}
-	return n, left
-}
+// fewest is how many objects a page must have to be read from joined blocks.
+const fewest = 64
 
-// toBeContinued sets the continue token of a page that objects follow.
-func (l *listing) toBeContinued(page *api.Page, s *cache.Snapshot, revision int64, left int) error {
-	if left == 0 {
-		return nil
+// join adds joined blocks to a page, and tells whether it could. The cache keeps blocks of metadata and of rows: these
+// forms are read mostly by lists. Whole objects in other versions are also read by name and watched, and the cache
+// would hold them twice.
+func (l *listing) join(s *cache.Snapshot, page *api.Page) bool {
+	if page.Len < fewest || l.form.Shape == api.Whole || l.form.Encoding != api.JSON {
+		return false
 	}
-	return continueFrom(page, l, s.Nth(l.prefix, l.from, page.Len-1).Key(), revision, left)
-}
-
-// atHand returns a page of objects that are already rendered, which keeps nothing but the snapshot. It returns nil
-// where an object can't be read, or many must be rendered first.
-func (l *listing) atHand(s *cache.Snapshot, stored api.Form, revision int64) (*api.Page, error) {
-	if s.Corrupt(l.prefix) != nil {
-		return nil, nil
+	p := newPage()
+	var err error
+	if p.blocks, err = s.Blocks(p.blocks, l.prefix, l.from, page.Len, l.form); err != nil {
+		p.close()
+		return false
 	}
-	n, left := l.extent(s)
-	entries := firstOf(n, s.Entries(l.prefix, l.from))
-	if !l.prepare(entries, n, stored) {
-		return nil, nil
-	}
-	page := &api.Page{
-		ResourceVersion: strconv.FormatInt(revision, 10), Len: n, Items: preparedItems(entries,
-			l.form), Close: func() {},
-	}
-	return page, l.toBeContinued(page, s, revision, left)
+	page.Blocks, page.Close = p.blocks, p.closeOnce()
+	return true
 }
 
 func firstOf(n int, entries iter.Seq[*cache.Entry]) iter.Seq[*cache.Entry] {
@@ -112,7 +88,7 @@ func firstOf(n int, entries iter.Seq[*cache.Entry]) iter.Seq[*cache.Entry] {
 
 // prepare renders those of n entries that are not rendered, and tells whether all of them are. It gives up where many
 // are missing, because the cache may drop them again and the page must keep them itself, and where an entry can't be
-// rendered; fill then names all such entries.
+// rendered; add then names all such entries.
 func (l *listing) prepare(entries iter.Seq[*cache.Entry], n int, stored api.Form) bool {
 	if l.form == stored {
 		return true
@@ -153,34 +129,4 @@ func preparedItems(entries iter.Seq[*cache.Entry], form api.Form) iter.Seq[api.R
 		}
 		yieldAll(next[:n], yield)
 	}
-}
-
-// fill appends matching entries until the page is full. It returns the last key and whether a matching entry follows.
-func (p *pageItems) fill(entries iter.Seq[*cache.Entry], l *listing) (last string, more bool, err error) {
-	var bad listFailures
-	for e := range entries {
-		readErr := e.Err()
-		if readErr == nil && !l.Empty() && !l.entry(e) {
-			continue
-		}
-		if l.limit > 0 && len(p.items) == l.limit {
-			more = true
-			break
-		}
-		if readErr != nil {
-			if bad.addCorrupt(e.Key(), readErr) {
-				break
-			}
-			continue
-		}
-		rendition, err := e.Rendition(l.form)
-		if err != nil {
-			if bad.addUnrendered(e.Key(), l.form, err) {
-				break
-			}
-			continue
-		}
-		p.items, last = append(p.items, rendition), e.Key()
-	}
-	return last, more, bad.err(l.gr)
 }

@@ -67,17 +67,16 @@ func (s *Store[T]) Migrate(ctx context.Context, stored *StoredVersions, opts Mig
 	return run.Migration, err
 }
 
-// migration is a migrate under way.
 type migration[T api.Object] struct {
 	Migration
 	store *Store[T]
 	opts  MigrateOptions
 	pace  pace
-	// found are the versions of what was left; untold is that the version of something can't be told.
+	// found are the versions of objects that stay; unknown tells that the version of one is unknown.
 	group   string
 	current string
 	found   map[string]bool
-	untold  bool
+	unknown bool
 }
 
 func (m *migration[T]) run(ctx context.Context, stored *StoredVersions) error {
@@ -88,7 +87,7 @@ func (m *migration[T]) run(ctx context.Context, stored *StoredVersions) error {
 	if err := m.scan(ctx); err != nil {
 		return fmt.Errorf("%s: %w", m.Resource, err)
 	}
-	if !m.opts.DryRun && !m.untold {
+	if !m.opts.DryRun && !m.unknown {
 		if err := m.trim(ctx, stored, before); err != nil {
 			return err
 		}
@@ -121,8 +120,11 @@ func (m *migration[T]) trim(ctx context.Context, stored *StoredVersions, before 
 func (m *migration[T]) scan(ctx context.Context) error {
 	request := storage.RangeRequest{Prefix: m.store.prefix, Limit: migratePage}
 	for {
-		result, err := m.page(ctx, request)
-		if err != nil {
+		var result *storage.RangeResult
+		if err := m.ask(ctx, func(ctx context.Context) (err error) {
+			result, err = m.store.backend.Range(ctx, request)
+			return err
+		}); err != nil {
 			return err
 		}
 		m.Total = m.Read + int64(len(result.Items)) + result.Remaining
@@ -142,24 +144,11 @@ func (m *migration[T]) scan(ctx context.Context) error {
 	}
 }
 
-func (m *migration[T]) page(ctx context.Context, request storage.RangeRequest) (*storage.RangeResult, error) {
+// ask asks the backend one question within the time that the options allow.
+func (m *migration[T]) ask(ctx context.Context, question func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, m.opts.Timeout)
 	defer cancel()
-	return m.store.backend.Range(ctx, request)
-}
-
-func (m *migration[T]) write(ctx context.Context, kv *storage.KeyValue, data []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, m.opts.Timeout)
-	defer cancel()
-	_, err := m.store.put(ctx, kv.Key, data, kv.Revision, storage.KeepTTL)
-	return err
-}
-
-func (m *migration[T]) read(ctx context.Context, key string) (*storage.KeyValue, error) {
-	ctx, cancel := context.WithTimeout(ctx, m.opts.Timeout)
-	defer cancel()
-	kv, _, err := m.store.backend.Get(ctx, key, storage.GetOptions{})
-	return kv, err
+	return question(ctx)
 }
 
 // object writes one object again, unless it is as it should be.
@@ -180,7 +169,10 @@ func (m *migration[T]) object(ctx context.Context, kv *storage.KeyValue) error {
 		if err := m.pace.wait(ctx); err != nil {
 			return err
 		}
-		err = m.write(ctx, kv, state.Data)
+		err = m.ask(ctx, func(ctx context.Context) error {
+			_, err := m.store.put(ctx, kv.Key, state.Data, kv.Revision, storage.KeepTTL)
+			return err
+		})
 		var conflict *storage.ConflictError
 		switch {
 		case err == nil:
@@ -191,7 +183,10 @@ func (m *migration[T]) object(ctx context.Context, kv *storage.KeyValue) error {
 			kv = conflict.Current
 		case errors.Is(err, storage.ErrUnknownOutcome) && try < migrateTries:
 			// Either it is written now, or it is tried again on what is there.
-			if kv, err = m.read(ctx, kv.Key); err != nil {
+			if err := m.ask(ctx, func(ctx context.Context) (err error) {
+				kv, _, err = m.store.backend.Get(ctx, kv.Key, storage.GetOptions{})
+				return err
+			}); err != nil {
 				return err
 			}
 		case errors.Is(err, storage.ErrTooLarge):
@@ -209,7 +204,7 @@ func (m *migration[T]) object(ctx context.Context, kv *storage.KeyValue) error {
 func (m *migration[T]) look(kv *storage.KeyValue) (version string, s *State[T], err error) {
 	plain, _, err := m.store.config.open(kv.Key, kv.Value)
 	if err != nil {
-		m.untold = true
+		m.unknown = true
 		return "", nil, corruptError(kv.Key, err)
 	}
 	apiVersion, _ := rendition.TypeOf(plain)
@@ -218,14 +213,13 @@ func (m *migration[T]) look(kv *storage.KeyValue) (version string, s *State[T], 
 		version = ""
 	}
 	if s, err = m.store.stateOf(kv.Key, kv); err != nil {
-		if m.untold = m.untold || version == ""; version != "" {
+		if m.unknown = m.unknown || version == ""; version != "" {
 			m.found[version] = true
 		}
 	}
 	return version, s, err
 }
 
-// leave notes an object that stays as it is.
 func (m *migration[T]) leave(why error) {
 	m.Unreadable++
 	if len(m.Errors) < maxUnreadable {
@@ -239,7 +233,6 @@ type pace struct {
 	next time.Time
 }
 
-// wait returns when the next write is due.
 func (p *pace) wait(ctx context.Context) error {
 	if p.rate <= 0 {
 		return ctx.Err()

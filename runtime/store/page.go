@@ -16,6 +16,10 @@ const maxPooled = 1 << 16
 type pageItems struct {
 	items  []api.Rendition
 	blocks []api.Block
+	// last is the key of the last item, and more tells that an object follows it.
+	last string
+	more bool
+	bad  listFailures
 }
 
 var pages = sync.Pool{New: func() any { return &pageItems{} }}
@@ -32,35 +36,44 @@ func (p *pageItems) closeOnce() func() {
 	}
 }
 
-// close returns the slices to the pool.
 func (p *pageItems) close() {
 	if cap(p.items) > maxPooled || cap(p.blocks) > maxPooled {
 		return
 	}
 	clear(p.items)
 	clear(p.blocks)
-	p.items, p.blocks = p.items[:0], p.blocks[:0]
+	*p = pageItems{items: p.items[:0], blocks: p.blocks[:0]}
 	pages.Put(p)
 }
 
-// unless is page, or the error of objects that could not be read.
-func (p *pageItems) unless(bad *listFailures, l *listing, revision int64, last string, more bool,
-	left int,
-) (*api.Page, error) {
-	if err := bad.err(l.gr); err != nil {
-		return nil, err
+// add appends an object that the list covers, or notes why it can't be shown. It tells whether the page is full.
+func (p *pageItems) add(o object, l *listing) (full bool) {
+	if !l.covers(o) {
+		return false
 	}
-	return p.page(l, revision, last, more, left)
+	if p.more = l.limit > 0 && len(p.items) == l.limit; p.more {
+		return true
+	}
+	r, ok := p.bad.render(o, l.form)
+	if ok {
+		p.items, p.last = append(p.items, r), o.Key()
+	}
+	return p.bad.enough()
 }
 
 // page makes the page of the items. left is how many objects follow; -1 is unknown.
-func (p *pageItems) page(l *listing, revision int64, last string, more bool, left int) (*api.Page, error) {
+func (p *pageItems) page(l *listing, revision int64, left int) (*api.Page, error) {
 	page := &api.Page{ResourceVersion: strconv.FormatInt(revision, 10), Len: len(p.items), Items: p.all,
 		Close: p.closeOnce()}
-	if !more {
-		return page, nil
+	err := p.bad.err(l.gr)
+	if err == nil && p.more {
+		err = continueFrom(page, l, p.last, revision, left)
 	}
-	return page, continueFrom(page, l, last, revision, left)
+	if err != nil {
+		page.Close()
+		return nil, err
+	}
+	return page, nil
 }
 
 // continueFrom sets the token that continues after the key last. left is how many objects follow; -1 is unknown.
@@ -86,7 +99,6 @@ func (p *pageItems) all(yield func(api.Rendition) bool) {
 // copy of a whole object is between them.
 const ahead = 16
 
-// yieldAll yields a few renditions.
 func yieldAll(next []api.Rendition, yield func(api.Rendition) bool) bool {
 	fetch(next)
 	for i := range next {

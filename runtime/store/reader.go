@@ -36,15 +36,15 @@ type reader struct {
 	asking atomic.Int32
 	// compacted is the revision of the last compaction that a read noticed.
 	compacted atomic.Int64
-	// closed ends with shut; watches end with it.
+	// closed ends with Close; watches end with it.
 	closed context.Context
 	stop   context.CancelFunc
 
-	mu         sync.Mutex // orders spawn and shut
+	mu         sync.Mutex // orders spawn and Close
 	goroutines sync.WaitGroup
 }
 
-// spawn runs f in a goroutine that shut waits for; f must end when closed does. After shut it does nothing.
+// spawn runs f in a goroutine that Close waits for; f must end when closed does. After Close it does nothing.
 func (r *reader) spawn(f func()) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,14 +53,6 @@ func (r *reader) spawn(f func()) bool {
 	}
 	r.goroutines.Go(f)
 	return true
-}
-
-// shut ends what spawn began, and waits for it.
-func (r *reader) shut() {
-	r.mu.Lock()
-	r.stop()
-	r.mu.Unlock()
-	r.goroutines.Wait()
 }
 
 // Status maps err to an API status, and notes compactions.
@@ -150,19 +142,10 @@ func (r *reader) await(ctx context.Context, revision int64) error {
 	}
 }
 
-// decode decodes a value of the backend.
-func (r *reader) decode(kv *storage.KeyValue) (*record, error) {
-	rec, err := r.codec.Decode(kv.Key, kv.Value, kv.Revision)
+func (r *reader) decode(kv *storage.KeyValue) *record {
+	decoded, err := r.codec.Decode(kv.Key, kv.Value, kv.Revision)
 	if err != nil {
-		return nil, corruptError(kv.Key, err)
+		err = corruptError(kv.Key, err)
 	}
-	return &record{Record: rec, key: kv.Key, revision: kv.Revision, codec: r.codec, stored: r.stored}, nil
-}
-
-// ready returns nil where the cache serves reads, or there is none.
-func (r *reader) ready() error {
-	if r.cache == nil {
-		return nil
-	}
-	return r.cache.Ready()
+	return &record{Record: decoded, key: kv.Key, revision: kv.Revision, err: err, r: r}
 }

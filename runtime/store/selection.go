@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -108,23 +109,16 @@ func (s *Selector) add(r fields.Requirement, place int) {
 }
 
 func fieldPlace(path string, selectable []string) (int, error) {
-	switch path {
-	case "metadata.name":
-		return NameField, nil
-	case "metadata.namespace":
-		return NamespaceField, nil
+	known := append(make([]string, 0, 16), "metadata.name", "metadata.namespace") // in the order of the places
+	known = append(known, selectable...)
+	if place := slices.Index(known, path); place >= 0 {
+		return place, nil
 	}
-	for i, s := range selectable {
-		if s == path {
-			return FirstSelectable + i, nil
-		}
+	for i := range known {
+		known[i] = strconv.Quote(known[i])
 	}
-	known := []string{`"metadata.name"`, `"metadata.namespace"`}
-	for _, s := range selectable {
-		known = append(known, strconv.Quote(s))
-	}
-	return 0, apierrors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %s", path, strings.Join(known,
-		", ")))
+	return 0, apierrors.NewBadRequest(fmt.Sprintf("%q is not a known field selector: only %s", path,
+		strings.Join(known, ", ")))
 }
 
 // Empty tells whether the selector selects everything.
@@ -141,34 +135,40 @@ func (s *Selector) Matches(l labels.Labels, f Fields) bool {
 	return s.labels == nil || s.labels.Matches(l)
 }
 
-func (s *Selector) entry(e *cache.Entry) bool {
-	if s.key != "" && s.key != e.Key() {
+// selects tells whether the selector selects an object that can be read.
+func (s *Selector) selects(o object) bool {
+	if s.key != "" && s.key != o.Key() {
 		return false
 	}
 	if s.labels == nil {
-		return s.Matches(nil, e)
+		return s.Matches(nil, o)
 	}
-	return s.Matches(e.Labels(), e)
+	return s.Matches(o.Labels(), o)
 }
+
+// covers is selects for all objects: a read that covers an object which can't be read fails.
+func (s *Selector) covers(o object) bool { return o.Err() != nil || s.selects(o) }
 
 // match returns the selector as the cache takes it; nil selects everything.
 func (s *Selector) match() cache.Match {
 	if s.Empty() {
 		return nil
 	}
-	return s.entry
+	return func(e *cache.Entry) bool { return s.selects(e) }
 }
 
-// record is an object that was read from the backend, as cache.Entry is one of the cache.
 type record struct {
 	cache.Record
 	key      string
 	revision int64
-	codec    cache.Codec
-	stored   api.Form
+	err      error
+	r        *reader
 }
 
-// Field returns the value at a place.
+func (r *record) Key() string           { return r.key }
+func (r *record) Err() error            { return r.err }
+func (r *record) Labels() labels.Labels { return labels.Set(r.Record.Labels) }
+
 func (r *record) Field(i int) string {
 	if i < len(r.Fields) {
 		return r.Fields[i]
@@ -176,13 +176,9 @@ func (r *record) Field(i int) string {
 	return ""
 }
 
-func (r *record) rendition(form api.Form) (api.Rendition, error) {
-	if form == r.stored {
-		return r.Rendition, nil
+func (r *record) Rendition(form api.Form) (api.Rendition, error) {
+	if r.err != nil || form == r.r.stored {
+		return r.Record.Rendition, r.err
 	}
-	return r.codec.Render(r.key, r.Rendition, form)
-}
-
-func (s *Selector) record(r *record) bool {
-	return s.Empty() || (s.key == "" || s.key == r.key) && s.Matches(labels.Set(r.Labels), r)
+	return r.r.codec.Render(r.key, r.Record.Rendition, form)
 }

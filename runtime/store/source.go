@@ -68,14 +68,14 @@ func (s *initial) next(ctx context.Context, w *watch) (done bool, err error) {
 
 func (s *initial) nextCached(w *watch) (done bool) {
 	for e := range s.snapshot.Select(s.prefix, s.from, s.sel.lookup) {
-		if e.Err() == nil && !s.sel.Empty() && !s.sel.entry(e) {
+		if !s.sel.covers(e) {
 			continue
 		}
 		if len(w.events) == maxEvents && s.bad.none() {
 			s.from = e.Key()
 			return false
 		}
-		if s.add(w, e.Key(), e.Revision(), e.Err(), func() (api.Rendition, error) { return e.Rendition(w.form) }) {
+		if s.add(w, e, e.Revision()) {
 			return true
 		}
 	}
@@ -90,12 +90,7 @@ func (s *initial) nextBackend(ctx context.Context, w *watch) (done bool, err err
 		return false, watchError(err, s.revision)
 	}
 	for i := range result.Items {
-		kv := &result.Items[i]
-		rec, err := s.r.decode(kv)
-		if err == nil && !s.sel.record(rec) {
-			continue
-		}
-		if s.add(w, kv.Key, kv.Revision, err, func() (api.Rendition, error) { return rec.rendition(w.form) }) {
+		if rec := s.r.decode(&result.Items[i]); s.sel.covers(rec) && s.add(w, rec, rec.revision) {
 			return true, nil
 		}
 	}
@@ -106,29 +101,19 @@ func (s *initial) nextBackend(ctx context.Context, w *watch) (done bool, err err
 	return true, nil
 }
 
-// add appends one object of the state to w's events, or notes that it can't be read or rendered. It tells whether it
-// has noted enough of them.
-func (s *initial) add(w *watch, key string, revision int64, readErr error,
-	render func() (api.Rendition, error),
-) (enough bool) {
-	switch {
-	case readErr != nil && w.corrupt:
-		w.events = append(w.events, s.r.corruptEvent(api.Corrupt, key, revision))
+// add appends one object to w's events, or notes why it can't be shown. It tells whether it has noted enough.
+func (s *initial) add(w *watch, o object, revision int64) (enough bool) {
+	if o.Err() != nil && w.corrupt {
+		w.events = append(w.events, s.r.corruptEvent(api.Corrupt, o.Key(), revision))
 		return false
-	case readErr != nil:
-		return s.bad.addCorrupt(key, readErr)
 	}
-	rendition, err := render()
-	if err != nil {
-		return s.bad.addUnrendered(key, w.form, err)
-	}
-	if s.bad.none() {
+	rendition, ok := s.bad.render(o, w.form)
+	if ok && s.bad.none() {
 		w.events = append(w.events, api.Event{Type: api.Added, Object: rendition})
 	}
-	return false
+	return s.bad.enough()
 }
 
-// cacheSource follows the cache's log.
 type cacheSource struct {
 	r       *reader
 	cursor  *cache.Cursor
@@ -250,7 +235,9 @@ func (s *backendSource) next(ctx context.Context, into []api.Event, form api.For
 				return into, err
 			}
 		}
-		for s.at < len(s.batch.Events) && (len(into) < maxEvents || s.within()) {
+		for s.at < len(s.batch.Events) && (len(into) < maxEvents ||
+			// A client that resumed between two events of one revision would miss the second.
+			s.at > 0 && s.batch.Events[s.at].Revision == s.batch.Events[s.at-1].Revision) {
 			event, ok, err := s.event(&s.batch.Events[s.at], form)
 			if err != nil {
 				return into, err
@@ -262,13 +249,6 @@ func (s *backendSource) next(ctx context.Context, into []api.Event, form api.For
 		}
 	}
 	return into, nil
-}
-
-// within tells that the next event has the revision of the one before. A client that resumed between the two would miss
-// the second, so they stay in one slice.
-func (s *backendSource) within() bool {
-	events := s.batch.Events
-	return s.at > 0 && events[s.at].Revision == events[s.at-1].Revision
 }
 
 var errGap = errors.New("storage was lost, and what happened meanwhile can't be known")
@@ -303,9 +283,9 @@ func (s *backendSource) event(e *storage.Event, form api.Form) (event api.Event,
 		event.Type = api.Modified
 	}
 	if event.Type == api.Deleted {
-		last.Rendition = s.r.codec.Restamp(last.Rendition, e.Revision)
+		last.Record.Rendition = s.r.codec.Restamp(last.Record.Rendition, e.Revision)
 	}
-	event.Object, err = last.rendition(form)
+	event.Object, err = last.Rendition(form)
 	return event, err == nil, err
 }
 
@@ -318,9 +298,9 @@ func (s *backendSource) corruptEvent(kind api.EventType, e *storage.Event, err e
 }
 
 func (s *backendSource) matching(kv *storage.KeyValue) (*record, error) {
-	rec, err := s.r.decode(kv)
-	if err != nil || !s.sel.record(rec) {
-		return nil, err
+	rec := s.r.decode(kv)
+	if rec.err != nil || !s.sel.selects(rec) {
+		return nil, rec.err
 	}
 	return rec, nil
 }

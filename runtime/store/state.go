@@ -24,7 +24,6 @@ type State[T api.Object] struct {
 	fresh bool
 }
 
-// read reads the state from the backend.
 func (s *Store[T]) read(ctx context.Context, key string) (*State[T], error) {
 	kv, _, err := s.backend.Get(ctx, key, storage.GetOptions{})
 	if err != nil {
@@ -57,7 +56,6 @@ func (s *Store[T]) stateOf(key string, kv *storage.KeyValue) (*State[T], error) 
 	return &State[T]{Object: obj, Exists: true, Revision: kv.Revision, Data: data, stale: stale, fresh: true}, nil
 }
 
-// guess returns the state in the cache, or nil.
 func (s *Store[T]) guess(key string) *State[T] {
 	if s.cache == nil {
 		return nil

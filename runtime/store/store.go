@@ -76,7 +76,7 @@ type Store[T api.Object] struct {
 	config Config[T]
 	// root is the prefix of keys, between slashes.
 	root string
-	// unfollow ends followTransformer; nil where the transformer doesn't change.
+	// unfollow ends OnChange of the transformer; nil where the transformer doesn't change.
 	unfollow func()
 }
 
@@ -113,7 +113,9 @@ func New[T api.Object](config Config[T]) (*Store[T], error) {
 	s.closed, s.stop = context.WithCancel(context.Background())
 	if !config.DisableCache {
 		s.runCache()
-		s.followTransformer()
+		if changing, ok := config.Transformer.(Changing); ok {
+			s.unfollow = changing.OnChange(func() { s.spawn(s.reread) }) // corrupt objects may be readable now
+		}
 	}
 	return s, nil
 }
@@ -139,12 +141,20 @@ func (s *Store[T]) Close() error {
 	if s.unfollow != nil {
 		s.unfollow()
 	}
-	s.shut()
+	s.mu.Lock()
+	s.stop()
+	s.mu.Unlock()
+	s.goroutines.Wait()
 	return nil
 }
 
 // Ready returns nil where the cache serves reads or there is no cache, else the reason why it doesn't.
-func (s *Store[T]) Ready() error { return s.ready() }
+func (s *Store[T]) Ready() error {
+	if s.cache == nil {
+		return nil
+	}
+	return s.cache.Ready()
+}
 
 // CurrentRevision reads the current revision from the backend.
 func (s *Store[T]) CurrentRevision(ctx context.Context) (int64, error) {
@@ -170,3 +180,39 @@ func (s *Store[T]) Resource() schema.GroupResource { return s.gr }
 
 // Form returns the form of stored objects: reads in it cost least, and Object decodes it.
 func (s *Store[T]) Form() api.Form { return s.stored }
+
+// Stats are counts of a store.
+type Stats struct {
+	Objects int64
+}
+
+// Stats reads the counts from the backend.
+func (s *Store[T]) Stats(ctx context.Context) (Stats, error) {
+	n, err := s.backend.Count(ctx, s.prefix)
+	return Stats{Objects: n}, s.Status(err, "list", "")
+}
+
+// Measurement is the state of a resource for metrics.
+type Measurement struct {
+	// Objects is the number of objects, counted by the cache, or by the backend where there is none; -1 is unknown.
+	Objects int64
+	// Cache has the statistics of the cache; nil where there is none.
+	Cache *cache.Stats
+}
+
+// Measure returns the state of the resource for metrics.
+func (s *Store[T]) Measure(ctx context.Context) Measurement {
+	m := Measurement{Objects: -1}
+	if s.cache == nil {
+		if n, err := s.backend.Count(ctx, s.prefix); err == nil {
+			m.Objects = n
+		}
+		return m
+	}
+	stats := s.cache.Stats()
+	m.Cache = &stats
+	if _, err := s.cache.Current(); err == nil {
+		m.Objects = stats.Entries
+	}
+	return m
+}

@@ -41,7 +41,6 @@ type StoredVersions struct {
 	trusted atomic.Int64  // until when, in nanoseconds of elapsed
 }
 
-// versionRecord is the record's value.
 type versionRecord struct {
 	// Versions are sorted.
 	Versions []string `json:"versions"`

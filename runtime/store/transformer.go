@@ -41,13 +41,6 @@ func (c *Config[T]) open(key string, stored []byte) (plain []byte, stale bool, e
 	return plain, true, err
 }
 
-func (c *Config[T]) seal(key string, plain []byte) ([]byte, error) {
-	if c.Transformer == nil {
-		return plain, nil
-	}
-	return c.Transformer.Seal(key, plain)
-}
-
 // put seals a stored form and writes it. After an error that isn't the backend's nothing was sent.
 func (s *Store[T]) put(ctx context.Context, key string, data []byte, expect int64, ttl time.Duration) (int64, error) {
 	if s.config.BeforeWrite != nil {
@@ -55,23 +48,16 @@ func (s *Store[T]) put(ctx context.Context, key string, data []byte, expect int6
 			return 0, err
 		}
 	}
-	value, err := s.config.seal(key, data)
-	if err != nil {
-		return 0, err
+	if s.config.Transformer != nil {
+		var err error
+		if data, err = s.config.Transformer.Seal(key, data); err != nil {
+			return 0, err
+		}
 	}
-	return s.backend.Put(ctx, key, value, expect, ttl)
+	return s.backend.Put(ctx, key, data, expect, ttl)
 }
 
 var errKeysChanged = errors.New("values that could not be opened may be readable now")
-
-// followTransformer makes the cache read corrupt objects again whenever the transformer changes.
-func (s *Store[T]) followTransformer() {
-	changing, ok := s.config.Transformer.(Changing)
-	if !ok || s.cache == nil {
-		return
-	}
-	s.unfollow = changing.OnChange(func() { s.spawn(s.reread) })
-}
 
 // reread restarts the cache where that has corrupt objects. It first waits for the backend's current revision: then the
 // snapshot has all values that were decoded before the change.

@@ -112,7 +112,11 @@ func (w *watch) begin(prefix string, opts api.WatchOptions, after int64, sel *Se
 		if err := w.follow(prefix, after, sel); err != nil {
 			return err
 		}
-		return watchError(w.unbroken(after), after)
+		// The history that a stream of the backend follows may lack the revision of the client; a cursor's never does.
+		if _, direct := w.source.(*backendSource); direct && w.r.cache != nil {
+			return watchError(w.r.cache.Unbroken(w.ctx, after), after)
+		}
+		return nil
 	}
 	state, err := w.r.state(w.ctx, prefix, opts.ResourceVersion, after, sel)
 	if err != nil {
@@ -149,14 +153,6 @@ func (w *watch) follow(prefix string, after int64, sel *Selector) error {
 	return nil
 }
 
-// unbroken returns nil where the history that the source follows has the revision of the client. A cursor's always has.
-func (w *watch) unbroken(after int64) error {
-	if _, direct := w.source.(*backendSource); !direct || w.r.cache == nil {
-		return nil
-	}
-	return w.r.cache.Unbroken(w.ctx, after)
-}
-
 func watchError(err error, after int64) error {
 	var compacted *storage.CompactedError
 	if errors.As(err, &compacted) || errors.Is(err, cache.ErrExpired) || errors.Is(err, errGap) {
@@ -165,7 +161,6 @@ func watchError(err error, after int64) error {
 	return err
 }
 
-// Next implements Watch.
 func (w *watch) Next(ctx context.Context) ([]api.Event, error) {
 	w.events = w.events[:0]
 	if w.failure != nil {
@@ -234,7 +229,6 @@ func (w *watch) markReached(ctx context.Context) error {
 	return w.mark(false)
 }
 
-// mark appends a bookmark.
 func (w *watch) mark(initialEnd bool) error {
 	object, err := w.r.bookmark(w.source.revision(), initialEnd, w.form)
 	if err != nil {
@@ -269,7 +263,6 @@ func (w *watch) More() bool {
 	return w.initial != nil && w.initial.snapshot != nil && w.initial.from != ""
 }
 
-// Revision implements Paced.
 func (w *watch) Revision() int64 {
 	if w.failure != nil {
 		return 0
@@ -277,7 +270,6 @@ func (w *watch) Revision() int64 {
 	return w.source.revision()
 }
 
-// Hurry implements Paced.
 func (w *watch) Hurry(ctx context.Context) error {
 	if w.failure != nil {
 		return w.failure
@@ -289,7 +281,6 @@ func (w *watch) Hurry(ctx context.Context) error {
 	return w.ended(ctx, err)
 }
 
-// Close implements Watch.
 func (w *watch) Close() {
 	w.unbind()
 	w.unmarked()

@@ -10,10 +10,13 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/metadata"
+	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/operation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Action is a subresource to which clients POST a kind of its own, B, and which changes the object, like a binding.
@@ -28,13 +31,13 @@ type Action[T, B api.Object] struct {
 
 // ActionOf makes the extension, which answers 201 with a Status.
 func ActionOf[T, B api.Object](a Action[T, B]) Extension[T] {
-	return actionOf(a.Name, a.Body, a.Do != nil, func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition,
-		error) {
+	do := func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition, error) {
 		if err := a.Do(ctx, obj, in); err != nil {
 			return api.Rendition{}, err
 		}
 		return successRendition(form.Encoding)
-	})
+	}
+	return posted(a.Name, a.Body, a.Do != nil, act(do))
 }
 
 // Request is an Action that answers with a kind of its own, A, like a token.
@@ -49,14 +52,14 @@ type Request[T, B, A api.Object] struct {
 // RequestOf makes the extension, which answers 201 with what Do returns.
 func RequestOf[T, B, A api.Object](r Request[T, B, A]) Extension[T] {
 	answer, err := codec.BindKind(r.Answer)
-	e := actionOf(r.Name, r.Body, r.Do != nil, func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition,
-		error) {
+	do := func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition, error) {
 		out, err := r.Do(ctx, obj, in)
 		if err != nil {
 			return api.Rendition{}, err
 		}
 		return answer.RenderObject(out, form)
-	})
+	}
+	e := posted(r.Name, r.Body, r.Do != nil, act(do))
 	e.info.GivesProtobuf = r.Answer.HasProtobuf()
 	if err != nil {
 		e.open = func(Host[T]) (*Handle, error) { return nil, err }
@@ -64,7 +67,6 @@ func RequestOf[T, B, A api.Object](r Request[T, B, A]) Extension[T] {
 	return e
 }
 
-// successRendition renders the Status of a success.
 func successRendition(encoding api.Encoding) (r api.Rendition, err error) {
 	status := &metav1.Status{Status: metav1.StatusSuccess, Code: http.StatusCreated}
 	r.Head = rendition.Head(encoding, "Status", "v1")
@@ -84,24 +86,21 @@ func successRendition(encoding api.Encoding) (r api.Rendition, err error) {
 	return r, nil
 }
 
-// act changes an object and renders the answer.
-type act[T, B api.Object] func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition, error)
+// post answers a POST of a checked body.
+type post[T, B api.Object] func(
+	ctx context.Context, h Host[T], t Target, in B, opts api.WriteOptions,
+) (api.Result, error)
 
-func actionOf[T, B api.Object](name string, kind codec.Kind[B], complete bool, do act[T, B]) Extension[T] {
-	return posted(name, kind, complete, func(a *action[T, B]) createFunc {
-		a.do = do
-		return a.create
-	})
+// act returns a post that changes the object and renders the answer.
+func act[T, B api.Object](do func(context.Context, T, B, api.Form) (api.Rendition, error)) post[T, B] {
+	return func(ctx context.Context, h Host[T], t Target, in B, opts api.WriteOptions) (api.Result, error) {
+		return h.Writer.Act(ctx, t, opts, func(obj T) (api.Rendition, error) {
+			return do(ctx, obj, in.DeepCopyObject().(B), opts.Form)
+		})
+	}
 }
 
-// createFunc is Handle.Create.
-type createFunc = func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result,
-	error)
-
-// posted makes an extension to which clients POST a kind; create serves it.
-func posted[T, B api.Object](
-	name string, kind codec.Kind[B], complete bool, create func(*action[T, B]) createFunc,
-) Extension[T] {
+func posted[T, B api.Object](name string, kind codec.Kind[B], complete bool, do post[T, B]) Extension[T] {
 	// The answer is a Status, unless the caller changes that.
 	e := Extension[T]{info: api.Extension{Name: name, Methods: []string{http.MethodPost}, GivesProtobuf: true}}
 	e.open = func(h Host[T]) (*Handle, error) {
@@ -111,11 +110,21 @@ func posted[T, B api.Object](
 		case !complete:
 			return nil, errors.New("Do is not set")
 		}
-		body, err := codec.BindKind(kind)
+		versions, err := codec.BindKind(kind)
 		if err != nil {
 			return nil, err
 		}
-		return &Handle{Create: create(&action[T, B]{name: name, host: h, body: body})}, nil
+		return &Handle{Create: func(
+			ctx context.Context, namespace, object string, body api.Body, opts api.WriteOptions,
+		) (result api.Result, err error) {
+			t := Target{Namespace: namespace, Name: object, Version: body.Version, Subresource: name}
+			in, warnings, err := readBody(ctx, versions, h.Info.Scope, body, t)
+			if err == nil {
+				result, err = do(ctx, h, t, in, opts)
+			}
+			result.Warnings = slices.Concat(warnings, result.Warnings)
+			return result, err
+		}}, nil
 	}
 	e.describe = func(info api.Extension, group string) api.Extension {
 		info.Kind, info.TakesProtobuf = kind.DiscoveryKind(group), kind.HasProtobuf()
@@ -124,41 +133,14 @@ func posted[T, B api.Object](
 	return e
 }
 
-// action is an open Action, Removal or Request.
-type action[T, B api.Object] struct {
-	name string
-	host Host[T]
-	body *codec.Versions[B]
-	// do is nil for a Removal.
-	do act[T, B]
-}
-
-// target returns the object that a body is for.
-func (a *action[T, B]) target(namespace, name string, body api.Body) Target {
-	return Target{Namespace: namespace, Name: name, Version: body.Version, Subresource: a.name}
-}
-
-func (a *action[T, B]) create(
-	ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions,
-) (api.Result, error) {
-	t := a.target(namespace, name, body)
-	in, warnings, err := a.read(ctx, body, t)
-	if err != nil {
-		return api.Result{Warnings: warnings}, err
-	}
-	result, err := a.host.Writer.Act(ctx, t, opts, func(obj T) (api.Rendition, error) {
-		return a.do(ctx, obj, in.DeepCopyObject().(B), opts.Form)
-	})
-	result.Warnings = slices.Concat(warnings, result.Warnings)
-	return result, err
-}
-
-// read decodes and checks the body. A body without a name is for the object of the URL.
-func (a *action[T, B]) read(ctx context.Context, body api.Body, t Target) (in B, warnings []string, err error) {
-	if in, warnings, err = a.body.DecodeBody(body); err != nil {
+// readBody decodes and checks a body. A body without a name is for the object of the URL.
+func readBody[B api.Object](
+	ctx context.Context, versions *codec.Versions[B], scope api.Scope, body api.Body, t Target,
+) (in B, warnings []string, err error) {
+	if in, warnings, err = versions.DecodeBody(body); err != nil {
 		return in, warnings, err
 	}
-	if err := metadata.EnsureNamespace(in, a.host.Info.Scope, t.Namespace); err != nil {
+	if err := metadata.EnsureNamespace(in, scope, t.Namespace); err != nil {
 		return in, warnings, err
 	}
 	if in.GetName() == "" {
@@ -167,10 +149,63 @@ func (a *action[T, B]) read(ctx context.Context, body api.Body, t Target) (in B,
 	if err := metadata.MatchName(in, t.Name); err != nil {
 		return in, warnings, err
 	}
-	v := a.body.OrStorage(body.Version)
+	v := versions.OrStorage(body.Version)
 	errs, err := v.Validate(ctx, operation.Operation{Type: operation.Create}, in, nil)
 	if err != nil {
 		return in, warnings, apierrors.NewInternalError(err)
 	}
 	return in, warnings, codec.Invalid(v.GVK.GroupKind(), in.GetName(), errs)
+}
+
+// Removal is a subresource to which clients POST a kind of its own, B, and which deletes the object, like an eviction.
+type Removal[T, B api.Object] struct {
+	Name string
+	Body codec.Kind[B]
+	// Do returns the options of the deletion, or nil where the object is not to be deleted. It gets copies. After a
+	// conflict with another write the server calls Do again with the newer object. Finalizers, grace periods and
+	// propagation policies work as in any deletion.
+	Do func(ctx context.Context, obj T, in B) (*metav1.DeleteOptions, error)
+}
+
+// RemovalOf makes the extension, which answers 201 with a Status.
+func RemovalOf[T, B api.Object](r Removal[T, B]) Extension[T] {
+	return posted(r.Name, r.Body, r.Do != nil, r.remove)
+}
+
+var (
+	// errNotRemoved ends a deletion that Do doesn't want; errDryRun begins one again as a dry run.
+	errNotRemoved = errors.New("the object is not to be deleted")
+	errDryRun     = errors.New("the deletion is a dry run")
+)
+
+func (r Removal[T, B]) remove(
+	ctx context.Context, h Host[T], t Target, in B, opts api.WriteOptions,
+) (api.Result, error) {
+	_, err := h.Writer.Remove(ctx, t, api.DeleteOptions{WriteOptions: opts},
+		func(obj T, how *api.DeleteOptions) error {
+			options, err := r.Do(ctx, obj.DeepCopyObject().(T), in.DeepCopyObject().(B))
+			switch {
+			case err != nil:
+				return err
+			case options == nil:
+				return errNotRemoved
+			}
+			if how.DryRun = how.DryRun || slices.Contains(options.DryRun, metav1.DryRunAll); how.DryRun != opts.DryRun {
+				return errDryRun
+			}
+			if err := metadata.SetDeleteOptions(how, options); err != nil {
+				return err
+			}
+			gr := schema.GroupResource{Group: h.Info.Group, Resource: h.Info.Names.Kind}
+			return store.CheckPreconditions(gr, obj.GetName(), how.Preconditions, obj)
+		})
+	if errors.Is(err, errDryRun) {
+		opts.DryRun = true
+		return r.remove(reach.DryRun(ctx), h, t, in, opts)
+	}
+	if err != nil && !errors.Is(err, errNotRemoved) {
+		return api.Result{}, err
+	}
+	answer, err := successRendition(opts.Form.Encoding)
+	return api.Result{Object: answer, Created: true}, err
 }

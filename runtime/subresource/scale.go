@@ -3,6 +3,7 @@ package subresource
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync"
 
@@ -15,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	smd "sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
 // Scale reads and writes an object for the subresource scale, of the kind Scale in autoscaling/v1.
@@ -29,7 +31,6 @@ type Scale[T api.Object] struct {
 	Paths map[string][]string
 }
 
-// scaleName is the subresource's.
 const scaleName = "scale"
 
 // ScaleOf makes the extension scale.
@@ -73,7 +74,6 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 	}
 }
 
-// scaler is an open Scale.
 type scaler[T api.Object] struct {
 	Scale[T]
 	host  Host[T]
@@ -91,7 +91,6 @@ func (s *scaler[T]) newManager() (*ownership.Manager, error) {
 	return newScaleManager(types), nil
 }
 
-// of returns the scale of an object.
 func (s *scaler[T]) of(obj T) *scaleObject {
 	scale := &scaleObject{
 		ObjectMeta: metav1.ObjectMeta{
@@ -119,61 +118,59 @@ func (s *scaler[T]) get(
 	return s.kind.RenderObject(s.of(obj), form)
 }
 
-// wanted makes the scale that a client wants from the live one, which it may change, and its managedFields.
-type wanted func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (
-	scale *scaleObject, entries []metav1.ManagedFieldsEntry, warnings []string, err error,
-)
+// proposal is the scale that a client wants, with its managedFields.
+type proposal struct {
+	scale    *scaleObject
+	fields   []metav1.ManagedFieldsEntry
+	warnings []string
+}
+
+// propose makes a proposal from the live scale, which it may change, and its managedFields.
+type propose func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (proposal, error)
 
 func (s *scaler[T]) update(
 	ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions,
 ) (api.Result, error) {
-	return s.write(ctx, namespace, name, body.Version, opts, func(
-		live *scaleObject, stored []metav1.ManagedFieldsEntry,
-	) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
-		scale, warnings, err := s.kind.DecodeBody(body)
-		if err != nil {
-			return nil, nil, nil, err
+	propose := func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (p proposal, err error) {
+		if p.scale, p.warnings, err = s.kind.DecodeBody(body); err != nil {
+			return proposal{}, err
 		}
-		entries, err := s.trackFields(live, scale, stored, opts.FieldManager)
-		return scale, entries, warnings, err
-	})
+		p.fields, err = s.trackFields(live, p.scale, stored, opts.FieldManager)
+		return p, err
+	}
+	return s.write(ctx, namespace, name, body.Version, opts, propose)
 }
 
 func (s *scaler[T]) patch(
 	ctx context.Context, namespace, name string, kind api.PatchType, body api.Body, opts api.WriteOptions,
 ) (api.Result, error) {
 	if kind == api.ApplyPatch {
-		return s.write(ctx, namespace, name, body.Version, opts, func(
-			live *scaleObject, stored []metav1.ManagedFieldsEntry,
-		) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
-			scale, entries, err := s.apply(live, stored, body, opts)
-			return scale, entries, nil, err
-		})
+		propose := func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (proposal, error) {
+			return s.apply(live, stored, body, opts)
+		}
+		return s.write(ctx, namespace, name, body.Version, opts, propose)
 	}
 	v := s.kind.Storage
-	p, err := v.ReadPatch(kind, body)
+	patch, err := v.ReadPatch(kind, body)
 	if err != nil {
 		return api.Result{}, err
 	}
-	return s.write(ctx, namespace, name, body.Version, opts, func(
-		live *scaleObject, stored []metav1.ManagedFieldsEntry,
-	) (*scaleObject, []metav1.ManagedFieldsEntry, []string, error) {
+	propose := func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (p proposal, err error) {
 		data, err := v.Encode(live)
 		if err != nil {
-			return nil, nil, nil, apierrors.NewInternalError(err)
+			return p, apierrors.NewInternalError(err)
 		}
-		scale, warnings, err := p.Apply(data, new(scaleObject), nil)
-		if err != nil {
-			return nil, nil, warnings, err
+		if p.scale, p.warnings, err = patch.Apply(data, new(scaleObject), nil); err != nil {
+			return p, err
 		}
-		entries, err := s.trackFields(live, scale, stored, opts.FieldManager)
-		return scale, entries, warnings, err
-	})
+		p.fields, err = s.trackFields(live, p.scale, stored, opts.FieldManager)
+		return p, err
+	}
+	return s.write(ctx, namespace, name, body.Version, opts, propose)
 }
 
-// write sets the scale of an object to the one that a client wants.
 func (s *scaler[T]) write(
-	ctx context.Context, namespace, name, version string, opts api.WriteOptions, want wanted,
+	ctx context.Context, namespace, name, version string, opts api.WriteOptions, propose propose,
 ) (api.Result, error) {
 	gv, err := s.host.Writer.ServedVersion(version)
 	if err != nil {
@@ -182,39 +179,38 @@ func (s *scaler[T]) write(
 	t := Target{Namespace: namespace, Name: name, Version: version, Subresource: scaleName}
 	return s.host.Writer.Change(ctx, t, opts, Change[T]{
 		Change: func(obj T) ([]string, error) {
-			return s.scale(obj, t, managedfields.NewScaleHandler(obj.GetManagedFields(), gv, s.paths), want)
+			return s.scale(obj, t, managedfields.NewScaleHandler(obj.GetManagedFields(), gv, s.paths), propose)
 		},
 		Show: func(obj T, form api.Form) (api.Rendition, error) { return s.kind.RenderObject(s.of(obj), form) },
 	})
 }
 
-// scale sets the scale of an object, and its managedFields.
-func (s *scaler[T]) scale(obj T, t Target, fields *managedfields.ScaleHandler, want wanted) ([]string, error) {
+func (s *scaler[T]) scale(obj T, t Target, fields *managedfields.ScaleHandler, propose propose) ([]string, error) {
 	stored, err := fields.ToSubresource()
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	scale, entries, warnings, err := want(s.of(obj), stored)
+	p, err := propose(s.of(obj), stored)
 	if err == nil {
-		err = s.check(scale, s.of(obj), t)
+		err = s.check(p.scale, s.of(obj), t)
 	}
 	if err != nil {
-		return warnings, err
+		return p.warnings, err
 	}
-	if entries, err = fields.ToParent(entries); err != nil {
-		return warnings, apierrors.NewInternalError(err)
+	entries, err := fields.ToParent(p.fields)
+	if err != nil {
+		return p.warnings, apierrors.NewInternalError(err)
 	}
 	obj.SetManagedFields(entries)
-	if scale.ResourceVersion != "" {
-		obj.SetResourceVersion(scale.ResourceVersion)
+	if p.scale.ResourceVersion != "" {
+		obj.SetResourceVersion(p.scale.ResourceVersion)
 	}
-	if scale.Spec.Replicas != s.Replicas(obj) {
-		s.SetReplicas(obj, scale.Spec.Replicas)
+	if p.scale.Spec.Replicas != s.Replicas(obj) {
+		s.SetReplicas(obj, p.scale.Spec.Replicas)
 	}
-	return warnings, nil
+	return p.warnings, nil
 }
 
-// check refuses a scale that doesn't fit the object.
 func (s *scaler[T]) check(scale, live *scaleObject, t Target) error {
 	if err := metadata.EnsureNamespace(scale, s.host.Info.Scope, t.Namespace); err != nil {
 		return err
@@ -231,4 +227,74 @@ func (s *scaler[T]) check(scale, live *scaleObject, t Target) error {
 		})
 	}
 	return nil
+}
+
+// newScaleManager returns the manager of the fields of a Scale, which has one version.
+func newScaleManager(types managedfields.TypeConverter) *ownership.Manager {
+	version := fieldpath.APIVersion(scaleGVK.GroupVersion().String())
+	return &ownership.Manager{
+		Version: version, Subresource: scaleName, Types: types, Sets: &ownership.Sets{},
+		Convert: func(object *smd.TypedValue, to fieldpath.APIVersion) (*smd.TypedValue, error) {
+			if to != version {
+				return nil, fmt.Errorf("%w: %s", ownership.ErrNotServed, to)
+			}
+			return object, nil
+		},
+	}
+}
+
+// scaleView shows a Scale to package ownership.
+type scaleView struct {
+	manager *ownership.Manager
+	scale   *scaleObject
+}
+
+func (v scaleView) At(version fieldpath.APIVersion) (*smd.TypedValue, error) {
+	if version != v.manager.Version {
+		return nil, fmt.Errorf("%w: %s", ownership.ErrNotServed, version)
+	}
+	view := *v.scale
+	view.ManagedFields = nil
+	view.SetGroupVersionKind(scaleGVK)
+	return v.manager.Types.ObjectToTyped(&view, smd.AllowDuplicates)
+}
+
+// trackFields returns the managedFields after scale replaces live. On an error it returns those that are stored.
+func (s *scaler[T]) trackFields(
+	live, scale *scaleObject, stored []metav1.ManagedFieldsEntry, manager string,
+) ([]metav1.ManagedFieldsEntry, error) {
+	m, err := s.manager()
+	if err != nil {
+		return nil, apierrors.NewInternalError(err)
+	}
+	entries, err := m.Update(scaleView{m, live}, scaleView{m, scale}, stored, nil, false, manager)
+	if err != nil {
+		s.host.LogOwnership(live, err)
+		return stored, nil
+	}
+	return entries, nil
+}
+
+func (s *scaler[T]) apply(
+	live *scaleObject, stored []metav1.ManagedFieldsEntry, body api.Body, opts api.WriteOptions,
+) (p proposal, err error) {
+	m, err := s.manager()
+	if err != nil {
+		return p, apierrors.NewInternalError(err)
+	}
+	config, err := s.kind.Storage.DecodeApply(body)
+	if err != nil {
+		return p, err
+	}
+	applied, err := m.Apply(&ownership.Live{
+		Object: scaleView{m, live}, Empty: scaleView{m, new(scaleObject)}, ManagedFields: stored,
+	}, config, opts.FieldManager, opts.Force)
+	if err != nil {
+		return p, err
+	}
+	p = proposal{scale: live, fields: applied.ManagedFields}
+	if applied.Object != nil {
+		p.scale, err = s.kind.Storage.FromApplied(applied.Object, new(scaleObject))
+	}
+	return p, err
 }

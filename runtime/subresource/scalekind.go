@@ -4,12 +4,12 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/wire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// scaleObject is autoscaling/v1 Scale, as it is on the wire.
 type scaleObject struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
@@ -26,7 +26,6 @@ type scaleStatus struct {
 	Selector string `json:"selector,omitempty"`
 }
 
-// DeepCopyObject implements runtime.Object.
 func (s *scaleObject) DeepCopyObject() runtime.Object {
 	out := *s
 	s.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
@@ -36,7 +35,6 @@ func (s *scaleObject) DeepCopyObject() runtime.Object {
 // scaleGVK is the one version in which scales are served.
 var scaleGVK = schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"}
 
-// scaleColumns are kube-apiserver's.
 var scaleColumns = []api.Column{
 	rendition.NameColumn,
 	{Name: "Desired", Type: "integer", Description: "The number of replicas that are wanted."},
@@ -58,4 +56,53 @@ func scaleKind() codec.Kind[*scaleObject] {
 			}, Proto: codec.ProtoOf[*scaleObject]()},
 		)},
 	}
+}
+
+// A scale as Kubernetes protobuf: metadata, spec and status are the fields 1 to 3 of a Scale, replicas and selector 1
+// and 2 of a spec and a status. All of them are written, also where they are empty, as k8s.io/api writes them.
+
+func (s *scaleObject) Size() int {
+	data, err := s.Marshal()
+	if err != nil {
+		return 0
+	}
+	return len(data)
+}
+
+func (s *scaleObject) Marshal() ([]byte, error) {
+	metadata, err := s.ObjectMeta.Marshal()
+	if err != nil {
+		return nil, err
+	}
+	out := wire.AppendField(nil, 1, metadata)
+	out = wire.AppendField(out, 2, wire.AppendInt32(nil, 1, s.Spec.Replicas))
+	status := wire.AppendInt32(nil, 1, s.Status.Replicas)
+	return wire.AppendField(out, 3, wire.AppendField(status, 2, s.Status.Selector)), nil
+}
+
+func (s *scaleObject) Unmarshal(data []byte) error {
+	return wire.EachField(data, func(f wire.Field) error {
+		switch f.Number {
+		case 1:
+			return s.ObjectMeta.Unmarshal(f.Bytes)
+		case 2:
+			return wire.EachField(f.Bytes, func(f wire.Field) error {
+				if f.Number == 1 {
+					s.Spec.Replicas = int32(f.Varint)
+				}
+				return nil
+			})
+		case 3:
+			return wire.EachField(f.Bytes, func(f wire.Field) error {
+				switch f.Number {
+				case 1:
+					s.Status.Replicas = int32(f.Varint)
+				case 2:
+					s.Status.Selector = string(f.Bytes)
+				}
+				return nil
+			})
+		}
+		return nil
+	})
 }

@@ -3,17 +3,18 @@ package registry
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/metadata"
 	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Update implements Write.
 func (k *kind[T]) Update(
 	ctx context.Context, namespace, name, subresource string, body api.Body, opts api.WriteOptions,
 ) (api.Result, error) {
@@ -26,7 +27,22 @@ func (k *kind[T]) Update(
 	return k.update(ctx, r)
 }
 
-// updateRequest returns a request that changes an object, without its proposal.
+// Patch implements Write. It applies the patch to the object in the version of the URL, and again after a conflict with
+// another write. Only a patch that sets a resourceVersion can fail with a conflict.
+func (k *kind[T]) Patch(
+	ctx context.Context, namespace, name, subresource string, kind api.PatchType, body api.Body, opts api.WriteOptions,
+) (api.Result, error) {
+	r, err := k.updateRequest("patch", namespace, name, subresource, body.Version, opts)
+	if err != nil {
+		return api.Result{}, err
+	}
+	if r.proposal = (&patched[T]{kind: kind, body: body}); kind == api.ApplyPatch {
+		r.proposal, r.ownership = &applied[T]{body: body}, merged
+		r.mayCreate = subresource == "" && k.checkVerb("create") == nil
+	}
+	return k.update(ctx, r)
+}
+
 func (k *kind[T]) updateRequest(
 	verb, namespace, name, subresource, version string, opts api.WriteOptions,
 ) (r *request[T], err error) {
@@ -77,14 +93,16 @@ func (k *kind[T]) checkPreconditions(_ context.Context, a *attempt[T]) error {
 	return metadata.UIDConflict(k.gr, a.name, a.uid, found)
 }
 
-// checkVersion is the step of optimistic concurrency: it refuses an update with a resourceVersion that isn't the
-// object's.
+// checkVersion is the step that refuses an update with a resourceVersion that isn't the object's.
 func (k *kind[T]) checkVersion(_ context.Context, a *attempt[T]) error {
 	switch {
 	case a.verb == createVerb:
 		return nil
 	case !a.old.Exists:
-		return dropVersion(a.obj)
+		// The object that had this resourceVersion no longer exists.
+		_, err := store.ParseVersion(a.obj.GetResourceVersion())
+		a.obj.SetResourceVersion("")
+		return err
 	}
 	current := a.old.Object.GetResourceVersion()
 	if sent := a.obj.GetResourceVersion(); sent != current || sent == "" {
@@ -102,5 +120,69 @@ func (k *kind[T]) checkVersion(_ context.Context, a *attempt[T]) error {
 		}
 	}
 	a.obj.SetResourceVersion(current)
+	return nil
+}
+
+func (k *kind[T]) Create(
+	ctx context.Context, namespace string, body api.Body, opts api.WriteOptions,
+) (api.Result, error) {
+	if err := k.checkVerb("create"); err != nil {
+		return api.Result{}, err
+	}
+	v, err := k.versions.Lookup(body.Version)
+	if err != nil {
+		return api.Result{}, internal(err)
+	}
+	return k.create(ctx, &request[T]{
+		verb: createVerb, namespace: namespace, version: v, proposal: &sent[T]{body: body},
+		options: opts,
+	})
+}
+
+func needsName(obj metav1.Object) bool { return obj.GetName() == "" && obj.GetGenerateName() != "" }
+
+// nameTaken returns the error for an object with a generateName whose generated name another object has.
+func nameTaken(gr schema.GroupResource, name string, taken error) error {
+	status := apierrors.NewGenerateNameConflict(gr, name, store.RetryAfterSeconds)
+	if strings.HasPrefix(taken.Error(), store.BeingDeleted) {
+		status.ErrStatus.Message = store.BeingDeleted + status.ErrStatus.Message
+	}
+	return store.WithCause(status, taken)
+}
+
+// resetMetadata is the step that resets the fields of a new object's metadata that only the server sets.
+func (k *kind[T]) resetMetadata(_ context.Context, a *attempt[T]) error {
+	if a.verb == createVerb {
+		metadata.Reset(a.obj)
+	}
+	return nil
+}
+
+// setSystemMetadata is the step that sets the fields of the metadata that only the server sets.
+func (k *kind[T]) setSystemMetadata(_ context.Context, a *attempt[T]) error {
+	if a.old.Exists {
+		metadata.KeepSystemFields(a.obj, a.old.Object)
+		return nil
+	}
+	if a.verb != createVerb {
+		metadata.Reset(a.obj)
+	}
+	if needsName(a.obj) {
+		a.obj.SetName(metadata.GenerateName(a.obj.GetGenerateName()))
+	}
+	if k.initialize != nil {
+		k.initialize(a.obj)
+	}
+	return nil
+}
+
+func isAbsent[T api.Object](obj T) bool {
+	var none T
+	return any(obj) == any(none)
+}
+
+// deduplicateOwners is the step that removes duplicate owner references from the complete proposal.
+func (k *kind[T]) deduplicateOwners(_ context.Context, a *attempt[T]) error {
+	a.addWarnings(metadata.DeduplicateOwners(a.obj, " after mutating admission happens"))
 	return nil
 }
