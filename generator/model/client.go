@@ -56,12 +56,8 @@ func ClientVerbs() []string {
 
 // Has reports whether the client has all of the verbs.
 func (c *Client) Has(verbs ...string) bool {
-	for _, v := range verbs {
-		if c.NoVerbs || !slices.Contains(c.Verbs, v) {
-			return false
-		}
-	}
-	return true
+	missing := func(verb string) bool { return c.NoVerbs || !slices.Contains(c.Verbs, verb) }
+	return !slices.ContainsFunc(verbs, missing)
 }
 
 // Below reports whether a package lies in or below another's folder of import paths.

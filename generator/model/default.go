@@ -35,38 +35,27 @@ func (d *Default) Value() (any, error) {
 
 // Mismatch says why a value of the type can't have the default; nil where it can. Code that sets a default never fails.
 func (d *Default) Mismatch(t *Type) error {
+	text := d.JSON
 	if d.Ref != nil {
-		return d.mismatchedConstant(t)
+		t = t.Pointee()
+		switch {
+		case t.Form != Basic:
+			return fmt.Errorf("the default ref(%s) is a constant, and the field is not of a basic type: write the "+
+				"value as JSON", d.Ref.Name)
+		case d.JSON == "":
+			return fmt.Errorf("the default ref(%s) names no constant of package %s that can be read: name an "+
+				"exported constant, or write the value as JSON", d.Ref.Name, d.Ref.Path)
+		}
+		text = fmt.Sprintf("ref(%s), which is %s,", d.Ref.Name, d.JSON)
 	}
 	value, err := d.Value()
 	if err == nil {
 		err = fits(value, t)
 	}
 	if err != nil {
-		return fmt.Errorf("the default %s %w", d.JSON, err)
+		return fmt.Errorf("the default %s %w", text, err)
 	}
 	return nil
-}
-
-// mismatchedConstant is Mismatch where the default is a constant.
-func (d *Default) mismatchedConstant(t *Type) error {
-	switch base := t.Pointee(); {
-	case base.Form != Basic:
-		return fmt.Errorf("the default ref(%s) is a constant, and the field is not of a basic type: write the "+
-			"value as JSON", d.Ref.Name)
-	case d.JSON == "":
-		return fmt.Errorf("the default ref(%s) names no constant of package %s that can be read: name an exported "+
-			"constant, or write the value as JSON", d.Ref.Name, d.Ref.Path)
-	default:
-		value, err := d.Value()
-		if err == nil {
-			err = fits(value, base)
-		}
-		if err != nil {
-			return fmt.Errorf("the default ref(%s), which is %s, %w", d.Ref.Name, d.JSON, err)
-		}
-		return nil
-	}
 }
 
 // DecodesItself reports whether the type has its own way to read JSON, so that only it knows what it accepts. A struct
@@ -143,7 +132,7 @@ func number(text, basic string) bool {
 }
 
 func fitsList(value any, t *Type) error {
-	if encoded, ok := value.(string); ok && t.Form == Slice && isByte(t.Elem) {
+	if encoded, ok := value.(string); ok && t.IsBytes() {
 		if _, err := base64.StdEncoding.DecodeString(encoded); err != nil {
 			return fmt.Errorf("is not base64")
 		}
@@ -159,11 +148,6 @@ func fitsList(value any, t *Type) error {
 		}
 	}
 	return nil
-}
-
-// isByte reports whether slices of the type are text in base64.
-func isByte(t *Type) bool {
-	return t.Form == Basic && (t.Basic == "byte" || t.Basic == "uint8")
 }
 
 func fitsMap(value any, t *Type) error {

@@ -103,7 +103,7 @@ func (d *Dialect) structure(t *model.Type) Form {
 	case model.Pointer:
 		return Form{JSON: Pointer}
 	case model.Slice, model.Array:
-		if IsBytes(t) && (t.Elem.Package == nil || !d.namedBytes) {
+		if t.IsBytes() && (t.Elem.Package == nil || !d.namedBytes) {
 			return Form{JSON: String, Format: "byte"}
 		}
 		return Form{JSON: List}
