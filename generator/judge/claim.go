@@ -73,9 +73,9 @@ func (r *referee) schemaType(s *model.Schema, c model.Claim, t *model.Type, name
 	r.withoutType(s)
 }
 
-// withoutType lets the last finding ask that a schema loses its type.
+// withoutType lets the last finding take the type from a schema.
 func (r *referee) withoutType(s *model.Schema) {
-	r.findings[len(r.findings)-1].Without = Omission{Schema: s, Type: true}
+	r.omit(func() { s.Type = "" })
 	if kept := r.kept[s]; kept != nil {
 		kept.Type = ""
 	}

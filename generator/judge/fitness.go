@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"reflect"
 	"regexp"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -46,19 +45,17 @@ func opaque(t *model.Type) bool {
 
 // suits reports whether values of the type are what a check is for.
 func suits(r *model.Rule, t *model.Type, want string) bool {
-	bytes := t.Form == model.Slice && t.Elem != nil && t.Elem.Form == model.Basic && (t.Elem.Basic == "uint8" ||
-		t.Elem.Basic == "byte")
 	switch want {
 	case "numbers":
-		return t.Form == model.Basic && (t.Bits() != 0 || strings.HasPrefix(t.Basic, "float"))
+		return model.IsInteger(t) || t.Form == model.Basic && strings.HasPrefix(t.Basic, "float")
 	case "whole numbers":
-		return t.Form == model.Basic && t.Bits() != 0
+		return model.IsInteger(t)
 	case "strings":
-		return t.IsString() || bytes && !r.Declarative
+		return t.IsString() || t.IsBytes() && !r.Declarative
 	case "lists":
-		return (t.Form == model.Slice || t.Form == model.Array) && !bytes
+		return (t.Form == model.Slice || t.Form == model.Array) && !t.IsBytes()
 	case "objects":
-		return t.Form == model.Map || t.Form == model.Struct
+		return isObject(t)
 	case "structs":
 		return t.Form == model.Struct
 	}
@@ -71,20 +68,13 @@ func outOfRange(r *model.Rule, t *model.Type) string {
 	if ok && r.Check == model.MultipleOf && bound.Sign() <= 0 {
 		return fmt.Sprintf("multiples of %s are none: it must be more than 0", r.Text)
 	}
-	if !ok || t == nil || t.Form != model.Basic || t.Bits() == 0 {
+	if !ok || t.Bits() == 0 {
 		return ""
 	}
 	if !bound.IsInt() {
 		return fmt.Sprintf("%s is no whole number, and %s is one", r.Text, t.Basic)
 	}
-	size, least, most := t.Bits(), new(big.Int), new(big.Int)
-	if size < 0 {
-		most.Lsh(big.NewInt(1), uint(-size))
-	} else {
-		most.Lsh(big.NewInt(1), uint(size-1))
-		least.Neg(most)
-	}
-	most.Sub(most, big.NewInt(1))
+	least, most, _ := model.IntegerLimits(t.Basic)
 	switch {
 	case r.Check == model.Minimum && bound.Num().Cmp(most) > 0:
 		return fmt.Sprintf("no %s is %s or more", t.Basic, r.Text)
@@ -144,28 +134,6 @@ func fits(value string, t *model.Type) bool {
 		return ok && (strings.HasPrefix(t.Basic, "float") || t.Bits() != 0 && r.IsInt())
 	}
 	return v == nil
-}
-
-// byDefault holds a default against the rules.
-func (r *referee) byDefault(d *model.Default, t *model.Type, s *model.Schema, rules []model.Rule, name string) {
-	text := d.JSON
-	value, err := d.Value()
-	if err != nil {
-		return // Defaults reports it
-	}
-	if text, ok := value.(string); ok && t.Enum && len(constantsOf(t)) > 0 && !slices.Contains(constantsOf(t),
-		model.JSONString(text)) &&
-		!slices.ContainsFunc(rules, func(r model.Rule) bool { return r.Check == model.Enum }) {
-		r.faultf(d.Pos, "default %s of %s is not one of %s, the constants of %s", model.JSONString(text), name,
-			strings.Join(constantsOf(t), ", "), t.Name)
-	}
-	for i := range rules {
-		if message := violates(value, &rules[i], t); message != "" {
-			r.faultf(d.Pos, "default %s of %s %s (+%s)", text, name, message, rules[i].Marker)
-		}
-	}
-	r.elements(d, value, t, rules, name)
-	r.within(d, value, t, s, name)
 }
 
 // violates tells how a value breaks a rule; empty where it doesn't.
