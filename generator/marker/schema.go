@@ -35,7 +35,7 @@ func (ms Markers) schema(u Use) *model.Schema {
 		return nil
 	}
 	s := new(model.Schema)
-	*u.faults = append(*u.faults, ms.effective().toSchema(s, u)...)
+	*u.faults = append(*u.faults, ms.Effective().toSchema(s, u)...)
 	return s
 }
 
@@ -52,7 +52,7 @@ func schemas(parts []part, u Use) []model.Part {
 // claims notes the markers that only values of some form can have.
 func (ms Markers) claims(s *model.Schema) {
 	for _, m := range ms {
-		if m.Definition != nil && m.Definition.Claims != model.NoClaim && m.says() {
+		if m.Definition.Claims != model.NoClaim && m.says() {
 			s.Claims = append(s.Claims, model.Claim{
 				Marker: m.Name, Value: Unquote(m.Value), Form: m.Definition.Claims, Pos: m.Pos,
 			})
@@ -64,7 +64,7 @@ func (ms Markers) claims(s *model.Schema) {
 func (ms Markers) rules(s *model.Schema, u Use) {
 	var lifted []model.Check
 	for _, m := range ms {
-		if m.Definition == nil || m.Value == "false" && (m.Definition.Kind == Flag || m.Definition.Kind == Bool) {
+		if m.Value == "false" && (m.Definition.Kind == Flag || m.Definition.Kind == Bool) {
 			continue
 		}
 		d := m.Definition
@@ -108,7 +108,6 @@ func (ms Markers) uniqueness(s *model.Schema) {
 	var by Marker
 	for _, m := range ms {
 		switch {
-		case m.Definition == nil:
 		case m.Definition.Lifts == model.Unique && m.says():
 			return
 		case m.Definition.Claims == model.MergedLists && (m.declarative() || !by.declarative()):
@@ -139,11 +138,11 @@ func (p *parts) take(ms Markers) Markers {
 	var rest Markers
 	for _, m := range ms {
 		switch {
-		case m.Definition != nil && m.Definition.Element != "":
+		case m.Definition.Element != "":
 			m.Element, m.Name = m.Name, m.Definition.Element
 			m.Definition, _ = Lookup(m.Name)
 			p.items = append(p.items, m)
-		case m.Wrapped == nil || m.Definition == nil:
+		case m.Wrapped == nil:
 			rest = append(rest, m)
 		default:
 			p.wrapped(m, *m.Wrapped)

@@ -1,6 +1,8 @@
 package marker
 
 import (
+	"go/token"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -193,4 +195,159 @@ func setStoragePrefix(k *model.Kind, u *Use) {
 		return
 	}
 	k.StoragePrefix, k.StoragePrefixPos = u.Value, u.Pos
+}
+
+func setScale(k *model.Kind, u *Use) {
+	if u.arg("specpath") == "" {
+		u.Errorf("marker \"+%s\" needs specpath=, where the number of replicas that is wanted stands", u.Name)
+		return
+	}
+	k.Scale = &model.Scale{
+		SpecPath: u.arg("specpath"), StatusPath: u.arg("statuspath"), SelectorPath: u.arg("selectorpath"), Pos: u.Pos,
+	}
+}
+
+var subresourcePattern = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+
+// builtin are the subresources that other declarations ask for, and how.
+var builtin = map[string]string{
+	"status": "a Status field says so already",
+	"scale":  "write +kubebuilder:subresource:scale:specpath=.spec.replicas",
+}
+
+func addSubresource(k *model.Kind, u *Use) {
+	s := model.SubresourceMarker{Name: u.arg("name"), ContentType: u.arg("contentType"), Pos: u.Pos}
+	switch {
+	case s.Name == "":
+		u.Errorf("marker \"+%s\" needs name=", u.Name)
+		return
+	case !subresourcePattern.MatchString(s.Name):
+		u.Errorf("%q is no name of a subresource: it needs lower-case letters and digits, as in log or port-forward",
+			s.Name)
+		return
+	case builtin[s.Name] != "":
+		u.Errorf("the subresource %s needs no +%s: %s", s.Name, u.Name, builtin[s.Name])
+		return
+	}
+	s.Methods = u.methods()
+	if subpath, said := u.Arg("subpath"); said {
+		var err error
+		if s.Subpath, err = strconv.ParseBool(subpath); err != nil {
+			u.Errorf("subpath=%s of marker \"+%s\" is neither true nor false", subpath, u.Name)
+		}
+	}
+	k.Subresources = append(k.Subresources, s)
+}
+
+// httpMethods are those that a connection may serve.
+var httpMethods = []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"}
+
+// methods returns the HTTP methods of an argument, sorted; nil where it isn't there.
+func (u *Use) methods() []string {
+	var out []string
+	for _, method := range SplitList(u.arg("methods")) {
+		if method == "*" {
+			out = slices.Clone(httpMethods)
+			break
+		}
+		if method = strings.ToUpper(method); !slices.Contains(httpMethods, method) {
+			u.Errorf("%q is no HTTP method: known are %s, or * for all", method, strings.Join(httpMethods, ", "))
+			continue
+		}
+		out = append(out, method)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// The setters of clients. A kind has a client while its markers are read, and keeps it where +genclient is among them.
+
+func setClient(k *model.Kind, u *Use) {
+	k.Client.Pos = u.Pos
+	if u.Value != "" {
+		u.Errorf("marker \"+%s\" takes no value: leave it out where no client is wanted", u.Name)
+	}
+}
+
+func setNoStatus(k *model.Kind, _ *Use) { k.HasStatus, k.Client.NoStatus = false, true }
+
+func setReadonly(k *model.Kind, _ *Use) {
+	k.Client.Only = append(k.Client.Only, "get", "list", "watch")
+}
+
+func addOnlyVerbs(k *model.Kind, u *Use) {
+	k.VerbsPos, k.Verbs = u.Pos, nil // a kind without storage has those of the last one
+	for verb := range strings.SplitSeq(u.Value, ",") {
+		k.Verbs = append(k.Verbs, strings.TrimSpace(verb))
+	}
+	k.Client.Only = append(k.Client.Only, u.clientVerbs()...)
+}
+
+func addSkippedVerbs(k *model.Kind, u *Use) {
+	k.Client.Skip = append(k.Client.Skip, u.clientVerbs()...)
+}
+
+// clientVerbs returns the verbs in the value.
+func (u *Use) clientVerbs() []string {
+	known := model.ClientVerbs()
+	var out []string
+	for verb := range strings.SplitSeq(u.Value, ",") {
+		if verb = strings.TrimSpace(verb); !slices.Contains(known, verb) {
+			u.Errorf("marker \"+%s\": %q is no verb of clients: known are %s", u.Name, verb, strings.Join(known, ", "))
+		}
+		out = append(out, verb)
+	}
+	return out
+}
+
+// methodVerbs are those that an additional method can have, and whether its input can be of another type.
+var methodVerbs = map[string]bool{"create": true, "update": true, "apply": true, "get": false, "list": false,
+	"patch": false}
+
+// addClientMethod reads +genclient:method=Name,verb=...,subresource=...,input=...,result=...
+func addClientMethod(k *model.Kind, u *Use) {
+	parts := strings.Split(u.Value, ",")
+	m := model.ClientMethod{Name: strings.TrimSpace(parts[0]), Pos: u.Pos}
+	if !token.IsIdentifier(m.Name) || !token.IsExported(m.Name) {
+		u.Errorf("marker \"+%s\": %q is no name of an exported method: "+
+			"write +%s=UpdateScale,verb=update,subresource=scale", u.Name, m.Name, u.Name)
+		return
+	}
+	for _, part := range parts[1:] {
+		if !u.setMethod(&m, strings.TrimSpace(part)) {
+			return
+		}
+	}
+	input, ok := methodVerbs[m.Verb]
+	switch {
+	case !ok:
+		u.Errorf("method %s of the client has verb %q: write verb=, and one of %s",
+			m.Name, m.Verb, strings.Join(slices.Sorted(maps.Keys(methodVerbs)), ", "))
+		return
+	case m.Input.Name != "" && !input:
+		u.Errorf("method %s of the client has an input, but verb %s takes none", m.Name, m.Verb)
+	}
+	k.Client.Methods = append(k.Client.Methods, m)
+}
+
+// setMethod sets what one argument of a method says, and reports whether it says anything.
+func (u *Use) setMethod(m *model.ClientMethod, part string) bool {
+	key, value, _ := strings.Cut(part, "=")
+	switch {
+	case value == "":
+		u.Errorf("marker \"+%s\": %q needs a value: %s=...", u.Name, key, key)
+		return false
+	case key == "verb":
+		m.Verb = value
+	case key == "subresource":
+		m.Subresource = value
+	case key == "input":
+		m.Input = u.ref(value)
+	case key == "result":
+		m.Result = u.ref(value)
+	default:
+		u.Errorf("marker \"+%s\": unknown argument %q: known are verb, subresource, input, result", u.Name, key)
+		return false
+	}
+	return true
 }

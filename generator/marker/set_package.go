@@ -31,7 +31,7 @@ func setVersion(p *model.Package, u *Use) {
 }
 
 func setPackageCopies(p *model.Package, u *Use) {
-	if u.beside.last("kubebuilder:object:generate").Name == "" { // which counts before this one
+	if len(u.beside.named("kubebuilder:object:generate")) == 0 { // which counts before this one
 		p.DeepCopy = slices.Contains(strings.Split(u.Value, ","), "package")
 	}
 }

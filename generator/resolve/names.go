@@ -17,7 +17,7 @@ func (b *typeBuilder) checkNoKind(m *model.Type, ms marker.Markers) {
 			"+k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object"
 	}
 	var faults diag.Errors
-	for x := range ms.Counting() {
+	for _, x := range ms.Effective() {
 		switch {
 		case x.Definition.Subject == marker.Kinds:
 			faults.Add(x.Pos, "marker \"+%s\" is for kinds, and %s is none: %s", x.Name, m.Name, want)
