@@ -1,10 +1,7 @@
 package load
 
 import (
-	"errors"
 	"go/ast"
-	"go/parser"
-	"go/scanner"
 	"go/types"
 )
 
@@ -32,15 +29,13 @@ func (u *Universe) withBodies(s *Source) (drop func()) {
 		if !importsOnly && !s.generated[f] {
 			continue
 		}
-		var source any // nil is what is in the file
+		again, errs := u.parseFile(u.fset.PositionFor(f.Package, false).Filename, content, 0)
 		if importsOnly {
-			source = content
-		}
-		again, err := parser.ParseFile(u.fset, u.fset.PositionFor(f.Package, false).Filename, source,
-			parser.SkipObjectResolution)
-		if importsOnly {
-			s.errs = append(s.errs, u.syntaxErrors(again, err)...)
-		} else if err != nil {
+			for _, e := range errs {
+				pos := u.fset.File(again.FileStart).Pos(e.Pos.Offset)
+				s.errs = append(s.errs, types.Error{Fset: u.fset, Pos: pos, Msg: e.Msg})
+			}
+		} else if again == nil || len(errs) > 0 {
 			continue
 		}
 		s.files[i], s.generated[again] = again, s.generated[f]
@@ -53,15 +48,4 @@ func (u *Universe) withBodies(s *Source) (drop func()) {
 			dropBodies(f)
 		}
 	}
-}
-
-// syntaxErrors returns the syntax errors of a file in the form of the type checker's errors.
-func (u *Universe) syntaxErrors(f *ast.File, err error) []types.Error {
-	var list scanner.ErrorList
-	errors.As(err, &list)
-	var out []types.Error
-	for _, e := range list {
-		out = append(out, types.Error{Fset: u.fset, Pos: u.fset.File(f.FileStart).Pos(e.Pos.Offset), Msg: e.Msg})
-	}
-	return out
 }

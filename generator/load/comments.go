@@ -19,8 +19,9 @@ type collector struct {
 	read map[*ast.CommentGroup]bool
 	// reads takes what markers mean to the loader; it may be nil.
 	reads *reads
-	// reporting: faults of markers are noted. generated: the file is another tool's, whose faults are never errors.
-	reporting, generated bool
+	// reporting: faults of markers are noted. lenient: they are warnings, for the user can't mend them or doesn't want
+	// to. own: the file is in a module of the user's. generated: another tool wrote it.
+	reporting, lenient, own, generated bool
 }
 
 func newCollector(fset *token.FileSet, f *ast.File, comments *Comments) *collector {
@@ -29,15 +30,26 @@ func newCollector(fset *token.FileSet, f *ast.File, comments *Comments) *collect
 
 // report notes a fault of a marker.
 func (c *collector) report(pos token.Position, message string) {
-	if c.reporting {
-		c.comments.faults = append(c.comments.faults, fault{diag.Error{Pos: pos, Message: message}, c.generated})
+	switch {
+	case !c.reporting:
+	case c.lenient:
+		c.comments.warnings.Add(pos, "%s", message)
+	default:
+		c.comments.errs = append(c.comments.errs, diag.Error{Pos: pos, Message: message, Lenient: true})
 	}
 }
 
 // warn notes what has no effect where it stands, in files of the user's.
 func (c *collector) warn(pos token.Position, message string) {
-	if c.reporting && !c.generated {
-		c.comments.warnings = append(c.comments.warnings, fault{Error: diag.Error{Pos: pos, Message: message}})
+	if c.reporting && c.own && !c.generated {
+		c.comments.warnings.Add(pos, "%s", message)
+	}
+}
+
+// disagreements reports markers that contradict each other.
+func (c *collector) disagreements(ms marker.Markers) {
+	for _, e := range ms.Disagreements() {
+		c.report(e.Pos, e.Message)
 	}
 }
 
@@ -213,9 +225,7 @@ func (c *collector) add(pos token.Pos, name string, place marker.Place, doc *ast
 		}
 		c.read[g] = true
 	}
-	for _, e := range n.Markers.Disagreements() {
-		c.report(e.Pos, e.Message)
-	}
+	c.disagreements(n.Markers)
 	c.comments.byPos[pos] = n
 	if old := c.comments.byName[name]; old != nil {
 		n.Literal = old.Literal

@@ -40,8 +40,8 @@ func FuzzComments(f *testing.F) {
 		collect := newCollector(fset, file, c)
 		collect.reads, collect.reporting = new(reads), true
 		collect.collect()
-		c.check()
-		for _, f := range append(c.faults, c.warnings...) {
+		collect.disagreements(c.Package.Markers)
+		for _, f := range append(c.errs, c.warnings...) {
 			report(f.Pos, f.Message)
 		}
 		src := &Source{generated: map[*ast.File]bool{}, files: []*ast.File{file}}

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/mod/modfile"
 	"golang.org/x/tools/go/packages"
 
+	"apigen.dev/generator/marker"
 	"apigen.dev/generator/model"
 )
 
@@ -55,7 +56,7 @@ func (u *Universe) listRoots(ctx context.Context) error {
 		}
 		u.matched = append(u.matched, Matched{Path: p.PkgPath, Dir: p.Dir, Own: own(p), Named: allNamed})
 		if s := u.read(p); s.relevant() || allNamed {
-			s.output = true
+			s.Output = true
 			u.addRoot(s)
 		}
 	}
@@ -68,7 +69,7 @@ func (u *Universe) usable(p *packages.Package) bool {
 	for _, e := range p.Errors {
 		pos := parsePosition(e.Pos)
 		if pos.Filename != "" && !filepath.IsAbs(pos.Filename) {
-			pos.Filename = filepath.Join(u.query.dir,
+			pos.Filename = filepath.Join(u.options.Dir,
 				pos.Filename) // the go command prints paths relative to its own folder
 		}
 		if pos.Filename != "" && u.isGenerated(pos.Filename) {
@@ -160,7 +161,7 @@ func (u *Universe) relatives(s *Source) []string {
 	if s.reads.collects && own(s.meta) {
 		out = append(out, s.meta.Dir+"/...") // the list of groups is complete, whatever was asked for
 	}
-	if !own(s.meta) || s.shallow {
+	if !own(s.meta) || s.Shallow {
 		return out
 	}
 	have := map[string]bool{}
@@ -170,7 +171,7 @@ func (u *Universe) relatives(s *Source) []string {
 	parent := s.meta.Dir
 	if (model.IsVersion(filepath.Base(s.meta.Dir)) || model.IsVersion(s.meta.Name)) && s.meta.Dir != moduleDir(s.meta) {
 		parent = filepath.Dir(s.meta.Dir)
-		if !have[parent] && hasGo(parent) && strings.HasPrefix(parent, moduleDir(s.meta)) {
+		if !have[parent] && len(goFiles(parent)) > 0 && strings.HasPrefix(parent, moduleDir(s.meta)) {
 			out = append(out, parent)
 		}
 	}
@@ -178,7 +179,7 @@ func (u *Universe) relatives(s *Source) []string {
 	for _, e := range entries {
 		dir := filepath.Join(parent, e.Name())
 		hidden := strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "_") || e.Name() == "testdata"
-		if e.IsDir() && !have[dir] && !hidden && (model.IsVersion(e.Name()) && hasGo(dir) ||
+		if e.IsDir() && !have[dir] && !hidden && (model.IsVersion(e.Name()) && len(goFiles(dir)) > 0 ||
 			model.IsVersion(packageName(dir))) {
 			out = append(out, dir)
 		}
@@ -188,17 +189,24 @@ func (u *Universe) relatives(s *Source) []string {
 
 // packageName returns the name that the first file in a folder gives its package; empty where there is none.
 func packageName(dir string) string {
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		if e.IsDir() || !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
-			continue
-		}
-		if f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, e.Name()), nil,
-			parser.PackageClauseOnly); err == nil {
+	for _, name := range goFiles(dir) {
+		if f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.PackageClauseOnly); err == nil {
 			return f.Name.Name
 		}
 	}
 	return ""
+}
+
+// goFiles returns the paths of the Go files in a folder, without tests.
+func goFiles(dir string) []string {
+	var out []string
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if !e.IsDir() && strings.HasSuffix(e.Name(), ".go") && !strings.HasSuffix(e.Name(), "_test.go") {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	return out
 }
 
 // listDependencies lists what the roots import, compiled.
@@ -206,7 +214,7 @@ func (u *Universe) listDependencies(ctx context.Context) error {
 	want := map[string]bool{}
 	for _, path := range u.rootPaths() {
 		s := u.sources[path]
-		if s.shallow {
+		if s.Shallow {
 			continue
 		}
 		for _, imp := range slices.Concat(s.Imports(), s.reads.refs) {
@@ -264,7 +272,7 @@ func (u *Universe) adoptDependencies() {
 		if u.sources[path] != nil || !own(p) || len(p.GoFiles) == 0 {
 			continue
 		}
-		if s := u.read(p); s.relevant() && !s.shallow {
+		if s := u.read(p); s.relevant() && !s.Shallow {
 			u.addRoot(s)
 		}
 	}
@@ -288,13 +296,6 @@ func moduleDir(p *packages.Package) string {
 	return p.Module.Dir
 }
 
-func hasGo(dir string) bool {
-	entries, _ := os.ReadDir(dir)
-	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
-		return !e.IsDir() && strings.HasSuffix(e.Name(), ".go") && !strings.HasSuffix(e.Name(), "_test.go")
-	})
-}
-
 // runtimeModule is the module that wiring imports.
 const runtimeModule = "apigen.dev"
 
@@ -315,4 +316,29 @@ func requiresRuntime(p *packages.Package) bool {
 		return false
 	}
 	return slices.ContainsFunc(f.Require, func(r *modfile.Require) bool { return r.Mod.Path == runtimeModule })
+}
+
+// ruleImports returns the packages that rules in CEL are run with, where any are there: they bring a library that
+// servers without rules neither compile nor link.
+func (u *Universe) ruleImports() []string {
+	for _, s := range u.sources {
+		if s.reads.needs&marker.NeedsCEL != 0 && u.runtime {
+			return u.options.RuleImports
+		}
+	}
+	return nil
+}
+
+// clientImports returns the packages that generated clients import, where any are asked for.
+func (u *Universe) clientImports() []string {
+	var out []string
+	wanted := false
+	for _, s := range u.sources {
+		wanted = wanted || s.root && s.reads.needs&marker.NeedsClients != 0
+		out = append(out, s.reads.ofClients...)
+	}
+	if !wanted {
+		return nil
+	}
+	return append(out, u.options.ClientImports...)
 }

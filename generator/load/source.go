@@ -14,7 +14,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"golang.org/x/tools/go/packages"
 
@@ -34,10 +33,14 @@ type Source struct {
 	// comments are those of the files, reads what the markers in them mean to the loader.
 	comments *Comments
 	reads    reads
-	// shallow: there are no markers but those that gather what lies below, so that types don't matter.
-	shallow bool
-	// root: read for its own sake, not for lack of export data. output: files may be written for it.
-	root, output bool
+	// Shallow: there are no markers but those that gather what lies below, so that types don't matter.
+	Shallow bool
+	// Output: files may be written for the package.
+	Output bool
+	// Types is the type-checked package, complete or not; nil where it isn't checked.
+	Types *types.Package
+	// root: read for its own sake, not for lack of export data.
+	root bool
 	// inGroup is the group that the files name above their package clauses; grouped tells the core group from none.
 	inGroup string
 	grouped bool
@@ -45,9 +48,8 @@ type Source struct {
 	// broken: a file doesn't parse. wrong: a declaration doesn't compile.
 	broken, wrong bool
 
-	types *types.Package
-	errs  []types.Error
-	busy  bool
+	errs []types.Error
+	busy bool
 }
 
 // read reads and parses a root. Syntax errors are diagnostics.
@@ -66,9 +68,9 @@ func (u *Universe) read(p *packages.Package) *Source {
 		}
 		u.parse(s, name, data)
 	}
-	s.comments.check()
+	u.collector(s, nil).disagreements(s.comments.Package.Markers)
 	s.inGroup, s.grouped = s.comments.group()
-	s.shallow = s.reads.collects && !s.reads.types
+	s.Shallow = s.reads.collects && !s.reads.types
 	slices.Sort(s.reads.named)
 	return s
 }
@@ -81,7 +83,7 @@ type reads struct {
 	// collects: there is a marker that collects what lies below, as +apigen:groups. types: there are others, which
 	// packages of API types have.
 	collects, types bool
-	needs           map[marker.Need]bool
+	needs           marker.Need
 	// named are packages that markers name, to be read for their types and markers; refs are those of other names, and
 	// ofClients those that matter to clients alone.
 	named, refs, ofClients []string
@@ -92,12 +94,7 @@ func (r *reads) add(m marker.Marker) {
 	r.types = r.types || m.OfAPI()
 	if d := m.Definition; d != nil {
 		r.collects = r.collects || d.Read.Collects
-		if d.Read.Needs != marker.NeedsNothing {
-			if r.needs == nil {
-				r.needs = map[marker.Need]bool{}
-			}
-			r.needs[d.Read.Needs] = true
-		}
+		r.needs |= d.Read.Needs
 		if d.Read.Packages != nil {
 			to := &r.refs
 			switch {
@@ -142,30 +139,53 @@ func (u *Universe) isGenerated(name string) bool {
 	return err == nil && replaceable(data)
 }
 
+// parse reads a file of a root.
 func (u *Universe) parse(s *Source, name string, data []byte) {
-	f, err := parser.ParseFile(u.fset, name, data, parser.ParseComments|parser.SkipObjectResolution)
-	var list scanner.ErrorList
-	if errors.As(err, &list) {
-		if generatedHeader(data) {
-			u.warnings.Add(list[0].Pos, "in a file that another tool generated: %s", list[0].Msg)
-			list = nil
-		}
-		for _, e := range list {
-			u.errs.Add(e.Pos, "%s", e.Msg)
-			s.broken = true
-		}
+	generated := generatedHeader(data)
+	f, list := u.parseFile(name, data, parser.ParseComments)
+	if len(list) > 0 && generated {
+		u.warnings.Add(list[0].Pos, "in a file that another tool generated: %s", list[0].Msg)
+		list = nil
 	}
-	if f == nil || f.Name == nil {
+	for _, e := range list {
+		u.errs.Add(e.Pos, "%s", e.Msg)
+		s.broken = true
+	}
+	if f == nil {
 		return
 	}
 	s.files = append(s.files, f)
-	s.generated[f] = generatedHeader(data)
-	c := newCollector(u.fset, f, s.comments)
-	c.reads, c.reporting, c.generated = &s.reads, true, s.generated[f]
+	s.generated[f] = generated
+	c := u.collector(s, f)
+	c.generated, c.lenient = generated, c.lenient || generated
 	c.collect()
-	if s.generated[f] {
+	if generated {
 		dropBodies(f)
 	}
+}
+
+// collector returns a collector that reports what is wrong with the markers of a root.
+func (u *Universe) collector(s *Source, f *ast.File) *collector {
+	c := newCollector(u.fset, f, s.comments)
+	c.reads, c.reporting, c.own = &s.reads, true, s.Own()
+	c.lenient = u.options.Lenient || !c.own
+	return c
+}
+
+// parseFile parses a file, or the text of one where it is not nil, with its syntax errors. The file is nil where it
+// lacks a package clause.
+func (u *Universe) parseFile(name string, text []byte, mode parser.Mode) (*ast.File, scanner.ErrorList) {
+	var source any
+	if text != nil {
+		source = text
+	}
+	f, err := parser.ParseFile(u.fset, name, source, mode|parser.SkipObjectResolution)
+	var list scanner.ErrorList
+	errors.As(err, &list)
+	if f != nil && f.Name == nil {
+		f = nil
+	}
+	return f, list
 }
 
 // Imports returns the import paths of the files, sorted.
@@ -179,27 +199,14 @@ func (s *Source) Imports() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
+var positionPattern = regexp.MustCompile(`^(.*?)(?::(\d+))?(?::(\d+))?$`)
+
 // parsePosition parses the file:line:col of the go command.
 func parsePosition(s string) token.Position {
-	var p token.Position
-	if s == "" || s == "-" {
-		return p
+	m := positionPattern.FindStringSubmatch(s)
+	if m == nil || s == "-" {
+		return token.Position{}
 	}
-	parts := strings.Split(s, ":")
-	numbers := []int{}
-	for len(parts) > 1 && len(numbers) < 2 {
-		n, err := strconv.Atoi(parts[len(parts)-1])
-		if err != nil {
-			break
-		}
-		numbers, parts = append(numbers, n), parts[:len(parts)-1]
-	}
-	p.Filename = strings.Join(parts, ":")
-	switch len(numbers) {
-	case 1:
-		p.Line = numbers[0]
-	case 2:
-		p.Line, p.Column = numbers[1], numbers[0]
-	}
-	return p
+	number := func(text string) int { n, _ := strconv.Atoi(text); return n }
+	return token.Position{Filename: m[1], Line: number(m[2]), Column: number(m[3])}
 }

@@ -153,12 +153,11 @@ type Read struct {
 	Named, OfClients bool
 }
 
-// Need is what the code needs that apigen generates for a marker.
+// Need is a set of what the code needs that apigen generates for a marker.
 type Need uint8
 
 // The needs.
 const (
-	NeedsNothing Need = iota
-	NeedsClients      // the libraries of clients
-	NeedsCEL          // the library that runs rules in CEL
+	NeedsClients Need = 1 << iota // the libraries of clients
+	NeedsCEL                      // the library that runs rules in CEL
 )

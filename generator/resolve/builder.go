@@ -15,7 +15,6 @@ type typeBuilder struct {
 	*faults
 
 	packages map[string]*model.Package
-	modules  map[string]*model.Module
 	named    map[string]*model.Type
 	shapes   map[types.Type]*model.Type
 	// markers counts those that were read of dependencies.
@@ -34,7 +33,6 @@ func newTypeBuilder(f *faults) *typeBuilder {
 	return &typeBuilder{
 		faults:   f,
 		packages: map[string]*model.Package{},
-		modules:  map[string]*model.Module{},
 		named:    map[string]*model.Type{},
 		shapes:   map[types.Type]*model.Type{},
 		markers:  map[*model.Package]int{},
@@ -50,8 +48,8 @@ func (b *typeBuilder) packagesOf(roots []*load.Source) []*model.Package {
 		out = append(out, b.root(s))
 	}
 	for i, s := range roots {
-		if s.Types() != nil && s.Checked() {
-			b.scope(out[i], s.Types(), s)
+		if s.Types != nil && !s.Shallow {
+			b.scope(out[i], s.Types, s)
 		}
 	}
 	b.expand()

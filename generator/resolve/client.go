@@ -159,10 +159,9 @@ func (b *clientBuilder) clientModule(c *model.Clients) bool {
 			return false
 		}
 		info, _ := b.u.Info(path)
-		m := info.Module
-		if m != nil && !m.Replaced && m.Version != "" && semver.Compare(m.Version, clientLeast) < 0 {
+		if info.Version != "" && !info.Replaced && semver.Compare(info.Version, clientLeast) < 0 {
 			b.errorf(c.Pos, "clients need %s %s or newer, and this module requires %s: run go get %s@%s",
-				clientModule, clientLeast, m.Version, clientModule, b.clientVersion())
+				clientModule, clientLeast, info.Version, clientModule, b.clientVersion())
 			return false
 		}
 	}
@@ -172,9 +171,8 @@ func (b *clientBuilder) clientModule(c *model.Clients) bool {
 // clientVersion returns the version of client-go that goes with the module's apimachinery.
 func (b *clientBuilder) clientVersion() string {
 	const newest = "v0.37.2"
-	if info, ok := b.u.Info(metaPath); ok && info.Module != nil && semver.Compare(info.Module.Version,
-		clientLeast) >= 0 {
-		return info.Module.Version
+	if info, ok := b.u.Info(metaPath); ok && semver.Compare(info.Version, clientLeast) >= 0 {
+		return info.Version
 	}
 	return newest
 }

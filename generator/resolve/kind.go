@@ -71,7 +71,7 @@ func lists(f *faults, p *model.Package) {
 		if x := itemsOf(t); x.JSON != "items" && x.Tag != "" {
 			f.errorf(x.Pos, "the items of a list are called \"items\" on the wire: write `json:\"items\"`")
 		}
-		if s := f.u.Root(p.Path); s != nil && s.Output() && !t.IsObject() {
+		if s := f.u.Root(p.Path); s != nil && s.Output && !t.IsObject() {
 			f.errorf(t.Pos, "%s is the list of kind %s, and no object: mark it with +kubebuilder:object:root=true or "+
 				"+k8s:deepcopy-gen:interfaces=%s.Object", t.Name, item.Name, runtimePath)
 		}

@@ -21,7 +21,7 @@ func (b *typeBuilder) pkg(p *types.Package) *model.Package {
 	b.packages[p.Path()] = m
 	if info, ok := b.u.Info(p.Path()); ok {
 		m.Dir = info.Dir
-		m.Module = b.module(info.Module)
+		m.Module = info.Module
 		if m.Name == "" {
 			m.Name = info.Name
 		}
@@ -35,24 +35,14 @@ func (b *typeBuilder) pkg(p *types.Package) *model.Package {
 	return m
 }
 
-func (b *typeBuilder) module(m *load.Module) *model.Module {
-	if m == nil {
-		return nil
-	}
-	if b.modules[m.Path] == nil {
-		b.modules[m.Path] = &model.Module{Path: m.Path, Dir: m.Dir, Own: m.Own}
-	}
-	return b.modules[m.Path]
-}
-
 // root builds a package that is read from source, its declarations aside.
 func (b *typeBuilder) root(s *load.Source) *model.Package {
-	tp := s.Types()
+	tp := s.Types
 	if tp == nil {
 		tp = types.NewPackage(s.Path(), s.Name())
 	}
 	m := b.pkg(tp)
-	m.Output = s.Output()
+	m.Output = s.Output
 	m.Declared = b.u.Declared(s)
 	m.Imports, m.RegistersInInit = s.Imports(), s.Registers()
 	return m

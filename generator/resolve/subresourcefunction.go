@@ -40,11 +40,11 @@ func described(hub *model.Type, s *model.Subresource) string {
 // subresourceTypes reads what the functions of a kind's subresources take and answer: of these the fields matter.
 func (b *typeBuilder) subresourceTypes(home *model.Package, t *model.Type) {
 	s := b.u.Root(home.Path)
-	if s == nil || s.Types() == nil || t.Kind == nil {
+	if s == nil || s.Types == nil || t.Kind == nil {
 		return
 	}
 	for _, m := range t.Kind.Subresources {
-		if f, ok := s.Types().Scope().Lookup(functionName(t, camel(m.Name))).(*types.Func); ok {
+		if f, ok := s.Types.Scope().Lookup(functionName(t, camel(m.Name))).(*types.Func); ok {
 			b.payloadTypes(f)
 		}
 	}
