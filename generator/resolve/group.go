@@ -182,30 +182,27 @@ func (b *groupBuilder) unversioned(g *model.Group, known map[string]*model.Resou
 // internal returns the hub: the package that a version's conversions name, or the parent of a version, as long as it is
 // of the group and no version itself.
 func internal(g *model.Group, pkgs []*model.Package) *model.Package {
-	candidate := func(importPath string) *model.Package {
-		for _, p := range pkgs {
-			if p.Path == importPath && p.Version == "" && p.HasGroup && p.Group == g.Name && len(p.Types) > 0 {
-				return p
+	candidate := func(importPaths ...string) *model.Package {
+		for _, importPath := range importPaths {
+			for _, p := range pkgs {
+				if p.Path == importPath && p.Version == "" && p.HasGroup && p.Group == g.Name && len(p.Types) > 0 {
+					return p
+				}
 			}
 		}
 		return nil
 	}
 	for _, p := range pkgs {
-		if !p.HasGroup || p.Group != g.Name || p.Version == "" {
-			continue
-		}
-		for _, peer := range p.ConversionPeers {
-			if c := candidate(peer); c != nil {
+		if p.HasGroup && p.Group == g.Name && p.Version != "" {
+			if c := candidate(p.ConversionPeers...); c != nil {
 				return c
 			}
 		}
 	}
 	for _, v := range g.Versions {
 		home := v.Package.Home()
-		for _, peer := range home.ConversionPeers {
-			if c := candidate(peer); c != nil {
-				return c
-			}
+		if c := candidate(home.ConversionPeers...); c != nil {
+			return c
 		}
 		if c := candidate(path.Dir(home.Path)); c != nil && len(kinds(c)) > 0 {
 			return c
@@ -221,18 +218,16 @@ func wiring(g *model.Group) *model.WiringPackage {
 		if p.Module == nil || !p.Module.Own {
 			continue
 		}
+		parent, dir := path.Dir(p.Path), filepath.Dir(p.Dir)
 		if p.Dir == p.Module.Dir || p.Serves != nil && !model.IsVersion(path.Base(p.Path)) {
-			return &model.WiringPackage{Path: p.Path + "/wiring", Name: "wiring", Dir: filepath.Join(p.Dir, "wiring")}
+			parent, dir = p.Path, p.Dir
 		}
-		return &model.WiringPackage{
-			Path: path.Join(path.Dir(p.Path), "wiring"), Name: "wiring", Dir: filepath.Join(filepath.Dir(p.Dir),
-				"wiring"),
-		}
+		return &model.WiringPackage{Path: path.Join(parent, "wiring"), Name: "wiring", Dir: filepath.Join(dir, "wiring")}
 	}
 	return nil
 }
 
-// plural returns the name of a resource that no marker names: that of the tool which the kind is marked for.
+// plural returns the name of a resource without a marker for it, as the tool that the kind is marked for forms it.
 func plural(r *model.Resource) string {
 	if slices.ContainsFunc(r.Versions, func(v model.ResourceVersion) bool { return v.Type.Kind.Kubebuilder }) {
 		return model.KubebuilderPlural(r.Kind)

@@ -116,9 +116,8 @@ func (b *typeBuilder) function(f *types.Func, c *load.Comments) *model.Func {
 	out.Doc = said.Doc
 	b.marked(out.Package, said.Markers.ToFunc(out))
 	if slices.ContainsFunc(hookPrefixes, func(p string) bool { return strings.HasPrefix(f.Name(), p) }) {
-		sig := f.Signature()
-		for i := range sig.Params().Len() {
-			if p, ok := types.Unalias(sig.Params().At(i).Type()).(*types.Pointer); ok {
+		for v := range f.Signature().Params().Variables() {
+			if p, ok := types.Unalias(v.Type()).(*types.Pointer); ok {
 				b.typ(p)
 			}
 		}
@@ -185,11 +184,7 @@ func (b *typeBuilder) readConstant(d *model.Default) {
 	if d == nil || d.Ref == nil {
 		return
 	}
-	p, err := b.u.Import(d.Ref.Path)
-	if err != nil {
-		return
-	}
-	if c, ok := p.Scope().Lookup(d.Ref.Name).(*types.Const); ok {
+	if c, _ := lookup[*types.Const](b.u, d.Ref.Path, d.Ref.Name); c != nil {
 		d.JSON, _ = constantJSON(c.Val())
 	}
 }

@@ -100,8 +100,8 @@ func pointedTo(f *model.Func) iter.Seq[*model.Type] {
 func (b *typeBuilder) payloadTypes(f *types.Func) {
 	sig := f.Signature()
 	for _, tuple := range []*types.Tuple{sig.Params(), sig.Results()} {
-		for i := range tuple.Len() {
-			p, ok := types.Unalias(tuple.At(i).Type()).(*types.Pointer)
+		for v := range tuple.Variables() {
+			p, ok := types.Unalias(v.Type()).(*types.Pointer)
 			if !ok {
 				continue
 			}

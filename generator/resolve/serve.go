@@ -125,12 +125,8 @@ func (b *serveBuilder) versionOf(m, from *model.Package, at model.PackageRequest
 
 // groupConstant returns the value of the package's constant GroupName, and whether there is one.
 func (f *faults) groupConstant(importPath string) (string, bool) {
-	tp, err := f.u.Import(importPath)
-	if err != nil {
-		return "", false
-	}
-	c, ok := tp.Scope().Lookup("GroupName").(*types.Const)
-	if !ok || c.Val().Kind() != constant.String {
+	c, _ := lookup[*types.Const](f.u, importPath, "GroupName")
+	if c == nil || c.Val().Kind() != constant.String {
 		return "", false
 	}
 	return constant.StringVal(c.Val()), true
@@ -271,20 +267,13 @@ func (b *serveBuilder) kindMarkers(
 
 // signatures reads those of a kind's methods: the server may call them.
 func (b *serveBuilder) signatures(t *model.Type) {
-	tp, err := b.u.Import(t.Package.Path)
-	if err != nil {
+	obj, _ := lookup[*types.TypeName](b.u, t.Package.Path, t.Name)
+	if obj == nil {
 		return
 	}
-	obj, ok := tp.Scope().Lookup(t.Name).(*types.TypeName)
-	if !ok {
-		return
-	}
-	n, ok := obj.Type().(*types.Named)
-	if !ok {
-		return
-	}
-	for i := range n.NumMethods() {
-		f := n.Method(i)
-		t.Methods[f.Name()] = b.fn(f, true)
+	if n, ok := obj.Type().(*types.Named); ok {
+		for f := range n.Methods() {
+			t.Methods[f.Name()] = b.fn(f, true)
+		}
 	}
 }

@@ -43,3 +43,21 @@ func (b *groupBuilder) verbs(r *model.Resource) {
 	slices.Sort(r.Verbs)
 	r.Verbs = slices.Compact(r.Verbs)
 }
+
+// resolveStoragePrefix decides where a resource's keys are. A prefix of any version holds for all versions.
+func (b *groupBuilder) resolveStoragePrefix(r *model.Resource) {
+	for _, rv := range r.Versions {
+		k := rv.Type.Kind
+		switch {
+		case k.StoragePrefix == "":
+		case k.Virtual || r.Virtual():
+			b.errorf(k.StoragePrefixPos, "marker \"+apigen:storagePrefix\" says where %s is stored, and nothing is "+
+				"stored of it", r.Kind)
+		case r.StoragePrefix != "" && r.StoragePrefix != k.StoragePrefix:
+			b.errorf(k.StoragePrefixPos, "kind %s is stored below %s here, but below %s in another version: all "+
+				"versions share their keys", r.Kind, k.StoragePrefix, r.StoragePrefix)
+		default:
+			r.StoragePrefix = k.StoragePrefix
+		}
+	}
+}
