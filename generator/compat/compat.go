@@ -91,9 +91,9 @@ type site struct {
 
 func (d *diff) at(p place) site { return site{d, p} }
 
-func (s site) add(rule Rule, message string) {
+func (s site) add(rule Rule, format string, args ...any) {
 	f := Finding{
-		Rule: rule, Level: rule.Level, Message: message,
+		Rule: rule, Level: rule.Level, Message: fmt.Sprintf(format, args...),
 		Group: s.place.group, Version: s.place.version, Kind: s.kind, Path: s.path, Pos: s.pos, Old: s.old,
 	}
 	if f.Level == Break && alpha(f.Version) {
@@ -105,14 +105,14 @@ func (s site) add(rule Rule, message string) {
 // changed adds a finding where a property has another value now; absent stands for an empty one.
 func (s site) changed(rule Rule, property, was, is, absent string) {
 	if was != is {
-		s.add(rule, fmt.Sprintf("the %s was %s, and is %s", property, cmp.Or(was, absent), cmp.Or(is, absent)))
+		s.add(rule, "the %s was %s, and is %s", property, cmp.Or(was, absent), cmp.Or(is, absent))
 	}
 }
 
 // each adds a finding for each of the names that are in one list and not in another.
 func (s site) each(rule Rule, in, notIn []string, format string) {
 	for _, name := range missing(in, notIn) {
-		s.add(rule, fmt.Sprintf(format, name))
+		s.add(rule, format, name)
 	}
 }
 

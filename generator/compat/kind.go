@@ -2,7 +2,6 @@ package compat
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -29,7 +28,7 @@ func (d *diff) group(o, n *model.Group) {
 	for _, r := range n.Resources {
 		if old := resourceOf(o, r.Kind); len(r.Served()) > 0 && (old == nil || len(old.Served()) == 0) {
 			d.at(place{group: n.Name, kind: r.Kind, pos: r.Served()[0].Type.Pos}).add(kindAdded,
-				"the kind is new, in "+strings.Join(versions(r), ", "))
+				"the kind is new, in %s", strings.Join(versions(r), ", "))
 		}
 	}
 }
@@ -110,7 +109,7 @@ func (s site) names(o, n *model.Resource) {
 	s.changed(resourceRenamed, "resource", o.Plural, n.Plural, "")
 	s.changed(scopeChanged, "kind", scope(o), scope(n), "")
 	if o.ListKind != n.ListKind {
-		s.add(listKindChanged, fmt.Sprintf("lists were %s, and are %s", o.ListKind, n.ListKind))
+		s.add(listKindChanged, "lists were %s, and are %s", o.ListKind, n.ListKind)
 	}
 	s.changed(singularChanged, "singular", o.Singular, n.Singular, "")
 	s.each(shortNameRemoved, o.ShortNames, n.ShortNames, "the short name %s is gone")
@@ -147,8 +146,8 @@ func scope(r *model.Resource) string {
 func (s site) provider(o, n *model.Resource) {
 	switch {
 	case !o.Virtual() && n.Virtual():
-		s.add(storageRemoved, "objects were stored, and come from a provider with the verbs "+strings.Join(n.Verbs,
-			", "))
+		s.add(storageRemoved, "objects were stored, and come from a provider with the verbs %s",
+			strings.Join(n.Verbs, ", "))
 		return
 	case o.Virtual() && !n.Virtual():
 		s.add(storageAdded, "objects came from a provider, and are stored")
@@ -164,18 +163,18 @@ func (s site) storage(o, n *model.Resource) {
 		return
 	}
 	if o.StoragePrefix != n.StoragePrefix {
-		s.add(prefixChanged, fmt.Sprintf("objects were stored below %s, and are stored below %s", prefix(o), prefix(n)))
+		s.add(prefixChanged, "objects were stored below %s, and are stored below %s", prefix(o), prefix(n))
 	}
 	if o.Storage == nil || n.Storage == nil || o.Storage.Name == n.Storage.Name {
 		return
 	}
 	if versionOf(n.Versions, o.Storage.Name) == nil {
-		s.add(storedVersionDropped, fmt.Sprintf("objects were stored as %s, which doesn't exist any more",
-			o.Storage.Name))
+		s.add(storedVersionDropped, "objects were stored as %s, which doesn't exist any more",
+			o.Storage.Name)
 		return
 	}
-	s.add(storageChanged, fmt.Sprintf("objects were stored as %s, and are stored as %s", o.Storage.Name,
-		n.Storage.Name))
+	s.add(storageChanged, "objects were stored as %s, and are stored as %s", o.Storage.Name,
+		n.Storage.Name)
 }
 
 // prefix names the key prefix of a resource.
@@ -197,8 +196,8 @@ func (s site) version(was, is *model.Type) {
 	}
 	if n.ReturnDeletedObject != o.ReturnDeletedObject {
 		answers := map[bool]string{false: "a Status", true: "the object"}
-		s.add(deletionChanged, fmt.Sprintf("a deletion answered with %s, and answers with %s",
-			answers[o.ReturnDeletedObject], answers[n.ReturnDeletedObject]))
+		s.add(deletionChanged, "a deletion answered with %s, and answers with %s",
+			answers[o.ReturnDeletedObject], answers[n.ReturnDeletedObject])
 	}
 	s.each(selectableRemoved, selectable(o), selectable(n), "field selectors may no longer name %s")
 	s.columns(o, n)
@@ -226,13 +225,13 @@ func (s site) columns(o, n *model.Kind) {
 	for _, was := range o.Columns {
 		i := slices.IndexFunc(n.Columns, func(c model.Column) bool { return c.Name == was.Name })
 		if i < 0 {
-			s.add(columnRemoved, fmt.Sprintf("the column %s is gone", was.Name))
+			s.add(columnRemoved, "the column %s is gone", was.Name)
 			continue
 		}
 		is := n.Columns[i]
 		if was.Type != is.Type || was.JSONPath != is.JSONPath || was.Method != is.Method {
-			s.add(columnChanged, fmt.Sprintf("the column %s showed %s (%s), and shows %s (%s)", was.Name,
-				was.JSONPath+was.Method, was.Type, is.JSONPath+is.Method, is.Type))
+			s.add(columnChanged, "the column %s showed %s (%s), and shows %s (%s)", was.Name,
+				was.JSONPath+was.Method, was.Type, is.JSONPath+is.Method, is.Type)
 		}
 	}
 }

@@ -115,10 +115,8 @@ func disorder(own, all []model.Rule) (model.Position, string) {
 
 // fits reports whether a JSON value can be one of a type.
 func fits(value string, t *model.Type) bool {
-	var v any
-	d := json.NewDecoder(strings.NewReader(value))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
+	v, err := model.JSONValue(value)
+	if err != nil {
 		return t.IsString()
 	}
 	if t.Form != model.Basic {

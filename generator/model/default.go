@@ -20,8 +20,11 @@ func JSONString(s string) string {
 }
 
 // Value returns what the literal says, numbers as they are written.
-func (d *Default) Value() (any, error) {
-	decoder := json.NewDecoder(strings.NewReader(d.JSON))
+func (d *Default) Value() (any, error) { return JSONValue(d.JSON) }
+
+// JSONValue returns the value of a JSON text, with numbers as they are written.
+func JSONValue(text string) (any, error) {
+	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {

@@ -222,7 +222,9 @@ func wiring(g *model.Group) *model.WiringPackage {
 		if p.Dir == p.Module.Dir || p.Serves != nil && !model.IsVersion(path.Base(p.Path)) {
 			parent, dir = p.Path, p.Dir
 		}
-		return &model.WiringPackage{Path: path.Join(parent, "wiring"), Name: "wiring", Dir: filepath.Join(dir, "wiring")}
+		return &model.WiringPackage{
+			Path: path.Join(parent, "wiring"), Name: "wiring", Dir: filepath.Join(dir, "wiring"),
+		}
 	}
 	return nil
 }

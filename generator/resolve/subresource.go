@@ -186,8 +186,8 @@ func (b *subresourceBuilder) fieldSubresource(s *model.Subresource, name string)
 		}
 	}
 	if s.Field = field(r.Hub, name); s.Field == nil {
-		return b.refuse(s.Pos, "subresource %s of %s: the hub %s.%s has no field %s", s.Name, r.Kind, r.Hub.Package.Name,
-			r.Hub.Name, name)
+		return b.refuse(s.Pos, "subresource %s of %s: the hub %s.%s has no field %s", s.Name, r.Kind,
+			r.Hub.Package.Name, r.Hub.Name, name)
 	}
 	if s.Subpath || len(s.Methods) > 0 || s.ContentType != "" {
 		return b.refuse(s.Pos, "subresource %s of %s is a field: methods=, subpath= and contentType= mean nothing here",
