@@ -70,7 +70,6 @@ func Compare(before, after *model.Program) []Finding {
 	return d.findings
 }
 
-// diff is the state of one comparison.
 type diff struct {
 	// types resolves the types of both.
 	types    *schema.Resolver
@@ -83,7 +82,6 @@ type place struct {
 	pos, old                   model.Position
 }
 
-// site is a place to which findings are added.
 type site struct {
 	*diff
 	place
@@ -116,7 +114,6 @@ func (s site) each(rule Rule, in, notIn []string, format string) {
 	}
 }
 
-// missing returns the names that are in one list and not in another.
 func missing(in, notIn []string) []string {
 	return slices.DeleteFunc(slices.Clone(in), func(name string) bool { return slices.Contains(notIn, name) })
 }

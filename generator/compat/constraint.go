@@ -9,14 +9,12 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// bound is a limit of a value.
 type bound struct {
 	name  string
 	lower bool
 	of    func(*model.Schema) *float64
 }
 
-// limits are all bounds with a lower or an upper end.
 var limits = []bound{
 	{"minimum", true, func(s *model.Schema) *float64 { return s.Minimum }},
 	{"maximum", false, func(s *model.Schema) *float64 { return s.Maximum }},
@@ -36,7 +34,6 @@ func count(n *int64) *float64 {
 	return &f
 }
 
-// bounds reports bounds that are new or narrower.
 func (s site) bounds(o, n schema.Layers) {
 	for _, b := range limits {
 		was, is := o.Strictest(b.of, b.lower), n.Strictest(b.of, b.lower)
@@ -76,7 +73,6 @@ func number(f *float64) string {
 	return strconv.FormatFloat(*f, 'g', -1, 64)
 }
 
-// rules reports validation rules that are new.
 func (s site) rules(o, n schema.Layers) {
 	for _, p := range missing(n.Patterns(), o.Patterns()) {
 		if was := missing(o.Patterns(), n.Patterns()); len(was) > 0 {

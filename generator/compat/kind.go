@@ -8,7 +8,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// group compares two states of a group.
 func (d *diff) group(o, n *model.Group) {
 	here := place{group: o.Name, pos: groupPosition(n), old: groupPosition(o)}
 	d.preferred(here, o, n)
@@ -104,7 +103,6 @@ func (s site) gone(was *model.Type) {
 	}
 }
 
-// names compares the names, the scope and the subresources of a resource.
 func (s site) names(o, n *model.Resource) {
 	s.changed(resourceRenamed, "resource", o.Plural, n.Plural, "")
 	s.changed(scopeChanged, "kind", scope(o), scope(n), "")
@@ -177,12 +175,10 @@ func (s site) storage(o, n *model.Resource) {
 		n.Storage.Name)
 }
 
-// prefix names the key prefix of a resource.
 func prefix(r *model.Resource) string {
 	return cmp.Or(r.StoragePrefix, "the group's name and "+r.Plural)
 }
 
-// version compares a kind in one version.
 func (s site) version(was, is *model.Type) {
 	o, n := kindOf(was), kindOf(is)
 	if n.IsDeprecated && !o.IsDeprecated || n.Deprecated != "" && o.Deprecated == "" && !o.IsDeprecated {
@@ -212,7 +208,6 @@ func kindOf(t *model.Type) *model.Kind {
 	return t.Kind
 }
 
-// selectable returns the paths that field selectors may name.
 func selectable(k *model.Kind) []string {
 	var out []string
 	for _, f := range k.Selectable {

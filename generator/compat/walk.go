@@ -20,7 +20,6 @@ type walk struct {
 
 type pair struct{ old, new *schema.Type }
 
-// object compares two structs.
 func (w walk) object(here place, was, is *schema.Type) {
 	if w.seen[pair{was, is}] {
 		return
@@ -86,7 +85,6 @@ func renames(before, after map[string]*schema.Property) map[string]string {
 	return out
 }
 
-// field compares two states of a field and of its value.
 func (w walk) field(here place, o, n *schema.Property) {
 	s := w.at(here)
 	switch {
@@ -112,7 +110,6 @@ func (s site) defaults(was, is string) {
 	}
 }
 
-// value compares two states of a value and of its fields or elements.
 func (w walk) value(here place, o, n schema.Value) {
 	s := w.at(here)
 	s.changed(typeChanged, "type", string(o.JSON), string(n.JSON), "")
@@ -183,7 +180,6 @@ func (s site) enums(was, is []string) {
 	}
 }
 
-// merging compares how server-side apply merges a value.
 func (s site) merging(o, n schema.Layers) {
 	list := func(s *model.Schema) string { return s.ListType }
 	keys := func(s *model.Schema) string { return strings.Join(s.ListMapKeys, ", ") }
@@ -242,7 +238,6 @@ func enum(layers schema.Layers) []string {
 	return values
 }
 
-// fields returns the properties of a struct by their JSON names.
 func fields(t *schema.Type) map[string]*schema.Property {
 	out := map[string]*schema.Property{}
 	for _, p := range t.Properties() {

@@ -24,7 +24,6 @@ func Defaults(types []*model.Type) []Finding {
 	return r.findings
 }
 
-// value judges one default. It accepts any default of a type parameter.
 func (r *referee) value(d *model.Default, t *model.Type, omit func()) {
 	if d == nil || t.Pointee().Form == model.TypeParam {
 		return
@@ -83,7 +82,6 @@ func (c *defaultCheck) constant(value any, t *model.Type, rules []model.Rule) {
 		strings.Join(constants, ", "), t.Name)
 }
 
-// rules reports the rules that a value breaks.
 func (c *defaultCheck) rules(subject string, value any, t *model.Type, rules []model.Rule) {
 	for i := range rules {
 		if message := violates(value, &rules[i], t); message != "" {
@@ -133,7 +131,6 @@ func (c *defaultCheck) inner(value any, t *model.Type, s *model.Schema) {
 	}
 }
 
-// part checks a part of a default.
 func (c *defaultCheck) part(value any, t *model.Type, s *model.Schema, rules []model.Rule) {
 	at := t.Pointee()
 	if flexible(at, s) {

@@ -12,7 +12,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// updateWords are what an update may be kept from.
 var updateWords = []string{"NoSet", "NoUnset", "NoModify", "NoAddItem", "NoRemoveItem"}
 
 // flexible reports whether a schema or a type leaves open what the JSON of values is.
@@ -43,7 +42,6 @@ func opaque(t *model.Type) bool {
 	return false
 }
 
-// suits reports whether values of the type are what a check is for.
 func suits(r *model.Rule, t *model.Type, want string) bool {
 	switch want {
 	case "numbers":
@@ -90,7 +88,6 @@ var opposite = map[model.Check]model.Check{
 	model.MinProperties: model.MaxProperties,
 }
 
-// disorder finds a lower bound above an upper one, where one of the two is among the own rules.
 func disorder(own, all []model.Rule) (model.Position, string) {
 	for _, low := range all {
 		for _, high := range all {
@@ -113,7 +110,6 @@ func disorder(own, all []model.Rule) (model.Position, string) {
 	return model.Position{}, ""
 }
 
-// fits reports whether a JSON value can be one of a type.
 func fits(value string, t *model.Type) bool {
 	v, err := model.JSONValue(value)
 	if err != nil {

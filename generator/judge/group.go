@@ -6,7 +6,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// group judges an API group.
 func (r *referee) group(g *model.Group) {
 	r.shortNames(g)
 	for _, x := range g.Resources {

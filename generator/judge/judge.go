@@ -90,7 +90,6 @@ func (r *referee) add(severity Severity, pos model.Position, format string, args
 	})
 }
 
-// faultf reports a fault of a marker.
 func (r *referee) faultf(pos model.Position, format string, args ...any) {
 	r.add(Fault, pos, format, args...)
 }
@@ -120,7 +119,6 @@ func (r *referee) of(s *model.Schema) *model.Schema {
 	return s
 }
 
-// typ judges a named type.
 func (r *referee) typ(t *model.Type) {
 	r.schema(t, &t.Schema, nil, t.Name)
 	r.fitDefault(t.Default, t, nil, func() { t.Default = nil })
@@ -131,7 +129,6 @@ func (r *referee) typ(t *model.Type) {
 	}
 }
 
-// fields judges the fields of a struct.
 func (r *referee) fields(t *model.Type) {
 	r.duplicates(t)
 	for _, f := range t.Fields {

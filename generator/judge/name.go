@@ -9,7 +9,6 @@ import (
 	"apigen.dev/generator/spelling"
 )
 
-// names judges the names that the types of a package have on the wire.
 func (r *referee) names(p *model.Package) {
 	for _, t := range p.Types {
 		if t.Kind != nil && p.Version != "" {

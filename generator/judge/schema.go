@@ -239,7 +239,6 @@ func insteadFor(rule *model.Rule, t *model.Type, want string) string {
 		rule.Text)
 }
 
-// enum judges the values of an enumeration.
 func (r *referee) enum(rule *model.Rule, t *model.Type, s *model.Schema, name string) {
 	if flexible(t, s) {
 		return
@@ -293,7 +292,6 @@ func otherKey(elem *model.Type, key string) string {
 	return ""
 }
 
-// keys judges the keys of a list.
 func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
 	if t != nil && t.Elem != nil && len(s.ListMapKeys) > 0 && s.ListType != "map" &&
 		r.of(&t.Schema).ListType != "map" && (s.Rule(model.Unique) == nil || s.ListType == "set") {

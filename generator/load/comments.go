@@ -10,14 +10,13 @@ import (
 	"apigen.dev/generator/marker"
 )
 
-// collector reads the comments of one file.
 type collector struct {
 	fset     *token.FileSet
 	file     *ast.File
 	comments *Comments
 	// read are the comment groups that belong to a declaration or to the package clause.
 	read map[*ast.CommentGroup]bool
-	// reads takes what markers mean to the loader; it may be nil.
+	// reads takes what markers mean to the loader.
 	reads *reads
 	// reporting: faults of markers are noted. lenient: they are warnings, for the user can't mend them or doesn't want
 	// to. own: the file is in a module of the user's. generated: another tool wrote it.
@@ -25,7 +24,8 @@ type collector struct {
 }
 
 func newCollector(fset *token.FileSet, f *ast.File, comments *Comments) *collector {
-	return &collector{fset: fset, file: f, comments: comments, read: map[*ast.CommentGroup]bool{}}
+	return &collector{fset: fset, file: f, comments: comments, read: map[*ast.CommentGroup]bool{},
+		reads: new(reads)}
 }
 
 // report notes a fault of a marker.
@@ -46,17 +46,9 @@ func (c *collector) warn(pos token.Position, message string) {
 	}
 }
 
-// disagreements reports markers that contradict each other.
 func (c *collector) disagreements(ms marker.Markers) {
 	for _, e := range ms.Disagreements() {
 		c.report(e.Pos, e.Message)
-	}
-}
-
-// see notes what a marker means to the loader.
-func (c *collector) see(m marker.Marker) {
-	if c.reads != nil {
-		c.reads.add(m)
 	}
 }
 
@@ -172,7 +164,6 @@ func (c *collector) fields(owner string, expr ast.Expr) {
 	})
 }
 
-// embeddedName returns the identifier that names an embedded field.
 func embeddedName(e ast.Expr) *ast.Ident {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -247,7 +238,7 @@ func (c *collector) parse(g *ast.CommentGroup, place marker.Place, detached bool
 			}
 			continue
 		}
-		c.see(m)
+		c.reads.add(m)
 		if detached && err == nil && ofPackage(m, place) {
 			c.comments.Package.Markers = append(c.comments.Package.Markers, m)
 			continue
@@ -282,7 +273,6 @@ func (c *collector) schemaMethod(d *ast.FuncDecl, name string) {
 	c.comments.byName[name] = n
 }
 
-// receiverName returns the name of the type that a method is declared on.
 func receiverName(d *ast.FuncDecl) string {
 	if len(d.Recv.List) == 0 {
 		return ""

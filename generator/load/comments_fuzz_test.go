@@ -38,7 +38,7 @@ func FuzzComments(f *testing.F) {
 		}
 		c := newComments()
 		collect := newCollector(fset, file, c)
-		collect.reads, collect.reporting = new(reads), true
+		collect.reporting = true
 		collect.collect()
 		collect.disagreements(c.Package.Markers)
 		for _, f := range append(c.errs, c.warnings...) {

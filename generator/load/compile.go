@@ -79,7 +79,6 @@ func (u *Universe) Compile(ctx context.Context, files, others []File, removed fu
 	return c.diagnostics, nil
 }
 
-// compilation is the state of one Compile.
 type compilation struct {
 	*Universe
 	old         *Universe

@@ -57,7 +57,6 @@ func (u *Universe) Lacks(path string) error {
 	return visit(u.metas[path])
 }
 
-// importsOf returns the imports of a file, with their paths.
 func importsOf(f *ast.File) iter.Seq2[string, *ast.ImportSpec] {
 	return func(yield func(string, *ast.ImportSpec) bool) {
 		for _, spec := range f.Imports {

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -211,35 +210,33 @@ func goFiles(dir string) []string {
 
 // listDependencies lists what the roots import, compiled.
 func (u *Universe) listDependencies(ctx context.Context) error {
-	want := map[string]bool{}
+	var imports, ofClients []string
+	var needs marker.Need
 	for _, path := range u.rootPaths() {
 		s := u.sources[path]
-		if s.Shallow {
-			continue
+		needs, ofClients = needs|s.reads.needs, append(ofClients, s.reads.ofClients...)
+		if !s.Shallow {
+			imports = slices.Concat(imports, s.Imports(), s.reads.refs)
+			u.runtime = u.runtime || requiresRuntime(s.meta)
 		}
-		for _, imp := range slices.Concat(s.Imports(), s.reads.refs) {
-			want[imp] = true
-		}
-		u.runtime = u.runtime || requiresRuntime(s.meta)
 	}
-	extras := slices.Concat(u.options.Imports, u.peers)
+	imports = slices.Concat(imports, u.options.Imports, u.peers)
 	if u.runtime {
-		extras = append(extras, u.options.RuntimeImports...)
+		imports = append(imports, u.options.RuntimeImports...)
 	}
-	extras = slices.Concat(extras, u.clientImports(), u.ruleImports())
-	for _, imp := range extras {
-		want[imp] = true
+	if u.runtime && needs&marker.NeedsCEL != 0 { // a library that servers without rules neither compile nor link
+		imports = append(imports, u.options.RuleImports...)
 	}
-	var patterns []string
-	for imp := range want {
-		if imp != "C" && imp != "unsafe" && u.sources[imp] == nil {
-			patterns = append(patterns, imp)
-		}
+	if needs&marker.NeedsClients != 0 {
+		imports = slices.Concat(imports, ofClients, u.options.ClientImports)
 	}
+	slices.Sort(imports)
+	patterns := slices.DeleteFunc(slices.Compact(imports), func(imp string) bool {
+		return imp == "C" || imp == "unsafe" || u.sources[imp] != nil
+	})
 	if len(patterns) == 0 {
 		return nil
 	}
-	sort.Strings(patterns)
 	if err := u.listExports(ctx, patterns); err != nil {
 		return err
 	}
@@ -247,7 +244,6 @@ func (u *Universe) listDependencies(ctx context.Context) error {
 	return nil
 }
 
-// addMetas adds packages and their dependencies to the metadata.
 func (u *Universe) addMetas(pkgs []*packages.Package) {
 	packages.Visit(pkgs, nil, func(p *packages.Package) {
 		if u.metas[p.PkgPath] == nil || u.metas[p.PkgPath].ExportFile == "" && u.sources[p.PkgPath] == nil {
@@ -285,7 +281,7 @@ func (u *Universe) rootPaths() []string {
 			out = append(out, path)
 		}
 	}
-	sort.Strings(out)
+	slices.Sort(out)
 	return out
 }
 
@@ -316,29 +312,4 @@ func requiresRuntime(p *packages.Package) bool {
 		return false
 	}
 	return slices.ContainsFunc(f.Require, func(r *modfile.Require) bool { return r.Mod.Path == runtimeModule })
-}
-
-// ruleImports returns the packages that rules in CEL are run with, where any are there: they bring a library that
-// servers without rules neither compile nor link.
-func (u *Universe) ruleImports() []string {
-	for _, s := range u.sources {
-		if s.reads.needs&marker.NeedsCEL != 0 && u.runtime {
-			return u.options.RuleImports
-		}
-	}
-	return nil
-}
-
-// clientImports returns the packages that generated clients import, where any are asked for.
-func (u *Universe) clientImports() []string {
-	var out []string
-	wanted := false
-	for _, s := range u.sources {
-		wanted = wanted || s.root && s.reads.needs&marker.NeedsClients != 0
-		out = append(out, s.reads.ofClients...)
-	}
-	if !wanted {
-		return nil
-	}
-	return append(out, u.options.ClientImports...)
 }

@@ -26,7 +26,7 @@ func (c *collector) detached() {
 		for _, line := range markerLines(c.fset, g) {
 			m, ok, err := marker.Parse(line.text, line.pos)
 			if ok {
-				c.see(m)
+				c.reads.add(m)
 			}
 			switch {
 			case !ok:

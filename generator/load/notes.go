@@ -60,7 +60,6 @@ func (c *Comments) At(pos token.Pos) *Comment {
 	return c.byPos[pos]
 }
 
-// group returns the API group that the markers of the package name, and whether they name one.
 func (c *Comments) group() (string, bool) {
 	var p model.Package
 	_ = c.Package.Markers.ToPackage(&p) // resolve reports the faults
@@ -93,7 +92,6 @@ func (u *Universe) Comments(p *types.Package, at token.Pos) *Comments {
 	return c
 }
 
-// filesOf returns the paths of the files of a listed package.
 func (u *Universe) filesOf(path string) []string {
 	if meta := u.metas[path]; meta != nil {
 		return meta.GoFiles

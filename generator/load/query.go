@@ -108,7 +108,6 @@ func brief(message string) string {
 	return fmt.Sprintf("%s\nand %d more\n%s", strings.Join(lines[:few+1], "\n"), len(lines)-few-1, remedy)
 }
 
-// listError returns the error of the go command for a package that can't be imported.
 func listError(p *packages.Package) error {
 	if p == nil {
 		return errors.New("no such package")
@@ -119,7 +118,6 @@ func listError(p *packages.Package) error {
 	return fmt.Errorf("package %s has no Go files", p.PkgPath)
 }
 
-// oneLine puts what the go command says in several lines into one.
 func oneLine(message string) string {
 	return strings.Join(strings.FieldsFunc(message, func(r rune) bool { return r == '\n' || r == '\t' }), " ")
 }
@@ -149,7 +147,6 @@ func explainPlace(p *packages.Package, message string) (token.Position, string) 
 	return token.Position{}, message
 }
 
-// clauseOf returns where a file names its package.
 func clauseOf(name string) token.Position {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, name, nil, parser.PackageClauseOnly)

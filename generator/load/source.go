@@ -78,7 +78,6 @@ func (u *Universe) read(p *packages.Package) *Source {
 // relevant reports whether there is something to generate for a package.
 func (s *Source) relevant() bool { return s.reads.collects || s.reads.types }
 
-// reads is what markers mean to the loader.
 type reads struct {
 	// collects: there is a marker that collects what lies below, as +apigen:groups. types: there are others, which
 	// packages of API types have.
@@ -164,7 +163,6 @@ func (u *Universe) parse(s *Source, name string, data []byte) {
 	}
 }
 
-// collector returns a collector that reports what is wrong with the markers of a root.
 func (u *Universe) collector(s *Source, f *ast.File) *collector {
 	c := newCollector(u.fset, f, s.comments)
 	c.reads, c.reporting, c.own = &s.reads, true, s.Own()

@@ -113,25 +113,9 @@ func (ms Markers) Effective() Markers {
 	return out
 }
 
-// OnKind is a marker that +apigen:kind puts on a kind of another module.
-type OnKind struct {
-	// Kind is the name of the kind; HasKind tells none from empty.
-	Kind    string
-	HasKind bool
-	// By is the marker of the package, whose value is the one that is put on the kind.
-	By Marker
-}
-
-// OnKinds returns the markers that a package puts on kinds of another module.
-func (ms Markers) OnKinds() []OnKind {
-	var out []OnKind
-	for _, m := range ms {
-		if m.Definition.Wraps == ForeignKind {
-			kind, ok := m.Arg("")
-			out = append(out, OnKind{Kind: kind, HasKind: ok, By: m})
-		}
-	}
-	return out
+// OnKinds returns the markers that put others on kinds of another module.
+func (ms Markers) OnKinds() Markers {
+	return slices.DeleteFunc(slices.Clone(ms), func(m Marker) bool { return m.Definition.Wraps != ForeignKind })
 }
 
 // Disagreements returns the faults of markers of one declaration that differ, or contradict each other.

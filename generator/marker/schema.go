@@ -127,7 +127,6 @@ type parts struct {
 	modes       []part
 }
 
-// part is a part of a value, and the markers that are about it.
 type part struct {
 	model.Part
 	markers Markers
@@ -175,7 +174,6 @@ func (p *parts) wrapped(m, w Marker) {
 	}
 }
 
-// add adds a marker to the part that it is about.
 func add(to []part, p model.Part, m Marker) []part {
 	for i := range to {
 		if to[i].Name == p.Name && to[i].Group == p.Group && slices.Equal(to[i].Keys, p.Keys) {

@@ -55,7 +55,6 @@ func setResource(k *model.Kind, u *Use) {
 	}
 }
 
-// labels returns the names in an argument.
 func (u *Use) labels(a Arg) []string {
 	names := SplitList(a.Value)
 	for i, name := range names {
@@ -84,26 +83,24 @@ func (u *Use) setScope(k *model.Kind, scope string) {
 
 // checkRepeated reports an argument that another such marker above gives another value.
 func (u *Use) checkRepeated(i int) {
+	a := u.Args[i]
 	var before Arg
 	line := 0
-	for _, m := range u.beside {
-		if m.Definition != u.Definition {
-			continue
-		}
+	for _, m := range u.beside.named(u.Name) {
 		args := m.Args
 		if m.Pos == u.Pos {
 			args = args[:i]
 		}
-		for _, a := range args {
-			if a.Key == u.Args[i].Key {
-				before, line = a, m.Pos.Line
+		for _, other := range args {
+			if other.Key == a.Key {
+				before, line = other, m.Pos.Line
 			}
 		}
 		if m.Pos == u.Pos {
 			break
 		}
 	}
-	if a := u.Args[i]; line > 0 && a.Value != before.Value {
+	if line > 0 && a.Value != before.Value {
 		u.Errorf("marker \"+%s\": %s is given twice, with %s here and with %s at line %d: remove one",
 			u.Name, a.Key, a.Value, before.Value, line)
 	}
@@ -174,7 +171,6 @@ func addMetadata(k *model.Kind, u *Use) {
 	k.Manifest.Annotations = append(k.Manifest.Annotations, u.pairs("annotations")...)
 }
 
-// pairs returns the elements key=value of an argument.
 func (u *Use) pairs(arg string) []model.KeyValue {
 	var out []model.KeyValue
 	for _, element := range SplitList(u.arg(arg)) {
@@ -239,10 +235,8 @@ func addSubresource(k *model.Kind, u *Use) {
 	k.Subresources = append(k.Subresources, s)
 }
 
-// httpMethods are those that a connection may serve.
 var httpMethods = []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"}
 
-// methods returns the HTTP methods of an argument, sorted; nil where it isn't there.
 func (u *Use) methods() []string {
 	var out []string
 	for _, method := range SplitList(u.arg("methods")) {
@@ -287,7 +281,6 @@ func addSkippedVerbs(k *model.Kind, u *Use) {
 	k.Client.Skip = append(k.Client.Skip, u.clientVerbs()...)
 }
 
-// clientVerbs returns the verbs in the value.
 func (u *Use) clientVerbs() []string {
 	known := model.ClientVerbs()
 	var out []string

@@ -29,22 +29,18 @@ func boolean[T any](field func(*T) **bool) func(*T, *Use) {
 	return func(to *T, u *Use) { *field(to) = new(u.says()) }
 }
 
-// text sets the value.
 func text[T any](field func(*T) *string) func(*T, *Use) {
 	return func(to *T, u *Use) { *field(to) = u.Value }
 }
 
-// unquoted sets the value without its quotes.
 func unquoted[T any](field func(*T) *string) func(*T, *Use) {
 	return func(to *T, u *Use) { *field(to) = Unquote(u.Value) }
 }
 
-// number sets the value as a number.
 func number[T any](field func(*T) **float64) func(*T, *Use) {
 	return func(to *T, u *Use) { *field(to) = u.Float() }
 }
 
-// integer sets the value as a whole number.
 func integer[T any](field func(*T) **int64) func(*T, *Use) {
 	return func(to *T, u *Use) { *field(to) = u.Int() }
 }
@@ -76,7 +72,6 @@ func addCELRule(s *model.Schema, u *Use) {
 	})
 }
 
-// arg returns the value of an argument; empty where it isn't there.
 func (u *Use) arg(key string) string {
 	v, _ := u.Arg(key)
 	return v

@@ -116,7 +116,6 @@ func fitsBasic(value any, t *Type) error {
 	return fmt.Errorf("is no %s", t.Basic)
 }
 
-// number reports whether a literal is a value of a basic type of numbers.
 func number(text, basic string) bool {
 	var err error
 	switch size := integerBits[basic]; {

@@ -181,7 +181,6 @@ func (t *Type) OpaqueJSON() bool {
 	return t.Form != Struct || t.Methods["ProtoReflect"] != nil || !t.tagged()
 }
 
-// tagged reports whether a struct has fields, and a tag for JSON at each of them.
 func (t *Type) tagged() bool {
 	for _, f := range t.Fields {
 		if _, ok := reflect.StructTag(f.Tag).Lookup("json"); !ok && (f.Exported || f.Embedded) {

@@ -123,7 +123,6 @@ func (b *groupBuilder) addVersion(g *model.Group, p *model.Package, kinds []*mod
 	g.Versions = append(g.Versions, &model.Version{Name: p.Version, Package: p, Kinds: kinds})
 }
 
-// finish decides a group's hub, its names and its resources.
 func (b *groupBuilder) finish(g *model.Group) {
 	named := ""
 	slices.SortFunc(g.Versions, func(x, y *model.Version) int { return model.CompareVersions(x.Name, y.Name) })
@@ -237,7 +236,6 @@ func plural(r *model.Resource) string {
 	return model.Plural(r.Kind)
 }
 
-// resource decides what the versions of a kind say together.
 func (b *groupBuilder) resource(g *model.Group, r *model.Resource) {
 	r.Status = true
 	var pluralBy, storageBy *model.Type

@@ -48,7 +48,6 @@ func (b *typeBuilder) root(s *load.Source) *model.Package {
 	return m
 }
 
-// scope reads the declarations of a root.
 func (b *typeBuilder) scope(m *model.Package, tp *types.Package, s *load.Source) {
 	var named, funcs, consts []types.Object
 	for _, name := range tp.Scope().Names() {

@@ -46,7 +46,7 @@ func (b *serveBuilder) named(m *model.Package, r model.PackageRequest) *model.Pa
 
 // serve takes in the package of +apigen:serve: the kinds that are served of it, with the markers that the user put on
 // them from outside.
-func (b *serveBuilder) serve(m *model.Package, extra []marker.OnKind) {
+func (b *serveBuilder) serve(m *model.Package, extra marker.Markers) {
 	r := m.Requests
 	if len(r.Serve) == 0 {
 		const message = "marker \"+%s\" needs +apigen:serve beside it, with the import path of the package that " +
@@ -55,7 +55,7 @@ func (b *serveBuilder) serve(m *model.Package, extra []marker.OnKind) {
 			b.errorf(x.Pos, message, x.Marker)
 		}
 		for _, x := range extra {
-			b.errorf(x.By.Pos, message, x.By.Name)
+			b.errorf(x.Pos, message, x.Name)
 		}
 		return
 	}
@@ -123,7 +123,6 @@ func (b *serveBuilder) versionOf(m, from *model.Package, at model.PackageRequest
 	return from.HasGroup && from.Version != ""
 }
 
-// groupConstant returns the value of the package's constant GroupName, and whether there is one.
 func (f *faults) groupConstant(importPath string) (string, bool) {
 	c, _ := lookup[*types.Const](f.u, importPath, "GroupName")
 	if c == nil || c.Val().Kind() != constant.String {
@@ -133,7 +132,7 @@ func (f *faults) groupConstant(importPath string) (string, bool) {
 }
 
 // pickKinds puts the markers on the kinds that are to be served.
-func (b *serveBuilder) pickKinds(from *model.Package, at model.PackageRequest, extra []marker.OnKind) {
+func (b *serveBuilder) pickKinds(from *model.Package, at model.PackageRequest, extra marker.Markers) {
 	wanted := b.wantedKinds(from, at)
 	added := b.kindMarkers(from, wanted, extra)
 	for _, t := range from.Types {
@@ -160,7 +159,6 @@ func (b *serveBuilder) foreignKind(t *model.Type, added marker.Markers) {
 	}
 }
 
-// markersOf returns the markers of a type of a dependency.
 func (b *serveBuilder) markersOf(t *model.Type) marker.Markers {
 	tp, err := b.u.Import(t.Package.Path)
 	if err != nil {
@@ -227,7 +225,6 @@ func (b *serveBuilder) wantedKinds(from *model.Package, at model.PackageRequest)
 	return wanted
 }
 
-// kindNames tells which kinds a package has.
 func kindNames(p *model.Package) string {
 	var names []string
 	for _, t := range kinds(p) {
@@ -240,26 +237,26 @@ func kindNames(p *model.Package) string {
 }
 
 // kindMarkers returns those that +apigen:kind puts on kinds, by kind.
-func (b *serveBuilder) kindMarkers(
-	from *model.Package, wanted map[string]bool, extra []marker.OnKind,
-) map[string]marker.Markers {
+func (b *serveBuilder) kindMarkers(from *model.Package, wanted map[string]bool,
+	extra marker.Markers) map[string]marker.Markers {
 	out := map[string]marker.Markers{}
 	for _, x := range extra {
-		put := x.By.Wrapped
+		kind, ok := x.Arg("")
+		put := x.Wrapped
 		switch {
-		case !x.HasKind || put == nil:
-			b.errorf(x.By.Pos, "marker \"+%s\" needs a kind and a marker: "+
-				"+%s(Deployment)=+kubebuilder:resource:shortName=deploy", x.By.Name, x.By.Name)
-		case !wanted[x.Kind]:
-			b.errorf(x.By.Pos, "kind %q of marker \"+%s\" is not among those that are served of %s", x.Kind,
-				x.By.Name, from.Path)
+		case !ok || put == nil:
+			b.errorf(x.Pos, "marker \"+%s\" needs a kind and a marker: "+
+				"+%s(Deployment)=+kubebuilder:resource:shortName=deploy", x.Name, x.Name)
+		case !wanted[kind]:
+			b.errorf(x.Pos, "kind %q of marker \"+%s\" is not among those that are served of %s", kind, x.Name,
+				from.Path)
 		case put.CheckPlace(marker.Type) != nil:
-			b.errorf(x.By.Pos, "%v", put.CheckPlace(marker.Type))
-		case put.Definition == nil || !put.Definition.Foreign:
-			b.errorf(x.By.Pos, "marker \"+%s\" can't be put on a kind of another module: "+
+			b.errorf(x.Pos, "%v", put.CheckPlace(marker.Type))
+		case !put.Definition.Foreign:
+			b.errorf(x.Pos, "marker \"+%s\" can't be put on a kind of another module: "+
 				"only markers that say how a kind is served can", put.Name)
 		default:
-			out[x.Kind] = append(out[x.Kind], *put)
+			out[kind] = append(out[kind], *put)
 		}
 	}
 	return out

@@ -67,7 +67,6 @@ func camel(name string) string {
 	return out.String()
 }
 
-// subresource finds the method or the field that a marker means.
 func (b *subresourceBuilder) subresource(m model.SubresourceMarker) *model.Subresource {
 	r := b.resource
 	name := camel(m.Name)
@@ -199,7 +198,6 @@ func (b *subresourceBuilder) fieldSubresource(s *model.Subresource, name string)
 	return s
 }
 
-// field returns the field of a struct by its Go name.
 func field(t *model.Type, name string) *model.Field {
 	for _, f := range t.Fields {
 		if f.Name == name && !f.Ignored && !f.Embedded {
@@ -237,7 +235,6 @@ func subresourceMethod(t *model.Type, subresource string) *model.Func {
 	return t.Methods[camel(subresource)]
 }
 
-// described names the method or function of a subresource.
 func described(hub *model.Type, s *model.Subresource) string {
 	if s.Function {
 		return "function " + s.Method.Name
@@ -270,7 +267,6 @@ func payloadKinds(t *model.Type, taken map[*model.Type]bool) {
 	}
 }
 
-// resolveScale resolves the paths of a kind's scale.
 func (f *faults) resolveScale(t *model.Type) {
 	s := t.Kind.Scale
 	if s == nil {

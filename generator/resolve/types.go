@@ -171,7 +171,6 @@ func form(t types.Type) model.Form {
 	return model.Interface
 }
 
-// field reads a field and its tag; comments come later, where they are known.
 func (b *typeBuilder) field(v *types.Var, tag string, expand bool) *model.Field {
 	f := &model.Field{
 		Name: v.Name(), Pos: b.u.Position(v.Pos()), Embedded: v.Embedded(), Tag: tag, Exported: v.Exported(),
@@ -281,7 +280,6 @@ func (b *typeBuilder) packagesOf(roots []*load.Source) []*model.Package {
 	return out
 }
 
-// all returns the named types that were met, by name.
 func (b *typeBuilder) all() []*model.Type {
 	var out []*model.Type
 	for _, key := range slices.Sorted(maps.Keys(b.named)) {
@@ -290,7 +288,6 @@ func (b *typeBuilder) all() []*model.Type {
 	return out
 }
 
-// byPosition sorts objects in the order of the source: by file, and within it by place.
 func (b *typeBuilder) byPosition(x, y types.Object) int {
 	p, q := b.u.Position(x.Pos()), b.u.Position(y.Pos())
 	return cmp.Or(

@@ -94,7 +94,6 @@ func (d *Dialect) form(t *model.Type) (form Form, structural bool) {
 	return d.structure(t), true
 }
 
-// structure returns the form that follows from the Go form.
 func (d *Dialect) structure(t *model.Type) Form {
 	switch t.Form {
 	case model.Basic:
@@ -153,7 +152,6 @@ func byPromotedText(t *model.Type) (Form, bool) {
 	return Form{JSON: String}, text
 }
 
-// promotes reports whether a type has a method, its own or one of a struct that it embeds.
 func promotes(t *model.Type, method string, passed []*model.Type) bool {
 	if t.Methods[method] != nil {
 		return true
