@@ -118,13 +118,16 @@ func missing(in, notIn []string) []string {
 	return slices.DeleteFunc(slices.Clone(in), func(name string) bool { return slices.Contains(notIn, name) })
 }
 
-func groupNamed(p *model.Program, name string) *model.Group {
-	for _, g := range p.Groups {
-		if g.Name == name {
-			return g
-		}
+// find returns the element that matches, or the zero value.
+func find[T any](list []T, matches func(T) bool) (found T) {
+	if i := slices.IndexFunc(list, matches); i >= 0 {
+		found = list[i]
 	}
-	return nil
+	return found
+}
+
+func groupNamed(p *model.Program, name string) *model.Group {
+	return find(p.Groups, func(g *model.Group) bool { return g.Name == name })
 }
 
 func groupPosition(g *model.Group) model.Position {

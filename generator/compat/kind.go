@@ -43,12 +43,7 @@ func (d *diff) preferred(here place, o, n *model.Group) {
 }
 
 func resourceOf(g *model.Group, kind string) *model.Resource {
-	for _, r := range g.Resources {
-		if r.Kind == kind {
-			return r
-		}
-	}
-	return nil
+	return find(g.Resources, func(r *model.Resource) bool { return r.Kind == kind })
 }
 
 func versions(r *model.Resource) []string {
@@ -69,7 +64,7 @@ func (d *diff) resource(here place, o, n *model.Resource) {
 		here := here
 		here.version, here.old = was.Version.Name, was.Type.Pos
 		is := versionOf(n.Served(), was.Version.Name)
-		if is == nil {
+		if is.Version == nil {
 			d.at(here).gone(was.Type)
 			continue
 		}
@@ -77,7 +72,7 @@ func (d *diff) resource(here place, o, n *model.Resource) {
 		d.at(here).version(was.Type, is.Type)
 	}
 	for _, is := range n.Served() {
-		if versionOf(o.Served(), is.Version.Name) == nil {
+		if versionOf(o.Served(), is.Version.Name).Version == nil {
 			here := here
 			here.version, here.pos = is.Version.Name, is.Type.Pos
 			d.at(here).add(versionAdded, "the kind is new in this version")
@@ -85,13 +80,9 @@ func (d *diff) resource(here place, o, n *model.Resource) {
 	}
 }
 
-func versionOf(list []model.ResourceVersion, name string) *model.ResourceVersion {
-	for i := range list {
-		if list[i].Version.Name == name {
-			return &list[i]
-		}
-	}
-	return nil
+// versionOf returns a resource in the version of that name; without a Version where there is none.
+func versionOf(list []model.ResourceVersion, name string) model.ResourceVersion {
+	return find(list, func(v model.ResourceVersion) bool { return v.Version.Name == name })
 }
 
 // gone reports a version that is no longer served. For a version that was marked as deprecated, this is a warning.
@@ -166,7 +157,7 @@ func (s site) storage(o, n *model.Resource) {
 	if o.Storage == nil || n.Storage == nil || o.Storage.Name == n.Storage.Name {
 		return
 	}
-	if versionOf(n.Versions, o.Storage.Name) == nil {
+	if versionOf(n.Versions, o.Storage.Name).Version == nil {
 		s.add(storedVersionDropped, "objects were stored as %s, which doesn't exist any more",
 			o.Storage.Name)
 		return

@@ -65,8 +65,7 @@ func (r *referee) unserved(p *model.Program) {
 	}
 }
 
-// verbs reports verbs that a kind without storage has without others that belong to them: an update or a deletion needs
-// the object, and an object that can be updated can be patched.
+// verbs reports verbs of a kind without storage that need other verbs, such as get for an update.
 func (r *referee) verbs(k *model.Kind) {
 	for _, rule := range []struct{ verb, needs string }{
 		{"update", "get"}, {"update", "patch"}, {"patch", "update"}, {"delete", "get"}, {"deleteCollection", "list"},

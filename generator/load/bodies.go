@@ -20,8 +20,8 @@ func dropBodies(f *ast.File) {
 	}
 }
 
-// withBodies parses files of other tools, and files of which only the imports were parsed, once more and completely.
-// The function that it returns drops the bodies again. A file of another tool that no longer parses stays as it is.
+// withBodies parses the files without bodies once more; drop drops the bodies again. A file of another tool that no
+// longer parses stays as it is.
 func (u *Universe) withBodies(s *Source) (drop func()) {
 	var whole []*ast.File
 	for i, f := range s.files {

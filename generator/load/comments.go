@@ -125,7 +125,11 @@ func (c *collector) gen(d *ast.GenDecl, last token.Pos) {
 			c.add(name.Pos(), name.Name, place, doc, groups)
 		}
 		if spec, ok := spec.(*ast.TypeSpec); ok {
-			c.comments.byPos[spec.Name.Pos()].over = nameIn(c.file, spec.Type)
+			switch over := ast.Unparen(spec.Type).(type) {
+			case *ast.Ident, *ast.SelectorExpr:
+				n := c.comments.byPos[spec.Name.Pos()]
+				n.over, n.file = over, c.file
+			}
 			c.fields(spec.Name.Name, spec.Type)
 		}
 		last = spec.End()
@@ -165,7 +169,7 @@ func (c *collector) fields(owner string, expr ast.Expr) {
 }
 
 func embeddedName(e ast.Expr) *ast.Ident {
-	switch e := e.(type) {
+	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
 		return e
 	case *ast.SelectorExpr:
@@ -175,8 +179,6 @@ func embeddedName(e ast.Expr) *ast.Ident {
 	case *ast.IndexExpr:
 		return embeddedName(e.X)
 	case *ast.IndexListExpr:
-		return embeddedName(e.X)
-	case *ast.ParenExpr:
 		return embeddedName(e.X)
 	}
 	return nil

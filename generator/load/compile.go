@@ -185,8 +185,7 @@ func (c *compilation) newSource(f File, output bool) *Source {
 	return s
 }
 
-// otherPackage reports hand-written files that are of another package than what is written beside them, and leaves them
-// out.
+// otherPackage reports and leaves out hand-written files of another package than the files written beside them.
 func (c *compilation) otherPackage(s *Source, name string) {
 	s.files = slices.DeleteFunc(s.files, func(f *ast.File) bool {
 		pos := c.fset.Position(f.Name.Pos())

@@ -129,8 +129,7 @@ func (u *Universe) dirs(paths map[string]bool) map[string]bool {
 	return out
 }
 
-// around returns the packages that start selects, and those that are connected with them: by imports, in either
-// direction, or as versions of one group.
+// around returns the packages that start selects, and those connected with them by imports or as versions of one group.
 func (u *Universe) around(start func(*Source) bool) map[string]bool {
 	near := map[string][]string{}
 	join := func(x, y string) { near[x], near[y] = append(near[x], y), append(near[y], x) }

@@ -148,8 +148,7 @@ func (u *Universe) named(path string) bool {
 	return false
 }
 
-// relatives returns the folders of the other versions and the parent of a version package, and the packages that a
-// package's markers name, as far as they are no roots yet.
+// relatives returns the folders of the group's packages, and the packages that markers name, that are no roots yet.
 func (u *Universe) relatives(s *Source) []string {
 	var out []string
 	for _, path := range s.reads.named {

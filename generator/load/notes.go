@@ -1,6 +1,7 @@
 package load
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
@@ -19,8 +20,9 @@ type Comment struct {
 	// Literal is what a method of a schema returns, as far as it is written out.
 	Literal string
 
-	// over is what a type is declared over where that has a name.
-	over *name
+	// over is the name of what a type is declared over, in a file; nil where that has none.
+	over ast.Expr
+	file *ast.File
 }
 
 // Comments are the comments of one package: of the package itself, and of its declarations by name, a field's name

@@ -34,7 +34,7 @@ func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []
 		return nil, diag.Errors{{Message: explain(err.Error())}}
 	}
 	if !slices.ContainsFunc(pkgs, func(p *packages.Package) bool { return p.Dir != "" || p.Name != "" }) {
-		if said := u.complaint(ctx, mode, patterns); said != "" {
+		if said := u.goListError(ctx, mode, patterns); said != "" {
 			return nil, diag.Errors{{Message: said}}
 		}
 		if len(pkgs) == 0 && !slices.ContainsFunc(patterns, wildcard) {
@@ -49,9 +49,9 @@ func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []
 	return pkgs, nil
 }
 
-// complaint returns why the go command fails at patterns for which go/packages has no answer and no error: at a go.mod
-// that is not up to date, a folder that it can't write to, a platform that there isn't. Empty where it doesn't fail.
-func (u *Universe) complaint(ctx context.Context, mode packages.LoadMode, patterns []string) string {
+// goListError returns why the go command fails at patterns for which go/packages has no answer and no error, such as at
+// a go.mod that is not up to date. It is empty where the go command doesn't fail.
+func (u *Universe) goListError(ctx context.Context, mode packages.LoadMode, patterns []string) string {
 	args := []string{"list", "-e", "-deps"}
 	if mode&packages.NeedExportFile != 0 {
 		args = append(args, "-export") // what is only listed needs no compiler and no cache

@@ -87,11 +87,10 @@ func (ms Markers) rules(s *model.Schema, u Use) {
 	s.Rules = slices.DeleteFunc(s.Rules, func(r model.Rule) bool { return slices.Contains(lifted, r.Check) })
 }
 
-// declarative reports whether the marker is Kubernetes' own: it means what kube-apiserver makes of it for its own
-// kinds.
+// declarative reports whether the marker means what kube-apiserver makes of it for its own kinds.
 func (m Marker) declarative() bool { return strings.HasPrefix(m.Name, "k8s:") }
 
-// written returns the name of a marker as the user wrote it: that of one for elements is another while it is read.
+// written returns the name of a marker as the user wrote it.
 func (m Marker) written() string {
 	if m.Element != "" {
 		return m.Element
@@ -99,8 +98,7 @@ func (m Marker) written() string {
 	return m.Name
 }
 
-// uniqueness adds the rule that comes with the type of a list: the elements of a set, and the keys of a map, are
-// unique.
+// uniqueness adds the rule that the elements of a set, and the keys of a map, are unique.
 func (ms Markers) uniqueness(s *model.Schema) {
 	if s.Rule(model.Unique) != nil || s.ListType != "set" && s.ListType != "map" {
 		return

@@ -8,8 +8,7 @@ import (
 )
 
 // bound is a keyword of OpenAPI that both Kubernetes and controller-gen have a marker for, named after the check:
-// +k8s:minLength and +kubebuilder:validation:MinLength. Where both stand on one value, the schema has that of
-// controller-gen.
+// +k8s:minLength and +kubebuilder:validation:MinLength. Of both on one value, that of controller-gen counts.
 type bound struct {
 	check model.Check
 	kind  Kind

@@ -1,37 +1,23 @@
 package model
 
+import "slices"
+
 // Served returns the resource's versions that clients may ask for, in order of priority: all but those marked
 // +kubebuilder:unservedversion.
 func (r *Resource) Served() []ResourceVersion {
-	var out []ResourceVersion
-	for _, v := range r.Versions {
-		if v.Type.Kind == nil || !v.Type.Kind.Unserved {
-			out = append(out, v)
-		}
-	}
-	return out
+	unserved := func(v ResourceVersion) bool { return v.Type.Kind != nil && v.Type.Kind.Unserved }
+	return slices.DeleteFunc(slices.Clone(r.Versions), unserved)
 }
 
 // ServedVersions returns the group's versions with anything to serve, in order of priority.
 func (g *Group) ServedVersions() []*Version {
-	var out []*Version
-	for _, v := range g.Versions {
-		if g.serves(v) {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
-func (g *Group) serves(version *Version) bool {
+	served := map[*Version]bool{}
 	for _, r := range g.Resources {
 		for _, v := range r.Served() {
-			if v.Version == version {
-				return true
-			}
+			served[v.Version] = true
 		}
 	}
-	return false
+	return slices.DeleteFunc(slices.Clone(g.Versions), func(v *Version) bool { return !served[v] })
 }
 
 // Wired returns the groups that have wiring: those with a home for it, in a module that requires the runtime, with

@@ -197,10 +197,12 @@ func IsNamed(t *Type, path string, names ...string) bool {
 
 // FieldNamed returns the field of that name, or nil.
 func FieldNamed(t *Type, name string) *Field {
-	for _, f := range t.Fields {
-		if f.Name == name {
-			return f
-		}
+	return find(t.Fields, func(f *Field) bool { return f.Name == name })
+}
+
+func find[T any](list []*T, matches func(*T) bool) *T {
+	if i := slices.IndexFunc(list, matches); i >= 0 {
+		return list[i]
 	}
 	return nil
 }
@@ -232,10 +234,8 @@ func Counterpart(other *Type, f *Field) *Field {
 	if f.ConversionName != "" {
 		return FieldNamed(other, f.ConversionName)
 	}
-	for _, g := range other.Fields {
-		if g.ConversionName == f.Name {
-			return g
-		}
+	if g := find(other.Fields, func(g *Field) bool { return g.ConversionName == f.Name }); g != nil {
+		return g
 	}
 	if g := FieldNamed(other, f.Name); g != nil && g.ConversionName == "" {
 		return g

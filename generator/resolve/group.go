@@ -62,8 +62,8 @@ func (b *groupBuilder) groups() []*model.Group {
 	return out
 }
 
-// split returns the groups that have packages of one version in several folders. Where neither wiring nor clients are
-// generated, which need one package for each version, each folder is then a group of its own.
+// split returns the groups that have packages of one version in several folders. Each folder is then a group of its
+// own, unless wiring or clients are generated, which need one package for each version.
 func (b *groupBuilder) split() map[string]bool {
 	out, seen := map[string]bool{}, map[string]string{}
 	if b.runtime || slices.ContainsFunc(b.packages, func(p *model.Package) bool { return p.Clients }) {

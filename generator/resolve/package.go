@@ -89,8 +89,7 @@ func (b *typeBuilder) scope(m *model.Package, tp *types.Package, s *load.Source)
 	}
 }
 
-// takesFunctions tells scheme builders as runtime.SchemeBuilder, whose Register takes functions, from those that take
-// objects, as controller-runtime's does.
+// takesFunctions reports whether a scheme builder's Register takes functions: that of controller-runtime takes objects.
 func takesFunctions(builder types.Type) bool {
 	obj, _, _ := types.LookupFieldOrMethod(builder, true, nil, "Register")
 	fn, ok := obj.(*types.Func)

@@ -95,8 +95,7 @@ func pointedTo(f *model.Func) iter.Seq[*model.Type] {
 	}
 }
 
-// payloadTypes reads what the parameters and results of a method point to, which may be what a subresource takes and
-// answers: of these the fields matter.
+// payloadTypes reads the fields of the structs that the parameters and results of a method point to.
 func (b *typeBuilder) payloadTypes(f *types.Func) {
 	sig := f.Signature()
 	for _, tuple := range []*types.Tuple{sig.Params(), sig.Results()} {

@@ -167,8 +167,7 @@ func (b *serveBuilder) markersOf(t *model.Type) marker.Markers {
 	return b.u.Comments(tp, 0).Of(0, t.Name).Markers
 }
 
-// dropKinds makes plain types of those kinds of served packages that neither the user wants nor a subresource takes or
-// answers.
+// dropKinds makes plain types of the kinds of served packages that aren't wanted and that no subresource uses.
 func (b *serveBuilder) dropKinds(pkgs []*model.Package) {
 	taken := map[*model.Type]bool{}
 	for _, p := range pkgs {
@@ -188,9 +187,8 @@ func (b *serveBuilder) dropKinds(pkgs []*model.Package) {
 	}
 }
 
-// wantedKinds returns the names of the kinds to serve: those of +apigen:serve:kinds; or all that have clients for more
-// than single verbs: others are bodies of subresources, or are computed; or, where no kind has clients, all that are
-// roots for controller-gen.
+// wantedKinds returns the names of the kinds to serve: those of +apigen:serve:kinds, or else all whose clients have
+// more than single verbs (others are bodies of subresources), or else all that are roots for controller-gen.
 func (b *serveBuilder) wantedKinds(from *model.Package, at model.PackageRequest) map[string]bool {
 	wanted := map[string]bool{}
 	lists := from.ServedBy.Requests.ServeKinds

@@ -226,8 +226,7 @@ func subresourceFunction(t *model.Type, subresource string) *model.Func {
 	return t.Package.ServedBy.Func(functionName(t, camel(subresource)))
 }
 
-// subresourceMethod returns the function, or the method of the type, that a subresource would call; nil where there is
-// none.
+// subresourceMethod returns the function or the method that a subresource would call; nil where there is none.
 func subresourceMethod(t *model.Type, subresource string) *model.Func {
 	if f := subresourceFunction(t, subresource); f != nil {
 		return f
@@ -321,7 +320,7 @@ func settable(from *model.Type, step model.Step) *model.Type {
 	return nil
 }
 
-// isReplicas tells the types of numbers of replicas. Those of a Scale are of 32 bits; greater ones are shown as the
+// isReplicas tells the types of numbers of replicas. A Scale, whose numbers have 32 bits, shows greater ones as its
 // greatest.
 func isReplicas(t *model.Type) bool {
 	return t.Form == model.Basic && slices.Contains([]string{"int32", "rune", "int64", "int"}, t.Basic)

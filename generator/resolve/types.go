@@ -93,8 +93,7 @@ func (b *typeBuilder) fill(m *model.Type, n *types.Named) {
 	b.checkObject(m, n)
 }
 
-// annotate gives the fields of a named struct what comments say of them. The fields of a type over another struct type
-// are declared there.
+// annotate gives the fields of a named struct the markers of their comments.
 func (b *typeBuilder) annotate(m *model.Type, st *types.Struct, obj *types.TypeName, c *load.Comments) {
 	for i, f := range m.Fields {
 		v := st.Field(i)
