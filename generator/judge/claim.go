@@ -83,10 +83,10 @@ func (r *referee) withoutType(s *model.Schema) {
 
 // typesOf returns the types of a schema that the JSON of a plain value is of.
 func typesOf(t *model.Type) []string {
-	switch {
-	case t.Basic == "string":
+	switch t.Basic {
+	case "string":
 		return []string{"string"}
-	case t.Basic == "bool":
+	case "bool":
 		return []string{"boolean"}
 	}
 	return []string{"integer", "number"}

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -19,6 +20,13 @@ func flexible(t *model.Type, s *model.Schema) bool {
 	return s.Type != "" || s.IntOrString || s.Schemaless || opaque(t)
 }
 
+var (
+	jsonMethods    = []string{"MarshalJSON", "UnmarshalJSON", "MarshalText", "UnmarshalText"}
+	opaquePackages = []string{
+		"time", "encoding/json", "k8s.io/apimachinery/pkg/util/intstr", "k8s.io/apimachinery/pkg/api/resource",
+	}
+)
+
 // opaque reports whether a type leaves open what the JSON of its values is.
 func opaque(t *model.Type) bool {
 	if t == nil || t.SchemaType != "" || t.Schema.Type != "" || t.Schema.IntOrString {
@@ -28,18 +36,9 @@ func opaque(t *model.Type) bool {
 	case model.Interface, model.TypeParam, model.Func_, model.Chan, model.UnsafePointer:
 		return true
 	}
-	for _, m := range []string{"MarshalJSON", "UnmarshalJSON", "MarshalText", "UnmarshalText"} {
-		if t.Methods[m] != nil {
-			return true
-		}
-	}
-	if t.Package != nil {
-		switch t.Package.Path {
-		case "time", "encoding/json", "k8s.io/apimachinery/pkg/util/intstr", "k8s.io/apimachinery/pkg/api/resource":
-			return true
-		}
-	}
-	return false
+	declared := func(method string) bool { return t.Methods[method] != nil }
+	return slices.ContainsFunc(jsonMethods, declared) ||
+		t.Package != nil && slices.Contains(opaquePackages, t.Package.Path)
 }
 
 func suits(r *model.Rule, t *model.Type, want string) bool {

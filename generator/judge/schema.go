@@ -298,12 +298,8 @@ func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
 		r.faultf(s.ListMapKeysPos, "marker \"+listMapKey\": %s is no list of type map: add +listType=map", name)
 	}
 	unique := s.Rule(model.Unique)
-	isMap := s.ListType == "map" || unique != nil && unique.Text == "map"
-	pos := model.Position{}
-	if unique != nil {
-		pos = unique.Pos
-	}
-	if !isMap || t == nil || t.Elem == nil || !pos.IsValid() {
+	if unique == nil || s.ListType != "map" && unique.Text != "map" || t == nil || t.Elem == nil ||
+		!unique.Pos.IsValid() {
 		return
 	}
 	keys := s.ListMapKeys
@@ -311,7 +307,7 @@ func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
 		keys = r.of(&t.Schema).ListMapKeys
 	}
 	if len(keys) == 0 {
-		r.faultf(pos, "marker \"+%s\": a list of this type needs its keys: add +listMapKey=<field>", unique.Marker)
+		r.rulef(unique, ": a list of this type needs its keys: add +listMapKey=<field>")
 		return
 	}
 	elem := t.Elem.Pointee()
@@ -319,8 +315,7 @@ func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
 		return
 	}
 	if elem.Form != model.Struct {
-		r.faultf(pos, "marker \"+%s\": the elements of %s have no fields to tell them apart by: use set or atomic",
-			unique.Marker, name)
+		r.rulef(unique, ": the elements of %s have no fields to tell them apart by: use set or atomic", name)
 		return
 	}
 	r.keyFields(unique, elem, keys, name)

@@ -1,6 +1,7 @@
 package marker
 
 import (
+	"fmt"
 	"go/token"
 	"slices"
 	"strings"
@@ -23,6 +24,11 @@ type Use struct {
 
 // Errorf reports what is wrong with the marker.
 func (u *Use) Errorf(format string, args ...any) { u.faults.Add(u.Pos, format, args...) }
+
+// fault is Errorf for a message that begins with the marker.
+func (u *Use) fault(format string, args ...any) {
+	u.Errorf("marker \"+%s\"%s", u.Name, fmt.Sprintf(format, args...))
+}
 
 // says reports whether a marker doesn't say false.
 func (m Marker) says() bool { return m.Value != "false" }

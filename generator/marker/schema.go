@@ -1,6 +1,7 @@
 package marker
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -10,43 +11,48 @@ import (
 
 // toSchema puts the markers into the schema of the values of a type.
 func (ms Markers) toSchema(s *model.Schema, u Use) diag.Errors {
-	var p parts
-	rest := p.take(ms)
+	rest, parts := ms.parts()
 	faults := apply(rest, s, u, func(set *Set) func(*model.Schema, *Use) { return set.Value })
 	u.faults, u.beside = &faults, rest
 	rest.claims(s)
 	rest.rules(s, u)
 	rest.uniqueness(s)
-
-	var elem, key *model.Type
-	if at := u.On.Pointee(); at != nil {
-		elem, key = at.Elem, at.Key
+	for _, p := range parts {
+		p.Schema = new(model.Schema)
+		of := Use{In: u.In, On: p.about.of(u.On)}
+		faults = append(faults, p.markers.Effective().toSchema(p.Schema, of)...)
+		to := &s.Subfields
+		switch p.about {
+		case EachValue:
+			s.Items = p.Schema
+			continue
+		case EachKey:
+			s.Keys = p.Schema
+			continue
+		case ListItem:
+			to = &s.Elements
+		case InMode:
+			to = &s.Modes
+		}
+		if p.Schema.Checked() || p.Schema.Optional {
+			*to = append(*to, p.Part)
+		}
 	}
-	of := func(t *model.Type) Use { return Use{In: u.In, On: t, faults: &faults} }
-	s.Items, s.Keys = p.items.schema(of(elem)), p.keys.schema(of(key))
-	s.Subfields, s.Elements, s.Modes = schemas(p.subfields, of(nil)), schemas(p.elements, of(elem)), schemas(p.modes,
-		of(u.On))
 	return faults
 }
 
-// schema returns what markers say of a part of a value; nil where there are none.
-func (ms Markers) schema(u Use) *model.Schema {
-	if len(ms) == 0 {
+// of returns the type of the part of a value of the type; nil where it isn't known.
+func (p Part) of(t *model.Type) *model.Type {
+	at := t.Pointee()
+	switch {
+	case p == InMode:
+		return t
+	case p == Subfield || at == nil:
 		return nil
+	case p == EachKey:
+		return at.Key
 	}
-	s := new(model.Schema)
-	*u.faults = append(*u.faults, ms.Effective().toSchema(s, u)...)
-	return s
-}
-
-func schemas(parts []part, u Use) []model.Part {
-	var out []model.Part
-	for _, p := range parts {
-		if p.Schema = p.markers.schema(u); p.Schema.Checked() || p.Schema.Optional {
-			out = append(out, p.Part)
-		}
-	}
-	return out
+	return at.Elem
 }
 
 // claims notes the markers that only values of some form can have.
@@ -117,67 +123,54 @@ func (ms Markers) uniqueness(s *model.Schema) {
 	})
 }
 
-// parts are markers sorted by the part of a value that they are about.
-type parts struct {
-	items, keys Markers
-	subfields   []part
-	elements    []part
-	modes       []part
-}
-
+// part is a part of a value, and the markers that are about it.
 type part struct {
 	model.Part
+	about   Part
 	markers Markers
 }
 
-// take takes the markers that are about parts of the value, and returns the others.
-func (p *parts) take(ms Markers) Markers {
-	var rest Markers
+// parts sorts the markers by the part of the value that they are about; the rest are about the value itself.
+func (ms Markers) parts() (rest Markers, parts []part) {
 	for _, m := range ms {
+		p := part{about: m.Definition.Wraps, Part: model.Part{Pos: m.Pos}}
+		named := func(name string) string { v, _ := m.Arg(name); return Unquote(v) }
 		switch {
 		case m.Definition.Element != "":
+			p.about = EachValue
 			m.Element, m.Name = m.Name, m.Definition.Element
 			m.Definition, _ = Lookup(m.Name)
-			p.items = append(p.items, m)
+			p.markers = Markers{m}
 		case m.Wrapped == nil:
 			rest = append(rest, m)
 		default:
-			p.wrapped(m, *m.Wrapped)
+			p.markers = Markers{*m.Wrapped}
+		}
+		switch p.about {
+		case Subfield:
+			p.Name = named("")
+		case InMode:
+			p.Name, p.Group = cmp.Or(named(""), named("mode")), named("modality")
+		case ListItem:
+			for _, a := range m.Args {
+				p.Keys = append(p.Keys, model.KeyValue{Key: a.Key, Value: Unquote(a.Value)})
+			}
+		}
+		if p.markers != nil && p.about != Nothing {
+			parts = add(parts, p)
 		}
 	}
-	return rest
+	return rest, parts
 }
 
-func (p *parts) wrapped(m, w Marker) {
-	named := func(name string) string { v, _ := m.Arg(name); return Unquote(v) }
-	switch m.Definition.Wraps {
-	case EachValue:
-		p.items = append(p.items, w)
-	case EachKey:
-		p.keys = append(p.keys, w)
-	case Subfield:
-		p.subfields = add(p.subfields, model.Part{Name: named(""), Pos: m.Pos}, w)
-	case InMode:
-		name := named("")
-		if name == "" {
-			name = named("mode")
-		}
-		p.modes = add(p.modes, model.Part{Name: name, Group: named("modality"), Pos: m.Pos}, w)
-	case ListItem:
-		var keys []model.KeyValue
-		for _, a := range m.Args {
-			keys = append(keys, model.KeyValue{Key: a.Key, Value: Unquote(a.Value)})
-		}
-		p.elements = add(p.elements, model.Part{Keys: keys, Pos: m.Pos}, w)
+func add(to []part, p part) []part {
+	i := slices.IndexFunc(to, func(other part) bool {
+		return other.about == p.about && other.Name == p.Name && other.Group == p.Group &&
+			slices.Equal(other.Keys, p.Keys)
+	})
+	if i < 0 {
+		return append(to, p)
 	}
-}
-
-func add(to []part, p model.Part, m Marker) []part {
-	for i := range to {
-		if to[i].Name == p.Name && to[i].Group == p.Group && slices.Equal(to[i].Keys, p.Keys) {
-			to[i].markers = append(to[i].markers, m)
-			return to
-		}
-	}
-	return append(to, part{Part: p, markers: Markers{m}})
+	to[i].markers = append(to[i].markers, p.markers...)
+	return to
 }

@@ -19,8 +19,7 @@ var (
 // checkLabel reports a name that no path of an API can hold.
 func (u *Use) checkLabel(key, value string) {
 	if value != "" && !labelPattern.MatchString(value) {
-		u.Errorf("marker \"+%s\": %s %q is no name for a path: write small letters, digits and dashes", u.Name, key,
-			value)
+		u.fault(": %s %q is no name for a path: write small letters, digits and dashes", key, value)
 	}
 }
 
@@ -60,7 +59,7 @@ func (u *Use) labels(a Arg) []string {
 	for i, name := range names {
 		u.checkLabel(a.Key, name)
 		if slices.Contains(names[:i], name) {
-			u.Errorf("marker \"+%s\": %s %q is there twice", u.Name, a.Key, name)
+			u.fault(": %s %q is there twice", a.Key, name)
 		}
 	}
 	return names
@@ -101,8 +100,8 @@ func (u *Use) checkRepeated(i int) {
 		}
 	}
 	if line > 0 && a.Value != before.Value {
-		u.Errorf("marker \"+%s\": %s is given twice, with %s here and with %s at line %d: remove one",
-			u.Name, a.Key, a.Value, before.Value, line)
+		u.fault(": %s is given twice, with %s here and with %s at line %d: remove one", a.Key, a.Value, before.Value,
+			line)
 	}
 }
 
@@ -115,17 +114,17 @@ var (
 func addPathColumn(k *model.Kind, u *Use) {
 	k.Columns = append(k.Columns, u.column())
 	if _, typed := u.Arg("type"); !typed {
-		u.Errorf("marker \"+%s\" needs type=, one of %s", u.Name, strings.Join(columnTypes, ", "))
+		u.fault(" needs type=, one of %s", strings.Join(columnTypes, ", "))
 	}
 	if u.arg("JSONPath") == "" {
-		u.Errorf("marker \"+%s\" needs JSONPath=", u.Name)
+		u.fault(" needs JSONPath=")
 	}
 }
 
 func addMethodColumn(k *model.Kind, u *Use) {
 	k.Columns = append(k.Columns, u.column())
 	if u.arg("method") == "" {
-		u.Errorf("marker \"+%s\" needs method=, the name of a method of the kind", u.Name)
+		u.fault(" needs method=, the name of a method of the kind")
 	}
 }
 
@@ -142,13 +141,13 @@ func (u *Use) column() model.Column {
 		col.Priority = int32(n)
 	}
 	if col.Name == "" {
-		u.Errorf("marker \"+%s\" needs name=", u.Name)
+		u.fault(" needs name=")
 	}
 	if v, ok := u.Arg("type"); ok && !slices.Contains(columnTypes, v) {
-		u.Errorf("marker \"+%s\": type %q is not one of %s", u.Name, v, strings.Join(columnTypes, ", "))
+		u.fault(": type %q is not one of %s", v, strings.Join(columnTypes, ", "))
 	}
 	if v := col.Format; v != "" && !slices.Contains(columnFormats, v) {
-		u.Errorf("marker \"+%s\": format %q is not one of %s", u.Name, v, strings.Join(columnFormats, ", "))
+		u.fault(": format %q is not one of %s", v, strings.Join(columnFormats, ", "))
 	}
 	return col
 }
@@ -157,7 +156,7 @@ func addSelectable(k *model.Kind, u *Use) {
 	path := u.arg("JSONPath")
 	for i := len(k.Selectable) - 1; i >= 0 && path != ""; i-- {
 		if k.Selectable[i].JSONPath == path {
-			u.Errorf("marker \"+%s\": %s is already given at line %d", u.Name, path, k.Selectable[i].Pos.Line)
+			u.fault(": %s is already given at line %d", path, k.Selectable[i].Pos.Line)
 			break
 		}
 	}
@@ -195,7 +194,7 @@ func setStoragePrefix(k *model.Kind, u *Use) {
 
 func setScale(k *model.Kind, u *Use) {
 	if u.arg("specpath") == "" {
-		u.Errorf("marker \"+%s\" needs specpath=, where the number of replicas that is wanted stands", u.Name)
+		u.fault(" needs specpath=, where the number of replicas that is wanted stands")
 		return
 	}
 	k.Scale = &model.Scale{
@@ -215,7 +214,7 @@ func addSubresource(k *model.Kind, u *Use) {
 	s := model.SubresourceMarker{Name: u.arg("name"), ContentType: u.arg("contentType"), Pos: u.Pos}
 	switch {
 	case s.Name == "":
-		u.Errorf("marker \"+%s\" needs name=", u.Name)
+		u.fault(" needs name=")
 		return
 	case !subresourcePattern.MatchString(s.Name):
 		u.Errorf("%q is no name of a subresource: it needs lower-case letters and digits, as in log or port-forward",
@@ -259,7 +258,7 @@ func (u *Use) methods() []string {
 func setClient(k *model.Kind, u *Use) {
 	k.Client.Pos = u.Pos
 	if u.Value != "" {
-		u.Errorf("marker \"+%s\" takes no value: leave it out where no client is wanted", u.Name)
+		u.fault(" takes no value: leave it out where no client is wanted")
 	}
 }
 
@@ -286,7 +285,7 @@ func (u *Use) clientVerbs() []string {
 	var out []string
 	for verb := range strings.SplitSeq(u.Value, ",") {
 		if verb = strings.TrimSpace(verb); !slices.Contains(known, verb) {
-			u.Errorf("marker \"+%s\": %q is no verb of clients: known are %s", u.Name, verb, strings.Join(known, ", "))
+			u.fault(": %q is no verb of clients: known are %s", verb, strings.Join(known, ", "))
 		}
 		out = append(out, verb)
 	}
@@ -302,8 +301,8 @@ func addClientMethod(k *model.Kind, u *Use) {
 	parts := strings.Split(u.Value, ",")
 	m := model.ClientMethod{Name: strings.TrimSpace(parts[0]), Pos: u.Pos}
 	if !token.IsIdentifier(m.Name) || !token.IsExported(m.Name) {
-		u.Errorf("marker \"+%s\": %q is no name of an exported method: "+
-			"write +%s=UpdateScale,verb=update,subresource=scale", u.Name, m.Name, u.Name)
+		u.fault(": %q is no name of an exported method: write +%s=UpdateScale,verb=update,subresource=scale", m.Name,
+			u.Name)
 		return
 	}
 	for _, part := range parts[1:] {
@@ -328,7 +327,7 @@ func (u *Use) setMethod(m *model.ClientMethod, part string) bool {
 	key, value, _ := strings.Cut(part, "=")
 	switch {
 	case value == "":
-		u.Errorf("marker \"+%s\": %q needs a value: %s=...", u.Name, key, key)
+		u.fault(": %q needs a value: %s=...", key, key)
 		return false
 	case key == "verb":
 		m.Verb = value
@@ -339,7 +338,7 @@ func (u *Use) setMethod(m *model.ClientMethod, part string) bool {
 	case key == "result":
 		m.Result = u.ref(value)
 	default:
-		u.Errorf("marker \"+%s\": unknown argument %q: known are verb, subresource, input, result", u.Name, key)
+		u.fault(": unknown argument %q: known are verb, subresource, input, result", key)
 		return false
 	}
 	return true

@@ -60,7 +60,7 @@ func setExample(s *model.Schema, u *Use) { s.Example = jsonValue(u.Value, u.On) 
 func setExternalDocs(s *model.Schema, u *Use) {
 	s.ExternalDocs = &model.ExternalDocs{URL: u.arg("url"), Description: u.arg("description")}
 	if s.ExternalDocs.URL == "" {
-		u.Errorf("marker \"+%s\" needs url=", u.Name)
+		u.fault(" needs url=")
 	}
 }
 

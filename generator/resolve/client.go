@@ -192,13 +192,11 @@ func (b *clientBuilder) clientGroups(prog *model.Program, p *model.Package) []*m
 			continue
 		}
 		name := b.unmarkedGroup(v)
-		g := byName[name]
-		if g == nil {
-			g = &model.Group{Name: name, GoName: model.GroupGoName(name)}
-			byName[name] = g
-			out = append(out, g)
+		if byName[name] == nil {
+			byName[name] = &model.Group{Name: name, GoName: model.GroupGoName(name)}
+			out = append(out, byName[name])
 		}
-		b.addVersion(g, v, kinds(v))
+		b.addVersion(byName[name], v, kinds(v))
 	}
 	for _, g := range byName {
 		b.finish(g)
@@ -223,7 +221,6 @@ func (b *clientBuilder) unmarkedGroup(p *model.Package) string {
 // below reports whether a version of the group with clients lies in or below a package's folder.
 func below(g *model.Group, p *model.Package) bool {
 	return slices.ContainsFunc(g.Versions, func(v *model.Version) bool {
-		return v.Package.Below(p.Path) &&
-			hasClients(v.Package)
+		return v.Package.Below(p.Path) && hasClients(v.Package)
 	})
 }

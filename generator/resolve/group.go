@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -37,26 +38,22 @@ func (b *groupBuilder) groups() []*model.Group {
 		if split[p.Group] {
 			key += " " + path.Dir(p.Path)
 		}
-		g := byName[key]
-		if g == nil {
-			g = &model.Group{Name: p.Group, GoName: model.GroupGoName(p.Group)}
-			byName[key] = g
-			out = append(out, g)
+		if byName[key] == nil {
+			byName[key] = &model.Group{Name: p.Group, GoName: model.GroupGoName(p.Group)}
+			out = append(out, byName[key])
 		}
-		b.addVersion(g, p, resourceKinds(p, pkgs))
+		b.addVersion(byName[key], p, resourceKinds(p, pkgs))
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Name < out[j].Name })
-	homes := map[string]*model.Group{}
+	homes := map[string]bool{}
 	for _, g := range out {
 		b.finish(g)
-		if g.Wiring != nil {
-			if homes[g.Wiring.Path] != nil {
-				name := strings.ToLower(g.GoName)
-				g.Wiring.Path += "/" + name
-				g.Wiring.Dir = filepath.Join(g.Wiring.Dir, name)
-				g.Wiring.Name = name
+		if w := g.Wiring; w != nil {
+			if homes[w.Path] {
+				w.Name = strings.ToLower(g.GoName)
+				w.Path, w.Dir = w.Path+"/"+w.Name, filepath.Join(w.Dir, w.Name)
 			}
-			homes[g.Wiring.Path] = g
+			homes[w.Path] = true
 		}
 	}
 	return out
@@ -84,13 +81,7 @@ func (b *groupBuilder) split() map[string]bool {
 
 // kinds returns the kinds of a package, by position; those of the package that holds its types, where another does.
 func kinds(p *model.Package) []*model.Type {
-	var out []*model.Type
-	for _, t := range p.Types {
-		if t.Kind != nil {
-			out = append(out, t)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(p.Types), func(t *model.Type) bool { return t.Kind == nil })
 }
 
 // resourceKinds returns the kinds of a version that are resources: all but those that only subresources take or answer.
@@ -142,12 +133,11 @@ func (b *groupBuilder) finish(g *model.Group) {
 	byKind := map[string]*model.Resource{}
 	for _, v := range g.Versions {
 		for _, t := range v.Kinds {
-			r := byKind[t.Name]
-			if r == nil {
-				r = &model.Resource{Kind: t.Name}
-				byKind[t.Name] = r
-				g.Resources = append(g.Resources, r)
+			if byKind[t.Name] == nil {
+				byKind[t.Name] = &model.Resource{Kind: t.Name}
+				g.Resources = append(g.Resources, byKind[t.Name])
 			}
+			r := byKind[t.Name]
 			r.Versions = append(r.Versions, model.ResourceVersion{Version: v, Type: t})
 		}
 	}
@@ -249,9 +239,7 @@ func (b *groupBuilder) resource(g *model.Group, r *model.Resource) {
 			}
 			r.Plural, pluralBy = k.Plural, rv.Type
 		}
-		if r.Singular == "" {
-			r.Singular = k.Singular
-		}
+		r.Singular = cmp.Or(r.Singular, k.Singular)
 		if r.ListKind == "" && k.ListType != nil {
 			r.ListKind = k.ListType.Name
 		}
@@ -272,18 +260,10 @@ func (b *groupBuilder) resource(g *model.Group, r *model.Resource) {
 			storageBy, r.Storage = rv.Type, rv.Version
 		}
 	}
-	if r.Storage == nil {
-		r.Storage = r.Versions[0].Version
-	}
-	if r.Plural == "" {
-		r.Plural = plural(r)
-	}
-	if r.Singular == "" {
-		r.Singular = strings.ToLower(r.Kind)
-	}
-	if r.ListKind == "" {
-		r.ListKind = r.Kind + "List"
-	}
+	r.Storage = cmp.Or(r.Storage, r.Versions[0].Version)
+	r.Plural = cmp.Or(r.Plural, plural(r))
+	r.Singular = cmp.Or(r.Singular, strings.ToLower(r.Kind))
+	r.ListKind = cmp.Or(r.ListKind, r.Kind+"List")
 	r.Hub = hub(g, r)
 	b.verbs(r)
 	b.resolveStoragePrefix(r)
@@ -297,12 +277,8 @@ func hub(g *model.Group, r *model.Resource) *model.Type {
 			return t
 		}
 	}
-	for _, rv := range r.Versions {
-		if rv.Version == r.Storage {
-			return rv.Type
-		}
-	}
-	return r.Versions[0].Type
+	i := slices.IndexFunc(r.Versions, func(rv model.ResourceVersion) bool { return rv.Version == r.Storage })
+	return r.Versions[max(i, 0)].Type
 }
 
 func scopeName(cluster bool) string {
@@ -312,6 +288,7 @@ func scopeName(cluster bool) string {
 	return "namespaced"
 }
 
+// union returns the names of both lists, each once.
 func union(a, b []string) []string {
 	for _, s := range b {
 		if !slices.Contains(a, s) {

@@ -104,10 +104,9 @@ func (b *typeBuilder) payloadTypes(f *types.Func) {
 			if !ok {
 				continue
 			}
-			if n, ok := types.Unalias(p.Elem()).(*types.Named); ok && n.Obj().Pkg() != nil {
-				if _, ok := n.Underlying().(*types.Struct); ok {
-					b.typ(n)
-				}
+			n, ok := types.Unalias(p.Elem()).(*types.Named)
+			if ok && n.Obj().Pkg() != nil && form(n.Underlying()) == model.Struct {
+				b.typ(n)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"go/constant"
 	"go/types"
 	"path"
@@ -228,10 +229,7 @@ func kindNames(p *model.Package) string {
 	for _, t := range kinds(p) {
 		names = append(names, t.Name)
 	}
-	if len(names) == 0 {
-		return "it has none"
-	}
-	return "it has " + strings.Join(names, ", ")
+	return "it has " + cmp.Or(strings.Join(names, ", "), "none")
 }
 
 // kindMarkers returns those that +apigen:kind puts on kinds, by kind.

@@ -15,11 +15,7 @@ var (
 
 // verbs decides how a kind without storage is served.
 func (b *groupBuilder) verbs(r *model.Resource) {
-	virtual := false
-	for _, rv := range r.Versions {
-		virtual = virtual || rv.Type.Kind.Virtual
-	}
-	if !virtual {
+	if !slices.ContainsFunc(r.Versions, func(rv model.ResourceVersion) bool { return rv.Type.Kind.Virtual }) {
 		return
 	}
 	r.Status = false

@@ -206,11 +206,8 @@ func invalid(t types.Type) bool {
 func (b *typeBuilder) wireName(f *model.Field, v *types.Var) {
 	tag, tagged := reflect.StructTag(f.Tag).Lookup("json")
 	name, options, _ := strings.Cut(tag, ",")
-	for _, o := range strings.Split(options, ",") {
-		if o == "omitempty" || o == "omitzero" {
-			f.OmitEmpty = true
-		}
-	}
+	omits := func(option string) bool { return option == "omitempty" || option == "omitzero" }
+	f.OmitEmpty = slices.ContainsFunc(strings.Split(options, ","), omits)
 	structure := func() bool {
 		t := types.Unalias(v.Type())
 		if p, ok := t.Underlying().(*types.Pointer); ok {
