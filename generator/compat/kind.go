@@ -18,10 +18,10 @@ func (d *diff) group(o, n *model.Group) {
 		if now := resourceOf(n, r.Kind); now != nil && len(now.Served()) > 0 {
 			d.resource(here, r, now)
 		} else {
-			gone := here
+			removed := here
 			newest := r.Served()[0]
-			gone.version, gone.kind, gone.old = newest.Version.Name, r.Kind, newest.Type.Pos
-			d.at(gone).add(kindRemoved, "the kind is gone")
+			removed.version, removed.kind, removed.old = newest.Version.Name, r.Kind, newest.Type.Pos
+			d.at(removed).add(kindRemoved, "the kind is gone")
 		}
 	}
 	for _, r := range n.Resources {
@@ -65,7 +65,7 @@ func (d *diff) resource(here place, o, n *model.Resource) {
 		here.version, here.old = was.Version.Name, was.Type.Pos
 		is := versionOf(n.Served(), was.Version.Name)
 		if is.Version == nil {
-			d.at(here).gone(was.Type)
+			d.at(here).removed(was.Type)
 			continue
 		}
 		here.pos = is.Type.Pos
@@ -85,8 +85,8 @@ func versionOf(list []model.ResourceVersion, name string) model.ResourceVersion 
 	return find(list, func(v model.ResourceVersion) bool { return v.Version.Name == name })
 }
 
-// gone reports a version that is no longer served. For a version that was marked as deprecated, this is a warning.
-func (s site) gone(was *model.Type) {
+// removed reports a version that is no longer served. For a version that was marked as deprecated, this is a warning.
+func (s site) removed(was *model.Type) {
 	s.add(versionRemoved, "the version is no longer served")
 	if was.Kind != nil && (was.Kind.IsDeprecated || was.Kind.Deprecated != "") {
 		f := &s.findings[len(s.findings)-1]

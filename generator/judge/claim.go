@@ -32,7 +32,7 @@ func (r *referee) claims(t *model.Type, s *model.Schema, name string) {
 	}
 }
 
-// noEffect is the warning about a marker of merging on a value of another form: upstream's packages have some of these.
+// noEffect is the warning about a marker of merging on a value of another form: Kubernetes has some.
 const noEffect = "marker \"+%s\" has no effect here: it is for %s, and %s is %s"
 
 func isObject(t *model.Type) bool { return t.Form == model.Map || t.Form == model.Struct }

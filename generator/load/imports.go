@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/tools/go/packages"
 )
@@ -112,14 +113,8 @@ func (u *Universe) cycle(ring []string) {
 		if !s.root || !at.IsValid() {
 			continue
 		}
-		text := ring[i]
-		for n := range len(ring) - 1 {
-			text += " imports " + ring[(i+n+1)%(len(ring)-1)]
-			if n < len(ring)-2 {
-				text += ", which"
-			}
-		}
-		u.errs.Add(u.fset.Position(at), "%s: %s", importCycle, text)
+		imported := strings.Join(slices.Concat(ring[i+1:], ring[1:i+1]), ", which imports ")
+		u.errs.Add(u.fset.Position(at), "%s: %s imports %s", importCycle, path, imported)
 		s.broken = true
 		return
 	}

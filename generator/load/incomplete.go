@@ -24,8 +24,8 @@ func (u *Universe) Endless() bool {
 	})
 }
 
-// Faulty reports whether anything was found that keeps output from being written, faults of markers aside: what is read
-// of the packages may be incomplete then.
+// Faulty reports whether anything but faults of markers keeps output from being written: the packages may be incomplete
+// then.
 func (u *Universe) Faulty() bool { return u.errs != nil }
 
 // Report returns all the faults that were found: those of the universe and of its markers, and those found in the

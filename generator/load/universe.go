@@ -119,7 +119,7 @@ func (u *Universe) probe() {
 }
 
 // markSources decides which dependencies must be read from source: those without export data, and all that import a
-// package that is read from source, for a type must not exist twice.
+// package that is read from source, so that no type exists twice.
 func (u *Universe) markSources() {
 	state := map[string]bool{}
 	var visit func(p *packages.Package) bool

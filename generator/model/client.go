@@ -12,7 +12,7 @@ type Clients struct {
 	Pos    Position
 	// Path and Dir are the import path and the folder below which all client packages lie. They may not exist yet.
 	Path, Dir string
-	// Groups are those of the model in or below the marked package of which a kind is marked +genclient, by name.
+	// Groups are those in or below the marked package with a kind that is marked +genclient, by name.
 	Groups []*Group
 	// External maps packages of types to packages of apply configurations that exist for them
 	// (+apigen:clients:external).

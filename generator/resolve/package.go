@@ -35,7 +35,7 @@ func (b *typeBuilder) pkg(p *types.Package) *model.Package {
 	return m
 }
 
-// root builds a package that is read from source, its declarations aside.
+// root builds a package that is read from source, without its declarations.
 func (b *typeBuilder) root(s *load.Source) *model.Package {
 	tp := s.Types
 	if tp == nil {

@@ -22,8 +22,8 @@ func (b *serveBuilder) resolve(m *model.Package) {
 		if p := b.named(m, peer); p != nil {
 			m.Peers = append(m.Peers, p)
 		} else {
-			gone := func(path string) bool { return path == peer.Path }
-			m.ConversionPeers = slices.DeleteFunc(m.ConversionPeers, gone)
+			missing := func(path string) bool { return path == peer.Path }
+			m.ConversionPeers = slices.DeleteFunc(m.ConversionPeers, missing)
 		}
 	}
 	if r.ExternalTypes != nil {

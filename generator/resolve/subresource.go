@@ -241,7 +241,7 @@ func described(hub *model.Type, s *model.Subresource) string {
 	return "method " + s.Method.Name + " of " + hub.Name
 }
 
-// subresourceTypes reads what the functions of a kind's subresources take and answer: of these the fields matter.
+// subresourceTypes reads the fields of the types that functions of a kind's subresources take and answer.
 func (b *typeBuilder) subresourceTypes(home *model.Package, t *model.Type) {
 	s := b.u.Root(home.Path)
 	if s == nil || s.Types == nil || t.Kind == nil {

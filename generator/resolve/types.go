@@ -260,8 +260,8 @@ func newTypeBuilder(f *faults) *typeBuilder {
 	}
 }
 
-// packagesOf builds packages that are read from source. All are there before the declarations of the first are read:
-// those of one package lead to types of others, about which the markers of their packages have a say.
+// packagesOf builds packages that are read from source. It reads the markers of all packages before any declarations,
+// which lead to types of other packages.
 func (b *typeBuilder) packagesOf(roots []*load.Source) []*model.Package {
 	var out []*model.Package
 	for _, s := range roots {
