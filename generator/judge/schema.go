@@ -83,15 +83,14 @@ func (r *referee) parts(t *model.Type, s *model.Schema, name string) {
 				r.faultf(p.Pos, "marker \"+k8s:item\": an element of %s has no field %q", name, k.Key)
 			}
 		}
-		if s.ListType != "map" && t != nil && r.of(&t.Schema).ListType != "map" && !slices.ContainsFunc(s.Rules,
-			isMap) {
+		isMap := func(r model.Rule) bool { return r.Check == model.Unique && r.Text == "map" }
+		if s.ListType != "map" && t != nil && r.of(&t.Schema).ListType != "map" &&
+			!slices.ContainsFunc(s.Rules, isMap) {
 			r.faultf(p.Pos, "marker \"+k8s:item\" picks an element by its keys, and %s is no list of type map: add "+
 				"+k8s:listType=map and +k8s:listMapKey=<field>", name)
 		}
 	}
 }
-
-func isMap(r model.Rule) bool { return r.Check == model.Unique && r.Text == "map" }
 
 // siblings judges the rules of a field that refer to its siblings.
 func (r *referee) siblings(owner *model.Type, f *model.Field) {

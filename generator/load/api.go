@@ -94,9 +94,6 @@ func (u *Universe) Missing(path string) error {
 	return nil
 }
 
-// ListError returns the error of the go command for a package that can't be imported.
-func (u *Universe) ListError(path string) error { return listError(u.metas[path]) }
-
 // Path returns the import path of a root.
 func (s *Source) Path() string { return s.meta.PkgPath }
 

@@ -175,7 +175,7 @@ func (c *compilation) newSource(f File, output bool) *Source {
 			continue
 		}
 		if data, err := os.ReadFile(name); err == nil {
-			if c.options.Owns(filepath.Base(name)) && replaceable(data) {
+			if c.replaceable(name, data) {
 				s.blanked = append(s.blanked, name)
 				continue
 			}

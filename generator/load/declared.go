@@ -33,7 +33,7 @@ func (u *Universe) DeclaredBelow(dir string) map[string]map[string]bool {
 		}
 		for _, name := range goFiles(folder) {
 			data, err := os.ReadFile(name) //nolint:gosec // the folder is the user's own
-			if err != nil || u.options.Owns(filepath.Base(name)) && replaceable(data) {
+			if err != nil || u.replaceable(name, data) {
 				continue
 			}
 			rel, err := filepath.Rel(dir, folder)

@@ -71,7 +71,7 @@ func (u *Universe) usable(p *packages.Package) bool {
 			pos.Filename = filepath.Join(u.options.Dir,
 				pos.Filename) // the go command prints paths relative to its own folder
 		}
-		if pos.Filename != "" && u.isGenerated(pos.Filename) {
+		if data, err := os.ReadFile(pos.Filename); err == nil && u.replaceable(pos.Filename, data) {
 			continue
 		}
 		if !ok && strings.Contains(e.Msg, "build constraints exclude all Go files") {

@@ -62,7 +62,7 @@ func (u *Universe) read(p *packages.Package) *Source {
 			s.broken = true
 			continue
 		}
-		if u.options.Owns(filepath.Base(name)) && replaceable(data) {
+		if u.replaceable(name, data) {
 			s.blanked = append(s.blanked, name)
 			continue
 		}
@@ -125,17 +125,10 @@ func generatedHeader(data []byte) bool {
 	return clause == nil || loc[0] < clause[0]
 }
 
-// replaceable reports whether a file under one of our names holds nothing of the user's: it is generated, or empty, as
-// a disk that lost power leaves files.
-func replaceable(data []byte) bool { return generatedHeader(data) || len(bytes.TrimSpace(data)) == 0 }
-
-// isGenerated reports whether apigen generated a file on the disk.
-func (u *Universe) isGenerated(name string) bool {
-	if !u.options.Owns(filepath.Base(name)) {
-		return false
-	}
-	data, err := os.ReadFile(name)
-	return err == nil && replaceable(data)
+// replaceable reports whether apigen may replace a file: it has one of the emitters' names, and holds nothing of the
+// user's, since it is generated, or empty, as a disk that lost power leaves files.
+func (u *Universe) replaceable(name string, data []byte) bool {
+	return u.options.Owns(filepath.Base(name)) && (generatedHeader(data) || len(bytes.TrimSpace(data)) == 0)
 }
 
 // parse reads a file of a root.

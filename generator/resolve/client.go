@@ -154,7 +154,7 @@ func (b *clientBuilder) clientModule(c *model.Clients) bool {
 		}
 		if !b.u.Listed(path) {
 			b.errorf(c.Pos, "clients need %s, of which %s can't be imported (%v): run go get %s@%s, and once clients "+
-				"are generated go mod tidy", clientModule, path, b.u.ListError(path), clientModule, b.clientVersion())
+				"are generated go mod tidy", clientModule, path, b.u.Missing(path), clientModule, b.clientVersion())
 			return false
 		}
 		info, _ := b.u.Info(path)

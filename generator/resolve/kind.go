@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"go/token"
 	"slices"
 	"strings"
 
@@ -15,7 +16,7 @@ func (b *typeBuilder) kind(m *model.Type, ms marker.Markers) {
 	if len(m.TypeArgs) > 0 {
 		return
 	}
-	if m.Form != model.Struct || !exported(m.Name) || !embeds(m, "TypeMeta") || !embeds(m, "ObjectMeta") {
+	if m.Form != model.Struct || !token.IsExported(m.Name) || !embeds(m, "TypeMeta") || !embeds(m, "ObjectMeta") {
 		b.checkNoKind(m, ms)
 		return
 	}
@@ -40,8 +41,6 @@ func readKind(m *model.Type, ms marker.Markers) (*model.Kind, diag.Errors) {
 	}
 	return k, faults
 }
-
-func exported(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }
 
 // embeds reports whether a struct embeds a type of metav1 by value.
 func embeds(m *model.Type, name string) bool {
