@@ -120,7 +120,6 @@ func (a *Allowances) Filter(findings []Finding) (left []Finding, idle []Allowed)
 // literally takes their meaning from all characters of a pattern but the asterisk.
 var literally = strings.NewReplacer(`\`, `\\`, "[", `\[`, "?", `\?`)
 
-// matches reports whether the entry's pattern matches a subject.
 func (e Allowed) matches(subject string) bool {
 	matched, err := path.Match(literally.Replace(e.Subject), subject)
 	return matched && err == nil

@@ -70,7 +70,6 @@ func Compare(before, after *model.Program) []Finding {
 	return d.findings
 }
 
-// diff is the state of one comparison.
 type diff struct {
 	// types resolves the types of both.
 	types    *schema.Resolver
@@ -83,7 +82,6 @@ type place struct {
 	pos, old                   model.Position
 }
 
-// site is a place to which findings are added.
 type site struct {
 	*diff
 	place
@@ -91,9 +89,9 @@ type site struct {
 
 func (d *diff) at(p place) site { return site{d, p} }
 
-func (s site) add(rule Rule, message string) {
+func (s site) add(rule Rule, format string, args ...any) {
 	f := Finding{
-		Rule: rule, Level: rule.Level, Message: message,
+		Rule: rule, Level: rule.Level, Message: fmt.Sprintf(format, args...),
 		Group: s.place.group, Version: s.place.version, Kind: s.kind, Path: s.path, Pos: s.pos, Old: s.old,
 	}
 	if f.Level == Break && alpha(f.Version) {
@@ -105,29 +103,31 @@ func (s site) add(rule Rule, message string) {
 // changed adds a finding where a property has another value now; absent stands for an empty one.
 func (s site) changed(rule Rule, property, was, is, absent string) {
 	if was != is {
-		s.add(rule, fmt.Sprintf("the %s was %s, and is %s", property, cmp.Or(was, absent), cmp.Or(is, absent)))
+		s.add(rule, "the %s was %s, and is %s", property, cmp.Or(was, absent), cmp.Or(is, absent))
 	}
 }
 
 // each adds a finding for each of the names that are in one list and not in another.
 func (s site) each(rule Rule, in, notIn []string, format string) {
 	for _, name := range missing(in, notIn) {
-		s.add(rule, fmt.Sprintf(format, name))
+		s.add(rule, format, name)
 	}
 }
 
-// missing returns the names that are in one list and not in another.
 func missing(in, notIn []string) []string {
 	return slices.DeleteFunc(slices.Clone(in), func(name string) bool { return slices.Contains(notIn, name) })
 }
 
-func groupNamed(p *model.Program, name string) *model.Group {
-	for _, g := range p.Groups {
-		if g.Name == name {
-			return g
-		}
+// find returns the element that matches, or the zero value.
+func find[T any](list []T, matches func(T) bool) (found T) {
+	if i := slices.IndexFunc(list, matches); i >= 0 {
+		found = list[i]
 	}
-	return nil
+	return found
+}
+
+func groupNamed(p *model.Program, name string) *model.Group {
+	return find(p.Groups, func(g *model.Group) bool { return g.Name == name })
 }
 
 func groupPosition(g *model.Group) model.Position {

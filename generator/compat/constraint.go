@@ -9,14 +9,12 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// bound is a limit of a value.
 type bound struct {
 	name  string
 	lower bool
 	of    func(*model.Schema) *float64
 }
 
-// limits are all bounds with a lower or an upper end.
 var limits = []bound{
 	{"minimum", true, func(s *model.Schema) *float64 { return s.Minimum }},
 	{"maximum", false, func(s *model.Schema) *float64 { return s.Maximum }},
@@ -36,19 +34,18 @@ func count(n *int64) *float64 {
 	return &f
 }
 
-// bounds reports bounds that are new or narrower.
 func (s site) bounds(o, n schema.Layers) {
 	for _, b := range limits {
 		was, is := o.Strictest(b.of, b.lower), n.Strictest(b.of, b.lower)
 		if is != nil && (was == nil || *is != *was && (*is > *was) == b.lower) {
-			s.add(boundTightened, fmt.Sprintf("%s was %s, and is %s", b.name, number(was), number(is)))
+			s.add(boundTightened, "%s was %s, and is %s", b.name, number(was), number(is))
 		}
 	}
 	s.exclusive("minimum", o, n, func(s *model.Schema) (*float64, bool) { return s.Minimum, s.ExclusiveMinimum })
 	s.exclusive("maximum", o, n, func(s *model.Schema) (*float64, bool) { return s.Maximum, s.ExclusiveMaximum })
 	step := func(s *model.Schema) *float64 { return s.MultipleOf }
 	if was, is := o.Strictest(step, true), n.Strictest(step, true); is != nil && (was == nil || *was != *is) {
-		s.add(boundTightened, fmt.Sprintf("multipleOf was %s, and is %s", number(was), number(is)))
+		s.add(boundTightened, "multipleOf was %s, and is %s", number(was), number(is))
 	}
 }
 
@@ -65,7 +62,7 @@ func (s site) exclusive(name string, o, n schema.Layers, of func(*model.Schema) 
 	was, wasOut := find(o)
 	is, isOut := find(n)
 	if was != nil && is != nil && *was == *is && isOut && !wasOut {
-		s.add(boundTightened, fmt.Sprintf("the %s %s was taken, and is not any more", name, number(is)))
+		s.add(boundTightened, "the %s %s was taken, and is not any more", name, number(is))
 	}
 }
 
@@ -76,13 +73,12 @@ func number(f *float64) string {
 	return strconv.FormatFloat(*f, 'g', -1, 64)
 }
 
-// rules reports validation rules that are new.
 func (s site) rules(o, n schema.Layers) {
 	for _, p := range missing(n.Patterns(), o.Patterns()) {
 		if was := missing(o.Patterns(), n.Patterns()); len(was) > 0 {
-			s.add(patternChanged, fmt.Sprintf("the pattern was %s, and is %s", was[0], p))
+			s.add(patternChanged, "the pattern was %s, and is %s", was[0], p)
 		} else {
-			s.add(patternChanged, "the pattern is new: "+p)
+			s.add(patternChanged, "the pattern is new: %s", p)
 		}
 	}
 	immutable := func(s *model.Schema) bool { return s.Immutable || s.Rule(model.Immutable) != nil }

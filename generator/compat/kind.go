@@ -2,14 +2,12 @@ package compat
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strings"
 
 	"apigen.dev/generator/model"
 )
 
-// group compares two states of a group.
 func (d *diff) group(o, n *model.Group) {
 	here := place{group: o.Name, pos: groupPosition(n), old: groupPosition(o)}
 	d.preferred(here, o, n)
@@ -20,16 +18,16 @@ func (d *diff) group(o, n *model.Group) {
 		if now := resourceOf(n, r.Kind); now != nil && len(now.Served()) > 0 {
 			d.resource(here, r, now)
 		} else {
-			gone := here
+			removed := here
 			newest := r.Served()[0]
-			gone.version, gone.kind, gone.old = newest.Version.Name, r.Kind, newest.Type.Pos
-			d.at(gone).add(kindRemoved, "the kind is gone")
+			removed.version, removed.kind, removed.old = newest.Version.Name, r.Kind, newest.Type.Pos
+			d.at(removed).add(kindRemoved, "the kind is gone")
 		}
 	}
 	for _, r := range n.Resources {
 		if old := resourceOf(o, r.Kind); len(r.Served()) > 0 && (old == nil || len(old.Served()) == 0) {
 			d.at(place{group: n.Name, kind: r.Kind, pos: r.Served()[0].Type.Pos}).add(kindAdded,
-				"the kind is new, in "+strings.Join(versions(r), ", "))
+				"the kind is new, in %s", strings.Join(versions(r), ", "))
 		}
 	}
 }
@@ -45,12 +43,7 @@ func (d *diff) preferred(here place, o, n *model.Group) {
 }
 
 func resourceOf(g *model.Group, kind string) *model.Resource {
-	for _, r := range g.Resources {
-		if r.Kind == kind {
-			return r
-		}
-	}
-	return nil
+	return find(g.Resources, func(r *model.Resource) bool { return r.Kind == kind })
 }
 
 func versions(r *model.Resource) []string {
@@ -71,15 +64,15 @@ func (d *diff) resource(here place, o, n *model.Resource) {
 		here := here
 		here.version, here.old = was.Version.Name, was.Type.Pos
 		is := versionOf(n.Served(), was.Version.Name)
-		if is == nil {
-			d.at(here).gone(was.Type)
+		if is.Version == nil {
+			d.at(here).removed(was.Type)
 			continue
 		}
 		here.pos = is.Type.Pos
 		d.at(here).version(was.Type, is.Type)
 	}
 	for _, is := range n.Served() {
-		if versionOf(o.Served(), is.Version.Name) == nil {
+		if versionOf(o.Served(), is.Version.Name).Version == nil {
 			here := here
 			here.version, here.pos = is.Version.Name, is.Type.Pos
 			d.at(here).add(versionAdded, "the kind is new in this version")
@@ -87,17 +80,13 @@ func (d *diff) resource(here place, o, n *model.Resource) {
 	}
 }
 
-func versionOf(list []model.ResourceVersion, name string) *model.ResourceVersion {
-	for i := range list {
-		if list[i].Version.Name == name {
-			return &list[i]
-		}
-	}
-	return nil
+// versionOf returns a resource in the version of that name; without a Version where there is none.
+func versionOf(list []model.ResourceVersion, name string) model.ResourceVersion {
+	return find(list, func(v model.ResourceVersion) bool { return v.Version.Name == name })
 }
 
-// gone reports a version that is no longer served. For a version that was marked as deprecated, this is a warning.
-func (s site) gone(was *model.Type) {
+// removed reports a version that is no longer served. For a version that was marked as deprecated, this is a warning.
+func (s site) removed(was *model.Type) {
 	s.add(versionRemoved, "the version is no longer served")
 	if was.Kind != nil && (was.Kind.IsDeprecated || was.Kind.Deprecated != "") {
 		f := &s.findings[len(s.findings)-1]
@@ -105,12 +94,11 @@ func (s site) gone(was *model.Type) {
 	}
 }
 
-// names compares the names, the scope and the subresources of a resource.
 func (s site) names(o, n *model.Resource) {
 	s.changed(resourceRenamed, "resource", o.Plural, n.Plural, "")
 	s.changed(scopeChanged, "kind", scope(o), scope(n), "")
 	if o.ListKind != n.ListKind {
-		s.add(listKindChanged, fmt.Sprintf("lists were %s, and are %s", o.ListKind, n.ListKind))
+		s.add(listKindChanged, "lists were %s, and are %s", o.ListKind, n.ListKind)
 	}
 	s.changed(singularChanged, "singular", o.Singular, n.Singular, "")
 	s.each(shortNameRemoved, o.ShortNames, n.ShortNames, "the short name %s is gone")
@@ -147,8 +135,8 @@ func scope(r *model.Resource) string {
 func (s site) provider(o, n *model.Resource) {
 	switch {
 	case !o.Virtual() && n.Virtual():
-		s.add(storageRemoved, "objects were stored, and come from a provider with the verbs "+strings.Join(n.Verbs,
-			", "))
+		s.add(storageRemoved, "objects were stored, and come from a provider with the verbs %s",
+			strings.Join(n.Verbs, ", "))
 		return
 	case o.Virtual() && !n.Virtual():
 		s.add(storageAdded, "objects came from a provider, and are stored")
@@ -164,26 +152,24 @@ func (s site) storage(o, n *model.Resource) {
 		return
 	}
 	if o.StoragePrefix != n.StoragePrefix {
-		s.add(prefixChanged, fmt.Sprintf("objects were stored below %s, and are stored below %s", prefix(o), prefix(n)))
+		s.add(prefixChanged, "objects were stored below %s, and are stored below %s", prefix(o), prefix(n))
 	}
 	if o.Storage == nil || n.Storage == nil || o.Storage.Name == n.Storage.Name {
 		return
 	}
-	if versionOf(n.Versions, o.Storage.Name) == nil {
-		s.add(storedVersionDropped, fmt.Sprintf("objects were stored as %s, which doesn't exist any more",
-			o.Storage.Name))
+	if versionOf(n.Versions, o.Storage.Name).Version == nil {
+		s.add(storedVersionDropped, "objects were stored as %s, which doesn't exist any more",
+			o.Storage.Name)
 		return
 	}
-	s.add(storageChanged, fmt.Sprintf("objects were stored as %s, and are stored as %s", o.Storage.Name,
-		n.Storage.Name))
+	s.add(storageChanged, "objects were stored as %s, and are stored as %s", o.Storage.Name,
+		n.Storage.Name)
 }
 
-// prefix names the key prefix of a resource.
 func prefix(r *model.Resource) string {
 	return cmp.Or(r.StoragePrefix, "the group's name and "+r.Plural)
 }
 
-// version compares a kind in one version.
 func (s site) version(was, is *model.Type) {
 	o, n := kindOf(was), kindOf(is)
 	if n.IsDeprecated && !o.IsDeprecated || n.Deprecated != "" && o.Deprecated == "" && !o.IsDeprecated {
@@ -197,8 +183,8 @@ func (s site) version(was, is *model.Type) {
 	}
 	if n.ReturnDeletedObject != o.ReturnDeletedObject {
 		answers := map[bool]string{false: "a Status", true: "the object"}
-		s.add(deletionChanged, fmt.Sprintf("a deletion answered with %s, and answers with %s",
-			answers[o.ReturnDeletedObject], answers[n.ReturnDeletedObject]))
+		s.add(deletionChanged, "a deletion answered with %s, and answers with %s",
+			answers[o.ReturnDeletedObject], answers[n.ReturnDeletedObject])
 	}
 	s.each(selectableRemoved, selectable(o), selectable(n), "field selectors may no longer name %s")
 	s.columns(o, n)
@@ -213,7 +199,6 @@ func kindOf(t *model.Type) *model.Kind {
 	return t.Kind
 }
 
-// selectable returns the paths that field selectors may name.
 func selectable(k *model.Kind) []string {
 	var out []string
 	for _, f := range k.Selectable {
@@ -226,13 +211,13 @@ func (s site) columns(o, n *model.Kind) {
 	for _, was := range o.Columns {
 		i := slices.IndexFunc(n.Columns, func(c model.Column) bool { return c.Name == was.Name })
 		if i < 0 {
-			s.add(columnRemoved, fmt.Sprintf("the column %s is gone", was.Name))
+			s.add(columnRemoved, "the column %s is gone", was.Name)
 			continue
 		}
 		is := n.Columns[i]
 		if was.Type != is.Type || was.JSONPath != is.JSONPath || was.Method != is.Method {
-			s.add(columnChanged, fmt.Sprintf("the column %s showed %s (%s), and shows %s (%s)", was.Name,
-				was.JSONPath+was.Method, was.Type, is.JSONPath+is.Method, is.Type))
+			s.add(columnChanged, "the column %s showed %s (%s), and shows %s (%s)", was.Name,
+				was.JSONPath+was.Method, was.Type, is.JSONPath+is.Method, is.Type)
 		}
 	}
 }

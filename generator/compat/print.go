@@ -33,7 +33,6 @@ func (p Printer) Text(out io.Writer, findings []Finding) error {
 	return nil
 }
 
-// record is the JSON form of a finding.
 type record struct {
 	Rule
 	// Level is that of the finding, which may be lower than the rule's.

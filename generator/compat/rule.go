@@ -149,7 +149,7 @@ var (
 	fieldAdded        = Rule{"FIELD_ADDED", Info, Wire, "an optional field is new"}
 )
 
-// rules is THE table, in the order in which it is printed.
+// rules is the table, in the order in which it is printed.
 var rules = []Rule{
 	groupRemoved, versionRemoved, kindRemoved, resourceRenamed, scopeChanged, listKindChanged, subresourceRemoved,
 	subresourceAdded, createOnUpdateGone, versionRequired, verbRemoved, deletionChanged, selectableRemoved,

@@ -20,7 +20,6 @@ type walk struct {
 
 type pair struct{ old, new *schema.Type }
 
-// object compares two structs.
 func (w walk) object(here place, was, is *schema.Type) {
 	if w.seen[pair{was, is}] {
 		return
@@ -36,9 +35,9 @@ func (w walk) object(here place, was, is *schema.Type) {
 			there.pos = orAbove(n.Go.Pos, here.pos)
 			w.field(there, o, n)
 		case renamed[name] != "":
-			w.at(there).add(fieldRenamed, fmt.Sprintf("%s is called %s now", name, renamed[name]))
+			w.at(there).add(fieldRenamed, "%s is called %s now", name, renamed[name])
 		default:
-			w.at(there).add(fieldRemoved, name+" is gone")
+			w.at(there).add(fieldRemoved, "%s is gone", name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(after)) {
@@ -46,9 +45,9 @@ func (w walk) object(here place, was, is *schema.Type) {
 			there := below(here, name, model.Position{})
 			there.pos = orAbove(n.Go.Pos, here.pos)
 			if n.Required {
-				w.at(there).add(requiredAdded, name+" is new, and required")
+				w.at(there).add(requiredAdded, "%s is new, and required", name)
 			} else {
-				w.at(there).add(fieldAdded, name+" is new")
+				w.at(there).add(fieldAdded, "%s is new", name)
 			}
 		}
 	}
@@ -86,14 +85,13 @@ func renames(before, after map[string]*schema.Property) map[string]string {
 	return out
 }
 
-// field compares two states of a field and of its value.
 func (w walk) field(here place, o, n *schema.Property) {
 	s := w.at(here)
 	switch {
 	case n.Required && !o.Required:
-		s.add(becameRequired, n.Go.JSON+" could be left out, and is required")
+		s.add(becameRequired, "%s could be left out, and is required", n.Go.JSON)
 	case o.Required && !n.Required && n.Default == nil:
-		s.add(becameOptional, o.Go.JSON+" was always there, and may be missing")
+		s.add(becameOptional, "%s was always there, and may be missing", o.Go.JSON)
 	}
 	s.defaults(defaultOf(o), defaultOf(n))
 	s.changed(patchChanged, "patch strategy", patchStrategy(o), patchStrategy(n), "none")
@@ -104,15 +102,14 @@ func (s site) defaults(was, is string) {
 	switch {
 	case was == is:
 	case is == "":
-		s.add(defaultRemoved, "the default "+was+" is gone")
+		s.add(defaultRemoved, "the default %s is gone", was)
 	case was == "":
-		s.add(defaultAdded, "the default is "+is)
+		s.add(defaultAdded, "the default is %s", is)
 	default:
-		s.add(defaultChanged, fmt.Sprintf("the default was %s, and is %s", was, is))
+		s.add(defaultChanged, "the default was %s, and is %s", was, is)
 	}
 }
 
-// value compares two states of a value and of its fields or elements.
 func (w walk) value(here place, o, n schema.Value) {
 	s := w.at(here)
 	s.changed(typeChanged, "type", string(o.JSON), string(n.JSON), "")
@@ -121,9 +118,9 @@ func (w walk) value(here place, o, n schema.Value) {
 	}
 	switch {
 	case n.Bits < o.Bits:
-		s.add(integerNarrowed, fmt.Sprintf("the number had %d bits, and has %d", o.Bits, n.Bits))
+		s.add(integerNarrowed, "the number had %d bits, and has %d", o.Bits, n.Bits)
 	case n.Bits > o.Bits:
-		s.add(integerWidened, fmt.Sprintf("the number had %d bits, and has %d", o.Bits, n.Bits))
+		s.add(integerWidened, "the number had %d bits, and has %d", o.Bits, n.Bits)
 	}
 	s.changed(formatChanged, "format", o.Format, n.Format, "none")
 	s.nulls(o.Layers, n.Layers)
@@ -174,16 +171,15 @@ func (s site) enums(was, is []string) {
 	switch {
 	case len(was) == 0 && len(is) == 0:
 	case len(is) == 0:
-		s.add(enumLifted, "only "+strings.Join(was, ", ")+" were taken, and any value is")
+		s.add(enumLifted, "only %s were taken, and any value is", strings.Join(was, ", "))
 	case len(was) == 0:
-		s.add(enumIntroduced, "any value was taken, and only "+strings.Join(is, ", ")+" are")
+		s.add(enumIntroduced, "any value was taken, and only %s are", strings.Join(is, ", "))
 	default:
 		s.each(enumRemoved, was, is, "the value %s is gone")
 		s.each(enumAdded, is, was, "the value %s is new")
 	}
 }
 
-// merging compares how server-side apply merges a value.
 func (s site) merging(o, n schema.Layers) {
 	list := func(s *model.Schema) string { return s.ListType }
 	keys := func(s *model.Schema) string { return strings.Join(s.ListMapKeys, ", ") }
@@ -191,8 +187,78 @@ func (s site) merging(o, n schema.Layers) {
 	was, is := cmp.Or(o.Text(list), "atomic"), cmp.Or(n.Text(list), "atomic")
 	s.changed(listTypeChanged, "list type", was, is, "")
 	if before, after := o.Text(keys), n.Text(keys); was == is && before != after {
-		s.add(listKeysChanged, fmt.Sprintf("the keys were %s, and are %s", cmp.Or(before, "none"),
-			cmp.Or(after, "none")))
+		s.add(listKeysChanged, "the keys were %s, and are %s", cmp.Or(before, "none"),
+			cmp.Or(after, "none"))
 	}
 	s.changed(mapTypeChanged, "map type", cmp.Or(o.Text(object), "granular"), cmp.Or(n.Text(object), "granular"), "")
+}
+
+// covered holds the checks that have a rule of their own in the table.
+var covered = map[model.Check]bool{
+	model.Required: true, model.Optional: true, model.Minimum: true, model.Maximum: true, model.MultipleOf: true,
+	model.MinLength: true, model.MaxLength: true, model.MinItems: true, model.MaxItems: true, model.MinProperties: true,
+	model.MaxProperties: true, model.Pattern: true, model.Enum: true, model.Immutable: true, model.Format: true,
+}
+
+// otherRules returns the rules of a value that can only be added or removed, in words for readers.
+func otherRules(layers schema.Layers) []string {
+	var out []string
+	add := func(s string) {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	for _, s := range layers {
+		for _, r := range s.Rules {
+			if listType := r.Check == model.Unique && r.Text == s.ListType; !listType && !covered[r.Check] {
+				words := slices.DeleteFunc(append([]string{string(r.Check), r.Text}, r.Values...),
+					func(word string) bool { return word == "" })
+				add(strings.Join(words, " "))
+			}
+		}
+		for _, c := range s.CEL {
+			add("CEL " + c.Rule)
+		}
+		if s.UniqueItems {
+			add("uniqueItems")
+		}
+		for _, part := range parts(s.Schema) {
+			add(part)
+		}
+	}
+	return out
+}
+
+// enum returns the values that a field takes, as canonical JSON; nil where it takes any value.
+func enum(layers schema.Layers) []string {
+	values := layers.Enum()
+	for i, value := range values {
+		values[i] = schema.Canonical(value)
+	}
+	return values
+}
+
+func fields(t *schema.Type) map[string]*schema.Property {
+	out := map[string]*schema.Property{}
+	for _, p := range t.Properties() {
+		out[p.Go.JSON] = p
+	}
+	return out
+}
+
+// defaultOf returns the default of a field as JSON; it is empty where the field has none.
+func defaultOf(f *schema.Property) string {
+	switch d := f.Default; {
+	case d == nil:
+		return ""
+	case d.Ref == nil || d.JSON != "":
+		return schema.Canonical(d.JSON)
+	default:
+		return fmt.Sprintf("%q", d.Ref.Path+"."+d.Ref.Name)
+	}
+}
+
+// patchStrategy returns the strategy and the key by which strategic merge patches merge a field.
+func patchStrategy(f *schema.Property) string {
+	return strings.TrimSpace(f.Go.Schema.PatchStrategy + " " + f.Go.Schema.PatchMergeKey)
 }

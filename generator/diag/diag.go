@@ -3,9 +3,10 @@
 package diag
 
 import (
+	"cmp"
 	"fmt"
 	"go/token"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -38,15 +39,11 @@ func (e Errors) Err() error {
 	if len(e) == 0 {
 		return nil
 	}
-	sorted := append(Errors(nil), e...)
-	sort.SliceStable(sorted, func(i, j int) bool { return less(sorted[i].Pos, sorted[j].Pos) })
-	out := sorted[:1]
-	for _, x := range sorted[1:] {
-		if x != out[len(out)-1] {
-			out = append(out, x)
-		}
-	}
-	return out
+	sorted := slices.Clone(e)
+	slices.SortStableFunc(sorted, func(a, b Error) int {
+		return cmp.Or(strings.Compare(a.Pos.Filename, b.Pos.Filename), a.Pos.Line-b.Pos.Line, a.Pos.Column-b.Pos.Column)
+	})
+	return slices.Compact(sorted)
 }
 
 func (e Errors) Error() string {
@@ -55,14 +52,4 @@ func (e Errors) Error() string {
 		lines[i] = x.Error()
 	}
 	return strings.Join(lines, "\n")
-}
-
-func less(a, b token.Position) bool {
-	if a.Filename != b.Filename {
-		return a.Filename < b.Filename
-	}
-	if a.Line != b.Line {
-		return a.Line < b.Line
-	}
-	return a.Column < b.Column
 }

@@ -32,7 +32,7 @@ func (r *referee) claims(t *model.Type, s *model.Schema, name string) {
 	}
 }
 
-// noEffect is the warning about a marker of merging on a value of another form: upstream's packages have some of these.
+// noEffect is the warning about a marker of merging on a value of another form: Kubernetes has some.
 const noEffect = "marker \"+%s\" has no effect here: it is for %s, and %s is %s"
 
 func isObject(t *model.Type) bool { return t.Form == model.Map || t.Form == model.Struct }
@@ -73,9 +73,9 @@ func (r *referee) schemaType(s *model.Schema, c model.Claim, t *model.Type, name
 	r.withoutType(s)
 }
 
-// withoutType lets the last finding ask that a schema loses its type.
+// withoutType lets the last finding take the type from a schema.
 func (r *referee) withoutType(s *model.Schema) {
-	r.findings[len(r.findings)-1].Without = Omission{Schema: s, Type: true}
+	r.omit(func() { s.Type = "" })
 	if kept := r.kept[s]; kept != nil {
 		kept.Type = ""
 	}
@@ -83,10 +83,10 @@ func (r *referee) withoutType(s *model.Schema) {
 
 // typesOf returns the types of a schema that the JSON of a plain value is of.
 func typesOf(t *model.Type) []string {
-	switch {
-	case t.Basic == "string":
+	switch t.Basic {
+	case "string":
 		return []string{"string"}
-	case t.Basic == "bool":
+	case "bool":
 		return []string{"boolean"}
 	}
 	return []string{"integer", "number"}

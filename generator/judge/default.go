@@ -1,7 +1,10 @@
 package judge
 
 import (
-	"fmt"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strings"
 
 	"apigen.dev/generator/model"
 )
@@ -11,22 +14,141 @@ func Defaults(types []*model.Type) []Finding {
 	r := &referee{}
 	for _, t := range types {
 		r.in = t.Package
-		r.value(t.Default, t, Omission{DefaultOfType: t})
+		r.value(t.Default, t, func() { t.Default = nil })
 		for part := range t.WithAnonymous() {
 			for _, f := range part.Fields {
-				r.value(f.Default, f.Type, Omission{DefaultOfField: f})
+				r.value(f.Default, f.Type, func() { f.Default = nil })
 			}
 		}
 	}
 	return r.findings
 }
 
-// value judges one default. It accepts any default of a type parameter.
-func (r *referee) value(d *model.Default, t *model.Type, without Omission) {
+func (r *referee) value(d *model.Default, t *model.Type, omit func()) {
 	if d == nil || t.Pointee().Form == model.TypeParam {
 		return
 	}
 	if err := d.Mismatch(t); err != nil {
-		r.add(Fault, without, d.Pos, fmt.Sprint(err))
+		r.faultf(d.Pos, "%v", err)
+		r.omit(omit)
 	}
+}
+
+// fitDefault checks a default against the rules for it. Field is what has it, or nil where a type does.
+func (r *referee) fitDefault(d *model.Default, t *model.Type, field *model.Field, omit func()) {
+	at, before := t.Pointee(), len(r.findings)
+	s, name := r.of(&t.Schema), t.Name
+	if field != nil {
+		s, name = r.of(&field.Schema), field.Name
+	}
+	if d == nil || at == nil || flexible(at, s) {
+		return
+	}
+	rules := s.Rules
+	if field != nil {
+		rules = r.rulesAt(s, at)
+	}
+	value, err := d.Value()
+	if err != nil {
+		return // Defaults reports it
+	}
+	c := &defaultCheck{referee: r, pos: d.Pos, name: name}
+	c.constant(value, at, rules)
+	c.rules("default "+d.JSON+" of "+name, value, at, rules)
+	c.repeated(d, value, at, rules)
+	c.inner(value, at, s)
+	for i := range r.findings[before:] {
+		r.findings[before+i].Omit = omit
+	}
+}
+
+// defaultCheck checks one default, and the values that it is made of, against the rules for them.
+type defaultCheck struct {
+	*referee
+	pos model.Position
+	// name is that of the field or of the type with the default.
+	name string
+}
+
+// constant reports a text that is none of the constants of an enumeration without a rule of its own.
+func (c *defaultCheck) constant(value any, t *model.Type, rules []model.Rule) {
+	constants := constantsOf(t)
+	text, ok := value.(string)
+	if !ok || !t.Enum || len(constants) == 0 || slices.Contains(constants, model.JSONString(text)) ||
+		slices.ContainsFunc(rules, func(r model.Rule) bool { return r.Check == model.Enum }) {
+		return
+	}
+	c.faultf(c.pos, "default %s of %s is not one of %s, the constants of %s", model.JSONString(text), c.name,
+		strings.Join(constants, ", "), t.Name)
+}
+
+func (c *defaultCheck) rules(subject string, value any, t *model.Type, rules []model.Rule) {
+	for i := range rules {
+		if message := violates(value, &rules[i], t); message != "" {
+			c.faultf(c.pos, "%s %s (+%s)", subject, message, rules[i].Marker)
+		}
+	}
+}
+
+// repeated reports elements that a list has twice, where it is a set.
+func (c *defaultCheck) repeated(d *model.Default, value any, t *model.Type, rules []model.Rule) {
+	isSet := func(r model.Rule) bool { return r.Check == model.Unique && r.Text == "set" }
+	list, ok := value.([]any)
+	if !ok || t.Elem == nil || !slices.ContainsFunc(rules, isSet) {
+		return
+	}
+	seen := map[string]bool{}
+	for _, v := range list {
+		text, err := json.Marshal(v)
+		if err == nil && seen[string(text)] {
+			c.faultf(c.pos, "default %s of %s has %s twice, and its elements are a set", d.JSON, c.name, text)
+		}
+		seen[string(text)] = true
+	}
+}
+
+// inner checks the elements of a list, the values of a map, and the members of an object.
+func (c *defaultCheck) inner(value any, t *model.Type, s *model.Schema) {
+	items := s.Items
+	if items == nil {
+		items = &model.Schema{}
+	}
+	switch v := value.(type) {
+	case []any:
+		if t.Elem != nil {
+			for _, element := range v {
+				c.part(element, t.Elem, items, c.itemRules(s, t))
+			}
+		}
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if t.Form == model.Map {
+				c.part(v[key], t.Elem, items, c.itemRules(s, t))
+			} else if f := fieldNamed(t, key); f != nil {
+				c.part(v[key], f.Type, &f.Schema, c.rulesAt(&f.Schema, f.Type))
+			}
+		}
+	}
+}
+
+func (c *defaultCheck) part(value any, t *model.Type, s *model.Schema, rules []model.Rule) {
+	at := t.Pointee()
+	if flexible(at, s) {
+		return
+	}
+	text, _ := json.Marshal(value)
+	c.rules(string(text)+" in the default of "+c.name, value, at, rules)
+	c.inner(value, at, s)
+}
+
+// itemRules returns the rules for the elements of a default: those for elements here, and those of the elements' type.
+func (r *referee) itemRules(s *model.Schema, t *model.Type) []model.Rule {
+	var out []model.Rule
+	if s.Items != nil {
+		out = append(out, r.of(s.Items).Rules...)
+	}
+	if t.Name != "" && s != r.of(&t.Schema) && t.Schema.Items != nil {
+		out = append(out, r.of(t.Schema.Items).Rules...)
+	}
+	return append(out, r.rulesAt(&model.Schema{}, t.Elem)...)
 }

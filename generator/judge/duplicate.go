@@ -51,8 +51,7 @@ func (r *referee) duplicates(t *model.Type) {
 	}
 }
 
-// duplicate notes a field under its name, and reports it where another one of the level has that name through another
-// embedded struct.
+// duplicate notes a field under its name, and reports it where another of the level has that name.
 func (r *referee) duplicate(t *model.Type, byName map[string]promoted, x promoted) {
 	name := x.field.JSON
 	other, met := byName[name]

@@ -13,13 +13,19 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// updateWords are what an update may be kept from.
 var updateWords = []string{"NoSet", "NoUnset", "NoModify", "NoAddItem", "NoRemoveItem"}
 
 // flexible reports whether a schema or a type leaves open what the JSON of values is.
 func flexible(t *model.Type, s *model.Schema) bool {
 	return s.Type != "" || s.IntOrString || s.Schemaless || opaque(t)
 }
+
+var (
+	jsonMethods    = []string{"MarshalJSON", "UnmarshalJSON", "MarshalText", "UnmarshalText"}
+	opaquePackages = []string{
+		"time", "encoding/json", "k8s.io/apimachinery/pkg/util/intstr", "k8s.io/apimachinery/pkg/api/resource",
+	}
+)
 
 // opaque reports whether a type leaves open what the JSON of its values is.
 func opaque(t *model.Type) bool {
@@ -30,35 +36,23 @@ func opaque(t *model.Type) bool {
 	case model.Interface, model.TypeParam, model.Func_, model.Chan, model.UnsafePointer:
 		return true
 	}
-	for _, m := range []string{"MarshalJSON", "UnmarshalJSON", "MarshalText", "UnmarshalText"} {
-		if t.Methods[m] != nil {
-			return true
-		}
-	}
-	if t.Package != nil {
-		switch t.Package.Path {
-		case "time", "encoding/json", "k8s.io/apimachinery/pkg/util/intstr", "k8s.io/apimachinery/pkg/api/resource":
-			return true
-		}
-	}
-	return false
+	declared := func(method string) bool { return t.Methods[method] != nil }
+	return slices.ContainsFunc(jsonMethods, declared) ||
+		t.Package != nil && slices.Contains(opaquePackages, t.Package.Path)
 }
 
-// suits reports whether values of the type are what a check is for.
 func suits(r *model.Rule, t *model.Type, want string) bool {
-	bytes := t.Form == model.Slice && t.Elem != nil && t.Elem.Form == model.Basic && (t.Elem.Basic == "uint8" ||
-		t.Elem.Basic == "byte")
 	switch want {
 	case "numbers":
-		return t.Form == model.Basic && (t.Bits() != 0 || strings.HasPrefix(t.Basic, "float"))
+		return model.IsInteger(t) || t.Form == model.Basic && strings.HasPrefix(t.Basic, "float")
 	case "whole numbers":
-		return t.Form == model.Basic && t.Bits() != 0
+		return model.IsInteger(t)
 	case "strings":
-		return t.IsString() || bytes && !r.Declarative
+		return t.IsString() || t.IsBytes() && !r.Declarative
 	case "lists":
-		return (t.Form == model.Slice || t.Form == model.Array) && !bytes
+		return (t.Form == model.Slice || t.Form == model.Array) && !t.IsBytes()
 	case "objects":
-		return t.Form == model.Map || t.Form == model.Struct
+		return isObject(t)
 	case "structs":
 		return t.Form == model.Struct
 	}
@@ -71,20 +65,13 @@ func outOfRange(r *model.Rule, t *model.Type) string {
 	if ok && r.Check == model.MultipleOf && bound.Sign() <= 0 {
 		return fmt.Sprintf("multiples of %s are none: it must be more than 0", r.Text)
 	}
-	if !ok || t == nil || t.Form != model.Basic || t.Bits() == 0 {
+	if !ok || t.Bits() == 0 {
 		return ""
 	}
 	if !bound.IsInt() {
 		return fmt.Sprintf("%s is no whole number, and %s is one", r.Text, t.Basic)
 	}
-	size, least, most := t.Bits(), new(big.Int), new(big.Int)
-	if size < 0 {
-		most.Lsh(big.NewInt(1), uint(-size))
-	} else {
-		most.Lsh(big.NewInt(1), uint(size-1))
-		least.Neg(most)
-	}
-	most.Sub(most, big.NewInt(1))
+	least, most, _ := model.IntegerLimits(t.Basic)
 	switch {
 	case r.Check == model.Minimum && bound.Num().Cmp(most) > 0:
 		return fmt.Sprintf("no %s is %s or more", t.Basic, r.Text)
@@ -100,7 +87,6 @@ var opposite = map[model.Check]model.Check{
 	model.MinProperties: model.MaxProperties,
 }
 
-// disorder finds a lower bound above an upper one, where one of the two is among the own rules.
 func disorder(own, all []model.Rule) (model.Position, string) {
 	for _, low := range all {
 		for _, high := range all {
@@ -123,12 +109,9 @@ func disorder(own, all []model.Rule) (model.Position, string) {
 	return model.Position{}, ""
 }
 
-// fits reports whether a JSON value can be one of a type.
 func fits(value string, t *model.Type) bool {
-	var v any
-	d := json.NewDecoder(strings.NewReader(value))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
+	v, err := model.JSONValue(value)
+	if err != nil {
 		return t.IsString()
 	}
 	if t.Form != model.Basic {
@@ -144,28 +127,6 @@ func fits(value string, t *model.Type) bool {
 		return ok && (strings.HasPrefix(t.Basic, "float") || t.Bits() != 0 && r.IsInt())
 	}
 	return v == nil
-}
-
-// byDefault holds a default against the rules.
-func (r *referee) byDefault(d *model.Default, t *model.Type, s *model.Schema, rules []model.Rule, name string) {
-	text := d.JSON
-	value, err := d.Value()
-	if err != nil {
-		return // Defaults reports it
-	}
-	if text, ok := value.(string); ok && t.Enum && len(constantsOf(t)) > 0 && !slices.Contains(constantsOf(t),
-		model.JSONString(text)) &&
-		!slices.ContainsFunc(rules, func(r model.Rule) bool { return r.Check == model.Enum }) {
-		r.faultf(d.Pos, "default %s of %s is not one of %s, the constants of %s", model.JSONString(text), name,
-			strings.Join(constantsOf(t), ", "), t.Name)
-	}
-	for i := range rules {
-		if message := violates(value, &rules[i], t); message != "" {
-			r.faultf(d.Pos, "default %s of %s %s (+%s)", text, name, message, rules[i].Marker)
-		}
-	}
-	r.elements(d, value, t, rules, name)
-	r.within(d, value, t, s, name)
 }
 
 // violates tells how a value breaks a rule; empty where it doesn't.

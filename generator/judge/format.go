@@ -31,7 +31,6 @@ var declarativeFormats = map[string]func(context.Context, operation.Operation, *
 	"k8s-uuid":                          validate.UUID[string],
 }
 
-// formats are the names of those.
 var formats = slices.Sorted(maps.Keys(declarativeFormats))
 
 // ofFormat reports whether a text is of the rule's format. Every text is of a format that kube-apiserver doesn't know,

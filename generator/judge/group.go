@@ -6,7 +6,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// group judges an API group.
 func (r *referee) group(g *model.Group) {
 	r.shortNames(g)
 	for _, x := range g.Resources {
@@ -66,20 +65,19 @@ func (r *referee) unserved(p *model.Program) {
 	}
 }
 
-// verbs reports verbs that a kind without storage has without others that belong to them: an update or a deletion needs
-// the object, and an object that can be updated can be patched.
+// verbs reports verbs of a kind without storage that need other verbs, such as get for an update.
 func (r *referee) verbs(k *model.Kind) {
+	has := func(verb string) bool { return slices.Contains(k.Verbs, verb) }
 	for _, rule := range []struct{ verb, needs string }{
 		{"update", "get"}, {"update", "patch"}, {"patch", "update"}, {"delete", "get"}, {"deleteCollection", "list"},
 		{"deleteCollection", "delete"},
 	} {
-		if slices.Contains(k.Verbs, rule.verb) && !slices.Contains(k.Verbs, rule.needs) {
+		if has(rule.verb) && !has(rule.needs) {
 			r.errorf(k.VerbsPos, "a kind without storage that has the verb %s has %s, too: name both in "+
 				"+genclient:onlyVerbs", rule.verb, rule.needs)
 		}
 	}
-	if slices.Contains(k.Verbs, "delete") && slices.Contains(k.Verbs, "list") && !slices.Contains(k.Verbs,
-		"deleteCollection") {
+	if has("delete") && has("list") && !has("deleteCollection") {
 		r.errorf(k.VerbsPos, "a kind without storage that has the verbs delete and list has deleteCollection, too: "+
 			"name all three in +genclient:onlyVerbs")
 	}

@@ -1,6 +1,6 @@
 // Package judge holds the rules about a model. Judges are pure functions: they read the model, return findings, and
-// change nothing. The parts of the model that a finding refuses are data, and LeaveOut removes them in one step. The
-// package may know the model, diagnostics and spelling.
+// change nothing. LeaveOut then removes the parts of the model that findings refuse, in one step. The package may know
+// the model, diagnostics and spelling.
 package judge
 
 import (
@@ -30,46 +30,16 @@ type Finding struct {
 	Severity Severity
 	// In is the package that the finding is about.
 	In *model.Package
-	// Without is what has to be left out of the model; its zero value is nothing.
-	Without Omission
+	// Omit takes from the model what can't be kept; nil is nothing.
+	Omit func()
 }
 
-// Omission names a part of the model that can't be kept.
-type Omission struct {
-	// Schema is the schema that a rule, given by its check and position, or the Type is taken from.
-	Schema *model.Schema
-	Check  model.Check
-	Pos    model.Position
-	Type   bool
-	// PatchOf is the field whose tags for patches are left out.
-	PatchOf *model.Field
-	// DefaultOfType and DefaultOfField lose their defaults.
-	DefaultOfType  *model.Type
-	DefaultOfField *model.Field
-}
-
-// LeaveOut takes from the model what findings ask to be left out.
+// LeaveOut takes from the model what the findings refuse.
 func LeaveOut(findings []Finding) {
 	for _, f := range findings {
-		f.Without.apply()
-	}
-}
-
-func (o Omission) apply() {
-	switch {
-	case o.DefaultOfType != nil:
-		o.DefaultOfType.Default = nil
-	case o.DefaultOfField != nil:
-		o.DefaultOfField.Default = nil
-	case o.PatchOf != nil:
-		o.PatchOf.Schema.PatchStrategy, o.PatchOf.Schema.PatchMergeKey = "", ""
-	case o.Type:
-		o.Schema.Type = ""
-	case o.Schema != nil:
-		o.Schema.Rules = slices.DeleteFunc(o.Schema.Rules, func(r model.Rule) bool {
-			return r.Check == o.Check && r.Pos == o.Pos
-		})
-		leaveOut(o.Schema, o.Check)
+		if f.Omit != nil {
+			f.Omit()
+		}
 	}
 }
 
@@ -109,19 +79,23 @@ func Program(p *model.Program) []Finding {
 type referee struct {
 	in       *model.Package
 	findings []Finding
-	// kept are the schemas that were judged, without what was refused of them: what follows only from a fault that is
-	// reported isn't reported, too.
+	// kept are the judged schemas without their refused parts, so that no finding only follows from another.
 	kept map[*model.Schema]*model.Schema
 }
 
-func (r *referee) add(severity Severity, without Omission, pos model.Position, message string) {
-	r.findings = append(r.findings, Finding{diag.Error{Pos: pos, Message: message}, severity, r.in, without})
+func (r *referee) add(severity Severity, pos model.Position, format string, args ...any) {
+	message := fmt.Sprintf(format, args...)
+	r.findings = append(r.findings, Finding{
+		Error: diag.Error{Pos: pos, Message: message}, Severity: severity, In: r.in,
+	})
 }
 
-// faultf reports a fault of a marker.
 func (r *referee) faultf(pos model.Position, format string, args ...any) {
-	r.add(Fault, Omission{}, pos, fmt.Sprintf(format, args...))
+	r.add(Fault, pos, format, args...)
 }
+
+// omit lets the last finding take a part from the model.
+func (r *referee) omit(part func()) { r.findings[len(r.findings)-1].Omit = part }
 
 // rulef reports a fault of a rule, in a message that begins with its marker.
 func (r *referee) rulef(rule *model.Rule, format string, args ...any) {
@@ -130,14 +104,14 @@ func (r *referee) rulef(rule *model.Rule, format string, args ...any) {
 
 // errorf reports an error that stays one with --lenient.
 func (r *referee) errorf(pos model.Position, format string, args ...any) {
-	r.add(Error, Omission{}, pos, fmt.Sprintf(format, args...))
+	r.add(Error, pos, format, args...)
 }
 
 func (r *referee) warnf(pos model.Position, format string, args ...any) {
-	r.add(Warning, Omission{}, pos, fmt.Sprintf(format, args...))
+	r.add(Warning, pos, format, args...)
 }
 
-// of returns a schema as far as it could be kept.
+// of returns a schema without its refused parts.
 func (r *referee) of(s *model.Schema) *model.Schema {
 	if kept := r.kept[s]; kept != nil {
 		return kept
@@ -145,10 +119,9 @@ func (r *referee) of(s *model.Schema) *model.Schema {
 	return s
 }
 
-// typ judges a named type.
 func (r *referee) typ(t *model.Type) {
 	r.schema(t, &t.Schema, nil, t.Name)
-	r.fitDefault(t.Default, t, nil, Omission{DefaultOfType: t})
+	r.fitDefault(t.Default, t, nil, func() { t.Default = nil })
 	r.claims(t, &t.Schema, t.Name)
 	r.unions(t)
 	for part := range t.WithAnonymous() {
@@ -156,13 +129,12 @@ func (r *referee) typ(t *model.Type) {
 	}
 }
 
-// fields judges the fields of a struct.
 func (r *referee) fields(t *model.Type) {
 	r.duplicates(t)
 	for _, f := range t.Fields {
 		r.wire(t, f)
 		r.schema(f.Type, &f.Schema, t, f.Name)
-		r.fitDefault(f.Default, f.Type, f, Omission{DefaultOfField: f})
+		r.fitDefault(f.Default, f.Type, f, func() { f.Default = nil })
 		r.claims(f.Type, &f.Schema, f.Name)
 		r.siblings(t, f)
 		r.patch(f)

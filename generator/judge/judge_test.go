@@ -161,7 +161,10 @@ func TestDefaults(t *testing.T) {
 	fits.Default = &model.Default{JSON: "5", Pos: at(4)}
 	not.Default = &model.Default{JSON: "5", Pos: at(5)}
 	findings := Defaults(lamp(fits, not).Packages[0].Types)
-	if len(findings) != 1 || findings[0].Pos != at(5) || findings[0].Without.DefaultOfField != not {
-		t.Errorf("found %v", findings)
+	if len(findings) != 1 || findings[0].Pos != at(5) || findings[0].Omit == nil {
+		t.Fatalf("found %v", findings)
+	}
+	if LeaveOut(findings); not.Default != nil || fits.Default == nil {
+		t.Errorf("the defaults are %v and %v", not.Default, fits.Default)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"apigen.dev/generator/spelling"
 )
 
-// names judges the names that the types of a package have on the wire.
 func (r *referee) names(p *model.Package) {
 	for _, t := range p.Types {
 		if t.Kind != nil && p.Version != "" {
@@ -23,8 +22,7 @@ func (r *referee) names(p *model.Package) {
 	}
 }
 
-// fieldNames reports names on the wire that two fields of a struct have: encoding/json would leave out both. It also
-// reports tags that can't be read.
+// fieldNames reports names on the wire that two fields of a struct have, and tags that can't be read.
 func (r *referee) fieldNames(t *model.Type) {
 	seen := map[string]*model.Field{}
 	for _, f := range t.Fields {
@@ -44,8 +42,7 @@ func (r *referee) fieldNames(t *model.Type) {
 	}
 }
 
-// envelope reports fields of a kind that take the names which every object has on the wire, and TypeMeta and ObjectMeta
-// under other names.
+// envelope reports fields with the names of TypeMeta and ObjectMeta on the wire, and these two under other names.
 func (r *referee) envelope(m *model.Type) {
 	for _, f := range m.Fields {
 		switch {
@@ -79,8 +76,7 @@ func (r *referee) copyFields(m *model.Type) {
 	}
 }
 
-// tag warns of options of a tag that are misspelt, and of fields without a tag beside such with one, but for those of
-// internal types, which are never on the wire.
+// tag warns of misspelt options, and of fields without a tag beside fields with one. Internal types need no tags.
 func (r *referee) tag(f *model.Field, beside []*model.Field) {
 	text, tagged := reflect.StructTag(f.Tag).Lookup("json")
 	_, options, _ := strings.Cut(text, ",")

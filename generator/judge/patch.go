@@ -35,7 +35,7 @@ func (r *referee) patch(f *model.Field) {
 		r.faultf(pos, "%s of %s: %s", key.name, f.Name, message)
 	}
 	if len(r.findings) > before {
-		r.findings[before].Without = Omission{PatchOf: f}
+		r.findings[before].Omit = func() { f.Schema.PatchStrategy, f.Schema.PatchMergeKey = "", "" }
 		return
 	}
 	for _, s := range []patchSource{strategy, key} {

@@ -16,47 +16,36 @@ func (r *referee) schema(t *model.Type, s *model.Schema, owner *model.Type, name
 	kept.Rules = nil
 	for _, rule := range s.Rules {
 		before := len(r.findings)
-		if r.sound(&rule, at, s, name) {
+		if r.accepts(&rule, at, s, name) {
 			kept.Rules = append(kept.Rules, rule)
 			continue
 		}
-		leaveOut(kept, rule.Check)
-		r.findings[before].Without = Omission{Schema: s, Check: rule.Check, Pos: rule.Pos}
+		clearKeyword(kept, rule.Check)
+		r.findings[before].Omit = func() {
+			s.Rules = slices.DeleteFunc(s.Rules, func(other model.Rule) bool {
+				return other.Check == rule.Check && other.Pos == rule.Pos
+			})
+			clearKeyword(s, rule.Check)
+		}
 	}
 	r.kept[s] = kept
 	r.keys(at, kept, name)
-	if pos, message := disorder(kept.Rules, r.rulesOf(at, kept, owner)); message != "" {
+	all := kept.Rules
+	if owner != nil {
+		all = r.rulesAt(kept, at)
+	}
+	if pos, message := disorder(kept.Rules, all); message != "" {
 		r.faultf(pos, "%s", message)
 	}
 	r.parts(at, kept, name)
 }
 
-// rulesOf returns those of a place, and where it is a field those of its type.
-func (r *referee) rulesOf(t *model.Type, s *model.Schema, owner *model.Type) []model.Rule {
-	if owner == nil || t == nil || t.Name == "" {
-		return s.Rules
+// rulesAt returns the rules of a place, and those of the type of its values.
+func (r *referee) rulesAt(s *model.Schema, t *model.Type) []model.Rule {
+	if t = t.Pointee(); t == nil || t.Name == "" {
+		return r.of(s).Rules
 	}
-	return slices.Concat(s.Rules, r.of(&t.Schema).Rules)
-}
-
-// fitDefault holds a default against the rules. Field is what has it, or nil where a type does.
-func (r *referee) fitDefault(d *model.Default, t *model.Type, field *model.Field, without Omission) {
-	at, before := t.Pointee(), len(r.findings)
-	s, name := r.of(&t.Schema), t.Name
-	if field != nil {
-		s, name = r.of(&field.Schema), field.Name
-	}
-	if d == nil || at == nil || flexible(at, s) {
-		return
-	}
-	rules := s.Rules
-	if field != nil && at.Name != "" {
-		rules = slices.Concat(rules, r.of(&at.Schema).Rules)
-	}
-	r.byDefault(d, at, s, rules, name)
-	for i := range r.findings[before:] {
-		r.findings[before+i].Without = without
-	}
+	return slices.Concat(r.of(s).Rules, r.of(&t.Schema).Rules)
 }
 
 // parts judges what a schema says of parts of a value.
@@ -65,18 +54,19 @@ func (r *referee) parts(t *model.Type, s *model.Schema, name string) {
 	if t != nil {
 		elem, key = t.Elem, t.Key
 	}
-	if s.Items != nil {
-		if elem == nil && !flexible(t, s) {
-			r.misplaced(s.Items, name, t, "lists and maps")
-		} else {
-			r.schema(elem, s.Items, nil, "an element of "+name)
-		}
-	}
-	if s.Keys != nil {
-		if key == nil && !flexible(t, s) {
-			r.misplaced(s.Keys, name, t, "maps")
-		} else {
-			r.schema(key, s.Keys, nil, "a key of "+name)
+	for _, part := range []struct {
+		schema     *model.Schema
+		of         *model.Type
+		name, want string
+	}{{s.Items, elem, "an element of ", "lists and maps"}, {s.Keys, key, "a key of ", "maps"}} {
+		switch {
+		case part.schema == nil:
+		case part.of != nil || flexible(t, s):
+			r.schema(part.of, part.schema, nil, part.name+name)
+		default:
+			for _, rule := range part.schema.Rules {
+				r.rulef(&rule, " here is for the parts of %s, and %s is %s", part.want, name, t.Describe())
+			}
 		}
 	}
 	for _, p := range s.Subfields {
@@ -93,20 +83,12 @@ func (r *referee) parts(t *model.Type, s *model.Schema, name string) {
 				r.faultf(p.Pos, "marker \"+k8s:item\": an element of %s has no field %q", name, k.Key)
 			}
 		}
-		if s.ListType != "map" && t != nil && r.of(&t.Schema).ListType != "map" && !slices.ContainsFunc(s.Rules,
-			isMap) {
+		isMap := func(r model.Rule) bool { return r.Check == model.Unique && r.Text == "map" }
+		if s.ListType != "map" && t != nil && r.of(&t.Schema).ListType != "map" &&
+			!slices.ContainsFunc(s.Rules, isMap) {
 			r.faultf(p.Pos, "marker \"+k8s:item\" picks an element by its keys, and %s is no list of type map: add "+
 				"+k8s:listType=map and +k8s:listMapKey=<field>", name)
 		}
-	}
-}
-
-func isMap(r model.Rule) bool { return r.Check == model.Unique && r.Text == "map" }
-
-// misplaced reports rules for parts that a value doesn't have.
-func (r *referee) misplaced(s *model.Schema, name string, t *model.Type, want string) {
-	for _, rule := range s.Rules {
-		r.rulef(&rule, " here is for the parts of %s, and %s is %s", want, name, t.Describe())
 	}
 }
 
@@ -149,10 +131,11 @@ var wants = map[model.Check]string{
 	model.MinProperties: "objects", model.MaxProperties: "objects", model.OneOf: "structs",
 }
 
-// sound judges a rule, and reports whether it can be kept, or at least in part: most of an enumeration is better than
+// accepts judges a rule, and reports whether it can be kept, or at least in part: most of an enumeration is better than
 // none.
-func (r *referee) sound(rule *model.Rule, t *model.Type, s *model.Schema, name string) bool {
-	if !r.placed(rule, t, s, name) {
+func (r *referee) accepts(rule *model.Rule, t *model.Type, s *model.Schema, name string) bool {
+	if want := wants[rule.Check]; want != "" && !flexible(t, s) && !suits(rule, t, want) {
+		r.rulef(rule, " is for %s, and %s is %s%s", want, name, t.Describe(), insteadFor(rule, t, want))
 		return false
 	}
 	before := len(r.findings)
@@ -160,18 +143,8 @@ func (r *referee) sound(rule *model.Rule, t *model.Type, s *model.Schema, name s
 	return len(r.findings) == before || rule.Check == model.Enum || rule.Check == model.Required
 }
 
-// placed reports whether a rule is for values of the type, and reports one that isn't.
-func (r *referee) placed(rule *model.Rule, t *model.Type, s *model.Schema, name string) bool {
-	want := wants[rule.Check]
-	if want == "" || flexible(t, s) || suits(rule, t, want) {
-		return true
-	}
-	r.rulef(rule, " is for %s, and %s is %s%s", want, name, t.Describe(), insteadFor(rule, t, want))
-	return false
-}
-
-// leaveOut takes from a schema what a rule says in words of OpenAPI.
-func leaveOut(s *model.Schema, check model.Check) {
+// clearKeyword takes the OpenAPI keyword of a check from a schema.
+func clearKeyword(s *model.Schema, check model.Check) {
 	switch check {
 	case model.Minimum:
 		s.Minimum, s.ExclusiveMinimum = nil, false
@@ -265,7 +238,6 @@ func insteadFor(rule *model.Rule, t *model.Type, want string) string {
 		rule.Text)
 }
 
-// enum judges the values of an enumeration.
 func (r *referee) enum(rule *model.Rule, t *model.Type, s *model.Schema, name string) {
 	if flexible(t, s) {
 		return
@@ -319,19 +291,14 @@ func otherKey(elem *model.Type, key string) string {
 	return ""
 }
 
-// keys judges the keys of a list.
 func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
 	if t != nil && t.Elem != nil && len(s.ListMapKeys) > 0 && s.ListType != "map" &&
 		r.of(&t.Schema).ListType != "map" && (s.Rule(model.Unique) == nil || s.ListType == "set") {
 		r.faultf(s.ListMapKeysPos, "marker \"+listMapKey\": %s is no list of type map: add +listType=map", name)
 	}
 	unique := s.Rule(model.Unique)
-	isMap := s.ListType == "map" || unique != nil && unique.Text == "map"
-	pos := model.Position{}
-	if unique != nil {
-		pos = unique.Pos
-	}
-	if !isMap || t == nil || t.Elem == nil || !pos.IsValid() {
+	if unique == nil || s.ListType != "map" && unique.Text != "map" || t == nil || t.Elem == nil ||
+		!unique.Pos.IsValid() {
 		return
 	}
 	keys := s.ListMapKeys
@@ -339,7 +306,7 @@ func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
 		keys = r.of(&t.Schema).ListMapKeys
 	}
 	if len(keys) == 0 {
-		r.faultf(pos, "marker \"+%s\": a list of this type needs its keys: add +listMapKey=<field>", unique.Marker)
+		r.rulef(unique, ": a list of this type needs its keys: add +listMapKey=<field>")
 		return
 	}
 	elem := t.Elem.Pointee()
@@ -347,8 +314,7 @@ func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
 		return
 	}
 	if elem.Form != model.Struct {
-		r.faultf(pos, "marker \"+%s\": the elements of %s have no fields to tell them apart by: use set or atomic",
-			unique.Marker, name)
+		r.rulef(unique, ": the elements of %s have no fields to tell them apart by: use set or atomic", name)
 		return
 	}
 	r.keyFields(unique, elem, keys, name)

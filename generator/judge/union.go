@@ -28,14 +28,10 @@ func (r *referee) unions(t *model.Type) {
 	}
 	for name, rule := range said {
 		if members[name] == 0 {
-			r.rulef(rule, ": no field beside it is a +k8s:unionMember%s", ofUnion(name))
+			if name != "" {
+				name = "(union: \"" + name + "\")"
+			}
+			r.rulef(rule, ": no field beside it is a +k8s:unionMember%s", name)
 		}
 	}
-}
-
-func ofUnion(name string) string {
-	if name == "" {
-		return ""
-	}
-	return "(union: \"" + name + "\")"
 }

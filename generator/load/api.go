@@ -1,17 +1,13 @@
 package load
 
 import (
-	"go/parser"
 	"go/token"
 	"go/types"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"golang.org/x/tools/go/packages"
 
 	"apigen.dev/generator/marker"
+	"apigen.dev/generator/model"
 )
 
 // This file holds the API by which package resolve reads the universe.
@@ -20,14 +16,10 @@ import (
 type Info struct {
 	Name, Dir string
 	// Module is nil for packages outside of all modules.
-	Module *Module
-}
-
-// Module is the module of a package.
-type Module struct {
-	Path, Dir, Version string
-	// Own: it is the user's. Replaced: another module stands for it.
-	Own, Replaced bool
+	Module *model.Module
+	// Version is that of the module. Replaced: another module or a folder stands for it.
+	Version  string
+	Replaced bool
 }
 
 // Info returns what the go command says of a package, and whether it listed it.
@@ -38,7 +30,10 @@ func (u *Universe) Info(path string) (Info, bool) {
 	}
 	info := Info{Name: meta.Name, Dir: meta.Dir}
 	if m := meta.Module; m != nil {
-		info.Module = &Module{Path: m.Path, Dir: m.Dir, Version: m.Version, Own: m.Main, Replaced: m.Replace != nil}
+		if u.modules[m.Path] == nil {
+			u.modules[m.Path] = &model.Module{Path: m.Path, Dir: m.Dir, Own: m.Main}
+		}
+		info.Module, info.Version, info.Replaced = u.modules[m.Path], m.Version, m.Replace != nil
 	}
 	return info, true
 }
@@ -64,7 +59,7 @@ func (u *Universe) Root(path string) *Source {
 func (u *Universe) IsRoot(p *types.Package) bool { return p != nil && u.Root(p.Path()) != nil }
 
 // IsWritten tells the packages that files are written for.
-func (u *Universe) IsWritten(p *types.Package) bool { return u.IsRoot(p) && u.sources[p.Path()].output }
+func (u *Universe) IsWritten(p *types.Package) bool { return u.IsRoot(p) && u.sources[p.Path()].Output }
 
 // Position returns a place in the source.
 func (u *Universe) Position(pos token.Pos) token.Position { return u.fset.Position(pos) }
@@ -99,9 +94,6 @@ func (u *Universe) Missing(path string) error {
 	return nil
 }
 
-// ListError returns the error of the go command for a package that can't be imported.
-func (u *Universe) ListError(path string) error { return listError(u.metas[path]) }
-
 // Path returns the import path of a root.
 func (s *Source) Path() string { return s.meta.PkgPath }
 
@@ -111,45 +103,7 @@ func (s *Source) Name() string { return s.meta.Name }
 // Markers returns those of the package itself.
 func (s *Source) Markers() marker.Markers { return s.comments.Package.Markers }
 
-// Types returns the type-checked package, complete or not; nil where it isn't checked.
-func (s *Source) Types() *types.Package { return s.types }
-
-// Checked reports whether the types of a package matter: those of a package that only collects from packages below
-// don't.
-func (s *Source) Checked() bool { return !s.shallow }
-
-// Output reports whether files may be written for the package.
-func (s *Source) Output() bool { return s.output }
-
 // Own reports whether the package is in a module of the user's.
 func (s *Source) Own() bool { return own(s.meta) }
-
-// DeclaredBelow returns the names that hand-written files in a folder and below declare, by folder, relative to the
-// first.
-func (u *Universe) DeclaredBelow(dir string) map[string]map[string]bool {
-	out := map[string]map[string]bool{}
-	_ = filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
-			return nil //nolint:nilerr // a folder that isn't there holds nothing
-		}
-		data, err := os.ReadFile(name) //nolint:gosec // the folder is the user's own
-		if err != nil || u.options.Owns(d.Name()) && replaceable(data) {
-			return nil //nolint:nilerr // what can't be read is found when the packages are checked
-		}
-		f, _ := parser.ParseFile(u.fset, name, data, parser.SkipObjectResolution)
-		rel, err := filepath.Rel(dir, filepath.Dir(name))
-		if f == nil || f.Name == nil || err != nil {
-			return nil //nolint:nilerr // as above
-		}
-		if rel = filepath.ToSlash(rel); out[rel] == nil {
-			out[rel] = map[string]bool{}
-		}
-		for id := range declaredIn(f) {
-			out[rel][id.Name] = true
-		}
-		return nil
-	})
-	return out
-}
 
 func own(p *packages.Package) bool { return p.Module != nil && p.Module.Main }

@@ -10,41 +10,45 @@ import (
 	"apigen.dev/generator/marker"
 )
 
-// collector reads the comments of one file.
 type collector struct {
 	fset     *token.FileSet
 	file     *ast.File
 	comments *Comments
 	// read are the comment groups that belong to a declaration or to the package clause.
 	read map[*ast.CommentGroup]bool
-	// reads takes what markers mean to the loader; it may be nil.
+	// reads takes what markers mean to the loader.
 	reads *reads
-	// reporting: faults of markers are noted. generated: the file is another tool's, whose faults are never errors.
-	reporting, generated bool
+	// reporting: faults of markers are noted. lenient: they are warnings, for the user can't mend them or doesn't want
+	// to. own: the file is in a module of the user's. generated: another tool wrote it.
+	reporting, lenient, own, generated bool
 }
 
 func newCollector(fset *token.FileSet, f *ast.File, comments *Comments) *collector {
-	return &collector{fset: fset, file: f, comments: comments, read: map[*ast.CommentGroup]bool{}}
+	return &collector{fset: fset, file: f, comments: comments, read: map[*ast.CommentGroup]bool{},
+		reads: new(reads)}
 }
 
 // report notes a fault of a marker.
 func (c *collector) report(pos token.Position, message string) {
-	if c.reporting {
-		c.comments.faults = append(c.comments.faults, fault{diag.Error{Pos: pos, Message: message}, c.generated})
+	switch {
+	case !c.reporting:
+	case c.lenient:
+		c.comments.warnings.Add(pos, "%s", message)
+	default:
+		c.comments.errs = append(c.comments.errs, diag.Error{Pos: pos, Message: message, Lenient: true})
 	}
 }
 
 // warn notes what has no effect where it stands, in files of the user's.
 func (c *collector) warn(pos token.Position, message string) {
-	if c.reporting && !c.generated {
-		c.comments.warnings = append(c.comments.warnings, fault{Error: diag.Error{Pos: pos, Message: message}})
+	if c.reporting && c.own && !c.generated {
+		c.comments.warnings.Add(pos, "%s", message)
 	}
 }
 
-// see notes what a marker means to the loader.
-func (c *collector) see(m marker.Marker) {
-	if c.reads != nil {
-		c.reads.add(m)
+func (c *collector) disagreements(ms marker.Markers) {
+	for _, e := range ms.Disagreements() {
+		c.report(e.Pos, e.Message)
 	}
 }
 
@@ -121,7 +125,11 @@ func (c *collector) gen(d *ast.GenDecl, last token.Pos) {
 			c.add(name.Pos(), name.Name, place, doc, groups)
 		}
 		if spec, ok := spec.(*ast.TypeSpec); ok {
-			c.comments.byPos[spec.Name.Pos()].over = nameIn(c.file, spec.Type)
+			switch over := ast.Unparen(spec.Type).(type) {
+			case *ast.Ident, *ast.SelectorExpr:
+				n := c.comments.byPos[spec.Name.Pos()]
+				n.over, n.file = over, c.file
+			}
 			c.fields(spec.Name.Name, spec.Type)
 		}
 		last = spec.End()
@@ -160,9 +168,8 @@ func (c *collector) fields(owner string, expr ast.Expr) {
 	})
 }
 
-// embeddedName returns the identifier that names an embedded field.
 func embeddedName(e ast.Expr) *ast.Ident {
-	switch e := e.(type) {
+	switch e := ast.Unparen(e).(type) {
 	case *ast.Ident:
 		return e
 	case *ast.SelectorExpr:
@@ -172,8 +179,6 @@ func embeddedName(e ast.Expr) *ast.Ident {
 	case *ast.IndexExpr:
 		return embeddedName(e.X)
 	case *ast.IndexListExpr:
-		return embeddedName(e.X)
-	case *ast.ParenExpr:
 		return embeddedName(e.X)
 	}
 	return nil
@@ -213,9 +218,7 @@ func (c *collector) add(pos token.Pos, name string, place marker.Place, doc *ast
 		}
 		c.read[g] = true
 	}
-	for _, e := range n.Markers.Disagreements() {
-		c.report(e.Pos, e.Message)
-	}
+	c.disagreements(n.Markers)
 	c.comments.byPos[pos] = n
 	if old := c.comments.byName[name]; old != nil {
 		n.Literal = old.Literal
@@ -237,7 +240,7 @@ func (c *collector) parse(g *ast.CommentGroup, place marker.Place, detached bool
 			}
 			continue
 		}
-		c.see(m)
+		c.reads.add(m)
 		if detached && err == nil && ofPackage(m, place) {
 			c.comments.Package.Markers = append(c.comments.Package.Markers, m)
 			continue
@@ -272,7 +275,6 @@ func (c *collector) schemaMethod(d *ast.FuncDecl, name string) {
 	c.comments.byName[name] = n
 }
 
-// receiverName returns the name of the type that a method is declared on.
 func receiverName(d *ast.FuncDecl) string {
 	if len(d.Recv.List) == 0 {
 		return ""

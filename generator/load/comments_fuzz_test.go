@@ -38,10 +38,10 @@ func FuzzComments(f *testing.F) {
 		}
 		c := newComments()
 		collect := newCollector(fset, file, c)
-		collect.reads, collect.reporting = new(reads), true
+		collect.reporting = true
 		collect.collect()
-		c.check()
-		for _, f := range append(c.faults, c.warnings...) {
+		collect.disagreements(c.Package.Markers)
+		for _, f := range append(c.errs, c.warnings...) {
 			report(f.Pos, f.Message)
 		}
 		src := &Source{generated: map[*ast.File]bool{}, files: []*ast.File{file}}

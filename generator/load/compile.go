@@ -2,11 +2,9 @@ package load
 
 import (
 	"context"
-	"errors"
 	"go/ast"
 	"go/build"
 	"go/parser"
-	"go/scanner"
 	"go/token"
 	"go/types"
 	"maps"
@@ -14,7 +12,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 
 	"golang.org/x/tools/go/packages"
@@ -58,20 +55,20 @@ type Diagnostic struct {
 	Uncopied bool
 }
 
-// Compile type-checks the packages of a load as they will be once files are written, function bodies included. Aside
+// Compile type-checks the packages of a load as they will be once files are written, function bodies included. Others
 // are files that other runs are to write, for packages that this one only looks at. Existing generated files count,
-// too, unless a new file replaces them or gone reports that this run removes them. Compile changes nothing in what Load
-// returned.
-func (u *Universe) Compile(ctx context.Context, files, aside []File, gone func(path string) bool) ([]Diagnostic,
+// too, unless a new file replaces them or removed reports that this run removes them. Compile changes nothing in what
+// Load returned.
+func (u *Universe) Compile(ctx context.Context, files, others []File, removed func(path string) bool) ([]Diagnostic,
 	error) {
 	c := &compilation{
-		Universe: u.withoutRoots(), old: u, gone: gone,
+		Universe: u.withoutRoots(), old: u, removed: removed,
 		origin: map[string]Origin{}, outputs: map[string]bool{},
 	}
 	for _, f := range files {
 		c.add(f, true)
 	}
-	for _, f := range aside {
+	for _, f := range others {
 		c.add(f, false)
 	}
 	c.addRoots()
@@ -82,11 +79,10 @@ func (u *Universe) Compile(ctx context.Context, files, aside []File, gone func(p
 	return c.diagnostics, nil
 }
 
-// compilation is the state of one Compile.
 type compilation struct {
 	*Universe
 	old         *Universe
-	gone        func(string) bool
+	removed     func(string) bool
 	origin      map[string]Origin // by path of file
 	outputs     map[string]bool   // by path of package
 	diagnostics []Diagnostic
@@ -133,7 +129,7 @@ func (c *compilation) add(f File, output bool) {
 	c.outputs[f.Package] = true
 	s := c.sources[f.Package]
 	if s == nil || !s.root {
-		s = c.fresh(f, output)
+		s = c.newSource(f, output)
 		c.sources[f.Package] = s
 	}
 	if !strings.HasSuffix(f.Name, ".go") {
@@ -147,9 +143,9 @@ func (c *compilation) add(f File, output bool) {
 
 // parseImports reads no more of a file than what it imports: the rest is read when its package is checked.
 func (c *compilation) parseImports(s *Source, name string, data []byte) {
-	f, err := parser.ParseFile(c.fset, name, data, parser.ImportsOnly|parser.SkipObjectResolution)
-	if err != nil {
-		c.parseInto(s, name, data) // which tells what is wrong
+	f, errs := c.parseFile(name, data, parser.ImportsOnly)
+	if len(errs) > 0 {
+		c.parseWhole(s, name, data) // which reports the errors
 		return
 	}
 	if s.importsOnly == nil {
@@ -159,57 +155,54 @@ func (c *compilation) parseImports(s *Source, name string, data []byte) {
 	s.importsOnly[f] = data
 }
 
-// fresh returns a package's source with what the user wrote in it.
-func (c *compilation) fresh(f File, output bool) *Source {
-	s := &Source{root: true, output: output, generated: map[*ast.File]bool{}}
+// newSource returns the source of a package that files are written for, with what the user wrote in it.
+func (c *compilation) newSource(f File, output bool) *Source {
 	if old := c.old.sources[f.Package]; old != nil && old.root {
-		s.meta, s.shallow, s.blanked = old.meta, old.shallow, old.blanked
-		if !old.shallow {
-			s.adopt(old)
+		s := old.clone()
+		if s.Output = output; s.Shallow {
+			s.files = nil
 		}
 		return s
 	}
+	s := &Source{root: true, Output: output, generated: map[*ast.File]bool{}}
 	s.meta = &packages.Package{PkgPath: f.Package, Name: f.PackageName, Dir: f.Dir, Module: c.moduleOf(f.Dir)}
 	c.metas[f.Package] = s.meta
-	entries, _ := os.ReadDir(f.Dir)
-	for _, e := range entries {
-		name := filepath.Join(f.Dir, e.Name())
-		if strings.HasSuffix(e.Name(), "_test.go") || !strings.HasSuffix(e.Name(), ".go") ||
-			c.origin[name] == ByApigen {
+	for _, name := range goFiles(f.Dir) {
+		if c.origin[name] == ByApigen {
 			continue
 		}
-		if match, err := build.Default.MatchFile(f.Dir, e.Name()); err != nil || !match {
+		if match, err := build.Default.MatchFile(f.Dir, filepath.Base(name)); err != nil || !match {
 			continue
 		}
 		if data, err := os.ReadFile(name); err == nil {
-			if c.options.Owns(e.Name()) && replaceable(data) {
+			if c.replaceable(name, data) {
 				s.blanked = append(s.blanked, name)
 				continue
 			}
-			c.parseInto(s, name, data)
+			c.parseWhole(s, name, data)
 		}
 	}
 	return s
 }
 
-// otherPackage reports hand-written files that are of another package than what is written beside them, and leaves them
-// out.
+// otherPackage reports and leaves out hand-written files of another package than the files written beside them.
 func (c *compilation) otherPackage(s *Source, name string) {
 	s.files = slices.DeleteFunc(s.files, func(f *ast.File) bool {
 		pos := c.fset.Position(f.Name.Pos())
 		if f.Name.Name == name || name == "" || c.origin[pos.Filename] != ByHand {
 			return false
 		}
-		c.diagnostics = append(c.diagnostics, Diagnostic{Pos: pos, Output: s.output,
+		c.diagnostics = append(c.diagnostics, Diagnostic{Pos: pos, Output: s.Output,
 			Message: "this file is of package " + f.Name.Name + ", and apigen writes files of package " +
 				"" + name + " beside it: move it to another folder"})
 		return true
 	})
 }
 
-func (s *Source) adopt(old *Source) {
-	s.files = slices.Clone(old.files)
-	s.generated = maps.Clone(old.generated)
+// clone returns a root that isn't checked yet, with the files of another.
+func (s *Source) clone() *Source {
+	return &Source{meta: s.meta, root: true, Shallow: s.Shallow, Output: s.Output, blanked: s.blanked,
+		files: slices.Clone(s.files), generated: maps.Clone(s.generated)}
 }
 
 // moduleOf returns the module of the root whose folder is nearest above.
@@ -224,16 +217,14 @@ func (c *compilation) moduleOf(dir string) *packages.Module {
 	return best
 }
 
-func (c *compilation) parseInto(s *Source, name string, data []byte) {
-	f, err := parser.ParseFile(c.fset, name, data, parser.SkipObjectResolution)
-	var list scanner.ErrorList
-	if errors.As(err, &list) {
-		for _, e := range list {
-			c.diagnostics = append(c.diagnostics, Diagnostic{Pos: e.Pos, Message: e.Msg, Origin: c.origin[name],
-				Output: s.output})
-		}
+// parseWhole adds a file to a package.
+func (c *compilation) parseWhole(s *Source, name string, data []byte) {
+	f, errs := c.parseFile(name, data, 0)
+	for _, e := range errs {
+		c.diagnostics = append(c.diagnostics, Diagnostic{Pos: e.Pos, Message: e.Msg, Origin: c.origin[name],
+			Output: s.Output})
 	}
-	if f != nil && f.Name != nil {
+	if f != nil {
 		s.files = append(s.files, f)
 		s.generated[f] = c.origin[name] == ByHand && generatedHeader(data)
 	}
@@ -243,19 +234,17 @@ func (c *compilation) parseInto(s *Source, name string, data []byte) {
 func (c *compilation) addRoots() {
 	for path, old := range c.old.sources {
 		if old.root && c.sources[path] == nil {
-			s := &Source{meta: old.meta, root: true, shallow: old.shallow, output: old.output, blanked: old.blanked}
-			s.adopt(old)
-			c.sources[path] = s
+			c.sources[path] = old.clone()
 		}
 	}
 	for _, s := range c.sources {
 		for _, name := range s.blanked {
-			if c.origin[name] == ByApigen || s.output && c.gone(name) {
+			if c.origin[name] == ByApigen || s.Output && c.removed(name) {
 				continue
 			}
 			c.origin[name] = Existing
 			if data, err := os.ReadFile(name); err == nil {
-				c.parseInto(s, name, data)
+				c.parseWhole(s, name, data)
 			}
 		}
 	}
@@ -265,10 +254,7 @@ func (c *compilation) addRoots() {
 func (c *compilation) listMissing(ctx context.Context) error {
 	missing := map[string]bool{}
 	for _, s := range c.sources {
-		if !s.root {
-			continue
-		}
-		if s.shallow && !c.outputs[s.meta.PkgPath] {
+		if !s.root || s.Shallow && !c.outputs[s.meta.PkgPath] {
 			continue
 		}
 		for _, imp := range s.Imports() {
@@ -280,28 +266,20 @@ func (c *compilation) listMissing(ctx context.Context) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	patterns := slices.Sorted(maps.Keys(missing))
-	pkgs, err := c.list(ctx, exportMode, patterns)
-	if err != nil {
+	if err := c.listExports(ctx, slices.Sorted(maps.Keys(missing))); err != nil {
 		return err
 	}
-	c.addMetas(pkgs)
 	c.markSources()
 	return nil
 }
 
 // compile checks all roots that matter, with their bodies.
 func (c *compilation) compile() {
-	paths := make([]string, 0, len(c.sources))
-	for path, s := range c.sources {
-		if s.root && (!s.shallow || c.outputs[path]) {
-			paths = append(paths, path)
-		}
-	}
-	sort.Strings(paths)
 	c.bodies = true
-	for _, path := range paths {
-		s := c.sources[path]
+	for _, s := range c.Roots() {
+		if s.Shallow && !c.outputs[s.meta.PkgPath] {
+			continue
+		}
 		c.checkSource(s)
 		for _, e := range joined(s.errs) {
 			c.diagnostics = append(c.diagnostics, c.diagnose(s, e))
@@ -311,21 +289,20 @@ func (c *compilation) compile() {
 
 func (c *compilation) diagnose(s *Source, e types.Error) Diagnostic {
 	pos := c.fset.Position(e.Pos)
-	d := Diagnostic{Pos: pos, Message: e.Msg, Origin: c.origin[pos.Filename], Output: s.output}
+	d := Diagnostic{Pos: pos, Message: e.Msg, Origin: c.origin[pos.Filename], Output: s.Output}
 	f, decl := s.enclosing(c.fset, e.Pos)
 	if f != nil && s.generated[f] && d.Origin == ByHand {
 		d.Origin = ByOther
 	}
-	if path, ok := dotImport(e.Msg); ok && d.Origin == ByApigen {
-		if at := s.handImport(path); at.IsValid() {
-			name, _, _ := strings.Cut(e.Msg, " ")
+	if m := dotImportPattern.FindStringSubmatch(e.Msg); m != nil && d.Origin == ByApigen {
+		if at := s.handImport(m[2]); at.IsValid() {
 			d.Pos, d.Origin = c.fset.Position(at), ByHand
-			d.Message = "this import without a name brings " + name + ", which generated code declares, too: give " +
+			d.Message = "this import without a name brings " + m[1] + ", which generated code declares, too: give " +
 				"it a name"
 		}
 	}
 	if d.Origin == ByApigen {
-		c.blame(s, &d)
+		c.atHandWritten(s, &d)
 	}
 	if fn, ok := decl.(*ast.FuncDecl); ok && fn.Body != nil {
 		d.Body = fn.Body.Pos() <= e.Pos && e.Pos <= fn.Body.End()
@@ -337,16 +314,11 @@ func (c *compilation) diagnose(s *Source, e types.Error) Diagnostic {
 	return d
 }
 
-// dotImport returns the path of the import without a name that an error of the type checker is about.
-func dotImport(message string) (path string, ok bool) {
-	_, path, ok = strings.Cut(message, " already declared through dot-import of package ")
-	_, path, _ = strings.Cut(path, `("`)
-	path, _, _ = strings.Cut(path, `")`)
-	return path, ok
-}
+// dotImportPattern matches the error of the type checker about a name that an import without a name brings, too.
+var dotImportPattern = regexp.MustCompile(`^(\S+) .*already declared through dot-import of package .*?\("(.*?)"\)`)
 
-// known are names that generated code uses where hand-written code declares them, and what they must be.
-var known = map[string]string{
+// usedNames are names that generated code uses where hand-written code declares them, and what they must be.
+var usedNames = map[string]string{
 	"SchemeGroupVersion": "a variable of type schema.GroupVersion", "GroupName": "a constant string",
 	"SchemeBuilder":      "a variable of type runtime.SchemeBuilder",
 	"localSchemeBuilder": "a variable of type *runtime.SchemeBuilder",
@@ -358,12 +330,12 @@ var known = map[string]string{
 
 var word = regexp.MustCompile(`\w+`)
 
-// blame reports an error of generated code at a hand-written declaration, where the error mentions one that generated
-// code uses.
-func (c *compilation) blame(s *Source, d *Diagnostic) {
+// atHandWritten moves an error of generated code to a hand-written declaration, where the error mentions one that
+// generated code uses.
+func (c *compilation) atHandWritten(s *Source, d *Diagnostic) {
 	mentioned := map[string]bool{}
 	for _, w := range word.FindAllString(d.Message, -1) {
-		mentioned[w] = known[w] != ""
+		mentioned[w] = usedNames[w] != ""
 	}
 	for _, f := range s.files {
 		if c.origin[c.fset.Position(f.Package).Filename] != ByHand || s.generated[f] {
@@ -373,7 +345,7 @@ func (c *compilation) blame(s *Source, d *Diagnostic) {
 			if mentioned[id.Name] {
 				d.Pos, d.Origin = c.fset.Position(id.Pos()), ByHand
 				d.Message = "generated code uses " + id.Name + ", and doesn't compile with this one: make it " +
-					"" + known[id.Name] + ", or give it another name"
+					usedNames[id.Name] + ", or give it another name"
 				return
 			}
 		}

@@ -3,27 +3,57 @@ package load
 import (
 	"go/ast"
 	"go/token"
+	"io/fs"
 	"iter"
+	"os"
+	"path/filepath"
 	"strings"
 )
 
 // Declared returns the package-level names that hand-written files declare.
 func (u *Universe) Declared(s *Source) map[string]token.Position {
 	out := map[string]token.Position{}
-	add := func(id *ast.Ident) {
-		if id.Name != "_" && id.Name != "init" {
-			out[id.Name] = u.fset.Position(id.Pos())
-		}
-	}
 	for _, f := range s.files {
 		for id := range declaredIn(f) {
-			add(id)
+			if id.Name != "_" && id.Name != "init" {
+				out[id.Name] = u.fset.Position(id.Pos())
+			}
 		}
 	}
 	return out
 }
 
-// declaredIn returns the package-level names of a file, methods aside.
+// DeclaredBelow returns the names that hand-written files in a folder and below declare, by folder, relative to the
+// first. It skips files that can't be read: the check of the packages reports those.
+func (u *Universe) DeclaredBelow(dir string) map[string]map[string]bool {
+	out := map[string]map[string]bool{}
+	_ = filepath.WalkDir(dir, func(folder string, d fs.DirEntry, err error) error {
+		if err != nil || !d.IsDir() {
+			return nil //nolint:nilerr // a folder that isn't there holds nothing
+		}
+		for _, name := range goFiles(folder) {
+			data, err := os.ReadFile(name) //nolint:gosec // the folder is the user's own
+			if err != nil || u.replaceable(name, data) {
+				continue
+			}
+			rel, err := filepath.Rel(dir, folder)
+			f, _ := u.parseFile(name, data, 0)
+			if f == nil || err != nil {
+				continue
+			}
+			if rel = filepath.ToSlash(rel); out[rel] == nil {
+				out[rel] = map[string]bool{}
+			}
+			for id := range declaredIn(f) {
+				out[rel][id.Name] = true
+			}
+		}
+		return nil
+	})
+	return out
+}
+
+// declaredIn returns the package-level names of a file, without methods.
 func declaredIn(f *ast.File) iter.Seq[*ast.Ident] {
 	return func(yield func(*ast.Ident) bool) {
 		for _, d := range f.Decls {

@@ -66,7 +66,6 @@ func groupOf(path string) (string, bool) {
 }
 
 // elsewhere returns the folders of the user's module that hold versions of the package's group and are no roots yet.
-// The list of a module is made once.
 func (u *Universe) elsewhere(s *Source) []string {
 	if !s.grouped || !own(s.meta) {
 		return nil

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"golang.org/x/tools/go/packages"
 )
@@ -17,7 +18,7 @@ import (
 func (u *Universe) checkImports() {
 	for _, path := range u.rootPaths() {
 		s := u.sources[path]
-		if s.shallow || !s.output && !own(s.meta) {
+		if s.Shallow || !s.Output && !own(s.meta) {
 			continue
 		}
 		for _, f := range s.files {
@@ -57,7 +58,6 @@ func (u *Universe) Lacks(path string) error {
 	return visit(u.metas[path])
 }
 
-// importsOf returns the imports of a file, with their paths.
 func importsOf(f *ast.File) iter.Seq2[string, *ast.ImportSpec] {
 	return func(yield func(string, *ast.ImportSpec) bool) {
 		for _, spec := range f.Imports {
@@ -79,3 +79,46 @@ func (s *Source) importOf(path string, in func(*ast.File) bool) token.Pos {
 	}
 	return token.NoPos
 }
+
+// cycles reports packages that import one another in a ring, at an import of it that the user can take away.
+func (u *Universe) cycles() {
+	state := map[string]int{} // 1: on the way, 2: done
+	var way []string
+	var visit func(path string)
+	visit = func(path string) {
+		s := u.sources[path]
+		if s == nil || state[path] == 2 {
+			return
+		}
+		if state[path] == 1 {
+			u.cycle(append(slices.Clone(way[slices.Index(way, path):]), path))
+			return
+		}
+		state[path], way = 1, append(way, path)
+		for _, i := range s.imported() {
+			visit(i)
+		}
+		state[path], way = 2, way[:len(way)-1]
+	}
+	for _, path := range u.rootPaths() {
+		visit(path)
+	}
+}
+
+// cycle reports one ring, whose first package is its last, too.
+func (u *Universe) cycle(ring []string) {
+	for i, path := range ring[:len(ring)-1] {
+		s := u.sources[path]
+		at := s.importOf(ring[i+1], func(*ast.File) bool { return true })
+		if !s.root || !at.IsValid() {
+			continue
+		}
+		imported := strings.Join(slices.Concat(ring[i+1:], ring[1:i+1]), ", which imports ")
+		u.errs.Add(u.fset.Position(at), "%s: %s imports %s", importCycle, path, imported)
+		s.broken = true
+		return
+	}
+}
+
+// importCycle begins the message about an import cycle.
+const importCycle = "import cycle"

@@ -24,15 +24,15 @@ func (u *Universe) Endless() bool {
 	})
 }
 
-// Faulty reports whether anything was found that keeps output from being written, faults of markers aside: what is read
-// of the packages may be incomplete then.
+// Faulty reports whether anything but faults of markers keeps output from being written: the packages may be incomplete
+// then.
 func (u *Universe) Faulty() bool { return u.errs != nil }
 
 // Report returns all the faults that were found: those of the universe and of its markers, and those found in the
 // model. Invalid are fields whose types don't compile. Report leaves out faults that only follow from others. It
 // returns nil where there are none.
 func (u *Universe) Report(found, invalid diag.Errors) diag.Errors {
-	marked := u.markerFaults()
+	marked, _ := u.markerFaults()
 	if u.errs == nil {
 		all := slices.Concat(marked, found, u.firstInvalid(invalid))
 		if all == nil && invalid == nil {
@@ -56,13 +56,8 @@ func (u *Universe) Report(found, invalid diag.Errors) diag.Errors {
 
 // Warnings returns the faults that keep nothing from being generated.
 func (u *Universe) Warnings() diag.Errors {
-	out := slices.Clone(u.warnings)
-	u.eachMarkerFault(func(e diag.Error, isError bool) {
-		if !isError {
-			out = append(out, e)
-		}
-	})
-	return out
+	_, warnings := u.markerFaults()
+	return slices.Concat(u.warnings, warnings)
 }
 
 // firstInvalid leaves one of the fields of a package whose types don't compile, for all have one cause; none where that
@@ -100,37 +95,19 @@ func (u *Universe) withMarkers(err error) error {
 	if !errors.As(err, &list) {
 		return err
 	}
-	return append(append(u.errs, list...), u.markerFaults()...).Err()
+	marked, _ := u.markerFaults()
+	return slices.Concat(u.errs, list, marked).Err()
 }
 
-// Faults returns the faults alone of the universe and of its markers; nil where there are none.
-func (u *Universe) Faults() error { return append(u.errs, u.markerFaults()...).Err() }
+// Faults returns the faults of the universe and of its markers alone; nil where there are none.
+func (u *Universe) Faults() error { return u.withMarkers(diag.Errors(nil)) }
 
-// markerFaults returns the errors in markers.
-func (u *Universe) markerFaults() diag.Errors {
-	var out diag.Errors
-	u.eachMarkerFault(func(e diag.Error, isError bool) {
-		if isError {
-			e.Lenient = true
-			out = append(out, e)
-		}
-	})
-	return out
-}
-
-// eachMarkerFault passes on what is wrong with the markers of roots. It is an error where the user can mend it and
-// wants to, else a warning.
-func (u *Universe) eachMarkerFault(report func(e diag.Error, isError bool)) {
+// markerFaults returns the errors and the warnings about the markers of roots.
+func (u *Universe) markerFaults() (errs, warnings diag.Errors) {
 	for _, s := range u.Roots() {
-		for _, f := range s.comments.faults {
-			report(f.Error, !f.generated && !u.options.Lenient && s.Own())
-		}
-		for _, f := range s.comments.warnings {
-			if s.Own() {
-				report(f.Error, false)
-			}
-		}
+		errs, warnings = append(errs, s.comments.errs...), append(warnings, s.comments.warnings...)
 	}
+	return errs, warnings
 }
 
 // Incomplete reports whether a place is in a package that is known incompletely, or on a line whose fault isn't
@@ -152,8 +129,7 @@ func (u *Universe) dirs(paths map[string]bool) map[string]bool {
 	return out
 }
 
-// around returns the packages that start selects, and those that are connected with them: by imports, in either
-// direction, or as versions of one group.
+// around returns the packages that start selects, and those connected with them by imports or as versions of one group.
 func (u *Universe) around(start func(*Source) bool) map[string]bool {
 	near := map[string][]string{}
 	join := func(x, y string) { near[x], near[y] = append(near[x], y), append(near[y], x) }

@@ -7,12 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
 	"strings"
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/tools/go/packages"
 
+	"apigen.dev/generator/marker"
 	"apigen.dev/generator/model"
 )
 
@@ -55,7 +55,7 @@ func (u *Universe) listRoots(ctx context.Context) error {
 		}
 		u.matched = append(u.matched, Matched{Path: p.PkgPath, Dir: p.Dir, Own: own(p), Named: allNamed})
 		if s := u.read(p); s.relevant() || allNamed {
-			s.output = true
+			s.Output = true
 			u.addRoot(s)
 		}
 	}
@@ -68,10 +68,10 @@ func (u *Universe) usable(p *packages.Package) bool {
 	for _, e := range p.Errors {
 		pos := parsePosition(e.Pos)
 		if pos.Filename != "" && !filepath.IsAbs(pos.Filename) {
-			pos.Filename = filepath.Join(u.query.dir,
+			pos.Filename = filepath.Join(u.options.Dir,
 				pos.Filename) // the go command prints paths relative to its own folder
 		}
-		if pos.Filename != "" && u.isGenerated(pos.Filename) {
+		if data, err := os.ReadFile(pos.Filename); err == nil && u.replaceable(pos.Filename, data) {
 			continue
 		}
 		if !ok && strings.Contains(e.Msg, "build constraints exclude all Go files") {
@@ -148,8 +148,7 @@ func (u *Universe) named(path string) bool {
 	return false
 }
 
-// relatives returns the folders of the other versions and the parent of a version package, and the packages that a
-// package's markers name, as far as they are no roots yet.
+// relatives returns the folders of the group's packages, and the packages that markers name, that are no roots yet.
 func (u *Universe) relatives(s *Source) []string {
 	var out []string
 	for _, path := range s.reads.named {
@@ -160,7 +159,7 @@ func (u *Universe) relatives(s *Source) []string {
 	if s.reads.collects && own(s.meta) {
 		out = append(out, s.meta.Dir+"/...") // the list of groups is complete, whatever was asked for
 	}
-	if !own(s.meta) || s.shallow {
+	if !own(s.meta) || s.Shallow {
 		return out
 	}
 	have := map[string]bool{}
@@ -170,7 +169,7 @@ func (u *Universe) relatives(s *Source) []string {
 	parent := s.meta.Dir
 	if (model.IsVersion(filepath.Base(s.meta.Dir)) || model.IsVersion(s.meta.Name)) && s.meta.Dir != moduleDir(s.meta) {
 		parent = filepath.Dir(s.meta.Dir)
-		if !have[parent] && hasGo(parent) && strings.HasPrefix(parent, moduleDir(s.meta)) {
+		if !have[parent] && len(goFiles(parent)) > 0 && strings.HasPrefix(parent, moduleDir(s.meta)) {
 			out = append(out, parent)
 		}
 	}
@@ -178,7 +177,7 @@ func (u *Universe) relatives(s *Source) []string {
 	for _, e := range entries {
 		dir := filepath.Join(parent, e.Name())
 		hidden := strings.HasPrefix(e.Name(), ".") || strings.HasPrefix(e.Name(), "_") || e.Name() == "testdata"
-		if e.IsDir() && !have[dir] && !hidden && (model.IsVersion(e.Name()) && hasGo(dir) ||
+		if e.IsDir() && !have[dir] && !hidden && (model.IsVersion(e.Name()) && len(goFiles(dir)) > 0 ||
 			model.IsVersion(packageName(dir))) {
 			out = append(out, dir)
 		}
@@ -188,50 +187,55 @@ func (u *Universe) relatives(s *Source) []string {
 
 // packageName returns the name that the first file in a folder gives its package; empty where there is none.
 func packageName(dir string) string {
-	entries, _ := os.ReadDir(dir)
-	for _, e := range entries {
-		if e.IsDir() || !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
-			continue
-		}
-		if f, err := parser.ParseFile(token.NewFileSet(), filepath.Join(dir, e.Name()), nil,
-			parser.PackageClauseOnly); err == nil {
+	for _, name := range goFiles(dir) {
+		if f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.PackageClauseOnly); err == nil {
 			return f.Name.Name
 		}
 	}
 	return ""
 }
 
+// goFiles returns the paths of the Go files in a folder, without tests.
+func goFiles(dir string) []string {
+	var out []string
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if !e.IsDir() && strings.HasSuffix(e.Name(), ".go") && !strings.HasSuffix(e.Name(), "_test.go") {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	return out
+}
+
 // listDependencies lists what the roots import, compiled.
 func (u *Universe) listDependencies(ctx context.Context) error {
-	want := map[string]bool{}
+	var imports, ofClients []string
+	var needs marker.Need
 	for _, path := range u.rootPaths() {
 		s := u.sources[path]
-		if s.shallow {
-			continue
+		needs, ofClients = needs|s.reads.needs, append(ofClients, s.reads.ofClients...)
+		if !s.Shallow {
+			imports = slices.Concat(imports, s.Imports(), s.reads.refs)
+			u.runtime = u.runtime || requiresRuntime(s.meta)
 		}
-		for _, imp := range slices.Concat(s.Imports(), s.reads.refs) {
-			want[imp] = true
-		}
-		u.runtime = u.runtime || requiresRuntime(s.meta)
 	}
-	extras := slices.Concat(u.options.Imports, u.peers)
+	imports = slices.Concat(imports, u.options.Imports, u.peers)
 	if u.runtime {
-		extras = append(extras, u.options.RuntimeImports...)
+		imports = append(imports, u.options.RuntimeImports...)
 	}
-	extras = slices.Concat(extras, u.clientImports(), u.ruleImports())
-	for _, imp := range extras {
-		want[imp] = true
+	if u.runtime && needs&marker.NeedsCEL != 0 { // a library that servers without rules neither compile nor link
+		imports = append(imports, u.options.RuleImports...)
 	}
-	var patterns []string
-	for imp := range want {
-		if imp != "C" && imp != "unsafe" && u.sources[imp] == nil {
-			patterns = append(patterns, imp)
-		}
+	if needs&marker.NeedsClients != 0 {
+		imports = slices.Concat(imports, ofClients, u.options.ClientImports)
 	}
+	slices.Sort(imports)
+	patterns := slices.DeleteFunc(slices.Compact(imports), func(imp string) bool {
+		return imp == "C" || imp == "unsafe" || u.sources[imp] != nil
+	})
 	if len(patterns) == 0 {
 		return nil
 	}
-	sort.Strings(patterns)
 	if err := u.listExports(ctx, patterns); err != nil {
 		return err
 	}
@@ -239,7 +243,6 @@ func (u *Universe) listDependencies(ctx context.Context) error {
 	return nil
 }
 
-// addMetas adds packages and their dependencies to the metadata.
 func (u *Universe) addMetas(pkgs []*packages.Package) {
 	packages.Visit(pkgs, nil, func(p *packages.Package) {
 		if u.metas[p.PkgPath] == nil || u.metas[p.PkgPath].ExportFile == "" && u.sources[p.PkgPath] == nil {
@@ -264,7 +267,7 @@ func (u *Universe) adoptDependencies() {
 		if u.sources[path] != nil || !own(p) || len(p.GoFiles) == 0 {
 			continue
 		}
-		if s := u.read(p); s.relevant() && !s.shallow {
+		if s := u.read(p); s.relevant() && !s.Shallow {
 			u.addRoot(s)
 		}
 	}
@@ -277,7 +280,7 @@ func (u *Universe) rootPaths() []string {
 			out = append(out, path)
 		}
 	}
-	sort.Strings(out)
+	slices.Sort(out)
 	return out
 }
 
@@ -286,13 +289,6 @@ func moduleDir(p *packages.Package) string {
 		return p.Dir
 	}
 	return p.Module.Dir
-}
-
-func hasGo(dir string) bool {
-	entries, _ := os.ReadDir(dir)
-	return slices.ContainsFunc(entries, func(e os.DirEntry) bool {
-		return !e.IsDir() && strings.HasSuffix(e.Name(), ".go") && !strings.HasSuffix(e.Name(), "_test.go")
-	})
 }
 
 // runtimeModule is the module that wiring imports.

@@ -69,7 +69,6 @@ func Load(ctx context.Context, o Options) (*Universe, error) {
 	return u, nil
 }
 
-// wildcard reports whether a pattern can match more than one package.
 func wildcard(pattern string) bool {
 	return strings.Contains(pattern, "...") || pattern == "all" || pattern == "std" || pattern == "cmd"
 }

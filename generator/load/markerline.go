@@ -26,7 +26,7 @@ func (c *collector) detached() {
 		for _, line := range markerLines(c.fset, g) {
 			m, ok, err := marker.Parse(line.text, line.pos)
 			if ok {
-				c.see(m)
+				c.reads.add(m)
 			}
 			switch {
 			case !ok:
@@ -42,8 +42,7 @@ func (c *collector) detached() {
 	}
 }
 
-// declarationAround returns the declaration that a comment group stands in, or whose doc it is; nil where there is
-// none.
+// declarationAround returns the declaration that holds a comment group or has it as its doc; nil where there is none.
 func (c *collector) declarationAround(g *ast.CommentGroup) ast.Decl {
 	for _, d := range c.file.Decls {
 		if gen, ok := d.(*ast.GenDecl); ok && gen.Doc == g || d.Pos() <= g.Pos() && g.Pos() <= d.End() {

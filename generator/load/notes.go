@@ -1,10 +1,10 @@
 package load
 
 import (
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
-	"os"
 	"path/filepath"
 
 	"apigen.dev/generator/diag"
@@ -20,8 +20,9 @@ type Comment struct {
 	// Literal is what a method of a schema returns, as far as it is written out.
 	Literal string
 
-	// over is what a type is declared over where that has a name.
-	over *name
+	// over is the name of what a type is declared over, in a file; nil where that has none.
+	over ast.Expr
+	file *ast.File
 }
 
 // Comments are the comments of one package: of the package itself, and of its declarations by name, a field's name
@@ -32,14 +33,8 @@ type Comments struct {
 
 	byName map[string]*Comment
 	byPos  map[token.Pos]*Comment
-	// faults of markers keep output from being written, as far as the user can mend them; warnings don't.
-	faults, warnings []fault
-}
-
-// fault is a fault of a marker, and whether it is in a file that another tool generated.
-type fault struct {
-	diag.Error
-	generated bool
+	// errs are the faults of markers that keep output from being written, warnings the others.
+	errs, warnings diag.Errors
 }
 
 func newComments() *Comments {
@@ -67,17 +62,9 @@ func (c *Comments) At(pos token.Pos) *Comment {
 	return c.byPos[pos]
 }
 
-// check adds the faults of the package's markers, once all files are read.
-func (c *Comments) check() {
-	for _, e := range c.Package.Markers.Disagreements() {
-		c.faults = append(c.faults, fault{Error: e})
-	}
-}
-
-// group returns the API group that the markers of the package name, and whether they name one.
 func (c *Comments) group() (string, bool) {
 	var p model.Package
-	_ = c.Package.Markers.ToPackage(&p) // check reports the faults
+	_ = c.Package.Markers.ToPackage(&p) // resolve reports the faults
 	return p.Group, p.HasGroup
 }
 
@@ -92,8 +79,13 @@ func (u *Universe) Comments(p *types.Package, at token.Pos) *Comments {
 		c = newComments()
 		u.comments[p.Path()] = c
 		u.readComments(p.Path(), "doc.go", c)
-		if u.named(p.Path()) {
-			u.readClauses(p.Path(), c)
+		if u.named(p.Path()) { // the other package clauses count like that of doc.go
+			for _, name := range u.filesOf(p.Path()) {
+				f, _ := u.parseFile(name, nil, parser.ParseComments|parser.PackageClauseOnly)
+				if f != nil && filepath.Base(name) != "doc.go" {
+					newCollector(u.fset, f, c).packageClause()
+				}
+			}
 		}
 	}
 	if at.IsValid() {
@@ -102,43 +94,22 @@ func (u *Universe) Comments(p *types.Package, at token.Pos) *Comments {
 	return c
 }
 
-// readComments parses one file of a dependency for its comments, once.
-func (u *Universe) readComments(path, base string, c *Comments) {
-	key := path + "\x00" + base
-	meta := u.metas[path]
-	if u.commented[key] || meta == nil {
-		return
+func (u *Universe) filesOf(path string) []string {
+	if meta := u.metas[path]; meta != nil {
+		return meta.GoFiles
 	}
-	u.commented[key] = true
-	for _, name := range meta.GoFiles {
-		if filepath.Base(name) != base {
-			continue
-		}
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return
-		}
-		f, _ := parser.ParseFile(u.fset, name, data, parser.ParseComments|parser.SkipObjectResolution)
-		if f != nil && f.Name != nil {
-			newCollector(u.fset, f, c).collect()
-		}
-	}
+	return nil
 }
 
-// readClauses adds what the other files of a dependency say above their package clauses: of one that a marker names,
-// they count like doc.go.
-func (u *Universe) readClauses(path string, c *Comments) {
-	meta := u.metas[path]
-	if meta == nil {
-		return
-	}
-	for _, name := range meta.GoFiles {
-		if filepath.Base(name) == "doc.go" {
+// readComments parses one file of a dependency for its comments, once.
+func (u *Universe) readComments(path, base string, c *Comments) {
+	for _, name := range u.filesOf(path) {
+		if filepath.Base(name) != base || u.commented[name] {
 			continue
 		}
-		f, _ := parser.ParseFile(u.fset, name, nil, parser.ParseComments|parser.PackageClauseOnly)
-		if f != nil && f.Name != nil {
-			newCollector(u.fset, f, c).packageClause()
+		u.commented[name] = true
+		if f, _ := u.parseFile(name, nil, parser.ParseComments); f != nil {
+			newCollector(u.fset, f, c).collect()
 		}
 	}
 }

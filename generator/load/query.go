@@ -1,10 +1,16 @@
 package load
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"go/parser"
+	"go/token"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -13,15 +19,9 @@ import (
 	"apigen.dev/generator/diag"
 )
 
-// query is where and in which environment the go command is asked.
-type query struct {
-	dir string
-	env []string
-}
-
 // list asks the go command for packages. The error is diag.Errors where the question is at fault.
 func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []string) ([]*packages.Package, error) {
-	cfg := &packages.Config{Context: ctx, Mode: mode, Dir: u.query.dir, Env: u.query.env}
+	cfg := &packages.Config{Context: ctx, Mode: mode, Dir: u.options.Dir, Env: u.options.Env}
 	args := make([]string, len(patterns))
 	for i, p := range patterns {
 		args[i] = "pattern=" + p
@@ -34,7 +34,7 @@ func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []
 		return nil, diag.Errors{{Message: explain(err.Error())}}
 	}
 	if !slices.ContainsFunc(pkgs, func(p *packages.Package) bool { return p.Dir != "" || p.Name != "" }) {
-		if said := u.complaint(ctx, mode, patterns); said != "" {
+		if said := u.goListError(ctx, mode, patterns); said != "" {
 			return nil, diag.Errors{{Message: said}}
 		}
 		if len(pkgs) == 0 && !slices.ContainsFunc(patterns, wildcard) {
@@ -49,15 +49,15 @@ func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []
 	return pkgs, nil
 }
 
-// complaint returns why the go command fails at patterns for which go/packages has no answer and no error: at a go.mod
-// that is not up to date, a folder that it can't write to, a platform that there isn't. Empty where it doesn't fail.
-func (u *Universe) complaint(ctx context.Context, mode packages.LoadMode, patterns []string) string {
+// goListError returns why the go command fails at patterns for which go/packages has no answer and no error, such as at
+// a go.mod that is not up to date. It is empty where the go command doesn't fail.
+func (u *Universe) goListError(ctx context.Context, mode packages.LoadMode, patterns []string) string {
 	args := []string{"list", "-e", "-deps"}
 	if mode&packages.NeedExportFile != 0 {
 		args = append(args, "-export") // what is only listed needs no compiler and no cache
 	}
 	cmd := exec.CommandContext(ctx, "go", slices.Concat(args, []string{"--"}, patterns)...)
-	cmd.Dir, cmd.Env = u.query.dir, u.query.env
+	cmd.Dir, cmd.Env = u.options.Dir, u.options.Env
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	err := cmd.Run()
@@ -108,7 +108,6 @@ func brief(message string) string {
 	return fmt.Sprintf("%s\nand %d more\n%s", strings.Join(lines[:few+1], "\n"), len(lines)-few-1, remedy)
 }
 
-// listError returns the error of the go command for a package that can't be imported.
 func listError(p *packages.Package) error {
 	if p == nil {
 		return errors.New("no such package")
@@ -119,7 +118,40 @@ func listError(p *packages.Package) error {
 	return fmt.Errorf("package %s has no Go files", p.PkgPath)
 }
 
-// oneLine puts what the go command says in several lines into one.
 func oneLine(message string) string {
 	return strings.Join(strings.FieldsFunc(message, func(r rune) bool { return r == '\n' || r == '\t' }), " ")
+}
+
+var (
+	mixedPattern = regexp.MustCompile(`^found packages (\S+) \((.+?)\) and (\S+) \((.+?)\) in (.+)$`)
+	nulPattern   = regexp.MustCompile(`^read (.+\.go): (unexpected NUL in input)$`)
+)
+
+// explainPlace finds where to mend what the go command says of a package without a position.
+func explainPlace(p *packages.Package, message string) (token.Position, string) {
+	if m := mixedPattern.FindStringSubmatch(message); m != nil {
+		return clauseOf(filepath.Join(m[5], m[4])), fmt.Sprintf("package %s, but %s beside it is of package %s: a "+
+			"folder holds one package", m[3], m[2], m[1])
+	}
+	if m := nulPattern.FindStringSubmatch(message); m != nil {
+		name := m[1]
+		if !filepath.IsAbs(name) && p.Dir != "" {
+			name = filepath.Join(p.Dir, filepath.Base(name))
+		}
+		data, _ := os.ReadFile(name)
+		before, _, _ := bytes.Cut(data, []byte{0})
+		line := bytes.Count(before, []byte{'\n'}) + 1
+		return token.Position{Filename: name, Offset: len(before), Line: line,
+			Column: len(before) - bytes.LastIndexByte(before, '\n')}, m[2]
+	}
+	return token.Position{}, message
+}
+
+func clauseOf(name string) token.Position {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, name, nil, parser.PackageClauseOnly)
+	if err != nil {
+		return token.Position{Filename: name, Line: 1, Column: 1}
+	}
+	return fset.Position(f.Name.Pos())
 }

@@ -14,7 +14,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 
 	"golang.org/x/tools/go/packages"
 
@@ -34,10 +33,14 @@ type Source struct {
 	// comments are those of the files, reads what the markers in them mean to the loader.
 	comments *Comments
 	reads    reads
-	// shallow: there are no markers but those that gather what lies below, so that types don't matter.
-	shallow bool
-	// root: read for its own sake, not for lack of export data. output: files may be written for it.
-	root, output bool
+	// Shallow: there are no markers but those that gather what lies below, so that types don't matter.
+	Shallow bool
+	// Output: files may be written for the package.
+	Output bool
+	// Types is the type-checked package, complete or not; nil where it isn't checked.
+	Types *types.Package
+	// root: read for its own sake, not for lack of export data.
+	root bool
 	// inGroup is the group that the files name above their package clauses; grouped tells the core group from none.
 	inGroup string
 	grouped bool
@@ -45,9 +48,8 @@ type Source struct {
 	// broken: a file doesn't parse. wrong: a declaration doesn't compile.
 	broken, wrong bool
 
-	types *types.Package
-	errs  []types.Error
-	busy  bool
+	errs []types.Error
+	busy bool
 }
 
 // read reads and parses a root. Syntax errors are diagnostics.
@@ -60,15 +62,15 @@ func (u *Universe) read(p *packages.Package) *Source {
 			s.broken = true
 			continue
 		}
-		if u.options.Owns(filepath.Base(name)) && replaceable(data) {
+		if u.replaceable(name, data) {
 			s.blanked = append(s.blanked, name)
 			continue
 		}
 		u.parse(s, name, data)
 	}
-	s.comments.check()
+	u.collector(s, nil).disagreements(s.comments.Package.Markers)
 	s.inGroup, s.grouped = s.comments.group()
-	s.shallow = s.reads.collects && !s.reads.types
+	s.Shallow = s.reads.collects && !s.reads.types
 	slices.Sort(s.reads.named)
 	return s
 }
@@ -76,12 +78,11 @@ func (u *Universe) read(p *packages.Package) *Source {
 // relevant reports whether there is something to generate for a package.
 func (s *Source) relevant() bool { return s.reads.collects || s.reads.types }
 
-// reads is what markers mean to the loader.
 type reads struct {
 	// collects: there is a marker that collects what lies below, as +apigen:groups. types: there are others, which
 	// packages of API types have.
 	collects, types bool
-	needs           map[marker.Need]bool
+	needs           marker.Need
 	// named are packages that markers name, to be read for their types and markers; refs are those of other names, and
 	// ofClients those that matter to clients alone.
 	named, refs, ofClients []string
@@ -92,12 +93,7 @@ func (r *reads) add(m marker.Marker) {
 	r.types = r.types || m.OfAPI()
 	if d := m.Definition; d != nil {
 		r.collects = r.collects || d.Read.Collects
-		if d.Read.Needs != marker.NeedsNothing {
-			if r.needs == nil {
-				r.needs = map[marker.Need]bool{}
-			}
-			r.needs[d.Read.Needs] = true
-		}
+		r.needs |= d.Read.Needs
 		if d.Read.Packages != nil {
 			to := &r.refs
 			switch {
@@ -129,43 +125,58 @@ func generatedHeader(data []byte) bool {
 	return clause == nil || loc[0] < clause[0]
 }
 
-// replaceable reports whether a file under one of our names holds nothing of the user's: it is generated, or empty, as
-// a disk that lost power leaves files.
-func replaceable(data []byte) bool { return generatedHeader(data) || len(bytes.TrimSpace(data)) == 0 }
-
-// isGenerated reports whether apigen generated a file on the disk.
-func (u *Universe) isGenerated(name string) bool {
-	if !u.options.Owns(filepath.Base(name)) {
-		return false
-	}
-	data, err := os.ReadFile(name)
-	return err == nil && replaceable(data)
+// replaceable reports whether apigen may replace a file: it has one of the emitters' names, and holds nothing of the
+// user's, since it is generated, or empty, as a disk that lost power leaves files.
+func (u *Universe) replaceable(name string, data []byte) bool {
+	return u.options.Owns(filepath.Base(name)) && (generatedHeader(data) || len(bytes.TrimSpace(data)) == 0)
 }
 
+// parse reads a file of a root.
 func (u *Universe) parse(s *Source, name string, data []byte) {
-	f, err := parser.ParseFile(u.fset, name, data, parser.ParseComments|parser.SkipObjectResolution)
-	var list scanner.ErrorList
-	if errors.As(err, &list) {
-		if generatedHeader(data) {
-			u.warnings.Add(list[0].Pos, "in a file that another tool generated: %s", list[0].Msg)
-			list = nil
-		}
-		for _, e := range list {
-			u.errs.Add(e.Pos, "%s", e.Msg)
-			s.broken = true
-		}
+	generated := generatedHeader(data)
+	f, list := u.parseFile(name, data, parser.ParseComments)
+	if len(list) > 0 && generated {
+		u.warnings.Add(list[0].Pos, "in a file that another tool generated: %s", list[0].Msg)
+		list = nil
 	}
-	if f == nil || f.Name == nil {
+	for _, e := range list {
+		u.errs.Add(e.Pos, "%s", e.Msg)
+		s.broken = true
+	}
+	if f == nil {
 		return
 	}
 	s.files = append(s.files, f)
-	s.generated[f] = generatedHeader(data)
-	c := newCollector(u.fset, f, s.comments)
-	c.reads, c.reporting, c.generated = &s.reads, true, s.generated[f]
+	s.generated[f] = generated
+	c := u.collector(s, f)
+	c.generated, c.lenient = generated, c.lenient || generated
 	c.collect()
-	if s.generated[f] {
+	if generated {
 		dropBodies(f)
 	}
+}
+
+func (u *Universe) collector(s *Source, f *ast.File) *collector {
+	c := newCollector(u.fset, f, s.comments)
+	c.reads, c.reporting, c.own = &s.reads, true, s.Own()
+	c.lenient = u.options.Lenient || !c.own
+	return c
+}
+
+// parseFile parses a file, or the text of one where it is not nil, with its syntax errors. The file is nil where it
+// lacks a package clause.
+func (u *Universe) parseFile(name string, text []byte, mode parser.Mode) (*ast.File, scanner.ErrorList) {
+	var source any
+	if text != nil {
+		source = text
+	}
+	f, err := parser.ParseFile(u.fset, name, source, mode|parser.SkipObjectResolution)
+	var list scanner.ErrorList
+	errors.As(err, &list)
+	if f != nil && f.Name == nil {
+		f = nil
+	}
+	return f, list
 }
 
 // Imports returns the import paths of the files, sorted.
@@ -179,27 +190,59 @@ func (s *Source) Imports() []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
+var positionPattern = regexp.MustCompile(`^(.*?)(?::(\d+))?(?::(\d+))?$`)
+
 // parsePosition parses the file:line:col of the go command.
 func parsePosition(s string) token.Position {
-	var p token.Position
-	if s == "" || s == "-" {
-		return p
+	m := positionPattern.FindStringSubmatch(s)
+	if m == nil || s == "-" {
+		return token.Position{}
 	}
-	parts := strings.Split(s, ":")
-	numbers := []int{}
-	for len(parts) > 1 && len(numbers) < 2 {
-		n, err := strconv.Atoi(parts[len(parts)-1])
-		if err != nil {
-			break
+	number := func(text string) int { n, _ := strconv.Atoi(text); return n }
+	return token.Position{Filename: m[1], Line: number(m[2]), Column: number(m[3])}
+}
+
+// Files of other generators are as large as all others together, and nearly all of their text is bodies of functions
+// (methods for protobuf). Only the check of finished code needs bodies. The loader drops them as soon as it has parsed
+// a file, and that check parses the file again, one package at a time. It does the same with the files that apigen is
+// about to write.
+
+// dropBodies removes the bodies of a file's functions, except those that the type checker requires.
+func dropBodies(f *ast.File) {
+	for _, d := range f.Decls {
+		fn, ok := d.(*ast.FuncDecl)
+		if ok && fn.Type.TypeParams == nil && (fn.Recv != nil || fn.Name.Name != "init" && fn.Name.Name != "main") {
+			fn.Body = nil
 		}
-		numbers, parts = append(numbers, n), parts[:len(parts)-1]
 	}
-	p.Filename = strings.Join(parts, ":")
-	switch len(numbers) {
-	case 1:
-		p.Line = numbers[0]
-	case 2:
-		p.Line, p.Column = numbers[1], numbers[0]
+}
+
+// withBodies parses the files without bodies once more; drop drops the bodies again. A file of another tool that no
+// longer parses stays as it is.
+func (u *Universe) withBodies(s *Source) (drop func()) {
+	var whole []*ast.File
+	for i, f := range s.files {
+		content, importsOnly := s.importsOnly[f]
+		if !importsOnly && !s.generated[f] {
+			continue
+		}
+		again, errs := u.parseFile(u.fset.PositionFor(f.Package, false).Filename, content, 0)
+		if importsOnly {
+			for _, e := range errs {
+				pos := u.fset.File(again.FileStart).Pos(e.Pos.Offset)
+				s.errs = append(s.errs, types.Error{Fset: u.fset, Pos: pos, Msg: e.Msg})
+			}
+		} else if again == nil || len(errs) > 0 {
+			continue
+		}
+		s.files[i], s.generated[again] = again, s.generated[f]
+		delete(s.generated, f)
+		delete(s.importsOnly, f)
+		whole = append(whole, again)
 	}
-	return p
+	return func() {
+		for _, f := range whole {
+			dropBodies(f)
+		}
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"go/token"
 	"go/types"
 	"path"
-	"strconv"
 	"strings"
 )
 
@@ -23,7 +22,7 @@ func (u *Universe) typeError(s *Source, e types.Error) {
 	pos := u.fset.Position(e.Pos)
 	if s.generated[f] && strings.HasPrefix(e.Msg, "could not import") {
 		// The checker reports a missing package once, wherever it is imported first.
-		if by := s.handImport(importPath(decl, e.Pos)); by.IsValid() {
+		if by := s.handImport(importAt(f, e.Pos)); by.IsValid() {
 			u.errs.Add(u.fset.Position(by), "%s", e.Msg)
 			return
 		}
@@ -41,13 +40,13 @@ func (u *Universe) typeError(s *Source, e types.Error) {
 		if name, ok := strings.CutPrefix(e.Msg, "undefined: "); ok && d.Tok == token.CONST && registered[name] {
 			return
 		}
-		if d.Tok == token.VAR || d.Tok == token.IMPORT && path.Base(importPath(d, e.Pos)) == "wiring" {
+		if d.Tok == token.VAR || d.Tok == token.IMPORT && path.Base(importAt(f, e.Pos)) == "wiring" {
 			return
 		}
 	case nil:
 		return
 	}
-	if s.output || s.root && own(s.meta) {
+	if s.Output || s.root && own(s.meta) {
 		s.wrong = true
 		u.errs.Add(pos, "%s", e.Msg)
 	}
@@ -83,16 +82,11 @@ func joined(errs []types.Error) []types.Error {
 // registered are the names by which constants may know what is generated for a package: those of its group.
 var registered = map[string]bool{"GroupName": true, "GroupVersion": true, "SchemeGroupVersion": true}
 
-// importPath returns the path of the import at a position; empty where there is none.
-func importPath(d ast.Decl, pos token.Pos) string {
-	g, ok := d.(*ast.GenDecl)
-	if !ok {
-		return ""
-	}
-	for _, spec := range g.Specs {
-		if i, ok := spec.(*ast.ImportSpec); ok && i.Pos() <= pos && pos <= i.End() {
-			p, _ := strconv.Unquote(i.Path.Value)
-			return p
+// importAt returns the path of the import at a position; empty where there is none.
+func importAt(f *ast.File, pos token.Pos) string {
+	for path, spec := range importsOf(f) {
+		if spec.Pos() <= pos && pos <= spec.End() {
+			return path
 		}
 	}
 	return ""
@@ -117,4 +111,63 @@ func (s *Source) enclosing(fset *token.FileSet, pos token.Pos) (*ast.File, ast.D
 		return f, nil
 	}
 	return nil, nil
+}
+
+// expressionAt returns the longest expression of a declaration that begins at a position, and the identifier there.
+// Either may be missing.
+func expressionAt(decl ast.Decl, pos token.Pos) (longest ast.Expr, name string) {
+	if decl == nil {
+		return nil, ""
+	}
+	ast.Inspect(decl, func(n ast.Node) bool {
+		if expr, ok := n.(ast.Expr); ok && expr.Pos() == pos {
+			if longest == nil {
+				longest = expr
+			}
+			if id, ok := expr.(*ast.Ident); ok {
+				name = id.Name
+			}
+		}
+		return n != nil && n.Pos() <= pos && pos <= n.End()
+	})
+	return longest, name
+}
+
+// usesUncopied tells whether an expression has a part whose type is an API type without DeepCopyObject: the generated
+// file with that method isn't there.
+func (c *compilation) usesUncopied(s *Source, expr ast.Expr) bool {
+	if expr == nil || s.Types == nil {
+		return false
+	}
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
+	// An error is the one that is being diagnosed; info has the types of the parts that are right.
+	_ = types.CheckExpr(c.fset, s.Types, expr.Pos(), expr, info)
+	for _, part := range info.Types {
+		if isUncopied(part.Type) {
+			return true
+		}
+	}
+	return false
+}
+
+func isUncopied(t types.Type) bool {
+	if p, ok := t.(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	named, ok := t.(*types.Named)
+	if !ok {
+		return false
+	}
+	structure, ok := named.Underlying().(*types.Struct)
+	if !ok {
+		return false
+	}
+	for i := range structure.NumFields() {
+		if f := structure.Field(i); f.Embedded() && f.Name() == "TypeMeta" {
+			method, _, _ := types.LookupFieldOrMethod(types.NewPointer(named), false, named.Obj().Pkg(),
+				"DeepCopyObject")
+			return method == nil
+		}
+	}
+	return false
 }

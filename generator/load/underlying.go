@@ -6,42 +6,23 @@ import (
 	"path"
 )
 
-// name is a type's name as a file writes it.
-type name struct {
-	qualifier, name string
-	file            *ast.File
-}
-
-// nameIn returns the name that a type expression of a file is, or nil where it is none.
-func nameIn(f *ast.File, e ast.Expr) *name {
-	switch e := e.(type) {
-	case *ast.Ident:
-		return &name{name: e.Name}
-	case *ast.SelectorExpr:
-		if id, ok := e.X.(*ast.Ident); ok {
-			return &name{qualifier: id.Name, name: e.Sel.Name, file: f}
-		}
-	case *ast.ParenExpr:
-		return nameIn(f, e.X)
-	}
-	return nil
-}
-
 // DeclaredOver returns the named type that a type is declared over, by the name that its declaration has for it; nil
 // where that is a predeclared type or no name.
 func (u *Universe) DeclaredOver(obj *types.TypeName, c *Comment) *types.Named {
-	n := c.over
-	if n == nil || obj.IsAlias() {
-		return nil
-	}
+	var name *ast.Ident
 	p := obj.Pkg()
-	if n.qualifier != "" {
-		p = u.imported(n)
+	switch e := c.over.(type) {
+	case *ast.Ident:
+		name = e
+	case *ast.SelectorExpr:
+		if qualifier, ok := e.X.(*ast.Ident); ok {
+			name, p = e.Sel, u.imported(c.file, qualifier.Name)
+		}
 	}
-	if p == nil {
+	if name == nil || p == nil || obj.IsAlias() {
 		return nil
 	}
-	o, ok := p.Scope().Lookup(n.name).(*types.TypeName)
+	o, ok := p.Scope().Lookup(name.Name).(*types.TypeName)
 	if !ok {
 		return nil
 	}
@@ -52,9 +33,9 @@ func (u *Universe) DeclaredOver(obj *types.TypeName, c *Comment) *types.Named {
 	return named
 }
 
-// imported returns the package that a qualifier means, or nil.
-func (u *Universe) imported(n *name) *types.Package {
-	for at, spec := range importsOf(n.file) {
+// imported returns the package that a qualifier in a file means, or nil.
+func (u *Universe) imported(f *ast.File, qualifier string) *types.Package {
+	for at, spec := range importsOf(f) {
 		called := path.Base(at)
 		if meta := u.metas[at]; meta != nil && meta.Name != "" {
 			called = meta.Name
@@ -62,11 +43,10 @@ func (u *Universe) imported(n *name) *types.Package {
 		if spec.Name != nil {
 			called = spec.Name.Name
 		}
-		if called != n.qualifier {
-			continue
-		}
-		if p, err := u.Import(at); err == nil {
-			return p
+		if called == qualifier {
+			if p, err := u.Import(at); err == nil {
+				return p
+			}
 		}
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"go/ast"
 	"go/importer"
-	"go/parser"
 	"go/token"
 	"go/types"
 	"io"
@@ -16,6 +15,8 @@ import (
 	"strings"
 
 	"golang.org/x/tools/go/packages"
+
+	"apigen.dev/generator/model"
 )
 
 // Universe is the type-checked world of one load. It is not safe for concurrent use.
@@ -33,13 +34,12 @@ type Universe struct {
 	comments  map[string]*Comments
 	commented map[string]bool
 
-	// query is the go command's environment.
-	query query
 	// bodies: roots are checked with the bodies of their functions.
 	bodies bool
 
 	exports  types.Importer
 	fromData map[string]*types.Package
+	modules  map[string]*model.Module
 	sizes    types.Sizes
 }
 
@@ -48,13 +48,13 @@ func newUniverse(o Options) *Universe {
 		options:     o,
 		listing:     listing{missing: map[string]bool{}, folders: map[string]map[string][]string{}},
 		diagnostics: diagnostics{silenced: map[lineOf]bool{}},
-		query:       query{dir: o.Dir, env: o.Env},
 		fset:        token.NewFileSet(),
 		metas:       map[string]*packages.Package{},
 		sources:     map[string]*Source{},
 		comments:    map[string]*Comments{},
 		commented:   map[string]bool{},
 		fromData:    map[string]*types.Package{},
+		modules:     map[string]*model.Module{},
 	}
 	arch := runtime.GOARCH
 	for _, e := range o.Env {
@@ -82,7 +82,7 @@ func (u *Universe) check() {
 	u.probe()
 	u.markSources()
 	for _, path := range u.rootPaths() {
-		if s := u.sources[path]; !s.shallow {
+		if s := u.sources[path]; !s.Shallow {
 			u.checkSource(s)
 		}
 	}
@@ -119,7 +119,7 @@ func (u *Universe) probe() {
 }
 
 // markSources decides which dependencies must be read from source: those without export data, and all that import a
-// package that is read from source, for a type must not exist twice.
+// package that is read from source, so that no type exists twice.
 func (u *Universe) markSources() {
 	state := map[string]bool{}
 	var visit func(p *packages.Package) bool
@@ -153,13 +153,13 @@ func (u *Universe) markSources() {
 
 // checkSource type-checks a package that is read from source, once.
 func (u *Universe) checkSource(s *Source) *types.Package {
-	if s.types != nil || s.busy {
-		return s.types
+	if s.Types != nil || s.busy {
+		return s.Types
 	}
 	s.busy = true
 	if !s.root && s.files == nil {
 		for _, name := range s.meta.GoFiles {
-			if f, _ := parser.ParseFile(u.fset, name, nil, parser.SkipObjectResolution); f != nil && f.Name != nil {
+			if f, _ := u.parseFile(name, nil, 0); f != nil {
 				s.files = append(s.files, f)
 			}
 		}
@@ -168,8 +168,8 @@ func (u *Universe) checkSource(s *Source) *types.Package {
 	if bodies {
 		defer u.withBodies(s)()
 	}
-	s.types = u.checkFiles(s.meta, s.files, !bodies, func(e types.Error) { s.errs = append(s.errs, e) })
-	return s.types
+	s.Types = u.checkFiles(s.meta, s.files, !bodies, func(e types.Error) { s.errs = append(s.errs, e) })
+	return s.Types
 }
 
 // checkFiles type-checks files as a package. It always returns a package, complete or not.

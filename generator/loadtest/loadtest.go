@@ -74,9 +74,7 @@ func Dir(t testing.TB, archive string) string {
 	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
 		dir = resolved
 	}
-	for _, f := range txtar.Parse([]byte(archive)).Files {
-		write(t, filepath.Join(dir, filepath.FromSlash(f.Name)), f.Data)
-	}
+	check(t, txtar.Write(txtar.Parse([]byte(archive)), dir))
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
 		WriteModule(t, dir, Module)
 		requireOthers(t, dir, archive)
@@ -87,10 +85,7 @@ func Dir(t testing.TB, archive string) string {
 // requireOthers makes the module in the folder require those that the archive has below it.
 func requireOthers(t testing.TB, dir, archive string) {
 	name := filepath.Join(dir, "go.mod")
-	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := read(t, name)
 	for _, f := range txtar.Parse([]byte(archive)).Files {
 		if path.Base(f.Name) != "go.mod" {
 			continue
@@ -98,7 +93,7 @@ func requireOthers(t testing.TB, dir, archive string) {
 		module := strings.TrimPrefix(string(modulePattern.Find(f.Data)), "module ")
 		text = fmt.Appendf(text, "\nrequire %s v0.0.0\n\nreplace %s => ./%s\n", module, module, path.Dir(f.Name))
 	}
-	write(t, name, text)
+	check(t, os.WriteFile(name, text, 0o644))
 }
 
 var modulePattern = regexp.MustCompile(`(?m)^module .*$`)
@@ -107,61 +102,48 @@ var modulePattern = regexp.MustCompile(`(?m)^module .*$`)
 // does, in the same versions, and apigen itself, from its checkout. All of that is in the module cache then.
 func WriteModule(t testing.TB, dir, module string) {
 	t.Helper()
-	root := checkout(t)
-	if err := fillCache(root); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(filepath.Join(root, "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := modulePattern.ReplaceAllString(string(data), "module "+module)
+	root := checkout()
+	check(t, fillCache())
+	text := modulePattern.ReplaceAllString(string(read(t, filepath.Join(root, "go.mod"))), "module "+module)
 	text += "\nrequire apigen.dev v0.0.0\n\nreplace apigen.dev => " + filepath.ToSlash(root) + "\n"
-	write(t, filepath.Join(dir, "go.mod"), []byte(text))
-	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	write(t, filepath.Join(dir, "go.sum"), sum)
+	check(t, os.MkdirAll(dir, 0o755))
+	check(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte(text), 0o644))
+	check(t, os.WriteFile(filepath.Join(dir, "go.sum"), read(t, filepath.Join(root, "go.sum")), 0o644))
 }
 
-// fillCache downloads what the module in the folder requires, and the go.mod of every module in its graph, which the go
-// command reads before it says that no module has a package. Tests load their modules with GOPROXY=off, so what the go
-// command fetched for the tests' own packages isn't enough. It works once in a process, for the first folder.
-func fillCache(root string) error {
-	cacheOnce.Do(func() {
-		for _, args := range [][]string{{"mod", "download"}, {"list", "-m", "all"}} {
-			cmd := exec.Command("go", args...)
-			cmd.Dir, cmd.Env = root, append(os.Environ(), "GOWORK=off", "GOFLAGS=")
-			if out, err := cmd.CombinedOutput(); err != nil {
-				cacheErr = fmt.Errorf("go %s in %s: %w\n%s", strings.Join(args, " "), root, err, out)
-				return
-			}
+// fillCache downloads, once in a process, what apigen's own module requires, and the go.mod of every module in its
+// graph, which the go command reads before it says that no module has a package. Tests load their modules with
+// GOPROXY=off, so what the go command fetched for the tests' own packages isn't enough.
+var fillCache = sync.OnceValue(func() error {
+	for _, args := range [][]string{{"mod", "download"}, {"list", "-m", "all"}} {
+		cmd := exec.Command("go", args...)
+		cmd.Dir, cmd.Env = checkout(), append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("go %s in %s: %w\n%s", strings.Join(args, " "), cmd.Dir, err, out)
 		}
-	})
-	return cacheErr
-}
-
-var (
-	cacheOnce sync.Once
-	cacheErr  error
-)
+	}
+	return nil
+})
 
 // checkout returns the folder of apigen's own module.
-func checkout(t testing.TB) string {
+func checkout() string {
 	_, file, _, ok := runtime.Caller(0)
 	if !ok || !filepath.IsAbs(file) {
-		t.Fatal("the sources of apigen are not at hand")
+		panic("loadtest needs the sources of apigen: build the test without -trimpath")
 	}
 	return filepath.Dir(filepath.Dir(filepath.Dir(file)))
 }
 
-func write(t testing.TB, name string, data []byte) {
+func read(t testing.TB, name string) []byte {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(name, data, 0o644); err != nil {
+	data, err := os.ReadFile(name)
+	check(t, err)
+	return data
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
 		t.Fatal(err)
 	}
 }
@@ -170,11 +152,8 @@ func write(t testing.TB, name string, data []byte) {
 // apimachinery. The go command fetches it where the cache doesn't have it; the test fails where that can't be done.
 func ModuleDir(t testing.TB, module string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(checkout(t), "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := regexp.MustCompile(`(?m)^\s*k8s\.io/apimachinery (\S+)`).FindSubmatch(data)
+	m := regexp.MustCompile(`(?m)^\s*k8s\.io/apimachinery (\S+)`).FindSubmatch(
+		read(t, filepath.Join(checkout(), "go.mod")))
 	if m == nil {
 		t.Fatal("apigen's go.mod doesn't require k8s.io/apimachinery")
 	}

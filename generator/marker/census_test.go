@@ -64,3 +64,6 @@ func TestCensus(t *testing.T) {
 		t.Errorf("only %d markers were tried", count)
 	}
 }
+
+// Definitions returns the whole table.
+func Definitions() []Definition { return table }

@@ -12,82 +12,61 @@ import (
 
 // check holds the value against the definition.
 func (m Marker) check() error {
-	d := m.Definition
-	bad := func(want string) error {
-		if !m.HasValue {
-			return fmt.Errorf("marker \"+%s\" needs a value: %s", m.Name, want)
-		}
+	if err := m.checkKeys(); err != nil {
+		return err
+	}
+	switch want := m.missing(); {
+	case want == "":
+		return nil
+	case !m.HasValue || m.Definition.Kind == JSON:
+		return fmt.Errorf("marker \"+%s\" needs a value: %s", m.Name, want)
+	default:
 		return fmt.Errorf("marker \"+%s\": %q is not %s", m.Name, m.Value, want)
 	}
-	if len(m.Args) > 0 && d.Keys != nil && d.Kind != Arguments {
-		if err := m.checkKeys(); err != nil {
-			return err
-		}
-	}
+}
+
+// missing returns what the value must be and isn't; empty where it is.
+func (m Marker) missing() string {
+	d := m.Definition
+	bad, want := false, ""
 	switch d.Kind {
 	case Flag, Bool:
-		if d.Kind == Bool && !m.HasValue || m.Value != "" && m.Value != "true" && m.Value != "false" {
-			return bad("true or false")
-		}
+		bad, want = !slices.Contains([]string{"", "true", "false"}, m.Value), "true or false"
+		bad = bad || d.Kind == Bool && !m.HasValue
 	case Text, List:
-		if m.Value == "" {
-			return bad("text")
-		}
+		bad, want = m.Value == "", "text"
 	case Word:
-		return m.checkWords(bad)
+		want = "one of " + strings.Join(d.Words, ", ")
+		if len(d.Words) == 2 {
+			want = strings.Join(d.Words, " or ")
+		}
+		for w := range strings.SplitSeq(m.Value, ",") {
+			bad = bad || !slices.Contains(d.Words, strings.TrimSpace(w))
+		}
 	case Int:
-		if m.Int() == nil {
-			return bad("a whole number")
-		}
+		bad, want = m.Int() == nil, "a whole number"
 	case Number:
-		if m.Float() == nil {
-			return bad("a number")
-		}
+		bad, want = m.Float() == nil, "a number"
 	case JSON:
-		if !m.HasValue {
-			return bad("a JSON literal")
-		}
-		if strings.HasPrefix(m.Name, "kubebuilder:") && strings.TrimSpace(m.Value) == "" {
-			return fmt.Errorf("marker \"+%s\" needs a value: a JSON literal", m.Name)
-		}
+		blank := strings.HasPrefix(m.Name, "kubebuilder:") && strings.TrimSpace(m.Value) == ""
+		bad, want = !m.HasValue || blank, "a JSON literal"
 	case JSONOrConstant:
 		if !m.HasValue {
-			return bad("a JSON literal")
+			return "a JSON literal"
 		}
-		if !validDefault(m.Value) {
-			return bad(`a JSON literal or ref(Constant); strings need double quotes: +default="text"`)
-		}
+		bad = !json.Valid([]byte(m.Value)) && !refPattern.MatchString(m.Value)
+		want = `a JSON literal or ref(Constant); strings need double quotes: +default="text"`
 	case Tag:
-		if m.Wrapped == nil && d.Ignored == "" && strings.HasPrefix(m.Name, "k8s:") {
-			return bad("another marker, such as =+k8s:required")
-		}
-	case Arguments:
-		return m.checkKeys()
+		bad = m.Wrapped == nil && d.Ignored == "" && strings.HasPrefix(m.Name, "k8s:")
+		want = "another marker, such as =+k8s:required"
 	}
-	return nil
+	if !bad {
+		return ""
+	}
+	return want
 }
 
 var refPattern = regexp.MustCompile(`^ref\([A-Za-z0-9_./-]+\)$`)
-
-func validDefault(value string) bool {
-	return json.Valid([]byte(value)) || refPattern.MatchString(value)
-}
-
-func (m Marker) checkWords(bad func(string) error) error {
-	want := "one of " + strings.Join(m.Definition.Words, ", ")
-	if len(m.Definition.Words) == 2 {
-		want = strings.Join(m.Definition.Words, " or ")
-	}
-	if m.Value == "" {
-		return bad(want)
-	}
-	for _, w := range strings.Split(m.Value, ",") {
-		if !slices.Contains(m.Definition.Words, strings.TrimSpace(w)) {
-			return bad(want)
-		}
-	}
-	return nil
-}
 
 func (m Marker) checkKeys() error {
 	if m.Definition.Keys == nil {

@@ -87,7 +87,7 @@ type Definition struct {
 	// Subject narrows the types that the marker is for. Foreign: +apigen:kind can put it on a kind of another module.
 	Subject Subject
 	Foreign bool
-	// Single: two such markers with different values on one thing are a fault. So they are for markers of numbers.
+	// Single: two such markers with different values on one thing are a fault. So are two markers of numbers.
 	Single bool
 	// Contradicts is the marker that says the opposite: both on one thing are a fault.
 	Contradicts string
@@ -153,12 +153,11 @@ type Read struct {
 	Named, OfClients bool
 }
 
-// Need is what the code needs that apigen generates for a marker.
+// Need is a set of what the code needs that apigen generates for a marker.
 type Need uint8
 
 // The needs.
 const (
-	NeedsNothing Need = iota
-	NeedsClients      // the libraries of clients
-	NeedsCEL          // the library that runs rules in CEL
+	NeedsClients Need = 1 << iota // the libraries of clients
+	NeedsCEL                      // the library that runs rules in CEL
 )

@@ -83,7 +83,7 @@ func (m Marker) Int() *int64 {
 	return &i
 }
 
-// Markers are those of one thing, in the order of the source.
+// Markers are those of one thing, in the order of the source. The table knows all of them.
 type Markers []Marker
 
 // families are the prefixes whose names are all known: an unknown one is a mistake, not another tool's.

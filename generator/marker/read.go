@@ -21,7 +21,6 @@ func importPath(s string) bool {
 		})
 }
 
-// packagesOfTypes returns the packages of the types in the value.
 func packagesOfTypes(m Marker) []string {
 	var out []string
 	for typ := range strings.SplitSeq(m.Value, ",") {

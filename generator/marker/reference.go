@@ -32,7 +32,6 @@ func Reference(name string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// syntax returns how the value is written.
 func (d Definition) syntax() string {
 	switch d.Kind {
 	case Text:

@@ -1,6 +1,7 @@
 package marker
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -10,49 +11,54 @@ import (
 
 // toSchema puts the markers into the schema of the values of a type.
 func (ms Markers) toSchema(s *model.Schema, u Use) diag.Errors {
-	var p parts
-	rest := p.take(ms)
+	rest, parts := ms.parts()
 	faults := apply(rest, s, u, func(set *Set) func(*model.Schema, *Use) { return set.Value })
 	u.faults, u.beside = &faults, rest
 	rest.claims(s)
 	rest.rules(s, u)
 	rest.uniqueness(s)
-
-	var elem, key *model.Type
-	if at := u.On.Pointee(); at != nil {
-		elem, key = at.Elem, at.Key
+	for _, p := range parts {
+		p.Schema = new(model.Schema)
+		of := Use{In: u.In, On: p.about.of(u.On)}
+		faults = append(faults, p.markers.Effective().toSchema(p.Schema, of)...)
+		to := &s.Subfields
+		switch p.about {
+		case EachValue:
+			s.Items = p.Schema
+			continue
+		case EachKey:
+			s.Keys = p.Schema
+			continue
+		case ListItem:
+			to = &s.Elements
+		case InMode:
+			to = &s.Modes
+		}
+		if p.Schema.Checked() || p.Schema.Optional {
+			*to = append(*to, p.Part)
+		}
 	}
-	of := func(t *model.Type) Use { return Use{In: u.In, On: t, faults: &faults} }
-	s.Items, s.Keys = p.items.schema(of(elem)), p.keys.schema(of(key))
-	s.Subfields, s.Elements, s.Modes = schemas(p.subfields, of(nil)), schemas(p.elements, of(elem)), schemas(p.modes,
-		of(u.On))
 	return faults
 }
 
-// schema returns what markers say of a part of a value; nil where there are none.
-func (ms Markers) schema(u Use) *model.Schema {
-	if len(ms) == 0 {
+// of returns the type of the part of a value of the type; nil where it isn't known.
+func (p Part) of(t *model.Type) *model.Type {
+	at := t.Pointee()
+	switch {
+	case p == InMode:
+		return t
+	case p == Subfield || at == nil:
 		return nil
+	case p == EachKey:
+		return at.Key
 	}
-	s := new(model.Schema)
-	*u.faults = append(*u.faults, ms.effective().toSchema(s, u)...)
-	return s
-}
-
-func schemas(parts []part, u Use) []model.Part {
-	var out []model.Part
-	for _, p := range parts {
-		if p.Schema = p.markers.schema(u); p.Schema.Checked() || p.Schema.Optional {
-			out = append(out, p.Part)
-		}
-	}
-	return out
+	return at.Elem
 }
 
 // claims notes the markers that only values of some form can have.
 func (ms Markers) claims(s *model.Schema) {
 	for _, m := range ms {
-		if m.Definition != nil && m.Definition.Claims != model.NoClaim && m.says() {
+		if m.Definition.Claims != model.NoClaim && m.says() {
 			s.Claims = append(s.Claims, model.Claim{
 				Marker: m.Name, Value: Unquote(m.Value), Form: m.Definition.Claims, Pos: m.Pos,
 			})
@@ -64,7 +70,7 @@ func (ms Markers) claims(s *model.Schema) {
 func (ms Markers) rules(s *model.Schema, u Use) {
 	var lifted []model.Check
 	for _, m := range ms {
-		if m.Definition == nil || m.Value == "false" && (m.Definition.Kind == Flag || m.Definition.Kind == Bool) {
+		if m.Value == "false" && (m.Definition.Kind == Flag || m.Definition.Kind == Bool) {
 			continue
 		}
 		d := m.Definition
@@ -87,11 +93,10 @@ func (ms Markers) rules(s *model.Schema, u Use) {
 	s.Rules = slices.DeleteFunc(s.Rules, func(r model.Rule) bool { return slices.Contains(lifted, r.Check) })
 }
 
-// declarative reports whether the marker is Kubernetes' own: it means what kube-apiserver makes of it for its own
-// kinds.
+// declarative reports whether the marker means what kube-apiserver makes of it for its own kinds.
 func (m Marker) declarative() bool { return strings.HasPrefix(m.Name, "k8s:") }
 
-// written returns the name of a marker as the user wrote it: that of one for elements is another while it is read.
+// written returns the name of a marker as the user wrote it.
 func (m Marker) written() string {
 	if m.Element != "" {
 		return m.Element
@@ -99,8 +104,7 @@ func (m Marker) written() string {
 	return m.Name
 }
 
-// uniqueness adds the rule that comes with the type of a list: the elements of a set, and the keys of a map, are
-// unique.
+// uniqueness adds the rule that the elements of a set, and the keys of a map, are unique.
 func (ms Markers) uniqueness(s *model.Schema) {
 	if s.Rule(model.Unique) != nil || s.ListType != "set" && s.ListType != "map" {
 		return
@@ -108,7 +112,6 @@ func (ms Markers) uniqueness(s *model.Schema) {
 	var by Marker
 	for _, m := range ms {
 		switch {
-		case m.Definition == nil:
 		case m.Definition.Lifts == model.Unique && m.says():
 			return
 		case m.Definition.Claims == model.MergedLists && (m.declarative() || !by.declarative()):
@@ -120,69 +123,54 @@ func (ms Markers) uniqueness(s *model.Schema) {
 	})
 }
 
-// parts are markers sorted by the part of a value that they are about.
-type parts struct {
-	items, keys Markers
-	subfields   []part
-	elements    []part
-	modes       []part
-}
-
 // part is a part of a value, and the markers that are about it.
 type part struct {
 	model.Part
+	about   Part
 	markers Markers
 }
 
-// take takes the markers that are about parts of the value, and returns the others.
-func (p *parts) take(ms Markers) Markers {
-	var rest Markers
+// parts sorts the markers by the part of the value that they are about; the rest are about the value itself.
+func (ms Markers) parts() (rest Markers, parts []part) {
 	for _, m := range ms {
+		p := part{about: m.Definition.Wraps, Part: model.Part{Pos: m.Pos}}
+		named := func(name string) string { v, _ := m.Arg(name); return Unquote(v) }
 		switch {
-		case m.Definition != nil && m.Definition.Element != "":
+		case m.Definition.Element != "":
+			p.about = EachValue
 			m.Element, m.Name = m.Name, m.Definition.Element
 			m.Definition, _ = Lookup(m.Name)
-			p.items = append(p.items, m)
-		case m.Wrapped == nil || m.Definition == nil:
+			p.markers = Markers{m}
+		case m.Wrapped == nil:
 			rest = append(rest, m)
 		default:
-			p.wrapped(m, *m.Wrapped)
+			p.markers = Markers{*m.Wrapped}
+		}
+		switch p.about {
+		case Subfield:
+			p.Name = named("")
+		case InMode:
+			p.Name, p.Group = cmp.Or(named(""), named("mode")), named("modality")
+		case ListItem:
+			for _, a := range m.Args {
+				p.Keys = append(p.Keys, model.KeyValue{Key: a.Key, Value: Unquote(a.Value)})
+			}
+		}
+		if p.markers != nil && p.about != Nothing {
+			parts = add(parts, p)
 		}
 	}
-	return rest
+	return rest, parts
 }
 
-func (p *parts) wrapped(m, w Marker) {
-	named := func(name string) string { v, _ := m.Arg(name); return Unquote(v) }
-	switch m.Definition.Wraps {
-	case EachValue:
-		p.items = append(p.items, w)
-	case EachKey:
-		p.keys = append(p.keys, w)
-	case Subfield:
-		p.subfields = add(p.subfields, model.Part{Name: named(""), Pos: m.Pos}, w)
-	case InMode:
-		name := named("")
-		if name == "" {
-			name = named("mode")
-		}
-		p.modes = add(p.modes, model.Part{Name: name, Group: named("modality"), Pos: m.Pos}, w)
-	case ListItem:
-		var keys []model.KeyValue
-		for _, a := range m.Args {
-			keys = append(keys, model.KeyValue{Key: a.Key, Value: Unquote(a.Value)})
-		}
-		p.elements = add(p.elements, model.Part{Keys: keys, Pos: m.Pos}, w)
+func add(to []part, p part) []part {
+	i := slices.IndexFunc(to, func(other part) bool {
+		return other.about == p.about && other.Name == p.Name && other.Group == p.Group &&
+			slices.Equal(other.Keys, p.Keys)
+	})
+	if i < 0 {
+		return append(to, p)
 	}
-}
-
-// add adds a marker to the part that it is about.
-func add(to []part, p model.Part, m Marker) []part {
-	for i := range to {
-		if to[i].Name == p.Name && to[i].Group == p.Group && slices.Equal(to[i].Keys, p.Keys) {
-			to[i].markers = append(to[i].markers, m)
-			return to
-		}
-	}
-	return append(to, part{Part: p, markers: Markers{m}})
+	to[i].markers = append(to[i].markers, p.markers...)
+	return to
 }

@@ -1,6 +1,8 @@
 package marker
 
 import (
+	"go/token"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -17,8 +19,7 @@ var (
 // checkLabel reports a name that no path of an API can hold.
 func (u *Use) checkLabel(key, value string) {
 	if value != "" && !labelPattern.MatchString(value) {
-		u.Errorf("marker \"+%s\": %s %q is no name for a path: write small letters, digits and dashes", u.Name, key,
-			value)
+		u.fault(": %s %q is no name for a path: write small letters, digits and dashes", key, value)
 	}
 }
 
@@ -53,13 +54,12 @@ func setResource(k *model.Kind, u *Use) {
 	}
 }
 
-// labels returns the names in an argument.
 func (u *Use) labels(a Arg) []string {
 	names := SplitList(a.Value)
 	for i, name := range names {
 		u.checkLabel(a.Key, name)
 		if slices.Contains(names[:i], name) {
-			u.Errorf("marker \"+%s\": %s %q is there twice", u.Name, a.Key, name)
+			u.fault(": %s %q is there twice", a.Key, name)
 		}
 	}
 	return names
@@ -82,28 +82,26 @@ func (u *Use) setScope(k *model.Kind, scope string) {
 
 // checkRepeated reports an argument that another such marker above gives another value.
 func (u *Use) checkRepeated(i int) {
+	a := u.Args[i]
 	var before Arg
 	line := 0
-	for _, m := range u.beside {
-		if m.Definition != u.Definition {
-			continue
-		}
+	for _, m := range u.beside.named(u.Name) {
 		args := m.Args
 		if m.Pos == u.Pos {
 			args = args[:i]
 		}
-		for _, a := range args {
-			if a.Key == u.Args[i].Key {
-				before, line = a, m.Pos.Line
+		for _, other := range args {
+			if other.Key == a.Key {
+				before, line = other, m.Pos.Line
 			}
 		}
 		if m.Pos == u.Pos {
 			break
 		}
 	}
-	if a := u.Args[i]; line > 0 && a.Value != before.Value {
-		u.Errorf("marker \"+%s\": %s is given twice, with %s here and with %s at line %d: remove one",
-			u.Name, a.Key, a.Value, before.Value, line)
+	if line > 0 && a.Value != before.Value {
+		u.fault(": %s is given twice, with %s here and with %s at line %d: remove one", a.Key, a.Value, before.Value,
+			line)
 	}
 }
 
@@ -116,17 +114,17 @@ var (
 func addPathColumn(k *model.Kind, u *Use) {
 	k.Columns = append(k.Columns, u.column())
 	if _, typed := u.Arg("type"); !typed {
-		u.Errorf("marker \"+%s\" needs type=, one of %s", u.Name, strings.Join(columnTypes, ", "))
+		u.fault(" needs type=, one of %s", strings.Join(columnTypes, ", "))
 	}
 	if u.arg("JSONPath") == "" {
-		u.Errorf("marker \"+%s\" needs JSONPath=", u.Name)
+		u.fault(" needs JSONPath=")
 	}
 }
 
 func addMethodColumn(k *model.Kind, u *Use) {
 	k.Columns = append(k.Columns, u.column())
 	if u.arg("method") == "" {
-		u.Errorf("marker \"+%s\" needs method=, the name of a method of the kind", u.Name)
+		u.fault(" needs method=, the name of a method of the kind")
 	}
 }
 
@@ -143,13 +141,13 @@ func (u *Use) column() model.Column {
 		col.Priority = int32(n)
 	}
 	if col.Name == "" {
-		u.Errorf("marker \"+%s\" needs name=", u.Name)
+		u.fault(" needs name=")
 	}
 	if v, ok := u.Arg("type"); ok && !slices.Contains(columnTypes, v) {
-		u.Errorf("marker \"+%s\": type %q is not one of %s", u.Name, v, strings.Join(columnTypes, ", "))
+		u.fault(": type %q is not one of %s", v, strings.Join(columnTypes, ", "))
 	}
 	if v := col.Format; v != "" && !slices.Contains(columnFormats, v) {
-		u.Errorf("marker \"+%s\": format %q is not one of %s", u.Name, v, strings.Join(columnFormats, ", "))
+		u.fault(": format %q is not one of %s", v, strings.Join(columnFormats, ", "))
 	}
 	return col
 }
@@ -158,7 +156,7 @@ func addSelectable(k *model.Kind, u *Use) {
 	path := u.arg("JSONPath")
 	for i := len(k.Selectable) - 1; i >= 0 && path != ""; i-- {
 		if k.Selectable[i].JSONPath == path {
-			u.Errorf("marker \"+%s\": %s is already given at line %d", u.Name, path, k.Selectable[i].Pos.Line)
+			u.fault(": %s is already given at line %d", path, k.Selectable[i].Pos.Line)
 			break
 		}
 	}
@@ -172,7 +170,6 @@ func addMetadata(k *model.Kind, u *Use) {
 	k.Manifest.Annotations = append(k.Manifest.Annotations, u.pairs("annotations")...)
 }
 
-// pairs returns the elements key=value of an argument.
 func (u *Use) pairs(arg string) []model.KeyValue {
 	var out []model.KeyValue
 	for _, element := range SplitList(u.arg(arg)) {
@@ -193,4 +190,156 @@ func setStoragePrefix(k *model.Kind, u *Use) {
 		return
 	}
 	k.StoragePrefix, k.StoragePrefixPos = u.Value, u.Pos
+}
+
+func setScale(k *model.Kind, u *Use) {
+	if u.arg("specpath") == "" {
+		u.fault(" needs specpath=, where the number of replicas that is wanted stands")
+		return
+	}
+	k.Scale = &model.Scale{
+		SpecPath: u.arg("specpath"), StatusPath: u.arg("statuspath"), SelectorPath: u.arg("selectorpath"), Pos: u.Pos,
+	}
+}
+
+var subresourcePattern = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
+
+// builtin are the subresources that other declarations ask for, and how.
+var builtin = map[string]string{
+	"status": "a Status field says so already",
+	"scale":  "write +kubebuilder:subresource:scale:specpath=.spec.replicas",
+}
+
+func addSubresource(k *model.Kind, u *Use) {
+	s := model.SubresourceMarker{Name: u.arg("name"), ContentType: u.arg("contentType"), Pos: u.Pos}
+	switch {
+	case s.Name == "":
+		u.fault(" needs name=")
+		return
+	case !subresourcePattern.MatchString(s.Name):
+		u.Errorf("%q is no name of a subresource: it needs lower-case letters and digits, as in log or port-forward",
+			s.Name)
+		return
+	case builtin[s.Name] != "":
+		u.Errorf("the subresource %s needs no +%s: %s", s.Name, u.Name, builtin[s.Name])
+		return
+	}
+	s.Methods = u.methods()
+	if subpath, said := u.Arg("subpath"); said {
+		var err error
+		if s.Subpath, err = strconv.ParseBool(subpath); err != nil {
+			u.Errorf("subpath=%s of marker \"+%s\" is neither true nor false", subpath, u.Name)
+		}
+	}
+	k.Subresources = append(k.Subresources, s)
+}
+
+var httpMethods = []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"}
+
+func (u *Use) methods() []string {
+	var out []string
+	for _, method := range SplitList(u.arg("methods")) {
+		if method == "*" {
+			out = slices.Clone(httpMethods)
+			break
+		}
+		if method = strings.ToUpper(method); !slices.Contains(httpMethods, method) {
+			u.Errorf("%q is no HTTP method: known are %s, or * for all", method, strings.Join(httpMethods, ", "))
+			continue
+		}
+		out = append(out, method)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// The setters of clients. A kind has a client while its markers are read, and keeps it where +genclient is among them.
+
+func setClient(k *model.Kind, u *Use) {
+	k.Client.Pos = u.Pos
+	if u.Value != "" {
+		u.fault(" takes no value: leave it out where no client is wanted")
+	}
+}
+
+func setNoStatus(k *model.Kind, _ *Use) { k.HasStatus, k.Client.NoStatus = false, true }
+
+func setReadonly(k *model.Kind, _ *Use) {
+	k.Client.Only = append(k.Client.Only, "get", "list", "watch")
+}
+
+func addOnlyVerbs(k *model.Kind, u *Use) {
+	k.VerbsPos, k.Verbs = u.Pos, nil // a kind without storage has those of the last one
+	for verb := range strings.SplitSeq(u.Value, ",") {
+		k.Verbs = append(k.Verbs, strings.TrimSpace(verb))
+	}
+	k.Client.Only = append(k.Client.Only, u.clientVerbs()...)
+}
+
+func addSkippedVerbs(k *model.Kind, u *Use) {
+	k.Client.Skip = append(k.Client.Skip, u.clientVerbs()...)
+}
+
+func (u *Use) clientVerbs() []string {
+	known := model.ClientVerbs()
+	var out []string
+	for verb := range strings.SplitSeq(u.Value, ",") {
+		if verb = strings.TrimSpace(verb); !slices.Contains(known, verb) {
+			u.fault(": %q is no verb of clients: known are %s", verb, strings.Join(known, ", "))
+		}
+		out = append(out, verb)
+	}
+	return out
+}
+
+// methodVerbs are those that an additional method can have, and whether its input can be of another type.
+var methodVerbs = map[string]bool{"create": true, "update": true, "apply": true, "get": false, "list": false,
+	"patch": false}
+
+// addClientMethod reads +genclient:method=Name,verb=...,subresource=...,input=...,result=...
+func addClientMethod(k *model.Kind, u *Use) {
+	parts := strings.Split(u.Value, ",")
+	m := model.ClientMethod{Name: strings.TrimSpace(parts[0]), Pos: u.Pos}
+	if !token.IsIdentifier(m.Name) || !token.IsExported(m.Name) {
+		u.fault(": %q is no name of an exported method: write +%s=UpdateScale,verb=update,subresource=scale", m.Name,
+			u.Name)
+		return
+	}
+	for _, part := range parts[1:] {
+		if !u.setMethod(&m, strings.TrimSpace(part)) {
+			return
+		}
+	}
+	input, ok := methodVerbs[m.Verb]
+	switch {
+	case !ok:
+		u.Errorf("method %s of the client has verb %q: write verb=, and one of %s",
+			m.Name, m.Verb, strings.Join(slices.Sorted(maps.Keys(methodVerbs)), ", "))
+		return
+	case m.Input.Name != "" && !input:
+		u.Errorf("method %s of the client has an input, but verb %s takes none", m.Name, m.Verb)
+	}
+	k.Client.Methods = append(k.Client.Methods, m)
+}
+
+// setMethod sets what one argument of a method says, and reports whether it says anything.
+func (u *Use) setMethod(m *model.ClientMethod, part string) bool {
+	key, value, _ := strings.Cut(part, "=")
+	switch {
+	case value == "":
+		u.fault(": %q needs a value: %s=...", key, key)
+		return false
+	case key == "verb":
+		m.Verb = value
+	case key == "subresource":
+		m.Subresource = value
+	case key == "input":
+		m.Input = u.ref(value)
+	case key == "result":
+		m.Result = u.ref(value)
+	default:
+		u.fault(": unknown argument %q: known are verb, subresource, input, result", key)
+		return false
+	}
+	return true
 }

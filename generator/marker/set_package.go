@@ -31,7 +31,7 @@ func setVersion(p *model.Package, u *Use) {
 }
 
 func setPackageCopies(p *model.Package, u *Use) {
-	if u.beside.last("kubebuilder:object:generate").Name == "" { // which counts before this one
+	if len(u.beside.named("kubebuilder:object:generate")) == 0 { // which counts before this one
 		p.DeepCopy = slices.Contains(strings.Split(u.Value, ","), "package")
 	}
 }
@@ -104,8 +104,8 @@ func folder(field func(*model.Package) **model.Folder) func(*model.Package, *Use
 		dir := filepath.Join(p.Dir, filepath.FromSlash(u.Value))
 		rel, err := filepath.Rel(p.Module.Dir, dir)
 		if err != nil || !filepath.IsLocal(rel) || path.IsAbs(u.Value) {
-			u.Errorf("marker \"+%s\": %q is no folder of this module: name one relative to that of the package: "+
-				"+%s=../docs", u.Name, u.Value, u.Name)
+			u.fault(": %q is no folder of this module: name one relative to that of the package: +%s=../docs", u.Value,
+				u.Name)
 			return
 		}
 		*field(p) = &model.Folder{Dir: dir, Pos: u.Pos}

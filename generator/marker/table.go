@@ -22,8 +22,5 @@ func Lookup(name string) (*Definition, bool) {
 	return d, ok
 }
 
-// Definitions returns the whole table, in the order of the reference. The result is the caller's.
-func Definitions() []Definition { return slices.Clone(table) }
-
 // values are the places of markers that describe values.
 const values = Type | Field

@@ -8,8 +8,7 @@ import (
 )
 
 // bound is a keyword of OpenAPI that both Kubernetes and controller-gen have a marker for, named after the check:
-// +k8s:minLength and +kubebuilder:validation:MinLength. Where both stand on one value, the schema has that of
-// controller-gen.
+// +k8s:minLength and +kubebuilder:validation:MinLength. Of both on one value, that of controller-gen counts.
 type bound struct {
 	check model.Check
 	kind  Kind
@@ -50,3 +49,24 @@ var boundMarkers = func() []Definition {
 	}
 	return slices.Concat(kubernetes, kubebuilder)
 }()
+
+// elementMarkers are controller-gen's markers for values, applied to the elements of a list.
+var elementMarkers = elements("MinLength", "MaxLength", "Pattern", "Minimum", "Maximum", "ExclusiveMinimum",
+	"ExclusiveMaximum", "MultipleOf", "MinItems", "MaxItems", "UniqueItems", "MinProperties", "MaxProperties", "Enum",
+	"Format", "Type", "XValidation", "XEmbeddedResource", "XIntOrString", "XPreserveUnknownFields")
+
+func elements(names ...string) []Definition {
+	var out []Definition
+	for _, d := range slices.Concat(valueMarkers, boundMarkers) {
+		for _, name := range names {
+			if d.Name == validation+name {
+				out = append(out, Definition{
+					Name: validation + "items:" + name, Places: d.Places, Kind: d.Kind, Keys: d.Keys, Bare: d.Bare,
+					Element: d.Name, Read: Read{Needs: d.Read.Needs},
+					Doc: "Applies to the elements of a list. " + d.Doc,
+				})
+			}
+		}
+	}
+	return out
+}

@@ -72,7 +72,6 @@ var controlMarkers = []Definition{
 			"apigen.dev, apigen writes them without the marker."},
 }
 
-// clientMarkers describe generated clients.
 var clientMarkers = []Definition{
 	{Name: "genclient", Places: Type, Kind: OptionalText, Set: Set{Kind: setClient},
 		Doc: "Makes the type a kind that servers serve and clients know. Where +apigen:clients asks for clients, " +

@@ -2,7 +2,6 @@ package marker
 
 import "apigen.dev/generator/model"
 
-// ownMarkers are the markers of apigen itself.
 var ownMarkers = []Definition{
 	{Name: "apigen:groups", Places: Package, Kind: Flag,
 		Set: Set{Package: flag(func(p *model.Package) *bool { return &p.CollectGroups })}, Read: Read{Collects: true},

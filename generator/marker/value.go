@@ -83,7 +83,7 @@ func cutOutside(s string, sep byte) []string {
 	return append(out, s[start:])
 }
 
-// jsonElement returns an element of an enum, whose quotes are gone.
+// jsonElement returns an element of an enum, which has no quotes any more.
 func jsonElement(e string, t *model.Type) string {
 	if t.IsString() {
 		return model.JSONString(e)

@@ -12,7 +12,7 @@ type Clients struct {
 	Pos    Position
 	// Path and Dir are the import path and the folder below which all client packages lie. They may not exist yet.
 	Path, Dir string
-	// Groups are those of the model in or below the marked package of which a kind is marked +genclient, by name.
+	// Groups are those in or below the marked package with a kind that is marked +genclient, by name.
 	Groups []*Group
 	// External maps packages of types to packages of apply configurations that exist for them
 	// (+apigen:clients:external).
@@ -56,12 +56,8 @@ func ClientVerbs() []string {
 
 // Has reports whether the client has all of the verbs.
 func (c *Client) Has(verbs ...string) bool {
-	for _, v := range verbs {
-		if c.NoVerbs || !slices.Contains(c.Verbs, v) {
-			return false
-		}
-	}
-	return true
+	missing := func(verb string) bool { return c.NoVerbs || !slices.Contains(c.Verbs, verb) }
+	return !slices.ContainsFunc(verbs, missing)
 }
 
 // Below reports whether a package lies in or below another's folder of import paths.

@@ -20,8 +20,11 @@ func JSONString(s string) string {
 }
 
 // Value returns what the literal says, numbers as they are written.
-func (d *Default) Value() (any, error) {
-	decoder := json.NewDecoder(strings.NewReader(d.JSON))
+func (d *Default) Value() (any, error) { return JSONValue(d.JSON) }
+
+// JSONValue returns the value of a JSON text, with numbers as they are written.
+func JSONValue(text string) (any, error) {
+	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
@@ -35,38 +38,27 @@ func (d *Default) Value() (any, error) {
 
 // Mismatch says why a value of the type can't have the default; nil where it can. Code that sets a default never fails.
 func (d *Default) Mismatch(t *Type) error {
+	text := d.JSON
 	if d.Ref != nil {
-		return d.mismatchedConstant(t)
+		t = t.Pointee()
+		switch {
+		case t.Form != Basic:
+			return fmt.Errorf("the default ref(%s) is a constant, and the field is not of a basic type: write the "+
+				"value as JSON", d.Ref.Name)
+		case d.JSON == "":
+			return fmt.Errorf("the default ref(%s) names no constant of package %s that can be read: name an "+
+				"exported constant, or write the value as JSON", d.Ref.Name, d.Ref.Path)
+		}
+		text = fmt.Sprintf("ref(%s), which is %s,", d.Ref.Name, d.JSON)
 	}
 	value, err := d.Value()
 	if err == nil {
 		err = fits(value, t)
 	}
 	if err != nil {
-		return fmt.Errorf("the default %s %w", d.JSON, err)
+		return fmt.Errorf("the default %s %w", text, err)
 	}
 	return nil
-}
-
-// mismatchedConstant is Mismatch where the default is a constant.
-func (d *Default) mismatchedConstant(t *Type) error {
-	switch base := t.Pointee(); {
-	case base.Form != Basic:
-		return fmt.Errorf("the default ref(%s) is a constant, and the field is not of a basic type: write the "+
-			"value as JSON", d.Ref.Name)
-	case d.JSON == "":
-		return fmt.Errorf("the default ref(%s) names no constant of package %s that can be read: name an exported "+
-			"constant, or write the value as JSON", d.Ref.Name, d.Ref.Path)
-	default:
-		value, err := d.Value()
-		if err == nil {
-			err = fits(value, base)
-		}
-		if err != nil {
-			return fmt.Errorf("the default ref(%s), which is %s, %w", d.Ref.Name, d.JSON, err)
-		}
-		return nil
-	}
 }
 
 // DecodesItself reports whether the type has its own way to read JSON, so that only it knows what it accepts. A struct
@@ -124,7 +116,6 @@ func fitsBasic(value any, t *Type) error {
 	return fmt.Errorf("is no %s", t.Basic)
 }
 
-// number reports whether a literal is a value of a basic type of numbers.
 func number(text, basic string) bool {
 	var err error
 	switch size := integerBits[basic]; {
@@ -143,7 +134,7 @@ func number(text, basic string) bool {
 }
 
 func fitsList(value any, t *Type) error {
-	if encoded, ok := value.(string); ok && t.Form == Slice && isByte(t.Elem) {
+	if encoded, ok := value.(string); ok && t.IsBytes() {
 		if _, err := base64.StdEncoding.DecodeString(encoded); err != nil {
 			return fmt.Errorf("is not base64")
 		}
@@ -159,11 +150,6 @@ func fitsList(value any, t *Type) error {
 		}
 	}
 	return nil
-}
-
-// isByte reports whether slices of the type are text in base64.
-func isByte(t *Type) bool {
-	return t.Form == Basic && (t.Basic == "byte" || t.Basic == "uint8")
 }
 
 func fitsMap(value any, t *Type) error {

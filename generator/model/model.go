@@ -92,22 +92,12 @@ func (p *Package) Source() *Package {
 
 // Type returns the package's type of that name, or nil.
 func (p *Package) Type(name string) *Type {
-	for _, t := range p.Types {
-		if t.Name == name {
-			return t
-		}
-	}
-	return nil
+	return find(p.Types, func(t *Type) bool { return t.Name == name })
 }
 
 // Func returns the package's hand-written function of that name, or nil.
 func (p *Package) Func(name string) *Func {
-	for _, f := range p.Funcs {
-		if f.Name == name {
-			return f
-		}
-	}
-	return nil
+	return find(p.Funcs, func(f *Func) bool { return f.Name == name })
 }
 
 // Folder is a folder of the user's module that a marker names.

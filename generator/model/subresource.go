@@ -1,5 +1,7 @@
 package model
 
+import "slices"
+
 // Scale is +kubebuilder:subresource:scale. The steps lead from the kind; they are nil where there is no path.
 type Scale struct {
 	SpecPath, StatusPath, SelectorPath    string
@@ -79,14 +81,4 @@ func (p *Payload) At(version string) PayloadVersion {
 func (r *Resource) Virtual() bool { return r.Verbs != nil }
 
 // Has reports whether the kind is served with a verb.
-func (r *Resource) Has(verb string) bool {
-	if !r.Virtual() {
-		return true
-	}
-	for _, v := range r.Verbs {
-		if v == verb {
-			return true
-		}
-	}
-	return false
-}
+func (r *Resource) Has(verb string) bool { return !r.Virtual() || slices.Contains(r.Verbs, verb) }

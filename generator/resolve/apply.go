@@ -88,15 +88,13 @@ func (b *typeBuilder) interfaceNamed(in *model.Package, r model.Ref) (*types.Typ
 	if r.Path == in.Path {
 		written = r.Name
 	}
-	p, err := b.u.Import(r.Path)
-	if err != nil {
+	o, err := lookup[*types.TypeName](b.u, r.Path, r.Name)
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("package of interface %s can't be loaded: %w", written, err)
-	}
-	o, ok := p.Scope().Lookup(r.Name).(*types.TypeName)
-	if !ok {
+	case o == nil:
 		return nil, fmt.Errorf("there is no interface %s", written)
-	}
-	if !types.IsInterface(o.Type()) {
+	case !types.IsInterface(o.Type()):
 		return nil, fmt.Errorf("%s is no interface", written)
 	}
 	return o, nil

@@ -32,10 +32,9 @@ func chooseVerbs(c *model.Client, t *model.Type) diag.Errors {
 				"one", verb, t.Name)
 		}
 	}
-	status := slices.ContainsFunc(t.Fields, func(f *model.Field) bool { return f.Name == "Status" })
 	c.Verbs = slices.DeleteFunc(model.ClientVerbs(), func(verb string) bool {
 		return c.Only != nil && !slices.Contains(c.Only, verb) || slices.Contains(c.Skip, verb) ||
-			strings.HasSuffix(verb, "Status") && (!status || c.NoStatus)
+			strings.HasSuffix(verb, "Status") && (model.FieldNamed(t, "Status") == nil || c.NoStatus)
 	})
 	return faults
 }
@@ -139,10 +138,10 @@ func (b *clientBuilder) checkClientType(ref model.Ref) {
 	if ref.Name == "" {
 		return
 	}
-	p, err := b.u.Import(ref.Path)
+	o, err := lookup[*types.TypeName](b.u, ref.Path, ref.Name)
 	if err != nil {
 		b.errorf(ref.Pos, "package %s of marker \"+genclient:method\" can't be loaded: %v", ref.Path, err)
-	} else if _, ok := p.Scope().Lookup(ref.Name).(*types.TypeName); !ok {
+	} else if o == nil {
 		b.errorf(ref.Pos, "package %s has no type %s, which marker \"+genclient:method\" names", ref.Path, ref.Name)
 	}
 }
@@ -155,14 +154,13 @@ func (b *clientBuilder) clientModule(c *model.Clients) bool {
 		}
 		if !b.u.Listed(path) {
 			b.errorf(c.Pos, "clients need %s, of which %s can't be imported (%v): run go get %s@%s, and once clients "+
-				"are generated go mod tidy", clientModule, path, b.u.ListError(path), clientModule, b.clientVersion())
+				"are generated go mod tidy", clientModule, path, b.u.Missing(path), clientModule, b.clientVersion())
 			return false
 		}
 		info, _ := b.u.Info(path)
-		m := info.Module
-		if m != nil && !m.Replaced && m.Version != "" && semver.Compare(m.Version, clientLeast) < 0 {
+		if info.Version != "" && !info.Replaced && semver.Compare(info.Version, clientLeast) < 0 {
 			b.errorf(c.Pos, "clients need %s %s or newer, and this module requires %s: run go get %s@%s",
-				clientModule, clientLeast, m.Version, clientModule, b.clientVersion())
+				clientModule, clientLeast, info.Version, clientModule, b.clientVersion())
 			return false
 		}
 	}
@@ -172,9 +170,57 @@ func (b *clientBuilder) clientModule(c *model.Clients) bool {
 // clientVersion returns the version of client-go that goes with the module's apimachinery.
 func (b *clientBuilder) clientVersion() string {
 	const newest = "v0.37.2"
-	if info, ok := b.u.Info(metaPath); ok && info.Module != nil && semver.Compare(info.Module.Version,
-		clientLeast) >= 0 {
-		return info.Module.Version
+	if info, ok := b.u.Info(metaPath); ok && semver.Compare(info.Version, clientLeast) >= 0 {
+		return info.Version
 	}
 	return newest
+}
+
+// clientGroups returns the groups that a marker of clients collects: those of the program, and, as client-gen has it,
+// packages of versions without +groupName, whose group is their constant GroupName, or the folder above. Only clients
+// know the latter: what is served needs the marker.
+func (b *clientBuilder) clientGroups(prog *model.Program, p *model.Package) []*model.Group {
+	var out []*model.Group
+	for _, g := range prog.Groups {
+		if below(g, p) {
+			out = append(out, g)
+		}
+	}
+	byName := map[string]*model.Group{}
+	for _, v := range prog.Packages {
+		if v.HasGroup || v.Version == "" || !v.Below(p.Path) || !hasClients(v) {
+			continue
+		}
+		name := b.unmarkedGroup(v)
+		if byName[name] == nil {
+			byName[name] = &model.Group{Name: name, GoName: model.GroupGoName(name)}
+			out = append(out, byName[name])
+		}
+		b.addVersion(byName[name], v, kinds(v))
+	}
+	for _, g := range byName {
+		b.finish(g)
+		g.Wiring = nil
+	}
+	slices.SortFunc(out, func(x, y *model.Group) int { return strings.Compare(x.Name, y.Name) })
+	return out
+}
+
+func hasClients(p *model.Package) bool {
+	return slices.ContainsFunc(kinds(p), func(t *model.Type) bool { return t.Kind.Client != nil })
+}
+
+// unmarkedGroup returns the group of a package without +groupName.
+func (b *clientBuilder) unmarkedGroup(p *model.Package) string {
+	if name, ok := b.groupConstant(p.Path); ok {
+		return name
+	}
+	return path.Base(path.Dir(p.Path))
+}
+
+// below reports whether a version of the group with clients lies in or below a package's folder.
+func below(g *model.Group, p *model.Package) bool {
+	return slices.ContainsFunc(g.Versions, func(v *model.Version) bool {
+		return v.Package.Below(p.Path) && hasClients(v.Package)
+	})
 }

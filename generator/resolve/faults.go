@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"fmt"
+	"go/types"
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/judge"
@@ -60,6 +61,17 @@ func (f *faults) rootOf(p *model.Package) *load.Source {
 		return nil
 	}
 	return f.u.Root(p.Path)
+}
+
+// lookup returns what a package declares under a name: a *types.TypeName, a *types.Const. Any other object, and a
+// package that can't be imported, is the zero value.
+func lookup[T types.Object](u *load.Universe, path, name string) (found T, err error) {
+	p, err := u.Import(path)
+	if err != nil {
+		return found, err
+	}
+	found, _ = p.Scope().Lookup(name).(T)
+	return found, nil
 }
 
 // judged reports the findings of judges, and leaves out of the model what they refused. Faults in packages that the

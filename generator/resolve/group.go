@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -37,33 +38,29 @@ func (b *groupBuilder) groups() []*model.Group {
 		if split[p.Group] {
 			key += " " + path.Dir(p.Path)
 		}
-		g := byName[key]
-		if g == nil {
-			g = &model.Group{Name: p.Group, GoName: model.GroupGoName(p.Group)}
-			byName[key] = g
-			out = append(out, g)
+		if byName[key] == nil {
+			byName[key] = &model.Group{Name: p.Group, GoName: model.GroupGoName(p.Group)}
+			out = append(out, byName[key])
 		}
-		b.addVersion(g, p, resourceKinds(p, pkgs))
+		b.addVersion(byName[key], p, resourceKinds(p, pkgs))
 	}
 	sort.SliceStable(out, func(i, j int) bool { return out[i].Name < out[j].Name })
-	homes := map[string]*model.Group{}
+	homes := map[string]bool{}
 	for _, g := range out {
 		b.finish(g)
-		if g.Wiring != nil {
-			if homes[g.Wiring.Path] != nil {
-				name := strings.ToLower(g.GoName)
-				g.Wiring.Path += "/" + name
-				g.Wiring.Dir = filepath.Join(g.Wiring.Dir, name)
-				g.Wiring.Name = name
+		if w := g.Wiring; w != nil {
+			if homes[w.Path] {
+				w.Name = strings.ToLower(g.GoName)
+				w.Path, w.Dir = w.Path+"/"+w.Name, filepath.Join(w.Dir, w.Name)
 			}
-			homes[g.Wiring.Path] = g
+			homes[w.Path] = true
 		}
 	}
 	return out
 }
 
-// split returns the groups that have packages of one version in several folders. Where neither wiring nor clients are
-// generated, which need one package for each version, each folder is then a group of its own.
+// split returns the groups that have packages of one version in several folders. Each folder is then a group of its
+// own, unless wiring or clients are generated, which need one package for each version.
 func (b *groupBuilder) split() map[string]bool {
 	out, seen := map[string]bool{}, map[string]string{}
 	if b.runtime || slices.ContainsFunc(b.packages, func(p *model.Package) bool { return p.Clients }) {
@@ -84,13 +81,7 @@ func (b *groupBuilder) split() map[string]bool {
 
 // kinds returns the kinds of a package, by position; those of the package that holds its types, where another does.
 func kinds(p *model.Package) []*model.Type {
-	var out []*model.Type
-	for _, t := range p.Types {
-		if t.Kind != nil {
-			out = append(out, t)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(p.Types), func(t *model.Type) bool { return t.Kind == nil })
 }
 
 // resourceKinds returns the kinds of a version that are resources: all but those that only subresources take or answer.
@@ -123,7 +114,6 @@ func (b *groupBuilder) addVersion(g *model.Group, p *model.Package, kinds []*mod
 	g.Versions = append(g.Versions, &model.Version{Name: p.Version, Package: p, Kinds: kinds})
 }
 
-// finish decides a group's hub, its names and its resources.
 func (b *groupBuilder) finish(g *model.Group) {
 	named := ""
 	slices.SortFunc(g.Versions, func(x, y *model.Version) int { return model.CompareVersions(x.Name, y.Name) })
@@ -143,12 +133,11 @@ func (b *groupBuilder) finish(g *model.Group) {
 	byKind := map[string]*model.Resource{}
 	for _, v := range g.Versions {
 		for _, t := range v.Kinds {
-			r := byKind[t.Name]
-			if r == nil {
-				r = &model.Resource{Kind: t.Name}
-				byKind[t.Name] = r
-				g.Resources = append(g.Resources, r)
+			if byKind[t.Name] == nil {
+				byKind[t.Name] = &model.Resource{Kind: t.Name}
+				g.Resources = append(g.Resources, byKind[t.Name])
 			}
+			r := byKind[t.Name]
 			r.Versions = append(r.Versions, model.ResourceVersion{Version: v, Type: t})
 		}
 	}
@@ -182,30 +171,27 @@ func (b *groupBuilder) unversioned(g *model.Group, known map[string]*model.Resou
 // internal returns the hub: the package that a version's conversions name, or the parent of a version, as long as it is
 // of the group and no version itself.
 func internal(g *model.Group, pkgs []*model.Package) *model.Package {
-	candidate := func(importPath string) *model.Package {
-		for _, p := range pkgs {
-			if p.Path == importPath && p.Version == "" && p.HasGroup && p.Group == g.Name && len(p.Types) > 0 {
-				return p
+	candidate := func(importPaths ...string) *model.Package {
+		for _, importPath := range importPaths {
+			for _, p := range pkgs {
+				if p.Path == importPath && p.Version == "" && p.HasGroup && p.Group == g.Name && len(p.Types) > 0 {
+					return p
+				}
 			}
 		}
 		return nil
 	}
 	for _, p := range pkgs {
-		if !p.HasGroup || p.Group != g.Name || p.Version == "" {
-			continue
-		}
-		for _, peer := range p.ConversionPeers {
-			if c := candidate(peer); c != nil {
+		if p.HasGroup && p.Group == g.Name && p.Version != "" {
+			if c := candidate(p.ConversionPeers...); c != nil {
 				return c
 			}
 		}
 	}
 	for _, v := range g.Versions {
 		home := v.Package.Home()
-		for _, peer := range home.ConversionPeers {
-			if c := candidate(peer); c != nil {
-				return c
-			}
+		if c := candidate(home.ConversionPeers...); c != nil {
+			return c
 		}
 		if c := candidate(path.Dir(home.Path)); c != nil && len(kinds(c)) > 0 {
 			return c
@@ -221,18 +207,18 @@ func wiring(g *model.Group) *model.WiringPackage {
 		if p.Module == nil || !p.Module.Own {
 			continue
 		}
+		parent, dir := path.Dir(p.Path), filepath.Dir(p.Dir)
 		if p.Dir == p.Module.Dir || p.Serves != nil && !model.IsVersion(path.Base(p.Path)) {
-			return &model.WiringPackage{Path: p.Path + "/wiring", Name: "wiring", Dir: filepath.Join(p.Dir, "wiring")}
+			parent, dir = p.Path, p.Dir
 		}
 		return &model.WiringPackage{
-			Path: path.Join(path.Dir(p.Path), "wiring"), Name: "wiring", Dir: filepath.Join(filepath.Dir(p.Dir),
-				"wiring"),
+			Path: path.Join(parent, "wiring"), Name: "wiring", Dir: filepath.Join(dir, "wiring"),
 		}
 	}
 	return nil
 }
 
-// plural returns the name of a resource that no marker names: that of the tool which the kind is marked for.
+// plural returns the name of a resource without a marker for it, as the tool that the kind is marked for forms it.
 func plural(r *model.Resource) string {
 	if slices.ContainsFunc(r.Versions, func(v model.ResourceVersion) bool { return v.Type.Kind.Kubebuilder }) {
 		return model.KubebuilderPlural(r.Kind)
@@ -240,7 +226,6 @@ func plural(r *model.Resource) string {
 	return model.Plural(r.Kind)
 }
 
-// resource decides what the versions of a kind say together.
 func (b *groupBuilder) resource(g *model.Group, r *model.Resource) {
 	r.Status = true
 	var pluralBy, storageBy *model.Type
@@ -254,9 +239,7 @@ func (b *groupBuilder) resource(g *model.Group, r *model.Resource) {
 			}
 			r.Plural, pluralBy = k.Plural, rv.Type
 		}
-		if r.Singular == "" {
-			r.Singular = k.Singular
-		}
+		r.Singular = cmp.Or(r.Singular, k.Singular)
 		if r.ListKind == "" && k.ListType != nil {
 			r.ListKind = k.ListType.Name
 		}
@@ -277,18 +260,10 @@ func (b *groupBuilder) resource(g *model.Group, r *model.Resource) {
 			storageBy, r.Storage = rv.Type, rv.Version
 		}
 	}
-	if r.Storage == nil {
-		r.Storage = r.Versions[0].Version
-	}
-	if r.Plural == "" {
-		r.Plural = plural(r)
-	}
-	if r.Singular == "" {
-		r.Singular = strings.ToLower(r.Kind)
-	}
-	if r.ListKind == "" {
-		r.ListKind = r.Kind + "List"
-	}
+	r.Storage = cmp.Or(r.Storage, r.Versions[0].Version)
+	r.Plural = cmp.Or(r.Plural, plural(r))
+	r.Singular = cmp.Or(r.Singular, strings.ToLower(r.Kind))
+	r.ListKind = cmp.Or(r.ListKind, r.Kind+"List")
 	r.Hub = hub(g, r)
 	b.verbs(r)
 	b.resolveStoragePrefix(r)
@@ -302,12 +277,8 @@ func hub(g *model.Group, r *model.Resource) *model.Type {
 			return t
 		}
 	}
-	for _, rv := range r.Versions {
-		if rv.Version == r.Storage {
-			return rv.Type
-		}
-	}
-	return r.Versions[0].Type
+	i := slices.IndexFunc(r.Versions, func(rv model.ResourceVersion) bool { return rv.Version == r.Storage })
+	return r.Versions[max(i, 0)].Type
 }
 
 func scopeName(cluster bool) string {
@@ -317,6 +288,7 @@ func scopeName(cluster bool) string {
 	return "namespaced"
 }
 
+// union returns the names of both lists, each once.
 func union(a, b []string) []string {
 	for _, s := range b {
 		if !slices.Contains(a, s) {

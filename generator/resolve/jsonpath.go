@@ -59,7 +59,7 @@ type element struct {
 	index   int
 	isIndex bool
 	where   *condition
-	unclear bool // what is none of these
+	unclear bool // anything else
 }
 
 // condition is that of [?(@.type=="Ready")].
@@ -169,7 +169,7 @@ func bracket(s string) element {
 }
 
 // walk follows the elements through the types. Nil without an error: Go's types don't tell. A struct that writes its
-// own JSON is believed to write its fields under their names, as those do that leave some of them out.
+// own JSON is assumed to write its fields under their names, as a type does that leaves some of them out.
 func walk(t *model.Type, path []element) ([]model.Step, error) {
 	var steps []model.Step
 	for _, e := range path {

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"go/token"
 	"slices"
 	"strings"
 
@@ -15,7 +16,7 @@ func (b *typeBuilder) kind(m *model.Type, ms marker.Markers) {
 	if len(m.TypeArgs) > 0 {
 		return
 	}
-	if m.Form != model.Struct || !exported(m.Name) || !embeds(m, "TypeMeta") || !embeds(m, "ObjectMeta") {
+	if m.Form != model.Struct || !token.IsExported(m.Name) || !embeds(m, "TypeMeta") || !embeds(m, "ObjectMeta") {
 		b.checkNoKind(m, ms)
 		return
 	}
@@ -40,8 +41,6 @@ func readKind(m *model.Type, ms marker.Markers) (*model.Kind, diag.Errors) {
 	}
 	return k, faults
 }
-
-func exported(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }
 
 // embeds reports whether a struct embeds a type of metav1 by value.
 func embeds(m *model.Type, name string) bool {
@@ -71,7 +70,7 @@ func lists(f *faults, p *model.Package) {
 		if x := itemsOf(t); x.JSON != "items" && x.Tag != "" {
 			f.errorf(x.Pos, "the items of a list are called \"items\" on the wire: write `json:\"items\"`")
 		}
-		if s := f.u.Root(p.Path); s != nil && s.Output() && !t.IsObject() {
+		if s := f.u.Root(p.Path); s != nil && s.Output && !t.IsObject() {
 			f.errorf(t.Pos, "%s is the list of kind %s, and no object: mark it with +kubebuilder:object:root=true or "+
 				"+k8s:deepcopy-gen:interfaces=%s.Object", t.Name, item.Name, runtimePath)
 		}
@@ -96,10 +95,32 @@ func itemOf(list *model.Type) *model.Type {
 
 // itemsOf returns the field of a list's items; nil where there is none.
 func itemsOf(list *model.Type) *model.Field {
-	for _, f := range list.Fields {
-		if f.Name == "Items" && f.Type.Form == model.Slice {
-			return f
-		}
+	if f := model.FieldNamed(list, "Items"); f != nil && f.Type.Form == model.Slice {
+		return f
 	}
 	return nil
+}
+
+// checkNoKind reports markers of kinds on a type that is none.
+func (b *typeBuilder) checkNoKind(m *model.Type, ms marker.Markers) {
+	if embedsInvalid(m) {
+		return
+	}
+	want := "embed metav1.TypeMeta and metav1.ObjectMeta"
+	if m.Form == model.Struct && embeds(m, "TypeMeta") && embeds(m, "ObjectMeta") {
+		want = "mark it with +kubebuilder:object:root=true or " +
+			"+k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object"
+	}
+	var faults diag.Errors
+	for _, x := range ms.Effective() {
+		switch {
+		case x.Definition.Subject == marker.Kinds:
+			faults.Add(x.Pos, "marker \"+%s\" is for kinds, and %s is none: %s", x.Name, m.Name, want)
+		case x.Definition.Subject == marker.KindsAndLists && x.True() && (m.Form != model.Struct || !embeds(m,
+			"TypeMeta")):
+			faults.Add(x.Pos, "marker \"+%s\" is for kinds and their lists, and %s is none: "+
+				"embed metav1.TypeMeta, with metav1.ObjectMeta or metav1.ListMeta", x.Name, m.Name)
+		}
+	}
+	b.marked(m.Package, faults)
 }

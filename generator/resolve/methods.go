@@ -9,8 +9,7 @@ import (
 // methods reads the methods that are declared on a type.
 func (b *typeBuilder) methods(m *model.Type, n *types.Named) {
 	root := b.u.IsRoot(n.Obj().Pkg())
-	for i := range n.NumMethods() {
-		f := n.Method(i)
+	for f := range n.Methods() {
 		if m.Methods == nil {
 			m.Methods = map[string]*model.Func{}
 		}
@@ -43,12 +42,15 @@ func (b *typeBuilder) fn(f *types.Func, signature bool) *model.Func {
 	}
 	if signature {
 		out.Variadic = sig.Variadic()
-		for i := range sig.Params().Len() {
-			out.Params = append(out.Params, b.signatureType(sig.Params().At(i).Type()))
-		}
-		for i := range sig.Results().Len() {
-			out.Results = append(out.Results, b.signatureType(sig.Results().At(i).Type()))
-		}
+		out.Params, out.Results = b.signatureTypes(sig.Params()), b.signatureTypes(sig.Results())
+	}
+	return out
+}
+
+func (b *typeBuilder) signatureTypes(of *types.Tuple) []*model.Type {
+	var out []*model.Type
+	for v := range of.Variables() {
+		out = append(out, b.signatureType(v.Type()))
 	}
 	return out
 }

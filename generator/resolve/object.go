@@ -47,15 +47,13 @@ func (b *typeBuilder) checkImplements(m *model.Type, n *types.Named, ref model.R
 	if !ok || want.NumEmbeddeds() > 0 && want.NumMethods() == 0 {
 		return
 	}
-	for i := range want.NumMethods() {
-		f := want.Method(i)
+	for f := range want.Methods() {
 		if strings.HasPrefix(f.Name(), "DeepCopy") {
 			continue
 		}
-		if found, _, _ := types.LookupFieldOrMethod(types.NewPointer(n), true, f.Pkg(), f.Name()); found != nil {
-			if _, method := found.(*types.Func); method {
-				continue
-			}
+		found, _, _ := types.LookupFieldOrMethod(types.NewPointer(n), true, f.Pkg(), f.Name())
+		if _, method := found.(*types.Func); method {
+			continue
 		}
 		advice := "write it"
 		if f.Name() == "GetObjectKind" {

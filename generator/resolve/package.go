@@ -21,7 +21,7 @@ func (b *typeBuilder) pkg(p *types.Package) *model.Package {
 	b.packages[p.Path()] = m
 	if info, ok := b.u.Info(p.Path()); ok {
 		m.Dir = info.Dir
-		m.Module = b.module(info.Module)
+		m.Module = info.Module
 		if m.Name == "" {
 			m.Name = info.Name
 		}
@@ -35,30 +35,19 @@ func (b *typeBuilder) pkg(p *types.Package) *model.Package {
 	return m
 }
 
-func (b *typeBuilder) module(m *load.Module) *model.Module {
-	if m == nil {
-		return nil
-	}
-	if b.modules[m.Path] == nil {
-		b.modules[m.Path] = &model.Module{Path: m.Path, Dir: m.Dir, Own: m.Own}
-	}
-	return b.modules[m.Path]
-}
-
-// root builds a package that is read from source, its declarations aside.
+// root builds a package that is read from source, without its declarations.
 func (b *typeBuilder) root(s *load.Source) *model.Package {
-	tp := s.Types()
+	tp := s.Types
 	if tp == nil {
 		tp = types.NewPackage(s.Path(), s.Name())
 	}
 	m := b.pkg(tp)
-	m.Output = s.Output()
+	m.Output = s.Output
 	m.Declared = b.u.Declared(s)
 	m.Imports, m.RegistersInInit = s.Imports(), s.Registers()
 	return m
 }
 
-// scope reads the declarations of a root.
 func (b *typeBuilder) scope(m *model.Package, tp *types.Package, s *load.Source) {
 	var named, funcs, consts []types.Object
 	for _, name := range tp.Scope().Names() {
@@ -100,8 +89,7 @@ func (b *typeBuilder) scope(m *model.Package, tp *types.Package, s *load.Source)
 	}
 }
 
-// takesFunctions tells scheme builders as runtime.SchemeBuilder, whose Register takes functions, from those that take
-// objects, as controller-runtime's does.
+// takesFunctions reports whether a scheme builder's Register takes functions: that of controller-runtime takes objects.
 func takesFunctions(builder types.Type) bool {
 	obj, _, _ := types.LookupFieldOrMethod(builder, true, nil, "Register")
 	fn, ok := obj.(*types.Func)
@@ -126,9 +114,8 @@ func (b *typeBuilder) function(f *types.Func, c *load.Comments) *model.Func {
 	out.Doc = said.Doc
 	b.marked(out.Package, said.Markers.ToFunc(out))
 	if slices.ContainsFunc(hookPrefixes, func(p string) bool { return strings.HasPrefix(f.Name(), p) }) {
-		sig := f.Signature()
-		for i := range sig.Params().Len() {
-			if p, ok := types.Unalias(sig.Params().At(i).Type()).(*types.Pointer); ok {
+		for v := range f.Signature().Params().Variables() {
+			if p, ok := types.Unalias(v.Type()).(*types.Pointer); ok {
 				b.typ(p)
 			}
 		}
@@ -195,11 +182,7 @@ func (b *typeBuilder) readConstant(d *model.Default) {
 	if d == nil || d.Ref == nil {
 		return
 	}
-	p, err := b.u.Import(d.Ref.Path)
-	if err != nil {
-		return
-	}
-	if c, ok := p.Scope().Lookup(d.Ref.Name).(*types.Const); ok {
+	if c, _ := lookup[*types.Const](b.u, d.Ref.Path, d.Ref.Name); c != nil {
 		d.JSON, _ = constantJSON(c.Val())
 	}
 }

@@ -95,20 +95,18 @@ func pointedTo(f *model.Func) iter.Seq[*model.Type] {
 	}
 }
 
-// payloadTypes reads what the parameters and results of a method point to, which may be what a subresource takes and
-// answers: of these the fields matter.
+// payloadTypes reads the fields of the structs that the parameters and results of a method point to.
 func (b *typeBuilder) payloadTypes(f *types.Func) {
 	sig := f.Signature()
 	for _, tuple := range []*types.Tuple{sig.Params(), sig.Results()} {
-		for i := range tuple.Len() {
-			p, ok := types.Unalias(tuple.At(i).Type()).(*types.Pointer)
+		for v := range tuple.Variables() {
+			p, ok := types.Unalias(v.Type()).(*types.Pointer)
 			if !ok {
 				continue
 			}
-			if n, ok := types.Unalias(p.Elem()).(*types.Named); ok && n.Obj().Pkg() != nil {
-				if _, ok := n.Underlying().(*types.Struct); ok {
-					b.typ(n)
-				}
+			n, ok := types.Unalias(p.Elem()).(*types.Named)
+			if ok && n.Obj().Pkg() != nil && form(n.Underlying()) == model.Struct {
+				b.typ(n)
 			}
 		}
 	}

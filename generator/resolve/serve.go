@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"go/constant"
 	"go/types"
 	"path"
@@ -21,8 +22,8 @@ func (b *serveBuilder) resolve(m *model.Package) {
 		if p := b.named(m, peer); p != nil {
 			m.Peers = append(m.Peers, p)
 		} else {
-			gone := func(path string) bool { return path == peer.Path }
-			m.ConversionPeers = slices.DeleteFunc(m.ConversionPeers, gone)
+			missing := func(path string) bool { return path == peer.Path }
+			m.ConversionPeers = slices.DeleteFunc(m.ConversionPeers, missing)
 		}
 	}
 	if r.ExternalTypes != nil {
@@ -46,7 +47,7 @@ func (b *serveBuilder) named(m *model.Package, r model.PackageRequest) *model.Pa
 
 // serve takes in the package of +apigen:serve: the kinds that are served of it, with the markers that the user put on
 // them from outside.
-func (b *serveBuilder) serve(m *model.Package, extra []marker.OnKind) {
+func (b *serveBuilder) serve(m *model.Package, extra marker.Markers) {
 	r := m.Requests
 	if len(r.Serve) == 0 {
 		const message = "marker \"+%s\" needs +apigen:serve beside it, with the import path of the package that " +
@@ -55,7 +56,7 @@ func (b *serveBuilder) serve(m *model.Package, extra []marker.OnKind) {
 			b.errorf(x.Pos, message, x.Marker)
 		}
 		for _, x := range extra {
-			b.errorf(x.By.Pos, message, x.By.Name)
+			b.errorf(x.Pos, message, x.Name)
 		}
 		return
 	}
@@ -123,21 +124,16 @@ func (b *serveBuilder) versionOf(m, from *model.Package, at model.PackageRequest
 	return from.HasGroup && from.Version != ""
 }
 
-// groupConstant returns the value of the package's constant GroupName, and whether there is one.
 func (f *faults) groupConstant(importPath string) (string, bool) {
-	tp, err := f.u.Import(importPath)
-	if err != nil {
-		return "", false
-	}
-	c, ok := tp.Scope().Lookup("GroupName").(*types.Const)
-	if !ok || c.Val().Kind() != constant.String {
+	c, _ := lookup[*types.Const](f.u, importPath, "GroupName")
+	if c == nil || c.Val().Kind() != constant.String {
 		return "", false
 	}
 	return constant.StringVal(c.Val()), true
 }
 
 // pickKinds puts the markers on the kinds that are to be served.
-func (b *serveBuilder) pickKinds(from *model.Package, at model.PackageRequest, extra []marker.OnKind) {
+func (b *serveBuilder) pickKinds(from *model.Package, at model.PackageRequest, extra marker.Markers) {
 	wanted := b.wantedKinds(from, at)
 	added := b.kindMarkers(from, wanted, extra)
 	for _, t := range from.Types {
@@ -164,7 +160,6 @@ func (b *serveBuilder) foreignKind(t *model.Type, added marker.Markers) {
 	}
 }
 
-// markersOf returns the markers of a type of a dependency.
 func (b *serveBuilder) markersOf(t *model.Type) marker.Markers {
 	tp, err := b.u.Import(t.Package.Path)
 	if err != nil {
@@ -173,8 +168,7 @@ func (b *serveBuilder) markersOf(t *model.Type) marker.Markers {
 	return b.u.Comments(tp, 0).Of(0, t.Name).Markers
 }
 
-// dropKinds makes plain types of those kinds of served packages that neither the user wants nor a subresource takes or
-// answers.
+// dropKinds makes plain types of the kinds of served packages that aren't wanted and that no subresource uses.
 func (b *serveBuilder) dropKinds(pkgs []*model.Package) {
 	taken := map[*model.Type]bool{}
 	for _, p := range pkgs {
@@ -194,9 +188,8 @@ func (b *serveBuilder) dropKinds(pkgs []*model.Package) {
 	}
 }
 
-// wantedKinds returns the names of the kinds to serve: those of +apigen:serve:kinds; or all that have clients for more
-// than single verbs: others are bodies of subresources, or are computed; or, where no kind has clients, all that are
-// roots for controller-gen.
+// wantedKinds returns the names of the kinds to serve: those of +apigen:serve:kinds, or else all whose clients have
+// more than single verbs (others are bodies of subresources), or else all that are roots for controller-gen.
 func (b *serveBuilder) wantedKinds(from *model.Package, at model.PackageRequest) map[string]bool {
 	wanted := map[string]bool{}
 	lists := from.ServedBy.Requests.ServeKinds
@@ -231,39 +224,35 @@ func (b *serveBuilder) wantedKinds(from *model.Package, at model.PackageRequest)
 	return wanted
 }
 
-// kindNames tells which kinds a package has.
 func kindNames(p *model.Package) string {
 	var names []string
 	for _, t := range kinds(p) {
 		names = append(names, t.Name)
 	}
-	if len(names) == 0 {
-		return "it has none"
-	}
-	return "it has " + strings.Join(names, ", ")
+	return "it has " + cmp.Or(strings.Join(names, ", "), "none")
 }
 
 // kindMarkers returns those that +apigen:kind puts on kinds, by kind.
-func (b *serveBuilder) kindMarkers(
-	from *model.Package, wanted map[string]bool, extra []marker.OnKind,
-) map[string]marker.Markers {
+func (b *serveBuilder) kindMarkers(from *model.Package, wanted map[string]bool,
+	extra marker.Markers) map[string]marker.Markers {
 	out := map[string]marker.Markers{}
 	for _, x := range extra {
-		put := x.By.Wrapped
+		kind, ok := x.Arg("")
+		put := x.Wrapped
 		switch {
-		case !x.HasKind || put == nil:
-			b.errorf(x.By.Pos, "marker \"+%s\" needs a kind and a marker: "+
-				"+%s(Deployment)=+kubebuilder:resource:shortName=deploy", x.By.Name, x.By.Name)
-		case !wanted[x.Kind]:
-			b.errorf(x.By.Pos, "kind %q of marker \"+%s\" is not among those that are served of %s", x.Kind,
-				x.By.Name, from.Path)
+		case !ok || put == nil:
+			b.errorf(x.Pos, "marker \"+%s\" needs a kind and a marker: "+
+				"+%s(Deployment)=+kubebuilder:resource:shortName=deploy", x.Name, x.Name)
+		case !wanted[kind]:
+			b.errorf(x.Pos, "kind %q of marker \"+%s\" is not among those that are served of %s", kind, x.Name,
+				from.Path)
 		case put.CheckPlace(marker.Type) != nil:
-			b.errorf(x.By.Pos, "%v", put.CheckPlace(marker.Type))
-		case put.Definition == nil || !put.Definition.Foreign:
-			b.errorf(x.By.Pos, "marker \"+%s\" can't be put on a kind of another module: "+
+			b.errorf(x.Pos, "%v", put.CheckPlace(marker.Type))
+		case !put.Definition.Foreign:
+			b.errorf(x.Pos, "marker \"+%s\" can't be put on a kind of another module: "+
 				"only markers that say how a kind is served can", put.Name)
 		default:
-			out[x.Kind] = append(out[x.Kind], *put)
+			out[kind] = append(out[kind], *put)
 		}
 	}
 	return out
@@ -271,20 +260,13 @@ func (b *serveBuilder) kindMarkers(
 
 // signatures reads those of a kind's methods: the server may call them.
 func (b *serveBuilder) signatures(t *model.Type) {
-	tp, err := b.u.Import(t.Package.Path)
-	if err != nil {
+	obj, _ := lookup[*types.TypeName](b.u, t.Package.Path, t.Name)
+	if obj == nil {
 		return
 	}
-	obj, ok := tp.Scope().Lookup(t.Name).(*types.TypeName)
-	if !ok {
-		return
-	}
-	n, ok := obj.Type().(*types.Named)
-	if !ok {
-		return
-	}
-	for i := range n.NumMethods() {
-		f := n.Method(i)
-		t.Methods[f.Name()] = b.fn(f, true)
+	if n, ok := obj.Type().(*types.Named); ok {
+		for f := range n.Methods() {
+			t.Methods[f.Name()] = b.fn(f, true)
+		}
 	}
 }

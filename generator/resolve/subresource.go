@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"fmt"
+	"go/types"
 	"slices"
 	"strings"
 
@@ -51,6 +52,12 @@ func (b *subresourceBuilder) subresources() {
 	slices.SortFunc(r.Subresources, func(x, y *model.Subresource) int { return strings.Compare(x.Name, y.Name) })
 }
 
+// refuse reports a subresource that can't be served, and returns none.
+func (b *subresourceBuilder) refuse(pos model.Position, format string, args ...any) *model.Subresource {
+	b.errorf(pos, format, args...)
+	return nil
+}
+
 // camel returns the Go name of a subresource: PortForward for port-forward.
 func camel(name string) string {
 	var out strings.Builder
@@ -60,7 +67,6 @@ func camel(name string) string {
 	return out.String()
 }
 
-// subresource finds the method or the field that a marker means.
 func (b *subresourceBuilder) subresource(m model.SubresourceMarker) *model.Subresource {
 	r := b.resource
 	name := camel(m.Name)
@@ -76,9 +82,8 @@ func (b *subresourceBuilder) subresource(m model.SubresourceMarker) *model.Subre
 		if r.Hub.Package.ServedBy != nil && !s.Function {
 			at = s.Pos // the user can't edit the method
 		}
-		b.errorf(at, "%s is the subresource %s by its marker, and no subresource by its signature: write %s",
+		return b.refuse(at, "%s is the subresource %s by its marker, and no subresource by its signature: write %s",
 			described(r.Hub, s), m.Name, forms(r.Hub, name))
-		return nil
 	}
 	return b.complete(s)
 }
@@ -139,14 +144,12 @@ func (b *subresourceBuilder) complete(s *model.Subresource) *model.Subresource {
 	r := b.resource
 	connects := s.Form == model.ConnectSubresource
 	if !connects && (len(s.Methods) > 0 || s.Subpath) {
-		b.errorf(s.Pos, "methods= and subpath= are for subresources that serve connections, and %s returns no "+
+		return b.refuse(s.Pos, "methods= and subpath= are for subresources that serve connections, and %s returns no "+
 			"http.Handler", described(r.Hub, s))
-		return nil
 	}
 	if s.Form != model.StreamSubresource && s.ContentType != "" {
-		b.errorf(s.Pos, "contentType= is for subresources that send output, and %s returns no io.ReadCloser",
+		return b.refuse(s.Pos, "contentType= is for subresources that send output, and %s returns no io.ReadCloser",
 			described(r.Hub, s))
-		return nil
 	}
 	if connects && len(s.Methods) == 0 {
 		s.Methods = []string{"GET", "POST"}
@@ -157,8 +160,7 @@ func (b *subresourceBuilder) complete(s *model.Subresource) *model.Subresource {
 		}
 	}
 	if r.Virtual() && s.Body != nil {
-		b.errorf(s.Pos, "subresource %s changes its object, and nothing is stored of %s", s.Name, r.Kind)
-		return nil
+		return b.refuse(s.Pos, "subresource %s changes its object, and nothing is stored of %s", s.Name, r.Kind)
 	}
 	return s
 }
@@ -174,34 +176,28 @@ func (b *subresourceBuilder) fieldSubresource(s *model.Subresource, name string)
 				what = fmt.Sprintf("is there a function %s in package %s; write it", functionName(r.Hub, name),
 					r.Hub.Package.ServedBy.Path)
 			}
-			b.errorf(s.Pos, "subresource %s of %s is nothing: %s has neither a field %s nor %s: %s",
+			return b.refuse(s.Pos, "subresource %s of %s is nothing: %s has neither a field %s nor %s: %s",
 				s.Name, r.Kind, rv.Type.Package.Name+"."+rv.Type.Name, name, what, forms(r.Hub, name))
-			return nil
 		}
 		if f.JSON != s.Name {
-			b.errorf(f.Pos, "field %s of %s is the subresource %s, and is called %q on the wire: write `json:%q`",
-				name, r.Kind, s.Name, f.JSON, s.Name+",omitempty")
-			return nil
+			return b.refuse(f.Pos, "field %s of %s is the subresource %s, and is called %q on the wire: write "+
+				"`json:%q`", name, r.Kind, s.Name, f.JSON, s.Name+",omitempty")
 		}
 	}
 	if s.Field = field(r.Hub, name); s.Field == nil {
-		b.errorf(s.Pos, "subresource %s of %s: the hub %s.%s has no field %s", s.Name, r.Kind, r.Hub.Package.Name,
-			r.Hub.Name, name)
-		return nil
+		return b.refuse(s.Pos, "subresource %s of %s: the hub %s.%s has no field %s", s.Name, r.Kind,
+			r.Hub.Package.Name, r.Hub.Name, name)
 	}
 	if s.Subpath || len(s.Methods) > 0 || s.ContentType != "" {
-		b.errorf(s.Pos, "subresource %s of %s is a field: methods=, subpath= and contentType= mean nothing here",
+		return b.refuse(s.Pos, "subresource %s of %s is a field: methods=, subpath= and contentType= mean nothing here",
 			s.Name, r.Kind)
-		return nil
 	}
 	if r.Virtual() {
-		b.errorf(s.Pos, "subresource %s is a part of its object, and nothing is stored of %s", s.Name, r.Kind)
-		return nil
+		return b.refuse(s.Pos, "subresource %s is a part of its object, and nothing is stored of %s", s.Name, r.Kind)
 	}
 	return s
 }
 
-// field returns the field of a struct by its Go name.
 func field(t *model.Type, name string) *model.Field {
 	for _, f := range t.Fields {
 		if f.Name == name && !f.Ignored && !f.Embedded {
@@ -214,4 +210,118 @@ func field(t *model.Type, name string) *model.Field {
 func isStructPointer(t *model.Type) bool {
 	return t.Form == model.Pointer && t.Name == "" && t.Elem.Name != "" && t.Elem.Package != nil &&
 		t.Elem.Form == model.Struct
+}
+
+// The user can't add methods to kinds of another module. In their place the user writes functions in the package that
+// serves the kinds, named after both, which take the object behind the context: Log_Pod(ctx, pod, options).
+
+// functionName returns the function that stands for a method of a kind.
+func functionName(t *model.Type, method string) string { return method + "_" + t.Name }
+
+// subresourceFunction returns the function that stands for the method of a subresource, nil where there is none.
+func subresourceFunction(t *model.Type, subresource string) *model.Func {
+	if t.Package.ServedBy == nil {
+		return nil
+	}
+	return t.Package.ServedBy.Func(functionName(t, camel(subresource)))
+}
+
+// subresourceMethod returns the function or the method that a subresource would call; nil where there is none.
+func subresourceMethod(t *model.Type, subresource string) *model.Func {
+	if f := subresourceFunction(t, subresource); f != nil {
+		return f
+	}
+	return t.Methods[camel(subresource)]
+}
+
+func described(hub *model.Type, s *model.Subresource) string {
+	if s.Function {
+		return "function " + s.Method.Name
+	}
+	return "method " + s.Method.Name + " of " + hub.Name
+}
+
+// subresourceTypes reads the fields of the types that functions of a kind's subresources take and answer.
+func (b *typeBuilder) subresourceTypes(home *model.Package, t *model.Type) {
+	s := b.u.Root(home.Path)
+	if s == nil || s.Types == nil || t.Kind == nil {
+		return
+	}
+	for _, m := range t.Kind.Subresources {
+		if f, ok := s.Types.Scope().Lookup(functionName(t, camel(m.Name))).(*types.Func); ok {
+			b.payloadTypes(f)
+		}
+	}
+}
+
+// payloadKinds adds the types that the methods and functions of a kind's subresources take or answer.
+func payloadKinds(t *model.Type, taken map[*model.Type]bool) {
+	if t.Kind == nil {
+		return
+	}
+	for _, m := range t.Kind.Subresources {
+		for x := range pointedTo(subresourceMethod(t, m.Name)) {
+			taken[x] = true
+		}
+	}
+}
+
+func (f *faults) resolveScale(t *model.Type) {
+	s := t.Kind.Scale
+	if s == nil {
+		return
+	}
+	resolve := func(path, want string, fits func(*model.Type) bool) []model.Step {
+		if path == "" {
+			return nil
+		}
+		steps := f.path(t, path, s.Pos, true)
+		if steps == nil {
+			return nil
+		}
+		end := t
+		for _, step := range steps {
+			if end = settable(end, step); end == nil {
+				f.fault(t.Package, s.Pos, "path %s of marker \"+kubebuilder:subresource:scale\": only fields and "+
+					"keys of maps lead to a number that can be set", path)
+				return nil
+			}
+		}
+		if end = end.Pointee(); !fits(end) {
+			f.fault(t.Package, s.Pos, "path %s of marker \"+kubebuilder:subresource:scale\" leads to %s, which is "+
+				"no %s", path, end.Describe(), want)
+			return nil
+		}
+		return steps
+	}
+	s.SpecSteps = resolve(s.SpecPath, "int32 or int64", isReplicas)
+	s.StatusSteps = resolve(s.StatusPath, "int32 or int64", isReplicas)
+	s.SelectorSteps = resolve(s.SelectorPath, "string or *metav1.LabelSelector", func(t *model.Type) bool {
+		return t.IsString() || t.Is(metaPath, "LabelSelector")
+	})
+	if s.SpecSteps == nil {
+		t.Kind.Scale = nil
+	}
+}
+
+// settable returns the type of what a step leads to, where that can be set: a field, or a value of a map by its text.
+// Else nil. A write creates absent structs on the way, which therefore need a name.
+func settable(from *model.Type, step model.Step) *model.Type {
+	nameless := func(t *model.Type) bool { return t.Pointee().Form == model.Struct && t.Pointee().Package == nil }
+	if from.Form == model.Pointer && nameless(from) {
+		return nil
+	}
+	switch from = from.Pointee(); {
+	case step.Field != nil:
+		return step.Field.Type
+	case from.Form == model.Map && from.Key.IsString() && !nameless(from.Elem) && !step.IsIndex && step.Filter == nil:
+		return from.Elem
+	}
+	return nil
+}
+
+// isReplicas tells the types of numbers of replicas. A Scale, whose numbers have 32 bits, shows greater ones as its
+// greatest.
+func isReplicas(t *model.Type) bool {
+	return t.Form == model.Basic && slices.Contains([]string{"int32", "rune", "int64", "int"}, t.Basic)
 }

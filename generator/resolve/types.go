@@ -1,8 +1,11 @@
 package resolve
 
 import (
+	"cmp"
 	"go/types"
+	"maps"
 	"reflect"
+	"slices"
 	"sort"
 	"strings"
 
@@ -44,8 +47,8 @@ func (b *typeBuilder) namedType(n *types.Named, expand bool) *model.Type {
 		if obj.Pkg() != nil {
 			m.Package = b.pkg(obj.Pkg())
 		}
-		for i := range n.TypeArgs().Len() {
-			m.TypeArgs = append(m.TypeArgs, b.convert(n.TypeArgs().At(i), false))
+		for arg := range n.TypeArgs().Types() {
+			m.TypeArgs = append(m.TypeArgs, b.signatureType(arg))
 		}
 		if basic, ok := n.Underlying().(*types.Basic); ok {
 			m.Basic = basic.Name()
@@ -90,8 +93,7 @@ func (b *typeBuilder) fill(m *model.Type, n *types.Named) {
 	b.checkObject(m, n)
 }
 
-// annotate gives the fields of a named struct what comments say of them. The fields of a type over another struct type
-// are declared there.
+// annotate gives the fields of a named struct the markers of their comments.
 func (b *typeBuilder) annotate(m *model.Type, st *types.Struct, obj *types.TypeName, c *load.Comments) {
 	for i, f := range m.Fields {
 		v := st.Field(i)
@@ -123,8 +125,8 @@ func (b *typeBuilder) shape(m *model.Type, t types.Type, expand bool) {
 	case holder:
 		m.Elem = b.convert(t.Elem(), expand)
 	case *types.Interface:
-		for i := range t.NumMethods() {
-			m.InterfaceMethods = append(m.InterfaceMethods, t.Method(i).Name())
+		for f := range t.Methods() {
+			m.InterfaceMethods = append(m.InterfaceMethods, f.Name())
 		}
 		sort.Strings(m.InterfaceMethods)
 	case *types.TypeParam:
@@ -168,7 +170,6 @@ func form(t types.Type) model.Form {
 	return model.Interface
 }
 
-// field reads a field and its tag; comments come later, where they are known.
 func (b *typeBuilder) field(v *types.Var, tag string, expand bool) *model.Field {
 	f := &model.Field{
 		Name: v.Name(), Pos: b.u.Position(v.Pos()), Embedded: v.Embedded(), Tag: tag, Exported: v.Exported(),
@@ -205,11 +206,8 @@ func invalid(t types.Type) bool {
 func (b *typeBuilder) wireName(f *model.Field, v *types.Var) {
 	tag, tagged := reflect.StructTag(f.Tag).Lookup("json")
 	name, options, _ := strings.Cut(tag, ",")
-	for _, o := range strings.Split(options, ",") {
-		if o == "omitempty" || o == "omitzero" {
-			f.OmitEmpty = true
-		}
-	}
+	omits := func(option string) bool { return option == "omitempty" || option == "omitzero" }
+	f.OmitEmpty = slices.ContainsFunc(strings.Split(options, ","), omits)
 	structure := func() bool {
 		t := types.Unalias(v.Type())
 		if p, ok := t.Underlying().(*types.Pointer); ok {
@@ -230,4 +228,71 @@ func (b *typeBuilder) wireName(f *model.Field, v *types.Var) {
 	default:
 		f.JSON = v.Name()
 	}
+}
+
+// typeBuilder turns Go's packages, types and functions into the model's.
+type typeBuilder struct {
+	*faults
+
+	packages map[string]*model.Package
+	named    map[string]*model.Type
+	shapes   map[types.Type]*model.Type
+	// markers counts those that were read of dependencies.
+	markers map[*model.Package]int
+	// pending are named types whose fields are yet to be read.
+	pending  []expansion
+	expanded map[*model.Type]bool
+}
+
+type expansion struct {
+	to   *model.Type
+	from *types.Named
+}
+
+func newTypeBuilder(f *faults) *typeBuilder {
+	return &typeBuilder{
+		faults:   f,
+		packages: map[string]*model.Package{},
+		named:    map[string]*model.Type{},
+		shapes:   map[types.Type]*model.Type{},
+		markers:  map[*model.Package]int{},
+		expanded: map[*model.Type]bool{},
+	}
+}
+
+// packagesOf builds packages that are read from source. It reads the markers of all packages before any declarations,
+// which lead to types of other packages.
+func (b *typeBuilder) packagesOf(roots []*load.Source) []*model.Package {
+	var out []*model.Package
+	for _, s := range roots {
+		out = append(out, b.root(s))
+	}
+	for i, s := range roots {
+		if s.Types != nil && !s.Shallow {
+			b.scope(out[i], s.Types, s)
+		}
+	}
+	b.expand()
+	return out
+}
+
+func (b *typeBuilder) all() []*model.Type {
+	var out []*model.Type
+	for _, key := range slices.Sorted(maps.Keys(b.named)) {
+		out = append(out, b.named[key])
+	}
+	return out
+}
+
+func (b *typeBuilder) byPosition(x, y types.Object) int {
+	p, q := b.u.Position(x.Pos()), b.u.Position(y.Pos())
+	return cmp.Or(
+		cmp.Compare(p.Filename, q.Filename), cmp.Compare(p.Offset, q.Offset), cmp.Compare(p.Line, q.Line),
+		cmp.Compare(x.Name(), y.Name()),
+	)
+}
+
+func (b *typeBuilder) sorted(objs []types.Object) []types.Object {
+	slices.SortFunc(objs, b.byPosition)
+	return objs
 }

@@ -94,7 +94,6 @@ func (d *Dialect) form(t *model.Type) (form Form, structural bool) {
 	return d.structure(t), true
 }
 
-// structure returns the form that follows from the Go form.
 func (d *Dialect) structure(t *model.Type) Form {
 	switch t.Form {
 	case model.Basic:
@@ -103,7 +102,7 @@ func (d *Dialect) structure(t *model.Type) Form {
 	case model.Pointer:
 		return Form{JSON: Pointer}
 	case model.Slice, model.Array:
-		if IsBytes(t) && (t.Elem.Package == nil || !d.namedBytes) {
+		if t.IsBytes() && (t.Elem.Package == nil || !d.namedBytes) {
 			return Form{JSON: String, Format: "byte"}
 		}
 		return Form{JSON: List}
@@ -153,7 +152,6 @@ func byPromotedText(t *model.Type) (Form, bool) {
 	return Form{JSON: String}, text
 }
 
-// promotes reports whether a type has a method, its own or one of a struct that it embeds.
 func promotes(t *model.Type, method string, passed []*model.Type) bool {
 	if t.Methods[method] != nil {
 		return true
@@ -164,4 +162,37 @@ func promotes(t *model.Type, method string, passed []*model.Type) bool {
 	return slices.ContainsFunc(t.Fields, func(f *model.Field) bool {
 		return f.Embedded && promotes(f.Type.Pointee(), method, append(passed, t))
 	})
+}
+
+// Basic is a row of the table of predeclared types.
+type Basic struct {
+	JSON JSON
+	// Bits is the width that clients need for integers.
+	Bits int
+	// Format is that of Kubernetes' OpenAPI documents, ControllerGen the one that controller-gen writes.
+	Format, ControllerGen string
+}
+
+// Basics is the table of predeclared types.
+var Basics = map[string]Basic{
+	"bool":   {JSON: Boolean},
+	"string": {JSON: String},
+
+	"int":   {JSON: Integer, Bits: 64, Format: "int32"},
+	"int8":  {JSON: Integer, Bits: 32, Format: "int32"},
+	"int16": {JSON: Integer, Bits: 32, Format: "int32"},
+	"int32": {JSON: Integer, Bits: 32, Format: "int32", ControllerGen: "int32"},
+	"rune":  {JSON: Integer, Bits: 32, Format: "int32", ControllerGen: "int32"},
+	"int64": {JSON: Integer, Bits: 64, Format: "int64", ControllerGen: "int64"},
+
+	"uint":    {JSON: Integer, Bits: 64, Format: "int64"},
+	"uint8":   {JSON: Integer, Bits: 32, Format: "int32"},
+	"byte":    {JSON: Integer, Bits: 32, Format: "int32"},
+	"uint16":  {JSON: Integer, Bits: 32, Format: "int32"},
+	"uint32":  {JSON: Integer, Bits: 64, Format: "int64", ControllerGen: "int32"},
+	"uint64":  {JSON: Integer, Bits: 64, Format: "int64", ControllerGen: "int64"},
+	"uintptr": {JSON: Integer, Bits: 64, Format: "int64"},
+
+	"float32": {JSON: Number, Format: "float"},
+	"float64": {JSON: Number, Format: "double"},
 }

@@ -2,7 +2,6 @@ package schema
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -45,8 +44,12 @@ func Keywords(s *model.Schema) map[string]any {
 			out[keyword] = true
 		}
 	}
-	if len(s.Enum) > 0 {
-		out["enum"] = Literals(s.Enum)
+	var enum []any
+	for _, text := range s.Enum {
+		enum = append(enum, Literal(text))
+	}
+	if enum != nil {
+		out["enum"] = enum
 	}
 	if s.Example != "" {
 		out["example"] = Literal(s.Example)
@@ -93,20 +96,9 @@ func OneOfMessage(r *model.Rule) string {
 // Literal returns the value of a JSON text, with numbers as they are written. It returns a text that is not JSON as a
 // string.
 func Literal(text string) any {
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	var value any
-	if d.Decode(&value) != nil || d.More() {
+	value, err := model.JSONValue(text)
+	if err != nil {
 		return text
 	}
 	return value
-}
-
-// Literals returns the values of several texts.
-func Literals(texts []string) []any {
-	out := make([]any, len(texts))
-	for i, text := range texts {
-		out[i] = Literal(text)
-	}
-	return out
 }

@@ -24,7 +24,7 @@ type printer struct {
 
 func (p *printer) value(indent, name string, t *Type, layers Layers, notes ...string) {
 	words := []string{name + ":", string(t.JSON)}
-	for _, word := range []string{t.Format, bits(t.Bits), string(t.Known)} {
+	for _, word := range []string{t.Format, bits(t.Bits), known(t)} {
 		if word != "" {
 			words = append(words, word)
 		}
@@ -89,3 +89,6 @@ func keywords(s *model.Schema) string {
 	}
 	return string(out)
 }
+
+// known returns the last element of the path of a well-known type.
+func known(t *Type) string { return string(t.Known[strings.LastIndexByte(string(t.Known), '/')+1:]) }

@@ -40,10 +40,8 @@ func (t *Type) flatten(from *Type, index []int, names map[string]bool, passed ma
 
 // InSourceOrder returns the properties in the order of the source.
 func (t *Type) InSourceOrder() []*Property {
-	return slices.SortedFunc(slices.Values(t.Properties()), func(a, b *Property) int {
-		return slices.Compare(a.index,
-			b.index)
-	})
+	byIndex := func(a, b *Property) int { return slices.Compare(a.index, b.index) }
+	return slices.SortedFunc(slices.Values(t.Properties()), byIndex)
 }
 
 // Property returns the property of that name, or nil.

@@ -70,14 +70,15 @@ func TestForms(t *testing.T) {
 		{"bytes", list(basic("uint8")), []string{"string byte"}},
 		{"named bytes", list(named("X", basic("byte"))), []string{"string byte", "array", "string byte"}},
 		{"array of bytes", &model.Type{Form: model.Array, Elem: basic("byte"), Len: 4}, []string{"array"}},
-		{"time", structure(schema.MetaPath + ".Time"), []string{"string date-time Time"}},
+		{"time", structure(schema.MetaPath + ".Time"), []string{"string date-time v1.Time"}},
 		{"time of Go", structure("time.Time"), []string{"string date-time time.Time"}},
 		{"quantity", structure(schema.ResourcePath + ".Quantity"), []string{
-			"quantity Quantity", "int-or-string Quantity", "int-or-string Quantity", "quantity Quantity"}},
-		{"int or string", structure(schema.IntstrPath + ".IntOrString"), []string{"int-or-string IntOrString"}},
+			"quantity resource.Quantity", "int-or-string resource.Quantity", "int-or-string resource.Quantity",
+			"quantity resource.Quantity"}},
+		{"int or string", structure(schema.IntstrPath + ".IntOrString"), []string{"int-or-string intstr.IntOrString"}},
 		{"raw extension", structure(schema.RuntimePath + ".RawExtension"), []string{
-			"object RawExtension", "object RawExtension", "object RawExtension", "any RawExtension",
-			"object RawExtension"}},
+			"object runtime.RawExtension", "object runtime.RawExtension", "object runtime.RawExtension",
+			"any runtime.RawExtension", "object runtime.RawExtension"}},
 		{"raw JSON", named("encoding/json.RawMessage", list(basic("byte"))), []string{
 			"any json.RawMessage", "string byte json.RawMessage", "any json.RawMessage"}},
 		{"schema methods", named("X", &model.Type{Form: model.Struct, SchemaType: "string", SchemaFormat: "ip"}),

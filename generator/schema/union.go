@@ -47,7 +47,6 @@ func (u *Unions) Add(f *model.Field, rules []model.Rule) {
 	}
 }
 
-// named returns the union that a rule names.
 func (u *Unions) named(r *model.Rule) *Union {
 	zeroOrOne := r.Check == model.ZeroOrOneOfMember
 	i := slices.IndexFunc(*u, func(x *Union) bool { return x.Name == r.Text && x.ZeroOrOne == zeroOrOne })

@@ -4,29 +4,30 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// WellKnown names a type of Go's or Kubernetes' libraries that descriptions of an API treat in their own way.
+// WellKnown is the Go name of a type of Go's or Kubernetes' libraries that descriptions of an API treat in their own
+// way.
 type WellKnown string
 
 // The well-known types. GoTime is package time's; Time and MicroTime are metav1's.
 const (
 	GoTime        WellKnown = "time.Time"
-	RawMessage    WellKnown = "json.RawMessage"
-	JSONNumber    WellKnown = "json.Number"
-	Time          WellKnown = "Time"
-	MicroTime     WellKnown = "MicroTime"
-	Duration      WellKnown = "Duration"
-	FieldsV1      WellKnown = "FieldsV1"
-	Fields        WellKnown = "Fields"
-	Patch         WellKnown = "Patch"
-	ObjectMeta    WellKnown = "ObjectMeta"
-	ListMeta      WellKnown = "ListMeta"
-	LabelSelector WellKnown = "LabelSelector"
-	Unstructured  WellKnown = "Unstructured"
-	Quantity      WellKnown = "Quantity"
-	IntOrStr      WellKnown = "IntOrString"
-	RawExtension  WellKnown = "RawExtension"
-	AnyJSON       WellKnown = "JSON"
-	AnyJSONBeta   WellKnown = "v1beta1.JSON"
+	RawMessage    WellKnown = "encoding/json.RawMessage"
+	JSONNumber    WellKnown = "encoding/json.Number"
+	Time          WellKnown = MetaPath + ".Time"
+	MicroTime     WellKnown = MetaPath + ".MicroTime"
+	Duration      WellKnown = MetaPath + ".Duration"
+	FieldsV1      WellKnown = MetaPath + ".FieldsV1"
+	Fields        WellKnown = MetaPath + ".Fields"
+	Patch         WellKnown = MetaPath + ".Patch"
+	ObjectMeta    WellKnown = MetaPath + ".ObjectMeta"
+	ListMeta      WellKnown = MetaPath + ".ListMeta"
+	LabelSelector WellKnown = MetaPath + ".LabelSelector"
+	Unstructured  WellKnown = MetaPath + "/unstructured.Unstructured"
+	Quantity      WellKnown = ResourcePath + ".Quantity"
+	IntOrStr      WellKnown = IntstrPath + ".IntOrString"
+	RawExtension  WellKnown = RuntimePath + ".RawExtension"
+	AnyJSON       WellKnown = extensionsPath + "v1.JSON"
+	AnyJSONBeta   WellKnown = extensionsPath + "v1beta1.JSON"
 )
 
 // The import paths of apimachinery's packages with well-known types.
@@ -39,34 +40,16 @@ const (
 	extensionsPath = "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/"
 )
 
-// wellKnown is the table of well-known types by their Go names.
-var wellKnown = map[string]WellKnown{
-	"time.Time":                             GoTime,
-	"encoding/json.RawMessage":              RawMessage,
-	"encoding/json.Number":                  JSONNumber,
-	MetaPath + ".Time":                      Time,
-	MetaPath + ".MicroTime":                 MicroTime,
-	MetaPath + ".Duration":                  Duration,
-	MetaPath + ".FieldsV1":                  FieldsV1,
-	MetaPath + ".Fields":                    Fields,
-	MetaPath + ".Patch":                     Patch,
-	MetaPath + ".ObjectMeta":                ObjectMeta,
-	MetaPath + ".ListMeta":                  ListMeta,
-	MetaPath + ".LabelSelector":             LabelSelector,
-	MetaPath + "/unstructured.Unstructured": Unstructured,
-	ResourcePath + ".Quantity":              Quantity,
-	IntstrPath + ".IntOrString":             IntOrStr,
-	RuntimePath + ".RawExtension":           RawExtension,
-	extensionsPath + "v1.JSON":              AnyJSON,
-	extensionsPath + "v1beta1.JSON":         AnyJSONBeta,
-}
-
 // KnownAs returns the name of a well-known type; it is empty for all other types.
 func KnownAs(t *model.Type) WellKnown {
 	if t.Package == nil {
 		return ""
 	}
-	return wellKnown[t.Package.Path+"."+t.Name]
+	name := WellKnown(t.Package.Path + "." + t.Name)
+	if _, known := forms[name]; !known {
+		return ""
+	}
+	return name
 }
 
 var (
@@ -76,7 +59,8 @@ var (
 	either   = Form{JSON: IntOrString}
 )
 
-// forms are the JSON forms of well-known types in most dialects. A dialect's own forms override them.
+// forms are the JSON forms of all well-known types in most dialects, unknown where it follows from the Go form. A
+// dialect's own forms override them.
 var forms = map[WellKnown]Form{
 	GoTime: dateTime, Time: dateTime, MicroTime: dateTime,
 	Duration:     {JSON: String},
@@ -88,4 +72,6 @@ var forms = map[WellKnown]Form{
 	AnyJSONBeta:  anything,
 	RawMessage:   anything,
 	JSONNumber:   {JSON: Number},
+	Fields:       unknown, Patch: unknown, ObjectMeta: unknown, ListMeta: unknown, LabelSelector: unknown,
+	Unstructured: unknown,
 }

@@ -7,8 +7,8 @@ import "strings"
 // third of the word's length; empty where there is none.
 func Nearest(word string, candidates []string) string { return Within(word, candidates, len(word)/3) }
 
-// Within returns the candidate at the smallest distance, at most that given, case aside; empty where there is none. Of
-// several it is one that begins as the word does, and of these the first in order.
+// Within returns the candidate at the smallest distance without regard to case, at most that given; empty where there
+// is none. Of several it prefers the first that begins as the word does.
 func Within(word string, candidates []string, most int) string {
 	best, least := "", most+1
 	for _, c := range candidates {

@@ -21,7 +21,7 @@ func applies(r *model.Rule, t *model.Type) bool {
 	case model.Monotonic:
 		return integer(t)
 	case model.MinLength, model.MaxLength:
-		return isString(t) || schema.IsBytes(t) && !r.Declarative
+		return isString(t) || t.IsBytes() && !r.Declarative
 	case model.MaxBytes, model.Pattern:
 		return isString(t)
 	case model.Format:
@@ -31,7 +31,7 @@ func applies(r *model.Rule, t *model.Type) bool {
 	case model.NotEqual:
 		return t.Form == model.Basic
 	case model.MinItems, model.MaxItems, model.Unique:
-		return t.Form == model.Slice && !schema.IsBytes(t)
+		return t.Form == model.Slice && !t.IsBytes()
 	case model.MinProperties, model.MaxProperties:
 		return t.Form == model.Map || t.Form == model.Struct && !r.Declarative && !opaqueJSON(t)
 	case model.OneOf:
@@ -59,7 +59,7 @@ func (g *graph) effective(t *model.Type, s *model.Schema) bool {
 	if slices.ContainsFunc(s.Rules, func(r model.Rule) bool { return g.applies(&r, t) }) {
 		return true
 	}
-	if t.Elem != nil && !schema.IsBytes(t) && s.Items != nil && g.effective(t.Elem, s.Items) ||
+	if t.Elem != nil && !t.IsBytes() && s.Items != nil && g.effective(t.Elem, s.Items) ||
 		t.Form == model.Map && s.Keys != nil && g.effective(t.Key, s.Keys) {
 		return true
 	}

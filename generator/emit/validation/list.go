@@ -158,7 +158,7 @@ func (w *writer) elements(v value, s *model.Schema) []jen.Code {
 	deep := (v.typ.Name == "" || v.self) && !s.Opaque
 	switch v.typ.Form {
 	case model.Slice:
-		if schema.IsBytes(v.typ) {
+		if v.typ.IsBytes() {
 			return nil
 		}
 		return slices.Concat(w.items(v, s, deep), w.selected(v, s), w.elementUnions(v, s))

@@ -5,23 +5,7 @@ import (
 	"strconv"
 
 	"apigen.dev/generator/model"
-	"apigen.dev/generator/schema"
 )
-
-// limits returns the least and the greatest value of a type of whole numbers; ok is false for other types.
-func limits(basic string) (least, most *big.Int, ok bool) {
-	row := schema.Basics[basic]
-	if row.JSON != schema.Integer {
-		return nil, nil, false
-	}
-	power := func(n int) *big.Int { return new(big.Int).Lsh(big.NewInt(1), uint(n)) }
-	one := big.NewInt(1)
-	if row.Unsigned {
-		return new(big.Int), power(row.Size).Sub(power(row.Size), one), true
-	}
-	half := power(row.Size - 1)
-	return new(big.Int).Neg(half), half.Sub(power(row.Size-1), one), true
-}
 
 // number returns a literal that Go and people read alike: 10, not 1e1.
 func number(text string) string {
@@ -46,7 +30,7 @@ func integral(text string) bool {
 // vacuous reports whether a bound excludes no value of the type, or is no value of it, which the compiler would not
 // compare with one.
 func vacuous(r *model.Rule, t *model.Type) bool {
-	least, most, ok := limits(t.Basic)
+	least, most, ok := model.IntegerLimits(t.Basic)
 	bound, parsed := new(big.Int).SetString(number(r.Text), 10)
 	if !ok || !parsed {
 		return false

@@ -2,13 +2,11 @@ package validation
 
 import (
 	"github.com/dave/jennifer/jen"
-
-	"apigen.dev/generator/schema"
 )
 
 // length returns the number of characters of the value's JSON.
 func (w *writer) length(v value) *jen.Statement {
-	if schema.IsBytes(v.typ) {
+	if v.typ.IsBytes() {
 		return w.file.Qual("encoding/base64", "StdEncoding").Dot("EncodedLen").Call(jen.Len(v.place.Value()))
 	}
 	return w.file.Qual("unicode/utf8", "RuneCountInString").Call(w.string(v))

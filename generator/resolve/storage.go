@@ -15,11 +15,7 @@ var (
 
 // verbs decides how a kind without storage is served.
 func (b *groupBuilder) verbs(r *model.Resource) {
-	virtual := false
-	for _, rv := range r.Versions {
-		virtual = virtual || rv.Type.Kind.Virtual
-	}
-	if !virtual {
+	if !slices.ContainsFunc(r.Versions, func(rv model.ResourceVersion) bool { return rv.Type.Kind.Virtual }) {
 		return
 	}
 	r.Status = false
@@ -42,4 +38,22 @@ func (b *groupBuilder) verbs(r *model.Resource) {
 	}
 	slices.Sort(r.Verbs)
 	r.Verbs = slices.Compact(r.Verbs)
+}
+
+// resolveStoragePrefix decides where a resource's keys are. A prefix of any version holds for all versions.
+func (b *groupBuilder) resolveStoragePrefix(r *model.Resource) {
+	for _, rv := range r.Versions {
+		k := rv.Type.Kind
+		switch {
+		case k.StoragePrefix == "":
+		case k.Virtual || r.Virtual():
+			b.errorf(k.StoragePrefixPos, "marker \"+apigen:storagePrefix\" says where %s is stored, and nothing is "+
+				"stored of it", r.Kind)
+		case r.StoragePrefix != "" && r.StoragePrefix != k.StoragePrefix:
+			b.errorf(k.StoragePrefixPos, "kind %s is stored below %s here, but below %s in another version: all "+
+				"versions share their keys", r.Kind, k.StoragePrefix, r.StoragePrefix)
+		default:
+			r.StoragePrefix = k.StoragePrefix
+		}
+	}
 }
