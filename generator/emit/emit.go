@@ -36,9 +36,3 @@ type Emitter struct {
 	// Remarks returns what the product leaves out by its nature, for users who ask. Nil where the emitter has none.
 	Remarks func(*plan.Plan) []diag.Error
 }
-
-// Error is a fault in the input, at a position.
-type Error = diag.Error
-
-// Errors are all the faults of a run.
-type Errors = diag.Errors

@@ -14,6 +14,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
@@ -33,7 +34,7 @@ func Emitter() emit.Emitter {
 
 // Emit returns the documents of all marked packages.
 func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs emit.Errors
+	var errs diag.Errors
 	var files []emit.File
 	taken := map[string]*model.Package{}
 	for _, pkg := range p.Packages {
@@ -58,7 +59,7 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 	return files, nil
 }
 
-func emitPackage(p *model.Program, pkg *model.Package, errs *emit.Errors) ([]emit.File, error) {
+func emitPackage(p *model.Program, pkg *model.Package, errs *diag.Errors) ([]emit.File, error) {
 	var files []emit.File
 	b := newBuilder(pkg.EmbeddedMetadata, errs)
 	for _, r := range resourcesBelow(p, pkg) {

@@ -17,6 +17,7 @@ import (
 	"encoding/json"
 	"strings"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
@@ -42,7 +43,7 @@ func owns(base string) bool {
 
 // Emit returns the documents of all groups that have wiring, and for each group a file that embeds them.
 func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs emit.Errors
+	var errs diag.Errors
 	var files []emit.File
 	for _, g := range p.WiredGroups() {
 		documents, err := groupDocuments(p.Program, g, &errs)
@@ -77,7 +78,7 @@ type embedded struct {
 }
 
 // groupDocuments returns the documents of the versions, and after them the group's.
-func groupDocuments(p *model.Program, g *model.Group, errs *emit.Errors) ([]embedded, error) {
+func groupDocuments(p *model.Program, g *model.Group, errs *diag.Errors) ([]embedded, error) {
 	var documents []embedded
 	for _, v := range g.ServedVersions() {
 		content, err := encode(document(p, g, v, errs))
@@ -111,7 +112,7 @@ func encode(doc object) ([]byte, error) {
 type object = map[string]any
 
 // document returns the whole document of one version.
-func document(p *model.Program, g *model.Group, v *model.Version, errs *emit.Errors) object {
+func document(p *model.Program, g *model.Group, v *model.Version, errs *diag.Errors) object {
 	b := newBuilder(p, g, v, errs)
 	paths := b.paths()
 	return object{

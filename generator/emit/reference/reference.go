@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
@@ -26,7 +27,7 @@ func Emitter() emit.Emitter {
 
 // Emit returns the pages of all marked packages.
 func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs emit.Errors
+	var errs diag.Errors
 	var files []emit.File
 	taken := map[string]*model.Package{}
 	for _, pkg := range p.Packages {
