@@ -24,20 +24,24 @@ type Patch[T api.Object] struct {
 	validation string
 }
 
-// ReadPatch reads a patch of the version.
+// ReadPatch reads a patch of the version. The patch is nil where there is an error.
 func (v *Served[T]) ReadPatch(kind api.PatchType, body api.Body) (*Patch[T], error) {
-	p := &Patch[T]{version: v, validation: body.Validation}
+	read, strict, err := v.readPatch(kind, body)
+	if err != nil {
+		return nil, err
+	}
+	return &Patch[T]{version: v, patch: read, strict: strict, validation: body.Validation}, nil
+}
+
+func (v *Served[T]) readPatch(kind api.PatchType, body api.Body) (patch.Patch, []error, error) {
 	if kind != api.StrategicPatch {
-		var err error
-		p.patch, p.strict, err = patch.New(kind, body)
-		return p, err
+		return patch.New(kind, body)
 	}
 	meta, err := v.codec.merging()
 	if err != nil {
-		return nil, apierrors.NewInternalError(err)
+		return nil, nil, apierrors.NewInternalError(err)
 	}
-	p.patch, p.strict, err = patch.NewStrategic(body.Data, meta, body.Validation == metav1.FieldValidationIgnore)
-	return p, err
+	return patch.NewStrategic(body.Data, meta, body.Validation == metav1.FieldValidationIgnore)
 }
 
 // Apply patches an object in JSON, and decodes the result into hub. Where match isn't nil, it may refuse the new

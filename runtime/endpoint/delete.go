@@ -22,9 +22,9 @@ import (
 // delete deletes an object, and answers with a Status, or with the object if its kind asks for that. An object that
 // waits for finalizers or its grace period is only marked, and delete answers with the object.
 func (req *resourceRequest) delete() error {
-	media, form, err := req.negotiate(negotiation.ObjectTransform)
-	if err != nil {
-		return err
+	media, form, notAcceptable := req.negotiate(negotiation.ObjectTransform)
+	if notAcceptable != nil && !req.misfits(notAcceptable) {
+		return notAcceptable
 	}
 	options, err := req.deleteOptions()
 	if err != nil {
@@ -35,11 +35,17 @@ func (req *resourceRequest) delete() error {
 			return err
 		}
 	}
+	if notAcceptable != nil {
+		options.DryRun = []string{metav1.DryRunAll} // see refuse
+	}
 	ctx, cancel := context.WithTimeout(req.writeContext(len(options.DryRun) > 0), maxWriteTime)
 	defer cancel()
 	deletion, err := req.handle.Delete(ctx, req.namespace, req.requestInfo.Name, apiDeleteOptions(options, form))
 	if err != nil {
 		return err
+	}
+	if notAcceptable != nil {
+		return notAcceptable
 	}
 	code := http.StatusOK
 	//nolint:staticcheck // clients still send the deprecated option
@@ -64,9 +70,9 @@ func (req *resourceRequest) delete() error {
 
 // deleteCollection deletes the objects that the selectors select, and answers with a list of them.
 func (req *resourceRequest) deleteCollection() error {
-	media, form, err := req.negotiate(negotiation.ListTransform)
-	if err != nil {
-		return err
+	media, form, notAcceptable := req.negotiate(negotiation.ListTransform)
+	if notAcceptable != nil && !req.misfits(notAcceptable) {
+		return notAcceptable
 	}
 	list, err := req.listOptions()
 	if err != nil {
@@ -81,12 +87,18 @@ func (req *resourceRequest) deleteCollection() error {
 			field.NewPath("ignoreStoreReadErrorWithClusterBreakingPotential"), true,
 			"is not allowed with DELETECOLLECTION, try again after removing the option")})
 	}
+	if notAcceptable != nil {
+		options.DryRun = []string{metav1.DryRunAll} // see refuse
+	}
 	ctx := req.writeContext(len(options.DryRun) > 0)
 	page, err := req.handle.DeleteCollection(ctx, req.namespace, apiDeleteOptions(options, form), apiListOptions(list))
 	if err != nil {
 		return err
 	}
 	defer page.Close()
+	if notAcceptable != nil {
+		return notAcceptable
+	}
 	req.writePage(media, form, page)
 	return nil
 }

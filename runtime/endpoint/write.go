@@ -51,9 +51,9 @@ func (req *resourceRequest) update() error {
 func (req *resourceRequest) write(
 	allow negotiation.AllowTransform, read func(api.Form) (api.WriteOptions, string, error), do change,
 ) error {
-	media, form, err := req.negotiate(allow)
-	if err != nil {
-		return err
+	media, form, notAcceptable := req.negotiate(allow)
+	if notAcceptable != nil && !req.misfits(notAcceptable) {
+		return notAcceptable
 	}
 	format, err := req.inputFormat()
 	if err != nil {
@@ -67,7 +67,22 @@ func (req *resourceRequest) write(
 	if err != nil {
 		return err
 	}
+	if notAcceptable != nil {
+		options.DryRun, do = true, refuse(do, notAcceptable)
+	}
 	return req.answer(media, req.body(format, data, validation), options, warnings, do)
+}
+
+// refuse returns a change that makes a dry run of do, and then fails with notAcceptable. The server doesn't write if it
+// can't give the answer, but an error of the write comes first, as in kube-apiserver.
+func refuse(do change, notAcceptable error) change {
+	return func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
+		result, err := do(ctx, body, options)
+		if err == nil {
+			err = notAcceptable
+		}
+		return api.Result{Warnings: result.Warnings}, err
+	}
 }
 
 // answer calls do with a body. It answers 201 with an object that do created, and else 200.
@@ -108,9 +123,9 @@ func (req *resourceRequest) patch() error {
 	if err != nil {
 		return err
 	}
-	media, form, err := req.negotiate(negotiation.ObjectTransform)
-	if err != nil {
-		return err
+	media, form, notAcceptable := req.negotiate(negotiation.ObjectTransform)
+	if notAcceptable != nil && !req.misfits(notAcceptable) {
+		return notAcceptable
 	}
 	options, validation, err := req.patchOptions(kind, form)
 	if err != nil {
@@ -120,15 +135,18 @@ func (req *resourceRequest) patch() error {
 	if err != nil {
 		return err
 	}
+	do := func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
+		name, subresource := req.requestInfo.Name, req.requestInfo.Subresource
+		if req.extension != nil {
+			return req.extension.handle.Patch(ctx, req.namespace, name, kind, body, options)
+		}
+		return req.handle.Patch(ctx, req.namespace, name, subresource, kind, body, options)
+	}
+	if notAcceptable != nil {
+		options.DryRun, do = true, refuse(do, notAcceptable)
+	}
 	body := api.Body{Version: req.version.Name, Data: data, Validation: validation}
-	return req.answer(media, body, options, warnings,
-		func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
-			name, subresource := req.requestInfo.Name, req.requestInfo.Subresource
-			if req.extension != nil {
-				return req.extension.handle.Patch(ctx, req.namespace, name, kind, body, options)
-			}
-			return req.handle.Patch(ctx, req.namespace, name, subresource, kind, body, options)
-		})
+	return req.answer(media, body, options, warnings, do)
 }
 
 // readPatch reads a patch, and converts it to JSON. An apply patch is YAML, of which JSON is a part, or CBOR.

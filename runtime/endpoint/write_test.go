@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -319,5 +320,50 @@ func TestRefusedDeleteOptions(t *testing.T) {
 		if w := do(a, "DELETE", c.path, c.body); w.Code != c.code || fakes[0].asked != "" {
 			t.Errorf("%s %s: %d %s", c.path, c.body, w.Code, w.Body)
 		}
+	}
+}
+
+// TestErrorsOfWritesComeBeforeNotAcceptable: a write whose answer can't be given isn't made, but an error that it meets
+// is the answer.
+func TestErrorsOfWritesComeBeforeNotAcceptable(t *testing.T) {
+	const (
+		ofList = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
+		ofOne  = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
+		patch  = "application/merge-patch+json"
+	)
+	failures := map[error]int{
+		nil: 406,
+		apierrors.NewNotFound(widgets.GroupResource(), "a"):                      404,
+		apierrors.NewAlreadyExists(widgets.GroupResource(), "a"):                 409,
+		apierrors.NewConflict(widgets.GroupResource(), "a", errors.New("older")): 409,
+	}
+	for name, c := range map[string]struct{ method, path, accept, contentType, body string }{
+		"create":              {"POST", collectionPath, ofList, "application/json", "{}"},
+		"update":              {"PUT", itemPath, ofList, "application/json", "{}"},
+		"update of a part":    {"PUT", itemPath + "/status", ofList, "application/json", "{}"},
+		"patch":               {"PATCH", itemPath, ofList, patch, "{}"},
+		"delete":              {"DELETE", itemPath, ofList, "application/json", ""},
+		"delete a collection": {"DELETE", collectionPath, ofOne, "application/json", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for fail, code := range failures {
+				a, fakes := serve(t, widgets)
+				fakes[0].fail = fail
+				w := do(a, c.method, c.path, c.body, "Accept", c.accept, "Content-Type", c.contentType)
+				dry := fakes[0].write.DryRun || fakes[0].remove.DryRun
+				if w.Code != code || !dry || fakes[0].openPages != 0 {
+					t.Errorf("%v: %d, asked %q, a dry run: %t: %s", fail, w.Code, fakes[0].asked, dry, w.Body)
+				}
+			}
+			a, fakes := serve(t, widgets)
+			w := do(a, c.method, c.path+"?dryRun=None", c.body, "Accept", c.accept, "Content-Type", c.contentType)
+			if fakes[0].asked != "" || w.Code != 400 && w.Code != 422 {
+				t.Errorf("bad options: %d, asked %q: %s", w.Code, fakes[0].asked, w.Body)
+			}
+			w = do(a, c.method, c.path, c.body, "Accept", "text/plain", "Content-Type", c.contentType)
+			if fakes[0].asked != "" || w.Code != 406 {
+				t.Errorf("text: %d, asked %q: %s", w.Code, fakes[0].asked, w.Body)
+			}
+		})
 	}
 }

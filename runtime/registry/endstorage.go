@@ -146,9 +146,6 @@ func (e *storageEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Renditio
 		return api.Rendition{}, err
 	}
 	dryRun := a.options.DryRun
-	if store.IsVersioned(a.obj) && !dryRun {
-		return api.Rendition{}, store.VersionOnCreate()
-	}
 	out, err := e.store.Create(ctx, key, a.obj, store.CreateOptions{Data: a.plan.Data, DryRun: dryRun})
 	if err != nil {
 		return api.Rendition{}, e.store.Status(err, createVerb, name)

@@ -26,7 +26,7 @@ type fieldsOf[T api.Object] struct {
 	selectable []api.SelectableField[T]
 }
 
-// Field implements fielded.
+// Field implements store.Fields.
 func (f fieldsOf[T]) Field(i int) string {
 	switch {
 	case i == store.NameField:

@@ -11,6 +11,7 @@ import (
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // stalling is a backend whose watches tell nothing while they are stalled.
@@ -85,6 +86,15 @@ func TestStaleCacheIsNotBelieved(t *testing.T) {
 		}
 		if w, err := b.patch("changed", "", `{"spec":{"color":"red"}}`); err != nil || w.Spec.Size != 6 {
 			t.Errorf("%+v %v", w, err)
+		}
+		// A patch that can't be read is refused for each state that it is tried against.
+		for _, kind := range []api.PatchType{api.JSONPatch, api.MergePatch, api.StrategicPatch} {
+			if _, err := other.patch("changed", "", `{"spec":{"notes":{"`+string(kind[12])+`":"x"}}}`); err != nil {
+				t.Fatal(err)
+			}
+			body := api.Body{Version: "v1", Data: []byte(`{"a":`)}
+			_, err := b.Patch(b.ctx(), "ns", "changed", "", kind, body, api.WriteOptions{Form: v1})
+			wantStatus(t, err, 400, metav1.StatusReasonBadRequest, "")
 		}
 	})
 }

@@ -27,8 +27,8 @@ func (s *Store[T]) Create(ctx context.Context, key string, obj T, opts CreateOpt
 	if err != nil {
 		return Outcome{}, err
 	}
-	if IsVersioned(obj) && !opts.DryRun {
-		return Outcome{}, VersionOnCreate()
+	if isVersioned(obj) && !opts.DryRun {
+		return Outcome{}, apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
 	}
 	data := opts.Data
 	if data == nil {
@@ -43,15 +43,10 @@ func (s *Store[T]) Create(ctx context.Context, key string, obj T, opts CreateOpt
 	return Outcome{Data: data, Revision: revision, Created: true}, nil
 }
 
-// IsVersioned tells whether an object has a resourceVersion other than 0.
-func IsVersioned(obj api.Object) bool {
+// isVersioned tells whether an object has a resourceVersion other than 0.
+func isVersioned(obj api.Object) bool {
 	version := obj.GetResourceVersion()
 	return version != "" && version != "0"
-}
-
-// VersionOnCreate returns the error for a new object that has a resourceVersion.
-func VersionOnCreate() error {
-	return apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
 }
 
 // insert writes an object that must be absent.

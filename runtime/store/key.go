@@ -9,23 +9,41 @@ import (
 // Prefix returns the prefix of all keys: "/pods/".
 func (s *Store[T]) Prefix() string { return s.root }
 
-// key checks a key, or a prefix of keys, and returns it as the backend has it.
+// key checks a key, or a prefix of keys, and returns it as the backend has it. Every read and write calls it, so it
+// checks only what follows the resource's prefix, whose own segments New has checked.
 func (s *Store[T]) key(key string) (string, error) {
 	relative := strings.TrimPrefix(key, "/")
-	for part := range strings.SplitSeq(strings.TrimSuffix(relative, "/"), "/") {
-		if part == "" || part == "." || part == ".." {
-			return "", fmt.Errorf("invalid key: %q", key)
-		}
-	}
 	own := s.root[1:]
 	below, ok := strings.CutPrefix(relative, own)
-	if !ok && relative != strings.TrimSuffix(own, "/") {
+	if !ok && relative == own[:len(own)-1] {
+		below, ok = "", true
+	}
+	switch {
+	case ok && (below == "" || hasSegments(below)):
+		return s.prefix + below, nil
+	case !ok && hasSegments(relative):
 		return "", fmt.Errorf("invalid key: %q lacks resource prefix: %q", key, s.config.ResourcePrefix)
 	}
-	if !ok {
-		below = ""
+	return "", fmt.Errorf("invalid key: %q", key)
+}
+
+// hasSegments tells whether a path, which may end in a slash, has neither empty segments nor dots as segments.
+func hasSegments(path string) bool {
+	path = strings.TrimSuffix(path, "/")
+	for {
+		end := strings.IndexByte(path, '/')
+		segment := path
+		if end >= 0 {
+			segment = path[:end]
+		}
+		if segment == "" || segment == "." || segment == ".." {
+			return false
+		}
+		if end < 0 {
+			return true
+		}
+		path = path[end+1:]
 	}
-	return s.prefix + below, nil
 }
 
 // listPrefix is key for the keys below a key.
