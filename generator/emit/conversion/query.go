@@ -3,6 +3,7 @@ package conversion
 import (
 	"github.com/dave/jennifer/jen"
 
+	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/plan"
 )
 
@@ -13,23 +14,23 @@ func (w *writer) query(q *plan.QueryConversion) {
 	var body []jen.Code
 	for _, p := range q.Parameters {
 		query := jen.Map(jen.String()).Index().String().Parens(jen.Op("*").Id("in")).Index(jen.Lit(p.Field.JSON))
-		target := fieldOf(p.Path, p.Field.Name)
+		target := gocode.Variable(p.Path).Field(p.Field.Name)
 		body = append(body, jen.If(
 			jen.List(jen.Id("values"), jen.Id("ok")).Op(":=").Add(query),
 			jen.Id("ok").Op("&&").Len(jen.Id("values")).Op(">").Lit(0),
-		).Block(w.parameter(p, target)...).Else().Block(target.value().Op("=").Add(w.zero(p.Field.Type))))
+		).Block(w.parameter(p, target)...).Else().Block(target.Value().Op("=").Add(w.zero(p.Field.Type))))
 	}
 	w.pair(q.Pair.Function(), q.Pair, q.ByHand, append(body, jen.Return(jen.Nil())))
 }
 
 // parameter sets a field from the values of its parameter.
-func (w *writer) parameter(p plan.Parameter, target place) []jen.Code {
+func (w *writer) parameter(p plan.Parameter, target gocode.Place) []jen.Code {
 	if !p.First {
-		return w.move(p.Move, local("values"), target)
+		return w.move(p.Move, gocode.Variable("values"), target)
 	}
 	first := jen.Id("values").Index(jen.Lit(0))
 	if p.Field.Type.Package != nil {
 		first = w.file.Type(p.Field.Type).Call(first)
 	}
-	return one(target.value().Op("=").Add(first))
+	return one(target.Value().Op("=").Add(first))
 }

@@ -69,7 +69,7 @@ func (w *writer) signature(name string, p plan.Pair) *jen.Statement {
 func (w *writer) body(c *plan.Conversion) []jen.Code {
 	var body []jen.Code
 	if c.Cast {
-		body = one(w.cast(c.Pair, variable("in"), variable("out")))
+		body = one(w.cast(c.Pair, gocode.Pointee("in"), gocode.Pointee("out")))
 	} else {
 		body = w.fields(c.Fields)
 	}
@@ -90,17 +90,17 @@ func (w *writer) fields(fields []*plan.FieldMove) []jen.Code {
 		case plan.Carried:
 			body = append(body, jen.Comment("in."+f.Field.Name+" travels in an annotation"))
 		case plan.Moved:
-			body = append(body, w.move(f.Move, fieldOf("in", f.Field.Name), fieldOf("out", f.To.Name))...)
+			body = append(body, w.move(f.Move, gocode.Variable("in").Field(f.Field.Name), gocode.Variable("out").Field(f.To.Name))...)
 		}
 	}
 	return body
 }
 
 // move converts what is at one place into the other. No code at all means that nothing is to be done there.
-func (w *writer) move(m *plan.Move, from, to place) []jen.Code {
+func (w *writer) move(m *plan.Move, from, to gocode.Place) []jen.Code {
 	switch m.Kind {
 	case plan.Assign:
-		return one(to.value().Op("=").Add(from.value()))
+		return one(to.Value().Op("=").Add(from.Value()))
 	case plan.Cast:
 		return one(w.cast(m.Pair, from, to))
 	case plan.Call:
@@ -133,50 +133,55 @@ func (w *writer) move(m *plan.Move, from, to place) []jen.Code {
 	return nil
 }
 
+// shadow begins a block in which in and out point at the two places.
+func shadow(from, to gocode.Place) jen.Code {
+	return jen.List(jen.Id("in"), jen.Id("out")).Op(":=").List(from.Address(), to.Address())
+}
+
 func one(c jen.Code) []jen.Code { return []jen.Code{c} }
 
 // call calls a conversion function.
-func call(fn jen.Code, from, to place) []jen.Code {
+func call(fn jen.Code, from, to gocode.Place) []jen.Code {
 	return one(jen.If(
-		jen.Err().Op(":=").Add(fn).Call(from.addr(), to.addr(), jen.Id("s")),
+		jen.Err().Op(":=").Add(fn).Call(from.Address(), to.Address(), jen.Id("s")),
 		jen.Err().Op("!=").Nil(),
 	).Block(jen.Return(jen.Err())))
 }
 
 // cast takes the value for one of the other type: by a conversion of Go's where there is one, through unsafe.Pointer
 // where only the layout is known to be the same.
-func (w *writer) cast(p plan.Pair, from, to place) jen.Code {
+func (w *writer) cast(p plan.Pair, from, to gocode.Place) jen.Code {
 	target := w.file.Type(p.Out)
 	if plan.Convertible(p.In, p.Out) {
 		if p.Out.Package == nil && p.Out.Form == model.Pointer {
 			target = jen.Parens(target)
 		}
-		return to.value().Op("=").Add(target).Call(from.value())
+		return to.Value().Op("=").Add(target).Call(from.Value())
 	}
-	pointer := w.file.Qual("unsafe", "Pointer").Call(from.addr())
-	return to.value().Op("=").Op("*").Parens(jen.Op("*").Add(target)).Call(pointer)
+	pointer := w.file.Qual("unsafe", "Pointer").Call(from.Address())
+	return to.Value().Op("=").Op("*").Parens(jen.Op("*").Add(target)).Call(pointer)
 }
 
 // number converts between types over different predeclared ones. A narrower integer is checked when it is converted.
-func (w *writer) number(m *plan.Move, from, to place) []jen.Code {
-	assign := to.value().Op("=").Add(w.file.Type(m.Out)).Call(from.value())
+func (w *writer) number(m *plan.Move, from, to gocode.Place) []jen.Code {
+	assign := to.Value().Op("=").Add(w.file.Type(m.Out)).Call(from.Value())
 	if !m.Checked {
 		return one(assign)
 	}
-	back := w.file.Type(m.In).Call(to.value()).Op("!=").Add(from.value())
+	back := w.file.Type(m.In).Call(to.Value()).Op("!=").Add(from.Value())
 	fail := jen.Return(w.file.Qual("fmt", "Errorf").Call(
-		jen.Lit(m.Where+": %d does not fit "+plan.Text(m.Out, nil)), from.value()))
+		jen.Lit(m.Where+": %d does not fit "+plan.Text(m.Out, nil)), from.Value()))
 	return []jen.Code{assign, jen.If(back).Block(fail)}
 }
 
 // orNil runs the code where the place is not nil, with in and out pointing at the two places.
-func orNil(from, to place, code ...jen.Code) []jen.Code {
-	return one(jen.If(from.value().Op("!=").Nil()).Block(append(one(shadow(from, to)), code...)...).Else().
-		Block(to.value().Op("=").Nil()))
+func orNil(from, to gocode.Place, code ...jen.Code) []jen.Code {
+	return one(jen.If(from.Value().Op("!=").Nil()).Block(append(one(shadow(from, to)), code...)...).Else().
+		Block(to.Value().Op("=").Nil()))
 }
 
-func (w *writer) pointer(m *plan.Move, from, to place) []jen.Code {
-	code := w.move(m.Elem, variable("in").deref(), variable("out").deref())
+func (w *writer) pointer(m *plan.Move, from, to gocode.Place) []jen.Code {
+	code := w.move(m.Elem, gocode.Pointee("in").Deref(), gocode.Pointee("out").Deref())
 	if len(code) == 0 {
 		return nil
 	}
@@ -185,18 +190,18 @@ func (w *writer) pointer(m *plan.Move, from, to place) []jen.Code {
 }
 
 // fromPointer: nil becomes the zero value.
-func (w *writer) fromPointer(m *plan.Move, from, to place) []jen.Code {
-	code := w.move(m.Elem, variable("in").deref(), variable("out"))
+func (w *writer) fromPointer(m *plan.Move, from, to gocode.Place) []jen.Code {
+	code := w.move(m.Elem, gocode.Pointee("in").Deref(), gocode.Pointee("out"))
 	if m.Fails() || len(code) == 0 {
 		return nil
 	}
-	zero := to.value().Op("=").Add(w.zero(m.Out))
-	return one(jen.If(from.value().Op("!=").Nil()).Block(append(one(shadow(from, to)), code...)...).Else().Block(zero))
+	zero := to.Value().Op("=").Add(w.zero(m.Out))
+	return one(jen.If(from.Value().Op("!=").Nil()).Block(append(one(shadow(from, to)), code...)...).Else().Block(zero))
 }
 
 // toPointer: a value, zero or not, becomes a pointer to one.
-func (w *writer) toPointer(m *plan.Move, from, to place) []jen.Code {
-	code := w.move(m.Elem, variable("in"), variable("out").deref())
+func (w *writer) toPointer(m *plan.Move, from, to gocode.Place) []jen.Code {
+	code := w.move(m.Elem, gocode.Pointee("in"), gocode.Pointee("out").Deref())
 	if m.Fails() || len(code) == 0 {
 		return nil
 	}
@@ -205,8 +210,8 @@ func (w *writer) toPointer(m *plan.Move, from, to place) []jen.Code {
 }
 
 // list converts the elements of a slice or an array.
-func (w *writer) list(m *plan.Move, from, to place) []jen.Code {
-	code := w.move(m.Elem, element("in"), element("out"))
+func (w *writer) list(m *plan.Move, from, to gocode.Place) []jen.Code {
+	code := w.move(m.Elem, gocode.Pointee("in").Index("i"), gocode.Pointee("out").Index("i"))
 	if len(code) == 0 {
 		return nil
 	}
@@ -218,7 +223,7 @@ func (w *writer) list(m *plan.Move, from, to place) []jen.Code {
 	return orNil(from, to, alloc, loop)
 }
 
-func (w *writer) mapping(m *plan.Move, from, to place) []jen.Code {
+func (w *writer) mapping(m *plan.Move, from, to gocode.Place) []jen.Code {
 	if m.Keys != nil {
 		return nil
 	}
@@ -226,7 +231,7 @@ func (w *writer) mapping(m *plan.Move, from, to place) []jen.Code {
 	if !plan.Identical(m.In.Key, m.Out.Key) {
 		key = w.file.Type(m.Out.Key).Call(key)
 	}
-	code := w.move(m.Elem, local("val"), variable("newVal"))
+	code := w.move(m.Elem, gocode.Variable("val"), gocode.Pointee("newVal"))
 	if len(code) == 0 {
 		return nil
 	}
