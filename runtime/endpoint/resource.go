@@ -92,8 +92,8 @@ func (req *resourceRequest) negotiate(allow negotiation.AllowTransform) (negotia
 	return media, form, err
 }
 
-// misfits tells whether a request is not acceptable only because the client asks for a form of another answer: a list of
-// one object, say, or a watch in YAML. kube-apiserver refuses such a request when it has the answer, so that other
+// misfits tells whether a request is not acceptable only because the client asks for a form of another answer: a list
+// of one object, say, or a watch in YAML. kube-apiserver refuses such a request when it has the answer, so that other
 // errors come first.
 func (req *resourceRequest) misfits(err error) bool {
 	if err == nil || !apierrors.IsNotAcceptable(err) {
