@@ -90,7 +90,8 @@ func (w *writer) fields(fields []*plan.FieldMove) []jen.Code {
 		case plan.Carried:
 			body = append(body, jen.Comment("in."+f.Field.Name+" travels in an annotation"))
 		case plan.Moved:
-			body = append(body, w.move(f.Move, gocode.Variable("in").Field(f.Field.Name), gocode.Variable("out").Field(f.To.Name))...)
+			from, to := gocode.Variable("in").Field(f.Field.Name), gocode.Variable("out").Field(f.To.Name)
+			body = append(body, w.move(f.Move, from, to)...)
 		}
 	}
 	return body
@@ -181,7 +182,7 @@ func orNil(from, to gocode.Place, code ...jen.Code) []jen.Code {
 }
 
 func (w *writer) pointer(m *plan.Move, from, to gocode.Place) []jen.Code {
-	code := w.move(m.Elem, gocode.Pointee("in").Deref(), gocode.Pointee("out").Deref())
+	code := w.move(m.Elem, gocode.Pointee("*in"), gocode.Pointee("*out"))
 	if len(code) == 0 {
 		return nil
 	}
@@ -191,7 +192,7 @@ func (w *writer) pointer(m *plan.Move, from, to gocode.Place) []jen.Code {
 
 // fromPointer: nil becomes the zero value.
 func (w *writer) fromPointer(m *plan.Move, from, to gocode.Place) []jen.Code {
-	code := w.move(m.Elem, gocode.Pointee("in").Deref(), gocode.Pointee("out"))
+	code := w.move(m.Elem, gocode.Pointee("*in"), gocode.Pointee("out"))
 	if m.Fails() || len(code) == 0 {
 		return nil
 	}
@@ -201,7 +202,7 @@ func (w *writer) fromPointer(m *plan.Move, from, to gocode.Place) []jen.Code {
 
 // toPointer: a value, zero or not, becomes a pointer to one.
 func (w *writer) toPointer(m *plan.Move, from, to gocode.Place) []jen.Code {
-	code := w.move(m.Elem, gocode.Pointee("in"), gocode.Pointee("out").Deref())
+	code := w.move(m.Elem, gocode.Pointee("in"), gocode.Pointee("*out"))
 	if m.Fails() || len(code) == 0 {
 		return nil
 	}

@@ -1,72 +1,62 @@
 package gocode
 
-import (
-	"strings"
-
-	"github.com/dave/jennifer/jen"
-)
+import "github.com/dave/jennifer/jen"
 
 // Place is an operand of emitted code that is read or written: a variable, a field of it, or what a pointer points to.
 // Places are values: none changes once it is made, and each may be used many times.
 type Place struct {
 	code *jen.Statement
-	// stars counts the pointers to follow from the code to the place.
-	stars int
+	// pointee: code is the pointer, and the place is what it points to.
+	pointee bool
 }
 
 // Variable is the variable of that name.
 func Variable(name string) Place { return Place{code: jen.Id(name)} }
 
-// Pointee is what the pointer variable of that name points to.
-func Pointee(name string) Place { return Place{code: jen.Id(name), stars: 1} }
+// Pointee is what the pointer of that name points to: a variable, or *variable where that holds a pointer.
+func Pointee(name string) Place { return Place{code: jen.Id(name), pointee: true} }
 
 // Value is the place as an expression, which can be assigned to, too.
-func (p Place) Value() *jen.Statement { return p.follow(p.stars) }
-
-// follow returns what a number of pointers lead to.
-func (p Place) follow(stars int) *jen.Statement {
-	if stars == 0 {
-		return jen.Add(p.code)
+func (p Place) Value() *jen.Statement {
+	if p.pointee {
+		return jen.Op("*").Add(p.code)
 	}
-	return jen.Op(strings.Repeat("*", stars)).Add(p.code)
+	return jen.Add(p.code)
 }
 
-// operand is the value where something follows it: an index, a selector. Stars bind less than those.
-func (p Place) operand(stars int) *jen.Statement {
-	if stars == 0 {
-		return p.follow(0)
+// operand is the value where something follows it: an index, a second star.
+func (p Place) operand() *jen.Statement {
+	if p.pointee {
+		return jen.Parens(p.Value())
 	}
-	return jen.Parens(p.follow(stars))
+	return p.Value()
 }
-
-// selectable is the operand of a selector, which follows one pointer by itself.
-func (p Place) selectable() *jen.Statement { return p.operand(max(p.stars-1, 0)) }
 
 // Address is a pointer to the place.
 func (p Place) Address() *jen.Statement {
-	if p.stars > 0 {
-		return p.follow(p.stars - 1)
+	if p.pointee {
+		return jen.Add(p.code)
 	}
 	return jen.Op("&").Add(p.code)
 }
 
 // Field is a field of the struct in the place.
-func (p Place) Field(name string) Place { return Place{code: p.selectable().Dot(name)} }
+func (p Place) Field(name string) Place { return Place{code: jen.Add(p.code).Dot(name)} }
 
 // Call calls a method of the value in the place.
 func (p Place) Call(method string, args ...jen.Code) *jen.Statement {
-	return p.selectable().Dot(method).Call(args...)
+	return jen.Add(p.code).Dot(method).Call(args...)
 }
 
 // Index is an element of the slice, array or map in the place, by the variable that holds the index.
-func (p Place) Index(by string) Place { return Place{code: p.operand(p.stars).Index(jen.Id(by))} }
+func (p Place) Index(by string) Place { return Place{code: p.operand().Index(jen.Id(by))} }
 
 // Deref is what the pointer in the place points to.
-func (p Place) Deref() Place { return Place{code: p.code, stars: p.stars + 1} }
+func (p Place) Deref() Place { return Place{code: p.operand(), pointee: true} }
 
 // Starred is what the pointer in the place points to, with the star written out: Go calls no methods through a pointer
 // of a named type.
-func (p Place) Starred() Place { return Place{code: p.Deref().operand(p.stars + 1)} }
+func (p Place) Starred() Place { return Place{code: jen.Parens(jen.Op("*").Add(p.operand()))} }
 
 // Set assigns to the place.
 func (p Place) Set(value jen.Code) *jen.Statement { return p.Value().Op("=").Add(value) }
