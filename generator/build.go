@@ -184,8 +184,8 @@ func (b *build) generate(ctx context.Context) error {
 	}
 	b.progress("verifying")
 	warnings, err := verify.Check(ctx, b.loaded.Universe, verify.Plan{
-		Files: b.files, Aside: b.emitAside(), Partial: len(b.Only) > 0,
-		Gone: func(path string) bool { return leftOver[path] },
+		Files: b.files, Unwritten: b.emitUnwritten(), Partial: len(b.Only) > 0,
+		Removed: func(path string) bool { return leftOver[path] },
 	})
 	if err != nil {
 		return withPeers(p, err)

@@ -61,10 +61,10 @@ func addNew(faults, more diag.Errors) diag.Errors {
 
 func pathOf(f emit.File) string { return filepath.Join(f.Dir, f.Name) }
 
-// emitAside returns the files of the user's packages that this run only looks at. They are not written, but what is
+// emitUnwritten returns the files of the user's packages that this run only looks at. They are not written, but what is
 // written may need them: a package can be generated before those that it depends on, in any order. Where they differ
 // from the disk, users are told.
-func (b *build) emitAside() []emit.File {
+func (b *build) emitUnwritten() []emit.File {
 	var looked []*model.Package
 	for _, p := range b.loaded.Program.Packages {
 		if !p.Output && p.Module != nil && p.Module.Own {
@@ -100,9 +100,9 @@ func among(pkgs []*model.Package, path string) bool {
 }
 
 // noteStale names the packages that are only looked at and whose generated code is not what it should be.
-func (b *build) noteStale(aside []emit.File) {
+func (b *build) noteStale(unwritten []emit.File) {
 	stale := map[string]bool{}
-	for _, f := range aside {
+	for _, f := range unwritten {
 		if old, err := os.ReadFile(pathOf(f)); err != nil || !emit.Same(old, f.Content) {
 			stale[f.Package] = true
 		}

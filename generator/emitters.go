@@ -100,14 +100,9 @@ func selected(all []emit.Emitter, only []string) ([]emit.Emitter, error) {
 	return out, nil
 }
 
-// owner tells the files that any of the emitters writes.
+// owner reports for a base name whether a file of that name is one of the emitters'.
 func owner(emitters []emit.Emitter) func(base string) bool {
 	return func(base string) bool {
-		for _, e := range emitters {
-			if e.Owns != nil && e.Owns(base) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(emitters, func(e emit.Emitter) bool { return e.Owns(base) })
 	}
 }

@@ -20,10 +20,10 @@ func (d *diff) group(o, n *model.Group) {
 		if now := resourceOf(n, r.Kind); now != nil && len(now.Served()) > 0 {
 			d.resource(here, r, now)
 		} else {
-			gone := here
+			removed := here
 			newest := r.Served()[0]
-			gone.version, gone.kind, gone.old = newest.Version.Name, r.Kind, newest.Type.Pos
-			d.at(gone).add(kindRemoved, "the kind is gone")
+			removed.version, removed.kind, removed.old = newest.Version.Name, r.Kind, newest.Type.Pos
+			d.at(removed).add(kindRemoved, "the kind is gone")
 		}
 	}
 	for _, r := range n.Resources {
@@ -72,7 +72,7 @@ func (d *diff) resource(here place, o, n *model.Resource) {
 		here.version, here.old = was.Version.Name, was.Type.Pos
 		is := versionOf(n.Served(), was.Version.Name)
 		if is == nil {
-			d.at(here).gone(was.Type)
+			d.at(here).removed(was.Type)
 			continue
 		}
 		here.pos = is.Type.Pos
@@ -96,8 +96,8 @@ func versionOf(list []model.ResourceVersion, name string) *model.ResourceVersion
 	return nil
 }
 
-// gone reports a version that is no longer served. For a version that was marked as deprecated, this is a warning.
-func (s site) gone(was *model.Type) {
+// removed reports a version that is no longer served. For a version that was marked as deprecated, this is a warning.
+func (s site) removed(was *model.Type) {
 	s.add(versionRemoved, "the version is no longer served")
 	if was.Kind != nil && (was.Kind.IsDeprecated || was.Kind.Deprecated != "") {
 		f := &s.findings[len(s.findings)-1]
@@ -146,11 +146,11 @@ func scope(r *model.Resource) string {
 // provider compares whether the server stores a kind's objects, and the verbs of kinds without storage.
 func (s site) provider(o, n *model.Resource) {
 	switch {
-	case !o.Virtual() && n.Virtual():
+	case !o.WithoutStorage() && n.WithoutStorage():
 		s.add(storageRemoved, "objects were stored, and come from a provider with the verbs "+strings.Join(n.Verbs,
 			", "))
 		return
-	case o.Virtual() && !n.Virtual():
+	case o.WithoutStorage() && !n.WithoutStorage():
 		s.add(storageAdded, "objects came from a provider, and are stored")
 		return
 	}
@@ -160,7 +160,7 @@ func (s site) provider(o, n *model.Resource) {
 
 // storage compares the key prefix and the storage version of a kind.
 func (s site) storage(o, n *model.Resource) {
-	if o.Virtual() || n.Virtual() {
+	if o.WithoutStorage() || n.WithoutStorage() {
 		return
 	}
 	if o.StoragePrefix != n.StoragePrefix {

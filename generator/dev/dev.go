@@ -1,6 +1,6 @@
-// Package dev is `apigen dev`: it watches the sources of a project, and on each change generates, compiles, and
-// restarts the server on its data, in one line a cycle. While something is wrong it says what, at its place, and the
-// last server that worked goes on. It knows package generator and the comparison of APIs; servers don't link it.
+// Package dev implements `apigen dev`. It watches the sources of a project. After each change it generates, compiles and
+// restarts the server, and prints one line. If a step fails, it prints the errors with their positions, and the last
+// server keeps running. It knows package generator and the comparison of APIs.
 package dev
 
 import (

@@ -96,7 +96,7 @@ func (s *session) cycle(ctx context.Context) {
 		return
 	}
 	added := slices.DeleteFunc(slices.Clone(res.Dirs), func(dir string) bool { return slices.Contains(s.dirs, dir) })
-	s.state.settle(res.Changes, added)
+	s.state.update(res.Changes, added)
 	s.dirs = res.Dirs
 	generated := time.Since(start)
 	compiled, err := s.compile(ctx)

@@ -46,9 +46,9 @@ func look(dirs []string) state {
 
 func (s state) equal(other state) bool { return maps.Equal(s, other) }
 
-// settle brings the state that was seen before a build up to date with what the build itself wrote, and with folders
-// that it found to be watched: whatever else changed meanwhile still differs.
-func (s state) settle(written []generator.Change, added []string) {
+// update takes the files that a build wrote into the state from before the build, and the folders that the build found
+// in addition. Other changes during the build still differ from the state, so that the next cycle finds them.
+func (s state) update(written []generator.Change, added []string) {
 	maps.Copy(s, look(added))
 	for _, c := range written {
 		delete(s, c.Path)

@@ -8,7 +8,7 @@ import (
 
 // Defaults judges whether the defaults of types and of their fields are values of these, wherever a type comes from.
 func Defaults(types []*model.Type) []Finding {
-	r := &referee{}
+	r := &checker{}
 	for _, t := range types {
 		r.in = t.Package
 		r.value(t.Default, t, Omission{DefaultOfType: t})
@@ -22,7 +22,7 @@ func Defaults(types []*model.Type) []Finding {
 }
 
 // value judges one default. It accepts any default of a type parameter.
-func (r *referee) value(d *model.Default, t *model.Type, without Omission) {
+func (r *checker) value(d *model.Default, t *model.Type, without Omission) {
 	if d == nil || t.Pointee().Form == model.TypeParam {
 		return
 	}

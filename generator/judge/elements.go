@@ -9,7 +9,7 @@ import (
 )
 
 // elements holds the elements of a default against the rules for elements, and against the list's being a set.
-func (r *referee) elements(d *model.Default, value any, t *model.Type, rules []model.Rule, name string) {
+func (r *checker) elements(d *model.Default, value any, t *model.Type, rules []model.Rule, name string) {
 	list, ok := value.([]any)
 	if !ok || t.Elem == nil {
 		return
@@ -29,7 +29,7 @@ func (r *referee) elements(d *model.Default, value any, t *model.Type, rules []m
 }
 
 // itemRules returns the rules that a default's elements keep: those for elements here, and those of the elements' type.
-func (r *referee) itemRules(s *model.Schema, t *model.Type) []model.Rule {
+func (r *checker) itemRules(s *model.Schema, t *model.Type) []model.Rule {
 	var out []model.Rule
 	if s.Items != nil {
 		out = append(out, r.of(s.Items).Rules...)
@@ -45,7 +45,7 @@ func (r *referee) itemRules(s *model.Schema, t *model.Type) []model.Rule {
 
 // within holds what a default is made of against the rules for it: elements of lists, values of maps, members of
 // objects.
-func (r *referee) within(d *model.Default, value any, t *model.Type, s *model.Schema, name string) {
+func (r *checker) within(d *model.Default, value any, t *model.Type, s *model.Schema, name string) {
 	switch v := value.(type) {
 	case []any:
 		if t.Elem != nil {
@@ -65,7 +65,7 @@ func (r *referee) within(d *model.Default, value any, t *model.Type, s *model.Sc
 }
 
 // part holds a part of a default against the rules for it, and what it is made of itself.
-func (r *referee) part(d *model.Default, value any, t *model.Type, s *model.Schema, rules []model.Rule, name string) {
+func (r *checker) part(d *model.Default, value any, t *model.Type, s *model.Schema, rules []model.Rule, name string) {
 	at := t.Pointee()
 	if flexible(at, s) {
 		return
@@ -88,7 +88,7 @@ func partsOf(s *model.Schema) *model.Schema {
 }
 
 // rulesOfField returns those of a field, and of its type.
-func (r *referee) rulesOfField(f *model.Field) []model.Rule {
+func (r *checker) rulesOfField(f *model.Field) []model.Rule {
 	if at := f.Type.Pointee(); at != nil && at.Name != "" {
 		return slices.Concat(r.of(&f.Schema).Rules, r.of(&at.Schema).Rules)
 	}

@@ -147,7 +147,7 @@ func fits(value string, t *model.Type) bool {
 }
 
 // byDefault holds a default against the rules.
-func (r *referee) byDefault(d *model.Default, t *model.Type, s *model.Schema, rules []model.Rule, name string) {
+func (r *checker) byDefault(d *model.Default, t *model.Type, s *model.Schema, rules []model.Rule, name string) {
 	text := d.JSON
 	value, err := d.Value()
 	if err != nil {

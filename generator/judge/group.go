@@ -7,11 +7,11 @@ import (
 )
 
 // group judges an API group.
-func (r *referee) group(g *model.Group) {
+func (r *checker) group(g *model.Group) {
 	r.shortNames(g)
 	for _, x := range g.Resources {
 		for _, v := range x.Versions {
-			if x.Virtual() {
+			if x.WithoutStorage() {
 				r.in = v.Type.Package
 				r.verbs(v.Type.Kind)
 			}
@@ -20,7 +20,7 @@ func (r *referee) group(g *model.Group) {
 }
 
 // shortNames reports short names that more than one kind of a group has.
-func (r *referee) shortNames(g *model.Group) {
+func (r *checker) shortNames(g *model.Group) {
 	owner, called := map[string]*model.Resource{}, map[string]*model.Resource{}
 	for _, x := range g.Resources {
 		called[x.Plural], called[x.Singular] = x, x
@@ -43,7 +43,7 @@ func (r *referee) shortNames(g *model.Group) {
 }
 
 // unserved warns of kinds that clients are generated for and that no group serves.
-func (r *referee) unserved(p *model.Program) {
+func (r *checker) unserved(p *model.Program) {
 	for _, pkg := range p.Packages {
 		if !pkg.Output || p.InGroup(pkg.Path) || pkg.Module == nil || !pkg.Module.Own {
 			continue
@@ -68,7 +68,7 @@ func (r *referee) unserved(p *model.Program) {
 
 // verbs reports verbs that a kind without storage has without others that belong to them: an update or a deletion needs
 // the object, and an object that can be updated can be patched.
-func (r *referee) verbs(k *model.Kind) {
+func (r *checker) verbs(k *model.Kind) {
 	for _, rule := range []struct{ verb, needs string }{
 		{"update", "get"}, {"update", "patch"}, {"patch", "update"}, {"delete", "get"}, {"deleteCollection", "list"},
 		{"deleteCollection", "delete"},

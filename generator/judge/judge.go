@@ -75,7 +75,7 @@ func (o Omission) apply() {
 
 // Program judges all packages of a program that files are generated from.
 func Program(p *model.Program) []Finding {
-	r := &referee{kept: map[*model.Schema]*model.Schema{}}
+	r := &checker{kept: map[*model.Schema]*model.Schema{}}
 	for _, pkg := range p.Packages {
 		r.in = pkg
 		for _, t := range pkg.Types {
@@ -105,8 +105,8 @@ func Program(p *model.Program) []Finding {
 	return r.findings
 }
 
-// referee collects findings.
-type referee struct {
+// checker collects findings.
+type checker struct {
 	in       *model.Package
 	findings []Finding
 	// kept are the schemas that were judged, without what was refused of them: what follows only from a fault that is
@@ -114,31 +114,31 @@ type referee struct {
 	kept map[*model.Schema]*model.Schema
 }
 
-func (r *referee) add(severity Severity, without Omission, pos model.Position, message string) {
+func (r *checker) add(severity Severity, without Omission, pos model.Position, message string) {
 	r.findings = append(r.findings, Finding{diag.Error{Pos: pos, Message: message}, severity, r.in, without})
 }
 
 // faultf reports a fault of a marker.
-func (r *referee) faultf(pos model.Position, format string, args ...any) {
+func (r *checker) faultf(pos model.Position, format string, args ...any) {
 	r.add(Fault, Omission{}, pos, fmt.Sprintf(format, args...))
 }
 
 // rulef reports a fault of a rule, in a message that begins with its marker.
-func (r *referee) rulef(rule *model.Rule, format string, args ...any) {
+func (r *checker) rulef(rule *model.Rule, format string, args ...any) {
 	r.faultf(rule.Pos, "marker \"+%s\"%s", rule.Marker, fmt.Sprintf(format, args...))
 }
 
 // errorf reports an error that stays one with --lenient.
-func (r *referee) errorf(pos model.Position, format string, args ...any) {
+func (r *checker) errorf(pos model.Position, format string, args ...any) {
 	r.add(Error, Omission{}, pos, fmt.Sprintf(format, args...))
 }
 
-func (r *referee) warnf(pos model.Position, format string, args ...any) {
+func (r *checker) warnf(pos model.Position, format string, args ...any) {
 	r.add(Warning, Omission{}, pos, fmt.Sprintf(format, args...))
 }
 
 // of returns a schema as far as it could be kept.
-func (r *referee) of(s *model.Schema) *model.Schema {
+func (r *checker) of(s *model.Schema) *model.Schema {
 	if kept := r.kept[s]; kept != nil {
 		return kept
 	}
@@ -146,7 +146,7 @@ func (r *referee) of(s *model.Schema) *model.Schema {
 }
 
 // typ judges a named type.
-func (r *referee) typ(t *model.Type) {
+func (r *checker) typ(t *model.Type) {
 	r.schema(t, &t.Schema, nil, t.Name)
 	r.fitDefault(t.Default, t, nil, Omission{DefaultOfType: t})
 	r.claims(t, &t.Schema, t.Name)
@@ -157,7 +157,7 @@ func (r *referee) typ(t *model.Type) {
 }
 
 // fields judges the fields of a struct.
-func (r *referee) fields(t *model.Type) {
+func (r *checker) fields(t *model.Type) {
 	r.duplicates(t)
 	for _, f := range t.Fields {
 		r.wire(t, f)

@@ -10,7 +10,7 @@ import (
 )
 
 // names judges the names that the types of a package have on the wire.
-func (r *referee) names(p *model.Package) {
+func (r *checker) names(p *model.Package) {
 	for _, t := range p.Types {
 		if t.Kind != nil && p.Version != "" {
 			r.envelope(t)
@@ -25,7 +25,7 @@ func (r *referee) names(p *model.Package) {
 
 // fieldNames reports names on the wire that two fields of a struct have: encoding/json would leave out both. It also
 // reports tags that can't be read.
-func (r *referee) fieldNames(t *model.Type) {
+func (r *checker) fieldNames(t *model.Type) {
 	seen := map[string]*model.Field{}
 	for _, f := range t.Fields {
 		if _, ok := reflect.StructTag(f.Tag).Lookup("json"); !ok && strings.Contains(f.Tag, "json:") {
@@ -46,7 +46,7 @@ func (r *referee) fieldNames(t *model.Type) {
 
 // envelope reports fields of a kind that take the names which every object has on the wire, and TypeMeta and ObjectMeta
 // under other names.
-func (r *referee) envelope(m *model.Type) {
+func (r *checker) envelope(m *model.Type) {
 	for _, f := range m.Fields {
 		switch {
 		case f.Embedded && f.Name == "TypeMeta" && !f.Inline:
@@ -66,7 +66,7 @@ func (r *referee) envelope(m *model.Type) {
 }
 
 // copyFields reports fields that have the name of a method that copies: a type can't have both.
-func (r *referee) copyFields(m *model.Type) {
+func (r *checker) copyFields(m *model.Type) {
 	names := map[string]bool{"DeepCopyInto": true, "DeepCopy": true}
 	for _, r := range m.DeepCopyInterfaces {
 		names["DeepCopy"+r.Name] = true
@@ -81,7 +81,7 @@ func (r *referee) copyFields(m *model.Type) {
 
 // tag warns of options of a tag that are misspelt, and of fields without a tag beside such with one, but for those of
 // internal types, which are never on the wire.
-func (r *referee) tag(f *model.Field, beside []*model.Field) {
+func (r *checker) tag(f *model.Field, beside []*model.Field) {
 	text, tagged := reflect.StructTag(f.Tag).Lookup("json")
 	_, options, _ := strings.Cut(text, ",")
 	for _, o := range strings.Split(options, ",") {
@@ -103,7 +103,7 @@ func (r *referee) tag(f *model.Field, beside []*model.Field) {
 }
 
 // options warns of options that encoding/json doesn't take as they are meant.
-func (r *referee) options(f *model.Field, options string) {
+func (r *checker) options(f *model.Field, options string) {
 	for _, o := range strings.Split(options, ",") {
 		switch at := f.Type.Pointee(); {
 		case o == "inline" && !f.Inline && !f.Ignored:

@@ -11,12 +11,12 @@ import (
 )
 
 // schema judges the schema of values of a type. Owner is the struct that the value is a field of, or nil.
-func (r *referee) schema(t *model.Type, s *model.Schema, owner *model.Type, name string) {
+func (r *checker) schema(t *model.Type, s *model.Schema, owner *model.Type, name string) {
 	at, kept := t.Pointee(), new(*s)
 	kept.Rules = nil
 	for _, rule := range s.Rules {
 		before := len(r.findings)
-		if r.sound(&rule, at, s, name) {
+		if r.checkRule(&rule, at, s, name) {
 			kept.Rules = append(kept.Rules, rule)
 			continue
 		}
@@ -32,7 +32,7 @@ func (r *referee) schema(t *model.Type, s *model.Schema, owner *model.Type, name
 }
 
 // rulesOf returns those of a place, and where it is a field those of its type.
-func (r *referee) rulesOf(t *model.Type, s *model.Schema, owner *model.Type) []model.Rule {
+func (r *checker) rulesOf(t *model.Type, s *model.Schema, owner *model.Type) []model.Rule {
 	if owner == nil || t == nil || t.Name == "" {
 		return s.Rules
 	}
@@ -40,7 +40,7 @@ func (r *referee) rulesOf(t *model.Type, s *model.Schema, owner *model.Type) []m
 }
 
 // fitDefault holds a default against the rules. Field is what has it, or nil where a type does.
-func (r *referee) fitDefault(d *model.Default, t *model.Type, field *model.Field, without Omission) {
+func (r *checker) fitDefault(d *model.Default, t *model.Type, field *model.Field, without Omission) {
 	at, before := t.Pointee(), len(r.findings)
 	s, name := r.of(&t.Schema), t.Name
 	if field != nil {
@@ -60,7 +60,7 @@ func (r *referee) fitDefault(d *model.Default, t *model.Type, field *model.Field
 }
 
 // parts judges what a schema says of parts of a value.
-func (r *referee) parts(t *model.Type, s *model.Schema, name string) {
+func (r *checker) parts(t *model.Type, s *model.Schema, name string) {
 	var elem, key *model.Type
 	if t != nil {
 		elem, key = t.Elem, t.Key
@@ -104,14 +104,14 @@ func (r *referee) parts(t *model.Type, s *model.Schema, name string) {
 func isMap(r model.Rule) bool { return r.Check == model.Unique && r.Text == "map" }
 
 // misplaced reports rules for parts that a value doesn't have.
-func (r *referee) misplaced(s *model.Schema, name string, t *model.Type, want string) {
+func (r *checker) misplaced(s *model.Schema, name string, t *model.Type, want string) {
 	for _, rule := range s.Rules {
 		r.rulef(&rule, " here is for the parts of %s, and %s is %s", want, name, t.Describe())
 	}
 }
 
 // siblings judges the rules of a field that refer to its siblings.
-func (r *referee) siblings(owner *model.Type, f *model.Field) {
+func (r *checker) siblings(owner *model.Type, f *model.Field) {
 	for _, rule := range r.of(&f.Schema).Rules {
 		switch rule.Check {
 		case model.DependentRequired, model.DependentForbidden:
@@ -149,10 +149,10 @@ var wants = map[model.Check]string{
 	model.MinProperties: "objects", model.MaxProperties: "objects", model.OneOf: "structs",
 }
 
-// sound judges a rule, and reports whether it can be kept, or at least in part: most of an enumeration is better than
+// checkRule judges a rule, and reports whether it can be kept, or at least in part: most of an enumeration is better than
 // none.
-func (r *referee) sound(rule *model.Rule, t *model.Type, s *model.Schema, name string) bool {
-	if !r.placed(rule, t, s, name) {
+func (r *checker) checkRule(rule *model.Rule, t *model.Type, s *model.Schema, name string) bool {
+	if !r.appliesTo(rule, t, s, name) {
 		return false
 	}
 	before := len(r.findings)
@@ -160,8 +160,8 @@ func (r *referee) sound(rule *model.Rule, t *model.Type, s *model.Schema, name s
 	return len(r.findings) == before || rule.Check == model.Enum || rule.Check == model.Required
 }
 
-// placed reports whether a rule is for values of the type, and reports one that isn't.
-func (r *referee) placed(rule *model.Rule, t *model.Type, s *model.Schema, name string) bool {
+// appliesTo reports whether a rule is for values of the type, and reports one that isn't.
+func (r *checker) appliesTo(rule *model.Rule, t *model.Type, s *model.Schema, name string) bool {
 	want := wants[rule.Check]
 	if want == "" || flexible(t, s) || suits(rule, t, want) {
 		return true
@@ -201,7 +201,7 @@ func leaveOut(s *model.Schema, check model.Check) {
 }
 
 // rule judges one rule by itself.
-func (r *referee) rule(rule *model.Rule, t *model.Type, s *model.Schema, name string) {
+func (r *checker) rule(rule *model.Rule, t *model.Type, s *model.Schema, name string) {
 	switch rule.Check {
 	case model.Minimum, model.Maximum, model.MultipleOf:
 		if message := outOfRange(rule, t); message != "" {
@@ -266,7 +266,7 @@ func insteadFor(rule *model.Rule, t *model.Type, want string) string {
 }
 
 // enum judges the values of an enumeration.
-func (r *referee) enum(rule *model.Rule, t *model.Type, s *model.Schema, name string) {
+func (r *checker) enum(rule *model.Rule, t *model.Type, s *model.Schema, name string) {
 	if flexible(t, s) {
 		return
 	}
@@ -320,7 +320,7 @@ func otherKey(elem *model.Type, key string) string {
 }
 
 // keys judges the keys of a list.
-func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
+func (r *checker) keys(t *model.Type, s *model.Schema, name string) {
 	if t != nil && t.Elem != nil && len(s.ListMapKeys) > 0 && s.ListType != "map" &&
 		r.of(&t.Schema).ListType != "map" && (s.Rule(model.Unique) == nil || s.ListType == "set") {
 		r.faultf(s.ListMapKeysPos, "marker \"+listMapKey\": %s is no list of type map: add +listType=map", name)
@@ -355,7 +355,7 @@ func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
 }
 
 // keyFields judges the fields that are the keys of a list's elements.
-func (r *referee) keyFields(unique *model.Rule, elem *model.Type, keys []string, name string) {
+func (r *checker) keyFields(unique *model.Rule, elem *model.Type, keys []string, name string) {
 	for i, key := range keys {
 		f := fieldNamed(elem, key)
 		switch {

@@ -58,20 +58,20 @@ type Diagnostic struct {
 	Uncopied bool
 }
 
-// Compile type-checks the packages of a load as they will be once files are written, function bodies included. Aside
-// are files that other runs are to write, for packages that this one only looks at. Existing generated files count,
-// too, unless a new file replaces them or gone reports that this run removes them. Compile changes nothing in what Load
-// returned.
-func (u *Universe) Compile(ctx context.Context, files, aside []File, gone func(path string) bool) ([]Diagnostic,
+// Compile type-checks the packages of a load as they will be once files are written, function bodies included. The
+// unwritten files are those that other runs write, for packages that this one only reads. Existing generated files
+// count, too, unless a new file replaces them or removed reports that this run removes them. Compile changes nothing in
+// what Load returned.
+func (u *Universe) Compile(ctx context.Context, files, unwritten []File, removed func(path string) bool) ([]Diagnostic,
 	error) {
 	c := &compilation{
-		Universe: u.withoutRoots(), old: u, gone: gone,
+		Universe: u.withoutRoots(), old: u, removed: removed,
 		origin: map[string]Origin{}, outputs: map[string]bool{},
 	}
 	for _, f := range files {
 		c.add(f, true)
 	}
-	for _, f := range aside {
+	for _, f := range unwritten {
 		c.add(f, false)
 	}
 	c.addRoots()
@@ -86,7 +86,7 @@ func (u *Universe) Compile(ctx context.Context, files, aside []File, gone func(p
 type compilation struct {
 	*Universe
 	old         *Universe
-	gone        func(string) bool
+	removed     func(string) bool
 	origin      map[string]Origin // by path of file
 	outputs     map[string]bool   // by path of package
 	diagnostics []Diagnostic
@@ -250,7 +250,7 @@ func (c *compilation) addRoots() {
 	}
 	for _, s := range c.sources {
 		for _, name := range s.blanked {
-			if c.origin[name] == ByApigen || s.output && c.gone(name) {
+			if c.origin[name] == ByApigen || s.output && c.removed(name) {
 				continue
 			}
 			c.origin[name] = Existing

@@ -9,7 +9,7 @@ import (
 // Provided are the group's kinds without storage: Group takes a provider for each of them, in this order.
 func Provided(g *model.Group) (kinds []*model.Resource) {
 	for _, r := range g.Resources {
-		if r.Virtual() && len(r.Served()) > 0 {
+		if r.WithoutStorage() && len(r.Served()) > 0 {
 			kinds = append(kinds, r)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // serve decides the serving of a resource, and adds the faults of its versions.
 func (p *Plan) serve(g *model.Group, r *model.Resource) *serving.Serving {
 	s := serving.New(r)
-	if s.Storage == nil && !r.Virtual() {
+	if s.Storage == nil && !r.WithoutStorage() {
 		return s
 	}
 	var versions []versionOf

@@ -21,8 +21,8 @@ func (b *serveBuilder) resolve(m *model.Package) {
 		if p := b.named(m, peer); p != nil {
 			m.Peers = append(m.Peers, p)
 		} else {
-			gone := func(path string) bool { return path == peer.Path }
-			m.ConversionPeers = slices.DeleteFunc(m.ConversionPeers, gone)
+			unknown := func(path string) bool { return path == peer.Path }
+			m.ConversionPeers = slices.DeleteFunc(m.ConversionPeers, unknown)
 		}
 	}
 	if r.ExternalTypes != nil {

@@ -8,7 +8,7 @@ func (b *groupBuilder) resolveStoragePrefix(r *model.Resource) {
 		k := rv.Type.Kind
 		switch {
 		case k.StoragePrefix == "":
-		case k.Virtual || r.Virtual():
+		case k.WithoutStorage || r.WithoutStorage():
 			b.errorf(k.StoragePrefixPos, "marker \"+apigen:storagePrefix\" says where %s is stored, and nothing is "+
 				"stored of it", r.Kind)
 		case r.StoragePrefix != "" && r.StoragePrefix != k.StoragePrefix:

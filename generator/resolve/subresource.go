@@ -156,7 +156,7 @@ func (b *subresourceBuilder) complete(s *model.Subresource) *model.Subresource {
 			return nil
 		}
 	}
-	if r.Virtual() && s.Body != nil {
+	if r.WithoutStorage() && s.Body != nil {
 		b.errorf(s.Pos, "subresource %s changes its object, and nothing is stored of %s", s.Name, r.Kind)
 		return nil
 	}
@@ -194,7 +194,7 @@ func (b *subresourceBuilder) fieldSubresource(s *model.Subresource, name string)
 			s.Name, r.Kind)
 		return nil
 	}
-	if r.Virtual() {
+	if r.WithoutStorage() {
 		b.errorf(s.Pos, "subresource %s is a part of its object, and nothing is stored of %s", s.Name, r.Kind)
 		return nil
 	}

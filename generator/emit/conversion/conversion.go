@@ -25,7 +25,7 @@ func Emitter() emit.Emitter {
 	return emit.Emitter{
 		Name:     "conversion",
 		Doc:      "conversions between versions: Convert_a_X_To_b_X, RegisterConversions",
-		Owns:     func(base string) bool { return base == fileName },
+		Files:    []string{fileName},
 		Emit:     emitFiles,
 		Warnings: warnings,
 	}

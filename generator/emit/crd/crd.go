@@ -25,7 +25,7 @@ func Emitter() emit.Emitter {
 	return emit.Emitter{
 		Name:     "crd",
 		Doc:      "CustomResourceDefinitions of the kinds below a package marked +apigen:crds, in YAML",
-		Owns:     func(base string) bool { return strings.HasSuffix(base, ".yaml") },
+		Files:    []string{"*.yaml"},
 		Emit:     Emit,
 		Remarks:  Remarks,
 		Warnings: warnings,
@@ -107,7 +107,7 @@ type resource struct {
 // resourcesBelow returns the kinds below a package that have a definition: stored kinds of a group with a name, in the
 // versions that no marker leaves out.
 func resourcesBelow(p *model.Program, pkg *model.Package) []resource {
-	return slices.DeleteFunc(kindsBelow(p, pkg), func(r resource) bool { return r.Virtual() || r.group.Name == "" })
+	return slices.DeleteFunc(kindsBelow(p, pkg), func(r resource) bool { return r.WithoutStorage() || r.group.Name == "" })
 }
 
 // kindsBelow returns all kinds below a package, stored or not.

@@ -25,7 +25,7 @@ func Remarks(p *plan.Plan) []diag.Error {
 			seen: map[*model.Type]bool{}}
 		for _, r := range kindsBelow(p.Program, pkg) {
 			switch {
-			case r.Virtual():
+			case r.WithoutStorage():
 				out.Add(r.Hub.Pos, cannot+"%s, of which nothing is stored: there is none", r.Kind)
 				continue
 			case r.group.Name == "":

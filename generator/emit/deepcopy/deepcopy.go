@@ -1,6 +1,6 @@
-// Package deepcopy emits zz_generated.deepcopy.go: DeepCopyInto, DeepCopy and the DeepCopyObject of kinds, with the
-// names and signatures of code-generator's deepcopy-gen. A copy shares nothing with its original; what can't be copied
-// so is refused at the field's line. It knows the model, emit and gocode.
+// Package deepcopy emits zz_generated.deepcopy.go with DeepCopyInto, DeepCopy and, for kinds, DeepCopyObject, under the
+// names and signatures of code-generator's deepcopy-gen. A copy shares no memory with its original. The emitter reports
+// a field that it can't copy at the field's line. It knows the plan, the model, emit and gocode.
 package deepcopy
 
 import (
@@ -19,10 +19,10 @@ const FileName = "zz_generated.deepcopy.go"
 // Emitter returns the emitter of deep copies.
 func Emitter() emit.Emitter {
 	return emit.Emitter{
-		Name: "deepcopy",
-		Doc:  "DeepCopyInto, DeepCopy and DeepCopyObject for types",
-		Owns: func(base string) bool { return base == FileName },
-		Emit: emitAll,
+		Name:  "deepcopy",
+		Doc:   "DeepCopyInto, DeepCopy and DeepCopyObject for types",
+		Files: []string{FileName},
+		Emit:  emitAll,
 	}
 }
 

@@ -24,10 +24,10 @@ const runtimePath = "k8s.io/apimachinery/pkg/runtime"
 // Emitter returns the emitter of defaulting functions.
 func Emitter() emit.Emitter {
 	return emit.Emitter{
-		Name: "defaults",
-		Doc:  "SetObjectDefaults_X and RegisterDefaults for kinds that have defaults",
-		Owns: func(base string) bool { return base == FileName },
-		Emit: emitAll,
+		Name:  "defaults",
+		Doc:   "SetObjectDefaults_X and RegisterDefaults for kinds that have defaults",
+		Files: []string{FileName},
+		Emit:  emitAll,
 
 		Warnings: warnings,
 	}

@@ -1,5 +1,5 @@
-// Package gocode is what the emitters that print Go declarations share: a file with its header, its imports and their
-// names, and the model's types as jennifer code. It decides nothing about what is emitted. It knows the model, emit and
+// Package gocode holds what the emitters of Go declarations share: files with headers and imports, and types, statements
+// and expressions as jennifer code. It decides nothing about the output. It knows the plan, the model, emit and
 // jennifer.
 package gocode
 

@@ -25,7 +25,7 @@ type Writer struct {
 func Emitter(name, doc string, write func(*Writer, *clientset.Set)) emit.Emitter {
 	return emit.Emitter{
 		Name: name, Doc: doc,
-		Owns: func(base string) bool { return base == fileName(name) },
+		Files: []string{fileName(name)},
 		Emit: func(p *plan.Plan) ([]emit.File, error) {
 			if err := p.ClientFaults.Err(); err != nil {
 				return nil, err

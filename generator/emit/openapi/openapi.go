@@ -15,7 +15,6 @@ package openapi
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
@@ -28,17 +27,13 @@ func Emitter() emit.Emitter {
 	return emit.Emitter{
 		Name: "schema",
 		Doc:  "the OpenAPI v3 document of each served version, and the OpenAPI v2 document of each group, compressed",
-		Owns: owns,
+		// Earlier versions wrote documents uncompressed.
+		Files: []string{
+			GoFileName, "zz_generated.swagger.json", "zz_generated.swagger.json.gz", "zz_generated.openapi.*.json",
+			"zz_generated.openapi.*.json.gz",
+		},
 		Emit: Emit,
 	}
-}
-
-// owns reports whether a file is a document or the Go file that embeds them. Earlier versions wrote documents
-// uncompressed.
-func owns(base string) bool {
-	document, isJSON := strings.CutSuffix(strings.TrimSuffix(base, ".gz"), ".json")
-	return base == GoFileName || isJSON && (document == "zz_generated.swagger" || strings.HasPrefix(document,
-		"zz_generated.openapi."))
 }
 
 // Emit returns the documents of all groups that have wiring, and for each group a file that embeds them.

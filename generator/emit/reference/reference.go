@@ -18,10 +18,10 @@ import (
 // Emitter returns the emitter of references.
 func Emitter() emit.Emitter {
 	return emit.Emitter{
-		Name: "reference",
-		Doc:  "the API reference of the groups below a package marked +apigen:reference, in Markdown and HTML",
-		Owns: func(base string) bool { return strings.HasSuffix(base, ".md") || strings.HasSuffix(base, ".html") },
-		Emit: Emit,
+		Name:  "reference",
+		Doc:   "the API reference of the groups below a package marked +apigen:reference, in Markdown and HTML",
+		Files: []string{"*.md", "*.html"},
+		Emit:  Emit,
 	}
 }
 

@@ -24,10 +24,10 @@ const (
 // Emitter returns the emitter of registrations.
 func Emitter() emit.Emitter {
 	return emit.Emitter{
-		Name: "register",
-		Doc:  "SchemeGroupVersion, AddToScheme and its companions for packages of kinds",
-		Owns: func(base string) bool { return base == FileName },
-		Emit: emitAll,
+		Name:  "register",
+		Doc:   "SchemeGroupVersion, AddToScheme and its companions for packages of kinds",
+		Files: []string{FileName},
+		Emit:  emitAll,
 	}
 }
 

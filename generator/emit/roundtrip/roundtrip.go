@@ -1,6 +1,7 @@
-// Package roundtrip emits zz_generated.roundtrip_test.go beside the wiring of each group: a fuzz test for each kind and
-// version that sends objects through JSON, YAML and CBOR, through their copies and defaults, and by way of the hub and
-// back. The tests themselves are functions of apigen.dev/runtime/roundtrip, which it knows by name alone.
+// Package roundtrip emits zz_generated.roundtrip_test.go beside the wiring of each group: one fuzz test for each kind and
+// version. A test encodes objects as JSON, YAML and CBOR, copies and defaults them, and converts them to the hub and
+// back. The tests call apigen.dev/runtime/roundtrip, which this package knows by name alone. It knows the plan, the
+// model, emit and gocode.
 package roundtrip
 
 import (
@@ -24,10 +25,10 @@ var helper = &model.Package{Path: "apigen.dev/runtime/roundtrip", Name: "roundtr
 // Emitter returns the emitter of round-trip tests.
 func Emitter() emit.Emitter {
 	return emit.Emitter{
-		Name: "roundtrip",
-		Doc:  "fuzz tests of codecs, copies, defaults and conversions, for each kind and version, beside the wiring",
-		Owns: func(base string) bool { return base == FileName },
-		Emit: Emit,
+		Name:  "roundtrip",
+		Doc:   "fuzz tests of codecs, copies, defaults and conversions, for each kind and version, beside the wiring",
+		Files: []string{FileName},
+		Emit:  Emit,
 	}
 }
 

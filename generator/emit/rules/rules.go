@@ -23,7 +23,7 @@ func Emitter() emit.Emitter {
 	return emit.Emitter{
 		Name:     "rules",
 		Doc:      "the rules in CEL of each group's kinds (+kubebuilder:validation:XValidation)",
-		Owns:     func(base string) bool { return base == FileName },
+		Files:    []string{FileName},
 		Emit:     Emit,
 		Warnings: warnings,
 	}

@@ -40,8 +40,8 @@ func Emitter() emit.Emitter {
 		Name: "validation",
 		Doc: "Validate_X for types of a version that have rules: +k8s:minimum, +kubebuilder:validation:Pattern and " +
 			"so on",
-		Owns: func(base string) bool { return base == FileName },
-		Emit: emitAll,
+		Files: []string{FileName},
+		Emit:  emitAll,
 
 		Warnings: warnings,
 	}

@@ -49,7 +49,7 @@ func (s *Serving) storage(r *model.Resource) bool {
 			continue
 		}
 		served := slices.ContainsFunc(r.Served(), func(o model.ResourceVersion) bool { return o.Version == r.Storage })
-		if !served && !r.Virtual() {
+		if !served && !r.WithoutStorage() {
 			s.Faults.Add(v.Type.Pos, "%s is stored in version %s, which is not served: serve it, or put "+
 				"+kubebuilder:storageversion on a version that is", r.Kind, r.Storage.Name)
 			return false
@@ -57,9 +57,9 @@ func (s *Serving) storage(r *model.Resource) bool {
 		s.Storage = &r.Versions[i]
 		return true
 	}
-	if !r.Virtual() {
+	if !r.WithoutStorage() {
 		s.Faults.Add(r.Hub.Pos, "%s has no version to store it in: put +kubebuilder:storageversion on one of its "+
 			"versions", r.Kind)
 	}
-	return r.Virtual()
+	return r.WithoutStorage()
 }
