@@ -154,7 +154,7 @@ func (g *defaultGraph) wanted(t *model.Type, field string, asked bool) bool {
 	if len(t.TypeArgs) > 0 || t.Defaulter == "false" || !token.IsExported(t.Name) {
 		return false
 	}
-	if len(nearest(g.functions.object[t], t, g.pkg)) > 0 || declares(g.pkg, ObjectDefaulter(t)) {
+	if len(nearest(g.functions.object[t], t, g.pkg)) > 0 || Declares(g.pkg, ObjectDefaulter(t)) {
 		return false
 	}
 	if g.pkg.Serves != nil && t.Kind == nil && t.ListOf == nil {

@@ -9,8 +9,8 @@ type Func struct{ Path, Name string }
 
 func (f Func) String() string { return f.Path + "." + f.Name }
 
-// declares tells whether hand-written code of the package declares the name.
-func declares(pkg *model.Package, name string) bool {
+// Declares tells whether hand-written code of the package declares the name.
+func Declares(pkg *model.Package, name string) bool {
 	_, ok := pkg.Declared[name]
 	return ok
 }

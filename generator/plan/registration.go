@@ -44,7 +44,7 @@ func registrationOf(pkg *model.Package, defaults *Defaults) *Registration {
 	function, other := registeredByHand(pkg)
 	types := schemeTypes(pkg)
 	r := &Registration{Function: function, Builder: pkg.LocalSchemeBuilder, Other: other}
-	r.Generated = function == "" && other == nil && !declares(pkg, "Install") && pkg.HasGroup && pkg.ServedBy == nil &&
+	r.Generated = function == "" && other == nil && !Declares(pkg, "Install") && pkg.HasGroup && pkg.ServedBy == nil &&
 		len(types) > 0 && (!pkg.RegistersInInit || len(pkg.ConversionPeers) > 0)
 	if r.Generated {
 		r.Function, r.Types, r.Initial = "AddToScheme", types, initial(pkg, defaults)
@@ -60,9 +60,9 @@ func registrationOf(pkg *model.Package, defaults *Defaults) *Registration {
 func initial(pkg *model.Package, defaults *Defaults) []string {
 	functions := []string{"addKnownTypes"}
 	switch {
-	case declares(pkg, "addDefaultingFuncs"):
+	case Declares(pkg, "addDefaultingFuncs"):
 		functions = append(functions, "addDefaultingFuncs")
-	case declares(pkg, "RegisterDefaults") || defaults != nil && defaults.Generated:
+	case Declares(pkg, "RegisterDefaults") || defaults != nil && defaults.Generated:
 		functions = append(functions, "RegisterDefaults")
 	}
 	return functions
@@ -94,10 +94,10 @@ func (p *Plan) SchemeFunction(pkg *model.Package, errs *diag.Errors) string {
 // registeredByHand returns the hand-written function that registers the package's types: its name, if generated code
 // can call it, and else the function.
 func registeredByHand(pkg *model.Package) (name string, other *model.Func) {
-	if declares(pkg, "AddToScheme") {
+	if Declares(pkg, "AddToScheme") {
 		return "AddToScheme", nil
 	}
-	if declares(pkg, "Install") {
+	if Declares(pkg, "Install") {
 		switch install := pkg.Func("Install"); {
 		case install != nil && !fitsScheme(install):
 			return "", install

@@ -69,7 +69,8 @@ func collect(errs *diag.Errors, pkg *model.Package, err error) {
 func render(p *plan.Plan, c *plan.Conversions) (emit.File, error) {
 	w := &writer{plan: c, file: gocode.New(p.Program, c.Package, locals...)}
 	if builder := p.Registrations[c.Package].Builder; builder != "" {
-		w.file.Add("", initFunc(builder))
+		// By the convention of API packages, conversions register themselves with the package's scheme builder.
+		w.file.Add("", w.file.Code("func init() {\n$.Register(RegisterConversions)\n}", builder))
 	}
 	w.file.Add("RegisterConversions adds conversion functions to the given scheme.\n"+
 		"Public to allow building arbitrary schemes.", w.register())

@@ -13,12 +13,9 @@ const valuesPath = "net/url"
 func (w *writer) query(q *plan.QueryConversion) {
 	var body []jen.Code
 	for _, p := range q.Parameters {
-		query := jen.Map(jen.String()).Index().String().Parens(jen.Op("*").Id("in")).Index(jen.Lit(p.Field.JSON))
 		target := gocode.Variable(p.Path).Field(p.Field.Name)
-		body = append(body, jen.If(
-			jen.List(jen.Id("values"), jen.Id("ok")).Op(":=").Add(query),
-			jen.Id("ok").Op("&&").Len(jen.Id("values")).Op(">").Lit(0),
-		).Block(w.parameter(p, target)...).Else().Block(target.Value().Op("=").Add(w.zero(p.Field.Type))))
+		body = append(body, w.file.Code(`if values, ok := map[string][]string(*in)[$]; ok && len(values) > 0 {$} else {$}`,
+			jen.Lit(p.Field.JSON), w.parameter(p, target), one(target.Set(w.zero(p.Field.Type)))))
 	}
 	w.pair(q.Pair.Function(), q.Pair, q.ByHand, append(body, jen.Return(jen.Nil())))
 }
@@ -32,5 +29,5 @@ func (w *writer) parameter(p plan.Parameter, target gocode.Place) []jen.Code {
 	if p.Field.Type.Package != nil {
 		first = w.file.Type(p.Field.Type).Call(first)
 	}
-	return one(target.Value().Op("=").Add(first))
+	return one(target.Set(first))
 }

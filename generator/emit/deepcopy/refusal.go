@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // refuse tells that the field which is being copied can't be.
@@ -32,11 +33,11 @@ func (c *copier) refuseInterface(t *model.Type) {
 		named = fmt.Sprintf("a method DeepCopy%s() %s of the interface", t.Name, t.Name)
 	}
 	c.refuse("is the interface %s, which can't be copied: use %s, runtime.RawExtension or apiextensions' JSON, or %s",
-		display(t), named, c.byHand())
+		plan.Text(t, nil), named, c.byHand())
 }
 
 func (c *copier) refuseLock(lock *model.Type) {
-	c.refuse("holds a %s, which must not be copied: keep it out of the API type, or %s", display(lock), c.byHand())
+	c.refuse("holds a %s, which must not be copied: keep it out of the API type, or %s", plan.Text(lock, nil), c.byHand())
 }
 
 // refuseHidden refuses a struct for an unexported field that belongs to another package.
@@ -47,33 +48,10 @@ func (c *copier) refuseHidden(t *model.Type, field *model.Field) {
 	}
 	c.refuse("has the type %s, whose unexported field %s holds references that only its own package can copy: use a "+
 		"type "+
-		"with a DeepCopyInto method, or %s", display(t), field.Name, c.byHand())
+		"with a DeepCopyInto method, or %s", plan.Text(t, nil), field.Name, c.byHand())
 }
 
 // byHand says how a type is taken out of the generator's hands.
 func (c *copier) byHand() string {
 	return fmt.Sprintf("write %s's DeepCopyInto by hand, or mark it +k8s:deepcopy-gen=false", c.top.Name)
-}
-
-// display is the type as a reader of the error knows it.
-func display(t *model.Type) string {
-	switch {
-	case t.Package != nil && t.Name != "":
-		return t.Package.Name + "." + t.Name
-	case t.Name != "":
-		return t.Name
-	case t.Form == model.Pointer:
-		return "*" + display(t.Elem)
-	case t.Form == model.Slice:
-		return "[]" + display(t.Elem)
-	case t.Form == model.Basic:
-		return t.Basic
-	case t.Form == model.Struct:
-		return "struct{...}"
-	case t.Form == model.Interface && len(t.InterfaceMethods) == 0:
-		return "any"
-	case t.Form == model.Interface:
-		return "interface{...}"
-	}
-	return "an unnamed type"
 }

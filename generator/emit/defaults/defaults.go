@@ -63,23 +63,18 @@ func (w *writer) register(objects []*model.Type) {
 		if !isObject(t) {
 			continue
 		}
-		call := jen.Id(plan.ObjectDefaulter(t)).Call(jen.Id("obj").Assert(jen.Op("*").Add(w.file.Type(t))))
-		body = append(body, jen.Id("scheme").Dot("AddTypeDefaultingFunc").Call(
-			jen.Op("&").Add(w.file.Type(t)).Values(),
-			jen.Func().Params(jen.Id("obj").Any()).Block(call),
-		))
+		body = append(body, w.file.Code("scheme.AddTypeDefaultingFunc(&$, func(obj any) {\n$(obj.(*$))\n})",
+			w.file.Type(t).Values(), plan.ObjectDefaulter(t), w.file.Type(t)))
 	}
 	body = append(body, jen.Return(jen.Nil()))
-	doc := "RegisterDefaults adds the defaulting functions of this package to the scheme. Each sets the defaults of " +
-		"all\n" +
-		"that its object holds."
-	w.file.Add(doc, jen.Func().Id("RegisterDefaults").
-		Params(jen.Id("scheme").Op("*").Add(w.file.Qual(runtimePath, "Scheme"))).Error().Block(body...))
+	w.file.Add("RegisterDefaults adds the defaulting functions of this package to the scheme. Each sets the defaults of "+
+		"all\nthat its object holds.",
+		w.file.Code("func RegisterDefaults(scheme *<k8s.io/apimachinery/pkg/runtime>.Scheme) error {$}", body))
 }
 
 func (w *writer) function(name, doc string, t *model.Type) {
 	body := w.inside(t, gocode.Pointee("in"), 0)
-	w.file.Add(doc, jen.Func().Id(name).Params(jen.Id("in").Op("*").Add(w.file.Type(t))).Block(body...))
+	w.file.Add(doc, w.file.Code("func $(in *$) {$}", name, w.file.Type(t), body))
 }
 
 // isObject tells whether a scheme can know the type: one that is asked for by itself need not be a runtime.Object.
@@ -107,16 +102,11 @@ func (w *writer) helperFor(t *model.Type) string {
 		return name
 	}
 	name := "setNestedDefaults_" + t.Name
-	for n := 2; w.taken[name] || w.declared(name); n++ {
+	for n := 2; w.taken[name] || plan.Declares(w.plan.Package, name); n++ {
 		name = fmt.Sprintf("setNestedDefaults_%s%d", t.Name, n)
 	}
 	w.taken[name] = true
 	w.helpers[t] = name
 	w.pending = append(w.pending, helper{name, t})
 	return name
-}
-
-func (w *writer) declared(name string) bool {
-	_, ok := w.plan.Package.Declared[name]
-	return ok
 }

@@ -114,7 +114,7 @@ func (w *writer) elements(t *model.Type, in gocode.Place, depth int) []jen.Code 
 	if len(body) == 0 {
 		return nil
 	}
-	return []jen.Code{jen.For(jen.Id(i).Op(":=").Range().Add(in.Value())).Block(body...)}
+	return []jen.Code{w.file.Code("for $ := range $ {$}", i, in.Value(), body)}
 }
 
 // entries defaults the values of a map. They have no address: a copy is defaulted and stored back, except where the
@@ -127,12 +127,12 @@ func (w *writer) entries(t *model.Type, in gocode.Place, depth int) []jen.Code {
 	if len(body) == 0 {
 		return nil
 	}
-	keyVar := jen.Id("_")
-	if store {
-		keyVar = jen.Id(key)
+	if !store {
+		key = "_"
+	} else {
 		body = append(body, in.Index(key).Set(jen.Id(val)))
 	}
-	return []jen.Code{jen.For(jen.List(keyVar, jen.Id(val)).Op(":=").Range().Add(in.Value())).Block(body...)}
+	return []jen.Code{w.file.Code("for $, $ := range $ {$}", key, val, in.Value(), body)}
 }
 
 // name names a local variable of a depth: one of the letters, or else the word with a number.

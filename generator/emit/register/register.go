@@ -15,11 +15,7 @@ import (
 // FileName is the file that is emitted, as users know it.
 const FileName = "zz_generated.register.go"
 
-const (
-	runtimePath = "k8s.io/apimachinery/pkg/runtime"
-	schemaPath  = "k8s.io/apimachinery/pkg/runtime/schema"
-	metaPath    = "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
+const runtimePath = "k8s.io/apimachinery/pkg/runtime"
 
 // Emitter returns the emitter of registrations.
 func Emitter() emit.Emitter {
@@ -73,9 +69,4 @@ func bareKind(pkg *model.Package) *model.Type {
 		}
 	}
 	return nil
-}
-
-func declared(pkg *model.Package, name string) bool {
-	_, ok := pkg.Declared[name]
-	return ok
 }

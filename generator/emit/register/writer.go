@@ -1,6 +1,8 @@
 package register
 
 import (
+	"strings"
+
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/emit/gocode"
@@ -23,7 +25,7 @@ type writer struct {
 
 // add declares a name, unless the package does so by hand.
 func (w writer) add(name, doc string, decl *jen.Statement) {
-	if !declared(w.pkg, name) {
+	if !plan.Declares(w.pkg, name) {
 		w.file.Add(doc, decl)
 	}
 }
@@ -32,82 +34,77 @@ func (w writer) internal() bool { return w.pkg.Version == "" }
 
 func (w writer) groupVersion() {
 	w.add("GroupName", "GroupName is the API group of this package.",
-		jen.Const().Id("GroupName").Op("=").Lit(w.pkg.Group))
+		w.file.Code("const GroupName = $", jen.Lit(w.pkg.Group)))
 	version := jen.Lit(w.pkg.Version)
 	doc := "SchemeGroupVersion is the group and version that the types of this package are registered with."
 	if w.internal() {
 		version = w.file.Qual(runtimePath, "APIVersionInternal")
 		doc = "SchemeGroupVersion is the group and the internal version that the types of this package are " +
 			"registered with."
+	} else {
+		w.add("GroupVersion", "GroupVersion is the group and version of this package.", w.file.Code(
+			"var GroupVersion = <k8s.io/apimachinery/pkg/apis/meta/v1>.GroupVersion{Group: GroupName, Version: $}",
+			version))
 	}
-	value := func(path string) *jen.Statement {
-		return w.file.Qual(path, "GroupVersion").Values(
-			jen.Id("Group").Op(":").Id("GroupName"), jen.Id("Version").Op(":").Add(version))
-	}
-	if !w.internal() {
-		w.add("GroupVersion", "GroupVersion is the group and version of this package.",
-			jen.Var().Id("GroupVersion").Op("=").Add(value(metaPath)))
-	}
-	w.add("SchemeGroupVersion", doc, jen.Var().Id("SchemeGroupVersion").Op("=").Add(value(schemaPath)))
+	w.add("SchemeGroupVersion", doc, w.file.Code(
+		"var SchemeGroupVersion = <k8s.io/apimachinery/pkg/runtime/schema>.GroupVersion{Group: GroupName, Version: $}",
+		version))
 }
 
 func (w writer) qualifiers() {
 	w.add("Kind", "Kind takes an unqualified kind and returns it with the group.",
-		jen.Func().Id("Kind").Params(jen.Id("kind").String()).Add(w.file.Qual(schemaPath, "GroupKind")).Block(
-			jen.Return(jen.Id("SchemeGroupVersion").Dot("WithKind").Call(jen.Id("kind")).Dot("GroupKind").Call())))
+		w.file.Code(`func Kind(kind string) <k8s.io/apimachinery/pkg/runtime/schema>.GroupKind {
+			return SchemeGroupVersion.WithKind(kind).GroupKind()
+		}`))
 	w.add("Resource", "Resource takes an unqualified resource and returns it with the group.",
-		jen.Func().Id("Resource").Params(jen.Id("resource").String()).Add(w.file.Qual(schemaPath, "GroupResource")).
-			Block(
-				jen.Return(jen.Id("SchemeGroupVersion").Dot("WithResource").Call(jen.Id("resource")).
-					Dot("GroupResource").
-					Call())))
+		w.file.Code(`func Resource(resource string) <k8s.io/apimachinery/pkg/runtime/schema>.GroupResource {
+			return SchemeGroupVersion.WithResource(resource).GroupResource()
+		}`))
 }
 
 // schemeBuilder declares the builder and what is built with it.
 func (w writer) schemeBuilder() {
 	var defs []jen.Code
-	add := func(name, doc string, def *jen.Statement) {
-		if declared(w.pkg, name) {
-			return
+	for _, def := range []struct{ name, doc, text string }{
+		{"SchemeBuilder", "SchemeBuilder collects the functions that register the types of this package.",
+			"SchemeBuilder <k8s.io/apimachinery/pkg/runtime>.SchemeBuilder"},
+		{plan.LocalSchemeBuilder, "", plan.LocalSchemeBuilder + " = &SchemeBuilder"},
+		{"AddToScheme",
+			"AddToScheme adds the types of this package to a scheme, with their defaults and conversions.",
+			"AddToScheme = " + plan.LocalSchemeBuilder + ".AddToScheme"},
+		{"Install", "Install is AddToScheme by another name.", "Install = " + plan.LocalSchemeBuilder + ".AddToScheme"},
+	} {
+		if plan.Declares(w.pkg, def.name) {
+			continue
 		}
-		if doc != "" {
-			defs = append(defs, jen.Comment(doc))
+		if def.doc != "" {
+			defs = append(defs, jen.Comment(def.doc))
 		}
-		defs = append(defs, def)
+		defs = append(defs, w.file.Code(def.text))
 	}
-	builder := jen.Id(plan.LocalSchemeBuilder)
-	add("SchemeBuilder", "SchemeBuilder collects the functions that register the types of this package.",
-		jen.Id("SchemeBuilder").Add(w.file.Qual(runtimePath, "SchemeBuilder")))
-	add(plan.LocalSchemeBuilder, "", jen.Id(plan.LocalSchemeBuilder).Op("=").Op("&").Id("SchemeBuilder"))
-	add("AddToScheme", "AddToScheme adds the types of this package to a scheme, with their defaults and conversions.",
-		jen.Id("AddToScheme").Op("=").Add(builder).Dot("AddToScheme"))
-	add("Install", "Install is AddToScheme by another name.", jen.Id("Install").Op("=").Add(builder).Dot("AddToScheme"))
 	w.file.Add("", jen.Var().Defs(defs...))
 }
 
 func (w writer) init(functions []string) {
-	args := make([]jen.Code, len(functions))
-	for i, name := range functions {
-		args[i] = jen.Id(name)
-	}
-	w.file.Add("", jen.Func().Id("init").Params().Block(jen.Id(plan.LocalSchemeBuilder).Dot("Register").Call(args...)))
+	w.file.Add("", w.file.Code("func init() {\n$.Register($)\n}", plan.LocalSchemeBuilder,
+		strings.Join(functions, ", ")))
 }
 
 func (w writer) knownTypes() {
-	args := []jen.Code{jen.Id("SchemeGroupVersion")}
+	var types strings.Builder
 	for _, t := range w.plan.Types {
-		args = append(args, jen.Line().Op("&").Id(t.Name).Values())
+		types.WriteString("&" + t.Name + "{},\n")
 	}
-	args = append(args, jen.Line())
-	body := []jen.Code{jen.Id("scheme").Dot("AddKnownTypes").Call(args...)}
-	doc := "addKnownTypes registers the types of this package."
+	doc, common := "addKnownTypes registers the types of this package.", jen.Null()
+	scheme := w.file.Qual(runtimePath, "Scheme")
 	if !w.internal() {
 		doc = "addKnownTypes registers the types of this package, and those that every version has: ListOptions and " +
 			"the like."
-		body = append(body, w.file.Qual(metaPath, "AddToGroupVersion").Call(jen.Id("scheme"),
-			jen.Id("SchemeGroupVersion")))
+		common = w.file.Code("<k8s.io/apimachinery/pkg/apis/meta/v1>.AddToGroupVersion(scheme, SchemeGroupVersion)\n")
 	}
-	body = append(body, jen.Return(jen.Nil()))
-	w.add("addKnownTypes", doc, jen.Func().Id("addKnownTypes").
-		Params(jen.Id("scheme").Op("*").Add(w.file.Qual(runtimePath, "Scheme"))).Error().Block(body...))
+	w.add("addKnownTypes", doc, w.file.Code(`func addKnownTypes(scheme *$) error {
+		scheme.AddKnownTypes(SchemeGroupVersion,
+			$)
+		$return nil
+	}`, scheme, types.String(), common))
 }
