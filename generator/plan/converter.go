@@ -14,22 +14,12 @@ func (p *Plan) convert() {
 	for _, g := range p.Wired() {
 		p.Scoped[g] = p.handWritten(g) && hasSpokes(g)
 		for _, r := range g.Resources {
-			for _, v := range r.Versions {
-				p.converters(v.Type, r.Hub)
+			for _, v := range wireVersions(r, r.Versions) {
+				p.converters(v.typ, v.hub)
 			}
 			for _, v := range r.Served() {
 				if pair := (Pair{v.Type, r.Hub}); v.Type != r.Hub {
 					p.RoundTrips[pair] = roundTripOf(trees.conversion(pair))
-				}
-			}
-			for _, s := range r.Subresources {
-				for _, payload := range []*model.Payload{s.Body, s.Answer} {
-					if payload == nil {
-						continue
-					}
-					for _, v := range payload.Versions {
-						p.converters(v.Type, payload.Hub)
-					}
 				}
 			}
 		}

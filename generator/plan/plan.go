@@ -141,22 +141,37 @@ func (p *Plan) WireTypes() []*model.Type {
 	}
 	for _, g := range p.Wired() {
 		for _, r := range g.Resources {
-			for _, v := range r.Versions {
-				add(v.Type)
-			}
-			for _, s := range r.Subresources {
-				for _, payload := range []*model.Payload{s.Body, s.Answer} {
-					if payload == nil {
-						continue
-					}
-					for _, v := range payload.Versions {
-						add(v.Type)
-					}
-				}
+			for _, v := range wireVersions(r, r.Versions) {
+				add(v.typ)
 			}
 		}
 	}
 	return types
+}
+
+// versionOf is a version of a kind, which a resource or a subresource serves.
+type versionOf struct {
+	kind, name string
+	typ, hub   *model.Type
+}
+
+// wireVersions are these versions of a resource, and those of what its subresources take and answer.
+func wireVersions(r *model.Resource, versions []model.ResourceVersion) []versionOf {
+	var out []versionOf
+	for _, v := range versions {
+		out = append(out, versionOf{r.Kind, v.Version.Name, v.Type, r.Hub})
+	}
+	for _, s := range r.Subresources {
+		for _, payload := range []*model.Payload{s.Body, s.Answer} {
+			if payload == nil {
+				continue
+			}
+			for _, v := range payload.Versions {
+				out = append(out, versionOf{payload.Kind, v.Name, v.Type, payload.Hub})
+			}
+		}
+	}
+	return out
 }
 
 // defaulter is the SetObjectDefaults function of the type: written by hand, generated, or brought by another module.
