@@ -115,7 +115,6 @@ func Build(ctx context.Context, o Options) (res *Result, err error) {
 	return b.result, nil
 }
 
-// build is the state of one Build.
 type build struct {
 	Options
 	emitters []emit.Emitter // those that run
@@ -158,7 +157,6 @@ func (b *build) progress(stage string) {
 	}
 }
 
-// generate loads, emits, verifies and compares with the disk.
 func (b *build) generate(ctx context.Context) error {
 	b.progress("loading packages (dependencies that were never compiled take a while)")
 	var err error
@@ -246,7 +244,6 @@ func (b *build) leftOver() (map[string]bool, error) {
 	return out, nil
 }
 
-// addFolders adds a folder and all below it, as far as they exist.
 func addFolders(dirs map[string]bool, root string) {
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {

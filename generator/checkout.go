@@ -16,7 +16,6 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// state is an old state on the disk.
 type state struct {
 	// dir is its folder that corresponds to the new one.
 	dir string
@@ -89,7 +88,6 @@ func resolved(dir string) string {
 	return dir
 }
 
-// git runs git in a folder and returns what it printed.
 func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = dir

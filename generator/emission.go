@@ -15,7 +15,6 @@ import (
 	"apigen.dev/generator/verify"
 )
 
-// emit runs the emitters and collects all of their errors.
 func (b *build) emit(p *plan.Plan) error {
 	var faults diag.Errors
 	byPath := map[string]string{}

@@ -48,7 +48,6 @@ func Emitters() []emit.Emitter {
 	}
 }
 
-// planned decides what is written for the packages that a run was asked for, and for those in also.
 func planned(program *model.Program, also ...*model.Package) *plan.Plan {
 	p := plan.New(program, also...)
 	p.Checks = plan.Checks{Markers: validation.Functions(p), CEL: rules.Functions(p)}
@@ -67,7 +66,6 @@ var imports = slices.Concat([]string{
 	"unsafe",
 }, validation.Imports())
 
-// runtimeImports are those of wiring.
 var runtimeImports = []string{
 	"apigen.dev/runtime/api",
 	"apigen.dev/runtime/codec",
@@ -76,7 +74,6 @@ var runtimeImports = []string{
 	"testing",
 }
 
-// selected are the emitters that only names; all where it is empty.
 func selected(all []emit.Emitter, only []string) ([]emit.Emitter, error) {
 	if len(only) == 0 {
 		return all, nil
@@ -100,7 +97,6 @@ func selected(all []emit.Emitter, only []string) ([]emit.Emitter, error) {
 	return out, nil
 }
 
-// owner reports for a base name whether a file of that name is one of the emitters'.
 func owner(emitters []emit.Emitter) func(base string) bool {
 	return func(base string) bool {
 		return slices.ContainsFunc(emitters, func(e emit.Emitter) bool { return e.Owns(base) })

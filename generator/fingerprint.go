@@ -32,7 +32,6 @@ type stamp struct {
 	start  time.Time
 }
 
-// record is what is kept of a build that succeeded.
 type record struct {
 	Frame string
 	// Dirs are the folders of all modules in reach that can change.
@@ -93,7 +92,6 @@ func tellable(o Options) bool {
 	return true
 }
 
-// frameOf hashes what isn't the modules' files.
 func frameOf(o Options) (string, error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q\n%q\n%q\n%q\n%t\n%s\n", o.Dir, o.Patterns, o.Only, o.Header, o.Lenient, runtime.Version())
@@ -243,7 +241,6 @@ func (s *stamp) disturbed(after, written map[string]string) bool {
 	return false
 }
 
-// enclosing is the folder of the module around a folder.
 func enclosing(dir string) []string {
 	if mod := above(dir, "go.mod"); mod != "" {
 		return []string{filepath.Dir(mod)}

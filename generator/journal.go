@@ -25,7 +25,6 @@ type journal struct {
 	Files []journalFile
 }
 
-// journalFile is one file of a write.
 type journalFile struct {
 	Path string
 	// Temp is where the new content is written first; empty where the file is to be removed.
@@ -113,7 +112,6 @@ func undo(f *os.File, dir string) error {
 	return j.rollback(dir)
 }
 
-// keep writes the journal down.
 func (j *journal) keep(f *os.File) error {
 	body, err := json.Marshal(j)
 	if err != nil {
@@ -177,7 +175,6 @@ func (f *journalFile) rollback(dir string) error {
 	return replaceFile(path, f.Old)
 }
 
-// replaceFile gives a file a content in one step.
 func replaceFile(path string, content []byte) error {
 	temp := filepath.Join(filepath.Dir(path), ".apigen-"+rand.Text()+".tmp")
 	err := os.WriteFile(temp, content, 0o644)

@@ -113,7 +113,6 @@ func ReadHeader(path string) (string, error) {
 	return text, nil
 }
 
-// onlyComments refuses a header that holds anything but Go comments.
 func onlyComments(text string) error {
 	if text == "" {
 		return nil

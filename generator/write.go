@@ -34,10 +34,8 @@ func sweep(dir string) {
 	}
 }
 
-// tempPattern is that of the files that new contents are written to first.
 const tempPattern = ".apigen-*.tmp"
 
-// writer is the state of one write.
 type writer struct {
 	changes []Change
 	journal journal
@@ -80,7 +78,6 @@ func (w *writer) run(dir string) error {
 	return nil
 }
 
-// plan fills the journal.
 func (w *writer) plan(dir string) {
 	missing := map[string]bool{}
 	name := ".apigen-" + rand.Text()

@@ -14,7 +14,6 @@ import (
 	"apigen.dev/generator/compat"
 )
 
-// compatFlags are the flags of apigen compat.
 type compatFlags struct {
 	against, format, allow, level string
 	rules                         bool

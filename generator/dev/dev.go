@@ -85,7 +85,6 @@ func (o *Options) temporary() (dir string) {
 	return dir
 }
 
-// onlyMain returns the one folder below cmd.
 func onlyMain(dir string) (string, error) {
 	entries, err := os.ReadDir(filepath.Join(dir, "cmd"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -35,7 +35,6 @@ type session struct {
 	server *process
 }
 
-// run goes round: a cycle, then whatever comes first of a change, the server's end and the end of it all.
 func (s *session) run(ctx context.Context) error {
 	s.dirs = []string{s.Dir}
 	s.state = look(s.dirs)
@@ -74,7 +73,6 @@ func (s *session) wait(ctx context.Context) bool {
 	}
 }
 
-// stop ends the server and waits for it.
 func (s *session) stop() error {
 	if s.server == nil {
 		return nil
@@ -138,7 +136,6 @@ func count(n int) string {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }
 
-// say writes a line with the time of day.
 func (s *session) say(format string, args ...any) {
 	fmt.Fprintf(s.Out, "%s %s\n", s.Now().Format(time.TimeOnly), fmt.Sprintf(format, args...))
 }
@@ -153,10 +150,8 @@ func (s *session) fail(stage, what string) {
 	fmt.Fprintln(s.Out, strings.TrimRight(what, "\n"))
 }
 
-// goEnv returns the environment of the go command.
 func (s *session) goEnv() []string { return append(slices.Clone(s.Env), "GOTMPDIR="+s.work) }
 
-// compile builds the server and returns the file.
 func (s *session) compile(ctx context.Context) (string, error) {
 	s.cycles++
 	out := filepath.Join(s.temp, fmt.Sprintf("server-%d", s.cycles))
@@ -200,10 +195,8 @@ func (s *session) restart(file string) (string, error) {
 	return action, nil
 }
 
-// maxShown is how many changes of the API a line shows.
 const maxShown = 4
 
-// apiChange returns how the API differs from that of the last cycle.
 func (s *session) apiChange(now *model.Program) string {
 	before := s.api
 	s.api = now

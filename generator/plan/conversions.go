@@ -47,7 +47,6 @@ func (c *Conversions) Of(p Pair) *Conversion {
 	return nil
 }
 
-// conversionPlan decides the conversions of all packages that are spokes.
 type conversionPlan struct {
 	universe *universe
 	planners []*planner
@@ -83,7 +82,6 @@ func newConversionPlan(program *model.Program) *conversionPlan {
 	return c
 }
 
-// conversions are those of the packages, in the order of the program.
 func (c *conversionPlan) conversions() []*Conversions {
 	var out []*Conversions
 	for _, t := range c.planners {

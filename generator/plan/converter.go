@@ -26,7 +26,6 @@ func (p *Plan) convert() {
 	}
 }
 
-// converters notes the functions between a version's type and the hub.
 func (p *Plan) converters(version, hub *model.Type) {
 	if version == hub {
 		return
@@ -58,7 +57,6 @@ func (p *Plan) convertedIn(version *model.Type, pair Pair) *model.Package {
 	return nil
 }
 
-// converted tells whether a function for the pair is written into the package.
 func (p *Plan) converted(home *model.Package, pair Pair) bool {
 	c := p.ConversionsOf(home)
 	return c != nil && c.Has(pair)
@@ -103,7 +101,6 @@ func (p *Plan) handWritten(g *model.Group) bool {
 	})
 }
 
-// hasSpokes tells whether any served version of the group is not its own hub.
 func hasSpokes(g *model.Group) bool {
 	return slices.ContainsFunc(g.Resources, func(r *model.Resource) bool {
 		return slices.ContainsFunc(r.Served(), func(v model.ResourceVersion) bool { return v.Type != r.Hub })

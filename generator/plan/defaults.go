@@ -50,7 +50,6 @@ func (d *Defaults) Object(t *model.Type) bool { return slices.Contains(d.Objects
 // ObjectDefaulter is the name of the function that defaults a whole object.
 func ObjectDefaulter(t *model.Type) string { return "SetObjectDefaults_" + t.Name }
 
-// defaultsOf plans the defaulting functions of a package.
 func defaultsOf(program *model.Program, pkg *model.Package, functions *defaulters) *Defaults {
 	g := &defaultGraph{program: program, pkg: pkg, functions: functions, recursive: map[*model.Type]bool{}}
 	g.reach = model.NewReach(g.has, g.inner)
@@ -111,7 +110,6 @@ func (g *defaultGraph) plan(d *Defaults, t *model.Type) {
 	}
 }
 
-// source is the package whose types are defaulted.
 func (g *defaultGraph) source() *model.Package {
 	if g.pkg.DefaulterInput != nil {
 		return g.pkg.DefaulterInput
@@ -203,12 +201,10 @@ func (g *defaultGraph) inner(t *model.Type) []*model.Type {
 	return nil
 }
 
-// accessible tells whether the package may name the field.
 func (g *defaultGraph) accessible(owner *model.Type, field *model.Field) bool {
 	return field.Name != "_" && (field.Exported || owner.Package == g.pkg)
 }
 
-// containsItself tells whether a value of the named type can hold another of that type.
 func (g *defaultGraph) containsItself(t *model.Type) bool {
 	if known, ok := g.recursive[t]; ok {
 		return known

@@ -14,7 +14,6 @@ type Converter struct {
 	Drop, CopyOnly bool
 }
 
-// functions are the hand-written ones that one package's conversions call.
 type functions struct {
 	// near are those of the package, its peers and the package of its external types. They win over everything.
 	near map[string]*Converter
@@ -67,7 +66,6 @@ func (f *functions) scan(p *model.Package, into map[string]*Converter, want func
 	}
 }
 
-// asConversion returns the function where name and signature are those of a conversion, and nil otherwise.
 func asConversion(fn *model.Func) *Converter {
 	if !IsConversion(fn) {
 		return nil
@@ -126,7 +124,6 @@ func concerns(p Pair, pkg *model.Package) bool {
 	return of(p.In) || of(p.Out)
 }
 
-// find returns the hand-written function for the pair, or nil.
 func (f *functions) find(p Pair) *Converter {
 	key := p.Key()
 	if fn := f.near[key]; fn != nil {

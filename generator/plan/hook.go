@@ -91,7 +91,6 @@ func conventions() []convention {
 	}
 }
 
-// conventionsOf are all conventions that hold for a kind.
 func conventionsOf(r *model.Resource) []convention {
 	out := conventions()
 	for _, s := range r.Subresources {
@@ -107,7 +106,6 @@ func isConvention(name string) bool {
 	return slices.ContainsFunc(conventions(), func(c convention) bool { return c.name == name })
 }
 
-// fits tells whether a method of the hub has the convention's signature.
 func (c convention) fits(m *model.Func, hub *model.Type) bool { return c.matches(m, c.params, hub) }
 
 func (c convention) matches(f *model.Func, params []string, hub *model.Type) bool {
@@ -163,7 +161,6 @@ func (c convention) fitsFunction(f *model.Func, hub *model.Type) bool {
 	return c.matches(f, c.functionParams(), hub)
 }
 
-// functionOf is the function that stands for the method, or nil where there is none.
 func (c convention) functionOf(hub *model.Type) *model.Func {
 	home := hub.Package.ServedBy
 	if home == nil {
@@ -175,5 +172,4 @@ func (c convention) functionOf(hub *model.Type) *model.Func {
 	return nil
 }
 
-// expand writes a signature's T as the type's name.
 func expand(signature, name string) string { return strings.ReplaceAll(signature, "*T", "*"+name) }

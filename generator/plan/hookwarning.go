@@ -86,7 +86,6 @@ func warnMisnamed(out *diag.Errors, r *model.Resource) {
 	}
 }
 
-// warnWebhook says what takes the place of a webhook's method.
 func warnWebhook(out *diag.Errors, m *model.Func, hub *model.Type, instead string) {
 	home := hub.Package.ServedBy
 	switch {

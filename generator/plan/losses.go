@@ -38,7 +38,6 @@ func (p *Plan) Report() []string {
 	return out
 }
 
-// lossesOf follows the conversion of a kind of the spoke.
 func (t *planner) lossesOf(p Pair) Losses {
 	r := &losses{planner: t, active: map[Pair]bool{}, said: map[string]bool{}}
 	c := t.conversion(p)
@@ -52,7 +51,6 @@ func (t *planner) lossesOf(p Pair) Losses {
 	return Losses{Pair: p, Lines: r.lines}
 }
 
-// hubName is the hub in messages.
 const hubName = "the hub"
 
 // losses are those of one pair of kinds, in the making.
@@ -180,14 +178,12 @@ type StructField struct {
 	Name  string
 }
 
-// roundTripOf follows the conversion of a kind to the hub.
 func roundTripOf(c *Conversion) *RoundTrip {
 	r := &roundTrip{RoundTrip: &RoundTrip{}, seen: map[Pair]bool{}, known: map[StructField]bool{}}
 	r.conversion(c)
 	return r.RoundTrip
 }
 
-// roundTrip is a RoundTrip in the making.
 type roundTrip struct {
 	*RoundTrip
 	seen  map[Pair]bool

@@ -114,7 +114,6 @@ type Move struct {
 	Keys *Pair
 }
 
-// conversion returns the conversion of a pair of named structs.
 func (t *planner) conversion(p Pair) *Conversion {
 	if c := t.between[p]; c != nil {
 		return c
@@ -293,7 +292,6 @@ func (t *planner) structs(m *Move) {
 	}
 }
 
-// hasFunction tells the structs that functions are written for.
 func (t *planner) hasFunction(typ *model.Type) bool {
 	return typ.Package != nil && len(typ.TypeArgs) == 0 && t.nameable(typ)
 }

@@ -46,7 +46,6 @@ func fieldNames(t *model.Type) []string {
 	return out
 }
 
-// spokes tells whether the type is the spoke's, and not the hub's.
 func (t *planner) spokes(typ *model.Type) bool {
 	return typ.Package != nil && typ.Package.Path == t.Types.Path
 }

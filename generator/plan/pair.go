@@ -184,7 +184,6 @@ func Text(t *model.Type, in *model.Package) string {
 	return basicName(t)
 }
 
-// signature is what a person must write for the pair in the package.
 func (p Pair) signature(in *model.Package) string {
 	return "func " + p.Function() + "(in *" + Text(p.In, in) + ", out *" + Text(p.Out,
 		in) + ", s conversion.Scope) error"

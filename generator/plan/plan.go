@@ -91,7 +91,6 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 	return p
 }
 
-// clients plans the client packages.
 func (p *Plan) clients() {
 	for _, c := range p.Clients {
 		if !p.Writes(c.Marked) {
@@ -149,7 +148,6 @@ func (p *Plan) WireTypes() []*model.Type {
 	return types
 }
 
-// versionOf is a version of a kind, which a resource or a subresource serves.
 type versionOf struct {
 	kind, name string
 	typ, hub   *model.Type

@@ -118,7 +118,6 @@ func newPreservedWalk() *preservedWalk {
 		torn: map[*model.Field]bool{}}
 }
 
-// conversion follows the fields of a pair of structs with names.
 func (w *preservedWalk) conversion(c *Conversion, steps []Step, name string) {
 	if w.active[c.Pair] {
 		return
@@ -148,7 +147,6 @@ func (w *preservedWalk) fields(fields []*FieldMove, steps []Step, name string) {
 	}
 }
 
-// move follows what a move converts. Keys are those of a list.
 func (w *preservedWalk) move(m *Move, keys []string, steps []Step, name string) {
 	if m.Instead != nil {
 		m = m.Instead
@@ -243,7 +241,6 @@ func (t *planner) kinds() []Pair {
 	})
 }
 
-// checkPreserved refuses marks that can't mean anything.
 func checkPreserved(planners []*planner) diag.Errors {
 	var errs diag.Errors
 	w := newPreservedWalk()

@@ -39,7 +39,6 @@ type Registration struct {
 	Initial []string
 }
 
-// registrationOf plans the registration of a package.
 func registrationOf(pkg *model.Package, defaults *Defaults) *Registration {
 	function, other := registeredByHand(pkg)
 	types := schemeTypes(pkg)
@@ -114,7 +113,6 @@ func registeredByHand(pkg *model.Package) (name string, other *model.Func) {
 	return "", other
 }
 
-// fitsScheme tells whether the function is a func(*runtime.Scheme) error.
 func fitsScheme(f *model.Func) bool {
 	return len(f.Params) == 1 && !f.Variadic && isScheme(f.Params[0]) && len(f.Results) == 1 &&
 		f.Results[0].Name == "error" && f.Results[0].Package == nil

@@ -85,7 +85,6 @@ func (t *planner) eachOther(peer *model.Package) bool {
 		shareNames(t.Types, peer)
 }
 
-// typesOf is the package with the types that conversions written into a package are of.
 func typesOf(pkg *model.Package) *model.Package {
 	if pkg.ConversionExternal != nil {
 		return pkg.ConversionExternal

@@ -7,7 +7,6 @@ import (
 	"apigen.dev/generator/plan/serving"
 )
 
-// serve decides the serving of a resource, and adds the faults of its versions.
 func (p *Plan) serve(g *model.Group, r *model.Resource) *serving.Serving {
 	s := serving.New(r)
 	if s.Storage == nil && !r.WithoutStorage() {
@@ -24,7 +23,6 @@ func (p *Plan) serve(g *model.Group, r *model.Resource) *serving.Serving {
 	return s
 }
 
-// checkHub reports a version that nothing converts to the hub and back.
 func (p *Plan) checkHub(s *serving.Serving, g *model.Group, v versionOf) {
 	if v.typ == v.hub {
 		return

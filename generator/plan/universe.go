@@ -38,7 +38,6 @@ func newUniverse(program *model.Program) *universe {
 	return u
 }
 
-// sorted are the packages by path.
 func (u *universe) sorted() []*model.Package {
 	all := make([]*model.Package, 0, len(u.packages))
 	for _, p := range u.packages {
@@ -86,7 +85,6 @@ func (u *universe) way(from, to *model.Package) []string {
 	return nil
 }
 
-// imports are the packages that a package imports, or would.
 func (u *universe) imports(p *model.Package) []*model.Package {
 	var out []*model.Package
 	for _, path := range p.Imports {
@@ -107,7 +105,6 @@ func (u *universe) imports(p *model.Package) []*model.Package {
 	return out
 }
 
-// walker collects packages by following types.
 type walker struct {
 	types    map[*model.Type]bool
 	packages map[string]*model.Package

@@ -93,7 +93,6 @@ var generatedName = regexp.MustCompile(`^(DeepCopy|(auto)?Convert_|SetObjectDefa
 	`SchemeBuilder|localSchemeBuilder|SchemeGroupVersion|GroupVersion|GroupName|Resource|Kind|[aA]ddKnownTypes|` +
 	`RegisterConversions|RegisterDefaults|wiring|Groups?|OpenAPIModelName)$`)
 
-// filesOf returns the emitters' files as the universe takes them.
 func filesOf(files []emit.File) []load.File {
 	out := make([]load.File, len(files))
 	for i, f := range files {

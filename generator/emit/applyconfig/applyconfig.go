@@ -16,7 +16,6 @@ func Emitter() emit.Emitter {
 		"the apply configurations of the kinds marked +genclient, where +apigen:clients asks for them", write)
 }
 
-// write adds the files of a set.
 func write(out *layout.Writer, s *clientset.Set) {
 	if !s.Apply() {
 		return
@@ -38,7 +37,6 @@ func write(out *layout.Writer, s *clientset.Set) {
 	}
 }
 
-// writeKinds adds the file that finds the apply configuration of a kind.
 func writeKinds(w *layout.Writer, s *clientset.Set, g *graph) {
 	f := w.File(s, s.ApplyPath(), "applyconfiguration", "Package applyconfiguration finds the apply "+
 		"configuration of a kind.")

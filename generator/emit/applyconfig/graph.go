@@ -20,7 +20,6 @@ var meta = map[string]bool{
 	"ManagedFieldsEntry": true, "ObjectMeta": true, "OwnerReference": true, "TypeMeta": true,
 }
 
-// graph is which types have apply configurations, and in which packages.
 type graph struct {
 	set *clientset.Set
 	// types are those that get one here, sorted by name.
@@ -29,7 +28,6 @@ type graph struct {
 	own map[*model.Type]*clientset.Version
 }
 
-// newGraph finds the types that are reached from the kinds that clients apply.
 func newGraph(s *clientset.Set) *graph {
 	g := &graph{set: s, types: map[*clientset.Version][]*model.Type{}, own: map[*model.Type]*clientset.Version{}}
 	reached := map[*model.Type]bool{}
@@ -71,7 +69,6 @@ func lookup(s *clientset.Set, ref model.Ref) *model.Type {
 	return nil
 }
 
-// reach marks all types that values of a type hold.
 func reach(t *model.Type, reached map[*model.Type]bool) {
 	if t == nil || reached[t] {
 		return
@@ -123,13 +120,11 @@ func (g *graph) home(t *model.Type) (path, alias string) {
 	return "", ""
 }
 
-// has tells whether a type, or what it points to, has an apply configuration.
 func (g *graph) has(t *model.Type) bool {
 	path, _ := g.home(deref(t))
 	return path != ""
 }
 
-// deref follows pointers without a name.
 func deref(t *model.Type) *model.Type {
 	for range 8 {
 		if t.Form != model.Pointer || t.Name != "" {

@@ -17,7 +17,6 @@ func Emitter() emit.Emitter {
 		write)
 }
 
-// write adds the files of a set.
 func write(out *layout.Writer, s *clientset.Set) {
 	w := writer{out, layout.Template("typed.tmpl"), layout.Template("*set.tmpl"), layout.Template("scheme.tmpl")}
 	w.clientset(s)
@@ -27,13 +26,11 @@ func write(out *layout.Writer, s *clientset.Set) {
 	}
 }
 
-// writer writes the files of a set.
 type writer struct {
 	*layout.Writer
 	typed, set, scheme *template.Template
 }
 
-// clientset writes the packages of the whole set.
 func (w writer) clientset(s *clientset.Set) {
 	f := w.File(s, s.ClientsetPath(), "versioned", "Package versioned has the clients of all groups and versions.")
 	fake := w.File(s, s.FakePath(), "fake", "Package fake has a clientset for tests, which needs no server.")
@@ -53,7 +50,6 @@ func (w writer) clientset(s *clientset.Set) {
 	w.Execute(scheme, w.scheme, "scheme.tmpl", s)
 }
 
-// version writes the typed clients of a version.
 func (w writer) version(v *clientset.Version) {
 	f := w.File(v.Set, v.TypedPath(), v.Name, "Package "+v.Name+" has the clients of "+v.GroupVersion()+".")
 	f.Import("scheme", v.Set.SchemePath())
@@ -73,7 +69,6 @@ func (w writer) version(v *clientset.Version) {
 	}
 }
 
-// fakeVersion writes the fakes of a version's clients.
 func (w writer) fakeVersion(v *clientset.Version) {
 	f := w.File(v.Set, v.TypedFakePath(), "fake",
 		"Package fake has the clients of "+v.GroupVersion()+" for tests, which need no server.")

@@ -42,7 +42,6 @@ func (w *writer) carrier(of *plan.Conversion, x *plan.Carrier) {
 	}
 }
 
-// returnError calls something and returns its error.
 const returnError = "if err := $; err != nil {\n\treturn err\n}"
 
 // result is how the generated function of a pair ends.
@@ -77,7 +76,6 @@ func (c *carrier) typeName() string {
 	return "preserved_" + plan.TypeName(c.Spoke)
 }
 
-// converts tells whether the function converts the object back, to see which elements of lists are which.
 func (c *carrier) converts() bool { return c.Own && !c.Fills() && c.Digests() }
 
 func (c *carrier) arguments() string {
@@ -143,7 +141,6 @@ func (c *carrier) member(i int) string {
 	return name
 }
 
-// memberName is an exported Go name, without an underscore, for a path of JSON names.
 func memberName(path string) string {
 	var out strings.Builder
 	for _, word := range strings.FieldsFunc(path,
@@ -253,7 +250,6 @@ func (c *carrier) readLeniently() jen.Code {
 // inner prints the statements at the end of a path: holder is the struct with the field.
 type inner func(holder string, keys []key) []jen.Code
 
-// note puts the field into what is kept, unless it is empty.
 func (c *carrier) note(i int, f plan.Preserved) inner {
 	return func(holder string, keys []key) []jen.Code {
 		kept := "kept." + c.member(i)
@@ -268,7 +264,6 @@ func (c *carrier) note(i int, f plan.Preserved) inner {
 	}
 }
 
-// giveBack sets the field to what was kept.
 func (c *carrier) giveBack(i int, f plan.Preserved) inner {
 	return func(holder string, keys []key) []jen.Code {
 		kept := jen.Id("kept").Dot(c.member(i))

@@ -51,7 +51,6 @@ func emitFiles(p *plan.Plan) ([]emit.File, error) {
 	return nil, slices.Concat(p.ConversionFaults, faults).Err()
 }
 
-// write writes the file of one package.
 func write(p *plan.Plan, c *plan.Conversions) *gocode.File {
 	w := &writer{plan: c, file: gocode.New(p.Program, c.Package, locals...)}
 	if builder := p.Registrations[c.Package].Builder; builder != "" {

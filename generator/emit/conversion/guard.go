@@ -18,7 +18,6 @@ type guards struct {
 	lines []jen.Code
 }
 
-// add writes down what a cast between the types rests on.
 func (g *guards) add(a, b *model.Type) {
 	p := plan.Pair{In: a, Out: b}
 	if plan.Identical(a, b) || g.seen[p.Key()] || g.seen[p.Reverse().Key()] {

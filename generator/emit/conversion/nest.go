@@ -118,7 +118,6 @@ func (c *carrier) nestMap(s plan.Step, rest []plan.Step, holder, beside string, 
 	return one(c.file.Code("for $, $ := range $ {$}", k, h, holder, body))
 }
 
-// usesBeside tells whether what the steps print looks at the object beside.
 func usesBeside(steps []plan.Step) bool {
 	for _, s := range steps {
 		if s.Kind == plan.ListStep || s.Kind == plan.MapStep || s.Kind == plan.PointerStep && s.SpokeNil {

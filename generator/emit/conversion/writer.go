@@ -8,7 +8,6 @@ import (
 	"apigen.dev/generator/plan"
 )
 
-// writer writes the file of one package.
 type writer struct {
 	plan *plan.Conversions
 	file *gocode.File
@@ -44,7 +43,6 @@ func (w *writer) pair(name string, p plan.Pair, byHand bool, body []jen.Code) {
 	}
 }
 
-// methodCall calls the hand-written method of a version.
 func methodCall(method string) string {
 	if method == "ConvertTo" {
 		return "in.ConvertTo(out)"
@@ -133,7 +131,6 @@ func shadow(from, to gocode.Place) jen.Code {
 
 func one(c jen.Code) []jen.Code { return []jen.Code{c} }
 
-// call calls a conversion function.
 func (w *writer) call(fn jen.Code, from, to gocode.Place) []jen.Code {
 	return one(w.file.Code(returnError, w.file.Code("$($, $, s)", fn, from.Address(), to.Address())))
 }
@@ -195,7 +192,6 @@ func (w *writer) toPointer(m *plan.Move, from, to gocode.Place) []jen.Code {
 	return one(jen.Block(append([]jen.Code{shadow(from, to), alloc}, code...)...))
 }
 
-// list converts the elements of a slice or an array.
 func (w *writer) list(m *plan.Move, from, to gocode.Place) []jen.Code {
 	code := w.move(m.Elem, gocode.Pointee("in").Index("i"), gocode.Pointee("out").Index("i"))
 	if len(code) == 0 {
@@ -226,7 +222,6 @@ func (w *writer) mapping(m *plan.Move, from, to gocode.Place) []jen.Code {
 	return w.orElse(from, to, jen.Nil(), alloc, w.file.Code("for key, val := range *in {$}", body))
 }
 
-// zero is the type's zero value.
 func (w *writer) zero(t *model.Type) jen.Code {
 	switch t.Form {
 	case model.Basic:
@@ -256,7 +251,6 @@ func (w *writer) query(q *plan.QueryConversion) {
 	w.pair(q.Pair.Function(), q.Pair, q.ByHand, append(body, jen.Return(jen.Nil())))
 }
 
-// parameter sets a field from the values of its parameter.
 func (w *writer) parameter(p plan.Parameter, target gocode.Place) []jen.Code {
 	if !p.First {
 		return w.move(p.Move, gocode.Variable("values"), target)

@@ -68,7 +68,6 @@ func (c *copier) copy(t *model.Type, out, in gocode.Place, depth int, assigned b
 	return []jen.Code{call}
 }
 
-// inPlace copies what has no method of its own.
 func (c *copier) inPlace(t *model.Type, out, in gocode.Place, depth int, assigned bool) []jen.Code {
 	if t.Name == "" {
 		return c.form(t, out, in, depth, assigned)
@@ -188,7 +187,6 @@ func (c *copier) array(t *model.Type, out, in gocode.Place, depth int, assigned 
 	return append(code, c.file.Code("for $ := range $ {$}", i, in.Value(), each))
 }
 
-// elements copies a slice or map that is not nil.
 func (c *copier) elements(t *model.Type, out, in gocode.Place, depth int) []jen.Code {
 	fresh := out.Set(jen.Make(c.file.Type(t), jen.Len(in.Value())))
 	if t.Form == model.Map {
@@ -253,7 +251,6 @@ func (c *copier) interfaceValue(t *model.Type, out, in gocode.Place) []jen.Code 
 	return []jen.Code{in.IfNotNil(jen.List(out.Value(), jen.Id("_")).Op("=").Add(assert))}
 }
 
-// index names the variable of a loop: i, j, k, i4 ...
 func index(depth int) string {
 	if depth < 3 {
 		return "ijk"[depth : depth+1]

@@ -10,7 +10,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// methods prints the methods of one type, each unless it is hand-written.
 type methods struct {
 	copier *copier
 	file   *gocode.File
@@ -63,7 +62,6 @@ func (m methods) deepCopy() {
 		}`, m.receiver(), result, m.t.Name, value))
 }
 
-// interfaces prints a DeepCopyX for each interface X that a marker asks for.
 func (m methods) interfaces() {
 	if m.t.DeepCopy == model.DeepCopyNone || !methodsAllowed(m.t) || len(m.t.TypeArgs) > 0 {
 		return
@@ -104,7 +102,6 @@ func (m methods) asInterface(name string, ref model.Ref) {
 	m.file.Add(doc, m.file.Code("func $ $() $ {\n$\n}", receiver, name, m.file.Qual(ref.Path, ref.Name), body))
 }
 
-// copyIsPointer tells whether the type's DeepCopy, hand-written or ours, returns a pointer.
 func (m methods) copyIsPointer() bool {
 	if m.declared("DeepCopy") {
 		return returnsPointer(m.t)

@@ -8,7 +8,6 @@ import (
 	"apigen.dev/generator/plan"
 )
 
-// refuse tells that the field which is being copied can't be.
 func (c *copier) refuse(format string, args ...any) {
 	if c.refused[c.pos] {
 		return
@@ -40,7 +39,6 @@ func (c *copier) refuseLock(lock *model.Type) {
 	c.refuse("holds a %s, which must not be copied: keep it out of the API type, or %s", plan.Text(lock, nil), c.byHand())
 }
 
-// refuseHidden refuses a struct for an unexported field that belongs to another package.
 func (c *copier) refuseHidden(t *model.Type, field *model.Field) {
 	if lock := lockIn(t); lock != nil {
 		c.refuseLock(lock)
@@ -51,7 +49,6 @@ func (c *copier) refuseHidden(t *model.Type, field *model.Field) {
 		"with a DeepCopyInto method, or %s", plan.Text(t, nil), field.Name, c.byHand())
 }
 
-// byHand says how a type is taken out of the generator's hands.
 func (c *copier) byHand() string {
 	return fmt.Sprintf("write %s's DeepCopyInto by hand, or mark it +k8s:deepcopy-gen=false", c.top.Name)
 }

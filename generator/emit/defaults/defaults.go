@@ -92,13 +92,11 @@ func isObject(t *model.Type) bool {
 	return false
 }
 
-// helper is a function of our own for a type that contains itself.
 type helper struct {
 	name string
 	t    *model.Type
 }
 
-// helperFor returns the name of the type's helper, which is written later.
 func (w *writer) helperFor(t *model.Type) string {
 	if name, ok := w.helpers[t]; ok {
 		return name
@@ -135,7 +133,6 @@ func warnings(p *plan.Plan) []diag.Error {
 	return errs
 }
 
-// misnamed tells of a function that would default its one parameter, but for a slip in its name.
 func misnamed(errs *diag.Errors, pkg *model.Package, f *model.Func) {
 	if len(f.Params) != 1 || len(f.Results) != 0 || f.Variadic || f.Params[0].Form != model.Pointer ||
 		f.Params[0].Elem == nil {

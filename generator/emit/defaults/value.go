@@ -37,7 +37,6 @@ func (w *writer) set(d *model.Default, t *model.Type, in gocode.Place) []jen.Cod
 		jen.If(jen.Err().Op(":=").Add(decode), jen.Err().Op("!=").Nil()).Block(jen.Panic(jen.Err())))}
 }
 
-// setRef writes a constant, converted to the type.
 func (w *writer) setRef(d *model.Default, t *model.Type, pointers []*model.Type, base *model.Type,
 	in gocode.Place) []jen.Code {
 	path := d.Ref.Path
@@ -51,7 +50,6 @@ func (w *writer) setRef(d *model.Default, t *model.Type, pointers []*model.Type,
 	return []jen.Code{w.whenZero(t, in, w.assign(pointers, base, value, in)...)}
 }
 
-// hasType tells whether the constant is known to be of the type already.
 func (w *writer) hasType(path, name string, t *model.Type) bool {
 	for _, pkg := range w.program.Packages {
 		for _, c := range pkg.Consts {
@@ -77,7 +75,6 @@ func (w *writer) assign(pointers []*model.Type, base *model.Type, value jen.Code
 	return append(code, in.Set(jen.Op("&").Id(variable(1))))
 }
 
-// whenZero runs the body where the place holds the zero value of its type.
 func (w *writer) whenZero(t *model.Type, in gocode.Place, body ...jen.Code) jen.Code {
 	var condition *jen.Statement
 	switch {
@@ -110,7 +107,6 @@ func (w *writer) fresh(t *model.Type) *jen.Statement {
 	return nil
 }
 
-// pointerChain returns the pointer types on the way from a type to its base.
 func pointerChain(t *model.Type) (pointers []*model.Type, base *model.Type) {
 	for t.Form == model.Pointer {
 		pointers = append(pointers, t)
@@ -119,7 +115,6 @@ func pointerChain(t *model.Type) (pointers []*model.Type, base *model.Type) {
 	return pointers, t
 }
 
-// literal is a JSON value that fits a basic type, in Go.
 func literal(value any) string {
 	switch v := value.(type) {
 	case string:

@@ -12,7 +12,6 @@ import (
 	"apigen.dev/generator/plan"
 )
 
-// writer writes the file of one package.
 type writer struct {
 	plan    *plan.Defaults
 	program *model.Program
@@ -35,7 +34,6 @@ func newWriter(p *plan.Plan, d *plan.Defaults) *writer {
 	}
 }
 
-// nested defaults a value that occurs in another.
 func (w *writer) nested(t *model.Type, in gocode.Place, depth int) []jen.Code {
 	switch d := w.plan.Types[t]; {
 	case d == nil:
@@ -48,7 +46,6 @@ func (w *writer) nested(t *model.Type, in gocode.Place, depth int) []jen.Code {
 	return w.inside(t, in, depth)
 }
 
-// inside calls the type's own functions and then goes into what the value holds.
 func (w *writer) inside(t *model.Type, in gocode.Place, depth int) []jen.Code {
 	var code []jen.Code
 	d := w.plan.Types[t]
@@ -88,7 +85,6 @@ func (w *writer) field(f plan.FieldDefault, in gocode.Place, depth int) []jen.Co
 	return append(code, w.nested(f.Field.Type, in, depth)...)
 }
 
-// elementSet sets the default that the elements of a list or a map have.
 func (w *writer) elementSet(t *model.Type, in gocode.Place) []jen.Code {
 	if d := w.plan.Types[t].Element; d != nil {
 		return w.set(d, t.Elem, in)

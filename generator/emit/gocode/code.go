@@ -7,7 +7,6 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// placeholder matches what Code replaces.
 var placeholder = regexp.MustCompile(`\$|<([a-z0-9./]+)>\.(\w+)`)
 
 // Code is source text of the file in which each $ stands for the next argument, and <encoding/json>.Marshal for a name

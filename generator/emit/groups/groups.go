@@ -117,7 +117,6 @@ func alias(g *model.Group, taken map[string]bool) string {
 	return name
 }
 
-// letters drops what no identifier may hold.
 func letters(r rune) rune {
 	if r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 		return r

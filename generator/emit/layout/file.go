@@ -113,7 +113,6 @@ func (f *File) Render() (emit.File, error) {
 	return emit.File{Package: f.path, Dir: dir, PackageName: f.name, Name: f.base, Content: content}, nil
 }
 
-// writeImports imports what the text uses, the standard library first.
 func (f *File) writeImports(out *bytes.Buffer) {
 	used := qualifiers(f.Bytes())
 	var first, second []string

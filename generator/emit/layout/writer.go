@@ -58,7 +58,6 @@ func (w *Writer) Execute(f *File, t *template.Template, name string, data any) {
 // Fail notes an error, which is a bug of the emitter; nil is none.
 func (w *Writer) Fail(err error) { w.err = errors.Join(w.err, err) }
 
-// render returns the formatted files, sorted as emitters return them.
 func (w *Writer) render() ([]emit.File, error) {
 	if w.err != nil {
 		return nil, w.err

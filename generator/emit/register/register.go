@@ -46,7 +46,6 @@ func emitAll(p *plan.Plan) ([]emit.File, error) {
 	})
 }
 
-// obstacles are why a package's registration can't be emitted.
 func obstacles(pkg *model.Package) diag.Errors {
 	var errs diag.Errors
 	if pos, taken := pkg.Declared[plan.LocalSchemeBuilder]; taken && pkg.LocalSchemeBuilder != plan.LocalSchemeBuilder {

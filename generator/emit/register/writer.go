@@ -16,14 +16,12 @@ var symbols = []string{
 	"AddToScheme", "Install", "addKnownTypes", "RegisterDefaults", "RegisterConversions",
 }
 
-// writer writes the file of one package.
 type writer struct {
 	file *gocode.File
 	pkg  *model.Package
 	plan *plan.Registration
 }
 
-// add declares a name, unless the package does so by hand.
 func (w writer) add(name, doc string, decl *jen.Statement) {
 	if !plan.Declares(w.pkg, name) {
 		w.file.Add(doc, decl)
@@ -62,7 +60,6 @@ func (w writer) qualifiers() {
 		}`))
 }
 
-// schemeBuilder declares the builder and what is built with it.
 func (w writer) schemeBuilder() {
 	var defs []jen.Code
 	for _, def := range []struct{ name, doc, text string }{

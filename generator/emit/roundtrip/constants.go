@@ -52,7 +52,6 @@ func constants(t *model.Type) []*model.Const {
 
 func exported(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }
 
-// reachable tells whether code of the package at path may name the type.
 func reachable(t *model.Type, path string) bool {
 	if !exported(t.Name) {
 		return false

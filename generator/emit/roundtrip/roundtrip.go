@@ -19,7 +19,6 @@ import (
 // FileName is the base name of the emitter's files.
 const FileName = "zz_generated.roundtrip_test.go"
 
-// helper has the tests' bodies.
 var helper = &model.Package{Path: "apigen.dev/runtime/roundtrip", Name: "roundtrip"}
 
 // Emitter returns the emitter of round-trip tests.
@@ -47,7 +46,6 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 	return files, nil
 }
 
-// printer prints the tests of one group.
 type printer struct {
 	file   *gocode.File
 	plan   *plan.Plan
@@ -83,7 +81,6 @@ func printGroup(decided *plan.Plan, g *model.Group) (*emit.File, error) {
 	return &out, err
 }
 
-// test prints the test of a kind in one version.
 func (p *printer) test(r *model.Resource, v model.ResourceVersion) {
 	name := "FuzzRoundTrip" + r.Kind + strings.ToUpper(v.Version.Name[:1]) + v.Version.Name[1:]
 	hub := r.Hub
@@ -111,7 +108,6 @@ func (p *printer) test(r *model.Resource, v model.ResourceVersion) {
 		jen.Func().Id(name).Params(jen.Id("f").Op("*").Add(p.file.Qual("testing", "F"))).Block(body...))
 }
 
-// convertible tells whether something converts a version's type to the hub and back.
 func (p *printer) convertible(version, hub *model.Type) bool {
 	pair := plan.Pair{In: version, Out: hub}
 	_, to := p.plan.Converters[pair]
@@ -119,7 +115,6 @@ func (p *printer) convertible(version, hub *model.Type) bool {
 	return version == hub || to && from
 }
 
-// conversion is a function from in to out, one of which is the hub's.
 func (p *printer) conversion(in, out *model.Type) jen.Code {
 	pair := plan.Pair{In: in, Out: out}
 	return gocode.Converter(p.plan.Converters[pair], pair, p.scoped)
@@ -141,7 +136,6 @@ func (p *printer) fields(name string, fields []plan.StructField) []jen.Code {
 	return []jen.Code{member(name, jen.Index().Add(p.file.PackageQual(helper, "Field")).Custom(lines, values...))}
 }
 
-// variables prints what all tests of the file share.
 func (p *printer) variables(tested []*model.Type) {
 	var lists []jen.Code
 	for _, t := range named(tested) {
@@ -161,7 +155,6 @@ func (p *printer) variables(tested []*model.Type) {
 		jen.Var().Id("roundTripFillers").Index().Any())
 }
 
-// lines lays a composite literal out one element a line.
 var lines = jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}
 
 func member(name string, value jen.Code) jen.Code { return jen.Id(name).Op(":").Add(value) }

@@ -179,7 +179,6 @@ func (k *Kind) Foreign() map[string]string {
 	return out
 }
 
-// foreignAlias is the name under which files import a package that is known by its path: apiautoscalingv1.
 func foreignAlias(path string) string {
 	elements := strings.Split(path, "/")
 	name := "api"
