@@ -135,12 +135,9 @@ func newBuild(o Options) (*build, error) {
 	if o.Env == nil {
 		o.Env = os.Environ()
 	}
-	dir, err := filepath.Abs(o.Dir)
+	dir, err := absolute(o.Dir)
 	if err != nil {
 		return nil, err
-	}
-	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = resolved
 	}
 	o.Dir = dir
 	b := &build{Options: o, all: o.Emitters, result: &Result{}}

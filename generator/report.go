@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"go/ast"
 	"go/build/constraint"
 	"go/parser"
 	"go/token"
@@ -18,9 +17,7 @@ import (
 
 // Describe is an error as users read it: one line for each fault, sorted by position, with paths relative to a folder.
 func Describe(err error, dir string) string {
-	if resolved, e := filepath.EvalSymlinks(dir); e == nil {
-		dir = resolved
-	}
+	dir = resolved(dir)
 	var bug verify.Bug
 	var list diag.Errors
 	switch {
@@ -118,7 +115,7 @@ func onlyComments(text string) error {
 		return nil
 	}
 	f, err := parser.ParseFile(token.NewFileSet(), "", text+"\n\npackage p\n", parser.ParseComments)
-	if err != nil || f.Name.Name != "p" || !hasComment(f) {
+	if err != nil || f.Name.Name != "p" || len(f.Comments) == 0 {
 		return errors.New("it must hold Go comments and nothing else")
 	}
 	for _, group := range f.Comments {
@@ -130,5 +127,3 @@ func onlyComments(text string) error {
 	}
 	return nil
 }
-
-func hasComment(f *ast.File) bool { return len(f.Comments) > 0 }

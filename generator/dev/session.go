@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,10 +62,10 @@ func (s *session) wait(ctx context.Context) bool {
 		case <-tick.C:
 			now := look(s.dirs)
 			switch {
-			case pending != nil && now.equal(pending):
+			case pending != nil && maps.Equal(now, pending):
 				s.state = now
 				return true
-			case !now.equal(s.state):
+			case !maps.Equal(now, s.state):
 				pending = now
 			default:
 				pending = nil

@@ -1,11 +1,9 @@
 package dev
 
 import (
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"apigen.dev/generator"
 )
@@ -23,28 +21,14 @@ type state map[string]mark
 func look(dirs []string) state {
 	out := state{}
 	for _, root := range dirs {
-		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return nil //nolint:nilerr // see above
-			case d.IsDir():
-				if path != root && strings.HasPrefix(d.Name(), ".") {
-					return fs.SkipDir
-				}
-				return nil
-			case !generator.IsInput(d.Name()):
-				return nil
-			}
+		for path := range generator.Inputs(root) {
 			if st, err := os.Stat(path); err == nil {
 				out[path] = mark{st.Size(), st.ModTime().UnixNano()}
 			}
-			return nil
-		})
+		}
 	}
 	return out
 }
-
-func (s state) equal(other state) bool { return maps.Equal(s, other) }
 
 // update takes the files that a build wrote into the state from before the build, and the folders that the build found
 // in addition. Other changes during the build still differ from the state, so that the next cycle finds them.
