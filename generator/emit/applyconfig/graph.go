@@ -109,7 +109,7 @@ func (g *graph) home(t *model.Type) (path, alias string) {
 		return "", ""
 	}
 	if v := g.own[t]; v != nil {
-		return v.ApplyPath(), v.ApplyAlias()
+		return v.ApplyPath, v.ApplyAlias()
 	}
 	if t.Package.Path == metaPath && meta[t.Name] {
 		return layout.ApplyMeta, "applymetav1"

@@ -91,7 +91,7 @@ func (w *writer) text(t *model.Type) string {
 		if alias == "" {
 			return w.Qualify(&model.Package{Path: path}, clientset.ApplyName(t.Name))
 		}
-		if path == w.version.ApplyPath() {
+		if path == w.version.ApplyPath {
 			return clientset.ApplyName(t.Name)
 		}
 		w.Import(alias, path)

@@ -32,7 +32,7 @@ func writeParser(w *layout.Writer, s *clientset.Set) {
 	out.untyped("  ", atomicName, "atomic")
 	out.line("", "- name: %s", deducedName)
 	out.untyped("  ", deducedName, "separable")
-	f := w.File(s, s.ParserPath(), "internal", "Package internal has the schema of all apply configurations.")
+	f := w.File(s, s.ParserPath, "internal", "Package internal has the schema of all apply configurations.")
 	f.Add(`// Parser returns the schema of all apply configurations. It is made once, and shared.
 func Parser() *typed.Parser { return parser() }
 

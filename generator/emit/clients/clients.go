@@ -32,16 +32,16 @@ type writer struct {
 }
 
 func (w writer) clientset(s *clientset.Set) {
-	f := w.File(s, s.ClientsetPath(), "versioned", "Package versioned has the clients of all groups and versions.")
-	fake := w.File(s, s.FakePath(), "fake", "Package fake has a clientset for tests, which needs no server.")
-	scheme := w.File(s, s.SchemePath(), "scheme", "Package scheme has the types of all groups and versions of the "+
+	f := w.File(s, s.ClientsetPath, "versioned", "Package versioned has the clients of all groups and versions.")
+	fake := w.File(s, s.FakePath, "fake", "Package fake has a clientset for tests, which needs no server.")
+	scheme := w.File(s, s.SchemePath, "scheme", "Package scheme has the types of all groups and versions of the "+
 		"clientset.")
-	fake.Import("clientset", s.ClientsetPath())
-	fake.Import("applyconfiguration", s.ApplyPath())
+	fake.Import("clientset", s.ClientsetPath)
+	fake.Import("applyconfiguration", s.ApplyPath)
 	for _, v := range s.Versions() {
-		f.Import(v.Alias(), v.TypedPath())
-		fake.Import(v.Alias(), v.TypedPath())
-		fake.Import("fake"+v.Alias(), v.TypedFakePath())
+		f.Import(v.Alias(), v.TypedPath)
+		fake.Import(v.Alias(), v.TypedPath)
+		fake.Import("fake"+v.Alias(), v.TypedFakePath)
 		fake.Import(v.API(), v.Package.Path)
 		scheme.Import(v.API(), v.Package.Path)
 	}
@@ -51,10 +51,10 @@ func (w writer) clientset(s *clientset.Set) {
 }
 
 func (w writer) version(v *clientset.Version) {
-	f := w.File(v.Set, v.TypedPath(), v.Name, "Package "+v.Name+" has the clients of "+v.GroupVersion()+".")
-	f.Import("scheme", v.Set.SchemePath())
+	f := w.File(v.Set, v.TypedPath, v.Name, "Package "+v.Name+" has the clients of "+v.GroupVersion()+".")
+	f.Import("scheme", v.Set.SchemePath)
 	f.Import(v.API(), v.Package.Path)
-	f.Import(v.ApplyAlias(), v.ApplyPath())
+	f.Import(v.ApplyAlias(), v.ApplyPath)
 	w.Execute(f, w.typed, "group", v)
 	timeout := false
 	for _, k := range v.Kinds {
@@ -70,11 +70,11 @@ func (w writer) version(v *clientset.Version) {
 }
 
 func (w writer) fakeVersion(v *clientset.Version) {
-	f := w.File(v.Set, v.TypedFakePath(), "fake",
+	f := w.File(v.Set, v.TypedFakePath, "fake",
 		"Package fake has the clients of "+v.GroupVersion()+" for tests, which need no server.")
-	f.Import(v.Alias(), v.TypedPath())
+	f.Import(v.Alias(), v.TypedPath)
 	f.Import(v.API(), v.Package.Path)
-	f.Import(v.ApplyAlias(), v.ApplyPath())
+	f.Import(v.ApplyAlias(), v.ApplyPath)
 	w.Execute(f, w.typed, "fakegroup", v)
 	for _, k := range v.Kinds {
 		f.ImportAll(k.Foreign())

@@ -2,6 +2,7 @@ package clientset
 
 import (
 	"go/token"
+	"slices"
 	"strings"
 
 	"apigen.dev/generator/diag"
@@ -20,7 +21,8 @@ type Kind struct {
 	Namespaced         bool
 }
 
-func newKind(v *Version, r *model.Resource, t *model.Type, errs *diag.Errors) *Kind {
+func newKind(v *Version, g *model.Group, t *model.Type, errs *diag.Errors) *Kind {
+	r := g.Resources[slices.IndexFunc(g.Resources, func(r *model.Resource) bool { return r.Kind == t.Name })]
 	k := &Kind{
 		Client: t.Kind.Client, Version: v, Type: t, List: t.Kind.ListType,
 		Resource: r.Plural, Singular: strings.ToLower(t.Name), Namespaced: !r.ClusterScoped,
@@ -135,58 +137,8 @@ func (k *Kind) ifNamespaced(s string) string {
 	return ""
 }
 
-// Expands tells whether the interface that hand-written files may fill is to be declared: not where such a file does.
-func (k *Kind) Expands() bool {
-	return !k.Version.Set.Declares(k.Version.TypedPath(), k.Name()+"Expansion")
+// Expands tells whether to declare the interface that hand-written files may fill, of that suffix, in a package: not
+// where such a file does.
+func (k *Kind) Expands(path, suffix string) bool {
+	return !k.Version.Set.Declared[path][k.Name()+suffix]
 }
-
-// ExpandsLister is Expands for the lister's.
-func (k *Kind) ExpandsLister() bool {
-	return !k.Version.Set.Declares(k.Version.ListerPath(), k.Name()+"ListerExpansion")
-}
-
-// ExpandsNamespaceLister is Expands for that of the lister of one namespace.
-func (k *Kind) ExpandsNamespaceLister() bool {
-	return !k.Version.Set.Declares(k.Version.ListerPath(), k.Name()+"NamespaceListerExpansion")
-}
-
-// ClientsetPath is the import path of the clientset.
-func (s *Set) ClientsetPath() string { return s.Path + "/clientset/versioned" }
-
-// SchemePath is the import path of the clientset's scheme.
-func (s *Set) SchemePath() string { return s.ClientsetPath() + "/scheme" }
-
-// FakePath is the import path of the clientset without a server.
-func (s *Set) FakePath() string { return s.ClientsetPath() + "/fake" }
-
-// TypedPath is the import path of a version's clients.
-func (v *Version) TypedPath() string { return v.Set.ClientsetPath() + "/typed/" + v.folder() }
-
-// TypedFakePath is the import path of a version's clients without a server.
-func (v *Version) TypedFakePath() string { return v.TypedPath() + "/fake" }
-
-// ListerPath is the import path of a version's listers.
-func (v *Version) ListerPath() string { return v.Set.Path + "/listers/" + v.folder() }
-
-// InformersPath is the import path of the factory of informers.
-func (s *Set) InformersPath() string { return s.Path + "/informers/externalversions" }
-
-// InterfacesPath is the import path of what the factory and the informers know of each other.
-func (s *Set) InterfacesPath() string { return s.InformersPath() + "/internalinterfaces" }
-
-// GroupInformers is the import path of a group's informers.
-func (s *Set) GroupInformers(g *Group) string { return s.InformersPath() + "/" + g.Folder }
-
-// InformerPath is the import path of a version's informers.
-func (v *Version) InformerPath() string { return v.Set.InformersPath() + "/" + v.folder() }
-
-// ApplyPath is the import path of what is said of all apply configurations.
-func (s *Set) ApplyPath() string { return s.Path + "/applyconfiguration" }
-
-// ParserPath is the import path of the schema of apply configurations.
-func (s *Set) ParserPath() string { return s.ApplyPath() + "/internal" }
-
-// ApplyPath is the import path of a version's apply configurations.
-func (v *Version) ApplyPath() string { return v.Set.ApplyPath() + "/" + v.folder() }
-
-func (v *Version) folder() string { return v.Group.Folder + "/" + v.Name }
