@@ -3,10 +3,11 @@ package generator
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
+	"strings"
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
@@ -25,7 +26,7 @@ func (b *build) emit(p *plan.Plan) error {
 		case errors.As(err, &list):
 			faults = addNew(faults, list)
 		case err != nil:
-			return verify.Bug{Errors: diag.Errors{{Message: fmt.Sprintf("emitter %s: %v", e.Name, err)}}}
+			return bug("emitter %s: %v", e.Name, err)
 		}
 		if e.Warnings != nil {
 			b.result.Warnings = append(b.result.Warnings, e.Warnings(p)...)
@@ -36,16 +37,19 @@ func (b *build) emit(p *plan.Plan) error {
 		for _, f := range files {
 			path := pathOf(f)
 			if other := byPath[path]; other != "" {
-				return verify.Bug{Errors: diag.Errors{{Message: fmt.Sprintf("emitters %s and %s both write %s", other,
-					e.Name, path)}}}
+				return bug("emitters %s and %s both write %s", other, e.Name, path)
 			}
 			byPath[path] = e.Name
 			b.files = append(b.files, f)
 		}
 	}
-	sort.Slice(b.files, func(i, j int) bool { return pathOf(b.files[i]) < pathOf(b.files[j]) })
+	slices.SortFunc(b.files, func(x, y emit.File) int { return strings.Compare(pathOf(x), pathOf(y)) })
 	b.result.Files = len(b.files)
 	return faults.Err()
+}
+
+func bug(format string, args ...any) error {
+	return verify.Bug{Errors: diag.Errors{{Message: fmt.Sprintf(format, args...)}}}
 }
 
 // addNew adds the faults that aren't there yet: emitters that share a part of the plan report its faults alike.
@@ -65,9 +69,10 @@ func pathOf(f emit.File) string { return filepath.Join(f.Dir, f.Name) }
 // from the disk, users are told.
 func (b *build) emitUnwritten() []emit.File {
 	var looked []*model.Package
+	inLooked := map[string]bool{}
 	for _, p := range b.loaded.Program.Packages {
 		if !p.Output && p.Module != nil && p.Module.Own {
-			looked = append(looked, p)
+			looked, inLooked[p.Path] = append(looked, p), true
 		}
 	}
 	if len(looked) == 0 {
@@ -85,17 +90,13 @@ func (b *build) emitUnwritten() []emit.File {
 			continue // its faults are those of a run that asks for it
 		}
 		for _, f := range files {
-			if !written[pathOf(f)] && (len(b.Only) == 0 || among(looked, f.Package)) {
+			if !written[pathOf(f)] && (len(b.Only) == 0 || inLooked[f.Package]) {
 				out = append(out, f)
 			}
 		}
 	}
 	b.noteStale(out)
 	return out
-}
-
-func among(pkgs []*model.Package, path string) bool {
-	return slices.ContainsFunc(pkgs, func(p *model.Package) bool { return p.Path == path })
 }
 
 // noteStale names the packages that are only looked at and whose generated code is not what it should be.
@@ -106,12 +107,7 @@ func (b *build) noteStale(unwritten []emit.File) {
 			stale[f.Package] = true
 		}
 	}
-	var paths []string
-	for path := range stale {
-		paths = append(paths, path)
-	}
-	sort.Strings(paths)
-	for _, path := range paths {
+	for _, path := range slices.Sorted(maps.Keys(stale)) {
 		advice := "build it, too"
 		if b.loaded.Program.InGroup(path) {
 			advice = "build the group as a whole"

@@ -213,7 +213,7 @@ func (t *planner) move(p Pair, where string) *Move {
 	if t.sameLayout(p.In, p.Out) {
 		return &Move{Pair: p, Kind: Cast, Instead: m}
 	}
-	if fn := base[p.Key()]; fn != nil && len(m.problems()) > 0 {
+	if fn := baseConverter(p); fn != nil && len(m.problems()) > 0 {
 		return &Move{Pair: p, Kind: Call, By: fn, Instead: m}
 	}
 	return m

@@ -205,27 +205,17 @@ func number(from, to string) (kind MoveKind, checked bool) {
 }
 
 // class tells the kind of a number and how many bits it has, at least and at most.
-func class(basic string) (string, [2]int) {
-	for _, name := range []string{"uint", "int", "float"} {
-		size, ok := strings.CutPrefix(basic, name)
-		if !ok {
-			continue
-		}
-		switch size {
-		case "8":
-			return name, [2]int{8, 8}
-		case "16":
-			return name, [2]int{16, 16}
-		case "32":
-			return name, [2]int{32, 32}
-		case "64":
-			return name, [2]int{64, 64}
-		case "":
-			return name, [2]int{32, 64}
-		}
-	}
+func class(basic string) (kind string, bits [2]int) {
 	if basic == "byte" {
-		return "uint", [2]int{8, 8}
+		basic = "uint8"
 	}
-	return "", [2]int{}
+	kind = strings.TrimRight(basic, "0123456789")
+	if kind != "uint" && kind != "int" && kind != "float" {
+		return "", bits
+	}
+	size, err := strconv.Atoi(basic[len(kind):])
+	if err != nil {
+		return kind, [2]int{32, 64}
+	}
+	return kind, [2]int{size, size}
 }

@@ -66,7 +66,7 @@ func (t *planner) parameter(q *QueryConversion, typ *model.Type, f *model.Field,
 	x := Parameter{Path: path, Field: f, Move: &Move{Pair: p}}
 	fn := t.funcs.find(p)
 	if fn == nil {
-		fn = base[p.Key()]
+		fn = baseConverter(p)
 	}
 	switch {
 	case fn != nil && fn.Drop:
