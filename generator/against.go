@@ -36,7 +36,7 @@ type CompatResult struct {
 // Compat loads two states of an API and compares them. The error is diag.Errors where one of them is at fault. Nothing
 // is written but a temporary folder that is removed.
 func Compat(ctx context.Context, o CompatOptions) (*CompatResult, error) {
-	dir, err := absolute(o.Dir)
+	dir, err := AbsoluteDir(o.Dir)
 	if err != nil {
 		return nil, err
 	}

@@ -135,7 +135,7 @@ func newBuild(o Options) (*build, error) {
 	if o.Env == nil {
 		o.Env = os.Environ()
 	}
-	dir, err := absolute(o.Dir)
+	dir, err := AbsoluteDir(o.Dir)
 	if err != nil {
 		return nil, err
 	}

@@ -75,8 +75,8 @@ func checkout(ctx context.Context, dir, against string) (state, func(), error) {
 	return old, clean, nil
 }
 
-// absolute is a folder's path without symbolic links; empty is the working directory.
-func absolute(dir string) (string, error) {
+// AbsoluteDir is a folder's path without symbolic links; empty is the working directory.
+func AbsoluteDir(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	return resolved(dir), err
 }

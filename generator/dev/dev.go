@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"apigen.dev/generator"
 )
 
 // Options say what to run.
@@ -52,12 +54,9 @@ func Run(ctx context.Context, o Options) error {
 }
 
 func (o *Options) complete() error {
-	dir, err := filepath.Abs(o.Dir)
+	dir, err := generator.AbsoluteDir(o.Dir)
 	if err != nil {
 		return err
-	}
-	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = resolved
 	}
 	o.Dir = dir
 	if o.Env == nil {

@@ -9,8 +9,7 @@ import (
 
 // convert decides the conversions, and which function converts the types of versions to the hub and back.
 func (p *Plan) convert() {
-	trees := newConversionPlan(p.Program)
-	p.Conversions, p.ConversionFaults = trees.conversions(), trees.invalid
+	trees := p.convertPackages()
 	for _, g := range p.Wired() {
 		p.Scoped[g] = p.handWritten(g) && hasSpokes(g)
 		for _, r := range g.Resources {

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"go/token"
 	"slices"
-	"strings"
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
@@ -130,7 +129,7 @@ func (g *defaultGraph) objects() []*model.Type {
 			objects = append(objects, t)
 		}
 	}
-	slices.SortStableFunc(objects, func(a, b *model.Type) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(objects, ByName)
 	return objects
 }
 

@@ -2,7 +2,7 @@ package plan
 
 import (
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"apigen.dev/generator/model"
@@ -43,10 +43,10 @@ func (t *planner) lossesOf(p Pair) Losses {
 	c := t.conversion(p)
 	r.active[p] = true
 	r.fields(c.Fields, c.Unset, "", r.byHand(p, ""))
-	sort.SliceStable(r.lines, func(i, j int) bool {
-		a, _, _ := strings.Cut(r.lines[i], ": ")
-		b, _, _ := strings.Cut(r.lines[j], ": ")
-		return a < b
+	slices.SortStableFunc(r.lines, func(x, y string) int {
+		a, _, _ := strings.Cut(x, ": ")
+		b, _, _ := strings.Cut(y, ": ")
+		return strings.Compare(a, b)
 	})
 	return Losses{Pair: p, Lines: r.lines}
 }

@@ -59,7 +59,7 @@ func newPlanner(u *universe, pkg *model.Package, kinds []Pair) *planner {
 func (t *planner) functions() {
 	t.taken = map[string]bool{}
 	t.checkDeclared("RegisterConversions", "remove it, or take +k8s:conversion-gen away")
-	t.carried = t.preserved().homeless
+	t.carried = preserved(t).homeless
 	for _, p := range t.Roots {
 		t.request(t.conversion(p))
 	}

@@ -131,6 +131,6 @@ func schemeTypes(pkg *model.Package) []*model.Type {
 			types = append(types, t)
 		}
 	}
-	slices.SortFunc(types, func(a, b *model.Type) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(types, ByName)
 	return types
 }

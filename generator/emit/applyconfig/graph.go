@@ -2,10 +2,11 @@ package applyconfig
 
 import (
 	"reflect"
-	"sort"
+	"slices"
 
 	"apigen.dev/generator/emit/layout"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 	"apigen.dev/generator/plan/clientset"
 )
 
@@ -54,7 +55,7 @@ func newGraph(s *clientset.Set) *graph {
 		}
 	}
 	for _, types := range g.types {
-		sort.Slice(types, func(i, j int) bool { return types[i].Name < types[j].Name })
+		slices.SortFunc(types, plan.ByName)
 	}
 	return g
 }
@@ -89,12 +90,7 @@ func configurable(t *model.Type) bool {
 	if t.Package.Path == runtimePath && (t.Name == "RawExtension" || t.Name == "Unknown") {
 		return false
 	}
-	for _, f := range t.Fields {
-		if written(f) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Fields, written)
 }
 
 // written tells whether a field has a name on the wire, or its fields do.

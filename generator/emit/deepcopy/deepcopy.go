@@ -4,7 +4,7 @@
 package deepcopy
 
 import (
-	"sort"
+	"slices"
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
@@ -37,9 +37,7 @@ func emitAll(p *plan.Plan) ([]emit.File, error) {
 // nothing.
 func emitPackage(file *gocode.File) diag.Errors {
 	c := &copier{file: file, shapes: shapes{}, refused: map[model.Position]bool{}}
-	types := append([]*model.Type(nil), file.Package().Types...)
-	sort.Slice(types, func(i, j int) bool { return types[i].Name < types[j].Name })
-	for _, t := range types {
+	for _, t := range slices.SortedFunc(slices.Values(file.Package().Types), plan.ByName) {
 		m := methods{copier: c, file: file, t: t}
 		if generates(t) {
 			m.into()

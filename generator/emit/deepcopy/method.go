@@ -2,7 +2,8 @@ package deepcopy
 
 import (
 	"fmt"
-	"sort"
+	"slices"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -66,9 +67,8 @@ func (m methods) interfaces() {
 	if m.t.DeepCopy == model.DeepCopyNone || !methodsAllowed(m.t) || len(m.t.TypeArgs) > 0 {
 		return
 	}
-	refs := append([]model.Ref(nil), m.t.DeepCopyInterfaces...)
-	sort.Slice(refs, func(i, j int) bool {
-		return refs[i].Path+"."+refs[i].Name < refs[j].Path+"."+refs[j].Name
+	refs := slices.SortedFunc(slices.Values(m.t.DeepCopyInterfaces), func(a, b model.Ref) int {
+		return strings.Compare(a.Path+"."+a.Name, b.Path+"."+b.Name)
 	})
 	for i, ref := range refs {
 		same := i > 0 && refs[i-1].Path == ref.Path && refs[i-1].Name == ref.Name

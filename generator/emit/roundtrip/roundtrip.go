@@ -5,7 +5,10 @@
 package roundtrip
 
 import (
+	"cmp"
 	"fmt"
+	"go/token"
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -158,3 +161,51 @@ func (p *printer) variables(tested []*model.Type) {
 var lines = jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}
 
 func member(name string, value jen.Code) jen.Code { return jen.Id(name).Op(":").Add(value) }
+
+// named are the types with constants that the types lead to, by package and name.
+func named(types []*model.Type) []*model.Type {
+	seen := map[*model.Type]bool{}
+	var out []*model.Type
+	var visit func(t *model.Type)
+	visit = func(t *model.Type) {
+		if t == nil || seen[t] {
+			return
+		}
+		seen[t] = true
+		if t.Form == model.Basic && t.Package != nil {
+			out = append(out, t)
+		}
+		visit(t.Elem)
+		visit(t.Key)
+		for _, f := range t.Fields {
+			if !f.Ignored {
+				visit(f.Type)
+			}
+		}
+	}
+	for _, t := range types {
+		visit(t)
+	}
+	slices.SortFunc(out, func(a, b *model.Type) int {
+		return cmp.Or(strings.Compare(a.Package.Path, b.Package.Path), strings.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+func constants(t *model.Type) []*model.Const {
+	var out []*model.Const
+	for _, c := range t.Package.Consts {
+		if c.Type == t && !c.Excluded && token.IsExported(c.Name) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func reachable(t *model.Type, path string) bool {
+	if !token.IsExported(t.Name) {
+		return false
+	}
+	parent, _, internal := strings.Cut(t.Package.Path+"/", "/internal/")
+	return !internal || strings.HasPrefix(path+"/", parent+"/")
+}
