@@ -1,6 +1,6 @@
-// Package dev implements `apigen dev`. It watches the sources of a project. After each change it generates, compiles and
-// restarts the server, and prints one line. If a step fails, it prints the errors with their positions, and the last
-// server keeps running. It knows package generator and the comparison of APIs.
+// Package dev implements `apigen dev`. It watches the sources of a project. After each change it generates, compiles
+// and restarts the server, and prints one line. If a step fails, it prints the errors with their positions, and the
+// last server keeps running. It knows package generator and the comparison of APIs.
 package dev
 
 import (

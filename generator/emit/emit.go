@@ -28,8 +28,8 @@ type Emitter struct {
 	Name string
 	// Doc is one line for the help.
 	Doc string
-	// Files are patterns (of path.Match) for the base names of the emitter's files. A load leaves existing ones out, and
-	// a build removes those that are no longer produced.
+	// Files are patterns, as of path.Match, for the base names of the emitter's files. A load leaves existing files
+	// out, and a build removes those that are no longer produced.
 	Files []string
 	// Emit returns the files, formatted, in an order that depends on the plan alone. The error may be diag.Errors.
 	Emit func(*plan.Plan) ([]File, error)

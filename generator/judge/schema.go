@@ -149,8 +149,8 @@ var wants = map[model.Check]string{
 	model.MinProperties: "objects", model.MaxProperties: "objects", model.OneOf: "structs",
 }
 
-// checkRule judges a rule, and reports whether it can be kept, or at least in part: most of an enumeration is better than
-// none.
+// checkRule judges a rule, and reports whether it can be kept, or at least in part: most of an enumeration is better
+// than none.
 func (r *checker) checkRule(rule *model.Rule, t *model.Type, s *model.Schema, name string) bool {
 	if !r.appliesTo(rule, t, s, name) {
 		return false

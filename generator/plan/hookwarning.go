@@ -50,7 +50,8 @@ func warnElsewhere(out *diag.Errors, r *model.Resource, t *model.Type) {
 	const remedy = "is not called by the server: logic works on the hub, so write it for"
 	for _, c := range conventions() {
 		if m := t.Methods[c.name]; m != nil && c.fits(m, t) {
-			out.Add(m.Pos, "method %s of %s %s %s.%s", c.name, model.TypeText(t), remedy, r.Hub.Package.Path, r.Hub.Name)
+			out.Add(m.Pos, "method %s of %s %s %s.%s", c.name, model.TypeText(t), remedy, r.Hub.Package.Path,
+				r.Hub.Name)
 		}
 		if f := c.functionOf(t); f != nil {
 			out.Add(f.Pos, "function %s %s %s.%s", f.Name, remedy, r.Hub.Package.Path, r.Hub.Name)

@@ -228,14 +228,14 @@ func (c *carrier) restore() []jen.Code {
 
 // read decodes the annotation, or refuses it: the client that sent it is writing the object.
 func (c *carrier) read() jen.Code {
+	tooLong := fmt.Sprintf("annotation %s takes %%d bytes, and may take %d", c.Annotation(), limit)
 	return c.file.Code(`if len(text) > $ {
 			return <fmt>.Errorf($, len(text))
 		}
 		var kept $
 		if err := <encoding/json>.Unmarshal([]byte(text), &kept); err != nil {
 			return <fmt>.Errorf($, err)
-		}`, jen.Lit(limit), jen.Lit(fmt.Sprintf("annotation %s takes %%d bytes, and may take %d", c.Annotation(), limit)),
-		c.typeName(), jen.Lit("annotation "+c.Annotation()+": %w"))
+		}`, jen.Lit(limit), jen.Lit(tooLong), c.typeName(), jen.Lit("annotation "+c.Annotation()+": %w"))
 }
 
 // readLeniently decodes the annotation of an object that is being read: a client of another version, which spoils it,

@@ -159,7 +159,7 @@ func (w *writer) number(m *plan.Move, from, to gocode.Place) []jen.Code {
 		from.Value(), message, from.Value())}
 }
 
-// orElse runs the code where the place is not nil, with in and out pointing at the two places, and else assigns a value.
+// orElse runs the code if the place is not nil, with in and out pointing at the two places. Else it assigns a value.
 func (w *writer) orElse(from, to gocode.Place, other jen.Code, code ...jen.Code) []jen.Code {
 	return one(w.file.Code("if $ != nil {$} else {$}", from.Value(), append(one(shadow(from, to)), code...),
 		one(to.Set(other))))
@@ -245,7 +245,8 @@ func (w *writer) query(q *plan.QueryConversion) {
 	var body []jen.Code
 	for _, p := range q.Parameters {
 		target := gocode.Variable(p.Path).Field(p.Field.Name)
-		body = append(body, w.file.Code(`if values, ok := map[string][]string(*in)[$]; ok && len(values) > 0 {$} else {$}`,
+		body = append(body, w.file.Code(
+			"if values, ok := map[string][]string(*in)[$]; ok && len(values) > 0 {$} else {$}",
 			jen.Lit(p.Field.JSON), w.parameter(p, target), one(target.Set(w.zero(p.Field.Type)))))
 	}
 	w.pair(q.Pair.Function(), q.Pair, q.ByHand, append(body, jen.Return(jen.Nil())))

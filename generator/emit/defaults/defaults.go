@@ -69,8 +69,8 @@ func (w *writer) register(objects []*model.Type) {
 			w.file.Type(t).Values(), plan.ObjectDefaulter(t), w.file.Type(t)))
 	}
 	body = append(body, jen.Return(jen.Nil()))
-	w.file.Add("RegisterDefaults adds the defaulting functions of this package to the scheme. Each sets the defaults of "+
-		"all\nthat its object holds.",
+	w.file.Add("RegisterDefaults adds the defaulting functions of this package to the scheme. "+
+		"Each sets the defaults of all\nthat its object holds.",
 		w.file.Code("func RegisterDefaults(scheme *<k8s.io/apimachinery/pkg/runtime>.Scheme) error {$}", body))
 }
 

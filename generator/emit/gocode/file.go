@@ -1,6 +1,6 @@
-// Package gocode holds what the emitters of Go declarations share: files with headers and imports, and types, statements
-// and expressions as jennifer code. It decides nothing about the output. It knows the plan, the model, emit and
-// jennifer.
+// Package gocode holds what the emitters of Go declarations share: files with headers and imports, and types,
+// statements and expressions as jennifer code. It decides nothing about the output. It knows the plan, the model, emit
+// and jennifer.
 package gocode
 
 import (

@@ -1,6 +1,6 @@
 // Package groups emits a function Groups for each package marked +apigen:groups. Groups returns every API group whose
-// wiring lies below the package, so that a new group needs no change in a server's main. The emitter knows the plan, the
-// model, emit and gocode.
+// wiring lies below the package, so that a new group needs no change in a server's main. The emitter knows the plan,
+// the model, emit and gocode.
 package groups
 
 import (

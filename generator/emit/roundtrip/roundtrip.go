@@ -1,5 +1,5 @@
-// Package roundtrip emits zz_generated.roundtrip_test.go beside the wiring of each group: one fuzz test for each kind and
-// version. A test encodes objects as JSON, YAML and CBOR, copies and defaults them, and converts them to the hub and
+// Package roundtrip emits zz_generated.roundtrip_test.go beside the wiring of each group: one fuzz test for each kind
+// and version. A test encodes objects as JSON, YAML and CBOR, copies and defaults them, and converts them to the hub and
 // back. The tests call apigen.dev/runtime/roundtrip, which this package knows by name alone. It knows the plan, the
 // model, emit and gocode.
 package roundtrip
@@ -91,24 +91,20 @@ func (p *printer) test(r *model.Resource, v model.ResourceVersion) {
 	if f, ok := p.plan.Defaulters[v.Type]; ok {
 		members = append(members, member("Default", jen.Qual(f.Path, f.Name)))
 	}
+	scope := ""
 	if v.Type != hub {
-		members = append(members,
-			member("ToHub", p.conversion(v.Type, hub)),
-			member("FromHub", p.conversion(hub, v.Type)))
+		if p.scoped {
+			scope = "scope := newScope()\n"
+		}
 		losses := p.plan.RoundTrips[plan.Pair{In: v.Type, Out: hub}]
-		members = append(members, p.fields("Dropped", losses.Dropped)...)
-		members = append(members, p.fields("NeverNil", losses.NeverNil)...)
+		members = append(members, member("ToHub", p.conversion(v.Type, hub)),
+			member("FromHub", p.conversion(hub, v.Type)), p.fields("Dropped", losses.Dropped), p.fields("NeverNil", losses.NeverNil))
 	}
 	members = append(members, member("Values", jen.Id("roundTripValues")),
 		member("Fillers", jen.Id("roundTripFillers")))
-	typ := p.file.PackageQual(helper, "Version").Types(p.pointer(v.Type), p.pointer(hub))
-	var body []jen.Code
-	if p.scoped && v.Type != hub {
-		body = append(body, jen.Id("scope").Op(":=").Id("newScope").Call())
-	}
-	body = append(body, p.file.PackageQual(helper, "Fuzz").Call(jen.Id("f"), typ.Custom(lines, members...)))
+	version := p.file.PackageQual(helper, "Version").Types(p.pointer(v.Type), p.pointer(hub)).Custom(lines, members...)
 	p.file.Add(fmt.Sprintf("%s tests that nothing of %s is lost in version %s.", name, r.Kind, v.Version.Name),
-		jen.Func().Id(name).Params(jen.Id("f").Op("*").Add(p.file.Qual("testing", "F"))).Block(body...))
+		p.file.Code("func $(f *<testing>.F) {\n$$(f, $)\n}", name, scope, p.file.PackageQual(helper, "Fuzz"), version))
 }
 
 func (p *printer) convertible(version, hub *model.Type) bool {
@@ -125,9 +121,9 @@ func (p *printer) conversion(in, out *model.Type) jen.Code {
 
 func (p *printer) pointer(t *model.Type) jen.Code { return jen.Op("*").Add(p.file.Type(t)) }
 
-func (p *printer) fields(name string, fields []plan.StructField) []jen.Code {
+func (p *printer) fields(name string, fields []plan.StructField) jen.Code {
 	if len(fields) == 0 {
-		return nil
+		return jen.Null()
 	}
 	var values []jen.Code
 	for _, f := range fields {
@@ -136,7 +132,7 @@ func (p *printer) fields(name string, fields []plan.StructField) []jen.Code {
 				Call(jen.Lit(f.Name)))
 		}
 	}
-	return []jen.Code{member(name, jen.Index().Add(p.file.PackageQual(helper, "Field")).Custom(lines, values...))}
+	return member(name, jen.Index().Add(p.file.PackageQual(helper, "Field")).Custom(lines, values...))
 }
 
 func (p *printer) variables(tested []*model.Type) {
