@@ -39,10 +39,8 @@ func (c *Conversions) Has(p Pair) bool { return slices.Contains(c.Roots, p) }
 
 // Of returns the conversion of a pair of structs for which a function is written; nil where there is none.
 func (c *Conversions) Of(p Pair) *Conversion {
-	for _, f := range c.Functions {
-		if f.Pair == p {
-			return f
-		}
+	if i := slices.IndexFunc(c.Functions, func(f *Conversion) bool { return f.Pair == p }); i >= 0 {
+		return c.Functions[i]
 	}
 	return nil
 }

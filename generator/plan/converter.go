@@ -63,10 +63,8 @@ func (p *Plan) converted(home *model.Package, pair Pair) bool {
 
 // ConversionsOf are the conversions that are written into a package; nil where it is no spoke.
 func (p *Plan) ConversionsOf(pkg *model.Package) *Conversions {
-	for _, c := range p.Conversions {
-		if c.Package == pkg {
-			return c
-		}
+	if i := slices.IndexFunc(p.Conversions, func(c *Conversions) bool { return c.Package == pkg }); i >= 0 {
+		return p.Conversions[i]
 	}
 	return nil
 }

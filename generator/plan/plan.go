@@ -131,17 +131,12 @@ func (p *Plan) packages() []*model.Package {
 // subresources take and answer.
 func (p *Plan) WireTypes() []*model.Type {
 	var types []*model.Type
-	seen := map[*model.Type]bool{}
-	add := func(t *model.Type) {
-		if !seen[t] {
-			seen[t] = true
-			types = append(types, t)
-		}
-	}
 	for _, g := range p.Wired() {
 		for _, r := range g.Resources {
 			for _, v := range wireVersions(r, r.Versions) {
-				add(v.typ)
+				if !slices.Contains(types, v.typ) {
+					types = append(types, v.typ)
+				}
 			}
 		}
 	}

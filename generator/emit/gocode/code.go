@@ -14,8 +14,8 @@ var placeholder = regexp.MustCompile(`\$|<([a-z0-9./]+)>\.(\w+)`)
 
 // Code is source text of the file in which each $ stands for the next argument, and <encoding/json>.Marshal for a name
 // of another package, which the file imports. An argument is code, a string to insert as it is, or a list of statements
-// to write between the braces of a block: {$}. Code puts a space on both sides of an argument, which therefore is no part
-// of a longer name.
+// to write between the braces of a block: {$}. An argument is never a part of a longer name: Code puts spaces around
+// it.
 func (f *File) Code(text string, args ...any) *jen.Statement {
 	out := &jen.Statement{}
 	last := 0

@@ -1,7 +1,7 @@
 // Package roundtrip emits zz_generated.roundtrip_test.go beside the wiring of each group: one fuzz test for each kind
-// and version. A test encodes objects as JSON, YAML and CBOR, copies and defaults them, and converts them to the hub and
-// back. The tests call apigen.dev/runtime/roundtrip, which this package knows by name alone. It knows the plan, the
-// model, emit and gocode.
+// and version. A test encodes objects as JSON, YAML and CBOR, copies and defaults them, and converts them to the hub
+// and back. The tests call apigen.dev/runtime/roundtrip, which this package knows by name alone. It knows the plan,
+// the model, emit and gocode.
 package roundtrip
 
 import (
@@ -98,7 +98,8 @@ func (p *printer) test(r *model.Resource, v model.ResourceVersion) {
 		}
 		losses := p.plan.RoundTrips[plan.Pair{In: v.Type, Out: hub}]
 		members = append(members, member("ToHub", p.conversion(v.Type, hub)),
-			member("FromHub", p.conversion(hub, v.Type)), p.fields("Dropped", losses.Dropped), p.fields("NeverNil", losses.NeverNil))
+			member("FromHub", p.conversion(hub, v.Type)),
+			p.fields("Dropped", losses.Dropped), p.fields("NeverNil", losses.NeverNil))
 	}
 	members = append(members, member("Values", jen.Id("roundTripValues")),
 		member("Fillers", jen.Id("roundTripFillers")))
