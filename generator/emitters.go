@@ -80,19 +80,15 @@ func selected(all []emit.Emitter, only []string) ([]emit.Emitter, error) {
 	}
 	var out []emit.Emitter
 	for _, name := range only {
-		found := false
-		for _, e := range all {
-			if e.Name == name {
-				out, found = append(out, e), true
-			}
-		}
-		if !found {
-			names := make([]string, len(all))
-			for i, e := range all {
-				names[i] = e.Name
+		i := slices.IndexFunc(all, func(e emit.Emitter) bool { return e.Name == name })
+		if i < 0 {
+			var names []string
+			for _, e := range all {
+				names = append(names, e.Name)
 			}
 			return nil, fmt.Errorf("unknown emitter %q: known are %s", name, strings.Join(names, ", "))
 		}
+		out = append(out, all[i])
 	}
 	return out, nil
 }

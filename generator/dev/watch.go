@@ -21,7 +21,10 @@ type state map[string]mark
 func look(dirs []string) state {
 	out := state{}
 	for _, root := range dirs {
-		for path := range generator.Inputs(root) {
+		for path, err := range generator.Inputs(root) {
+			if err != nil {
+				continue
+			}
 			if st, err := os.Stat(path); err == nil {
 				out[path] = mark{st.Size(), st.ModTime().UnixNano()}
 			}

@@ -81,7 +81,8 @@ func (m methods) interfaces() {
 
 func (m methods) asInterface(name string, ref model.Ref) {
 	doc := fmt.Sprintf("%s returns a copy that shares nothing with the receiver, as %s.", name, ref.Name)
-	receiver, body := m.receiver(), ""
+	receiver := m.receiver()
+	var body string
 	switch {
 	case m.t.NonPointerInterfaces && !reference(m.t):
 		receiver, body = "(in "+m.t.Name+")", "return in.DeepCopy()"
