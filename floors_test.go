@@ -37,7 +37,9 @@ var floors = map[string][]string{
 		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
 		"generator/spelling",
 	},
-	"generator/emit/crd": {"generator/emit", "generator/model", "generator/plan", "generator/schema"},
+	"generator/emit/crd": {
+		"generator/diag", "generator/emit", "generator/model", "generator/plan", "generator/schema",
+	},
 	"generator/emit/deepcopy": {
 		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
 	},
@@ -54,21 +56,23 @@ var floors = map[string][]string{
 		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
 	},
 	"generator/emit/openapi": {
-		"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/schema",
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+		"generator/schema",
 	},
 	"generator/emit/reference": {
-		"generator/emit", "generator/model", "generator/plan", "generator/schema", "templates",
+		"generator/diag", "generator/emit", "generator/model", "generator/plan", "generator/schema", "templates",
 	},
 	"generator/emit/register": {
 		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
 	},
 	"generator/emit/roundtrip": {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan"},
 	"generator/emit/rules": {
-		"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/schema",
-		"generator/spelling", "runtime/cel",
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+		"generator/schema", "generator/spelling", "runtime/cel",
 	},
 	"generator/emit/validation": {
-		"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/schema",
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+		"generator/schema",
 	},
 	"generator/emit/wiring": {
 		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",

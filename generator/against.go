@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"apigen.dev/generator/compat"
 	"apigen.dev/generator/diag"
@@ -37,12 +36,9 @@ type CompatResult struct {
 // Compat loads two states of an API and compares them. The error is diag.Errors where one of them is at fault. Nothing
 // is written but a temporary folder that is removed.
 func Compat(ctx context.Context, o CompatOptions) (*CompatResult, error) {
-	dir, err := filepath.Abs(o.Dir)
+	dir, err := AbsoluteDir(o.Dir)
 	if err != nil {
 		return nil, err
-	}
-	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = resolved
 	}
 	if o.Env == nil {
 		o.Env = os.Environ()
@@ -71,12 +67,8 @@ func Compat(ctx context.Context, o CompatOptions) (*CompatResult, error) {
 }
 
 func loadState(ctx context.Context, dir string, o CompatOptions) (*resolve.Result, error) {
-	res, err := resolve.Load(ctx, resolve.Options{Options: load.Options{
+	return resolve.Load(ctx, resolve.Options{Options: load.Options{
 		Dir: dir, Patterns: o.Patterns, Env: o.Env, Owns: owner(Emitters()), Lenient: true,
 		Imports: imports, RuntimeImports: runtimeImports, RuleImports: rules.Imports(),
 	}})
-	if err != nil {
-		return nil, err
-	}
-	return res, nil
 }

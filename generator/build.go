@@ -115,7 +115,6 @@ func Build(ctx context.Context, o Options) (res *Result, err error) {
 	return b.result, nil
 }
 
-// build is the state of one Build.
 type build struct {
 	Options
 	emitters []emit.Emitter // those that run
@@ -136,12 +135,9 @@ func newBuild(o Options) (*build, error) {
 	if o.Env == nil {
 		o.Env = os.Environ()
 	}
-	dir, err := filepath.Abs(o.Dir)
+	dir, err := AbsoluteDir(o.Dir)
 	if err != nil {
 		return nil, err
-	}
-	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = resolved
 	}
 	o.Dir = dir
 	b := &build{Options: o, all: o.Emitters, result: &Result{}}
@@ -158,7 +154,6 @@ func (b *build) progress(stage string) {
 	}
 }
 
-// generate loads, emits, verifies and compares with the disk.
 func (b *build) generate(ctx context.Context) error {
 	b.progress("loading packages (dependencies that were never compiled take a while)")
 	var err error
@@ -184,8 +179,8 @@ func (b *build) generate(ctx context.Context) error {
 	}
 	b.progress("verifying")
 	warnings, err := verify.Check(ctx, b.loaded.Universe, verify.Plan{
-		Files: b.files, Aside: b.emitAside(), Partial: len(b.Only) > 0,
-		Gone: func(path string) bool { return leftOver[path] },
+		Files: b.files, Unwritten: b.emitUnwritten(), Partial: len(b.Only) > 0,
+		Removed: func(path string) bool { return leftOver[path] },
 	})
 	if err != nil {
 		return withPeers(p, err)
@@ -246,7 +241,6 @@ func (b *build) leftOver() (map[string]bool, error) {
 	return out, nil
 }
 
-// addFolders adds a folder and all below it, as far as they exist.
 func addFolders(dirs map[string]bool, root string) {
 	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {

@@ -40,8 +40,8 @@ func (s *Shelf) First() string { return s.Books[0].Tiny() }
 func tiny(body string) emit.Emitter {
 	const name = "zz_generated.tiny.go"
 	return emit.Emitter{
-		Name: "tiny",
-		Owns: func(base string) bool { return base == name },
+		Name:  "tiny",
+		Files: []string{name},
 		Emit: func(p *plan.Plan) ([]emit.File, error) {
 			var out []emit.File
 			for _, pkg := range p.Packages {
@@ -230,7 +230,7 @@ func TestPanicsAreReported(t *testing.T) {
 	dir := loadtest.Dir(t, library)
 	o := options(dir)
 	o.Emitters = []emit.Emitter{
-		{Name: "bad", Owns: func(string) bool { return false }, Emit: func(*plan.Plan) ([]emit.File, error) {
+		{Name: "bad", Emit: func(*plan.Plan) ([]emit.File, error) {
 			panic("oops")
 		}},
 	}
@@ -245,7 +245,7 @@ func TestOnlyKeepsWhatOthersWrote(t *testing.T) {
 	dir := loadtest.Dir(t, library)
 	o := options(dir)
 	second := tiny(`return "second"`)
-	second.Name, second.Owns = "second", func(base string) bool { return base == "zz_generated.second.go" }
+	second.Name, second.Files = "second", []string{"zz_generated.second.go"}
 	second.Emit = func(*plan.Plan) ([]emit.File, error) { return nil, nil }
 	o.Emitters = append(o.Emitters, second)
 	build(t, o)

@@ -95,7 +95,6 @@ func noticed(content []byte) bool {
 	return bytes.Contains(content[:min(len(content), beginning)], []byte(emit.Notice))
 }
 
-// oursBeside tells whether the folder of a file holds a Go file that apigen generated.
 func oursBeside(path string) bool {
 	ours, _ := generatedBeside(path)
 	return ours

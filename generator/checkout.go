@@ -1,12 +1,10 @@
 package generator
 
 import (
-	"archive/tar"
 	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +14,6 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// state is an old state on the disk.
 type state struct {
 	// dir is its folder that corresponds to the new one.
 	dir string
@@ -35,13 +32,12 @@ func (s state) absent() string {
 
 // checkout returns the old state, and what removes it again.
 func checkout(ctx context.Context, dir, against string) (state, func(), error) {
-	nothing := func() {}
-	if st, err := os.Stat(filepath.Join(dir, against)); against != "" && !filepath.IsAbs(against) && err == nil &&
-		st.IsDir() {
-		return state{dir: resolved(filepath.Join(dir, against))}, nothing, nil
+	folder := against
+	if !filepath.IsAbs(against) {
+		folder = filepath.Join(dir, against)
 	}
-	if st, err := os.Stat(against); filepath.IsAbs(against) && err == nil && st.IsDir() {
-		return state{dir: resolved(against)}, nothing, nil
+	if st, err := os.Stat(folder); against != "" && err == nil && st.IsDir() {
+		return state{dir: resolved(folder)}, func() {}, nil
 	}
 	if against == "" || strings.HasPrefix(against, "-") {
 		return state{}, nil, fmt.Errorf("--against %q is neither a folder nor a commit", against)
@@ -51,12 +47,9 @@ func checkout(ctx context.Context, dir, against string) (state, func(), error) {
 		return state{}, nil, fmt.Errorf("--against %s is neither a folder nor a commit that git knows in %s (a "+
 			"shallow clone has few: fetch with full depth)", against, dir)
 	}
-	prefix, err := git(ctx, dir, "rev-parse", "--show-prefix")
-	if err != nil {
-		return state{}, nil, err
-	}
-	top, err := git(ctx, dir, "rev-parse", "--show-toplevel")
-	if err != nil {
+	prefix, perr := git(ctx, dir, "rev-parse", "--show-prefix")
+	top, terr := git(ctx, dir, "rev-parse", "--show-toplevel")
+	if err := errors.Join(perr, terr); err != nil {
 		return state{}, nil, err
 	}
 	temp, err := os.MkdirTemp("", "apigen-compat-*")
@@ -65,14 +58,14 @@ func checkout(ctx context.Context, dir, against string) (state, func(), error) {
 	}
 	clean := func() { _ = os.RemoveAll(temp) }
 	temp = resolved(temp)
-	repository := filepath.FromSlash(strings.TrimSpace(string(top)))
-	old := state{dir: filepath.Join(temp, filepath.FromSlash(strings.TrimSpace(string(prefix))))}
-	if old.missing, err = takeOut(ctx, repository, strings.TrimSpace(string(commit)), temp); err == nil {
+	repository := filepath.FromSlash(top)
+	old := state{dir: filepath.Join(temp, filepath.FromSlash(prefix))}
+	if old.missing, err = takeOut(ctx, repository, commit, temp); err == nil {
 		err = anchor(old.dir, temp, repository)
 	}
 	if err == nil {
 		if _, serr := os.Stat(old.dir); serr != nil {
-			err = fmt.Errorf("%s has no folder %s", against, strings.TrimSpace(string(prefix)))
+			err = fmt.Errorf("%s has no folder %s", against, prefix)
 		}
 	}
 	if err != nil {
@@ -82,6 +75,12 @@ func checkout(ctx context.Context, dir, against string) (state, func(), error) {
 	return old, clean, nil
 }
 
+// AbsoluteDir is a folder's path without symbolic links; empty is the working directory.
+func AbsoluteDir(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	return resolved(dir), err
+}
+
 func resolved(dir string) string {
 	if r, err := filepath.EvalSymlinks(dir); err == nil {
 		return r
@@ -89,46 +88,57 @@ func resolved(dir string) string {
 	return dir
 }
 
-// git runs git in a folder and returns what it printed.
-func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
+// git runs git in a folder and returns what it printed. Variables are added to its environment.
+func git(ctx context.Context, dir string, args ...string) (string, error) {
+	return gitWith(ctx, dir, nil, args...)
+}
+
+func gitWith(ctx context.Context, dir string, variables []string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
-	cmd.Dir = dir
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), variables...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+		return "", fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
 	}
-	return out, nil
+	return strings.TrimSpace(string(out)), nil
 }
 
 // takeOut writes what git has of a commit of a repository below a folder, submodules included. Those that aren't
 // checked out, or not far enough, are returned.
 func takeOut(ctx context.Context, repository, commit, dir string) (missing []string, err error) {
-	archive, err := git(ctx, repository, "archive", "--format=tar", commit)
-	if err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
-	if err := untar(archive, dir); err != nil {
-		return nil, err
+	// An index of its own leaves the repository's alone.
+	index := filepath.Join(dir, ".apigen-index")
+	defer func() { err = errors.Join(err, os.Remove(index)) }()
+	variables := []string{"GIT_INDEX_FILE=" + index}
+	var tree string
+	for _, args := range [][]string{
+		{"-c", "core.sparseCheckout=false", "read-tree", commit},
+		{"checkout-index", "--all", "--prefix=" + filepath.ToSlash(dir) + "/"},
+		{"ls-files", "--stage", "-z"},
+	} {
+		if tree, err = gitWith(ctx, repository, variables, args...); err != nil {
+			return nil, err
+		}
 	}
-	tree, err := git(ctx, repository, "ls-tree", "-r", "-z", commit)
-	if err != nil {
-		return nil, err
-	}
-	for entry := range strings.SplitSeq(string(tree), "\x00") {
-		link, ok := strings.CutPrefix(entry, "160000 commit ")
+	for entry := range strings.SplitSeq(tree, "\x00") {
+		link, ok := strings.CutPrefix(entry, "160000 ")
 		if !ok {
 			continue
 		}
-		at, path, _ := strings.Cut(link, "\t")
+		about, path, _ := strings.Cut(link, "\t")
+		at, _, _ := strings.Cut(about, " ")
 		path = filepath.FromSlash(path)
 		inner := filepath.Join(repository, path)
-		if _, err := os.Stat(filepath.Join(inner, ".git")); err != nil {
-			missing = append(missing, path)
-			continue
+		_, err := os.Stat(filepath.Join(inner, ".git"))
+		if err == nil {
+			_, err = git(ctx, inner, "cat-file", "-e", at)
 		}
-		if _, err := git(ctx, inner, "cat-file", "-e", at); err != nil {
+		if err != nil {
 			missing = append(missing, path)
 			continue
 		}
@@ -214,47 +224,4 @@ func anchoredWork(data []byte, outside func(string) string) []byte {
 	}
 	f.Cleanup()
 	return modfile.Format(f.Syntax)
-}
-
-// untar writes the regular files and links of an archive that git made below a folder, and nothing outside of it.
-func untar(archive []byte, dir string) error {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = root.Close() }()
-	r := tar.NewReader(bytes.NewReader(archive))
-	for {
-		h, err := r.Next()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-		name := filepath.FromSlash(strings.TrimSuffix(h.Name, "/"))
-		switch h.Typeflag {
-		case tar.TypeDir:
-			err = root.MkdirAll(name, 0o755)
-		case tar.TypeReg:
-			err = extract(root, name, r)
-		case tar.TypeSymlink:
-			err = root.Symlink(h.Linkname, name)
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
-func extract(root *os.Root, name string, from io.Reader) error {
-	if err := root.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	f, err := root.Create(name)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(f, from)
-	return errors.Join(err, f.Close())
 }

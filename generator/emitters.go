@@ -48,7 +48,6 @@ func Emitters() []emit.Emitter {
 	}
 }
 
-// planned decides what is written for the packages that a run was asked for, and for those in also.
 func planned(program *model.Program, also ...*model.Package) *plan.Plan {
 	p := plan.New(program, also...)
 	p.Checks = plan.Checks{Markers: validation.Functions(p), CEL: rules.Functions(p)}
@@ -67,7 +66,6 @@ var imports = slices.Concat([]string{
 	"unsafe",
 }, validation.Imports())
 
-// runtimeImports are those of wiring.
 var runtimeImports = []string{
 	"apigen.dev/runtime/api",
 	"apigen.dev/runtime/codec",
@@ -76,38 +74,27 @@ var runtimeImports = []string{
 	"testing",
 }
 
-// selected are the emitters that only names; all where it is empty.
 func selected(all []emit.Emitter, only []string) ([]emit.Emitter, error) {
 	if len(only) == 0 {
 		return all, nil
 	}
 	var out []emit.Emitter
 	for _, name := range only {
-		found := false
-		for _, e := range all {
-			if e.Name == name {
-				out, found = append(out, e), true
-			}
-		}
-		if !found {
-			names := make([]string, len(all))
-			for i, e := range all {
-				names[i] = e.Name
+		i := slices.IndexFunc(all, func(e emit.Emitter) bool { return e.Name == name })
+		if i < 0 {
+			var names []string
+			for _, e := range all {
+				names = append(names, e.Name)
 			}
 			return nil, fmt.Errorf("unknown emitter %q: known are %s", name, strings.Join(names, ", "))
 		}
+		out = append(out, all[i])
 	}
 	return out, nil
 }
 
-// owner tells the files that any of the emitters writes.
 func owner(emitters []emit.Emitter) func(base string) bool {
 	return func(base string) bool {
-		for _, e := range emitters {
-			if e.Owns != nil && e.Owns(base) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(emitters, func(e emit.Emitter) bool { return e.Owns(base) })
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"maps"
 	"os"
 	"os/exec"
@@ -32,7 +33,6 @@ type stamp struct {
 	start  time.Time
 }
 
-// record is what is kept of a build that succeeded.
 type record struct {
 	Frame string
 	// Dirs are the folders of all modules in reach that can change.
@@ -93,7 +93,6 @@ func tellable(o Options) bool {
 	return true
 }
 
-// frameOf hashes what isn't the modules' files.
 func frameOf(o Options) (string, error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q\n%q\n%q\n%q\n%t\n%s\n", o.Dir, o.Patterns, o.Only, o.Header, o.Lenient, runtime.Version())
@@ -243,16 +242,15 @@ func (s *stamp) disturbed(after, written map[string]string) bool {
 	return false
 }
 
-// enclosing is the folder of the module around a folder.
 func enclosing(dir string) []string {
-	if mod := above(dir, "go.mod"); mod != "" {
+	if mod := Above(dir, "go.mod"); mod != "" {
 		return []string{filepath.Dir(mod)}
 	}
 	return []string{dir}
 }
 
-// above is the nearest file of a name in a folder or those above; empty where there is none.
-func above(dir, name string) string {
+// Above is the nearest file of a name in a folder or those above; empty where there is none.
+func Above(dir, name string) string {
 	for d := dir; ; d = filepath.Dir(d) {
 		path := filepath.Join(d, name)
 		if st, err := os.Stat(path); err == nil && !st.IsDir() {
@@ -273,30 +271,33 @@ func snapshot(dirs []string, files ...string) (map[string]string, error) {
 		}
 	}
 	for _, root := range dirs {
-		if target, err := filepath.EvalSymlinks(root); err == nil {
-			root = target // as a link it would not be walked
-		}
-		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		for path, err := range Inputs(resolved(root)) { // WalkDir doesn't walk a symbolic link
+			if err == nil {
+				err = hashFile(out, path)
+			}
 			if err != nil {
-				return err
+				return nil, err
 			}
-			name := d.Name()
-			if d.IsDir() {
-				if path != root && strings.HasPrefix(name, ".") {
-					return fs.SkipDir
-				}
-				return nil
-			}
-			if !IsInput(name) {
-				return nil
-			}
-			return hashFile(out, path)
-		})
-		if err != nil {
-			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// Inputs are the files in a folder and below that are inputs or outputs of a build, and the errors of reading folders.
+func Inputs(root string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			switch {
+			case err == nil && d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):
+				return fs.SkipDir
+			case err == nil && (d.IsDir() || !IsInput(d.Name())):
+				return nil
+			case !yield(path, err):
+				return fs.SkipAll
+			}
+			return nil
+		})
+	}
 }
 
 // IsInput tells by its base name a file that is an input or an output of a build.
@@ -335,8 +336,8 @@ func digest(data []byte) string {
 // sum hashes a snapshot, together with the workspace and the module that the go command would use from a folder.
 func sum(files map[string]string, dir string) string {
 	h := sha256.New()
-	work := above(dir, "go.work")
-	fmt.Fprintf(h, "%q %q\n", above(dir, "go.mod"), work)
+	work := Above(dir, "go.work")
+	fmt.Fprintf(h, "%q %q\n", Above(dir, "go.mod"), work)
 	for _, path := range []string{work, work + ".sum"} {
 		if work != "" {
 			data, _ := os.ReadFile(path)

@@ -25,7 +25,6 @@ type journal struct {
 	Files []journalFile
 }
 
-// journalFile is one file of a write.
 type journalFile struct {
 	Path string
 	// Temp is where the new content is written first; empty where the file is to be removed.
@@ -40,7 +39,7 @@ type journalFile struct {
 func journalDirs(dir string) []string {
 	var out []string
 	for _, name := range []string{"go.work", "go.mod"} {
-		if path := above(dir, name); path != "" {
+		if path := Above(dir, name); path != "" {
 			out = append(out, filepath.Dir(path))
 		}
 	}
@@ -113,7 +112,6 @@ func undo(f *os.File, dir string) error {
 	return j.rollback(dir)
 }
 
-// keep writes the journal down.
 func (j *journal) keep(f *os.File) error {
 	body, err := json.Marshal(j)
 	if err != nil {
@@ -145,18 +143,18 @@ func (j *journal) rollback(dir string) error {
 		errs = append(errs, j.Files[i].rollback(dir))
 	}
 	for i := len(j.Dirs) - 1; i >= 0; i-- {
-		_ = os.Remove(absolute(dir, j.Dirs[i])) // fails, as it should, unless the folder is empty
+		_ = os.Remove(within(dir, j.Dirs[i])) // fails, as it should, unless the folder is empty
 	}
 	return errors.Join(errs...)
 }
 
 func (f *journalFile) rollback(dir string) error {
 	if f.Temp != "" {
-		if err := os.Remove(absolute(dir, f.Temp)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if err := os.Remove(within(dir, f.Temp)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
 		}
 	}
-	path := absolute(dir, f.Path)
+	path := within(dir, f.Path)
 	now, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
@@ -177,7 +175,6 @@ func (f *journalFile) rollback(dir string) error {
 	return replaceFile(path, f.Old)
 }
 
-// replaceFile gives a file a content in one step.
 func replaceFile(path string, content []byte) error {
 	temp := filepath.Join(filepath.Dir(path), ".apigen-"+rand.Text()+".tmp")
 	err := os.WriteFile(temp, content, 0o644)
@@ -190,7 +187,7 @@ func replaceFile(path string, content []byte) error {
 	return err
 }
 
-func absolute(dir, path string) string {
+func within(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}

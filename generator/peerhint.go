@@ -14,7 +14,6 @@ import (
 	"apigen.dev/generator/plan"
 )
 
-// conversionName finds the packages and types in the name of a conversion function.
 var conversionName = regexp.MustCompile(`^(?:auto)?Convert_([^_]+)_(\w+)_To_([^_]+)_(\w+)$`)
 
 // withPeers adds a hint to errors of the compiler that stand at the name of a conversion function which nothing
@@ -51,7 +50,6 @@ func identifierAt(pos model.Position) string {
 
 var identifierPattern = regexp.MustCompile(`^\w+`)
 
-// packageIn is the package in a folder, or nil.
 func packageIn(p *model.Program, dir string) *model.Package {
 	for _, pkg := range p.Packages {
 		if pkg.Dir == dir {
@@ -61,7 +59,6 @@ func packageIn(p *model.Program, dir string) *model.Package {
 	return nil
 }
 
-// hasFunction tells whether the package has a conversion function of that name after the run.
 func hasFunction(p *plan.Plan, pkg *model.Package, name string) bool {
 	if _, ok := pkg.Declared[name]; ok {
 		return true

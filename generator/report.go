@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/build/constraint"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,9 +17,7 @@ import (
 
 // Describe is an error as users read it: one line for each fault, sorted by position, with paths relative to a folder.
 func Describe(err error, dir string) string {
-	if resolved, e := filepath.EvalSymlinks(dir); e == nil {
-		dir = resolved
-	}
+	dir = resolved(dir)
 	var bug verify.Bug
 	var list diag.Errors
 	switch {
@@ -107,4 +108,22 @@ func ReadHeader(path string) (string, error) {
 		return "", fmt.Errorf("--header-file %s: %w", path, err)
 	}
 	return text, nil
+}
+
+func onlyComments(text string) error {
+	if text == "" {
+		return nil
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), "", text+"\n\npackage p\n", parser.ParseComments)
+	if err != nil || f.Name.Name != "p" || len(f.Comments) == 0 {
+		return errors.New("it must hold Go comments and nothing else")
+	}
+	for _, group := range f.Comments {
+		for _, c := range group.List {
+			if constraint.IsGoBuild(c.Text) || constraint.IsPlusBuild(c.Text) {
+				return errors.New("it must not hold a build constraint: " + c.Text)
+			}
+		}
+	}
+	return nil
 }

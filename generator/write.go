@@ -34,10 +34,8 @@ func sweep(dir string) {
 	}
 }
 
-// tempPattern is that of the files that new contents are written to first.
 const tempPattern = ".apigen-*.tmp"
 
-// writer is the state of one write.
 type writer struct {
 	changes []Change
 	journal journal
@@ -80,7 +78,6 @@ func (w *writer) run(dir string) error {
 	return nil
 }
 
-// plan fills the journal.
 func (w *writer) plan(dir string) {
 	missing := map[string]bool{}
 	name := ".apigen-" + rand.Text()
@@ -130,7 +127,7 @@ func (w *writer) untouched() error {
 // commit writes all new contents, then puts one after the other into place.
 func (w *writer) commit(dir string) error {
 	for _, d := range w.journal.Dirs {
-		if err := os.Mkdir(absolute(dir, d), 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+		if err := os.Mkdir(within(dir, d), 0o755); err != nil && !errors.Is(err, os.ErrExist) {
 			return err
 		}
 		w.step()
@@ -139,7 +136,7 @@ func (w *writer) commit(dir string) error {
 		if c.New == nil {
 			continue
 		}
-		if err := os.WriteFile(absolute(dir, w.journal.Files[i].Temp), c.New, 0o644); err != nil {
+		if err := os.WriteFile(within(dir, w.journal.Files[i].Temp), c.New, 0o644); err != nil {
 			return err
 		}
 		w.step()
@@ -149,7 +146,7 @@ func (w *writer) commit(dir string) error {
 			if err := os.Remove(c.Path); err != nil {
 				return err
 			}
-		} else if err := os.Rename(absolute(dir, w.journal.Files[i].Temp), c.Path); err != nil {
+		} else if err := os.Rename(within(dir, w.journal.Files[i].Temp), c.Path); err != nil {
 			return err
 		}
 		w.step()

@@ -14,7 +14,6 @@ import (
 	"apigen.dev/generator/compat"
 )
 
-// compatFlags are the flags of apigen compat.
 type compatFlags struct {
 	against, format, allow, level string
 	rules                         bool
@@ -121,11 +120,11 @@ func allowances(file string) (*compat.Allowances, error) {
 		if err != nil {
 			return nil, err
 		}
-		root := moduleRoot(dir)
-		if root == "" {
+		mod := generator.Above(dir, "go.mod")
+		if mod == "" {
 			return nil, nil
 		}
-		file = filepath.Join(root, compat.AllowFile)
+		file = filepath.Join(filepath.Dir(mod), compat.AllowFile)
 	}
 	data, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) && !named {
@@ -135,18 +134,4 @@ func allowances(file string) (*compat.Allowances, error) {
 		return nil, fmt.Errorf("--allow: %w", err)
 	}
 	return compat.ParseAllow(file, data)
-}
-
-// moduleRoot is the nearest folder upwards with a go.mod, or empty.
-func moduleRoot(dir string) string {
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			return ""
-		}
-		dir = up
-	}
 }

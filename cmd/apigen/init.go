@@ -131,7 +131,6 @@ func isCheckout(dir string) bool {
 	return err == nil && modfile.ModulePath(content) == "apigen.dev"
 }
 
-// report prints which files were written and which were kept.
 func report(w io.Writer, dir string, result *scaffold.Result) {
 	for _, path := range result.Created {
 		fmt.Fprintln(w, "created", filepath.Join(dir, filepath.FromSlash(path)))

@@ -47,7 +47,6 @@ func run(ctx context.Context, args []string) int {
 	return 2
 }
 
-// command returns the root command with its subcommands.
 func command() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "apigen",

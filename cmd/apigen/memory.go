@@ -41,5 +41,4 @@ func yield() bool {
 
 const noLimit = 1<<63 - 1
 
-// leavesNoRoom reports whether less than a fifth of the limit is free.
 func leavesNoRoom(live uint64) bool { return live > softLimit/5*4 }

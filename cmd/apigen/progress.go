@@ -27,7 +27,6 @@ func newProgress(out *os.File) *progress {
 	return p
 }
 
-// stage sets the text of the line.
 func (p *progress) stage(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -48,7 +47,6 @@ func (p *progress) show() {
 
 func (p *progress) print() { fmt.Fprintf(p.out, "\r\x1b[K%s ...", p.text) }
 
-// end removes the line.
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -134,11 +134,11 @@ func scope(r *model.Resource) string {
 // provider compares whether the server stores a kind's objects, and the verbs of kinds without storage.
 func (s site) provider(o, n *model.Resource) {
 	switch {
-	case !o.Virtual() && n.Virtual():
+	case !o.WithoutStorage() && n.WithoutStorage():
 		s.add(storageRemoved, "objects were stored, and come from a provider with the verbs %s",
 			strings.Join(n.Verbs, ", "))
 		return
-	case o.Virtual() && !n.Virtual():
+	case o.WithoutStorage() && !n.WithoutStorage():
 		s.add(storageAdded, "objects came from a provider, and are stored")
 		return
 	}
@@ -148,7 +148,7 @@ func (s site) provider(o, n *model.Resource) {
 
 // storage compares the key prefix and the storage version of a kind.
 func (s site) storage(o, n *model.Resource) {
-	if o.Virtual() || n.Virtual() {
+	if o.WithoutStorage() || n.WithoutStorage() {
 		return
 	}
 	if o.StoragePrefix != n.StoragePrefix {

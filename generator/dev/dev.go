@@ -1,6 +1,6 @@
-// Package dev is `apigen dev`: it watches the sources of a project, and on each change generates, compiles, and
-// restarts the server on its data, in one line a cycle. While something is wrong it says what, at its place, and the
-// last server that worked goes on. It knows package generator and the comparison of APIs; servers don't link it.
+// Package dev implements `apigen dev`. It watches the sources of a project. After each change it generates, compiles
+// and restarts the server, and prints one line. If a step fails, it prints the errors with their positions, and the
+// last server keeps running. It knows package generator and the comparison of APIs.
 package dev
 
 import (
@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"apigen.dev/generator"
 )
 
 // Options say what to run.
@@ -52,12 +54,9 @@ func Run(ctx context.Context, o Options) error {
 }
 
 func (o *Options) complete() error {
-	dir, err := filepath.Abs(o.Dir)
+	dir, err := generator.AbsoluteDir(o.Dir)
 	if err != nil {
 		return err
-	}
-	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = resolved
 	}
 	o.Dir = dir
 	if o.Env == nil {
@@ -85,7 +84,6 @@ func (o *Options) temporary() (dir string) {
 	return dir
 }
 
-// onlyMain returns the one folder below cmd.
 func onlyMain(dir string) (string, error) {
 	entries, err := os.ReadDir(filepath.Join(dir, "cmd"))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

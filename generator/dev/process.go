@@ -45,7 +45,6 @@ func (p *process) exited() <-chan struct{} {
 	return p.done
 }
 
-// stop asks the process to end and waits; after the grace it is killed.
 func (p *process) stop() error {
 	select {
 	case <-p.done:

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,7 +36,6 @@ type session struct {
 	server *process
 }
 
-// run goes round: a cycle, then whatever comes first of a change, the server's end and the end of it all.
 func (s *session) run(ctx context.Context) error {
 	s.dirs = []string{s.Dir}
 	s.state = look(s.dirs)
@@ -62,10 +62,10 @@ func (s *session) wait(ctx context.Context) bool {
 		case <-tick.C:
 			now := look(s.dirs)
 			switch {
-			case pending != nil && now.equal(pending):
+			case pending != nil && maps.Equal(now, pending):
 				s.state = now
 				return true
-			case !now.equal(s.state):
+			case !maps.Equal(now, s.state):
 				pending = now
 			default:
 				pending = nil
@@ -74,7 +74,6 @@ func (s *session) wait(ctx context.Context) bool {
 	}
 }
 
-// stop ends the server and waits for it.
 func (s *session) stop() error {
 	if s.server == nil {
 		return nil
@@ -96,7 +95,7 @@ func (s *session) cycle(ctx context.Context) {
 		return
 	}
 	added := slices.DeleteFunc(slices.Clone(res.Dirs), func(dir string) bool { return slices.Contains(s.dirs, dir) })
-	s.state.settle(res.Changes, added)
+	s.state.update(res.Changes, added)
 	s.dirs = res.Dirs
 	generated := time.Since(start)
 	compiled, err := s.compile(ctx)
@@ -138,7 +137,6 @@ func count(n int) string {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1fs", d.Seconds()) }
 
-// say writes a line with the time of day.
 func (s *session) say(format string, args ...any) {
 	fmt.Fprintf(s.Out, "%s %s\n", s.Now().Format(time.TimeOnly), fmt.Sprintf(format, args...))
 }
@@ -153,10 +151,8 @@ func (s *session) fail(stage, what string) {
 	fmt.Fprintln(s.Out, strings.TrimRight(what, "\n"))
 }
 
-// goEnv returns the environment of the go command.
 func (s *session) goEnv() []string { return append(slices.Clone(s.Env), "GOTMPDIR="+s.work) }
 
-// compile builds the server and returns the file.
 func (s *session) compile(ctx context.Context) (string, error) {
 	s.cycles++
 	out := filepath.Join(s.temp, fmt.Sprintf("server-%d", s.cycles))
@@ -200,10 +196,8 @@ func (s *session) restart(file string) (string, error) {
 	return action, nil
 }
 
-// maxShown is how many changes of the API a line shows.
 const maxShown = 4
 
-// apiChange returns how the API differs from that of the last cycle.
 func (s *session) apiChange(now *model.Program) string {
 	before := s.api
 	s.api = now

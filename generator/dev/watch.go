@@ -1,11 +1,9 @@
 package dev
 
 import (
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"apigen.dev/generator"
 )
@@ -23,32 +21,21 @@ type state map[string]mark
 func look(dirs []string) state {
 	out := state{}
 	for _, root := range dirs {
-		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return nil //nolint:nilerr // see above
-			case d.IsDir():
-				if path != root && strings.HasPrefix(d.Name(), ".") {
-					return fs.SkipDir
-				}
-				return nil
-			case !generator.IsInput(d.Name()):
-				return nil
+		for path, err := range generator.Inputs(root) {
+			if err != nil {
+				continue
 			}
 			if st, err := os.Stat(path); err == nil {
 				out[path] = mark{st.Size(), st.ModTime().UnixNano()}
 			}
-			return nil
-		})
+		}
 	}
 	return out
 }
 
-func (s state) equal(other state) bool { return maps.Equal(s, other) }
-
-// settle brings the state that was seen before a build up to date with what the build itself wrote, and with folders
-// that it found to be watched: whatever else changed meanwhile still differs.
-func (s state) settle(written []generator.Change, added []string) {
+// update takes the files that a build wrote into the state from before the build, and the folders that the build found
+// in addition. Other changes during the build still differ from the state, so that the next cycle finds them.
+func (s state) update(written []generator.Change, added []string) {
 	maps.Copy(s, look(added))
 	for _, c := range written {
 		delete(s, c.Path)

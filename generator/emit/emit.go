@@ -4,6 +4,9 @@
 package emit
 
 import (
+	"path"
+	"slices"
+
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/plan"
 )
@@ -25,9 +28,9 @@ type Emitter struct {
 	Name string
 	// Doc is one line for the help.
 	Doc string
-	// Owns tells whether a file of that base name is this emitter's, so that one that is no longer produced is found
-	// to be left over, and existing ones are blanked while loading.
-	Owns func(base string) bool
+	// Files are patterns, as of path.Match, for the base names of the emitter's files. A load leaves existing files
+	// out, and a build removes those that are no longer produced.
+	Files []string
 	// Emit returns the files, formatted, in an order that depends on the plan alone. The error may be diag.Errors.
 	Emit func(*plan.Plan) ([]File, error)
 	// Warnings returns what the user should know though it is no fault: a method that looks like a convention's but has
@@ -37,8 +40,10 @@ type Emitter struct {
 	Remarks func(*plan.Plan) []diag.Error
 }
 
-// Error is a fault in the input, at a position.
-type Error = diag.Error
-
-// Errors are all the faults of a run.
-type Errors = diag.Errors
+// Owns reports whether a file of that base name is the emitter's.
+func (e Emitter) Owns(base string) bool {
+	return slices.ContainsFunc(e.Files, func(pattern string) bool {
+		matched, err := path.Match(pattern, base)
+		return matched && err == nil
+	})
+}

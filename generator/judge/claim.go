@@ -8,7 +8,7 @@ import (
 )
 
 // claims judges what a schema claims of the form of values, as far as Go's type tells it.
-func (r *referee) claims(t *model.Type, s *model.Schema, name string) {
+func (r *checker) claims(t *model.Type, s *model.Schema, name string) {
 	at := t.Pointee()
 	for _, c := range s.Claims {
 		switch form := c.Form; {
@@ -38,7 +38,7 @@ const noEffect = "marker \"+%s\" has no effect here: it is for %s, and %s is %s"
 func isObject(t *model.Type) bool { return t.Form == model.Map || t.Form == model.Struct }
 
 // constants reports an enumeration of a type without constants that a schema would list.
-func (r *referee) constants(c model.Claim, t *model.Type, name string) {
+func (r *checker) constants(c model.Claim, t *model.Type, name string) {
 	declarative := func(rule model.Rule) bool { return rule.Check == model.Enum && rule.Declarative }
 	if t.IsString() || slices.ContainsFunc(t.Schema.Rules, declarative) {
 		return
@@ -55,7 +55,7 @@ func (r *referee) constants(c model.Claim, t *model.Type, name string) {
 var schemaTypes = []string{"array", "boolean", "integer", "number", "object", "string"}
 
 // schemaType reports a type that no schema can have, and one that plain Go values never are of.
-func (r *referee) schemaType(s *model.Schema, c model.Claim, t *model.Type, name string) {
+func (r *checker) schemaType(s *model.Schema, c model.Claim, t *model.Type, name string) {
 	if c.Value == "" || strings.EqualFold(c.Value, "any") {
 		return
 	}
@@ -74,7 +74,7 @@ func (r *referee) schemaType(s *model.Schema, c model.Claim, t *model.Type, name
 }
 
 // withoutType lets the last finding take the type from a schema.
-func (r *referee) withoutType(s *model.Schema) {
+func (r *checker) withoutType(s *model.Schema) {
 	r.omit(func() { s.Type = "" })
 	if kept := r.kept[s]; kept != nil {
 		kept.Type = ""

@@ -11,7 +11,7 @@ import (
 
 // Defaults judges whether the defaults of types and of their fields are values of these, wherever a type comes from.
 func Defaults(types []*model.Type) []Finding {
-	r := &referee{}
+	r := &checker{}
 	for _, t := range types {
 		r.in = t.Package
 		r.value(t.Default, t, func() { t.Default = nil })
@@ -24,7 +24,7 @@ func Defaults(types []*model.Type) []Finding {
 	return r.findings
 }
 
-func (r *referee) value(d *model.Default, t *model.Type, omit func()) {
+func (r *checker) value(d *model.Default, t *model.Type, omit func()) {
 	if d == nil || t.Pointee().Form == model.TypeParam {
 		return
 	}
@@ -35,7 +35,7 @@ func (r *referee) value(d *model.Default, t *model.Type, omit func()) {
 }
 
 // fitDefault checks a default against the rules for it. Field is what has it, or nil where a type does.
-func (r *referee) fitDefault(d *model.Default, t *model.Type, field *model.Field, omit func()) {
+func (r *checker) fitDefault(d *model.Default, t *model.Type, field *model.Field, omit func()) {
 	at, before := t.Pointee(), len(r.findings)
 	s, name := r.of(&t.Schema), t.Name
 	if field != nil {
@@ -52,7 +52,7 @@ func (r *referee) fitDefault(d *model.Default, t *model.Type, field *model.Field
 	if err != nil {
 		return // Defaults reports it
 	}
-	c := &defaultCheck{referee: r, pos: d.Pos, name: name}
+	c := &defaultCheck{checker: r, pos: d.Pos, name: name}
 	c.constant(value, at, rules)
 	c.rules("default "+d.JSON+" of "+name, value, at, rules)
 	c.repeated(d, value, at, rules)
@@ -64,7 +64,7 @@ func (r *referee) fitDefault(d *model.Default, t *model.Type, field *model.Field
 
 // defaultCheck checks one default, and the values that it is made of, against the rules for them.
 type defaultCheck struct {
-	*referee
+	*checker
 	pos model.Position
 	// name is that of the field or of the type with the default.
 	name string
@@ -142,7 +142,7 @@ func (c *defaultCheck) part(value any, t *model.Type, s *model.Schema, rules []m
 }
 
 // itemRules returns the rules for the elements of a default: those for elements here, and those of the elements' type.
-func (r *referee) itemRules(s *model.Schema, t *model.Type) []model.Rule {
+func (r *checker) itemRules(s *model.Schema, t *model.Type) []model.Rule {
 	var out []model.Rule
 	if s.Items != nil {
 		out = append(out, r.of(s.Items).Rules...)

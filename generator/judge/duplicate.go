@@ -20,7 +20,7 @@ type promoted struct {
 
 // duplicates reports names on the wire that a struct has from two embedded structs: encoding/json leaves out both
 // fields.
-func (r *referee) duplicates(t *model.Type) {
+func (r *checker) duplicates(t *model.Type) {
 	if t.Form != model.Struct || t.Package == nil || t.Package.HasGroup &&
 		t.Package.Version == "" { // internal types are not on the wire
 		return
@@ -52,7 +52,7 @@ func (r *referee) duplicates(t *model.Type) {
 }
 
 // duplicate notes a field under its name, and reports it where another of the level has that name.
-func (r *referee) duplicate(t *model.Type, byName map[string]promoted, x promoted) {
+func (r *checker) duplicate(t *model.Type, byName map[string]promoted, x promoted) {
 	name := x.field.JSON
 	other, met := byName[name]
 	switch {
@@ -67,7 +67,7 @@ func (r *referee) duplicate(t *model.Type, byName map[string]promoted, x promote
 
 // hidden reports a promoted field that another field of that name hides: the server would check its rules on a value
 // that is never there. Where both are promoted, readers easily mistake one for the other.
-func (r *referee) hidden(t *model.Type, by, x promoted) {
+func (r *checker) hidden(t *model.Type, by, x promoted) {
 	if by.field == by.by && len(r.of(&x.field.Schema).Rules) == 0 {
 		return
 	}

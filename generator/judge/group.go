@@ -6,11 +6,11 @@ import (
 	"apigen.dev/generator/model"
 )
 
-func (r *referee) group(g *model.Group) {
+func (r *checker) group(g *model.Group) {
 	r.shortNames(g)
 	for _, x := range g.Resources {
 		for _, v := range x.Versions {
-			if x.Virtual() {
+			if x.WithoutStorage() {
 				r.in = v.Type.Package
 				r.verbs(v.Type.Kind)
 			}
@@ -19,7 +19,7 @@ func (r *referee) group(g *model.Group) {
 }
 
 // shortNames reports short names that more than one kind of a group has.
-func (r *referee) shortNames(g *model.Group) {
+func (r *checker) shortNames(g *model.Group) {
 	owner, called := map[string]*model.Resource{}, map[string]*model.Resource{}
 	for _, x := range g.Resources {
 		called[x.Plural], called[x.Singular] = x, x
@@ -42,7 +42,7 @@ func (r *referee) shortNames(g *model.Group) {
 }
 
 // unserved warns of kinds that clients are generated for and that no group serves.
-func (r *referee) unserved(p *model.Program) {
+func (r *checker) unserved(p *model.Program) {
 	for _, pkg := range p.Packages {
 		if !pkg.Output || p.InGroup(pkg.Path) || pkg.Module == nil || !pkg.Module.Own {
 			continue
@@ -66,7 +66,7 @@ func (r *referee) unserved(p *model.Program) {
 }
 
 // verbs reports verbs of a kind without storage that need other verbs, such as get for an update.
-func (r *referee) verbs(k *model.Kind) {
+func (r *checker) verbs(k *model.Kind) {
 	has := func(verb string) bool { return slices.Contains(k.Verbs, verb) }
 	for _, rule := range []struct{ verb, needs string }{
 		{"update", "get"}, {"update", "patch"}, {"patch", "update"}, {"delete", "get"}, {"deleteCollection", "list"},

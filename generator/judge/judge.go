@@ -45,7 +45,7 @@ func LeaveOut(findings []Finding) {
 
 // Program judges all packages of a program that files are generated from.
 func Program(p *model.Program) []Finding {
-	r := &referee{kept: map[*model.Schema]*model.Schema{}}
+	r := &checker{kept: map[*model.Schema]*model.Schema{}}
 	for _, pkg := range p.Packages {
 		r.in = pkg
 		for _, t := range pkg.Types {
@@ -75,51 +75,51 @@ func Program(p *model.Program) []Finding {
 	return r.findings
 }
 
-// referee collects findings.
-type referee struct {
+// checker collects findings.
+type checker struct {
 	in       *model.Package
 	findings []Finding
 	// kept are the judged schemas without their refused parts, so that no finding only follows from another.
 	kept map[*model.Schema]*model.Schema
 }
 
-func (r *referee) add(severity Severity, pos model.Position, format string, args ...any) {
+func (r *checker) add(severity Severity, pos model.Position, format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	r.findings = append(r.findings, Finding{
 		Error: diag.Error{Pos: pos, Message: message}, Severity: severity, In: r.in,
 	})
 }
 
-func (r *referee) faultf(pos model.Position, format string, args ...any) {
+func (r *checker) faultf(pos model.Position, format string, args ...any) {
 	r.add(Fault, pos, format, args...)
 }
 
 // omit lets the last finding take a part from the model.
-func (r *referee) omit(part func()) { r.findings[len(r.findings)-1].Omit = part }
+func (r *checker) omit(part func()) { r.findings[len(r.findings)-1].Omit = part }
 
 // rulef reports a fault of a rule, in a message that begins with its marker.
-func (r *referee) rulef(rule *model.Rule, format string, args ...any) {
+func (r *checker) rulef(rule *model.Rule, format string, args ...any) {
 	r.faultf(rule.Pos, "marker \"+%s\"%s", rule.Marker, fmt.Sprintf(format, args...))
 }
 
 // errorf reports an error that stays one with --lenient.
-func (r *referee) errorf(pos model.Position, format string, args ...any) {
+func (r *checker) errorf(pos model.Position, format string, args ...any) {
 	r.add(Error, pos, format, args...)
 }
 
-func (r *referee) warnf(pos model.Position, format string, args ...any) {
+func (r *checker) warnf(pos model.Position, format string, args ...any) {
 	r.add(Warning, pos, format, args...)
 }
 
 // of returns a schema without its refused parts.
-func (r *referee) of(s *model.Schema) *model.Schema {
+func (r *checker) of(s *model.Schema) *model.Schema {
 	if kept := r.kept[s]; kept != nil {
 		return kept
 	}
 	return s
 }
 
-func (r *referee) typ(t *model.Type) {
+func (r *checker) typ(t *model.Type) {
 	r.schema(t, &t.Schema, nil, t.Name)
 	r.fitDefault(t.Default, t, nil, func() { t.Default = nil })
 	r.claims(t, &t.Schema, t.Name)
@@ -129,7 +129,7 @@ func (r *referee) typ(t *model.Type) {
 	}
 }
 
-func (r *referee) fields(t *model.Type) {
+func (r *checker) fields(t *model.Type) {
 	r.duplicates(t)
 	for _, f := range t.Fields {
 		r.wire(t, f)

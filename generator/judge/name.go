@@ -9,7 +9,7 @@ import (
 	"apigen.dev/generator/spelling"
 )
 
-func (r *referee) names(p *model.Package) {
+func (r *checker) names(p *model.Package) {
 	for _, t := range p.Types {
 		if t.Kind != nil && p.Version != "" {
 			r.envelope(t)
@@ -23,7 +23,7 @@ func (r *referee) names(p *model.Package) {
 }
 
 // fieldNames reports names on the wire that two fields of a struct have, and tags that can't be read.
-func (r *referee) fieldNames(t *model.Type) {
+func (r *checker) fieldNames(t *model.Type) {
 	seen := map[string]*model.Field{}
 	for _, f := range t.Fields {
 		if _, ok := reflect.StructTag(f.Tag).Lookup("json"); !ok && strings.Contains(f.Tag, "json:") {
@@ -43,7 +43,7 @@ func (r *referee) fieldNames(t *model.Type) {
 }
 
 // envelope reports fields with the names of TypeMeta and ObjectMeta on the wire, and these two under other names.
-func (r *referee) envelope(m *model.Type) {
+func (r *checker) envelope(m *model.Type) {
 	for _, f := range m.Fields {
 		switch {
 		case f.Embedded && f.Name == "TypeMeta" && !f.Inline:
@@ -63,7 +63,7 @@ func (r *referee) envelope(m *model.Type) {
 }
 
 // copyFields reports fields that have the name of a method that copies: a type can't have both.
-func (r *referee) copyFields(m *model.Type) {
+func (r *checker) copyFields(m *model.Type) {
 	names := map[string]bool{"DeepCopyInto": true, "DeepCopy": true}
 	for _, r := range m.DeepCopyInterfaces {
 		names["DeepCopy"+r.Name] = true
@@ -77,7 +77,7 @@ func (r *referee) copyFields(m *model.Type) {
 }
 
 // tag warns of misspelt options, and of fields without a tag beside fields with one. Internal types need no tags.
-func (r *referee) tag(f *model.Field, beside []*model.Field) {
+func (r *checker) tag(f *model.Field, beside []*model.Field) {
 	text, tagged := reflect.StructTag(f.Tag).Lookup("json")
 	_, options, _ := strings.Cut(text, ",")
 	for _, o := range strings.Split(options, ",") {
@@ -99,7 +99,7 @@ func (r *referee) tag(f *model.Field, beside []*model.Field) {
 }
 
 // options warns of options that encoding/json doesn't take as they are meant.
-func (r *referee) options(f *model.Field, options string) {
+func (r *checker) options(f *model.Field, options string) {
 	for _, o := range strings.Split(options, ",") {
 		switch at := f.Type.Pointee(); {
 		case o == "inline" && !f.Inline && !f.Ignored:

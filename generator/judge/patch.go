@@ -21,7 +21,7 @@ type patchSource struct {
 
 // patch judges how a field takes part in strategic merge patches: by its tag, which counts, and by the markers
 // that repeat it.
-func (r *referee) patch(f *model.Field) {
+func (r *checker) patch(f *model.Field) {
 	before := len(r.findings)
 	strategy := r.patchText(f, "patchStrategy", f.Schema.PatchStrategy)
 	key := r.patchText(f, "patchMergeKey", f.Schema.PatchMergeKey)
@@ -47,7 +47,7 @@ func (r *referee) patch(f *model.Field) {
 }
 
 // patchText returns what the tag says, or else the marker of that name. It reports a marker that contradicts the tag.
-func (r *referee) patchText(f *model.Field, name, tag string) patchSource {
+func (r *checker) patchText(f *model.Field, name, tag string) patchSource {
 	out := patchSource{name: name, text: tag, pos: f.Pos}
 	for _, m := range f.PatchMarkers {
 		switch {

@@ -11,7 +11,7 @@ import (
 )
 
 // schema judges the schema of values of a type. Owner is the struct that the value is a field of, or nil.
-func (r *referee) schema(t *model.Type, s *model.Schema, owner *model.Type, name string) {
+func (r *checker) schema(t *model.Type, s *model.Schema, owner *model.Type, name string) {
 	at, kept := t.Pointee(), new(*s)
 	kept.Rules = nil
 	for _, rule := range s.Rules {
@@ -41,7 +41,7 @@ func (r *referee) schema(t *model.Type, s *model.Schema, owner *model.Type, name
 }
 
 // rulesAt returns the rules of a place, and those of the type of its values.
-func (r *referee) rulesAt(s *model.Schema, t *model.Type) []model.Rule {
+func (r *checker) rulesAt(s *model.Schema, t *model.Type) []model.Rule {
 	if t = t.Pointee(); t == nil || t.Name == "" {
 		return r.of(s).Rules
 	}
@@ -49,7 +49,7 @@ func (r *referee) rulesAt(s *model.Schema, t *model.Type) []model.Rule {
 }
 
 // parts judges what a schema says of parts of a value.
-func (r *referee) parts(t *model.Type, s *model.Schema, name string) {
+func (r *checker) parts(t *model.Type, s *model.Schema, name string) {
 	var elem, key *model.Type
 	if t != nil {
 		elem, key = t.Elem, t.Key
@@ -93,7 +93,7 @@ func (r *referee) parts(t *model.Type, s *model.Schema, name string) {
 }
 
 // siblings judges the rules of a field that refer to its siblings.
-func (r *referee) siblings(owner *model.Type, f *model.Field) {
+func (r *checker) siblings(owner *model.Type, f *model.Field) {
 	for _, rule := range r.of(&f.Schema).Rules {
 		switch rule.Check {
 		case model.DependentRequired, model.DependentForbidden:
@@ -133,7 +133,7 @@ var wants = map[model.Check]string{
 
 // accepts judges a rule, and reports whether it can be kept, or at least in part: most of an enumeration is better than
 // none.
-func (r *referee) accepts(rule *model.Rule, t *model.Type, s *model.Schema, name string) bool {
+func (r *checker) accepts(rule *model.Rule, t *model.Type, s *model.Schema, name string) bool {
 	if want := wants[rule.Check]; want != "" && !flexible(t, s) && !suits(rule, t, want) {
 		r.rulef(rule, " is for %s, and %s is %s%s", want, name, t.Describe(), insteadFor(rule, t, want))
 		return false
@@ -174,7 +174,7 @@ func clearKeyword(s *model.Schema, check model.Check) {
 }
 
 // rule judges one rule by itself.
-func (r *referee) rule(rule *model.Rule, t *model.Type, s *model.Schema, name string) {
+func (r *checker) rule(rule *model.Rule, t *model.Type, s *model.Schema, name string) {
 	switch rule.Check {
 	case model.Minimum, model.Maximum, model.MultipleOf:
 		if message := outOfRange(rule, t); message != "" {
@@ -238,7 +238,7 @@ func insteadFor(rule *model.Rule, t *model.Type, want string) string {
 		rule.Text)
 }
 
-func (r *referee) enum(rule *model.Rule, t *model.Type, s *model.Schema, name string) {
+func (r *checker) enum(rule *model.Rule, t *model.Type, s *model.Schema, name string) {
 	if flexible(t, s) {
 		return
 	}
@@ -291,7 +291,7 @@ func otherKey(elem *model.Type, key string) string {
 	return ""
 }
 
-func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
+func (r *checker) keys(t *model.Type, s *model.Schema, name string) {
 	if t != nil && t.Elem != nil && len(s.ListMapKeys) > 0 && s.ListType != "map" &&
 		r.of(&t.Schema).ListType != "map" && (s.Rule(model.Unique) == nil || s.ListType == "set") {
 		r.faultf(s.ListMapKeysPos, "marker \"+listMapKey\": %s is no list of type map: add +listType=map", name)
@@ -321,7 +321,7 @@ func (r *referee) keys(t *model.Type, s *model.Schema, name string) {
 }
 
 // keyFields judges the fields that are the keys of a list's elements.
-func (r *referee) keyFields(unique *model.Rule, elem *model.Type, keys []string, name string) {
+func (r *checker) keyFields(unique *model.Rule, elem *model.Type, keys []string, name string) {
 	for i, key := range keys {
 		f := fieldNamed(elem, key)
 		switch {

@@ -5,7 +5,7 @@ import (
 )
 
 // unions judges what the fields of a struct say together of the unions that they are of.
-func (r *referee) unions(t *model.Type) {
+func (r *checker) unions(t *model.Type) {
 	members := map[string]int{}
 	said := map[string]*model.Rule{}
 	for _, f := range t.Fields {

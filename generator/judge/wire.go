@@ -7,7 +7,7 @@ import (
 )
 
 // wire reports what JSON can't hold, in a field that is on the wire: one with a name in JSON.
-func (r *referee) wire(owner *model.Type, f *model.Field) {
+func (r *checker) wire(owner *model.Type, f *model.Field) {
 	if _, tagged := reflect.StructTag(f.Tag).Lookup("json"); !tagged || f.Ignored || !f.Exported || f.Inline {
 		return
 	}

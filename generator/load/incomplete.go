@@ -24,10 +24,6 @@ func (u *Universe) Endless() bool {
 	})
 }
 
-// Faulty reports whether anything but faults of markers keeps output from being written: the packages may be incomplete
-// then.
-func (u *Universe) Faulty() bool { return u.errs != nil }
-
 // Report returns all the faults that were found: those of the universe and of its markers, and those found in the
 // model. Invalid are fields whose types don't compile. Report leaves out faults that only follow from others. It
 // returns nil where there are none.

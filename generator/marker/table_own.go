@@ -91,7 +91,7 @@ var ownMarkers = []Definition{
 			"the package that serves it, named after both, which takes the object behind the context: Log_Pod(ctx, " +
 			"*Pod, *Options)."},
 	{Name: "apigen:storage", Places: Type, Kind: Word, Words: []string{"none"}, Foreign: true,
-		Set: Set{Kind: flag(func(k *model.Kind) *bool { return &k.Virtual })},
+		Set: Set{Kind: flag(func(k *model.Kind) *bool { return &k.WithoutStorage })},
 		Doc: "=none stores no objects of the kind. Main passes a Provider to Group, and the server answers requests " +
 			"with what the Provider returns. The verbs are get, list, watch and create, or those of " +
 			"+genclient:onlyVerbs, which may also name update, patch, delete and deleteCollection."},

@@ -52,11 +52,11 @@ type KindWrites struct {
 
 // KindStorage is where a kind is stored, or that it isn't.
 type KindStorage struct {
-	// Virtual is +apigen:storage=none; Verbs are those of +genclient:onlyVerbs, nil where it isn't there, and VerbsPos
-	// is where it stands.
-	Virtual  bool
-	Verbs    []string
-	VerbsPos Position
+	// WithoutStorage is +apigen:storage=none: a provider answers for the kind. Verbs are those of +genclient:onlyVerbs,
+	// nil without the marker, and VerbsPos is its position.
+	WithoutStorage bool
+	Verbs          []string
+	VerbsPos       Position
 	// StoragePrefix is +apigen:storagePrefix, StoragePrefixPos where it stands.
 	StoragePrefix    string
 	StoragePrefixPos Position

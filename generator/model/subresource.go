@@ -77,8 +77,8 @@ func (p *Payload) At(version string) PayloadVersion {
 	return p.Versions[0]
 }
 
-// Virtual tells that nothing is stored of the kind.
-func (r *Resource) Virtual() bool { return r.Verbs != nil }
+// WithoutStorage reports whether a provider answers for the kind, of which nothing is stored.
+func (r *Resource) WithoutStorage() bool { return r.Verbs != nil }
 
 // Has reports whether the kind is served with a verb.
-func (r *Resource) Has(verb string) bool { return !r.Virtual() || slices.Contains(r.Verbs, verb) }
+func (r *Resource) Has(verb string) bool { return !r.WithoutStorage() || slices.Contains(r.Verbs, verb) }

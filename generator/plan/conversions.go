@@ -39,57 +39,46 @@ func (c *Conversions) Has(p Pair) bool { return slices.Contains(c.Roots, p) }
 
 // Of returns the conversion of a pair of structs for which a function is written; nil where there is none.
 func (c *Conversions) Of(p Pair) *Conversion {
-	for _, f := range c.Functions {
-		if f.Pair == p {
-			return f
-		}
+	if i := slices.IndexFunc(c.Functions, func(f *Conversion) bool { return f.Pair == p }); i >= 0 {
+		return c.Functions[i]
 	}
 	return nil
 }
 
-// conversionPlan decides the conversions of all packages that are spokes.
 type conversionPlan struct {
 	universe *universe
 	planners []*planner
-	// invalid are the faults of markers.
-	invalid diag.Errors
 }
 
-func newConversionPlan(program *model.Program) *conversionPlan {
+// convertPackages decides the conversions of all packages that are spokes, in the order of the program.
+func (p *Plan) convertPackages() *conversionPlan {
+	program := p.Program
 	u := newUniverse(program)
 	u.stored = versionsWithoutHub(program)
 	c := &conversionPlan{universe: u}
-	for _, p := range program.Packages {
-		if t := newPlanner(u, p, u.stored[p.Path]); t != nil {
+	for _, pkg := range program.Packages {
+		if t := newPlanner(u, pkg, u.stored[pkg.Path]); t != nil {
 			c.planners = append(c.planners, t)
 		}
 	}
 	for _, t := range c.planners {
-		for _, p := range t.Roots {
-			if u.emitted[p.Key()] == nil && t.funcs.find(p) == nil {
-				u.emitted[p.Key()] = t
+		for _, pair := range t.Roots {
+			if u.emitted[pair.Key()] == nil && t.funcs.find(pair) == nil {
+				u.emitted[pair.Key()] = t
 			}
 		}
 	}
-	c.invalid = checkPreserved(c.planners)
+	p.ConversionFaults = checkPreserved(c.planners)
 	for _, t := range c.planners {
-		c.invalid = append(c.invalid, t.Invalid...)
+		p.ConversionFaults = append(p.ConversionFaults, t.Invalid...)
 		t.functions()
 		t.queries()
-		for _, p := range t.kinds() {
-			t.Losses = append(t.Losses, t.lossesOf(p))
+		for _, pair := range t.kinds() {
+			t.Losses = append(t.Losses, t.lossesOf(pair))
 		}
+		p.Conversions = append(p.Conversions, t.Conversions)
 	}
 	return c
-}
-
-// conversions are those of the packages, in the order of the program.
-func (c *conversionPlan) conversions() []*Conversions {
-	var out []*Conversions
-	for _, t := range c.planners {
-		out = append(out, t.Conversions)
-	}
-	return out
 }
 
 // conversion is the tree of a pair of kinds, as the package has it that converts them; that of a pair which no package

@@ -9,34 +9,22 @@ import (
 
 // convert decides the conversions, and which function converts the types of versions to the hub and back.
 func (p *Plan) convert() {
-	trees := newConversionPlan(p.Program)
-	p.Conversions, p.ConversionFaults = trees.conversions(), trees.invalid
+	trees := p.convertPackages()
 	for _, g := range p.Wired() {
 		p.Scoped[g] = p.handWritten(g) && hasSpokes(g)
 		for _, r := range g.Resources {
-			for _, v := range r.Versions {
-				p.converters(v.Type, r.Hub)
+			for _, v := range wireVersions(r, r.Versions) {
+				p.converters(v.typ, v.hub)
 			}
 			for _, v := range r.Served() {
 				if pair := (Pair{v.Type, r.Hub}); v.Type != r.Hub {
 					p.RoundTrips[pair] = roundTripOf(trees.conversion(pair))
 				}
 			}
-			for _, s := range r.Subresources {
-				for _, payload := range []*model.Payload{s.Body, s.Answer} {
-					if payload == nil {
-						continue
-					}
-					for _, v := range payload.Versions {
-						p.converters(v.Type, payload.Hub)
-					}
-				}
-			}
 		}
 	}
 }
 
-// converters notes the functions between a version's type and the hub.
 func (p *Plan) converters(version, hub *model.Type) {
 	if version == hub {
 		return
@@ -68,7 +56,6 @@ func (p *Plan) convertedIn(version *model.Type, pair Pair) *model.Package {
 	return nil
 }
 
-// converted tells whether a function for the pair is written into the package.
 func (p *Plan) converted(home *model.Package, pair Pair) bool {
 	c := p.ConversionsOf(home)
 	return c != nil && c.Has(pair)
@@ -76,10 +63,8 @@ func (p *Plan) converted(home *model.Package, pair Pair) bool {
 
 // ConversionsOf are the conversions that are written into a package; nil where it is no spoke.
 func (p *Plan) ConversionsOf(pkg *model.Package) *Conversions {
-	for _, c := range p.Conversions {
-		if c.Package == pkg {
-			return c
-		}
+	if i := slices.IndexFunc(p.Conversions, func(c *Conversions) bool { return c.Package == pkg }); i >= 0 {
+		return p.Conversions[i]
 	}
 	return nil
 }
@@ -113,7 +98,6 @@ func (p *Plan) handWritten(g *model.Group) bool {
 	})
 }
 
-// hasSpokes tells whether any served version of the group is not its own hub.
 func hasSpokes(g *model.Group) bool {
 	return slices.ContainsFunc(g.Resources, func(r *model.Resource) bool {
 		return slices.ContainsFunc(r.Served(), func(v model.ResourceVersion) bool { return v.Type != r.Hub })

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"sort"
 	"strings"
 
 	"apigen.dev/generator/model"
@@ -83,9 +82,9 @@ func (x *defaulters) calls(t *model.Type, pkg *model.Package) calls {
 			return calls{functions: base, covers: true}
 		}
 	}
-	additional := append([]*model.Func(nil), nearest(x.additional[t], t, pkg)...)
-	sort.Slice(additional, func(i, j int) bool { return additional[i].Name < additional[j].Name })
-	return calls{functions: append(append([]*model.Func(nil), base...), additional...)}
+	additional := slices.SortedFunc(slices.Values(nearest(x.additional[t], t, pkg)),
+		func(a, b *model.Func) int { return strings.Compare(a.Name, b.Name) })
+	return calls{functions: slices.Concat(base, additional)}
 }
 
 // rival is a function of the same name for the type in another package that is as near as the one that is called, or

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"go/token"
 	"slices"
-	"strings"
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
@@ -50,7 +49,6 @@ func (d *Defaults) Object(t *model.Type) bool { return slices.Contains(d.Objects
 // ObjectDefaulter is the name of the function that defaults a whole object.
 func ObjectDefaulter(t *model.Type) string { return "SetObjectDefaults_" + t.Name }
 
-// defaultsOf plans the defaulting functions of a package.
 func defaultsOf(program *model.Program, pkg *model.Package, functions *defaulters) *Defaults {
 	g := &defaultGraph{program: program, pkg: pkg, functions: functions, recursive: map[*model.Type]bool{}}
 	g.reach = model.NewReach(g.has, g.inner)
@@ -111,7 +109,6 @@ func (g *defaultGraph) plan(d *Defaults, t *model.Type) {
 	}
 }
 
-// source is the package whose types are defaulted.
 func (g *defaultGraph) source() *model.Package {
 	if g.pkg.DefaulterInput != nil {
 		return g.pkg.DefaulterInput
@@ -132,7 +129,7 @@ func (g *defaultGraph) objects() []*model.Type {
 			objects = append(objects, t)
 		}
 	}
-	slices.SortStableFunc(objects, func(a, b *model.Type) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(objects, ByName)
 	return objects
 }
 
@@ -154,7 +151,7 @@ func (g *defaultGraph) wanted(t *model.Type, field string, asked bool) bool {
 	if len(t.TypeArgs) > 0 || t.Defaulter == "false" || !token.IsExported(t.Name) {
 		return false
 	}
-	if len(nearest(g.functions.object[t], t, g.pkg)) > 0 || declares(g.pkg, ObjectDefaulter(t)) {
+	if len(nearest(g.functions.object[t], t, g.pkg)) > 0 || Declares(g.pkg, ObjectDefaulter(t)) {
 		return false
 	}
 	if g.pkg.Serves != nil && t.Kind == nil && t.ListOf == nil {
@@ -203,12 +200,10 @@ func (g *defaultGraph) inner(t *model.Type) []*model.Type {
 	return nil
 }
 
-// accessible tells whether the package may name the field.
 func (g *defaultGraph) accessible(owner *model.Type, field *model.Field) bool {
 	return field.Name != "_" && (field.Exported || owner.Package == g.pkg)
 }
 
-// containsItself tells whether a value of the named type can hold another of that type.
 func (g *defaultGraph) containsItself(t *model.Type) bool {
 	if known, ok := g.recursive[t]; ok {
 		return known

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"apigen.dev/generator/model"
@@ -14,7 +16,6 @@ type Converter struct {
 	Drop, CopyOnly bool
 }
 
-// functions are the hand-written ones that one package's conversions call.
 type functions struct {
 	// near are those of the package, its peers and the package of its external types. They win over everything.
 	near map[string]*Converter
@@ -41,8 +42,9 @@ func findFunctions(u *universe, pkg *model.Package, near []*model.Package) funct
 			return true
 		})
 	}
-	for _, p := range u.sorted() {
-		if seen[p.Path] || isBase(p.Path) || u.reaches(p, pkg) {
+	for _, path := range slices.Sorted(maps.Keys(u.packages)) {
+		p := u.packages[path]
+		if seen[path] || isBase(p.Path) || u.reaches(p, pkg) {
 			continue
 		}
 		f.scan(p, f.far, func(found *Converter) bool { return concerns(found.Pair, p) })
@@ -67,7 +69,6 @@ func (f *functions) scan(p *model.Package, into map[string]*Converter, want func
 	}
 }
 
-// asConversion returns the function where name and signature are those of a conversion, and nil otherwise.
 func asConversion(fn *model.Func) *Converter {
 	if !IsConversion(fn) {
 		return nil
@@ -76,19 +77,13 @@ func asConversion(fn *model.Func) *Converter {
 	if fn.Name != p.Function() {
 		return nil
 	}
-	return &Converter{
-		Func:     Func{Name: fn.Name},
-		Pair:     p,
-		Drop:     fn.ConversionFn == "drop",
-		CopyOnly: fn.ConversionFn == "copy-only",
-	}
+	return &Converter{Func{Name: fn.Name}, p, fn.ConversionFn == "drop", fn.ConversionFn == "copy-only"}
 }
 
 // IsConversion tells whether the signature is a conversion's.
 func IsConversion(fn *model.Func) bool {
 	return !fn.Variadic && len(fn.Params) == 3 && len(fn.Results) == 1 && isError(fn.Results[0]) &&
-		isScope(fn.Params[2]) &&
-		isPointer(fn.Params[0]) && isPointer(fn.Params[1])
+		model.IsNamed(fn.Params[2], conversionPath, "Scope") && isPointer(fn.Params[0]) && isPointer(fn.Params[1])
 }
 
 func isPointer(t *model.Type) bool { return t.Form == model.Pointer && t.Package == nil }
@@ -96,10 +91,6 @@ func isPointer(t *model.Type) bool { return t.Form == model.Pointer && t.Package
 func isError(t *model.Type) bool {
 	return t.Package == nil && t.Form == model.Interface &&
 		(t.Name == "error" || len(t.InterfaceMethods) == 1 && t.InterfaceMethods[0] == "Error")
-}
-
-func isScope(t *model.Type) bool {
-	return t.Name == "Scope" && t.Package != nil && t.Package.Path == conversionPath
 }
 
 // concerns tells whether the pair is the package's business, so that its function may be called from elsewhere.
@@ -116,17 +107,11 @@ func concerns(p Pair, pkg *model.Package) bool {
 		if path == pkg.Path || pkg.ConversionExternal != nil && path == pkg.ConversionExternal.Path {
 			return true
 		}
-		for _, peer := range pkg.ConversionPeers {
-			if path == peer {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(pkg.ConversionPeers, path)
 	}
 	return of(p.In) || of(p.Out)
 }
 
-// find returns the hand-written function for the pair, or nil.
 func (f *functions) find(p Pair) *Converter {
 	key := p.Key()
 	if fn := f.near[key]; fn != nil {
@@ -153,46 +138,44 @@ func isBase(path string) bool {
 	return path == conversionPath || path == runtimePath || path == metaPath
 }
 
-// base are apimachinery's functions for pairs of types that have nothing in common. They are the same in every program,
-// so they are known without having been loaded.
-var base = map[string]*Converter{
-	"[]string -> string": {Func: Func{runtimePath, "Convert_Slice_string_To_string"}},
-	"[]string -> int":    {Func: Func{runtimePath, "Convert_Slice_string_To_int"}},
-	"[]string -> bool":   {Func: Func{runtimePath, "Convert_Slice_string_To_bool"}},
-	"[]string -> *bool": {Func: Func{runtimePath,
-		"Convert_Slice_string_To_Pointer_bool"}},
-	"[]string -> int64": {Func: Func{runtimePath, "Convert_Slice_string_To_int64"}},
-	"[]string -> *int64": {Func: Func{runtimePath,
-		"Convert_Slice_string_To_Pointer_int64"}},
-	"string -> int64":  {Func: Func{runtimePath, "Convert_string_To_int64"}},
-	"string -> *int64": {Func: Func{runtimePath, "Convert_string_To_Pointer_int64"}},
-	"[]string -> []int32": {Func: Func{metaPath,
-		"Convert_Slice_string_To_Slice_int32"}},
-	"[]string -> " + metaPath + ".Time": {Func: Func{metaPath, "Convert_Slice_string_To_v1_Time"}},
-	"[]string -> *" + metaPath + ".Time": {Func: Func{metaPath,
-		"Convert_Slice_string_To_Pointer_v1_Time"}},
-	"[]string -> *" + metaPath + ".DeletionPropagation": {Func: Func{metaPath,
-		"Convert_Slice_string_To_Pointer_v1_DeletionPropagation"}},
-	"[]string -> " + metaPath + ".IncludeObjectPolicy": {Func: Func{metaPath,
-		"Convert_Slice_string_To_v1_IncludeObjectPolicy"}},
-	"[]string -> " + metaPath + ".ResourceVersionMatch": {Func: Func{metaPath,
-		"Convert_Slice_string_To_v1_ResourceVersionMatch"}},
-	"map[string]string -> " + metaPath + ".LabelSelector": {Func: Func{metaPath,
-		"Convert_Map_string_To_string_To_v1_LabelSelector"}},
-	metaPath + ".LabelSelector -> map[string]string": {Func: Func{metaPath,
-		"Convert_v1_LabelSelector_To_Map_string_To_string"}},
-	"string -> k8s.io/apimachinery/pkg/labels.Selector": {Func: Func{metaPath, "Convert_string_To_labels_Selector"}},
-	"string -> k8s.io/apimachinery/pkg/fields.Selector": {Func: Func{metaPath, "Convert_string_To_fields_Selector"}},
-	"k8s.io/apimachinery/pkg/labels.Selector -> string": {Func: Func{metaPath, "Convert_labels_Selector_To_string"}},
-	"k8s.io/apimachinery/pkg/fields.Selector -> string": {Func: Func{metaPath, "Convert_fields_Selector_To_string"}},
-	runtimePath + ".Object -> " + runtimePath + ".RawExtension": {
-		Func: Func{runtimePath, "Convert_runtime_Object_To_runtime_RawExtension"}},
-	runtimePath + ".RawExtension -> " + runtimePath + ".Object": {
-		Func: Func{runtimePath, "Convert_runtime_RawExtension_To_runtime_Object"}},
+// base are pairs of types that have nothing in common, by the package of apimachinery with the function that converts
+// them. They are the same in every program, so they are known without having been loaded.
+var base = map[string]string{
+	"[]string -> string":  runtimePath,
+	"[]string -> int":     runtimePath,
+	"[]string -> bool":    runtimePath,
+	"[]string -> *bool":   runtimePath,
+	"[]string -> int64":   runtimePath,
+	"[]string -> *int64":  runtimePath,
+	"string -> int64":     runtimePath,
+	"string -> *int64":    runtimePath,
+	"[]string -> []int32": metaPath,
+
+	"[]string -> " + metaPath + ".Time":                         metaPath,
+	"[]string -> *" + metaPath + ".Time":                        metaPath,
+	"[]string -> *" + metaPath + ".DeletionPropagation":         metaPath,
+	"[]string -> " + metaPath + ".IncludeObjectPolicy":          metaPath,
+	"[]string -> " + metaPath + ".ResourceVersionMatch":         metaPath,
+	"map[string]string -> " + metaPath + ".LabelSelector":       metaPath,
+	metaPath + ".LabelSelector -> map[string]string":            metaPath,
+	"string -> k8s.io/apimachinery/pkg/labels.Selector":         metaPath,
+	"string -> k8s.io/apimachinery/pkg/fields.Selector":         metaPath,
+	"k8s.io/apimachinery/pkg/labels.Selector -> string":         metaPath,
+	"k8s.io/apimachinery/pkg/fields.Selector -> string":         metaPath,
+	runtimePath + ".Object -> " + runtimePath + ".RawExtension": runtimePath,
+	runtimePath + ".RawExtension -> " + runtimePath + ".Object": runtimePath,
+}
+
+// baseConverter returns apimachinery's function for the pair, or nil.
+func baseConverter(p Pair) *Converter {
+	if path := base[p.Key()]; path != "" {
+		return &Converter{Func: Func{path, p.Function()}, Pair: p}
+	}
+	return nil
 }
 
 // isTypeMeta: apiVersion and kind say what an object was decoded from. The scheme sets them after a conversion, and
 // conversions leave them alone.
 func isTypeMeta(t *model.Type) bool {
-	return t.Name == "TypeMeta" && t.Package != nil && t.Package.Path == metaPath
+	return model.IsNamed(t, metaPath, "TypeMeta")
 }

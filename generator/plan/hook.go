@@ -56,40 +56,23 @@ type convention struct {
 	// field of the Strategy that calls it; empty for those of subresources.
 	field string
 	// signature is what the user has to write behind the receiver and the name, with T for the type.
-	signature       string
-	params, results []paramShape
+	signature string
+	// params and results are TypeKeys; *T is a pointer to the hub.
+	params, results []string
 }
 
-// paramShape recognizes a type; hub is T.
-type paramShape func(t, hub *model.Type) bool
-
-func contextShape(t, _ *model.Type) bool { return model.IsNamed(t, "context", "Context") }
-func hubShape(t, hub *model.Type) bool {
-	return t.Form == model.Pointer && t.Package == nil && t.Elem == hub
-}
-func errorsShape(t, _ *model.Type) bool { return model.IsNamed(t, fieldPath, "ErrorList") }
-func stringShape(t, _ *model.Type) bool {
-	return t.Package == nil && t.Form == model.Basic && t.Basic == "string"
-}
-func booleanShape(t, _ *model.Type) bool {
-	return t.Package == nil && t.Form == model.Basic && t.Basic == "bool"
-}
-func deleteOptionsShape(t, _ *model.Type) bool {
-	return t.Form == model.Pointer && t.Package == nil && model.IsNamed(t.Elem, metaPath, "DeleteOptions")
-}
-func propagationShape(t, _ *model.Type) bool {
-	return model.IsNamed(t, metaPath, "DeletionPropagation")
-}
-func stringsShape(t, hub *model.Type) bool {
-	return t.Package == nil && t.Form == model.Slice && stringShape(t.Elem, hub)
-}
+const (
+	contextKey = "context.Context"
+	hubKey     = "*T"
+	errorsKey  = fieldPath + ".ErrorList"
+)
 
 // conventions returns the table of methods, in the order of a Strategy's fields.
 func conventions() []convention {
 	var (
-		ctx    = []paramShape{contextShape}
-		update = []paramShape{contextShape, hubShape}
-		errs   = []paramShape{errorsShape}
+		ctx    = []string{contextKey}
+		update = []string{contextKey, hubKey}
+		errs   = []string{errorsKey}
 	)
 	return []convention{
 		{"PrepareForCreate", "PrepareForCreate", "(ctx context.Context)", ctx, nil},
@@ -98,23 +81,22 @@ func conventions() []convention {
 		{"ValidateUpdate", "ValidateUpdate", "(ctx context.Context, old *T) field.ErrorList", update, errs},
 		{validateStatusUpdate, "", "(ctx context.Context, old *T) field.ErrorList", update, errs},
 		{"Canonicalize", "Canonicalize", "()", nil, nil},
-		{"Warnings", "Warnings", "(ctx context.Context, old *T) []string", update, []paramShape{stringsShape}},
+		{"Warnings", "Warnings", "(ctx context.Context, old *T) []string", update, []string{"[]string"}},
 		{CheckGracefulDelete, CheckGracefulDelete, "(ctx context.Context, options *metav1.DeleteOptions) bool",
-			[]paramShape{contextShape, deleteOptionsShape}, []paramShape{booleanShape}},
+			[]string{contextKey, "*" + metaPath + ".DeleteOptions"}, []string{"bool"}},
 		{"DefaultPropagationPolicy", "DefaultPropagationPolicy", "(ctx context.Context) metav1.DeletionPropagation",
-			ctx, []paramShape{propagationShape}},
+			ctx, []string{metaPath + ".DeletionPropagation"}},
 		{"ValidateName", "ValidateName", "(name string, generated bool) []string",
-			[]paramShape{stringShape, booleanShape}, []paramShape{stringsShape}},
+			[]string{"string", "bool"}, []string{"[]string"}},
 	}
 }
 
-// conventionsOf are all conventions that hold for a kind.
 func conventionsOf(r *model.Resource) []convention {
 	out := conventions()
 	for _, s := range r.Subresources {
 		if s.Form == model.FieldSubresource {
 			out = append(out, convention{UpdateHook(s.Field.Name), "", "(ctx context.Context, old *T) field.ErrorList",
-				[]paramShape{contextShape, hubShape}, []paramShape{errorsShape}})
+				[]string{contextKey, hubKey}, []string{errorsKey}})
 		}
 	}
 	return out
@@ -124,21 +106,16 @@ func isConvention(name string) bool {
 	return slices.ContainsFunc(conventions(), func(c convention) bool { return c.name == name })
 }
 
-// fits tells whether a method of the hub has the convention's signature.
-func (c convention) fits(m *model.Func, hub *model.Type) bool {
-	return !m.Variadic && sameShapes(m.Params, c.params, hub) && sameShapes(m.Results, c.results, hub)
-}
+func (c convention) fits(m *model.Func, hub *model.Type) bool { return c.matches(m, c.params, hub) }
 
-func sameShapes(types []*model.Type, shapes []paramShape, hub *model.Type) bool {
-	if len(types) != len(shapes) {
-		return false
-	}
-	for i, s := range shapes {
-		if !s(types[i], hub) {
-			return false
+func (c convention) matches(f *model.Func, params []string, hub *model.Type) bool {
+	is := func(t *model.Type, key string) bool {
+		if key == hubKey {
+			return t.Form == model.Pointer && t.Package == nil && t.Elem == hub
 		}
+		return TypeKey(t) == key
 	}
-	return true
+	return !f.Variadic && slices.EqualFunc(f.Params, params, is) && slices.EqualFunc(f.Results, c.results, is)
 }
 
 // Kinds of another module have no methods of the user's. What would be one is a function in the package that serves
@@ -154,15 +131,15 @@ func (c convention) functionName(kind string) string {
 	return c.name + "_" + kind
 }
 
-// functionShapes are the function's parameters: those of the method, with the object behind the context.
-func (c convention) functionShapes() []paramShape {
+// functionParams are the function's parameters: those of the method, with the object behind the context.
+func (c convention) functionParams() []string {
 	switch {
 	case c.name == "ValidateName":
 		return c.params
 	case len(c.params) == 0:
-		return []paramShape{hubShape}
+		return []string{hubKey}
 	}
-	return append([]paramShape{c.params[0], hubShape}, c.params[1:]...)
+	return slices.Insert(slices.Clone(c.params), 1, hubKey)
 }
 
 // functionSignature is what the user has to write behind the name.
@@ -181,10 +158,9 @@ func (c convention) functionSignature(hub *model.Type) string {
 }
 
 func (c convention) fitsFunction(f *model.Func, hub *model.Type) bool {
-	return !f.Variadic && sameShapes(f.Params, c.functionShapes(), hub) && sameShapes(f.Results, c.results, hub)
+	return c.matches(f, c.functionParams(), hub)
 }
 
-// functionOf is the function that stands for the method, or nil where there is none.
 func (c convention) functionOf(hub *model.Type) *model.Func {
 	home := hub.Package.ServedBy
 	if home == nil {
@@ -196,5 +172,4 @@ func (c convention) functionOf(hub *model.Type) *model.Func {
 	return nil
 }
 
-// expand writes a signature's T as the type's name.
 func expand(signature, name string) string { return strings.ReplaceAll(signature, "*T", "*"+name) }

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -15,29 +14,32 @@ import (
 // call, since they have another signature or name, or stand on another type than the hub.
 func HookWarnings(r *model.Resource) diag.Errors {
 	var out diag.Errors
-	warnMethods(&out, r)
-	warnMisnamed(&out, r)
-	warnFunctions(&out, r)
-	for _, v := range r.Versions {
-		warnElsewhere(&out, r, v.Type)
-		warnFunctionsElsewhere(&out, r, v.Type)
-	}
-	return out
-}
-
-func warnMethods(out *diag.Errors, r *model.Resource) {
+	home := r.Hub.Package.ServedBy
 	for _, c := range conventionsOf(r) {
-		m := r.Hub.Methods[c.name]
-		switch {
+		switch m := r.Hub.Methods[c.name]; {
 		case m == nil || c.fits(m, r.Hub):
-		case r.Hub.Package.ServedBy != nil:
-			c.warnForeign(out, m, r.Hub)
+		case home != nil:
+			c.warnForeign(&out, m, r.Hub)
 		default:
-			signature := fmt.Sprintf("func (in *%s) %s%s", r.Hub.Name, c.name, expand(c.signature, r.Hub.Name))
-			out.Add(m.Pos, "method %s of %s is not called by the server: its signature is not `%s`",
-				c.name, r.Hub.Name, signature)
+			out.Add(m.Pos, "method %s of %s is not called by the server: its signature is not `func (in *%s) %s%s`",
+				c.name, r.Hub.Name, r.Hub.Name, c.name, expand(c.signature, r.Hub.Name))
 		}
 	}
+	warnMisnamed(&out, r)
+	for _, c := range conventions() {
+		name := c.functionName(r.Kind)
+		if home == nil {
+			break
+		}
+		if f := home.Func(name); f != nil && !c.fitsFunction(f, r.Hub) {
+			out.Add(f.Pos, "function %s is not called by the server: its signature is not `func %s%s`",
+				name, name, c.functionSignature(r.Hub))
+		}
+	}
+	for _, v := range r.Versions {
+		warnElsewhere(&out, r, v.Type)
+	}
+	return out
 }
 
 // warnElsewhere finds logic on a version that is not the hub, where nobody calls it.
@@ -45,10 +47,14 @@ func warnElsewhere(out *diag.Errors, r *model.Resource, t *model.Type) {
 	if t == r.Hub {
 		return
 	}
+	const remedy = "is not called by the server: logic works on the hub, so write it for"
 	for _, c := range conventions() {
 		if m := t.Methods[c.name]; m != nil && c.fits(m, t) {
-			out.Add(m.Pos, "method %s of %s is not called by the server: logic works on the hub, so write it for %s.%s",
-				c.name, model.TypeText(t), r.Hub.Package.Path, r.Hub.Name)
+			out.Add(m.Pos, "method %s of %s %s %s.%s", c.name, model.TypeText(t), remedy, r.Hub.Package.Path,
+				r.Hub.Name)
+		}
+		if f := c.functionOf(t); f != nil {
+			out.Add(f.Pos, "function %s %s %s.%s", f.Name, remedy, r.Hub.Package.Path, r.Hub.Name)
 		}
 	}
 }
@@ -81,7 +87,6 @@ func warnMisnamed(out *diag.Errors, r *model.Resource) {
 	}
 }
 
-// warnWebhook says what takes the place of a webhook's method.
 func warnWebhook(out *diag.Errors, m *model.Func, hub *model.Type, instead string) {
 	home := hub.Package.ServedBy
 	switch {
@@ -106,34 +111,5 @@ func (c convention) warnForeign(out *diag.Errors, m *model.Func, hub *model.Type
 	if c.functionOf(hub) == nil {
 		out.Add(m.Pos, "method %s of %s is not called by the server: write `func %s%s` in package %s", m.Name, hub.Name,
 			c.functionName(hub.Name), c.functionSignature(hub), hub.Package.ServedBy.Path)
-	}
-}
-
-// warnFunctions names the functions that look as if the server called them and that it doesn't call.
-func warnFunctions(out *diag.Errors, r *model.Resource) {
-	home := r.Hub.Package.ServedBy
-	if home == nil {
-		return
-	}
-	for _, c := range conventions() {
-		name := c.functionName(r.Kind)
-		if f := home.Func(name); f != nil && !c.fitsFunction(f, r.Hub) {
-			out.Add(f.Pos, "function %s is not called by the server: its signature is not `func %s%s`",
-				name, name, c.functionSignature(r.Hub))
-		}
-	}
-}
-
-// warnFunctionsElsewhere finds functions for a version of another module that is not the hub, where nobody calls them.
-func warnFunctionsElsewhere(out *diag.Errors, r *model.Resource, t *model.Type) {
-	home := t.Package.ServedBy
-	if home == nil || t == r.Hub {
-		return
-	}
-	for _, c := range conventions() {
-		if f := home.Func(c.functionName(t.Name)); f != nil && c.fitsFunction(f, t) {
-			out.Add(f.Pos, "function %s is not called by the server: logic works on the hub, so write it for %s.%s",
-				f.Name, r.Hub.Package.Path, r.Hub.Name)
-		}
 	}
 }

@@ -20,10 +20,7 @@ func versionsWithoutHub(program *model.Program) map[string][]Pair {
 		}
 		for _, r := range g.Resources {
 			for _, v := range r.Versions {
-				if r.Hub == nil || v.Type == r.Hub || v.Type.Package == r.Hub.Package {
-					continue
-				}
-				if brought(v.Type, r.Hub) {
+				if r.Hub == nil || v.Type == r.Hub || v.Type.Package == r.Hub.Package || brought(v.Type, r.Hub) {
 					continue
 				}
 				spoke, hub := v.Type, r.Hub

@@ -114,7 +114,6 @@ type Move struct {
 	Keys *Pair
 }
 
-// conversion returns the conversion of a pair of named structs.
 func (t *planner) conversion(p Pair) *Conversion {
 	if c := t.between[p]; c != nil {
 		return c
@@ -214,7 +213,7 @@ func (t *planner) move(p Pair, where string) *Move {
 	if t.sameLayout(p.In, p.Out) {
 		return &Move{Pair: p, Kind: Cast, Instead: m}
 	}
-	if fn := base[p.Key()]; fn != nil && len(m.problems()) > 0 {
+	if fn := baseConverter(p); fn != nil && len(m.problems()) > 0 {
 		return &Move{Pair: p, Kind: Call, By: fn, Instead: m}
 	}
 	return m
@@ -293,7 +292,6 @@ func (t *planner) structs(m *Move) {
 	}
 }
 
-// hasFunction tells the structs that functions are written for.
 func (t *planner) hasFunction(typ *model.Type) bool {
 	return typ.Package != nil && len(typ.TypeArgs) == 0 && t.nameable(typ)
 }

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strings"
+
 	"apigen.dev/generator/model"
 )
 
@@ -9,8 +11,8 @@ type Func struct{ Path, Name string }
 
 func (f Func) String() string { return f.Path + "." + f.Name }
 
-// declares tells whether hand-written code of the package declares the name.
-func declares(pkg *model.Package, name string) bool {
+// Declares tells whether hand-written code of the package declares the name.
+func Declares(pkg *model.Package, name string) bool {
 	_, ok := pkg.Declared[name]
 	return ok
 }
@@ -44,7 +46,24 @@ func fieldNames(t *model.Type) []string {
 	return out
 }
 
-// spokes tells whether the type is the spoke's, and not the hub's.
 func (t *planner) spokes(typ *model.Type) bool {
 	return typ.Package != nil && typ.Package.Path == t.Types.Path
+}
+
+// Provided are the group's kinds without storage: Group takes a provider for each of them, in this order.
+func Provided(g *model.Group) (kinds []*model.Resource) {
+	for _, r := range g.Resources {
+		if r.WithoutStorage() && len(r.Served()) > 0 {
+			kinds = append(kinds, r)
+		}
+	}
+	return kinds
+}
+
+// ProviderName is the name of the interface that answers for a kind, in the group's wiring.
+func ProviderName(r *model.Resource) string { return r.Kind + "Provider" }
+
+// ProviderParameter is the name of the parameter that takes it.
+func ProviderParameter(r *model.Resource) string {
+	return strings.ToLower(r.Kind[:1]) + r.Kind[1:] + "Provider"
 }

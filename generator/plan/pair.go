@@ -184,8 +184,38 @@ func Text(t *model.Type, in *model.Package) string {
 	return basicName(t)
 }
 
-// signature is what a person must write for the pair in the package.
 func (p Pair) signature(in *model.Package) string {
 	return "func " + p.Function() + "(in *" + Text(p.In, in) + ", out *" + Text(p.Out,
 		in) + ", s conversion.Scope) error"
+}
+
+// number tells how one predeclared type becomes another. A narrower integer is checked when it is converted: the
+// function fails where the value doesn't fit. Everything else that may lose something has no rule.
+func number(from, to string) (kind MoveKind, checked bool) {
+	in, inBits := class(from)
+	out, outBits := class(to)
+	switch {
+	case in == "" || out == "":
+	case in == out && inBits[1] <= outBits[0], in == "uint" && out == "int" && inBits[1] < outBits[0]:
+		return Number, false
+	case in == out && in != "float":
+		return Number, true
+	}
+	return NoRule, false
+}
+
+// class tells the kind of a number and how many bits it has, at least and at most.
+func class(basic string) (kind string, bits [2]int) {
+	if basic == "byte" {
+		basic = "uint8"
+	}
+	kind = strings.TrimRight(basic, "0123456789")
+	if kind != "uint" && kind != "int" && kind != "float" {
+		return "", bits
+	}
+	size, err := strconv.Atoi(basic[len(kind):])
+	if err != nil {
+		return kind, [2]int{32, 64}
+	}
+	return kind, [2]int{size, size}
 }

@@ -91,7 +91,6 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 	return p
 }
 
-// clients plans the client packages.
 func (p *Plan) clients() {
 	for _, c := range p.Clients {
 		if !p.Writes(c.Marked) {
@@ -132,31 +131,40 @@ func (p *Plan) packages() []*model.Package {
 // subresources take and answer.
 func (p *Plan) WireTypes() []*model.Type {
 	var types []*model.Type
-	seen := map[*model.Type]bool{}
-	add := func(t *model.Type) {
-		if !seen[t] {
-			seen[t] = true
-			types = append(types, t)
-		}
-	}
 	for _, g := range p.Wired() {
 		for _, r := range g.Resources {
-			for _, v := range r.Versions {
-				add(v.Type)
-			}
-			for _, s := range r.Subresources {
-				for _, payload := range []*model.Payload{s.Body, s.Answer} {
-					if payload == nil {
-						continue
-					}
-					for _, v := range payload.Versions {
-						add(v.Type)
-					}
+			for _, v := range wireVersions(r, r.Versions) {
+				if !slices.Contains(types, v.typ) {
+					types = append(types, v.typ)
 				}
 			}
 		}
 	}
 	return types
+}
+
+type versionOf struct {
+	kind, name string
+	typ, hub   *model.Type
+}
+
+// wireVersions are these versions of a resource, and those of what its subresources take and answer.
+func wireVersions(r *model.Resource, versions []model.ResourceVersion) []versionOf {
+	var out []versionOf
+	for _, v := range versions {
+		out = append(out, versionOf{r.Kind, v.Version.Name, v.Type, r.Hub})
+	}
+	for _, s := range r.Subresources {
+		for _, payload := range []*model.Payload{s.Body, s.Answer} {
+			if payload == nil {
+				continue
+			}
+			for _, v := range payload.Versions {
+				out = append(out, versionOf{payload.Kind, v.Name, v.Type, payload.Hub})
+			}
+		}
+	}
+	return out
 }
 
 // defaulter is the SetObjectDefaults function of the type: written by hand, generated, or brought by another module.

@@ -9,7 +9,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// planner decides the conversions of one package.
 type planner struct {
 	*Conversions
 	universe *universe
@@ -60,7 +59,7 @@ func newPlanner(u *universe, pkg *model.Package, kinds []Pair) *planner {
 func (t *planner) functions() {
 	t.taken = map[string]bool{}
 	t.checkDeclared("RegisterConversions", "remove it, or take +k8s:conversion-gen away")
-	t.carried = t.preserved().homeless
+	t.carried = preserved(t).homeless
 	for _, p := range t.Roots {
 		t.request(t.conversion(p))
 	}
@@ -92,7 +91,6 @@ func (t *planner) request(c *Conversion) {
 	t.Functions = append(t.Functions, c)
 }
 
-// concerned tells whether one of the types is the spoke's own.
 func (t *planner) concerned(p Pair) bool { return t.spokes(p.In) || t.spokes(p.Out) }
 
 // function finds what the function of a pair needs, and what it can't convert.
@@ -158,7 +156,6 @@ func (t *planner) cast(p Pair) {
 	}
 }
 
-// checkDeclared refuses a name that hand-written code uses for something else.
 func (t *planner) checkDeclared(name, remedy string) {
 	if pos, ok := t.Package.Declared[name]; ok {
 		t.Faults.Add(pos, "%s is declared here: %s", name, remedy)

@@ -118,7 +118,6 @@ func newPreservedWalk() *preservedWalk {
 		torn: map[*model.Field]bool{}}
 }
 
-// conversion follows the fields of a pair of structs with names.
 func (w *preservedWalk) conversion(c *Conversion, steps []Step, name string) {
 	if w.active[c.Pair] {
 		return
@@ -148,7 +147,6 @@ func (w *preservedWalk) fields(fields []*FieldMove, steps []Step, name string) {
 	}
 }
 
-// move follows what a move converts. Keys are those of a list.
 func (w *preservedWalk) move(m *Move, keys []string, steps []Step, name string) {
 	if m.Instead != nil {
 		m = m.Instead
@@ -222,18 +220,16 @@ func dotted(path string, f *model.Field) string {
 	return path + "." + f.JSON
 }
 
-// preserved follows all kinds of the spoke, to the hub and back.
-func (t *planner) preserved() *preservedWalk {
+// preserved follows all kinds of the spokes, to the hub and back.
+func preserved(spokes ...*planner) *preservedWalk {
 	w := newPreservedWalk()
-	t.preservedTo(w)
-	return w
-}
-
-func (t *planner) preservedTo(w *preservedWalk) {
-	for _, p := range t.kinds() {
-		w.conversion(t.conversion(p.Reverse()), nil, "")
-		w.conversion(t.conversion(p), nil, "")
+	for _, t := range spokes {
+		for _, p := range t.kinds() {
+			w.conversion(t.conversion(p.Reverse()), nil, "")
+			w.conversion(t.conversion(p), nil, "")
+		}
 	}
+	return w
 }
 
 // kinds are the roots that lead from a kind of the spoke to one of the hub.
@@ -243,13 +239,9 @@ func (t *planner) kinds() []Pair {
 	})
 }
 
-// checkPreserved refuses marks that can't mean anything.
 func checkPreserved(planners []*planner) diag.Errors {
 	var errs diag.Errors
-	w := newPreservedWalk()
-	for _, t := range planners {
-		t.preservedTo(w)
-	}
+	w := preserved(planners...)
 	for f := range w.homes {
 		if !w.homeless[f] {
 			errs.Add(f.Pos, "field %s is marked +apigen:conversion:preserve, and every version has it: remove the "+

@@ -177,7 +177,7 @@ func (m *Move) String() string {
 }
 
 func (t *printer) resource(p *Plan, r *model.Resource) {
-	t.line(1, "%s: hub %s%s", r.Plural, Text(r.Hub, nil), when(r.Virtual(), ", without storage"))
+	t.line(1, "%s: hub %s%s", r.Plural, Text(r.Hub, nil), when(r.WithoutStorage(), ", without storage"))
 	for _, h := range p.Hooks[r] {
 		t.line(2, "%s: %s %s", h.Name, map[bool]string{true: "function", false: "method"}[h.Function], h.Func.Name)
 	}

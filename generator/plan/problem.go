@@ -19,7 +19,6 @@ type Problem struct {
 	pos  model.Position
 }
 
-// problemsOf are the problems of the fields of a struct.
 func problemsOf(fields []*FieldMove) []Problem {
 	var out []Problem
 	for _, f := range fields {
@@ -49,7 +48,6 @@ func (f *FieldMove) problems() []Problem {
 
 func noRule(p Pair) []Problem { return []Problem{{rule: &p}} }
 
-// problems are those of what the move converts.
 func (m *Move) problems() []Problem {
 	switch m.Kind {
 	case NoRule:
@@ -91,7 +89,6 @@ func (x Problem) Comment(pkg *model.Package) string {
 	return "is not exported"
 }
 
-// message says what would be lost, and what to write.
 func (t *planner) message(p Pair, x Problem) string {
 	in, out := Text(p.In, nil), Text(p.Out, nil)
 	var what string

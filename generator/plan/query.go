@@ -6,10 +6,8 @@ import (
 
 const valuesPath = "net/url"
 
-// texts is []string, the type of one query parameter.
 var texts = &model.Type{Form: model.Slice, Elem: &model.Type{Form: model.Basic, Basic: "string"}}
 
-// valuesType is url.Values.
 func valuesType() *model.Type {
 	return &model.Type{
 		Name:    "Values",
@@ -37,7 +35,6 @@ type Parameter struct {
 	First bool
 }
 
-// queries decides the conversions of queries.
 func (t *planner) queries() {
 	for _, to := range t.explicit {
 		p := Pair{valuesType(), to}
@@ -69,7 +66,7 @@ func (t *planner) parameter(q *QueryConversion, typ *model.Type, f *model.Field,
 	x := Parameter{Path: path, Field: f, Move: &Move{Pair: p}}
 	fn := t.funcs.find(p)
 	if fn == nil {
-		fn = base[p.Key()]
+		fn = baseConverter(p)
 	}
 	switch {
 	case fn != nil && fn.Drop:

@@ -39,12 +39,11 @@ type Registration struct {
 	Initial []string
 }
 
-// registrationOf plans the registration of a package.
 func registrationOf(pkg *model.Package, defaults *Defaults) *Registration {
 	function, other := registeredByHand(pkg)
 	types := schemeTypes(pkg)
 	r := &Registration{Function: function, Builder: pkg.LocalSchemeBuilder, Other: other}
-	r.Generated = function == "" && other == nil && !declares(pkg, "Install") && pkg.HasGroup && pkg.ServedBy == nil &&
+	r.Generated = function == "" && other == nil && !Declares(pkg, "Install") && pkg.HasGroup && pkg.ServedBy == nil &&
 		len(types) > 0 && (!pkg.RegistersInInit || len(pkg.ConversionPeers) > 0)
 	if r.Generated {
 		r.Function, r.Types, r.Initial = "AddToScheme", types, initial(pkg, defaults)
@@ -60,9 +59,9 @@ func registrationOf(pkg *model.Package, defaults *Defaults) *Registration {
 func initial(pkg *model.Package, defaults *Defaults) []string {
 	functions := []string{"addKnownTypes"}
 	switch {
-	case declares(pkg, "addDefaultingFuncs"):
+	case Declares(pkg, "addDefaultingFuncs"):
 		functions = append(functions, "addDefaultingFuncs")
-	case declares(pkg, "RegisterDefaults") || defaults != nil && defaults.Generated:
+	case Declares(pkg, "RegisterDefaults") || defaults != nil && defaults.Generated:
 		functions = append(functions, "RegisterDefaults")
 	}
 	return functions
@@ -94,10 +93,10 @@ func (p *Plan) SchemeFunction(pkg *model.Package, errs *diag.Errors) string {
 // registeredByHand returns the hand-written function that registers the package's types: its name, if generated code
 // can call it, and else the function.
 func registeredByHand(pkg *model.Package) (name string, other *model.Func) {
-	if declares(pkg, "AddToScheme") {
+	if Declares(pkg, "AddToScheme") {
 		return "AddToScheme", nil
 	}
-	if declares(pkg, "Install") {
+	if Declares(pkg, "Install") {
 		switch install := pkg.Func("Install"); {
 		case install != nil && !fitsScheme(install):
 			return "", install
@@ -114,7 +113,6 @@ func registeredByHand(pkg *model.Package) (name string, other *model.Func) {
 	return "", other
 }
 
-// fitsScheme tells whether the function is a func(*runtime.Scheme) error.
 func fitsScheme(f *model.Func) bool {
 	return len(f.Params) == 1 && !f.Variadic && isScheme(f.Params[0]) && len(f.Results) == 1 &&
 		f.Results[0].Name == "error" && f.Results[0].Package == nil
@@ -133,6 +131,6 @@ func schemeTypes(pkg *model.Package) []*model.Type {
 			types = append(types, t)
 		}
 	}
-	slices.SortFunc(types, func(a, b *model.Type) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(types, ByName)
 	return types
 }

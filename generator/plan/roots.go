@@ -1,8 +1,8 @@
 package plan
 
 import (
+	"go/token"
 	"slices"
-	"sort"
 	"strings"
 
 	"apigen.dev/generator/model"
@@ -85,7 +85,6 @@ func (t *planner) eachOther(peer *model.Package) bool {
 		shareNames(t.Types, peer)
 }
 
-// typesOf is the package with the types that conversions written into a package are of.
 func typesOf(pkg *model.Package) *model.Package {
 	if pkg.ConversionExternal != nil {
 		return pkg.ConversionExternal
@@ -114,7 +113,7 @@ func (t *planner) addNamesakes() {
 
 func (t *planner) addKinds(kinds []Pair) {
 	seen := map[*model.Package]bool{}
-	sort.Slice(kinds, func(i, j int) bool { return kinds[i].In.Name < kinds[j].In.Name })
+	slices.SortFunc(kinds, func(a, b Pair) int { return ByName(a.In, b.In) })
 	for _, p := range kinds {
 		if hub := p.Out.Package; !seen[hub] {
 			seen[hub] = true
@@ -146,13 +145,12 @@ func (t *planner) addExplicit() {
 
 // isStruct tells the types that get functions whether a kind leads to them or not.
 func isStruct(t *model.Type) bool {
-	return t.Form == model.Struct && t.Package != nil && len(t.TypeArgs) == 0 && exported(t.Name)
+	return t.Form == model.Struct && t.Package != nil && len(t.TypeArgs) == 0 && token.IsExported(t.Name)
 }
 
-func exported(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }
+// ByName orders types by name.
+func ByName(a, b *model.Type) int { return strings.Compare(a.Name, b.Name) }
 
 func sortedTypes(p *model.Package) []*model.Type {
-	types := append([]*model.Type(nil), p.Types...)
-	sort.SliceStable(types, func(i, j int) bool { return types[i].Name < types[j].Name })
-	return types
+	return slices.SortedStableFunc(slices.Values(p.Types), ByName)
 }

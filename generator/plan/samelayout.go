@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"go/token"
+
 	"apigen.dev/generator/model"
 )
 
@@ -83,7 +85,7 @@ func (t *planner) compareFields(p Pair, assumed map[string]bool) bool {
 
 // nameable tells whether the type's own name, if it has one, can be written in the package.
 func (t *planner) nameable(typ *model.Type) bool {
-	return typ.Package == nil || exported(typ.Name) || typ.Package.Path == t.Package.Path
+	return typ.Package == nil || token.IsExported(typ.Name) || typ.Package.Path == t.Package.Path
 }
 
 // wholeStruct tells whether a struct may be converted by a single assignment: its layout is the same, and no field is

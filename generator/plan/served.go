@@ -7,27 +7,12 @@ import (
 	"apigen.dev/generator/plan/serving"
 )
 
-// serve decides the serving of a resource, and adds the faults of its versions.
 func (p *Plan) serve(g *model.Group, r *model.Resource) *serving.Serving {
 	s := serving.New(r)
-	if s.Storage == nil && !r.Virtual() {
+	if s.Storage == nil && !r.WithoutStorage() {
 		return s
 	}
-	var versions []versionOf
-	for _, v := range r.Served() {
-		versions = append(versions, versionOf{r.Kind, v.Version.Name, v.Type, r.Hub})
-	}
-	for _, sub := range r.Subresources {
-		for _, payload := range []*model.Payload{sub.Body, sub.Answer} {
-			if payload == nil {
-				continue
-			}
-			for _, v := range payload.Versions {
-				versions = append(versions, versionOf{payload.Kind, v.Name, v.Type, payload.Hub})
-			}
-		}
-	}
-	for _, v := range versions {
+	for _, v := range wireVersions(r, r.Served()) {
 		p.checkHub(s, g, v)
 		for _, c := range p.Columns[v.typ] {
 			if c.Fault != nil {
@@ -38,13 +23,6 @@ func (p *Plan) serve(g *model.Group, r *model.Resource) *serving.Serving {
 	return s
 }
 
-// versionOf is a version of a kind, which a resource or a subresource serves.
-type versionOf struct {
-	kind, name string
-	typ, hub   *model.Type
-}
-
-// checkHub reports a version that nothing converts to the hub and back.
 func (p *Plan) checkHub(s *serving.Serving, g *model.Group, v versionOf) {
 	if v.typ == v.hub {
 		return

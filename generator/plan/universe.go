@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"sort"
 
 	"apigen.dev/generator/model"
 )
@@ -11,7 +10,7 @@ import (
 type universe struct {
 	program  *model.Program
 	packages map[string]*model.Package
-	reached  map[string]map[string]bool
+	reached  map[string]map[string]*model.Package
 	// stored are the kinds that are converted to their storage version, by the path of the package that does it.
 	stored map[string][]Pair
 	// emitted are the pairs whose public function another run over the same program writes, by key.
@@ -22,7 +21,7 @@ func newUniverse(program *model.Program) *universe {
 	u := &universe{
 		program:  program,
 		packages: map[string]*model.Package{},
-		reached:  map[string]map[string]bool{},
+		reached:  map[string]map[string]*model.Package{},
 		emitted:  map[string]*planner{},
 	}
 	w := walker{types: map[*model.Type]bool{}, packages: u.packages}
@@ -38,29 +37,16 @@ func newUniverse(program *model.Program) *universe {
 	return u
 }
 
-// sorted are the packages by path.
-func (u *universe) sorted() []*model.Package {
-	all := make([]*model.Package, 0, len(u.packages))
-	for _, p := range u.packages {
-		all = append(all, p)
-	}
-	sort.Slice(all, func(i, j int) bool { return all[i].Path < all[j].Path })
-	return all
-}
-
 // reaches tells whether the package's types and functions lead to the other one, which therefore can't import it.
 func (u *universe) reaches(from, to *model.Package) bool {
 	seen, ok := u.reached[from.Path]
 	if !ok {
 		w := walker{types: map[*model.Type]bool{}, packages: map[string]*model.Package{}}
 		w.pkg(from)
-		seen = map[string]bool{}
-		for path := range w.packages {
-			seen[path] = true
-		}
+		seen = w.packages
 		u.reached[from.Path] = seen
 	}
-	return seen[to.Path]
+	return seen[to.Path] != nil
 }
 
 // way is the shortest one from a package to another, by their paths, over what packages import, or would for the
@@ -86,7 +72,6 @@ func (u *universe) way(from, to *model.Package) []string {
 	return nil
 }
 
-// imports are the packages that a package imports, or would.
 func (u *universe) imports(p *model.Package) []*model.Package {
 	var out []*model.Package
 	for _, path := range p.Imports {
@@ -107,7 +92,6 @@ func (u *universe) imports(p *model.Package) []*model.Package {
 	return out
 }
 
-// walker collects packages by following types.
 type walker struct {
 	types    map[*model.Type]bool
 	packages map[string]*model.Package

@@ -39,12 +39,11 @@ func Load(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &faults{u: u, lenient: o.Lenient}
-	program := makeProgram(f, o)
-	if program == nil {
+	if u.Endless() {
 		return nil, u.Faults()
 	}
-	res := &Result{Program: program, Matched: u.Matched(), Universe: u}
+	f := &faults{u: u, lenient: o.Lenient}
+	res := &Result{Program: program(f, o), Matched: u.Matched(), Universe: u}
 	if found := u.Report(f.errs, f.invalid); found != nil {
 		return res, found.Err()
 	}
@@ -52,21 +51,6 @@ func Load(ctx context.Context, o Options) (*Result, error) {
 		errors.As(w, &res.Warnings)
 	}
 	return res, nil
-}
-
-// makeProgram makes the model; nil where that can't be done of packages that are at fault.
-func makeProgram(f *faults, o Options) (p *model.Program) {
-	if f.u.Endless() {
-		return nil
-	}
-	if f.u.Faulty() {
-		defer func() {
-			if recover() != nil {
-				p = nil // the universe's own faults are reported
-			}
-		}()
-	}
-	return program(f, o)
 }
 
 // program makes the model step by step: each reads what those before it made.

@@ -7,21 +7,21 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// virtualVerbs are the verbs of kinds without storage without a marker, furtherVerbs the others that they can have.
+// defaultVerbs are the verbs of kinds without storage that no marker names, furtherVerbs the others that they can have.
 var (
-	virtualVerbs = []string{"create", "get", "list", "watch"}
+	defaultVerbs = []string{"create", "get", "list", "watch"}
 	furtherVerbs = []string{"delete", "deleteCollection", "patch", "update"}
 )
 
 // verbs decides how a kind without storage is served.
 func (b *groupBuilder) verbs(r *model.Resource) {
-	if !slices.ContainsFunc(r.Versions, func(rv model.ResourceVersion) bool { return rv.Type.Kind.Virtual }) {
+	if !slices.ContainsFunc(r.Versions, func(rv model.ResourceVersion) bool { return rv.Type.Kind.WithoutStorage }) {
 		return
 	}
 	r.Status = false
 	for _, rv := range r.Versions {
 		for _, verb := range rv.Type.Kind.Verbs {
-			if known := slices.Concat(virtualVerbs, furtherVerbs); !slices.Contains(known, verb) {
+			if known := slices.Concat(defaultVerbs, furtherVerbs); !slices.Contains(known, verb) {
 				b.errorf(rv.Type.Kind.VerbsPos, "%q is no verb that a kind without storage is served with: known "+
 					"are %s", verb, strings.Join(known, ", "))
 				continue
@@ -34,7 +34,7 @@ func (b *groupBuilder) verbs(r *model.Resource) {
 		}
 	}
 	if len(r.Verbs) == 0 {
-		r.Verbs = slices.Clone(virtualVerbs)
+		r.Verbs = slices.Clone(defaultVerbs)
 	}
 	slices.Sort(r.Verbs)
 	r.Verbs = slices.Compact(r.Verbs)
@@ -46,7 +46,7 @@ func (b *groupBuilder) resolveStoragePrefix(r *model.Resource) {
 		k := rv.Type.Kind
 		switch {
 		case k.StoragePrefix == "":
-		case k.Virtual || r.Virtual():
+		case k.WithoutStorage || r.WithoutStorage():
 			b.errorf(k.StoragePrefixPos, "marker \"+apigen:storagePrefix\" says where %s is stored, and nothing is "+
 				"stored of it", r.Kind)
 		case r.StoragePrefix != "" && r.StoragePrefix != k.StoragePrefix:

@@ -159,7 +159,7 @@ func (b *subresourceBuilder) complete(s *model.Subresource) *model.Subresource {
 			return nil
 		}
 	}
-	if r.Virtual() && s.Body != nil {
+	if r.WithoutStorage() && s.Body != nil {
 		return b.refuse(s.Pos, "subresource %s changes its object, and nothing is stored of %s", s.Name, r.Kind)
 	}
 	return s
@@ -192,7 +192,7 @@ func (b *subresourceBuilder) fieldSubresource(s *model.Subresource, name string)
 		return b.refuse(s.Pos, "subresource %s of %s is a field: methods=, subpath= and contentType= mean nothing here",
 			s.Name, r.Kind)
 	}
-	if r.Virtual() {
+	if r.WithoutStorage() {
 		return b.refuse(s.Pos, "subresource %s is a part of its object, and nothing is stored of %s", s.Name, r.Kind)
 	}
 	return s

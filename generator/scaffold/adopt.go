@@ -91,7 +91,6 @@ func collectorDir(dir string, packages []string) (string, error) {
 		strings.Join(packages, ", "))
 }
 
-// packageName returns the name of a package in a folder of that name.
 func packageName(folder string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {

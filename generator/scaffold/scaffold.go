@@ -52,7 +52,6 @@ type Result struct {
 	Adopted []string
 }
 
-// file is one file to write: where, and from which template.
 type file struct{ path, template string }
 
 var projectFiles = []file{
@@ -69,7 +68,6 @@ var versionFiles = []file{
 	{"apis/{{.GroupDir}}/{{.Version}}/doc.go", "version/doc.go.tmpl"},
 }
 
-// values are what templates are rendered with.
 type values struct {
 	Options
 	Name     string // of the project: the last element of the module's path
@@ -112,7 +110,6 @@ func Init(options Options) (*Result, error) {
 // without it nothing that is added would be served.
 const collector = "apis/apis.go"
 
-// plan decides which files are to be there.
 func plan(options Options) (values, []file, error) {
 	v := values{
 		Options:  options,
@@ -274,7 +271,6 @@ func render(f file, v any) (path string, content []byte, err error) {
 	return name.String(), content, err
 }
 
-// create writes a file that must not exist yet.
 func create(name string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
@@ -308,7 +304,6 @@ func moduleIn(dir string) (string, error) {
 	return name, nil
 }
 
-// check finds all that is wrong with the options.
 func (o Options) check() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

@@ -27,10 +27,10 @@ func (b Bug) Error() string {
 type Plan struct {
 	// Files are about to be written.
 	Files []emit.File
-	// Aside are files that belong to packages that are only looked at: others will write them.
-	Aside []emit.File
-	// Gone tells the existing generated files that don't stay.
-	Gone func(path string) bool
+	// Unwritten are the files of packages that this run only reads: another run writes them.
+	Unwritten []emit.File
+	// Removed reports whether this run removes an existing generated file.
+	Removed func(path string) bool
 	// Partial says that not all emitters ran: what these didn't write may be what hand-written code misses.
 	Partial bool
 }
@@ -39,7 +39,7 @@ type Plan struct {
 // code doesn't compile, a Bug where only generated code doesn't. Faults in files of other generators are warnings, and
 // so are the user's in a partial plan.
 func Check(ctx context.Context, u *load.Universe, p Plan) (warnings diag.Errors, err error) {
-	diagnostics, err := u.Compile(ctx, filesOf(p.Files), filesOf(p.Aside), p.Gone)
+	diagnostics, err := u.Compile(ctx, filesOf(p.Files), filesOf(p.Unwritten), p.Removed)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,6 @@ var generatedName = regexp.MustCompile(`^(DeepCopy|(auto)?Convert_|SetObjectDefa
 	`SchemeBuilder|localSchemeBuilder|SchemeGroupVersion|GroupVersion|GroupName|Resource|Kind|[aA]ddKnownTypes|` +
 	`RegisterConversions|RegisterDefaults|wiring|Groups?|OpenAPIModelName)$`)
 
-// filesOf returns the emitters' files as the universe takes them.
 func filesOf(files []emit.File) []load.File {
 	out := make([]load.File, len(files))
 	for i, f := range files {

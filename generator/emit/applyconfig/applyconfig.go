@@ -16,7 +16,6 @@ func Emitter() emit.Emitter {
 		"the apply configurations of the kinds marked +genclient, where +apigen:clients asks for them", write)
 }
 
-// write adds the files of a set.
 func write(out *layout.Writer, s *clientset.Set) {
 	if !s.Apply() {
 		return
@@ -28,26 +27,25 @@ func write(out *layout.Writer, s *clientset.Set) {
 		if len(g.types[v]) == 0 {
 			continue
 		}
-		f := out.File(s, v.ApplyPath(), v.Name,
+		f := out.File(s, v.ApplyPath, v.Name,
 			"Package "+v.Name+" has the apply configurations of "+v.GroupVersion()+".")
 		w := &writer{File: f, graph: g, version: v, schemeNames: out.Plan.Applied.SchemeNames}
-		w.Import("internal", s.ParserPath())
+		w.Import("internal", s.ParserPath)
 		for _, t := range g.types[v] {
 			w.configuration(t)
 		}
 	}
 }
 
-// writeKinds adds the file that finds the apply configuration of a kind.
 func writeKinds(w *layout.Writer, s *clientset.Set, g *graph) {
-	f := w.File(s, s.ApplyPath(), "applyconfiguration", "Package applyconfiguration finds the apply "+
+	f := w.File(s, s.ApplyPath, "applyconfiguration", "Package applyconfiguration finds the apply "+
 		"configuration of a kind.")
-	f.Import("internal", s.ParserPath())
+	f.Import("internal", s.ParserPath)
 	f.Add("// ForKind returns a new apply configuration of the kind, or of the struct of that name in its version; " +
 		"nil where there is\n// none.\n")
 	f.Add("func ForKind(kind schema.GroupVersionKind) any {\n\tswitch kind {\n")
 	for _, v := range s.Versions() {
-		f.Import(v.ApplyAlias(), v.ApplyPath())
+		f.Import(v.ApplyAlias(), v.ApplyPath)
 		for _, t := range g.types[v] {
 			printf(f, "\tcase schema.GroupVersionKind{Group: %q, Version: %q, Kind: %q}:\n\t\treturn &%s.%s{}\n",
 				v.Group.Name, v.Name, t.Name, v.ApplyAlias(), clientset.ApplyName(t.Name))

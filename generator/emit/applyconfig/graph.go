@@ -2,10 +2,11 @@ package applyconfig
 
 import (
 	"reflect"
-	"sort"
+	"slices"
 
 	"apigen.dev/generator/emit/layout"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 	"apigen.dev/generator/plan/clientset"
 )
 
@@ -20,7 +21,6 @@ var meta = map[string]bool{
 	"ManagedFieldsEntry": true, "ObjectMeta": true, "OwnerReference": true, "TypeMeta": true,
 }
 
-// graph is which types have apply configurations, and in which packages.
 type graph struct {
 	set *clientset.Set
 	// types are those that get one here, sorted by name.
@@ -29,7 +29,6 @@ type graph struct {
 	own map[*model.Type]*clientset.Version
 }
 
-// newGraph finds the types that are reached from the kinds that clients apply.
 func newGraph(s *clientset.Set) *graph {
 	g := &graph{set: s, types: map[*clientset.Version][]*model.Type{}, own: map[*model.Type]*clientset.Version{}}
 	reached := map[*model.Type]bool{}
@@ -56,7 +55,7 @@ func newGraph(s *clientset.Set) *graph {
 		}
 	}
 	for _, types := range g.types {
-		sort.Slice(types, func(i, j int) bool { return types[i].Name < types[j].Name })
+		slices.SortFunc(types, plan.ByName)
 	}
 	return g
 }
@@ -71,7 +70,6 @@ func lookup(s *clientset.Set, ref model.Ref) *model.Type {
 	return nil
 }
 
-// reach marks all types that values of a type hold.
 func reach(t *model.Type, reached map[*model.Type]bool) {
 	if t == nil || reached[t] {
 		return
@@ -92,12 +90,7 @@ func configurable(t *model.Type) bool {
 	if t.Package.Path == runtimePath && (t.Name == "RawExtension" || t.Name == "Unknown") {
 		return false
 	}
-	for _, f := range t.Fields {
-		if written(f) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Fields, written)
 }
 
 // written tells whether a field has a name on the wire, or its fields do.
@@ -112,7 +105,7 @@ func (g *graph) home(t *model.Type) (path, alias string) {
 		return "", ""
 	}
 	if v := g.own[t]; v != nil {
-		return v.ApplyPath(), v.ApplyAlias()
+		return v.ApplyPath, v.ApplyAlias()
 	}
 	if t.Package.Path == metaPath && meta[t.Name] {
 		return layout.ApplyMeta, "applymetav1"
@@ -123,13 +116,11 @@ func (g *graph) home(t *model.Type) (path, alias string) {
 	return "", ""
 }
 
-// has tells whether a type, or what it points to, has an apply configuration.
 func (g *graph) has(t *model.Type) bool {
 	path, _ := g.home(deref(t))
 	return path != ""
 }
 
-// deref follows pointers without a name.
 func deref(t *model.Type) *model.Type {
 	for range 8 {
 		if t.Form != model.Pointer || t.Name != "" {

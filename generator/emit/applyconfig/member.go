@@ -16,7 +16,6 @@ type member struct {
 	owner *model.Type
 }
 
-// embedded is an embedded apply configuration.
 type embedded struct {
 	name string // of its type, without the package
 	text string // of its type
@@ -24,7 +23,6 @@ type embedded struct {
 	pointer bool
 }
 
-// path is the expression for the member.
 func (m member) path() string {
 	if m.in == nil {
 		return "b." + m.Name
@@ -32,7 +30,6 @@ func (m member) path() string {
 	return "b." + m.in.name + "." + m.Name
 }
 
-// hidden tells the fields that no apply configuration has.
 func hidden(owner *model.Type, f *model.Field) bool {
 	if owner.Package != nil && owner.Package.Path == metaPath && owner.Name == "ObjectMeta" &&
 		(f.Name == "ManagedFields" || f.Name == "SelfLink") {
@@ -94,7 +91,7 @@ func (w *writer) text(t *model.Type) string {
 		if alias == "" {
 			return w.Qualify(&model.Package{Path: path}, clientset.ApplyName(t.Name))
 		}
-		if path == w.version.ApplyPath() {
+		if path == w.version.ApplyPath {
 			return clientset.ApplyName(t.Name)
 		}
 		w.Import(alias, path)
@@ -109,7 +106,6 @@ func (w *writer) text(t *model.Type) string {
 	return w.TypeText(t)
 }
 
-// nillable tells the types whose absence needs no pointer.
 func nillable(t *model.Type) bool {
 	return t.Name == "" && (t.Form == model.Slice || t.Form == model.Map)
 }

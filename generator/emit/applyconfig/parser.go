@@ -32,7 +32,7 @@ func writeParser(w *layout.Writer, s *clientset.Set) {
 	out.untyped("  ", atomicName, "atomic")
 	out.line("", "- name: %s", deducedName)
 	out.untyped("  ", deducedName, "separable")
-	f := w.File(s, s.ParserPath(), "internal", "Package internal has the schema of all apply configurations.")
+	f := w.File(s, s.ParserPath, "internal", "Package internal has the schema of all apply configurations.")
 	f.Add(`// Parser returns the schema of all apply configurations. It is made once, and shared.
 func Parser() *typed.Parser { return parser() }
 
@@ -48,7 +48,6 @@ var parser = sync.OnceValue(func() *typed.Parser {
 	f.Add("var schemaYAML = typed.YAMLObject(`" + strings.ReplaceAll(out.String(), "`", "` + \"`\" + `") + "`)\n")
 }
 
-// definitions are the schemas of all kinds that are applied, and of what they refer to.
 func definitions(applied plan.AppliedSchemas, s *clientset.Set) map[string]map[string]any {
 	out := map[string]map[string]any{}
 	for _, v := range s.Versions() {
@@ -61,7 +60,6 @@ func definitions(applied plan.AppliedSchemas, s *clientset.Set) map[string]map[s
 	return out
 }
 
-// translation is text in YAML, in the making.
 type translation struct {
 	strings.Builder
 }
@@ -122,7 +120,6 @@ func (y *translation) untyped(indent, name, relationship string) {
 	y.line(indent, "  elementRelationship: %s", relationship)
 }
 
-// mapping writes a struct or a map.
 func (y *translation) mapping(s, properties, elements map[string]any, indent string, preserve bool) {
 	y.line(indent, "map:")
 	if len(properties) > 0 {
@@ -160,7 +157,6 @@ func mapRelationship(s map[string]any) string {
 	return ""
 }
 
-// list writes a list, and how it is merged.
 func (y *translation) list(s map[string]any, indent string, preserve bool) {
 	y.line(indent, "list:")
 	y.line(indent, "  elementType:")
@@ -193,7 +189,6 @@ func (y *translation) list(s map[string]any, indent string, preserve bool) {
 	}
 }
 
-// reference writes the name of a schema, or what it says.
 func (y *translation) reference(s map[string]any, indent string, preserve bool) {
 	ref, _ := s["$ref"].(string)
 	if parts, ok := s["allOf"].([]any); ok && len(parts) == 1 {
@@ -227,7 +222,6 @@ func scalar(v any) string {
 	return string(data)
 }
 
-// plain tells the words that YAML reads as themselves.
 func plain(s string) bool {
 	switch strings.ToLower(s) {
 	case "", "true", "false", "null", "yes", "no", "on", "off", "y", "n", "nan", "inf":

@@ -42,14 +42,12 @@ func needsGetter(m member) bool {
 	return false
 }
 
-// ensure makes what the member is in.
 func (w *writer) ensure(m member) {
 	if m.in != nil && m.in.pointer {
 		printf(w, "\tb.ensure%sExists()\n", m.in.name)
 	}
 }
 
-// setter writes the function that sets a field, or adds to a list or map.
 func (w *writer) setter(name string, m member) {
 	inner := deref(m.Type)
 	switch list := nillable(inner) && inner.Form == model.Slice; {
@@ -69,7 +67,6 @@ func (w *writer) setter(name string, m member) {
 	}
 }
 
-// appender writes the function that adds to a list.
 func (w *writer) appender(name string, m member, list *model.Type) {
 	param, value := w.elementText(list), "value"
 	applied := w.graph.has(list.Elem)
@@ -91,10 +88,8 @@ func (w *writer) appender(name string, m member, list *model.Type) {
 	printf(w, "\t\t%[1]s = append(%[1]s, %[2]s)\n\t}\n\treturn b\n}\n\n", path, value)
 }
 
-// elementText is the type of a list's elements, bytes as people write them.
 func (w *writer) elementText(list *model.Type) string { return w.TypeText(list)[len("[]"):] }
 
-// putter writes the function that adds to a map.
 func (w *writer) putter(name string, m member) {
 	text := w.text(m.Type)
 	printf(w, "// With%[2]s puts entries into the map %[2]s, over those of the same keys, and returns the "+

@@ -11,7 +11,6 @@ import (
 	"apigen.dev/generator/plan/clientset"
 )
 
-// writer writes the apply configurations of a version.
 type writer struct {
 	*layout.File
 	graph   *graph
@@ -23,7 +22,6 @@ type writer struct {
 // printf writes to a buffer, which never fails.
 func printf(w io.Writer, format string, args ...any) { _, _ = fmt.Fprintf(w, format, args...) }
 
-// configuration writes all that belongs to one type.
 func (w *writer) configuration(t *model.Type) {
 	w.declaration(t)
 	kind := w.kind(t)
@@ -51,7 +49,6 @@ func (w *writer) configuration(t *model.Type) {
 	w.setters(t)
 }
 
-// kind is the client's kind of a type, or nil.
 func (w *writer) kind(t *model.Type) *clientset.Kind {
 	for _, k := range w.version.Kinds {
 		if k.Type == t {
@@ -61,7 +58,6 @@ func (w *writer) kind(t *model.Type) *clientset.Kind {
 	return nil
 }
 
-// declaration declares the type.
 func (w *writer) declaration(t *model.Type) {
 	name := clientset.ApplyName(t.Name)
 	printf(w, "// %s is what is to be applied of type %s: fields that are nil are left to others.\n", name, t.Name)
@@ -96,7 +92,6 @@ func (w *writer) comment(doc string) {
 	}
 }
 
-// kindConstructor writes the function that makes the configuration of an object.
 func (w *writer) kindConstructor(k *clientset.Kind) {
 	name, params := clientset.ApplyName(k.Name()), "name string"
 	if k.NonNamespaced || !k.Namespaced {
@@ -112,12 +107,10 @@ func (w *writer) kindConstructor(k *clientset.Kind) {
 	w.identity(k.Type)
 }
 
-// identity writes the end of a function that returns a configuration of a kind.
 func (w *writer) identity(t *model.Type) {
 	printf(w, "\tb.WithKind(%q)\n\tb.WithAPIVersion(%q)\n\treturn b\n}\n\n", t.Name, w.version.GroupVersion())
 }
 
-// extract writes the functions that return what a manager has applied of an object.
 func (w *writer) extract(k *clientset.Kind) {
 	name, api := clientset.ApplyName(k.Name()), w.Qualify(k.Type.Package, k.Type.Name)
 	printf(w, `// Extract%[1]sFrom returns what the manager has applied of an object and still owns, `+
@@ -170,7 +163,6 @@ func subresources(k *clientset.Kind) []string {
 	return slices.Compact(out)
 }
 
-// title makes the end of a function's name of a subresource's.
 func title(sub string) string {
 	var out strings.Builder
 	for _, word := range strings.FieldsFunc(sub,

@@ -42,16 +42,18 @@ func (w *writer) carrier(of *plan.Conversion, x *plan.Carrier) {
 	}
 }
 
+const returnError = "if err := $; err != nil {\n\treturn err\n}"
+
 // result is how the generated function of a pair ends.
-func result(of *plan.Conversion) []jen.Code {
+func (w *writer) result(of *plan.Conversion) []jen.Code {
 	var out []jen.Code
 	for i, x := range of.Carriers {
 		c := carrier{Carrier: x}
-		call := jen.Id(c.function()).Call(c.arguments()...)
+		call := c.function() + "(" + c.arguments() + ")"
 		if i == len(of.Carriers)-1 {
-			return append(out, jen.Return(call))
+			return append(out, w.file.Code("return "+call))
 		}
-		out = append(out, jen.If(jen.Err().Op(":=").Add(call), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Err())))
+		out = append(out, w.file.Code(returnError, call))
 	}
 	return one(jen.Return(jen.Nil()))
 }
@@ -74,15 +76,13 @@ func (c *carrier) typeName() string {
 	return "preserved_" + plan.TypeName(c.Spoke)
 }
 
-// converts tells whether the function converts the object back, to see which elements of lists are which.
 func (c *carrier) converts() bool { return c.Own && !c.Fills() && c.Digests() }
 
-func (c *carrier) arguments() []jen.Code {
-	out := []jen.Code{jen.Id("in"), jen.Id("out")}
+func (c *carrier) arguments() string {
 	if c.converts() {
-		out = append(out, jen.Id("s"))
+		return "in, out, s"
 	}
-	return out
+	return "in, out"
 }
 
 func (c *carrier) typeDoc() string {
@@ -109,15 +109,15 @@ func (c *carrier) doc() string {
 }
 
 func (c *carrier) signature() *jen.Statement {
-	in, out := c.Hub, c.Spoke
+	in, out, scope := c.Hub, c.Spoke, jen.Null()
 	if c.ToHub {
 		in, out = out, in
 	}
-	params := []jen.Code{jen.Id("in").Op("*").Add(c.file.Type(in)), jen.Id("out").Op("*").Add(c.file.Type(out))}
+	from, to := c.file.Type(in), c.file.Type(out)
 	if c.converts() {
-		params = append(params, jen.Id("s").Add(c.file.Qual(conversionPath, "Scope")))
+		scope = c.file.Code(", s <k8s.io/apimachinery/pkg/conversion>.Scope")
 	}
-	return jen.Func().Id(c.function()).Params(params...).Error()
+	return c.file.Code("func $(in *$, out *$$) error", c.function(), from, to, scope)
 }
 
 func (c *carrier) members() []jen.Code {
@@ -141,7 +141,6 @@ func (c *carrier) member(i int) string {
 	return name
 }
 
-// memberName is an exported Go name, without an underscore, for a path of JSON names.
 func memberName(path string) string {
 	var out strings.Builder
 	for _, word := range strings.FieldsFunc(path,
@@ -161,73 +160,65 @@ const limit = 256 << 10
 
 // preserve is the body of the function that notes.
 func (c *carrier) preserve() []jen.Code {
-	err := jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Err()))
 	lacks, beside := "what version %s can't hold", "out"
 	var body, after []jen.Code
 	if c.Own {
-		lacks, beside, body = "what version %s alone has", "", c.strip()
+		lacks, beside, body = "what version %s alone has", "", one(c.strip())
 	} else {
-		after = c.strip()
+		after = one(c.strip())
 	}
 	if c.converts() {
 		beside = "bare"
-		back := jen.Id(c.back).Call(jen.Id("out"), jen.Id("bare"), jen.Id("s"))
-		body = append(body,
-			jen.Id("bare").Op(":=").New(c.file.Type(c.Spoke)),
-			jen.If(jen.Err().Op(":=").Add(back), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Err())))
+		body = append(body, c.file.Code("bare := new($)", c.file.Type(c.Spoke)),
+			c.file.Code(returnError, c.back+"(out, bare, s)"))
 	}
-	body = append(body, jen.Var().Id("kept").Id(c.typeName()))
+	body = append(body, c.file.Code("var kept $", c.typeName()))
 	for i, f := range c.Fields {
 		body = append(body, c.nest(f.Steps, "in", beside, nil, c.note(i, f))...)
 	}
-	body = append(body,
-		jen.List(jen.Id("data"), jen.Err()).Op(":=").Add(c.file.Qual("encoding/json", "Marshal")).
-			Call(jen.Op("&").Id("kept")),
-		err,
-		jen.If(jen.Len(jen.Id("data")).Op(">").Lit(limit)).Block(jen.Return(c.file.Qual("fmt", "Errorf").Call(
-			jen.Lit(fmt.Sprintf(lacks+" takes %%d bytes, and annotations %d at most", c.Spoke.Package.Name,
-				limit)), jen.Len(jen.Id("data"))))))
-	return append(append(body, after...),
-		jen.If(jen.Id("string").Call(jen.Id("data")).Op("==").Lit("{}")).Block(jen.Return(jen.Nil())),
-		jen.If(jen.Id("out").Dot("Annotations").Op("==").Nil()).Block(
-			jen.Id("out").Dot("Annotations").Op("=").Map(jen.String()).String().Values()),
-		jen.Id("out").Dot("Annotations").Index(jen.Lit(c.Annotation())).Op("=").Id("string").Call(jen.Id("data")),
-		jen.Return(jen.Nil()),
-	)
+	tooLong := fmt.Sprintf(lacks+" takes %%d bytes, and annotations %d at most", c.Spoke.Package.Name, limit)
+	body = append(body, c.file.Code(`data, err := <encoding/json>.Marshal(&kept)
+		if err != nil {
+			return err
+		}
+		if len(data) > $ {
+			return <fmt>.Errorf($, len(data))
+		}`, jen.Lit(limit), jen.Lit(tooLong)))
+	return append(append(body, after...), c.file.Code(`if string(data) == "{}" {
+			return nil
+		}
+		if out.Annotations == nil {
+			out.Annotations = map[string]string{}
+		}
+		out.Annotations[$] = string(data)
+		return nil`, jen.Lit(c.Annotation())))
 }
 
 // strip takes the annotation away before it is written anew. The map may be another object's, too.
-func (c *carrier) strip() []jen.Code {
-	return []jen.Code{
-		jen.Id("out").Dot("Annotations").Op("=").Add(c.file.Qual("maps", "Clone")).
-			Call(jen.Id("out").Dot("Annotations")),
-		jen.Id("delete").Call(jen.Id("out").Dot("Annotations"), jen.Lit(c.Annotation())),
-	}
+func (c *carrier) strip() jen.Code {
+	return c.file.Code("out.Annotations = <maps>.Clone(out.Annotations)\ndelete(out.Annotations, $)",
+		jen.Lit(c.Annotation()))
 }
 
 // restore is the body of the function that gives back.
 func (c *carrier) restore() []jen.Code {
-	body := []jen.Code{
-		jen.List(jen.Id("text"), jen.Id("ok")).Op(":=").Id("in").Dot("Annotations").Index(jen.Lit(c.Annotation())),
-		jen.If(jen.Op("!").Id("ok")).Block(jen.Return(jen.Nil())),
-	}
-	taken := []jen.Code{
-		jen.Id("out").Dot("Annotations").Op("=").Add(c.file.Qual("maps", "Clone")).
-			Call(jen.Id("out").Dot("Annotations")),
-		jen.If(jen.Id("delete").Call(jen.Id("out").Dot("Annotations"), jen.Lit(c.Annotation())),
-			jen.Len(jen.Id("out").Dot("Annotations")).Op("==").Lit(0)).Block(
-			jen.Id("out").Dot("Annotations").Op("=").Nil()),
-	}
+	body := one(c.file.Code(`text, ok := in.Annotations[$]
+		if !ok {
+			return nil
+		}`, jen.Lit(c.Annotation())))
+	taken := c.file.Code(`out.Annotations = <maps>.Clone(out.Annotations)
+		if delete(out.Annotations, $); len(out.Annotations) == 0 {
+			out.Annotations = nil
+		}`, jen.Lit(c.Annotation()))
 	beside := "in"
 	if c.Own {
-		body = append(append(body, c.readLeniently()...), taken...)
+		body = append(body, c.readLeniently(), taken)
 		if beside = ""; c.Digests() {
 			beside = "bare"
-			body = append(body, jen.List(jen.Id("bare"), jen.Id("_")).Op(":=").Id("out").Dot("DeepCopyObject").Call().
-				Assert(jen.Op("*").Add(c.file.Type(c.Spoke))))
+			body = append(body, c.file.Code("bare, _ := out.DeepCopyObject().(*$)", c.file.Type(c.Spoke)))
 		}
 	} else {
-		body = append(append(body, taken...), c.read()...)
+		body = append(body, taken, c.read())
 	}
 	for i, f := range c.Fields {
 		body = append(body, c.nest(f.Steps, "out", beside, nil, c.giveBack(i, f))...)
@@ -235,93 +226,81 @@ func (c *carrier) restore() []jen.Code {
 	return append(body, jen.Return(jen.Nil()))
 }
 
-// decode prints the call that decodes what is kept.
-func (c *carrier) decode() *jen.Statement {
-	return c.file.Qual("encoding/json", "Unmarshal").
-		Call(jen.Index().Byte().Parens(jen.Id("text")), jen.Op("&").Id("kept"))
-}
-
 // read decodes the annotation, or refuses it: the client that sent it is writing the object.
-func (c *carrier) read() []jen.Code {
-	return []jen.Code{
-		jen.If(jen.Len(jen.Id("text")).Op(">").Lit(limit)).Block(jen.Return(c.file.Qual("fmt", "Errorf").Call(
-			jen.Lit(fmt.Sprintf("annotation %s takes %%d bytes, and may take %d", c.Annotation(),
-				limit)), jen.Len(jen.Id("text"))))),
-		jen.Var().Id("kept").Id(c.typeName()),
-		jen.If(jen.Err().Op(":=").Add(c.decode()), jen.Err().Op("!=").Nil()).Block(
-			jen.Return(c.file.Qual("fmt", "Errorf").Call(jen.Lit("annotation "+c.Annotation()+": %w"), jen.Err()))),
-	}
+func (c *carrier) read() jen.Code {
+	tooLong := fmt.Sprintf("annotation %s takes %%d bytes, and may take %d", c.Annotation(), limit)
+	return c.file.Code(`if len(text) > $ {
+			return <fmt>.Errorf($, len(text))
+		}
+		var kept $
+		if err := <encoding/json>.Unmarshal([]byte(text), &kept); err != nil {
+			return <fmt>.Errorf($, err)
+		}`, jen.Lit(limit), jen.Lit(tooLong), c.typeName(), jen.Lit("annotation "+c.Annotation()+": %w"))
 }
 
 // readLeniently decodes the annotation of an object that is being read: a client of another version, which spoils it,
 // must not make the object unreadable in this one.
-func (c *carrier) readLeniently() []jen.Code {
-	return []jen.Code{
-		jen.Var().Id("kept").Id(c.typeName()),
-		jen.If(jen.Len(jen.Id("text")).Op(">").Lit(limit).Op("||").Add(c.decode()).Op("!=").Nil()).Block(
-			jen.Return(jen.Nil()).Comment("written by somebody else, and left alone")),
-	}
+func (c *carrier) readLeniently() jen.Code {
+	return c.file.Code(`var kept $
+		if len(text) > $ || <encoding/json>.Unmarshal([]byte(text), &kept) != nil {
+			return nil // written by somebody else, and left alone
+		}`, c.typeName(), jen.Lit(limit))
 }
 
 // inner prints the statements at the end of a path: holder is the struct with the field.
 type inner func(holder string, keys []key) []jen.Code
 
-// note puts the field into what is kept, unless it is empty.
 func (c *carrier) note(i int, f plan.Preserved) inner {
 	return func(holder string, keys []key) []jen.Code {
-		kept, value := jen.Id("kept").Dot(c.member(i)), jen.Id("v").Op(":=").Id(holder+"."+f.Field.Name)
-		set := jen.Add(kept.Clone()).Op("=").Op("&").Id("v")
+		kept := "kept." + c.member(i)
 		var body []jen.Code
 		if f.Keyed() {
-			typ := jen.Map(jen.String()).Op("*").Add(c.file.Type(f.Field.Type))
-			body = append(body, jen.If(kept.Clone().Op("==").Nil()).Block(kept.Clone().Op("=").Add(typ).Values()))
-			set = kept.Clone().Index(c.key(keys)).Op("=").Op("&").Id("v")
+			body = one(c.file.Code("if $ == nil {\n$ = map[string]*$$\n}", kept, kept, c.file.Type(f.Field.Type), "{}"))
+			body = append(body, c.file.Code("$[$] = &v", kept, c.key(keys)))
+		} else {
+			body = one(c.file.Code("$ = &v", kept))
 		}
-		return []jen.Code{jen.If(value, c.notEmpty(f.Field.Type)).Block(append(body, set)...)}
+		return one(c.file.Code("if v := $; $ {$}", holder+"."+f.Field.Name, c.notEmpty(f.Field.Type), body))
 	}
 }
 
-// giveBack sets the field to what was kept.
 func (c *carrier) giveBack(i int, f plan.Preserved) inner {
 	return func(holder string, keys []key) []jen.Code {
 		kept := jen.Id("kept").Dot(c.member(i))
 		if f.Keyed() {
 			kept = kept.Index(c.key(keys))
 		}
-		return []jen.Code{jen.If(jen.Id("v").Op(":=").Add(kept), jen.Id("v").Op("!=").Nil()).Block(
-			jen.Id(holder + "." + f.Field.Name).Op("=").Op("*").Id("v"))}
+		return one(c.file.Code("if v := $; v != nil {\n$ = *v\n}", kept, holder+"."+f.Field.Name))
 	}
 }
 
 func (c *carrier) notEmpty(t *model.Type) jen.Code {
 	switch {
 	case t.Form == model.Struct || t.Form == model.Array:
-		return jen.Op("!").Add(c.file.Qual("reflect", "ValueOf")).Call(jen.Id("v")).Dot("IsZero").Call()
+		return c.file.Code("!<reflect>.ValueOf(v).IsZero()")
 	case t.Form == model.Basic && t.Basic == "bool":
-		return jen.Bool().Call(jen.Id("v"))
+		return c.file.Code("bool(v)")
 	}
-	return jen.Id("v").Op("!=").Add(c.zero(t))
+	return c.file.Code("v != $", c.zero(t))
 }
 
 // key is a part of what tells one of many apart: a verb, and an expression.
 type key struct{ verb, expr string }
 
 func (c *carrier) key(keys []key) jen.Code {
-	var verbs []string
-	args := []jen.Code{nil}
+	var verbs, exprs []string
 	for _, k := range keys {
-		verbs, args = append(verbs, k.verb), append(args, jen.Id(k.expr))
+		verbs, exprs = append(verbs, k.verb), append(exprs, k.expr)
 	}
-	args[0] = jen.Lit(strings.Join(verbs, "/"))
-	return c.file.Qual("fmt", "Sprintf").Call(args...)
+	return c.file.Code("<fmt>.Sprintf($, $)", jen.Lit(strings.Join(verbs, "/")), strings.Join(exprs, ", "))
 }
 
 func (c *carrier) digest() jen.Code {
-	return jen.Func().Id("preservedDigest").Params(jen.Id("value").Any()).String().Block(
-		jen.Id("sum").Op(":=").Add(c.file.Qual("hash/fnv", "New64a")).Call(),
-		jen.If(jen.Err().Op(":=").Add(c.file.Qual("encoding/json", "NewEncoder")).Call(jen.Id("sum")).Dot("Encode").
-			Call(jen.Id("value")), jen.Err().Op("!=").Nil()).Block(
-			jen.Return(jen.Lit(""))),
-		jen.Return(c.file.Qual("fmt", "Sprintf").Call(jen.Lit("%x"), jen.Id("sum").Dot("Sum64").Call())),
-	)
+	return c.file.Code(`func preservedDigest(value any) string {
+			sum := <hash/fnv>.New64a()
+			if err := <encoding/json>.NewEncoder(sum).Encode(value); err != nil {
+				return ""
+			}
+			return <fmt>.Sprintf("%x", sum.Sum64())
+		}`)
 }

@@ -10,12 +10,14 @@ package conversion
 import (
 	"errors"
 	"slices"
+	"strings"
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
+	"apigen.dev/generator/spelling"
 )
 
 const fileName = "zz_generated.conversion.go"
@@ -25,51 +27,35 @@ func Emitter() emit.Emitter {
 	return emit.Emitter{
 		Name:     "conversion",
 		Doc:      "conversions between versions: Convert_a_X_To_b_X, RegisterConversions",
-		Owns:     func(base string) bool { return base == fileName },
+		Files:    []string{fileName},
 		Emit:     emitFiles,
 		Warnings: warnings,
 	}
 }
 
 func emitFiles(p *plan.Plan) ([]emit.File, error) {
-	errs := slices.Clone(p.ConversionFaults)
-	var files []emit.File
-	for _, c := range p.Conversions {
-		if !p.Writes(c.Package) {
-			continue
+	files, err := gocode.Files(p, fileName, func(pkg *model.Package) (*gocode.File, diag.Errors) {
+		switch c := p.ConversionsOf(pkg); {
+		case c == nil:
+			return nil, nil
+		case len(c.Faults) > 0 || c.Empty():
+			return nil, c.Faults
+		default:
+			return write(p, c), nil
 		}
-		errs = append(errs, c.Faults...)
-		if len(c.Faults) > 0 || c.Empty() {
-			continue
-		}
-		file, err := render(p, c)
-		if err != nil {
-			collect(&errs, c.Package, err)
-			continue
-		}
-		files = append(files, file)
+	})
+	var faults diag.Errors
+	if err != nil && !errors.As(err, &faults) || len(p.ConversionFaults)+len(faults) == 0 {
+		return files, err
 	}
-	if err := errs.Err(); err != nil {
-		return nil, err
-	}
-	return files, nil
+	return nil, slices.Concat(p.ConversionFaults, faults).Err()
 }
 
-// collect adds an error of rendering to the others.
-func collect(errs *diag.Errors, pkg *model.Package, err error) {
-	var many diag.Errors
-	if errors.As(err, &many) {
-		*errs = append(*errs, many...)
-		return
-	}
-	errs.Add(pkg.Pos, "%v", err)
-}
-
-// render prints the file of one package.
-func render(p *plan.Plan, c *plan.Conversions) (emit.File, error) {
+func write(p *plan.Plan, c *plan.Conversions) *gocode.File {
 	w := &writer{plan: c, file: gocode.New(p.Program, c.Package, locals...)}
 	if builder := p.Registrations[c.Package].Builder; builder != "" {
-		w.file.Add("", initFunc(builder))
+		// By the convention of API packages, conversions register themselves with the package's scheme builder.
+		w.file.Add("", w.file.Code("func init() {\n$.Register(RegisterConversions)\n}", builder))
 	}
 	w.file.Add("RegisterConversions adds conversion functions to the given scheme.\n"+
 		"Public to allow building arbitrary schemes.", w.register())
@@ -80,7 +66,29 @@ func render(p *plan.Plan, c *plan.Conversions) (emit.File, error) {
 		w.query(q)
 	}
 	w.guards()
-	return w.file.Render(fileName)
+	return w.file
+}
+
+// warnings tells of functions that convert a pair of types as generated code would call them, but for a slip in their
+// names. What other code of the package mentions may be called as it likes.
+func warnings(p *plan.Plan) []diag.Error {
+	var errs diag.Errors
+	for _, pkg := range p.Packages {
+		if !p.Writes(pkg) {
+			continue
+		}
+		for _, f := range pkg.Funcs {
+			if f.Mentioned || !strings.HasPrefix(strings.ToLower(f.Name), "conver") || !plan.IsConversion(f) {
+				continue
+			}
+			p := plan.Pair{In: f.Params[0].Elem, Out: f.Params[1].Elem}
+			if want := p.Function(); spelling.Misspelt(f.Name, want) && pkg.Func(want) == nil {
+				errs.Add(f.Pos, "%s is not called by generated code: a function that converts these types is called %s",
+					f.Name, want)
+			}
+		}
+	}
+	return errs
 }
 
 // locals are the variables of emitted functions, which no import may be called by.

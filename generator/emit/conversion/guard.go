@@ -18,7 +18,6 @@ type guards struct {
 	lines []jen.Code
 }
 
-// add writes down what a cast between the types rests on.
 func (g *guards) add(a, b *model.Type) {
 	p := plan.Pair{In: a, Out: b}
 	if plan.Identical(a, b) || g.seen[p.Key()] || g.seen[p.Reverse().Key()] {
@@ -27,8 +26,7 @@ func (g *guards) add(a, b *model.Type) {
 	g.seen[p.Key()] = true
 	composite := a.Package == nil && b.Package == nil && a.Form != model.Struct
 	if !composite && plan.Convertible(a, b) {
-		g.line(jen.Parens(jen.Op("*").Add(g.file.Type(b))).
-			Call(jen.Parens(jen.Op("*").Add(g.file.Type(a))).Call(jen.Nil())))
+		g.check(a, b)
 		return
 	}
 	g.shape(a)
@@ -62,12 +60,13 @@ func (g *guards) shape(t *model.Type) {
 			underlying.Fields[i] = &bare
 		}
 	}
-	g.line(jen.Parens(jen.Op("*").Add(g.file.Type(&underlying))).
-		Call(jen.Parens(jen.Op("*").Add(g.file.Type(t))).Call(jen.Nil())))
+	g.check(t, &underlying)
 }
 
-func (g *guards) line(check *jen.Statement) {
-	g.lines = append(g.lines, jen.Id("_").Op("=").Add(check))
+// check compiles where Go converts pointers to the one type to pointers to the other.
+func (g *guards) check(from, to *model.Type) {
+	target := g.file.Type(to)
+	g.lines = append(g.lines, g.file.Code("_ = (*$)((*$)(nil))", target, g.file.Type(from)))
 }
 
 // guards writes what the casts of the file rest on.

@@ -2,6 +2,8 @@ package conversion
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -32,18 +34,12 @@ func (c *carrier) nest(steps []plan.Step, holder, beside string, keys []key, end
 }
 
 func (c *carrier) nestPointer(s plan.Step, rest []plan.Step, holder, beside string, keys []key, end inner) []jen.Code {
-	var condition *jen.Statement
-	for _, side := range []struct {
-		pointer bool
-		expr    string
-	}{{s.HubNil, holder}, {s.SpokeNil && beside != "", beside}} {
-		switch {
-		case !side.pointer:
-		case condition == nil:
-			condition = jen.Id(side.expr).Op("!=").Nil()
-		default:
-			condition = condition.Op("&&").Id(side.expr).Op("!=").Nil()
-		}
+	var conditions []string
+	if s.HubNil {
+		conditions = append(conditions, holder+" != nil")
+	}
+	if s.SpokeNil && beside != "" {
+		conditions = append(conditions, beside+" != nil")
 	}
 	if len(rest) > 0 && rest[0].Kind != plan.FieldStep { // a pointer to a list, or to a map
 		if s.HubNil {
@@ -54,10 +50,10 @@ func (c *carrier) nestPointer(s plan.Step, rest []plan.Step, holder, beside stri
 		}
 	}
 	inside := c.nest(rest, holder, beside, keys, end)
-	if condition == nil {
+	if len(conditions) == 0 {
 		return inside
 	}
-	return one(jen.If(condition).Block(inside...))
+	return one(c.file.Code("if $ {$}", strings.Join(conditions, " && "), inside))
 }
 
 // variables are what the element of a list or a map is called, and the one beside it.
@@ -72,8 +68,8 @@ func (c *carrier) nestList(s plan.Step, rest []plan.Step, holder, beside string,
 	n := len(keys) + 1
 	i := fmt.Sprintf("i%d", n)
 	h, v := c.variables(n)
-	body := []jen.Code{jen.Id(h).Op(":=").Add(elementOf(s.HubType, holder, i))}
-	keys = append([]key(nil), keys...)
+	body := one(c.file.Code("$ := $", h, elementOf(s.HubType, holder, i)))
+	keys = slices.Clone(keys)
 	if s.Keys == nil {
 		keys = append(keys, key{"%d", i}, key{"%s", "preservedDigest(" + v + ")"})
 	}
@@ -83,20 +79,18 @@ func (c *carrier) nestList(s plan.Step, rest []plan.Step, holder, beside string,
 	if beside == "" || s.Keys != nil && !usesBeside(rest) {
 		v = ""
 	} else {
-		body = append(body,
-			jen.If(jen.Id(i).Op("==").Len(jen.Id(beside))).Block(jen.Break()),
-			jen.Id(v).Op(":=").Add(elementOf(s.SpokeType, beside, i)))
+		body = append(body, c.file.Code("if $ == len($) {\nbreak\n}\n$ := $", i, beside, v,
+			elementOf(s.SpokeType, beside, i)))
 	}
-	return one(jen.For(jen.Id(i).Op(":=").Range().Id(holder)).Block(append(body, c.nest(rest, h, v, keys, end)...)...))
+	return one(c.file.Code("for $ := range $ {$}", i, holder, append(body, c.nest(rest, h, v, keys, end)...)))
 }
 
 // elementOf points at a struct in a list; what is a reference itself is taken as it is.
-func elementOf(list *model.Type, expr, index string) jen.Code {
-	element := jen.Id(expr).Index(jen.Id(index))
+func elementOf(list *model.Type, expr, index string) string {
 	if list.Elem.Form == model.Struct {
-		return jen.Op("&").Add(element)
+		return "&" + expr + "[" + index + "]"
 	}
-	return element
+	return expr + "[" + index + "]"
 }
 
 func (c *carrier) nestMap(s plan.Step, rest []plan.Step, holder, beside string, keys []key, end inner) []jen.Code {
@@ -107,27 +101,23 @@ func (c *carrier) nestMap(s plan.Step, rest []plan.Step, holder, beside string, 
 	if beside == "" {
 		v = ""
 	} else {
-		own := jen.Id(v)
+		own, at := v, jen.Id(k)
 		if !usesBeside(rest) {
-			own = jen.Id("_")
+			own = "_"
 		}
-		at := jen.Id(k)
 		if !plan.Identical(s.HubType.Key, s.SpokeType.Key) {
 			at = c.file.Type(s.SpokeType.Key).Call(at)
 		}
-		body = append(body,
-			jen.List(own, jen.Id("ok")).Op(":=").Id(beside).Index(at),
-			jen.If(jen.Op("!").Id("ok")).Block(jen.Continue()))
+		body = one(c.file.Code("$, ok := $[$]\nif !ok {\ncontinue\n}", own, beside, at))
 	}
-	keys = append(append([]key(nil), keys...), key{"%q", "fmt.Sprint(" + k + ")"})
+	keys = append(slices.Clone(keys), key{"%q", "fmt.Sprint(" + k + ")"})
 	body = append(body, c.nest(rest, h, v, keys, end)...)
 	if c.Fills() && s.HubType.Elem.Form == model.Struct {
-		body = append(body, jen.Id(holder).Index(jen.Id(k)).Op("=").Id(h))
+		body = append(body, c.file.Code("$[$] = $", holder, k, h))
 	}
-	return one(jen.For(jen.List(jen.Id(k), jen.Id(h)).Op(":=").Range().Id(holder)).Block(body...))
+	return one(c.file.Code("for $, $ := range $ {$}", k, h, holder, body))
 }
 
-// usesBeside tells whether what the steps print looks at the object beside.
 func usesBeside(steps []plan.Step) bool {
 	for _, s := range steps {
 		if s.Kind == plan.ListStep || s.Kind == plan.MapStep || s.Kind == plan.PointerStep && s.SpokeNil {

@@ -14,6 +14,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
@@ -24,7 +25,7 @@ func Emitter() emit.Emitter {
 	return emit.Emitter{
 		Name:     "crd",
 		Doc:      "CustomResourceDefinitions of the kinds below a package marked +apigen:crds, in YAML",
-		Owns:     func(base string) bool { return strings.HasSuffix(base, ".yaml") },
+		Files:    []string{"*.yaml"},
 		Emit:     Emit,
 		Remarks:  Remarks,
 		Warnings: warnings,
@@ -33,7 +34,7 @@ func Emitter() emit.Emitter {
 
 // Emit returns the documents of all marked packages.
 func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs emit.Errors
+	var errs diag.Errors
 	var files []emit.File
 	taken := map[string]*model.Package{}
 	for _, pkg := range p.Packages {
@@ -58,7 +59,7 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 	return files, nil
 }
 
-func emitPackage(p *model.Program, pkg *model.Package, errs *emit.Errors) ([]emit.File, error) {
+func emitPackage(p *model.Program, pkg *model.Package, errs *diag.Errors) ([]emit.File, error) {
 	var files []emit.File
 	b := newBuilder(pkg.EmbeddedMetadata, errs)
 	for _, r := range resourcesBelow(p, pkg) {
@@ -106,7 +107,8 @@ type resource struct {
 // resourcesBelow returns the kinds below a package that have a definition: stored kinds of a group with a name, in the
 // versions that no marker leaves out.
 func resourcesBelow(p *model.Program, pkg *model.Package) []resource {
-	return slices.DeleteFunc(kindsBelow(p, pkg), func(r resource) bool { return r.Virtual() || r.group.Name == "" })
+	return slices.DeleteFunc(kindsBelow(p, pkg),
+		func(r resource) bool { return r.WithoutStorage() || r.group.Name == "" })
 }
 
 // kindsBelow returns all kinds below a package, stored or not.

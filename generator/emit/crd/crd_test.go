@@ -12,6 +12,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/crd"
 	"apigen.dev/generator/loadtest"
@@ -130,7 +131,7 @@ func TestFaults(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := crd.Emit(plan.New(loadtest.Program(t, c.archive)))
-			var faults emit.Errors
+			var faults diag.Errors
 			if !errors.As(err, &faults) || !strings.Contains(filepath.ToSlash(err.Error()), c.want) {
 				t.Errorf("got %v, want %s", err, c.want)
 			}

@@ -3,7 +3,7 @@ package crd
 import (
 	"strings"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/schema"
 )
@@ -12,7 +12,7 @@ import (
 const cannot = "a CustomResourceDefinition can't express "
 
 // inexpressible remarks on markers of values for which schemas have no keyword.
-type inexpressible struct{ out *emit.Errors }
+type inexpressible struct{ out *diag.Errors }
 
 // field remarks on the markers of a field.
 func (u inexpressible) field(field *schema.Field) {

@@ -1,13 +1,13 @@
 package crd
 
 import (
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/schema"
 )
 
 // keysOf warns of optional keys of a list: kube-apiserver refuses a list whose elements may lack a key. A server of the
 // user's own accepts it, and k8s.io/api has such lists.
-func keysOf(list *schema.Field, out *emit.Errors) {
+func keysOf(list *schema.Field, out *diag.Errors) {
 	markers := &list.Go.Schema
 	if markers.ListType != "map" || list.Type.Elem == nil {
 		return

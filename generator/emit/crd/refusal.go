@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 	"apigen.dev/generator/schema"
@@ -14,8 +14,8 @@ import (
 
 // warnings are of definitions that kube-apiserver refuses, though types and markers are fine for a server of the user's
 // own, each at the marker or type that it refuses.
-func warnings(p *plan.Plan) []emit.Error {
-	var out emit.Errors
+func warnings(p *plan.Plan) []diag.Error {
+	var out diag.Errors
 	for _, pkg := range p.Packages {
 		if pkg.CRDs == nil || !p.Writes(pkg) {
 			continue
@@ -46,7 +46,7 @@ const refuses = "kube-apiserver refuses the CustomResourceDefinition: "
 // approval is the annotation that definitions of Kubernetes' own groups need.
 const approval = "api-approved.kubernetes.io"
 
-func unapproved(r resource, out *emit.Errors) {
+func unapproved(r resource, out *diag.Errors) {
 	if !regexp.MustCompile(`(^|\.)(k8s|kubernetes)\.io$`).MatchString(r.group.Name) {
 		return
 	}
@@ -64,7 +64,7 @@ func unapproved(r resource, out *emit.Errors) {
 // mostSelectable is how many selectable fields a version may have.
 const mostSelectable = 8
 
-func selectables(k *model.Kind, out *emit.Errors) {
+func selectables(k *model.Kind, out *diag.Errors) {
 	for i, f := range k.Selectable {
 		if i == mostSelectable {
 			out.Add(f.Pos, refuses+"a version has %d selectable fields at most", mostSelectable)
@@ -94,7 +94,7 @@ func unselectable(f model.SelectableField) string {
 	return ""
 }
 
-func scalePaths(k *model.Kind, out *emit.Errors) {
+func scalePaths(k *model.Kind, out *diag.Errors) {
 	s := k.Scale
 	if s == nil {
 		return
@@ -115,7 +115,7 @@ func scalePaths(k *model.Kind, out *emit.Errors) {
 }
 
 // schemaless warns of a field without a schema that no marker describes instead.
-func schemaless(f *model.Field, out *emit.Errors) {
+func schemaless(f *model.Field, out *diag.Errors) {
 	s := &f.Schema
 	if s.Schemaless && s.Type == "" && !s.PreserveUnknownFields && !s.IntOrString {
 		out.Add(f.Pos, refuses+"nothing is said of %s, which is schemaless: add "+
@@ -125,7 +125,7 @@ func schemaless(f *model.Field, out *emit.Errors) {
 }
 
 // setOfObjects warns of a set whose elements are merged themselves.
-func setOfObjects(f *schema.Field, out *emit.Errors) {
+func setOfObjects(f *schema.Field, out *diag.Errors) {
 	set := &f.Go.Schema
 	if f.Type.Elem == nil || set.ListType != "set" && f.Type.Go.Schema.ListType != "set" {
 		return

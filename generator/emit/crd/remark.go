@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"strings"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 	"apigen.dev/generator/schema"
@@ -13,19 +13,19 @@ import (
 
 // Remarks are what the definitions of all marked packages leave out, since a CustomResourceDefinition has no word for
 // it: a cluster that is given the definition doesn't do it. They are sorted by position.
-func Remarks(p *plan.Plan) []emit.Error {
-	var out emit.Errors
+func Remarks(p *plan.Plan) []diag.Error {
+	var out diag.Errors
 	for _, pkg := range p.Packages {
 		if pkg.CRDs == nil || !p.Writes(pkg) {
 			continue
 		}
-		b := newBuilder(pkg.EmbeddedMetadata, new(emit.Errors))
+		b := newBuilder(pkg.EmbeddedMetadata, new(diag.Errors))
 		u := inexpressible{&out}
 		w := &walk{visitField: u.field, visitType: func(t *schema.Type) { u.schema(&t.Go.Schema) },
 			seen: map[*model.Type]bool{}}
 		for _, r := range kindsBelow(p.Program, pkg) {
 			switch {
-			case r.Virtual():
+			case r.WithoutStorage():
 				out.Add(r.Hub.Pos, cannot+"%s, of which nothing is stored: there is none", r.Kind)
 				continue
 			case r.group.Name == "":
@@ -43,13 +43,13 @@ func Remarks(p *plan.Plan) []emit.Error {
 			}
 		}
 	}
-	var sorted emit.Errors
+	var sorted diag.Errors
 	errors.As(out.Err(), &sorted)
 	return sorted
 }
 
 // hooks remarks on the methods that a server calls on writes, and on the functions that stand for them.
-func hooks(out *emit.Errors, r resource, hooks []plan.Hook) {
+func hooks(out *diag.Errors, r resource, hooks []plan.Hook) {
 	for _, h := range hooks {
 		if h.Function {
 			out.Add(h.Func.Pos, cannot+"%s: what the function does on writes, a cluster needs a webhook for",
@@ -62,7 +62,7 @@ func hooks(out *emit.Errors, r resource, hooks []plan.Hook) {
 }
 
 // subresources remarks on those that are no status and no scale.
-func subresources(out *emit.Errors, r resource) {
+func subresources(out *diag.Errors, r resource) {
 	for _, s := range r.Subresources {
 		if s.Form != model.ScaleSubresource {
 			out.Add(s.Pos, cannot+"the subresource %s of %s", s.Name, r.Kind)
@@ -71,7 +71,7 @@ func subresources(out *emit.Errors, r resource) {
 }
 
 // kinds remarks on what markers say of a kind.
-func kinds(out *emit.Errors, r resource) {
+func kinds(out *diag.Errors, r resource) {
 	for _, v := range r.versions {
 		status(out, r, v)
 		ways(out, r, v)
@@ -84,7 +84,7 @@ func kinds(out *emit.Errors, r resource) {
 }
 
 // status remarks on a status subresource that either the server has or the definition.
-func status(out *emit.Errors, r resource, v model.ResourceVersion) {
+func status(out *diag.Errors, r resource, v model.ResourceVersion) {
 	switch k := v.Type.Kind; {
 	case k.HasStatus && !k.Manifest.Status:
 		out.Add(v.Type.Pos, "the server has a status subresource of %s, for there is a field Status; the "+
@@ -96,7 +96,7 @@ func status(out *emit.Errors, r resource, v model.ResourceVersion) {
 }
 
 // ways remarks on how a server stores a kind and takes writes of it.
-func ways(out *emit.Errors, r resource, v model.ResourceVersion) {
+func ways(out *diag.Errors, r resource, v model.ResourceVersion) {
 	k := v.Type.Kind
 	for _, m := range []struct {
 		said bool
@@ -120,7 +120,7 @@ func ways(out *emit.Errors, r resource, v model.ResourceVersion) {
 }
 
 // conversions remarks on versions whose objects look different: a cluster changes nothing but their apiVersion.
-func (b *builder) conversions(out *emit.Errors, r resource) {
+func (b *builder) conversions(out *diag.Errors, r resource) {
 	var stored object
 	for _, v := range r.versions {
 		if v.Version == r.storage {
@@ -156,7 +156,7 @@ func shapeOf(s object) object {
 
 // byHand remarks on hand-written conversions between versions, and the hub: also where their schemas are the same, the
 // values may not be.
-func (b *builder) byHand(out *emit.Errors, r resource) {
+func (b *builder) byHand(out *diag.Errors, r resource) {
 	if len(r.versions) < 2 {
 		return
 	}
@@ -185,7 +185,7 @@ func (b *builder) byHand(out *emit.Errors, r resource) {
 const conversionsByHand = cannot + "%s: what is converted by hand, a cluster needs a webhook for"
 
 // defaults remarks on hand-written defaulting functions beside a kind.
-func defaults(out *emit.Errors, v model.ResourceVersion) {
+func defaults(out *diag.Errors, v model.ResourceVersion) {
 	for _, f := range v.Version.Package.Home().Funcs {
 		if strings.HasPrefix(f.Name, "SetDefaults_") {
 			out.Add(f.Pos, cannot+"%s: defaults that code sets are left out", f.Name)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/schema"
 )
@@ -13,7 +13,7 @@ import (
 // builder makes the schemas of the documents of one package.
 type builder struct {
 	embeddedMetadata bool
-	errs             *emit.Errors
+	errs             *diag.Errors
 	types            *schema.Resolver
 
 	done map[*schema.Type]object
@@ -21,7 +21,7 @@ type builder struct {
 	unfinished map[*schema.Type]bool
 }
 
-func newBuilder(embeddedMetadata bool, errs *emit.Errors) *builder {
+func newBuilder(embeddedMetadata bool, errs *diag.Errors) *builder {
 	return &builder{
 		embeddedMetadata: embeddedMetadata, errs: errs, types: schema.New(schema.CRD),
 		done: map[*schema.Type]object{}, unfinished: map[*schema.Type]bool{},

@@ -3,7 +3,7 @@ package crd
 import (
 	"slices"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/schema"
 )
@@ -11,7 +11,7 @@ import (
 // transitions warns of immutable values in lists without keys: kube-apiserver refuses rules about a change where it
 // can't tell which element was which.
 type transitions struct {
-	out  *emit.Errors
+	out  *diag.Errors
 	seen map[visited]bool
 }
 

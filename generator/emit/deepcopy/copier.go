@@ -2,6 +2,7 @@ package deepcopy
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
 // copier makes the statements that copy values, and collects what can't be copied.
@@ -66,20 +68,17 @@ func (c *copier) copy(t *model.Type, out, in gocode.Place, depth int, assigned b
 	return []jen.Code{call}
 }
 
-// inPlace copies what has no method of its own.
 func (c *copier) inPlace(t *model.Type, out, in gocode.Place, depth int, assigned bool) []jen.Code {
 	if t.Name == "" {
 		return c.form(t, out, in, depth, assigned)
 	}
-	for _, open := range c.open {
-		if open == t {
-			remedy := "mark that type +k8s:deepcopy-gen=true, or write its DeepCopyInto"
-			if len(t.TypeArgs) > 0 {
-				remedy = "write that type's DeepCopyInto by hand, since it is generic"
-			}
-			c.refuse("has the recursive type %s, which has no DeepCopyInto: %s", display(t), remedy)
-			return nil
+	if slices.Contains(c.open, t) {
+		remedy := "mark that type +k8s:deepcopy-gen=true, or write its DeepCopyInto"
+		if len(t.TypeArgs) > 0 {
+			remedy = "write that type's DeepCopyInto by hand, since it is generic"
 		}
+		c.refuse("has the recursive type %s, which has no DeepCopyInto: %s", plan.Text(t, nil), remedy)
+		return nil
 	}
 	c.open = append(c.open, t)
 	defer func() { c.open = c.open[:len(c.open)-1] }()
@@ -185,10 +184,9 @@ func (c *copier) array(t *model.Type, out, in gocode.Place, depth int, assigned 
 	}
 	i := index(depth)
 	each := c.copy(t.Elem, out.Index(i), in.Index(i), depth+1, true)
-	return append(code, jen.For(jen.Id(i).Op(":=").Range().Add(in.Value())).Block(each...))
+	return append(code, c.file.Code("for $ := range $ {$}", i, in.Value(), each))
 }
 
-// elements copies a slice or map that is not nil.
 func (c *copier) elements(t *model.Type, out, in gocode.Place, depth int) []jen.Code {
 	fresh := out.Set(jen.Make(c.file.Type(t), jen.Len(in.Value())))
 	if t.Form == model.Map {
@@ -199,19 +197,18 @@ func (c *copier) elements(t *model.Type, out, in gocode.Place, depth int) []jen.
 	}
 	i := index(depth)
 	each := c.copy(t.Elem, out.Index(i), in.Index(i), depth+1, false)
-	return []jen.Code{fresh, jen.For(jen.Id(i).Op(":=").Range().Add(in.Value())).Block(each...)}
+	return []jen.Code{fresh, c.file.Code("for $ := range $ {$}", i, in.Value(), each)}
 }
 
 func (c *copier) mapEntries(t *model.Type, out, in gocode.Place, depth int) jen.Code {
 	if !c.shapes.plain(t.Key) {
 		c.refuse("is a map with keys of the type %s, which hold references: a copied key would be another key; use "+
-			"keys of "+
-			"plain values, or %s", display(t.Key), c.byHand())
+			"keys of plain values, or %s", plan.Text(t.Key, nil), c.byHand())
 		return jen.Null()
 	}
 	key, val, outVal := numbered("key", depth), numbered("val", depth), numbered("outVal", depth)
 	each := c.entry(t, out.Index(key), gocode.Variable(outVal), gocode.Variable(val), depth)
-	return jen.For(jen.List(jen.Id(key), jen.Id(val)).Op(":=").Range().Add(in.Value())).Block(each...)
+	return c.file.Code("for $, $ := range $ {$}", key, val, in.Value(), each)
 }
 
 // entry copies a map's value to its place under the key. That place has no address, so what needs one is copied in a
@@ -254,7 +251,6 @@ func (c *copier) interfaceValue(t *model.Type, out, in gocode.Place) []jen.Code 
 	return []jen.Code{in.IfNotNil(jen.List(out.Value(), jen.Id("_")).Op("=").Add(assert))}
 }
 
-// index names the variable of a loop: i, j, k, i4 ...
 func index(depth int) string {
 	if depth < 3 {
 		return "ijk"[depth : depth+1]

@@ -1,10 +1,10 @@
-// Package deepcopy emits zz_generated.deepcopy.go: DeepCopyInto, DeepCopy and the DeepCopyObject of kinds, with the
-// names and signatures of code-generator's deepcopy-gen. A copy shares nothing with its original; what can't be copied
-// so is refused at the field's line. It knows the model, emit and gocode.
+// Package deepcopy emits zz_generated.deepcopy.go with DeepCopyInto, DeepCopy and, for kinds, DeepCopyObject, under the
+// names and signatures of code-generator's deepcopy-gen. A copy shares no memory with its original. The emitter reports
+// a field that it can't copy at the field's line. It knows the plan, the model, emit and gocode.
 package deepcopy
 
 import (
-	"sort"
+	"slices"
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
@@ -19,10 +19,10 @@ const FileName = "zz_generated.deepcopy.go"
 // Emitter returns the emitter of deep copies.
 func Emitter() emit.Emitter {
 	return emit.Emitter{
-		Name: "deepcopy",
-		Doc:  "DeepCopyInto, DeepCopy and DeepCopyObject for types",
-		Owns: func(base string) bool { return base == FileName },
-		Emit: emitAll,
+		Name:  "deepcopy",
+		Doc:   "DeepCopyInto, DeepCopy and DeepCopyObject for types",
+		Files: []string{FileName},
+		Emit:  emitAll,
 	}
 }
 
@@ -37,9 +37,7 @@ func emitAll(p *plan.Plan) ([]emit.File, error) {
 // nothing.
 func emitPackage(file *gocode.File) diag.Errors {
 	c := &copier{file: file, shapes: shapes{}, refused: map[model.Position]bool{}}
-	types := append([]*model.Type(nil), file.Package().Types...)
-	sort.Slice(types, func(i, j int) bool { return types[i].Name < types[j].Name })
-	for _, t := range types {
+	for _, t := range slices.SortedFunc(slices.Values(file.Package().Types), plan.ByName) {
 		m := methods{copier: c, file: file, t: t}
 		if generates(t) {
 			m.into()

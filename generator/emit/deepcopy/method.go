@@ -2,15 +2,16 @@ package deepcopy
 
 import (
 	"fmt"
-	"sort"
+	"slices"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 )
 
-// methods prints the methods of one type, each unless it is hand-written.
 type methods struct {
 	copier *copier
 	file   *gocode.File
@@ -19,59 +20,56 @@ type methods struct {
 
 func (m methods) declared(name string) bool { return m.t.Methods[name] != nil }
 
-// receiver is in *T, or in T for maps and slices, which are references already.
-func (m methods) receiver() *jen.Statement {
+// receiver is (in *T), or (in T) for maps and slices, which are references already.
+func (m methods) receiver() string {
 	if reference(m.t) {
-		return jen.Params(jen.Id("in").Id(m.t.Name))
+		return "(in " + m.t.Name + ")"
 	}
-	return jen.Params(jen.Id("in").Op("*").Id(m.t.Name))
+	return "(in *" + m.t.Name + ")"
 }
 
 func (m methods) into() {
 	if m.declared("DeepCopyInto") {
 		return
 	}
-	m.file.Add("DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.",
-		jen.Func().Add(m.receiver()).Id("DeepCopyInto").Params(jen.Id("out").Op("*").Id(m.t.Name)).
-			Block(m.intoBody()...))
-}
-
-func (m methods) intoBody() []jen.Code {
+	var body []jen.Code
 	switch {
 	case m.declared("DeepCopy") && returnsPointer(m.t):
-		return []jen.Code{jen.Op("*").Id("out").Op("=").Op("*").Id("in").Dot("DeepCopy").Call()}
+		body = []jen.Code{m.file.Code("*out = *in.DeepCopy()")}
 	case m.declared("DeepCopy"):
-		return []jen.Code{jen.Op("*").Id("out").Op("=").Id("in").Dot("DeepCopy").Call()}
+		body = []jen.Code{m.file.Code("*out = in.DeepCopy()")}
+	default:
+		body = m.copier.body(m.t)
 	}
-	return m.copier.body(m.t)
+	m.file.Add("DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.",
+		m.file.Code("func $ DeepCopyInto(out *$) {$}", m.receiver(), m.t.Name, body))
 }
 
 func (m methods) deepCopy() {
 	if m.declared("DeepCopy") {
 		return
 	}
-	doc := fmt.Sprintf("DeepCopy returns a copy that shares nothing with the receiver, a new %s.", m.t.Name)
-	result := jen.Op("*").Id(m.t.Name)
-	value := jen.Id("out")
+	result, value := "*"+m.t.Name, "out"
 	if reference(m.t) {
-		result, value = jen.Id(m.t.Name), jen.Op("*").Id("out")
+		result, value = m.t.Name, "*out"
 	}
-	m.file.Add(doc, jen.Func().Add(m.receiver()).Id("DeepCopy").Params().Add(result).Block(
-		jen.If(jen.Id("in").Op("==").Nil()).Block(jen.Return(jen.Nil())),
-		jen.Id("out").Op(":=").New(jen.Id(m.t.Name)),
-		jen.Id("in").Dot("DeepCopyInto").Call(jen.Id("out")),
-		jen.Return(value),
-	))
+	m.file.Add(fmt.Sprintf("DeepCopy returns a copy that shares nothing with the receiver, a new %s.", m.t.Name),
+		m.file.Code(`func $ DeepCopy() $ {
+			if in == nil {
+				return nil
+			}
+			out := new($)
+			in.DeepCopyInto(out)
+			return $
+		}`, m.receiver(), result, m.t.Name, value))
 }
 
-// interfaces prints a DeepCopyX for each interface X that a marker asks for.
 func (m methods) interfaces() {
 	if m.t.DeepCopy == model.DeepCopyNone || !methodsAllowed(m.t) || len(m.t.TypeArgs) > 0 {
 		return
 	}
-	refs := append([]model.Ref(nil), m.t.DeepCopyInterfaces...)
-	sort.Slice(refs, func(i, j int) bool {
-		return refs[i].Path+"."+refs[i].Name < refs[j].Path+"."+refs[j].Name
+	refs := slices.SortedFunc(slices.Values(m.t.DeepCopyInterfaces), func(a, b model.Ref) int {
+		return strings.Compare(a.Path+"."+a.Name, b.Path+"."+b.Name)
 	})
 	for i, ref := range refs {
 		same := i > 0 && refs[i-1].Path == ref.Path && refs[i-1].Name == ref.Name
@@ -84,28 +82,28 @@ func (m methods) interfaces() {
 func (m methods) asInterface(name string, ref model.Ref) {
 	doc := fmt.Sprintf("%s returns a copy that shares nothing with the receiver, as %s.", name, ref.Name)
 	receiver := m.receiver()
-	var body []jen.Code
+	var body string
 	switch {
 	case m.t.NonPointerInterfaces && !reference(m.t):
-		receiver = jen.Params(jen.Id("in").Id(m.t.Name))
-		body = []jen.Code{jen.Return(m.valueCopy())}
+		receiver, body = "(in "+m.t.Name+")", "return in.DeepCopy()"
+		if m.copyIsPointer() {
+			body = "return *in.DeepCopy()"
+		}
 	case m.copyIsPointer() || reference(m.t):
-		body = []jen.Code{
-			jen.If(jen.Id("c").Op(":=").Id("in").Dot("DeepCopy").Call(), jen.Id("c").Op("!=").Nil()).
-				Block(jen.Return(jen.Id("c"))),
-			jen.Return(jen.Nil()),
+		body = `if c := in.DeepCopy(); c != nil {
+			return c
 		}
+		return nil`
 	default:
-		body = []jen.Code{
-			jen.If(jen.Id("in").Op("==").Nil()).Block(jen.Return(jen.Nil())),
-			jen.Id("c").Op(":=").Id("in").Dot("DeepCopy").Call(),
-			jen.Return(jen.Op("&").Id("c")),
+		body = `if in == nil {
+			return nil
 		}
+		c := in.DeepCopy()
+		return &c`
 	}
-	m.file.Add(doc, jen.Func().Add(receiver).Id(name).Params().Add(m.file.Qual(ref.Path, ref.Name)).Block(body...))
+	m.file.Add(doc, m.file.Code("func $ $() $ {\n$\n}", receiver, name, m.file.Qual(ref.Path, ref.Name), body))
 }
 
-// copyIsPointer tells whether the type's DeepCopy, hand-written or ours, returns a pointer.
 func (m methods) copyIsPointer() bool {
 	if m.declared("DeepCopy") {
 		return returnsPointer(m.t)
@@ -113,10 +111,48 @@ func (m methods) copyIsPointer() bool {
 	return !reference(m.t)
 }
 
-func (m methods) valueCopy() *jen.Statement {
-	call := jen.Id("in").Dot("DeepCopy").Call()
-	if m.copyIsPointer() {
-		return jen.Op("*").Add(call)
+func (c *copier) refuse(format string, args ...any) {
+	if c.refused[c.pos] {
+		return
 	}
-	return call
+	c.refused[c.pos] = true
+	c.errs.Add(c.pos, "%s %s", strings.Join(c.path, "."), fmt.Sprintf(format, args...))
+}
+
+func (c *copier) refuseForm(t *model.Type) {
+	what := map[model.Form]string{
+		model.Func_:         "a func",
+		model.Chan:          "a chan",
+		model.UnsafePointer: "an unsafe.Pointer",
+		model.TypeParam:     "of a type parameter",
+	}[t.Form]
+	c.refuse("is %s, which can't be copied: keep it out of the API type, or %s", what, c.byHand())
+}
+
+func (c *copier) refuseInterface(t *model.Type) {
+	named := "a named interface with a method DeepCopy<Name>"
+	if t.Package != nil && t.Name != "" {
+		named = fmt.Sprintf("a method DeepCopy%s() %s of the interface", t.Name, t.Name)
+	}
+	c.refuse("is the interface %s, which can't be copied: use %s, runtime.RawExtension or apiextensions' JSON, or %s",
+		plan.Text(t, nil), named, c.byHand())
+}
+
+func (c *copier) refuseLock(lock *model.Type) {
+	c.refuse("holds a %s, which must not be copied: keep it out of the API type, or %s", plan.Text(lock, nil),
+		c.byHand())
+}
+
+func (c *copier) refuseHidden(t *model.Type, field *model.Field) {
+	if lock := lockIn(t); lock != nil {
+		c.refuseLock(lock)
+		return
+	}
+	c.refuse("has the type %s, whose unexported field %s holds references that only its own package can copy: use a "+
+		"type "+
+		"with a DeepCopyInto method, or %s", plan.Text(t, nil), field.Name, c.byHand())
+}
+
+func (c *copier) byHand() string {
+	return fmt.Sprintf("write %s's DeepCopyInto by hand, or mark it +k8s:deepcopy-gen=false", c.top.Name)
 }

@@ -103,7 +103,6 @@ func returnsPointer(t *model.Type) bool {
 	return method.PointerReceiver
 }
 
-// shapes remembers which types are plain.
 type shapes map[*model.Type]bool
 
 // plain tells whether assignment makes a full copy of the type's values.
@@ -155,7 +154,6 @@ func isLock(t *model.Type) bool {
 	return strings.EqualFold(t.Name, "noCopy") || t.Name == "DoNotCopy"
 }
 
-// lockIn finds the lock that a value of the type has in it, or nil.
 func lockIn(t *model.Type) *model.Type { return lockWithin(t, nil) }
 
 // lockWithin doesn't look into structs again on its way: one that holds itself doesn't compile, which is told

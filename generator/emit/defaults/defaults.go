@@ -6,6 +6,7 @@ package defaults
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -14,6 +15,7 @@ import (
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
+	"apigen.dev/generator/spelling"
 )
 
 // FileName is the file that is emitted, as users know it.
@@ -24,10 +26,10 @@ const runtimePath = "k8s.io/apimachinery/pkg/runtime"
 // Emitter returns the emitter of defaulting functions.
 func Emitter() emit.Emitter {
 	return emit.Emitter{
-		Name: "defaults",
-		Doc:  "SetObjectDefaults_X and RegisterDefaults for kinds that have defaults",
-		Owns: func(base string) bool { return base == FileName },
-		Emit: emitAll,
+		Name:  "defaults",
+		Doc:   "SetObjectDefaults_X and RegisterDefaults for kinds that have defaults",
+		Files: []string{FileName},
+		Emit:  emitAll,
 
 		Warnings: warnings,
 	}
@@ -63,23 +65,18 @@ func (w *writer) register(objects []*model.Type) {
 		if !isObject(t) {
 			continue
 		}
-		call := jen.Id(plan.ObjectDefaulter(t)).Call(jen.Id("obj").Assert(jen.Op("*").Add(w.file.Type(t))))
-		body = append(body, jen.Id("scheme").Dot("AddTypeDefaultingFunc").Call(
-			jen.Op("&").Add(w.file.Type(t)).Values(),
-			jen.Func().Params(jen.Id("obj").Any()).Block(call),
-		))
+		body = append(body, w.file.Code("scheme.AddTypeDefaultingFunc(&$, func(obj any) {\n$(obj.(*$))\n})",
+			w.file.Type(t).Values(), plan.ObjectDefaulter(t), w.file.Type(t)))
 	}
 	body = append(body, jen.Return(jen.Nil()))
-	doc := "RegisterDefaults adds the defaulting functions of this package to the scheme. Each sets the defaults of " +
-		"all\n" +
-		"that its object holds."
-	w.file.Add(doc, jen.Func().Id("RegisterDefaults").
-		Params(jen.Id("scheme").Op("*").Add(w.file.Qual(runtimePath, "Scheme"))).Error().Block(body...))
+	w.file.Add("RegisterDefaults adds the defaulting functions of this package to the scheme. "+
+		"Each sets the defaults of all\nthat its object holds.",
+		w.file.Code("func RegisterDefaults(scheme *<k8s.io/apimachinery/pkg/runtime>.Scheme) error {$}", body))
 }
 
 func (w *writer) function(name, doc string, t *model.Type) {
 	body := w.inside(t, gocode.Pointee("in"), 0)
-	w.file.Add(doc, jen.Func().Id(name).Params(jen.Id("in").Op("*").Add(w.file.Type(t))).Block(body...))
+	w.file.Add(doc, w.file.Code("func $(in *$) {$}", name, w.file.Type(t), body))
 }
 
 // isObject tells whether a scheme can know the type: one that is asked for by itself need not be a runtime.Object.
@@ -95,19 +92,17 @@ func isObject(t *model.Type) bool {
 	return false
 }
 
-// helper is a function of our own for a type that contains itself.
 type helper struct {
 	name string
 	t    *model.Type
 }
 
-// helperFor returns the name of the type's helper, which is written later.
 func (w *writer) helperFor(t *model.Type) string {
 	if name, ok := w.helpers[t]; ok {
 		return name
 	}
 	name := "setNestedDefaults_" + t.Name
-	for n := 2; w.taken[name] || w.declared(name); n++ {
+	for n := 2; w.taken[name] || plan.Declares(w.plan.Package, name); n++ {
 		name = fmt.Sprintf("setNestedDefaults_%s%d", t.Name, n)
 	}
 	w.taken[name] = true
@@ -116,7 +111,37 @@ func (w *writer) helperFor(t *model.Type) string {
 	return name
 }
 
-func (w *writer) declared(name string) bool {
-	_, ok := w.plan.Package.Declared[name]
-	return ok
+// warnings tells of functions that are called like defaulting functions and never called.
+func warnings(p *plan.Plan) []diag.Error {
+	var errs diag.Errors
+	for _, pkg := range p.Packages {
+		for _, f := range pkg.Funcs {
+			name, ok := strings.CutPrefix(f.Name, "SetDefaults_")
+			if !p.Writes(pkg) || f.Mentioned { // what is called by hand may look as it likes
+				continue
+			}
+			if !ok {
+				misnamed(&errs, pkg, f)
+				continue
+			}
+			if !plan.IsDefaulter(f) {
+				errs.Add(f.Pos, "%s is never called: a defaulting function is func SetDefaults_%s(in *%s), named "+
+					"after its one parameter and without results", f.Name, name, name)
+			}
+		}
+	}
+	return errs
+}
+
+func misnamed(errs *diag.Errors, pkg *model.Package, f *model.Func) {
+	if len(f.Params) != 1 || len(f.Results) != 0 || f.Variadic || f.Params[0].Form != model.Pointer ||
+		f.Params[0].Elem == nil {
+		return
+	}
+	t := f.Params[0].Elem
+	want := "SetDefaults_" + t.Name
+	if t.Name != "" && spelling.Misspelt(f.Name, want) && pkg.Func(want) == nil {
+		errs.Add(f.Pos, "%s is not called by generated code: a function that sets the defaults of %s is called %s",
+			f.Name, t.Name, want)
+	}
 }

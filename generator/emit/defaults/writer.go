@@ -1,6 +1,7 @@
 package defaults
 
 import (
+	"encoding/json"
 	"slices"
 	"strconv"
 
@@ -12,7 +13,6 @@ import (
 	"apigen.dev/generator/plan"
 )
 
-// writer writes the file of one package.
 type writer struct {
 	plan    *plan.Defaults
 	program *model.Program
@@ -35,7 +35,6 @@ func newWriter(p *plan.Plan, d *plan.Defaults) *writer {
 	}
 }
 
-// nested defaults a value that occurs in another.
 func (w *writer) nested(t *model.Type, in gocode.Place, depth int) []jen.Code {
 	switch d := w.plan.Types[t]; {
 	case d == nil:
@@ -48,7 +47,6 @@ func (w *writer) nested(t *model.Type, in gocode.Place, depth int) []jen.Code {
 	return w.inside(t, in, depth)
 }
 
-// inside calls the type's own functions and then goes into what the value holds.
 func (w *writer) inside(t *model.Type, in gocode.Place, depth int) []jen.Code {
 	var code []jen.Code
 	d := w.plan.Types[t]
@@ -88,7 +86,6 @@ func (w *writer) field(f plan.FieldDefault, in gocode.Place, depth int) []jen.Co
 	return append(code, w.nested(f.Field.Type, in, depth)...)
 }
 
-// elementSet sets the default that the elements of a list or a map have.
 func (w *writer) elementSet(t *model.Type, in gocode.Place) []jen.Code {
 	if d := w.plan.Types[t].Element; d != nil {
 		return w.set(d, t.Elem, in)
@@ -114,7 +111,7 @@ func (w *writer) elements(t *model.Type, in gocode.Place, depth int) []jen.Code 
 	if len(body) == 0 {
 		return nil
 	}
-	return []jen.Code{jen.For(jen.Id(i).Op(":=").Range().Add(in.Value())).Block(body...)}
+	return []jen.Code{w.file.Code("for $ := range $ {$}", i, in.Value(), body)}
 }
 
 // entries defaults the values of a map. They have no address: a copy is defaulted and stored back, except where the
@@ -127,12 +124,12 @@ func (w *writer) entries(t *model.Type, in gocode.Place, depth int) []jen.Code {
 	if len(body) == 0 {
 		return nil
 	}
-	keyVar := jen.Id("_")
-	if store {
-		keyVar = jen.Id(key)
+	if !store {
+		key = "_"
+	} else {
 		body = append(body, in.Index(key).Set(jen.Id(val)))
 	}
-	return []jen.Code{jen.For(jen.List(keyVar, jen.Id(val)).Op(":=").Range().Add(in.Value())).Block(body...)}
+	return []jen.Code{w.file.Code("for $, $ := range $ {$}", key, val, in.Value(), body)}
 }
 
 // name names a local variable of a depth: one of the letters, or else the word with a number.
@@ -144,4 +141,161 @@ func name(letters, word string, depth int) string {
 		return word
 	}
 	return word + strconv.Itoa(depth+1)
+}
+
+// set writes the default of a marker into the place where that is still zero. A value that doesn't fit is told at the
+// marker.
+func (w *writer) set(d *model.Default, t *model.Type, in gocode.Place) []jen.Code {
+	if err := d.Mismatch(t); err != nil {
+		w.errs.Add(d.Pos, "%v", err)
+		return nil
+	}
+	pointers, base := pointerChain(t)
+	if d.Ref != nil {
+		return w.setRef(d, t, pointers, base, in)
+	}
+	value, _ := d.Value() // which fits
+	switch {
+	case base.Form == model.Basic && !base.DecodesItself():
+		constant := jen.Op(literal(value))
+		if len(pointers) > 0 && !untyped(value, base) {
+			constant = w.file.Type(base).Call(constant)
+		}
+		return []jen.Code{w.whenZero(t, in, w.assign(pointers, base, constant, in)...)}
+	case empty(value) && w.fresh(t) != nil:
+		return []jen.Code{w.whenZero(t, in, in.Set(w.fresh(t)))}
+	}
+	return []jen.Code{w.whenZero(t, in, w.file.Code(
+		"if err := <encoding/json>.Unmarshal([]byte($), $); err != nil {\npanic(err)\n}", text(d.JSON), in.Address()))}
+}
+
+func (w *writer) setRef(d *model.Default, t *model.Type, pointers []*model.Type, base *model.Type,
+	in gocode.Place) []jen.Code {
+	path := d.Ref.Path
+	if path == "" {
+		path = w.plan.Source.Path
+	}
+	value := w.file.Qual(path, d.Ref.Name)
+	if !w.hasType(path, d.Ref.Name, base) {
+		value = w.file.Type(base).Call(value)
+	}
+	return []jen.Code{w.whenZero(t, in, w.assign(pointers, base, value, in)...)}
+}
+
+func (w *writer) hasType(path, name string, t *model.Type) bool {
+	for _, pkg := range w.program.Packages {
+		for _, c := range pkg.Consts {
+			if pkg.Path == path && c.Name == name && c.Type == t {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// assign puts a value of a basic type into the place, through as many pointers as there are.
+func (w *writer) assign(pointers []*model.Type, base *model.Type, value jen.Code, in gocode.Place) []jen.Code {
+	if len(pointers) == 0 {
+		return []jen.Code{in.Set(value)}
+	}
+	variable := func(i int) string { return "ptrVar" + strconv.Itoa(i) }
+	code := []jen.Code{w.file.Code("$ := $", variable(len(pointers)), value)}
+	for i := len(pointers) - 1; i > 0; i-- {
+		code = append(code, w.file.Code("var $ $ = &$", variable(i), w.file.Type(pointers[i]), variable(i+1)))
+	}
+	return append(code, in.Set(jen.Op("&ptrVar1")))
+}
+
+func (w *writer) whenZero(t *model.Type, in gocode.Place, body ...jen.Code) jen.Code {
+	condition := "$ == nil"
+	args := []any{in.Value()}
+	switch {
+	case t.Form == model.Basic && t.Basic == "bool":
+		condition = "!$"
+	case t.Form == model.Basic && t.Basic == "string":
+		condition = `$ == ""`
+	case t.Form == model.Basic:
+		condition = "$ == 0"
+	case t.Form == model.Struct && equatable(t), t.Form == model.Array && equatable(t):
+		condition, args = "$ == ($)", append(args, w.file.Type(t).Values())
+	case t.Form == model.Struct, t.Form == model.Array:
+		condition = "<reflect>.ValueOf($).IsZero()"
+	}
+	return w.file.Code("if "+condition+" {$}", append(args, body)...)
+}
+
+// fresh is an empty value of the type, for defaults of {} and []; nil where it has to be decoded.
+func (w *writer) fresh(t *model.Type) *jen.Statement {
+	switch {
+	case t.DecodesItself():
+		return nil
+	case t.Form == model.Pointer && t.Elem.Form == model.Struct && !t.Elem.DecodesItself():
+		return jen.New(w.file.Type(t.Elem))
+	case t.Form == model.Slice, t.Form == model.Map:
+		return w.file.Type(t).Values()
+	}
+	return nil
+}
+
+func pointerChain(t *model.Type) (pointers []*model.Type, base *model.Type) {
+	for t.Form == model.Pointer {
+		pointers = append(pointers, t)
+		t = t.Elem
+	}
+	return pointers, t
+}
+
+func literal(value any) string {
+	switch v := value.(type) {
+	case string:
+		return strconv.Quote(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case json.Number:
+		return v.String()
+	}
+	return ""
+}
+
+// untyped tells whether a variable that is declared with the literal gets that type by itself.
+func untyped(value any, t *model.Type) bool {
+	if t.Name != "" {
+		return false
+	}
+	if n, ok := value.(json.Number); ok {
+		_, err := n.Int64()
+		return t.Basic == "int" && err == nil
+	}
+	return true
+}
+
+// text is a string in the form that is easier to read.
+func text(s string) jen.Code {
+	if strconv.CanBackquote(s) {
+		return jen.Op("`" + s + "`")
+	}
+	return jen.Lit(s)
+}
+
+func empty(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return false
+}
+
+// equatable tells whether == works on the type, and never panics.
+func equatable(t *model.Type) bool {
+	switch t.Form {
+	case model.Basic, model.Pointer, model.Chan, model.UnsafePointer:
+		return true
+	case model.Array:
+		return equatable(t.Elem)
+	case model.Struct:
+		return !slices.ContainsFunc(t.Fields, func(f *model.Field) bool { return !equatable(f.Type) })
+	}
+	return false
 }

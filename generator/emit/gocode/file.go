@@ -1,10 +1,11 @@
-// Package gocode is what the emitters that print Go declarations share: a file with its header, its imports and their
-// names, and the model's types as jennifer code. It decides nothing about what is emitted. It knows the model, emit and
-// jennifer.
+// Package gocode holds what the emitters of Go declarations share: files with headers and imports, and types,
+// statements and expressions as jennifer code. It decides nothing about the output. It knows the plan, the model, emit
+// and jennifer.
 package gocode
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"go/format"
 	"strings"
@@ -46,7 +47,7 @@ func New(program *model.Program, pkg *model.Package, locals ...string) *File {
 }
 
 // Files renders one file of that name for each package that output is written for, of what write puts into it: none
-// where that is nil or empty. Faults of all packages are told together, and then there are no files.
+// where that is nil or empty. The faults of all packages are told together, and then there are no files.
 func Files(p *plan.Plan, base string, write func(pkg *model.Package) (*File, diag.Errors)) ([]emit.File, error) {
 	var files []emit.File
 	var errs diag.Errors
@@ -56,13 +57,14 @@ func Files(p *plan.Plan, base string, write func(pkg *model.Package) (*File, dia
 		}
 		file, faults := write(pkg)
 		errs = append(errs, faults...)
-		if file == nil || file.Empty() || len(errs) > 0 {
+		if file == nil || file.Empty() || len(faults) > 0 {
 			continue
 		}
 		rendered, err := file.Render(base)
-		if err != nil {
+		if err != nil && !errors.As(err, &faults) {
 			return nil, err
 		}
+		errs = append(errs, faults...)
 		files = append(files, rendered)
 	}
 	if err := errs.Err(); err != nil {

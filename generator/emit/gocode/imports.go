@@ -103,7 +103,6 @@ func candidates(path, pkgName string) []string {
 	return names
 }
 
-// letters makes an identifier's part of a path's element.
 func letters(s string) string {
 	return strings.TrimLeft(notLetters.ReplaceAllString(strings.ToLower(s), ""), "0123456789")
 }

@@ -13,7 +13,7 @@ type Place struct {
 // Variable is the variable of that name.
 func Variable(name string) Place { return Place{code: jen.Id(name)} }
 
-// Pointee is what the pointer variable of that name points to.
+// Pointee is what the pointer of that name points to: a variable, or *variable where that holds a pointer.
 func Pointee(name string) Place { return Place{code: jen.Id(name), pointee: true} }
 
 // Value is the place as an expression, which can be assigned to, too.

@@ -43,7 +43,6 @@ func (f *File) Type(t *model.Type) *jen.Statement {
 	return jen.Id("any")
 }
 
-// element writes bytes as people do.
 func (f *File) element(t *model.Type) *jen.Statement {
 	if t.Name == "" && t.Form == model.Basic && t.Basic == "uint8" {
 		return jen.Id("byte")

@@ -1,5 +1,6 @@
-// Package groups emits, for packages marked +apigen:groups, a function that returns every API group whose wiring lies
-// below the package: what a server's main passes on, so that a new group needs no line of anybody's hand.
+// Package groups emits a function Groups for each package marked +apigen:groups. Groups returns every API group whose
+// wiring lies below the package, so that a new group needs no change in a server's main. The emitter knows the plan,
+// the model, emit and gocode.
 package groups
 
 import (
@@ -26,10 +27,10 @@ const registryPath = "apigen.dev/runtime/registry"
 // Emitter returns the emitter of lists of groups.
 func Emitter() emit.Emitter {
 	return emit.Emitter{
-		Name: "groups",
-		Doc:  "the list of all groups below a package marked +apigen:groups",
-		Owns: func(base string) bool { return base == FileName },
-		Emit: Emit,
+		Name:  "groups",
+		Doc:   "the list of all groups below a package marked +apigen:groups",
+		Files: []string{FileName},
+		Emit:  Emit,
 	}
 }
 
@@ -116,7 +117,6 @@ func alias(g *model.Group, taken map[string]bool) string {
 	return name
 }
 
-// letters drops what no identifier may hold.
 func letters(r rune) rune {
 	if r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
 		return r

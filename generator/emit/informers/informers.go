@@ -16,7 +16,6 @@ func Emitter() emit.Emitter {
 		"the informers of the kinds marked +genclient, where +apigen:clients asks for them", write)
 }
 
-// write adds the files of a set.
 func write(out *layout.Writer, s *clientset.Set) {
 	if len(s.InformedGroups()) == 0 {
 		return
@@ -31,49 +30,44 @@ func write(out *layout.Writer, s *clientset.Set) {
 	}
 }
 
-// writer writes the informers of a set.
 type writer struct {
 	*layout.Writer
 	templates *template.Template
 }
 
-// file begins a file that can import the clientset.
 func (w writer) file(s *clientset.Set, pkg, name, doc string) *layout.File {
 	f := w.File(s, pkg, name, doc)
-	f.Import("versioned", s.ClientsetPath())
-	f.Import("internalinterfaces", s.InterfacesPath())
+	f.Import("versioned", s.ClientsetPath)
+	f.Import("internalinterfaces", s.InterfacesPath)
 	return f
 }
 
-// factory writes the packages of the whole set.
 func (w writer) factory(s *clientset.Set) {
-	f := w.file(s, s.InformersPath(), "externalversions", "Package externalversions has the factory of shared "+
+	f := w.file(s, s.InformersPath, "externalversions", "Package externalversions has the factory of shared "+
 		"informers of all groups and versions.")
 	for _, g := range s.InformedGroups() {
 		f.Import(g.Alias(), s.GroupInformers(g))
 	}
 	w.Execute(f, w.templates, "factory", s)
 	w.Execute(f, w.templates, "generic", s)
-	f = w.file(s, s.InterfacesPath(), "internalinterfaces", "Package internalinterfaces has what the factory of "+
+	f = w.file(s, s.InterfacesPath, "internalinterfaces", "Package internalinterfaces has what the factory of "+
 		"informers and the informers know of each other.")
 	w.Execute(f, w.templates, "interfaces", s)
 }
 
-// group writes the package of a group.
 func (w writer) group(s *clientset.Set, g *clientset.Group) {
 	f := w.file(s, s.GroupInformers(g), g.PackageName,
 		"Package "+g.PackageName+" has the informers of "+g.GroupName()+".")
 	for _, v := range g.InformedVersions() {
-		f.Import(v.Name, v.InformerPath())
+		f.Import(v.Name, v.InformerPath)
 	}
 	w.Execute(f, w.templates, "group", g)
 }
 
-// version writes the package of a version.
 func (w writer) version(s *clientset.Set, v *clientset.Version) {
-	f := w.file(s, v.InformerPath(), v.Name, "Package "+v.Name+" has the informers of "+v.GroupVersion()+".")
+	f := w.file(s, v.InformerPath, v.Name, "Package "+v.Name+" has the informers of "+v.GroupVersion()+".")
 	f.Import(v.API(), v.Package.Path)
-	f.Import(v.ListerAlias(), v.ListerPath())
+	f.Import(v.ListerAlias(), v.ListerPath)
 	w.Execute(f, w.templates, "version", v)
 	for _, k := range v.Informed() {
 		w.Execute(f, w.templates, "kind", k)

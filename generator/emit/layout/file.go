@@ -5,7 +5,10 @@ package layout
 import (
 	"bytes"
 	"fmt"
+	"go/ast"
 	"go/format"
+	"go/parser"
+	"go/token"
 	"maps"
 	"path"
 	"path/filepath"
@@ -110,7 +113,6 @@ func (f *File) Render() (emit.File, error) {
 	return emit.File{Package: f.path, Dir: dir, PackageName: f.name, Name: f.base, Content: content}, nil
 }
 
-// writeImports imports what the text uses, the standard library first.
 func (f *File) writeImports(out *bytes.Buffer) {
 	used := qualifiers(f.Bytes())
 	var first, second []string
@@ -142,53 +144,20 @@ func (f *File) writeImports(out *bytes.Buffer) {
 	out.WriteString("import (\n" + strings.Join(append(first, second...), "\n") + "\n)\n\n")
 }
 
-// qualifiers are the identifiers that stand before a dot, outside of strings and comments.
-func qualifiers(src []byte) map[string]bool {
+// qualifiers are the identifiers that the text selects from: packages, and variables.
+func qualifiers(text []byte) map[string]bool {
+	// What doesn't parse is reported when the file is formatted.
+	file, _ := parser.ParseFile(token.NewFileSet(), "", "package p\n"+string(text), parser.SkipObjectResolution)
 	out := map[string]bool{}
-	for i := 0; i < len(src); {
-		switch c := src[i]; {
-		case c == '"' || c == '`':
-			i = afterString(src, i)
-		case c == '/' && bytes.HasPrefix(src[i:], []byte("//")):
-			i = afterLine(src, i)
-		case letter(c):
-			start := i
-			for i < len(src) && letter(src[i]) {
-				i++
+	ast.Inspect(file, func(n ast.Node) bool {
+		if s, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := s.X.(*ast.Ident); ok {
+				out[x.Name] = true
 			}
-			if i < len(src) && src[i] == '.' && (start == 0 || src[start-1] != '.') {
-				out[string(src[start:i])] = true
-			}
-		default:
-			i++
 		}
-	}
+		return true
+	})
 	return out
-}
-
-func letter(c byte) bool {
-	return c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
-}
-
-// afterString is where a string ends that begins at i.
-func afterString(src []byte, i int) int {
-	for quote := src[i]; ; {
-		if i++; i >= len(src) {
-			return i
-		}
-		if src[i] == '\\' && quote == '"' {
-			i++
-		} else if src[i] == quote {
-			return i + 1
-		}
-	}
-}
-
-func afterLine(src []byte, i int) int {
-	if n := bytes.IndexByte(src[i:], '\n'); n >= 0 {
-		return i + n
-	}
-	return len(src)
 }
 
 // Template parses the templates of clients of that name.

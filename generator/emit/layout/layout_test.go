@@ -9,7 +9,8 @@ import (
 )
 
 func TestQualifiers(t *testing.T) {
-	src := "// a.b\nx := y.z.w + \"c.d\" + `e.f\ng.h` + \"\\\"i.j\" // k.l\nvar m n.O = p(q.R{s: t.U}, &v1.W{})\n"
+	src := "// a.b\nfunc f() {\nx := y.z.w + \"c.d\" + `e.f\ng.h` + \"\\\"i.j\" // k.l\n}\n" +
+		"var m n.O = p(q.R{s: t.U}, &v1.W{})\n"
 	got := qualifiers([]byte(src))
 	for _, name := range []string{"y", "n", "q", "t", "v1"} {
 		if !got[name] {

@@ -19,7 +19,6 @@ func (f *File) Qualify(pkg *model.Package, name string) string {
 	return f.alias(pkg.Path) + "." + name
 }
 
-// alias is the name under which the file imports a package.
 func (f *File) alias(path string) string {
 	if alias := f.byPath[path]; alias != "" {
 		return alias
@@ -44,7 +43,6 @@ func customaryAlias(path string) string {
 
 var versionPattern = regexp.MustCompile(`^v[0-9]+((alpha|beta)[0-9]+)?$`)
 
-// variables are what parameters and variables of emitted functions are called.
 var variables = []string{"", "b", "c", "entries", "err", "k", "name", "namespace", "object", "v", "value", "values"}
 
 // keep gives a package that name, or one like it where another package has it.
@@ -82,7 +80,6 @@ func (f *File) TypeText(t *model.Type) string {
 	return "any"
 }
 
-// elementText writes bytes as people do.
 func (f *File) elementText(t *model.Type) string {
 	if t.Name == "" && t.Form == model.Basic && t.Basic == "uint8" {
 		return "byte"

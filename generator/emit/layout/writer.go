@@ -25,7 +25,7 @@ type Writer struct {
 func Emitter(name, doc string, write func(*Writer, *clientset.Set)) emit.Emitter {
 	return emit.Emitter{
 		Name: name, Doc: doc,
-		Owns: func(base string) bool { return base == fileName(name) },
+		Files: []string{fileName(name)},
 		Emit: func(p *plan.Plan) ([]emit.File, error) {
 			if err := p.ClientFaults.Err(); err != nil {
 				return nil, err
@@ -58,7 +58,6 @@ func (w *Writer) Execute(f *File, t *template.Template, name string, data any) {
 // Fail notes an error, which is a bug of the emitter; nil is none.
 func (w *Writer) Fail(err error) { w.err = errors.Join(w.err, err) }
 
-// render returns the formatted files, sorted as emitters return them.
 func (w *Writer) render() ([]emit.File, error) {
 	if w.err != nil {
 		return nil, w.err

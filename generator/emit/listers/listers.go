@@ -21,7 +21,7 @@ func write(w *layout.Writer, s *clientset.Set) {
 		if len(v.Listed()) == 0 {
 			continue
 		}
-		f := w.File(s, v.ListerPath(), v.Name, "Package "+v.Name+" has the listers of "+v.GroupVersion()+".")
+		f := w.File(s, v.ListerPath, v.Name, "Package "+v.Name+" has the listers of "+v.GroupVersion()+".")
 		f.Import(v.API(), v.Package.Path)
 		for _, k := range v.Listed() {
 			w.Execute(f, lister, "lister.tmpl", k)

@@ -1,7 +1,7 @@
 package openapi
 
 import (
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/schema"
 )
@@ -11,7 +11,7 @@ type builder struct {
 	program *model.Program
 	group   *model.Group
 	version *model.Version
-	errs    *emit.Errors
+	errs    *diag.Errors
 	meta    *meta
 	types   *schema.Resolver
 
@@ -24,7 +24,7 @@ type builder struct {
 	unfinished map[*schema.Type]bool
 }
 
-func newBuilder(p *model.Program, g *model.Group, v *model.Version, errs *emit.Errors) *builder {
+func newBuilder(p *model.Program, g *model.Group, v *model.Version, errs *diag.Errors) *builder {
 	b := &builder{
 		program: p, group: g, version: v, errs: errs, meta: newMeta(), types: schema.New(schema.OpenAPI),
 		kinds: map[*model.Type]string{}, payloads: map[*model.Type]object{}, done: map[string]object{},

@@ -1,7 +1,7 @@
 package openapi
 
 import (
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 )
@@ -12,7 +12,7 @@ func Applied(p *plan.Plan) plan.AppliedSchemas {
 		Components: map[*model.Version]map[string]map[string]any{},
 		Names:      map[*model.Type]string{}, SchemeNames: map[*model.Type]string{},
 	}
-	var errs emit.Errors
+	var errs diag.Errors
 	for _, c := range p.Clients {
 		if !p.Writes(c.Marked) {
 			continue
@@ -37,7 +37,7 @@ func Applied(p *plan.Plan) plan.AppliedSchemas {
 // components returns the schemas of kinds of one version, and all schemas that they refer to, by name, as in the
 // version's document.
 func components(
-	p *model.Program, g *model.Group, v *model.Version, kinds []*model.Type, errs *emit.Errors,
+	p *model.Program, g *model.Group, v *model.Version, kinds []*model.Type, errs *diag.Errors,
 ) map[string]object {
 	b := newBuilder(p, g, v, errs)
 	for _, t := range kinds {

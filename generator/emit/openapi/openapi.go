@@ -15,8 +15,8 @@ package openapi
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
@@ -27,22 +27,18 @@ func Emitter() emit.Emitter {
 	return emit.Emitter{
 		Name: "schema",
 		Doc:  "the OpenAPI v3 document of each served version, and the OpenAPI v2 document of each group, compressed",
-		Owns: owns,
+		// Earlier versions wrote documents uncompressed.
+		Files: []string{
+			GoFileName, "zz_generated.swagger.json", "zz_generated.swagger.json.gz", "zz_generated.openapi.*.json",
+			"zz_generated.openapi.*.json.gz",
+		},
 		Emit: Emit,
 	}
 }
 
-// owns reports whether a file is a document or the Go file that embeds them. Earlier versions wrote documents
-// uncompressed.
-func owns(base string) bool {
-	document, isJSON := strings.CutSuffix(strings.TrimSuffix(base, ".gz"), ".json")
-	return base == GoFileName || isJSON && (document == "zz_generated.swagger" || strings.HasPrefix(document,
-		"zz_generated.openapi."))
-}
-
 // Emit returns the documents of all groups that have wiring, and for each group a file that embeds them.
 func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs emit.Errors
+	var errs diag.Errors
 	var files []emit.File
 	for _, g := range p.WiredGroups() {
 		documents, err := groupDocuments(p.Program, g, &errs)
@@ -77,7 +73,7 @@ type embedded struct {
 }
 
 // groupDocuments returns the documents of the versions, and after them the group's.
-func groupDocuments(p *model.Program, g *model.Group, errs *emit.Errors) ([]embedded, error) {
+func groupDocuments(p *model.Program, g *model.Group, errs *diag.Errors) ([]embedded, error) {
 	var documents []embedded
 	for _, v := range g.ServedVersions() {
 		content, err := encode(document(p, g, v, errs))
@@ -111,7 +107,7 @@ func encode(doc object) ([]byte, error) {
 type object = map[string]any
 
 // document returns the whole document of one version.
-func document(p *model.Program, g *model.Group, v *model.Version, errs *emit.Errors) object {
+func document(p *model.Program, g *model.Group, v *model.Version, errs *diag.Errors) object {
 	b := newBuilder(p, g, v, errs)
 	paths := b.paths()
 	return object{

@@ -63,7 +63,7 @@ func (e endpoint) paths(root string, out object) {
 	operations := e.whole("")
 	operations["delete"] = e.delete
 	e.add(out, item, named, operations)
-	if r.Status && !r.Virtual() {
+	if r.Status && !r.WithoutStorage() {
 		e.add(out, item+"/status", named, e.whole("status"))
 	}
 	if r.Has("watch") {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 	"apigen.dev/generator/schema"
@@ -107,7 +107,7 @@ func TestProperty(t *testing.T) {
 			`"required":["y"],"type":"object"}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			var errs emit.Errors
+			var errs diag.Errors
 			b := sampleBuilder(p, &errs)
 			got, err := json.Marshal(b.property(b.types.Field(test.field)))
 			if err != nil {
@@ -142,7 +142,7 @@ func TestBadDefaults(t *testing.T) {
 }
 
 func TestRequired(t *testing.T) {
-	var errs emit.Errors
+	var errs diag.Errors
 	fields := []*model.Field{
 		field("plain", predeclared("string")),
 		optional(field("empty", predeclared("string"))),
@@ -171,7 +171,7 @@ func TestInlinedRules(t *testing.T) {
 	deep := ruled("Deep", "deep", field("d", predeclared("string")))
 	outer := ruled("Outer", "outer", inline(ruled("Near", "near", inline(deep))), inline(deep),
 		field("o", predeclared("string")))
-	var errs emit.Errors
+	var errs diag.Errors
 	s := sampleBuilder(sample(field("x", outer)), &errs).component(outer)
 	var got []string
 	for _, rule := range s["x-kubernetes-validations"].([]any) {
@@ -189,7 +189,7 @@ func TestMarkedType(t *testing.T) {
 		Ignored: true}}
 	token.Methods = map[string]*model.Func{"MarshalJSON": {Name: "MarshalJSON"}}
 	token.Schema.Type = "string"
-	var errs emit.Errors
+	var errs diag.Errors
 	if got, _ := json.Marshal(sampleBuilder(sample(), &errs).component(token)); string(got) != `{"type":"string"}` {
 		t.Errorf("%s", got)
 	}

@@ -1,7 +1,7 @@
 package openapi
 
 import (
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/schema"
 )
@@ -56,6 +56,6 @@ func sample(spec ...*model.Field) *model.Program {
 func lower(s string) string { return string(s[0]|0x20) + s[1:] }
 
 // sampleBuilder is a builder for the sample's only version.
-func sampleBuilder(p *model.Program, errs *emit.Errors) *builder {
+func sampleBuilder(p *model.Program, errs *diag.Errors) *builder {
 	return newBuilder(p, p.Groups[0], p.Groups[0].Versions[0], errs)
 }

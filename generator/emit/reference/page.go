@@ -141,7 +141,7 @@ func (m *maker) kind(r *model.Resource, t *model.Type, apiVersion string) *kind 
 	k := &kind{
 		section: m.section(t), APIVersion: apiVersion, Plural: r.Plural, Scope: "Namespaced",
 		ShortNames: r.ShortNames, Categories: r.Categories,
-		Storage: r.Storage == m.version && !r.Virtual(), Verbs: r.Verbs, Subresources: m.subresources(r, t),
+		Storage: r.Storage == m.version && !r.WithoutStorage(), Verbs: r.Verbs, Subresources: m.subresources(r, t),
 	}
 	root := "/apis/" + apiVersion
 	if m.group.Name == "" {

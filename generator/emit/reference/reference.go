@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
@@ -17,16 +18,16 @@ import (
 // Emitter returns the emitter of references.
 func Emitter() emit.Emitter {
 	return emit.Emitter{
-		Name: "reference",
-		Doc:  "the API reference of the groups below a package marked +apigen:reference, in Markdown and HTML",
-		Owns: func(base string) bool { return strings.HasSuffix(base, ".md") || strings.HasSuffix(base, ".html") },
-		Emit: Emit,
+		Name:  "reference",
+		Doc:   "the API reference of the groups below a package marked +apigen:reference, in Markdown and HTML",
+		Files: []string{"*.md", "*.html"},
+		Emit:  Emit,
 	}
 }
 
 // Emit returns the pages of all marked packages.
 func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs emit.Errors
+	var errs diag.Errors
 	var files []emit.File
 	taken := map[string]*model.Package{}
 	for _, pkg := range p.Packages {

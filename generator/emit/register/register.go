@@ -5,6 +5,10 @@
 package register
 
 import (
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
@@ -15,19 +19,15 @@ import (
 // FileName is the file that is emitted, as users know it.
 const FileName = "zz_generated.register.go"
 
-const (
-	runtimePath = "k8s.io/apimachinery/pkg/runtime"
-	schemaPath  = "k8s.io/apimachinery/pkg/runtime/schema"
-	metaPath    = "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
+const runtimePath = "k8s.io/apimachinery/pkg/runtime"
 
 // Emitter returns the emitter of registrations.
 func Emitter() emit.Emitter {
 	return emit.Emitter{
-		Name: "register",
-		Doc:  "SchemeGroupVersion, AddToScheme and its companions for packages of kinds",
-		Owns: func(base string) bool { return base == FileName },
-		Emit: emitAll,
+		Name:  "register",
+		Doc:   "SchemeGroupVersion, AddToScheme and its companions for packages of kinds",
+		Files: []string{FileName},
+		Emit:  emitAll,
 	}
 }
 
@@ -50,7 +50,6 @@ func emitAll(p *plan.Plan) ([]emit.File, error) {
 	})
 }
 
-// obstacles are why a package's registration can't be emitted.
 func obstacles(pkg *model.Package) diag.Errors {
 	var errs diag.Errors
 	if pos, taken := pkg.Declared[plan.LocalSchemeBuilder]; taken && pkg.LocalSchemeBuilder != plan.LocalSchemeBuilder {
@@ -75,7 +74,98 @@ func bareKind(pkg *model.Package) *model.Type {
 	return nil
 }
 
-func declared(pkg *model.Package, name string) bool {
-	_, ok := pkg.Declared[name]
-	return ok
+// symbols are what the file declares, where the package doesn't.
+var symbols = []string{
+	"GroupName", "GroupVersion", "SchemeGroupVersion", "Kind", "Resource", "SchemeBuilder", plan.LocalSchemeBuilder,
+	"AddToScheme", "Install", "addKnownTypes", "RegisterDefaults", "RegisterConversions",
+}
+
+type writer struct {
+	file *gocode.File
+	pkg  *model.Package
+	plan *plan.Registration
+}
+
+func (w writer) add(name, doc string, decl *jen.Statement) {
+	if !plan.Declares(w.pkg, name) {
+		w.file.Add(doc, decl)
+	}
+}
+
+func (w writer) internal() bool { return w.pkg.Version == "" }
+
+func (w writer) groupVersion() {
+	w.add("GroupName", "GroupName is the API group of this package.",
+		w.file.Code("const GroupName = $", jen.Lit(w.pkg.Group)))
+	version := jen.Lit(w.pkg.Version)
+	doc := "SchemeGroupVersion is the group and version that the types of this package are registered with."
+	if w.internal() {
+		version = w.file.Qual(runtimePath, "APIVersionInternal")
+		doc = "SchemeGroupVersion is the group and the internal version that the types of this package are " +
+			"registered with."
+	} else {
+		w.add("GroupVersion", "GroupVersion is the group and version of this package.", w.file.Code(
+			"var GroupVersion = <k8s.io/apimachinery/pkg/apis/meta/v1>.GroupVersion{Group: GroupName, Version: $}",
+			version))
+	}
+	w.add("SchemeGroupVersion", doc, w.file.Code(
+		"var SchemeGroupVersion = <k8s.io/apimachinery/pkg/runtime/schema>.GroupVersion{Group: GroupName, Version: $}",
+		version))
+}
+
+func (w writer) qualifiers() {
+	w.add("Kind", "Kind takes an unqualified kind and returns it with the group.",
+		w.file.Code(`func Kind(kind string) <k8s.io/apimachinery/pkg/runtime/schema>.GroupKind {
+			return SchemeGroupVersion.WithKind(kind).GroupKind()
+		}`))
+	w.add("Resource", "Resource takes an unqualified resource and returns it with the group.",
+		w.file.Code(`func Resource(resource string) <k8s.io/apimachinery/pkg/runtime/schema>.GroupResource {
+			return SchemeGroupVersion.WithResource(resource).GroupResource()
+		}`))
+}
+
+func (w writer) schemeBuilder() {
+	var defs []jen.Code
+	for _, def := range []struct{ name, doc, text string }{
+		{"SchemeBuilder", "SchemeBuilder collects the functions that register the types of this package.",
+			"SchemeBuilder <k8s.io/apimachinery/pkg/runtime>.SchemeBuilder"},
+		{plan.LocalSchemeBuilder, "", plan.LocalSchemeBuilder + " = &SchemeBuilder"},
+		{"AddToScheme",
+			"AddToScheme adds the types of this package to a scheme, with their defaults and conversions.",
+			"AddToScheme = " + plan.LocalSchemeBuilder + ".AddToScheme"},
+		{"Install", "Install is AddToScheme by another name.", "Install = " + plan.LocalSchemeBuilder + ".AddToScheme"},
+	} {
+		if plan.Declares(w.pkg, def.name) {
+			continue
+		}
+		if def.doc != "" {
+			defs = append(defs, jen.Comment(def.doc))
+		}
+		defs = append(defs, w.file.Code(def.text))
+	}
+	w.file.Add("", jen.Var().Defs(defs...))
+}
+
+func (w writer) init(functions []string) {
+	w.file.Add("", w.file.Code("func init() {\n$.Register($)\n}", plan.LocalSchemeBuilder,
+		strings.Join(functions, ", ")))
+}
+
+func (w writer) knownTypes() {
+	var types strings.Builder
+	for _, t := range w.plan.Types {
+		types.WriteString("&" + t.Name + "{},\n")
+	}
+	doc, common := "addKnownTypes registers the types of this package.", jen.Null()
+	scheme := w.file.Qual(runtimePath, "Scheme")
+	if !w.internal() {
+		doc = "addKnownTypes registers the types of this package, and those that every version has: ListOptions and " +
+			"the like."
+		common = w.file.Code("<k8s.io/apimachinery/pkg/apis/meta/v1>.AddToGroupVersion(scheme, SchemeGroupVersion)\n")
+	}
+	w.add("addKnownTypes", doc, w.file.Code(`func addKnownTypes(scheme *$) error {
+		scheme.AddKnownTypes(SchemeGroupVersion,
+			$)
+		$return nil
+	}`, scheme, types.String(), common))
 }

@@ -1,10 +1,14 @@
-// Package roundtrip emits zz_generated.roundtrip_test.go beside the wiring of each group: a fuzz test for each kind and
-// version that sends objects through JSON, YAML and CBOR, through their copies and defaults, and by way of the hub and
-// back. The tests themselves are functions of apigen.dev/runtime/roundtrip, which it knows by name alone.
+// Package roundtrip emits zz_generated.roundtrip_test.go beside the wiring of each group: one fuzz test for each kind
+// and version. A test encodes objects as JSON, YAML and CBOR, copies and defaults them, and converts them to the hub
+// and back. The tests call apigen.dev/runtime/roundtrip, which this package knows by name alone. It knows the plan,
+// the model, emit and gocode.
 package roundtrip
 
 import (
+	"cmp"
 	"fmt"
+	"go/token"
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -18,16 +22,15 @@ import (
 // FileName is the base name of the emitter's files.
 const FileName = "zz_generated.roundtrip_test.go"
 
-// helper has the tests' bodies.
 var helper = &model.Package{Path: "apigen.dev/runtime/roundtrip", Name: "roundtrip"}
 
 // Emitter returns the emitter of round-trip tests.
 func Emitter() emit.Emitter {
 	return emit.Emitter{
-		Name: "roundtrip",
-		Doc:  "fuzz tests of codecs, copies, defaults and conversions, for each kind and version, beside the wiring",
-		Owns: func(base string) bool { return base == FileName },
-		Emit: Emit,
+		Name:  "roundtrip",
+		Doc:   "fuzz tests of codecs, copies, defaults and conversions, for each kind and version, beside the wiring",
+		Files: []string{FileName},
+		Emit:  Emit,
 	}
 }
 
@@ -46,7 +49,6 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 	return files, nil
 }
 
-// printer prints the tests of one group.
 type printer struct {
 	file   *gocode.File
 	plan   *plan.Plan
@@ -82,7 +84,6 @@ func printGroup(decided *plan.Plan, g *model.Group) (*emit.File, error) {
 	return &out, err
 }
 
-// test prints the test of a kind in one version.
 func (p *printer) test(r *model.Resource, v model.ResourceVersion) {
 	name := "FuzzRoundTrip" + r.Kind + strings.ToUpper(v.Version.Name[:1]) + v.Version.Name[1:]
 	hub := r.Hub
@@ -90,27 +91,23 @@ func (p *printer) test(r *model.Resource, v model.ResourceVersion) {
 	if f, ok := p.plan.Defaulters[v.Type]; ok {
 		members = append(members, member("Default", jen.Qual(f.Path, f.Name)))
 	}
+	scope := ""
 	if v.Type != hub {
-		members = append(members,
-			member("ToHub", p.conversion(v.Type, hub)),
-			member("FromHub", p.conversion(hub, v.Type)))
+		if p.scoped {
+			scope = "scope := newScope()\n"
+		}
 		losses := p.plan.RoundTrips[plan.Pair{In: v.Type, Out: hub}]
-		members = append(members, p.fields("Dropped", losses.Dropped)...)
-		members = append(members, p.fields("NeverNil", losses.NeverNil)...)
+		members = append(members, member("ToHub", p.conversion(v.Type, hub)),
+			member("FromHub", p.conversion(hub, v.Type)),
+			p.fields("Dropped", losses.Dropped), p.fields("NeverNil", losses.NeverNil))
 	}
 	members = append(members, member("Values", jen.Id("roundTripValues")),
 		member("Fillers", jen.Id("roundTripFillers")))
-	typ := p.file.PackageQual(helper, "Version").Types(p.pointer(v.Type), p.pointer(hub))
-	var body []jen.Code
-	if p.scoped && v.Type != hub {
-		body = append(body, jen.Id("scope").Op(":=").Id("newScope").Call())
-	}
-	body = append(body, p.file.PackageQual(helper, "Fuzz").Call(jen.Id("f"), typ.Custom(lines, members...)))
+	version := p.file.PackageQual(helper, "Version").Types(p.pointer(v.Type), p.pointer(hub)).Custom(lines, members...)
 	p.file.Add(fmt.Sprintf("%s tests that nothing of %s is lost in version %s.", name, r.Kind, v.Version.Name),
-		jen.Func().Id(name).Params(jen.Id("f").Op("*").Add(p.file.Qual("testing", "F"))).Block(body...))
+		p.file.Code("func $(f *<testing>.F) {\n$$(f, $)\n}", name, scope, p.file.PackageQual(helper, "Fuzz"), version))
 }
 
-// convertible tells whether something converts a version's type to the hub and back.
 func (p *printer) convertible(version, hub *model.Type) bool {
 	pair := plan.Pair{In: version, Out: hub}
 	_, to := p.plan.Converters[pair]
@@ -118,7 +115,6 @@ func (p *printer) convertible(version, hub *model.Type) bool {
 	return version == hub || to && from
 }
 
-// conversion is a function from in to out, one of which is the hub's.
 func (p *printer) conversion(in, out *model.Type) jen.Code {
 	pair := plan.Pair{In: in, Out: out}
 	return gocode.Converter(p.plan.Converters[pair], pair, p.scoped)
@@ -126,9 +122,9 @@ func (p *printer) conversion(in, out *model.Type) jen.Code {
 
 func (p *printer) pointer(t *model.Type) jen.Code { return jen.Op("*").Add(p.file.Type(t)) }
 
-func (p *printer) fields(name string, fields []plan.StructField) []jen.Code {
+func (p *printer) fields(name string, fields []plan.StructField) jen.Code {
 	if len(fields) == 0 {
-		return nil
+		return jen.Null()
 	}
 	var values []jen.Code
 	for _, f := range fields {
@@ -137,10 +133,9 @@ func (p *printer) fields(name string, fields []plan.StructField) []jen.Code {
 				Call(jen.Lit(f.Name)))
 		}
 	}
-	return []jen.Code{member(name, jen.Index().Add(p.file.PackageQual(helper, "Field")).Custom(lines, values...))}
+	return member(name, jen.Index().Add(p.file.PackageQual(helper, "Field")).Custom(lines, values...))
 }
 
-// variables prints what all tests of the file share.
 func (p *printer) variables(tested []*model.Type) {
 	var lists []jen.Code
 	for _, t := range named(tested) {
@@ -160,7 +155,54 @@ func (p *printer) variables(tested []*model.Type) {
 		jen.Var().Id("roundTripFillers").Index().Any())
 }
 
-// lines lays a composite literal out one element a line.
 var lines = jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}
 
 func member(name string, value jen.Code) jen.Code { return jen.Id(name).Op(":").Add(value) }
+
+// named are the types with constants that the types lead to, by package and name.
+func named(types []*model.Type) []*model.Type {
+	seen := map[*model.Type]bool{}
+	var out []*model.Type
+	var visit func(t *model.Type)
+	visit = func(t *model.Type) {
+		if t == nil || seen[t] {
+			return
+		}
+		seen[t] = true
+		if t.Form == model.Basic && t.Package != nil {
+			out = append(out, t)
+		}
+		visit(t.Elem)
+		visit(t.Key)
+		for _, f := range t.Fields {
+			if !f.Ignored {
+				visit(f.Type)
+			}
+		}
+	}
+	for _, t := range types {
+		visit(t)
+	}
+	slices.SortFunc(out, func(a, b *model.Type) int {
+		return cmp.Or(strings.Compare(a.Package.Path, b.Package.Path), strings.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+func constants(t *model.Type) []*model.Const {
+	var out []*model.Const
+	for _, c := range t.Package.Consts {
+		if c.Type == t && !c.Excluded && token.IsExported(c.Name) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+func reachable(t *model.Type, path string) bool {
+	if !token.IsExported(t.Name) {
+		return false
+	}
+	parent, _, internal := strings.Cut(t.Package.Path+"/", "/internal/")
+	return !internal || strings.HasPrefix(path+"/", parent+"/")
+}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
@@ -22,7 +23,7 @@ func Emitter() emit.Emitter {
 	return emit.Emitter{
 		Name:     "rules",
 		Doc:      "the rules in CEL of each group's kinds (+kubebuilder:validation:XValidation)",
-		Owns:     func(base string) bool { return base == FileName },
+		Files:    []string{FileName},
 		Emit:     Emit,
 		Warnings: warnings,
 	}
@@ -36,7 +37,7 @@ func Imports() []string {
 // Emit returns a file for each group with wiring that has rules. Faults of rules are errors where the user can mend
 // them.
 func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs emit.Errors
+	var errs diag.Errors
 	faulty := map[model.Position]bool{}
 	for _, f := range judge(p) {
 		if f.advice {
@@ -44,7 +45,7 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 		}
 		faulty[f.rule.Pos] = true
 		if f.fixable {
-			errs = append(errs, emit.Error{Pos: f.rule.Pos, Message: f.text, Lenient: true})
+			errs = append(errs, diag.Error{Pos: f.rule.Pos, Message: f.text, Lenient: true})
 		}
 	}
 	if err := errs.Err(); err != nil {
@@ -65,8 +66,8 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 
 // warnings are what is odd about rules that are run, and the faults of those in packages that the user can't edit,
 // which are not run.
-func warnings(p *plan.Plan) []emit.Error {
-	var out emit.Errors
+func warnings(p *plan.Plan) []diag.Error {
+	var out diag.Errors
 	for _, f := range judge(p) {
 		switch {
 		case f.advice:

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit/rules"
 	"apigen.dev/generator/loadtest"
 	"apigen.dev/generator/model"
@@ -144,7 +144,7 @@ func TestNothing(t *testing.T) {
 // TestLenient: a lenient run turns errors into warnings, and leaves the rules out.
 func TestLenient(t *testing.T) {
 	p := program(t, strings.Replace(source, "self.size > 0", "self.sise > 0", 1))
-	var errs emit.Errors
+	var errs diag.Errors
 	_, err := rules.Emit(plan.New(p))
 	if !errors.As(err, &errs) || len(errs) != 1 || !strings.Contains(errs[0].Message, "undefined field 'sise'") ||
 		!strings.Contains(errs[0].Message, "did you mean size?") {

@@ -7,6 +7,7 @@ package validation
 import (
 	"sort"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
@@ -39,8 +40,8 @@ func Emitter() emit.Emitter {
 		Name: "validation",
 		Doc: "Validate_X for types of a version that have rules: +k8s:minimum, +kubebuilder:validation:Pattern and " +
 			"so on",
-		Owns: func(base string) bool { return base == FileName },
-		Emit: emitAll,
+		Files: []string{FileName},
+		Emit:  emitAll,
 
 		Warnings: warnings,
 	}
@@ -61,7 +62,7 @@ func Functions(p *plan.Plan) map[*model.Type]plan.Func {
 func functionName(t *model.Type) string { return "Validate_" + t.Name }
 
 func emitAll(p *plan.Plan) ([]emit.File, error) {
-	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, emit.Errors) {
+	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, diag.Errors) {
 		if !validates(p.Program, pkg) {
 			return nil, nil
 		}

@@ -3,15 +3,15 @@ package validation
 import (
 	"slices"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 )
 
 // warnings name the rules that clients read in the schema and that no server checks: those in CEL, and those about JSON
 // that isn't what Go's types say. Only users with a server are warned.
-func warnings(program *plan.Plan) []emit.Error {
-	var out emit.Errors
+func warnings(program *plan.Plan) []diag.Error {
+	var out diag.Errors
 	for _, group := range program.Wired() {
 		for _, v := range group.ServedVersions() {
 			if !program.Writes(v.Package) {
@@ -34,7 +34,7 @@ var values = []model.Check{
 	model.MinItems, model.MaxItems, model.MinProperties, model.MaxProperties,
 }
 
-func warn(out *emit.Errors, t *model.Type, s *model.Schema, name string) {
+func warn(out *diag.Errors, t *model.Type, s *model.Schema, name string) {
 	at := t.Pointee()
 	for i := range s.Rules {
 		r := &s.Rules[i]

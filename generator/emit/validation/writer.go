@@ -6,7 +6,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
-	"apigen.dev/generator/emit"
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/schema"
@@ -19,7 +19,7 @@ type writer struct {
 	file    *gocode.File
 	graph   *graph
 	others  map[*model.Package]*graph
-	errs    emit.Errors
+	errs    diag.Errors
 
 	// helpers holds functions of this file for types of packages that have none of their own.
 	helpers map[*model.Type]string

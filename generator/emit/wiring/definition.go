@@ -9,7 +9,7 @@ import (
 
 // define prints the function that returns a resource's Definition.
 func (p *printer) define(f *jen.File, r *model.Resource, served []model.ResourceVersion) {
-	if !r.Virtual() && p.plan.Serving[r].Storage == nil {
+	if !r.WithoutStorage() && p.plan.Serving[r].Storage == nil {
 		return // the plan has the fault
 	}
 	var params []jen.Code
@@ -35,7 +35,7 @@ func (p *printer) define(f *jen.File, r *model.Resource, served []model.Resource
 
 // storage prints the storage version; nothing is stored of some kinds.
 func storage(r *model.Resource) jen.Code {
-	if r.Virtual() {
+	if r.WithoutStorage() {
 		return nil
 	}
 	return member("Storage", jen.Lit(r.Storage.Name))
@@ -43,7 +43,7 @@ func storage(r *model.Resource) jen.Code {
 
 // storagePrefix prints where keys are, where that was said.
 func storagePrefix(r *model.Resource) jen.Code {
-	if r.StoragePrefix == "" || r.Virtual() {
+	if r.StoragePrefix == "" || r.WithoutStorage() {
 		return nil
 	}
 	return member("StoragePrefix", jen.Lit(r.StoragePrefix))

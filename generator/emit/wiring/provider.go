@@ -43,8 +43,8 @@ func provided(r *model.Resource) []string {
 		func(verb string) bool { return verb == "patch" || verb == "deletecollection" })
 }
 
-// virtual is the expression of a kind without storage.
-func (p *printer) virtual(r *model.Resource, definition jen.Code) jen.Code {
+// withoutStorage is the expression of a kind without storage.
+func (p *printer) withoutStorage(r *model.Resource, definition jen.Code) jen.Code {
 	var members []jen.Code
 	for _, verb := range provided(r) {
 		name := upperFirst(verb)

@@ -41,7 +41,7 @@ func Emitter() emit.Emitter {
 	return emit.Emitter{
 		Name:     "wiring",
 		Doc:      "the value that a server is made of: kinds, versions, conversions, columns and hooks of each group",
-		Owns:     func(base string) bool { return base == FileName },
+		Files:    []string{FileName},
 		Emit:     Emit,
 		Warnings: Warnings,
 	}
@@ -190,8 +190,8 @@ func (p *printer) groupFunc(f *jen.File) {
 		if p.scoped {
 			call = jen.Id("define" + r.Kind).Call(jen.Id("scope"))
 		}
-		if r.Virtual() {
-			resources = append(resources, p.virtual(r, call))
+		if r.WithoutStorage() {
+			resources = append(resources, p.withoutStorage(r, call))
 		} else {
 			resources = append(resources, jen.Qual(registryPath, "New").Call(call))
 		}

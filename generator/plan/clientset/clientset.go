@@ -5,7 +5,7 @@ package clientset
 
 import (
 	"path"
-	"sort"
+	"slices"
 	"strings"
 
 	"apigen.dev/generator/diag"
@@ -17,6 +17,11 @@ type Set struct {
 	*model.Clients
 	// Groups have at least a version each, sorted by name.
 	Groups []*Group
+	// These are import paths: of the clientset, its scheme and its fake; of the factory of informers, and of what the
+	// factory and the informers know of each other; of what is said of all apply configurations, and of their schema.
+	ClientsetPath, SchemePath, FakePath string
+	InformersPath, InterfacesPath       string
+	ApplyPath, ParserPath               string
 }
 
 // Group is an API group with clients.
@@ -42,18 +47,29 @@ type Version struct {
 	AddToScheme string
 	// Kinds are sorted by name.
 	Kinds []*Kind
+	// These are the import paths of its clients, fakes, listers, informers and apply configurations.
+	TypedPath, TypedFakePath, ListerPath, InformerPath, ApplyPath string
 }
 
 // New returns the client packages of a marker, with the faults that keep them from being written.
 func New(c *model.Clients) (*Set, diag.Errors) {
 	var errs diag.Errors
-	s := &Set{Clients: c}
+	s := &Set{Clients: c, ClientsetPath: c.Path + "/clientset/versioned",
+		InformersPath: c.Path + "/informers/externalversions", ApplyPath: c.Path + "/applyconfiguration"}
+	s.SchemePath, s.FakePath = s.ClientsetPath+"/scheme", s.ClientsetPath+"/fake"
+	s.InterfacesPath, s.ParserPath = s.InformersPath+"/internalinterfaces", s.ApplyPath+"/internal"
 	for _, g := range c.Groups {
 		if group := s.group(g, &errs); len(group.Versions) > 0 {
 			s.Groups = append(s.Groups, group)
 		}
 	}
 	s.distinguish(&errs)
+	for _, v := range s.Versions() {
+		folder := "/" + v.Group.Folder + "/" + v.Name
+		v.TypedPath, v.ListerPath = s.ClientsetPath+"/typed"+folder, c.Path+"/listers"+folder
+		v.TypedFakePath = v.TypedPath + "/fake"
+		v.InformerPath, v.ApplyPath = s.InformersPath+folder, s.ApplyPath+folder
+	}
 	return s, errs
 }
 
@@ -66,10 +82,10 @@ func (s *Set) group(g *model.Group, errs *diag.Errors) *Group {
 		version := &Version{Set: s, Group: out, Name: v.Name, Model: v, Package: v.Package}
 		for _, t := range v.Kinds {
 			if t.Kind.Client != nil {
-				version.Kinds = append(version.Kinds, newKind(version, resource(g, t), t, errs))
+				version.Kinds = append(version.Kinds, newKind(version, g, t, errs))
 			}
 		}
-		sort.Slice(version.Kinds, func(i, j int) bool { return version.Kinds[i].Name() < version.Kinds[j].Name() })
+		slices.SortFunc(version.Kinds, func(a, b *Kind) int { return strings.Compare(a.Name(), b.Name()) })
 		if len(version.Kinds) == 0 {
 			continue
 		}
@@ -79,15 +95,6 @@ func (s *Set) group(g *model.Group, errs *diag.Errors) *Group {
 		}
 	}
 	return out
-}
-
-func resource(g *model.Group, t *model.Type) *model.Resource {
-	for _, r := range g.Resources {
-		if r.Kind == t.Name {
-			return r
-		}
-	}
-	return nil
 }
 
 // distinguish renames folders of the same name after their groups, and refuses groups with the same Go name: the
@@ -130,9 +137,6 @@ func (s *Set) Versions() []*Version {
 	return out
 }
 
-// Declares tells whether a hand-written file of a package declares a name.
-func (s *Set) Declares(pkg, name string) bool { return s.Declared[pkg][name] }
-
 // GroupName is the group's name for people.
 func (g *Group) GroupName() string {
 	if g.Name == "" {
@@ -146,25 +150,16 @@ func (g *Group) Alias() string { return "group" + g.PackageName }
 
 // InformedVersions are those with a kind that has an informer.
 func (g *Group) InformedVersions() []*Version {
-	var out []*Version
-	for _, v := range g.Versions {
-		if len(v.Informed()) > 0 {
-			out = append(out, v)
-		}
-	}
-	return out
+	return only(g.Versions, func(v *Version) bool { return len(v.Informed()) > 0 })
 }
 
 // InformedGroups are those with a kind that has an informer.
 func (s *Set) InformedGroups() []*Group {
-	var out []*Group
-	for _, g := range s.Groups {
-		if len(g.InformedVersions()) > 0 {
-			out = append(out, g)
-		}
-	}
-	return out
+	return only(s.Groups, func(g *Group) bool { return len(g.InformedVersions()) > 0 })
 }
+
+// GroupInformers is the import path of a group's informers.
+func (s *Set) GroupInformers(g *Group) string { return s.InformersPath + "/" + g.Folder }
 
 // Title is V1alpha1.
 func (v *Version) Title() string { return upperFirst(v.Name) }
@@ -210,44 +205,23 @@ func (v *Version) ListerAlias() string { return "listers" + v.API() }
 func (v *Version) ApplyAlias() string { return "apply" + v.API() }
 
 // Listed are the kinds with a lister.
-func (v *Version) Listed() []*Kind { return v.with((*Kind).Listed) }
+func (v *Version) Listed() []*Kind { return only(v.Kinds, (*Kind).Listed) }
 
 // Informed are the kinds with an informer.
-func (v *Version) Informed() []*Kind { return v.with((*Kind).Informed) }
+func (v *Version) Informed() []*Kind { return only(v.Kinds, (*Kind).Informed) }
 
 // Applied are the kinds that clients apply.
-func (v *Version) Applied() []*Kind { return v.with((*Kind).Applied) }
+func (v *Version) Applied() []*Kind { return only(v.Kinds, (*Kind).Applied) }
 
-func (v *Version) with(has func(*Kind) bool) []*Kind {
-	var out []*Kind
-	for _, k := range v.Kinds {
-		if has(k) {
-			out = append(out, k)
-		}
-	}
-	return out
+func only[T any](all []T, has func(T) bool) []T {
+	return slices.DeleteFunc(slices.Clone(all), func(x T) bool { return !has(x) })
 }
 
 // Apply tells whether any kind has an apply configuration.
 func (s *Set) Apply() bool {
-	for _, v := range s.Versions() {
-		if len(v.Applied()) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Versions(), func(v *Version) bool { return len(v.Applied()) > 0 })
 }
 
-func upperFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
-}
+func upperFirst(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }
 
-func lowerFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToLower(s[:1]) + s[1:]
-}
+func lowerFirst(s string) string { return strings.ToLower(s[:min(1, len(s))]) + s[min(1, len(s)):] }

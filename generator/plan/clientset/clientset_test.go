@@ -62,10 +62,10 @@ func TestNamesAndPlaces(t *testing.T) {
 	for _, test := range [][2]string{
 		{wardle.GoName(), "WardleV1beta1"}, {core.GoName(), "CoreV1"}, {core.Field(), "coreV1"},
 		{wardle.APIPath(), "/apis"}, {core.APIPath(), "/api"}, {core.GroupVersion(), "v1"},
-		{wardle.TypedPath(), root + "/clientset/versioned/typed/wardle/v1beta1"},
-		{wardle.ListerPath(), root + "/listers/wardle/v1beta1"},
-		{wardle.InformerPath(), root + "/informers/externalversions/wardle/v1beta1"},
-		{core.ApplyPath(), root + "/applyconfiguration/core/v1"},
+		{wardle.TypedPath, root + "/clientset/versioned/typed/wardle/v1beta1"},
+		{wardle.ListerPath, root + "/listers/wardle/v1beta1"},
+		{wardle.InformerPath, root + "/informers/externalversions/wardle/v1beta1"},
+		{core.ApplyPath, root + "/applyconfiguration/core/v1"},
 		{policy.Plural(), "Policies"}, {policy.Private(), "policies"}, {policy.Resource, "policies"},
 		{policy.NamespaceParam(), ""},
 		{endpoints.Plural(), "Endpoints"}, {endpoints.NamespaceParam(), "namespace string"},
@@ -145,7 +145,9 @@ func TestExpansions(t *testing.T) {
 		t.Fatalf("%d sets, %v", len(all), err)
 	}
 	one, two := all[0].Versions()[0].Kinds[0], all[0].Versions()[0].Kinds[1]
-	if one.Expands() || !two.Expands() || !one.ExpandsLister() || !two.ExpandsLister() {
+	if one.Expands(one.Version.TypedPath, "Expansion") || !two.Expands(two.Version.TypedPath, "Expansion") ||
+		!one.Expands(one.Version.ListerPath, "ListerExpansion") ||
+		!two.Expands(two.Version.ListerPath, "ListerExpansion") {
 		t.Error("the wrong expansions are declared")
 	}
 }

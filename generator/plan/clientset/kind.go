@@ -2,6 +2,7 @@ package clientset
 
 import (
 	"go/token"
+	"slices"
 	"strings"
 
 	"apigen.dev/generator/diag"
@@ -20,7 +21,8 @@ type Kind struct {
 	Namespaced         bool
 }
 
-func newKind(v *Version, r *model.Resource, t *model.Type, errs *diag.Errors) *Kind {
+func newKind(v *Version, g *model.Group, t *model.Type, errs *diag.Errors) *Kind {
+	r := g.Resources[slices.IndexFunc(g.Resources, func(r *model.Resource) bool { return r.Kind == t.Name })]
 	k := &Kind{
 		Client: t.Kind.Client, Version: v, Type: t, List: t.Kind.ListType,
 		Resource: r.Plural, Singular: strings.ToLower(t.Name), Namespaced: !r.ClusterScoped,
@@ -135,17 +137,8 @@ func (k *Kind) ifNamespaced(s string) string {
 	return ""
 }
 
-// Expands tells whether the interface that hand-written files may fill is to be declared: not where such a file does.
-func (k *Kind) Expands() bool {
-	return !k.Version.Set.Declares(k.Version.TypedPath(), k.Name()+"Expansion")
-}
-
-// ExpandsLister is Expands for the lister's.
-func (k *Kind) ExpandsLister() bool {
-	return !k.Version.Set.Declares(k.Version.ListerPath(), k.Name()+"ListerExpansion")
-}
-
-// ExpandsNamespaceLister is Expands for that of the lister of one namespace.
-func (k *Kind) ExpandsNamespaceLister() bool {
-	return !k.Version.Set.Declares(k.Version.ListerPath(), k.Name()+"NamespaceListerExpansion")
+// Expands tells whether to declare the interface that hand-written files may fill, of that suffix, in a package: not
+// where such a file does.
+func (k *Kind) Expands(path, suffix string) bool {
+	return !k.Version.Set.Declared[path][k.Name()+suffix]
 }

@@ -138,21 +138,20 @@ func (k *Kind) applyOf(ref model.Ref) string {
 	if ref.Name == "" {
 		return k.Apply()
 	}
-	path, alias := k.applyPackage(ref)
-	if path == "" {
-		return ""
+	if _, alias := k.applyPackage(ref); alias != "" {
+		return alias + "." + ApplyName(ref.Name)
 	}
-	return alias + "." + ApplyName(ref.Name)
+	return ""
 }
 
 // applyPackage is the package with the apply configuration of a type that a method names.
 func (k *Kind) applyPackage(ref model.Ref) (path, alias string) {
 	if ref.Path == k.Type.Package.Path {
-		return k.Version.ApplyPath(), k.Version.ApplyAlias()
+		return k.Version.ApplyPath, k.Version.ApplyAlias()
 	}
 	for _, v := range k.Version.Set.Versions() {
 		if v.Package.Path == ref.Path {
-			return v.ApplyPath(), v.ApplyAlias()
+			return v.ApplyPath, v.ApplyAlias()
 		}
 	}
 	if external := k.Version.Set.External[ref.Path]; external != "" {
@@ -179,7 +178,6 @@ func (k *Kind) Foreign() map[string]string {
 	return out
 }
 
-// foreignAlias is the name under which files import a package that is known by its path: apiautoscalingv1.
 func foreignAlias(path string) string {
 	elements := strings.Split(path, "/")
 	name := "api"

@@ -81,7 +81,6 @@ func columnFunction(t *model.Type, c model.Column) *model.Func {
 	return f
 }
 
-// methodResult is the type that a column's method returns.
 func methodResult(t *model.Type, c model.Column) (*model.Type, error) {
 	m := t.Methods[c.Method]
 	switch {
@@ -101,7 +100,6 @@ func methodResult(t *model.Type, c model.Column) (*model.Type, error) {
 	return m.Results[0], nil
 }
 
-// cellOf says how a column of a type shows a value.
 func cellOf(column string, t *model.Type) Cell {
 	switch {
 	case column == "date" && isTime(t):

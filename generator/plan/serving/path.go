@@ -37,7 +37,6 @@ func pathEnd(t *model.Type, steps []model.Step) (*model.Type, error) {
 	return pointedAt(t)
 }
 
-// pointedAt follows a pointer.
 func pointedAt(t *model.Type) (*model.Type, error) {
 	if t.Form != model.Pointer {
 		return t, nil
@@ -48,7 +47,6 @@ func pointedAt(t *model.Type) (*model.Type, error) {
 	return t.Elem, nil
 }
 
-// checkFilter reports a filter that compares anything but a string field.
 func checkFilter(filter *model.Filter) error {
 	var t *model.Type
 	for _, step := range filter.Steps {

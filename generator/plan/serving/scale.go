@@ -19,7 +19,6 @@ type ScalePath struct {
 	Elements []string
 }
 
-// scale decides the subresource scale. The paths are those of the hub where it is marked, else of the first version.
 func (s *Serving) scale(r *model.Resource, sub *model.Subresource) {
 	out := &Scale{}
 	var marker *model.Scale
