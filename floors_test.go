@@ -68,7 +68,8 @@ var floors = map[string][]string{
 		"generator/spelling", "runtime/cel",
 	},
 	"generator/emit/validation": {
-		"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/schema",
+		"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/plan/check",
+		"generator/schema",
 	},
 	"generator/emit/wiring": {
 		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
@@ -79,8 +80,11 @@ var floors = map[string][]string{
 	"generator/loadtest": {"generator/load", "generator/model", "generator/resolve"},
 	"generator/marker":   {"generator/diag", "generator/model", "generator/spelling"},
 	"generator/model":    {},
-	"generator/plan": {"generator/diag", "generator/model", "generator/plan/clientset",
-		"generator/plan/serving", "generator/spelling"},
+	"generator/plan": {
+		"generator/diag", "generator/model", "generator/plan/check", "generator/plan/clientset",
+		"generator/plan/serving", "generator/spelling",
+	},
+	"generator/plan/check":     {"generator/diag", "generator/model", "generator/schema"},
 	"generator/plan/clientset": {"generator/diag", "generator/model"},
 	"generator/plan/serving":   {"generator/diag", "generator/model"},
 	"generator/resolve": {

@@ -51,7 +51,7 @@ func Emitters() []emit.Emitter {
 // planned decides what is written for the packages that a run was asked for, and for those in also.
 func planned(program *model.Program, also ...*model.Package) *plan.Plan {
 	p := plan.New(program, also...)
-	p.Checks = plan.Checks{Markers: validation.Functions(p), CEL: rules.Functions(p)}
+	p.Checks.CEL = rules.Functions(p)
 	p.Applied = openapi.Applied(p)
 	return p
 }

@@ -33,25 +33,25 @@ func (w *writer) update(v value, s *model.Schema, words []string) jen.Code {
 	var args []jen.Code
 	for _, name := range words {
 		if updates[name] {
-			args = append(args, w.file.Qual(validatePath, name))
+			args = append(args, w.code("validate."+name))
 		}
 	}
 	if len(args) == 0 {
 		return nil
 	}
-	address := w.oldAddress(v)
+	value, old, function := v.place.Address(), w.oldAddress, "UpdateValueByReflect"
 	switch {
 	case v.pointer:
-		return w.check(v, "UpdatePointer", v.place.Address(), address, args...)
+		function = "UpdatePointer"
 	case v.typ.Form == model.Slice:
+		value, old, function = v.place.Value(), w.oldList, sliceOf(v.typ)+"Update"
 		args = append([]jen.Code{orNil(w.match(v.typ, s))}, args...)
-		return w.check(v, sliceOf(v.typ)+"Update", v.place.Value(), w.oldList(v), args...)
 	case v.typ.Form == model.Map:
-		return w.check(v, "UpdateMap", v.place.Value(), w.oldList(v), args...)
+		value, old, function = v.place.Value(), w.oldList, "UpdateMap"
 	case v.typ.Form == model.Struct:
-		return w.check(v, "UpdateStruct", v.place.Address(), address, args...)
+		function = "UpdateStruct"
 	case direct(v.typ):
-		return w.check(v, "UpdateValueByCompare", v.place.Address(), address, args...)
+		function = "UpdateValueByCompare"
 	}
-	return w.check(v, "UpdateValueByReflect", v.place.Address(), address, args...)
+	return w.check(v, function, append([]jen.Code{value, old(v)}, args...)...)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/check"
 	"apigen.dev/generator/schema"
 )
 
@@ -20,9 +21,9 @@ func (w *writer) unique(v value, s *model.Schema, r *model.Rule) []jen.Code {
 		doubles = w.byKeys(v.typ, s, doubles)
 	}
 	if sliceOf(v.typ) == ofPointers {
-		return []jen.Code{w.noNils(v), w.add(doubles)}
+		return []jen.Code{w.noNils(v), w.add("$", doubles)}
 	}
-	return []jen.Code{w.add(doubles)}
+	return []jen.Code{w.add("$", doubles)}
 }
 
 // How apimachinery's functions of slices begin: those of values, and those of pointers.
@@ -40,10 +41,10 @@ func sliceOf(list *model.Type) string {
 func (w *writer) byKeys(list *model.Type, s *model.Schema, errs jen.Code) *jen.Statement {
 	keys := jen.Dict{}
 	for _, key := range mapKeys(list, s) {
-		keys[jen.Lit(key)] = jen.Id("e").Dot(keyField(list.Elem.Pointee(), key, 0).Name)
+		keys[jen.Lit(key)] = jen.Id("e").Dot(check.KeyField(list.Elem.Pointee(), key, 0).Name)
 	}
-	of := jen.Params(jen.Id("e").Add(w.file.Type(list.Elem))).Map(jen.String()).Any()
-	return w.common(byKeys).Call(errs, expression(of, jen.Map(jen.String()).Any().Values(keys)))
+	return w.code(w.common(byKeys)+"($, func(e $) map[string]any { return map[string]any$ })", errs,
+		w.file.Type(list.Elem), jen.Values(keys))
 }
 
 // noNils returns the check that no element of a list of pointers is null.
@@ -87,27 +88,24 @@ func (w *writer) matchBy(list *model.Type, s *model.Schema, kind string) jen.Cod
 	case "set":
 		return w.comparison(elem)
 	case "map":
-		keys := mapKeys(list, s)
 		same := jen.Null()
-		for i, key := range keys {
-			f := keyField(elem, key, 0)
+		for i, key := range mapKeys(list, s) {
+			f := check.KeyField(elem, key, 0)
 			if f == nil {
 				return nil
 			}
-			if i > 0 {
-				same.Op("&&")
-			}
+			text := "a." + f.Name + " == b." + f.Name
 			if f.Type.Form == model.Pointer {
-				same.Add(w.file.Qual(validatePath, "DirectEqual").Call(jen.Id("a").Dot(f.Name),
-					jen.Id("b").Dot(f.Name)))
-			} else {
-				same.Id("a").Dot(f.Name).Op("==").Id("b").Dot(f.Name)
+				text = "validate.DirectEqual(a." + f.Name + ", b." + f.Name + ")"
 			}
+			if i > 0 {
+				text = " && " + text
+			}
+			same = w.code("$"+text, same)
 		}
-		if len(keys) == 0 {
-			return nil
+		if len(mapKeys(list, s)) > 0 {
+			return w.code("func(a, b *$) bool { return $ }", w.file.Type(elem), same)
 		}
-		return expression(jen.Params(jen.List(jen.Id("a"), jen.Id("b")).Op("*").Add(w.file.Type(elem))).Bool(), same)
 	}
 	return nil
 }
@@ -123,33 +121,12 @@ func mapKeys(list *model.Type, s *model.Schema) []string {
 // comparison returns the function that compares two values of a type.
 func (w *writer) comparison(t *model.Type) jen.Code {
 	if direct(t) {
-		return w.file.Qual(validatePath, "DirectEqual")
+		return w.code("validate.DirectEqual")
 	}
 	if hasUnexported(t, map[*model.Type]bool{}) {
-		return w.common(sameJSON)
+		return jen.Id(w.common(sameJSON))
 	}
-	return w.file.Qual(validatePath, "SemanticDeepEqual")
-}
-
-// keyField returns the field of that JSON name, also one of an embedded struct.
-func keyField(t *model.Type, key string, depth int) *model.Field {
-	if f := fieldByJSON(t, key); f != nil {
-		if at := f.Type.Pointee(); at != nil && at.Form == model.Basic {
-			return f
-		}
-		return nil
-	}
-	if t.Form != model.Struct || depth > 4 {
-		return nil
-	}
-	for _, f := range t.Fields {
-		if f.Inline && f.Type.Form == model.Struct {
-			if inner := keyField(f.Type, key, depth+1); inner != nil {
-				return inner
-			}
-		}
-	}
-	return nil
+	return w.code("validate.SemanticDeepEqual")
 }
 
 // elements returns the checks of the elements of a list or a map: those of a schema, and, where the list has no
@@ -174,7 +151,7 @@ func (w *writer) validator(t *model.Type, s *model.Schema, deep bool, label stri
 	if s != nil && s.Opaque {
 		deep = false
 	}
-	effective := w.graph.effective(t, s)
+	effective := w.checks.Effective(t, s)
 	switch {
 	case !effective && !deep:
 		return nil
@@ -183,12 +160,12 @@ func (w *writer) validator(t *model.Type, s *model.Schema, deep bool, label stri
 			return f
 		}
 		return nil
-	case !effective && (t.Form == model.Basic || !w.graph.reaches(t)):
+	case !effective && (t.Form == model.Basic || !w.checks.Reaches(t)):
 		return nil
 	case !effective:
 		s = nil
 	}
-	return jen.Func().Add(w.signature(t)).Block(w.body(t, s, deep, label)...)
+	return w.code("func$", w.checker(t, w.body(t, s, deep, label)))
 }
 
 func (w *writer) items(v value, s *model.Schema, deep bool) []jen.Code {
@@ -204,7 +181,7 @@ func (w *writer) items(v value, s *model.Schema, deep bool) []jen.Code {
 	if validator == nil {
 		return nil
 	}
-	if unique := s.Rule(model.Unique); kind == ofPointers && (unique == nil || !w.graph.applies(unique, v.typ)) {
+	if unique := s.Rule(model.Unique); kind == ofPointers && (unique == nil || !w.checks.Applies(unique, v.typ)) {
 		code = append(code, w.noNils(v))
 	}
 	match, old, equal := w.match(v.typ, s), jen.Code(jen.Nil()), jen.Code(jen.Nil())
@@ -231,42 +208,19 @@ func (w *writer) selected(v value, s *model.Schema) []jen.Code {
 	}
 	var code []jen.Code
 	for _, p := range s.Elements {
-		condition := selects(elem, p.Keys)
 		validator := w.validator(elem, p.Schema, false, v.label+"Item")
-		if condition == nil || validator == nil {
+		if validator == nil || !check.Selects(elem, p.Keys) {
 			continue
 		}
-		chosen := expression(jen.Params(jen.Id("item").Op("*").Add(w.file.Type(elem))).Bool(), condition)
-		check := w.check(v, kind+"Item", v.place.Value(), w.oldList(v), chosen, w.comparison(elem), validator)
-		code = append(code, check)
+		chosen := w.code("func(item *$) bool { return $ }", w.file.Type(elem), w.selects(elem, p.Keys))
+		code = append(code, w.check(v, kind+"Item", v.place.Value(), w.oldList(v), chosen, w.comparison(elem), validator))
 	}
 	return code
 }
 
-// selects returns the condition that item has these keys, or nil where it has no such fields.
-func selects(elem *model.Type, keys []model.KeyValue) *jen.Statement {
-	var all *jen.Statement
-	for _, k := range keys {
-		f := keyField(elem, k.Key, 0)
-		if f == nil {
-			return nil
-		}
-		if all == nil {
-			all = jen.Null()
-		} else {
-			all.Op("&&")
-		}
-		if f.Type.Form == model.Pointer {
-			all.Id("item").Dot(f.Name).Op("!=").Nil().Op("&&").Op("*")
-		}
-		all.Id("item").Dot(f.Name).Op("==").Add(literal(k.Value, f.Type.Pointee()))
-	}
-	return all
-}
-
 // entries returns the checks of the keys and the values of a map.
 func (w *writer) entries(v value, s *model.Schema, deep bool) []jen.Code {
-	if !isString(v.typ.Key) {
+	if !model.IsString(v.typ.Key) {
 		return nil
 	}
 	var code []jen.Code
@@ -288,9 +242,6 @@ func (w *writer) pointers(v value, deep bool) []jen.Code {
 	if !deep || f == nil {
 		return nil
 	}
-	at := jen.Id(v.path).Dot("Key").Call(jen.String().Call(jen.Id("key")))
-	sorted := w.file.Qual("slices", "Sorted").Call(w.file.Qual("maps", "Keys").Call(v.place.Value()))
-	return []jen.Code{jen.For(jen.List(jen.Id("_"), jen.Id("key")).Op(":=").Range().Add(sorted)).Block(
-		jen.If(jen.Id("val").Op(":=").Add(v.place.Value()).Index(jen.Id("key")), jen.Id("val").Op("!=").Nil()).Block(
-			w.add(f.Call(jen.Id("ctx"), jen.Id("op"), at, jen.Id("val"), jen.Add(w.oldList(v)).Index(jen.Id("key"))))))}
+	return []jen.Code{w.code("for _, key := range slices.Sorted(maps.Keys($)) {\nif val := $[key]; val != nil {\n$\n}\n}",
+		v.place.Value(), v.place.Value(), w.add("$(ctx, op, "+v.path+".Key(string(key)), val, $[key])", f, w.oldList(v)))}
 }

@@ -1,4 +1,4 @@
-package validation
+package check
 
 import (
 	"math/big"
@@ -23,8 +23,8 @@ func limits(basic string) (least, most *big.Int, ok bool) {
 	return new(big.Int).Neg(half), half.Sub(power(row.Size-1), one), true
 }
 
-// number returns a literal that Go and people read alike: 10, not 1e1.
-func number(text string) string {
+// Number returns a literal that Go and people read alike: 10, not 1e1.
+func Number(text string) string {
 	f, ok := new(big.Float).SetString(text)
 	if !ok {
 		return "0"
@@ -37,8 +37,8 @@ func number(text string) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// integral reports whether the text is a whole number.
-func integral(text string) bool {
+// Integral reports whether the text is a whole number.
+func Integral(text string) bool {
 	f, ok := new(big.Float).SetString(text)
 	return ok && f.IsInt()
 }
@@ -47,7 +47,7 @@ func integral(text string) bool {
 // compare with one.
 func vacuous(r *model.Rule, t *model.Type) bool {
 	least, most, ok := limits(t.Basic)
-	bound, parsed := new(big.Int).SetString(number(r.Text), 10)
+	bound, parsed := new(big.Int).SetString(Number(r.Text), 10)
 	if !ok || !parsed {
 		return false
 	}
