@@ -64,8 +64,8 @@ var floors = map[string][]string{
 	},
 	"generator/emit/roundtrip": {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan"},
 	"generator/emit/rules": {
-		"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/schema",
-		"generator/spelling", "runtime/cel",
+		"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/plan/expression",
+		"runtime/cel",
 	},
 	"generator/emit/validation": {
 		"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/plan/check",
@@ -82,11 +82,12 @@ var floors = map[string][]string{
 	"generator/model":    {},
 	"generator/plan": {
 		"generator/diag", "generator/model", "generator/plan/check", "generator/plan/clientset",
-		"generator/plan/serving", "generator/spelling",
+		"generator/plan/expression", "generator/plan/serving", "generator/spelling",
 	},
-	"generator/plan/check":     {"generator/diag", "generator/model", "generator/schema"},
-	"generator/plan/clientset": {"generator/diag", "generator/model"},
-	"generator/plan/serving":   {"generator/diag", "generator/model"},
+	"generator/plan/check":      {"generator/diag", "generator/model", "generator/schema"},
+	"generator/plan/clientset":  {"generator/diag", "generator/model"},
+	"generator/plan/expression": {"generator/model", "generator/schema", "generator/spelling", "runtime/cel"},
+	"generator/plan/serving":    {"generator/diag", "generator/model"},
 	"generator/resolve": {
 		"generator/diag", "generator/judge", "generator/load", "generator/marker", "generator/model",
 	},

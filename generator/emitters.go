@@ -51,7 +51,6 @@ func Emitters() []emit.Emitter {
 // planned decides what is written for the packages that a run was asked for, and for those in also.
 func planned(program *model.Program, also ...*model.Package) *plan.Plan {
 	p := plan.New(program, also...)
-	p.Checks.CEL = rules.Functions(p)
 	p.Applied = openapi.Applied(p)
 	return p
 }

@@ -11,6 +11,7 @@ import (
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan/check"
 	"apigen.dev/generator/plan/clientset"
+	"apigen.dev/generator/plan/expression"
 	"apigen.dev/generator/plan/serving"
 )
 
@@ -47,6 +48,8 @@ type Plan struct {
 	// decode.
 	Checked map[*model.Package]*check.Functions
 	Checks  Checks
+	// Rules are the rules in CEL.
+	Rules *expression.Rules
 	// Applied are the schemas of the kinds that clients apply.
 	Applied AppliedSchemas
 }
@@ -89,6 +92,8 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 		}
 		p.Columns[t] = serving.Columns(t)
 	}
+	p.Rules = expression.New(program, p.WireTypes(), p.Writes)
+	p.Checks.CEL = p.Rules.Functions
 	p.convert()
 	for _, g := range p.Wired() {
 		for _, r := range g.Resources {

@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"encoding/json"
@@ -20,35 +20,35 @@ type builder struct {
 	// unfinished holds the structs that are being made, with their depth. A struct that contains itself is cut off
 	// there: expressions see that it is present, and nothing inside of it. low is the least depth of the structs that
 	// were met again.
-	unfinished map[request]int
+	unfinished map[Struct]int
 	low        int
 	// passed holds structs that were made for a place within an unfinished struct that contains itself. In another
 	// place they would be cut off elsewhere. They are not made again within that struct, or the builder would never
 	// end.
-	passed map[request]int
+	passed map[Struct]int
 	// nested holds the named lists and maps that are being made.
 	nested map[*schema.Type]bool
 	// made holds finished schemas of structs that are the same everywhere.
-	made map[request]*cel.Schema
+	made map[Struct]*cel.Schema
 	// sources holds the rules' markers for each schema with rules, and owners the name of its Go type or field for
 	// messages.
 	sources map[*cel.Schema][]model.CELRule
 	owners  map[*cel.Schema]string
 	// types holds the struct of a schema.
-	types map[*cel.Schema]request
+	types map[*cel.Schema]Struct
 }
 
-// request asks for a struct's schema: with all fields, or only with the fields that have rules in them.
-type request struct {
-	typ *schema.Type
-	all bool
+// Struct is a struct with the fields that a schema has: all, or only those that have rules in them.
+type Struct struct {
+	Type *schema.Type
+	All  bool
 }
 
 func newBuilder(excluded map[model.Position]bool) *builder {
 	return &builder{
-		resolver: schema.New(schema.CEL), excluded: excluded, unfinished: map[request]int{}, low: math.MaxInt,
-		passed: map[request]int{}, nested: map[*schema.Type]bool{}, made: map[request]*cel.Schema{},
-		sources: map[*cel.Schema][]model.CELRule{}, owners: map[*cel.Schema]string{}, types: map[*cel.Schema]request{},
+		resolver: schema.New(schema.CEL), excluded: excluded, unfinished: map[Struct]int{}, low: math.MaxInt,
+		passed: map[Struct]int{}, nested: map[*schema.Type]bool{}, made: map[Struct]*cel.Schema{},
+		sources: map[*cel.Schema][]model.CELRule{}, owners: map[*cel.Schema]string{}, types: map[*cel.Schema]Struct{},
 	}
 }
 
@@ -124,11 +124,11 @@ func (b *builder) shape(t *schema.Type, all bool) *cel.Schema {
 // structure returns the schema of a struct. It makes the schema once, unless the struct is part of an unfinished one
 // and leads back to it.
 func (b *builder) structure(t *schema.Type, all bool) *cel.Schema {
-	key := request{t, all}
+	key := Struct{t, all}
 	if s, ok := b.made[key]; ok {
 		return s
 	}
-	for _, met := range []map[request]int{b.unfinished, b.passed} {
+	for _, met := range []map[Struct]int{b.unfinished, b.passed} {
 		if depth, ok := met[key]; ok {
 			b.low = min(b.low, depth)
 			return &cel.Schema{Type: "object", PreserveUnknownFields: true}
@@ -143,7 +143,7 @@ func (b *builder) structure(t *schema.Type, all bool) *cel.Schema {
 	b.nested = nested
 	delete(b.unfinished, key)
 	if b.low >= depth { // what was met again is in here
-		maps.DeleteFunc(b.passed, func(_ request, low int) bool { return low >= depth })
+		maps.DeleteFunc(b.passed, func(_ Struct, low int) bool { return low >= depth })
 		b.made[key] = s
 		if t.Go.Name != "" {
 			b.types[s] = key
@@ -215,8 +215,7 @@ func (b *builder) addRules(s *cel.Schema, rules []model.CELRule, owner string) {
 	for _, r := range b.rules(rules) {
 		s.Rules = append(s.Rules, cel.Rule{
 			Rule: r.Rule, Message: r.Message, MessageExpression: r.MessageExpression, Reason: r.Reason,
-			FieldPath:       r.FieldPath,
-			OptionalOldSelf: r.OptionalOldSelf,
+			FieldPath: r.FieldPath, OptionalOldSelf: r.OptionalOldSelf,
 		})
 		b.sources[s] = append(b.sources[s], r)
 		b.owners[s] = owner
