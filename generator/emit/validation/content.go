@@ -36,7 +36,7 @@ func (w *writer) rule(v value, s *model.Schema, r *model.Rule) []jen.Code {
 		}
 		of := v.place.Field("Type").Value()
 		v.typ, v.place, v.pointer = half, v.place.Field(member), false
-		return []jen.Code{w.code("if $ == intstr."+kind+" $", of, jen.Block(w.rule(v, s, r)...))}
+		return []jen.Code{w.ifThen(w.code("$ == intstr."+kind, of), w.rule(v, s, r)...)}
 	}
 	if function := declarative[r.Check]; r.Declarative && function != "" && !check.IsFloat(v.typ) {
 		operand := v.place.Address()
@@ -84,7 +84,7 @@ func (w *writer) inBody(v value, what string) *jen.Statement {
 
 // refuse returns the check that a condition doesn't hold.
 func (w *writer) refuse(v value, condition jen.Code, what string) []jen.Code {
-	return []jen.Code{w.code("if $ {\n$\n}", condition, w.fail(v, "Invalid", v.place.Value(), w.inBody(v, what)))}
+	return []jen.Code{w.ifThen(condition, w.fail(v, "Invalid", v.place.Value(), w.inBody(v, what)))}
 }
 
 // limit is the check of a bound by controller-gen's grammar: the operator by which a value is out of bounds, that of an
@@ -119,7 +119,7 @@ func (w *writer) limit(v value, r *model.Rule, l limit) []jen.Code {
 	case model.MinLength:
 		return w.refuse(v, w.code("$ "+l.op+" "+n, w.length(v)), fmt.Sprintf(l.what, n))
 	case model.MaxLength:
-		return []jen.Code{w.code("if $ > "+n+" {\n$\n}", w.length(v), w.fail(v, l.constructor, jen.Lit(""), jen.Id(n)))}
+		return []jen.Code{w.ifThen(w.code("$ > "+n, w.length(v)), w.fail(v, l.constructor, jen.Lit(""), jen.Id(n)))}
 	}
 	size := w.code("len($)", v.place.Value())
 	if v.typ.Form == model.Struct {
@@ -129,7 +129,7 @@ func (w *writer) limit(v value, r *model.Rule, l limit) []jen.Code {
 	if l.what != "" {
 		reason = w.inBody(v, fmt.Sprintf(l.what, n))
 	}
-	return []jen.Code{w.code("if n := $; n "+l.op+" "+n+" {\n$\n}", size, w.fail(v, l.constructor, jen.Id("n"), reason))}
+	return []jen.Code{w.ifThen(w.code("n := $; n "+l.op+" "+n, size), w.fail(v, l.constructor, jen.Id("n"), reason))}
 }
 
 // multiple checks that a number is a multiple of another.
@@ -138,8 +138,7 @@ func (w *writer) multiple(v value, of string) []jen.Code {
 	if model.IsInteger(v.typ) {
 		return w.refuse(v, w.code("$%"+of+" != 0", v.place.Value()), message)
 	}
-	return []jen.Code{w.code("if q := float64($) / "+of+"; math.Abs(q-math.Round(q)) > 1e-9 {\n$\n}",
-		v.place.Value(), w.fail(v, "Invalid", v.place.Value(), w.inBody(v, message)))}
+	return w.refuse(v, w.code("q := float64($) / "+of+"; math.Abs(q-math.Round(q)) > 1e-9", v.place.Value()), message)
 }
 
 // enum checks that the value is one of several.

@@ -111,7 +111,8 @@ func (w *writer) present(m member, content, calls []jen.Code) []jen.Code {
 	case none != nil && len(content)+len(calls) == 0:
 		return []jen.Code{w.when(m, w.and(w.set(m, false), changed), none)}
 	case none != nil && len(calls) == 0:
-		return []jen.Code{w.when(m, changed, w.code("if $ {\n$\n} else $", w.set(m, false), none, jen.Block(content...)))}
+		either := w.code("$ else $", w.ifThen(w.set(m, false), none), jen.Block(content...))
+		return []jen.Code{w.when(m, changed, either)}
 	case none != nil:
 		return []jen.Code{w.code("$ else if $ {\n$\n}", w.when(m, set, w.both(m, content, calls)...), changed, none)}
 	case len(content)+len(calls) == 0:

@@ -213,7 +213,8 @@ func (w *writer) selected(v value, s *model.Schema) []jen.Code {
 			continue
 		}
 		chosen := w.code("func(item *$) bool { return $ }", w.file.Type(elem), w.selects(elem, p.Keys))
-		code = append(code, w.check(v, kind+"Item", v.place.Value(), w.oldList(v), chosen, w.comparison(elem), validator))
+		code = append(code,
+			w.check(v, kind+"Item", v.place.Value(), w.oldList(v), chosen, w.comparison(elem), validator))
 	}
 	return code
 }
@@ -242,6 +243,7 @@ func (w *writer) pointers(v value, deep bool) []jen.Code {
 	if !deep || f == nil {
 		return nil
 	}
-	return []jen.Code{w.code("for _, key := range slices.Sorted(maps.Keys($)) {\nif val := $[key]; val != nil {\n$\n}\n}",
-		v.place.Value(), v.place.Value(), w.add("$(ctx, op, "+v.path+".Key(string(key)), val, $[key])", f, w.oldList(v)))}
+	check := w.add("$(ctx, op, "+v.path+".Key(string(key)), val, $[key])", f, w.oldList(v))
+	return []jen.Code{w.code("for _, key := range slices.Sorted(maps.Keys($)) {\n$\n}", v.place.Value(),
+		w.ifThen(w.code("val := $[key]; val != nil", v.place.Value()), check))}
 }

@@ -73,6 +73,6 @@ func (w *writer) format(v value, name string) []jen.Code {
 	if name == "uuid" {
 		condition = w.code("$", w.mismatch(v, "uuidFormat", uuidPattern))
 	}
-	return []jen.Code{w.code("if $ {\n$\n}", condition, w.fail(v, "TypeInvalid", v.place.Value(),
+	return []jen.Code{w.ifThen(condition, w.fail(v, "TypeInvalid", v.place.Value(),
 		w.code("$ + strconv.Quote($)", w.inBody(v, "must be of type "+name+": "), w.string(v))))}
 }

@@ -80,8 +80,9 @@ func (w *writer) dependents(parent value, m member) []jen.Code {
 	for _, r := range m.field.Schema.Rules {
 		sibling := check.FieldByJSON(parent.typ, r.Text)
 		if functions[r.Check] != "" && sibling != nil && parent.self {
-			code = append(code, w.check(parent, functions[r.Check], jen.Id("obj"), jen.Id("oldObj"), jen.Lit(m.field.JSON),
-				w.isSet(parent.typ, m.field), jen.Lit(sibling.JSON), w.isSet(parent.typ, sibling)))
+			code = append(code, w.check(parent, functions[r.Check], jen.Id("obj"), jen.Id("oldObj"),
+				jen.Lit(m.field.JSON), w.isSet(parent.typ, m.field),
+				jen.Lit(sibling.JSON), w.isSet(parent.typ, sibling)))
 		}
 	}
 	return code
@@ -113,7 +114,7 @@ func (w *writer) modes(parent value, m member) []jen.Code {
 
 // forbidden checks that a field is not set.
 func (w *writer) forbidden(m member) jen.Code {
-	return w.code("if $ {\n$\n}", w.set(m, true), w.fail(m.value, "Forbidden", jen.Lit("")))
+	return w.ifThen(w.set(m, true), w.fail(m.value, "Forbidden", jen.Lit("")))
 }
 
 // mode returns the checks of a field under one value of its discriminator.
@@ -124,7 +125,7 @@ func (w *writer) mode(m member, p model.Part) []jen.Code {
 	case f.Schema.Rule(model.Forbidden) != nil:
 		return []jen.Code{w.forbidden(m)}
 	case check.Missing(f):
-		none := w.code("if $ {\n$\n}", w.set(m, false), w.fail(m.value, "Required", jen.Lit("")))
+		none := w.ifThen(w.set(m, false), w.fail(m.value, "Required", jen.Lit("")))
 		if len(content) > 0 {
 			none = w.code("$ else $", none, jen.Block(content...))
 		}
@@ -132,7 +133,7 @@ func (w *writer) mode(m member, p model.Part) []jen.Code {
 	case len(content) == 0:
 		return nil
 	}
-	return []jen.Code{w.code("if $ $", w.set(m, true), jen.Block(content...))}
+	return []jen.Code{w.ifThen(w.set(m, true), content...)}
 }
 
 func modeDiscriminator(t *model.Type, group string) *model.Field {
@@ -164,7 +165,7 @@ func (w *writer) oneOf(v value, r *model.Rule) []jen.Code {
 	case r.Least == 0:
 		wrong = "n > 1"
 	}
-	return []jen.Code{w.code("if n := "+w.common(countSet)+"($); "+wrong+" {\n$\n}", jen.List(set...),
+	return []jen.Code{w.ifThen(w.code("n := "+w.common(countSet)+"($); "+wrong, jen.List(set...)),
 		w.fail(v, "Invalid", jen.Lit("object"), jen.Lit(schema.OneOfMessage(r))))}
 }
 

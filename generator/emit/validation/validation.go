@@ -1,7 +1,7 @@
-// Package validation emits zz_generated.validations.go: a function Validate_X for each type that the plan gives one, with
-// the signature that code-generator's validation-gen uses, and plain checks in place of a schema that is interpreted.
-// The functions don't check values again that an update leaves unchanged. The package knows emit, gocode, model, schema
-// and the plan.
+// Package validation emits zz_generated.validations.go: a function Validate_X for each type that the plan gives one,
+// with the signature that code-generator's validation-gen uses, and plain checks in place of a schema that is
+// interpreted. The functions don't check values again that an update leaves unchanged. The package knows emit, gocode,
+// model, schema and the plan.
 package validation
 
 import (

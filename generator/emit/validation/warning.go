@@ -7,8 +7,8 @@ import (
 	"apigen.dev/generator/plan/check"
 )
 
-// warnings report rules that clients read in the schema and that no server checks, since the JSON of the value isn't what
-// its Go type says. Only users with a server are warned.
+// warnings report rules that clients read in the schema and that no server checks, since the JSON of the value isn't
+// what its Go type says. Only users with a server are warned.
 func warnings(program *plan.Plan) []emit.Error {
 	var out emit.Errors
 	for _, group := range program.Wired() {

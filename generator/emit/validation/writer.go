@@ -38,11 +38,12 @@ type declaration struct {
 }
 
 func newWriter(p *plan.Plan, pkg *model.Package) *writer {
-	file := gocode.New(p.Program, pkg, "ctx", "op", "fldPath", "path", "old", "oldObj", "errs", countSet, inOrder, byKeys,
-		sameJSON)
+	file := gocode.New(p.Program, pkg, "ctx", "op", "fldPath", "path", "old", "oldObj", "errs", countSet, inOrder,
+		byKeys, sameJSON)
 	return &writer{
-		plan: p, pkg: pkg, file: file, source: gocode.Source{Qual: file.Qual, Packages: packages}, checks: p.Checked[pkg],
-		helpers: map[*model.Type]string{}, taken: map[string]bool{}, patterns: map[string]string{}, used: map[string]bool{},
+		plan: p, pkg: pkg, file: file, source: gocode.Source{Qual: file.Qual, Packages: packages},
+		checks: p.Checked[pkg], helpers: map[*model.Type]string{}, taken: map[string]bool{},
+		patterns: map[string]string{}, used: map[string]bool{},
 	}
 }
 
@@ -167,7 +168,7 @@ func (w *writer) body(t *model.Type, s *model.Schema, deep bool, label string) [
 	case t.Form == model.Struct:
 		code = append(code, w.ifChanged(v, content...))
 	default:
-		code = append(code, w.code("if oldObj != nil && $ {\nreturn errs\n}", w.equals(v)))
+		code = append(code, w.ifThen(w.code("oldObj != nil && $", w.equals(v)), jen.Return(jen.Id("errs"))))
 		code = append(code, content...)
 	}
 	code = append(code, w.subfields(v, inside)...)
@@ -182,7 +183,12 @@ func (w *writer) body(t *model.Type, s *model.Schema, deep bool, label string) [
 
 // ifChanged returns checks of a value that is new, or differs from the old one.
 func (w *writer) ifChanged(v value, body ...jen.Code) jen.Code {
-	return w.code("if $ $", w.changed(v), jen.Block(body...))
+	return w.ifThen(w.changed(v), body...)
+}
+
+// ifThen returns checks behind a condition.
+func (w *writer) ifThen(condition jen.Code, body ...jen.Code) *jen.Statement {
+	return w.code("if $ $", condition, jen.Block(body...))
 }
 
 // call returns the statement that calls the function of the value's type, or nil where it has no rules.

@@ -16,7 +16,8 @@ func (p *printer) helpers(f *jen.File) {
 	}
 }
 
-const jsonCell = `// jsonCell shows a value as its JSON, without the quotes where that is a string.
+const jsonCell = `
+// jsonCell shows a value as its JSON, without the quotes where that is a string.
 func jsonCell(value any) api.Cell {
 	data, err := json.Marshal(value)
 	if err != nil || string(data) == "null" {
@@ -29,7 +30,8 @@ func jsonCell(value any) api.Cell {
 	return api.Text(string(data))
 }`
 
-const dateCell = `// dateCell shows the time since a date in text.
+const dateCell = `
+// dateCell shows the time since a date in text.
 func dateCell(text string) api.Cell {
 	date, err := time.Parse(time.RFC3339, text)
 	if err != nil {
@@ -38,7 +40,8 @@ func dateCell(text string) api.Cell {
 	return api.Age(date)
 }`
 
-const selectorText = `// selectorText is a label selector as clients of Scale read it; one that can't be read selects nothing.
+const selectorText = `
+// selectorText is a label selector as clients of Scale read it; one that can't be read selects nothing.
 func selectorText(s *metav1.LabelSelector) string {
 	selector, err := metav1.LabelSelectorAsSelector(s)
 	if err != nil {
@@ -49,8 +52,8 @@ func selectorText(s *metav1.LabelSelector) string {
 
 // groupScope is the conversion.Scope that hand-written conversion functions get. Generated functions call each other
 // and hand the scope on; a hand-written one may ask it to convert a member, which takes a scheme.
-const groupScope = `// groupScope lets conversion functions convert what they hold: it looks functions up in a scheme of the ` +
-	`group, which is
+const groupScope = `
+// groupScope lets conversion functions convert what they hold: it looks functions up in a scheme of the group, which is
 // made when one is first asked for.
 type groupScope struct {
 	scheme func() (*runtime.Scheme, error)

@@ -15,7 +15,8 @@ func (p *printer) options(r *model.Resource, s *model.Subresource) jen.Code {
 		if f.Parsed != nil {
 			parser = code("subresource."+f.Parser+"[$]", name(f.Parsed))
 		}
-		reads = append(reads, code("subresource."+f.Function+"(query, $, $, &options."+f.Path+")", jen.Lit(f.JSON), parser))
+		reads = append(reads,
+			code("subresource."+f.Function+"(query, $, $, &options."+f.Path+")", jen.Lit(f.JSON), parser))
 	}
 	typ := pointer(s.Options)
 	members := []jen.Code{member("New", gocode.Constructor(s.Options))}

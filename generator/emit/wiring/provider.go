@@ -28,7 +28,8 @@ func providerMethods(verb string, hub jen.Code) jen.Code {
 	case "get":
 		return code("Get(ctx context.Context, namespace, name string) ($, error)", hub)
 	case "list":
-		return code("List(ctx context.Context, namespace string, selection api.Selection) (*registry.List[$], error)", hub)
+		return code("List(ctx context.Context, namespace string, selection api.Selection) "+
+			"(*registry.List[$], error)", hub)
 	case "watch":
 		return code("Watch(ctx context.Context, namespace string, options api.WatchOptions) "+
 			"(registry.ObjectWatch[$], error)", hub)
@@ -52,7 +53,8 @@ func (p *printer) virtual(r *model.Resource, definition string) jen.Code {
 		name := upperFirst(verb)
 		members = append(members, member(name, jen.Id(plan.ProviderParameter(r)).Dot(name)))
 	}
-	return code("registry.NewProvided("+definition+", $)", literal(code("registry.Provider[$]", pointer(r.Hub)), members...))
+	return code("registry.NewProvided("+definition+", $)",
+		literal(code("registry.Provider[$]", pointer(r.Hub)), members...))
 }
 
 // providers are the parameters of Group.

@@ -1,6 +1,6 @@
 // Package check decides which types have validation functions, and which values within them are checked: those
-// that a rule of a marker applies to, whichever grammar it was written in. It is a part of the plan, and knows model and
-// schema.
+// that a rule of a marker applies to, whichever grammar it was written in. It is a part of the plan, and knows diag,
+// model and schema.
 package check
 
 import (
@@ -46,7 +46,8 @@ func (g *Functions) Conflicts() diag.Errors {
 	for _, t := range g.pkg.Source().Types {
 		function := FunctionName(t)
 		pos, taken := g.pkg.Declared[function]
-		if f := g.pkg.Func(function); !taken || !g.Exported(t) || f != nil && len(f.Params) == 5 && len(f.Results) == 1 {
+		f := g.pkg.Func(function)
+		if !taken || !g.Exported(t) || f != nil && len(f.Params) == 5 && len(f.Results) == 1 {
 			continue
 		}
 		name, advice := t.Name, "give this another name"

@@ -1,6 +1,7 @@
-// Package expression decides which kinds have rules in CEL (+kubebuilder:validation:XValidation), makes the schemas that
-// expressions see, and judges the rules: a rule that doesn't type-check, costs too much or compares values that can't be
-// compared has a fault. It is a part of the plan, knows model and schema, and uses runtime/cel, which runs the rules.
+// Package expression decides which kinds have rules in CEL (+kubebuilder:validation:XValidation), makes the schemas
+// that expressions see, and judges the rules: a rule that doesn't type-check, costs too much or compares values that
+// can't be compared has a fault. It is a part of the plan, knows model and schema, and uses runtime/cel, which runs the
+// rules.
 package expression
 
 import (
