@@ -17,7 +17,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/hex"
 	"encoding/pem"
 	"log/slog"
 	"math/big"
@@ -55,8 +54,7 @@ func Start(t testing.TB, groups ...registry.Group) *Server {
 	if err != nil {
 		t.Fatalf("apitest: %v", err)
 	}
-	token := randomToken(t)
-	tokens := new(auth.Tokens)
+	token, tokens := rand.Text(), new(auth.Tokens)
 	tokens.Add(token, &auth.User{Name: "apitest:admin", Groups: []string{auth.Masters}})
 	backend := memory.New()
 	running, err := server.New(t.Context(), server.Config{
@@ -112,14 +110,6 @@ func selfSigned(t testing.TB) (tls.Certificate, []byte) {
 	}
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key},
 		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-}
-
-func randomToken(t testing.TB) string {
-	random := make([]byte, 16)
-	if _, err := rand.Read(random); err != nil {
-		t.Fatalf("apitest: %v", err)
-	}
-	return hex.EncodeToString(random)
 }
 
 func client(authority []byte, token string) *http.Client {

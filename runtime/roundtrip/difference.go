@@ -89,7 +89,7 @@ func differ(path string, a, b reflect.Value) difference {
 			other := b.MapIndex(key)
 			at := fmt.Sprintf("%s[%q]", path, fmt.Sprint(key))
 			if !other.IsValid() {
-				return difference{at, shown(a.MapIndex(key)) + " is gone"}
+				return difference{at, shown(a.MapIndex(key)) + " is missing"}
 			}
 			if d := differ(at, a.MapIndex(key), other); d.found() {
 				return d

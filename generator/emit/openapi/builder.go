@@ -79,17 +79,13 @@ func (b *builder) listType(r *model.Resource, kind *model.Type) *model.Type {
 }
 
 // components returns all schemas that the document refers to, directly and indirectly.
-func (b *builder) components() object {
+func (b *builder) components() map[string]object {
 	for len(b.queue) > 0 {
 		t := b.queue[0]
 		b.queue = b.queue[1:]
 		b.done[Name(t)] = b.component(t)
 	}
-	out := object{}
-	for name, s := range b.done {
-		out[name] = s
-	}
-	return out
+	return b.done
 }
 
 // ref refers to the schema of a named type, which is made later.

@@ -18,6 +18,7 @@ import (
 	"strings"
 
 	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 )
@@ -54,8 +55,7 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 			if err != nil {
 				return nil, err
 			}
-			files = append(files, emit.File{Package: g.Wiring.Path, Dir: g.Wiring.Dir, PackageName: g.Wiring.Name,
-				Name: d.name, Content: packed})
+			files = append(files, gocode.WiringDocument(g.Wiring, d.name, packed))
 		}
 		file, err := embedding(p.Program, g, documents)
 		if err != nil {

@@ -34,16 +34,14 @@ type printer struct {
 
 // file returns the file of a group, or nil where it has no rules.
 func file(p *plan.Plan, g *model.Group) (*emit.File, error) {
-	w := g.Wiring
-	f := jen.NewFilePathName(w.Path, w.Name)
-	f.HeaderComment(emit.Header(p.Program))
+	f := gocode.NewWiring(p.Program, g)
 	f.ImportName(celPath, "cel")
 	f.ImportName(source.Packages["schema"], "schema")
 	pr := &printer{rules: p.Rules, names: map[expression.Struct]string{}, used: map[string]bool{}}
 	for _, r := range g.Resources {
 		for _, v := range r.Served() {
 			if s := p.Rules.Schemas[v.Type]; s != nil {
-				pr.kind(f, g, r, v, s)
+				pr.kind(f.File, g, r, v, s)
 			}
 		}
 	}
@@ -53,9 +51,9 @@ func file(p *plan.Plan, g *model.Group) (*emit.File, error) {
 	for len(pr.queue) > 0 {
 		s := pr.queue[0]
 		pr.queue = pr.queue[1:]
-		pr.function(f, s)
+		pr.function(f.File, s)
 	}
-	out, err := gocode.Render(f, emit.File{Package: w.Path, Dir: w.Dir, PackageName: w.Name, Name: FileName})
+	out, err := f.Render(FileName)
 	return &out, err
 }
 

@@ -89,11 +89,10 @@ type printer struct {
 }
 
 func (p *printer) print() (emit.File, error) {
-	w := p.group.Wiring
-	f := jen.NewFilePathName(w.Path, w.Name)
-	f.HeaderComment(emit.Header(p.plan.Program))
+	file := gocode.NewWiring(p.plan.Program, p.group)
+	f := file.File
 	f.PackageComment(fmt.Sprintf("Package %s is %s as a server takes it: its kinds, versions, conversions, columns "+
-		"and hooks.", w.Name, p.called()))
+		"and hooks.", p.group.Wiring.Name, p.called()))
 	p.imports(f)
 
 	f.Comment("A compile error here means that this file and apigen.dev/runtime don't fit together: run " +
@@ -112,7 +111,7 @@ func (p *printer) print() (emit.File, error) {
 	}
 	p.helpers(f)
 
-	return gocode.Render(f, emit.File{Package: w.Path, Dir: w.Dir, PackageName: w.Name, Name: FileName})
+	return file.Render(FileName)
 }
 
 // called is the group in comments.

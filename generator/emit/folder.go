@@ -1,0 +1,36 @@
+package emit
+
+import (
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
+)
+
+// Documents returns the documents that packages ask for in a folder of their own, each package's by write. The packages
+// that ask for none have no folder. A folder that two packages name, and a package without documents, are faults: what
+// names the documents in messages.
+func Documents(p *plan.Plan, what string, folder func(*model.Package) *model.Folder,
+	write func(*model.Package, *Errors) ([]File, error)) ([]File, error) {
+	var errs Errors
+	var files []File
+	taken := map[string]*model.Package{}
+	for _, pkg := range p.Packages {
+		at := folder(pkg)
+		if at == nil || !p.Writes(pkg) {
+			continue
+		}
+		if other := taken[at.Dir]; other != nil {
+			errs.Add(at.Pos, "the %s of %s and %s would go to the same folder: name another", what, other.Path, pkg.Path)
+			continue
+		}
+		taken[at.Dir] = pkg
+		documents, err := write(pkg, &errs)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, documents...)
+	}
+	if err := errs.Err(); err != nil {
+		return nil, err
+	}
+	return files, nil
+}
