@@ -75,7 +75,6 @@ func Start(t testing.TB, groups ...registry.Group) *Server {
 	return s
 }
 
-// run serves until the test ends, and fails the test if the server ends with an error.
 func run(t testing.TB, running *server.Server, listener *listener, backend storage.Backend) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -92,7 +91,6 @@ func run(t testing.TB, running *server.Server, listener *listener, backend stora
 	})
 }
 
-// selfSigned makes a self-signed certificate for 127.0.0.1.
 func selfSigned(t testing.TB) (tls.Certificate, []byte) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -121,7 +119,6 @@ func client(authority []byte, token string) *http.Client {
 	return &http.Client{Transport: bearer{token, transport}}
 }
 
-// bearer sends a token with each request.
 type bearer struct {
 	token string
 	*http.Transport
@@ -133,7 +130,6 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.Transport.RoundTrip(r)
 }
 
-// testLog writes lines to a test's log.
 type testLog struct{ t testing.TB }
 
 func (l testLog) Write(p []byte) (int, error) {

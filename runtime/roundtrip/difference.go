@@ -147,7 +147,6 @@ func join(path string, f reflect.StructField) string {
 	return strings.TrimPrefix(path+"."+name, ".")
 }
 
-// shown returns a value for a message.
 func shown(v reflect.Value) string {
 	for v.Kind() == reflect.Pointer && !v.IsNil() {
 		if s, ok := v.Interface().(fmt.Stringer); ok {

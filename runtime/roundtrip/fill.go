@@ -21,7 +21,6 @@ var awkward = []string{
 	"a\nb", "no", "=",
 }
 
-// fill makes a random object from data.
 func (v *Version[V, H]) fill(object runtime.Object, data []byte) {
 	source := bytesource.New(data)
 	random := rand.New(source)
@@ -55,7 +54,6 @@ func (v *Version[V, H]) fill(object runtime.Object, data []byte) {
 	v.normalize(reflect.ValueOf(object).Elem(), random)
 }
 
-// word is a short string.
 func word(c randfill.Continue) string {
 	if c.Intn(4) == 0 {
 		return awkward[c.Intn(len(awkward))]
@@ -88,7 +86,6 @@ func fillMeta(m *metav1.ObjectMeta, c randfill.Continue) {
 	m.UID = types.UID(word(c))
 }
 
-// choices returns fillers that pick one of Values.
 func (v *Version[V, H]) choices() []any {
 	var out []any
 	for _, values := range v.Values {

@@ -36,7 +36,6 @@ func parts(path string, v reflect.Value, visit func(path string, part reflect.Va
 	}
 }
 
-// walk visits a value and all values below it.
 func walk(path string, v reflect.Value, visit func(path string, v reflect.Value)) {
 	visit(path, v)
 	parts(path, v, func(path string, part reflect.Value) { walk(path, part, visit) })

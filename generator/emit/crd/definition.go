@@ -9,7 +9,6 @@ import (
 // object is a JSON object. Encoding sorts its keys.
 type object = map[string]any
 
-// definition returns the whole CustomResourceDefinition of a kind.
 func (b *builder) definition(r resource) object {
 	stored := func(v model.ResourceVersion) bool { return v.Version == r.storage }
 	if !slices.ContainsFunc(r.versions, stored) {
@@ -50,7 +49,6 @@ func pairs(s object, key string, values []model.KeyValue) {
 	}
 }
 
-// version returns one version of a definition.
 func (b *builder) version(v model.ResourceVersion, storage bool) object {
 	k := v.Type.Kind
 	out := object{"name": v.Version.Name, "served": !k.Unserved, "storage": storage,

@@ -75,7 +75,6 @@ func selectables(k *model.Kind, out *emit.Errors) {
 	}
 }
 
-// unselectable tells why a cluster can't select by a field.
 func unselectable(f model.SelectableField) string {
 	var last *model.Type
 	for i, s := range f.Steps {

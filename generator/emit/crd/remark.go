@@ -70,7 +70,6 @@ func subresources(out *emit.Errors, r resource) {
 	}
 }
 
-// kinds remarks on what markers say of a kind.
 func kinds(out *emit.Errors, r resource) {
 	for _, v := range r.versions {
 		status(out, r, v)
@@ -95,7 +94,6 @@ func status(out *emit.Errors, r resource, v model.ResourceVersion) {
 	}
 }
 
-// ways remarks on how a server stores a kind and takes writes of it.
 func ways(out *emit.Errors, r resource, v model.ResourceVersion) {
 	k := v.Type.Kind
 	for _, m := range []struct {
@@ -184,7 +182,6 @@ func (b *builder) byHand(out *emit.Errors, r resource) {
 
 const conversionsByHand = cannot + "%s: what is converted by hand, a cluster needs a webhook for"
 
-// defaults remarks on hand-written defaulting functions beside a kind.
 func defaults(out *emit.Errors, v model.ResourceVersion) {
 	for _, f := range v.Version.Package.Home().Funcs {
 		if strings.HasPrefix(f.Name, "SetDefaults_") {

@@ -38,13 +38,11 @@ func newBuilder(p *model.Program, g *model.Group, v *model.Version, errs *emit.E
 	return b
 }
 
-// served is a resource in the builder's version.
 type served struct {
 	*model.Resource
 	kind, list *model.Type
 }
 
-// resources returns the resources that the version serves.
 func (b *builder) resources() []served {
 	var out []served
 	for _, r := range b.group.Resources {
@@ -98,10 +96,8 @@ func (b *builder) ref(t *model.Type) object {
 	return object{"$ref": "#/components/schemas/" + name}
 }
 
-// metaRef refers to a type of metav1.
 func (b *builder) metaRef(name string) object { return b.ref(b.meta.root(name)) }
 
-// component returns the schema of a named type.
 func (b *builder) component(t *model.Type) object {
 	resolved := b.types.Type(t)
 	b.unfinished[resolved] = true
@@ -122,7 +118,6 @@ func (b *builder) component(t *model.Type) object {
 	return s
 }
 
-// describeMetadata describes the metadata of a kind or list whose author did not.
 func describeMetadata(kind object) {
 	properties, _ := kind["properties"].(object)
 	if metadata, ok := properties["metadata"].(object); ok && metadata["description"] == nil {

@@ -17,7 +17,6 @@ const GoFileName = "zz_generated.openapi.go"
 
 const apiPath = "apigen.dev/runtime/api"
 
-// embedding is the file that embeds the documents, and says their hashes.
 func embedding(p *model.Program, g *model.Group, documents []embedded) (emit.File, error) {
 	f := gocode.NewWiring(p, g)
 	f.ImportName(apiPath, "api")
@@ -44,7 +43,6 @@ func embedding(p *model.Program, g *model.Group, documents []embedded) (emit.Fil
 	return f.Render(GoFileName)
 }
 
-// variable is the name of what holds the document.
 func (d *embedded) variable() string {
 	if d.version == nil {
 		return "swaggerDocument"

@@ -52,7 +52,6 @@ func withKind(operation, gvk object) object {
 	return operation
 }
 
-// action posts a kind to a subresource.
 func (e endpoint) action(s *model.Subresource) object {
 	answer := e.metaRef("Status")
 	if s.Answer != nil {
@@ -64,7 +63,6 @@ func (e endpoint) action(s *model.Subresource) object {
 	return withKind(o, object{"group": s.Body.Group, "version": s.Body.At(e.version.Name).Name, "kind": s.Body.Kind})
 }
 
-// payloadRef refers to the schema of a kind that a subresource takes or answers.
 func (e endpoint) payloadRef(p *model.Payload) object {
 	v := p.At(e.version.Name)
 	if e.kinds[v.Type] == "" {

@@ -81,7 +81,6 @@ func groupCamel(group string) string {
 	}))
 }
 
-// camel joins words in camel case.
 func camel(words []string) string {
 	for i := range words {
 		if i > 0 {

@@ -110,7 +110,6 @@ func encode(doc object) ([]byte, error) {
 // object is a JSON object. Encoding sorts its keys.
 type object = map[string]any
 
-// document returns the whole document of one version.
 func document(p *model.Program, g *model.Group, v *model.Version, errs *emit.Errors) object {
 	b := newBuilder(p, g, v, errs)
 	paths := b.paths()

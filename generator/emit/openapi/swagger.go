@@ -156,7 +156,6 @@ func parameters(value any) []any {
 	return out
 }
 
-// definition converts a schema.
 func definition(s object) object {
 	out := maps.Clone(s)
 	if ref := reference(s); ref != "" {

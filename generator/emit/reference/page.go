@@ -50,13 +50,11 @@ type section struct {
 	Rules []string
 }
 
-// enumValue is a value of an enumeration.
 type enumValue struct {
 	Value string
 	Text  text
 }
 
-// field is a field of a struct.
 type field struct {
 	Name     string
 	Shape    shape

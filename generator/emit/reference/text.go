@@ -13,7 +13,6 @@ import (
 	"apigen.dev/templates"
 )
 
-// text is a parsed comment.
 type text struct{ doc *comment.Doc }
 
 var listItem = regexp.MustCompile(`^([-*•]|\d+[.)]) `)

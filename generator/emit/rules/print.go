@@ -32,7 +32,6 @@ type printer struct {
 	queue []*cel.Schema
 }
 
-// file returns the file of a group, or nil where it has no rules.
 func file(p *plan.Plan, g *model.Group) (*emit.File, error) {
 	f := gocode.NewWiring(p.Program, g)
 	f.ImportName(celPath, "cel")
@@ -57,7 +56,6 @@ func file(p *plan.Plan, g *model.Group) (*emit.File, error) {
 	return &out, err
 }
 
-// kind prints the function that returns the compiled rules of a kind.
 func (p *printer) kind(f *jen.File, g *model.Group, r *model.Resource, v model.ResourceVersion, s *cel.Schema) {
 	name := p.rules.Functions[v.Type]
 	p.used[name] = true
@@ -68,7 +66,6 @@ func (p *printer) kind(f *jen.File, g *model.Group, r *model.Resource, v model.R
 		jen.Lit(g.Name), jen.Lit(v.Version.Name), jen.Lit(r.Kind), p.body(s)))
 }
 
-// function prints the function that returns the fields of a struct.
 func (p *printer) function(f *jen.File, s *cel.Schema) {
 	r := p.rules.Structs[s]
 	which := "."
@@ -81,7 +78,6 @@ func (p *printer) function(f *jen.File, s *cel.Schema) {
 
 var braces = jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}
 
-// properties prints a map of fields.
 func (p *printer) properties(s *cel.Schema) jen.Code {
 	var members []jen.Code
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
@@ -93,7 +89,6 @@ func (p *printer) properties(s *cel.Schema) jen.Code {
 	return source.Code("map[string]*cel.Schema$", jen.Custom(braces, members...))
 }
 
-// body prints a schema without its type.
 func (p *printer) body(s *cel.Schema) jen.Code {
 	members := p.members(s)
 	if len(members) < 2 && len(s.Rules) == 0 && s.Properties == nil {

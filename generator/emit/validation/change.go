@@ -28,7 +28,6 @@ func (w *writer) change(v value, s *model.Schema) []jen.Code {
 // updates are the restrictions on updates, which apimachinery's constants name.
 var updates = map[string]bool{"NoSet": true, "NoUnset": true, "NoModify": true, "NoAddItem": true, "NoRemoveItem": true}
 
-// update returns the check of restrictions on updates, or nil where there are none.
 func (w *writer) update(v value, s *model.Schema, words []string) jen.Code {
 	var args []jen.Code
 	for _, name := range words {

@@ -141,7 +141,6 @@ func (w *writer) multiple(v value, of string) []jen.Code {
 	return w.refuse(v, w.code("q := float64($) / "+of+"; math.Abs(q-math.Round(q)) > 1e-9", v.place.Value()), message)
 }
 
-// enum checks that the value is one of several.
 func (w *writer) enum(v value, r *model.Rule) []jen.Code {
 	var cases, known []jen.Code
 	element := w.file.Type(v.typ)
@@ -182,7 +181,6 @@ func unique(cases, known []jen.Code) []jen.Code {
 	return out
 }
 
-// literal returns a value as a Go literal.
 func literal(text string, t *model.Type) jen.Code {
 	switch {
 	case model.IsString(t):

@@ -13,7 +13,6 @@ import (
 	"apigen.dev/generator/plan/check"
 )
 
-// fields checks the fields of the struct in v.
 func (w *writer) fields(v value) []jen.Code {
 	var code []jen.Code
 	for _, f := range v.typ.Fields {
@@ -168,7 +167,6 @@ func (w *writer) set(m member, yes bool) *jen.Statement {
 	return jen.Lit(yes)
 }
 
-// omitsZero reports whether JSON omits a struct that is zero.
 func omitsZero(f *model.Field) bool {
 	_, options, _ := strings.Cut(reflect.StructTag(f.Tag).Get("json"), ",")
 	return slices.Contains(strings.Split(options, ","), "omitzero")

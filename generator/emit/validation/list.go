@@ -73,7 +73,6 @@ func listTypeOf(list *model.Type, s *model.Schema) (string, *model.Schema) {
 	return "", s
 }
 
-// orNil is code, or nil in the emitted code where there is none.
 func orNil(code jen.Code) jen.Code {
 	if code == nil {
 		return jen.Nil()
@@ -118,7 +117,6 @@ func mapKeys(list *model.Type, s *model.Schema) []string {
 	return schema.Enforced(list).ListMapKeys
 }
 
-// comparison returns the function that compares two values of a type.
 func (w *writer) comparison(t *model.Type) jen.Code {
 	if direct(t) {
 		return w.code("validate.DirectEqual")
@@ -219,7 +217,6 @@ func (w *writer) selected(v value, s *model.Schema) []jen.Code {
 	return code
 }
 
-// entries returns the checks of the keys and the values of a map.
 func (w *writer) entries(v value, s *model.Schema, deep bool) []jen.Code {
 	if !model.IsString(v.typ.Key) {
 		return nil
@@ -237,7 +234,6 @@ func (w *writer) entries(v value, s *model.Schema, deep bool) []jen.Code {
 	return code
 }
 
-// pointers returns the checks of the values of a map of pointers.
 func (w *writer) pointers(v value, deep bool) []jen.Code {
 	f := w.functionOf(v.typ.Elem.Elem)
 	if !deep || f == nil {

@@ -15,7 +15,6 @@ func (w *writer) length(v value) *jen.Statement {
 	return w.code("utf8.RuneCountInString($)", w.string(v))
 }
 
-// string returns the value as a plain string.
 func (w *writer) string(v value) *jen.Statement {
 	if v.typ.Name == "" {
 		return v.place.Value()

@@ -8,7 +8,6 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// unions returns the checks of the unions of the struct in v.
 func (w *writer) unions(v value) []jen.Code {
 	var code []jen.Code
 	for _, u := range check.Unions(v.typ) {
@@ -63,7 +62,6 @@ func (w *writer) isSet(t *model.Type, f *model.Field) jen.Code {
 	return w.code("func(obj *$) bool { return obj != nil && $ }", w.file.Type(t), condition)
 }
 
-// discriminator returns the function that returns the value of a struct's discriminator.
 func (w *writer) discriminator(t *model.Type, f *model.Field) jen.Code {
 	none, value := "obj == nil", "obj."+f.Name
 	if f.Type.Form == model.Pointer {
@@ -112,7 +110,6 @@ func (w *writer) modes(parent value, m member) []jen.Code {
 	return code
 }
 
-// forbidden checks that a field is not set.
 func (w *writer) forbidden(m member) jen.Code {
 	return w.ifThen(w.set(m, true), w.fail(m.value, "Forbidden", jen.Lit("")))
 }

@@ -18,7 +18,6 @@ import (
 // FileName is the file that is emitted, as users know it.
 const FileName = "zz_generated.validations.go"
 
-// packages are those that emitted code imports.
 var packages = map[string]string{
 	"equality": "k8s.io/apimachinery/pkg/api/equality", "field": "k8s.io/apimachinery/pkg/util/validation/field",
 	"intstr": "k8s.io/apimachinery/pkg/util/intstr", "operation": "k8s.io/apimachinery/pkg/api/operation",

@@ -64,7 +64,6 @@ func (w *writer) oldField(v value, result, value jen.Code) jen.Code {
 // differs returns the condition that the value differs from the old one, given that oldObj isn't nil.
 func (w *writer) differs(v value) *jen.Statement { return w.compared(v, "!=", "!") }
 
-// equals returns the opposite of differs.
 func (w *writer) equals(v value) *jen.Statement { return w.compared(v, "==", "") }
 
 // compared compares the value with the old one: by an operator, or by the result of a function behind a prefix.

@@ -13,7 +13,6 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// writer writes the file of one package.
 type writer struct {
 	plan   *plan.Plan
 	pkg    *model.Package
@@ -126,7 +125,6 @@ func (w *writer) declared(name string) bool {
 	return ok
 }
 
-// function writes the function that checks values of a named type.
 func (w *writer) function(name string, t *model.Type) {
 	w.file.Add(name+" checks obj, which replaces oldObj where that isn't nil.",
 		w.code("func "+name+"$", w.checker(t, w.body(t, nil, true, t.Name))))
@@ -186,7 +184,6 @@ func (w *writer) ifChanged(v value, body ...jen.Code) jen.Code {
 	return w.ifThen(w.changed(v), body...)
 }
 
-// ifThen returns checks behind a condition.
 func (w *writer) ifThen(condition jen.Code, body ...jen.Code) *jen.Statement {
 	return w.code("if $ $", condition, jen.Block(body...))
 }
@@ -268,7 +265,6 @@ func unexported(name string) string {
 	return strings.ToLower(name[:n]) + name[n:]
 }
 
-// add returns the statement that appends the errors of a call.
 func (w *writer) add(call string, args ...jen.Code) *jen.Statement {
 	return w.code("errs = append(errs, $...)", w.code(call, args...))
 }
@@ -279,7 +275,6 @@ func (w *writer) fail(v value, constructor string, args ...jen.Code) *jen.Statem
 	return w.code("errs = append(errs, field."+constructor+"("+v.path+", $))", jen.List(args...))
 }
 
-// check calls one of apimachinery's functions on the value.
 func (w *writer) check(v value, name string, args ...jen.Code) *jen.Statement {
 	return w.add("$", w.checked(v, name, args...))
 }

@@ -18,7 +18,6 @@ type operand struct {
 	omitted bool
 }
 
-// value is the expression of the value itself.
 func (o operand) value() string {
 	if o.pointer {
 		return "*" + o.expr
@@ -35,7 +34,6 @@ type walker struct {
 	vars map[string]int // how often a name was given
 }
 
-// walk returns the statements for the steps that are left.
 func (w *walker) walk(at operand, steps []model.Step) jen.Code {
 	if at.typ.Form == model.Pointer {
 		pointee := operand{expr: at.expr, typ: at.typ.Elem, pointer: true}
@@ -132,7 +130,6 @@ func (w *walker) filter(at operand, filter *model.Filter, rest []model.Step) jen
 		"if "+condition+filterTest(element, filter)+" {\n$\n}\n}\n"+w.none, w.walk(element, rest))
 }
 
-// filterTest is the condition that an element satisfies a filter.
 func filterTest(element operand, filter *model.Filter) string {
 	test, expr, typ := "", element.expr, element.typ
 	for _, step := range filter.Steps {
@@ -147,7 +144,6 @@ func filterTest(element operand, filter *model.Filter) string {
 	return fmt.Sprintf("%s%s == %#v", test, expr, filter.Value)
 }
 
-// indexable is the expression that can be indexed.
 func (o operand) indexable() string {
 	if o.pointer {
 		return "(*" + o.expr + ")"

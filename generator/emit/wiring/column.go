@@ -31,7 +31,6 @@ func columnInfo(c model.Column) jen.Code {
 
 const noCell = "return api.Cell{}"
 
-// cell prints the function that makes a column's cell.
 func (p *printer) cell(t *model.Type, c serving.Column) jen.Code {
 	return code("func(in $) api.Cell {\n$\n}", pointer(t), p.cellBody(c))
 }

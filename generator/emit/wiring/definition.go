@@ -7,7 +7,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// define prints the function that returns a resource's Definition.
 func (p *printer) define(f *jen.File, r *model.Resource, served []model.ResourceVersion) {
 	if !r.Virtual() && p.plan.Serving[r].Storage == nil {
 		return // the plan has the fault
@@ -47,7 +46,6 @@ func names(r *model.Resource) jen.Code {
 		when(len(r.Categories) > 0, member("Categories", texts(r.Categories))))
 }
 
-// copyField is the statement that copies a field deeply.
 func copyField(f *model.Field) jen.Code {
 	from, to := "from."+f.Name, "to."+f.Name
 	t := f.Type

@@ -4,7 +4,6 @@ import (
 	"github.com/dave/jennifer/jen"
 )
 
-// helpers prints the few functions that the rest of the file calls.
 func (p *printer) helpers(f *jen.File) {
 	for _, helper := range []struct {
 		called bool

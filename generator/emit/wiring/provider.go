@@ -9,7 +9,6 @@ import (
 	"apigen.dev/generator/plan"
 )
 
-// provider prints the interface that answers for a kind.
 func (p *printer) provider(f *jen.File, r *model.Resource) {
 	var has []jen.Code
 	for _, verb := range provided(r) {
@@ -20,7 +19,6 @@ func (p *printer) provider(f *jen.File, r *model.Resource) {
 	f.Type().Id(plan.ProviderName(r)).Interface(has...)
 }
 
-// providerMethods is the signature of the method for a verb.
 func providerMethods(verb string, hub jen.Code) jen.Code {
 	switch verb {
 	case "create":
@@ -57,7 +55,6 @@ func (p *printer) virtual(r *model.Resource, definition string) jen.Code {
 		literal(code("registry.Provider[$]", pointer(r.Hub)), members...))
 }
 
-// providers are the parameters of Group.
 func (p *printer) providers() (params []jen.Code) {
 	for _, r := range plan.Provided(p.group) {
 		params = append(params, jen.Id(plan.ProviderParameter(r)).Id(plan.ProviderName(r)))

@@ -10,7 +10,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// scale prints the subresource scale.
 func (p *printer) scale(r *model.Resource) jen.Code {
 	s := p.plan.Serving[r].Scale
 	if s == nil {
@@ -38,7 +37,6 @@ func (p *printer) scale(r *model.Resource) jen.Code {
 		member("Paths", code("map[string][]string$", jen.Values(paths...))))
 }
 
-// returnInt32 prints the statement that returns a number of replicas.
 func returnInt32(found operand) jen.Code {
 	if found.typ.Basic == "int64" || found.typ.Basic == "int" {
 		return code("return int32(min(" + found.value() + ", math.MaxInt32))")
@@ -46,7 +44,6 @@ func returnInt32(found operand) jen.Code {
 	return code("return " + as("int32", found.typ, found.value()))
 }
 
-// returnSelector prints the statement that returns a selector as text.
 func (p *printer) returnSelector(found operand) jen.Code {
 	if model.IsString(found.typ) {
 		return code("return " + as("string", found.typ, found.value()))

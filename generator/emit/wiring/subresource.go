@@ -23,7 +23,6 @@ func (p *printer) subresources(r *model.Resource) jen.Code {
 		member("Subresources", code("[]registry.Subresource[$]$", pointer(r.Hub), jen.Values(printed...))))
 }
 
-// fieldSubresource prints the subresource that is a field.
 func (p *printer) fieldSubresource(r *model.Resource, name string, f *model.Field) jen.Code {
 	hub := pointer(r.Hub)
 	var validate jen.Code

@@ -45,7 +45,6 @@ func (p *printer) preserved(r *model.Resource, v model.ResourceVersion) jen.Code
 		jen.Lit(plan.PreservedAnnotation), p.toStorage(r, v, stored), pointer(stored.Type), rules)
 }
 
-// toStorage is a function from the version to the storage version.
 func (p *printer) toStorage(r *model.Resource, v model.ResourceVersion, stored *model.ResourceVersion) jen.Code {
 	convert := func(f plan.Func, from, to string) jen.Code {
 		return code("$("+from+", "+to+", $)", jen.Qual(f.Path, f.Name), gocode.Scope(p.scoped))

@@ -11,7 +11,6 @@ import (
 	"apigen.dev/generator/plan"
 )
 
-// versions prints the served versions, each with its conversions and columns.
 func (p *printer) versions(r *model.Resource, served []model.ResourceVersion) jen.Code {
 	var versions []jen.Code
 	for _, v := range served {
@@ -86,7 +85,6 @@ func (p *printer) converter(v model.ResourceVersion, in, out *model.Type) plan.F
 	return plan.Func{Path: p.plan.Home(v.Version.Package).Path, Name: pair.Function()} // the plan has the fault
 }
 
-// conversion is a function from in to out that calls the converter.
 func (p *printer) conversion(v model.ResourceVersion, in, out *model.Type) jen.Code {
 	return gocode.Converter(p.converter(v, in, out), plan.Pair{In: in, Out: out}, p.scoped)
 }

@@ -114,7 +114,6 @@ func (p *printer) print() (emit.File, error) {
 	return file.Render(FileName)
 }
 
-// called is the group in comments.
 func (p *printer) called() string {
 	if p.group.Name == "" {
 		return "the core API group"
@@ -175,7 +174,6 @@ var locals = []string{
 	"value",
 }
 
-// groupFunc prints Group.
 func (p *printer) groupFunc(f *jen.File) {
 	var versions []string
 	var resources []jen.Code

@@ -75,7 +75,6 @@ func (b *builder) value(t *schema.Type, all bool) *cel.Schema {
 	return s
 }
 
-// field returns the schema of a field's values.
 func (b *builder) field(p *schema.Property, all bool) *cel.Schema {
 	markers := &p.Go.Schema
 	s := b.copy(b.value(p.Type, all || b.ruled(markers)))
@@ -99,7 +98,6 @@ func (b *builder) copy(s *cel.Schema) *cel.Schema {
 	return &out
 }
 
-// shape returns the schema of a type's JSON form.
 func (b *builder) shape(t *schema.Type, all bool) *cel.Schema {
 	switch {
 	case t.JSON == schema.Any:
@@ -176,7 +174,6 @@ func (b *builder) fields(t *schema.Type, s *cel.Schema, all bool) {
 	}
 }
 
-// constrain adds the constraints of markers.
 func (b *builder) constrain(s *cel.Schema, c *model.Schema, owner string) {
 	if c.IntOrString {
 		*s = cel.Schema{IntOrString: true}
@@ -210,7 +207,6 @@ func (b *builder) constrain(s *cel.Schema, c *model.Schema, owner string) {
 	b.addRules(s, c.CEL, owner)
 }
 
-// addRules appends rules with the owner that messages name.
 func (b *builder) addRules(s *cel.Schema, rules []model.CELRule, owner string) {
 	for _, r := range b.rules(rules) {
 		s.Rules = append(s.Rules, cel.Rule{
@@ -222,7 +218,6 @@ func (b *builder) addRules(s *cel.Schema, rules []model.CELRule, owner string) {
 	}
 }
 
-// rules returns the rules that are not left out.
 func (b *builder) rules(all []model.CELRule) []model.CELRule {
 	return slices.DeleteFunc(slices.Clone(all), func(r model.CELRule) bool { return b.excluded[r.Pos] })
 }
@@ -246,7 +241,6 @@ func set(at *string, value string) {
 	}
 }
 
-// least returns the tighter of two bounds.
 func least(a, b *int64) *int64 {
 	if a == nil || b != nil && *b < *a {
 		return b

@@ -81,7 +81,6 @@ func columnFunction(t *model.Type, c model.Column) *model.Func {
 	return f
 }
 
-// methodResult is the type that a column's method returns.
 func methodResult(t *model.Type, c model.Column) (*model.Type, error) {
 	m := t.Methods[c.Method]
 	switch {

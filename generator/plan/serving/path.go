@@ -37,7 +37,6 @@ func pathEnd(t *model.Type, steps []model.Step) (*model.Type, error) {
 	return pointedAt(t)
 }
 
-// pointedAt follows a pointer.
 func pointedAt(t *model.Type) (*model.Type, error) {
 	if t.Form != model.Pointer {
 		return t, nil
