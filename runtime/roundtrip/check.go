@@ -83,25 +83,23 @@ func (v *Version[V, H]) throughHub(obj V) (difference, error) {
 		v.Default(in)
 	}
 	v.prepare(in)
-	hub, out := v.NewHub(), v.New()
-	if v.ToHub(clone(in), hub) != nil {
-		return difference{}, errRefused
-	}
-	if err := v.FromHub(hub, out); err != nil {
-		return failed("what was converted can't be converted back", err), nil
-	}
-	return compare(in, out), nil
+	return thereAndBack(in, v.New(), v.NewHub(), v.ToHub, v.FromHub)
 }
 
 // throughVersion converts a hub object to the version and back.
 func (v *Version[V, H]) throughVersion(obj H) (difference, error) {
 	in := clone(obj)
 	v.prepare(in)
-	object, out := v.New(), v.NewHub()
-	if v.FromHub(clone(in), object) != nil {
+	return thereAndBack(in, v.NewHub(), v.New(), v.FromHub, v.ToHub)
+}
+
+// thereAndBack converts in to between, and that to out, and compares the two.
+func thereAndBack[A, B runtime.Object](in, out A, between B, there func(A, B) error, back func(B, A) error) (
+	difference, error) {
+	if there(clone(in), between) != nil {
 		return difference{}, errRefused
 	}
-	if err := v.ToHub(object, out); err != nil {
+	if err := back(between, out); err != nil {
 		return failed("what was converted can't be converted back", err), nil
 	}
 	return compare(in, out), nil

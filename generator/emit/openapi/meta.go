@@ -122,7 +122,7 @@ func swaggerDoc(rt reflect.Type) map[string]string {
 	return nil
 }
 
-// commented holds the list and map types that only metav1's comments name. Field "" is the type.
+// commented returns the list and map types that only metav1's comments name. Field "" is the type.
 func commented(typ, field string) model.Schema {
 	switch typ + "." + field {
 	case "LabelSelector.", "OwnerReference.":

@@ -44,7 +44,8 @@ func (w *writer) update(v value, s *model.Schema, words []string) jen.Code {
 		function = "UpdatePointer"
 	case v.typ.Form == model.Slice:
 		value, old, function = v.place.Value(), w.oldList, sliceOf(v.typ)+"Update"
-		args = append([]jen.Code{orNil(w.match(v.typ, s))}, args...)
+		kind, keys := identity(v.typ, s)
+		args = append([]jen.Code{orNil(w.match(v.typ, kind, keys))}, args...)
 	case v.typ.Form == model.Map:
 		value, old, function = v.place.Value(), w.oldList, "UpdateMap"
 	case v.typ.Form == model.Struct:

@@ -12,13 +12,14 @@ import (
 
 // unique returns the check that the elements of a list differ: as a whole, or by their keys.
 func (w *writer) unique(v value, s *model.Schema, r *model.Rule) []jen.Code {
-	match := w.matchBy(v.typ, s, r.Text)
+	keys := mapKeys(v.typ, s)
+	match := w.match(v.typ, r.Text, keys)
 	if match == nil {
 		return nil
 	}
 	doubles := w.checked(v, sliceOf(v.typ)+"Unique", v.place.Value(), jen.Nil(), match)
 	if r.Text == "map" && !r.Declarative {
-		doubles = w.byKeys(v.typ, s, doubles)
+		doubles = w.byKeys(v.typ, keys, doubles)
 	}
 	if sliceOf(v.typ) == ofPointers {
 		return []jen.Code{w.noNils(v), w.add("$", doubles)}
@@ -38,13 +39,13 @@ func sliceOf(list *model.Type) string {
 }
 
 // byKeys replaces the value in errors about duplicate elements by their keys, as in errors of a custom resource.
-func (w *writer) byKeys(list *model.Type, s *model.Schema, errs jen.Code) *jen.Statement {
-	keys := jen.Dict{}
-	for _, key := range mapKeys(list, s) {
-		keys[jen.Lit(key)] = jen.Id("e").Dot(check.KeyField(list.Elem.Pointee(), key, 0).Name)
+func (w *writer) byKeys(list *model.Type, keys []string, errs jen.Code) *jen.Statement {
+	values := jen.Dict{}
+	for _, key := range keys {
+		values[jen.Lit(key)] = jen.Id("e").Dot(check.KeyField(list.Elem.Pointee(), key, 0).Name)
 	}
 	return w.code(w.common(byKeys)+"($, func(e $) map[string]any { return map[string]any$ })", errs,
-		w.file.Type(list.Elem), jen.Values(keys))
+		w.file.Type(list.Elem), jen.Values(values))
 }
 
 // noNils returns the check that no element of a list of pointers is null.
@@ -52,25 +53,18 @@ func (w *writer) noNils(v value) jen.Code {
 	return w.check(v, "PtrSliceNoNils", v.place.Value(), jen.Nil())
 }
 
-// match returns a function that reports whether two elements of a list have the same identity, or nil where elements
-// have none.
-func (w *writer) match(list *model.Type, s *model.Schema) jen.Code {
-	listType, of := listTypeOf(list, s)
-	return w.matchBy(list, of, listType)
-}
-
-// listTypeOf returns the type of a list, set or map, and the schema that says so: that of the place or that of the
-// list. It is empty where neither does.
-func listTypeOf(list *model.Type, s *model.Schema) (string, *model.Schema) {
+// identity returns how the elements of a list are told apart: a set by their values, a map by keys. The schema of the
+// place says so, or that of the list's type; the kind is empty where neither does.
+func identity(list *model.Type, s *model.Schema) (kind string, keys []string) {
 	for _, of := range []*model.Schema{s, schema.Enforced(list)} {
 		if r := of.Rule(model.Unique); r != nil {
-			return r.Text, of
+			return r.Text, mapKeys(list, of)
 		}
 		if of.ListType != "" {
-			return of.ListType, of
+			return of.ListType, mapKeys(list, of)
 		}
 	}
-	return "", s
+	return "", nil
 }
 
 func orNil(code jen.Code) jen.Code {
@@ -80,15 +74,16 @@ func orNil(code jen.Code) jen.Code {
 	return code
 }
 
-// matchBy is match for a list of a type: set or map.
-func (w *writer) matchBy(list *model.Type, s *model.Schema, kind string) jen.Code {
+// match returns a function that reports whether two elements of a list have the same identity, or nil where elements
+// have none.
+func (w *writer) match(list *model.Type, kind string, keys []string) jen.Code {
 	elem := list.Elem.Pointee()
 	switch kind {
 	case "set":
 		return w.comparison(elem)
 	case "map":
 		same := jen.Null()
-		for i, key := range mapKeys(list, s) {
+		for i, key := range keys {
 			f := check.KeyField(elem, key, 0)
 			if f == nil {
 				return nil
@@ -102,7 +97,7 @@ func (w *writer) matchBy(list *model.Type, s *model.Schema, kind string) jen.Cod
 			}
 			same = w.code("$"+text, same)
 		}
-		if len(mapKeys(list, s)) > 0 {
+		if len(keys) > 0 {
 			return w.code("func(a, b *$) bool { return $ }", w.file.Type(elem), same)
 		}
 	}
@@ -182,20 +177,15 @@ func (w *writer) items(v value, s *model.Schema, deep bool) []jen.Code {
 	if unique := s.Rule(model.Unique); kind == ofPointers && (unique == nil || !w.checks.Applies(unique, v.typ)) {
 		code = append(code, w.noNils(v))
 	}
-	match, old, equal := w.match(v.typ, s), jen.Code(jen.Nil()), jen.Code(jen.Nil())
+	identified, keys := identity(v.typ, s)
+	match, old, equal := w.match(v.typ, identified, keys), jen.Code(jen.Nil()), jen.Code(jen.Nil())
 	if match != nil {
 		old = w.oldList(v)
-		if keyed(v.typ, s) {
+		if identified == "map" { // else, elements that match are equal
 			equal = w.comparison(elem)
 		}
 	}
 	return append(code, w.check(v, "Each"+kind+"Val", v.place.Value(), old, orNil(match), equal, validator))
-}
-
-// keyed reports whether keys identify the elements, rather than their whole values.
-func keyed(list *model.Type, s *model.Schema) bool {
-	listType, _ := listTypeOf(list, s)
-	return listType == "map"
 }
 
 // selected returns the checks of single elements of a list.
