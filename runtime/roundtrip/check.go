@@ -110,26 +110,23 @@ func (v *Version[V, H]) refusesAll() []string {
 	if v.ToHub == nil {
 		return nil
 	}
-	to, from := 0, 0
+	passed := map[string]int{}
 	for i := range seeds {
 		object, hub := v.New(), v.NewHub()
 		v.fill(object, seed(i))
 		v.fill(hub, seed(i))
 		if _, err := v.throughHub(object); err == nil {
-			to++
+			passed["to"]++
 		}
 		if _, err := v.throughVersion(hub); err == nil {
-			from++
+			passed["from"]++
 		}
 	}
 	var out []string
-	for _, way := range []struct {
-		passed int
-		name   string
-	}{{to, "to the hub"}, {from, "from the hub"}} {
-		if way.passed == 0 {
-			out = append(out, fmt.Sprintf("%T: the conversion %s refused all of %d objects: add a filler for the "+
-				"values that it wants to roundTripFillers, in a test file of this package", v.New(), way.name, seeds))
+	for _, way := range []string{"to", "from"} {
+		if passed[way] == 0 {
+			out = append(out, fmt.Sprintf("%T: the conversion %s the hub refused all of %d objects: add a filler for "+
+				"the values that it wants to roundTripFillers, in a test file of this package", v.New(), way, seeds))
 		}
 	}
 	return out

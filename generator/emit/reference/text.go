@@ -76,10 +76,8 @@ func (t text) Cell() string {
 		return ""
 	}
 	out := string(printer().HTML(t.doc))
-	out = preformatted.ReplaceAllStringFunc(out, func(block string) string {
-		return strings.ReplaceAll(block, "\n",
-			"<br>")
-	})
+	out = preformatted.ReplaceAllStringFunc(out,
+		func(block string) string { return strings.ReplaceAll(block, "\n", "<br>") })
 	out = strings.TrimSpace(strings.ReplaceAll(out, "\n", " "))
 	out = strings.TrimSpace(strings.TrimPrefix(out, "<p>"))
 	return inert(out)

@@ -1,6 +1,6 @@
-// Package wiring emits the value that a server is made of: for each API group a package of its own, whose Group
-// function lists kinds, versions, conversions, columns and the author's logic, so that one can read top to bottom what
-// will be served. It prints code that uses the runtime, and knows the runtime by name alone.
+// Package wiring emits, for each API group, a package whose function Group returns all that a server needs: kinds,
+// versions, conversions, columns and the author's logic, in one value that a person can read from top to bottom. The
+// printed code uses the runtime; the package itself knows emit, gocode, model and the plan, and the runtime by name.
 package wiring
 
 import (

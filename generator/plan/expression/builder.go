@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"math"
@@ -180,14 +181,11 @@ func (b *builder) constrain(s *cel.Schema, c *model.Schema, owner string) {
 	} else if c.Type != "" && c.Type != s.Type {
 		*s = cel.Schema{Type: c.Type}
 	}
-	if c.Format != "" {
-		s.Format = c.Format
-	}
+	s.Format = cmp.Or(c.Format, s.Format)
 	s.Nullable = s.Nullable || c.Nullable
 	s.PreserveUnknownFields = s.PreserveUnknownFields || c.PreserveUnknownFields
 	s.EmbeddedResource = s.EmbeddedResource || c.EmbeddedResource
-	set(&s.ListType, c.ListType)
-	set(&s.MapType, c.MapType+c.StructType)
+	s.ListType, s.MapType = cmp.Or(c.ListType, s.ListType), cmp.Or(c.MapType+c.StructType, s.MapType)
 	if len(c.ListMapKeys) > 0 {
 		s.ListMapKeys = c.ListMapKeys
 	}
@@ -233,12 +231,6 @@ func (b *builder) ruledType(t *schema.Type) bool {
 // ruled reports whether a value or its elements have rules.
 func (b *builder) ruled(s *model.Schema) bool {
 	return s != nil && (len(b.rules(s.CEL)) > 0 || b.ruled(s.Items))
-}
-
-func set(at *string, value string) {
-	if value != "" {
-		*at = value
-	}
 }
 
 func least(a, b *int64) *int64 {
