@@ -5,9 +5,9 @@ import (
 	"apigen.dev/generator/plan"
 )
 
-// Documents returns the documents that packages ask for in a folder of their own, each package's by write. The packages
-// that ask for none have no folder. A folder that two packages name, and a package without documents, are faults: what
-// names the documents in messages.
+// Documents returns the documents that packages ask for in a folder of their own, which write makes for each package.
+// A package that asks for none has no folder. Two packages with the same folder are a fault; what names the documents
+// in its message.
 func Documents(p *plan.Plan, what string, folder func(*model.Package) *model.Folder,
 	write func(*model.Package, *Errors) ([]File, error)) ([]File, error) {
 	var errs Errors
@@ -19,7 +19,8 @@ func Documents(p *plan.Plan, what string, folder func(*model.Package) *model.Fol
 			continue
 		}
 		if other := taken[at.Dir]; other != nil {
-			errs.Add(at.Pos, "the %s of %s and %s would go to the same folder: name another", what, other.Path, pkg.Path)
+			errs.Add(at.Pos, "the %s of %s and %s would go to the same folder: name another", what, other.Path,
+				pkg.Path)
 			continue
 		}
 		taken[at.Dir] = pkg

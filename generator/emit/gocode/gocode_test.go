@@ -129,8 +129,8 @@ func TestKnownNameNeedsNoAlias(t *testing.T) {
 	}
 }
 
-// TestSource: a text becomes code with its arguments in place and its packages imported, and string literals are left as
-// they are.
+// TestSource: a text becomes code with its arguments in place and its packages imported, and string literals are left
+// as they are.
 func TestSource(t *testing.T) {
 	source := Source{Qual: jen.Qual, Packages: map[string]string{"json": "encoding/json"}}
 	f := jen.NewFilePathName("example.com/a", "a")
