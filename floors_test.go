@@ -67,11 +67,11 @@ var floors = map[string][]string{
 	},
 	"generator/emit/roundtrip": {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan"},
 	"generator/emit/rules": {
-		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
-		"generator/schema", "generator/spelling", "runtime/cel",
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/plan/expression",
+		"runtime/cel",
 	},
 	"generator/emit/validation": {
-		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/plan/check",
 		"generator/schema",
 	},
 	"generator/emit/wiring": {
@@ -83,10 +83,14 @@ var floors = map[string][]string{
 	"generator/loadtest": {"generator/load", "generator/model", "generator/resolve"},
 	"generator/marker":   {"generator/diag", "generator/model", "generator/spelling"},
 	"generator/model":    {},
-	"generator/plan": {"generator/diag", "generator/model", "generator/plan/clientset",
-		"generator/plan/serving", "generator/spelling"},
-	"generator/plan/clientset": {"generator/diag", "generator/model"},
-	"generator/plan/serving":   {"generator/diag", "generator/model"},
+	"generator/plan": {
+		"generator/diag", "generator/model", "generator/plan/check", "generator/plan/clientset",
+		"generator/plan/expression", "generator/plan/serving", "generator/spelling",
+	},
+	"generator/plan/check":      {"generator/diag", "generator/model", "generator/schema"},
+	"generator/plan/clientset":  {"generator/diag", "generator/model"},
+	"generator/plan/expression": {"generator/model", "generator/schema", "generator/spelling", "runtime/cel"},
+	"generator/plan/serving":    {"generator/diag", "generator/model"},
 	"generator/resolve": {
 		"generator/diag", "generator/judge", "generator/load", "generator/marker", "generator/model",
 	},

@@ -50,7 +50,6 @@ func Emitters() []emit.Emitter {
 
 func planned(program *model.Program, also ...*model.Package) *plan.Plan {
 	p := plan.New(program, also...)
-	p.Checks = plan.Checks{Markers: validation.Functions(p), CEL: rules.Functions(p)}
 	p.Applied = openapi.Applied(p)
 	return p
 }

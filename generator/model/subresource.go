@@ -81,4 +81,6 @@ func (p *Payload) At(version string) PayloadVersion {
 func (r *Resource) WithoutStorage() bool { return r.Verbs != nil }
 
 // Has reports whether the kind is served with a verb.
-func (r *Resource) Has(verb string) bool { return !r.WithoutStorage() || slices.Contains(r.Verbs, verb) }
+func (r *Resource) Has(verb string) bool {
+	return !r.WithoutStorage() || slices.Contains(r.Verbs, verb)
+}

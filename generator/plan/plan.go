@@ -9,7 +9,9 @@ import (
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/check"
 	"apigen.dev/generator/plan/clientset"
+	"apigen.dev/generator/plan/expression"
 	"apigen.dev/generator/plan/serving"
 )
 
@@ -42,8 +44,12 @@ type Plan struct {
 	// ClientSets are the client packages that are planned. ClientFaults keep them from being written.
 	ClientSets   []*clientset.Set
 	ClientFaults diag.Errors
-	// Checks are the functions that check those types.
-	Checks Checks
+	// Checked are the validation functions of each package. Checks are the functions that check the types that servers
+	// decode.
+	Checked map[*model.Package]*check.Functions
+	Checks  Checks
+	// Rules are the rules in CEL.
+	Rules *expression.Rules
 	// Applied are the schemas of the kinds that clients apply.
 	Applied AppliedSchemas
 }
@@ -64,11 +70,13 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 		Hooks: map[*model.Resource][]Hook{}, Defaulters: map[*model.Type]Func{},
 		Converters: map[Pair]Func{}, Scoped: map[*model.Group]bool{}, RoundTrips: map[Pair]*RoundTrip{},
 		Serving: map[*model.Resource]*serving.Serving{}, Columns: map[*model.Type][]serving.Column{},
+		Checked: map[*model.Package]*check.Functions{}, Checks: Checks{Markers: map[*model.Type]Func{}},
 	}
 	functions := findDefaulters(program)
 	for _, pkg := range p.packages() {
 		p.Defaults[pkg] = defaultsOf(program, pkg, functions)
 		p.Registrations[pkg] = registrationOf(pkg, p.Defaults[pkg])
+		p.Checked[pkg] = check.New(program, pkg)
 	}
 	for _, g := range program.Groups {
 		for _, r := range g.Resources {
@@ -79,8 +87,13 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 		if f, ok := p.defaulter(t); ok {
 			p.Defaulters[t] = f
 		}
+		if home := t.Package.Home(); p.Checked[home].Exported(t) {
+			p.Checks.Markers[t] = Func{home.Path, check.FunctionName(t)}
+		}
 		p.Columns[t] = serving.Columns(t)
 	}
+	p.Rules = expression.New(program, p.WireTypes(), p.Writes)
+	p.Checks.CEL = p.Rules.Functions
 	p.convert()
 	for _, g := range p.Wired() {
 		for _, r := range g.Resources {
@@ -123,6 +136,7 @@ func (p *Plan) packages() []*model.Package {
 	}
 	for _, t := range p.WireTypes() {
 		add(t.Package)
+		add(t.Package.Home())
 	}
 	return all
 }

@@ -17,7 +17,6 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/hex"
 	"encoding/pem"
 	"log/slog"
 	"math/big"
@@ -55,8 +54,7 @@ func Start(t testing.TB, groups ...registry.Group) *Server {
 	if err != nil {
 		t.Fatalf("apitest: %v", err)
 	}
-	token := randomToken(t)
-	tokens := new(auth.Tokens)
+	token, tokens := rand.Text(), new(auth.Tokens)
 	tokens.Add(token, &auth.User{Name: "apitest:admin", Groups: []string{auth.Masters}})
 	backend := memory.New()
 	running, err := server.New(t.Context(), server.Config{
@@ -77,7 +75,6 @@ func Start(t testing.TB, groups ...registry.Group) *Server {
 	return s
 }
 
-// run serves until the test ends, and fails the test if the server ends with an error.
 func run(t testing.TB, running *server.Server, listener *listener, backend storage.Backend) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -94,7 +91,6 @@ func run(t testing.TB, running *server.Server, listener *listener, backend stora
 	})
 }
 
-// selfSigned makes a self-signed certificate for 127.0.0.1.
 func selfSigned(t testing.TB) (tls.Certificate, []byte) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -114,14 +110,6 @@ func selfSigned(t testing.TB) (tls.Certificate, []byte) {
 		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-func randomToken(t testing.TB) string {
-	random := make([]byte, 16)
-	if _, err := rand.Read(random); err != nil {
-		t.Fatalf("apitest: %v", err)
-	}
-	return hex.EncodeToString(random)
-}
-
 func client(authority []byte, token string) *http.Client {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(authority)
@@ -131,7 +119,6 @@ func client(authority []byte, token string) *http.Client {
 	return &http.Client{Transport: bearer{token, transport}}
 }
 
-// bearer sends a token with each request.
 type bearer struct {
 	token string
 	*http.Transport
@@ -143,7 +130,6 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.Transport.RoundTrip(r)
 }
 
-// testLog writes lines to a test's log.
 type testLog struct{ t testing.TB }
 
 func (l testLog) Write(p []byte) (int, error) {

@@ -30,7 +30,6 @@ func (l *listener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// closeConnections closes all open connections.
 func (l *listener) closeConnections() {
 	l.mu.Lock()
 	open := l.open

@@ -83,25 +83,23 @@ func (v *Version[V, H]) throughHub(obj V) (difference, error) {
 		v.Default(in)
 	}
 	v.prepare(in)
-	hub, out := v.NewHub(), v.New()
-	if v.ToHub(clone(in), hub) != nil {
-		return difference{}, errRefused
-	}
-	if err := v.FromHub(hub, out); err != nil {
-		return failed("what was converted can't be converted back", err), nil
-	}
-	return compare(in, out), nil
+	return thereAndBack(in, v.New(), v.NewHub(), v.ToHub, v.FromHub)
 }
 
 // throughVersion converts a hub object to the version and back.
 func (v *Version[V, H]) throughVersion(obj H) (difference, error) {
 	in := clone(obj)
 	v.prepare(in)
-	object, out := v.New(), v.NewHub()
-	if v.FromHub(clone(in), object) != nil {
+	return thereAndBack(in, v.NewHub(), v.New(), v.FromHub, v.ToHub)
+}
+
+// thereAndBack converts in to between, and that to out, and compares the two.
+func thereAndBack[A, B runtime.Object](in, out A, between B, there func(A, B) error, back func(B, A) error) (
+	difference, error) {
+	if there(clone(in), between) != nil {
 		return difference{}, errRefused
 	}
-	if err := v.ToHub(object, out); err != nil {
+	if err := back(between, out); err != nil {
 		return failed("what was converted can't be converted back", err), nil
 	}
 	return compare(in, out), nil
@@ -112,26 +110,23 @@ func (v *Version[V, H]) refusesAll() []string {
 	if v.ToHub == nil {
 		return nil
 	}
-	to, from := 0, 0
+	passed := map[string]int{}
 	for i := range seeds {
 		object, hub := v.New(), v.NewHub()
 		v.fill(object, seed(i))
 		v.fill(hub, seed(i))
 		if _, err := v.throughHub(object); err == nil {
-			to++
+			passed["to"]++
 		}
 		if _, err := v.throughVersion(hub); err == nil {
-			from++
+			passed["from"]++
 		}
 	}
 	var out []string
-	for _, way := range []struct {
-		passed int
-		name   string
-	}{{to, "to the hub"}, {from, "from the hub"}} {
-		if way.passed == 0 {
-			out = append(out, fmt.Sprintf("%T: the conversion %s refused all of %d objects: add a filler for the "+
-				"values that it wants to roundTripFillers, in a test file of this package", v.New(), way.name, seeds))
+	for _, way := range []string{"to", "from"} {
+		if passed[way] == 0 {
+			out = append(out, fmt.Sprintf("%T: the conversion %s the hub refused all of %d objects: add a filler for "+
+				"the values that it wants to roundTripFillers, in a test file of this package", v.New(), way, seeds))
 		}
 	}
 	return out

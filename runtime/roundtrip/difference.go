@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"sort"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -89,7 +89,7 @@ func differ(path string, a, b reflect.Value) difference {
 			other := b.MapIndex(key)
 			at := fmt.Sprintf("%s[%q]", path, fmt.Sprint(key))
 			if !other.IsValid() {
-				return difference{at, shown(a.MapIndex(key)) + " is gone"}
+				return difference{at, shown(a.MapIndex(key)) + " is missing"}
 			}
 			if d := differ(at, a.MapIndex(key), other); d.found() {
 				return d
@@ -108,19 +108,8 @@ func hides(t reflect.Type, seen map[reflect.Type]bool) bool {
 		return false
 	}
 	seen[t] = true
-	switch t.Kind() {
-	case reflect.Pointer, reflect.Slice, reflect.Array:
-		return hides(t.Elem(), seen)
-	case reflect.Map:
-		return hides(t.Key(), seen) || hides(t.Elem(), seen)
-	case reflect.Struct:
-		for i := range t.NumField() {
-			if f := t.Field(i); !f.IsExported() || hides(f.Type, seen) {
-				return true
-			}
-		}
-	}
-	return false
+	return t.Kind() == reflect.Struct && opaque(t) ||
+		slices.ContainsFunc(partTypes(t), func(part reflect.Type) bool { return hides(part, seen) })
 }
 
 // alike tells whether two values with unexported fields are the same. The exported parts are the same as far as both
@@ -158,13 +147,6 @@ func join(path string, f reflect.StructField) string {
 	return strings.TrimPrefix(path+"."+name, ".")
 }
 
-func sortedKeys(m reflect.Value) []reflect.Value {
-	keys := m.MapKeys()
-	sort.Slice(keys, func(i, j int) bool { return fmt.Sprint(keys[i]) < fmt.Sprint(keys[j]) })
-	return keys
-}
-
-// shown returns a value for a message.
 func shown(v reflect.Value) string {
 	for v.Kind() == reflect.Pointer && !v.IsNil() {
 		if s, ok := v.Interface().(fmt.Stringer); ok {
@@ -191,18 +173,12 @@ func shown(v reflect.Value) string {
 // shared finds memory that both an object and its copy refer to.
 func shared(in, out any) difference {
 	mine := map[uintptr]bool{}
-	walk("", reflect.ValueOf(in), func(_ string, v reflect.Value) bool {
-		if at := memory(v); at != 0 {
-			mine[at] = true
-		}
-		return true
-	})
+	walk("", reflect.ValueOf(in), func(_ string, v reflect.Value) { mine[memory(v)] = true })
 	var found difference
-	walk("", reflect.ValueOf(out), func(path string, v reflect.Value) bool {
+	walk("", reflect.ValueOf(out), func(path string, v reflect.Value) {
 		if at := memory(v); at != 0 && mine[at] && !found.found() {
 			found = difference{path, "the copy shares its memory with the object"}
 		}
-		return !found.found()
 	})
 	return found
 }
@@ -210,13 +186,8 @@ func shared(in, out any) difference {
 // memory returns the address to which a reference refers, or 0. A value of size 0 has no memory to share.
 func memory(v reflect.Value) uintptr {
 	switch v.Kind() {
-	case reflect.Slice:
-		if v.Cap() == 0 || v.Type().Elem().Size() == 0 {
-			return 0
-		}
-		return v.Pointer()
-	case reflect.Pointer:
-		if v.IsNil() || v.Type().Elem().Size() == 0 {
+	case reflect.Slice, reflect.Pointer:
+		if v.IsNil() || v.Type().Elem().Size() == 0 || v.Kind() == reflect.Slice && v.Cap() == 0 {
 			return 0
 		}
 		return v.Pointer()
@@ -224,31 +195,4 @@ func memory(v reflect.Value) uintptr {
 		return v.Pointer()
 	}
 	return 0
-}
-
-// walk visits a value and the values below it in exported fields, elements and pointers, as long as visit returns true.
-func walk(path string, v reflect.Value, visit func(path string, v reflect.Value) bool) {
-	if !visit(path, v) {
-		return
-	}
-	switch v.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		if !v.IsNil() {
-			walk(path, v.Elem(), visit)
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if f := v.Type().Field(i); f.IsExported() {
-				walk(join(path, f), v.Field(i), visit)
-			}
-		}
-	case reflect.Slice, reflect.Array:
-		for i := range v.Len() {
-			walk(fmt.Sprintf("%s[%d]", path, i), v.Index(i), visit)
-		}
-	case reflect.Map:
-		for _, key := range sortedKeys(v) {
-			walk(fmt.Sprintf("%s[%q]", path, fmt.Sprint(key)), v.MapIndex(key), visit)
-		}
-	}
 }

@@ -21,7 +21,6 @@ var awkward = []string{
 	"a\nb", "no", "=",
 }
 
-// fill makes a random object from data.
 func (v *Version[V, H]) fill(object runtime.Object, data []byte) {
 	source := bytesource.New(data)
 	random := rand.New(source)
@@ -55,7 +54,6 @@ func (v *Version[V, H]) fill(object runtime.Object, data []byte) {
 	v.normalize(reflect.ValueOf(object).Elem(), random)
 }
 
-// word is a short string.
 func word(c randfill.Continue) string {
 	if c.Intn(4) == 0 {
 		return awkward[c.Intn(len(awkward))]
@@ -88,7 +86,6 @@ func fillMeta(m *metav1.ObjectMeta, c randfill.Continue) {
 	m.UID = types.UID(word(c))
 }
 
-// choices returns fillers that pick one of Values.
 func (v *Version[V, H]) choices() []any {
 	var out []any
 	for _, values := range v.Values {
@@ -115,61 +112,32 @@ func unfillable(t reflect.Type, seen map[reflect.Type]bool) []any {
 		reflect.Complex128:
 		typ := reflect.FuncOf([]reflect.Type{reflect.PointerTo(t), reflect.TypeFor[randfill.Continue]()}, nil, false)
 		return []any{reflect.MakeFunc(typ, func([]reflect.Value) []reflect.Value { return nil }).Interface()}
-	case reflect.Pointer, reflect.Slice, reflect.Array:
-		return unfillable(t.Elem(), seen)
-	case reflect.Map:
-		return append(unfillable(t.Key(), seen), unfillable(t.Elem(), seen)...)
-	case reflect.Struct:
-		var out []any
-		for i := range t.NumField() {
-			if t.Field(i).IsExported() {
-				out = append(out, unfillable(t.Field(i).Type, seen)...)
-			}
-		}
-		return out
 	}
-	return nil
+	var out []any
+	for _, part := range partTypes(t) {
+		out = append(out, unfillable(part, seen)...)
+	}
+	return out
 }
 
 // normalize replaces values that no client could have sent, since their own JSON can't express them.
 func (v *Version[V, H]) normalize(at reflect.Value, random *rand.Rand) {
-	switch at.Kind() {
-	case reflect.Pointer:
-		if !at.IsNil() {
-			v.normalize(at.Elem(), random)
-		}
-	case reflect.Struct:
-		if at.CanAddr() && speaksForItself(at) {
+	if at.Kind() == reflect.Struct {
+		if at.CanAddr() && writesJSON(at) {
 			v.normalizeJSON(at, random)
 			return
 		}
 		for i := range at.NumField() {
-			f := at.Type().Field(i)
-			if !f.IsExported() {
-				continue
-			}
-			if f.Tag.Get("json") == "-" {
+			if at.Type().Field(i).Tag.Get("json") == "-" && at.Field(i).CanSet() {
 				at.Field(i).SetZero()
-				continue
 			}
-			v.normalize(at.Field(i), random)
-		}
-	case reflect.Slice, reflect.Array:
-		for i := range at.Len() {
-			v.normalize(at.Index(i), random)
-		}
-	case reflect.Map:
-		for _, key := range sortedKeys(at) {
-			value := reflect.New(at.Type().Elem()).Elem()
-			value.Set(at.MapIndex(key))
-			v.normalize(value, random)
-			at.SetMapIndex(key, value)
 		}
 	}
+	parts("", at, func(_ string, part reflect.Value) { v.normalize(part, random) })
 }
 
-// speaksForItself tells whether a type has methods for JSON.
-func speaksForItself(v reflect.Value) bool {
+// writesJSON tells whether a type has its own methods for JSON.
+func writesJSON(v reflect.Value) bool {
 	_, in := v.Addr().Interface().(json.Unmarshaler)
 	_, out := v.Addr().Interface().(json.Marshaler)
 	return in && out
@@ -181,13 +149,13 @@ func (v *Version[V, H]) normalizeJSON(at reflect.Value, random *rand.Rand) {
 		raw.SetBytes(fmt.Appendf(nil, `{"a":%d}`, random.Intn(100)))
 	}
 	data, err := json.Marshal(at.Addr().Interface())
-	said := reflect.New(at.Type())
-	if err != nil || json.Unmarshal(data, said.Interface()) != nil {
+	decoded := reflect.New(at.Type())
+	if err != nil || json.Unmarshal(data, decoded.Interface()) != nil {
 		at.SetZero()
 		return
 	}
-	if differ("", at, said.Elem()).found() {
-		at.Set(said.Elem())
+	if differ("", at, decoded.Elem()).found() {
+		at.Set(decoded.Elem())
 	}
 }
 
@@ -204,32 +172,19 @@ func (v *Version[V, H]) prepare(object runtime.Object) {
 }
 
 func adjust(v reflect.Value, lost, kept map[Field]bool) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if !v.IsNil() {
-			adjust(v.Elem(), lost, kept)
-		}
-	case reflect.Struct:
+	if v.Kind() == reflect.Struct {
 		for i := range v.NumField() {
 			field, name := v.Field(i), Field{v.Type(), v.Type().Field(i).Name}
-			if !field.CanSet() {
-				continue
-			}
 			switch {
+			case !field.CanSet():
 			case lost[name]:
 				field.SetZero()
 			case kept[name]:
 				present(field)
 			}
-			adjust(field, lost, kept)
 		}
-	case reflect.Slice, reflect.Array:
-		for i := range v.Len() {
-			adjust(v.Index(i), lost, kept)
-		}
-	case reflect.Map:
-		eachValue(v, func(value reflect.Value) { adjust(value, lost, kept) })
 	}
+	parts("", v, func(_ string, part reflect.Value) { adjust(part, lost, kept) })
 }
 
 // present makes a nil pointer point to a zero value, also within a list or a map.
@@ -239,21 +194,7 @@ func present(v reflect.Value) {
 		if v.IsNil() {
 			v.Set(reflect.New(v.Type().Elem()))
 		}
-	case reflect.Slice, reflect.Array:
-		for i := range v.Len() {
-			present(v.Index(i))
-		}
-	case reflect.Map:
-		eachValue(v, present)
-	}
-}
-
-// eachValue changes the values of a map, which can't be changed in place.
-func eachValue(m reflect.Value, change func(reflect.Value)) {
-	for _, key := range m.MapKeys() {
-		value := reflect.New(m.Type().Elem()).Elem()
-		value.Set(m.MapIndex(key))
-		change(value)
-		m.SetMapIndex(key, value)
+	case reflect.Slice, reflect.Array, reflect.Map:
+		parts("", v, func(_ string, part reflect.Value) { present(part) })
 	}
 }

@@ -64,7 +64,7 @@ func plain(v reflect.Value) any {
 		}
 		return plain(v.Elem())
 	case reflect.Struct:
-		if v.CanAddr() && speaksForItself(v) || opaque(v.Type()) {
+		if v.CanAddr() && writesJSON(v) || opaque(v.Type()) {
 			return v.Interface()
 		}
 		out := map[string]any{}
@@ -126,7 +126,7 @@ func shrink[T runtime.Object](object T, fails func(T) bool) (T, int) {
 func empty(v reflect.Value, n *int) bool {
 	switch v.Kind() {
 	case reflect.Struct:
-		if opaque(v.Type()) || v.CanAddr() && speaksForItself(v) {
+		if opaque(v.Type()) || v.CanAddr() && writesJSON(v) {
 			return false
 		}
 		return emptyParts(v.NumField(), v.Field, n)
@@ -214,40 +214,22 @@ func clone[T any](object T) T {
 func cloned(v reflect.Value) reflect.Value {
 	out := reflect.New(v.Type()).Elem()
 	out.Set(v)
-	switch v.Kind() {
-	case reflect.Pointer:
-		if !v.IsNil() {
-			out.Set(reflect.New(v.Type().Elem()))
-			out.Elem().Set(cloned(v.Elem()))
-		}
-	case reflect.Interface:
-		if !v.IsNil() {
-			out.Set(cloned(v.Elem()))
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			if v.Type().Field(i).IsExported() {
-				out.Field(i).Set(cloned(v.Field(i)))
-			}
-		}
-	case reflect.Array:
-		for i := range v.Len() {
-			out.Index(i).Set(cloned(v.Index(i)))
-		}
-	case reflect.Slice:
-		if !v.IsNil() {
-			out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
-			for i := range v.Len() {
-				out.Index(i).Set(cloned(v.Index(i)))
-			}
-		}
-	case reflect.Map:
-		if !v.IsNil() {
-			out.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
-			for _, key := range v.MapKeys() {
-				out.SetMapIndex(key, cloned(v.MapIndex(key)))
-			}
+	switch kind := v.Kind(); {
+	case kind == reflect.Interface && !v.IsNil():
+		out.Set(cloned(v.Elem()))
+		return out
+	case kind == reflect.Pointer && !v.IsNil():
+		out.Set(reflect.New(v.Type().Elem()))
+		out.Elem().Set(v.Elem())
+	case kind == reflect.Slice && !v.IsNil():
+		out.Set(reflect.MakeSlice(v.Type(), v.Len(), v.Len()))
+		reflect.Copy(out, v)
+	case kind == reflect.Map && !v.IsNil():
+		out.Set(reflect.MakeMapWithSize(v.Type(), v.Len()))
+		for _, key := range v.MapKeys() {
+			out.SetMapIndex(key, v.MapIndex(key))
 		}
 	}
+	parts("", out, func(_ string, part reflect.Value) { part.Set(cloned(part)) })
 	return out
 }

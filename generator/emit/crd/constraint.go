@@ -20,7 +20,6 @@ func constrainPlace(p *place, c *model.Schema, t *schema.Type) {
 	}
 }
 
-// elements adds the constraints of the elements of a list, or of the values of a map.
 func elements(s object, c *model.Schema, t *schema.Type) {
 	if c == nil || t == nil {
 		return
@@ -41,7 +40,6 @@ func elements(s object, c *model.Schema, t *schema.Type) {
 	}
 }
 
-// constrain adds the constraints of one layer of markers to the schema of a type's values.
 func constrain(s object, c *model.Schema, t *model.Type) {
 	text(s, "type", c.Type)
 	maps.Copy(s, schema.Keywords(c))

@@ -9,7 +9,6 @@ package crd
 
 import (
 	"slices"
-	"sort"
 	"strings"
 
 	"sigs.k8s.io/yaml"
@@ -34,29 +33,10 @@ func Emitter() emit.Emitter {
 
 // Emit returns the documents of all marked packages.
 func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs diag.Errors
-	var files []emit.File
-	taken := map[string]*model.Package{}
-	for _, pkg := range p.Packages {
-		if pkg.CRDs == nil || !p.Writes(pkg) {
-			continue
-		}
-		if other := taken[pkg.CRDs.Dir]; other != nil {
-			errs.Add(pkg.CRDs.Pos, "the CustomResourceDefinitions of %s and %s would go to the same folder: name "+
-				"another", other.Path, pkg.Path)
-			continue
-		}
-		taken[pkg.CRDs.Dir] = pkg
-		documents, err := emitPackage(p.Program, pkg, &errs)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, documents...)
-	}
-	if err := errs.Err(); err != nil {
-		return nil, err
-	}
-	return files, nil
+	return emit.Documents(p, "CustomResourceDefinitions", func(pkg *model.Package) *model.Folder { return pkg.CRDs },
+		func(pkg *model.Package, errs *diag.Errors) ([]emit.File, error) {
+			return emitPackage(p.Program, pkg, errs)
+		})
 }
 
 func emitPackage(p *model.Program, pkg *model.Package, errs *diag.Errors) ([]emit.File, error) {
@@ -126,8 +106,8 @@ func kindsBelow(p *model.Program, pkg *model.Package) []resource {
 			if len(found.versions) == 0 {
 				continue
 			}
-			sort.SliceStable(found.versions, func(i, j int) bool {
-				return found.versions[i].Version.Name < found.versions[j].Version.Name
+			slices.SortStableFunc(found.versions, func(a, b model.ResourceVersion) int {
+				return strings.Compare(a.Version.Name, b.Version.Name)
 			})
 			found.storage = r.Storage
 			if len(found.versions) == 1 {
@@ -137,14 +117,4 @@ func kindsBelow(p *model.Program, pkg *model.Package) []resource {
 		}
 	}
 	return out
-}
-
-// stores reports whether the definition has the storage version.
-func (r resource) stores() bool {
-	for _, v := range r.versions {
-		if v.Version == r.storage {
-			return true
-		}
-	}
-	return false
 }

@@ -1,15 +1,17 @@
 package crd
 
 import (
+	"slices"
+
 	"apigen.dev/generator/model"
 )
 
 // object is a JSON object. Encoding sorts its keys.
 type object = map[string]any
 
-// definition returns the whole CustomResourceDefinition of a kind.
 func (b *builder) definition(r resource) object {
-	if !r.stores() {
+	stored := func(v model.ResourceVersion) bool { return v.Version == r.storage }
+	if !slices.ContainsFunc(r.versions, stored) {
 		b.errs.Add(r.versions[0].Type.Pos, "kind %s is stored in %s, which its CustomResourceDefinition doesn't have: "+
 			"mark another version with +kubebuilder:storageversion", r.Kind, r.storage.Name)
 	}
@@ -25,7 +27,7 @@ func (b *builder) definition(r resource) object {
 	for _, v := range r.versions {
 		pairs(metadata, "labels", v.Type.Kind.Manifest.Labels)
 		pairs(metadata, "annotations", v.Type.Kind.Manifest.Annotations)
-		versions = append(versions, b.version(v, v.Version == r.storage))
+		versions = append(versions, b.version(v, stored(v)))
 	}
 	spec["versions"] = versions
 	return object{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": metadata,
@@ -47,7 +49,6 @@ func pairs(s object, key string, values []model.KeyValue) {
 	}
 }
 
-// version returns one version of a definition.
 func (b *builder) version(v model.ResourceVersion, storage bool) object {
 	k := v.Type.Kind
 	out := object{"name": v.Version.Name, "served": !k.Unserved, "storage": storage,

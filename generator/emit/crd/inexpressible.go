@@ -14,7 +14,6 @@ const cannot = "a CustomResourceDefinition can't express "
 // inexpressible remarks on markers of values for which schemas have no keyword.
 type inexpressible struct{ out *diag.Errors }
 
-// field remarks on the markers of a field.
 func (u inexpressible) field(field *schema.Field) {
 	f := field.Go
 	u.schema(&f.Schema)
@@ -26,7 +25,6 @@ func (u inexpressible) field(field *schema.Field) {
 	}
 }
 
-// schema remarks on constraints.
 func (u inexpressible) schema(s *model.Schema) {
 	if s == nil {
 		return
@@ -55,7 +53,6 @@ func (u inexpressible) schema(s *model.Schema) {
 	}
 }
 
-// part remarks on each rule of a part of a value.
 func (u inexpressible) part(marker string, s *model.Schema) {
 	for _, r := range s.Rules {
 		u.out.Add(r.Pos, cannot+"+%s=+%s: it is left out", marker, r.Marker)

@@ -44,7 +44,6 @@ var scalar = map[string]bool{
 	"minProperties": true, "maxProperties": true,
 }
 
-// join joins the values of a keyword, and reports whether that is possible.
 func join(dst object, key string, value any) bool {
 	switch key {
 	case "properties":

@@ -75,7 +75,6 @@ func selectables(k *model.Kind, out *diag.Errors) {
 	}
 }
 
-// unselectable tells why a cluster can't select by a field.
 func unselectable(f model.SelectableField) string {
 	var last *model.Type
 	for i, s := range f.Steps {
@@ -99,18 +98,17 @@ func scalePaths(k *model.Kind, out *diag.Errors) {
 	if s == nil {
 		return
 	}
-	for _, p := range []struct{ name, path, below string }{
-		{"specpath", s.SpecPath, ".spec."}, {"statuspath", s.StatusPath, ".status."}, {"selectorpath",
-			s.SelectorPath, ".spec. .status."},
+	for _, p := range []struct{ name, path, below, or string }{
+		{"specpath", s.SpecPath, ".spec", ".spec"}, {"statuspath", s.StatusPath, ".status", ".status"},
+		{"selectorpath", s.SelectorPath, ".spec", ".status"},
 	} {
-		within := strings.Fields(p.below)
-		if p.path != "" && !slices.ContainsFunc(within, func(prefix string) bool {
-			return strings.HasPrefix(p.path,
-				prefix)
-		}) {
-			out.Add(s.Pos, refuses+"the %s of its scale is %s, and is not below %s", p.name, p.path,
-				strings.ReplaceAll(strings.Join(within, " or "), ". ", " "))
+		if p.path == "" || strings.HasPrefix(p.path, p.below+".") || strings.HasPrefix(p.path, p.or+".") {
+			continue
 		}
+		if p.or != p.below {
+			p.below += " or " + p.or
+		}
+		out.Add(s.Pos, refuses+"the %s of its scale is %s, and is not below %s.", p.name, p.path, p.below)
 	}
 }
 

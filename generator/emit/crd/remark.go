@@ -11,8 +11,8 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// Remarks are what the definitions of all marked packages leave out, since a CustomResourceDefinition has no word for
-// it: a cluster that is given the definition doesn't do it. They are sorted by position.
+// Remarks report the features of kinds below marked packages that a CustomResourceDefinition can't express, and that a
+// cluster with the definition therefore lacks, sorted by position.
 func Remarks(p *plan.Plan) []diag.Error {
 	var out diag.Errors
 	for _, pkg := range p.Packages {
@@ -51,13 +51,11 @@ func Remarks(p *plan.Plan) []diag.Error {
 // hooks remarks on the methods that a server calls on writes, and on the functions that stand for them.
 func hooks(out *diag.Errors, r resource, hooks []plan.Hook) {
 	for _, h := range hooks {
+		name, what := r.Kind+"."+h.Func.Name, "method"
 		if h.Function {
-			out.Add(h.Func.Pos, cannot+"%s: what the function does on writes, a cluster needs a webhook for",
-				h.Func.Name)
-			continue
+			name, what = h.Func.Name, "function"
 		}
-		out.Add(h.Func.Pos, cannot+"%s.%s: what the method does on writes, a cluster needs a webhook for", r.Kind,
-			h.Func.Name)
+		out.Add(h.Func.Pos, cannot+"%s: what the %s does on writes, a cluster needs a webhook for", name, what)
 	}
 }
 
@@ -70,7 +68,6 @@ func subresources(out *diag.Errors, r resource) {
 	}
 }
 
-// kinds remarks on what markers say of a kind.
 func kinds(out *diag.Errors, r resource) {
 	for _, v := range r.versions {
 		status(out, r, v)
@@ -95,7 +92,6 @@ func status(out *diag.Errors, r resource, v model.ResourceVersion) {
 	}
 }
 
-// ways remarks on how a server stores a kind and takes writes of it.
 func ways(out *diag.Errors, r resource, v model.ResourceVersion) {
 	k := v.Type.Kind
 	for _, m := range []struct {
@@ -135,7 +131,7 @@ func (b *builder) conversions(out *diag.Errors, r resource) {
 	}
 }
 
-// shapeOf is a schema without what it says for people.
+// shapeOf removes the documentation from a schema.
 func shapeOf(s object) object {
 	for key, value := range s {
 		switch {
@@ -154,8 +150,7 @@ func shapeOf(s object) object {
 	return s
 }
 
-// byHand remarks on hand-written conversions between versions, and the hub: also where their schemas are the same, the
-// values may not be.
+// byHand remarks on hand-written conversions: they may change values even where the schemas are the same.
 func (b *builder) byHand(out *diag.Errors, r resource) {
 	if len(r.versions) < 2 {
 		return
@@ -184,7 +179,6 @@ func (b *builder) byHand(out *diag.Errors, r resource) {
 
 const conversionsByHand = cannot + "%s: what is converted by hand, a cluster needs a webhook for"
 
-// defaults remarks on hand-written defaulting functions beside a kind.
 func defaults(out *diag.Errors, v model.ResourceVersion) {
 	for _, f := range v.Version.Package.Home().Funcs {
 		if strings.HasPrefix(f.Name, "SetDefaults_") {

@@ -10,7 +10,6 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// builder makes the schemas of the documents of one package.
 type builder struct {
 	embeddedMetadata bool
 	errs             *diag.Errors
@@ -71,7 +70,6 @@ func (b *builder) flat(p place, at *model.Field) object {
 	return out
 }
 
-// endless reports a type that contains itself.
 func (b *builder) endless(t *model.Type, at *model.Field) {
 	pos := t.Pos
 	if at != nil {
@@ -81,7 +79,6 @@ func (b *builder) endless(t *model.Type, at *model.Field) {
 		"+kubebuilder:validation:Schemaless and +kubebuilder:pruning:PreserveUnknownFields", t.Name)
 }
 
-// use returns the place where a type is used.
 func (b *builder) use(t *schema.Type, at *model.Field) place {
 	if t.Named() {
 		return place{named: t, here: object{}}
@@ -133,7 +130,6 @@ func (b *builder) form(t *schema.Type, at *model.Field) place {
 	return place{here: b.simple(t, at)}
 }
 
-// simple returns the schema of a type that is no struct.
 func (b *builder) simple(t *schema.Type, at *model.Field) object {
 	switch {
 	case t.JSON == schema.Any:
@@ -192,7 +188,6 @@ func standsFor(t *model.Type, f *model.Field) bool {
 	return t.Methods["MarshalJSON"] != nil && name == "" && slices.Contains(strings.Split(options, ","), "inline")
 }
 
-// field returns the schema of a field.
 func (b *builder) field(f *schema.Field) object {
 	p := place{here: object{}}
 	if !f.Go.Schema.Schemaless {

@@ -1,6 +1,7 @@
 package gocode
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -125,5 +126,19 @@ func TestKnownNameNeedsNoAlias(t *testing.T) {
 	if want := "\tother \"example.com/other\"\n\t\"example.com/widget\"\n"; !strings.Contains(
 		string(got.Content), want) {
 		t.Errorf("got:\n%s", got.Content)
+	}
+}
+
+// TestSource: a text becomes code with its arguments in place and its packages imported, and string literals are left
+// as they are.
+func TestSource(t *testing.T) {
+	source := Source{Qual: jen.Qual, Packages: map[string]string{"json": "encoding/json"}}
+	f := jen.NewFilePathName("example.com/a", "a")
+	f.Add(source.Code("func f(in $) error {\n_, err := json.Marshal($)\n_ = \"json.Marshal $\"\n$return err\n}",
+		jen.Id("any"), jen.Id("in"), nil))
+	want := "package a\n\nimport \"encoding/json\"\n\nfunc f(in any) error {\n\t_, err := json.Marshal(in)\n" +
+		"\t_ = \"json.Marshal $\"\n\treturn err\n}\n"
+	if got := fmt.Sprintf("%#v", f); got != want {
+		t.Errorf("%s\nis not\n%s", got, want)
 	}
 }

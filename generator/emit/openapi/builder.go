@@ -38,13 +38,11 @@ func newBuilder(p *model.Program, g *model.Group, v *model.Version, errs *diag.E
 	return b
 }
 
-// served is a resource in the builder's version.
 type served struct {
 	*model.Resource
 	kind, list *model.Type
 }
 
-// resources returns the resources that the version serves.
 func (b *builder) resources() []served {
 	var out []served
 	for _, r := range b.group.Resources {
@@ -79,17 +77,13 @@ func (b *builder) listType(r *model.Resource, kind *model.Type) *model.Type {
 }
 
 // components returns all schemas that the document refers to, directly and indirectly.
-func (b *builder) components() object {
+func (b *builder) components() map[string]object {
 	for len(b.queue) > 0 {
 		t := b.queue[0]
 		b.queue = b.queue[1:]
 		b.done[Name(t)] = b.component(t)
 	}
-	out := object{}
-	for name, s := range b.done {
-		out[name] = s
-	}
-	return out
+	return b.done
 }
 
 // ref refers to the schema of a named type, which is made later.
@@ -102,10 +96,8 @@ func (b *builder) ref(t *model.Type) object {
 	return object{"$ref": "#/components/schemas/" + name}
 }
 
-// metaRef refers to a type of metav1.
 func (b *builder) metaRef(name string) object { return b.ref(b.meta.root(name)) }
 
-// component returns the schema of a named type.
 func (b *builder) component(t *model.Type) object {
 	resolved := b.types.Type(t)
 	b.unfinished[resolved] = true
@@ -126,7 +118,6 @@ func (b *builder) component(t *model.Type) object {
 	return s
 }
 
-// describeMetadata describes the metadata of a kind or list whose author did not.
 func describeMetadata(kind object) {
 	properties, _ := kind["properties"].(object)
 	if metadata, ok := properties["metadata"].(object); ok && metadata["description"] == nil {

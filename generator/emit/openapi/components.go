@@ -43,13 +43,7 @@ func components(
 	for _, t := range kinds {
 		b.ref(t)
 	}
-	out := map[string]object{}
-	for name, s := range b.components() {
-		if s, ok := s.(object); ok {
-			out[name] = s
-		}
-	}
-	return out
+	return b.components()
 }
 
 // schemeName returns the name under which a scheme of apimachinery looks up the schema of a registered type: that of

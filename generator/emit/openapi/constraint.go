@@ -16,7 +16,6 @@ func (b *builder) layers(s object, t *schema.Type) {
 	}
 }
 
-// constrain adds the constraints of one layer of markers.
 func (b *builder) constrain(s object, c *model.Schema) {
 	maps.Copy(s, schema.Keywords(c))
 	if c.UniqueItems {
@@ -26,7 +25,6 @@ func (b *builder) constrain(s object, c *model.Schema) {
 	b.elements(s, c.Items)
 }
 
-// elements adds the constraints of the elements of a list, or of the values of a map.
 func (b *builder) elements(s object, c *model.Schema) {
 	if c == nil {
 		return
@@ -41,7 +39,6 @@ func (b *builder) elements(s object, c *model.Schema) {
 	}
 }
 
-// validations appends CEL rules to those of the schema.
 func validations(s object, c *model.Schema) {
 	rules, _ := s["x-kubernetes-validations"].([]any)
 	rules = append(append(rules, counts(c.Rules)...), schema.Validations(c)...)
@@ -50,7 +47,6 @@ func validations(s object, c *model.Schema) {
 	}
 }
 
-// counts returns the CEL rules that bound how many of some fields are set.
 func counts(rules []model.Rule) []any {
 	var out []any
 	for i := range rules {

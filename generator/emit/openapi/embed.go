@@ -2,8 +2,7 @@ package openapi
 
 import (
 	"crypto/sha512"
-	"encoding/hex"
-	"strings"
+	"fmt"
 
 	"github.com/dave/jennifer/jen"
 
@@ -18,10 +17,8 @@ const GoFileName = "zz_generated.openapi.go"
 
 const apiPath = "apigen.dev/runtime/api"
 
-// embedding is the file that embeds the documents, and says their hashes.
 func embedding(p *model.Program, g *model.Group, documents []embedded) (emit.File, error) {
-	f := jen.NewFilePathName(g.Wiring.Path, g.Wiring.Name)
-	f.HeaderComment(emit.Header(p))
+	f := gocode.NewWiring(p, g)
 	f.ImportName(apiPath, "api")
 	f.Anon("embed")
 	versions := jen.Dict{}
@@ -32,32 +29,28 @@ func embedding(p *model.Program, g *model.Group, documents []embedded) (emit.Fil
 		f.Line()
 		value := jen.Values(jen.Dict{jen.Id("Gzip"): jen.Id(d.variable()), jen.Id("Hash"): jen.Lit(d.hash())})
 		if d.version == nil {
-			group = jen.Qual(apiPath, "Document").Add(value)
+			group = value
 		} else {
 			versions[jen.Lit(d.version.Name)] = value
 		}
 	}
+	source := gocode.Source{Qual: jen.Qual, Packages: map[string]string{"api": apiPath}}
 	f.Commentf("%s returns the OpenAPI v3 document of each version.", plan.OpenAPIFunc)
-	f.Func().Id(plan.OpenAPIFunc).Params().Map(jen.String()).Qual(apiPath, "Document").Block(
-		jen.Return(jen.Map(jen.String()).Qual(apiPath, "Document").Values(versions)),
-	)
-	f.Line()
+	f.Add(source.Code("func "+plan.OpenAPIFunc+"() map[string]api.Document {\nreturn map[string]api.Document$\n}\n",
+		jen.Values(versions)))
 	f.Commentf("%s returns the OpenAPI v2 document of all versions.", plan.SwaggerFunc)
-	f.Func().Id(plan.SwaggerFunc).Params().Qual(apiPath, "Document").Block(jen.Return(group))
-	return gocode.Render(f, emit.File{Package: g.Wiring.Path, Dir: g.Wiring.Dir, PackageName: g.Wiring.Name,
-		Name: GoFileName})
+	f.Add(source.Code("func "+plan.SwaggerFunc+"() api.Document {\nreturn api.Document$\n}", group))
+	return f.Render(GoFileName)
 }
 
-// variable is the name of what holds the document.
 func (d *embedded) variable() string {
 	if d.version == nil {
 		return "swaggerDocument"
 	}
-	return "openAPI" + strings.ToUpper(d.version.Name[:1]) + d.version.Name[1:]
+	return "openAPI" + upperFirst(d.version.Name)
 }
 
 // hash is the document's ETag.
 func (d *embedded) hash() string {
-	sum := sha512.Sum512(d.content)
-	return strings.ToUpper(hex.EncodeToString(sum[:]))
+	return fmt.Sprintf("%X", sha512.Sum512(d.content))
 }

@@ -52,19 +52,17 @@ func withKind(operation, gvk object) object {
 	return operation
 }
 
-// action posts a kind to a subresource.
 func (e endpoint) action(s *model.Subresource) object {
 	answer := e.metaRef("Status")
 	if s.Answer != nil {
 		answer = e.payloadRef(s.Answer)
 	}
-	o := e.operation(e.id("create", "", upperFirst(camel(s.Name))), "post",
+	o := e.operation(e.id("create", "", idName(s)), "post",
 		"create "+s.Name+" of "+article(e.resource.Kind), responses(answer, false, "200", "201", "202"))
 	o["requestBody"] = body(e.payloadRef(s.Body), jsonType, yamlType)
 	return withKind(o, object{"group": s.Body.Group, "version": s.Body.At(e.version.Name).Name, "kind": s.Body.Kind})
 }
 
-// payloadRef refers to the schema of a kind that a subresource takes or answers.
 func (e endpoint) payloadRef(p *model.Payload) object {
 	v := p.At(e.version.Name)
 	if e.kinds[v.Type] == "" {
@@ -79,7 +77,7 @@ func (e endpoint) connectionPaths(at string, s *model.Subresource, out object) {
 		o := object{}
 		for _, method := range s.Methods {
 			verb := strings.ToLower(method)
-			connect := e.operation(e.id("connect", upperFirst(verb), upperFirst(camel(s.Name))+suffix), "connect",
+			connect := e.operation(e.id("connect", upperFirst(verb), idName(s)+suffix), "connect",
 				"connect "+method+" requests to "+s.Name+" of "+e.resource.Kind, texts("*/*"))
 			o[verb] = connect
 		}
@@ -136,11 +134,5 @@ func optionType(t *model.Type) string {
 	return string(schema.Basics[t.Basic].JSON)
 }
 
-// camel returns the name of a subresource for the id of an operation.
-func camel(name string) string {
-	words := strings.Split(name, "-")
-	for i := 1; i < len(words); i++ {
-		words[i] = upperFirst(words[i])
-	}
-	return strings.Join(words, "")
-}
+// idName returns the name of a subresource in the ids of operations.
+func idName(s *model.Subresource) string { return upperFirst(camel(strings.Split(s.Name, "-"))) }

@@ -42,10 +42,8 @@ func newMeta() *meta {
 // named returns the type of a package of apimachinery, or nil where it isn't known.
 func (m *meta) named(path, name string) *model.Type { return m.byName[path+"."+name] }
 
-// root returns metav1's type of that name.
 func (m *meta) root(name string) *model.Type { return m.named(schema.MetaPath, name) }
 
-// of converts a Go type.
 func (m *meta) of(rt reflect.Type) *model.Type {
 	if t := m.types[rt]; t != nil {
 		return t
@@ -124,7 +122,7 @@ func swaggerDoc(rt reflect.Type) map[string]string {
 	return nil
 }
 
-// commented holds the list and map types that only metav1's comments name. Field "" is the type.
+// commented returns the list and map types that only metav1's comments name. Field "" is the type.
 func commented(typ, field string) model.Schema {
 	switch typ + "." + field {
 	case "LabelSelector.", "OwnerReference.":

@@ -1,6 +1,7 @@
 package openapi
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 
@@ -46,9 +47,7 @@ func argument(t *model.Type) string {
 func restful(path string) string {
 	elements := strings.Split(path, "/")
 	host := strings.Split(elements[0], ".")
-	for i, j := 0, len(host)-1; i < j; i, j = i+1, j-1 {
-		host[i], host[j] = host[j], host[i]
-	}
+	slices.Reverse(host)
 	elements[0] = strings.Join(host, ".")
 	return strings.Join(elements, ".")
 }
@@ -77,18 +76,20 @@ func groupCamel(group string) string {
 	if group == "" {
 		return "core"
 	}
-	words := strings.FieldsFunc(strings.TrimSuffix(group, ".k8s.io"), func(r rune) bool {
+	return camel(strings.FieldsFunc(strings.TrimSuffix(group, ".k8s.io"), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	})
-	for i := 1; i < len(words); i++ {
-		words[i] = upperFirst(words[i])
+	}))
+}
+
+func camel(words []string) string {
+	for i := range words {
+		if i > 0 {
+			words[i] = upperFirst(words[i])
+		}
 	}
 	return strings.Join(words, "")
 }
 
 func upperFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
+	return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):]
 }

@@ -18,6 +18,7 @@ import (
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 )
@@ -50,8 +51,7 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 			if err != nil {
 				return nil, err
 			}
-			files = append(files, emit.File{Package: g.Wiring.Path, Dir: g.Wiring.Dir, PackageName: g.Wiring.Name,
-				Name: d.name, Content: packed})
+			files = append(files, gocode.WiringDocument(g.Wiring, d.name, packed))
 		}
 		file, err := embedding(p.Program, g, documents)
 		if err != nil {
@@ -106,7 +106,6 @@ func encode(doc object) ([]byte, error) {
 // object is a JSON object. Encoding sorts its keys.
 type object = map[string]any
 
-// document returns the whole document of one version.
 func document(p *model.Program, g *model.Group, v *model.Version, errs *diag.Errors) object {
 	b := newBuilder(p, g, v, errs)
 	paths := b.paths()

@@ -12,7 +12,6 @@ const (
 	cborWatchType = "application/cbor-seq"
 )
 
-// objectTypes are the media types of objects.
 var objectTypes = []string{jsonType, yamlType, cborType}
 
 func (e endpoint) listAll() object {
@@ -76,7 +75,6 @@ func (e endpoint) watch(id, action, description string) object {
 	return e.operation(id, action, description+".", responses(e.metaRef("WatchEvent"), true, "200"))
 }
 
-// takes adds the parameters and the body of requests to an operation.
 func takes(operation object, parameters []object, schema object, types ...string) object {
 	operation["parameters"], operation["requestBody"] = parameters, body(schema, types...)
 	return operation

@@ -4,7 +4,6 @@ import (
 	"maps"
 )
 
-// paths returns all paths of the version.
 func (b *builder) paths() object {
 	root := "/apis/" + b.group.Name + "/" + b.version.Name
 	if b.group.Name == "" {
@@ -33,7 +32,6 @@ func (b *builder) discovery() object {
 	}}
 }
 
-// endpoint makes the paths of one resource.
 type endpoint struct {
 	*builder
 	resource     served
@@ -90,7 +88,6 @@ func (e endpoint) whole(subresource string) map[string]func() object {
 	}
 }
 
-// methods are the HTTP methods of verbs.
 var methods = map[string]string{
 	"list": "get", "get": "get", "create": "post", "update": "put", "patch": "patch", "delete": "delete",
 	"deletecollection": "delete",
@@ -119,7 +116,6 @@ func (e endpoint) id(verb, infix, suffix string) string {
 	return verb + operationGroup(e.group.Name, e.version.Name) + infix + scope + e.resource.Kind + suffix
 }
 
-// allID returns the id of an operation across namespaces.
 func (e endpoint) allID(verb, suffix string) string {
 	return verb + operationGroup(e.group.Name, e.version.Name) + e.resource.Kind + suffix + "ForAllNamespaces"
 }

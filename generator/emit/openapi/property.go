@@ -7,7 +7,6 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// property returns the schema of a field.
 func (b *builder) property(f *schema.Field) object {
 	extra := object{}
 	text(extra, "description", description(f.Go.Doc))
@@ -87,7 +86,6 @@ func (b *builder) form(t *schema.Type) object {
 	return s
 }
 
-// element returns the schema of a list's or a map's elements.
 func (b *builder) element(t *schema.Type) object {
 	extra := object{}
 	enum(extra, t.Go)

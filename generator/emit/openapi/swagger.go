@@ -2,6 +2,7 @@ package openapi
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -87,27 +88,21 @@ func pathItem(item object) object {
 }
 
 func swaggerOperation(operation object) object {
-	out := object{"schemes": []any{"https"}}
+	out := maps.Clone(operation)
+	out["schemes"] = []any{"https"}
 	parameters := parameters(operation["parameters"])
-	for key, value := range operation {
-		switch key {
-		case "parameters":
-		case "requestBody":
-			body, _ := value.(object)
-			schema, types := contentOf(body)
-			parameter := object{"name": "body", "in": "body", "schema": schema}
-			if action := operation["x-kubernetes-action"]; action == "post" || action == "put" || action == "patch" {
-				parameter["required"] = true
-			}
-			parameters = append(parameters, parameter)
-			out["consumes"] = types
-		case "responses":
-			responses, _ := value.(object)
-			out[key], out["produces"] = swaggerResponses(responses)
-		default:
-			out[key] = value
+	if body, ok := operation["requestBody"].(object); ok {
+		schema, types := contentOf(body)
+		parameter := object{"name": "body", "in": "body", "schema": schema}
+		if action := operation["x-kubernetes-action"]; action == "post" || action == "put" || action == "patch" {
+			parameter["required"] = true
 		}
+		parameters = append(parameters, parameter)
+		out["consumes"] = types
+		delete(out, "requestBody")
 	}
+	responses, _ := operation["responses"].(object)
+	out["responses"], out["produces"] = swaggerResponses(responses)
 	if len(parameters) > 0 {
 		out["parameters"] = parameters
 	}
@@ -151,52 +146,42 @@ func parameters(value any) []any {
 	out := make([]any, 0, len(list))
 	for _, value := range list {
 		parameter, _ := value.(object)
-		flat := object{}
-		for key, value := range parameter {
-			if schema, ok := value.(object); ok && key == "schema" {
-				for key, value := range definition(schema) {
-					flat[key] = value
-				}
-				continue
-			}
-			flat[key] = value
+		flat := maps.Clone(parameter)
+		if schema, ok := flat["schema"].(object); ok {
+			delete(flat, "schema")
+			maps.Copy(flat, definition(schema))
 		}
 		out = append(out, flat)
 	}
 	return out
 }
 
-// definition converts a schema.
 func definition(s object) object {
+	out := maps.Clone(s)
 	if ref := reference(s); ref != "" {
-		out := object{"$ref": definitionPrefix + strings.TrimPrefix(ref, componentPrefix)}
-		for key, value := range s {
-			if key == "description" || strings.HasPrefix(key, "x-") {
-				out[key] = value
-			}
-		}
+		maps.DeleteFunc(out, func(key string, _ any) bool {
+			return key != "description" && !strings.HasPrefix(key, "x-")
+		})
+		out["$ref"] = definitionPrefix + strings.TrimPrefix(ref, componentPrefix)
 		return out
 	}
-	out := object{}
 	for key, value := range s {
+		inner, isObject := value.(object)
 		switch key {
 		case "default", "nullable", "allOf", "anyOf", "oneOf", "not":
+			delete(out, key)
 		case "properties":
 			properties := object{}
-			named, _ := value.(object)
-			for name, property := range named {
+			for name, property := range inner {
 				if schema, ok := property.(object); ok {
 					properties[name] = definition(schema)
 				}
 			}
 			out[key] = properties
 		case "items", "additionalProperties":
-			if schema, ok := value.(object); ok {
-				value = definition(schema)
+			if isObject {
+				out[key] = definition(inner)
 			}
-			out[key] = value
-		default:
-			out[key] = value
 		}
 	}
 	if s["nullable"] == true {

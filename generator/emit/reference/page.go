@@ -3,6 +3,7 @@ package reference
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -50,13 +51,11 @@ type section struct {
 	Rules []string
 }
 
-// enumValue is a value of an enumeration.
 type enumValue struct {
 	Value string
 	Text  text
 }
 
-// field is a field of a struct.
 type field struct {
 	Name     string
 	Shape    shape
@@ -90,25 +89,22 @@ func newPage(g *model.Group, v *model.Version) *page {
 		kinds: map[*model.Type]bool{}, anchors: map[*model.Type]string{}, taken: map[string]bool{},
 	}
 	out := &page{Notice: emit.Notice, Title: strings.TrimPrefix(g.Name+"/"+v.Name, "/"), Text: parse(v.Package.Doc)}
-	type served struct {
-		resource *model.Resource
-		typ      *model.Type
-	}
-	var all []served
+	served := map[*model.Type]*model.Resource{}
 	for _, r := range g.Resources {
 		for _, rv := range r.Served() {
 			if rv.Version == v {
-				all = append(all, served{r, rv.Type})
-				m.kinds[rv.Type] = true
+				served[rv.Type], m.kinds[rv.Type] = r, true
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b served) int { return cmp.Compare(a.resource.Kind, b.resource.Kind) })
-	for _, s := range all {
-		m.anchor(s.typ)
+	kinds := slices.SortedFunc(maps.Keys(served), func(a, b *model.Type) int {
+		return cmp.Compare(served[a].Kind, served[b].Kind)
+	})
+	for _, t := range kinds {
+		m.anchor(t)
 	}
-	for _, s := range all {
-		out.Kinds = append(out.Kinds, m.kind(s.resource, s.typ, out.Title))
+	for _, t := range kinds {
+		out.Kinds = append(out.Kinds, m.kind(served[t], t, out.Title))
 	}
 	for len(m.queue) > 0 {
 		t := m.queue[0]

@@ -1,7 +1,7 @@
 // Package reference emits the API reference: for packages marked +apigen:reference=<folder>, a page in Markdown and one
-// in HTML for each served version of the groups below the package. What it tells comes from the model alone: comments,
-// types and markers. Comments are taken for text that anybody may have written: nothing in them becomes markup of the
-// page but paragraphs, lists, code and links, as go doc knows them.
+// in HTML for each served version of the groups below the package. A page shows the comments, types and markers of the
+// model. The package does not trust comments: only the paragraphs, lists, code and links that go doc knows become
+// markup, and all other text is escaped. It knows emit, model, plan, schema and the templates.
 package reference
 
 import (
@@ -27,35 +27,13 @@ func Emitter() emit.Emitter {
 
 // Emit returns the pages of all marked packages.
 func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs diag.Errors
-	var files []emit.File
-	taken := map[string]*model.Package{}
-	for _, pkg := range p.Packages {
-		if pkg.Reference == nil || !p.Writes(pkg) {
-			continue
-		}
-		if other := taken[pkg.Reference.Dir]; other != nil {
-			errs.Add(pkg.Reference.Pos, "the references of %s and %s would go to the same folder: name another",
-				other.Path, pkg.Path)
-			continue
-		}
-		taken[pkg.Reference.Dir] = pkg
-		pages, err := emitPackage(p.Program, pkg)
-		if err != nil {
-			return nil, err
-		}
-		if len(pages) == 0 {
-			errs.Add(pkg.Reference.Pos, "there is no API group below %s to write a reference of", pkg.Path)
-		}
-		files = append(files, pages...)
-	}
-	if err := errs.Err(); err != nil {
-		return nil, err
-	}
-	return files, nil
+	return emit.Documents(p, "references", func(pkg *model.Package) *model.Folder { return pkg.Reference },
+		func(pkg *model.Package, errs *diag.Errors) ([]emit.File, error) {
+			return emitPackage(p.Program, pkg, errs)
+		})
 }
 
-func emitPackage(p *model.Program, pkg *model.Package) ([]emit.File, error) {
+func emitPackage(p *model.Program, pkg *model.Package, errs *diag.Errors) ([]emit.File, error) {
 	var files []emit.File
 	for _, g := range p.Groups {
 		for _, v := range g.ServedVersions() {
@@ -74,6 +52,9 @@ func emitPackage(p *model.Program, pkg *model.Package) ([]emit.File, error) {
 				})
 			}
 		}
+	}
+	if len(files) == 0 {
+		errs.Add(pkg.Reference.Pos, "there is no API group below %s to write a reference of", pkg.Path)
 	}
 	return files, nil
 }

@@ -9,7 +9,6 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// section describes a named type.
 func (m *maker) section(named *model.Type) *section {
 	t := m.types.Type(named)
 	s := &section{Name: named.Name, Anchor: m.anchor(named), Text: parse(named.Doc), Rules: rules(&named.Schema)}
@@ -71,7 +70,6 @@ var wellKnown = map[schema.WellKnown]shape{
 	schema.RawMessage:    {Name: "any value"},
 }
 
-// shape describes a type where it is used.
 func (m *maker) shape(t *schema.Type) shape {
 	if words, ok := wellKnown[t.Known]; ok {
 		return words
@@ -92,7 +90,6 @@ func (m *maker) shape(t *schema.Type) shape {
 	return m.form(t)
 }
 
-// form describes a type by its JSON form.
 func (m *maker) form(t *schema.Type) shape {
 	before := map[schema.JSON]string{schema.List: "list of ", schema.Map: "map of "}[t.JSON]
 	if before == "" || t.Elem == nil {
@@ -103,7 +100,6 @@ func (m *maker) form(t *schema.Type) shape {
 	return s
 }
 
-// inWords describes a JSON form.
 func inWords(f schema.Form) string {
 	switch {
 	case f.JSON == schema.Any || f.JSON == schema.Pointer:
@@ -116,7 +112,6 @@ func inWords(f schema.Form) string {
 	return string(f.JSON)
 }
 
-// rules describes the constraints of a schema.
 func rules(s *model.Schema) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }

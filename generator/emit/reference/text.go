@@ -13,7 +13,6 @@ import (
 	"apigen.dev/templates"
 )
 
-// text is a parsed comment.
 type text struct{ doc *comment.Doc }
 
 var listItem = regexp.MustCompile(`^([-*•]|\d+[.)]) `)
@@ -77,10 +76,8 @@ func (t text) Cell() string {
 		return ""
 	}
 	out := string(printer().HTML(t.doc))
-	out = preformatted.ReplaceAllStringFunc(out, func(block string) string {
-		return strings.ReplaceAll(block, "\n",
-			"<br>")
-	})
+	out = preformatted.ReplaceAllStringFunc(out,
+		func(block string) string { return strings.ReplaceAll(block, "\n", "<br>") })
 	out = strings.TrimSpace(strings.ReplaceAll(out, "\n", " "))
 	out = strings.TrimSpace(strings.TrimPrefix(out, "<p>"))
 	return inert(out)

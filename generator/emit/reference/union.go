@@ -8,7 +8,6 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-// unions describes the unions of a struct.
 func unions(t *model.Type) []string {
 	var out []string
 	for _, u := range schema.UnionsOf(t) {
@@ -29,7 +28,6 @@ func unions(t *model.Type) []string {
 	return out
 }
 
-// oneOf describes how many of some fields are set.
 func oneOf(least, most int, fields []string) string {
 	switch {
 	case least == most:

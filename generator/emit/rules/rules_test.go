@@ -136,7 +136,7 @@ func TestNothing(t *testing.T) {
 	if len(files) > 0 || err != nil {
 		t.Errorf("%v, %v", files, err)
 	}
-	if name := rules.Functions(plan.New(p))[p.Groups[0].Resources[0].Hub]; name != "" {
+	if name := plan.New(p).Checks.CEL[p.Groups[0].Resources[0].Hub]; name != "" {
 		t.Errorf("function %s", name)
 	}
 }
@@ -232,7 +232,7 @@ func TestRulesElsewhere(t *testing.T) {
 	if err != nil || len(files) != 0 {
 		t.Errorf("%d files, %v", len(files), err)
 	}
-	name, kinds := rules.Functions(plan.New(p)), 0
+	name, kinds := plan.New(p).Checks.CEL, 0
 	for _, g := range p.Groups {
 		for _, r := range g.Resources {
 			kinds++

@@ -28,30 +28,30 @@ func (w *writer) change(v value, s *model.Schema) []jen.Code {
 // updates are the restrictions on updates, which apimachinery's constants name.
 var updates = map[string]bool{"NoSet": true, "NoUnset": true, "NoModify": true, "NoAddItem": true, "NoRemoveItem": true}
 
-// update returns the check of restrictions on updates, or nil where there are none.
 func (w *writer) update(v value, s *model.Schema, words []string) jen.Code {
 	var args []jen.Code
 	for _, name := range words {
 		if updates[name] {
-			args = append(args, w.file.Qual(validatePath, name))
+			args = append(args, w.code("validate."+name))
 		}
 	}
 	if len(args) == 0 {
 		return nil
 	}
-	address := w.oldAddress(v)
+	value, old, function := v.place.Address(), w.oldAddress, "UpdateValueByReflect"
 	switch {
 	case v.pointer:
-		return w.check(v, "UpdatePointer", v.place.Address(), address, args...)
+		function = "UpdatePointer"
 	case v.typ.Form == model.Slice:
-		args = append([]jen.Code{orNil(w.match(v.typ, s))}, args...)
-		return w.check(v, sliceOf(v.typ)+"Update", v.place.Value(), w.oldList(v), args...)
+		value, old, function = v.place.Value(), w.oldList, sliceOf(v.typ)+"Update"
+		kind, keys := identity(v.typ, s)
+		args = append([]jen.Code{orNil(w.match(v.typ, kind, keys))}, args...)
 	case v.typ.Form == model.Map:
-		return w.check(v, "UpdateMap", v.place.Value(), w.oldList(v), args...)
+		value, old, function = v.place.Value(), w.oldList, "UpdateMap"
 	case v.typ.Form == model.Struct:
-		return w.check(v, "UpdateStruct", v.place.Address(), address, args...)
+		function = "UpdateStruct"
 	case direct(v.typ):
-		return w.check(v, "UpdateValueByCompare", v.place.Address(), address, args...)
+		function = "UpdateValueByCompare"
 	}
-	return w.check(v, "UpdateValueByReflect", v.place.Address(), address, args...)
+	return w.check(v, function, append([]jen.Code{value, old(v)}, args...)...)
 }

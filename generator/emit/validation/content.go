@@ -2,11 +2,14 @@ package validation
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/check"
 	"apigen.dev/generator/schema"
 )
 
@@ -15,7 +18,7 @@ func (w *writer) content(v value, s *model.Schema) []jen.Code {
 	var code []jen.Code
 	for i := range s.Rules {
 		r := &s.Rules[i]
-		if r.Check == model.Immutable || r.Check == model.Update || !w.graph.applies(r, v.typ) {
+		if r.Check == model.Immutable || r.Check == model.Update || !w.checks.Applies(r, v.typ) {
 			continue
 		}
 		code = append(code, w.rule(v, s, r)...)
@@ -26,28 +29,28 @@ func (w *writer) content(v value, s *model.Schema) []jen.Code {
 // rule returns the check of one rule. For Kubernetes' own grammar it calls apimachinery's function; for
 // controller-gen's it is the check that a custom resource's schema implies. The errors have kube-apiserver's words.
 func (w *writer) rule(v value, s *model.Schema, r *model.Rule) []jen.Code {
-	if half := halfOf(r, v.typ); half != nil {
+	if half := check.HalfOf(r, v.typ); half != nil {
 		kind, member := "Int", "IntVal"
-		if half == plainString {
+		if half == check.PlainString {
 			kind, member = "String", "StrVal"
 		}
-		of := v.place.Field("Type").Value().Op("==").Add(w.file.Qual(intstrPath, kind))
+		of := v.place.Field("Type").Value()
 		v.typ, v.place, v.pointer = half, v.place.Field(member), false
-		return []jen.Code{jen.If(of).Block(w.rule(v, s, r)...)}
+		return []jen.Code{w.ifThen(w.code("$ == intstr."+kind, of), w.rule(v, s, r)...)}
 	}
-	if function := declarative[r.Check]; r.Declarative && function != "" && !isFloat(v.typ) {
+	if function := declarative[r.Check]; r.Declarative && function != "" && !check.IsFloat(v.typ) {
 		operand := v.place.Address()
 		if v.typ.Form != model.Basic {
 			operand = v.place.Value()
 		}
-		return []jen.Code{w.check(v, function, operand, jen.Nil(), jen.Id(number(r.Text)))}
+		return []jen.Code{w.check(v, function, operand, jen.Nil(), jen.Id(check.Number(r.Text)))}
+	}
+	if limit, ok := limits[r.Check]; ok {
+		return w.limit(v, r, limit)
 	}
 	switch r.Check {
-	case model.Minimum, model.Maximum, model.MinLength, model.MaxLength, model.MinItems, model.MaxItems,
-		model.MinProperties, model.MaxProperties:
-		return w.limit(v, r)
 	case model.MultipleOf:
-		return w.multiple(v, number(r.Text))
+		return w.multiple(v, check.Number(r.Text))
 	case model.Pattern:
 		return w.pattern(v, r.Text)
 	case model.Format:
@@ -75,66 +78,69 @@ var declarative = map[model.Check]string{
 }
 
 // inBody returns the message of a custom resource's schema about the value.
-func inBody(v value, what string) *jen.Statement {
-	return jen.Id(v.path).Dot("String").Call().Op("+").Lit(" in body " + what)
+func (w *writer) inBody(v value, what string) *jen.Statement {
+	return w.code(v.path+".String() + $", jen.Lit(" in body "+what))
 }
 
 // refuse returns the check that a condition doesn't hold.
-func (w *writer) refuse(v value, condition *jen.Statement, what string) []jen.Code {
-	return []jen.Code{jen.If(condition).Block(w.fail(v, "Invalid", v.place.Value(), inBody(v, what)))}
+func (w *writer) refuse(v value, condition jen.Code, what string) []jen.Code {
+	return []jen.Code{w.ifThen(condition, w.fail(v, "Invalid", v.place.Value(), w.inBody(v, what)))}
+}
+
+// limit is the check of a bound by controller-gen's grammar: the operator by which a value is out of bounds, that of an
+// exclusive bound, what is wrong then with %s for the bound, and where that is not about the value, the constructor of
+// the error.
+type limit struct {
+	op, exclusive string
+	what          string
+	constructor   string
+}
+
+var limits = map[model.Check]limit{
+	model.Minimum:       {"<", "<=", "should be greater than or equal to %s", ""},
+	model.Maximum:       {">", ">=", "should be less than or equal to %s", ""},
+	model.MinLength:     {"<", "", "should be at least %s chars long", ""},
+	model.MaxLength:     {">", "", "", "TooLong"},
+	model.MinItems:      {"<", "", "should have at least %s items", "Invalid"},
+	model.MinProperties: {"<", "", "should have at least %s properties", "Invalid"},
+	model.MaxItems:      {">", "", "", "TooMany"},
+	model.MaxProperties: {">", "", "", "TooMany"},
 }
 
 // limit checks a number, or the size of text, a list, a map or a struct.
-func (w *writer) limit(v value, r *model.Rule) []jen.Code {
-	n := number(r.Text)
+func (w *writer) limit(v value, r *model.Rule, l limit) []jen.Code {
+	n := check.Number(r.Text)
 	switch r.Check {
-	case model.Minimum:
+	case model.Minimum, model.Maximum:
 		if r.Exclusive {
-			return w.refuse(v, v.place.Value().Op("<=").Id(n), "should be greater than "+n)
+			l.op, l.what = l.exclusive, strings.Replace(l.what, " or equal to", "", 1)
 		}
-		return w.refuse(v, v.place.Value().Op("<").Id(n), "should be greater than or equal to "+n)
-	case model.Maximum:
-		if r.Exclusive {
-			return w.refuse(v, v.place.Value().Op(">=").Id(n), "should be less than "+n)
-		}
-		return w.refuse(v, v.place.Value().Op(">").Id(n), "should be less than or equal to "+n)
+		return w.refuse(v, w.code("$ "+l.op+" "+n, v.place.Value()), fmt.Sprintf(l.what, n))
 	case model.MinLength:
-		return w.refuse(v, w.length(v).Op("<").Id(n), "should be at least "+n+" chars long")
+		return w.refuse(v, w.code("$ "+l.op+" "+n, w.length(v)), fmt.Sprintf(l.what, n))
 	case model.MaxLength:
-		return []jen.Code{jen.If(w.length(v).Op(">").Id(n)).Block(w.fail(v, "TooLong", jen.Lit(""), jen.Id(n)))}
+		return []jen.Code{w.ifThen(w.code("$ > "+n, w.length(v)), w.fail(v, l.constructor, jen.Lit(""), jen.Id(n)))}
 	}
-	size := jen.Len(v.place.Value())
+	size := w.code("len($)", v.place.Value())
 	if v.typ.Form == model.Struct {
 		size = w.properties(v)
 	}
-	unit, op := "items", "<"
-	switch r.Check {
-	case model.MaxItems, model.MaxProperties:
-		op = ">"
-	case model.MinProperties:
-		unit = "properties"
+	reason := jen.Id(n)
+	if l.what != "" {
+		reason = w.inBody(v, fmt.Sprintf(l.what, n))
 	}
-	refused := w.fail(v, "Invalid", jen.Id("n"), inBody(v, "should have at least "+n+" "+unit))
-	if op == ">" {
-		refused = w.fail(v, "TooMany", jen.Id("n"), jen.Id(n))
-	}
-	return []jen.Code{jen.If(jen.Id("n").Op(":=").Add(size), jen.Id("n").Op(op).Id(n)).Block(refused)}
+	return []jen.Code{w.ifThen(w.code("n := $; n "+l.op+" "+n, size), w.fail(v, l.constructor, jen.Id("n"), reason))}
 }
 
 // multiple checks that a number is a multiple of another.
 func (w *writer) multiple(v value, of string) []jen.Code {
 	message := "should be a multiple of " + of
-	if integer(v.typ) {
-		return w.refuse(v, v.place.Value().Op("%").Id(of).Op("!=").Lit(0), message)
+	if model.IsInteger(v.typ) {
+		return w.refuse(v, w.code("$%"+of+" != 0", v.place.Value()), message)
 	}
-	quotient := jen.Id("q").Op(":=").Float64().Call(v.place.Value()).Op("/").Id(of)
-	rounded := w.file.Qual("math", "Round").Call(jen.Id("q"))
-	distance := w.file.Qual("math", "Abs").Call(jen.Id("q").Op("-").Add(rounded))
-	return []jen.Code{jen.If(quotient, distance.Op(">").Id("1e-9")).Block(
-		w.fail(v, "Invalid", v.place.Value(), inBody(v, message)))}
+	return w.refuse(v, w.code("q := float64($) / "+of+"; math.Abs(q-math.Round(q)) > 1e-9", v.place.Value()), message)
 }
 
-// enum checks that the value is one of several.
 func (w *writer) enum(v value, r *model.Rule) []jen.Code {
 	var cases, known []jen.Code
 	element := w.file.Type(v.typ)
@@ -146,10 +152,10 @@ func (w *writer) enum(v value, r *model.Rule) []jen.Code {
 	} else {
 		for _, text := range r.Values {
 			var s string
-			if isString(v.typ) && json.Unmarshal([]byte(text), &s) == nil {
+			if model.IsString(v.typ) && json.Unmarshal([]byte(text), &s) == nil {
 				cases, known = append(cases, jen.Lit(s)), append(known, jen.Lit(s))
-			} else if integer(v.typ) && integral(text) {
-				cases, known = append(cases, jen.Id(number(text))), append(known, jen.Lit(number(text)))
+			} else if model.IsInteger(v.typ) && check.Integral(text) {
+				cases, known = append(cases, jen.Id(check.Number(text))), append(known, jen.Lit(check.Number(text)))
 				element = jen.String()
 			}
 		}
@@ -157,10 +163,8 @@ func (w *writer) enum(v value, r *model.Rule) []jen.Code {
 	if len(cases) == 0 {
 		return nil
 	}
-	return []jen.Code{jen.Switch(v.place.Value()).Block(
-		jen.Case(unique(cases, known)...),
-		jen.Default().Block(w.fail(v, "NotSupported", v.place.Value(), jen.Index().Add(element).Values(known...))),
-	)}
+	return []jen.Code{w.code("switch $ {\ncase $:\ndefault:\n$\n}", v.place.Value(), jen.List(unique(cases, known)...),
+		w.fail(v, "NotSupported", v.place.Value(), w.code("[]$$", element, jen.Values(known...))))}
 }
 
 // unique drops duplicate cases, which the compiler refuses.
@@ -177,14 +181,13 @@ func unique(cases, known []jen.Code) []jen.Code {
 	return out
 }
 
-// literal returns a value as a Go literal.
 func literal(text string, t *model.Type) jen.Code {
 	switch {
-	case isString(t):
+	case model.IsString(t):
 		return jen.Lit(text)
 	case t.Basic == "bool":
 		b, _ := strconv.ParseBool(text)
 		return jen.Lit(b)
 	}
-	return jen.Id(number(text))
+	return jen.Id(check.Number(text))
 }

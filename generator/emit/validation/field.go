@@ -1,6 +1,7 @@
 package validation
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -9,13 +10,13 @@ import (
 
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/check"
 )
 
-// fields checks the fields of the struct in v.
 func (w *writer) fields(v value) []jen.Code {
 	var code []jen.Code
 	for _, f := range v.typ.Fields {
-		if accessible(w.pkg, v.typ, f) {
+		if check.Accessible(w.pkg, v.typ, f) {
 			code = append(code, w.field(v, f)...)
 		}
 	}
@@ -26,12 +27,12 @@ func (w *writer) fields(v value) []jen.Code {
 func (w *writer) subfields(v value, s *model.Schema) []jen.Code {
 	var code []jen.Code
 	for _, p := range s.Subfields {
-		if f := fieldByJSON(v.typ, p.Name); f != nil && accessible(w.pkg, v.typ, f) {
-			code = append(code, w.field(v, subfield(f, p))...)
+		if f := check.FieldByJSON(v.typ, p.Name); f != nil && check.Accessible(w.pkg, v.typ, f) {
+			code = append(code, w.field(v, check.Subfield(f, p))...)
 		}
 	}
 	if v.self {
-		for _, u := range subfieldUnions(v.typ, s) {
+		for _, u := range check.SubfieldUnions(v.typ, s) {
 			code = append(code, w.fieldUnion(v, u))
 		}
 	}
@@ -45,13 +46,13 @@ type member struct {
 	// holder is the field's own place: the pointer's, where the field is a pointer.
 	holder gocode.Place
 	// at is the expression of the field's path.
-	at *jen.Statement
+	at string
 }
 
 func (w *writer) member(parent value, f *model.Field) member {
-	m := member{field: f, holder: parent.place.Field(f.Name), at: jen.Id(parent.path)}
+	m := member{field: f, holder: parent.place.Field(f.Name), at: parent.path}
 	if !f.Inline {
-		m.at = jen.Id(parent.path).Dot("Child").Call(jen.Lit(f.JSON))
+		m.at += fmt.Sprintf(".Child(%q)", f.JSON)
 	}
 	m.value = value{
 		typ: f.Type, place: m.holder, path: "path", label: parent.label + f.Name, name: f.JSON,
@@ -77,7 +78,7 @@ func (w *writer) field(parent value, f *model.Field) []jen.Code {
 	}
 	code = append(code, w.dependents(parent, m)...)
 	if f.Schema.Rule(model.Forbidden) != nil {
-		return append(code, w.when(m, and(w.set(m, true), w.changed(m.value)), w.fail(m.value, "Forbidden",
+		return append(code, w.when(m, w.and(w.set(m, true), w.changed(m.value)), w.fail(m.value, "Forbidden",
 			jen.Lit(""))))
 	}
 	content := w.content(m.value, &f.Schema)
@@ -86,8 +87,8 @@ func (w *writer) field(parent value, f *model.Field) []jen.Code {
 	case f.Schema.Opaque:
 	case w.functionOf(m.typ) != nil:
 		calls = []jen.Code{w.call(m.value, jen.Id("path"))}
-	case m.typ.Form == model.Struct && m.typ.Name == "" && w.graph.reaches(m.typ):
-		calls = []jen.Code{w.anonymous(m)}
+	case m.typ.Form == model.Struct && m.typ.Name == "" && w.checks.Reaches(m.typ):
+		calls = []jen.Code{w.inPlace(m, w.body(m.typ, nil, true, m.label))}
 	}
 	content = append(content, w.elements(m.value, &f.Schema)...)
 	calls = append(calls, w.inner(m)...)
@@ -98,88 +99,74 @@ func (w *writer) field(parent value, f *model.Field) []jen.Code {
 // calls, which handle changes themselves, run where it is set.
 func (w *writer) present(m member, content, calls []jen.Code) []jen.Code {
 	var set, none *jen.Statement
-	if m.pointer || optional(m.field) || missing(m.field) {
+	if m.pointer || check.Optional(m.field) || check.Missing(m.field) {
 		set = w.set(m, true)
 	}
-	if missing(m.field) {
+	if check.Missing(m.field) {
 		none = w.fail(m.value, "Required", jen.Lit(""))
 	}
 	changed := w.changed(m.value)
 	switch {
 	case none != nil && len(content)+len(calls) == 0:
-		return []jen.Code{w.when(m, and(w.set(m, false), changed), none)}
+		return []jen.Code{w.when(m, w.and(w.set(m, false), changed), none)}
 	case none != nil && len(calls) == 0:
-		return []jen.Code{w.when(m, changed, jen.If(w.set(m, false)).Block(none).Else().Block(content...))}
+		either := w.code("$ else $", w.ifThen(w.set(m, false), none), jen.Block(content...))
+		return []jen.Code{w.when(m, changed, either)}
 	case none != nil:
-		return []jen.Code{jen.If(jen.Id("path").Op(":=").Add(m.at), set).Block(w.both(changed, content, calls)...).
-			Else().If(changed).Block(none)}
+		return []jen.Code{w.code("$ else if $ {\n$\n}", w.when(m, set, w.both(m, content, calls)...), changed, none)}
 	case len(content)+len(calls) == 0:
 		return nil
 	case len(calls) == 0:
-		return []jen.Code{w.when(m, and(set, changed), content...)}
+		return []jen.Code{w.when(m, w.and(set, changed), content...)}
 	case set != nil:
-		return []jen.Code{w.when(m, set, w.both(changed, content, calls)...)}
+		return []jen.Code{w.when(m, set, w.both(m, content, calls)...)}
 	case len(content) == 0 && len(calls) == 1 && w.functionOf(m.typ) != nil:
-		return []jen.Code{w.call(m.value, m.at)}
+		return []jen.Code{w.call(m.value, jen.Op(m.at))}
 	}
-	return []jen.Code{jen.Block(append([]jen.Code{jen.Id("path").Op(":=").Add(m.at)}, w.both(changed, content,
-		calls)...)...)}
+	return []jen.Code{jen.Block(append([]jen.Code{w.code("path := " + m.at)}, w.both(m, content, calls)...)...)}
 }
 
 // both returns the checks of a changed value, and the calls.
-func (w *writer) both(changed *jen.Statement, content, calls []jen.Code) []jen.Code {
+func (w *writer) both(m member, content, calls []jen.Code) []jen.Code {
 	if len(content) == 0 {
 		return calls
 	}
-	return append([]jen.Code{jen.If(changed).Block(content...)}, calls...)
+	return append([]jen.Code{w.ifChanged(m.value, content...)}, calls...)
 }
 
 // when runs checks of a field under a condition.
-func (w *writer) when(m member, condition *jen.Statement, body ...jen.Code) jen.Code {
-	return jen.If(jen.Id("path").Op(":=").Add(m.at), condition).Block(body...)
+func (w *writer) when(m member, condition jen.Code, body ...jen.Code) *jen.Statement {
+	return w.code("if path := "+m.at+"; $ $", condition, jen.Block(body...))
 }
 
 // set returns the condition that the field is set, or that it isn't. After decoding, only the value itself shows
 // whether the field was present: a zero value counts as absent. An empty list or map that was present counts as set for
 // controller-gen's markers, and as unset for Kubernetes'.
 func (w *writer) set(m member, yes bool) *jen.Statement {
-	op := "=="
+	op, not := "==", "!"
 	if yes {
-		op = "!="
+		op, not = "!=", ""
 	}
-	holder := m.holder.Value()
-	switch t := m.field.Type; t.Form {
-	case model.Slice, model.Map:
-		if declarativePresence(m.field) {
-			return jen.Len(holder).Op(op).Lit(0)
-		}
-		return holder.Op(op).Nil()
-	case model.Pointer, model.Interface:
-		return holder.Op(op).Nil()
-	case model.Struct:
-		if direct(t) {
-			return holder.Op(op).Add(jen.Parens(w.file.Type(t).Values()))
-		}
-		zero := w.file.Qual("reflect", "ValueOf").Call(holder).Dot("IsZero").Call()
-		if yes {
-			return jen.Op("!").Add(zero)
-		}
-		return zero
-	case model.Basic:
-		switch {
-		case t.Basic == "bool" && yes:
-			return holder
-		case t.Basic == "bool":
-			return jen.Op("!").Add(holder)
-		case t.Basic == "string":
-			return holder.Op(op).Lit("")
-		}
-		return holder.Op(op).Lit(0)
+	holder, t := m.holder.Value(), m.field.Type
+	switch {
+	case (t.Form == model.Slice || t.Form == model.Map) && declarativePresence(m.field):
+		return w.code("len($) "+op+" 0", holder)
+	case t.Form == model.Slice, t.Form == model.Map, t.Form == model.Pointer, t.Form == model.Interface:
+		return w.code("$ "+op+" nil", holder)
+	case t.Form == model.Struct && direct(t):
+		return w.code("$ "+op+" ($ {})", holder, w.file.Type(t))
+	case t.Form == model.Struct:
+		return w.code(map[bool]string{true: "!"}[yes]+"reflect.ValueOf($).IsZero()", holder)
+	case model.IsBool(t):
+		return w.code(not+"$", holder)
+	case model.IsString(t):
+		return w.code("$ "+op+` ""`, holder)
+	case t.Form == model.Basic:
+		return w.code("$ "+op+" 0", holder)
 	}
 	return jen.Lit(yes)
 }
 
-// omitsZero reports whether JSON omits a struct that is zero.
 func omitsZero(f *model.Field) bool {
 	_, options, _ := strings.Cut(reflect.StructTag(f.Tag).Get("json"), ",")
 	return slices.Contains(strings.Split(options, ","), "omitzero")
@@ -187,29 +174,20 @@ func omitsZero(f *model.Field) bool {
 
 // declarativePresence reports whether Kubernetes' own markers define the field's presence.
 func declarativePresence(f *model.Field) bool {
-	for _, r := range f.Schema.Rules {
-		if r.Declarative {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.Schema.Rules, func(r model.Rule) bool { return r.Declarative })
 }
 
-// and joins conditions; it ignores nil ones.
-func and(a, b *jen.Statement) *jen.Statement {
-	switch {
-	case a == nil:
+// and joins conditions, of which the first may be nil.
+func (w *writer) and(a, b *jen.Statement) *jen.Statement {
+	if a == nil {
 		return b
-	case b == nil:
-		return a
 	}
-	return jen.Add(a).Op("&&").Parens(b)
+	return w.code("$ && ($)", a, b)
 }
 
-// anonymous returns the check of a struct without a name, in a function of its own.
-func (w *writer) anonymous(m member) jen.Code {
-	f := jen.Func().Add(w.signature(m.typ)).Block(w.body(m.typ, nil, true, m.label)...)
-	return w.add(f.Call(jen.Id("ctx"), jen.Id("op"), jen.Id("path"), m.place.Address(), w.oldAddress(m.value)))
+// inPlace calls a function that is written where it is called, for the value of a field.
+func (w *writer) inPlace(m member, body []jen.Code) jen.Code {
+	return w.add("func$(ctx, op, path, $, $)", w.checker(m.typ, body), m.place.Address(), w.oldAddress(m.value))
 }
 
 // inner returns the checks that a field's markers make of the fields of its struct.
@@ -219,23 +197,20 @@ func (w *writer) inner(m member) []jen.Code {
 	}
 	var effective []model.Part
 	for _, p := range m.field.Schema.Subfields {
-		if f := fieldByJSON(m.typ, p.Name); f != nil && w.graph.fieldEffective(subfield(f, p)) {
+		if f := check.FieldByJSON(m.typ, p.Name); f != nil && w.checks.FieldEffective(check.Subfield(f, p)) {
 			effective = append(effective, p)
 		}
 	}
-	grouped := len(subfieldUnions(m.typ, &m.field.Schema)) > 0
+	grouped := len(check.SubfieldUnions(m.typ, &m.field.Schema)) > 0
 	if grouped {
 		effective = m.field.Schema.Subfields
 	}
 	if len(effective) == 0 {
 		return nil
 	}
+	parts := &model.Schema{Constraints: model.Constraints{Subfields: effective}}
 	if !m.pointer && !grouped {
-		return w.subfields(m.value, &model.Schema{Constraints: model.Constraints{Subfields: effective}})
+		return w.subfields(m.value, parts)
 	}
-	body := append(w.subfields(self(m.typ, m.label),
-		&model.Schema{Constraints: model.Constraints{Subfields: effective}}), jen.Return(jen.Id("errs")))
-	f := jen.Func().Add(w.signature(m.typ)).Block(body...)
-	return []jen.Code{w.add(f.Call(jen.Id("ctx"), jen.Id("op"), jen.Id("path"), m.place.Address(),
-		w.oldAddress(m.value)))}
+	return []jen.Code{w.inPlace(m, w.subfields(self(m.typ, m.label), parts))}
 }

@@ -6,23 +6,25 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/check"
 	"apigen.dev/generator/schema"
 )
 
 // unique returns the check that the elements of a list differ: as a whole, or by their keys.
 func (w *writer) unique(v value, s *model.Schema, r *model.Rule) []jen.Code {
-	match := w.matchBy(v.typ, s, r.Text)
+	keys := mapKeys(v.typ, s)
+	match := w.match(v.typ, r.Text, keys)
 	if match == nil {
 		return nil
 	}
 	doubles := w.checked(v, sliceOf(v.typ)+"Unique", v.place.Value(), jen.Nil(), match)
 	if r.Text == "map" && !r.Declarative {
-		doubles = w.byKeys(v.typ, s, doubles)
+		doubles = w.byKeys(v.typ, keys, doubles)
 	}
 	if sliceOf(v.typ) == ofPointers {
-		return []jen.Code{w.noNils(v), w.add(doubles)}
+		return []jen.Code{w.noNils(v), w.add("$", doubles)}
 	}
-	return []jen.Code{w.add(doubles)}
+	return []jen.Code{w.add("$", doubles)}
 }
 
 // How apimachinery's functions of slices begin: those of values, and those of pointers.
@@ -37,13 +39,13 @@ func sliceOf(list *model.Type) string {
 }
 
 // byKeys replaces the value in errors about duplicate elements by their keys, as in errors of a custom resource.
-func (w *writer) byKeys(list *model.Type, s *model.Schema, errs jen.Code) *jen.Statement {
-	keys := jen.Dict{}
-	for _, key := range mapKeys(list, s) {
-		keys[jen.Lit(key)] = jen.Id("e").Dot(keyField(list.Elem.Pointee(), key, 0).Name)
+func (w *writer) byKeys(list *model.Type, keys []string, errs jen.Code) *jen.Statement {
+	values := jen.Dict{}
+	for _, key := range keys {
+		values[jen.Lit(key)] = jen.Id("e").Dot(check.KeyField(list.Elem.Pointee(), key, 0).Name)
 	}
-	of := jen.Params(jen.Id("e").Add(w.file.Type(list.Elem))).Map(jen.String()).Any()
-	return w.common(byKeys).Call(errs, expression(of, jen.Map(jen.String()).Any().Values(keys)))
+	return w.code(w.common(byKeys)+"($, func(e $) map[string]any { return map[string]any$ })", errs,
+		w.file.Type(list.Elem), jen.Values(values))
 }
 
 // noNils returns the check that no element of a list of pointers is null.
@@ -51,28 +53,20 @@ func (w *writer) noNils(v value) jen.Code {
 	return w.check(v, "PtrSliceNoNils", v.place.Value(), jen.Nil())
 }
 
-// match returns a function that reports whether two elements of a list have the same identity, or nil where elements
-// have none.
-func (w *writer) match(list *model.Type, s *model.Schema) jen.Code {
-	listType, of := listTypeOf(list, s)
-	return w.matchBy(list, of, listType)
-}
-
-// listTypeOf returns the type of a list, set or map, and the schema that says so: that of the place or that of the
-// list. It is empty where neither does.
-func listTypeOf(list *model.Type, s *model.Schema) (string, *model.Schema) {
+// identity returns how the elements of a list are told apart: a set by their values, a map by keys. The schema of the
+// place says so, or that of the list's type; the kind is empty where neither does.
+func identity(list *model.Type, s *model.Schema) (kind string, keys []string) {
 	for _, of := range []*model.Schema{s, schema.Enforced(list)} {
 		if r := of.Rule(model.Unique); r != nil {
-			return r.Text, of
+			return r.Text, mapKeys(list, of)
 		}
 		if of.ListType != "" {
-			return of.ListType, of
+			return of.ListType, mapKeys(list, of)
 		}
 	}
-	return "", s
+	return "", nil
 }
 
-// orNil is code, or nil in the emitted code where there is none.
 func orNil(code jen.Code) jen.Code {
 	if code == nil {
 		return jen.Nil()
@@ -80,34 +74,32 @@ func orNil(code jen.Code) jen.Code {
 	return code
 }
 
-// matchBy is match for a list of a type: set or map.
-func (w *writer) matchBy(list *model.Type, s *model.Schema, kind string) jen.Code {
+// match returns a function that reports whether two elements of a list have the same identity, or nil where elements
+// have none.
+func (w *writer) match(list *model.Type, kind string, keys []string) jen.Code {
 	elem := list.Elem.Pointee()
 	switch kind {
 	case "set":
 		return w.comparison(elem)
 	case "map":
-		keys := mapKeys(list, s)
 		same := jen.Null()
 		for i, key := range keys {
-			f := keyField(elem, key, 0)
+			f := check.KeyField(elem, key, 0)
 			if f == nil {
 				return nil
 			}
-			if i > 0 {
-				same.Op("&&")
-			}
+			text := "a." + f.Name + " == b." + f.Name
 			if f.Type.Form == model.Pointer {
-				same.Add(w.file.Qual(validatePath, "DirectEqual").Call(jen.Id("a").Dot(f.Name),
-					jen.Id("b").Dot(f.Name)))
-			} else {
-				same.Id("a").Dot(f.Name).Op("==").Id("b").Dot(f.Name)
+				text = "validate.DirectEqual(a." + f.Name + ", b." + f.Name + ")"
 			}
+			if i > 0 {
+				text = " && " + text
+			}
+			same = w.code("$"+text, same)
 		}
-		if len(keys) == 0 {
-			return nil
+		if len(keys) > 0 {
+			return w.code("func(a, b *$) bool { return $ }", w.file.Type(elem), same)
 		}
-		return expression(jen.Params(jen.List(jen.Id("a"), jen.Id("b")).Op("*").Add(w.file.Type(elem))).Bool(), same)
 	}
 	return nil
 }
@@ -120,36 +112,14 @@ func mapKeys(list *model.Type, s *model.Schema) []string {
 	return schema.Enforced(list).ListMapKeys
 }
 
-// comparison returns the function that compares two values of a type.
 func (w *writer) comparison(t *model.Type) jen.Code {
 	if direct(t) {
-		return w.file.Qual(validatePath, "DirectEqual")
+		return w.code("validate.DirectEqual")
 	}
 	if hasUnexported(t, map[*model.Type]bool{}) {
-		return w.common(sameJSON)
+		return jen.Id(w.common(sameJSON))
 	}
-	return w.file.Qual(validatePath, "SemanticDeepEqual")
-}
-
-// keyField returns the field of that JSON name, also one of an embedded struct.
-func keyField(t *model.Type, key string, depth int) *model.Field {
-	if f := fieldByJSON(t, key); f != nil {
-		if at := f.Type.Pointee(); at != nil && at.Form == model.Basic {
-			return f
-		}
-		return nil
-	}
-	if t.Form != model.Struct || depth > 4 {
-		return nil
-	}
-	for _, f := range t.Fields {
-		if f.Inline && f.Type.Form == model.Struct {
-			if inner := keyField(f.Type, key, depth+1); inner != nil {
-				return inner
-			}
-		}
-	}
-	return nil
+	return w.code("validate.SemanticDeepEqual")
 }
 
 // elements returns the checks of the elements of a list or a map: those of a schema, and, where the list has no
@@ -174,7 +144,7 @@ func (w *writer) validator(t *model.Type, s *model.Schema, deep bool, label stri
 	if s != nil && s.Opaque {
 		deep = false
 	}
-	effective := w.graph.effective(t, s)
+	effective := w.checks.Effective(t, s)
 	switch {
 	case !effective && !deep:
 		return nil
@@ -183,12 +153,12 @@ func (w *writer) validator(t *model.Type, s *model.Schema, deep bool, label stri
 			return f
 		}
 		return nil
-	case !effective && (t.Form == model.Basic || !w.graph.reaches(t)):
+	case !effective && (t.Form == model.Basic || !w.checks.Reaches(t)):
 		return nil
 	case !effective:
 		s = nil
 	}
-	return jen.Func().Add(w.signature(t)).Block(w.body(t, s, deep, label)...)
+	return w.code("func$", w.checker(t, w.body(t, s, deep, label)))
 }
 
 func (w *writer) items(v value, s *model.Schema, deep bool) []jen.Code {
@@ -204,23 +174,18 @@ func (w *writer) items(v value, s *model.Schema, deep bool) []jen.Code {
 	if validator == nil {
 		return nil
 	}
-	if unique := s.Rule(model.Unique); kind == ofPointers && (unique == nil || !w.graph.applies(unique, v.typ)) {
+	if unique := s.Rule(model.Unique); kind == ofPointers && (unique == nil || !w.checks.Applies(unique, v.typ)) {
 		code = append(code, w.noNils(v))
 	}
-	match, old, equal := w.match(v.typ, s), jen.Code(jen.Nil()), jen.Code(jen.Nil())
+	identified, keys := identity(v.typ, s)
+	match, old, equal := w.match(v.typ, identified, keys), jen.Code(jen.Nil()), jen.Code(jen.Nil())
 	if match != nil {
 		old = w.oldList(v)
-		if keyed(v.typ, s) {
+		if identified == "map" { // else, elements that match are equal
 			equal = w.comparison(elem)
 		}
 	}
 	return append(code, w.check(v, "Each"+kind+"Val", v.place.Value(), old, orNil(match), equal, validator))
-}
-
-// keyed reports whether keys identify the elements, rather than their whole values.
-func keyed(list *model.Type, s *model.Schema) bool {
-	listType, _ := listTypeOf(list, s)
-	return listType == "map"
 }
 
 // selected returns the checks of single elements of a list.
@@ -231,42 +196,19 @@ func (w *writer) selected(v value, s *model.Schema) []jen.Code {
 	}
 	var code []jen.Code
 	for _, p := range s.Elements {
-		condition := selects(elem, p.Keys)
 		validator := w.validator(elem, p.Schema, false, v.label+"Item")
-		if condition == nil || validator == nil {
+		if validator == nil || !check.Selects(elem, p.Keys) {
 			continue
 		}
-		chosen := expression(jen.Params(jen.Id("item").Op("*").Add(w.file.Type(elem))).Bool(), condition)
-		check := w.check(v, kind+"Item", v.place.Value(), w.oldList(v), chosen, w.comparison(elem), validator)
-		code = append(code, check)
+		chosen := w.code("func(item *$) bool { return $ }", w.file.Type(elem), w.selects(elem, p.Keys))
+		code = append(code,
+			w.check(v, kind+"Item", v.place.Value(), w.oldList(v), chosen, w.comparison(elem), validator))
 	}
 	return code
 }
 
-// selects returns the condition that item has these keys, or nil where it has no such fields.
-func selects(elem *model.Type, keys []model.KeyValue) *jen.Statement {
-	var all *jen.Statement
-	for _, k := range keys {
-		f := keyField(elem, k.Key, 0)
-		if f == nil {
-			return nil
-		}
-		if all == nil {
-			all = jen.Null()
-		} else {
-			all.Op("&&")
-		}
-		if f.Type.Form == model.Pointer {
-			all.Id("item").Dot(f.Name).Op("!=").Nil().Op("&&").Op("*")
-		}
-		all.Id("item").Dot(f.Name).Op("==").Add(literal(k.Value, f.Type.Pointee()))
-	}
-	return all
-}
-
-// entries returns the checks of the keys and the values of a map.
 func (w *writer) entries(v value, s *model.Schema, deep bool) []jen.Code {
-	if !isString(v.typ.Key) {
+	if !model.IsString(v.typ.Key) {
 		return nil
 	}
 	var code []jen.Code
@@ -282,15 +224,12 @@ func (w *writer) entries(v value, s *model.Schema, deep bool) []jen.Code {
 	return code
 }
 
-// pointers returns the checks of the values of a map of pointers.
 func (w *writer) pointers(v value, deep bool) []jen.Code {
 	f := w.functionOf(v.typ.Elem.Elem)
 	if !deep || f == nil {
 		return nil
 	}
-	at := jen.Id(v.path).Dot("Key").Call(jen.String().Call(jen.Id("key")))
-	sorted := w.file.Qual("slices", "Sorted").Call(w.file.Qual("maps", "Keys").Call(v.place.Value()))
-	return []jen.Code{jen.For(jen.List(jen.Id("_"), jen.Id("key")).Op(":=").Range().Add(sorted)).Block(
-		jen.If(jen.Id("val").Op(":=").Add(v.place.Value()).Index(jen.Id("key")), jen.Id("val").Op("!=").Nil()).Block(
-			w.add(f.Call(jen.Id("ctx"), jen.Id("op"), at, jen.Id("val"), jen.Add(w.oldList(v)).Index(jen.Id("key"))))))}
+	check := w.add("$(ctx, op, "+v.path+".Key(string(key)), val, $[key])", f, w.oldList(v))
+	return []jen.Code{w.code("for _, key := range slices.Sorted(maps.Keys($)) {\n$\n}", v.place.Value(),
+		w.ifThen(w.code("val := $[key]; val != nil", v.place.Value()), check))}
 }

@@ -42,10 +42,11 @@ func (w *writer) oldAddress(v value) jen.Code {
 	if v.self {
 		return jen.Id("oldObj")
 	}
+	old := v.old.place("old").Address()
 	if v.pointer {
-		return w.oldField(v, jen.Op("*").Add(w.file.Type(v.typ)), v.old.place("old").Value())
+		old = v.old.place("old").Value()
 	}
-	return w.oldField(v, jen.Op("*").Add(w.file.Type(v.typ)), v.old.place("old").Address())
+	return w.oldField(v, w.code("*$", w.file.Type(v.typ)), old)
 }
 
 // oldList returns the old list or map.
@@ -57,44 +58,37 @@ func (w *writer) oldList(v value) jen.Code {
 }
 
 func (w *writer) oldField(v value, result, value jen.Code) jen.Code {
-	return w.file.Qual(safePath, "Field").Call(jen.Id("oldObj"),
-		expression(jen.Params(jen.Id("old").Op("*").Add(w.file.Type(v.old.owner))).Add(result), value))
-}
-
-// expression returns a function on one line that returns the value of an expression.
-func expression(signature, value jen.Code) *jen.Statement {
-	return jen.Func().Add(signature).Custom(jen.Options{Open: "{ ", Close: " }"}, jen.Return(value))
+	return w.code("safe.Field(oldObj, func(old *$) $ { return $ })", w.file.Type(v.old.owner), result, value)
 }
 
 // differs returns the condition that the value differs from the old one, given that oldObj isn't nil.
-func (w *writer) differs(v value) *jen.Statement { return w.compared(v, "!=", jen.Op("!")) }
+func (w *writer) differs(v value) *jen.Statement { return w.compared(v, "!=", "!") }
 
-// equals returns the opposite of differs.
-func (w *writer) equals(v value) *jen.Statement { return w.compared(v, "==", jen.Null()) }
+func (w *writer) equals(v value) *jen.Statement { return w.compared(v, "==", "") }
 
 // compared compares the value with the old one: by an operator, or by the result of a function behind a prefix.
-func (w *writer) compared(v value, op string, prefix *jen.Statement) *jen.Statement {
-	old := v.old.place("oldObj")
+func (w *writer) compared(v value, op, prefix string) *jen.Statement {
+	old, value := v.old.place("oldObj"), v.place.Address()
 	switch {
 	case !v.pointer && direct(v.typ):
-		return v.place.Value().Op(op).Add(old.Value())
+		return w.code("$ "+op+" $", v.place.Value(), old.Value())
 	case direct(v.typ):
-		return prefix.Add(w.file.Qual(validatePath, "DirectEqual").Call(v.place.Address(), old.Value()))
+		return w.code(prefix+"validate.DirectEqual($, $)", value, old.Value())
 	case v.pointer:
-		return prefix.Add(w.same(v.typ, v.place.Address(), old.Value()))
+		return w.code(prefix+"$", w.same(v.typ, value, old.Value()))
 	case v.self:
-		return prefix.Add(w.same(v.typ, v.place.Address(), old.Address()))
+		return w.code(prefix+"$", w.same(v.typ, value, old.Address()))
 	}
-	return prefix.Add(w.same(v.typ, v.place.Value(), old.Value()))
+	return w.code(prefix+"$", w.same(v.typ, v.place.Value(), old.Value()))
 }
 
 // same returns the condition that two values of a type are equal. apimachinery's comparison panics at unexported
 // fields; values that have some are compared by their JSON.
 func (w *writer) same(t *model.Type, a, b jen.Code) *jen.Statement {
 	if hasUnexported(t, map[*model.Type]bool{}) {
-		return w.common(sameJSON).Call(a, b)
+		return w.code(w.common(sameJSON)+"($, $)", a, b)
 	}
-	return w.file.Qual(equalityPath, "Semantic").Dot("DeepEqual").Call(a, b)
+	return w.code("equality.Semantic.DeepEqual($, $)", a, b)
 }
 
 // hasUnexported reports whether a type has unexported fields inside for which apimachinery has no comparison.
@@ -118,5 +112,24 @@ func hasComparison(t *model.Type) bool {
 
 // changed returns the condition that the value is new, or differs from the old one.
 func (w *writer) changed(v value) *jen.Statement {
-	return jen.Id("oldObj").Op("==").Nil().Op("||").Add(w.differs(v))
+	return w.code("oldObj == nil || $", w.differs(v))
+}
+
+// direct reports whether == compares values of the type.
+func direct(t *model.Type) bool {
+	switch t.Form {
+	case model.Basic, model.Pointer:
+		return true
+	case model.Array:
+		return direct(t.Elem)
+	case model.Struct:
+		for _, f := range t.Fields {
+			// A pointer inside would be compared by where it points to.
+			if f.Type.Form == model.Pointer || !direct(f.Type) {
+				return false
+			}
+		}
+		return t.SchemaType == "" && t.Methods["Equal"] == nil && t.Methods["Cmp"] == nil
+	}
+	return false
 }

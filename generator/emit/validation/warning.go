@@ -1,15 +1,14 @@
 package validation
 
 import (
-	"slices"
-
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
+	"apigen.dev/generator/plan/check"
 )
 
-// warnings name the rules that clients read in the schema and that no server checks: those in CEL, and those about JSON
-// that isn't what Go's types say. Only users with a server are warned.
+// warnings report rules that clients read in the schema and that no server checks, since the JSON of the value isn't
+// what its Go type says. Only users with a server are warned.
 func warnings(program *plan.Plan) []diag.Error {
 	var out diag.Errors
 	for _, group := range program.Wired() {
@@ -28,17 +27,10 @@ func warnings(program *plan.Plan) []diag.Error {
 	return out
 }
 
-// values are the checks that look at a value alone.
-var values = []model.Check{
-	model.Minimum, model.Maximum, model.MultipleOf, model.MinLength, model.MaxLength, model.MaxBytes, model.Pattern,
-	model.MinItems, model.MaxItems, model.MinProperties, model.MaxProperties,
-}
-
 func warn(out *diag.Errors, t *model.Type, s *model.Schema, name string) {
 	at := t.Pointee()
 	for i := range s.Rules {
-		r := &s.Rules[i]
-		if at != nil && slices.Contains(values, r.Check) && !applies(r, at) && !vacuous(r, at) {
+		if r := &s.Rules[i]; at != nil && check.Unchecked(r, at) {
 			out.Add(r.Pos, "marker \"+%s\" of %s is in the schema, and the server does not check it: the JSON of %s "+
 				"is its own", r.Marker, name, at.Name)
 		}

@@ -18,7 +18,6 @@ type operand struct {
 	omitted bool
 }
 
-// value is the expression of the value itself.
 func (o operand) value() string {
 	if o.pointer {
 		return "*" + o.expr
@@ -26,45 +25,45 @@ func (o operand) value() string {
 	return o.expr
 }
 
-// walker prints statements that lead from an object along a path of the plan, and return none where a value on the way
-// is absent.
+// walker prints statements that lead from an object along a path of the plan.
 type walker struct {
-	// none is the statement that returns for an absent value.
-	none func() jen.Code
-	// done prints the statement that returns for the value found.
-	done func(g *jen.Group, found operand)
+	// none is the statement that returns where a value on the way is absent.
+	none string
+	// done returns the statements that return the value at the end.
+	done func(found operand) jen.Code
 	vars map[string]int // how often a name was given
 }
 
-// walk prints the statements for the steps that are left.
-func (w *walker) walk(g *jen.Group, at operand, steps []model.Step) {
+func (w *walker) walk(at operand, steps []model.Step) jen.Code {
 	if at.typ.Form == model.Pointer {
-		g.If(jen.Id(at.expr).Op("==").Nil()).Block(w.none())
-		at = operand{expr: at.expr, typ: at.typ.Elem, pointer: true}
+		pointee := operand{expr: at.expr, typ: at.typ.Elem, pointer: true}
+		return w.unless(at.expr+" == nil", w.walk(pointee, steps))
 	}
 	if len(steps) == 0 {
-		w.done(g, at)
-		return
+		return w.done(at)
 	}
 	step, rest := steps[0], steps[1:]
 	switch {
 	case step.Filter != nil:
-		w.filter(g, at, step.Filter, rest)
+		return w.filter(at, step.Filter, rest)
 	case step.Field != nil:
 		expr := at.expr + "." + step.Field.Name
 		if promotes(at.typ, step.Field, rest) {
 			expr = at.expr // obj.CreationTimestamp, as people write it
 		}
-		w.walk(g, operand{expr: expr, typ: step.Field.Type, omitted: step.Field.OmitEmpty}, rest)
+		return w.walk(operand{expr: expr, typ: step.Field.Type, omitted: step.Field.OmitEmpty}, rest)
 	case step.IsIndex:
-		g.If(tooShort(at.value(), step.Index)).Block(w.none())
-		w.walk(g, operand{expr: at.indexable() + "[" + indexOf(at.value(), step.Index) + "]", typ: at.typ.Elem}, rest)
-	default:
-		name := w.variable("value")
-		g.List(jen.Id(name), jen.Id("ok")).Op(":=").Id(at.indexable()).Index(jen.Lit(step.Key))
-		g.If(jen.Op("!").Id("ok")).Block(w.none())
-		w.walk(g, operand{expr: name, typ: at.typ.Elem}, rest)
+		element := operand{expr: at.indexable() + "[" + indexOf(at.value(), step.Index) + "]", typ: at.typ.Elem}
+		return w.unless(tooShort(at.value(), step.Index), w.walk(element, rest))
 	}
+	name := w.variable("value")
+	return code(name+", ok := "+at.indexable()+"[$]\n$", jen.Lit(step.Key),
+		w.unless("!ok", w.walk(operand{expr: name, typ: at.typ.Elem}, rest)))
+}
+
+// unless returns statements behind one that returns early where a condition holds.
+func (w *walker) unless(condition string, rest jen.Code) jen.Code {
+	return code("if "+condition+" {\n"+w.none+"\n}\n$", rest)
 }
 
 // promotes tells that the field which follows an embedded struct can be selected without naming that struct: nothing
@@ -100,14 +99,14 @@ func declares(t *model.Type, name string) bool {
 }
 
 // tooShort is the condition that a list has no element at the index, which counts from the end where it is negative.
-func tooShort(list string, index int) jen.Code {
+func tooShort(list string, index int) string {
 	if index < 0 {
 		index = -index - 1
 	}
 	if index == 0 {
-		return jen.Len(jen.Id(list)).Op("==").Lit(0)
+		return "len(" + list + ") == 0"
 	}
-	return jen.Len(jen.Id(list)).Op("<=").Lit(index)
+	return fmt.Sprintf("len(%s) <= %d", list, index)
 }
 
 func indexOf(list string, index int) string {
@@ -117,41 +116,34 @@ func indexOf(list string, index int) string {
 	return strconv.Itoa(index)
 }
 
-// filter prints a loop to the first element that satisfies the filter.
-func (w *walker) filter(g *jen.Group, at operand, filter *model.Filter, rest []model.Step) {
+// filter returns a loop to the first element that satisfies the filter.
+func (w *walker) filter(at operand, filter *model.Filter, rest []model.Step) jen.Code {
 	index, item := w.variable("i"), w.variable("item")
 	element := operand{expr: item, typ: at.typ.Elem, pointer: true}
-	address := jen.Op("&").Id(at.indexable()).Index(jen.Id(index))
-	condition := jen.Null()
+	address, condition := "&", ""
 	if at.typ.Elem.Form == model.Pointer {
 		element.typ = at.typ.Elem.Elem
-		address = jen.Id(at.indexable()).Index(jen.Id(index))
-		condition = jen.Id(item).Op("!=").Nil().Op("&&")
+		address, condition = "", item+" != nil && "
 	}
-	g.For(jen.Id(index).Op(":=").Range().Id(at.value())).BlockFunc(func(g *jen.Group) {
-		g.Id(item).Op(":=").Add(address)
-		g.If(condition.Add(filterTest(element, filter))).BlockFunc(func(g *jen.Group) { w.walk(g, element, rest) })
-	})
-	g.Add(w.none())
+	return code("for "+index+" := range "+at.value()+" {\n"+
+		item+" := "+address+at.indexable()+"["+index+"]\n"+
+		"if "+condition+filterTest(element, filter)+" {\n$\n}\n}\n"+w.none, w.walk(element, rest))
 }
 
-// filterTest is the condition that an element satisfies a filter.
-func filterTest(element operand, filter *model.Filter) *jen.Statement {
-	test := jen.Null()
-	expr, typ := element.expr, element.typ
+func filterTest(element operand, filter *model.Filter) string {
+	test, expr, typ := "", element.expr, element.typ
 	for _, step := range filter.Steps {
 		expr, typ = expr+"."+step.Field.Name, step.Field.Type
 		if typ.Form == model.Pointer {
-			test.Id(expr).Op("!=").Nil().Op("&&")
+			test += expr + " != nil && "
 		}
 	}
 	if typ.Form == model.Pointer {
 		expr = "*" + expr
 	}
-	return test.Id(expr).Op("==").Lit(filter.Value)
+	return fmt.Sprintf("%s%s == %#v", test, expr, filter.Value)
 }
 
-// indexable is the expression that can be indexed.
 func (o operand) indexable() string {
 	if o.pointer {
 		return "(*" + o.expr + ")"

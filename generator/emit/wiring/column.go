@@ -21,87 +21,75 @@ func (p *printer) columns(t *model.Type) (columns, cells jen.Code) {
 	if infos == nil {
 		return nil, nil
 	}
-	cell := jen.Func().Params(pointer(t)).Qual(apiPath, "Cell")
-	return jen.Index().Qual(apiPath, "Column").Custom(braces, infos...), jen.Index().Add(cell).Custom(braces, funcs...)
+	return literal(code("[]api.Column"), infos...), literal(code("[]func($) api.Cell", pointer(t)), funcs...)
 }
 
 func columnInfo(c model.Column) jen.Code {
-	members := []jen.Code{member("Name", jen.Lit(c.Name)), member("Type", jen.Lit(c.Type))}
-	if c.Format != "" {
-		members = append(members, member("Format", jen.Lit(c.Format)))
-	}
-	if c.Description != "" {
-		members = append(members, member("Description", jen.Lit(c.Description)))
-	}
-	if c.Priority != 0 {
-		members = append(members, member("Priority", jen.Lit(int(c.Priority))))
-	}
-	return jen.Values(members...)
+	return jen.Values(textMember("Name", c.Name), textMember("Type", c.Type), optional("Format", c.Format),
+		optional("Description", c.Description), when(c.Priority != 0, member("Priority", jen.Lit(int(c.Priority)))))
 }
 
-func noCell() jen.Code { return jen.Return(jen.Qual(apiPath, "Cell").Values()) }
+const noCell = "return api.Cell{}"
 
-// cell prints the function that makes a column's cell.
 func (p *printer) cell(t *model.Type, c serving.Column) jen.Code {
-	return jen.Func().Params(jen.Id("in").Add(pointer(t))).Qual(apiPath, "Cell").BlockFunc(func(g *jen.Group) {
-		start := operand{expr: "in", typ: c.Start}
-		switch {
-		case c.Start == nil || c.Method == "" && c.Steps == nil:
-			g.Add(noCell())
-			return
-		case c.Function != nil:
-			g.Id("result").Op(":=").Qual(c.Function.Package.Path, c.Function.Name).Call(jen.Id("in"))
-			start.expr = "result"
-		case c.Method != "":
-			start.expr = "in." + c.Method + "()"
-			if c.Start.Form == model.Pointer {
-				g.Id("result").Op(":=").Id(start.expr)
-				start.expr = "result"
-			}
-		}
-		w := &walker{none: noCell, done: func(g *jen.Group, found operand) { p.finish(g, c, found) }}
-		w.walk(g, start, c.Steps)
-	})
+	return code("func(in $) api.Cell {\n$\n}", pointer(t), p.cellBody(c))
+}
+
+func (p *printer) cellBody(c serving.Column) jen.Code {
+	start := operand{expr: "in", typ: c.Start}
+	result := jen.Null()
+	switch {
+	case c.Start == nil || c.Method == "" && c.Steps == nil:
+		return code(noCell)
+	case c.Function != nil:
+		result, start.expr = code("result := $(in)\n", jen.Qual(c.Function.Package.Path, c.Function.Name)), "result"
+	case c.Method != "" && c.Start.Form == model.Pointer:
+		result, start.expr = code("result := in."+c.Method+"()\n"), "result"
+	case c.Method != "":
+		start.expr = "in." + c.Method + "()"
+	}
+	w := &walker{none: noCell, done: func(found operand) jen.Code { return p.finish(c, found) }}
+	return code("$$", result, w.walk(start, c.Steps))
 }
 
 // finish prints the statements that return the cell of a value. A text that JSON leaves out has none, as for a custom
 // resource, whose columns look at JSON; of numbers and booleans, zero is worth showing.
-func (p *printer) finish(g *jen.Group, c serving.Column, found operand) {
-	if found.omitted && model.IsString(found.typ) {
-		g.If(jen.Id(found.value()).Op("==").Lit("")).Block(noCell())
+func (p *printer) finish(c serving.Column, found operand) jen.Code {
+	t, value := found.typ, found.value()
+	var absent string
+	if found.omitted && model.IsString(t) {
+		absent = "if " + value + " == \"\" {\n" + noCell + "\n}\n"
 	}
-	cell := func(name string, value jen.Code) { g.Return(jen.Qual(apiPath, name).Call(value)) }
-	t, value := found.typ, jen.Id(found.value())
 	switch c.Cell {
 	case serving.AgeCell:
-		g.If(jen.Id(found.expr).Dot("IsZero").Call()).Block(noCell())
+		absent += "if " + found.expr + ".IsZero() {\n" + noCell + "\n}\n"
 		if !model.IsNamed(t, "time", "Time") {
-			value = jen.Id(found.expr).Dot("Time")
+			value = found.expr + ".Time"
 		}
-		cell("Age", value)
+		return code(absent + "return api.Age(" + value + ")")
 	case serving.DateCell:
 		p.dated = true
-		g.Return(jen.Id("dateCell").Call(as("string", t, value)))
-	case serving.IntegerCell:
-		cell("Int", as("int64", t, value))
-	case serving.NumberCell:
-		cell("Number", as("float64", t, value))
-	case serving.BooleanCell:
-		cell("Bool", as("bool", t, value))
-	case serving.TextCell:
-		cell("Text", as("string", t, value))
+		return code(absent + "return dateCell(" + as("string", t, value) + ")")
 	case serving.JSONCell:
 		p.textual = true
-		g.Return(jen.Id("jsonCell").Call(value))
-	default:
-		g.Add(noCell())
+		return code(absent + "return jsonCell(" + value + ")")
 	}
+	if f, ok := cells[c.Cell]; ok {
+		return code(absent + "return api." + f.name + "(" + as(f.takes, t, value) + ")")
+	}
+	return code(absent + noCell)
+}
+
+// cells are the functions of package api that make cells of values of a predeclared type.
+var cells = map[serving.Cell]struct{ name, takes string }{
+	serving.IntegerCell: {"Int", "int64"}, serving.NumberCell: {"Number", "float64"},
+	serving.BooleanCell: {"Bool", "bool"}, serving.TextCell: {"Text", "string"},
 }
 
 // as converts a value to a predeclared type, where it isn't of that type.
-func as(name string, t *model.Type, value *jen.Statement) jen.Code {
+func as(name string, t *model.Type, value string) string {
 	if t.Package == nil && t.Basic == name {
 		return value
 	}
-	return jen.Id(name).Call(value)
+	return name + "(" + value + ")"
 }

@@ -7,94 +7,57 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// define prints the function that returns a resource's Definition.
 func (p *printer) define(f *jen.File, r *model.Resource, served []model.ResourceVersion) {
 	if !r.WithoutStorage() && p.plan.Serving[r].Storage == nil {
 		return // the plan has the fault
 	}
-	var params []jen.Code
-	if p.scoped {
-		params = append(params, jen.Id("scope").Qual(conversionPath, "Scope"))
+	var storage, prefix, scope = "", "", "api.Namespaced"
+	if !r.WithoutStorage() { // nothing is stored of others
+		storage, prefix = r.Storage.Name, r.StoragePrefix
 	}
-	definition := jen.Qual(registryPath, "Definition").Types(pointer(r.Hub))
+	if r.ClusterScoped {
+		scope = "api.Cluster"
+	}
+	definition := code("registry.Definition[$]", pointer(r.Hub))
 	f.Commentf("define%s is the resource %s.", r.Kind, r.Plural)
-	f.Func().Id("define" + r.Kind).Params(params...).Add(definition).Block(jen.Return(literal(definition,
-		member("Group", jen.Lit(p.group.Name)),
-		member("Names", names(r)),
-		member("Scope", scope(r)),
-		member("New", gocode.Constructor(r.Hub)),
-		member("Versions", p.versions(r, served)),
-		storage(r),
-		storagePrefix(r),
-		p.strategy(r),
-		p.subresources(r),
-		p.extensions(r),
-		p.selectable(r),
-	)))
-}
-
-// storage prints the storage version; nothing is stored of some kinds.
-func storage(r *model.Resource) jen.Code {
-	if r.WithoutStorage() {
-		return nil
-	}
-	return member("Storage", jen.Lit(r.Storage.Name))
-}
-
-// storagePrefix prints where keys are, where that was said.
-func storagePrefix(r *model.Resource) jen.Code {
-	if r.StoragePrefix == "" || r.WithoutStorage() {
-		return nil
-	}
-	return member("StoragePrefix", jen.Lit(r.StoragePrefix))
+	f.Add(code("func define"+r.Kind+"("+when(p.scoped, "scope conversion.Scope")+") $ {\nreturn $\n}", definition,
+		literal(definition,
+			textMember("Group", p.group.Name),
+			member("Names", names(r)),
+			member("Scope", code(scope)),
+			member("New", gocode.Constructor(r.Hub)),
+			member("Versions", p.versions(r, served)),
+			optional("Storage", storage),
+			optional("StoragePrefix", prefix),
+			p.strategy(r),
+			p.subresources(r),
+			p.extensions(r),
+			p.selectable(r),
+		)))
 }
 
 func names(r *model.Resource) jen.Code {
-	members := []jen.Code{
-		member("Kind", jen.Lit(r.Kind)),
-		member("ListKind", jen.Lit(r.ListKind)),
-		member("Plural", jen.Lit(r.Plural)),
-		member("Singular", jen.Lit(r.Singular)),
-	}
-	if len(r.ShortNames) > 0 {
-		members = append(members, member("ShortNames", stringList(r.ShortNames)))
-	}
-	if len(r.Categories) > 0 {
-		members = append(members, member("Categories", stringList(r.Categories)))
-	}
-	return literal(jen.Qual(apiPath, "Names"), members...)
+	return literal(code("api.Names"),
+		textMember("Kind", r.Kind),
+		textMember("ListKind", r.ListKind),
+		textMember("Plural", r.Plural),
+		textMember("Singular", r.Singular),
+		when(len(r.ShortNames) > 0, member("ShortNames", texts(r.ShortNames))),
+		when(len(r.Categories) > 0, member("Categories", texts(r.Categories))))
 }
 
-func scope(r *model.Resource) jen.Code {
-	if r.ClusterScoped {
-		return jen.Qual(apiPath, "Cluster")
-	}
-	return jen.Qual(apiPath, "Namespaced")
-}
-
-func stringList(values []string) jen.Code { return jen.Index().String().Values(literals(values)...) }
-
-func literals(values []string) (out []jen.Code) {
-	for _, v := range values {
-		out = append(out, jen.Lit(v))
-	}
-	return out
-}
-
-// copyField is the statement that copies a field deeply.
 func copyField(f *model.Field) jen.Code {
-	from, to := jen.Id("from").Dot(f.Name), jen.Id("to").Dot(f.Name)
+	from, to := "from."+f.Name, "to."+f.Name
 	t := f.Type
-	hasInto := t.DeepCopy == model.DeepCopyGenerate || t.DeepCopy == model.DeepCopyExisting
 	switch {
-	case hasInto:
-		return from.Dot("DeepCopyInto").Call(jen.Op("&").Add(to))
+	case t.DeepCopy == model.DeepCopyGenerate || t.DeepCopy == model.DeepCopyExisting:
+		return code(from + ".DeepCopyInto(&" + to + ")")
 	case t.Form == model.Pointer && t.Elem.DeepCopy != model.DeepCopyNone && t.Elem.Package != nil:
-		return to.Op("=").Add(from.Dot("DeepCopy").Call())
+		return code(to + " = " + from + ".DeepCopy()")
 	case t.Form == model.Basic:
-		return to.Op("=").Add(from)
+		return code(to + " = " + from)
 	default:
-		return to.Op("=").Id("from").Dot("DeepCopy").Call().Dot(f.Name)
+		return code(to + " = from.DeepCopy()." + f.Name)
 	}
 }
 
@@ -102,9 +65,13 @@ func copyField(f *model.Field) jen.Code {
 func zero(kind *model.Type, f *model.Field) jen.Code {
 	switch t := f.Type; {
 	case t.Form == model.Struct && t.Package != nil && len(t.TypeArgs) == 0:
-		return jen.Qual(t.Package.Path, t.Name).Values()
+		return code("$ {}", name(t))
 	case t.Form == model.Pointer, t.Form == model.Map, t.Form == model.Slice, t.Form == model.Interface:
 		return jen.Nil()
 	}
-	return jen.New(jen.Qual(kind.Package.Path, kind.Name)).Dot(f.Name)
+	return code("new($)."+f.Name, name(kind))
 }
+
+// name is a type by its name, and pointer the type of pointers to it.
+func name(t *model.Type) *jen.Statement    { return jen.Qual(t.Package.Path, t.Name) }
+func pointer(t *model.Type) *jen.Statement { return gocode.PointerTo(t) }

@@ -46,16 +46,13 @@ func (p *printer) adder(f *jen.File, v *model.Version) {
 	}
 	name := adderName(v)
 	f.Commentf("%s registers the kinds of %s, which has no AddToScheme.", name, v.Package.Path)
-	f.Func().Id(name).Params(jen.Id("scheme").Op("*").Qual(runtimePath, "Scheme")).Error().Block(
-		jen.Id("version").Op(":=").Qual(schemaPath, "GroupVersion").Values(
-			jen.Id("Group").Op(":").Lit(p.group.Name), jen.Id("Version").Op(":").Lit(v.Name)),
-		jen.Id("scheme").Dot("AddKnownTypes").Custom(arguments, args...),
-		jen.Qual(metaPath, "AddToGroupVersion").Call(jen.Id("scheme"), jen.Id("version")),
-		jen.Return(jen.Nil()),
-	)
+	f.Add(code("func "+name+"(scheme *runtime.Scheme) error {\nversion := $\nscheme.AddKnownTypes$\n"+
+		"metav1.AddToGroupVersion(scheme, version)\nreturn nil\n}", p.groupVersion(v), jen.Custom(arguments, args...)))
 }
 
 // alias is the name under which a version of another module is imported: appsv1.
 func (p *printer) alias(pkg *model.Package) string {
 	return strings.ToLower(p.group.GoName) + pkg.Version
 }
+
+func upperFirst(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }

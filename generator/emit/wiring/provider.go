@@ -9,31 +9,32 @@ import (
 	"apigen.dev/generator/plan"
 )
 
-// provider prints the interface that answers for a kind.
 func (p *printer) provider(f *jen.File, r *model.Resource) {
-	hub := pointer(r.Hub)
-	ctx, namespace := jen.Id("ctx").Qual("context", "Context"), jen.Id("namespace").String()
-	methods := map[string]jen.Code{
-		"create": jen.Id("Create").Params(ctx, jen.Id("obj").Add(hub), jen.Id("dryRun").Bool()).
-			Params(hub, jen.Error()),
-		"get": jen.Id("Get").Params(ctx, jen.List(jen.Id("namespace"), jen.Id("name")).String()).
-			Params(hub, jen.Error()),
-		"list": jen.Id("List").Params(ctx, namespace, jen.Id("selection").Qual(apiPath, "Selection")).
-			Params(jen.Op("*").Qual(registryPath, "List").Types(hub), jen.Error()),
-		"watch": jen.Id("Watch").Params(ctx, namespace, jen.Id("options").Qual(apiPath, "WatchOptions")).
-			Params(jen.Qual(registryPath, "ObjectWatch").Types(hub), jen.Error()),
-		"update": jen.Id("Update").Params(ctx, jen.List(jen.Id("obj"), jen.Id("old")).Add(hub), jen.Id("dryRun").
-			Bool()).Params(hub, jen.Error()),
-		"delete": jen.Id("Delete").Params(ctx, jen.Id("obj").Add(hub), jen.Id("options").Op("*").Qual(metaPath,
-			"DeleteOptions")).Params(hub, jen.Error()),
-	}
 	var has []jen.Code
 	for _, verb := range provided(r) {
-		has = append(has, methods[verb])
+		has = append(has, providerMethods(verb, pointer(r.Hub)))
 	}
 	f.Commentf("%s answers for the resource %s, of which nothing is stored. What its methods mean stands at "+
 		"registry.Provider.", plan.ProviderName(r), r.Plural)
 	f.Type().Id(plan.ProviderName(r)).Interface(has...)
+}
+
+func providerMethods(verb string, hub jen.Code) jen.Code {
+	switch verb {
+	case "create":
+		return code("Create(ctx context.Context, obj $, dryRun bool) ($, error)", hub, hub)
+	case "get":
+		return code("Get(ctx context.Context, namespace, name string) ($, error)", hub)
+	case "list":
+		return code("List(ctx context.Context, namespace string, selection api.Selection) "+
+			"(*registry.List[$], error)", hub)
+	case "watch":
+		return code("Watch(ctx context.Context, namespace string, options api.WatchOptions) "+
+			"(registry.ObjectWatch[$], error)", hub)
+	case "update":
+		return code("Update(ctx context.Context, obj, old $, dryRun bool) ($, error)", hub, hub)
+	}
+	return code("Delete(ctx context.Context, obj $, options *metav1.DeleteOptions) ($, error)", hub, hub)
 }
 
 // provided are the verbs that the provider has methods for: patches are updates, and collections are deleted one by
@@ -44,17 +45,16 @@ func provided(r *model.Resource) []string {
 }
 
 // withoutStorage is the expression of a kind without storage.
-func (p *printer) withoutStorage(r *model.Resource, definition jen.Code) jen.Code {
+func (p *printer) withoutStorage(r *model.Resource, definition string) jen.Code {
 	var members []jen.Code
 	for _, verb := range provided(r) {
 		name := upperFirst(verb)
 		members = append(members, member(name, jen.Id(plan.ProviderParameter(r)).Dot(name)))
 	}
-	return jen.Qual(registryPath, "NewProvided").
-		Call(definition, literal(jen.Qual(registryPath, "Provider").Types(pointer(r.Hub)), members...))
+	return code("registry.NewProvided("+definition+", $)",
+		literal(code("registry.Provider[$]", pointer(r.Hub)), members...))
 }
 
-// providers are the parameters of Group.
 func (p *printer) providers() (params []jen.Code) {
 	for _, r := range plan.Provided(p.group) {
 		params = append(params, jen.Id(plan.ProviderParameter(r)).Id(plan.ProviderName(r)))

@@ -19,26 +19,21 @@ func (p *printer) subresources(r *model.Resource) jen.Code {
 			printed = append(printed, p.fieldSubresource(r, s.Name, s.Field))
 		}
 	}
-	if printed == nil {
-		return nil
-	}
-	typ := jen.Index().Qual(registryPath, "Subresource").Types(pointer(r.Hub))
-	return member("Subresources", typ.Values(printed...))
+	return when(printed != nil,
+		member("Subresources", code("[]registry.Subresource[$]$", pointer(r.Hub), jen.Values(printed...))))
 }
 
-// fieldSubresource prints the subresource that is a field.
 func (p *printer) fieldSubresource(r *model.Resource, name string, f *model.Field) jen.Code {
 	hub := pointer(r.Hub)
-	members := []jen.Code{
-		member("Name", jen.Lit(name)),
-		member("Copy", jen.Func().Params(jen.List(jen.Id("from"), jen.Id("to")).Add(hub)).Block(copyField(f))),
-		member("Reset", jen.Func().Params(jen.Id("obj").Add(hub)).Block(jen.Id("obj").Dot(f.Name).Op("=").
-			Add(zero(r.Hub, f)))),
-	}
+	var validate jen.Code
 	if h := p.plan.Hook(r, plan.UpdateHook(f.Name)); h != nil {
-		members = append(members, member("Validate", hookCall(*h, r.Hub)))
+		validate = member("Validate", hookCall(*h, r.Hub))
 	}
-	return jen.Custom(braces, members...)
+	return literal(nil,
+		textMember("Name", name),
+		member("Copy", code("func(from, to $) {\n$\n}", hub, copyField(f))),
+		member("Reset", code("func(obj $) {\nobj."+f.Name+" = $\n}", hub, zero(r.Hub, f))),
+		validate)
 }
 
 // extensions prints the subresources that are no part of the object, or nothing.
@@ -49,96 +44,58 @@ func (p *printer) extensions(r *model.Resource) jen.Code {
 		case model.FieldSubresource:
 		case model.ScaleSubresource:
 			printed = append(printed, p.scale(r))
-		case model.ActionSubresource:
-			printed = append(printed, p.action(r, s, "Action", jen.Error()))
-		case model.RemovalSubresource:
-			printed = append(printed, p.action(r, s, "Removal", jen.Params(jen.Op("*").Qual(metaPath,
-				"DeleteOptions"), jen.Error())))
-		case model.RequestSubresource:
-			printed = append(printed, p.request(r, s))
-		case model.ViewSubresource:
-			printed = append(printed, p.view(r, s))
-		case model.StreamSubresource:
-			printed = append(printed, p.stream(r, s))
-		case model.ConnectSubresource:
-			printed = append(printed, p.connection(r, s))
+		default:
+			printed = append(printed, p.method(r, s))
 		}
 	}
-	if printed == nil {
-		return nil
+	return list("Extensions", code("[]subresource.Extension[$]", pointer(r.Hub)), printed)
+}
+
+// methods are the types of package subresource for methods of the hub, their fields for the method, and its results.
+var methods = map[model.SubresourceForm]struct{ name, field, results string }{
+	model.ActionSubresource:  {"Action", "Do", "error"},
+	model.RemovalSubresource: {"Removal", "Do", "(*metav1.DeleteOptions, error)"},
+	model.RequestSubresource: {"Request", "Do", "($, error)"},
+	model.ViewSubresource:    {"Projection", "Show", "($, error)"},
+	model.StreamSubresource:  {"Stream", "Open", "(io.ReadCloser, error)"},
+	model.ConnectSubresource: {"Connection", "Connect", "(http.Handler, error)"},
+}
+
+// method prints a subresource that is a method of the hub; or a function that stands for it.
+func (p *printer) method(r *model.Resource, s *model.Subresource) jen.Code {
+	form, connects := methods[s.Form], s.Form == model.ConnectSubresource
+	types := []jen.Code{pointer(r.Hub)}
+	members := []jen.Code{
+		textMember("Name", s.Name),
+		when(s.Form == model.StreamSubresource, optional("ContentType", s.ContentType)),
+		when(connects, member("Methods", texts(s.Methods))),
+		when(connects && s.Subpath, member("Subpath", jen.True())),
 	}
-	return member("Extensions", jen.Index().Qual(subresourcePath, "Extension").Types(pointer(r.Hub)).
-		Custom(braces, printed...))
+	var argument, answer jen.Code
+	name := "options"
+	if s.Body != nil {
+		name, argument = "in", pointer(s.Body.Hub)
+		members = append(members, member("Body", p.payload(s.Body)))
+	} else {
+		argument = pointer(s.Options)
+		members = append(members, member("Options", p.options(r, s)))
+	}
+	types = append(types, argument)
+	if s.Answer != nil {
+		answer = pointer(s.Answer.Hub)
+		types, members = append(types, answer), append(members, member("Answer", p.payload(s.Answer)))
+	}
+	call := code("func(ctx context.Context, obj $, "+name+" $) $ {\nreturn obj."+s.Method.Name+"(ctx, "+name+")\n}",
+		pointer(r.Hub), argument, code(form.results, answer))
+	if s.Function {
+		call = jen.Qual(r.Hub.Package.ServedBy.Path, s.Method.Name)
+	}
+	return extension(form.name, types, append(members, member(form.field, call))...)
 }
 
 // extension prints a subresource of a form of package subresource.
 func extension(form string, types []jen.Code, members ...jen.Code) jen.Code {
-	return jen.Qual(subresourcePath, form+"Of").
-		Call(literal(jen.Qual(subresourcePath, form).Types(types...), members...))
-}
-
-// action prints an Action or a Removal, whose method returns results.
-func (p *printer) action(r *model.Resource, s *model.Subresource, form string, results jen.Code) jen.Code {
-	body := pointer(s.Body.Hub)
-	return extension(form, []jen.Code{pointer(r.Hub), body},
-		member("Name", jen.Lit(s.Name)),
-		member("Body", p.payload(s.Body)),
-		member("Do", called(r, s, "in", body, results)))
-}
-
-func (p *printer) request(r *model.Resource, s *model.Subresource) jen.Code {
-	body, answer := pointer(s.Body.Hub), pointer(s.Answer.Hub)
-	return extension("Request", []jen.Code{pointer(r.Hub), body, answer},
-		member("Name", jen.Lit(s.Name)),
-		member("Body", p.payload(s.Body)),
-		member("Answer", p.payload(s.Answer)),
-		member("Do", called(r, s, "in", body, jen.Params(answer, jen.Error()))))
-}
-
-func (p *printer) view(r *model.Resource, s *model.Subresource) jen.Code {
-	options, answer := pointer(s.Options), pointer(s.Answer.Hub)
-	return extension("Projection", []jen.Code{pointer(r.Hub), options, answer},
-		member("Name", jen.Lit(s.Name)),
-		member("Options", p.options(s)),
-		member("Answer", p.payload(s.Answer)),
-		member("Show", called(r, s, "options", options, jen.Params(answer, jen.Error()))))
-}
-
-func (p *printer) stream(r *model.Resource, s *model.Subresource) jen.Code {
-	options := pointer(s.Options)
-	var contentType jen.Code
-	if s.ContentType != "" {
-		contentType = member("ContentType", jen.Lit(s.ContentType))
-	}
-	return extension("Stream", []jen.Code{pointer(r.Hub), options},
-		member("Name", jen.Lit(s.Name)),
-		contentType,
-		member("Options", p.options(s)),
-		member("Open", called(r, s, "options", options, jen.Params(jen.Qual("io", "ReadCloser"), jen.Error()))))
-}
-
-func (p *printer) connection(r *model.Resource, s *model.Subresource) jen.Code {
-	options := pointer(s.Options)
-	var subpath jen.Code
-	if s.Subpath {
-		subpath = member("Subpath", jen.True())
-	}
-	return extension("Connection", []jen.Code{pointer(r.Hub), options},
-		member("Name", jen.Lit(s.Name)),
-		member("Methods", stringList(s.Methods)),
-		subpath,
-		member("Options", p.options(s)),
-		member("Connect", called(r, s, "options", options, jen.Params(jen.Qual("net/http", "Handler"), jen.Error()))))
-}
-
-// called is the function that calls the hub's method; or the function that stands for it.
-func called(r *model.Resource, s *model.Subresource, argument string, typ, results jen.Code) jen.Code {
-	if s.Function {
-		return jen.Qual(r.Hub.Package.ServedBy.Path, s.Method.Name)
-	}
-	return jen.Func().Params(jen.Id("ctx").Qual("context", "Context"), jen.Id("obj").Add(pointer(r.Hub)),
-		jen.Id(argument).Add(typ)).Add(results).Block(
-		jen.Return(jen.Id("obj").Dot(s.Method.Name).Call(jen.Id("ctx"), jen.Id(argument))))
+	return code("subresource."+form+"Of($)", literal(code("subresource."+form+"[$]", jen.List(types...)), members...))
 }
 
 // payload prints a kind that a subresource takes or answers, in its versions.
@@ -149,9 +106,9 @@ func (p *printer) payload(k *model.Payload) jen.Code {
 			Version: &model.Version{Name: v.Name, Package: v.Type.Package}, Type: v.Type,
 		})
 	}
-	return literal(jen.Qual(codecPath, "Kind").Types(pointer(k.Hub)),
-		member("Group", jen.Lit(k.Group)),
-		member("Kind", jen.Lit(k.Kind)),
+	return literal(code("codec.Kind[$]", pointer(k.Hub)),
+		textMember("Group", k.Group),
+		textMember("Kind", k.Kind),
 		member("New", gocode.Constructor(k.Hub)),
 		member("Versions", p.versions(as, as.Versions)))
 }

@@ -1,6 +1,6 @@
-// Package wiring emits the value that a server is made of: for each API group a package of its own, whose Group
-// function lists kinds, versions, conversions, columns and the author's logic, so that one can read top to bottom what
-// will be served. It prints code that uses the runtime, and knows the runtime by name alone.
+// Package wiring emits, for each API group, a package whose function Group returns all that a server needs: kinds,
+// versions, conversions, columns and the author's logic, in one value that a person can read from top to bottom. The
+// printed code uses the runtime; the package itself knows emit, gocode, model and the plan, and the runtime by name.
 package wiring
 
 import (
@@ -21,20 +21,19 @@ import (
 // FileName is the base name of the file that the emitter writes into a group's wiring package.
 const FileName = "zz_generated.wiring.go"
 
-// The packages that wiring imports, by path.
-const (
-	apiPath         = "apigen.dev/runtime/api"
-	celPath         = "apigen.dev/runtime/cel"
-	registryPath    = "apigen.dev/runtime/registry"
-	subresourcePath = "apigen.dev/runtime/subresource"
-	codecPath       = "apigen.dev/runtime/codec"
-	runtimePath     = "k8s.io/apimachinery/pkg/runtime"
-	schemaPath      = "k8s.io/apimachinery/pkg/runtime/schema"
-	conversionPath  = "k8s.io/apimachinery/pkg/conversion"
-	operationPath   = "k8s.io/apimachinery/pkg/api/operation"
-	metaPath        = "k8s.io/apimachinery/pkg/apis/meta/v1"
-	fieldPath       = "k8s.io/apimachinery/pkg/util/validation/field"
-)
+// packages are those that wiring imports, by the names that it gives them.
+var packages = map[string]string{
+	"api": "apigen.dev/runtime/api", "cel": "apigen.dev/runtime/cel", "codec": "apigen.dev/runtime/codec",
+	"registry": "apigen.dev/runtime/registry", "subresource": "apigen.dev/runtime/subresource",
+	"conversion": "k8s.io/apimachinery/pkg/conversion",
+	"field":      "k8s.io/apimachinery/pkg/util/validation/field",
+	"metav1":     "k8s.io/apimachinery/pkg/apis/meta/v1",
+	"operation":  "k8s.io/apimachinery/pkg/api/operation",
+	"runtime":    "k8s.io/apimachinery/pkg/runtime",
+	"schema":     "k8s.io/apimachinery/pkg/runtime/schema",
+	"context":    "context", "errors": "errors", "http": "net/http", "io": "io", "json": "encoding/json",
+	"math": "math", "strconv": "strconv", "sync": "sync", "time": "time", "url": "net/url",
+}
 
 // Emitter returns the emitter of wiring.
 func Emitter() emit.Emitter {
@@ -90,17 +89,16 @@ type printer struct {
 }
 
 func (p *printer) print() (emit.File, error) {
-	w := p.group.Wiring
-	f := jen.NewFilePathName(w.Path, w.Name)
-	f.HeaderComment(emit.Header(p.plan.Program))
+	file := gocode.NewWiring(p.plan.Program, p.group)
+	f := file.File
 	f.PackageComment(fmt.Sprintf("Package %s is %s as a server takes it: its kinds, versions, conversions, columns "+
-		"and hooks.", w.Name, p.called()))
+		"and hooks.", p.group.Wiring.Name, p.called()))
 	p.imports(f)
 
 	f.Comment("A compile error here means that this file and apigen.dev/runtime don't fit together: run " +
 		"`go tool apigen build ./...`,")
 	f.Comment("with the apigen of the version that go.mod names for apigen.dev.")
-	f.Const().Id("_").Op("=").Qual(apiPath, "GeneratedCodeVersion1")
+	f.Add(code("const _ = api.GeneratedCodeVersion1"))
 	p.groupFunc(f)
 	p.addToScheme(f)
 	for _, r := range plan.Provided(p.group) {
@@ -113,10 +111,9 @@ func (p *printer) print() (emit.File, error) {
 	}
 	p.helpers(f)
 
-	return gocode.Render(f, emit.File{Package: w.Path, Dir: w.Dir, PackageName: w.Name, Name: FileName})
+	return file.Render(FileName)
 }
 
-// called is the group in comments.
 func (p *printer) called() string {
 	if p.group.Name == "" {
 		return "the core API group"
@@ -126,18 +123,21 @@ func (p *printer) called() string {
 
 // imports tells jennifer the names of packages, so that it writes no alias but where two would collide.
 func (p *printer) imports(f *jen.File) {
-	for _, path := range []string{apiPath, celPath, codecPath, registryPath, subresourcePath, runtimePath,
-		conversionPath, operationPath, schemaPath, fieldPath} {
-		f.ImportName(path, path[1+strings.LastIndexByte(path, '/'):])
+	for name, path := range packages {
+		if name == "metav1" {
+			f.ImportAlias(path, name)
+		} else if strings.Contains(path, ".") {
+			f.ImportName(path, name)
+		}
 	}
-	packages := []*model.Package{}
+	var own []*model.Package
 	if p.group.Internal != nil {
-		packages = append(packages, p.group.Internal)
+		own = append(own, p.group.Internal)
 	}
 	for _, v := range p.group.Versions {
-		packages = append(packages, v.Package, p.plan.Home(v.Package))
+		own = append(own, v.Package, p.plan.Home(v.Package))
 	}
-	for _, pkg := range packages {
+	for _, pkg := range own {
 		if pkg.ServedBy != nil {
 			f.ImportAlias(pkg.Path, p.alias(pkg))
 			continue
@@ -149,11 +149,10 @@ func (p *printer) imports(f *jen.File) {
 		f.ImportName(pkg.Path, pkg.Name)
 	}
 	for _, pkg := range p.payloadPackages() {
-		if !slices.ContainsFunc(packages, func(known *model.Package) bool { return known.Path == pkg.Path }) {
+		if !slices.ContainsFunc(own, func(known *model.Package) bool { return known.Path == pkg.Path }) {
 			f.ImportAlias(pkg.Path, importAlias(pkg.Path))
 		}
 	}
-	f.ImportAlias(metaPath, "metav1")
 }
 
 // importAlias names a package after its last two folders: policyv1.
@@ -175,41 +174,33 @@ var locals = []string{
 	"value",
 }
 
-// groupFunc prints Group.
 func (p *printer) groupFunc(f *jen.File) {
-	var versions []jen.Code
+	var versions []string
 	var resources []jen.Code
 	for _, v := range p.group.ServedVersions() {
-		versions = append(versions, jen.Lit(v.Name))
+		versions = append(versions, v.Name)
 	}
 	for _, r := range p.group.Resources {
 		if len(r.Served()) == 0 {
 			continue
 		}
-		call := jen.Id("define" + r.Kind).Call()
-		if p.scoped {
-			call = jen.Id("define" + r.Kind).Call(jen.Id("scope"))
-		}
+		call := "define" + r.Kind + "(" + when(p.scoped, "scope") + ")"
 		if r.WithoutStorage() {
 			resources = append(resources, p.withoutStorage(r, call))
 		} else {
-			resources = append(resources, jen.Qual(registryPath, "New").Call(call))
+			resources = append(resources, code("registry.New("+call+")"))
 		}
 	}
 	f.Commentf("Group is %s.", p.called())
-	f.Func().Id("Group").Params(p.providers()...).Qual(registryPath, "Group").BlockFunc(func(g *jen.Group) {
-		if p.scoped {
-			g.Id("scope").Op(":=").Id("newScope").Call()
-		}
-		g.Return(literal(jen.Qual(registryPath, "Group"),
-			member("Name", jen.Lit(p.group.Name)),
-			member("Versions", jen.Index().String().Values(versions...)),
-			member("Resources", jen.Index().Qual(registryPath, "Resource").Custom(braces, resources...)),
+	f.Add(code("func Group($) registry.Group {\n"+when(p.scoped, "scope := newScope()\n")+"return $\n}",
+		jen.List(p.providers()...), literal(code("registry.Group"),
+			textMember("Name", p.group.Name),
+			member("Versions", texts(versions)),
+			member("Resources", literal(code("[]registry.Resource"), resources...)),
 			member("AddToScheme", jen.Id("AddToScheme")),
-			member("OpenAPI", jen.Id(plan.OpenAPIFunc).Call()),
-			member("Swagger", jen.Id(plan.SwaggerFunc).Call()),
-		))
-	})
+			member("OpenAPI", code(plan.OpenAPIFunc+"()")),
+			member("Swagger", code(plan.SwaggerFunc+"()")),
+		)))
 }
 
 // addToScheme prints AddToScheme, which registers the hub package and every served version.
@@ -226,12 +217,14 @@ func (p *printer) addToScheme(f *jen.File) {
 			adders = append(adders, p.adders(v)...)
 		}
 	}
+	var priority []jen.Code // the served versions, the preferred one first
+	for _, v := range p.group.ServedVersions() {
+		priority = append(priority, p.groupVersion(v))
+	}
 	f.Comment("AddToScheme registers the Go types of the group, with their defaults and conversions, and the " +
 		"priority of its versions.")
-	f.Func().Id("AddToScheme").Params(jen.Id("scheme").Op("*").Qual(runtimePath, "Scheme")).Error().Block(
-		addAll(adders),
-		jen.Return(jen.Id("scheme").Dot("SetVersionPriority").Custom(arguments, p.priority()...)),
-	)
+	f.Add(code("func AddToScheme(scheme *runtime.Scheme) error {\n$\nreturn scheme.SetVersionPriority$\n}",
+		addAll(adders), jen.Custom(arguments, priority...)))
 	for _, v := range p.unregistered {
 		p.adder(f, v)
 	}
@@ -239,42 +232,52 @@ func (p *printer) addToScheme(f *jen.File) {
 
 // addAll prints the calls of the functions that register types: a loop, where there is more than one.
 func addAll(adders []jen.Code) jen.Code {
-	call := func(add jen.Code) jen.Code {
-		return jen.If(jen.Err().Op(":=").Add(add).Call(jen.Id("scheme")), jen.Err().Op("!=").Nil()).
-			Block(jen.Return(jen.Err()))
-	}
+	const call = "if err := $(scheme); err != nil {\nreturn err\n}"
 	if len(adders) == 1 {
-		return call(adders[0])
+		return code(call, adders[0])
 	}
-	typ := jen.Index().Func().Params(jen.Op("*").Qual(runtimePath, "Scheme")).Error()
-	return jen.For(jen.List(jen.Id("_"), jen.Id("add")).Op(":=").Range().Add(typ).Values(adders...)).
-		Block(call(jen.Id("add")))
+	return code("for _, add := range []func(*runtime.Scheme) error$ {\n$\n}", jen.Values(adders...),
+		code(call, jen.Id("add")))
 }
 
-// priority lists the served versions, the preferred one first.
-func (p *printer) priority() []jen.Code {
-	var versions []jen.Code
-	for _, v := range p.group.ServedVersions() {
-		versions = append(versions, jen.Qual(schemaPath, "GroupVersion").Values(
-			jen.Id("Group").Op(":").Lit(p.group.Name), jen.Id("Version").Op(":").Lit(v.Name)))
-	}
-	return versions
+func (p *printer) groupVersion(v *model.Version) jen.Code {
+	return code("schema.GroupVersion{Group: $, Version: $}", jen.Lit(p.group.Name), jen.Lit(v.Name))
 }
 
-// arguments lays the arguments of a call out one a line.
-var arguments = jen.Options{Open: "(", Close: ")", Separator: ",", Multi: true}
+// code makes code of Go source; see gocode.Source.
+func code(text string, args ...jen.Code) *jen.Statement { return source.Code(text, args...) }
 
-// braces lays a composite literal out one element a line.
-var braces = jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}
+var source = gocode.Source{Qual: jen.Qual, Packages: packages}
 
+// arguments lays the arguments of a call out one a line, braces the elements of a composite literal.
+var (
+	arguments = jen.Options{Open: "(", Close: ")", Separator: ",", Multi: true}
+	braces    = jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}
+)
+
+// literal is a composite literal, of no type where that is nil. It leaves out members that are nil.
 func literal(typ jen.Code, members ...jen.Code) *jen.Statement {
-	kept := members[:0]
-	for _, m := range members {
-		if m != nil {
-			kept = append(kept, m)
-		}
-	}
-	return jen.Add(typ).Custom(braces, kept...)
+	return code("$$", typ, jen.Custom(braces, members...))
 }
 
 func member(name string, value jen.Code) jen.Code { return jen.Id(name).Op(":").Add(value) }
+
+func textMember(name, value string) jen.Code { return member(name, jen.Lit(value)) }
+
+// optional is a member that is left out where the text is empty.
+func optional(name, value string) jen.Code { return when(value != "", textMember(name, value)) }
+
+// list is a member that is left out where there are no elements.
+func list(name string, typ jen.Code, elements []jen.Code) jen.Code {
+	return when(len(elements) > 0, member(name, literal(typ, elements...)))
+}
+
+// when is the value where the condition holds, else the zero value.
+func when[T any](condition bool, value T) T {
+	if !condition {
+		value = *new(T)
+	}
+	return value
+}
+
+func texts(values []string) jen.Code { return code(fmt.Sprintf("%#v", values)) }

@@ -109,6 +109,6 @@ func GoPath(steps []model.Step) string {
 func isFloat(t *model.Type) bool { return t.Form == model.Basic && strings.HasPrefix(t.Basic, "float") }
 
 func isTime(t *model.Type) bool {
-	return model.IsNamed(t, "k8s.io/apimachinery/pkg/apis/meta/v1", "Time", "MicroTime") ||
+	return model.IsNamed(t, metaPath, "Time", "MicroTime") ||
 		model.IsNamed(t, "time", "Time")
 }

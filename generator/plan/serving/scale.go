@@ -82,7 +82,7 @@ func checkReplicas(t *model.Type) error {
 }
 
 func checkSelector(t *model.Type) error {
-	if !model.IsString(t) && !model.IsNamed(t, "k8s.io/apimachinery/pkg/apis/meta/v1", "LabelSelector") {
+	if !model.IsString(t) && !model.IsNamed(t, metaPath, "LabelSelector") {
 		return fmt.Errorf("%s is neither a string nor a LabelSelector", model.TypeText(t))
 	}
 	return nil

@@ -1,5 +1,6 @@
 // Package serving decides what the wiring of a resource prints beside hooks and conversions: its storage version,
-// selectable fields, scale and columns. It is a part of the plan, and knows the model.
+// selectable fields, scale, columns, strategy and the options of its subresources. It is a part of the plan, and knows
+// the model.
 package serving
 
 import (
@@ -11,6 +12,8 @@ import (
 	"apigen.dev/generator/model"
 )
 
+const metaPath = "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 // Serving is what the wiring of a resource prints, beside hooks and conversions. What can't be served is missing, and
 // has a fault.
 type Serving struct {
@@ -20,12 +23,15 @@ type Serving struct {
 	Storage    *model.ResourceVersion
 	Selectable []Selectable
 	Scale      *Scale
-	Faults     diag.Errors
+	// Strategy are the fields of the runtime's Strategy that are true. Options are those of subresources.
+	Strategy []string
+	Options  map[*model.Subresource][]Option
+	Faults   diag.Errors
 }
 
 // New decides the serving of a resource.
 func New(r *model.Resource) *Serving {
-	s := &Serving{}
+	s := &Serving{Strategy: strategy(r), Options: map[*model.Subresource][]Option{}}
 	if len(r.Served()) == 0 || !s.storage(r) {
 		return s
 	}
@@ -39,6 +45,9 @@ func New(r *model.Resource) *Serving {
 	for _, sub := range r.Subresources {
 		if sub.Form == model.ScaleSubresource {
 			s.scale(r, sub)
+		}
+		if sub.Options != nil {
+			s.Options[sub] = options(sub, sub.Options, "", 0, &s.Faults)
 		}
 	}
 	return s

@@ -1,6 +1,7 @@
-package rules
+package expression
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"math"
@@ -20,35 +21,35 @@ type builder struct {
 	// unfinished holds the structs that are being made, with their depth. A struct that contains itself is cut off
 	// there: expressions see that it is present, and nothing inside of it. low is the least depth of the structs that
 	// were met again.
-	unfinished map[request]int
+	unfinished map[Struct]int
 	low        int
 	// passed holds structs that were made for a place within an unfinished struct that contains itself. In another
 	// place they would be cut off elsewhere. They are not made again within that struct, or the builder would never
 	// end.
-	passed map[request]int
+	passed map[Struct]int
 	// nested holds the named lists and maps that are being made.
 	nested map[*schema.Type]bool
 	// made holds finished schemas of structs that are the same everywhere.
-	made map[request]*cel.Schema
+	made map[Struct]*cel.Schema
 	// sources holds the rules' markers for each schema with rules, and owners the name of its Go type or field for
 	// messages.
 	sources map[*cel.Schema][]model.CELRule
 	owners  map[*cel.Schema]string
 	// types holds the struct of a schema.
-	types map[*cel.Schema]request
+	types map[*cel.Schema]Struct
 }
 
-// request asks for a struct's schema: with all fields, or only with the fields that have rules in them.
-type request struct {
-	typ *schema.Type
-	all bool
+// Struct is a struct with the fields that a schema has: all, or only those that have rules in them.
+type Struct struct {
+	Type *schema.Type
+	All  bool
 }
 
 func newBuilder(excluded map[model.Position]bool) *builder {
 	return &builder{
-		resolver: schema.New(schema.CEL), excluded: excluded, unfinished: map[request]int{}, low: math.MaxInt,
-		passed: map[request]int{}, nested: map[*schema.Type]bool{}, made: map[request]*cel.Schema{},
-		sources: map[*cel.Schema][]model.CELRule{}, owners: map[*cel.Schema]string{}, types: map[*cel.Schema]request{},
+		resolver: schema.New(schema.CEL), excluded: excluded, unfinished: map[Struct]int{}, low: math.MaxInt,
+		passed: map[Struct]int{}, nested: map[*schema.Type]bool{}, made: map[Struct]*cel.Schema{},
+		sources: map[*cel.Schema][]model.CELRule{}, owners: map[*cel.Schema]string{}, types: map[*cel.Schema]Struct{},
 	}
 }
 
@@ -75,7 +76,6 @@ func (b *builder) value(t *schema.Type, all bool) *cel.Schema {
 	return s
 }
 
-// field returns the schema of a field's values.
 func (b *builder) field(p *schema.Property, all bool) *cel.Schema {
 	markers := &p.Go.Schema
 	s := b.copy(b.value(p.Type, all || b.ruled(markers)))
@@ -99,7 +99,6 @@ func (b *builder) copy(s *cel.Schema) *cel.Schema {
 	return &out
 }
 
-// shape returns the schema of a type's JSON form.
 func (b *builder) shape(t *schema.Type, all bool) *cel.Schema {
 	switch {
 	case t.JSON == schema.Any:
@@ -124,11 +123,11 @@ func (b *builder) shape(t *schema.Type, all bool) *cel.Schema {
 // structure returns the schema of a struct. It makes the schema once, unless the struct is part of an unfinished one
 // and leads back to it.
 func (b *builder) structure(t *schema.Type, all bool) *cel.Schema {
-	key := request{t, all}
+	key := Struct{t, all}
 	if s, ok := b.made[key]; ok {
 		return s
 	}
-	for _, met := range []map[request]int{b.unfinished, b.passed} {
+	for _, met := range []map[Struct]int{b.unfinished, b.passed} {
 		if depth, ok := met[key]; ok {
 			b.low = min(b.low, depth)
 			return &cel.Schema{Type: "object", PreserveUnknownFields: true}
@@ -143,7 +142,7 @@ func (b *builder) structure(t *schema.Type, all bool) *cel.Schema {
 	b.nested = nested
 	delete(b.unfinished, key)
 	if b.low >= depth { // what was met again is in here
-		maps.DeleteFunc(b.passed, func(_ request, low int) bool { return low >= depth })
+		maps.DeleteFunc(b.passed, func(_ Struct, low int) bool { return low >= depth })
 		b.made[key] = s
 		if t.Go.Name != "" {
 			b.types[s] = key
@@ -176,21 +175,17 @@ func (b *builder) fields(t *schema.Type, s *cel.Schema, all bool) {
 	}
 }
 
-// constrain adds the constraints of markers.
 func (b *builder) constrain(s *cel.Schema, c *model.Schema, owner string) {
 	if c.IntOrString {
 		*s = cel.Schema{IntOrString: true}
 	} else if c.Type != "" && c.Type != s.Type {
 		*s = cel.Schema{Type: c.Type}
 	}
-	if c.Format != "" {
-		s.Format = c.Format
-	}
+	s.Format = cmp.Or(c.Format, s.Format)
 	s.Nullable = s.Nullable || c.Nullable
 	s.PreserveUnknownFields = s.PreserveUnknownFields || c.PreserveUnknownFields
 	s.EmbeddedResource = s.EmbeddedResource || c.EmbeddedResource
-	set(&s.ListType, c.ListType)
-	set(&s.MapType, c.MapType+c.StructType)
+	s.ListType, s.MapType = cmp.Or(c.ListType, s.ListType), cmp.Or(c.MapType+c.StructType, s.MapType)
 	if len(c.ListMapKeys) > 0 {
 		s.ListMapKeys = c.ListMapKeys
 	}
@@ -210,20 +205,17 @@ func (b *builder) constrain(s *cel.Schema, c *model.Schema, owner string) {
 	b.addRules(s, c.CEL, owner)
 }
 
-// addRules appends rules with the owner that messages name.
 func (b *builder) addRules(s *cel.Schema, rules []model.CELRule, owner string) {
 	for _, r := range b.rules(rules) {
 		s.Rules = append(s.Rules, cel.Rule{
 			Rule: r.Rule, Message: r.Message, MessageExpression: r.MessageExpression, Reason: r.Reason,
-			FieldPath:       r.FieldPath,
-			OptionalOldSelf: r.OptionalOldSelf,
+			FieldPath: r.FieldPath, OptionalOldSelf: r.OptionalOldSelf,
 		})
 		b.sources[s] = append(b.sources[s], r)
 		b.owners[s] = owner
 	}
 }
 
-// rules returns the rules that are not left out.
 func (b *builder) rules(all []model.CELRule) []model.CELRule {
 	return slices.DeleteFunc(slices.Clone(all), func(r model.CELRule) bool { return b.excluded[r.Pos] })
 }
@@ -241,13 +233,6 @@ func (b *builder) ruled(s *model.Schema) bool {
 	return s != nil && (len(b.rules(s.CEL)) > 0 || b.ruled(s.Items))
 }
 
-func set(at *string, value string) {
-	if value != "" {
-		*at = value
-	}
-}
-
-// least returns the tighter of two bounds.
 func least(a, b *int64) *int64 {
 	if a == nil || b != nil && *b < *a {
 		return b

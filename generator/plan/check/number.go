@@ -1,4 +1,4 @@
-package validation
+package check
 
 import (
 	"math/big"
@@ -7,8 +7,8 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// number returns a literal that Go and people read alike: 10, not 1e1.
-func number(text string) string {
+// Number returns a literal that Go and people read alike: 10, not 1e1.
+func Number(text string) string {
 	f, ok := new(big.Float).SetString(text)
 	if !ok {
 		return "0"
@@ -21,8 +21,8 @@ func number(text string) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// integral reports whether the text is a whole number.
-func integral(text string) bool {
+// Integral reports whether the text is a whole number.
+func Integral(text string) bool {
 	f, ok := new(big.Float).SetString(text)
 	return ok && f.IsInt()
 }
@@ -31,7 +31,7 @@ func integral(text string) bool {
 // compare with one.
 func vacuous(r *model.Rule, t *model.Type) bool {
 	least, most, ok := model.IntegerLimits(t.Basic)
-	bound, parsed := new(big.Int).SetString(number(r.Text), 10)
+	bound, parsed := new(big.Int).SetString(Number(r.Text), 10)
 	if !ok || !parsed {
 		return false
 	}

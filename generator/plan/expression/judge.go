@@ -1,4 +1,4 @@
-package rules
+package expression
 
 import (
 	"fmt"
@@ -8,30 +8,29 @@ import (
 	"strings"
 
 	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
 	"apigen.dev/generator/spelling"
 	"apigen.dev/runtime/cel"
 )
 
-// finding is a fault of a rule, or advice about one.
-type finding struct {
-	rule model.CELRule
-	text string
-	// fixable: the marker is in a module of the user's own, and nobody asked for leniency.
-	fixable bool
-	// advice: the rule is run, and is probably not what is meant.
-	advice bool
+// Finding is a fault of a rule, or advice about one.
+type Finding struct {
+	Rule model.CELRule
+	Text string
+	// Fixable: the marker is in a module of the user's own, and nobody asked for leniency.
+	Fixable bool
+	// Advice: the rule is run, and is probably not what is meant.
+	Advice bool
 }
 
-// judge compiles the rules of all kinds, and of types that no kind leads to, in packages that output is written for. A
-// rule is found fault with once, at its marker, wherever its type is used.
-func judge(p *plan.Plan) []finding {
+// judge compiles the rules of all kinds, and of types that no kind leads to, in packages that output is written for. It
+// reports each fault once, at the rule's marker, wherever its type is used.
+func judge(p *model.Program, writes func(*model.Package) bool) []Finding {
 	b := newBuilder(nil)
 	j := &judgement{builder: b, lenient: p.Lenient, reported: map[string]bool{}, judged: map[model.Position]bool{}}
 	for _, g := range p.Groups {
 		for _, r := range g.Resources {
 			for _, v := range r.Versions {
-				if p.Writes(v.Version.Package.Home()) {
+				if writes(v.Version.Package.Home()) {
 					j.schema(b.kind(v.Type), r.Kind, true, v.Type.Package)
 				}
 			}
@@ -39,7 +38,7 @@ func judge(p *plan.Plan) []finding {
 	}
 	for _, pkg := range p.Packages {
 		for _, t := range pkg.Types {
-			if p.Writes(pkg.Home()) && !j.all(t) {
+			if writes(pkg.Home()) && !j.all(t) {
 				j.schema(b.kind(t), t.Name, false, pkg)
 			}
 		}
@@ -50,27 +49,18 @@ func judge(p *plan.Plan) []finding {
 type judgement struct {
 	builder  *builder
 	lenient  bool
-	findings []finding
+	findings []Finding
 	reported map[string]bool
 	judged   map[model.Position]bool
 }
 
 // all tells whether all rules in a type's declaration were judged where a kind uses it.
 func (j *judgement) all(t *model.Type) bool {
-	each := func(rules []model.CELRule) bool {
-		for _, r := range rules {
-			if !j.judged[r.Pos] {
-				return false
-			}
-		}
-		return true
-	}
-	for _, f := range t.Fields {
-		if !each(f.Schema.CEL) || f.Schema.Items != nil && !each(f.Schema.Items.CEL) {
-			return false
-		}
-	}
-	return each(t.Schema.CEL)
+	unjudged := func(r model.CELRule) bool { return !j.judged[r.Pos] }
+	return !slices.ContainsFunc(t.Schema.CEL, unjudged) && !slices.ContainsFunc(t.Fields, func(f *model.Field) bool {
+		items := f.Schema.Items
+		return slices.ContainsFunc(f.Schema.CEL, unjudged) || items != nil && slices.ContainsFunc(items.CEL, unjudged)
+	})
 }
 
 func (j *judgement) schema(s *cel.Schema, path string, resource bool, home *model.Package) {
@@ -89,9 +79,9 @@ func (j *judgement) schema(s *cel.Schema, path string, resource bool, home *mode
 			continue
 		}
 		j.reported[key] = true
-		j.findings = append(j.findings, finding{
-			rule: rule, text: describe(rule, f, j.builder.owners[f.Schema]), advice: f.Advice,
-			fixable: !j.lenient && editable(rule.Pos, home),
+		j.findings = append(j.findings, Finding{
+			Rule: rule, Text: describe(rule, f, j.builder.owners[f.Schema]), Advice: f.Advice,
+			Fixable: !j.lenient && editable(rule.Pos, home),
 		})
 	}
 }
@@ -204,4 +194,10 @@ func reachable(s *cel.Schema, into map[string]bool, depth int) map[string]bool {
 	}
 	reachable(s.Items, into, depth+1)
 	return reachable(s.Values, into, depth+1)
+}
+
+// editable tells whether a position is in the module of a package, and that is the user's own.
+func editable(pos model.Position, home *model.Package) bool {
+	return home.Module == nil || home.Module.Own && (home.Module.Dir == "" || strings.HasPrefix(pos.Filename,
+		home.Module.Dir))
 }
