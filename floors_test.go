@@ -67,12 +67,12 @@ var floors = map[string][]string{
 	},
 	"generator/emit/roundtrip": {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan"},
 	"generator/emit/rules": {
-		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/plan/expression",
-		"runtime/cel",
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+		"generator/plan/expression", "runtime/cel",
 	},
 	"generator/emit/validation": {
-		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan", "generator/plan/check",
-		"generator/schema",
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+		"generator/plan/check", "generator/schema",
 	},
 	"generator/emit/wiring": {
 		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",

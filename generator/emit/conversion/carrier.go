@@ -115,7 +115,7 @@ func (c *carrier) signature() *jen.Statement {
 	}
 	from, to := c.file.Type(in), c.file.Type(out)
 	if c.converts() {
-		scope = c.file.Code(", s <k8s.io/apimachinery/pkg/conversion>.Scope")
+		scope = c.file.Code(", s conversion.Scope")
 	}
 	return c.file.Code("func $(in *$, out *$$) error", c.function(), from, to, scope)
 }
@@ -177,12 +177,12 @@ func (c *carrier) preserve() []jen.Code {
 		body = append(body, c.nest(f.Steps, "in", beside, nil, c.note(i, f))...)
 	}
 	tooLong := fmt.Sprintf(lacks+" takes %%d bytes, and annotations %d at most", c.Spoke.Package.Name, limit)
-	body = append(body, c.file.Code(`data, err := <encoding/json>.Marshal(&kept)
+	body = append(body, c.file.Code(`data, err := json.Marshal(&kept)
 		if err != nil {
 			return err
 		}
 		if len(data) > $ {
-			return <fmt>.Errorf($, len(data))
+			return fmt.Errorf($, len(data))
 		}`, jen.Lit(limit), jen.Lit(tooLong)))
 	return append(append(body, after...), c.file.Code(`if string(data) == "{}" {
 			return nil
@@ -196,7 +196,7 @@ func (c *carrier) preserve() []jen.Code {
 
 // strip takes the annotation away before it is written anew. The map may be another object's, too.
 func (c *carrier) strip() jen.Code {
-	return c.file.Code("out.Annotations = <maps>.Clone(out.Annotations)\ndelete(out.Annotations, $)",
+	return c.file.Code("out.Annotations = maps.Clone(out.Annotations)\ndelete(out.Annotations, $)",
 		jen.Lit(c.Annotation()))
 }
 
@@ -206,7 +206,7 @@ func (c *carrier) restore() []jen.Code {
 		if !ok {
 			return nil
 		}`, jen.Lit(c.Annotation())))
-	taken := c.file.Code(`out.Annotations = <maps>.Clone(out.Annotations)
+	taken := c.file.Code(`out.Annotations = maps.Clone(out.Annotations)
 		if delete(out.Annotations, $); len(out.Annotations) == 0 {
 			out.Annotations = nil
 		}`, jen.Lit(c.Annotation()))
@@ -230,11 +230,11 @@ func (c *carrier) restore() []jen.Code {
 func (c *carrier) read() jen.Code {
 	tooLong := fmt.Sprintf("annotation %s takes %%d bytes, and may take %d", c.Annotation(), limit)
 	return c.file.Code(`if len(text) > $ {
-			return <fmt>.Errorf($, len(text))
+			return fmt.Errorf($, len(text))
 		}
 		var kept $
-		if err := <encoding/json>.Unmarshal([]byte(text), &kept); err != nil {
-			return <fmt>.Errorf($, err)
+		if err := json.Unmarshal([]byte(text), &kept); err != nil {
+			return fmt.Errorf($, err)
 		}`, jen.Lit(limit), jen.Lit(tooLong), c.typeName(), jen.Lit("annotation "+c.Annotation()+": %w"))
 }
 
@@ -242,7 +242,7 @@ func (c *carrier) read() jen.Code {
 // must not make the object unreadable in this one.
 func (c *carrier) readLeniently() jen.Code {
 	return c.file.Code(`var kept $
-		if len(text) > $ || <encoding/json>.Unmarshal([]byte(text), &kept) != nil {
+		if len(text) > $ || json.Unmarshal([]byte(text), &kept) != nil {
 			return nil // written by somebody else, and left alone
 		}`, c.typeName(), jen.Lit(limit))
 }
@@ -277,7 +277,7 @@ func (c *carrier) giveBack(i int, f plan.Preserved) inner {
 func (c *carrier) notEmpty(t *model.Type) jen.Code {
 	switch {
 	case t.Form == model.Struct || t.Form == model.Array:
-		return c.file.Code("!<reflect>.ValueOf(v).IsZero()")
+		return c.file.Code("!reflect.ValueOf(v).IsZero()")
 	case t.Form == model.Basic && t.Basic == "bool":
 		return c.file.Code("bool(v)")
 	}
@@ -292,15 +292,15 @@ func (c *carrier) key(keys []key) jen.Code {
 	for _, k := range keys {
 		verbs, exprs = append(verbs, k.verb), append(exprs, k.expr)
 	}
-	return c.file.Code("<fmt>.Sprintf($, $)", jen.Lit(strings.Join(verbs, "/")), strings.Join(exprs, ", "))
+	return c.file.Code("fmt.Sprintf($, $)", jen.Lit(strings.Join(verbs, "/")), strings.Join(exprs, ", "))
 }
 
 func (c *carrier) digest() jen.Code {
 	return c.file.Code(`func preservedDigest(value any) string {
-			sum := <hash/fnv>.New64a()
-			if err := <encoding/json>.NewEncoder(sum).Encode(value); err != nil {
+			sum := fnv.New64a()
+			if err := json.NewEncoder(sum).Encode(value); err != nil {
 				return ""
 			}
-			return <fmt>.Sprintf("%x", sum.Sum64())
+			return fmt.Sprintf("%x", sum.Sum64())
 		}`)
 }

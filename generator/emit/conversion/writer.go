@@ -52,7 +52,7 @@ func methodCall(method string) string {
 
 func (w *writer) signature(name string, p plan.Pair) *jen.Statement {
 	in, out := w.file.Type(p.In), w.file.Type(p.Out)
-	return w.file.Code("func $(in *$, out *$, s <k8s.io/apimachinery/pkg/conversion>.Scope) error", name, in, out)
+	return w.file.Code("func $(in *$, out *$, s conversion.Scope) error", name, in, out)
 }
 
 // body converts a struct: by one assignment where that is safe, else field by field.
@@ -145,7 +145,7 @@ func (w *writer) cast(p plan.Pair, from, to gocode.Place) jen.Code {
 		}
 		return to.Set(target.Call(from.Value()))
 	}
-	return w.file.Code("$ = *(*$)(<unsafe>.Pointer($))", to.Value(), target, from.Address())
+	return w.file.Code("$ = *(*$)(unsafe.Pointer($))", to.Value(), target, from.Address())
 }
 
 // number converts between types over different predeclared ones. A narrower integer is checked when it is converted.
@@ -155,7 +155,7 @@ func (w *writer) number(m *plan.Move, from, to gocode.Place) []jen.Code {
 		return one(assign)
 	}
 	message := jen.Lit(m.Where + ": %d does not fit " + plan.Text(m.Out, nil))
-	return []jen.Code{assign, w.file.Code("if $($) != $ {\nreturn <fmt>.Errorf($, $)\n}", w.file.Type(m.In), to.Value(),
+	return []jen.Code{assign, w.file.Code("if $($) != $ {\nreturn fmt.Errorf($, $)\n}", w.file.Type(m.In), to.Value(),
 		from.Value(), message, from.Value())}
 }
 
@@ -281,7 +281,7 @@ func (w *writer) register() jen.Code {
 		body = append(body, w.registration("AddConversionFunc", fn.Pair, fn.Name))
 	}
 	body = append(body, jen.Return(jen.Nil()))
-	return w.file.Code("func RegisterConversions(s *<k8s.io/apimachinery/pkg/runtime>.Scheme) error {$}", body)
+	return w.file.Code("func RegisterConversions(s *runtime.Scheme) error {$}", body)
 }
 
 func (w *writer) registration(method string, p plan.Pair, name string) jen.Code {
@@ -289,7 +289,7 @@ func (w *writer) registration(method string, p plan.Pair, name string) jen.Code 
 	if p.In.Package != nil && p.In.Package.Path == valuesPath {
 		in = w.file.Qual(valuesPath, "Values")
 	}
-	convert := w.file.Code(`func(a, b any, scope <k8s.io/apimachinery/pkg/conversion>.Scope) error {
+	convert := w.file.Code(`func(a, b any, scope conversion.Scope) error {
 			return $(a.(*$), b.(*$), scope)
 		}`, name, in, out)
 	return w.file.Code(returnError, w.file.Code("s.$((*$)(nil), (*$)(nil), $)", method, in, out, convert))

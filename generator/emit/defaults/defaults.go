@@ -71,7 +71,7 @@ func (w *writer) register(objects []*model.Type) {
 	body = append(body, jen.Return(jen.Nil()))
 	w.file.Add("RegisterDefaults adds the defaulting functions of this package to the scheme. "+
 		"Each sets the defaults of all\nthat its object holds.",
-		w.file.Code("func RegisterDefaults(scheme *<k8s.io/apimachinery/pkg/runtime>.Scheme) error {$}", body))
+		w.file.Code("func RegisterDefaults(scheme *runtime.Scheme) error {$}", body))
 }
 
 func (w *writer) function(name, doc string, t *model.Type) {

@@ -166,7 +166,7 @@ func (w *writer) set(d *model.Default, t *model.Type, in gocode.Place) []jen.Cod
 		return []jen.Code{w.whenZero(t, in, in.Set(w.fresh(t)))}
 	}
 	return []jen.Code{w.whenZero(t, in, w.file.Code(
-		"if err := <encoding/json>.Unmarshal([]byte($), $); err != nil {\npanic(err)\n}", text(d.JSON), in.Address()))}
+		"if err := json.Unmarshal([]byte($), $); err != nil {\npanic(err)\n}", text(d.JSON), in.Address()))}
 }
 
 func (w *writer) setRef(d *model.Default, t *model.Type, pointers []*model.Type, base *model.Type,
@@ -219,7 +219,7 @@ func (w *writer) whenZero(t *model.Type, in gocode.Place, body ...jen.Code) jen.
 	case t.Form == model.Struct && equatable(t), t.Form == model.Array && equatable(t):
 		condition, args = "$ == ($)", append(args, w.file.Type(t).Values())
 	case t.Form == model.Struct, t.Form == model.Array:
-		condition = "<reflect>.ValueOf($).IsZero()"
+		condition = "reflect.ValueOf($).IsZero()"
 	}
 	return w.file.Code("if "+condition+" {$}", append(args, body)...)
 }

@@ -3,6 +3,7 @@ package gocode
 import (
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -10,23 +11,59 @@ import (
 	"apigen.dev/generator/plan"
 )
 
-var placeholder = regexp.MustCompile(`\$|<([a-z0-9./]+)>\.(\w+)`)
+// packages are the packages that texts of code name, by the names that they have there.
+var packages = map[string]string{
+	"api": "apigen.dev/runtime/api", "cel": "apigen.dev/runtime/cel", "codec": "apigen.dev/runtime/codec",
+	"registry": "apigen.dev/runtime/registry", "subresource": "apigen.dev/runtime/subresource",
+	"conversion": "k8s.io/apimachinery/pkg/conversion",
+	"equality":   "k8s.io/apimachinery/pkg/api/equality",
+	"field":      "k8s.io/apimachinery/pkg/util/validation/field",
+	"intstr":     "k8s.io/apimachinery/pkg/util/intstr",
+	"metav1":     "k8s.io/apimachinery/pkg/apis/meta/v1",
+	"operation":  "k8s.io/apimachinery/pkg/api/operation",
+	"runtime":    "k8s.io/apimachinery/pkg/runtime",
+	"safe":       "k8s.io/apimachinery/pkg/api/safe",
+	"schema":     "k8s.io/apimachinery/pkg/runtime/schema",
+	"validate":   "k8s.io/apimachinery/pkg/api/validate",
+	"base64":     "encoding/base64", "bytes": "bytes", "context": "context", "errors": "errors", "fmt": "fmt",
+	"fnv": "hash/fnv", "http": "net/http", "io": "io", "json": "encoding/json", "mail": "net/mail", "maps": "maps",
+	"math": "math", "net": "net", "netip": "net/netip", "reflect": "reflect", "regexp": "regexp", "slices": "slices",
+	"strconv": "strconv", "strings": "strings", "sync": "sync", "testing": "testing", "time": "time",
+	"unsafe": "unsafe", "url": "net/url", "utf8": "unicode/utf8",
+}
 
-// Code is source text of the file in which each $ stands for the next argument, and <encoding/json>.Marshal for a name
-// of another package, which the file imports. An argument is code, a string to insert as it is, or a list of statements
-// to write between the braces of a block: {$}. An argument is never a part of a longer name: Code puts spaces around
-// it.
-func (f *File) Code(text string, args ...any) *jen.Statement {
+// ImportPath returns the path of a package that texts of code name.
+func ImportPath(name string) string { return packages[name] }
+
+// lexeme matches string literals, placeholders and dotted names.
+var lexeme = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\$|[A-Za-z_][\w.]*`)
+
+// Code makes code of Go source text, for a file that imports by jennifer's own rules. Each $ stands for the next
+// argument, and the file imports the packages that the text names, such as json in json.Marshal. An argument is code, a
+// string to insert as it is, a list of statements to write between the braces of a block: {$}, or nil for nothing. Line
+// breaks and blanks count as in Go source.
+func Code(text string, args ...any) *jen.Statement { return code(jen.Qual, text, args) }
+
+// Code is the function Code for this file.
+func (f *File) Code(text string, args ...any) *jen.Statement { return code(f.Qual, text, args) }
+
+func code(qual func(path, name string) *jen.Statement, text string, args []any) *jen.Statement {
 	out := &jen.Statement{}
 	last := 0
-	for _, m := range placeholder.FindAllStringSubmatchIndex(text, -1) {
-		out.Op(text[last:m[0]])
-		last = m[1]
-		if m[2] >= 0 {
-			out.Add(f.Qual(text[m[2]:m[3]], text[m[4]:m[5]]))
+	for _, at := range lexeme.FindAllStringIndex(text, -1) {
+		pkg, name, _ := strings.Cut(text[at[0]:at[1]], ".")
+		isImport := packages[pkg] != "" && name != ""
+		if pkg != "$" && !isImport {
+			continue
+		}
+		out.Op(text[last:at[0]])
+		last = at[1]
+		if isImport {
+			out.Add(qual(packages[pkg], name))
 			continue
 		}
 		switch arg := args[0].(type) {
+		case nil:
 		case string:
 			out.Op(arg)
 		case jen.Code:

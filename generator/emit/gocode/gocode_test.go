@@ -129,12 +129,11 @@ func TestKnownNameNeedsNoAlias(t *testing.T) {
 	}
 }
 
-// TestSource: a text becomes code with its arguments in place and its packages imported, and string literals are left
+// TestCode: a text becomes code with its arguments in place and its packages imported, and string literals are left
 // as they are.
-func TestSource(t *testing.T) {
-	source := Source{Qual: jen.Qual, Packages: map[string]string{"json": "encoding/json"}}
+func TestCode(t *testing.T) {
 	f := jen.NewFilePathName("example.com/a", "a")
-	f.Add(source.Code("func f(in $) error {\n_, err := json.Marshal($)\n_ = \"json.Marshal $\"\n$return err\n}",
+	f.Add(Code("func f(in $) error {\n_, err := json.Marshal($)\n_ = \"json.Marshal $\"\n$return err\n}",
 		jen.Id("any"), jen.Id("in"), nil))
 	want := "package a\n\nimport \"encoding/json\"\n\nfunc f(in any) error {\n\t_, err := json.Marshal(in)\n" +
 		"\t_ = \"json.Marshal $\"\n\treturn err\n}\n"

@@ -1,6 +1,8 @@
 package gocode
 
 import (
+	"strings"
+
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/emit"
@@ -17,6 +19,13 @@ type WiringFile struct {
 func NewWiring(p *model.Program, g *model.Group) WiringFile {
 	f := WiringFile{jen.NewFilePathName(g.Wiring.Path, g.Wiring.Name), g.Wiring}
 	f.HeaderComment(emit.Header(p))
+	for name, path := range packages { // jennifer writes no alias but where two names collide
+		if name == "metav1" {
+			f.ImportAlias(path, name)
+		} else if strings.Contains(path, ".") {
+			f.ImportName(path, name)
+		}
+	}
 	return f
 }
 

@@ -15,11 +15,8 @@ import (
 // GoFileName is the base name of the file that embeds the documents of a group.
 const GoFileName = "zz_generated.openapi.go"
 
-const apiPath = "apigen.dev/runtime/api"
-
 func embedding(p *model.Program, g *model.Group, documents []embedded) (emit.File, error) {
 	f := gocode.NewWiring(p, g)
-	f.ImportName(apiPath, "api")
 	f.Anon("embed")
 	versions := jen.Dict{}
 	var group jen.Code
@@ -34,12 +31,11 @@ func embedding(p *model.Program, g *model.Group, documents []embedded) (emit.Fil
 			versions[jen.Lit(d.version.Name)] = value
 		}
 	}
-	source := gocode.Source{Qual: jen.Qual, Packages: map[string]string{"api": apiPath}}
 	f.Commentf("%s returns the OpenAPI v3 document of each version.", plan.OpenAPIFunc)
-	f.Add(source.Code("func "+plan.OpenAPIFunc+"() map[string]api.Document {\nreturn map[string]api.Document$\n}\n",
+	f.Add(gocode.Code("func "+plan.OpenAPIFunc+"() map[string]api.Document {\nreturn map[string]api.Document$\n}\n",
 		jen.Values(versions)))
 	f.Commentf("%s returns the OpenAPI v2 document of all versions.", plan.SwaggerFunc)
-	f.Add(source.Code("func "+plan.SwaggerFunc+"() api.Document {\nreturn api.Document$\n}", group))
+	f.Add(gocode.Code("func "+plan.SwaggerFunc+"() api.Document {\nreturn api.Document$\n}", group))
 	return f.Render(GoFileName)
 }
 

@@ -105,21 +105,21 @@ func (w writer) groupVersion() {
 			"registered with."
 	} else {
 		w.add("GroupVersion", "GroupVersion is the group and version of this package.", w.file.Code(
-			"var GroupVersion = <k8s.io/apimachinery/pkg/apis/meta/v1>.GroupVersion{Group: GroupName, Version: $}",
+			"var GroupVersion = metav1.GroupVersion{Group: GroupName, Version: $}",
 			version))
 	}
 	w.add("SchemeGroupVersion", doc, w.file.Code(
-		"var SchemeGroupVersion = <k8s.io/apimachinery/pkg/runtime/schema>.GroupVersion{Group: GroupName, Version: $}",
+		"var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: $}",
 		version))
 }
 
 func (w writer) qualifiers() {
 	w.add("Kind", "Kind takes an unqualified kind and returns it with the group.",
-		w.file.Code(`func Kind(kind string) <k8s.io/apimachinery/pkg/runtime/schema>.GroupKind {
+		w.file.Code(`func Kind(kind string) schema.GroupKind {
 			return SchemeGroupVersion.WithKind(kind).GroupKind()
 		}`))
 	w.add("Resource", "Resource takes an unqualified resource and returns it with the group.",
-		w.file.Code(`func Resource(resource string) <k8s.io/apimachinery/pkg/runtime/schema>.GroupResource {
+		w.file.Code(`func Resource(resource string) schema.GroupResource {
 			return SchemeGroupVersion.WithResource(resource).GroupResource()
 		}`))
 }
@@ -128,7 +128,7 @@ func (w writer) schemeBuilder() {
 	var defs []jen.Code
 	for _, def := range []struct{ name, doc, text string }{
 		{"SchemeBuilder", "SchemeBuilder collects the functions that register the types of this package.",
-			"SchemeBuilder <k8s.io/apimachinery/pkg/runtime>.SchemeBuilder"},
+			"SchemeBuilder runtime.SchemeBuilder"},
 		{plan.LocalSchemeBuilder, "", plan.LocalSchemeBuilder + " = &SchemeBuilder"},
 		{"AddToScheme",
 			"AddToScheme adds the types of this package to a scheme, with their defaults and conversions.",
@@ -161,7 +161,7 @@ func (w writer) knownTypes() {
 	if !w.internal() {
 		doc = "addKnownTypes registers the types of this package, and those that every version has: ListOptions and " +
 			"the like."
-		common = w.file.Code("<k8s.io/apimachinery/pkg/apis/meta/v1>.AddToGroupVersion(scheme, SchemeGroupVersion)\n")
+		common = w.file.Code("metav1.AddToGroupVersion(scheme, SchemeGroupVersion)\n")
 	}
 	w.add("addKnownTypes", doc, w.file.Code(`func addKnownTypes(scheme *$) error {
 		scheme.AddKnownTypes(SchemeGroupVersion,

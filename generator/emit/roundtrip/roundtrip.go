@@ -105,7 +105,7 @@ func (p *printer) test(r *model.Resource, v model.ResourceVersion) {
 		member("Fillers", jen.Id("roundTripFillers")))
 	version := p.file.PackageQual(helper, "Version").Types(p.pointer(v.Type), p.pointer(hub)).Custom(lines, members...)
 	p.file.Add(fmt.Sprintf("%s tests that nothing of %s is lost in version %s.", name, r.Kind, v.Version.Name),
-		p.file.Code("func $(f *<testing>.F) {\n$$(f, $)\n}", name, scope, p.file.PackageQual(helper, "Fuzz"), version))
+		p.file.Code("func $(f *testing.F) {\n$$(f, $)\n}", name, scope, p.file.PackageQual(helper, "Fuzz"), version))
 }
 
 func (p *printer) convertible(version, hub *model.Type) bool {

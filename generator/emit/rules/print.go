@@ -17,13 +17,6 @@ import (
 	"apigen.dev/runtime/cel"
 )
 
-// celPath is the package that runs rules.
-const celPath = "apigen.dev/runtime/cel"
-
-var source = gocode.Source{Qual: jen.Qual, Packages: map[string]string{
-	"cel": celPath, "schema": "k8s.io/apimachinery/pkg/runtime/schema", "sync": "sync",
-}}
-
 // printer prints the rules of a group. Structs become functions that return their fields, since many places share them.
 type printer struct {
 	rules *expression.Rules
@@ -34,8 +27,6 @@ type printer struct {
 
 func file(p *plan.Plan, g *model.Group) (*emit.File, error) {
 	f := gocode.NewWiring(p.Program, g)
-	f.ImportName(celPath, "cel")
-	f.ImportName(source.Packages["schema"], "schema")
 	pr := &printer{rules: p.Rules, names: map[expression.Struct]string{}, used: map[string]bool{}}
 	for _, r := range g.Resources {
 		for _, v := range r.Served() {
@@ -61,7 +52,7 @@ func (p *printer) kind(f *jen.File, g *model.Group, r *model.Resource, v model.R
 	p.used[name] = true
 	f.Commentf("%s are the rules in CEL of %s in %s, compiled when the first object is written.", name, r.Kind,
 		v.Version.Name)
-	f.Add(source.Code("var "+name+" = sync.OnceValue(func() *cel.Rules {\n"+
+	f.Add(gocode.Code("var "+name+" = sync.OnceValue(func() *cel.Rules {\n"+
 		"return cel.New(schema.GroupVersionKind{Group: $, Version: $, Kind: $}, &cel.Schema$)\n})",
 		jen.Lit(g.Name), jen.Lit(v.Version.Name), jen.Lit(r.Kind), p.body(s)))
 }
@@ -73,7 +64,7 @@ func (p *printer) function(f *jen.File, s *cel.Schema) {
 		which = " that have rules in them."
 	}
 	f.Commentf("%s are the fields of %s.%s%s", p.names[r], r.Type.Go.Package.Name, r.Type.Go.Name, which)
-	f.Add(source.Code("func "+p.names[r]+"() map[string]*cel.Schema {\nreturn $\n}", p.properties(s)))
+	f.Add(gocode.Code("func "+p.names[r]+"() map[string]*cel.Schema {\nreturn $\n}", p.properties(s)))
 }
 
 var braces = jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}
@@ -84,9 +75,9 @@ func (p *printer) properties(s *cel.Schema) jen.Code {
 		members = append(members, jen.Lit(name).Op(":").Add(p.body(s.Properties[name])))
 	}
 	if len(members) == 0 {
-		return source.Code("map[string]*cel.Schema{}")
+		return gocode.Code("map[string]*cel.Schema{}")
 	}
-	return source.Code("map[string]*cel.Schema$", jen.Custom(braces, members...))
+	return gocode.Code("map[string]*cel.Schema$", jen.Custom(braces, members...))
 }
 
 func (p *printer) body(s *cel.Schema) jen.Code {
@@ -116,15 +107,15 @@ func (p *printer) value(of, value any) jen.Code {
 	case []string:
 		return jen.Op(fmt.Sprintf("%#v", v))
 	case *int64:
-		return source.Code("cel.Limit($)", jen.Lit(int(*v)))
+		return gocode.Code("cel.Limit($)", jen.Lit(int(*v)))
 	case []cel.Rule:
 		var rules []jen.Code
 		for _, r := range v {
 			rules = append(rules, jen.Values(p.members(r)...))
 		}
-		return source.Code("[]cel.Rule$", jen.Custom(braces, rules...))
+		return gocode.Code("[]cel.Rule$", jen.Custom(braces, rules...))
 	case *cel.Schema:
-		return source.Code("&cel.Schema$", p.body(v))
+		return gocode.Code("&cel.Schema$", p.body(v))
 	case map[string]*cel.Schema:
 		return p.shared(of.(*cel.Schema))
 	}

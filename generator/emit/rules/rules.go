@@ -7,6 +7,7 @@ import (
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
+	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/plan"
 )
 
@@ -26,7 +27,7 @@ func Emitter() emit.Emitter {
 
 // Imports are the packages that emitted code imports, beyond those that all wiring does.
 func Imports() []string {
-	return []string{celPath}
+	return []string{gocode.ImportPath("cel")}
 }
 
 // Emit returns a file for each group with wiring that has rules. Faults of rules that the user can mend are errors.

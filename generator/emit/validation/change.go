@@ -32,7 +32,7 @@ func (w *writer) update(v value, s *model.Schema, words []string) jen.Code {
 	var args []jen.Code
 	for _, name := range words {
 		if updates[name] {
-			args = append(args, w.code("validate."+name))
+			args = append(args, w.file.Code("validate."+name))
 		}
 	}
 	if len(args) == 0 {

@@ -36,7 +36,7 @@ func (w *writer) rule(v value, s *model.Schema, r *model.Rule) []jen.Code {
 		}
 		of := v.place.Field("Type").Value()
 		v.typ, v.place, v.pointer = half, v.place.Field(member), false
-		return []jen.Code{w.ifThen(w.code("$ == intstr."+kind, of), w.rule(v, s, r)...)}
+		return []jen.Code{w.ifThen(w.file.Code("$ == intstr."+kind, of), w.rule(v, s, r)...)}
 	}
 	if function := declarative[r.Check]; r.Declarative && function != "" && !check.IsFloat(v.typ) {
 		operand := v.place.Address()
@@ -79,7 +79,7 @@ var declarative = map[model.Check]string{
 
 // inBody returns the message of a custom resource's schema about the value.
 func (w *writer) inBody(v value, what string) *jen.Statement {
-	return w.code(v.path+".String() + $", jen.Lit(" in body "+what))
+	return w.file.Code(v.path+".String() + $", jen.Lit(" in body "+what))
 }
 
 // refuse returns the check that a condition doesn't hold.
@@ -115,13 +115,13 @@ func (w *writer) limit(v value, r *model.Rule, l limit) []jen.Code {
 		if r.Exclusive {
 			l.op, l.what = l.exclusive, strings.Replace(l.what, " or equal to", "", 1)
 		}
-		return w.refuse(v, w.code("$ "+l.op+" "+n, v.place.Value()), fmt.Sprintf(l.what, n))
+		return w.refuse(v, w.file.Code("$ "+l.op+" "+n, v.place.Value()), fmt.Sprintf(l.what, n))
 	case model.MinLength:
-		return w.refuse(v, w.code("$ "+l.op+" "+n, w.length(v)), fmt.Sprintf(l.what, n))
+		return w.refuse(v, w.file.Code("$ "+l.op+" "+n, w.length(v)), fmt.Sprintf(l.what, n))
 	case model.MaxLength:
-		return []jen.Code{w.ifThen(w.code("$ > "+n, w.length(v)), w.fail(v, l.constructor, jen.Lit(""), jen.Id(n)))}
+		return []jen.Code{w.ifThen(w.file.Code("$ > "+n, w.length(v)), w.fail(v, l.constructor, jen.Lit(""), jen.Id(n)))}
 	}
-	size := w.code("len($)", v.place.Value())
+	size := w.file.Code("len($)", v.place.Value())
 	if v.typ.Form == model.Struct {
 		size = w.properties(v)
 	}
@@ -129,16 +129,16 @@ func (w *writer) limit(v value, r *model.Rule, l limit) []jen.Code {
 	if l.what != "" {
 		reason = w.inBody(v, fmt.Sprintf(l.what, n))
 	}
-	return []jen.Code{w.ifThen(w.code("n := $; n "+l.op+" "+n, size), w.fail(v, l.constructor, jen.Id("n"), reason))}
+	return []jen.Code{w.ifThen(w.file.Code("n := $; n "+l.op+" "+n, size), w.fail(v, l.constructor, jen.Id("n"), reason))}
 }
 
 // multiple checks that a number is a multiple of another.
 func (w *writer) multiple(v value, of string) []jen.Code {
 	message := "should be a multiple of " + of
 	if model.IsInteger(v.typ) {
-		return w.refuse(v, w.code("$%"+of+" != 0", v.place.Value()), message)
+		return w.refuse(v, w.file.Code("$%"+of+" != 0", v.place.Value()), message)
 	}
-	return w.refuse(v, w.code("q := float64($) / "+of+"; math.Abs(q-math.Round(q)) > 1e-9", v.place.Value()), message)
+	return w.refuse(v, w.file.Code("q := float64($) / "+of+"; math.Abs(q-math.Round(q)) > 1e-9", v.place.Value()), message)
 }
 
 func (w *writer) enum(v value, r *model.Rule) []jen.Code {
@@ -163,8 +163,8 @@ func (w *writer) enum(v value, r *model.Rule) []jen.Code {
 	if len(cases) == 0 {
 		return nil
 	}
-	return []jen.Code{w.code("switch $ {\ncase $:\ndefault:\n$\n}", v.place.Value(), jen.List(unique(cases, known)...),
-		w.fail(v, "NotSupported", v.place.Value(), w.code("[]$$", element, jen.Values(known...))))}
+	return []jen.Code{w.file.Code("switch $ {\ncase $:\ndefault:\n$\n}", v.place.Value(), jen.List(unique(cases, known)...),
+		w.fail(v, "NotSupported", v.place.Value(), w.file.Code("[]$$", element, jen.Values(known...))))}
 }
 
 // unique drops duplicate cases, which the compiler refuses.

@@ -110,10 +110,10 @@ func (w *writer) present(m member, content, calls []jen.Code) []jen.Code {
 	case none != nil && len(content)+len(calls) == 0:
 		return []jen.Code{w.when(m, w.and(w.set(m, false), changed), none)}
 	case none != nil && len(calls) == 0:
-		either := w.code("$ else $", w.ifThen(w.set(m, false), none), jen.Block(content...))
+		either := w.file.Code("$ else $", w.ifThen(w.set(m, false), none), jen.Block(content...))
 		return []jen.Code{w.when(m, changed, either)}
 	case none != nil:
-		return []jen.Code{w.code("$ else if $ {\n$\n}", w.when(m, set, w.both(m, content, calls)...), changed, none)}
+		return []jen.Code{w.file.Code("$ else if $ {\n$\n}", w.when(m, set, w.both(m, content, calls)...), changed, none)}
 	case len(content)+len(calls) == 0:
 		return nil
 	case len(calls) == 0:
@@ -123,7 +123,7 @@ func (w *writer) present(m member, content, calls []jen.Code) []jen.Code {
 	case len(content) == 0 && len(calls) == 1 && w.functionOf(m.typ) != nil:
 		return []jen.Code{w.call(m.value, jen.Op(m.at))}
 	}
-	return []jen.Code{jen.Block(append([]jen.Code{w.code("path := " + m.at)}, w.both(m, content, calls)...)...)}
+	return []jen.Code{jen.Block(append([]jen.Code{w.file.Code("path := " + m.at)}, w.both(m, content, calls)...)...)}
 }
 
 // both returns the checks of a changed value, and the calls.
@@ -136,7 +136,7 @@ func (w *writer) both(m member, content, calls []jen.Code) []jen.Code {
 
 // when runs checks of a field under a condition.
 func (w *writer) when(m member, condition jen.Code, body ...jen.Code) *jen.Statement {
-	return w.code("if path := "+m.at+"; $ $", condition, jen.Block(body...))
+	return w.file.Code("if path := "+m.at+"; $ $", condition, jen.Block(body...))
 }
 
 // set returns the condition that the field is set, or that it isn't. After decoding, only the value itself shows
@@ -150,19 +150,19 @@ func (w *writer) set(m member, yes bool) *jen.Statement {
 	holder, t := m.holder.Value(), m.field.Type
 	switch {
 	case (t.Form == model.Slice || t.Form == model.Map) && declarativePresence(m.field):
-		return w.code("len($) "+op+" 0", holder)
+		return w.file.Code("len($) "+op+" 0", holder)
 	case t.Form == model.Slice, t.Form == model.Map, t.Form == model.Pointer, t.Form == model.Interface:
-		return w.code("$ "+op+" nil", holder)
+		return w.file.Code("$ "+op+" nil", holder)
 	case t.Form == model.Struct && direct(t):
-		return w.code("$ "+op+" ($ {})", holder, w.file.Type(t))
+		return w.file.Code("$ "+op+" ($ {})", holder, w.file.Type(t))
 	case t.Form == model.Struct:
-		return w.code(map[bool]string{true: "!"}[yes]+"reflect.ValueOf($).IsZero()", holder)
+		return w.file.Code(map[bool]string{true: "!"}[yes]+"reflect.ValueOf($).IsZero()", holder)
 	case model.IsBool(t):
-		return w.code(not+"$", holder)
+		return w.file.Code(not+"$", holder)
 	case model.IsString(t):
-		return w.code("$ "+op+` ""`, holder)
+		return w.file.Code("$ "+op+` ""`, holder)
 	case t.Form == model.Basic:
-		return w.code("$ "+op+" 0", holder)
+		return w.file.Code("$ "+op+" 0", holder)
 	}
 	return jen.Lit(yes)
 }
@@ -182,7 +182,7 @@ func (w *writer) and(a, b *jen.Statement) *jen.Statement {
 	if a == nil {
 		return b
 	}
-	return w.code("$ && ($)", a, b)
+	return w.file.Code("$ && ($)", a, b)
 }
 
 // inPlace calls a function that is written where it is called, for the value of a field.

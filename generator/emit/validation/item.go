@@ -25,7 +25,7 @@ func (w *writer) hasElement(list *model.Type, keys []model.KeyValue) jen.Code {
 	if list.Elem.Form == model.Pointer {
 		address, condition = "", "item != nil && "
 	}
-	return w.code("func(list $) bool {\nfor i := range list {\nif item := "+address+"list[i]; "+condition+"$ {\n"+
+	return w.file.Code("func(list $) bool {\nfor i := range list {\nif item := "+address+"list[i]; "+condition+"$ {\n"+
 		"return true\n}\n}\nreturn false\n}", w.file.Type(list), w.selects(list.Elem.Pointee(), keys))
 }
 
@@ -41,7 +41,7 @@ func (w *writer) selects(elem *model.Type, keys []model.KeyValue) jen.Code {
 		if i > 0 {
 			field = " && " + field
 		}
-		all = w.code("$"+field+" == $", all, literal(k.Value, f.Type.Pointee()))
+		all = w.file.Code("$"+field+" == $", all, literal(k.Value, f.Type.Pointee()))
 	}
 	return all
 }

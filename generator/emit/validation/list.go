@@ -44,7 +44,7 @@ func (w *writer) byKeys(list *model.Type, keys []string, errs jen.Code) *jen.Sta
 	for _, key := range keys {
 		values[jen.Lit(key)] = jen.Id("e").Dot(check.KeyField(list.Elem.Pointee(), key, 0).Name)
 	}
-	return w.code(w.common(byKeys)+"($, func(e $) map[string]any { return map[string]any$ })", errs,
+	return w.file.Code(w.common(byKeys)+"($, func(e $) map[string]any { return map[string]any$ })", errs,
 		w.file.Type(list.Elem), jen.Values(values))
 }
 
@@ -95,10 +95,10 @@ func (w *writer) match(list *model.Type, kind string, keys []string) jen.Code {
 			if i > 0 {
 				text = " && " + text
 			}
-			same = w.code("$"+text, same)
+			same = w.file.Code("$"+text, same)
 		}
 		if len(keys) > 0 {
-			return w.code("func(a, b *$) bool { return $ }", w.file.Type(elem), same)
+			return w.file.Code("func(a, b *$) bool { return $ }", w.file.Type(elem), same)
 		}
 	}
 	return nil
@@ -114,12 +114,12 @@ func mapKeys(list *model.Type, s *model.Schema) []string {
 
 func (w *writer) comparison(t *model.Type) jen.Code {
 	if direct(t) {
-		return w.code("validate.DirectEqual")
+		return w.file.Code("validate.DirectEqual")
 	}
 	if hasUnexported(t, map[*model.Type]bool{}) {
 		return jen.Id(w.common(sameJSON))
 	}
-	return w.code("validate.SemanticDeepEqual")
+	return w.file.Code("validate.SemanticDeepEqual")
 }
 
 // elements returns the checks of the elements of a list or a map: those of a schema, and, where the list has no
@@ -158,7 +158,7 @@ func (w *writer) validator(t *model.Type, s *model.Schema, deep bool, label stri
 	case !effective:
 		s = nil
 	}
-	return w.code("func$", w.checker(t, w.body(t, s, deep, label)))
+	return w.file.Code("func$", w.checker(t, w.body(t, s, deep, label)))
 }
 
 func (w *writer) items(v value, s *model.Schema, deep bool) []jen.Code {
@@ -200,7 +200,7 @@ func (w *writer) selected(v value, s *model.Schema) []jen.Code {
 		if validator == nil || !check.Selects(elem, p.Keys) {
 			continue
 		}
-		chosen := w.code("func(item *$) bool { return $ }", w.file.Type(elem), w.selects(elem, p.Keys))
+		chosen := w.file.Code("func(item *$) bool { return $ }", w.file.Type(elem), w.selects(elem, p.Keys))
 		code = append(code,
 			w.check(v, kind+"Item", v.place.Value(), w.oldList(v), chosen, w.comparison(elem), validator))
 	}
@@ -230,6 +230,6 @@ func (w *writer) pointers(v value, deep bool) []jen.Code {
 		return nil
 	}
 	check := w.add("$(ctx, op, "+v.path+".Key(string(key)), val, $[key])", f, w.oldList(v))
-	return []jen.Code{w.code("for _, key := range slices.Sorted(maps.Keys($)) {\n$\n}", v.place.Value(),
-		w.ifThen(w.code("val := $[key]; val != nil", v.place.Value()), check))}
+	return []jen.Code{w.file.Code("for _, key := range slices.Sorted(maps.Keys($)) {\n$\n}", v.place.Value(),
+		w.ifThen(w.file.Code("val := $[key]; val != nil", v.place.Value()), check))}
 }

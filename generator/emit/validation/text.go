@@ -9,16 +9,16 @@ import (
 // length returns the number of characters of the value's JSON.
 func (w *writer) length(v value) *jen.Statement {
 	if v.typ.IsBytes() {
-		return w.code("base64.StdEncoding.EncodedLen(len($))", v.place.Value())
+		return w.file.Code("base64.StdEncoding.EncodedLen(len($))", v.place.Value())
 	}
-	return w.code("utf8.RuneCountInString($)", w.string(v))
+	return w.file.Code("utf8.RuneCountInString($)", w.string(v))
 }
 
 func (w *writer) string(v value) *jen.Statement {
 	if v.typ.Name == "" {
 		return v.place.Value()
 	}
-	return w.code("string($)", v.place.Value())
+	return w.file.Code("string($)", v.place.Value())
 }
 
 func (w *writer) pattern(v value, pattern string) []jen.Code {
@@ -29,10 +29,10 @@ func (w *writer) pattern(v value, pattern string) []jen.Code {
 func (w *writer) mismatch(v value, variable, pattern string) jen.Code {
 	name, ok := w.patterns[pattern]
 	if !ok {
-		name = w.declare(variable, "", w.code("regexp.MustCompile($)", rawString(pattern)))
+		name = w.declare(variable, "", w.file.Code("regexp.MustCompile($)", rawString(pattern)))
 		w.patterns[pattern] = name
 	}
-	return w.code("!"+name+".MatchString($)", w.string(v))
+	return w.file.Code("!"+name+".MatchString($)", w.string(v))
 }
 
 // rawString is a string literal in back quotes where it can be.
@@ -67,10 +67,10 @@ func (w *writer) format(v value, name string) []jen.Code {
 	if function := check.Formats[name]; function != "" {
 		return []jen.Code{w.check(v, function, v.place.Address(), jen.Nil())}
 	}
-	condition := w.code(parsed[name], w.string(v))
+	condition := w.file.Code(parsed[name], w.string(v))
 	if name == "uuid" {
-		condition = w.code("$", w.mismatch(v, "uuidFormat", uuidPattern))
+		condition = w.file.Code("$", w.mismatch(v, "uuidFormat", uuidPattern))
 	}
 	return []jen.Code{w.ifThen(condition, w.fail(v, "TypeInvalid", v.place.Value(),
-		w.code("$ + strconv.Quote($)", w.inBody(v, "must be of type "+name+": "), w.string(v))))}
+		w.file.Code("$ + strconv.Quote($)", w.inBody(v, "must be of type "+name+": "), w.string(v))))}
 }

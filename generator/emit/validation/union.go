@@ -39,7 +39,7 @@ func (w *writer) union(v value, u *schema.Union, obj, old jen.Code, isSet func(*
 		if u.Discriminator != nil {
 			literals = append(literals, jen.Lit(u.Values[i]))
 		}
-		members = append(members, w.code("validate.New"+kind+"UnionMember($)", jen.List(literals...)))
+		members = append(members, w.file.Code("validate.New"+kind+"UnionMember($)", jen.List(literals...)))
 		args = append(args, isSet(f))
 	}
 	doc := "are the fields of which one is set."
@@ -47,7 +47,7 @@ func (w *writer) union(v value, u *schema.Union, obj, old jen.Code, isSet func(*
 		doc = "are the elements of which one is there."
 	}
 	args[5] = jen.Id(w.declare(v.label+"Union", doc,
-		w.code("validate.New"+kind+"UnionMembership($)", jen.List(members...))))
+		w.file.Code("validate.New"+kind+"UnionMembership($)", jen.List(members...))))
 	return w.add("validate."+function+"$", jen.Custom(jen.Options{Open: "(", Close: ")", Separator: ",", Multi: true},
 		args...))
 }
@@ -57,9 +57,9 @@ func (w *writer) isSet(t *model.Type, f *model.Field) jen.Code {
 	m := w.member(self(t, ""), f)
 	condition := w.set(m, true)
 	if f.Type.Form == model.Slice || f.Type.Form == model.Map {
-		condition = w.code("len($) != 0", m.holder.Value())
+		condition = w.file.Code("len($) != 0", m.holder.Value())
 	}
-	return w.code("func(obj *$) bool { return obj != nil && $ }", w.file.Type(t), condition)
+	return w.file.Code("func(obj *$) bool { return obj != nil && $ }", w.file.Type(t), condition)
 }
 
 func (w *writer) discriminator(t *model.Type, f *model.Field) jen.Code {
@@ -67,7 +67,7 @@ func (w *writer) discriminator(t *model.Type, f *model.Field) jen.Code {
 	if f.Type.Form == model.Pointer {
 		none, value = none+" || "+value+" == nil", "*"+value
 	}
-	return w.code("func(obj *$) string {\nif "+none+" {\nreturn \"\"\n}\nreturn string("+value+")\n}", w.file.Type(t))
+	return w.file.Code("func(obj *$) string {\nif "+none+" {\nreturn \"\"\n}\nreturn string("+value+")\n}", w.file.Type(t))
 }
 
 // dependents returns the checks of the siblings that a field requires or forbids.
@@ -104,8 +104,8 @@ func (w *writer) modes(parent value, m member) []jen.Code {
 			}
 		}
 		cases = append(cases, jen.Default().Block(w.forbidden(m)))
-		changed := w.code("oldObj == nil || obj."+d.Name+" != oldObj."+d.Name+" || $", w.differs(m.value))
-		code = append(code, w.when(m, changed, w.code("switch obj."+d.Name+" $", jen.Block(cases...))))
+		changed := w.file.Code("oldObj == nil || obj."+d.Name+" != oldObj."+d.Name+" || $", w.differs(m.value))
+		code = append(code, w.when(m, changed, w.file.Code("switch obj."+d.Name+" $", jen.Block(cases...))))
 	}
 	return code
 }
@@ -124,7 +124,7 @@ func (w *writer) mode(m member, p model.Part) []jen.Code {
 	case check.Missing(f):
 		none := w.ifThen(w.set(m, false), w.fail(m.value, "Required", jen.Lit("")))
 		if len(content) > 0 {
-			none = w.code("$ else $", none, jen.Block(content...))
+			none = w.file.Code("$ else $", none, jen.Block(content...))
 		}
 		return []jen.Code{none}
 	case len(content) == 0:
@@ -162,7 +162,7 @@ func (w *writer) oneOf(v value, r *model.Rule) []jen.Code {
 	case r.Least == 0:
 		wrong = "n > 1"
 	}
-	return []jen.Code{w.ifThen(w.code("n := "+w.common(countSet)+"($); "+wrong, jen.List(set...)),
+	return []jen.Code{w.ifThen(w.file.Code("n := "+w.common(countSet)+"($); "+wrong, jen.List(set...)),
 		w.fail(v, "Invalid", jen.Lit("object"), jen.Lit(schema.OneOfMessage(r))))}
 }
 
@@ -179,5 +179,5 @@ func (w *writer) properties(v value) *jen.Statement {
 		}
 		set = append(set, w.set(w.member(v, f), true))
 	}
-	return w.code(w.common(countSet)+"($)", jen.List(set...))
+	return w.file.Code(w.common(countSet)+"($)", jen.List(set...))
 }

@@ -5,10 +5,6 @@
 package validation
 
 import (
-	"maps"
-	"slices"
-	"strings"
-
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
@@ -19,20 +15,12 @@ import (
 // FileName is the file that is emitted, as users know it.
 const FileName = "zz_generated.validations.go"
 
-var packages = map[string]string{
-	"equality": "k8s.io/apimachinery/pkg/api/equality", "field": "k8s.io/apimachinery/pkg/util/validation/field",
-	"intstr": "k8s.io/apimachinery/pkg/util/intstr", "operation": "k8s.io/apimachinery/pkg/api/operation",
-	"safe": "k8s.io/apimachinery/pkg/api/safe", "validate": "k8s.io/apimachinery/pkg/api/validate",
-	"base64": "encoding/base64", "bytes": "bytes", "context": "context", "json": "encoding/json", "mail": "net/mail",
-	"maps": "maps", "math": "math", "net": "net", "netip": "net/netip", "reflect": "reflect", "regexp": "regexp",
-	"slices": "slices", "strconv": "strconv", "strings": "strings", "time": "time", "url": "net/url",
-	"utf8": "unicode/utf8",
-}
-
 // Imports are the packages of Kubernetes that emitted code may import.
-func Imports() []string {
-	return slices.DeleteFunc(slices.Sorted(maps.Values(packages)),
-		func(path string) bool { return !strings.HasPrefix(path, "k8s.io/") })
+func Imports() (paths []string) {
+	for _, name := range []string{"equality", "field", "intstr", "operation", "safe", "validate"} {
+		paths = append(paths, gocode.ImportPath(name))
+	}
+	return paths
 }
 
 // Emitter returns the emitter of validation functions.

@@ -46,7 +46,7 @@ func (w *writer) oldAddress(v value) jen.Code {
 	if v.pointer {
 		old = v.old.place("old").Value()
 	}
-	return w.oldField(v, w.code("*$", w.file.Type(v.typ)), old)
+	return w.oldField(v, w.file.Code("*$", w.file.Type(v.typ)), old)
 }
 
 // oldList returns the old list or map.
@@ -58,7 +58,7 @@ func (w *writer) oldList(v value) jen.Code {
 }
 
 func (w *writer) oldField(v value, result, value jen.Code) jen.Code {
-	return w.code("safe.Field(oldObj, func(old *$) $ { return $ })", w.file.Type(v.old.owner), result, value)
+	return w.file.Code("safe.Field(oldObj, func(old *$) $ { return $ })", w.file.Type(v.old.owner), result, value)
 }
 
 // differs returns the condition that the value differs from the old one, given that oldObj isn't nil.
@@ -71,24 +71,24 @@ func (w *writer) compared(v value, op, prefix string) *jen.Statement {
 	old, value := v.old.place("oldObj"), v.place.Address()
 	switch {
 	case !v.pointer && direct(v.typ):
-		return w.code("$ "+op+" $", v.place.Value(), old.Value())
+		return w.file.Code("$ "+op+" $", v.place.Value(), old.Value())
 	case direct(v.typ):
-		return w.code(prefix+"validate.DirectEqual($, $)", value, old.Value())
+		return w.file.Code(prefix+"validate.DirectEqual($, $)", value, old.Value())
 	case v.pointer:
-		return w.code(prefix+"$", w.same(v.typ, value, old.Value()))
+		return w.file.Code(prefix+"$", w.same(v.typ, value, old.Value()))
 	case v.self:
-		return w.code(prefix+"$", w.same(v.typ, value, old.Address()))
+		return w.file.Code(prefix+"$", w.same(v.typ, value, old.Address()))
 	}
-	return w.code(prefix+"$", w.same(v.typ, v.place.Value(), old.Value()))
+	return w.file.Code(prefix+"$", w.same(v.typ, v.place.Value(), old.Value()))
 }
 
 // same returns the condition that two values of a type are equal. apimachinery's comparison panics at unexported
 // fields; values that have some are compared by their JSON.
 func (w *writer) same(t *model.Type, a, b jen.Code) *jen.Statement {
 	if hasUnexported(t, map[*model.Type]bool{}) {
-		return w.code(w.common(sameJSON)+"($, $)", a, b)
+		return w.file.Code(w.common(sameJSON)+"($, $)", a, b)
 	}
-	return w.code("equality.Semantic.DeepEqual($, $)", a, b)
+	return w.file.Code("equality.Semantic.DeepEqual($, $)", a, b)
 }
 
 // hasUnexported reports whether a type has unexported fields inside for which apimachinery has no comparison.
@@ -112,7 +112,7 @@ func hasComparison(t *model.Type) bool {
 
 // changed returns the condition that the value is new, or differs from the old one.
 func (w *writer) changed(v value) *jen.Statement {
-	return w.code("oldObj == nil || $", w.differs(v))
+	return w.file.Code("oldObj == nil || $", w.differs(v))
 }
 
 // direct reports whether == compares values of the type.

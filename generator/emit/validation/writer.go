@@ -17,7 +17,6 @@ type writer struct {
 	plan   *plan.Plan
 	pkg    *model.Package
 	file   *gocode.File
-	source gocode.Source
 	checks *check.Functions
 
 	// helpers holds functions of this file for types of packages that have none of their own.
@@ -40,15 +39,10 @@ func newWriter(p *plan.Plan, pkg *model.Package) *writer {
 	file := gocode.New(p.Program, pkg, "ctx", "op", "fldPath", "path", "old", "oldObj", "errs", countSet, inOrder,
 		byKeys, sameJSON)
 	return &writer{
-		plan: p, pkg: pkg, file: file, source: gocode.Source{Qual: file.Qual, Packages: packages},
+		plan: p, pkg: pkg, file: file,
 		checks: p.Checked[pkg], helpers: map[*model.Type]string{}, taken: map[string]bool{},
 		patterns: map[string]string{}, used: map[string]bool{},
 	}
-}
-
-// code makes code of Go source; see gocode.Source.
-func (w *writer) code(text string, args ...jen.Code) *jen.Statement {
-	return w.source.Code(text, args...)
 }
 
 // functions writes the functions of the package's types, the helper functions that they call, and the shared ones.
@@ -64,7 +58,7 @@ func (w *writer) functions() {
 	for _, f := range shared {
 		if w.used[f.name] {
 			name := w.undeclared(f.name)
-			w.file.Add(name+" "+f.doc, w.code("func "+name+f.text))
+			w.file.Add(name+" "+f.doc, w.file.Code("func "+name+f.text))
 		}
 	}
 }
@@ -127,7 +121,7 @@ func (w *writer) declared(name string) bool {
 
 func (w *writer) function(name string, t *model.Type) {
 	w.file.Add(name+" checks obj, which replaces oldObj where that isn't nil.",
-		w.code("func "+name+"$", w.checker(t, w.body(t, nil, true, t.Name))))
+		w.file.Code("func "+name+"$", w.checker(t, w.body(t, nil, true, t.Name))))
 	for _, v := range w.variables {
 		w.file.Add(v.doc, v.code)
 	}
@@ -136,7 +130,7 @@ func (w *writer) function(name string, t *model.Type) {
 
 // checker returns the signature of functions that check values of a type, and their body.
 func (w *writer) checker(t *model.Type, body []jen.Code) jen.Code {
-	return w.code("(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *$) "+
+	return w.file.Code("(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *$) "+
 		"(errs field.ErrorList) $", w.file.Type(t), jen.Block(append(body, jen.Return(jen.Id("errs")))...))
 }
 
@@ -166,7 +160,7 @@ func (w *writer) body(t *model.Type, s *model.Schema, deep bool, label string) [
 	case t.Form == model.Struct:
 		code = append(code, w.ifChanged(v, content...))
 	default:
-		code = append(code, w.ifThen(w.code("oldObj != nil && $", w.equals(v)), jen.Return(jen.Id("errs"))))
+		code = append(code, w.ifThen(w.file.Code("oldObj != nil && $", w.equals(v)), jen.Return(jen.Id("errs"))))
 		code = append(code, content...)
 	}
 	code = append(code, w.subfields(v, inside)...)
@@ -185,7 +179,7 @@ func (w *writer) ifChanged(v value, body ...jen.Code) jen.Code {
 }
 
 func (w *writer) ifThen(condition jen.Code, body ...jen.Code) *jen.Statement {
-	return w.code("if $ $", condition, jen.Block(body...))
+	return w.file.Code("if $ $", condition, jen.Block(body...))
 }
 
 // call returns the statement that calls the function of the value's type, or nil where it has no rules.
@@ -249,7 +243,7 @@ func (w *writer) declare(base, doc string, value jen.Code) string {
 	if doc != "" {
 		doc = name + " " + doc
 	}
-	w.variables = append(w.variables, declaration{doc, w.code("var "+name+" = $", value)})
+	w.variables = append(w.variables, declaration{doc, w.file.Code("var "+name+" = $", value)})
 	return name
 }
 
@@ -265,14 +259,14 @@ func unexported(name string) string {
 	return strings.ToLower(name[:n]) + name[n:]
 }
 
-func (w *writer) add(call string, args ...jen.Code) *jen.Statement {
-	return w.code("errs = append(errs, $...)", w.code(call, args...))
+func (w *writer) add(call string, args ...any) *jen.Statement {
+	return w.file.Code("errs = append(errs, $...)", w.file.Code(call, args...))
 }
 
 // fail returns the statement that appends one error of package field: its constructor, and the arguments after the
 // path.
 func (w *writer) fail(v value, constructor string, args ...jen.Code) *jen.Statement {
-	return w.code("errs = append(errs, field."+constructor+"("+v.path+", $))", jen.List(args...))
+	return w.file.Code("errs = append(errs, field."+constructor+"("+v.path+", $))", jen.List(args...))
 }
 
 func (w *writer) check(v value, name string, args ...jen.Code) *jen.Statement {
@@ -280,7 +274,7 @@ func (w *writer) check(v value, name string, args ...jen.Code) *jen.Statement {
 }
 
 func (w *writer) checked(v value, name string, args ...jen.Code) *jen.Statement {
-	return w.code("validate."+name+"(ctx, op, "+v.path+", $)", jen.List(args...))
+	return w.file.Code("validate."+name+"(ctx, op, "+v.path+", $)", jen.List(args...))
 }
 
 // checkEntries is check for the entries of a map: it sorts their errors.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 )
 
@@ -57,13 +58,13 @@ func (w *walker) walk(at operand, steps []model.Step) jen.Code {
 		return w.unless(tooShort(at.value(), step.Index), w.walk(element, rest))
 	}
 	name := w.variable("value")
-	return code(name+", ok := "+at.indexable()+"[$]\n$", jen.Lit(step.Key),
+	return gocode.Code(name+", ok := "+at.indexable()+"[$]\n$", jen.Lit(step.Key),
 		w.unless("!ok", w.walk(operand{expr: name, typ: at.typ.Elem}, rest)))
 }
 
 // unless returns statements behind one that returns early where a condition holds.
 func (w *walker) unless(condition string, rest jen.Code) jen.Code {
-	return code("if "+condition+" {\n"+w.none+"\n}\n$", rest)
+	return gocode.Code("if "+condition+" {\n"+w.none+"\n}\n$", rest)
 }
 
 // promotes tells that the field which follows an embedded struct can be selected without naming that struct: nothing
@@ -125,7 +126,7 @@ func (w *walker) filter(at operand, filter *model.Filter, rest []model.Step) jen
 		element.typ = at.typ.Elem.Elem
 		address, condition = "", item+" != nil && "
 	}
-	return code("for "+index+" := range "+at.value()+" {\n"+
+	return gocode.Code("for "+index+" := range "+at.value()+" {\n"+
 		item+" := "+address+at.indexable()+"["+index+"]\n"+
 		"if "+condition+filterTest(element, filter)+" {\n$\n}\n}\n"+w.none, w.walk(element, rest))
 }

@@ -3,6 +3,7 @@ package wiring
 import (
 	"github.com/dave/jennifer/jen"
 
+	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan/serving"
 )
@@ -21,7 +22,7 @@ func (p *printer) columns(t *model.Type) (columns, cells jen.Code) {
 	if infos == nil {
 		return nil, nil
 	}
-	return literal(code("[]api.Column"), infos...), literal(code("[]func($) api.Cell", pointer(t)), funcs...)
+	return literal(gocode.Code("[]api.Column"), infos...), literal(gocode.Code("[]func($) api.Cell", pointer(t)), funcs...)
 }
 
 func columnInfo(c model.Column) jen.Code {
@@ -32,7 +33,7 @@ func columnInfo(c model.Column) jen.Code {
 const noCell = "return api.Cell{}"
 
 func (p *printer) cell(t *model.Type, c serving.Column) jen.Code {
-	return code("func(in $) api.Cell {\n$\n}", pointer(t), p.cellBody(c))
+	return gocode.Code("func(in $) api.Cell {\n$\n}", pointer(t), p.cellBody(c))
 }
 
 func (p *printer) cellBody(c serving.Column) jen.Code {
@@ -40,16 +41,16 @@ func (p *printer) cellBody(c serving.Column) jen.Code {
 	result := jen.Null()
 	switch {
 	case c.Start == nil || c.Method == "" && c.Steps == nil:
-		return code(noCell)
+		return gocode.Code(noCell)
 	case c.Function != nil:
-		result, start.expr = code("result := $(in)\n", jen.Qual(c.Function.Package.Path, c.Function.Name)), "result"
+		result, start.expr = gocode.Code("result := $(in)\n", jen.Qual(c.Function.Package.Path, c.Function.Name)), "result"
 	case c.Method != "" && c.Start.Form == model.Pointer:
-		result, start.expr = code("result := in."+c.Method+"()\n"), "result"
+		result, start.expr = gocode.Code("result := in."+c.Method+"()\n"), "result"
 	case c.Method != "":
 		start.expr = "in." + c.Method + "()"
 	}
 	w := &walker{none: noCell, done: func(found operand) jen.Code { return p.finish(c, found) }}
-	return code("$$", result, w.walk(start, c.Steps))
+	return gocode.Code("$$", result, w.walk(start, c.Steps))
 }
 
 // finish prints the statements that return the cell of a value. A text that JSON leaves out has none, as for a custom
@@ -66,18 +67,18 @@ func (p *printer) finish(c serving.Column, found operand) jen.Code {
 		if !model.IsNamed(t, "time", "Time") {
 			value = found.expr + ".Time"
 		}
-		return code(absent + "return api.Age(" + value + ")")
+		return gocode.Code(absent + "return api.Age(" + value + ")")
 	case serving.DateCell:
 		p.dated = true
-		return code(absent + "return dateCell(" + as("string", t, value) + ")")
+		return gocode.Code(absent + "return dateCell(" + as("string", t, value) + ")")
 	case serving.JSONCell:
 		p.textual = true
-		return code(absent + "return jsonCell(" + value + ")")
+		return gocode.Code(absent + "return jsonCell(" + value + ")")
 	}
 	if f, ok := cells[c.Cell]; ok {
-		return code(absent + "return api." + f.name + "(" + as(f.takes, t, value) + ")")
+		return gocode.Code(absent + "return api." + f.name + "(" + as(f.takes, t, value) + ")")
 	}
-	return code(absent + noCell)
+	return gocode.Code(absent + noCell)
 }
 
 // cells are the functions of package api that make cells of values of a predeclared type.

@@ -18,13 +18,13 @@ func (p *printer) define(f *jen.File, r *model.Resource, served []model.Resource
 	if r.ClusterScoped {
 		scope = "api.Cluster"
 	}
-	definition := code("registry.Definition[$]", pointer(r.Hub))
+	definition := gocode.Code("registry.Definition[$]", pointer(r.Hub))
 	f.Commentf("define%s is the resource %s.", r.Kind, r.Plural)
-	f.Add(code("func define"+r.Kind+"("+when(p.scoped, "scope conversion.Scope")+") $ {\nreturn $\n}", definition,
+	f.Add(gocode.Code("func define"+r.Kind+"("+when(p.scoped, "scope conversion.Scope")+") $ {\nreturn $\n}", definition,
 		literal(definition,
 			textMember("Group", p.group.Name),
 			member("Names", names(r)),
-			member("Scope", code(scope)),
+			member("Scope", gocode.Code(scope)),
 			member("New", gocode.Constructor(r.Hub)),
 			member("Versions", p.versions(r, served)),
 			optional("Storage", storage),
@@ -37,7 +37,7 @@ func (p *printer) define(f *jen.File, r *model.Resource, served []model.Resource
 }
 
 func names(r *model.Resource) jen.Code {
-	return literal(code("api.Names"),
+	return literal(gocode.Code("api.Names"),
 		textMember("Kind", r.Kind),
 		textMember("ListKind", r.ListKind),
 		textMember("Plural", r.Plural),
@@ -51,13 +51,13 @@ func copyField(f *model.Field) jen.Code {
 	t := f.Type
 	switch {
 	case t.DeepCopy == model.DeepCopyGenerate || t.DeepCopy == model.DeepCopyExisting:
-		return code(from + ".DeepCopyInto(&" + to + ")")
+		return gocode.Code(from + ".DeepCopyInto(&" + to + ")")
 	case t.Form == model.Pointer && t.Elem.DeepCopy != model.DeepCopyNone && t.Elem.Package != nil:
-		return code(to + " = " + from + ".DeepCopy()")
+		return gocode.Code(to + " = " + from + ".DeepCopy()")
 	case t.Form == model.Basic:
-		return code(to + " = " + from)
+		return gocode.Code(to + " = " + from)
 	default:
-		return code(to + " = from.DeepCopy()." + f.Name)
+		return gocode.Code(to + " = from.DeepCopy()." + f.Name)
 	}
 }
 
@@ -65,11 +65,11 @@ func copyField(f *model.Field) jen.Code {
 func zero(kind *model.Type, f *model.Field) jen.Code {
 	switch t := f.Type; {
 	case t.Form == model.Struct && t.Package != nil && len(t.TypeArgs) == 0:
-		return code("$ {}", name(t))
+		return gocode.Code("$ {}", name(t))
 	case t.Form == model.Pointer, t.Form == model.Map, t.Form == model.Slice, t.Form == model.Interface:
 		return jen.Nil()
 	}
-	return code("new($)."+f.Name, name(kind))
+	return gocode.Code("new($)."+f.Name, name(kind))
 }
 
 // name is a type by its name, and pointer the type of pointers to it.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 )
 
@@ -46,7 +47,7 @@ func (p *printer) adder(f *jen.File, v *model.Version) {
 	}
 	name := adderName(v)
 	f.Commentf("%s registers the kinds of %s, which has no AddToScheme.", name, v.Package.Path)
-	f.Add(code("func "+name+"(scheme *runtime.Scheme) error {\nversion := $\nscheme.AddKnownTypes$\n"+
+	f.Add(gocode.Code("func "+name+"(scheme *runtime.Scheme) error {\nversion := $\nscheme.AddKnownTypes$\n"+
 		"metav1.AddToGroupVersion(scheme, version)\nreturn nil\n}", p.groupVersion(v), jen.Custom(arguments, args...)))
 }
 

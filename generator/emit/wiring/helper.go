@@ -2,6 +2,8 @@ package wiring
 
 import (
 	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/emit/gocode"
 )
 
 func (p *printer) helpers(f *jen.File) {
@@ -10,7 +12,7 @@ func (p *printer) helpers(f *jen.File) {
 		text   string
 	}{{p.textual, jsonCell}, {p.dated, dateCell}, {p.selecting, selectorText}, {p.scoped, groupScope}} {
 		if helper.called {
-			f.Add(code(helper.text))
+			f.Add(gocode.Code(helper.text))
 		}
 	}
 }

@@ -11,22 +11,22 @@ import (
 func (p *printer) options(r *model.Resource, s *model.Subresource) jen.Code {
 	var reads []jen.Code
 	for _, f := range p.plan.Serving[r].Options[s] {
-		parser := code("subresource." + f.Parser)
+		parser := gocode.Code("subresource." + f.Parser)
 		if f.Parsed != nil {
-			parser = code("subresource."+f.Parser+"[$]", name(f.Parsed))
+			parser = gocode.Code("subresource."+f.Parser+"[$]", name(f.Parsed))
 		}
 		reads = append(reads,
-			code("subresource."+f.Function+"(query, $, $, &options."+f.Path+")", jen.Lit(f.JSON), parser))
+			gocode.Code("subresource."+f.Function+"(query, $, $, &options."+f.Path+")", jen.Lit(f.JSON), parser))
 	}
 	typ := pointer(s.Options)
 	members := []jen.Code{member("New", gocode.Constructor(s.Options))}
 	if len(reads) > 0 {
 		read := reads[0]
 		if len(reads) > 1 {
-			read = code("errors.Join$", jen.Custom(arguments, reads...))
+			read = gocode.Code("errors.Join$", jen.Custom(arguments, reads...))
 		}
 		members = append(members, member("Decode",
-			code("func(query url.Values, options $) error {\nreturn $\n}", typ, read)))
+			gocode.Code("func(query url.Values, options $) error {\nreturn $\n}", typ, read)))
 	}
-	return literal(code("subresource.Options[$]", typ), members...)
+	return literal(gocode.Code("subresource.Options[$]", typ), members...)
 }

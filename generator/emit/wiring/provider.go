@@ -5,6 +5,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 )
@@ -22,19 +23,19 @@ func (p *printer) provider(f *jen.File, r *model.Resource) {
 func providerMethods(verb string, hub jen.Code) jen.Code {
 	switch verb {
 	case "create":
-		return code("Create(ctx context.Context, obj $, dryRun bool) ($, error)", hub, hub)
+		return gocode.Code("Create(ctx context.Context, obj $, dryRun bool) ($, error)", hub, hub)
 	case "get":
-		return code("Get(ctx context.Context, namespace, name string) ($, error)", hub)
+		return gocode.Code("Get(ctx context.Context, namespace, name string) ($, error)", hub)
 	case "list":
-		return code("List(ctx context.Context, namespace string, selection api.Selection) "+
+		return gocode.Code("List(ctx context.Context, namespace string, selection api.Selection) "+
 			"(*registry.List[$], error)", hub)
 	case "watch":
-		return code("Watch(ctx context.Context, namespace string, options api.WatchOptions) "+
+		return gocode.Code("Watch(ctx context.Context, namespace string, options api.WatchOptions) "+
 			"(registry.ObjectWatch[$], error)", hub)
 	case "update":
-		return code("Update(ctx context.Context, obj, old $, dryRun bool) ($, error)", hub, hub)
+		return gocode.Code("Update(ctx context.Context, obj, old $, dryRun bool) ($, error)", hub, hub)
 	}
-	return code("Delete(ctx context.Context, obj $, options *metav1.DeleteOptions) ($, error)", hub, hub)
+	return gocode.Code("Delete(ctx context.Context, obj $, options *metav1.DeleteOptions) ($, error)", hub, hub)
 }
 
 // provided are the verbs that the provider has methods for: patches are updates, and collections are deleted one by
@@ -51,8 +52,8 @@ func (p *printer) withoutStorage(r *model.Resource, definition string) jen.Code 
 		name := upperFirst(verb)
 		members = append(members, member(name, jen.Id(plan.ProviderParameter(r)).Dot(name)))
 	}
-	return code("registry.NewProvided("+definition+", $)",
-		literal(code("registry.Provider[$]", pointer(r.Hub)), members...))
+	return gocode.Code("registry.NewProvided("+definition+", $)",
+		literal(gocode.Code("registry.Provider[$]", pointer(r.Hub)), members...))
 }
 
 func (p *printer) providers() (params []jen.Code) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 )
 
@@ -26,30 +27,30 @@ func (p *printer) scale(r *model.Resource) jen.Code {
 	var paths []jen.Code
 	for _, path := range s.Paths {
 		elements := fmt.Sprintf("%#v", path.Elements)
-		paths = append(paths, code("$: "+strings.TrimPrefix(elements, "[]string"), jen.Lit(path.Version)))
+		paths = append(paths, gocode.Code("$: "+strings.TrimPrefix(elements, "[]string"), jen.Lit(path.Version)))
 	}
 	return extension("Scale", []jen.Code{pointer(r.Hub)},
 		member("Replicas", number(s.Spec)),
-		member("SetReplicas", code("func(obj $, replicas int32) {\n$\n}", pointer(r.Hub),
+		member("SetReplicas", gocode.Code("func(obj $, replicas int32) {\n$\n}", pointer(r.Hub),
 			new(setter).set("obj", r.Hub, s.Spec))),
 		status,
 		selector,
-		member("Paths", code("map[string][]string$", jen.Values(paths...))))
+		member("Paths", gocode.Code("map[string][]string$", jen.Values(paths...))))
 }
 
 func returnInt32(found operand) jen.Code {
 	if found.typ.Basic == "int64" || found.typ.Basic == "int" {
-		return code("return int32(min(" + found.value() + ", math.MaxInt32))")
+		return gocode.Code("return int32(min(" + found.value() + ", math.MaxInt32))")
 	}
-	return code("return " + as("int32", found.typ, found.value()))
+	return gocode.Code("return " + as("int32", found.typ, found.value()))
 }
 
 func (p *printer) returnSelector(found operand) jen.Code {
 	if model.IsString(found.typ) {
-		return code("return " + as("string", found.typ, found.value()))
+		return gocode.Code("return " + as("string", found.typ, found.value()))
 	}
 	p.selecting = true
-	return code("return selectorText(" + when(!found.pointer, "&") + found.expr + ")")
+	return gocode.Code("return selectorText(" + when(!found.pointer, "&") + found.expr + ")")
 }
 
 // setter prints the statements that set the number of replicas, and that make values which are absent on the way.
@@ -59,35 +60,35 @@ type setter struct{ entries int }
 func (s *setter) set(place string, t *model.Type, steps []model.Step) jen.Code {
 	if len(steps) == 0 {
 		value, pre := replicasAs(t)
-		return code("$"+place+" = "+value, pre)
+		return gocode.Code("$"+place+" = "+value, pre)
 	}
 	made := jen.Null()
 	if t.Form == model.Pointer {
 		t = t.Elem
-		made = ifNil(place, code("new($)", typeCode(t)))
+		made = ifNil(place, gocode.Code("new($)", typeCode(t)))
 		if t.Form == model.Map {
 			place = "(*" + place + ")"
 		}
 	}
 	step, rest := steps[0], steps[1:]
 	if step.Field != nil {
-		return code("$$", made, s.set(place+"."+step.Field.Name, step.Field.Type, rest))
+		return gocode.Code("$$", made, s.set(place+"."+step.Field.Name, step.Field.Type, rest))
 	}
-	made = code("$$", made, ifNil(place, code("make($)", typeCode(t))))
+	made = gocode.Code("$$", made, ifNil(place, gocode.Code("make($)", typeCode(t))))
 	at := fmt.Sprintf("%s[%#v]", place, step.Key)
 	if len(rest) == 0 {
-		return code("$$", made, s.set(at, t.Elem, rest))
+		return gocode.Code("$$", made, s.set(at, t.Elem, rest))
 	}
 	s.entries++
 	entry := "entry"
 	if s.entries > 1 {
 		entry += strconv.Itoa(s.entries)
 	}
-	return code("$"+entry+" := "+at+"\n$\n"+at+" = "+entry, made, s.set(entry, t.Elem, rest))
+	return gocode.Code("$"+entry+" := "+at+"\n$\n"+at+" = "+entry, made, s.set(entry, t.Elem, rest))
 }
 
 func ifNil(place string, value jen.Code) *jen.Statement {
-	return code("if "+place+" == nil {\n"+place+" = $\n}\n", value)
+	return gocode.Code("if "+place+" == nil {\n"+place+" = $\n}\n", value)
 }
 
 // replicasAs is the variable replicas as a value of a type, and the statement that declares a variable of that type
@@ -96,9 +97,9 @@ func replicasAs(t *model.Type) (value string, declaration jen.Code) {
 	value = "replicas"
 	switch end := t.Pointee(); {
 	case end.Package != nil:
-		value, declaration = "value", code("value := $(replicas)\n", name(end))
+		value, declaration = "value", gocode.Code("value := $(replicas)\n", name(end))
 	case end.Basic != "int32" && end.Basic != "rune":
-		value, declaration = "value", code("value := "+end.Basic+"(replicas)\n")
+		value, declaration = "value", gocode.Code("value := "+end.Basic+"(replicas)\n")
 	}
 	return when(t.Form == model.Pointer, "&") + value, declaration
 }

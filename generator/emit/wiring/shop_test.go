@@ -1,8 +1,10 @@
 package wiring
 
 import (
-	"apigen.dev/generator/model"
 	"slices"
+
+	"apigen.dev/generator/emit/gocode"
+	"apigen.dev/generator/model"
 )
 
 const shopRoot = "apigen.dev/generator/emit/wiring/testdata/shop"
@@ -127,8 +129,8 @@ func (s *shop) kind(pkg *model.Package, part *model.Type) (kind, spec *model.Typ
 // logic gives the hub its methods.
 func (s *shop) logic() {
 	ctx, old := s.context, pointerTo(s.hub)
-	list := foreign(packages["field"], "field", "ErrorList", model.Slice)
-	object := foreign(packages["runtime"], "runtime", "Object", model.Interface)
+	list := foreign(gocode.ImportPath("field"), "field", "ErrorList", model.Slice)
+	object := foreign(gocode.ImportPath("runtime"), "runtime", "Object", model.Interface)
 	for _, m := range []*model.Func{
 		method("PrepareForCreate", []*model.Type{ctx}, nil),
 		method("PrepareForUpdate", []*model.Type{ctx, old}, nil),
@@ -138,10 +140,10 @@ func (s *shop) logic() {
 		method("Canonicalize", nil, nil),
 		method("Warnings", []*model.Type{ctx, old}, []*model.Type{sliceOf(text())}),
 		method("CheckGracefulDelete",
-			[]*model.Type{ctx, pointerTo(foreign(packages["metav1"], "v1", "DeleteOptions", model.Struct))},
+			[]*model.Type{ctx, pointerTo(foreign(gocode.ImportPath("metav1"), "v1", "DeleteOptions", model.Struct))},
 			[]*model.Type{predeclared("bool")}),
 		method("DefaultPropagationPolicy", []*model.Type{ctx},
-			[]*model.Type{foreign(packages["metav1"], "v1", "DeletionPropagation", model.Basic)}),
+			[]*model.Type{foreign(gocode.ImportPath("metav1"), "v1", "DeletionPropagation", model.Basic)}),
 		method("ValidateName", []*model.Type{text(), predeclared("bool")}, []*model.Type{sliceOf(text())}),
 	} {
 		s.hub.Methods[m.Name] = m

@@ -6,6 +6,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/diag"
+	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 	"apigen.dev/generator/plan/serving"
@@ -22,7 +23,7 @@ func (p *printer) strategy(r *model.Resource) jen.Code {
 	for _, field := range p.plan.Serving[r].Strategy {
 		members = append(members, member(field, jen.True()))
 	}
-	return list("Strategy", code("registry.Strategy[$]", pointer(r.Hub)), members)
+	return list("Strategy", gocode.Code("registry.Strategy[$]", pointer(r.Hub)), members)
 }
 
 // hookCall is the function of a hook, or one that calls its method.
@@ -32,11 +33,11 @@ func hookCall(h plan.Hook, hub *model.Type) jen.Code {
 	}
 	switch h.Name {
 	case "Canonicalize":
-		return code("($)."+h.Name, pointer(hub))
+		return gocode.Code("($)."+h.Name, pointer(hub))
 	case "ValidateName":
-		return code("new($)."+h.Name, name(hub))
+		return gocode.Code("new($)."+h.Name, name(hub))
 	case plan.CheckGracefulDelete:
-		return code("func(ctx context.Context, obj $, options *metav1.DeleteOptions) bool {\n"+
+		return gocode.Code("func(ctx context.Context, obj $, options *metav1.DeleteOptions) bool {\n"+
 			"return obj."+h.Name+"(ctx, options)\n}", pointer(hub))
 	}
 	object, args := "obj", "ctx"
@@ -48,7 +49,7 @@ func hookCall(h plan.Hook, hub *model.Type) jen.Code {
 	if len(h.Func.Results) == 0 {
 		result, call = "", "obj."+h.Name+"("+args+")"
 	}
-	return code("func(ctx context.Context, "+object+" $) "+result+" {\n"+call+"\n}", pointer(hub))
+	return gocode.Code("func(ctx context.Context, "+object+" $) "+result+" {\n"+call+"\n}", pointer(hub))
 }
 
 // Warnings reports methods that look as if the server called them, and that it doesn't call, since they have another

@@ -20,7 +20,7 @@ func (p *printer) subresources(r *model.Resource) jen.Code {
 		}
 	}
 	return when(printed != nil,
-		member("Subresources", code("[]registry.Subresource[$]$", pointer(r.Hub), jen.Values(printed...))))
+		member("Subresources", gocode.Code("[]registry.Subresource[$]$", pointer(r.Hub), jen.Values(printed...))))
 }
 
 func (p *printer) fieldSubresource(r *model.Resource, name string, f *model.Field) jen.Code {
@@ -31,8 +31,8 @@ func (p *printer) fieldSubresource(r *model.Resource, name string, f *model.Fiel
 	}
 	return literal(nil,
 		textMember("Name", name),
-		member("Copy", code("func(from, to $) {\n$\n}", hub, copyField(f))),
-		member("Reset", code("func(obj $) {\nobj."+f.Name+" = $\n}", hub, zero(r.Hub, f))),
+		member("Copy", gocode.Code("func(from, to $) {\n$\n}", hub, copyField(f))),
+		member("Reset", gocode.Code("func(obj $) {\nobj."+f.Name+" = $\n}", hub, zero(r.Hub, f))),
 		validate)
 }
 
@@ -48,7 +48,7 @@ func (p *printer) extensions(r *model.Resource) jen.Code {
 			printed = append(printed, p.method(r, s))
 		}
 	}
-	return list("Extensions", code("[]subresource.Extension[$]", pointer(r.Hub)), printed)
+	return list("Extensions", gocode.Code("[]subresource.Extension[$]", pointer(r.Hub)), printed)
 }
 
 // methods are the types of package subresource for methods of the hub, their fields for the method, and its results.
@@ -85,8 +85,8 @@ func (p *printer) method(r *model.Resource, s *model.Subresource) jen.Code {
 		answer = pointer(s.Answer.Hub)
 		types, members = append(types, answer), append(members, member("Answer", p.payload(s.Answer)))
 	}
-	call := code("func(ctx context.Context, obj $, "+name+" $) $ {\nreturn obj."+s.Method.Name+"(ctx, "+name+")\n}",
-		pointer(r.Hub), argument, code(form.results, answer))
+	call := gocode.Code("func(ctx context.Context, obj $, "+name+" $) $ {\nreturn obj."+s.Method.Name+"(ctx, "+name+")\n}",
+		pointer(r.Hub), argument, gocode.Code(form.results, answer))
 	if s.Function {
 		call = jen.Qual(r.Hub.Package.ServedBy.Path, s.Method.Name)
 	}
@@ -95,7 +95,7 @@ func (p *printer) method(r *model.Resource, s *model.Subresource) jen.Code {
 
 // extension prints a subresource of a form of package subresource.
 func extension(form string, types []jen.Code, members ...jen.Code) jen.Code {
-	return code("subresource."+form+"Of($)", literal(code("subresource."+form+"[$]", jen.List(types...)), members...))
+	return gocode.Code("subresource."+form+"Of($)", literal(gocode.Code("subresource."+form+"[$]", jen.List(types...)), members...))
 }
 
 // payload prints a kind that a subresource takes or answers, in its versions.
@@ -106,7 +106,7 @@ func (p *printer) payload(k *model.Payload) jen.Code {
 			Version: &model.Version{Name: v.Name, Package: v.Type.Package}, Type: v.Type,
 		})
 	}
-	return literal(code("codec.Kind[$]", pointer(k.Hub)),
+	return literal(gocode.Code("codec.Kind[$]", pointer(k.Hub)),
 		textMember("Group", k.Group),
 		textMember("Kind", k.Kind),
 		member("New", gocode.Constructor(k.Hub)),

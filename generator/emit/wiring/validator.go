@@ -14,16 +14,16 @@ import (
 func (p *printer) validator(r *model.Resource, v model.ResourceVersion) jen.Code {
 	checks := p.checks(v.Type, "obj", "old")
 	preserved := p.preserved(r, v)
-	body := code("return $", checks)
+	body := gocode.Code("return $", checks)
 	switch {
 	case checks == nil && preserved == nil:
 		return nil
 	case checks == nil:
-		body = code("return $", preserved)
+		body = gocode.Code("return $", preserved)
 	case preserved != nil:
-		body = code("errs := $\nreturn append(errs, $...)", checks, preserved)
+		body = gocode.Code("errs := $\nreturn append(errs, $...)", checks, preserved)
 	}
-	return code("func(ctx context.Context, op operation.Operation, obj, old $) field.ErrorList {\n$\n}",
+	return gocode.Code("func(ctx context.Context, op operation.Operation, obj, old $) field.ErrorList {\n$\n}",
 		pointer(v.Type), body)
 }
 
@@ -41,20 +41,20 @@ func (p *printer) preserved(r *model.Resource, v model.ResourceVersion) jen.Code
 	if rules == nil {
 		return nil
 	}
-	return code("codec.ValidatePreserved($, obj, old, $, func(to, from $) field.ErrorList {\nreturn $\n})",
+	return gocode.Code("codec.ValidatePreserved($, obj, old, $, func(to, from $) field.ErrorList {\nreturn $\n})",
 		jen.Lit(plan.PreservedAnnotation), p.toStorage(r, v, stored), pointer(stored.Type), rules)
 }
 
 func (p *printer) toStorage(r *model.Resource, v model.ResourceVersion, stored *model.ResourceVersion) jen.Code {
 	convert := func(f plan.Func, from, to string) jen.Code {
-		return code("$("+from+", "+to+", $)", jen.Qual(f.Path, f.Name), gocode.Scope(p.scoped))
+		return gocode.Code("$("+from+", "+to+", $)", jen.Qual(f.Path, f.Name), gocode.Scope(p.scoped))
 	}
 	toHub := convert(p.converter(v, v.Type, r.Hub), "in", "hub")
-	body := code("return hub, $", toHub)
+	body := gocode.Code("return hub, $", toHub)
 	if stored.Type != r.Hub {
-		body = code("if err := $; err != nil {\nreturn nil, err\n}\nout := new($)\nreturn out, $", toHub,
+		body = gocode.Code("if err := $; err != nil {\nreturn nil, err\n}\nout := new($)\nreturn out, $", toHub,
 			name(stored.Type), convert(p.converter(*stored, r.Hub, stored.Type), "hub", "out"))
 	}
-	return code("func(in $) ($, error) {\nhub := new($)\n$\n}", pointer(v.Type), pointer(stored.Type), name(r.Hub),
+	return gocode.Code("func(in $) ($, error) {\nhub := new($)\n$\n}", pointer(v.Type), pointer(stored.Type), name(r.Hub),
 		body)
 }

@@ -16,7 +16,7 @@ func (p *printer) versions(r *model.Resource, served []model.ResourceVersion) je
 	for _, v := range served {
 		versions = append(versions, p.version(r, v))
 	}
-	return literal(code("[]codec.Version[$]", pointer(r.Hub)), versions...)
+	return literal(gocode.Code("[]codec.Version[$]", pointer(r.Hub)), versions...)
 }
 
 func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
@@ -37,10 +37,10 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 		conversion = append(conversion, member("Columns", cells))
 	}
 	if v.Type.BringsProtobuf() {
-		conversion = append(conversion, member("Proto", code("codec.ProtoOf[$]()", pointer(v.Type))))
+		conversion = append(conversion, member("Proto", gocode.Code("codec.ProtoOf[$]()", pointer(v.Type))))
 	}
-	return code("codec.VersionOf($, $)", p.info(r, v, columns),
-		literal(code("codec.Conversion[$, $]", pointer(r.Hub), pointer(v.Type)), conversion...))
+	return gocode.Code("codec.VersionOf($, $)", p.info(r, v, columns),
+		literal(gocode.Code("codec.Conversion[$, $]", pointer(r.Hub), pointer(v.Type)), conversion...))
 }
 
 // checks is the expression of all faults of the object by the rules of its version's markers, those in CEL after the
@@ -52,10 +52,10 @@ func (p *printer) checks(t *model.Type, obj, old string) jen.Code {
 	}
 	result := jen.Nil()
 	if markers != (plan.Func{}) {
-		result = code("$(ctx, op, nil, "+obj+", "+old+")", jen.Qual(markers.Path, markers.Name))
+		result = gocode.Code("$(ctx, op, nil, "+obj+", "+old+")", jen.Qual(markers.Path, markers.Name))
 	}
 	if inCEL != "" {
-		result = code("cel.Validate(ctx, "+inCEL+"(), $, "+obj+", "+old+")", result)
+		result = gocode.Code("cel.Validate(ctx, "+inCEL+"(), $, "+obj+", "+old+")", result)
 	}
 	return result
 }
@@ -71,9 +71,9 @@ func (p *printer) info(r *model.Resource, v model.ResourceVersion, columns jen.C
 			strings.TrimPrefix(p.group.Name+"/", "/")+v.Version.Name+" "+r.Kind+" is deprecated")))
 	}
 	if len(members) == 1 {
-		return code("api.VersionInfo$", jen.Values(members...))
+		return gocode.Code("api.VersionInfo$", jen.Values(members...))
 	}
-	return literal(code("api.VersionInfo"), members...)
+	return literal(gocode.Code("api.VersionInfo"), members...)
 }
 
 // converter is the function from in to out. One of the types is the version's.

@@ -21,20 +21,6 @@ import (
 // FileName is the base name of the file that the emitter writes into a group's wiring package.
 const FileName = "zz_generated.wiring.go"
 
-// packages are those that wiring imports, by the names that it gives them.
-var packages = map[string]string{
-	"api": "apigen.dev/runtime/api", "cel": "apigen.dev/runtime/cel", "codec": "apigen.dev/runtime/codec",
-	"registry": "apigen.dev/runtime/registry", "subresource": "apigen.dev/runtime/subresource",
-	"conversion": "k8s.io/apimachinery/pkg/conversion",
-	"field":      "k8s.io/apimachinery/pkg/util/validation/field",
-	"metav1":     "k8s.io/apimachinery/pkg/apis/meta/v1",
-	"operation":  "k8s.io/apimachinery/pkg/api/operation",
-	"runtime":    "k8s.io/apimachinery/pkg/runtime",
-	"schema":     "k8s.io/apimachinery/pkg/runtime/schema",
-	"context":    "context", "errors": "errors", "http": "net/http", "io": "io", "json": "encoding/json",
-	"math": "math", "strconv": "strconv", "sync": "sync", "time": "time", "url": "net/url",
-}
-
 // Emitter returns the emitter of wiring.
 func Emitter() emit.Emitter {
 	return emit.Emitter{
@@ -98,7 +84,7 @@ func (p *printer) print() (emit.File, error) {
 	f.Comment("A compile error here means that this file and apigen.dev/runtime don't fit together: run " +
 		"`go tool apigen build ./...`,")
 	f.Comment("with the apigen of the version that go.mod names for apigen.dev.")
-	f.Add(code("const _ = api.GeneratedCodeVersion1"))
+	f.Add(gocode.Code("const _ = api.GeneratedCodeVersion1"))
 	p.groupFunc(f)
 	p.addToScheme(f)
 	for _, r := range plan.Provided(p.group) {
@@ -121,15 +107,8 @@ func (p *printer) called() string {
 	return "the API group " + p.group.Name
 }
 
-// imports tells jennifer the names of packages, so that it writes no alias but where two would collide.
+// imports tells jennifer the names of the group's packages, so that it writes no alias but where two would collide.
 func (p *printer) imports(f *jen.File) {
-	for name, path := range packages {
-		if name == "metav1" {
-			f.ImportAlias(path, name)
-		} else if strings.Contains(path, ".") {
-			f.ImportName(path, name)
-		}
-	}
 	var own []*model.Package
 	if p.group.Internal != nil {
 		own = append(own, p.group.Internal)
@@ -188,18 +167,18 @@ func (p *printer) groupFunc(f *jen.File) {
 		if r.WithoutStorage() {
 			resources = append(resources, p.withoutStorage(r, call))
 		} else {
-			resources = append(resources, code("registry.New("+call+")"))
+			resources = append(resources, gocode.Code("registry.New("+call+")"))
 		}
 	}
 	f.Commentf("Group is %s.", p.called())
-	f.Add(code("func Group($) registry.Group {\n"+when(p.scoped, "scope := newScope()\n")+"return $\n}",
-		jen.List(p.providers()...), literal(code("registry.Group"),
+	f.Add(gocode.Code("func Group($) registry.Group {\n"+when(p.scoped, "scope := newScope()\n")+"return $\n}",
+		jen.List(p.providers()...), literal(gocode.Code("registry.Group"),
 			textMember("Name", p.group.Name),
 			member("Versions", texts(versions)),
-			member("Resources", literal(code("[]registry.Resource"), resources...)),
+			member("Resources", literal(gocode.Code("[]registry.Resource"), resources...)),
 			member("AddToScheme", jen.Id("AddToScheme")),
-			member("OpenAPI", code(plan.OpenAPIFunc+"()")),
-			member("Swagger", code(plan.SwaggerFunc+"()")),
+			member("OpenAPI", gocode.Code(plan.OpenAPIFunc+"()")),
+			member("Swagger", gocode.Code(plan.SwaggerFunc+"()")),
 		)))
 }
 
@@ -223,7 +202,7 @@ func (p *printer) addToScheme(f *jen.File) {
 	}
 	f.Comment("AddToScheme registers the Go types of the group, with their defaults and conversions, and the " +
 		"priority of its versions.")
-	f.Add(code("func AddToScheme(scheme *runtime.Scheme) error {\n$\nreturn scheme.SetVersionPriority$\n}",
+	f.Add(gocode.Code("func AddToScheme(scheme *runtime.Scheme) error {\n$\nreturn scheme.SetVersionPriority$\n}",
 		addAll(adders), jen.Custom(arguments, priority...)))
 	for _, v := range p.unregistered {
 		p.adder(f, v)
@@ -234,20 +213,15 @@ func (p *printer) addToScheme(f *jen.File) {
 func addAll(adders []jen.Code) jen.Code {
 	const call = "if err := $(scheme); err != nil {\nreturn err\n}"
 	if len(adders) == 1 {
-		return code(call, adders[0])
+		return gocode.Code(call, adders[0])
 	}
-	return code("for _, add := range []func(*runtime.Scheme) error$ {\n$\n}", jen.Values(adders...),
-		code(call, jen.Id("add")))
+	return gocode.Code("for _, add := range []func(*runtime.Scheme) error$ {\n$\n}", jen.Values(adders...),
+		gocode.Code(call, jen.Id("add")))
 }
 
 func (p *printer) groupVersion(v *model.Version) jen.Code {
-	return code("schema.GroupVersion{Group: $, Version: $}", jen.Lit(p.group.Name), jen.Lit(v.Name))
+	return gocode.Code("schema.GroupVersion{Group: $, Version: $}", jen.Lit(p.group.Name), jen.Lit(v.Name))
 }
-
-// code makes code of Go source; see gocode.Source.
-func code(text string, args ...jen.Code) *jen.Statement { return source.Code(text, args...) }
-
-var source = gocode.Source{Qual: jen.Qual, Packages: packages}
 
 // arguments lays the arguments of a call out one a line, braces the elements of a composite literal.
 var (
@@ -257,7 +231,7 @@ var (
 
 // literal is a composite literal, of no type where that is nil. It leaves out members that are nil.
 func literal(typ jen.Code, members ...jen.Code) *jen.Statement {
-	return code("$$", typ, jen.Custom(braces, members...))
+	return gocode.Code("$$", typ, jen.Custom(braces, members...))
 }
 
 func member(name string, value jen.Code) jen.Code { return jen.Id(name).Op(":").Add(value) }
@@ -280,4 +254,4 @@ func when[T any](condition bool, value T) T {
 	return value
 }
 
-func texts(values []string) jen.Code { return code(fmt.Sprintf("%#v", values)) }
+func texts(values []string) jen.Code { return gocode.Code(fmt.Sprintf("%#v", values)) }
