@@ -3,6 +3,7 @@ package judge
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -145,31 +146,23 @@ func (r *checker) accepts(rule *model.Rule, t *model.Type, s *model.Schema, name
 
 // clearKeyword takes the OpenAPI keyword of a check from a schema.
 func clearKeyword(s *model.Schema, check model.Check) {
+	limited := check
+	if check == model.MaxBytes {
+		limited = model.MaxLength
+	}
+	s.Limits = maps.Clone(s.Limits) // a schema and what is kept of it share them
+	delete(s.Limits, limited)
 	switch check {
 	case model.Minimum:
-		s.Minimum, s.ExclusiveMinimum = nil, false
+		s.ExclusiveMinimum = false
 	case model.Maximum:
-		s.Maximum, s.ExclusiveMaximum = nil, false
-	case model.MultipleOf:
-		s.MultipleOf = nil
-	case model.MinLength:
-		s.MinLength = nil
-	case model.MaxLength, model.MaxBytes:
-		s.MaxLength = nil
+		s.ExclusiveMaximum = false
 	case model.Pattern:
 		s.Pattern = ""
 	case model.Format:
 		s.Format = ""
-	case model.MinItems:
-		s.MinItems = nil
-	case model.MaxItems:
-		s.MaxItems = nil
 	case model.Unique:
 		s.ListType, s.ListMapKeys, s.UniqueItems = "", nil, false
-	case model.MinProperties:
-		s.MinProperties = nil
-	case model.MaxProperties:
-		s.MaxProperties = nil
 	}
 }
 

@@ -65,22 +65,20 @@ func (m Marker) OfAPI() bool {
 // Strings returns the elements of a List value.
 func (m Marker) Strings() []string { return SplitList(m.Value) }
 
-// Float returns the value as a number, or nil.
-func (m Marker) Float() *float64 {
-	f, err := strconv.ParseFloat(strings.TrimSpace(m.Value), 64)
+// number returns the value as a finite number, of a marker of kind Int as a whole one; nil where it is none.
+func (m Marker) number() *float64 {
+	text := strings.TrimSpace(m.Value)
+	if m.Definition.Kind == Int {
+		if i, err := strconv.ParseInt(text, 0, 64); err == nil {
+			return new(float64(i))
+		}
+		return nil
+	}
+	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil
 	}
 	return &f
-}
-
-// Int returns the value as a whole number, or nil.
-func (m Marker) Int() *int64 {
-	i, err := strconv.ParseInt(strings.TrimSpace(m.Value), 0, 64)
-	if err != nil {
-		return nil
-	}
-	return &i
 }
 
 // Markers are those of one thing, in the order of the source. The table knows all of them.

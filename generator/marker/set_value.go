@@ -37,12 +37,13 @@ func unquoted[T any](field func(*T) *string) func(*T, *Use) {
 	return func(to *T, u *Use) { *field(to) = Unquote(u.Value) }
 }
 
-func number[T any](field func(*T) **float64) func(*T, *Use) {
-	return func(to *T, u *Use) { *field(to) = u.Float() }
-}
-
-func integer[T any](field func(*T) **int64) func(*T, *Use) {
-	return func(to *T, u *Use) { *field(to) = u.Int() }
+// limit sets a bound of values.
+func limit(check model.Check) func(*model.Schema, *Use) {
+	return func(s *model.Schema, u *Use) {
+		if n := u.number(); n != nil {
+			s.SetLimit(check, *n)
+		}
+	}
 }
 
 func addListMapKey(s *model.Schema, u *Use) {
