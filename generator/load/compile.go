@@ -92,28 +92,11 @@ type compilation struct {
 func (u *Universe) withoutRoots() *Universe {
 	out := *u
 	out.sources = map[string]*Source{}
-	depends := map[string]bool{}
-	var visit func(s *Source) bool
-	visit = func(s *Source) bool {
-		path := s.meta.PkgPath
-		if s.root {
-			return true
-		}
-		if known, ok := depends[path]; ok {
-			return known
-		}
-		depends[path] = false
-		for _, i := range s.meta.Imports {
-			if is := u.sources[i.PkgPath]; is != nil && visit(is) {
-				depends[path] = true
-			}
-		}
-		return depends[path]
-	}
+	onRoots := u.importing(func(path string) bool { return u.Root(path) != nil })
 	for path, s := range u.sources {
 		switch {
 		case s.root:
-		case visit(s):
+		case onRoots.From(path):
 			out.sources[path] = &Source{meta: s.meta, files: s.files}
 		default:
 			out.sources[path] = s
