@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"go/token"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -168,16 +169,10 @@ func lookalike(word, behind string) string {
 	return ""
 }
 
-// nameOf returns what stands before the value, the arguments or the trailing words.
-func nameOf(text string) string {
-	if i := strings.IndexFunc(text, func(r rune) bool {
-		return !(r == ':' || r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' ||
-			r >= 'A' && r <= 'Z')
-	}); i >= 0 {
-		return text[:i]
-	}
-	return text
-}
+// namePattern matches what stands before the value, the arguments or the trailing words.
+var namePattern = regexp.MustCompile(`^[-:_.0-9A-Za-z]*`)
+
+func nameOf(text string) string { return namePattern.FindString(text) }
 
 // find returns the definition that the name means: the name itself, or the longest one that a colon follows, for
 // controller-gen's markers continue with the first argument's key.

@@ -284,15 +284,25 @@ func (b *typeBuilder) all() []*model.Type {
 	return out
 }
 
-func (b *typeBuilder) byPosition(x, y types.Object) int {
-	p, q := b.u.Position(x.Pos()), b.u.Position(y.Pos())
-	return cmp.Or(
-		cmp.Compare(p.Filename, q.Filename), cmp.Compare(p.Offset, q.Offset), cmp.Compare(p.Line, q.Line),
-		cmp.Compare(x.Name(), y.Name()),
-	)
+// declared returns what a package declares of one sort, by name.
+func declared[T types.Object](p *types.Package) []T {
+	var out []T
+	for _, name := range p.Scope().Names() {
+		if o, ok := p.Scope().Lookup(name).(T); ok {
+			out = append(out, o)
+		}
+	}
+	return out
 }
 
-func (b *typeBuilder) sorted(objs []types.Object) []types.Object {
-	slices.SortFunc(objs, b.byPosition)
+// sorted brings objects into the order of the source.
+func sorted[T types.Object](b *typeBuilder, objs []T) []T {
+	slices.SortFunc(objs, func(x, y T) int {
+		p, q := b.u.Position(x.Pos()), b.u.Position(y.Pos())
+		return cmp.Or(
+			cmp.Compare(p.Filename, q.Filename), cmp.Compare(p.Offset, q.Offset), cmp.Compare(p.Line, q.Line),
+			cmp.Compare(x.Name(), y.Name()),
+		)
+	})
 	return objs
 }
