@@ -27,7 +27,8 @@ func (s site) bounds(o, n schema.Layers) {
 	}
 	s.exclusive(model.Minimum, o, n, func(s *model.Schema) bool { return s.ExclusiveMinimum })
 	s.exclusive(model.Maximum, o, n, func(s *model.Schema) bool { return s.ExclusiveMaximum })
-	if was, is := o.Strictest(model.MultipleOf, true), n.Strictest(model.MultipleOf, true); is != nil && (was == nil || *was != *is) {
+	was, is := o.Strictest(model.MultipleOf, true), n.Strictest(model.MultipleOf, true)
+	if is != nil && (was == nil || *was != *is) {
 		s.add(boundTightened, "multipleOf was %s, and is %s", number(was), number(is))
 	}
 }

@@ -124,7 +124,6 @@ func (r *checker) siblings(owner *model.Type, f *model.Field) {
 	}
 }
 
-// wants are the values that a check is for.
 var wants = map[model.Check]string{
 	model.Minimum: "numbers", model.Maximum: "numbers", model.MultipleOf: "numbers", model.Monotonic: "whole numbers",
 	model.MinLength: "strings", model.MaxLength: "strings", model.MaxBytes: "strings", model.Pattern: "strings",
@@ -166,7 +165,6 @@ func clearKeyword(s *model.Schema, check model.Check) {
 	}
 }
 
-// rule judges one rule by itself.
 func (r *checker) rule(rule *model.Rule, t *model.Type, s *model.Schema, name string) {
 	switch rule.Check {
 	case model.Minimum, model.Maximum, model.MultipleOf:
@@ -313,7 +311,6 @@ func (r *checker) keys(t *model.Type, s *model.Schema, name string) {
 	r.keyFields(unique, elem, keys, name)
 }
 
-// keyFields judges the fields that are the keys of a list's elements.
 func (r *checker) keyFields(unique *model.Rule, elem *model.Type, keys []string, name string) {
 	for i, key := range keys {
 		f := fieldNamed(elem, key)

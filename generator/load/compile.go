@@ -105,7 +105,6 @@ func (u *Universe) withoutRoots() *Universe {
 	return &out
 }
 
-// add parses a file that is about to be written.
 func (c *compilation) add(f File, output bool) {
 	name := filepath.Join(f.Dir, f.Name)
 	c.origin[name] = ByApigen
@@ -200,7 +199,6 @@ func (c *compilation) moduleOf(dir string) *packages.Module {
 	return best
 }
 
-// parseWhole adds a file to a package.
 func (c *compilation) parseWhole(s *Source, name string, data []byte) {
 	f, errs := c.parseFile(name, data, 0)
 	for _, e := range errs {
@@ -256,7 +254,6 @@ func (c *compilation) listMissing(ctx context.Context) error {
 	return nil
 }
 
-// compile checks all roots that matter, with their bodies.
 func (c *compilation) compile() {
 	c.bodies = true
 	for _, s := range c.Roots() {

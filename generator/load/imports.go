@@ -120,5 +120,4 @@ func (u *Universe) cycle(ring []string) {
 	}
 }
 
-// importCycle begins the message about an import cycle.
 const importCycle = "import cycle"

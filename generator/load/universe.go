@@ -67,7 +67,6 @@ func newUniverse(o Options) *Universe {
 	return u
 }
 
-// open opens the export data of a package.
 func (u *Universe) open(path string) (io.ReadCloser, error) {
 	p := u.metas[path]
 	if p == nil || p.ExportFile == "" {
@@ -188,7 +187,6 @@ func (u *Universe) checkFiles(meta *packages.Package, files []*ast.File, ignoreB
 	return pkg
 }
 
-// packageImporter resolves the imports of one package.
 type packageImporter struct {
 	u    *Universe
 	meta *packages.Package

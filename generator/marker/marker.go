@@ -51,8 +51,8 @@ func (m Marker) Arg(key string) (string, bool) {
 	return "", false
 }
 
-// True reports whether a marker of kind Flag or Bool says yes: nothing and true do.
-func (m Marker) True() bool { return !m.HasValue || m.Value == "" || m.Value == "true" }
+// True reports whether a marker says yes, by being there: only false says no.
+func (m Marker) True() bool { return m.Value != "false" }
 
 // OfAPI reports whether the marker says that its package holds types of an API.
 func (m Marker) OfAPI() bool {

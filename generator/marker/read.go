@@ -7,9 +7,9 @@ import (
 
 // The packages that markers name, for the loader.
 
-// ownValue returns the package that is the value.
 func ownValue(m Marker) []string {
-	if m.Value == "true" || m.Value == "false" || !importPattern.MatchString(m.Value) || strings.Contains(m.Value, "...") {
+	if m.Value == "true" || m.Value == "false" || strings.Contains(m.Value, "...") ||
+		!importPattern.MatchString(m.Value) {
 		return nil
 	}
 	return []string{m.Value}
@@ -34,7 +34,6 @@ func packageOf(name string) []string {
 	return nil
 }
 
-// packageOfConstant returns the package of the constant in ref(path.Name).
 func packageOfConstant(m Marker) []string {
 	if name, ok := strings.CutPrefix(m.Value, "ref("); ok {
 		return packageOf(strings.TrimSuffix(name, ")"))

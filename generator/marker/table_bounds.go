@@ -28,7 +28,6 @@ var bounds = []bound{
 	{model.MaxProperties, Int, "Sets the greatest number of entries of a map, or of properties of an object.", nil},
 }
 
-// boundMarkers are both markers of each bound.
 var boundMarkers = func() []Definition {
 	var kubernetes, kubebuilder []Definition
 	for _, b := range bounds {

@@ -18,12 +18,12 @@ var ownMarkers = []Definition{
 		Doc: "Beside +apigen:clients, says that the types of a package have apply configurations in another package: " +
 			"+apigen:clients:external=k8s.io/api/core/v1:k8s.io/client-go/applyconfigurations/core/v1. Apply " +
 			"configurations of this module refer to those, and without the marker to the types themselves."},
-	{Name: "apigen:serve", Places: Package, Kind: Text, Many: true, Set: Set{Package: addServe},
+	{Name: "apigen:serve", Places: Package, Kind: Text, Many: true, Asks: Serve,
 		Read: Read{Packages: ownValue, Named: true},
 		Doc: "Serves the kinds of a version's package in another module, given by its import path: " +
 			"+apigen:serve=k8s.io/api/apps/v1. apigen leaves that package as it is, and writes what it generates for " +
 			"the kinds into this package and the wiring beside it."},
-	{Name: "apigen:serve:kinds", Places: Package, Kind: List, Many: true, Set: Set{Package: addServeKinds},
+	{Name: "apigen:serve:kinds", Places: Package, Kind: List, Many: true, Asks: ServeKinds,
 		Doc: "Names the kinds that +apigen:serve serves: Deployment;ReplicaSet. Without it, apigen serves all kinds " +
 			"that are marked +genclient and whose clients have verbs of storage."},
 	{Name: "apigen:kind", Places: Package, Kind: Tag, Wraps: ForeignKind,

@@ -32,9 +32,9 @@ var schemaMarkers = []Definition{
 	{Name: "structType", Places: values, Kind: Word, Words: []string{"atomic", "granular"}, Single: true,
 		Claims: model.MergedObjects, Set: Set{Value: text(func(s *model.Schema) *string { return &s.StructType })},
 		Doc: "Says how server-side apply merges the struct."},
-	{Name: "patchStrategy", Places: Field, Kind: Text, Ignored: copied, Many: true, Set: Set{Field: addPatchMarker},
+	{Name: "patchStrategy", Places: Field, Kind: Text, Ignored: copied, Claims: model.PatchTags,
 		Doc: "Sets the strategy of a strategic merge patch."},
-	{Name: "patchMergeKey", Places: Field, Kind: Text, Ignored: copied, Many: true, Set: Set{Field: addPatchMarker},
+	{Name: "patchMergeKey", Places: Field, Kind: Text, Ignored: copied, Claims: model.PatchTags,
 		Doc: "Sets the merge key of a strategic merge patch."},
 }
 
@@ -73,7 +73,8 @@ var valueMarkers = []Definition{
 		OverriddenBy: []string{"k8s:required"},
 		Set:          Set{Package: flag(func(p *model.Package) *bool { return &p.OptionalFields }), Value: setOptional},
 		Read:         Read{Detached: true},
-		Doc:          "Lets clients leave the field out. On the package, it holds for all fields that don't say otherwise."},
+		Doc: "Lets clients leave the field out. On the package, it holds for all fields that don't say " +
+			"otherwise."},
 	{Name: "kubebuilder:validation:Required", Places: Package | values, Kind: Flag, Check: model.Required,
 		Contradicts: validation + "Optional",
 		Set:         Set{Package: flag(func(p *model.Package) *bool { return &p.RequiredFields }), Value: setRequired},

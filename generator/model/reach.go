@@ -2,8 +2,8 @@ package model
 
 import "slices"
 
-// Reach tells which things, such as types, hold something, themselves or in what is inside of them. It keeps its answers,
-// and things may hold themselves.
+// Reach tells which things, such as types, hold something, themselves or in what is inside of them. It keeps its
+// answers, and things may hold themselves.
 type Reach[T comparable] struct {
 	// has tells whether the thing itself does; inner is what to look into if not.
 	has   func(T) bool

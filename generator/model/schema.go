@@ -104,4 +104,5 @@ const (
 	SchemaTypes                 // what the type that the marker names says
 	IntsOrStrings               // values that hold both numbers and strings
 	ConstantStrings             // strings whose constants are the values
+	PatchTags                   // fields whose tags say the same of strategic merge patches
 )

@@ -10,7 +10,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// resolvePaths resolves the JSON paths of the package's kinds to fields.
 func resolvePaths(f *faults, p *model.Package) {
 	for _, t := range kinds(p) {
 		for i := range t.Kind.Columns {
@@ -53,7 +52,6 @@ func (f *faults) path(t *model.Type, jsonPath string, pos model.Position, strict
 	return nil
 }
 
-// element is one element of a JSON path.
 type element struct {
 	name    string
 	index   int
@@ -200,7 +198,6 @@ func opaque(t *model.Type) bool {
 	return json || t.Form == model.Interface || t.Form == model.TypeParam
 }
 
-// called matches the field that JSON calls name.
 func called(name string) func(*model.Field) bool {
 	return func(f *model.Field) bool { return f.JSON == name }
 }

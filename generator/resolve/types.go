@@ -93,7 +93,6 @@ func (b *typeBuilder) fill(m *model.Type, n *types.Named) {
 	b.checkObject(m, n)
 }
 
-// annotate gives the fields of a named struct the markers of their comments.
 func (b *typeBuilder) annotate(m *model.Type, st *types.Struct, obj *types.TypeName, c *load.Comments) {
 	for i, f := range m.Fields {
 		v := st.Field(i)
@@ -112,7 +111,6 @@ func (b *typeBuilder) annotate(m *model.Type, st *types.Struct, obj *types.TypeN
 // holder is a pointer, a list, a map or a channel.
 type holder interface{ Elem() types.Type }
 
-// shape fills in what the underlying type says.
 func (b *typeBuilder) shape(m *model.Type, t types.Type, expand bool) {
 	m.Form = form(t)
 	switch t := t.(type) {
@@ -202,7 +200,6 @@ func invalid(t types.Type) bool {
 	return false
 }
 
-// wireName decides what encoding/json calls the field.
 func (b *typeBuilder) wireName(f *model.Field, v *types.Var) {
 	tag, tagged := reflect.StructTag(f.Tag).Lookup("json")
 	name, options, _ := strings.Cut(tag, ",")
@@ -230,7 +227,6 @@ func (b *typeBuilder) wireName(f *model.Field, v *types.Var) {
 	}
 }
 
-// typeBuilder turns Go's packages, types and functions into the model's.
 type typeBuilder struct {
 	*faults
 

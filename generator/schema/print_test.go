@@ -48,7 +48,8 @@ func (p *printer) value(indent, name string, t *Type, layers Layers, notes ...st
 		if d := property.Default; d != nil {
 			notes = append(notes, "default="+d.JSON)
 		}
-		p.value(indent+"  ", property.Go.JSON, property.Type, append(Layers{{Schema: &property.Go.Schema}}, property.Type.Layers...), notes...)
+		layers := append(Layers{{Schema: &property.Go.Schema}}, property.Type.Layers...)
+		p.value(indent+"  ", property.Go.JSON, property.Type, layers, notes...)
 	}
 	if t.Elem != nil {
 		p.value(indent+"  ", "*", t.Elem, append(layers.Items(), t.Elem.Layers...))
