@@ -80,17 +80,16 @@ func (u *Universe) open(path string) (io.ReadCloser, error) {
 func (u *Universe) check() {
 	u.probe()
 	u.markSources()
-	for _, path := range u.rootPaths() {
-		if s := u.sources[path]; !s.Shallow {
+	for _, s := range u.Roots() {
+		if !s.Shallow {
 			u.checkSource(s)
 		}
 	}
 	u.cycles()
 	broken := u.around(func(s *Source) bool { return s.broken })
-	for _, path := range u.rootPaths() {
-		s := u.sources[path]
+	for _, s := range u.Roots() {
 		for _, e := range joined(s.errs) {
-			if !broken[path] {
+			if !broken[s.Path()] {
 				u.typeError(s, e)
 			}
 		}

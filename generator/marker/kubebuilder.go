@@ -26,10 +26,7 @@ func parseKubebuilder(m *Marker, rest string) error {
 		}
 		return nil
 	}
-	if rest == "" {
-		return nil
-	}
-	if rest[0] != ':' && rest[0] != '=' {
+	if rest == "" || rest[0] != ':' && rest[0] != '=' {
 		return nil
 	}
 	m.HasValue, m.Value = true, rest[1:]
