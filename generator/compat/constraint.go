@@ -9,52 +9,36 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-type bound struct {
-	name  string
+// limits are the checks of bounds, and whether each is a lower one.
+var limits = []struct {
+	check model.Check
 	lower bool
-	of    func(*model.Schema) *float64
-}
-
-var limits = []bound{
-	{"minimum", true, func(s *model.Schema) *float64 { return s.Minimum }},
-	{"maximum", false, func(s *model.Schema) *float64 { return s.Maximum }},
-	{"minLength", true, func(s *model.Schema) *float64 { return count(s.MinLength) }},
-	{"maxLength", false, func(s *model.Schema) *float64 { return count(s.MaxLength) }},
-	{"minItems", true, func(s *model.Schema) *float64 { return count(s.MinItems) }},
-	{"maxItems", false, func(s *model.Schema) *float64 { return count(s.MaxItems) }},
-	{"minProperties", true, func(s *model.Schema) *float64 { return count(s.MinProperties) }},
-	{"maxProperties", false, func(s *model.Schema) *float64 { return count(s.MaxProperties) }},
-}
-
-func count(n *int64) *float64 {
-	if n == nil {
-		return nil
-	}
-	f := float64(*n)
-	return &f
+}{
+	{model.Minimum, true}, {model.Maximum, false}, {model.MinLength, true}, {model.MaxLength, false},
+	{model.MinItems, true}, {model.MaxItems, false}, {model.MinProperties, true}, {model.MaxProperties, false},
 }
 
 func (s site) bounds(o, n schema.Layers) {
 	for _, b := range limits {
-		was, is := o.Strictest(b.of, b.lower), n.Strictest(b.of, b.lower)
+		was, is := o.Strictest(b.check, b.lower), n.Strictest(b.check, b.lower)
 		if is != nil && (was == nil || *is != *was && (*is > *was) == b.lower) {
-			s.add(boundTightened, "%s was %s, and is %s", b.name, number(was), number(is))
+			s.add(boundTightened, "%s was %s, and is %s", b.check, number(was), number(is))
 		}
 	}
-	s.exclusive("minimum", o, n, func(s *model.Schema) (*float64, bool) { return s.Minimum, s.ExclusiveMinimum })
-	s.exclusive("maximum", o, n, func(s *model.Schema) (*float64, bool) { return s.Maximum, s.ExclusiveMaximum })
-	step := func(s *model.Schema) *float64 { return s.MultipleOf }
-	if was, is := o.Strictest(step, true), n.Strictest(step, true); is != nil && (was == nil || *was != *is) {
+	s.exclusive(model.Minimum, o, n, func(s *model.Schema) bool { return s.ExclusiveMinimum })
+	s.exclusive(model.Maximum, o, n, func(s *model.Schema) bool { return s.ExclusiveMaximum })
+	was, is := o.Strictest(model.MultipleOf, true), n.Strictest(model.MultipleOf, true)
+	if is != nil && (was == nil || *was != *is) {
 		s.add(boundTightened, "multipleOf was %s, and is %s", number(was), number(is))
 	}
 }
 
 // exclusive reports a bound that kept its number and now excludes it.
-func (s site) exclusive(name string, o, n schema.Layers, of func(*model.Schema) (*float64, bool)) {
+func (s site) exclusive(check model.Check, o, n schema.Layers, excludes func(*model.Schema) bool) {
 	find := func(layers schema.Layers) (*float64, bool) {
 		for _, layer := range layers {
-			if x, exclusive := of(layer.Schema); x != nil {
-				return x, exclusive
+			if x := layer.Limit(check); x != nil {
+				return x, excludes(layer.Schema)
 			}
 		}
 		return nil, false
@@ -62,7 +46,7 @@ func (s site) exclusive(name string, o, n schema.Layers, of func(*model.Schema) 
 	was, wasOut := find(o)
 	is, isOut := find(n)
 	if was != nil && is != nil && *was == *is && isOut && !wasOut {
-		s.add(boundTightened, "the %s %s was taken, and is not any more", name, number(is))
+		s.add(boundTightened, "the %s %s was taken, and is not any more", check, number(is))
 	}
 }
 

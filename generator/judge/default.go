@@ -62,7 +62,6 @@ func (r *checker) fitDefault(d *model.Default, t *model.Type, field *model.Field
 	}
 }
 
-// defaultCheck checks one default, and the values that it is made of, against the rules for them.
 type defaultCheck struct {
 	*checker
 	pos model.Position
@@ -90,7 +89,6 @@ func (c *defaultCheck) rules(subject string, value any, t *model.Type, rules []m
 	}
 }
 
-// repeated reports elements that a list has twice, where it is a set.
 func (c *defaultCheck) repeated(d *model.Default, value any, t *model.Type, rules []model.Rule) {
 	isSet := func(r model.Rule) bool { return r.Check == model.Unique && r.Text == "set" }
 	list, ok := value.([]any)

@@ -85,7 +85,6 @@ func promotedIn(t *model.Type, by *model.Field) []promoted {
 	return out
 }
 
-// tagged reports whether a tag names the field.
 func tagged(f *model.Field) bool {
 	tag, _ := reflect.StructTag(f.Tag).Lookup("json")
 	name, _, _ := strings.Cut(tag, ",")

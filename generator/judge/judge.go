@@ -75,7 +75,6 @@ func Program(p *model.Program) []Finding {
 	return r.findings
 }
 
-// checker collects findings.
 type checker struct {
 	in       *model.Package
 	findings []Finding

@@ -134,8 +134,8 @@ func TestProgram(t *testing.T) {
 func TestLeaveOut(t *testing.T) {
 	bad := with("Color", basic("string"), minimum("1", 2), model.Rule{Check: model.MaxLength, Text: "5",
 		Marker: "k8s:maxLength", Pos: at(3)})
-	least, most := 1.0, int64(5)
-	bad.Schema.Minimum, bad.Schema.MaxLength = &least, &most
+	bad.Schema.SetLimit(model.Minimum, 1)
+	bad.Schema.SetLimit(model.MaxLength, 5)
 	bad.Schema.PatchStrategy = "merge"
 	bad.Default = &model.Default{JSON: `"too long"`, Pos: at(4)}
 	good := with("Watts", basic("int32"), minimum("1", 2))
@@ -143,8 +143,8 @@ func TestLeaveOut(t *testing.T) {
 	p := lamp(bad, good)
 
 	LeaveOut(Program(p))
-	if s := bad.Schema; len(s.Rules) != 1 || s.Rules[0].Check != model.MaxLength || s.Minimum != nil ||
-		s.MaxLength == nil || s.PatchStrategy != "" {
+	if s := bad.Schema; len(s.Rules) != 1 || s.Rules[0].Check != model.MaxLength || s.Limit(model.Minimum) != nil ||
+		s.Limit(model.MaxLength) == nil || s.PatchStrategy != "" {
 		t.Errorf("the schema is %+v", s)
 	}
 	if bad.Default != nil || good.Default == nil || len(good.Schema.Rules) != 1 {

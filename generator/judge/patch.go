@@ -9,7 +9,6 @@ import (
 	"apigen.dev/generator/spelling"
 )
 
-// strategies are those of strategic merge patches.
 var strategies = []string{"merge", "replace", "retainKeys"}
 
 // patchSource is what a tag says of strategic merge patches, or a marker where the tag says nothing.
@@ -49,9 +48,9 @@ func (r *checker) patch(f *model.Field) {
 // patchText returns what the tag says, or else the marker of that name. It reports a marker that contradicts the tag.
 func (r *checker) patchText(f *model.Field, name, tag string) patchSource {
 	out := patchSource{name: name, text: tag, pos: f.Pos}
-	for _, m := range f.PatchMarkers {
+	for _, m := range f.Schema.Claims {
 		switch {
-		case m.Name != name || m.Value == tag:
+		case m.Marker != name || m.Value == tag:
 		case tag != "":
 			r.faultf(m.Pos, "marker \"+%s\" says %q, and the tag of %s says %q, which counts: write the same", name,
 				m.Value, f.Name, tag)
@@ -62,7 +61,6 @@ func (r *checker) patchText(f *model.Field, name, tag string) patchSource {
 	return out
 }
 
-// badStrategy tells what is wrong with a strategy.
 func badStrategy(text string, f *model.Field) string {
 	if text == "" {
 		return ""

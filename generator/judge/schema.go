@@ -3,6 +3,7 @@ package judge
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -123,7 +124,6 @@ func (r *checker) siblings(owner *model.Type, f *model.Field) {
 	}
 }
 
-// wants are the values that a check is for.
 var wants = map[model.Check]string{
 	model.Minimum: "numbers", model.Maximum: "numbers", model.MultipleOf: "numbers", model.Monotonic: "whole numbers",
 	model.MinLength: "strings", model.MaxLength: "strings", model.MaxBytes: "strings", model.Pattern: "strings",
@@ -145,35 +145,26 @@ func (r *checker) accepts(rule *model.Rule, t *model.Type, s *model.Schema, name
 
 // clearKeyword takes the OpenAPI keyword of a check from a schema.
 func clearKeyword(s *model.Schema, check model.Check) {
+	limited := check
+	if check == model.MaxBytes {
+		limited = model.MaxLength
+	}
+	s.Limits = maps.Clone(s.Limits) // a schema and what is kept of it share them
+	delete(s.Limits, limited)
 	switch check {
 	case model.Minimum:
-		s.Minimum, s.ExclusiveMinimum = nil, false
+		s.ExclusiveMinimum = false
 	case model.Maximum:
-		s.Maximum, s.ExclusiveMaximum = nil, false
-	case model.MultipleOf:
-		s.MultipleOf = nil
-	case model.MinLength:
-		s.MinLength = nil
-	case model.MaxLength, model.MaxBytes:
-		s.MaxLength = nil
+		s.ExclusiveMaximum = false
 	case model.Pattern:
 		s.Pattern = ""
 	case model.Format:
 		s.Format = ""
-	case model.MinItems:
-		s.MinItems = nil
-	case model.MaxItems:
-		s.MaxItems = nil
 	case model.Unique:
 		s.ListType, s.ListMapKeys, s.UniqueItems = "", nil, false
-	case model.MinProperties:
-		s.MinProperties = nil
-	case model.MaxProperties:
-		s.MaxProperties = nil
 	}
 }
 
-// rule judges one rule by itself.
 func (r *checker) rule(rule *model.Rule, t *model.Type, s *model.Schema, name string) {
 	switch rule.Check {
 	case model.Minimum, model.Maximum, model.MultipleOf:
@@ -320,7 +311,6 @@ func (r *checker) keys(t *model.Type, s *model.Schema, name string) {
 	r.keyFields(unique, elem, keys, name)
 }
 
-// keyFields judges the fields that are the keys of a list's elements.
 func (r *checker) keyFields(unique *model.Rule, elem *model.Type, keys []string, name string) {
 	for i, key := range keys {
 		f := fieldNamed(elem, key)

@@ -3,6 +3,9 @@ package load
 import (
 	"go/token"
 	"go/types"
+	"maps"
+	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/packages"
 
@@ -40,11 +43,9 @@ func (u *Universe) Info(path string) (Info, bool) {
 
 // Roots returns the packages that are read from source for their own sake, by path.
 func (u *Universe) Roots() []*Source {
-	var out []*Source
-	for _, path := range u.rootPaths() {
-		out = append(out, u.sources[path])
-	}
-	return out
+	byPath := func(a, b *Source) int { return strings.Compare(a.Path(), b.Path()) }
+	out := slices.SortedFunc(maps.Values(u.sources), byPath)
+	return slices.DeleteFunc(out, func(s *Source) bool { return !s.root })
 }
 
 // Root returns the root of that path, or nil.

@@ -28,7 +28,6 @@ func newCollector(fset *token.FileSet, f *ast.File, comments *Comments) *collect
 		reads: new(reads)}
 }
 
-// report notes a fault of a marker.
 func (c *collector) report(pos token.Position, message string) {
 	switch {
 	case !c.reporting:
@@ -52,7 +51,6 @@ func (c *collector) disagreements(ms marker.Markers) {
 	}
 }
 
-// collect adds the comments of the file.
 func (c *collector) collect() {
 	c.packageClause()
 	last := c.file.Name.End()
@@ -91,7 +89,6 @@ func (c *collector) packageClause() {
 	}
 }
 
-// gen reads the comments of a declaration of types or constants, which begins behind last.
 func (c *collector) gen(d *ast.GenDecl, last token.Pos) {
 	place := map[token.Token]marker.Place{token.TYPE: marker.Type, token.CONST: marker.Const}[d.Tok]
 	if place == 0 {
@@ -136,7 +133,6 @@ func (c *collector) gen(d *ast.GenDecl, last token.Pos) {
 	}
 }
 
-// fields reads the comments of the fields of all structs in a type expression.
 func (c *collector) fields(owner string, expr ast.Expr) {
 	ast.Inspect(expr, func(n ast.Node) bool {
 		st, ok := n.(*ast.StructType)

@@ -92,28 +92,11 @@ type compilation struct {
 func (u *Universe) withoutRoots() *Universe {
 	out := *u
 	out.sources = map[string]*Source{}
-	depends := map[string]bool{}
-	var visit func(s *Source) bool
-	visit = func(s *Source) bool {
-		path := s.meta.PkgPath
-		if s.root {
-			return true
-		}
-		if known, ok := depends[path]; ok {
-			return known
-		}
-		depends[path] = false
-		for _, i := range s.meta.Imports {
-			if is := u.sources[i.PkgPath]; is != nil && visit(is) {
-				depends[path] = true
-			}
-		}
-		return depends[path]
-	}
+	onRoots := u.importing(func(path string) bool { return u.Root(path) != nil })
 	for path, s := range u.sources {
 		switch {
 		case s.root:
-		case visit(s):
+		case onRoots.From(path):
 			out.sources[path] = &Source{meta: s.meta, files: s.files}
 		default:
 			out.sources[path] = s
@@ -122,7 +105,6 @@ func (u *Universe) withoutRoots() *Universe {
 	return &out
 }
 
-// add parses a file that is about to be written.
 func (c *compilation) add(f File, output bool) {
 	name := filepath.Join(f.Dir, f.Name)
 	c.origin[name] = ByApigen
@@ -217,7 +199,6 @@ func (c *compilation) moduleOf(dir string) *packages.Module {
 	return best
 }
 
-// parseWhole adds a file to a package.
 func (c *compilation) parseWhole(s *Source, name string, data []byte) {
 	f, errs := c.parseFile(name, data, 0)
 	for _, e := range errs {
@@ -273,7 +254,6 @@ func (c *compilation) listMissing(ctx context.Context) error {
 	return nil
 }
 
-// compile checks all roots that matter, with their bodies.
 func (c *compilation) compile() {
 	c.bodies = true
 	for _, s := range c.Roots() {

@@ -53,7 +53,6 @@ func (u *Universe) DeclaredBelow(dir string) map[string]map[string]bool {
 	return out
 }
 
-// declaredIn returns the package-level names of a file, without methods.
 func declaredIn(f *ast.File) iter.Seq[*ast.Ident] {
 	return func(yield func(*ast.Ident) bool) {
 		for _, d := range f.Decls {

@@ -16,8 +16,7 @@ import (
 // checkImports reports imports of packages of other modules that need a package which isn't there: they can't be
 // compiled, and what is read of them from source lacks what the package declares.
 func (u *Universe) checkImports() {
-	for _, path := range u.rootPaths() {
-		s := u.sources[path]
+	for _, s := range u.Roots() {
 		if s.Shallow || !s.Output && !own(s.meta) {
 			continue
 		}
@@ -100,8 +99,8 @@ func (u *Universe) cycles() {
 		}
 		state[path], way = 2, way[:len(way)-1]
 	}
-	for _, path := range u.rootPaths() {
-		visit(path)
+	for _, s := range u.Roots() {
+		visit(s.Path())
 	}
 }
 
@@ -120,5 +119,4 @@ func (u *Universe) cycle(ring []string) {
 	}
 }
 
-// importCycle begins the message about an import cycle.
 const importCycle = "import cycle"

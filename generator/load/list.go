@@ -105,8 +105,8 @@ func (u *Universe) listRelatives(ctx context.Context) error {
 	asked := map[string]bool{}
 	for {
 		var patterns []string
-		for _, path := range u.rootPaths() {
-			for _, p := range u.relatives(u.sources[path]) {
+		for _, s := range u.Roots() {
+			for _, p := range u.relatives(s) {
 				if !asked[p] {
 					asked[p] = true
 					patterns = append(patterns, p)
@@ -211,8 +211,7 @@ func goFiles(dir string) []string {
 func (u *Universe) listDependencies(ctx context.Context) error {
 	var imports, ofClients []string
 	var needs marker.Need
-	for _, path := range u.rootPaths() {
-		s := u.sources[path]
+	for _, s := range u.Roots() {
 		needs, ofClients = needs|s.reads.needs, append(ofClients, s.reads.ofClients...)
 		if !s.Shallow {
 			imports = slices.Concat(imports, s.Imports(), s.reads.refs)
@@ -243,21 +242,14 @@ func (u *Universe) listDependencies(ctx context.Context) error {
 	return nil
 }
 
-func (u *Universe) addMetas(pkgs []*packages.Package) {
+func (u *Universe) listExports(ctx context.Context, patterns []string) error {
+	pkgs, err := u.list(ctx, exportMode, patterns)
 	packages.Visit(pkgs, nil, func(p *packages.Package) {
 		if u.metas[p.PkgPath] == nil || u.metas[p.PkgPath].ExportFile == "" && u.sources[p.PkgPath] == nil {
 			u.metas[p.PkgPath] = p
 		}
 	})
-}
-
-func (u *Universe) listExports(ctx context.Context, patterns []string) error {
-	pkgs, err := u.list(ctx, exportMode, patterns)
-	if err != nil {
-		return err
-	}
-	u.addMetas(pkgs)
-	return nil
+	return err
 }
 
 // adoptDependencies turns dependencies in the user's own modules that hold markers into roots to look at: what is yet
@@ -271,17 +263,6 @@ func (u *Universe) adoptDependencies() {
 			u.addRoot(s)
 		}
 	}
-}
-
-func (u *Universe) rootPaths() []string {
-	var out []string
-	for path, s := range u.sources {
-		if s.root {
-			out = append(out, path)
-		}
-	}
-	slices.Sort(out)
-	return out
 }
 
 func moduleDir(p *packages.Package) string {

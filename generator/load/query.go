@@ -70,7 +70,6 @@ func (u *Universe) goListError(ctx context.Context, mode packages.LoadMode, patt
 	return "go " + strings.Join(args, " ") + ": " + err.Error()
 }
 
-// explain makes what the go command says clearer.
 func explain(message string) string {
 	for _, noise := range []string{"err: ", "exit status 1: stderr: ", "exit status 2: stderr: ", "go: "} {
 		message = strings.TrimSpace(strings.TrimPrefix(message, noise))

@@ -75,7 +75,6 @@ func (u *Universe) read(p *packages.Package) *Source {
 	return s
 }
 
-// relevant reports whether there is something to generate for a package.
 func (s *Source) relevant() bool { return s.reads.collects || s.reads.types }
 
 type reads struct {
@@ -131,7 +130,6 @@ func (u *Universe) replaceable(name string, data []byte) bool {
 	return u.options.Owns(filepath.Base(name)) && (generatedHeader(data) || len(bytes.TrimSpace(data)) == 0)
 }
 
-// parse reads a file of a root.
 func (u *Universe) parse(s *Source, name string, data []byte) {
 	generated := generatedHeader(data)
 	f, list := u.parseFile(name, data, parser.ParseComments)

@@ -92,12 +92,10 @@ func importAt(f *ast.File, pos token.Pos) string {
 	return ""
 }
 
-// handImport returns where a hand-written file imports a package.
 func (s *Source) handImport(path string) token.Pos {
 	return s.importOf(path, func(f *ast.File) bool { return !s.generated[f] })
 }
 
-// enclosing returns the file and the declaration around a position.
 func (s *Source) enclosing(fset *token.FileSet, pos token.Pos) (*ast.File, ast.Decl) {
 	for _, f := range s.files {
 		if pos < f.FileStart || pos > f.FileEnd {

@@ -67,7 +67,6 @@ func newUniverse(o Options) *Universe {
 	return u
 }
 
-// open opens the export data of a package.
 func (u *Universe) open(path string) (io.ReadCloser, error) {
 	p := u.metas[path]
 	if p == nil || p.ExportFile == "" {
@@ -81,17 +80,16 @@ func (u *Universe) open(path string) (io.ReadCloser, error) {
 func (u *Universe) check() {
 	u.probe()
 	u.markSources()
-	for _, path := range u.rootPaths() {
-		if s := u.sources[path]; !s.Shallow {
+	for _, s := range u.Roots() {
+		if !s.Shallow {
 			u.checkSource(s)
 		}
 	}
 	u.cycles()
 	broken := u.around(func(s *Source) bool { return s.broken })
-	for _, path := range u.rootPaths() {
-		s := u.sources[path]
+	for _, s := range u.Roots() {
 		for _, e := range joined(s.errs) {
-			if !broken[path] {
+			if !broken[s.Path()] {
 				u.typeError(s, e)
 			}
 		}
@@ -121,34 +119,28 @@ func (u *Universe) probe() {
 // markSources decides which dependencies must be read from source: those without export data, and all that import a
 // package that is read from source, so that no type exists twice.
 func (u *Universe) markSources() {
-	state := map[string]bool{}
-	var visit func(p *packages.Package) bool
-	visit = func(p *packages.Package) bool {
-		if p.PkgPath == "unsafe" {
-			return false
+	uncompiled := u.importing(func(path string) bool {
+		p := u.metas[path]
+		return u.Root(path) != nil || p != nil && p.ExportFile == "" && len(p.GoFiles) > 0 && path != "unsafe"
+	})
+	for path, p := range u.metas {
+		if u.sources[path] == nil && uncompiled.From(path) {
+			u.sources[path] = &Source{meta: p}
 		}
-		if s := u.sources[p.PkgPath]; s != nil && s.root {
-			return true
-		}
-		if known, ok := state[p.PkgPath]; ok {
-			return known
-		}
-		state[p.PkgPath] = false
-		src := p.ExportFile == "" && len(p.GoFiles) > 0
-		for _, i := range p.Imports {
-			if visit(i) {
-				src = true
+	}
+}
+
+// importing finds packages that are like that, or that import such packages, directly or not.
+func (u *Universe) importing(like func(path string) bool) *model.Reach[string] {
+	return model.NewReach(like, func(path string) []string {
+		var out []string
+		if p := u.metas[path]; p != nil {
+			for _, i := range p.Imports {
+				out = append(out, i.PkgPath)
 			}
 		}
-		state[p.PkgPath] = src
-		if src && u.sources[p.PkgPath] == nil {
-			u.sources[p.PkgPath] = &Source{meta: p}
-		}
-		return src
-	}
-	for _, p := range u.metas {
-		visit(p)
-	}
+		return out
+	})
 }
 
 // checkSource type-checks a package that is read from source, once.
@@ -194,7 +186,6 @@ func (u *Universe) checkFiles(meta *packages.Package, files []*ast.File, ignoreB
 	return pkg
 }
 
-// packageImporter resolves the imports of one package.
 type packageImporter struct {
 	u    *Universe
 	meta *packages.Package

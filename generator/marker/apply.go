@@ -30,9 +30,6 @@ func (u *Use) fault(format string, args ...any) {
 	u.Errorf("marker \"+%s\"%s", u.Name, fmt.Sprintf(format, args...))
 }
 
-// says reports whether a marker doesn't say false.
-func (m Marker) says() bool { return m.Value != "false" }
-
 // ToPackage puts the markers into the package that they stand in.
 func (ms Markers) ToPackage(p *model.Package) diag.Errors {
 	return apply(ms, p, Use{In: p}, func(s *Set) func(*model.Package, *Use) { return s.Package })
@@ -92,7 +89,6 @@ func (ms Markers) counts(i int) bool {
 	return !slices.ContainsFunc(d.OverriddenBy, ms.has)
 }
 
-// named returns the markers of that name.
 func (ms Markers) named(name string) Markers {
 	return slices.DeleteFunc(slices.Clone(ms), func(m Marker) bool { return m.Name != name })
 }
@@ -104,7 +100,7 @@ func (ms Markers) has(name string) bool {
 		return false
 	}
 	m := same[len(same)-1]
-	return m.says() || !slices.Contains([]Kind{Flag, Bool, OptionalText}, m.Definition.Kind)
+	return m.True() || !slices.Contains([]Kind{Flag, Bool, OptionalText}, m.Definition.Kind)
 }
 
 // Effective returns the markers without the betas around them: what a beta wraps counts as if it stood alone.
@@ -122,6 +118,11 @@ func (ms Markers) Effective() Markers {
 // OnKinds returns the markers that put others on kinds of another module.
 func (ms Markers) OnKinds() Markers {
 	return slices.DeleteFunc(slices.Clone(ms), func(m Marker) bool { return m.Definition.Wraps != ForeignKind })
+}
+
+// Asking returns the markers that ask something of other packages.
+func (ms Markers) Asking(r Request) Markers {
+	return slices.DeleteFunc(slices.Clone(ms), func(m Marker) bool { return m.Definition.Asks != r })
 }
 
 // Disagreements returns the faults of markers of one declaration that differ, or contradict each other.

@@ -44,9 +44,9 @@ func (m Marker) missing() string {
 			bad = bad || !slices.Contains(d.Words, strings.TrimSpace(w))
 		}
 	case Int:
-		bad, want = m.Int() == nil, "a whole number"
+		bad, want = m.number() == nil, "a whole number"
 	case Number:
-		bad, want = m.Float() == nil, "a number"
+		bad, want = m.number() == nil, "a number"
 	case JSON:
 		blank := strings.HasPrefix(m.Name, "kubebuilder:") && strings.TrimSpace(m.Value) == ""
 		bad, want = !m.HasValue || blank, "a JSON literal"

@@ -84,6 +84,8 @@ type Definition struct {
 	// Wraps says what the marker that is the value of this one is about.
 	Wraps Part
 
+	// Asks says what a package asks of the one that the value names, which package resolve finds.
+	Asks Request
 	// Subject narrows the types that the marker is for. Foreign: +apigen:kind can put it on a kind of another module.
 	Subject Subject
 	Foreign bool
@@ -123,6 +125,19 @@ const (
 	ListItem                // a single element of a list
 	InMode                  // the value, as long as a discriminator has some value
 	ForeignKind             // a kind of another module
+)
+
+// Request is what a package asks of another one.
+type Request uint8
+
+// The requests.
+const (
+	NoRequest      Request = iota
+	Peer                   // conversions to and from its types
+	ExternalTypes          // conversions of its types
+	DefaulterInput         // defaults of its types
+	Serve                  // its kinds, to serve them
+	ServeKinds             // the kinds of these names, of those to serve
 )
 
 // Subject is what a type must be for a marker.

@@ -26,10 +26,7 @@ func parseKubebuilder(m *Marker, rest string) error {
 		}
 		return nil
 	}
-	if rest == "" {
-		return nil
-	}
-	if rest[0] != ':' && rest[0] != '=' {
+	if rest == "" || rest[0] != ':' && rest[0] != '=' {
 		return nil
 	}
 	m.HasValue, m.Value = true, rest[1:]
@@ -68,56 +65,66 @@ func parseArguments(s string) ([]Arg, error) {
 
 // cutValue cuts the first value from the front; the rest begins behind the comma that follows it.
 func cutValue(s string) (value, rest string, err error) {
-	if s == "" {
-		return "", "", nil
-	}
-	switch s[0] {
-	case '"', '\'', '`':
+	if s != "" && strings.IndexByte(quotes, s[0]) >= 0 {
 		quoted, tail, ok := cutQuoted(s)
-		if !ok {
+		switch tail = strings.TrimSpace(tail); {
+		case !ok:
 			return "", "", fmt.Errorf("no closing %c", s[0])
-		}
-		value = Unquote(quoted)
-		tail = strings.TrimSpace(tail)
-		if tail == "" {
-			return value, "", nil
-		}
-		if after, ok := strings.CutPrefix(tail, ","); ok {
-			return value, after, nil
-		}
-		if tail[0] == ';' {
-			return cutBare(s)
-		}
-		return "", "", fmt.Errorf("expected a comma before %q", tail)
-	}
-	return cutBare(s)
-}
-
-// cutBare cuts up to the first comma outside of quotes and brackets.
-func cutBare(s string) (value, rest string, err error) {
-	depth := 0
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '"', '`':
-			_, tail, ok := cutQuoted(s[i:])
-			if !ok {
-				return "", "", fmt.Errorf("no closing %c", s[i])
-			}
-			i = len(s) - len(tail) - 1
-		case '{', '[', '(':
-			depth++
-		case '}', ']', ')':
-			depth--
-		case ',':
-			if depth <= 0 {
-				return strings.TrimSpace(s[:i]), s[i+1:], nil
-			}
+		case tail == "" || tail[0] == ',':
+			return Unquote(quoted), strings.TrimPrefix(tail, ","), nil
+		case tail[0] != ';':
+			return "", "", fmt.Errorf("expected a comma before %q", tail)
 		}
 	}
-	if depth > 0 {
+	value, rest, _, open := cutOutside(s, ',', "\"`", "{}[]()") // a value that isn't quoted may hold an apostrophe
+	switch open {
+	case 0:
+		return strings.TrimSpace(value), rest, nil
+	case '{':
 		return "", "", errors.New("no closing bracket")
 	}
-	return strings.TrimSpace(s), "", nil
+	return "", "", fmt.Errorf("no closing %c", open)
+}
+
+const quotes = "\"'`"
+
+// cutOutside cuts at the first separator outside of quotes and of pairs of brackets. Open is the first quote that
+// nothing closes, which counts as text, or '{' for brackets; 0 where all are closed.
+func cutOutside(s string, sep byte, quotes, brackets string) (before, after string, found bool, open byte) {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		if strings.IndexByte(quotes, s[i]) >= 0 {
+			if quoted, _, ok := cutQuoted(s[i:]); ok {
+				i += len(quoted) - 1
+			} else if open == 0 {
+				open = s[i]
+			}
+			continue
+		}
+		if s[i] == sep && depth <= 0 {
+			return s[:i], s[i+1:], true, open
+		}
+		if at := strings.IndexByte(brackets, s[i]); at >= 0 {
+			depth += 1 - at%2*2
+		}
+	}
+	if open == 0 && depth > 0 {
+		open = '{'
+	}
+	return s, "", false, open
+}
+
+// splitOutside splits at separators outside of quotes and of pairs of brackets, and leaves out what is empty.
+func splitOutside(s string, sep byte, brackets string) []string {
+	var out []string
+	for found := true; found; {
+		var part string
+		part, s, found, _ = cutOutside(s, sep, quotes, brackets)
+		if part = strings.TrimSpace(part); part != "" {
+			out = append(out, part)
+		}
+	}
+	return out
 }
 
 // cutQuoted cuts a quoted string, quotes included; s begins with the quote.
@@ -158,20 +165,9 @@ func SplitList(s string) []string {
 	if strings.HasPrefix(s, "{") && strings.HasSuffix(s, "}") && len(s) >= 2 {
 		s, sep = s[1:len(s)-1], ','
 	}
-	var out []string
-	for start, i := 0, 0; i <= len(s); i++ {
-		if i < len(s) && (s[i] == '"' || s[i] == '`' || s[i] == '\'') {
-			if _, tail, ok := cutQuoted(s[i:]); ok {
-				i = len(s) - len(tail) - 1
-				continue
-			}
-		}
-		if i == len(s) || s[i] == sep {
-			if e := strings.TrimSpace(s[start:i]); e != "" {
-				out = append(out, Unquote(e))
-			}
-			start = i + 1
-		}
+	out := splitOutside(s, sep, "")
+	for i := range out {
+		out[i] = Unquote(out[i])
 	}
 	return out
 }

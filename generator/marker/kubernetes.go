@@ -52,12 +52,8 @@ func parseKubernetes(m *Marker, text string) error {
 func trimRemark(d *Definition, value string) string {
 	switch d.Kind {
 	case Flag, Bool, Word, Int, Number:
-		if i := strings.Index(value, "#"); i >= 0 {
-			value = value[:i]
-		}
-		if i := strings.Index(value, " //"); i >= 0 {
-			value = value[:i]
-		}
+		value, _, _ = strings.Cut(value, "#")
+		value, _, _ = strings.Cut(value, " //")
 	}
 	return strings.TrimSpace(value)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"go/token"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -50,8 +51,8 @@ func (m Marker) Arg(key string) (string, bool) {
 	return "", false
 }
 
-// True reports whether a marker of kind Flag or Bool says yes: nothing and true do.
-func (m Marker) True() bool { return !m.HasValue || m.Value == "" || m.Value == "true" }
+// True reports whether a marker says yes, by being there: only false says no.
+func (m Marker) True() bool { return m.Value != "false" }
 
 // OfAPI reports whether the marker says that its package holds types of an API.
 func (m Marker) OfAPI() bool {
@@ -65,22 +66,20 @@ func (m Marker) OfAPI() bool {
 // Strings returns the elements of a List value.
 func (m Marker) Strings() []string { return SplitList(m.Value) }
 
-// Float returns the value as a number, or nil.
-func (m Marker) Float() *float64 {
-	f, err := strconv.ParseFloat(strings.TrimSpace(m.Value), 64)
+// number returns the value as a finite number, of a marker of kind Int as a whole one; nil where it is none.
+func (m Marker) number() *float64 {
+	text := strings.TrimSpace(m.Value)
+	if m.Definition.Kind == Int {
+		if i, err := strconv.ParseInt(text, 0, 64); err == nil {
+			return new(float64(i))
+		}
+		return nil
+	}
+	f, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(f) || math.IsInf(f, 0) {
 		return nil
 	}
 	return &f
-}
-
-// Int returns the value as a whole number, or nil.
-func (m Marker) Int() *int64 {
-	i, err := strconv.ParseInt(strings.TrimSpace(m.Value), 0, 64)
-	if err != nil {
-		return nil
-	}
-	return &i
 }
 
 // Markers are those of one thing, in the order of the source. The table knows all of them.
@@ -170,16 +169,10 @@ func lookalike(word, behind string) string {
 	return ""
 }
 
-// nameOf returns what stands before the value, the arguments or the trailing words.
-func nameOf(text string) string {
-	if i := strings.IndexFunc(text, func(r rune) bool {
-		return !(r == ':' || r == '-' || r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' ||
-			r >= 'A' && r <= 'Z')
-	}); i >= 0 {
-		return text[:i]
-	}
-	return text
-}
+// namePattern matches what stands before the value, the arguments or the trailing words.
+var namePattern = regexp.MustCompile(`^[-:_.0-9A-Za-z]*`)
+
+func nameOf(text string) string { return namePattern.FindString(text) }
 
 // find returns the definition that the name means: the name itself, or the longest one that a colon follows, for
 // controller-gen's markers continue with the first argument's key.

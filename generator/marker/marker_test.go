@@ -233,8 +233,6 @@ func parse(t *testing.T, text string) {
 		t.Errorf("%q is an unknown marker without an error", text)
 	}
 	m.Strings()
-	m.Int()
-	m.Float()
 	m.True()
 	_ = m.CheckPlace(marker.Field)
 }

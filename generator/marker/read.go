@@ -1,25 +1,22 @@
 package marker
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // The packages that markers name, for the loader.
 
-// ownValue returns the package that is the value.
 func ownValue(m Marker) []string {
-	if m.Value == "true" || m.Value == "false" || !importPath(m.Value) {
+	if m.Value == "true" || m.Value == "false" || strings.Contains(m.Value, "...") ||
+		!importPattern.MatchString(m.Value) {
 		return nil
 	}
 	return []string{m.Value}
 }
 
-// importPath tells what can be an import path from what the go command would read otherwise.
-func importPath(s string) bool {
-	return s != "" && s[0] != '/' && s[len(s)-1] != '/' && !strings.Contains(s, "...") &&
-		!strings.ContainsFunc(s, func(r rune) bool {
-			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
-				strings.ContainsRune("_.-~/", r))
-		})
-}
+// importPattern matches what can be an import path, and not what the go command would read otherwise.
+var importPattern = regexp.MustCompile(`^[-_.~a-zA-Z0-9]([-_.~/a-zA-Z0-9]*[-_.~a-zA-Z0-9])?$`)
 
 func packagesOfTypes(m Marker) []string {
 	var out []string
@@ -37,7 +34,6 @@ func packageOf(name string) []string {
 	return nil
 }
 
-// packageOfConstant returns the package of the constant in ref(path.Name).
 func packageOfConstant(m Marker) []string {
 	if name, ok := strings.CutPrefix(m.Value, "ref("); ok {
 		return packageOf(strings.TrimSuffix(name, ")"))

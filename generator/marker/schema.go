@@ -9,7 +9,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// toSchema puts the markers into the schema of the values of a type.
 func (ms Markers) toSchema(s *model.Schema, u Use) diag.Errors {
 	rest, parts := ms.parts()
 	faults := apply(rest, s, u, func(set *Set) func(*model.Schema, *Use) { return set.Value })
@@ -58,7 +57,7 @@ func (p Part) of(t *model.Type) *model.Type {
 // claims notes the markers that only values of some form can have.
 func (ms Markers) claims(s *model.Schema) {
 	for _, m := range ms {
-		if m.Definition.Claims != model.NoClaim && m.says() {
+		if m.Definition.Claims != model.NoClaim && m.True() {
 			s.Claims = append(s.Claims, model.Claim{
 				Marker: m.Name, Value: Unquote(m.Value), Form: m.Definition.Claims, Pos: m.Pos,
 			})
@@ -66,7 +65,6 @@ func (ms Markers) claims(s *model.Schema) {
 	}
 }
 
-// rules adds the rules that are checked when objects are written.
 func (ms Markers) rules(s *model.Schema, u Use) {
 	var lifted []model.Check
 	for _, m := range ms {
@@ -112,7 +110,7 @@ func (ms Markers) uniqueness(s *model.Schema) {
 	var by Marker
 	for _, m := range ms {
 		switch {
-		case m.Definition.Lifts == model.Unique && m.says():
+		case m.Definition.Lifts == model.Unique && m.True():
 			return
 		case m.Definition.Claims == model.MergedLists && (m.declarative() || !by.declarative()):
 			by = m
@@ -123,7 +121,6 @@ func (ms Markers) uniqueness(s *model.Schema) {
 	})
 }
 
-// part is a part of a value, and the markers that are about it.
 type part struct {
 	model.Part
 	about   Part

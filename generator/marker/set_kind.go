@@ -83,23 +83,22 @@ func (u *Use) setScope(k *model.Kind, scope string) {
 // checkRepeated reports an argument that another such marker above gives another value.
 func (u *Use) checkRepeated(i int) {
 	a := u.Args[i]
-	var before Arg
-	line := 0
+	before, line := a, 0
 	for _, m := range u.beside.named(u.Name) {
-		args := m.Args
-		if m.Pos == u.Pos {
-			args = args[:i]
+		here := m.Pos == u.Pos
+		if here {
+			m.Args = m.Args[:i]
 		}
-		for _, other := range args {
+		for _, other := range m.Args {
 			if other.Key == a.Key {
 				before, line = other, m.Pos.Line
 			}
 		}
-		if m.Pos == u.Pos {
+		if here {
 			break
 		}
 	}
-	if line > 0 && a.Value != before.Value {
+	if a.Value != before.Value {
 		u.fault(": %s is given twice, with %s here and with %s at line %d: remove one", a.Key, a.Value, before.Value,
 			line)
 	}

@@ -45,7 +45,6 @@ func setConversion(p *model.Package, u *Use) {
 	case "true":
 	default:
 		p.ConversionPeers = append(p.ConversionPeers, u.Value)
-		p.Requests.Peers = append(p.Requests.Peers, packageRequest(u))
 	}
 }
 
@@ -59,26 +58,8 @@ func setDefaulter(p *model.Package, u *Use) {
 	}
 }
 
-func packageRequest(u *Use) model.PackageRequest {
-	return model.PackageRequest{Marker: u.Name, Path: u.Value, Pos: u.Pos}
-}
-
-// request sets the package that the value names.
-func request(field func(*model.Package) **model.PackageRequest) func(*model.Package, *Use) {
-	return func(p *model.Package, u *Use) { *field(p) = new(packageRequest(u)) }
-}
-
-func addServe(p *model.Package, u *Use) {
-	p.Requests.Serve = append(p.Requests.Serve, packageRequest(u))
-}
-
-func addServeKinds(p *model.Package, u *Use) {
-	p.Requests.ServeKinds = append(p.Requests.ServeKinds,
-		model.KindsRequest{Marker: u.Name, Names: u.Strings(), Pos: u.Pos})
-}
-
 func setClients(p *model.Package, u *Use) {
-	p.Clients = u.says()
+	p.Clients = u.True()
 	p.ClientFolder = model.Folder{Dir: u.Value, Pos: u.Pos}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // flag sets that the marker is there and doesn't say false. Where several markers set a field, one is enough.
 func flag[T any](field func(*T) *bool) func(*T, *Use) {
-	return func(to *T, u *Use) { *field(to) = *field(to) || u.says() }
+	return func(to *T, u *Use) { *field(to) = *field(to) || u.True() }
 }
 
 // set sets that the marker is there, whatever it says.
@@ -21,12 +21,12 @@ func set[T any](field func(*T) *bool) func(*T, *Use) {
 
 // off sets that the marker says false.
 func off[T any](field func(*T) *bool) func(*T, *Use) {
-	return func(to *T, u *Use) { *field(to) = *field(to) || !u.says() }
+	return func(to *T, u *Use) { *field(to) = *field(to) || !u.True() }
 }
 
 // boolean is flag for a field that tells false from nothing.
 func boolean[T any](field func(*T) **bool) func(*T, *Use) {
-	return func(to *T, u *Use) { *field(to) = new(u.says()) }
+	return func(to *T, u *Use) { *field(to) = new(u.True()) }
 }
 
 func text[T any](field func(*T) *string) func(*T, *Use) {
@@ -37,12 +37,12 @@ func unquoted[T any](field func(*T) *string) func(*T, *Use) {
 	return func(to *T, u *Use) { *field(to) = Unquote(u.Value) }
 }
 
-func number[T any](field func(*T) **float64) func(*T, *Use) {
-	return func(to *T, u *Use) { *field(to) = u.Float() }
-}
-
-func integer[T any](field func(*T) **int64) func(*T, *Use) {
-	return func(to *T, u *Use) { *field(to) = u.Int() }
+func limit(check model.Check) func(*model.Schema, *Use) {
+	return func(s *model.Schema, u *Use) {
+		if n := u.number(); n != nil {
+			s.SetLimit(check, *n)
+		}
+	}
 }
 
 func addListMapKey(s *model.Schema, u *Use) {
@@ -105,11 +105,11 @@ func oneOf(least, most int) func(*model.Rule, *Use, *model.Schema) {
 }
 
 // setCopies counts before +kubebuilder:object:generate.
-func setCopies(t *model.Type, u *Use) { t.CopyMarker = new(u.says()) }
+func setCopies(t *model.Type, u *Use) { t.CopyMarker = new(u.True()) }
 
 func setObjects(t *model.Type, u *Use) {
 	if t.CopyMarker == nil {
-		t.CopyMarker = new(u.says())
+		t.CopyMarker = new(u.True())
 	}
 }
 
@@ -148,10 +148,6 @@ func (u *Use) ref(value string) model.Ref {
 }
 
 func setCovers(f *model.Func, u *Use) { f.Covers = u.Value == "covers" }
-
-func addPatchMarker(f *model.Field, u *Use) {
-	f.PatchMarkers = append(f.PatchMarkers, model.PatchMarker{Name: u.Name, Value: Unquote(u.Value), Pos: u.Pos})
-}
 
 func setTypeDefault(t *model.Type, u *Use) { t.Default = u.defaulted() }
 

@@ -1,6 +1,7 @@
 package marker
 
 import (
+	"slices"
 	"strings"
 
 	"apigen.dev/generator/spelling"
@@ -20,18 +21,17 @@ func Suggest(name string) string {
 	}
 	// A wrong prefix: +kubebuilder:Enum for +kubebuilder:validation:Enum.
 	family, last := name[:strings.IndexByte(name+":", ':')], name[strings.LastIndexByte(name, ':')+1:]
-	for _, n := range names {
-		if last != "" && strings.HasPrefix(n, family+":") && strings.EqualFold(n[strings.LastIndexByte(n, ':')+1:],
-			last) {
-			return n
-		}
+	ends := func(n, with string) bool {
+		return strings.HasPrefix(n, family+":") && len(n) > len(with) && strings.EqualFold(n[len(n)-len(with):], with)
 	}
-	for _, n := range names { // half of a name: +kubebuilder:validation:OneOf for +kubebuilder:validation:AtMostOneOf
-		at := len(n) - len(last)
-		if len(last) > 4 && strings.HasPrefix(n, family+":") && at > 0 && strings.EqualFold(n[at:], last) &&
-			n[at-1] >= 'a' {
-			return n
-		}
+	i := slices.IndexFunc(names, func(n string) bool { return last != "" && ends(n, ":"+last) })
+	if i < 0 { // half of a name: +kubebuilder:validation:OneOf for +kubebuilder:validation:AtMostOneOf
+		i = slices.IndexFunc(names, func(n string) bool {
+			return len(last) > 4 && ends(n, last) && n[len(n)-len(last)-1] >= 'a'
+		})
+	}
+	if i >= 0 {
+		return names[i]
 	}
 	if s := begun(name, names); s != "" {
 		return s

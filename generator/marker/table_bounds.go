@@ -12,36 +12,26 @@ import (
 type bound struct {
 	check model.Check
 	kind  Kind
-	set   func(*model.Schema, *Use)
 	doc   string
 	// refine completes the rule of controller-gen, whose bounds another marker can make exclusive.
 	refine func(*model.Rule, *Use, *model.Schema)
 }
 
 var bounds = []bound{
-	{model.Minimum, Number, number(func(s *model.Schema) **float64 { return &s.Minimum }),
-		"Sets the least value.", exclusiveMinimum},
-	{model.Maximum, Number, number(func(s *model.Schema) **float64 { return &s.Maximum }),
-		"Sets the greatest value.", exclusiveMaximum},
-	{model.MinLength, Int, integer(func(s *model.Schema) **int64 { return &s.MinLength }),
-		"Sets the least number of characters.", nil},
-	{model.MaxLength, Int, integer(func(s *model.Schema) **int64 { return &s.MaxLength }),
-		"Sets the greatest number of characters.", nil},
-	{model.MinItems, Int, integer(func(s *model.Schema) **int64 { return &s.MinItems }),
-		"Sets the least number of elements.", nil},
-	{model.MaxItems, Int, integer(func(s *model.Schema) **int64 { return &s.MaxItems }),
-		"Sets the greatest number of elements.", nil},
-	{model.MinProperties, Int, integer(func(s *model.Schema) **int64 { return &s.MinProperties }),
-		"Sets the least number of entries of a map, or of properties of an object.", nil},
-	{model.MaxProperties, Int, integer(func(s *model.Schema) **int64 { return &s.MaxProperties }),
-		"Sets the greatest number of entries of a map, or of properties of an object.", nil},
+	{model.Minimum, Number, "Sets the least value.", exclusiveMinimum},
+	{model.Maximum, Number, "Sets the greatest value.", exclusiveMaximum},
+	{model.MinLength, Int, "Sets the least number of characters.", nil},
+	{model.MaxLength, Int, "Sets the greatest number of characters.", nil},
+	{model.MinItems, Int, "Sets the least number of elements.", nil},
+	{model.MaxItems, Int, "Sets the greatest number of elements.", nil},
+	{model.MinProperties, Int, "Sets the least number of entries of a map, or of properties of an object.", nil},
+	{model.MaxProperties, Int, "Sets the greatest number of entries of a map, or of properties of an object.", nil},
 }
 
-// boundMarkers are both markers of each bound.
 var boundMarkers = func() []Definition {
 	var kubernetes, kubebuilder []Definition
 	for _, b := range bounds {
-		d := Definition{Places: values, Kind: b.kind, Check: b.check, Set: Set{Value: b.set}, Doc: b.doc}
+		d := Definition{Places: values, Kind: b.kind, Check: b.check, Set: Set{Value: limit(b.check)}, Doc: b.doc}
 		d.Name, d.Refine = validation+strings.ToUpper(string(b.check[:1]))+string(b.check[1:]), b.refine
 		kubebuilder = append(kubebuilder, d)
 		d.Name, d.Refine, d.OverriddenBy = "k8s:"+string(b.check), nil, []string{d.Name}

@@ -25,7 +25,7 @@ var controlMarkers = []Definition{
 	{Name: "k8s:deepcopy-gen:nonpointer-interfaces", Places: Type, Kind: Bool,
 		Set: Set{Type: flag(func(t *model.Type) *bool { return &t.NonPointerInterfaces })},
 		Doc: "Gives the methods of :interfaces a value receiver."},
-	{Name: "k8s:conversion-gen", Places: Package | Type | Field, Kind: Text, Many: true,
+	{Name: "k8s:conversion-gen", Places: Package | Type | Field, Kind: Text, Many: true, Asks: Peer,
 		Set: Set{
 			Package: setConversion,
 			Type:    off(func(t *model.Type) *bool { return &t.ConversionOff }),
@@ -38,10 +38,7 @@ var controlMarkers = []Definition{
 	{Name: "k8s:conversion-gen:explicit-from", Places: Type, Kind: Text, Many: true,
 		Set: Set{Type: addConversionFrom}, Read: Read{Packages: packagesOfTypes},
 		Doc: "Also writes a conversion from this type: net/url.Values for options that clients send in queries."},
-	{Name: "k8s:conversion-gen-external-types", Places: Package, Kind: Text,
-		Set: Set{
-			Package: request(func(p *model.Package) **model.PackageRequest { return &p.Requests.ExternalTypes }),
-		},
+	{Name: "k8s:conversion-gen-external-types", Places: Package, Kind: Text, Asks: ExternalTypes,
 		Read: Read{Packages: ownValue, Named: true},
 		Doc:  "Names the package that has the versioned types. apigen writes their conversions into this package."},
 	{Name: "k8s:conversion-fn", Places: Func, Kind: Word, Words: []string{"copy-only", "drop"},
@@ -57,10 +54,7 @@ var controlMarkers = []Definition{
 		Doc: "On the package, names a field (TypeMeta): apigen writes defaulting functions for all types that have " +
 			"the field. On a type, it is true or false. On a hand-written SetDefaults function, covers says that " +
 			"the function also sets the defaults of all fields inside the type."},
-	{Name: "k8s:defaulter-gen-input", Places: Package, Kind: Text,
-		Set: Set{
-			Package: request(func(p *model.Package) **model.PackageRequest { return &p.Requests.DefaulterInput }),
-		},
+	{Name: "k8s:defaulter-gen-input", Places: Package, Kind: Text, Asks: DefaulterInput,
 		Read: Read{Packages: ownValue, Named: true},
 		Doc:  "Names the package that has the types to default. apigen writes the functions into this package."},
 	{Name: "k8s:openapi-model-package", Places: Package | Type, Kind: Text,

@@ -18,12 +18,12 @@ var ownMarkers = []Definition{
 		Doc: "Beside +apigen:clients, says that the types of a package have apply configurations in another package: " +
 			"+apigen:clients:external=k8s.io/api/core/v1:k8s.io/client-go/applyconfigurations/core/v1. Apply " +
 			"configurations of this module refer to those, and without the marker to the types themselves."},
-	{Name: "apigen:serve", Places: Package, Kind: Text, Many: true, Set: Set{Package: addServe},
+	{Name: "apigen:serve", Places: Package, Kind: Text, Many: true, Asks: Serve,
 		Read: Read{Packages: ownValue, Named: true},
 		Doc: "Serves the kinds of a version's package in another module, given by its import path: " +
 			"+apigen:serve=k8s.io/api/apps/v1. apigen leaves that package as it is, and writes what it generates for " +
 			"the kinds into this package and the wiring beside it."},
-	{Name: "apigen:serve:kinds", Places: Package, Kind: List, Many: true, Set: Set{Package: addServeKinds},
+	{Name: "apigen:serve:kinds", Places: Package, Kind: List, Many: true, Asks: ServeKinds,
 		Doc: "Names the kinds that +apigen:serve serves: Deployment;ReplicaSet. Without it, apigen serves all kinds " +
 			"that are marked +genclient and whose clients have verbs of storage."},
 	{Name: "apigen:kind", Places: Package, Kind: Tag, Wraps: ForeignKind,
@@ -64,9 +64,9 @@ var ownMarkers = []Definition{
 		},
 		Doc: "+apigen:roundtrip=false on a version's package, or on a kind, leaves out the fuzz tests of its " +
 			"conversions, codecs, defaults and copies. apigen writes them beside the wiring otherwise."},
-	{Name: "apigen:printcolumn", Places: Type, Kind: Arguments, Keys: []string{"name", "type", "format",
-		"description", "priority", "method"},
-		Many: true, Subject: Kinds, Foreign: true, Set: Set{Kind: addMethodColumn},
+	{Name: "apigen:printcolumn", Places: Type, Kind: Arguments,
+		Keys: []string{"name", "type", "format", "description", "priority", "method"}, Many: true, Subject: Kinds,
+		Foreign: true, Set: Set{Kind: addMethodColumn},
 		Doc: "Adds a column to kubectl get. A method of the kind returns its cells: " +
 			"+apigen:printcolumn:name=Age,type=string,method=AgeColumn."},
 	{Name: "apigen:createOnUpdate", Places: Type, Kind: Flag, Subject: Kinds, Foreign: true,
@@ -77,9 +77,9 @@ var ownMarkers = []Definition{
 		Doc: "Says whether the server counts changes in metadata.generation: 1 for a new object, and one more with " +
 			"each change of anything but metadata and status. Without the marker, the server counts for kinds with a " +
 			"field spec, and keeps what clients send for others: +apigen:generation=true."},
-	{Name: "apigen:subresource", Places: Type, Kind: Arguments, Keys: []string{"name", "methods", "subpath",
-		"contentType"},
-		Many: true, Foreign: true, Bare: "subpath", Set: Set{Kind: addSubresource},
+	{Name: "apigen:subresource", Places: Type, Kind: Arguments,
+		Keys: []string{"name", "methods", "subpath", "contentType"}, Many: true, Foreign: true, Bare: "subpath",
+		Set: Set{Kind: addSubresource},
 		Doc: "Adds a subresource to the kind: +apigen:subresource:name=log. It is a field of that name, which " +
 			"clients then write through the subresource alone, or a method of the kind's hub with the name in camel " +
 			"case. The signature of the method decides what the subresource does: (ctx, *Body) error and (ctx, " +

@@ -39,15 +39,11 @@ func bracedJSON(v string, t *model.Type) string {
 	}
 	var out []string
 	object := false
-	for _, p := range cutOutside(v, ',') {
-		if p = strings.TrimSpace(p); p == "" {
-			continue
-		}
-		pair := cutOutside(p, ':')
-		if len(pair) > 1 && !t.IsList() {
+	for _, p := range splitOutside(v, ',', "{}[]") {
+		key, value, found, _ := cutOutside(p, ':', quotes, "{}[]")
+		if found && !t.IsList() {
 			object = true
-			value := p[len(pair[0])+1:]
-			out = append(out, model.JSONString(Unquote(strings.TrimSpace(pair[0])))+":"+jsonValue(value, elem))
+			out = append(out, model.JSONString(Unquote(strings.TrimSpace(key)))+":"+jsonValue(value, elem))
 			continue
 		}
 		out = append(out, jsonValue(p, elem))
@@ -56,31 +52,6 @@ func bracedJSON(v string, t *model.Type) string {
 		return "{" + strings.Join(out, ",") + "}"
 	}
 	return "[" + strings.Join(out, ",") + "]"
-}
-
-// cutOutside splits at a separator that stands outside of quotes, braces and brackets.
-func cutOutside(s string, sep byte) []string {
-	var out []string
-	start, depth, quote := 0, 0, byte(0)
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case quote != 0:
-			if c == '\\' && quote != '`' {
-				i++
-			} else if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '`' || c == '\'':
-			quote = c
-		case c == '{' || c == '[':
-			depth++
-		case c == '}' || c == ']':
-			depth--
-		case c == sep && depth <= 0:
-			out, start = append(out, s[start:i]), i+1
-		}
-	}
-	return append(out, s[start:])
 }
 
 // jsonElement returns an element of an enum, which has no quotes any more.

@@ -74,7 +74,6 @@ func (t *Type) decodesItself(seen map[*Type]bool) bool {
 		slices.ContainsFunc(t.Fields, func(f *Field) bool { return f.Embedded && f.Type.Pointee().decodesItself(seen) })
 }
 
-// fits tells why the value can't be decoded into the type.
 func fits(value any, t *Type) error {
 	if value == nil || t.DecodesItself() {
 		return nil

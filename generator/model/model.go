@@ -70,8 +70,6 @@ type Package struct {
 	PackageServing
 	PackageProducts
 	PackageSchemas
-	// Requests are the packages that markers name, before they are resolved.
-	Requests Requests
 }
 
 // Home returns the package that files for the package's types are written into: itself, or the one that serves it.
@@ -258,14 +256,6 @@ type Field struct {
 	Default  *Default
 	// Schema are the constraints that markers put on the field.
 	Schema Schema
-	// PatchMarkers are +patchStrategy and +patchMergeKey, which repeat the tag's.
-	PatchMarkers []PatchMarker
-}
-
-// PatchMarker is a marker that repeats what a tag says of strategic merge patches.
-type PatchMarker struct {
-	Name, Value string
-	Pos         Position
 }
 
 // Default is the value of +default or +kubebuilder:default.

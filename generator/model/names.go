@@ -60,22 +60,16 @@ func CompareVersions(a, b string) int {
 // GroupGoName returns the name that a group has in Go where no marker gives it one: Shop for shop.example.com.
 func GroupGoName(group string) string {
 	label, _, _ := strings.Cut(group, ".")
+	return cmp.Or(Camel(strings.TrimLeftFunc(label, func(r rune) bool { return !letter(r) })), "Core")
+}
+
+// Camel returns the words of a name joined in Go's way, each with a capital: PortForward for port-forward.
+func Camel(name string) string {
 	var out strings.Builder
-	up := true
-	for _, r := range label {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' && out.Len() > 0 {
-			if up {
-				out.WriteString(strings.ToUpper(string(r)))
-			} else {
-				out.WriteRune(r)
-			}
-			up = false
-		} else {
-			up = true
-		}
-	}
-	if out.Len() == 0 {
-		return "Core"
+	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return !letter(r) && (r < '0' || r > '9') }) {
+		out.WriteString(strings.ToUpper(word[:1]) + word[1:])
 	}
 	return out.String()
 }
+
+func letter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }

@@ -1,25 +1,24 @@
 package model
 
-// Reach tells which types hold something, themselves or in what is inside of them. It keeps its answers, and types may
-// hold themselves.
-type Reach struct {
-	// has tells whether the type itself does; inner is what to look into if not.
-	has   func(*Type) bool
-	inner func(*Type) []*Type
-	known map[*Type]bool
+import "slices"
+
+// Reach tells which things, such as types, hold something, themselves or in what is inside of them. It keeps its
+// answers, and things may hold themselves.
+type Reach[T comparable] struct {
+	// has tells whether the thing itself does; inner is what to look into if not.
+	has   func(T) bool
+	inner func(T) []T
+	known map[T]bool
 }
 
-// NewReach returns a Reach for what has tells of one type, going into the types that inner returns.
-func NewReach(has func(*Type) bool, inner func(*Type) []*Type) *Reach {
-	return &Reach{has: has, inner: inner, known: map[*Type]bool{}}
+// NewReach returns a Reach for what has tells of one thing, going into the things that inner returns.
+func NewReach[T comparable](has func(T) bool, inner func(T) []T) *Reach[T] {
+	return &Reach[T]{has: has, inner: inner, known: map[T]bool{}}
 }
 
-// From tells whether the type, or anything in it, has it.
-func (r *Reach) From(t *Type) bool {
-	if known, ok := r.known[t]; ok {
-		return known
-	}
-	seen := map[*Type]bool{}
+// From tells whether the thing, or anything in it, has it.
+func (r *Reach[T]) From(t T) bool {
+	seen := map[T]bool{}
 	found := r.search(t, seen)
 	if !found { // nor does anything on the way
 		for visited := range seen {
@@ -30,21 +29,10 @@ func (r *Reach) From(t *Type) bool {
 	return found
 }
 
-func (r *Reach) search(t *Type, seen map[*Type]bool) bool {
-	if seen[t] {
-		return false
-	}
-	if known, ok := r.known[t]; ok {
+func (r *Reach[T]) search(t T, seen map[T]bool) bool {
+	if known, ok := r.known[t]; ok || seen[t] {
 		return known
 	}
 	seen[t] = true
-	if r.has(t) {
-		return true
-	}
-	for _, inner := range r.inner(t) {
-		if r.search(inner, seen) {
-			return true
-		}
-	}
-	return false
+	return r.has(t) || slices.ContainsFunc(r.inner(t), func(inner T) bool { return r.search(inner, seen) })
 }

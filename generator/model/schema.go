@@ -28,14 +28,28 @@ type Merging struct {
 
 // Bounds are the bounds of a value that OpenAPI has words for.
 type Bounds struct {
-	Enum                               []string // as JSON
-	Format, Pattern                    string
-	Minimum, Maximum, MultipleOf       *float64
+	Enum            []string // as JSON
+	Format, Pattern string
+	// Limits are the numbers that values are held to, by the checks that hold them: Minimum to MaxProperties.
+	Limits                             map[Check]float64
 	ExclusiveMinimum, ExclusiveMaximum bool
-	MinLength, MaxLength               *int64
-	MinItems, MaxItems                 *int64
-	MinProperties, MaxProperties       *int64
 	UniqueItems                        bool
+}
+
+// Limit returns the number that a check holds values to, or nil.
+func (b *Bounds) Limit(check Check) *float64 {
+	if limit, ok := b.Limits[check]; ok {
+		return &limit
+	}
+	return nil
+}
+
+// SetLimit sets the number that a check holds values to.
+func (b *Bounds) SetLimit(check Check, limit float64) {
+	if b.Limits == nil {
+		b.Limits = map[Check]float64{}
+	}
+	b.Limits[check] = limit
 }
 
 // WireForm says what a value is on the wire, where that is not what its Go type says.
@@ -90,4 +104,5 @@ const (
 	SchemaTypes                 // what the type that the marker names says
 	IntsOrStrings               // values that hold both numbers and strings
 	ConstantStrings             // strings whose constants are the values
+	PatchTags                   // fields whose tags say the same of strategic merge patches
 )

@@ -69,7 +69,7 @@ type defaultGraph struct {
 	pkg       *model.Package
 	functions *defaulters
 
-	reach     *model.Reach
+	reach     *model.Reach[*model.Type]
 	recursive map[*model.Type]bool
 }
 

@@ -14,7 +14,6 @@ const (
 	runtimePath = "k8s.io/apimachinery/pkg/runtime"
 )
 
-// typeMarkers gives a named type what its markers say.
 func (b *typeBuilder) typeMarkers(m *model.Type, n *types.Named, c *load.Comments, ms marker.Markers) {
 	obj := n.Obj()
 	b.marked(m.Package, ms.ToType(m))
@@ -34,7 +33,6 @@ func (b *typeBuilder) typeMarkers(m *model.Type, n *types.Named, c *load.Comment
 	b.kind(m, ms)
 }
 
-// fieldMarkers gives a field what its comments say.
 func (b *typeBuilder) fieldMarkers(f *model.Field, p *model.Package, said *load.Comment) {
 	f.Doc = said.Doc
 	if said.Pos.IsValid() {
@@ -82,7 +80,6 @@ func (b *typeBuilder) deepCopy(n *types.Named, t *model.Type) model.DeepCopyMode
 	return mode
 }
 
-// interfaceNamed returns the interface that a marker names.
 func (b *typeBuilder) interfaceNamed(in *model.Package, r model.Ref) (*types.TypeName, error) {
 	written := r.Path + "." + r.Name
 	if r.Path == in.Path {

@@ -39,7 +39,6 @@ func chooseVerbs(c *model.Client, t *model.Type) diag.Errors {
 	return faults
 }
 
-// clientBuilder finds the client packages that are asked for.
 type clientBuilder struct {
 	*groupBuilder
 	imports []string // what clients import
@@ -210,7 +209,6 @@ func hasClients(p *model.Package) bool {
 	return slices.ContainsFunc(kinds(p), func(t *model.Type) bool { return t.Kind.Client != nil })
 }
 
-// unmarkedGroup returns the group of a package without +groupName.
 func (b *clientBuilder) unmarkedGroup(p *model.Package) string {
 	if name, ok := b.groupConstant(p.Path); ok {
 		return name

@@ -21,7 +21,6 @@ type groupBuilder struct {
 	runtime bool
 }
 
-// groups returns the API groups of the packages.
 func (b *groupBuilder) groups() []*model.Group {
 	pkgs := b.packages
 	byName, split := map[string]*model.Group{}, b.split()
@@ -270,7 +269,6 @@ func (b *groupBuilder) resource(g *model.Group, r *model.Resource) {
 	(&subresourceBuilder{b.faults, g, r}).subresources()
 }
 
-// hub returns the internal type of the kind, or that of the storage version.
 func hub(g *model.Group, r *model.Resource) *model.Type {
 	if g.Internal != nil {
 		if t := g.Internal.Type(r.Kind); t != nil && t.Form == model.Struct {
@@ -288,7 +286,6 @@ func scopeName(cluster bool) string {
 	return "namespaced"
 }
 
-// union returns the names of both lists, each once.
 func union(a, b []string) []string {
 	for _, s := range b {
 		if !slices.Contains(a, s) {

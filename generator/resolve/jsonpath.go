@@ -10,7 +10,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// resolvePaths resolves the JSON paths of the package's kinds to fields.
 func resolvePaths(f *faults, p *model.Package) {
 	for _, t := range kinds(p) {
 		for i := range t.Kind.Columns {
@@ -53,7 +52,6 @@ func (f *faults) path(t *model.Type, jsonPath string, pos model.Position, strict
 	return nil
 }
 
-// element is one element of a JSON path.
 type element struct {
 	name    string
 	index   int
@@ -74,23 +72,20 @@ func splitPath(s string) ([]element, error) {
 	s = strings.TrimSuffix(strings.TrimPrefix(s, "{"), "}")
 	var out []element
 	for len(s) > 0 {
-		switch s[0] {
-		case '.':
-			name, rest := cutName(s[1:])
-			if name == "" {
-				return nil, fmt.Errorf("no field name behind a dot")
-			}
-			e := element{name: name, unclear: name == "*"}
-			out, s = append(out, e), rest
-		case '[':
-			end := closing(s)
-			if end < 0 {
-				return nil, fmt.Errorf("no closing bracket")
-			}
-			out, s = append(out, bracket(s[1:end])), s[end+1:]
-		default:
+		m := elementPattern.FindStringSubmatch(s)
+		switch {
+		case m == nil && s[0] == '[':
+			return nil, fmt.Errorf("no closing bracket")
+		case m == nil:
 			return nil, fmt.Errorf("expected a dot at %q", s)
+		case m[0] == ".":
+			return nil, fmt.Errorf("no field name behind a dot")
+		case s[0] == '.':
+			out = append(out, element{name: unescaped(m[1]), unclear: m[1] == "*"})
+		default:
+			out = append(out, bracket(m[2]))
 		}
+		s = s[len(m[0]):]
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("it names no field")
@@ -98,53 +93,20 @@ func splitPath(s string) ([]element, error) {
 	return out, nil
 }
 
-// closing returns the index of the bracket that closes the first; quotes are honoured. Negative where there is none.
-func closing(s string) int {
-	depth, quote := 0, byte(0)
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case quote != 0:
-			if c == '\\' {
-				i++
-			} else if c == quote {
-				quote = 0
-			}
-		case c == '\'' || c == '"':
-			quote = c
-		case c == '[':
-			depth++
-		case c == ']':
-			if depth--; depth == 0 {
-				return i
-			}
-		}
-	}
-	return -1
-}
-
-// cutName cuts a name, in which a backslash escapes a dot.
-func cutName(s string) (name, rest string) {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		switch {
-		case s[i] == '\\' && i+1 < len(s):
-			i++
-			b.WriteByte(s[i])
-		case s[i] == '.' || s[i] == '[':
-			return b.String(), s[i:]
-		default:
-			b.WriteByte(s[i])
-		}
-	}
-	return b.String(), ""
-}
-
-// A bracket may also hold a wildcard, a slice, or a comparison with a string. They select elements of a list, and a
-// column shows the first.
+// elementPattern matches a name behind a dot, and what is in brackets, which may hold quoted text and other brackets. A
+// backslash escapes a character. A bracket may also hold a wildcard, a slice, or a comparison with a string. They
+// select elements of a list, and a column shows the first.
 var (
-	slicePattern  = regexp.MustCompile(`^(-?[0-9]*):-?[0-9]*$`)
-	filterPattern = regexp.MustCompile(`^\?\(\s*@((?:\.[\w-]+)+)\s*==\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\)$`)
+	elementPattern = regexp.MustCompile(`(?s)^(?:\.((?:\\.|[^.\[])*)|\[((?:` + text + `|\[` + text + `*\])*)\])`)
+	escapePattern  = regexp.MustCompile(`(?s)\\(.)`)
+	slicePattern   = regexp.MustCompile(`^(-?[0-9]*):-?[0-9]*$`)
+	filterPattern  = regexp.MustCompile(`^\?\(\s*@((?:\.[\w-]+)+)\s*==\s*(?:"([^"\\]*)"|'([^'\\]*)')\s*\)$`)
 )
+
+// text matches text in brackets, quoted or not.
+const text = `(?:[^\[\]'"]|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")`
+
+func unescaped(s string) string { return escapePattern.ReplaceAllString(s, "$1") }
 
 func bracket(s string) element {
 	if n, err := strconv.Atoi(s); err == nil {
@@ -162,8 +124,7 @@ func bracket(s string) element {
 		return element{where: &condition{path: path, value: m[2] + m[3]}, unclear: err != nil}
 	}
 	if len(s) >= 2 && (s[0] == '\'' || s[0] == '"') && s[len(s)-1] == s[0] {
-		name, rest := cutName(strings.ReplaceAll(strings.ReplaceAll(s[1:len(s)-1], ".", `\.`), `\\.`, `\.`))
-		return element{name: name + rest}
+		return element{name: unescaped(s[1 : len(s)-1])}
 	}
 	return element{unclear: true}
 }
@@ -237,7 +198,6 @@ func opaque(t *model.Type) bool {
 	return json || t.Form == model.Interface || t.Form == model.TypeParam
 }
 
-// called matches the field that JSON calls name.
 func called(name string) func(*model.Field) bool {
 	return func(f *model.Field) bool { return f.JSON == name }
 }

@@ -29,7 +29,6 @@ func (b *typeBuilder) kind(m *model.Type, ms marker.Markers) {
 	m.Kind = k
 }
 
-// readKind returns what markers say of a type as a kind.
 func readKind(m *model.Type, ms marker.Markers) (*model.Kind, diag.Errors) {
 	k := &model.Kind{KindSubresources: model.KindSubresources{HasStatus: field(m, "Status") != nil},
 		Client: &model.Client{}}
@@ -101,7 +100,6 @@ func itemsOf(list *model.Type) *model.Field {
 	return nil
 }
 
-// checkNoKind reports markers of kinds on a type that is none.
 func (b *typeBuilder) checkNoKind(m *model.Type, ms marker.Markers) {
 	if embedsInvalid(m) {
 		return

@@ -6,7 +6,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// methods reads the methods that are declared on a type.
 func (b *typeBuilder) methods(m *model.Type, n *types.Named) {
 	root := b.u.IsRoot(n.Obj().Pkg())
 	for f := range n.Methods() {
@@ -55,7 +54,6 @@ func (b *typeBuilder) signatureTypes(of *types.Tuple) []*model.Type {
 	return out
 }
 
-// existingCopy tells how a type is copied by the methods that it declares.
 func existingCopy(n *types.Named) model.DeepCopyMode {
 	mode := model.DeepCopyNone
 	for f := range n.Methods() {

@@ -49,21 +49,8 @@ func (b *typeBuilder) root(s *load.Source) *model.Package {
 }
 
 func (b *typeBuilder) scope(m *model.Package, tp *types.Package, s *load.Source) {
-	var named, funcs, consts []types.Object
-	for _, name := range tp.Scope().Names() {
-		switch o := tp.Scope().Lookup(name).(type) {
-		case *types.TypeName:
-			if !o.IsAlias() {
-				named = append(named, o)
-			}
-		case *types.Func:
-			funcs = append(funcs, o)
-		case *types.Const:
-			consts = append(consts, o)
-		}
-	}
-	for _, o := range b.sorted(named) {
-		if n, ok := o.Type().(*types.Named); ok {
+	for _, o := range sorted(b, declared[*types.TypeName](tp)) {
+		if n, ok := o.Type().(*types.Named); ok && !o.IsAlias() {
 			m.Types = append(m.Types, b.namedType(n, true))
 		}
 	}
@@ -71,17 +58,13 @@ func (b *typeBuilder) scope(m *model.Package, tp *types.Package, s *load.Source)
 	b.checkScheme(m, tp)
 	c := b.u.Comments(tp, 0)
 	mentioned := s.Mentions()
-	for _, o := range funcs { // scope names are sorted
-		f := b.function(o.(*types.Func), c)
+	for _, o := range declared[*types.Func](tp) { // scope names are sorted
+		f := b.function(o, c)
 		f.Mentioned = mentioned[f.Name]
 		m.Funcs = append(m.Funcs, f)
 	}
 	m.Consts = nil // those of enums may have been met before
-	for _, o := range b.sorted(consts) {
-		if x := b.constant(o.(*types.Const), c); x != nil {
-			m.Consts = append(m.Consts, x)
-		}
-	}
+	b.constants(m, declared[*types.Const](tp), c)
 	for _, name := range []string{"localSchemeBuilder", "SchemeBuilder"} {
 		if v, ok := tp.Scope().Lookup(name).(*types.Var); ok && m.LocalSchemeBuilder == "" && takesFunctions(v.Type()) {
 			m.LocalSchemeBuilder = name
@@ -134,8 +117,8 @@ func (b *typeBuilder) foreignHooks() {
 		if err != nil {
 			continue
 		}
-		for _, name := range tp.Scope().Names() {
-			if f, ok := tp.Scope().Lookup(name).(*types.Func); ok && strings.HasPrefix(name, "Convert_") {
+		for _, f := range declared[*types.Func](tp) {
+			if strings.HasPrefix(f.Name(), "Convert_") {
 				m.Funcs = append(m.Funcs, b.fn(f, true))
 			}
 		}
@@ -189,16 +172,16 @@ func (b *typeBuilder) readConstant(d *model.Default) {
 
 // enumConstants adds the constants of an enum of a dependency, whose other declarations are not read.
 func (b *typeBuilder) enumConstants(o *types.TypeName) {
-	m := b.pkg(o.Pkg())
-	var consts []types.Object
-	for _, name := range o.Pkg().Scope().Names() {
-		if c, ok := o.Pkg().Scope().Lookup(name).(*types.Const); ok && types.Identical(c.Type(), o.Type()) {
-			consts = append(consts, c)
-		}
-	}
-	comments := b.u.Comments(o.Pkg(), o.Pos())
-	for _, c := range b.sorted(consts) {
-		if x := b.constant(c.(*types.Const), comments); x != nil {
+	consts := slices.DeleteFunc(declared[*types.Const](o.Pkg()), func(c *types.Const) bool {
+		return !types.Identical(c.Type(), o.Type())
+	})
+	b.constants(b.pkg(o.Pkg()), consts, b.u.Comments(o.Pkg(), o.Pos()))
+}
+
+// constants adds those of named types to a package, in the order of the source.
+func (b *typeBuilder) constants(m *model.Package, consts []*types.Const, c *load.Comments) {
+	for _, o := range sorted(b, consts) {
+		if x := b.constant(o, c); x != nil {
 			m.Consts = append(m.Consts, x)
 		}
 	}
@@ -215,17 +198,11 @@ func (b *typeBuilder) whole(path string) (*model.Package, error) {
 	}
 	m := b.pkg(tp)
 	if m.Declared == nil {
-		m.Declared = map[string]model.Position{}
-		b.foreignScope(m, tp)
+		m.Declared, m.Types = map[string]model.Position{}, nil
+		b.scope(m, tp, nil)
+		for _, o := range declared[types.Object](tp) {
+			m.Declared[o.Name()] = b.u.Position(o.Pos())
+		}
 	}
 	return m, nil
-}
-
-// foreignScope reads the declarations of a dependency that a marker names.
-func (b *typeBuilder) foreignScope(m *model.Package, tp *types.Package) {
-	m.Types = nil
-	b.scope(m, tp, nil)
-	for _, name := range tp.Scope().Names() {
-		m.Declared[name] = b.u.Position(tp.Scope().Lookup(name).Pos())
-	}
 }

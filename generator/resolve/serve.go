@@ -17,56 +17,56 @@ type serveBuilder struct{ *typeBuilder }
 
 // resolve resolves the packages that markers of a root name.
 func (b *serveBuilder) resolve(m *model.Package) {
-	r := m.Requests
-	for _, peer := range r.Peers {
+	ms := b.u.Root(m.Path).Markers()
+	for _, peer := range ms.Asking(marker.Peer) {
+		missing := func(path string) bool { return path == peer.Value }
+		if !slices.ContainsFunc(m.ConversionPeers, missing) {
+			continue // it says true or false
+		}
 		if p := b.named(m, peer); p != nil {
 			m.Peers = append(m.Peers, p)
 		} else {
-			missing := func(path string) bool { return path == peer.Path }
 			m.ConversionPeers = slices.DeleteFunc(m.ConversionPeers, missing)
 		}
 	}
-	if r.ExternalTypes != nil {
-		m.ConversionExternal = b.named(m, *r.ExternalTypes)
+	for _, x := range ms.Asking(marker.ExternalTypes) {
+		m.ConversionExternal = b.named(m, x)
 	}
-	if r.DefaulterInput != nil {
-		m.DefaulterInput = b.named(m, *r.DefaulterInput)
+	for _, x := range ms.Asking(marker.DefaulterInput) {
+		m.DefaulterInput = b.named(m, x)
 	}
-	b.serve(m, b.u.Root(m.Path).Markers().OnKinds())
+	b.serve(m, ms)
 }
 
 // named returns the package that a marker of other generators names; nil, and a fault, where there is none: projects
 // keep such markers after the package was removed.
-func (b *serveBuilder) named(m *model.Package, r model.PackageRequest) *model.Package {
-	p, err := b.whole(r.Path)
+func (b *serveBuilder) named(m *model.Package, x marker.Marker) *model.Package {
+	p, err := b.whole(x.Value)
 	if err != nil {
-		b.fault(m, r.Pos, "package %s of marker \"+%s\" can't be loaded: %v", r.Path, r.Marker, err)
+		b.fault(m, x.Pos, "package %s of marker \"+%s\" can't be loaded: %v", x.Value, x.Name, err)
 	}
 	return p
 }
 
 // serve takes in the package of +apigen:serve: the kinds that are served of it, with the markers that the user put on
 // them from outside.
-func (b *serveBuilder) serve(m *model.Package, extra marker.Markers) {
-	r := m.Requests
-	if len(r.Serve) == 0 {
+func (b *serveBuilder) serve(m *model.Package, ms marker.Markers) {
+	serve, named, extra := ms.Asking(marker.Serve), ms.Asking(marker.ServeKinds), ms.OnKinds()
+	if len(serve) == 0 {
 		const message = "marker \"+%s\" needs +apigen:serve beside it, with the import path of the package that " +
 			"has the kinds"
-		for _, x := range r.ServeKinds {
-			b.errorf(x.Pos, message, x.Marker)
-		}
-		for _, x := range extra {
+		for _, x := range slices.Concat(named, extra) {
 			b.errorf(x.Pos, message, x.Name)
 		}
 		return
 	}
-	at := r.Serve[0]
-	for _, x := range r.Serve[1:] {
-		b.errorf(x.Pos, "one package serves one other, here %s: put this marker into a package of its own", at.Path)
+	at := serve[0]
+	for _, x := range serve[1:] {
+		b.errorf(x.Pos, "one package serves one other, here %s: put this marker into a package of its own", at.Value)
 	}
 	if len(m.Types) > 0 && m.HasGroup && m.Version != "" {
 		b.errorf(at.Pos, "package %s has types of a version itself: put +%s into a package of its own", m.Path,
-			at.Marker)
+			at.Name)
 		return
 	}
 	from := b.servable(m, at)
@@ -75,18 +75,18 @@ func (b *serveBuilder) serve(m *model.Package, extra marker.Markers) {
 	}
 	m.Serves, m.ConversionExternal, m.DefaulterInput, from.ServedBy = from, from, from, m
 	if b.versionOf(m, from, at) {
-		b.pickKinds(from, at, extra)
+		b.pickKinds(from, at, named, extra)
 	}
 }
 
 // servable resolves the package that is to be served; nil, and an error, where that can't be.
-func (b *serveBuilder) servable(m *model.Package, at model.PackageRequest) *model.Package {
-	from, err := b.whole(at.Path)
+func (b *serveBuilder) servable(m *model.Package, at marker.Marker) *model.Package {
+	from, err := b.whole(at.Value)
 	if err == nil {
-		err = b.u.Lacks(at.Path)
+		err = b.u.Lacks(at.Value)
 	}
 	if err != nil {
-		b.errorf(at.Pos, "package %s of marker \"+%s\" can't be loaded: %v", at.Path, at.Marker, err)
+		b.errorf(at.Pos, "package %s of marker \"+%s\" can't be loaded: %v", at.Value, at.Name, err)
 	}
 	switch {
 	case from == nil:
@@ -103,7 +103,7 @@ func (b *serveBuilder) servable(m *model.Package, at model.PackageRequest) *mode
 
 // versionOf decides the group and the version of a package of another module: by its markers, the constant GroupName
 // that its registration conventionally declares, or the markers of the package that serves it.
-func (b *serveBuilder) versionOf(m, from *model.Package, at model.PackageRequest) bool {
+func (b *serveBuilder) versionOf(m, from *model.Package, at marker.Marker) bool {
 	if !from.HasGroup {
 		from.Group, from.HasGroup = b.groupConstant(from.Path)
 	}
@@ -133,8 +133,8 @@ func (f *faults) groupConstant(importPath string) (string, bool) {
 }
 
 // pickKinds puts the markers on the kinds that are to be served.
-func (b *serveBuilder) pickKinds(from *model.Package, at model.PackageRequest, extra marker.Markers) {
-	wanted := b.wantedKinds(from, at)
+func (b *serveBuilder) pickKinds(from *model.Package, at marker.Marker, named, extra marker.Markers) {
+	wanted := b.wantedKinds(from, at, named)
 	added := b.kindMarkers(from, wanted, extra)
 	for _, t := range from.Types {
 		if wanted[t.Name] {
@@ -190,11 +190,10 @@ func (b *serveBuilder) dropKinds(pkgs []*model.Package) {
 
 // wantedKinds returns the names of the kinds to serve: those of +apigen:serve:kinds, or else all whose clients have
 // more than single verbs (others are bodies of subresources), or else all that are roots for controller-gen.
-func (b *serveBuilder) wantedKinds(from *model.Package, at model.PackageRequest) map[string]bool {
+func (b *serveBuilder) wantedKinds(from *model.Package, at marker.Marker, lists marker.Markers) map[string]bool {
 	wanted := map[string]bool{}
-	lists := from.ServedBy.Requests.ServeKinds
 	for _, list := range lists {
-		for _, name := range list.Names {
+		for _, name := range list.Strings() {
 			if t := from.Type(name); t == nil || t.Kind == nil {
 				b.errorf(list.Pos, "package %s has no kind %q: %s", from.Path, name, kindNames(from))
 				continue

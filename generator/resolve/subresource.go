@@ -9,7 +9,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// subresourceBuilder finds the subresources of one resource.
 type subresourceBuilder struct {
 	*faults
 	group    *model.Group
@@ -58,18 +57,9 @@ func (b *subresourceBuilder) refuse(pos model.Position, format string, args ...a
 	return nil
 }
 
-// camel returns the Go name of a subresource: PortForward for port-forward.
-func camel(name string) string {
-	var out strings.Builder
-	for word := range strings.SplitSeq(name, "-") {
-		out.WriteString(strings.ToUpper(word[:1]) + word[1:])
-	}
-	return out.String()
-}
-
 func (b *subresourceBuilder) subresource(m model.SubresourceMarker) *model.Subresource {
 	r := b.resource
-	name := camel(m.Name)
+	name := model.Camel(m.Name)
 	s := &model.Subresource{SubresourceMarker: m, Method: r.Hub.Methods[name]}
 	if f := subresourceFunction(r.Hub, m.Name); f != nil {
 		s.Method, s.Function = f, true
@@ -165,7 +155,6 @@ func (b *subresourceBuilder) complete(s *model.Subresource) *model.Subresource {
 	return s
 }
 
-// fieldSubresource returns a subresource that is a field of the kind.
 func (b *subresourceBuilder) fieldSubresource(s *model.Subresource, name string) *model.Subresource {
 	r := b.resource
 	for _, rv := range r.Versions {
@@ -223,7 +212,7 @@ func subresourceFunction(t *model.Type, subresource string) *model.Func {
 	if t.Package.ServedBy == nil {
 		return nil
 	}
-	return t.Package.ServedBy.Func(functionName(t, camel(subresource)))
+	return t.Package.ServedBy.Func(functionName(t, model.Camel(subresource)))
 }
 
 // subresourceMethod returns the function or the method that a subresource would call; nil where there is none.
@@ -231,7 +220,7 @@ func subresourceMethod(t *model.Type, subresource string) *model.Func {
 	if f := subresourceFunction(t, subresource); f != nil {
 		return f
 	}
-	return t.Methods[camel(subresource)]
+	return t.Methods[model.Camel(subresource)]
 }
 
 func described(hub *model.Type, s *model.Subresource) string {
@@ -248,7 +237,7 @@ func (b *typeBuilder) subresourceTypes(home *model.Package, t *model.Type) {
 		return
 	}
 	for _, m := range t.Kind.Subresources {
-		if f, ok := s.Types.Scope().Lookup(functionName(t, camel(m.Name))).(*types.Func); ok {
+		if f, ok := s.Types.Scope().Lookup(functionName(t, model.Camel(m.Name))).(*types.Func); ok {
 			b.payloadTypes(f)
 		}
 	}

@@ -93,7 +93,6 @@ func (b *typeBuilder) fill(m *model.Type, n *types.Named) {
 	b.checkObject(m, n)
 }
 
-// annotate gives the fields of a named struct the markers of their comments.
 func (b *typeBuilder) annotate(m *model.Type, st *types.Struct, obj *types.TypeName, c *load.Comments) {
 	for i, f := range m.Fields {
 		v := st.Field(i)
@@ -112,7 +111,6 @@ func (b *typeBuilder) annotate(m *model.Type, st *types.Struct, obj *types.TypeN
 // holder is a pointer, a list, a map or a channel.
 type holder interface{ Elem() types.Type }
 
-// shape fills in what the underlying type says.
 func (b *typeBuilder) shape(m *model.Type, t types.Type, expand bool) {
 	m.Form = form(t)
 	switch t := t.(type) {
@@ -202,7 +200,6 @@ func invalid(t types.Type) bool {
 	return false
 }
 
-// wireName decides what encoding/json calls the field.
 func (b *typeBuilder) wireName(f *model.Field, v *types.Var) {
 	tag, tagged := reflect.StructTag(f.Tag).Lookup("json")
 	name, options, _ := strings.Cut(tag, ",")
@@ -230,7 +227,6 @@ func (b *typeBuilder) wireName(f *model.Field, v *types.Var) {
 	}
 }
 
-// typeBuilder turns Go's packages, types and functions into the model's.
 type typeBuilder struct {
 	*faults
 
@@ -284,15 +280,25 @@ func (b *typeBuilder) all() []*model.Type {
 	return out
 }
 
-func (b *typeBuilder) byPosition(x, y types.Object) int {
-	p, q := b.u.Position(x.Pos()), b.u.Position(y.Pos())
-	return cmp.Or(
-		cmp.Compare(p.Filename, q.Filename), cmp.Compare(p.Offset, q.Offset), cmp.Compare(p.Line, q.Line),
-		cmp.Compare(x.Name(), y.Name()),
-	)
+// declared returns what a package declares of one sort, by name.
+func declared[T types.Object](p *types.Package) []T {
+	var out []T
+	for _, name := range p.Scope().Names() {
+		if o, ok := p.Scope().Lookup(name).(T); ok {
+			out = append(out, o)
+		}
+	}
+	return out
 }
 
-func (b *typeBuilder) sorted(objs []types.Object) []types.Object {
-	slices.SortFunc(objs, b.byPosition)
+// sorted brings objects into the order of the source.
+func sorted[T types.Object](b *typeBuilder, objs []T) []T {
+	slices.SortFunc(objs, func(x, y T) int {
+		p, q := b.u.Position(x.Pos()), b.u.Position(y.Pos())
+		return cmp.Or(
+			cmp.Compare(p.Filename, q.Filename), cmp.Compare(p.Offset, q.Offset), cmp.Compare(p.Line, q.Line),
+			cmp.Compare(x.Name(), y.Name()),
+		)
+	})
 	return objs
 }

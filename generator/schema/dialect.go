@@ -114,7 +114,6 @@ func (d *Dialect) structure(t *model.Type) Form {
 	return anything
 }
 
-// bySchemaMethods returns the form that the methods OpenAPISchemaType and OpenAPISchemaFormat return.
 func bySchemaMethods(t *model.Type) (Form, bool) {
 	return Form{JSON: JSON(t.SchemaType), Format: t.SchemaFormat}, t.SchemaType != ""
 }
@@ -128,7 +127,6 @@ func byTypeMarker(t *model.Type) (Form, bool) {
 // opaque returns the form of any value for a type whose MarshalJSON may write anything.
 func opaque(t *model.Type) (Form, bool) { return anything, t.Package != nil && t.OpaqueJSON() }
 
-// byMarshalJSON returns a form of the type's own where the type has a MarshalJSON.
 func byMarshalJSON(t *model.Type) (Form, bool) {
 	if t.Package == nil || t.Methods["MarshalJSON"] == nil {
 		return Form{}, false
@@ -136,7 +134,6 @@ func byMarshalJSON(t *model.Type) (Form, bool) {
 	return Form{JSON: JSON(t.Package.Path + "." + t.Name)}, true
 }
 
-// byText returns the form of a string where the type has a MarshalText.
 func byText(t *model.Type) (Form, bool) {
 	return Form{JSON: String}, t.Package != nil && t.Methods["MarshalText"] != nil
 }

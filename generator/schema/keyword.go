@@ -20,19 +20,8 @@ func Keywords(s *model.Schema) map[string]any {
 			out[keyword] = value
 		}
 	}
-	for keyword, value := range map[string]*float64{"minimum": s.Minimum, "maximum": s.Maximum,
-		"multipleOf": s.MultipleOf} {
-		if value != nil {
-			out[keyword] = *value
-		}
-	}
-	for keyword, value := range map[string]*int64{
-		"minLength": s.MinLength, "maxLength": s.MaxLength, "minItems": s.MinItems, "maxItems": s.MaxItems,
-		"minProperties": s.MinProperties, "maxProperties": s.MaxProperties,
-	} {
-		if value != nil {
-			out[keyword] = *value
-		}
+	for check, value := range s.Limits {
+		out[string(check)] = value
 	}
 	for keyword, value := range map[string]bool{
 		"exclusiveMinimum": s.ExclusiveMinimum, "exclusiveMaximum": s.ExclusiveMaximum, "nullable": s.Nullable,

@@ -11,24 +11,9 @@ import (
 // Layer holds the markers of values at one place: at a field, at a type, or for elements.
 type Layer struct {
 	*model.Schema
-	// Field or Type is where the markers stand. Both are nil for elements.
-	Field *model.Field
-	Type  *model.Type
+	// Type is where the markers stand; it is nil for those of a field or of elements.
+	Type *model.Type
 }
-
-// Pos returns the position of the field or type; it is zero for elements.
-func (l Layer) Pos() model.Position {
-	switch {
-	case l.Field != nil:
-		return l.Field.Pos
-	case l.Type != nil:
-		return l.Type.Pos
-	}
-	return model.Position{}
-}
-
-// FieldLayer returns the layer of a field's own markers.
-func FieldLayer(f *model.Field) Layer { return Layer{Schema: &f.Schema, Field: f} }
 
 // Layers are all layers of markers of a value, the nearest first.
 type Layers []Layer
@@ -80,10 +65,10 @@ func (l Layers) Flag(of func(*model.Schema) bool) bool {
 
 // Strictest returns the effective bound where several layers have one: the highest lower bound or the lowest upper
 // bound. It returns nil where there is none.
-func (l Layers) Strictest(of func(*model.Schema) *float64, lower bool) *float64 {
+func (l Layers) Strictest(check model.Check, lower bool) *float64 {
 	var out *float64
 	for _, layer := range l {
-		if bound := of(layer.Schema); bound != nil && (out == nil || (*bound > *out) == lower) {
+		if bound := layer.Limit(check); bound != nil && (out == nil || (*bound > *out) == lower) {
 			out = bound
 		}
 	}
@@ -181,7 +166,7 @@ func (t *Type) Value(use ...Layer) Value {
 }
 
 // Value returns the place of the field.
-func (f *Field) Value() Value { return f.Type.Value(FieldLayer(f.Go)) }
+func (f *Field) Value() Value { return f.Type.Value(Layer{Schema: &f.Go.Schema}) }
 
 // Elem returns the place of the elements of a list or a map.
 func (v Value) Elem() Value { return v.Type.Elem.Value(v.Layers.Items()...) }

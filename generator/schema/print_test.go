@@ -32,7 +32,7 @@ func (p *printer) value(indent, name string, t *Type, layers Layers, notes ...st
 	words = append(words, notes...)
 	for _, layer := range layers {
 		if text := keywords(layer.Schema); text != "" {
-			words = append(words, layer.origin()+text)
+			words = append(words, origin(layer, name)+text)
 		}
 	}
 	fmt.Fprintln(p, indent+strings.Join(words, " "))
@@ -48,7 +48,8 @@ func (p *printer) value(indent, name string, t *Type, layers Layers, notes ...st
 		if d := property.Default; d != nil {
 			notes = append(notes, "default="+d.JSON)
 		}
-		p.value(indent+"  ", property.Go.JSON, property.Type, property.Layers(), notes...)
+		layers := append(Layers{{Schema: &property.Go.Schema}}, property.Type.Layers...)
+		p.value(indent+"  ", property.Go.JSON, property.Type, layers, notes...)
 	}
 	if t.Elem != nil {
 		p.value(indent+"  ", "*", t.Elem, append(layers.Items(), t.Elem.Layers...))
@@ -63,15 +64,12 @@ func bits(n int) string {
 	return fmt.Sprint(n)
 }
 
-// origin names the place of the markers.
-func (l Layer) origin() string {
-	switch {
-	case l.Field != nil:
-		return l.Field.Name
-	case l.Type != nil:
+// origin names the place of the markers: a type, or what has the name.
+func origin(l Layer, name string) string {
+	if l.Type != nil {
 		return l.Type.Name
 	}
-	return "*"
+	return name
 }
 
 // keywords returns the keywords of a layer as JSON; it is empty where there are none.

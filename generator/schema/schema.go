@@ -69,9 +69,6 @@ type Field struct {
 	Default *model.Default
 }
 
-// Layers returns the markers that apply to the field's values: its own first, then the type's.
-func (f *Field) Layers() Layers { return append(Layers{FieldLayer(f.Go)}, f.Type.Layers...) }
-
 // inlined reports whether the fields of a struct appear in the object of the struct that has this field.
 func (f *Field) inlined() bool { return f.Go.Inline && f.pointee().Go.Form == model.Struct }
 

@@ -108,18 +108,17 @@ func TestForms(t *testing.T) {
 
 // TestTree holds trees built from literals of the model.
 func TestTree(t *testing.T) {
-	least, most := 1.0, 9.0
 	port := named("Port", basic("int32"))
-	port.Schema.Minimum = &least
+	port.Schema.SetLimit(model.Minimum, 1)
 	door := named("Door", basic("int32"))
-	door.Of, door.Schema.Maximum = port, &most
+	door.Of = port
+	door.Schema.SetLimit(model.Maximum, 9)
 	forest := named("Forest", &model.Type{Form: model.Map, Key: basic("string")})
 	forest.Elem = forest
 	inner := structure("Inner", field("a", basic("bool")), field("b", basic("bool")))
 	inner.Schema.CEL = []model.CELRule{{Rule: "self.a"}}
-	length := int64(3)
 	words := field("words", list(basic("string")))
-	words.Schema.Items = &model.Schema{Bounds: model.Bounds{MaxLength: &length}}
+	words.Schema.Items = &model.Schema{Bounds: model.Bounds{Limits: map[model.Check]float64{model.MaxLength: 3}}}
 	doors := field("door", pointer(door))
 	doors.OmitEmpty, doors.Default, doors.Schema.Title = true, &model.Default{JSON: "7"}, "Door"
 	for _, test := range []struct {
@@ -129,7 +128,7 @@ func TestTree(t *testing.T) {
 	}{
 		{"layers", structure("X", doors), `
 X: object
-  door: integer int32 32 default=7 DOOR{"title":"Door"} Door{"maximum":9} Port{"minimum":1}
+  door: integer int32 32 default=7 door{"title":"Door"} Door{"maximum":9} Port{"minimum":1}
 `},
 		{"elements", structure("X", words), `
 X: object
@@ -223,15 +222,16 @@ func TestRequired(t *testing.T) {
 func TestValue(t *testing.T) {
 	low, high := 1.0, 5.0
 	size := named("Size", basic("int64"))
-	size.Schema.Bounds = model.Bounds{Minimum: &high, Format: "far", Enum: []string{"1"}}
+	size.Schema.SetLimit(model.Minimum, high)
+	size.Schema.Format, size.Schema.Enum = "far", []string{"1"}
 	f := field("size", pointer(size))
-	f.Schema.Bounds, f.Schema.Nullable = model.Bounds{Minimum: &low, Format: "near"}, true
-	f.Pos.Line, size.Pos.Line = 3, 7
+	f.Schema.SetLimit(model.Minimum, low)
+	f.Schema.Format, f.Schema.Nullable = "near", true
 	v := schema.New(schema.Wire).Field(f).Value()
-	if near, far := v.Layers[0].Pos().Line, v.Layers[1].Pos().Line; near != 3 || far != 7 {
-		t.Errorf("the layers stand at lines %d and %d", near, far)
+	if near, far := v.Layers[0], v.Layers[1]; near.Schema != &f.Schema || far.Type != size {
+		t.Errorf("the layers are %+v and %+v", near, far)
 	}
-	least := v.Layers.Strictest(func(s *model.Schema) *float64 { return s.Minimum }, true)
+	least := v.Layers.Strictest(model.Minimum, true)
 	nullable := v.Layers.Flag(func(s *model.Schema) bool { return s.Nullable })
 	if *least != high || !nullable || v.Format != "near" || !slices.Equal(v.Layers.Enum(), []string{"1"}) {
 		t.Errorf("minimum %v, nullable %v, format %s, enum %q", *least, nullable, v.Format, v.Layers.Enum())

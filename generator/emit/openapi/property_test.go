@@ -12,9 +12,6 @@ import (
 	"apigen.dev/generator/schema"
 )
 
-func number64(f float64) *float64 { return &f }
-func count64(n int64) *int64      { return &n }
-
 // optional makes a field one that may be left out.
 func optional(f *model.Field) *model.Field { f.OmitEmpty = true; return f }
 
@@ -35,8 +32,8 @@ func TestProperty(t *testing.T) {
 	forest := local("Forest", model.Map)
 	forest.Key, forest.Elem = predeclared("string"), forest
 	port := local("Port", model.Basic)
-	port.Basic, port.Schema = "int32", model.Schema{Bounds: model.Bounds{Minimum: number64(1),
-		Maximum: number64(65535)}}
+	port.Basic, port.Schema = "int32", model.Schema{Bounds: model.Bounds{Limits: map[model.Check]float64{
+		model.Minimum: 1, model.Maximum: 65535}}}
 	custom := local("Custom", model.Struct)
 	custom.Methods = map[string]*model.Func{"MarshalJSON": {Name: "MarshalJSON"}}
 	custom.Schema.Type = "string"
@@ -84,7 +81,7 @@ func TestProperty(t *testing.T) {
 				Presence: model.Presence{Nullable: true}}), `{"allOf":[` + ref +
 			`Part"}],"nullable":true,"x-kubernetes-preserve-unknown-fields":true}`},
 		{"limits", with(optional(field("x", predeclared("string"))),
-			model.Schema{Bounds: model.Bounds{MinLength: count64(1), Pattern: "^a$",
+			model.Schema{Bounds: model.Bounds{Limits: map[model.Check]float64{model.MinLength: 1}, Pattern: "^a$",
 				Enum: []string{`"a"`, "b"}}}), `{"enum":["a","b"],"minLength":1,"pattern":"^a$","type":"string"}`},
 		{"rules", with(optional(field("x", predeclared("string"))),
 			model.Schema{Constraints: model.Constraints{CEL: []model.CELRule{{Rule: "self != ''",

@@ -167,35 +167,36 @@ const codeMark = "\x00"
 
 func bounds(s *model.Schema, add func(string, ...any)) {
 	number := func(f *float64) string { return strconv.FormatFloat(*f, 'g', -1, 64) }
-	if s.Minimum != nil {
-		add("%s %s", map[bool]string{false: "at least", true: "more than"}[s.ExclusiveMinimum], number(s.Minimum))
+	if least := s.Limit(model.Minimum); least != nil {
+		add("%s %s", map[bool]string{false: "at least", true: "more than"}[s.ExclusiveMinimum], number(least))
 	}
-	if s.Maximum != nil {
-		add("%s %s", map[bool]string{false: "at most", true: "less than"}[s.ExclusiveMaximum], number(s.Maximum))
+	if most := s.Limit(model.Maximum); most != nil {
+		add("%s %s", map[bool]string{false: "at most", true: "less than"}[s.ExclusiveMaximum], number(most))
 	}
-	if s.MultipleOf != nil {
-		add("a multiple of %s", number(s.MultipleOf))
+	if step := s.Limit(model.MultipleOf); step != nil {
+		add("a multiple of %s", number(step))
 	}
 	for _, b := range []struct {
-		least, most *int64
+		least, most model.Check
 		one, many   string
-	}{{s.MinLength, s.MaxLength, "character", "characters"}, {s.MinItems, s.MaxItems, "item", "items"},
-		{s.MinProperties, s.MaxProperties, "entry", "entries"}} {
-		counted := func(n int64) string {
+	}{{model.MinLength, model.MaxLength, "character", "characters"}, {model.MinItems, model.MaxItems, "item", "items"},
+		{model.MinProperties, model.MaxProperties, "entry", "entries"}} {
+		least, most := s.Limit(b.least), s.Limit(b.most)
+		counted := func(n float64) string {
 			if n == 1 {
 				return "1 " + b.one
 			}
-			return strconv.FormatInt(n, 10) + " " + b.many
+			return fmt.Sprintf("%.0f %s", n, b.many)
 		}
 		switch {
-		case b.least != nil && b.most != nil && *b.least == *b.most:
-			add("%s", counted(*b.least))
-		case b.least != nil && b.most != nil:
-			add("%d to %s", *b.least, counted(*b.most))
-		case b.least != nil:
-			add("at least %s", counted(*b.least))
-		case b.most != nil:
-			add("at most %s", counted(*b.most))
+		case least != nil && most != nil && *least == *most:
+			add("%s", counted(*least))
+		case least != nil && most != nil:
+			add("%.0f to %s", *least, counted(*most))
+		case least != nil:
+			add("at least %s", counted(*least))
+		case most != nil:
+			add("at most %s", counted(*most))
 		}
 	}
 }

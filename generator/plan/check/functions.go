@@ -16,7 +16,7 @@ import (
 type Functions struct {
 	program *model.Program
 	pkg     *model.Package
-	reach   *model.Reach
+	reach   *model.Reach[*model.Type]
 	// builtIn: the kinds are those of another module, without controller-gen's markers.
 	builtIn bool
 }

@@ -192,8 +192,9 @@ func (b *builder) constrain(s *cel.Schema, c *model.Schema, owner string) {
 	if values := stringsOf(c.Enum); values != nil {
 		s.Enum = values
 	}
-	s.MaxLength, s.MaxItems, s.MaxProperties = least(s.MaxLength, c.MaxLength), least(s.MaxItems, c.MaxItems),
-		least(s.MaxProperties, c.MaxProperties)
+	s.MaxLength = least(s.MaxLength, c.Limit(model.MaxLength))
+	s.MaxItems = least(s.MaxItems, c.Limit(model.MaxItems))
+	s.MaxProperties = least(s.MaxProperties, c.Limit(model.MaxProperties))
 	if c.Items != nil {
 		for _, elem := range []**cel.Schema{&s.Items, &s.Values} {
 			if *elem != nil {
@@ -233,11 +234,11 @@ func (b *builder) ruled(s *model.Schema) bool {
 	return s != nil && (len(b.rules(s.CEL)) > 0 || b.ruled(s.Items))
 }
 
-func least(a, b *int64) *int64 {
-	if a == nil || b != nil && *b < *a {
-		return b
+func least(a *int64, limit *float64) *int64 {
+	if limit == nil || a != nil && *a <= int64(*limit) {
+		return a
 	}
-	return a
+	return new(int64(*limit))
 }
 
 // stringsOf returns the values of an enumeration of strings, or nil.
