@@ -9,6 +9,7 @@ import (
 	"apigen.dev/generator/emit/layout"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan/clientset"
+	"apigen.dev/generator/spelling"
 )
 
 type writer struct {
@@ -167,7 +168,7 @@ func title(sub string) string {
 	var out strings.Builder
 	for _, word := range strings.FieldsFunc(sub,
 		func(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') }) {
-		out.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		out.WriteString(spelling.UpperFirst(word))
 	}
 	return out.String()
 }

@@ -93,7 +93,7 @@ func (b *builder) ref(t *model.Type) object {
 		b.done[name] = object{}
 		b.queue = append(b.queue, t)
 	}
-	return object{"$ref": "#/components/schemas/" + name}
+	return object{"$ref": componentPrefix + name}
 }
 
 func (b *builder) metaRef(name string) object { return b.ref(b.meta.root(name)) }
@@ -113,7 +113,7 @@ func (b *builder) component(t *model.Type) object {
 		describeMetadata(s)
 	}
 	if kinds := b.groupVersionKinds(t); kinds != nil {
-		s["x-kubernetes-group-version-kind"] = kinds
+		s[kindsKey] = kinds
 	}
 	return s
 }
@@ -158,11 +158,12 @@ func (b *builder) documented(t *model.Type) *model.Type {
 	return t
 }
 
+func gvk(group, version, kind string) object {
+	return object{"group": group, "version": version, "kind": kind}
+}
+
 // groupVersionKinds returns the extension by which clients find the schema of a kind.
 func (b *builder) groupVersionKinds(t *model.Type) []any {
-	gvk := func(group, version, kind string) object {
-		return object{"group": group, "version": version, "kind": kind}
-	}
 	if kind := b.kinds[t]; kind != "" {
 		return []any{gvk(b.group.Name, b.version.Name, kind)}
 	}

@@ -10,6 +10,7 @@ import (
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
+	"apigen.dev/generator/spelling"
 )
 
 // GoFileName is the base name of the file that embeds the documents of a group.
@@ -43,7 +44,7 @@ func (d *embedded) variable() string {
 	if d.version == nil {
 		return "swaggerDocument"
 	}
-	return "openAPI" + upperFirst(d.version.Name)
+	return "openAPI" + spelling.UpperFirst(d.version.Name)
 }
 
 // hash is the document's ETag.

@@ -3,11 +3,11 @@ package openapi
 // scaleName begins the names of the schemas of autoscaling/v1 Scale, as in kube-apiserver.
 const scaleName = "io.k8s.api.autoscaling.v1.Scale"
 
-func scaleGVK() object { return object{"group": "autoscaling", "version": "v1", "kind": "Scale"} }
+var scaleKind = gvk("autoscaling", "v1", "Scale")
 
 // scaleRef refers to the schema of Scale, which is the runtime's own.
 func (b *builder) scaleRef() object {
-	ref := func(suffix string) object { return object{"$ref": "#/components/schemas/" + scaleName + suffix} }
+	ref := func(suffix string) object { return object{"$ref": componentPrefix + scaleName + suffix} }
 	if b.done[scaleName] != nil {
 		return ref("")
 	}
@@ -28,7 +28,7 @@ func (b *builder) scaleRef() object {
 			"spec":       member(ref("Spec"), "Spec is how many replicas are wanted."),
 			"status":     member(ref("Status"), "Status is how many replicas there are. It is read-only."),
 		},
-		"x-kubernetes-group-version-kind": []any{scaleGVK()},
+		kindsKey: []any{scaleKind},
 	}
 	b.done[scaleName+"Spec"] = object{
 		"type": "object", "description": "ScaleSpec is how many replicas are wanted.",

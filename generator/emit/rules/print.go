@@ -14,6 +14,7 @@ import (
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
 	"apigen.dev/generator/plan/expression"
+	"apigen.dev/generator/spelling"
 	"apigen.dev/runtime/cel"
 )
 
@@ -134,7 +135,7 @@ func (p *printer) shared(s *cel.Schema) jen.Code {
 		if r.All {
 			prefix = "fields"
 		}
-		base := prefix + expression.UpperFirst(r.Type.Go.Package.Name) + expression.UpperFirst(r.Type.Go.Name)
+		base := prefix + spelling.UpperFirst(r.Type.Go.Package.Name) + spelling.UpperFirst(r.Type.Go.Name)
 		name := base
 		for i := 2; p.used[name]; i++ {
 			base, _, _ = strings.Cut(base, "_")

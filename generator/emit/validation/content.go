@@ -119,7 +119,8 @@ func (w *writer) limit(v value, r *model.Rule, l limit) []jen.Code {
 	case model.MinLength:
 		return w.refuse(v, w.file.Code("$ "+l.op+" "+n, w.length(v)), fmt.Sprintf(l.what, n))
 	case model.MaxLength:
-		return []jen.Code{w.ifThen(w.file.Code("$ > "+n, w.length(v)), w.fail(v, l.constructor, jen.Lit(""), jen.Id(n)))}
+		return []jen.Code{w.ifThen(w.file.Code("$ > "+n, w.length(v)),
+			w.fail(v, l.constructor, jen.Lit(""), jen.Id(n)))}
 	}
 	size := w.file.Code("len($)", v.place.Value())
 	if v.typ.Form == model.Struct {
@@ -129,7 +130,8 @@ func (w *writer) limit(v value, r *model.Rule, l limit) []jen.Code {
 	if l.what != "" {
 		reason = w.inBody(v, fmt.Sprintf(l.what, n))
 	}
-	return []jen.Code{w.ifThen(w.file.Code("n := $; n "+l.op+" "+n, size), w.fail(v, l.constructor, jen.Id("n"), reason))}
+	return []jen.Code{w.ifThen(w.file.Code("n := $; n "+l.op+" "+n, size),
+		w.fail(v, l.constructor, jen.Id("n"), reason))}
 }
 
 // multiple checks that a number is a multiple of another.
@@ -138,7 +140,8 @@ func (w *writer) multiple(v value, of string) []jen.Code {
 	if model.IsInteger(v.typ) {
 		return w.refuse(v, w.file.Code("$%"+of+" != 0", v.place.Value()), message)
 	}
-	return w.refuse(v, w.file.Code("q := float64($) / "+of+"; math.Abs(q-math.Round(q)) > 1e-9", v.place.Value()), message)
+	return w.refuse(v, w.file.Code("q := float64($) / "+of+"; math.Abs(q-math.Round(q)) > 1e-9", v.place.Value()),
+		message)
 }
 
 func (w *writer) enum(v value, r *model.Rule) []jen.Code {
@@ -163,7 +166,8 @@ func (w *writer) enum(v value, r *model.Rule) []jen.Code {
 	if len(cases) == 0 {
 		return nil
 	}
-	return []jen.Code{w.file.Code("switch $ {\ncase $:\ndefault:\n$\n}", v.place.Value(), jen.List(unique(cases, known)...),
+	return []jen.Code{w.file.Code("switch $ {\ncase $:\ndefault:\n$\n}", v.place.Value(),
+		jen.List(unique(cases, known)...),
 		w.fail(v, "NotSupported", v.place.Value(), w.file.Code("[]$$", element, jen.Values(known...))))}
 }
 

@@ -113,7 +113,8 @@ func (w *writer) present(m member, content, calls []jen.Code) []jen.Code {
 		either := w.file.Code("$ else $", w.ifThen(w.set(m, false), none), jen.Block(content...))
 		return []jen.Code{w.when(m, changed, either)}
 	case none != nil:
-		return []jen.Code{w.file.Code("$ else if $ {\n$\n}", w.when(m, set, w.both(m, content, calls)...), changed, none)}
+		present := w.when(m, set, w.both(m, content, calls)...)
+		return []jen.Code{w.file.Code("$ else if $ {\n$\n}", present, changed, none)}
 	case len(content)+len(calls) == 0:
 		return nil
 	case len(calls) == 0:

@@ -67,7 +67,8 @@ func (w *writer) discriminator(t *model.Type, f *model.Field) jen.Code {
 	if f.Type.Form == model.Pointer {
 		none, value = none+" || "+value+" == nil", "*"+value
 	}
-	return w.file.Code("func(obj *$) string {\nif "+none+" {\nreturn \"\"\n}\nreturn string("+value+")\n}", w.file.Type(t))
+	return w.file.Code("func(obj *$) string {\nif "+none+" {\nreturn \"\"\n}\nreturn string("+value+")\n}",
+		w.file.Type(t))
 }
 
 // dependents returns the checks of the siblings that a field requires or forbids.

@@ -22,7 +22,8 @@ func (p *printer) columns(t *model.Type) (columns, cells jen.Code) {
 	if infos == nil {
 		return nil, nil
 	}
-	return literal(gocode.Code("[]api.Column"), infos...), literal(gocode.Code("[]func($) api.Cell", pointer(t)), funcs...)
+	return literal(gocode.Code("[]api.Column"), infos...),
+		literal(gocode.Code("[]func($) api.Cell", pointer(t)), funcs...)
 }
 
 func columnInfo(c model.Column) jen.Code {
@@ -43,7 +44,8 @@ func (p *printer) cellBody(c serving.Column) jen.Code {
 	case c.Start == nil || c.Method == "" && c.Steps == nil:
 		return gocode.Code(noCell)
 	case c.Function != nil:
-		result, start.expr = gocode.Code("result := $(in)\n", jen.Qual(c.Function.Package.Path, c.Function.Name)), "result"
+		function := jen.Qual(c.Function.Package.Path, c.Function.Name)
+		result, start.expr = gocode.Code("result := $(in)\n", function), "result"
 	case c.Method != "" && c.Start.Form == model.Pointer:
 		result, start.expr = gocode.Code("result := in."+c.Method+"()\n"), "result"
 	case c.Method != "":

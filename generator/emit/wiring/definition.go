@@ -20,8 +20,8 @@ func (p *printer) define(f *jen.File, r *model.Resource, served []model.Resource
 	}
 	definition := gocode.Code("registry.Definition[$]", pointer(r.Hub))
 	f.Commentf("define%s is the resource %s.", r.Kind, r.Plural)
-	f.Add(gocode.Code("func define"+r.Kind+"("+when(p.scoped, "scope conversion.Scope")+") $ {\nreturn $\n}", definition,
-		literal(definition,
+	f.Add(gocode.Code("func define"+r.Kind+"("+when(p.scoped, "scope conversion.Scope")+") $ {\nreturn $\n}",
+		definition, literal(definition,
 			textMember("Group", p.group.Name),
 			member("Names", names(r)),
 			member("Scope", gocode.Code(scope)),

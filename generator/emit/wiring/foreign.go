@@ -7,6 +7,7 @@ import (
 
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/spelling"
 )
 
 // adders are the functions that register what a version has: the AddToScheme or Install of its home; or, where it is of
@@ -32,7 +33,7 @@ func (p *printer) adders(v *model.Version) []jen.Code {
 	return out
 }
 
-func adderName(v *model.Version) string { return "add" + upperFirst(v.Name) }
+func adderName(v *model.Version) string { return "add" + spelling.UpperFirst(v.Name) }
 
 // adder prints the function that registers the kinds of a version whose package registers them nowhere that others can
 // reach.
@@ -55,5 +56,3 @@ func (p *printer) adder(f *jen.File, v *model.Version) {
 func (p *printer) alias(pkg *model.Package) string {
 	return strings.ToLower(p.group.GoName) + pkg.Version
 }
-
-func upperFirst(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }

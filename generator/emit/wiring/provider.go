@@ -8,6 +8,7 @@ import (
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
+	"apigen.dev/generator/spelling"
 )
 
 func (p *printer) provider(f *jen.File, r *model.Resource) {
@@ -49,7 +50,7 @@ func provided(r *model.Resource) []string {
 func (p *printer) withoutStorage(r *model.Resource, definition string) jen.Code {
 	var members []jen.Code
 	for _, verb := range provided(r) {
-		name := upperFirst(verb)
+		name := spelling.UpperFirst(verb)
 		members = append(members, member(name, jen.Id(plan.ProviderParameter(r)).Dot(name)))
 	}
 	return gocode.Code("registry.NewProvided("+definition+", $)",

@@ -85,8 +85,8 @@ func (p *printer) method(r *model.Resource, s *model.Subresource) jen.Code {
 		answer = pointer(s.Answer.Hub)
 		types, members = append(types, answer), append(members, member("Answer", p.payload(s.Answer)))
 	}
-	call := gocode.Code("func(ctx context.Context, obj $, "+name+" $) $ {\nreturn obj."+s.Method.Name+"(ctx, "+name+")\n}",
-		pointer(r.Hub), argument, gocode.Code(form.results, answer))
+	call := gocode.Code("func(ctx context.Context, obj $, "+name+" $) $ {\n"+
+		"return obj."+s.Method.Name+"(ctx, "+name+")\n}", pointer(r.Hub), argument, gocode.Code(form.results, answer))
 	if s.Function {
 		call = jen.Qual(r.Hub.Package.ServedBy.Path, s.Method.Name)
 	}
@@ -95,7 +95,8 @@ func (p *printer) method(r *model.Resource, s *model.Subresource) jen.Code {
 
 // extension prints a subresource of a form of package subresource.
 func extension(form string, types []jen.Code, members ...jen.Code) jen.Code {
-	return gocode.Code("subresource."+form+"Of($)", literal(gocode.Code("subresource."+form+"[$]", jen.List(types...)), members...))
+	return gocode.Code("subresource."+form+"Of($)",
+		literal(gocode.Code("subresource."+form+"[$]", jen.List(types...)), members...))
 }
 
 // payload prints a kind that a subresource takes or answers, in its versions.

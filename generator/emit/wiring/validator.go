@@ -55,6 +55,6 @@ func (p *printer) toStorage(r *model.Resource, v model.ResourceVersion, stored *
 		body = gocode.Code("if err := $; err != nil {\nreturn nil, err\n}\nout := new($)\nreturn out, $", toHub,
 			name(stored.Type), convert(p.converter(*stored, r.Hub, stored.Type), "hub", "out"))
 	}
-	return gocode.Code("func(in $) ($, error) {\nhub := new($)\n$\n}", pointer(v.Type), pointer(stored.Type), name(r.Hub),
-		body)
+	return gocode.Code("func(in $) ($, error) {\nhub := new($)\n$\n}", pointer(v.Type), pointer(stored.Type),
+		name(r.Hub), body)
 }

@@ -7,6 +7,7 @@ import (
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/spelling"
 )
 
 // Kind is a kind with a client.
@@ -45,14 +46,14 @@ func newKind(v *Version, g *model.Group, t *model.Type, errs *diag.Errors) *Kind
 func (k *Kind) Name() string { return k.Type.Name }
 
 // LowerName is flunder, as identifiers that aren't exported begin.
-func (k *Kind) LowerName() string { return lowerFirst(k.Type.Name) }
+func (k *Kind) LowerName() string { return spelling.LowerFirst(k.Type.Name) }
 
 // Plural is Flunders.
 func (k *Kind) Plural() string { return model.PluralName(k.Type.Name) }
 
 // Private is the name of the type that implements the client: flunders. Hand-written files can add methods to it.
 func (k *Kind) Private() string {
-	name := lowerFirst(k.Plural())
+	name := spelling.LowerFirst(k.Plural())
 	if token.IsKeyword(name) {
 		return name + "Client"
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/spelling"
 )
 
 // Method is an additional method of a client (+genclient:method), as files name what it takes and returns.
@@ -68,7 +69,7 @@ func (m Method) Apply() string {
 }
 
 // Options is the type of the method's options.
-func (m Method) Options() string { return upperFirst(m.Verb) + "Options" }
+func (m Method) Options() string { return spelling.UpperFirst(m.Verb) + "Options" }
 
 // Request is the beginning of the request.
 func (m Method) Request() string {

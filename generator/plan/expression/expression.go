@@ -5,9 +5,8 @@
 package expression
 
 import (
-	"strings"
-
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/spelling"
 	"apigen.dev/runtime/cel"
 )
 
@@ -36,11 +35,8 @@ func New(p *model.Program, types []*model.Type, writes func(*model.Package) bool
 	out.Structs = b.types
 	for _, t := range types {
 		if s := b.kind(t); s.HasRules() {
-			out.Functions[t], out.Schemas[t] = "rules"+UpperFirst(t.Package.Name)+t.Name, s
+			out.Functions[t], out.Schemas[t] = "rules"+spelling.UpperFirst(t.Package.Name)+t.Name, s
 		}
 	}
 	return out
 }
-
-// UpperFirst returns a name with its first letter in upper case.
-func UpperFirst(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }
