@@ -2,6 +2,7 @@ package applyconfig
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -65,7 +66,7 @@ type translation struct {
 }
 
 func (y *translation) line(indent, format string, args ...any) {
-	printf(y, "%s"+format+"\n", append([]any{indent}, args...)...)
+	fmt.Fprintf(y, indent+format+"\n", args...)
 }
 
 // atom writes what is known of values with a schema. Preserve says that fields which the schema doesn't know may be
