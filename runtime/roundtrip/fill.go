@@ -136,7 +136,6 @@ func (v *Version[V, H]) normalize(at reflect.Value, random *rand.Rand) {
 	parts("", at, func(_ string, part reflect.Value) { v.normalize(part, random) })
 }
 
-// writesJSON tells whether a type has its own methods for JSON.
 func writesJSON(v reflect.Value) bool {
 	_, in := v.Addr().Interface().(json.Unmarshaler)
 	_, out := v.Addr().Interface().(json.Marshaler)

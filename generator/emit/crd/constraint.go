@@ -83,7 +83,6 @@ func notEmpty(s object, t *model.Type) {
 	}
 }
 
-// enum adds the constants of a type marked +k8s:enum.
 func enum(s object, t *model.Type) {
 	if !marked(&t.Schema, "k8s:enum") {
 		return
@@ -115,7 +114,6 @@ func validations(c *model.Schema) []any {
 	return out
 }
 
-// oneOf returns the CEL rule that bounds how many of some fields are set.
 func oneOf(r *model.Rule) object {
 	var counted, has []string
 	for _, name := range r.Values {

@@ -73,7 +73,6 @@ func join(dst object, key string, value any) bool {
 	return true
 }
 
-// parts returns the schemas of an allOf.
 func parts(s object) []object {
 	var out []object
 	all, _ := s["allOf"].([]any)

@@ -130,7 +130,6 @@ func (b *builder) conversions(out *diag.Errors, r resource) {
 	}
 }
 
-// shapeOf removes the documentation from a schema.
 func shapeOf(s object) object {
 	for key, value := range s {
 		switch {
@@ -226,7 +225,6 @@ func inexpressible(out *diag.Errors, s *model.Schema) {
 // checkedFormats are the formats of Kubernetes' own grammar that clusters check in custom resources.
 var checkedFormats = map[string]bool{"k8s-short-name": true, "k8s-long-name": true}
 
-// expressed reports whether a schema has a keyword for the rule.
 func expressed(r model.Rule) bool {
 	switch r.Check {
 	case model.Forbidden, model.NotEqual, model.Update, model.Monotonic, model.UnionMember, model.UnionDiscriminator,

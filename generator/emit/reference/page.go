@@ -185,7 +185,6 @@ type subresource struct {
 // whole are the methods of a subresource that clients read and write in the form of the object.
 const whole = "GET, PUT, PATCH"
 
-// subresources describes the subresources of a resource, status first.
 func (m *maker) subresources(r *model.Resource, kind *model.Type) []subresource {
 	var out []subresource
 	if r.Status {

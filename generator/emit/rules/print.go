@@ -89,7 +89,6 @@ func (p *printer) body(s *cel.Schema) jen.Code {
 	return jen.Custom(braces, members...)
 }
 
-// members prints the fields of a schema or a rule that are set.
 func (p *printer) members(of any) []jen.Code {
 	var out []jen.Code
 	for f, v := range reflect.Indirect(reflect.ValueOf(of)).Fields() {
@@ -100,7 +99,6 @@ func (p *printer) members(of any) []jen.Code {
 	return out
 }
 
-// value prints a field of a schema or a rule.
 func (p *printer) value(of, value any) jen.Code {
 	switch v := value.(type) {
 	case string:

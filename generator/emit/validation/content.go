@@ -82,7 +82,6 @@ func (w *writer) inBody(v value, what string) *jen.Statement {
 	return w.file.Code(v.path+".String() + $", jen.Lit(" in body "+what))
 }
 
-// refuse returns the check that a condition doesn't hold.
 func (w *writer) refuse(v value, condition jen.Code, what string) []jen.Code {
 	return []jen.Code{w.ifThen(condition, w.fail(v, "Invalid", v.place.Value(), w.inBody(v, what)))}
 }
@@ -107,7 +106,6 @@ var limits = map[model.Check]limit{
 	model.MaxProperties: {">", "", "", "TooMany"},
 }
 
-// limit checks a number, or the size of text, a list, a map or a struct.
 func (w *writer) limit(v value, r *model.Rule, l limit) []jen.Code {
 	n := check.Number(r.Text)
 	switch r.Check {
@@ -134,7 +132,6 @@ func (w *writer) limit(v value, r *model.Rule, l limit) []jen.Code {
 		w.fail(v, l.constructor, jen.Id("n"), reason))}
 }
 
-// multiple checks that a number is a multiple of another.
 func (w *writer) multiple(v value, of string) []jen.Code {
 	message := "should be a multiple of " + of
 	if model.IsInteger(v.typ) {

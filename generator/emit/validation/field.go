@@ -127,7 +127,6 @@ func (w *writer) present(m member, content, calls []jen.Code) []jen.Code {
 	return []jen.Code{jen.Block(append([]jen.Code{w.file.Code("path := " + m.at)}, w.both(m, content, calls)...)...)}
 }
 
-// both returns the checks of a changed value, and the calls.
 func (w *writer) both(m member, content, calls []jen.Code) []jen.Code {
 	if len(content) == 0 {
 		return calls
@@ -135,7 +134,6 @@ func (w *writer) both(m member, content, calls []jen.Code) []jen.Code {
 	return append([]jen.Code{w.ifChanged(m.value, content...)}, calls...)
 }
 
-// when runs checks of a field under a condition.
 func (w *writer) when(m member, condition jen.Code, body ...jen.Code) *jen.Statement {
 	return w.file.Code("if path := "+m.at+"; $ $", condition, jen.Block(body...))
 }
@@ -191,7 +189,6 @@ func (w *writer) inPlace(m member, body []jen.Code) jen.Code {
 	return w.add("func$(ctx, op, path, $, $)", w.checker(m.typ, body), m.place.Address(), w.oldAddress(m.value))
 }
 
-// inner returns the checks that a field's markers make of the fields of its struct.
 func (w *writer) inner(m member) []jen.Code {
 	if m.typ.Form != model.Struct {
 		return nil

@@ -16,7 +16,6 @@ func (w *writer) unions(v value) []jen.Code {
 	return code
 }
 
-// fieldUnion checks which fields of the struct in v are set.
 func (w *writer) fieldUnion(v value, u *schema.Union) jen.Code {
 	return w.union(v, u, jen.Id("obj"), jen.Id("oldObj"), func(f *model.Field) jen.Code { return w.isSet(v.typ, f) })
 }
@@ -52,7 +51,6 @@ func (w *writer) union(v value, u *schema.Union, obj, old jen.Code, isSet func(*
 		args...))
 }
 
-// isSet returns the function that reports whether a struct's field is set.
 func (w *writer) isSet(t *model.Type, f *model.Field) jen.Code {
 	m := w.member(self(t, ""), f)
 	condition := w.set(m, true)
@@ -115,7 +113,6 @@ func (w *writer) forbidden(m member) jen.Code {
 	return w.ifThen(w.set(m, true), w.fail(m.value, "Forbidden", jen.Lit("")))
 }
 
-// mode returns the checks of a field under one value of its discriminator.
 func (w *writer) mode(m member, p model.Part) []jen.Code {
 	f := check.Subfield(m.field, p)
 	content := append(w.content(m.value, &f.Schema), w.elements(m.value, &f.Schema)...)
@@ -195,7 +192,6 @@ func (w *writer) elementUnions(v value, s *model.Schema) []jen.Code {
 	return code
 }
 
-// hasElement returns the function that reports whether a list has an element with these keys.
 func (w *writer) hasElement(list *model.Type, keys []model.KeyValue) jen.Code {
 	address, condition := "&", ""
 	if list.Elem.Form == model.Pointer {
@@ -205,7 +201,6 @@ func (w *writer) hasElement(list *model.Type, keys []model.KeyValue) jen.Code {
 		"return true\n}\n}\nreturn false\n}", w.file.Type(list), w.selects(list.Elem.Pointee(), keys))
 }
 
-// selects returns the condition that item has these keys.
 func (w *writer) selects(elem *model.Type, keys []model.KeyValue) jen.Code {
 	all := jen.Null()
 	for i, k := range keys {

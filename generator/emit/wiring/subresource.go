@@ -118,10 +118,7 @@ func (p *printer) payload(k *model.Payload) jen.Code {
 func (p *printer) payloadPackages() (packages []*model.Package) {
 	for _, r := range p.group.Resources {
 		for _, s := range r.Subresources {
-			for _, k := range []*model.Payload{s.Body, s.Answer} {
-				if k == nil {
-					continue
-				}
+			for _, k := range s.Payloads() {
 				packages = append(packages, k.Hub.Package)
 				for _, v := range k.Versions {
 					packages = append(packages, v.Type.Package)

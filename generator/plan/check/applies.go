@@ -177,7 +177,6 @@ func IsFloat(t *model.Type) bool {
 	return t.Form == model.Basic && schema.Basics[t.Basic].JSON == schema.Number
 }
 
-// opaqueJSON reports whether the JSON of a struct differs from its fields.
 func opaqueJSON(t *model.Type) bool {
 	return t.SchemaType != "" || t.Methods["MarshalJSON"] != nil
 }
