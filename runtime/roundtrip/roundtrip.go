@@ -84,22 +84,13 @@ func seed(i int) []byte { return binary.BigEndian.AppendUint64(nil, uint64(i)*0x
 func (v *Version[V, H]) check(data []byte) *fault {
 	object := v.New()
 	v.fill(object, data)
-	for _, c := range v.checks() {
-		if found := examine(object, c); found != nil {
-			return found
-		}
+	found := examine(object, v.checks())
+	if found == nil && v.ToHub != nil {
+		hub := v.NewHub()
+		v.fill(hub, data)
+		found = examine(hub, v.hubChecks())
 	}
-	if v.ToHub == nil {
-		return nil
-	}
-	hub := v.NewHub()
-	v.fill(hub, data)
-	for _, c := range v.hubChecks() {
-		if found := examine(hub, c); found != nil {
-			return found
-		}
-	}
-	return nil
+	return found
 }
 
 // check is one property of objects. run returns why an object doesn't have it, or "".

@@ -119,19 +119,8 @@ func (k *Kind) PointerItems() bool {
 	return false
 }
 
-// NamespaceParam is the parameter of a namespace; empty, as those below, for a cluster scoped kind.
-func (k *Kind) NamespaceParam() string { return k.ifNamespaced("namespace string") }
-
-// NamespaceParam2 is the parameter of a namespace behind others.
-func (k *Kind) NamespaceParam2() string { return k.ifNamespaced(", namespace string") }
-
-// NamespaceArg is the argument of a namespace behind others.
-func (k *Kind) NamespaceArg() string { return k.ifNamespaced(", namespace") }
-
-// NamespaceValue is the argument of a namespace alone.
-func (k *Kind) NamespaceValue() string { return k.ifNamespaced("namespace") }
-
-func (k *Kind) ifNamespaced(s string) string {
+// IfNamespaced is a text for a namespaced kind, and empty for a cluster scoped one.
+func (k *Kind) IfNamespaced(s string) string {
 	if k.Namespaced {
 		return s
 	}
