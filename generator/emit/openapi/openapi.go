@@ -111,6 +111,10 @@ func encode(doc object) ([]byte, error) {
 // object is a JSON object. Encoding sorts its keys.
 type object = map[string]any
 
+var security = object{"BearerToken": object{
+	"type": "apiKey", "in": "header", "name": "authorization", "description": "Bearer Token authentication",
+}}
+
 func document(p *model.Program, g *model.Group, v *model.Version, errs *diag.Errors) object {
 	b := newBuilder(p, g, v, errs)
 	paths := b.paths()
@@ -119,10 +123,8 @@ func document(p *model.Program, g *model.Group, v *model.Version, errs *diag.Err
 		"info":    object{"title": g.Name, "version": v.Name},
 		"paths":   paths,
 		"components": object{
-			"schemas": b.components(),
-			"securitySchemes": object{"BearerToken": object{
-				"type": "apiKey", "in": "header", "name": "authorization", "description": "Bearer Token authentication",
-			}},
+			"schemas":         b.components(),
+			"securitySchemes": security,
 		},
 	}
 }
