@@ -92,9 +92,7 @@ func enum(s object, t *model.Type) {
 	for _, c := range schema.ConstantsByValue(t) {
 		values = append(values, schema.Literal(c.Value))
 	}
-	if len(values) > 0 {
-		s["enum"] = values
-	}
+	list(s, "enum", values)
 }
 
 // validations returns the CEL rules: the user's, and those by which controller-gen expresses other markers.
@@ -142,8 +140,9 @@ func setDefault(s object, f *schema.Field) {
 // properties of the structs that it embeds, and a place the schema of its type. Where both have different values of a
 // keyword, merge joins the values if it can, and otherwise puts both into allOf.
 func merge(dst, src object) {
-	for _, part := range parts(src) {
-		merge(dst, part)
+	all, _ := src["allOf"].([]any)
+	for _, part := range all {
+		merge(dst, part.(object))
 	}
 	ofDst, ofSrc := object{}, object{}
 	for key, value := range src {
@@ -204,15 +203,6 @@ func join(dst object, key string, value any) bool {
 		return false
 	}
 	return true
-}
-
-func parts(s object) []object {
-	var out []object
-	all, _ := s["allOf"].([]any)
-	for _, p := range all {
-		out = append(out, p.(object))
-	}
-	return out
 }
 
 // clone copies objects and lists deeply. Other values are immutable.

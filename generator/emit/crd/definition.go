@@ -35,7 +35,8 @@ func (b *builder) definition(r resource) object {
 		"spec": spec}
 }
 
-func list(s object, key string, values []string) {
+// list adds a keyword with values, if there are any.
+func list[T any](s object, key string, values []T) {
 	if len(values) > 0 {
 		s[key] = values
 	}
@@ -68,9 +69,7 @@ func (b *builder) version(v model.ResourceVersion, storage bool) object {
 		subresources["scale"] = scale
 	}
 	columns := columns(k)
-	if len(columns) > 0 {
-		out["additionalPrinterColumns"] = columns
-	}
+	list(out, "additionalPrinterColumns", columns)
 	if len(columns) > 0 || len(subresources) > 0 {
 		out["subresources"] = subresources // empty where there are only columns, as controller-gen writes it
 	}
@@ -78,9 +77,7 @@ func (b *builder) version(v model.ResourceVersion, storage bool) object {
 	for _, f := range k.Selectable {
 		selectable = append(selectable, object{"jsonPath": f.JSONPath})
 	}
-	if len(selectable) > 0 {
-		out["selectableFields"] = selectable
-	}
+	list(out, "selectableFields", selectable)
 	return out
 }
 

@@ -171,13 +171,9 @@ func (b *builder) structure(t *schema.Type) place {
 	if len(properties) > 0 {
 		s["properties"] = properties
 	}
-	if len(required) > 0 {
-		slices.Sort(required)
-		s["required"] = required
-	}
-	if len(rules) > 0 {
-		s["x-kubernetes-validations"] = rules
-	}
+	slices.Sort(required)
+	list(s, "required", required)
+	list(s, "x-kubernetes-validations", rules)
 	return p
 }
 

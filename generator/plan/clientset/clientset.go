@@ -1,6 +1,6 @@
 // Package clientset says which groups, versions and kinds get clients, what their packages and Go names are, and where
 // they lie: those of k8s.io/code-generator, which users know. It is the part of the plan that the emitters of clients
-// share. It knows the model.
+// share. It knows the model and spelling.
 package clientset
 
 import (
