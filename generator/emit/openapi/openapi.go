@@ -1,7 +1,8 @@
 // Package openapi emits, for each served version of an API group, its OpenAPI v3 document, and for each group the same
 // in OpenAPI v2, which older clients read. Clients validate objects and explain kinds by them, and the server serves
 // their bytes under /openapi. The documents look as kube-apiserver's do: the same names of schemas and operations, the
-// same extensions, the same defaults. The wiring embeds them. The package knows emit, model, schema, spelling and gocode.
+// same extensions, the same defaults. The wiring embeds them. The package knows emit, model, schema, spelling and
+// gocode.
 //
 // The user's types come from the model; those of k8s.io/apimachinery, whose comments the model doesn't hold, from the
 // module that apigen itself was built with.
