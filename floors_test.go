@@ -57,7 +57,7 @@ var floors = map[string][]string{
 	},
 	"generator/emit/openapi": {
 		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
-		"generator/schema",
+		"generator/schema", "generator/spelling",
 	},
 	"generator/emit/reference": {
 		"generator/diag", "generator/emit", "generator/model", "generator/plan", "generator/schema", "templates",
@@ -68,7 +68,7 @@ var floors = map[string][]string{
 	"generator/emit/roundtrip": {"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan"},
 	"generator/emit/rules": {
 		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
-		"generator/plan/expression", "runtime/cel",
+		"generator/plan/expression", "generator/spelling", "runtime/cel",
 	},
 	"generator/emit/validation": {
 		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
@@ -76,7 +76,7 @@ var floors = map[string][]string{
 	},
 	"generator/emit/wiring": {
 		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
-		"generator/plan/serving",
+		"generator/plan/serving", "generator/spelling",
 	},
 	"generator/judge":    {"generator/diag", "generator/model", "generator/spelling"},
 	"generator/load":     {"generator/diag", "generator/marker", "generator/model"},
@@ -88,7 +88,7 @@ var floors = map[string][]string{
 		"generator/plan/expression", "generator/plan/serving", "generator/spelling",
 	},
 	"generator/plan/check":      {"generator/diag", "generator/model", "generator/schema"},
-	"generator/plan/clientset":  {"generator/diag", "generator/model"},
+	"generator/plan/clientset":  {"generator/diag", "generator/model", "generator/spelling"},
 	"generator/plan/expression": {"generator/model", "generator/schema", "generator/spelling", "runtime/cel"},
 	"generator/plan/serving":    {"generator/diag", "generator/model"},
 	"generator/resolve": {
@@ -102,6 +102,7 @@ var floors = map[string][]string{
 
 	"generator/emit/applyconfig": {
 		"generator/emit", "generator/emit/layout", "generator/model", "generator/plan", "generator/plan/clientset",
+		"generator/spelling",
 	},
 	"generator/emit/clients":   {"generator/emit", "generator/emit/layout", "generator/plan/clientset"},
 	"generator/emit/informers": {"generator/emit", "generator/emit/layout", "generator/plan/clientset"},

@@ -51,6 +51,11 @@ type Subresource struct {
 	Options      *Type
 }
 
+// Payloads are those of Body and Answer that there are.
+func (s *Subresource) Payloads() []*Payload {
+	return slices.DeleteFunc([]*Payload{s.Body, s.Answer}, func(p *Payload) bool { return p == nil })
+}
+
 // Payload is a kind that a subresource takes or answers.
 type Payload struct {
 	// Hub is the type in the method's signature.

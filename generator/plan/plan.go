@@ -169,10 +169,7 @@ func wireVersions(r *model.Resource, versions []model.ResourceVersion) []version
 		out = append(out, versionOf{r.Kind, v.Version.Name, v.Type, r.Hub})
 	}
 	for _, s := range r.Subresources {
-		for _, payload := range []*model.Payload{s.Body, s.Answer} {
-			if payload == nil {
-				continue
-			}
+		for _, payload := range s.Payloads() {
 			for _, v := range payload.Versions {
 				out = append(out, versionOf{payload.Kind, v.Name, v.Type, payload.Hub})
 			}

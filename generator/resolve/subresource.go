@@ -144,8 +144,8 @@ func (b *subresourceBuilder) complete(s *model.Subresource) *model.Subresource {
 	if connects && len(s.Methods) == 0 {
 		s.Methods = []string{"GET", "POST"}
 	}
-	for _, p := range []*model.Payload{s.Body, s.Answer} {
-		if p != nil && !b.payload(s, p) {
+	for _, p := range s.Payloads() {
+		if !b.payload(s, p) {
 			return nil
 		}
 	}

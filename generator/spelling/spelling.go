@@ -1,7 +1,13 @@
-// Package spelling finds the name that a misspelt one was meant to be.
+// Package spelling finds the name that a misspelt one was meant to be, and changes the first letters of names.
 package spelling
 
 import "strings"
+
+// UpperFirst returns a name with its first letter in upper case.
+func UpperFirst(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }
+
+// LowerFirst returns a name with its first letter in lower case.
+func LowerFirst(s string) string { return strings.ToLower(s[:min(1, len(s))]) + s[min(1, len(s)):] }
 
 // Nearest returns the candidate that a word is likely to be misspelt from: the one at the smallest distance, at most a
 // third of the word's length; empty where there is none.

@@ -11,17 +11,15 @@ package apitest
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/pem"
 	"log/slog"
-	"math/big"
 	"net"
 	"net/http"
+	"net/http/httptest"
+	"sync"
 	"testing"
 	"time"
 
@@ -49,7 +47,7 @@ type Server struct {
 // Start starts a server for groups, and stops it when the test ends. The server logs to the test's log.
 func Start(t testing.TB, groups ...registry.Group) *Server {
 	t.Helper()
-	certificate, authority := selfSigned(t)
+	certificate, authority := selfSigned()
 	listener, err := listen()
 	if err != nil {
 		t.Fatalf("apitest: %v", err)
@@ -91,23 +89,11 @@ func run(t testing.TB, running *server.Server, listener *listener, backend stora
 	})
 }
 
-func selfSigned(t testing.TB) (tls.Certificate, []byte) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatalf("apitest: %v", err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "apitest"},
-		NotBefore: time.Now().Add(-time.Minute), NotAfter: time.Now().Add(24 * time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatalf("apitest: %v", err)
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key},
-		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+// selfSigned returns the certificate of net/http/httptest, which is its own authority, and that in PEM.
+func selfSigned() (tls.Certificate, []byte) {
+	s := httptest.NewTLSServer(nil)
+	defer s.Close()
+	return s.TLS.Certificates[0], pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 }
 
 func client(authority []byte, token string) *http.Client {
@@ -135,4 +121,52 @@ type testLog struct{ t testing.TB }
 func (l testLog) Write(p []byte) (int, error) {
 	l.t.Logf("%s", bytes.TrimSuffix(p, []byte("\n")))
 	return len(p), nil
+}
+
+// listener keeps the connections that it accepted. A client with an idle HTTP/2 connection makes a graceful shutdown
+// take a second, so a test closes the connections first.
+type listener struct {
+	net.Listener
+	mu   sync.Mutex // guards open
+	open map[net.Conn]struct{}
+}
+
+func listen() (*listener, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	return &listener{Listener: l, open: map[net.Conn]struct{}{}}, err
+}
+
+func (l *listener) Accept() (net.Conn, error) {
+	inner, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{Conn: inner, listener: l}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open[c] = struct{}{}
+	return c, nil
+}
+
+func (l *listener) closeConnections() {
+	l.mu.Lock()
+	open := l.open
+	l.open = map[net.Conn]struct{}{}
+	l.mu.Unlock()
+	for c := range open {
+		_ = c.Close() // it may be closed already
+	}
+}
+
+// conn is a connection that its listener forgets when it is closed.
+type conn struct {
+	net.Conn
+	listener *listener
+}
+
+func (c *conn) Close() error {
+	c.listener.mu.Lock()
+	delete(c.listener.open, c)
+	c.listener.mu.Unlock()
+	return c.Conn.Close()
 }

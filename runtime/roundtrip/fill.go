@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand"
 	"reflect"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -26,8 +27,8 @@ func (v *Version[V, H]) fill(object runtime.Object, data []byte) {
 	random := rand.New(source)
 	bits := []int{7, 15, 31, 63}[random.Intn(4)] // conversions to narrower numbers refuse large ones
 	nils := []float64{0.3, 0.5, 0.8}[random.Intn(3)]
-	filler := randfill.New().RandSource(source).NilChance(nils).NumElements(1, 2).MaxDepth(16)
-	filler.Funcs(
+	objects := randfill.New().RandSource(source).NilChance(nils).NumElements(1, 2).MaxDepth(16)
+	objects.Funcs(
 		func(s *string, c randfill.Continue) { *s = word(c) },
 		func(n *int, c randfill.Continue) { *n = int(integer(c, min(bits, 31))) },
 		func(n *int16, c randfill.Continue) { *n = int16(integer(c, min(bits, 15))) },
@@ -47,10 +48,10 @@ func (v *Version[V, H]) fill(object runtime.Object, data []byte) {
 		func(f *metav1.FieldsV1, _ randfill.Continue) { *f = *metav1.NewFieldsV1(`{"f:spec":{}}`) },
 		func(d *metav1.Duration, c randfill.Continue) { d.Duration = time.Duration(c.Intn(1 << 30)) },
 	)
-	filler.Funcs(unfillable(reflect.TypeOf(object), map[reflect.Type]bool{})...)
-	filler.Funcs(v.choices()...)
-	filler.Funcs(v.Fillers...)
-	filler.Fill(object)
+	objects.Funcs(unfillable(reflect.TypeOf(object), map[reflect.Type]bool{})...)
+	objects.Funcs(v.choices()...)
+	objects.Funcs(v.Fillers...)
+	objects.Fill(object)
 	v.normalize(reflect.ValueOf(object).Elem(), random)
 }
 
@@ -86,17 +87,22 @@ func fillMeta(m *metav1.ObjectMeta, c randfill.Continue) {
 	m.UID = types.UID(word(c))
 }
 
+// filler returns a function that fills values of a type.
+func filler(t reflect.Type, fill func(value reflect.Value, c randfill.Continue)) any {
+	signature := reflect.FuncOf([]reflect.Type{reflect.PointerTo(t), reflect.TypeFor[randfill.Continue]()}, nil, false)
+	return reflect.MakeFunc(signature, func(args []reflect.Value) []reflect.Value {
+		fill(args[0].Elem(), args[1].Interface().(randfill.Continue))
+		return nil
+	}).Interface()
+}
+
 func (v *Version[V, H]) choices() []any {
 	var out []any
 	for _, values := range v.Values {
 		all := reflect.ValueOf(values)
-		typ := reflect.FuncOf([]reflect.Type{reflect.PointerTo(all.Type().Elem()),
-			reflect.TypeFor[randfill.Continue]()}, nil, false)
-		out = append(out, reflect.MakeFunc(typ, func(args []reflect.Value) []reflect.Value {
-			c := args[1].Interface().(randfill.Continue)
-			args[0].Elem().Set(all.Index(c.Intn(all.Len())))
-			return nil
-		}).Interface())
+		out = append(out, filler(all.Type().Elem(), func(value reflect.Value, c randfill.Continue) {
+			value.Set(all.Index(c.Intn(all.Len())))
+		}))
 	}
 	return out
 }
@@ -110,8 +116,7 @@ func unfillable(t reflect.Type, seen map[reflect.Type]bool) []any {
 	switch t.Kind() {
 	case reflect.Interface, reflect.Func, reflect.Chan, reflect.UnsafePointer, reflect.Uintptr, reflect.Complex64,
 		reflect.Complex128:
-		typ := reflect.FuncOf([]reflect.Type{reflect.PointerTo(t), reflect.TypeFor[randfill.Continue]()}, nil, false)
-		return []any{reflect.MakeFunc(typ, func([]reflect.Value) []reflect.Value { return nil }).Interface()}
+		return []any{filler(t, func(reflect.Value, randfill.Continue) {})}
 	}
 	var out []any
 	for _, part := range partTypes(t) {
@@ -136,7 +141,6 @@ func (v *Version[V, H]) normalize(at reflect.Value, random *rand.Rand) {
 	parts("", at, func(_ string, part reflect.Value) { v.normalize(part, random) })
 }
 
-// writesJSON tells whether a type has its own methods for JSON.
 func writesJSON(v reflect.Value) bool {
 	_, in := v.Addr().Interface().(json.Unmarshaler)
 	_, out := v.Addr().Interface().(json.Marshaler)
@@ -160,31 +164,22 @@ func (v *Version[V, H]) normalizeJSON(at reflect.Value, random *rand.Rand) {
 }
 
 // prepare empties and fills the fields of an object about which conversions declare a loss.
-func (v *Version[V, H]) prepare(object runtime.Object) {
-	lost, kept := map[Field]bool{}, map[Field]bool{}
-	for _, f := range v.Dropped {
-		lost[f] = true
-	}
-	for _, f := range v.NeverNil {
-		kept[f] = true
-	}
-	adjust(reflect.ValueOf(object), lost, kept)
-}
-
-func adjust(v reflect.Value, lost, kept map[Field]bool) {
-	if v.Kind() == reflect.Struct {
-		for i := range v.NumField() {
-			field, name := v.Field(i), Field{v.Type(), v.Type().Field(i).Name}
+func (v *Version[V, H]) prepare(object any) {
+	walk("", reflect.ValueOf(object), func(_ string, at reflect.Value) {
+		if at.Kind() != reflect.Struct {
+			return
+		}
+		for i := range at.NumField() {
+			field, name := at.Field(i), Field{at.Type(), at.Type().Field(i).Name}
 			switch {
 			case !field.CanSet():
-			case lost[name]:
+			case slices.Contains(v.Dropped, name):
 				field.SetZero()
-			case kept[name]:
+			case slices.Contains(v.NeverNil, name):
 				present(field)
 			}
 		}
-	}
-	parts("", v, func(_ string, part reflect.Value) { adjust(part, lost, kept) })
+	})
 }
 
 // present makes a nil pointer point to a zero value, also within a list or a map.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"math/big"
-	"reflect"
 	"strings"
 	"testing"
 
@@ -285,7 +284,9 @@ func TestNeverNilWithin(t *testing.T) {
 		Map  map[string][]*part
 	}
 	object := &holder{List: []*part{nil, {}}, Map: map[string][]*part{"a": {nil}}}
-	adjust(reflect.ValueOf(object), nil, map[Field]bool{FieldOf[holder]("List"): true, FieldOf[holder]("Map"): true})
+	v := good()
+	v.NeverNil = []Field{FieldOf[holder]("List"), FieldOf[holder]("Map")}
+	v.prepare(object)
 	if object.List[0] == nil || object.Map["a"][0] == nil {
 		t.Errorf("%+v", object)
 	}

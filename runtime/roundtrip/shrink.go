@@ -22,14 +22,15 @@ type fault struct {
 // patience bounds how many smaller objects are tried.
 const patience = 5000
 
-// examine checks an object, and shrinks it where it has a fault.
-func examine[T runtime.Object](object T, c check[T]) *fault {
-	why := c.run(object)
-	if !why.found() {
-		return nil
+// examine returns the first fault of an object, with the smallest object that has it.
+func examine[T runtime.Object](object T, checks []check[T]) *fault {
+	for _, c := range checks {
+		if c.run(object).found() {
+			small, attempts := shrink(object, func(smaller T) bool { return c.run(smaller).found() })
+			return &fault{check: c.name, object: small, why: c.run(small), attempts: attempts}
+		}
 	}
-	small, attempts := shrink(object, func(smaller T) bool { return c.run(smaller).found() })
-	return &fault{check: c.name, object: small, why: c.run(small), attempts: attempts}
+	return nil
 }
 
 func (f *fault) report() string {

@@ -93,7 +93,6 @@ func configurable(t *model.Type) bool {
 	return slices.ContainsFunc(t.Fields, written)
 }
 
-// written tells whether a field has a name on the wire, or its fields do.
 func written(f *model.Field) bool {
 	_, tagged := reflect.StructTag(f.Tag).Lookup("json")
 	return tagged && !f.Ignored

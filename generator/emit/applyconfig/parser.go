@@ -2,6 +2,7 @@ package applyconfig
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -64,8 +65,9 @@ type translation struct {
 	strings.Builder
 }
 
+// line writes a line, or several.
 func (y *translation) line(indent, format string, args ...any) {
-	printf(y, "%s"+format+"\n", append([]any{indent}, args...)...)
+	fmt.Fprintf(y, indent+strings.ReplaceAll(format, "\n", "\n"+indent)+"\n", args...)
 }
 
 // atom writes what is known of values with a schema. Preserve says that fields which the schema doesn't know may be
@@ -96,8 +98,7 @@ func (y *translation) atom(s map[string]any, indent string, preserve bool) {
 		case s["oneOf"] != nil || s["anyOf"] != nil || s["x-kubernetes-int-or-string"] == true:
 			y.line(indent, "scalar: untyped")
 		case len(properties) == 0 && elements == nil && typ == "object":
-			y.line(indent, "map:")
-			y.line(indent, "  elementType:")
+			y.line(indent, "map:\n  elementType:")
 			y.untyped(indent+"    ", deducedName, "separable")
 		case len(properties) == 0 && elements == nil:
 			y.untyped(indent, deducedName, "separable")
@@ -109,15 +110,15 @@ func (y *translation) atom(s map[string]any, indent string, preserve bool) {
 
 // untyped writes what is known of values of which nothing is.
 func (y *translation) untyped(indent, name, relationship string) {
-	y.line(indent, "scalar: untyped")
-	y.line(indent, "list:")
-	y.line(indent, "  elementType:")
-	y.line(indent, "    namedType: %s", atomicName)
-	y.line(indent, "  elementRelationship: atomic")
-	y.line(indent, "map:")
-	y.line(indent, "  elementType:")
-	y.line(indent, "    namedType: %s", name)
-	y.line(indent, "  elementRelationship: %s", relationship)
+	y.line(indent, `scalar: untyped
+list:
+  elementType:
+    namedType: %s
+  elementRelationship: atomic
+map:
+  elementType:
+    namedType: %s
+  elementRelationship: %s`, atomicName, name, relationship)
 }
 
 func (y *translation) mapping(s, properties, elements map[string]any, indent string, preserve bool) {
@@ -127,8 +128,7 @@ func (y *translation) mapping(s, properties, elements map[string]any, indent str
 	}
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		p, _ := properties[name].(map[string]any)
-		y.line(indent, "  - name: %s", scalar(name))
-		y.line(indent, "    type:")
+		y.line(indent, "  - name: %s\n    type:", scalar(name))
 		y.reference(p, indent+"      ", preserve)
 		if d, ok := p["default"]; ok {
 			y.line(indent, "    default: %s", scalar(d))
@@ -139,8 +139,7 @@ func (y *translation) mapping(s, properties, elements map[string]any, indent str
 		y.line(indent, "  elementType:")
 		y.reference(elements, indent+"    ", preserve)
 	case preserve:
-		y.line(indent, "  elementType:")
-		y.line(indent, "    namedType: %s", deducedName)
+		y.line(indent, "  elementType:\n    namedType: %s", deducedName)
 	}
 	if r := mapRelationship(s); r != "" {
 		y.line(indent, "  elementRelationship: %s", r)
@@ -158,8 +157,7 @@ func mapRelationship(s map[string]any) string {
 }
 
 func (y *translation) list(s map[string]any, indent string, preserve bool) {
-	y.line(indent, "list:")
-	y.line(indent, "  elementType:")
+	y.line(indent, "list:\n  elementType:")
 	items, _ := s["items"].(map[string]any)
 	y.reference(items, indent+"    ", preserve)
 	keys, _ := s["x-kubernetes-list-map-keys"].([]string)

@@ -2,6 +2,7 @@ package crd
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -83,7 +84,6 @@ func notEmpty(s object, t *model.Type) {
 	}
 }
 
-// enum adds the constants of a type marked +k8s:enum.
 func enum(s object, t *model.Type) {
 	if !marked(&t.Schema, "k8s:enum") {
 		return
@@ -92,9 +92,7 @@ func enum(s object, t *model.Type) {
 	for _, c := range schema.ConstantsByValue(t) {
 		values = append(values, schema.Literal(c.Value))
 	}
-	if len(values) > 0 {
-		s["enum"] = values
-	}
+	list(s, "enum", values)
 }
 
 // validations returns the CEL rules: the user's, and those by which controller-gen expresses other markers.
@@ -115,7 +113,6 @@ func validations(c *model.Schema) []any {
 	return out
 }
 
-// oneOf returns the CEL rule that bounds how many of some fields are set.
 func oneOf(r *model.Rule) object {
 	var counted, has []string
 	for _, name := range r.Values {
@@ -137,4 +134,92 @@ func setDefault(s object, f *schema.Field) {
 	if f.Default != nil && f.Default.JSON != "" {
 		s["default"] = schema.Literal(f.Default.JSON)
 	}
+}
+
+// merge merges a schema into another, since a document without references needs everything in place: a struct gets the
+// properties of the structs that it embeds, and a place the schema of its type. Where both have different values of a
+// keyword, merge joins the values if it can, and otherwise puts both into allOf.
+func merge(dst, src object) {
+	all, _ := src["allOf"].([]any)
+	for _, part := range all {
+		merge(dst, part.(object))
+	}
+	ofDst, ofSrc := object{}, object{}
+	for key, value := range src {
+		switch {
+		case key == "allOf" || documentation[key]:
+			continue
+		case dst[key] == nil:
+			dst[key] = clone(value)
+		case key == "enum" || scalar[key] && reflect.DeepEqual(dst[key], value):
+			continue // the nearer enumeration is the type's
+		case join(dst, key, value):
+		default:
+			ofDst[key], ofSrc[key] = dst[key], clone(value)
+			delete(dst, key)
+		}
+	}
+	if len(ofDst) > 0 {
+		both, _ := dst["allOf"].([]any)
+		dst["allOf"] = append(both, ofDst, ofSrc)
+	}
+}
+
+// documentation holds the keywords that are never joined: the place's own count, else the type's.
+var documentation = map[string]bool{"description": true, "title": true, "example": true, "externalDocs": true}
+
+// scalar are the keywords that are merged where both values are equal. Of bounds, controller-gen keeps both.
+var scalar = map[string]bool{
+	"type": true, "format": true, "pattern": true, "exclusiveMinimum": true, "exclusiveMaximum": true,
+	"uniqueItems": true,
+	"nullable":    true, "x-kubernetes-embedded-resource": true, "x-kubernetes-int-or-string": true,
+	"minProperties": true, "maxProperties": true,
+}
+
+func join(dst object, key string, value any) bool {
+	switch key {
+	case "properties":
+		properties := dst[key].(object)
+		for name, s := range value.(object) {
+			if properties[name] == nil {
+				properties[name] = clone(s)
+				continue
+			}
+			merge(properties[name].(object), s.(object))
+		}
+	case "required":
+		all := slices.Concat(dst[key].([]string), value.([]string))
+		slices.Sort(all)
+		dst[key] = slices.Compact(all)
+	case "type": // the type's, whatever the place says
+	case "additionalProperties":
+		merge(dst[key].(object), value.(object))
+	case "x-kubernetes-preserve-unknown-fields", "x-kubernetes-map-type", "x-kubernetes-list-type",
+		"x-kubernetes-list-map-keys":
+		dst[key] = clone(value)
+	case "x-kubernetes-validations":
+		dst[key] = slices.Concat(clone(value).([]any), dst[key].([]any))
+	default:
+		return false
+	}
+	return true
+}
+
+// clone copies objects and lists deeply. Other values are immutable.
+func clone(v any) any {
+	switch v := v.(type) {
+	case object:
+		out := make(object, len(v))
+		for key, value := range v {
+			out[key] = clone(value)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = clone(v[i])
+		}
+		return out
+	}
+	return v
 }

@@ -2,6 +2,7 @@ package crd
 
 import (
 	"slices"
+	"strings"
 
 	"apigen.dev/generator/model"
 )
@@ -34,7 +35,8 @@ func (b *builder) definition(r resource) object {
 		"spec": spec}
 }
 
-func list(s object, key string, values []string) {
+// list adds a keyword with values, if there are any.
+func list[T any](s object, key string, values []T) {
 	if len(values) > 0 {
 		s[key] = values
 	}
@@ -67,9 +69,7 @@ func (b *builder) version(v model.ResourceVersion, storage bool) object {
 		subresources["scale"] = scale
 	}
 	columns := columns(k)
-	if len(columns) > 0 {
-		out["additionalPrinterColumns"] = columns
-	}
+	list(out, "additionalPrinterColumns", columns)
 	if len(columns) > 0 || len(subresources) > 0 {
 		out["subresources"] = subresources // empty where there are only columns, as controller-gen writes it
 	}
@@ -77,9 +77,7 @@ func (b *builder) version(v model.ResourceVersion, storage bool) object {
 	for _, f := range k.Selectable {
 		selectable = append(selectable, object{"jsonPath": f.JSONPath})
 	}
-	if len(selectable) > 0 {
-		out["selectableFields"] = selectable
-	}
+	list(out, "selectableFields", selectable)
 	return out
 }
 
@@ -114,4 +112,26 @@ func text(s object, key, value string) {
 	if value != "" {
 		s[key] = value
 	}
+}
+
+// description returns a doc comment as the description of a schema, line by line, without markers, lines that begin
+// with TODO and the text after a line of dashes. In a block of code, it keeps all lines.
+func description(doc string) string {
+	var out []string
+	code := false
+	for _, line := range strings.Split(doc, "\n") {
+		if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
+			code = !code
+		}
+		if !code {
+			if strings.HasPrefix(line, "---") {
+				break
+			}
+			if strings.HasPrefix(line, "TODO") || strings.HasPrefix(line, "+") {
+				continue
+			}
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
 }

@@ -21,20 +21,23 @@ func warnings(p *plan.Plan) []diag.Error {
 			continue
 		}
 		types := schema.New(schema.CRD)
-		w := walk{visitField: func(f *schema.Field) {
-			keysOf(f, &out)
-			schemaless(f.Go, &out)
-			setOfObjects(f, &out)
-		}, seen: map[*model.Type]bool{}}
 		changes := transitions{&out, map[visited]bool{}}
+		var kinds []*schema.Type
 		for _, r := range resourcesBelow(p.Program, pkg) {
 			unapproved(r, &out)
 			for _, v := range r.versions {
 				selectables(v.Type.Kind, &out)
 				scalePaths(v.Type.Kind, &out)
 				kind := types.Type(v.Type)
-				w.named(kind)
+				kinds = append(kinds, kind)
 				changes.value(kind, &model.Schema{}, r.Kind, false)
+			}
+		}
+		for _, t := range reached(kinds...) {
+			for _, f := range t.Fields {
+				keysOf(f, &out)
+				schemaless(f.Go, &out)
+				setOfObjects(f, &out)
 			}
 		}
 	}
@@ -146,4 +149,97 @@ func atomicMark(t *model.Type) string {
 		return "give them a type that is marked +mapType=atomic"
 	}
 	return fmt.Sprintf("mark %s with +structType=atomic", t.Name)
+}
+
+// keysOf warns of optional keys of a list: kube-apiserver refuses a list whose elements may lack a key. A server of the
+// user's own accepts it, and k8s.io/api has such lists.
+func keysOf(list *schema.Field, out *diag.Errors) {
+	markers := &list.Go.Schema
+	if markers.ListType != "map" || list.Type.Elem == nil {
+		return
+	}
+	for _, name := range markers.ListMapKeys {
+		if key := list.Type.Elem.Property(name); key != nil && !key.Required && key.Default == nil {
+			out.Add(markers.ListMapKeysPos, refuses+"the key %q of the elements of %s is optional and has no default: "+
+				"mark %s with +required, or give it a +default", name, list.Go.Name, key.Go.Name)
+		}
+	}
+}
+
+// transitions warns of immutable values in lists without keys: kube-apiserver refuses rules about a change where it
+// can't tell which element was which.
+type transitions struct {
+	out  *diag.Errors
+	seen map[visited]bool
+}
+
+// visited is a type within such a list, or outside of one.
+type visited struct {
+	t     *schema.Type
+	loose bool
+}
+
+// value visits a value of a type and its markers. Loose is a value within a list without keys.
+func (w *transitions) value(t *schema.Type, s *model.Schema, name string, loose bool) {
+	w.immutable(s, name, loose)
+	if t.Go.Name != "" {
+		w.immutable(&t.Go.Schema, name, loose)
+		if w.seen[visited{t, loose}] || !editable(t.Go) {
+			return
+		}
+		w.seen[visited{t, loose}] = true
+	}
+	for _, f := range t.Fields {
+		w.value(f.Type, &f.Go.Schema, f.Go.Name, loose)
+	}
+	if t.Elem == nil {
+		return
+	}
+	items := s.Items
+	if items == nil {
+		items = &model.Schema{}
+	}
+	list := t.Go.Form == model.Slice || t.Go.Form == model.Array
+	unkeyed := list && s.ListType != "map" && t.Go.Schema.ListType != "map"
+	w.value(t.Elem, items, "an element of "+name, loose || unkeyed)
+}
+
+func (w *transitions) immutable(s *model.Schema, name string, loose bool) {
+	i := slices.IndexFunc(s.Rules, func(r model.Rule) bool { return r.Check == model.Immutable })
+	if loose && s.Immutable && i >= 0 {
+		w.out.Add(s.Rules[i].Pos, refuses+"%s is immutable, and in a list whose elements can't be followed: "+
+			"make it a +listType=map, or remove +%s", name, s.Rules[i].Marker)
+	}
+}
+
+// reached returns the types that kinds lead to, once each, in the packages that the user can edit.
+func reached(kinds ...*schema.Type) []*schema.Type {
+	var out []*schema.Type
+	seen := map[*model.Type]bool{}
+	var visit func(*schema.Type)
+	visit = func(t *schema.Type) {
+		for t.Elem != nil && !t.Named() {
+			t = t.Elem
+		}
+		if seen[t.Go] || !editable(t.Go) {
+			return
+		}
+		seen[t.Go] = true
+		out = append(out, t)
+		for _, f := range t.Fields {
+			visit(f.Type)
+		}
+		if t.Elem != nil {
+			visit(t.Elem)
+		}
+	}
+	for _, t := range kinds {
+		visit(t)
+	}
+	return out
+}
+
+// editable reports whether a type has no package, or one in a module of the user's own.
+func editable(t *model.Type) bool {
+	return t.Package == nil || t.Package.Module != nil && t.Package.Module.Own
 }

@@ -20,9 +20,7 @@ func Remarks(p *plan.Plan) []diag.Error {
 			continue
 		}
 		b := newBuilder(pkg.EmbeddedMetadata, new(diag.Errors))
-		u := inexpressible{&out}
-		w := &walk{visitField: u.field, visitType: func(t *schema.Type) { u.schema(&t.Go.Schema) },
-			seen: map[*model.Type]bool{}}
+		var roots []*schema.Type
 		for _, r := range kindsBelow(p.Program, pkg) {
 			switch {
 			case r.WithoutStorage():
@@ -33,13 +31,18 @@ func Remarks(p *plan.Plan) []diag.Error {
 				continue
 			}
 			hooks(&out, r, p.Hooks[r.Resource])
-			subresources(&out, r)
-			kinds(&out, r)
 			b.conversions(&out, r)
 			b.byHand(&out, r)
 			for _, v := range r.versions {
-				defaults(&out, v)
-				w.named(b.types.Type(v.Type))
+				status(&out, r, v)
+				ways(&out, r, v)
+				roots = append(roots, b.types.Type(v.Type))
+			}
+		}
+		for _, t := range reached(roots...) {
+			inexpressible(&out, &t.Go.Schema)
+			for _, f := range t.Fields {
+				inexpressibleField(&out, f.Go)
 			}
 		}
 	}
@@ -48,7 +51,8 @@ func Remarks(p *plan.Plan) []diag.Error {
 	return sorted
 }
 
-// hooks remarks on the methods that a server calls on writes, and on the functions that stand for them.
+// hooks remarks on the methods that a server calls on writes, on the functions that stand for them, and on the
+// subresources other than status and scale.
 func hooks(out *diag.Errors, r resource, hooks []plan.Hook) {
 	for _, h := range hooks {
 		name, what := r.Kind+"."+h.Func.Name, "method"
@@ -57,25 +61,9 @@ func hooks(out *diag.Errors, r resource, hooks []plan.Hook) {
 		}
 		out.Add(h.Func.Pos, cannot+"%s: what the %s does on writes, a cluster needs a webhook for", name, what)
 	}
-}
-
-// subresources remarks on those that are no status and no scale.
-func subresources(out *diag.Errors, r resource) {
 	for _, s := range r.Subresources {
 		if s.Form != model.ScaleSubresource {
 			out.Add(s.Pos, cannot+"the subresource %s of %s", s.Name, r.Kind)
-		}
-	}
-}
-
-func kinds(out *diag.Errors, r resource) {
-	for _, v := range r.versions {
-		status(out, r, v)
-		ways(out, r, v)
-		for _, c := range v.Type.Kind.Columns {
-			if c.Method != "" {
-				out.Add(c.Pos, cannot+"the column %s, which the method %s makes: it is left out", c.Name, c.Method)
-			}
 		}
 	}
 }
@@ -92,6 +80,7 @@ func status(out *diag.Errors, r resource, v model.ResourceVersion) {
 	}
 }
 
+// ways remarks on the markers of a kind, on its columns, and on the defaults that code sets.
 func ways(out *diag.Errors, r resource, v model.ResourceVersion) {
 	k := v.Type.Kind
 	for _, m := range []struct {
@@ -113,6 +102,16 @@ func ways(out *diag.Errors, r resource, v model.ResourceVersion) {
 	if v.Type.BringsProtobuf() {
 		out.Add(v.Type.Pos, cannot+"%s in protobuf: custom resources are JSON, YAML and CBOR", r.Kind)
 	}
+	for _, c := range k.Columns {
+		if c.Method != "" {
+			out.Add(c.Pos, cannot+"the column %s, which the method %s makes: it is left out", c.Name, c.Method)
+		}
+	}
+	for _, f := range v.Version.Package.Home().Funcs {
+		if strings.HasPrefix(f.Name, "SetDefaults_") {
+			out.Add(f.Pos, cannot+"%s: defaults that code sets are left out", f.Name)
+		}
+	}
 }
 
 // conversions remarks on versions whose objects look different: a cluster changes nothing but their apiVersion.
@@ -131,7 +130,6 @@ func (b *builder) conversions(out *diag.Errors, r resource) {
 	}
 }
 
-// shapeOf removes the documentation from a schema.
 func shapeOf(s object) object {
 	for key, value := range s {
 		switch {
@@ -155,22 +153,23 @@ func (b *builder) byHand(out *diag.Errors, r resource) {
 	if len(r.versions) < 2 {
 		return
 	}
-	own := &walk{seen: map[*model.Type]bool{}}
-	own.named(b.types.Type(r.Hub))
-	homes := []*model.Package{r.Hub.Package.Home()}
+	types, homes := []*schema.Type{b.types.Type(r.Hub)}, []*model.Package{r.Hub.Package.Home()}
 	for _, v := range r.versions {
-		own.named(b.types.Type(v.Type))
-		homes = append(homes, v.Version.Package.Home())
+		types, homes = append(types, b.types.Type(v.Type)), append(homes, v.Version.Package.Home())
 		for _, name := range []string{"ConvertTo", "ConvertFrom"} {
 			if m := v.Type.Methods[name]; m != nil {
 				out.Add(m.Pos, conversionsByHand, r.Kind+"."+name)
 			}
 		}
 	}
+	own := map[*model.Type]bool{}
+	for _, t := range reached(types...) {
+		own[t.Go] = true
+	}
 	for _, home := range homes {
 		for _, f := range home.Funcs {
 			if strings.HasPrefix(f.Name, "Convert_") && f.ConversionFn != "copy-only" && len(f.Params) > 1 &&
-				(own.seen[f.Params[0].Pointee()] || own.seen[f.Params[1].Pointee()]) {
+				(own[f.Params[0].Pointee()] || own[f.Params[1].Pointee()]) {
 				out.Add(f.Pos, conversionsByHand, f.Name)
 			}
 		}
@@ -179,10 +178,60 @@ func (b *builder) byHand(out *diag.Errors, r resource) {
 
 const conversionsByHand = cannot + "%s: what is converted by hand, a cluster needs a webhook for"
 
-func defaults(out *diag.Errors, v model.ResourceVersion) {
-	for _, f := range v.Version.Package.Home().Funcs {
-		if strings.HasPrefix(f.Name, "SetDefaults_") {
-			out.Add(f.Pos, cannot+"%s: defaults that code sets are left out", f.Name)
+// cannot begins remarks on features that a definition leaves out.
+const cannot = "a CustomResourceDefinition can't express "
+
+func inexpressibleField(out *diag.Errors, f *model.Field) {
+	inexpressible(out, &f.Schema)
+	if f.Schema.PatchStrategy != "" {
+		out.Add(f.Pos, cannot+"patchStrategy of %s: custom resources have no strategic merge patches", f.Name)
+	}
+	if f.Schema.Opaque {
+		out.Add(f.Pos, cannot+"+k8s:opaqueType of %s: the rules of its type hold there, too", f.Name)
+	}
+}
+
+// inexpressible remarks on markers of values for which schemas have no keyword.
+func inexpressible(out *diag.Errors, s *model.Schema) {
+	if s == nil {
+		return
+	}
+	for _, r := range s.Rules {
+		switch {
+		case r.Check == model.MaxBytes:
+			out.Add(r.Pos, cannot+"+%s: it counts characters", r.Marker)
+		case r.Check == model.Format && r.Declarative && !checkedFormats[r.Text]:
+			out.Add(r.Pos, cannot+"+%s=%s: no cluster checks that format", r.Marker, r.Text)
+		case !expressed(r):
+			out.Add(r.Pos, cannot+"+%s: it is left out", r.Marker)
 		}
 	}
+	inexpressible(out, s.Items)
+	if s.Keys.Checked() {
+		for _, r := range s.Keys.Rules {
+			out.Add(r.Pos, cannot+"+k8s:eachKey=+%s: it is left out", r.Marker)
+		}
+	}
+	for _, parts := range []struct {
+		marker string
+		list   []model.Part
+	}{{"k8s:subfield", s.Subfields}, {"k8s:item", s.Elements}, {"k8s:ifMode", s.Modes}} {
+		for _, p := range parts.list {
+			out.Add(p.Pos, cannot+"+%s: it is left out", parts.marker)
+		}
+	}
+}
+
+// checkedFormats are the formats of Kubernetes' own grammar that clusters check in custom resources.
+var checkedFormats = map[string]bool{"k8s-short-name": true, "k8s-long-name": true}
+
+func expressed(r model.Rule) bool {
+	switch r.Check {
+	case model.Forbidden, model.NotEqual, model.Update, model.Monotonic, model.UnionMember, model.UnionDiscriminator,
+		model.ZeroOrOneOfMember, model.ModeDiscriminator, model.DependentRequired, model.DependentForbidden:
+		return false
+	case model.Unique: // but by the type of the list
+		return strings.HasSuffix(r.Marker, "listType")
+	}
+	return true
 }

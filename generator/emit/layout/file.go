@@ -160,7 +160,11 @@ func qualifiers(text []byte) map[string]bool {
 	return out
 }
 
-// Template parses the templates of clients of that name.
-func Template(name string) *template.Template {
-	return template.Must(template.ParseFS(templates.FS, "client/"+name))
+// Template parses the templates of clients of that name, which may call functions.
+func Template(name string, functions ...template.FuncMap) *template.Template {
+	out := template.New("")
+	for _, f := range functions {
+		out.Funcs(f)
+	}
+	return template.Must(out.ParseFS(templates.FS, "client/"+name))
 }

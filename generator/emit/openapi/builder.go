@@ -3,6 +3,7 @@ package openapi
 import (
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
 	"apigen.dev/generator/schema"
 )
 
@@ -93,7 +94,7 @@ func (b *builder) ref(t *model.Type) object {
 		b.done[name] = object{}
 		b.queue = append(b.queue, t)
 	}
-	return object{"$ref": "#/components/schemas/" + name}
+	return object{"$ref": componentPrefix + name}
 }
 
 func (b *builder) metaRef(name string) object { return b.ref(b.meta.root(name)) }
@@ -113,7 +114,7 @@ func (b *builder) component(t *model.Type) object {
 		describeMetadata(s)
 	}
 	if kinds := b.groupVersionKinds(t); kinds != nil {
-		s["x-kubernetes-group-version-kind"] = kinds
+		s[kindsKey] = kinds
 	}
 	return s
 }
@@ -158,11 +159,12 @@ func (b *builder) documented(t *model.Type) *model.Type {
 	return t
 }
 
+func gvk(group, version, kind string) object {
+	return object{"group": group, "version": version, "kind": kind}
+}
+
 // groupVersionKinds returns the extension by which clients find the schema of a kind.
 func (b *builder) groupVersionKinds(t *model.Type) []any {
-	gvk := func(group, version, kind string) object {
-		return object{"group": group, "version": version, "kind": kind}
-	}
 	if kind := b.kinds[t]; kind != "" {
 		return []any{gvk(b.group.Name, b.version.Name, kind)}
 	}
@@ -182,4 +184,98 @@ func (b *builder) groupVersionKinds(t *model.Type) []any {
 		return []any{gvk("", "v1", t.Name), gvk(b.group.Name, b.version.Name, t.Name)}
 	}
 	return nil
+}
+
+// Applied returns the schemas of the kinds that clients apply.
+func Applied(p *plan.Plan) plan.AppliedSchemas {
+	out := plan.AppliedSchemas{
+		Components: map[*model.Version]map[string]map[string]any{},
+		Names:      map[*model.Type]string{}, SchemeNames: map[*model.Type]string{},
+	}
+	var errs diag.Errors
+	for _, c := range p.Clients {
+		if !p.Writes(c.Marked) {
+			continue
+		}
+		for _, g := range c.Groups {
+			for _, v := range g.Versions {
+				var kinds []*model.Type
+				for _, t := range v.Kinds {
+					if client := t.Kind.Client; client != nil && (client.Has("apply") || client.Has("applyStatus")) {
+						kinds = append(kinds, t)
+						out.Names[t], out.SchemeNames[t] = Name(t), schemeName(t)
+					}
+				}
+				out.Components[v] = components(p.Program, g, v, kinds, &errs)
+			}
+		}
+	}
+	out.Err = errs.Err()
+	return out
+}
+
+// components returns the schemas of kinds of one version, and all schemas that they refer to, by name, as in the
+// version's document.
+func components(
+	p *model.Program, g *model.Group, v *model.Version, kinds []*model.Type, errs *diag.Errors,
+) map[string]object {
+	b := newBuilder(p, g, v, errs)
+	for _, t := range kinds {
+		b.ref(t)
+	}
+	return b.components()
+}
+
+// schemeName returns the name under which a scheme of apimachinery looks up the schema of a registered type: that of
+// Name, if the type has a method OpenAPIModelName that returns it, else the name made of its import path.
+func schemeName(t *model.Type) string {
+	if t.Methods["OpenAPIModelName"] != nil {
+		return Name(t)
+	}
+	return restful(t.Package.Path) + "." + t.Name
+}
+
+// scaleName begins the names of the schemas of autoscaling/v1 Scale, as in kube-apiserver.
+const scaleName = "io.k8s.api.autoscaling.v1.Scale"
+
+var scaleKind = gvk("autoscaling", "v1", "Scale")
+
+// scaleRef refers to the schema of Scale, which is the runtime's own.
+func (b *builder) scaleRef() object {
+	ref := func(suffix string) object { return object{"$ref": componentPrefix + scaleName + suffix} }
+	if b.done[scaleName] != nil {
+		return ref("")
+	}
+	number := func(description string) object {
+		return object{"type": "integer", "format": "int32", "description": description, "default": 0}
+	}
+	text := func(description string) object { return object{"type": "string", "description": description} }
+	member := func(schema object, description string) object {
+		return object{"allOf": []any{schema}, "default": object{}, "description": description}
+	}
+	b.done[scaleName] = object{
+		"type":        "object",
+		"description": "Scale is how many replicas of something are wanted, and how many there are.",
+		"properties": object{
+			"apiVersion": text("APIVersion is the version of this representation of the object: autoscaling/v1."),
+			"kind":       text("Kind is what the object is: Scale."),
+			"metadata":   member(b.metaRef("ObjectMeta"), "Standard metadata: that of the object that is scaled."),
+			"spec":       member(ref("Spec"), "Spec is how many replicas are wanted."),
+			"status":     member(ref("Status"), "Status is how many replicas there are. It is read-only."),
+		},
+		kindsKey: []any{scaleKind},
+	}
+	b.done[scaleName+"Spec"] = object{
+		"type": "object", "description": "ScaleSpec is how many replicas are wanted.",
+		"properties": object{"replicas": number("Replicas is the number that is wanted.")},
+	}
+	b.done[scaleName+"Status"] = object{
+		"type": "object", "description": "ScaleStatus is how many replicas there are.",
+		"properties": object{
+			"replicas": number("Replicas is the number that there is."),
+			"selector": text("Selector is what selects the replicas, as the labelSelector of a list is written."),
+		},
+		"required": []any{"replicas"},
+	}
+	return ref("")
 }

@@ -54,7 +54,11 @@ func (m *meta) of(rt reflect.Type) *model.Type {
 		t.Name, t.Package = rt.Name(), m.pkg(path)
 		m.byName[path+"."+t.Name] = t
 	}
-	docs := swaggerDoc(rt)
+	var docs map[string]string
+	if d, ok := reflect.Zero(rt).Interface().(interface{ SwaggerDoc() map[string]string }); ok &&
+		rt.Kind() == reflect.Struct {
+		docs = d.SwaggerDoc()
+	}
 	t.Doc = docs[""]
 	switch rt.Kind() {
 	case reflect.Struct:
@@ -110,16 +114,6 @@ func (m *meta) field(owner *model.Type, f reflect.StructField, docs map[string]s
 	out.Type = m.of(f.Type)
 	out.Schema = commented(owner.Name, out.JSON)
 	return out
-}
-
-func swaggerDoc(rt reflect.Type) map[string]string {
-	if rt.Kind() != reflect.Struct {
-		return nil
-	}
-	if d, ok := reflect.Zero(rt).Interface().(interface{ SwaggerDoc() map[string]string }); ok {
-		return d.SwaggerDoc()
-	}
-	return nil
 }
 
 // commented returns the list and map types that only metav1's comments name. Field "" is the type.

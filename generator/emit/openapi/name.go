@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/spelling"
 )
 
 // Name returns the name of a type's schema: io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta. It begins with the
@@ -66,7 +67,7 @@ func identifier(name string) string {
 // operationGroup returns the group and version for ids of operations: ShopExampleComV1 for shop.example.com/v1, AppsV1
 // for apps/v1, CoreV1 for v1. It leaves out Kubernetes' own domain.
 func operationGroup(group, version string) string {
-	return upperFirst(groupCamel(group)) + upperFirst(version)
+	return spelling.UpperFirst(groupCamel(group)) + spelling.UpperFirst(version)
 }
 
 // tag returns the tag of a version's operations: shopExampleCom_v1.
@@ -84,12 +85,8 @@ func groupCamel(group string) string {
 func camel(words []string) string {
 	for i := range words {
 		if i > 0 {
-			words[i] = upperFirst(words[i])
+			words[i] = spelling.UpperFirst(words[i])
 		}
 	}
 	return strings.Join(words, "")
-}
-
-func upperFirst(s string) string {
-	return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):]
 }

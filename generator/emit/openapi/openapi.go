@@ -1,7 +1,8 @@
 // Package openapi emits, for each served version of an API group, its OpenAPI v3 document, and for each group the same
 // in OpenAPI v2, which older clients read. Clients validate objects and explain kinds by them, and the server serves
 // their bytes under /openapi. The documents look as kube-apiserver's do: the same names of schemas and operations, the
-// same extensions, the same defaults. The wiring embeds them. The package knows emit, model, schema and gocode.
+// same extensions, the same defaults. The wiring embeds them. The package knows emit, model, schema, spelling and
+// gocode.
 //
 // The user's types come from the model; those of k8s.io/apimachinery, whose comments the model doesn't hold, from the
 // module that apigen itself was built with.
@@ -14,13 +15,18 @@ package openapi
 
 import (
 	"bytes"
+	"crypto/sha512"
 	"encoding/json"
+	"fmt"
+
+	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
+	"apigen.dev/generator/spelling"
 )
 
 // Emitter returns the emitter of OpenAPI documents.
@@ -106,6 +112,10 @@ func encode(doc object) ([]byte, error) {
 // object is a JSON object. Encoding sorts its keys.
 type object = map[string]any
 
+var security = object{"BearerToken": object{
+	"type": "apiKey", "in": "header", "name": "authorization", "description": "Bearer Token authentication",
+}}
+
 func document(p *model.Program, g *model.Group, v *model.Version, errs *diag.Errors) object {
 	b := newBuilder(p, g, v, errs)
 	paths := b.paths()
@@ -114,10 +124,47 @@ func document(p *model.Program, g *model.Group, v *model.Version, errs *diag.Err
 		"info":    object{"title": g.Name, "version": v.Name},
 		"paths":   paths,
 		"components": object{
-			"schemas": b.components(),
-			"securitySchemes": object{"BearerToken": object{
-				"type": "apiKey", "in": "header", "name": "authorization", "description": "Bearer Token authentication",
-			}},
+			"schemas":         b.components(),
+			"securitySchemes": security,
 		},
 	}
+}
+
+// GoFileName is the base name of the file that embeds the documents of a group.
+const GoFileName = "zz_generated.openapi.go"
+
+func embedding(p *model.Program, g *model.Group, documents []embedded) (emit.File, error) {
+	f := gocode.NewWiring(p, g)
+	f.Anon("embed")
+	versions := jen.Dict{}
+	var group jen.Code
+	for _, d := range documents {
+		f.Comment("//go:embed " + d.name)
+		f.Var().Id(d.variable()).Index().Byte()
+		f.Line()
+		value := jen.Values(jen.Dict{jen.Id("Gzip"): jen.Id(d.variable()), jen.Id("Hash"): jen.Lit(d.hash())})
+		if d.version == nil {
+			group = value
+		} else {
+			versions[jen.Lit(d.version.Name)] = value
+		}
+	}
+	f.Commentf("%s returns the OpenAPI v3 document of each version.", plan.OpenAPIFunc)
+	f.Add(gocode.Code("func "+plan.OpenAPIFunc+"() map[string]api.Document {\nreturn map[string]api.Document$\n}\n",
+		jen.Values(versions)))
+	f.Commentf("%s returns the OpenAPI v2 document of all versions.", plan.SwaggerFunc)
+	f.Add(gocode.Code("func "+plan.SwaggerFunc+"() api.Document {\nreturn api.Document$\n}", group))
+	return f.Render(GoFileName)
+}
+
+func (d *embedded) variable() string {
+	if d.version == nil {
+		return "swaggerDocument"
+	}
+	return "openAPI" + spelling.UpperFirst(d.version.Name)
+}
+
+// hash is the document's ETag.
+func (d *embedded) hash() string {
+	return fmt.Sprintf("%X", sha512.Sum512(d.content))
 }

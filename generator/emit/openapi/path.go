@@ -1,7 +1,12 @@
 package openapi
 
 import (
-	"maps"
+	"cmp"
+	"slices"
+	"strings"
+
+	"apigen.dev/generator/model"
+	"apigen.dev/generator/spelling"
 )
 
 func (b *builder) paths() object {
@@ -9,60 +14,57 @@ func (b *builder) paths() object {
 	if b.group.Name == "" {
 		root = "/api/" + b.version.Name
 	}
-	out := object{root + "/": b.discovery()}
+	out := object{root + "/": object{"get": object{
+		"description": "get available resources",
+		"operationId": "get" + operationGroup(b.group.Name, b.version.Name) + "APIResources",
+		"tags":        []any{tag(b.group.Name, b.version.Name)},
+		"responses":   responses(b.metaRef("APIResourceList"), objectTypes, "200"),
+	}}}
 	for _, r := range b.resources() {
-		e := endpoint{builder: b, resource: r, object: b.ref(r.kind), list: b.ref(r.list)}
-		paths := object{}
-		e.paths(root, paths)
+		e := endpoint{builder: b, resource: r, kind: gvk(b.group.Name, b.version.Name, r.Kind),
+			object: b.ref(r.kind), list: b.ref(r.list), types: objectTypes, streams: streamTypes}
 		if r.kind.BringsProtobuf() {
-			addProtobuf(paths)
+			e.types = slices.Concat(objectTypes, []string{protobufType})
+			e.streams = slices.Concat(streamTypes, []string{protobufType, protobufType + ";stream=watch"})
 		}
-		maps.Copy(out, paths)
+		e.paths(root, out)
 	}
 	return out
 }
 
-// discovery returns the path that lists the version's resources.
-func (b *builder) discovery() object {
-	return object{"get": object{
-		"description": "get available resources",
-		"operationId": "get" + operationGroup(b.group.Name, b.version.Name) + "APIResources",
-		"tags":        []any{tag(b.group.Name, b.version.Name)},
-		"responses":   responses(b.metaRef("APIResourceList"), false, "200"),
-	}}
-}
-
+// endpoint makes the paths of a resource.
 type endpoint struct {
 	*builder
-	resource     served
-	object, list object // references to the schemas
+	resource served
+	// kind is the group, version and kind of what operations are about, object and list refer to the schemas.
+	kind, object, list object
+	// types are the media types of objects, and streams those of what can be watched.
+	types, streams []string
 }
 
 // paths adds the paths of the verbs that the resource has, and of its subresources.
 func (e endpoint) paths(root string, out object) {
 	r, watch := e.resource, root+"/watch"
 	all, collection, watched := root+"/"+r.Plural, root+"/"+r.Plural, watch+"/"+r.Plural
-	lists := e.params(e.listParameters(true), e.pretty())
+	lists := e.params(e.queries(selection, watching), pretty())
 	if !r.ClusterScoped {
 		collection, watched = root+"/namespaces/{namespace}/"+r.Plural, watch+"/namespaces/{namespace}/"+r.Plural
 		if r.Has("list") {
-			out[all] = object{"get": e.listAll(), "parameters": lists}
+			list := e.verb("list", "")
+			list["operationId"] = e.allID("list", "")
+			delete(list, "parameters")
+			out[all] = object{"get": list, "parameters": lists}
 		}
 		if r.Has("watch") {
 			out[watch+"/"+r.Plural] = object{"get": e.watch(e.allID("watch", "List"), "watchlist", watchesList),
 				"parameters": lists}
 		}
 	}
-	item := collection + "/{name}"
-	e.add(out, collection, e.params(e.namespace(), e.pretty()), map[string]func() object{
-		"list": e.listOne, "create": e.create, "deletecollection": e.deleteCollection,
-	})
-	named := e.params(e.name(), e.namespace(), e.pretty())
-	operations := e.whole("")
-	operations["delete"] = e.delete
-	e.add(out, item, named, operations)
+	item, named := collection+"/{name}", e.params(e.name(), e.namespace(), pretty())
+	e.add(out, collection, "", e.params(e.namespace(), pretty()), "list", "create", "deletecollection")
+	e.add(out, item, "", named, "get", "update", "patch", "delete")
 	if r.Status && !r.WithoutStorage() {
-		e.add(out, item+"/status", named, e.whole("status"))
+		e.add(out, item+"/status", "status", named, "get", "update", "patch")
 	}
 	if r.Has("watch") {
 		out[watched] = object{"get": e.watch(e.id("watch", "", "List"), "watchlist", watchesList),
@@ -70,7 +72,9 @@ func (e endpoint) paths(root string, out object) {
 		out[watched+"/{name}"] = object{"get": e.watch(e.id("watch", "", ""), "watch", watchesObject),
 			"parameters": e.params(lists, e.name(), e.namespace())}
 	}
-	e.extensionPaths(item, out)
+	for _, s := range r.Subresources {
+		e.subresource(item+"/"+s.Name, s, named, out)
+	}
 }
 
 // How the descriptions of the paths that watch begin.
@@ -79,26 +83,12 @@ const (
 	watchesObject = "watch changes to an object of kind "
 )
 
-// whole returns the operations that read and write the object, or a part of it, in the form of the object.
-func (e endpoint) whole(subresource string) map[string]func() object {
-	return map[string]func() object{
-		"get":    func() object { return e.read(subresource) },
-		"update": func() object { return e.replace(subresource) },
-		"patch":  func() object { return e.patch(subresource) },
-	}
-}
-
-var methods = map[string]string{
-	"list": "get", "get": "get", "create": "post", "update": "put", "patch": "patch", "delete": "delete",
-	"deletecollection": "delete",
-}
-
-// add adds a path with the operations whose verbs the resource has.
-func (e endpoint) add(out object, path string, parameters []object, operations map[string]func() object) {
+// add adds a path with the operations of those verbs that the resource has.
+func (e endpoint) add(out object, path, subresource string, parameters []object, names ...string) {
 	item := object{}
-	for verb, operation := range operations {
-		if e.resource.Has(verb) {
-			item[methods[verb]] = operation()
+	for _, name := range names {
+		if e.resource.Has(name) {
+			item[verbs[name].method] = e.verb(name, subresource)
 		}
 	}
 	if len(item) > 0 {
@@ -107,48 +97,69 @@ func (e endpoint) add(out object, path string, parameters []object, operations m
 	}
 }
 
-// id returns the id of an operation: verb, group, version, an infix, the scope, the kind and a suffix.
-func (e endpoint) id(verb, infix, suffix string) string {
-	scope := "Namespaced"
-	if e.resource.ClusterScoped {
-		scope = ""
-	}
-	return verb + operationGroup(e.group.Name, e.version.Name) + infix + scope + e.resource.Kind + suffix
-}
-
-func (e endpoint) allID(verb, suffix string) string {
-	return verb + operationGroup(e.group.Name, e.version.Name) + e.resource.Kind + suffix + "ForAllNamespaces"
-}
-
-// operation returns an operation with the properties that all operations on the resource have.
-func (e endpoint) operation(id, action, description string, responses object) object {
-	return object{
-		"operationId":         id,
-		"description":         description,
-		"responses":           responses,
-		"tags":                []any{tag(e.group.Name, e.version.Name)},
-		"x-kubernetes-action": action,
-		"x-kubernetes-group-version-kind": object{
-			"group": e.group.Name, "version": e.version.Name, "kind": e.resource.Kind,
-		},
-	}
-}
-
-// article puts the article before a kind: a Widget.
-func article(kind string) string {
-	if kind != "" {
-		switch kind[0] {
-		case 'A', 'E', 'I', 'O', 'U':
-			return "an " + kind
+// subresource adds the paths of a subresource other than status.
+func (e endpoint) subresource(at string, s *model.Subresource, named []object, out object) {
+	switch s.Form {
+	case model.FieldSubresource:
+		e.add(out, at, s.Name, named, "get", "update", "patch")
+	case model.ScaleSubresource:
+		e.object, e.kind = e.scaleRef(), scaleKind
+		out[at] = object{"parameters": named, "get": e.verb("get", s.Name), "put": e.verb("update", s.Name),
+			"patch": e.verb("patch", s.Name)}
+	case model.ActionSubresource, model.RequestSubresource, model.RemovalSubresource:
+		out[at] = object{"post": e.action(s), "parameters": e.params(e.queries(writing), named)}
+	case model.ViewSubresource:
+		e.object, e.kind = e.payload(s.Answer)
+		out[at] = object{"get": e.verb("get", s.Name), "parameters": e.params(named, e.optionQueries(s.Options, ""))}
+	case model.StreamSubresource:
+		read := e.verb("get", s.Name)
+		read["responses"] = texts(cmp.Or(s.ContentType, "text/plain"))
+		out[at] = object{"get": read, "parameters": e.params(named, e.optionQueries(s.Options, ""))}
+	case model.ConnectSubresource:
+		out[at] = e.connections(s, "", "", nil)
+		if s.Subpath {
+			below := inPath("path", "path below the subresource")
+			out[at+"/{path}"] = e.connections(s, "WithPath", "path", []object{below})
 		}
 	}
-	return "a " + kind
 }
 
-// of returns the part of a description that names the subresource.
-func of(subresource string) string {
-	if subresource == "" {
-		return ""
+func (e endpoint) action(s *model.Subresource) object {
+	answer := e.metaRef("Status")
+	if s.Answer != nil {
+		answer, _ = e.payload(s.Answer)
 	}
-	return subresource + " of "
+	var in object
+	in, e.kind = e.payload(s.Body)
+	o := e.operation(e.id("create", "", idName(s)), "post", "create "+s.Name+" of "+article(e.resource.Kind),
+		responses(answer, e.types, "200", "201", "202"))
+	o["requestBody"] = content(in, jsonType, yamlType)
+	return o
+}
+
+// payload refers to the schema of a kind of a subresource, and returns its group, version and kind.
+func (e endpoint) payload(p *model.Payload) (ref, kind object) {
+	v := p.At(e.version.Name)
+	kind = gvk(p.Group, v.Name, p.Kind)
+	if e.kinds[v.Type] == "" {
+		e.payloads[v.Type] = kind
+	}
+	return e.ref(v.Type), kind
+}
+
+// connections returns a path of a subresource that serves connections, with the parameters of its options except the
+// one that stands in the path.
+func (e endpoint) connections(s *model.Subresource, suffix, without string, path []object) object {
+	out := object{"parameters": e.params(e.name(), e.namespace(), path, e.optionQueries(s.Options, without))}
+	for _, method := range s.Methods {
+		verb := strings.ToLower(method)
+		out[verb] = e.operation(e.id("connect", spelling.UpperFirst(verb), idName(s)+suffix), "connect",
+			"connect "+method+" requests to "+s.Name+" of "+e.resource.Kind, texts("*/*"))
+	}
+	return out
+}
+
+// idName returns the name of a subresource in the ids of operations.
+func idName(s *model.Subresource) string {
+	return spelling.UpperFirst(camel(strings.Split(s.Name, "-")))
 }

@@ -1,6 +1,8 @@
 package openapi
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"apigen.dev/generator/model"
@@ -158,4 +160,134 @@ func enum(s object, t *model.Type) {
 	s["enum"] = values
 	before, _ := s["description"].(string)
 	s["description"] = strings.TrimSpace(before + "\n\n" + strings.Join(lines, "\n"))
+}
+
+// layers adds the constraints of all layers of a type: nearer layers override the others.
+func (b *builder) layers(s object, t *schema.Type) {
+	for _, layer := range slices.Backward(t.Layers) {
+		b.constrain(s, layer.Schema)
+	}
+}
+
+func (b *builder) constrain(s object, c *model.Schema) {
+	maps.Copy(s, schema.Keywords(c))
+	if c.UniqueItems {
+		s["uniqueItems"] = true
+	}
+	validations(s, c)
+	b.elements(s, c.Items)
+}
+
+func (b *builder) elements(s object, c *model.Schema) {
+	if c == nil {
+		return
+	}
+	for _, key := range []string{"items", "additionalProperties"} {
+		if element, ok := s[key].(object); ok {
+			extra := object{}
+			b.constrain(extra, c)
+			s[key] = overlay(replaceBase(element, c), extra)
+			b.elements(element, c.Items)
+		}
+	}
+}
+
+func validations(s object, c *model.Schema) {
+	rules, _ := s["x-kubernetes-validations"].([]any)
+	rules = append(append(rules, counts(c.Rules)...), schema.Validations(c)...)
+	if len(rules) > 0 {
+		s["x-kubernetes-validations"] = rules
+	}
+}
+
+func counts(rules []model.Rule) []any {
+	var out []any
+	for i := range rules {
+		r := &rules[i]
+		if r.Check != model.OneOf {
+			continue
+		}
+		var has []string
+		for _, name := range r.Values {
+			has = append(has, "has(self."+name+")")
+		}
+		bound := "== 1"
+		switch {
+		case r.Most < 0:
+			bound = ">= 1"
+		case r.Least == 0:
+			bound = "<= 1"
+		}
+		rule := "[" + strings.Join(has, ",") + "].filter(x,x==true).size() " + bound
+		out = append(out, object{"rule": rule, "message": schema.OneOfMessage(r)})
+	}
+	return out
+}
+
+func text(s object, key, value string) {
+	if value != "" {
+		s[key] = value
+	}
+}
+
+// descriptions are the descriptions of the well-known types that are components of a document.
+var descriptions = map[schema.WellKnown]string{
+	schema.Time:      "Time is a moment, written as RFC 3339 in whole seconds.",
+	schema.MicroTime: "MicroTime is a moment, written as RFC 3339 in microseconds.",
+	schema.Duration:  "Duration is a span of time as Go writes it: 1h30m.",
+	schema.FieldsV1: "FieldsV1 is a set of fields: a tree whose keys are f:<name> for a field, k:<keys> for an item " +
+		"of a list by its keys, v:<value> for one by its value, i:<index> for one by its place, and . " +
+		"for the node itself.",
+	schema.Patch: "Patch is the body of a patch, in the form that the content type names.",
+	schema.Quantity: "Quantity is a number with a suffix: 100m, 1.5, 2Gi. The suffixes are n, u, m, k, M, G, T, P, " +
+		"E, and Ki, Mi, Gi, Ti, Pi, Ei.",
+	schema.IntOrStr:     "IntOrString is a whole number or a string.",
+	schema.RawExtension: "RawExtension is an object of any kind.",
+	schema.AnyJSON:      "JSON is any JSON value.",
+	schema.AnyJSONBeta:  "JSON is any JSON value.",
+}
+
+// inStandardLibrary holds the well-known types whose schemas are written in place.
+var inStandardLibrary = map[schema.WellKnown]bool{schema.GoTime: true, schema.RawMessage: true, schema.JSONNumber: true}
+
+// description turns a doc comment into a description as Kubernetes' documents have it: the lines of a paragraph are
+// joined, indented ones keep their place, markers, TODO lines and everything behind a line of dashes are left out.
+func description(doc string) string {
+	var out strings.Builder
+	space := func() { // between what was written and what follows
+		if s := out.String(); s != "" && !strings.HasSuffix(s, "\n") {
+			out.WriteByte(' ')
+		}
+	}
+	for _, line := range strings.Split(doc, "\n") {
+		line = strings.TrimRight(line, " \t\r")
+		text := strings.TrimLeft(line, " \t")
+		switch {
+		case strings.HasPrefix(text, "---"):
+			return strings.TrimSpace(out.String())
+		case strings.HasPrefix(text, "+"), strings.HasPrefix(text, "TODO"):
+		case text == "":
+			if s := out.String(); s != "" && !strings.HasSuffix(s, "\n\n") {
+				out.WriteString(strings.Repeat("\n", 2-trailing(s)))
+			}
+		case line != text:
+			if s := out.String(); s != "" && trailing(s) == 0 {
+				out.WriteByte('\n')
+			}
+			out.WriteString(line + "\n")
+		default:
+			space()
+			out.WriteString(text)
+		}
+	}
+	return strings.TrimSpace(out.String())
+}
+
+// trailing counts the line feeds at the end, up to two.
+func trailing(s string) int {
+	n := 0
+	for n < 2 && strings.HasSuffix(s[:len(s)-n], "\n") {
+		n++
+	}
+	return n
 }

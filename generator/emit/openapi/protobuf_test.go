@@ -32,7 +32,7 @@ func TestDocumentsTellProtobuf(t *testing.T) {
 	const root = "/apis/shop.example.com/v1/"
 	widgets, zones := doc.Paths.Paths[root+"namespaces/{namespace}/widgets"], doc.Paths.Paths[root+"zones"]
 	list := widgets.Get.Responses.StatusCodeResponses[200].Content
-	if list[protobufType] == nil || list[protobufWatchType] == nil ||
+	if list[protobufType] == nil || list[protobufType+";stream=watch"] == nil ||
 		widgets.Post.RequestBody.Content[protobufType] == nil {
 		t.Errorf("widgets lack protobuf: %v", list)
 	}

@@ -4,6 +4,7 @@ import (
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/schema"
+	"apigen.dev/generator/spelling"
 )
 
 func named(path, pkg, name string, form model.Form) *model.Type {
@@ -18,7 +19,7 @@ func mapOf(t *model.Type) *model.Type {
 }
 func meta1(name string) *model.Type { return named(schema.MetaPath, "v1", name, model.Struct) }
 func field(json string, t *model.Type) *model.Field {
-	return &model.Field{Name: upperFirst(json), JSON: json, Type: t, Exported: true}
+	return &model.Field{Name: spelling.UpperFirst(json), JSON: json, Type: t, Exported: true}
 }
 
 // sample is a group with one namespaced kind, Widget, with a status, and one cluster-scoped kind, Zone, without.

@@ -40,14 +40,12 @@ func swagger(group string, documents []embedded) (object, error) {
 		}
 	}
 	return object{
-		"swagger":     "2.0",
-		"info":        object{"title": group, "version": "unversioned"},
-		"paths":       paths,
-		"definitions": definitions,
-		"securityDefinitions": object{"BearerToken": object{
-			"type": "apiKey", "in": "header", "name": "authorization", "description": "Bearer Token authentication",
-		}},
-		"security": []any{object{"BearerToken": []any{}}},
+		"swagger":             "2.0",
+		"info":                object{"title": group, "version": "unversioned"},
+		"paths":               paths,
+		"definitions":         definitions,
+		"securityDefinitions": security,
+		"security":            []any{object{"BearerToken": []any{}}},
 	}, nil
 }
 

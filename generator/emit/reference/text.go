@@ -41,13 +41,16 @@ func parse(doc string) text {
 	return text{p.Parse(strings.Join(lines, "\n"))}
 }
 
-// printer renders comments. Headings in them are no headings of the page, and links between Go declarations are none.
-func printer() *comment.Printer {
-	return &comment.Printer{
+// render renders the comment. Headings in it are no headings of the page, and links between Go declarations are none.
+func (t text) render(form func(*comment.Printer, *comment.Doc) []byte) string {
+	if t.Empty() {
+		return ""
+	}
+	return string(form(&comment.Printer{
 		HeadingLevel: 5,
 		HeadingID:    func(*comment.Heading) string { return "" },
 		DocLinkURL:   func(*comment.DocLink) string { return "" },
-	}
+	}, t.doc))
 }
 
 // Empty reports whether there is nothing to show.
@@ -55,32 +58,19 @@ func (t text) Empty() bool { return t.doc == nil || len(t.doc.Content) == 0 }
 
 // HTML returns the comment as HTML, escaped by go/doc/comment.
 func (t text) HTML() htmltemplate.HTML {
-	if t.Empty() {
-		return ""
-	}
-	return htmltemplate.HTML(printer().HTML(t.doc)) //nolint:gosec // the printer escapes all text
+	return htmltemplate.HTML(t.render((*comment.Printer).HTML)) //nolint:gosec // the printer escapes all text
 }
 
 // Markdown returns the comment as Markdown.
-func (t text) Markdown() string {
-	if t.Empty() {
-		return ""
-	}
-	return strings.TrimSpace(string(printer().Markdown(t.doc)))
-}
+func (t text) Markdown() string { return strings.TrimSpace(t.render((*comment.Printer).Markdown)) }
 
 // Cell returns the comment for a cell of a table in Markdown: HTML in one line, without characters that Markdown
 // interprets.
 func (t text) Cell() string {
-	if t.Empty() {
-		return ""
-	}
-	out := string(printer().HTML(t.doc))
-	out = preformatted.ReplaceAllStringFunc(out,
+	out := preformatted.ReplaceAllStringFunc(t.render((*comment.Printer).HTML),
 		func(block string) string { return strings.ReplaceAll(block, "\n", "<br>") })
 	out = strings.TrimSpace(strings.ReplaceAll(out, "\n", " "))
-	out = strings.TrimSpace(strings.TrimPrefix(out, "<p>"))
-	return inert(out)
+	return inert(strings.TrimSpace(strings.TrimPrefix(out, "<p>")))
 }
 
 var preformatted = regexp.MustCompile(`(?s)<pre>.*?</pre>`)

@@ -4,11 +4,21 @@ package rules
 
 import (
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/emit/gocode"
+	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
+	"apigen.dev/generator/plan/expression"
+	"apigen.dev/generator/spelling"
+	"apigen.dev/runtime/cel"
 )
 
 // FileName is the base name of the file that the emitter writes into a group's wiring package.
@@ -67,4 +77,139 @@ func warnings(p *plan.Plan) []diag.Error {
 		}
 	}
 	return out
+}
+
+// printer prints the rules of a group. Structs become functions that return their fields, since many places share them.
+type printer struct {
+	rules *expression.Rules
+	names map[expression.Struct]string
+	used  map[string]bool
+	queue []*cel.Schema
+}
+
+func file(p *plan.Plan, g *model.Group) (*emit.File, error) {
+	f := gocode.NewWiring(p.Program, g)
+	pr := &printer{rules: p.Rules, names: map[expression.Struct]string{}, used: map[string]bool{}}
+	for _, r := range g.Resources {
+		for _, v := range r.Served() {
+			if s := p.Rules.Schemas[v.Type]; s != nil {
+				pr.kind(f.File, g, r, v, s)
+			}
+		}
+	}
+	if len(pr.used) == 0 {
+		return nil, nil
+	}
+	for len(pr.queue) > 0 {
+		s := pr.queue[0]
+		pr.queue = pr.queue[1:]
+		pr.function(f.File, s)
+	}
+	out, err := f.Render(FileName)
+	return &out, err
+}
+
+func (p *printer) kind(f *jen.File, g *model.Group, r *model.Resource, v model.ResourceVersion, s *cel.Schema) {
+	name := p.rules.Functions[v.Type]
+	p.used[name] = true
+	f.Commentf("%s are the rules in CEL of %s in %s, compiled when the first object is written.", name, r.Kind,
+		v.Version.Name)
+	f.Add(gocode.Code("var "+name+" = sync.OnceValue(func() *cel.Rules {\n"+
+		"return cel.New(schema.GroupVersionKind{Group: $, Version: $, Kind: $}, &cel.Schema$)\n})",
+		jen.Lit(g.Name), jen.Lit(v.Version.Name), jen.Lit(r.Kind), p.body(s)))
+}
+
+func (p *printer) function(f *jen.File, s *cel.Schema) {
+	r := p.rules.Structs[s]
+	which := "."
+	if !r.All {
+		which = " that have rules in them."
+	}
+	f.Commentf("%s are the fields of %s.%s%s", p.names[r], r.Type.Go.Package.Name, r.Type.Go.Name, which)
+	f.Add(gocode.Code("func "+p.names[r]+"() map[string]*cel.Schema {\nreturn $\n}", p.properties(s)))
+}
+
+var braces = jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}
+
+func (p *printer) properties(s *cel.Schema) jen.Code {
+	var members []jen.Code
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		members = append(members, jen.Lit(name).Op(":").Add(p.body(s.Properties[name])))
+	}
+	if len(members) == 0 {
+		return gocode.Code("map[string]*cel.Schema{}")
+	}
+	return gocode.Code("map[string]*cel.Schema$", jen.Custom(braces, members...))
+}
+
+func (p *printer) body(s *cel.Schema) jen.Code {
+	members := p.members(s)
+	if len(members) < 2 && len(s.Rules) == 0 && s.Properties == nil {
+		return jen.Values(members...)
+	}
+	return jen.Custom(braces, members...)
+}
+
+func (p *printer) members(of any) []jen.Code {
+	var out []jen.Code
+	for f, v := range reflect.Indirect(reflect.ValueOf(of)).Fields() {
+		if !v.IsZero() {
+			out = append(out, jen.Id(f.Name).Op(":").Add(p.value(of, v.Interface())))
+		}
+	}
+	return out
+}
+
+func (p *printer) value(of, value any) jen.Code {
+	switch v := value.(type) {
+	case string:
+		return literal(v)
+	case []string:
+		return jen.Op(fmt.Sprintf("%#v", v))
+	case *int64:
+		return gocode.Code("cel.Limit($)", jen.Lit(int(*v)))
+	case []cel.Rule:
+		var rules []jen.Code
+		for _, r := range v {
+			rules = append(rules, jen.Values(p.members(r)...))
+		}
+		return gocode.Code("[]cel.Rule$", jen.Custom(braces, rules...))
+	case *cel.Schema:
+		return gocode.Code("&cel.Schema$", p.body(v))
+	case map[string]*cel.Schema:
+		return p.shared(of.(*cel.Schema))
+	}
+	return jen.Lit(value)
+}
+
+// shared prints the fields of a struct: the call of the function that returns them, or the fields in place where they
+// are cut off.
+func (p *printer) shared(s *cel.Schema) jen.Code {
+	r, ok := p.rules.Structs[s]
+	if !ok {
+		return p.properties(s)
+	}
+	if p.names[r] == "" {
+		prefix := "ruled"
+		if r.All {
+			prefix = "fields"
+		}
+		base := prefix + spelling.UpperFirst(r.Type.Go.Package.Name) + spelling.UpperFirst(r.Type.Go.Name)
+		name := base
+		for i := 2; p.used[name]; i++ {
+			base, _, _ = strings.Cut(base, "_")
+			name = fmt.Sprintf("%s_%d", base, i)
+		}
+		p.used[name], p.names[r] = true, name
+		p.queue = append(p.queue, s)
+	}
+	return jen.Id(p.names[r]).Call()
+}
+
+// literal prints a string, in back quotes where it contains quotes.
+func literal(s string) jen.Code {
+	if strings.ContainsAny(s, `"\`) && !strings.ContainsFunc(s, func(r rune) bool { return r == '`' || r < ' ' }) {
+		return jen.Op("`" + s + "`")
+	}
+	return jen.Lit(s)
 }

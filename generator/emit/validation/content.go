@@ -82,7 +82,6 @@ func (w *writer) inBody(v value, what string) *jen.Statement {
 	return w.file.Code(v.path+".String() + $", jen.Lit(" in body "+what))
 }
 
-// refuse returns the check that a condition doesn't hold.
 func (w *writer) refuse(v value, condition jen.Code, what string) []jen.Code {
 	return []jen.Code{w.ifThen(condition, w.fail(v, "Invalid", v.place.Value(), w.inBody(v, what)))}
 }
@@ -107,7 +106,6 @@ var limits = map[model.Check]limit{
 	model.MaxProperties: {">", "", "", "TooMany"},
 }
 
-// limit checks a number, or the size of text, a list, a map or a struct.
 func (w *writer) limit(v value, r *model.Rule, l limit) []jen.Code {
 	n := check.Number(r.Text)
 	switch r.Check {
@@ -119,7 +117,8 @@ func (w *writer) limit(v value, r *model.Rule, l limit) []jen.Code {
 	case model.MinLength:
 		return w.refuse(v, w.file.Code("$ "+l.op+" "+n, w.length(v)), fmt.Sprintf(l.what, n))
 	case model.MaxLength:
-		return []jen.Code{w.ifThen(w.file.Code("$ > "+n, w.length(v)), w.fail(v, l.constructor, jen.Lit(""), jen.Id(n)))}
+		return []jen.Code{w.ifThen(w.file.Code("$ > "+n, w.length(v)),
+			w.fail(v, l.constructor, jen.Lit(""), jen.Id(n)))}
 	}
 	size := w.file.Code("len($)", v.place.Value())
 	if v.typ.Form == model.Struct {
@@ -129,16 +128,17 @@ func (w *writer) limit(v value, r *model.Rule, l limit) []jen.Code {
 	if l.what != "" {
 		reason = w.inBody(v, fmt.Sprintf(l.what, n))
 	}
-	return []jen.Code{w.ifThen(w.file.Code("n := $; n "+l.op+" "+n, size), w.fail(v, l.constructor, jen.Id("n"), reason))}
+	return []jen.Code{w.ifThen(w.file.Code("n := $; n "+l.op+" "+n, size),
+		w.fail(v, l.constructor, jen.Id("n"), reason))}
 }
 
-// multiple checks that a number is a multiple of another.
 func (w *writer) multiple(v value, of string) []jen.Code {
 	message := "should be a multiple of " + of
 	if model.IsInteger(v.typ) {
 		return w.refuse(v, w.file.Code("$%"+of+" != 0", v.place.Value()), message)
 	}
-	return w.refuse(v, w.file.Code("q := float64($) / "+of+"; math.Abs(q-math.Round(q)) > 1e-9", v.place.Value()), message)
+	return w.refuse(v, w.file.Code("q := float64($) / "+of+"; math.Abs(q-math.Round(q)) > 1e-9", v.place.Value()),
+		message)
 }
 
 func (w *writer) enum(v value, r *model.Rule) []jen.Code {
@@ -163,7 +163,8 @@ func (w *writer) enum(v value, r *model.Rule) []jen.Code {
 	if len(cases) == 0 {
 		return nil
 	}
-	return []jen.Code{w.file.Code("switch $ {\ncase $:\ndefault:\n$\n}", v.place.Value(), jen.List(unique(cases, known)...),
+	return []jen.Code{w.file.Code("switch $ {\ncase $:\ndefault:\n$\n}", v.place.Value(),
+		jen.List(unique(cases, known)...),
 		w.fail(v, "NotSupported", v.place.Value(), w.file.Code("[]$$", element, jen.Values(known...))))}
 }
 
@@ -190,4 +191,73 @@ func literal(text string, t *model.Type) jen.Code {
 		return jen.Lit(b)
 	}
 	return jen.Id(check.Number(text))
+}
+
+// length returns the number of characters of the value's JSON.
+func (w *writer) length(v value) *jen.Statement {
+	if v.typ.IsBytes() {
+		return w.file.Code("base64.StdEncoding.EncodedLen(len($))", v.place.Value())
+	}
+	return w.file.Code("utf8.RuneCountInString($)", w.string(v))
+}
+
+func (w *writer) string(v value) *jen.Statement {
+	if v.typ.Name == "" {
+		return v.place.Value()
+	}
+	return w.file.Code("string($)", v.place.Value())
+}
+
+func (w *writer) pattern(v value, pattern string) []jen.Code {
+	return w.refuse(v, w.mismatch(v, v.label+"Pattern", pattern), "should match '"+pattern+"'")
+}
+
+// mismatch returns the condition that a pattern doesn't match, which a variable of that name or a similar one holds.
+func (w *writer) mismatch(v value, variable, pattern string) jen.Code {
+	name, ok := w.patterns[pattern]
+	if !ok {
+		name = w.declare(variable, "", w.file.Code("regexp.MustCompile($)", rawString(pattern)))
+		w.patterns[pattern] = name
+	}
+	return w.file.Code("!"+name+".MatchString($)", w.string(v))
+}
+
+// rawString is a string literal in back quotes where it can be.
+func rawString(s string) jen.Code {
+	for _, r := range s {
+		if r == '`' || r < ' ' {
+			return jen.Lit(s)
+		}
+	}
+	return jen.Op("`" + s + "`")
+}
+
+// parsed holds the formats of OpenAPI that a function of the standard library parses: the condition that it fails, with
+// $ for the value.
+var parsed = map[string]string{
+	"date-time": "_, err := time.Parse(time.RFC3339, $); err != nil",
+	"datetime":  "_, err := time.Parse(time.RFC3339, $); err != nil",
+	"date":      "_, err := time.Parse(time.DateOnly, $); err != nil",
+	"cidr":      "_, _, err := net.ParseCIDR($); err != nil",
+	"mac":       "_, err := net.ParseMAC($); err != nil",
+	"uri":       "_, err := url.ParseRequestURI($); err != nil",
+	"email":     "_, err := mail.ParseAddress($); err != nil",
+	"byte":      "_, err := base64.StdEncoding.DecodeString($); err != nil",
+	"ipv4":      "a, err := netip.ParseAddr($); err != nil || !a.Is4()",
+	"ipv6":      "a, err := netip.ParseAddr($); err != nil || !a.Is6()",
+}
+
+// uuidPattern is kube-apiserver's pattern of a UUID in a custom resource.
+const uuidPattern = `^(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$`
+
+func (w *writer) format(v value, name string) []jen.Code {
+	if function := check.Formats[name]; function != "" {
+		return []jen.Code{w.check(v, function, v.place.Address(), jen.Nil())}
+	}
+	condition := w.file.Code(parsed[name], w.string(v))
+	if name == "uuid" {
+		condition = w.file.Code("$", w.mismatch(v, "uuidFormat", uuidPattern))
+	}
+	return []jen.Code{w.ifThen(condition, w.fail(v, "TypeInvalid", v.place.Value(),
+		w.file.Code("$ + strconv.Quote($)", w.inBody(v, "must be of type "+name+": "), w.string(v))))}
 }

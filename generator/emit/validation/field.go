@@ -113,7 +113,8 @@ func (w *writer) present(m member, content, calls []jen.Code) []jen.Code {
 		either := w.file.Code("$ else $", w.ifThen(w.set(m, false), none), jen.Block(content...))
 		return []jen.Code{w.when(m, changed, either)}
 	case none != nil:
-		return []jen.Code{w.file.Code("$ else if $ {\n$\n}", w.when(m, set, w.both(m, content, calls)...), changed, none)}
+		present := w.when(m, set, w.both(m, content, calls)...)
+		return []jen.Code{w.file.Code("$ else if $ {\n$\n}", present, changed, none)}
 	case len(content)+len(calls) == 0:
 		return nil
 	case len(calls) == 0:
@@ -126,7 +127,6 @@ func (w *writer) present(m member, content, calls []jen.Code) []jen.Code {
 	return []jen.Code{jen.Block(append([]jen.Code{w.file.Code("path := " + m.at)}, w.both(m, content, calls)...)...)}
 }
 
-// both returns the checks of a changed value, and the calls.
 func (w *writer) both(m member, content, calls []jen.Code) []jen.Code {
 	if len(content) == 0 {
 		return calls
@@ -134,7 +134,6 @@ func (w *writer) both(m member, content, calls []jen.Code) []jen.Code {
 	return append([]jen.Code{w.ifChanged(m.value, content...)}, calls...)
 }
 
-// when runs checks of a field under a condition.
 func (w *writer) when(m member, condition jen.Code, body ...jen.Code) *jen.Statement {
 	return w.file.Code("if path := "+m.at+"; $ $", condition, jen.Block(body...))
 }
@@ -190,7 +189,6 @@ func (w *writer) inPlace(m member, body []jen.Code) jen.Code {
 	return w.add("func$(ctx, op, path, $, $)", w.checker(m.typ, body), m.place.Address(), w.oldAddress(m.value))
 }
 
-// inner returns the checks that a field's markers make of the fields of its struct.
 func (w *writer) inner(m member) []jen.Code {
 	if m.typ.Form != model.Struct {
 		return nil
@@ -213,4 +211,54 @@ func (w *writer) inner(m member) []jen.Code {
 		return w.subfields(m.value, parts)
 	}
 	return []jen.Code{w.inPlace(m, w.subfields(self(m.typ, m.label), parts))}
+}
+
+// change returns the checks of a change of a value, whether or not the value is set. They run where the value may
+// differ from the old one: a field that an update adds counts as changed.
+func (w *writer) change(v value, s *model.Schema) []jen.Code {
+	var code []jen.Code
+	var words []string
+	for _, r := range s.Rules {
+		switch r.Check {
+		case model.Immutable:
+			code = append(code, w.check(v, "Immutable", v.place.Address(), jen.Nil()))
+		case model.Update:
+			words = append(words, r.Values...)
+		}
+	}
+	if c := w.update(v, s, words); c != nil {
+		code = append(code, c)
+	}
+	return code
+}
+
+// updates are the restrictions on updates, which apimachinery's constants name.
+var updates = map[string]bool{"NoSet": true, "NoUnset": true, "NoModify": true, "NoAddItem": true, "NoRemoveItem": true}
+
+func (w *writer) update(v value, s *model.Schema, words []string) jen.Code {
+	var args []jen.Code
+	for _, name := range words {
+		if updates[name] {
+			args = append(args, w.file.Code("validate."+name))
+		}
+	}
+	if len(args) == 0 {
+		return nil
+	}
+	value, old, function := v.place.Address(), w.oldAddress, "UpdateValueByReflect"
+	switch {
+	case v.pointer:
+		function = "UpdatePointer"
+	case v.typ.Form == model.Slice:
+		value, old, function = v.place.Value(), w.oldList, sliceOf(v.typ)+"Update"
+		kind, keys := identity(v.typ, s)
+		args = append([]jen.Code{orNil(w.match(v.typ, kind, keys))}, args...)
+	case v.typ.Form == model.Map:
+		value, old, function = v.place.Value(), w.oldList, "UpdateMap"
+	case v.typ.Form == model.Struct:
+		function = "UpdateStruct"
+	case direct(v.typ):
+		function = "UpdateValueByCompare"
+	}
+	return w.check(v, function, append([]jen.Code{value, old(v)}, args...)...)
 }

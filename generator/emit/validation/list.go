@@ -30,7 +30,6 @@ func (w *writer) unique(v value, s *model.Schema, r *model.Rule) []jen.Code {
 // How apimachinery's functions of slices begin: those of values, and those of pointers.
 const ofValues, ofPointers = "ValSlice", "PtrSlice"
 
-// sliceOf begins the name of apimachinery's functions of a slice.
 func sliceOf(list *model.Type) string {
 	if list.Elem.Form == model.Pointer && list.Elem.Name == "" {
 		return ofPointers
@@ -48,7 +47,6 @@ func (w *writer) byKeys(list *model.Type, keys []string, errs jen.Code) *jen.Sta
 		w.file.Type(list.Elem), jen.Values(values))
 }
 
-// noNils returns the check that no element of a list of pointers is null.
 func (w *writer) noNils(v value) jen.Code {
 	return w.check(v, "PtrSliceNoNils", v.place.Value(), jen.Nil())
 }
@@ -104,7 +102,6 @@ func (w *writer) match(list *model.Type, kind string, keys []string) jen.Code {
 	return nil
 }
 
-// mapKeys returns the JSON names of the fields that identify the elements of a list.
 func mapKeys(list *model.Type, s *model.Schema) []string {
 	if len(s.ListMapKeys) > 0 {
 		return s.ListMapKeys
@@ -188,7 +185,6 @@ func (w *writer) items(v value, s *model.Schema, deep bool) []jen.Code {
 	return append(code, w.check(v, "Each"+kind+"Val", v.place.Value(), old, orNil(match), equal, validator))
 }
 
-// selected returns the checks of single elements of a list.
 func (w *writer) selected(v value, s *model.Schema) []jen.Code {
 	kind, elem := sliceOf(v.typ), v.typ.Elem
 	if kind == ofPointers {

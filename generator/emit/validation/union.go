@@ -16,7 +16,6 @@ func (w *writer) unions(v value) []jen.Code {
 	return code
 }
 
-// fieldUnion checks which fields of the struct in v are set.
 func (w *writer) fieldUnion(v value, u *schema.Union) jen.Code {
 	return w.union(v, u, jen.Id("obj"), jen.Id("oldObj"), func(f *model.Field) jen.Code { return w.isSet(v.typ, f) })
 }
@@ -52,7 +51,6 @@ func (w *writer) union(v value, u *schema.Union, obj, old jen.Code, isSet func(*
 		args...))
 }
 
-// isSet returns the function that reports whether a struct's field is set.
 func (w *writer) isSet(t *model.Type, f *model.Field) jen.Code {
 	m := w.member(self(t, ""), f)
 	condition := w.set(m, true)
@@ -67,7 +65,8 @@ func (w *writer) discriminator(t *model.Type, f *model.Field) jen.Code {
 	if f.Type.Form == model.Pointer {
 		none, value = none+" || "+value+" == nil", "*"+value
 	}
-	return w.file.Code("func(obj *$) string {\nif "+none+" {\nreturn \"\"\n}\nreturn string("+value+")\n}", w.file.Type(t))
+	return w.file.Code("func(obj *$) string {\nif "+none+" {\nreturn \"\"\n}\nreturn string("+value+")\n}",
+		w.file.Type(t))
 }
 
 // dependents returns the checks of the siblings that a field requires or forbids.
@@ -114,7 +113,6 @@ func (w *writer) forbidden(m member) jen.Code {
 	return w.ifThen(w.set(m, true), w.fail(m.value, "Forbidden", jen.Lit("")))
 }
 
-// mode returns the checks of a field under one value of its discriminator.
 func (w *writer) mode(m member, p model.Part) []jen.Code {
 	f := check.Subfield(m.field, p)
 	content := append(w.content(m.value, &f.Schema), w.elements(m.value, &f.Schema)...)
@@ -180,4 +178,41 @@ func (w *writer) properties(v value) *jen.Statement {
 		set = append(set, w.set(w.member(v, f), true))
 	}
 	return w.file.Code(w.common(countSet)+"($)", jen.List(set...))
+}
+
+// elementUnions checks which of the elements that unions name the list in v has.
+func (w *writer) elementUnions(v value, s *model.Schema) []jen.Code {
+	var code []jen.Code
+	unions, keys := check.ElementUnions(v.typ, v.name, s)
+	for _, u := range unions {
+		code = append(code, w.union(v, u, v.place.Value(), w.oldList(v), func(element *model.Field) jen.Code {
+			return w.hasElement(v.typ, keys[element])
+		}))
+	}
+	return code
+}
+
+func (w *writer) hasElement(list *model.Type, keys []model.KeyValue) jen.Code {
+	address, condition := "&", ""
+	if list.Elem.Form == model.Pointer {
+		address, condition = "", "item != nil && "
+	}
+	return w.file.Code("func(list $) bool {\nfor i := range list {\nif item := "+address+"list[i]; "+condition+"$ {\n"+
+		"return true\n}\n}\nreturn false\n}", w.file.Type(list), w.selects(list.Elem.Pointee(), keys))
+}
+
+func (w *writer) selects(elem *model.Type, keys []model.KeyValue) jen.Code {
+	all := jen.Null()
+	for i, k := range keys {
+		f := check.KeyField(elem, k.Key, 0)
+		field := "item." + f.Name
+		if f.Type.Form == model.Pointer {
+			field = field + " != nil && *" + field
+		}
+		if i > 0 {
+			field = " && " + field
+		}
+		all = w.file.Code("$"+field+" == $", all, literal(k.Value, f.Type.Pointee()))
+	}
+	return all
 }

@@ -173,7 +173,6 @@ func (w *writer) body(t *model.Type, s *model.Schema, deep bool, label string) [
 	return code
 }
 
-// ifChanged returns checks of a value that is new, or differs from the old one.
 func (w *writer) ifChanged(v value, body ...jen.Code) jen.Code {
 	return w.ifThen(w.changed(v), body...)
 }
@@ -191,7 +190,6 @@ func (w *writer) call(v value, path jen.Code) jen.Code {
 	return w.add("$(ctx, op, $, $, $)", f, path, v.place.Address(), w.oldAddress(v))
 }
 
-// functionOf returns the function that checks values of a type, or nil where there is none.
 func (w *writer) functionOf(t *model.Type) jen.Code {
 	if t.Name == "" || t.Package == nil || check.Ignored(t) {
 		return nil
@@ -227,7 +225,6 @@ func (w *writer) helper(t *model.Type) string {
 	return name
 }
 
-// free returns the name, or a similar one that is not taken.
 func (w *writer) free(base string) string {
 	name := base
 	for n := 2; w.taken[name] || w.declared(name); n++ {

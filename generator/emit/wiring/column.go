@@ -22,7 +22,8 @@ func (p *printer) columns(t *model.Type) (columns, cells jen.Code) {
 	if infos == nil {
 		return nil, nil
 	}
-	return literal(gocode.Code("[]api.Column"), infos...), literal(gocode.Code("[]func($) api.Cell", pointer(t)), funcs...)
+	return literal(gocode.Code("[]api.Column"), infos...),
+		literal(gocode.Code("[]func($) api.Cell", pointer(t)), funcs...)
 }
 
 func columnInfo(c model.Column) jen.Code {
@@ -43,7 +44,8 @@ func (p *printer) cellBody(c serving.Column) jen.Code {
 	case c.Start == nil || c.Method == "" && c.Steps == nil:
 		return gocode.Code(noCell)
 	case c.Function != nil:
-		result, start.expr = gocode.Code("result := $(in)\n", jen.Qual(c.Function.Package.Path, c.Function.Name)), "result"
+		function := jen.Qual(c.Function.Package.Path, c.Function.Name)
+		result, start.expr = gocode.Code("result := $(in)\n", function), "result"
 	case c.Method != "" && c.Start.Form == model.Pointer:
 		result, start.expr = gocode.Code("result := in."+c.Method+"()\n"), "result"
 	case c.Method != "":
@@ -93,4 +95,33 @@ func as(name string, t *model.Type, value string) string {
 		return value
 	}
 	return name + "(" + value + ")"
+}
+
+// selectable prints the selectable fields of all versions, read from the hub, or nothing.
+func (p *printer) selectable(r *model.Resource) jen.Code {
+	var fields []jen.Code
+	for _, s := range p.plan.Serving[r].Selectable {
+		fields = append(fields, literal(nil, textMember("Path", s.Path),
+			member("Value", hubGetter(r.Hub, s.Steps, "string", `""`, returnText))))
+	}
+	return list("SelectableFields", gocode.Code("[]api.SelectableField[$]", pointer(r.Hub)), fields)
+}
+
+// hubGetter prints the function that reads the value at the end of a path of the hub; absent is what it returns where
+// there is none.
+func hubGetter(hub *model.Type, steps []model.Step, result, absent string, done func(operand) jen.Code) jen.Code {
+	w := &walker{none: "return " + absent, done: done}
+	return gocode.Code("func(obj $) "+result+" {\n$\n}", pointer(hub), w.walk(operand{expr: "obj", typ: hub}, steps))
+}
+
+// returnText prints the statement that returns a value as field selectors compare it.
+func returnText(found operand) jen.Code {
+	switch t, value := found.typ, found.value(); {
+	case model.IsBool(t):
+		return gocode.Code("return strconv.FormatBool(" + as("bool", t, value) + ")")
+	case model.IsInteger(t):
+		return gocode.Code("return strconv.FormatInt(" + as("int64", t, value) + ", 10)")
+	default:
+		return gocode.Code("return " + as("string", t, value))
+	}
 }

@@ -1,10 +1,15 @@
 package wiring
 
 import (
+	"cmp"
+
 	"github.com/dave/jennifer/jen"
 
+	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan"
+	"apigen.dev/generator/plan/serving"
 )
 
 func (p *printer) define(f *jen.File, r *model.Resource, served []model.ResourceVersion) {
@@ -20,8 +25,8 @@ func (p *printer) define(f *jen.File, r *model.Resource, served []model.Resource
 	}
 	definition := gocode.Code("registry.Definition[$]", pointer(r.Hub))
 	f.Commentf("define%s is the resource %s.", r.Kind, r.Plural)
-	f.Add(gocode.Code("func define"+r.Kind+"("+when(p.scoped, "scope conversion.Scope")+") $ {\nreturn $\n}", definition,
-		literal(definition,
+	f.Add(gocode.Code("func define"+r.Kind+"("+when(p.scoped, "scope conversion.Scope")+") $ {\nreturn $\n}",
+		definition, literal(definition,
 			textMember("Group", p.group.Name),
 			member("Names", names(r)),
 			member("Scope", gocode.Code(scope)),
@@ -75,3 +80,58 @@ func zero(kind *model.Type, f *model.Field) jen.Code {
 // name is a type by its name, and pointer the type of pointers to it.
 func name(t *model.Type) *jen.Statement    { return jen.Qual(t.Package.Path, t.Name) }
 func pointer(t *model.Type) *jen.Statement { return gocode.PointerTo(t) }
+
+// strategy prints the Strategy, or nothing where the author has no logic.
+func (p *printer) strategy(r *model.Resource) jen.Code {
+	var members []jen.Code
+	for _, h := range p.plan.Hooks[r] {
+		if h.Field != "" {
+			members = append(members, member(h.Field, hookCall(h, r.Hub)))
+		}
+	}
+	for _, field := range p.plan.Serving[r].Strategy {
+		members = append(members, member(field, jen.True()))
+	}
+	return list("Strategy", gocode.Code("registry.Strategy[$]", pointer(r.Hub)), members)
+}
+
+// hookCall is the function of a hook, or one that calls its method.
+func hookCall(h plan.Hook, hub *model.Type) jen.Code {
+	if h.Function {
+		return jen.Qual(h.Func.Package.Path, h.Func.Name)
+	}
+	switch h.Name {
+	case "Canonicalize":
+		return gocode.Code("($)."+h.Name, pointer(hub))
+	case "ValidateName":
+		return gocode.Code("new($)."+h.Name, name(hub))
+	case plan.CheckGracefulDelete:
+		return gocode.Code("func(ctx context.Context, obj $, options *metav1.DeleteOptions) bool {\n"+
+			"return obj."+h.Name+"(ctx, options)\n}", pointer(hub))
+	}
+	object, args := "obj", "ctx"
+	if len(h.Func.Params) == 2 {
+		object, args = "obj, old", "ctx, old"
+	}
+	results := map[string]string{"Warnings": "[]string", "DefaultPropagationPolicy": "metav1.DeletionPropagation"}
+	result, call := cmp.Or(results[h.Name], "field.ErrorList"), "return obj."+h.Name+"("+args+")"
+	if len(h.Func.Results) == 0 {
+		result, call = "", "obj."+h.Name+"("+args+")"
+	}
+	return gocode.Code("func(ctx context.Context, "+object+" $) "+result+" {\n"+call+"\n}", pointer(hub))
+}
+
+// Warnings reports methods that look as if the server called them, and that it doesn't call, since they have another
+// signature or another type than the hub, and columns that can't show the values that they lead to.
+func Warnings(p *plan.Plan) []diag.Error {
+	var out diag.Errors
+	for _, g := range p.WiredGroups() {
+		for _, r := range g.Resources {
+			out = append(out, plan.HookWarnings(r)...)
+			for _, v := range r.Versions {
+				out = append(out, serving.Warnings(p.Columns[v.Type])...)
+			}
+		}
+	}
+	return out
+}

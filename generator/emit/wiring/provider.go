@@ -2,40 +2,36 @@ package wiring
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
+	"apigen.dev/generator/spelling"
 )
 
 func (p *printer) provider(f *jen.File, r *model.Resource) {
 	var has []jen.Code
 	for _, verb := range provided(r) {
-		has = append(has, providerMethods(verb, pointer(r.Hub)))
+		text := providerMethods[verb]
+		has = append(has, gocode.Code(text, slices.Repeat([]any{pointer(r.Hub)}, strings.Count(text, "$"))...))
 	}
 	f.Commentf("%s answers for the resource %s, of which nothing is stored. What its methods mean stands at "+
 		"registry.Provider.", plan.ProviderName(r), r.Plural)
 	f.Type().Id(plan.ProviderName(r)).Interface(has...)
 }
 
-func providerMethods(verb string, hub jen.Code) jen.Code {
-	switch verb {
-	case "create":
-		return gocode.Code("Create(ctx context.Context, obj $, dryRun bool) ($, error)", hub, hub)
-	case "get":
-		return gocode.Code("Get(ctx context.Context, namespace, name string) ($, error)", hub)
-	case "list":
-		return gocode.Code("List(ctx context.Context, namespace string, selection api.Selection) "+
-			"(*registry.List[$], error)", hub)
-	case "watch":
-		return gocode.Code("Watch(ctx context.Context, namespace string, options api.WatchOptions) "+
-			"(registry.ObjectWatch[$], error)", hub)
-	case "update":
-		return gocode.Code("Update(ctx context.Context, obj, old $, dryRun bool) ($, error)", hub, hub)
-	}
-	return gocode.Code("Delete(ctx context.Context, obj $, options *metav1.DeleteOptions) ($, error)", hub, hub)
+// providerMethods are the methods of a provider by verb, with $ for the pointer to the hub.
+var providerMethods = map[string]string{
+	"create": "Create(ctx context.Context, obj $, dryRun bool) ($, error)",
+	"get":    "Get(ctx context.Context, namespace, name string) ($, error)",
+	"list":   "List(ctx context.Context, namespace string, selection api.Selection) (*registry.List[$], error)",
+	"watch": "Watch(ctx context.Context, namespace string, options api.WatchOptions) " +
+		"(registry.ObjectWatch[$], error)",
+	"update": "Update(ctx context.Context, obj, old $, dryRun bool) ($, error)",
+	"delete": "Delete(ctx context.Context, obj $, options *metav1.DeleteOptions) ($, error)",
 }
 
 // provided are the verbs that the provider has methods for: patches are updates, and collections are deleted one by
@@ -49,7 +45,7 @@ func provided(r *model.Resource) []string {
 func (p *printer) withoutStorage(r *model.Resource, definition string) jen.Code {
 	var members []jen.Code
 	for _, verb := range provided(r) {
-		name := upperFirst(verb)
+		name := spelling.UpperFirst(verb)
 		members = append(members, member(name, jen.Id(plan.ProviderParameter(r)).Dot(name)))
 	}
 	return gocode.Code("registry.NewProvided("+definition+", $)",

@@ -85,8 +85,8 @@ func (p *printer) method(r *model.Resource, s *model.Subresource) jen.Code {
 		answer = pointer(s.Answer.Hub)
 		types, members = append(types, answer), append(members, member("Answer", p.payload(s.Answer)))
 	}
-	call := gocode.Code("func(ctx context.Context, obj $, "+name+" $) $ {\nreturn obj."+s.Method.Name+"(ctx, "+name+")\n}",
-		pointer(r.Hub), argument, gocode.Code(form.results, answer))
+	call := gocode.Code("func(ctx context.Context, obj $, "+name+" $) $ {\n"+
+		"return obj."+s.Method.Name+"(ctx, "+name+")\n}", pointer(r.Hub), argument, gocode.Code(form.results, answer))
 	if s.Function {
 		call = jen.Qual(r.Hub.Package.ServedBy.Path, s.Method.Name)
 	}
@@ -95,7 +95,8 @@ func (p *printer) method(r *model.Resource, s *model.Subresource) jen.Code {
 
 // extension prints a subresource of a form of package subresource.
 func extension(form string, types []jen.Code, members ...jen.Code) jen.Code {
-	return gocode.Code("subresource."+form+"Of($)", literal(gocode.Code("subresource."+form+"[$]", jen.List(types...)), members...))
+	return gocode.Code("subresource."+form+"Of($)",
+		literal(gocode.Code("subresource."+form+"[$]", jen.List(types...)), members...))
 }
 
 // payload prints a kind that a subresource takes or answers, in its versions.
@@ -117,10 +118,7 @@ func (p *printer) payload(k *model.Payload) jen.Code {
 func (p *printer) payloadPackages() (packages []*model.Package) {
 	for _, r := range p.group.Resources {
 		for _, s := range r.Subresources {
-			for _, k := range []*model.Payload{s.Body, s.Answer} {
-				if k == nil {
-					continue
-				}
+			for _, k := range s.Payloads() {
 				packages = append(packages, k.Hub.Package)
 				for _, v := range k.Versions {
 					packages = append(packages, v.Type.Package)
@@ -132,4 +130,28 @@ func (p *printer) payloadPackages() (packages []*model.Package) {
 		}
 	}
 	return packages
+}
+
+// options prints how the query of a stream or a connection is read into its options.
+func (p *printer) options(r *model.Resource, s *model.Subresource) jen.Code {
+	var reads []jen.Code
+	for _, f := range p.plan.Serving[r].Options[s] {
+		parser := gocode.Code("subresource." + f.Parser)
+		if f.Parsed != nil {
+			parser = gocode.Code("subresource."+f.Parser+"[$]", name(f.Parsed))
+		}
+		reads = append(reads,
+			gocode.Code("subresource."+f.Function+"(query, $, $, &options."+f.Path+")", jen.Lit(f.JSON), parser))
+	}
+	typ := pointer(s.Options)
+	members := []jen.Code{member("New", gocode.Constructor(s.Options))}
+	if len(reads) > 0 {
+		read := reads[0]
+		if len(reads) > 1 {
+			read = gocode.Code("errors.Join$", jen.Custom(arguments, reads...))
+		}
+		members = append(members, member("Decode",
+			gocode.Code("func(query url.Values, options $) error {\nreturn $\n}", typ, read)))
+	}
+	return literal(gocode.Code("subresource.Options[$]", typ), members...)
 }

@@ -1,7 +1,9 @@
 package check
 
 import (
+	"math/big"
 	"slices"
+	"strconv"
 
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/schema"
@@ -175,7 +177,6 @@ func IsFloat(t *model.Type) bool {
 	return t.Form == model.Basic && schema.Basics[t.Basic].JSON == schema.Number
 }
 
-// opaqueJSON reports whether the JSON of a struct differs from its fields.
 func opaqueJSON(t *model.Type) bool {
 	return t.SchemaType != "" || t.Methods["MarshalJSON"] != nil
 }
@@ -208,4 +209,39 @@ func Unchecked(r *model.Rule, t *model.Type) bool {
 		return !Applies(r, t) && !vacuous(r, t)
 	}
 	return false
+}
+
+// Number returns a literal that Go and people read alike: 10, not 1e1.
+func Number(text string) string {
+	f, ok := new(big.Float).SetString(text)
+	if !ok {
+		return "0"
+	}
+	if f.IsInt() {
+		i, _ := f.Int(nil)
+		return i.String()
+	}
+	v, _ := f.Float64()
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// Integral reports whether the text is a whole number.
+func Integral(text string) bool {
+	f, ok := new(big.Float).SetString(text)
+	return ok && f.IsInt()
+}
+
+// vacuous reports whether a bound excludes no value of the type, or is no value of it, which the compiler would not
+// compare with one.
+func vacuous(r *model.Rule, t *model.Type) bool {
+	least, most, ok := model.IntegerLimits(t.Basic)
+	bound, parsed := new(big.Int).SetString(Number(r.Text), 10)
+	if !ok || !parsed {
+		return false
+	}
+	if bound.Cmp(least) < 0 || bound.Cmp(most) > 0 {
+		return true
+	}
+	return !r.Exclusive && (r.Check == model.Minimum && bound.Cmp(least) == 0 || r.Check == model.Maximum &&
+		bound.Cmp(most) == 0)
 }

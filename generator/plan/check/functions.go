@@ -85,7 +85,6 @@ func (g *Functions) Exported(t *model.Type) bool {
 // Reaches reports whether values of the type, or values inside of them, are checked.
 func (g *Functions) Reaches(t *model.Type) bool { return g.reach.From(t) }
 
-// has reports whether values of the type itself, or one of its fields, are checked.
 func (g *Functions) has(t *model.Type) bool {
 	if Ignored(t) {
 		return false
@@ -98,7 +97,6 @@ func (g *Functions) has(t *model.Type) bool {
 	})
 }
 
-// inner returns the types inside of a type that checks descend into.
 func (g *Functions) inner(t *model.Type) []*model.Type {
 	if Ignored(t) {
 		return nil

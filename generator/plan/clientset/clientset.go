@@ -1,6 +1,6 @@
 // Package clientset says which groups, versions and kinds get clients, what their packages and Go names are, and where
 // they lie: those of k8s.io/code-generator, which users know. It is the part of the plan that the emitters of clients
-// share. It knows the model.
+// share. It knows the model and spelling.
 package clientset
 
 import (
@@ -10,6 +10,7 @@ import (
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/spelling"
 )
 
 // Set is all client packages of one marker. It and what it holds are read-only.
@@ -74,7 +75,7 @@ func New(c *model.Clients) (*Set, diag.Errors) {
 }
 
 func (s *Set) group(g *model.Group, errs *diag.Errors) *Group {
-	out := &Group{Name: g.Name, Model: g, GoName: upperFirst(g.GoName)}
+	out := &Group{Name: g.Name, Model: g, GoName: spelling.UpperFirst(g.GoName)}
 	for _, v := range g.Versions {
 		if !v.Package.Below(s.Marked.Path) {
 			continue
@@ -162,13 +163,13 @@ func (s *Set) InformedGroups() []*Group {
 func (s *Set) GroupInformers(g *Group) string { return s.InformersPath + "/" + g.Folder }
 
 // Title is V1alpha1.
-func (v *Version) Title() string { return upperFirst(v.Name) }
+func (v *Version) Title() string { return spelling.UpperFirst(v.Name) }
 
 // GoName is WardleV1alpha1.
 func (v *Version) GoName() string { return v.Group.GoName + v.Title() }
 
 // Field is wardleV1alpha1.
-func (v *Version) Field() string { return lowerFirst(v.GoName()) }
+func (v *Version) Field() string { return spelling.LowerFirst(v.GoName()) }
 
 // GroupVersion is wardle.example.com/v1alpha1.
 func (v *Version) GroupVersion() string {
@@ -221,7 +222,3 @@ func only[T any](all []T, has func(T) bool) []T {
 func (s *Set) Apply() bool {
 	return slices.ContainsFunc(s.Versions(), func(v *Version) bool { return len(v.Applied()) > 0 })
 }
-
-func upperFirst(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + s[min(1, len(s)):] }
-
-func lowerFirst(s string) string { return strings.ToLower(s[:min(1, len(s))]) + s[min(1, len(s)):] }

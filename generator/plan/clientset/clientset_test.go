@@ -67,8 +67,8 @@ func TestNamesAndPlaces(t *testing.T) {
 		{wardle.InformerPath, root + "/informers/externalversions/wardle/v1beta1"},
 		{core.ApplyPath, root + "/applyconfiguration/core/v1"},
 		{policy.Plural(), "Policies"}, {policy.Private(), "policies"}, {policy.Resource, "policies"},
-		{policy.NamespaceParam(), ""},
-		{endpoints.Plural(), "Endpoints"}, {endpoints.NamespaceParam(), "namespace string"},
+		{policy.IfNamespaced("namespace string"), ""},
+		{endpoints.Plural(), "Endpoints"}, {endpoints.IfNamespaced("namespace string"), "namespace string"},
 		{endpoints.Generic(), "ClientWithListAndApply" +
 			"[*corev1.Endpoints, *corev1.EndpointsList, *applycorev1.EndpointsApplyConfiguration]"},
 		{wardle.AddToScheme, "AddToScheme"},

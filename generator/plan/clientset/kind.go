@@ -7,6 +7,7 @@ import (
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/spelling"
 )
 
 // Kind is a kind with a client.
@@ -45,14 +46,14 @@ func newKind(v *Version, g *model.Group, t *model.Type, errs *diag.Errors) *Kind
 func (k *Kind) Name() string { return k.Type.Name }
 
 // LowerName is flunder, as identifiers that aren't exported begin.
-func (k *Kind) LowerName() string { return lowerFirst(k.Type.Name) }
+func (k *Kind) LowerName() string { return spelling.LowerFirst(k.Type.Name) }
 
 // Plural is Flunders.
 func (k *Kind) Plural() string { return model.PluralName(k.Type.Name) }
 
 // Private is the name of the type that implements the client: flunders. Hand-written files can add methods to it.
 func (k *Kind) Private() string {
-	name := lowerFirst(k.Plural())
+	name := spelling.LowerFirst(k.Plural())
 	if token.IsKeyword(name) {
 		return name + "Client"
 	}
@@ -118,19 +119,8 @@ func (k *Kind) PointerItems() bool {
 	return false
 }
 
-// NamespaceParam is the parameter of a namespace; empty, as those below, for a cluster scoped kind.
-func (k *Kind) NamespaceParam() string { return k.ifNamespaced("namespace string") }
-
-// NamespaceParam2 is the parameter of a namespace behind others.
-func (k *Kind) NamespaceParam2() string { return k.ifNamespaced(", namespace string") }
-
-// NamespaceArg is the argument of a namespace behind others.
-func (k *Kind) NamespaceArg() string { return k.ifNamespaced(", namespace") }
-
-// NamespaceValue is the argument of a namespace alone.
-func (k *Kind) NamespaceValue() string { return k.ifNamespaced("namespace") }
-
-func (k *Kind) ifNamespaced(s string) string {
+// IfNamespaced is a text for a namespaced kind, and empty for a cluster scoped one.
+func (k *Kind) IfNamespaced(s string) string {
 	if k.Namespaced {
 		return s
 	}
@@ -141,4 +131,122 @@ func (k *Kind) ifNamespaced(s string) string {
 // where such a file does.
 func (k *Kind) Expands(path, suffix string) bool {
 	return !k.Version.Set.Declared[path][k.Name()+suffix]
+}
+
+// Method is an additional method of a client (+genclient:method), as files name what it takes and returns.
+type Method struct {
+	model.ClientMethod
+	Kind *Kind
+}
+
+// Extra are the kind's additional methods: none for one without verbs.
+func (k *Kind) Extra() []Method {
+	if k.NoVerbs {
+		return nil
+	}
+	var out []Method
+	for _, m := range k.Methods {
+		out = append(out, Method{m, k})
+	}
+	return out
+}
+
+// Input is the type of the object that is sent, empty where none is.
+func (m Method) Input() string {
+	if m.Verb != "create" && m.Verb != "update" {
+		return ""
+	}
+	return m.Kind.named(m.ClientMethod.Input, m.Kind.Type.Name)
+}
+
+// Result is the type of what is returned.
+func (m Method) Result() string {
+	if m.Verb != "list" {
+		return m.Kind.named(m.ClientMethod.Result, m.Kind.Type.Name)
+	}
+	ref := m.ClientMethod.Result
+	if ref.Name == "" {
+		return m.Kind.named(ref, m.Kind.Type.Name+"List")
+	}
+	ref.Name += "List"
+	return m.Kind.named(ref, "")
+}
+
+// Apply is the apply configuration that is sent, empty where none is.
+func (m Method) Apply() string {
+	if m.Verb != "apply" {
+		return ""
+	}
+	return m.Kind.applyOf(m.ClientMethod.Input)
+}
+
+// Options is the type of the method's options.
+func (m Method) Options() string { return spelling.UpperFirst(m.Verb) + "Options" }
+
+// TakesName tells whether the method has a parameter for the name.
+func (m Method) TakesName() bool { return m.Subresource != "" || m.Verb == "get" }
+
+// named is a type that a method names, or the other one of the kind's package where it names none.
+func (k *Kind) named(ref model.Ref, other string) string {
+	switch {
+	case ref.Name == "":
+		return k.Version.API() + "." + other
+	case ref.Path == k.Type.Package.Path:
+		return k.Version.API() + "." + ref.Name
+	}
+	return foreignAlias(ref.Path) + "." + ref.Name
+}
+
+// applyOf is the apply configuration of a type that a method names; empty where there is none.
+func (k *Kind) applyOf(ref model.Ref) string {
+	if ref.Name == "" {
+		return k.Apply()
+	}
+	if _, alias := k.applyPackage(ref); alias != "" {
+		return alias + "." + ApplyName(ref.Name)
+	}
+	return ""
+}
+
+// applyPackage is the package with the apply configuration of a type that a method names.
+func (k *Kind) applyPackage(ref model.Ref) (path, alias string) {
+	if ref.Path == k.Type.Package.Path {
+		return k.Version.ApplyPath, k.Version.ApplyAlias()
+	}
+	for _, v := range k.Version.Set.Versions() {
+		if v.Package.Path == ref.Path {
+			return v.ApplyPath, v.ApplyAlias()
+		}
+	}
+	if external := k.Version.Set.External[ref.Path]; external != "" {
+		return external, "apply" + foreignAlias(ref.Path)
+	}
+	return "", ""
+}
+
+// Foreign are the packages that the methods' types are of, beside the kind's own, by the names under which files import
+// them.
+func (k *Kind) Foreign() map[string]string {
+	out := map[string]string{}
+	for _, m := range k.Methods {
+		for _, ref := range []model.Ref{m.Input, m.Result} {
+			if ref.Name == "" || ref.Path == k.Type.Package.Path {
+				continue
+			}
+			out[foreignAlias(ref.Path)] = ref.Path
+			if path, alias := k.applyPackage(ref); path != "" {
+				out[alias] = path
+			}
+		}
+	}
+	return out
+}
+
+func foreignAlias(path string) string {
+	elements := strings.Split(path, "/")
+	name := "api"
+	for _, e := range elements[max(0, len(elements)-2):] {
+		name += Identifier(e)
+	}
+	return name
 }

@@ -87,7 +87,6 @@ func (b *builder) field(p *schema.Property, all bool) *cel.Schema {
 	return s
 }
 
-// copy returns a shallow copy of a schema.
 func (b *builder) copy(s *cel.Schema) *cel.Schema {
 	out := *s
 	out.Rules = slices.Clone(s.Rules)
@@ -221,7 +220,6 @@ func (b *builder) rules(all []model.CELRule) []model.CELRule {
 	return slices.DeleteFunc(slices.Clone(all), func(r model.CELRule) bool { return b.excluded[r.Pos] })
 }
 
-// ruledType reports whether a type has rules for all of its values.
 func (b *builder) ruledType(t *schema.Type) bool {
 	ruled := func(layer schema.Layer) bool { return b.ruled(layer.Schema) }
 	return slices.ContainsFunc(t.Layers, ruled) || slices.ContainsFunc(t.Inlines(), func(inline *schema.Property) bool {
@@ -229,7 +227,6 @@ func (b *builder) ruledType(t *schema.Type) bool {
 	})
 }
 
-// ruled reports whether a value or its elements have rules.
 func (b *builder) ruled(s *model.Schema) bool {
 	return s != nil && (len(b.rules(s.CEL)) > 0 || b.ruled(s.Items))
 }
@@ -241,7 +238,6 @@ func least(a *int64, limit *float64) *int64 {
 	return new(int64(*limit))
 }
 
-// stringsOf returns the values of an enumeration of strings, or nil.
 func stringsOf(values []string) []string {
 	var out []string
 	for _, v := range values {
