@@ -98,10 +98,8 @@ func (c *Certificates) verify(peers []*x509.Certificate) (*User, time.Time, erro
 	}
 	leaf := peers[0]
 	chains, err := leaf.Verify(x509.VerifyOptions{
-		Roots:         c.roots,
-		Intermediates: intermediates,
-		CurrentTime:   c.now(),
-		KeyUsages:     []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+		Roots: c.roots, Intermediates: intermediates, CurrentTime: c.now(),
+		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
 	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("client certificate %q: %w", leaf.Subject.CommonName, err)

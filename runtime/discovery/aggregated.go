@@ -102,14 +102,10 @@ func (g *Group) aggregated() groupDiscovery {
 func (r *Resource) aggregated(version string) resourceDiscovery {
 	info := r.Info
 	return resourceDiscovery{
-		Resource:         info.Names.Plural,
-		ResponseKind:     metav1.GroupVersionKind{Group: info.Group, Version: version, Kind: info.Names.Kind},
-		Scope:            info.Scope,
-		SingularResource: info.Names.Singular,
-		Verbs:            r.Verbs[""],
-		ShortNames:       info.Names.ShortNames,
-		Categories:       info.Names.Categories,
-		Subresources:     r.subresources(version),
+		Resource:     info.Names.Plural,
+		ResponseKind: metav1.GroupVersionKind{Group: info.Group, Version: version, Kind: info.Names.Kind},
+		Scope:        info.Scope, SingularResource: info.Names.Singular, Verbs: r.Verbs[""],
+		ShortNames: info.Names.ShortNames, Categories: info.Names.Categories, Subresources: r.subresources(version),
 	}
 }
 

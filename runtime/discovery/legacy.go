@@ -104,14 +104,9 @@ func (g *Group) resourceList(version string) *metav1.APIResourceList {
 	for _, resource := range g.resourcesIn(version) {
 		info := resource.Info
 		main := metav1.APIResource{
-			Name:               info.Names.Plural,
-			SingularName:       info.Names.Singular,
-			Namespaced:         info.Scope == api.Namespaced,
-			Kind:               info.Names.Kind,
-			Verbs:              resource.Verbs[""],
-			ShortNames:         info.Names.ShortNames,
-			Categories:         info.Names.Categories,
-			StorageVersionHash: storageVersionHash(info),
+			Name: info.Names.Plural, SingularName: info.Names.Singular, Namespaced: info.Scope == api.Namespaced,
+			Kind: info.Names.Kind, Verbs: resource.Verbs[""], ShortNames: info.Names.ShortNames,
+			Categories: info.Names.Categories, StorageVersionHash: storageVersionHash(info),
 		}
 		list.APIResources = append(list.APIResources, main)
 		for _, part := range resource.subresources(version) {

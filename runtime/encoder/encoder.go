@@ -48,10 +48,8 @@ type Heads struct {
 // columns name and age.
 func NewHeads(listKind, apiVersion string, columns []api.Column) *Heads {
 	return &Heads{
-		jsonList:     jsonHead(listKind, apiVersion),
-		jsonColumns:  jsonColumns(columns),
-		cborList:     cborKind(listKind, apiVersion),
-		cborColumns:  cborColumns(columns),
+		jsonList: jsonHead(listKind, apiVersion), jsonColumns: jsonColumns(columns),
+		cborList: cborKind(listKind, apiVersion), cborColumns: cborColumns(columns),
 		protobufList: wire.EnvelopeHead(listKind, apiVersion),
 	}
 }

@@ -80,16 +80,11 @@ type API struct {
 // group is incomplete.
 func New(config Config) (*API, error) {
 	a := &API{
-		resources:    map[resourceKey]*resource{},
-		maxBody:      config.MaxBodyBytes,
-		minTimeout:   time.Duration(config.MinRequestTimeout) * time.Second,
-		writeTimeout: defaultWriteTimeout,
-		unsafeDelete: config.UnsafeDelete,
-		frames:       encoder.NewFrames(frameSize),
-		streamFrames: encoder.NewFrames(streamFrameSize),
-		bodies:       semaphore.NewWeighted(maxBodyBytes),
-		converters:   newConverters(),
-		log:          config.Log,
+		resources: map[resourceKey]*resource{}, maxBody: config.MaxBodyBytes,
+		minTimeout: time.Duration(config.MinRequestTimeout) * time.Second, writeTimeout: defaultWriteTimeout,
+		unsafeDelete: config.UnsafeDelete, frames: encoder.NewFrames(frameSize),
+		streamFrames: encoder.NewFrames(streamFrameSize), bodies: semaphore.NewWeighted(maxBodyBytes),
+		converters: newConverters(), log: config.Log,
 	}
 	if a.log == nil {
 		a.log = slog.Default()

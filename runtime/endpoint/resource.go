@@ -34,10 +34,8 @@ func newResource(handle registry.Handle, version *api.VersionInfo) *resource {
 	info := handle.Info()
 	apiVersion := schema.GroupVersion{Group: info.Group, Version: version.Name}.String()
 	r := &resource{
-		handle:       handle,
-		resourceInfo: info,
-		version:      version,
-		heads:        encoder.NewHeads(info.Names.ListKind, apiVersion, version.Columns),
+		handle: handle, resourceInfo: info, version: version,
+		heads: encoder.NewHeads(info.Names.ListKind, apiVersion, version.Columns),
 	}
 	r.addExtensions()
 	return r

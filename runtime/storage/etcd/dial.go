@@ -65,11 +65,8 @@ func dial(ctx context.Context, config Config) (*clientv3.Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, config.DialTimeout)
 	defer cancel()
 	settings := clientv3.Config{
-		Endpoints:            config.Endpoints,
-		TLS:                  tlsConfig,
-		DialTimeout:          config.DialTimeout,
-		DialKeepAliveTime:    keepAliveTime,
-		DialKeepAliveTimeout: keepAliveTimeout,
+		Endpoints: config.Endpoints, TLS: tlsConfig, DialTimeout: config.DialTimeout,
+		DialKeepAliveTime: keepAliveTime, DialKeepAliveTimeout: keepAliveTimeout,
 		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff: backoff.Config{BaseDelay: firstPause, Multiplier: 1.6, Jitter: 0.2,
 				MaxDelay: longestPause},
