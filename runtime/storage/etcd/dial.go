@@ -123,15 +123,6 @@ func (c Config) tls() (*tls.Config, error) {
 	return config, nil
 }
 
-func (c Config) unreachable(err error) error {
-	reason := err.Error()
-	if s, ok := status.FromError(err); ok {
-		reason = s.Message()
-	}
-	return fmt.Errorf("etcd: no answer from %s within %s (%s): %w", strings.Join(c.Endpoints, ", "), c.DialTimeout,
-		reason, storage.ErrUnavailable)
-}
-
 // probe asks the endpoints for their versions. It waits for one answer, and then a moment for the others.
 func (c Config) probe(ctx context.Context, client *clientv3.Client) error {
 	type answer struct {
@@ -166,10 +157,15 @@ func (c Config) probe(ctx context.Context, client *clientv3.Client) error {
 			return nil
 		}
 	}
-	if late == nil {
-		return c.unreachable(failure)
+	if late != nil {
+		return nil
 	}
-	return nil
+	reason := failure.Error()
+	if s, ok := status.FromError(failure); ok {
+		reason = s.Message()
+	}
+	return fmt.Errorf("etcd: no answer from %s within %s (%s): %w", strings.Join(c.Endpoints, ", "), c.DialTimeout,
+		reason, storage.ErrUnavailable)
 }
 
 // locked stands for the version of an endpoint that returns it to authenticated users alone.

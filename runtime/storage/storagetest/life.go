@@ -27,13 +27,7 @@ var lives = []property{
 		b.absent("a")
 	}},
 	// A write without TTL keeps the key for ever, also after a write with a TTL.
-	{"TTLEndsWithTheNextWrite", func(b *bench) {
-		o := b.watch(b.revision())
-		last := b.overwrite("kept", 0)
-		written := b.putFor(time.Second, "gone", "", 0)
-		o.expire(b.key("gone"), written, b.key("kept"), last)
-		b.holds("kept", "2", last)
-	}},
+	{"TTLEndsWithTheNextWrite", outlives(0)},
 	// A write may keep the remaining time of a key, which may be for ever.
 	{"KeptTTL", func(b *bench) {
 		o := b.watch(b.revision())
@@ -50,33 +44,17 @@ var lives = []property{
 		b.conflict(err, "b", first, b.kv("b", "2", eternal))
 	}},
 	// The last write's TTL counts.
-	{"ExtendedTTL", func(b *bench) {
-		o := b.watch(b.revision())
-		last := b.overwrite("long", time.Hour)
-		written := b.putFor(time.Second, "short", "", 0)
-		o.expire(b.key("short"), written, b.key("long"), last)
-		b.holds("long", "2", last)
-	}},
+	{"ExtendedTTL", outlives(time.Hour)},
 	{"DoneContextFails", func(b *bench) {
 		ctx, cancel := context.WithCancel(b.ctx)
 		cancel()
-		for name, err := range b.calls(ctx) {
-			if !errors.Is(err, context.Canceled) {
-				b.Errorf("%s: got %v, expected context.Canceled", name, err)
-			}
-		}
+		b.allFail(ctx, context.Canceled)
 		b.absent("a")
 	}},
 	{"ClosedFails", func(b *bench) {
 		b.must(b.Close(), "close")
-		for name, err := range b.calls(b.ctx) {
-			if !errors.Is(err, storage.ErrClosed) {
-				b.Errorf("%s: got %v, expected ErrClosed", name, err)
-			}
-		}
-		if err := b.Close(); err != nil {
-			b.Errorf("close again: %v", err)
-		}
+		b.allFail(b.ctx, storage.ErrClosed)
+		b.must(b.Close(), "close again")
 	}},
 	{"CloseEndsWatches", func(b *bench) {
 		ended := b.next(b.ctx, b.stream(b.ctx, b.prefix, 0))
@@ -137,8 +115,20 @@ func (o *observer) expire(key string, written int64, stays string, last int64) {
 	}
 }
 
-// calls is every call of a backend that takes a context.
-func (b *bench) calls(ctx context.Context) map[string]error {
+// outlives returns a property: a key whose last write has this TTL outlives the shorter TTL of the write before.
+func outlives(ttl time.Duration) func(*bench) {
+	return func(b *bench) {
+		o := b.watch(b.revision())
+		last := b.overwrite("kept", ttl)
+		written := b.putFor(time.Second, "gone", "", 0)
+		o.expire(b.key("gone"), written, b.key("kept"), last)
+		b.holds("kept", "2", last)
+	}
+}
+
+// allFail checks the error of every call of a backend that takes a context.
+func (b *bench) allFail(ctx context.Context, want error) {
+	b.Helper()
 	errs := map[string]error{}
 	_, errs["Put"] = b.Put(ctx, b.key("a"), nil, 0, 0)
 	_, errs["Delete"] = b.Delete(ctx, b.key("a"), 1)
@@ -153,7 +143,11 @@ func (b *bench) calls(ctx context.Context) map[string]error {
 		err = toTheEnd(ctx, stream)
 	}
 	errs["Watch"] = err
-	return errs
+	for name, err := range errs {
+		if !errors.Is(err, want) {
+			b.Errorf("%s: got %v, expected %v", name, err, want)
+		}
+	}
 }
 
 // goroutinesOf returns the stack of a goroutine that runs code of one of the packages, or "".
