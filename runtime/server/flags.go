@@ -74,7 +74,8 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 		"how long a request may take, except for watches")
 	set.IntVar(&f.minRequestTimeout, "min-request-timeout", 1800,
 		"how many seconds a watch lasts, at least, before the server ends it")
-	set.IntVar(&f.server.MaxReads, "max-requests-inflight", 400, "how many reads the server serves at once; 0 means no bound")
+	set.IntVar(&f.server.MaxReads, "max-requests-inflight", 400,
+		"how many reads the server serves at once; 0 means no bound")
 	set.IntVar(&f.server.MaxWrites, "max-mutating-requests-inflight", 200,
 		"how many writes the server serves at once; 0 means no bound")
 	set.BoolVar(&f.watchCache, "watch-cache", true, "serve reads from memory")
