@@ -91,7 +91,8 @@ type acceptance struct {
 
 // negotiate returns how the client accepts the answer. output is negotiation.Output or negotiation.StreamOutput.
 func (req *resourceRequest) negotiate(
-	output func(*http.Request, negotiation.AllowFormat) (negotiation.MediaType, error), allow negotiation.AllowTransform,
+	output func(*http.Request, negotiation.AllowFormat) (negotiation.MediaType, error),
+	allow negotiation.AllowTransform,
 ) (accepted acceptance, err error) {
 	accepted.media, accepted.notAcceptable = output(req.r, req.formats(allow))
 	if accepted.notAcceptable != nil {

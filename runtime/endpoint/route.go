@@ -156,22 +156,18 @@ func (a *API) find(u *url.URL, info *request.Info) (*resource, shape) {
 		}
 		return e, e.extension.shape
 	}
-	shape := shapeOf(info)
-	if info.IsIrregular() || len(info.Segments()) > request.SubresourceDepth ||
+	shape := collection
+	switch {
+	case len(info.Segments) >= request.SubresourceDepth:
+		shape = fieldSubresource
+	case info.NamesObject():
+		shape = item
+	}
+	if info.Irregular || len(info.Segments) > request.SubresourceDepth ||
 		shape == fieldSubresource && !slices.Contains(res.resourceInfo.Subresources, info.Subresource) {
 		return nil, 0
 	}
 	return res, shape
-}
-
-func shapeOf(info *request.Info) shape {
-	switch {
-	case len(info.Segments()) >= request.SubresourceDepth:
-		return fieldSubresource
-	case info.NamesObject():
-		return item
-	}
-	return collection
 }
 
 // namespaceOf returns the namespace for a Handle, or false if a cluster-scoped resource has one in its path.
@@ -181,7 +177,7 @@ func (r *resource) namespaceOf(info *request.Info) (string, bool) {
 	}
 	// The Info of a request for a namespace has a Namespace, as authorizers expect, but its path has no namespace in
 	// front of the resource.
-	return "", !info.IsBelowNamespace()
+	return "", !info.BelowNamespace
 }
 
 // has tells whether the resource is served by a row.
@@ -196,7 +192,7 @@ func (r *resource) has(row *route, shape shape) bool {
 }
 
 func (r *resource) allowedMethods(shape shape, allNamespaces bool, info *request.Info) string {
-	if info.IsWatchPath() {
+	if info.WatchPath {
 		return http.MethodGet
 	}
 	var methods []string
