@@ -129,7 +129,8 @@ func (c *compiler) rules(n *node, l location) {
 		return
 	}
 	if l.declaration == nil {
-		c.add(l, 0, Fault{Part: InRule, Message: "is for a value that expressions can't see: it has no type in the schema"})
+		c.add(l, 0, Fault{Part: InRule,
+			Message: "is for a value that expressions can't see: it has no type in the schema"})
 		return
 	}
 	sc, err := newScope(l.types, l.declaration)
