@@ -106,7 +106,8 @@ func declareObject(s *Schema, path string) *declaration {
 func declareString(s *Schema) *declaration {
 	switch s.Format {
 	case "byte":
-		return &declaration{schema: s, typ: celgo.BytesType, most: bound(s.MaxLength, mostRequested), least: leastString}
+		most := bound(s.MaxLength, mostRequested)
+		return &declaration{schema: s, typ: celgo.BytesType, most: most, least: leastString}
 	case "duration":
 		return &declaration{schema: s, typ: celgo.DurationType, most: mostDuration, least: leastDuration}
 	case "date":

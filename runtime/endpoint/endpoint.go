@@ -83,12 +83,14 @@ type API struct {
 // group is incomplete.
 func New(config Config) (*API, error) {
 	a := &API{
-		resources: map[resourceKey]*resource{}, maxBody: cmp.Or(max(config.MaxBodyBytes, 0), defaultMaxBodyBytes),
+		resources:    map[resourceKey]*resource{},
+		maxBody:      cmp.Or(max(config.MaxBodyBytes, 0), defaultMaxBodyBytes),
 		minTimeout:   time.Duration(cmp.Or(max(config.MinRequestTimeout, 0), defaultMinRequestTimeout)) * time.Second,
-		writeTimeout: defaultWriteTimeout,
-		unsafeDelete: config.UnsafeDelete, frames: encoder.NewFrames(frameSize),
-		streamFrames: encoder.NewFrames(streamFrameSize), bodies: semaphore.NewWeighted(maxBodyBytes),
-		converters: semaphore.NewWeighted(max(1, int64(runtime.GOMAXPROCS(0)/2))), log: cmp.Or(config.Log, slog.Default()),
+		writeTimeout: defaultWriteTimeout, unsafeDelete: config.UnsafeDelete,
+		frames: encoder.NewFrames(frameSize), streamFrames: encoder.NewFrames(streamFrameSize),
+		bodies:     semaphore.NewWeighted(maxBodyBytes),
+		converters: semaphore.NewWeighted(max(1, int64(runtime.GOMAXPROCS(0)/2))),
+		log:        cmp.Or(config.Log, slog.Default()),
 	}
 	if a.unsafeDelete == nil {
 		a.unsafeDelete = func(*http.Request) error {
