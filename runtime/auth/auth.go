@@ -109,14 +109,11 @@ var discoveryPaths = []string{"/api", "/api/", "/apis", "/apis/", "/openapi", "/
 // Authorize implements Authorizer.
 func (d Discovery) Authorize(ctx context.Context, a Attributes) (Decision, string, error) {
 	authenticated := a.User != nil && slices.Contains(a.User.Groups, Authenticated)
-	if authenticated && !a.IsResource && a.Verb == "get" && isDiscovery(a.Path) {
+	known := slices.ContainsFunc(discoveryPaths, func(path string) bool {
+		return a.Path == path || strings.HasSuffix(path, "/") && strings.HasPrefix(a.Path, path)
+	})
+	if authenticated && !a.IsResource && a.Verb == "get" && known {
 		return Allow, "", nil
 	}
 	return d.Next.Authorize(ctx, a)
-}
-
-func isDiscovery(path string) bool {
-	return slices.ContainsFunc(discoveryPaths, func(known string) bool {
-		return path == known || strings.HasSuffix(known, "/") && strings.HasPrefix(path, known)
-	})
 }

@@ -64,7 +64,7 @@ func (c *Certificates) Authenticate(r *http.Request) (*User, error) {
 	if !ok {
 		conn = new(connection)
 	}
-	v := c.judge(conn, r.TLS.PeerCertificates)
+	v := c.verdict(conn, r.TLS.PeerCertificates)
 	if v.err != nil {
 		return nil, v.err
 	}
@@ -74,8 +74,8 @@ func (c *Certificates) Authenticate(r *http.Request) (*User, error) {
 	return v.user, nil
 }
 
-// judge verifies the chain of a connection, unless it has done so before.
-func (c *Certificates) judge(conn *connection, peers []*x509.Certificate) *verdict {
+// verdict verifies the chain of a connection, unless it has done so before.
+func (c *Certificates) verdict(conn *connection, peers []*x509.Certificate) *verdict {
 	if v := conn.of(c); v != nil {
 		return v
 	}
@@ -98,10 +98,8 @@ func (c *Certificates) verify(peers []*x509.Certificate) (*User, time.Time, erro
 	}
 	leaf := peers[0]
 	chains, err := leaf.Verify(x509.VerifyOptions{
-		Roots:         c.roots,
-		Intermediates: intermediates,
-		CurrentTime:   c.now(),
-		KeyUsages:     []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+		Roots: c.roots, Intermediates: intermediates, CurrentTime: c.now(),
+		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
 	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("client certificate %q: %w", leaf.Subject.CommonName, err)

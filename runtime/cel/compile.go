@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	celgo "github.com/google/cel-go/cel"
-	"github.com/google/cel-go/common"
 	"github.com/google/cel-go/common/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -102,22 +101,17 @@ func (s *scope) compile(r Rule) (compiled, []Fault) {
 func check(env *celgo.Env, text string, part Part, want *celgo.Type) (*celgo.Ast, *Fault) {
 	ast, issues := env.Compile(text)
 	if issues != nil && issues.Err() != nil {
-		return nil, &Fault{Part: part, Message: "compilation failed: " + issues.String(),
-			Issues: locate(issues.Errors())}
+		f := &Fault{Part: part, Message: "compilation failed: " + issues.String()}
+		for _, e := range issues.Errors() {
+			f.Issues = append(f.Issues, Issue{e.Location.Line(), e.Location.Column() + 1, e.Message})
+		}
+		return nil, f
 	}
 	if !ast.OutputType().IsExactType(want) {
 		return nil, &Fault{Part: part, Message: fmt.Sprintf("must evaluate to a %s, and evaluates to %s", want,
 			ast.OutputType())}
 	}
 	return ast, nil
-}
-
-func locate(errors []*common.Error) []Issue {
-	out := make([]Issue, len(errors))
-	for i, e := range errors {
-		out[i] = Issue{Line: e.Location.Line(), Column: e.Location.Column() + 1, Message: e.Message}
-	}
-	return out
 }
 
 func (s *scope) executable(env *celgo.Env, ast *celgo.Ast, part Part) (celgo.Program, uint64, *Fault) {

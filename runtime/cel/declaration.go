@@ -68,10 +68,7 @@ func declareList(s *Schema, path string) *declaration {
 	if elem == nil {
 		return nil
 	}
-	most := (requestLimit - 2) / (elem.least + 1)
-	if s.MaxItems != nil {
-		most = max(0, *s.MaxItems)
-	}
+	most := bound(s.MaxItems, (requestLimit-2)/(elem.least+1))
 	return &declaration{schema: s, typ: celgo.ListType(elem.typ), elem: elem, most: most, least: 2}
 }
 
@@ -80,10 +77,7 @@ func declareMap(s *Schema, path string) *declaration {
 	if elem == nil {
 		return nil
 	}
-	most := (requestLimit - 2) / (elem.least + 6)
-	if s.MaxProperties != nil {
-		most = max(0, *s.MaxProperties)
-	}
+	most := bound(s.MaxProperties, (requestLimit-2)/(elem.least+6))
 	// Keys have no bound: their size is that of a string type without a length.
 	key := &declaration{schema: text, typ: celgo.StringType, least: leastString}
 	return &declaration{schema: s, typ: celgo.MapType(celgo.StringType, elem.typ), key: key, elem: elem, most: most,
@@ -112,10 +106,7 @@ func declareObject(s *Schema, path string) *declaration {
 func declareString(s *Schema) *declaration {
 	switch s.Format {
 	case "byte":
-		most := int64(mostRequested)
-		if s.MaxLength != nil {
-			most = max(0, *s.MaxLength)
-		}
+		most := bound(s.MaxLength, mostRequested)
 		return &declaration{schema: s, typ: celgo.BytesType, most: most, least: leastString}
 	case "duration":
 		return &declaration{schema: s, typ: celgo.DurationType, most: mostDuration, least: leastDuration}
@@ -132,6 +123,14 @@ func declareString(s *Schema) *declaration {
 		}
 	}
 	return &declaration{schema: s, typ: celgo.StringType, most: characters(s, most), least: leastString}
+}
+
+// bound returns a bound of a schema, or another one where the schema has none.
+func bound(limit *int64, otherwise int64) int64 {
+	if limit == nil {
+		return otherwise
+	}
+	return max(0, *limit)
 }
 
 // characters returns the number of bytes that text has at most: MaxLength counts characters, of four bytes at most.

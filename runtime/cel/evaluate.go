@@ -116,19 +116,9 @@ func (w *walk) failed(n *node, r *compiled, path *field.Path, v any, vars variab
 	if r.path != "" {
 		path = path.Child(r.path)
 	}
-	add := func(err *field.Error) {
-		if !forgiven {
-			w.errs = append(w.errs, err)
-		}
-	}
 	detail, stopped := "", ""
 	if r.message != nil {
 		detail, stopped = w.message(r, vars)
-	}
-	if stopped != "" {
-		add(field.Invalid(path, n.schema.Type, stopped))
-		w.budget = -1
-		return
 	}
 	if detail == "" {
 		if detail = strings.TrimSpace(r.Message); r.Message == "" {
@@ -142,7 +132,13 @@ func (w *walk) failed(n *node, r *compiled, path *field.Path, v any, vars variab
 	if fault == nil {
 		fault = reasons[""]
 	}
-	add(fault(path, v, detail))
+	err := fault(path, v, detail)
+	if stopped != "" {
+		err, w.budget = field.Invalid(path, n.schema.Type, stopped), -1
+	}
+	if !forgiven {
+		w.errs = append(w.errs, err)
+	}
 }
 
 // message computes a message. It is empty where the evaluation fails, which is no fault of the object. stopped is why

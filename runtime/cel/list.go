@@ -224,14 +224,17 @@ func (l *list) ConvertToNative(to reflect.Type) (any, error) {
 	return types.NewRefValList(types.DefaultTypeAdapter, l.all()).ConvertToNative(to)
 }
 
-func (l *list) ConvertToType(to ref.Type) ref.Val {
+func (l *list) ConvertToType(to ref.Type) ref.Val { return convert(l, types.ListType, to) }
+
+// convert converts a value of a type to that type alone, or to the type itself.
+func convert(v ref.Val, of *types.Type, to ref.Type) ref.Val {
 	switch to {
-	case types.ListType:
-		return l
+	case of:
+		return v
 	case types.TypeType:
-		return types.ListType
+		return of
 	}
-	return types.NewErr("type conversion error from '%s' to '%s'", l.Type(), to.TypeName())
+	return types.NewErr("type conversion error from '%s' to '%s'", of, to.TypeName())
 }
 
 func (l *list) Type() ref.Type { return types.ListType }

@@ -134,15 +134,7 @@ func (m *mapping) ConvertToNative(to reflect.Type) (any, error) {
 	return nil, fmt.Errorf("type conversion error from '%s' to '%s'", m.Type(), to)
 }
 
-func (m *mapping) ConvertToType(to ref.Type) ref.Val {
-	switch to {
-	case types.MapType:
-		return m
-	case types.TypeType:
-		return types.MapType
-	}
-	return types.NewErr("type conversion error from '%s' to '%s'", m.Type(), to.TypeName())
-}
+func (m *mapping) ConvertToType(to ref.Type) ref.Val { return convert(m, types.MapType, to) }
 
 // Type returns map, for objects, too.
 func (m *mapping) Type() ref.Type { return types.MapType }

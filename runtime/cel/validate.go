@@ -91,13 +91,10 @@ type walk struct {
 
 // value runs the rules for a value and for the values in it. old is nil where there is no value to compare with.
 func (w *walk) value(n *node, path *field.Path, v, old any, at ratchet) {
-	if v == nil {
+	if v == nil || w.budget < 0 {
 		return // the value around null has rules about null
 	}
 	w.rules(n, path, v, old, at)
-	if w.budget < 0 {
-		return
-	}
 	switch v := v.(type) {
 	case map[string]any:
 		before, _ := old.(map[string]any)
@@ -110,7 +107,7 @@ func (w *walk) value(n *node, path *field.Path, v, old any, at ratchet) {
 
 func (w *walk) members(n *node, path *field.Path, v, old map[string]any, at ratchet) {
 	for _, name := range n.names {
-		if member, ok := v[name]; ok && w.budget >= 0 {
+		if member, ok := v[name]; ok {
 			p := n.properties[name]
 			w.value(p, path.Child(name), member, old[name], at.field(name, p.schema, path == nil))
 		}
@@ -119,9 +116,6 @@ func (w *walk) members(n *node, path *field.Path, v, old map[string]any, at ratc
 		return
 	}
 	for _, key := range slices.Sorted(maps.Keys(v)) {
-		if w.budget < 0 {
-			return
-		}
 		w.value(n.values, path.Key(key), v[key], old[key], at.field(key, n.values.schema, false))
 	}
 }
@@ -132,9 +126,6 @@ func (w *walk) elements(n *node, path *field.Path, v, old []any, at ratchet) {
 	}
 	by := newIndex(n.schema, old)
 	for i, e := range v {
-		if w.budget < 0 {
-			return
-		}
 		before := by.find(e)
 		w.value(n.items, path.Index(i), e, before, at.element(e, before, n.items.schema))
 	}

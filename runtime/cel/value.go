@@ -34,7 +34,13 @@ func value(v any, s *Schema) ref.Val {
 	case "string":
 		return stringOf(v, s.Format)
 	case "number":
-		return numberOf(v)
+		switch v := v.(type) {
+		case int64: // people write 1 rather than 1.0
+			return types.Double(v)
+		case float64:
+			return types.Double(v)
+		}
+		return types.NewErr("invalid data, expected float, got %T", v)
 	case "integer":
 		if n, ok := v.(int64); ok {
 			return types.Int(n)
@@ -61,17 +67,6 @@ func intOrString(v any) ref.Val {
 		return types.Int(v)
 	}
 	return types.NewErr("invalid data, expected XIntOrString value to be either a string or integer")
-}
-
-// numberOf accepts integers, too: people write 1 rather than 1.0.
-func numberOf(v any) ref.Val {
-	switch v := v.(type) {
-	case int64:
-		return types.Double(v)
-	case float64:
-		return types.Double(v)
-	}
-	return types.NewErr("invalid data, expected float, got %T", v)
 }
 
 func stringOf(v any, format string) ref.Val {

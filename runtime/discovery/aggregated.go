@@ -12,47 +12,37 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// rootDocument is the document of /api or /apis. A client that asks for aggregated discovery gets everything below it.
-type rootDocument struct {
-	*legacyDocument
-	aggregated map[string]aggregatedDocument // by version of apidiscovery.k8s.io
-}
-
-type aggregatedDocument struct {
-	*encoded
-	hash string
-}
-
 // The group and the kind of aggregated discovery.
 const (
 	aggregatedGroup = "apidiscovery.k8s.io"
 	aggregatedKind  = "APIGroupDiscoveryList"
 )
 
-func newRootDocument(legacy encoder.Message, groups []groupDiscovery) *rootDocument {
-	return &rootDocument{newLegacyDocument(legacy), aggregatedDocuments(groups)}
-}
-
-func (d *rootDocument) serve(w http.ResponseWriter, r *http.Request) error {
-	w.Header().Add("Vary", "Accept")
-	media, err := negotiation.Output(r, func(f negotiation.Format, t negotiation.Transform) bool {
-		_, ok := d.aggregated[t.Version]
-		return legacyFormats(f, t) || ok && t.Group == aggregatedGroup && t.Kind == aggregatedKind
-	})
-	if err != nil {
-		return err
+// rootDocument returns the document of /api or /apis. A client that asks for aggregated discovery gets everything below
+// it.
+func rootDocument(legacy encoder.Message, groups []groupDiscovery) document {
+	groupsOnly, aggregated := encodedMessage(legacy), aggregatedDocuments(groups)
+	return func(w http.ResponseWriter, r *http.Request) error {
+		w.Header().Add("Vary", "Accept")
+		media, err := negotiation.Output(r, func(f negotiation.Format, t negotiation.Transform) bool {
+			_, ok := aggregated[t.Version]
+			return legacyFormats(f, t) || ok && t.Group == aggregatedGroup && t.Kind == aggregatedKind
+		})
+		if err != nil {
+			return err
+		}
+		as := media.As
+		if as == (negotiation.Transform{}) {
+			return groupsOnly.write(w, r, media, media.Format.MediaType())
+		}
+		document := aggregated[as.Version]
+		w.Header().Set("Cache-Control", "public")
+		if respond.NotModified(w, r, document.hash) {
+			return nil
+		}
+		return document.write(w, r, media,
+			fmt.Sprintf("%s;g=%s;v=%s;as=%s", media.Format.MediaType(), as.Group, as.Version, as.Kind))
 	}
-	as := media.As
-	if as == (negotiation.Transform{}) {
-		return d.write(w, r, media, media.Format.MediaType())
-	}
-	document := d.aggregated[as.Version]
-	w.Header().Set("Cache-Control", "public")
-	if respond.NotModified(w, r, document.hash) {
-		return nil
-	}
-	return document.write(w, r, media,
-		fmt.Sprintf("%s;g=%s;v=%s;as=%s", media.Format.MediaType(), as.Group, as.Version, as.Kind))
 }
 
 // groupDiscovery and the types below it are those of apidiscovery.k8s.io, v2 and v2beta1, which have the same fields.
@@ -102,14 +92,10 @@ func (g *Group) aggregated() groupDiscovery {
 func (r *Resource) aggregated(version string) resourceDiscovery {
 	info := r.Info
 	return resourceDiscovery{
-		Resource:         info.Names.Plural,
-		ResponseKind:     metav1.GroupVersionKind{Group: info.Group, Version: version, Kind: info.Names.Kind},
-		Scope:            info.Scope,
-		SingularResource: info.Names.Singular,
-		Verbs:            r.Verbs[""],
-		ShortNames:       info.Names.ShortNames,
-		Categories:       info.Names.Categories,
-		Subresources:     r.subresources(version),
+		Resource:     info.Names.Plural,
+		ResponseKind: metav1.GroupVersionKind{Group: info.Group, Version: version, Kind: info.Names.Kind},
+		Scope:        info.Scope, SingularResource: info.Names.Singular, Verbs: r.Verbs[""],
+		ShortNames: info.Names.ShortNames, Categories: info.Names.Categories, Subresources: r.subresources(version),
 	}
 }
 
@@ -131,9 +117,9 @@ func (r *Resource) subresources(version string) (out []subresourceDiscovery) {
 	return out
 }
 
-// aggregatedDocuments returns the list of groups in each version of its kind.
-func aggregatedDocuments(items []groupDiscovery) map[string]aggregatedDocument {
-	documents := map[string]aggregatedDocument{}
+// aggregatedDocuments returns the list of groups, by version of apidiscovery.k8s.io.
+func aggregatedDocuments(items []groupDiscovery) map[string]*encoded {
+	documents := map[string]*encoded{}
 	for _, version := range []string{"v2", "v2beta1"} {
 		apiVersion := aggregatedGroup + "/" + version
 		data := toJSON(struct {
@@ -142,7 +128,7 @@ func aggregatedDocuments(items []groupDiscovery) map[string]aggregatedDocument {
 			Items           []groupDiscovery `json:"items"`
 		}{metav1.TypeMeta{Kind: aggregatedKind, APIVersion: apiVersion}, struct{}{}, items})
 		protobuf := func() ([]byte, error) { return aggregatedProtobuf(apiVersion, items) }
-		documents[version] = aggregatedDocument{newEncoded(data, protobuf), api.HashOf(data)}
+		documents[version] = newEncoded(data, protobuf)
 	}
 	return documents
 }

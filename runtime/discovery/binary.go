@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"sync"
 
+	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/encoder"
 	"apigen.dev/runtime/negotiation"
 	"apigen.dev/runtime/respond"
@@ -15,14 +16,19 @@ import (
 // encoded is a document in JSON, and its binary forms, which are made when a client first asks for them.
 type encoded struct {
 	data   []byte
+	hash   string // of data
 	binary [negotiation.FormatCount]func() ([]byte, error)
 }
 
 func newEncoded(data []byte, protobuf func() ([]byte, error)) *encoded {
-	e := &encoded{data: data}
+	e := &encoded{data: data, hash: api.HashOf(data)}
 	e.binary[negotiation.CBOR] = sync.OnceValues(func() ([]byte, error) { return encoder.JSONToCBOR(data) })
 	e.binary[negotiation.Protobuf] = sync.OnceValues(protobuf)
 	return e
+}
+
+func encodedMessage(object encoder.Message) *encoded {
+	return newEncoded(toJSON(object), func() ([]byte, error) { return encoder.Envelope(object) })
 }
 
 func (e *encoded) write(

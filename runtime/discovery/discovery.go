@@ -42,9 +42,7 @@ type Resource struct {
 // Documents are the documents of a server by their paths. They are immutable.
 type Documents struct{ byPath map[string]document }
 
-type document interface {
-	serve(w http.ResponseWriter, r *http.Request) error
-}
+type document func(w http.ResponseWriter, r *http.Request) error
 
 // New encodes the documents of all groups. It fails if a group is served twice or its description is incomplete.
 func New(groups []Group) (*Documents, error) {
@@ -62,14 +60,14 @@ func New(groups []Group) (*Documents, error) {
 // Serve answers a request with the document of its path. If there is none, it returns the error 404.
 func (d *Documents) Serve(w http.ResponseWriter, r *http.Request, info *request.Info) error {
 	document := d.byPath[strings.TrimSuffix(info.Path, "/")]
-	if document == nil || info.IsIrregular() {
+	if document == nil || info.Irregular {
 		return respond.ErrNotFound
 	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")
 		return respond.ErrMethodNotAllowed
 	}
-	return document.serve(w, r)
+	return document(w, r)
 }
 
 // Paths returns the sorted paths of the documents, for an index of the server.

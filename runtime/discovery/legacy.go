@@ -15,19 +15,16 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// legacyDocument is a document of legacy discovery, which describes one level: the groups, a group or a version.
-type legacyDocument struct{ *encoded }
-
-func newLegacyDocument(object encoder.Message) *legacyDocument {
-	return &legacyDocument{newEncoded(toJSON(object), func() ([]byte, error) { return encoder.Envelope(object) })}
-}
-
-func (d *legacyDocument) serve(w http.ResponseWriter, r *http.Request) error {
-	media, err := negotiation.Output(r, legacyFormats)
-	if err != nil {
-		return err
+// legacyDocument returns a document of legacy discovery, which describes one level: the groups, a group or a version.
+func legacyDocument(object encoder.Message) document {
+	e := encodedMessage(object)
+	return func(w http.ResponseWriter, r *http.Request) error {
+		media, err := negotiation.Output(r, legacyFormats)
+		if err != nil {
+			return err
+		}
+		return e.write(w, r, media, media.Format.MediaType())
 	}
-	return d.write(w, r, media, media.Format.MediaType())
 }
 
 // legacyFormats are the formats of legacy discovery. As in kube-apiserver CBOR is none of them: client-go's discovery
@@ -62,17 +59,17 @@ func addDiscovery(documents map[string]document, groups []Group) error {
 			described := group.describe()
 			named.Groups = append(named.Groups, described)
 			described.TypeMeta = metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
-			documents[root] = newLegacyDocument(&described)
+			documents[root] = legacyDocument(&described)
 			aggregatedNamed = append(aggregatedNamed, group.aggregated())
 		}
 		for _, version := range group.Versions {
-			documents[root+"/"+version] = newLegacyDocument(group.resourceList(version))
+			documents[root+"/"+version] = legacyDocument(group.resourceList(version))
 		}
 	}
 	if len(core.Versions) > 0 { // client-go makes a group without a name of an empty document
-		documents["/"+request.CoreRoot] = newRootDocument(&core, aggregatedCore)
+		documents["/"+request.CoreRoot] = rootDocument(&core, aggregatedCore)
 	}
-	documents["/"+request.GroupsRoot] = newRootDocument(&named, aggregatedNamed)
+	documents["/"+request.GroupsRoot] = rootDocument(&named, aggregatedNamed)
 	return nil
 }
 
@@ -104,20 +101,16 @@ func (g *Group) resourceList(version string) *metav1.APIResourceList {
 	for _, resource := range g.resourcesIn(version) {
 		info := resource.Info
 		main := metav1.APIResource{
-			Name:               info.Names.Plural,
-			SingularName:       info.Names.Singular,
-			Namespaced:         info.Scope == api.Namespaced,
-			Kind:               info.Names.Kind,
-			Verbs:              resource.Verbs[""],
-			ShortNames:         info.Names.ShortNames,
-			Categories:         info.Names.Categories,
-			StorageVersionHash: storageVersionHash(info),
+			Name: info.Names.Plural, SingularName: info.Names.Singular, Namespaced: info.Scope == api.Namespaced,
+			Kind: info.Names.Kind, Verbs: resource.Verbs[""], ShortNames: info.Names.ShortNames,
+			Categories: info.Names.Categories, StorageVersionHash: storageVersionHash(info),
 		}
 		list.APIResources = append(list.APIResources, main)
 		for _, part := range resource.subresources(version) {
 			kind := part.ResponseKind
 			entry := metav1.APIResource{
-				Name: main.Name + "/" + part.Subresource, Namespaced: main.Namespaced, Kind: kind.Kind, Verbs: part.Verbs,
+				Name: main.Name + "/" + part.Subresource, Namespaced: main.Namespaced, Kind: kind.Kind,
+				Verbs: part.Verbs,
 			}
 			if kind.Group != info.Group || kind.Version != version {
 				entry.Group, entry.Version = kind.Group, kind.Version

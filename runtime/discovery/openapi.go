@@ -22,21 +22,8 @@ import (
 
 const openAPIRoot = "/openapi/v3"
 
-// openAPIIndex lists the documents of all versions. As in kube-apiserver it is JSON, whatever the client accepts.
-type openAPIIndex struct {
-	data []byte
-	hash string
-}
-
-func (d *openAPIIndex) serve(w http.ResponseWriter, r *http.Request) error {
-	if respond.NotModified(w, r, d.hash) {
-		return nil
-	}
-	return respond.Bytes(w, r, negotiation.MediaType{}, negotiation.TypeJSON, d.data)
-}
-
-// openAPIDocument is the OpenAPI v3 document of one version, or the OpenAPI v2 document of all groups. Each form is made
-// when a client first asks for it, and kept compressed.
+// openAPIDocument is the OpenAPI v3 document of one version, or the OpenAPI v2 document of all groups. Each form is
+// made when a client first asks for it, and kept compressed.
 type openAPIDocument struct {
 	document     func() (api.Document, error)
 	protobuf     func() ([]byte, error)
@@ -47,7 +34,7 @@ type openAPIDocument struct {
 
 func newOpenAPIDocument[M proto.Message](
 	document func() (api.Document, error), parse func([]byte) (M, error), protobufType, location string,
-) *openAPIDocument {
+) document {
 	protobuf := func() ([]byte, error) {
 		d, err := document()
 		if err != nil {
@@ -64,7 +51,7 @@ func newOpenAPIDocument[M proto.Message](
 		data, err = proto.Marshal(message)
 		return api.NewDocument(data).Gzip, err
 	}
-	return &openAPIDocument{document, sync.OnceValues(protobuf), protobufType, location}
+	return (&openAPIDocument{document, sync.OnceValues(protobuf), protobufType, location}).serve
 }
 
 func (d *openAPIDocument) serve(w http.ResponseWriter, r *http.Request) error {
@@ -98,7 +85,8 @@ func (d *openAPIDocument) serve(w http.ResponseWriter, r *http.Request) error {
 	return respond.Compressed(w, r, contentType, data)
 }
 
-// addOpenAPI adds the document of each version that has one, and the index.
+// addOpenAPI adds the document of each version that has one, and the index of all, which as in kube-apiserver is JSON,
+// whatever the client accepts.
 func addOpenAPI(documents map[string]document, groups []Group) error {
 	type location struct {
 		ServerRelativeURL string `json:"serverRelativeURL"`
@@ -116,12 +104,19 @@ func addOpenAPI(documents map[string]document, groups []Group) error {
 			path := groupRoot(groups[i].Name) + "/" + version
 			address := openAPIRoot + path + "?" + url.Values{"hash": {document.Hash}}.Encode()
 			documents[openAPIRoot+path] = newOpenAPIDocument(
-				func() (api.Document, error) { return document, nil }, openapi_v3.ParseDocument, openAPIProtobuf, address)
+				func() (api.Document, error) { return document, nil }, openapi_v3.ParseDocument,
+				openAPIProtobuf, address)
 			paths[path[1:]] = location{address}
 		}
 	}
 	data := toJSON(map[string]any{"paths": paths})
-	documents[openAPIRoot] = &openAPIIndex{data, api.HashOf(data)}
+	hash := api.HashOf(data)
+	documents[openAPIRoot] = func(w http.ResponseWriter, r *http.Request) error {
+		if respond.NotModified(w, r, hash) {
+			return nil
+		}
+		return respond.Bytes(w, r, negotiation.MediaType{}, negotiation.TypeJSON, data)
+	}
 	return nil
 }
 

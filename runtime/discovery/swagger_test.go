@@ -169,9 +169,8 @@ func TestSwaggerIsCached(t *testing.T) {
 		again.Header().Get("Etag") != tag {
 		t.Error(again.Code, again.Header())
 	}
-	another, err := twoGroups(t).documents.byPath[swaggerPath].(*openAPIDocument).document()
-	if err != nil || !regexp.MustCompile(`^"[0-9A-F]{128}"$`).MatchString(tag) ||
-		another.Hash != strings.Trim(tag, `"`) {
-		t.Error(tag, err)
+	another := do(twoGroups(t), swaggerPath).Header().Get("Etag")
+	if !regexp.MustCompile(`^"[0-9A-F]{128}"$`).MatchString(tag) || another != tag {
+		t.Error(tag, another)
 	}
 }

@@ -19,11 +19,6 @@ func cborKind(kind, apiVersion string) string {
 	return string(members)
 }
 
-func cborColumns(columns []api.Column) string {
-	data, _ := direct.Marshal(tableColumns(columns)) // column definitions can always be encoded
-	return string(data)
-}
-
 type cborEncoder struct{}
 
 func (cborEncoder) Object(f *Frame, heads *Heads, shape api.Shape, object *api.Rendition, now time.Time) {

@@ -6,12 +6,14 @@
 package encoder
 
 import (
+	"encoding/json"
 	"time"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/wire"
 	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 )
 
 // Encoder writes the answers of resources in one encoding. An Encoder has no state.
@@ -47,11 +49,12 @@ type Heads struct {
 // NewHeads returns the heads of a resource whose lists have this kind and apiVersion. Without columns, a Table has the
 // columns name and age.
 func NewHeads(listKind, apiVersion string, columns []api.Column) *Heads {
+	definitions := tableColumns(columns)
+	asJSON, _ := json.Marshal(definitions) // column definitions can always be encoded
+	asCBOR, _ := direct.Marshal(definitions)
 	return &Heads{
-		jsonList:     jsonHead(listKind, apiVersion),
-		jsonColumns:  jsonColumns(columns),
-		cborList:     cborKind(listKind, apiVersion),
-		cborColumns:  cborColumns(columns),
+		jsonList: jsonHead(listKind, apiVersion), jsonColumns: string(asJSON),
+		cborList: cborKind(listKind, apiVersion), cborColumns: string(asCBOR),
 		protobufList: wire.EnvelopeHead(listKind, apiVersion),
 	}
 }

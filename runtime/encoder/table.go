@@ -1,7 +1,6 @@
 package encoder
 
 import (
-	"encoding/json"
 	"strconv"
 	"time"
 
@@ -13,12 +12,6 @@ import (
 var defaultColumns = []api.Column{
 	{Name: "Name", Type: "string", Format: "name", Description: "Name must be unique within a namespace."},
 	{Name: "Age", Type: "date", Description: "The time since the object was created."},
-}
-
-// jsonColumns returns the value of a Table's columnDefinitions.
-func jsonColumns(columns []api.Column) string {
-	data, _ := json.Marshal(tableColumns(columns)) // column definitions can always be encoded
-	return string(data)
 }
 
 func tableColumns(columns []api.Column) []metav1.TableColumnDefinition {

@@ -2,14 +2,12 @@ package endpoint
 
 import (
 	"net/http"
-	"runtime"
 	"time"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/encoder"
 	"apigen.dev/runtime/negotiation"
 	"apigen.dev/runtime/respond"
-	"golang.org/x/sync/semaphore"
 )
 
 // frameSize is the size of the pieces in which answers are written. It is more than respond.GzipThreshold, so that an
@@ -21,12 +19,6 @@ const frameSize = respond.GzipThreshold + 16<<10
 const streamFrameSize = 64 << 10
 
 const defaultWriteTimeout = time.Minute
-
-// newConverters bounds how many pieces of answers the server converts to YAML at once. A conversion takes forty times
-// the size of its piece in memory, and CPU time: half of the CPUs are left to other requests.
-func newConverters() *semaphore.Weighted {
-	return semaphore.NewWeighted(max(1, int64(runtime.GOMAXPROCS(0)/2)))
-}
 
 // writeObject writes one object, if the client accepts it.
 func (req *resourceRequest) writeObject(accepted acceptance, code int, object api.Rendition) error {

@@ -119,11 +119,9 @@ func (req *resourceRequest) deleteOptions(accepted acceptance) (api.DeleteOption
 	}
 	dryRun := len(options.DryRun) > 0 || accepted.notAcceptable != nil
 	return api.DeleteOptions{
-		WriteOptions:       api.WriteOptions{DryRun: dryRun, Form: accepted.form},
-		Preconditions:      options.Preconditions,
-		GracePeriodSeconds: options.GracePeriodSeconds,
-		Propagation:        propagation,
-		IgnoreReadErrors:   ptr.Deref(options.IgnoreStoreReadErrorWithClusterBreakingPotential, false),
+		WriteOptions: api.WriteOptions{DryRun: dryRun, Form: accepted.form}, Preconditions: options.Preconditions,
+		GracePeriodSeconds: options.GracePeriodSeconds, Propagation: propagation,
+		IgnoreReadErrors: ptr.Deref(options.IgnoreStoreReadErrorWithClusterBreakingPotential, false),
 	}, orphan, err
 }
 

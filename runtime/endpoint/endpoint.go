@@ -9,11 +9,13 @@
 package endpoint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"time"
 
 	"apigen.dev/runtime/api"
@@ -71,7 +73,8 @@ type API struct {
 	frames, streamFrames *encoder.Frames
 	// bodies bounds the sum of the sizes of the large bodies that the server works on at once.
 	bodies *semaphore.Weighted
-	// converters bounds how many answers the server converts to YAML at once.
+	// converters bounds how many pieces of answers the server converts to YAML at once. A conversion takes forty times
+	// the size of its piece in memory, and CPU time: half of the CPUs are left to other requests.
 	converters *semaphore.Weighted
 	log        *slog.Logger
 }
@@ -81,30 +84,19 @@ type API struct {
 func New(config Config) (*API, error) {
 	a := &API{
 		resources:    map[resourceKey]*resource{},
-		maxBody:      config.MaxBodyBytes,
-		minTimeout:   time.Duration(config.MinRequestTimeout) * time.Second,
-		writeTimeout: defaultWriteTimeout,
-		unsafeDelete: config.UnsafeDelete,
-		frames:       encoder.NewFrames(frameSize),
-		streamFrames: encoder.NewFrames(streamFrameSize),
-		bodies:       semaphore.NewWeighted(maxBodyBytes),
-		converters:   newConverters(),
-		log:          config.Log,
-	}
-	if a.log == nil {
-		a.log = slog.Default()
-	}
-	if a.maxBody <= 0 {
-		a.maxBody = defaultMaxBodyBytes
+		maxBody:      cmp.Or(max(config.MaxBodyBytes, 0), defaultMaxBodyBytes),
+		minTimeout:   time.Duration(cmp.Or(max(config.MinRequestTimeout, 0), defaultMinRequestTimeout)) * time.Second,
+		writeTimeout: defaultWriteTimeout, unsafeDelete: config.UnsafeDelete,
+		frames: encoder.NewFrames(frameSize), streamFrames: encoder.NewFrames(streamFrameSize),
+		bodies:     semaphore.NewWeighted(maxBodyBytes),
+		converters: semaphore.NewWeighted(max(1, int64(runtime.GOMAXPROCS(0)/2))),
+		log:        cmp.Or(config.Log, slog.Default()),
 	}
 	if a.unsafeDelete == nil {
 		a.unsafeDelete = func(*http.Request) error {
 			return apierrors.NewForbidden(schema.GroupResource{}, "",
 				errors.New("objects that can't be read are not deleted here"))
 		}
-	}
-	if a.minTimeout <= 0 {
-		a.minTimeout = defaultMinRequestTimeout * time.Second
 	}
 	for _, group := range config.Groups {
 		for _, handle := range group.Handles {

@@ -47,7 +47,7 @@ func (r *resource) addExtensions() {
 }
 
 func (r *resource) extensionOf(info *request.Info) *resource {
-	if len(info.Segments()) < request.SubresourceDepth {
+	if len(info.Segments) < request.SubresourceDepth {
 		return nil
 	}
 	return r.extensions[info.Subresource]
@@ -57,7 +57,7 @@ func (r *resource) extensionOf(info *request.Info) *resource {
 // extension with one serves every spelling of the subpath, unless it has dot segments.
 func (e *extension) accepts(info *request.Info, u *url.URL) bool {
 	if !e.Subpath {
-		return !info.IsIrregular() && len(info.Segments()) == request.SubresourceDepth
+		return !info.Irregular && len(info.Segments) == request.SubresourceDepth
 	}
 	subpath, ok := info.Subpath(u)
 	if !ok {

@@ -105,11 +105,8 @@ func selection(options *internalversion.ListOptions) api.Selection {
 
 func apiListOptions(options *internalversion.ListOptions) api.ListOptions {
 	return api.ListOptions{
-		Selection:            selection(options),
-		ResourceVersion:      options.ResourceVersion,
-		ResourceVersionMatch: options.ResourceVersionMatch,
-		Limit:                options.Limit,
-		Continue:             options.Continue,
+		Selection: selection(options), ResourceVersion: options.ResourceVersion,
+		ResourceVersionMatch: options.ResourceVersionMatch, Limit: options.Limit, Continue: options.Continue,
 	}
 }
 

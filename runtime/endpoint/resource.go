@@ -34,10 +34,8 @@ func newResource(handle registry.Handle, version *api.VersionInfo) *resource {
 	info := handle.Info()
 	apiVersion := schema.GroupVersion{Group: info.Group, Version: version.Name}.String()
 	r := &resource{
-		handle:       handle,
-		resourceInfo: info,
-		version:      version,
-		heads:        encoder.NewHeads(info.Names.ListKind, apiVersion, version.Columns),
+		handle: handle, resourceInfo: info, version: version,
+		heads: encoder.NewHeads(info.Names.ListKind, apiVersion, version.Columns),
 	}
 	r.addExtensions()
 	return r
@@ -93,7 +91,8 @@ type acceptance struct {
 
 // negotiate returns how the client accepts the answer. output is negotiation.Output or negotiation.StreamOutput.
 func (req *resourceRequest) negotiate(
-	output func(*http.Request, negotiation.AllowFormat) (negotiation.MediaType, error), allow negotiation.AllowTransform,
+	output func(*http.Request, negotiation.AllowFormat) (negotiation.MediaType, error),
+	allow negotiation.AllowTransform,
 ) (accepted acceptance, err error) {
 	accepted.media, accepted.notAcceptable = output(req.r, req.formats(allow))
 	if accepted.notAcceptable != nil {

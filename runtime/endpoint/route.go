@@ -13,20 +13,23 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
+// shape is the shape of a path. A route has the sum of the shapes that it serves.
 type shape uint8
 
 const (
-	collection shape = iota
+	collection shape = 1 << iota
 	item
 	fieldSubresource    // a part of the object, such as status
 	kindExtension       // a subresource that is a kind of its own
 	streamExtension     // a subresource that sends a stream of bytes
 	connectionExtension // a subresource that the author's http.Handler serves
+
+	objects = item | fieldSubresource | kindExtension
 )
 
 // route is a row of the table. A request takes the row with its shape, method and verb.
 type route struct {
-	shape  shape
+	shapes shape
 	method string
 	verb   string
 	serve  func(*resourceRequest) error
@@ -34,27 +37,19 @@ type route struct {
 	allNamespaces bool
 }
 
-// routes is the table of all operations of resources. Discovery lists its verbs. An extension has the rows of its shape
-// whose methods it declares.
+// routes is the table of all operations of resources. Discovery lists its verbs, and the header Allow its methods, in
+// this order. An extension has the rows of its shape whose methods it declares.
 var routes = []route{
 	{collection, http.MethodGet, "list", (*resourceRequest).list, true},
 	{collection, http.MethodGet, "watch", (*resourceRequest).watch, true},
 	{collection, http.MethodPost, "create", (*resourceRequest).create, false},
 	{collection, http.MethodDelete, "deletecollection", (*resourceRequest).deleteCollection, false},
-	{item, http.MethodGet, "get", (*resourceRequest).get, false},
-	{item, http.MethodHead, "get", (*resourceRequest).get, false},
-	{item, http.MethodPut, "update", (*resourceRequest).update, false},
-	{item, http.MethodPatch, "patch", (*resourceRequest).patch, false},
-	{item, http.MethodDelete, "delete", (*resourceRequest).delete, false},
-	{fieldSubresource, http.MethodGet, "get", (*resourceRequest).get, false},
-	{fieldSubresource, http.MethodHead, "get", (*resourceRequest).get, false},
-	{fieldSubresource, http.MethodPut, "update", (*resourceRequest).update, false},
-	{fieldSubresource, http.MethodPatch, "patch", (*resourceRequest).patch, false},
-	{kindExtension, http.MethodGet, "get", (*resourceRequest).get, false},
-	{kindExtension, http.MethodHead, "get", (*resourceRequest).get, false},
+	{objects, http.MethodGet, "get", (*resourceRequest).get, false},
+	{objects, http.MethodHead, "get", (*resourceRequest).get, false},
 	{kindExtension, http.MethodPost, "create", (*resourceRequest).createInExtension, false},
-	{kindExtension, http.MethodPut, "update", (*resourceRequest).update, false},
-	{kindExtension, http.MethodPatch, "patch", (*resourceRequest).patch, false},
+	{objects, http.MethodPut, "update", (*resourceRequest).update, false},
+	{objects, http.MethodPatch, "patch", (*resourceRequest).patch, false},
+	{item, http.MethodDelete, "delete", (*resourceRequest).delete, false},
 	{streamExtension, http.MethodGet, "get", (*resourceRequest).sendStream, false},
 	{connectionExtension, http.MethodGet, "get", (*resourceRequest).connect, false},
 	{connectionExtension, http.MethodHead, "get", (*resourceRequest).connect, false},
@@ -71,16 +66,16 @@ var routes = []route{
 func verbsOf(info *api.Info) map[string][]string {
 	verbs := map[string][]string{
 		"": selectVerbs(func(row *route) bool {
-			return (row.shape == collection || row.shape == item) && info.Has(row.verb)
+			return row.shapes&(collection|item) != 0 && info.Has(row.verb)
 		}),
 	}
 	for _, name := range info.Subresources {
-		verbs[name] = selectVerbs(func(row *route) bool { return row.shape == fieldSubresource })
+		verbs[name] = selectVerbs(func(row *route) bool { return row.shapes&fieldSubresource != 0 })
 	}
 	for i := range info.Extensions {
 		e := &info.Extensions[i]
 		verbs[e.Name] = selectVerbs(func(row *route) bool {
-			return row.shape == extensionShapes[e.Form] && row.verb != "" && slices.Contains(e.Methods, row.method)
+			return row.shapes&extensionShapes[e.Form] != 0 && row.verb != "" && slices.Contains(e.Methods, row.method)
 		})
 	}
 	return verbs
@@ -161,22 +156,18 @@ func (a *API) find(u *url.URL, info *request.Info) (*resource, shape) {
 		}
 		return e, e.extension.shape
 	}
-	shape := shapeOf(info)
-	if info.IsIrregular() || len(info.Segments()) > request.SubresourceDepth ||
+	shape := collection
+	switch {
+	case len(info.Segments) >= request.SubresourceDepth:
+		shape = fieldSubresource
+	case info.NamesObject():
+		shape = item
+	}
+	if info.Irregular || len(info.Segments) > request.SubresourceDepth ||
 		shape == fieldSubresource && !slices.Contains(res.resourceInfo.Subresources, info.Subresource) {
 		return nil, 0
 	}
 	return res, shape
-}
-
-func shapeOf(info *request.Info) shape {
-	switch {
-	case len(info.Segments()) >= request.SubresourceDepth:
-		return fieldSubresource
-	case info.NamesObject():
-		return item
-	}
-	return collection
 }
 
 // namespaceOf returns the namespace for a Handle, or false if a cluster-scoped resource has one in its path.
@@ -186,12 +177,12 @@ func (r *resource) namespaceOf(info *request.Info) (string, bool) {
 	}
 	// The Info of a request for a namespace has a Namespace, as authorizers expect, but its path has no namespace in
 	// front of the resource.
-	return "", !info.IsBelowNamespace()
+	return "", !info.BelowNamespace
 }
 
 // has tells whether the resource is served by a row.
 func (r *resource) has(row *route, shape shape) bool {
-	if row.shape != shape {
+	if row.shapes&shape == 0 {
 		return false
 	}
 	if r.extension != nil {
@@ -201,7 +192,7 @@ func (r *resource) has(row *route, shape shape) bool {
 }
 
 func (r *resource) allowedMethods(shape shape, allNamespaces bool, info *request.Info) string {
-	if info.IsWatchPath() {
+	if info.WatchPath {
 		return http.MethodGet
 	}
 	var methods []string

@@ -32,10 +32,8 @@ func (req *resourceRequest) watch() error {
 		beginning = req.r.Context()
 	}
 	events, err := req.handle.Watch(beginning, req.namespace, api.WatchOptions{
-		Selection:         selection(options),
-		ResourceVersion:   options.ResourceVersion,
-		AllowBookmarks:    options.AllowWatchBookmarks,
-		SendInitialEvents: options.SendInitialEvents,
+		Selection: selection(options), ResourceVersion: options.ResourceVersion,
+		AllowBookmarks: options.AllowWatchBookmarks, SendInitialEvents: options.SendInitialEvents,
 	}, accepted.form)
 	if err != nil {
 		return err

@@ -64,7 +64,9 @@ func (d *Drain) Filter(public func(path string) bool) Filter {
 		}
 		if !d.enter() {
 			w.Header().Set("Connection", "close")
-			respond.Error(w, r, shuttingDown())
+			err := apierrors.NewServiceUnavailable("the server is shutting down")
+			err.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: 1}
+			respond.Error(w, r, err)
 			return
 		}
 		defer d.requests.Done()
@@ -87,10 +89,4 @@ func (d *Drain) enter() bool {
 	}
 	d.requests.Add(1)
 	return true
-}
-
-func shuttingDown() error {
-	err := apierrors.NewServiceUnavailable("the server is shutting down")
-	err.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: 1}
-	return err
 }

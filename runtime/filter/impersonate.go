@@ -51,13 +51,16 @@ func Impersonate(authorizer auth.Authorizer) Filter {
 
 // impersonated reads the user from the headers. asked tells whether a header asks for one.
 func impersonated(header http.Header) (user *auth.User, asked bool, err error) {
-	if !hasPrefix(header, "Impersonate-") {
-		return nil, false, nil
-	}
-	user = &auth.User{
-		Name: header.Get(impersonateUser), UID: header.Get(impersonateUID), Groups: header[impersonateGroup],
-	}
 	for name, values := range header {
+		if !strings.HasPrefix(name, "Impersonate-") {
+			continue
+		}
+		if user == nil {
+			user = &auth.User{
+				Name: header.Get(impersonateUser), UID: header.Get(impersonateUID), Groups: header[impersonateGroup],
+				Extra: map[string][]string{},
+			}
+		}
 		if !strings.HasPrefix(name, impersonateExtra) {
 			continue
 		}
@@ -66,10 +69,10 @@ func impersonated(header http.Header) (user *auth.User, asked bool, err error) {
 		if unescapeErr != nil {
 			key = escaped // the user needs the right to this key
 		}
-		if user.Extra == nil {
-			user.Extra = map[string][]string{}
-		}
 		user.Extra[key] = append(user.Extra[key], values...)
+	}
+	if user == nil {
+		return nil, false, nil
 	}
 	if user.Name == "" && (user.UID != "" || len(user.Groups) > 0 || len(user.Extra) > 0) {
 		return nil, true, apierrors.NewBadRequest("requested " + impersonateGroup + ", " + impersonateUID + " or " +
@@ -78,52 +81,39 @@ func impersonated(header http.Header) (user *auth.User, asked bool, err error) {
 	return user, user.Name != "", nil
 }
 
-func hasPrefix(header http.Header, prefix string) bool {
-	for name := range header {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
 func mayImpersonate(authorizer auth.Authorizer, r *http.Request, wanted *auth.User) error {
-	ask := func(group, resource, subresource, name string) error {
+	ask := func(group, resource, subresource, namespace, name string) error {
 		return decide(authorizer, r, &request.Info{
-			IsResource: true, Verb: verbImpersonate,
-			Group: group, Version: "v1", Resource: resource, Subresource: subresource, Name: name,
+			IsResource: true, Verb: verbImpersonate, Group: group, Version: "v1", Resource: resource,
+			Subresource: subresource, Namespace: namespace, Name: name,
 		})
 	}
-	if err := mayHaveName(authorizer, r, wanted.Name); err != nil {
+	resource, name := "users", wanted.Name
+	namespace, account, ok := serviceAccount(wanted.Name)
+	if ok {
+		resource, name = "serviceaccounts", account
+	}
+	if err := ask("", resource, "", namespace, name); err != nil {
 		return err
 	}
 	for _, group := range wanted.Groups {
-		if err := ask("", "groups", "", group); err != nil {
+		if err := ask("", "groups", "", "", group); err != nil {
 			return err
 		}
 	}
 	if wanted.UID != "" {
-		if err := ask("authentication.k8s.io", "uids", "", wanted.UID); err != nil {
+		if err := ask("authentication.k8s.io", "uids", "", "", wanted.UID); err != nil {
 			return err
 		}
 	}
 	for key, values := range wanted.Extra {
 		for _, value := range values {
-			if err := ask("authentication.k8s.io", "userextras", key, value); err != nil {
+			if err := ask("authentication.k8s.io", "userextras", key, "", value); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// mayHaveName asks whether the user may impersonate a name: that of a service account in a namespace, or a user.
-func mayHaveName(authorizer auth.Authorizer, r *http.Request, wanted string) error {
-	info := &request.Info{IsResource: true, Verb: verbImpersonate, Version: "v1", Resource: "users", Name: wanted}
-	if namespace, name, ok := serviceAccount(wanted); ok {
-		info.Resource, info.Namespace, info.Name = "serviceaccounts", namespace, name
-	}
-	return decide(authorizer, r, info)
 }
 
 // serviceAccounts is the group of all service accounts, and begins that of a namespace; accountPrefix begins names.
@@ -139,9 +129,11 @@ func serviceAccount(user string) (namespace, name string, ok bool) {
 		return "", "", false
 	}
 	namespace, name, ok = strings.Cut(rest, ":")
-	ok = ok && len(validation.NameIsDNSLabel(namespace, false)) == 0 &&
-		len(validation.NameIsDNSSubdomain(name, false)) == 0
-	return namespace, name, ok
+	if !ok || len(validation.NameIsDNSLabel(namespace, false)) > 0 ||
+		len(validation.NameIsDNSSubdomain(name, false)) > 0 {
+		return "", "", false
+	}
+	return namespace, name, true
 }
 
 // withImplied adds the groups that authentication would have added: the groups of a service account, unless the request

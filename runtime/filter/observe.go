@@ -11,11 +11,8 @@ import (
 
 // Observation describes a request that was answered.
 type Observation struct {
-	Info *request.Info // nil if the URL could not be read
-	// Method is the HTTP method. Code is the status code of the answer.
-	Method   string
-	Code     int
-	Bytes    int64
+	Info     *request.Info // nil if the URL could not be read
+	Code     int           // the status code of the answer
 	Duration time.Duration
 }
 
@@ -26,13 +23,13 @@ func Observe(observer func(Observation)) Filter {
 		counted := &counting{ResponseWriter: w}
 		returned := false
 		defer func() {
-			if !returned && counted.code == 0 {
+			switch {
+			case counted.code == 0 && returned:
+				counted.code = http.StatusOK
+			case counted.code == 0:
 				counted.code = http.StatusInternalServerError // Recover will answer a panic
 			}
-			observer(Observation{
-				Info: request.InfoFrom(r.Context()), Method: r.Method,
-				Code: counted.status(), Bytes: counted.bytes, Duration: time.Since(begin),
-			})
+			observer(Observation{request.InfoFrom(r.Context()), counted.code, time.Since(begin)})
 		}()
 		next.ServeHTTP(counted, r)
 		returned = true
@@ -41,15 +38,7 @@ func Observe(observer func(Observation)) Filter {
 
 type counting struct {
 	http.ResponseWriter
-	code  int
-	bytes int64
-}
-
-func (c *counting) status() int {
-	if c.code == 0 {
-		return http.StatusOK
-	}
-	return c.code
+	code int
 }
 
 func (c *counting) WriteHeader(code int) {
@@ -66,9 +55,7 @@ func (c *counting) Write(p []byte) (int, error) {
 	if c.code == 0 {
 		c.code = http.StatusOK
 	}
-	n, err := c.ResponseWriter.Write(p)
-	c.bytes += int64(n)
-	return n, err
+	return c.ResponseWriter.Write(p)
 }
 
 // Hijack is for upgraded connections. Their handlers write the answer to the connection.

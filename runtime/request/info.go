@@ -41,14 +41,15 @@ type Info struct {
 	// function that New was given returned true. Such a request has no deadline and ends when the server shuts down.
 	LongRunning bool
 
-	// segments are the segments of the path from the resource on: widgets, a, status.
-	segments []string
-	// watchPath: the verb stands in the path, /apis/g/v1/watch/widgets.
-	watchPath bool
-	// belowNamespace: the resource follows namespaces/NAME in the path.
-	belowNamespace bool
-	// irregular: the path has a second spelling: an encoded slash, dot segments or empty segments.
-	irregular bool
+	// Segments are the segments of the path from the resource on: widgets, a, status.
+	Segments []string
+	// WatchPath tells whether the verb watch stands in the path: /apis/g/v1/watch/widgets.
+	WatchPath bool
+	// BelowNamespace tells whether the resource follows namespaces/NAME in the path.
+	BelowNamespace bool
+	// Irregular tells whether a proxy in front of the server may have read the path differently, because the path has
+	// an encoded slash, dot segments or empty segments. The server answers 404 to such a path.
+	Irregular bool
 }
 
 // The first segment of the path of the core group and of all other groups.
@@ -73,7 +74,7 @@ const SubresourceDepth = 3
 // request for a resource that is no watch; nil stands for a function that returns false. New fails if the path ends
 // after a verb (/apis/g/v1/watch).
 func New(r *http.Request, longRunning func(*Info) bool) (*Info, error) {
-	info := &Info{Path: r.URL.Path, Verb: strings.ToLower(r.Method), irregular: isIrregular(r.URL)}
+	info := &Info{Path: r.URL.Path, Verb: strings.ToLower(r.Method), Irregular: isIrregular(r.URL)}
 	segments := split(r.URL.Path)
 	if len(segments) < 3 || segments[0] != CoreRoot && (segments[0] != GroupsRoot || len(segments) < 4) {
 		return info, nil
@@ -88,7 +89,7 @@ func New(r *http.Request, longRunning func(*Info) bool) (*Info, error) {
 		if len(segments) < 2 {
 			return info, fmt.Errorf("unable to determine kind and namespace from url, %v", r.URL)
 		}
-		info.Verb, info.watchPath, segments = segments[0], segments[0] == VerbWatch, segments[1:]
+		info.Verb, info.WatchPath, segments = segments[0], segments[0] == VerbWatch, segments[1:]
 	} else {
 		info.Verb = methodVerbs[r.Method]
 	}
@@ -113,10 +114,10 @@ func (i *Info) setNames(segments []string) {
 	if segments[0] == NamespacesResource && len(segments) > 1 {
 		i.Namespace = segments[1]
 		if BelowNamespace(segments) {
-			i.belowNamespace, segments = true, segments[2:]
+			i.BelowNamespace, segments = true, segments[2:]
 		}
 	}
-	i.segments = segments
+	i.Segments = segments
 	i.Resource = segments[0]
 	if len(segments) > 1 {
 		i.Name = segments[1]
@@ -187,27 +188,14 @@ func (i *Info) WithVerb(verb string) *Info {
 	return &changed
 }
 
-// Segments returns the segments of the path from the resource on: widgets, a, status. The caller must not change them.
-func (i *Info) Segments() []string { return i.segments }
-
 // NamesObject tells whether the path itself names an object.
-func (i *Info) NamesObject() bool { return len(i.segments) > 1 }
-
-// IsWatchPath tells whether the verb watch stands in the path: /apis/g/v1/watch/widgets.
-func (i *Info) IsWatchPath() bool { return i.watchPath }
-
-// IsBelowNamespace tells whether the resource follows the name of a namespace in the path.
-func (i *Info) IsBelowNamespace() bool { return i.belowNamespace }
-
-// IsIrregular tells whether a proxy in front of the server may have read the path differently, because the path has an
-// encoded slash, dot segments or empty segments. The server answers 404 to such a path.
-func (i *Info) IsIrregular() bool { return i.irregular }
+func (i *Info) NamesObject() bool { return len(i.Segments) > 1 }
 
 // Subpath returns the part of u's path that follows the subresource, in the spelling of the client. It returns false if
 // the part before it has a second spelling. u is the URL of the request.
 func (i *Info) Subpath(u *url.URL) (string, bool) {
 	segments := split(i.Path)
-	head := len(segments) - len(i.segments) + SubresourceDepth
+	head := len(segments) - len(i.Segments) + SubresourceDepth
 	escaped := strings.SplitN(strings.TrimPrefix(u.EscapedPath(), "/"), "/", head+1)
 	if head > len(segments) || len(escaped) < head {
 		return "", false

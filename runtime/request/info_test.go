@@ -70,10 +70,11 @@ func TestNew(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.want.Path, c.want.LongRunning = r.URL.Path, c.want.Verb == "watch"
-			if diff := cmp.Diff(c.want, *got, cmpopts.IgnoreUnexported(Info{})); diff != "" {
+			spelling := cmpopts.IgnoreFields(Info{}, "Segments", "WatchPath", "BelowNamespace", "Irregular")
+			if diff := cmp.Diff(c.want, *got, spelling); diff != "" {
 				t.Error(diff)
 			}
-			if got.irregular {
+			if got.Irregular {
 				t.Error("the path is regular")
 			}
 		})
@@ -105,8 +106,8 @@ func TestPathsWithTwoSpellingsAreIrregular(t *testing.T) {
 		}
 		r.URL = u
 		info, err := New(r, nil)
-		if err != nil || !info.irregular {
-			t.Errorf("%s: irregular %v, error %v", path, info.irregular, err)
+		if err != nil || !info.Irregular {
+			t.Errorf("%s: irregular %v, error %v", path, info.Irregular, err)
 		}
 	}
 }
@@ -131,7 +132,7 @@ func FuzzNew(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if info.IsResource && (info.Resource == "" && !info.irregular && path != "") && !strings.Contains(path, "//") {
+		if info.IsResource && (info.Resource == "" && !info.Irregular && path != "") && !strings.Contains(path, "//") {
 			t.Errorf("%q: a resource without a name", path)
 		}
 	})

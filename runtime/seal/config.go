@@ -307,20 +307,20 @@ func (s *secret) cipher(path *field.Path, sizes []int,
 	if s.Name == "" {
 		errs = append(errs, field.Required(path.Child("name"), "sealed values begin with the name of their key"))
 	}
-	if s.Secret == "" {
-		return nil, append(errs, field.Required(path.Child("secret"), "it is the key itself, in base64"))
-	}
+	at := path.Child("secret")
 	raw, err := base64.StdEncoding.DecodeString(s.Secret)
-	if err != nil {
-		return nil, append(errs, field.Invalid(path.Child("secret"), redacted, "it must be base64"))
-	}
-	if !slices.Contains(sizes, len(raw)) {
-		return nil, append(errs, field.Invalid(path.Child("secret"), redacted,
+	switch {
+	case s.Secret == "":
+		return nil, append(errs, field.Required(at, "it is the key itself, in base64"))
+	case err != nil:
+		return nil, append(errs, field.Invalid(at, redacted, "it must be base64"))
+	case !slices.Contains(sizes, len(raw)):
+		return nil, append(errs, field.Invalid(at, redacted,
 			fmt.Sprintf("it has %d bytes, not one of %v", len(raw), sizes)))
 	}
 	cipher, err := build(raw)
 	if err != nil {
-		errs = append(errs, field.Invalid(path.Child("secret"), redacted, err.Error()))
+		errs = append(errs, field.Invalid(at, redacted, err.Error()))
 	}
 	return cipher, errs
 }

@@ -75,8 +75,8 @@ func (p *box) open(_ string, nonce, sealed []byte) ([]byte, error) {
 	return plain, nil
 }
 
-// cbc is AES-CBC with the padding of PKCS #7: a nonce of one block, then the ciphertext. It authenticates nothing. It is here
-// to read values of other servers, and to write values that they read.
+// cbc is AES-CBC with the padding of PKCS #7: a nonce of one block, then the ciphertext. It authenticates nothing. It
+// is here to read values of other servers, and to write values that they read.
 type cbc struct{ block cipher.Block }
 
 func newCBC(secret []byte) (provider, error) {

@@ -78,7 +78,8 @@ func (s series) cacheGauges(c *cache.Stats, ready bool) {
 	}
 	s.gauge("apigen_watch_cache_ready", "1 while the watch cache follows storage.", following)
 	s.gauge("apiserver_watch_cache_resource_version", "Revision that the watch cache has reached.", c.Revision)
-	s.gauge("apigen_watch_cache_undecodable_objects", "Objects in the watch cache that could not be decoded.", c.Corrupt)
+	s.gauge("apigen_watch_cache_undecodable_objects",
+		"Objects in the watch cache that could not be decoded.", c.Corrupt)
 	s.gauge("apiserver_watch_cache_capacity", "Events that the window has room for.", c.WindowCapacity)
 	s.gauge("apigen_watch_cache_window_events", "Events in the window.", c.WindowLen)
 	s.gauge("apigen_watch_cache_window_bytes", "Estimated memory that the window keeps.", c.WindowBytes)

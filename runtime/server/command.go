@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -65,7 +66,8 @@ func Command(program Program) *cobra.Command {
 			if _, err := newEnablement(parseSwitches(f.runtimeConfig), program.Groups); err != nil {
 				return err
 			}
-			return serve(cmd.Context(), program, f, f.garbagePolicy(cmd.Flags()), cmd.OutOrStdout())
+			f.server.Garbage = f.garbagePolicy(cmd.Flags())
+			return serve(cmd.Context(), program, f, cmd.OutOrStdout())
 		},
 	}
 	f.add(command.Flags(), program.Embedded != nil)
@@ -91,7 +93,7 @@ An etcd inside the process stores objects in --data-dir, too, unless --etcd-serv
 
 // serve runs the server. It begins with the steps that can fail: it reads files, listens and opens storage before it
 // writes to the data directory or answers requests.
-func serve(ctx context.Context, program Program, f flags, garbage GarbagePolicy, out io.Writer) (err error) {
+func serve(ctx context.Context, program Program, f flags, out io.Writer) (err error) {
 	given, err := readCredentials(f)
 	if err != nil {
 		return err
@@ -124,7 +126,7 @@ func serve(ctx context.Context, program Program, f flags, garbage GarbagePolicy,
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
-	config := f.config(garbage)
+	config := f.config()
 	config.Groups, config.Backend, config.Listener, config.Certificate = program.Groups, backend, listener, certificate
 	config.Authenticator, config.Transformer, config.Log = authenticators(id, given), transformers(encryption), log
 	server, err := New(ctx, config)
@@ -140,15 +142,14 @@ func serve(ctx context.Context, program Program, f flags, garbage GarbagePolicy,
 	return server.Run(ctx)
 }
 
-func (f *flags) config(garbage GarbagePolicy) Config {
-	return Config{
-		Prefix: f.etcdPrefix, Garbage: garbage, Authorizer: auth.Discovery{Next: auth.MastersOnly{}},
-		RuntimeConfig:  parseSwitches(f.runtimeConfig),
-		RequestTimeout: f.requestTimeout, MinRequestTimeout: time.Duration(f.minRequestTimeout) * time.Second,
-		MaxReads: bound(f.maxReads), MaxWrites: bound(f.maxWrites), Profiling: f.profiling,
-		DisableCache: !f.watchCache, CheckCache: f.checkCache, Verify: cache.VerifyFromEnvironment(),
-		CompactionInterval: f.compactionInterval,
-	}
+// config returns the configuration that the flags describe.
+func (f *flags) config() Config {
+	c := f.server
+	c.MinRequestTimeout = time.Duration(f.minRequestTimeout) * time.Second
+	c.MaxReads, c.MaxWrites = cmp.Or(c.MaxReads, -1), cmp.Or(c.MaxWrites, -1) // 0 would mean the default
+	c.DisableCache, c.RuntimeConfig = !f.watchCache, parseSwitches(f.runtimeConfig)
+	c.Authorizer, c.Verify = auth.Discovery{Next: auth.MastersOnly{}}, cache.VerifyFromEnvironment()
+	return c
 }
 
 // early returns the error of a server that failed to start. It is no error if a signal ended it.
@@ -160,23 +161,14 @@ func early(ctx context.Context, out io.Writer, err error) error {
 	return nil
 }
 
-// bound converts the value of a flag, whose 0 means no bound, to that of Config.
-func bound(n int) int {
-	if n == 0 {
-		return -1
-	}
-	return n
-}
-
 // openBackend opens the backend that the flags name. If existing is true, it refuses a data directory without data, in
 // which the server would create a new database.
 func openBackend(ctx context.Context, program Program, f flags, existing bool) (storage.Backend, string, error) {
-	if len(f.etcdServers) > 0 {
-		backend, err := etcd.New(ctx, etcd.Config{
-			Endpoints: f.etcdServers, CAFile: f.etcdCA, CertFile: f.etcdCert, KeyFile: f.etcdKey,
-			Prefix: strings.TrimSuffix(f.etcdPrefix, "/") + "/",
-		})
-		return backend, "etcd at " + strings.Join(f.etcdServers, ","), err
+	if len(f.etcd.Endpoints) > 0 {
+		config := f.etcd
+		config.Prefix = strings.TrimSuffix(f.server.Prefix, "/") + "/"
+		backend, err := etcd.New(ctx, config)
+		return backend, "etcd at " + strings.Join(config.Endpoints, ","), err
 	}
 	backend, err := program.Embedded.Open(ctx, f.dataDir, storage.EmbeddedOptions{Quota: f.quota, Existing: existing})
 	return backend, "embedded etcd in " + display(f.dataDir), err

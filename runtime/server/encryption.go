@@ -34,8 +34,14 @@ func transformers(source *seal.Source) func(schema.GroupResource) store.Transfor
 func followEncryption(
 	ctx context.Context, f flags, source *seal.Source, groups []registry.Group, log *slog.Logger,
 ) (stop func()) {
+	var resources []schema.GroupResource
+	for _, group := range groups {
+		for _, resource := range group.Resources {
+			resources = append(resources, resource.Info().GroupResource())
+		}
+	}
 	warn := func(keys *seal.Keys) {
-		for _, rule := range keys.Unused(resourcesOf(groups)) {
+		for _, rule := range keys.Unused(resources) {
 			log.Warn("the encryption configuration names a resource that this server does not have", "resource", rule)
 		}
 	}
@@ -52,14 +58,4 @@ func followEncryption(
 		ticker.Stop()
 		following.Wait()
 	}
-}
-
-func resourcesOf(groups []registry.Group) []schema.GroupResource {
-	var names []schema.GroupResource
-	for _, group := range groups {
-		for _, resource := range group.Resources {
-			names = append(names, resource.Info().GroupResource())
-		}
-	}
-	return names
 }

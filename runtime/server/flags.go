@@ -12,33 +12,30 @@ import (
 	"time"
 
 	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/storage/etcd"
 	"github.com/spf13/pflag"
 )
 
 // flags are the flags of the command. They have the names and meanings of kube-apiserver's flags. --quota-backend-bytes
 // is a flag of etcd; --data-dir, --garbage-collector and --watch-cache-consistency-check are our own.
 type flags struct {
-	etcdServers               []string
-	etcdPrefix                string
-	etcdCA, etcdCert, etcdKey string
-	encryptionConfig          string
-	encryptionReload          bool
-	dataDir                   string
-	quota                     int64
-	compactionInterval        time.Duration
-	bindAddress               string
-	securePort                int
-	tlsCert, tlsKey           string
-	clientCA                  string
-	tokenFile                 string
-	requestTimeout            time.Duration
-	minRequestTimeout         int
-	maxReads, maxWrites       int
-	watchCache, profiling     bool
-	checkCache                time.Duration
-	runtimeConfig             []string
-	enableGarbageCollector    bool
-	garbageCollector          string
+	server Config // the fields whose flags have the same meaning, and MaxReads and MaxWrites, where 0 is no bound
+	etcd   etcd.Config
+
+	encryptionConfig       string
+	encryptionReload       bool
+	dataDir                string
+	quota                  int64
+	bindAddress            string
+	securePort             int
+	tlsCert, tlsKey        string
+	clientCA               string
+	tokenFile              string
+	minRequestTimeout      int
+	watchCache             bool
+	runtimeConfig          []string
+	enableGarbageCollector bool
+	garbageCollector       string
 }
 
 func (f *flags) add(set *pflag.FlagSet, embedded bool) {
@@ -46,12 +43,12 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 	if embedded {
 		servers += "; without it, an etcd inside this process stores them in --data-dir"
 	}
-	set.StringSliceVar(&f.etcdServers, "etcd-servers", nil, servers)
-	set.StringVar(&f.etcdPrefix, "etcd-prefix", "/registry", "prefix of all keys in etcd")
-	set.StringVar(&f.etcdCA, "etcd-cafile", "", "certificate authority of the etcd servers")
-	set.StringVar(&f.etcdCert, "etcd-certfile", "", "client certificate for etcd")
-	set.StringVar(&f.etcdKey, "etcd-keyfile", "", "key of the client certificate for etcd")
-	set.DurationVar(&f.compactionInterval, "etcd-compaction-interval", 5*time.Minute,
+	set.StringSliceVar(&f.etcd.Endpoints, "etcd-servers", nil, servers)
+	set.StringVar(&f.server.Prefix, "etcd-prefix", "/registry", "prefix of all keys in etcd")
+	set.StringVar(&f.etcd.CAFile, "etcd-cafile", "", "certificate authority of the etcd servers")
+	set.StringVar(&f.etcd.CertFile, "etcd-certfile", "", "client certificate for etcd")
+	set.StringVar(&f.etcd.KeyFile, "etcd-keyfile", "", "key of the client certificate for etcd")
+	set.DurationVar(&f.server.CompactionInterval, "etcd-compaction-interval", 5*time.Minute,
 		"how often one of the servers drops old revisions from etcd; 0 means never")
 	set.StringVar(&f.dataDir, "data-dir", "data",
 		"directory of the files that the server makes: certificates, the admin kubeconfig, the embedded etcd")
@@ -73,21 +70,22 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 		"certificate authorities of clients (PEM), beside the server's own: the common name of a client "+
 			"certificate is the user, its organizations are the groups")
 	set.StringVar(&f.tokenFile, "token-auth-file", "", "CSV of bearer tokens: token,user,uid,\"group1,group2\"")
-	set.DurationVar(&f.requestTimeout, "request-timeout", time.Minute,
+	set.DurationVar(&f.server.RequestTimeout, "request-timeout", time.Minute,
 		"how long a request may take, except for watches")
 	set.IntVar(&f.minRequestTimeout, "min-request-timeout", 1800,
 		"how many seconds a watch lasts, at least, before the server ends it")
-	set.IntVar(&f.maxReads, "max-requests-inflight", 400, "how many reads the server serves at once; 0 means no bound")
-	set.IntVar(&f.maxWrites, "max-mutating-requests-inflight", 200,
+	set.IntVar(&f.server.MaxReads, "max-requests-inflight", 400,
+		"how many reads the server serves at once; 0 means no bound")
+	set.IntVar(&f.server.MaxWrites, "max-mutating-requests-inflight", 200,
 		"how many writes the server serves at once; 0 means no bound")
 	set.BoolVar(&f.watchCache, "watch-cache", true, "serve reads from memory")
-	set.DurationVar(&f.checkCache, "watch-cache-consistency-check", 0,
+	set.DurationVar(&f.server.CheckCache, "watch-cache-consistency-check", 0,
 		"how often the server compares its caches with storage, of which it reads everything; 0 means never")
 	set.StringSliceVar(&f.runtimeConfig, "runtime-config", nil,
 		"versions and resources to switch on or off: <group>/<version>[/<resource>]=true|false, api/all, api/ga, "+
 			"api/beta, api/alpha; everything else is on")
 	f.addGarbage(set)
-	set.BoolVar(&f.profiling, "profiling", true, "serve /debug/pprof to administrators")
+	set.BoolVar(&f.server.Profiling, "profiling", true, "serve /debug/pprof to administrators")
 }
 
 // minQuota is a little more than the size of an empty database.
@@ -95,62 +93,57 @@ const minQuota = 1 << 20
 
 // check returns the errors in the flags. It starts and writes nothing.
 func (f *flags) check(embedded bool) error {
-	var errs []error
-	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
-	if len(f.etcdServers) == 0 && !embedded {
-		bad("--etcd-servers is required: this server was built without the embedded etcd")
-	}
-	for _, server := range f.etcdServers {
+	var wrong []string
+	bad := func(format string, args ...any) { wrong = append(wrong, fmt.Sprintf(format, args...)) }
+	for _, server := range f.etcd.Endpoints {
 		u, err := url.Parse(server)
 		if err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "unix", "unixs"}, u.Scheme) {
 			bad("--etcd-servers: %q is no URL like https://10.0.0.1:2379", server)
 		}
 	}
-	if len(f.etcdServers) == 0 && (f.etcdCA != "" || f.etcdCert != "" || f.etcdKey != "") {
-		bad("--etcd-cafile, --etcd-certfile and --etcd-keyfile go with --etcd-servers")
-	}
-	clean := path.Clean(f.etcdPrefix)
-	if clean == "/" || clean != strings.TrimSuffix(f.etcdPrefix, "/") || clean[0] != '/' {
-		bad("--etcd-prefix: %q must begin with a slash and name something, without dots and empty parts: /registry",
-			f.etcdPrefix)
-	}
-	if f.encryptionReload && f.encryptionConfig == "" {
-		bad("--encryption-provider-config-automatic-reload goes with --encryption-provider-config")
-	}
-	if net.ParseIP(f.bindAddress) == nil {
-		bad("--bind-address: %q is no IP address", f.bindAddress)
-	}
-	if f.securePort < 0 || f.securePort > 65535 {
-		bad("--secure-port: %d is no port", f.securePort)
-	}
-	if f.compactionInterval < 0 {
-		bad("--etcd-compaction-interval: %s must not be negative", f.compactionInterval)
-	}
-	if f.checkCache < 0 {
-		bad("--watch-cache-consistency-check: %s must not be negative", f.checkCache)
-	}
-	if embedded && f.quota < minQuota {
-		bad("--quota-backend-bytes: %d must be at least %d", f.quota, minQuota)
-	}
-	if f.requestTimeout <= 0 {
-		bad("--request-timeout: %s must be above 0", f.requestTimeout)
-	}
-	if f.minRequestTimeout < 1 {
-		bad("--min-request-timeout: %d must be at least 1", f.minRequestTimeout)
-	}
-	if f.maxReads < 0 || f.maxWrites < 0 {
-		bad("--max-requests-inflight and --max-mutating-requests-inflight must not be negative")
+	noServers, clean := len(f.etcd.Endpoints) == 0, path.Clean(f.server.Prefix)
+	for _, row := range []struct {
+		wrong  bool
+		format string
+		args   []any
+	}{
+		{noServers && !embedded, "--etcd-servers is required: this server was built without the embedded etcd", nil},
+		{noServers && f.etcd.CAFile+f.etcd.CertFile+f.etcd.KeyFile != "",
+			"--etcd-cafile, --etcd-certfile and --etcd-keyfile go with --etcd-servers", nil},
+		{clean == "/" || clean != strings.TrimSuffix(f.server.Prefix, "/") || clean[0] != '/',
+			"--etcd-prefix: %q must begin with a slash and name something, without dots and empty parts: /registry",
+			[]any{f.server.Prefix}},
+		{f.encryptionReload && f.encryptionConfig == "",
+			"--encryption-provider-config-automatic-reload goes with --encryption-provider-config", nil},
+		{net.ParseIP(f.bindAddress) == nil, "--bind-address: %q is no IP address", []any{f.bindAddress}},
+		{f.securePort < 0 || f.securePort > 65535, "--secure-port: %d is no port", []any{f.securePort}},
+		{f.server.CompactionInterval < 0, "--etcd-compaction-interval: %s must not be negative",
+			[]any{f.server.CompactionInterval}},
+		{f.server.CheckCache < 0, "--watch-cache-consistency-check: %s must not be negative",
+			[]any{f.server.CheckCache}},
+		{embedded && f.quota < minQuota, "--quota-backend-bytes: %d must be at least %d", []any{f.quota, minQuota}},
+		{f.server.RequestTimeout <= 0, "--request-timeout: %s must be above 0", []any{f.server.RequestTimeout}},
+		{f.minRequestTimeout < 1, "--min-request-timeout: %d must be at least 1", []any{f.minRequestTimeout}},
+		{f.server.MaxReads < 0 || f.server.MaxWrites < 0,
+			"--max-requests-inflight and --max-mutating-requests-inflight must not be negative", nil},
+	} {
+		if row.wrong {
+			bad(row.format, row.args...)
+		}
 	}
 	f.checkGarbage(bad)
 	f.checkFiles(bad)
-	return oneLine(errs)
+	if len(wrong) == 0 {
+		return nil
+	}
+	return errors.New(strings.Join(wrong, "; "))
 }
 
 // checkFiles finds files that don't exist, and flags that need another one.
 func (f *flags) checkFiles(bad func(format string, args ...any)) {
 	for _, pair := range [][4]string{
 		{f.tlsCert, f.tlsKey, "tls-cert-file", "tls-private-key-file"},
-		{f.etcdCert, f.etcdKey, "etcd-certfile", "etcd-keyfile"},
+		{f.etcd.CertFile, f.etcd.KeyFile, "etcd-certfile", "etcd-keyfile"},
 	} {
 		if (pair[0] == "") != (pair[1] == "") {
 			bad("--%s and --%s go together", pair[2], pair[3])
@@ -158,8 +151,8 @@ func (f *flags) checkFiles(bad func(format string, args ...any)) {
 	}
 	for _, file := range [][2]string{
 		{"tls-cert-file", f.tlsCert}, {"tls-private-key-file", f.tlsKey}, {"client-ca-file", f.clientCA},
-		{"token-auth-file", f.tokenFile}, {"etcd-cafile", f.etcdCA}, {"etcd-certfile", f.etcdCert},
-		{"etcd-keyfile", f.etcdKey}, {"encryption-provider-config", f.encryptionConfig},
+		{"token-auth-file", f.tokenFile}, {"etcd-cafile", f.etcd.CAFile}, {"etcd-certfile", f.etcd.CertFile},
+		{"etcd-keyfile", f.etcd.KeyFile}, {"encryption-provider-config", f.encryptionConfig},
 	} {
 		if file[1] == "" {
 			continue
@@ -168,15 +161,4 @@ func (f *flags) checkFiles(bad func(format string, args ...any)) {
 			bad("--%s: %v", file[0], err)
 		}
 	}
-}
-
-func oneLine(errs []error) error {
-	if len(errs) == 0 {
-		return nil
-	}
-	texts := make([]string, len(errs))
-	for i, err := range errs {
-		texts[i] = err.Error()
-	}
-	return errors.New(strings.Join(texts, "; "))
 }

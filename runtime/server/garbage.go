@@ -69,8 +69,8 @@ func (f *flags) garbagePolicy(set *pflag.FlagSet) GarbagePolicy {
 func collectGarbage(c *collector.Collector) collect {
 	return func(s series) {
 		stats := c.Stats()
-		s.gauge("apigen_garbage_collector_objects", "Objects in the graph of the garbage collector: those with owners, "+
-			"and those whose deletion waits for dependents.", stats.Objects)
+		s.gauge("apigen_garbage_collector_objects", "Objects in the graph of the garbage collector: those with "+
+			"owners, and those whose deletion waits for dependents.", stats.Objects)
 		s.gauge("apigen_garbage_collector_queued",
 			"Objects that the garbage collector is to handle or to retry.", stats.Queued)
 		s.gauge("apigen_garbage_collector_unwatched_resources",
@@ -78,8 +78,8 @@ func collectGarbage(c *collector.Collector) collect {
 		s.gauge("apigen_garbage_collector_unreadable_objects",
 			"Objects that can't be read, so that their owners are unknown.", stats.Corrupt)
 		s.counters("apigen_garbage_collector_actions_total", "Actions of the garbage collector: delete (of an object "+
-			"without owners), unlink (from absent owners), finalize (after waiting for dependents), and fail.", "action",
-			map[string]int64{
+			"without owners), unlink (from absent owners), finalize (after waiting for dependents), and fail.",
+			"action", map[string]int64{
 				"delete": stats.Deleted, "unlink": stats.Unlinked, "finalize": stats.Finalized, "fail": stats.Failed,
 			})
 		s.counter("apigen_garbage_collector_watch_restarts_total",

@@ -79,7 +79,7 @@ func (id *identity) issue(name string, template *x509.Certificate) (tls.Certific
 	if err != nil {
 		return tls.Certificate{}, err
 	}
-	return id.write(name, der, key)
+	return id.write(name, tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key})
 }
 
 // serving returns a certificate for the server's addresses: the one in the directory if it has them, else a new one.
@@ -148,7 +148,8 @@ func (id *identity) leaf(
 func certificate(subject pkix.Name, life time.Duration) *x509.Certificate {
 	now := time.Now()
 	return &x509.Certificate{ // x509 makes a serial number
-		Subject: subject, NotBefore: now.Add(-backdated), NotAfter: now.Add(life), KeyUsage: x509.KeyUsageDigitalSignature,
+		Subject: subject, NotBefore: now.Add(-backdated), NotAfter: now.Add(life),
+		KeyUsage: x509.KeyUsageDigitalSignature,
 	}
 }
 
@@ -156,20 +157,19 @@ func (id *identity) read(name string) (tls.Certificate, error) {
 	return tls.LoadX509KeyPair(filepath.Join(id.dir, name+".crt"), filepath.Join(id.dir, name+".key"))
 }
 
-// write stores a key and its certificate. It replaces each file in one step, the key first.
-func (id *identity) write(name string, der []byte, key *ecdsa.PrivateKey) (tls.Certificate, error) {
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
+// write stores a pair. It replaces each file in one step, the key first.
+func (id *identity) write(name string, pair tls.Certificate) (tls.Certificate, error) {
+	certificate, key, err := pemOf(pair)
+	if err == nil {
+		err = writeFile(filepath.Join(id.dir, name+".key"), key, 0o600)
+	}
+	if err == nil {
+		err = writeFile(filepath.Join(id.dir, name+".crt"), certificate, 0o644)
+	}
 	if err != nil {
 		return tls.Certificate{}, err
 	}
-	keyPEM, certPEM := encodePEM("PRIVATE KEY", keyDER), encodePEM("CERTIFICATE", der)
-	if err := writeFile(filepath.Join(id.dir, name+".key"), keyPEM, 0o600); err != nil {
-		return tls.Certificate{}, err
-	}
-	if err := writeFile(filepath.Join(id.dir, name+".crt"), certPEM, 0o644); err != nil {
-		return tls.Certificate{}, err
-	}
-	return tls.X509KeyPair(certPEM, keyPEM)
+	return tls.X509KeyPair(certificate, key)
 }
 
 func encodePEM(kind string, der []byte) []byte {

@@ -5,6 +5,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"net"
@@ -77,7 +78,7 @@ func TestLeafIsMadeAnew(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := id.write("admin", der, key); err != nil {
+			if _, err := id.write("admin", tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}); err != nil {
 				t.Fatal(err)
 			}
 		},

@@ -31,25 +31,23 @@ type resourceName struct{ group, version, resource string }
 var resourceLabels = []string{"verb", "group", "version", "resource", "subresource"}
 
 func newMetrics(config Config) *metrics {
-	buckets := []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60} // seconds
+	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+	}
+	histograms := func(name, help string, labels ...string) *prometheus.HistogramVec {
+		seconds := []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: seconds}, labels)
+	}
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
-		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "apiserver_request_total", Help: "Requests, by verb, resource and status code of the answer.",
-		}, append([]string{"code"}, resourceLabels...)),
-		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "apiserver_request_duration_seconds", Help: "Duration of requests, except for watches.",
-			Buckets: buckets,
-		}, resourceLabels),
-		storage: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "etcd_request_duration_seconds",
-			Help:    "Duration of requests to storage, by operation; of watches until they begin.",
-			Buckets: buckets,
-		}, storageLabels),
-		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "etcd_request_errors_total",
-			Help: "Requests to storage that failed, except for conflicts of optimistic writes.",
-		}, storageLabels),
+		requests: counters("apiserver_request_total", "Requests, by verb, resource and status code of the answer.",
+			append([]string{"code"}, resourceLabels...)...),
+		durations: histograms("apiserver_request_duration_seconds", "Duration of requests, except for watches.",
+			resourceLabels...),
+		storage: histograms("etcd_request_duration_seconds",
+			"Duration of requests to storage, by operation; of watches until they begin.", storageLabels...),
+		failures: counters("etcd_request_errors_total",
+			"Requests to storage that failed, except for conflicts of optimistic writes.", storageLabels...),
 		known: map[resourceName][]string{},
 	}
 	m.registry.MustRegister(m.requests, m.durations, m.storage, m.failures, collect(m.collectResources),

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,8 +10,6 @@ import (
 	"time"
 
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/seal"
-	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/store"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -48,7 +47,7 @@ func migrateCommand(program Program) *cobra.Command {
 			if options.Rate < 0 {
 				return fmt.Errorf("--rate: %g must not be negative", options.Rate)
 			}
-			options.Timeout = f.requestTimeout
+			options.Timeout = f.server.RequestTimeout
 			return migrate(cmd.Context(), program, f, options, cmd.OutOrStdout())
 		},
 	}
@@ -80,7 +79,11 @@ func migrate(ctx context.Context, program Program, f flags, options store.Migrat
 			if resource.Info().Storage == "" {
 				continue // its objects aren't stored
 			}
-			m, err := migrateResource(ctx, resource, backend, encryption, f, options, out)
+			options.Report = progressReport(out)
+			m, err := registry.Migrate(ctx, resource, registry.Config{
+				Backend: backend, Prefix: f.server.Prefix, Transformer: encryption.For(resource.Info().GroupResource()),
+			}, options)
+			printMigration(out, m, err)
 			if ctx.Err() != nil {
 				return fmt.Errorf("interrupted: run it again to go on: %w", err)
 			}
@@ -96,20 +99,19 @@ func migrate(ctx context.Context, program Program, f flags, options store.Migrat
 	return nil
 }
 
-func migrateResource(
-	ctx context.Context, resource registry.Resource, backend storage.Backend, encryption *seal.Source, f flags,
-	options store.MigrateOptions, out io.Writer,
-) (store.Migration, error) {
-	said := time.Now()
-	options.Report = func(m store.Migration) {
-		if time.Since(said) >= progressEvery {
-			said = time.Now()
+// progressReport returns a function that prints the progress of a migration once in progressEvery.
+func progressReport(out io.Writer) func(store.Migration) {
+	last := time.Now()
+	return func(m store.Migration) {
+		if time.Since(last) >= progressEvery {
+			last = time.Now()
 			fmt.Fprintln(out, progress(m))
 		}
 	}
-	m, err := registry.Migrate(ctx, resource, registry.Config{
-		Backend: backend, Prefix: f.etcdPrefix, Transformer: encryption.For(resource.Info().GroupResource()),
-	}, options)
+}
+
+// printMigration prints the result of a migration, which err ended.
+func printMigration(out io.Writer, m store.Migration, err error) {
 	for _, left := range m.Errors {
 		fmt.Fprintf(out, "%s: left as it is: %v\n", m.Resource, left)
 	}
@@ -118,14 +120,10 @@ func migrateResource(
 	}
 	if err != nil {
 		fmt.Fprintf(out, "%s, not done\n", progress(m))
-		return m, err
+		return
 	}
-	versions := strings.Join(m.Stored, ", ")
-	if versions == "" {
-		versions = "none"
-	}
+	versions := cmp.Or(strings.Join(m.Stored, ", "), "none")
 	fmt.Fprintf(out, "%s, done; versions on record: %s\n", progress(m), versions)
-	return m, nil
 }
 
 func progress(m store.Migration) string {

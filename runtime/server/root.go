@@ -55,17 +55,12 @@ func readOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			respond.Error(w, r, notSupported(r))
+			respond.Error(w, r, apierrors.NewGenericServerResponse( // with kube-apiserver's text
+				http.StatusMethodNotAllowed, strings.ToLower(r.Method), schema.GroupResource{}, "", "", 0, false))
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// notSupported returns the error for a method that a path doesn't have, with the text of kube-apiserver.
-func notSupported(r *http.Request) error {
-	return apierrors.NewGenericServerResponse(
-		http.StatusMethodNotAllowed, strings.ToLower(r.Method), schema.GroupResource{}, "", "", 0, false)
 }
 
 func index(api *endpoint.API, others map[string]http.Handler) metav1.RootPaths {

@@ -19,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/collector"
 	"apigen.dev/runtime/endpoint"
@@ -104,7 +105,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		s.collector = collector.New(s.handles, config.Log)
 		metrics.registry.MustRegister(collectGarbage(s.collector))
 	}
-	api, err := endpoint.New(endpoint.Config{
+	handler, err := endpoint.New(endpoint.Config{
 		Groups: groups, MinRequestTimeout: int64(config.MinRequestTimeout / time.Second),
 		UnsafeDelete: filter.MayDeleteUnreadable(config.Authorizer), Log: config.Log,
 	})
@@ -114,7 +115,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	base := reach.With(context.Background(), registry.Reachable(s.handles))
 	s.http = &http.Server{
 		BaseContext:       func(net.Listener) context.Context { return base },
-		Handler:           s.chain(s.root(api, metrics), metrics, api.LongRunning),
+		Handler:           s.chain(s.root(handler, metrics), metrics, handler.LongRunning),
 		ConnContext:       auth.ConnContext,
 		TLSConfig:         tlsConfig(config.Certificate),
 		ReadHeaderTimeout: 32 * time.Second,
@@ -183,11 +184,7 @@ func (s *Server) open(ctx context.Context, metrics *metrics) ([]endpoint.Group, 
 
 // checkPrefixes refuses resources whose storage prefixes contain one another.
 func checkPrefixes(groups []registry.Group) error {
-	type storagePrefix struct {
-		prefix   string
-		resource schema.GroupResource
-	}
-	var taken []storagePrefix
+	var stored []*api.Info
 	var errs []error
 	for _, group := range groups {
 		for _, resource := range group.Resources {
@@ -195,15 +192,15 @@ func checkPrefixes(groups []registry.Group) error {
 			if info.Storage == "" {
 				continue
 			}
-			keys := storagePrefix{info.StoragePrefix + "/", info.GroupResource()}
-			for _, other := range taken {
-				if strings.HasPrefix(keys.prefix, other.prefix) || strings.HasPrefix(other.prefix, keys.prefix) {
+			for _, other := range stored {
+				keys, taken := info.StoragePrefix+"/", other.StoragePrefix+"/"
+				if strings.HasPrefix(keys, taken) || strings.HasPrefix(taken, keys) {
 					errs = append(errs, fmt.Errorf("the keys of %s, below %s, would be among those of %s, below %s: "+
 						"give one another +apigen:storagePrefix",
-						keys.resource, keys.prefix, other.resource, other.prefix))
+						info.GroupResource(), keys, other.GroupResource(), taken))
 				}
 			}
-			taken = append(taken, keys)
+			stored = append(stored, info)
 		}
 	}
 	return errors.Join(errs...)

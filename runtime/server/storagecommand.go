@@ -16,14 +16,13 @@ import (
 
 // storageTarget is the embedded backend of a data directory, which a running server may have opened.
 type storageTarget struct {
-	embedded storage.Embedded
-	dir      string
-	quota    int64
+	program Program
+	flags   flags
 }
 
 // storageCommand is `<server> storage`, with which an operator maintains the embedded etcd.
 func storageCommand(program Program) *cobra.Command {
-	t := &storageTarget{embedded: program.Embedded}
+	t := &storageTarget{program: program}
 	command := &cobra.Command{
 		Use:   "storage",
 		Short: "Maintain the embedded etcd: status, snapshot, restore, defrag",
@@ -33,8 +32,8 @@ Stop the server before a restore.`,
 		Args: cobra.NoArgs, // a misspelled command is an error
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	command.PersistentFlags().StringVar(&t.dir, "data-dir", "data", "data directory of the server")
-	command.PersistentFlags().Int64Var(&t.quota, "quota-backend-bytes", storage.DefaultQuota,
+	command.PersistentFlags().StringVar(&t.flags.dataDir, "data-dir", "data", "data directory of the server")
+	command.PersistentFlags().Int64Var(&t.flags.quota, "quota-backend-bytes", storage.DefaultQuota,
 		"the quota, if no server runs")
 	command.AddCommand(t.restoreCommand())
 	t.add(command, cobra.Command{
@@ -80,7 +79,7 @@ snapshot was taken, so that clients don't use outdated caches: their watches beg
 			if bump == 0 {
 				options.Bump = -1
 			}
-			if err := t.embedded.Restore(cmd.Context(), args[0], t.dir, options); err != nil {
+			if err := t.program.Embedded.Restore(cmd.Context(), args[0], t.flags.dataDir, options); err != nil {
 				if errors.Is(err, storage.ErrInUse) {
 					err = fmt.Errorf("%w: stop it first", err)
 				}
@@ -96,9 +95,9 @@ snapshot was taken, so that clients don't use outdated caches: their watches beg
 
 // with calls do with the backend, which it opens if no server has opened it, or with a client of that server.
 func (t *storageTarget) with(cmd *cobra.Command, do func(*cobra.Command, storage.Maintainer) error) (err error) {
-	backend, err := t.embedded.Open(cmd.Context(), t.dir, storage.EmbeddedOptions{Quota: t.quota, Existing: true})
+	backend, _, err := openBackend(cmd.Context(), t.program, t.flags, true)
 	if errors.Is(err, storage.ErrInUse) {
-		running, connectErr := connect(filepath.Join(t.dir, "admin.kubeconfig"))
+		running, connectErr := connect(filepath.Join(t.flags.dataDir, "admin.kubeconfig"))
 		if connectErr != nil {
 			return fmt.Errorf("%w, which can't be asked: %w", err, connectErr)
 		}

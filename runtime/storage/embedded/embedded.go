@@ -99,12 +99,12 @@ func sweep(data string) error {
 
 // start returns a server that serves requests, on the files in data. Errors name dir.
 func start(ctx context.Context, dir, data string, quota int64) (*embed.Etcd, error) {
-	starting := newBirth()
+	starting := &startup{failed: make(chan error, 1)}
 	server, err := starting.start(ctx, configuration(data, quota, starting))
 	if err == nil {
 		select {
 		case <-server.Server.ReadyNotify():
-			starting.end()
+			starting.done.Store(true)
 			return server, nil
 		case <-ctx.Done():
 			err = ctx.Err()

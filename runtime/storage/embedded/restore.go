@@ -33,10 +33,10 @@ func (Etcd) Restore(ctx context.Context, snapshot, dir string, options storage.R
 			err = lock.Close()
 		}
 	}()
-	place, unfinished := filepath.Join(dir, "etcd"), filepath.Join(dir, "etcd.unfinished")
-	if entries, err := os.ReadDir(place); err == nil && len(entries) > 0 {
+	target, unfinished := filepath.Join(dir, "etcd"), filepath.Join(dir, "etcd.unfinished")
+	if entries, err := os.ReadDir(target); err == nil && len(entries) > 0 {
 		return fmt.Errorf("%s holds data, which a restore does not overwrite: move it away, or restore to another "+
-			"directory", place)
+			"directory", target)
 	}
 	if err := os.RemoveAll(unfinished); err != nil { // from a restore that was killed
 		return err
@@ -54,10 +54,10 @@ func (Etcd) Restore(ctx context.Context, snapshot, dir string, options storage.R
 	if err := fill(unfinished, snapshot, cmp.Or(options.Bump, storage.DefaultBump)); err != nil {
 		return fmt.Errorf("restoring %s: %w", snapshot, err)
 	}
-	if err := os.Remove(place); err != nil && !errors.Is(err, os.ErrNotExist) { // an empty directory
+	if err := os.Remove(target); err != nil && !errors.Is(err, os.ErrNotExist) { // an empty directory
 		return err
 	}
-	if err := os.Rename(unfinished, place); err != nil {
+	if err := os.Rename(unfinished, target); err != nil {
 		return err
 	}
 	return syncDirectory(dir)

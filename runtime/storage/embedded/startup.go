@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -21,10 +22,6 @@ type startup struct {
 	failed chan error
 }
 
-func newBirth() *startup { return &startup{failed: make(chan error, 1)} }
-
-func (s *startup) end() { s.done.Store(true) }
-
 // OnWrite implements zapcore.CheckWriteHook. etcd has logged why it can't go on.
 func (s *startup) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
 	if s.done.Load() {
@@ -37,7 +34,7 @@ func (s *startup) OnWrite(entry *zapcore.CheckedEntry, fields []zapcore.Field) {
 	for _, field := range fields {
 		field.AddTo(reason)
 	}
-	err := fmt.Errorf("%s", entry.Message)
+	err := errors.New(entry.Message)
 	if cause, ok := reason.Fields["error"]; ok {
 		err = fmt.Errorf("%s: %v", entry.Message, cause)
 	}

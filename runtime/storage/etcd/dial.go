@@ -65,11 +65,8 @@ func dial(ctx context.Context, config Config) (*clientv3.Client, error) {
 	ctx, cancel := context.WithTimeout(ctx, config.DialTimeout)
 	defer cancel()
 	settings := clientv3.Config{
-		Endpoints:            config.Endpoints,
-		TLS:                  tlsConfig,
-		DialTimeout:          config.DialTimeout,
-		DialKeepAliveTime:    keepAliveTime,
-		DialKeepAliveTimeout: keepAliveTimeout,
+		Endpoints: config.Endpoints, TLS: tlsConfig, DialTimeout: config.DialTimeout,
+		DialKeepAliveTime: keepAliveTime, DialKeepAliveTimeout: keepAliveTimeout,
 		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff: backoff.Config{BaseDelay: firstPause, Multiplier: 1.6, Jitter: 0.2,
 				MaxDelay: longestPause},
@@ -126,15 +123,6 @@ func (c Config) tls() (*tls.Config, error) {
 	return config, nil
 }
 
-func (c Config) unreachable(err error) error {
-	reason := err.Error()
-	if s, ok := status.FromError(err); ok {
-		reason = s.Message()
-	}
-	return fmt.Errorf("etcd: no answer from %s within %s (%s): %w", strings.Join(c.Endpoints, ", "), c.DialTimeout,
-		reason, storage.ErrUnavailable)
-}
-
 // probe asks the endpoints for their versions. It waits for one answer, and then a moment for the others.
 func (c Config) probe(ctx context.Context, client *clientv3.Client) error {
 	type answer struct {
@@ -169,10 +157,15 @@ func (c Config) probe(ctx context.Context, client *clientv3.Client) error {
 			return nil
 		}
 	}
-	if late == nil {
-		return c.unreachable(failure)
+	if late != nil {
+		return nil
 	}
-	return nil
+	reason := failure.Error()
+	if s, ok := status.FromError(failure); ok {
+		reason = s.Message()
+	}
+	return fmt.Errorf("etcd: no answer from %s within %s (%s): %w", strings.Join(c.Endpoints, ", "), c.DialTimeout,
+		reason, storage.ErrUnavailable)
 }
 
 // locked stands for the version of an endpoint that returns it to authenticated users alone.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/storage"
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
@@ -70,11 +71,11 @@ var _ storage.Resumer = (*stream)(nil)
 func (s *stream) EndWithConnection() { s.fragile.Store(true) }
 
 func (b *backend) newStream(ctx context.Context, prefix string, after int64) *stream {
-	watching, cancel := context.WithCancel(clientv3.WithRequireLeader(ctx))
 	s := &stream{backend: b, ctx: ctx, prefix: prefix, floor: after, shut: make(chan struct{})}
-	s.watching, s.cancel = watching, cancel
+	s.watching, s.cancel = context.WithCancel(clientv3.WithRequireLeader(ctx))
 	if b.remote {
-		s.watcher = s.newWatcher(b.client)
+		calls := &resumption{WatchClient: pb.NewWatchClient(b.client.ActiveConnection()), stream: s}
+		s.watcher = clientv3.NewWatchFromWatchClient(calls, b.client)
 	} else {
 		s.watcher = &sharedWatcher{Watcher: b.client.Watcher, key: strconv.FormatInt(b.watches.Add(1), 10)}
 	}

@@ -26,11 +26,6 @@ type resumption struct {
 	began  atomic.Bool  // the watch was created once
 }
 
-func (s *stream) newWatcher(client *clientv3.Client) clientv3.Watcher {
-	return clientv3.NewWatchFromWatchClient(&resumption{WatchClient: pb.NewWatchClient(client.ActiveConnection()),
-		stream: s}, client)
-}
-
 func (r *resumption) Watch(ctx context.Context, options ...grpc.CallOption) (pb.Watch_WatchClient, error) {
 	connection, err := r.WatchClient.Watch(ctx, options...)
 	if err != nil {
@@ -50,17 +45,17 @@ func (c *resumed) Recv() (*pb.WatchResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, heard := response.GetHeader().GetRevision(), c.of.heard.Load()
-	if response.Created && found < heard {
-		s := c.of.stream
-		err := s.fail(fmt.Errorf("watch of %s: %w: etcd came back at revision %d after it had been at %d", s.prefix,
-			storage.ErrUnavailable, found, heard))
-		return nil, status.Error(codes.Aborted, err.Error()) // the watcher gives up, and closes its channel
+	found, heard, reason := response.GetHeader().GetRevision(), c.of.heard.Load(), ""
+	switch {
+	case response.Created && found < heard:
+		reason = fmt.Sprintf("etcd came back at revision %d after it had been at %d", found, heard)
+	case response.Created && c.of.began.Swap(true) && c.of.stream.fragile.Load():
+		reason = "the connection was lost"
 	}
-	if response.Created && c.of.began.Swap(true) && c.of.stream.fragile.Load() {
+	if reason != "" {
 		s := c.of.stream
-		err := s.fail(fmt.Errorf("watch of %s: %w: the connection was lost", s.prefix, storage.ErrUnavailable))
-		return nil, status.Error(codes.Aborted, err.Error())
+		err := s.fail(fmt.Errorf("watch of %s: %w: %s", s.prefix, storage.ErrUnavailable, reason))
+		return nil, status.Error(codes.Aborted, err.Error()) // the watcher gives up, and closes its channel
 	}
 	c.of.heard.Store(max(found, heard)) // a watcher reads from one connection at a time
 	return response, nil

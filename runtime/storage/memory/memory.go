@@ -24,10 +24,8 @@ const maxBytes = 3 << 19
 // New returns an empty backend. Its first revision is 1, as etcd's is.
 func New() storage.Backend {
 	return &backend{
-		history: newHistory(),
-		closed:  make(chan struct{}),
-		tree:    btree.Edit(nil, byKey, btree.Hooks[struct{}]{}),
-		timers:  map[string]timer{},
+		history: newHistory(), closed: make(chan struct{}), tree: btree.Edit(nil, byKey, btree.Hooks[struct{}]{}),
+		timers: map[string]timer{},
 	}
 }
 

@@ -17,26 +17,26 @@ func (b *backend) Watch(ctx context.Context, prefix string, after int64) (storag
 	if err := storage.ValidateWatch(after); err != nil {
 		return nil, err
 	}
-	place := b.history.tail.Load()
+	last := b.history.tail.Load()
 	if after > 0 {
 		var err error
-		if place, err = b.history.before(after); err != nil {
+		if last, err = b.history.before(after); err != nil {
 			return nil, err
 		}
 	}
 	return &stream{
-		ctx: ctx, backend: b, prefix: prefix, floor: after, place: place,
+		ctx: ctx, backend: b, prefix: prefix, floor: after, last: last,
 		progress: make(chan struct{}, 1), closed: make(chan struct{}),
 	}, nil
 }
 
-// stream is a place in the history. Its reader alone moves it; it holds no queue and no goroutine.
+// stream is a position in the history. Its reader alone moves it; it holds no queue and no goroutine.
 type stream struct {
 	ctx     context.Context
 	backend *backend
 	prefix  string
 	floor   int64   // the stream delivers nothing up to it
-	place   *record // the last record that the reader has looked at
+	last    *record // the last record that the reader has looked at
 
 	asked    atomic.Bool   // progress is wanted
 	progress chan struct{} // wakes the reader for progress
@@ -55,13 +55,13 @@ func (s *stream) Next(ctx context.Context) (storage.Batch, error) {
 			s.asked.Store(true)
 		}
 		if len(events) > 0 || atTail && asked {
-			return storage.Batch{Events: events, Revision: s.place.revision}, nil
+			return storage.Batch{Events: events, Revision: s.last.revision}, nil
 		}
 		if !atTail {
 			continue
 		}
 		select {
-		case <-s.place.followed:
+		case <-s.last.followed:
 		case <-s.progress:
 		case <-s.backend.closed:
 		case <-s.closed:
@@ -71,14 +71,14 @@ func (s *stream) Next(ctx context.Context) (storage.Batch, error) {
 	}
 }
 
-// collect moves the place forward and returns the events in between. atTail says that it has reached the end.
+// collect moves the stream forward and returns the events in between. atTail says that it has reached the end.
 func (s *stream) collect() (events []storage.Event, atTail bool) {
 	for range batchRecords {
-		next := s.place.next.Load()
+		next := s.last.next.Load()
 		if next == nil {
 			return events, true
 		}
-		s.place = next
+		s.last = next
 		if next.revision > s.floor && strings.HasPrefix(next.event.Key, s.prefix) {
 			events = append(events, next.event)
 		}

@@ -13,21 +13,58 @@ import (
 // benchmarkValue is the size of values: that of a small Kubernetes object.
 const benchmarkValue = 1 << 10
 
+var benchmarks = []struct {
+	name    string
+	measure func(*testing.B, storage.Backend)
+}{
+	{"Put", func(b *testing.B, backend storage.Backend) {
+		prefix, value := benchmarkPrefix(), bytes.Repeat([]byte("x"), benchmarkValue)
+		for i := range b.N {
+			if _, err := backend.Put(context.Background(), fmt.Sprintf("%s%09d", prefix, i), value, 0, 0); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}},
+	{"PutParallel", func(b *testing.B, backend storage.Backend) {
+		prefix, value := benchmarkPrefix(), bytes.Repeat([]byte("x"), benchmarkValue)
+		var count atomic.Int64
+		b.SetParallelism(16)
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				key := fmt.Sprintf("%s%09d", prefix, count.Add(1))
+				if _, err := backend.Put(context.Background(), key, value, 0, 0); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}},
+	{"Get", benchmarkGet(storage.GetOptions{})},
+	{"GetRevisionOnly", benchmarkGet(storage.GetOptions{RevisionOnly: true})},
+	{"Revision", func(b *testing.B, backend storage.Backend) {
+		for range b.N {
+			if _, err := backend.Revision(context.Background()); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}},
+	{"Range1000", func(b *testing.B, backend storage.Backend) {
+		prefix := benchmarkPrefix()
+		benchmarkFill(b, backend, prefix, 1000)
+		for range b.N {
+			result, err := backend.Range(context.Background(), storage.RangeRequest{Prefix: prefix})
+			if err != nil || len(result.Items) != 1000 {
+				b.Fatal(len(result.Items), err)
+			}
+		}
+	}},
+	{"WatchOne", func(b *testing.B, backend storage.Backend) { benchmarkWatch(b, backend, 1) }},
+	{"Watch100", func(b *testing.B, backend storage.Backend) { benchmarkWatch(b, backend, 100) }},
+}
+
 // Benchmark measures the operations of a backend. It calls open for each measurement, and closes the backend.
 func Benchmark(b *testing.B, open func(b *testing.B) storage.Backend) {
-	for _, m := range []struct {
-		name    string
-		measure func(*testing.B, storage.Backend)
-	}{
-		{"Put", benchmarkPut},
-		{"PutParallel", benchmarkPutParallel},
-		{"Get", benchmarkGet(storage.GetOptions{})},
-		{"GetRevisionOnly", benchmarkGet(storage.GetOptions{RevisionOnly: true})},
-		{"Revision", benchmarkRevision},
-		{"Range1000", benchmarkRange},
-		{"WatchOne", func(b *testing.B, s storage.Backend) { benchmarkWatch(b, s, 1) }},
-		{"Watch100", func(b *testing.B, s storage.Backend) { benchmarkWatch(b, s, 100) }},
-	} {
+	for _, m := range benchmarks {
 		b.Run(m.name, func(b *testing.B) {
 			backend := open(b)
 			defer backend.Close()
@@ -53,30 +90,6 @@ func benchmarkFill(b *testing.B, backend storage.Backend, prefix string, n int) 
 
 func benchmarkPrefix() string { return fmt.Sprintf("/benchmark-%d/", prefixes.Add(1)) }
 
-func benchmarkPut(b *testing.B, backend storage.Backend) {
-	prefix, value := benchmarkPrefix(), bytes.Repeat([]byte("x"), benchmarkValue)
-	for i := range b.N {
-		if _, err := backend.Put(context.Background(), fmt.Sprintf("%s%09d", prefix, i), value, 0, 0); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func benchmarkPutParallel(b *testing.B, backend storage.Backend) {
-	prefix, value := benchmarkPrefix(), bytes.Repeat([]byte("x"), benchmarkValue)
-	var count atomic.Int64
-	b.SetParallelism(16)
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			key := fmt.Sprintf("%s%09d", prefix, count.Add(1))
-			if _, err := backend.Put(context.Background(), key, value, 0, 0); err != nil {
-				b.Error(err)
-				return
-			}
-		}
-	})
-}
-
 func benchmarkGet(options storage.GetOptions) func(*testing.B, storage.Backend) {
 	return func(b *testing.B, backend storage.Backend) {
 		keys := benchmarkFill(b, backend, benchmarkPrefix(), 1000)
@@ -85,25 +98,6 @@ func benchmarkGet(options storage.GetOptions) func(*testing.B, storage.Backend) 
 			if err != nil || kv == nil {
 				b.Fatal(kv, err)
 			}
-		}
-	}
-}
-
-func benchmarkRevision(b *testing.B, backend storage.Backend) {
-	for range b.N {
-		if _, err := backend.Revision(context.Background()); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func benchmarkRange(b *testing.B, backend storage.Backend) {
-	prefix := benchmarkPrefix()
-	benchmarkFill(b, backend, prefix, 1000)
-	for range b.N {
-		result, err := backend.Range(context.Background(), storage.RangeRequest{Prefix: prefix})
-		if err != nil || len(result.Items) != 1000 {
-			b.Fatal(len(result.Items), err)
 		}
 	}
 }

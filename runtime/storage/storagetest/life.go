@@ -12,24 +12,78 @@ import (
 )
 
 var lives = []property{
-	{"TTL", ttl}, {"TTLEndsWithTheNextWrite", ttlEndsWithTheNextWrite}, {"KeptTTL", keptTTL},
-	{"ExtendedTTL", extendedTTL}, {"DoneContextFails", doneContextFails}, {"ClosedFails", closedFails},
-	{"CloseEndsWatches", closeEndsWatches}, {"CloseLeavesNoGoroutines", closeLeavesNoGoroutines},
-}
-
-func ttl(b *bench) {
-	o := b.watch(b.revision())
-	began := time.Now()
-	written := b.putFor(time.Second, "a", "1", 0)
-	events := o.events(2)
-	if lived := time.Since(began); lived < 900*time.Millisecond {
-		b.Errorf("the key lived for %s, expected a second or more", lived)
-	}
-	if !events[1].Deleted || events[1].Revision <= written {
-		b.Errorf("got %v, expected a deletion", brief(events))
-	}
-	b.same(events[1].Previous, b.kv("a", "1", written))
-	b.absent("a")
+	{"TTL", func(b *bench) {
+		o := b.watch(b.revision())
+		began := time.Now()
+		written := b.putFor(time.Second, "a", "1", 0)
+		events := o.events(2)
+		if lived := time.Since(began); lived < 900*time.Millisecond {
+			b.Errorf("the key lived for %s, expected a second or more", lived)
+		}
+		if !events[1].Deleted || events[1].Revision <= written {
+			b.Errorf("got %v, expected a deletion", brief(events))
+		}
+		b.same(events[1].Previous, b.kv("a", "1", written))
+		b.absent("a")
+	}},
+	// A write without TTL keeps the key for ever, also after a write with a TTL.
+	{"TTLEndsWithTheNextWrite", outlives(0)},
+	// A write may keep the remaining time of a key, which may be for ever.
+	{"KeptTTL", func(b *bench) {
+		o := b.watch(b.revision())
+		first := b.putFor(storage.KeepTTL, "b", "1", 0)
+		eternal := b.putFor(storage.KeepTTL, "b", "2", first)
+		began := time.Now()
+		last := b.overwrite("a", storage.KeepTTL)
+		o.expire(b.key("a"), last, b.key("b"), eternal)
+		if lived := time.Since(began); lived < 900*time.Millisecond {
+			b.Errorf("the key lived for %s, expected a second or more", lived)
+		}
+		b.holds("b", "2", eternal)
+		_, err := b.Put(b.ctx, b.key("b"), []byte("3"), first, storage.KeepTTL)
+		b.conflict(err, "b", first, b.kv("b", "2", eternal))
+	}},
+	// The last write's TTL counts.
+	{"ExtendedTTL", outlives(time.Hour)},
+	{"DoneContextFails", func(b *bench) {
+		ctx, cancel := context.WithCancel(b.ctx)
+		cancel()
+		b.allFail(ctx, context.Canceled)
+		b.absent("a")
+	}},
+	{"ClosedFails", func(b *bench) {
+		b.must(b.Close(), "close")
+		b.allFail(b.ctx, storage.ErrClosed)
+		b.must(b.Close(), "close again")
+	}},
+	{"CloseEndsWatches", func(b *bench) {
+		ended := b.next(b.ctx, b.stream(b.ctx, b.prefix, 0))
+		b.must(b.Close(), "close")
+		b.is(b.wait("the backend was closed", ended), storage.ErrClosed)
+	}},
+	// Close ends the goroutines of the backend, and those of its client.
+	{"CloseLeavesNoGoroutines", func(b *bench) {
+		b.create("a")
+		for i := range 5 {
+			o := b.watch(0)
+			o.until(b.create(fmt.Sprint("a", i)))
+			if i%2 == 0 {
+				o.Stream.Close()
+			}
+		}
+		b.must(b.Close(), "close")
+		var left string
+		defer func() {
+			if left != "" {
+				b.Log(left)
+			}
+		}()
+		b.eventually("no goroutines are left", func() bool {
+			left = goroutinesOf("go.etcd.io/etcd/", "apigen.dev/runtime/storage/memory.",
+				"apigen.dev/runtime/storage/etcd.")
+			return left == ""
+		})
+	}},
 }
 
 // overwrite writes a key for a second and, before that is over, again with the TTL, and returns that revision.
@@ -61,42 +115,20 @@ func (o *observer) expire(key string, written int64, stays string, last int64) {
 	}
 }
 
-// ttlEndsWithTheNextWrite: a write without TTL keeps the key for ever, also after a write with a TTL.
-func ttlEndsWithTheNextWrite(b *bench) {
-	o := b.watch(b.revision())
-	last := b.overwrite("kept", 0)
-	written := b.putFor(time.Second, "gone", "", 0)
-	o.expire(b.key("gone"), written, b.key("kept"), last)
-	b.holds("kept", "2", last)
-}
-
-// keptTTL: a write may keep the remaining time of a key, which may be for ever.
-func keptTTL(b *bench) {
-	o := b.watch(b.revision())
-	first := b.putFor(storage.KeepTTL, "b", "1", 0)
-	eternal := b.putFor(storage.KeepTTL, "b", "2", first)
-	began := time.Now()
-	last := b.overwrite("a", storage.KeepTTL)
-	o.expire(b.key("a"), last, b.key("b"), eternal)
-	if lived := time.Since(began); lived < 900*time.Millisecond {
-		b.Errorf("the key lived for %s, expected a second or more", lived)
+// outlives returns a property: a key whose last write has this TTL outlives the shorter TTL of the write before.
+func outlives(ttl time.Duration) func(*bench) {
+	return func(b *bench) {
+		o := b.watch(b.revision())
+		last := b.overwrite("kept", ttl)
+		written := b.putFor(time.Second, "gone", "", 0)
+		o.expire(b.key("gone"), written, b.key("kept"), last)
+		b.holds("kept", "2", last)
 	}
-	b.holds("b", "2", eternal)
-	_, err := b.Put(b.ctx, b.key("b"), []byte("3"), first, storage.KeepTTL)
-	b.conflict(err, "b", first, b.kv("b", "2", eternal))
 }
 
-// extendedTTL: the last write's TTL counts.
-func extendedTTL(b *bench) {
-	o := b.watch(b.revision())
-	last := b.overwrite("long", time.Hour)
-	written := b.putFor(time.Second, "short", "", 0)
-	o.expire(b.key("short"), written, b.key("long"), last)
-	b.holds("long", "2", last)
-}
-
-// calls is every call of a backend that takes a context.
-func (b *bench) calls(ctx context.Context) map[string]error {
+// allFail checks the error of every call of a backend that takes a context.
+func (b *bench) allFail(ctx context.Context, want error) {
+	b.Helper()
 	errs := map[string]error{}
 	_, errs["Put"] = b.Put(ctx, b.key("a"), nil, 0, 0)
 	_, errs["Delete"] = b.Delete(ctx, b.key("a"), 1)
@@ -111,66 +143,11 @@ func (b *bench) calls(ctx context.Context) map[string]error {
 		err = toTheEnd(ctx, stream)
 	}
 	errs["Watch"] = err
-	return errs
-}
-
-func doneContextFails(b *bench) {
-	ctx, cancel := context.WithCancel(b.ctx)
-	cancel()
-	for name, err := range b.calls(ctx) {
-		if !errors.Is(err, context.Canceled) {
-			b.Errorf("%s: got %v, expected context.Canceled", name, err)
+	for name, err := range errs {
+		if !errors.Is(err, want) {
+			b.Errorf("%s: got %v, expected %v", name, err, want)
 		}
 	}
-	b.absent("a")
-}
-
-func closedFails(b *bench) {
-	if err := b.Close(); err != nil {
-		b.Fatal(err)
-	}
-	for name, err := range b.calls(b.ctx) {
-		if !errors.Is(err, storage.ErrClosed) {
-			b.Errorf("%s: got %v, expected ErrClosed", name, err)
-		}
-	}
-	if err := b.Close(); err != nil {
-		b.Errorf("close again: %v", err)
-	}
-}
-
-func closeEndsWatches(b *bench) {
-	ended := b.next(b.ctx, b.stream(b.ctx, b.prefix, 0))
-	if err := b.Close(); err != nil {
-		b.Fatal(err)
-	}
-	b.is(b.wait("the backend was closed", ended), storage.ErrClosed)
-}
-
-// closeLeavesNoGoroutines: Close ends the goroutines of the backend, and those of its client.
-func closeLeavesNoGoroutines(b *bench) {
-	b.create("a")
-	for i := range 5 {
-		o := b.watch(0)
-		o.until(b.create(fmt.Sprint("a", i)))
-		if i%2 == 0 {
-			o.Stream.Close()
-		}
-	}
-	if err := b.Close(); err != nil {
-		b.Fatal(err)
-	}
-	var left string
-	defer func() {
-		if left != "" {
-			b.Log(left)
-		}
-	}()
-	b.eventually("no goroutines are left", func() bool {
-		left = goroutinesOf("go.etcd.io/etcd/", "apigen.dev/runtime/storage/memory.",
-			"apigen.dev/runtime/storage/etcd.")
-		return left == ""
-	})
 }
 
 // goroutinesOf returns the stack of a goroutine that runs code of one of the packages, or "".

@@ -171,7 +171,7 @@ func (m *model) randomCompact(random *rand.Rand) {
 
 // checkEvents compares the events of a watch from the start, and those of a watch from the compaction.
 func (m *model) checkEvents(live *observer) {
-	m.sameEvents(live.events(len(m.events)), m.events)
+	m.sameEvents(live.events(len(m.events)), m.events, m.oldest)
 	var rest []storage.Event
 	for _, event := range m.events {
 		if event.Revision > m.oldest {
@@ -179,17 +179,18 @@ func (m *model) checkEvents(live *observer) {
 		}
 	}
 	if len(rest) > 0 {
-		m.sameEvents(m.watch(m.oldest).events(len(rest)), rest)
+		m.sameEvents(m.watch(m.oldest).events(len(rest)), rest, m.oldest)
 	}
 }
 
-func (m *model) sameEvents(got, want []storage.Event) {
+// sameEvents compares events. Their previous states up to the revision compacted may be gone.
+func (b *bench) sameEvents(got, want []storage.Event, compacted int64) {
+	b.Helper()
 	for i := range want {
-		m.sameKind(i, &got[i], &want[i])
-		m.same(&got[i].KeyValue, &want[i].KeyValue)
-		// A state before the compaction may be gone.
-		if got[i].Previous != nil || want[i].Previous == nil || want[i].Previous.Revision > m.oldest {
-			m.same(got[i].Previous, want[i].Previous)
+		b.sameKind(i, &got[i], &want[i])
+		b.same(&got[i].KeyValue, &want[i].KeyValue)
+		if got[i].Previous != nil || want[i].Previous == nil || want[i].Previous.Revision > compacted {
+			b.same(got[i].Previous, want[i].Previous)
 		}
 	}
 }

@@ -69,6 +69,14 @@ func newBench(t *testing.T, backend storage.Backend) *bench {
 
 func (b *bench) key(name string) string { return b.prefix + name }
 
+// must ends the test where an operation, which the format describes, has failed.
+func (b *bench) must(err error, format string, args ...any) {
+	b.Helper()
+	if err != nil {
+		b.Fatalf("%s: %v", fmt.Sprintf(format, args...), err)
+	}
+}
+
 func (b *bench) put(name, value string, expect int64) int64 {
 	b.Helper()
 	return b.putFor(0, name, value, expect)
@@ -77,9 +85,7 @@ func (b *bench) put(name, value string, expect int64) int64 {
 func (b *bench) putFor(ttl time.Duration, name, value string, expect int64) int64 {
 	b.Helper()
 	revision, err := b.Put(b.ctx, b.key(name), []byte(value), expect, ttl)
-	if err != nil {
-		b.Fatalf("put %s expecting %d: %v", name, expect, err)
-	}
+	b.must(err, "put %s expecting %d", name, expect)
 	return revision
 }
 
@@ -94,44 +100,34 @@ func (b *bench) create(names ...string) (last int64) {
 func (b *bench) remove(name string, expect int64) int64 {
 	b.Helper()
 	revision, err := b.Delete(b.ctx, b.key(name), expect)
-	if err != nil {
-		b.Fatalf("delete %s expecting %d: %v", name, expect, err)
-	}
+	b.must(err, "delete %s expecting %d", name, expect)
 	return revision
 }
 
 func (b *bench) get(name string) (*storage.KeyValue, int64) {
 	b.Helper()
 	kv, revision, err := b.Get(b.ctx, b.key(name), storage.GetOptions{})
-	if err != nil {
-		b.Fatalf("get %s: %v", name, err)
-	}
+	b.must(err, "get %s", name)
 	return kv, revision
 }
 
 func (b *bench) revision() int64 {
 	b.Helper()
 	revision, err := b.Revision(b.ctx)
-	if err != nil {
-		b.Fatalf("revision: %v", err)
-	}
+	b.must(err, "revision")
 	return revision
 }
 
 func (b *bench) rangeOf(req storage.RangeRequest) *storage.RangeResult {
 	b.Helper()
 	result, err := b.Range(b.ctx, req)
-	if err != nil {
-		b.Fatalf("range %+v: %v", req, err)
-	}
+	b.must(err, "range %+v", req)
 	return result
 }
 
 func (b *bench) compact(revision int64) {
 	b.Helper()
-	if err := b.Compact(b.ctx, revision); err != nil {
-		b.Fatalf("compact %d: %v", revision, err)
-	}
+	b.must(b.Compact(b.ctx, revision), "compact %d", revision)
 }
 
 func (b *bench) watch(after int64) *observer {
@@ -147,9 +143,7 @@ func (b *bench) watchPrefix(prefix string, after int64) *observer {
 func (b *bench) stream(ctx context.Context, prefix string, after int64) storage.Stream {
 	b.Helper()
 	stream, err := b.Watch(ctx, prefix, after)
-	if err != nil {
-		b.Fatalf("watch of %s after %d: %v", prefix, after, err)
-	}
+	b.must(err, "watch of %s after %d", prefix, after)
 	b.Cleanup(stream.Close)
 	return stream
 }

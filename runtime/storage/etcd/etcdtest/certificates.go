@@ -25,22 +25,12 @@ type Certificates struct {
 // newCertificates makes an authority, and a certificate for the members and for clients.
 func newCertificates(t testing.TB) Certificates {
 	t.Helper()
-	template := newTemplate(pkix.Name{CommonName: "authority"})
-	template.IsCA, template.KeyUsage = true, x509.KeyUsageCertSign
-	key := newKey(t)
-	c := Certificates{CAFile: filepath.Join(t.TempDir(), "ca.pem"), authority: template, key: key}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if c.authority, err = x509.ParseCertificate(der); err != nil {
-		t.Fatal(err)
-	}
-	writePEM(t, c.CAFile, "CERTIFICATE", der)
+	authority := newTemplate(pkix.Name{CommonName: "authority"})
+	authority.IsCA, authority.KeyUsage = true, x509.KeyUsageCertSign
 	member := newTemplate(pkix.Name{Organization: []string{"etcd"}})
 	member.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
 	member.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
-	return c.sign(t, member)
+	return Certificates{}.sign(t, authority).sign(t, member)
 }
 
 // User returns the files of a client whose certificate names a user.
@@ -51,13 +41,26 @@ func (c Certificates) User(t testing.TB, name string) Certificates {
 	return c.sign(t, template)
 }
 
+// sign makes a certificate. An authority signs itself, and the further certificates of the result.
 func (c Certificates) sign(t testing.TB, template *x509.Certificate) Certificates {
 	t.Helper()
-	key, dir := newKey(t), t.TempDir()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
 	c.CertFile, c.KeyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	if template.IsCA {
+		c.CAFile, c.authority, c.key = c.CertFile, template, key
+	}
 	der, err := x509.CreateCertificate(rand.Reader, template, c.authority, key.Public(), c.key)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if template.IsCA {
+		if c.authority, err = x509.ParseCertificate(der); err != nil { // with the id of its key
+			t.Fatal(err)
+		}
 	}
 	private, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
@@ -75,14 +78,6 @@ func newTemplate(subject pkix.Name) *x509.Certificate {
 		NotBefore: time.Now().AddDate(-2, 0, 0), NotAfter: time.Now().AddDate(2, 0, 0),
 		KeyUsage: x509.KeyUsageDigitalSignature,
 	}
-}
-
-func newKey(t testing.TB) *ecdsa.PrivateKey {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
 }
 
 func writePEM(t testing.TB, path, kind string, der []byte) {

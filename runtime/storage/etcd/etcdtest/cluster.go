@@ -48,18 +48,8 @@ func (c *Cluster) Endpoints() (urls []string) {
 // Restart kills the members that still run, starts all members, and waits until they serve.
 func (c *Cluster) Restart() {
 	c.t.Helper()
-	for _, p := range c.Members {
-		p.Kill()
-	}
-	for _, p := range c.Members {
-		if err := p.launch(); err != nil {
-			c.t.Fatal(err)
-		}
-	}
-	for _, p := range c.Members {
-		if err := p.await(); err != nil {
-			c.t.Fatalf("etcd's member %s does not start: %v", p.name, err)
-		}
+	if err := start(c.Members...); err != nil {
+		c.t.Fatalf("etcd does not start: %v", err)
 	}
 }
 

@@ -49,7 +49,7 @@ func Start(t testing.TB, flags ...string) *Process {
 	for try := 1; ; try++ {
 		p.clientPort, p.peerPort, p.metricsPort = FreePort(t), FreePort(t), FreePort(t)
 		p.cluster = p.name + "=" + p.peerURL()
-		err := p.run()
+		err := start(p)
 		if err == nil {
 			return p
 		}
@@ -126,8 +126,7 @@ func (p *Process) Reclaim() {
 // Restart starts a killed process again, on the same data and ports, and waits until it serves.
 func (p *Process) Restart() {
 	p.t.Helper()
-	p.Kill()
-	if err := p.run(); err != nil {
+	if err := start(p); err != nil {
 		p.t.Fatalf("etcd does not start again: %v", err)
 	}
 }
@@ -141,11 +140,22 @@ func (p *Process) ended() bool {
 	}
 }
 
-func (p *Process) run() error {
-	if err := p.launch(); err != nil {
-		return err
+// start kills the processes that still run, starts all, and waits until they serve.
+func start(processes ...*Process) error {
+	for _, p := range processes {
+		p.Kill()
 	}
-	return p.await()
+	for _, p := range processes {
+		if err := p.launch(); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	for _, p := range processes {
+		if err := p.await(); err != nil {
+			return fmt.Errorf("%s: %w", p.name, err)
+		}
+	}
+	return nil
 }
 
 func (p *Process) arguments() []string {
