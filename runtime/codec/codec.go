@@ -124,8 +124,8 @@ func (c *typed[T, V]) encode(obj T, gvk schema.GroupVersionKind, head string) ([
 	return encodeWhole(out, gvk, head)
 }
 
-// encodeWhole encodes an object without a newline, and kind and apiVersion first, whatever the order of fields in the Go
-// type. It sets both in the object and resets them.
+// encodeWhole encodes an object without a newline, with kind and apiVersion first. It sets both in the object and resets
+// them.
 func encodeWhole(obj api.Object, gvk schema.GroupVersionKind, head string) ([]byte, error) {
 	kind := obj.GetObjectKind()
 	kind.SetGroupVersionKind(gvk)

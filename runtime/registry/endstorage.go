@@ -61,7 +61,7 @@ func (e *storageEnd[T]) planUpdate(a *attempt[T]) (err error) {
 	if sameButTimes(data, a.old.Data, a.obj.GetManagedFields(), old.GetManagedFields()) {
 		data = a.old.Data
 	}
-	if a.scope.counted() && !e.kind.definition.Strategy.NoGeneration &&
+	if a.scope.counted && !e.kind.definition.Strategy.NoGeneration &&
 		(differ(data, a.old.Data) || preservedDiffer(a.obj, old)) {
 		if data, err = e.setGeneration(a.version, a.obj, old.GetGeneration()+1, data); err != nil {
 			return err

@@ -32,7 +32,7 @@ func (h hostWriter[T]) Act(
 	if err != nil {
 		return api.Result{}, err
 	}
-	r.scope = scope[T]{name: t.Subresource, action: true}
+	r.scope = h.scopes.action.named(t.Subresource)
 	r.proposal = &changed[T]{change: func(_ context.Context, a *attempt[T], obj T) error {
 		answer, err := do(obj)
 		a.ahead = renderedAhead{answer: answer, revision: anyRevision, made: err == nil}
@@ -50,7 +50,7 @@ func (h hostWriter[T]) Change(
 	if err != nil {
 		return api.Result{}, err
 	}
-	r.scope, r.ownership = scope[T]{name: t.Subresource}, merged
+	r.scope, r.ownership = h.scopes.object.named(t.Subresource), merged
 	r.proposal = &changed[T]{change: func(_ context.Context, a *attempt[T], obj T) error {
 		warnings, err := c.Change(obj)
 		a.addWarnings(warnings)

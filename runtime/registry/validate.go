@@ -36,7 +36,7 @@ func fitsPath(name string, generated bool) []string {
 // validateObject checks the new object's metadata, the rules of the request's version, and those of the strategy.
 func (k *kind[T]) validateObject(ctx context.Context, a *attempt[T]) (field.ErrorList, error) {
 	errs := k.validateMetadata(a)
-	rules, err := a.validateRules(ctx)
+	rules, err := k.validateRules(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (k *kind[T]) validateMetadata(a *attempt[T]) field.ErrorList {
 }
 
 // validateRules checks the new object by the rules of the request's version.
-func (a *attempt[T]) validateRules(ctx context.Context) (field.ErrorList, error) {
+func (k *kind[T]) validateRules(ctx context.Context, a *attempt[T]) (field.ErrorList, error) {
 	op, old := operation.Operation{Type: operation.Create}, (*T)(nil)
 	if a.old.Exists {
 		op.Type, old = operation.Update, &a.old.Object
