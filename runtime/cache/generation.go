@@ -350,7 +350,7 @@ func (g *generation) at(revision int64) *Snapshot {
 	return &Snapshot{revision: revision, root: v.rootAt(place, s.root, s.end), latest: s.root}
 }
 
-// count updates the gauges, unless another generation does so by now.
+// verify panics where the step to the next state breaks an invariant.
 func (g *generation) verify(before, after *state) {
 	err := verifyStep(before, after)
 	if g.batches++; err == nil && (after.root.Len() <= verifyTreeSize || g.batches%verifyTreeEvery == 0) {

@@ -257,33 +257,3 @@ func (c *Cache) otherHistory(g *generation, why error) error {
 	g.cancel(why)
 	return why
 }
-
-const suspectPause = 10 * time.Minute
-
-func (c *Cache) suspect() {
-	select {
-	case c.suspected <- struct{}{}:
-	default: // a request is pending already
-	}
-}
-
-// checkSuspects compares the cache after each call of suspect, until ctx ends.
-func (c *Cache) checkSuspects(ctx context.Context) {
-	for {
-		select {
-		case <-c.suspected:
-		case <-ctx.Done():
-			return
-		}
-		err := c.Check(ctx)
-		c.reportCheck(ctx, err)
-		if err != nil && !errors.Is(err, ErrInconsistent) {
-			c.suspect() // the comparison wasn't possible
-		}
-		select {
-		case <-time.After(c.config.SuspectPause):
-		case <-ctx.Done():
-			return
-		}
-	}
-}
