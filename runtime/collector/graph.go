@@ -25,12 +25,16 @@ type graph struct {
 	dependents map[types.UID]sets.Set[types.UID]
 	// counts are the numbers of objects of each resource.
 	counts map[*resource]int
+	// corrupt are the objects of each resource that can't be read, so that their owners are unknown, and the number of
+	// the replay that found them. An object isn't in corrupt and in objects at the same time, but while it becomes
+	// readable.
+	corrupt map[*resource]map[objectName]int
 }
 
 func newGraph() *graph {
 	return &graph{
 		objects: map[types.UID]*object{}, dependents: map[types.UID]sets.Set[types.UID]{},
-		counts: map[*resource]int{},
+		counts: map[*resource]int{}, corrupt: map[*resource]map[objectName]int{},
 	}
 }
 
@@ -118,7 +122,11 @@ func (g *graph) waitingOwners(o *object) (all []types.UID) {
 func (g *graph) dependentsOf(owner *object) []*object {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	var all []*object
+	return g.dependentsIn(owner)
+}
+
+// dependentsIn is dependentsOf for a caller that holds the lock.
+func (g *graph) dependentsIn(owner *object) (all []*object) {
 	for uid := range g.dependents[owner.uid] {
 		if o := g.objects[uid]; o.referenceTo(owner) != nil {
 			all = append(all, o)
