@@ -14,7 +14,6 @@ import (
 
 const suspectPause = 10 * time.Minute
 
-// suspect requests a Check.
 func (c *Cache) suspect() {
 	select {
 	case c.suspected <- struct{}{}:

@@ -28,7 +28,6 @@ type newest struct {
 	deleted  bool
 }
 
-// see records a change if it is the latest.
 func (n *newest) see(key string, revision int64, deleted bool) {
 	if revision >= n.revision {
 		*n = newest{key, revision, deleted}
@@ -249,7 +248,6 @@ func (c *Cache) spotCheck(ctx context.Context, g *generation, n newest) error {
 	return nil
 }
 
-// otherHistory ends a generation whose history differs from the backend's.
 func (c *Cache) otherHistory(g *generation, why error) error {
 	if g.ctx.Err() == nil {
 		c.counts.rollBacks.Add(1)

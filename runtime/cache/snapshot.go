@@ -20,7 +20,6 @@ type Snapshot struct {
 	latest *node
 }
 
-// index has the entries in the order of a field's values.
 type index struct {
 	order order
 	root  *node
@@ -173,7 +172,6 @@ func signatureOfLabel(name, value string) signature {
 	return signatureOf(maphash.String(seed, name), maphash.String(seed, value))
 }
 
-// signatureOf picks two bits.
 func signatureOf(what, value uint64) signature {
 	high, low := bits.Mul64(what^0x9e3779b97f4a7c15, value|1)
 	h := high ^ low

@@ -85,8 +85,8 @@ func (s *Store[T]) Delete(ctx context.Context, key string, opts CommitOptions[T]
 // refusal wraps an error of a caller's function, which commit returns as it is.
 type refusal struct{ error }
 
-func (s *Store[T]) commit(ctx context.Context, key, verb string, opts CommitOptions[T],
-	decide Writer[T],
+func (s *Store[T]) commit(
+	ctx context.Context, key, verb string, opts CommitOptions[T], decide Writer[T],
 ) (Outcome, error) {
 	full, err := s.key(key)
 	if err != nil {
@@ -106,8 +106,8 @@ func (s *Store[T]) commit(ctx context.Context, key, verb string, opts CommitOpti
 	return Outcome{}, s.Status(err, verb, name)
 }
 
-func (s *Store[T]) plan(current *State[T], name string, opts CommitOptions[T],
-	decide Writer[T],
+func (s *Store[T]) plan(
+	current *State[T], name string, opts CommitOptions[T], decide Writer[T],
 ) (p Plan[T], err error) {
 	if !current.Exists {
 		if !opts.IgnoreNotFound {
@@ -163,13 +163,16 @@ func (s *Store[T]) try(ctx context.Context, key string, opts CommitOptions[T], d
 		if err != nil {
 			return Outcome{}, err
 		}
+		out := Outcome{
+			Data: p.Data, Revision: current.Revision, Created: !current.Exists, Removed: p.Verb == Remove,
+		}
 		if opts.DryRun || p.Verb == Nothing {
-			return Outcome{Data: p.Data, Revision: current.Revision, Created: !current.Exists,
-				Removed: p.Verb == Remove}, nil
+			return out, nil
 		}
 		revision, err := s.apply(ctx, key, current, p)
 		if err == nil {
-			return Outcome{Data: p.Data, Revision: revision, Created: !current.Exists, Removed: p.Verb == Remove}, nil
+			out.Revision = revision
+			return out, nil
 		}
 		var conflict *storage.ConflictError
 		if !errors.As(err, &conflict) {

@@ -110,7 +110,6 @@ func (r *reader) fallBack(ctx context.Context, err error, revision int64) error 
 	return err
 }
 
-// future returns the error of a read at a revision of the future.
 func (r *reader) future(ctx context.Context, revision int64) error {
 	current, err := r.backend.Revision(ctx)
 	if err != nil {
@@ -228,7 +227,6 @@ func (r *reader) fromBackend(ctx context.Context, key string) (object, int64, er
 	return r.decode(kv), revision, nil
 }
 
-// entryOrNil returns an entry as an object, which is nil where the entry is.
 func entryOrNil(e *cache.Entry) object {
 	if e == nil {
 		return nil

@@ -30,7 +30,6 @@ type initial struct {
 	bad listFailures
 }
 
-// state returns the state that a watch begins with, from the cache or the backend.
 func (w *watch) state(wanted string, revision int64) (*initial, error) {
 	snapshot, err := w.r.snapshot(w.ctx, wanted, revision)
 	if err != nil {
@@ -99,7 +98,8 @@ func (s *initial) nextBackend(ctx context.Context) (done bool, err error) {
 	return true, nil
 }
 
-// appendObject appends one object to the events of the watch, or notes why it can't be shown. It tells whether it has noted enough.
+// appendObject appends an object to the events of the watch, or notes why it can't be shown. It tells whether it has
+// noted enough.
 func (s *initial) appendObject(o object, revision int64) (enough bool) {
 	if o.Err() != nil && s.corrupt {
 		s.events = append(s.events, s.r.corruptEvent(api.Corrupt, o.Key(), revision))
@@ -184,7 +184,6 @@ func newBackendSource(w *watch, after int64) (*backendSource, error) {
 	return s, nil
 }
 
-// pump sends batches until the stream or ctx ends.
 func (s *backendSource) pump(ctx context.Context) {
 	defer close(s.batches)
 	for {
