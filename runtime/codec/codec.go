@@ -124,8 +124,8 @@ func (c *typed[T, V]) encode(obj T, gvk schema.GroupVersionKind, head string) ([
 	return encodeWhole(out, gvk, head)
 }
 
-// encodeWhole encodes an object without a newline, with kind and apiVersion first. It sets both in the object and resets
-// them.
+// encodeWhole encodes an object without a newline, with kind and apiVersion first. It sets both in the object and
+// resets them.
 func encodeWhole(obj api.Object, gvk schema.GroupVersionKind, head string) ([]byte, error) {
 	kind := obj.GetObjectKind()
 	kind.SetGroupVersionKind(gvk)
@@ -160,7 +160,6 @@ func (c *typed[T, V]) validate(ctx context.Context, op operation.Operation, obj 
 	return c.Validate(ctx, op, changed, before), nil
 }
 
-// view is Served.View.
 func (c *typed[T, V]) view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error) {
 	out := c.New()
 	switch _, isMap := any(obj).(runtime.Unstructured); {
@@ -201,7 +200,6 @@ func (c *typed[T, V]) adopt(object map[string]any, hub T, complete bool) (T, err
 	return c.toHub(obj, hub, complete)
 }
 
-// cells returns the cells of the declared columns.
 func (c *typed[T, V]) cells(obj T) ([]api.Cell, error) {
 	if len(c.Columns) == 0 {
 		return nil, nil

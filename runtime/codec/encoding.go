@@ -128,7 +128,6 @@ func (a *Versions[T]) Translate(data []byte) ([]byte, error) {
 	return v.codec.translate(message, v.GVK)
 }
 
-// translate translates a message to JSON, without defaults.
 func (c *typed[T, V]) translate(message []byte, gvk schema.GroupVersionKind) ([]byte, error) {
 	obj := c.New()
 	if err := c.Proto.unmarshal(message, obj); err != nil {
