@@ -123,7 +123,6 @@ func (c *Collector) Ready() error {
 	return nil
 }
 
-// work takes objects from the queue until it is closed.
 func (c *Collector) work(ctx context.Context) {
 	for {
 		uid, ok := c.queue.take()
@@ -168,7 +167,6 @@ func (c *Collector) attempt(ctx context.Context, uid types.UID) (again time.Dura
 	return again, nil
 }
 
-// recoverPanic turns a panic into an error. The caller defers it.
 func recoverPanic(o *object, err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("%s: panicked: %v", o, p)

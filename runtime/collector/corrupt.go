@@ -48,7 +48,6 @@ func (c *Collector) observeCorrupt(r *resource, e *api.Event) (*object, error) {
 	return o, nil
 }
 
-// objectName names an object of a resource.
 type objectName struct{ namespace, name string }
 
 // addCorrupt records that an object can't be read, and removes the states of it that the graph had.

@@ -251,7 +251,6 @@ func (o *object) referenceTo(owner *object) *reference {
 	return nil
 }
 
-// metadata is the part of an object's metadata that the collector uses.
 type metadata struct {
 	Name              string                  `json:"name"`
 	Namespace         string                  `json:"namespace"`

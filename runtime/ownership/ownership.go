@@ -61,7 +61,6 @@ func (m *Manager) Update(live, next Object, stored, sent []metav1.ManagedFieldsE
 	return all.entries()
 }
 
-// initial returns the managers with which an update begins.
 func (m *Manager) initial(stored, sent []metav1.ManagedFieldsEntry) *managers {
 	if m.Subresource == "" {
 		if isReset(sent) {
@@ -195,7 +194,6 @@ var unmanaged = func() *fieldpath.Set {
 
 func now() *metav1.Time { return &metav1.Time{Time: time.Now().UTC().Truncate(time.Second)} }
 
-// converter adapts Convert to structured-merge-diff.
 type converter struct{ m *Manager }
 
 func (c converter) Convert(object *typed.TypedValue, version fieldpath.APIVersion) (*typed.TypedValue, error) {

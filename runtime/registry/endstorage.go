@@ -18,7 +18,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// storageEnd is the end of the pipeline in storage.
 type storageEnd[T api.Object] struct {
 	kind  *kind[T]
 	store *store.Store[T]
@@ -26,7 +25,6 @@ type storageEnd[T api.Object] struct {
 	ignorePropagation bool
 }
 
-// initialize sets the UID, the creation time and the first generation of a new object.
 func (e *storageEnd[T]) initialize(obj T) {
 	metadata.Initialize(obj)
 	if !e.kind.definition.Strategy.NoGeneration {
@@ -192,7 +190,6 @@ func (e *storageEnd[T]) modify(
 	return a.ahead.at(e.renderer(r), out.Data, revision, r.options.Form)
 }
 
-// setGeneration sets metadata.generation in an object and in its stored form.
 func (e *storageEnd[T]) setGeneration(from *codec.Served[T], obj T, generation int64, data []byte) ([]byte, error) {
 	obj.SetGeneration(generation)
 	start, end, ok := rendition.MetadataMember(data, 1, "generation")

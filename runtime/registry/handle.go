@@ -235,7 +235,6 @@ func (h *handle[T]) object(ctx context.Context, namespace, name, resourceVersion
 	return h.store.Object(rendition)
 }
 
-// hostWriter is the subresource.Writer of a stored kind.
 type hostWriter[T api.Object] struct{ *handle[T] }
 
 func (h hostWriter[T]) Act(

@@ -53,8 +53,7 @@ func newKind[T api.Object](d *Definition[T], info *api.Info, all *codec.Versions
 		k.log = slog.New(slog.DiscardHandler)
 	}
 	k.fieldManagers = sync.OnceValues(func() (*fieldManagers[T], error) {
-		return newFieldManagers(d, all,
-			config.Schemas)
+		return newFieldManagers(d, all, config.Schemas)
 	})
 	return k
 }

@@ -47,7 +47,6 @@ const (
 	dropped
 )
 
-// deletion holds what only a request to delete has.
 type deletion[T api.Object] struct {
 	options api.DeleteOptions
 	// consent, where it isn't nil, may change the options, or refuse to delete the object by an error.

@@ -30,7 +30,6 @@ type scope[T api.Object] struct {
 	warnings func(ctx context.Context, obj, old T) []string
 }
 
-// scopes are the scopes of a kind's writes.
 type scopes[T api.Object] struct {
 	// object is the object without its subresources.
 	object scope[T]
