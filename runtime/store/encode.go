@@ -60,12 +60,21 @@ func (s *Store[T]) Object(r api.Rendition) (T, error) {
 }
 
 // Selects tells whether a selector selects an object.
-func (s *Store[T]) Selects(sel *Selector, obj T) bool {
-	if sel.Empty() {
-		return true
+func (s *Store[T]) Selects(sel *Selector, obj T) bool { return Selects(sel, obj, s.config.Fields) }
+
+// Selects tells whether a selector selects an object with these selectable fields.
+func Selects[T api.Object](sel *Selector, obj T, selectable []api.SelectableField[T]) bool {
+	return sel.Empty() ||
+		sel.Matches(labels.Set(obj.GetLabels()), &record{Record: cache.Record{Fields: fieldsOf(obj, selectable)}})
+}
+
+func fieldsOf[T api.Object](obj T, selectable []api.SelectableField[T]) []string {
+	values := make([]string, FirstSelectable, FirstSelectable+len(selectable))
+	values[NameField], values[NamespaceField] = obj.GetName(), obj.GetNamespace()
+	for _, f := range selectable {
+		values = append(values, f.Value(obj))
 	}
-	codec := cacheCodec[T]{config: &s.config}
-	return sel.Matches(labels.Set(obj.GetLabels()), &record{Record: cache.Record{Fields: codec.fields(obj)}})
+	return values
 }
 
 func (s *Store[T]) plainBookmark(revision int64, initialEnd bool, _ api.Form) (api.Rendition, error) {
@@ -105,18 +114,9 @@ func (c *cacheCodec[T]) Decode(key string, value []byte, revision int64) (cache.
 		return cache.Record{}, err
 	}
 	return cache.Record{
-		Rendition: rendered, Labels: obj.GetLabels(), Fields: c.fields(obj), Stale: stale ||
+		Rendition: rendered, Labels: obj.GetLabels(), Fields: fieldsOf(obj, c.config.Fields), Stale: stale ||
 			!rendition.IsStoredForm(rendered, plain),
 	}, nil
-}
-
-func (c *cacheCodec[T]) fields(obj T) []string {
-	values := make([]string, FirstSelectable, FirstSelectable+len(c.config.Fields))
-	values[NameField], values[NamespaceField] = obj.GetName(), obj.GetNamespace()
-	for _, f := range c.config.Fields {
-		values = append(values, f.Value(obj))
-	}
-	return values
 }
 
 func (c *cacheCodec[T]) Render(key string, stored api.Rendition, form api.Form) (api.Rendition, error) {
