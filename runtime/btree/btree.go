@@ -38,24 +38,6 @@ type Hooks[A any] struct {
 	Dropped func(leaf *A)
 }
 
-func (h *Hooks[A]) made(leaf, from *A) {
-	if h.Made != nil {
-		h.Made(leaf, from)
-	}
-}
-
-func (h *Hooks[A]) replaced(leaf *A) {
-	if h.Replaced != nil {
-		h.Replaced(leaf)
-	}
-}
-
-func (h *Hooks[A]) dropped(leaf *A) {
-	if h.Dropped != nil {
-		h.Dropped(leaf)
-	}
-}
-
 // Tree writes to a persistent B-tree. One goroutine at a time may use it; the nodes that Freeze returns are shared
 // freely.
 type Tree[K comparable, V, A any] struct {
@@ -77,7 +59,7 @@ func Build[K comparable, V, A any](order *Order[K, V], hooks Hooks[A], values []
 	for part := range slices.Chunk(values, Fanout*3/4) {
 		leaf := t.node(order.Key(part[0]))
 		leaf.values = slices.Clone(part)
-		t.hooks.made(&leaf.attachment, nil)
+		t.hooks.Made(&leaf.attachment, nil)
 		level = append(level, leaf.sum())
 	}
 	for len(level) > 1 {
@@ -97,6 +79,16 @@ func Build[K comparable, V, A any](order *Order[K, V], hooks Hooks[A], values []
 
 // Edit returns a tree that begins with the state of a root, which it doesn't change. A nil root is empty.
 func Edit[K comparable, V, A any](root *Node[K, V, A], order *Order[K, V], hooks Hooks[A]) Tree[K, V, A] {
+	nothing := func(*A) {}
+	if hooks.Made == nil {
+		hooks.Made = func(_, _ *A) {}
+	}
+	if hooks.Replaced == nil {
+		hooks.Replaced = nothing
+	}
+	if hooks.Dropped == nil {
+		hooks.Dropped = nothing
+	}
 	return Tree[K, V, A]{root: root, order: order, hooks: hooks, edit: &edit{}}
 }
 

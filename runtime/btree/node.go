@@ -1,5 +1,10 @@
 package btree
 
+import (
+	"slices"
+	"sort"
+)
+
 // Node is the root of a state of a tree, or a leaf of one. A nil Node is an empty tree. A frozen Node is immutable,
 // apart from the attachments of leaves, and safe for concurrent use.
 type Node[K comparable, V, A any] struct {
@@ -124,14 +129,7 @@ func (n *Node[K, V, A]) FirstMarked(from, end K) (v V, found bool) {
 			}
 			continue
 		}
-		var low, high K
-		if i == first {
-			low = from
-		}
-		if i == last-1 {
-			high = end
-		}
-		if v, found = n.children[i].FirstMarked(low, high); found {
+		if v, found = n.children[i].FirstMarked(from, end); found {
 			return v, true
 		}
 	}
@@ -163,30 +161,14 @@ func (n *Node[K, V, A]) sum() *Node[K, V, A] {
 
 // find returns the index of a key in a leaf, and whether a value has the key.
 func (n *Node[K, V, A]) find(key K) (int, bool) {
-	low, high := 0, len(n.values)
-	for low < high {
-		mid := (low + high) / 2
-		if n.order.Compare(n.values[mid], key) < 0 {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	return low, low < len(n.values) && n.order.Compare(n.values[low], key) == 0
+	return slices.BinarySearchFunc(n.values, key, n.order.Compare)
 }
 
 // childOf returns the index of the child below which a key belongs.
 func (n *Node[K, V, A]) childOf(key K) int {
-	low, high := 1, len(n.children)
-	for low < high {
-		mid := (low + high) / 2
-		if n.order.CompareKeys(n.children[mid].low, key) <= 0 {
-			low = mid + 1
-		} else {
-			high = mid
-		}
-	}
-	return low - 1
+	return sort.Search(len(n.children)-1, func(i int) bool {
+		return n.order.CompareKeys(n.children[i+1].low, key) > 0
+	})
 }
 
 // span returns the range of a leaf's values between two keys, or of an inner node's children that may have such values.

@@ -12,7 +12,6 @@ func (n *Node[K, V, A]) Verify() error {
 	return err
 }
 
-// verification is what Verify has seen so far.
 type verification[K comparable, V any] struct {
 	last    V
 	started bool

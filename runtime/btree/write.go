@@ -7,7 +7,7 @@ func (t *Tree[K, V, A]) Set(v V) (previous V, replaced bool) {
 	key := t.order.Key(v)
 	if t.root == nil {
 		t.root = t.node(key)
-		t.hooks.made(&t.root.attachment, nil)
+		t.hooks.Made(&t.root.attachment, nil)
 	}
 	w := insertion[K, V]{key: key, value: v}
 	root, right := t.put(t.root, &w)
@@ -52,8 +52,8 @@ func (t *Tree[K, V, A]) writable(n *Node[K, V, A]) *Node[K, V, A] {
 	c := t.node(n.low)
 	c.count, c.marked = n.count, n.marked
 	if n.isLeaf() {
-		t.hooks.replaced(&n.attachment)
-		t.hooks.made(&c.attachment, &n.attachment)
+		t.hooks.Replaced(&n.attachment)
+		t.hooks.Made(&c.attachment, &n.attachment)
 		c.values = append(make([]V, 0, len(n.values)+1), n.values...)
 	} else {
 		c.children = append(make([]*Node[K, V, A], 0, len(n.children)+1), n.children...)
@@ -101,7 +101,7 @@ func (t *Tree[K, V, A]) split(n *Node[K, V, A]) *Node[K, V, A] {
 	var right *Node[K, V, A]
 	if n.isLeaf() {
 		right = t.node(t.order.Key(n.values[half]))
-		t.hooks.made(&right.attachment, &n.attachment)
+		t.hooks.Made(&right.attachment, &n.attachment)
 		right.values = append(make([]V, 0, Fanout), n.values[half:]...)
 		clear(n.values[half:])
 		n.values = n.values[:half]
@@ -124,7 +124,7 @@ func (t *Tree[K, V, A]) take(n *Node[K, V, A], key K, marks int) *Node[K, V, A] 
 	if n.isLeaf() {
 		i, _ := n.find(key)
 		if n.values = slices.Delete(n.values, i, i+1); len(n.values) == 0 {
-			t.hooks.dropped(&n.attachment)
+			t.hooks.Dropped(&n.attachment)
 		}
 		return n
 	}
@@ -146,7 +146,7 @@ func (t *Tree[K, V, A]) join(n *Node[K, V, A], i int) {
 	left.values = append(left.values, right.values...)
 	left.children = append(left.children, right.children...)
 	if right.isLeaf() {
-		t.hooks.dropped(&right.attachment)
+		t.hooks.Dropped(&right.attachment)
 	}
 	left.sum()
 	if split := t.split(left); split != nil {

@@ -64,7 +64,7 @@ func waitAll(ctx context.Context, b *testing.B, c *Cache, watchers int,
 	var waiting sync.WaitGroup
 	for i := range watchers {
 		prefix, l := of(i)
-		w, err := c.Follow(prefix, l, 2, nil)
+		w, err := c.Watch(prefix, l, 2, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func BenchmarkWake(b *testing.B) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var waiting sync.WaitGroup
 	for range watchers {
-		w, err := c.Watch(toys+"ns00007/", 2, nil)
+		w, err := c.Watch(toys+"ns00007/", nil, 2, nil)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -146,10 +146,7 @@ func (c *Cache) Run(ctx context.Context) error {
 	}
 	var asking sync.WaitGroup
 	asking.Go(func() { c.asker.run(ctx, c.ask) })
-	if c.config.Check > 0 {
-		asking.Go(func() { c.checkFrom(ctx) })
-	}
-	asking.Go(func() { c.checkSuspects(ctx) })
+	asking.Go(func() { c.runChecks(ctx) })
 	defer asking.Wait()
 	for failures := 0; ctx.Err() == nil; failures++ {
 		before := c.counts.batches.Load() + c.counts.fills.Load()
@@ -262,14 +259,9 @@ func (c *Cache) At(ctx context.Context, revision int64) (*Snapshot, error) {
 // Watch returns a cursor over the changes after a revision to entries whose key begins with prefix, which begins with
 // the cache's. It fails with ErrExpired where the window begins later; Unbroken then says whether the caller may ask
 // the backend instead. It fails with ErrNotReady before the cache is filled for the first time. The cursor waits for a
-// revision of the future.
-func (c *Cache) Watch(prefix string, after int64, match Match) (*Cursor, error) {
-	return c.Follow(prefix, nil, after, match)
-}
-
-// Follow is Watch for a match that takes no entry that the lookup excludes. Where the lookup asks for the value of a
-// field, only changes of entries that have or had that value wake the cursor.
-func (c *Cache) Follow(prefix string, l *Lookup, after int64, match Match) (*Cursor, error) {
+// revision of the future. match takes no entry that the lookup excludes; a nil lookup excludes none. Where the lookup
+// asks for the value of a field, only changes of entries that have or had that value wake the cursor.
+func (c *Cache) Watch(prefix string, l *Lookup, after int64, match Match) (*Cursor, error) {
 	if !strings.HasPrefix(prefix, c.config.Prefix) {
 		return nil, fmt.Errorf("the prefix %q of a watch doesn't begin with %q, that of the cache", prefix,
 			c.config.Prefix)

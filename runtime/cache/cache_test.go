@@ -128,7 +128,7 @@ func followOnce(t *testing.T, c *Cache, f *fake, r *rand.Rand, done <-chan struc
 		return
 	}
 	first := s.Revision()
-	w, err := c.Watch(prefix, first, match)
+	w, err := c.Watch(prefix, nil, first, match)
 	if err != nil {
 		t.Error(err)
 		return
@@ -156,7 +156,7 @@ func followOnce(t *testing.T, c *Cache, f *fake, r *rand.Rand, done <-chan struc
 			return
 		}
 		if errors.Is(err, context.DeadlineExceeded) && r.IntN(4) == 0 { // begin again from where it is
-			next, err := c.Watch(prefix, w.Revision(), match)
+			next, err := c.Watch(prefix, nil, w.Revision(), match)
 			if err != nil {
 				t.Error(err)
 				return

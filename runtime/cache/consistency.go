@@ -12,28 +12,49 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// checkFrom runs Check at intervals of Config.Check until ctx ends.
-func (c *Cache) checkFrom(ctx context.Context) {
-	every := time.NewTicker(c.config.Check)
-	defer every.Stop()
-	for {
-		select {
-		case <-every.C:
-		case <-ctx.Done():
-			return
-		}
-		if c.Ready() != nil {
-			continue // the trouble was logged already
-		}
-		err := c.Check(ctx)
-		if c.config.Verify && errors.Is(err, ErrInconsistent) && ctx.Err() == nil {
-			panic(fmt.Sprintf("cache: %v", err))
-		}
-		c.reportCheck(ctx, err)
+const suspectPause = 10 * time.Minute
+
+func (c *Cache) suspect() {
+	select {
+	case c.suspected <- struct{}{}:
+	default: // a request is pending already
 	}
 }
 
-func (c *Cache) reportCheck(ctx context.Context, err error) {
+// runChecks runs Check at intervals of Config.Check, and after a call of suspect, until ctx ends. Between two checks of
+// suspects it waits for Config.SuspectPause.
+func (c *Cache) runChecks(ctx context.Context) {
+	var every, rested <-chan time.Time
+	if c.config.Check > 0 {
+		ticker := time.NewTicker(c.config.Check)
+		defer ticker.Stop()
+		every = ticker.C
+	}
+	for suspected := c.suspected; ; {
+		select {
+		case <-every:
+			if c.Ready() != nil {
+				continue // the trouble was logged already
+			}
+			err := c.checkAndLog(ctx)
+			if c.config.Verify && errors.Is(err, ErrInconsistent) && ctx.Err() == nil {
+				panic(fmt.Sprintf("cache: %v", err))
+			}
+		case <-suspected:
+			if err := c.checkAndLog(ctx); err != nil && !errors.Is(err, ErrInconsistent) {
+				c.suspect() // the comparison wasn't possible
+			}
+			suspected, rested = nil, time.After(c.config.SuspectPause)
+		case <-rested:
+			suspected = c.suspected
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (c *Cache) checkAndLog(ctx context.Context) error {
+	err := c.Check(ctx)
 	switch {
 	case err == nil || ctx.Err() != nil:
 	case errors.Is(err, ErrInconsistent):
@@ -43,6 +64,7 @@ func (c *Cache) reportCheck(ctx context.Context, err error) {
 		c.config.Logger.Warn("the cache could not be compared with the backend", "resource", c.config.Name, "error",
 			err)
 	}
+	return err
 }
 
 // Check compares the current snapshot with the backend at the snapshot's revision: keys, revisions, and the hash of

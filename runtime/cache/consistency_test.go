@@ -48,7 +48,7 @@ func TestCheck(t *testing.T) {
 			if err := c.Check(t.Context()); err != nil {
 				t.Fatalf("without a difference: %v", err)
 			}
-			cursor, err := c.Watch(toys, f.revision, nil)
+			cursor, err := c.Watch(toys, nil, f.revision, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -153,6 +153,7 @@ func (w *Cursor) eventOf(c *change) (event Event, concerns bool, err error) {
 	if c.entry.corrupt() {
 		return Event{}, true, c.entry.Err()
 	}
+	event = Event{Type: Added, Entry: c.entry, Revision: c.revision}
 	now := w.selects(c.entry)
 	if c.previous.corrupt() {
 		// If the watcher knows a state of this object, that state is older than the corrupt value. A state that the
@@ -160,28 +161,27 @@ func (w *Cursor) eventOf(c *change) (event Event, concerns bool, err error) {
 		if !now {
 			return Event{}, true, c.previous.Err()
 		}
-		return Event{Type: Added, Entry: c.entry, Revision: c.revision}, true, nil
+		return event, true, nil
 	}
 	before := w.selects(c.previous)
 	switch {
 	case now && before:
-		return Event{Type: Modified, Entry: c.entry, Revision: c.revision}, true, nil
-	case now:
-		return Event{Type: Added, Entry: c.entry, Revision: c.revision}, true, nil
+		event.Type = Modified
 	case before:
-		return Event{Type: Deleted, Entry: c.deletedEntry(), Revision: c.revision}, true, nil
+		event.Type, event.Entry = Deleted, c.deletedEntry()
 	}
-	return Event{}, false, nil
+	return event, now || before, nil
 }
 
 func corruptEvent(c *change) Event {
+	event := Event{Type: Modified, Entry: c.entry, Revision: c.revision}
 	switch {
 	case c.entry == nil:
-		return Event{Type: Deleted, Entry: c.previous, Revision: c.revision}
+		event.Type, event.Entry = Deleted, c.previous
 	case c.previous == nil || c.previous.corrupt() && !c.entry.corrupt():
-		return Event{Type: Added, Entry: c.entry, Revision: c.revision}
+		event.Type = Added
 	}
-	return Event{Type: Modified, Entry: c.entry, Revision: c.revision}
+	return event
 }
 
 func (w *Cursor) selects(e *Entry) bool { return e != nil && (w.match == nil || w.match(e)) }

@@ -15,7 +15,7 @@ func TestEventsOfOneRevisionStayTogether(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := c.Watch(toys, s.Revision(), takesRed)
+	w, err := c.Watch(toys, nil, s.Revision(), takesRed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,7 +73,6 @@ func newEntry(s *shared, key string, revision int64, r Record) *Entry {
 	return e
 }
 
-// newCorrupt makes the entry of a value that the codec could not decode.
 func newCorrupt(s *shared, key string, revision int64, err error) *Entry {
 	return &Entry{
 		shared: s, packed: key + "\x00", keyLen: uint32(len(key)), labelsAt: uint32(len(key)) + 1,

@@ -54,9 +54,9 @@ func (c *Cache) fill(ctx context.Context) (*generation, error) {
 		if p.err != nil {
 			return nil, p.err
 		}
-		revision = p.revision
-		writes := make([]write, len(p.items))
-		inParallel(len(p.items), func(i int) { writes[i] = s.decode(&p.items[i]) })
+		revision = p.Revision
+		writes := make([]write, len(p.Items))
+		inParallel(len(p.Items), func(i int) { writes[i] = s.decode(&p.Items[i]) })
 		for i := range writes {
 			if n := len(entries); n > 0 && writes[i].key <= entries[n-1].Key() {
 				return nil, fmt.Errorf("the backend returned key %q behind %q", writes[i].key, entries[n-1].Key())
@@ -73,9 +73,8 @@ func (c *Cache) fill(ctx context.Context) (*generation, error) {
 }
 
 type page struct {
-	items    []storage.KeyValue
-	revision int64
-	err      error
+	*storage.RangeResult
+	err error
 }
 
 // read sends all pages of the prefix, at the revision of the first page, and closes the channel.
@@ -84,20 +83,16 @@ func (c *Cache) read(ctx context.Context, pages chan<- page) {
 	request := storage.RangeRequest{Prefix: c.config.Prefix, Limit: c.config.PageSize}
 	for {
 		result, err := c.config.Backend.Range(ctx, request)
-		p := page{err: err}
-		if err == nil {
-			p.items, p.revision = result.Items, result.Revision
-		}
 		select {
-		case pages <- p:
+		case pages <- page{result, err}:
 		case <-ctx.Done():
 			return
 		}
-		if err != nil || !result.More || len(p.items) == 0 {
+		if err != nil || !result.More || len(result.Items) == 0 {
 			return
 		}
-		request.Revision = p.revision
-		request.From = p.items[len(p.items)-1].Key + "\x00"
+		request.Revision = result.Revision
+		request.From = result.Items[len(result.Items)-1].Key + "\x00"
 	}
 }
 

@@ -83,7 +83,6 @@ func newGeneration(ctx context.Context, prefix string, s *shared, w Window) *gen
 	return g
 }
 
-// begin publishes the first state.
 func (g *generation) begin(entries []*Entry, indexed []int, revision int64) {
 	g.tree = buildTree(entries, byKey)
 	for _, place := range indexed {
@@ -350,7 +349,6 @@ func (g *generation) at(revision int64) *Snapshot {
 	return &Snapshot{revision: revision, root: v.rootAt(place, s.root, s.end), latest: s.root}
 }
 
-// count updates the gauges, unless another generation does so by now.
 func (g *generation) verify(before, after *state) {
 	err := verifyStep(before, after)
 	if g.batches++; err == nil && (after.root.Len() <= verifyTreeSize || g.batches%verifyTreeEvery == 0) {

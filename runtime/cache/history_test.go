@@ -35,14 +35,14 @@ func TestRevisionsOfAnEndedHistory(t *testing.T) {
 	f.change(func() { f.down = false })
 	eventually(t, func() bool { return c.Ready() == nil && c.Stats().Fills == 2 })
 
-	if _, err := c.Watch(toys, old, nil); !errors.Is(err, ErrExpired) {
+	if _, err := c.Watch(toys, nil, old, nil); !errors.Is(err, ErrExpired) {
 		t.Errorf("behind %d, and there is %d: %v", old, now, err)
 	}
 	if err := c.Unbroken(t.Context(), now-1); !errors.Is(err, ErrExpired) {
 		t.Errorf("behind %d, before the cache was filled anew: %v", now-1, err)
 	}
 	for _, after := range []int64{now, old + 1} {
-		w, err := c.Watch(toys, after, nil)
+		w, err := c.Watch(toys, nil, after, nil)
 		if err != nil {
 			t.Fatalf("behind %d: %v", after, err)
 		}

@@ -62,7 +62,6 @@ type log struct {
 	stale    chan struct{}
 }
 
-// span is a state of a log.
 type span struct {
 	chunkLen   uint64
 	chunks     []*chunk
@@ -198,7 +197,6 @@ type window struct {
 	bytes    int64
 }
 
-// resize adapts the capacity to the changes that the log holds at the time now.
 func (w *window) resize(l *log, now int64) {
 	stale := now - w.Fresh.Nanoseconds()
 	for l.len() > w.capacity && w.capacity < w.Max && l.at(l.first).at > stale {

@@ -148,10 +148,10 @@ func TestFollowTellsWhatWatchTells(t *testing.T) {
 				prefix := []string{toys, toys + "ns1/"}[r.IntN(2)]
 				p := &pair{wanted: w}
 				var err error
-				if p.follow, err = c.Follow(prefix, w.lookup, max(after, 1), w.match); err != nil {
+				if p.follow, err = c.Watch(prefix, w.lookup, max(after, 1), w.match); err != nil {
 					t.Fatal(err)
 				}
-				if p.watch, err = c.Watch(prefix, max(after, 1), w.match); err != nil {
+				if p.watch, err = c.Watch(prefix, nil, max(after, 1), w.match); err != nil {
 					t.Fatal(err)
 				}
 				pairs = append(pairs, p)
@@ -192,7 +192,7 @@ func TestFollowSeesCorruptValues(t *testing.T) {
 	c.feed(t, g, "a/x", "color=red|", 2)
 	l := &Lookup{}
 	l.Field(Value{colorField, "red"})
-	w, err := c.Follow(toys, l, 2, func(e *Entry) bool { return e.Field(colorField) == "red" })
+	w, err := c.Watch(toys, l, 2, func(e *Entry) bool { return e.Field(colorField) == "red" })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestOthersAreNotWoken(t *testing.T) {
 	for _, color := range []string{"red", "green", "blue"} {
 		l := &Lookup{}
 		l.Field(Value{colorField, color})
-		w, err := c.Follow(toys, l, 2, nil)
+		w, err := c.Watch(toys, l, 2, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,7 +28,7 @@ func TestOverMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := c.Watch(toys, s.Revision(), nil)
+	w, err := c.Watch(toys, nil, s.Revision(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -125,7 +125,6 @@ type question struct {
 	err        error
 }
 
-// join returns the next question.
 func (a *asker) join() *question {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -146,7 +145,6 @@ func (a *asker) join() *question {
 	return q
 }
 
-// run asks questions until ctx ends.
 func (a *asker) run(ctx context.Context, ask func(context.Context, *question)) {
 	for ctx.Err() == nil {
 		select {
@@ -183,7 +181,6 @@ func (c *Cache) ask(ctx context.Context, q *question) {
 	}
 }
 
-// rolledBack ends a generation whose revision is above the backend's.
 func (c *Cache) rolledBack(g *generation, have, found int64) error {
 	return c.otherHistory(g, fmt.Errorf("%w: from revision %d or later to %d", errRolledBack, have, found))
 }

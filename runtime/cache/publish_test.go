@@ -68,7 +68,7 @@ func TestRevisionIsNotClaimedTooEarly(t *testing.T) {
 	const events = 20_000
 	var watchers sync.WaitGroup
 	for _, prefix := range []string{toys, toys + "a/"} {
-		w, err := c.Watch(prefix, 1, nil)
+		w, err := c.Watch(prefix, nil, 1, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestFormsOfWhatIsGoneAreDropped(t *testing.T) {
 	config := toyConfig(newFake())
 	config.Window.Min, config.Window.Max = 4, 4
 	c, g := fedCache(t, config)
-	w, err := c.Watch(toys, 1, nil)
+	w, err := c.Watch(toys, nil, 1, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func TestRestart(t *testing.T) {
 	if err != nil || s.Corrupt(toys) == nil {
 		t.Fatalf("%v %v", s, err)
 	}
-	w, err := c.Watch(toys, s.Revision(), nil)
+	w, err := c.Watch(toys, nil, s.Revision(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,6 @@ type newest struct {
 	deleted  bool
 }
 
-// see records a change if it is the latest.
 func (n *newest) see(key string, revision int64, deleted bool) {
 	if revision >= n.revision {
 		*n = newest{key, revision, deleted}
@@ -249,41 +248,10 @@ func (c *Cache) spotCheck(ctx context.Context, g *generation, n newest) error {
 	return nil
 }
 
-// otherHistory ends a generation whose history differs from the backend's.
 func (c *Cache) otherHistory(g *generation, why error) error {
 	if g.ctx.Err() == nil {
 		c.counts.rollBacks.Add(1)
 	}
 	g.cancel(why)
 	return why
-}
-
-const suspectPause = 10 * time.Minute
-
-func (c *Cache) suspect() {
-	select {
-	case c.suspected <- struct{}{}:
-	default: // a request is pending already
-	}
-}
-
-// checkSuspects compares the cache after each call of suspect, until ctx ends.
-func (c *Cache) checkSuspects(ctx context.Context) {
-	for {
-		select {
-		case <-c.suspected:
-		case <-ctx.Done():
-			return
-		}
-		err := c.Check(ctx)
-		c.reportCheck(ctx, err)
-		if err != nil && !errors.Is(err, ErrInconsistent) {
-			c.suspect() // the comparison wasn't possible
-		}
-		select {
-		case <-time.After(c.config.SuspectPause):
-		case <-ctx.Done():
-			return
-		}
-	}
 }

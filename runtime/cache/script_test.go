@@ -334,7 +334,7 @@ func (s *script) Watch(args ...string) string {
 		label, value, _ := strings.Cut(args[3], "=")
 		match = func(e *Entry) bool { return e.Labels().Get(label) == value }
 	}
-	w, err := s.cache.Watch(key(strings.TrimPrefix(args[1], ".")), s.number(args[2]), match)
+	w, err := s.cache.Watch(key(strings.TrimPrefix(args[1], ".")), nil, s.number(args[2]), match)
 	if err != nil {
 		return err.Error()
 	}

@@ -34,7 +34,6 @@ func (e *Entry) check() {
 	}
 }
 
-// verifyStep checks the invariants from one state to the next.
 func verifyStep(before, after *state) error {
 	if after.revision < before.revision {
 		return fmt.Errorf("the revision went backwards from %d to %d", before.revision, after.revision)

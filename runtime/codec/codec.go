@@ -124,8 +124,8 @@ func (c *typed[T, V]) encode(obj T, gvk schema.GroupVersionKind, head string) ([
 	return encodeWhole(out, gvk, head)
 }
 
-// encodeWhole encodes an object without a newline, and kind and apiVersion first, whatever the order of fields in the Go
-// type. It sets both in the object and resets them.
+// encodeWhole encodes an object without a newline, with kind and apiVersion first. It sets both in the object and
+// resets them.
 func encodeWhole(obj api.Object, gvk schema.GroupVersionKind, head string) ([]byte, error) {
 	kind := obj.GetObjectKind()
 	kind.SetGroupVersionKind(gvk)
@@ -160,7 +160,6 @@ func (c *typed[T, V]) validate(ctx context.Context, op operation.Operation, obj 
 	return c.Validate(ctx, op, changed, before), nil
 }
 
-// view is Served.View.
 func (c *typed[T, V]) view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error) {
 	out := c.New()
 	switch _, isMap := any(obj).(runtime.Unstructured); {
@@ -201,7 +200,6 @@ func (c *typed[T, V]) adopt(object map[string]any, hub T, complete bool) (T, err
 	return c.toHub(obj, hub, complete)
 }
 
-// cells returns the cells of the declared columns.
 func (c *typed[T, V]) cells(obj T) ([]api.Cell, error) {
 	if len(c.Columns) == 0 {
 		return nil, nil
@@ -215,4 +213,33 @@ func (c *typed[T, V]) cells(obj T) ([]api.Cell, error) {
 		cells[i] = column(out)
 	}
 	return cells, nil
+}
+
+// Version is one served version of a resource. VersionOf makes it.
+type Version[T api.Object] struct {
+	Info  api.VersionInfo
+	codec versionCodec[T]
+}
+
+// HasProtobuf reports whether the version's type has a protobuf encoding.
+func (v Version[T]) HasProtobuf() bool { return v.codec != nil && v.codec.hasProtobuf() }
+
+// Conversion holds the typed functions between a version's type V and the hub type T. They may change the objects that
+// they get.
+type Conversion[T, V api.Object] struct {
+	// New returns an empty object of the version.
+	New func() V
+	// Default sets the defaults of the version; nil where there are none.
+	Default func(V)
+	// Validate checks an object by the rules of the version, before the Strategy's Validate. old is nil on a creation;
+	// op has the subresource of the write. Validate is nil where there are no rules.
+	Validate func(ctx context.Context, op operation.Operation, obj, old V) field.ErrorList
+	// ToHub and FromHub convert. Both are nil where V is T: the version is the hub. They need not convert
+	// managedFields, which reads convert separately.
+	ToHub   func(in V, out T) error
+	FromHub func(in T, out V) error
+	// Columns has a function for each of Info.Columns, which returns the cell of an object.
+	Columns []func(V) api.Cell
+	// Proto encodes objects of the version as Kubernetes protobuf: ProtoOf[V](), where V has methods for it.
+	Proto Proto[V]
 }

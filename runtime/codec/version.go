@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/rendition"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/operation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -41,7 +43,7 @@ func Bind[T api.Object](k Kind[T], storage string) (*Versions[T], error) {
 		case name == "":
 			return nil, fmt.Errorf("a version has no name")
 		case all.ByName(name) != nil:
-			return nil, fmt.Errorf("version %s stands twice in Versions", name)
+			return nil, fmt.Errorf("version %s is declared twice in Versions", name)
 		case v.codec == nil:
 			return nil, fmt.Errorf("version %s was not made by VersionOf", name)
 		}
@@ -103,7 +105,6 @@ func (a *Versions[T]) Decode(data []byte) (T, error) {
 	return a.ToStorageVersion(d.Object)
 }
 
-// versionOf returns the version that a stored object states.
 func (a *Versions[T]) versionOf(data []byte) (*Served[T], error) {
 	for i := range a.Served {
 		// Encode writes kind and apiVersion first.
@@ -311,4 +312,69 @@ func (v *Served[T]) Empty() runtime.Object { return v.codec.empty(v.GVK) }
 // FromMap makes a hub object of a part of an object of the version, without defaults. It ignores unknown fields.
 func (v *Served[T]) FromMap(object map[string]any, hub T) (T, error) {
 	return v.codec.adopt(object, hub, false)
+}
+
+// Kind is a kind with its versions, the preferred one first.
+type Kind[T api.Object] struct {
+	Group, Kind string
+	// New returns an empty hub object.
+	New      func() T
+	Versions []Version[T]
+}
+
+// BindKind binds the versions of a kind without storage. Its first version takes the place of the storage version.
+func BindKind[T api.Object](k Kind[T]) (*Versions[T], error) {
+	if k.New == nil || k.Kind == "" || len(k.Versions) == 0 {
+		return nil, fmt.Errorf("the kind %q lacks New, Kind or Versions", k.Kind)
+	}
+	return Bind(k, k.Versions[0].Info.Name)
+}
+
+// DiscoveryKind returns the kind as the discovery document of a group shows it: without a version where the kind has
+// the version of the URL.
+func (k Kind[T]) DiscoveryKind(group string) schema.GroupVersionKind {
+	kind := schema.GroupVersionKind{Group: k.Group, Kind: k.Kind}
+	if (k.Group != group || len(k.Versions) == 1) && len(k.Versions) > 0 {
+		kind.Version = k.Versions[0].Info.Name
+	}
+	return kind
+}
+
+// HasProtobuf reports whether every version of the kind has a protobuf encoding.
+func (k Kind[T]) HasProtobuf() bool {
+	return len(k.Versions) > 0 && !slices.ContainsFunc(k.Versions, func(v Version[T]) bool { return !v.HasProtobuf() })
+}
+
+// OrStorage finds a version by its name; without one of that name it returns the storage version.
+func (a *Versions[T]) OrStorage(name string) *Served[T] {
+	if v := a.ByName(name); v != nil {
+		return v
+	}
+	return a.Storage
+}
+
+// DecodeBody decodes a body, whose version may be that of another kind: see OrStorage.
+func (a *Versions[T]) DecodeBody(body api.Body) (obj T, warnings []string, err error) {
+	return a.OrStorage(body.Version).DecodeBody(a.NewHub(), body)
+}
+
+// RenderObject renders an object in a form, whose version may be that of another kind: see OrStorage.
+func (a *Versions[T]) RenderObject(obj T, form api.Form) (api.Rendition, error) {
+	return a.OrStorage(form.Version).RenderObject(obj, form)
+}
+
+// RenderObject renders an object without a stored form. Its errors are API statuses.
+func (v *Served[T]) RenderObject(obj T, form api.Form) (api.Rendition, error) {
+	data, err := v.Encode(obj)
+	if err != nil {
+		return api.Rendition{}, apierrors.NewInternalError(err)
+	}
+	whole, err := rendition.New(data, v.Head)
+	if err == nil {
+		whole, err = v.shape(obj, whole, form)
+	}
+	if err != nil {
+		return api.Rendition{}, apierrors.NewInternalError(err)
+	}
+	return whole, nil
 }

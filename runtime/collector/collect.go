@@ -98,7 +98,7 @@ func (c *Collector) ownerState(ctx context.Context, o *object, ref *reference) (
 	if r.namespaced {
 		at.namespace = o.namespace
 	}
-	if c.absent.has(at) {
+	if _, absent := c.absent.Load(at); absent {
 		return ownerAbsent, nil
 	}
 	for _, live := range []bool{false, true} {
@@ -113,10 +113,10 @@ func (c *Collector) ownerState(ctx context.Context, o *object, ref *reference) (
 			return ownerPresent, nil
 		case !live:
 		case m == nil || m.UID != ref.uid:
-			if c.absent.len() >= maxAbsent {
-				c.absent.clear()
+			if c.absentCount.Add(1) > maxAbsent {
+				c.forgetAbsent()
 			}
-			c.absent.add(at)
+			c.absent.Store(at, nil)
 			return ownerAbsent, nil
 		}
 	}
@@ -160,16 +160,12 @@ func (c *Collector) foreground(ctx context.Context, o *object) (again time.Durat
 // orphan removes the references of the dependents to an object, and then the object's finalizer. It finds all objects
 // that were dependents when the object was deleted.
 func (c *Collector) orphan(ctx context.Context, o *object) error {
-	changes := c.corruptChanges()
 	if err := c.waitForGraph(ctx, o.version); err != nil {
 		return err
 	}
-	dependents := c.graph.dependentsOf(o)
-	if err := c.corruptDependent(o); err != nil {
+	dependents, err := c.graph.readableDependents(o)
+	if err != nil {
 		return err // otherwise the dependent would be deleted as soon as it can be read
-	}
-	if c.corruptChanges() != changes {
-		return errCorruptChanged // an object may have moved between graph and set between the two checks
 	}
 	var group errgroup.Group
 	group.SetLimit(workers)

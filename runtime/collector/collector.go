@@ -49,10 +49,11 @@ type Collector struct {
 	graph     *graph
 	queue     *queue
 	// absent are owners that storage doesn't have, so that the collector asks once for the owner of a thousand
-	// dependents. An absent owner stays absent: no object ever gets its uid again.
-	absent set[ownerKey]
-	log    *slog.Logger
-	counts counts
+	// dependents. An absent owner stays absent: no object ever gets its uid again. Keys are of type ownerKey.
+	absent      sync.Map
+	absentCount atomic.Int64
+	log         *slog.Logger
+	counts      counts
 	// started is the origin of the collector's monotonic time.
 	started time.Time
 }
@@ -61,6 +62,11 @@ type ownerKey struct {
 	resource        *resource
 	namespace, name string
 	uid             types.UID
+}
+
+func (c *Collector) forgetAbsent() {
+	c.absent.Clear()
+	c.absentCount.Store(0)
 }
 
 // New returns a Collector for open resources. It leaves alone resources that it can't watch, and kinds of other
@@ -117,7 +123,6 @@ func (c *Collector) Ready() error {
 	return nil
 }
 
-// work takes objects from the queue until it is closed.
 func (c *Collector) work(ctx context.Context) {
 	for {
 		uid, ok := c.queue.take()
@@ -162,7 +167,6 @@ func (c *Collector) attempt(ctx context.Context, uid types.UID) (again time.Dura
 	return again, nil
 }
 
-// recoverPanic turns a panic into an error. The caller defers it.
 func recoverPanic(o *object, err *error) {
 	if p := recover(); p != nil {
 		*err = fmt.Errorf("%s: panicked: %v", o, p)
@@ -202,7 +206,7 @@ func (c *Collector) Stats() Stats {
 		Failed: c.counts.failed.Load(), Restarts: c.counts.restarts.Load(),
 	}
 	for _, r := range c.resources {
-		s.Corrupt += int64(r.corrupt.len())
+		s.Corrupt += int64(c.graph.corruptLen(r))
 		if !r.skipped.Load() && r.followedRevision() == 0 {
 			s.Unfollowed++
 		}

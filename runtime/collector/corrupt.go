@@ -3,20 +3,17 @@ package collector
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"apigen.dev/runtime/api"
 )
 
-// corruptObjects are the objects of a resource that can't be read, so that their owners are unknown. When one of them
-// can be read again and its owner is absent, the collector deletes it then. That would be wrong if the owner was
-// deleted with the policy orphan, so only orphaning waits for corrupt objects.
-type corruptObjects = set[objectName]
-
-type objectName struct{ namespace, name string }
-
 // observeCorrupt observes an event of an object that can't be read, or that may have been one: it records objects that
 // can't be read, and removes those that can be read again or were deleted.
+//
+// When an object can be read again and its owner is absent, the collector deletes it then. That would be wrong if the
+// owner was deleted with the policy orphan, so only orphaning waits for corrupt objects.
 func (c *Collector) observeCorrupt(r *resource, e *api.Event) (*object, error) {
 	m, err := readMetadata(e.Object)
 	if err != nil {
@@ -24,23 +21,19 @@ func (c *Collector) observeCorrupt(r *resource, e *api.Event) (*object, error) {
 	}
 	name := objectName{m.Namespace, m.Name}
 	if e.Type == api.Corrupt {
-		r.corrupt.add(name) // before the graph removes it, so that one of the two has it at any time
-		known := c.graph.selectUIDs(func(o *object) bool {
-			return o.resource == r && o.namespace == m.Namespace && o.name == m.Name
-		})
-		for _, uid := range known {
-			c.forget(uid)
+		for _, before := range c.graph.addCorrupt(r, name) {
+			c.queue.add(c.graph.waitingOwners(before)...)
 		}
 		return nil, nil
 	}
 	var o *object
-	if gone := m.UID == "" && r.corrupt.has(name); !gone {
+	if gone := m.UID == "" && c.graph.isCorrupt(r, name); !gone {
 		if o, err = c.observeReadable(r, e); err != nil {
 			return nil, err
 		}
 	}
-	// The set loses the object after the graph has it, for the same reason.
-	if !r.corrupt.remove(name) {
+	// The graph has the object by now, so that an owner sees either the object or that it is corrupt.
+	if !c.graph.removeCorrupt(r, name) {
 		return o, nil
 	}
 	c.queue.add(c.graph.selectUIDs((*object).awaitsDependents)...)
@@ -55,29 +48,72 @@ func (c *Collector) observeCorrupt(r *resource, e *api.Event) (*object, error) {
 	return o, nil
 }
 
-func (c *Collector) corruptChanges() (n int64) {
-	for _, r := range c.resources {
-		n += r.corrupt.changed()
+type objectName struct{ namespace, name string }
+
+// addCorrupt records that an object can't be read, and removes the states of it that the graph had.
+func (g *graph) addCorrupt(r *resource, name objectName) (removed []*object) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for uid, o := range g.objects {
+		if o.resource == r && o.namespace == name.namespace && o.name == name.name {
+			g.unlink(o)
+			delete(g.objects, uid)
+			removed = append(removed, o)
+		}
 	}
-	return n
+	if g.corrupt[r] == nil {
+		g.corrupt[r] = map[objectName]int{}
+	}
+	g.corrupt[r][name] = r.replays
+	return removed
 }
 
-// errCorruptChanged makes the collector retry an owner.
-var errCorruptChanged = errors.New("the set of corrupt objects changed while its dependents were searched")
+// removeCorrupt records that an object can be read or was deleted, and tells whether it was corrupt before.
+func (g *graph) removeCorrupt(r *resource, name objectName) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, had := g.corrupt[r][name]
+	delete(g.corrupt[r], name)
+	return had
+}
+
+// endReplay forgets the corrupt objects that the state of the present watch doesn't have.
+func (g *graph) endReplay(r *resource) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	maps.DeleteFunc(g.corrupt[r], func(_ objectName, replay int) bool { return replay < r.replays })
+}
+
+func (g *graph) isCorrupt(r *resource, name objectName) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	_, corrupt := g.corrupt[r][name]
+	return corrupt
+}
+
+func (g *graph) corruptLen(r *resource) int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return len(g.corrupt[r])
+}
 
 // errMayDepend is why the collector can't orphan the dependents of an owner.
 var errMayDepend = errors.New("can't be read, and may depend on it")
 
-// corruptDependent returns an error that names an object which can't be read and may depend on the owner, or nil.
-func (c *Collector) corruptDependent(owner *object) error {
-	for _, r := range c.resources {
+// readableDependents returns the dependents of an owner. It fails where an object can't be read and may depend on the
+// owner.
+func (g *graph) readableDependents(owner *object) ([]*object, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for r, names := range g.corrupt {
 		if owner.resource.namespaced && !r.namespaced {
 			continue
 		}
-		may := func(n objectName) bool { return !owner.resource.namespaced || n.namespace == owner.namespace }
-		if n, ok := r.corrupt.find(may); ok {
-			return fmt.Errorf("%s %s/%s %w", r.gr, n.namespace, n.name, errMayDepend)
+		for n := range names {
+			if !owner.resource.namespaced || n.namespace == owner.namespace {
+				return nil, fmt.Errorf("%s %s/%s %w", r.gr, n.namespace, n.name, errMayDepend)
+			}
 		}
 	}
-	return nil
+	return g.dependentsIn(owner), nil
 }

@@ -1,60 +1,79 @@
 package collector
 
 import (
+	"errors"
 	"testing"
-	"time"
 
 	"apigen.dev/runtime/api"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// What can be read again is hidden until the graph has it: an owner that leaves its dependents behind must find it in
-// one of the two.
-func TestUnveiledIsHiddenUntilTheGraphHasIt(t *testing.T) {
+// An owner that orphans its dependents finds a dependent, or that it is corrupt, while the dependent becomes readable
+// and corrupt again and again.
+func TestADependentIsReadableOrCorrupt(t *testing.T) {
 	w := newWorld(t, false)
 	w.create("twigs/ns/stem")
 	w.create("leafs/ns/broken", "twigs/ns/stem")
 	c := New(w.handles, nil)
 	r := c.kinds[schema.GroupKind{Group: "wood.example.com", Kind: "Leaf"}]
-	name := objectName{"ns", "broken"}
-	r.corrupt.add(name)
+	twigs := c.kinds[schema.GroupKind{Group: "wood.example.com", Kind: "Twig"}]
+	stem, err := twigs.object(w.meta("twigs/ns/stem"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	object, err := r.handle.Get(t.Context(), "ns", "broken", "", r.form)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.graph.mu.Lock() // nothing gets into the graph
-	observed := make(chan error)
+	c.graph.addCorrupt(r, objectName{"ns", "broken"})
+	done := make(chan error)
 	go func() {
-		_, err := c.observe(r, &api.Event{Type: api.Modified, Object: object})
-		observed <- err
-	}()
-	for begun := time.Now(); time.Since(begun) < 50*time.Millisecond; {
-		if !r.corrupt.has(name) {
-			t.Error("neither the graph has it nor is it hidden")
-			break
+		defer close(done)
+		for range 2000 {
+			for _, kind := range []api.EventType{api.Modified, api.Corrupt} {
+				if _, err := c.observe(r, &api.Event{Type: kind, Object: object}); err != nil {
+					done <- err
+					return
+				}
+			}
 		}
-	}
-	c.graph.mu.Unlock()
-	if err := <-observed; err != nil || r.corrupt.len() > 0 || c.graph.len() != 1 {
-		t.Errorf("%v; hidden %d, in the graph %d", err, r.corrupt.len(), c.graph.len())
+	}()
+	readable, corrupt := 0, 0
+	for {
+		select {
+		case err := <-done:
+			if err != nil || readable+corrupt == 0 {
+				t.Errorf("%v; it was readable %d times and corrupt %d times", err, readable, corrupt)
+			}
+			return
+		default:
+		}
+		dependents, err := c.graph.readableDependents(stem)
+		switch {
+		case errors.Is(err, errMayDepend):
+			corrupt++
+		case err == nil && len(dependents) == 1:
+			readable++
+		default:
+			t.Fatalf("neither the graph has it nor is it corrupt: %v", err)
+		}
 	}
 }
 
-// Who saw an object neither hidden nor in the graph, since it went to and fro meanwhile, knows that it must look again.
-func TestVeilsAreCounted(t *testing.T) {
+// The end of a replay forgets the corrupt objects that the state no longer has, and no others.
+func TestReplayForgetsCorruptObjects(t *testing.T) {
 	w := newWorld(t, false)
 	c := New(w.handles, nil)
-	last := c.corruptChanges()
-	for what, change := range map[string]func(h *corruptObjects){
-		"add":    func(h *corruptObjects) { h.add(objectName{"ns", "a"}) },
-		"remove": func(h *corruptObjects) { h.add(objectName{"ns", "b"}); h.remove(objectName{"ns", "b"}) },
-		"clear":  func(h *corruptObjects) { h.clear() },
-	} {
-		change(&c.resources[0].corrupt)
-		now := c.corruptChanges()
-		if now <= last {
-			t.Errorf("%s: %d after %d", what, now, last)
-		}
-		last = now
+	r := c.resources[0]
+	c.graph.addCorrupt(r, objectName{"ns", "gone"})
+	c.graph.addCorrupt(r, objectName{"ns", "still"})
+	r.replays++
+	if c.graph.corruptLen(r) != 2 {
+		t.Error("a replay forgets corrupt objects before its end")
+	}
+	c.graph.addCorrupt(r, objectName{"ns", "still"})
+	c.graph.endReplay(r)
+	if c.graph.isCorrupt(r, objectName{"ns", "gone"}) || !c.graph.isCorrupt(r, objectName{"ns", "still"}) {
+		t.Errorf("the graph has %v", c.graph.corrupt[r])
 	}
 }

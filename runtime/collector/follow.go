@@ -89,8 +89,8 @@ func (c *Collector) watch(ctx context.Context, r *resource) error {
 // replay updates the graph with the state with which a watch begins. It removes objects that the state doesn't have,
 // and queues all objects with references to objects of the resource.
 func (c *Collector) replay(ctx context.Context, r *resource, w api.Watch, pace api.Paced) error {
-	c.absent.clear() // storage may have been restored to an earlier state
-	r.corrupt.clear()
+	c.forgetAbsent() // storage may have been restored to an earlier state
+	r.replays++
 	seen := map[types.UID]bool{}
 	for {
 		events, err := w.Next(ctx)
@@ -106,6 +106,7 @@ func (c *Collector) replay(ctx context.Context, r *resource, w api.Watch, pace a
 					return err
 				}
 				c.reconcile(r, seen)
+				c.graph.endReplay(r)
 				return nil
 			}
 			o, err := c.observe(r, &events[i])
@@ -172,7 +173,7 @@ func (c *Collector) observe(r *resource, e *api.Event) (*object, error) {
 	switch {
 	case e.Type == api.Bookmark:
 		return nil, nil
-	case e.Type == api.Corrupt || r.corrupt.len() > 0:
+	case e.Type == api.Corrupt || c.graph.corruptLen(r) > 0:
 		return c.observeCorrupt(r, e)
 	}
 	return c.observeReadable(r, e)

@@ -30,8 +30,8 @@ type resource struct {
 	// floor is the revision of the state with which the watch began or, later, of the last relevant event. Reads from
 	// the cache must not be older, because the watch need not come from the cache.
 	floor atomic.Int64
-	// corrupt are its objects that can't be read.
-	corrupt corruptObjects
+	// replays counts the states that watches began with. The follower uses it.
+	replays int
 
 	mu        sync.Mutex // guards the fields below
 	reached   int64      // the graph has all events up to this revision; 0 while the resource isn't watched

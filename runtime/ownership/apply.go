@@ -93,7 +93,6 @@ func (m *Manager) Apply(live *Live, config map[string]any, manager string, force
 	return m.applied(all, after, id)
 }
 
-// applied encodes the result of a merge.
 func (m *Manager) applied(all *managers, after *typed.TypedValue, id identity) (out Applied, err error) {
 	key := id.key()
 	if managed, ok := all.fields[key]; ok {

@@ -139,7 +139,7 @@ var bugs = []bug{
 		dir: "store", tests: []string{"TestGuessesAreNotTrusted"},
 	},
 	{
-		name: "a stale entry believed", file: "store/get.go",
+		name: "a stale entry believed", file: "store/reader.go",
 		right: "\tif entry == nil || entry.Revision() != kv.Revision {\n\t\treturn r.fromBackend(ctx, key)\n\t}\n",
 		wrong: "",
 		dir:   "registry", tests: []string{"TestStaleCacheIsNotBelieved"},
@@ -155,7 +155,7 @@ var bugs = []bug{
 		dir: "registry", tests: []string{"TestPagesAreOfOneRevision"},
 	},
 	{
-		name: "a token bent into another prefix", file: "store/token.go",
+		name: "a token bent into another prefix", file: "store/page.go",
 		right: "if !encodable(start) {\n\t\treturn bad(", wrong: "if start == \"\" {\n\t\treturn bad(",
 		dir: "registry", tests: []string{"TestListRefuses"},
 	},

@@ -12,7 +12,6 @@ import (
 // maxProviderAttempts bounds how often a write is tried again because the provider reports a conflict.
 const maxProviderAttempts = 5
 
-// providerEnd is the end of the pipeline that calls the functions of a provider.
 type providerEnd[T api.Object] struct {
 	kind     *kind[T]
 	provider Provider[T]
@@ -77,8 +76,12 @@ func (e *providerEnd[T]) renderAhead(a *attempt[T]) error {
 func (e *providerEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Rendition, error) {
 	name := a.obj.GetName()
 	obj, err := e.provider.Create(ctx, a.obj, a.options.DryRun)
+	return e.answer(a, obj, e.status(err, createVerb, name))
+}
+
+func (e *providerEnd[T]) answer(a *attempt[T], obj T, err error) (api.Rendition, error) {
 	if err != nil {
-		return api.Rendition{}, e.status(err, createVerb, name)
+		return api.Rendition{}, err
 	}
 	return e.render(obj, a.options.Form)
 }
@@ -122,7 +125,6 @@ func newProviderState[T api.Object](obj T) *store.State[T] {
 	return s
 }
 
-// write has the provider do what an attempt plans, and returns the answer.
 func (e *providerEnd[T]) write(ctx context.Context, a *attempt[T]) (api.Rendition, error) {
 	switch {
 	case a.plan.Verb == store.Nothing:
@@ -133,10 +135,7 @@ func (e *providerEnd[T]) write(ctx context.Context, a *attempt[T]) (api.Renditio
 		return e.create(ctx, a)
 	}
 	obj, err := e.provider.Update(ctx, a.obj, a.old.Object, a.options.DryRun)
-	if err != nil {
-		return api.Rendition{}, e.status(err, updateVerb, a.name)
-	}
-	return e.render(obj, a.options.Form)
+	return e.answer(a, obj, e.status(err, updateVerb, a.name))
 }
 
 // remove has the provider delete an object. Where the provider only marks it, the marked object is the answer.

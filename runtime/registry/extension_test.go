@@ -307,14 +307,14 @@ func TestBadExtensions(t *testing.T) {
 	set := func(*shop.Widget, int32) {}
 	for want, extensions := range map[string][]subresource.Extension[*shop.Widget]{
 		"was not made by": {{}},
-		`"scale" stands twice`: {subresource.ScaleOf(subresource.Scale[*shop.Widget]{Replicas: scale,
+		`"scale" is declared twice`: {subresource.ScaleOf(subresource.Scale[*shop.Widget]{Replicas: scale,
 			SetReplicas: set}), subresource.ScaleOf(subresource.Scale[*shop.Widget]{Replicas: scale,
 			SetReplicas: set})},
 		"needs Replicas and SetReplicas": {subresource.ScaleOf(subresource.Scale[*shop.Widget]{})},
 		`version "v7" is not served`: {subresource.ScaleOf(subresource.Scale[*shop.Widget]{Replicas: scale,
 			SetReplicas: set, Paths: map[string][]string{"v7": {"x"}}})},
 		"Do is not set": {subresource.ActionOf(subresource.Action[*shop.Widget, *shop.Widget]{Name: "x"})},
-		`"status" stands twice`: {subresource.ConnectionOf(subresource.Connection[*shop.Widget, *bool]{Name: "status",
+		`"status" is declared twice`: {subresource.ConnectionOf(subresource.Connection[*shop.Widget, *bool]{Name: "status",
 			Options: subresource.Options[*bool]{New: func() *bool { return nil }},
 			Connect: func(context.Context, *shop.Widget, *bool) (http.Handler, error) { return nil, nil }})},
 		"needs Connect and Options": {subresource.ConnectionOf(subresource.Connection[*shop.Widget, *bool]{Name: "x"})},

@@ -11,6 +11,8 @@ import (
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/rendition"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,7 +21,6 @@ import (
 	smd "sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
-// fieldManagers keep metadata.managedFields of a resource.
 type fieldManagers[T api.Object] struct {
 	versions *codec.Versions[T]
 	types    map[string]managedfields.TypeConverter
@@ -100,7 +101,6 @@ func (o *fieldManagers[T]) served(version fieldpath.APIVersion) (*codec.Served[T
 	return v, nil
 }
 
-// convert converts a typed value to another version, through the hub.
 func (o *fieldManagers[T]) convert(object *smd.TypedValue, version fieldpath.APIVersion) (*smd.TypedValue, error) {
 	to, err := o.served(version)
 	if err != nil {
@@ -199,16 +199,19 @@ func (k *kind[T]) trackFields(_ context.Context, a *attempt[T]) error {
 	return nil
 }
 
+// live returns the old object of an attempt, and its managedFields.
+func (o *fieldManagers[T]) live(a *attempt[T]) (*managedObject[T], []metav1.ManagedFieldsEntry) {
+	if !a.old.Exists {
+		return &managedObject[T]{managers: o, absent: true}, nil
+	}
+	return &managedObject[T]{managers: o, obj: a.old.Object}, a.old.Object.GetManagedFields()
+}
+
 // update sets the managedFields of an attempt's new object. On an error the object keeps those of the old one.
 func (o *fieldManagers[T]) update(a *attempt[T]) error {
-	old := &managedObject[T]{managers: o, obj: a.old.Object, absent: !a.old.Exists}
-	var stored []metav1.ManagedFieldsEntry
-	if a.old.Exists {
-		stored = a.old.Object.GetManagedFields()
-	}
+	old, stored := o.live(a)
 	entries, err := o.manager(a).Update(old, &managedObject[T]{managers: o, obj: a.obj}, stored,
-		a.obj.GetManagedFields(),
-		!a.old.Exists, a.options.FieldManager)
+		a.obj.GetManagedFields(), !a.old.Exists, a.options.FieldManager)
 	if err != nil {
 		entries = stored
 	}
@@ -231,14 +234,12 @@ func (k *kind[T]) trackPreparation(a *attempt[T], change func()) {
 	if err != nil {
 		return // the object keeps the managedFields that the client sent
 	}
+	live, stored := managers.live(a)
 	c := ownership.Change{
-		Live:    &managedObject[T]{managers: managers, obj: a.old.Object, absent: !a.old.Exists},
+		Live: live, Stored: stored,
 		Sent:    &managedObject[T]{managers: managers, obj: sent},
 		Next:    &managedObject[T]{managers: managers, obj: a.obj},
 		Entries: sent.GetManagedFields(), Manager: a.options.FieldManager, Applied: a.ownership == merged,
-	}
-	if a.old.Exists {
-		c.Stored = a.old.Object.GetManagedFields()
 	}
 	entries, err := managers.manager(a).Prepared(c)
 	if err != nil {
@@ -248,7 +249,6 @@ func (k *kind[T]) trackPreparation(a *attempt[T], change func()) {
 	a.obj.SetManagedFields(entries)
 }
 
-// encodeBoth encodes two objects in the storage version.
 func (k *kind[T]) encodeBoth(a, b T) (x, y []byte, err error) {
 	if x, err = k.versions.Encode(a); err == nil {
 		y, err = k.versions.Encode(b)
@@ -282,4 +282,62 @@ func sameButTimes(a, b []byte, fieldsA, fieldsB []metav1.ManagedFieldsEntry) boo
 	startA, endA, okA := rendition.MetadataMember(a, 1, rendition.ManagedFieldsKey)
 	startB, endB, okB := rendition.MetadataMember(b, 1, rendition.ManagedFieldsKey)
 	return okA && okB && bytes.Equal(a[:startA], b[:startB]) && bytes.Equal(a[endA:], b[endB:])
+}
+
+// apply returns the attempt's old object with the applied configuration merged into it, and its managedFields.
+func (o *fieldManagers[T]) apply(a *attempt[T], body api.Body) (obj T, err error) {
+	config, err := decodeConfiguration(a.version, body)
+	if err != nil {
+		return obj, err
+	}
+	live := &ownership.Live{Empty: &managedObject[T]{managers: o, absent: true}}
+	live.Object, live.ManagedFields = o.live(a)
+	if a.old.Exists {
+		live.LastApplied = a.old.Object.GetAnnotations()[ownership.LastAppliedAnnotation]
+	}
+	applied, err := o.manager(a).Apply(live, config, a.options.FieldManager, a.options.Force)
+	if err != nil {
+		return obj, err
+	}
+	if obj, err = o.applied(a, applied); err != nil {
+		return obj, err
+	}
+	return obj, annotate(obj, config, a.options.FieldManager)
+}
+
+// decodeConfiguration decodes the body of an apply, anew for each attempt: the merge may keep parts of the result.
+func decodeConfiguration[T api.Object](v *codec.Served[T], body api.Body) (map[string]any, error) {
+	config, err := v.DecodeApply(body)
+	if metadata, ok := config["metadata"].(map[string]any); err == nil && ok && metadata["managedFields"] != nil {
+		return nil, apierrors.NewBadRequest("metadata.managedFields must be nil")
+	}
+	return config, err
+}
+
+func (o *fieldManagers[T]) applied(a *attempt[T], applied ownership.Applied) (obj T, err error) {
+	if applied.Object == nil && a.old.Exists {
+		obj = a.old.Object.DeepCopyObject().(T)
+	} else if obj, err = a.version.FromApplied(applied.Object, o.versions.NewHub()); err != nil {
+		return obj, err
+	}
+	obj.SetManagedFields(applied.ManagedFields)
+	return obj, nil
+}
+
+// annotate updates kubectl's annotation for client-side apply, where kubectl applies on the server's side.
+func annotate(obj metav1.Object, config map[string]any, manager string) error {
+	annotations := obj.GetAnnotations()
+	if manager != ownership.Kubectl || annotations[ownership.LastAppliedAnnotation] == "" {
+		return nil
+	}
+	value, err := ownership.LastApplied(config)
+	if err != nil {
+		return apierrors.NewBadRequest(fmt.Sprintf("failed to build last-applied annotation: %v", err))
+	}
+	annotations[ownership.LastAppliedAnnotation] = value
+	if validation.ValidateAnnotationsSize(annotations) != nil {
+		delete(annotations, ownership.LastAppliedAnnotation)
+	}
+	obj.SetAnnotations(annotations)
+	return nil
 }

@@ -235,7 +235,7 @@ func TestCreateSetsWhatTheServerDecides(t *testing.T) {
 func TestDefinitionsThatContradictThemselves(t *testing.T) {
 	cases := map[string]func(d *registry.Definition[*shop.Widget]){
 		`the storage version "v3" is not in Versions`: func(d *registry.Definition[*shop.Widget]) { d.Storage = "v3" },
-		"version v1 stands twice": func(d *registry.Definition[*shop.Widget]) {
+		"version v1 is declared twice": func(d *registry.Definition[*shop.Widget]) {
 			d.Versions[1] = d.Versions[0]
 		},
 		"New is not set": func(d *registry.Definition[*shop.Widget]) { d.New = nil },

@@ -26,6 +26,7 @@ type kind[T api.Object] struct {
 	gk         schema.GroupKind
 	pipeline   *pipeline[T]
 	end        end[T]
+	scopes     scopes[T]
 	// absent is the state of every object that is to be created.
 	absent store.State[T]
 	// initialize sets the UID and times of a new object; nil where a provider sets them.
@@ -47,12 +48,12 @@ func newKind[T api.Object](d *Definition[T], info *api.Info, all *codec.Versions
 		definition: d, info: info, versions: all, schemas: config.Schemas, log: config.Log,
 		gr: info.GroupResource(), gk: schema.GroupKind{Group: d.Group, Kind: d.Names.Kind}, pipeline: newPipeline[T](),
 	}
+	k.scopes = k.newScopes()
 	if k.log == nil {
 		k.log = slog.New(slog.DiscardHandler)
 	}
 	k.fieldManagers = sync.OnceValues(func() (*fieldManagers[T], error) {
-		return newFieldManagers(d, all,
-			config.Schemas)
+		return newFieldManagers(d, all, config.Schemas)
 	})
 	return k
 }

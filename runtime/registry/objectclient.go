@@ -50,7 +50,6 @@ func (r objectClient[T]) object(rendered api.Rendition) (T, error) {
 	return obj, err
 }
 
-// answer decodes the answer of a write.
 func (r objectClient[T]) answer(result api.Result, err error) (none T, _ error) {
 	if err != nil {
 		return none, err
@@ -58,7 +57,6 @@ func (r objectClient[T]) answer(result api.Result, err error) (none T, _ error) 
 	return r.object(result.Object)
 }
 
-// body encodes an object as a client would send it.
 func (r objectClient[T]) body(obj T) (api.Body, error) {
 	data, err := r.versions.Encode(obj)
 	if err != nil {

@@ -81,7 +81,6 @@ func NewProvided[T api.Object](definition Definition[T], provider Provider[T]) R
 	return &provided[T]{definition: d, info: info, provider: provider}
 }
 
-// provided is the Resource of a kind without storage.
 type provided[T api.Object] struct {
 	definition *Definition[T]
 	info       *api.Info

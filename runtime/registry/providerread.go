@@ -8,7 +8,6 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/labels"
 )
 
 // Get implements View. It ignores the resourceVersion: the provider returns its newest state.
@@ -20,30 +19,9 @@ func (h *providerHandle[T]) Get(ctx context.Context, namespace, name, _ string, 
 	return h.provided.render(obj, form)
 }
 
-// fieldsOf are the values of an object's fields, as a selector reads them.
-type fieldsOf[T api.Object] struct {
-	obj        T
-	selectable []api.SelectableField[T]
-}
-
-func (f fieldsOf[T]) Field(i int) string {
-	switch {
-	case i == store.NameField:
-		return f.obj.GetName()
-	case i == store.NamespaceField:
-		return f.obj.GetNamespace()
-	case i-store.FirstSelectable < len(f.selectable):
-		return f.selectable[i-store.FirstSelectable].Value(f.obj)
-	}
-	return ""
-}
-
 // selects tells whether a selector selects an object, and the object is in a namespace, "" for all.
 func (h *providerHandle[T]) selects(s *store.Selector, namespace string, obj T) bool {
-	if namespace != "" && obj.GetNamespace() != namespace {
-		return false
-	}
-	return s.Matches(labels.Set(obj.GetLabels()), fieldsOf[T]{obj, h.definition.SelectableFields})
+	return (namespace == "" || obj.GetNamespace() == namespace) && store.Selects(s, obj, h.definition.SelectableFields)
 }
 
 // keyOf returns the key by which objects are sorted and pages continue.

@@ -20,7 +20,7 @@ type request[T api.Object] struct {
 	namespace, name string
 	// version is the version in the URL.
 	version *codec.Served[T]
-	// scope is what the write covers: the object, a part of it, or what an action needs.
+	// scope says what the write may change: the object, a part of it, or what an action needs.
 	scope scope[T]
 	// proposal makes the object that the client wants.
 	proposal  proposal[T]
@@ -47,7 +47,6 @@ const (
 	dropped
 )
 
-// deletion holds what only a request to delete has.
 type deletion[T api.Object] struct {
 	options api.DeleteOptions
 	// consent, where it isn't nil, may change the options, or refuse to delete the object by an error.

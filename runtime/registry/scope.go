@@ -2,52 +2,88 @@ package registry
 
 import (
 	"context"
+	"slices"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/operation"
+	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// scope is the part of an object that a write may change. The zero value is the object without its subresources.
+// scope says what a write may change, and what checks the change.
 type scope[T api.Object] struct {
 	// name is the subresource by which validation rules and field managers know the scope; "" is the object.
 	name string
-	// part is the subset of the fields that has a path of its own, like status; nil for other scopes.
-	part *Subresource[T]
-	// action tells that the write may change any field that an update may change.
-	action bool
+	// counted tells whether metadata.generation counts the change: a status is no part of the desired state.
+	counted bool
+	// confine reverts the changes of the new object outside the scope. It may replace the object.
+	confine func(ctx context.Context, a *attempt[T])
+	// validate checks the new object.
+	validate func(ctx context.Context, a *attempt[T]) (field.ErrorList, error)
+	// validateChange checks the change from old to obj; nil checks nothing.
+	validateChange func(ctx context.Context, obj, old T) field.ErrorList
+	// warnings returns warnings for the client; nil returns none.
+	warnings func(ctx context.Context, obj, old T) []string
 }
 
-// counted tells whether metadata.generation counts the change: a status is no part of the desired state.
-func (s *scope[T]) counted() bool { return s.part == nil }
+type scopes[T api.Object] struct {
+	// object is the object without its subresources.
+	object scope[T]
+	// action is the object with its subresources. It doesn't call ValidateUpdate: an action may set fields that are
+	// immutable for updates, as a binding does.
+	action scope[T]
+	// parts are the subsets of the fields that have a path of their own, like status.
+	parts []scope[T]
+}
 
-func (k *kind[T]) scope(subresource string) (scope[T], error) {
-	if subresource == "" {
-		return scope[T]{}, nil
+func (k *kind[T]) newScopes() (s scopes[T]) {
+	strategy := &k.definition.Strategy
+	s.action = scope[T]{
+		counted: true, confine: func(context.Context, *attempt[T]) {}, validate: k.validateObject,
+		warnings: strategy.Warnings,
 	}
+	s.object = s.action
+	s.object.confine, s.object.validateChange = k.confineToObject, strategy.ValidateUpdate
 	for i := range k.definition.Subresources {
-		if s := &k.definition.Subresources[i]; s.Name == subresource {
-			return scope[T]{name: s.Name, part: s}, nil
-		}
+		part := &k.definition.Subresources[i]
+		s.parts = append(s.parts, scope[T]{
+			name: part.Name, confine: part.confine, validate: k.validateRules, validateChange: part.Validate,
+		})
+	}
+	return s
+}
+
+// of returns the scope of a write through the path of the object or of one of its parts.
+func (s *scopes[T]) of(subresource string) (scope[T], error) {
+	if subresource == "" {
+		return s.object, nil
+	}
+	if i := slices.IndexFunc(s.parts, func(p scope[T]) bool { return p.name == subresource }); i >= 0 {
+		return s.parts[i], nil
 	}
 	return scope[T]{}, apierrors.NewGenericServerResponse(404, "", schema.GroupResource{}, "", "", 0, true)
 }
 
-// prepare is the step that reverts the changes of the new object outside the scope, and lets the strategy prepare it.
-func (k *kind[T]) prepare(ctx context.Context, a *attempt[T]) error {
-	strategy := &k.definition.Strategy
-	if part := a.scope.part; part != nil {
-		obj := a.old.Object.DeepCopyObject().(T)
-		part.Copy(a.obj, obj)
-		obj.SetManagedFields(a.obj.GetManagedFields())
-		a.obj = obj
-		return nil
-	}
-	if a.scope.action {
-		return nil
-	}
+// named returns the scope as an extension of a name has it.
+func (s scope[T]) named(extension string) scope[T] {
+	s.name = extension
+	return s
+}
+
+// confine copies the part from the new object into the old one.
+func (s *Subresource[T]) confine(_ context.Context, a *attempt[T]) {
+	obj := a.old.Object.DeepCopyObject().(T)
+	s.Copy(a.obj, obj)
+	obj.SetManagedFields(a.obj.GetManagedFields())
+	a.obj = obj
+}
+
+// confineToObject reverts or resets the subresources, and lets the strategy prepare the object.
+func (k *kind[T]) confineToObject(ctx context.Context, a *attempt[T]) {
 	for i := range k.definition.Subresources {
 		if s := &k.definition.Subresources[i]; a.old.Exists {
 			s.Copy(a.old.Object, a.obj)
@@ -55,46 +91,42 @@ func (k *kind[T]) prepare(ctx context.Context, a *attempt[T]) error {
 			s.Reset(a.obj)
 		}
 	}
-	switch {
+	switch strategy := &k.definition.Strategy; {
 	case a.old.Exists && strategy.PrepareForUpdate != nil:
 		k.trackPreparation(a, func() { strategy.PrepareForUpdate(ctx, a.obj, a.old.Object) })
 	case !a.old.Exists && strategy.PrepareForCreate != nil:
 		k.trackPreparation(a, func() { strategy.PrepareForCreate(ctx, a.obj) })
 	}
+}
+
+// prepare is the step that reverts the changes of the new object outside the scope, and lets the strategy prepare it.
+func (k *kind[T]) prepare(ctx context.Context, a *attempt[T]) error {
+	a.scope.confine(ctx, a)
 	return nil
 }
 
-// validate is the step that refuses a new object with faults. It doesn't call ValidateUpdate for an action, which may
-// set fields that are immutable for updates, as a binding does.
-func (k *kind[T]) validate(ctx context.Context, a *attempt[T]) (err error) {
-	var errs field.ErrorList
-	validateChange := k.definition.Strategy.ValidateUpdate
-	if part := a.scope.part; part != nil {
-		errs, err = a.validateRules(ctx)
-		validateChange = part.Validate
-	} else {
-		errs, err = k.validateObject(ctx, a)
-	}
+// validate is the step that refuses a new object with faults.
+func (k *kind[T]) validate(ctx context.Context, a *attempt[T]) error {
+	errs, err := a.scope.validate(ctx, a)
 	if err != nil {
 		return internal(err)
 	}
-	if validateChange != nil && a.old.Exists && !a.scope.action {
-		errs = append(errs, validateChange(ctx, a.obj, a.old.Object)...)
+	if a.scope.validateChange != nil && a.old.Exists {
+		errs = append(errs, a.scope.validateChange(ctx, a.obj, a.old.Object)...)
 	}
 	return codec.Invalid(k.gk, a.obj.GetName(), errs)
 }
 
 // warn is the step that asks the strategy for warnings.
 func (k *kind[T]) warn(ctx context.Context, a *attempt[T]) error {
-	warnings := k.definition.Strategy.Warnings
-	if warnings == nil || a.scope.part != nil {
+	if a.scope.warnings == nil {
 		return nil
 	}
 	var old T
 	if a.old.Exists {
 		old = a.old.Object
 	}
-	a.addWarnings(warnings(ctx, a.obj, old))
+	a.addWarnings(a.scope.warnings(ctx, a.obj, old))
 	return nil
 }
 
@@ -107,3 +139,68 @@ func (k *kind[T]) canonicalize(_ context.Context, a *attempt[T]) error {
 }
 
 func (k *kind[T]) plan(ctx context.Context, a *attempt[T]) error { return k.end.plan(ctx, a) }
+
+var metadataPath = field.NewPath("metadata")
+
+// validateName checks a name by the author's rule, or that of a DNS subdomain. It always must fit into a URL.
+func (k *kind[T]) validateName(name string, generated bool) []string {
+	rule := k.definition.Strategy.ValidateName
+	if rule == nil {
+		return validation.NameIsDNSSubdomain(name, generated)
+	}
+	if messages := rule(name, generated); len(messages) > 0 {
+		return messages
+	}
+	return fitsPath(name, generated)
+}
+
+// fitsPath returns why a name, or the prefix of one, doesn't fit into a URL.
+func fitsPath(name string, generated bool) []string {
+	if generated {
+		return content.IsPathSegmentPrefix(name)
+	}
+	return content.IsPathSegmentName(name)
+}
+
+// validateObject checks the new object's metadata, the rules of the request's version, and those of the strategy.
+func (k *kind[T]) validateObject(ctx context.Context, a *attempt[T]) (field.ErrorList, error) {
+	errs := k.validateMetadata(a)
+	rules, err := k.validateRules(ctx, a)
+	if err != nil {
+		return nil, err
+	}
+	errs = append(errs, rules...)
+	if validate := k.definition.Strategy.Validate; validate != nil {
+		errs = append(errs, validate(ctx, a.obj)...)
+	}
+	return errs, nil
+}
+
+// validateMetadata checks the new object's metadata. The rule for names applies to new objects only.
+func (k *kind[T]) validateMetadata(a *attempt[T]) field.ErrorList {
+	namespaced := k.info.Scope == api.Namespaced
+	if a.old.Exists {
+		errs := validation.ValidateObjectMetaAccessor(a.obj, namespaced, fitsPath, metadataPath)
+		return append(errs, validation.ValidateObjectMetaAccessorUpdate(a.obj, a.old.Object, metadataPath)...)
+	}
+	errs := validation.ValidateObjectMetaAccessor(a.obj, namespaced, k.validateName, metadataPath)
+	if k.info.Storage == "" {
+		// A review needs no name: its provider answers it, and no client reads it again.
+		errs = slices.DeleteFunc(errs, func(e *field.Error) bool {
+			return e.Type == field.ErrorTypeRequired && e.Field == "metadata.name"
+		})
+	}
+	return errs
+}
+
+// validateRules checks the new object by the rules of the request's version.
+func (k *kind[T]) validateRules(ctx context.Context, a *attempt[T]) (field.ErrorList, error) {
+	op, old := operation.Operation{Type: operation.Create}, (*T)(nil)
+	if a.old.Exists {
+		op.Type, old = operation.Update, &a.old.Object
+	}
+	if name := a.scope.name; name != "" {
+		op.Request.Subresources = []string{name}
+	}
+	return a.version.Validate(ctx, op, a.obj, old)
+}

@@ -53,7 +53,7 @@ func (k *kind[T]) updateRequest(
 		return nil, err
 	}
 	r = &request[T]{verb: updateVerb, namespace: namespace, name: name, options: opts}
-	if r.scope, err = k.scope(subresource); err != nil {
+	if r.scope, err = k.scopes.of(subresource); err != nil {
 		return nil, err
 	}
 	if r.version, err = k.versions.Lookup(version); err != nil {
@@ -135,7 +135,7 @@ func (k *kind[T]) Create(
 	}
 	return k.create(ctx, &request[T]{
 		verb: createVerb, namespace: namespace, version: v, proposal: &sent[T]{body: body},
-		options: opts,
+		scope: k.scopes.object, options: opts,
 	})
 }
 

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/rendition"
 	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -83,8 +85,8 @@ func (s *Store[T]) Delete(ctx context.Context, key string, opts CommitOptions[T]
 // refusal wraps an error of a caller's function, which commit returns as it is.
 type refusal struct{ error }
 
-func (s *Store[T]) commit(ctx context.Context, key, verb string, opts CommitOptions[T],
-	decide Writer[T],
+func (s *Store[T]) commit(
+	ctx context.Context, key, verb string, opts CommitOptions[T], decide Writer[T],
 ) (Outcome, error) {
 	full, err := s.key(key)
 	if err != nil {
@@ -104,8 +106,8 @@ func (s *Store[T]) commit(ctx context.Context, key, verb string, opts CommitOpti
 	return Outcome{}, s.Status(err, verb, name)
 }
 
-func (s *Store[T]) plan(current *State[T], name string, opts CommitOptions[T],
-	decide Writer[T],
+func (s *Store[T]) plan(
+	current *State[T], name string, opts CommitOptions[T], decide Writer[T],
 ) (p Plan[T], err error) {
 	if !current.Exists {
 		if !opts.IgnoreNotFound {
@@ -161,13 +163,16 @@ func (s *Store[T]) try(ctx context.Context, key string, opts CommitOptions[T], d
 		if err != nil {
 			return Outcome{}, err
 		}
+		out := Outcome{
+			Data: p.Data, Revision: current.Revision, Created: !current.Exists, Removed: p.Verb == Remove,
+		}
 		if opts.DryRun || p.Verb == Nothing {
-			return Outcome{Data: p.Data, Revision: current.Revision, Created: !current.Exists,
-				Removed: p.Verb == Remove}, nil
+			return out, nil
 		}
 		revision, err := s.apply(ctx, key, current, p)
 		if err == nil {
-			return Outcome{Data: p.Data, Revision: revision, Created: !current.Exists, Removed: p.Verb == Remove}, nil
+			out.Revision = revision
+			return out, nil
 		}
 		var conflict *storage.ConflictError
 		if !errors.As(err, &conflict) {
@@ -202,4 +207,156 @@ func CheckPreconditions[T api.Object](gr schema.GroupResource, name string, p *m
 				"in record (%s). The object might have been modified", *p.ResourceVersion, obj.GetResourceVersion()))
 	}
 	return nil
+}
+
+// CreateOptions refine a Create of a Store. The zero value works.
+type CreateOptions struct {
+	// Data is the stored form of the object, as Encode returns it; nil has the store encode the object.
+	Data []byte
+	// TTL is how long the object lives; 0 is no limit.
+	TTL time.Duration
+	// DryRun makes Create check that the object doesn't exist, and write nothing.
+	DryRun bool
+}
+
+// Create writes an object that must not exist, in one transaction. Except in a dry run it refuses an object that has a
+// resourceVersion.
+func (s *Store[T]) Create(ctx context.Context, key string, obj T, opts CreateOptions) (Outcome, error) {
+	full, err := s.key(key)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if version := obj.GetResourceVersion(); version != "" && version != "0" && !opts.DryRun {
+		return Outcome{}, apierrors.NewBadRequest("resourceVersion should not be set on objects to be created")
+	}
+	data := opts.Data
+	if data == nil {
+		if data, err = s.encodeCopy(obj); err != nil {
+			return Outcome{}, apierrors.NewInternalError(err)
+		}
+	}
+	out := Outcome{Data: data, Created: true}
+	var conflict *storage.ConflictError
+	if opts.DryRun {
+		var kv *storage.KeyValue
+		if kv, _, err = s.backend.Get(ctx, full, storage.GetOptions{}); kv != nil {
+			conflict = &storage.ConflictError{Key: full, Current: kv}
+		}
+	} else if out.Revision, err = s.put(ctx, full, data, 0, opts.TTL); err != nil {
+		var taken *storage.ConflictError
+		if errors.As(err, &taken) {
+			conflict = taken
+		}
+	}
+	switch {
+	case conflict != nil:
+		return Outcome{}, s.exists(conflict, obj.GetName())
+	case err != nil:
+		return Outcome{}, s.Status(err, "create", obj.GetName())
+	}
+	return out, nil
+}
+
+// BeingDeleted begins the message of an error about an object with a deletionTimestamp.
+const BeingDeleted = "object is being deleted: "
+
+// exists returns 409 AlreadyExists, whose message says so where the existing object is being deleted.
+func (s *Store[T]) exists(conflict *storage.ConflictError, name string) error {
+	status := apierrors.NewAlreadyExists(s.gr, name)
+	if conflict.Current != nil {
+		current, err := s.stateOf(conflict.Key, conflict.Current)
+		if err == nil && current.Object.GetDeletionTimestamp() != nil {
+			status.ErrStatus.Message = BeingDeleted + status.ErrStatus.Message
+		}
+	}
+	return WithCause(status, conflict)
+}
+
+// State is the state of an object that an optimistic write reads. A Writer may change and keep it.
+type State[T api.Object] struct {
+	// Object is the object with its resourceVersion; an empty one where it doesn't exist.
+	Object   T
+	Exists   bool
+	Revision int64
+	// Data is the stored form, as the store would write it today.
+	Data []byte
+	// stale tells that the backend has another form than Data: an older version, older defaults, an older key.
+	stale bool
+	// fresh tells that this write read the state from the backend: it is no guess.
+	fresh bool
+}
+
+func (s *Store[T]) read(ctx context.Context, key string) (*State[T], error) {
+	kv, _, err := s.backend.Get(ctx, key, storage.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return s.stateOf(key, kv)
+}
+
+// stateOf decodes a value of the backend; nil is absent. Writes fail for a corrupt value, too: only DeleteCorrupt
+// removes one.
+func (s *Store[T]) stateOf(key string, kv *storage.KeyValue) (*State[T], error) {
+	if kv == nil {
+		return &State[T]{fresh: true}, nil
+	}
+	plain, stale, err := s.config.open(key, kv.Value)
+	if err != nil {
+		return nil, corruptError(key, err)
+	}
+	obj, err := s.config.Decode(plain)
+	if err != nil {
+		return nil, corruptError(key, err)
+	}
+	obj.SetSelfLink("")
+	data, err := s.Encode(obj)
+	if err != nil {
+		return nil, corruptError(key, err)
+	}
+	obj.SetResourceVersion(strconv.FormatInt(kv.Revision, 10))
+	stale = stale || !bytes.Equal(bytes.TrimRight(plain, "\n"), data[:len(data)-1])
+	return &State[T]{Object: obj, Exists: true, Revision: kv.Revision, Data: data, stale: stale, fresh: true}, nil
+}
+
+func (s *Store[T]) guess(key string) *State[T] {
+	if s.cache == nil {
+		return nil
+	}
+	snapshot, err := s.cache.Current()
+	if err != nil {
+		return nil
+	}
+	entry := snapshot.Get(key)
+	if entry == nil || entry.Err() != nil {
+		return nil
+	}
+	rendered, err := entry.Rendition(s.stored)
+	if err != nil {
+		return nil
+	}
+	data := rendition.StoredForm(rendered)
+	obj, err := s.config.Decode(data)
+	if err != nil {
+		return nil
+	}
+	obj.SetResourceVersion(strconv.FormatInt(entry.Revision(), 10))
+	return &State[T]{Object: obj, Exists: true, Revision: entry.Revision(), Data: data, stale: entry.Stale()}
+}
+
+// stateOfCaller returns the state of the caller's guess, or nil where the caller has none.
+func (s *Store[T]) stateOfCaller(obj T) *State[T] {
+	var none T
+	if any(obj) == any(none) {
+		return nil
+	}
+	revision, err := ParseVersion(obj.GetResourceVersion())
+	if err != nil || revision == 0 {
+		return nil
+	}
+	own := obj.DeepCopyObject().(T)
+	data, err := s.Encode(own)
+	if err != nil {
+		return nil
+	}
+	return &State[T]{Object: own, Exists: true, Revision: revision, Data: data}
 }

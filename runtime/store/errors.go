@@ -52,35 +52,37 @@ func ToStatus(err error, gr schema.GroupResource, verb, name string) error {
 	if err == nil {
 		return nil
 	}
-	var status apierrors.APIStatus
+	var known apierrors.APIStatus
+	if errors.As(err, &known) {
+		return err
+	}
+	return WithCause(statusOf(err, gr, verb, name), err)
+}
+
+func statusOf(err error, gr schema.GroupResource, verb, name string) *apierrors.StatusError {
 	var conflict *storage.ConflictError
 	var compacted *storage.CompactedError
 	switch {
-	case errors.As(err, &status):
-		return err
 	case errors.As(err, &conflict):
-		return WithCause(apierrors.NewConflict(gr, name, errors.New(OptimisticLock)), err)
+		return apierrors.NewConflict(gr, name, errors.New(OptimisticLock))
 	case errors.As(err, &compacted), errors.Is(err, cache.ErrExpired):
-		return WithCause(apierrors.NewResourceExpired(expiredList), err)
+		return apierrors.NewResourceExpired(expiredList)
 	case errors.Is(err, storage.ErrUnknownOutcome):
 		// No hint to retry: the backend may have done the write, and a second one may do harm.
-		return WithCause(apierrors.NewTimeoutError(fmt.Sprintf("the %s of %s may or may not have been done: "+
-			"read the object before trying again", verb, subject(gr, name)), 0), err)
+		return apierrors.NewTimeoutError(fmt.Sprintf("the %s of %s may or may not have been done: "+
+			"read the object before trying again", verb, subject(gr, name)), 0)
 	case errors.Is(err, cache.ErrCorrupt):
-		return WithCause(apierrors.NewInternalError(err), err)
 	case errors.Is(err, storage.ErrTooLarge):
-		return WithCause(apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("%s %q is larger than storage takes", gr,
-			name)), err)
+		return apierrors.NewRequestEntityTooLargeError(fmt.Sprintf("%s %q is larger than storage takes", gr, name))
 	case errors.Is(err, storage.ErrNoSpace):
-		return WithCause(noSpace(gr, name), err)
+		return noSpace(gr, name)
 	case errors.Is(err, storage.ErrUnavailable), errors.Is(err, storage.ErrClosed),
 		errors.Is(err, cache.ErrNotReady), errors.Is(err, cache.ErrLagging):
-		return WithCause(unavailable(err, gr, verb, name), err)
+		return unavailable(err, gr, verb, name)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		return WithCause(apierrors.NewTimeoutError(fmt.Sprintf("the %s of %s did not end in time", verb, subject(gr,
-			name)), 0), err)
+		return apierrors.NewTimeoutError(fmt.Sprintf("the %s of %s did not end in time", verb, subject(gr, name)), 0)
 	}
-	return WithCause(apierrors.NewInternalError(err), err)
+	return apierrors.NewInternalError(err)
 }
 
 // noSpace returns 507, without a hint to retry: the backend gets no space by waiting.
@@ -120,7 +122,6 @@ func subject(gr schema.GroupResource, name string) string {
 	return fmt.Sprintf("%s %q", gr, name)
 }
 
-// tooLargeVersion returns the error for a read at a revision of the future.
 func tooLargeVersion(wanted, current int64) error {
 	status := apierrors.NewTimeoutError(fmt.Sprintf("Too large resource version: %d, current: %d", wanted, current),
 		RetryAfterSeconds)
@@ -130,7 +131,6 @@ func tooLargeVersion(wanted, current int64) error {
 	return WithCause(status, storage.ErrFutureRevision)
 }
 
-// expiredWatch returns the error for a watch from a compacted revision.
 func expiredWatch(wanted int64, cause error) error {
 	message := "too old resource version: " + strconv.FormatInt(wanted, 10)
 	var compacted *storage.CompactedError

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// listing is a list with parsed options.
 type listing struct {
 	Selector
 	prefix string // of the keys asked for
@@ -190,8 +189,8 @@ func (r *reader) listBackend(ctx context.Context, l *listing) (*api.Page, error)
 	}
 }
 
-// rangeError returns the error of a page that can't be read at a revision. An expired page has a token that continues at
-// the current revision, where the page began, because the client gets nothing of it.
+// rangeError returns the error of a page that can't be read at a revision. An expired page has a token that continues
+// at the current revision, where the page began, because the client gets nothing of it.
 func (r *reader) rangeError(ctx context.Context, err error, revision int64, l *listing) error {
 	if errors.Is(err, storage.ErrFutureRevision) {
 		return r.future(ctx, revision)

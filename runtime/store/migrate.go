@@ -144,14 +144,12 @@ func (m *migration[T]) scan(ctx context.Context) error {
 	}
 }
 
-// ask asks the backend one question within the time that the options allow.
 func (m *migration[T]) ask(ctx context.Context, question func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, m.opts.Timeout)
 	defer cancel()
 	return question(ctx)
 }
 
-// object writes one object again, unless it is as it should be.
 func (m *migration[T]) object(ctx context.Context, kv *storage.KeyValue) error {
 	for try := 1; kv != nil; try++ {
 		version, state, err := m.look(kv)

@@ -22,43 +22,40 @@ func (r *reader) narrow(prefix string, sel *Selector) string {
 
 // initial is the state with which a watch begins, sent piece by piece.
 type initial struct {
-	r        *reader
+	*watch
 	snapshot *cache.Snapshot // nil: it comes from the backend
-	sel      *Selector
-	prefix   string
 	revision int64
 	from     string
 	// bad are the objects that can't be sent. They end the watch, once it has read all of the state.
 	bad listFailures
 }
 
-// state returns the state that a watch begins with, from the cache or the backend.
-func (r *reader) state(ctx context.Context, prefix, wanted string, revision int64, sel *Selector) (*initial, error) {
-	snapshot, err := r.snapshot(ctx, wanted, revision)
+func (w *watch) state(wanted string, revision int64) (*initial, error) {
+	snapshot, err := w.r.snapshot(w.ctx, wanted, revision)
 	if err != nil {
 		return nil, err
 	}
-	s := &initial{r: r, snapshot: snapshot, sel: sel, prefix: prefix}
+	s := &initial{watch: w, snapshot: snapshot}
 	if snapshot != nil {
 		s.revision = snapshot.Revision()
 		return s, nil
 	}
 	if revision > 0 {
-		if err := r.await(ctx, revision); err != nil {
+		if err := w.r.await(w.ctx, revision); err != nil {
 			return nil, err
 		}
 	}
-	s.revision, err = r.backend.Revision(ctx)
+	s.revision, err = w.r.backend.Revision(w.ctx)
 	return s, err
 }
 
-// next appends the next part of the state to w's events, and tells whether it was the last one.
-func (s *initial) next(ctx context.Context, w *watch) (done bool, err error) {
+// next appends the next part of the state to the events of the watch, and tells whether it was the last one.
+func (s *initial) next(ctx context.Context) (done bool, err error) {
 	if s.snapshot != nil {
-		done = s.nextCached(w)
+		done = s.nextCached()
 	}
-	for s.snapshot == nil && (len(w.events) == 0 || !s.bad.none()) && !done && err == nil {
-		done, err = s.nextBackend(ctx, w)
+	for s.snapshot == nil && (len(s.events) == 0 || !s.bad.none()) && !done && err == nil {
+		done, err = s.nextBackend(ctx)
 	}
 	if err == nil && done {
 		err = s.bad.err(s.r.gr)
@@ -66,23 +63,23 @@ func (s *initial) next(ctx context.Context, w *watch) (done bool, err error) {
 	return done, err
 }
 
-func (s *initial) nextCached(w *watch) (done bool) {
+func (s *initial) nextCached() (done bool) {
 	for e := range s.snapshot.Select(s.prefix, s.from, s.sel.lookup) {
 		if !s.sel.covers(e) {
 			continue
 		}
-		if len(w.events) == maxEvents && s.bad.none() {
+		if len(s.events) == maxEvents && s.bad.none() {
 			s.from = e.Key()
 			return false
 		}
-		if s.add(w, e, e.Revision()) {
+		if s.appendObject(e, e.Revision()) {
 			return true
 		}
 	}
 	return true
 }
 
-func (s *initial) nextBackend(ctx context.Context, w *watch) (done bool, err error) {
+func (s *initial) nextBackend(ctx context.Context) (done bool, err error) {
 	result, err := s.r.backend.Range(ctx, storage.RangeRequest{
 		Prefix: s.prefix, From: s.from, Limit: maxEvents, Revision: s.revision,
 	})
@@ -90,7 +87,7 @@ func (s *initial) nextBackend(ctx context.Context, w *watch) (done bool, err err
 		return false, watchError(err, s.revision)
 	}
 	for i := range result.Items {
-		if rec := s.r.decode(&result.Items[i]); s.sel.covers(rec) && s.add(w, rec, rec.revision) {
+		if rec := s.r.decode(&result.Items[i]); s.sel.covers(rec) && s.appendObject(rec, rec.revision) {
 			return true, nil
 		}
 	}
@@ -101,29 +98,29 @@ func (s *initial) nextBackend(ctx context.Context, w *watch) (done bool, err err
 	return true, nil
 }
 
-// add appends one object to w's events, or notes why it can't be shown. It tells whether it has noted enough.
-func (s *initial) add(w *watch, o object, revision int64) (enough bool) {
-	if o.Err() != nil && w.corrupt {
-		w.events = append(w.events, s.r.corruptEvent(api.Corrupt, o.Key(), revision))
+// appendObject appends an object to the events of the watch, or notes why it can't be shown. It tells whether it has
+// noted enough.
+func (s *initial) appendObject(o object, revision int64) (enough bool) {
+	if o.Err() != nil && s.corrupt {
+		s.events = append(s.events, s.r.corruptEvent(api.Corrupt, o.Key(), revision))
 		return false
 	}
-	rendition, ok := s.bad.render(o, w.form)
+	rendition, ok := s.bad.render(o, s.form)
 	if ok && s.bad.none() {
-		w.events = append(w.events, api.Event{Type: api.Added, Object: rendition})
+		s.events = append(s.events, api.Event{Type: api.Added, Object: rendition})
 	}
 	return s.bad.enough()
 }
 
 type cacheSource struct {
-	r       *reader
-	cursor  *cache.Cursor
-	corrupt bool
+	*watch
+	cursor *cache.Cursor
 }
 
-func (s *cacheSource) next(ctx context.Context, into []api.Event, form api.Form) ([]api.Event, error) {
+func (s *cacheSource) next(ctx context.Context) error {
 	events, err := s.cursor.Next(ctx)
 	if err != nil {
-		return into, watchError(err, s.cursor.Revision())
+		return watchError(err, s.cursor.Revision())
 	}
 	for i := range events {
 		e := &events[i]
@@ -132,16 +129,16 @@ func (s *cacheSource) next(ctx context.Context, into []api.Event, form api.Form)
 			if e.Type == cache.Deleted {
 				kind = api.Deleted
 			}
-			into = append(into, s.r.corruptEvent(kind, e.Entry.Key(), e.Revision))
+			s.events = append(s.events, s.r.corruptEvent(kind, e.Entry.Key(), e.Revision))
 			continue
 		}
-		rendition, err := e.Entry.Rendition(form)
+		rendition, err := e.Entry.Rendition(s.form)
 		if err != nil {
-			return into, corruptError(e.Entry.Key(), err)
+			return corruptError(e.Entry.Key(), err)
 		}
-		into = append(into, api.Event{Type: typeOfEvent[e.Type], Object: rendition})
+		s.events = append(s.events, api.Event{Type: typeOfEvent[e.Type], Object: rendition})
 	}
-	return into, nil
+	return nil
 }
 
 var typeOfEvent = [...]api.EventType{cache.Added: api.Added, cache.Modified: api.Modified, cache.Deleted: api.Deleted}
@@ -157,43 +154,36 @@ func (s *cacheSource) arrived(context.Context) (bool, error) { return s.cursor.A
 // It expires where the connection to the backend is lost: a backend that was restored may have another history. The
 // cache can detect that, because it compares its state with the backend's; a backendSource can't.
 type backendSource struct {
-	r       *reader
+	*watch
 	stream  storage.Stream
-	sel     *Selector
 	batches chan storage.Batch // closed by pump, after it set err
 	err     error
-	cancel  context.CancelFunc
+	end     context.CancelFunc
 	reached int64 // next has returned all events up to this revision
 	came    bool  // the backend has that revision
 	batch   storage.Batch
 	at      int // the next event of batch
-
-	corrupt bool
 }
 
-func newBackendSource(ctx context.Context, r *reader, prefix string, after int64,
-	sel *Selector,
-) (*backendSource, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	stream, err := r.backend.Watch(ctx, prefix, after)
+func newBackendSource(w *watch, after int64) (*backendSource, error) {
+	ctx, end := context.WithCancel(w.ctx)
+	stream, err := w.r.backend.Watch(ctx, w.prefix, after)
 	if err != nil {
-		cancel()
+		end()
 		return nil, watchError(err, after)
 	}
 	if resumer, ok := stream.(storage.Resumer); ok {
 		resumer.EndWithConnection()
 	}
-	s := &backendSource{r: r, stream: stream, sel: sel, reached: after, cancel: cancel,
-		batches: make(chan storage.Batch)}
-	if !r.spawn(func() { s.pump(ctx) }) {
-		cancel()
+	s := &backendSource{watch: w, stream: stream, reached: after, end: end, batches: make(chan storage.Batch)}
+	if !w.r.spawn(func() { s.pump(ctx) }) {
+		end()
 		stream.Close()
 		return nil, storage.ErrClosed
 	}
 	return s, nil
 }
 
-// pump sends batches until the stream or ctx ends.
 func (s *backendSource) pump(ctx context.Context) {
 	defer close(s.batches)
 	for {
@@ -227,34 +217,34 @@ func (s *backendSource) receive(ctx context.Context) error {
 	}
 }
 
-func (s *backendSource) next(ctx context.Context, into []api.Event, form api.Form) ([]api.Event, error) {
-	for len(into) == 0 {
+func (s *backendSource) next(ctx context.Context) error {
+	for len(s.events) == 0 {
 		if s.at == len(s.batch.Events) {
 			s.reached = max(s.reached, s.batch.Revision)
 			if err := s.receive(ctx); err != nil {
-				return into, err
+				return err
 			}
 		}
-		for s.at < len(s.batch.Events) && (len(into) < maxEvents ||
+		for s.at < len(s.batch.Events) && (len(s.events) < maxEvents ||
 			// A client that resumed between two events of one revision would miss the second.
 			s.at > 0 && s.batch.Events[s.at].Revision == s.batch.Events[s.at-1].Revision) {
-			event, ok, err := s.event(&s.batch.Events[s.at], form)
+			event, ok, err := s.event(&s.batch.Events[s.at])
 			if err != nil {
-				return into, err
+				return err
 			}
 			s.at++
 			if ok {
-				into = append(into, event)
+				s.events = append(s.events, event)
 			}
 		}
 	}
-	return into, nil
+	return nil
 }
 
 var errGap = errors.New("storage was lost, and what happened meanwhile can't be known")
 
 // event returns the event of a change: an object that begins or stops to match is added or deleted.
-func (s *backendSource) event(e *storage.Event, form api.Form) (event api.Event, ok bool, err error) {
+func (s *backendSource) event(e *storage.Event) (event api.Event, ok bool, err error) {
 	if !e.Created && e.Previous == nil {
 		cause := fmt.Errorf("storage no longer has the state of %s before revision %d", e.Key, e.Revision)
 		return event, false, expiredWatch(s.reached, cause)
@@ -285,7 +275,7 @@ func (s *backendSource) event(e *storage.Event, form api.Form) (event api.Event,
 	if event.Type == api.Deleted {
 		last.Record.Rendition = s.r.codec.Restamp(last.Record.Rendition, e.Revision)
 	}
-	event.Object, err = last.Rendition(form)
+	event.Object, err = last.Rendition(s.form)
 	return event, err == nil, err
 }
 
@@ -323,7 +313,7 @@ func (s *backendSource) arrived(ctx context.Context) (bool, error) {
 
 // close ends the stream and waits for its reader.
 func (s *backendSource) close() {
-	s.cancel()
+	s.end()
 	s.stream.Close()
 	for range s.batches {
 	}

@@ -47,13 +47,13 @@ type versionRecord struct {
 }
 
 // NewStoredVersions returns the record of a resource whose store writes the version current.
-func NewStoredVersions(backend storage.Backend, prefix string, gr schema.GroupResource,
-	current string,
+func NewStoredVersions(
+	backend storage.Backend, prefix string, gr schema.GroupResource, current string,
 ) *StoredVersions {
 	made := time.Now()
 	v := &StoredVersions{
-		backend: backend, key: strings.TrimSuffix(prefix,
-			"/") + "/" + recordsBelow + gr.String(), gr: gr, current: current,
+		backend: backend, gr: gr, current: current,
+		key:     strings.TrimSuffix(prefix, "/") + "/" + recordsBelow + gr.String(),
 		elapsed: func() time.Duration { return time.Since(made) }, busy: make(chan struct{}, 1),
 	}
 	v.busy <- struct{}{}
@@ -68,17 +68,13 @@ func (v *StoredVersions) Check(ctx context.Context, readable []string) error {
 	if err != nil {
 		return fmt.Errorf("reading in which versions objects are stored: %w", err)
 	}
-	unknown := slices.DeleteFunc(record.Versions, func(version string) bool {
-		return slices.Contains(readable,
-			version)
-	})
+	unknown := slices.DeleteFunc(record.Versions, func(v string) bool { return slices.Contains(readable, v) })
 	if len(unknown) == 0 {
 		return nil
 	}
 	return fmt.Errorf("objects may be stored in %s, which this server cannot read (it reads %s): "+
 		"migrate them with a server that can; where none are left, migrating with this one takes the version "+
-		"off the record %s",
-		strings.Join(unknown, ", "), strings.Join(readable, ", "), v.key)
+		"off the record %s", strings.Join(unknown, ", "), strings.Join(readable, ", "), v.key)
 }
 
 // read returns the record, empty where there is none, and its revision.
@@ -151,9 +147,8 @@ func (v *StoredVersions) update(ctx context.Context, change func([]string) []str
 			return nil
 		}
 		if try == recordTries {
-			// Not wrapped: of an object, nothing was written.
-			err = fmt.Errorf("%w: after %d attempts: %v", storage.ErrUnavailable, try,
-				last) //nolint:errorlint // see above
+			//nolint:errorlint // last isn't wrapped: no object was written
+			err = fmt.Errorf("%w: after %d attempts: %v", storage.ErrUnavailable, try, last)
 			break
 		}
 		var value []byte

@@ -30,6 +30,8 @@ type watch struct {
 	cancel context.CancelFunc
 	unbind func() bool // from the handle
 	form   api.Form
+	sel    Selector
+	prefix string // of the keys
 
 	failure error    // why the watch could not begin
 	initial *initial // nil once the state was sent, and where the client doesn't ask for it
@@ -46,8 +48,8 @@ type watch struct {
 
 // source has the events after the state: a cursor of the cache, or a stream of the backend.
 type source interface {
-	// next waits for events, at most maxEvents, and appends them.
-	next(ctx context.Context, into []api.Event, form api.Form) ([]api.Event, error)
+	// next waits for events, at most maxEvents, and appends them to those of the watch.
+	next(ctx context.Context) error
 	// revision is the revision up to which next has returned all events.
 	revision() int64
 	// arrived tells whether the backend has that revision: a watch may begin in the future.
@@ -85,10 +87,11 @@ func (r *reader) watch(ctx context.Context, prefix string, opts api.WatchOptions
 	if !strings.HasSuffix(prefix, "/") {
 		sel.key = prefix
 	}
-	w := &watch{r: r, given: ctx, form: form, marks: opts.AllowBookmarks, corrupt: opts.Corrupt, unmarked: func() {}}
+	w := &watch{r: r, given: ctx, form: form, sel: sel, prefix: r.narrow(prefix, &sel), marks: opts.AllowBookmarks,
+		corrupt: opts.Corrupt, unmarked: func() {}}
 	w.ctx, w.cancel = context.WithCancel(ctx)
 	w.unbind = context.AfterFunc(r.closed, w.cancel)
-	if err := w.begin(r.narrow(prefix, &sel), opts, after, &sel); err != nil {
+	if err := w.begin(opts, after); err != nil {
 		err = r.Status(err, "watch", "")
 		if !apierrors.IsResourceExpired(err) && !apierrors.HasStatusCause(err,
 			metav1.CauseTypeResourceVersionTooLarge) {
@@ -103,13 +106,13 @@ func (r *reader) watch(ctx context.Context, prefix string, opts api.WatchOptions
 
 // begin decides where the watch begins: with the state where the revision is missing or 0, or sendInitialEvents asks
 // for it, else after the revision.
-func (w *watch) begin(prefix string, opts api.WatchOptions, after int64, sel *Selector) error {
+func (w *watch) begin(opts api.WatchOptions, after int64) error {
 	withState := after == 0
 	if opts.SendInitialEvents != nil {
 		withState = *opts.SendInitialEvents
 	}
 	if after > 0 && !withState {
-		if err := w.follow(prefix, after, sel); err != nil {
+		if err := w.follow(after); err != nil {
 			return err
 		}
 		// The history that a stream of the backend follows may lack the revision of the client; a cursor's never does.
@@ -118,39 +121,36 @@ func (w *watch) begin(prefix string, opts api.WatchOptions, after int64, sel *Se
 		}
 		return nil
 	}
-	state, err := w.r.state(w.ctx, prefix, opts.ResourceVersion, after, sel)
+	state, err := w.state(opts.ResourceVersion, after)
 	if err != nil {
 		return err
 	}
 	if withState {
 		w.initial, w.markInitial = state, w.marks
 	}
-	return w.follow(prefix, state.revision, sel)
+	return w.follow(state.revision)
 }
 
 // follow sets the source of the events after a revision: the cache's log, or the backend where the log begins later.
-func (w *watch) follow(prefix string, after int64, sel *Selector) error {
-	r := w.r
-	if r.cache != nil {
-		cursor, err := r.cache.Follow(prefix, sel.lookup, after, sel.match())
+func (w *watch) follow(after int64) error {
+	if w.r.cache != nil {
+		cursor, err := w.r.cache.Watch(w.prefix, w.sel.lookup, after, w.sel.match())
 		if err == nil {
 			if w.corrupt {
 				cursor.PassCorrupt()
 			}
-			w.source = &cacheSource{cursor: cursor, r: r, corrupt: w.corrupt}
+			w.source = &cacheSource{w, cursor}
 			return nil
 		}
 		if !errors.Is(err, cache.ErrExpired) && !errors.Is(err, cache.ErrNotReady) {
 			return err
 		}
 	}
-	direct, err := newBackendSource(w.ctx, r, prefix, after, sel)
-	if err != nil {
-		return err
+	direct, err := newBackendSource(w, after)
+	if err == nil {
+		w.source = direct
 	}
-	direct.corrupt = w.corrupt
-	w.source = direct
-	return nil
+	return err
 }
 
 func watchError(err error, after int64) error {
@@ -178,8 +178,7 @@ func (w *watch) Next(ctx context.Context) ([]api.Event, error) {
 		defer cancel()
 		defer context.AfterFunc(w.due, cancel)()
 	}
-	events, err := w.source.next(bound, w.events, w.form)
-	w.events = events
+	err := w.source.next(bound)
 	switch {
 	case err == nil:
 		return w.events, nil
@@ -208,7 +207,7 @@ func (w *watch) ended(ctx context.Context, err error) error {
 
 // nextInitial appends the next part of the state, and the bookmark at its end.
 func (w *watch) nextInitial(ctx context.Context) error {
-	done, err := w.initial.next(ctx, w)
+	done, err := w.initial.next(ctx)
 	if err != nil || !done {
 		return err
 	}

@@ -86,12 +86,10 @@ func successRendition(encoding api.Encoding) (r api.Rendition, err error) {
 	return r, nil
 }
 
-// post answers a POST of a checked body.
 type post[T, B api.Object] func(
 	ctx context.Context, h Host[T], t Target, in B, opts api.WriteOptions,
 ) (api.Result, error)
 
-// act returns a post that changes the object and renders the answer.
 func act[T, B api.Object](do func(context.Context, T, B, api.Form) (api.Rendition, error)) post[T, B] {
 	return func(ctx context.Context, h Host[T], t Target, in B, opts api.WriteOptions) (api.Result, error) {
 		return h.Writer.Act(ctx, t, opts, func(obj T) (api.Rendition, error) {

@@ -101,7 +101,7 @@ func Open[T api.Object](extensions []Extension[T], h Host[T]) (map[string]*Handl
 			return nil, fmt.Errorf("extension %q was not made by one of ScaleOf, ActionOf, RemovalOf, RequestOf, "+
 				"ProjectionOf, StreamOf and ConnectionOf, or has no name", e.info.Name)
 		case opened[e.info.Name] != nil || slices.Contains(h.Info.Subresources, e.info.Name):
-			return nil, fmt.Errorf("subresource %q stands twice", e.info.Name)
+			return nil, fmt.Errorf("subresource %q is declared twice", e.info.Name)
 		}
 		handle, err := e.open(h)
 		if err != nil {

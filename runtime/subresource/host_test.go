@@ -164,10 +164,10 @@ func TestOpenRefusesExtensionsThatCannotWork(t *testing.T) {
 		extensions []extension
 		readOnly   bool
 	}{
-		"was not made by one of":            {extensions: []extension{{}}},
-		`subresource "charge" stands twice`: {extensions: []extension{action("charge"), action("charge")}},
-		`subresource "status" stands twice`: {extensions: []extension{action("status")}},
-		"nothing is stored of it":           {extensions: []extension{action("charge")}, readOnly: true},
+		"was not made by one of":                 {extensions: []extension{{}}},
+		`subresource "charge" is declared twice`: {extensions: []extension{action("charge"), action("charge")}},
+		`subresource "status" is declared twice`: {extensions: []extension{action("status")}},
+		"nothing is stored of it":                {extensions: []extension{action("charge")}, readOnly: true},
 		"a Scale needs Replicas": {
 			extensions: []extension{subresource.ScaleOf(subresource.Scale[*shop.Gadget]{})},
 		},

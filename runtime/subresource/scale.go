@@ -118,7 +118,6 @@ func (s *scaler[T]) get(
 	return s.kind.RenderObject(s.of(obj), form)
 }
 
-// proposal is the scale that a client wants, with its managedFields.
 type proposal struct {
 	scale    *scaleObject
 	fields   []metav1.ManagedFieldsEntry
@@ -229,7 +228,6 @@ func (s *scaler[T]) check(scale, live *scaleObject, t Target) error {
 	return nil
 }
 
-// newScaleManager returns the manager of the fields of a Scale, which has one version.
 func newScaleManager(types managedfields.TypeConverter) *ownership.Manager {
 	version := fieldpath.APIVersion(scaleGVK.GroupVersion().String())
 	return &ownership.Manager{
