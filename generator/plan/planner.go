@@ -59,7 +59,7 @@ func newPlanner(u *universe, pkg *model.Package, kinds []Pair) *planner {
 func (t *planner) functions() {
 	t.taken = map[string]bool{}
 	t.checkDeclared("RegisterConversions", "remove it, or take +k8s:conversion-gen away")
-	t.carried = preserved(t).homeless
+	t.carried = preserved(t.ofKinds()...).homeless
 	for _, p := range t.Roots {
 		t.request(t.conversion(p))
 	}
@@ -85,7 +85,7 @@ func (t *planner) request(c *Conversion) {
 	if t.taken[c.Name] {
 		t.Faults.Add(c.In.Pos, "%s of %s and another pair of types would both be converted by %s: packages whose "+
 			"paths end alike need hand-written functions",
-			Text(c.In, t.Package), Text(c.Out, t.Package), c.Name)
+			model.TextIn(t.Package, c.In), model.TextIn(t.Package, c.Out), c.Name)
 	}
 	t.taken[c.Name] = true
 	t.Functions = append(t.Functions, c)
@@ -143,7 +143,7 @@ func (t *planner) need(m *Move) {
 	case m.Kind == Cast:
 		t.cast(m.Pair)
 	case m.Kind == InPlace:
-		t.needs(m.Fields)
+		t.needs(m.Conversion.Fields)
 	default:
 		t.need(m.Elem)
 	}

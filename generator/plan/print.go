@@ -84,7 +84,7 @@ func valueText(v reflect.Value) string {
 	case *model.Group:
 		return x.Name
 	case *model.Resource:
-		return x.Plural + " of " + Text(x.Hub, nil)
+		return x.Plural + " of " + model.TypeText(x.Hub)
 	case *model.ResourceVersion:
 		return x.Version.Name
 	case *model.Subresource:
@@ -128,13 +128,13 @@ func (m *Move) String() string {
 	case m.Kind == CallConversion:
 		return m.Pair.Function()
 	case m.Kind == Cast:
-		return "cast to " + Text(m.Out, nil)
+		return "cast to " + model.TypeText(m.Out)
 	case m.Kind == Number && m.Checked:
-		return Text(m.Out, nil) + " of " + Text(m.In, nil) + ", checked"
+		return model.TypeText(m.Out) + " of " + model.TypeText(m.In) + ", checked"
 	case m.Kind == Number:
-		return Text(m.Out, nil) + " of " + Text(m.In, nil)
+		return model.TypeText(m.Out) + " of " + model.TypeText(m.In)
 	case m.Kind == InPlace:
-		return fmt.Sprint(text, " ", m.Fields)
+		return fmt.Sprint(text, " ", m.Conversion.Fields)
 	case m.Elem != nil:
 		return text + ": " + m.Elem.String()
 	}

@@ -66,7 +66,7 @@ func (m *Move) problems() []Problem {
 		}
 		return noRule(m.Pair) // the whole pair, unless something is known of a field further in
 	case InPlace:
-		return problemsOf(m.Fields)
+		return problemsOf(m.Conversion.Fields)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func (m *Move) Fails() bool { return len(m.problems()) > 0 }
 func (x Problem) Comment(pkg *model.Package) string {
 	switch {
 	case x.rule != nil:
-		return "inconvertible types (" + Text(x.rule.In, pkg) + " vs " + Text(x.rule.Out, pkg) + ")"
+		return "inconvertible types (" + model.TextIn(pkg, x.rule.In) + " vs " + model.TextIn(pkg, x.rule.Out) + ")"
 	case x.fate == UnknownName:
 		return "is renamed to what peer-type doesn't have"
 	case x.fate == Missing:
@@ -90,12 +90,12 @@ func (x Problem) Comment(pkg *model.Package) string {
 }
 
 func (t *planner) message(p Pair, x Problem) string {
-	in, out := Text(p.In, nil), Text(p.Out, nil)
+	in, out := model.TypeText(p.In), model.TypeText(p.Out)
 	var what string
 	switch {
 	case x.rule != nil:
 		what = fmt.Sprintf("field %s of %s can't be converted to %s: there is no rule from %s to %s",
-			x.Field, in, out, Text(x.rule.In, nil), Text(x.rule.Out, nil))
+			x.Field, in, out, model.TypeText(x.rule.In), model.TypeText(x.rule.Out))
 	case x.fate == UnknownName:
 		return fmt.Sprintf("field %s of %s is marked +apigen:conversion:name, and %s has no field of that name: its "+
 			"fields are %s",

@@ -117,7 +117,7 @@ func (w *writer) move(m *plan.Move, from, to gocode.Place) []jen.Code {
 	case plan.Map:
 		return w.mapping(m, from, to)
 	case plan.InPlace:
-		if code := w.fields(m.Fields); len(code) > 0 {
+		if code := w.fields(m.Conversion.Fields); len(code) > 0 {
 			return one(jen.Block(append(one(shadow(from, to)), code...)...))
 		}
 	}
@@ -154,7 +154,7 @@ func (w *writer) number(m *plan.Move, from, to gocode.Place) []jen.Code {
 	if !m.Checked {
 		return one(assign)
 	}
-	message := jen.Lit(m.Where + ": %d does not fit " + plan.Text(m.Out, nil))
+	message := jen.Lit(m.Where + ": %d does not fit " + model.TypeText(m.Out))
 	return []jen.Code{assign, w.file.Code("if $($) != $ {\nreturn fmt.Errorf($, $)\n}", w.file.Type(m.In), to.Value(),
 		from.Value(), message, from.Value())}
 }
