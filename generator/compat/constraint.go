@@ -38,14 +38,14 @@ func (s site) bounds(o, n schema.Layers) {
 	for _, b := range limits {
 		was, is := o.Strictest(b.of, b.lower), n.Strictest(b.of, b.lower)
 		if is != nil && (was == nil || *is != *was && (*is > *was) == b.lower) {
-			s.add(boundTightened, "%s was %s, and is %s", b.name, number(was), number(is))
+			s.add("BOUND_TIGHTENED", "%s was %s, and is %s", b.name, number(was), number(is))
 		}
 	}
 	s.exclusive("minimum", o, n, func(s *model.Schema) (*float64, bool) { return s.Minimum, s.ExclusiveMinimum })
 	s.exclusive("maximum", o, n, func(s *model.Schema) (*float64, bool) { return s.Maximum, s.ExclusiveMaximum })
 	step := func(s *model.Schema) *float64 { return s.MultipleOf }
 	if was, is := o.Strictest(step, true), n.Strictest(step, true); is != nil && (was == nil || *was != *is) {
-		s.add(boundTightened, "multipleOf was %s, and is %s", number(was), number(is))
+		s.add("BOUND_TIGHTENED", "multipleOf was %s, and is %s", number(was), number(is))
 	}
 }
 
@@ -62,7 +62,7 @@ func (s site) exclusive(name string, o, n schema.Layers, of func(*model.Schema) 
 	was, wasOut := find(o)
 	is, isOut := find(n)
 	if was != nil && is != nil && *was == *is && isOut && !wasOut {
-		s.add(boundTightened, "the %s %s was taken, and is not any more", name, number(is))
+		s.add("BOUND_TIGHTENED", "the %s %s was taken, and is not any more", name, number(is))
 	}
 }
 
@@ -76,16 +76,16 @@ func number(f *float64) string {
 func (s site) rules(o, n schema.Layers) {
 	for _, p := range missing(n.Patterns(), o.Patterns()) {
 		if was := missing(o.Patterns(), n.Patterns()); len(was) > 0 {
-			s.add(patternChanged, "the pattern was %s, and is %s", was[0], p)
+			s.add("PATTERN_CHANGED", "the pattern was %s, and is %s", was[0], p)
 		} else {
-			s.add(patternChanged, "the pattern is new: %s", p)
+			s.add("PATTERN_CHANGED", "the pattern is new: %s", p)
 		}
 	}
 	immutable := func(s *model.Schema) bool { return s.Immutable || s.Rule(model.Immutable) != nil }
 	if n.Flag(immutable) && !o.Flag(immutable) {
-		s.add(immutableAdded, "the value could be changed, and can't be any more")
+		s.add("FIELD_BECAME_IMMUTABLE", "the value could be changed, and can't be any more")
 	}
-	s.each(validationAdded, otherRules(n), otherRules(o), "the rule is new: %s")
+	s.each("VALIDATION_ADDED", otherRules(n), otherRules(o), "the rule is new: %s")
 }
 
 // parts returns the rules for parts of a value, in words for readers.
