@@ -35,7 +35,6 @@ func withPeers(p *plan.Plan, err error) error {
 	return out.Err()
 }
 
-// identifierAt reads the identifier at a place of the source; empty where there is none.
 func identifierAt(pos model.Position) string {
 	data, err := os.ReadFile(pos.Filename)
 	if err != nil {

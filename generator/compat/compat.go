@@ -76,7 +76,6 @@ type diff struct {
 	findings []Finding
 }
 
-// place is a place in the API, with its positions in both sources.
 type place struct {
 	group, version, kind, path string
 	pos, old                   model.Position

@@ -49,7 +49,6 @@ func (s site) bounds(o, n schema.Layers) {
 	}
 }
 
-// exclusive reports a bound that kept its number and now excludes it.
 func (s site) exclusive(name string, o, n schema.Layers, of func(*model.Schema) (*float64, bool)) {
 	find := func(layers schema.Layers) (*float64, bool) {
 		for _, layer := range layers {
@@ -88,7 +87,6 @@ func (s site) rules(o, n schema.Layers) {
 	s.each("VALIDATION_ADDED", otherRules(n), otherRules(o), "the rule is new: %s")
 }
 
-// parts returns the rules for parts of a value, in words for readers.
 func parts(s *model.Schema) []string {
 	var out []string
 	add := func(what, name string, inner *model.Schema) {

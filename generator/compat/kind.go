@@ -54,7 +54,6 @@ func versions(r *model.Resource) []string {
 	return out
 }
 
-// resource compares the properties that a kind has in all versions, and then each version.
 func (d *diff) resource(here place, o, n *model.Resource) {
 	here.kind, here.pos, here.old = o.Kind, n.Served()[0].Type.Pos, o.Served()[0].Type.Pos
 	d.at(here).names(o, n)
@@ -80,7 +79,6 @@ func (d *diff) resource(here place, o, n *model.Resource) {
 	}
 }
 
-// versionOf returns a resource in the version of that name; without a Version where there is none.
 func versionOf(list []model.ResourceVersion, name string) model.ResourceVersion {
 	return find(list, func(v model.ResourceVersion) bool { return v.Version.Name == name })
 }
@@ -131,7 +129,6 @@ func scope(r *model.Resource) string {
 	return "namespaced"
 }
 
-// provider compares whether the server stores a kind's objects, and the verbs of kinds without storage.
 func (s site) provider(o, n *model.Resource) {
 	switch {
 	case !o.WithoutStorage() && n.WithoutStorage():
@@ -146,7 +143,6 @@ func (s site) provider(o, n *model.Resource) {
 	s.each("VERB_ADDED", n.Verbs, o.Verbs, "the verb %s is new")
 }
 
-// storage compares the key prefix and the storage version of a kind.
 func (s site) storage(o, n *model.Resource) {
 	if o.WithoutStorage() || n.WithoutStorage() {
 		return
@@ -158,12 +154,10 @@ func (s site) storage(o, n *model.Resource) {
 		return
 	}
 	if versionOf(n.Versions, o.Storage.Name).Version == nil {
-		s.add("STORED_VERSION_DROPPED", "objects were stored as %s, which doesn't exist any more",
-			o.Storage.Name)
+		s.add("STORED_VERSION_DROPPED", "objects were stored as %s, which doesn't exist any more", o.Storage.Name)
 		return
 	}
-	s.add("STORAGE_VERSION_CHANGED", "objects were stored as %s, and are stored as %s", o.Storage.Name,
-		n.Storage.Name)
+	s.add("STORAGE_VERSION_CHANGED", "objects were stored as %s, and are stored as %s", o.Storage.Name, n.Storage.Name)
 }
 
 func prefix(r *model.Resource) string {

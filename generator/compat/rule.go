@@ -131,7 +131,6 @@ var rules = []Rule{
 	{"FIELD_ADDED", Info, Wire, "an optional field is new"},
 }
 
-// ruleOf returns the row of an ID.
 func ruleOf(id string) Rule { return find(rules, func(r Rule) bool { return r.ID == id }) }
 
 // Rules returns the table.

@@ -187,8 +187,7 @@ func (s site) merging(o, n schema.Layers) {
 	was, is := cmp.Or(o.Text(list), "atomic"), cmp.Or(n.Text(list), "atomic")
 	s.changed("LIST_TYPE_CHANGED", "list type", was, is, "")
 	if before, after := o.Text(keys), n.Text(keys); was == is && before != after {
-		s.add("LIST_MAP_KEYS_CHANGED", "the keys were %s, and are %s", cmp.Or(before, "none"),
-			cmp.Or(after, "none"))
+		s.add("LIST_MAP_KEYS_CHANGED", "the keys were %s, and are %s", cmp.Or(before, "none"), cmp.Or(after, "none"))
 	}
 	s.changed("MAP_TYPE_CHANGED", "map type", cmp.Or(o.Text(object), "granular"), cmp.Or(n.Text(object), "granular"), "")
 }
@@ -229,7 +228,6 @@ func otherRules(layers schema.Layers) []string {
 	return out
 }
 
-// enum returns the values that a field takes, as canonical JSON; nil where it takes any value.
 func enum(layers schema.Layers) []string {
 	values := layers.Enum()
 	for i, value := range values {
@@ -246,7 +244,6 @@ func fields(t *schema.Type) map[string]*schema.Property {
 	return out
 }
 
-// defaultOf returns the default of a field as JSON; it is empty where the field has none.
 func defaultOf(f *schema.Property) string {
 	switch d := f.Default; {
 	case d == nil:

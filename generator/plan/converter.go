@@ -7,7 +7,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// convert decides the conversions, and which function converts the types of versions to the hub and back.
 func (p *Plan) convert() {
 	trees := p.convertPackages()
 	for _, g := range p.Wired() {

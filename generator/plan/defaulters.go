@@ -7,7 +7,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// defaulters holds the hand-written defaulting functions of a program by the type that they default.
 type defaulters struct {
 	base, object, additional map[*model.Type][]*model.Func
 }

@@ -53,7 +53,6 @@ func (t *planner) lossesOf(p Pair) Losses {
 
 const hubName = "the hub"
 
-// losses are those of one pair of kinds, in the making.
 type losses struct {
 	*planner
 	active map[Pair]bool

@@ -216,12 +216,10 @@ func (t *planner) move(p Pair, where string) *Move {
 	return m
 }
 
-// skips tells whether an assignment takes the place of a function that only assigns.
 func (t *planner) skips(fn *Converter, p Pair) bool {
 	return fn.CopyOnly && (Identical(p.In, p.Out) || p.In.Form != model.Struct && t.sameLayout(p.In, p.Out))
 }
 
-// byItself decides how a value is converted without a function for just the pair.
 func (t *planner) byItself(p Pair, where string) *Move {
 	in, out := p.In, p.Out
 	m := &Move{Pair: p, Where: where}

@@ -55,7 +55,6 @@ func newPlanner(u *universe, pkg *model.Package, kinds []Pair) *planner {
 	return t
 }
 
-// functions decides the functions of the roots, and of the pairs of structs that they lead to.
 func (t *planner) functions() {
 	t.taken = map[string]bool{}
 	t.checkDeclared("RegisterConversions", "remove it, or take +k8s:conversion-gen away")
@@ -93,7 +92,6 @@ func (t *planner) request(c *Conversion) {
 
 func (t *planner) concerned(p Pair) bool { return t.spokes(p.In) || t.spokes(p.Out) }
 
-// function finds what the function of a pair needs, and what it can't convert.
 func (t *planner) function(c *Conversion) {
 	c.ByHand = t.funcs.find(c.Pair) != nil
 	if c.Method != "" {
@@ -121,7 +119,6 @@ func (t *planner) function(c *Conversion) {
 	}
 }
 
-// needs requests the functions that the moves of fields call, and notes their casts.
 func (t *planner) needs(fields []*FieldMove) {
 	for _, f := range fields {
 		if f.Fate == Missing && t.carried[f.Field] {

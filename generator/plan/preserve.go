@@ -208,7 +208,6 @@ func dotted(path string, f *model.Field) string {
 	return path + "." + f.JSON
 }
 
-// preserved follows conversions of kinds.
 func preserved(conversions ...*Conversion) *preservedWalk {
 	w := &preservedWalk{active: map[Pair]bool{}, homes: map[*model.Field]bool{}, homeless: map[*model.Field]bool{},
 		torn: map[*model.Field]bool{}}
@@ -218,7 +217,6 @@ func preserved(conversions ...*Conversion) *preservedWalk {
 	return w
 }
 
-// ofKinds are the conversions of all kinds, from the hub and to it.
 func (t *planner) ofKinds() []*Conversion {
 	var out []*Conversion
 	for _, p := range t.kinds() {
@@ -227,7 +225,6 @@ func (t *planner) ofKinds() []*Conversion {
 	return out
 }
 
-// kinds are the roots that lead from a kind of the spoke to one of the hub.
 func (t *planner) kinds() []Pair {
 	return slices.DeleteFunc(slices.Clone(t.Roots), func(p Pair) bool {
 		return !t.spokes(p.In) || p.In.Kind == nil || p.Out.Kind == nil
@@ -275,7 +272,6 @@ func (t *planner) checkOwn(errs *diag.Errors) {
 	}
 }
 
-// subresourceFields are the names of the subresources that are fields of a hub, by their names in Go.
 func (t *planner) subresourceFields(hub *model.Type) map[string]string {
 	out := map[string]string{}
 	for _, g := range t.universe.program.Groups {
@@ -299,7 +295,6 @@ func (t *planner) subresourceFields(hub *model.Type) map[string]string {
 // preservedIn are the fields of a kind that are preserved where it is converted to another one, which lacks them.
 func (t *planner) preservedIn(p Pair) []Preserved { return preserved(t.conversion(p)).found }
 
-// mirrored makes steps lead through two objects of the type with the fields.
 func mirrored(fields []Preserved) []Preserved {
 	for i := range fields {
 		fields[i].Steps = slices.Clone(fields[i].Steps)

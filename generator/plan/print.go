@@ -66,7 +66,6 @@ func printValue(w io.Writer, indent, name string, v reflect.Value) {
 	}
 }
 
-// valueText is a value in one line; empty for one that is printed by its parts.
 func valueText(v reflect.Value) string {
 	switch x := v.Interface().(type) {
 	case *Conversion, *QueryConversion, Losses:

@@ -98,12 +98,10 @@ func (t *planner) message(p Pair, x Problem) string {
 			x.Field, in, out, model.TypeText(x.rule.In), model.TypeText(x.rule.Out))
 	case x.fate == UnknownName:
 		return fmt.Sprintf("field %s of %s is marked +apigen:conversion:name, and %s has no field of that name: its "+
-			"fields are %s",
-			x.Field, in, out, strings.Join(fieldNames(p.Out), ", "))
+			"fields are %s", x.Field, in, out, strings.Join(fieldNames(p.Out), ", "))
 	case x.fate == Taken:
 		return fmt.Sprintf("fields %s and %s of %s would both become field %s of %s: one of them needs another "+
-			"+apigen:conversion:name, or +apigen:conversion:drop",
-			x.move.Other.Name, x.Field, in, x.move.To.Name, out)
+			"+apigen:conversion:name, or +apigen:conversion:drop", x.move.Other.Name, x.Field, in, x.move.To.Name, out)
 	case x.fate == Missing && x.move.Field.Preserve:
 		return fmt.Sprintf("field %s of %s is marked +apigen:conversion:preserve, which works for fields that a kind "+
 			"of %s and its counterpart lead to under the same names; others are lost in the conversion to %s: %s",

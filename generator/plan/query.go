@@ -48,7 +48,6 @@ func (t *planner) queries() {
 	}
 }
 
-// parameters are the fields of the struct at the path, and those of structs that are inlined in it.
 func (t *planner) parameters(q *QueryConversion, typ *model.Type, path string) {
 	for _, f := range typ.Fields {
 		switch {

@@ -70,7 +70,6 @@ func (t *planner) addPeers() {
 	}
 }
 
-// shareNames tells whether a package has a struct that a peer's would be paired with.
 func shareNames(of, peer *model.Package) bool {
 	return slices.ContainsFunc(of.Types, func(t *model.Type) bool {
 		other := peer.Type(t.Name)

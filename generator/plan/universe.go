@@ -37,7 +37,6 @@ func newUniverse(program *model.Program) *universe {
 	return u
 }
 
-// reaches tells whether the package's types and functions lead to the other one, which therefore can't import it.
 func (u *universe) reaches(from, to *model.Package) bool {
 	seen, ok := u.reached[from.Path]
 	if !ok {

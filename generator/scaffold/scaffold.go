@@ -185,7 +185,6 @@ func checkGroup(dir, groupDir, group string) error {
 	return nil
 }
 
-// findKind returns the versions of a group that declare the kind, and where they do.
 func findKind(dir, group, kind string) (map[string]string, error) {
 	sources, err := filepath.Glob(filepath.Join(dir, "apis", group, "*", "*.go"))
 	if err != nil {
@@ -205,7 +204,6 @@ func findKind(dir, group, kind string) (map[string]string, error) {
 	return found, nil
 }
 
-// isClusterScoped reads the marker above a kind's declaration.
 func isClusterScoped(source, kind string) (bool, error) {
 	content, err := os.ReadFile(source)
 	if err != nil {
@@ -339,7 +337,6 @@ func (o Options) check() error {
 
 var kindPattern = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 
-// groupDir returns the directory of a group: the first label, as a Go package name has it.
 func groupDir(group string) string {
 	label, _, _ := strings.Cut(group, ".")
 	dir := strings.ReplaceAll(label, "-", "")
@@ -349,7 +346,6 @@ func groupDir(group string) string {
 	return dir
 }
 
-// projectName returns the last element of a module's path that is no major version.
 func projectName(modulePath string) string {
 	prefix, _, ok := module.SplitPathVersion(modulePath)
 	if !ok {

@@ -13,7 +13,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// copier makes the statements that copy values, and collects what can't be copied.
 type copier struct {
 	file   *gocode.File
 	shapes shapes
@@ -29,7 +28,6 @@ type copier struct {
 	open []*model.Type
 }
 
-// body copies *in, or in where it is a map or slice, into *out.
 func (c *copier) body(t *model.Type) []jen.Code {
 	c.top, c.path, c.pos, c.open = t, []string{t.Name}, t.Pos, []*model.Type{t}
 	in, out := gocode.Pointee("in"), gocode.Pointee("out")

@@ -19,7 +19,6 @@ type methods struct {
 
 func (m methods) declared(name string) bool { return m.t.Methods[name] != nil }
 
-// receiver is (in *T), or (in T) for maps and slices, which are references already.
 func (m methods) receiver() string {
 	if reference(m.t) {
 		return "(in " + m.t.Name + ")"
