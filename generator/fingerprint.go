@@ -156,7 +156,11 @@ func (s *stamp) unchanged() *Result {
 	var r record
 	data, err := os.ReadFile(s.path)
 	if err != nil || json.Unmarshal(data, &r) != nil || r.Frame != s.frame {
-		s.before, _ = snapshot(enclosing(s.dir))
+		root := s.dir
+		if mod := Above(root, "go.mod"); mod != "" {
+			root = filepath.Dir(mod)
+		}
+		s.before, _ = snapshot([]string{root})
 		return nil
 	}
 	s.before, err = snapshot(r.Dirs, r.Outputs...)
@@ -230,13 +234,6 @@ func (s *stamp) disturbed(after, written map[string]string) bool {
 		}
 	}
 	return false
-}
-
-func enclosing(dir string) []string {
-	if mod := Above(dir, "go.mod"); mod != "" {
-		return []string{filepath.Dir(mod)}
-	}
-	return []string{dir}
 }
 
 // Above is the nearest file of a name in a folder or those above; empty where there is none.

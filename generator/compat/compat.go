@@ -53,7 +53,8 @@ func Compare(before, after *model.Program) []Finding {
 		if n := groupNamed(after, o.Name); n != nil {
 			d.group(o, n)
 		} else if len(o.ServedVersions()) > 0 {
-			d.at(place{group: o.Name, old: groupPosition(o)}).add("GROUP_REMOVED", "the group is gone, with all its kinds")
+			d.at(place{group: o.Name, old: groupPosition(o)}).add("GROUP_REMOVED",
+				"the group is gone, with all its kinds")
 		}
 	}
 	for _, n := range after.Groups {

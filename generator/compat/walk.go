@@ -189,7 +189,8 @@ func (s site) merging(o, n schema.Layers) {
 	if before, after := o.Text(keys), n.Text(keys); was == is && before != after {
 		s.add("LIST_MAP_KEYS_CHANGED", "the keys were %s, and are %s", cmp.Or(before, "none"), cmp.Or(after, "none"))
 	}
-	s.changed("MAP_TYPE_CHANGED", "map type", cmp.Or(o.Text(object), "granular"), cmp.Or(n.Text(object), "granular"), "")
+	was, is = cmp.Or(o.Text(object), "granular"), cmp.Or(n.Text(object), "granular")
+	s.changed("MAP_TYPE_CHANGED", "map type", was, is, "")
 }
 
 // covered holds the checks that have a rule of their own in the table.

@@ -202,23 +202,8 @@ func (g *defaultGraph) containsItself(t *model.Type) bool {
 	if known, ok := g.recursive[t]; ok {
 		return known
 	}
-	seen := map[*model.Type]bool{}
-	var finds func(*model.Type) bool
-	finds = func(at *model.Type) bool {
-		for _, inner := range g.inner(at) {
-			if inner == t {
-				return true
-			}
-			if !seen[inner] {
-				seen[inner] = true
-				if finds(inner) {
-					return true
-				}
-			}
-		}
-		return false
-	}
-	g.recursive[t] = finds(t)
+	to := model.NewReach(func(inner *model.Type) bool { return inner == t }, g.inner)
+	g.recursive[t] = slices.ContainsFunc(g.inner(t), to.From)
 	return g.recursive[t]
 }
 

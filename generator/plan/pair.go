@@ -140,7 +140,8 @@ func Convertible(a, b *model.Type) bool {
 }
 
 func (p Pair) signature(in *model.Package) string {
-	return "func " + p.Function() + "(in *" + model.TextIn(in, p.In) + ", out *" + model.TextIn(in, p.Out) + ", s conversion.Scope) error"
+	return fmt.Sprintf("func %s(in *%s, out *%s, s conversion.Scope) error", p.Function(), model.TextIn(in, p.In),
+		model.TextIn(in, p.Out))
 }
 
 // number tells how one predeclared type becomes another. A narrower integer is checked when it is converted: the

@@ -97,8 +97,14 @@ func (t *planner) message(p Pair, x Problem) string {
 		what = fmt.Sprintf("field %s of %s can't be converted to %s: there is no rule from %s to %s",
 			x.Field, in, out, model.TypeText(x.rule.In), model.TypeText(x.rule.Out))
 	case x.fate == UnknownName:
+		var names []string
+		for _, f := range p.Out.Fields {
+			if f.Exported {
+				names = append(names, f.Name)
+			}
+		}
 		return fmt.Sprintf("field %s of %s is marked +apigen:conversion:name, and %s has no field of that name: its "+
-			"fields are %s", x.Field, in, out, strings.Join(fieldNames(p.Out), ", "))
+			"fields are %s", x.Field, in, out, strings.Join(names, ", "))
 	case x.fate == Taken:
 		return fmt.Sprintf("fields %s and %s of %s would both become field %s of %s: one of them needs another "+
 			"+apigen:conversion:name, or +apigen:conversion:drop", x.move.Other.Name, x.Field, in, x.move.To.Name, out)

@@ -35,7 +35,8 @@ func write(p *plan.Plan, pkg *model.Package) (*gocode.File, diag.Errors) {
 	w.groupVersion()
 	w.qualifiers()
 	w.schemeBuilder()
-	w.file.Add("", w.file.Code("func init() {\n$.Register($)\n}", plan.LocalSchemeBuilder, strings.Join(r.Initial, ", ")))
+	w.file.Add("", w.file.Code("func init() {\n$.Register($)\n}", plan.LocalSchemeBuilder,
+		strings.Join(r.Initial, ", ")))
 	w.knownTypes()
 	return w.file, nil
 }
