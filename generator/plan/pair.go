@@ -18,6 +18,8 @@ func (p Pair) String() string { return model.TypeText(p.In) + " -> " + model.Typ
 // Key tells pairs apart by the identity of their types.
 func (p Pair) Key() string { return TypeKey(p.In) + " -> " + TypeKey(p.Out) }
 
+func (p Pair) same(other Pair) bool { return p.Key() == other.Key() }
+
 // Reverse is the other direction.
 func (p Pair) Reverse() Pair { return Pair{In: p.Out, Out: p.In} }
 
