@@ -64,10 +64,6 @@ var projectFiles = []file{
 	{".github/workflows/ci.yaml", "project/ci.yaml.tmpl"},
 }
 
-var versionFiles = []file{
-	{"apis/{{.GroupDir}}/{{.Version}}/doc.go", "version/doc.go.tmpl"},
-}
-
 type values struct {
 	Options
 	Name     string // of the project: the last element of the module's path
@@ -88,8 +84,8 @@ func Init(options Options) (*Result, error) {
 	}
 	if existing != "" {
 		if options.Module != "" && options.Module != existing {
-			return nil, fmt.Errorf("%s is module %s, not %s: leave --module out to add to "+
-				"it", options.Dir, existing, options.Module)
+			return nil, fmt.Errorf("%s is module %s, not %s: leave --module out to add to it",
+				options.Dir, existing, options.Module)
 		}
 		options.Module = existing
 		if adopted, err := adoptable(options); adopted != nil || err != nil {
@@ -143,7 +139,6 @@ func plan(options Options) (values, []file, error) {
 	if !exists(filepath.Join(options.Dir, filepath.FromSlash(collector))) {
 		files = append(files, projectFiles...)
 	}
-	files = append(files, versionFiles...)
 	return v, append(files, kindFiles(options, v)...), nil
 }
 
@@ -159,7 +154,8 @@ func kindFiles(options Options, v values) []file {
 	if !v.First {
 		sample = "config/samples/{{.Singular}}.{{.Version}}.yaml"
 	}
-	files := []file{{types, "kind/types.go.tmpl"}, {sample, "kind/sample.yaml.tmpl"}}
+	files := []file{{dir + "doc.go", "version/doc.go.tmpl"}, {types, "kind/types.go.tmpl"},
+		{sample, "kind/sample.yaml.tmpl"}}
 	if v.First {
 		files = append(files, file{dir + "{{.Singular}}_strategy.go", "kind/strategy.go.tmpl"})
 	}

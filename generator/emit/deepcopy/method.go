@@ -147,8 +147,7 @@ func (c *copier) refuseHidden(t *model.Type, field *model.Field) {
 		return
 	}
 	c.refuse("has the type %s, whose unexported field %s holds references that only its own package can copy: use a "+
-		"type "+
-		"with a DeepCopyInto method, or %s", model.TypeText(t), field.Name, c.byHand())
+		"type with a DeepCopyInto method, or %s", model.TypeText(t), field.Name, c.byHand())
 }
 
 func (c *copier) byHand() string {
