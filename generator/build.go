@@ -55,6 +55,18 @@ type Result struct {
 	Changes []Change
 	// Files counts all generated files, changed or not. It is zero where Unchanged.
 	Files int
+	Report
+	// Unchanged: nothing changed since a build that succeeded, so nothing was loaded.
+	Unchanged bool
+	// Plan is what was decided; nil where Unchanged.
+	Plan *plan.Plan
+	// Program is what was loaded, and Dirs the folders of all modules in reach that can change; nil where Unchanged.
+	Program *model.Program
+	Dirs    []string
+}
+
+// Report is what a build has to say about the input.
+type Report struct {
 	// Warnings are faults that didn't keep anything from being generated. Notes are for users who expected more.
 	Warnings diag.Errors
 	Notes    []string
@@ -63,13 +75,6 @@ type Result struct {
 	Losses []string
 	// Remarks are what products leave out by their nature, for users who ask.
 	Remarks diag.Errors
-	// Unchanged: nothing changed since a build that succeeded, so nothing was loaded.
-	Unchanged bool
-	// Plan is what was decided; nil where Unchanged.
-	Plan *plan.Plan
-	// Program is what was loaded, and Dirs the folders of all modules in reach that can change; nil where Unchanged.
-	Program *model.Program
-	Dirs    []string
 }
 
 // Panic is the error for a panic of the generator: a bug, whatever the input.
@@ -193,7 +198,6 @@ func (b *build) generate(ctx context.Context) error {
 	return b.compare(leftOver)
 }
 
-// leftOver are the files that apigen once wrote where it would write none now.
 func (b *build) leftOver() (map[string]bool, error) {
 	owns := owner(b.emitters)
 	dirs, now := map[string]bool{}, map[string]bool{}
@@ -250,7 +254,6 @@ func addFolders(dirs map[string]bool, root string) {
 	})
 }
 
-// note tells users where nothing was generated although they asked for something.
 func (b *build) note() {
 	if len(b.loaded.Matched) == 0 && len(b.result.Warnings) == 0 {
 		b.result.Notes = append(b.result.Notes, "no package of yours matches "+strings.Join(b.Patterns, " "))

@@ -42,7 +42,6 @@ func (c Change) Diff(dir string) string {
 	return text
 }
 
-// lines splits into lines that keep their ends; a file's last line gets one.
 func lines(data []byte) []string {
 	if len(data) == 0 {
 		return nil
@@ -59,7 +58,6 @@ func lines(data []byte) []string {
 	return out
 }
 
-// relative is a path as seen from a folder, where it lies below; else the path.
 func relative(dir, path string) string {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return filepath.ToSlash(rel)
@@ -89,7 +87,6 @@ func leftBehind(path string, content []byte) bool {
 	return generated(path, content)
 }
 
-// noticed tells whether a document says at its beginning that it is ours.
 func noticed(content []byte) bool {
 	const beginning = 200
 	return bytes.Contains(content[:min(len(content), beginning)], []byte(emit.Notice))

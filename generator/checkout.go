@@ -21,7 +21,6 @@ type state struct {
 	missing []string
 }
 
-// absent is what to say about submodules where the state doesn't load.
 func (s state) absent() string {
 	if len(s.missing) == 0 {
 		return ""
@@ -30,7 +29,6 @@ func (s state) absent() string {
 		"--init, and git fetch within it"
 }
 
-// checkout returns the old state, and what removes it again.
 func checkout(ctx context.Context, dir, against string) (state, func(), error) {
 	folder := against
 	if !filepath.IsAbs(against) {
@@ -88,7 +86,6 @@ func resolved(dir string) string {
 	return dir
 }
 
-// git runs git in a folder and returns what it printed. Variables are added to its environment.
 func git(ctx context.Context, dir string, args ...string) (string, error) {
 	return gitWith(ctx, dir, nil, args...)
 }

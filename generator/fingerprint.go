@@ -17,7 +17,6 @@ import (
 	"strings"
 	"time"
 
-	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit"
 	"apigen.dev/generator/resolve"
 )
@@ -38,12 +37,9 @@ type record struct {
 	// Dirs are the folders of all modules in reach that can change.
 	Dirs []string
 	// Outputs are the files that were generated and that no walk of Dirs finds: documents.
-	Outputs  []string
-	Sum      string
-	Warnings diag.Errors
-	Notes    []string
-	Remarks  diag.Errors
-	Losses   []string
+	Outputs []string
+	Sum     string
+	Report
 }
 
 // environment are the variables by which the go command's answers differ.
@@ -153,7 +149,6 @@ func identity(program string) (string, error) {
 	return fmt.Sprintf("%d %d %s", st.Size(), st.ModTime().UnixNano(), digest(data)), err
 }
 
-// unchanged returns the result of the last build where nothing changed since, else nil.
 func (s *stamp) unchanged() *Result {
 	if s.path == "" {
 		return nil
@@ -161,23 +156,25 @@ func (s *stamp) unchanged() *Result {
 	var r record
 	data, err := os.ReadFile(s.path)
 	if err != nil || json.Unmarshal(data, &r) != nil || r.Frame != s.frame {
-		s.before, _ = snapshot(enclosing(s.dir))
+		root := s.dir
+		if mod := Above(root, "go.mod"); mod != "" {
+			root = filepath.Dir(mod)
+		}
+		s.before, _ = snapshot([]string{root})
 		return nil
 	}
 	s.before, err = snapshot(r.Dirs, r.Outputs...)
 	if err != nil || sum(s.before, s.dir) != r.Sum {
 		return nil
 	}
-	return &Result{Unchanged: true, Warnings: r.Warnings, Notes: r.Notes, Remarks: r.Remarks, Losses: r.Losses}
+	return &Result{Unchanged: true, Report: r.Report}
 }
 
-// remember keeps a build that succeeded, unless an input may have changed while it ran.
 func (s *stamp) remember(res *Result, loaded *resolve.Result, files []emit.File) {
 	if s.path == "" {
 		return
 	}
-	r := record{Frame: s.frame, Dirs: loaded.Universe.MutableDirs(), Warnings: res.Warnings, Notes: res.Notes,
-		Remarks: res.Remarks, Losses: res.Losses}
+	r := record{Frame: s.frame, Dirs: loaded.Universe.MutableDirs(), Report: res.Report}
 	for _, f := range files {
 		if !IsInput(f.Name) {
 			r.Outputs = append(r.Outputs, filepath.Join(f.Dir, f.Name))
@@ -212,41 +209,31 @@ func (s *stamp) remember(res *Result, loaded *resolve.Result, files []emit.File)
 // those since then.
 func (s *stamp) disturbed(after, written map[string]string) bool {
 	for path, sum := range after {
-		if ours, ok := written[path]; ok {
-			if sum != ours {
-				return true
-			}
+		was, known := written[path]
+		if !known {
+			was, known = s.before[path]
+		}
+		if known && was != sum {
+			return true
+		}
+		if known {
 			continue
 		}
-		if old, ok := s.before[path]; ok {
-			if old != sum {
-				return true
-			}
-			continue
-		}
-		st, err := os.Stat(path)
-		if err != nil || !st.ModTime().Before(s.start.Add(-2*time.Second)) {
+		if st, err := os.Stat(path); err != nil || !st.ModTime().Before(s.start.Add(-2*time.Second)) {
 			return true
 		}
 	}
 	for path := range s.before {
-		if _, ok := after[path]; ok {
+		_, still := after[path]
+		_, ours := written[path]
+		if still || ours {
 			continue
 		}
-		if _, ok := written[path]; !ok {
-			if _, err := os.Stat(path); err != nil {
-				return true
-			}
+		if _, err := os.Stat(path); err != nil {
+			return true
 		}
 	}
 	return false
-}
-
-func enclosing(dir string) []string {
-	if mod := Above(dir, "go.mod"); mod != "" {
-		return []string{filepath.Dir(mod)}
-	}
-	return []string{dir}
 }
 
 // Above is the nearest file of a name in a folder or those above; empty where there is none.
@@ -262,7 +249,6 @@ func Above(dir, name string) string {
 	}
 }
 
-// snapshot hashes every file that can matter in the folders and below, and the files that are named.
 func snapshot(dirs []string, files ...string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, path := range files {

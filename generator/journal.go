@@ -90,7 +90,6 @@ func openJournal(dir string) (*os.File, error) {
 	}
 }
 
-// closeJournal ends a write: what was done stays done.
 func closeJournal(f *os.File) error {
 	return errors.Join(f.Truncate(0), removeLocked(f))
 }

@@ -27,15 +27,16 @@ func withPeers(p *plan.Plan, err error) error {
 	for i, f := range faults {
 		name := identifierAt(f.Pos)
 		m := conversionName.FindStringSubmatch(name)
-		home := packageIn(p.Program, filepath.Dir(f.Pos.Filename))
-		if m != nil && home != nil && !hasFunction(p, home, name) {
-			out[i].Message += peerHint(p.Program, home, [2]string{m[1], m[2]}, [2]string{m[3], m[4]})
+		at := slices.IndexFunc(p.Packages, func(pkg *model.Package) bool {
+			return pkg.Dir == filepath.Dir(f.Pos.Filename)
+		})
+		if m != nil && at >= 0 && !hasFunction(p, p.Packages[at], name) {
+			out[i].Message += peerHint(p.Program, p.Packages[at], [2]string{m[1], m[2]}, [2]string{m[3], m[4]})
 		}
 	}
 	return out.Err()
 }
 
-// identifierAt reads the identifier at a place of the source; empty where there is none.
 func identifierAt(pos model.Position) string {
 	data, err := os.ReadFile(pos.Filename)
 	if err != nil {
@@ -49,15 +50,6 @@ func identifierAt(pos model.Position) string {
 }
 
 var identifierPattern = regexp.MustCompile(`^\w+`)
-
-func packageIn(p *model.Program, dir string) *model.Package {
-	for _, pkg := range p.Packages {
-		if pkg.Dir == dir {
-			return pkg
-		}
-	}
-	return nil
-}
 
 func hasFunction(p *plan.Plan, pkg *model.Package, name string) bool {
 	if _, ok := pkg.Declared[name]; ok {

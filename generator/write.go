@@ -107,7 +107,6 @@ func (w *writer) planDirs(dir, folder string, missing map[string]bool) {
 	w.journal.Dirs = append(w.journal.Dirs, relative(dir, folder))
 }
 
-// untouched tells that all files are still what they were when the changes were found.
 func (w *writer) untouched() error {
 	for _, c := range w.changes {
 		now, err := os.ReadFile(c.Path)

@@ -50,7 +50,6 @@ It runs these emitters, in this order:
 	return cmd
 }
 
-// cacheDir returns the folder that remembers unchanged runs, or "" if the user has no cache folder.
 func cacheDir() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {

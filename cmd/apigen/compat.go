@@ -112,7 +112,6 @@ func writerOf(format string) (func(compat.Printer, io.Writer, []compat.Finding) 
 	return nil, fmt.Errorf("--format %q: known are text, json, github", format)
 }
 
-// allowances reads the file that is named, or the usual one beside the nearest go.mod where there is one.
 func allowances(file string) (*compat.Allowances, error) {
 	named := file != ""
 	if !named {

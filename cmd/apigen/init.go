@@ -106,7 +106,6 @@ func findOrigin(replace string) (origin, error) {
 		"name one with --replace DIR")
 }
 
-// releaseVersion is the version of apigen.dev that was built, or "" for a checkout's.
 func releaseVersion() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -140,7 +139,6 @@ func report(w io.Writer, dir string, result *scaffold.Result) {
 	}
 }
 
-// adopted prints the steps that are left in a project whose types are served as they are.
 func adopted(w io.Writer, result *scaffold.Result, from origin) {
 	get := "go get -tool apigen.dev/cmd/apigen@" + from.version
 	if from.checkout != "" {
@@ -198,7 +196,6 @@ func require(dir string, from origin) error {
 	return os.WriteFile(name, content, 0o644)
 }
 
-// takeRequirements adds the versions that the checkout requires, and their checksums, to what the module has.
 func takeRequirements(target *modfile.File, dir, checkout string) error {
 	source, err := readMod(filepath.Join(checkout, "go.mod"))
 	if err != nil {

@@ -20,7 +20,6 @@ func versionCommand() *cobra.Command {
 	}
 }
 
-// version returns the module's version, or the revision of the checkout that the binary was built from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -53,12 +53,13 @@ func Compare(before, after *model.Program) []Finding {
 		if n := groupNamed(after, o.Name); n != nil {
 			d.group(o, n)
 		} else if len(o.ServedVersions()) > 0 {
-			d.at(place{group: o.Name, old: groupPosition(o)}).add(groupRemoved, "the group is gone, with all its kinds")
+			d.at(place{group: o.Name, old: groupPosition(o)}).add("GROUP_REMOVED",
+				"the group is gone, with all its kinds")
 		}
 	}
 	for _, n := range after.Groups {
 		if groupNamed(before, n.Name) == nil && len(n.ServedVersions()) > 0 {
-			d.at(place{group: n.Name, pos: groupPosition(n)}).add(groupAdded, "the group is new")
+			d.at(place{group: n.Name, pos: groupPosition(n)}).add("GROUP_ADDED", "the group is new")
 		}
 	}
 	slices.SortStableFunc(d.findings, func(a, b Finding) int {
@@ -76,7 +77,6 @@ type diff struct {
 	findings []Finding
 }
 
-// place is a place in the API, with its positions in both sources.
 type place struct {
 	group, version, kind, path string
 	pos, old                   model.Position
@@ -89,11 +89,12 @@ type site struct {
 
 func (d *diff) at(p place) site { return site{d, p} }
 
-func (s site) add(rule Rule, format string, args ...any) {
+func (s site) add(rule string, format string, args ...any) {
 	f := Finding{
-		Rule: rule, Level: rule.Level, Message: fmt.Sprintf(format, args...),
+		Rule: ruleOf(rule), Message: fmt.Sprintf(format, args...),
 		Group: s.place.group, Version: s.place.version, Kind: s.kind, Path: s.path, Pos: s.pos, Old: s.old,
 	}
+	f.Level = f.Rule.Level
 	if f.Level == Break && alpha(f.Version) {
 		f.Level = Warn
 	}
@@ -101,14 +102,14 @@ func (s site) add(rule Rule, format string, args ...any) {
 }
 
 // changed adds a finding where a property has another value now; absent stands for an empty one.
-func (s site) changed(rule Rule, property, was, is, absent string) {
+func (s site) changed(rule string, property, was, is, absent string) {
 	if was != is {
 		s.add(rule, "the %s was %s, and is %s", property, cmp.Or(was, absent), cmp.Or(is, absent))
 	}
 }
 
 // each adds a finding for each of the names that are in one list and not in another.
-func (s site) each(rule Rule, in, notIn []string, format string) {
+func (s site) each(rule string, in, notIn []string, format string) {
 	for _, name := range missing(in, notIn) {
 		s.add(rule, format, name)
 	}

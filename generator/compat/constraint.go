@@ -22,18 +22,17 @@ func (s site) bounds(o, n schema.Layers) {
 	for _, b := range limits {
 		was, is := o.Strictest(b.check, b.lower), n.Strictest(b.check, b.lower)
 		if is != nil && (was == nil || *is != *was && (*is > *was) == b.lower) {
-			s.add(boundTightened, "%s was %s, and is %s", b.check, number(was), number(is))
+			s.add("BOUND_TIGHTENED", "%s was %s, and is %s", b.check, number(was), number(is))
 		}
 	}
 	s.exclusive(model.Minimum, o, n, func(s *model.Schema) bool { return s.ExclusiveMinimum })
 	s.exclusive(model.Maximum, o, n, func(s *model.Schema) bool { return s.ExclusiveMaximum })
 	was, is := o.Strictest(model.MultipleOf, true), n.Strictest(model.MultipleOf, true)
 	if is != nil && (was == nil || *was != *is) {
-		s.add(boundTightened, "multipleOf was %s, and is %s", number(was), number(is))
+		s.add("BOUND_TIGHTENED", "multipleOf was %s, and is %s", number(was), number(is))
 	}
 }
 
-// exclusive reports a bound that kept its number and now excludes it.
 func (s site) exclusive(check model.Check, o, n schema.Layers, excludes func(*model.Schema) bool) {
 	find := func(layers schema.Layers) (*float64, bool) {
 		for _, layer := range layers {
@@ -46,7 +45,7 @@ func (s site) exclusive(check model.Check, o, n schema.Layers, excludes func(*mo
 	was, wasOut := find(o)
 	is, isOut := find(n)
 	if was != nil && is != nil && *was == *is && isOut && !wasOut {
-		s.add(boundTightened, "the %s %s was taken, and is not any more", check, number(is))
+		s.add("BOUND_TIGHTENED", "the %s %s was taken, and is not any more", check, number(is))
 	}
 }
 
@@ -60,19 +59,18 @@ func number(f *float64) string {
 func (s site) rules(o, n schema.Layers) {
 	for _, p := range missing(n.Patterns(), o.Patterns()) {
 		if was := missing(o.Patterns(), n.Patterns()); len(was) > 0 {
-			s.add(patternChanged, "the pattern was %s, and is %s", was[0], p)
+			s.add("PATTERN_CHANGED", "the pattern was %s, and is %s", was[0], p)
 		} else {
-			s.add(patternChanged, "the pattern is new: %s", p)
+			s.add("PATTERN_CHANGED", "the pattern is new: %s", p)
 		}
 	}
 	immutable := func(s *model.Schema) bool { return s.Immutable || s.Rule(model.Immutable) != nil }
 	if n.Flag(immutable) && !o.Flag(immutable) {
-		s.add(immutableAdded, "the value could be changed, and can't be any more")
+		s.add("FIELD_BECAME_IMMUTABLE", "the value could be changed, and can't be any more")
 	}
-	s.each(validationAdded, otherRules(n), otherRules(o), "the rule is new: %s")
+	s.each("VALIDATION_ADDED", otherRules(n), otherRules(o), "the rule is new: %s")
 }
 
-// parts returns the rules for parts of a value, in words for readers.
 func parts(s *model.Schema) []string {
 	var out []string
 	add := func(what, name string, inner *model.Schema) {

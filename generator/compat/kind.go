@@ -21,12 +21,12 @@ func (d *diff) group(o, n *model.Group) {
 			removed := here
 			newest := r.Served()[0]
 			removed.version, removed.kind, removed.old = newest.Version.Name, r.Kind, newest.Type.Pos
-			d.at(removed).add(kindRemoved, "the kind is gone")
+			d.at(removed).add("KIND_REMOVED", "the kind is gone")
 		}
 	}
 	for _, r := range n.Resources {
 		if old := resourceOf(o, r.Kind); len(r.Served()) > 0 && (old == nil || len(old.Served()) == 0) {
-			d.at(place{group: n.Name, kind: r.Kind, pos: r.Served()[0].Type.Pos}).add(kindAdded,
+			d.at(place{group: n.Name, kind: r.Kind, pos: r.Served()[0].Type.Pos}).add("KIND_ADDED",
 				"the kind is new, in %s", strings.Join(versions(r), ", "))
 		}
 	}
@@ -38,7 +38,7 @@ func (d *diff) preferred(here place, o, n *model.Group) {
 		return
 	}
 	if slices.ContainsFunc(is, func(v *model.Version) bool { return v.Name == was[0].Name }) {
-		d.at(here).changed(preferredChanged, "preferred version", was[0].Name, is[0].Name, "")
+		d.at(here).changed("PREFERRED_VERSION_CHANGED", "preferred version", was[0].Name, is[0].Name, "")
 	}
 }
 
@@ -54,7 +54,6 @@ func versions(r *model.Resource) []string {
 	return out
 }
 
-// resource compares the properties that a kind has in all versions, and then each version.
 func (d *diff) resource(here place, o, n *model.Resource) {
 	here.kind, here.pos, here.old = o.Kind, n.Served()[0].Type.Pos, o.Served()[0].Type.Pos
 	d.at(here).names(o, n)
@@ -75,19 +74,18 @@ func (d *diff) resource(here place, o, n *model.Resource) {
 		if versionOf(o.Served(), is.Version.Name).Version == nil {
 			here := here
 			here.version, here.pos = is.Version.Name, is.Type.Pos
-			d.at(here).add(versionAdded, "the kind is new in this version")
+			d.at(here).add("VERSION_ADDED", "the kind is new in this version")
 		}
 	}
 }
 
-// versionOf returns a resource in the version of that name; without a Version where there is none.
 func versionOf(list []model.ResourceVersion, name string) model.ResourceVersion {
 	return find(list, func(v model.ResourceVersion) bool { return v.Version.Name == name })
 }
 
 // removed reports a version that is no longer served. For a version that was marked as deprecated, this is a warning.
 func (s site) removed(was *model.Type) {
-	s.add(versionRemoved, "the version is no longer served")
+	s.add("VERSION_REMOVED", "the version is no longer served")
 	if was.Kind != nil && (was.Kind.IsDeprecated || was.Kind.Deprecated != "") {
 		f := &s.findings[len(s.findings)-1]
 		f.Level, f.Message = Warn, "the version, which was deprecated, is no longer served"
@@ -95,18 +93,18 @@ func (s site) removed(was *model.Type) {
 }
 
 func (s site) names(o, n *model.Resource) {
-	s.changed(resourceRenamed, "resource", o.Plural, n.Plural, "")
-	s.changed(scopeChanged, "kind", scope(o), scope(n), "")
+	s.changed("RESOURCE_RENAMED", "resource", o.Plural, n.Plural, "")
+	s.changed("SCOPE_CHANGED", "kind", scope(o), scope(n), "")
 	if o.ListKind != n.ListKind {
-		s.add(listKindChanged, "lists were %s, and are %s", o.ListKind, n.ListKind)
+		s.add("LIST_KIND_CHANGED", "lists were %s, and are %s", o.ListKind, n.ListKind)
 	}
-	s.changed(singularChanged, "singular", o.Singular, n.Singular, "")
-	s.each(shortNameRemoved, o.ShortNames, n.ShortNames, "the short name %s is gone")
-	s.each(categoryRemoved, o.Categories, n.Categories, "the category %s is gone")
+	s.changed("SINGULAR_CHANGED", "singular", o.Singular, n.Singular, "")
+	s.each("SHORT_NAME_REMOVED", o.ShortNames, n.ShortNames, "the short name %s is gone")
+	s.each("CATEGORY_REMOVED", o.Categories, n.Categories, "the category %s is gone")
 	before, _ := subresources(o)
 	after, fields := subresources(n)
-	s.each(subresourceRemoved, before, after, "the subresource %s is gone")
-	s.each(subresourceAdded, fields, before, "%s is a subresource now")
+	s.each("SUBRESOURCE_REMOVED", before, after, "the subresource %s is gone")
+	s.each("SUBRESOURCE_ADDED", fields, before, "%s is a subresource now")
 }
 
 // subresources returns the names of all subresources, and those of fields: a new one of these takes its part of the
@@ -131,39 +129,35 @@ func scope(r *model.Resource) string {
 	return "namespaced"
 }
 
-// provider compares whether the server stores a kind's objects, and the verbs of kinds without storage.
 func (s site) provider(o, n *model.Resource) {
 	switch {
 	case !o.WithoutStorage() && n.WithoutStorage():
-		s.add(storageRemoved, "objects were stored, and come from a provider with the verbs %s",
+		s.add("STORAGE_REMOVED", "objects were stored, and come from a provider with the verbs %s",
 			strings.Join(n.Verbs, ", "))
 		return
 	case o.WithoutStorage() && !n.WithoutStorage():
-		s.add(storageAdded, "objects came from a provider, and are stored")
+		s.add("STORAGE_ADDED", "objects came from a provider, and are stored")
 		return
 	}
-	s.each(verbRemoved, o.Verbs, n.Verbs, "the verb %s is gone")
-	s.each(verbAdded, n.Verbs, o.Verbs, "the verb %s is new")
+	s.each("VERB_REMOVED", o.Verbs, n.Verbs, "the verb %s is gone")
+	s.each("VERB_ADDED", n.Verbs, o.Verbs, "the verb %s is new")
 }
 
-// storage compares the key prefix and the storage version of a kind.
 func (s site) storage(o, n *model.Resource) {
 	if o.WithoutStorage() || n.WithoutStorage() {
 		return
 	}
 	if o.StoragePrefix != n.StoragePrefix {
-		s.add(prefixChanged, "objects were stored below %s, and are stored below %s", prefix(o), prefix(n))
+		s.add("STORAGE_PREFIX_CHANGED", "objects were stored below %s, and are stored below %s", prefix(o), prefix(n))
 	}
 	if o.Storage == nil || n.Storage == nil || o.Storage.Name == n.Storage.Name {
 		return
 	}
 	if versionOf(n.Versions, o.Storage.Name).Version == nil {
-		s.add(storedVersionDropped, "objects were stored as %s, which doesn't exist any more",
-			o.Storage.Name)
+		s.add("STORED_VERSION_DROPPED", "objects were stored as %s, which doesn't exist any more", o.Storage.Name)
 		return
 	}
-	s.add(storageChanged, "objects were stored as %s, and are stored as %s", o.Storage.Name,
-		n.Storage.Name)
+	s.add("STORAGE_VERSION_CHANGED", "objects were stored as %s, and are stored as %s", o.Storage.Name, n.Storage.Name)
 }
 
 func prefix(r *model.Resource) string {
@@ -173,20 +167,20 @@ func prefix(r *model.Resource) string {
 func (s site) version(was, is *model.Type) {
 	o, n := kindOf(was), kindOf(is)
 	if n.IsDeprecated && !o.IsDeprecated || n.Deprecated != "" && o.Deprecated == "" && !o.IsDeprecated {
-		s.add(versionDeprecated, "the version is deprecated")
+		s.add("VERSION_DEPRECATED", "the version is deprecated")
 	}
 	if o.CreateOnUpdate && !n.CreateOnUpdate {
-		s.add(createOnUpdateGone, "an update of an object that doesn't exist created it, and doesn't any more")
+		s.add("CREATE_ON_UPDATE_REMOVED", "an update of an object that doesn't exist created it, and doesn't any more")
 	}
 	if n.RequireResourceVersion && !o.RequireResourceVersion {
-		s.add(versionRequired, "an update needs metadata.resourceVersion")
+		s.add("RESOURCE_VERSION_REQUIRED", "an update needs metadata.resourceVersion")
 	}
 	if n.ReturnDeletedObject != o.ReturnDeletedObject {
 		answers := map[bool]string{false: "a Status", true: "the object"}
-		s.add(deletionChanged, "a deletion answered with %s, and answers with %s",
+		s.add("DELETION_ANSWER_CHANGED", "a deletion answered with %s, and answers with %s",
 			answers[o.ReturnDeletedObject], answers[n.ReturnDeletedObject])
 	}
-	s.each(selectableRemoved, selectable(o), selectable(n), "field selectors may no longer name %s")
+	s.each("SELECTABLE_FIELD_REMOVED", selectable(o), selectable(n), "field selectors may no longer name %s")
 	s.columns(o, n)
 	w := walk{diff: s.diff, seen: map[pair]bool{}}
 	w.object(s.place, s.types.Type(was), s.types.Type(is))
@@ -211,12 +205,12 @@ func (s site) columns(o, n *model.Kind) {
 	for _, was := range o.Columns {
 		i := slices.IndexFunc(n.Columns, func(c model.Column) bool { return c.Name == was.Name })
 		if i < 0 {
-			s.add(columnRemoved, "the column %s is gone", was.Name)
+			s.add("COLUMN_REMOVED", "the column %s is gone", was.Name)
 			continue
 		}
 		is := n.Columns[i]
 		if was.Type != is.Type || was.JSONPath != is.JSONPath || was.Method != is.Method {
-			s.add(columnChanged, "the column %s showed %s (%s), and shows %s (%s)", was.Name,
+			s.add("COLUMN_CHANGED", "the column %s showed %s (%s), and shows %s (%s)", was.Name,
 				was.JSONPath+was.Method, was.Type, is.JSONPath+is.Method, is.Type)
 		}
 	}

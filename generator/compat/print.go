@@ -54,8 +54,7 @@ func (p Printer) JSON(out io.Writer, findings []Finding) error {
 	for _, f := range findings {
 		err := e.Encode(record{
 			Rule: f.Rule, Level: f.Level, Subject: f.Subject(), Group: f.Group, Version: f.Version, Kind: f.Kind,
-			Path:    f.Path,
-			Message: f.Message, Pos: position(p.Dir, f.Pos), Old: position(p.OldDir, f.Old),
+			Path: f.Path, Message: f.Message, Pos: position(p.Dir, f.Pos), Old: position(p.OldDir, f.Old),
 		})
 		if err != nil {
 			return err

@@ -35,9 +35,9 @@ func (w walk) object(here place, was, is *schema.Type) {
 			there.pos = orAbove(n.Go.Pos, here.pos)
 			w.field(there, o, n)
 		case renamed[name] != "":
-			w.at(there).add(fieldRenamed, "%s is called %s now", name, renamed[name])
+			w.at(there).add("FIELD_RENAMED", "%s is called %s now", name, renamed[name])
 		default:
-			w.at(there).add(fieldRemoved, "%s is gone", name)
+			w.at(there).add("FIELD_REMOVED", "%s is gone", name)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(after)) {
@@ -45,9 +45,9 @@ func (w walk) object(here place, was, is *schema.Type) {
 			there := below(here, name, model.Position{})
 			there.pos = orAbove(n.Go.Pos, here.pos)
 			if n.Required {
-				w.at(there).add(requiredAdded, "%s is new, and required", name)
+				w.at(there).add("REQUIRED_FIELD_ADDED", "%s is new, and required", name)
 			} else {
-				w.at(there).add(fieldAdded, "%s is new", name)
+				w.at(there).add("FIELD_ADDED", "%s is new", name)
 			}
 		}
 	}
@@ -89,12 +89,12 @@ func (w walk) field(here place, o, n *schema.Property) {
 	s := w.at(here)
 	switch {
 	case n.Required && !o.Required:
-		s.add(becameRequired, "%s could be left out, and is required", n.Go.JSON)
+		s.add("FIELD_BECAME_REQUIRED", "%s could be left out, and is required", n.Go.JSON)
 	case o.Required && !n.Required && n.Default == nil:
-		s.add(becameOptional, "%s was always there, and may be missing", o.Go.JSON)
+		s.add("FIELD_BECAME_OPTIONAL", "%s was always there, and may be missing", o.Go.JSON)
 	}
 	s.defaults(defaultOf(o), defaultOf(n))
-	s.changed(patchChanged, "patch strategy", patchStrategy(o), patchStrategy(n), "none")
+	s.changed("PATCH_STRATEGY_CHANGED", "patch strategy", patchStrategy(o), patchStrategy(n), "none")
 	w.value(here, o.Value(), n.Value())
 }
 
@@ -102,27 +102,27 @@ func (s site) defaults(was, is string) {
 	switch {
 	case was == is:
 	case is == "":
-		s.add(defaultRemoved, "the default %s is gone", was)
+		s.add("DEFAULT_REMOVED", "the default %s is gone", was)
 	case was == "":
-		s.add(defaultAdded, "the default is %s", is)
+		s.add("DEFAULT_ADDED", "the default is %s", is)
 	default:
-		s.add(defaultChanged, "the default was %s, and is %s", was, is)
+		s.add("DEFAULT_CHANGED", "the default was %s, and is %s", was, is)
 	}
 }
 
 func (w walk) value(here place, o, n schema.Value) {
 	s := w.at(here)
-	s.changed(typeChanged, "type", string(o.JSON), string(n.JSON), "")
+	s.changed("TYPE_CHANGED", "type", string(o.JSON), string(n.JSON), "")
 	if o.JSON != n.JSON {
 		return
 	}
 	switch {
 	case n.Bits < o.Bits:
-		s.add(integerNarrowed, "the number had %d bits, and has %d", o.Bits, n.Bits)
+		s.add("INTEGER_NARROWED", "the number had %d bits, and has %d", o.Bits, n.Bits)
 	case n.Bits > o.Bits:
-		s.add(integerWidened, "the number had %d bits, and has %d", o.Bits, n.Bits)
+		s.add("INTEGER_WIDENED", "the number had %d bits, and has %d", o.Bits, n.Bits)
 	}
-	s.changed(formatChanged, "format", o.Format, n.Format, "none")
+	s.changed("FORMAT_CHANGED", "format", o.Format, n.Format, "none")
 	s.nulls(o.Layers, n.Layers)
 	s.enums(enum(o.Layers), enum(n.Layers))
 	s.bounds(o.Layers, n.Layers)
@@ -157,13 +157,13 @@ func (s site) nulls(o, n schema.Layers) {
 	nullable := func(s *model.Schema) bool { return s.Nullable }
 	switch was, is := o.Flag(nullable), n.Flag(nullable); {
 	case was && !is:
-		s.add(nullRefused, "null was taken, and is not any more")
+		s.add("NULL_REFUSED", "null was taken, and is not any more")
 	case is && !was:
-		s.add(nullAllowed, "null is taken")
+		s.add("NULL_ALLOWED", "null is taken")
 	}
 	keeps := func(s *model.Schema) bool { return s.PreserveUnknownFields }
 	if o.Flag(keeps) && !n.Flag(keeps) {
-		s.add(unknownPruned, "unknown fields were kept, and are dropped")
+		s.add("UNKNOWN_FIELDS_DROPPED", "unknown fields were kept, and are dropped")
 	}
 }
 
@@ -171,12 +171,12 @@ func (s site) enums(was, is []string) {
 	switch {
 	case len(was) == 0 && len(is) == 0:
 	case len(is) == 0:
-		s.add(enumLifted, "only %s were taken, and any value is", strings.Join(was, ", "))
+		s.add("ENUM_LIFTED", "only %s were taken, and any value is", strings.Join(was, ", "))
 	case len(was) == 0:
-		s.add(enumIntroduced, "any value was taken, and only %s are", strings.Join(is, ", "))
+		s.add("ENUM_INTRODUCED", "any value was taken, and only %s are", strings.Join(is, ", "))
 	default:
-		s.each(enumRemoved, was, is, "the value %s is gone")
-		s.each(enumAdded, is, was, "the value %s is new")
+		s.each("ENUM_VALUE_REMOVED", was, is, "the value %s is gone")
+		s.each("ENUM_VALUE_ADDED", is, was, "the value %s is new")
 	}
 }
 
@@ -185,12 +185,12 @@ func (s site) merging(o, n schema.Layers) {
 	keys := func(s *model.Schema) string { return strings.Join(s.ListMapKeys, ", ") }
 	object := func(s *model.Schema) string { return s.MapType + s.StructType }
 	was, is := cmp.Or(o.Text(list), "atomic"), cmp.Or(n.Text(list), "atomic")
-	s.changed(listTypeChanged, "list type", was, is, "")
+	s.changed("LIST_TYPE_CHANGED", "list type", was, is, "")
 	if before, after := o.Text(keys), n.Text(keys); was == is && before != after {
-		s.add(listKeysChanged, "the keys were %s, and are %s", cmp.Or(before, "none"),
-			cmp.Or(after, "none"))
+		s.add("LIST_MAP_KEYS_CHANGED", "the keys were %s, and are %s", cmp.Or(before, "none"), cmp.Or(after, "none"))
 	}
-	s.changed(mapTypeChanged, "map type", cmp.Or(o.Text(object), "granular"), cmp.Or(n.Text(object), "granular"), "")
+	was, is = cmp.Or(o.Text(object), "granular"), cmp.Or(n.Text(object), "granular")
+	s.changed("MAP_TYPE_CHANGED", "map type", was, is, "")
 }
 
 // covered holds the checks that have a rule of their own in the table.
@@ -229,7 +229,6 @@ func otherRules(layers schema.Layers) []string {
 	return out
 }
 
-// enum returns the values that a field takes, as canonical JSON; nil where it takes any value.
 func enum(layers schema.Layers) []string {
 	values := layers.Enum()
 	for i, value := range values {
@@ -246,7 +245,6 @@ func fields(t *schema.Type) map[string]*schema.Property {
 	return out
 }
 
-// defaultOf returns the default of a field as JSON; it is empty where the field has none.
 func defaultOf(f *schema.Property) string {
 	switch d := f.Default; {
 	case d == nil:

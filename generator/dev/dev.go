@@ -74,7 +74,6 @@ func (o *Options) complete() error {
 	return err
 }
 
-// temporary returns the go command's GOTMPDIR, which is empty where the environment doesn't set it.
 func (o *Options) temporary() (dir string) {
 	for _, variable := range o.Env {
 		if value, ok := strings.CutPrefix(variable, "GOTMPDIR="); ok {

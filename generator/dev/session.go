@@ -83,7 +83,6 @@ func (s *session) stop() error {
 	return err
 }
 
-// cycle generates, compiles and restarts, and says so in one line; or says what is wrong, and leaves the server alone.
 func (s *session) cycle(ctx context.Context) {
 	start := time.Now()
 	res, err := generator.Build(ctx, generator.Options{Dir: s.Dir, Patterns: s.Patterns, Env: s.goEnv()})
@@ -141,7 +140,6 @@ func (s *session) say(format string, args ...any) {
 	fmt.Fprintf(s.Out, "%s %s\n", s.Now().Format(time.TimeOnly), fmt.Sprintf(format, args...))
 }
 
-// fail says what is wrong, and what goes on meanwhile.
 func (s *session) fail(stage, what string) {
 	rest := "no server is running"
 	if s.server != nil {

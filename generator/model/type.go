@@ -1,10 +1,12 @@
 package model
 
 import (
+	"cmp"
 	"iter"
 	"math/big"
 	"reflect"
 	"slices"
+	"strconv"
 )
 
 // Pointee follows pointers to what they finally point at. For a type that is a pointer to itself, it returns some
@@ -207,25 +209,50 @@ func find[T any](list []*T, matches func(*T) bool) *T {
 	return nil
 }
 
-// TypeText is a type as Go writes it.
-func TypeText(t *Type) string {
+// TypeText is the type as a person writes it outside of its package.
+func TypeText(t *Type) string { return TextIn(nil, t) }
+
+// TextIn is the type as a person writes it in the package.
+func TextIn(in *Package, t *Type) string {
 	switch {
+	case t.Package != nil && in != nil && t.Package.Path == in.Path:
+		return t.Name
 	case t.Package != nil:
 		return t.Package.Name + "." + t.Name
-	case t.Form == Basic:
-		return t.Basic
-	case t.Form == Pointer:
-		return "*" + TypeText(t.Elem)
-	case t.Form == Slice:
-		return "[]" + TypeText(t.Elem)
-	case t.Form == Map:
-		return "map[" + TypeText(t.Key) + "]" + TypeText(t.Elem)
-	case t.Form == Interface && len(t.InterfaceMethods) == 0:
-		return "any"
-	case t.Name != "":
-		return t.Name
 	}
-	return "a composite type"
+	switch t.Form {
+	case Pointer:
+		return "*" + TextIn(in, t.Elem)
+	case Slice:
+		return "[]" + TextIn(in, t.Elem)
+	case Array:
+		return "[" + strconv.FormatInt(t.Len, 10) + "]" + TextIn(in, t.Elem)
+	case Map:
+		return "map[" + TextIn(in, t.Key) + "]" + TextIn(in, t.Elem)
+	case Struct:
+		return "struct{...}"
+	case Interface:
+		if len(t.InterfaceMethods) == 0 {
+			return cmp.Or(t.Name, "any")
+		}
+		return cmp.Or(t.Name, "interface{...}")
+	case Func_:
+		return "func"
+	case Chan:
+		return "chan"
+	}
+	return t.BasicName()
+}
+
+// BasicName is the name of the predeclared type that the type is based on: byte for uint8, int32 for rune.
+func (t *Type) BasicName() string {
+	switch t.Basic {
+	case "uint8":
+		return "byte"
+	case "rune":
+		return "int32"
+	}
+	return t.Basic
 }
 
 // Counterpart is the field of the other type that the field is: the one that +apigen:conversion:name names, on

@@ -50,7 +50,6 @@ type conversionPlan struct {
 	planners []*planner
 }
 
-// convertPackages decides the conversions of all packages that are spokes, in the order of the program.
 func (p *Plan) convertPackages() *conversionPlan {
 	program := p.Program
 	u := newUniverse(program)

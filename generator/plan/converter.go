@@ -7,31 +7,24 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// convert decides the conversions, and which function converts the types of versions to the hub and back.
 func (p *Plan) convert() {
 	trees := p.convertPackages()
 	for _, g := range p.Wired() {
 		p.Scoped[g] = p.handWritten(g) && hasSpokes(g)
 		for _, r := range g.Resources {
 			for _, v := range wireVersions(r, r.Versions) {
-				p.converters(v.typ, v.hub)
+				pair := Pair{v.typ, v.hub}
+				for _, pair := range []Pair{pair, pair.Reverse()} {
+					if home := p.convertedIn(v.typ, pair); home != nil && v.typ != v.hub {
+						p.Converters[pair] = Func{home.Path, pair.Function()}
+					}
+				}
 			}
 			for _, v := range r.Served() {
 				if pair := (Pair{v.Type, r.Hub}); v.Type != r.Hub {
 					p.RoundTrips[pair] = roundTripOf(trees.conversion(pair))
 				}
 			}
-		}
-	}
-}
-
-func (p *Plan) converters(version, hub *model.Type) {
-	if version == hub {
-		return
-	}
-	for _, pair := range []Pair{{version, hub}, {hub, version}} {
-		if home := p.convertedIn(version, pair); home != nil {
-			p.Converters[pair] = Func{home.Path, pair.Function()}
 		}
 	}
 }

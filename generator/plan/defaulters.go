@@ -7,7 +7,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// defaulters holds the hand-written defaulting functions of a program by the type that they default.
 type defaulters struct {
 	base, object, additional map[*model.Type][]*model.Func
 }
@@ -93,11 +92,9 @@ func (x *defaulters) rival(called *model.Func, t *model.Type, pkg *model.Package
 	if called.Package == pkg || called.Package == t.Package {
 		return nil
 	}
-	for _, functions := range [][]*model.Func{x.object[t], x.base[t]} {
-		for _, f := range functions {
-			if f.Name == called.Name && f.Package != called.Package {
-				return f
-			}
+	for _, f := range slices.Concat(x.object[t], x.base[t]) {
+		if f.Name == called.Name && f.Package != called.Package {
+			return f
 		}
 	}
 	return nil

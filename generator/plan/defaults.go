@@ -73,7 +73,6 @@ type defaultGraph struct {
 	recursive map[*model.Type]bool
 }
 
-// plan notes how values of the type, and of what it holds, are defaulted.
 func (g *defaultGraph) plan(d *Defaults, t *model.Type) {
 	if d.Types[t] != nil || !g.reach.From(t) {
 		return
@@ -84,8 +83,7 @@ func (g *defaultGraph) plan(d *Defaults, t *model.Type) {
 	for _, f := range own.functions {
 		if rival := g.functions.rival(f, t, g.pkg); rival != nil {
 			d.Faults.Add(rival.Pos, "%s is in package %s too: which of the two is meant for package %s can't be "+
-				"told, so declare it there",
-				f.Name, f.Package.Path, g.pkg.Path)
+				"told, so declare it there", f.Name, f.Package.Path, g.pkg.Path)
 		}
 	}
 	if own.covers {
@@ -116,7 +114,6 @@ func (g *defaultGraph) source() *model.Package {
 	return g.pkg
 }
 
-// objects are the types that get a SetObjectDefaults_, by name: those that are asked for and hold a default.
 func (g *defaultGraph) objects() []*model.Type {
 	field := g.pkg.DefaulterField
 	if field == "" {
@@ -163,12 +160,10 @@ func (g *defaultGraph) wanted(t *model.Type, field string, asked bool) bool {
 	return asked && t.Form == model.Struct && model.FieldNamed(t, field) != nil
 }
 
-// has tells whether the type itself has a default: a function that sets it, or a marker.
 func (g *defaultGraph) has(t *model.Type) bool {
 	return len(g.functions.calls(t, g.pkg).functions) > 0 || g.hasMarker(t)
 }
 
-// hasMarker tells whether a field or the elements of the type have a default of their own.
 func (g *defaultGraph) hasMarker(t *model.Type) bool {
 	switch t.Form {
 	case model.Struct:
@@ -180,7 +175,6 @@ func (g *defaultGraph) hasMarker(t *model.Type) bool {
 	return false
 }
 
-// inner are the types of what the type holds, as far as defaults go into it.
 func (g *defaultGraph) inner(t *model.Type) []*model.Type {
 	if g.functions.calls(t, g.pkg).covers {
 		return nil
@@ -208,23 +202,8 @@ func (g *defaultGraph) containsItself(t *model.Type) bool {
 	if known, ok := g.recursive[t]; ok {
 		return known
 	}
-	seen := map[*model.Type]bool{}
-	var finds func(*model.Type) bool
-	finds = func(at *model.Type) bool {
-		for _, inner := range g.inner(at) {
-			if inner == t {
-				return true
-			}
-			if !seen[inner] {
-				seen[inner] = true
-				if finds(inner) {
-					return true
-				}
-			}
-		}
-		return false
-	}
-	g.recursive[t] = finds(t)
+	to := model.NewReach(func(inner *model.Type) bool { return inner == t }, g.inner)
+	g.recursive[t] = slices.ContainsFunc(g.inner(t), to.From)
 	return g.recursive[t]
 }
 

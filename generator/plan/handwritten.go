@@ -52,7 +52,6 @@ func findFunctions(u *universe, pkg *model.Package, near []*model.Package) funct
 	return f
 }
 
-// scan adds the package's conversion functions to the map, unless there is one for the pair already.
 func (f *functions) scan(p *model.Package, into map[string]*Converter, want func(*Converter) bool) {
 	for _, fn := range p.Funcs {
 		found := asConversion(fn)
@@ -166,7 +165,6 @@ var base = map[string]string{
 	runtimePath + ".RawExtension -> " + runtimePath + ".Object": runtimePath,
 }
 
-// baseConverter returns apimachinery's function for the pair, or nil.
 func baseConverter(p Pair) *Converter {
 	if path := base[p.Key()]; path != "" {
 		return &Converter{Func: Func{path, p.Function()}, Pair: p}

@@ -37,7 +37,6 @@ func (p *Plan) Hook(r *model.Resource, name string) *Hook {
 	return nil
 }
 
-// hooksOf finds the hooks of a kind, in the order of a Strategy's fields.
 func hooksOf(r *model.Resource) []Hook {
 	var out []Hook
 	for _, c := range conventionsOf(r) {
@@ -57,37 +56,25 @@ type convention struct {
 	field string
 	// signature is what the user has to write behind the receiver and the name, with T for the type.
 	signature string
-	// params and results are TypeKeys; *T is a pointer to the hub.
-	params, results []string
 }
 
 const (
-	contextKey = "context.Context"
-	hubKey     = "*T"
-	errorsKey  = fieldPath + ".ErrorList"
+	hubKey          = "*T"
+	updateSignature = "(ctx context.Context, old *T) field.ErrorList"
 )
 
-// conventions returns the table of methods, in the order of a Strategy's fields.
 func conventions() []convention {
-	var (
-		ctx    = []string{contextKey}
-		update = []string{contextKey, hubKey}
-		errs   = []string{errorsKey}
-	)
 	return []convention{
-		{"PrepareForCreate", "PrepareForCreate", "(ctx context.Context)", ctx, nil},
-		{"PrepareForUpdate", "PrepareForUpdate", "(ctx context.Context, old *T)", update, nil},
-		{"Validate", "Validate", "(ctx context.Context) field.ErrorList", ctx, errs},
-		{"ValidateUpdate", "ValidateUpdate", "(ctx context.Context, old *T) field.ErrorList", update, errs},
-		{validateStatusUpdate, "", "(ctx context.Context, old *T) field.ErrorList", update, errs},
-		{"Canonicalize", "Canonicalize", "()", nil, nil},
-		{"Warnings", "Warnings", "(ctx context.Context, old *T) []string", update, []string{"[]string"}},
-		{CheckGracefulDelete, CheckGracefulDelete, "(ctx context.Context, options *metav1.DeleteOptions) bool",
-			[]string{contextKey, "*" + metaPath + ".DeleteOptions"}, []string{"bool"}},
-		{"DefaultPropagationPolicy", "DefaultPropagationPolicy", "(ctx context.Context) metav1.DeletionPropagation",
-			ctx, []string{metaPath + ".DeletionPropagation"}},
-		{"ValidateName", "ValidateName", "(name string, generated bool) []string",
-			[]string{"string", "bool"}, []string{"[]string"}},
+		{"PrepareForCreate", "PrepareForCreate", "(ctx context.Context)"},
+		{"PrepareForUpdate", "PrepareForUpdate", "(ctx context.Context, old *T)"},
+		{"Validate", "Validate", "(ctx context.Context) field.ErrorList"},
+		{"ValidateUpdate", "ValidateUpdate", updateSignature},
+		{validateStatusUpdate, "", updateSignature},
+		{"Canonicalize", "Canonicalize", "()"},
+		{"Warnings", "Warnings", "(ctx context.Context, old *T) []string"},
+		{CheckGracefulDelete, CheckGracefulDelete, "(ctx context.Context, options *metav1.DeleteOptions) bool"},
+		{"DefaultPropagationPolicy", "DefaultPropagationPolicy", "(ctx context.Context) metav1.DeletionPropagation"},
+		{"ValidateName", "ValidateName", "(name string, generated bool) []string"},
 	}
 }
 
@@ -95,8 +82,7 @@ func conventionsOf(r *model.Resource) []convention {
 	out := conventions()
 	for _, s := range r.Subresources {
 		if s.Form == model.FieldSubresource {
-			out = append(out, convention{UpdateHook(s.Field.Name), "", "(ctx context.Context, old *T) field.ErrorList",
-				[]string{contextKey, hubKey}, []string{errorsKey}})
+			out = append(out, convention{UpdateHook(s.Field.Name), "", updateSignature})
 		}
 	}
 	return out
@@ -106,16 +92,35 @@ func isConvention(name string) bool {
 	return slices.ContainsFunc(conventions(), func(c convention) bool { return c.name == name })
 }
 
-func (c convention) fits(m *model.Func, hub *model.Type) bool { return c.matches(m, c.params, hub) }
+func (c convention) fits(m *model.Func, hub *model.Type) bool { return matches(m, c.signature, hub) }
 
-func (c convention) matches(f *model.Func, params []string, hub *model.Type) bool {
+func matches(f *model.Func, signature string, hub *model.Type) bool {
 	is := func(t *model.Type, key string) bool {
 		if key == hubKey {
 			return t.Form == model.Pointer && t.Package == nil && t.Elem == hub
 		}
 		return TypeKey(t) == key
 	}
-	return !f.Variadic && slices.EqualFunc(f.Params, params, is) && slices.EqualFunc(f.Results, c.results, is)
+	params, results := typeKeys(signature)
+	return !f.Variadic && slices.EqualFunc(f.Params, params, is) && slices.EqualFunc(f.Results, results, is)
+}
+
+var importPaths = strings.NewReplacer("field.", fieldPath+".", "metav1.", metaPath+".")
+
+// typeKeys are the TypeKeys of the parameters and results of a convention's signature; *T is a pointer to the hub.
+func typeKeys(signature string) (params, results []string) {
+	in, out, _ := strings.Cut(signature[1:], ")")
+	for p := range strings.SplitSeq(in, ", ") {
+		if name, t, typed := strings.Cut(p, " "); typed {
+			params = append(params, importPaths.Replace(t))
+		} else if name != "" { // obj, old *T
+			params = append(params, hubKey)
+		}
+	}
+	if out != "" {
+		results = []string{importPaths.Replace(out[1:])}
+	}
+	return params, results
 }
 
 // Kinds of another module have no methods of the user's. What would be one is a function in the package that serves
@@ -131,34 +136,20 @@ func (c convention) functionName(kind string) string {
 	return c.name + "_" + kind
 }
 
-// functionParams are the function's parameters: those of the method, with the object behind the context.
-func (c convention) functionParams() []string {
+func (c convention) functionSignature() string {
 	switch {
 	case c.name == "ValidateName":
-		return c.params
-	case len(c.params) == 0:
-		return []string{hubKey}
+		return c.signature
+	case c.signature == "()":
+		return "(obj *T)"
+	case strings.Contains(c.signature, ", old *T"):
+		return strings.Replace(c.signature, "old *T", "obj, old *T", 1)
 	}
-	return slices.Insert(slices.Clone(c.params), 1, hubKey)
-}
-
-// functionSignature is what the user has to write behind the name.
-func (c convention) functionSignature(hub *model.Type) string {
-	signature := c.signature
-	switch {
-	case c.name == "ValidateName":
-	case len(c.params) == 2:
-		signature = strings.Replace(signature, "old *T", "obj, old *T", 1)
-	case len(c.params) == 1:
-		signature = strings.Replace(signature, "ctx context.Context", "ctx context.Context, obj *T", 1)
-	default:
-		signature = "(obj *T)"
-	}
-	return expand(signature, model.TypeText(hub))
+	return strings.Replace(c.signature, "ctx context.Context", "ctx context.Context, obj *T", 1)
 }
 
 func (c convention) fitsFunction(f *model.Func, hub *model.Type) bool {
-	return c.matches(f, c.functionParams(), hub)
+	return matches(f, c.functionSignature(), hub)
 }
 
 func (c convention) functionOf(hub *model.Type) *model.Func {

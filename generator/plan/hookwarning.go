@@ -33,7 +33,7 @@ func HookWarnings(r *model.Resource) diag.Errors {
 		}
 		if f := home.Func(name); f != nil && !c.fitsFunction(f, r.Hub) {
 			out.Add(f.Pos, "function %s is not called by the server: its signature is not `func %s%s`",
-				name, name, c.functionSignature(r.Hub))
+				name, name, expand(c.functionSignature(), model.TypeText(r.Hub)))
 		}
 	}
 	for _, v := range r.Versions {
@@ -42,7 +42,6 @@ func HookWarnings(r *model.Resource) diag.Errors {
 	return out
 }
 
-// warnElsewhere finds logic on a version that is not the hub, where nobody calls it.
 func warnElsewhere(out *diag.Errors, r *model.Resource, t *model.Type) {
 	if t == r.Hub {
 		return
@@ -110,6 +109,6 @@ func warnWebhook(out *diag.Errors, m *model.Func, hub *model.Type, instead strin
 func (c convention) warnForeign(out *diag.Errors, m *model.Func, hub *model.Type) {
 	if c.functionOf(hub) == nil {
 		out.Add(m.Pos, "method %s of %s is not called by the server: write `func %s%s` in package %s", m.Name, hub.Name,
-			c.functionName(hub.Name), c.functionSignature(hub), hub.Package.ServedBy.Path)
+			c.functionName(hub.Name), expand(c.functionSignature(), model.TypeText(hub)), hub.Package.ServedBy.Path)
 	}
 }

@@ -57,13 +57,10 @@ func imports(program *model.Program, from, to *model.Package, seen map[string]bo
 
 // brought tells whether a version of another module comes with functions that convert it to the hub and back.
 func brought(version, hub *model.Type) bool {
-	for _, from := range []*model.Package{version.Package, hub.Package} {
-		if from.ServedBy != nil && from.Func(Pair{version, hub}.Function()) != nil &&
-			from.Func(Pair{hub, version}.Function()) != nil {
-			return true
-		}
-	}
-	return false
+	p := Pair{version, hub}
+	return slices.ContainsFunc([]*model.Package{version.Package, hub.Package}, func(from *model.Package) bool {
+		return from.ServedBy != nil && from.Func(p.Function()) != nil && from.Func(p.Reverse().Function()) != nil
+	})
 }
 
 func listOf(t *model.Type) *model.Type {

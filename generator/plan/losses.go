@@ -24,7 +24,7 @@ func (p *Plan) Report() []string {
 			continue
 		}
 		for _, l := range c.Losses {
-			head := fmt.Sprintf("%s <-> %s", Text(l.In, nil), Text(l.Out, nil))
+			head := fmt.Sprintf("%s <-> %s", model.TypeText(l.In), model.TypeText(l.Out))
 			if len(l.Lines) == 0 {
 				out = append(out, head+": nothing is lost")
 				continue
@@ -42,7 +42,7 @@ func (t *planner) lossesOf(p Pair) Losses {
 	r := &losses{planner: t, active: map[Pair]bool{}, said: map[string]bool{}}
 	c := t.conversion(p)
 	r.active[p] = true
-	r.fields(c.Fields, c.Unset, "", r.byHand(p, ""))
+	r.fields(c, "", r.byHand(p, ""))
 	slices.SortStableFunc(r.lines, func(x, y string) int {
 		a, _, _ := strings.Cut(x, ": ")
 		b, _, _ := strings.Cut(y, ": ")
@@ -53,7 +53,6 @@ func (t *planner) lossesOf(p Pair) Losses {
 
 const hubName = "the hub"
 
-// losses are those of one pair of kinds, in the making.
 type losses struct {
 	*planner
 	active map[Pair]bool
@@ -79,29 +78,25 @@ func (r *losses) move(m *Move, path string) {
 	r.active[m.Pair] = true
 	defer delete(r.active, m.Pair)
 	byHand := r.byHand(m.Pair, path)
-	if m.Instead != nil {
-		m = m.Instead
-	}
+	m = m.itself()
 	switch {
 	case m.Conversion != nil:
-		r.fields(m.Conversion.Fields, m.Conversion.Unset, path, byHand)
-	case m.Fields != nil:
-		r.fields(m.Fields, m.Unset, path, byHand)
+		r.fields(m.Conversion, path, byHand)
 	case byHand:
-	case m.Kind == FromPointer:
-		r.say(path, "a pointer in %s and a value in %s: nil becomes the zero value", r.Types.Name, hubName)
-		r.move(m.Elem, path)
-	case m.Kind == ToPointer:
-		r.say(path, "a value in %s and a pointer in %s: nil becomes the zero value", r.Types.Name, hubName)
-		r.move(m.Elem, path)
-	case m.Kind == Pointer:
-		r.move(m.Elem, path)
-	case m.Kind == Slice, m.Kind == Array:
-		r.move(m.Elem, path+"[]")
-	case m.Kind == Map:
-		r.move(m.Elem, path+"{}")
-	case m.In.Form == model.Basic && m.Out.Form == model.Basic:
+	case m.Elem == nil:
 		r.numbers(m.Pair, path)
+	default:
+		switch m.Kind {
+		case FromPointer:
+			r.say(path, "a pointer in %s and a value in %s: nil becomes the zero value", r.Types.Name, hubName)
+		case ToPointer:
+			r.say(path, "a value in %s and a pointer in %s: nil becomes the zero value", r.Types.Name, hubName)
+		case Slice, Array:
+			path += "[]"
+		case Map:
+			path += "{}"
+		}
+		r.move(m.Elem, path)
 	}
 }
 
@@ -117,15 +112,15 @@ func (r *losses) byHand(p Pair, path string) bool {
 			r.say(path, "by hand: %s", fn.Name)
 			both++
 		case byMethod(d) != "":
-			r.say(path, "by hand: a method of %s", Text(p.In, nil))
+			r.say(path, "by hand: a method of %s", model.TypeText(p.In))
 			both++
 		}
 	}
 	return both == 2
 }
 
-func (r *losses) fields(fields []*FieldMove, unset []*model.Field, path string, byHand bool) {
-	for _, m := range fields {
+func (r *losses) fields(c *Conversion, path string, byHand bool) {
+	for _, m := range c.Fields {
 		f, g, at := m.Field, m.To, dotted(path, m.Field)
 		switch {
 		case isTypeMeta(f.Type):
@@ -142,7 +137,7 @@ func (r *losses) fields(fields []*FieldMove, unset []*model.Field, path string, 
 			r.move(m.Move, at)
 		}
 	}
-	for _, g := range unset {
+	for _, g := range c.Unset {
 		at := dotted(path, g)
 		switch {
 		case g.ConversionOff:
@@ -157,12 +152,15 @@ func (r *losses) fields(fields []*FieldMove, unset []*model.Field, path string, 
 
 // numbers tells where one side holds less than the other: conversions to it may be refused.
 func (r *losses) numbers(p Pair, path string) {
-	in, inBits := class(basicName(p.In))
-	out, outBits := class(basicName(p.Out))
+	if p.In.Form != model.Basic || p.Out.Form != model.Basic {
+		return
+	}
+	in, inBits := class(p.In.BasicName())
+	out, outBits := class(p.Out.BasicName())
 	if in == "" || out == "" || in == out && inBits == outBits {
 		return
 	}
-	r.say(path, "%s in %s and %s in %s: what doesn't fit is refused", basicName(p.In), r.Types.Name, basicName(p.Out),
+	r.say(path, "%s in %s and %s in %s: what doesn't fit is refused", p.In.BasicName(), r.Types.Name, p.Out.BasicName(),
 		hubName)
 }
 
@@ -179,13 +177,13 @@ type StructField struct {
 }
 
 func roundTripOf(c *Conversion) *RoundTrip {
-	r := &roundTrip{RoundTrip: &RoundTrip{}, seen: map[Pair]bool{}, known: map[StructField]bool{}}
+	r := &roundTrip{seen: map[Pair]bool{}, known: map[StructField]bool{}}
 	r.conversion(c)
-	return r.RoundTrip
+	return &r.RoundTrip
 }
 
 type roundTrip struct {
-	*RoundTrip
+	RoundTrip
 	seen  map[Pair]bool
 	known map[StructField]bool
 }
@@ -195,37 +193,25 @@ func (r *roundTrip) conversion(c *Conversion) {
 		return
 	}
 	r.seen[c.Pair] = true
-	r.fields(c.Pair, c.Fields)
-}
-
-func (r *roundTrip) fields(p Pair, fields []*FieldMove) {
-	r.drops(p.In)
-	for _, f := range fields {
+	r.drops(c.In)
+	for _, f := range c.Fields {
 		if f.To == nil {
 			continue
 		}
 		if here, there := pointers(f.Field.Type, f.To.Type); here {
-			r.add(&r.NeverNil, p.In, f.Field)
+			r.add(&r.NeverNil, c.In, f.Field)
 		} else if there {
-			r.add(&r.NeverNil, p.Out, f.To)
+			r.add(&r.NeverNil, c.Out, f.To)
 		}
-		r.move(f.Move)
+		m := f.Move.itself()
+		for m.Elem != nil {
+			m = m.Elem.itself()
+		}
+		if m.Conversion != nil {
+			r.conversion(m.Conversion)
+		}
 	}
-	r.drops(p.Out)
-}
-
-func (r *roundTrip) move(m *Move) {
-	if m.Instead != nil {
-		m = m.Instead
-	}
-	switch {
-	case m.Conversion != nil:
-		r.conversion(m.Conversion)
-	case m.Fields != nil:
-		r.fields(m.Pair, m.Fields)
-	case m.Elem != nil:
-		r.move(m.Elem)
-	}
+	r.drops(c.Out)
 }
 
 // pointers tells which of two types is a pointer where the other one is a value: they themselves, or what the lists or

@@ -98,15 +98,12 @@ type Move struct {
 	// Instead is how a Call or Cast would be converted by itself: nil, or a Move of another kind. Readers of the tree
 	// follow it to see what is inside.
 	Instead *Move
-	// Conversion is that of a pair of named structs. A CallConversion calls its function, which is written into the
-	// package Home where that isn't nil.
+	// Conversion is that of a pair of structs. A CallConversion calls its function, which is written into the package
+	// Home where that isn't nil; an InPlace converts the fields.
 	Conversion *Conversion
 	Home       *model.Package
 	// Elem is how what a pointer, list or map holds is converted.
 	Elem *Move
-	// Fields and Unset are those of an InPlace, as in a Conversion.
-	Fields []*FieldMove
-	Unset  []*model.Field
 	// Checked: a Number may not fit, which is an error at run time that calls the field Where.
 	Checked bool
 	Where   string
@@ -144,7 +141,7 @@ func (t *planner) fields(p Pair, where string) (moves []*FieldMove, unset []*mod
 			}
 		}
 		if to != nil {
-			name := Text(p.In, nil) + "." + f.Name
+			name := model.TypeText(p.In) + "." + f.Name
 			if p.In.Package == nil {
 				name = where + "." + f.Name
 			}
@@ -200,7 +197,7 @@ func (t *planner) move(p Pair, where string) *Move {
 	if isTypeMeta(p.In) && isTypeMeta(p.Out) {
 		return &Move{Pair: p, Kind: Nothing}
 	}
-	if fn := t.funcs.find(p); fn != nil && !t.skips(fn) {
+	if fn := t.funcs.find(p); fn != nil && !t.skips(fn, p) {
 		return &Move{Pair: p, Kind: Call, By: fn, Instead: t.byItself(p, where)}
 	}
 	if Identical(p.In, p.Out) {
@@ -219,13 +216,10 @@ func (t *planner) move(p Pair, where string) *Move {
 	return m
 }
 
-// skips tells whether an assignment takes the place of a function that only assigns.
-func (t *planner) skips(fn *Converter) bool {
-	p := fn.Pair
+func (t *planner) skips(fn *Converter, p Pair) bool {
 	return fn.CopyOnly && (Identical(p.In, p.Out) || p.In.Form != model.Struct && t.sameLayout(p.In, p.Out))
 }
 
-// byItself decides how a value is converted without a function for just the pair.
 func (t *planner) byItself(p Pair, where string) *Move {
 	in, out := p.In, p.Out
 	m := &Move{Pair: p, Where: where}
@@ -242,7 +236,7 @@ func (t *planner) byItself(p Pair, where string) *Move {
 	elem := func(kind MoveKind, in, out *model.Type) { m.Kind, m.Elem = kind, t.move(Pair{in, out}, where) }
 	switch {
 	case in.Form == model.Basic && out.Form == model.Basic:
-		m.Kind, m.Checked = number(basicName(in), basicName(out))
+		m.Kind, m.Checked = number(in.BasicName(), out.BasicName())
 	case in.Form == model.Pointer && out.Form == model.Pointer:
 		elem(Pointer, in.Elem, out.Elem)
 	case in.Form == model.Pointer:
@@ -270,7 +264,8 @@ func (t *planner) structs(m *Move) {
 	if p.In.Package != nil && p.Out.Package != nil {
 		m.Conversion = t.conversion(p)
 	} else {
-		m.Fields, m.Unset = t.fields(p, m.Where)
+		m.Conversion = &Conversion{Pair: p}
+		m.Conversion.Fields, m.Conversion.Unset = t.fields(p, m.Where)
 	}
 	switch {
 	case !named && t.sameLayout(p.In, p.Out):
@@ -281,15 +276,21 @@ func (t *planner) structs(m *Move) {
 	case t.Has(p):
 		m.Kind = CallConversion
 	default:
-		if other := t.universe.emitted[p.Key()]; other != nil && other != t {
-			m.Kind, m.Home = CallConversion, other.Package
-			return
-		}
 		m.Kind = CallConversion
-		if !t.concerned(p) && t.wholeStruct(p) {
+		if other := t.universe.emitted[p.Key()]; other != nil && other != t {
+			m.Home = other.Package
+		} else if !t.concerned(p) && t.wholeStruct(p) {
 			m.Kind = Cast
 		}
 	}
+}
+
+// itself is how the value is converted without a function or a cast: what readers of the tree follow.
+func (m *Move) itself() *Move {
+	if m.Instead != nil {
+		return m.Instead
+	}
+	return m
 }
 
 func (t *planner) hasFunction(typ *model.Type) bool {

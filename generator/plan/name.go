@@ -36,16 +36,6 @@ type AppliedSchemas struct {
 	Err error
 }
 
-func fieldNames(t *model.Type) []string {
-	var out []string
-	for _, f := range t.Fields {
-		if f.Exported {
-			out = append(out, f.Name)
-		}
-	}
-	return out
-}
-
 func (t *planner) spokes(typ *model.Type) bool {
 	return typ.Package != nil && typ.Package.Path == t.Types.Path
 }

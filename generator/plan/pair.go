@@ -18,6 +18,8 @@ func (p Pair) String() string { return model.TypeText(p.In) + " -> " + model.Typ
 // Key tells pairs apart by the identity of their types.
 func (p Pair) Key() string { return TypeKey(p.In) + " -> " + TypeKey(p.Out) }
 
+func (p Pair) same(other Pair) bool { return p.Key() == other.Key() }
+
 // Reverse is the other direction.
 func (p Pair) Reverse() Pair { return Pair{In: p.Out, Out: p.In} }
 
@@ -35,7 +37,7 @@ func TypeName(t *model.Type) string {
 	}
 	switch t.Form {
 	case model.Basic:
-		return basicName(t)
+		return t.BasicName()
 	case model.Pointer:
 		return "Pointer_" + TypeName(t.Elem)
 	case model.Slice:
@@ -54,16 +56,6 @@ func TypeName(t *model.Type) string {
 		return strings.Join(append([]string{"Interface"}, t.InterfaceMethods...), "_")
 	}
 	return "unnameable"
-}
-
-func basicName(t *model.Type) string {
-	switch t.Basic {
-	case "uint8":
-		return "byte"
-	case "rune":
-		return "int32"
-	}
-	return t.Basic
 }
 
 // TypeKey is equal for identical types, and only for those.
@@ -90,7 +82,7 @@ func TypeKey(t *model.Type) string {
 func shape(t *model.Type, tags bool) string {
 	switch t.Form {
 	case model.Basic:
-		return basicName(t)
+		return t.BasicName()
 	case model.Pointer:
 		return "*" + TypeKey(t.Elem)
 	case model.Slice:
@@ -149,44 +141,9 @@ func Convertible(a, b *model.Type) bool {
 	return shape(a, false) == shape(b, false)
 }
 
-// Text is the type as a person writes it in the package.
-func Text(t *model.Type, in *model.Package) string {
-	if t.Package != nil {
-		if t.Package == in || in != nil && t.Package.Path == in.Path {
-			return t.Name
-		}
-		return t.Package.Name + "." + t.Name
-	}
-	switch t.Form {
-	case model.Pointer:
-		return "*" + Text(t.Elem, in)
-	case model.Slice:
-		return "[]" + Text(t.Elem, in)
-	case model.Array:
-		return "[" + strconv.FormatInt(t.Len, 10) + "]" + Text(t.Elem, in)
-	case model.Map:
-		return "map[" + Text(t.Key, in) + "]" + Text(t.Elem, in)
-	case model.Struct:
-		return "struct{...}"
-	case model.Interface:
-		if t.Name != "" {
-			return t.Name
-		}
-		if len(t.InterfaceMethods) == 0 {
-			return "any"
-		}
-		return "interface{...}"
-	case model.Func_:
-		return "func"
-	case model.Chan:
-		return "chan"
-	}
-	return basicName(t)
-}
-
 func (p Pair) signature(in *model.Package) string {
-	return "func " + p.Function() + "(in *" + Text(p.In, in) + ", out *" + Text(p.Out,
-		in) + ", s conversion.Scope) error"
+	return fmt.Sprintf("func %s(in *%s, out *%s, s conversion.Scope) error", p.Function(), model.TextIn(in, p.In),
+		model.TextIn(in, p.Out))
 }
 
 // number tells how one predeclared type becomes another. A narrower integer is checked when it is converted: the

@@ -120,7 +120,6 @@ func (p *Plan) clients() {
 	}
 }
 
-// packages are those of the program, of its groups, and of the types that its servers decode.
 func (p *Plan) packages() []*model.Package {
 	all := slices.Clone(p.Packages)
 	add := func(pkg *model.Package) {
@@ -162,7 +161,6 @@ type versionOf struct {
 	typ, hub   *model.Type
 }
 
-// wireVersions are these versions of a resource, and those of what its subresources take and answer.
 func wireVersions(r *model.Resource, versions []model.ResourceVersion) []versionOf {
 	var out []versionOf
 	for _, v := range versions {

@@ -55,11 +55,10 @@ func newPlanner(u *universe, pkg *model.Package, kinds []Pair) *planner {
 	return t
 }
 
-// functions decides the functions of the roots, and of the pairs of structs that they lead to.
 func (t *planner) functions() {
 	t.taken = map[string]bool{}
 	t.checkDeclared("RegisterConversions", "remove it, or take +k8s:conversion-gen away")
-	t.carried = preserved(t).homeless
+	t.carried = preserved(t.ofKinds()...).homeless
 	for _, p := range t.Roots {
 		t.request(t.conversion(p))
 	}
@@ -85,7 +84,7 @@ func (t *planner) request(c *Conversion) {
 	if t.taken[c.Name] {
 		t.Faults.Add(c.In.Pos, "%s of %s and another pair of types would both be converted by %s: packages whose "+
 			"paths end alike need hand-written functions",
-			Text(c.In, t.Package), Text(c.Out, t.Package), c.Name)
+			model.TextIn(t.Package, c.In), model.TextIn(t.Package, c.Out), c.Name)
 	}
 	t.taken[c.Name] = true
 	t.Functions = append(t.Functions, c)
@@ -93,7 +92,6 @@ func (t *planner) request(c *Conversion) {
 
 func (t *planner) concerned(p Pair) bool { return t.spokes(p.In) || t.spokes(p.Out) }
 
-// function finds what the function of a pair needs, and what it can't convert.
 func (t *planner) function(c *Conversion) {
 	c.ByHand = t.funcs.find(c.Pair) != nil
 	if c.Method != "" {
@@ -121,7 +119,6 @@ func (t *planner) function(c *Conversion) {
 	}
 }
 
-// needs requests the functions that the moves of fields call, and notes their casts.
 func (t *planner) needs(fields []*FieldMove) {
 	for _, f := range fields {
 		if f.Fate == Missing && t.carried[f.Field] {
@@ -143,7 +140,7 @@ func (t *planner) need(m *Move) {
 	case m.Kind == Cast:
 		t.cast(m.Pair)
 	case m.Kind == InPlace:
-		t.needs(m.Fields)
+		t.needs(m.Conversion.Fields)
 	default:
 		t.need(m.Elem)
 	}

@@ -113,22 +113,13 @@ type preservedWalk struct {
 	torn map[*model.Field]bool
 }
 
-func newPreservedWalk() *preservedWalk {
-	return &preservedWalk{active: map[Pair]bool{}, homes: map[*model.Field]bool{}, homeless: map[*model.Field]bool{},
-		torn: map[*model.Field]bool{}}
-}
-
 func (w *preservedWalk) conversion(c *Conversion, steps []Step, name string) {
 	if w.active[c.Pair] {
 		return
 	}
 	w.active[c.Pair] = true
 	defer delete(w.active, c.Pair)
-	w.fields(c.Fields, steps, name)
-}
-
-func (w *preservedWalk) fields(fields []*FieldMove, steps []Step, name string) {
-	for _, m := range fields {
+	for _, m := range c.Fields {
 		g, f := m.Field, m.To
 		switch {
 		case g.ConversionOff && g.Preserve:
@@ -148,9 +139,7 @@ func (w *preservedWalk) fields(fields []*FieldMove, steps []Step, name string) {
 }
 
 func (w *preservedWalk) move(m *Move, keys []string, steps []Step, name string) {
-	if m.Instead != nil {
-		m = m.Instead
-	}
+	m = m.itself()
 	switch m.Kind {
 	case Pointer, FromPointer, ToPointer:
 		s := Step{Kind: PointerStep, HubNil: m.Kind != ToPointer, SpokeNil: m.Kind != FromPointer}
@@ -163,7 +152,6 @@ func (w *preservedWalk) move(m *Move, keys []string, steps []Step, name string) 
 		if m.Conversion != nil {
 			w.conversion(m.Conversion, steps, name)
 		}
-		w.fields(m.Fields, steps, name)
 	}
 }
 
@@ -220,19 +208,23 @@ func dotted(path string, f *model.Field) string {
 	return path + "." + f.JSON
 }
 
-// preserved follows all kinds of the spokes, to the hub and back.
-func preserved(spokes ...*planner) *preservedWalk {
-	w := newPreservedWalk()
-	for _, t := range spokes {
-		for _, p := range t.kinds() {
-			w.conversion(t.conversion(p.Reverse()), nil, "")
-			w.conversion(t.conversion(p), nil, "")
-		}
+func preserved(conversions ...*Conversion) *preservedWalk {
+	w := &preservedWalk{active: map[Pair]bool{}, homes: map[*model.Field]bool{}, homeless: map[*model.Field]bool{},
+		torn: map[*model.Field]bool{}}
+	for _, c := range conversions {
+		w.conversion(c, nil, "")
 	}
 	return w
 }
 
-// kinds are the roots that lead from a kind of the spoke to one of the hub.
+func (t *planner) ofKinds() []*Conversion {
+	var out []*Conversion
+	for _, p := range t.kinds() {
+		out = append(out, t.conversion(p.Reverse()), t.conversion(p))
+	}
+	return out
+}
+
 func (t *planner) kinds() []Pair {
 	return slices.DeleteFunc(slices.Clone(t.Roots), func(p Pair) bool {
 		return !t.spokes(p.In) || p.In.Kind == nil || p.Out.Kind == nil
@@ -241,7 +233,11 @@ func (t *planner) kinds() []Pair {
 
 func checkPreserved(planners []*planner) diag.Errors {
 	var errs diag.Errors
-	w := preserved(planners...)
+	var all []*Conversion
+	for _, t := range planners {
+		all = append(all, t.ofKinds()...)
+	}
+	w := preserved(all...)
 	for f := range w.homes {
 		if !w.homeless[f] {
 			errs.Add(f.Pos, "field %s is marked +apigen:conversion:preserve, and every version has it: remove the "+
@@ -271,12 +267,11 @@ func (t *planner) checkOwn(errs *diag.Errors) {
 			reported[f.Field] = true
 			errs.Add(f.Field.Pos, "field %s is marked +apigen:conversion:preserve, and belongs to the subresource "+
 				"%s, which is written without the annotations that would carry it: add the field to the %s of %s",
-				f.Field.Name, names[f.Steps[0].Spoke], f.Steps[0].Spoke, Text(p.Out, nil))
+				f.Field.Name, names[f.Steps[0].Spoke], f.Steps[0].Spoke, model.TypeText(p.Out))
 		}
 	}
 }
 
-// subresourceFields are the names of the subresources that are fields of a hub, by their names in Go.
 func (t *planner) subresourceFields(hub *model.Type) map[string]string {
 	out := map[string]string{}
 	for _, g := range t.universe.program.Groups {
@@ -298,13 +293,8 @@ func (t *planner) subresourceFields(hub *model.Type) map[string]string {
 }
 
 // preservedIn are the fields of a kind that are preserved where it is converted to another one, which lacks them.
-func (t *planner) preservedIn(p Pair) []Preserved {
-	w := newPreservedWalk()
-	w.conversion(t.conversion(p), nil, "")
-	return w.found
-}
+func (t *planner) preservedIn(p Pair) []Preserved { return preserved(t.conversion(p)).found }
 
-// mirrored makes steps lead through two objects of the type with the fields.
 func mirrored(fields []Preserved) []Preserved {
 	for i := range fields {
 		fields[i].Steps = slices.Clone(fields[i].Steps)

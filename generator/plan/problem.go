@@ -66,7 +66,7 @@ func (m *Move) problems() []Problem {
 		}
 		return noRule(m.Pair) // the whole pair, unless something is known of a field further in
 	case InPlace:
-		return problemsOf(m.Fields)
+		return problemsOf(m.Conversion.Fields)
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func (m *Move) Fails() bool { return len(m.problems()) > 0 }
 func (x Problem) Comment(pkg *model.Package) string {
 	switch {
 	case x.rule != nil:
-		return "inconvertible types (" + Text(x.rule.In, pkg) + " vs " + Text(x.rule.Out, pkg) + ")"
+		return "inconvertible types (" + model.TextIn(pkg, x.rule.In) + " vs " + model.TextIn(pkg, x.rule.Out) + ")"
 	case x.fate == UnknownName:
 		return "is renamed to what peer-type doesn't have"
 	case x.fate == Missing:
@@ -90,20 +90,24 @@ func (x Problem) Comment(pkg *model.Package) string {
 }
 
 func (t *planner) message(p Pair, x Problem) string {
-	in, out := Text(p.In, nil), Text(p.Out, nil)
+	in, out := model.TypeText(p.In), model.TypeText(p.Out)
 	var what string
 	switch {
 	case x.rule != nil:
 		what = fmt.Sprintf("field %s of %s can't be converted to %s: there is no rule from %s to %s",
-			x.Field, in, out, Text(x.rule.In, nil), Text(x.rule.Out, nil))
+			x.Field, in, out, model.TypeText(x.rule.In), model.TypeText(x.rule.Out))
 	case x.fate == UnknownName:
+		var names []string
+		for _, f := range p.Out.Fields {
+			if f.Exported {
+				names = append(names, f.Name)
+			}
+		}
 		return fmt.Sprintf("field %s of %s is marked +apigen:conversion:name, and %s has no field of that name: its "+
-			"fields are %s",
-			x.Field, in, out, strings.Join(fieldNames(p.Out), ", "))
+			"fields are %s", x.Field, in, out, strings.Join(names, ", "))
 	case x.fate == Taken:
 		return fmt.Sprintf("fields %s and %s of %s would both become field %s of %s: one of them needs another "+
-			"+apigen:conversion:name, or +apigen:conversion:drop",
-			x.move.Other.Name, x.Field, in, x.move.To.Name, out)
+			"+apigen:conversion:name, or +apigen:conversion:drop", x.move.Other.Name, x.Field, in, x.move.To.Name, out)
 	case x.fate == Missing && x.move.Field.Preserve:
 		return fmt.Sprintf("field %s of %s is marked +apigen:conversion:preserve, which works for fields that a kind "+
 			"of %s and its counterpart lead to under the same names; others are lost in the conversion to %s: %s",

@@ -48,7 +48,6 @@ func (t *planner) queries() {
 	}
 }
 
-// parameters are the fields of the struct at the path, and those of structs that are inlined in it.
 func (t *planner) parameters(q *QueryConversion, typ *model.Type, path string) {
 	for _, f := range typ.Fields {
 		switch {
@@ -83,7 +82,7 @@ func (t *planner) parameter(q *QueryConversion, typ *model.Type, f *model.Field,
 	default:
 		t.Faults.Add(f.Pos, "field %s of %s can't be set from a query parameter: write %s in package %s, or mark the "+
 			"field with +k8s:conversion-gen=false",
-			f.Name, Text(typ, nil), p.signature(t.Package), t.Package.Path)
+			f.Name, model.TypeText(typ), p.signature(t.Package), t.Package.Path)
 		return
 	}
 	q.Parameters = append(q.Parameters, x)

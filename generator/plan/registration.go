@@ -77,8 +77,7 @@ func (p *Plan) SchemeFunction(pkg *model.Package, errs *diag.Errors) string {
 	const write = "write a func AddToScheme(scheme *runtime.Scheme) error"
 	if r.Other == nil {
 		errs.Add(pkg.Pos, "generated code calls AddToScheme, and package %s has none: %s that adds its types to the "+
-			"scheme",
-			pkg.Path, write)
+			"scheme", pkg.Path, write)
 		return "AddToScheme"
 	}
 	remedy := write + " that calls it"

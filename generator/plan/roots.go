@@ -14,16 +14,12 @@ func (t *planner) addHandWritten() {
 	if len(t.Package.ConversionPeers) > 0 {
 		return
 	}
-	known := map[string]bool{}
-	for _, p := range t.Roots {
-		known[p.Key()] = true
-	}
 	for _, f := range t.funcs.own {
 		own := f.Pair.In.Package == t.Types || f.Pair.Out.Package == t.Types
 		if _, written := t.Package.Declared["auto"+f.Name]; written {
 			continue
 		}
-		if own && isStruct(f.Pair.In) && isStruct(f.Pair.Out) && !f.Drop && !known[f.Pair.Key()] {
+		if own && isStruct(f.Pair.In) && isStruct(f.Pair.Out) && !f.Drop && !slices.ContainsFunc(t.Roots, f.Pair.same) {
 			t.Roots = append(t.Roots, f.Pair)
 		}
 	}
@@ -70,7 +66,6 @@ func (t *planner) addPeers() {
 	}
 }
 
-// shareNames tells whether a package has a struct that a peer's would be paired with.
 func shareNames(of, peer *model.Package) bool {
 	return slices.ContainsFunc(of.Types, func(t *model.Type) bool {
 		other := peer.Type(t.Name)

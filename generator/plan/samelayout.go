@@ -51,7 +51,7 @@ func (t *planner) compare(p Pair, assumed map[string]bool) bool {
 	elems := func() bool { return t.compare(Pair{p.In.Elem, p.Out.Elem}, assumed) }
 	switch p.In.Form {
 	case model.Basic:
-		return basicName(p.In) == basicName(p.Out)
+		return p.In.BasicName() == p.Out.BasicName()
 	case model.Pointer, model.Slice:
 		return elems()
 	case model.Array:

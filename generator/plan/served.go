@@ -36,7 +36,7 @@ func (p *Plan) checkHub(s *serving.Serving, g *model.Group, v versionOf) {
 		s.Faults.Add(v.typ.Pos, "kind %s can't be served in version %s: nothing converts it to %s.%s, the hub, and "+
 			"back: %s, or write func %s(in *%s, out *%s, s conversion.Scope) error and its reverse in package %s",
 			v.kind, v.name, v.hub.Package.Name, v.hub.Name, v.remedy(g.Internal, home),
-			pair.Function(), Text(pair.In, home), Text(pair.Out, home), home.Path)
+			pair.Function(), model.TextIn(home, pair.In), model.TextIn(home, pair.Out), home.Path)
 		return
 	}
 }

@@ -37,16 +37,13 @@ func newUniverse(program *model.Program) *universe {
 	return u
 }
 
-// reaches tells whether the package's types and functions lead to the other one, which therefore can't import it.
 func (u *universe) reaches(from, to *model.Package) bool {
-	seen, ok := u.reached[from.Path]
-	if !ok {
+	if u.reached[from.Path] == nil {
 		w := walker{types: map[*model.Type]bool{}, packages: map[string]*model.Package{}}
 		w.pkg(from)
-		seen = w.packages
-		u.reached[from.Path] = seen
+		u.reached[from.Path] = w.packages
 	}
-	return seen[to.Path] != nil
+	return u.reached[from.Path][to.Path] != nil
 }
 
 // way is the shortest one from a package to another, by their paths, over what packages import, or would for the

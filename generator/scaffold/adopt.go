@@ -15,7 +15,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// adoption is what the files are rendered with that serve the types of a project as they are.
 type adoption struct {
 	Module string
 	// Base is the folder above those of the versions, Package the name of the package there; Alias: they differ.
@@ -68,7 +67,6 @@ func adopt(dir, module string, packages []string) (*Result, error) {
 	return result, err
 }
 
-// collectorDir returns the nearest folder above all of the packages that holds no package itself, with slashes.
 func collectorDir(dir string, packages []string) (string, error) {
 	base := path.Dir(packages[0])
 	for _, p := range packages[1:] {
@@ -146,7 +144,6 @@ func apiPackages(dir string) (packages []string, collected bool, err error) {
 	return packages, collected, err
 }
 
-// isApart tells folders whose packages are not the module's own.
 func isApart(name, base string) bool {
 	return base == "vendor" || base == "testdata" || base == "node_modules" || base[0] == '.' || base[0] == '_' ||
 		exists(filepath.Join(name, "go.mod"))

@@ -64,10 +64,6 @@ var projectFiles = []file{
 	{".github/workflows/ci.yaml", "project/ci.yaml.tmpl"},
 }
 
-var versionFiles = []file{
-	{"apis/{{.GroupDir}}/{{.Version}}/doc.go", "version/doc.go.tmpl"},
-}
-
 type values struct {
 	Options
 	Name     string // of the project: the last element of the module's path
@@ -88,8 +84,8 @@ func Init(options Options) (*Result, error) {
 	}
 	if existing != "" {
 		if options.Module != "" && options.Module != existing {
-			return nil, fmt.Errorf("%s is module %s, not %s: leave --module out to add to "+
-				"it", options.Dir, existing, options.Module)
+			return nil, fmt.Errorf("%s is module %s, not %s: leave --module out to add to it",
+				options.Dir, existing, options.Module)
 		}
 		options.Module = existing
 		if adopted, err := adoptable(options); adopted != nil || err != nil {
@@ -143,7 +139,6 @@ func plan(options Options) (values, []file, error) {
 	if !exists(filepath.Join(options.Dir, filepath.FromSlash(collector))) {
 		files = append(files, projectFiles...)
 	}
-	files = append(files, versionFiles...)
 	return v, append(files, kindFiles(options, v)...), nil
 }
 
@@ -159,7 +154,8 @@ func kindFiles(options Options, v values) []file {
 	if !v.First {
 		sample = "config/samples/{{.Singular}}.{{.Version}}.yaml"
 	}
-	files := []file{{types, "kind/types.go.tmpl"}, {sample, "kind/sample.yaml.tmpl"}}
+	files := []file{{dir + "doc.go", "version/doc.go.tmpl"}, {types, "kind/types.go.tmpl"},
+		{sample, "kind/sample.yaml.tmpl"}}
 	if v.First {
 		files = append(files, file{dir + "{{.Singular}}_strategy.go", "kind/strategy.go.tmpl"})
 	}
@@ -185,7 +181,6 @@ func checkGroup(dir, groupDir, group string) error {
 	return nil
 }
 
-// findKind returns the versions of a group that declare the kind, and where they do.
 func findKind(dir, group, kind string) (map[string]string, error) {
 	sources, err := filepath.Glob(filepath.Join(dir, "apis", group, "*", "*.go"))
 	if err != nil {
@@ -205,7 +200,6 @@ func findKind(dir, group, kind string) (map[string]string, error) {
 	return found, nil
 }
 
-// isClusterScoped reads the marker above a kind's declaration.
 func isClusterScoped(source, kind string) (bool, error) {
 	content, err := os.ReadFile(source)
 	if err != nil {
@@ -339,7 +333,6 @@ func (o Options) check() error {
 
 var kindPattern = regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 
-// groupDir returns the directory of a group: the first label, as a Go package name has it.
 func groupDir(group string) string {
 	label, _, _ := strings.Cut(group, ".")
 	dir := strings.ReplaceAll(label, "-", "")
@@ -349,7 +342,6 @@ func groupDir(group string) string {
 	return dir
 }
 
-// projectName returns the last element of a module's path that is no major version.
 func projectName(modulePath string) string {
 	prefix, _, ok := module.SplitPathVersion(modulePath)
 	if !ok {

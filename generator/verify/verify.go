@@ -88,7 +88,6 @@ func Bodies(ctx context.Context, u *load.Universe, files []emit.File) (diag.Erro
 	return faults, nil
 }
 
-// generatedName matches the identifiers that generated code declares.
 var generatedName = regexp.MustCompile(`^(DeepCopy|(auto)?Convert_|SetObjectDefaults_|Validate_)|^(AddToScheme|` +
 	`SchemeBuilder|localSchemeBuilder|SchemeGroupVersion|GroupVersion|GroupName|Resource|Kind|[aA]ddKnownTypes|` +
 	`RegisterConversions|RegisterDefaults|wiring|Groups?|OpenAPIModelName)$`)

@@ -314,8 +314,8 @@ func TestBadExtensions(t *testing.T) {
 		`version "v7" is not served`: {subresource.ScaleOf(subresource.Scale[*shop.Widget]{Replicas: scale,
 			SetReplicas: set, Paths: map[string][]string{"v7": {"x"}}})},
 		"Do is not set": {subresource.ActionOf(subresource.Action[*shop.Widget, *shop.Widget]{Name: "x"})},
-		`"status" is declared twice`: {subresource.ConnectionOf(subresource.Connection[*shop.Widget, *bool]{Name: "status",
-			Options: subresource.Options[*bool]{New: func() *bool { return nil }},
+		`"status" is declared twice`: {subresource.ConnectionOf(subresource.Connection[*shop.Widget, *bool]{
+			Name: "status", Options: subresource.Options[*bool]{New: func() *bool { return nil }},
 			Connect: func(context.Context, *shop.Widget, *bool) (http.Handler, error) { return nil, nil }})},
 		"needs Connect and Options": {subresource.ConnectionOf(subresource.Connection[*shop.Widget, *bool]{Name: "x"})},
 	} {

@@ -14,7 +14,6 @@ import (
 	"apigen.dev/generator/plan"
 )
 
-// carrier writes what takes preserved fields of a kind through an annotation, in one direction.
 type carrier struct {
 	*writer
 	*plan.Carrier
@@ -22,7 +21,6 @@ type carrier struct {
 	back string
 }
 
-// carrier writes the function of the direction, and before the one to the hub, what is carried.
 func (w *writer) carrier(of *plan.Conversion, x *plan.Carrier) {
 	c := &carrier{writer: w, Carrier: x}
 	if c.converts() {
@@ -44,7 +42,6 @@ func (w *writer) carrier(of *plan.Conversion, x *plan.Carrier) {
 
 const returnError = "if err := $; err != nil {\n\treturn err\n}"
 
-// result is how the generated function of a pair ends.
 func (w *writer) result(of *plan.Conversion) []jen.Code {
 	var out []jen.Code
 	for i, x := range of.Carriers {
@@ -158,7 +155,6 @@ func memberName(path string) string {
 // limit is what apimachinery allows all annotations of an object together.
 const limit = 256 << 10
 
-// preserve is the body of the function that notes.
 func (c *carrier) preserve() []jen.Code {
 	lacks, beside := "what version %s can't hold", "out"
 	var body, after []jen.Code
@@ -200,7 +196,6 @@ func (c *carrier) strip() jen.Code {
 		jen.Lit(c.Annotation()))
 }
 
-// restore is the body of the function that gives back.
 func (c *carrier) restore() []jen.Code {
 	body := one(c.file.Code(`text, ok := in.Annotations[$]
 		if !ok {

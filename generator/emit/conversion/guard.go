@@ -44,7 +44,6 @@ func (g *guards) add(a, b *model.Type) {
 	}
 }
 
-// shape holds a named type to the underlying type that it has now.
 func (g *guards) shape(t *model.Type) {
 	if t.Package == nil || g.whole[plan.TypeKey(t)] {
 		return
@@ -69,7 +68,6 @@ func (g *guards) check(from, to *model.Type) {
 	g.lines = append(g.lines, g.file.Code("_ = (*$)((*$)(nil))", target, g.file.Type(from)))
 }
 
-// guards writes what the casts of the file rest on.
 func (w *writer) guards() {
 	g := &guards{file: w.file, seen: map[string]bool{}, whole: map[string]bool{}}
 	for _, p := range w.plan.Casts {

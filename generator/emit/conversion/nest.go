@@ -56,7 +56,6 @@ func (c *carrier) nestPointer(s plan.Step, rest []plan.Step, holder, beside stri
 	return one(c.file.Code("if $ {$}", strings.Join(conditions, " && "), inside))
 }
 
-// variables are what the element of a list or a map is called, and the one beside it.
 func (c *carrier) variables(n int) (holder, beside string) {
 	if c.Own {
 		return fmt.Sprintf("own%d", n), fmt.Sprintf("bare%d", n)

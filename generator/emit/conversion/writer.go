@@ -33,7 +33,6 @@ func (w *writer) conversion(c *plan.Conversion) {
 	w.pair(c.Name, c.Pair, c.ByHand, body)
 }
 
-// pair writes the function with the body, and the one that calls it unless that one is written by hand.
 func (w *writer) pair(name string, p plan.Pair, byHand bool, body []jen.Code) {
 	auto := "auto" + name
 	w.file.Add("", w.signature(auto, p).Block(body...))
@@ -55,7 +54,6 @@ func (w *writer) signature(name string, p plan.Pair) *jen.Statement {
 	return w.file.Code("func $(in *$, out *$, s conversion.Scope) error", name, in, out)
 }
 
-// body converts a struct: by one assignment where that is safe, else field by field.
 func (w *writer) body(c *plan.Conversion) []jen.Code {
 	var body []jen.Code
 	if c.Cast {
@@ -117,7 +115,7 @@ func (w *writer) move(m *plan.Move, from, to gocode.Place) []jen.Code {
 	case plan.Map:
 		return w.mapping(m, from, to)
 	case plan.InPlace:
-		if code := w.fields(m.Fields); len(code) > 0 {
+		if code := w.fields(m.Conversion.Fields); len(code) > 0 {
 			return one(jen.Block(append(one(shadow(from, to)), code...)...))
 		}
 	}
@@ -154,7 +152,7 @@ func (w *writer) number(m *plan.Move, from, to gocode.Place) []jen.Code {
 	if !m.Checked {
 		return one(assign)
 	}
-	message := jen.Lit(m.Where + ": %d does not fit " + plan.Text(m.Out, nil))
+	message := jen.Lit(m.Where + ": %d does not fit " + model.TypeText(m.Out))
 	return []jen.Code{assign, w.file.Code("if $($) != $ {\nreturn fmt.Errorf($, $)\n}", w.file.Type(m.In), to.Value(),
 		from.Value(), message, from.Value())}
 }
@@ -240,7 +238,6 @@ func (w *writer) zero(t *model.Type) jen.Code {
 
 const valuesPath = "net/url"
 
-// query writes the conversion of a request's query to options.
 func (w *writer) query(q *plan.QueryConversion) {
 	var body []jen.Code
 	for _, p := range q.Parameters {

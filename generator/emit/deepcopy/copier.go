@@ -11,10 +11,8 @@ import (
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
 )
 
-// copier makes the statements that copy values, and collects what can't be copied.
 type copier struct {
 	file   *gocode.File
 	shapes shapes
@@ -30,7 +28,6 @@ type copier struct {
 	open []*model.Type
 }
 
-// body copies *in, or in where it is a map or slice, into *out.
 func (c *copier) body(t *model.Type) []jen.Code {
 	c.top, c.path, c.pos, c.open = t, []string{t.Name}, t.Pos, []*model.Type{t}
 	in, out := gocode.Pointee("in"), gocode.Pointee("out")
@@ -77,7 +74,7 @@ func (c *copier) inPlace(t *model.Type, out, in gocode.Place, depth int, assigne
 		if len(t.TypeArgs) > 0 {
 			remedy = "write that type's DeepCopyInto by hand, since it is generic"
 		}
-		c.refuse("has the recursive type %s, which has no DeepCopyInto: %s", plan.Text(t, nil), remedy)
+		c.refuse("has the recursive type %s, which has no DeepCopyInto: %s", model.TypeText(t), remedy)
 		return nil
 	}
 	c.open = append(c.open, t)
@@ -203,7 +200,7 @@ func (c *copier) elements(t *model.Type, out, in gocode.Place, depth int) []jen.
 func (c *copier) mapEntries(t *model.Type, out, in gocode.Place, depth int) jen.Code {
 	if !c.shapes.plain(t.Key) {
 		c.refuse("is a map with keys of the type %s, which hold references: a copied key would be another key; use "+
-			"keys of plain values, or %s", plan.Text(t.Key, nil), c.byHand())
+			"keys of plain values, or %s", model.TypeText(t.Key), c.byHand())
 		return jen.Null()
 	}
 	key, val, outVal := numbered("key", depth), numbered("val", depth), numbered("outVal", depth)

@@ -13,31 +13,17 @@ import (
 	"apigen.dev/generator/plan"
 )
 
-// FileName is the file that is emitted, as users know it.
-const FileName = "zz_generated.deepcopy.go"
-
 // Emitter returns the emitter of deep copies.
 func Emitter() emit.Emitter {
-	return emit.Emitter{
-		Name:  "deepcopy",
-		Doc:   "DeepCopyInto, DeepCopy and DeepCopyObject for types",
-		Files: []string{FileName},
-		Emit:  emitAll,
-	}
-}
-
-func emitAll(p *plan.Plan) ([]emit.File, error) {
-	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, diag.Errors) {
-		file := gocode.New(p.Program, pkg)
-		return file, emitPackage(file)
-	})
+	return gocode.Emitter("deepcopy", "DeepCopyInto, DeepCopy and DeepCopyObject for types", emitPackage)
 }
 
 // emitPackage writes the methods of the package's types, in the order of their names: moving a declaration changes
 // nothing.
-func emitPackage(file *gocode.File) diag.Errors {
+func emitPackage(p *plan.Plan, pkg *model.Package) (*gocode.File, diag.Errors) {
+	file := gocode.New(p.Program, pkg)
 	c := &copier{file: file, shapes: shapes{}, refused: map[model.Position]bool{}}
-	for _, t := range slices.SortedFunc(slices.Values(file.Package().Types), plan.ByName) {
+	for _, t := range slices.SortedFunc(slices.Values(pkg.Types), plan.ByName) {
 		m := methods{copier: c, file: file, t: t}
 		if generates(t) {
 			m.into()
@@ -45,5 +31,5 @@ func emitPackage(file *gocode.File) diag.Errors {
 		}
 		m.interfaces()
 	}
-	return c.errs
+	return file, c.errs
 }

@@ -9,7 +9,6 @@ import (
 
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
 )
 
 type methods struct {
@@ -20,7 +19,6 @@ type methods struct {
 
 func (m methods) declared(name string) bool { return m.t.Methods[name] != nil }
 
-// receiver is (in *T), or (in T) for maps and slices, which are references already.
 func (m methods) receiver() string {
 	if reference(m.t) {
 		return "(in " + m.t.Name + ")"
@@ -135,11 +133,11 @@ func (c *copier) refuseInterface(t *model.Type) {
 		named = fmt.Sprintf("a method DeepCopy%s() %s of the interface", t.Name, t.Name)
 	}
 	c.refuse("is the interface %s, which can't be copied: use %s, runtime.RawExtension or apiextensions' JSON, or %s",
-		plan.Text(t, nil), named, c.byHand())
+		model.TypeText(t), named, c.byHand())
 }
 
 func (c *copier) refuseLock(lock *model.Type) {
-	c.refuse("holds a %s, which must not be copied: keep it out of the API type, or %s", plan.Text(lock, nil),
+	c.refuse("holds a %s, which must not be copied: keep it out of the API type, or %s", model.TypeText(lock),
 		c.byHand())
 }
 
@@ -149,8 +147,7 @@ func (c *copier) refuseHidden(t *model.Type, field *model.Field) {
 		return
 	}
 	c.refuse("has the type %s, whose unexported field %s holds references that only its own package can copy: use a "+
-		"type "+
-		"with a DeepCopyInto method, or %s", plan.Text(t, nil), field.Name, c.byHand())
+		"type with a DeepCopyInto method, or %s", model.TypeText(t), field.Name, c.byHand())
 }
 
 func (c *copier) byHand() string {

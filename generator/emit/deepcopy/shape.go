@@ -7,7 +7,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// way is how a value of a type is copied where it occurs in another.
 type way uint8
 
 const (
@@ -37,7 +36,6 @@ func methodsAllowed(t *model.Type) bool {
 	return false
 }
 
-// handWritten tells whether a person decided how the type is copied.
 func handWritten(t *model.Type) bool {
 	return t.DeepCopy == model.DeepCopyExisting || t.DeepCopy == model.DeepCopyMethodOnly ||
 		t.Methods["DeepCopyInto"] != nil || t.Methods["DeepCopy"] != nil
@@ -105,7 +103,6 @@ func returnsPointer(t *model.Type) bool {
 
 type shapes map[*model.Type]bool
 
-// plain tells whether assignment makes a full copy of the type's values.
 func (s shapes) plain(t *model.Type) bool {
 	if known, ok := s[t]; ok {
 		return known

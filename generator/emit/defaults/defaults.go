@@ -6,6 +6,7 @@ package defaults
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -18,35 +19,23 @@ import (
 	"apigen.dev/generator/spelling"
 )
 
-// FileName is the file that is emitted, as users know it.
-const FileName = "zz_generated.defaults.go"
-
 const runtimePath = "k8s.io/apimachinery/pkg/runtime"
 
 // Emitter returns the emitter of defaulting functions.
 func Emitter() emit.Emitter {
-	return emit.Emitter{
-		Name:  "defaults",
-		Doc:   "SetObjectDefaults_X and RegisterDefaults for kinds that have defaults",
-		Files: []string{FileName},
-		Emit:  emitAll,
+	e := gocode.Emitter("defaults", "SetObjectDefaults_X and RegisterDefaults for kinds that have defaults", write)
+	e.Warnings = warnings
+	return e
+}
 
-		Warnings: warnings,
+func write(p *plan.Plan, pkg *model.Package) (*gocode.File, diag.Errors) {
+	d := p.Defaults[pkg]
+	w := &writer{
+		plan: d, program: p.Program, file: gocode.New(p.Program, pkg, "d", "e", "f", "g", "h", "l", "m", "n"),
+		errs: slices.Clone(d.Faults), helpers: map[*model.Type]string{}, taken: map[string]bool{},
 	}
-}
-
-func emitAll(p *plan.Plan) ([]emit.File, error) {
-	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, diag.Errors) {
-		w := newWriter(p, p.Defaults[pkg])
-		w.functions()
-		return w.file, w.errs
-	})
-}
-
-// functions writes RegisterDefaults, the functions of the kinds, and the functions of types that contain themselves.
-func (w *writer) functions() {
 	if w.plan.Generated {
-		w.register(w.plan.Objects)
+		w.register()
 	}
 	for _, t := range w.plan.Objects {
 		name := plan.ObjectDefaulter(t)
@@ -57,11 +46,12 @@ func (w *writer) functions() {
 		w.pending = w.pending[1:]
 		w.function(h.name, h.name+" sets the defaults in values of the type "+h.t.Name+", at any depth.", h.t)
 	}
+	return w.file, w.errs
 }
 
-func (w *writer) register(objects []*model.Type) {
-	body := make([]jen.Code, 0, len(objects)+1)
-	for _, t := range objects {
+func (w *writer) register() {
+	var body []jen.Code
+	for _, t := range w.plan.Objects {
 		if !isObject(t) {
 			continue
 		}
@@ -81,15 +71,10 @@ func (w *writer) function(name, doc string, t *model.Type) {
 
 // isObject tells whether a scheme can know the type: one that is asked for by itself need not be a runtime.Object.
 func isObject(t *model.Type) bool {
-	if t.Defaulter != "true" || t.Methods["DeepCopyObject"] != nil {
-		return true
-	}
-	for _, ref := range t.DeepCopyInterfaces {
-		if ref.Path == runtimePath && ref.Name == "Object" {
-			return true
-		}
-	}
-	return false
+	return t.Defaulter != "true" || t.Methods["DeepCopyObject"] != nil ||
+		slices.ContainsFunc(t.DeepCopyInterfaces, func(r model.Ref) bool {
+			return r.Path == runtimePath && r.Name == "Object"
+		})
 }
 
 type helper struct {

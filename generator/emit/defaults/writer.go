@@ -24,17 +24,6 @@ type writer struct {
 	pending []helper
 }
 
-func newWriter(p *plan.Plan, d *plan.Defaults) *writer {
-	return &writer{
-		plan:    d,
-		program: p.Program,
-		file:    gocode.New(p.Program, d.Package, "d", "e", "f", "g", "h", "l", "m", "n"),
-		errs:    slices.Clone(d.Faults),
-		helpers: map[*model.Type]string{},
-		taken:   map[string]bool{},
-	}
-}
-
 func (w *writer) nested(t *model.Type, in gocode.Place, depth int) []jen.Code {
 	switch d := w.plan.Types[t]; {
 	case d == nil:
@@ -79,18 +68,11 @@ func (w *writer) inside(t *model.Type, in gocode.Place, depth int) []jen.Code {
 
 // field sets the field's own default first, so that what it brings is defaulted like the rest.
 func (w *writer) field(f plan.FieldDefault, in gocode.Place, depth int) []jen.Code {
-	var code []jen.Code
-	if f.Default != nil {
-		code = w.set(f.Default, f.Field.Type, in)
-	}
-	return append(code, w.nested(f.Field.Type, in, depth)...)
+	return append(w.set(f.Default, f.Field.Type, in), w.nested(f.Field.Type, in, depth)...)
 }
 
 func (w *writer) elementSet(t *model.Type, in gocode.Place) []jen.Code {
-	if d := w.plan.Types[t].Element; d != nil {
-		return w.set(d, t.Elem, in)
-	}
-	return nil
+	return w.set(w.plan.Types[t].Element, t.Elem, in)
 }
 
 func (w *writer) elements(t *model.Type, in gocode.Place, depth int) []jen.Code {
@@ -98,15 +80,12 @@ func (w *writer) elements(t *model.Type, in gocode.Place, depth int) []jen.Code 
 	element := in.Index(i)
 	body := w.elementSet(t, element)
 	local := name("abcdefgh", "local", depth)
-	switch {
-	case t.Elem.Form == model.Pointer && t.Elem.Name == "":
-		if rest := w.nested(t.Elem, gocode.Variable(local), depth+1); len(rest) > 0 {
-			body = append(append(body, jen.Id(local).Op(":=").Add(element.Value())), rest...)
-		}
-	default:
-		if rest := w.nested(t.Elem, gocode.Pointee(local), depth+1); len(rest) > 0 {
-			body = append(append(body, jen.Id(local).Op(":=").Add(element.Address())), rest...)
-		}
+	at, value := gocode.Pointee(local), element.Address()
+	if t.Elem.Form == model.Pointer && t.Elem.Name == "" {
+		at, value = gocode.Variable(local), element.Value()
+	}
+	if rest := w.nested(t.Elem, at, depth+1); len(rest) > 0 {
+		body = append(append(body, jen.Id(local).Op(":=").Add(value)), rest...)
 	}
 	if len(body) == 0 {
 		return nil
@@ -132,7 +111,6 @@ func (w *writer) entries(t *model.Type, in gocode.Place, depth int) []jen.Code {
 	return []jen.Code{w.file.Code("for $, $ := range $ {$}", key, val, in.Value(), body)}
 }
 
-// name names a local variable of a depth: one of the letters, or else the word with a number.
 func name(letters, word string, depth int) string {
 	switch {
 	case depth < len(letters):
@@ -146,6 +124,9 @@ func name(letters, word string, depth int) string {
 // set writes the default of a marker into the place where that is still zero. A value that doesn't fit is told at the
 // marker.
 func (w *writer) set(d *model.Default, t *model.Type, in gocode.Place) []jen.Code {
+	if d == nil {
+		return nil
+	}
 	if err := d.Mismatch(t); err != nil {
 		w.errs.Add(d.Pos, "%v", err)
 		return nil
@@ -193,7 +174,6 @@ func (w *writer) hasType(path, name string, t *model.Type) bool {
 	return false
 }
 
-// assign puts a value of a basic type into the place, through as many pointers as there are.
 func (w *writer) assign(pointers []*model.Type, base *model.Type, value jen.Code, in gocode.Place) []jen.Code {
 	if len(pointers) == 0 {
 		return []jen.Code{in.Set(value)}
@@ -269,7 +249,6 @@ func untyped(value any, t *model.Type) bool {
 	return true
 }
 
-// text is a string in the form that is easier to read.
 func text(s string) jen.Code {
 	if strconv.CanBackquote(s) {
 		return jen.Op("`" + s + "`")
@@ -277,17 +256,6 @@ func text(s string) jen.Code {
 	return jen.Lit(s)
 }
 
-func empty(value any) bool {
-	switch v := value.(type) {
-	case map[string]any:
-		return len(v) == 0
-	case []any:
-		return len(v) == 0
-	}
-	return false
-}
-
-// equatable tells whether == works on the type, and never panics.
 func equatable(t *model.Type) bool {
 	switch t.Form {
 	case model.Basic, model.Pointer, model.Chan, model.UnsafePointer:
@@ -296,6 +264,16 @@ func equatable(t *model.Type) bool {
 		return equatable(t.Elem)
 	case model.Struct:
 		return !slices.ContainsFunc(t.Fields, func(f *model.Field) bool { return !equatable(f.Type) })
+	}
+	return false
+}
+
+func empty(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
 	}
 	return false
 }

@@ -35,7 +35,6 @@ var packages = map[string]string{
 // ImportPath returns the path of a package that texts of code name.
 func ImportPath(name string) string { return packages[name] }
 
-// lexeme matches string literals, placeholders and dotted names.
 var lexeme = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|\$|[A-Za-z_][\w.]*`)
 
 // Code makes code of Go source text, for a file that imports by jennifer's own rules. Each $ stands for the next

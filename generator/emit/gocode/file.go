@@ -46,6 +46,14 @@ func New(program *model.Program, pkg *model.Package, locals ...string) *File {
 	return f
 }
 
+// Emitter returns the emitter of that name, which writes one file, zz_generated.<name>.go, into packages: see Files.
+func Emitter(name, doc string, write func(p *plan.Plan, pkg *model.Package) (*File, diag.Errors)) emit.Emitter {
+	base := "zz_generated." + name + ".go"
+	return emit.Emitter{Name: name, Doc: doc, Files: []string{base}, Emit: func(p *plan.Plan) ([]emit.File, error) {
+		return Files(p, base, func(pkg *model.Package) (*File, diag.Errors) { return write(p, pkg) })
+	}}
+}
+
 // Files renders one file of that name for each package that output is written for, of what write puts into it: none
 // where that is nil or empty. The faults of all packages are told together, and then there are no files.
 func Files(p *plan.Plan, base string, write func(pkg *model.Package) (*File, diag.Errors)) ([]emit.File, error) {

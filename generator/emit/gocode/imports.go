@@ -10,7 +10,6 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// locals are the variables of emitted functions.
 var locals = []string{
 	"in", "out", "i", "j", "k", "key", "val", "outVal", "a", "b", "c", "s", "obj", "scheme", "err", "ptrVar", "x",
 	"clone", "init", "main",

@@ -144,7 +144,6 @@ func (f *File) writeImports(out *bytes.Buffer) {
 	out.WriteString("import (\n" + strings.Join(append(first, second...), "\n") + "\n)\n\n")
 }
 
-// qualifiers are the identifiers that the text selects from: packages, and variables.
 func qualifiers(text []byte) map[string]bool {
 	// What doesn't parse is reported when the file is formatted.
 	file, _ := parser.ParseFile(token.NewFileSet(), "", "package p\n"+string(text), parser.SkipObjectResolution)

@@ -14,7 +14,6 @@ func Emitter() emit.Emitter {
 		write)
 }
 
-// write adds a file for each version with a kind that clients can list and get.
 func write(w *layout.Writer, s *clientset.Set) {
 	lister := layout.Template("lister.tmpl")
 	for _, v := range s.Versions() {

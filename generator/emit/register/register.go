@@ -16,38 +16,29 @@ import (
 	"apigen.dev/generator/plan"
 )
 
-// FileName is the file that is emitted, as users know it.
-const FileName = "zz_generated.register.go"
-
 const runtimePath = "k8s.io/apimachinery/pkg/runtime"
 
 // Emitter returns the emitter of registrations.
 func Emitter() emit.Emitter {
-	return emit.Emitter{
-		Name:  "register",
-		Doc:   "SchemeGroupVersion, AddToScheme and its companions for packages of kinds",
-		Files: []string{FileName},
-		Emit:  emitAll,
-	}
+	return gocode.Emitter("register", "SchemeGroupVersion, AddToScheme and its companions for packages of kinds", write)
 }
 
-func emitAll(p *plan.Plan) ([]emit.File, error) {
-	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, diag.Errors) {
-		r := p.Registrations[pkg]
-		if !r.Generated {
-			return nil, nil
-		}
-		if errs := obstacles(pkg); len(errs) > 0 {
-			return nil, errs
-		}
-		w := writer{file: gocode.New(p.Program, pkg, symbols...), pkg: pkg, plan: r}
-		w.groupVersion()
-		w.qualifiers()
-		w.schemeBuilder()
-		w.init(r.Initial)
-		w.knownTypes()
-		return w.file, nil
-	})
+func write(p *plan.Plan, pkg *model.Package) (*gocode.File, diag.Errors) {
+	r := p.Registrations[pkg]
+	if !r.Generated {
+		return nil, nil
+	}
+	if errs := obstacles(pkg); len(errs) > 0 {
+		return nil, errs
+	}
+	w := writer{file: gocode.New(p.Program, pkg, symbols...), pkg: pkg, plan: r}
+	w.groupVersion()
+	w.qualifiers()
+	w.schemeBuilder()
+	w.file.Add("", w.file.Code("func init() {\n$.Register($)\n}", plan.LocalSchemeBuilder,
+		strings.Join(r.Initial, ", ")))
+	w.knownTypes()
+	return w.file, nil
 }
 
 func obstacles(pkg *model.Package) diag.Errors {
@@ -74,7 +65,6 @@ func bareKind(pkg *model.Package) *model.Type {
 	return nil
 }
 
-// symbols are what the file declares, where the package doesn't.
 var symbols = []string{
 	"GroupName", "GroupVersion", "SchemeGroupVersion", "Kind", "Resource", "SchemeBuilder", plan.LocalSchemeBuilder,
 	"AddToScheme", "Install", "addKnownTypes", "RegisterDefaults", "RegisterConversions",
@@ -105,12 +95,10 @@ func (w writer) groupVersion() {
 			"registered with."
 	} else {
 		w.add("GroupVersion", "GroupVersion is the group and version of this package.", w.file.Code(
-			"var GroupVersion = metav1.GroupVersion{Group: GroupName, Version: $}",
-			version))
+			"var GroupVersion = metav1.GroupVersion{Group: GroupName, Version: $}", version))
 	}
 	w.add("SchemeGroupVersion", doc, w.file.Code(
-		"var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: $}",
-		version))
+		"var SchemeGroupVersion = schema.GroupVersion{Group: GroupName, Version: $}", version))
 }
 
 func (w writer) qualifiers() {
@@ -144,11 +132,6 @@ func (w writer) schemeBuilder() {
 		defs = append(defs, w.file.Code(def.text))
 	}
 	w.file.Add("", jen.Var().Defs(defs...))
-}
-
-func (w writer) init(functions []string) {
-	w.file.Add("", w.file.Code("func init() {\n$.Register($)\n}", plan.LocalSchemeBuilder,
-		strings.Join(functions, ", ")))
 }
 
 func (w writer) knownTypes() {

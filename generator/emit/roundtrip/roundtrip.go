@@ -56,7 +56,6 @@ type printer struct {
 	path   string
 }
 
-// locals are the names in the file that no import may be called by.
 var locals = []string{"f", "in", "out", "scope", "newScope", "roundTripFillers", "roundTripValues"}
 
 func printGroup(decided *plan.Plan, g *model.Group) (*emit.File, error) {
@@ -151,8 +150,7 @@ func (p *printer) variables(tested []*model.Type) {
 		jen.Var().Id("roundTripValues").Op("=").Index().Any().Custom(lines, lists...))
 	p.file.Add("roundTripFillers may be added to in an init function of a test file of yours, where values of a type "+
 		"can't be any:\n"+
-		"functions func(*T, randfill.Continue).",
-		jen.Var().Id("roundTripFillers").Index().Any())
+		"functions func(*T, randfill.Continue).", jen.Var().Id("roundTripFillers").Index().Any())
 }
 
 var lines = jen.Options{Open: "{", Close: "}", Separator: ",", Multi: true}
