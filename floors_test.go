@@ -152,7 +152,7 @@ var floors = map[string][]string{
 	},
 	"runtime/endpoint": {
 		"runtime/api", "runtime/codec", "runtime/discovery", "runtime/encoder", "runtime/negotiation",
-		"runtime/reach", "runtime/registry", "runtime/request", "runtime/respond", "runtime/store",
+		"runtime/reach", "runtime/registry", "runtime/rendition", "runtime/request", "runtime/respond", "runtime/store",
 		"runtime/subresource", "runtime/wire",
 	},
 	"runtime/auth":   {"runtime/request"},

@@ -3,6 +3,7 @@ package compat
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -131,7 +132,13 @@ var rules = []Rule{
 	{"FIELD_ADDED", Info, Wire, "an optional field is new"},
 }
 
-func ruleOf(id string) Rule { return find(rules, func(r Rule) bool { return r.ID == id }) }
+func ruleOf(id string) Rule {
+	i := slices.IndexFunc(rules, func(r Rule) bool { return r.ID == id })
+	if i < 0 {
+		panic("compat has no rule " + id) // a misspelt ID in this package
+	}
+	return rules[i]
+}
 
 // Rules returns the table.
 func Rules() []Rule { return append([]Rule(nil), rules...) }

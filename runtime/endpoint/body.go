@@ -13,6 +13,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/negotiation"
+	"apigen.dev/runtime/rendition"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
@@ -127,27 +128,10 @@ func yamlWarnings(err error) []string {
 
 // checkDepth refuses JSON that nests deeper than decoders allow. It checks nothing else.
 func checkDepth(data []byte) error {
-	if len(data) <= maxDepth {
+	if len(data) <= maxDepth || rendition.Nesting(data) <= maxDepth {
 		return nil
 	}
-	depth, inString := 0, false
-	for i := 0; i < len(data); i++ {
-		switch char := data[i]; {
-		case inString && char == '\\':
-			i++
-		case char == '"':
-			inString = !inString
-		case inString:
-		case char == '{' || char == '[':
-			if depth++; depth > maxDepth {
-				return apierrors.NewBadRequest(
-					fmt.Sprintf("the body of the request nests deeper than %d levels", maxDepth))
-			}
-		case char == '}' || char == ']':
-			depth--
-		}
-	}
-	return nil
+	return apierrors.NewBadRequest(fmt.Sprintf("the body of the request nests deeper than %d levels", maxDepth))
 }
 
 // readApply reads an apply patch. Decoding JSON as YAML would cost ten times as much.

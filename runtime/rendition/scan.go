@@ -172,7 +172,7 @@ func TypeOf(data []byte) (apiVersion, kind string) {
 	return apiVersion, kind
 }
 
-// Nesting returns the depth of valid JSON.
+// Nesting returns the depth of JSON. What it returns for data that is no JSON is at least the depth up to the fault.
 func Nesting(data []byte) int {
 	depth, deepest, inString := 0, 0, false
 	for i := 0; i < len(data); i++ {
