@@ -224,13 +224,18 @@ func addSubresource(k *model.Kind, u *Use) {
 		return
 	}
 	s.Methods = u.methods()
-	if subpath, said := u.Arg("subpath"); said {
-		var err error
-		if s.Subpath, err = strconv.ParseBool(subpath); err != nil {
-			u.Errorf("subpath=%s of marker \"+%s\" is neither true nor false", subpath, u.Name)
-		}
-	}
+	s.Subpath, s.Address = u.boolean("subpath"), u.boolean("address")
 	k.Subresources = append(k.Subresources, s)
+}
+
+// boolean returns an argument that is true or false; it is false where the marker doesn't have it.
+func (u *Use) boolean(key string) bool {
+	text, said := u.Arg(key)
+	value, err := strconv.ParseBool(text)
+	if said && err != nil {
+		u.Errorf("%s=%s of marker \"+%s\" is neither true nor false", key, text, u.Name)
+	}
+	return value
 }
 
 var httpMethods = []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"}

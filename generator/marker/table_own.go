@@ -78,8 +78,9 @@ var ownMarkers = []Definition{
 			"each change of anything but metadata and status. Without the marker, the server counts for kinds with a " +
 			"field spec, and keeps what clients send for others: +apigen:generation=true."},
 	{Name: "apigen:subresource", Places: Type, Kind: Arguments,
-		Keys: []string{"name", "methods", "subpath", "contentType"}, Many: true, Foreign: true, Bare: "subpath",
-		Set: Set{Kind: addSubresource},
+		Keys: []string{"name", "methods", "subpath", "address", "contentType"}, Many: true, Foreign: true,
+		Bare: "subpath",
+		Set:  Set{Kind: addSubresource},
 		Doc: "Adds a subresource to the kind: +apigen:subresource:name=log. It is a field of that name, which " +
 			"clients then write through the subresource alone, or a method of the kind's hub with the name in camel " +
 			"case. The signature of the method decides what the subresource does: (ctx, *Body) error and (ctx, " +
@@ -87,7 +88,8 @@ var ownMarkers = []Definition{
 			"deletes the object; (ctx, *Options) (*Answer, error), where Options is no kind, answers a GET; (ctx, " +
 			"*Options) (io.ReadCloser, error) sends output of the content type contentType, by default text/plain; " +
 			"(ctx, *Options) (http.Handler, error) serves connections of the HTTP methods in methods, by default " +
-			"GET;POST, and with subpath=true also on paths below. For a kind of another module, write a function in " +
+			"GET;POST, and with subpath=true also on paths below; with address=true requests may name the object with " +
+			"a scheme and a port, https:name:port, which the handler finds in the URL of its request. For a kind of another module, write a function in " +
 			"the package that serves it, named after both, which takes the object behind the context: Log_Pod(ctx, " +
 			"*Pod, *Options)."},
 	{Name: "apigen:storage", Places: Type, Kind: Word, Words: []string{"none"}, Foreign: true,

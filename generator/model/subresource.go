@@ -14,6 +14,8 @@ type SubresourceMarker struct {
 	Name    string
 	Methods []string
 	Subpath bool
+	// Address: requests to a connection may name the object with a scheme and a port.
+	Address bool
 	// ContentType is "" where it was not said.
 	ContentType string
 	Pos         Position
@@ -54,6 +56,25 @@ type Subresource struct {
 // Payloads are those of Body and Answer that there are.
 func (s *Subresource) Payloads() []*Payload {
 	return slices.DeleteFunc([]*Payload{s.Body, s.Answer}, func(p *Payload) bool { return p == nil })
+}
+
+// OptionsKind is the kind of a connection's options.
+type OptionsKind struct {
+	// Version is empty where the kind is of the resource's own group: it then has the version that the URL names.
+	Group, Version, Kind string
+}
+
+// OptionsKind returns the kind of the options of a connection to an object of a group, or nil where the options are no
+// kind.
+func (s *Subresource) OptionsKind(group string) *OptionsKind {
+	if s.Form != ConnectSubresource || !s.Options.IsObject() || !s.Options.Package.HasGroup {
+		return nil
+	}
+	kind := &OptionsKind{Group: s.Options.Package.Group, Kind: s.Options.Name}
+	if kind.Group != group {
+		kind.Version = s.Options.Package.Version
+	}
+	return kind
 }
 
 // Payload is a kind that a subresource takes or answers.

@@ -133,9 +133,9 @@ func recognize(hub *model.Type, s *model.Subresource) bool {
 func (b *subresourceBuilder) complete(s *model.Subresource) *model.Subresource {
 	r := b.resource
 	connects := s.Form == model.ConnectSubresource
-	if !connects && (len(s.Methods) > 0 || s.Subpath) {
-		return b.refuse(s.Pos, "methods= and subpath= are for subresources that serve connections, and %s returns no "+
-			"http.Handler", described(r.Hub, s))
+	if !connects && (len(s.Methods) > 0 || s.Subpath || s.Address) {
+		return b.refuse(s.Pos, "methods=, subpath= and address= are for subresources that serve connections, and %s "+
+			"returns no http.Handler", described(r.Hub, s))
 	}
 	if s.Form != model.StreamSubresource && s.ContentType != "" {
 		return b.refuse(s.Pos, "contentType= is for subresources that send output, and %s returns no io.ReadCloser",
@@ -177,9 +177,9 @@ func (b *subresourceBuilder) fieldSubresource(s *model.Subresource, name string)
 		return b.refuse(s.Pos, "subresource %s of %s: the hub %s.%s has no field %s", s.Name, r.Kind,
 			r.Hub.Package.Name, r.Hub.Name, name)
 	}
-	if s.Subpath || len(s.Methods) > 0 || s.ContentType != "" {
-		return b.refuse(s.Pos, "subresource %s of %s is a field: methods=, subpath= and contentType= mean nothing here",
-			s.Name, r.Kind)
+	if s.Subpath || s.Address || len(s.Methods) > 0 || s.ContentType != "" {
+		return b.refuse(s.Pos, "subresource %s of %s is a field: methods=, subpath=, address= and contentType= mean "+
+			"nothing here", s.Name, r.Kind)
 	}
 	if r.WithoutStorage() {
 		return b.refuse(s.Pos, "subresource %s is a part of its object, and nothing is stored of %s", s.Name, r.Kind)

@@ -121,13 +121,15 @@ const (
 type Extension struct {
 	Name string
 	Form ExtensionForm
-	// Kind is what is sent and answered. Without a version it is of the version that the URL names; without a Kind,
-	// too, it is the resource's own.
+	// Kind is what is sent and answered, or the options of a connection. Without a version it is of the version that the
+	// URL names; without a Kind, too, it is the resource's own.
 	Kind schema.GroupVersionKind
 	// Methods are the HTTP methods, sorted.
 	Methods []string
 	// Subpath: what follows the name in a path is the extension's.
 	Subpath bool
+	// Address: a request may name the object with a scheme and a port, https:name:port.
+	Address bool
 	// Columns of the Table; nil where there is none.
 	Columns []Column
 	// TakesProtobuf and GivesProtobuf tell that what is sent, and what is answered, can be Kubernetes protobuf.

@@ -3,12 +3,16 @@ package endpoint
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 )
 
 // pathOption is the option of a connection that holds the subpath.
@@ -35,15 +39,36 @@ func (req *resourceRequest) connect() error {
 	}
 	ctx, cancel := context.WithCancel(req.r.Context())
 	defer cancel()
-	handler, err := req.extension.handle.Connect(ctx, req.namespace, req.requestInfo.Name, req.query)
+	name, address, err := req.address()
+	if err != nil {
+		return err
+	}
+	handler, err := req.extension.handle.Connect(ctx, req.namespace, name, req.query)
 	if err != nil {
 		return err
 	}
 	w := &connectionWriter{ResponseWriter: req.w}
 	// The handler owns an upgraded connection, but it ends with the request.
 	defer context.AfterFunc(ctx, w.drop)()
-	handler.ServeHTTP(w, connectionRequest(ctx, req.r, subpath))
+	to := connectionRequest(ctx, req.r, subpath)
+	to.URL.Scheme, to.URL.Host = address.Scheme, address.Host
+	handler.ServeHTTP(w, to)
 	return nil
+}
+
+// address returns the name of the object. Where the extension lets requests name it by an address, https:name:port, it
+// returns the scheme and name:port, too.
+func (req *resourceRequest) address() (string, url.URL, error) {
+	name := req.requestInfo.Name
+	if !req.extension.Address {
+		return name, url.URL{}, nil
+	}
+	scheme, object, port, ok := utilnet.SplitSchemeNamePort(name)
+	if !ok {
+		return "", url.URL{}, apierrors.NewBadRequest(fmt.Sprintf("invalid %s request %q",
+			req.resourceInfo.Names.Singular, name))
+	}
+	return object, url.URL{Scheme: scheme, Host: utilnet.JoinSchemeNamePort("", object, port)}, nil
 }
 
 // connectionRequest returns the request for the author's handler: without credentials, with the subpath as path.

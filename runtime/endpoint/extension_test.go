@@ -159,6 +159,65 @@ func TestVerbs(t *testing.T) {
 	}
 }
 
+// A resource that is only created has no Table, unless it has columns.
+func TestTableOfAReview(t *testing.T) {
+	for _, columns := range [][]api.Column{nil, {{Name: "Allowed", Type: "boolean"}}} {
+		info := *widgets
+		info.Verbs, info.Storage, info.Subresources = []string{"create"}, "", nil
+		info.Versions = []api.VersionInfo{{Name: "v1", Columns: columns}}
+		a, _ := serve(t, &info)
+		code := map[bool]int{true: http.StatusNotAcceptable, false: http.StatusCreated}[columns == nil]
+		for accept, code := range map[string]int{
+			"application/json": http.StatusCreated, "application/json;as=Table;v=v1;g=meta.k8s.io": code,
+			"application/json;as=Table;v=v1;g=meta.k8s.io,application/json": http.StatusCreated,
+			"application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io":  http.StatusCreated,
+		} {
+			w := do(a, "POST", strings.TrimSuffix(widgetA, "/a"), "{}", "Accept", accept, "Content-Type",
+				"application/json")
+			if w.Code != code {
+				t.Errorf("%d columns, Accept: %s: %d, want %d: %s", len(columns), accept, w.Code, code, w.Body)
+			}
+		}
+	}
+}
+
+// A request names the object of a connection with a scheme and a port, as kube-apiserver's proxies let it; the handler
+// finds them in its URL.
+func TestConnectionToAnAddress(t *testing.T) {
+	info := *widgets
+	info.Extensions = []api.Extension{
+		{Name: "exec", Form: api.ConnectionForm, Methods: []string{"GET"}},
+		{Name: "proxy", Form: api.ConnectionForm, Subpath: true, Address: true, Methods: []string{"GET"}},
+	}
+	a, fakes := serve(t, &info)
+	fakes[0].extension = subresource.Handle{
+		Connect: func(_ context.Context, _, name string, _ url.Values) (http.Handler, error) {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				fmt.Fprint(w, name, " ", r.URL)
+			}), nil
+		},
+	}
+	for _, c := range []struct {
+		name, path string
+		code       int
+		want       string
+	}{
+		{"a", "/proxy", 200, "a //a/"},
+		{"a:80", "/proxy/x?y=z", 200, "a //a:80/x?y=z"},
+		{"a:http", "/proxy/x", 200, "a //a:http/x"},
+		{"https:a:8443", "/proxy/x", 200, "a https://a:8443/x"},
+		{"http:a:", "/proxy/x", 200, "a http://a/x"},
+		{"ftp:a:21", "/proxy/x", 400, `invalid widget request \"ftp:a:21\"`},
+		{":80", "/proxy/x", 400, `invalid widget request \":80\"`},
+		{"https:a:8443", "/exec", 200, "https:a:8443 /"},
+	} {
+		w := do(a, "GET", strings.TrimSuffix(widgetA, "a")+c.name+c.path, "")
+		if w.Code != c.code || !strings.Contains(w.Body.String(), c.want) {
+			t.Errorf("%s%s: %d %s, want %d %s", c.name, c.path, w.Code, w.Body, c.code, c.want)
+		}
+	}
+}
+
 func TestOutput(t *testing.T) {
 	_, fakes := serve(t, forms())
 	read := func(output io.Reader) (int, string, string, error) {

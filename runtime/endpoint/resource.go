@@ -110,8 +110,14 @@ func (req *resourceRequest) formats(allow negotiation.AllowTransform) negotiatio
 		if as == (negotiation.Transform{}) {
 			return f != negotiation.Protobuf || req.version.Protobuf
 		}
-		return allow(as) && negotiation.HasTransform(f, as)
+		return allow(as) && negotiation.HasTransform(f, as) && (as.Kind != "Table" || req.hasTable())
 	}
+}
+
+// hasTable tells whether the resource has a table. A kind that is only created, such as a review, has none unless it
+// has columns, as in kube-apiserver.
+func (req *resourceRequest) hasTable() bool {
+	return len(req.version.Columns) > 0 || req.resourceInfo.Has("get") || req.resourceInfo.Has("list")
 }
 
 // inputFormat returns the format of a body that is an object of the resource, or of the kind that an extension takes.

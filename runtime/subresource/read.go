@@ -16,6 +16,7 @@ import (
 	"apigen.dev/runtime/rendition"
 	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Stream is a subresource that sends output as it comes, like a log. O is the pointer to its options.
@@ -97,6 +98,12 @@ type Connection[T api.Object, O any] struct {
 	Methods []string
 	// Subpath makes the subresource serve the paths below it, too. The option "path" has the part after its name.
 	Subpath bool
+	// Address lets requests name the object with a scheme and a port: https:name:port, as kube-apiserver's proxies do.
+	// The handler's request has both in its URL.
+	Address bool
+	// Kind is the kind of the options, which discovery shows as that of the subresource. Without a version it is of the
+	// version that the URL names. If it is empty, discovery shows the resource's own kind.
+	Kind    schema.GroupVersionKind
 	Options Options[O]
 	// Connect returns the handler of the request, whose path begins after the subresource, and which has no
 	// credentials.
@@ -111,7 +118,8 @@ func ConnectionOf[T api.Object, O any](c Connection[T, O]) Extension[T] {
 	}
 	slices.Sort(methods)
 	return Extension[T]{
-		info: api.Extension{Name: c.Name, Form: api.ConnectionForm, Methods: methods, Subpath: c.Subpath},
+		info: api.Extension{Name: c.Name, Form: api.ConnectionForm, Kind: c.Kind, Methods: methods,
+			Subpath: c.Subpath, Address: c.Address},
 		open: func(h Host[T]) (*Handle, error) {
 			if c.Connect == nil || c.Options.New == nil {
 				return nil, errors.New("a Connection needs Connect and Options")

@@ -150,6 +150,9 @@ func (e endpoint) payload(p *model.Payload) (ref, kind object) {
 // connections returns a path of a subresource that serves connections, with the parameters of its options except the
 // one that stands in the path.
 func (e endpoint) connections(s *model.Subresource, suffix, without string, path []object) object {
+	if kind := s.OptionsKind(e.group.Name); kind != nil {
+		e.kind = gvk(kind.Group, cmp.Or(kind.Version, e.version.Name), kind.Kind)
+	}
 	out := object{"parameters": e.params(e.name(), e.namespace(), path, e.optionQueries(s.Options, without))}
 	for _, method := range s.Methods {
 		verb := strings.ToLower(method)

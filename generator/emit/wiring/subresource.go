@@ -70,6 +70,8 @@ func (p *printer) method(r *model.Resource, s *model.Subresource) jen.Code {
 		when(s.Form == model.StreamSubresource, optional("ContentType", s.ContentType)),
 		when(connects, member("Methods", texts(s.Methods))),
 		when(connects && s.Subpath, member("Subpath", jen.True())),
+		when(connects && s.Address, member("Address", jen.True())),
+		p.optionsKind(s),
 	}
 	var argument, answer jen.Code
 	name := "options"
@@ -91,6 +93,16 @@ func (p *printer) method(r *model.Resource, s *model.Subresource) jen.Code {
 		call = jen.Qual(r.Hub.Package.ServedBy.Path, s.Method.Name)
 	}
 	return extension(form.name, types, append(members, member(form.field, call))...)
+}
+
+// optionsKind prints the kind of a connection's options, or nothing where they are none.
+func (p *printer) optionsKind(s *model.Subresource) jen.Code {
+	kind := s.OptionsKind(p.group.Name)
+	if kind == nil {
+		return nil
+	}
+	return member("Kind", literal(gocode.Code("schema.GroupVersionKind"),
+		textMember("Group", kind.Group), optional("Version", kind.Version), textMember("Kind", kind.Kind)))
 }
 
 // extension prints a subresource of a form of package subresource.

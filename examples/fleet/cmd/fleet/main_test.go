@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -377,6 +378,17 @@ func TestProxy(t *testing.T) {
 	if code, body := b.ask(http.MethodGet, aurora+"/proxy", ""); code != http.StatusOK ||
 		!strings.HasPrefix(body, "GET /proxy/ ") {
 		t.Errorf("%d %q", code, body)
+	}
+	second := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprint(w, "second ", r.URL.Path)
+	}))
+	t.Cleanup(second.Close)
+	port := second.URL[strings.LastIndex(second.URL, ":"):]
+	for _, name := range []string{"/http:aurora", "/aurora"} {
+		path := strings.Replace(aurora, "/aurora", name+port, 1) + "/proxy/x"
+		if code, body := b.ask(http.MethodGet, path, ""); code != http.StatusOK || body != "second /proxy/x" {
+			t.Errorf("%s: %d %q", path, code, body)
+		}
 	}
 	for _, path := range []string{
 		aurora + "/proxy/../../beagle/log", aurora + "/proxy/%2e%2e/log",

@@ -3,9 +3,11 @@
 package passage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -29,6 +31,21 @@ func (a Agent) Connect(name string) (http.Handler, error) {
 		return nil, err
 	}
 	return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}, nil
+}
+
+// Proxy connects requests to the agent, with the scheme and the port that a request names, if it names any.
+func (a Agent) Proxy() (http.Handler, error) {
+	target, err := a.url("proxy")
+	if err != nil {
+		return nil, err
+	}
+	return &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+		to := *target
+		if named := r.In.URL; named.Port() != "" {
+			to.Scheme, to.Host = cmp.Or(named.Scheme, to.Scheme), net.JoinHostPort(to.Hostname(), named.Port())
+		}
+		r.SetURL(&to)
+	}}, nil
 }
 
 // Log opens the agent's log. A nil tail is all of it.

@@ -108,9 +108,7 @@ func (s *Ship) Portforward(context.Context, *PortForwardOptions) (http.Handler, 
 }
 
 // Proxy implements ships/proxy.
-func (s *Ship) Proxy(context.Context, *ProxyOptions) (http.Handler, error) {
-	return s.agent().Connect("proxy")
-}
+func (s *Ship) Proxy(context.Context, *ProxyOptions) (http.Handler, error) { return s.agent().Proxy() }
 
 func (s *Ship) agent() passage.Agent {
 	return passage.Agent{Resource: s.resource(), Name: s.Name, Address: s.Status.Address}

@@ -20,7 +20,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +apigen:subresource:name=exec
 // +apigen:subresource:name=attach
 // +apigen:subresource:name=portforward
-// +apigen:subresource:name=proxy,methods=*,subpath=true
+// +apigen:subresource:name=proxy,methods=*,subpath=true,address=true
 type Ship struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

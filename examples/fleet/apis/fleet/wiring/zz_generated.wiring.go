@@ -414,6 +414,7 @@ func defineShip() registry.Definition[*v1.Ship] {
 				Name:    "proxy",
 				Methods: []string{"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"},
 				Subpath: true,
+				Address: true,
 				Options: subresource.Options[*v1.ProxyOptions]{
 					New: func() *v1.ProxyOptions {
 						return new(v1.ProxyOptions)

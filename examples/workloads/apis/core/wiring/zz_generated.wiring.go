@@ -318,6 +318,10 @@ func definePod() registry.Definition[*corev1.Pod] {
 			subresource.ConnectionOf(subresource.Connection[*corev1.Pod, *corev1.PodAttachOptions]{
 				Name:    "attach",
 				Methods: []string{"GET", "POST"},
+				Kind: schema.GroupVersionKind{
+					Group: "",
+					Kind:  "PodAttachOptions",
+				},
 				Options: subresource.Options[*corev1.PodAttachOptions]{
 					New: func() *corev1.PodAttachOptions {
 						return new(corev1.PodAttachOptions)
@@ -375,6 +379,10 @@ func definePod() registry.Definition[*corev1.Pod] {
 			subresource.ConnectionOf(subresource.Connection[*corev1.Pod, *corev1.PodExecOptions]{
 				Name:    "exec",
 				Methods: []string{"GET", "POST"},
+				Kind: schema.GroupVersionKind{
+					Group: "",
+					Kind:  "PodExecOptions",
+				},
 				Options: subresource.Options[*corev1.PodExecOptions]{
 					New: func() *corev1.PodExecOptions {
 						return new(corev1.PodExecOptions)
@@ -418,6 +426,10 @@ func definePod() registry.Definition[*corev1.Pod] {
 			subresource.ConnectionOf(subresource.Connection[*corev1.Pod, *corev1.PodPortForwardOptions]{
 				Name:    "portforward",
 				Methods: []string{"GET", "POST"},
+				Kind: schema.GroupVersionKind{
+					Group: "",
+					Kind:  "PodPortForwardOptions",
+				},
 				Options: subresource.Options[*corev1.PodPortForwardOptions]{
 					New: func() *corev1.PodPortForwardOptions {
 						return new(corev1.PodPortForwardOptions)
