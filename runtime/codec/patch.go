@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 
@@ -81,6 +82,9 @@ func (p *Patch[T]) decode(object []byte, hub T) (obj T, warnings []string, err e
 	if err == nil && !p.strategic() {
 		err = p.version.CheckType(d.GVK, object)
 	}
+	if err != nil && p.strategic() {
+		err = p.version.restoreError(object, err)
+	}
 	if err != nil {
 		return obj, nil, refuse(err)
 	}
@@ -95,6 +99,16 @@ func (p *Patch[T]) decode(object []byte, hub T) (obj T, warnings []string, err e
 		warnings = append(warnings, e.Error())
 	}
 	return d.Object, warnings, nil
+}
+
+// restoreError returns the error that kube-apiserver has for an object that doesn't decode after a strategic merge patch:
+// it doesn't decode JSON there, but restores a Go value from a tree. It returns err where only JSON doesn't decode.
+func (v *Served[T]) restoreError(object []byte, err error) error {
+	var tree map[string]any
+	if kjson.UnmarshalCaseSensitivePreserveInts(object, &tree) != nil {
+		return err
+	}
+	return cmp.Or(runtime.DefaultUnstructuredConverter.FromUnstructured(tree, v.codec.empty(v.GVK)), err)
 }
 
 // sortedFaults returns the faults of an object in the order of its sorted keys, as kube-apiserver reports them: it
