@@ -68,7 +68,8 @@ var ownMarkers = []Definition{
 		Keys: []string{"name", "type", "format", "description", "priority", "method"}, Many: true, Subject: Kinds,
 		Foreign: true, Set: Set{Kind: addMethodColumn},
 		Doc: "Adds a column to kubectl get. A method of the kind returns its cells: " +
-			"+apigen:printcolumn:name=Age,type=string,method=AgeColumn."},
+			"+apigen:printcolumn:name=Age,type=string,method=AgeColumn. A version without such a method shows what " +
+			"the hub's method returns."},
 	{Name: "apigen:createOnUpdate", Places: Type, Kind: Flag, Subject: Kinds, Foreign: true,
 		Set: Set{Kind: flag(func(k *model.Kind) *bool { return &k.CreateOnUpdate })},
 		Doc: "Makes an update of an object that doesn't exist create it, as kube-apiserver does for some kinds."},

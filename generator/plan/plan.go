@@ -90,7 +90,9 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 		if home := t.Package.Home(); p.Checked[home].Exported(t) {
 			p.Checks.Markers[t] = Func{home.Path, check.FunctionName(t)}
 		}
-		p.Columns[t] = serving.Columns(t)
+	}
+	for _, v := range p.wire() {
+		p.Columns[v.typ] = serving.Columns(v.typ, v.hub)
 	}
 	p.Rules = expression.New(program, p.WireTypes(), p.Writes)
 	p.Checks.CEL = p.Rules.Functions
@@ -144,16 +146,25 @@ func (p *Plan) packages() []*model.Package {
 // subresources take and answer.
 func (p *Plan) WireTypes() []*model.Type {
 	var types []*model.Type
+	for _, v := range p.wire() {
+		types = append(types, v.typ)
+	}
+	return types
+}
+
+// wire are WireTypes, each with its hub.
+func (p *Plan) wire() []versionOf {
+	var out []versionOf
 	for _, g := range p.Wired() {
 		for _, r := range g.Resources {
 			for _, v := range wireVersions(r, r.Versions) {
-				if !slices.Contains(types, v.typ) {
-					types = append(types, v.typ)
+				if !slices.ContainsFunc(out, func(o versionOf) bool { return o.typ == v.typ }) {
+					out = append(out, v)
 				}
 			}
 		}
 	}
-	return types
+	return out
 }
 
 type versionOf struct {

@@ -285,9 +285,7 @@ func (f *faults) resolveScale(t *model.Type) {
 	}
 	s.SpecSteps = resolve(s.SpecPath, "int32 or int64", isReplicas)
 	s.StatusSteps = resolve(s.StatusPath, "int32 or int64", isReplicas)
-	s.SelectorSteps = resolve(s.SelectorPath, "string or *metav1.LabelSelector", func(t *model.Type) bool {
-		return t.IsString() || t.Is(metaPath, "LabelSelector")
-	})
+	s.SelectorSteps = resolve(s.SelectorPath, "string, *metav1.LabelSelector or map[string]string", model.IsSelector)
 	if s.SpecSteps == nil {
 		t.Kind.Scale = nil
 	}

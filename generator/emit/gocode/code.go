@@ -19,6 +19,7 @@ var packages = map[string]string{
 	"equality":   "k8s.io/apimachinery/pkg/api/equality",
 	"field":      "k8s.io/apimachinery/pkg/util/validation/field",
 	"intstr":     "k8s.io/apimachinery/pkg/util/intstr",
+	"labels":     "k8s.io/apimachinery/pkg/labels",
 	"metav1":     "k8s.io/apimachinery/pkg/apis/meta/v1",
 	"operation":  "k8s.io/apimachinery/pkg/api/operation",
 	"runtime":    "k8s.io/apimachinery/pkg/runtime",

@@ -13,11 +13,12 @@ import (
 // A cell shows what kubectl shows for a custom resource: text as it is, other values in a text column as their JSON, a
 // date as an age. It is empty where a value on the way is absent or doesn't fit the column's type. It shows a zero
 // value, with omitempty too: the Go type knows no difference.
-func (p *printer) columns(t *model.Type) (columns, cells jen.Code) {
+func (p *printer) columns(v model.ResourceVersion) (columns, cells jen.Code) {
 	var infos, funcs []jen.Code
+	t := v.Type
 	for _, c := range p.plan.Columns[t] {
 		infos = append(infos, columnInfo(c.Column))
-		funcs = append(funcs, p.cell(t, c))
+		funcs = append(funcs, p.cell(v, c))
 	}
 	if infos == nil {
 		return nil, nil
@@ -33,23 +34,29 @@ func columnInfo(c model.Column) jen.Code {
 
 const noCell = "return api.Cell{}"
 
-func (p *printer) cell(t *model.Type, c serving.Column) jen.Code {
-	return gocode.Code("func(in $) api.Cell {\n$\n}", pointer(t), p.cellBody(c))
+func (p *printer) cell(v model.ResourceVersion, c serving.Column) jen.Code {
+	if c.Hub == nil {
+		return gocode.Code("func(in $) api.Cell {\n$\n}", pointer(v.Type), p.cellBody("in", c))
+	}
+	f := p.converter(v, v.Type, c.Hub)
+	return gocode.Code("func(in $) api.Cell {\nhub := new($)\nif $(in, hub, $) != nil {\n"+noCell+"\n}\n$\n}",
+		pointer(v.Type), name(c.Hub), jen.Qual(f.Path, f.Name), gocode.Scope(p.scoped), p.cellBody("hub", c))
 }
 
-func (p *printer) cellBody(c serving.Column) jen.Code {
-	start := operand{expr: "in", typ: c.Start}
+// cellBody prints the statements that return the cell of an object.
+func (p *printer) cellBody(object string, c serving.Column) jen.Code {
+	start := operand{expr: object, typ: c.Start}
 	result := jen.Null()
 	switch {
 	case c.Start == nil || c.Method == "" && c.Steps == nil:
 		return gocode.Code(noCell)
 	case c.Function != nil:
 		function := jen.Qual(c.Function.Package.Path, c.Function.Name)
-		result, start.expr = gocode.Code("result := $(in)\n", function), "result"
+		result, start.expr = gocode.Code("result := $("+object+")\n", function), "result"
 	case c.Method != "" && c.Start.Form == model.Pointer:
-		result, start.expr = gocode.Code("result := in."+c.Method+"()\n"), "result"
+		result, start.expr = gocode.Code("result := "+object+"."+c.Method+"()\n"), "result"
 	case c.Method != "":
-		start.expr = "in." + c.Method + "()"
+		start.expr = object + "." + c.Method + "()"
 	}
 	w := &walker{none: noCell, done: func(found operand) jen.Code { return p.finish(c, found) }}
 	return gocode.Code("$$", result, w.walk(start, c.Steps))

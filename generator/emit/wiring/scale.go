@@ -46,8 +46,15 @@ func returnInt32(found operand) jen.Code {
 }
 
 func (p *printer) returnSelector(found operand) jen.Code {
-	if model.IsString(found.typ) {
+	switch {
+	case model.IsString(found.typ):
 		return gocode.Code("return " + as("string", found.typ, found.value()))
+	case model.IsLabels(found.typ):
+		set := found.value()
+		if found.typ.Package != nil {
+			set = "labels.Set(" + set + ")"
+		}
+		return gocode.Code("return labels.SelectorFromSet(" + set + ").String()")
 	}
 	p.selecting = true
 	return gocode.Code("return selectorText(" + when(!found.pointer, "&") + found.expr + ")")

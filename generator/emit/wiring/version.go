@@ -20,7 +20,7 @@ func (p *printer) versions(r *model.Resource, served []model.ResourceVersion) je
 }
 
 func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
-	columns, cells := p.columns(v.Type)
+	columns, cells := p.columns(v)
 	conversion := []jen.Code{member("New", gocode.Constructor(v.Type))}
 	if f, ok := p.plan.Defaulters[v.Type]; ok {
 		conversion = append(conversion, member("Default", jen.Qual(f.Path, f.Name)))

@@ -14,6 +14,9 @@ type Column struct {
 	model.Column
 	// Function is the function in the user's package that stands for the column's method, or nil.
 	Function *model.Func
+	// Hub is the type that the method or function takes, where it isn't the version's own: one written for the hub
+	// serves all versions, whose objects are converted for it.
+	Hub *model.Type
 	// Start is the type at which the column's steps begin: the version's, or the result of its method.
 	Start *model.Type
 	// Cell is how the value is shown.
@@ -43,19 +46,21 @@ func (c Cell) String() string {
 	return [...]string{"empty", "age", "date", "integer", "number", "boolean", "text", "JSON"}[c]
 }
 
-// Columns decides the columns of a type.
-func Columns(t *model.Type) []Column {
+// Columns decides the columns of a version's type.
+func Columns(t, hub *model.Type) []Column {
 	if t.Kind == nil {
 		return nil
 	}
 	var out []Column
 	for _, marked := range t.Kind.Columns {
-		c := Column{Column: marked, Start: t, Function: columnFunction(t, marked)}
-		switch {
-		case c.Function != nil:
-			c.Start = c.Function.Results[0]
-		case c.Method != "":
-			c.Start, c.Fault = methodResult(t, marked)
+		c := Column{Column: marked, Start: t}
+		if c.Method != "" {
+			c.call(t)
+		}
+		if onHub := c; c.Fault != nil && hub != t {
+			if onHub.call(hub); onHub.Fault == nil {
+				c, c.Hub = onHub, hub
+			}
 		}
 		if c.Fault == nil && (c.Method != "" || c.Steps != nil) {
 			if c.end, c.Fault = pathEnd(c.Start, c.Steps); c.Fault == nil {
@@ -65,6 +70,15 @@ func Columns(t *model.Type) []Column {
 		out = append(out, c)
 	}
 	return out
+}
+
+// call finds the method of a type, or the function that stands for it, that returns the column's values.
+func (c *Column) call(t *model.Type) {
+	if c.Function, c.Fault = columnFunction(t, c.Column), nil; c.Function != nil {
+		c.Start = c.Function.Results[0]
+		return
+	}
+	c.Start, c.Fault = methodResult(t, c.Column)
 }
 
 // columnFunction returns the function of the user's that stands for a method of a kind of another module: it is named

@@ -82,8 +82,8 @@ func checkReplicas(t *model.Type) error {
 }
 
 func checkSelector(t *model.Type) error {
-	if !model.IsString(t) && !model.IsNamed(t, metaPath, "LabelSelector") {
-		return fmt.Errorf("%s is neither a string nor a LabelSelector", model.TypeText(t))
+	if !model.IsSelector(t) {
+		return fmt.Errorf("%s is neither a string nor a LabelSelector nor a map of labels", model.TypeText(t))
 	}
 	return nil
 }
