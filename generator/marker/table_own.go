@@ -89,10 +89,10 @@ var ownMarkers = []Definition{
 			"deletes the object; (ctx, *Options) (*Answer, error), where Options is no kind, answers a GET; (ctx, " +
 			"*Options) (io.ReadCloser, error) sends output of the content type contentType, by default text/plain; " +
 			"(ctx, *Options) (http.Handler, error) serves connections of the HTTP methods in methods, by default " +
-			"GET;POST, and with subpath=true also on paths below; with address=true requests may name the object with " +
-			"a scheme and a port, https:name:port, which the handler finds in the URL of its request. For a kind of another module, write a function in " +
-			"the package that serves it, named after both, which takes the object behind the context: Log_Pod(ctx, " +
-			"*Pod, *Options)."},
+			"GET;POST, and with subpath=true also on paths below; with address=true requests may name the object " +
+			"with a scheme and a port, https:name:port, which the handler finds in the URL of its request. For a " +
+			"kind of another module, write a function in the package that serves it, named after both, which takes " +
+			"the object behind the context: Log_Pod(ctx, *Pod, *Options)."},
 	{Name: "apigen:storage", Places: Type, Kind: Word, Words: []string{"none"}, Foreign: true,
 		Set: Set{Kind: flag(func(k *model.Kind) *bool { return &k.WithoutStorage })},
 		Doc: "=none stores no objects of the kind. Main passes a Provider to Group, and the server answers requests " +

@@ -121,8 +121,8 @@ const (
 type Extension struct {
 	Name string
 	Form ExtensionForm
-	// Kind is what is sent and answered, or the options of a connection. Without a version it is of the version that the
-	// URL names; without a Kind, too, it is the resource's own.
+	// Kind is what is sent and answered, or the options of a connection. Without a version it is of the version that
+	// the URL names; without a Kind, too, it is the resource's own.
 	Kind schema.GroupVersionKind
 	// Methods are the HTTP methods, sorted.
 	Methods []string

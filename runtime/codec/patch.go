@@ -101,8 +101,9 @@ func (p *Patch[T]) decode(object []byte, hub T) (obj T, warnings []string, err e
 	return d.Object, warnings, nil
 }
 
-// restoreError returns the error that kube-apiserver has for an object that doesn't decode after a strategic merge patch:
-// it doesn't decode JSON there, but restores a Go value from a tree. It returns err where only JSON doesn't decode.
+// restoreError returns the error that kube-apiserver has for an object that doesn't decode after a strategic merge
+// patch: it doesn't decode JSON there, but restores a Go value from a tree. It returns err where only JSON doesn't
+// decode.
 func (v *Served[T]) restoreError(object []byte, err error) error {
 	var tree map[string]any
 	if kjson.UnmarshalCaseSensitivePreserveInts(object, &tree) != nil {
