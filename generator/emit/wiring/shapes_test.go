@@ -89,8 +89,9 @@ func TestScaleSelectsByLabels(t *testing.T) {
 func TestColumnOfTheHubServesAllVersions(t *testing.T) {
 	code := emitted(t, strings.ReplaceAll(shapesSource, "LABELS", "map[string]string"))
 	for _, want := range []string{
-		"func(in *v1.Widget) api.Cell { hub := new(v2.Widget) if v1.Convert_v1_Widget_To_v2_Widget(in, hub, nil) != nil { " +
-			"return api.Cell{} } return api.Text(hub.ReadyColumn()) },",
+		"func(in *v1.Widget) api.Cell { hub := new(v2.Widget) " +
+			"if v1.Convert_v1_Widget_To_v2_Widget(in, hub, nil) != nil { return api.Cell{} } " +
+			"return api.Text(hub.ReadyColumn()) },",
 		"func(in *v1.Widget) api.Cell { return api.Text(in.OwnColumn()) },",
 		"func(in *v2.Widget) api.Cell { return api.Text(in.ReadyColumn()) },",
 	} {
