@@ -168,6 +168,25 @@ func TestServeStorageVersion(t *testing.T) {
 	}
 }
 
+// TestServeMarkersOfAllKinds: a marker on all kinds stands behind one that names a kind, and * in a prefix of keys is
+// the plural.
+func TestServeMarkersOfAllKinds(t *testing.T) {
+	const kinds = "// +apigen:serve=example.com/other/lamp/v1\n// +apigen:serve:kinds=Lamp;Review\n"
+	wiring := func(markers string) map[string]string {
+		source := strings.Replace(otherModule, "// +apigen:serve=example.com/other/lamp/v1\n", kinds+markers, 1)
+		return serve(t, source)
+	}
+	const name = "apis/lamp/wiring/zz_generated.wiring.go"
+	holds(t, wiring("// +apigen:kind(\"*\")=+apigen:storagePrefix=*\n// +apigen:kind(\"*\")=+apigen:generation=true\n"), name,
+		`StoragePrefix: "lamps"`, `StoragePrefix: "reviews"`)
+	holds(t, wiring("// +apigen:kind(Review)=+apigen:storagePrefix=lights/*\n"+
+		"// +apigen:kind(\"*\")=+apigen:storagePrefix=*\n"),
+		name, `StoragePrefix: "lamps"`, `StoragePrefix: "lights/reviews"`)
+	holds(t, wiring("// +apigen:kind(\"Review;Lamp\")=+kubebuilder:resource:categories=all\n"), name,
+		`Plural: "lamps", Singular: "lamp", ShortNames: []string{"lp"}, Categories: []string{"all"}`,
+		`Plural: "reviews", Singular: "review", Categories: []string{"all"}`)
+}
+
 // TestServeWithoutRuntime: a module that can't serve is told so.
 func TestServeWithoutRuntime(t *testing.T) {
 	dir := loadtest.Dir(t, otherModule)

@@ -183,9 +183,9 @@ func (u *Use) pairs(arg string) []model.KeyValue {
 }
 
 func setStoragePrefix(k *model.Kind, u *Use) {
-	if !storagePrefixPattern.MatchString(u.Value) {
+	if !storagePrefixPattern.MatchString(strings.ReplaceAll(u.Value, "*", "plural")) {
 		u.Errorf("%q is no prefix of keys: it needs lower-case letters, digits, dots and dashes between single "+
-			"slashes, and none at its ends, as in deployments or services/specs", u.Value)
+			"slashes, and none at its ends, as in deployments or services/specs; * stands for the plural", u.Value)
 		return
 	}
 	k.StoragePrefix, k.StoragePrefixPos = u.Value, u.Pos

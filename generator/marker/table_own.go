@@ -28,7 +28,9 @@ var ownMarkers = []Definition{
 			"that are marked +genclient and whose clients have verbs of storage."},
 	{Name: "apigen:kind", Places: Package, Kind: Tag, Wraps: ForeignKind,
 		Doc: "Puts the marker behind the equals sign on a kind of +apigen:serve, whose source the user can't edit: " +
-			"+apigen:kind(Deployment)=+kubebuilder:resource:shortName=deploy."},
+			"+apigen:kind(Deployment)=+kubebuilder:resource:shortName=deploy. It takes several kinds, " +
+			"+apigen:kind(\"Role;RoleBinding\"), or \"*\" for all that are served; a marker that names a kind counts more " +
+			"than one for all."},
 	{Name: "apigen:reference", Places: Package, Kind: Text,
 		Set:  Set{Package: folder(func(p *model.Package) **model.Folder { return &p.Reference })},
 		Read: Read{Collects: true},
@@ -100,8 +102,8 @@ var ownMarkers = []Definition{
 			"+genclient:onlyVerbs, which may also name update, patch, delete and deleteCollection."},
 	{Name: "apigen:storagePrefix", Places: Type, Kind: Text, Foreign: true, Set: Set{Kind: setStoragePrefix},
 		Doc: "Stores the kind's objects under these keys below --etcd-prefix, in place of <group>/<plural>: " +
-			"+apigen:storagePrefix=deployments is where kube-apiserver stores deployments. The server doesn't find " +
-			"objects that are stored elsewhere."},
+			"+apigen:storagePrefix=deployments is where kube-apiserver stores deployments. * stands for the plural. " +
+			"The server doesn't find objects that are stored elsewhere."},
 	{Name: "apigen:requireResourceVersion", Places: Type, Kind: Flag, Subject: Kinds, Foreign: true,
 		Set: Set{Kind: flag(func(k *model.Kind) *bool { return &k.RequireResourceVersion })},
 		Doc: "Rejects updates that don't say which resourceVersion they were made from."},

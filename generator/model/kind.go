@@ -57,7 +57,7 @@ type KindStorage struct {
 	WithoutStorage bool
 	Verbs          []string
 	VerbsPos       Position
-	// StoragePrefix is +apigen:storagePrefix, StoragePrefixPos where it stands.
+	// StoragePrefix is +apigen:storagePrefix, in which * stands for the plural; StoragePrefixPos is where it stands.
 	StoragePrefix    string
 	StoragePrefixPos Position
 }

@@ -231,30 +231,49 @@ func kindNames(p *model.Package) string {
 	return "it has " + cmp.Or(strings.Join(names, ", "), "none")
 }
 
-// kindMarkers returns those that +apigen:kind puts on kinds, by kind.
+// allKinds stands for all kinds that are served in +apigen:kind("*")=.
+const allKinds = "*"
+
+// kindMarkers returns those that +apigen:kind puts on kinds, by kind. Those of all kinds come first: a marker that names
+// a kind counts more.
 func (b *serveBuilder) kindMarkers(from *model.Package, wanted map[string]bool,
 	extra marker.Markers) map[string]marker.Markers {
-	out := map[string]marker.Markers{}
+	all, out := marker.Markers{}, map[string]marker.Markers{}
 	for _, x := range extra {
-		kind, ok := x.Arg("")
+		kinds, ok := x.Arg("")
 		put := x.Wrapped
 		switch {
 		case !ok || put == nil:
 			b.errorf(x.Pos, "marker \"+%s\" needs a kind and a marker: "+
 				"+%s(Deployment)=+kubebuilder:resource:shortName=deploy", x.Name, x.Name)
-		case !wanted[kind]:
-			b.errorf(x.Pos, "kind %q of marker \"+%s\" is not among those that are served of %s", kind, x.Name,
-				from.Path)
 		case put.CheckPlace(marker.Type) != nil:
 			b.errorf(x.Pos, "%v", put.CheckPlace(marker.Type))
 		case !put.Definition.Foreign:
 			b.errorf(x.Pos, "marker \"+%s\" can't be put on a kind of another module: "+
 				"only markers that say how a kind is served can", put.Name)
+		case kinds == allKinds:
+			all = append(all, *put)
 		default:
-			out[kind] = append(out[kind], *put)
+			b.putOnKinds(out, from, wanted, x, marker.SplitList(kinds))
 		}
 	}
+	for kind := range wanted {
+		out[kind] = slices.Concat(all, out[kind])
+	}
 	return out
+}
+
+// putOnKinds adds the marker that x puts on kinds.
+func (b *serveBuilder) putOnKinds(to map[string]marker.Markers, from *model.Package, wanted map[string]bool,
+	x marker.Marker, kinds []string) {
+	for _, kind := range kinds {
+		if !wanted[kind] {
+			b.errorf(x.Pos, "kind %q of marker \"+%s\" is not among those that are served of %s", kind, x.Name,
+				from.Path)
+			continue
+		}
+		to[kind] = append(to[kind], *x.Wrapped)
+	}
 }
 
 // signatures reads those of a kind's methods: the server may call them.
