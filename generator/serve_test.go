@@ -177,7 +177,7 @@ func TestServeMarkersOfAllKinds(t *testing.T) {
 		return serve(t, source)
 	}
 	const name = "apis/lamp/wiring/zz_generated.wiring.go"
-	holds(t, wiring("// +apigen:kind(\"*\")=+apigen:storagePrefix=*\n// +apigen:kind(\"*\")=+apigen:generation=true\n"), name,
+	holds(t, wiring("// +apigen:kind(\"*\")=+apigen:storagePrefix=*\n"), name,
 		`StoragePrefix: "lamps"`, `StoragePrefix: "reviews"`)
 	holds(t, wiring("// +apigen:kind(Review)=+apigen:storagePrefix=lights/*\n"+
 		"// +apigen:kind(\"*\")=+apigen:storagePrefix=*\n"),

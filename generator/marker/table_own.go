@@ -29,8 +29,8 @@ var ownMarkers = []Definition{
 	{Name: "apigen:kind", Places: Package, Kind: Tag, Wraps: ForeignKind,
 		Doc: "Puts the marker behind the equals sign on a kind of +apigen:serve, whose source the user can't edit: " +
 			"+apigen:kind(Deployment)=+kubebuilder:resource:shortName=deploy. It takes several kinds, " +
-			"+apigen:kind(\"Role;RoleBinding\"), or \"*\" for all that are served; a marker that names a kind counts more " +
-			"than one for all."},
+			"+apigen:kind(\"Role;RoleBinding\"), or \"*\" for all that are served; a marker that names a kind counts " +
+			"more than one for all."},
 	{Name: "apigen:reference", Places: Package, Kind: Text,
 		Set:  Set{Package: folder(func(p *model.Package) **model.Folder { return &p.Reference })},
 		Read: Read{Collects: true},

@@ -234,8 +234,8 @@ func kindNames(p *model.Package) string {
 // allKinds stands for all kinds that are served in +apigen:kind("*")=.
 const allKinds = "*"
 
-// kindMarkers returns those that +apigen:kind puts on kinds, by kind. Those of all kinds come first: a marker that names
-// a kind counts more.
+// kindMarkers returns those that +apigen:kind puts on kinds, by kind. Those of all kinds come first: a marker that
+// names a kind counts more.
 func (b *serveBuilder) kindMarkers(from *model.Package, wanted map[string]bool,
 	extra marker.Markers) map[string]marker.Markers {
 	all, out := marker.Markers{}, map[string]marker.Markers{}
