@@ -5,7 +5,7 @@ package templates
 
 import "embed"
 
-// FS holds the templates, as adopt/*, project/*, version/*, kind/*, serve/*, client/* and reference/*.
+// FS holds the templates, as adopt/*, project/*, version/*, kind/*, serve/*, copy/*, client/* and reference/*.
 //
-//go:embed adopt project version kind serve client reference
+//go:embed adopt project version kind serve copy client reference
 var FS embed.FS

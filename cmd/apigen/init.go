@@ -40,6 +40,7 @@ With --serve it writes a package that serves the kinds of another module, and wh
 module is required in the version that go.mod names, or else in one that fits apigen's own requirements.`,
 		Example: `  apigen init shop --module example.com/shop --group shop.example.com --version v1 --kind Widget
   apigen init . --group shop.example.com --version v1 --kind Gadget --cluster-scoped
+  apigen init . --version v2 --kind Widget --from v1
   apigen init deploy --module example.com/deploy --serve k8s.io/api/apps/v1,k8s.io/api/batch/v1
   apigen init`,
 		Args: cobra.MaximumNArgs(1),
@@ -62,6 +63,8 @@ module is required in the version that go.mod names, or else in one that fits ap
 	flags.StringVar(&options.Group, "group", "", "API group, such as shop.example.com")
 	flags.StringVar(&options.Version, "version", "", "API version, such as v1, v1beta1 or v2alpha1")
 	flags.StringVar(&options.Kind, "kind", "", "kind, in singular, such as Widget")
+	flags.StringVar(&options.From, "from", "",
+		"copy the kind's types from this version, with comments and markers, and write conversion functions")
 	flags.StringSliceVar(&options.Serve, "serve", nil,
 		"serve the kinds of these packages of other modules, such as k8s.io/api/apps/v1, in place of a kind of yours")
 	flags.BoolVar(&options.ClusterScoped, "cluster-scoped", false, "make the kind cluster-scoped")

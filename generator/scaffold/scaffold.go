@@ -35,6 +35,8 @@ type Options struct {
 	ClusterScoped        bool
 	// Serve are import paths of packages of other modules. Their kinds are served, and no kind is written.
 	Serve []string
+	// From is a version of Kind, whose types become those of Version.
+	From string
 	// ApigenVersion is the version of apigen.dev to require. Replace, where not empty, is the directory of a checkout
 	// that stands in for it.
 	ApigenVersion, Replace string
@@ -113,6 +115,9 @@ func Init(options Options) (*Result, error) {
 	}
 	if len(options.Serve) > 0 {
 		return serveMore(options)
+	}
+	if options.From != "" {
+		return copyVersion(options)
 	}
 	if existing != "" {
 		if adopted, err := adoptable(options); adopted != nil || err != nil {
