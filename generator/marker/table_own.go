@@ -30,8 +30,8 @@ var ownMarkers = []Definition{
 		Doc: "Puts the marker behind the equals sign on a kind of +apigen:serve, whose source the user can't edit: " +
 			"+apigen:kind(Deployment)=+kubebuilder:resource:shortName=deploy."},
 	{Name: "apigen:preferred", Places: Package, Kind: Flag, Set: Set{Package: setPreferred},
-		Doc: "Makes a version the preferred one of its group: discovery names it first, and kubectl uses it where the " +
-			"user names no version. Without the marker, the version that objects are stored in is preferred."},
+		Doc: "Makes a version the preferred one of its group: discovery names it first, and kubectl uses it where " +
+			"the user names no version. Without the marker, the version that objects are stored in is preferred."},
 	{Name: "apigen:reference", Places: Package, Kind: Text,
 		Set:  Set{Package: folder(func(p *model.Package) **model.Folder { return &p.Reference })},
 		Read: Read{Collects: true},

@@ -66,7 +66,8 @@ func TestPreferredVersion(t *testing.T) {
 			}
 			place := func(v model.ResourceVersion) int { return slices.Index(g.Versions, v.Version) }
 			for _, r := range g.Resources {
-				if !slices.IsSortedFunc(r.Versions, func(a, b model.ResourceVersion) int { return place(a) - place(b) }) {
+				order := func(a, b model.ResourceVersion) int { return place(a) - place(b) }
+				if !slices.IsSortedFunc(r.Versions, order) {
 					t.Errorf("the versions of %s are in another order", r.Kind)
 				}
 			}

@@ -4,10 +4,8 @@
 package scaffold
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"go/format"
 	"go/token"
 	"io/fs"
 	"os"
@@ -15,10 +13,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"text/template"
 
 	"apigen.dev/generator/model"
-	"apigen.dev/templates"
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -54,7 +50,8 @@ type Result struct {
 	// Adopted are the folders of API packages that the project had, and that are served from where they are. What the
 	// module is to require is left to its owner.
 	Adopted []string
-	// Serving are the import paths of packages of other modules that the project serves. Its module must require theirs.
+	// Serving are the import paths of packages of other modules that the project serves. Its module must require
+	// theirs.
 	Serving []string
 }
 
@@ -85,7 +82,9 @@ type projectValues struct {
 }
 
 func newProject(options Options, base string) projectValues {
-	p := projectValues{Options: options, Name: projectName(options.Module), Base: base, Package: packageName(path.Base(base))}
+	p := projectValues{
+		Options: options, Name: projectName(options.Module), Base: base, Package: packageName(path.Base(base)),
+	}
 	p.Alias = p.Package != path.Base(base)
 	p.Pad = strings.Repeat(" ", max(0, len("go generate ./...")-len("go run ./cmd/")-len(p.Name)+7))
 	return p
@@ -248,77 +247,6 @@ func isClusterScoped(source, kind string) (bool, error) {
 	return strings.Contains(text, "scope=Cluster") || strings.Contains(text, "+genclient:nonNamespaced"), nil
 }
 
-// write renders all files, and then writes those that don't exist.
-func write(dir string, v any, files []file) (*Result, error) {
-	result := &Result{}
-	contents := map[string][]byte{}
-	var paths []string
-	collects := ""
-	for _, f := range files {
-		path, content, err := render(f, v)
-		if err != nil {
-			return nil, err
-		}
-		if exists(filepath.Join(dir, filepath.FromSlash(path))) {
-			result.Kept = append(result.Kept, path)
-			continue
-		}
-		paths, contents[path] = append(paths, path), content
-		if f.template == collectorTemplate {
-			collects = path
-		}
-	}
-	for _, path := range paths {
-		if err := create(filepath.Join(dir, filepath.FromSlash(path)), contents[path]); err != nil {
-			return result, err
-		}
-		result.Created = append(result.Created, path)
-		result.NewProject = result.NewProject || path == collects
-	}
-	return result, nil
-}
-
-func render(f file, v any) (path string, content []byte, err error) {
-	var name bytes.Buffer
-	if err := template.Must(template.New("path").Parse(f.path)).Execute(&name, v); err != nil {
-		return "", nil, err
-	}
-	text, err := templates.FS.ReadFile(f.template)
-	if err != nil {
-		return "", nil, err
-	}
-	parsed, err := template.New(f.template).Option("missingkey=error").Parse(string(text))
-	if err != nil {
-		return "", nil, err
-	}
-	var out bytes.Buffer
-	if err := parsed.Execute(&out, v); err != nil {
-		return "", nil, err
-	}
-	content = out.Bytes()
-	if strings.HasSuffix(name.String(), ".go") {
-		content, err = format.Source(content)
-	}
-	return name.String(), content, err
-}
-
-func create(name string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	return errors.Join(err, f.Close())
-}
-
-func exists(name string) bool {
-	_, err := os.Lstat(name)
-	return err == nil
-}
-
 // moduleIn returns the path of the module in dir; "" where there is none.
 func moduleIn(dir string) (string, error) {
 	content, err := os.ReadFile(filepath.Join(dir, "go.mod"))
@@ -384,7 +312,8 @@ func groupDir(group string) string {
 	return dir
 }
 
-// ProjectName returns the name of the project in a folder, by which its server is called; empty where there is no module.
+// ProjectName returns the name of the project in a folder, by which its server is called; empty where there is no
+// module.
 func ProjectName(dir string) string {
 	name, err := moduleIn(dir)
 	if err != nil || name == "" {

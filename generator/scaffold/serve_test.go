@@ -77,7 +77,8 @@ func TestServeAlone(t *testing.T) {
 // TestServe: the package that serves another one names its kinds, and what follows from their markers.
 func TestServe(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := Init(Options{Dir: dir, Module: "example.com/deploy", Serve: []string{"example.org/pets/v1"}}); err != nil {
+	options := Options{Dir: dir, Module: "example.com/deploy", Serve: []string{"example.org/pets/v1"}}
+	if _, err := Init(options); err != nil {
 		t.Fatal(err)
 	}
 	kind := func(name string, k model.Kind) *model.Type {
@@ -110,8 +111,8 @@ package v1
 	if folder, err := Serves(dir, "example.org/pets/v1"); err != nil || folder != "apis/pets/v1" {
 		t.Errorf("served in %q, %v", folder, err)
 	}
-	if _, err := Serve(dir, &model.Package{Path: "example.com/other/v1", Version: "v1", Group: "pets.example.com"}); err ==
-		nil || !strings.Contains(err.Error(), "apis/pets/v1 is a package already") {
+	other := &model.Package{Path: "example.com/other/v1", Version: "v1", Group: "pets.example.com"}
+	if _, err := Serve(dir, other); err == nil || !strings.Contains(err.Error(), "apis/pets/v1 is a package already") {
 		t.Errorf("a second package in the folder: %v", err)
 	}
 }
@@ -120,7 +121,8 @@ func TestServeCore(t *testing.T) {
 	dir := t.TempDir()
 	var types []*model.Type
 	for range 40 {
-		types = append(types, &model.Type{Name: "Endpoints", Kind: &model.Kind{KindNames: model.KindNames{Served: true}}})
+		kind := &model.Kind{KindNames: model.KindNames{Served: true}}
+		types = append(types, &model.Type{Name: "Endpoints", Kind: kind})
 	}
 	result, err := Serve(dir, &model.Package{Path: "k8s.io/api/core/v1", Version: "v1", Types: types})
 	if err != nil || !slices.Equal(result.Created, []string{"apis/core/v1/doc.go"}) {
@@ -149,15 +151,16 @@ func TestServeRefuses(t *testing.T) {
 		}
 	}
 	dir := project(t, "api/v1")
-	if _, err := Init(Options{Dir: dir, Serve: foreign}); err == nil || !strings.Contains(err.Error(), "without --serve") {
+	_, err := Init(Options{Dir: dir, Serve: foreign})
+	if err == nil || !strings.Contains(err.Error(), "without --serve") {
 		t.Errorf("beside own types: %v", err)
 	}
 }
 
 func TestQueries(t *testing.T) {
 	dir := t.TempDir()
-	writeFiles(t, dir, map[string]string{"go.mod": "module example.com/deploy\n\nrequire (\n\tk8s.io/metrics v0.36.1\n" +
-		"\texample.org/pets v1.2.3\n)\n"})
+	writeFiles(t, dir, map[string]string{"go.mod": "module example.com/deploy\n\n" +
+		"require (\n\tk8s.io/metrics v0.36.1\n\texample.org/pets v1.2.3\n)\n"})
 	got, err := Queries(dir, "v0.37.2", []string{"k8s.io/api/apps/v1", "k8s.io/metrics/pkg/apis/metrics/v1",
 		"example.org/pets/v1", "example.org/petshop/v1"})
 	want := []string{"k8s.io/api/apps/v1@v0.37.2", "k8s.io/metrics/pkg/apis/metrics/v1@v0.36.1",
