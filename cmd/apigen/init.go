@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"apigen.dev/generator"
 	"apigen.dev/generator/scaffold"
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/modfile"
@@ -33,9 +34,14 @@ overwrites a file.
 
 In a project that has API packages already (of kubebuilder, or of a server built on k8s.io/apiserver), run it without
 --group, --version and --kind. It then writes a package that collects the API packages and a main package that serves
-them, and changes nothing else.`,
+them, and changes nothing else.
+
+With --serve it writes a package that serves the kinds of another module, and what a project needs around it. The
+module is required in the version that go.mod names, or else in one that fits apigen's own requirements.`,
 		Example: `  apigen init shop --module example.com/shop --group shop.example.com --version v1 --kind Widget
   apigen init . --group shop.example.com --version v1 --kind Gadget --cluster-scoped
+  apigen init . --version v2 --kind Widget --from v1
+  apigen init deploy --module example.com/deploy --serve k8s.io/api/apps/v1,k8s.io/api/batch/v1
   apigen init`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -48,20 +54,7 @@ them, and changes nothing else.`,
 				return err
 			}
 			options.ApigenVersion, options.Replace = origin.version, origin.checkout
-			result, err := scaffold.Init(options)
-			if result != nil {
-				report(cmd.ErrOrStderr(), options.Dir, result)
-			}
-			if err != nil {
-				return err
-			}
-			if len(result.Adopted) > 0 {
-				adopted(cmd.ErrOrStderr(), result, origin)
-			}
-			if result.NewProject {
-				err = resolve(cmd.Context(), options.Dir, origin, cmd.ErrOrStderr())
-			}
-			return err
+			return initialize(cmd.Context(), cmd.ErrOrStderr(), options, origin)
 		},
 	}
 	flags := command.Flags()
@@ -70,9 +63,93 @@ them, and changes nothing else.`,
 	flags.StringVar(&options.Group, "group", "", "API group, such as shop.example.com")
 	flags.StringVar(&options.Version, "version", "", "API version, such as v1, v1beta1 or v2alpha1")
 	flags.StringVar(&options.Kind, "kind", "", "kind, in singular, such as Widget")
+	flags.StringVar(&options.From, "from", "",
+		"copy the kind's types from this version, with comments and markers, and write conversion functions")
+	flags.StringSliceVar(&options.Serve, "serve", nil,
+		"serve the kinds of these packages of other modules, such as k8s.io/api/apps/v1, in place of a kind of yours")
 	flags.BoolVar(&options.ClusterScoped, "cluster-scoped", false, "make the kind cluster-scoped")
 	flags.StringVar(&replace, "replace", "", "use this checkout of apigen.dev in the new go.mod, in place of a release")
 	return command
+}
+
+// initialize writes files, resolves what they require, and says what is left to do.
+func initialize(ctx context.Context, w io.Writer, options scaffold.Options, from origin) error {
+	result, err := scaffold.Init(options)
+	if result != nil {
+		report(w, options.Dir, result)
+	}
+	if err != nil {
+		return err
+	}
+	var queries []string
+	if len(result.Serving) > 0 {
+		// Before the module is tidied, which drops what no Go file imports yet.
+		if queries, err = scaffold.Queries(options.Dir, apimachinery(), result.Serving); err != nil {
+			return err
+		}
+	}
+	if result.NewProject {
+		if err := resolve(ctx, options.Dir, from, w); err != nil {
+			return err
+		}
+	}
+	if len(result.Serving) > 0 {
+		if err := serve(ctx, w, options, queries); err != nil {
+			return err
+		}
+	}
+	line, err := scaffold.Align(options.Dir, apimachinery())
+	switch {
+	case err != nil:
+		return err
+	case len(result.Adopted) > 0:
+		adopted(w, result, from, line)
+	case line != "":
+		fmt.Fprintf(w, "the modules of Kubernetes differ in their minor versions; to align them, run\n  %s\n", line)
+	}
+	return nil
+}
+
+// serve requires the modules of served packages, and writes the packages that serve them.
+func serve(ctx context.Context, w io.Writer, options scaffold.Options, queries []string) error {
+	fmt.Fprintln(w, "resolving dependencies (go get "+strings.Join(queries, " ")+")")
+	if err := scaffold.Get(ctx, options.Dir, queries...); err != nil {
+		return err
+	}
+	for _, importPath := range options.Serve {
+		folder, err := scaffold.Serves(options.Dir, importPath)
+		if err != nil {
+			return err
+		}
+		if folder != "" {
+			report(w, options.Dir, &scaffold.Result{Kept: []string{folder + "/doc.go"}})
+			continue
+		}
+		found, err := generator.Servable(ctx, options.Dir, importPath)
+		if err != nil {
+			return err
+		}
+		result, err := scaffold.Serve(options.Dir, found)
+		if err != nil {
+			return err
+		}
+		report(w, options.Dir, result)
+	}
+	_, err := fmt.Fprintf(w, "next, in %s:\n  go generate ./...\n  go run ./cmd/%s\n", options.Dir,
+		scaffold.ProjectName(options.Dir))
+	return err
+}
+
+// apimachinery returns the version that this apigen was built with: the runtime of the same version requires it.
+func apimachinery() string {
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, module := range info.Deps {
+			if module.Path == "k8s.io/apimachinery" {
+				return module.Version
+			}
+		}
+	}
+	return "latest"
 }
 
 // origin is where the running apigen comes from, and so which apigen.dev a project that it makes is to require.
@@ -139,11 +216,14 @@ func report(w io.Writer, dir string, result *scaffold.Result) {
 	}
 }
 
-func adopted(w io.Writer, result *scaffold.Result, from origin) {
+func adopted(w io.Writer, result *scaffold.Result, from origin, align string) {
 	get := "go get -tool apigen.dev/cmd/apigen@" + from.version
 	if from.checkout != "" {
 		get = "go mod edit -tool apigen.dev/cmd/apigen -require apigen.dev@" + from.version +
 			" -replace apigen.dev=" + from.checkout
+	}
+	if align != "" {
+		get += "\n  " + align
 	}
 	fmt.Fprintf(w, `
 serves %s, from where they are. What is left to do:

@@ -17,13 +17,20 @@ var versionRules = []string{
 	"STORED_VERSION_DROPPED", "STORAGE_VERSION_CHANGED", "STORAGE_PREFIX_CHANGED",
 }
 
-// group returns a package for each version, with kinds and their markers.
+// group returns a package for each version, with kinds and their markers. What stands before a slash is a
+// marker of the package.
 func group(name string, versions ...string) string {
 	var out strings.Builder
 	for _, v := range versions {
 		version, kinds, _ := strings.Cut(v, " ")
-		fmt.Fprintf(&out, "-- %s/%s/types.go --\n// +groupName=%s.example.com\npackage %s\n\nimport metav1 "+
-			"\"k8s.io/apimachinery/pkg/apis/meta/v1\"\n", name, version, name, version)
+		mark, rest, ok := strings.Cut(kinds, "/")
+		if ok {
+			mark, kinds = "// "+mark+"\n", rest
+		} else {
+			mark = ""
+		}
+		fmt.Fprintf(&out, "-- %s/%s/types.go --\n// +groupName=%s.example.com\n%spackage %s\n\nimport metav1 "+
+			"\"k8s.io/apimachinery/pkg/apis/meta/v1\"\n", name, version, name, mark, version)
 		for _, k := range strings.Fields(kinds) {
 			kind, mark, _ := strings.Cut(k, "+")
 			if mark != "" {
@@ -46,14 +53,14 @@ func TestVersions(t *testing.T) {
 			"v1beta1 A"),
 		group("alphagone", "v1 A"+stored, "v1alpha1 A"), group("storage", "v1 A",
 			"v1beta1 A"+stored), group("preferred", "v1beta1 A"), group("moved", "v1 A"),
-		group("same", "v1 A+apigen:storagePrefix=as"),
+		group("same", "v1 A+apigen:storagePrefix=as"), group("chosen", "v1 A"+stored, "v2 A"),
 	}
 	now := []string{
 		group("kind", "v1 A C"), group("served", "v1 A"), group("new", "v1 A"),
 		group("deprecated", "v1 A"), group("unserved", "v1 A"+stored, "v1beta1 A+kubebuilder:unservedversion"),
 		group("alphagone", "v1 A"), group("storage", "v1 A"+stored, "v1beta1 A"), group("preferred", "v1 A",
 			"v1beta1 A"+stored), group("moved", "v1 A+apigen:storagePrefix=as"),
-		group("same", "v1 A+apigen:storagePrefix=as"),
+		group("same", "v1 A+apigen:storagePrefix=as"), group("chosen", "v1 A"+stored, "v2 +apigen:preferred/A"),
 	}
 	want := map[string]string{
 		"gone": "break GROUP_REMOVED gone.example.com",
@@ -65,9 +72,10 @@ func TestVersions(t *testing.T) {
 		"unserved":   "break VERSION_REMOVED unserved.example.com/v1beta1/A",
 		"alphagone":  "warn VERSION_REMOVED alphagone.example.com/v1alpha1/A",
 		"moved":      "break STORAGE_PREFIX_CHANGED moved.example.com/A",
-		"storage":    "warn STORAGE_VERSION_CHANGED storage.example.com/A",
-		"preferred": "info VERSION_ADDED preferred.example.com/v1/A, warn PREFERRED_VERSION_CHANGED " +
-			"preferred.example.com",
+		"storage": "warn PREFERRED_VERSION_CHANGED storage.example.com, warn STORAGE_VERSION_CHANGED " +
+			"storage.example.com/A",
+		"preferred": "info VERSION_ADDED preferred.example.com/v1/A",
+		"chosen":    "warn PREFERRED_VERSION_CHANGED chosen.example.com",
 	}
 	got := map[string][]string{}
 	findings := compat.Compare(loadtest.Program(t, strings.Join(old, "")), loadtest.Program(t, strings.Join(now, "")))

@@ -31,6 +31,9 @@ var ownMarkers = []Definition{
 			"+apigen:kind(Deployment)=+kubebuilder:resource:shortName=deploy. It takes several kinds, " +
 			"+apigen:kind(\"Role;RoleBinding\"), or \"*\" for all that are served; a marker that names a kind counts " +
 			"more than one for all."},
+	{Name: "apigen:preferred", Places: Package, Kind: Flag, Set: Set{Package: setPreferred},
+		Doc: "Makes a version the preferred one of its group: discovery names it first, and kubectl uses it where " +
+			"the user names no version. Without the marker, the version that objects are stored in is preferred."},
 	{Name: "apigen:reference", Places: Package, Kind: Text,
 		Set:  Set{Package: folder(func(p *model.Package) **model.Folder { return &p.Reference })},
 		Read: Read{Collects: true},

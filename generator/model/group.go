@@ -9,7 +9,9 @@ type Group struct {
 	GoName string
 	// Internal is the internal hub package, or nil where each resource's storage version is its hub.
 	Internal *Package
-	// Versions are the served ones in order of priority (the Kubernetes version order: GA first, then beta, alpha).
+	// Versions are in order of priority: the preferred one first, which clients get that name none, and then the others
+	// in Kubernetes' order, GA before beta before alpha. The preferred version is the one marked +apigen:preferred, or
+	// else the one that objects are stored in.
 	Versions []*Version
 	// Resources are the group's kinds across versions, sorted by plural.
 	Resources []*Resource

@@ -66,6 +66,9 @@ type PackageSchemas struct {
 	// GroupGoName is +groupGoName, GroupGoNamePos where it stands.
 	GroupGoName    string
 	GroupGoNamePos Position
+	// Preferred is +apigen:preferred: clients that name no version get this one. PreferredPos is where it stands.
+	Preferred    bool
+	PreferredPos Position
 	// Skip is +kubebuilder:skip: the package is no version in a CustomResourceDefinition.
 	Skip bool
 	// OptionalFields and RequiredFields are +kubebuilder:validation:Optional and Required: what holds for the fields

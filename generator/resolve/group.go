@@ -151,6 +151,7 @@ func (b *groupBuilder) finish(g *model.Group) {
 		plurals[r.Plural] = r
 	}
 	sort.Slice(g.Resources, func(i, j int) bool { return g.Resources[i].Plural < g.Resources[j].Plural })
+	b.prefer(g)
 }
 
 // unversioned warns of kinds of the user's hub that no version of a served group has: clients can't ask for them.

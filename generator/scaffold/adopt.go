@@ -25,15 +25,17 @@ type adoption struct {
 // adoptable adopts the API packages that a module has, where no kind is named. It fails where one is, and would begin a
 // second tree beside them. It does nothing in a module without such packages, or in a project of apigen init.
 func adoptable(options Options) (*Result, error) {
-	if exists(filepath.Join(options.Dir, filepath.FromSlash(collector))) {
-		return nil, nil
-	}
-	packages, collected, err := apiPackages(options.Dir)
+	found, err := apiPackages(options.Dir)
 	if err != nil {
 		return nil, err
 	}
-	named := options.Group != "" || options.Version != "" || options.Kind != ""
-	if len(packages) > 0 && !named && !collected {
+	packages, collected := found.own, found.collector != ""
+	switch {
+	case !options.named() && len(packages) == 0 && len(found.serving) > 0:
+		return serve(options, found)
+	case exists(filepath.Join(options.Dir, filepath.FromSlash(collector))):
+		return nil, nil
+	case !options.named() && len(packages) > 0 && !collected:
 		return adopt(options.Dir, options.Module, packages)
 	}
 	outside := slices.IndexFunc(packages, func(p string) bool { return !strings.HasPrefix(p, "apis/") })
@@ -104,13 +106,23 @@ func packageName(folder string) string {
 
 var (
 	groupMarker     = regexp.MustCompile(`(?m)^//\s*\+groupName\b`)
+	serveMarker     = regexp.MustCompile(`(?m)^//\s*\+apigen:serve=(\S+)`)
 	collectorMarker = regexp.MustCompile(`(?m)^//\s*\+apigen:groups\s*$`)
 )
 
-// apiPackages finds the folders of a module that are named like a version and whose package says which group it is of,
-// with slashes and sorted, and reports whether a package collects groups already: apigen init made such a project.
-func apiPackages(dir string) (packages []string, collected bool, err error) {
-	err = filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+// apiFolders are the folders of a module with packages for a server, with slashes.
+type apiFolders struct {
+	// own have types of their own: they are named like a version, and the package says which group it is of. Sorted.
+	own []string
+	// serving are those that serve a package of another module, by its import path.
+	serving map[string]string
+	// collector has the package that collects groups; empty where apigen init made no project yet.
+	collector string
+}
+
+func apiPackages(dir string) (apiFolders, error) {
+	found := apiFolders{serving: map[string]string{}}
+	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			if name == dir && errors.Is(err, fs.ErrNotExist) {
 				return fs.SkipAll
@@ -130,18 +142,24 @@ func apiPackages(dir string) (packages []string, collected bool, err error) {
 		if err != nil {
 			return err
 		}
-		collected = collected || collectorMarker.Match(content)
-		if !model.IsVersion(filepath.Base(filepath.Dir(name))) || !groupMarker.Match(content) {
-			return nil
-		}
 		folder, err := filepath.Rel(dir, filepath.Dir(name))
-		if folder = filepath.ToSlash(folder); !slices.Contains(packages, folder) {
-			packages = append(packages, folder)
-		}
+		found.add(filepath.ToSlash(folder), content)
 		return err
 	})
-	slices.Sort(packages)
-	return packages, collected, err
+	slices.Sort(found.own)
+	return found, err
+}
+
+// add sorts in a folder by the markers of one of its files.
+func (f *apiFolders) add(folder string, content []byte) {
+	if collectorMarker.Match(content) {
+		f.collector = folder
+	}
+	if m := serveMarker.FindSubmatch(content); m != nil {
+		f.serving[string(m[1])] = folder
+	} else if model.IsVersion(path.Base(folder)) && groupMarker.Match(content) && !slices.Contains(f.own, folder) {
+		f.own = append(f.own, folder)
+	}
 }
 
 func isApart(name, base string) bool {

@@ -1,13 +1,11 @@
 // Package scaffold is `apigen init`: it writes a new project, adds a group, a version or a kind to one, or has the
-// types of a project that was made otherwise served as they are. It never changes a file that exists. It knows package
-// templates and the model's rules for names, and nothing else of the generator.
+// types of a project that was made otherwise, or of another module, served as they are. It never changes a file that
+// exists. It knows package templates and the model, and nothing else of the generator.
 package scaffold
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"go/format"
 	"go/token"
 	"io/fs"
 	"os"
@@ -15,10 +13,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"text/template"
 
 	"apigen.dev/generator/model"
-	"apigen.dev/templates"
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -33,6 +29,10 @@ type Options struct {
 	// Group (shop.example.com), Version (v1) and Kind (Widget) name the kind to write.
 	Group, Version, Kind string
 	ClusterScoped        bool
+	// Serve are import paths of packages of other modules. Their kinds are served, and no kind is written.
+	Serve []string
+	// From is a version of Kind, whose types become those of Version.
+	From string
 	// ApigenVersion is the version of apigen.dev to require. Replace, where not empty, is the directory of a checkout
 	// that stands in for it.
 	ApigenVersion, Replace string
@@ -50,30 +50,53 @@ type Result struct {
 	// Adopted are the folders of API packages that the project had, and that are served from where they are. What the
 	// module is to require is left to its owner.
 	Adopted []string
+	// Serving are the import paths of packages of other modules that the project serves. Its module must require
+	// theirs.
+	Serving []string
 }
+
+// named tells whether the options name a kind.
+func (o Options) named() bool { return o.Group != "" || o.Version != "" || o.Kind != "" }
 
 type file struct{ path, template string }
 
 var projectFiles = []file{
 	{"go.mod", "project/go.mod.tmpl"},
 	{"cmd/{{.Name}}/main.go", "project/main.go.tmpl"},
-	{collector, "project/apis.go.tmpl"},
+	{"{{.Base}}/apis.go", collectorTemplate},
 	{"Makefile", "project/Makefile.tmpl"},
 	{"README.md", "project/README.md.tmpl"},
 	{".gitignore", "project/gitignore.tmpl"},
 	{".github/workflows/ci.yaml", "project/ci.yaml.tmpl"},
 }
 
-type values struct {
+// projectValues are what the files of a project are written from.
+type projectValues struct {
 	Options
-	Name     string // of the project: the last element of the module's path
+	Name string // the last element of the module's path
+	// Base is the folder above those of the groups, Package the name of the package there; Alias: they differ.
+	Base, Package string
+	Alias         bool
+	// Pad aligns a comment in the README with the one above it.
+	Pad string
+}
+
+func newProject(options Options, base string) projectValues {
+	p := projectValues{
+		Options: options, Name: projectName(options.Module), Base: base, Package: packageName(path.Base(base)),
+	}
+	p.Alias = p.Package != path.Base(base)
+	p.Pad = strings.Repeat(" ", max(0, len("go generate ./...")-len("go run ./cmd/")-len(p.Name)+7))
+	return p
+}
+
+type values struct {
+	projectValues
 	GroupDir string // shop
 	Plural   string
 	Singular string
 	// First: this is the first version of the kind, which becomes the storage version.
 	First bool
-	// Pad aligns a comment in the README with the one above it.
-	Pad string
 }
 
 // Init writes what is missing. It fails, having written nothing, where the options are no good.
@@ -88,6 +111,14 @@ func Init(options Options) (*Result, error) {
 				options.Dir, existing, options.Module)
 		}
 		options.Module = existing
+	}
+	if len(options.Serve) > 0 {
+		return serveMore(options)
+	}
+	if options.From != "" {
+		return copyVersion(options)
+	}
+	if existing != "" {
 		if adopted, err := adoptable(options); adopted != nil || err != nil {
 			return adopted, err
 		}
@@ -104,17 +135,18 @@ func Init(options Options) (*Result, error) {
 
 // collector is the package that collects the groups. A project has it, whatever else was moved or removed since;
 // without it nothing that is added would be served.
-const collector = "apis/apis.go"
+const (
+	collector         = "apis/apis.go"
+	collectorTemplate = "project/apis.go.tmpl"
+)
 
 func plan(options Options) (values, []file, error) {
 	v := values{
-		Options:  options,
-		Name:     projectName(options.Module),
-		GroupDir: groupDir(options.Group),
-		Plural:   model.KubebuilderPlural(options.Kind),
-		Singular: strings.ToLower(options.Kind),
+		projectValues: newProject(options, path.Dir(collector)),
+		GroupDir:      groupDir(options.Group),
+		Plural:        model.KubebuilderPlural(options.Kind),
+		Singular:      strings.ToLower(options.Kind),
 	}
-	v.Pad = strings.Repeat(" ", max(0, len("go generate ./...")-len("go run ./cmd/")-len(v.Name)+7))
 	if err := checkGroup(options.Dir, v.GroupDir, options.Group); err != nil {
 		return v, nil, err
 	}
@@ -215,73 +247,6 @@ func isClusterScoped(source, kind string) (bool, error) {
 	return strings.Contains(text, "scope=Cluster") || strings.Contains(text, "+genclient:nonNamespaced"), nil
 }
 
-// write renders all files, and then writes those that don't exist.
-func write(dir string, v any, files []file) (*Result, error) {
-	result := &Result{}
-	contents := map[string][]byte{}
-	var paths []string
-	for _, f := range files {
-		path, content, err := render(f, v)
-		if err != nil {
-			return nil, err
-		}
-		if exists(filepath.Join(dir, filepath.FromSlash(path))) {
-			result.Kept = append(result.Kept, path)
-			continue
-		}
-		paths, contents[path] = append(paths, path), content
-	}
-	for _, path := range paths {
-		if err := create(filepath.Join(dir, filepath.FromSlash(path)), contents[path]); err != nil {
-			return result, err
-		}
-		result.Created = append(result.Created, path)
-		result.NewProject = result.NewProject || path == collector
-	}
-	return result, nil
-}
-
-func render(f file, v any) (path string, content []byte, err error) {
-	var name bytes.Buffer
-	if err := template.Must(template.New("path").Parse(f.path)).Execute(&name, v); err != nil {
-		return "", nil, err
-	}
-	text, err := templates.FS.ReadFile(f.template)
-	if err != nil {
-		return "", nil, err
-	}
-	parsed, err := template.New(f.template).Option("missingkey=error").Parse(string(text))
-	if err != nil {
-		return "", nil, err
-	}
-	var out bytes.Buffer
-	if err := parsed.Execute(&out, v); err != nil {
-		return "", nil, err
-	}
-	content = out.Bytes()
-	if strings.HasSuffix(name.String(), ".go") {
-		content, err = format.Source(content)
-	}
-	return name.String(), content, err
-}
-
-func create(name string, content []byte) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(content)
-	return errors.Join(err, f.Close())
-}
-
-func exists(name string) bool {
-	_, err := os.Lstat(name)
-	return err == nil
-}
-
 // moduleIn returns the path of the module in dir; "" where there is none.
 func moduleIn(dir string) (string, error) {
 	content, err := os.ReadFile(filepath.Join(dir, "go.mod"))
@@ -298,14 +263,19 @@ func moduleIn(dir string) (string, error) {
 	return name, nil
 }
 
-func (o Options) check() error {
-	var errs []error
-	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+func (o Options) checkModule() error {
 	if o.Module == "" {
-		bad("--module is missing: the path of the new module, example.com/shop")
-	} else if err := module.CheckImportPath(o.Module); err != nil {
-		bad("--module %q: %v", o.Module, err)
+		return errors.New("--module is missing: the path of the new module, example.com/shop")
 	}
+	if err := module.CheckImportPath(o.Module); err != nil {
+		return fmt.Errorf("--module %q: %w", o.Module, err)
+	}
+	return nil
+}
+
+func (o Options) check() error {
+	errs := []error{o.checkModule()}
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if o.Group == "" {
 		bad("--group is missing: the API group of the kind, shop.example.com")
 	} else if messages := validation.IsDNS1123Subdomain(o.Group); len(messages) > 0 {
@@ -340,6 +310,16 @@ func groupDir(group string) string {
 		dir = "g" + dir
 	}
 	return dir
+}
+
+// ProjectName returns the name of the project in a folder, by which its server is called; empty where there is no
+// module.
+func ProjectName(dir string) string {
+	name, err := moduleIn(dir)
+	if err != nil || name == "" {
+		return ""
+	}
+	return projectName(name)
 }
 
 func projectName(modulePath string) string {

@@ -63,8 +63,8 @@ type Info struct {
 	Extensions []Extension
 	// Verbs are those that a resource without storage has; nil where all are served.
 	Verbs []string
-	// SelectableFields are the field paths beyond metadata.name and metadata.namespace that field selectors may name,
-	// in the order in which a Record holds their values.
+	// SelectableFields are the field paths beyond metadata.name and metadata.namespace that are indexed, in the order
+	// in which a Record holds their values. A version has those that selectors may name there.
 	SelectableFields []string
 }
 
@@ -75,6 +75,9 @@ type VersionInfo struct {
 	Columns []Column
 	// Deprecated, where not empty, is the warning that each request to this version receives.
 	Deprecated string
+	// SelectableFields are the field paths beyond metadata.name and metadata.namespace that field selectors may name in
+	// this version. They follow from the definition's; what a definition sets here is not heeded.
+	SelectableFields []string
 	// Protobuf tells that objects of this version can be read and written whole as Kubernetes protobuf. It follows from
 	// the version's conversion; what a definition sets here is not heeded.
 	Protobuf bool
@@ -101,8 +104,15 @@ const GeneratedCodeVersion1 = true
 
 // SelectableField is a field by which lists and watches may select.
 type SelectableField[T Object] struct {
-	Path  string // spec.color
-	Value func(T) string
+	Path string // spec.color
+	// Versions are the served versions in which selectors may name it; nil means all.
+	Versions []string
+	Value    func(T) string
+}
+
+// In reports whether selectors may name the field in a version.
+func (f SelectableField[T]) In(version string) bool {
+	return f.Versions == nil || slices.Contains(f.Versions, version)
 }
 
 // ExtensionForm says how an Extension is served.

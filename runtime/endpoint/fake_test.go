@@ -25,7 +25,8 @@ var widgets = &api.Info{
 	Scope: api.Namespaced,
 	Versions: []api.VersionInfo{
 		{Name: "v1", Columns: []api.Column{{Name: "Name", Type: "string", Format: "name"},
-			{Name: "Color", Type: "string", Priority: 1}, {Name: "Age", Type: "date"}}},
+			{Name: "Color", Type: "string", Priority: 1}, {Name: "Age", Type: "date"}},
+			SelectableFields: []string{"spec.color"}},
 		{Name: "v1beta1", Deprecated: `shop.example.com/v1beta1 Widget is "deprecated"`},
 	},
 	Storage:          "v1",

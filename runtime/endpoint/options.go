@@ -64,7 +64,7 @@ func (req *resourceRequest) fieldSelector(selector fields.Selector) (fields.Sele
 	for _, requirement := range selector.Requirements() {
 		path := requirement.Field
 		if path != "metadata.name" && path != "metadata.namespace" &&
-			!slices.Contains(req.resourceInfo.SelectableFields, path) {
+			!slices.Contains(req.version.SelectableFields, path) {
 			return nil, apierrors.NewBadRequest(req.unknownField(path))
 		}
 	}

@@ -33,7 +33,8 @@ type Definition[T api.Object] struct {
 	Subresources []Subresource[T]
 	// Extensions are all other subresources.
 	Extensions []subresource.Extension[T]
-	// SelectableFields are the fields beyond metadata.name and metadata.namespace that field selectors may name.
+	// SelectableFields are the fields beyond metadata.name and metadata.namespace that field selectors may name, in
+	// all versions or in some.
 	SelectableFields []api.SelectableField[T]
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"apigen.dev/runtime/api"
@@ -36,6 +37,12 @@ func describe[T api.Object](d Definition[T]) (*Definition[T], *api.Info) {
 		vi := v.Info
 		vi.Columns = rendition.Columns(vi.Columns)
 		vi.Protobuf = v.HasProtobuf()
+		vi.SelectableFields = nil
+		for _, f := range d.SelectableFields {
+			if f.In(vi.Name) {
+				vi.SelectableFields = append(vi.SelectableFields, f.Path)
+			}
+		}
 		info.Versions = append(info.Versions, vi)
 	}
 	for _, s := range d.Subresources {
@@ -162,6 +169,11 @@ func (d *Definition[T]) bind() (*codec.Versions[T], error) {
 	for _, f := range d.SelectableFields {
 		if f.Path == "" || f.Value == nil {
 			return nil, fmt.Errorf("selectable field %q: it needs Path and Value", f.Path)
+		}
+		for _, version := range f.Versions {
+			if !slices.ContainsFunc(d.Versions, func(v codec.Version[T]) bool { return v.Info.Name == version }) {
+				return nil, fmt.Errorf("selectable field %q: version %q is not served", f.Path, version)
+			}
 		}
 	}
 	return codec.Bind(codec.Kind[T]{Group: d.Group, Kind: d.Names.Kind, New: d.New, Versions: d.Versions}, d.Storage)

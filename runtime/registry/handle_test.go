@@ -255,6 +255,9 @@ func TestDefinitionsThatContradictThemselves(t *testing.T) {
 		`selectable field "spec.color": it needs Path and Val`: func(d *registry.Definition[*shop.Widget]) {
 			d.SelectableFields[0].Value = nil
 		},
+		`selectable field "spec.color": version "v7" is not served`: func(d *registry.Definition[*shop.Widget]) {
+			d.SelectableFields[0].Versions = []string{"v1", "v7"}
+		},
 	}
 	for want, change := range cases {
 		d := shop.Definition()

@@ -109,6 +109,7 @@ func (p *printer) selectable(r *model.Resource) jen.Code {
 	var fields []jen.Code
 	for _, s := range p.plan.Serving[r].Selectable {
 		fields = append(fields, literal(nil, textMember("Path", s.Path),
+			when(s.Versions != nil, member("Versions", texts(s.Versions))),
 			member("Value", hubGetter(r.Hub, s.Steps, "string", `""`, returnText))))
 	}
 	return list("SelectableFields", gocode.Code("[]api.SelectableField[$]", pointer(r.Hub)), fields)

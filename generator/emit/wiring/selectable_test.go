@@ -1,6 +1,8 @@
 package wiring
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,6 +69,38 @@ func TestSelectableFieldsFollowTheirNames(t *testing.T) {
 		t.Errorf("%d selectors read the hub's field:\n%s", n, code)
 	}
 }
+
+// TestSelectableFieldsOfOneVersion: the wiring names the versions of a field that not all versions have.
+func TestSelectableFieldsOfOneVersion(t *testing.T) {
+	same := strings.ReplaceAll(strings.Replace(renamedSource, "PATH", "color", 1), "Paint string", "Color string")
+	same = strings.ReplaceAll(strings.ReplaceAll(same, "	Other string `json:\"color\"`\n", ""), `"paint"`, `"color"`)
+	same = strings.Replace(same, "	// +apigen:conversion:name=Paint\n", "", 1)
+	for source, want := range map[string]string{
+		strings.Replace(renamedSource, "PATH", "paint", 1):                                     `"v1" "v2"`,
+		strings.Replace(same, "// +kubebuilder:selectablefield:JSONPath=.spec.color\n", "", 1): `"v2"`,
+		same: "",
+	} {
+		files, err := Emit(plan.New(loadtest.Program(t, source)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range files {
+			if strings.HasSuffix(f.Name, "wiring.go") {
+				for _, m := range fieldVersions.FindAllSubmatch(f.Content, -1) {
+					got = append(got, string(m[1]))
+				}
+			}
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// fieldVersions finds the versions of selectable fields.
+var fieldVersions = regexp.MustCompile(`Path: +"spec[.a-z]*",\n\s*Versions: +\[\]string\{(.*)\}`)
 
 func TestASelectablePathMeansOneField(t *testing.T) {
 	_, err := Emit(plan.New(loadtest.Program(t, strings.Replace(renamedSource, "PATH", "color", 1))))

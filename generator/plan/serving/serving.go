@@ -75,43 +75,58 @@ func (s *Serving) storage(r *model.Resource) bool {
 	return r.WithoutStorage()
 }
 
-// Selectable is a field that clients can select by, of all versions.
+// Selectable is a field that clients can select by.
 type Selectable struct {
 	// Path is the field's in JSON: spec.color. Steps lead to it from the hub.
 	Path  string
 	Steps []model.Step
+	// Versions are the names of those that are marked for it; nil where all served ones are.
+	Versions []string
 }
 
-// selectable decides the selectable fields. A path must mean the same field of the hub in every version.
+// selectable decides the selectable fields. A path must mean the same field of the hub in every version that has it.
 func (s *Serving) selectable(r *model.Resource) {
-	known := map[string]string{}
-	for _, v := range r.Served() {
+	served := r.Served()
+	for _, v := range served {
 		if v.Type.Kind == nil {
 			continue
 		}
 		for _, f := range v.Type.Kind.Selectable {
-			path := strings.TrimPrefix(f.JSONPath, ".")
-			steps, err := selectorSteps(r.Hub, v.Type, path, f.Steps)
-			if err != nil {
+			if err := s.selectableIn(r, v, f); err != nil {
 				s.Faults.Add(f.Pos, "selectable field %s: %s", f.JSONPath, err)
-				continue
 			}
-			name := GoPath(steps)
-			if other, ok := known[path]; ok {
-				if other != name {
-					s.Faults.Add(f.Pos, "selectable field %s: is %s of the hub here, and %s in another version: a "+
-						"path means the same in every version", f.JSONPath, name, other)
-				}
-				continue
-			}
-			known[path] = name
-			if err := checkSelectable(r.Hub, steps); err != nil {
-				s.Faults.Add(f.Pos, "selectable field %s: %s", f.JSONPath, err)
-				continue
-			}
-			s.Selectable = append(s.Selectable, Selectable{path, steps})
 		}
 	}
+	for i := range s.Selectable {
+		if len(s.Selectable[i].Versions) == len(served) {
+			s.Selectable[i].Versions = nil
+		}
+	}
+}
+
+// selectableIn adds a field of a version, or the version to the field.
+func (s *Serving) selectableIn(r *model.Resource, v model.ResourceVersion, f model.SelectableField) error {
+	path := strings.TrimPrefix(f.JSONPath, ".")
+	steps, err := selectorSteps(r.Hub, v.Type, path, f.Steps)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(s.Selectable, func(known Selectable) bool { return known.Path == path })
+	if i < 0 {
+		if err = checkSelectable(r.Hub, steps); err == nil {
+			s.Selectable = append(s.Selectable, Selectable{path, steps, []string{v.Version.Name}})
+		}
+		return err
+	}
+	known := &s.Selectable[i]
+	if name, other := GoPath(steps), GoPath(known.Steps); name != other {
+		return fmt.Errorf("is %s of the hub here, and %s in another version: a path means the same in every version",
+			name, other)
+	}
+	if !slices.Contains(known.Versions, v.Version.Name) {
+		known.Versions = append(known.Versions, v.Version.Name)
+	}
+	return nil
 }
 
 // selectorSteps leads to a version's selectable field from the hub.

@@ -104,7 +104,7 @@ func as[T any](t *testing.T, object *unstructured.Unstructured, err error) T {
 // A book that is written in one version can be read in the other: fields are split, renamed, moved and defaulted.
 func TestVersions(t *testing.T) {
 	config, told := start(t)
-	current, old := in(t, config, books), in(t, config, oldBooks)
+	current, old := in(t, config, books), in(t, config, v1alpha1.SchemeGroupVersion.WithResource("books"))
 
 	created, err := old.Create(t.Context(), book("v1alpha1", "novels", map[string]any{
 		"title": "Novels", "author": "Jane Austen; Anne Brontë", "pageCount": int64(900), "priceCents": int64(1200),
@@ -215,7 +215,7 @@ func TestValidation(t *testing.T) {
 	}
 
 	// The rules of the client's version apply, with its names.
-	_, err = in(t, config, oldBooks).Create(t.Context(), book("v1alpha1", "old", map[string]any{
+	_, err = in(t, config, v1alpha1.SchemeGroupVersion.WithResource("books")).Create(t.Context(), book("v1alpha1", "old", map[string]any{
 		"title": "Old", "pageCount": int64(-1), "genre": "Poetry",
 	}), metav1.CreateOptions{})
 	const says = `[spec.pageCount: Invalid value: -1: spec.pageCount in body should be greater than or equal to 1, ` +
@@ -284,6 +284,11 @@ func TestSelectableFields(t *testing.T) {
 	if _, err := client.List(t.Context(),
 		metav1.ListOptions{FieldSelector: "spec.title=Emma"}); !apierrors.IsBadRequest(err) {
 		t.Errorf("a field that can't be selected by: %v", err)
+	}
+	alpha := in(t, config, v1alpha1.SchemeGroupVersion.WithResource("books"))
+	_, err = alpha.List(t.Context(), metav1.ListOptions{FieldSelector: "spec.genre=Fiction"})
+	if !apierrors.IsBadRequest(err) {
+		t.Errorf("a field that another version can be selected by: %v", err)
 	}
 }
 

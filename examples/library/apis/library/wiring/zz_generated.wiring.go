@@ -163,13 +163,15 @@ func defineBook(scope conversion.Scope) registry.Definition[*library.Book] {
 		}},
 		SelectableFields: []api.SelectableField[*library.Book]{
 			{
-				Path: "spec.genre",
+				Path:     "spec.genre",
+				Versions: []string{"v1"},
 				Value: func(obj *library.Book) string {
 					return string(obj.Spec.Genre)
 				},
 			},
 			{
-				Path: "spec.isbn",
+				Path:     "spec.isbn",
+				Versions: []string{"v1"},
 				Value: func(obj *library.Book) string {
 					return obj.Spec.ISBN
 				},

@@ -231,13 +231,15 @@ func defineWidget(scope conversion.Scope) registry.Definition[*shop.Widget] {
 		}},
 		SelectableFields: []api.SelectableField[*shop.Widget]{
 			{
-				Path: "spec.color",
+				Path:     "spec.color",
+				Versions: []string{"v1"},
 				Value: func(obj *shop.Widget) string {
 					return obj.Spec.Color
 				},
 			},
 			{
-				Path: "spec.size",
+				Path:     "spec.size",
+				Versions: []string{"v1"},
 				Value: func(obj *shop.Widget) string {
 					if obj.Spec.Size == nil {
 						return ""
@@ -246,7 +248,8 @@ func defineWidget(scope conversion.Scope) registry.Definition[*shop.Widget] {
 				},
 			},
 			{
-				Path: "spec.on",
+				Path:     "spec.on",
+				Versions: []string{"v1"},
 				Value: func(obj *shop.Widget) string {
 					return strconv.FormatBool(obj.Spec.On)
 				},

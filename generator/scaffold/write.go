@@ -1,0 +1,84 @@
+package scaffold
+
+import (
+	"bytes"
+	"errors"
+	"go/format"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/template"
+
+	"apigen.dev/templates"
+)
+
+// write renders all files, and then writes those that don't exist.
+func write(dir string, v any, files []file) (*Result, error) {
+	result := &Result{}
+	contents := map[string][]byte{}
+	var paths []string
+	collects := ""
+	for _, f := range files {
+		path, content, err := render(f, v)
+		if err != nil {
+			return nil, err
+		}
+		if exists(filepath.Join(dir, filepath.FromSlash(path))) {
+			result.Kept = append(result.Kept, path)
+			continue
+		}
+		paths, contents[path] = append(paths, path), content
+		if f.template == collectorTemplate {
+			collects = path
+		}
+	}
+	for _, path := range paths {
+		if err := create(filepath.Join(dir, filepath.FromSlash(path)), contents[path]); err != nil {
+			return result, err
+		}
+		result.Created = append(result.Created, path)
+		result.NewProject = result.NewProject || path == collects
+	}
+	return result, nil
+}
+
+func render(f file, v any) (path string, content []byte, err error) {
+	var name bytes.Buffer
+	if err := template.Must(template.New("path").Parse(f.path)).Execute(&name, v); err != nil {
+		return "", nil, err
+	}
+	text, err := templates.FS.ReadFile(f.template)
+	if err != nil {
+		return "", nil, err
+	}
+	parsed, err := template.New(f.template).Option("missingkey=error").Parse(string(text))
+	if err != nil {
+		return "", nil, err
+	}
+	var out bytes.Buffer
+	if err := parsed.Execute(&out, v); err != nil {
+		return "", nil, err
+	}
+	content = out.Bytes()
+	if strings.HasSuffix(name.String(), ".go") {
+		content, err = format.Source(content)
+	}
+	return name.String(), content, err
+}
+
+func create(name string, content []byte) error {
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close())
+}
+
+func exists(name string) bool {
+	_, err := os.Lstat(name)
+	return err == nil
+}
