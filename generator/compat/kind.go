@@ -139,8 +139,8 @@ func (s site) provider(o, n *model.Resource) {
 		s.add("STORAGE_ADDED", "objects came from a provider, and are stored")
 		return
 	}
-	s.each("VERB_REMOVED", o.Verbs, n.Verbs, "the verb %s is gone")
-	s.each("VERB_ADDED", n.Verbs, o.Verbs, "the verb %s is new")
+	s.each("VERB_REMOVED", o.ServedVerbs(), n.ServedVerbs(), "the verb %s is gone")
+	s.each("VERB_ADDED", n.ServedVerbs(), o.ServedVerbs(), "the verb %s is new")
 }
 
 func (s site) storage(o, n *model.Resource) {

@@ -73,7 +73,7 @@ var rules = []Rule{
 		"a part of the object became a subresource: writes of the object itself no longer change it"},
 	{"CREATE_ON_UPDATE_REMOVED", Break, Wire, "a PUT no longer creates"},
 	{"RESOURCE_VERSION_REQUIRED", Break, Wire, "a PUT without metadata.resourceVersion is refused"},
-	{"VERB_REMOVED", Break, Wire, "a kind without storage lost a verb: its requests are answered 405"},
+	{"VERB_REMOVED", Break, Wire, "a kind lost a verb: its requests are answered 405"},
 	{"DELETION_ANSWER_CHANGED", Warn, Wire,
 		"a deletion answers with a Status where it answered with the object, or the other way round"},
 	{"SELECTABLE_FIELD_REMOVED", Break, Wire, "a field selector that was understood is refused"},
@@ -127,7 +127,7 @@ var rules = []Rule{
 	{"GROUP_ADDED", Info, Wire, "an API group is new"},
 	{"VERSION_ADDED", Info, Wire, "a version is new"},
 	{"KIND_ADDED", Info, Wire, "a kind is new"},
-	{"VERB_ADDED", Info, Wire, "a kind without storage has a verb more"},
+	{"VERB_ADDED", Info, Wire, "a kind has a verb more"},
 	{"STORAGE_ADDED", Info, Storage, "objects of a kind that had no storage are stored"},
 	{"FIELD_ADDED", Info, Wire, "an optional field is new"},
 }

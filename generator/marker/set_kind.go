@@ -191,6 +191,27 @@ func setStoragePrefix(k *model.Kind, u *Use) {
 	k.StoragePrefix, k.StoragePrefixPos = u.Value, u.Pos
 }
 
+func setNameRule(k *model.Kind, u *Use) {
+	if k.Name, k.NamePos = model.NameRuleOf(u.Value), u.Pos; k.Name == nil {
+		u.fault(": a kind has one rule for names, and %q are several", u.Value)
+	}
+}
+
+// setVerbs takes verbs in the spelling of discovery and in that of clients.
+func setVerbs(k *model.Kind, u *Use) {
+	k.VerbsPos, k.Verbs = u.Pos, []string{}
+	for _, verb := range u.Strings() {
+		if !slices.Contains(model.Verbs(), strings.ToLower(verb)) {
+			u.fault(": %q is no verb of a server: known are create, delete, deleteCollection, get, list, patch, update "+
+				"and watch, separated by semicolons", verb)
+			continue
+		}
+		k.Verbs = append(k.Verbs, strings.ToLower(verb))
+	}
+	slices.Sort(k.Verbs)
+	k.Verbs = slices.Compact(k.Verbs)
+}
+
 func setScale(k *model.Kind, u *Use) {
 	if u.arg("specpath") == "" {
 		u.fault(" needs specpath=, where the number of replicas that is wanted stands")
@@ -268,9 +289,9 @@ func setReadonly(k *model.Kind, _ *Use) {
 }
 
 func addOnlyVerbs(k *model.Kind, u *Use) {
-	k.VerbsPos, k.Verbs = u.Pos, nil // a kind without storage has those of the last one
+	k.OnlyVerbsPos, k.OnlyVerbs = u.Pos, nil // a kind without storage has those of the last one
 	for verb := range strings.SplitSeq(u.Value, ",") {
-		k.Verbs = append(k.Verbs, strings.TrimSpace(verb))
+		k.OnlyVerbs = append(k.OnlyVerbs, strings.TrimSpace(verb))
 	}
 	k.Client.Only = append(k.Client.Only, u.clientVerbs()...)
 }

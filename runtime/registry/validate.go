@@ -7,7 +7,6 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"k8s.io/apimachinery/pkg/api/operation"
-	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -35,15 +34,7 @@ func (k *kind[T]) validateName(name string, generated bool) []string {
 	if messages := rule(name, generated); len(messages) > 0 {
 		return messages
 	}
-	return fitsPath(name, generated)
-}
-
-// fitsPath returns why a name, or the prefix of one, doesn't fit into a URL.
-func fitsPath(name string, generated bool) []string {
-	if generated {
-		return content.IsPathSegmentPrefix(name)
-	}
-	return content.IsPathSegmentName(name)
+	return NameIsPathSegment(name, generated)
 }
 
 // validateObject checks the new object's metadata, the rules of the request's version, and those of the strategy.
@@ -64,7 +55,7 @@ func (k *kind[T]) validateObject(ctx context.Context, a *attempt[T]) (field.Erro
 func (k *kind[T]) validateMetadata(a *attempt[T]) field.ErrorList {
 	namespaced := k.info.Scope == api.Namespaced
 	if a.old.Exists {
-		errs := validation.ValidateObjectMetaAccessor(a.obj, namespaced, fitsPath, metadataPath)
+		errs := validation.ValidateObjectMetaAccessor(a.obj, namespaced, NameIsPathSegment, metadataPath)
 		return append(errs, validation.ValidateObjectMetaAccessorUpdate(a.obj, a.old.Object, metadataPath)...)
 	}
 	errs := validation.ValidateObjectMetaAccessor(a.obj, namespaced, k.validateName, metadataPath)

@@ -23,6 +23,9 @@ type Serving struct {
 	Storage    *model.ResourceVersion
 	Selectable []Selectable
 	Scale      *Scale
+	// Name is the rule for names; nil where no marker names one. NamePos is where the marker stands.
+	Name    *model.NameRule
+	NamePos model.Position
 	// Strategy are the fields of the runtime's Strategy that are true. Options are those of subresources.
 	Strategy []string
 	Options  map[*model.Subresource][]Option
@@ -41,6 +44,7 @@ func New(r *model.Resource) *Serving {
 				r.Kind, r.Hub.Package.Name, r.Hub.Name)
 		}
 	}
+	s.nameRule(r)
 	s.selectable(r)
 	for _, sub := range r.Subresources {
 		if sub.Form == model.ScaleSubresource {
@@ -51,6 +55,20 @@ func New(r *model.Resource) *Serving {
 		}
 	}
 	return s
+}
+
+// nameRule decides the rule for names, which is the same in all versions.
+func (s *Serving) nameRule(r *model.Resource) {
+	for _, v := range r.Versions {
+		switch k := v.Type.Kind; {
+		case k == nil || k.Name == nil:
+		case s.Name == nil:
+			s.Name, s.NamePos = k.Name, k.NamePos
+		case s.Name != k.Name:
+			s.Faults.Add(k.NamePos, "the names of %s follow the rule %s here, but %s in another version: all versions "+
+				"have the same objects", r.Kind, k.Name.Word, s.Name.Word)
+		}
+	}
 }
 
 // storage finds the storage version, or reports that there is none. The runtime writes only versions that it serves.
@@ -156,7 +174,7 @@ func strategy(r *model.Resource) []string {
 			out = append(out, m.field)
 		}
 	}
-	if r.Verbs == nil && !counted(types) {
+	if !r.WithoutStorage() && !counted(types) {
 		out = append(out, "NoGeneration")
 	}
 	return out
