@@ -54,6 +54,7 @@ func TestServeNameRule(t *testing.T) {
 		"k8s-long-name":         "validation.NameIsDNSSubdomain",
 		"k8s-short-name":        "validation.NameIsDNSLabel",
 		"k8s-path-segment-name": "registry.NameIsPathSegment",
+		"any":                   "registry.AnyName",
 		"dns1035-label":         "validation.NameIsDNS1035Label",
 		"ip":                    "registry.NameIsIP",
 	} {

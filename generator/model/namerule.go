@@ -16,6 +16,7 @@ var nameRules = []NameRule{
 	{"k8s-long-name", validationPath, "NameIsDNSSubdomain"},
 	{"k8s-short-name", validationPath, "NameIsDNSLabel"},
 	{"k8s-path-segment-name", registryPath, "NameIsPathSegment"},
+	{"any", registryPath, "AnyName"},
 	{"dns1035-label", validationPath, "NameIsDNS1035Label"},
 	{"ip", registryPath, "NameIsIP"},
 }

@@ -1,31 +1,25 @@
 package registry
 
 import (
-	"net/netip"
-
 	"k8s.io/apimachinery/pkg/api/validate/content"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// The rules for names that no package of apimachinery has, or that are deprecated there. Each is a function for
-// Strategy.ValidateName; validation.NameIsDNSSubdomain, NameIsDNSLabel and NameIsDNS1035Label are others.
+// The rules for names that apimachinery has no function for. Each is a function for Strategy.ValidateName;
+// validation.NameIsDNSSubdomain, NameIsDNSLabel and NameIsDNS1035Label of apimachinery are others.
 
-// NameIsPathSegment returns why a name can't stand between two slashes of a URL, or begin a name there.
-func NameIsPathSegment(name string, generated bool) []string {
-	if generated {
-		return content.IsPathSegmentPrefix(name)
-	}
-	return content.IsPathSegmentName(name)
-}
+// AnyName accepts every name: that it fits into a URL is checked of all names.
+func AnyName(string, bool) []string { return nil }
 
-// NameIsIP returns why a name is no IP address in canonical form. The prefix of a generated name is judged as a name is:
-// what follows an address makes none.
+// NameIsPathSegment returns why a name can't stand between two slashes of a URL. It judges the prefix of a generated
+// name as a name, as kube-apiserver does for roles: "." is none.
+func NameIsPathSegment(name string, _ bool) []string { return content.IsPathSegmentName(name) }
+
+// NameIsIP returns why a name is no IP address in canonical form. It judges the prefix of a generated name as a name.
 func NameIsIP(name string, _ bool) []string {
-	address, err := netip.ParseAddr(name)
-	switch {
-	case err != nil:
-		return []string{err.Error()}
-	case address.String() != name:
-		return []string{"must be a canonical format IP address"}
+	var messages []string
+	for _, fault := range validation.IsValidIP(nil, name) {
+		messages = append(messages, fault.Detail)
 	}
-	return nil
+	return messages
 }
