@@ -39,6 +39,10 @@ func TestServeVerbs(t *testing.T) {
 			if got != c.want {
 				t.Errorf("served with %s, want %s", got, c.want)
 			}
+			if page := files["docs/lamp.example.com.v1.md"]; c.want != "" &&
+				!strings.Contains(page, "| verbs | "+strings.ReplaceAll(c.want, `"`, "")+" |") {
+				t.Errorf("the reference says:\n%s", page)
+			}
 			document := files["apis/lamp/wiring/zz_generated.openapi.v1.json.gz"]
 			if deletes := strings.Contains(document, `"deletecollection"`); deletes !=
 				(c.want == "" || strings.Contains(c.want, "deletecollection")) {

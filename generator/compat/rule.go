@@ -76,6 +76,8 @@ var rules = []Rule{
 	{"VERB_REMOVED", Break, Wire, "a kind lost a verb: its requests are answered 405"},
 	{"DELETION_ANSWER_CHANGED", Warn, Wire,
 		"a deletion answers with a Status where it answered with the object, or the other way round"},
+	{"NAME_RULE_CHANGED", Break, Wire,
+		"the names of objects follow another rule: nobody can tell whether it takes all names that were taken"},
 	{"SELECTABLE_FIELD_REMOVED", Break, Wire, "a field selector that was understood is refused"},
 	{"FIELD_REMOVED", Break, Wire,
 		"a field is gone: values that clients send in it are lost, stored values can't be read"},

@@ -8,7 +8,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/conformance/exchange/builtin/naming/v1"
+	"apigen.dev/runtime/conformance/builtin/naming/v1"
 	"apigen.dev/runtime/registry"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/api/validation"

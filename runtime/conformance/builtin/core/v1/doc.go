@@ -10,4 +10,5 @@
 // +apigen:kind(ComponentStatus)=+apigen:storage=none
 // +apigen:kind(ComponentStatus)=+apigen:verbs=get;list
 // +apigen:kind(ComponentStatus)=+kubebuilder:resource:shortName=cs
+// +apigen:kind(ComponentStatus)=+kubebuilder:deprecatedversion:warning="v1 ComponentStatus is deprecated in v1.19+"
 package v1

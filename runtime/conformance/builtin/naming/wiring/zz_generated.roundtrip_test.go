@@ -7,7 +7,7 @@ package wiring
 import (
 	"testing"
 
-	namingv1 "apigen.dev/runtime/conformance/exchange/builtin/naming/v1"
+	namingv1 "apigen.dev/runtime/conformance/builtin/naming/v1"
 	"apigen.dev/runtime/roundtrip"
 )
 

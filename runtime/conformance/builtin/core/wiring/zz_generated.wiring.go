@@ -102,7 +102,10 @@ func defineComponentStatus() registry.Definition[*corev1.ComponentStatus] {
 			return new(corev1.ComponentStatus)
 		},
 		Versions: []codec.Version[*corev1.ComponentStatus]{
-			codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*corev1.ComponentStatus, *corev1.ComponentStatus]{
+			codec.VersionOf(api.VersionInfo{
+				Name:       "v1",
+				Deprecated: "v1 ComponentStatus is deprecated in v1.19+",
+			}, codec.Conversion[*corev1.ComponentStatus, *corev1.ComponentStatus]{
 				New: func() *corev1.ComponentStatus {
 					return new(corev1.ComponentStatus)
 				},

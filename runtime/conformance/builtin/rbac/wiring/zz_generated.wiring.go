@@ -8,7 +8,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/conformance/exchange/builtin/rbac/v1"
+	"apigen.dev/runtime/conformance/builtin/rbac/v1"
 	"apigen.dev/runtime/registry"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/operation"

@@ -3,9 +3,9 @@
 package builtin
 
 import (
-	corewiring "apigen.dev/runtime/conformance/exchange/builtin/core/wiring"
-	namingwiring "apigen.dev/runtime/conformance/exchange/builtin/naming/wiring"
-	rbacwiring "apigen.dev/runtime/conformance/exchange/builtin/rbac/wiring"
+	corewiring "apigen.dev/runtime/conformance/builtin/core/wiring"
+	namingwiring "apigen.dev/runtime/conformance/builtin/naming/wiring"
+	rbacwiring "apigen.dev/runtime/conformance/builtin/rbac/wiring"
 	"apigen.dev/runtime/registry"
 )
 
