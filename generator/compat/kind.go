@@ -144,10 +144,10 @@ func (s site) provider(o, n *model.Resource) {
 	s.each("VERB_ADDED", n.ServedVerbs(), o.ServedVerbs(), "the verb %s is new")
 }
 
-// nameRules reports another rule for names. No object breaks the rule "any" that fits into a URL.
+// nameRules reports another rule for names. Every name follows the rule model.AnyName.
 func (s site) nameRules(o, n *model.Resource) {
 	was, is := nameRule(o), nameRule(n)
-	if was != is && is != "any" {
+	if was != is && is != model.AnyName {
 		s.add("NAME_RULE_CHANGED", "names followed the rule %s, and follow %s", was, is)
 	}
 }

@@ -11,12 +11,15 @@ const (
 	registryPath   = "apigen.dev/runtime/registry"
 )
 
+// AnyName is the word of the rule that every name follows.
+const AnyName = "any"
+
 // nameRules are all rules. Where +k8s:format has a word for a rule, the rule has it, too.
 var nameRules = []NameRule{
 	{"k8s-long-name", validationPath, "NameIsDNSSubdomain"},
 	{"k8s-short-name", validationPath, "NameIsDNSLabel"},
 	{"k8s-path-segment-name", registryPath, "NameIsPathSegment"},
-	{"any", registryPath, "AnyName"},
+	{AnyName, registryPath, "AnyName"},
 	{"dns1035-label", validationPath, "NameIsDNS1035Label"},
 	{"ip", registryPath, "NameIsIP"},
 }

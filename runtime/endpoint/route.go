@@ -144,20 +144,19 @@ func (r *resource) warn(w http.ResponseWriter) {
 }
 
 // refuse returns the answer to a request that no route serves. As in kube-apiserver, a watch of what can only be listed
-// is refused by the route of the list.
+// is refused by the route of the list, with the verb.
 func (r *resource) refuse(
 	w http.ResponseWriter, req *http.Request, info *request.Info, shape shape, allNamespaces bool,
 ) error {
-	if info.Verb == "watch" && !info.WatchPath && shape == collection && req.Method == http.MethodGet &&
-		r.resourceInfo.Has("list") {
-		r.warn(w)
-		return apierrors.NewMethodNotSupported(r.resourceInfo.GroupResource(), info.Verb)
-	}
 	methods := r.allowedMethods(shape, allNamespaces, info)
 	if methods == "" {
 		return respond.ErrNotFound
 	}
 	w.Header().Set("Allow", methods)
+	if info.Verb == "watch" && shape == collection && req.Method == http.MethodGet && r.resourceInfo.Has("list") {
+		r.warn(w)
+		return apierrors.NewMethodNotSupported(r.resourceInfo.GroupResource(), info.Verb)
+	}
 	return respond.ErrMethodNotAllowed
 }
 

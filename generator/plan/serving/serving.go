@@ -57,7 +57,8 @@ func New(r *model.Resource) *Serving {
 	return s
 }
 
-// nameRule decides the rule for names, which is the same in all versions.
+// nameRule decides the rule for names, which is the same in all versions. Where no marker of the kind names one, and
+// the metadata of all versions declare a format of the name, that is the rule: no other holds beside it.
 func (s *Serving) nameRule(r *model.Resource) {
 	for _, v := range r.Versions {
 		switch k := v.Type.Kind; {
@@ -69,6 +70,18 @@ func (s *Serving) nameRule(r *model.Resource) {
 				"have the same objects", r.Kind, k.Name.Word, s.Name.Word)
 		}
 	}
+	undeclared := func(v model.ResourceVersion) bool { return !declaresName(v.Type) }
+	if s.Name == nil && !slices.ContainsFunc(r.Served(), undeclared) {
+		s.Name = model.NameRuleOf(model.AnyName)
+	}
+}
+
+// declaresName reports whether a marker of the kind's metadata gives the name a format.
+func declaresName(t *model.Type) bool {
+	metadata := model.FieldNamed(t, "ObjectMeta")
+	return metadata != nil && slices.ContainsFunc(metadata.Schema.Subfields, func(p model.Part) bool {
+		return p.Name == "name" && p.Schema.Format != ""
+	})
 }
 
 // storage finds the storage version, or reports that there is none. The runtime writes only versions that it serves.

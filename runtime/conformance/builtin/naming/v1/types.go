@@ -104,7 +104,6 @@ type LocalReview struct {
 // DeclaredNamed has names like those of ReplicationController, whose rule stands at their metadata.
 //
 // +kubebuilder:object:root=true
-// +apigen:name=any
 type DeclaredNamed struct {
 	metav1.TypeMeta `json:",inline"`
 	// +k8s:subfield(name)=+k8s:optional
