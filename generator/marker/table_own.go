@@ -103,9 +103,9 @@ var ownMarkers = []Definition{
 		Set: Set{Kind: setNameRule},
 		Doc: "Names the rule for metadata.name and metadata.generateName of new objects: k8s-long-name is a DNS " +
 			"subdomain, and the rule without the marker; k8s-short-name is a DNS label; k8s-path-segment-name is " +
-			"anything that can stand between two slashes of a URL, such as system:foo; any is the same, and takes all " +
-			"prefixes of generated names that begin such a name; dns1035-label is a DNS " +
-			"label that begins with a letter; ip is an IP address in canonical form. The method ValidateName, or " +
+			"anything that can stand between two slashes of a URL, such as system:foo; any is the same, and also " +
+			"takes the prefixes . and .. of generated names; dns1035-label is a DNS label that begins with a " +
+			"letter; ip is an IP address in canonical form. The method ValidateName, or " +
 			"for a kind of another module the function ValidateName_X, is any other rule."},
 	{Name: "apigen:verbs", Places: Type, Kind: List, Subject: Kinds, Foreign: true, Set: Set{Kind: setVerbs},
 		Doc: "Serves the kind with these verbs alone: +apigen:verbs=get;list;watch. Others are create, delete, " +

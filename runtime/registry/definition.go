@@ -27,8 +27,8 @@ type Definition[T api.Object] struct {
 	// with a slash. An empty one means <group>/<plural>, or <plural> in the core group.
 	StoragePrefix string
 
-	// Verbs are those that clients may use; nil means all. The server's own logic, such as the garbage collector and the
-	// functions of subresources, may use all verbs.
+	// Verbs are those that clients may use; nil means all. The server's own logic, such as the garbage collector and
+	// the functions of subresources, may use all verbs.
 	Verbs []string
 
 	// Strategy is the user's logic. Its zero value works.

@@ -23,7 +23,8 @@ func TestVerbsOfAStoredKind(t *testing.T) {
 	if info := b.Info(); !slices.Equal(info.Verbs, d.Verbs) || info.Has("create") || !info.Has("patch") {
 		t.Errorf("%+v", info)
 	}
-	const applied = `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"color":"red"}}`
+	const applied = `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"a"},` +
+		`"spec":{"color":"red"}}`
 	opts := api.WriteOptions{Form: v1, FieldManager: "m"}
 	if _, err := b.Patch(b.ctx(), "ns", "a", "", api.ApplyPatch, body(applied), opts); !apierrors.IsNotFound(err) {
 		t.Errorf("an apply creates: %v", err)
@@ -37,8 +38,8 @@ func TestVerbsOfAStoredKind(t *testing.T) {
 	}
 }
 
-// TestPathOfNames: whatever the author's rule allows, a name fits into a URL. An object with other faults is refused for
-// these.
+// TestPathOfNames: whatever the author's rule allows, a name fits into a URL. An object with other faults is refused
+// for these.
 func TestPathOfNames(t *testing.T) {
 	d := shop.Definition()
 	d.Strategy.ValidateName = registry.AnyName

@@ -80,25 +80,6 @@ func readNames(t *testing.T) *nameTable {
 
 func splitNames(line string) []string { return strings.Split(strings.TrimSpace(line), "  ") }
 
-func (n *nameTable) write(t *testing.T) {
-	t.Helper()
-	var b strings.Builder
-	b.WriteString(strings.Join(n.head, "\n") + "\n\n")
-	for names := range slices.Chunk(n.names, 12) {
-		b.WriteString("ask: " + strings.Join(names, "  ") + "\n")
-	}
-	for _, s := range n.sections {
-		b.WriteString("\n")
-		for _, kind := range s.kinds {
-			b.WriteString("kind: " + kind + "\n")
-		}
-		b.WriteString(s.text(n.names))
-	}
-	if err := os.WriteFile(namesFile, []byte(b.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // text prints the verdicts in the order in which names first have them.
 func (s *nameSection) text(names []string) string {
 	var b strings.Builder
@@ -173,7 +154,9 @@ func TestNamesOfBuiltinKinds(t *testing.T) {
 		{root: "/apis/rbac.authorization.k8s.io/v1", apiVersion: "rbac.authorization.k8s.io/v1", kind: "ClusterRole",
 			plural: "clusterroles"},
 	} {
-		i := slices.IndexFunc(table.sections, func(s *nameSection) bool { return slices.Contains(s.kinds, kind.String()) })
+		i := slices.IndexFunc(table.sections, func(s *nameSection) bool {
+			return slices.Contains(s.kinds, kind.String())
+		})
 		got := table.askAll(t, ours, kind)
 		if want := table.sections[i].text(table.names); got.text(table.names) != want {
 			t.Errorf("%s:\n%s", kind, difference(want, got.text(table.names)))

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"net/http"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,6 +40,26 @@ func TestRecordNames(t *testing.T) {
 	}
 	slices.SortFunc(table.sections, func(a, b *nameSection) int { return strings.Compare(a.kinds[0], b.kinds[0]) })
 	table.write(t)
+}
+
+// write writes the table down.
+func (n *nameTable) write(t *testing.T) {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString(strings.Join(n.head, "\n") + "\n\n")
+	for names := range slices.Chunk(n.names, 12) {
+		b.WriteString("ask: " + strings.Join(names, "  ") + "\n")
+	}
+	for _, s := range n.sections {
+		b.WriteString("\n")
+		for _, kind := range s.kinds {
+			b.WriteString("kind: " + kind + "\n")
+		}
+		b.WriteString(s.text(n.names))
+	}
+	if err := os.WriteFile(namesFile, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func certificateRequest(t *testing.T) []byte {
