@@ -59,6 +59,7 @@ func (d *diff) resource(here place, o, n *model.Resource) {
 	d.at(here).names(o, n)
 	d.at(here).provider(o, n)
 	d.at(here).storage(o, n)
+	d.at(here).nameRules(o, n)
 	for _, was := range o.Served() {
 		here := here
 		here.version, here.old = was.Version.Name, was.Type.Pos
@@ -139,8 +140,26 @@ func (s site) provider(o, n *model.Resource) {
 		s.add("STORAGE_ADDED", "objects came from a provider, and are stored")
 		return
 	}
-	s.each("VERB_REMOVED", o.Verbs, n.Verbs, "the verb %s is gone")
-	s.each("VERB_ADDED", n.Verbs, o.Verbs, "the verb %s is new")
+	s.each("VERB_REMOVED", o.ServedVerbs(), n.ServedVerbs(), "the verb %s is gone")
+	s.each("VERB_ADDED", n.ServedVerbs(), o.ServedVerbs(), "the verb %s is new")
+}
+
+// nameRules reports another rule for names. Every name follows the rule model.AnyName.
+func (s site) nameRules(o, n *model.Resource) {
+	was, is := nameRule(o), nameRule(n)
+	if was != is && is != model.AnyName {
+		s.add("NAME_RULE_CHANGED", "names followed the rule %s, and follow %s", was, is)
+	}
+}
+
+// nameRule returns the word of the rule for the names of a resource.
+func nameRule(r *model.Resource) string {
+	for _, v := range r.Versions {
+		if k := kindOf(v.Type); k.Name != nil {
+			return k.Name.Word
+		}
+	}
+	return model.NameRuleWords()[0]
 }
 
 func (s site) storage(o, n *model.Resource) {

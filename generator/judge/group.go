@@ -1,19 +1,14 @@
 package judge
 
-import (
-	"slices"
-
-	"apigen.dev/generator/model"
-)
+import "apigen.dev/generator/model"
 
 func (r *checker) group(g *model.Group) {
 	r.shortNames(g)
 	for _, x := range g.Resources {
-		for _, v := range x.Versions {
-			if x.WithoutStorage() {
-				r.in = v.Type.Package
-				r.verbs(v.Type.Kind)
-			}
+		r.in = x.Versions[0].Type.Package
+		r.verbs(x)
+		if x.WithoutStorage() {
+			r.providedVerbs(x)
 		}
 	}
 }
@@ -65,20 +60,37 @@ func (r *checker) unserved(p *model.Program) {
 	}
 }
 
-// verbs reports verbs of a kind without storage that need other verbs, such as get for an update.
-func (r *checker) verbs(k *model.Kind) {
-	has := func(verb string) bool { return slices.Contains(k.Verbs, verb) }
-	for _, rule := range []struct{ verb, needs string }{
-		{"update", "get"}, {"update", "patch"}, {"patch", "update"}, {"delete", "get"}, {"deleteCollection", "list"},
-		{"deleteCollection", "delete"},
-	} {
-		if has(rule.verb) && !has(rule.needs) {
-			r.errorf(k.VerbsPos, "a kind without storage that has the verb %s has %s, too: name both in "+
-				"+genclient:onlyVerbs", rule.verb, rule.needs)
+// verbs reports a set of verbs that no client could use.
+func (r *checker) verbs(x *model.Resource) {
+	const mark = "+apigen:verbs="
+	marker := mark
+	if x.Versions[0].Type.Package.ServedBy != nil {
+		marker = "+apigen:kind(" + x.Kind + ")=" + mark
+	}
+	if len(x.ServedVerbs()) == 0 {
+		r.errorf(x.VerbsPos, "kind %s is served without any verb: name some with %s", x.Kind, marker)
+	}
+	for _, verb := range []string{"watch", "deletecollection"} {
+		if x.Verbs != nil && x.Has(verb) && !x.Has("list") {
+			r.errorf(x.VerbsPos, "kind %s is served with the verb %s, which needs list: name list, too, in %s",
+				x.Kind, verb, marker)
 		}
 	}
-	if has("delete") && has("list") && !has("deleteCollection") {
-		r.errorf(k.VerbsPos, "a kind without storage that has the verbs delete and list has deleteCollection, too: "+
-			"name all three in +genclient:onlyVerbs")
+}
+
+// providedVerbs reports verbs of a kind without storage that need other verbs, such as get for an update.
+func (r *checker) providedVerbs(x *model.Resource) {
+	for _, rule := range []struct{ verb, needs string }{
+		{"update", "get"}, {"update", "patch"}, {"patch", "update"}, {"delete", "get"},
+		{"deletecollection", "delete"},
+	} {
+		if x.Has(rule.verb) && !x.Has(rule.needs) {
+			r.errorf(x.VerbsPos, "a kind without storage that has the verb %s has %s, too: name both in "+
+				"+apigen:verbs= or +genclient:onlyVerbs", rule.verb, rule.needs)
+		}
+	}
+	if x.Has("delete") && x.Has("list") && !x.Has("deletecollection") {
+		r.errorf(x.VerbsPos, "a kind without storage that has the verbs delete and list has deleteCollection, too: "+
+			"name all three in +apigen:verbs= or +genclient:onlyVerbs")
 	}
 }

@@ -82,9 +82,10 @@ var clientMarkers = []Definition{
 	{Name: "genclient:onlyVerbs", Places: Type, Kind: Text, Many: true, Set: Set{Kind: addOnlyVerbs},
 		Doc: "Restricts the client to these verbs, separated by commas: create, update, updateStatus, delete, " +
 			"deleteCollection, get, list, watch, patch, apply, applyStatus. The server serves a kind without " +
-			"storage (+apigen:storage=none) with them."},
+			"storage (+apigen:storage=none), or of another module, with them. +apigen:verbs overrides that."},
 	{Name: "genclient:skipVerbs", Places: Type, Kind: Text, Many: true, Set: Set{Kind: addSkippedVerbs},
-		Doc: "Takes these verbs from the client."},
+		Doc: "Takes these verbs from the client. The server serves a kind of another module without them, too, " +
+			"unless +apigen:verbs names them."},
 	{Name: "genclient:noVerbs", Places: Type, Kind: OptionalText,
 		Set: Set{Kind: set(func(k *model.Kind) *bool { return &k.Client.NoVerbs })},
 		Doc: "Takes all methods from the client."},

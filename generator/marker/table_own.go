@@ -102,11 +102,25 @@ var ownMarkers = []Definition{
 		Set: Set{Kind: flag(func(k *model.Kind) *bool { return &k.WithoutStorage })},
 		Doc: "=none stores no objects of the kind. Main passes a Provider to Group, and the server answers requests " +
 			"with what the Provider returns. The verbs are get, list, watch and create, or those of " +
-			"+genclient:onlyVerbs, which may also name update, patch, delete and deleteCollection."},
+			"+apigen:verbs or +genclient:onlyVerbs, which may also name update, patch, delete and deleteCollection."},
 	{Name: "apigen:storagePrefix", Places: Type, Kind: Text, Foreign: true, Set: Set{Kind: setStoragePrefix},
 		Doc: "Stores the kind's objects under these keys below --etcd-prefix, in place of <group>/<plural>: " +
 			"+apigen:storagePrefix=deployments is where kube-apiserver stores deployments. * stands for the plural. " +
 			"The server doesn't find objects that are stored elsewhere."},
+	{Name: "apigen:name", Places: Type, Kind: Word, Words: model.NameRuleWords(), Subject: Kinds, Foreign: true,
+		Set: Set{Kind: setNameRule},
+		Doc: "Names the rule for metadata.name and metadata.generateName of new objects: k8s-long-name is a DNS " +
+			"subdomain, and the rule without the marker; k8s-short-name is a DNS label; k8s-path-segment-name is " +
+			"anything that can stand between two slashes of a URL, such as system:foo; any is the same, and also " +
+			"takes the prefixes . and .. of generated names; dns1035-label is a DNS label that begins with a " +
+			"letter; ip is an IP address in canonical form. The method ValidateName, or " +
+			"for a kind of another module the function ValidateName_X, is any other rule."},
+	{Name: "apigen:verbs", Places: Type, Kind: List, Subject: Kinds, Foreign: true, Set: Set{Kind: setVerbs},
+		Doc: "Serves the kind with these verbs alone: +apigen:verbs=get;list;watch. Others are create, delete, " +
+			"deleteCollection, patch and update. watch and deleteCollection need list. Without the marker, the " +
+			"server serves a kind of another module with the verbs of its client (+genclient:onlyVerbs, " +
+			":skipVerbs), and other stored kinds with all verbs. The marker takes the other verbs from generated " +
+			"clients, too."},
 	{Name: "apigen:requireResourceVersion", Places: Type, Kind: Flag, Subject: Kinds, Foreign: true,
 		Set: Set{Kind: flag(func(k *model.Kind) *bool { return &k.RequireResourceVersion })},
 		Doc: "Rejects updates that don't say which resourceVersion they were made from."},

@@ -52,8 +52,12 @@ type Resource struct {
 	Status bool
 	// Subresources are all others, by name.
 	Subresources []*Subresource
-	// Verbs are those of a kind without storage, sorted; nil where objects are stored.
-	Verbs []string
+	// Provided: a provider answers for the kind, of which nothing is stored.
+	Provided bool
+	// Verbs are those that the kind is served with, sorted; nil where it is served with all. VerbsPos is where they are
+	// said; it is invalid where nobody says them.
+	Verbs    []string
+	VerbsPos Position
 	// StoragePrefix is that of the first version that says one; empty where none does.
 	StoragePrefix string
 }

@@ -7,6 +7,7 @@ type Kind struct {
 	KindVersion
 	KindWrites
 	KindStorage
+	KindVerbs
 	KindViews
 	KindSubresources
 	// RoundTripOff is +apigen:roundtrip=false: no round-trip test is generated.
@@ -44,6 +45,9 @@ type KindWrites struct {
 	// CreateOnUpdate is +apigen:createOnUpdate: an update of an object that doesn't exist creates it.
 	// RequireResourceVersion is +apigen:requireResourceVersion: an update without one is refused.
 	CreateOnUpdate, RequireResourceVersion bool
+	// Name is +apigen:name, the rule for the names of objects; nil without the marker. NamePos is where it stands.
+	Name    *NameRule
+	NamePos Position
 	// ReturnDeletedObject is +apigen:returnDeletedObject: a deletion answers with the object.
 	ReturnDeletedObject bool
 	// Generation is +apigen:generation: whether the server counts in metadata.generation; nil without the marker.
@@ -52,11 +56,8 @@ type KindWrites struct {
 
 // KindStorage is where a kind is stored, or that it isn't.
 type KindStorage struct {
-	// WithoutStorage is +apigen:storage=none: a provider answers for the kind. Verbs are those of +genclient:onlyVerbs,
-	// nil without the marker, and VerbsPos is its position.
+	// WithoutStorage is +apigen:storage=none: a provider answers for the kind.
 	WithoutStorage bool
-	Verbs          []string
-	VerbsPos       Position
 	// StoragePrefix is +apigen:storagePrefix, in which * stands for the plural; StoragePrefixPos is where it stands.
 	StoragePrefix    string
 	StoragePrefixPos Position

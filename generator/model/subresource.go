@@ -102,11 +102,3 @@ func (p *Payload) At(version string) PayloadVersion {
 	}
 	return p.Versions[0]
 }
-
-// WithoutStorage reports whether a provider answers for the kind, of which nothing is stored.
-func (r *Resource) WithoutStorage() bool { return r.Verbs != nil }
-
-// Has reports whether the kind is served with a verb.
-func (r *Resource) Has(verb string) bool {
-	return !r.WithoutStorage() || slices.Contains(r.Verbs, verb)
-}

@@ -22,6 +22,7 @@ type Hook struct {
 const (
 	CheckGracefulDelete  = "CheckGracefulDelete"
 	validateStatusUpdate = "ValidateStatusUpdate"
+	validateName         = "ValidateName"
 )
 
 // UpdateHook is the hook that checks a write of a subresource that is a field: ValidateStatusUpdate.
@@ -74,7 +75,7 @@ func conventions() []convention {
 		{"Warnings", "Warnings", "(ctx context.Context, old *T) []string"},
 		{CheckGracefulDelete, CheckGracefulDelete, "(ctx context.Context, options *metav1.DeleteOptions) bool"},
 		{"DefaultPropagationPolicy", "DefaultPropagationPolicy", "(ctx context.Context) metav1.DeletionPropagation"},
-		{"ValidateName", "ValidateName", "(name string, generated bool) []string"},
+		{validateName, validateName, "(name string, generated bool) []string"},
 	}
 }
 
@@ -138,7 +139,7 @@ func (c convention) functionName(kind string) string {
 
 func (c convention) functionSignature() string {
 	switch {
-	case c.name == "ValidateName":
+	case c.name == validateName:
 		return c.signature
 	case c.signature == "()":
 		return "(obj *T)"

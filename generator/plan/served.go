@@ -12,6 +12,10 @@ func (p *Plan) serve(g *model.Group, r *model.Resource) *serving.Serving {
 	if s.Storage == nil && !r.WithoutStorage() {
 		return s
 	}
+	if h := p.Hook(r, validateName); h != nil && s.Name != nil {
+		s.Faults.Add(s.NamePos, "the names of %s follow the rule %s here, and %s checks them, too: remove one", r.Kind,
+			s.Name.Word, h.Func.Name)
+	}
 	for _, v := range wireVersions(r, r.Served()) {
 		p.checkHub(s, g, v)
 		for _, c := range p.Columns[v.typ] {

@@ -22,9 +22,10 @@ const (
 	clientFolder = "client"
 )
 
-// chooseVerbs chooses the verbs of a kind's client: all, but those that markers leave out and those of a status that
-// isn't there.
-func chooseVerbs(c *model.Client, t *model.Type) diag.Errors {
+// chooseVerbs chooses the verbs of a kind's client: all, but those that markers leave out, those of a status that isn't
+// there, and those that the server lacks.
+func chooseVerbs(k *model.Kind, t *model.Type) diag.Errors {
+	c := k.Client
 	var faults diag.Errors
 	for _, verb := range c.Only {
 		if slices.Contains(c.Skip, verb) {
@@ -34,9 +35,19 @@ func chooseVerbs(c *model.Client, t *model.Type) diag.Errors {
 	}
 	c.Verbs = slices.DeleteFunc(model.ClientVerbs(), func(verb string) bool {
 		return c.Only != nil && !slices.Contains(c.Only, verb) || slices.Contains(c.Skip, verb) ||
-			strings.HasSuffix(verb, "Status") && (model.FieldNamed(t, "Status") == nil || c.NoStatus)
+			strings.HasSuffix(verb, "Status") && (model.FieldNamed(t, "Status") == nil || c.NoStatus) ||
+			k.Verbs != nil && !serves(k.Verbs, verb)
 	})
 	return faults
+}
+
+// serves reports whether a server that has verbs answers a client's verb. Writes of the status are a subresource's,
+// which keeps its verbs.
+func serves(verbs []string, verb string) bool {
+	if verb == "apply" {
+		verb = "patch"
+	}
+	return strings.HasSuffix(verb, "Status") || slices.Contains(verbs, strings.ToLower(verb))
 }
 
 type clientBuilder struct {

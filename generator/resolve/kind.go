@@ -36,7 +36,7 @@ func readKind(m *model.Type, ms marker.Markers) (*model.Kind, diag.Errors) {
 	if !k.Client.Pos.IsValid() {
 		k.Client = nil
 	} else {
-		faults = append(faults, chooseVerbs(k.Client, m)...)
+		faults = append(faults, chooseVerbs(k, m)...)
 	}
 	return k, faults
 }

@@ -206,7 +206,7 @@ func (b *serveBuilder) wantedKinds(from *model.Package, at marker.Marker, lists 
 	}
 	roots := map[string]bool{}
 	for _, t := range kinds(from) {
-		if c := t.Kind.Client; c != nil && !c.NoVerbs && t.Kind.Verbs == nil {
+		if c := t.Kind.Client; c != nil && !c.NoVerbs && t.Kind.OnlyVerbs == nil {
 			wanted[t.Name] = true
 		}
 		if t.Kind.Kubebuilder {

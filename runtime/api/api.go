@@ -61,7 +61,7 @@ type Info struct {
 	Subresources []string
 	// Extensions are all other subresources.
 	Extensions []Extension
-	// Verbs are those that a resource without storage has; nil where all are served.
+	// Verbs are those that clients may use, sorted; nil where all are served.
 	Verbs []string
 	// SelectableFields are the field paths beyond metadata.name and metadata.namespace that are indexed, in the order
 	// in which a Record holds their values. A version has those that selectors may name there.

@@ -9,11 +9,13 @@ tool (
 
 replace (
 	apigen.dev => ../..
+	apigen.dev/runtime/conformance/builtin => ./builtin
 	example.com/library => ../../examples/library
 )
 
 require (
 	apigen.dev v0.0.0
+	apigen.dev/runtime/conformance/builtin v0.0.0-00010101000000-000000000000
 	example.com/library v0.0.0-00010101000000-000000000000
 	github.com/go-logr/logr v1.4.4
 	github.com/google/go-cmp v0.7.0

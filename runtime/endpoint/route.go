@@ -127,20 +127,36 @@ func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *reques
 			!res.has(row, shape) {
 			continue
 		}
-		if warning := res.version.Deprecated; warning != "" {
-			respond.AddWarnings(w.Header(), []string{warning})
-		}
+		res.warn(w)
 		req := &resourceRequest{
 			resource: res, api: a, requestInfo: info, namespace: namespace, w: w, r: r, query: r.URL.Query(),
 		}
 		defer req.releaseBody()
 		return row.serve(req)
 	}
-	methods := res.allowedMethods(shape, allNamespaces, info)
+	return res.refuse(w, r, info, shape, allNamespaces)
+}
+
+func (r *resource) warn(w http.ResponseWriter) {
+	if warning := r.version.Deprecated; warning != "" {
+		respond.AddWarnings(w.Header(), []string{warning})
+	}
+}
+
+// refuse returns the answer to a request that no route serves. As in kube-apiserver, a watch of what can only be listed
+// is refused by the route of the list, with the verb.
+func (r *resource) refuse(
+	w http.ResponseWriter, req *http.Request, info *request.Info, shape shape, allNamespaces bool,
+) error {
+	methods := r.allowedMethods(shape, allNamespaces, info)
 	if methods == "" {
 		return respond.ErrNotFound
 	}
 	w.Header().Set("Allow", methods)
+	if info.Verb == "watch" && shape == collection && req.Method == http.MethodGet && r.resourceInfo.Has("list") {
+		r.warn(w)
+		return apierrors.NewMethodNotSupported(r.resourceInfo.GroupResource(), info.Verb)
+	}
 	return respond.ErrMethodNotAllowed
 }
 
@@ -193,7 +209,10 @@ func (r *resource) has(row *route, shape shape) bool {
 
 func (r *resource) allowedMethods(shape shape, allNamespaces bool, info *request.Info) string {
 	if info.WatchPath {
-		return http.MethodGet
+		if r.resourceInfo.Has("watch") {
+			return http.MethodGet
+		}
+		return ""
 	}
 	var methods []string
 	for i := range routes {

@@ -27,6 +27,10 @@ type Definition[T api.Object] struct {
 	// with a slash. An empty one means <group>/<plural>, or <plural> in the core group.
 	StoragePrefix string
 
+	// Verbs are those that clients may use; nil means all. The server's own logic, such as the garbage collector and
+	// the functions of subresources, may use all verbs.
+	Verbs []string
+
 	// Strategy is the user's logic. Its zero value works.
 	Strategy Strategy[T]
 	// Subresources are the subresources that are a subset of the object's fields, like status.

@@ -29,7 +29,7 @@ func describe[T api.Object](d Definition[T]) (*Definition[T], *api.Info) {
 	if d.Names.Singular == "" {
 		d.Names.Singular = strings.ToLower(d.Names.Kind)
 	}
-	info := &api.Info{Group: d.Group, Names: d.Names, Scope: d.Scope, Storage: d.Storage}
+	info := &api.Info{Group: d.Group, Names: d.Names, Scope: d.Scope, Storage: d.Storage, Verbs: d.Verbs}
 	if info.StoragePrefix = d.StoragePrefix; info.StoragePrefix == "" {
 		info.StoragePrefix = strings.TrimPrefix(d.Group+"/"+d.Names.Plural, "/")
 	}

@@ -26,16 +26,35 @@ func (k *kind[T]) validate(ctx context.Context, a *attempt[T]) error {
 
 var metadataPath = field.NewPath("metadata")
 
-// validateName checks a name by the author's rule, or that of a DNS subdomain. It always must fit into a URL.
-func (k *kind[T]) validateName(name string, generated bool) []string {
-	rule := k.definition.Strategy.ValidateName
-	if rule == nil {
-		return validation.NameIsDNSSubdomain(name, generated)
+// nameRule returns the rule for the names of new objects: the author's, or that they are DNS subdomains. No rule holds
+// for the name of a review: its provider answers it, and no client reads it again.
+func (k *kind[T]) nameRule() validation.ValidateNameFunc {
+	switch rule := k.definition.Strategy.ValidateName; {
+	case rule != nil:
+		return rule
+	case k.isReview():
+		return AnyName
 	}
-	if messages := rule(name, generated); len(messages) > 0 {
-		return messages
+	return validation.NameIsDNSSubdomain
+}
+
+func (k *kind[T]) isReview() bool { return k.info.Storage == "" && !k.info.Has("get") }
+
+// validatePath checks that the name of a new object fits into a URL, whatever the author's rule says. As in
+// kube-apiserver, that comes last: an object with other faults is refused for these.
+func (k *kind[T]) validatePath(a *attempt[T]) (errs field.ErrorList) {
+	if a.old.Exists || k.isReview() {
+		return nil
 	}
-	return fitsPath(name, generated)
+	for _, at := range []struct {
+		field, name string
+		generated   bool
+	}{{"generateName", a.obj.GetGenerateName(), true}, {"name", a.obj.GetName(), false}} {
+		for _, message := range fitsPath(at.name, at.generated) {
+			errs = append(errs, field.Invalid(metadataPath.Child(at.field), at.name, message))
+		}
+	}
+	return errs
 }
 
 // fitsPath returns why a name, or the prefix of one, doesn't fit into a URL.
@@ -57,6 +76,9 @@ func (k *kind[T]) validateObject(ctx context.Context, a *attempt[T]) (field.Erro
 	if validate := k.definition.Strategy.Validate; validate != nil {
 		errs = append(errs, validate(ctx, a.obj)...)
 	}
+	if len(errs) == 0 {
+		errs = k.validatePath(a)
+	}
 	return errs, nil
 }
 
@@ -67,9 +89,8 @@ func (k *kind[T]) validateMetadata(a *attempt[T]) field.ErrorList {
 		errs := validation.ValidateObjectMetaAccessor(a.obj, namespaced, fitsPath, metadataPath)
 		return append(errs, validation.ValidateObjectMetaAccessorUpdate(a.obj, a.old.Object, metadataPath)...)
 	}
-	errs := validation.ValidateObjectMetaAccessor(a.obj, namespaced, k.validateName, metadataPath)
+	errs := validation.ValidateObjectMetaAccessor(a.obj, namespaced, k.nameRule(), metadataPath)
 	if k.info.Storage == "" {
-		// A review needs no name: its provider answers it, and no client reads it again.
 		errs = slices.DeleteFunc(errs, func(e *field.Error) bool {
 			return e.Type == field.ErrorTypeRequired && e.Field == "metadata.name"
 		})

@@ -23,7 +23,7 @@ func (k *kind[T]) Update(
 		return api.Result{}, err
 	}
 	r.proposal = &sent[T]{body: body}
-	r.mayCreate = subresource == "" && k.definition.Strategy.AllowCreateOnUpdate && k.checkVerb("create") == nil
+	r.mayCreate = subresource == "" && k.definition.Strategy.AllowCreateOnUpdate && k.info.Has("create")
 	return k.update(ctx, r)
 }
 
@@ -38,7 +38,7 @@ func (k *kind[T]) Patch(
 	}
 	if r.proposal = (&patched[T]{kind: kind, body: body}); kind == api.ApplyPatch {
 		r.proposal, r.ownership = &applied[T]{body: body}, merged
-		r.mayCreate = subresource == "" && k.checkVerb("create") == nil
+		r.mayCreate = subresource == "" && k.info.Has("create")
 	}
 	return k.update(ctx, r)
 }

@@ -95,6 +95,13 @@ func ways(out *diag.Errors, r resource, v model.ResourceVersion) {
 	if k.Generation != nil && !*k.Generation {
 		out.Add(v.Type.Pos, cannot+"+apigen:generation=false of %s: custom resources always have one", r.Kind)
 	}
+	if k.Name != nil {
+		out.Add(k.NamePos, cannot+"+apigen:name=%s of %s: the names of custom resources are DNS subdomains",
+			k.Name.Word, r.Kind)
+	}
+	if k.Verbs != nil {
+		out.Add(k.VerbsPos, cannot+"+apigen:verbs of %s: a cluster serves custom resources with all verbs", r.Kind)
+	}
 	if k.StoragePrefix != "" {
 		out.Add(k.StoragePrefixPos, cannot+"+apigen:storagePrefix of %s: the cluster says where custom resources are "+
 			"stored", r.Kind)

@@ -26,6 +26,7 @@ var packages = map[string]string{
 	"safe":       "k8s.io/apimachinery/pkg/api/safe",
 	"schema":     "k8s.io/apimachinery/pkg/runtime/schema",
 	"validate":   "k8s.io/apimachinery/pkg/api/validate",
+	"validation": "k8s.io/apimachinery/pkg/api/validation",
 	"base64":     "encoding/base64", "bytes": "bytes", "context": "context", "errors": "errors", "fmt": "fmt",
 	"fnv": "hash/fnv", "http": "net/http", "io": "io", "json": "encoding/json", "mail": "net/mail", "maps": "maps",
 	"math": "math", "net": "net", "netip": "net/netip", "reflect": "reflect", "regexp": "regexp", "slices": "slices",

@@ -34,6 +34,7 @@ func (p *printer) define(f *jen.File, r *model.Resource, served []model.Resource
 			member("Versions", p.versions(r, served)),
 			optional("Storage", storage),
 			optional("StoragePrefix", prefix),
+			when(!r.WithoutStorage() && r.Verbs != nil, member("Verbs", texts(r.Verbs))),
 			p.strategy(r),
 			p.subresources(r),
 			p.extensions(r),
@@ -89,7 +90,11 @@ func (p *printer) strategy(r *model.Resource) jen.Code {
 			members = append(members, member(h.Field, hookCall(h, r.Hub)))
 		}
 	}
-	for _, field := range p.plan.Serving[r].Strategy {
+	serving := p.plan.Serving[r]
+	if rule := serving.Name; rule != nil {
+		members = append(members, member("ValidateName", jen.Qual(rule.Package, rule.Function)))
+	}
+	for _, field := range serving.Strategy {
 		members = append(members, member(field, jen.True()))
 	}
 	return list("Strategy", gocode.Code("registry.Strategy[$]", pointer(r.Hub)), members)

@@ -151,3 +151,16 @@ func TestExpansions(t *testing.T) {
 		t.Error("the wrong expansions are declared")
 	}
 }
+
+// TestVerbsOfServer: a client has no methods for what the server doesn't serve.
+func TestVerbsOfServer(t *testing.T) {
+	all, err := sets(t, marked+version("apis/shop/v1", "v1", "// +groupName=shop.example.com\n",
+		kind("Widget", "// +genclient\n// +apigen:verbs=get;list;patch\n")))
+	if err != nil || len(all) != 1 {
+		t.Fatalf("%d sets, %v", len(all), err)
+	}
+	widget := all[0].Versions()[0].Kinds[0]
+	if got := strings.Join(widget.Verbs, " "); got != "get list patch apply" || widget.Informed() {
+		t.Errorf("the client has the verbs %s", got)
+	}
+}

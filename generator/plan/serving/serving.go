@@ -23,6 +23,9 @@ type Serving struct {
 	Storage    *model.ResourceVersion
 	Selectable []Selectable
 	Scale      *Scale
+	// Name is the rule for names; nil where no marker names one. NamePos is where the marker stands.
+	Name    *model.NameRule
+	NamePos model.Position
 	// Strategy are the fields of the runtime's Strategy that are true. Options are those of subresources.
 	Strategy []string
 	Options  map[*model.Subresource][]Option
@@ -41,6 +44,7 @@ func New(r *model.Resource) *Serving {
 				r.Kind, r.Hub.Package.Name, r.Hub.Name)
 		}
 	}
+	s.nameRule(r)
 	s.selectable(r)
 	for _, sub := range r.Subresources {
 		if sub.Form == model.ScaleSubresource {
@@ -51,6 +55,33 @@ func New(r *model.Resource) *Serving {
 		}
 	}
 	return s
+}
+
+// nameRule decides the rule for names, which is the same in all versions. Where no marker of the kind names one, and
+// the metadata of all versions declare a format of the name, that is the rule: no other holds beside it.
+func (s *Serving) nameRule(r *model.Resource) {
+	for _, v := range r.Versions {
+		switch k := v.Type.Kind; {
+		case k == nil || k.Name == nil:
+		case s.Name == nil:
+			s.Name, s.NamePos = k.Name, k.NamePos
+		case s.Name != k.Name:
+			s.Faults.Add(k.NamePos, "the names of %s follow the rule %s here, but %s in another version: all versions "+
+				"have the same objects", r.Kind, k.Name.Word, s.Name.Word)
+		}
+	}
+	undeclared := func(v model.ResourceVersion) bool { return !declaresName(v.Type) }
+	if s.Name == nil && !slices.ContainsFunc(r.Served(), undeclared) {
+		s.Name = model.NameRuleOf(model.AnyName)
+	}
+}
+
+// declaresName reports whether a marker of the kind's metadata gives the name a format.
+func declaresName(t *model.Type) bool {
+	metadata := model.FieldNamed(t, "ObjectMeta")
+	return metadata != nil && slices.ContainsFunc(metadata.Schema.Subfields, func(p model.Part) bool {
+		return p.Name == "name" && p.Schema.Format != ""
+	})
 }
 
 // storage finds the storage version, or reports that there is none. The runtime writes only versions that it serves.
@@ -171,7 +202,7 @@ func strategy(r *model.Resource) []string {
 			out = append(out, m.field)
 		}
 	}
-	if r.Verbs == nil && !counted(types) {
+	if !r.WithoutStorage() && !counted(types) {
 		out = append(out, "NoGeneration")
 	}
 	return out

@@ -35,7 +35,13 @@ func scripts(t testing.TB, folder string) []string {
 // startOurs is a server of ours, and its kubeconfig.
 func startOurs(t *testing.T) (*world, []byte) {
 	t.Helper()
-	server := apitest.Start(t, append(apis.Groups(), configMaps())...)
+	return startWorld(t, configMaps())
+}
+
+// startWorld is a server of ours with the kinds of the scripts and further groups, and its kubeconfig.
+func startWorld(t *testing.T, groups ...registry.Group) (*world, []byte) {
+	t.Helper()
+	server := apitest.Start(t, append(apis.Groups(), groups...)...)
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(server.CA)
 	return &world{host: strings.TrimPrefix(server.URL, "https://"), token: server.Token,

@@ -54,8 +54,13 @@ func TestKubectl(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k := newKubectl(t, *config)
-	for _, path := range scripts(t, "kubectl") {
+	replayKubectl(t, ours, newKubectl(t, *config), "kubectl")
+}
+
+// replayKubectl runs the commands of the scripts in a folder.
+func replayKubectl(t *testing.T, ours *world, k *kubectl, folder string) {
+	t.Helper()
+	for _, path := range scripts(t, folder) {
 		s := readScript(t, path)
 		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
 			for _, scene := range s.scenes {

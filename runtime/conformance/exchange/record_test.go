@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func TestRecord(t *testing.T) {
 	theirs := startTheirs(t)
 	version := theirs.enter(t, &scene{name: "default"}).ask([]string{"GET /version"})[0]
 	write(t, "testdata", "version.txt", version+"\n")
-	for _, path := range scripts(t, "http") {
+	for _, path := range slices.Concat(scripts(t, "http"), scripts(t, builtinHTTP)) {
 		s := readScript(t, path)
 		for _, scene := range s.scenes {
 			a := theirs.enter(t, scene)
@@ -51,7 +52,7 @@ func TestRecord(t *testing.T) {
 		},
 		AuthInfos: map[string]*clientcmdapi.AuthInfo{"theirs": {Token: theirsToken}},
 	})
-	for _, path := range scripts(t, "kubectl") {
+	for _, path := range slices.Concat(scripts(t, "kubectl"), scripts(t, builtinKubectl)) {
 		s := readScript(t, path)
 		for _, scene := range s.scenes {
 			a := theirs.enter(t, scene)
