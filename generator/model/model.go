@@ -63,6 +63,9 @@ type Package struct {
 	Declared map[string]Position
 	// Imports are the paths that files of a package that is read from source import, sorted.
 	Imports []string
+	// Depends are the paths of the packages of the program that hand-written code of such a package imports, itself or
+	// by way of packages outside of the program, sorted.
+	Depends []string
 
 	PackageConversion
 	PackageDefaulting

@@ -44,7 +44,7 @@ func (b *typeBuilder) root(s *load.Source) *model.Package {
 	m := b.pkg(tp)
 	m.Output = s.Output
 	m.Declared = b.u.Declared(s)
-	m.Imports, m.RegistersInInit = s.Imports(), s.Registers()
+	m.Imports, m.Depends, m.RegistersInInit = s.Imports(), b.u.Depends(s), s.Registers()
 	return m
 }
 
