@@ -66,6 +66,9 @@ type Package struct {
 	// Depends are the paths of the packages of the program that hand-written code of such a package imports, itself or
 	// by way of packages outside of the program, sorted.
 	Depends []string
+	// Mentions are names in the bodies of hand-written functions that may be those of functions which set defaults or
+	// convert.
+	Mentions map[string]bool
 
 	PackageConversion
 	PackageDefaulting

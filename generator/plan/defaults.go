@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"go/token"
 	"slices"
-	"strings"
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
@@ -122,7 +121,7 @@ func (g *defaultGraph) checkCalls(faults *diag.Errors, t *model.Type, c calls) {
 		if way := g.universe.call(g.pkg, f.Package); way != nil {
 			faults.Add(f.Pos, "package %s needs the defaults of %s that %s sets, and can't import its package, which "+
 				"leads back: %s; declare func %s(in *%s) in package %s, too", g.pkg.Path, model.TypeText(t), f.Name,
-				strings.Join(way, " -> "), f.Name, model.TypeText(t), g.pkg.Path)
+				joinWay(way), f.Name, model.TypeText(t), g.pkg.Path)
 		}
 	}
 }

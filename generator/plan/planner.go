@@ -101,6 +101,9 @@ func (t *planner) function(c *Conversion) {
 	if c.Cast {
 		t.cast(c.Pair)
 	} else {
+		if c.ByHand {
+			t.leave(c)
+		}
 		t.needs(c.Fields)
 		c.Problems = problemsOf(c.Fields)
 	}
@@ -132,7 +135,9 @@ func (t *planner) needs(fields []*FieldMove) {
 
 func (t *planner) need(m *Move) {
 	switch {
-	case m == nil || m.Kind == Call || m.Keys != nil:
+	case m == nil || m.Keys != nil:
+	case m.Kind == Call:
+		t.checkCall(m.By)
 	case m.Kind == CallConversion:
 		if m.Home == nil {
 			t.request(m.Conversion)

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"apigen.dev/generator/model"
 )
@@ -85,6 +86,8 @@ func (u *universe) call(from, to *model.Package) []string {
 	u.calls[from] = append(u.calls[from], to)
 	return nil
 }
+
+func joinWay(way []string) string { return strings.Join(way, " -> ") }
 
 func (u *universe) imports(p *model.Package) []*model.Package {
 	out := slices.Clone(u.calls[p])

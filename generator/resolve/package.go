@@ -57,10 +57,10 @@ func (b *typeBuilder) scope(m *model.Package, tp *types.Package, s *load.Source)
 	b.expand()
 	b.checkScheme(m, tp)
 	c := b.u.Comments(tp, 0)
-	mentioned := s.Mentions()
+	m.Mentions = s.Mentions()
 	for _, o := range declared[*types.Func](tp) { // scope names are sorted
 		f := b.function(o, c)
-		f.Mentioned = mentioned[f.Name]
+		f.Mentioned = m.Mentions[f.Name]
 		m.Funcs = append(m.Funcs, f)
 	}
 	m.Consts = nil // those of enums may have been met before
