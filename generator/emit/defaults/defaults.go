@@ -115,6 +115,9 @@ func warnings(p *plan.Plan) []diag.Error {
 			}
 		}
 	}
+	for i := range errs {
+		errs[i].Unenforced = diag.Functions
+	}
 	return errs
 }
 
