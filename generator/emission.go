@@ -129,9 +129,14 @@ func (b *build) withDiagnostics(ctx context.Context, err error) error {
 	for _, f := range faults {
 		reported[f.Pos] = true
 	}
-	follows := func(f diag.Error) bool { return reported[f.Pos] || b.loaded.Universe.Incomplete(f.Pos) }
 	p := planned(b.loaded.Program)
 	for _, e := range b.emitters {
+		follows := func(f diag.Error) bool {
+			if e.Certain {
+				return reported[f.Pos] || b.loaded.Universe.Unread(f.Pos)
+			}
+			return reported[f.Pos] || b.loaded.Universe.Incomplete(f.Pos)
+		}
 		files, err := e.Emit(p)
 		b.files = append(b.files, files...)
 		var more diag.Errors

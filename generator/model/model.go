@@ -166,12 +166,14 @@ type Type struct {
 	Pos     Position
 	Doc     string
 
-	Form   Form
-	Basic  string // Form Basic: the predeclared type's name
-	Fields []*Field
-	Elem   *Type // Pointer, Slice, Array, Map
-	Key    *Type // Map
-	Len    int64 // Array
+	Form Form
+	// Unknown: the declaration doesn't compile, so that nothing is known of the type; its Form is Interface.
+	Unknown bool
+	Basic   string // Form Basic: the predeclared type's name
+	Fields  []*Field
+	Elem    *Type // Pointer, Slice, Array, Map
+	Key     *Type // Map
+	Len     int64 // Array
 	// Of is the named type that this one is declared over, as in type Hostname DNSName, or nil: what markers say of it
 	// holds for this one, too, in a schema.
 	Of *Type

@@ -32,6 +32,7 @@ func Emitter() emit.Emitter {
 		Files:    []string{FileName},
 		Emit:     Emit,
 		Warnings: warnings,
+		Certain:  true,
 	}
 }
 
