@@ -18,7 +18,7 @@ func (t *planner) leave(c *Conversion) {
 
 // whole tells whether all functions can be written that a move leads to. Those on the way are taken to be whole.
 func (t *planner) whole(m *Move, active map[Pair]bool) bool {
-	c, ok := t.toWrite(m)
+	c, ok := t.written(m)
 	if !ok || active[c.Pair] || t.named(c.Pair) {
 		return true
 	}
@@ -35,7 +35,7 @@ func (t *planner) whole(m *Move, active map[Pair]bool) bool {
 
 // demandNamed requests the functions that a move would lead to, as far as hand-written code calls them.
 func (t *planner) demandNamed(m *Move, seen map[Pair]bool) {
-	c, ok := t.toWrite(m)
+	c, ok := t.written(m)
 	if !ok || seen[c.Pair] {
 		return
 	}
@@ -51,8 +51,8 @@ func (t *planner) demandNamed(m *Move, seen map[Pair]bool) {
 	}
 }
 
-// toWrite returns the conversion of structs for which this run would write a function because of a move.
-func (t *planner) toWrite(m *Move) (*Conversion, bool) {
+// written returns the conversion of structs for which this run would write a function because of a move.
+func (t *planner) written(m *Move) (*Conversion, bool) {
 	for m.Elem != nil && m.Kind != Cast && m.Kind != Call {
 		m = m.Elem
 	}

@@ -66,6 +66,7 @@ func (t *planner) functions() {
 		t.function(t.Functions[i])
 	}
 	t.sort()
+	t.reportUnconverted()
 }
 
 // request asks for a function for the pair and gives it a name: the public one where one of the types is the spoke's, a
@@ -106,11 +107,6 @@ func (t *planner) function(c *Conversion) {
 		}
 		t.needs(c.Fields)
 		c.Problems = problemsOf(c.Fields)
-	}
-	if !c.ByHand {
-		for _, x := range c.Problems {
-			t.Faults.Add(x.pos, "%s", t.message(c.Pair, x))
-		}
 	}
 	c.Carriers = t.carriers(c)
 	if !c.Public {
