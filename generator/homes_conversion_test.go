@@ -180,22 +180,24 @@ func TestConversionNamedByHand(t *testing.T) {
 // command line names.
 func TestConversionElsewhere(t *testing.T) {
 	simple := strings.NewReplacer("	Percent int32 `json:\"percent\"`\n	Inner", "	Inner",
-		"	Metrics []string `json:\"metrics\"`\n", "", "	New int32 `json:\"new\"`", "	Old int32 `json:\"old\"`").Replace(scaler)
+		"	Metrics []string `json:\"metrics\"`\n", "",
+		"	New int32 `json:\"new\"`", "	Old int32 `json:\"old\"`").Replace(scaler)
 	files := serve(t, simple+lampHome+partByHand)
-	holds(t, files, "apis/scale/v1/zz_generated.conversion.go", "lampv1.Convert_part_Old_To_part_New(&in.Part, &out.Part, s)")
+	holds(t, files, "apis/scale/v1/zz_generated.conversion.go",
+		"lampv1.Convert_part_Old_To_part_New(&in.Part, &out.Part, s)")
 	oven := strings.NewReplacer("lamp", "oven", "Lamp", "Oven").Replace(lampHome)
 	got := refused(t, simple+lampHome+partByHand+oven+partByHand)
-	if want := "apis/oven/v1/doc.go:10:6: Convert_part_Old_To_part_New is in package example.com/test/apis/lamp/v1 too: " +
-		"which of the two converts for package example.com/test/apis/scale/v1 can't be told, so keep one of them, or " +
+	if want := "apis/oven/v1/doc.go:10:6: Convert_part_Old_To_part_New is in package example.com/test/apis/lamp/v1 " +
+		"too: which of the two converts for package example.com/test/apis/scale/v1 can't be told, so keep one of them, or " +
 		"write func Convert_part_Old_To_part_New(in *part.Old, out *part.New, s conversion.Scope) error in package " +
 		"example.com/test/apis/scale/v1\n"; !strings.HasPrefix(got, want) {
 		t.Error(got)
 	}
-	got = refused(t, simple+lampHome+strings.Replace(partByHand, "import (", "import (\n\t_ \"example.com/test/apis/scale/v1\"",
-		1))
+	got = refused(t, simple+lampHome+strings.Replace(partByHand, "import (",
+		"import (\n\t_ \"example.com/test/apis/scale/v1\"", 1))
 	if want := "apis/lamp/v1/doc.go:11:6: package example.com/test/apis/scale/v1 needs the conversion " +
-		"Convert_part_Old_To_part_New, and can't import its package, which leads back: example.com/test/apis/lamp/v1 -> " +
-		"example.com/test/apis/scale/v1; write func Convert_part_Old_To_part_New(in *part.Old, out *part.New, s " +
+		"Convert_part_Old_To_part_New, and can't import its package, which leads back: example.com/test/apis/lamp/v1 " +
+		"-> example.com/test/apis/scale/v1; write func Convert_part_Old_To_part_New(in *part.Old, out *part.New, s " +
 		"conversion.Scope) error in package example.com/test/apis/scale/v1, too\n"; !strings.HasPrefix(got, want) {
 		t.Error(got)
 	}

@@ -179,9 +179,9 @@ import lamp "example.com/other/lamp/v1"
 
 func SetDefaults_Plug(plug *lamp.Plug) {}
 ` + third,
-			"apis/wire/v1/doc.go:6:6: SetDefaults_Plug is in package example.com/test/apis/room/v1 too: which of the two " +
-				"sets the defaults of v1.Plug can't be told, so keep one of them, or declare func SetDefaults_Plug(in " +
-				"*v1.Plug) in package example.com/test/apis/lamp/v1",
+			"apis/wire/v1/doc.go:6:6: SetDefaults_Plug is in package example.com/test/apis/room/v1 too: which of the " +
+				"two sets the defaults of v1.Plug can't be told, so keep one of them, or declare func " +
+				"SetDefaults_Plug(in *v1.Plug) in package example.com/test/apis/lamp/v1",
 		},
 		"a ring": {
 			rooms + strings.Replace(third, `import lamp "example.com/other/lamp/v1"`, `import (
@@ -206,8 +206,8 @@ func Watts() int32 {
 }
 `,
 			"apis/wire/v1/doc.go:11:6: package example.com/test/apis/lamp/v1 needs the defaults of v1.Plug that " +
-				"SetDefaults_Plug sets, and can't import its package, which leads back: example.com/test/apis/wire/v1 -> " +
-				"example.com/test/apis/lamp/v1; declare func SetDefaults_Plug(in *v1.Plug) in package " +
+				"SetDefaults_Plug sets, and can't import its package, which leads back: " +
+				"example.com/test/apis/wire/v1 -> example.com/test/apis/lamp/v1; declare func SetDefaults_Plug(in *v1.Plug) in package " +
 				"example.com/test/apis/lamp/v1, too",
 		},
 	} {

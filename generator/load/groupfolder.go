@@ -13,10 +13,10 @@ import (
 	"strings"
 )
 
-// A group may have its versions in folders that have nothing in common, and a package that serves kinds of another module
-// calls functions of any other version in the module. The code that apigen generates depends on all of them. The loader
-// therefore searches the whole module for them, whatever the patterns are. It reads only the heads of files, which is
-// cheap.
+// A group may have its versions in folders that have nothing in common, and a package that serves kinds of another
+// module calls functions of any other version in the module. The code that apigen generates depends on all of them. The
+// loader therefore searches the whole module for them, whatever the patterns are. It reads only the heads of files,
+// which is cheap.
 
 // headSize bounds what is read of a file to find its package clause.
 const headSize = 1 << 14

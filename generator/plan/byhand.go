@@ -5,8 +5,8 @@ import "apigen.dev/generator/model"
 // A hand-written function takes care of all that is inside of its struct: nothing is demanded for it. The auto...
 // function beside it converts the fields that can be converted, and leaves the others to it.
 
-// leave leaves those fields to the hand-written function of a struct that lead to structs which can't be converted. What
-// hand-written code of the package calls is demanded all the same.
+// leave leaves those fields to the hand-written function of a struct that lead to structs which can't be converted.
+// What hand-written code of the package calls is demanded all the same.
 func (t *planner) leave(c *Conversion) {
 	for _, f := range c.Fields {
 		if f.Fate == Moved && !t.whole(f.Move, map[Pair]bool{}) {
@@ -76,8 +76,8 @@ func lends(p Pair, in, from *model.Package) bool {
 	return from.Serves != nil && in.Serves != nil && foreign(p.In) && foreign(p.Out)
 }
 
-// checkCall reports a hand-written function of another package that can't be called: one of several, or one whose package
-// leads back to this one.
+// checkCall reports a hand-written function of another package that can't be called: one of several, or one whose
+// package leads back to this one.
 func (t *planner) checkCall(fn *Converter) {
 	key := fn.Pair.Key()
 	if t.funcs.far[key] != fn {
@@ -85,16 +85,17 @@ func (t *planner) checkCall(fn *Converter) {
 	}
 	home := t.universe.packages[fn.Path]
 	for _, rival := range t.funcs.rivals[key] {
-		t.Faults.Add(t.universe.packages[rival.Path].Func(rival.Name).Pos, "%s is in package %s too: which of the two "+
-			"converts for package %s can't be told, so keep one of them, or write %s in package %s",
-			fn.Name, fn.Path, t.Package.Path, fn.Pair.signature(t.Package), t.Package.Path)
+		at := t.universe.packages[rival.Path].Func(rival.Name).Pos
+		t.Faults.Add(at, "%s is in package %s too: which of the two converts for package %s can't be told, so keep one "+
+			"of them, or write %s in package %s", fn.Name, fn.Path, t.Package.Path, fn.Pair.signature(t.Package),
+			t.Package.Path)
 	}
 	if len(t.funcs.rivals[key]) > 0 {
 		return
 	}
 	if way := t.universe.call(t.Package, home); way != nil {
-		t.Faults.Add(home.Func(fn.Name).Pos, "package %s needs the conversion %s, and can't import its package, which leads back: %s; "+
-			"write %s in package %s, too", t.Package.Path, fn.Name, joinWay(way), fn.Pair.signature(t.Package),
-			t.Package.Path)
+		t.Faults.Add(home.Func(fn.Name).Pos, "package %s needs the conversion %s, and can't import its package, which "+
+			"leads back: %s; write %s in package %s, too", t.Package.Path, fn.Name, joinWay(way),
+			fn.Pair.signature(t.Package), t.Package.Path)
 	}
 }

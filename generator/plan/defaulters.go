@@ -101,8 +101,8 @@ func (x *defaulters) calls(t *model.Type, pkg *model.Package) calls {
 	return c
 }
 
-// defaulted tells whether a function that defaults the whole object stands where servers look for it, or for the package
-// where a marker asks for defaults.
+// defaulted tells whether a function that defaults the whole object stands where servers look for it, or, for a package
+// where a marker asks for defaults, anywhere.
 func (x *defaulters) defaulted(t *model.Type, pkg *model.Package) bool {
 	return slices.ContainsFunc(x.object[t], func(f *model.Func) bool {
 		place := x.place(f, t, pkg)

@@ -74,8 +74,8 @@ func (u *universe) way(from, to *model.Package) []string {
 	return nil
 }
 
-// call notes that code which is written into a package calls a function of another one. Where that one leads back to the
-// package, so that it can't be imported, call notes nothing and returns the way.
+// call notes that code which is written into a package calls a function of another one. Where that one leads back to
+// the package, so that it can't be imported, call notes nothing and returns the way.
 func (u *universe) call(from, to *model.Package) []string {
 	if from == to || slices.Contains(u.calls[from], to) {
 		return nil
