@@ -188,9 +188,9 @@ func TestConversionElsewhere(t *testing.T) {
 	oven := strings.NewReplacer("lamp", "oven", "Lamp", "Oven").Replace(lampHome)
 	got := refused(t, simple+lampHome+partByHand+oven+partByHand)
 	if want := "apis/oven/v1/doc.go:10:6: Convert_part_Old_To_part_New is in package example.com/test/apis/lamp/v1 " +
-		"too: which of the two converts for package example.com/test/apis/scale/v1 can't be told, so keep one of them, or " +
-		"write func Convert_part_Old_To_part_New(in *part.Old, out *part.New, s conversion.Scope) error in package " +
-		"example.com/test/apis/scale/v1\n"; !strings.HasPrefix(got, want) {
+		"too: which of the two converts for package example.com/test/apis/scale/v1 can't be told, so keep " +
+		"one of them, or write func Convert_part_Old_To_part_New(in *part.Old, out *part.New, s conversion.Scope) " +
+		"error in package example.com/test/apis/scale/v1\n"; !strings.HasPrefix(got, want) {
 		t.Error(got)
 	}
 	got = refused(t, simple+lampHome+strings.Replace(partByHand, "import (",

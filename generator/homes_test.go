@@ -207,8 +207,8 @@ func Watts() int32 {
 `,
 			"apis/wire/v1/doc.go:11:6: package example.com/test/apis/lamp/v1 needs the defaults of v1.Plug that " +
 				"SetDefaults_Plug sets, and can't import its package, which leads back: " +
-				"example.com/test/apis/wire/v1 -> example.com/test/apis/lamp/v1; declare func SetDefaults_Plug(in *v1.Plug) in package " +
-				"example.com/test/apis/lamp/v1, too",
+				"example.com/test/apis/wire/v1 -> example.com/test/apis/lamp/v1; declare func " +
+				"SetDefaults_Plug(in *v1.Plug) in package example.com/test/apis/lamp/v1, too",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -32,8 +32,8 @@ It runs these emitters, in this order:
 ` + strings.Join(docs, "\n"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Strict && o.Lenient {
-				return errors.New("--strict makes errors of warnings, and --lenient warnings of errors: leave one of them " +
-					"out")
+				return errors.New("--strict makes errors of warnings, and --lenient warnings of errors: " +
+					"leave one of them out")
 			}
 			header, err := generator.ReadHeader(headerFile)
 			if err != nil {
@@ -49,8 +49,8 @@ It runs these emitters, in this order:
 	cmd.Flags().StringVar(&headerFile, "header-file", "",
 		"start every generated file with the Go comments of this file")
 	cmd.Flags().BoolVar(&o.Lenient, "lenient", false,
-		"report faults of markers as warnings, for a first build of types that other tools were less strict about, and "+
-			"sum up what is not enforced")
+		"report faults of markers as warnings, for a first build of types that other tools were less strict about, "+
+			"and sum up what is not enforced")
 	cmd.Flags().BoolVar(&o.Strict, "strict", false,
 		"report warnings as errors, so that nothing is lost without a word: for CI")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false,

@@ -86,8 +86,8 @@ func (t *planner) checkCall(fn *Converter) {
 	home := t.universe.packages[fn.Path]
 	for _, rival := range t.funcs.rivals[key] {
 		at := t.universe.packages[rival.Path].Func(rival.Name).Pos
-		t.Faults.Add(at, "%s is in package %s too: which of the two converts for package %s can't be told, so keep one "+
-			"of them, or write %s in package %s", fn.Name, fn.Path, t.Package.Path, fn.Pair.signature(t.Package),
+		t.Faults.Add(at, "%s is in package %s too: which of the two converts for package %s can't be told, so keep "+
+			"one of them, or write %s in package %s", fn.Name, fn.Path, t.Package.Path, fn.Pair.signature(t.Package),
 			t.Package.Path)
 	}
 	if len(t.funcs.rivals[key]) > 0 {

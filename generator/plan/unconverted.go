@@ -162,8 +162,9 @@ func (u *unconverted) markers() []string {
 	}
 	var lines []string
 	if len(idle) > 0 {
-		lines = append(lines, fmt.Sprintf("+apigen:conversion:preserve on %s has no effect: it works for fields that a "+
-			"kind of %s and its counterpart lead to under the same names", strings.Join(idle, ", and "), u.Types.Path))
+		lines = append(lines, fmt.Sprintf("+apigen:conversion:preserve on %s has no effect: it works for fields that "+
+			"a kind of %s and its counterpart lead to under the same names", strings.Join(idle, ", and "),
+			u.Types.Path))
 	}
 	for _, m := range []struct {
 		marker string

@@ -5,9 +5,9 @@
 package v1
 
 import (
-	corev1 "example.com/workloads/apis/core/v1"
+	apiscorev1 "example.com/workloads/apis/core/v1"
 	appsv1 "k8s.io/api/apps/v1"
-	apicorev1 "k8s.io/api/core/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -32,7 +32,7 @@ func RegisterDefaults(scheme *runtime.Scheme) error {
 // SetObjectDefaults_Deployment sets the defaults of the object and of all that is in it.
 func SetObjectDefaults_Deployment(in *appsv1.Deployment) {
 	SetDefaults_Deployment(in)
-	corev1.SetDefaults_PodSpec(&in.Spec.Template.Spec)
+	apiscorev1.SetDefaults_PodSpec(&in.Spec.Template.Spec)
 	for i := range in.Spec.Template.Spec.Volumes {
 		a := &in.Spec.Template.Spec.Volumes[i]
 		if a.VolumeSource.ISCSI != nil {
@@ -53,7 +53,7 @@ func SetObjectDefaults_Deployment(in *appsv1.Deployment) {
 		}
 		if a.VolumeSource.AzureDisk != nil {
 			if a.VolumeSource.AzureDisk.CachingMode == nil {
-				ptrVar1 := apicorev1.AzureDataDiskCachingMode(apicorev1.AzureDataDiskCachingReadWrite)
+				ptrVar1 := corev1.AzureDataDiskCachingMode(corev1.AzureDataDiskCachingReadWrite)
 				a.VolumeSource.AzureDisk.CachingMode = &ptrVar1
 			}
 			if a.VolumeSource.AzureDisk.FSType == nil {
@@ -65,7 +65,7 @@ func SetObjectDefaults_Deployment(in *appsv1.Deployment) {
 				a.VolumeSource.AzureDisk.ReadOnly = &ptrVar1
 			}
 			if a.VolumeSource.AzureDisk.Kind == nil {
-				ptrVar1 := apicorev1.AzureDataDiskKind(apicorev1.AzureSharedBlobDisk)
+				ptrVar1 := corev1.AzureDataDiskKind(corev1.AzureSharedBlobDisk)
 				a.VolumeSource.AzureDisk.Kind = &ptrVar1
 			}
 		}
@@ -223,7 +223,7 @@ func SetObjectDefaults_DeploymentList(in *appsv1.DeploymentList) {
 // SetObjectDefaults_ReplicaSet sets the defaults of the object and of all that is in it.
 func SetObjectDefaults_ReplicaSet(in *appsv1.ReplicaSet) {
 	SetDefaults_ReplicaSet(in)
-	corev1.SetDefaults_PodSpec(&in.Spec.Template.Spec)
+	apiscorev1.SetDefaults_PodSpec(&in.Spec.Template.Spec)
 	for i := range in.Spec.Template.Spec.Volumes {
 		a := &in.Spec.Template.Spec.Volumes[i]
 		if a.VolumeSource.ISCSI != nil {
@@ -244,7 +244,7 @@ func SetObjectDefaults_ReplicaSet(in *appsv1.ReplicaSet) {
 		}
 		if a.VolumeSource.AzureDisk != nil {
 			if a.VolumeSource.AzureDisk.CachingMode == nil {
-				ptrVar1 := apicorev1.AzureDataDiskCachingMode(apicorev1.AzureDataDiskCachingReadWrite)
+				ptrVar1 := corev1.AzureDataDiskCachingMode(corev1.AzureDataDiskCachingReadWrite)
 				a.VolumeSource.AzureDisk.CachingMode = &ptrVar1
 			}
 			if a.VolumeSource.AzureDisk.FSType == nil {
@@ -256,7 +256,7 @@ func SetObjectDefaults_ReplicaSet(in *appsv1.ReplicaSet) {
 				a.VolumeSource.AzureDisk.ReadOnly = &ptrVar1
 			}
 			if a.VolumeSource.AzureDisk.Kind == nil {
-				ptrVar1 := apicorev1.AzureDataDiskKind(apicorev1.AzureSharedBlobDisk)
+				ptrVar1 := corev1.AzureDataDiskKind(corev1.AzureSharedBlobDisk)
 				a.VolumeSource.AzureDisk.Kind = &ptrVar1
 			}
 		}
