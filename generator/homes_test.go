@@ -139,6 +139,22 @@ type Plug struct`, 1)
 	holds(t, files, "apis/lamp/v1/zz_generated.defaults.go", "shopv1.SetDefaults_Bulb(&in.Bulb)")
 }
 
+// TestDefaultsOfNone: a function for a type that no kind holds is a warning.
+func TestDefaultsOfNone(t *testing.T) {
+	archive := rooms + `
+import lamp "example.com/other/lamp/v1"
+
+func SetDefaults_LampStatus(status *lamp.LampStatus) {}
+`
+	dir := loadtest.Dir(t, strings.Replace(archive, "type Bulb struct", "type LampStatus struct{}\n\ntype Bulb struct", 1))
+	res := build(t, generator.Options{Dir: dir, Check: true, Env: environment()})
+	if got, want := generator.DescribeWarnings(res.Warnings, dir), "warning: apis/room/v1/doc.go:6:6: "+
+		"SetDefaults_LampStatus is never called: no kind that is served here or in other packages holds a "+
+		"v1.LampStatus, unless another function takes care of it"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
 // TestDefaultsOfTwo: which of two functions is meant can't be told, and one of them that can't be imported is none.
 func TestDefaultsOfTwo(t *testing.T) {
 	const third = `

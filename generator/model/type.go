@@ -42,10 +42,11 @@ func (t *Type) Layers() []*Type {
 	return append(t.Of.Layers(), t)
 }
 
-// Ambiguous reports whether two fields of a struct have one name on the wire.
+// Ambiguous reports whether two fields of a struct have one name on the wire, which is an error: what names a field of
+// the struct can't be judged.
 func (t *Type) Ambiguous() bool {
 	seen := map[string]bool{}
-	return slices.ContainsFunc(t.Fields, func(f *Field) bool {
+	return t != nil && slices.ContainsFunc(t.Fields, func(f *Field) bool {
 		if f.Ignored || f.Inline {
 			return false
 		}

@@ -46,6 +46,18 @@ type FieldDefault struct {
 // Object tells whether the type gets a SetObjectDefaults_X.
 func (d *Defaults) Object(t *model.Type) bool { return slices.Contains(d.Objects, t) }
 
+// CallsDefaulter tells whether some package's defaults call a hand-written function.
+func (p *Plan) CallsDefaulter(f *model.Func) bool {
+	for _, d := range p.Defaults {
+		for _, t := range d.Types {
+			if slices.Contains(t.Calls, f) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // ObjectDefaulter is the name of the function that defaults a whole object.
 func ObjectDefaulter(t *model.Type) string { return "SetObjectDefaults_" + t.Name }
 
