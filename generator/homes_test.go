@@ -146,7 +146,8 @@ import lamp "example.com/other/lamp/v1"
 
 func SetDefaults_LampStatus(status *lamp.LampStatus) {}
 `
-	dir := loadtest.Dir(t, strings.Replace(archive, "type Bulb struct", "type LampStatus struct{}\n\ntype Bulb struct", 1))
+	dir := loadtest.Dir(t,
+		strings.Replace(archive, "type Bulb struct", "type LampStatus struct{}\n\ntype Bulb struct", 1))
 	res := build(t, generator.Options{Dir: dir, Check: true, Env: environment()})
 	if got, want := generator.DescribeWarnings(res.Warnings, dir), "warning: apis/room/v1/doc.go:6:6: "+
 		"SetDefaults_LampStatus is never called: no kind that is served here or in other packages holds a "+

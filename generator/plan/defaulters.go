@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
@@ -68,13 +67,18 @@ type calls struct {
 	functions []*model.Func
 	// covers: the functions take care of all that is inside the type.
 	covers bool
-	// rivals are functions of the same names in packages that are as near.
+	// rivals are functions for the type in packages that are as near.
 	rivals []*model.Func
 }
 
-// of returns the function that is called in place of a rival.
-func (c calls) of(rival *model.Func) *model.Func {
-	return c.functions[slices.IndexFunc(c.functions, func(f *model.Func) bool { return f.Name == rival.Name })]
+// rivalOf returns a called function that is as near as a rival: the one of its name, or else the last.
+func (c calls) rivalOf(rival *model.Func) *model.Func {
+	for _, f := range c.functions {
+		if f.Name == rival.Name {
+			return f
+		}
+	}
+	return c.functions[len(c.functions)-1]
 }
 
 // calls returns the functions for the type in the order in which they are called: those of the nearest package.
@@ -89,16 +93,9 @@ func (x *defaulters) calls(t *model.Type, pkg *model.Package) calls {
 	if len(base) > 0 && (t.Defaulter == "covers" || base[0].Covers) {
 		return calls{functions: base, covers: true, rivals: rivals}
 	}
-	c := calls{functions: base, rivals: rivals}
-	byName := map[string][]*model.Func{}
-	for _, f := range x.additional[t] {
-		byName[f.Name] = append(byName[f.Name], f)
-	}
-	for _, name := range slices.Sorted(maps.Keys(byName)) {
-		additional, rivals := x.nearest(byName[name], t, pkg)
-		c.functions, c.rivals = append(c.functions, additional...), append(c.rivals, rivals...)
-	}
-	return c
+	additional, others := x.nearest(x.additional[t], t, pkg)
+	slices.SortFunc(additional, func(a, b *model.Func) int { return strings.Compare(a.Name, b.Name) })
+	return calls{functions: slices.Concat(base, additional), rivals: slices.Concat(rivals, others)}
 }
 
 // defaulted tells whether a function that defaults the whole object stands where servers look for it, or, for a package
@@ -144,7 +141,7 @@ func (x *defaulters) shared(f *model.Func, t *model.Type) bool {
 	return x.serving && version && home.Module != nil && home.Module.Own && (types.Module == nil || !types.Module.Own)
 }
 
-// nearest returns the function of the package that is nearest, if any can be called, and those of packages that are as
+// nearest returns the functions of the package that is nearest, if any can be called, and those of packages that are as
 // near.
 func (x *defaulters) nearest(functions []*model.Func, t *model.Type, pkg *model.Package) (best, rivals []*model.Func) {
 	most := outOfReach
@@ -152,7 +149,10 @@ func (x *defaulters) nearest(functions []*model.Func, t *model.Type, pkg *model.
 		switch place := x.place(f, t, pkg); {
 		case place > most:
 			best, rivals, most = []*model.Func{f}, nil, place
-		case place == most && place != outOfReach:
+		case place < most || place == outOfReach:
+		case f.Package == best[0].Package:
+			best = append(best, f)
+		default:
 			rivals = append(rivals, f)
 		}
 	}

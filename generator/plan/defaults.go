@@ -123,8 +123,8 @@ func (g *defaultGraph) checkCalls(faults *diag.Errors, t *model.Type, c calls) {
 	}
 	for _, f := range c.rivals {
 		faults.Add(f.Pos, "%s is in package %s too: which of the two sets the defaults of %s can't be told, so keep "+
-			"one of them, or declare func %s(in *%s) in package %s", f.Name, c.of(f).Package.Path, model.TypeText(t),
-			f.Name, model.TypeText(t), home.Path)
+			"one of them, or declare func %s(in *%s) in package %s", f.Name, c.rivalOf(f).Package.Path,
+			model.TypeText(t), f.Name, model.TypeText(t), home.Path)
 	}
 	if len(c.rivals) > 0 {
 		return
