@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"apigen.dev/generator/diag"
@@ -35,6 +36,8 @@ type Options struct {
 	Header string
 	// Lenient makes faults of markers warnings, for a first build of packages that other tools were less strict about.
 	Lenient bool
+	// Strict makes errors of warnings.
+	Strict bool
 	// Check writes nothing: Result.Changes says what would be written.
 	Check bool
 	// Cache is the folder in which unchanged runs are remembered. Empty remembers nothing.
@@ -103,9 +106,10 @@ func Build(ctx context.Context, o Options) (res *Result, err error) {
 		return nil, err
 	}
 	if r := b.stamp.unchanged(); r != nil {
-		return r, nil
+		return r, b.strict(r.Warnings, nil)
 	}
-	if err := b.generate(ctx); err != nil {
+	err = b.generate(ctx)
+	if err = b.strict(b.result.Warnings, err); err != nil {
 		return nil, err
 	}
 	if !o.Check {
@@ -118,6 +122,15 @@ func Build(ctx context.Context, o Options) (res *Result, err error) {
 		b.stamp.remember(b.result, b.loaded, b.files)
 	}
 	return b.result, nil
+}
+
+// strict adds warnings to the faults of the input, where they are errors.
+func (b *build) strict(warnings diag.Errors, err error) error {
+	var faults diag.Errors
+	if !b.Strict || err != nil && !errors.As(err, &faults) {
+		return err
+	}
+	return append(slices.Clone(faults), warnings...).Err()
 }
 
 type build struct {
@@ -167,10 +180,12 @@ func (b *build) generate(ctx context.Context) error {
 		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports,
 		RuleImports: rules.Imports(), ClientImports: layout.Imports(),
 	}})
+	if b.loaded != nil {
+		b.result.Warnings = b.loaded.Warnings
+	}
 	if err != nil {
 		return b.withDiagnostics(ctx, err)
 	}
-	b.result.Warnings = b.loaded.Warnings
 	b.result.Program, b.result.Dirs = b.loaded.Program, b.loaded.Universe.MutableDirs()
 	b.progress("generating")
 	p := planned(b.loaded.Program)

@@ -131,17 +131,27 @@ func (b *build) withDiagnostics(ctx context.Context, err error) error {
 	}
 	p := planned(b.loaded.Program)
 	for _, e := range b.emitters {
+		follows := func(f diag.Error) bool {
+			if e.Certain {
+				return reported[f.Pos] || b.loaded.Universe.Unread(f.Pos)
+			}
+			return reported[f.Pos] || b.loaded.Universe.Incomplete(f.Pos)
+		}
 		files, err := e.Emit(p)
 		b.files = append(b.files, files...)
 		var more diag.Errors
 		errors.As(err, &more)
-		for _, f := range more {
-			if !reported[f.Pos] && !b.loaded.Universe.Incomplete(f.Pos) {
-				faults = addNew(faults, diag.Errors{f})
-			}
+		faults = addNew(faults, without(more, follows))
+		if e.Warnings != nil {
+			b.result.Warnings = append(b.result.Warnings, without(e.Warnings(p), follows)...)
 		}
 	}
 	return b.withBodies(ctx, faults.Err())
+}
+
+// without returns the faults that don't follow from others.
+func without(faults diag.Errors, follows func(diag.Error) bool) diag.Errors {
+	return slices.DeleteFunc(slices.Clone(faults), follows)
 }
 
 // withBodies adds the errors of the compiler in the bodies of the user's functions, as far as they can be told while

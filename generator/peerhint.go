@@ -2,7 +2,6 @@ package generator
 
 import (
 	"errors"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -25,7 +24,7 @@ func withPeers(p *plan.Plan, err error) error {
 	}
 	out := slices.Clone(faults)
 	for i, f := range faults {
-		name := identifierAt(f.Pos)
+		name := textAt(f.Pos, identifierPattern)
 		m := conversionName.FindStringSubmatch(name)
 		at := slices.IndexFunc(p.Packages, func(pkg *model.Package) bool {
 			return pkg.Dir == filepath.Dir(f.Pos.Filename)
@@ -35,18 +34,6 @@ func withPeers(p *plan.Plan, err error) error {
 		}
 	}
 	return out.Err()
-}
-
-func identifierAt(pos model.Position) string {
-	data, err := os.ReadFile(pos.Filename)
-	if err != nil {
-		return ""
-	}
-	lines := strings.Split(string(data), "\n")
-	if pos.Line < 1 || pos.Line > len(lines) || pos.Column < 1 || pos.Column > len(lines[pos.Line-1]) {
-		return ""
-	}
-	return identifierPattern.FindString(lines[pos.Line-1][pos.Column-1:])
 }
 
 var identifierPattern = regexp.MustCompile(`^\w+`)

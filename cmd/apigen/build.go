@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -30,6 +31,10 @@ error.
 It runs these emitters, in this order:
 ` + strings.Join(docs, "\n"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.Strict && o.Lenient {
+				return errors.New("--strict makes errors of warnings, and --lenient warnings of errors: " +
+					"leave one of them out")
+			}
 			header, err := generator.ReadHeader(headerFile)
 			if err != nil {
 				return err
@@ -44,7 +49,10 @@ It runs these emitters, in this order:
 	cmd.Flags().StringVar(&headerFile, "header-file", "",
 		"start every generated file with the Go comments of this file")
 	cmd.Flags().BoolVar(&o.Lenient, "lenient", false,
-		"report faults of markers as warnings, for a first build of types that other tools were less strict about")
+		"report faults of markers as warnings, for a first build of types that other tools were less strict about, "+
+			"and sum up what is not enforced")
+	cmd.Flags().BoolVar(&o.Strict, "strict", false,
+		"report warnings as errors, so that nothing is lost without a word: for CI")
 	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false,
 		"list the written files, what CustomResourceDefinitions can't express, and what conversions change or lose")
 	return cmd
@@ -77,6 +85,11 @@ func build(cmd *cobra.Command, o generator.Options, verbose bool) error {
 	}
 	if w := generator.DescribeWarnings(res.Warnings, dir); w != "" {
 		fmt.Fprintln(stderr, w)
+	}
+	if o.Lenient {
+		if u := generator.DescribeUnenforced(res.Warnings, dir, verbose); u != "" {
+			fmt.Fprintln(stderr, u)
+		}
 	}
 	for _, n := range res.Notes {
 		fmt.Fprintln(stderr, n)

@@ -17,7 +17,16 @@ type Error struct {
 	Message string
 	// Lenient: --lenient makes it a warning.
 	Lenient bool
+	// Unenforced says, in the plural, of what kind the thing is that the server doesn't do because of it: Markers or
+	// Functions. It is empty where everything is done. It matters of warnings.
+	Unenforced string
 }
+
+// The kinds of things that a warning may say isn't enforced.
+const (
+	Markers   = "markers, types and struct tags"
+	Functions = "methods and functions that nothing calls"
+)
 
 func (e Error) Error() string {
 	if e.Pos.IsValid() {

@@ -36,6 +36,8 @@ type Emitter struct {
 	// Warnings returns what the user should know though it is no fault: a method that looks like a convention's but has
 	// another signature. Nil where the emitter has none.
 	Warnings func(*plan.Plan) []diag.Error
+	// Certain: no fault that Emit returns follows from a type that doesn't compile, for the plan judges none of those.
+	Certain bool
 	// Remarks returns what the product leaves out by its nature, for users who ask. Nil where the emitter has none.
 	Remarks func(*plan.Plan) []diag.Error
 }

@@ -123,7 +123,7 @@ func badKey(key string, elem *model.Type) string {
 	switch {
 	case isBasic(elem):
 		return fmt.Sprintf("each element is %s, and has no fields to tell it apart by: remove it", elem.Describe())
-	case opaque(elem) || elem.Form != model.Struct:
+	case opaque(elem) || elem.Form != model.Struct || elem.Ambiguous():
 		return ""
 	}
 	field := fieldNamed(elem, key)

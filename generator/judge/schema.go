@@ -72,6 +72,9 @@ func (r *checker) parts(t *model.Type, s *model.Schema, name string) {
 	}
 	for _, p := range s.Subfields {
 		f := fieldNamed(t, p.Name)
+		if f == nil && t.Ambiguous() {
+			continue
+		}
 		if f == nil {
 			r.faultf(p.Pos, "marker \"+k8s:subfield\": %s has no field %q", name, p.Name)
 			continue
@@ -80,7 +83,7 @@ func (r *checker) parts(t *model.Type, s *model.Schema, name string) {
 	}
 	for _, p := range s.Elements {
 		for _, k := range p.Keys {
-			if fieldNamed(elem, k.Key) == nil {
+			if fieldNamed(elem, k.Key) == nil && !elem.Ambiguous() {
 				r.faultf(p.Pos, "marker \"+k8s:item\": an element of %s has no field %q", name, k.Key)
 			}
 		}
@@ -200,7 +203,7 @@ func (r *checker) rule(rule *model.Rule, t *model.Type, s *model.Schema, name st
 		}
 	case model.OneOf:
 		for _, field := range rule.Values {
-			if fieldNamed(t, field) == nil {
+			if fieldNamed(t, field) == nil && !t.Ambiguous() {
 				r.rulef(rule, ": %s has no field %q", name, field)
 			}
 		}
@@ -317,6 +320,7 @@ func (r *checker) keyFields(unique *model.Rule, elem *model.Type, keys []string,
 		switch {
 		case slices.Contains(keys[:i], key):
 			r.rulef(unique, ": the key %q is there twice: remove one", key)
+		case elem.Ambiguous():
 		case f == nil:
 			r.rulef(unique, ": the elements of %s have no field %q, which is their key%s", name, key,
 				otherKey(elem, key))

@@ -104,6 +104,29 @@ func (s *Source) Name() string { return s.meta.Name }
 // Markers returns those of the package itself.
 func (s *Source) Markers() marker.Markers { return s.comments.Package.Markers }
 
+// Depends returns the roots that a root imports, itself or by way of packages that are none, sorted.
+func (u *Universe) Depends(s *Source) []string {
+	seen, roots := map[string]bool{}, map[string]bool{}
+	var visit func(path string)
+	visit = func(path string) {
+		p := u.metas[path]
+		switch {
+		case seen[path]:
+		case u.Root(path) != nil:
+			roots[path] = true
+		case p != nil && own(p): // no package of another module imports the user's
+			seen[path] = true
+			for _, imported := range p.Imports {
+				visit(imported.PkgPath)
+			}
+		}
+	}
+	for _, path := range s.Imports() {
+		visit(path)
+	}
+	return slices.Sorted(maps.Keys(roots))
+}
+
 // Own reports whether the package is in a module of the user's.
 func (s *Source) Own() bool { return own(s.meta) }
 

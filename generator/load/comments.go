@@ -32,7 +32,8 @@ func (c *collector) report(pos token.Position, message string) {
 	switch {
 	case !c.reporting:
 	case c.lenient:
-		c.comments.warnings.Add(pos, "%s", message)
+		c.comments.warnings = append(c.comments.warnings,
+			diag.Error{Pos: pos, Message: message, Unenforced: diag.Markers})
 	default:
 		c.comments.errs = append(c.comments.errs, diag.Error{Pos: pos, Message: message, Lenient: true})
 	}

@@ -95,7 +95,7 @@ func (s *Source) Mentions() map[string]bool {
 // conventional reports whether a name begins like those that conventions give to functions.
 func conventional(name string) bool {
 	name = strings.ToLower(name)
-	return strings.HasPrefix(name, "setdefault") || strings.HasPrefix(name, "conver")
+	return strings.HasPrefix(name, "setdefault") || strings.HasPrefix(strings.TrimPrefix(name, "auto"), "conver")
 }
 
 func namesOf(d ast.Decl) []*ast.Ident {

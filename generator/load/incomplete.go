@@ -106,6 +106,15 @@ func (u *Universe) markerFaults() (errs, warnings diag.Errors) {
 	return errs, warnings
 }
 
+// Unread reports whether a place is in a package of which files or imports couldn't be read, or in one connected with
+// it, or on a line whose fault isn't reported. Not even what is known of other types is certain there.
+func (u *Universe) Unread(pos token.Position) bool {
+	if u.unread == nil {
+		u.unread = u.dirs(u.around(func(s *Source) bool { return s.broken }))
+	}
+	return u.unread[filepath.Dir(pos.Filename)] || u.silenced[lineOf{pos.Filename, pos.Line}]
+}
+
 // Incomplete reports whether a place is in a package that is known incompletely, or on a line whose fault isn't
 // reported, so that faults which others find there may follow from those that Report returned.
 func (u *Universe) Incomplete(pos token.Position) bool {

@@ -28,8 +28,8 @@ type listing struct {
 	peers []string
 	// missing are the packages whose files the go command can't tell.
 	missing map[string]bool
-	// folders are those of the user's modules that name groups, by module and group.
-	folders map[string]map[string][]string
+	// folders are those of the user's modules that hold versions, by module.
+	folders map[string]*versionFolders
 	// runtime reports whether a module of the roots requires apigen.dev.
 	runtime bool
 }

@@ -83,4 +83,6 @@ type diagnostics struct {
 	silenced map[lineOf]bool
 	// incomplete are the folders of packages that are known incompletely; nil until it is asked for.
 	incomplete map[string]bool
+	// unread are the folders of those of which files or imports couldn't be read; nil until it is asked for.
+	unread map[string]bool
 }

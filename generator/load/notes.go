@@ -68,6 +68,8 @@ func (c *Comments) group() (string, bool) {
 	return p.Group, p.HasGroup
 }
 
+func (c *Comments) serves() bool { return len(c.Package.Markers.Asking(marker.Serve)) > 0 }
+
 // Comments returns the comments of a package: of a root's files, or of those files of a dependency that are asked for:
 // doc.go, and the one with the declaration at a position, where that is valid.
 func (u *Universe) Comments(p *types.Package, at token.Pos) *Comments {

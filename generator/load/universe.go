@@ -46,7 +46,7 @@ type Universe struct {
 func newUniverse(o Options) *Universe {
 	u := &Universe{
 		options:     o,
-		listing:     listing{missing: map[string]bool{}, folders: map[string]map[string][]string{}},
+		listing:     listing{missing: map[string]bool{}, folders: map[string]*versionFolders{}},
 		diagnostics: diagnostics{silenced: map[lineOf]bool{}},
 		fset:        token.NewFileSet(),
 		metas:       map[string]*packages.Package{},

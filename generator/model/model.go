@@ -63,6 +63,12 @@ type Package struct {
 	Declared map[string]Position
 	// Imports are the paths that files of a package that is read from source import, sorted.
 	Imports []string
+	// Depends are the paths of the packages of the program that hand-written code of such a package imports, itself or
+	// by way of packages outside of the program, sorted.
+	Depends []string
+	// Mentions are names in the bodies of hand-written functions that may be those of functions which set defaults or
+	// convert.
+	Mentions map[string]bool
 
 	PackageConversion
 	PackageDefaulting
@@ -160,12 +166,14 @@ type Type struct {
 	Pos     Position
 	Doc     string
 
-	Form   Form
-	Basic  string // Form Basic: the predeclared type's name
-	Fields []*Field
-	Elem   *Type // Pointer, Slice, Array, Map
-	Key    *Type // Map
-	Len    int64 // Array
+	Form Form
+	// Unknown: the declaration doesn't compile, so that nothing is known of the type; its Form is Interface.
+	Unknown bool
+	Basic   string // Form Basic: the predeclared type's name
+	Fields  []*Field
+	Elem    *Type // Pointer, Slice, Array, Map
+	Key     *Type // Map
+	Len     int64 // Array
 	// Of is the named type that this one is declared over, as in type Hostname DNSName, or nil: what markers say of it
 	// holds for this one, too, in a schema.
 	Of *Type

@@ -42,6 +42,20 @@ func (t *Type) Layers() []*Type {
 	return append(t.Of.Layers(), t)
 }
 
+// Ambiguous reports whether two fields of a struct have one name on the wire, which is an error: what names a field of
+// the struct can't be judged.
+func (t *Type) Ambiguous() bool {
+	seen := map[string]bool{}
+	return t != nil && slices.ContainsFunc(t.Fields, func(f *Field) bool {
+		if f.Ignored || f.Inline {
+			return false
+		}
+		twice := seen[f.JSON]
+		seen[f.JSON] = true
+		return twice
+	})
+}
+
 // integerBits are the sizes of the types of whole numbers, negative for those without a sign.
 var integerBits = map[string]int{
 	"int": 64, "int8": 8, "int16": 16, "int32": 32, "int64": 64, "rune": 32,

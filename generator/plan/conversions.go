@@ -50,12 +50,9 @@ type conversionPlan struct {
 	planners []*planner
 }
 
-func (p *Plan) convertPackages() *conversionPlan {
-	program := p.Program
-	u := newUniverse(program)
-	u.stored = versionsWithoutHub(program)
+func (p *Plan) convertPackages(u *universe) *conversionPlan {
 	c := &conversionPlan{universe: u}
-	for _, pkg := range program.Packages {
+	for _, pkg := range p.Packages {
 		if t := newPlanner(u, pkg, u.stored[pkg.Path]); t != nil {
 			c.planners = append(c.planners, t)
 		}

@@ -7,8 +7,8 @@ import (
 	"apigen.dev/generator/model"
 )
 
-func (p *Plan) convert() {
-	trees := p.convertPackages()
+func (p *Plan) convert(u *universe) {
+	trees := p.convertPackages(u)
 	for _, g := range p.Wired() {
 		p.Scoped[g] = p.handWritten(g) && hasSpokes(g)
 		for _, r := range g.Resources {

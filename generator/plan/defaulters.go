@@ -7,8 +7,11 @@ import (
 	"apigen.dev/generator/model"
 )
 
+// defaulters are the hand-written functions of a program that set defaults, by the type.
 type defaulters struct {
 	base, object, additional map[*model.Type][]*model.Func
+	// serving: some package serves kinds of another module.
+	serving bool
 }
 
 func newDefaulters() *defaulters {
@@ -22,6 +25,7 @@ func newDefaulters() *defaulters {
 func findDefaulters(program *model.Program) *defaulters {
 	x := newDefaulters()
 	for _, pkg := range program.Packages {
+		x.serving = x.serving || pkg.Serves != nil
 		for _, f := range pkg.Funcs {
 			x.add(f)
 		}
@@ -48,7 +52,7 @@ func (x *defaulters) add(f *model.Func) {
 	}
 	t := f.Params[0].Elem
 	switch {
-	case t == nil || t.Name == "":
+	case t == nil || t.Name == "" || t.Package == nil:
 	case f.Name == "SetDefaults_"+t.Name:
 		x.base[t] = append(x.base[t], f)
 	case f.Name == ObjectDefaulter(t):
@@ -63,63 +67,94 @@ type calls struct {
 	functions []*model.Func
 	// covers: the functions take care of all that is inside the type.
 	covers bool
+	// rivals are functions for the type in packages that are as near.
+	rivals []*model.Func
 }
 
-// calls returns the functions for the type in the order in which they are called. Those of the package itself win over
-// those that the type's own package has, and these over anybody else's.
+// rivalOf returns a called function that is as near as a rival: the one of its name, or else the last.
+func (c calls) rivalOf(rival *model.Func) *model.Func {
+	for _, f := range c.functions {
+		if f.Name == rival.Name {
+			return f
+		}
+	}
+	return c.functions[len(c.functions)-1]
+}
+
+// calls returns the functions for the type in the order in which they are called: those of the nearest package.
 func (x *defaulters) calls(t *model.Type, pkg *model.Package) calls {
 	if t.Name == "" {
 		return calls{}
 	}
-	if object := nearest(x.object[t], t, pkg); len(object) > 0 {
-		return calls{functions: object[:1], covers: true}
+	if object, rivals := x.nearest(x.object[t], t, pkg); len(object) > 0 {
+		return calls{functions: object, covers: true, rivals: rivals}
 	}
-	base := nearest(x.base[t], t, pkg)
-	if len(base) > 0 {
-		base = base[:1]
-		if t.Defaulter == "covers" || base[0].Covers {
-			return calls{functions: base, covers: true}
-		}
+	base, rivals := x.nearest(x.base[t], t, pkg)
+	if len(base) > 0 && (t.Defaulter == "covers" || base[0].Covers) {
+		return calls{functions: base, covers: true, rivals: rivals}
 	}
-	additional := slices.SortedFunc(slices.Values(nearest(x.additional[t], t, pkg)),
-		func(a, b *model.Func) int { return strings.Compare(a.Name, b.Name) })
-	return calls{functions: slices.Concat(base, additional)}
+	additional, others := x.nearest(x.additional[t], t, pkg)
+	slices.SortFunc(additional, func(a, b *model.Func) int { return strings.Compare(a.Name, b.Name) })
+	return calls{functions: slices.Concat(base, additional), rivals: slices.Concat(rivals, others)}
 }
 
-// rival is a function of the same name for the type in another package that is as near as the one that is called, or
-// nil.
-func (x *defaulters) rival(called *model.Func, t *model.Type, pkg *model.Package) *model.Func {
-	if called.Package == pkg || called.Package == t.Package {
-		return nil
-	}
-	for _, f := range slices.Concat(x.object[t], x.base[t]) {
-		if f.Name == called.Name && f.Package != called.Package {
-			return f
-		}
-	}
-	return nil
+// defaulted tells whether a function that defaults the whole object stands where servers look for it, or, for a package
+// where a marker asks for defaults, anywhere.
+func (x *defaulters) defaulted(t *model.Type, pkg *model.Package) bool {
+	return slices.ContainsFunc(x.object[t], func(f *model.Func) bool {
+		place := x.place(f, t, pkg)
+		return place > elsewhere || place == elsewhere && pkg.Defaulter
+	})
 }
 
-// nearest keeps the functions of the one package that is nearest. Those of third packages count only where a marker
-// asks for defaults: a package of types is not made to import one of logic behind its back.
-func nearest(functions []*model.Func, t *model.Type, pkg *model.Package) []*model.Func {
-	var best []*model.Func
-	rank := 0
+// The places of functions, the farthest first.
+const (
+	outOfReach = iota
+	elsewhere
+	besideType
+	homeOfType
+	here
+)
+
+// place tells how near a function for the type is to a package.
+func (x *defaulters) place(f *model.Func, t *model.Type, pkg *model.Package) int {
+	switch f.Package {
+	case pkg:
+		return here
+	case t.Package.Home():
+		return homeOfType
+	case t.Package:
+		return besideType
+	}
+	if pkg.Defaulter || x.shared(f, t) {
+		return elsewhere
+	}
+	return outOfReach
+}
+
+// shared tells whether every package of the program may call the function. A type of the user's has its functions
+// beside it, and no package is made to import another one's logic behind its back. In a module that serves kinds of
+// another one, the functions for types of the other may stand in any package of a version.
+func (x *defaulters) shared(f *model.Func, t *model.Type) bool {
+	home, types := f.Package, t.Package
+	version := home.Serves != nil || home.HasGroup && home.Version != ""
+	return x.serving && version && home.Module != nil && home.Module.Own && (types.Module == nil || !types.Module.Own)
+}
+
+// nearest returns the functions of the package that is nearest, if any can be called, and those of packages that are as
+// near.
+func (x *defaulters) nearest(functions []*model.Func, t *model.Type, pkg *model.Package) (best, rivals []*model.Func) {
+	most := outOfReach
 	for _, f := range functions {
-		r := 1
-		switch f.Package {
-		case pkg:
-			r = 3
-		case t.Package:
-			r = 2
-		}
-		switch {
-		case r == 1 && !pkg.Defaulter:
-		case r > rank:
-			best, rank = []*model.Func{f}, r
+		switch place := x.place(f, t, pkg); {
+		case place > most:
+			best, rivals, most = []*model.Func{f}, nil, place
+		case place < most || place == outOfReach:
 		case f.Package == best[0].Package:
 			best = append(best, f)
+		default:
+			rivals = append(rivals, f)
 		}
 	}
-	return best
+	return best, rivals
 }

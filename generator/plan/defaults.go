@@ -46,11 +46,23 @@ type FieldDefault struct {
 // Object tells whether the type gets a SetObjectDefaults_X.
 func (d *Defaults) Object(t *model.Type) bool { return slices.Contains(d.Objects, t) }
 
+// CallsDefaulter tells whether some package's defaults call a hand-written function.
+func (p *Plan) CallsDefaulter(f *model.Func) bool {
+	for _, d := range p.Defaults {
+		for _, t := range d.Types {
+			if slices.Contains(t.Calls, f) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // ObjectDefaulter is the name of the function that defaults a whole object.
 func ObjectDefaulter(t *model.Type) string { return "SetObjectDefaults_" + t.Name }
 
-func defaultsOf(program *model.Program, pkg *model.Package, functions *defaulters) *Defaults {
-	g := &defaultGraph{program: program, pkg: pkg, functions: functions, recursive: map[*model.Type]bool{}}
+func defaultsOf(u *universe, pkg *model.Package, functions *defaulters) *Defaults {
+	g := &defaultGraph{universe: u, pkg: pkg, functions: functions, recursive: map[*model.Type]bool{}}
 	g.reach = model.NewReach(g.has, g.inner)
 	d := &Defaults{Package: pkg, Source: g.source(), Objects: g.objects(), Types: map[*model.Type]*TypeDefaults{}}
 	_, byHand := pkg.Declared["RegisterDefaults"]
@@ -65,7 +77,7 @@ func defaultsOf(program *model.Program, pkg *model.Package, functions *defaulter
 // defaultGraph answers, for one package that defaults are written for, which types hold a default somewhere, and which
 // contain themselves.
 type defaultGraph struct {
-	program   *model.Program
+	universe  *universe
 	pkg       *model.Package
 	functions *defaulters
 
@@ -80,12 +92,7 @@ func (g *defaultGraph) plan(d *Defaults, t *model.Type) {
 	own := g.functions.calls(t, g.pkg)
 	plan := &TypeDefaults{Calls: own.functions, Covers: own.covers, ContainsItself: t.Name != "" && g.containsItself(t)}
 	d.Types[t] = plan
-	for _, f := range own.functions {
-		if rival := g.functions.rival(f, t, g.pkg); rival != nil {
-			d.Faults.Add(rival.Pos, "%s is in package %s too: which of the two is meant for package %s can't be "+
-				"told, so declare it there", f.Name, f.Package.Path, g.pkg.Path)
-		}
-	}
+	g.checkCalls(&d.Faults, t, own)
 	if own.covers {
 		return
 	}
@@ -104,6 +111,30 @@ func (g *defaultGraph) plan(d *Defaults, t *model.Type) {
 	}
 	for _, inner := range g.inner(t) {
 		g.plan(d, inner)
+	}
+}
+
+// checkCalls reports functions that can't be called: of several in other packages it can't be told which one is meant,
+// and a package that leads back to this one can't be imported.
+func (g *defaultGraph) checkCalls(faults *diag.Errors, t *model.Type, c calls) {
+	home := g.pkg
+	if t.Package != nil && t.Package.ServedBy != nil {
+		home = t.Package.ServedBy
+	}
+	for _, f := range c.rivals {
+		faults.Add(f.Pos, "%s is in package %s too: which of the two sets the defaults of %s can't be told, so keep "+
+			"one of them, or declare func %s(in *%s) in package %s", f.Name, c.rivalOf(f).Package.Path,
+			model.TypeText(t), f.Name, model.TypeText(t), home.Path)
+	}
+	if len(c.rivals) > 0 {
+		return
+	}
+	for _, f := range c.functions {
+		if way := g.universe.call(g.pkg, f.Package); way != nil {
+			faults.Add(f.Pos, "package %s needs the defaults of %s that %s sets, and can't import its package, which "+
+				"leads back: %s; declare func %s(in *%s) in package %s, too", g.pkg.Path, model.TypeText(t), f.Name,
+				joinWay(way), f.Name, model.TypeText(t), g.pkg.Path)
+		}
 	}
 }
 
@@ -135,12 +166,12 @@ func (g *defaultGraph) objects() []*model.Type {
 // resources, which kube-apiserver defaults by their schema.
 func (g *defaultGraph) implied() bool {
 	if g.pkg.Serves != nil {
-		return g.program.RuntimeAvailable
+		return g.universe.program.RuntimeAvailable
 	}
-	if !g.program.RuntimeAvailable || !g.pkg.HasGroup || g.pkg.Version == "" || g.pkg.DefaulterInput != nil {
+	if !g.universe.program.RuntimeAvailable || !g.pkg.HasGroup || g.pkg.Version == "" || g.pkg.DefaulterInput != nil {
 		return false
 	}
-	return !slices.ContainsFunc(g.program.Packages,
+	return !slices.ContainsFunc(g.universe.program.Packages,
 		func(other *model.Package) bool { return other.DefaulterInput == g.pkg })
 }
 
@@ -148,7 +179,7 @@ func (g *defaultGraph) wanted(t *model.Type, field string, asked bool) bool {
 	if len(t.TypeArgs) > 0 || t.Defaulter == "false" || !token.IsExported(t.Name) {
 		return false
 	}
-	if len(nearest(g.functions.object[t], t, g.pkg)) > 0 || Declares(g.pkg, ObjectDefaulter(t)) {
+	if g.functions.defaulted(t, g.pkg) || Declares(g.pkg, ObjectDefaulter(t)) {
 		return false
 	}
 	if g.pkg.Serves != nil && t.Kind == nil && t.ListOf == nil {

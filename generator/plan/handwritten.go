@@ -21,6 +21,8 @@ type functions struct {
 	near map[string]*Converter
 	// far are those of other packages, for types of theirs.
 	far map[string]*Converter
+	// rivals are other functions for pairs that far has one for, between packages that serve other modules' kinds.
+	rivals map[string][]*Converter
 	// own are those of the package itself, by name: they are registered.
 	own []*Converter
 	// misnamed are functions that look like conversions but can't be called as such, by name.
@@ -28,7 +30,8 @@ type functions struct {
 }
 
 func findFunctions(u *universe, pkg *model.Package, near []*model.Package) functions {
-	f := functions{near: map[string]*Converter{}, far: map[string]*Converter{}, misnamed: map[string]*model.Func{}}
+	f := functions{near: map[string]*Converter{}, far: map[string]*Converter{}, rivals: map[string][]*Converter{},
+		misnamed: map[string]*model.Func{}}
 	seen := map[string]bool{}
 	for _, p := range near {
 		if seen[p.Path] {
@@ -42,12 +45,28 @@ func findFunctions(u *universe, pkg *model.Package, near []*model.Package) funct
 			return true
 		})
 	}
-	for _, path := range slices.Sorted(maps.Keys(u.packages)) {
-		p := u.packages[path]
-		if seen[path] || isBase(p.Path) || u.reaches(p, pkg) {
-			continue
+	others := slices.DeleteFunc(slices.Sorted(maps.Keys(u.packages)), func(path string) bool {
+		return seen[path] || isBase(path) || u.reaches(u.packages[path], pkg)
+	})
+	for _, wanted := range []func(Pair, *model.Package) bool{
+		concerns,
+		func(pair Pair, p *model.Package) bool { return !concerns(pair, p) && lends(pair, pkg, p) },
+	} {
+		far := map[string]*Converter{}
+		for _, path := range others {
+			p := u.packages[path]
+			f.scan(p, far, func(found *Converter) bool {
+				key := found.Pair.Key()
+				if !wanted(found.Pair, p) || f.far[key] != nil {
+					return false
+				}
+				if far[key] != nil && lends(found.Pair, pkg, p) {
+					f.rivals[key] = append(f.rivals[key], found)
+				}
+				return true
+			})
 		}
-		f.scan(p, f.far, func(found *Converter) bool { return concerns(found.Pair, p) })
+		maps.Copy(f.far, far)
 	}
 	return f
 }

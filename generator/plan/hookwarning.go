@@ -39,6 +39,9 @@ func HookWarnings(r *model.Resource) diag.Errors {
 	for _, v := range r.Versions {
 		warnElsewhere(&out, r, v.Type)
 	}
+	for i := range out {
+		out[i].Unenforced = diag.Functions
+	}
 	return out
 }
 

@@ -128,7 +128,7 @@ func (r *losses) fields(c *Conversion, path string, byHand bool) {
 			r.say(at, "dropped")
 		case g == nil && f.Preserve:
 			r.say(at, "preserved in the annotation %s of %s", OwnAnnotation(r.Types), hubName)
-		case g == nil && byHand:
+		case g == nil && byHand, m.Fate == LeftToHand:
 			r.say(at, "left to what is written by hand")
 		case g != nil:
 			if f.Name != g.Name {

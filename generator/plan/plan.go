@@ -72,9 +72,9 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 		Serving: map[*model.Resource]*serving.Serving{}, Columns: map[*model.Type][]serving.Column{},
 		Checked: map[*model.Package]*check.Functions{}, Checks: Checks{Markers: map[*model.Type]Func{}},
 	}
-	functions := findDefaulters(program)
+	u, functions := newUniverse(program), findDefaulters(program)
 	for _, pkg := range p.packages() {
-		p.Defaults[pkg] = defaultsOf(program, pkg, functions)
+		p.Defaults[pkg] = defaultsOf(u, pkg, functions)
 		p.Registrations[pkg] = registrationOf(pkg, p.Defaults[pkg])
 		p.Checked[pkg] = check.New(program, pkg)
 	}
@@ -96,7 +96,7 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 	}
 	p.Rules = expression.New(program, p.WireTypes(), p.Writes)
 	p.Checks.CEL = p.Rules.Functions
-	p.convert()
+	p.convert(u)
 	for _, g := range p.Wired() {
 		for _, r := range g.Resources {
 			p.Serving[r] = p.serve(g, r)

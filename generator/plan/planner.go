@@ -66,6 +66,7 @@ func (t *planner) functions() {
 		t.function(t.Functions[i])
 	}
 	t.sort()
+	t.reportUnconverted()
 }
 
 // request asks for a function for the pair and gives it a name: the public one where one of the types is the spoke's, a
@@ -101,13 +102,11 @@ func (t *planner) function(c *Conversion) {
 	if c.Cast {
 		t.cast(c.Pair)
 	} else {
+		if c.ByHand {
+			t.leave(c)
+		}
 		t.needs(c.Fields)
 		c.Problems = problemsOf(c.Fields)
-	}
-	if !c.ByHand {
-		for _, x := range c.Problems {
-			t.Faults.Add(x.pos, "%s", t.message(c.Pair, x))
-		}
 	}
 	c.Carriers = t.carriers(c)
 	if !c.Public {
@@ -132,7 +131,9 @@ func (t *planner) needs(fields []*FieldMove) {
 
 func (t *planner) need(m *Move) {
 	switch {
-	case m == nil || m.Kind == Call || m.Keys != nil:
+	case m == nil || m.Keys != nil:
+	case m.Kind == Call:
+		t.checkCall(m.By)
 	case m.Kind == CallConversion:
 		if m.Home == nil {
 			t.request(m.Conversion)

@@ -89,14 +89,11 @@ func (x Problem) Comment(pkg *model.Package) string {
 	return "is not exported"
 }
 
-func (t *planner) message(p Pair, x Problem) string {
+// ofMarker says what is wrong with a marker that names a counterpart; it is empty for other problems.
+func (x Problem) ofMarker(p Pair) string {
 	in, out := model.TypeText(p.In), model.TypeText(p.Out)
-	var what string
-	switch {
-	case x.rule != nil:
-		what = fmt.Sprintf("field %s of %s can't be converted to %s: there is no rule from %s to %s",
-			x.Field, in, out, model.TypeText(x.rule.In), model.TypeText(x.rule.Out))
-	case x.fate == UnknownName:
+	switch x.fate {
+	case UnknownName:
 		var names []string
 		for _, f := range p.Out.Fields {
 			if f.Exported {
@@ -105,48 +102,18 @@ func (t *planner) message(p Pair, x Problem) string {
 		}
 		return fmt.Sprintf("field %s of %s is marked +apigen:conversion:name, and %s has no field of that name: its "+
 			"fields are %s", x.Field, in, out, strings.Join(names, ", "))
-	case x.fate == Taken:
+	case Taken:
 		return fmt.Sprintf("fields %s and %s of %s would both become field %s of %s: one of them needs another "+
 			"+apigen:conversion:name, or +apigen:conversion:drop", x.move.Other.Name, x.Field, in, x.move.To.Name, out)
-	case x.fate == Missing && x.move.Field.Preserve:
-		return fmt.Sprintf("field %s of %s is marked +apigen:conversion:preserve, which works for fields that a kind "+
-			"of %s and its counterpart lead to under the same names; others are lost in the conversion to %s: %s",
-			x.Field, in, t.Types.Path, out,
-			"add the field there, or write "+p.signature(t.Package)+" in package "+t.Package.Path)
-	case x.fate == Missing:
-		what = fmt.Sprintf("field %s of %s is lost in the conversion to %s, which has no such field", x.Field, in, out)
-	default:
-		what = fmt.Sprintf("field %s of %s can't be converted to %s: it is not exported", x.Field, in, out)
 	}
-	return what + ": " + t.remedy(p, x)
+	return ""
 }
 
-func (t *planner) remedy(p Pair, x Problem) string {
-	s := fmt.Sprintf("write %s in package %s", p.signature(t.Package), t.Package.Path)
-	names := []string{p.Function()}
-	if x.rule != nil {
-		names = append(names, x.rule.Function())
-		if t.writable(*x.rule) {
-			s = fmt.Sprintf("write %s for these two types, or %s for the whole, in package %s",
-				x.rule.signature(t.Package), p.signature(t.Package), t.Package.Path)
-		}
-	}
-	if p.In.Package != nil && (p.In.Package.Module == nil || p.In.Package.Module.Own) {
-		s += ", or mark the field with +apigen:conversion:drop"
-		if x.rule == nil && x.fate == Missing {
-			s += " or +apigen:conversion:preserve"
-			if t.spokes(p.In) {
-				s += ", or name its counterpart with +apigen:conversion:name"
-			}
-		}
-	}
-	for _, name := range names {
-		if fn := t.funcs.misnamed[name]; fn != nil {
-			return s + fmt.Sprintf(" (the %s at %s has another signature)", name, fn.Pos)
-		}
-	}
-	return s
-}
+// lost: the other type has no such field.
+func (x Problem) lost() bool { return x.rule == nil && x.fate == Missing }
+
+// preserved: a marker asks for an annotation to carry the field, and none can.
+func (x Problem) preserved() bool { return x.lost() && x.move.Field.Preserve }
 
 // writable tells whether a function for just the pair can be written, and is worth it: for two predeclared types it
 // would be called everywhere.

@@ -59,7 +59,7 @@ func (t *planner) addPeers() {
 		if way := t.universe.way(peer, pkg); way != nil && shareNames(t.Types, peer) {
 			errs.Add(pkg.Pos, "+k8s:conversion-gen=%s closes a ring of packages whose conversions would import one "+
 				"another, %s -> %s: take the marker off one of them, the hub, and let all others name that one",
-				path, pkg.Path, strings.Join(way, " -> "))
+				path, pkg.Path, joinWay(way))
 			continue
 		}
 		t.peers = append(t.peers, peer)

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"apigen.dev/generator/model"
 )
@@ -13,6 +14,8 @@ type universe struct {
 	reached  map[string]map[string]*model.Package
 	// stored are the kinds that are converted to their storage version, by the path of the package that does it.
 	stored map[string][]Pair
+	// calls are the packages whose hand-written functions are called by what is written into a package.
+	calls map[*model.Package][]*model.Package
 	// emitted are the pairs whose public function another run over the same program writes, by key.
 	emitted map[string]*planner
 }
@@ -22,7 +25,9 @@ func newUniverse(program *model.Program) *universe {
 		program:  program,
 		packages: map[string]*model.Package{},
 		reached:  map[string]map[string]*model.Package{},
+		calls:    map[*model.Package][]*model.Package{},
 		emitted:  map[string]*planner{},
+		stored:   versionsWithoutHub(program),
 	}
 	w := walker{types: map[*model.Type]bool{}, packages: u.packages}
 	for _, p := range program.Packages {
@@ -69,9 +74,24 @@ func (u *universe) way(from, to *model.Package) []string {
 	return nil
 }
 
+// call notes that code which is written into a package calls a function of another one. Where that one leads back to
+// the package, so that it can't be imported, call notes nothing and returns the way.
+func (u *universe) call(from, to *model.Package) []string {
+	if from == to || slices.Contains(u.calls[from], to) {
+		return nil
+	}
+	if way := u.way(to, from); way != nil {
+		return way
+	}
+	u.calls[from] = append(u.calls[from], to)
+	return nil
+}
+
+func joinWay(way []string) string { return strings.Join(way, " -> ") }
+
 func (u *universe) imports(p *model.Package) []*model.Package {
-	var out []*model.Package
-	for _, path := range p.Imports {
+	out := slices.Clone(u.calls[p])
+	for _, path := range slices.Concat(p.Imports, p.Depends) {
 		if q := u.packages[path]; q != nil {
 			out = append(out, q)
 		}

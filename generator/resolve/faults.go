@@ -38,9 +38,10 @@ func (f *faults) fault(p *model.Package, pos model.Position, format string, args
 
 func (f *faults) add(p *model.Package, e diag.Error) {
 	s := f.rootOf(p)
-	if e.Lenient = s == nil && !f.lenient || s != nil && s.Own() && !f.lenient; e.Lenient {
+	if e.Lenient = (s == nil || s.Own()) && !f.lenient; e.Lenient {
 		f.errs = append(f.errs, e)
 	} else {
+		e.Unenforced = diag.Markers
 		f.warnings = append(f.warnings, e)
 	}
 }

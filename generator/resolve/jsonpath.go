@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -42,6 +43,9 @@ func (f *faults) path(t *model.Type, jsonPath string, pos model.Position, strict
 		if steps, err = walk(t, names); err == nil && steps != nil {
 			return steps
 		}
+	}
+	if errors.Is(err, errReported) {
+		return nil
 	}
 	if err == nil && strict {
 		err = fmt.Errorf("Go's types don't say what its values are")
@@ -129,12 +133,18 @@ func bracket(s string) element {
 	return element{unclear: true}
 }
 
+// errReported says that a path leads to a declaration whose own error is reported.
+var errReported = errors.New("the declaration is wrong")
+
 // walk follows the elements through the types. Nil without an error: Go's types don't tell. A struct that writes its
 // own JSON is assumed to write its fields under their names, as a type does that leaves some of them out.
 func walk(t *model.Type, path []element) ([]model.Step, error) {
 	var steps []model.Step
 	for _, e := range path {
 		t = t.Pointee()
+		if t != nil && (t.Unknown || t.Ambiguous()) {
+			return nil, errReported
+		}
 		if t == nil || e.unclear || opaque(t) && (t.Form != model.Struct || t.FieldPath(called(e.name)) == nil) {
 			return nil, nil
 		}

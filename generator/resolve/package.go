@@ -44,7 +44,7 @@ func (b *typeBuilder) root(s *load.Source) *model.Package {
 	m := b.pkg(tp)
 	m.Output = s.Output
 	m.Declared = b.u.Declared(s)
-	m.Imports, m.RegistersInInit = s.Imports(), s.Registers()
+	m.Imports, m.Depends, m.RegistersInInit = s.Imports(), b.u.Depends(s), s.Registers()
 	return m
 }
 
@@ -57,10 +57,10 @@ func (b *typeBuilder) scope(m *model.Package, tp *types.Package, s *load.Source)
 	b.expand()
 	b.checkScheme(m, tp)
 	c := b.u.Comments(tp, 0)
-	mentioned := s.Mentions()
+	m.Mentions = s.Mentions()
 	for _, o := range declared[*types.Func](tp) { // scope names are sorted
 		f := b.function(o, c)
-		f.Mentioned = mentioned[f.Name]
+		f.Mentioned = m.Mentions[f.Name]
 		m.Funcs = append(m.Funcs, f)
 	}
 	m.Consts = nil // those of enums may have been met before

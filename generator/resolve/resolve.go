@@ -44,13 +44,11 @@ func Load(ctx context.Context, o Options) (*Result, error) {
 	}
 	f := &faults{u: u, lenient: o.Lenient}
 	res := &Result{Program: program(f, o), Matched: u.Matched(), Universe: u}
-	if found := u.Report(f.errs, f.invalid); found != nil {
-		return res, found.Err()
-	}
+	found := u.Report(f.errs, f.invalid)
 	if w := append(u.Warnings(), f.warnings...).Err(); w != nil {
 		errors.As(w, &res.Warnings)
 	}
-	return res, nil
+	return res, found.Err()
 }
 
 // program makes the model step by step: each reads what those before it made.

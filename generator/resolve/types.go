@@ -115,7 +115,7 @@ func (b *typeBuilder) shape(m *model.Type, t types.Type, expand bool) {
 	m.Form = form(t)
 	switch t := t.(type) {
 	case *types.Basic:
-		m.Basic = t.Name()
+		m.Basic, m.Unknown = t.Name(), t.Kind() == types.Invalid
 	case *types.Array:
 		m.Elem, m.Len = b.convert(t.Elem(), expand), t.Len()
 	case *types.Map:

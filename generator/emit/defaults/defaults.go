@@ -109,11 +109,18 @@ func warnings(p *plan.Plan) []diag.Error {
 				misnamed(&errs, pkg, f)
 				continue
 			}
-			if !plan.IsDefaulter(f) {
+			switch {
+			case !plan.IsDefaulter(f):
 				errs.Add(f.Pos, "%s is never called: a defaulting function is func SetDefaults_%s(in *%s), named "+
 					"after its one parameter and without results", f.Name, name, name)
+			case pkg.Serves != nil && !p.CallsDefaulter(f):
+				errs.Add(f.Pos, "%s is never called: no kind that is served here or in other packages holds a %s, "+
+					"unless another function takes care of it", f.Name, model.TypeText(f.Params[0].Elem))
 			}
 		}
+	}
+	for i := range errs {
+		errs[i].Unenforced = diag.Functions
 	}
 	return errs
 }

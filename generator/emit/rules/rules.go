@@ -32,6 +32,7 @@ func Emitter() emit.Emitter {
 		Files:    []string{FileName},
 		Emit:     Emit,
 		Warnings: warnings,
+		Certain:  true,
 	}
 }
 
@@ -73,7 +74,8 @@ func warnings(p *plan.Plan) []diag.Error {
 		case f.Advice:
 			out.Add(f.Rule.Pos, "%s", f.Text)
 		case !f.Fixable:
-			out.Add(f.Rule.Pos, "%s; the rule is not run", f.Text)
+			out = append(out, diag.Error{Pos: f.Rule.Pos, Message: f.Text + "; the rule is not run",
+				Unenforced: diag.Markers})
 		}
 	}
 	return out

@@ -35,6 +35,9 @@ type builder struct {
 	// messages.
 	sources map[*cel.Schema][]model.CELRule
 	owners  map[*cel.Schema]string
+	// vague holds the schemas of types that don't compile, and of structs with one name twice: what an expression says
+	// of them isn't judged.
+	vague map[*cel.Schema]bool
 	// types holds the struct of a schema.
 	types map[*cel.Schema]Struct
 }
@@ -50,6 +53,7 @@ func newBuilder(excluded map[model.Position]bool) *builder {
 		resolver: schema.New(schema.CEL), excluded: excluded, unfinished: map[Struct]int{}, low: math.MaxInt,
 		passed: map[Struct]int{}, nested: map[*schema.Type]bool{}, made: map[Struct]*cel.Schema{},
 		sources: map[*cel.Schema][]model.CELRule{}, owners: map[*cel.Schema]string{}, types: map[*cel.Schema]Struct{},
+		vague: map[*cel.Schema]bool{},
 	}
 }
 
@@ -73,6 +77,7 @@ func (b *builder) value(t *schema.Type, all bool) *cel.Schema {
 	for _, layer := range slices.Backward(t.Layers) {
 		b.constrain(s, layer.Schema, layer.Type.Name)
 	}
+	b.vague[s] = b.vague[s] || t.Go.Unknown
 	return s
 }
 
@@ -91,7 +96,7 @@ func (b *builder) copy(s *cel.Schema) *cel.Schema {
 	out := *s
 	out.Rules = slices.Clone(s.Rules)
 	b.sources[&out] = slices.Clone(b.sources[s])
-	b.owners[&out] = b.owners[s]
+	b.owners[&out], b.vague[&out] = b.owners[s], b.vague[s]
 	if r, ok := b.types[s]; ok {
 		b.types[&out] = r
 	}
@@ -136,6 +141,7 @@ func (b *builder) structure(t *schema.Type, all bool) *cel.Schema {
 	b.unfinished[key], b.low = depth, math.MaxInt
 	s := &cel.Schema{Type: "object", Properties: map[string]*cel.Schema{}}
 	nested := b.nested
+	b.vague[s] = t.Go.Ambiguous()
 	b.nested = map[*schema.Type]bool{} // a struct in between is what is cut off
 	b.fields(t, s, all)
 	b.nested = nested

@@ -105,7 +105,7 @@ func (j *judgement) schema(s *cel.Schema, path string, resource bool, home *mode
 	j.mark(s)
 	for _, f := range cel.Check(s, path, resource) {
 		rules := j.builder.sources[f.Schema]
-		if f.Index >= len(rules) {
+		if f.Index >= len(rules) || j.vague(f.Schema) {
 			continue
 		}
 		rule := rules[f.Index]
@@ -119,6 +119,13 @@ func (j *judgement) schema(s *cel.Schema, path string, resource bool, home *mode
 			Fixable: !j.lenient && editable(rule.Pos, home),
 		})
 	}
+}
+
+// vague tells whether something in a schema isn't known: an error that is reported elsewhere. A fault of an expression
+// may follow from it.
+func (j *judgement) vague(s *cel.Schema) bool {
+	return s != nil && (j.builder.vague[s] || j.vague(s.Items) || j.vague(s.Values) ||
+		slices.ContainsFunc(slices.Collect(maps.Values(s.Properties)), j.vague))
 }
 
 func (j *judgement) mark(s *cel.Schema) {

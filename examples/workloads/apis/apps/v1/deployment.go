@@ -5,13 +5,10 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
-
-	core "example.com/workloads/apis/core/v1"
 )
 
 // SetDefaults_Deployment sets the defaults of a deployment.
@@ -87,6 +84,3 @@ func ReadyColumn_Deployment(deployment *appsv1.Deployment) string {
 	}
 	return fmt.Sprintf("%d/%d", deployment.Status.ReadyReplicas, wanted)
 }
-
-// SetDefaults_PodSpec sets the defaults of pods in templates.
-func SetDefaults_PodSpec(spec *corev1.PodSpec) { core.SetDefaults_PodSpec(spec) }

@@ -5,6 +5,7 @@
 package v1
 
 import (
+	apiscorev1 "example.com/workloads/apis/core/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -31,7 +32,7 @@ func RegisterDefaults(scheme *runtime.Scheme) error {
 // SetObjectDefaults_Deployment sets the defaults of the object and of all that is in it.
 func SetObjectDefaults_Deployment(in *appsv1.Deployment) {
 	SetDefaults_Deployment(in)
-	SetDefaults_PodSpec(&in.Spec.Template.Spec)
+	apiscorev1.SetDefaults_PodSpec(&in.Spec.Template.Spec)
 	for i := range in.Spec.Template.Spec.Volumes {
 		a := &in.Spec.Template.Spec.Volumes[i]
 		if a.VolumeSource.ISCSI != nil {
@@ -222,7 +223,7 @@ func SetObjectDefaults_DeploymentList(in *appsv1.DeploymentList) {
 // SetObjectDefaults_ReplicaSet sets the defaults of the object and of all that is in it.
 func SetObjectDefaults_ReplicaSet(in *appsv1.ReplicaSet) {
 	SetDefaults_ReplicaSet(in)
-	SetDefaults_PodSpec(&in.Spec.Template.Spec)
+	apiscorev1.SetDefaults_PodSpec(&in.Spec.Template.Spec)
 	for i := range in.Spec.Template.Spec.Volumes {
 		a := &in.Spec.Template.Spec.Volumes[i]
 		if a.VolumeSource.ISCSI != nil {

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/randfill"
 
 	"example.com/conformance/apis"
+	homes "example.com/conformance/apis/apps/v1"
 	"example.com/conformance/apis/apps/v1beta1"
 	ours "example.com/conformance/apis/apps/v1beta2"
 	"example.com/conformance/apis/apps/wiring"
@@ -46,12 +47,20 @@ func TestConversions(t *testing.T) {
 	}
 }
 
-// Defaults of markers are set at any depth.
+// Defaults of markers, and functions of other packages, set values at any depth.
 func TestDefaults(t *testing.T) {
 	pod := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Ports: []corev1.ContainerPort{{ContainerPort: 1}}}}}}
 	core.SetObjectDefaults_Pod(pod)
 	if got := pod.Spec.Containers[0].Ports[0].Protocol; got != corev1.ProtocolTCP {
 		t.Errorf("the protocol is %q", got)
+	}
+	deployment, old := &appsv1.Deployment{}, &v1beta2.Deployment{}
+	homes.SetObjectDefaults_Deployment(deployment)
+	ours.SetObjectDefaults_Deployment(old)
+	for _, spec := range []corev1.PodSpec{pod.Spec, deployment.Spec.Template.Spec, old.Spec.Template.Spec} {
+		if got := spec.RestartPolicy; got != corev1.RestartPolicyAlways {
+			t.Errorf("the function of the pods' package is not called: the restart policy is %q", got)
+		}
 	}
 }
 
