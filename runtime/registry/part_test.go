@@ -189,7 +189,7 @@ func TestPartsThatContradictThemselves(t *testing.T) {
 		`subresource "status": "name" is no member of metadata`: func(s *registry.Subresource[*shop.Widget]) {
 			s.Metadata = []string{"name"}
 		},
-		`subresource "status": the verb list is none of get, patch, update`: func(s *registry.Subresource[*shop.Widget]) {
+		`the verb list is none of get, patch, update`: func(s *registry.Subresource[*shop.Widget]) {
 			s.Verbs = []string{"list"}
 		},
 		`Copy, and Reset or Fields`: func(s *registry.Subresource[*shop.Widget]) { s.Reset = nil },
@@ -223,16 +223,21 @@ func TestItems(t *testing.T) {
 
 // TestFiltersOfParts: a manager of the parts of a list's items manages these alone.
 func TestFiltersOfParts(t *testing.T) {
+	const (
+		all  = `{"f:metadata":{"f:labels":{"f:l":{}}},"f:spec":{"f:a":{},"f:list":{` + item + `}},"f:status":{}}`
+		list = `.spec.list[name="x"]`
+	)
 	for paths, want := range map[string]string{
-		"spec":                          ".spec.a .spec.list[name=\"x\"] .spec.list[name=\"x\"].n .spec.list[name=\"x\"].res",
+		"spec":                          ".spec.a " + list + " " + list + ".n " + list + ".res",
 		"spec.a metadata.labels":        ".metadata.labels.l .spec.a",
-		"spec.list[*].res spec.a":       ".spec.a .spec.list[name=\"x\"] .spec.list[name=\"x\"].res",
-		"spec.list[*].res spec.list":    ".spec.list[name=\"x\"] .spec.list[name=\"x\"].n .spec.list[name=\"x\"].res",
-		"spec.list[*].n spec.list[*].o": ".spec.list[name=\"x\"] .spec.list[name=\"x\"].n",
+		"spec.list[*].res spec.a":       ".spec.a " + list + " " + list + ".res",
+		"spec.list[*].res spec.list":    list + " " + list + ".n " + list + ".res",
+		"spec.list[*].n spec.list[*].o": list + " " + list + ".n",
 	} {
-		if got := registry.FilteredForTest(strings.Fields(paths), `{"f:metadata":{"f:labels":{"f:l":{}}},"f:spec":{"f:a":{},
-			"f:list":{"k:{\"name\":\"x\"}":{".":{},"f:n":{},"f:res":{}}}},"f:status":{"f:a":{}}}`); got != want {
+		if got := registry.FilteredForTest(strings.Fields(paths), all); got != want {
 			t.Errorf("%s: got %s, want %s", paths, got, want)
 		}
 	}
 }
+
+const item = `"k:{\"name\":\"x\"}":{".":{},"f:n":{},"f:res":{}}`
