@@ -5,7 +5,7 @@ EXAMPLES := examples/quickstart examples/library examples/park examples/workload
 # Modules of their own: heavy peers, real clients, and examples, which are downstream repositories in small.
 PEERS    := generator/conformance generator/conformance/crd runtime/conformance
 # Modules whose generated code is checked in.
-FRESH    := $(EXAMPLES) runtime/conformance
+FRESH    := $(EXAMPLES) runtime/conformance runtime/conformance/builtin
 # Files whose lines may be longer than 120 columns: generated code and pages, inputs and goldens of tests, a table of
 # requests, and copies that a test compares with upstream's files.
 LONG_LINES := zz_generated|testdata/|/client/|^docs/reference/|^examples/.*/docs/|matrix_test
@@ -67,7 +67,7 @@ peer: ## our server beside k8s.io/sample-apiserver on one etcd; takes minutes to
 record: ## record runtime/conformance/exchange anew, from a kube-apiserver built in RECORD=/tmp/kube-apiserver
 	runtime/conformance/exchange/build-kube-apiserver.sh $(RECORD)
 	cd runtime/conformance && KUBE_APISERVER=$(RECORD)/kube-apiserver \
-	  $(GO) test -count=1 -tags record -run '^TestRecord$$' ./exchange
+	  $(GO) test -count=1 -tags record -run '^TestRecord' ./exchange
 
 .PHONY: kubectl
 kubectl: ## build bin/kubectl, for the tests, where there is none on the machine
@@ -100,12 +100,12 @@ format: ## gofmt all
 .PHONY: check-generate
 check-generate: build ## fail if generated code or docs/reference is stale; `make generate` mends it
 	@for e in $(FRESH); do \
-	  echo "apigen build --check: $$e"; (cd $$e && ../../$(BIN)/apigen build --check ./...) || exit 1; done
+	  echo "apigen build --check: $$e"; (cd $$e && $(CURDIR)/$(BIN)/apigen build --check ./...) || exit 1; done
 	$(GO) test -count=1 -run '^TestReference$$' ./docs
 
 .PHONY: generate
 generate: build ## bring generated code that is checked in, and docs/reference, up to date
-	@for e in $(FRESH); do (cd $$e && ../../$(BIN)/apigen build ./...) || exit 1; done
+	@for e in $(FRESH); do (cd $$e && $(CURDIR)/$(BIN)/apigen build ./...) || exit 1; done
 	$(GO) test -count=1 -run '^TestReference$$' ./docs -update
 
 .PHONY: lint

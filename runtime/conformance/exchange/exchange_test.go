@@ -36,10 +36,14 @@ func scripts(t testing.TB, folder string) []string {
 func startOurs(t *testing.T) (*world, []byte) {
 	t.Helper()
 	server := apitest.Start(t, append(apis.Groups(), configMaps())...)
+	return worldOf(server), server.Kubeconfig
+}
+
+func worldOf(server *apitest.Server) *world {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(server.CA)
 	return &world{host: strings.TrimPrefix(server.URL, "https://"), token: server.Token,
-		tls: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}, server.Kubeconfig
+		tls: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
 }
 
 // configMaps is the core group with config maps alone: pods and the like would be found missing,

@@ -1,0 +1,18 @@
+// Package v1 serves kinds of the group core that have a status.
+//
+// +apigen:serve=k8s.io/api/core/v1
+// +apigen:serve:kinds=Namespace;Node;PersistentVolume;PersistentVolumeClaim;Pod;ReplicationController;ResourceQuota;Service
+// +apigen:roundtrip=false
+//
+// +apigen:kind(Namespace)=+apigen:subresource:name=finalize,parts=.spec.finalizers,metadata=*,methods=PUT
+// +apigen:kind(Namespace)=+apigen:subresource:name=status,metadata=*
+// +apigen:kind(Node)=+apigen:subresource:name=status,metadata=*
+// +apigen:kind(PersistentVolume)=+apigen:subresource:name=status,metadata=*
+// +apigen:kind(PersistentVolumeClaim)=+apigen:subresource:name=status,metadata=*
+// +apigen:kind(Pod)=+apigen:subresource:name=ephemeralcontainers,parts=.spec.ephemeralContainers
+// +apigen:kind(Pod)=+apigen:subresource:name=resize,parts=.spec.resources;.spec.containers[*].resources;.spec.containers[*].resizePolicy;.spec.initContainers[*].resources;.spec.initContainers[*].resizePolicy
+// +apigen:kind(Pod)=+apigen:subresource:name=status,metadata=annotations;finalizers;labels
+// +apigen:kind(ReplicationController)=+apigen:subresource:name=status,metadata=*
+// +apigen:kind(ResourceQuota)=+apigen:subresource:name=status,metadata=*
+// +apigen:kind(Service)=+apigen:subresource:name=status,metadata=*
+package v1
