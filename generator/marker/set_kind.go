@@ -209,7 +209,7 @@ var subresourcePattern = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
 // builtin are the subresources that other declarations ask for, and how.
 var builtin = map[string]string{
-	"status": "a Status field says so already",
+	"status": "a Status field says so already; metadata=annotations says what else a write of it changes",
 	"scale":  "write +kubebuilder:subresource:scale:specpath=.spec.replicas",
 }
 
@@ -223,11 +223,11 @@ func addSubresource(k *model.Kind, u *Use) {
 		u.Errorf("%q is no name of a subresource: it needs lower-case letters and digits, as in log or port-forward",
 			s.Name)
 		return
-	case builtin[s.Name] != "":
+	case builtin[s.Name] != "" && (s.Name != "status" || u.arg("metadata") == ""):
 		u.Errorf("the subresource %s needs no +%s: %s", s.Name, u.Name, builtin[s.Name])
 		return
 	}
-	s.Methods = u.methods()
+	s.Methods, s.Parts, s.Metadata = u.methods(), SplitList(u.arg("parts")), u.metadata()
 	s.Subpath, s.Address = u.boolean("subpath"), u.boolean("address")
 	k.Subresources = append(k.Subresources, s)
 }
@@ -256,6 +256,24 @@ func (u *Use) methods() []string {
 			continue
 		}
 		out = append(out, method)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+var metadataMembers = []string{"annotations", "finalizers", "labels", "ownerReferences"}
+
+// metadata reads the members of metadata that a subresource writes.
+func (u *Use) metadata() []string {
+	out := SplitList(u.arg("metadata"))
+	if slices.Contains(out, "*") {
+		return slices.Clone(metadataMembers)
+	}
+	for _, name := range out {
+		if !slices.Contains(metadataMembers, name) {
+			u.Errorf("%q is no member of metadata that a subresource changes: known are %s, or * for all", name,
+				strings.Join(metadataMembers, ", "))
+		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

@@ -84,9 +84,10 @@ var ownMarkers = []Definition{
 			"each change of anything but metadata and status. Without the marker, the server counts for kinds with a " +
 			"field spec, and keeps what clients send for others: +apigen:generation=true."},
 	{Name: "apigen:subresource", Places: Type, Kind: Arguments,
-		Keys: []string{"name", "methods", "subpath", "address", "contentType"}, Many: true, Foreign: true,
-		Bare: "subpath",
-		Set:  Set{Kind: addSubresource},
+		Keys: []string{"name", "methods", "subpath", "address", "contentType", "parts", "metadata"}, Many: true,
+		Foreign: true,
+		Bare:    "subpath",
+		Set:     Set{Kind: addSubresource},
 		Doc: "Adds a subresource to the kind: +apigen:subresource:name=log. It is a field of that name, which " +
 			"clients then write through the subresource alone, or a method of the kind's hub with the name in camel " +
 			"case. The signature of the method decides what the subresource does: (ctx, *Body) error and (ctx, " +
@@ -95,9 +96,15 @@ var ownMarkers = []Definition{
 			"*Options) (io.ReadCloser, error) sends output of the content type contentType, by default text/plain; " +
 			"(ctx, *Options) (http.Handler, error) serves connections of the HTTP methods in methods, by default " +
 			"GET;POST, and with subpath=true also on paths below; with address=true requests may name the object " +
-			"with a scheme and a port, https:name:port, which the handler finds in the URL of its request. For a " +
-			"kind of another module, write a function in the package that serves it, named after both, which takes " +
-			"the object behind the context: Log_Pod(ctx, *Pod, *Options)."},
+			"with a scheme and a port, https:name:port, which the handler finds in the URL of its request. With " +
+			"parts=.spec.ephemeralContainers, the subresource is the whole object, of which a write changes " +
+			"these fields; .spec.containers[*].resources is a field of the items of a list. It then has the " +
+			"methods GET;PATCH;PUT, or those of methods. metadata=annotations;labels says which members of " +
+			"metadata a write of a field or of parts changes, of annotations, finalizers, labels and " +
+			"ownerReferences, or * for all; without it, none. The same is said of a Status field by " +
+			"+apigen:subresource:name=status,metadata=annotations. For a kind of another module, write a " +
+			"function in the package that serves it, named after both, which takes the object behind the " +
+			"context: Log_Pod(ctx, *Pod, *Options)."},
 	{Name: "apigen:storage", Places: Type, Kind: Word, Words: []string{"none"}, Foreign: true,
 		Set: Set{Kind: flag(func(k *model.Kind) *bool { return &k.WithoutStorage })},
 		Doc: "=none stores no objects of the kind. Main passes a Provider to Group, and the server answers requests " +

@@ -50,6 +50,8 @@ type Resource struct {
 	Versions []ResourceVersion
 	// Status: the kind has a Status field in every version, and so a status subresource.
 	Status bool
+	// StatusMarker is +apigen:subresource:name=status; nil where it wasn't said.
+	StatusMarker *SubresourceMarker
 	// Subresources are all others, by name.
 	Subresources []*Subresource
 	// Provided: a provider answers for the kind, of which nothing is stored.

@@ -18,14 +18,17 @@ type SubresourceMarker struct {
 	Address bool
 	// ContentType is "" where it was not said.
 	ContentType string
-	Pos         Position
+	// Parts are the paths of the fields that a write changes, and Metadata the members of metadata, sorted.
+	Parts    []string
+	Metadata []string
+	Pos      Position
 }
 
 // SubresourceForm says what a subresource is.
 type SubresourceForm uint8
 
-// The forms. FieldSubresource is a part of the object; the others are methods of the hub, told apart by what they take
-// and return.
+// The forms. FieldSubresource and PartSubresource are parts of the object; the others are methods of the hub, told
+// apart by what they take and return.
 const (
 	FieldSubresource   SubresourceForm = iota
 	ScaleSubresource                   // autoscaling/v1 Scale
@@ -35,6 +38,7 @@ const (
 	ViewSubresource                    // (ctx, *Options) (*Answer, error), Options being none
 	StreamSubresource                  // (ctx, *Options) (io.ReadCloser, error)
 	ConnectSubresource                 // (ctx, *Options) (http.Handler, error)
+	PartSubresource                    // fields by their paths
 )
 
 // Subresource is one of a resource's subresources beside status.
@@ -43,6 +47,8 @@ type Subresource struct {
 	Form SubresourceForm
 	// Scales are the markers of a ScaleSubresource by version.
 	Scales map[*Version]*Scale
+	// Parts are the fields of a PartSubresource, for each served version.
+	Parts map[*Version][]SubresourcePart
 	// Method is the hub's; or, where Function is set, a function of the package that serves the hub, which is another
 	// module's, with the object behind the context. Field is the hub's field of a FieldSubresource.
 	Method   *Func
@@ -51,6 +57,35 @@ type Subresource struct {
 	// Body and Answer are the kinds that are sent and answered; Options the struct that the query is read into.
 	Body, Answer *Payload
 	Options      *Type
+}
+
+// SubresourcePart is a field of a PartSubresource in one version. Steps lead to it, through structs and the items of
+// lists.
+type SubresourcePart struct {
+	Path  string
+	Steps []Step
+}
+
+// UpdateHook is the name of the subresource in those of its hooks: Berth in ValidateBerthUpdate. It is empty where the
+// subresource is no part of the object.
+func (s *Subresource) UpdateHook() string {
+	switch s.Form {
+	case FieldSubresource:
+		return s.Field.Name
+	case PartSubresource:
+		return Camel(s.Name)
+	}
+	return ""
+}
+
+// Verbs are those of a PartSubresource, sorted.
+func (s *Subresource) Verbs() []string {
+	verbs := map[string]string{"GET": "get", "PATCH": "patch", "PUT": "update"}
+	var out []string
+	for _, method := range s.Methods {
+		out = append(out, verbs[method])
+	}
+	return out
 }
 
 // Payloads are those of Body and Answer that there are.

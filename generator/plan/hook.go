@@ -20,13 +20,17 @@ type Hook struct {
 
 // The hooks that printing treats in ways of their own.
 const (
-	CheckGracefulDelete  = "CheckGracefulDelete"
-	validateStatusUpdate = "ValidateStatusUpdate"
-	validateName         = "ValidateName"
+	CheckGracefulDelete    = "CheckGracefulDelete"
+	prepareForStatusUpdate = "PrepareForStatusUpdate"
+	validateStatusUpdate   = "ValidateStatusUpdate"
+	validateName           = "ValidateName"
 )
 
-// UpdateHook is the hook that checks a write of a subresource that is a field: ValidateStatusUpdate.
-func UpdateHook(field string) string { return "Validate" + field + "Update" }
+// ValidateHook is the hook that checks a write of a subresource that is a part of the object: ValidateStatusUpdate.
+func ValidateHook(part string) string { return "Validate" + part + "Update" }
+
+// PrepareHook is the hook that changes the new object of such a write: PrepareForStatusUpdate.
+func PrepareHook(part string) string { return "PrepareFor" + part + "Update" }
 
 // Hook returns the resource's hook of that name, or nil.
 func (p *Plan) Hook(r *model.Resource, name string) *Hook {
@@ -60,16 +64,18 @@ type convention struct {
 }
 
 const (
-	hubKey          = "*T"
-	updateSignature = "(ctx context.Context, old *T) field.ErrorList"
+	hubKey            = "*T"
+	updateSignature   = "(ctx context.Context, old *T) field.ErrorList"
+	preparedSignature = "(ctx context.Context, old *T)"
 )
 
 func conventions() []convention {
 	return []convention{
 		{"PrepareForCreate", "PrepareForCreate", "(ctx context.Context)"},
-		{"PrepareForUpdate", "PrepareForUpdate", "(ctx context.Context, old *T)"},
+		{"PrepareForUpdate", "PrepareForUpdate", preparedSignature},
 		{"Validate", "Validate", "(ctx context.Context) field.ErrorList"},
 		{"ValidateUpdate", "ValidateUpdate", updateSignature},
+		{prepareForStatusUpdate, "", preparedSignature},
 		{validateStatusUpdate, "", updateSignature},
 		{"Canonicalize", "Canonicalize", "()"},
 		{"Warnings", "Warnings", "(ctx context.Context, old *T) []string"},
@@ -82,8 +88,9 @@ func conventions() []convention {
 func conventionsOf(r *model.Resource) []convention {
 	out := conventions()
 	for _, s := range r.Subresources {
-		if s.Form == model.FieldSubresource {
-			out = append(out, convention{UpdateHook(s.Field.Name), "", updateSignature})
+		if part := s.UpdateHook(); part != "" {
+			out = append(out, convention{PrepareHook(part), "", preparedSignature},
+				convention{ValidateHook(part), "", updateSignature})
 		}
 	}
 	return out

@@ -26,7 +26,7 @@ func HookWarnings(r *model.Resource) diag.Errors {
 		}
 	}
 	warnMisnamed(&out, r)
-	for _, c := range conventions() {
+	for _, c := range conventionsOf(r) {
 		name := c.functionName(r.Kind)
 		if home == nil {
 			break

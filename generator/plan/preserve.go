@@ -2,9 +2,11 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/serving"
 )
 
 // PreservedAnnotation carries, in the objects of a version, what the version can't hold of the hub's.
@@ -261,30 +263,60 @@ func (t *planner) checkOwn(errs *diag.Errors) {
 	for _, p := range t.kinds() {
 		names := t.subresourceFields(p.Out)
 		for _, f := range t.preservedIn(p) {
-			if len(f.Steps) == 0 || reported[f.Field] || names[f.Steps[0].Spoke] == "" {
+			path := f.path()
+			within := slices.IndexFunc(names, func(s subresourceField) bool { return overlap(s.path, path) })
+			if len(f.Steps) == 0 || reported[f.Field] || within < 0 {
 				continue
 			}
 			reported[f.Field] = true
 			errs.Add(f.Field.Pos, "field %s is marked +apigen:conversion:preserve, and belongs to the subresource "+
 				"%s, which is written without the annotations that would carry it: add the field to the %s of %s",
-				f.Field.Name, names[f.Steps[0].Spoke], f.Steps[0].Spoke, model.TypeText(p.Out))
+				f.Field.Name, names[within].subresource, strings.Join(names[within].path, "."), model.TypeText(p.Out))
 		}
 	}
 }
 
-func (t *planner) subresourceFields(hub *model.Type) map[string]string {
-	out := map[string]string{}
+// path is the path to the field, by the Go names of its spoke.
+func (p Preserved) path() []string {
+	var out []string
+	for _, s := range p.Steps {
+		if s.Spoke != "" {
+			out = append(out, s.Spoke)
+		}
+	}
+	return append(out, p.Field.Name)
+}
+
+// overlap tells whether one of two paths begins the other.
+func overlap(a, b []string) bool {
+	n := min(len(a), len(b))
+	return slices.Equal(a[:n], b[:n])
+}
+
+// subresourceField is a field of a hub that belongs to a subresource, by its Go names.
+type subresourceField struct {
+	subresource string
+	path        []string
+}
+
+func (t *planner) subresourceFields(hub *model.Type) (out []subresourceField) {
 	for _, g := range t.universe.program.Groups {
 		for _, r := range g.Resources {
 			if r.Hub != hub {
 				continue
 			}
 			if r.Status {
-				out["Status"] = "status"
+				out = append(out, subresourceField{"status", []string{"Status"}})
 			}
 			for _, s := range r.Subresources {
 				if s.Form == model.FieldSubresource && s.Field != nil {
-					out[s.Field.Name] = s.Name
+					out = append(out, subresourceField{s.Name, []string{s.Field.Name}})
+				}
+				for _, parts := range s.Parts {
+					for _, part := range parts {
+						path := strings.Split(serving.GoPath(part.Steps), ".")
+						out = append(out, subresourceField{s.Name, path})
+					}
 				}
 			}
 		}

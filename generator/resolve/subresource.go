@@ -43,7 +43,9 @@ func (b *subresourceBuilder) subresources() {
 				continue
 			}
 			seen[m.Name] = true
-			if s := b.subresource(m); s != nil {
+			if m.Name == "status" {
+				b.status(m)
+			} else if s := b.subresource(m); s != nil {
 				r.Subresources = append(r.Subresources, s)
 			}
 		}
@@ -63,6 +65,9 @@ func (b *subresourceBuilder) subresource(m model.SubresourceMarker) *model.Subre
 	s := &model.Subresource{SubresourceMarker: m, Method: r.Hub.Methods[name]}
 	if f := subresourceFunction(r.Hub, m.Name); f != nil {
 		s.Method, s.Function = f, true
+	}
+	if len(m.Parts) > 0 {
+		return b.partSubresource(s)
 	}
 	if s.Method == nil {
 		return b.fieldSubresource(s, name)
@@ -136,6 +141,10 @@ func (b *subresourceBuilder) complete(s *model.Subresource) *model.Subresource {
 	if !connects && (len(s.Methods) > 0 || s.Subpath || s.Address) {
 		return b.refuse(s.Pos, "methods=, subpath= and address= are for subresources that serve connections, and %s "+
 			"returns no http.Handler", described(r.Hub, s))
+	}
+	if len(s.Metadata) > 0 {
+		return b.refuse(s.Pos, "metadata= is for subresources that are a part of the object, and %s is the "+
+			"subresource %s", described(r.Hub, s), s.Name)
 	}
 	if s.Form != model.StreamSubresource && s.ContentType != "" {
 		return b.refuse(s.Pos, "contentType= is for subresources that send output, and %s returns no io.ReadCloser",

@@ -57,8 +57,8 @@ type Info struct {
 	Storage string
 	// StoragePrefix is where its keys are, below the prefix of all resources.
 	StoragePrefix string
-	// Subresources are the names behind the slash of those that are a part of the object: "status".
-	Subresources []string
+	// Subresources are those that are a part of the object: status.
+	Subresources []Subresource
 	// Extensions are all other subresources.
 	Extensions []Extension
 	// Verbs are those that clients may use, sorted; nil where all are served.
@@ -66,6 +66,24 @@ type Info struct {
 	// SelectableFields are the field paths beyond metadata.name and metadata.namespace that are indexed, in the order
 	// in which a Record holds their values. A version has those that selectors may name there.
 	SelectableFields []string
+}
+
+// Subresource is a subresource that is a part of its object, such as status.
+type Subresource struct {
+	// Name is what stands behind the slash in a path.
+	Name string
+	// Verbs are get, patch and update, or some of them, sorted.
+	Verbs []string
+}
+
+// Subresource returns the subresource of that name, or nil.
+func (i *Info) Subresource(name string) *Subresource {
+	for s := range i.Subresources {
+		if i.Subresources[s].Name == name {
+			return &i.Subresources[s]
+		}
+	}
+	return nil
 }
 
 // VersionInfo is one served version of a resource.

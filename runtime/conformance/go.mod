@@ -9,7 +9,6 @@ tool (
 
 replace (
 	apigen.dev => ../..
-	apigen.dev/runtime/conformance/builtin => ./builtin
 	example.com/library => ../../examples/library
 )
 
@@ -151,3 +150,5 @@ require (
 )
 
 replace example.com/workloads => ../../examples/workloads
+
+replace apigen.dev/runtime/conformance/builtin => ./builtin

@@ -101,8 +101,8 @@ func (r *Resource) aggregated(version string) resourceDiscovery {
 
 func (r *Resource) subresources(version string) (out []subresourceDiscovery) {
 	kind := metav1.GroupVersionKind{Group: r.Info.Group, Version: version, Kind: r.Info.Names.Kind}
-	for _, name := range r.Info.Subresources {
-		out = append(out, subresourceDiscovery{name, kind, r.Verbs[name]})
+	for _, s := range r.Info.Subresources {
+		out = append(out, subresourceDiscovery{s.Name, kind, r.Verbs[s.Name]})
 	}
 	for i := range r.Info.Extensions {
 		e := &r.Info.Extensions[i]

@@ -30,7 +30,7 @@ var widgets = &api.Info{
 		{Name: "v1beta1", Deprecated: `shop.example.com/v1beta1 Widget is "deprecated"`},
 	},
 	Storage:          "v1",
-	Subresources:     []string{"status"},
+	Subresources:     []api.Subresource{{Name: "status", Verbs: []string{"get", "patch", "update"}}},
 	SelectableFields: []string{"spec.color"},
 }
 

@@ -69,8 +69,10 @@ func verbsOf(info *api.Info) map[string][]string {
 			return row.shapes&(collection|item) != 0 && info.Has(row.verb)
 		}),
 	}
-	for _, name := range info.Subresources {
-		verbs[name] = selectVerbs(func(row *route) bool { return row.shapes&fieldSubresource != 0 })
+	for _, s := range info.Subresources {
+		verbs[s.Name] = selectVerbs(func(row *route) bool {
+			return row.shapes&fieldSubresource != 0 && slices.Contains(s.Verbs, row.verb)
+		})
 	}
 	for i := range info.Extensions {
 		e := &info.Extensions[i]
@@ -124,7 +126,7 @@ func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *reques
 	for i := range routes {
 		row := &routes[i]
 		if row.method != r.Method || row.verb != info.Verb || allNamespaces && !row.allNamespaces ||
-			!res.has(row, shape) {
+			!res.has(row, shape, info) {
 			continue
 		}
 		res.warn(w)
@@ -180,7 +182,7 @@ func (a *API) find(u *url.URL, info *request.Info) (*resource, shape) {
 		shape = item
 	}
 	if info.Irregular || len(info.Segments) > request.SubresourceDepth ||
-		shape == fieldSubresource && !slices.Contains(res.resourceInfo.Subresources, info.Subresource) {
+		shape == fieldSubresource && res.resourceInfo.Subresource(info.Subresource) == nil {
 		return nil, 0
 	}
 	return res, shape
@@ -196,15 +198,17 @@ func (r *resource) namespaceOf(info *request.Info) (string, bool) {
 	return "", !info.BelowNamespace
 }
 
-// has tells whether the resource is served by a row.
-func (r *resource) has(row *route, shape shape) bool {
-	if row.shapes&shape == 0 {
+// has tells whether a path of the resource is served by a row.
+func (r *resource) has(row *route, shape shape, info *request.Info) bool {
+	switch {
+	case row.shapes&shape == 0:
 		return false
-	}
-	if r.extension != nil {
+	case r.extension != nil:
 		return slices.Contains(r.extension.Methods, row.method)
+	case shape == fieldSubresource:
+		return slices.Contains(r.resourceInfo.Subresource(info.Subresource).Verbs, row.verb)
 	}
-	return shape == fieldSubresource || r.resourceInfo.Has(row.verb)
+	return r.resourceInfo.Has(row.verb)
 }
 
 func (r *resource) allowedMethods(shape shape, allNamespaces bool, info *request.Info) string {
@@ -217,7 +221,7 @@ func (r *resource) allowedMethods(shape shape, allNamespaces bool, info *request
 	var methods []string
 	for i := range routes {
 		row := &routes[i]
-		if r.has(row, shape) && (row.allNamespaces || !allNamespaces) && !slices.Contains(methods, row.method) {
+		if r.has(row, shape, info) && (row.allNamespaces || !allNamespaces) && !slices.Contains(methods, row.method) {
 			methods = append(methods, row.method)
 		}
 	}

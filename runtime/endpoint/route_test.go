@@ -115,7 +115,8 @@ func TestNamespacesThatAreNoObjects(t *testing.T) {
 
 func TestNamespacesAreTheirOwnNamespace(t *testing.T) {
 	namespaces := *gadgets
-	namespaces.Group, namespaces.Names.Plural, namespaces.Subresources = "", "namespaces", []string{"finalize"}
+	namespaces.Group, namespaces.Names.Plural = "", "namespaces"
+	namespaces.Subresources = []api.Subresource{{Name: "finalize", Verbs: []string{"get", "patch", "update"}}}
 	f := &fake{info: &namespaces}
 	group := Group{}
 	group.Versions = []string{"v1"}

@@ -6,6 +6,8 @@ package metadata
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,6 +98,24 @@ func KeepSystemFields(obj, old metav1.Object) {
 	}
 	if grace := old.GetDeletionGracePeriodSeconds(); grace != nil && obj.GetDeletionGracePeriodSeconds() == nil {
 		obj.SetDeletionGracePeriodSeconds(grace)
+	}
+}
+
+// members are the members of metadata that a subresource may share with its object, by their names on the wire.
+var members = map[string]func(from, to metav1.Object){
+	"annotations":     func(from, to metav1.Object) { to.SetAnnotations(maps.Clone(from.GetAnnotations())) },
+	"finalizers":      func(from, to metav1.Object) { to.SetFinalizers(slices.Clone(from.GetFinalizers())) },
+	"labels":          func(from, to metav1.Object) { to.SetLabels(maps.Clone(from.GetLabels())) },
+	"ownerReferences": func(from, to metav1.Object) { to.SetOwnerReferences(slices.Clone(from.GetOwnerReferences())) },
+}
+
+// IsMember tells whether CopyMembers knows a name.
+func IsMember(name string) bool { return members[name] != nil }
+
+// CopyMembers copies the members of metadata that have the names: annotations, finalizers, labels, ownerReferences.
+func CopyMembers(names []string, from, to metav1.Object) {
+	for _, name := range names {
+		members[name](from, to)
 	}
 }
 

@@ -33,26 +33,13 @@ type Definition[T api.Object] struct {
 
 	// Strategy is the user's logic. Its zero value works.
 	Strategy Strategy[T]
-	// Subresources are the subresources that are a subset of the object's fields, like status.
+	// Subresources are the subresources that are a part of the object, like status.
 	Subresources []Subresource[T]
 	// Extensions are all other subresources.
 	Extensions []subresource.Extension[T]
 	// SelectableFields are the fields beyond metadata.name and metadata.namespace that field selectors may name, in
 	// all versions or in some.
 	SelectableFields []api.SelectableField[T]
-}
-
-// Subresource is a subset of an object's fields that clients write through a path of its own. A write of the object
-// keeps these fields as they are stored; a write of the subresource changes no other fields.
-type Subresource[T api.Object] struct {
-	// Name is the name of the subresource, and of the member that holds its fields in every version: status.
-	Name string
-	// Copy makes a deep copy of the fields from one object in another.
-	Copy func(from, to T)
-	// Reset empties the fields. A creation can't set them.
-	Reset func(T)
-	// Validate checks a write of the subresource, in addition to the rules of the version; it may be nil.
-	Validate func(ctx context.Context, obj, old T) field.ErrorList
 }
 
 // Strategy holds the functions of a kind's author that run on a write. The generator finds them by convention in the

@@ -43,7 +43,14 @@ func newFieldManagers[T api.Object](
 		o.types[v.GVK.Version] = types
 	}
 	sets := &ownership.Sets{}
-	add := func(subresource string, filters map[fieldpath.APIVersion]fieldpath.Filter) {
+	add := func(subresource string, filter func(version string) fieldpath.Filter) {
+		filters := map[fieldpath.APIVersion]fieldpath.Filter{}
+		for i := range all.Served {
+			gvk := all.Served[i].GVK
+			if selected := filter(gvk.Version); selected != nil {
+				filters[fieldpath.APIVersion(gvk.GroupVersion().String())] = selected
+			}
+		}
 		for i := range all.Served {
 			gvk := all.Served[i].GVK
 			o.managers[managerKey{gvk.Version, subresource}] = &ownership.Manager{
@@ -52,37 +59,14 @@ func newFieldManagers[T api.Object](
 			}
 		}
 	}
-	add("", o.filters(d, ""))
+	add("", d.others)
 	for i := range d.Subresources {
-		add(d.Subresources[i].Name, o.filters(d, d.Subresources[i].Name))
+		add(d.Subresources[i].Name, d.Subresources[i].filter)
 	}
 	for _, e := range d.Extensions {
-		add(e.Name(), nil) // an extension may set any field
+		add(e.Name(), func(string) fieldpath.Filter { return nil }) // an extension may set any field
 	}
 	return o, nil
-}
-
-// filters select the fields that a write can set: the member that has the subresource's name, or, for the object
-// itself, all fields but those of subresources.
-func (o *fieldManagers[T]) filters(d *Definition[T], subresource string) map[fieldpath.APIVersion]fieldpath.Filter {
-	var filter fieldpath.Filter
-	switch {
-	case subresource != "":
-		filter = fieldpath.NewIncludeMatcherFilter(fieldpath.MakePrefixMatcherOrDie(subresource))
-	case len(d.Subresources) == 0:
-		return nil
-	default:
-		others := fieldpath.NewSet()
-		for i := range d.Subresources {
-			others.Insert(fieldpath.MakePathOrDie(d.Subresources[i].Name))
-		}
-		filter = fieldpath.NewExcludeSetFilter(others)
-	}
-	all := map[fieldpath.APIVersion]fieldpath.Filter{}
-	for i := range o.versions.Served {
-		all[fieldpath.APIVersion(o.versions.Served[i].GVK.GroupVersion().String())] = filter
-	}
-	return all
 }
 
 func (o *fieldManagers[T]) manager(a *attempt[T]) *ownership.Manager {

@@ -45,8 +45,8 @@ func describe[T api.Object](d Definition[T]) (*Definition[T], *api.Info) {
 		}
 		info.Versions = append(info.Versions, vi)
 	}
-	for _, s := range d.Subresources {
-		info.Subresources = append(info.Subresources, s.Name)
+	for i := range d.Subresources {
+		info.Subresources = append(info.Subresources, d.Subresources[i].info())
 	}
 	info.Extensions = subresource.Infos(d.Extensions, d.Group)
 	for _, f := range d.SelectableFields {
@@ -159,10 +159,14 @@ func (d *Definition[T]) bind() (*codec.Versions[T], error) {
 	case d.StoragePrefix != store.CleanPrefix(d.StoragePrefix):
 		return nil, fmt.Errorf("the StoragePrefix is %q: write %q", d.StoragePrefix, store.CleanPrefix(d.StoragePrefix))
 	}
-	seen := map[string]bool{"": true}
-	for _, s := range d.Subresources {
-		if seen[s.Name] || s.Copy == nil || s.Reset == nil {
-			return nil, fmt.Errorf("subresource %q: it needs a name of its own, Copy and Reset", s.Name)
+	seen := map[string]bool{}
+	for i := range d.Subresources {
+		s := &d.Subresources[i]
+		if err := s.check(d); err != nil {
+			return nil, fmt.Errorf("subresource %q: %w", s.Name, err)
+		}
+		if seen[s.Name] {
+			return nil, fmt.Errorf("subresource %q is declared twice", s.Name)
 		}
 		seen[s.Name] = true
 	}

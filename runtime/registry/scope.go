@@ -32,7 +32,7 @@ type scopes[T api.Object] struct {
 	// action is the object with its subresources. It doesn't call ValidateUpdate: an action may set fields that are
 	// immutable for updates, as a binding does.
 	action scope[T]
-	// parts are the subsets of the fields that have a path of their own, like status.
+	// parts are those of the object that have a path of their own, like status.
 	parts []scope[T]
 }
 
@@ -45,10 +45,7 @@ func (k *kind[T]) newScopes() (s scopes[T]) {
 	s.object = s.action
 	s.object.confine, s.object.validateChange = k.confineToObject, strategy.ValidateUpdate
 	for i := range k.definition.Subresources {
-		part := &k.definition.Subresources[i]
-		s.parts = append(s.parts, scope[T]{
-			name: part.Name, confine: part.confine, validate: k.validateRules, validateChange: part.Validate,
-		})
+		s.parts = append(s.parts, k.scope(&k.definition.Subresources[i]))
 	}
 	return s
 }
@@ -70,20 +67,14 @@ func (s scope[T]) named(extension string) scope[T] {
 	return s
 }
 
-// confine copies the part from the new object into the old one.
-func (s *Subresource[T]) confine(_ context.Context, a *attempt[T]) {
-	obj := a.old.Object.DeepCopyObject().(T)
-	s.Copy(a.obj, obj)
-	obj.SetManagedFields(a.obj.GetManagedFields())
-	a.obj = obj
-}
-
-// confineToObject reverts or resets the subresources, and lets the strategy prepare the object.
+// confineToObject reverts or resets what belongs to subresources alone, and lets the strategy prepare the object.
 func (k *kind[T]) confineToObject(ctx context.Context, a *attempt[T]) {
 	for i := range k.definition.Subresources {
-		if s := &k.definition.Subresources[i]; a.old.Exists {
+		switch s := &k.definition.Subresources[i]; {
+		case s.Reset == nil:
+		case a.old.Exists:
 			s.Copy(a.old.Object, a.obj)
-		} else {
+		default:
 			s.Reset(a.obj)
 		}
 	}

@@ -67,12 +67,10 @@ func fitsPath(name string, generated bool) []string {
 
 // validateObject checks the new object's metadata, the rules of the request's version, and those of the strategy.
 func (k *kind[T]) validateObject(ctx context.Context, a *attempt[T]) (field.ErrorList, error) {
-	errs := k.validateMetadata(a)
-	rules, err := k.validateRules(ctx, a)
+	errs, err := k.validateMetadataAndRules(ctx, a)
 	if err != nil {
 		return nil, err
 	}
-	errs = append(errs, rules...)
 	if validate := k.definition.Strategy.Validate; validate != nil {
 		errs = append(errs, validate(ctx, a.obj)...)
 	}
@@ -80,6 +78,12 @@ func (k *kind[T]) validateObject(ctx context.Context, a *attempt[T]) (field.Erro
 		errs = k.validatePath(a)
 	}
 	return errs, nil
+}
+
+func (k *kind[T]) validateMetadataAndRules(ctx context.Context, a *attempt[T]) (field.ErrorList, error) {
+	errs := k.validateMetadata(a)
+	rules, err := k.validateRules(ctx, a)
+	return append(errs, rules...), err
 }
 
 // validateMetadata checks the new object's metadata. The rule for names applies to new objects only.

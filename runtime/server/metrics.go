@@ -62,7 +62,10 @@ func newMetrics(config Config) *metrics {
 func (m *metrics) follow(handle registry.Handle) {
 	info := handle.Info()
 	for _, version := range info.Versions {
-		names := append([]string{""}, info.Subresources...)
+		names := []string{""}
+		for i := range info.Subresources {
+			names = append(names, info.Subresources[i].Name)
+		}
 		for i := range info.Extensions {
 			names = append(names, info.Extensions[i].Name)
 		}

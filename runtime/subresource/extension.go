@@ -11,7 +11,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/ownership"
@@ -100,7 +99,7 @@ func Open[T api.Object](extensions []Extension[T], h Host[T]) (map[string]*Handl
 		case e.open == nil || e.info.Name == "":
 			return nil, fmt.Errorf("extension %q was not made by one of ScaleOf, ActionOf, RemovalOf, RequestOf, "+
 				"ProjectionOf, StreamOf and ConnectionOf, or has no name", e.info.Name)
-		case opened[e.info.Name] != nil || slices.Contains(h.Info.Subresources, e.info.Name):
+		case opened[e.info.Name] != nil || h.Info.Subresource(e.info.Name) != nil:
 			return nil, fmt.Errorf("subresource %q is declared twice", e.info.Name)
 		}
 		handle, err := e.open(h)

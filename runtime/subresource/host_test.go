@@ -39,7 +39,8 @@ func (*fakeWriter) ServedVersion(name string) (schema.GroupVersion, error) {
 // fakeHost is a host of gadgets in namespaces, with one object: ns/a.
 func fakeHost() (subresource.Host[*shop.Gadget], *fakeWriter) {
 	w := &fakeWriter{gadget: &shop.Gadget{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}}}
-	info := &api.Info{Group: "shop.example.com", Scope: api.Namespaced, Subresources: []string{"status"}}
+	info := &api.Info{Group: "shop.example.com", Scope: api.Namespaced, Subresources: []api.Subresource{{Name: "status",
+		Verbs: []string{"get", "patch", "update"}}}}
 	info.Names.Plural = "gadgets"
 	return subresource.Host[*shop.Gadget]{
 		Info: info, Writer: w,

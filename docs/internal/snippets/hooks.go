@@ -27,6 +27,9 @@ func (w *Widget) Validate(ctx context.Context) field.ErrorList { return nil }
 // ValidateUpdate returns the errors of the change.
 func (w *Widget) ValidateUpdate(ctx context.Context, old *Widget) field.ErrorList { return nil }
 
+// PrepareForStatusUpdate resets what a write of the status must not change.
+func (w *Widget) PrepareForStatusUpdate(ctx context.Context, old *Widget) {}
+
 // ValidateStatusUpdate returns the errors of a write of the status.
 func (w *Widget) ValidateStatusUpdate(ctx context.Context, old *Widget) field.ErrorList { return nil }
 

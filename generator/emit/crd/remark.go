@@ -66,6 +66,9 @@ func hooks(out *diag.Errors, r resource, hooks []plan.Hook) {
 			out.Add(s.Pos, cannot+"the subresource %s of %s", s.Name, r.Kind)
 		}
 	}
+	if m := r.StatusMarker; m != nil {
+		out.Add(m.Pos, cannot+"which metadata a write of the status of %s changes", r.Kind)
+	}
 }
 
 // status remarks on a status subresource that either the server has or the definition.

@@ -102,6 +102,8 @@ func (e endpoint) subresource(at string, s *model.Subresource, named []object, o
 	switch s.Form {
 	case model.FieldSubresource:
 		e.add(out, at, s.Name, named, "get", "update", "patch")
+	case model.PartSubresource:
+		e.add(out, at, s.Name, named, s.Verbs()...)
 	case model.ScaleSubresource:
 		e.object, e.kind = e.scaleRef(), scaleKind
 		out[at] = object{"parameters": named, "get": e.verb("get", s.Name), "put": e.verb("update", s.Name),

@@ -190,7 +190,11 @@ const whole = "GET, PUT, PATCH"
 func (m *maker) subresources(r *model.Resource, kind *model.Type) []subresource {
 	var out []subresource
 	if r.Status {
-		out = append(out, m.part("status", kind))
+		var metadata []string
+		if r.StatusMarker != nil {
+			metadata = r.StatusMarker.Metadata
+		}
+		out = append(out, m.part("status", kind, []string{"status"}, metadata))
 	}
 	for _, s := range r.Subresources {
 		out = append(out, m.subresource(s, kind))
@@ -198,10 +202,29 @@ func (m *maker) subresources(r *model.Resource, kind *model.Type) []subresource 
 	return out
 }
 
-// part describes a subresource through which clients write a part of the object.
-func (m *maker) part(name string, kind *model.Type) subresource {
-	object := shape{Name: kind.Name, Link: "#" + m.anchor(kind), After: ", of which " + name + " is written"}
+// part describes a subresource through which clients write fields of the object, and members of its metadata.
+func (m *maker) part(name string, kind *model.Type, fields, metadata []string) subresource {
+	for _, member := range metadata {
+		fields = append(fields, "metadata."+member)
+	}
+	verb := " is written"
+	if len(fields) > 1 {
+		verb = " are written"
+	}
+	object := shape{Name: kind.Name, Link: "#" + m.anchor(kind),
+		After: ", of which " + strings.Join(fields, ", ") + verb}
 	return subresource{Name: name, Methods: whole, Takes: object}
+}
+
+// fields describes a subresource of parts in the version.
+func (m *maker) fields(s *model.Subresource, kind *model.Type) subresource {
+	var fields []string
+	for _, part := range s.Parts[m.version] {
+		fields = append(fields, strings.TrimPrefix(part.Path, "."))
+	}
+	out := m.part(s.Name, kind, fields, s.Metadata)
+	out.Methods = strings.Join(s.Methods, ", ")
+	return out
 }
 
 func (m *maker) subresource(s *model.Subresource, kind *model.Type) subresource {
@@ -214,7 +237,9 @@ func (m *maker) subresource(s *model.Subresource, kind *model.Type) subresource 
 	}
 	switch s.Form {
 	case model.FieldSubresource:
-		return m.part(s.Name, kind)
+		return m.part(s.Name, kind, []string{s.Name}, s.Metadata)
+	case model.PartSubresource:
+		return m.fields(s, kind)
 	case model.ScaleSubresource:
 		out.Methods, out.Takes = whole, shape{Name: "Scale", After: " (autoscaling/v1)"}
 	case model.ActionSubresource, model.RemovalSubresource:

@@ -52,21 +52,6 @@ func names(r *model.Resource) jen.Code {
 		when(len(r.Categories) > 0, member("Categories", texts(r.Categories))))
 }
 
-func copyField(f *model.Field) jen.Code {
-	from, to := "from."+f.Name, "to."+f.Name
-	t := f.Type
-	switch {
-	case t.DeepCopy == model.DeepCopyGenerate || t.DeepCopy == model.DeepCopyExisting:
-		return gocode.Code(from + ".DeepCopyInto(&" + to + ")")
-	case t.Form == model.Pointer && t.Elem.DeepCopy != model.DeepCopyNone && t.Elem.Package != nil:
-		return gocode.Code(to + " = " + from + ".DeepCopy()")
-	case t.Form == model.Basic:
-		return gocode.Code(to + " = " + from)
-	default:
-		return gocode.Code(to + " = from.DeepCopy()." + f.Name)
-	}
-}
-
 // zero is the zero value of a kind's field, as an expression.
 func zero(kind *model.Type, f *model.Field) jen.Code {
 	switch t := f.Type; {

@@ -5,43 +5,14 @@ import (
 
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
 )
-
-// subresources prints the subresources that are fields of the object, or nothing.
-func (p *printer) subresources(r *model.Resource) jen.Code {
-	var printed []jen.Code
-	if status := p.plan.Serving[r].Status; status != nil {
-		printed = append(printed, p.fieldSubresource(r, "status", status))
-	}
-	for _, s := range r.Subresources {
-		if s.Form == model.FieldSubresource {
-			printed = append(printed, p.fieldSubresource(r, s.Name, s.Field))
-		}
-	}
-	return when(printed != nil,
-		member("Subresources", gocode.Code("[]registry.Subresource[$]$", pointer(r.Hub), jen.Values(printed...))))
-}
-
-func (p *printer) fieldSubresource(r *model.Resource, name string, f *model.Field) jen.Code {
-	hub := pointer(r.Hub)
-	var validate jen.Code
-	if h := p.plan.Hook(r, plan.UpdateHook(f.Name)); h != nil {
-		validate = member("Validate", hookCall(*h, r.Hub))
-	}
-	return literal(nil,
-		textMember("Name", name),
-		member("Copy", gocode.Code("func(from, to $) {\n$\n}", hub, copyField(f))),
-		member("Reset", gocode.Code("func(obj $) {\nobj."+f.Name+" = $\n}", hub, zero(r.Hub, f))),
-		validate)
-}
 
 // extensions prints the subresources that are no part of the object, or nothing.
 func (p *printer) extensions(r *model.Resource) jen.Code {
 	var printed []jen.Code
 	for _, s := range r.Subresources {
 		switch s.Form {
-		case model.FieldSubresource:
+		case model.FieldSubresource, model.PartSubresource:
 		case model.ScaleSubresource:
 			printed = append(printed, p.scale(r))
 		default:

@@ -78,11 +78,11 @@ func onHub(hub, version *model.Type, steps []model.Step) ([]model.Step, error) {
 		out[i] = step
 		switch {
 		case step.Field != nil:
-		case at.Form == model.Map && !step.IsIndex && step.Filter == nil:
+		case at.Form == model.Map && !step.IsIndex && step.Filter == nil, at.Form == model.Slice && step.IsIndex:
 			at = at.Elem
 			continue
 		default:
-			return nil, fmt.Errorf("only fields and keys of maps can be followed to the hub")
+			return nil, fmt.Errorf("only fields, keys of maps and items of lists can be followed to the hub")
 		}
 		field := model.Counterpart(at, step.Field)
 		if field == nil {

@@ -29,12 +29,15 @@ type Serving struct {
 	// Strategy are the fields of the runtime's Strategy that are true. Options are those of subresources.
 	Strategy []string
 	Options  map[*model.Subresource][]Option
-	Faults   diag.Errors
+	// Parts are the fields of subresources that are parts of the object.
+	Parts  map[*model.Subresource]*Parts
+	Faults diag.Errors
 }
 
 // New decides the serving of a resource.
 func New(r *model.Resource) *Serving {
-	s := &Serving{Strategy: strategy(r), Options: map[*model.Subresource][]Option{}}
+	s := &Serving{Strategy: strategy(r), Options: map[*model.Subresource][]Option{},
+		Parts: map[*model.Subresource]*Parts{}}
 	if len(r.Served()) == 0 || !s.storage(r) {
 		return s
 	}
@@ -47,8 +50,11 @@ func New(r *model.Resource) *Serving {
 	s.nameRule(r)
 	s.selectable(r)
 	for _, sub := range r.Subresources {
-		if sub.Form == model.ScaleSubresource {
+		switch sub.Form {
+		case model.ScaleSubresource:
 			s.scale(r, sub)
+		case model.PartSubresource:
+			s.parts(r, sub)
 		}
 		if sub.Options != nil {
 			s.Options[sub] = options(sub, sub.Options, "", 0, &s.Faults)

@@ -3,9 +3,19 @@
 package builtin
 
 import (
+	admissionregistrationwiring "apigen.dev/runtime/conformance/builtin/admissionregistration/wiring"
+	appswiring "apigen.dev/runtime/conformance/builtin/apps/wiring"
+	autoscalingwiring "apigen.dev/runtime/conformance/builtin/autoscaling/wiring"
+	batchwiring "apigen.dev/runtime/conformance/builtin/batch/wiring"
+	certificateswiring "apigen.dev/runtime/conformance/builtin/certificates/wiring"
 	corewiring "apigen.dev/runtime/conformance/builtin/core/wiring"
+	flowcontrolwiring "apigen.dev/runtime/conformance/builtin/flowcontrol/wiring"
 	namingwiring "apigen.dev/runtime/conformance/builtin/naming/wiring"
+	networkingwiring "apigen.dev/runtime/conformance/builtin/networking/wiring"
+	policywiring "apigen.dev/runtime/conformance/builtin/policy/wiring"
 	rbacwiring "apigen.dev/runtime/conformance/builtin/rbac/wiring"
+	resourcewiring "apigen.dev/runtime/conformance/builtin/resource/wiring"
+	storagewiring "apigen.dev/runtime/conformance/builtin/storage/wiring"
 	"apigen.dev/runtime/registry"
 )
 
@@ -13,7 +23,17 @@ import (
 func Groups(bindingProvider corewiring.BindingProvider, componentStatusProvider corewiring.ComponentStatusProvider, localReviewProvider namingwiring.LocalReviewProvider, namelessReviewProvider namingwiring.NamelessReviewProvider, reviewProvider namingwiring.ReviewProvider) []registry.Group {
 	return []registry.Group{
 		corewiring.Group(bindingProvider, componentStatusProvider),
+		admissionregistrationwiring.Group(),
+		appswiring.Group(),
+		autoscalingwiring.Group(),
+		batchwiring.Group(),
+		certificateswiring.Group(),
+		flowcontrolwiring.Group(),
 		namingwiring.Group(localReviewProvider, namelessReviewProvider, reviewProvider),
+		networkingwiring.Group(),
+		policywiring.Group(),
 		rbacwiring.Group(),
+		resourcewiring.Group(),
+		storagewiring.Group(),
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/apitest"
 	"apigen.dev/runtime/conformance/builtin"
 	namingv1 "apigen.dev/runtime/conformance/builtin/naming/v1"
 	"apigen.dev/runtime/registry"
@@ -13,11 +14,12 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// startBuiltin is a server of ours with the kinds of package builtin beside those of the scripts, and its kubeconfig.
+// startBuiltin is a server of ours with the kinds of package builtin, and its kubeconfig.
 func startBuiltin(t *testing.T) (*world, []byte) {
 	t.Helper()
-	return startWorld(t, builtin.Groups(echo[*corev1.Binding]{}, noComponents{}, echo[*namingv1.LocalReview]{},
+	server := apitest.Start(t, builtin.Groups(echo[*corev1.Binding]{}, noComponents{}, echo[*namingv1.LocalReview]{},
 		echo[*namingv1.NamelessReview]{}, echo[*namingv1.Review]{})...)
+	return worldOf(server), server.Kubeconfig
 }
 
 // echo is the provider of reviews that answers with what it gets.

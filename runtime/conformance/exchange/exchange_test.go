@@ -35,17 +35,15 @@ func scripts(t testing.TB, folder string) []string {
 // startOurs is a server of ours, and its kubeconfig.
 func startOurs(t *testing.T) (*world, []byte) {
 	t.Helper()
-	return startWorld(t, configMaps())
+	server := apitest.Start(t, append(apis.Groups(), configMaps())...)
+	return worldOf(server), server.Kubeconfig
 }
 
-// startWorld is a server of ours with the kinds of the scripts and further groups, and its kubeconfig.
-func startWorld(t *testing.T, groups ...registry.Group) (*world, []byte) {
-	t.Helper()
-	server := apitest.Start(t, append(apis.Groups(), groups...)...)
+func worldOf(server *apitest.Server) *world {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(server.CA)
 	return &world{host: strings.TrimPrefix(server.URL, "https://"), token: server.Token,
-		tls: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}, server.Kubeconfig
+		tls: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
 }
 
 // configMaps is the core group with config maps alone: pods and the like would be found missing,

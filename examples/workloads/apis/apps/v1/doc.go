@@ -10,6 +10,7 @@
 // +apigen:kind(Deployment)=+kubebuilder:printcolumn:name=Up-to-date,type=integer,JSONPath=.status.updatedReplicas
 // +apigen:kind(Deployment)=+kubebuilder:printcolumn:name=Available,type=integer,JSONPath=.status.availableReplicas
 // +apigen:kind(Deployment)=+kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
+// +apigen:kind(Deployment)=+apigen:subresource:name=status,metadata=annotations;finalizers;ownerReferences
 //
 // +apigen:kind(ReplicaSet)=+apigen:storagePrefix=replicasets
 // +apigen:kind(ReplicaSet)=+kubebuilder:resource:shortName=rs,categories=all

@@ -112,7 +112,8 @@ func defineDeployment() registry.Definition[*appsv1.Deployment] {
 			ValidateUpdate: v1.ValidateUpdate_Deployment,
 		},
 		Subresources: []registry.Subresource[*appsv1.Deployment]{{
-			Name: "status",
+			Name:     "status",
+			Metadata: []string{"annotations", "finalizers", "ownerReferences"},
 			Copy: func(from, to *appsv1.Deployment) {
 				from.Status.DeepCopyInto(&to.Status)
 			},

@@ -20,10 +20,12 @@
 // +apigen:kind(Pod)=+kubebuilder:selectablefield:JSONPath=.status.phase
 // +apigen:kind(Pod)=+apigen:subresource:name=attach
 // +apigen:kind(Pod)=+apigen:subresource:name=binding
+// +apigen:kind(Pod)=+apigen:subresource:name=ephemeralcontainers,parts=.spec.ephemeralContainers
 // +apigen:kind(Pod)=+apigen:subresource:name=eviction
 // +apigen:kind(Pod)=+apigen:subresource:name=exec
 // +apigen:kind(Pod)=+apigen:subresource:name=log
 // +apigen:kind(Pod)=+apigen:subresource:name=portforward
+// +apigen:kind(Pod)=+apigen:subresource:name=resize,parts=.spec.resources;.spec.containers[*].resources;.spec.initContainers[*].resources
 //
 // +apigen:kind(Node)=+apigen:storagePrefix=minions
 // +apigen:kind(Node)=+kubebuilder:resource:shortName=no

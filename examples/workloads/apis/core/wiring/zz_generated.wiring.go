@@ -304,6 +304,7 @@ func definePod() registry.Definition[*corev1.Pod] {
 		Storage: "v1",
 		Strategy: registry.Strategy[*corev1.Pod]{
 			PrepareForCreate: v1.PrepareForCreate_Pod,
+			ValidateUpdate:   v1.ValidateUpdate_Pod,
 		},
 		Subresources: []registry.Subresource[*corev1.Pod]{{
 			Name: "status",
@@ -312,6 +313,25 @@ func definePod() registry.Definition[*corev1.Pod] {
 			},
 			Reset: func(obj *corev1.Pod) {
 				obj.Status = corev1.PodStatus{}
+			},
+		}, {
+			Name:   "ephemeralcontainers",
+			Fields: map[string][]string{"v1": {"spec.ephemeralContainers"}},
+			Copy: func(from, to *corev1.Pod) {
+				to.Spec.EphemeralContainers = from.Spec.DeepCopy().EphemeralContainers
+			},
+			Validate: v1.ValidateEphemeralcontainersUpdate_Pod,
+		}, {
+			Name:   "resize",
+			Fields: map[string][]string{"v1": {"spec.resources", "spec.containers[*].resources", "spec.initContainers[*].resources"}},
+			Copy: func(from, to *corev1.Pod) {
+				to.Spec.Resources = from.Spec.Resources.DeepCopy()
+				for from, to := range registry.Items(from.Spec.Containers, to.Spec.Containers, func(item *corev1.Container) string { return item.Name }) {
+					from.Resources.DeepCopyInto(&to.Resources)
+				}
+				for from, to := range registry.Items(from.Spec.InitContainers, to.Spec.InitContainers, func(item *corev1.Container) string { return item.Name }) {
+					from.Resources.DeepCopyInto(&to.Resources)
+				}
 			},
 		}},
 		Extensions: []subresource.Extension[*corev1.Pod]{

@@ -8,11 +8,14 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/conformance/builtin/core/v1"
 	"apigen.dev/runtime/registry"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,
@@ -33,6 +36,13 @@ func Group(bindingProvider BindingProvider, componentStatusProvider ComponentSta
 				List: componentStatusProvider.List,
 			}),
 			registry.New(defineNamespace()),
+			registry.New(defineNode()),
+			registry.New(definePersistentVolumeClaim()),
+			registry.New(definePersistentVolume()),
+			registry.New(definePod()),
+			registry.New(defineReplicationController()),
+			registry.New(defineResourceQuota()),
+			registry.New(defineService()),
 		},
 		AddToScheme: AddToScheme,
 		OpenAPI:     openAPI(),
@@ -42,8 +52,10 @@ func Group(bindingProvider BindingProvider, componentStatusProvider ComponentSta
 
 // AddToScheme registers the Go types of the group, with their defaults and conversions, and the priority of its versions.
 func AddToScheme(scheme *runtime.Scheme) error {
-	if err := corev1.AddToScheme(scheme); err != nil {
-		return err
+	for _, add := range []func(*runtime.Scheme) error{corev1.AddToScheme, v1.RegisterDefaults} {
+		if err := add(scheme); err != nil {
+			return err
+		}
 	}
 	return scheme.SetVersionPriority(
 		schema.GroupVersion{Group: "", Version: "v1"},
@@ -141,15 +153,323 @@ func defineNamespace() registry.Definition[*corev1.Namespace] {
 		Storage: "v1",
 		Verbs:   []string{"create", "delete", "get", "list", "patch", "update", "watch"},
 		Strategy: registry.Strategy[*corev1.Namespace]{
-			ValidateName: validation.NameIsDNSLabel,
+			PrepareForUpdate: v1.PrepareForUpdate_Namespace,
+			ValidateName:     validation.NameIsDNSLabel,
 		},
 		Subresources: []registry.Subresource[*corev1.Namespace]{{
-			Name: "status",
+			Name:     "status",
+			Metadata: []string{"annotations", "finalizers", "labels", "ownerReferences"},
 			Copy: func(from, to *corev1.Namespace) {
 				from.Status.DeepCopyInto(&to.Status)
 			},
 			Reset: func(obj *corev1.Namespace) {
 				obj.Status = corev1.NamespaceStatus{}
+			},
+		}, {
+			Name:     "finalize",
+			Fields:   map[string][]string{"v1": {"spec.finalizers"}},
+			Metadata: []string{"annotations", "finalizers", "labels", "ownerReferences"},
+			Verbs:    []string{"update"},
+			Copy: func(from, to *corev1.Namespace) {
+				to.Spec.Finalizers = from.Spec.DeepCopy().Finalizers
+			},
+		}},
+	}
+}
+
+// defineNode is the resource nodes.
+func defineNode() registry.Definition[*corev1.Node] {
+	return registry.Definition[*corev1.Node]{
+		Group: "",
+		Names: api.Names{
+			Kind:     "Node",
+			ListKind: "NodeList",
+			Plural:   "nodes",
+			Singular: "node",
+		},
+		Scope: api.Cluster,
+		New: func() *corev1.Node {
+			return new(corev1.Node)
+		},
+		Versions: []codec.Version[*corev1.Node]{
+			codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*corev1.Node, *corev1.Node]{
+				New: func() *corev1.Node {
+					return new(corev1.Node)
+				},
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *corev1.Node) field.ErrorList {
+					return v1.Validate_Node(ctx, op, nil, obj, old)
+				},
+				Proto: codec.ProtoOf[*corev1.Node](),
+			}),
+		},
+		Storage: "v1",
+		Subresources: []registry.Subresource[*corev1.Node]{{
+			Name:     "status",
+			Metadata: []string{"annotations", "finalizers", "labels", "ownerReferences"},
+			Copy: func(from, to *corev1.Node) {
+				from.Status.DeepCopyInto(&to.Status)
+			},
+			Reset: func(obj *corev1.Node) {
+				obj.Status = corev1.NodeStatus{}
+			},
+		}},
+	}
+}
+
+// definePersistentVolumeClaim is the resource persistentvolumeclaims.
+func definePersistentVolumeClaim() registry.Definition[*corev1.PersistentVolumeClaim] {
+	return registry.Definition[*corev1.PersistentVolumeClaim]{
+		Group: "",
+		Names: api.Names{
+			Kind:     "PersistentVolumeClaim",
+			ListKind: "PersistentVolumeClaimList",
+			Plural:   "persistentvolumeclaims",
+			Singular: "persistentvolumeclaim",
+		},
+		Scope: api.Namespaced,
+		New: func() *corev1.PersistentVolumeClaim {
+			return new(corev1.PersistentVolumeClaim)
+		},
+		Versions: []codec.Version[*corev1.PersistentVolumeClaim]{
+			codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*corev1.PersistentVolumeClaim, *corev1.PersistentVolumeClaim]{
+				New: func() *corev1.PersistentVolumeClaim {
+					return new(corev1.PersistentVolumeClaim)
+				},
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *corev1.PersistentVolumeClaim) field.ErrorList {
+					return v1.Validate_PersistentVolumeClaim(ctx, op, nil, obj, old)
+				},
+				Proto: codec.ProtoOf[*corev1.PersistentVolumeClaim](),
+			}),
+		},
+		Storage: "v1",
+		Subresources: []registry.Subresource[*corev1.PersistentVolumeClaim]{{
+			Name:     "status",
+			Metadata: []string{"annotations", "finalizers", "labels", "ownerReferences"},
+			Copy: func(from, to *corev1.PersistentVolumeClaim) {
+				from.Status.DeepCopyInto(&to.Status)
+			},
+			Reset: func(obj *corev1.PersistentVolumeClaim) {
+				obj.Status = corev1.PersistentVolumeClaimStatus{}
+			},
+		}},
+	}
+}
+
+// definePersistentVolume is the resource persistentvolumes.
+func definePersistentVolume() registry.Definition[*corev1.PersistentVolume] {
+	return registry.Definition[*corev1.PersistentVolume]{
+		Group: "",
+		Names: api.Names{
+			Kind:     "PersistentVolume",
+			ListKind: "PersistentVolumeList",
+			Plural:   "persistentvolumes",
+			Singular: "persistentvolume",
+		},
+		Scope: api.Cluster,
+		New: func() *corev1.PersistentVolume {
+			return new(corev1.PersistentVolume)
+		},
+		Versions: []codec.Version[*corev1.PersistentVolume]{
+			codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*corev1.PersistentVolume, *corev1.PersistentVolume]{
+				New: func() *corev1.PersistentVolume {
+					return new(corev1.PersistentVolume)
+				},
+				Default: v1.SetObjectDefaults_PersistentVolume,
+				Proto:   codec.ProtoOf[*corev1.PersistentVolume](),
+			}),
+		},
+		Storage: "v1",
+		Subresources: []registry.Subresource[*corev1.PersistentVolume]{{
+			Name:     "status",
+			Metadata: []string{"annotations", "finalizers", "labels", "ownerReferences"},
+			Copy: func(from, to *corev1.PersistentVolume) {
+				from.Status.DeepCopyInto(&to.Status)
+			},
+			Reset: func(obj *corev1.PersistentVolume) {
+				obj.Status = corev1.PersistentVolumeStatus{}
+			},
+		}},
+	}
+}
+
+// definePod is the resource pods.
+func definePod() registry.Definition[*corev1.Pod] {
+	return registry.Definition[*corev1.Pod]{
+		Group: "",
+		Names: api.Names{
+			Kind:     "Pod",
+			ListKind: "PodList",
+			Plural:   "pods",
+			Singular: "pod",
+		},
+		Scope: api.Namespaced,
+		New: func() *corev1.Pod {
+			return new(corev1.Pod)
+		},
+		Versions: []codec.Version[*corev1.Pod]{
+			codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*corev1.Pod, *corev1.Pod]{
+				New: func() *corev1.Pod {
+					return new(corev1.Pod)
+				},
+				Default: v1.SetObjectDefaults_Pod,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *corev1.Pod) field.ErrorList {
+					return v1.Validate_Pod(ctx, op, nil, obj, old)
+				},
+				Proto: codec.ProtoOf[*corev1.Pod](),
+			}),
+		},
+		Storage: "v1",
+		Strategy: registry.Strategy[*corev1.Pod]{
+			ValidateUpdate: v1.ValidateUpdate_Pod,
+		},
+		Subresources: []registry.Subresource[*corev1.Pod]{{
+			Name:     "status",
+			Metadata: []string{"annotations", "finalizers", "labels"},
+			Copy: func(from, to *corev1.Pod) {
+				from.Status.DeepCopyInto(&to.Status)
+			},
+			Reset: func(obj *corev1.Pod) {
+				obj.Status = corev1.PodStatus{}
+			},
+		}, {
+			Name:   "ephemeralcontainers",
+			Fields: map[string][]string{"v1": {"spec.ephemeralContainers"}},
+			Copy: func(from, to *corev1.Pod) {
+				to.Spec.EphemeralContainers = from.Spec.DeepCopy().EphemeralContainers
+			},
+		}, {
+			Name:   "resize",
+			Fields: map[string][]string{"v1": {"spec.resources", "spec.containers[*].resources", "spec.containers[*].resizePolicy", "spec.initContainers[*].resources", "spec.initContainers[*].resizePolicy"}},
+			Copy: func(from, to *corev1.Pod) {
+				to.Spec.Resources = from.Spec.Resources.DeepCopy()
+				for from, to := range registry.Items(from.Spec.Containers, to.Spec.Containers, func(item *corev1.Container) string { return item.Name }) {
+					from.Resources.DeepCopyInto(&to.Resources)
+					to.ResizePolicy = from.DeepCopy().ResizePolicy
+				}
+				for from, to := range registry.Items(from.Spec.InitContainers, to.Spec.InitContainers, func(item *corev1.Container) string { return item.Name }) {
+					from.Resources.DeepCopyInto(&to.Resources)
+					to.ResizePolicy = from.DeepCopy().ResizePolicy
+				}
+			},
+		}},
+	}
+}
+
+// defineReplicationController is the resource replicationcontrollers.
+func defineReplicationController() registry.Definition[*corev1.ReplicationController] {
+	return registry.Definition[*corev1.ReplicationController]{
+		Group: "",
+		Names: api.Names{
+			Kind:     "ReplicationController",
+			ListKind: "ReplicationControllerList",
+			Plural:   "replicationcontrollers",
+			Singular: "replicationcontroller",
+		},
+		Scope: api.Namespaced,
+		New: func() *corev1.ReplicationController {
+			return new(corev1.ReplicationController)
+		},
+		Versions: []codec.Version[*corev1.ReplicationController]{
+			codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*corev1.ReplicationController, *corev1.ReplicationController]{
+				New: func() *corev1.ReplicationController {
+					return new(corev1.ReplicationController)
+				},
+				Default: v1.SetObjectDefaults_ReplicationController,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *corev1.ReplicationController) field.ErrorList {
+					return v1.Validate_ReplicationController(ctx, op, nil, obj, old)
+				},
+				Proto: codec.ProtoOf[*corev1.ReplicationController](),
+			}),
+		},
+		Storage: "v1",
+		Strategy: registry.Strategy[*corev1.ReplicationController]{
+			ValidateName: registry.AnyName,
+		},
+		Subresources: []registry.Subresource[*corev1.ReplicationController]{{
+			Name:     "status",
+			Metadata: []string{"annotations", "finalizers", "labels", "ownerReferences"},
+			Copy: func(from, to *corev1.ReplicationController) {
+				from.Status.DeepCopyInto(&to.Status)
+			},
+			Reset: func(obj *corev1.ReplicationController) {
+				obj.Status = corev1.ReplicationControllerStatus{}
+			},
+		}},
+	}
+}
+
+// defineResourceQuota is the resource resourcequotas.
+func defineResourceQuota() registry.Definition[*corev1.ResourceQuota] {
+	return registry.Definition[*corev1.ResourceQuota]{
+		Group: "",
+		Names: api.Names{
+			Kind:     "ResourceQuota",
+			ListKind: "ResourceQuotaList",
+			Plural:   "resourcequotas",
+			Singular: "resourcequota",
+		},
+		Scope: api.Namespaced,
+		New: func() *corev1.ResourceQuota {
+			return new(corev1.ResourceQuota)
+		},
+		Versions: []codec.Version[*corev1.ResourceQuota]{
+			codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*corev1.ResourceQuota, *corev1.ResourceQuota]{
+				New: func() *corev1.ResourceQuota {
+					return new(corev1.ResourceQuota)
+				},
+				Proto: codec.ProtoOf[*corev1.ResourceQuota](),
+			}),
+		},
+		Storage: "v1",
+		Subresources: []registry.Subresource[*corev1.ResourceQuota]{{
+			Name:     "status",
+			Metadata: []string{"annotations", "finalizers", "labels", "ownerReferences"},
+			Copy: func(from, to *corev1.ResourceQuota) {
+				from.Status.DeepCopyInto(&to.Status)
+			},
+			Reset: func(obj *corev1.ResourceQuota) {
+				obj.Status = corev1.ResourceQuotaStatus{}
+			},
+		}},
+	}
+}
+
+// defineService is the resource services.
+func defineService() registry.Definition[*corev1.Service] {
+	return registry.Definition[*corev1.Service]{
+		Group: "",
+		Names: api.Names{
+			Kind:     "Service",
+			ListKind: "ServiceList",
+			Plural:   "services",
+			Singular: "service",
+		},
+		Scope: api.Namespaced,
+		New: func() *corev1.Service {
+			return new(corev1.Service)
+		},
+		Versions: []codec.Version[*corev1.Service]{
+			codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*corev1.Service, *corev1.Service]{
+				New: func() *corev1.Service {
+					return new(corev1.Service)
+				},
+				Default: v1.SetObjectDefaults_Service,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *corev1.Service) field.ErrorList {
+					return v1.Validate_Service(ctx, op, nil, obj, old)
+				},
+				Proto: codec.ProtoOf[*corev1.Service](),
+			}),
+		},
+		Storage: "v1",
+		Verbs:   []string{"create", "delete", "get", "list", "patch", "update", "watch"},
+		Subresources: []registry.Subresource[*corev1.Service]{{
+			Name:     "status",
+			Metadata: []string{"annotations", "finalizers", "labels", "ownerReferences"},
+			Copy: func(from, to *corev1.Service) {
+				from.Status.DeepCopyInto(&to.Status)
+			},
+			Reset: func(obj *corev1.Service) {
+				obj.Status = corev1.ServiceStatus{}
 			},
 		}},
 	}

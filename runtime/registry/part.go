@@ -1,0 +1,220 @@
+package registry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/metadata"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// Subresource is a part of an object that clients write through a path of its own. They send the whole object, and the
+// server reverts all that is outside the part.
+type Subresource[T api.Object] struct {
+	// Name is the name of the subresource: status, ephemeralcontainers.
+	Name string
+	// Fields are the fields of the part in each served version, by their names on the wire, where [*] stands for the
+	// items of a list: {"v1": {"spec.containers[*].resources"}}. Nil is the field that has the subresource's name.
+	Fields map[string][]string
+	// Metadata are the members of metadata that belong to the part: annotations, finalizers, labels, ownerReferences.
+	// Writes of the object set them, too.
+	Metadata []string
+	// Verbs are get, patch and update, or some of them, sorted; nil is all.
+	Verbs []string
+	// Copy makes a deep copy of the fields from one object in another.
+	Copy func(from, to T)
+	// Reset empties the fields, which belong to the subresource alone: a creation can't set them, and a write of the
+	// object keeps them as they are stored. Where Reset is nil, the object's writes set the fields, too, as far as the
+	// Strategy lets them.
+	Reset func(T)
+	// Prepare changes the new object of a write of the subresource; it may be nil. What it changes may be outside the
+	// part.
+	Prepare func(ctx context.Context, obj, old T)
+	// Validate checks a write of the subresource; it may be nil. It runs in addition to the rules of the version, and
+	// where Reset is nil, to the Strategy's Validate.
+	Validate func(ctx context.Context, obj, old T) field.ErrorList
+}
+
+var subresourceVerbs = []string{"get", "patch", "update"}
+
+// info returns what discovery and routing know of the subresource.
+func (s *Subresource[T]) info() api.Subresource {
+	if s.Verbs == nil {
+		return api.Subresource{Name: s.Name, Verbs: subresourceVerbs}
+	}
+	return api.Subresource{Name: s.Name, Verbs: s.Verbs}
+}
+
+// check refuses a subresource of a definition that lacks something.
+func (s *Subresource[T]) check(d *Definition[T]) error {
+	if s.Name == "" || s.Copy == nil || s.Reset == nil && s.Fields == nil {
+		return errors.New("it needs a name of its own, Copy, and Reset or Fields")
+	}
+	for _, v := range d.Versions {
+		if s.Fields != nil && len(s.Fields[v.Info.Name]) == 0 {
+			return fmt.Errorf("version %s has no Fields", v.Info.Name)
+		}
+	}
+	if s.Reset != nil && s.Fields != nil {
+		return errors.New("it has Reset, so that its field has its name: remove Fields")
+	}
+	for _, name := range s.Metadata {
+		if !metadata.IsMember(name) {
+			return fmt.Errorf("%q is no member of metadata that clients write", name)
+		}
+	}
+	for _, verb := range s.Verbs {
+		if !slices.Contains(subresourceVerbs, verb) {
+			return fmt.Errorf("the verb %s is none of %s", verb, strings.Join(subresourceVerbs, ", "))
+		}
+	}
+	return nil
+}
+
+// scope returns the scope of writes of a part.
+func (k *kind[T]) scope(part *Subresource[T]) scope[T] {
+	s := scope[T]{name: part.Name, confine: k.confineTo(part), validateChange: part.Validate}
+	switch {
+	case part.Reset == nil:
+		s.counted, s.validate = true, k.validateObject
+	case part.Metadata != nil:
+		s.validate = k.validateMetadataAndRules
+	default:
+		s.validate = k.validateRules
+	}
+	return s
+}
+
+// confineTo returns the function that copies a part from the new object into the old one, and lets the author prepare
+// the result.
+func (k *kind[T]) confineTo(part *Subresource[T]) func(ctx context.Context, a *attempt[T]) {
+	return func(ctx context.Context, a *attempt[T]) {
+		obj := a.old.Object.DeepCopyObject().(T)
+		part.Copy(a.obj, obj)
+		metadata.CopyMembers(part.Metadata, a.obj, obj)
+		keepPreserved(obj, a.old.Object)
+		obj.SetManagedFields(a.obj.GetManagedFields())
+		a.obj = obj
+		if part.Prepare != nil {
+			k.trackPreparation(a, func() { part.Prepare(ctx, a.obj, a.old.Object) })
+		}
+	}
+}
+
+// keepPreserved reverts the annotations that preserve fields which only one version has: such fields are outside every
+// part.
+func keepPreserved(obj, old metav1.Object) {
+	if !preservedDiffer(obj, old) {
+		return
+	}
+	annotations := obj.GetAnnotations()
+	for name := range annotations {
+		if strings.HasPrefix(name, preservedFields) {
+			delete(annotations, name)
+		}
+	}
+	for name, text := range old.GetAnnotations() {
+		if strings.HasPrefix(name, preservedFields) {
+			if annotations == nil {
+				annotations = map[string]string{}
+			}
+			annotations[name] = text
+		}
+	}
+	obj.SetAnnotations(annotations)
+}
+
+// filter selects the fields of the part in a version.
+func (s *Subresource[T]) filter(version string) fieldpath.Filter {
+	var paths [][]string
+	for _, path := range s.Fields[version] {
+		paths = append(paths, pathElements(path))
+	}
+	if s.Fields == nil {
+		paths = append(paths, []string{s.Name})
+	}
+	for _, name := range s.Metadata {
+		paths = append(paths, []string{"metadata", name})
+	}
+	return fieldpath.NewIncludeMatcherFilter(matcher(paths))
+}
+
+// matcher matches the fields below all paths. SetMatcher.Merge doesn't: of two paths that begin alike, it loses one.
+func matcher(paths [][]string) *fieldpath.SetMatcher {
+	var members []*fieldpath.SetMemberMatcher
+	for len(paths) > 0 {
+		first := paths[0][0]
+		var below, others [][]string
+		whole := false
+		for _, path := range paths {
+			switch {
+			case path[0] != first:
+				others = append(others, path)
+			case len(path) == 1:
+				whole = true
+			default:
+				below = append(below, path[1:])
+			}
+		}
+		member := &fieldpath.SetMemberMatcher{Child: fieldpath.MatchAnySet()}
+		if !whole {
+			member.Child = matcher(below)
+		}
+		if first == anyItem {
+			member.Path.Wildcard = true
+		} else {
+			member.Path.FieldName = new(first)
+		}
+		members, paths = append(members, member), others
+	}
+	return fieldpath.NewSetMatcher(false, members...)
+}
+
+// others selects all fields but those that belong to subresources alone; nil selects all.
+func (d *Definition[T]) others(string) fieldpath.Filter {
+	excluded := fieldpath.NewSet()
+	for i := range d.Subresources {
+		if s := &d.Subresources[i]; s.Reset != nil {
+			excluded.Insert(fieldpath.MakePathOrDie(s.Name))
+		}
+	}
+	if excluded.Empty() {
+		return nil
+	}
+	return fieldpath.NewExcludeSetFilter(excluded)
+}
+
+// anyItem stands for the items of a list.
+const anyItem = "[*]"
+
+func pathElements(path string) (out []string) {
+	for name := range strings.SplitSeq(path, ".") {
+		name, items := strings.CutSuffix(name, anyItem)
+		if out = append(out, name); items {
+			out = append(out, anyItem)
+		}
+	}
+	return out
+}
+
+// Items pairs the items of two lists that have the same key. Generated code copies items' parts by it.
+func Items[E any, K comparable](from, to []E, key func(*E) K) iter.Seq2[*E, *E] {
+	return func(yield func(from, to *E) bool) {
+		for i := range to {
+			j := 0
+			for j < len(from) && key(&from[j]) != key(&to[i]) {
+				j++
+			}
+			if j < len(from) && !yield(&from[j], &to[i]) {
+				return
+			}
+		}
+	}
+}
