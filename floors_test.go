@@ -22,7 +22,7 @@ const module = "apigen.dev"
 var floors = map[string][]string{
 	"cmd/apigen": {
 		"generator", "generator/compat", "generator/dev", "generator/marker", "generator/scaffold", "generator/emit",
-		"generator/load",
+		"generator/load", "generator/staging",
 	},
 
 	"generator": {
@@ -79,7 +79,7 @@ var floors = map[string][]string{
 		"generator/plan/serving", "generator/spelling",
 	},
 	"generator/judge":    {"generator/diag", "generator/model", "generator/spelling"},
-	"generator/load":     {"generator/diag", "generator/marker", "generator/model"},
+	"generator/load":     {"generator/diag", "generator/marker", "generator/model", "generator/staging"},
 	"generator/loadtest": {"generator/load", "generator/model", "generator/resolve"},
 	"generator/marker":   {"generator/diag", "generator/model", "generator/spelling"},
 	"generator/model":    {},
@@ -95,8 +95,9 @@ var floors = map[string][]string{
 		"generator/diag", "generator/judge", "generator/load", "generator/marker", "generator/model",
 	},
 	"generator/schema":   {"generator/model"},
-	"generator/scaffold": {"generator/model", "templates"},
+	"generator/scaffold": {"generator/model", "generator/staging", "templates"},
 	"generator/spelling": {},
+	"generator/staging":  {},
 	"generator/verify":   {"generator/diag", "generator/emit", "generator/load", "generator/model"},
 	"templates":          {},
 
