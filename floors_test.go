@@ -76,7 +76,7 @@ var floors = map[string][]string{
 	},
 	"generator/emit/wiring": {
 		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
-		"generator/plan/serving", "generator/spelling",
+		"generator/plan/contextual", "generator/plan/serving", "generator/spelling",
 	},
 	"generator/judge":    {"generator/diag", "generator/model", "generator/spelling"},
 	"generator/load":     {"generator/diag", "generator/marker", "generator/model", "generator/staging"},
@@ -85,10 +85,11 @@ var floors = map[string][]string{
 	"generator/model":    {},
 	"generator/plan": {
 		"generator/diag", "generator/model", "generator/plan/check", "generator/plan/clientset",
-		"generator/plan/expression", "generator/plan/serving", "generator/spelling",
+		"generator/plan/contextual", "generator/plan/expression", "generator/plan/serving", "generator/spelling",
 	},
 	"generator/plan/check":      {"generator/diag", "generator/model", "generator/schema"},
 	"generator/plan/clientset":  {"generator/diag", "generator/model", "generator/spelling"},
+	"generator/plan/contextual": {"generator/model"},
 	"generator/plan/expression": {"generator/model", "generator/schema", "generator/spelling", "runtime/cel"},
 	"generator/plan/serving":    {"generator/diag", "generator/model"},
 	"generator/resolve": {

@@ -39,6 +39,9 @@ func (w *writer) nested(t *model.Type, in gocode.Place, depth int) []jen.Code {
 func (w *writer) inside(t *model.Type, in gocode.Place, depth int) []jen.Code {
 	var code []jen.Code
 	d := w.plan.Types[t]
+	if d.Method != nil {
+		code = append(code, w.file.Code("$."+d.Method.Name+"(context.Background())", in.Address()))
+	}
 	for _, f := range d.Calls {
 		code = append(code, w.file.PackageQual(f.Package, f.Name).Call(in.Address()))
 	}

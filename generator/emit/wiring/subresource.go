@@ -27,7 +27,7 @@ func (p *printer) fieldSubresource(r *model.Resource, name string, f *model.Fiel
 	hub := pointer(r.Hub)
 	var validate jen.Code
 	if h := p.plan.Hook(r, plan.UpdateHook(f.Name)); h != nil {
-		validate = member("Validate", hookCall(*h, r.Hub))
+		validate = member("Validate", p.hookCall(*h, r.Hub))
 	}
 	return literal(nil,
 		textMember("Name", name),
