@@ -13,8 +13,8 @@ import (
 // that doesn't compile is an error at its import: nothing that is generated would compile either.
 func TestSkew(t *testing.T) {
 	const skewed = "modules of Kubernetes are of different releases, k8s.io/apimachinery v0.37.2 beside " +
-		"k8s.io/metrics v0.36.4"
-	const align = "align them with `go get k8s.io/metrics@v0.37.2`"
+		"k8s.io/kubelet v0.36.4, k8s.io/metrics v0.36.4"
+	const align = "align them with `go get k8s.io/kubelet@v0.37.2 k8s.io/metrics@v0.37.2`"
 	const sound = "package metrics\n\ntype T struct{}\n"
 	broken := "package metrics\n\nimport \"k8s.io/apimachinery/pkg/types\"\n\ntype T struct{}\n\n" +
 		"func uses() { types.Gone() }\n"
@@ -31,7 +31,9 @@ func TestSkew(t *testing.T) {
 			dir := t.TempDir()
 			loadtest.WriteModule(t, dir, loadtest.Module)
 			mod := filepath.Join(dir, "go.mod")
-			write(t, mod, read(t, mod)+"\nrequire k8s.io/metrics "+c.version+"\n\nreplace k8s.io/metrics => ./metrics\n")
+			write(t, mod, read(t, mod)+"\nrequire k8s.io/metrics "+c.version+"\n\nreplace k8s.io/metrics => ./metrics\n"+
+				"\nrequire k8s.io/kubelet v0.36.4\n\nreplace k8s.io/kubelet => ./kubelet\n") // which no package imports
+			write(t, filepath.Join(dir, "kubelet", "go.mod"), "module k8s.io/kubelet\n\ngo 1.26.0\n")
 			write(t, filepath.Join(dir, "metrics", "go.mod"), "module k8s.io/metrics\n\ngo 1.26.0\n\n"+
 				"require k8s.io/apimachinery v0.37.2\n")
 			write(t, filepath.Join(dir, "metrics", "metrics.go"), c.source)

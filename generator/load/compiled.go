@@ -6,10 +6,12 @@ import (
 	"go/ast"
 	"go/token"
 	"maps"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
 
+	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 	"golang.org/x/tools/go/packages"
 
@@ -26,6 +28,7 @@ func (u *Universe) checkCompiled() {
 	skew := staging.Find(u.versions())
 	remedy := ""
 	if skew.Skewed() {
+		skew = staging.Find(append(u.versions(), u.required()...)) // the user's other packages need them, too
 		remedy = fmt.Sprintf("; modules of Kubernetes are of different releases, %s: align them with `%s`", skew,
 			skew.Command())
 	}
@@ -127,6 +130,24 @@ func (u *Universe) versions() []module.Version {
 			}
 			out = append(out, module.Version{Path: m.Path, Version: version})
 		}
+	}
+	return out
+}
+
+// required returns the modules that the user's go.mod requires.
+func (u *Universe) required() []module.Version {
+	name := u.goMod()
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil
+	}
+	f, err := modfile.ParseLax(name, data, nil)
+	if err != nil {
+		return nil
+	}
+	var out []module.Version
+	for _, r := range f.Require {
+		out = append(out, r.Mod)
 	}
 	return out
 }
