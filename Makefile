@@ -3,7 +3,7 @@ GO       ?= go
 BIN      := bin
 EXAMPLES := examples/quickstart examples/library examples/park examples/workloads examples/fleet
 # Modules of their own: heavy peers, real clients, and examples, which are downstream repositories in small.
-PEERS    := generator/conformance generator/conformance/crd runtime/conformance
+PEERS    := generator/conformance generator/conformance/crd generator/conformance/projects runtime/conformance
 # Modules whose generated code is checked in.
 FRESH    := $(EXAMPLES) runtime/conformance
 # Files whose lines may be longer than 120 columns: generated code and pages, inputs and goldens of tests, a table of
