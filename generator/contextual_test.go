@@ -92,7 +92,8 @@ func (r *Run) SetDefaults(ctx context.Context) {
 
 func (r *Run) Validate(ctx context.Context) *apis.FieldError {
 	if len(r.Spec.Steps) == 0 {
-		found := &apis.FieldError{Message: "missing field(s)", Paths: []string{"spec.steps"}, Details: "a run has steps"}
+		steps := []string{"spec.steps"}
+		found := &apis.FieldError{Message: "missing field(s)", Paths: steps, Details: "a run has steps"}
 		return found.Also(&apis.FieldError{Message: "use another", Paths: []string{"spec.timeout"}, Level: 1})
 	}
 	return nil
@@ -182,13 +183,13 @@ func TestServed(t *testing.T) {
 	}
 	const v1, v1beta1 = "/apis/run.example.com/v1/namespaces/a/runs", "/apis/run.example.com/v1beta1/namespaces/a/runs"
 	for _, want := range []struct{ method, path, body, answer string }{
-		{"POST", v1beta1, "{\"kind\":\"Run\",\"apiVersion\":\"run.example.com/v1beta1\",\"metadata\":{\"name\":\"one\"}," +
-			"\"steps\":\"build test\"}", "\"steps\":\"build test\""},
+		{"POST", v1beta1, "{\"kind\":\"Run\",\"apiVersion\":\"run.example.com/v1beta1\"," +
+			"\"metadata\":{\"name\":\"one\"},\"steps\":\"build test\"}", "\"steps\":\"build test\""},
 		{"GET", v1 + "/one", "", "\"steps\":[\"build\",\"test\"],\"timeout\":\"1h\""},
 		{"POST", v1, "{\"kind\":\"Run\",\"apiVersion\":\"run.example.com/v1\",\"metadata\":{\"name\":\"two\"}," +
 			"\"spec\":{\"steps\":[],\"timeout\":\"\"}}",
-			"\"causes\":[{\"reason\":\"FieldValueInvalid\",\"message\":\"Invalid value: missing field(s): a run has steps\"," +
-				"\"field\":\"spec.steps\"}]"},
+			"\"causes\":[{\"reason\":\"FieldValueInvalid\"," +
+				"\"message\":\"Invalid value: missing field(s): a run has steps\",\"field\":\"spec.steps\"}]"},
 	} {
 		if got := call(want.method, want.path, want.body); !strings.Contains(got, want.answer) {
 			t.Errorf("%s %s: got %s, want %s", want.method, want.path, got, want.answer)
@@ -247,8 +248,8 @@ func TestContextualMethodsOfOtherShapes(t *testing.T) {
 		said += strings.TrimPrefix(w.Error(), dir+"/") + "\n"
 	}
 	for _, want := range []string{
-		"apis/run/v1/types.go:25:15: method SetDefaults of Run is not called by the server: its signature is not `func " +
-			"(in *Run) SetDefaults(ctx context.Context)`",
+		"apis/run/v1/types.go:25:15: method SetDefaults of Run is not called by the server: its signature is not `" +
+			"func (in *Run) SetDefaults(ctx context.Context)`",
 		"apis/run/v1/types.go:31:15: method Validate of Run is not called by the server: its signature is not",
 		": method ConvertTo of v1beta1.Run is not called by the server: its signature is neither",
 	} {

@@ -31,7 +31,8 @@ func TestSkew(t *testing.T) {
 			dir := t.TempDir()
 			loadtest.WriteModule(t, dir, loadtest.Module)
 			mod := filepath.Join(dir, "go.mod")
-			write(t, mod, read(t, mod)+"\nrequire k8s.io/metrics "+c.version+"\n\nreplace k8s.io/metrics => ./metrics\n"+
+			write(t, mod, read(t, mod)+"\nrequire k8s.io/metrics "+c.version+"\n"+
+				"\nreplace k8s.io/metrics => ./metrics\n"+
 				"\nrequire k8s.io/kubelet v0.36.4\n\nreplace k8s.io/kubelet => ./kubelet\n") // which no package imports
 			write(t, filepath.Join(dir, "kubelet", "go.mod"), "module k8s.io/kubelet\n\ngo 1.26.0\n")
 			write(t, filepath.Join(dir, "metrics", "go.mod"), "module k8s.io/metrics\n\ngo 1.26.0\n\n"+
@@ -43,8 +44,9 @@ func TestSkew(t *testing.T) {
 			o.Emitters = nil
 			res, err := generator.Build(t.Context(), o)
 			if c.err != "" {
-				if err == nil || !strings.Contains(err.Error(), "types.go:4:8: package k8s.io/metrics doesn't compile") ||
-					!strings.Contains(err.Error(), c.err) || !strings.Contains(err.Error(), c.hint) {
+				const at = "types.go:4:8: package k8s.io/metrics doesn't compile"
+				if err == nil || !strings.Contains(err.Error(), at) || !strings.Contains(err.Error(), c.err) ||
+					!strings.Contains(err.Error(), c.hint) {
 					t.Fatalf("got %v", err)
 				}
 				return

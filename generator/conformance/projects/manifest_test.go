@@ -26,8 +26,8 @@ func (m manifest) String() string {
 
 var separator = regexp.MustCompile(`(?m)^---.*$`)
 
-// manifests reads all documents in the YAML files below a folder, by file. Documents that aren't YAML, as templates, and
-// those without a kind are left out.
+// manifests reads all documents in the YAML files below a folder, by file. Documents that aren't YAML, as templates,
+// and those without a kind are left out.
 func manifests(t *testing.T, folder string) []manifest {
 	t.Helper()
 	var out []manifest

@@ -12,7 +12,8 @@ import (
 	"apigen.dev/generator/plan/contextual"
 )
 
-// contextualValidate prints a Validate that answers with errors of a type of its own, by way of the function that reads them.
+// contextualValidate prints a Validate that answers with errors of a type of its own, by way of the function that reads
+// them.
 func (p *printer) contextualValidate(h plan.Hook, hub *model.Type) jen.Code {
 	return gocode.Code("func(ctx context.Context, obj $) field.ErrorList {\nreturn $(obj."+h.Name+"(ctx))\n}",
 		pointer(hub), "fieldErrors"+p.reader(h.Errors))
@@ -42,11 +43,12 @@ func (p *printer) readers(f *jen.File) {
 	for _, e := range p.read {
 		end := p.reader(e)
 		f.Commentf("fieldErrors%s returns what a Validate method found wrong, an error for each path.", end)
-		f.Add(gocode.Code("func fieldErrors"+end+"(found $) field.ErrorList {\nvar errs field.ErrorList\n$\nreturn errs\n}",
-			pointer(e.Type), each(e, "Level == 0", "errs = append(errs, "+fieldError(e)+"...)")))
+		f.Add(gocode.Code("func fieldErrors"+end+"(found $) field.ErrorList {\nvar errs field.ErrorList\n$\n"+
+			"return errs\n}", pointer(e.Type), each(e, "Level == 0", "errs = append(errs, "+fieldError(e)+"...)")))
 		if e.Leveled {
 			f.Commentf("fieldWarnings%s returns what a Validate method warns of.", end)
-			f.Add(gocode.Code("func fieldWarnings"+end+"(found $) []string {\nvar warnings []string\n$\nreturn warnings\n}",
+			f.Add(gocode.Code("func fieldWarnings"+end+"(found $) []string {\nvar warnings []string\n$\n"+
+				"return warnings\n}",
 				pointer(e.Type), each(e, "Level != 0", "warnings = append(warnings, one.Error())")))
 		}
 	}
