@@ -22,7 +22,7 @@ const module = "apigen.dev"
 var floors = map[string][]string{
 	"cmd/apigen": {
 		"generator", "generator/compat", "generator/dev", "generator/marker", "generator/scaffold", "generator/emit",
-		"generator/load",
+		"generator/load", "generator/staging",
 	},
 
 	"generator": {
@@ -76,27 +76,29 @@ var floors = map[string][]string{
 	},
 	"generator/emit/wiring": {
 		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
-		"generator/plan/serving", "generator/spelling",
+		"generator/plan/contextual", "generator/plan/serving", "generator/spelling",
 	},
 	"generator/judge":    {"generator/diag", "generator/model", "generator/spelling"},
-	"generator/load":     {"generator/diag", "generator/marker", "generator/model"},
+	"generator/load":     {"generator/diag", "generator/marker", "generator/model", "generator/staging"},
 	"generator/loadtest": {"generator/load", "generator/model", "generator/resolve"},
 	"generator/marker":   {"generator/diag", "generator/model", "generator/spelling"},
 	"generator/model":    {},
 	"generator/plan": {
 		"generator/diag", "generator/model", "generator/plan/check", "generator/plan/clientset",
-		"generator/plan/expression", "generator/plan/serving", "generator/spelling",
+		"generator/plan/contextual", "generator/plan/expression", "generator/plan/serving", "generator/spelling",
 	},
 	"generator/plan/check":      {"generator/diag", "generator/model", "generator/schema"},
 	"generator/plan/clientset":  {"generator/diag", "generator/model", "generator/spelling"},
+	"generator/plan/contextual": {"generator/model"},
 	"generator/plan/expression": {"generator/model", "generator/schema", "generator/spelling", "runtime/cel"},
 	"generator/plan/serving":    {"generator/diag", "generator/model"},
 	"generator/resolve": {
 		"generator/diag", "generator/judge", "generator/load", "generator/marker", "generator/model",
 	},
 	"generator/schema":   {"generator/model"},
-	"generator/scaffold": {"generator/model", "templates"},
+	"generator/scaffold": {"generator/model", "generator/staging", "templates"},
 	"generator/spelling": {},
+	"generator/staging":  {},
 	"generator/verify":   {"generator/diag", "generator/emit", "generator/load", "generator/model"},
 	"templates":          {},
 

@@ -252,7 +252,7 @@ func TestServeRoots(t *testing.T) {
 // TestServeUnregistered: kinds of a package that has no function to register them are registered by the wiring.
 func TestServeUnregistered(t *testing.T) {
 	archive := strings.Replace(otherModule, "func AddToScheme(*runtime.Scheme) error { return nil }\n",
-		"func init() {}\n", 1)
+		"var _ runtime.Object\n", 1)
 	holds(t, serve(t, archive), "apis/lamp/wiring/zz_generated.wiring.go",
 		"{addV1, v1.RegisterDefaults, lampv1beta1.AddToScheme}",
 		`version := schema.GroupVersion{Group: "lamp.example.com", Version: "v1"}`,

@@ -118,6 +118,58 @@ func namesOf(d ast.Decl) []*ast.Ident {
 	return out
 }
 
+// Registered returns the names of types whose objects hand-written code adds to a scheme: &X{} as an argument of
+// AddKnownTypes or Register. It is empty where there is no such code, and where types are added in another form, so
+// that they aren't known.
+func (s *Source) Registered() map[string]bool {
+	out := map[string]bool{}
+	if s == nil {
+		return out
+	}
+	known := true
+	for _, f := range s.files {
+		if s.generated[f] {
+			continue
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			if call, ok := n.(*ast.CallExpr); ok && registers(call.Fun) {
+				known = known && call.Ellipsis == token.NoPos
+				for _, arg := range call.Args {
+					if name := literalOf(arg); name != "" {
+						out[name] = true
+					}
+				}
+			}
+			return true
+		})
+	}
+	if !known {
+		return nil
+	}
+	return out
+}
+
+func registers(function ast.Expr) bool {
+	selector, ok := function.(*ast.SelectorExpr)
+	return ok && (strings.HasPrefix(selector.Sel.Name, "AddKnownType") || selector.Sel.Name == "Register")
+}
+
+// literalOf returns the name of the type in &X{}; empty for other expressions.
+func literalOf(arg ast.Expr) string {
+	pointer, ok := arg.(*ast.UnaryExpr)
+	if !ok {
+		return ""
+	}
+	literal, ok := pointer.X.(*ast.CompositeLit)
+	if !ok {
+		return ""
+	}
+	if name, ok := literal.Type.(*ast.Ident); ok {
+		return name.Name
+	}
+	return ""
+}
+
 // Registers reports whether a hand-written function init adds types to a scheme.
 func (s *Source) Registers() bool {
 	found := false

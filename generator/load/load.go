@@ -66,6 +66,7 @@ func Load(ctx context.Context, o Options) (*Universe, error) {
 	}
 	u.check()
 	u.checkImports()
+	u.checkCompiled()
 	return u, nil
 }
 

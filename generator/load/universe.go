@@ -37,6 +37,9 @@ type Universe struct {
 	// bodies: roots are checked with the bodies of their functions.
 	bodies bool
 
+	// refusals are the packages that the compiler refused, by the packages that need them; nil where there is none.
+	refusals map[string]*failure
+
 	exports  types.Importer
 	fromData map[string]*types.Package
 	modules  map[string]*model.Module
@@ -53,6 +56,7 @@ func newUniverse(o Options) *Universe {
 		sources:     map[string]*Source{},
 		comments:    map[string]*Comments{},
 		commented:   map[string]bool{},
+		refusals:    map[string]*failure{},
 		fromData:    map[string]*types.Package{},
 		modules:     map[string]*model.Module{},
 	}

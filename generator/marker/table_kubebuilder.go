@@ -41,10 +41,12 @@ var kubebuilderMarkers = []Definition{
 		Doc: "Keeps the server from serving the version."},
 	{Name: "kubebuilder:skipversion", Places: Type, Kind: Flag,
 		Set: Set{Kind: flag(func(k *model.Kind) *bool { return &k.Manifest.Skip })},
-		Doc: "Leaves the version out of the kind's CustomResourceDefinition."},
+		Doc: "Leaves the version out of the kind's CustomResourceDefinition. The server serves it only with " +
+			"+apigen:served."},
 	{Name: "kubebuilder:skip", Places: Package | Type, Kind: OptionalText,
 		Set: Set{Package: flag(func(p *model.Package) *bool { return &p.Skip })}, Read: Read{Detached: true},
-		Doc: "On a package, leaves its version out of CustomResourceDefinitions."},
+		Doc: "On a package, leaves its version out of CustomResourceDefinitions. The server serves its kinds only with " +
+			"+apigen:served."},
 	{Name: "kubebuilder:deprecatedversion", Places: Type, Kind: Arguments, Keys: []string{"warning"}, Foreign: true,
 		Set: Set{Kind: setDeprecated},
 		Doc: "Marks the version as deprecated. The server sends clients that use it a warning."},

@@ -109,9 +109,12 @@ type Filter struct {
 }
 
 // Served returns the resource's versions that clients may ask for, in order of priority: all but those marked
-// +kubebuilder:unservedversion.
+// +kubebuilder:unservedversion, and those that are left out.
 func (r *Resource) Served() []ResourceVersion {
-	unserved := func(v ResourceVersion) bool { return v.Type.Kind != nil && v.Type.Kind.Unserved }
+	unserved := func(v ResourceVersion) bool {
+		k := v.Type.Kind
+		return k != nil && (k.Unserved || k.LeftOut)
+	}
 	return slices.DeleteFunc(slices.Clone(r.Versions), unserved)
 }
 

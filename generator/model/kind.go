@@ -35,6 +35,10 @@ type KindNames struct {
 type KindVersion struct {
 	// StorageVersion is +kubebuilder:storageversion, Unserved +kubebuilder:unservedversion.
 	StorageVersion, Unserved bool
+	// Asked is +apigen:served: whether to serve the kind in this version; nil without the marker. LeftOut: the version
+	// of the kind isn't served, by that marker or since nothing asks for it.
+	Asked   *bool
+	LeftOut bool
 	// Deprecated is the warning of +kubebuilder:deprecatedversion; IsDeprecated without a text of its own.
 	Deprecated   string
 	IsDeprecated bool

@@ -7,6 +7,7 @@ import (
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/contextual"
 )
 
 // Defaults are the defaulting functions of one package.
@@ -26,6 +27,9 @@ type Defaults struct {
 
 // TypeDefaults says how the values of a type are defaulted: first by hand-written functions, then in what they hold.
 type TypeDefaults struct {
+	// Method is the hand-written method of a kind, SetDefaults(ctx), which is called first; it is nil where there is
+	// none, or a function stands in its place.
+	Method *model.Func
 	// Calls are the hand-written functions, in order. Covers: they take care of all that is inside the type.
 	Calls  []*model.Func
 	Covers bool
@@ -91,6 +95,7 @@ func (g *defaultGraph) plan(d *Defaults, t *model.Type) {
 	}
 	own := g.functions.calls(t, g.pkg)
 	plan := &TypeDefaults{Calls: own.functions, Covers: own.covers, ContainsItself: t.Name != "" && g.containsItself(t)}
+	plan.Method = g.method(t)
 	d.Types[t] = plan
 	g.checkCalls(&d.Faults, t, own)
 	if own.covers {
@@ -192,7 +197,16 @@ func (g *defaultGraph) wanted(t *model.Type, field string, asked bool) bool {
 }
 
 func (g *defaultGraph) has(t *model.Type) bool {
-	return len(g.functions.calls(t, g.pkg).functions) > 0 || g.hasMarker(t)
+	return len(g.functions.calls(t, g.pkg).functions) > 0 || g.method(t) != nil || g.hasMarker(t)
+}
+
+// method is the method that sets the defaults of a kind. Servers call it; a package that none serves is defaulted as
+// defaulter-gen does it.
+func (g *defaultGraph) method(t *model.Type) *model.Func {
+	if !g.universe.program.RuntimeAvailable || len(g.functions.calls(t, g.pkg).functions) > 0 {
+		return nil
+	}
+	return contextual.Defaulter(t)
 }
 
 func (g *defaultGraph) hasMarker(t *model.Type) bool {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/contextual"
 )
 
 // Hook is logic of a kind, written by hand, that a server calls when objects are written.
@@ -16,6 +17,8 @@ type Hook struct {
 	// Function: it is a function of the package that serves the kind, with the object as a parameter, since the kind is
 	// of another module; else it is a method of the hub. Its signature is then that of the Strategy's field.
 	Function bool
+	// Errors is what a method Validate answers with in place of a field.ErrorList; nil where it answers with that.
+	Errors *contextual.Errors
 }
 
 // The hooks that printing treats in ways of their own.
@@ -46,9 +49,9 @@ func hooksOf(r *model.Resource) []Hook {
 	var out []Hook
 	for _, c := range conventionsOf(r) {
 		if f := c.functionOf(r.Hub); f != nil {
-			out = append(out, Hook{c.name, c.field, f, true})
+			out = append(out, Hook{Name: c.name, Field: c.field, Func: f, Function: true})
 		} else if m := r.Hub.Methods[c.name]; m != nil && c.fits(m, r.Hub) {
-			out = append(out, Hook{c.name, c.field, m, false})
+			out = append(out, Hook{Name: c.name, Field: c.field, Func: m, Errors: c.errors(m)})
 		}
 	}
 	return out
@@ -100,7 +103,17 @@ func isConvention(name string) bool {
 	return slices.ContainsFunc(conventions(), func(c convention) bool { return c.name == name })
 }
 
-func (c convention) fits(m *model.Func, hub *model.Type) bool { return matches(m, c.signature, hub) }
+func (c convention) fits(m *model.Func, hub *model.Type) bool {
+	return matches(m, c.signature, hub) || c.errors(m) != nil
+}
+
+// errors is what a method answers with that has the shape of Knative's Validate.
+func (c convention) errors(m *model.Func) *contextual.Errors {
+	if c.name != "Validate" {
+		return nil
+	}
+	return contextual.Validator(m)
+}
 
 func matches(f *model.Func, signature string, hub *model.Type) bool {
 	is := func(t *model.Type, key string) bool {

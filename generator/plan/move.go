@@ -2,6 +2,7 @@ package plan
 
 import (
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/contextual"
 )
 
 // Conversion says how the values of one struct become those of another.
@@ -13,8 +14,10 @@ type Conversion struct {
 	Fields []*FieldMove
 	Unset  []*model.Field
 	// Method is the hand-written method that converts the pair, ConvertTo or ConvertFrom, by controller-runtime's
-	// convention; it is empty where there is none, or a function is written by hand.
-	Method string
+	// convention, or by Knative's, where it takes a context: Contextual. It is empty where there is none, or a function
+	// is written by hand.
+	Method     string
+	Contextual bool
 
 	// Name is the function's; it is empty where none is written. Public: one of the types is the spoke's.
 	Name   string
@@ -118,7 +121,10 @@ func (t *planner) conversion(p Pair) *Conversion {
 	c := &Conversion{Pair: p, Cast: t.wholeStruct(p)}
 	t.between[p] = c
 	if t.funcs.find(p) == nil {
-		c.Method = byMethod(p)
+		if c.Method = byMethod(p); c.Method == "" {
+			c.Method = t.byContextualMethod(p)
+			c.Contextual = c.Method != ""
+		}
 	}
 	outside := t.active
 	t.active = map[string]bool{}
@@ -304,6 +310,23 @@ func byMethod(p Pair) string {
 	case converts(p.In, "ConvertTo") && isHub(p.Out):
 		return "ConvertTo"
 	case converts(p.Out, "ConvertFrom") && isHub(p.In):
+		return "ConvertFrom"
+	}
+	return ""
+}
+
+// byContextualMethod names the hand-written method that converts the pair by Knative's convention, or is empty. All
+// versions have ConvertTo and ConvertFrom there. Those of the type whose package imports the other's convert: the other
+// can't know this one.
+func (t *planner) byContextualMethod(p Pair) string {
+	knows := func(x, y *model.Type) bool {
+		return x.Package != nil && y.Package != nil && x.Package != y.Package &&
+			imports(t.universe.program, x.Package, y.Package, map[string]bool{})
+	}
+	switch {
+	case contextual.Converts(p.In, p.Out, "ConvertTo") && knows(p.In, p.Out):
+		return "ConvertTo"
+	case contextual.Converts(p.Out, p.In, "ConvertFrom") && knows(p.Out, p.In):
 		return "ConvertFrom"
 	}
 	return ""

@@ -41,6 +41,7 @@ func newPlanner(u *universe, pkg *model.Package, kinds []Pair) *planner {
 	case len(pkg.ConversionPeers) > 0:
 		t.addPeers()
 		t.addNamesakes()
+		t.addKinds(t.unpaired(kinds))
 	case pkg.ConversionOff:
 	case len(kinds) > 0:
 		t.addKinds(kinds)

@@ -106,6 +106,15 @@ func (t *planner) addNamesakes() {
 	}
 }
 
+// unpaired are the kinds that nothing converts although the package names peers: no peer holds their hub, and no
+// function is written for them.
+func (t *planner) unpaired(kinds []Pair) []Pair {
+	return slices.DeleteFunc(slices.Clone(kinds), func(p Pair) bool {
+		return slices.Contains(t.Roots, p) || t.Package.Func(p.Function()) != nil ||
+			slices.ContainsFunc(t.peers, func(peer *model.Package) bool { return peer.Type(p.In.Name) != nil })
+	})
+}
+
 func (t *planner) addKinds(kinds []Pair) {
 	seen := map[*model.Package]bool{}
 	slices.SortFunc(kinds, func(a, b Pair) int { return ByName(a.In, b.In) })

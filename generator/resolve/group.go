@@ -110,6 +110,7 @@ func (b *groupBuilder) addVersion(g *model.Group, p *model.Package, kinds []*mod
 			return
 		}
 	}
+	b.leaveOut(p, kinds)
 	g.Versions = append(g.Versions, &model.Version{Name: p.Version, Package: p, Kinds: kinds})
 }
 

@@ -12,7 +12,7 @@ func (b *typeBuilder) methods(m *model.Type, n *types.Named) {
 		if m.Methods == nil {
 			m.Methods = map[string]*model.Func{}
 		}
-		method := b.fn(f, root || protobufMethods[f.Name()])
+		method := b.fn(f, root || signedMethods[f.Name()])
 		if root {
 			method.Doc = b.u.Comments(f.Pkg(), f.Pos()).Of(f.Pos(), n.Obj().Name()+"."+f.Name()+"()").Doc
 		}
@@ -20,11 +20,28 @@ func (b *typeBuilder) methods(m *model.Type, n *types.Named) {
 		if root && embeds(m, "TypeMeta") && f.Exported() && f.Signature().Params().Len() == 2 {
 			b.payloadTypes(f)
 		}
+		if root && embeds(m, "TypeMeta") {
+			b.contextualTypes(f)
+		}
 	}
 }
 
-// protobufMethods are those by which a kind of a dependency may bring its own protobuf, too.
-var protobufMethods = map[string]bool{"Size": true, "Marshal": true, "Unmarshal": true}
+// signedMethods are those of dependencies whose signatures matter: the methods by which a kind may bring its own
+// protobuf, and those of the errors that a kind's Validate answers with.
+var signedMethods = map[string]bool{"Size": true, "Marshal": true, "Unmarshal": true, "Error": true,
+	"WrappedErrors": true}
+
+// contextualTypes reads what a kind's methods in Knative's shapes take and answer: the errors of Validate, and the
+// interface of versions that are converted.
+func (b *typeBuilder) contextualTypes(f *types.Func) {
+	sig := f.Signature()
+	switch {
+	case f.Name() == "Validate" && sig.Results().Len() == 1:
+		b.typ(sig.Results().At(0).Type())
+	case (f.Name() == "ConvertTo" || f.Name() == "ConvertFrom") && sig.Params().Len() == 2:
+		b.typ(sig.Params().At(1).Type())
+	}
+}
 
 // fn reads a function or a method, with its signature if asked for.
 func (b *typeBuilder) fn(f *types.Func, signature bool) *model.Func {

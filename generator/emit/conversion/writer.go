@@ -19,7 +19,7 @@ type writer struct {
 func (w *writer) conversion(c *plan.Conversion) {
 	if c.Method != "" && !c.ByHand {
 		w.file.Add(c.Name+" calls the method that is written by hand.",
-			w.file.Code("${\nreturn $\n}", w.signature(c.Name, c.Pair), methodCall(c.Method)))
+			w.file.Code("${\nreturn $\n}", w.signature(c.Name, c.Pair), w.methodCall(c)))
 		return
 	}
 	body := w.body(c)
@@ -42,11 +42,15 @@ func (w *writer) pair(name string, p plan.Pair, byHand bool, body []jen.Code) {
 	}
 }
 
-func methodCall(method string) string {
-	if method == "ConvertTo" {
-		return "in.ConvertTo(out)"
+func (w *writer) methodCall(c *plan.Conversion) *jen.Statement {
+	receiver, argument := "in", "out"
+	if c.Method != "ConvertTo" {
+		receiver, argument = argument, receiver
 	}
-	return "out." + method + "(in)"
+	if c.Contextual {
+		argument = "context.Background(), " + argument
+	}
+	return w.file.Code(receiver + "." + c.Method + "(" + argument + ")")
 }
 
 func (w *writer) signature(name string, p plan.Pair) *jen.Statement {

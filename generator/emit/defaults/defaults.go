@@ -69,9 +69,10 @@ func (w *writer) function(name, doc string, t *model.Type) {
 	w.file.Add(doc, w.file.Code("func $(in *$) {$}", name, w.file.Type(t), body))
 }
 
-// isObject tells whether a scheme can know the type: one that is asked for by itself need not be a runtime.Object.
+// isObject tells whether a scheme can know the type: a marker may ask for the defaults of any type, and a struct with a
+// TypeMeta need not be a runtime.Object.
 func isObject(t *model.Type) bool {
-	return t.Defaulter != "true" || t.Methods["DeepCopyObject"] != nil ||
+	return t.Methods["DeepCopyObject"] != nil ||
 		slices.ContainsFunc(t.DeepCopyInterfaces, func(r model.Ref) bool {
 			return r.Path == runtimePath && r.Name == "Object"
 		})

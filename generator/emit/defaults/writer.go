@@ -42,6 +42,9 @@ func (w *writer) inside(t *model.Type, in gocode.Place, depth int) []jen.Code {
 	if len(d.Calls) > 0 {
 		w.file.Type(t) // the package of the types takes the customary name, before that of the function
 	}
+	if d.Method != nil {
+		code = append(code, w.file.Code("$."+d.Method.Name+"(context.Background())", in.Address()))
+	}
 	for _, f := range d.Calls {
 		code = append(code, w.file.PackageQual(f.Package, f.Name).Call(in.Address()))
 	}

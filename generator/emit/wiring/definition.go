@@ -72,7 +72,10 @@ func (p *printer) strategy(r *model.Resource) jen.Code {
 	var members []jen.Code
 	for _, h := range p.plan.Hooks[r] {
 		if h.Field != "" {
-			members = append(members, member(h.Field, hookCall(h, r.Hub)))
+			members = append(members, member(h.Field, p.hookCall(h, r.Hub)))
+		}
+		if h.Errors != nil && h.Errors.Leveled && p.plan.Hook(r, "Warnings") == nil {
+			members = append(members, member("Warnings", p.levelWarnings(h, r.Hub)))
 		}
 	}
 	serving := p.plan.Serving[r]
@@ -86,9 +89,12 @@ func (p *printer) strategy(r *model.Resource) jen.Code {
 }
 
 // hookCall is the function of a hook, or one that calls its method.
-func hookCall(h plan.Hook, hub *model.Type) jen.Code {
+func (p *printer) hookCall(h plan.Hook, hub *model.Type) jen.Code {
 	if h.Function {
 		return jen.Qual(h.Func.Package.Path, h.Func.Name)
+	}
+	if h.Errors != nil {
+		return p.contextualValidate(h, hub)
 	}
 	switch h.Name {
 	case "Canonicalize":
@@ -117,7 +123,7 @@ func Warnings(p *plan.Plan) []diag.Error {
 	var out diag.Errors
 	for _, g := range p.WiredGroups() {
 		for _, r := range g.Resources {
-			out = append(out, plan.HookWarnings(r)...)
+			out = append(append(out, plan.HookWarnings(r)...), p.MethodWarnings(r)...)
 			for _, v := range r.Versions {
 				out = append(out, serving.Warnings(p.Columns[v.Type])...)
 			}

@@ -15,6 +15,7 @@ func (p *printer) helpers(f *jen.File) {
 			f.Add(gocode.Code(helper.text))
 		}
 	}
+	p.readers(f)
 }
 
 const jsonCell = `

@@ -73,7 +73,7 @@ func (p *printer) updateHook(r *model.Resource, name, hook string) jen.Code {
 	if h == nil {
 		return nil
 	}
-	return member(name, hookCall(*h, r.Hub))
+	return member(name, p.hookCall(*h, r.Hub))
 }
 
 // copyParts prints the statements that copy fields of a struct from one to another: first those that are no lists, then

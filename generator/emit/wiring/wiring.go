@@ -16,6 +16,7 @@ import (
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
+	"apigen.dev/generator/plan/contextual"
 	"apigen.dev/generator/spelling"
 )
 
@@ -71,6 +72,8 @@ type printer struct {
 	scoped bool
 	// textual: some cell needs jsonCell, some date is read from text.
 	textual, dated bool
+	// read are the errors that Validate methods answer with in shapes of their own.
+	read []*contextual.Errors
 	// selecting: some scale has a LabelSelector.
 	selecting bool
 }
@@ -149,9 +152,9 @@ func importAlias(importPath string) string {
 // locals are the names of variables and functions of the file, which no import may be called by.
 var locals = []string{
 	"add", "ctx", "data", "date", "dateCell", "err", "errs", "from", "generated", "groupScope", "hub", "i", "in",
-	"item", "jsonCell", "name", "newScope", "obj", "ok", "old", "op", "openAPI", "options", "out", "query",
+	"found", "item", "jsonCell", "name", "newScope", "obj", "ok", "old", "one", "op", "openAPI", "options", "out", "query",
 	"replicas", "result", "selector", "selectorText", "s", "scheme", "scope", "stored", "swagger", "text", "to",
-	"value",
+	"value", "warnings",
 }
 
 func (p *printer) groupFunc(f *jen.File) {

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/conformance/builtin"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"

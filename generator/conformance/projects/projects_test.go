@@ -1,0 +1,126 @@
+package projects
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// project is a module, and what is known of it.
+type project struct {
+	name, module, version string
+	// edits are changes of the project's files that apigen's messages ask for.
+	edits []edit
+	// untidy is what go mod tidy says of packages that only tests of dependencies import, and that the aligned modules
+	// no longer have. The project is then tidied but for those.
+	untidy string
+	// samples are folders with manifests.
+	samples []string
+	// kinds are the resources that are served: the plural and the group.
+	kinds []string
+	// refused are files with samples that the server refuses, and a part of what it says of each.
+	refused map[string]string
+	// least is how many samples are accepted.
+	least int
+}
+
+type edit struct{ file, old, new string }
+
+// Reasons for which Tekton's own validation refuses its samples.
+const (
+	artifacts = "feature flag enable-artifacts should be set to true to use artifacts feature"
+	enum      = "feature flag `enable-param-enum` should be set to true to use Enum"
+	cel       = "feature flag enable-cel-in-whenexpression should be set to true"
+	alpha     = `requires "enable-api-fields" feature gate to be "alpha"`
+)
+
+var projects = []project{
+	{
+		name: "keda", module: "github.com/kedacore/keda/v2", version: "v2.21.0",
+		samples: []string{"config/samples"},
+		kinds: []string{
+			"cloudeventsources.eventing.keda.sh", "clustercloudeventsources.eventing.keda.sh",
+			"clustertriggerauthentications.keda.sh", "scaledjobs.keda.sh", "scaledobjects.keda.sh",
+			"triggerauthentications.keda.sh",
+		},
+		least: 6,
+	},
+	{
+		name: "tekton", module: "github.com/tektoncd/pipeline", version: "v1.6.0",
+		// Two packages declare version v1alpha1 of the group. Tekton has no custom resource for the kind of this one.
+		edits:   []edit{{"pkg/apis/resource/v1alpha1/doc.go", "// +groupName=tekton.dev\n", "//\n"}},
+		untidy:  "k8s.io/client-go/listers/autoscaling/v2beta1: module k8s.io/client-go@latest found",
+		samples: []string{"examples/v1"},
+		kinds: []string{
+			"customruns.tekton.dev", "pipelineruns.tekton.dev", "pipelines.tekton.dev", "runs.tekton.dev",
+			"stepactions.tekton.dev", "taskruns.tekton.dev", "tasks.tekton.dev", "verificationpolicies.tekton.dev",
+			"resolutionrequests.resolution.tekton.dev",
+		},
+		// The project's own validation refuses features in alpha until a config map of the cluster turns them on. The
+		// isolated workspaces have a field mountpath, which Tekton's webhook takes for mountPath.
+		refused: map[string]string{
+			"pipelineruns/alpha/consume-artifacts-from-task.yaml":           artifacts,
+			"pipelineruns/alpha/param-enum.yaml":                            enum,
+			"pipelineruns/alpha/pipelinerun-with-cel-when-expressions.yaml": cel,
+			"pipelineruns/beta/isolated-workspaces.yaml":                    `steps[0].workspaces[0].mountpath"`,
+			"taskruns/alpha/param-enum.yaml":                                enum,
+			"taskruns/alpha/produce-consume-artifacts.yaml":                 artifacts,
+			"taskruns/alpha/step-stream-results.yaml":                       alpha,
+			"taskruns/alpha/step-stream-volumes.yaml":                       alpha,
+			"taskruns/alpha/step-stream-workspace.yaml":                     alpha,
+			"taskruns/alpha/task-artifacts.yaml":                            artifacts,
+		},
+		least: 240,
+	},
+}
+
+// TestProjects: a project's kinds are served from where they are, by the steps that apigen prints, and the server
+// accepts the project's own samples.
+func TestProjects(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds servers of real projects")
+	}
+	apigen := buildApigen(t)
+	for _, p := range projects {
+		t.Run(p.name, func(t *testing.T) {
+			dir := p.copy(t)
+			p.adopt(t, dir, apigen)
+			s := start(t, dir)
+			if kinds := s.kinds(t); !slices.Equal(kinds, slices.Sorted(slices.Values(p.kinds))) {
+				t.Errorf("serves %v", kinds)
+			}
+			p.apply(t, s, dir)
+		})
+	}
+}
+
+// apply creates the samples of the project's kinds, and compares what the server says with what is expected.
+func (p project) apply(t *testing.T, s *server, dir string) {
+	accepted, refused, others, seen := 0, 0, 0, map[string]bool{}
+	for _, folder := range p.samples {
+		for _, m := range manifests(t, filepath.Join(dir, filepath.FromSlash(folder))) {
+			switch answer, served := s.create(t, m); {
+			case !served:
+				others++
+			case answer == "":
+				accepted++
+			default:
+				refused++
+				seen[m.file] = true
+				if want, ok := p.refused[m.file]; !ok || !strings.Contains(answer, want) {
+					t.Errorf("%s: %s", m, answer)
+				}
+			}
+		}
+	}
+	t.Logf("%d samples accepted, %d refused, %d of kinds of others", accepted, refused, others)
+	for file := range p.refused {
+		if !seen[file] {
+			t.Errorf("all samples of %s are accepted, or it is gone", file)
+		}
+	}
+	if accepted < p.least {
+		t.Errorf("%d samples accepted, not %d", accepted, p.least)
+	}
+}

@@ -1,0 +1,113 @@
+package projects
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// buildApigen builds the command.
+func buildApigen(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "apigen")
+	must(t, ".", "go", "build", "-C", "../../..", "-o", path, "./cmd/apigen")
+	return path
+}
+
+// copy copies the module from the cache, into which the go command downloads it, and makes the edits.
+func (p project) copy(t *testing.T) string {
+	t.Helper()
+	var module struct{ Dir string }
+	out := must(t, t.TempDir(), "go", "mod", "download", "-json", p.module+"@"+p.version)
+	if err := json.Unmarshal([]byte(out), &module); err != nil || module.Dir == "" {
+		t.Fatalf("go mod download: %v\n%s", err, out)
+	}
+	dir := filepath.Join(t.TempDir(), p.name)
+	if err := os.CopyFS(dir, os.DirFS(module.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range p.edits {
+		name := filepath.Join(dir, filepath.FromSlash(e.file))
+		text, err := os.ReadFile(name)
+		if err != nil || !bytes.Contains(text, []byte(e.old)) {
+			t.Fatalf("%s: %q is not there: %v", e.file, e.old, err)
+		}
+		if err := os.WriteFile(name, bytes.Replace(text, []byte(e.old), []byte(e.new), 1), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// step is a line of what apigen init says is left to do.
+var step = regexp.MustCompile(`(?m)^  (go .*)$`)
+
+// adopt makes a project serve its kinds: apigen init, and the steps that it prints but the last, which serves.
+func (p project) adopt(t *testing.T, dir, apigen string) {
+	t.Helper()
+	said := must(t, dir, apigen, "init")
+	steps := step.FindAllStringSubmatch(said, -1)
+	if len(steps) < 2 || !strings.HasPrefix(steps[len(steps)-1][1], "go run ") {
+		t.Fatalf("apigen init printed no steps:\n%s", said)
+	}
+	for _, s := range steps[:len(steps)-1] {
+		for command := range strings.SplitSeq(s[1], " && ") {
+			p.follow(t, dir, strings.Fields(command))
+		}
+	}
+}
+
+// advice is the command that apigen names for modules of different releases.
+var advice = regexp.MustCompile("align them with `([^`]*)`")
+
+// follow runs a step. Where it fails, and says which command mends that, it runs that one, and the step again.
+func (p project) follow(t *testing.T, dir string, command []string) {
+	t.Helper()
+	said, err := run(t, dir, command...)
+	if mend := advice.FindStringSubmatch(said); err != nil && mend != nil {
+		t.Logf("%s: %s", strings.Join(command, " "), mend[1])
+		must(t, dir, strings.Fields(mend[1])...)
+		said, err = run(t, dir, command...)
+	}
+	if err != nil && p.untidy != "" && strings.Contains(said, p.untidy) {
+		said, err = run(t, dir, append(command, "-e")...)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(command, " "), err, said)
+	}
+	if slices.Contains(command, "build") {
+		t.Logf("%d warnings of apigen build", strings.Count(said, "warning:"))
+	}
+}
+
+// must runs a command that has to succeed, and returns what it printed.
+func must(t *testing.T, dir string, command ...string) string {
+	t.Helper()
+	said, err := run(t, dir, command...)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(command, " "), err, said)
+	}
+	return said
+}
+
+// run runs a command, and returns what it printed: its output, or both streams where the first is empty.
+func run(t *testing.T, dir string, command ...string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "PWD="+dir)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if err != nil || stdout.Len() == 0 {
+		return stdout.String() + stderr.String(), errors.Join(err)
+	}
+	return stdout.String(), nil
+}

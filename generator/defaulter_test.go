@@ -1,0 +1,51 @@
+package generator_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// partWithTypeMeta is a version with a struct that has a TypeMeta and is no kind: a custom task inside of a pipeline.
+const partWithTypeMeta = `
+-- apis/run/v1/doc.go --
+// +k8s:deepcopy-gen=package
+// +k8s:defaulter-gen=TypeMeta
+// +groupName=run.example.com
+package v1
+-- apis/run/v1/types.go --
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// +genclient
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+type Run struct {
+	metav1.TypeMeta   ` + "`json:\",inline\"`" + `
+	metav1.ObjectMeta ` + "`json:\"metadata\"`" + `
+
+	Spec Embedded ` + "`json:\"spec\"`" + `
+}
+
+// Embedded is the spec of an object that the run makes.
+type Embedded struct {
+	metav1.TypeMeta ` + "`json:\",inline\"`" + `
+
+	// +default=3
+	Retries int32 ` + "`json:\"retries\"`" + `
+}
+`
+
+// TestDefaultsOfPartsWithTypeMeta: a struct that has a TypeMeta and is no runtime.Object gets its function of defaults,
+// and the scheme, which knows objects alone, isn't told of it.
+func TestDefaultsOfPartsWithTypeMeta(t *testing.T) {
+	defaults := serve(t, partWithTypeMeta)["apis/run/v1/zz_generated.defaults.go"]
+	for text, want := range map[string]bool{
+		"func SetObjectDefaults_Embedded(in *Embedded)": true,
+		"scheme.AddTypeDefaultingFunc(&Run{}":           true,
+		"scheme.AddTypeDefaultingFunc(&Embedded{}":      false,
+	} {
+		if strings.Contains(defaults, text) != want {
+			t.Errorf("%s: want %v in\n%s", text, want, defaults)
+		}
+	}
+}
