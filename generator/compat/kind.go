@@ -215,7 +215,7 @@ func kindOf(t *model.Type) *model.Kind {
 func selectable(k *model.Kind) []string {
 	var out []string
 	for _, f := range k.Selectable {
-		out = append(out, strings.TrimPrefix(f.JSONPath, "."))
+		out = append(out, f.Name)
 	}
 	return out
 }

@@ -149,15 +149,27 @@ func (u *Use) column() model.Column {
 	return col
 }
 
+// addSelectable adds the field of either marker; that of controller-gen is called by its path.
 func addSelectable(k *model.Kind, u *Use) {
-	path := u.arg("JSONPath")
-	for i := len(k.Selectable) - 1; i >= 0 && path != ""; i-- {
-		if k.Selectable[i].JSONPath == path {
-			u.fault(": %s is already given at line %d", path, k.Selectable[i].Pos.Line)
+	f := model.SelectableField{Name: u.arg("name"), JSONPath: u.arg("JSONPath"), Method: u.arg("method"), Pos: u.Pos}
+	if f.Name == "" {
+		f.Name = strings.TrimPrefix(f.JSONPath, ".")
+	}
+	for i := len(k.Selectable) - 1; i >= 0 && f.Name != ""; i-- {
+		if k.Selectable[i].Name == f.Name {
+			u.fault(": %s is already given at line %d", f.Shown(), k.Selectable[i].Pos.Line)
 			break
 		}
 	}
-	k.Selectable = append(k.Selectable, model.SelectableField{JSONPath: path, Pos: u.Pos})
+	k.Selectable = append(k.Selectable, f)
+}
+
+func addNamedSelectable(k *model.Kind, u *Use) {
+	if u.arg("name") == "" || (u.arg("JSONPath") == "") == (u.arg("method") == "") {
+		u.fault(" needs name=, and either JSONPath= or method=")
+		return
+	}
+	addSelectable(k, u)
 }
 
 func setDeprecated(k *model.Kind, u *Use) { k.IsDeprecated, k.Deprecated = true, u.arg("warning") }

@@ -29,8 +29,8 @@ var ownMarkers = []Definition{
 	{Name: "apigen:kind", Places: Package, Kind: Tag, Wraps: ForeignKind,
 		Doc: "Puts the marker behind the equals sign on a kind of +apigen:serve, whose source the user can't edit: " +
 			"+apigen:kind(Deployment)=+kubebuilder:resource:shortName=deploy. It takes several kinds, " +
-			"+apigen:kind(\"Role;RoleBinding\"), or \"*\" for all that are served; a marker that names a kind counts " +
-			"more than one for all."},
+			"+apigen:kind(\"Role;RoleBinding\")=+apigen:createOnUpdate, or \"*\" for all that are served; a marker " +
+			"that names a kind counts more than one for all."},
 	{Name: "apigen:preferred", Places: Package, Kind: Flag, Set: Set{Package: setPreferred},
 		Doc: "Makes a version the preferred one of its group: discovery names it first, and kubectl uses it where " +
 			"the user names no version. Without the marker, the version that objects are stored in is preferred."},
@@ -75,6 +75,12 @@ var ownMarkers = []Definition{
 		Doc: "Adds a column to kubectl get. A method of the kind returns its cells: " +
 			"+apigen:printcolumn:name=Age,type=string,method=AgeColumn. A version without such a method shows what " +
 			"the hub's method returns."},
+	{Name: "apigen:selectablefield", Places: Type, Kind: Arguments, Keys: []string{"name", "JSONPath", "method"},
+		Many: true, Subject: Kinds, Foreign: true, Set: Set{Kind: addNamedSelectable},
+		Doc: "Lets field selectors select by a field under another name than its path, as by the status.successful " +
+			"of a Job: +apigen:selectablefield:name=status.successful,JSONPath=.status.succeeded. With method=, a " +
+			"method of the hub returns the value: +apigen:selectablefield:name=source,method=SourceField. For a kind " +
+			"of another module, write a function in the package that serves it: SourceField_Event(*Event)."},
 	{Name: "apigen:createOnUpdate", Places: Type, Kind: Flag, Subject: Kinds, Foreign: true,
 		Set: Set{Kind: flag(func(k *model.Kind) *bool { return &k.CreateOnUpdate })},
 		Doc: "Makes an update of an object that doesn't exist create it, as kube-apiserver does for some kinds."},

@@ -83,11 +83,23 @@ type Column struct {
 	Pos   Position
 }
 
-// SelectableField is +kubebuilder:selectablefield.
+// SelectableField is +kubebuilder:selectablefield or +apigen:selectablefield.
 type SelectableField struct {
+	// Name is what selectors call it: the path without the dot, unless the marker says otherwise.
+	Name string
+	// Method is the method of the hub that returns its value; empty where a path leads to it.
+	Method   string
 	JSONPath string
 	Steps    []Step
 	Pos      Position
+}
+
+// Shown returns what errors call the field: the path, or the name where a method makes its value.
+func (f SelectableField) Shown() string {
+	if f.JSONPath == "" {
+		return f.Name
+	}
+	return f.JSONPath
 }
 
 // Step is one step of a resolved path: a field, a map key, or an index of a list.

@@ -22,13 +22,16 @@ func resolvePaths(f *faults, p *model.Package) {
 		f.resolveScale(t)
 		for i := range t.Kind.Selectable {
 			x := &t.Kind.Selectable[i]
+			if x.Method != "" {
+				continue
+			}
 			x.Steps = f.path(t, x.JSONPath, x.Pos, true)
 			if slices.ContainsFunc(x.Steps, func(s model.Step) bool { return s.IsIndex || s.Filter != nil }) {
 				f.fault(p, x.Pos, "selectable field %s: it leads into a list, and only fields of the object itself "+
 					"can be selected by: remove the marker", x.JSONPath)
 			}
 		}
-		unresolved := func(x model.SelectableField) bool { return x.Steps == nil }
+		unresolved := func(x model.SelectableField) bool { return x.Steps == nil && x.Method == "" }
 		t.Kind.Selectable = slices.DeleteFunc(t.Kind.Selectable, unresolved)
 	}
 }

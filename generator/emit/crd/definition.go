@@ -75,7 +75,9 @@ func (b *builder) version(v model.ResourceVersion, storage bool) object {
 	}
 	var selectable []any
 	for _, f := range k.Selectable {
-		selectable = append(selectable, object{"jsonPath": f.JSONPath})
+		if "."+f.Name == f.JSONPath {
+			selectable = append(selectable, object{"jsonPath": f.JSONPath})
+		}
 	}
 	list(out, "selectableFields", selectable)
 	return out

@@ -117,6 +117,11 @@ func ways(out *diag.Errors, r resource, v model.ResourceVersion) {
 			out.Add(c.Pos, cannot+"the column %s, which the method %s makes: it is left out", c.Name, c.Method)
 		}
 	}
+	for _, f := range k.Selectable {
+		if "."+f.Name != f.JSONPath {
+			out.Add(f.Pos, cannot+"the selectable field %s, whose name is no path: it is left out", f.Name)
+		}
+	}
 	for _, f := range v.Version.Package.Home().Funcs {
 		if strings.HasPrefix(f.Name, "SetDefaults_") {
 			out.Add(f.Pos, cannot+"%s: defaults that code sets are left out", f.Name)

@@ -170,7 +170,7 @@ func (m *maker) kind(r *model.Resource, t *model.Type, apiVersion string) *kind 
 		k.Selectable = append(k.Selectable, "metadata.namespace")
 	}
 	for _, f := range t.Kind.Selectable {
-		k.Selectable = append(k.Selectable, strings.TrimPrefix(f.JSONPath, "."))
+		k.Selectable = append(k.Selectable, f.Name)
 	}
 	return k
 }

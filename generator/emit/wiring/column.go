@@ -45,21 +45,27 @@ func (p *printer) cell(v model.ResourceVersion, c serving.Column) jen.Code {
 
 // cellBody prints the statements that return the cell of an object.
 func (p *printer) cellBody(object string, c serving.Column) jen.Code {
-	start := operand{expr: object, typ: c.Start}
-	result := jen.Null()
-	switch {
-	case c.Start == nil || c.Method == "" && c.Steps == nil:
+	if c.Start == nil || c.Call == nil && c.Steps == nil {
 		return gocode.Code(noCell)
-	case c.Function != nil:
-		function := jen.Qual(c.Function.Package.Path, c.Function.Name)
-		result, start.expr = gocode.Code("result := $("+object+")\n", function), "result"
-	case c.Method != "" && c.Start.Form == model.Pointer:
-		result, start.expr = gocode.Code("result := "+object+"."+c.Method+"()\n"), "result"
-	case c.Method != "":
-		start.expr = object + "." + c.Method + "()"
+	}
+	result, start := jen.Code(jen.Null()), operand{expr: object, typ: c.Start}
+	if c.Call != nil {
+		result, start = called(c.Call, object)
 	}
 	w := &walker{none: noCell, done: func(found operand) jen.Code { return p.finish(c, found) }}
 	return gocode.Code("$$", result, w.walk(start, c.Steps))
+}
+
+// called prints the statement that keeps what a call on an object returns, where the operand needs a variable.
+func called(c *serving.Call, object string) (result jen.Code, value operand) {
+	switch {
+	case c.Function != nil:
+		function := jen.Qual(c.Function.Package.Path, c.Function.Name)
+		return gocode.Code("result := $("+object+")\n", function), operand{expr: "result", typ: c.Result}
+	case c.Result.Form == model.Pointer:
+		return gocode.Code("result := " + object + "." + c.Method + "()\n"), operand{expr: "result", typ: c.Result}
+	}
+	return jen.Null(), operand{expr: object + "." + c.Method + "()", typ: c.Result}
 }
 
 // finish prints the statements that return the cell of a value. A text that JSON leaves out has none, as for a custom
@@ -108,9 +114,15 @@ func as(name string, t *model.Type, value string) string {
 func (p *printer) selectable(r *model.Resource) jen.Code {
 	var fields []jen.Code
 	for _, s := range p.plan.Serving[r].Selectable {
-		fields = append(fields, literal(nil, textMember("Path", s.Path),
+		value := hubGetter(r.Hub, s.Steps, "string", `""`, returnText)
+		if s.Call != nil {
+			result, found := called(s.Call, "obj")
+			w := &walker{none: `return ""`, done: returnText}
+			value = gocode.Code("func(obj $) string {\n$$\n}", pointer(r.Hub), result, w.walk(found, nil))
+		}
+		fields = append(fields, literal(nil, textMember("Path", s.Name),
 			when(s.Versions != nil, member("Versions", texts(s.Versions))),
-			member("Value", hubGetter(r.Hub, s.Steps, "string", `""`, returnText))))
+			member("Value", value)))
 	}
 	return list("SelectableFields", gocode.Code("[]api.SelectableField[$]", pointer(r.Hub)), fields)
 }

@@ -100,3 +100,20 @@ func TestColumnOfTheHubServesAllVersions(t *testing.T) {
 		}
 	}
 }
+
+// TestSelectableFieldsWithNames: a selectable field has the name that its marker gives it, and a method of the hub can
+// make its value.
+func TestSelectableFieldsWithNames(t *testing.T) {
+	source := strings.ReplaceAll(shapesSource, "LABELS", "map[string]string")
+	mark := "// +apigen:selectablefield:name=replicas,JSONPath=.spec.replicas\n" +
+		"// +apigen:selectablefield:name=source,method=ReadyColumn\ntype Widget struct {"
+	code := emitted(t, strings.ReplaceAll(source, "type Widget struct {", mark))
+	for _, want := range []string{
+		`{ Path: "replicas", Value: func(obj *v2.Widget) string { return strconv.FormatInt(int64(obj.Spec.Replicas), 10) }, }`,
+		`{ Path: "source", Value: func(obj *v2.Widget) string { return obj.ReadyColumn() }, }`,
+	} {
+		if !strings.Contains(code, want) {
+			t.Errorf("no %q in\n%s", want, code)
+		}
+	}
+}

@@ -187,8 +187,8 @@ func (s *shop) columns() {
 	columns[5].Priority, columns[5].Description = 1, "What else there is."
 	s.v1.Kind.Columns = append(columns, model.Column{Name: "Summary", Type: "string", Method: "Summary", Pos: at(10)})
 	s.v1.Kind.Selectable = []model.SelectableField{
-		{JSONPath: ".spec.color", Steps: f(s.v1, "Spec", "Color"), Pos: at(11)},
-		{JSONPath: ".spec.size", Steps: f(s.v1, "Spec", "Size"), Pos: at(12)},
-		{JSONPath: ".spec.on", Steps: f(s.v1, "Spec", "On"), Pos: at(13)},
+		{Name: "spec.color", JSONPath: ".spec.color", Steps: f(s.v1, "Spec", "Color"), Pos: at(11)},
+		{Name: "spec.size", JSONPath: ".spec.size", Steps: f(s.v1, "Spec", "Size"), Pos: at(12)},
+		{Name: "spec.on", JSONPath: ".spec.on", Steps: f(s.v1, "Spec", "On"), Pos: at(13)},
 	}
 }

@@ -1,10 +1,6 @@
 package serving
 
 import (
-	"fmt"
-	"go/token"
-	"strings"
-
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 )
@@ -12,8 +8,8 @@ import (
 // Column is a column of a version's Table.
 type Column struct {
 	model.Column
-	// Function is the function in the user's package that stands for the column's method, or nil.
-	Function *model.Func
+	// Call is the column's method; nil for a column with a path.
+	Call *Call
 	// Hub is the type that the method or function takes, where it isn't the version's own: one written for the hub
 	// serves all versions, whose objects are converted for it.
 	Hub *model.Type
@@ -55,12 +51,7 @@ func Columns(t, hub *model.Type) []Column {
 	for _, marked := range t.Kind.Columns {
 		c := Column{Column: marked, Start: t}
 		if c.Method != "" {
-			c.call(t)
-		}
-		if onHub := c; c.Fault != nil && hub != t {
-			if onHub.call(hub); onHub.Fault == nil {
-				c, c.Hub = onHub, hub
-			}
+			c.call(t, hub)
 		}
 		if c.Fault == nil && (c.Method != "" || c.Steps != nil) {
 			if c.end, c.Fault = pathEnd(c.Start, c.Steps); c.Fault == nil {
@@ -72,46 +63,16 @@ func Columns(t, hub *model.Type) []Column {
 	return out
 }
 
-// call finds the method of a type, or the function that stands for it, that returns the column's values.
-func (c *Column) call(t *model.Type) {
-	if c.Function, c.Fault = columnFunction(t, c.Column), nil; c.Function != nil {
-		c.Start = c.Function.Results[0]
-		return
+// call finds the column's method: that of the version's type, or else that of the hub.
+func (c *Column) call(t, hub *model.Type) {
+	if c.Call, c.Fault = callOf(t, c.Method); c.Fault != nil && hub != t {
+		if call, err := callOf(hub, c.Method); err == nil {
+			c.Call, c.Hub, c.Fault = call, hub, nil
+		}
 	}
-	c.Start, c.Fault = methodResult(t, c.Column)
-}
-
-// columnFunction returns the function of the user's that stands for a method of a kind of another module: it is named
-// after the method and the kind, and its parameter is the object. Nil where there is none.
-func columnFunction(t *model.Type, c model.Column) *model.Func {
-	if t.Package.ServedBy == nil || c.Method == "" {
-		return nil
+	if c.Start = nil; c.Call != nil {
+		c.Start = c.Call.Result
 	}
-	f := t.Package.ServedBy.Func(c.Method + "_" + t.Name)
-	if f == nil || f.Variadic || len(f.Params) != 1 || f.Params[0].Form != model.Pointer ||
-		f.Params[0].Package != nil || f.Params[0].Elem != t || len(f.Results) != 1 {
-		return nil
-	}
-	return f
-}
-
-func methodResult(t *model.Type, c model.Column) (*model.Type, error) {
-	m := t.Methods[c.Method]
-	switch {
-	case m == nil && t.Package.ServedBy != nil:
-		return nil, fmt.Errorf("package %s has no function %s_%s that fits: write `func %s_%s(obj *%s) string`",
-			t.Package.ServedBy.Path, c.Method, t.Name, c.Method, t.Name, model.TypeText(t))
-	case m == nil:
-		return nil, fmt.Errorf("%s has no method %s: write `func (in *%s) %s() string`", t.Name, c.Method, t.Name,
-			c.Method)
-	case !token.IsExported(c.Method) && t.Package.ServedBy == nil:
-		return nil, fmt.Errorf("method %s is not exported, and is called from another package: call it %s",
-			c.Method, strings.ToUpper(c.Method[:1])+c.Method[1:])
-	case len(m.Params) != 0 || len(m.Results) != 1:
-		return nil, fmt.Errorf("method %s must take nothing and return one value, as `func (in *%s) %s() string` does",
-			c.Method, t.Name, c.Method)
-	}
-	return m.Results[0], nil
 }
 
 func cellOf(column string, t *model.Type) Cell {

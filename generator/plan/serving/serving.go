@@ -6,7 +6,6 @@ package serving
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
@@ -114,9 +113,11 @@ func (s *Serving) storage(r *model.Resource) bool {
 
 // Selectable is a field that clients can select by.
 type Selectable struct {
-	// Path is the field's in JSON: spec.color. Steps lead to it from the hub.
-	Path  string
+	// Name is what selectors call it, which is its path in JSON unless a marker says otherwise: spec.color.
+	Name string
+	// Steps lead to the field from the hub, or from what Call returns, where that isn't nil.
 	Steps []model.Step
+	Call  *Call
 	// Versions are the names of those that are marked for it; nil where all served ones are.
 	Versions []string
 }
@@ -130,7 +131,7 @@ func (s *Serving) selectable(r *model.Resource) {
 		}
 		for _, f := range v.Type.Kind.Selectable {
 			if err := s.selectableIn(r, v, f); err != nil {
-				s.Faults.Add(f.Pos, "selectable field %s: %s", f.JSONPath, err)
+				s.Faults.Add(f.Pos, "selectable field %s: %s", f.Shown(), err)
 			}
 		}
 	}
@@ -143,22 +144,20 @@ func (s *Serving) selectable(r *model.Resource) {
 
 // selectableIn adds a field of a version, or the version to the field.
 func (s *Serving) selectableIn(r *model.Resource, v model.ResourceVersion, f model.SelectableField) error {
-	path := strings.TrimPrefix(f.JSONPath, ".")
-	steps, err := selectorSteps(r.Hub, v.Type, path, f.Steps)
+	found, err := findSelectable(r.Hub, v.Type, f)
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(s.Selectable, func(known Selectable) bool { return known.Path == path })
+	i := slices.IndexFunc(s.Selectable, func(known Selectable) bool { return known.Name == f.Name })
 	if i < 0 {
-		if err = checkSelectable(r.Hub, steps); err == nil {
-			s.Selectable = append(s.Selectable, Selectable{path, steps, []string{v.Version.Name}})
-		}
-		return err
+		found.Versions = []string{v.Version.Name}
+		s.Selectable = append(s.Selectable, found)
+		return nil
 	}
 	known := &s.Selectable[i]
-	if name, other := GoPath(steps), GoPath(known.Steps); name != other {
-		return fmt.Errorf("is %s of the hub here, and %s in another version: a path means the same in every version",
-			name, other)
+	if what, other := found.what(), known.what(); what != other {
+		return fmt.Errorf("is %s of the hub here, and %s in another version: a name means the same in every version",
+			what, other)
 	}
 	if !slices.Contains(known.Versions, v.Version.Name) {
 		known.Versions = append(known.Versions, v.Version.Name)
@@ -166,19 +165,44 @@ func (s *Serving) selectableIn(r *model.Resource, v model.ResourceVersion, f mod
 	return nil
 }
 
-// selectorSteps leads to a version's selectable field from the hub.
-func selectorSteps(hub, version *model.Type, path string, steps []model.Step) ([]model.Step, error) {
-	if path == "metadata.name" || path == "metadata.namespace" {
-		return nil, fmt.Errorf("every kind can be selected by that: remove the marker")
+// what names the field or the method of the hub.
+func (s Selectable) what() string {
+	if s.Call != nil {
+		return s.Call.Method + "()"
 	}
+	return GoPath(s.Steps)
+}
+
+// findSelectable finds what a marker of a version selects by on the hub, and checks that it can be compared.
+func findSelectable(hub, version *model.Type, f model.SelectableField) (found Selectable, err error) {
+	found.Name = f.Name
+	start := hub
+	switch {
+	case f.Name == "metadata.name" || f.Name == "metadata.namespace":
+		return found, fmt.Errorf("every kind can be selected by that: remove the marker")
+	case f.Method != "":
+		if found.Call, err = callOf(hub, f.Method); err == nil {
+			start = found.Call.Result
+		}
+	default:
+		found.Steps, err = selectorSteps(hub, version, f.Steps)
+	}
+	if err == nil {
+		err = checkSelectable(start, found.Steps)
+	}
+	return found, err
+}
+
+// selectorSteps leads to a version's selectable field from the hub.
+func selectorSteps(hub, version *model.Type, steps []model.Step) ([]model.Step, error) {
 	if steps == nil {
 		return nil, fmt.Errorf("leads to no field of %s", version.Name)
 	}
 	return onHub(hub, version, steps)
 }
 
-func checkSelectable(hub *model.Type, steps []model.Step) error {
-	end, err := pathEnd(hub, steps)
+func checkSelectable(start *model.Type, steps []model.Step) error {
+	end, err := pathEnd(start, steps)
 	if err == nil && !model.IsString(end) && !model.IsBool(end) && !model.IsInteger(end) {
 		err = fmt.Errorf("%s is neither a string, nor a boolean, nor an integer", model.TypeText(end))
 	}
