@@ -109,8 +109,9 @@ func TestSelectableFieldsWithNames(t *testing.T) {
 		"// +apigen:selectablefield:name=source,method=ReadyColumn\ntype Widget struct {"
 	code := emitted(t, strings.ReplaceAll(source, "type Widget struct {", mark))
 	for _, want := range []string{
-		`{ Path: "replicas", Value: func(obj *v2.Widget) string { return strconv.FormatInt(int64(obj.Spec.Replicas), 10) }, }`,
-		`{ Path: "source", Value: func(obj *v2.Widget) string { return obj.ReadyColumn() }, }`,
+		`Path: "replicas", Value: func(obj *v2.Widget) string { ` +
+			`return strconv.FormatInt(int64(obj.Spec.Replicas), 10) }`,
+		`Path: "source", Value: func(obj *v2.Widget) string { return obj.ReadyColumn() }`,
 	} {
 		if !strings.Contains(code, want) {
 			t.Errorf("no %q in\n%s", want, code)
