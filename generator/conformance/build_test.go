@@ -130,3 +130,25 @@ func clean(b testing.TB, dir string) {
 		}
 	}
 }
+
+// TestServedKubernetesCost limits the user CPU of a build that serves all stable kinds of Kubernetes.
+func TestServedKubernetesCost(t *testing.T) {
+	cache := strings.TrimSpace(run(t, ".", "go", "env", "GOCACHE"))
+	dir := newKubernetes(t)
+	measure(t, dir, cache, t.TempDir()) // the compiler's cache is warm from here on
+	const limit = 2500 * time.Millisecond
+	var c cost
+	for try := range tries {
+		run(t, dir, "sh", "-c", "find apis -name 'zz_generated.*' | xargs rm")
+		built := measure(t, dir, cache, t.TempDir())
+		if try == 0 {
+			c = built
+		}
+		c = c.least(built)
+		t.Logf("user CPU %v, with the system's %v, at most %d MiB", built.user, built.cpu, built.peak>>20)
+		if c.within(math.MaxInt64, limit) {
+			return
+		}
+	}
+	t.Errorf("a build took %v of user CPU and %d MiB, more than %v or 250 MiB", c.user, c.peak>>20, limit)
+}

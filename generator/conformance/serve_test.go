@@ -2,6 +2,8 @@ package conformance
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -64,4 +66,44 @@ func TestServeProjects(t *testing.T) {
 	write(t, filepath.Join(dir, "apis", "apis.go"), "// +apigen:groups\npackage apis\n")
 	run(t, dir, apigen(t), "build", "./...")
 	goTest(t, dir, "./apis/...")
+}
+
+// kindsOfKubernetes are all stable kinds of k8s.io/api that kube-apiserver serves, in testdata/kubernetes.
+const kindsOfKubernetes = "kubernetes"
+
+// newKubernetes makes a module that serves them.
+func newKubernetes(t testing.TB) string {
+	t.Helper()
+	dir := newServingModule(t)
+	for _, other := range []string{"apis", "roundtrip"} {
+		if err := os.RemoveAll(filepath.Join(dir, other)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	copyTest(t, kindsOfKubernetes, dir)
+	return dir
+}
+
+// TestKubernetes serves the stable kinds of Kubernetes by markers and functions: kubectl creates and lists each kind.
+// What an author writes for them is bounded.
+func TestKubernetes(t *testing.T) {
+	dir := newKubernetes(t)
+	if out := run(t, dir, apigen(t), "build", "./..."); strings.Contains(out, "warning") {
+		t.Error(out)
+	}
+	goTest(t, dir, "./apis")
+	const most = 1200
+	lines, markers := 0, 0
+	root := filepath.Join("testdata", kindsOfKubernetes)
+	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text := read(t, path)
+		lines, markers = lines+strings.Count(text, "\n"), markers+strings.Count(text, "\n// +")
+		return nil
+	})
+	if err != nil || lines == 0 || lines >= most {
+		t.Errorf("%d lines are written by hand, %d of them markers, and %d are too many: %v", lines, markers, most, err)
+	}
 }

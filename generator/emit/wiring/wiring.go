@@ -153,8 +153,8 @@ func importAlias(importPath string) string {
 var locals = []string{
 	"add", "ctx", "data", "date", "dateCell", "err", "errs", "from", "generated", "groupScope", "hub", "i", "in",
 	"found", "item", "jsonCell", "name", "newScope", "obj", "ok", "old", "one", "op", "openAPI", "options", "out",
-	"query", "replicas", "result", "selector", "selectorText", "s", "scheme", "scope", "stored", "swagger", "text", "to",
-	"value", "warnings",
+	"query", "replicas", "result", "selector", "selectorText", "s", "scheme", "scope", "stored", "swagger", "text",
+	"to", "value", "warnings",
 }
 
 func (p *printer) groupFunc(f *jen.File) {

@@ -1,0 +1,4 @@
+// Package apis collects the API groups of Kubernetes.
+//
+// +apigen:groups
+package apis

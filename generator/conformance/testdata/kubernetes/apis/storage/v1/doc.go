@@ -1,0 +1,23 @@
+// Package v1 serves the group storage.k8s.io.
+//
+// +apigen:serve=k8s.io/api/storage/v1
+// +apigen:kind("*")=+apigen:storagePrefix=*
+//
+// +apigen:kind(CSIDriver)=+kubebuilder:printcolumn:name=AttachRequired,type=boolean,JSONPath=.spec.attachRequired
+// +apigen:kind(CSIDriver)=+kubebuilder:printcolumn:name=PodInfoOnMount,type=boolean,JSONPath=.spec.podInfoOnMount
+// +apigen:kind(CSIDriver)=+kubebuilder:printcolumn:name=StorageCapacity,type=boolean,JSONPath=.spec.storageCapacity
+// +apigen:kind(CSIStorageCapacity)=+kubebuilder:printcolumn:name=StorageClassName,type=string,JSONPath=.storageClassName
+// +apigen:kind(CSIStorageCapacity)=+kubebuilder:printcolumn:name=Capacity,type=string,JSONPath=.capacity
+// +apigen:kind(StorageClass)=+kubebuilder:resource:shortName=sc
+// +apigen:kind(StorageClass)=+kubebuilder:printcolumn:name=Provisioner,type=string,JSONPath=.provisioner
+// +apigen:kind(StorageClass)=+kubebuilder:printcolumn:name=ReclaimPolicy,type=string,JSONPath=.reclaimPolicy
+// +apigen:kind(StorageClass)=+kubebuilder:printcolumn:name=VolumeBindingMode,type=string,JSONPath=.volumeBindingMode
+// +apigen:kind(StorageClass)=+kubebuilder:printcolumn:name=AllowVolumeExpansion,type=boolean,JSONPath=.allowVolumeExpansion
+// +apigen:kind(VolumeAttachment)=+kubebuilder:printcolumn:name=Attacher,type=string,JSONPath=.spec.attacher
+// +apigen:kind(VolumeAttachment)=+kubebuilder:printcolumn:name=PV,type=string,JSONPath=.spec.source.persistentVolumeName
+// +apigen:kind(VolumeAttachment)=+kubebuilder:printcolumn:name=Node,type=string,JSONPath=.spec.nodeName
+// +apigen:kind(VolumeAttachment)=+kubebuilder:printcolumn:name=Attached,type=boolean,JSONPath=.status.attached
+// +apigen:kind(VolumeAttributesClass)=+kubebuilder:resource:shortName=vac
+// +apigen:kind(VolumeAttributesClass)=+kubebuilder:printcolumn:name=DriverName,type=string,JSONPath=.driverName
+// +apigen:kind("CSIDriver;CSINode;StorageClass;VolumeAttachment;VolumeAttributesClass")=+kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
+package v1
