@@ -135,7 +135,7 @@ func (f *functions) find(p Pair) *Converter {
 	if fn := f.near[key]; fn != nil {
 		return fn
 	}
-	if Identical(p.In, p.Out) {
+	if model.Identical(p.In, p.Out) {
 		return nil
 	}
 	return f.far[key]

@@ -8,6 +8,7 @@ import (
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
+	"apigen.dev/generator/plan/hook"
 	"apigen.dev/generator/schema"
 )
 
@@ -53,7 +54,7 @@ func Remarks(p *plan.Plan) []diag.Error {
 
 // hooks remarks on the methods that a server calls on writes, on the functions that stand for them, and on the
 // subresources other than status and scale.
-func hooks(out *diag.Errors, r resource, hooks []plan.Hook) {
+func hooks(out *diag.Errors, r resource, hooks []hook.Hook) {
 	for _, h := range hooks {
 		name, what := r.Kind+"."+h.Func.Name, "method"
 		if h.Function {
