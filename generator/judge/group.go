@@ -7,7 +7,7 @@ func (r *checker) group(g *model.Group) {
 	for _, x := range g.Resources {
 		r.in = x.Versions[0].Type.Package
 		r.verbs(x)
-		if x.WithoutStorage() {
+		if x.WithoutStorage {
 			r.providedVerbs(x)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 func (p *Plan) serve(g *model.Group, r *model.Resource) *serving.Serving {
 	s := serving.New(r)
-	if s.Storage == nil && !r.WithoutStorage() {
+	if s.Storage == nil && !r.WithoutStorage {
 		return s
 	}
 	if h := p.Hook(r, hook.ValidateName); h != nil && s.Name != nil {

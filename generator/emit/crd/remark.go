@@ -24,7 +24,7 @@ func Remarks(p *plan.Plan) []diag.Error {
 		var roots []*schema.Type
 		for _, r := range kindsBelow(p.Program, pkg) {
 			switch {
-			case r.WithoutStorage():
+			case r.WithoutStorage:
 				out.Add(r.Hub.Pos, cannot+"%s, of which nothing is stored: there is none", r.Kind)
 				continue
 			case r.group.Name == "":

@@ -14,11 +14,11 @@ import (
 )
 
 func (p *printer) define(f *jen.File, r *model.Resource, served []model.ResourceVersion) {
-	if !r.WithoutStorage() && p.plan.Serving[r].Storage == nil {
+	if !r.WithoutStorage && p.plan.Serving[r].Storage == nil {
 		return // the plan has the fault
 	}
 	var storage, prefix, scope = "", "", "api.Namespaced"
-	if !r.WithoutStorage() { // nothing is stored of others
+	if !r.WithoutStorage { // nothing is stored of others
 		storage, prefix = r.Storage.Name, r.StoragePrefix
 	}
 	if r.ClusterScoped {
@@ -35,7 +35,7 @@ func (p *printer) define(f *jen.File, r *model.Resource, served []model.Resource
 			member("Versions", p.versions(r, served)),
 			optional("Storage", storage),
 			optional("StoragePrefix", prefix),
-			when(!r.WithoutStorage() && r.Verbs != nil, member("Verbs", texts(r.Verbs))),
+			when(!r.WithoutStorage && r.Verbs != nil, member("Verbs", texts(r.Verbs))),
 			p.strategy(r),
 			p.subresources(r),
 			p.extensions(r),
