@@ -335,7 +335,7 @@ func (t *planner) byContextualMethod(p Pair) string {
 func converts(t *model.Type, method string) bool {
 	m := t.Methods[method]
 	return m != nil && len(m.Params) == 1 && m.Params[0].Form == model.Interface && len(m.Results) == 1 &&
-		isError(m.Results[0])
+		model.IsError(m.Results[0])
 }
 
 func isHub(t *model.Type) bool {

@@ -26,14 +26,10 @@ func (p Pair) Reverse() Pair { return Pair{In: p.Out, Out: p.In} }
 // Function is the conventional name of the pair's function.
 func (p Pair) Function() string { return "Convert_" + TypeName(p.In) + "_To_" + TypeName(p.Out) }
 
-// sanitizer makes an identifier's part of an import path's element, as conversion-gen does.
-var sanitizer = strings.NewReplacer("-", "_", ".", "")
-
 // TypeName is the type's name in names of functions: v1_Book, Slice_string, Pointer_v1_Time.
 func TypeName(t *model.Type) string {
 	if t.Package != nil {
-		path := t.Package.Path
-		return sanitizer.Replace(path[strings.LastIndexByte(path, '/')+1:]) + "_" + t.Name
+		return model.ConversionPart(t.Package.Path) + "_" + t.Name
 	}
 	switch t.Form {
 	case model.Basic:

@@ -98,10 +98,7 @@ func clientVerbs(r *model.Resource) {
 		}
 		r.VerbsPos = c.Pos
 		for _, verb := range c.Verbs {
-			if verb == "apply" {
-				verb = "patch"
-			}
-			if verb = strings.ToLower(verb); slices.Contains(model.Verbs(), verb) {
+			if verb = serverVerb(verb); slices.Contains(model.Verbs(), verb) {
 				out = append(out, verb)
 			}
 		}
