@@ -45,8 +45,8 @@ var kubebuilderMarkers = []Definition{
 			"+apigen:served."},
 	{Name: "kubebuilder:skip", Places: Package | Type, Kind: OptionalText,
 		Set: Set{Package: flag(func(p *model.Package) *bool { return &p.Skip })}, Read: Read{Detached: true},
-		Doc: "On a package, leaves its version out of CustomResourceDefinitions. The server serves its kinds only with " +
-			"+apigen:served."},
+		Doc: "On a package, leaves its version out of CustomResourceDefinitions. The server serves its kinds only " +
+			"with +apigen:served."},
 	{Name: "kubebuilder:deprecatedversion", Places: Type, Kind: Arguments, Keys: []string{"warning"}, Foreign: true,
 		Set: Set{Kind: setDeprecated},
 		Doc: "Marks the version as deprecated. The server sends clients that use it a warning."},

@@ -81,9 +81,9 @@ var ownMarkers = []Definition{
 	{Name: "apigen:served", Places: Type, Kind: Bool,
 		Set: Set{Kind: boolean(func(k *model.Kind) **bool { return &k.Asked })},
 		Doc: "Says whether the server serves the kind in this version: +apigen:served=true, or =false. Without the " +
-			"marker, the server leaves out kinds that +kubebuilder:skip or +kubebuilder:skipversion keeps from having a " +
-			"CustomResourceDefinition, and kinds without +genclient and +kubebuilder:resource that the package's own " +
-			"code doesn't add to its scheme although it adds others."},
+			"marker, the server leaves out kinds that +kubebuilder:skip or +kubebuilder:skipversion keeps from " +
+			"having a CustomResourceDefinition, and kinds without +genclient and +kubebuilder:resource that the " +
+			"package's own code doesn't add to its scheme although it adds others."},
 	{Name: "apigen:generation", Places: Type, Kind: Bool, Foreign: true,
 		Set: Set{Kind: boolean(func(k *model.Kind) **bool { return &k.Generation })},
 		Doc: "Says whether the server counts changes in metadata.generation: 1 for a new object, and one more with " +

@@ -48,8 +48,8 @@ func Get(ctx context.Context, dir string, queries ...string) error {
 	return nil
 }
 
-// Skew returns what keeps the modules of Kubernetes that a project requires, and the apimachinery of apigen itself, from
-// being of one release.
+// Skew returns what keeps the modules of Kubernetes that a project requires, and the apimachinery of apigen itself,
+// from being of one release.
 func Skew(dir, apimachinery string) (staging.Skew, error) {
 	mod, err := readModule(dir)
 	if err != nil {

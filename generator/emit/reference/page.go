@@ -33,7 +33,8 @@ type kind struct {
 	Columns                         []column
 	Selectable                      []string
 	Subresources                    []subresource
-	// WithoutStorage: nothing of the kind is stored. Verbs are those of such a kind, or of one that isn't served with all.
+	// WithoutStorage: nothing of the kind is stored. Verbs are those of such a kind, or of one that isn't served with
+	// all.
 	WithoutStorage bool
 	Verbs          []string
 }

@@ -152,9 +152,9 @@ func importAlias(importPath string) string {
 // locals are the names of variables and functions of the file, which no import may be called by.
 var locals = []string{
 	"add", "ctx", "data", "date", "dateCell", "err", "errs", "from", "generated", "groupScope", "hub", "i", "in",
-	"found", "item", "jsonCell", "name", "newScope", "obj", "ok", "old", "one", "op", "openAPI", "options", "out", "query",
-	"replicas", "result", "selector", "selectorText", "s", "scheme", "scope", "stored", "swagger", "text", "to",
-	"value", "warnings",
+	"found", "item", "jsonCell", "name", "newScope", "obj", "ok", "old", "one", "op", "openAPI", "options", "out",
+	"query", "replicas", "result", "selector", "selectorText", "s", "scheme", "scope", "stored", "swagger", "text",
+	"to", "value", "warnings",
 }
 
 func (p *printer) groupFunc(f *jen.File) {

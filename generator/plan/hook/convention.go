@@ -84,7 +84,7 @@ func matches(f *model.Func, signature string, hub *model.Type) bool {
 
 var importPaths = strings.NewReplacer("field.", fieldPath+".", "metav1.", metaPath+".")
 
-// typeKeys are the model.TypeKeys of the parameters and results of a convention's signature; *T is a pointer to the hub.
+// typeKeys are the keys of the types in a convention's signature, parameters and results; *T is a pointer to the hub.
 func typeKeys(signature string) (params, results []string) {
 	in, out, _ := strings.Cut(signature[1:], ")")
 	for p := range strings.SplitSeq(in, ", ") {

@@ -1,5 +1,5 @@
-// Package hook finds the logic of kinds that is written by hand and that servers call on writes, by names and signatures,
-// and the methods and functions that only look like it. It knows the model and package contextual.
+// Package hook finds the logic of kinds that is written by hand and that servers call on writes, by names and
+// signatures, and the methods and functions that only look like it. It knows the model and package contextual.
 package hook
 
 import (
