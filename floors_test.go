@@ -38,7 +38,8 @@ var floors = map[string][]string{
 		"generator/spelling",
 	},
 	"generator/emit/crd": {
-		"generator/diag", "generator/emit", "generator/model", "generator/plan", "generator/schema",
+		"generator/diag", "generator/emit", "generator/model", "generator/plan", "generator/plan/hook",
+		"generator/schema",
 	},
 	"generator/emit/deepcopy": {
 		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
@@ -76,7 +77,7 @@ var floors = map[string][]string{
 	},
 	"generator/emit/wiring": {
 		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
-		"generator/plan/contextual", "generator/plan/serving", "generator/spelling",
+		"generator/plan/contextual", "generator/plan/hook", "generator/plan/serving", "generator/spelling",
 	},
 	"generator/judge":    {"generator/diag", "generator/model", "generator/spelling"},
 	"generator/load":     {"generator/diag", "generator/marker", "generator/model", "generator/staging"},
@@ -85,13 +86,17 @@ var floors = map[string][]string{
 	"generator/model":    {},
 	"generator/plan": {
 		"generator/diag", "generator/model", "generator/plan/check", "generator/plan/clientset",
-		"generator/plan/contextual", "generator/plan/expression", "generator/plan/serving", "generator/spelling",
+		"generator/plan/contextual", "generator/plan/expression", "generator/plan/hook", "generator/plan/serving",
+		"generator/spelling",
 	},
 	"generator/plan/check":      {"generator/diag", "generator/model", "generator/schema"},
 	"generator/plan/clientset":  {"generator/diag", "generator/model", "generator/spelling"},
 	"generator/plan/contextual": {"generator/model"},
 	"generator/plan/expression": {"generator/model", "generator/schema", "generator/spelling", "runtime/cel"},
-	"generator/plan/serving":    {"generator/diag", "generator/model"},
+	"generator/plan/hook": {
+		"generator/diag", "generator/model", "generator/plan/contextual", "generator/spelling",
+	},
+	"generator/plan/serving": {"generator/diag", "generator/model"},
 	"generator/resolve": {
 		"generator/diag", "generator/judge", "generator/load", "generator/marker", "generator/model",
 	},

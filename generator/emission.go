@@ -72,7 +72,7 @@ func (b *build) emitUnwritten() []emit.File {
 	var looked []*model.Package
 	inLooked := map[string]bool{}
 	for _, p := range b.loaded.Program.Packages {
-		if !p.Output && p.Module != nil && p.Module.Own {
+		if !p.Output && p.Own() {
 			looked, inLooked[p.Path] = append(looked, p), true
 		}
 	}

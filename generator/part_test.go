@@ -2,7 +2,6 @@ package generator_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -72,22 +71,7 @@ func TestPartsOfTheObject(t *testing.T) {
 	if err := os.WriteFile(hub, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	res, err := generator.Build(t.Context(), o)
-	if err != nil {
-		t.Fatal(generator.Describe(err, o.Dir))
-	}
-	if len(res.Warnings) != 0 {
-		t.Error(generator.DescribeWarnings(res.Warnings, o.Dir))
-	}
-	vet := exec.Command("go", "vet", "./...")
-	vet.Dir, vet.Env = o.Dir, o.Env
-	if out, err := vet.CombinedOutput(); err != nil {
-		t.Errorf("%v\n%s", err, out)
-	}
-	wiring, err := os.ReadFile(filepath.Join(o.Dir, "apis/fleet/wiring/zz_generated.wiring.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	wiring := compiledWiring(t, o)
 	for _, want := range []string{
 		`Fields:   map[string][]string{"v1": {"spec.harbour"}, "v1beta1": {"spec.port"}},
 			Metadata: []string{"annotations", "labels"},
@@ -115,7 +99,7 @@ func TestPartsOfTheObject(t *testing.T) {
 			Metadata: []string{"annotations"},`,
 		"obj.PrepareForStatusUpdate(ctx, old)",
 	} {
-		if !strings.Contains(string(wiring), want) {
+		if !strings.Contains(wiring, want) {
 			t.Errorf("the wiring has no %s in\n%s", want, wiring)
 		}
 	}

@@ -147,9 +147,9 @@ func subresources(t *testing.T, edit func(name, data string) string) generator.O
 	return generator.Options{Dir: dir, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off")}
 }
 
-// TestSubresourcesCompile: what is posted and answered is converted, and all of it compiles.
-func TestSubresourcesCompile(t *testing.T) {
-	o := subresources(t, func(_, data string) string { return data })
+// compiledWiring generates the fleet's files, none of which may cause a warning, and returns its wiring.
+func compiledWiring(t *testing.T, o generator.Options) string {
+	t.Helper()
 	res, err := generator.Build(t.Context(), o)
 	if err != nil {
 		t.Fatal(generator.Describe(err, o.Dir))
@@ -162,10 +162,22 @@ func TestSubresourcesCompile(t *testing.T) {
 	if out, err := vet.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
+	return wiringOf(t, o)
+}
+
+func wiringOf(t *testing.T, o generator.Options) string {
+	t.Helper()
 	wiring, err := os.ReadFile(filepath.Join(o.Dir, "apis/fleet/wiring/zz_generated.wiring.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return string(wiring)
+}
+
+// TestSubresourcesCompile: what is posted and answered is converted, and all of it compiles.
+func TestSubresourcesCompile(t *testing.T) {
+	o := subresources(t, func(_, data string) string { return data })
+	wiring := compiledWiring(t, o)
 	for _, want := range []string{
 		"if obj.Spec.Crew == nil {\n\t\t\t\t\t\tobj.Spec.Crew = new(fleet.Crew)", "value := fleet.Number(replicas)",
 		"obj.Spec.Crew.Wanted = &value",
@@ -176,11 +188,11 @@ func TestSubresourcesCompile(t *testing.T) {
 		`subresource.QueryValues(query, "word", subresource.QueryText, &options.Words)`, `ContentType: "text/x-log"`,
 		"return obj.PortForward(ctx, options)", "func Group(tideProvider TideProvider) registry.Group",
 	} {
-		if !strings.Contains(string(wiring), want) {
+		if !strings.Contains(wiring, want) {
 			t.Errorf("the wiring has no %q", want)
 		}
 	}
-	if strings.Contains(string(wiring), "defineDocking") {
+	if strings.Contains(wiring, "defineDocking") {
 		t.Error("what is posted to a subresource is a resource of its own")
 	}
 }
@@ -204,10 +216,7 @@ func TestScaleThroughMaps(t *testing.T) {
 	if _, err := generator.Build(t.Context(), o); err != nil {
 		t.Fatal(generator.Describe(err, o.Dir))
 	}
-	wiring, err := os.ReadFile(filepath.Join(o.Dir, "apis/fleet/wiring/zz_generated.wiring.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	wiring := wiringOf(t, o)
 	for _, want := range []string{
 		"if obj.Spec.Decks == nil {\n\t\t\t\t\t\tobj.Spec.Decks = make(map[fleet.Deck]fleet.Quarters)",
 		`entry := obj.Spec.Decks["Upper"]`, "entry.Crews = new(map[string]*fleet.Crew)",
@@ -217,7 +226,7 @@ func TestScaleThroughMaps(t *testing.T) {
 		`obj.Spec.Decks["Upper"] = entry`, `"v1": {"spec", "decks", "Upper", "crews", "night", "wanted"}`,
 		`value, ok := obj.Spec.Crews["day"]`,
 	} {
-		if !strings.Contains(string(wiring), want) {
+		if !strings.Contains(wiring, want) {
 			t.Errorf("the wiring has no %q in\n%s", want, wiring)
 		}
 	}

@@ -98,14 +98,15 @@ func initialize(ctx context.Context, w io.Writer, options scaffold.Options, from
 			return err
 		}
 	}
-	line, err := scaffold.Align(options.Dir, apimachinery())
+	skew, err := scaffold.Skew(options.Dir, apimachinery())
 	switch {
 	case err != nil:
 		return err
 	case len(result.Adopted) > 0:
-		adopted(w, result, from, line)
-	case line != "":
-		fmt.Fprintf(w, "the modules of Kubernetes differ in their minor versions; to align them, run\n  %s\n", line)
+		adopted(w, result, from, skew.Command())
+	case skew.Skewed():
+		fmt.Fprintf(w, "modules of Kubernetes are of different releases, %s; to align them, run\n  %s\n", skew,
+			skew.Command())
 	}
 	return nil
 }

@@ -132,11 +132,11 @@ func scope(r *model.Resource) string {
 
 func (s site) provider(o, n *model.Resource) {
 	switch {
-	case !o.WithoutStorage() && n.WithoutStorage():
+	case !o.WithoutStorage && n.WithoutStorage:
 		s.add("STORAGE_REMOVED", "objects were stored, and come from a provider with the verbs %s",
 			strings.Join(n.Verbs, ", "))
 		return
-	case o.WithoutStorage() && !n.WithoutStorage():
+	case o.WithoutStorage && !n.WithoutStorage:
 		s.add("STORAGE_ADDED", "objects came from a provider, and are stored")
 		return
 	}
@@ -163,7 +163,7 @@ func nameRule(r *model.Resource) string {
 }
 
 func (s site) storage(o, n *model.Resource) {
-	if o.WithoutStorage() || n.WithoutStorage() {
+	if o.WithoutStorage || n.WithoutStorage {
 		return
 	}
 	if o.StoragePrefix != n.StoragePrefix {

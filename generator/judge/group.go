@@ -7,7 +7,7 @@ func (r *checker) group(g *model.Group) {
 	for _, x := range g.Resources {
 		r.in = x.Versions[0].Type.Package
 		r.verbs(x)
-		if x.WithoutStorage() {
+		if x.WithoutStorage {
 			r.providedVerbs(x)
 		}
 	}
@@ -39,7 +39,7 @@ func (r *checker) shortNames(g *model.Group) {
 // unserved warns of kinds that clients are generated for and that no group serves.
 func (r *checker) unserved(p *model.Program) {
 	for _, pkg := range p.Packages {
-		if !pkg.Output || p.InGroup(pkg.Path) || pkg.Module == nil || !pkg.Module.Own {
+		if !pkg.Output || p.InGroup(pkg.Path) || !pkg.Own() {
 			continue
 		}
 		r.in = pkg

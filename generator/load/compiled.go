@@ -145,11 +145,7 @@ func (u *Universe) required() []module.Version {
 	if err != nil {
 		return nil
 	}
-	var out []module.Version
-	for _, r := range f.Require {
-		out = append(out, r.Mod)
-	}
-	return out
+	return staging.Required(f)
 }
 
 // goMod returns the go.mod of the user's first root; empty where there is none.

@@ -81,7 +81,7 @@ func setExternalClients(p *model.Package, u *Use) {
 // folder sets the folder that the value names, relative to the package's, in the same module.
 func folder(field func(*model.Package) **model.Folder) func(*model.Package, *Use) {
 	return func(p *model.Package, u *Use) {
-		if p.Module == nil || !p.Module.Own {
+		if !p.Own() {
 			return
 		}
 		dir := filepath.Join(p.Dir, filepath.FromSlash(u.Value))

@@ -29,8 +29,8 @@ var ownMarkers = []Definition{
 	{Name: "apigen:kind", Places: Package, Kind: Tag, Wraps: ForeignKind,
 		Doc: "Puts the marker behind the equals sign on a kind of +apigen:serve, whose source the user can't edit: " +
 			"+apigen:kind(Deployment)=+kubebuilder:resource:shortName=deploy. It takes several kinds, " +
-			"+apigen:kind(\"Role;RoleBinding\")=+apigen:createOnUpdate, or \"*\" for all that are served; a marker " +
-			"that names a kind counts more than one for all."},
+			"+apigen:kind(\"Role;RoleBinding\")=+apigen:verbs=get;list, or \"*\" for all that are served; a " +
+			"marker that names a kind counts more than one for all."},
 	{Name: "apigen:preferred", Places: Package, Kind: Flag, Set: Set{Package: setPreferred},
 		Doc: "Makes a version the preferred one of its group: discovery names it first, and kubectl uses it where " +
 			"the user names no version. Without the marker, the version that objects are stored in is preferred."},

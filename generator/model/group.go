@@ -54,8 +54,8 @@ type Resource struct {
 	StatusMarker *SubresourceMarker
 	// Subresources are all others, by name.
 	Subresources []*Subresource
-	// Provided: a provider answers for the kind, of which nothing is stored.
-	Provided bool
+	// WithoutStorage: a provider answers for the kind, of which nothing is stored.
+	WithoutStorage bool
 	// Verbs are those that the kind is served with, sorted; nil where it is served with all. VerbsPos is where they are
 	// said; it is invalid where nobody says them.
 	Verbs    []string

@@ -78,6 +78,9 @@ type Package struct {
 	PackageSchemas
 }
 
+// Own reports whether the package is of a module of the user's own, whose sources can be edited.
+func (p *Package) Own() bool { return p.Module != nil && p.Module.Own }
+
 // Home returns the package that files for the package's types are written into: itself, or the one that serves it.
 func (p *Package) Home() *Package {
 	if p.ServedBy != nil {

@@ -72,4 +72,13 @@ func Camel(name string) string {
 	return out.String()
 }
 
+// conversionPart makes a part of an identifier of a package's folder, as conversion-gen does.
+var conversionPart = strings.NewReplacer("-", "_", ".", "")
+
+// ConversionPart returns what stands for a package in the names of conversion functions: the last element of its import
+// path, as far as an identifier can hold it.
+func ConversionPart(importPath string) string {
+	return conversionPart.Replace(importPath[strings.LastIndexByte(importPath, '/')+1:])
+}
+
 func letter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' }

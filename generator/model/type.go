@@ -211,6 +211,12 @@ func IsNamed(t *Type, path string, names ...string) bool {
 	return t.Package != nil && t.Package.Path == path && slices.Contains(names, t.Name)
 }
 
+// IsError reports whether a type is error, or an interface like it.
+func IsError(t *Type) bool {
+	return t.Package == nil && t.Form == Interface &&
+		(t.Name == "error" || len(t.InterfaceMethods) == 1 && t.InterfaceMethods[0] == "Error")
+}
+
 // FieldNamed returns the field of that name, or nil.
 func FieldNamed(t *Type, name string) *Field {
 	return find(t.Fields, func(f *Field) bool { return f.Name == name })

@@ -19,9 +19,6 @@ func Verbs() []string {
 	return []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 }
 
-// WithoutStorage reports whether a provider answers for the kind, of which nothing is stored.
-func (r *Resource) WithoutStorage() bool { return r.Provided }
-
 // Has reports whether the kind is served with a verb.
 func (r *Resource) Has(verb string) bool { return r.Verbs == nil || slices.Contains(r.Verbs, verb) }
 

@@ -71,7 +71,7 @@ func (t *planner) named(p Pair) bool {
 // those of other modules, between packages that serve such modules' kinds.
 func lends(p Pair, in, from *model.Package) bool {
 	foreign := func(t *model.Type) bool {
-		return t.Package != nil && (t.Package.Module == nil || !t.Package.Module.Own)
+		return t.Package != nil && !t.Package.Own()
 	}
 	return from.Serves != nil && in.Serves != nil && foreign(p.In) && foreign(p.Out)
 }

@@ -138,7 +138,7 @@ func (x *defaulters) place(f *model.Func, t *model.Type, pkg *model.Package) int
 func (x *defaulters) shared(f *model.Func, t *model.Type) bool {
 	home, types := f.Package, t.Package
 	version := home.Serves != nil || home.HasGroup && home.Version != ""
-	return x.serving && version && home.Module != nil && home.Module.Own && (types.Module == nil || !types.Module.Own)
+	return x.serving && version && home.Own() && !types.Own()
 }
 
 // nearest returns the functions of the package that is nearest, if any can be called, and those of packages that are as

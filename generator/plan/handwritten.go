@@ -100,16 +100,11 @@ func asConversion(fn *model.Func) *Converter {
 
 // IsConversion tells whether the signature is a conversion's.
 func IsConversion(fn *model.Func) bool {
-	return !fn.Variadic && len(fn.Params) == 3 && len(fn.Results) == 1 && isError(fn.Results[0]) &&
+	return !fn.Variadic && len(fn.Params) == 3 && len(fn.Results) == 1 && model.IsError(fn.Results[0]) &&
 		model.IsNamed(fn.Params[2], conversionPath, "Scope") && isPointer(fn.Params[0]) && isPointer(fn.Params[1])
 }
 
 func isPointer(t *model.Type) bool { return t.Form == model.Pointer && t.Package == nil }
-
-func isError(t *model.Type) bool {
-	return t.Package == nil && t.Form == model.Interface &&
-		(t.Name == "error" || len(t.InterfaceMethods) == 1 && t.InterfaceMethods[0] == "Error")
-}
 
 // concerns tells whether the pair is the package's business, so that its function may be called from elsewhere.
 func concerns(p Pair, pkg *model.Package) bool {
@@ -135,7 +130,7 @@ func (f *functions) find(p Pair) *Converter {
 	if fn := f.near[key]; fn != nil {
 		return fn
 	}
-	if Identical(p.In, p.Out) {
+	if model.Identical(p.In, p.Out) {
 		return nil
 	}
 	return f.far[key]

@@ -40,7 +40,7 @@ func versionsWithoutHub(program *model.Program) map[string][]Pair {
 
 // imports tells whether a package that the user owns imports another one, also by way of others.
 func imports(program *model.Program, from, to *model.Package, seen map[string]bool) bool {
-	if seen[from.Path] || !from.Output && (from.Module == nil || !from.Module.Own) {
+	if seen[from.Path] || !from.Output && !from.Own() {
 		return false
 	}
 	seen[from.Path] = true

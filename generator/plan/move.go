@@ -191,7 +191,7 @@ func (t *planner) leftToHand(of, field Pair) bool {
 	in, out = pointee(in), pointee(out)
 	known := in.Form == model.Basic && in.Package == nil || model.IsNamed(in, metaPath, "Duration") ||
 		model.IsNamed(in, "k8s.io/apimachinery/pkg/util/intstr", "IntOrString")
-	return !known || !Identical(in, out)
+	return !known || !model.Identical(in, out)
 }
 
 func (t *planner) visible(owner *model.Type, f *model.Field) bool {
@@ -206,7 +206,7 @@ func (t *planner) move(p Pair, where string) *Move {
 	if fn := t.funcs.find(p); fn != nil && !t.skips(fn, p) {
 		return &Move{Pair: p, Kind: Call, By: fn, Instead: t.byItself(p, where)}
 	}
-	if Identical(p.In, p.Out) {
+	if model.Identical(p.In, p.Out) {
 		return &Move{Pair: p, Kind: Assign}
 	}
 	m := t.byItself(p, where)
@@ -223,7 +223,7 @@ func (t *planner) move(p Pair, where string) *Move {
 }
 
 func (t *planner) skips(fn *Converter, p Pair) bool {
-	return fn.CopyOnly && (Identical(p.In, p.Out) || p.In.Form != model.Struct && t.sameLayout(p.In, p.Out))
+	return fn.CopyOnly && (model.Identical(p.In, p.Out) || p.In.Form != model.Struct && t.sameLayout(p.In, p.Out))
 }
 
 func (t *planner) byItself(p Pair, where string) *Move {
@@ -256,7 +256,7 @@ func (t *planner) byItself(p Pair, where string) *Move {
 	case in.Form == model.Map && out.Form == model.Map:
 		elem(Map, in.Elem, out.Elem)
 		keys := Pair{in.Key, out.Key}
-		if !Identical(in.Key, out.Key) && (t.funcs.blocks(keys) || !Convertible(in.Key, out.Key)) {
+		if !model.Identical(in.Key, out.Key) && (t.funcs.blocks(keys) || !model.Convertible(in.Key, out.Key)) {
 			m.Keys = &keys
 		}
 	}
@@ -335,7 +335,7 @@ func (t *planner) byContextualMethod(p Pair) string {
 func converts(t *model.Type, method string) bool {
 	m := t.Methods[method]
 	return m != nil && len(m.Params) == 1 && m.Params[0].Form == model.Interface && len(m.Results) == 1 &&
-		isError(m.Results[0])
+		model.IsError(m.Results[0])
 }
 
 func isHub(t *model.Type) bool {

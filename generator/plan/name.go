@@ -40,10 +40,10 @@ func (t *planner) spokes(typ *model.Type) bool {
 	return typ.Package != nil && typ.Package.Path == t.Types.Path
 }
 
-// Provided are the group's kinds without storage: Group takes a provider for each of them, in this order.
-func Provided(g *model.Group) (kinds []*model.Resource) {
+// WithoutStorage are the group's kinds without storage: Group takes a provider for each of them, in this order.
+func WithoutStorage(g *model.Group) (kinds []*model.Resource) {
 	for _, r := range g.Resources {
-		if r.WithoutStorage() && len(r.Served()) > 0 {
+		if r.WithoutStorage && len(r.Served()) > 0 {
 			kinds = append(kinds, r)
 		}
 	}

@@ -16,7 +16,7 @@ type Pair struct {
 func (p Pair) String() string { return model.TypeText(p.In) + " -> " + model.TypeText(p.Out) }
 
 // Key tells pairs apart by the identity of their types.
-func (p Pair) Key() string { return TypeKey(p.In) + " -> " + TypeKey(p.Out) }
+func (p Pair) Key() string { return model.TypeKey(p.In) + " -> " + model.TypeKey(p.Out) }
 
 func (p Pair) same(other Pair) bool { return p.Key() == other.Key() }
 
@@ -26,14 +26,10 @@ func (p Pair) Reverse() Pair { return Pair{In: p.Out, Out: p.In} }
 // Function is the conventional name of the pair's function.
 func (p Pair) Function() string { return "Convert_" + TypeName(p.In) + "_To_" + TypeName(p.Out) }
 
-// sanitizer makes an identifier's part of an import path's element, as conversion-gen does.
-var sanitizer = strings.NewReplacer("-", "_", ".", "")
-
 // TypeName is the type's name in names of functions: v1_Book, Slice_string, Pointer_v1_Time.
 func TypeName(t *model.Type) string {
 	if t.Package != nil {
-		path := t.Package.Path
-		return sanitizer.Replace(path[strings.LastIndexByte(path, '/')+1:]) + "_" + t.Name
+		return model.ConversionPart(t.Package.Path) + "_" + t.Name
 	}
 	switch t.Form {
 	case model.Basic:
@@ -56,89 +52,6 @@ func TypeName(t *model.Type) string {
 		return strings.Join(append([]string{"Interface"}, t.InterfaceMethods...), "_")
 	}
 	return "unnameable"
-}
-
-// TypeKey is equal for identical types, and only for those.
-func TypeKey(t *model.Type) string {
-	if t.Package == nil || t.Name == "" {
-		if t.Name != "" && t.Form != model.Basic {
-			return t.Name // error
-		}
-		return shape(t, true)
-	}
-	key := t.Package.Path + "." + t.Name
-	if len(t.TypeArgs) == 0 {
-		return key
-	}
-	args := make([]string, len(t.TypeArgs))
-	for i, a := range t.TypeArgs {
-		args[i] = TypeKey(a)
-	}
-	return key + "[" + strings.Join(args, ",") + "]"
-}
-
-// shape is equal for types whose underlying types are identical. Without tags it is equal where Go converts one
-// to the other.
-func shape(t *model.Type, tags bool) string {
-	switch t.Form {
-	case model.Basic:
-		return t.BasicName()
-	case model.Pointer:
-		return "*" + TypeKey(t.Elem)
-	case model.Slice:
-		return "[]" + TypeKey(t.Elem)
-	case model.Array:
-		return "[" + strconv.FormatInt(t.Len, 10) + "]" + TypeKey(t.Elem)
-	case model.Map:
-		return "map[" + TypeKey(t.Key) + "]" + TypeKey(t.Elem)
-	case model.Struct:
-		return structShape(t, tags)
-	case model.Interface:
-		if len(t.InterfaceMethods) == 0 {
-			return "any"
-		}
-	case model.UnsafePointer:
-		return "unsafe.Pointer"
-	}
-	return fmt.Sprintf("%p", t) // methods and signatures aren't known: identical only to itself
-}
-
-func structShape(t *model.Type, tags bool) string {
-	var s strings.Builder
-	s.WriteString("struct{")
-	for _, f := range t.Fields {
-		if f.Embedded {
-			s.WriteString("=")
-		}
-		if !f.Exported && t.Package != nil {
-			s.WriteString(t.Package.Path + ".")
-		}
-		s.WriteString(f.Name + " " + TypeKey(f.Type))
-		if tags {
-			s.WriteString(strconv.Quote(f.Tag))
-		}
-		s.WriteString(";")
-	}
-	s.WriteString("}")
-	return s.String()
-}
-
-// Identical tells whether Go takes the types for one.
-func Identical(a, b *model.Type) bool { return a == b || TypeKey(a) == TypeKey(b) }
-
-// Convertible tells whether Go converts a value of the one type to the other without any change of its memory.
-func Convertible(a, b *model.Type) bool {
-	if Identical(a, b) {
-		return true
-	}
-	if a.Form != b.Form || a.Form == model.Interface || a.Form == model.Func_ || a.Form == model.Chan ||
-		a.Form == model.TypeParam {
-		return false
-	}
-	if a.Form == model.Pointer && a.Package == nil && b.Package == nil {
-		return shape(a.Elem, false) == shape(b.Elem, false)
-	}
-	return shape(a, false) == shape(b, false)
 }
 
 func (p Pair) signature(in *model.Package) string {

@@ -12,6 +12,7 @@ import (
 	"apigen.dev/generator/plan/check"
 	"apigen.dev/generator/plan/clientset"
 	"apigen.dev/generator/plan/expression"
+	"apigen.dev/generator/plan/hook"
 	"apigen.dev/generator/plan/serving"
 )
 
@@ -28,7 +29,7 @@ type Plan struct {
 	Conversions      []*Conversions
 	ConversionFaults diag.Errors
 	// Hooks are the hand-written logic of each resource, in the order of a Strategy's fields.
-	Hooks map[*model.Resource][]Hook
+	Hooks map[*model.Resource][]hook.Hook
 	// Defaulters are the functions that set the defaults of the types that servers decode.
 	Defaulters map[*model.Type]Func
 	// Converters are the functions that convert the types of versions to the hub and back. A pair that nothing converts
@@ -67,7 +68,7 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 	p := &Plan{
 		Program: program, Also: also,
 		Registrations: map[*model.Package]*Registration{}, Defaults: map[*model.Package]*Defaults{},
-		Hooks: map[*model.Resource][]Hook{}, Defaulters: map[*model.Type]Func{},
+		Hooks: map[*model.Resource][]hook.Hook{}, Defaulters: map[*model.Type]Func{},
 		Converters: map[Pair]Func{}, Scoped: map[*model.Group]bool{}, RoundTrips: map[Pair]*RoundTrip{},
 		Serving: map[*model.Resource]*serving.Serving{}, Columns: map[*model.Type][]serving.Column{},
 		Checked: map[*model.Package]*check.Functions{}, Checks: Checks{Markers: map[*model.Type]Func{}},
@@ -80,7 +81,7 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 	}
 	for _, g := range program.Groups {
 		for _, r := range g.Resources {
-			p.Hooks[r] = hooksOf(r)
+			p.Hooks[r] = hook.Of(r)
 		}
 	}
 	for _, t := range p.WireTypes() {
@@ -104,6 +105,16 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 	}
 	p.clients()
 	return p
+}
+
+// Hook returns the resource's hook of that name, or nil.
+func (p *Plan) Hook(r *model.Resource, name string) *hook.Hook {
+	for i, h := range p.Hooks[r] {
+		if h.Name == name {
+			return &p.Hooks[r][i]
+		}
+	}
+	return nil
 }
 
 func (p *Plan) clients() {

@@ -150,7 +150,7 @@ func (t *planner) need(m *Move) {
 
 // cast notes a pair whose values are taken for one another, unless Go converts them.
 func (t *planner) cast(p Pair) {
-	if !Convertible(p.In, p.Out) {
+	if !model.Convertible(p.In, p.Out) {
 		t.Casts = append(t.Casts, p)
 	}
 }

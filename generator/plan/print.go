@@ -73,7 +73,7 @@ func valueText(v reflect.Value) string {
 	case *model.Package:
 		return x.Path
 	case *model.Type:
-		return TypeKey(x)
+		return model.TypeKey(x)
 	case *model.Field:
 		return x.Name
 	case *model.Func:

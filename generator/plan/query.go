@@ -70,11 +70,11 @@ func (t *planner) parameter(q *QueryConversion, typ *model.Type, f *model.Field,
 	switch {
 	case fn != nil && fn.Drop:
 		x.Move.Kind = Nothing
-	case fn != nil && !Identical(texts, f.Type):
+	case fn != nil && !model.Identical(texts, f.Type):
 		x.Move.Kind, x.Move.By = Call, fn
 	case f.Type.Form == model.Basic && f.Type.Basic == "string":
 		x.Move.Kind, x.First = Assign, true
-	case Identical(texts, f.Type):
+	case model.Identical(texts, f.Type):
 		x.Move.Kind = Assign
 	case f.Type.Form == model.Slice && t.sameLayout(texts, f.Type):
 		x.Move.Kind = Cast

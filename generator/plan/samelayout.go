@@ -37,7 +37,7 @@ func (t *planner) compare(p Pair, assumed map[string]bool) bool {
 	if t.funcs.blocks(p) || byMethod(p) != "" || byMethod(p.Reverse()) != "" {
 		return false
 	}
-	if Identical(p.In, p.Out) {
+	if model.Identical(p.In, p.Out) {
 		return true
 	}
 	assumed[key] = true

@@ -4,15 +4,16 @@ import (
 	"fmt"
 
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/plan/hook"
 	"apigen.dev/generator/plan/serving"
 )
 
 func (p *Plan) serve(g *model.Group, r *model.Resource) *serving.Serving {
 	s := serving.New(r)
-	if s.Storage == nil && !r.WithoutStorage() {
+	if s.Storage == nil && !r.WithoutStorage {
 		return s
 	}
-	if h := p.Hook(r, validateName); h != nil && s.Name != nil {
+	if h := p.Hook(r, hook.ValidateName); h != nil && s.Name != nil {
 		s.Faults.Add(s.NamePos, "the names of %s follow the rule %s here, and %s checks them, too: remove one", r.Kind,
 			s.Name.Word, h.Func.Name)
 	}

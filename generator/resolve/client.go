@@ -44,10 +44,16 @@ func chooseVerbs(k *model.Kind, t *model.Type) diag.Errors {
 // serves reports whether a server that has verbs answers a client's verb. Writes of the status are a subresource's,
 // which keeps its verbs.
 func serves(verbs []string, verb string) bool {
+	return strings.HasSuffix(verb, "Status") || slices.Contains(verbs, serverVerb(verb))
+}
+
+// serverVerb returns the server's verb for what a client calls a verb: patch for apply, deletecollection for
+// deleteCollection.
+func serverVerb(verb string) string {
 	if verb == "apply" {
-		verb = "patch"
+		return "patch"
 	}
-	return strings.HasSuffix(verb, "Status") || slices.Contains(verbs, strings.ToLower(verb))
+	return strings.ToLower(verb)
 }
 
 type clientBuilder struct {
@@ -59,7 +65,7 @@ type clientBuilder struct {
 func (b *clientBuilder) clients(prog *model.Program) []*model.Clients {
 	var out []*model.Clients
 	for _, p := range prog.Packages {
-		if !p.Clients || p.Module == nil || !p.Module.Own {
+		if !p.Clients || !p.Own() {
 			continue
 		}
 		if c := b.clientsOf(prog, p); c != nil {

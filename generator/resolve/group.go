@@ -205,7 +205,7 @@ func internal(g *model.Group, pkgs []*model.Package) *model.Package {
 func wiring(g *model.Group) *model.WiringPackage {
 	for _, v := range g.Versions {
 		p := v.Package.Home()
-		if p.Module == nil || !p.Module.Own {
+		if !p.Own() {
 			continue
 		}
 		parent, dir := path.Dir(p.Path), filepath.Dir(p.Dir)

@@ -35,7 +35,7 @@ func (b *subresourceBuilder) partSubresource(s *model.Subresource) *model.Subres
 	case s.Subpath || s.ContentType != "" || slices.ContainsFunc(s.Methods, other):
 		return b.refuse(s.Pos, "subresource %s of %s is parts of the object: subpath= and contentType= mean nothing "+
 			"here, and methods= may be %s", s.Name, r.Kind, strings.Join(partMethods, ", "))
-	case r.WithoutStorage():
+	case r.WithoutStorage:
 		return b.refuse(s.Pos, "subresource %s is a part of its object, and nothing is stored of %s", s.Name, r.Kind)
 	}
 	if len(s.Methods) == 0 {

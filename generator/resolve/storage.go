@@ -13,7 +13,7 @@ func (b *groupBuilder) resolveStoragePrefix(r *model.Resource) {
 		prefix := strings.ReplaceAll(k.StoragePrefix, "*", r.Plural)
 		switch {
 		case prefix == "":
-		case k.WithoutStorage || r.WithoutStorage():
+		case k.WithoutStorage || r.WithoutStorage:
 			b.errorf(k.StoragePrefixPos, "marker \"+apigen:storagePrefix\" says where %s is stored, and nothing is "+
 				"stored of it", r.Kind)
 		case r.StoragePrefix != "" && r.StoragePrefix != prefix:

@@ -158,7 +158,7 @@ func (b *subresourceBuilder) complete(s *model.Subresource) *model.Subresource {
 			return nil
 		}
 	}
-	if r.WithoutStorage() && s.Body != nil {
+	if r.WithoutStorage && s.Body != nil {
 		return b.refuse(s.Pos, "subresource %s changes its object, and nothing is stored of %s", s.Name, r.Kind)
 	}
 	return s
@@ -190,7 +190,7 @@ func (b *subresourceBuilder) fieldSubresource(s *model.Subresource, name string)
 		return b.refuse(s.Pos, "subresource %s of %s is a field: methods=, subpath=, address= and contentType= mean "+
 			"nothing here", s.Name, r.Kind)
 	}
-	if r.WithoutStorage() {
+	if r.WithoutStorage {
 		return b.refuse(s.Pos, "subresource %s is a part of its object, and nothing is stored of %s", s.Name, r.Kind)
 	}
 	return s

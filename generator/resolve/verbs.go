@@ -12,22 +12,22 @@ var defaultVerbs = []string{"create", "get", "list", "watch"}
 
 // verbs decides whether a kind is stored, and the verbs that it is served with.
 func (b *groupBuilder) verbs(r *model.Resource) {
-	r.Provided = slices.ContainsFunc(r.Versions, func(rv model.ResourceVersion) bool {
+	r.WithoutStorage = slices.ContainsFunc(r.Versions, func(rv model.ResourceVersion) bool {
 		return rv.Type.Kind.WithoutStorage
 	})
-	if r.Provided {
+	if r.WithoutStorage {
 		b.provide(r)
 	}
 	switch {
 	case b.markedVerbs(r):
-	case r.Provided:
+	case r.WithoutStorage:
 		b.providedVerbs(r)
 	default:
 		clientVerbs(r)
 	}
 	slices.Sort(r.Verbs)
 	r.Verbs = slices.Compact(r.Verbs)
-	if !r.Provided && slices.Equal(r.Verbs, model.Verbs()) {
+	if !r.WithoutStorage && slices.Equal(r.Verbs, model.Verbs()) {
 		r.Verbs = nil
 	}
 }
@@ -98,10 +98,7 @@ func clientVerbs(r *model.Resource) {
 		}
 		r.VerbsPos = c.Pos
 		for _, verb := range c.Verbs {
-			if verb == "apply" {
-				verb = "patch"
-			}
-			if verb = strings.ToLower(verb); slices.Contains(model.Verbs(), verb) {
+			if verb = serverVerb(verb); slices.Contains(model.Verbs(), verb) {
 				out = append(out, verb)
 			}
 		}

@@ -15,11 +15,10 @@ import (
 	"apigen.dev/generator/model"
 )
 
+// adoption is what the files that serve the packages of a project are written from.
 type adoption struct {
+	collecting
 	Module string
-	// Base is the folder above those of the versions, Package the name of the package there; Alias: they differ.
-	Base, Package string
-	Alias         bool
 }
 
 // adoptable adopts the API packages that a module has, where no kind is named. It fails where one is, and would begin a
@@ -59,8 +58,7 @@ func adopt(dir, module string, packages []string) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := adoption{Module: module, Base: base, Package: packageName(path.Base(base))}
-	v.Alias = v.Package != path.Base(base)
+	v := adoption{Module: module, collecting: collectingIn(base)}
 	result, err := write(dir, v, []file{{"{{.Base}}/groups.go", "adopt/groups.go.tmpl"}, {"cmd/apiserver/main.go",
 		"adopt/main.go.tmpl"}})
 	if result != nil {
@@ -105,7 +103,7 @@ func packageName(folder string) string {
 }
 
 var (
-	groupMarker     = regexp.MustCompile(`(?m)^//\s*\+groupName\b`)
+	groupMarker     = regexp.MustCompile(`(?m)^//\s*\+groupName=(\S*)`)
 	serveMarker     = regexp.MustCompile(`(?m)^//\s*\+apigen:serve=(\S+)`)
 	collectorMarker = regexp.MustCompile(`(?m)^//\s*\+apigen:groups\s*$`)
 )

@@ -6,21 +6,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
-	"golang.org/x/mod/semver"
+
+	"apigen.dev/generator/staging"
 )
-
-// lockstep matches the modules that Kubernetes publishes together, under one version for each of its releases.
-var lockstep = regexp.MustCompile(`^k8s\.io/[^/]+$`)
-
-// isLockstep tells them from other modules below k8s.io, which have versions of their own.
-func isLockstep(m module.Version) bool {
-	return lockstep.MatchString(m.Path) && semver.Major(m.Version) == "v0" && !module.IsPseudoVersion(m.Version)
-}
 
 // Queries returns, for packages of other modules, how the go command is asked for their modules: in the version that
 // go.mod requires, and else in that of apimachinery, where Kubernetes publishes the module with it, or the latest.
@@ -56,29 +48,15 @@ func Get(ctx context.Context, dir string, queries ...string) error {
 	return nil
 }
 
-// Align returns the go get line that brings the modules which Kubernetes publishes together to one version, the newest
-// of those that go.mod and apigen itself require of apimachinery. It returns "" where their minor versions agree.
-func Align(dir, apimachinery string) (string, error) {
+// Skew returns what keeps the modules of Kubernetes that a project requires, and the apimachinery of apigen itself,
+// from being of one release.
+func Skew(dir, apimachinery string) (staging.Skew, error) {
 	mod, err := readModule(dir)
 	if err != nil {
-		return "", err
+		return staging.Skew{}, err
 	}
-	newest, line, apart := apimachinery, "go get", false
-	for _, r := range mod.Require {
-		if r.Mod.Path == "k8s.io/apimachinery" && semver.Compare(r.Mod.Version, newest) > 0 {
-			newest = r.Mod.Version
-		}
-	}
-	for _, r := range mod.Require {
-		if isLockstep(r.Mod) {
-			line += " " + r.Mod.Path + "@" + newest
-			apart = apart || semver.MajorMinor(r.Mod.Version) != semver.MajorMinor(newest)
-		}
-	}
-	if !apart {
-		return "", nil
-	}
-	return line, nil
+	required := append(staging.Required(mod), module.Version{Path: "k8s.io/apimachinery", Version: apimachinery})
+	return staging.Find(required), nil
 }
 
 func readModule(dir string) (*modfile.File, error) {

@@ -20,7 +20,7 @@ func (c *copied) text(f *sourceFile) string {
 			used[name] = true
 		}
 	}
-	documented := groupName.MatchString(f.head) && c.there.group() == ""
+	documented := groupMarker.MatchString(f.head) && c.there.group() == ""
 	if len(parts) == 0 && !documented {
 		return ""
 	}
@@ -71,7 +71,7 @@ func (c *copied) declaration(d *declaration) string {
 // head returns what stands before the package clause, with the new version in its sentences. Where another file of the
 // new version has the markers of the package, its comment is left out.
 func (c *copied) head(text string, documented bool) string {
-	if groupName.MatchString(text) && !documented {
+	if groupMarker.MatchString(text) && !documented {
 		return ""
 	}
 	version := regexp.MustCompile(`\b` + c.From + `\b`)

@@ -170,22 +170,20 @@ func TestQueries(t *testing.T) {
 	}
 }
 
-// TestAlign: Kubernetes' modules are one release, and other modules below k8s.io have versions of their own.
-func TestAlign(t *testing.T) {
-	const others = "\tk8s.io/klog/v2 v2.140.0\n\tk8s.io/utils v0.0.0-20260707023825-cf1189d6abe3\n" +
-		"\texample.org/client-go v0.36.0\n"
+// TestSkew: the modules that a project requires are of the release that apigen needs, or of a newer one.
+func TestSkew(t *testing.T) {
+	const others = "\tk8s.io/utils v0.0.0-20260707023825-cf1189d6abe3\n\texample.org/client-go v0.36.0\n"
 	for _, c := range []struct{ name, requires, want string }{
 		{"nothing of Kubernetes", others, ""},
 		{"aligned", others + "\tk8s.io/api v0.37.0\n\tk8s.io/apimachinery v0.37.2\n", ""},
-		{"older", others + "\tk8s.io/api v0.36.0\n\tk8s.io/apimachinery v0.36.0\n",
-			"go get k8s.io/api@v0.37.2 k8s.io/apimachinery@v0.37.2"},
+		{"older", others + "\tk8s.io/api v0.36.0\n\tk8s.io/apimachinery v0.36.0\n", "go get k8s.io/api@v0.37.2"},
 		{"apart", others + "\tk8s.io/api v0.36.0\n\tk8s.io/apimachinery v0.38.1\n\tk8s.io/client-go v0.38.0\n",
-			"go get k8s.io/api@v0.38.1 k8s.io/apimachinery@v0.38.1 k8s.io/client-go@v0.38.1"},
+			"go get k8s.io/api@v0.38.1"},
 	} {
 		dir := t.TempDir()
 		writeFiles(t, dir, map[string]string{"go.mod": "module example.com/deploy\n\nrequire (\n" + c.requires + ")\n"})
-		if got, err := Align(dir, "v0.37.2"); err != nil || got != c.want {
-			t.Errorf("%s: got %q, %v\nwant %q", c.name, got, err, c.want)
+		if got, err := Skew(dir, "v0.37.2"); err != nil || got.Command() != c.want {
+			t.Errorf("%s: got %q, %v\nwant %q", c.name, got.Command(), err, c.want)
 		}
 	}
 }

@@ -57,12 +57,10 @@ func (c *copied) check() error {
 		return errors.New("--from copies a version of a kind as it is: leave --serve and --cluster-scoped out")
 	case c.Kind == "" || c.Version == "":
 		return errors.New("--from needs --kind and --version: the kind, and its new version")
-	case !model.IsVersion(c.Version):
-		return fmt.Errorf("--version %q is no API version like v1, v1beta2 or v2alpha1", c.Version)
 	case c.Version == c.From:
 		return fmt.Errorf("--version and --from are both %s", c.From)
 	}
-	return nil
+	return c.checkVersion()
 }
 
 // find finds the package that has the kind in the version, and reads it and that of the new version.
@@ -101,12 +99,11 @@ func (c *copied) find() error {
 func (c *copied) at(folder string) string { return filepath.Join(c.Dir, filepath.FromSlash(folder)) }
 
 var (
-	groupName      = regexp.MustCompile(`(?m)^//\s*\+groupName=(\S*)`)
 	conversionPeer = regexp.MustCompile(`(?m)^//\s*\+k8s:conversion-gen=(\S*/\S*)`)
 	storageMarker  = regexp.MustCompile(`(?m)^//\s*\+kubebuilder:storageversion\b`)
 )
 
-func (s *source) group() string { return s.marked(groupName) }
+func (s *source) group() string { return s.marked(groupMarker) }
 
 // marked returns what a marker of the package says.
 func (s *source) marked(marker *regexp.Regexp) string {
@@ -140,7 +137,7 @@ func (c *copied) findHub() error {
 		c.HubPath = c.Module + "/" + hub
 	}
 	c.Hub = path.Base(c.HubPath)
-	c.HubName = strings.NewReplacer("-", "_", ".", "").Replace(c.Hub)
+	c.HubName = model.ConversionPart(c.HubPath)
 	if name := packageClause(c.at(strings.TrimPrefix(c.HubPath, c.Module+"/"))); name != "" && name != c.Hub {
 		c.Hub, c.Alias = name, true
 	}

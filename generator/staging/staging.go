@@ -4,10 +4,12 @@
 package staging
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 )
@@ -59,6 +61,21 @@ func Released(m module.Version) bool {
 	minor, zero := strings.CutPrefix(semver.MajorMinor(m.Version), "v0.")
 	n, err := strconv.Atoi(minor)
 	return ours && !strings.Contains(name, "/") && zero && err == nil && n >= firstRelease
+}
+
+// Required returns the modules that a go.mod requires, in the versions that its replace directives put in their places.
+func Required(mod *modfile.File) []module.Version {
+	replaced := map[module.Version]string{}
+	for _, r := range mod.Replace {
+		replaced[r.Old] = r.New.Version
+	}
+	var out []module.Version
+	for _, r := range mod.Require {
+		everyVersion := module.Version{Path: r.Mod.Path}
+		version := cmp.Or(replaced[r.Mod], replaced[everyVersion], r.Mod.Version)
+		out = append(out, module.Version{Path: r.Mod.Path, Version: version})
+	}
+	return out
 }
 
 // Skewed reports whether there is a skew.

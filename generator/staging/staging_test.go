@@ -1,8 +1,10 @@
 package staging
 
 import (
+	"slices"
 	"testing"
 
+	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/module"
 )
 
@@ -52,5 +54,32 @@ func TestFind(t *testing.T) {
 				t.Errorf("skewed: %v", skew.Skewed())
 			}
 		})
+	}
+}
+
+func TestRequired(t *testing.T) {
+	mod, err := modfile.Parse("go.mod", []byte(`module example.com/deploy
+
+require (
+	k8s.io/api v0.37.2
+	k8s.io/apimachinery v0.37.2
+	k8s.io/client-go v0.37.2
+)
+
+replace (
+	k8s.io/api => k8s.io/api v0.36.4
+	k8s.io/client-go v0.37.2 => example.com/client-go v0.35.0
+	k8s.io/apimachinery => ../apimachinery
+)
+`), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []module.Version{
+		{Path: "k8s.io/api", Version: "v0.36.4"}, {Path: "k8s.io/apimachinery", Version: "v0.37.2"},
+		{Path: "k8s.io/client-go", Version: "v0.35.0"},
+	}
+	if got := Required(mod); !slices.Equal(got, want) {
+		t.Errorf("got %v", got)
 	}
 }

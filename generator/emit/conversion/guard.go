@@ -20,12 +20,12 @@ type guards struct {
 
 func (g *guards) add(a, b *model.Type) {
 	p := plan.Pair{In: a, Out: b}
-	if plan.Identical(a, b) || g.seen[p.Key()] || g.seen[p.Reverse().Key()] {
+	if model.Identical(a, b) || g.seen[p.Key()] || g.seen[p.Reverse().Key()] {
 		return
 	}
 	g.seen[p.Key()] = true
 	composite := a.Package == nil && b.Package == nil && a.Form != model.Struct
-	if !composite && plan.Convertible(a, b) {
+	if !composite && model.Convertible(a, b) {
 		g.check(a, b)
 		return
 	}
@@ -45,10 +45,10 @@ func (g *guards) add(a, b *model.Type) {
 }
 
 func (g *guards) shape(t *model.Type) {
-	if t.Package == nil || g.whole[plan.TypeKey(t)] {
+	if t.Package == nil || g.whole[model.TypeKey(t)] {
 		return
 	}
-	g.whole[plan.TypeKey(t)] = true
+	g.whole[model.TypeKey(t)] = true
 	underlying := *t
 	underlying.Name, underlying.Package = "", nil
 	if t.Form == model.Struct {

@@ -104,7 +104,7 @@ func (c *carrier) nestMap(s plan.Step, rest []plan.Step, holder, beside string, 
 		if !usesBeside(rest) {
 			own = "_"
 		}
-		if !plan.Identical(s.HubType.Key, s.SpokeType.Key) {
+		if !model.Identical(s.HubType.Key, s.SpokeType.Key) {
 			at = c.file.Type(s.SpokeType.Key).Call(at)
 		}
 		body = one(c.file.Code("$, ok := $[$]\nif !ok {\ncontinue\n}", own, beside, at))

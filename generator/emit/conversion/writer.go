@@ -141,7 +141,7 @@ func (w *writer) call(fn jen.Code, from, to gocode.Place) []jen.Code {
 // where only the layout is known to be the same.
 func (w *writer) cast(p plan.Pair, from, to gocode.Place) jen.Code {
 	target := w.file.Type(p.Out)
-	if plan.Convertible(p.In, p.Out) {
+	if model.Convertible(p.In, p.Out) {
 		if p.Out.Package == nil && p.Out.Form == model.Pointer {
 			target = jen.Parens(target)
 		}
@@ -211,7 +211,7 @@ func (w *writer) mapping(m *plan.Move, from, to gocode.Place) []jen.Code {
 		return nil
 	}
 	key := jen.Id("key")
-	if !plan.Identical(m.In.Key, m.Out.Key) {
+	if !model.Identical(m.In.Key, m.Out.Key) {
 		key = w.file.Type(m.Out.Key).Call(key)
 	}
 	code := w.move(m.Elem, gocode.Variable("val"), gocode.Pointee("newVal"))

@@ -88,7 +88,7 @@ type resource struct {
 // versions that no marker leaves out.
 func resourcesBelow(p *model.Program, pkg *model.Package) []resource {
 	return slices.DeleteFunc(kindsBelow(p, pkg),
-		func(r resource) bool { return r.WithoutStorage() || r.group.Name == "" })
+		func(r resource) bool { return r.WithoutStorage || r.group.Name == "" })
 }
 
 // kindsBelow returns all kinds below a package, stored or not.

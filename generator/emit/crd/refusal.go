@@ -241,5 +241,5 @@ func reached(kinds ...*schema.Type) []*schema.Type {
 
 // editable reports whether a type has no package, or one in a module of the user's own.
 func editable(t *model.Type) bool {
-	return t.Package == nil || t.Package.Module != nil && t.Package.Module.Own
+	return t.Package == nil || t.Package.Own()
 }

@@ -8,6 +8,7 @@ import (
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
+	"apigen.dev/generator/plan/hook"
 	"apigen.dev/generator/schema"
 )
 
@@ -23,7 +24,7 @@ func Remarks(p *plan.Plan) []diag.Error {
 		var roots []*schema.Type
 		for _, r := range kindsBelow(p.Program, pkg) {
 			switch {
-			case r.WithoutStorage():
+			case r.WithoutStorage:
 				out.Add(r.Hub.Pos, cannot+"%s, of which nothing is stored: there is none", r.Kind)
 				continue
 			case r.group.Name == "":
@@ -53,7 +54,7 @@ func Remarks(p *plan.Plan) []diag.Error {
 
 // hooks remarks on the methods that a server calls on writes, on the functions that stand for them, and on the
 // subresources other than status and scale.
-func hooks(out *diag.Errors, r resource, hooks []plan.Hook) {
+func hooks(out *diag.Errors, r resource, hooks []hook.Hook) {
 	for _, h := range hooks {
 		name, what := r.Kind+"."+h.Func.Name, "method"
 		if h.Function {

@@ -84,7 +84,7 @@ func render(p *model.Program, pkg *model.Package, groups []*model.Group) (emit.F
 	for _, g := range groups {
 		f.ImportAlias(g.Wiring.Path, alias(g, taken))
 		var providers []jen.Code
-		for _, r := range plan.Provided(g) {
+		for _, r := range plan.WithoutStorage(g) {
 			name := plan.ProviderParameter(r)
 			for taken[name] {
 				name = strings.ToLower(g.GoName) + strings.ToUpper(name[:1]) + name[1:]

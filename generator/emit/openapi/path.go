@@ -63,7 +63,7 @@ func (e endpoint) paths(root string, out object) {
 	item, named := collection+"/{name}", e.params(e.name(), e.namespace(), pretty())
 	e.add(out, collection, "", e.params(e.namespace(), pretty()), "list", "create", "deletecollection")
 	e.add(out, item, "", named, "get", "update", "patch", "delete")
-	if r.Status && !r.WithoutStorage() {
+	if r.Status && !r.WithoutStorage {
 		e.add(out, item+"/status", "status", named, "get", "update", "patch")
 	}
 	if r.Has("watch") {

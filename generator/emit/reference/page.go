@@ -33,9 +33,10 @@ type kind struct {
 	Columns                         []column
 	Selectable                      []string
 	Subresources                    []subresource
-	// Provided: nothing of the kind is stored. Verbs are those of such a kind, or of one that isn't served with all.
-	Provided bool
-	Verbs    []string
+	// WithoutStorage: nothing of the kind is stored. Verbs are those of such a kind, or of one that isn't served with
+	// all.
+	WithoutStorage bool
+	Verbs          []string
 }
 
 // column is one of kubectl get's. From is empty where a method makes it.
@@ -138,7 +139,7 @@ func (m *maker) kind(r *model.Resource, t *model.Type, apiVersion string) *kind 
 	k := &kind{
 		section: m.section(t), APIVersion: apiVersion, Plural: r.Plural, Scope: "Namespaced",
 		ShortNames: r.ShortNames, Categories: r.Categories,
-		Storage: r.Storage == m.version && !r.WithoutStorage(), Provided: r.WithoutStorage(), Verbs: r.Verbs,
+		Storage: r.Storage == m.version && !r.WithoutStorage, WithoutStorage: r.WithoutStorage, Verbs: r.Verbs,
 		Subresources: m.subresources(r, t),
 	}
 	root := "/apis/" + apiVersion

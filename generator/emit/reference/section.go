@@ -82,7 +82,7 @@ func (m *maker) shape(t *schema.Type) shape {
 	}
 	home := t.Go.Package.Home()
 	switch {
-	case home.Module != nil && home.Module.Own:
+	case home.Own():
 		return shape{Name: t.Go.Name, Link: "#" + m.anchor(t.Go)}
 	case t.Go.Form == model.Struct:
 		return shape{Name: t.Go.Name, After: " (" + t.Go.Package.Path + ")"}

@@ -197,7 +197,7 @@ func (w *writer) functionOf(t *model.Type) jen.Code {
 	if w.checks.Exported(t) {
 		return jen.Id(check.FunctionName(t))
 	}
-	own := t.Package.Output || t.Package.Module != nil && t.Package.Module.Own
+	own := t.Package.Output || t.Package.Own()
 	if other := w.plan.Checked[t.Package]; own && t.Package != w.pkg && other != nil && other.Exported(t) {
 		return w.file.PackageQual(t.Package, check.FunctionName(t))
 	}

@@ -9,15 +9,16 @@ import (
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
 	"apigen.dev/generator/plan"
+	"apigen.dev/generator/plan/hook"
 	"apigen.dev/generator/plan/serving"
 )
 
 func (p *printer) define(f *jen.File, r *model.Resource, served []model.ResourceVersion) {
-	if !r.WithoutStorage() && p.plan.Serving[r].Storage == nil {
+	if !r.WithoutStorage && p.plan.Serving[r].Storage == nil {
 		return // the plan has the fault
 	}
 	var storage, prefix, scope = "", "", "api.Namespaced"
-	if !r.WithoutStorage() { // nothing is stored of others
+	if !r.WithoutStorage { // nothing is stored of others
 		storage, prefix = r.Storage.Name, r.StoragePrefix
 	}
 	if r.ClusterScoped {
@@ -34,7 +35,7 @@ func (p *printer) define(f *jen.File, r *model.Resource, served []model.Resource
 			member("Versions", p.versions(r, served)),
 			optional("Storage", storage),
 			optional("StoragePrefix", prefix),
-			when(!r.WithoutStorage() && r.Verbs != nil, member("Verbs", texts(r.Verbs))),
+			when(!r.WithoutStorage && r.Verbs != nil, member("Verbs", texts(r.Verbs))),
 			p.strategy(r),
 			p.subresources(r),
 			p.extensions(r),
@@ -80,7 +81,7 @@ func (p *printer) strategy(r *model.Resource) jen.Code {
 	}
 	serving := p.plan.Serving[r]
 	if rule := serving.Name; rule != nil {
-		members = append(members, member("ValidateName", jen.Qual(rule.Package, rule.Function)))
+		members = append(members, member(hook.ValidateName, jen.Qual(rule.Package, rule.Function)))
 	}
 	for _, field := range serving.Strategy {
 		members = append(members, member(field, jen.True()))
@@ -89,7 +90,7 @@ func (p *printer) strategy(r *model.Resource) jen.Code {
 }
 
 // hookCall is the function of a hook, or one that calls its method.
-func (p *printer) hookCall(h plan.Hook, hub *model.Type) jen.Code {
+func (p *printer) hookCall(h hook.Hook, hub *model.Type) jen.Code {
 	if h.Function {
 		return jen.Qual(h.Func.Package.Path, h.Func.Name)
 	}
@@ -99,9 +100,9 @@ func (p *printer) hookCall(h plan.Hook, hub *model.Type) jen.Code {
 	switch h.Name {
 	case "Canonicalize":
 		return gocode.Code("($)."+h.Name, pointer(hub))
-	case "ValidateName":
+	case hook.ValidateName:
 		return gocode.Code("new($)."+h.Name, name(hub))
-	case plan.CheckGracefulDelete:
+	case hook.CheckGracefulDelete:
 		return gocode.Code("func(ctx context.Context, obj $, options *metav1.DeleteOptions) bool {\n"+
 			"return obj."+h.Name+"(ctx, options)\n}", pointer(hub))
 	}
@@ -123,7 +124,7 @@ func Warnings(p *plan.Plan) []diag.Error {
 	var out diag.Errors
 	for _, g := range p.WiredGroups() {
 		for _, r := range g.Resources {
-			out = append(append(out, plan.HookWarnings(r)...), p.MethodWarnings(r)...)
+			out = append(append(out, hook.Warnings(r)...), p.MethodWarnings(r)...)
 			for _, v := range r.Versions {
 				out = append(out, serving.Warnings(p.Columns[v.Type])...)
 			}

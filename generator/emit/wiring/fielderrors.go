@@ -8,19 +8,19 @@ import (
 
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
 	"apigen.dev/generator/plan/contextual"
+	"apigen.dev/generator/plan/hook"
 )
 
 // contextualValidate prints a Validate that answers with errors of a type of its own, by way of the function that reads
 // them.
-func (p *printer) contextualValidate(h plan.Hook, hub *model.Type) jen.Code {
+func (p *printer) contextualValidate(h hook.Hook, hub *model.Type) jen.Code {
 	return gocode.Code("func(ctx context.Context, obj $) field.ErrorList {\nreturn $(obj."+h.Name+"(ctx))\n}",
 		pointer(hub), "fieldErrors"+p.reader(h.Errors))
 }
 
 // levelWarnings prints the Warnings of a kind whose Validate answers with warnings, too.
-func (p *printer) levelWarnings(h plan.Hook, hub *model.Type) jen.Code {
+func (p *printer) levelWarnings(h hook.Hook, hub *model.Type) jen.Code {
 	return gocode.Code("func(ctx context.Context, obj, _ $) []string {\nreturn $(obj."+h.Name+"(ctx))\n}",
 		pointer(hub), "fieldWarnings"+p.reader(h.Errors))
 }

@@ -9,7 +9,7 @@ import (
 
 	"apigen.dev/generator/emit/gocode"
 	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
+	"apigen.dev/generator/plan/hook"
 	"apigen.dev/generator/plan/serving"
 )
 
@@ -42,8 +42,8 @@ func (p *printer) fieldSubresource(r *model.Resource, name string, f *model.Fiel
 		metadataMember(metadata),
 		member("Copy", gocode.Code("func(from, to $) {\n$\n}", hub, copyPart(r.Hub, []serving.PartStep{{Field: f}}))),
 		member("Reset", gocode.Code("func(obj $) {\nobj."+f.Name+" = $\n}", hub, zero(r.Hub, f))),
-		p.updateHook(r, "Prepare", plan.PrepareHook(f.Name)),
-		p.updateHook(r, "Validate", plan.ValidateHook(f.Name)))
+		p.updateHook(r, "Prepare", hook.PreparePart(f.Name)),
+		p.updateHook(r, "Validate", hook.ValidatePart(f.Name)))
 }
 
 func (p *printer) partSubresource(r *model.Resource, s *model.Subresource) jen.Code {
@@ -59,8 +59,8 @@ func (p *printer) partSubresource(r *model.Resource, s *model.Subresource) jen.C
 		metadataMember(s.Metadata),
 		when(len(s.Methods) < 3, member("Verbs", texts(s.Verbs()))),
 		member("Copy", gocode.Code("func(from, to $) {\n$\n}", pointer(r.Hub), copyParts(r.Hub, parts.Hub))),
-		p.updateHook(r, "Prepare", plan.PrepareHook(s.UpdateHook())),
-		p.updateHook(r, "Validate", plan.ValidateHook(s.UpdateHook())))
+		p.updateHook(r, "Prepare", hook.PreparePart(s.UpdateHook())),
+		p.updateHook(r, "Validate", hook.ValidatePart(s.UpdateHook())))
 }
 
 func metadataMember(names []string) jen.Code {
@@ -68,8 +68,8 @@ func metadataMember(names []string) jen.Code {
 }
 
 // updateHook prints a function of the author's for writes of a part, or nothing.
-func (p *printer) updateHook(r *model.Resource, name, hook string) jen.Code {
-	h := p.plan.Hook(r, hook)
+func (p *printer) updateHook(r *model.Resource, name, function string) jen.Code {
+	h := p.plan.Hook(r, function)
 	if h == nil {
 		return nil
 	}

@@ -53,7 +53,7 @@ func (p *printer) withoutStorage(r *model.Resource, definition string) jen.Code 
 }
 
 func (p *printer) providers() (params []jen.Code) {
-	for _, r := range plan.Provided(p.group) {
+	for _, r := range plan.WithoutStorage(p.group) {
 		params = append(params, jen.Id(plan.ProviderParameter(r)).Id(plan.ProviderName(r)))
 	}
 	return params

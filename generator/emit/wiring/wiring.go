@@ -91,7 +91,7 @@ func (p *printer) print() (emit.File, error) {
 	f.Add(gocode.Code("const _ = api.GeneratedCodeVersion1"))
 	p.groupFunc(f)
 	p.addToScheme(f)
-	for _, r := range plan.Provided(p.group) {
+	for _, r := range plan.WithoutStorage(p.group) {
 		p.provider(f, r)
 	}
 	for _, r := range p.group.Resources {
@@ -168,7 +168,7 @@ func (p *printer) groupFunc(f *jen.File) {
 			continue
 		}
 		call := "define" + r.Kind + "(" + when(p.scoped, "scope") + ")"
-		if r.WithoutStorage() {
+		if r.WithoutStorage {
 			resources = append(resources, p.withoutStorage(r, call))
 		} else {
 			resources = append(resources, gocode.Code("registry.New("+call+")"))

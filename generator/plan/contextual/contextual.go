@@ -34,7 +34,7 @@ func Defaulter(t *model.Type) *model.Func {
 func Converts(t, other *model.Type, method string) bool {
 	m := t.Methods[method]
 	if m == nil || m.Variadic || len(m.Params) != 2 || !isContext(m.Params[0]) || len(m.Results) != 1 ||
-		!isError(m.Results[0]) {
+		!model.IsError(m.Results[0]) {
 		return false
 	}
 	version := m.Params[1]
@@ -92,10 +92,6 @@ func has(t *model.Type, field string, is func(*model.Type) bool) bool {
 }
 
 func isContext(t *model.Type) bool { return model.IsNamed(t, "context", "Context") }
-
-func isError(t *model.Type) bool {
-	return t.Package == nil && t.Form == model.Interface && t.Name == "error"
-}
 
 func isText(t *model.Type) bool {
 	return t.Form == model.Basic && t.Package == nil && t.BasicName() == "string"

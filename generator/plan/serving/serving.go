@@ -96,7 +96,7 @@ func (s *Serving) storage(r *model.Resource) bool {
 			continue
 		}
 		served := slices.ContainsFunc(r.Served(), func(o model.ResourceVersion) bool { return o.Version == r.Storage })
-		if !served && !r.WithoutStorage() {
+		if !served && !r.WithoutStorage {
 			s.Faults.Add(v.Type.Pos, "%s is stored in version %s, which is not served: serve it, or put "+
 				"+kubebuilder:storageversion on a version that is", r.Kind, r.Storage.Name)
 			return false
@@ -104,11 +104,11 @@ func (s *Serving) storage(r *model.Resource) bool {
 		s.Storage = &r.Versions[i]
 		return true
 	}
-	if !r.WithoutStorage() {
+	if !r.WithoutStorage {
 		s.Faults.Add(r.Hub.Pos, "%s has no version to store it in: put +kubebuilder:storageversion on one of its "+
 			"versions", r.Kind)
 	}
-	return r.WithoutStorage()
+	return r.WithoutStorage
 }
 
 // Selectable is a field that clients can select by.
@@ -232,7 +232,7 @@ func strategy(r *model.Resource) []string {
 			out = append(out, m.field)
 		}
 	}
-	if !r.WithoutStorage() && !counted(types) {
+	if !r.WithoutStorage && !counted(types) {
 		out = append(out, "NoGeneration")
 	}
 	return out

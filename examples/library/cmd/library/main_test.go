@@ -215,8 +215,8 @@ func TestValidation(t *testing.T) {
 	}
 
 	// The rules of the client's version apply, with its names.
-	old := in(t, config, v1alpha1.SchemeGroupVersion.WithResource("books"))
-	_, err = old.Create(t.Context(), book("v1alpha1", "old", map[string]any{
+	alpha := in(t, config, v1alpha1.SchemeGroupVersion.WithResource("books"))
+	_, err = alpha.Create(t.Context(), book("v1alpha1", "old", map[string]any{
 		"title": "Old", "pageCount": int64(-1), "genre": "Poetry",
 	}), metav1.CreateOptions{})
 	const says = `[spec.pageCount: Invalid value: -1: spec.pageCount in body should be greater than or equal to 1, ` +

@@ -1,4 +1,4 @@
-package plan
+package hook
 
 import (
 	"maps"
@@ -10,9 +10,9 @@ import (
 	"apigen.dev/generator/spelling"
 )
 
-// HookWarnings names the methods and functions of a kind that look as if the server called them and that it doesn't
+// Warnings names the methods and functions of a kind that look as if the server called them and that it doesn't
 // call, since they have another signature or name, or stand on another type than the hub.
-func HookWarnings(r *model.Resource) diag.Errors {
+func Warnings(r *model.Resource) diag.Errors {
 	var out diag.Errors
 	home := r.Hub.Package.ServedBy
 	for _, c := range conventionsOf(r) {

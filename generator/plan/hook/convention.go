@@ -1,4 +1,4 @@
-package plan
+package hook
 
 import (
 	"slices"
@@ -8,54 +8,10 @@ import (
 	"apigen.dev/generator/plan/contextual"
 )
 
-// Hook is logic of a kind, written by hand, that a server calls when objects are written.
-type Hook struct {
-	// Name is the convention's: PrepareForCreate. Field is the Strategy's field that calls it; it is empty for hooks of
-	// subresources.
-	Name, Field string
-	Func        *model.Func
-	// Function: it is a function of the package that serves the kind, with the object as a parameter, since the kind is
-	// of another module; else it is a method of the hub. Its signature is then that of the Strategy's field.
-	Function bool
-	// Errors is what a method Validate answers with in place of a field.ErrorList; nil where it answers with that.
-	Errors *contextual.Errors
-}
-
-// The hooks that printing treats in ways of their own.
 const (
-	CheckGracefulDelete    = "CheckGracefulDelete"
-	prepareForStatusUpdate = "PrepareForStatusUpdate"
-	validateStatusUpdate   = "ValidateStatusUpdate"
-	validateName           = "ValidateName"
+	metaPath  = "k8s.io/apimachinery/pkg/apis/meta/v1"
+	fieldPath = "k8s.io/apimachinery/pkg/util/validation/field"
 )
-
-// ValidateHook is the hook that checks a write of a subresource that is a part of the object: ValidateStatusUpdate.
-func ValidateHook(part string) string { return "Validate" + part + "Update" }
-
-// PrepareHook is the hook that changes the new object of such a write: PrepareForStatusUpdate.
-func PrepareHook(part string) string { return "PrepareFor" + part + "Update" }
-
-// Hook returns the resource's hook of that name, or nil.
-func (p *Plan) Hook(r *model.Resource, name string) *Hook {
-	for i, h := range p.Hooks[r] {
-		if h.Name == name {
-			return &p.Hooks[r][i]
-		}
-	}
-	return nil
-}
-
-func hooksOf(r *model.Resource) []Hook {
-	var out []Hook
-	for _, c := range conventionsOf(r) {
-		if f := c.functionOf(r.Hub); f != nil {
-			out = append(out, Hook{Name: c.name, Field: c.field, Func: f, Function: true})
-		} else if m := r.Hub.Methods[c.name]; m != nil && c.fits(m, r.Hub) {
-			out = append(out, Hook{Name: c.name, Field: c.field, Func: m, Errors: c.errors(m)})
-		}
-	}
-	return out
-}
 
 // convention is a method of the hub type that is called on writes, found by its name and its signature.
 type convention struct {
@@ -78,13 +34,13 @@ func conventions() []convention {
 		{"PrepareForUpdate", "PrepareForUpdate", preparedSignature},
 		{"Validate", "Validate", "(ctx context.Context) field.ErrorList"},
 		{"ValidateUpdate", "ValidateUpdate", updateSignature},
-		{prepareForStatusUpdate, "", preparedSignature},
-		{validateStatusUpdate, "", updateSignature},
+		{PreparePart("Status"), "", preparedSignature},
+		{ValidatePart("Status"), "", updateSignature},
 		{"Canonicalize", "Canonicalize", "()"},
 		{"Warnings", "Warnings", "(ctx context.Context, old *T) []string"},
 		{CheckGracefulDelete, CheckGracefulDelete, "(ctx context.Context, options *metav1.DeleteOptions) bool"},
 		{"DefaultPropagationPolicy", "DefaultPropagationPolicy", "(ctx context.Context) metav1.DeletionPropagation"},
-		{validateName, validateName, "(name string, generated bool) []string"},
+		{ValidateName, ValidateName, "(name string, generated bool) []string"},
 	}
 }
 
@@ -92,8 +48,8 @@ func conventionsOf(r *model.Resource) []convention {
 	out := conventions()
 	for _, s := range r.Subresources {
 		if part := s.UpdateHook(); part != "" {
-			out = append(out, convention{PrepareHook(part), "", preparedSignature},
-				convention{ValidateHook(part), "", updateSignature})
+			out = append(out, convention{PreparePart(part), "", preparedSignature},
+				convention{ValidatePart(part), "", updateSignature})
 		}
 	}
 	return out
@@ -120,7 +76,7 @@ func matches(f *model.Func, signature string, hub *model.Type) bool {
 		if key == hubKey {
 			return t.Form == model.Pointer && t.Package == nil && t.Elem == hub
 		}
-		return TypeKey(t) == key
+		return model.TypeKey(t) == key
 	}
 	params, results := typeKeys(signature)
 	return !f.Variadic && slices.EqualFunc(f.Params, params, is) && slices.EqualFunc(f.Results, results, is)
@@ -128,7 +84,7 @@ func matches(f *model.Func, signature string, hub *model.Type) bool {
 
 var importPaths = strings.NewReplacer("field.", fieldPath+".", "metav1.", metaPath+".")
 
-// typeKeys are the TypeKeys of the parameters and results of a convention's signature; *T is a pointer to the hub.
+// typeKeys are the keys of the types in a convention's signature, parameters and results; *T is a pointer to the hub.
 func typeKeys(signature string) (params, results []string) {
 	in, out, _ := strings.Cut(signature[1:], ")")
 	for p := range strings.SplitSeq(in, ", ") {
@@ -159,7 +115,7 @@ func (c convention) functionName(kind string) string {
 
 func (c convention) functionSignature() string {
 	switch {
-	case c.name == validateName:
+	case c.name == ValidateName:
 		return c.signature
 	case c.signature == "()":
 		return "(obj *T)"
