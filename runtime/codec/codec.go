@@ -40,7 +40,9 @@ type versionCodec[T api.Object] interface {
 	read(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind, strictly bool) (Decoded[T], error)
 	write(encoding api.Encoding, obj T) ([]byte, error)
 	hasProtobuf() bool
-	translate(message []byte, gvk schema.GroupVersionKind) ([]byte, error)
+	decodeMessage(message []byte, hub T) (Decoded[T], error)
+	storeMessage(obj T) ([]byte, error)
+	keepsProtobuf() bool
 	cells(obj T) ([]api.Cell, error)
 	validate(ctx context.Context, op operation.Operation, obj T, old *T) (field.ErrorList, error)
 	view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error)

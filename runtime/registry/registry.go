@@ -45,6 +45,9 @@ type Config struct {
 	IgnorePropagation bool
 	// Transformer encrypts values at rest; nil stores them as they are.
 	Transformer store.Transformer
+	// Encoding is that of stored objects: JSON or Protobuf. A kind whose type has no protobuf is stored in JSON. Values
+	// in the other encoding are read, and are stale.
+	Encoding api.Encoding
 }
 
 // Group is an API group as generated wiring hands it to a server.
