@@ -132,8 +132,8 @@ func (c *typed[T, V]) keepsProtobuf() bool {
 // HeadIn returns the head of a whole object of the version in an encoding.
 func (v *Served[T]) HeadIn(encoding api.Encoding) string { return v.heads[encoding] }
 
-// EncodeMessage encodes an object in the storage version in protobuf, in its envelope, as EncodeStored does in JSON: an
-// empty list becomes its default.
+// EncodeMessage encodes what storage keeps of an object, as EncodeStored does, in protobuf and its envelope. What it
+// returns decodes to an object of which it returns the same bytes: marshaling a null in a map of bytes does not.
 func (a *Versions[T]) EncodeMessage(obj T) ([]byte, error) {
 	message, err := a.Storage.codec.storeMessage(obj)
 	if err != nil {
@@ -147,15 +147,10 @@ func (c *typed[T, V]) storeMessage(obj T) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	message, err := c.Proto.marshal(in)
-	if err != nil || c.Default == nil {
-		return message, err
-	}
-	out := c.New()
-	if err := c.Proto.unmarshal(message, out); err != nil {
+	out, err := c.reread(in)
+	if err != nil {
 		return nil, err
 	}
-	c.Default(out)
 	return c.Proto.marshal(out)
 }
 
@@ -171,18 +166,27 @@ func (c *typed[T, V]) store(obj T, gvk schema.GroupVersionKind, head string) ([]
 	if err != nil || c.Proto.marshal == nil || !hasMember(data, `":null`) && !hasMember(data, `":[]`) {
 		return data, err
 	}
-	message, err := c.Proto.marshal(in)
+	out, err := c.reread(in)
 	if err != nil {
 		return nil, err
 	}
-	out := c.New()
+	return encodeWhole(out, gvk, head)
+}
+
+// reread returns an object as it is read back from protobuf, with the version's defaults.
+func (c *typed[T, V]) reread(in V) (out V, err error) {
+	message, err := c.Proto.marshal(in)
+	if err != nil {
+		return out, err
+	}
+	out = c.New()
 	if err := c.Proto.unmarshal(message, out); err != nil {
-		return nil, err
+		return out, err
 	}
 	if c.Default != nil {
 		c.Default(out)
 	}
-	return encodeWhole(out, gvk, head)
+	return out, nil
 }
 
 // hasMember tells whether JSON without white space has a member that ends with end: the quote after its key, a colon
