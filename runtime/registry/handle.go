@@ -179,6 +179,8 @@ type handle[T api.Object] struct {
 	storage *storageEnd[T]
 }
 
+func (h *handle[T]) StoredForm() api.Form { return h.store.Form() }
+
 func (h *handle[T]) Ready() error { return h.store.Ready() }
 
 func (h *handle[T]) Close() error { return h.store.Close() }

@@ -111,6 +111,12 @@ type Write interface {
 		error)
 }
 
+// Stored is implemented by the handles of stored kinds.
+type Stored interface {
+	// StoredForm returns the form of stored objects. Reads in it cost least; other forms are rendered from it.
+	StoredForm() api.Form
+}
+
 // Measured is implemented by the handles of stored kinds.
 type Measured interface {
 	Measure(ctx context.Context) store.Measurement
