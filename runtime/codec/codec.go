@@ -28,6 +28,7 @@ func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V
 		merging: sync.OnceValues(func() (strategicpatch.PatchMetaFromStruct, error) {
 			return strategicpatch.NewPatchMetaFromStruct(conversion.New())
 		}),
+		floats: sync.OnceValue(func() bool { return hasFloats(reflect.TypeFor[V](), map[reflect.Type]bool{}) }),
 	}}
 }
 
@@ -61,6 +62,8 @@ type Decoded[T api.Object] struct {
 type typed[T, V api.Object] struct {
 	Conversion[T, V]
 	merging func() (strategicpatch.PatchMetaFromStruct, error)
+	// floats tells whether V has floating-point numbers.
+	floats func() bool
 }
 
 func (c *typed[T, V]) mergeRules() (strategicpatch.PatchMetaFromStruct, error) { return c.merging() }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strconv"
 
 	"apigen.dev/runtime/api"
@@ -147,6 +148,12 @@ func (c *typed[T, V]) storeMessage(obj T) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	if c.floats() {
+		// Protobuf has NaN and infinity, JSON has not: no list of such an object could be shown in JSON.
+		if _, err := json.Marshal(in); err != nil {
+			return nil, err
+		}
+	}
 	out, err := c.reread(in)
 	if err != nil {
 		return nil, err
@@ -203,4 +210,25 @@ func hasMember(data []byte, end string) bool {
 		}
 		data = data[at+len(end):]
 	}
+}
+
+// hasFloats tells whether values of a type may hold floating-point numbers. It passes over seen types.
+func hasFloats(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if seen[t] {
+		return false
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Float32, reflect.Float64:
+		return true
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		return hasFloats(t.Elem(), seen)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if field := t.Field(i); field.IsExported() && hasFloats(field.Type, seen) {
+				return true
+			}
+		}
+	}
+	return false
 }

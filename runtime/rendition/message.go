@@ -39,7 +39,7 @@ func newMessage(object []byte, head string) (api.Rendition, error) {
 // without a resourceVersion, stamped that of the same object with revision.
 func CanStamp(plain, stamped []byte, revision int64) bool {
 	got := stampMessage(api.Rendition{Payload: plain}, strconv.AppendInt(nil, revision, 10))
-	return bytes.Equal(got.Payload, stamped)
+	return bytes.Equal(got.Payload, stamped) && !bytes.Equal(plain, stamped)
 }
 
 // stampMessage returns a copy of r with a resourceVersion in the place of that in its message. The metadata of
