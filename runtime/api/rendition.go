@@ -110,11 +110,11 @@ func Bool(b bool) Cell {
 // Age is a cell of the time that has passed since t when the row is written; <unknown> where t is zero.
 func Age(t time.Time) Cell { return Cell{Kind: AgeCell, Time: t} }
 
-// Encoding is how the bytes of a form are written. Values are stored in JSON, whatever clients speak.
+// Encoding is how the bytes of a form are written. Values are stored in JSON or in protobuf, whatever clients speak.
 type Encoding uint8
 
 const (
-	// JSON is the encoding that all others are made of.
+	// JSON is the encoding that every kind has.
 	JSON Encoding = iota
 	// CBOR is RFC 8949 as apimachinery writes it: byte strings, keys in deterministic order, no indefinite lengths.
 	//

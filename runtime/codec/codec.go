@@ -28,6 +28,7 @@ func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V
 		merging: sync.OnceValues(func() (strategicpatch.PatchMetaFromStruct, error) {
 			return strategicpatch.NewPatchMetaFromStruct(conversion.New())
 		}),
+		floats: sync.OnceValue(func() bool { return hasFloats(reflect.TypeFor[V](), map[reflect.Type]bool{}) }),
 	}}
 }
 
@@ -40,7 +41,9 @@ type versionCodec[T api.Object] interface {
 	read(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind, strictly bool) (Decoded[T], error)
 	write(encoding api.Encoding, obj T) ([]byte, error)
 	hasProtobuf() bool
-	translate(message []byte, gvk schema.GroupVersionKind) ([]byte, error)
+	decodeMessage(message []byte, hub T) (Decoded[T], error)
+	storeMessage(obj T) ([]byte, error)
+	keepsProtobuf() bool
 	cells(obj T) ([]api.Cell, error)
 	validate(ctx context.Context, op operation.Operation, obj T, old *T) (field.ErrorList, error)
 	view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error)
@@ -59,6 +62,8 @@ type Decoded[T api.Object] struct {
 type typed[T, V api.Object] struct {
 	Conversion[T, V]
 	merging func() (strategicpatch.PatchMetaFromStruct, error)
+	// floats tells whether V has floating-point numbers.
+	floats func() bool
 }
 
 func (c *typed[T, V]) mergeRules() (strategicpatch.PatchMetaFromStruct, error) { return c.merging() }

@@ -1,8 +1,6 @@
 package codec
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -107,74 +105,4 @@ func (a *Versions[T]) bookmarkHub(revision int64, initialEnd bool) T {
 		hub.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
 	}
 	return hub
-}
-
-// Translate translates an object that is stored in Kubernetes protobuf to JSON, in the same version. kube-apiserver
-// stores its own kinds in protobuf.
-func (a *Versions[T]) Translate(data []byte) ([]byte, error) {
-	message, gvk, err := wire.OpenEnvelope(data)
-	if err != nil {
-		return nil, err
-	}
-	apiVersion, kind := gvk.ToAPIVersionAndKind()
-	v, err := a.called(kind, apiVersion)
-	if err != nil {
-		return nil, err
-	}
-	if !v.codec.hasProtobuf() {
-		return nil, fmt.Errorf("it is stored as Kubernetes protobuf, which the Go type of %s can't be read from: "+
-			"it has no methods Size, Marshal and Unmarshal", gvk)
-	}
-	return v.codec.translate(message, v.GVK)
-}
-
-func (c *typed[T, V]) translate(message []byte, gvk schema.GroupVersionKind) ([]byte, error) {
-	obj := c.New()
-	if err := c.Proto.unmarshal(message, obj); err != nil {
-		return nil, err
-	}
-	obj.GetObjectKind().SetGroupVersionKind(gvk)
-	return json.Marshal(obj)
-}
-
-// store encodes an object as kube-apiserver reads it back from protobuf, with the version's defaults. Only an object
-// with a null or an empty list changes on that way, so store spares all others. An empty map that is never omitted
-// would change, too, but no kind of Kubernetes has one, and most have an empty struct, which looks the same in JSON.
-func (c *typed[T, V]) store(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error) {
-	in, err := c.version(obj)
-	if err != nil {
-		return nil, err
-	}
-	data, err := encodeWhole(in, gvk, head)
-	if err != nil || c.Proto.marshal == nil || !hasMember(data, `":null`) && !hasMember(data, `":[]`) {
-		return data, err
-	}
-	message, err := c.Proto.marshal(in)
-	if err != nil {
-		return nil, err
-	}
-	out := c.New()
-	if err := c.Proto.unmarshal(message, out); err != nil {
-		return nil, err
-	}
-	if c.Default != nil {
-		c.Default(out)
-	}
-	return encodeWhole(out, gvk, head)
-}
-
-// hasMember tells whether JSON without white space has a member that ends with end: the quote after its key, a colon
-// and its value. It passes over JSON in a string, as kubectl puts it into an annotation, where the quote is escaped.
-func hasMember(data []byte, end string) bool {
-	for {
-		at := bytes.Index(data, []byte(end))
-		if at < 0 {
-			return false
-		}
-		backslashes := at - len(bytes.TrimRight(data[:at], `\`))
-		if backslashes%2 == 0 {
-			return true
-		}
-		data = data[at+len(end):]
-	}
 }

@@ -1,6 +1,10 @@
 package codec
 
 import (
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -22,6 +26,58 @@ func TestHasMember(t *testing.T) {
 	} {
 		if got := hasMember([]byte(data), `":null`); got != want {
 			t.Errorf("%s has a null: %t", data, got)
+		}
+	}
+}
+
+// measured is a kind with a number that JSON may be unable to express.
+type measured struct {
+	metav1.PartialObjectMetadata
+	Values map[string]*float64 `json:"values,omitempty"`
+}
+
+// other has no resourceVersion where Kubernetes' messages have it.
+type other struct{ metav1.PartialObjectMetadata }
+
+func (o *other) Marshal() ([]byte, error) { return []byte("\x0a\x00"), nil }
+
+func bound[T Message](t *testing.T, create func() T) *Versions[T] {
+	t.Helper()
+	all, err := Bind(Kind[T]{Group: "g.example.com", Kind: "Odd", New: create, Versions: []Version[T]{
+		VersionOf(api.VersionInfo{Name: "v1"}, Conversion[T, T]{New: create, Proto: ProtoOf[T]()}),
+	}}, "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// What JSON can't express isn't stored in protobuf either, since no list of it could be shown.
+func TestStoredMessageCanBeShown(t *testing.T) {
+	all := bound(t, func() *measured { return &measured{} })
+	one, nan := 1.5, math.NaN()
+	if _, err := all.EncodeMessage(&measured{Values: map[string]*float64{"a": &one}}); err != nil {
+		t.Error(err)
+	}
+	_, err := all.EncodeMessage(&measured{Values: map[string]*float64{"a": &nan}})
+	var unsupported *json.UnsupportedValueError
+	if !errors.As(err, &unsupported) {
+		t.Error(err)
+	}
+	if hasFloats(reflect.TypeFor[*metav1.PartialObjectMetadata](), map[reflect.Type]bool{}) {
+		t.Error("metadata has floats")
+	}
+}
+
+func TestStoredIn(t *testing.T) {
+	known, unknown := bound(t, func() *measured { return &measured{} }), bound(t, func() *other { return &other{} })
+	for name, c := range map[string]struct{ got, want api.Encoding }{
+		"protobuf":         {known.StoredIn(api.Protobuf), api.Protobuf},
+		"JSON":             {known.StoredIn(api.JSON), api.JSON},
+		"without a number": {unknown.StoredIn(api.Protobuf), api.JSON},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: stored in %v, want %v", name, c.got, c.want)
 		}
 	}
 }

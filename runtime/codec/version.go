@@ -2,7 +2,6 @@ package codec
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -91,45 +90,6 @@ func (a *Versions[T]) Lookup(name string) (*Served[T], error) {
 	return nil, fmt.Errorf("version %q is not served", name)
 }
 
-// Decode reads an object in whichever served version it is, as it would be stored today.
-func (a *Versions[T]) Decode(data []byte) (T, error) {
-	v, err := a.versionOf(data)
-	if err != nil {
-		var none T
-		return none, err
-	}
-	d, err := v.codec.decode(data, a.NewHub(), false)
-	if err != nil || v == a.Storage {
-		return d.Object, err
-	}
-	return a.ToStorageVersion(d.Object)
-}
-
-func (a *Versions[T]) versionOf(data []byte) (*Served[T], error) {
-	for i := range a.Served {
-		// Encode writes kind and apiVersion first.
-		if v := &a.Served[i]; len(data) > len(v.Head) && data[0] == '{' && string(data[1:1+len(v.Head)]) == v.Head {
-			return v, nil
-		}
-	}
-	apiVersion, kind := rendition.TypeOf(data)
-	if apiVersion == "" && kind == "" && !json.Valid(data) {
-		return nil, fmt.Errorf("it is no JSON: %d bytes, which begin with %q", len(data), data[:min(len(data), 16)])
-	}
-	return a.called(kind, apiVersion)
-}
-
-// ToStorageVersion sets the defaults of the storage version in an object of another version. A read from storage would
-// set the same defaults: a client that reads the object and writes it back unchanged then changes nothing.
-func (a *Versions[T]) ToStorageVersion(obj T) (T, error) {
-	data, err := a.Encode(obj)
-	if err != nil {
-		return obj, err
-	}
-	d, err := a.Storage.codec.decode(data, a.NewHub(), false)
-	return d.Object, err
-}
-
 func (a *Versions[T]) called(kind, apiVersion string) (*Served[T], error) {
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if err != nil {
@@ -148,23 +108,19 @@ func (a *Versions[T]) Encode(obj T) ([]byte, error) {
 	return a.Storage.Encode(obj)
 }
 
-// EncodeStored encodes, as Encode does, what storage keeps of an object. Of a kind with protobuf it keeps what
-// kube-apiserver keeps, which stores protobuf: it sets an empty list to null or its default, and a null in a map of
-// bytes to empty bytes.
-func (a *Versions[T]) EncodeStored(obj T) ([]byte, error) {
-	return a.Storage.codec.store(obj, a.Storage.GVK, a.Storage.Head)
-}
-
 // Encode encodes an object in the version in JSON, with kind and apiVersion in front.
 func (v *Served[T]) Encode(obj T) ([]byte, error) {
 	return v.codec.encode(obj, v.GVK, v.Head)
 }
 
-// Render renders another form from the whole object in JSON in the storage version.
+// Render renders another form from the whole object in the storage version, in JSON or in protobuf.
 func (a *Versions[T]) Render(stored api.Rendition, form api.Form) (api.Rendition, error) {
 	v, err := a.Lookup(form.Version)
 	if err != nil {
 		return api.Rendition{}, err
+	}
+	if rendition.IsMessage(stored) {
+		return a.renderMessage(v, stored, form)
 	}
 	if v != a.Storage && form.Encoding == api.JSON && form.Shape < api.Row {
 		if object, ok := a.convert(v, stored); ok {
@@ -172,22 +128,43 @@ func (a *Versions[T]) Render(stored api.Rendition, form api.Form) (api.Rendition
 			return v.shape(none, object, form)
 		}
 	}
-	object := stored
-	var hub T
-	native := isNative(form)
-	if v != a.Storage || form.Shape.Plain() >= api.Row || native {
-		if hub, err = a.Decode(rendition.Whole(stored)); err != nil {
-			return api.Rendition{}, err
-		}
+	if v == a.Storage && form.Shape.Plain() < api.Row && !isNative(form) {
+		var none T
+		return v.shape(none, stored, form)
 	}
-	if v != a.Storage && !native {
-		data, err := v.Encode(hub)
-		if err != nil {
-			return api.Rendition{}, err
-		}
-		if object, err = rendition.New(data, v.Head); err != nil {
-			return api.Rendition{}, err
-		}
+	hub, err := a.Decode(rendition.Whole(stored))
+	switch {
+	case err != nil:
+		return api.Rendition{}, err
+	case v == a.Storage:
+		return v.shape(hub, stored, form)
+	}
+	return v.render(hub, form)
+}
+
+func (a *Versions[T]) renderMessage(v *Served[T], stored api.Rendition, form api.Form) (api.Rendition, error) {
+	if v == a.Storage && form.Shape.Plain() == api.Metadata {
+		return rendition.MetadataIn(form.Encoding, stored, form.Shape)
+	}
+	d, err := a.Storage.codec.decodeMessage(stored.Payload, a.NewHub())
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	return v.render(d.Object, form)
+}
+
+// render renders a form of a hub object.
+func (v *Served[T]) render(hub T, form api.Form) (api.Rendition, error) {
+	if isNative(form) {
+		return v.shape(hub, api.Rendition{}, form)
+	}
+	data, err := v.Encode(hub)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	object, err := rendition.New(data, v.Head)
+	if err != nil {
+		return api.Rendition{}, err
 	}
 	return v.shape(hub, object, form)
 }
@@ -365,16 +342,9 @@ func (a *Versions[T]) RenderObject(obj T, form api.Form) (api.Rendition, error) 
 
 // RenderObject renders an object without a stored form. Its errors are API statuses.
 func (v *Served[T]) RenderObject(obj T, form api.Form) (api.Rendition, error) {
-	data, err := v.Encode(obj)
+	r, err := v.render(obj, form)
 	if err != nil {
 		return api.Rendition{}, apierrors.NewInternalError(err)
 	}
-	whole, err := rendition.New(data, v.Head)
-	if err == nil {
-		whole, err = v.shape(obj, whole, form)
-	}
-	if err != nil {
-		return api.Rendition{}, apierrors.NewInternalError(err)
-	}
-	return whole, nil
+	return r, nil
 }

@@ -44,9 +44,19 @@ func newResource(handle registry.Handle, kinds map[schema.GroupKind]*resource) *
 	info := handle.Info()
 	return &resource{
 		handle: handle, kind: schema.GroupKind{Group: info.Group, Kind: info.Names.Kind}, gr: info.GroupResource(),
-		namespaced: info.Scope == api.Namespaced, form: api.Form{Version: info.Storage, Shape: api.Whole},
+		namespaced: info.Scope == api.Namespaced, form: metadataForm(handle),
 		kinds: kinds, tried: make(chan struct{}), changed: make(chan struct{}),
 	}
+}
+
+// metadataForm returns the cheapest form in which readMetadata finds the metadata of a resource's objects: the stored
+// one where that is JSON.
+func metadataForm(handle registry.Handle) api.Form {
+	form := api.Form{Version: handle.Info().Storage, Shape: api.Whole}
+	if s, ok := handle.(registry.Stored); ok && s.StoredForm() != form {
+		form.Shape = api.Metadata
+	}
+	return form
 }
 
 func (r *resource) setTried() { r.once.Do(func() { close(r.tried) }) }

@@ -34,6 +34,24 @@ func (t *thing) DeepCopyObject() runtime.Object {
 	return &thing{TypeMeta: t.TypeMeta, ObjectMeta: *t.ObjectMeta.DeepCopy()}
 }
 
+// Size, Marshal and Unmarshal are those of an object that has nothing but metadata.
+func (t *thing) Size() int { return t.partial().Size() }
+
+// Marshal encodes the thing in protobuf.
+func (t *thing) Marshal() ([]byte, error) { return t.partial().Marshal() }
+
+// Unmarshal decodes the thing from protobuf.
+func (t *thing) Unmarshal(data []byte) error {
+	partial := t.partial()
+	err := partial.Unmarshal(data)
+	t.ObjectMeta = partial.ObjectMeta
+	return err
+}
+
+func (t *thing) partial() *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{ObjectMeta: t.ObjectMeta}
+}
+
 // resources are leafs and twigs in namespaces, and trees in none.
 func resources() []registry.Resource {
 	var all []registry.Resource
@@ -43,7 +61,7 @@ func resources() []registry.Resource {
 			Group: "wood.example.com", Names: api.Names{Kind: kind, Plural: strings.ToLower(kind) +
 				"s"}, Scope: scope, New: newThing, Storage: "v1",
 			Versions: []codec.Version[*thing]{codec.VersionOf(api.VersionInfo{Name: "v1"},
-				codec.Conversion[*thing, *thing]{New: newThing})},
+				codec.Conversion[*thing, *thing]{New: newThing, Proto: codec.ProtoOf[*thing]()})},
 		}))
 	}
 	return all
@@ -91,11 +109,14 @@ func (m *mortal) Delete(ctx context.Context, key string, expect int64) (int64, e
 	return m.Backend.Delete(ctx, key, expect)
 }
 
-func newWorld(t testing.TB, cached bool) *world {
+func newWorld(t testing.TB, cached bool) *world { return newWorldIn(t, cached, api.JSON) }
+
+// newWorldIn is newWorld for objects that are stored in an encoding.
+func newWorldIn(t testing.TB, cached bool, encoding api.Encoding) *world {
 	w := &world{TB: t, backend: &mortal{Backend: memory.New()}}
 	for _, resource := range resources() {
 		h, err := resource.Open(t.Context(), registry.Config{Backend: w.backend, Prefix: "/registry",
-			DisableCache: !cached, Verify: true})
+			DisableCache: !cached, Verify: true, Encoding: encoding})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -350,7 +371,7 @@ func (w *world) command(line string) {
 }
 
 // TestScripts runs the scripts in testdata: commands, and behind ---- what there is then. Each is run with the cache
-// and without, with one collector and with three where a script says "start N".
+// and without, over objects that are stored in JSON and in protobuf, with one collector and with three where a script says "start N".
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -364,10 +385,12 @@ func TestScripts(t *testing.T) {
 		for _, script := range strings.Split(string(text), "\n# ")[1:] {
 			name, rest, _ := strings.Cut(script, "\n")
 			for _, replicas := range []string{"1", "3"} {
-				for kind, cached := range map[string]bool{"cache": true, "bare": false} {
+				for kind, encoding := range map[string]api.Encoding{
+					"cache": api.JSON, "bare": api.JSON, "protobuf": api.Protobuf,
+				} {
 					t.Run(name+"/"+kind+replicas, func(t *testing.T) {
 						t.Parallel()
-						newWorld(t, cached).play(strings.ReplaceAll(rest, "start N", "start "+replicas))
+						newWorldIn(t, kind != "bare", encoding).play(strings.ReplaceAll(rest, "start N", "start "+replicas))
 					})
 				}
 			}

@@ -155,8 +155,8 @@ func TestTakeover(t *testing.T) {
 }
 
 // migrated is what the command migrate says. It fails where something can't be read.
-func migrated(p *process, endpoint string) string {
-	command := exec.Command(p.binary, "migrate", "--etcd-servers="+endpoint)
+func migrated(p *process, endpoint string, flags ...string) string {
+	command := exec.Command(p.binary, append([]string{"migrate", "--etcd-servers=" + endpoint}, flags...)...)
 	command.Env = append(os.Environ(), serveVariable+"="+clusterName)
 	out, err := command.CombinedOutput()
 	return fmt.Sprintf("%s(%v)", out, err)

@@ -72,6 +72,18 @@ var bugs = []bug{
 		dir: "registry", tests: []string{"TestWatchFromARevision", "TestWatchDeletedCarriesTheLastMatchingState"},
 	},
 	{
+		name: "a skipped restamp of a message", file: "rendition/rendition.go",
+		right: "return stampMessage(r, digits)", wrong: "return r",
+		dir: "registry", tests: []string{"TestWatchDeletedCarriesTheLastMatchingState/bare_protobuf",
+			"TestWatchDeletedCarriesTheLastMatchingState/cache_protobuf"},
+	},
+	{
+		name: "a value in another encoding taken for what would be stored", file: "store/commit.go",
+		right: "stale = stale || !bytes.Equal(bytes.TrimRight(plain, \"\\n\"), bytes.TrimRight(data, \"\\n\"))",
+		wrong: "_ = plain",
+		dir:   "registry", tests: []string{"TestEncodingIsMigrated", "TestOtherEncodingIsStale/bare"},
+	},
+	{
 		name: "a length in protobuf that lacks its own head", file: "encoder/protobuf.go",
 		right: "size += wire.FieldSize(len(rendition.Payload))", wrong: "size += len(rendition.Payload)",
 		dir: "endpoint", tests: []string{"TestListsInBinary"},

@@ -170,6 +170,74 @@ func BenchmarkApply(b *testing.B) {
 	}
 }
 
+// storedLabels opens labels of about 1 KiB, in an encoding.
+func storedLabels(b *testing.B, encoding api.Encoding, n int) *bench {
+	w := openOver(b, memory.New(), registry.New(labelled()), registry.Config{Encoding: encoding})
+	for i := range n {
+		if _, err := w.Create(w.ctx(), "ns", labelNamed(i, 0), api.WriteOptions{Form: v1}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := readable(w); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	return w
+}
+
+func labelNamed(i, change int) api.Body {
+	return body(fmt.Sprintf(`{"metadata":{"name":"l%07d","labels":{"even":"%t"},"annotations":{"a":%q,"change":"%d"}}}`,
+		i, i%2 == 0, filler, change))
+}
+
+// BenchmarkEncodings is a list, a creation and an update, by the encodings of stored objects and of answers.
+func BenchmarkEncodings(b *testing.B) {
+	for _, stored := range []api.Encoding{api.JSON, api.Protobuf} {
+		for _, answered := range []api.Encoding{api.JSON, api.Protobuf} {
+			form := api.Form{Version: "v1", Encoding: answered}
+			name := fmt.Sprintf("stored=%v/answered=%v", stored, answered)
+			b.Run(name+"/list", func(b *testing.B) {
+				const n = 10000
+				w := storedLabels(b, stored, n)
+				size := 0
+				for b.Loop() {
+					page, err := w.List(w.ctx(), "ns", api.ListOptions{ResourceVersion: "0"}, form)
+					if err != nil {
+						b.Fatal(err)
+					}
+					size = 0
+					for r := range page.Items {
+						size += len(r.Payload)
+					}
+					page.Close()
+				}
+				b.ReportMetric(float64(size)/n, "B/object")
+			})
+			b.Run(name+"/create", func(b *testing.B) {
+				w, i := storedLabels(b, stored, 0), 0
+				for b.Loop() {
+					i++
+					if _, err := w.Create(w.ctx(), "ns", labelNamed(i, 0), api.WriteOptions{Form: form}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+			b.Run(name+"/update", func(b *testing.B) {
+				const n = 1000
+				w, i := storedLabels(b, stored, n), 0
+				for b.Loop() {
+					i++
+					if _, err := w.Update(w.ctx(), "ns", fmt.Sprintf("l%07d", i%n), "", labelNamed(i%n, i),
+						api.WriteOptions{Form: form}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
 func BenchmarkOpen(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

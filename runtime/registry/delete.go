@@ -215,17 +215,11 @@ func (h *handle[T]) deletePage(
 func (h *handle[T]) deleteListed(
 	ctx context.Context, listed api.Rendition, opts api.DeleteOptions, sel *store.Selector,
 ) (api.Rendition, error) {
-	var meta struct {
-		Name      string    `json:"name"`
-		Namespace string    `json:"namespace"`
-		UID       types.UID `json:"uid"`
-	}
-	start, end, _ := rendition.Member(listed.Payload, 0, rendition.MetadataKey)
-	if err := json.Unmarshal(listed.Payload[start:end], &meta); err != nil {
+	meta, err := identityOf(listed)
+	if err != nil {
 		return api.Rendition{}, apierrors.NewInternalError(err)
 	}
 	shown := listed
-	var err error
 	if opts.Form != h.store.Form() {
 		if shown, err = h.versions.Render(listed, opts.Form); err != nil {
 			return api.Rendition{}, apierrors.NewInternalError(err)
@@ -242,4 +236,22 @@ func (h *handle[T]) deleteListed(
 		return api.Rendition{}, nil
 	}
 	return shown, err
+}
+
+// identity is the part of an object's metadata that names it.
+type identity struct {
+	Name      string    `json:"name"`
+	Namespace string    `json:"namespace"`
+	UID       types.UID `json:"uid"`
+}
+
+func identityOf(r api.Rendition) (identity, error) {
+	var object struct {
+		Metadata identity `json:"metadata"`
+	}
+	partial, err := rendition.MetadataIn(api.JSON, r, api.Metadata)
+	if err == nil {
+		err = json.Unmarshal(rendition.Whole(partial), &object)
+	}
+	return object.Metadata, err
 }

@@ -64,9 +64,12 @@ func (e *storageEnd[T]) planUpdate(a *attempt[T]) (err error) {
 	if sameButTimes(data, a.old.Data, a.obj.GetManagedFields(), old.GetManagedFields()) {
 		data = a.old.Data
 	}
-	if a.scope.counted && !e.kind.definition.Strategy.NoGeneration &&
-		(differ(data, a.old.Data) || preservedDiffer(a.obj, old)) {
-		if data, err = e.setGeneration(a.version, a.obj, old.GetGeneration()+1, data); err != nil {
+	if a.scope.counted && !e.kind.definition.Strategy.NoGeneration {
+		counts, err := e.differ(data, a.old.Data)
+		if err == nil && (counts || preservedDiffer(a.obj, old)) {
+			data, err = e.setGeneration(a.version, a.obj, old.GetGeneration()+1, data)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -120,12 +123,9 @@ func (e *storageEnd[T]) renderer(r *request[T]) renderer {
 
 // render renders a stored form at a revision, 0 for none, in a form.
 func (e *storageEnd[T]) render(data []byte, revision int64, form api.Form) (api.Rendition, error) {
-	r, err := rendition.New(data, e.kind.versions.Storage.Head)
+	r, err := e.store.Rendition(data, revision)
 	if err != nil {
 		return r, internal(err)
-	}
-	if revision > 0 {
-		r = rendition.Stamp(r, revision)
 	}
 	if form == e.store.Form() {
 		return r, nil
@@ -190,6 +190,7 @@ func (e *storageEnd[T]) modify(
 	return a.ahead.at(e.renderer(r), out.Data, revision, r.options.Form)
 }
 
+// setGeneration sets the generation of an object and of its stored form: in JSON in place, else by encoding it again.
 func (e *storageEnd[T]) setGeneration(from *codec.Served[T], obj T, generation int64, data []byte) ([]byte, error) {
 	obj.SetGeneration(generation)
 	start, end, ok := rendition.MetadataMember(data, 1, "generation")
@@ -200,8 +201,26 @@ func (e *storageEnd[T]) setGeneration(from *codec.Served[T], obj T, generation i
 	return slices.Concat(data[:start], strconv.AppendInt(digits[:0], generation, 10), data[end:]), nil
 }
 
-// differ tells whether two stored forms differ in a field whose changes metadata.generation counts.
-func differ(a, b []byte) bool {
+// differ tells whether two stored forms differ in a field whose changes metadata.generation counts. Only JSON names the
+// fields, so it renders those of two messages that differ beyond their metadata.
+func (e *storageEnd[T]) differ(a, b []byte) (bool, error) {
+	if e.store.Form().Encoding == api.JSON {
+		return specifiedDiffer(a, b), nil
+	}
+	if rendition.EqualButMetadata(a, b) {
+		return false, nil
+	}
+	form := api.Form{Version: e.store.Form().Version}
+	x, err := e.render(a, 0, form)
+	if err != nil {
+		return false, err
+	}
+	y, err := e.render(b, 0, form)
+	return specifiedDiffer(rendition.Whole(x), rendition.Whole(y)), err
+}
+
+// specifiedDiffer is differ for JSON.
+func specifiedDiffer(a, b []byte) bool {
 	var few [2][16][]byte // room for keys and values, so that they are on the stack
 	x, y := specified(a, few[0][:0]), specified(b, few[1][:0])
 	return !slices.EqualFunc(x, y, bytes.Equal)

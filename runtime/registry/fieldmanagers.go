@@ -263,9 +263,7 @@ func sameButTimes(a, b []byte, fieldsA, fieldsB []metav1.ManagedFieldsEntry) boo
 			return false
 		}
 	}
-	startA, endA, okA := rendition.MetadataMember(a, 1, rendition.ManagedFieldsKey)
-	startB, endB, okB := rendition.MetadataMember(b, 1, rendition.ManagedFieldsKey)
-	return okA && okB && bytes.Equal(a[:startA], b[:startB]) && bytes.Equal(a[endA:], b[endB:])
+	return rendition.EqualButManagedFields(a, b)
 }
 
 // apply returns the attempt's old object with the applied configuration merged into it, and its managedFields.

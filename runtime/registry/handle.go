@@ -95,15 +95,20 @@ func (r *resource[T]) store(
 	config Config, all *codec.Versions[T], stored *store.StoredVersions,
 ) (*store.Store[T], error) {
 	d := r.definition
+	form := api.Form{Version: d.Storage, Shape: api.Whole, Encoding: all.StoredIn(config.Encoding)}
+	encode := all.EncodeStored
+	if form.Encoding == api.Protobuf {
+		encode = all.EncodeMessage
+	}
 	return store.New(store.Config[T]{
 		Backend: config.Backend, DisableCache: config.DisableCache, Transformer: config.Transformer,
 		BeforeWrite: stored.BeforeWrite,
 		CheckCache:  config.CheckCache, Window: config.Window, Log: config.Log, Verify: config.Verify,
 		KeyPrefix: config.Prefix, ResourcePrefix: r.info.StoragePrefix + "/",
 		Resource: r.info.GroupResource(), Namespaced: d.Scope == api.Namespaced,
-		New: d.New, Encode: all.EncodeStored, Decode: all.Decode, Translate: all.Translate,
+		New: d.New, Encode: encode, Decode: all.Decode,
 		Fields: d.SelectableFields,
-		Form:   api.Form{Version: d.Storage, Shape: api.Whole}, Head: all.Storage.Head,
+		Form:   form, Head: all.Storage.HeadIn(form.Encoding),
 		Render: all.Render, Bookmark: all.Bookmark,
 	})
 }
@@ -189,6 +194,8 @@ type handle[T api.Object] struct {
 	store   *store.Store[T]
 	storage *storageEnd[T]
 }
+
+func (h *handle[T]) StoredForm() api.Form { return h.store.Form() }
 
 func (h *handle[T]) Ready() error { return h.store.Ready() }
 

@@ -16,6 +16,7 @@ import (
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
 	"apigen.dev/runtime/store"
+	"apigen.dev/runtime/wire"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -82,6 +83,25 @@ func (b *bench) stored(key string) (value string, revision int64) {
 	return string(plain), kv.Revision
 }
 
+// storedWidget is stored, in JSON also where the widget is stored in protobuf.
+func (b *bench) storedWidget(key string) (value string, revision int64) {
+	b.Helper()
+	value, revision = b.stored(key)
+	if !strings.HasPrefix(value, wire.Magic) {
+		return value, revision
+	}
+	message, gvk, err := wire.OpenEnvelope([]byte(value))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var w shop.WidgetV1
+	if err := w.Unmarshal(message); err != nil {
+		b.Fatal(err)
+	}
+	w.SetGroupVersionKind(gvk)
+	return mustJSON(w) + "\n", revision
+}
+
 // wait returns once reads are served from memory.
 func (b *bench) wait() { b.Helper(); waitFor(b, b.Ready) }
 
@@ -96,14 +116,21 @@ func waitFor(t testing.TB, ready func() error) {
 	}
 }
 
-// both runs a test with the cache in front and over the bare backend, with values in the clear and encrypted.
+// both runs a test with the cache in front and over the bare backend, with values in the clear and encrypted, in JSON
+// and in protobuf.
 func both(t *testing.T, test func(t *testing.T, b *bench)) {
 	t.Helper()
 	for name, transformer := range map[string]store.Transformer{"": nil, " encrypted": encrypted(t)} {
-		for kind, cached := range map[string]bool{"cache": true, "bare": false} {
+		for kind, config := range map[string]registry.Config{
+			"cache": {}, "bare": {DisableCache: true},
+			"cache protobuf": {Encoding: api.Protobuf}, "bare protobuf": {Encoding: api.Protobuf, DisableCache: true},
+		} {
+			if transformer != nil && config.Encoding != api.JSON {
+				continue // the same bytes pass the transformer
+			}
 			t.Run(kind+name, func(t *testing.T) {
-				config := registry.Config{DisableCache: !cached, Transformer: transformer}
-				test(t, openOver(t, memory.New(), registry.New(shop.Definition()), config))
+				config.Transformer = transformer
+				test(t, openOver(t, memory.New(), registry.New(shop.InProtobuf()), config))
 			})
 		}
 	}
@@ -214,7 +241,7 @@ func TestCreateSetsWhatTheServerDecides(t *testing.T) {
 		if w.Spec.Size != 1 {
 			t.Error("the default is missing")
 		}
-		stored, revision := b.stored("/registry/shop.example.com/widgets/ns/a")
+		stored, revision := b.storedWidget("/registry/shop.example.com/widgets/ns/a")
 		want := `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"a","namespace":"ns","uid":"` +
 			string(w.UID) +
 			`","generation":1,"creationTimestamp":"` + w.CreationTimestamp.UTC().Format(time.RFC3339) + `",` +

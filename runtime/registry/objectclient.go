@@ -28,7 +28,7 @@ func Reachable(handles []Handle) []any {
 }
 
 func (h *handle[T]) objectClient() any {
-	return objectClient[T]{h, h.versions, h.store.Form()}
+	return objectClient[T]{h, h.versions, h.StoredForm()}
 }
 
 func (h *providerHandle[T]) objectClient() any {

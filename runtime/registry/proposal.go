@@ -87,9 +87,9 @@ func (p *patched[T]) propose(ctx context.Context, k *kind[T], a *attempt[T]) (er
 	return err
 }
 
-// encodeFound encodes the object of a state as clients of a version get it.
+// encodeFound encodes the object of a state in JSON as clients of a version get it.
 func (k *kind[T]) encodeFound(v *codec.Served[T], found *store.State[T]) ([]byte, error) {
-	if v != k.versions.Storage || found.Data == nil {
+	if v != k.versions.Storage || found.Data == nil || rendition.InProtobuf(found.Data) {
 		return v.Encode(found.Object)
 	}
 	stored, err := rendition.New(found.Data, v.Head)

@@ -11,6 +11,7 @@ import (
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
+	"apigen.dev/runtime/store"
 	"apigen.dev/runtime/wire"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -191,6 +192,14 @@ func membersOf(t testing.TB, object string) string {
 	return strings.TrimSuffix(strings.TrimSpace(object[at:]), "}")
 }
 
+// everyEncoding runs a test for a configuration that stores JSON, and for one that stores protobuf.
+func everyEncoding(t *testing.T, name string, test func(t *testing.T, config registry.Config)) {
+	t.Helper()
+	for encoding, stored := range map[api.Encoding]string{api.JSON: "in JSON", api.Protobuf: "in protobuf"} {
+		t.Run(name+"/"+stored, func(t *testing.T) { test(t, registry.Config{Encoding: encoding}) })
+	}
+}
+
 // TestWritesKeepWhatProtobufKeeps tests that a write of a kind with protobuf stores and answers what kube-apiserver
 // does, which stores protobuf: an empty list becomes null or its default, and a null for bytes becomes empty bytes. A
 // kind without protobuf keeps both.
@@ -218,8 +227,8 @@ func TestWritesKeepWhatProtobufKeeps(t *testing.T) {
 		"no protobuf":       {ledgersWithHub(codec.Proto[*ledger]{}), sentMembers},
 	} {
 		for name, w := range writes {
-			t.Run(kind+"/"+name, func(t *testing.T) {
-				b := openOver(t, memory.New(), c.resource, registry.Config{})
+			everyEncoding(t, kind+"/"+name, func(t *testing.T, config registry.Config) {
+				b := openOver(t, memory.New(), c.resource, config)
 				if w.exists {
 					if _, err := b.Create(b.ctx(), "ns", ledgerOf("v1", `"rules":["r"],"pages":["p"]`),
 						api.WriteOptions{Form: v1}); err != nil {
@@ -237,8 +246,13 @@ func TestWritesKeepWhatProtobufKeeps(t *testing.T) {
 					t.Errorf("the answer is %s, %v\nwant %s", whole(r.Object), err, c.want)
 				}
 				stored, _ := b.stored("/registry/shop.example.com/ledgers/ns/a")
-				if membersOf(t, stored) != c.want {
+				if strings.HasPrefix(stored, "{") && membersOf(t, stored) != c.want {
 					t.Errorf("stored %s\nwant %s", stored, c.want)
+				}
+				config.Backend, config.Prefix = b.backend, "/registry"
+				if m, err := registry.Migrate(b.ctx(), c.resource, config, store.MigrateOptions{}); err != nil ||
+					m.Read != 1 || m.Stale != 0 {
+					t.Errorf("what was just stored is stale: %+v, %v", m, err)
 				}
 			})
 		}
@@ -256,8 +270,8 @@ func TestWritesThatProtobufMakesEqual(t *testing.T) {
 			"hub is a version":  ledgersWithoutHub(codec.ProtoOf[*ledger]()),
 			"hub is no version": ledgersWithHub(codec.ProtoOf[*ledger]()),
 		} {
-			t.Run(kind+"/"+name, func(t *testing.T) {
-				b := openOver(t, memory.New(), resource, registry.Config{})
+			everyEncoding(t, kind+"/"+name, func(t *testing.T, config registry.Config) {
+				b := openOver(t, memory.New(), resource, config)
 				opts := api.WriteOptions{Form: v1, FieldManager: "m"}
 				first, err := write(b, opts)
 				if apierrors.IsNotFound(err) { // a patch creates nothing

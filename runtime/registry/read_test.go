@@ -517,7 +517,7 @@ func TestStaleValuesAreWrittenAgain(t *testing.T) {
 		if err != nil || w.ResourceVersion == strconv.FormatInt(revision, 10) || w.Generation != 0 {
 			t.Fatalf("%+v %v", w, err)
 		}
-		stored, _ := b.stored(key)
+		stored, _ := b.storedWidget(key)
 		if want := `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"old","namespace":"ns",` +
 			`"uid":"u"},"spec":{"color":"red","size":2}}` + "\n"; stored != want {
 			t.Errorf("stored %s", stored)

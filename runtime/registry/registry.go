@@ -45,6 +45,9 @@ type Config struct {
 	IgnorePropagation bool
 	// Transformer encrypts values at rest; nil stores them as they are.
 	Transformer store.Transformer
+	// Encoding is that of stored objects: JSON or Protobuf. A kind whose type has no protobuf is stored in JSON. Values
+	// in the other encoding are read, and are stale.
+	Encoding api.Encoding
 }
 
 // Group is an API group as generated wiring hands it to a server.
@@ -106,6 +109,12 @@ type Write interface {
 	// DeleteCollection deletes the objects that list selects, and returns a page of those that it deleted.
 	DeleteCollection(ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions) (*api.Page,
 		error)
+}
+
+// Stored is implemented by the handles of stored kinds.
+type Stored interface {
+	// StoredForm returns the form of stored objects. Reads in it cost least; other forms are rendered from it.
+	StoredForm() api.Form
 }
 
 // Measured is implemented by the handles of stored kinds.

@@ -1,6 +1,7 @@
 package rendition
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -53,8 +54,11 @@ func jsonHead(kind, apiVersion string) string {
 	return `"kind":` + strconv.Quote(kind) + `,"apiVersion":` + strconv.Quote(apiVersion) + `,`
 }
 
-// MetadataIn returns the metadata of an object in JSON in an encoding.
+// MetadataIn returns the metadata of a whole object, in JSON or in protobuf, in an encoding.
 func MetadataIn(encoding api.Encoding, object api.Rendition, shape api.Shape) (m api.Rendition, err error) {
+	if IsMessage(object) {
+		return metadataOfMessage(encoding, object, shape)
+	}
 	plain, err := Metadata(object, shape)
 	if err != nil || encoding == api.JSON {
 		return plain, err
@@ -63,15 +67,26 @@ func MetadataIn(encoding api.Encoding, object api.Rendition, shape api.Shape) (m
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(append([]byte{'{'}, plain.Payload...), &partial); err != nil {
 		return m, err
 	}
-	m.Head = metadataHead(encoding, shape)
+	return encodeMetadata(encoding, &partial, shape)
+}
+
+func encodeMetadata(
+	encoding api.Encoding, partial *metav1.PartialObjectMetadata, shape api.Shape,
+) (m api.Rendition, err error) {
 	switch encoding {
+	case api.JSON:
+		var data []byte
+		if data, err = json.Marshal(partial); err == nil {
+			m, err = New(data, "")
+		}
 	case api.CBOR:
-		m.Payload, err = EncodeCBOR(&partial)
+		m.Payload, err = EncodeCBOR(partial)
 	case api.Protobuf:
 		m.Payload, err = partial.Marshal()
 	default:
 		err = fmt.Errorf("metadata can't be written as %v", encoding)
 	}
+	m.Head = metadataHead(encoding, shape)
 	return m, err
 }
 

@@ -6,6 +6,7 @@ package rendition
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -24,9 +25,12 @@ const (
 	ResourceVersionKey = "resourceVersion"
 )
 
-// New splits a whole object into head and payload, and finds its resourceVersion. The payload shares memory with
-// object.
+// New splits a whole object, in JSON or in protobuf, as its head says, into head and payload. In JSON it finds the
+// resourceVersion. The payload shares memory with object.
 func New(object []byte, head string) (api.Rendition, error) {
+	if wire.IsEnvelope(head) {
+		return newMessage(object, head)
+	}
 	object = bytes.TrimRight(object, "\n")
 	if len(object) < 2 || object[0] != '{' || len(object) > maxRenditionLen {
 		return api.Rendition{}, fmt.Errorf("not a JSON object of an acceptable size (%d bytes)", len(object))
@@ -57,7 +61,7 @@ func findVersion(data []byte, inside int) (at, n uint32) {
 // Stamp returns a copy of r with revision as its resourceVersion, where encoding/json would write it: after the members
 // of ObjectMeta that precede it. It returns a rendition without metadata as it is.
 func Stamp(r api.Rendition, revision int64) api.Rendition {
-	if r.VersionLen > 0 {
+	if r.VersionLen > 0 || IsMessage(r) {
 		return Restamp(r, revision)
 	}
 	inside, ok := InsideMetadata(r.Payload, 0)
@@ -97,11 +101,14 @@ func splice(r api.Rendition, at int, first, empty bool, revision int64) api.Rend
 
 // Restamp returns the same object with another resourceVersion.
 func Restamp(r api.Rendition, revision int64) api.Rendition {
+	var number [20]byte
+	digits := strconv.AppendInt(number[:0], revision, 10)
+	if IsMessage(r) {
+		return stampMessage(r, digits)
+	}
 	if r.VersionLen == 0 {
 		return r
 	}
-	var number [20]byte
-	digits := strconv.AppendInt(number[:0], revision, 10)
 	before, after := r.Payload[:r.VersionAt], r.Payload[r.VersionAt+r.VersionLen:]
 	grown := len(digits) - int(r.VersionLen)
 	if grown != 0 && len(r.Holes) > 0 {
@@ -137,8 +144,19 @@ func unversioned(r api.Rendition) (from, to int) {
 	return from, to
 }
 
-// StoredForm returns the object of r as it is stored: whole, without resourceVersion, with a newline.
+// Stored returns a whole object without a resourceVersion as it is stored: JSON ends with a newline.
+func Stored(object []byte) []byte {
+	if wire.IsEnvelope(object) {
+		return object
+	}
+	return append(bytes.TrimRight(object, "\n"), '\n')
+}
+
+// StoredForm returns the object of r as it is stored: whole, without resourceVersion, in JSON with a newline.
 func StoredForm(r api.Rendition) []byte {
+	if IsMessage(r) {
+		return Whole(stampMessage(r, nil))
+	}
 	from, to := unversioned(r)
 	data := make([]byte, 0, 2+len(r.Head)+len(r.Payload))
 	data = append(data, '{')
@@ -150,6 +168,9 @@ func StoredForm(r api.Rendition) []byte {
 
 // IsStoredForm tells whether stored bytes are what StoredForm would return, without building it.
 func IsStoredForm(r api.Rendition, stored []byte) bool {
+	if IsMessage(r) {
+		return isStoredMessage(r, stored)
+	}
 	from, to := unversioned(r)
 	stored, ok := bytes.CutPrefix(bytes.TrimRight(stored, "\n"), []byte{'{'})
 	if !ok || len(stored) != len(r.Head)+len(r.Payload)-(to-from) || string(stored[:len(r.Head)]) != r.Head {
@@ -159,19 +180,24 @@ func IsStoredForm(r api.Rendition, stored []byte) bool {
 	return bytes.Equal(stored[:from], r.Payload[:from]) && bytes.Equal(stored[from:], r.Payload[to:])
 }
 
-// Whole returns the object of r with its braces and head.
+// Whole returns the object of r: in JSON with its braces and head, in protobuf in its envelope.
 func Whole(r api.Rendition) []byte {
+	if IsMessage(r) {
+		return wire.Enveloped(r.Head, r.Payload)
+	}
 	data := make([]byte, 0, 1+len(r.Head)+len(r.Payload))
 	data = append(data, '{')
 	data = append(data, r.Head...)
 	return append(data, r.Payload...)
 }
 
-// Metadata returns the object of r as PartialObjectMetadata, in the version of a shape.
+var errNoMetadata = errors.New("the object has no metadata")
+
+// Metadata returns the object of r, in JSON, as PartialObjectMetadata, in the version of a shape.
 func Metadata(r api.Rendition, shape api.Shape) (api.Rendition, error) {
 	start, end, ok := Member(r.Payload, 0, MetadataKey)
 	if !ok || r.Payload[start] != '{' {
-		return api.Rendition{}, fmt.Errorf("the object has no metadata")
+		return api.Rendition{}, errNoMetadata
 	}
 	payload := make([]byte, 0, len(`"metadata":}`)+end-start)
 	payload = append(payload, `"metadata":`...)
@@ -249,9 +275,3 @@ func stampCBOR(r api.Rendition, old, digits []byte) (api.Rendition, bool) {
 	r.Payload = slices.Concat(r.Payload[:start], wire.AppendString(nil, string(digits)), r.Payload[end:])
 	return r, true
 }
-
-// The fields of metadata in a Kubernetes object, and of resourceVersion in metadata.
-const (
-	metadataField = 1
-	versionField  = 6
-)

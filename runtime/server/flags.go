@@ -50,6 +50,9 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 	set.StringVar(&f.etcd.KeyFile, "etcd-keyfile", "", "key of the client certificate for etcd")
 	set.DurationVar(&f.server.CompactionInterval, "etcd-compaction-interval", 5*time.Minute,
 		"how often one of the servers drops old revisions from etcd; 0 means never")
+	set.Var(mediaTypeFlag{&f.server.StorageEncoding}, "storage-media-type",
+		"media type of objects in etcd: "+strings.Join(mediaTypes(), " or ")+"; kinds whose Go types have no protobuf "+
+			"are stored in JSON")
 	set.StringVar(&f.dataDir, "data-dir", "data",
 		"directory of the files that the server makes: certificates, the admin kubeconfig, the embedded etcd")
 	if embedded {

@@ -15,13 +15,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const migrateLong = `Rewrite every object that is stored in an older version, with older defaults, or encrypted with an
-older key. Apart from that, only the resourceVersion of an object changes. The command keeps no state:
-you can stop it at any time and run it again.
+const migrateLong = `Rewrite every object that is stored in an older version, with older defaults, encrypted with an older
+key, or in another media type than --storage-media-type. Apart from that, only the resourceVersion of an
+object changes. The command keeps no state: you can stop it at any time and run it again.
 
 It can run beside servers on the same etcd. A server with the embedded etcd must be stopped first.
-Run the command when all servers have the new release, or the new first key. Start a release that
-cannot read an older version after that.`
+Run the command when all servers have the new release, the new first key or the new media type. Start a
+release that cannot read an older version after that.`
 
 // progressEvery is the interval of the lines that report the progress of a migration.
 const progressEvery = 2 * time.Second
@@ -29,7 +29,7 @@ const progressEvery = 2 * time.Second
 // storageFlags are the flags of the server about where and how objects are stored.
 var storageFlags = []string{
 	"etcd-servers", "etcd-prefix", "etcd-cafile", "etcd-certfile", "etcd-keyfile", "data-dir",
-	"encryption-provider-config", "request-timeout",
+	"storage-media-type", "encryption-provider-config", "request-timeout",
 }
 
 func migrateCommand(program Program) *cobra.Command {
@@ -81,7 +81,8 @@ func migrate(ctx context.Context, program Program, f flags, options store.Migrat
 			}
 			options.Report = progressReport(out)
 			m, err := registry.Migrate(ctx, resource, registry.Config{
-				Backend: backend, Prefix: f.server.Prefix, Transformer: encryption.For(resource.Info().GroupResource()),
+				Backend: backend, Prefix: f.server.Prefix, Encoding: f.server.StorageEncoding,
+				Transformer: encryption.For(resource.Info().GroupResource()),
 			}, options)
 			printMigration(out, m, err)
 			if ctx.Err() != nil {

@@ -73,6 +73,8 @@ type Config struct {
 	// Transformer returns the transformer of the stored values of a resource, such as their encryption. If it is nil,
 	// or returns nil, the server stores values as they are.
 	Transformer func(schema.GroupResource) store.Transformer
+	// StorageEncoding is that of stored objects whose Go types have it: JSON or Protobuf. Others are stored in JSON.
+	StorageEncoding api.Encoding
 	// Profiling serves /debug/pprof.
 	Profiling bool
 	// RuntimeConfig switches served versions and resources on and off, as kube-apiserver's --runtime-config:
@@ -164,7 +166,7 @@ func (s *Server) open(ctx context.Context, metrics *metrics) ([]endpoint.Group, 
 				Backend: metrics.meter(s.config.Backend, resource.Info()), Prefix: s.config.Prefix,
 				DisableCache: s.config.DisableCache, CheckCache: s.config.CheckCache,
 				Log: s.config.Log, Verify: s.config.Verify, Schemas: schemas,
-				IgnorePropagation: s.config.Garbage == IgnoreGarbage,
+				IgnorePropagation: s.config.Garbage == IgnoreGarbage, Encoding: s.config.StorageEncoding,
 			}
 			if transformer := s.config.Transformer; transformer != nil {
 				config.Transformer = transformer(resource.Info().GroupResource())

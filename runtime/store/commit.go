@@ -314,7 +314,7 @@ func (s *Store[T]) stateOf(key string, kv *storage.KeyValue) (*State[T], error) 
 		return nil, corruptError(key, err)
 	}
 	obj.SetResourceVersion(strconv.FormatInt(kv.Revision, 10))
-	stale = stale || !bytes.Equal(bytes.TrimRight(plain, "\n"), data[:len(data)-1])
+	stale = stale || !bytes.Equal(bytes.TrimRight(plain, "\n"), bytes.TrimRight(data, "\n"))
 	return &State[T]{Object: obj, Exists: true, Revision: kv.Revision, Data: data, stale: stale, fresh: true}, nil
 }
 

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/cache"
 	"apigen.dev/runtime/rendition"
-	"apigen.dev/runtime/wire"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -20,8 +18,8 @@ import (
 // encodeCopy encodes a copy of an object, which the caller of the store may share with readers.
 func (s *Store[T]) encodeCopy(obj T) ([]byte, error) { return s.Encode(obj.DeepCopyObject().(T)) }
 
-// Encode returns the stored form of an object: without resourceVersion and selfLink, and with a newline. It resets both
-// fields of obj and sets them again, so no other goroutine may read obj.
+// Encode returns the stored form of an object: without resourceVersion and selfLink, and in JSON with a newline. It
+// resets both fields of obj and sets them again, so no other goroutine may read obj.
 func (s *Store[T]) Encode(obj T) ([]byte, error) {
 	version, link := obj.GetResourceVersion(), obj.GetSelfLink()
 	obj.SetResourceVersion("")
@@ -32,7 +30,7 @@ func (s *Store[T]) Encode(obj T) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(bytes.TrimRight(data, "\n"), '\n'), nil
+	return rendition.Stored(data), nil
 }
 
 // Decode decodes a stored form, and sets the resourceVersion to a revision, unless that is 0.
@@ -57,6 +55,15 @@ func (s *Store[T]) Object(r api.Rendition) (T, error) {
 		return obj, apierrors.NewInternalError(err)
 	}
 	return obj, nil
+}
+
+// Rendition returns a stored form in the form of the store, with the resourceVersion of a revision, unless that is 0.
+func (s *Store[T]) Rendition(data []byte, revision int64) (api.Rendition, error) {
+	r, err := rendition.New(data, s.config.Head)
+	if err == nil && revision > 0 {
+		r = rendition.Stamp(r, revision)
+	}
+	return r, err
 }
 
 // Selects tells whether a selector selects an object.
@@ -159,19 +166,12 @@ type Changing interface {
 	OnChange(f func()) (cancel func())
 }
 
-// open opens a value with the Transformer, where there is one, and translates Kubernetes protobuf to JSON.
+// open opens a value with the Transformer, where there is one.
 func (c *Config[T]) open(key string, stored []byte) (plain []byte, stale bool, err error) {
-	plain = stored
-	if c.Transformer != nil {
-		if plain, stale, err = c.Transformer.Open(key, stored); err != nil {
-			return nil, false, err
-		}
+	if c.Transformer == nil {
+		return stored, false, nil
 	}
-	if !bytes.HasPrefix(plain, []byte(wire.Magic)) || c.Translate == nil {
-		return plain, stale, nil
-	}
-	plain, err = c.Translate(plain)
-	return plain, true, err
+	return c.Transformer.Open(key, stored)
 }
 
 // put seals a stored form and writes it. After an error that isn't the backend's nothing was sent.

@@ -11,6 +11,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/rendition"
 	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/wire"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -205,7 +206,7 @@ func (m *migration[T]) look(kv *storage.KeyValue) (version string, s *State[T], 
 		m.unknown = true
 		return "", nil, corruptError(kv.Key, err)
 	}
-	apiVersion, _ := rendition.TypeOf(plain)
+	apiVersion := apiVersionOf(plain)
 	gv, err := schema.ParseGroupVersion(apiVersion)
 	if version = gv.Version; err != nil || version == "" || gv.Group != m.group {
 		version = ""
@@ -216,6 +217,16 @@ func (m *migration[T]) look(kv *storage.KeyValue) (version string, s *State[T], 
 		}
 	}
 	return version, s, err
+}
+
+// apiVersionOf returns the apiVersion of a stored form in JSON or in protobuf, "" where it tells none.
+func apiVersionOf(plain []byte) string {
+	if wire.IsEnvelope(plain) {
+		_, gvk, _ := wire.OpenEnvelope(plain) // an error tells none
+		return gvk.GroupVersion().String()
+	}
+	apiVersion, _ := rendition.TypeOf(plain)
+	return apiVersion
 }
 
 func (m *migration[T]) leave(why error) {

@@ -32,14 +32,12 @@ type Config[T api.Object] struct {
 
 	// New returns an empty object.
 	New func() T
-	// Encode encodes an object as JSON. It may change the object, which belongs to the store; before a write it has
-	// neither resourceVersion nor selfLink.
+	// Encode encodes an object whole, in the encoding of Form, which is JSON or protobuf. It may change the object,
+	// which belongs to the store; before a write it has neither resourceVersion nor selfLink.
 	Encode func(T) ([]byte, error)
-	// Decode decodes what Encode, or an older release of it, returned.
+	// Decode decodes what Encode, or that of another release or server, returned: in another version, with other
+	// defaults or in another encoding. Such a value is stale.
 	Decode func([]byte) (T, error)
-	// Translate translates a value in Kubernetes protobuf, in which kube-apiserver stores its own kinds, to JSON. Such
-	// a value is stale. Without Translate, Decode gets all values as they are.
-	Translate func(protobuf []byte) ([]byte, error)
 	// Transformer encrypts values at rest; nil stores them as Encode returns them.
 	Transformer Transformer
 	// BeforeWrite runs before each write; its error ends the write before anything is sent. It may be nil.
@@ -47,7 +45,7 @@ type Config[T api.Object] struct {
 
 	// Fields are those by which lists and watches may select beyond metadata.name and metadata.namespace.
 	Fields []api.SelectableField[T]
-	// Form is the form of stored objects, and Head their constant beginning after the brace.
+	// Form is the form of stored objects, and Head their constant beginning: in JSON after the brace.
 	Form api.Form
 	Head string
 	// Render renders other forms from the stored one; nil means that there are none.

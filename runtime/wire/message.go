@@ -88,6 +88,62 @@ func ReplaceBytes(message, old, replacement []byte, path ...protowire.Number) ([
 	return nil, false
 }
 
+// FindBytes returns the bytes of the first field to which the numbers of path lead, through messages within message.
+func FindBytes(message []byte, path ...protowire.Number) (value []byte, ok bool) {
+	for len(message) > 0 {
+		f, n, err := consumeField(message)
+		switch {
+		case err != nil:
+			return nil, false
+		case f.Number != path[0] || f.Bytes == nil:
+			message = message[n:]
+		case len(path) > 1:
+			return FindBytes(f.Bytes, path[1:]...)
+		default:
+			return f.Bytes, true
+		}
+	}
+	return nil, false
+}
+
+// EqualBut tells whether two messages are equal, apart from the fields to which the numbers of path lead: either may
+// have any number of them, with any values. It returns false for what is no message.
+func EqualBut(a, b []byte, path ...protowire.Number) bool {
+	for {
+		f, m, okA := nextBut(&a, path)
+		g, n, okB := nextBut(&b, path)
+		switch {
+		case !okA || !okB:
+			return false
+		case m == 0 || n == 0:
+			return m == n
+		case f.Number != path[0] || g.Number != path[0] || f.Bytes == nil || g.Bytes == nil:
+			if !bytes.Equal(a[:m], b[:n]) {
+				return false
+			}
+		case !EqualBut(f.Bytes, g.Bytes, path[1:]...):
+			return false
+		}
+		a, b = a[m:], b[n:]
+	}
+}
+
+// nextBut passes over the fields that a path of one number leads to, and returns the field behind them and its size, 0
+// at the end.
+func nextBut(message *[]byte, path []protowire.Number) (f Field, size int, ok bool) {
+	for len(*message) > 0 {
+		f, size, err := consumeField(*message)
+		if err != nil {
+			return f, 0, false
+		}
+		if len(path) > 1 || f.Number != path[0] {
+			return f, size, true
+		}
+		*message = (*message)[size:]
+	}
+	return f, 0, true
+}
+
 // AppendField appends a field that holds bytes, a string or a message.
 func AppendField[B string | []byte](b []byte, number protowire.Number, value B) []byte {
 	return append(AppendFieldHead(b, number, len(value)), value...)
@@ -158,6 +214,25 @@ func Enveloped(head string, message []byte) []byte {
 	b := make([]byte, 0, EnvelopeSize(head, len(message)))
 	b = AppendRawHead(append(b, head...), len(message))
 	return append(append(b, message...), envelopeTail...)
+}
+
+// CutEnvelope returns the message in an envelope that begins with head, as Enveloped writes it. The message shares memory
+// with data. It returns false for every other envelope, which OpenEnvelope may be able to read.
+func CutEnvelope(data []byte, head string) (message []byte, ok bool) {
+	rest, ok := bytes.CutPrefix(data, []byte(head))
+	if !ok {
+		return nil, false
+	}
+	if rest, ok = bytes.CutSuffix(rest, []byte(envelopeTail)); !ok {
+		return nil, false
+	}
+	f, n, err := consumeField(rest)
+	return f.Bytes, err == nil && n == len(rest) && f.Number == rawField && f.Bytes != nil
+}
+
+// IsEnvelope tells whether data begins as a protobuf document of Kubernetes does.
+func IsEnvelope[B string | []byte](data B) bool {
+	return len(data) >= len(Magic) && string(data[:len(Magic)]) == Magic
 }
 
 // OpenEnvelope finds the message in a protobuf document, and the kind that the document names.

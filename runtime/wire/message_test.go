@@ -99,6 +99,65 @@ func FuzzEachField(f *testing.F) {
 	})
 }
 
+func TestEqualBut(t *testing.T) {
+	meta := func(name, version string, managers ...string) []byte {
+		m := wire.AppendField(wire.AppendField(nil, 1, name), 6, version)
+		for _, manager := range managers {
+			m = wire.AppendField(m, 17, manager)
+		}
+		return m
+	}
+	object := func(metadata []byte, spec string) []byte {
+		return wire.AppendField(wire.AppendField(nil, 1, metadata), 2, spec)
+	}
+	a := object(meta("a", "7", "x", "y"), "s")
+	for name, c := range map[string]struct {
+		b    []byte
+		path []protowire.Number
+		want bool
+	}{
+		"the same":             {a, []protowire.Number{1, 6}, true},
+		"another version":      {object(meta("a", "", "x", "y"), "s"), []protowire.Number{1, 6}, true},
+		"another version, too": {object(meta("a", "", "x"), "s"), []protowire.Number{1, 6}, false},
+		"fewer managers":       {object(meta("a", "7"), "s"), []protowire.Number{1, 17}, true},
+		"another name":         {object(meta("b", "7", "x", "y"), "s"), []protowire.Number{1, 17}, false},
+		"another spec":         {object(meta("a", "7", "x", "y"), "t"), []protowire.Number{1, 17}, false},
+		"other metadata":       {object(meta("b", "8"), "s"), []protowire.Number{1}, true},
+		"more":                 {wire.AppendField(object(meta("a", "7", "x", "y"), "s"), 3, "z"), []protowire.Number{1}, false},
+		"cut":                  {a[:len(a)-1], []protowire.Number{1}, false},
+	} {
+		if wire.EqualBut(a, c.b, c.path...) != c.want || wire.EqualBut(c.b, a, c.path...) != c.want {
+			t.Errorf("%s: equal is %t", name, !c.want)
+		}
+	}
+	if value, ok := wire.FindBytes(a, 1, 6); !ok || string(value) != "7" {
+		t.Errorf("found %q, %t", value, ok)
+	}
+	if value, ok := wire.FindBytes(a, 1, 5); ok {
+		t.Errorf("found %q", value)
+	}
+}
+
+func TestCutEnvelope(t *testing.T) {
+	head := wire.EnvelopeHead("Widget", "shop.example.com/v1")
+	message := []byte("\x0a\x01m")
+	whole := wire.Enveloped(head, message)
+	if got, ok := wire.CutEnvelope(whole, head); !ok || string(got) != string(message) {
+		t.Errorf("%q, %t", got, ok)
+	}
+	for name, data := range map[string][]byte{
+		"cut":          whole[:len(whole)-1],
+		"more":         append(bytes.Clone(whole), 0),
+		"another kind": wire.Enveloped(wire.EnvelopeHead("Gadget", "shop.example.com/v1"), message),
+		"no message":   []byte(head + wire.EnvelopeTail()),
+		"nothing":      nil,
+	} {
+		if got, ok := wire.CutEnvelope(data, head); ok {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 // BenchmarkReplaceBytes restamps an object, as a write whose answer was rendered before does.
 func BenchmarkReplaceBytes(b *testing.B) {
 	partial := metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{

@@ -31,7 +31,7 @@ const theirsToken = "recorder"
 
 // TestRecord asks kube-apiserver all that the scripts hold, and writes its answers into them, and its version.
 func TestRecord(t *testing.T) {
-	theirs := startTheirs(t)
+	theirs := startTheirs(t, etcdtest.Start(t))
 	version := theirs.enter(t, &scene{name: "default"}).ask([]string{"GET /version"})[0]
 	write(t, "testdata", "version.txt", version+"\n")
 	for _, path := range slices.Concat(scripts(t, "http"), scripts(t, builtinHTTP)) {
@@ -66,13 +66,13 @@ func TestRecord(t *testing.T) {
 
 // startTheirs runs kube-apiserver on an etcd of its own, without the admission plugins that ask for namespaces and
 // service accounts, which a server of ours doesn't have, and without anonymous requests.
-func startTheirs(t *testing.T) *world {
+func startTheirs(t *testing.T, store *etcdtest.Process) *world {
 	t.Helper()
 	binary := os.Getenv(binaryVariable)
 	if binary == "" {
 		t.Fatal("set " + binaryVariable + " to a kube-apiserver")
 	}
-	store, dir, port := etcdtest.Start(t), t.TempDir(), etcdtest.FreePort(t)
+	dir, port := t.TempDir(), etcdtest.FreePort(t)
 	key := write(t, dir, "key.pem", signingKey(t))
 	tokens := write(t, dir, "tokens.csv", theirsToken+`,admin,1,"system:masters"`+"\n")
 	log, err := os.Create(filepath.Join(dir, "log"))
@@ -113,8 +113,8 @@ func startTheirs(t *testing.T) *world {
 	return w
 }
 
-// until repeats a request until it succeeds.
-func (w *world) until(t *testing.T, method, path string, body []byte) {
+// until repeats a request until it succeeds, and returns the answer.
+func (w *world) until(t *testing.T, method, path string, body []byte) []byte {
 	t.Helper()
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: w.tls}}
 	defer client.CloseIdleConnections()
@@ -134,10 +134,11 @@ func (w *world) until(t *testing.T, method, path string, body []byte) {
 		text, _ := readBody(response, 0)
 		_ = response.Body.Close()
 		if last = response.Status + " " + string(text); response.StatusCode < 300 {
-			return
+			return text
 		}
 	}
 	t.Fatalf("%s %s: %.2000s", method, path, last)
+	return nil
 }
 
 func write(t *testing.T, dir, name, text string) string {

@@ -143,17 +143,7 @@ func Ruled(v1 Rules[*WidgetV1], v1beta1 Rules[*WidgetV1beta1]) registry.Definiti
 		Versions: []codec.Version[*Widget]{
 			codec.VersionOf(api.VersionInfo{Name: "v1",
 				Columns: []api.Column{{Name: "Color", Type: "string"}, {Name: "Age", Type: "date"}}},
-				codec.Conversion[*Widget, *WidgetV1]{
-					New:      func() *WidgetV1 { return &WidgetV1{} },
-					Default:  DefaultV1,
-					Validate: v1,
-					ToHub:    v1ToHub,
-					FromHub:  hubToV1,
-					Columns: []func(*WidgetV1) api.Cell{
-						func(w *WidgetV1) api.Cell { return api.Text(w.Spec.Color) },
-						func(w *WidgetV1) api.Cell { return api.Age(w.CreationTimestamp.Time) },
-					},
-				}),
+				v1Conversion(v1)),
 			codec.VersionOf(api.VersionInfo{Name: "v1beta1"},
 				codec.Conversion[*Widget, *WidgetV1beta1]{
 					New:      func() *WidgetV1beta1 { return &WidgetV1beta1{} },
@@ -182,6 +172,20 @@ func Ruled(v1 Rules[*WidgetV1], v1beta1 Rules[*WidgetV1beta1]) registry.Definiti
 		SelectableFields: []api.SelectableField[*Widget]{{Path: "spec.color", Value: func(w *Widget) string {
 			return w.Color
 		}}},
+	}
+}
+
+func v1Conversion(rules Rules[*WidgetV1]) codec.Conversion[*Widget, *WidgetV1] {
+	return codec.Conversion[*Widget, *WidgetV1]{
+		New:      func() *WidgetV1 { return &WidgetV1{} },
+		Default:  DefaultV1,
+		Validate: rules,
+		ToHub:    v1ToHub,
+		FromHub:  hubToV1,
+		Columns: []func(*WidgetV1) api.Cell{
+			func(w *WidgetV1) api.Cell { return api.Text(w.Spec.Color) },
+			func(w *WidgetV1) api.Cell { return api.Age(w.CreationTimestamp.Time) },
+		},
 	}
 }
 

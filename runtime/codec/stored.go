@@ -1,0 +1,234 @@
+package codec
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strconv"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/wire"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Decode reads an object in whichever served version it is, in JSON or in protobuf, as it would be stored today.
+// kube-apiserver stores its own kinds in protobuf.
+func (a *Versions[T]) Decode(data []byte) (T, error) {
+	v, d, err := a.decode(data)
+	if err != nil || v == a.Storage {
+		return d.Object, err
+	}
+	return a.ToStorageVersion(d.Object)
+}
+
+func (a *Versions[T]) decode(data []byte) (v *Served[T], d Decoded[T], err error) {
+	if wire.IsEnvelope(data) {
+		var message []byte
+		if v, message, err = a.message(data); err == nil {
+			d, err = v.codec.decodeMessage(message, a.NewHub())
+		}
+		return v, d, err
+	}
+	if v, err = a.versionOf(data); err == nil {
+		d, err = v.codec.decode(data, a.NewHub(), false)
+	}
+	return v, d, err
+}
+
+func (a *Versions[T]) versionOf(data []byte) (*Served[T], error) {
+	for i := range a.Served {
+		// Encode writes kind and apiVersion first.
+		if v := &a.Served[i]; len(data) > len(v.Head) && data[0] == '{' && string(data[1:1+len(v.Head)]) == v.Head {
+			return v, nil
+		}
+	}
+	apiVersion, kind := rendition.TypeOf(data)
+	if apiVersion == "" && kind == "" && !json.Valid(data) {
+		return nil, fmt.Errorf("it is no JSON: %d bytes, which begin with %q", len(data), data[:min(len(data), 16)])
+	}
+	return a.called(kind, apiVersion)
+}
+
+// ToStorageVersion sets the defaults of the storage version in an object of another version. A read from storage would
+// set the same defaults: a client that reads the object and writes it back unchanged then changes nothing.
+func (a *Versions[T]) ToStorageVersion(obj T) (T, error) {
+	data, err := a.Encode(obj)
+	if err != nil {
+		return obj, err
+	}
+	d, err := a.Storage.codec.decode(data, a.NewHub(), false)
+	return d.Object, err
+}
+
+// EncodeStored encodes, as Encode does, what storage keeps of an object. Of a kind with protobuf it keeps what
+// kube-apiserver keeps, which stores protobuf: it sets an empty list to null or its default, and a null in a map of
+// bytes to empty bytes.
+func (a *Versions[T]) EncodeStored(obj T) ([]byte, error) {
+	return a.Storage.codec.store(obj, a.Storage.GVK, a.Storage.Head)
+}
+
+// message finds the version of an object that is stored in protobuf, and its message.
+func (a *Versions[T]) message(data []byte) (*Served[T], []byte, error) {
+	for i := range a.Served {
+		v := &a.Served[i]
+		if message, ok := wire.CutEnvelope(data, v.heads[api.Protobuf]); ok {
+			return v, message, v.checkProtobuf()
+		}
+	}
+	message, gvk, err := wire.OpenEnvelope(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	apiVersion, kind := gvk.ToAPIVersionAndKind()
+	v, err := a.called(kind, apiVersion)
+	if err != nil {
+		return nil, nil, err
+	}
+	return v, message, v.checkProtobuf()
+}
+
+func (v *Served[T]) checkProtobuf() error {
+	if v.codec.hasProtobuf() {
+		return nil
+	}
+	return fmt.Errorf("it is stored as Kubernetes protobuf, which the Go type of %s can't be read from: "+
+		"it has no methods Size, Marshal and Unmarshal", v.GVK)
+}
+
+// decodeMessage is decode for a message in protobuf.
+func (c *typed[T, V]) decodeMessage(message []byte, hub T) (d Decoded[T], err error) {
+	obj := c.New()
+	if err = c.Proto.unmarshal(message, obj); err == nil {
+		d.Object, err = c.toHub(obj, hub, true)
+	}
+	return d, err
+}
+
+// StoredIn returns the encoding in which objects are stored where a server prefers one: JSON where the type of the
+// storage version has no protobuf, or has metadata that isn't where Kubernetes has it.
+func (a *Versions[T]) StoredIn(preferred api.Encoding) api.Encoding {
+	if preferred == api.Protobuf && a.Storage.codec.keepsProtobuf() {
+		return api.Protobuf
+	}
+	return api.JSON
+}
+
+func (c *typed[T, V]) keepsProtobuf() bool {
+	if c.Proto.marshal == nil {
+		return false
+	}
+	const revision = 1 << 40
+	obj := c.New()
+	plain, err := c.Proto.marshal(obj)
+	if err != nil {
+		return false
+	}
+	obj.SetResourceVersion(strconv.Itoa(revision))
+	stamped, err := c.Proto.marshal(obj)
+	return err == nil && rendition.CanStamp(plain, stamped, revision)
+}
+
+// HeadIn returns the head of a whole object of the version in an encoding.
+func (v *Served[T]) HeadIn(encoding api.Encoding) string { return v.heads[encoding] }
+
+// EncodeMessage encodes what storage keeps of an object, as EncodeStored does, in protobuf and its envelope. What it
+// returns decodes to an object of which it returns the same bytes: marshaling a null in a map of bytes does not.
+func (a *Versions[T]) EncodeMessage(obj T) ([]byte, error) {
+	message, err := a.Storage.codec.storeMessage(obj)
+	if err != nil {
+		return nil, err
+	}
+	return wire.Enveloped(a.Storage.heads[api.Protobuf], message), nil
+}
+
+func (c *typed[T, V]) storeMessage(obj T) ([]byte, error) {
+	in, err := c.version(obj)
+	if err != nil {
+		return nil, err
+	}
+	if c.floats() {
+		// Protobuf has NaN and infinity, JSON has not: no list of such an object could be shown in JSON.
+		if _, err := json.Marshal(in); err != nil {
+			return nil, err
+		}
+	}
+	out, err := c.reread(in)
+	if err != nil {
+		return nil, err
+	}
+	return c.Proto.marshal(out)
+}
+
+// store encodes an object as kube-apiserver reads it back from protobuf, with the version's defaults. Only an object
+// with a null or an empty list changes on that way, so store spares all others. An empty map that is never omitted
+// would change, too, but no kind of Kubernetes has one, and most have an empty struct, which looks the same in JSON.
+func (c *typed[T, V]) store(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error) {
+	in, err := c.version(obj)
+	if err != nil {
+		return nil, err
+	}
+	data, err := encodeWhole(in, gvk, head)
+	if err != nil || c.Proto.marshal == nil || !hasMember(data, `":null`) && !hasMember(data, `":[]`) {
+		return data, err
+	}
+	out, err := c.reread(in)
+	if err != nil {
+		return nil, err
+	}
+	return encodeWhole(out, gvk, head)
+}
+
+// reread returns an object as it is read back from protobuf, with the version's defaults.
+func (c *typed[T, V]) reread(in V) (out V, err error) {
+	message, err := c.Proto.marshal(in)
+	if err != nil {
+		return out, err
+	}
+	out = c.New()
+	if err := c.Proto.unmarshal(message, out); err != nil {
+		return out, err
+	}
+	if c.Default != nil {
+		c.Default(out)
+	}
+	return out, nil
+}
+
+// hasMember tells whether JSON without white space has a member that ends with end: the quote after its key, a colon
+// and its value. It passes over JSON in a string, as kubectl puts it into an annotation, where the quote is escaped.
+func hasMember(data []byte, end string) bool {
+	for {
+		at := bytes.Index(data, []byte(end))
+		if at < 0 {
+			return false
+		}
+		backslashes := at - len(bytes.TrimRight(data[:at], `\`))
+		if backslashes%2 == 0 {
+			return true
+		}
+		data = data[at+len(end):]
+	}
+}
+
+// hasFloats tells whether values of a type may hold floating-point numbers. It passes over seen types.
+func hasFloats(t reflect.Type, seen map[reflect.Type]bool) bool {
+	if seen[t] {
+		return false
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Float32, reflect.Float64:
+		return true
+	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
+		return hasFloats(t.Elem(), seen)
+	case reflect.Struct:
+		for i := range t.NumField() {
+			if field := t.Field(i); field.IsExported() && hasFloats(field.Type, seen) {
+				return true
+			}
+		}
+	}
+	return false
+}
