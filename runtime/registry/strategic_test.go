@@ -129,7 +129,7 @@ func TestRefusedStrategicMerges(t *testing.T) {
 		"stale": {`{"metadata":{"resourceVersion":"1"}}`, 409, metav1.StatusReasonConflict,
 			"the object has been modified"},
 		"object for a list": {`{"metadata":{"finalizers":{"a":"b"}}}`, 422, metav1.StatusReasonInvalid,
-			"cannot unmarshal object"},
+			"cannot restore slice from map"},
 		"list for an object": {`{"metadata":{"labels":["a"]}}`, 422, metav1.StatusReasonInvalid, ""},
 	}
 	for name, c := range cases {
