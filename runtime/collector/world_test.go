@@ -371,7 +371,8 @@ func (w *world) command(line string) {
 }
 
 // TestScripts runs the scripts in testdata: commands, and behind ---- what there is then. Each is run with the cache
-// and without, over objects that are stored in JSON and in protobuf, with one collector and with three where a script says "start N".
+// and without, over objects that are stored in JSON and in protobuf, with one collector and with three where a script
+// says "start N".
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -390,7 +391,8 @@ func TestScripts(t *testing.T) {
 				} {
 					t.Run(name+"/"+kind+replicas, func(t *testing.T) {
 						t.Parallel()
-						newWorldIn(t, kind != "bare", encoding).play(strings.ReplaceAll(rest, "start N", "start "+replicas))
+						script := strings.ReplaceAll(rest, "start N", "start "+replicas)
+						newWorldIn(t, kind != "bare", encoding).play(script)
 					})
 				}
 			}

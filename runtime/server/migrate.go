@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-const migrateLong = `Rewrite every object that is stored in an older version, with older defaults, encrypted with an older
-key, or in another media type than --storage-media-type. Apart from that, only the resourceVersion of an
-object changes. The command keeps no state: you can stop it at any time and run it again.
+const migrateLong = `Rewrite every object that is stored in an older version, with older defaults,
+encrypted with an older key, or in another media type than --storage-media-type. Apart from that, only the
+resourceVersion of an object changes. The command keeps no state: you can stop it at any time and run it again.
 
 It can run beside servers on the same etcd. A server with the embedded etcd must be stopped first.
 Run the command when all servers have the new release, the new first key or the new media type. Start a

@@ -216,8 +216,8 @@ func Enveloped(head string, message []byte) []byte {
 	return append(append(b, message...), envelopeTail...)
 }
 
-// CutEnvelope returns the message in an envelope that begins with head, as Enveloped writes it. The message shares memory
-// with data. It returns false for every other envelope, which OpenEnvelope may be able to read.
+// CutEnvelope returns the message in an envelope that begins with head, as Enveloped writes it. The message shares
+// memory with data. It returns false for every other envelope, which OpenEnvelope may be able to read.
 func CutEnvelope(data []byte, head string) (message []byte, ok bool) {
 	rest, ok := bytes.CutPrefix(data, []byte(head))
 	if !ok {

@@ -123,8 +123,9 @@ func TestEqualBut(t *testing.T) {
 		"another name":         {object(meta("b", "7", "x", "y"), "s"), []protowire.Number{1, 17}, false},
 		"another spec":         {object(meta("a", "7", "x", "y"), "t"), []protowire.Number{1, 17}, false},
 		"other metadata":       {object(meta("b", "8"), "s"), []protowire.Number{1}, true},
-		"more":                 {wire.AppendField(object(meta("a", "7", "x", "y"), "s"), 3, "z"), []protowire.Number{1}, false},
-		"cut":                  {a[:len(a)-1], []protowire.Number{1}, false},
+		"more": {wire.AppendField(object(meta("a", "7", "x", "y"), "s"), 3, "z"), []protowire.Number{1},
+			false},
+		"cut": {a[:len(a)-1], []protowire.Number{1}, false},
 	} {
 		if wire.EqualBut(a, c.b, c.path...) != c.want || wire.EqualBut(c.b, a, c.path...) != c.want {
 			t.Errorf("%s: equal is %t", name, !c.want)
