@@ -169,7 +169,8 @@ func (s site) storage(o, n *model.Resource) {
 	if o.StoragePrefix != n.StoragePrefix {
 		s.add("STORAGE_PREFIX_CHANGED", "objects were stored below %s, and are stored below %s", prefix(o), prefix(n))
 	}
-	if o.Storage == nil || n.Storage == nil || o.Storage.Name == n.Storage.Name {
+	if o.Storage == nil || n.Storage == nil || o.Storage.Name == n.Storage.Name ||
+		o.SameAs != nil && n.SameAs != nil { // it is that of a resource which is compared, too
 		return
 	}
 	if versionOf(n.Versions, o.Storage.Name).Version == nil {

@@ -1,6 +1,7 @@
 package marker
 
 import (
+	"go/token"
 	"regexp"
 	"slices"
 	"strconv"
@@ -152,8 +153,8 @@ func (u *Use) column() model.Column {
 // addSelectable adds the field of either marker; that of controller-gen is called by its path.
 func addSelectable(k *model.Kind, u *Use) {
 	f := model.SelectableField{Name: u.arg("name"), JSONPath: u.arg("JSONPath"), Method: u.arg("method"), Pos: u.Pos}
-	if f.Name == "" {
-		f.Name = strings.TrimPrefix(f.JSONPath, ".")
+	if path, ok := strings.CutPrefix(f.JSONPath, "."); ok && f.Name == "" {
+		f.Name = path
 	}
 	for i := len(k.Selectable) - 1; i >= 0 && f.Name != ""; i-- {
 		if k.Selectable[i].Name == f.Name {
@@ -190,6 +191,33 @@ func (u *Use) pairs(arg string) []model.KeyValue {
 		out = append(out, model.KeyValue{Key: key, Value: value})
 	}
 	return out
+}
+
+func setSameAs(k *model.Kind, u *Use) {
+	packages := packageOf(u.Value)
+	if len(packages) != 1 {
+		u.Errorf("%q names no kind of a package: write +%s=example.com/project/apis/core/v1.Event", u.Value, u.Name)
+		return
+	}
+	k.SameAs = &model.Ref{Path: packages[0], Name: u.Value[len(packages[0])+1:], Pos: u.Pos}
+}
+
+// setConversionNames gives fields of the kind's type the names of their counterparts.
+func setConversionNames(_ *model.Kind, u *Use) {
+	for _, pair := range u.Strings() {
+		name, hub, ok := strings.Cut(pair, ":")
+		if !ok || !token.IsExported(name) || !token.IsExported(hub) {
+			u.Errorf("%q of marker \"+%s\" is no pair of fields: write +%s=Note:Message, the field of this kind first",
+				pair, u.Name, u.Name)
+			continue
+		}
+		field := model.FieldNamed(u.On, name)
+		if field == nil {
+			u.Errorf("%s has no field %s, which marker \"+%s\" names", u.On.Name, name, u.Name)
+			continue
+		}
+		field.ConversionName = hub
+	}
 }
 
 func setStoragePrefix(k *model.Kind, u *Use) {

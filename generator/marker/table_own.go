@@ -62,6 +62,11 @@ var ownMarkers = []Definition{
 		Set: Set{Field: text(func(f *model.Field) *string { return &f.ConversionName })},
 		Doc: "On a field of a version, gives the Go name of its counterpart in the hub: " +
 			"+apigen:conversion:name=PageCount."},
+	{Name: "apigen:conversion:names", Places: Type, Kind: List, Many: true, Subject: Kinds, Foreign: true,
+		Set: Set{Kind: setConversionNames},
+		Doc: "On a kind, gives the Go names of counterparts in the hub for several of its fields, as " +
+			"+apigen:conversion:name does for one: +apigen:conversion:names=Note:Message;Regarding:InvolvedObject. " +
+			"It is for kinds of another module, whose fields the user can't edit."},
 	{Name: "apigen:roundtrip", Places: Package | Type, Kind: Bool, Foreign: true,
 		Set: Set{
 			Package: off(func(p *model.Package) *bool { return &p.RoundTripOff }),
@@ -122,6 +127,13 @@ var ownMarkers = []Definition{
 		Doc: "=none stores no objects of the kind. Main passes a Provider to Group, and the server answers requests " +
 			"with what the Provider returns. The verbs are get, list, watch and create, or those of " +
 			"+apigen:verbs or +genclient:onlyVerbs, which may also name update, patch, delete and deleteCollection."},
+	{Name: "apigen:sameAs", Places: Type, Kind: Text, Subject: Kinds, Foreign: true, Set: Set{Kind: setSameAs},
+		Read: Read{Packages: packagesOfTypes, Named: true},
+		Doc: "Serves the objects of another group's kind in this group, too: " +
+			"+apigen:sameAs=example.com/workloads/apis/core/v1.Event. The value is the import path of a package of " +
+			"that group, and the kind. Both kinds have one store, one key for each object and one watch cache; each " +
+			"has its own names, schema, columns and selectable fields, and its versions are converted to the hub of " +
+			"the other kind."},
 	{Name: "apigen:storagePrefix", Places: Type, Kind: Text, Foreign: true, Set: Set{Kind: setStoragePrefix},
 		Doc: "Stores the kind's objects under these keys below --etcd-prefix, in place of <group>/<plural>: " +
 			"+apigen:storagePrefix=deployments is where kube-apiserver stores deployments. * stands for the plural. " +

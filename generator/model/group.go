@@ -1,6 +1,9 @@
 package model
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Group is an API group: a hub and its served versions.
 type Group struct {
@@ -62,6 +65,31 @@ type Resource struct {
 	VerbsPos Position
 	// StoragePrefix is that of the first version that says one; empty where none does.
 	StoragePrefix string
+	// SameAs is the resource of another group whose objects these are. Hub, Storage and StoragePrefix are those of that
+	// resource. It is nil where the objects are the resource's own.
+	SameAs *GroupResource
+}
+
+// GroupResource is a resource with its group.
+type GroupResource struct {
+	*Resource
+	Group *Group
+}
+
+// Stored returns the resource that decides where and how the objects are stored: that of SameAs, or r.
+func (r *Resource) Stored() *Resource {
+	if r.SameAs != nil {
+		return r.SameAs.Resource
+	}
+	return r
+}
+
+// Prefix returns the prefix of the resource's keys.
+func (r *GroupResource) Prefix() string {
+	if r.StoragePrefix != "" {
+		return r.StoragePrefix
+	}
+	return strings.TrimPrefix(r.Group.Name+"/"+r.Plural, "/")
 }
 
 // ResourceVersion is a resource in one version.

@@ -62,6 +62,8 @@ type KindWrites struct {
 type KindStorage struct {
 	// WithoutStorage is +apigen:storage=none: a provider answers for the kind.
 	WithoutStorage bool
+	// SameAs is +apigen:sameAs: the kind of another group that has the same objects; nil without the marker.
+	SameAs *Ref
 	// StoragePrefix is +apigen:storagePrefix, in which * stands for the plural; StoragePrefixPos is where it stands.
 	StoragePrefix    string
 	StoragePrefixPos Position

@@ -86,6 +86,11 @@ func (p *Plan) handWritten(g *model.Group) bool {
 	for _, v := range g.Versions {
 		packages = append(packages, v.Package, p.Home(v.Package))
 	}
+	for _, r := range g.Resources {
+		if r.SameAs != nil {
+			packages = append(packages, r.Hub.Package, p.Home(r.Hub.Package))
+		}
+	}
 	return slices.ContainsFunc(packages, func(pkg *model.Package) bool {
 		return slices.ContainsFunc(pkg.Funcs, func(f *model.Func) bool { return strings.HasPrefix(f.Name, "Convert_") })
 	})

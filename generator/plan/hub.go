@@ -15,10 +15,10 @@ func versionsWithoutHub(program *model.Program) map[string][]Pair {
 		return pairs
 	}
 	for _, g := range program.Groups {
-		if g.Internal != nil {
-			continue
-		}
 		for _, r := range g.Resources {
+			if g.Internal != nil && r.SameAs == nil {
+				continue
+			}
 			for _, v := range r.Versions {
 				if r.Hub == nil || v.Type == r.Hub || v.Type.Package == r.Hub.Package || brought(v.Type, r.Hub) {
 					continue

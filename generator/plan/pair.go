@@ -23,29 +23,41 @@ func (p Pair) same(other Pair) bool { return p.Key() == other.Key() }
 // Reverse is the other direction.
 func (p Pair) Reverse() Pair { return Pair{In: p.Out, Out: p.In} }
 
-// Function is the conventional name of the pair's function.
-func (p Pair) Function() string { return "Convert_" + TypeName(p.In) + "_To_" + TypeName(p.Out) }
+// Function is the conventional name of the pair's function. Two types of one name in packages of one name are told
+// apart by the folders above the packages, since both directions would have one name: events_v1_Event, core_v1_Event.
+func (p Pair) Function() string {
+	in, out := TypeName(p.In), TypeName(p.Out)
+	if in == out && !model.Identical(p.In, p.Out) {
+		in, out = typeName(p.In, 2), typeName(p.Out, 2)
+	}
+	return "Convert_" + in + "_To_" + out
+}
 
 // TypeName is the type's name in names of functions: v1_Book, Slice_string, Pointer_v1_Time.
-func TypeName(t *model.Type) string {
+func TypeName(t *model.Type) string { return typeName(t, 1) }
+
+// typeName is TypeName with the last folders of the package's path.
+func typeName(t *model.Type, folders int) string {
 	if t.Package != nil {
-		return model.ConversionPart(t.Package.Path) + "_" + t.Name
+		path := strings.Split(t.Package.Path, "/")
+		path = path[max(0, len(path)-folders):]
+		return model.ConversionPart(strings.Join(path, "_")) + "_" + t.Name
 	}
 	switch t.Form {
 	case model.Basic:
 		return t.BasicName()
 	case model.Pointer:
-		return "Pointer_" + TypeName(t.Elem)
+		return "Pointer_" + typeName(t.Elem, folders)
 	case model.Slice:
-		return "Slice_" + TypeName(t.Elem)
+		return "Slice_" + typeName(t.Elem, folders)
 	case model.Array:
-		return "Array_" + strconv.FormatInt(t.Len, 10) + "_" + TypeName(t.Elem)
+		return "Array_" + strconv.FormatInt(t.Len, 10) + "_" + typeName(t.Elem, folders)
 	case model.Map:
-		return "Map_" + TypeName(t.Key) + "_To_" + TypeName(t.Elem)
+		return "Map_" + typeName(t.Key, folders) + "_To_" + typeName(t.Elem, folders)
 	case model.Struct:
 		parts := []string{"Struct"}
 		for _, f := range t.Fields {
-			parts = append(parts, TypeName(f.Type))
+			parts = append(parts, typeName(f.Type, folders))
 		}
 		return strings.Join(parts, "_")
 	case model.Interface:
@@ -55,8 +67,22 @@ func TypeName(t *model.Type) string {
 }
 
 func (p Pair) signature(in *model.Package) string {
-	return fmt.Sprintf("func %s(in *%s, out *%s, s conversion.Scope) error", p.Function(), model.TextIn(in, p.In),
-		model.TextIn(in, p.Out))
+	from, to := p.texts(in)
+	return fmt.Sprintf("func %s(in *%s, out *%s, s conversion.Scope) error", p.Function(), from, to)
+}
+
+// texts are the types as code of a package has them. Two types of one name in packages of one name have those of
+// imports that tell them apart: eventsv1.Event, corev1.Event.
+func (p Pair) texts(in *model.Package) (from, to string) {
+	from, to = model.TextIn(in, p.In), model.TextIn(in, p.Out)
+	if from == to && p.In.Package != nil && p.Out.Package != nil && !model.Identical(p.In, p.Out) {
+		from, to = importText(p.In), importText(p.Out)
+	}
+	return from, to
+}
+
+func importText(t *model.Type) string {
+	return strings.ReplaceAll(strings.TrimSuffix(typeName(t, 2), "_"+t.Name), "_", "") + "." + t.Name
 }
 
 // number tells how one predeclared type becomes another. A narrower integer is checked when it is converted: the

@@ -91,7 +91,7 @@ func (x Problem) Comment(pkg *model.Package) string {
 
 // ofMarker says what is wrong with a marker that names a counterpart; it is empty for other problems.
 func (x Problem) ofMarker(p Pair) string {
-	in, out := model.TypeText(p.In), model.TypeText(p.Out)
+	in, out := p.texts(nil)
 	switch x.fate {
 	case UnknownName:
 		var names []string

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"apigen.dev/generator/model"
 )
 
 // unconverted are the directions of a pair of structs that fail, with their problems: what one error is about.
@@ -61,21 +59,22 @@ func problemsToMend(c *Conversion) []Problem {
 }
 
 func (u *unconverted) head() string {
-	p := u.failing[0].Pair
+	from, to := u.failing[0].texts(nil)
 	if len(u.failing) == 1 {
-		return fmt.Sprintf("%s doesn't convert to %s:", model.TypeText(p.In), model.TypeText(p.Out))
+		return fmt.Sprintf("%s doesn't convert to %s:", from, to)
 	}
-	return fmt.Sprintf("%s and %s don't convert into each other:", model.TypeText(p.In), model.TypeText(p.Out))
+	return fmt.Sprintf("%s and %s don't convert into each other:", from, to)
 }
 
 // direction says what becomes of the fields of a struct.
 func (u *unconverted) direction(c *Conversion) string {
 	var lost, unruled, hidden, out []string
+	from, to := c.texts(nil)
 	for _, x := range problemsToMend(c) {
 		switch {
 		case x.rule != nil:
-			types := model.TypeText(x.rule.In) + " to " + model.TypeText(x.rule.Out)
-			unruled = append(unruled, x.Field+" ("+types+")")
+			in, out := x.rule.texts(nil)
+			unruled = append(unruled, x.Field+" ("+in+" to "+out+")")
 		case x.lost():
 			lost = append(lost, x.Field)
 		default:
@@ -86,7 +85,7 @@ func (u *unconverted) direction(c *Conversion) string {
 		format string
 		fields []string
 	}{
-		{"%s lost, for " + model.TypeText(c.Out) + " has no such field", lost},
+		{"%s lost, for " + to + " has no such field", lost},
 		{"no rule converts %s", unruled}, {"%s not exported", hidden},
 	} {
 		if n := len(part.fields); n > 0 {
@@ -97,7 +96,7 @@ func (u *unconverted) direction(c *Conversion) string {
 			out = append(out, fmt.Sprintf(part.format, text))
 		}
 	}
-	return fmt.Sprintf("from %s to %s: %s", model.TypeText(c.In), model.TypeText(c.Out), strings.Join(out, "; "))
+	return fmt.Sprintf("from %s to %s: %s", from, to, strings.Join(out, "; "))
 }
 
 func listed(names []string) string {
@@ -139,26 +138,32 @@ func (u *unconverted) toWrite(p Pair) string {
 
 // markers say what the author of a struct can do in place of writing a function.
 func (u *unconverted) markers() []string {
-	var drop, preserve, name, idle []string
+	var drop, preserve, name, idle, names []string
 	for _, c := range u.failing {
+		from, _ := c.texts(nil)
 		own := c.In.Package != nil && (c.In.Package.Module == nil || c.In.Package.Module.Own)
 		fields := func(want func(Problem) bool) []string {
-			var names []string
+			var found []string
 			for _, x := range problemsToMend(c) {
 				if want(x) {
-					names = append(names, x.Field)
+					found = append(found, x.Field)
 				}
 			}
-			if len(names) == 0 {
+			if len(found) == 0 {
 				return nil
 			}
-			return []string{listed(names) + " of " + model.TypeText(c.In)}
+			return []string{listed(found) + " of " + from}
 		}
 		unmarked := func(x Problem) bool { return own && x.lost() && !x.preserved() }
 		idle = append(idle, fields(Problem.preserved)...)
 		drop = append(drop, fields(func(Problem) bool { return own })...)
 		preserve = append(preserve, fields(unmarked)...)
 		name = append(name, fields(func(x Problem) bool { return unmarked(x) && u.spokes(c.In) })...)
+		for _, x := range problemsToMend(c) {
+			if !own && x.lost() && c.In.Kind != nil && u.spokes(c.In) && !strings.Contains(x.Field, ".") {
+				names = append(names, x.Field+":")
+			}
+		}
 	}
 	var lines []string
 	if len(idle) > 0 {
@@ -174,6 +179,10 @@ func (u *unconverted) markers() []string {
 			lines = append(lines, fmt.Sprintf("or mark %s with +apigen:conversion:%s", strings.Join(m.fields, ", and "),
 				m.marker))
 		}
+	}
+	if len(names) > 0 {
+		lines = append(lines, fmt.Sprintf("or name the counterparts with +apigen:kind(%s)=+apigen:conversion:names=%s",
+			u.failing[0].In.Name, strings.Join(names, ";")))
 	}
 	return lines
 }

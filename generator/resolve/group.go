@@ -47,6 +47,12 @@ func (b *groupBuilder) groups() []*model.Group {
 	homes := map[string]bool{}
 	for _, g := range out {
 		b.finish(g)
+	}
+	b.linkSame(out)
+	for _, g := range out {
+		for _, r := range g.Resources {
+			(&subresourceBuilder{b.faults, g, r}).subresources()
+		}
 		if w := g.Wiring; w != nil {
 			if homes[w.Path] {
 				w.Name = strings.ToLower(g.GoName)
@@ -268,7 +274,6 @@ func (b *groupBuilder) resource(g *model.Group, r *model.Resource) {
 	r.Hub = hub(g, r)
 	b.verbs(r)
 	b.resolveStoragePrefix(r)
-	(&subresourceBuilder{b.faults, g, r}).subresources()
 }
 
 func hub(g *model.Group, r *model.Resource) *model.Type {

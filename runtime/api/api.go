@@ -57,6 +57,9 @@ type Info struct {
 	Storage string
 	// StoragePrefix is where its keys are, below the prefix of all resources.
 	StoragePrefix string
+	// SameAs is the resource of another group whose objects these are, which has the storage; nil where the objects are
+	// the resource's own.
+	SameAs *Info
 	// Subresources are those that are a part of the object: status.
 	Subresources []Subresource
 	// Extensions are all other subresources.
@@ -106,6 +109,27 @@ func (i *Info) GroupResource() schema.GroupResource {
 	return schema.GroupResource{Group: i.Group, Resource: i.Names.Plural}
 }
 
+// Stored returns the resource that has the storage: SameAs, or the resource itself.
+func (i *Info) Stored() *Info {
+	if i.SameAs != nil {
+		return i.SameAs
+	}
+	return i
+}
+
+// Key returns the key of a version, by which a Form, a Body and a codec name it: v1, or other.example.com/v1 for a
+// resource whose objects are those of another group's resource.
+func (i *Info) Key(version string) string {
+	if i.SameAs != nil {
+		return ForeignKey(i.Group, version)
+	}
+	return version
+}
+
+// ForeignKey returns the key of a version in another group than that of the stored resource. It always has a slash,
+// which no name of a version has.
+func ForeignKey(group, version string) string { return group + "/" + version }
+
 // Version returns the served version of that name, or nil.
 func (i *Info) Version(name string) *VersionInfo {
 	for v := range i.Versions {
@@ -126,6 +150,9 @@ type SelectableField[T Object] struct {
 	// Versions are the served versions in which selectors may name it; nil means all.
 	Versions []string
 	Value    func(T) string
+	// Of is the path of the stored resource's selectable field that has the same value; Value is nil then. Only a
+	// resource that is the same as one of another group has such fields.
+	Of string
 }
 
 // In reports whether selectors may name the field in a version.

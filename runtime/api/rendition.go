@@ -29,7 +29,7 @@ func (s Shape) Plain() Shape { return s &^ V1beta1 }
 
 // Form is one way to write an object: a version, a shape and an encoding.
 type Form struct {
-	Version  string
+	Version  string // the key of a version: see Info.Key
 	Shape    Shape
 	Encoding Encoding
 }

@@ -6,7 +6,7 @@ import (
 
 // Body is an object or a patch of a client, in a version. The endpoint has translated YAML to JSON.
 type Body struct {
-	Version string
+	Version string // its key: see Info.Key
 	// Encoding is that of an object; a patch is JSON.
 	Encoding Encoding
 	Data     []byte

@@ -78,7 +78,7 @@ func TestOtherVersionsKeepManagedFields(t *testing.T) {
 		"no metadata": {`{"spec":{"is":1}}`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			stored, v2 := storedOdd(t, all, c.object), all.ByName("v2")
+			stored, v2 := storedOdd(t, all, c.object), all.ByKey("v2")
 			if _, _, cut := rendition.CutManagedFields(stored); cut != c.cut {
 				t.Fatalf("cut %t from %s", cut, stored.Payload)
 			}

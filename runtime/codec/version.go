@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/rendition"
@@ -18,76 +19,102 @@ import (
 
 // Served is a served version bound to its group and kind.
 type Served[T api.Object] struct {
-	Info  api.VersionInfo // as declared
-	GVK   schema.GroupVersionKind
+	Info api.VersionInfo // as declared
+	GVK  schema.GroupVersionKind
+	// Key names the version among all of Versions: v1, or other.example.com/v1 in another group than the stored one.
+	Key   string
 	Head  string
 	heads [api.Protobuf + 1]string // by encoding
 	codec versionCodec[T]
 }
 
-// Versions are the served versions of a kind. They decode stored values to hub objects, and render hub objects in every
-// form that a client may ask for.
+// Versions are the served versions of a kind, in all groups that serve its objects. They decode stored values to hub
+// objects, and render hub objects in every form that a client may ask for.
 type Versions[T api.Object] struct {
 	NewHub  func() T
 	Served  []Served[T]
 	Storage *Served[T]
 }
 
-// Bind binds the versions of a kind, one of which is stored.
-func Bind[T api.Object](k Kind[T], storage string) (*Versions[T], error) {
-	all := &Versions[T]{NewHub: k.New, Served: make([]Served[T], len(k.Versions))}
-	for i, v := range k.Versions {
-		name := v.Info.Name
-		switch {
-		case name == "":
-			return nil, fmt.Errorf("a version has no name")
-		case all.ByName(name) != nil:
-			return nil, fmt.Errorf("version %s is declared twice in Versions", name)
-		case v.codec == nil:
-			return nil, fmt.Errorf("version %s was not made by VersionOf", name)
-		}
-		if err := v.codec.check(len(v.Info.Columns)); err != nil {
-			return nil, fmt.Errorf("version %s: %w", name, err)
-		}
-		gvk := schema.GroupVersionKind{Group: k.Group, Version: name, Kind: k.Kind}
-		bound := Served[T]{Info: v.Info, GVK: gvk, codec: v.codec}
-		for e := range bound.heads {
-			bound.heads[e] = rendition.Head(api.Encoding(e), gvk.Kind, gvk.GroupVersion().String())
-		}
-		bound.Head = bound.heads[api.JSON]
-		all.Served[i] = bound
+// Bind binds the versions of a kind, one of which is stored. also are the kind in other groups, in which its objects
+// are served, too.
+func Bind[T api.Object](k Kind[T], storage string, also ...Kind[T]) (*Versions[T], error) {
+	all := &Versions[T]{NewHub: k.New}
+	if err := all.add(k, func(name string) string { return name }); err != nil {
+		return nil, err
 	}
-	if all.Storage = all.ByName(storage); all.Storage == nil {
+	for _, other := range also {
+		if err := all.add(other, func(name string) string { return api.ForeignKey(other.Group, name) }); err != nil {
+			return nil, fmt.Errorf("group %q: %w", other.Group, err)
+		}
+	}
+	if all.Storage = all.ByKey(storage); all.Storage == nil {
 		return nil, fmt.Errorf("the storage version %q is not in Versions", storage)
 	}
 	return all, nil
 }
 
-// ByName finds a version by its name; nil where there is none.
-func (a *Versions[T]) ByName(name string) *Served[T] {
+// add binds the versions of a kind in a group.
+func (a *Versions[T]) add(k Kind[T], keyOf func(name string) string) error {
+	for _, v := range k.Versions {
+		name, key := v.Info.Name, keyOf(v.Info.Name)
+		switch {
+		case name == "":
+			return fmt.Errorf("a version has no name")
+		case a.ByKey(key) != nil:
+			return fmt.Errorf("version %s is declared twice in Versions", name)
+		case v.codec == nil:
+			return fmt.Errorf("version %s was not made by VersionOf", name)
+		}
+		if err := v.codec.check(len(v.Info.Columns)); err != nil {
+			return fmt.Errorf("version %s: %w", name, err)
+		}
+		gvk := schema.GroupVersionKind{Group: k.Group, Version: name, Kind: k.Kind}
+		bound := Served[T]{Info: v.Info, GVK: gvk, Key: key, codec: v.codec}
+		for e := range bound.heads {
+			bound.heads[e] = rendition.Head(api.Encoding(e), gvk.Kind, gvk.GroupVersion().String())
+		}
+		bound.Head = bound.heads[api.JSON]
+		a.Served = append(a.Served, bound)
+	}
+	return nil
+}
+
+// ByKey finds a version by its key; nil where there is none.
+func (a *Versions[T]) ByKey(key string) *Served[T] {
 	for i := range a.Served {
-		if a.Served[i].Info.Name == name && name != "" {
+		if a.Served[i].Key == key {
 			return &a.Served[i]
 		}
 	}
 	return nil
 }
 
-// Names returns the names of all versions, in their order.
-func (a *Versions[T]) Names() []string {
-	names := make([]string, len(a.Served))
+// In finds a version by its group and name; nil where there is none.
+func (a *Versions[T]) In(gv schema.GroupVersion) *Served[T] {
 	for i := range a.Served {
-		names[i] = a.Served[i].Info.Name
+		if v := &a.Served[i]; v.GVK.Version == gv.Version && v.GVK.Group == gv.Group {
+			return v
+		}
 	}
-	return names
+	return nil
 }
 
-// Lookup finds a version by its name, or returns an error that names it.
-func (a *Versions[T]) Lookup(name string) (*Served[T], error) {
-	if v := a.ByName(name); v != nil {
+// Keys returns the keys of all versions, in their order.
+func (a *Versions[T]) Keys() []string {
+	keys := make([]string, len(a.Served))
+	for i := range a.Served {
+		keys[i] = a.Served[i].Key
+	}
+	return keys
+}
+
+// Lookup finds a version by its key, or returns an error that names it.
+func (a *Versions[T]) Lookup(key string) (*Served[T], error) {
+	if v := a.ByKey(key); v != nil {
 		return v, nil
 	}
-	return nil, fmt.Errorf("version %q is not served", name)
+	return nil, fmt.Errorf("version %q is not served", key)
 }
 
 func (a *Versions[T]) called(kind, apiVersion string) (*Served[T], error) {
@@ -95,8 +122,8 @@ func (a *Versions[T]) called(kind, apiVersion string) (*Served[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	v := a.ByName(gv.Version)
-	if v == nil || v.GVK.Group != gv.Group || v.GVK.Kind != kind {
+	v := a.In(gv)
+	if v == nil || v.GVK.Kind != kind {
 		return nil, fmt.Errorf("it says that it is kind %q, apiVersion %q, which is no version of %s.%s",
 			kind, apiVersion, a.Storage.GVK.Kind, a.Storage.GVK.Group)
 	}
@@ -322,9 +349,10 @@ func (k Kind[T]) HasProtobuf() bool {
 	return len(k.Versions) > 0 && !slices.ContainsFunc(k.Versions, func(v Version[T]) bool { return !v.HasProtobuf() })
 }
 
-// OrStorage finds a version by its name; without one of that name it returns the storage version.
-func (a *Versions[T]) OrStorage(name string) *Served[T] {
-	if v := a.ByName(name); v != nil {
+// OrStorage finds a version by the key of a version of the same name; without one of that name it returns the storage
+// version.
+func (a *Versions[T]) OrStorage(key string) *Served[T] {
+	if v := a.ByKey(key[strings.LastIndexByte(key, '/')+1:]); v != nil {
 		return v
 	}
 	return a.Storage

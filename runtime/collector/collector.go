@@ -79,13 +79,20 @@ func New(handles []registry.Handle, log *slog.Logger) *Collector {
 		kinds: map[schema.GroupKind]*resource{}, graph: newGraph(), queue: newQueue(), log: log,
 		started: time.Now(),
 	}
-	for _, handle := range handles {
+	stored := map[schema.GroupResource]*resource{}
+	for _, handle := range registry.Distinct(handles) {
 		if handle.Info().Storage == "" {
 			continue // objects of the kind aren't stored
 		}
 		r := newResource(handle, c.kinds)
 		c.resources = append(c.resources, r)
-		c.kinds[r.kind] = r
+		stored[handle.Info().Stored().GroupResource()] = r
+	}
+	for _, handle := range handles { // a reference may name an owner in any group that serves it
+		info := handle.Info()
+		if r := stored[info.Stored().GroupResource()]; r != nil {
+			c.kinds[schema.GroupKind{Group: info.Group, Kind: info.Names.Kind}] = r
+		}
 	}
 	return c
 }

@@ -123,9 +123,10 @@ func (g *Group) resourceList(version string) *metav1.APIResourceList {
 
 // storageVersionHash returns a hash that changes with the storage version of a resource.
 func storageVersionHash(info *api.Info) string {
-	if info.Storage == "" {
+	stored := info.Stored()
+	if stored.Storage == "" {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(info.Group + "/" + info.Storage + "/" + info.Names.Kind))
+	sum := sha256.Sum256([]byte(stored.Group + "/" + stored.Storage + "/" + stored.Names.Kind))
 	return base64.StdEncoding.EncodeToString(sum[:8])
 }

@@ -22,6 +22,7 @@ type resource struct {
 	handle       registry.Handle
 	resourceInfo *api.Info
 	version      *api.VersionInfo
+	key          string // of the version: see api.Info.Key
 	// heads are the beginnings of its answers.
 	heads *encoder.Heads
 	// extensions are the extensions of the resource, by name.
@@ -34,7 +35,7 @@ func newResource(handle registry.Handle, version *api.VersionInfo) *resource {
 	info := handle.Info()
 	apiVersion := schema.GroupVersion{Group: info.Group, Version: version.Name}.String()
 	r := &resource{
-		handle: handle, resourceInfo: info, version: version,
+		handle: handle, resourceInfo: info, version: version, key: info.Key(version.Name),
 		heads: encoder.NewHeads(info.Names.ListKind, apiVersion, version.Columns),
 	}
 	r.addExtensions()
@@ -58,7 +59,7 @@ type resourceRequest struct {
 }
 
 func (req *resourceRequest) form(media negotiation.MediaType) (api.Form, error) {
-	form := api.Form{Version: req.version.Name, Shape: media.As.Shape(), Encoding: media.Format.Encoding()}
+	form := api.Form{Version: req.key, Shape: media.As.Shape(), Encoding: media.Format.Encoding()}
 	if form.Shape.Plain() != api.RowWithMetadata {
 		return form, nil
 	}

@@ -72,7 +72,7 @@ func (req *resourceRequest) write(allow negotiation.AllowTransform, kind string,
 		return err
 	}
 	body := api.Body{
-		Version: req.version.Name, Encoding: format.Encoding(), Data: data, Validation: validation, Faults: req.faults,
+		Version: req.key, Encoding: format.Encoding(), Data: data, Validation: validation, Faults: req.faults,
 	}
 	return req.answer(accepted, body, options, warnings, do)
 }
@@ -135,7 +135,7 @@ func (req *resourceRequest) patch() error {
 		}
 		return req.handle.Patch(ctx, req.namespace, name, subresource, kind, body, options)
 	}
-	body := api.Body{Version: req.version.Name, Data: data, Validation: validation}
+	body := api.Body{Version: req.key, Data: data, Validation: validation}
 	return req.answer(accepted, body, options, warnings, do)
 }
 

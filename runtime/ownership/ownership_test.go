@@ -40,7 +40,7 @@ func document(atomic string) map[string]api.Document {
 // manager has one version; others aren't served.
 func manager(t testing.TB, atomic string) *Manager {
 	t.Helper()
-	types, err := NewSchemas(document(atomic)).Of(kind)
+	types, err := NewSchemas(kind.Group, document(atomic)).Of(kind)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -238,8 +238,8 @@ func TestSetsAreBoundedAndShared(t *testing.T) {
 }
 
 func TestSchemas(t *testing.T) {
-	schemas := NewSchemas(map[string]api.Document{"v1": document("")["v1"], "v2": api.NewDocument([]byte(`{`)),
-		"v3": api.NewDocument([]byte(`{}`))})
+	schemas := NewSchemas(kind.Group, map[string]api.Document{"v1": document("")["v1"],
+		"v2": api.NewDocument([]byte(`{`)), "v3": api.NewDocument([]byte(`{}`))})
 	object := func(version string) *unstructured.Unstructured {
 		u := &unstructured.Unstructured{Object: map[string]any{"anything": map[string]any{"goes": []any{int64(1)}}}}
 		u.SetGroupVersionKind(kind.GroupKind().WithVersion(version))

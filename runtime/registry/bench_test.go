@@ -18,7 +18,7 @@ var filler = strings.Repeat("x", 700)
 // loaded opens widgets of about 1 KiB.
 func loaded(b *testing.B, n int) *bench {
 	w := openOver(b, memory.New(), registry.New(shop.Definition()),
-		registry.Config{Schemas: ownership.NewSchemas(shop.Documents())})
+		registry.Config{Schemas: ownership.NewSchemas("shop.example.com", shop.Documents())})
 	for i := range n {
 		w.create(fmt.Sprintf(`{"metadata":{"name":"w%05d","labels":{"even":"%t"}},"spec":{"color":"red",`+
 			`"notes":{"a":%q}}}`, i, i%2 == 0, filler))

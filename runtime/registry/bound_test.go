@@ -84,7 +84,8 @@ func TestLongListsAreQuick(t *testing.T) {
 func TestWritesDoNotFailOfOwnership(t *testing.T) {
 	var log bytes.Buffer
 	b := openOver(t, memory.New(), registry.New(shop.Definition()),
-		registry.Config{Schemas: ownership.NewSchemas(unownable()), Log: slog.New(slog.NewTextHandler(&log, nil))})
+		registry.Config{Schemas: ownership.NewSchemas("shop.example.com", unownable()),
+			Log: slog.New(slog.NewTextHandler(&log, nil))})
 	before := b.create(config(``, `,"spec":{"color":"red"}`))
 	w, err := b.patch("a", "", `{"spec":{"color":"blue","parts":["p"]}}`)
 	if err != nil || w.Spec.Color != "blue" || ownersOf(w) != ownersOf(before) {

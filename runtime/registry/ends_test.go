@@ -66,7 +66,8 @@ func endsOf(t *testing.T, d registry.Definition[*shop.Widget]) map[string]regist
 		"storage": registry.New(d), "provider": registry.NewProvided(d, k.provider()),
 	} {
 		h, err := resource.Open(t.Context(), registry.Config{
-			Backend: backend, Prefix: "/registry", DisableCache: true, Schemas: ownership.NewSchemas(shop.Documents()),
+			Backend: backend, Prefix: "/registry", DisableCache: true,
+			Schemas: ownership.NewSchemas("shop.example.com", shop.Documents()),
 		})
 		if err != nil {
 			t.Fatal(err)

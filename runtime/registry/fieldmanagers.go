@@ -40,7 +40,7 @@ func newFieldManagers[T api.Object](
 		if err != nil {
 			return nil, err
 		}
-		o.types[v.GVK.Version] = types
+		o.types[v.Key] = types
 	}
 	sets := &ownership.Sets{}
 	add := func(subresource string, filter func(version string) fieldpath.Filter) {
@@ -52,10 +52,10 @@ func newFieldManagers[T api.Object](
 			}
 		}
 		for i := range all.Served {
-			gvk := all.Served[i].GVK
-			o.managers[managerKey{gvk.Version, subresource}] = &ownership.Manager{
-				Version: fieldpath.APIVersion(gvk.GroupVersion().String()), Subresource: subresource, Filters: filters,
-				Types: o.types[gvk.Version], Convert: o.convert, Sets: sets,
+			v := &all.Served[i]
+			o.managers[managerKey{v.Key, subresource}] = &ownership.Manager{
+				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: subresource,
+				Filters: filters, Types: o.types[v.Key], Convert: o.convert, Sets: sets,
 			}
 		}
 	}
@@ -70,7 +70,7 @@ func newFieldManagers[T api.Object](
 }
 
 func (o *fieldManagers[T]) manager(a *attempt[T]) *ownership.Manager {
-	return o.managers[managerKey{a.version.GVK.Version, a.scope.name}]
+	return o.managers[managerKey{a.version.Key, a.scope.name}]
 }
 
 func (o *fieldManagers[T]) served(version fieldpath.APIVersion) (*codec.Served[T], error) {
@@ -78,8 +78,8 @@ func (o *fieldManagers[T]) served(version fieldpath.APIVersion) (*codec.Served[T
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ownership.ErrNotServed, err)
 	}
-	v := o.versions.ByName(gv.Version)
-	if v == nil || v.GVK.Group != gv.Group {
+	v := o.versions.In(gv)
+	if v == nil {
 		return nil, fmt.Errorf("%w: %s", ownership.ErrNotServed, version)
 	}
 	return v, nil
@@ -114,7 +114,7 @@ func (o *fieldManagers[T]) convert(object *smd.TypedValue, version fieldpath.API
 	if err != nil {
 		return nil, err
 	}
-	return o.types[to.GVK.Version].ObjectToTyped(view)
+	return o.types[to.Key].ObjectToTyped(view)
 }
 
 // managedObject shows a hub object to package ownership.
@@ -152,7 +152,7 @@ func (o *managedObject[T]) At(version fieldpath.APIVersion) (*smd.TypedValue, er
 	if err := ownership.Bound(view); err != nil {
 		return nil, err
 	}
-	value, err := o.managers.types[v.GVK.Version].ObjectToTyped(view, smd.AllowDuplicates)
+	value, err := o.managers.types[v.Key].ObjectToTyped(view, smd.AllowDuplicates)
 	if err != nil {
 		return nil, err
 	}

@@ -69,48 +69,22 @@ func (r *resource[T]) Info() *api.Info { return r.info }
 
 func (r *resource[T]) Open(ctx context.Context, config Config) (Handle, error) {
 	d := r.definition
-	all, err := d.bind()
+	shared, err := r.sharing(config)
+	if err == nil {
+		err = shared.acquire(ctx, config)
+	}
 	if err != nil {
-		return nil, wrongDefinition(r.info, err)
+		return nil, err
 	}
-	stored := store.NewStoredVersions(config.Backend, config.Prefix, r.info.GroupResource(), d.Storage)
-	if err := stored.Check(ctx, all.Names()); err != nil {
-		return nil, fmt.Errorf("opening %s: %w", r.info.GroupResource(), err)
-	}
-	store, err := r.store(config, all, stored)
-	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", r.info.GroupResource(), err)
-	}
-	k := newKind(d, r.info, all, config)
+	k := newKind(d, r.info, shared.versions, config)
+	store := shared.view(d, r.info.GroupResource())
 	end := &storageEnd[T]{kind: k, store: store, ignorePropagation: config.IgnorePropagation}
 	k.end, k.initialize = end, end.initialize
-	h := &handle[T]{kind: k, store: store, storage: end}
+	h := &handle[T]{kind: k, store: store, storage: end, shared: shared}
 	if k.extensions, err = subresource.Open(d.Extensions, h.host()); err != nil {
-		return nil, errors.Join(wrongDefinition(r.info, err), store.Close())
+		return nil, errors.Join(wrongDefinition(r.info, err), shared.release())
 	}
 	return h, nil
-}
-
-func (r *resource[T]) store(
-	config Config, all *codec.Versions[T], stored *store.StoredVersions,
-) (*store.Store[T], error) {
-	d := r.definition
-	form := api.Form{Version: d.Storage, Shape: api.Whole, Encoding: all.StoredIn(config.Encoding)}
-	encode := all.EncodeStored
-	if form.Encoding == api.Protobuf {
-		encode = all.EncodeMessage
-	}
-	return store.New(store.Config[T]{
-		Backend: config.Backend, DisableCache: config.DisableCache, Transformer: config.Transformer,
-		BeforeWrite: stored.BeforeWrite,
-		CheckCache:  config.CheckCache, Window: config.Window, Log: config.Log, Verify: config.Verify,
-		KeyPrefix: config.Prefix, ResourcePrefix: r.info.StoragePrefix + "/",
-		Resource: r.info.GroupResource(), Namespaced: d.Scope == api.Namespaced,
-		New: d.New, Encode: encode, Decode: all.Decode,
-		Fields: d.SelectableFields,
-		Form:   form, Head: all.Storage.HeadIn(form.Encoding),
-		Render: all.Render, Bookmark: all.Bookmark,
-	})
 }
 
 // migratable is a Resource that New made.
@@ -137,55 +111,57 @@ func Migrate(
 }
 
 func (r *resource[T]) migrate(ctx context.Context, config Config, opts store.MigrateOptions) (store.Migration, error) {
-	name := r.info.GroupResource()
-	all, err := r.definition.bind()
+	shared, err := r.sharing(config)
 	if err != nil {
-		return store.Migration{}, wrongDefinition(r.info, err)
+		return store.Migration{}, err
+	}
+	if shared.versions, err = shared.bind(); err != nil {
+		return store.Migration{}, wrongDefinition(shared.info, err)
 	}
 	config.DisableCache = true
-	stored := store.NewStoredVersions(config.Backend, config.Prefix, name, r.definition.Storage)
-	opened, err := r.store(config, all, stored)
+	record := shared.record(config)
+	opened, err := shared.newStore(config, record)
 	if err != nil {
-		return store.Migration{}, fmt.Errorf("opening %s: %w", name, err)
+		return store.Migration{}, fmt.Errorf("opening %s: %w", shared.info.GroupResource(), err)
 	}
-	done, err := opened.Migrate(ctx, stored, opts)
+	done, err := opened.Migrate(ctx, record, opts)
 	return done, errors.Join(err, opened.Close())
 }
 
-// bind refuses contradictions in the definition, and binds its versions.
-func (d *Definition[T]) bind() (*codec.Versions[T], error) {
+// check refuses contradictions in the definition.
+func (d *Definition[T]) check() error {
 	switch {
 	case d.New == nil:
-		return nil, fmt.Errorf("New is not set")
+		return fmt.Errorf("New is not set")
 	case d.Names.Kind == "" || d.Names.Plural == "":
-		return nil, fmt.Errorf("Names has no Kind or no Plural")
+		return fmt.Errorf("Names has no Kind or no Plural")
 	case d.Scope != api.Namespaced && d.Scope != api.Cluster:
-		return nil, fmt.Errorf("the Scope %q is neither %s nor %s", d.Scope, api.Namespaced, api.Cluster)
+		return fmt.Errorf("the Scope %q is neither %s nor %s", d.Scope, api.Namespaced, api.Cluster)
 	case d.StoragePrefix != store.CleanPrefix(d.StoragePrefix):
-		return nil, fmt.Errorf("the StoragePrefix is %q: write %q", d.StoragePrefix, store.CleanPrefix(d.StoragePrefix))
+		return fmt.Errorf("the StoragePrefix is %q: write %q", d.StoragePrefix, store.CleanPrefix(d.StoragePrefix))
 	}
 	seen := map[string]bool{}
 	for i := range d.Subresources {
 		s := &d.Subresources[i]
 		if err := s.check(d); err != nil {
-			return nil, fmt.Errorf("subresource %q: %w", s.Name, err)
+			return fmt.Errorf("subresource %q: %w", s.Name, err)
 		}
 		if seen[s.Name] {
-			return nil, fmt.Errorf("subresource %q is declared twice", s.Name)
+			return fmt.Errorf("subresource %q is declared twice", s.Name)
 		}
 		seen[s.Name] = true
 	}
 	for _, f := range d.SelectableFields {
-		if f.Path == "" || f.Value == nil {
-			return nil, fmt.Errorf("selectable field %q: it needs Path and Value", f.Path)
+		if f.Path == "" || f.Value == nil && f.Of == "" {
+			return fmt.Errorf("selectable field %q: it needs Path and Value", f.Path)
 		}
 		for _, version := range f.Versions {
 			if !slices.ContainsFunc(d.Versions, func(v codec.Version[T]) bool { return v.Info.Name == version }) {
-				return nil, fmt.Errorf("selectable field %q: version %q is not served", f.Path, version)
+				return fmt.Errorf("selectable field %q: version %q is not served", f.Path, version)
 			}
 		}
 	}
-	return codec.Bind(codec.Kind[T]{Group: d.Group, Kind: d.Names.Kind, New: d.New, Versions: d.Versions}, d.Storage)
+	return nil
 }
 
 // handle is an open resource with storage. Its kind writes, its store reads.
@@ -193,13 +169,14 @@ type handle[T api.Object] struct {
 	*kind[T]
 	store   *store.Store[T]
 	storage *storageEnd[T]
+	shared  *sharing[T]
 }
 
 func (h *handle[T]) StoredForm() api.Form { return h.store.Form() }
 
 func (h *handle[T]) Ready() error { return h.store.Ready() }
 
-func (h *handle[T]) Close() error { return h.store.Close() }
+func (h *handle[T]) Close() error { return h.shared.release() }
 
 func (h *handle[T]) Measure(ctx context.Context) store.Measurement { return h.store.Measure(ctx) }
 

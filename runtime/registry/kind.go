@@ -23,7 +23,7 @@ type kind[T api.Object] struct {
 	info       *api.Info
 	versions   *codec.Versions[T]
 	gr         schema.GroupResource
-	gk         schema.GroupKind
+	gk         schema.GroupKind // of the stored resource: errors of validation name it, as in kube-apiserver
 	pipeline   *pipeline[T]
 	end        end[T]
 	scopes     scopes[T]
@@ -42,11 +42,12 @@ type kind[T api.Object] struct {
 
 func newKind[T api.Object](d *Definition[T], info *api.Info, all *codec.Versions[T], config Config) *kind[T] {
 	if config.Schemas == nil {
-		config.Schemas = ownership.NewSchemas(nil)
+		config.Schemas = &ownership.Schemas{}
 	}
 	k := &kind[T]{
 		definition: d, info: info, versions: all, schemas: config.Schemas, log: config.Log,
-		gr: info.GroupResource(), gk: schema.GroupKind{Group: d.Group, Kind: d.Names.Kind}, pipeline: newPipeline[T](),
+		gr: info.GroupResource(), pipeline: newPipeline[T](),
+		gk: schema.GroupKind{Group: info.Stored().Group, Kind: info.Stored().Names.Kind},
 	}
 	k.scopes = k.newScopes()
 	if k.log == nil {

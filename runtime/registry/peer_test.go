@@ -257,11 +257,13 @@ func TestOwnershipIsKubernetes(t *testing.T) {
 	}
 }
 
-func documents() *ownership.Schemas { return ownership.NewSchemas(shop.Documents()) }
+func documents() *ownership.Schemas {
+	return ownership.NewSchemas("shop.example.com", shop.Documents())
+}
 
 func brokenDocuments() *ownership.Schemas {
 	document := api.NewDocument([]byte(`{"components":{"schemas":{"x":7}}}`))
-	return ownership.NewSchemas(map[string]api.Document{"v1": document})
+	return ownership.NewSchemas("shop.example.com", map[string]api.Document{"v1": document})
 }
 
 func openSchema(t testing.TB) *bench {

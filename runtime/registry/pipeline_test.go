@@ -131,7 +131,7 @@ func TestFieldOwnershipOfAProviderIsLogged(t *testing.T) {
 	var log bytes.Buffer
 	k := &keeper{widgets: map[string]*shop.Widget{}}
 	h, err := registry.NewProvided(shop.Definition(), k.provider()).Open(t.Context(), registry.Config{
-		Log: slog.New(slog.NewTextHandler(&log, nil)), Schemas: ownership.NewSchemas(unownable()),
+		Log: slog.New(slog.NewTextHandler(&log, nil)), Schemas: ownership.NewSchemas("shop.example.com", unownable()),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -91,7 +91,8 @@ func (r *provided[T]) Info() *api.Info { return r.info }
 
 // Open implements Resource. The config's backend isn't used.
 func (r *provided[T]) Open(_ context.Context, config Config) (Handle, error) {
-	all, err := r.definition.bind()
+	alone := &sharing[T]{stored: r.definition, info: r.info}
+	all, err := alone.bind()
 	if err == nil && len(r.info.Verbs) == 0 {
 		err = errors.New("the Provider has no functions")
 	}

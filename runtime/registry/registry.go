@@ -1,6 +1,6 @@
 // Package registry defines what create, update, patch, apply and delete mean for a Go type, in storage or by the
 // functions of a provider: one pipeline of steps for metadata, field ownership, the author's strategy and validation.
-// New and NewProvided erase the Go type and return a Resource, which the packages of HTTP work with.
+// New, NewSameAs and NewProvided erase the Go type and return a Resource, which the packages of HTTP work with.
 //
 // It may know packages api, cache, codec, metadata, ownership, reach, rendition, storage, store and subresource, and
 // nothing of HTTP.
@@ -37,9 +37,11 @@ type Config struct {
 	Log *slog.Logger
 	// Verify turns on expensive checks of invariants, which panic.
 	Verify bool
-	// Schemas are those of the resource's group; field ownership and server-side apply need them. The resources of a
-	// group share them. Nil treats the resource as a kind without a schema.
+	// Schemas are those of all groups; field ownership and server-side apply need them. All resources share them. Nil
+	// treats the resource as a kind without a schema.
 	Schemas *ownership.Schemas
+	// Shared are the stores of resources that have the same objects. Without it, the resource has a store of its own.
+	Shared *Shared
 	// IgnorePropagation makes deletions record no finalizer for their propagation policy, because no garbage collector
 	// would remove it.
 	IgnorePropagation bool

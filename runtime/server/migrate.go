@@ -73,26 +73,29 @@ func migrate(ctx context.Context, program Program, f flags, options store.Migrat
 		return err
 	}
 	defer func() { err = errors.Join(err, backend.Close()) }()
-	left := int64(0)
+	var all []registry.Resource
 	for _, group := range program.Groups {
-		for _, resource := range group.Resources {
-			if resource.Info().Storage == "" {
-				continue // its objects aren't stored
-			}
-			options.Report = progressReport(out)
-			m, err := registry.Migrate(ctx, resource, registry.Config{
-				Backend: backend, Prefix: f.server.Prefix, Encoding: f.server.StorageEncoding,
-				Transformer: encryption.For(resource.Info().GroupResource()),
-			}, options)
-			printMigration(out, m, err)
-			if ctx.Err() != nil {
-				return fmt.Errorf("interrupted: run it again to go on: %w", err)
-			}
-			if err != nil {
-				return err
-			}
-			left += m.Unreadable
+		all = append(all, group.Resources...)
+	}
+	left, shared := int64(0), registry.NewShared(all)
+	for _, resource := range registry.Distinct(all) {
+		stored := resource.Info().Stored()
+		if stored.Storage == "" {
+			continue // its objects aren't stored
 		}
+		options.Report = progressReport(out)
+		m, err := registry.Migrate(ctx, resource, registry.Config{
+			Backend: backend, Prefix: f.server.Prefix, Encoding: f.server.StorageEncoding,
+			Transformer: encryption.For(stored.GroupResource()), Shared: shared,
+		}, options)
+		printMigration(out, m, err)
+		if ctx.Err() != nil {
+			return fmt.Errorf("interrupted: run it again to go on: %w", err)
+		}
+		if err != nil {
+			return err
+		}
+		left += m.Unreadable
 	}
 	if left > 0 {
 		return fmt.Errorf("%d objects were left as they are", left)

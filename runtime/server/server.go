@@ -155,21 +155,28 @@ func (s *Server) open(ctx context.Context, metrics *metrics) ([]endpoint.Group, 
 		return nil, err
 	}
 	var groups []endpoint.Group
+	var all []registry.Resource
+	schemas := &ownership.Schemas{}
 	for _, group := range s.config.Groups {
-		open := enabled.narrow(group)
-		if len(open.Versions) == 0 {
-			continue
+		schemas.Add(group.Name, group.OpenAPI)
+		all = append(all, group.Resources...)
+		if open := enabled.narrow(group); len(open.Versions) > 0 {
+			groups = append(groups, open)
 		}
-		schemas := ownership.NewSchemas(group.OpenAPI)
+	}
+	shared := registry.NewShared(all)
+	for i := range groups {
+		open := &groups[i]
 		for _, resource := range open.Resources {
+			stored := resource.Info().Stored()
 			config := registry.Config{
-				Backend: metrics.meter(s.config.Backend, resource.Info()), Prefix: s.config.Prefix,
+				Backend: metrics.meter(s.config.Backend, stored), Prefix: s.config.Prefix,
 				DisableCache: s.config.DisableCache, CheckCache: s.config.CheckCache,
-				Log: s.config.Log, Verify: s.config.Verify, Schemas: schemas,
+				Log: s.config.Log, Verify: s.config.Verify, Schemas: schemas, Shared: shared,
 				IgnorePropagation: s.config.Garbage == IgnoreGarbage, Encoding: s.config.StorageEncoding,
 			}
 			if transformer := s.config.Transformer; transformer != nil {
-				config.Transformer = transformer(resource.Info().GroupResource())
+				config.Transformer = transformer(stored.GroupResource())
 			}
 			handle, err := resource.Open(ctx, config)
 			if err != nil {
@@ -179,22 +186,24 @@ func (s *Server) open(ctx context.Context, metrics *metrics) ([]endpoint.Group, 
 			metrics.follow(handle)
 			s.handles = append(s.handles, handle)
 		}
-		groups = append(groups, open)
 	}
 	return groups, nil
 }
 
-// checkPrefixes refuses resources whose storage prefixes contain one another.
+// checkPrefixes refuses resources whose storage prefixes contain one another, unless they are the same objects.
 func checkPrefixes(groups []registry.Group) error {
 	var stored []*api.Info
 	var errs []error
 	for _, group := range groups {
 		for _, resource := range group.Resources {
-			info := resource.Info()
+			info := resource.Info().Stored()
 			if info.Storage == "" {
 				continue
 			}
 			for _, other := range stored {
+				if other.GroupResource() == info.GroupResource() {
+					continue
+				}
 				keys, taken := info.StoragePrefix+"/", other.StoragePrefix+"/"
 				if strings.HasPrefix(keys, taken) || strings.HasPrefix(taken, keys) {
 					errs = append(errs, fmt.Errorf("the keys of %s, below %s, would be among those of %s, below %s: "+

@@ -18,16 +18,22 @@ import (
 // reader is the untyped half of a Store. It reads renditions from the cache where that can answer, else from the
 // backend through the same codec.
 type reader struct {
+	*shared
+	gr schema.GroupResource // for errors
+	// selectable are the field paths beyond name and namespace, each at the place of its value. A field that can't be
+	// selected by is "".
+	selectable []string
+}
+
+// shared is what all views of a Store have together.
+type shared struct {
 	backend storage.Backend
 	cache   *cache.Cache // nil: there is none
 	codec   cache.Codec
 	stored  api.Form
 	prefix  string // of the resource's keys, with "/" at its end
-	gr      schema.GroupResource
 	// namespaced tells that keys are <prefix><namespace>/<name>, else <prefix><name>.
 	namespaced bool
-	// selectable are the field paths beyond name and namespace.
-	selectable []string
 	// bookmark makes the object of a bookmark event.
 	bookmark func(revision int64, initialEnd bool, form api.Form) (api.Rendition, error)
 	// patience is how long a read waits for a revision of the future.
@@ -47,13 +53,13 @@ type reader struct {
 }
 
 // spawn runs f in a goroutine that Close waits for; f must end when closed does. After Close it does nothing.
-func (r *reader) spawn(f func()) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.closed.Err() != nil {
+func (s *shared) spawn(f func()) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed.Err() != nil {
 		return false
 	}
-	r.goroutines.Go(f)
+	s.goroutines.Go(f)
 	return true
 }
 

@@ -42,7 +42,8 @@ type requirement struct {
 // Fields returns the values of an object's fields by their places. A cache.Entry implements it.
 type Fields interface{ Field(i int) string }
 
-// NewSelector parses a Selection. selectable are the field paths beyond name and namespace.
+// NewSelector parses a Selection. selectable are the field paths beyond name and namespace, in the order of their
+// values; a field that can't be selected by is "".
 func NewSelector(s api.Selection, selectable []string) (Selector, error) {
 	var sel Selector
 	if s.Fields != nil && !s.Fields.Empty() {
@@ -111,9 +112,10 @@ func (s *Selector) add(r fields.Requirement, place int) {
 func fieldPlace(path string, selectable []string) (int, error) {
 	known := append(make([]string, 0, 16), "metadata.name", "metadata.namespace") // in the order of the places
 	known = append(known, selectable...)
-	if place := slices.Index(known, path); place >= 0 {
+	if place := slices.Index(known, path); place >= 0 && path != "" {
 		return place, nil
 	}
+	known = slices.DeleteFunc(known, func(path string) bool { return path == "" })
 	for i := range known {
 		known[i] = strconv.Quote(known[i])
 	}

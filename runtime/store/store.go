@@ -92,7 +92,7 @@ func New[T api.Object](config Config[T]) (*Store[T], error) {
 		return nil, err
 	}
 	root := "/" + strings.TrimPrefix(config.ResourcePrefix, "/")
-	s := &Store[T]{config: config, root: root}
+	s := &Store[T]{config: config, root: root, reader: reader{shared: &shared{}}}
 	prefix := strings.TrimSuffix(config.KeyPrefix, "/") + root
 	s.backend, s.stored, s.prefix = config.Backend, config.Form, prefix
 	s.gr, s.namespaced = config.Resource, config.Namespaced
@@ -134,6 +134,15 @@ func (s *Store[T]) runCache() {
 		// Run ends only with its context: it tries again after all other errors.
 		_ = s.cache.Run(s.closed)
 	})
+}
+
+// View returns the store as another group's resource: its errors name that resource, and selectors name the fields as
+// they are called there. fields has a path for each of Config.Fields, "" for one that can't be selected by. Whoever
+// made the store closes it, and not its views.
+func (s *Store[T]) View(resource schema.GroupResource, fields []string) *Store[T] {
+	view := *s
+	view.gr, view.selectable = resource, fields
+	return &view
 }
 
 // Close ends all watches and waits for the store's goroutines. The backend stays open.

@@ -13,6 +13,7 @@ import (
 	"apigen.dev/runtime/ownership"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -62,7 +63,7 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 				if err != nil {
 					return nil, err
 				}
-				gv, err := h.Writer.ServedVersion(version)
+				gv, err := h.Writer.ServedVersion(h.Info.Key(version))
 				if err != nil {
 					return nil, err
 				}
@@ -84,7 +85,8 @@ type scaler[T api.Object] struct {
 }
 
 func (s *scaler[T]) newManager() (*ownership.Manager, error) {
-	types, err := s.host.Schemas.In(s.host.Info.Storage, scaleGVK)
+	stored := s.host.Info.Stored()
+	types, err := s.host.Schemas.In(schema.GroupVersion{Group: stored.Group, Version: stored.Storage}, scaleGVK)
 	if err != nil {
 		return nil, err
 	}

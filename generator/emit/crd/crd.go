@@ -84,11 +84,11 @@ type resource struct {
 	storage  *model.Version
 }
 
-// resourcesBelow returns the kinds below a package that have a definition: stored kinds of a group with a name, in the
-// versions that no marker leaves out.
+// resourcesBelow returns the kinds below a package that have a definition: kinds of a group with a name that are stored
+// there, in the versions that no marker leaves out.
 func resourcesBelow(p *model.Program, pkg *model.Package) []resource {
 	return slices.DeleteFunc(kindsBelow(p, pkg),
-		func(r resource) bool { return r.WithoutStorage || r.group.Name == "" })
+		func(r resource) bool { return r.WithoutStorage || r.SameAs != nil || r.group.Name == "" })
 }
 
 // kindsBelow returns all kinds below a package, stored or not.

@@ -27,6 +27,10 @@ func Remarks(p *plan.Plan) []diag.Error {
 			case r.WithoutStorage:
 				out.Add(r.Hub.Pos, cannot+"%s, of which nothing is stored: there is none", r.Kind)
 				continue
+			case r.SameAs != nil:
+				out.Add(r.versions[0].Type.Pos, cannot+"%s, whose objects are those of %s in group %q: there is none",
+					r.Kind, r.SameAs.Kind, r.SameAs.Group.Name)
+				continue
 			case r.group.Name == "":
 				out.Add(r.Hub.Pos, cannot+"%s, which is of the core group: there is none", r.Kind)
 				continue

@@ -110,10 +110,15 @@ func as(name string, t *model.Type, value string) string {
 	return name + "(" + value + ")"
 }
 
-// selectable prints the selectable fields of all versions, read from the hub, or nothing.
+// selectable prints the selectable fields of all versions, read from the hub or those of another group, or nothing.
 func (p *printer) selectable(r *model.Resource) jen.Code {
 	var fields []jen.Code
 	for _, s := range p.plan.Serving[r].Selectable {
+		if s.Of != "" {
+			fields = append(fields, jen.Values(textMember("Path", s.Name), textMember("Of", s.Of),
+				when(s.Versions != nil, member("Versions", texts(s.Versions)))))
+			continue
+		}
 		value := hubGetter(r.Hub, s.Steps, "string", `""`, returnText)
 		if s.Call != nil {
 			result, found := called(s.Call, "obj")

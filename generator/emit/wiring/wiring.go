@@ -131,6 +131,16 @@ func (p *printer) imports(f *jen.File) {
 		}
 		f.ImportName(pkg.Path, pkg.Name)
 	}
+	for _, r := range p.group.Resources {
+		pkg := r.Hub.Package
+		if r.SameAs == nil || slices.Contains(own, pkg) {
+			continue
+		}
+		f.ImportAlias(pkg.Path, importAlias(pkg.Path))
+		if home := p.plan.Home(pkg); home != pkg {
+			f.ImportAlias(home.Path, path.Base(path.Dir(home.Path))+"logic")
+		}
+	}
 	for _, pkg := range p.payloadPackages() {
 		if !slices.ContainsFunc(own, func(known *model.Package) bool { return known.Path == pkg.Path }) {
 			f.ImportAlias(pkg.Path, importAlias(pkg.Path))
@@ -171,7 +181,7 @@ func (p *printer) groupFunc(f *jen.File) {
 		if r.WithoutStorage {
 			resources = append(resources, p.withoutStorage(r, call))
 		} else {
-			resources = append(resources, gocode.Code("registry.New("+call+")"))
+			resources = append(resources, newResource(r, call))
 		}
 	}
 	f.Commentf("Group is %s.", p.called())
@@ -184,6 +194,16 @@ func (p *printer) groupFunc(f *jen.File) {
 			member("OpenAPI", gocode.Code(plan.OpenAPIFunc+"()")),
 			member("Swagger", gocode.Code(plan.SwaggerFunc+"()")),
 		)))
+}
+
+// newResource makes a resource of a definition, with objects of its own or those of another group.
+func newResource(r *model.Resource, definition string) jen.Code {
+	of := r.SameAs
+	if of == nil {
+		return gocode.Code("registry.New(" + definition + ")")
+	}
+	return gocode.Code("registry.NewSameAs("+definition+", registry.StoredResource$)", jen.Values(
+		textMember("Group", of.Group.Name), textMember("Kind", of.Kind), textMember("Plural", of.Plural)))
 }
 
 // addToScheme prints AddToScheme, which registers the hub package and every served version.

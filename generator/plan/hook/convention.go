@@ -129,13 +129,11 @@ func (c convention) fitsFunction(f *model.Func, hub *model.Type) bool {
 	return matches(f, c.functionSignature(), hub)
 }
 
-func (c convention) functionOf(hub *model.Type) *model.Func {
-	home := hub.Package.ServedBy
-	if home == nil {
-		return nil
-	}
-	if f := home.Func(c.functionName(hub.Name)); f != nil && c.fitsFunction(f, hub) {
-		return f
+func (c convention) functionOf(hub *model.Type, homes []*model.Package) *model.Func {
+	for _, home := range homes {
+		if f := home.Func(c.functionName(hub.Name)); f != nil && c.fitsFunction(f, hub) {
+			return f
+		}
 	}
 	return nil
 }

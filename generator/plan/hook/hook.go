@@ -36,11 +36,36 @@ func PreparePart(part string) string { return "PrepareFor" + part + "Update" }
 func Of(r *model.Resource) []Hook {
 	var out []Hook
 	for _, c := range conventionsOf(r) {
-		if f := c.functionOf(r.Hub); f != nil {
+		if f := c.functionOf(r.Hub, homes(r)); f != nil {
 			out = append(out, Hook{Name: c.name, Field: c.field, Func: f, Function: true})
 		} else if m := r.Hub.Methods[c.name]; m != nil && c.fits(m, r.Hub) {
 			out = append(out, Hook{Name: c.name, Field: c.field, Func: m, Errors: c.errors(m)})
 		}
 	}
 	return out
+}
+
+// homes are the packages whose functions are hooks of a resource. A group that serves the objects of another one may
+// have functions of its own for them, which take the place of the other's.
+func homes(r *model.Resource) []*model.Package {
+	return append(ownHomes(r), servedBy(r.Hub)...)
+}
+
+// ownHomes are the packages with the functions of a group for the objects of another one.
+func ownHomes(r *model.Resource) (homes []*model.Package) {
+	if r.SameAs == nil {
+		return nil
+	}
+	for _, v := range r.Versions {
+		homes = append(homes, v.Version.Package.Home())
+	}
+	return homes
+}
+
+// servedBy returns the package that has the hooks of a type of another module, or none.
+func servedBy(t *model.Type) []*model.Package {
+	if home := t.Package.ServedBy; home != nil {
+		return []*model.Package{home}
+	}
+	return nil
 }

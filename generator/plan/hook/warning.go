@@ -14,27 +14,11 @@ import (
 // call, since they have another signature or name, or stand on another type than the hub.
 func Warnings(r *model.Resource) diag.Errors {
 	var out diag.Errors
-	home := r.Hub.Package.ServedBy
-	for _, c := range conventionsOf(r) {
-		switch m := r.Hub.Methods[c.name]; {
-		case m == nil || c.fits(m, r.Hub):
-		case home != nil:
-			c.warnForeign(&out, m, r.Hub)
-		default:
-			out.Add(m.Pos, "method %s of %s is not called by the server: its signature is not `func (in *%s) %s%s`",
-				c.name, r.Hub.Name, r.Hub.Name, c.name, expand(c.signature, r.Hub.Name))
-		}
+	if r.SameAs == nil { // else they are those of another resource
+		warnHub(&out, r)
 	}
-	warnMisnamed(&out, r)
-	for _, c := range conventionsOf(r) {
-		name := c.functionName(r.Kind)
-		if home == nil {
-			break
-		}
-		if f := home.Func(name); f != nil && !c.fitsFunction(f, r.Hub) {
-			out.Add(f.Pos, "function %s is not called by the server: its signature is not `func %s%s`",
-				name, name, expand(c.functionSignature(), model.TypeText(r.Hub)))
-		}
+	for _, home := range ownHomes(r) {
+		warnFunctions(&out, r, home)
 	}
 	for _, v := range r.Versions {
 		warnElsewhere(&out, r, v.Type)
@@ -43,6 +27,41 @@ func Warnings(r *model.Resource) diag.Errors {
 		out[i].Unenforced = diag.Functions
 	}
 	return out
+}
+
+// warnHub names the methods of the hub, and the functions that stand for them.
+func warnHub(out *diag.Errors, r *model.Resource) {
+	home := r.Hub.Package.ServedBy
+	for _, c := range conventionsOf(r) {
+		switch m := r.Hub.Methods[c.name]; {
+		case m == nil || c.fits(m, r.Hub):
+		case home != nil:
+			c.warnForeign(out, m, r.Hub)
+		default:
+			out.Add(m.Pos, "method %s of %s is not called by the server: its signature is not `func (in *%s) %s%s`",
+				c.name, r.Hub.Name, r.Hub.Name, c.name, expand(c.signature, r.Hub.Name))
+		}
+	}
+	warnMisnamed(out, r)
+	if home != nil {
+		warnFunctions(out, r, home)
+	}
+}
+
+// warnFunctions names the functions of a package that have the name of a hook and another signature, but those for
+// another version, which warnElsewhere names.
+func warnFunctions(out *diag.Errors, r *model.Resource, home *model.Package) {
+	for _, c := range conventions() {
+		name := c.functionName(r.Hub.Name)
+		f := home.Func(name)
+		ofVersion := func(v model.ResourceVersion) bool {
+			return v.Type.Package.ServedBy == home && c.fitsFunction(f, v.Type)
+		}
+		if f != nil && !c.fitsFunction(f, r.Hub) && !slices.ContainsFunc(r.Versions, ofVersion) {
+			out.Add(f.Pos, "function %s is not called by the server: its signature is not `func %s%s`",
+				name, name, expand(c.functionSignature(), model.TypeText(r.Hub)))
+		}
+	}
 }
 
 func warnElsewhere(out *diag.Errors, r *model.Resource, t *model.Type) {
@@ -55,7 +74,7 @@ func warnElsewhere(out *diag.Errors, r *model.Resource, t *model.Type) {
 			out.Add(m.Pos, "method %s of %s %s %s.%s", c.name, model.TypeText(t), remedy, r.Hub.Package.Path,
 				r.Hub.Name)
 		}
-		if f := c.functionOf(t); f != nil {
+		if f := c.functionOf(t, servedBy(t)); f != nil {
 			out.Add(f.Pos, "function %s %s %s.%s", f.Name, remedy, r.Hub.Package.Path, r.Hub.Name)
 		}
 	}
@@ -110,7 +129,7 @@ func warnWebhook(out *diag.Errors, m *model.Func, hub *model.Type, instead strin
 // warnForeign names what to write in place of a method of a kind of another module that the server can't call, unless
 // it is there.
 func (c convention) warnForeign(out *diag.Errors, m *model.Func, hub *model.Type) {
-	if c.functionOf(hub) == nil {
+	if c.functionOf(hub, servedBy(hub)) == nil {
 		out.Add(m.Pos, "method %s of %s is not called by the server: write `func %s%s` in package %s", m.Name, hub.Name,
 			c.functionName(hub.Name), expand(c.functionSignature(), model.TypeText(hub)), hub.Package.ServedBy.Path)
 	}

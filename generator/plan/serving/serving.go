@@ -91,17 +91,20 @@ func declaresName(t *model.Type) bool {
 
 // storage finds the storage version, or reports that there is none. The runtime writes only versions that it serves.
 func (s *Serving) storage(r *model.Resource) bool {
-	for i, v := range r.Versions {
+	stored := r.Stored()
+	for i, v := range stored.Versions {
 		if v.Version != r.Storage {
 			continue
 		}
-		served := slices.ContainsFunc(r.Served(), func(o model.ResourceVersion) bool { return o.Version == r.Storage })
+		served := slices.ContainsFunc(stored.Served(), func(o model.ResourceVersion) bool {
+			return o.Version == r.Storage
+		})
 		if !served && !r.WithoutStorage {
 			s.Faults.Add(v.Type.Pos, "%s is stored in version %s, which is not served: serve it, or put "+
 				"+kubebuilder:storageversion on a version that is", r.Kind, r.Storage.Name)
 			return false
 		}
-		s.Storage = &r.Versions[i]
+		s.Storage = &stored.Versions[i]
 		return true
 	}
 	if !r.WithoutStorage {
@@ -120,6 +123,8 @@ type Selectable struct {
 	Call  *Call
 	// Versions are the names of those that are marked for it; nil where all served ones are.
 	Versions []string
+	// Of is the path of the same field in another group that the resource is the same as; "" where that has none.
+	Of string
 }
 
 // selectable decides the selectable fields. A path must mean the same field of the hub in every version that has it.
@@ -140,6 +145,30 @@ func (s *Serving) selectable(r *model.Resource) {
 			s.Selectable[i].Versions = nil
 		}
 	}
+	if r.SameAs != nil {
+		s.shareSelectable(New(r.SameAs.Resource).Selectable)
+	}
+}
+
+// shareSelectable finds fields in those of the stored resource. Each of those is given once.
+func (s *Serving) shareSelectable(stored []Selectable) {
+	given := map[string]bool{}
+	for i := range s.Selectable {
+		f := &s.Selectable[i]
+		at := slices.IndexFunc(stored, func(o Selectable) bool { return o.same(f) && !given[o.Name] })
+		if at >= 0 {
+			f.Of = stored[at].Name
+			given[f.Of] = true
+		}
+	}
+}
+
+// same tells whether two fields have the same value: the same field of the hub, or of what the same function returns.
+func (s *Selectable) same(o *Selectable) bool {
+	if (s.Call == nil) != (o.Call == nil) || s.Call != nil && *s.Call != *o.Call {
+		return false
+	}
+	return GoPath(s.Steps) == GoPath(o.Steps)
 }
 
 // selectableIn adds a field of a version, or the version to the field.

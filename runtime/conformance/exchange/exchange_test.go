@@ -17,6 +17,7 @@ import (
 	"apigen.dev/runtime/conformance/exchange/apis"
 	"apigen.dev/runtime/registry"
 	workloads "example.com/workloads/apis/core/wiring"
+	events "example.com/workloads/apis/events/wiring"
 )
 
 // differ writes down what ours answers where it differs, with a question mark for the reason: whoever runs it finds the
@@ -35,7 +36,7 @@ func scripts(t testing.TB, folder string) []string {
 // startOurs is a server of ours, and its kubeconfig.
 func startOurs(t *testing.T) (*world, []byte) {
 	t.Helper()
-	server := apitest.Start(t, append(apis.Groups(), configMaps())...)
+	server := apitest.Start(t, append(apis.Groups(), coreGroup(), events.Group())...)
 	return worldOf(server), server.Kubeconfig
 }
 
@@ -46,12 +47,12 @@ func worldOf(server *apitest.Server) *world {
 		tls: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
 }
 
-// configMaps is the core group with config maps alone: pods and the like would be found missing,
+// coreGroup is the core group with config maps and events alone: pods and the like would be found missing,
 // and what they own collected.
-func configMaps() registry.Group {
+func coreGroup() registry.Group {
 	group := workloads.Group()
 	group.Resources = slices.DeleteFunc(group.Resources, func(r registry.Resource) bool {
-		return r.Info().Names.Plural != "configmaps"
+		return r.Info().Names.Plural != "configmaps" && r.Info().Names.Plural != "events"
 	})
 	return group
 }

@@ -49,6 +49,10 @@ func (w *world) enter(t *testing.T, s *scene) *asked {
 		"$WIDGETS":    "/apis/shop.example.com/v1/namespaces/" + s.name + "/widgets",
 		"$MAPS":       "/api/v1/namespaces/" + s.name + "/configmaps",
 		"$MAP":        `"apiVersion":"v1","kind":"ConfigMap"`,
+		"$EVENTS":     "/api/v1/namespaces/" + s.name + "/events",
+		"$EVENT":      `"apiVersion":"v1","kind":"Event"`,
+		"$NOTES":      "/apis/events.k8s.io/v1/namespaces/" + s.name + "/events",
+		"$NOTE":       `"apiVersion":"events.k8s.io/v1","kind":"Event"`,
 		"$OLDWIDGETS": "/apis/shop.example.com/v1beta1/namespaces/" + s.name + "/widgets",
 		"$WIDGET":     `"apiVersion":"shop.example.com/v1","kind":"Widget"`,
 	}}
@@ -60,9 +64,11 @@ func (w *world) enter(t *testing.T, s *scene) *asked {
 
 // standard are the objects that scenes find.
 var standard = map[string]struct{ collection, object string }{
-	"pdb":    {"$PDBS", `{$PDB,"metadata":{"name":"%s"},$SPEC}`},
-	"class":  {"$CLASSES", `{$CLASS,"metadata":{"name":"%s"},"spec":{"controller":"example.com/c"}}`},
-	"map":    {"$MAPS", `{$MAP,"metadata":{"name":"%s"},"data":{"k":"v"}}`},
+	"pdb":   {"$PDBS", `{$PDB,"metadata":{"name":"%s"},$SPEC}`},
+	"class": {"$CLASSES", `{$CLASS,"metadata":{"name":"%s"},"spec":{"controller":"example.com/c"}}`},
+	"map":   {"$MAPS", `{$MAP,"metadata":{"name":"%s"},"data":{"k":"v"}}`},
+	"event": {"$EVENTS", `{$EVENT,"metadata":{"name":"%s"},"involvedObject":{"kind":"Pod","namespace":"$NS",` +
+		`"name":"p"},"reason":"R","message":"M","type":"Normal"}`},
 	"widget": {"$WIDGETS", `{$WIDGET,"metadata":{"name":"%s"},"spec":{"color":"red"}}`},
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"apigen.dev/runtime/api"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Documents are the OpenAPI documents of the group, as far as they say how fields are owned and merged: parts are a set
@@ -11,16 +12,25 @@ import (
 func Documents() map[string]api.Document {
 	parts := object{"type": "array", "items": typed("string"), "x-kubernetes-list-type": "set"}
 	return map[string]api.Document{
-		"v1":      document("v1", "color", parts),
-		"v1beta1": document("v1beta1", "colour", typed("string")),
+		"v1":      document(kindIn("v1"), "color", parts),
+		"v1beta1": document(kindIn("v1beta1"), "colour", typed("string")),
 	}
+}
+
+func kindIn(version string) schema.GroupVersionKind {
+	return schema.GroupVersionKind{Group: "shop.example.com", Version: version, Kind: "Widget"}
+}
+
+// DocumentsOf is the document of a kind of another group whose Go type is that of v1beta1.
+func DocumentsOf(kind schema.GroupVersionKind) map[string]api.Document {
+	return map[string]api.Document{kind.Version: document(kind, "colour", typed("string"))}
 }
 
 type object = map[string]any
 
 func typed(name string) object { return object{"type": name} }
 
-func document(version, color string, parts object) api.Document {
+func document(kind schema.GroupVersionKind, color string, parts object) api.Document {
 	text := object{"type": "object", "additionalProperties": typed("string")}
 	widget := object{
 		"type": "object",
@@ -34,7 +44,7 @@ func document(version, color string, parts object) api.Document {
 				"properties": object{"phase": typed("string"), "clicks": typed("integer")}},
 		},
 		"x-kubernetes-group-version-kind": []any{
-			object{"group": "shop.example.com", "version": version, "kind": "Widget"},
+			object{"group": kind.Group, "version": kind.Version, "kind": kind.Kind},
 		},
 	}
 	metadata := object{"type": "object", "properties": object{
@@ -54,7 +64,7 @@ func document(version, color string, parts object) api.Document {
 		},
 	}}
 	data, err := json.Marshal(object{
-		"components": object{"schemas": object{"Widget" + version: widget, "ObjectMeta": metadata}},
+		"components": object{"schemas": object{kind.Kind + kind.Version: widget, "ObjectMeta": metadata}},
 	})
 	if err != nil {
 		panic(err) // it is constant

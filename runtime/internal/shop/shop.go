@@ -144,13 +144,7 @@ func Ruled(v1 Rules[*WidgetV1], v1beta1 Rules[*WidgetV1beta1]) registry.Definiti
 			codec.VersionOf(api.VersionInfo{Name: "v1",
 				Columns: []api.Column{{Name: "Color", Type: "string"}, {Name: "Age", Type: "date"}}},
 				v1Conversion(v1)),
-			codec.VersionOf(api.VersionInfo{Name: "v1beta1"},
-				codec.Conversion[*Widget, *WidgetV1beta1]{
-					New:      func() *WidgetV1beta1 { return &WidgetV1beta1{} },
-					Validate: v1beta1,
-					ToHub:    v1beta1ToHub,
-					FromHub:  hubToV1beta1,
-				}),
+			versionV1beta1(api.VersionInfo{Name: "v1beta1"}, v1beta1),
 		},
 		Storage: "v1",
 		Strategy: registry.Strategy[*Widget]{
@@ -173,6 +167,23 @@ func Ruled(v1 Rules[*WidgetV1], v1beta1 Rules[*WidgetV1beta1]) registry.Definiti
 			return w.Color
 		}}},
 	}
+}
+
+func versionV1beta1(
+	info api.VersionInfo, rules Rules[*WidgetV1beta1], cells ...func(*WidgetV1beta1) api.Cell,
+) codec.Version[*Widget] {
+	return codec.VersionOf(info, codec.Conversion[*Widget, *WidgetV1beta1]{
+		New:      func() *WidgetV1beta1 { return &WidgetV1beta1{} },
+		Validate: rules,
+		ToHub:    v1beta1ToHub,
+		FromHub:  hubToV1beta1,
+		Columns:  cells,
+	})
+}
+
+// VersionV1beta1 is a version whose Go type is that of v1beta1, without rules.
+func VersionV1beta1(info api.VersionInfo, cells ...func(*WidgetV1beta1) api.Cell) codec.Version[*Widget] {
+	return versionV1beta1(info, nil, cells...)
 }
 
 func v1Conversion(rules Rules[*WidgetV1]) codec.Conversion[*Widget, *WidgetV1] {

@@ -37,13 +37,20 @@
 // +apigen:kind(ServiceAccount)=+apigen:subresource:name=token
 //
 // +apigen:kind(Event)=+kubebuilder:resource:shortName=ev
+// +apigen:kind(Event)=+apigen:printcolumn:name="Last Seen",type=date,method=LastSeen
+// +apigen:kind(Event)=+kubebuilder:printcolumn:name=Type,type=string,JSONPath=.type
+// +apigen:kind(Event)=+kubebuilder:printcolumn:name=Reason,type=string,JSONPath=.reason
+// +apigen:kind(Event)=+apigen:printcolumn:name=Object,type=string,method=Target
+// +apigen:kind(Event)=+kubebuilder:printcolumn:name=Message,type=string,JSONPath=.message
 // +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.involvedObject.kind
 // +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.involvedObject.namespace
 // +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.involvedObject.name
 // +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.involvedObject.uid
 // +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.involvedObject.apiVersion
+// +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.involvedObject.resourceVersion
 // +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.involvedObject.fieldPath
 // +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.reason
+// +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.reportingComponent
 // +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.type
 // +apigen:kind(Event)=+apigen:createOnUpdate
 package v1

@@ -124,9 +124,49 @@ func defineEvent() registry.Definition[*corev1.Event] {
 			return new(corev1.Event)
 		},
 		Versions: []codec.Version[*corev1.Event]{
-			codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*corev1.Event, *corev1.Event]{
+			codec.VersionOf(api.VersionInfo{
+				Name: "v1",
+				Columns: []api.Column{
+					{Name: "Last Seen", Type: "date"},
+					{Name: "Type", Type: "string"},
+					{Name: "Reason", Type: "string"},
+					{Name: "Object", Type: "string"},
+					{Name: "Message", Type: "string"},
+				},
+			}, codec.Conversion[*corev1.Event, *corev1.Event]{
 				New: func() *corev1.Event {
 					return new(corev1.Event)
+				},
+				Columns: []func(*corev1.Event) api.Cell{
+					func(in *corev1.Event) api.Cell {
+						result := v1.LastSeen_Event(in)
+						if result.IsZero() {
+							return api.Cell{}
+						}
+						return api.Age(result.Time)
+					},
+					func(in *corev1.Event) api.Cell {
+						if in.Type == "" {
+							return api.Cell{}
+						}
+						return api.Text(in.Type)
+					},
+					func(in *corev1.Event) api.Cell {
+						if in.Reason == "" {
+							return api.Cell{}
+						}
+						return api.Text(in.Reason)
+					},
+					func(in *corev1.Event) api.Cell {
+						result := v1.Target_Event(in)
+						return api.Text(result)
+					},
+					func(in *corev1.Event) api.Cell {
+						if in.Message == "" {
+							return api.Cell{}
+						}
+						return api.Text(in.Message)
+					},
 				},
 				Proto: codec.ProtoOf[*corev1.Event](),
 			}),
@@ -168,6 +208,12 @@ func defineEvent() registry.Definition[*corev1.Event] {
 				},
 			},
 			{
+				Path: "involvedObject.resourceVersion",
+				Value: func(obj *corev1.Event) string {
+					return obj.InvolvedObject.ResourceVersion
+				},
+			},
+			{
 				Path: "involvedObject.fieldPath",
 				Value: func(obj *corev1.Event) string {
 					return obj.InvolvedObject.FieldPath
@@ -177,6 +223,12 @@ func defineEvent() registry.Definition[*corev1.Event] {
 				Path: "reason",
 				Value: func(obj *corev1.Event) string {
 					return obj.Reason
+				},
+			},
+			{
+				Path: "reportingComponent",
+				Value: func(obj *corev1.Event) string {
+					return obj.ReportingController
 				},
 			},
 			{

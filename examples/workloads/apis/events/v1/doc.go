@@ -1,14 +1,28 @@
-// Package v1 serves the events of the group events.k8s.io, which today's recorders write, with the types of k8s.io/api.
-// The events of the core group are another kind here.
+// Package v1 serves events in the group events.k8s.io, which today's recorders write, with the types of k8s.io/api.
+// They are the objects that the core group serves as events.
 //
 // +apigen:serve=k8s.io/api/events/v1
 //
+// +apigen:kind(Event)=+apigen:sameAs=example.com/workloads/apis/core/v1.Event
+// +apigen:kind(Event)=+apigen:conversion:names=Regarding:InvolvedObject;Note:Message;DeprecatedSource:Source
+// +apigen:kind(Event)=+apigen:conversion:names=DeprecatedFirstTimestamp:FirstTimestamp;DeprecatedCount:Count
+// +apigen:kind(Event)=+apigen:conversion:names=DeprecatedLastTimestamp:LastTimestamp
+//
 // +apigen:kind(Event)=+kubebuilder:resource:shortName=ev
+// +apigen:kind(Event)=+apigen:printcolumn:name="Last Seen",type=date,method=LastSeen
 // +apigen:kind(Event)=+kubebuilder:printcolumn:name=Type,type=string,JSONPath=.type
 // +apigen:kind(Event)=+kubebuilder:printcolumn:name=Reason,type=string,JSONPath=.reason
+// +apigen:kind(Event)=+apigen:printcolumn:name=Object,type=string,method=Target
 // +apigen:kind(Event)=+kubebuilder:printcolumn:name=Note,type=string,JSONPath=.note
+//
 // +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.regarding.kind
+// +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.regarding.namespace
 // +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.regarding.name
+// +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.regarding.uid
+// +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.regarding.apiVersion
+// +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.regarding.resourceVersion
+// +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.regarding.fieldPath
 // +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.reason
+// +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.reportingController
 // +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.type
 package v1

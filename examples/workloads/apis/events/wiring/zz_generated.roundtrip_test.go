@@ -8,17 +8,25 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/roundtrip"
+	v1 "example.com/workloads/apis/events/v1"
+	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 )
 
 // FuzzRoundTripEventV1 tests that nothing of Event is lost in version v1.
 func FuzzRoundTripEventV1(f *testing.F) {
-	roundtrip.Fuzz(f, roundtrip.Version[*eventsv1.Event, *eventsv1.Event]{
+	roundtrip.Fuzz(f, roundtrip.Version[*eventsv1.Event, *corev1.Event]{
 		New: func() *eventsv1.Event {
 			return new(eventsv1.Event)
 		},
-		NewHub: func() *eventsv1.Event {
-			return new(eventsv1.Event)
+		NewHub: func() *corev1.Event {
+			return new(corev1.Event)
+		},
+		ToHub: func(in *eventsv1.Event, out *corev1.Event) error {
+			return v1.Convert_events_v1_Event_To_core_v1_Event(in, out, nil)
+		},
+		FromHub: func(in *corev1.Event, out *eventsv1.Event) error {
+			return v1.Convert_core_v1_Event_To_events_v1_Event(in, out, nil)
 		},
 		Values:  roundTripValues,
 		Fillers: roundTripFillers,

@@ -7,6 +7,9 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
+	corelogic "example.com/workloads/apis/core/v1"
+	"example.com/workloads/apis/events/v1"
+	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -22,7 +25,7 @@ func Group() registry.Group {
 		Name:     "events.k8s.io",
 		Versions: []string{"v1"},
 		Resources: []registry.Resource{
-			registry.New(defineEvent()),
+			registry.NewSameAs(defineEvent(), registry.StoredResource{Group: "", Kind: "Event", Plural: "events"}),
 		},
 		AddToScheme: AddToScheme,
 		OpenAPI:     openAPI(),
@@ -32,8 +35,10 @@ func Group() registry.Group {
 
 // AddToScheme registers the Go types of the group, with their defaults and conversions, and the priority of its versions.
 func AddToScheme(scheme *runtime.Scheme) error {
-	if err := eventsv1.AddToScheme(scheme); err != nil {
-		return err
+	for _, add := range []func(*runtime.Scheme) error{eventsv1.AddToScheme, v1.RegisterConversions} {
+		if err := add(scheme); err != nil {
+			return err
+		}
 	}
 	return scheme.SetVersionPriority(
 		schema.GroupVersion{Group: "events.k8s.io", Version: "v1"},
@@ -41,8 +46,8 @@ func AddToScheme(scheme *runtime.Scheme) error {
 }
 
 // defineEvent is the resource events.
-func defineEvent() registry.Definition[*eventsv1.Event] {
-	return registry.Definition[*eventsv1.Event]{
+func defineEvent() registry.Definition[*corev1.Event] {
+	return registry.Definition[*corev1.Event]{
 		Group: "events.k8s.io",
 		Names: api.Names{
 			Kind:       "Event",
@@ -52,22 +57,41 @@ func defineEvent() registry.Definition[*eventsv1.Event] {
 			ShortNames: []string{"ev"},
 		},
 		Scope: api.Namespaced,
-		New: func() *eventsv1.Event {
-			return new(eventsv1.Event)
+		New: func() *corev1.Event {
+			return new(corev1.Event)
 		},
-		Versions: []codec.Version[*eventsv1.Event]{
+		Versions: []codec.Version[*corev1.Event]{
 			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
+					{Name: "Last Seen", Type: "date"},
 					{Name: "Type", Type: "string"},
 					{Name: "Reason", Type: "string"},
+					{Name: "Object", Type: "string"},
 					{Name: "Note", Type: "string"},
 				},
-			}, codec.Conversion[*eventsv1.Event, *eventsv1.Event]{
+			}, codec.Conversion[*corev1.Event, *eventsv1.Event]{
 				New: func() *eventsv1.Event {
 					return new(eventsv1.Event)
 				},
+				ToHub: func(in *eventsv1.Event, out *corev1.Event) error {
+					return v1.Convert_events_v1_Event_To_core_v1_Event(in, out, nil)
+				},
+				FromHub: func(in *corev1.Event, out *eventsv1.Event) error {
+					return v1.Convert_core_v1_Event_To_events_v1_Event(in, out, nil)
+				},
 				Columns: []func(*eventsv1.Event) api.Cell{
+					func(in *eventsv1.Event) api.Cell {
+						hub := new(corev1.Event)
+						if v1.Convert_events_v1_Event_To_core_v1_Event(in, hub, nil) != nil {
+							return api.Cell{}
+						}
+						result := corelogic.LastSeen_Event(hub)
+						if result.IsZero() {
+							return api.Cell{}
+						}
+						return api.Age(result.Time)
+					},
 					func(in *eventsv1.Event) api.Cell {
 						if in.Type == "" {
 							return api.Cell{}
@@ -81,6 +105,14 @@ func defineEvent() registry.Definition[*eventsv1.Event] {
 						return api.Text(in.Reason)
 					},
 					func(in *eventsv1.Event) api.Cell {
+						hub := new(corev1.Event)
+						if v1.Convert_events_v1_Event_To_core_v1_Event(in, hub, nil) != nil {
+							return api.Cell{}
+						}
+						result := corelogic.Target_Event(hub)
+						return api.Text(result)
+					},
+					func(in *eventsv1.Event) api.Cell {
 						if in.Note == "" {
 							return api.Cell{}
 						}
@@ -90,35 +122,23 @@ func defineEvent() registry.Definition[*eventsv1.Event] {
 				Proto: codec.ProtoOf[*eventsv1.Event](),
 			}),
 		},
-		Storage: "v1",
-		Strategy: registry.Strategy[*eventsv1.Event]{
-			NoGeneration: true,
+		Storage:       "v1",
+		StoragePrefix: "events",
+		Strategy: registry.Strategy[*corev1.Event]{
+			AllowCreateOnUpdate: true,
+			NoGeneration:        true,
 		},
-		SelectableFields: []api.SelectableField[*eventsv1.Event]{
-			{
-				Path: "regarding.kind",
-				Value: func(obj *eventsv1.Event) string {
-					return obj.Regarding.Kind
-				},
-			},
-			{
-				Path: "regarding.name",
-				Value: func(obj *eventsv1.Event) string {
-					return obj.Regarding.Name
-				},
-			},
-			{
-				Path: "reason",
-				Value: func(obj *eventsv1.Event) string {
-					return obj.Reason
-				},
-			},
-			{
-				Path: "type",
-				Value: func(obj *eventsv1.Event) string {
-					return obj.Type
-				},
-			},
+		SelectableFields: []api.SelectableField[*corev1.Event]{
+			{Path: "regarding.kind", Of: "involvedObject.kind"},
+			{Path: "regarding.namespace", Of: "involvedObject.namespace"},
+			{Path: "regarding.name", Of: "involvedObject.name"},
+			{Path: "regarding.uid", Of: "involvedObject.uid"},
+			{Path: "regarding.apiVersion", Of: "involvedObject.apiVersion"},
+			{Path: "regarding.resourceVersion", Of: "involvedObject.resourceVersion"},
+			{Path: "regarding.fieldPath", Of: "involvedObject.fieldPath"},
+			{Path: "reason", Of: "reason"},
+			{Path: "reportingController", Of: "reportingComponent"},
+			{Path: "type", Of: "type"},
 		},
 	}
 }
