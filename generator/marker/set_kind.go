@@ -103,7 +103,7 @@ func (u *Use) checkRepeated(i int) {
 	}
 }
 
-// columnTypes are those of kubectl's columns, columnFormats those that kube-apiserver takes.
+// columnTypes are those of kubectl's columns, columnFormats those that kube-apiserver takes for custom resources.
 var (
 	columnTypes   = []string{"integer", "number", "string", "boolean", "date"}
 	columnFormats = []string{"int32", "int64", "float", "double", "byte", "date", "date-time", "password"}
@@ -119,11 +119,18 @@ func addPathColumn(k *model.Kind, u *Use) {
 	}
 }
 
+// addMethodColumn adds a column that a method shows, or the column of the name.
 func addMethodColumn(k *model.Kind, u *Use) {
-	k.Columns = append(k.Columns, u.column())
-	if u.arg("method") == "" {
+	col := u.column()
+	switch {
+	case col.Format == model.NameFormat && col.Method != "":
+		u.fault(" shows the name of the object: remove method=%s or format=%s", col.Method, model.NameFormat)
+	case col.Format == model.NameFormat:
+		col.Type, col.JSONPath = "string", ".metadata.name"
+	case col.Method == "":
 		u.fault(" needs method=, the name of a method of the kind")
 	}
+	k.Columns = append(k.Columns, col)
 }
 
 func (u *Use) column() model.Column {
@@ -144,8 +151,12 @@ func (u *Use) column() model.Column {
 	if v, ok := u.Arg("type"); ok && !slices.Contains(columnTypes, v) {
 		u.fault(": type %q is not one of %s", v, strings.Join(columnTypes, ", "))
 	}
-	if v := col.Format; v != "" && !slices.Contains(columnFormats, v) {
-		u.fault(": format %q is not one of %s", v, strings.Join(columnFormats, ", "))
+	formats := columnFormats
+	if u.Name == "apigen:printcolumn" {
+		formats = append(slices.Clip(formats), model.NameFormat)
+	}
+	if v := col.Format; v != "" && !slices.Contains(formats, v) {
+		u.fault(": format %q is not one of %s", v, strings.Join(formats, ", "))
 	}
 	return col
 }

@@ -79,7 +79,9 @@ var ownMarkers = []Definition{
 		Foreign: true, Set: Set{Kind: addMethodColumn},
 		Doc: "Adds a column to kubectl get. A method of the kind returns its cells: " +
 			"+apigen:printcolumn:name=Age,type=string,method=AgeColumn. A version without such a method shows what " +
-			"the hub's method returns."},
+			"the hub's method returns. A method that returns (before string, since *metav1.Time, after string) shows " +
+			"text with the age of a time in it, such as 3 (5m ago). A column with format=name and no method shows " +
+			"the name, which otherwise stands before all other columns."},
 	{Name: "apigen:selectablefield", Places: Type, Kind: Arguments, Keys: []string{"name", "JSONPath", "method"},
 		Many: true, Subject: Kinds, Foreign: true, Set: Set{Kind: addNamedSelectable},
 		Doc: "Lets field selectors select by a field under another name than its path, as by the status.successful " +

@@ -111,6 +111,9 @@ type Column struct {
 	Pos   Position
 }
 
+// NameFormat is the Format of the column with the object's name. Columns of custom resources can't have it.
+const NameFormat = "name"
+
 // SelectableField is +kubebuilder:selectablefield or +apigen:selectablefield.
 type SelectableField struct {
 	// Name is what selectors call it: the path without the dot, unless the marker says otherwise.

@@ -48,7 +48,7 @@ type Rendition struct {
 	// VersionAt and VersionLen delimit the digits of metadata.resourceVersion in Payload, so that the same bytes can
 	// be restamped with another revision. VersionLen 0 means that the payload has none.
 	VersionAt, VersionLen uint32
-	// Holes are the ages in a row, filled when it is written; in ascending order of At.
+	// Holes are the ages in a row, filled when it is written; in ascending order of At, one in a text.
 	Holes []Hole
 }
 
@@ -61,25 +61,29 @@ type Block struct {
 	At    uint32
 }
 
-// Hole is a place in a row's payload where an age goes, quotes included.
+// Hole is a place in a row's payload where an age goes: within a text, which is whole without the age.
 type Hole struct {
-	At    uint32
-	Since time.Time // zero: <unknown>
+	At uint32
+	// Within is the number of bytes from the beginning of the text, its head included, to At. It is for encodings whose
+	// texts begin with their length: JSON has 0.
+	Within uint32
+	Since  time.Time // zero: <unknown>
 }
 
 // Cell is one value of a table row. Its zero value is null.
 type Cell struct {
 	Kind   CellKind
-	Text   string
+	Text   string // of an AgeCell, what stands before the age
+	After  string // of an AgeCell, what stands after the age
 	Number float64
 	Int    int64
 	Time   time.Time
 }
 
-// CellKind tells which member of a Cell counts.
+// CellKind tells which members of a Cell count.
 type CellKind uint8
 
-// The kinds of cells. AgeCell is written as the time passed since Time, as kubectl shows it.
+// The kinds of cells. AgeCell is written as the time passed since Time, as kubectl shows it, between Text and After.
 const (
 	NullCell CellKind = iota
 	TextCell
@@ -110,6 +114,11 @@ func Bool(b bool) Cell {
 // Age is a cell of the time that has passed since t when the row is written; <unknown> where t is zero.
 func Age(t time.Time) Cell { return Cell{Kind: AgeCell, Time: t} }
 
+// AgeWithin is a cell of text with an age in it: "3 (", an hour ago, " ago)" is written as 3 (60m ago).
+func AgeWithin(before string, t time.Time, after string) Cell {
+	return Cell{Kind: AgeCell, Text: before, Time: t, After: after}
+}
+
 // Encoding is how the bytes of a form are written. Values are stored in JSON or in protobuf, whatever clients speak.
 type Encoding uint8
 
@@ -120,7 +129,7 @@ const (
 	//
 	// The Payload of a Rendition is a whole map without kind and apiVersion: an item of a list of shape Whole. Head is
 	// two more members of that map, kind and apiVersion, encoded; it is empty for rows, which have neither. VersionAt
-	// and VersionLen are set for rows alone. A hole is a text that is missing, with its length.
+	// and VersionLen are set for rows alone. Who fills a hole writes a longer length before its text.
 	CBOR
 	// Protobuf is Kubernetes protobuf: for the shape Metadata of every kind, and for the shape Whole where
 	// VersionInfo.Protobuf says so. There is no message for rows.

@@ -266,7 +266,8 @@ func (j *joinedBlock) append(it *item, codec Codec, form api.Form) {
 		holes, shift = it.rendition.Holes, len(j.data)-len(it.rendition.Payload)
 	}
 	for _, h := range holes {
-		j.holes = append(j.holes, api.Hole{At: uint32(int(h.At) + shift), Since: h.Since})
+		h.At = uint32(int(h.At) + shift)
+		j.holes = append(j.holes, h)
 	}
 }
 

@@ -123,15 +123,27 @@ func (f *Frame) cborPayload(r *api.Rendition, now time.Time) {
 	at := uint32(0)
 	for i := range r.Holes {
 		hole := &r.Holes[i]
-		f.bytes(r.Payload[at:hole.At])
-		f.reserve(32)
-		head := len(f.buf)
-		f.buf = append(f.buf, 0)
-		f.buf = appendAge(f.buf, hole.Since, now)
-		f.buf[head] = wire.ShortString(len(f.buf) - head - 1)
+		f.bytes(r.Payload[at : hole.At-hole.Within])
+		f.cborAge(r.Payload[hole.At-hole.Within:], hole, now)
 		at = hole.At
 	}
 	f.bytes(r.Payload[at:])
+}
+
+// cborAge writes the beginning of a text through the age in it, with a head that counts the age.
+func (f *Frame) cborAge(text []byte, hole *api.Hole, now time.Time) {
+	var buffer [maxAge]byte
+	age := appendAge(buffer[:0], hole.Since, now)
+	length, rest, err := wire.StringHead(text)
+	if err != nil {
+		f.Fail(err)
+		return
+	}
+	f.reserve(maxItemHead)
+	f.buf = wire.AppendStringHead(f.buf, length+len(age))
+	f.bytes(text[len(text)-len(rest) : hole.Within])
+	f.reserve(maxAge)
+	f.buf = append(f.buf, age...)
 }
 
 func (f *Frame) cborTable(shape api.Shape, row *api.Rendition, columns string, now time.Time) {

@@ -120,8 +120,6 @@ func (f *Frame) rendition(r *api.Rendition, head bool, now time.Time) {
 }
 
 func (f *Frame) age(since, now time.Time) {
-	f.reserve(32)
-	f.buf = append(f.buf, '"')
+	f.reserve(maxAge)
 	f.buf = appendAge(f.buf, since, now)
-	f.buf = append(f.buf, '"')
 }

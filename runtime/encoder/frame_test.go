@@ -26,7 +26,7 @@ func TestFramesKeepEveryByte(t *testing.T) {
 				want.WriteString(piece)
 			default:
 				f.age(time.Time{}, time.Time{})
-				want.WriteString(`"<unknown>"`)
+				want.WriteString("<unknown>")
 			}
 		}
 		f.Flush()

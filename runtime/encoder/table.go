@@ -46,6 +46,9 @@ func (f *Frame) table(shape api.Shape, row *api.Rendition, columns string, now t
 	f.text(`]}`)
 }
 
+// maxAge is more than the length of any age.
+const maxAge = 32
+
 // appendAge appends the time from since until now, as kubectl shows ages.
 func appendAge(b []byte, since, now time.Time) []byte {
 	if since.IsZero() {

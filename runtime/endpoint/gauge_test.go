@@ -161,6 +161,9 @@ func newGaugeWorld(t testing.TB, protobuf, cached bool) *gaugeWorld {
 			func(g *gauge) api.Cell { return api.Bool(g.Note != "") },
 			func(*gauge) api.Cell { return api.Cell{} },
 			func(g *gauge) api.Cell { return api.Age(g.CreationTimestamp.Time) },
+			func(g *gauge) api.Cell {
+				return api.AgeWithin(strings.Repeat("\"3 (", len(g.Note)), g.CreationTimestamp.Time, " ago)")
+			},
 		},
 	}
 	if protobuf {
@@ -169,7 +172,7 @@ func newGaugeWorld(t testing.TB, protobuf, cached bool) *gaugeWorld {
 	info := api.VersionInfo{Name: "v1", Columns: []api.Column{{Name: "Name", Type: "string", Format: "name"},
 		{Name: "Value", Type: "number"},
 		{Name: "Length", Type: "integer"}, {Name: "Noted", Type: "boolean"}, {Name: "Nothing",
-			Type: "string"}, {Name: "Age", Type: "date"}}}
+			Type: "string"}, {Name: "Age", Type: "date"}, {Name: "Read", Type: "string"}}}
 	resource := registry.New(registry.Definition[*gauge]{
 		Group: "shop.example.com",
 		Names: api.Names{Kind: "Gauge", ListKind: "GaugeList", Plural: "gauges", Singular: "gauge"},

@@ -198,12 +198,12 @@ func TestListWritesItsItems(t *testing.T) {
 
 func TestAgesAreFilledIn(t *testing.T) {
 	a, fakes := serve(t, widgets)
-	payload := `"cells":["a",,]}`
-	at := uint32(strings.Index(payload, ",,"))
+	payload := `"cells":["a","","3 ( ago)"]}`
 	fakes[0].page = pageOf(api.Rendition{Payload: []byte(payload), Holes: []api.Hole{
-		{At: at + 1, Since: time.Now().Add(-49 * time.Hour)}, {At: at + 2}}})
+		{At: uint32(strings.Index(payload, `","3`)), Since: time.Now().Add(-49 * time.Hour)},
+		{At: uint32(strings.Index(payload, " ago"))}}})
 	w := do(a, "GET", base+"/widgets", "", "Accept", asTable)
-	if !strings.Contains(w.Body.String(), `{"cells":["a","2d1h","<unknown>"]}`) {
+	if !strings.Contains(w.Body.String(), `{"cells":["a","2d1h","3 (<unknown> ago)"]}`) {
 		t.Error(w.Body)
 	}
 	var table metav1.Table

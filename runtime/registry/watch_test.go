@@ -305,8 +305,8 @@ func TestWatchBookmarksAreRowsToo(t *testing.T) {
 	for shape, want := range map[api.Shape]string{
 		api.Metadata: `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",` +
 			`"metadata":{"resourceVersion":"1",`,
-		api.Row: `{"cells":["","",],"object":null}`,
-		api.RowWithMetadata: `{"cells":["","",],"object":{"kind":"PartialObjectMetadata",` +
+		api.Row: `{"cells":["","",""],"object":null}`,
+		api.RowWithMetadata: `{"cells":["","",""],"object":{"kind":"PartialObjectMetadata",` +
 			`"apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1",`,
 	} {
 		w, err := b.Watch(b.ctx(), "ns", api.WatchOptions{AllowBookmarks: true}, api.Form{Version: "v1", Shape: shape})

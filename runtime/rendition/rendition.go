@@ -251,8 +251,7 @@ func stampRow(r api.Rendition, form api.Form, old, digits []byte) (api.Rendition
 	return r, true
 }
 
-// cellsIn returns the part of a row that has its cells, and perhaps more: in CBOR a hole for an age isn't counted as an
-// item.
+// cellsIn returns the part of a row that has its cells, and perhaps more.
 func cellsIn(r api.Rendition, form api.Form) []byte {
 	if form.Encoding == api.CBOR {
 		if start, end, err := wire.Find(r.Payload, "cells"); err == nil {

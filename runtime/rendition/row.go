@@ -3,6 +3,7 @@ package rendition
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 
 	"apigen.dev/runtime/api"
@@ -10,7 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 )
 
-// NameColumn and AgeColumn are the columns of a version that declares none. Every version has the name first.
+// NameColumn and AgeColumn are the columns of a version that declares none. A version that declares columns has the
+// name before them, unless one of them has the format "name".
 var (
 	NameColumn = api.Column{Name: "Name", Type: "string", Format: "name",
 		Description: "The name of the object, unique among the objects of its kind in its namespace."}
@@ -23,7 +25,7 @@ func Columns(declared []api.Column) []api.Column {
 	if len(declared) == 0 {
 		return []api.Column{NameColumn, AgeColumn}
 	}
-	if declared[0].Format == "name" {
+	if named(declared) {
 		return declared
 	}
 	return append([]api.Column{NameColumn}, declared...)
@@ -34,10 +36,15 @@ func Cells(obj api.Object, declared []api.Column, cells []api.Cell) []api.Cell {
 	if len(declared) == 0 {
 		return []api.Cell{api.Text(obj.GetName()), api.Age(obj.GetCreationTimestamp().Time)}
 	}
-	if declared[0].Format == "name" {
+	if named(declared) {
 		return cells
 	}
 	return append([]api.Cell{api.Text(obj.GetName())}, cells...)
+}
+
+// named tells whether a version places the column with the name itself.
+func named(declared []api.Column) bool {
+	return slices.ContainsFunc(declared, func(c api.Column) bool { return c.Format == "name" })
 }
 
 // behindCells separates the cells of a row from its object. Within a cell its quotes would be escaped.
@@ -88,10 +95,25 @@ func appendCell(row *api.Rendition, c api.Cell) error {
 	case api.FalseCell:
 		row.Payload = append(row.Payload, "false"...)
 	case api.AgeCell:
-		row.Holes = append(row.Holes, api.Hole{At: uint32(len(row.Payload)), Since: c.Time})
+		return appendAge(row, c)
 	default:
 		row.Payload = append(row.Payload, "null"...)
 	}
+	return nil
+}
+
+func appendAge(row *api.Rendition, c api.Cell) error {
+	before, err := json.Marshal(c.Text)
+	if err != nil {
+		return err
+	}
+	after, err := json.Marshal(c.After)
+	if err != nil {
+		return err
+	}
+	row.Payload = append(row.Payload, before[:len(before)-1]...)
+	row.Holes = append(row.Holes, api.Hole{At: uint32(len(row.Payload)), Since: c.Time})
+	row.Payload = append(row.Payload, after[1:]...)
 	return nil
 }
 
@@ -147,7 +169,10 @@ func appendCBORCell(row *api.Rendition, c api.Cell) error {
 	case api.TrueCell, api.FalseCell:
 		row.Payload = wire.AppendBool(row.Payload, c.Kind == api.TrueCell)
 	case api.AgeCell:
-		row.Holes = append(row.Holes, api.Hole{At: uint32(len(row.Payload)), Since: c.Time})
+		begin := len(row.Payload)
+		row.Payload = wire.AppendString(row.Payload, c.Text+c.After)
+		at := len(row.Payload) - len(c.After)
+		row.Holes = append(row.Holes, api.Hole{At: uint32(at), Within: uint32(at - begin), Since: c.Time})
 	default:
 		row.Payload = wire.AppendNull(row.Payload)
 	}

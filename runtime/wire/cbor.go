@@ -33,8 +33,11 @@ func AppendArray(b []byte, n int) []byte { return appendHead(b, majorArray, uint
 
 // AppendString appends a string as apimachinery does: as a byte string, which need not be valid UTF-8.
 func AppendString(b []byte, s string) []byte {
-	return append(appendHead(b, majorBytes, uint64(len(s))), s...)
+	return append(AppendStringHead(b, len(s)), s...)
 }
+
+// AppendStringHead appends the head of a string of n bytes.
+func AppendStringHead(b []byte, n int) []byte { return appendHead(b, majorBytes, uint64(n)) }
 
 // ShortString returns the head of a string of at most 23 bytes, for a caller that writes the head after the string.
 func ShortString(n int) byte { return majorBytes | byte(n) }
@@ -129,16 +132,26 @@ func String(data []byte) (string, error) {
 }
 
 func stringOf(data []byte) (s string, rest []byte, err error) {
+	n, rest, err := StringHead(data)
+	if err != nil {
+		return "", nil, err
+	}
+	return string(rest[:n]), rest[n:], nil
+}
+
+// StringHead reads the head of a string of either kind. It returns the length of the string, and the bytes behind the
+// head, which has the whole string.
+func StringHead(data []byte) (length int, rest []byte, err error) {
 	major, n, rest, err := head(data)
 	switch {
 	case err != nil:
-		return "", nil, err
+		return 0, nil, err
 	case major != majorBytes && major != majorText:
-		return "", nil, fmt.Errorf("CBOR: a string was expected, not major type %d", major>>5)
+		return 0, nil, fmt.Errorf("CBOR: a string was expected, not major type %d", major>>5)
 	case n > uint64(len(rest)):
-		return "", nil, errTruncated("a CBOR string")
+		return 0, nil, errTruncated("a CBOR string")
 	}
-	return string(rest[:n]), rest[n:], nil
+	return int(n), rest, nil
 }
 
 // head reads the first bytes of an item. Indefinite lengths, which apimachinery doesn't write, are errors.

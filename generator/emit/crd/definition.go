@@ -83,11 +83,12 @@ func (b *builder) version(v model.ResourceVersion, storage bool) object {
 	return out
 }
 
-// columns returns the printer columns with a JSON path. A definition can't express those that methods compute.
+// columns returns the printer columns with a JSON path. A definition can't express those that methods compute, nor
+// place the name.
 func columns(k *model.Kind) []any {
 	var out []any
 	for _, c := range k.Columns {
-		if c.Method != "" {
+		if c.Method != "" || c.Format == model.NameFormat {
 			continue
 		}
 		column := object{"name": c.Name, "type": c.Type, "jsonPath": c.JSONPath}

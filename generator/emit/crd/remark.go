@@ -121,6 +121,9 @@ func ways(out *diag.Errors, r resource, v model.ResourceVersion) {
 		if c.Method != "" {
 			out.Add(c.Pos, cannot+"the column %s, which the method %s makes: it is left out", c.Name, c.Method)
 		}
+		if c.Format == model.NameFormat {
+			out.Add(c.Pos, cannot+"the place of the column %s: a cluster shows the name first", c.Name)
+		}
 	}
 	for _, f := range k.Selectable {
 		if "."+f.Name != f.JSONPath {

@@ -45,6 +45,9 @@ func (p *printer) cell(v model.ResourceVersion, c serving.Column) jen.Code {
 
 // cellBody prints the statements that return the cell of an object.
 func (p *printer) cellBody(object string, c serving.Column) jen.Code {
+	if c.Cell == serving.AgedTextCell {
+		return agedText(object, c.Call)
+	}
 	if c.Start == nil || c.Call == nil && c.Steps == nil {
 		return gocode.Code(noCell)
 	}
@@ -54,6 +57,19 @@ func (p *printer) cellBody(object string, c serving.Column) jen.Code {
 	}
 	w := &walker{none: noCell, done: func(found operand) jen.Code { return p.finish(c, found) }}
 	return gocode.Code("$$", result, w.walk(start, c.Steps))
+}
+
+// agedText prints the statements that return a cell of text with an age in it, or of the text alone.
+func agedText(object string, c *serving.Call) jen.Code {
+	call, since := gocode.Code(object+"."+c.Method+"()"), "since.Time"
+	if c.Function != nil {
+		call = gocode.Code("$("+object+")", jen.Qual(c.Function.Package.Path, c.Function.Name))
+	}
+	if model.IsNamed(c.Since, "time", "Time") {
+		since = "*since"
+	}
+	return gocode.Code("before, since, after := $\nif since == nil {\nreturn api.Text(before + after)\n}\n"+
+		"return api.AgeWithin(before, "+since+", after)", call)
 }
 
 // called prints the statement that keeps what a call on an object returns, where the operand needs a variable.

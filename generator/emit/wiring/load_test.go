@@ -105,7 +105,9 @@ func TestErrors(t *testing.T) {
 	want := []string{
 		"Widget has a status in its versions, and none in shop.Widget: add a Status field there",
 		"column \"None\": Widget has no method None: write `func (in *Widget) None() string`",
-		"column \"Two\": method Two must take nothing and return one value, as `func (in *Widget) Two() string` does",
+		"column \"Two\": method Two must take nothing and return one value, as `func (in *Widget) Two() string` " +
+			"does, or text with an age in it: " +
+			"`func (in *Widget) Two() (before string, since *metav1.Time, after string)`",
 		"selectable field .spec.hue: shop.WidgetSpec has no field Hue: selectors work on the hub, so the path must " +
 			"exist there under the same Go names, or those of +apigen:conversion:name",
 		"selectable field .spec.size: []string is neither a string, nor a boolean, nor an integer",

@@ -1,6 +1,8 @@
 package serving
 
 import (
+	"fmt"
+
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
 )
@@ -36,10 +38,11 @@ const (
 	BooleanCell
 	TextCell
 	JSONCell
+	AgedTextCell // text with an age in it, of the three results of a method
 )
 
 func (c Cell) String() string {
-	return [...]string{"empty", "age", "date", "integer", "number", "boolean", "text", "JSON"}[c]
+	return [...]string{"empty", "age", "date", "integer", "number", "boolean", "text", "JSON", "text with an age"}[c]
 }
 
 // Columns decides the columns of a version's type.
@@ -53,7 +56,7 @@ func Columns(t, hub *model.Type) []Column {
 		if c.Method != "" {
 			c.call(t, hub)
 		}
-		if c.Fault == nil && (c.Method != "" || c.Steps != nil) {
+		if c.Fault == nil && c.Cell == EmptyCell && (c.Method != "" || c.Steps != nil) {
 			if c.end, c.Fault = pathEnd(c.Start, c.Steps); c.Fault == nil {
 				c.Cell = cellOf(c.Type, c.end)
 			}
@@ -65,13 +68,19 @@ func Columns(t, hub *model.Type) []Column {
 
 // call finds the column's method: that of the version's type, or else that of the hub.
 func (c *Column) call(t, hub *model.Type) {
-	if c.Call, c.Fault = callOf(t, c.Method); c.Fault != nil && hub != t {
-		if call, err := callOf(hub, c.Method); err == nil {
+	if c.Call, c.Fault = cellCall(t, c.Method); c.Fault != nil && hub != t {
+		if call, err := cellCall(hub, c.Method); err == nil {
 			c.Call, c.Hub, c.Fault = call, hub, nil
 		}
 	}
-	if c.Start = nil; c.Call != nil {
-		c.Start = c.Call.Result
+	if c.Start = nil; c.Call == nil {
+		return
+	}
+	if c.Start = c.Call.Result; c.Call.Since == nil {
+		return
+	}
+	if c.Cell = AgedTextCell; c.Type != "string" {
+		c.Fault = fmt.Errorf("%s returns text with an age in it: write type=string", c.Method)
 	}
 }
 

@@ -44,6 +44,12 @@ func TestRecord(t *testing.T) {
 		}
 		s.write(t)
 	}
+	recordKubectl(t, theirs, slices.Concat(scripts(t, "kubectl"), scripts(t, builtinKubectl)))
+}
+
+// recordKubectl runs the commands of scripts against kube-apiserver, and writes what they print into the scripts.
+func recordKubectl(t *testing.T, theirs *world, paths []string) {
+	t.Helper()
 	k := newKubectl(t, clientcmdapi.Config{
 		CurrentContext: "theirs",
 		Contexts:       map[string]*clientcmdapi.Context{"theirs": {Cluster: "theirs", AuthInfo: "theirs"}},
@@ -52,7 +58,7 @@ func TestRecord(t *testing.T) {
 		},
 		AuthInfos: map[string]*clientcmdapi.AuthInfo{"theirs": {Token: theirsToken}},
 	})
-	for _, path := range slices.Concat(scripts(t, "kubectl"), scripts(t, builtinKubectl)) {
+	for _, path := range paths {
 		s := readScript(t, path)
 		for _, scene := range s.scenes {
 			a := theirs.enter(t, scene)
@@ -86,7 +92,7 @@ func startTheirs(t *testing.T, store *etcdtest.Process) *world {
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file="+key,
 		"--service-account-signing-key-file="+key,
 		"--service-cluster-ip-range=10.0.0.0/24", "--enable-priority-and-fairness=false",
-		"--disable-admission-plugins=NamespaceLifecycle,ServiceAccount,MutatingAdmissionPolicy,"+
+		"--disable-admission-plugins=NamespaceLifecycle,PodSecurity,ServiceAccount,MutatingAdmissionPolicy,"+
 			"MutatingAdmissionWebhook,ValidatingAdmissionPolicy,ValidatingAdmissionWebhook")
 	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {

@@ -99,7 +99,7 @@ var (
 )
 
 // fill replaces words, and what can't be written in a text: ⟪3 ab⟫ is ababab, ⟪3n ab⟫ three
-// lines of ab, ⟪x 00ff⟫ two bytes.
+// lines of ab, ⟪x 00ff⟫ two bytes, ⟪ago 3h⟫ the time three hours ago.
 func (a *asked) fill(text string) string {
 	text = wordPattern.ReplaceAllStringFunc(text, func(word string) string {
 		if value, ok := a.words[word]; ok {
@@ -115,6 +115,13 @@ func (a *asked) fill(text string) string {
 				a.Fatalf("%s: %v", s, err)
 			}
 			return string(data)
+		}
+		if parts[1] == "ago" {
+			d, err := time.ParseDuration(parts[2])
+			if err != nil {
+				a.Fatalf("%s: %v", s, err)
+			}
+			return time.Now().Add(-d).UTC().Format("2006-01-02T15:04:05.000000Z")
 		}
 		count, lines := strings.CutSuffix(parts[1], "n")
 		n, err := strconv.Atoi(count)

@@ -162,12 +162,12 @@ func TestPod(t *testing.T) {
 	pod := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"one"},"spec":{"containers":[{"name":"main",` +
 		`"image":"main:1","ports":[{"containerPort":80}]}]},"status":{"phase":"Running"}}`
 	k.given(pod, "create -f -", "pod/one created")
-	k.says("get po", "NAME STATUS AGE", "one Pending")
+	k.says("get po", "NAME READY STATUS RESTARTS AGE", "one 0/1 Pending 0")
 	k.says("get pods --field-selector status.phase=Pending,spec.nodeName= -o name", "pod/one")
 	k.says("get pod one -o jsonpath={.spec.restartPolicy}/{.spec.containers[0].ports[0].protocol}", "Always/TCP")
 	k.says("get pod one -o jsonpath={.spec.schedulerName}{.spec.securityContext}", "default-scheduler{}")
 	k.says(`patch pod one --subresource=status -p {"status":{"phase":"Running"}}`, "patched")
-	k.says("get po one --no-headers", "one Running")
+	k.says("get po one --no-headers", "one 0/1 Running 0")
 }
 
 // Field selectors find events by the object that they are about.

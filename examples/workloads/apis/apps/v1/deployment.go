@@ -2,7 +2,6 @@ package v1
 
 import (
 	"context"
-	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,13 +73,4 @@ func validateSelector(selector *metav1.LabelSelector, template map[string]string
 			"`selector` does not match template `labels`")}
 	}
 	return nil
-}
-
-// ReadyColumn_Deployment returns the ready and the wanted replicas, such as 2/3.
-func ReadyColumn_Deployment(deployment *appsv1.Deployment) string {
-	var wanted int32
-	if deployment.Spec.Replicas != nil {
-		wanted = *deployment.Spec.Replicas
-	}
-	return fmt.Sprintf("%d/%d", deployment.Status.ReadyReplicas, wanted)
 }

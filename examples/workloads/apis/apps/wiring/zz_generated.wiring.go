@@ -75,6 +75,9 @@ func defineDeployment() registry.Definition[*appsv1.Deployment] {
 					{Name: "Up-to-date", Type: "integer"},
 					{Name: "Available", Type: "integer"},
 					{Name: "Age", Type: "date"},
+					{Name: "Containers", Type: "string", Priority: 1},
+					{Name: "Images", Type: "string", Priority: 1},
+					{Name: "Selector", Type: "string", Priority: 1},
 				},
 			}, codec.Conversion[*appsv1.Deployment, *appsv1.Deployment]{
 				New: func() *appsv1.Deployment {
@@ -100,6 +103,18 @@ func defineDeployment() registry.Definition[*appsv1.Deployment] {
 							return api.Cell{}
 						}
 						return api.Age(in.CreationTimestamp.Time)
+					},
+					func(in *appsv1.Deployment) api.Cell {
+						result := v1.ContainersColumn_Deployment(in)
+						return api.Text(result)
+					},
+					func(in *appsv1.Deployment) api.Cell {
+						result := v1.ImagesColumn_Deployment(in)
+						return api.Text(result)
+					},
+					func(in *appsv1.Deployment) api.Cell {
+						result := v1.SelectorColumn_Deployment(in)
+						return api.Text(result)
 					},
 				},
 				Proto: codec.ProtoOf[*appsv1.Deployment](),
@@ -169,7 +184,11 @@ func defineReplicaSet() registry.Definition[*appsv1.ReplicaSet] {
 				Columns: []api.Column{
 					{Name: "Desired", Type: "integer"},
 					{Name: "Current", Type: "integer"},
+					{Name: "Ready", Type: "integer"},
 					{Name: "Age", Type: "date"},
+					{Name: "Containers", Type: "string", Priority: 1},
+					{Name: "Images", Type: "string", Priority: 1},
+					{Name: "Selector", Type: "string", Priority: 1},
 				},
 			}, codec.Conversion[*appsv1.ReplicaSet, *appsv1.ReplicaSet]{
 				New: func() *appsv1.ReplicaSet {
@@ -190,10 +209,25 @@ func defineReplicaSet() registry.Definition[*appsv1.ReplicaSet] {
 						return api.Int(int64(in.Status.Replicas))
 					},
 					func(in *appsv1.ReplicaSet) api.Cell {
+						return api.Int(int64(in.Status.ReadyReplicas))
+					},
+					func(in *appsv1.ReplicaSet) api.Cell {
 						if in.CreationTimestamp.IsZero() {
 							return api.Cell{}
 						}
 						return api.Age(in.CreationTimestamp.Time)
+					},
+					func(in *appsv1.ReplicaSet) api.Cell {
+						result := v1.ContainersColumn_ReplicaSet(in)
+						return api.Text(result)
+					},
+					func(in *appsv1.ReplicaSet) api.Cell {
+						result := v1.ImagesColumn_ReplicaSet(in)
+						return api.Text(result)
+					},
+					func(in *appsv1.ReplicaSet) api.Cell {
+						result := v1.SelectorColumn_ReplicaSet(in)
+						return api.Text(result)
 					},
 				},
 				Proto: codec.ProtoOf[*appsv1.ReplicaSet](),

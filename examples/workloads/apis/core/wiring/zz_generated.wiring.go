@@ -127,11 +127,16 @@ func defineEvent() registry.Definition[*corev1.Event] {
 			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
-					{Name: "Last Seen", Type: "date"},
+					{Name: "Last Seen", Type: "string"},
 					{Name: "Type", Type: "string"},
 					{Name: "Reason", Type: "string"},
 					{Name: "Object", Type: "string"},
+					{Name: "Subobject", Type: "string", Priority: 1},
+					{Name: "Source", Type: "string", Priority: 1},
 					{Name: "Message", Type: "string"},
+					{Name: "First Seen", Type: "string", Priority: 1},
+					{Name: "Count", Type: "integer", Priority: 1},
+					{Name: "Name", Type: "string", Format: "name", Priority: 1},
 				},
 			}, codec.Conversion[*corev1.Event, *corev1.Event]{
 				New: func() *corev1.Event {
@@ -139,11 +144,11 @@ func defineEvent() registry.Definition[*corev1.Event] {
 				},
 				Columns: []func(*corev1.Event) api.Cell{
 					func(in *corev1.Event) api.Cell {
-						result := v1.LastSeen_Event(in)
-						if result.IsZero() {
-							return api.Cell{}
+						before, since, after := v1.LastSeenColumn_Event(in)
+						if since == nil {
+							return api.Text(before + after)
 						}
-						return api.Age(result.Time)
+						return api.AgeWithin(before, since.Time, after)
 					},
 					func(in *corev1.Event) api.Cell {
 						if in.Type == "" {
@@ -158,14 +163,39 @@ func defineEvent() registry.Definition[*corev1.Event] {
 						return api.Text(in.Reason)
 					},
 					func(in *corev1.Event) api.Cell {
-						result := v1.Target_Event(in)
+						result := v1.ObjectColumn_Event(in)
 						return api.Text(result)
 					},
 					func(in *corev1.Event) api.Cell {
-						if in.Message == "" {
+						if in.InvolvedObject.FieldPath == "" {
 							return api.Cell{}
 						}
-						return api.Text(in.Message)
+						return api.Text(in.InvolvedObject.FieldPath)
+					},
+					func(in *corev1.Event) api.Cell {
+						result := v1.SourceColumn_Event(in)
+						return api.Text(result)
+					},
+					func(in *corev1.Event) api.Cell {
+						result := v1.MessageColumn_Event(in)
+						return api.Text(result)
+					},
+					func(in *corev1.Event) api.Cell {
+						before, since, after := v1.FirstSeenColumn_Event(in)
+						if since == nil {
+							return api.Text(before + after)
+						}
+						return api.AgeWithin(before, since.Time, after)
+					},
+					func(in *corev1.Event) api.Cell {
+						result := v1.CountColumn_Event(in)
+						return api.Int(int64(result))
+					},
+					func(in *corev1.Event) api.Cell {
+						if in.Name == "" {
+							return api.Cell{}
+						}
+						return api.Text(in.Name)
 					},
 				},
 				Proto: codec.ProtoOf[*corev1.Event](),
@@ -220,6 +250,13 @@ func defineEvent() registry.Definition[*corev1.Event] {
 				},
 			},
 			{
+				Path: "source",
+				Value: func(obj *corev1.Event) string {
+					result := v1.SourceField_Event(obj)
+					return result
+				},
+			},
+			{
 				Path: "reason",
 				Value: func(obj *corev1.Event) string {
 					return obj.Reason
@@ -260,8 +297,15 @@ func defineNode() registry.Definition[*corev1.Node] {
 			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
-					{Name: "Unschedulable", Type: "boolean"},
+					{Name: "Status", Type: "string"},
+					{Name: "Roles", Type: "string"},
 					{Name: "Age", Type: "date"},
+					{Name: "Version", Type: "string"},
+					{Name: "Internal-IP", Type: "string", Priority: 1},
+					{Name: "External-IP", Type: "string", Priority: 1},
+					{Name: "OS-Image", Type: "string", Priority: 1},
+					{Name: "Kernel-Version", Type: "string", Priority: 1},
+					{Name: "Container-Runtime", Type: "string", Priority: 1},
 				},
 			}, codec.Conversion[*corev1.Node, *corev1.Node]{
 				New: func() *corev1.Node {
@@ -272,13 +316,41 @@ func defineNode() registry.Definition[*corev1.Node] {
 				},
 				Columns: []func(*corev1.Node) api.Cell{
 					func(in *corev1.Node) api.Cell {
-						return api.Bool(in.Spec.Unschedulable)
+						result := v1.StatusColumn_Node(in)
+						return api.Text(result)
+					},
+					func(in *corev1.Node) api.Cell {
+						result := v1.RolesColumn_Node(in)
+						return api.Text(result)
 					},
 					func(in *corev1.Node) api.Cell {
 						if in.CreationTimestamp.IsZero() {
 							return api.Cell{}
 						}
 						return api.Age(in.CreationTimestamp.Time)
+					},
+					func(in *corev1.Node) api.Cell {
+						return api.Text(in.Status.NodeInfo.KubeletVersion)
+					},
+					func(in *corev1.Node) api.Cell {
+						result := v1.InternalIPColumn_Node(in)
+						return api.Text(result)
+					},
+					func(in *corev1.Node) api.Cell {
+						result := v1.ExternalIPColumn_Node(in)
+						return api.Text(result)
+					},
+					func(in *corev1.Node) api.Cell {
+						result := v1.OSImageColumn_Node(in)
+						return api.Text(result)
+					},
+					func(in *corev1.Node) api.Cell {
+						result := v1.KernelVersionColumn_Node(in)
+						return api.Text(result)
+					},
+					func(in *corev1.Node) api.Cell {
+						result := v1.ContainerRuntimeColumn_Node(in)
+						return api.Text(result)
 					},
 				},
 				Proto: codec.ProtoOf[*corev1.Node](),
@@ -318,9 +390,14 @@ func definePod() registry.Definition[*corev1.Pod] {
 			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
+					{Name: "Ready", Type: "string"},
 					{Name: "Status", Type: "string"},
-					{Name: "Node", Type: "string", Priority: 1},
+					{Name: "Restarts", Type: "string"},
 					{Name: "Age", Type: "date"},
+					{Name: "IP", Type: "string", Priority: 1},
+					{Name: "Node", Type: "string", Priority: 1},
+					{Name: "Nominated Node", Type: "string", Priority: 1},
+					{Name: "Readiness Gates", Type: "string", Priority: 1},
 				},
 			}, codec.Conversion[*corev1.Pod, *corev1.Pod]{
 				New: func() *corev1.Pod {
@@ -332,22 +409,41 @@ func definePod() registry.Definition[*corev1.Pod] {
 				},
 				Columns: []func(*corev1.Pod) api.Cell{
 					func(in *corev1.Pod) api.Cell {
-						if in.Status.Phase == "" {
-							return api.Cell{}
-						}
-						return api.Text(string(in.Status.Phase))
+						result := v1.ReadyColumn_Pod(in)
+						return api.Text(result)
 					},
 					func(in *corev1.Pod) api.Cell {
-						if in.Spec.NodeName == "" {
-							return api.Cell{}
+						result := v1.StatusColumn_Pod(in)
+						return api.Text(result)
+					},
+					func(in *corev1.Pod) api.Cell {
+						before, since, after := v1.RestartsColumn_Pod(in)
+						if since == nil {
+							return api.Text(before + after)
 						}
-						return api.Text(in.Spec.NodeName)
+						return api.AgeWithin(before, since.Time, after)
 					},
 					func(in *corev1.Pod) api.Cell {
 						if in.CreationTimestamp.IsZero() {
 							return api.Cell{}
 						}
 						return api.Age(in.CreationTimestamp.Time)
+					},
+					func(in *corev1.Pod) api.Cell {
+						result := v1.IPColumn_Pod(in)
+						return api.Text(result)
+					},
+					func(in *corev1.Pod) api.Cell {
+						result := v1.NodeColumn_Pod(in)
+						return api.Text(result)
+					},
+					func(in *corev1.Pod) api.Cell {
+						result := v1.NominatedNodeColumn_Pod(in)
+						return api.Text(result)
+					},
+					func(in *corev1.Pod) api.Cell {
+						result := v1.ReadinessGatesColumn_Pod(in)
+						return api.Text(result)
 					},
 				},
 				Proto: codec.ProtoOf[*corev1.Pod](),

@@ -9,12 +9,16 @@
 // +apigen:kind(Event)=+apigen:conversion:names=DeprecatedLastTimestamp:LastTimestamp
 //
 // +apigen:kind(Event)=+kubebuilder:resource:shortName=ev
-// +apigen:kind(Event)=+apigen:printcolumn:name="Last Seen",type=date,method=LastSeen
+// +apigen:kind(Event)=+apigen:printcolumn:name="Last Seen",type=string,method=LastSeenColumn
 // +apigen:kind(Event)=+kubebuilder:printcolumn:name=Type,type=string,JSONPath=.type
 // +apigen:kind(Event)=+kubebuilder:printcolumn:name=Reason,type=string,JSONPath=.reason
-// +apigen:kind(Event)=+apigen:printcolumn:name=Object,type=string,method=Target
-// +apigen:kind(Event)=+kubebuilder:printcolumn:name=Note,type=string,JSONPath=.note
-//
+// +apigen:kind(Event)=+apigen:printcolumn:name=Object,type=string,method=ObjectColumn
+// +apigen:kind(Event)=+kubebuilder:printcolumn:name=Subobject,type=string,JSONPath=.regarding.fieldPath,priority=1
+// +apigen:kind(Event)=+apigen:printcolumn:name=Source,type=string,priority=1,method=SourceColumn
+// +apigen:kind(Event)=+apigen:printcolumn:name=Message,type=string,method=MessageColumn
+// +apigen:kind(Event)=+apigen:printcolumn:name="First Seen",type=string,priority=1,method=FirstSeenColumn
+// +apigen:kind(Event)=+apigen:printcolumn:name=Count,type=integer,priority=1,method=CountColumn
+// +apigen:kind(Event)=+apigen:printcolumn:name=Name,format=name,priority=1
 // +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.regarding.kind
 // +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.regarding.namespace
 // +apigen:kind(Event)=+kubebuilder:selectablefield:JSONPath=.regarding.name

@@ -64,11 +64,16 @@ func defineEvent() registry.Definition[*corev1.Event] {
 			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
-					{Name: "Last Seen", Type: "date"},
+					{Name: "Last Seen", Type: "string"},
 					{Name: "Type", Type: "string"},
 					{Name: "Reason", Type: "string"},
 					{Name: "Object", Type: "string"},
-					{Name: "Note", Type: "string"},
+					{Name: "Subobject", Type: "string", Priority: 1},
+					{Name: "Source", Type: "string", Priority: 1},
+					{Name: "Message", Type: "string"},
+					{Name: "First Seen", Type: "string", Priority: 1},
+					{Name: "Count", Type: "integer", Priority: 1},
+					{Name: "Name", Type: "string", Format: "name", Priority: 1},
 				},
 			}, codec.Conversion[*corev1.Event, *eventsv1.Event]{
 				New: func() *eventsv1.Event {
@@ -86,11 +91,11 @@ func defineEvent() registry.Definition[*corev1.Event] {
 						if v1.Convert_events_v1_Event_To_core_v1_Event(in, hub, nil) != nil {
 							return api.Cell{}
 						}
-						result := corelogic.LastSeen_Event(hub)
-						if result.IsZero() {
-							return api.Cell{}
+						before, since, after := corelogic.LastSeenColumn_Event(hub)
+						if since == nil {
+							return api.Text(before + after)
 						}
-						return api.Age(result.Time)
+						return api.AgeWithin(before, since.Time, after)
 					},
 					func(in *eventsv1.Event) api.Cell {
 						if in.Type == "" {
@@ -109,14 +114,55 @@ func defineEvent() registry.Definition[*corev1.Event] {
 						if v1.Convert_events_v1_Event_To_core_v1_Event(in, hub, nil) != nil {
 							return api.Cell{}
 						}
-						result := corelogic.Target_Event(hub)
+						result := corelogic.ObjectColumn_Event(hub)
 						return api.Text(result)
 					},
 					func(in *eventsv1.Event) api.Cell {
-						if in.Note == "" {
+						if in.Regarding.FieldPath == "" {
 							return api.Cell{}
 						}
-						return api.Text(in.Note)
+						return api.Text(in.Regarding.FieldPath)
+					},
+					func(in *eventsv1.Event) api.Cell {
+						hub := new(corev1.Event)
+						if v1.Convert_events_v1_Event_To_core_v1_Event(in, hub, nil) != nil {
+							return api.Cell{}
+						}
+						result := corelogic.SourceColumn_Event(hub)
+						return api.Text(result)
+					},
+					func(in *eventsv1.Event) api.Cell {
+						hub := new(corev1.Event)
+						if v1.Convert_events_v1_Event_To_core_v1_Event(in, hub, nil) != nil {
+							return api.Cell{}
+						}
+						result := corelogic.MessageColumn_Event(hub)
+						return api.Text(result)
+					},
+					func(in *eventsv1.Event) api.Cell {
+						hub := new(corev1.Event)
+						if v1.Convert_events_v1_Event_To_core_v1_Event(in, hub, nil) != nil {
+							return api.Cell{}
+						}
+						before, since, after := corelogic.FirstSeenColumn_Event(hub)
+						if since == nil {
+							return api.Text(before + after)
+						}
+						return api.AgeWithin(before, since.Time, after)
+					},
+					func(in *eventsv1.Event) api.Cell {
+						hub := new(corev1.Event)
+						if v1.Convert_events_v1_Event_To_core_v1_Event(in, hub, nil) != nil {
+							return api.Cell{}
+						}
+						result := corelogic.CountColumn_Event(hub)
+						return api.Int(int64(result))
+					},
+					func(in *eventsv1.Event) api.Cell {
+						if in.Name == "" {
+							return api.Cell{}
+						}
+						return api.Text(in.Name)
 					},
 				},
 				Proto: codec.ProtoOf[*eventsv1.Event](),

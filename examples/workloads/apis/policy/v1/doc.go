@@ -5,8 +5,8 @@
 //
 // +apigen:kind(PodDisruptionBudget)=+apigen:storagePrefix=poddisruptionbudgets
 // +apigen:kind(PodDisruptionBudget)=+kubebuilder:resource:shortName=pdb
-// +apigen:kind(PodDisruptionBudget)=+kubebuilder:printcolumn:name=Min available,type=string,JSONPath=.spec.minAvailable
-// +apigen:kind(PodDisruptionBudget)=+kubebuilder:printcolumn:name=Max unavailable,type=string,JSONPath=.spec.maxUnavailable
-// +apigen:kind(PodDisruptionBudget)=+kubebuilder:printcolumn:name=Allowed disruptions,type=integer,JSONPath=.status.disruptionsAllowed
+// +apigen:kind(PodDisruptionBudget)=+apigen:printcolumn:name="Min Available",type=string,method=MinAvailableColumn
+// +apigen:kind(PodDisruptionBudget)=+apigen:printcolumn:name="Max Unavailable",type=string,method=MaxUnavailableColumn
+// +apigen:kind(PodDisruptionBudget)=+kubebuilder:printcolumn:name="Allowed Disruptions",type=integer,JSONPath=.status.disruptionsAllowed
 // +apigen:kind(PodDisruptionBudget)=+kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
 package v1

@@ -5,7 +5,6 @@ package wiring
 
 import (
 	"context"
-	"encoding/json"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
@@ -65,9 +64,9 @@ func definePodDisruptionBudget() registry.Definition[*policyv1.PodDisruptionBudg
 			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
-					{Name: "Min available", Type: "string"},
-					{Name: "Max unavailable", Type: "string"},
-					{Name: "Allowed disruptions", Type: "integer"},
+					{Name: "Min Available", Type: "string"},
+					{Name: "Max Unavailable", Type: "string"},
+					{Name: "Allowed Disruptions", Type: "integer"},
 					{Name: "Age", Type: "date"},
 				},
 			}, codec.Conversion[*policyv1.PodDisruptionBudget, *policyv1.PodDisruptionBudget]{
@@ -79,16 +78,12 @@ func definePodDisruptionBudget() registry.Definition[*policyv1.PodDisruptionBudg
 				},
 				Columns: []func(*policyv1.PodDisruptionBudget) api.Cell{
 					func(in *policyv1.PodDisruptionBudget) api.Cell {
-						if in.Spec.MinAvailable == nil {
-							return api.Cell{}
-						}
-						return jsonCell(*in.Spec.MinAvailable)
+						result := v1.MinAvailableColumn_PodDisruptionBudget(in)
+						return api.Text(result)
 					},
 					func(in *policyv1.PodDisruptionBudget) api.Cell {
-						if in.Spec.MaxUnavailable == nil {
-							return api.Cell{}
-						}
-						return jsonCell(*in.Spec.MaxUnavailable)
+						result := v1.MaxUnavailableColumn_PodDisruptionBudget(in)
+						return api.Text(result)
 					},
 					func(in *policyv1.PodDisruptionBudget) api.Cell {
 						return api.Int(int64(in.Status.DisruptionsAllowed))
@@ -115,17 +110,4 @@ func definePodDisruptionBudget() registry.Definition[*policyv1.PodDisruptionBudg
 			},
 		}},
 	}
-}
-
-// jsonCell shows a value as its JSON, without the quotes where that is a string.
-func jsonCell(value any) api.Cell {
-	data, err := json.Marshal(value)
-	if err != nil || string(data) == "null" {
-		return api.Cell{}
-	}
-	var text string
-	if json.Unmarshal(data, &text) == nil {
-		return api.Text(text)
-	}
-	return api.Text(string(data))
 }
