@@ -96,7 +96,7 @@ var floors = map[string][]string{
 	"generator/plan/hook": {
 		"generator/diag", "generator/model", "generator/plan/contextual", "generator/spelling",
 	},
-	"generator/plan/serving": {"generator/diag", "generator/model"},
+	"generator/plan/serving": {"generator/diag", "generator/model", "generator/schema"},
 	"generator/resolve": {
 		"generator/diag", "generator/judge", "generator/load", "generator/marker", "generator/model",
 	},

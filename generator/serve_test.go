@@ -258,3 +258,55 @@ func TestServeUnregistered(t *testing.T) {
 		`version := schema.GroupVersion{Group: "lamp.example.com", Version: "v1"}`,
 		"scheme.AddKnownTypes( version, &lampv1.Lamp{}, )", "metav1.AddToGroupVersion(scheme, version)")
 }
+
+// TestServeForeignColumn checks that a column of the other module that leads nowhere is a warning, for the user can't
+// edit it, and that one of the user's own is an error.
+func TestServeForeignColumn(t *testing.T) {
+	const column = "+kubebuilder:printcolumn:name=Node,type=string,JSONPath=.status.node\n"
+	archive := strings.Replace(otherModule, "// +genclient:nonNamespaced\ntype Lamp",
+		"// +genclient:nonNamespaced\n// "+column+"type Lamp", 1)
+	res := build(t, generator.Options{Dir: loadtest.Dir(t, archive), Check: true, Env: environment()})
+	const fault = `JSONPath .status.node of kind Lamp: Lamp has no field "status"`
+	if text := res.Warnings.Error(); !strings.Contains(text, "lamp.go:12:4: "+fault) {
+		t.Errorf("warnings: %s", text)
+	}
+	archive = strings.Replace(otherModule, "// +apigen:kind(Lamp)=+kubebuilder:deprecatedversion\n",
+		"// +apigen:kind(Lamp)="+column, 1)
+	_, err := generator.Build(t.Context(), generator.Options{Dir: loadtest.Dir(t, archive), Check: true,
+		Env: environment()})
+	if err == nil || !strings.Contains(err.Error(), fault) {
+		t.Errorf("the column of one's own: %v", err)
+	}
+}
+
+// TestServeContextualValidation checks that the server calls a Validate method in Knative's shape that a kind of
+// another module has.
+func TestServeContextualValidation(t *testing.T) {
+	archive := strings.Replace(otherModule, "func (in *Lamp) Canonicalize() {}", `
+func (in *Lamp) Validate(ctx context.Context) *faults.FieldError { return nil }`, 1)
+	archive = strings.Replace(archive, "import (\n\t\"context\"\n", "import (\n\t\"context\"\n\n"+
+		"\t\"example.com/other/faults\"\n", 1)
+	archive += `
+-- other/faults/faults.go --
+package faults
+
+type FieldError struct {
+	Message string
+	Paths   []string
+	Details string
+}
+
+func (e *FieldError) Error() string { return e.Message }
+`
+	holds(t, serve(t, archive), "apis/lamp/wiring/zz_generated.wiring.go", "obj.Validate(ctx)")
+}
+
+// TestServeUnknownInterface checks that markers which ask for copies are no matter of who serves a kind, nor of an
+// interface, for which no copy is generated.
+func TestServeUnknownInterface(t *testing.T) {
+	const marker = "\n// +k8s:deepcopy-gen:interfaces=nil\n"
+	archive := strings.Replace(otherModule, "\n// Bulb is inside.\n", marker+"\n// Bulb is inside.\n", 1) +
+		"-- apis/store.go --\npackage apis\n" + marker + "type Store interface{ Get() string }\n"
+	archive = strings.Replace(archive, "// +apigen:reference", "// +k8s:deepcopy-gen=package\n// +apigen:reference", 1)
+	serve(t, archive)
+}

@@ -14,6 +14,7 @@ import (
 
 	"apigen.dev/generator"
 	"apigen.dev/generator/scaffold"
+	"apigen.dev/generator/staging"
 	"github.com/spf13/cobra"
 	"golang.org/x/mod/modfile"
 	"golang.org/x/mod/semver"
@@ -25,6 +26,7 @@ const goVersion = "1.26.0"
 func newInit() *cobra.Command {
 	options := scaffold.Options{GoVersion: goVersion}
 	var replace string
+	var serve []string
 	command := &cobra.Command{
 		Use:   "init [DIR] --module M --group G --version V --kind K",
 		Short: "Write a new project, or add a kind, a version or a group",
@@ -37,11 +39,12 @@ In a project that has API packages already (of kubebuilder, or of a server built
 them, and changes nothing else.
 
 With --serve it writes a package that serves the kinds of another module, and what a project needs around it. The
-module is required in the version that go.mod names, or else in one that fits apigen's own requirements.`,
+module is required in the version behind the package's @, or else in that which go.mod names, or else in one that fits
+apigen's own requirements.`,
 		Example: `  apigen init shop --module example.com/shop --group shop.example.com --version v1 --kind Widget
   apigen init . --group shop.example.com --version v1 --kind Gadget --cluster-scoped
   apigen init . --version v2 --kind Widget --from v1
-  apigen init deploy --module example.com/deploy --serve k8s.io/api/apps/v1,k8s.io/api/batch/v1
+  apigen init deploy --module example.com/deploy --serve k8s.io/api/apps/v1,k8s.io/api/batch/v1@v0.37.2
   apigen init`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -54,7 +57,12 @@ module is required in the version that go.mod names, or else in one that fits ap
 				return err
 			}
 			options.ApigenVersion, options.Replace = origin.version, origin.checkout
-			return initialize(cmd.Context(), cmd.ErrOrStderr(), options, origin)
+			asked := map[string]string{}
+			for _, importPath := range serve {
+				importPath, version, _ := strings.Cut(importPath, "@")
+				options.Serve, asked[importPath] = append(options.Serve, importPath), version
+			}
+			return initialize(cmd.Context(), cmd.ErrOrStderr(), options, asked, origin)
 		},
 	}
 	flags := command.Flags()
@@ -65,15 +73,17 @@ module is required in the version that go.mod names, or else in one that fits ap
 	flags.StringVar(&options.Kind, "kind", "", "kind, in singular, such as Widget")
 	flags.StringVar(&options.From, "from", "",
 		"copy the kind's types from this version, with comments and markers, and write conversion functions")
-	flags.StringSliceVar(&options.Serve, "serve", nil,
-		"serve the kinds of these packages of other modules, such as k8s.io/api/apps/v1, in place of a kind of yours")
+	flags.StringSliceVar(&serve, "serve", nil, "serve the kinds of these packages of other modules, such as "+
+		"k8s.io/api/apps/v1 or k8s.io/api/apps/v1@v0.37.2, in place of a kind of yours")
 	flags.BoolVar(&options.ClusterScoped, "cluster-scoped", false, "make the kind cluster-scoped")
 	flags.StringVar(&replace, "replace", "", "use this checkout of apigen.dev in the new go.mod, in place of a release")
 	return command
 }
 
-// initialize writes files, resolves what they require, and says what is left to do.
-func initialize(ctx context.Context, w io.Writer, options scaffold.Options, from origin) error {
+// initialize writes files, resolves what they require, and says what is left to do. Versions are asked for by the
+// import paths of served packages.
+func initialize(ctx context.Context, w io.Writer, options scaffold.Options, versions map[string]string,
+	from origin) error {
 	result, err := scaffold.Init(options)
 	if result != nil {
 		report(w, options.Dir, result)
@@ -84,7 +94,7 @@ func initialize(ctx context.Context, w io.Writer, options scaffold.Options, from
 	var queries []string
 	if len(result.Serving) > 0 {
 		// Before the module is tidied, which drops what no Go file imports yet.
-		if queries, err = scaffold.Queries(options.Dir, apimachinery(), result.Serving); err != nil {
+		if queries, err = scaffold.Queries(options.Dir, apimachinery(), result.Serving, versions); err != nil {
 			return err
 		}
 	}
@@ -104,6 +114,8 @@ func initialize(ctx context.Context, w io.Writer, options scaffold.Options, from
 		return err
 	case len(result.Adopted) > 0:
 		adopted(w, result, from, skew.Command())
+	case len(result.Serving) > 0:
+		served(w, options.Dir, skew)
 	case skew.Skewed():
 		fmt.Fprintf(w, "modules of Kubernetes are of different releases, %s; to align them, run\n  %s\n", skew,
 			skew.Command())
@@ -136,9 +148,17 @@ func serve(ctx context.Context, w io.Writer, options scaffold.Options, queries [
 		}
 		report(w, options.Dir, result)
 	}
-	_, err := fmt.Fprintf(w, "next, in %s:\n  go generate ./...\n  go run ./cmd/%s\n", options.Dir,
-		scaffold.ProjectName(options.Dir))
-	return err
+	return nil
+}
+
+// served says what is left to do in a project of served packages. Modules of Kubernetes that may not compile beside one
+// another are aligned before anything is built.
+func served(w io.Writer, dir string, skew staging.Skew) {
+	fmt.Fprintf(w, "next, in %s:\n", dir)
+	if skew.Skewed() {
+		fmt.Fprintf(w, "  %s\n", skew.Command())
+	}
+	fmt.Fprintf(w, "  go generate ./...\n  go run ./cmd/%s\n", scaffold.ProjectName(dir))
 }
 
 // apimachinery returns the version that this apigen was built with: the runtime of the same version requires it.

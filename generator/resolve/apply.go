@@ -17,11 +17,7 @@ const (
 func (b *typeBuilder) typeMarkers(m *model.Type, n *types.Named, c *load.Comments, ms marker.Markers) {
 	obj := n.Obj()
 	b.marked(m.Package, ms.ToType(m))
-	for _, r := range m.DeepCopyInterfaces {
-		if _, err := b.interfaceNamed(m.Package, r); err != nil {
-			b.errorf(r.Pos, "%v", err)
-		}
-	}
+	b.checkInterfaces(m, n)
 	m.DeepCopy = b.deepCopy(n, m)
 	b.checkCopies(m, n)
 	b.readConstant(m.Default)
@@ -31,6 +27,19 @@ func (b *typeBuilder) typeMarkers(m *model.Type, n *types.Named, c *load.Comment
 		b.enumConstants(obj)
 	}
 	b.kind(m, ms)
+}
+
+// checkInterfaces reports interfaces of markers of which there are none. No copy is generated for an interface, nor
+// for a dependency: there, the marker asks for nothing.
+func (b *typeBuilder) checkInterfaces(m *model.Type, n *types.Named) {
+	if types.IsInterface(n) || !b.u.IsRoot(n.Obj().Pkg()) {
+		return
+	}
+	for _, r := range m.DeepCopyInterfaces {
+		if _, err := b.interfaceNamed(m.Package, r); err != nil {
+			b.errorf(r.Pos, "%v", err)
+		}
+	}
 }
 
 func (b *typeBuilder) fieldMarkers(f *model.Field, p *model.Package, said *load.Comment) {

@@ -3,6 +3,7 @@ package resolve
 import (
 	"fmt"
 	"go/types"
+	"strings"
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/judge"
@@ -37,13 +38,21 @@ func (f *faults) fault(p *model.Package, pos model.Position, format string, args
 }
 
 func (f *faults) add(p *model.Package, e diag.Error) {
-	s := f.rootOf(p)
-	if e.Lenient = (s == nil || s.Own()) && !f.lenient; e.Lenient {
+	if e.Lenient = !f.lenient && f.editable(p, e.Pos); e.Lenient {
 		f.errs = append(f.errs, e)
 	} else {
 		e.Unenforced = diag.Markers
 		f.warnings = append(f.warnings, e)
 	}
+}
+
+// editable reports whether the user can edit the source of a fault of a package: it is theirs, or another module's that
+// they serve, with markers of their own that stand in their module.
+func (f *faults) editable(p *model.Package, pos model.Position) bool {
+	if s := f.rootOf(p); s != nil {
+		return s.Own()
+	}
+	return p == nil || p.Module == nil || p.Module.Own || !strings.HasPrefix(pos.Filename, p.Module.Dir)
 }
 
 // marked reports the faults of markers of a package. Those of packages that aren't read from source are not the user's.

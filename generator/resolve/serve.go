@@ -284,6 +284,7 @@ func (b *serveBuilder) signatures(t *model.Type) {
 	}
 	if n, ok := obj.Type().(*types.Named); ok {
 		for f := range n.Methods() {
+			b.contextualTypes(f)
 			t.Methods[f.Name()] = b.fn(f, true)
 		}
 	}

@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -14,9 +15,10 @@ import (
 	"apigen.dev/generator/staging"
 )
 
-// Queries returns, for packages of other modules, how the go command is asked for their modules: in the version that
-// go.mod requires, and else in that of apimachinery, where Kubernetes publishes the module with it, or the latest.
-func Queries(dir, apimachinery string, importPaths []string) ([]string, error) {
+// Queries returns, for packages of other modules, how the go command is asked for their modules: in the version asked
+// for by import path, else in that which go.mod requires, and else in that of apimachinery, where Kubernetes publishes
+// the module with it, or the latest.
+func Queries(dir, apimachinery string, importPaths []string, asked map[string]string) ([]string, error) {
 	mod, err := readModule(dir)
 	if err != nil {
 		return nil, err
@@ -32,18 +34,27 @@ func Queries(dir, apimachinery string, importPaths []string) ([]string, error) {
 				version = r.Mod.Version
 			}
 		}
-		out = append(out, importPath+"@"+version)
+		out = append(out, importPath+"@"+cmp.Or(asked[importPath], version))
 	}
 	return out, nil
 }
 
-// Get runs go get in a project, for packages and their versions.
+// Get runs go get in a project, for packages and their versions. It may raise versions of other modules, so that it
+// also completes go.sum for what the project's packages and tools import.
 func Get(ctx context.Context, dir string, queries ...string) error {
-	get := exec.CommandContext(ctx, "go", append([]string{"get"}, queries...)...)
-	get.Dir = dir
-	get.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
-	if out, err := get.CombinedOutput(); err != nil {
-		return fmt.Errorf("the project was written, but go get %s failed: %w\n%s", strings.Join(queries, " "), err, out)
+	if err := goCommand(ctx, dir, append([]string{"get"}, queries...)...); err != nil {
+		return err
+	}
+	return goCommand(ctx, dir, "list", "-e", "-deps", "./...", "tool")
+}
+
+// goCommand runs the go command in a project, and lets it change go.mod and go.sum.
+func goCommand(ctx context.Context, dir string, args ...string) error {
+	command := exec.CommandContext(ctx, "go", args...)
+	command.Dir = dir
+	command.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("the project was written, but go %s failed: %w\n%s", strings.Join(args, " "), err, out)
 	}
 	return nil
 }

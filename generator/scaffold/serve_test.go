@@ -162,9 +162,11 @@ func TestQueries(t *testing.T) {
 	writeFiles(t, dir, map[string]string{"go.mod": "module example.com/deploy\n\n" +
 		"require (\n\tk8s.io/metrics v0.36.1\n\texample.org/pets v1.2.3\n)\n"})
 	got, err := Queries(dir, "v0.37.2", []string{"k8s.io/api/apps/v1", "k8s.io/metrics/pkg/apis/metrics/v1",
-		"example.org/pets/v1", "example.org/petshop/v1"})
+		"example.org/pets/v1", "example.org/petshop/v1", "example.org/pets/v2"},
+		map[string]string{"example.org/pets/v2": "v2.0.0"})
 	want := []string{"k8s.io/api/apps/v1@v0.37.2", "k8s.io/metrics/pkg/apis/metrics/v1@v0.36.1",
-		"example.org/pets/v1@v1.2.3", "example.org/petshop/v1@latest"}
+		"example.org/pets/v1@v1.2.3", "example.org/petshop/v1@latest",
+		"example.org/pets/v2@v2.0.0"}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("got %q, %v\nwant %q", got, err, want)
 	}

@@ -4,6 +4,7 @@
 package api
 
 import (
+	"encoding/json"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -158,6 +159,17 @@ type SelectableField[T Object] struct {
 // In reports whether selectors may name the field in a version.
 func (f SelectableField[T]) In(version string) bool {
 	return f.Versions == nil || slices.Contains(f.Versions, version)
+}
+
+// TextOf returns the string that a value writes itself as into JSON, such as a duration; empty where it writes null, or
+// anything but a string.
+func TextOf(value json.Marshaler) string {
+	encoded, err := value.MarshalJSON()
+	var text string
+	if err != nil || json.Unmarshal(encoded, &text) != nil {
+		return ""
+	}
+	return text
 }
 
 // ExtensionForm says how an Extension is served.

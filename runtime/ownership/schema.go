@@ -47,7 +47,7 @@ func (s *Schemas) Of(kind schema.GroupVersionKind) (managedfields.TypeConverter,
 func (s *Schemas) In(version schema.GroupVersion, kind schema.GroupVersionKind) (managedfields.TypeConverter, error) {
 	load := s.versions[version]
 	if load == nil {
-		return managedfields.NewDeducedTypeConverter(), nil
+		return newWideConverter(managedfields.NewDeducedTypeConverter()), nil
 	}
 	types, err := load()
 	if err != nil {
@@ -57,9 +57,9 @@ func (s *Schemas) In(version schema.GroupVersion, kind schema.GroupVersionKind) 
 	probe.SetGroupVersionKind(kind)
 	if _, err := types.ObjectToTyped(probe); err != nil {
 		//nolint:nilerr // The document doesn't describe the kind, which is no error.
-		return managedfields.NewDeducedTypeConverter(), nil
+		return newWideConverter(managedfields.NewDeducedTypeConverter()), nil
 	}
-	return types, nil
+	return newWideConverter(types), nil
 }
 
 func parse(document api.Document) (managedfields.TypeConverter, error) {

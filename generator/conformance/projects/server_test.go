@@ -35,11 +35,12 @@ type resource struct {
 
 var serving = regexp.MustCompile(`serving (https://\S+)`)
 
-// start builds and starts the project's server with its embedded etcd, and stops it when the test ends.
-func start(t *testing.T, dir string) *server {
+// start builds and starts the project's server, a package of it, with its embedded etcd, and stops it when the test
+// ends.
+func start(t *testing.T, dir, command string) *server {
 	t.Helper()
 	binary, data := filepath.Join(t.TempDir(), "server"), t.TempDir()
-	must(t, dir, "go", "build", "-o", binary, "./cmd/apiserver")
+	must(t, dir, "go", "build", "-o", binary, command)
 	cmd := exec.CommandContext(t.Context(), binary, "--secure-port=0", "--data-dir="+data)
 	cmd.Dir, cmd.Env = data, append(os.Environ(), "SYSTEM_NAMESPACE=default")
 	out, err := cmd.StderrPipe()

@@ -21,16 +21,22 @@ func buildApigen(t *testing.T) string {
 	return path
 }
 
-// copy copies the module from the cache, into which the go command downloads it, and makes the edits.
-func (p project) copy(t *testing.T) string {
+// download downloads a module in a version into the cache, and returns its folder there.
+func download(t *testing.T, version string) string {
 	t.Helper()
 	var module struct{ Dir string }
-	out := must(t, t.TempDir(), "go", "mod", "download", "-json", p.module+"@"+p.version)
+	out := must(t, t.TempDir(), "go", "mod", "download", "-json", version)
 	if err := json.Unmarshal([]byte(out), &module); err != nil || module.Dir == "" {
 		t.Fatalf("go mod download: %v\n%s", err, out)
 	}
+	return module.Dir
+}
+
+// copy copies the module, and makes the edits.
+func (p project) copy(t *testing.T, source string) string {
+	t.Helper()
 	dir := filepath.Join(t.TempDir(), p.name)
-	if err := os.CopyFS(dir, os.DirFS(module.Dir)); err != nil {
+	if err := os.CopyFS(dir, os.DirFS(source)); err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range p.edits {
@@ -49,10 +55,19 @@ func (p project) copy(t *testing.T) string {
 // step is a line of what apigen init says is left to do.
 var step = regexp.MustCompile(`(?m)^  (go .*)$`)
 
-// adopt makes a project serve its kinds: apigen init, and the steps that it prints but the last, which serves.
-func (p project) adopt(t *testing.T, dir, apigen string) {
+// adopt makes a project that serves the kinds: apigen init, and the steps that it prints but the last, which serves. It
+// returns the project's folder, the folder of the module with the samples, and the package that the last step runs.
+func (p project) adopt(t *testing.T, apigen string) (dir, samples, command string) {
 	t.Helper()
-	said := must(t, dir, apigen, "init")
+	samples = download(t, p.module+"@"+p.version)
+	var said string
+	if len(p.serve) > 0 {
+		dir = filepath.Join(t.TempDir(), p.name)
+		said = must(t, ".", apigen, "init", dir, "--module", "example.com/"+p.name, "--serve", p.served())
+	} else {
+		dir = p.copy(t, samples)
+		said = must(t, dir, apigen, "init")
+	}
 	steps := step.FindAllStringSubmatch(said, -1)
 	if len(steps) < 2 || !strings.HasPrefix(steps[len(steps)-1][1], "go run ") {
 		t.Fatalf("apigen init printed no steps:\n%s", said)
@@ -62,6 +77,16 @@ func (p project) adopt(t *testing.T, dir, apigen string) {
 			p.follow(t, dir, strings.Fields(command))
 		}
 	}
+	return dir, samples, strings.TrimPrefix(steps[len(steps)-1][1], "go run ")
+}
+
+// served is the argument of --serve: packages of the module in its version.
+func (p project) served() string {
+	packages := make([]string, len(p.serve))
+	for i, path := range p.serve {
+		packages[i] = p.module + "/" + path + "@" + p.version
+	}
+	return strings.Join(packages, ",")
 }
 
 // advice is the command that apigen names for modules of different releases.
@@ -82,7 +107,7 @@ func (p project) follow(t *testing.T, dir string, command []string) {
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", strings.Join(command, " "), err, said)
 	}
-	if slices.Contains(command, "build") {
+	if slices.Contains(command, "build") || slices.Contains(command, "generate") {
 		t.Logf("%d warnings of apigen build", strings.Count(said, "warning:"))
 	}
 }

@@ -162,6 +162,8 @@ func returnText(found operand) jen.Code {
 		return gocode.Code("return strconv.FormatBool(" + as("bool", t, value) + ")")
 	case model.IsInteger(t):
 		return gocode.Code("return strconv.FormatInt(" + as("int64", t, value) + ", 10)")
+	case serving.IsText(t):
+		return gocode.Code("return api.TextOf(" + found.expr + ")")
 	default:
 		return gocode.Code("return " + as("string", t, value))
 	}

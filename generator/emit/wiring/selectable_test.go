@@ -110,3 +110,21 @@ func TestASelectablePathMeansOneField(t *testing.T) {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
 }
+
+// TestSelectableText: a duration and a time are strings in JSON, and clients select by them.
+func TestSelectableText(t *testing.T) {
+	source := strings.NewReplacer("Paint string `json:\"paint\"`", "Paint *metav1.Duration `json:\"paint\"`",
+		"Color string `json:\"color\"`", "Color *metav1.Duration `json:\"color\"`", "PATH", "paint").
+		Replace(renamedSource)
+	files, err := Emit(plan.New(loadtest.Program(t, source)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "if obj.Spec.Paint == nil {\n"
+	for _, f := range files {
+		if code := string(f.Content); strings.Contains(code, "SelectableFields") &&
+			(!strings.Contains(code, want) || !strings.Contains(code, "return api.TextOf(obj.Spec.Paint)")) {
+			t.Error(code)
+		}
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
+	"apigen.dev/generator/schema"
 )
 
 const metaPath = "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -232,10 +233,20 @@ func selectorSteps(hub, version *model.Type, steps []model.Step) ([]model.Step, 
 
 func checkSelectable(start *model.Type, steps []model.Step) error {
 	end, err := pathEnd(start, steps)
-	if err == nil && !model.IsString(end) && !model.IsBool(end) && !model.IsInteger(end) {
+	if err == nil && !model.IsString(end) && !model.IsBool(end) && !model.IsInteger(end) && !IsText(end) {
 		err = fmt.Errorf("%s is neither a string, nor a boolean, nor an integer", model.TypeText(end))
 	}
 	return err
+}
+
+// IsText reports whether a type is a struct that writes itself into JSON as a string: a duration or a time. Clients can
+// select by that string, as by those of custom resources.
+func IsText(t *model.Type) bool {
+	switch schema.KnownAs(t) {
+	case schema.Duration, schema.Time, schema.MicroTime:
+		return true
+	}
+	return false
 }
 
 // strategyMarkers are the fields of a Strategy that markers of a kind set.
