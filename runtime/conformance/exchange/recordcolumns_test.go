@@ -2,9 +2,13 @@
 
 package exchange
 
-import "testing"
+import (
+	"testing"
+
+	"apigen.dev/runtime/storage/etcd/etcdtest"
+)
 
 // TestRecordColumns asks kube-apiserver for the columns of the kinds that examples/workloads serves.
 func TestRecordColumns(t *testing.T) {
-	recordKubectl(t, startTheirs(t), scripts(t, workloadsKubectl))
+	recordKubectl(t, startTheirs(t, etcdtest.Start(t)), scripts(t, workloadsKubectl))
 }

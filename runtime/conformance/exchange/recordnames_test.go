@@ -16,12 +16,14 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
 // TestRecordNames asks kube-apiserver for its verdict on each name of testdata/names.txt, for every built-in kind that
 // is stable and can be created, and writes the verdicts down.
 func TestRecordNames(t *testing.T) {
-	theirs := startTheirs(t)
+	theirs := startTheirs(t, etcdtest.Start(t))
 	table := readNames(t)
 	signing["request"] = certificateRequest(t)
 	sections := map[string]*nameSection{}

@@ -5,11 +5,13 @@ package exchange
 import (
 	"strings"
 	"testing"
+
+	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
 // TestRecordParts asks kube-apiserver what the writes of subresources change that are parts of their object.
 func TestRecordParts(t *testing.T) {
-	theirs := startTheirs(t)
+	theirs := startTheirs(t, etcdtest.Start(t))
 	var rows []string
 	for _, k := range readParts(t) {
 		rows = append(rows, k.rows(t, theirs)...)
