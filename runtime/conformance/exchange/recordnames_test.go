@@ -15,9 +15,8 @@ import (
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"apigen.dev/runtime/storage/etcd/etcdtest"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // TestRecordNames asks kube-apiserver for its verdict on each name of testdata/names.txt, for every built-in kind that
