@@ -126,7 +126,7 @@ func TestRecorders(t *testing.T) {
 	var noted []eventsv1.Event
 	eventually(t, func() bool {
 		list, err := client.EventsV1().Events("default").
-			List(t.Context(), metav1.ListOptions{FieldSelector: "regarding.name=web"})
+			List(t.Context(), metav1.ListOptions{FieldSelector: "regarding.name=web,reason=Scaled"})
 		if err != nil {
 			t.Fatal(err)
 		}
