@@ -102,10 +102,11 @@ func TestPodIsRun(t *testing.T) {
 	k.refuses("exec one -c side -- true", "container side is not valid for pod one")
 	out, ok := k.run("create --raw /api/v1/namespaces/default/pods/one/binding -f -", `{"target":{"name":"n2"}}`)
 	k.check("binding again", out, ok, false, []string{`it is assigned to node "n1" already`})
-	k.refuses("debug one --image=busybox", "ephemeral containers are disabled for this cluster")
+	k.says("debug one --image=busybox --profile=general", "debug container name")
 	k.says("api-resources --api-group= --namespaced -o name", "pods")
 	k.says("get --raw /api/v1", `{"name":"pods/eviction","singularName":"","namespaced":true,"group":"policy",`+
-		`"version":"v1","kind":"Eviction","verbs":["create"]}`)
+		`"version":"v1","kind":"Eviction","verbs":["create"]}`,
+		`{"name":"pods/exec","singularName":"","namespaced":true,"kind":"PodExecOptions","verbs":["create","get"]}`)
 }
 
 // kubectl drain evicts the pods of a node as far as their budget allows.
