@@ -204,15 +204,17 @@ func pathElements(path string) (out []string) {
 	return out
 }
 
-// Items pairs the items of two lists that have the same key. Generated code copies items' parts by it.
+// Items pairs the items of two lists that have the same key. Generated code copies items' parts by it. It takes time
+// that grows with the lengths of the lists, which clients choose, and not with their product. Of items of from with one
+// key, it takes the first.
 func Items[E any, K comparable](from, to []E, key func(*E) K) iter.Seq2[*E, *E] {
 	return func(yield func(from, to *E) bool) {
+		byKey := make(map[K]*E, len(from))
+		for i := range slices.Backward(from) {
+			byKey[key(&from[i])] = &from[i]
+		}
 		for i := range to {
-			j := 0
-			for j < len(from) && key(&from[j]) != key(&to[i]) {
-				j++
-			}
-			if j < len(from) && !yield(&from[j], &to[i]) {
+			if same := byKey[key(&to[i])]; same != nil && !yield(same, &to[i]) {
 				return
 			}
 		}
