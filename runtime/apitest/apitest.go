@@ -56,8 +56,9 @@ func Start(t testing.TB, groups ...registry.Group) *Server {
 	tokens.Add(token, &auth.User{Name: "apitest:admin", Groups: []string{auth.Masters}})
 	backend := memory.New()
 	running, err := server.New(t.Context(), server.Config{
-		Groups: groups, Backend: backend, Listener: listener, Certificate: certificate, Authenticator: tokens,
-		Log: slog.New(slog.NewTextHandler(testLog{t}, nil)), ShutdownTimeout: 10 * time.Second,
+		Groups: groups, Backend: backend, Listener: listener, Certificate: certificate,
+		Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}},
+		Log:            slog.New(slog.NewTextHandler(testLog{t}, nil)), ShutdownTimeout: 10 * time.Second,
 		Verify: true, CheckCache: time.Second,
 	})
 	if err != nil {

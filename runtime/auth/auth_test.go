@@ -43,19 +43,20 @@ func TestReadTokens(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			bearer := Bearer{tokens}
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
 			r.Header.Set("Authorization", "Bearer "+test.token)
-			user, err := tokens.Authenticate(r)
+			user, err := bearer.Authenticate(r)
 			if err != nil || user == nil || user.Name != test.want.Name || user.UID != test.want.UID ||
 				!slices.Equal(user.Groups, test.want.Groups) {
 				t.Errorf("user %+v (%v), want %+v", user, err, test.want)
 			}
 			r.Header.Set("Authorization", "Bearer wrong")
-			if user, err := tokens.Authenticate(r); user != nil || err == nil {
+			if user, err := bearer.Authenticate(r); user != nil || err == nil {
 				t.Errorf("a wrong token: user %v, error %v", user, err)
 			}
 			r.Header.Set("Authorization", "Basic dDE6")
-			if user, err := tokens.Authenticate(r); user != nil || err != nil {
+			if user, err := bearer.Authenticate(r); user != nil || err != nil {
 				t.Errorf("another scheme: user %v, error %v; want no opinion", user, err)
 			}
 		})
@@ -64,6 +65,7 @@ func TestReadTokens(t *testing.T) {
 
 func TestTokensInProtocols(t *testing.T) {
 	tokens := new(Tokens)
+	bearer := Bearer{tokens}
 	tokens.Add("t1", &User{Name: "alice"})
 	const good, wrong = tokenProtocol + "dDE", tokenProtocol + "dDI"
 	for _, c := range []struct {
@@ -86,7 +88,7 @@ func TestTokensInProtocols(t *testing.T) {
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
 			r.Header.Set("Upgrade", c.upgrade)
 			r.Header[protocolHeader] = slices.Clone(c.protocols)
-			user, err := tokens.Authenticate(r)
+			user, err := bearer.Authenticate(r)
 			if c.user == "" && user != nil || c.user != "" && (user == nil || user.Name != c.user) {
 				t.Errorf("user %v", user)
 			}
@@ -122,23 +124,65 @@ type answer struct {
 
 func (a answer) Authenticate(*http.Request) (*User, error) { return a.user, a.err }
 
-func TestFirst(t *testing.T) {
-	alice, wrong := &User{Name: "alice"}, errors.New("wrong")
+// The authenticators are asked in order; wrong credentials are nobody's, not even the anonymous user's.
+func TestAuthentication(t *testing.T) {
+	alice, nobody, wrong := &User{Name: "alice"}, &User{Name: Anonymous}, errors.New("wrong")
+	anonymous := func(*http.Request) *User { return nobody }
 	for name, test := range map[string]struct {
-		in   First
+		in   Authentication
 		user *User
 		err  error
 	}{
-		"none":                        {First{}, nil, nil},
-		"no opinion":                  {First{answer{}, answer{}}, nil, nil},
-		"wrong, then right":           {First{answer{nil, wrong}, answer{alice, nil}}, alice, nil},
-		"right first":                 {First{answer{alice, nil}, answer{nil, wrong}}, alice, nil},
-		"wrong, then without opinion": {First{answer{nil, wrong}, answer{}}, nil, wrong},
+		"none":       {Authentication{}, nil, nil},
+		"no opinion": {Authentication{FrontProxy: answer{}, Certificates: answer{}}, nil, nil},
+		"wrong, then right": {
+			Authentication{FrontProxy: answer{nil, wrong}, Certificates: answer{alice, nil}}, alice, nil,
+		},
+		"right first": {
+			Authentication{FrontProxy: answer{alice, nil}, Certificates: answer{nil, wrong}}, alice, nil,
+		},
+		"wrong, then nothing": {Authentication{FrontProxy: answer{nil, wrong}, Certificates: answer{}}, nil, wrong},
+		"anonymous":           {Authentication{Certificates: answer{}, Anonymous: anonymous}, nobody, nil},
+		"wrong and anonymous": {Authentication{Certificates: answer{nil, wrong}, Anonymous: anonymous}, nil, wrong},
 	} {
-		if user, err := test.in.Authenticate(nil); user != test.user || !errors.Is(err, test.err) {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		if user, err := test.in.Authenticate(r); user != test.user || !errors.Is(err, test.err) {
 			t.Errorf("%s: %v, %v", name, user, err)
 		}
 	}
+}
+
+// The first decision of a union holds; without one, all reasons and errors are told.
+func TestUnion(t *testing.T) {
+	broken := errors.New("broken")
+	for name, test := range map[string]struct {
+		in     Union
+		want   Decision
+		reason string
+		err    error
+	}{
+		"none":           {Union{}, NoOpinion, "", nil},
+		"allowed second": {Union{opinion{NoOpinion, "a", broken}, opinion{Allow, "b", nil}}, Allow, "b", nil},
+		"denied first":   {Union{opinion{Deny, "a", nil}, Always(Allow)}, Deny, "a", nil},
+		"without opinion": {
+			Union{opinion{NoOpinion, "a", broken}, opinion{NoOpinion, "b", nil}}, NoOpinion, "a\nb", broken,
+		},
+	} {
+		got, reason, err := test.in.Authorize(t.Context(), Attributes{})
+		if got != test.want || reason != test.reason || !errors.Is(err, test.err) {
+			t.Errorf("%s: %v, %q, %v", name, got, reason, err)
+		}
+	}
+}
+
+type opinion struct {
+	decision Decision
+	reason   string
+	err      error
+}
+
+func (o opinion) Authorize(context.Context, Attributes) (Decision, string, error) {
+	return o.decision, o.reason, o.err
 }
 
 // authority is a certificate authority for tests.

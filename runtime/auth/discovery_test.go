@@ -28,14 +28,14 @@ func TestDiscovery(t *testing.T) {
 		{nobody, "get", "/api", NoOpinion},
 		{nil, "get", "/api", NoOpinion},
 	} {
-		got, _, err := Discovery{Next: MastersOnly{}}.Authorize(t.Context(),
+		got, _, err := Discovery{}.Authorize(t.Context(),
 			Attributes{test.user, &request.Info{Verb: test.verb, Path: test.path}})
 		if got != test.want || err != nil {
 			t.Errorf("%v %s %s: %v, %v; want %v", test.user, test.verb, test.path, got, err, test.want)
 		}
 	}
 	resource := Attributes{member, &request.Info{Verb: "get", IsResource: true, Path: "/api/v1/secrets"}}
-	if got, _, _ := (Discovery{Next: MastersOnly{}}).Authorize(t.Context(), resource); got != NoOpinion {
+	if got, _, _ := (Discovery{}).Authorize(t.Context(), resource); got != NoOpinion {
 		t.Error("a resource is read as discovery")
 	}
 }

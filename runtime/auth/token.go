@@ -1,13 +1,12 @@
 package auth
 
 import (
+	"context"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"strings"
 )
 
@@ -72,66 +71,11 @@ func (t *Tokens) Add(token string, user *User) {
 	t.users[sha256.Sum256([]byte(token))] = user
 }
 
-// Authenticate implements Authenticator. Scripts in browsers can't set headers on WebSockets, and send the token as one
-// of the protocols that they offer. Authenticate removes it from these, since the server sends back one of them.
-func (t *Tokens) Authenticate(r *http.Request) (*User, error) {
-	token := bearerToken(r)
-	var protocols []string
-	if token == "" {
-		var err error
-		if token, protocols, err = protocolToken(r); err != nil || token == "" {
-			return nil, err
-		}
-	}
+// AuthenticateToken implements TokenAuthenticator. The tokens are for every audience.
+func (t *Tokens) AuthenticateToken(_ context.Context, token string, audiences []string) (*Identity, error) {
 	user := t.users[sha256.Sum256([]byte(token))]
 	if user == nil {
-		return nil, errors.New("the bearer token is not known")
+		return nil, nil
 	}
-	if protocols != nil {
-		r.Header.Set(protocolHeader, strings.Join(protocols, ", "))
-	}
-	return user, nil
-}
-
-func bearerToken(r *http.Request) string {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
-	}
-	return strings.TrimSpace(token)
-}
-
-const (
-	protocolHeader = "Sec-Websocket-Protocol"
-	//nolint:gosec // G101: what credentials begin with is none
-	tokenProtocol = "base64url.bearer.authorization.k8s.io."
-)
-
-// protocolToken returns the token among a WebSocket's protocols, and the others, one of which is sent back.
-func protocolToken(r *http.Request) (token string, others []string, err error) {
-	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
-		return "", nil, nil
-	}
-	for _, header := range r.Header[protocolHeader] {
-		for protocol := range strings.SplitSeq(header, ",") {
-			protocol = strings.TrimSpace(protocol)
-			encoded, isToken := strings.CutPrefix(protocol, tokenProtocol)
-			if !isToken {
-				others = append(others, protocol)
-				continue
-			}
-			decoded, err := base64.RawURLEncoding.DecodeString(encoded)
-			if err != nil || len(decoded) == 0 {
-				return "", nil, errors.New("the protocol that bears a token is no base64url")
-			}
-			if token != "" {
-				return "", nil, errors.New("two protocols bear a token")
-			}
-			token = string(decoded)
-		}
-	}
-	if token != "" && len(others) == 0 {
-		return "", nil, errors.New("beside the protocol that bears a token there is none to choose")
-	}
-	return token, others, nil
+	return &Identity{User: user, Audiences: audiences}, nil
 }

@@ -37,6 +37,9 @@ type Info struct {
 	Namespace string
 	// Name is the object's name. A list or watch whose field selector selects one metadata.name has that name here.
 	Name string
+	// FieldSelector and LabelSelector are the selectors of a list, a watch or a deletecollection as the client wrote
+	// them, which an authorizer may parse.
+	FieldSelector, LabelSelector string
 	// LongRunning tells whether the request lasts as long as its client wants: a watch, or a request for which the
 	// function that New was given returned true. Such a request has no deadline and ends when the server shuts down.
 	LongRunning bool
@@ -143,11 +146,16 @@ func (i *Info) refineVerb(u *url.URL) {
 	case i.Name != "":
 	case i.Verb == "delete":
 		i.Verb = "deletecollection"
+		if u.RawQuery != "" {
+			query := u.Query()
+			i.FieldSelector, i.LabelSelector = query.Get("fieldSelector"), query.Get("labelSelector")
+		}
 	case i.Verb == "get" && u.RawQuery == "":
 		i.Verb = "list"
 	case i.Verb == "get":
 		var options metav1.ListOptions
 		query := u.Query()
+		i.FieldSelector, i.LabelSelector = query.Get("fieldSelector"), query.Get("labelSelector")
 		err := metav1.Convert_url_Values_To_v1_ListOptions(&query, &options, nil)
 		i.Verb = "list"
 		if options.Watch || err != nil && BoolOption(query["watch"]) {

@@ -18,6 +18,10 @@ func TestNew(t *testing.T) {
 		return Info{IsResource: true, Verb: verb, Group: "shop.example.com", Version: "v1", Resource: "widgets",
 			Namespace: namespace, Name: name, Subresource: subresource}
 	}
+	selecting := func(fields string, info Info) Info {
+		info.FieldSelector = fields
+		return info
+	}
 	core := func(verb, namespace, resource, name, subresource string) Info {
 		return Info{IsResource: true, Verb: verb, Version: "v1", Resource: resource,
 			Namespace: namespace, Name: name, Subresource: subresource}
@@ -42,12 +46,18 @@ func TestNew(t *testing.T) {
 		{"GET", base + "/widgets?watch=0", resource("list", "", "", "")},
 		{"GET", base + "/widgets?watch=False&watch=true", resource("list", "", "", "")},
 		{"GET", base + "/widgets?watch=1&timeoutSeconds=x", resource("watch", "", "", "")},
-		{"GET", base + "/widgets?fieldSelector=metadata.name%3Dx", resource("list", "", "x", "")},
-		{"GET", base + "/widgets?watch=1&fieldSelector=metadata.name%3Dx,spec.a%3Db", resource("watch", "", "x", "")},
-		{"GET", base + "/widgets?fieldSelector=metadata.name%3D..", resource("list", "", "", "")},
-		{"GET", base + "/widgets?fieldSelector=metadata.name%21%3Dx", resource("list", "", "", "")},
+		{"GET", base + "/widgets?fieldSelector=metadata.name%3Dx",
+			selecting("metadata.name=x", resource("list", "", "x", ""))},
+		{"GET", base + "/widgets?watch=1&fieldSelector=metadata.name%3Dx,spec.a%3Db",
+			selecting("metadata.name=x,spec.a=b", resource("watch", "", "x", ""))},
+		{"GET", base + "/widgets?fieldSelector=metadata.name%3D..",
+			selecting("metadata.name=..", resource("list", "", "", ""))},
+		{"GET", base + "/widgets?fieldSelector=metadata.name%21%3Dx",
+			selecting("metadata.name!=x", resource("list", "", "", ""))},
 		{"DELETE", base + "/namespaces/a/widgets?fieldSelector=metadata.name%3Dx",
-			resource("deletecollection", "a", "", "")},
+			selecting("metadata.name=x", resource("deletecollection", "a", "", ""))},
+		{"GET", base + "/widgets?labelSelector=a", Info{IsResource: true, Verb: "list", Group: "shop.example.com",
+			Version: "v1", Resource: "widgets", LabelSelector: "a"}},
 		{"DELETE", base + "/namespaces/a/widgets/x", resource("delete", "a", "x", "")},
 		{"POST", base + "/namespaces/a/widgets", resource("create", "a", "", "")},
 		{"PUT", base + "/namespaces/a/widgets/x/status", resource("update", "a", "x", "status")},

@@ -17,7 +17,6 @@ import (
 	"syscall"
 	"time"
 
-	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/cache"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
@@ -34,6 +33,10 @@ type Program struct {
 	// Embedded is a backend inside the process: embedded.Etcd{}. If it is nil, the binary links no etcd server and
 	// needs --etcd-servers.
 	Embedded storage.Embedded
+	// Features are what the server has beside its groups, such as builtin.Standalone().
+	Features []Feature
+	// Hooks are the author's own, which run beside the server's requests.
+	Hooks []Hook
 }
 
 // Main runs the program with the arguments of the process until SIGINT or SIGTERM, and exits: with 0, or after an error
@@ -63,7 +66,7 @@ func Command(program Program) *cobra.Command {
 			if err := f.check(program.Embedded != nil); err != nil {
 				return err
 			}
-			if _, err := newEnablement(parseSwitches(f.runtimeConfig), program.Groups); err != nil {
+			if _, err := newEnablement(parseSwitches(f.runtimeConfig), program.groups()); err != nil {
 				return err
 			}
 			f.server.Garbage = f.garbagePolicy(cmd.Flags())
@@ -71,6 +74,7 @@ func Command(program Program) *cobra.Command {
 		},
 	}
 	f.add(command.Flags(), program.Embedded != nil)
+	program.addFlags(command.Flags())
 	command.AddCommand(migrateCommand(program))
 	if program.Embedded != nil {
 		command.AddCommand(storageCommand(program))
@@ -127,8 +131,12 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	config := f.config()
-	config.Groups, config.Backend, config.Listener, config.Certificate = program.Groups, backend, listener, certificate
-	config.Authenticator, config.Transformer, config.Log = authenticators(id, given), transformers(encryption), log
+	config.Groups, config.Backend = program.groups(), backend
+	config.Listener, config.Certificate = listener, certificate
+	config.Authentication, config.Transformer, config.Log = authentication(id, given), transformers(encryption), log
+	if err := program.configure(ctx, &config, f.authorizationModes); err != nil {
+		return err
+	}
 	server, err := New(ctx, config)
 	if err != nil {
 		return early(ctx, out, err)
@@ -137,7 +145,7 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 	if err != nil {
 		return errors.Join(err, server.close())
 	}
-	defer followEncryption(ctx, f, encryption, program.Groups, log)()
+	defer followEncryption(ctx, f, encryption, program.groups(), log)()
 	fmt.Fprintf(out, "serving %s   storage: %s\nkubeconfig: %s\n", server.URL(), description, kubeconfig)
 	return server.Run(ctx)
 }
@@ -148,7 +156,7 @@ func (f *flags) config() Config {
 	c.MinRequestTimeout = time.Duration(f.minRequestTimeout) * time.Second
 	c.MaxReads, c.MaxWrites = cmp.Or(c.MaxReads, -1), cmp.Or(c.MaxWrites, -1) // 0 would mean the default
 	c.DisableCache, c.RuntimeConfig = !f.watchCache, parseSwitches(f.runtimeConfig)
-	c.Authorizer, c.Verify = auth.Discovery{Next: auth.MastersOnly{}}, cache.VerifyFromEnvironment()
+	c.Verify = cache.VerifyFromEnvironment()
 	return c
 }
 

@@ -76,18 +76,18 @@ func parseCertificates(content []byte) ([]*x509.Certificate, error) {
 	return certificates, nil
 }
 
-// authenticators returns an authenticator for the server's own administrator, and for the users that the flags name.
-func authenticators(id *identity, given credentials) auth.Authenticator {
+// authentication returns how the server finds its own administrator, and the users that the flags name.
+func authentication(id *identity, given credentials) auth.Authentication {
 	roots := x509.NewCertPool()
 	roots.AddCert(id.authority)
 	for _, certificate := range given.clientCAs {
 		roots.AddCert(certificate)
 	}
-	chain := auth.First{auth.NewCertificates(roots)}
+	users := auth.Authentication{Certificates: auth.NewCertificates(roots)}
 	if given.tokens != nil {
-		chain = append(chain, given.tokens)
+		users.Tokens = append(users.Tokens, given.tokens)
 	}
-	return chain
+	return users
 }
 
 func pemOf(pair tls.Certificate) (certificate, key []byte, err error) {

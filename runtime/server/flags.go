@@ -31,6 +31,7 @@ type flags struct {
 	tlsCert, tlsKey        string
 	clientCA               string
 	tokenFile              string
+	authorizationModes     []string
 	minRequestTimeout      int
 	watchCache             bool
 	runtimeConfig          []string
@@ -73,6 +74,10 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 		"certificate authorities of clients (PEM), beside the server's own: the common name of a client "+
 			"certificate is the user, its organizations are the groups")
 	set.StringVar(&f.tokenFile, "token-auth-file", "", "CSV of bearer tokens: token,user,uid,\"group1,group2\"")
+	set.StringSliceVar(&f.authorizationModes, "authorization-mode", nil,
+		"who decides what users may do, in this order: AlwaysAllow, AlwaysDeny, and the modes of the server's "+
+			"features; by default RBAC, or where the server doesn't have it, system:masters may do everything and "+
+			"other authenticated users read discovery")
 	set.DurationVar(&f.server.RequestTimeout, "request-timeout", time.Minute,
 		"how long a request may take, except for watches")
 	set.IntVar(&f.minRequestTimeout, "min-request-timeout", 1800,

@@ -40,6 +40,9 @@ func (s *Server) health() healthHandler {
 	if s.collector != nil {
 		ready = append(ready, check{"garbage-collector", func(context.Context) error { return s.collector.Ready() }})
 	}
+	for _, hook := range s.hooks {
+		ready = append(ready, hook.check())
+	}
 	ready = append(ready, check{"shutdown", func(context.Context) error {
 		if s.drain.Draining() {
 			return errors.New("the server is shutting down")

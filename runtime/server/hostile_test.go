@@ -215,8 +215,9 @@ func startVictim(t *testing.T) *victim {
 	tokens.Add(limitedToken, &auth.User{Name: "limited", Groups: []string{"dev"}})
 	s, err := New(t.Context(), Config{
 		Groups: []registry.Group{widgets()}, Backend: backend, Listener: listener,
-		Certificate:   borrowed.TLS.Certificates[0],
-		Authenticator: tokens, Log: slog.New(slog.DiscardHandler), ShutdownTimeout: 10 * time.Second,
+		Certificate:    borrowed.TLS.Certificates[0],
+		Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}},
+		Log:            slog.New(slog.DiscardHandler), ShutdownTimeout: 10 * time.Second,
 	})
 	if err != nil {
 		t.Fatal(err)

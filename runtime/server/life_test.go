@@ -36,8 +36,9 @@ func TestListenerFails(t *testing.T) {
 	tokens.Add(adminToken, &auth.User{Name: "admin", Groups: []string{auth.Masters}})
 	s, err := New(t.Context(), Config{
 		Groups: []registry.Group{widgets()}, Backend: backend, Listener: listener,
-		Certificate:   borrowed.TLS.Certificates[0],
-		Authenticator: tokens, Log: slog.New(slog.DiscardHandler),
+		Certificate:    borrowed.TLS.Certificates[0],
+		Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}},
+		Log:            slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -45,10 +45,19 @@ type Config struct {
 	Listener net.Listener
 	// Certificate is the serving certificate.
 	Certificate tls.Certificate
-	// Authenticator finds the user of a request; nil authenticates nobody. Authorizer decides what users may do; nil
-	// allows system:masters everything, and other authenticated users to read discovery.
-	Authenticator auth.Authenticator
-	Authorizer    auth.Authorizer
+	// Authentication finds the user of a request; its zero value authenticates nobody.
+	Authentication auth.Authentication
+	// Audiences are those of tokens for this server.
+	Audiences []string
+	// Authorizer decides what users may do who are not in system:masters, whom the server allows everything; nil allows
+	// authenticated users to read discovery.
+	Authorizer auth.Authorizer
+	// Modes are the modes of authorization that the server has, by their names in kube-apiserver's
+	// --authorization-mode, beside AlwaysAllow and AlwaysDeny. The command makes Authorizer of those that its flags
+	// name.
+	Modes map[string]auth.Authorizer
+	// Hooks run beside the server's requests.
+	Hooks []Hook
 	// Log receives messages for the operator; nil means slog.Default().
 	Log *slog.Logger
 
@@ -91,6 +100,9 @@ type Server struct {
 	http    *http.Server
 	// collector is nil if the server doesn't collect garbage.
 	collector *collector.Collector
+	hooks     []*running
+	// base is the context of all requests; it reaches the objects of the server.
+	base context.Context
 }
 
 // New opens the resources and builds the handler. It serves nothing yet. ctx bounds the opening. After an error, New
@@ -99,6 +111,10 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	config = withDefaults(config)
 	s := &Server{config: config, drain: filter.NewDrain()}
 	metrics := newMetrics(config)
+	var err error
+	if s.hooks, err = newHooks(config.Hooks); err != nil {
+		return nil, err
+	}
 	groups, err := s.open(ctx, metrics)
 	if err != nil {
 		return nil, errors.Join(err, s.close())
@@ -114,9 +130,11 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
-	base := reach.With(context.Background(), registry.Reachable(s.handles))
+	s.base = auth.WithAccess(reach.With(context.Background(), registry.Reachable(s.handles)), &auth.Access{
+		Tokens: auth.Bearer(config.Authentication.Tokens), Audiences: config.Audiences, Authorizer: config.Authorizer,
+	})
 	s.http = &http.Server{
-		BaseContext:       func(net.Listener) context.Context { return base },
+		BaseContext:       func(net.Listener) context.Context { return s.base },
 		Handler:           s.chain(s.root(handler, metrics), metrics, handler.LongRunning),
 		ConnContext:       auth.ConnContext,
 		TLSConfig:         tlsConfig(config.Certificate),
@@ -136,12 +154,10 @@ func withDefaults(c Config) Config {
 	c.MaxReads, c.MaxWrites = cmp.Or(c.MaxReads, 400), cmp.Or(c.MaxWrites, 200)
 	c.Prefix = cmp.Or(c.Prefix, "/registry")
 	c.Log = cmp.Or(c.Log, slog.Default())
-	if c.Authenticator == nil {
-		c.Authenticator = auth.First{}
-	}
 	if c.Authorizer == nil {
-		c.Authorizer = auth.Discovery{Next: auth.MastersOnly{}}
+		c.Authorizer = auth.Discovery{}
 	}
+	c.Authorizer = auth.Union{auth.MastersOnly{}, c.Authorizer}
 	return c
 }
 
@@ -245,16 +261,28 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- s.http.ServeTLS(gathering{s.config.Listener}, "", "") }()
+	hooks, endHooks := context.WithCancelCause(auth.WithUser(context.WithoutCancel(s.base), systemUser))
+	for _, hook := range s.hooks {
+		working.Go(func() {
+			if err := hook.run(hooks); err != nil {
+				endHooks(err)
+			}
+		})
+	}
 	var err error
 	select {
 	case err = <-failed: // accepted connections are still open
-		err = errors.Join(err, s.shutdown())
+		failed <- http.ErrServerClosed
+	case <-hooks.Done():
+		err = context.Cause(hooks)
 	case <-ctx.Done():
-		err = s.shutdown()
-		if ended := <-failed; !errors.Is(ended, http.ErrServerClosed) {
-			err = errors.Join(err, ended)
-		}
 	}
+	s.preShutdown(context.WithoutCancel(hooks))
+	err = errors.Join(err, s.shutdown())
+	if ended := <-failed; !errors.Is(ended, http.ErrServerClosed) {
+		err = errors.Join(err, ended)
+	}
+	endHooks(nil)
 	stop()
 	working.Wait() // close ends what the goroutines use
 	return errors.Join(err, s.close())

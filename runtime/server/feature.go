@@ -1,0 +1,85 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/registry"
+	"github.com/spf13/pflag"
+)
+
+// Feature is something that a server has beside its own groups because its main names it in Program.Features:
+// ready-made groups, a way to authenticate, a mode of authorization, audit. A binary links no feature that its main
+// doesn't name. The flags of a feature are parsed into the feature, so that a value belongs to one Program.
+type Feature interface {
+	// Groups returns the ready-made groups that the feature serves.
+	Groups() []registry.Group
+	// AddFlags adds the flags of the feature, which have the names of kube-apiserver's flags if it has them.
+	AddFlags(flags *pflag.FlagSet)
+	// Configure adds the feature to the configuration of a server. The command calls it after it parsed the flags, in
+	// the order of Program.Features. It may read files and make values, and starts nothing: Config.Hooks start what
+	// runs beside requests. Its error names the flag or the file that is wrong.
+	Configure(ctx context.Context, config *Config) error
+}
+
+// groups returns the groups of the author and those of the features.
+func (p Program) groups() []registry.Group {
+	all := slices.Clone(p.Groups)
+	for _, feature := range p.Features {
+		all = append(all, feature.Groups()...)
+	}
+	return all
+}
+
+func (p Program) addFlags(flags *pflag.FlagSet) {
+	for _, feature := range p.Features {
+		feature.AddFlags(flags)
+	}
+}
+
+// configure adds the hooks, the features and the authorizer of the modes that a flag names.
+func (p Program) configure(ctx context.Context, config *Config, modes []string) error {
+	config.Modes = map[string]auth.Authorizer{
+		"AlwaysAllow": auth.Always(auth.Allow), "AlwaysDeny": auth.Always(auth.Deny),
+	}
+	config.Hooks = slices.Clone(p.Hooks)
+	for _, feature := range p.Features {
+		if err := feature.Configure(ctx, config); err != nil {
+			return err
+		}
+	}
+	if config.Authorizer != nil {
+		return nil // a feature decided, by a file
+	}
+	return config.authorize(modes)
+}
+
+// rbacMode is the default of --authorization-mode where the server has it.
+const rbacMode = "RBAC"
+
+// authorize makes the authorizer of modes, in their order.
+func (c *Config) authorize(modes []string) error {
+	if len(modes) == 0 && c.Modes[rbacMode] != nil {
+		modes = []string{rbacMode}
+	}
+	var union auth.Union
+	for i, mode := range modes {
+		authorizer := c.Modes[mode]
+		switch {
+		case authorizer == nil:
+			return fmt.Errorf("--authorization-mode: this server has no mode %q: it has %s", mode,
+				strings.Join(slices.Sorted(maps.Keys(c.Modes)), ", "))
+		case slices.Contains(modes[:i], mode):
+			return fmt.Errorf("--authorization-mode: %s stands twice", mode)
+		}
+		union = append(union, authorizer)
+	}
+	if len(union) > 0 {
+		c.Authorizer = union
+	}
+	return nil
+}
