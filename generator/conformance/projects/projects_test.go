@@ -18,6 +18,8 @@ type project struct {
 	// untidy is what go mod tidy says of packages that only tests of dependencies import, and that the aligned modules
 	// no longer have. The project is then tidied but for those.
 	untidy string
+	// manifests is the module with the samples, and its version; "" is the module itself.
+	manifests string
 	// samples are folders with manifests.
 	samples []string
 	// kinds are the resources that are served: the plural and the group.
@@ -76,6 +78,29 @@ var projects = []project{
 			"test_images/volumes/service-pvc.yaml":    "Persistent volume claim support is disabled",
 		},
 		least: 28,
+	},
+	{
+		// Version v1beta1 loses fields of v1, and External Secrets no longer serves it.
+		name: "external-secrets", module: "github.com/external-secrets/external-secrets", version: "v0.18.2",
+		serve:   []string{"apis/externalsecrets/v1", "apis/externalsecrets/v1alpha1", "apis/generators/v1alpha1"},
+		samples: []string{"docs"},
+		kinds:   []string{},
+		least:   0,
+	},
+	{
+		name: "kubevirt", module: "kubevirt.io/api", version: "v1.6.0",
+		serve: []string{
+			"core/v1", "instancetype/v1beta1", "pool/v1alpha1", "migrations/v1alpha1", "snapshot/v1beta1",
+			"export/v1beta1", "clone/v1beta1",
+		},
+		manifests: "kubevirt.io/kubevirt@v1.6.0", samples: []string{"examples"},
+		kinds: []string{},
+	},
+	{
+		name: "argo-cd", module: "github.com/argoproj/argo-cd/v3", version: "v3.5.7",
+		serve:   []string{"pkg/apis/application/v1alpha1"},
+		samples: []string{"docs", "examples", "test", "assets", "applicationset"},
+		kinds:   []string{},
 	},
 	{
 		name: "keda", module: "github.com/kedacore/keda/v2", version: "v2.21.0",

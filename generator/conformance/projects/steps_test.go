@@ -59,13 +59,16 @@ var step = regexp.MustCompile(`(?m)^  (go .*)$`)
 // returns the project's folder, the folder of the module with the samples, and the package that the last step runs.
 func (p project) adopt(t *testing.T, apigen string) (dir, samples, command string) {
 	t.Helper()
-	samples = download(t, p.module+"@"+p.version)
+	source := download(t, p.module+"@"+p.version)
+	if samples = source; p.manifests != "" {
+		samples = download(t, p.manifests)
+	}
 	var said string
 	if len(p.serve) > 0 {
 		dir = filepath.Join(t.TempDir(), p.name)
 		said = must(t, ".", apigen, "init", dir, "--module", "example.com/"+p.name, "--serve", p.served())
 	} else {
-		dir = p.copy(t, samples)
+		dir = p.copy(t, source)
 		said = must(t, dir, apigen, "init")
 	}
 	steps := step.FindAllStringSubmatch(said, -1)
