@@ -80,27 +80,24 @@ var projects = []project{
 		least: 28,
 	},
 	{
-		// Version v1beta1 loses fields of v1, and External Secrets no longer serves it.
-		name: "external-secrets", module: "github.com/external-secrets/external-secrets", version: "v0.18.2",
-		serve:   []string{"apis/externalsecrets/v1", "apis/externalsecrets/v1alpha1", "apis/generators/v1alpha1"},
-		samples: []string{"docs"},
-		kinds:   []string{},
-		least:   0,
-	},
-	{
 		name: "kubevirt", module: "kubevirt.io/api", version: "v1.6.0",
 		serve: []string{
 			"core/v1", "instancetype/v1beta1", "pool/v1alpha1", "migrations/v1alpha1", "snapshot/v1beta1",
 			"export/v1beta1", "clone/v1beta1",
 		},
 		manifests: "kubevirt.io/kubevirt@v1.6.0", samples: []string{"examples"},
-		kinds: []string{},
-	},
-	{
-		name: "argo-cd", module: "github.com/argoproj/argo-cd/v3", version: "v3.5.7",
-		serve:   []string{"pkg/apis/application/v1alpha1"},
-		samples: []string{"docs", "examples", "test", "assets", "applicationset"},
-		kinds:   []string{},
+		kinds: []string{
+			"kubevirts.kubevirt.io", "migrationpolicies.migrations.kubevirt.io",
+			"virtualmachineclones.clone.kubevirt.io", "virtualmachineclusterinstancetypes.instancetype.kubevirt.io",
+			"virtualmachineclusterpreferences.instancetype.kubevirt.io", "virtualmachineexports.export.kubevirt.io",
+			"virtualmachineinstancemigrations.kubevirt.io", "virtualmachineinstancepresets.kubevirt.io",
+			"virtualmachineinstancereplicasets.kubevirt.io", "virtualmachineinstances.kubevirt.io",
+			"virtualmachineinstancetypes.instancetype.kubevirt.io", "virtualmachinepools.pool.kubevirt.io",
+			"virtualmachinepreferences.instancetype.kubevirt.io", "virtualmachinerestores.snapshot.kubevirt.io",
+			"virtualmachines.kubevirt.io", "virtualmachinesnapshotcontents.snapshot.kubevirt.io",
+			"virtualmachinesnapshots.snapshot.kubevirt.io",
+		},
+		least: 44,
 	},
 	{
 		name: "keda", module: "github.com/kedacore/keda/v2", version: "v2.21.0",

@@ -92,8 +92,8 @@ func (p project) served() string {
 	return strings.Join(packages, ",")
 }
 
-// advice is the command that apigen names for modules of different releases.
-var advice = regexp.MustCompile("align them with `([^`]*)`")
+// advice is the command that apigen names for modules that don't fit together.
+var advice = regexp.MustCompile("(?:align them with|try) `([^`]*)`")
 
 // follow runs a step. Where it fails, and says which command mends that, it runs that one, and the step again.
 func (p project) follow(t *testing.T, dir string, command []string) {
