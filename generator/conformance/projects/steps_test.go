@@ -66,6 +66,7 @@ func (p project) adopt(t *testing.T, apigen string) (dir, samples, command strin
 	var said string
 	if len(p.serve) > 0 {
 		dir = filepath.Join(t.TempDir(), p.name)
+		p.replace(t, dir, source)
 		said = must(t, ".", apigen, "init", dir, "--module", "example.com/"+p.name, "--serve", p.served())
 	} else {
 		dir = p.copy(t, source)
@@ -81,6 +82,19 @@ func (p project) adopt(t *testing.T, apigen string) (dir, samples, command strin
 		}
 	}
 	return dir, samples, strings.TrimPrefix(steps[len(steps)-1][1], "go run ")
+}
+
+// replace makes a module in dir that has an edited copy of the project in its place, if there are edits.
+func (p project) replace(t *testing.T, dir, source string) {
+	t.Helper()
+	if len(p.edits) == 0 {
+		return
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	must(t, dir, "go", "mod", "init", "example.com/"+p.name)
+	must(t, dir, "go", "mod", "edit", "-replace", p.module+"="+p.copy(t, source))
 }
 
 // served is the argument of --serve: packages of the module in its version.
