@@ -56,6 +56,8 @@ type Config struct {
 	// --authorization-mode, beside AlwaysAllow and AlwaysDeny. The command makes Authorizer of those that its flags
 	// name.
 	Modes map[string]auth.Authorizer
+	// Issuer signs tokens of service accounts; nil signs none.
+	Issuer auth.TokenIssuer
 	// Hooks run beside the server's requests.
 	Hooks []Hook
 	// Log receives messages for the operator; nil means slog.Default().
@@ -135,6 +137,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	}
 	s.base = auth.WithAccess(reach.With(context.Background(), registry.Reachable(s.handles)), &auth.Access{
 		Tokens: auth.Bearer(config.Authentication.Tokens), Audiences: config.Audiences, Authorizer: config.Authorizer,
+		Issuer: config.Issuer,
 	})
 	s.http = &http.Server{
 		BaseContext:       func(net.Listener) context.Context { return s.base },
