@@ -163,7 +163,7 @@ var floors = map[string][]string{
 		"runtime/subresource", "runtime/wire",
 	},
 	"runtime/auth":      {"runtime/request"},
-	"runtime/auth/rbac": {"runtime/auth", "runtime/reach", "runtime/request"},
+	"runtime/auth/rbac": {"runtime/api", "runtime/auth", "runtime/reach", "runtime/request"},
 	"runtime/filter":    {"runtime/auth", "runtime/request", "runtime/respond"},
 	"runtime/seal":      {},
 	"runtime/server": {
