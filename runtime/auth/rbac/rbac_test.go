@@ -199,9 +199,10 @@ func TestChanges(t *testing.T) {
 // of their own and those of five groups.
 func crowd(n int) *Index {
 	x := &Index{}
-	rules := make([]rbacv1.PolicyRule, 20)
-	for i := range rules {
-		rules[i] = rule("get list watch", fmt.Sprintf("g%d.example.com", i), "widgets widgets/status gadgets parts")
+	var rules []rbacv1.PolicyRule
+	for i := range 20 {
+		rules = append(rules,
+			rule("get list watch", fmt.Sprintf("g%d.example.com", i), "widgets widgets/status gadgets parts"))
 	}
 	rules = append(rules, rule("get list watch", "shop.example.com", "widgets"))
 	var all []*rbacv1.ClusterRole
