@@ -249,6 +249,23 @@ func BenchmarkAuthorize(b *testing.B) {
 	}
 }
 
+// BenchmarkAuthorizeCrowdedGroup: all of 10,000 bindings give roles to one group.
+func BenchmarkAuthorizeCrowdedGroup(b *testing.B) {
+	x := crowd(100)
+	var all []*rbacv1.ClusterRoleBinding
+	for i := range 10_000 {
+		all = append(all, clusterBinding(fmt.Sprint("b", i), fmt.Sprint("role", i%5), group("everybody")))
+	}
+	x.ApplyClusterRoleBindings(reach.Changes[*rbacv1.ClusterRoleBinding]{Reset: true, Put: all})
+	a := asks("nobody", []string{"everybody"}, "delete", "ns7:widgets/a")
+	b.ReportAllocs()
+	for b.Loop() {
+		if got, _, _ := x.Authorize(b.Context(), a); got != auth.NoOpinion {
+			b.Fatal(got)
+		}
+	}
+}
+
 // BenchmarkChange: one binding among n changes.
 func BenchmarkChange(b *testing.B) {
 	for _, n := range []int{100, 10_000, 100_000} {
