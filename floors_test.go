@@ -164,9 +164,10 @@ var floors = map[string][]string{
 		"runtime/reach", "runtime/registry", "runtime/rendition", "runtime/request", "runtime/respond", "runtime/store",
 		"runtime/subresource", "runtime/wire",
 	},
-	"runtime/auth":   {"runtime/request"},
-	"runtime/filter": {"runtime/auth", "runtime/request", "runtime/respond"},
-	"runtime/seal":   {},
+	"runtime/auth":      {"runtime/request"},
+	"runtime/auth/rbac": {"runtime/api", "runtime/auth", "runtime/reach", "runtime/request"},
+	"runtime/filter":    {"runtime/auth", "runtime/request", "runtime/respond"},
+	"runtime/seal":      {},
 	"runtime/server": {
 		"runtime/api", "runtime/auth", "runtime/cache", "runtime/collector", "runtime/endpoint", "runtime/filter",
 		"runtime/ownership", "runtime/reach", "runtime/registry", "runtime/request", "runtime/respond",
@@ -198,7 +199,10 @@ var floors = map[string][]string{
 	"runtime/builtin/events/wiring": {
 		"runtime/api", "runtime/builtin/events/v1", "runtime/builtin/core/v1", "runtime/codec", "runtime/registry",
 	},
-	"runtime/builtin/rbac":    {"runtime/builtin/rbac/wiring", "runtime/server"},
+	"runtime/builtin/rbac": {
+		"runtime/api", "runtime/auth", "runtime/auth/rbac", "runtime/builtin/rbac/wiring", "runtime/registry",
+		"runtime/server",
+	},
 	"runtime/builtin/rbac/v1": {"runtime/auth", "runtime/auth/rbac"},
 	"runtime/builtin/rbac/wiring": {
 		"runtime/api", "runtime/builtin/rbac/v1", "runtime/codec", "runtime/registry",

@@ -84,6 +84,9 @@ type Config struct {
 	// Transformer returns the transformer of the stored values of a resource, such as their encryption. If it is nil,
 	// or returns nil, the server stores values as they are.
 	Transformer func(schema.GroupResource) store.Transformer
+	// AfterWrite has functions that are called after a write of a resource was stored, and before the client gets its
+	// answer, with the revision of the write.
+	AfterWrite map[schema.GroupResource]func(ctx context.Context, revision int64)
 	// StorageEncoding is that of stored objects whose Go types have it: JSON or Protobuf. Others are stored in JSON.
 	StorageEncoding api.Encoding
 	// Profiling serves /debug/pprof.
@@ -193,6 +196,7 @@ func (s *Server) open(ctx context.Context, metrics *metrics) ([]endpoint.Group, 
 				DisableCache: s.config.DisableCache, CheckCache: s.config.CheckCache,
 				Log: s.config.Log, Verify: s.config.Verify, Schemas: schemas, Shared: shared,
 				IgnorePropagation: s.config.Garbage == IgnoreGarbage, Encoding: s.config.StorageEncoding,
+				AfterWrite: s.config.AfterWrite[resource.Info().GroupResource()],
 			}
 			if transformer := s.config.Transformer; transformer != nil {
 				config.Transformer = transformer(stored.GroupResource())
