@@ -10,10 +10,13 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -35,7 +38,7 @@ func newTestIssuer(t testing.TB) *testIssuer {
 	t.Helper()
 	i := &testIssuer{requests: map[string]int{}}
 	i.Server = httptest.NewTLSServer(http.HandlerFunc(i.serve))
-	i.Config.ErrorLog = nil
+	i.Config.ErrorLog = log.New(io.Discard, "", 0)
 	t.Cleanup(i.Close)
 	i.named = i.URL
 	return i
@@ -164,6 +167,21 @@ func authenticate(t testing.TB, is issuers, token string) (string, error) {
 	return fmt.Sprintf("%s uid=%s groups=%s extra=%v", u.Name, u.UID, strings.Join(u.Groups, ","), u.Extra), nil
 }
 
+// clock is the clock of a provider, which stands unless it jumps.
+type clock struct{ now atomic.Pointer[time.Time] }
+
+func newClock(p *provider) *clock {
+	c, now := &clock{}, time.Now()
+	c.now.Store(&now)
+	p.now = func() time.Time { return *c.now.Load() }
+	return c
+}
+
+func (c *clock) jump(by time.Duration) {
+	later := c.now.Load().Add(by)
+	c.now.Store(&later)
+}
+
 func TestTokens(t *testing.T) {
 	i := newTestIssuer(t)
 	i.keys = []jose.JSONWebKey{testKeys["first"].public(), testKeys["second"].public()}
@@ -233,9 +251,8 @@ func TestKeysRotate(t *testing.T) {
 	i := newTestIssuer(t)
 	i.keys = []jose.JSONWebKey{testKeys["first"].public()}
 	is := newFor(t, i.plain())
-	now := time.Now()
 	p := is[i.URL].provider
-	p.now = func() time.Time { return now }
+	clock := newClock(p)
 	first, second := testKeys["first"].sign(t, i.URL, nil), testKeys["second"].sign(t, i.URL, nil)
 	check := func(when, token, err string, reads int) {
 		t.Helper()
@@ -250,28 +267,28 @@ func TestKeysRotate(t *testing.T) {
 	check("at first", first, "", 1)
 	check("from the cache", first, "", 1)
 	check("an unknown key, too early", second, "failed to verify", 1)
-	now = now.Add(between)
+	clock.jump(between)
 	check("an unknown key", second, "failed to verify", 2)
 	i.set(func() { i.keys = append(i.keys, testKeys["second"].public()) })
 	check("a new key, too early", second, "failed to verify", 2)
-	now = now.Add(between)
+	clock.jump(between)
 	check("a new key", second, "", 3)
 	check("the old key", first, "", 3)
 	i.set(func() { i.answer = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", 503) } })
-	now = now.Add(2 * stale)
+	clock.jump(2 * stale)
 	if _, err := p.read(t.Context()); err != nil {
 		t.Errorf("the known keys don't stay: %v", err)
 	}
 	check("the keys have vanished", first, "", 4)
 	for _, wrong := range []string{"{}", "nonsense", `{"keys":null}`, `{"keys":[` + strings.Repeat(" ", maxDocument) + "]}"} {
 		i.set(func() { i.answer = func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, wrong) } })
-		now = now.Add(lastPause)
+		clock.jump(lastPause)
 		if _, err := p.read(t.Context()); err != nil || p.err == nil {
 			t.Errorf("%.20q: %v, %v", wrong, err, p.err)
 		}
 	}
 	i.set(func() { i.answer, i.keys = nil, []jose.JSONWebKey{testKeys["second"].public()} })
-	now = now.Add(lastPause)
+	clock.jump(lastPause)
 	if _, err := p.read(t.Context()); err != nil {
 		t.Error(err)
 	}
@@ -284,14 +301,13 @@ func TestClocksJump(t *testing.T) {
 	i := newTestIssuer(t)
 	i.keys = []jose.JSONWebKey{testKeys["first"].public()}
 	is := newFor(t, i.plain())
-	now := time.Now()
-	is[i.URL].provider.now = func() time.Time { return now }
+	clock := newClock(is[i.URL].provider)
 	token := testKeys["first"].sign(t, i.URL, nil)
 	for _, row := range []struct {
 		jump time.Duration
 		err  string
 	}{{0, ""}, {2 * time.Hour, "expired"}, {-4 * time.Hour, ""}, {2 * time.Hour, ""}} {
-		now = now.Add(row.jump)
+		clock.jump(row.jump)
 		if _, err := authenticate(t, is, token); (err == nil) != (row.err == "") ||
 			err != nil && !strings.Contains(err.Error(), row.err) {
 			t.Errorf("after a jump of %s: %v", row.jump, err)
@@ -305,25 +321,24 @@ func TestIssuersComeLater(t *testing.T) {
 	i.keys = []jose.JSONWebKey{testKeys["first"].public()}
 	i.named = "https://another.example.com"
 	is := newFor(t, i.plain())
-	now := time.Now()
-	is[i.URL].provider.now = func() time.Time { return now }
+	clock := newClock(is[i.URL].provider)
 	token := testKeys["first"].sign(t, i.URL, nil)
 	const document = "/.well-known/openid-configuration"
 	if err := is.warm(t.Context()); err == nil || !strings.Contains(err.Error(), "did not match") {
 		t.Errorf("at the start: %v", err)
 	}
 	for n, pause := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second} {
-		now = now.Add(pause - time.Millisecond)
+		clock.jump(pause - time.Millisecond)
 		if _, err := authenticate(t, is, token); err == nil || i.asked(document) != n+1 {
 			t.Errorf("too early: %v, asked %d times", err, i.asked(document))
 		}
-		now = now.Add(time.Millisecond)
+		clock.jump(time.Millisecond)
 		if _, err := authenticate(t, is, token); err == nil || i.asked(document) != n+2 {
 			t.Errorf("again: %v, asked %d times", err, i.asked(document))
 		}
 	}
 	i.set(func() { i.named = i.URL })
-	now = now.Add(lastPause)
+	clock.jump(lastPause)
 	if _, err := authenticate(t, is, token); err != nil {
 		t.Error(err)
 	}

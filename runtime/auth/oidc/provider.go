@@ -110,7 +110,7 @@ func (p *provider) known(ctx context.Context) ([]jose.JSONWebKey, error) {
 		return p.read(ctx)
 	}
 	if age > stale {
-		go func() { _, _ = p.read(context.WithoutCancel(ctx)) }() // it ends after fetchTimeout; an error is kept
+		p.begin(ctx) // nobody waits for it; take keeps its error
 	}
 	return keys, nil
 }
@@ -118,7 +118,23 @@ func (p *provider) known(ctx context.Context) ([]jose.JSONWebKey, error) {
 // read reads the issuer's keys, unless it did so just before, and returns what it has then. Its error says why there
 // are no keys at all.
 func (p *provider) read(ctx context.Context) ([]jose.JSONWebKey, error) {
-	done := p.reading.DoChan("", func() (any, error) {
+	select {
+	case <-p.begin(ctx):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.fetched.IsZero() {
+		return nil, fmt.Errorf("the keys of the issuer are not known yet: %w", p.err)
+	}
+	return p.keys, nil
+}
+
+// begin begins to read the issuer's keys, unless that is under way, or it did so just before. It ends within
+// fetchTimeout, whatever becomes of ctx.
+func (p *provider) begin(ctx context.Context) <-chan singleflight.Result {
+	return p.reading.DoChan("", func() (any, error) {
 		p.mu.Lock()
 		early := p.now().Before(p.next)
 		p.mu.Unlock()
@@ -130,17 +146,6 @@ func (p *provider) read(ctx context.Context) ([]jose.JSONWebKey, error) {
 		}
 		return nil, nil
 	})
-	select {
-	case <-done:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.fetched.IsZero() {
-		return nil, fmt.Errorf("the keys of the issuer are not known yet: %w", p.err)
-	}
-	return p.keys, nil
 }
 
 // take remembers the outcome of an attempt to read the keys. After a failure, the keys that are known stay.
