@@ -168,6 +168,16 @@ var floors = map[string][]string{
 	"runtime/auth/rbac": {"runtime/api", "runtime/auth", "runtime/reach", "runtime/request"},
 	"runtime/filter":    {"runtime/auth", "runtime/request", "runtime/respond"},
 	"runtime/seal":      {},
+	"runtime/auth/oidc": {
+		"runtime/auth", "runtime/auth/tokencache", "runtime/cel", "runtime/registry", "runtime/reload",
+		"runtime/server",
+	},
+	"runtime/auth/serviceaccount": {
+		"runtime/auth", "runtime/auth/tokencache", "runtime/reach", "runtime/registry", "runtime/reload",
+		"runtime/server",
+	},
+	"runtime/auth/tokencache": {"runtime/auth"},
+	"runtime/reload":          {},
 	"runtime/server": {
 		"runtime/api", "runtime/auth", "runtime/cache", "runtime/collector", "runtime/endpoint", "runtime/filter",
 		"runtime/ownership", "runtime/reach", "runtime/registry", "runtime/request", "runtime/respond",
@@ -214,13 +224,17 @@ var floors = map[string][]string{
 
 // holders is the table of who may import what of others: a path prefix, and the packages that may.
 var holders = map[string][]string{
-	"golang.org/x/tools":               {"generator/load"},
-	"k8s.io/gengo":                     {"generator/marker"},
-	"github.com/dave/jennifer":         {"generator/emit/..."},
-	"go.etcd.io":                       {"runtime/storage/etcd/...", "runtime/storage/embedded"},
-	"github.com/google/cel-go":         {"runtime/cel"},
-	"github.com/gobuffalo/flect":       {"generator/model"},
-	"github.com/spf13":                 {"cmd/apigen", "runtime/server"},
+	"golang.org/x/tools":         {"generator/load"},
+	"k8s.io/gengo":               {"generator/marker"},
+	"github.com/dave/jennifer":   {"generator/emit/..."},
+	"go.etcd.io":                 {"runtime/storage/etcd/...", "runtime/storage/embedded"},
+	"github.com/google/cel-go":   {"runtime/cel"},
+	"github.com/gobuffalo/flect": {"generator/model"},
+	"github.com/spf13": {
+		"cmd/apigen", "runtime/server", "runtime/auth/oidc", "runtime/auth/serviceaccount",
+	},
+	"github.com/coreos/go-oidc":        {"runtime/auth/oidc"},
+	"github.com/go-jose/go-jose":       {"runtime/auth/oidc"},
 	"golang.org/x/crypto":              {"runtime/seal"},
 	"golang.org/x/net":                 {"runtime/endpoint"},
 	"github.com/google/gnostic-models": {"runtime/discovery"},
