@@ -32,6 +32,7 @@ func Authenticate(authenticator auth.Authenticator, public func(path string) boo
 		}
 		// No handler needs the credentials any more, and one that forwards the request must not forward them.
 		r.Header.Del("Authorization")
+		removeProxyHeaders(r.Header)
 		next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), user)))
 	}
 }
