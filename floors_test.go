@@ -162,8 +162,12 @@ var floors = map[string][]string{
 		"runtime/reach", "runtime/registry", "runtime/rendition", "runtime/request", "runtime/respond", "runtime/store",
 		"runtime/subresource", "runtime/wire",
 	},
-	"runtime/auth":            {"runtime/request"},
-	"runtime/kubeconfig":      {"runtime/livefile"},
+	"runtime/auth":       {"runtime/request"},
+	"runtime/kubeconfig": {"runtime/livefile"},
+	"runtime/auth/delegated": {
+		"runtime/auth", "runtime/auth/frontproxy", "runtime/auth/webhook", "runtime/kubeconfig", "runtime/registry",
+		"runtime/server",
+	},
 	"runtime/auth/frontproxy": {"runtime/auth", "runtime/livefile", "runtime/registry", "runtime/server"},
 	"runtime/auth/webhook": {
 		"runtime/auth", "runtime/kubeconfig", "runtime/registry", "runtime/request", "runtime/server",

@@ -3,6 +3,7 @@ package frontproxy
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -116,4 +117,20 @@ func Standard() Headers {
 	return Headers{
 		Username: []string{"X-Remote-User"}, Group: []string{"X-Remote-Group"}, ExtraPrefixes: []string{"X-Remote-Extra-"},
 	}
+}
+
+// Check returns what makes the headers useless, or dangerous: an empty prefix would make every header one about the
+// user.
+func (h *Headers) Check() error {
+	for _, names := range [][]string{h.Username, h.UID, h.Group, h.ExtraPrefixes} {
+		for _, name := range names {
+			if strings.TrimSpace(name) == "" {
+				return errors.New("the name of a header is empty")
+			}
+		}
+	}
+	if len(h.Username) == 0 {
+		return errors.New("no header names the user")
+	}
+	return nil
 }
