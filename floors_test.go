@@ -164,6 +164,10 @@ var floors = map[string][]string{
 	},
 	"runtime/auth":       {"runtime/request"},
 	"runtime/kubeconfig": {"runtime/livefile"},
+	"runtime/auth/chain": {
+		"runtime/auth", "runtime/auth/webhook", "runtime/cel", "runtime/kubeconfig", "runtime/livefile",
+		"runtime/registry", "runtime/server",
+	},
 	"runtime/auth/delegated": {
 		"runtime/auth", "runtime/auth/frontproxy", "runtime/auth/webhook", "runtime/kubeconfig", "runtime/registry",
 		"runtime/server",
