@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/collector"
 	"apigen.dev/runtime/endpoint"
@@ -56,6 +57,8 @@ type Config struct {
 	// --authorization-mode, beside AlwaysAllow and AlwaysDeny. The command makes Authorizer of those that its flags
 	// name.
 	Modes map[string]auth.Authorizer
+	// Auditor records requests; nil records none. A hook runs what its sink needs.
+	Auditor *audit.Auditor
 	// Hooks run beside the server's requests.
 	Hooks []Hook
 	// Log receives messages for the operator; nil means slog.Default().
