@@ -31,6 +31,7 @@ import (
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/compactor"
 	"apigen.dev/runtime/store"
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -59,6 +60,8 @@ type Config struct {
 	Modes map[string]auth.Authorizer
 	// Auditor records requests; nil records none. A hook runs what its sink needs.
 	Auditor *audit.Auditor
+	// Metrics are in /metrics, beside the server's own.
+	Metrics []prometheus.Collector
 	// Hooks run beside the server's requests.
 	Hooks []Hook
 	// Log receives messages for the operator; nil means slog.Default().
