@@ -29,17 +29,17 @@ func (req *resourceRequest) auditBody(body *api.Body) {
 	}
 }
 
-// auditOptions records the body of a deletion. As in kube-apiserver, the event has the options as they were decoded.
+// internalMeta is the apiVersion that kube-apiserver gives to the options of a deletion in events: that of its own types.
+const internalMeta = "meta.k8s.io/__internal"
+
+// auditOptions records the body of a deletion, as it was decoded.
 func (req *resourceRequest) auditOptions(options *metav1.DeleteOptions) {
 	record := audit.RecordFrom(req.r.Context())
 	if !record.Wants(audit.Request) {
 		return
 	}
 	shown := *options
-	if shown.APIVersion == "" {
-		shown.APIVersion = "v1"
-	}
-	shown.Kind = "DeleteOptions"
+	shown.Kind, shown.APIVersion = "DeleteOptions", internalMeta
 	if data, err := json.Marshal(&shown); err == nil {
 		record.SetRequest(data)
 	}
@@ -74,28 +74,31 @@ func (req *resourceRequest) auditPage(form api.Form, page *api.Page) {
 	if !record.Wants(audit.RequestResponse) {
 		return
 	}
+	shown, to := page, form
 	if form.Encoding == api.Protobuf {
-		shown := *page
-		shown.Blocks = nil
-		shown.Items = func(yield func(api.Rendition) bool) {
-			for object := range page.Items {
-				if object, err := req.toJSON(object, form); err == nil && !yield(object) {
-					return
-				}
-			}
-		}
-		page = &shown
-	}
-	to := form
-	if to.Encoding == api.Protobuf {
 		to.Encoding = api.JSON
+		shown = req.pageToJSON(page, form)
 	}
 	req.auditAnswer(record, to, func(f *encoder.Frame, e encoder.Encoder) {
-		e.Page(f, req.heads, form.Shape, page, time.Now())
+		e.Page(f, req.heads, form.Shape, shown, time.Now())
 	})
 }
 
 var errNoJSON = errors.New("the kind of an extension is not shown in JSON")
+
+// pageToJSON returns a page whose items are in JSON. It leaves out what can't be rendered.
+func (req *resourceRequest) pageToJSON(page *api.Page, form api.Form) *api.Page {
+	shown := *page
+	shown.Blocks = nil
+	shown.Items = func(yield func(api.Rendition) bool) {
+		for object := range page.Items {
+			if object, err := req.toJSON(object, form); err == nil && !yield(object) {
+				return
+			}
+		}
+	}
+	return &shown
+}
 
 // toJSON renders what is in protobuf in JSON. It has no answer for the kinds of extensions.
 func (req *resourceRequest) toJSON(object api.Rendition, form api.Form) (api.Rendition, error) {
