@@ -312,3 +312,46 @@ func TestAuthoritiesOfOneConnection(t *testing.T) {
 		}
 	}
 }
+
+// An authority that is no longer trusted loses the clients that it had signed, on connections that were verified before;
+// one that is trusted again gets them back.
+func TestTrustIsThatInForce(t *testing.T) {
+	now := time.Now()
+	ca, other := newAuthority(t, now), newAuthority(t, now)
+	certificates, beside := NewCertificates(poolOf(ca)), NewCertificates(poolOf(ca))
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r = r.WithContext(ConnContext(r.Context(), nil))
+	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{
+		ca.issue(t, pkix.Name{CommonName: "alice"}, now.Add(time.Hour), x509.ExtKeyUsageClientAuth),
+	}}
+	for i, step := range []struct {
+		roots *x509.CertPool
+		want  bool
+	}{{poolOf(ca), true}, {poolOf(other), false}, {poolOf(other, ca), true}, {nil, false}, {poolOf(ca), true}} {
+		certificates.Trust(step.roots)
+		for range 2 {
+			if user, err := certificates.Authenticate(r); (user != nil) != step.want || (err == nil) != step.want {
+				t.Errorf("step %d: %v, %v", i, user, err)
+			}
+			if user, err := beside.Authenticate(r); user == nil || err != nil {
+				t.Errorf("step %d, whoever trusts as before: %v, %v", i, user, err)
+			}
+		}
+	}
+	verdicts := 0
+	conn := r.Context().Value(connectionKey{}).(*connection)
+	for v := conn.verdicts.Load(); v != nil; v = v.next {
+		verdicts++
+	}
+	if verdicts != 2 {
+		t.Errorf("the connection keeps %d verdicts of two judges", verdicts)
+	}
+}
+
+func poolOf(authorities ...authority) *x509.CertPool {
+	pool := x509.NewCertPool()
+	for _, a := range authorities {
+		pool.AddCert(a.cert)
+	}
+	return pool
+}
