@@ -163,11 +163,14 @@ var floors = map[string][]string{
 		"runtime/subresource", "runtime/wire",
 	},
 	"runtime/auth":   {"runtime/request"},
+	"runtime/certs":  {"runtime/auth", "runtime/reload"},
+	"runtime/reload": {},
 	"runtime/filter": {"runtime/auth", "runtime/request", "runtime/respond"},
 	"runtime/seal":   {},
 	"runtime/server": {
-		"runtime/api", "runtime/auth", "runtime/cache", "runtime/collector", "runtime/endpoint", "runtime/filter",
-		"runtime/ownership", "runtime/reach", "runtime/registry", "runtime/request", "runtime/respond",
+		"runtime/api", "runtime/auth", "runtime/cache", "runtime/certs", "runtime/collector", "runtime/endpoint",
+		"runtime/filter", "runtime/ownership", "runtime/reach", "runtime/registry", "runtime/reload", "runtime/request",
+		"runtime/respond",
 		"runtime/seal", "runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd", "runtime/store",
 	},
 	"runtime/apitest": {

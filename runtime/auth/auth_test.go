@@ -63,6 +63,58 @@ func TestReadTokens(t *testing.T) {
 	}
 }
 
+// Tokens that are replaced are unknown from then on, and a set without tokens knows nobody.
+func TestReplaceTokens(t *testing.T) {
+	tokens, other := new(Tokens), new(Tokens)
+	tokens.Add("t1", &User{Name: "alice"})
+	other.Add("t2", &User{Name: "bob"})
+	for _, step := range []struct {
+		by    *Tokens
+		known string
+	}{{nil, "t1"}, {other, "t2"}, {new(Tokens), ""}} {
+		if step.by != nil {
+			tokens.Replace(step.by)
+		}
+		for _, token := range []string{"t1", "t2", ""} {
+			identity, err := tokens.AuthenticateToken(t.Context(), token, nil)
+			if known := identity != nil; known != (token != "" && token == step.known) || err != nil {
+				t.Errorf("%q is known: %v (%v)", token, known, err)
+			}
+		}
+	}
+}
+
+// What is read of a file of tokens names a user for each token; what can't be read is an error that shows no token.
+func FuzzReadTokens(f *testing.F) {
+	f.Add("t1,alice,7,\"dev,ops\"\n")
+	f.Add("# comment\nt1,alice,7\n\nt2,bob,8\n")
+	f.Add("t1,alice\n")
+	f.Add("t,a,1,\"x\n")
+	f.Add("\xff,a,1")
+	f.Add(" t , a ,1,\" , x\",y")
+	f.Fuzz(func(t *testing.T, file string) {
+		tokens, err := ReadTokens(strings.NewReader(file), "f")
+		if err != nil {
+			if tokens != nil || !strings.HasPrefix(err.Error(), "token file f") {
+				t.Errorf("%v beside the error %v", tokens, err)
+			}
+			return
+		}
+		if identity, _ := tokens.AuthenticateToken(t.Context(), "", nil); identity != nil {
+			t.Error("the empty token has a user")
+		}
+		users := tokens.users.Load()
+		if users == nil {
+			return
+		}
+		for _, user := range *users {
+			if user.Name == "" || slices.Contains(user.Groups, "") {
+				t.Errorf("the user %+v", user)
+			}
+		}
+	})
+}
+
 func TestTokensInProtocols(t *testing.T) {
 	tokens := new(Tokens)
 	bearer := Bearer{tokens}

@@ -114,7 +114,8 @@ func (c *Certificates) verdict(conn *connection, peers []*x509.Certificate) *ver
 	return v
 }
 
-// verify verifies a chain. It returns the user, and the time until which all certificates of the chain are valid.
+// verify verifies a chain. It returns the user, and the time until which all certificates of one of its chains to a root
+// are valid.
 func (c *Certificates) verify(peers []*x509.Certificate, roots *x509.CertPool) (*User, time.Time, error) {
 	intermediates := x509.NewCertPool()
 	for _, cert := range peers[1:] {
@@ -131,11 +132,22 @@ func (c *Certificates) verify(peers []*x509.Certificate, roots *x509.CertPool) (
 	if leaf.Subject.CommonName == "" {
 		return nil, time.Time{}, errors.New("the client certificate has no common name, which would be the user's")
 	}
-	until := leaf.NotAfter
-	for _, cert := range chains[0] {
-		if cert.NotAfter.Before(until) {
-			until = cert.NotAfter
+	var until time.Time
+	for _, chain := range chains {
+		if ends := endOf(chain); ends.After(until) {
+			until = ends
 		}
 	}
 	return &User{Name: leaf.Subject.CommonName, Groups: leaf.Subject.Organization}, until, nil
+}
+
+// endOf returns when the first certificate of a chain ends.
+func endOf(chain []*x509.Certificate) time.Time {
+	ends := chain[0].NotAfter
+	for _, cert := range chain[1:] {
+		if cert.NotAfter.Before(ends) {
+			ends = cert.NotAfter
+		}
+	}
+	return ends
 }
