@@ -125,7 +125,7 @@ var floors = map[string][]string{
 	"runtime/storage/storagetest":        {"runtime/storage"},
 	"runtime/storage/memory":             {"runtime/btree", "runtime/storage"},
 	"runtime/storage/compactor":          {"runtime/storage"},
-	"runtime/storage/etcd":               {"runtime/storage"},
+	"runtime/storage/etcd":               {"runtime/reload", "runtime/storage"},
 	"runtime/storage/etcd/etcdtest":      {},
 	"runtime/storage/etcd/etcdtest/etcd": {},
 	"runtime/storage/embedded":           {"runtime/storage", "runtime/storage/etcd"},
