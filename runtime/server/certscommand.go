@@ -40,8 +40,8 @@ func certsListCommand(program Program, dir *string) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "list",
 		Short: "Print names, issuers and ends of certificates",
-		Long: `Print the certificates that the server made, and those in the files that flags of the server name: give
-the command the flags of the server.`,
+		Long: `Print the certificates that the server made, and those in the files that flags of the server name, if you
+give the command these flags, too.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			rows, err := certs.ListDir(pki(*dir))
