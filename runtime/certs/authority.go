@@ -61,10 +61,15 @@ func createAuthority(dir string, now func() time.Time) (*reload.Files[*Authority
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(filepath.Join(dir, authorityFile)); errors.Is(err, fs.ErrNotExist) {
-		if _, err := newAuthority(dir, now, nil); err != nil {
-			return nil, err
+	err := locked(dir, func() error {
+		if _, err := os.Stat(filepath.Join(dir, authorityFile)); !errors.Is(err, fs.ErrNotExist) {
+			return nil
 		}
+		_, err := newAuthority(dir, now, nil)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	return openAuthority(dir, now)
 }

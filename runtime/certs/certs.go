@@ -125,7 +125,7 @@ func (k *Keeper) Follow(ctx context.Context, ticks <-chan time.Time, apply func(
 func (k *Keeper) Sync() (state *State, changed bool) {
 	before := k.state.Load()
 	trust, serving := k.options.Given.reload(k.take)
-	if k.take("the server's own certificate authority", k.authority.Reload, k.authority.Paths()) {
+	if k.take("the server's own certificate authority", k.reloadAuthority, k.authority.Paths()) {
 		trust = true
 	}
 	for _, l := range k.kept() {
@@ -143,6 +143,14 @@ func (k *Keeper) Sync() (state *State, changed bool) {
 	}
 	k.state.Store(state)
 	return state, true
+}
+
+func (k *Keeper) reloadAuthority() (changed bool, err error) {
+	err = locked(k.options.Dir, func() error {
+		changed, err = k.authority.Reload()
+		return err
+	})
+	return changed, err
 }
 
 // take reloads files, and logs what comes of it.
@@ -201,11 +209,17 @@ func (l *kept) sync(a *Authority) error {
 	if unreadable(err) {
 		return err
 	}
-	made, err := a.issue(l.leaf)
-	if made != nil {
-		l.pair = made
-	}
-	return err
+	return locked(a.dir, func() error {
+		if stored, err := a.read(l.name); err == nil && a.fits(stored, l.leaf) {
+			l.pair = stored // somebody else was faster
+			return nil
+		}
+		made, err := a.issue(l.leaf)
+		if made != nil {
+			l.pair = made
+		}
+		return err
+	})
 }
 
 // newState makes the state of what was read. It keeps the roots of the state before unless trust changed.

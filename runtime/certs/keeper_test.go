@@ -93,6 +93,57 @@ func TestTwoServersOnOneDirectory(t *testing.T) {
 	}
 }
 
+// Several commands and servers that renew at once leave pairs that belong together, and a kubeconfig of them.
+func TestChangesAtOnce(t *testing.T) {
+	k, clock, log := open(t, Options{})
+	log.take()
+	var working sync.WaitGroup
+	for range 4 {
+		other, err := Open(k.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		working.Go(func() {
+			for range 20 {
+				other.Sync()
+			}
+		})
+		working.Go(func() {
+			err := Change(k.options.Dir, clock.Now, func(a *Authority) error {
+				next, err := a.Rotate()
+				if err != nil {
+					return err
+				}
+				for _, name := range next.Renewable() {
+					if _, err := next.Renew(name); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	working.Wait()
+	if told := log.take(); strings.Contains(told, "level=ERROR") {
+		t.Error(told)
+	}
+	a, err := OpenAuthority(k.options.Dir, clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(a.certs) != 5 {
+		t.Errorf("%d authorities", len(a.certs))
+	}
+	for _, l := range k.kept() {
+		if pair, err := a.read(l.name); err != nil || !a.fits(pair, l.leaf) {
+			t.Errorf("%s: %v", l.name, err)
+		}
+	}
+}
+
 // The files of flags are read again. A broken or half-written pair is logged, and changes nothing.
 func TestGivenCertificatesAreReloaded(t *testing.T) {
 	dir, ca := t.TempDir(), newIssuer(t, "ca")

@@ -112,7 +112,7 @@ func TestCertificateCommands(t *testing.T) {
 			t.Errorf("beside the new authority, the %s kubeconfig gets %d", name, code)
 		}
 	}
-	if out := mustCommand(t, "certs", "drop-old-ca", "--data-dir="+dir); !strings.Contains(out, "dropped 1 earlier") {
+	if out := mustCommand(t, "certs", "drop-old-ca", "--data-dir="+dir); !strings.Contains(out, "ca: dropped 1 earlier") {
 		t.Errorf("it said %q", out)
 	}
 	eventually(t, "the end of the old authority", func() bool {

@@ -114,32 +114,31 @@ ca-chain.crt of this one.`,
 			if authority == (len(args) == 1) {
 				return errors.New("name a certificate, or all, or --ca for a new authority")
 			}
-			a, err := openAuthority(*dir)
-			if err != nil {
-				return err
-			}
-			names := args
-			if authority {
-				if a, err = a.Rotate(); err != nil {
-					return err
+			return change(*dir, func(a *certs.Authority) (err error) {
+				names := args
+				if authority {
+					if a, err = a.Rotate(); err != nil {
+						return err
+					}
+					fmt.Fprintf(cmd.OutOrStdout(), "ca: valid until %s\n", a.Ends().UTC().Format(time.RFC3339))
 				}
-				fmt.Fprintf(cmd.OutOrStdout(), "ca: valid until %s\n", a.Ends().UTC().Format(time.RFC3339))
-			}
-			if authority || args[0] == "all" {
-				names = a.Renewable()
-			}
-			return renew(cmd.OutOrStdout(), *dir, a, names)
+				if authority || args[0] == "all" {
+					names = a.Renewable()
+				}
+				return renew(cmd.OutOrStdout(), *dir, a, names)
+			})
 		},
 	}
 	command.Flags().BoolVar(&authority, "ca", false, "make a new certificate authority, beside which the old one stays trusted")
 	return command
 }
 
-func openAuthority(dir string) (*certs.Authority, error) {
+// change calls do with the server's own authority, while nobody else changes its files.
+func change(dir string, do func(a *certs.Authority) error) error {
 	if _, err := os.Stat(pki(dir)); err != nil {
-		return nil, fmt.Errorf("%w; the server makes it at its first start", err)
+		return fmt.Errorf("%w; the server makes it at its first start", err)
 	}
-	return certs.OpenAuthority(pki(dir), time.Now)
+	return certs.Change(pki(dir), time.Now, do)
 }
 
 // renew renews certificates, and brings the kubeconfig of the administrator up to date.
@@ -179,19 +178,17 @@ func certsDropCommand(dir *string) *cobra.Command {
 on, on open connections, too; clients that know only an earlier authority refuse the server.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			a, err := openAuthority(*dir)
-			if err != nil {
-				return err
-			}
-			dropped, err := a.DropOld()
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(cmd.OutOrStdout(), "dropped %d earlier authorities\n", dropped)
-			if a, err = openAuthority(*dir); err != nil || dropped == 0 {
-				return err
-			}
-			return renew(cmd.OutOrStdout(), *dir, a, a.Renewable())
+			return change(*dir, func(a *certs.Authority) error {
+				dropped, err := a.DropOld()
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(cmd.OutOrStdout(), "ca: dropped %d earlier\n", dropped)
+				if a, err = certs.OpenAuthority(pki(*dir), time.Now); err != nil {
+					return err
+				}
+				return renew(cmd.OutOrStdout(), *dir, a, a.Renewable())
+			})
 		},
 	}
 }
@@ -216,26 +213,24 @@ drop-old-ca). Keep --ttl short.`,
 			if u, err := neturl.Parse(url); url != "" && (err != nil || u.Scheme != "https" || u.Host == "") {
 				return fmt.Errorf("--server: %q is no URL like https://10.0.0.1:6443", url)
 			}
-			a, err := openAuthority(dir)
-			if err != nil {
-				return err
-			}
-			cluster, err := clusterFor(dir, url, authority, a)
-			if err != nil {
-				return err
-			}
-			pair, err := a.Client(client)
-			if err != nil {
-				return err
-			}
-			content, err := Kubeconfig{
-				Name: client.User + "@" + program.Name, Server: cluster.url, CA: cluster.ca,
-				Certificate: pair.Certificate, Key: pair.Key,
-			}.YAML()
-			if err != nil {
-				return err
-			}
-			return writeNew(cmd.OutOrStdout(), file, content)
+			return change(dir, func(a *certs.Authority) error {
+				cluster, err := clusterFor(dir, url, authority, a)
+				if err != nil {
+					return err
+				}
+				pair, err := a.Client(client)
+				if err != nil {
+					return err
+				}
+				content, err := Kubeconfig{
+					Name: client.User + "@" + program.Name, Server: cluster.url, CA: cluster.ca,
+					Certificate: pair.Certificate, Key: pair.Key,
+				}.YAML()
+				if err != nil {
+					return err
+				}
+				return writeNew(cmd.OutOrStdout(), file, content)
+			})
 		},
 	}
 	set := command.Flags()
