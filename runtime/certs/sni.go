@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"net"
+	"slices"
 	"strings"
 )
 
@@ -65,23 +66,28 @@ type choice struct {
 // later ones.
 func newChoice(standard *tls.Certificate, others []*named) *choice {
 	c := &choice{all: []*tls.Certificate{standard}, names: map[string]*tls.Certificate{}}
-	add := func(names []string, cert *tls.Certificate) {
-		for _, name := range names {
-			if c.names[name] == nil {
-				c.names[name] = cert
-			}
-		}
-	}
 	for _, n := range others {
-		c.all = append(c.all, n.Value().pair)
-		add(n.Patterns, n.Value().pair)
+		c.add(n.Patterns, n.Value().pair)
 	}
 	for _, n := range others {
 		if len(n.Patterns) == 0 {
-			add(certificateNames(n.Value().pair.Leaf), n.Value().pair)
+			c.add(certificateNames(n.Value().pair.Leaf), n.Value().pair)
 		}
 	}
 	return c
+}
+
+// add adds a certificate for those of its names that no other has. Without such a name it is shown to nobody.
+func (c *choice) add(names []string, cert *tls.Certificate) {
+	for _, name := range names {
+		if c.names[name] != nil {
+			continue
+		}
+		c.names[name] = cert
+		if !slices.Contains(c.all, cert) {
+			c.all = append(c.all, cert)
+		}
+	}
 }
 
 // certificateNames returns the names for which a certificate without patterns is chosen. Addresses are none of them,

@@ -66,6 +66,9 @@ func TestNamedCertificates(t *testing.T) {
 		{"good though not named", []sniCertificate{
 			{"x", []string{"x.com"}, []string{"y.com"}}, {"z", []string{"x.com"}, []string{"z.com"}},
 		}, map[string]int{"x.com": 0, "y.com": 0, "z.com": 1, "localhost": -1, "nobody.com": -1}},
+		{"good, but without a name of its own", []sniCertificate{
+			{"x", nil, []string{"y.com"}}, {"z", []string{"x.com"}, []string{"y.com"}},
+		}, map[string]int{"x.com": -1, "y.com": 0}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			ca, dir := newIssuer(t, "ca"), t.TempDir()
