@@ -127,7 +127,7 @@ var floors = map[string][]string{
 	"runtime/storage/storagetest":        {"runtime/storage"},
 	"runtime/storage/memory":             {"runtime/btree", "runtime/storage"},
 	"runtime/storage/compactor":          {"runtime/storage"},
-	"runtime/storage/etcd":               {"runtime/storage"},
+	"runtime/storage/etcd":               {"runtime/reload", "runtime/storage"},
 	"runtime/storage/etcd/etcdtest":      {},
 	"runtime/storage/etcd/etcdtest/etcd": {},
 	"runtime/storage/embedded":           {"runtime/storage", "runtime/storage/etcd"},
@@ -200,8 +200,8 @@ var floors = map[string][]string{
 	},
 	"runtime/audit/policy": {"runtime/audit", "runtime/auth"},
 	"runtime/server": {
-		"runtime/api", "runtime/audit", "runtime/auth", "runtime/cache", "runtime/collector", "runtime/endpoint",
-		"runtime/filter", "runtime/kubeconfig", "runtime/ownership", "runtime/reach", "runtime/registry",
+		"runtime/api", "runtime/audit", "runtime/auth", "runtime/cache", "runtime/certs", "runtime/collector", "runtime/endpoint",
+		"runtime/filter", "runtime/kubeconfig", "runtime/ownership", "runtime/reach", "runtime/registry", "runtime/reload",
 		"runtime/request", "runtime/respond", "runtime/seal", "runtime/storage", "runtime/storage/compactor",
 		"runtime/storage/etcd", "runtime/store",
 	},
@@ -211,7 +211,9 @@ var floors = map[string][]string{
 	"runtime/builtin/authentication/wiring": {
 		"runtime/api", "runtime/builtin/authentication/v1", "runtime/codec", "runtime/registry",
 	},
-	"runtime/builtin/authorization":    {"runtime/auth", "runtime/request", "runtime/builtin/authorization/wiring", "runtime/server"},
+	"runtime/builtin/authorization": {
+		"runtime/auth", "runtime/builtin/authorization/wiring", "runtime/request", "runtime/server",
+	},
 	"runtime/builtin/authorization/v1": {},
 	"runtime/builtin/authorization/wiring": {
 		"runtime/api", "runtime/builtin/authorization/v1", "runtime/codec", "runtime/registry",
@@ -224,12 +226,13 @@ var floors = map[string][]string{
 	"runtime/builtin/core":    {"runtime/builtin/core/wiring", "runtime/server"},
 	"runtime/builtin/core/v1": {"runtime/auth", "runtime/reach"},
 	"runtime/builtin/core/wiring": {
-		"runtime/api", "runtime/builtin/core/v1", "runtime/builtin/authentication/v1", "runtime/codec", "runtime/registry", "runtime/subresource",
+		"runtime/api", "runtime/builtin/authentication/v1", "runtime/builtin/core/v1", "runtime/codec",
+		"runtime/registry", "runtime/subresource",
 	},
 	"runtime/builtin/events":    {"runtime/builtin/events/wiring", "runtime/server"},
 	"runtime/builtin/events/v1": {"runtime/builtin/core/v1"},
 	"runtime/builtin/events/wiring": {
-		"runtime/api", "runtime/builtin/events/v1", "runtime/builtin/core/v1", "runtime/codec", "runtime/registry",
+		"runtime/api", "runtime/builtin/core/v1", "runtime/builtin/events/v1", "runtime/codec", "runtime/registry",
 	},
 	"runtime/builtin/rbac": {
 		"runtime/api", "runtime/auth", "runtime/auth/rbac", "runtime/builtin/rbac/wiring", "runtime/registry",
@@ -239,6 +242,7 @@ var floors = map[string][]string{
 	"runtime/builtin/rbac/wiring": {
 		"runtime/api", "runtime/builtin/rbac/v1", "runtime/codec", "runtime/registry",
 	},
+	"runtime/certs": {"runtime/auth", "runtime/reload"},
 	"runtime/apitest": {
 		"runtime/auth", "runtime/registry", "runtime/server", "runtime/storage", "runtime/storage/memory",
 	},
