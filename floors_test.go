@@ -147,9 +147,12 @@ var floors = map[string][]string{
 	"runtime/store": {
 		"runtime/api", "runtime/cache", "runtime/rendition", "runtime/storage", "runtime/wire",
 	},
+	"runtime/objects": {
+		"runtime/api", "runtime/codec", "runtime/metadata", "runtime/reach", "runtime/rendition",
+	},
 	"runtime/registry": {
-		"runtime/api", "runtime/cache", "runtime/codec", "runtime/metadata", "runtime/ownership", "runtime/patch",
-		"runtime/reach", "runtime/rendition", "runtime/storage", "runtime/store", "runtime/subresource",
+		"runtime/api", "runtime/cache", "runtime/codec", "runtime/metadata", "runtime/objects", "runtime/ownership",
+		"runtime/patch", "runtime/reach", "runtime/rendition", "runtime/storage", "runtime/store", "runtime/subresource",
 	},
 	"runtime/collector":   {"runtime/api", "runtime/registry"},
 	"runtime/request":     {},
