@@ -51,7 +51,9 @@ func (kubeWorld) GetServiceAccount(context.Context, string, string) (*corev1.Ser
 
 func (kubeWorld) GetPod(context.Context, string, string) (*corev1.Pod, error) { return pod, nil }
 
-func (kubeWorld) GetSecret(context.Context, string, string) (*corev1.Secret, error) { return secret, nil }
+func (kubeWorld) GetSecret(context.Context, string, string) (*corev1.Secret, error) {
+	return secret, nil
+}
 
 func (kubeWorld) GetNode(context.Context, string) (*corev1.Node, error) { return node, nil }
 
