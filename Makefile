@@ -100,12 +100,14 @@ format: ## gofmt all
 
 .PHONY: check-generate
 check-generate: build ## fail if generated code or docs/reference is stale; `make generate` mends it
+	$(BIN)/apigen build --check ./runtime/builtin/...
 	@for e in $(FRESH); do \
 	  echo "apigen build --check: $$e"; (cd $$e && $(CURDIR)/$(BIN)/apigen build --check ./...) || exit 1; done
 	$(GO) test -count=1 -run '^TestReference$$' ./docs
 
 .PHONY: generate
 generate: build ## bring generated code that is checked in, and docs/reference, up to date
+	$(BIN)/apigen build ./runtime/builtin/...
 	@for e in $(FRESH); do (cd $$e && $(CURDIR)/$(BIN)/apigen build ./...) || exit 1; done
 	$(GO) test -count=1 -run '^TestReference$$' ./docs -update
 
