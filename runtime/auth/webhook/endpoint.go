@@ -103,10 +103,14 @@ func (e *Endpoint) post(ctx context.Context, question []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the answer of the webhook: %w", err)
 	}
-	if response.StatusCode >= http.StatusOK && response.StatusCode <= http.StatusPartialContent {
-		return body, nil
+	if response.StatusCode < http.StatusOK || response.StatusCode > http.StatusPartialContent {
+		return nil, failure(response, body)
 	}
-	return nil, failure(response, body)
+	if len(body) == 0 {
+		return nil, fmt.Errorf("0-length response with status code: %d and content type: %s", response.StatusCode,
+			cmp.Or(response.Header.Get("Content-Type"), "application/json"))
+	}
+	return body, nil
 }
 
 // failure is the error of an answer with a code of failure: the Status in the body, or one made of the code.

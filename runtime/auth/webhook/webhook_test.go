@@ -142,7 +142,7 @@ func TestAnswersAboutAccess(t *testing.T) {
 		`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","code":403}`: {0, "", "no"},
 		`{"kind":"Status","apiVersion":"v1","status":"Success"}`:                           {0, "", "want a SubjectAcc"},
 		`k8s` + "\x00" + `protobuf`:                                                        {0, "", "no JSON object"},
-		``:                                                                                 {0, "", "no JSON object"},
+		``:                                                                                 {0, "", "0-length response with status code: 200"},
 		`[]`:                                                                               {0, "", "no JSON object"},
 		`{"status":{"allowed":"true"}}`:                                                    {0, "", "the answer of the webhook"},
 		`<html>` + strings.Repeat("x", 100):                                                {0, "", "no JSON object"},
