@@ -178,20 +178,19 @@ var floors = map[string][]string{
 	},
 	"runtime/auth/tokencache": {"runtime/auth"},
 	"runtime/reload":          {},
-	"runtime/kubeconfig":      {"runtime/livefile"},
+	"runtime/kubeconfig":      {"runtime/reload"},
 	"runtime/auth/chain": {
-		"runtime/auth", "runtime/auth/webhook", "runtime/cel", "runtime/kubeconfig", "runtime/livefile",
-		"runtime/registry", "runtime/server",
+		"runtime/auth", "runtime/auth/webhook", "runtime/cel", "runtime/kubeconfig", "runtime/registry",
+		"runtime/reload", "runtime/server",
 	},
 	"runtime/auth/delegated": {
 		"runtime/auth", "runtime/auth/frontproxy", "runtime/auth/webhook", "runtime/kubeconfig", "runtime/registry",
 		"runtime/server",
 	},
-	"runtime/auth/frontproxy": {"runtime/auth", "runtime/livefile", "runtime/registry", "runtime/server"},
+	"runtime/auth/frontproxy": {"runtime/auth", "runtime/registry", "runtime/reload", "runtime/server"},
 	"runtime/auth/webhook": {
-		"runtime/auth", "runtime/kubeconfig", "runtime/registry", "runtime/request", "runtime/server",
+		"runtime/auth", "runtime/auth/tokencache", "runtime/kubeconfig", "runtime/registry", "runtime/request", "runtime/server",
 	},
-	"runtime/livefile": {},
 	"runtime/server": {
 		"runtime/api", "runtime/auth", "runtime/cache", "runtime/collector", "runtime/endpoint", "runtime/filter",
 		"runtime/kubeconfig", "runtime/ownership", "runtime/reach", "runtime/registry", "runtime/request",

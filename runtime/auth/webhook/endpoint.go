@@ -2,7 +2,7 @@
 // SubjectAccessReviews: those that an operator names (the features Authentication and Authorization), or the API server
 // of a cluster. It speaks kube-apiserver's protocol, with its retries and its failures.
 //
-// It may know packages auth, kubeconfig, registry, request and server.
+// It may know packages auth, auth/tokencache, kubeconfig, registry, request and server.
 package webhook
 
 import (

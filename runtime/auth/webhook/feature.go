@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/kubeconfig"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
@@ -55,7 +56,7 @@ func (f *Authentication) Configure(_ context.Context, config *server.Config) err
 	return nil
 }
 
-func readTokens(file, version string, ttl time.Duration, log *slog.Logger) (*Tokens, error) {
+func readTokens(file, version string, ttl time.Duration, log *slog.Logger) (auth.TokenAuthenticator, error) {
 	reached, err := kubeconfig.Read(file)
 	if err != nil {
 		return nil, err
