@@ -130,11 +130,11 @@ func failure(response *http.Response, body []byte) error {
 // statusIn returns the error of a body that is a Status about a failure, or nil.
 func statusIn(body []byte) error {
 	var status metav1.Status
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, &status); err != nil || status.Kind != "Status" ||
-		status.APIVersion != "v1" || status.Status == metav1.StatusSuccess {
-		return nil
+	err := kjson.UnmarshalCaseSensitivePreserveInts(body, &status)
+	if err == nil && status.Kind == "Status" && status.APIVersion == "v1" && status.Status != metav1.StatusSuccess {
+		return &apierrors.StatusError{ErrStatus: status}
 	}
-	return &apierrors.StatusError{ErrStatus: status}
+	return nil
 }
 
 // decode decodes an answer. An answer without kind and version is taken for the expected one, as kube-apiserver does.

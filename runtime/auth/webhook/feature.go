@@ -70,7 +70,7 @@ func readTokens(file, version string, ttl time.Duration, log *slog.Logger) (auth
 
 // The flags that several features have. The feature that a main names first adds them.
 const (
-	FlagTokenTTL        = "authentication-token-webhook-cache-ttl" //nolint:gosec // G101: it is no credential
+	FlagTokenTTL        = "authentication-token-webhook-cache-ttl"
 	FlagAuthorizedTTL   = "authorization-webhook-cache-authorized-ttl"
 	FlagUnauthorizedTTL = "authorization-webhook-cache-unauthorized-ttl"
 )

@@ -183,7 +183,7 @@ func TestHostileServers(t *testing.T) {
 		"hangs in body":  {func(w http.ResponseWriter, _ *http.Request) { w.(http.Flusher).Flush(); <-release }, "deadline", 1},
 		"resets":         {reset, "reset", 5},
 		"closes":         {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF", 1},
-		"redirects":      {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/x", 307) }, "307", 1},
+		"redirects":      {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/x", http.StatusTemporaryRedirect) }, "307", 1},
 		"huge header":    {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("A", strings.Repeat("x", 2<<20)) }, "header", 1},
 		"500":            {code(500, ""), "an error on the server", 5},
 		"504":            {code(504, ""), "time allotted", 5},

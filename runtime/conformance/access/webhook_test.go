@@ -1,7 +1,6 @@
 package access
 
 import (
-	"context"
 	"encoding/json"
 	"encoding/pem"
 	"io"
@@ -310,7 +309,7 @@ func askTheirs(t *testing.T, hook *recorder, version string, own []string) verdi
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := context.Context(t.Context())
+	ctx := t.Context()
 	if len(own) > 0 {
 		ctx = authenticator.WithAudiences(ctx, own)
 	}
@@ -332,4 +331,5 @@ func asText(t *testing.T, values ...any) string {
 	return strings.ReplaceAll(string(out), "[]", "null")
 }
 
+//nolint:staticcheck // SA1019: the factory of k8s.io/apiserver takes this type
 func set(values ...string) sets.String { return sets.NewString(values...) }
