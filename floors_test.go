@@ -181,18 +181,21 @@ var floors = map[string][]string{
 	},
 	"runtime/auth/tokencache": {"runtime/auth"},
 	"runtime/reload":          {},
-	"runtime/kubeconfig":      {"runtime/livefile"},
+	"runtime/kubeconfig":      {"runtime/livefile", "runtime/reload"},
 	"runtime/auth/chain": {
 		"runtime/auth", "runtime/auth/webhook", "runtime/cel", "runtime/kubeconfig", "runtime/livefile",
-		"runtime/registry", "runtime/server",
+		"runtime/registry", "runtime/reload", "runtime/server",
 	},
 	"runtime/auth/delegated": {
 		"runtime/auth", "runtime/auth/frontproxy", "runtime/auth/webhook", "runtime/kubeconfig", "runtime/registry",
 		"runtime/server",
 	},
-	"runtime/auth/frontproxy": {"runtime/auth", "runtime/livefile", "runtime/registry", "runtime/server"},
+	"runtime/auth/frontproxy": {
+		"runtime/auth", "runtime/livefile", "runtime/registry", "runtime/reload", "runtime/server",
+	},
 	"runtime/auth/webhook": {
-		"runtime/auth", "runtime/kubeconfig", "runtime/registry", "runtime/request", "runtime/server",
+		"runtime/auth", "runtime/auth/tokencache", "runtime/kubeconfig", "runtime/registry", "runtime/request",
+		"runtime/server",
 	},
 	"runtime/livefile":      {},
 	"runtime/audit":         {"runtime/auth", "runtime/request"},
@@ -260,8 +263,7 @@ var holders = map[string][]string{
 	"github.com/google/cel-go":   {"runtime/cel"},
 	"github.com/gobuffalo/flect": {"generator/model"},
 	"github.com/spf13": {
-		"cmd/apigen", "runtime/audit/feature", "runtime/auth/...", "runtime/auth/oidc", "runtime/auth/serviceaccount",
-		"runtime/server",
+		"cmd/apigen", "runtime/audit/feature", "runtime/auth/...", "runtime/server",
 	},
 	"github.com/coreos/go-oidc":        {"runtime/auth/oidc"},
 	"github.com/go-jose/go-jose":       {"runtime/auth/oidc"},
