@@ -187,11 +187,12 @@ var floors = map[string][]string{
 	"runtime/kubeconfig":      {"runtime/livefile"},
 	"runtime/livefile":        {},
 	"runtime/reload":          {},
+	"runtime/zpages":          {"runtime/negotiation", "runtime/respond"},
 	"runtime/server": {
 		"runtime/api", "runtime/audit", "runtime/auth", "runtime/cache", "runtime/collector", "runtime/endpoint",
 		"runtime/filter", "runtime/kubeconfig", "runtime/ownership", "runtime/reach", "runtime/registry",
 		"runtime/request", "runtime/respond", "runtime/seal", "runtime/storage", "runtime/storage/compactor",
-		"runtime/storage/etcd", "runtime/store",
+		"runtime/storage/etcd", "runtime/store", "runtime/zpages",
 	},
 	"runtime/builtin":                   {"runtime/builtin/...", "runtime/server"},
 	"runtime/builtin/authentication":    {"runtime/auth", "runtime/builtin/authentication/wiring", "runtime/server"},

@@ -70,6 +70,7 @@ func Command(program Program) *cobra.Command {
 				return err
 			}
 			f.server.Garbage = f.garbagePolicy(cmd.Flags())
+			f.server.Flags = values(cmd.Flags())
 			f.server.Authentication.Anonymous = f.anonymousUser(cmd.Flags())
 			return serve(cmd.Context(), program, f, cmd.OutOrStdout())
 		},
@@ -130,8 +131,9 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	config := f.config()
+	config.LogLevel = new(slog.LevelVar)
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: config.LogLevel}))
 	config.Groups, config.Backend = program.groups(), backend
 	config.Listener, config.Certificate = listener, certificate
 	anonymous := config.Authentication.Anonymous
