@@ -76,17 +76,13 @@ func (p Policy) Config() (config *tls.Config, warnings []string, err error) {
 	if len(p.Ciphers) == 0 {
 		return config, warnings, nil
 	}
-	secure, insecure := tls.CipherSuites(), tls.InsecureCipherSuites()
 	for _, name := range p.Ciphers {
-		named := func(suite *tls.CipherSuite) bool { return suite.Name == name }
-		id, old := oldNames[name]
-		if i := slices.IndexFunc(secure, named); i >= 0 {
-			id = secure[i].ID
-		} else if i := slices.IndexFunc(insecure, named); i >= 0 {
-			id = insecure[i].ID
-			warnings = append(warnings, "--tls-cipher-suites: "+name+" is insecure")
-		} else if !old {
+		id, insecure := suite(name)
+		if id == 0 {
 			return nil, nil, fmt.Errorf("--tls-cipher-suites: there is no cipher suite %q", name)
+		}
+		if insecure {
+			warnings = append(warnings, "--tls-cipher-suites: "+name+" is insecure")
 		}
 		config.CipherSuites = append(config.CipherSuites, id)
 	}
@@ -98,4 +94,16 @@ func (p Policy) Config() (config *tls.Config, warnings []string, err error) {
 			tls.CipherSuiteName(needed[0]), tls.CipherSuiteName(needed[1]))
 	}
 	return config, warnings, nil
+}
+
+// suite returns the cipher suite of a name; 0 if there is none.
+func suite(name string) (id uint16, insecure bool) {
+	named := func(suite *tls.CipherSuite) bool { return suite.Name == name }
+	if all := tls.CipherSuites(); slices.ContainsFunc(all, named) {
+		return all[slices.IndexFunc(all, named)].ID, false
+	}
+	if all := tls.InsecureCipherSuites(); slices.ContainsFunc(all, named) {
+		return all[slices.IndexFunc(all, named)].ID, true
+	}
+	return oldNames[name], false
 }

@@ -130,6 +130,25 @@ func TestCertificateCommands(t *testing.T) {
 	}
 }
 
+// The oldest version of TLS is that of the flag, and clients agree on HTTP/2.
+func TestMinVersion(t *testing.T) {
+	s := start(t, filepath.Join(t.TempDir(), "data"), "--tls-min-version=VersionTLS13")
+	for version, good := range map[uint16]bool{tls.VersionTLS12: false, tls.VersionTLS13: true} {
+		conn, err := tls.Dial("tcp", strings.TrimPrefix(s.url, "https://"),
+			&tls.Config{InsecureSkipVerify: true, MaxVersion: version, NextProtos: []string{"h2", "http/1.1"}})
+		if (err == nil) != good {
+			t.Errorf("TLS %x: %v", version, err)
+		}
+		if err == nil {
+			if protocol := conn.ConnectionState().NegotiatedProtocol; protocol != "h2" {
+				t.Errorf("the protocol is %q", protocol)
+			}
+			conn.Close()
+		}
+	}
+	s.end(t)
+}
+
 // A kubeconfig for a user is made whether or not a server runs.
 func TestKubeconfigCommand(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
