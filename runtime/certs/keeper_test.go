@@ -87,7 +87,8 @@ func TestTwoServersOnOneDirectory(t *testing.T) {
 			t.Error("b changed")
 		}
 	}
-	if a.server.pair.Leaf.VerifyHostname("a.example.com") != nil || b.server.pair.Leaf.VerifyHostname("b.example.com") != nil {
+	if a.server.pair.Leaf.VerifyHostname("a.example.com") != nil ||
+		b.server.pair.Leaf.VerifyHostname("b.example.com") != nil {
 		t.Error("a server has the other's name")
 	}
 }

@@ -159,8 +159,8 @@ func (a *Authority) write(name string, pair Pair) error {
 
 func (a *Authority) file(name string) string { return filepath.Join(a.dir, name) }
 
-// pair makes a key, and a certificate for it that the authority signs. With the chain, it is also accepted where only an
-// earlier authority is known.
+// pair makes a key, and a certificate for it that the authority signs. With the chain, it is also accepted where only
+// an earlier authority is known.
 func (a *Authority) pair(template *x509.Certificate) (Pair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -87,7 +87,8 @@ func (p Policy) Config() (config *tls.Config, warnings []string, err error) {
 		config.CipherSuites = append(config.CipherSuites, id)
 	}
 	if config.MinVersion >= tls.VersionTLS13 {
-		return config, append(warnings, "--tls-cipher-suites has no effect on TLS 1.3, whose cipher suites are fixed"), nil
+		warnings = append(warnings, "--tls-cipher-suites has no effect on TLS 1.3, whose cipher suites are fixed")
+		return config, warnings, nil
 	}
 	if !slices.ContainsFunc(needed, func(id uint16) bool { return slices.Contains(config.CipherSuites, id) }) {
 		return nil, nil, fmt.Errorf("--tls-cipher-suites: HTTP/2 needs %s or %s",

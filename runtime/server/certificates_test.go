@@ -89,8 +89,8 @@ func TestCertificateCommands(t *testing.T) {
 	if err := errors.Join(before.VerifyHostname("api.example.com"), before.VerifyHostname("192.0.2.7")); err != nil {
 		t.Error(err)
 	}
-	if out := mustCommand(t, "certs", "renew", "all", "--data-dir="+dir); !strings.Contains(out, "server: valid until ") ||
-		!strings.Contains(out, "admin: valid until ") {
+	out := mustCommand(t, "certs", "renew", "all", "--data-dir="+dir)
+	if !strings.Contains(out, "server: valid until ") || !strings.Contains(out, "admin: valid until ") {
 		t.Errorf("it said %q", out)
 	}
 	eventually(t, "the new certificate", func() bool { return !s.shown(t, "").Equal(before) })
@@ -112,7 +112,8 @@ func TestCertificateCommands(t *testing.T) {
 			t.Errorf("beside the new authority, the %s kubeconfig gets %d", name, code)
 		}
 	}
-	if out := mustCommand(t, "certs", "drop-old-ca", "--data-dir="+dir); !strings.Contains(out, "ca: dropped 1 earlier") {
+	out = mustCommand(t, "certs", "drop-old-ca", "--data-dir="+dir)
+	if !strings.Contains(out, "ca: dropped 1 earlier") {
 		t.Errorf("it said %q", out)
 	}
 	eventually(t, "the end of the old authority", func() bool {
