@@ -162,12 +162,13 @@ var floors = map[string][]string{
 		"runtime/reach", "runtime/registry", "runtime/rendition", "runtime/request", "runtime/respond", "runtime/store",
 		"runtime/subresource", "runtime/wire",
 	},
-	"runtime/auth":   {"runtime/request"},
-	"runtime/filter": {"runtime/auth", "runtime/request", "runtime/respond"},
-	"runtime/seal":   {},
+	"runtime/auth":     {"runtime/request"},
+	"runtime/loopback": {},
+	"runtime/filter":   {"runtime/auth", "runtime/request", "runtime/respond"},
+	"runtime/seal":     {},
 	"runtime/server": {
 		"runtime/api", "runtime/auth", "runtime/cache", "runtime/collector", "runtime/endpoint", "runtime/filter",
-		"runtime/ownership", "runtime/reach", "runtime/registry", "runtime/request", "runtime/respond",
+		"runtime/loopback", "runtime/ownership", "runtime/reach", "runtime/registry", "runtime/request", "runtime/respond",
 		"runtime/seal", "runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd", "runtime/store",
 	},
 	"runtime/apitest": {

@@ -19,7 +19,7 @@ func (s *Server) chain(handler http.Handler, metrics *metrics, longRunning func(
 		filter.Observe(metrics.observe),
 		s.drain.Filter(isHealth),
 		filter.Deadline(s.config.RequestTimeout),
-		filter.Authenticate(s.config.Authentication, isHealth, s.config.Log),
+		filter.Authenticate(internal{s.authentication()}, isHealth, s.config.Log),
 		filter.Impersonate(s.config.Authorizer),
 		filter.MaxInFlight(s.config.MaxReads, s.config.MaxWrites, isHealth),
 		filter.Authorize(s.config.Authorizer, isHealth),

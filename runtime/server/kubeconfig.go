@@ -9,7 +9,9 @@ import (
 type Kubeconfig struct {
 	Name   string // of cluster, user and context
 	Server string // URL
-	CA     []byte // PEM
+	// ServerName is the name that the certificate of the server must have; empty is the host of Server.
+	ServerName string
+	CA         []byte // PEM
 	// Certificate and Key are PEM; Token is a bearer token.
 	Certificate, Key []byte
 	Token            string
@@ -20,6 +22,7 @@ func (k Kubeconfig) YAML() ([]byte, error) {
 	file := kubeconfigFile{APIVersion: "v1", Kind: "Config", CurrentContext: k.Name}
 	cluster, user, context := &file.Clusters[0], &file.Users[0], &file.Contexts[0]
 	cluster.Name, cluster.Cluster.Server, cluster.Cluster.CA = k.Name, k.Server, k.CA
+	cluster.Cluster.ServerName = k.ServerName
 	user.Name, user.User.Certificate, user.User.Key, user.User.Token = k.Name, k.Certificate, k.Key, k.Token
 	context.Name, context.Context.Cluster, context.Context.User = k.Name, k.Name, k.Name
 	return yaml.Marshal(file)
@@ -32,8 +35,9 @@ type kubeconfigFile struct {
 	Clusters   [1]struct {
 		Name    string `json:"name"`
 		Cluster struct {
-			Server string `json:"server"`
-			CA     []byte `json:"certificate-authority-data,omitempty"`
+			Server     string `json:"server"`
+			ServerName string `json:"tls-server-name,omitempty"`
+			CA         []byte `json:"certificate-authority-data,omitempty"`
 		} `json:"cluster"`
 	} `json:"clusters"`
 	Users [1]struct {
