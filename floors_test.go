@@ -165,6 +165,7 @@ var floors = map[string][]string{
 		"runtime/subresource", "runtime/wire",
 	},
 	"runtime/auth":     {"runtime/request"},
+	"runtime/leader":   {"runtime/reach"},
 	"runtime/loopback": {},
 	"runtime/filter":   {"runtime/auth", "runtime/request", "runtime/respond"},
 	"runtime/seal":     {},
