@@ -5,11 +5,12 @@
 //	config, err := clientcmd.RESTConfigFromKubeConfig(server.Kubeconfig)
 //
 // The package doesn't import client-go; a test that uses it adds the dependency itself. It may know packages auth,
-// registry, server, storage and storage/memory.
+// registry, server and storage/memory.
 package apitest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -26,7 +27,6 @@ import (
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
-	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
 )
 
@@ -47,6 +47,13 @@ type Server struct {
 // Start starts a server for groups, and stops it when the test ends. The server logs to the test's log.
 func Start(t testing.TB, groups ...registry.Group) *Server {
 	t.Helper()
+	return StartWith(t, server.Config{Groups: groups})
+}
+
+// StartWith starts a server with groups, hooks and whatever else a configuration has. It sets the listener, the
+// certificate, a token and the log, and storage unless config brings some, which it doesn't close.
+func StartWith(t testing.TB, config server.Config) *Server {
+	t.Helper()
 	certificate, authority := selfSigned()
 	listener, err := listen()
 	if err != nil {
@@ -54,17 +61,25 @@ func Start(t testing.TB, groups ...registry.Group) *Server {
 	}
 	token, tokens := rand.Text(), new(auth.Tokens)
 	tokens.Add(token, &auth.User{Name: "apitest:admin", Groups: []string{auth.Masters}})
-	backend := memory.New()
-	running, err := server.New(t.Context(), server.Config{
-		Groups: groups, Backend: backend, Listener: listener, Certificate: certificate,
-		Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}},
-		Log:            slog.New(slog.NewTextHandler(testLog{t}, nil)), ShutdownTimeout: 10 * time.Second,
-		Verify: true, CheckCache: time.Second,
-	})
+	config.Listener, config.Certificate = listener, certificate
+	config.Authentication.Tokens = append([]auth.TokenAuthenticator{tokens}, config.Authentication.Tokens...)
+	config.Log = slog.New(slog.NewTextHandler(testLog{t}, nil))
+	config.ShutdownTimeout, config.Verify = cmp.Or(config.ShutdownTimeout, 10*time.Second), true
+	config.CheckCache = cmp.Or(config.CheckCache, time.Second)
+	if config.Backend == nil {
+		backend := memory.New()
+		config.Backend = backend
+		t.Cleanup(func() {
+			if err := backend.Close(); err != nil {
+				t.Errorf("apitest: the backend ended with: %v", err)
+			}
+		})
+	}
+	running, err := server.New(t.Context(), config)
 	if err != nil {
 		t.Fatalf("apitest: %v", err)
 	}
-	run(t, running, listener, backend)
+	run(t, running, listener)
 	s := &Server{URL: running.URL(), CA: authority, Token: token, Client: client(authority, token)}
 	s.Kubeconfig, err = server.Kubeconfig{Name: "apitest", Server: s.URL, CA: authority, Token: token}.YAML()
 	if err != nil {
@@ -74,7 +89,7 @@ func Start(t testing.TB, groups ...registry.Group) *Server {
 	return s
 }
 
-func run(t testing.TB, running *server.Server, listener *listener, backend storage.Backend) {
+func run(t testing.TB, running *server.Server, listener *listener) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- running.Run(ctx) }()
@@ -83,9 +98,6 @@ func run(t testing.TB, running *server.Server, listener *listener, backend stora
 		listener.closeConnections()
 		if err := <-ended; err != nil {
 			t.Errorf("apitest: the server ended with: %v", err)
-		}
-		if err := backend.Close(); err != nil {
-			t.Errorf("apitest: the backend ended with: %v", err)
 		}
 	})
 }
