@@ -5,12 +5,11 @@
 //	config, err := clientcmd.RESTConfigFromKubeConfig(server.Kubeconfig)
 //
 // The package doesn't import client-go; a test that uses it adds the dependency itself. It may know packages auth,
-// registry, server and storage/memory.
+// registry, server, storage and storage/memory.
 package apitest
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -27,6 +26,7 @@ import (
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
+	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
 )
 
@@ -47,12 +47,11 @@ type Server struct {
 // Start starts a server for groups, and stops it when the test ends. The server logs to the test's log.
 func Start(t testing.TB, groups ...registry.Group) *Server {
 	t.Helper()
-	return StartWith(t, server.Config{Groups: groups})
+	return StartWith(t, func(*server.Config) {}, groups...)
 }
 
-// StartWith starts a server with groups, hooks and whatever else a configuration has. It sets the listener, the
-// certificate, a token and the log, and storage unless config brings some, which it doesn't close.
-func StartWith(t testing.TB, config server.Config) *Server {
+// StartWith is Start for a server whose configuration change has changed.
+func StartWith(t testing.TB, change func(config *server.Config), groups ...registry.Group) *Server {
 	t.Helper()
 	certificate, authority := selfSigned()
 	listener, err := listen()
@@ -61,25 +60,19 @@ func StartWith(t testing.TB, config server.Config) *Server {
 	}
 	token, tokens := rand.Text(), new(auth.Tokens)
 	tokens.Add(token, &auth.User{Name: "apitest:admin", Groups: []string{auth.Masters}})
-	config.Listener, config.Certificate = listener, certificate
-	config.Authentication.Tokens = append([]auth.TokenAuthenticator{tokens}, config.Authentication.Tokens...)
-	config.Log = slog.New(slog.NewTextHandler(testLog{t}, nil))
-	config.ShutdownTimeout, config.Verify = cmp.Or(config.ShutdownTimeout, 10*time.Second), true
-	config.CheckCache = cmp.Or(config.CheckCache, time.Second)
-	if config.Backend == nil {
-		backend := memory.New()
-		config.Backend = backend
-		t.Cleanup(func() {
-			if err := backend.Close(); err != nil {
-				t.Errorf("apitest: the backend ended with: %v", err)
-			}
-		})
+	backend := memory.New()
+	config := server.Config{
+		Groups: groups, Backend: backend, Listener: listener, Certificate: certificate,
+		Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}},
+		Log:            slog.New(slog.NewTextHandler(testLog{t}, nil)), ShutdownTimeout: 10 * time.Second,
+		Verify: true, CheckCache: time.Second,
 	}
+	change(&config)
 	running, err := server.New(t.Context(), config)
 	if err != nil {
 		t.Fatalf("apitest: %v", err)
 	}
-	run(t, running, listener)
+	run(t, running, listener, backend)
 	s := &Server{URL: running.URL(), CA: authority, Token: token, Client: client(authority, token)}
 	s.Kubeconfig, err = server.Kubeconfig{Name: "apitest", Server: s.URL, CA: authority, Token: token}.YAML()
 	if err != nil {
@@ -89,7 +82,7 @@ func StartWith(t testing.TB, config server.Config) *Server {
 	return s
 }
 
-func run(t testing.TB, running *server.Server, listener *listener) {
+func run(t testing.TB, running *server.Server, listener *listener, backend storage.Backend) {
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- running.Run(ctx) }()
@@ -98,6 +91,9 @@ func run(t testing.TB, running *server.Server, listener *listener) {
 		listener.closeConnections()
 		if err := <-ended; err != nil {
 			t.Errorf("apitest: the server ended with: %v", err)
+		}
+		if err := backend.Close(); err != nil {
+			t.Errorf("apitest: the backend ended with: %v", err)
 		}
 	})
 }

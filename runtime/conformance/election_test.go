@@ -11,7 +11,6 @@ import (
 
 	"apigen.dev/runtime/leader"
 	"apigen.dev/runtime/reach"
-	"apigen.dev/runtime/server"
 	workloads "example.com/workloads/apis"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -75,7 +74,7 @@ func clientGo(config *rest.Config) elect {
 // Candidates of package leader and of client-go race for one Lease: one of them leads at a time, all of them do, and
 // each change of the leader is counted.
 func TestElectionRace(t *testing.T) {
-	ctx := inHook(t, server.Config{Groups: workloads.Groups()})
+	ctx := inHook(t, workloads.Groups()...)
 	leases, err := reach.Of[*coordinationv1.Lease](ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +132,7 @@ func (s severed) Update(
 
 // A leader of package leader that loses its connection stops before client-go's candidate leads.
 func TestElectionTakeover(t *testing.T) {
-	ctx := inHook(t, server.Config{Groups: workloads.Groups()})
+	ctx := inHook(t, workloads.Groups()...)
 	leases, err := reach.Of[*coordinationv1.Lease](ctx)
 	if err != nil {
 		t.Fatal(err)

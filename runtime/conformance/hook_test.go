@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/apitest"
+	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	library "example.com/library/apis"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,15 +15,16 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// inHook starts a server of the groups of examples/workloads, and returns the context of a hook.
-func inHook(t *testing.T, config server.Config) context.Context {
+// inHook starts a server, and returns the context of a hook.
+func inHook(t *testing.T, groups ...registry.Group) context.Context {
 	t.Helper()
 	contexts := make(chan context.Context, 1)
-	config.Hooks = append(config.Hooks, server.Hook{Name: "test", Run: func(ctx context.Context) error {
-		contexts <- ctx
-		return nil
-	}})
-	apitest.StartWith(t, config)
+	apitest.StartWith(t, func(config *server.Config) {
+		config.Hooks = []server.Hook{{Name: "test", Run: func(ctx context.Context) error {
+			contexts <- ctx
+			return nil
+		}}}
+	}, groups...)
 	return <-contexts
 }
 
@@ -47,7 +49,7 @@ func throughKubeconfig(t *testing.T, ctx context.Context) *rest.Config {
 
 // client-go works through both ways of the loopback: requests, watches that it ends, and errors.
 func TestLoopback(t *testing.T) {
-	ctx := inHook(t, server.Config{Groups: library.Groups()})
+	ctx := inHook(t, library.Groups()...)
 	for name, config := range map[string]*rest.Config{
 		"transport": throughTransport(ctx), "kubeconfig": throughKubeconfig(t, ctx),
 	} {

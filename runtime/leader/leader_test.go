@@ -20,30 +20,30 @@ import (
 
 // The tests run in bubbles of synctest: time passes at once when everybody waits.
 
-// server has one Lease, which its clients share.
-type server struct {
+// shared has one Lease, which its clients share.
+type shared struct {
 	mu     sync.Mutex // guards the fields below
 	lease  *coordinationv1.Lease
 	writes int
 }
 
-func (s *server) written() int {
+func (s *shared) written() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.writes
 }
 
-func (s *server) spec() coordinationv1.LeaseSpec {
+func (s *shared) spec() coordinationv1.LeaseSpec {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return *s.lease.Spec.DeepCopy()
 }
 
-// client reaches the Lease of a server. Its connection may be cut.
+// client reaches the shared Lease. Its connection may be cut.
 type client struct {
 	reach.Objects[*coordinationv1.Lease]
-	*server
-	cut bool // guarded by mu of the server
+	*shared
+	cut bool // guarded by mu of shared
 }
 
 func (c *client) connect(connected bool) {
@@ -98,9 +98,9 @@ type candidate struct {
 }
 
 // start starts a candidate, which runs run while it leads, or nothing until its term ends.
-func (s *server) start(t *testing.T, lease leader.Lease, run func(ctx context.Context) error) *candidate {
+func (s *shared) start(t *testing.T, lease leader.Lease, run func(ctx context.Context) error) *candidate {
 	t.Helper()
-	c := &candidate{client: &client{server: s}, led: make(chan context.Context, 10), ended: make(chan error, 1)}
+	c := &candidate{client: &client{shared: s}, led: make(chan context.Context, 10), ended: make(chan error, 1)}
 	ctx, stop := context.WithCancel(reach.With(t.Context(), []any{c.client}))
 	c.stop = stop
 	lease.Namespace, lease.Name, lease.Log = "kube-system", "a", slog.New(slog.DiscardHandler)
@@ -128,7 +128,7 @@ func pass(d time.Duration) { <-time.After(d) }
 // second leads.
 func TestOneLeads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := new(server)
+		s := new(shared)
 		first := s.start(t, leader.Lease{Identity: "first"}, nil)
 		<-first.led
 		began := time.Now()
@@ -167,7 +167,7 @@ func TestOneLeads(t *testing.T) {
 // A leader that can't reach storage stops before another leads, and leads again when the other has ended.
 func TestLeaderIsCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := new(server)
+		s := new(shared)
 		first := s.start(t, leader.Lease{Identity: "first"}, nil)
 		term := <-first.led
 		second := s.start(t, leader.Lease{Identity: "second"}, nil)
@@ -202,7 +202,7 @@ func TestLeaderIsCutOff(t *testing.T) {
 // A short outage, shorter than the deadline, ends no term.
 func TestOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := new(server)
+		s := new(shared)
 		c := s.start(t, leader.Lease{RetryPeriod: time.Second}, nil)
 		term := <-c.led
 		for range 10 {
@@ -221,7 +221,7 @@ func TestOutage(t *testing.T) {
 // The clocks of candidates may differ: they are written, and nobody compares them.
 func TestClocksDiffer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := new(server)
+		s := new(shared)
 		ahead := func(d time.Duration) func() time.Time { return func() time.Time { return time.Now().Add(d) } }
 		first := s.start(t, leader.Lease{Identity: "first", Now: ahead(-time.Hour)}, nil)
 		term := <-first.led
@@ -243,7 +243,7 @@ func TestClocksDiffer(t *testing.T) {
 // A leader whose lease another has taken stops as soon as it knows, and leaves the lease alone.
 func TestLeaseIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := new(server)
+		s := new(shared)
 		c := s.start(t, leader.Lease{}, nil)
 		term := <-c.led
 		s.mu.Lock()
@@ -266,7 +266,7 @@ func TestLeaseIsTaken(t *testing.T) {
 // At a shutdown the leader keeps the lease until its work has ended, however long that takes.
 func TestShutdownKeepsLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := new(server)
+		s := new(shared)
 		first := s.start(t, leader.Lease{Identity: "first"}, func(ctx context.Context) error {
 			<-ctx.Done()
 			pass(time.Minute)
@@ -293,8 +293,8 @@ func TestWorkEnds(t *testing.T) {
 	for name, want := range map[string]any{"nil": nil, "error": broken, "panic": "broken"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := new(server)
-				ctx := reach.With(t.Context(), []any{&client{server: s}})
+				s := new(shared)
+				ctx := reach.With(t.Context(), []any{&client{shared: s}})
 				only := leader.Only(leader.Lease{
 					Namespace: "x", Name: "a", Log: slog.New(slog.DiscardHandler),
 				}, func(context.Context) error {
@@ -323,7 +323,7 @@ func TestWorkEnds(t *testing.T) {
 // A candidate that never led ends at the shutdown.
 func TestShutdownBeforeLeading(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := (&server{lease: &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{
+		c := (&shared{lease: &coordinationv1.Lease{Spec: coordinationv1.LeaseSpec{
 			HolderIdentity: new("other"), LeaseDurationSeconds: new(int32(15)),
 		}}}).start(t, leader.Lease{}, nil)
 		synctest.Wait()
@@ -334,7 +334,7 @@ func TestShutdownBeforeLeading(t *testing.T) {
 }
 
 func TestWrongLease(t *testing.T) {
-	served := reach.With(t.Context(), []any{&client{server: new(server)}})
+	served := reach.With(t.Context(), []any{&client{shared: new(shared)}})
 	for want, test := range map[string]struct {
 		ctx   context.Context
 		lease leader.Lease

@@ -11,7 +11,7 @@ import (
 
 	"apigen.dev/runtime/apitest"
 	"apigen.dev/runtime/server"
-	"apigen.dev/runtime/storage/memory"
+	"apigen.dev/runtime/storage"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -171,12 +171,6 @@ func TestAvailability(t *testing.T) {
 			t.Errorf("the controller ended with %v", err)
 		}
 	})
-	backend := memory.New()
-	t.Cleanup(func() {
-		if err := backend.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	hook := controller.Hook()
 	hook.Run = func(ctx context.Context) error {
 		loopback := server.LoopbackFrom(ctx)
@@ -189,10 +183,12 @@ func TestAvailability(t *testing.T) {
 		ended <- err
 		return err
 	}
-	c := newClient(t, apitest.StartWith(t, server.Config{
-		Groups: apis.Groups(), Backend: backend, Hooks: []server.Hook{hook, controller.HouseRules()},
-		DisableCache: true, // so that the history of storage is that of watches
-	}))
+	var backend storage.Backend
+	c := newClient(t, apitest.StartWith(t, func(config *server.Config) {
+		config.Hooks = []server.Hook{hook, controller.HouseRules()}
+		config.DisableCache = true // so that the history of storage is that of watches
+		backend = config.Backend
+	}, apis.Groups()...))
 	awaitAvailable(t, c, "house-rules", metav1.ConditionFalse)
 	emma := book("emma")
 	if err := c.Create(t.Context(), emma); err != nil {
