@@ -211,6 +211,7 @@ var floors = map[string][]string{
 	"runtime/builtin/events/wiring": {
 		"runtime/api", "runtime/builtin/events/v1", "runtime/builtin/core/v1", "runtime/codec", "runtime/registry",
 	},
+	"runtime/builtin/trust": {"runtime/reach", "runtime/server"},
 	"runtime/builtin/rbac": {
 		"runtime/api", "runtime/auth", "runtime/auth/rbac", "runtime/builtin/rbac/wiring", "runtime/registry",
 		"runtime/server",
