@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"maps"
 	"strings"
+	"sync"
 	"time"
 
 	"apigen.dev/runtime/reach"
@@ -48,18 +49,22 @@ type publisher struct {
 
 func (p publisher) run(ctx context.Context) error {
 	wake := make(chan struct{}, 1)
-	followed := make(chan error, 1)
 	ctx, stop := context.WithCancel(ctx)
-	defer func() { stop(); <-followed }()
-	go func() {
-		followed <- p.objects.Follow(ctx, namespace, func(reach.Changes[*corev1.ConfigMap]) {
+	var working sync.WaitGroup
+	defer working.Wait()
+	defer stop()
+	working.Go(func() {
+		err := p.objects.Follow(ctx, namespace, func(reach.Changes[*corev1.ConfigMap]) {
 			select {
 			case wake <- struct{}{}:
 			default: // the publisher looks anyway
 			}
 		})
-	}()
-	for pause := period; wait(ctx, wake, pause); {
+		if ctx.Err() == nil {
+			p.log.Warn("ConfigMaps can't be followed, and are read once a minute", "error", err)
+		}
+	})
+	for pause := time.Duration(0); wait(ctx, wake, pause); {
 		pause = period
 		if err := p.publish(ctx); err != nil && ctx.Err() == nil {
 			p.log.Warn("the configuration of authentication could not be published",
