@@ -95,7 +95,8 @@ func matchesResource(resources []string, info *request.Info) bool {
 		if !found {
 			continue
 		}
-		if before, found = strings.CutSuffix(before, "/"); found && (before == info.Resource || before == everything) {
+		before, found = strings.CutSuffix(before, "/")
+		if found && (before == info.Resource || before == everything) {
 			return true
 		}
 	}
