@@ -307,7 +307,8 @@ func TestAggregation(t *testing.T) {
 		})
 	}
 	r.must("POST", roles, `{"metadata":{"name":"mine",`+
-		`"labels":{"rbac.authorization.k8s.io/aggregate-to-edit":"true"}},"rules":[{"verbs":["get"],"apiGroups":["mine.example.com"],"resources":["things"]}]}`)
+		`"labels":{"rbac.authorization.k8s.io/aggregate-to-edit":"true"}},`+
+		`"rules":[{"verbs":["get"],"apiGroups":["mine.example.com"],"resources":["things"]}]}`)
 	r.until(time.Minute, "edit has it", func() bool { return has("things") })
 	version := r.clusterRole("edit").ResourceVersion
 	r.must("POST", roles, `{"metadata":{"name":"other"},"rules":[]}`)
