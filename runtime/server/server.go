@@ -173,7 +173,7 @@ func (s *Server) open(ctx context.Context, metrics *metrics) ([]endpoint.Group, 
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPrefixes(s.config.Groups); err != nil {
+	if err := errors.Join(checkNames(s.config.Groups), checkPrefixes(s.config.Groups)); err != nil {
 		return nil, err
 	}
 	var groups []endpoint.Group
