@@ -7,7 +7,9 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sort"
 	"strconv"
 	"strings"
@@ -125,7 +127,7 @@ var floors = map[string][]string{
 	"runtime/storage/storagetest":        {"runtime/storage"},
 	"runtime/storage/memory":             {"runtime/btree", "runtime/storage"},
 	"runtime/storage/compactor":          {"runtime/storage"},
-	"runtime/storage/etcd":               {"runtime/storage"},
+	"runtime/storage/etcd":               {"runtime/reload", "runtime/storage"},
 	"runtime/storage/etcd/etcdtest":      {},
 	"runtime/storage/etcd/etcdtest/etcd": {},
 	"runtime/storage/embedded":           {"runtime/storage", "runtime/storage/etcd"},
@@ -156,23 +158,60 @@ var floors = map[string][]string{
 	"runtime/request":     {},
 	"runtime/negotiation": {"runtime/api"},
 	"runtime/encoder":     {"runtime/api", "runtime/wire"},
-	"runtime/respond":     {"runtime/api", "runtime/encoder", "runtime/negotiation", "runtime/wire"},
+	"runtime/respond":     {"runtime/api", "runtime/audit", "runtime/encoder", "runtime/negotiation", "runtime/wire"},
 	"runtime/discovery": {
 		"runtime/api", "runtime/encoder", "runtime/negotiation", "runtime/request", "runtime/respond", "runtime/wire",
 	},
 	"runtime/endpoint": {
-		"runtime/api", "runtime/codec", "runtime/discovery", "runtime/encoder", "runtime/negotiation",
+		"runtime/api", "runtime/audit", "runtime/codec", "runtime/discovery", "runtime/encoder", "runtime/negotiation",
 		"runtime/reach", "runtime/registry", "runtime/rendition", "runtime/request", "runtime/respond", "runtime/store",
 		"runtime/subresource", "runtime/wire",
 	},
-	"runtime/auth":      {"runtime/request"},
-	"runtime/auth/rbac": {"runtime/api", "runtime/auth", "runtime/reach", "runtime/request"},
-	"runtime/filter":    {"runtime/auth", "runtime/request", "runtime/respond"},
-	"runtime/seal":      {},
+	"runtime/auth":          {"runtime/request"},
+	"runtime/auth/rbac":     {"runtime/api", "runtime/auth", "runtime/reach", "runtime/request"},
+	"runtime/filter":        {"runtime/audit", "runtime/auth", "runtime/request", "runtime/respond"},
+	"runtime/seal":          {},
+	"runtime/audit":         {"runtime/auth", "runtime/request"},
+	"runtime/audit/backend": {"runtime/audit"},
+	"runtime/audit/feature": {
+		"runtime/audit", "runtime/audit/backend", "runtime/audit/policy", "runtime/kubeconfig", "runtime/registry",
+		"runtime/server",
+	},
+	"runtime/audit/policy": {"runtime/audit", "runtime/auth"},
+	"runtime/auth/oidc": {
+		"runtime/auth", "runtime/auth/tokencache", "runtime/cel", "runtime/registry", "runtime/reload",
+		"runtime/server",
+	},
+	"runtime/auth/serviceaccount": {
+		"runtime/auth", "runtime/auth/tokencache", "runtime/reach", "runtime/registry", "runtime/reload",
+		"runtime/server",
+	},
+	"runtime/auth/tokencache": {"runtime/auth"},
+	"runtime/reload":          {},
+	"runtime/kubeconfig":      {"runtime/reload"},
+	"runtime/auth/chain": {
+		"runtime/auth", "runtime/auth/webhook", "runtime/cel", "runtime/kubeconfig", "runtime/registry",
+		"runtime/reload", "runtime/server",
+	},
+	"runtime/auth/delegated": {
+		"runtime/auth", "runtime/auth/frontproxy", "runtime/auth/webhook", "runtime/kubeconfig", "runtime/registry",
+		"runtime/server",
+	},
+	"runtime/auth/frontproxy": {
+		"runtime/auth", "runtime/registry", "runtime/reload", "runtime/server",
+	},
+	"runtime/auth/webhook": {
+		"runtime/auth", "runtime/auth/tokencache", "runtime/kubeconfig", "runtime/registry", "runtime/request",
+		"runtime/server",
+	},
+	"runtime/zpages":   {"runtime/negotiation", "runtime/respond"},
+	"runtime/leader":   {"runtime/reach"},
+	"runtime/loopback": {},
 	"runtime/server": {
-		"runtime/api", "runtime/auth", "runtime/cache", "runtime/collector", "runtime/endpoint", "runtime/filter",
-		"runtime/ownership", "runtime/reach", "runtime/registry", "runtime/request", "runtime/respond",
-		"runtime/seal", "runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd", "runtime/store",
+		"runtime/api", "runtime/audit", "runtime/auth", "runtime/cache", "runtime/certs", "runtime/collector",
+		"runtime/endpoint", "runtime/filter", "runtime/kubeconfig", "runtime/loopback", "runtime/ownership",
+		"runtime/reach", "runtime/registry", "runtime/reload", "runtime/request", "runtime/respond", "runtime/seal",
+		"runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd", "runtime/store", "runtime/zpages",
 	},
 	"runtime/builtin":                   {"runtime/builtin/...", "runtime/server"},
 	"runtime/builtin/authentication":    {"runtime/auth", "runtime/builtin/authentication/wiring", "runtime/server"},
@@ -180,7 +219,9 @@ var floors = map[string][]string{
 	"runtime/builtin/authentication/wiring": {
 		"runtime/api", "runtime/builtin/authentication/v1", "runtime/codec", "runtime/registry",
 	},
-	"runtime/builtin/authorization":    {"runtime/auth", "runtime/request", "runtime/builtin/authorization/wiring", "runtime/server"},
+	"runtime/builtin/authorization": {
+		"runtime/auth", "runtime/builtin/authorization/wiring", "runtime/request", "runtime/server",
+	},
 	"runtime/builtin/authorization/v1": {},
 	"runtime/builtin/authorization/wiring": {
 		"runtime/api", "runtime/builtin/authorization/v1", "runtime/codec", "runtime/registry",
@@ -193,13 +234,15 @@ var floors = map[string][]string{
 	"runtime/builtin/core":    {"runtime/builtin/core/wiring", "runtime/server"},
 	"runtime/builtin/core/v1": {"runtime/auth", "runtime/reach"},
 	"runtime/builtin/core/wiring": {
-		"runtime/api", "runtime/builtin/core/v1", "runtime/builtin/authentication/v1", "runtime/codec", "runtime/registry", "runtime/subresource",
+		"runtime/api", "runtime/builtin/authentication/v1", "runtime/builtin/core/v1", "runtime/codec",
+		"runtime/registry", "runtime/subresource",
 	},
 	"runtime/builtin/events":    {"runtime/builtin/events/wiring", "runtime/server"},
 	"runtime/builtin/events/v1": {"runtime/builtin/core/v1"},
 	"runtime/builtin/events/wiring": {
-		"runtime/api", "runtime/builtin/events/v1", "runtime/builtin/core/v1", "runtime/codec", "runtime/registry",
+		"runtime/api", "runtime/builtin/core/v1", "runtime/builtin/events/v1", "runtime/codec", "runtime/registry",
 	},
+	"runtime/builtin/trust": {"runtime/reach", "runtime/server"},
 	"runtime/builtin/rbac": {
 		"runtime/api", "runtime/auth", "runtime/auth/rbac", "runtime/builtin/rbac/wiring", "runtime/registry",
 		"runtime/server",
@@ -208,6 +251,7 @@ var floors = map[string][]string{
 	"runtime/builtin/rbac/wiring": {
 		"runtime/api", "runtime/builtin/rbac/v1", "runtime/codec", "runtime/registry",
 	},
+	"runtime/certs": {"runtime/auth", "runtime/reload"},
 	"runtime/apitest": {
 		"runtime/auth", "runtime/registry", "runtime/server", "runtime/storage", "runtime/storage/memory",
 	},
@@ -215,13 +259,18 @@ var floors = map[string][]string{
 
 // holders is the table of who may import what of others: a path prefix, and the packages that may.
 var holders = map[string][]string{
-	"golang.org/x/tools":               {"generator/load"},
-	"k8s.io/gengo":                     {"generator/marker"},
-	"github.com/dave/jennifer":         {"generator/emit/..."},
-	"go.etcd.io":                       {"runtime/storage/etcd/...", "runtime/storage/embedded"},
-	"github.com/google/cel-go":         {"runtime/cel"},
-	"github.com/gobuffalo/flect":       {"generator/model"},
-	"github.com/spf13":                 {"cmd/apigen", "runtime/server"},
+	"golang.org/x/tools":         {"generator/load"},
+	"k8s.io/gengo":               {"generator/marker"},
+	"github.com/dave/jennifer":   {"generator/emit/..."},
+	"go.etcd.io":                 {"runtime/storage/embedded", "runtime/storage/etcd/..."},
+	"github.com/google/cel-go":   {"runtime/cel"},
+	"github.com/gobuffalo/flect": {"generator/model"},
+	"github.com/spf13": {
+		"cmd/apigen", "runtime/audit/feature", "runtime/auth/...", "runtime/server",
+	},
+	"github.com/coreos/go-oidc":        {"runtime/auth/oidc"},
+	"github.com/go-jose/go-jose":       {"runtime/auth/oidc"},
+	"gopkg.in/natefinch/lumberjack.v2": {"runtime/audit/feature"},
 	"golang.org/x/crypto":              {"runtime/seal"},
 	"golang.org/x/net":                 {"runtime/endpoint"},
 	"github.com/google/gnostic-models": {"runtime/discovery"},
@@ -308,6 +357,48 @@ func TestPackagesAreSmall(t *testing.T) {
 		if p.lines > maxLines {
 			t.Errorf("%s has %d lines, more than %d: divide it along its responsibilities", dir, p.lines, maxLines)
 		}
+	}
+}
+
+// optional are modules that only features bring, which a main names: a server without features links none of them.
+var optional = []string{
+	"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "github.com/google/cel-go", "golang.org/x/oauth2",
+	"gopkg.in/natefinch/lumberjack.v2", "k8s.io/api",
+}
+
+// TestLeanServer: a server links no module of a feature, and is as large as it was before there were features.
+func TestLeanServer(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "./runtime/server").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for imported := range strings.FieldsSeq(string(out)) {
+		for _, prefix := range optional {
+			if imported == prefix || strings.HasPrefix(imported, prefix+"/") {
+				t.Errorf("runtime/server links %s", imported)
+			}
+		}
+	}
+	// The size without features was measured with one compiler; others make binaries of other sizes.
+	const compiler, size, growth = "go1.26", 25_649_417, 200_000
+	if !strings.HasPrefix(runtime.Version(), compiler+".") || runtime.GOOS+"/"+runtime.GOARCH != "linux/amd64" {
+		t.Logf("the size is not compared: it was measured with %s on linux/amd64", compiler)
+		return
+	}
+	binary := filepath.Join(t.TempDir(), "lean")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary,
+		"./runtime/server/testdata/lean")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	info, err := os.Stat(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes, %+d", info.Size(), info.Size()-size)
+	if info.Size() > size+growth {
+		t.Errorf("a server without features has %d bytes, more than %d: what grew belongs in a feature", info.Size(),
+			size+growth)
 	}
 }
 

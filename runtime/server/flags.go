@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path"
@@ -11,13 +12,14 @@ import (
 	"strings"
 	"time"
 
+	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
 	"github.com/spf13/pflag"
 )
 
 // flags are the flags of the command. They have the names and meanings of kube-apiserver's flags. --quota-backend-bytes
-// is a flag of etcd; --data-dir, --garbage-collector and --watch-cache-consistency-check are our own.
+// is a flag of etcd; --data-dir, --tls-san, --garbage-collector and --watch-cache-consistency-check are our own.
 type flags struct {
 	server Config // the fields whose flags have the same meaning, and MaxReads and MaxWrites, where 0 is no bound
 	etcd   etcd.Config
@@ -28,10 +30,10 @@ type flags struct {
 	quota                  int64
 	bindAddress            string
 	securePort             int
-	tlsCert, tlsKey        string
-	clientCA               string
+	certificates           certificateFlags
 	tokenFile              string
 	authorizationModes     []string
+	anonymous              bool
 	minRequestTimeout      int
 	watchCache             bool
 	runtimeConfig          []string
@@ -67,21 +69,22 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 	set.StringVar(&f.bindAddress, "bind-address", "127.0.0.1",
 		"IP address to listen on; 0.0.0.0 or :: for all interfaces")
 	set.IntVar(&f.securePort, "secure-port", 6443, "port of HTTPS; 0 means a free port")
-	set.StringVar(&f.tlsCert, "tls-cert-file", "",
-		"certificate of the server, with its intermediates (PEM); without it, the server makes one")
-	set.StringVar(&f.tlsKey, "tls-private-key-file", "", "key of --tls-cert-file")
-	set.StringVar(&f.clientCA, "client-ca-file", "",
-		"certificate authorities of clients (PEM), beside the server's own: the common name of a client "+
-			"certificate is the user, its organizations are the groups")
+	f.certificates.add(set)
 	set.StringVar(&f.tokenFile, "token-auth-file", "", "CSV of bearer tokens: token,user,uid,\"group1,group2\"")
 	set.StringSliceVar(&f.authorizationModes, "authorization-mode", nil,
 		"who decides what users may do, in this order: AlwaysAllow, AlwaysDeny, and the modes of the server's "+
 			"features; by default RBAC, or where the server doesn't have it, system:masters may do everything and "+
 			"other authenticated users read discovery")
+	set.StringSliceVar(&f.server.AlwaysAllowPaths, "authorization-always-allow-paths", healthPaths,
+		"paths that every user may ask for; one that ends in * stands for all that begin so")
+	set.BoolVar(&f.anonymous, anonymousFlag, false,
+		"whether requests without credentials are those of system:anonymous; without this flag, health checks are")
 	set.DurationVar(&f.server.RequestTimeout, "request-timeout", time.Minute,
 		"how long a request may take, except for watches")
 	set.IntVar(&f.minRequestTimeout, "min-request-timeout", 1800,
 		"how many seconds a watch lasts, at least, before the server ends it")
+	set.DurationVar(&f.server.LivezGracePeriod, "livez-grace-period", 0,
+		"how long after the start /livez passes although post-start hooks have not finished")
 	set.IntVar(&f.server.MaxReads, "max-requests-inflight", 400,
 		"how many reads the server serves at once; 0 means no bound")
 	set.IntVar(&f.server.MaxWrites, "max-mutating-requests-inflight", 200,
@@ -94,6 +97,25 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 			"api/beta, api/alpha; everything else is on")
 	f.addGarbage(set)
 	set.BoolVar(&f.server.Profiling, "profiling", true, "serve /debug/pprof to administrators")
+}
+
+// anonymousFlag is the name of a flag that has three states: not given, true and false.
+const anonymousFlag = "anonymous-auth"
+
+// anonymousUser returns which requests may be anonymous; nil is what holds without the flag.
+func (f *flags) anonymousUser(set *pflag.FlagSet) func(*http.Request) *auth.User {
+	switch {
+	case !set.Changed(anonymousFlag):
+		return nil
+	case f.anonymous:
+		return auth.AnonymousEverywhere
+	}
+	return auth.AnonymousNowhere
+}
+
+// wrongPath tells whether a text is no path, and no beginning of paths before *.
+func wrongPath(path string) bool {
+	return !strings.HasPrefix(path, "/") || strings.Contains(strings.TrimSuffix(path, "*"), "*")
 }
 
 // minQuota is a little more than the size of an empty database.
@@ -131,7 +153,12 @@ func (f *flags) check(embedded bool) error {
 			[]any{f.server.CheckCache}},
 		{embedded && f.quota < minQuota, "--quota-backend-bytes: %d must be at least %d", []any{f.quota, minQuota}},
 		{f.server.RequestTimeout <= 0, "--request-timeout: %s must be above 0", []any{f.server.RequestTimeout}},
+		{slices.ContainsFunc(f.server.AlwaysAllowPaths, wrongPath),
+			"--authorization-always-allow-paths: %q must be paths that begin with a slash, with * at the end alone",
+			[]any{f.server.AlwaysAllowPaths}},
 		{f.minRequestTimeout < 1, "--min-request-timeout: %d must be at least 1", []any{f.minRequestTimeout}},
+		{f.server.LivezGracePeriod < 0, "--livez-grace-period: %s must not be negative",
+			[]any{f.server.LivezGracePeriod}},
 		{f.server.MaxReads < 0 || f.server.MaxWrites < 0,
 			"--max-requests-inflight and --max-mutating-requests-inflight must not be negative", nil},
 	} {
@@ -140,6 +167,7 @@ func (f *flags) check(embedded bool) error {
 		}
 	}
 	f.checkGarbage(bad)
+	f.certificates.check(bad)
 	f.checkFiles(bad)
 	if len(wrong) == 0 {
 		return nil
@@ -150,18 +178,17 @@ func (f *flags) check(embedded bool) error {
 // checkFiles finds files that don't exist, and flags that need another one.
 func (f *flags) checkFiles(bad func(format string, args ...any)) {
 	for _, pair := range [][4]string{
-		{f.tlsCert, f.tlsKey, "tls-cert-file", "tls-private-key-file"},
+		{f.certificates.files.Certificate, f.certificates.files.Key, "tls-cert-file", "tls-private-key-file"},
 		{f.etcd.CertFile, f.etcd.KeyFile, "etcd-certfile", "etcd-keyfile"},
 	} {
 		if (pair[0] == "") != (pair[1] == "") {
 			bad("--%s and --%s go together", pair[2], pair[3])
 		}
 	}
-	for _, file := range [][2]string{
-		{"tls-cert-file", f.tlsCert}, {"tls-private-key-file", f.tlsKey}, {"client-ca-file", f.clientCA},
+	for _, file := range append([][2]string{
 		{"token-auth-file", f.tokenFile}, {"etcd-cafile", f.etcd.CAFile}, {"etcd-certfile", f.etcd.CertFile},
 		{"etcd-keyfile", f.etcd.KeyFile}, {"encryption-provider-config", f.encryptionConfig},
-	} {
+	}, f.certificates.named()...) {
 		if file[1] == "" {
 			continue
 		}
@@ -169,4 +196,19 @@ func (f *flags) checkFiles(bad func(format string, args ...any)) {
 			bad("--%s: %v", file[0], err)
 		}
 	}
+}
+
+// classified is the annotation of flags whose values nobody sees, as in Kubernetes.
+const classified = "classified"
+
+// values returns the values of all flags, for /flagz.
+func values(set *pflag.FlagSet) map[string]string {
+	all := map[string]string{}
+	set.VisitAll(func(flag *pflag.Flag) {
+		all[flag.Name] = flag.Value.String()
+		if len(flag.Annotations[classified]) > 0 {
+			all[flag.Name] = "CLASSIFIED"
+		}
+	})
+	return all
 }

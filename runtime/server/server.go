@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/collector"
 	"apigen.dev/runtime/endpoint"
@@ -30,6 +31,7 @@ import (
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/compactor"
 	"apigen.dev/runtime/store"
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -45,27 +47,46 @@ type Config struct {
 	Listener net.Listener
 	// Certificate is the serving certificate.
 	Certificate tls.Certificate
-	// Authentication finds the user of a request; its zero value authenticates nobody.
+	// TLS has versions, cipher suites, and GetCertificate if there is no Certificate; nil means those of Go, from TLS
+	// 1.2 on. The server sets what it needs for HTTP/2 and for client certificates.
+	TLS *tls.Config
+	// Authentication finds the user of a request; its zero value authenticates nobody. If its Anonymous is nil,
+	// everybody may ask for health checks, and nothing else, without credentials.
 	Authentication auth.Authentication
 	// Audiences are those of tokens for this server.
 	Audiences []string
 	// Authorizer decides what users may do who are not in system:masters, whom the server allows everything; nil allows
 	// authenticated users to read discovery.
 	Authorizer auth.Authorizer
+	// AlwaysAllowPaths are the paths that every user may ask for, whatever the Authorizer says. A path that ends in *
+	// stands for all that begin so. nil are those of health checks.
+	AlwaysAllowPaths []string
 	// Modes are the modes of authorization that the server has, by their names in kube-apiserver's
 	// --authorization-mode, beside AlwaysAllow and AlwaysDeny. The command makes Authorizer of those that its flags
 	// name.
 	Modes map[string]auth.Authorizer
 	// Issuer signs tokens of service accounts; nil signs none.
 	Issuer auth.TokenIssuer
+	// Paths are handlers of documents beside the API, which answer GET and HEAD and are in the index at "/". The
+	// Authorizer decides who may read them.
+	Paths map[string]http.Handler
+	// DataDir is the directory of files that the server makes itself. Features write there when they are configured.
+	DataDir string
+	// Auditor records requests; nil records none. A hook runs what its sink needs.
+	Auditor *audit.Auditor
+	// Metrics are in /metrics, beside the server's own.
+	Metrics []prometheus.Collector
 	// Hooks run beside the server's requests.
 	Hooks []Hook
 	// Log receives messages for the operator; nil means slog.Default().
 	Log *slog.Logger
 
 	// RequestTimeout bounds requests except for watches (1 min). MinRequestTimeout is the shortest life of a watch that
-	// names none (30 min). ShutdownTimeout bounds how long a shutdown waits for requests (RequestTimeout).
+	// names none (30 min). ShutdownTimeout bounds how long a shutdown waits for each of these: PreShutdown of the hooks,
+	// requests, and the end of the hooks (RequestTimeout).
 	RequestTimeout, MinRequestTimeout, ShutdownTimeout time.Duration
+	// LivezGracePeriod is how long after the start /livez passes although a hook's PostStart hasn't finished (0).
+	LivezGracePeriod time.Duration
 	// MaxReads and MaxWrites bound the requests in progress, except for watches (400 and 200). A negative value is no
 	// bound.
 	MaxReads, MaxWrites int
@@ -89,7 +110,11 @@ type Config struct {
 	AfterWrite map[schema.GroupResource]func(ctx context.Context, revision int64)
 	// StorageEncoding is that of stored objects whose Go types have it: JSON or Protobuf. Others are stored in JSON.
 	StorageEncoding api.Encoding
-	// Profiling serves /debug/pprof.
+	// Flags are the flags of the command, which /flagz shows; nil serves no /flagz.
+	Flags map[string]string
+	// LogLevel is the level of Log, which /debug/flags/v sets; nil serves no /debug/flags/v.
+	LogLevel *slog.LevelVar
+	// Profiling serves /debug/pprof and /debug/flags.
 	Profiling bool
 	// RuntimeConfig switches served versions and resources on and off, as kube-apiserver's --runtime-config:
 	// group/version or group/version/resource, or api/all, api/ga, api/beta, api/alpha, to true or false. Everything
@@ -106,15 +131,18 @@ type Server struct {
 	// collector is nil if the server doesn't collect garbage.
 	collector *collector.Collector
 	hooks     []*running
+	// ending is closed when the server begins to shut down.
+	ending chan struct{}
 	// base is the context of all requests; it reaches the objects of the server.
-	base context.Context
+	base     context.Context
+	loopback *Loopback
 }
 
 // New opens the resources and builds the handler. It serves nothing yet. ctx bounds the opening. After an error, New
 // leaves open only what config has brought.
 func New(ctx context.Context, config Config) (*Server, error) {
 	config = withDefaults(config)
-	s := &Server{config: config, drain: filter.NewDrain()}
+	s := &Server{config: config, drain: filter.NewDrain(), ending: make(chan struct{}), loopback: new(Loopback)}
 	metrics := newMetrics(config)
 	var err error
 	if s.hooks, err = newHooks(config.Hooks); err != nil {
@@ -136,20 +164,21 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		return nil, errors.Join(err, s.close())
 	}
 	s.base = auth.WithAccess(reach.With(context.Background(), registry.Reachable(s.handles)), &auth.Access{
-		Tokens: auth.Bearer(config.Authentication.Tokens), Audiences: config.Audiences, Authorizer: config.Authorizer,
+		Tokens: auth.Bearer(s.authentication().Tokens), Audiences: config.Audiences, Authorizer: config.Authorizer,
 		Issuer: config.Issuer,
 	})
 	s.http = &http.Server{
 		BaseContext:       func(net.Listener) context.Context { return s.base },
 		Handler:           s.chain(s.root(handler, metrics), metrics, handler.LongRunning),
 		ConnContext:       auth.ConnContext,
-		TLSConfig:         tlsConfig(config.Certificate),
+		TLSConfig:         tlsConfig(config),
 		ReadHeaderTimeout: 32 * time.Second,
 		IdleTimeout:       90 * time.Second,
 		MaxHeaderBytes:    1 << 20,
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 250, MaxReceiveBufferPerStream: 256 << 10},
 		ErrorLog:          log.New(httpErrorLog{config.Log}, "", 0),
 	}
+	s.loopback.connect(s)
 	return s, nil
 }
 
@@ -163,8 +192,25 @@ func withDefaults(c Config) Config {
 	if c.Authorizer == nil {
 		c.Authorizer = auth.Discovery{}
 	}
-	c.Authorizer = auth.Union{auth.MastersOnly{}, c.Authorizer}
+	if c.AlwaysAllowPaths == nil {
+		c.AlwaysAllowPaths = healthPaths
+	}
+	if c.Authentication.Anonymous == nil {
+		c.Authentication.Anonymous = anonymousHealth
+	}
+	c.Authorizer = auth.Union{auth.MastersOnly{}, auth.Paths(c.AlwaysAllowPaths), c.Authorizer}
 	return c
+}
+
+// URL returns the address at which the server will listen.
+func (c *Config) URL() string { return "https://" + reachable(c.Listener.Addr()) }
+
+// AddPath adds a handler to Paths.
+func (c *Config) AddPath(path string, handler http.Handler) {
+	if c.Paths == nil {
+		c.Paths = map[string]http.Handler{}
+	}
+	c.Paths[path] = handler
 }
 
 // open binds every resource to the backend.
@@ -249,11 +295,12 @@ func (s *Server) close() error {
 }
 
 // URL returns the address of the server.
-func (s *Server) URL() string { return "https://" + reachable(s.config.Listener.Addr()) }
+func (s *Server) URL() string { return s.config.URL() }
 
-// Run serves until ctx ends or the listener fails, and then shuts down: readiness fails, watches end, and the server
-// waits for requests in progress up to ShutdownTimeout. Run closes everything that the server opened before it returns.
-// It returns nil after a shutdown without errors.
+// Run serves until ctx ends, the listener fails or a hook fails, and then shuts down, each step within ShutdownTimeout:
+// readiness fails, and hooks prepare; watches end, and the server waits for requests in progress; the context of the
+// hooks ends, and the server waits for them. Run closes everything that the server opened before it returns. It returns
+// nil after a shutdown without errors.
 func (s *Server) Run(ctx context.Context) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var working sync.WaitGroup
@@ -268,28 +315,25 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- s.http.ServeTLS(gathering{s.config.Listener}, "", "") }()
-	hooks, endHooks := context.WithCancelCause(auth.WithUser(context.WithoutCancel(s.base), systemUser))
-	for _, hook := range s.hooks {
-		working.Go(func() {
-			if err := hook.run(hooks); err != nil {
-				endHooks(err)
-			}
-		})
-	}
+	hooks, endHooks := context.WithCancel(s.hookContext())
+	defer endHooks()
+	broken := make(chan struct{})
+	s.startHooks(hooks, sync.OnceFunc(func() { close(broken) }))
 	var err error
 	select {
 	case err = <-failed: // accepted connections are still open
 		failed <- http.ErrServerClosed
-	case <-hooks.Done():
-		err = context.Cause(hooks)
+	case <-broken: // awaitHooks returns the error
 	case <-ctx.Done():
 	}
-	s.preShutdown(context.WithoutCancel(hooks))
+	close(s.ending)
+	s.preShutdown(hooks)
 	err = errors.Join(err, s.shutdown())
 	if ended := <-failed; !errors.Is(ended, http.ErrServerClosed) {
 		err = errors.Join(err, ended)
 	}
-	endHooks(nil)
+	endHooks()
+	err = errors.Join(s.awaitHooks(), err)
 	stop()
 	working.Wait() // close ends what the goroutines use
 	return errors.Join(err, s.close())
@@ -309,15 +353,18 @@ func (s *Server) shutdown() error {
 }
 
 // tlsConfig asks for client certificates without requiring them. Package auth verifies them.
-func tlsConfig(certificate tls.Certificate) *tls.Config {
-	return &tls.Config{
-		Certificates: []tls.Certificate{certificate},
-		MinVersion:   tls.VersionTLS12,
-		ClientAuth:   tls.RequestClientCert,
-		NextProtos:   []string{"h2", "http/1.1"},
-		// Small records help browsers, which use the beginning of a page early. Clients of an API read whole objects.
-		DynamicRecordSizingDisabled: true,
+func tlsConfig(config Config) *tls.Config {
+	t := &tls.Config{MinVersion: tls.VersionTLS12}
+	if config.TLS != nil {
+		t = config.TLS.Clone()
 	}
+	if len(config.Certificate.Certificate) > 0 {
+		t.Certificates = []tls.Certificate{config.Certificate}
+	}
+	t.ClientAuth, t.NextProtos = tls.RequestClientCert, []string{"h2", "http/1.1"}
+	// Small records help browsers, which use the beginning of a page early. Clients of an API read whole objects.
+	t.DynamicRecordSizingDisabled = true
+	return t
 }
 
 // reachable returns an address at which this machine reaches a listener.
