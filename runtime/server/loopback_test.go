@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-
 )
 
 // loopbackOf starts a server with a hook, and returns its loopback.
