@@ -152,7 +152,7 @@ var floors = map[string][]string{
 	},
 	"runtime/registry": {
 		"runtime/api", "runtime/cache", "runtime/codec", "runtime/metadata", "runtime/objects", "runtime/ownership",
-		"runtime/patch", "runtime/reach", "runtime/rendition", "runtime/storage", "runtime/store", "runtime/subresource",
+		"runtime/patch", "runtime/rendition", "runtime/storage", "runtime/store", "runtime/subresource",
 	},
 	"runtime/collector":   {"runtime/api", "runtime/registry"},
 	"runtime/request":     {},
