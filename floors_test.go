@@ -181,7 +181,7 @@ var floors = map[string][]string{
 		"runtime/ownership", "runtime/reach", "runtime/registry", "runtime/request", "runtime/respond",
 		"runtime/seal", "runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd", "runtime/store",
 	},
-	"runtime/builtin":                   {"runtime/builtin/...", "runtime/server"},
+	"runtime/builtin":                   {"runtime/auth/serviceaccount", "runtime/builtin/...", "runtime/server"},
 	"runtime/builtin/authentication":    {"runtime/auth", "runtime/builtin/authentication/wiring", "runtime/server"},
 	"runtime/builtin/authentication/v1": {},
 	"runtime/builtin/authentication/wiring": {
