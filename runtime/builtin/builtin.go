@@ -23,6 +23,6 @@ func Standalone() []server.Feature {
 		coordination.Feature(),
 		authentication.Feature(),
 		authorization.Feature(),
-		rbac.Feature(),
+		rbac.Authorization{},
 	}
 }

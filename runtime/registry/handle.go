@@ -9,6 +9,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/objects"
 	"apigen.dev/runtime/rendition"
 	"apigen.dev/runtime/store"
 	"apigen.dev/runtime/subresource"
@@ -78,7 +79,9 @@ func (r *resource[T]) Open(ctx context.Context, config Config) (Handle, error) {
 	}
 	k := newKind(d, r.info, shared.versions, config)
 	store := shared.view(d, r.info.GroupResource())
-	end := &storageEnd[T]{kind: k, store: store, ignorePropagation: config.IgnorePropagation}
+	end := &storageEnd[T]{
+		kind: k, store: store, ignorePropagation: config.IgnorePropagation, afterWrite: config.AfterWrite,
+	}
 	k.end, k.initialize = end, end.initialize
 	h := &handle[T]{kind: k, store: store, storage: end, shared: shared}
 	if k.extensions, err = subresource.Open(d.Extensions, h.host()); err != nil {
@@ -173,6 +176,10 @@ type handle[T api.Object] struct {
 }
 
 func (h *handle[T]) StoredForm() api.Form { return h.store.Form() }
+
+func (h *handle[T]) objects() any {
+	return objects.Client[T]{Resource: h, Versions: h.versions, Form: h.StoredForm(), Stored: true}
+}
 
 func (h *handle[T]) Ready() error { return h.store.Ready() }
 
