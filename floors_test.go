@@ -213,7 +213,7 @@ var floors = map[string][]string{
 		"runtime/reach", "runtime/registry", "runtime/reload", "runtime/request", "runtime/respond", "runtime/seal",
 		"runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd", "runtime/store", "runtime/zpages",
 	},
-	"runtime/builtin":                   {"runtime/builtin/...", "runtime/server"},
+	"runtime/builtin":                   {"runtime/auth/serviceaccount", "runtime/builtin/...", "runtime/server"},
 	"runtime/builtin/authentication":    {"runtime/auth", "runtime/builtin/authentication/wiring", "runtime/server"},
 	"runtime/builtin/authentication/v1": {},
 	"runtime/builtin/authentication/wiring": {
