@@ -1,13 +1,15 @@
 // Package kubeconfig reads and writes the files by which clients of Kubernetes find a server and their credentials, and
 // makes HTTP clients of them. A server uses it to ask other servers: webhooks, and the cluster whose guest it is.
 //
-// It may know package livefile.
+// It may know package reload.
 package kubeconfig
 
 import "net/url"
 
 // Config is a server and the credentials of one of its users. It is immutable.
 type Config struct {
+	// Name is that of the server in its file.
+	Name string
 	// Server is the URL of the server; its scheme is http or https.
 	Server *url.URL
 	// ServerName is the name in the server's certificate, if it isn't that of the URL.
