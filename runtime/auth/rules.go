@@ -8,6 +8,12 @@ func (MastersOnly) RulesFor(context.Context, *User, string) (Rules, bool, error)
 	return Rules{}, true, nil
 }
 
+// RulesFor implements RuleResolver. It lists nothing and is complete, as in kube-apiserver, whose roles list the paths
+// that everybody reads.
+func (Paths) RulesFor(context.Context, *User, string) (Rules, bool, error) {
+	return Rules{}, true, nil
+}
+
 // RulesFor implements RuleResolver: everything, or nothing.
 func (d Always) RulesFor(context.Context, *User, string) (Rules, bool, error) {
 	if Decision(d) != Allow {
