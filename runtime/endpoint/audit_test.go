@@ -98,3 +98,14 @@ func TestUnauditedBodies(t *testing.T) {
 		t.Errorf("objects %s, %s", event.RequestObject, event.ResponseObject)
 	}
 }
+
+// TestDeprecatedVersionsAreAudited: a request in a deprecated version has kube-apiserver's annotation, others don't.
+func TestDeprecatedVersionsAreAudited(t *testing.T) {
+	api, _ := serve(t, widgets)
+	for version, want := range map[string]string{"v1": "", "v1beta1": "true"} {
+		r := httptest.NewRequest(http.MethodGet, "/apis/shop.example.com/"+version+"/namespaces/ns/widgets/a", nil)
+		if got := audited(t, api, audit.Metadata, r).Annotations["k8s.io/deprecated"]; got != want {
+			t.Errorf("%s: %q", version, got)
+		}
+	}
+}
