@@ -282,7 +282,8 @@ func TestKeysRotate(t *testing.T) {
 	clock.jump(between)
 	check("a new key", second, "", 3)
 	check("the old key", first, "", 3)
-	i.set(func() { i.answer = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", 503) } })
+	away := func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusServiceUnavailable) }
+	i.set(func() { i.answer = away })
 	clock.jump(2 * stale)
 	if _, err := p.read(t.Context()); err != nil {
 		t.Errorf("the known keys don't stay: %v", err)

@@ -82,8 +82,8 @@ func TestVerdictsAreRemembered(t *testing.T) {
 				return identity, err
 			}}
 			c := New(inner, row.config)
-			for i, after := range []time.Duration{0, 1, 9, 11, 21} {
-				clock.now = start.Add(after * time.Second)
+			for i, after := range []int{0, 1, 9, 11, 21} {
+				clock.now = start.Add(time.Duration(after) * time.Second)
 				identity, err := c.AuthenticateToken(t.Context(), row.token, nil)
 				if (err != nil) != (row.token == "bad") || (identity != nil) != (row.token == "a") {
 					t.Errorf("after %d s: %v, %v", after, identity, err)
