@@ -193,3 +193,18 @@ func (f *flags) checkFiles(bad func(format string, args ...any)) {
 		}
 	}
 }
+
+// classified is the annotation of flags whose values nobody sees, as in Kubernetes.
+const classified = "classified"
+
+// values returns the values of all flags, for /flagz.
+func values(set *pflag.FlagSet) map[string]string {
+	all := map[string]string{}
+	set.VisitAll(func(flag *pflag.Flag) {
+		all[flag.Name] = flag.Value.String()
+		if len(flag.Annotations[classified]) > 0 {
+			all[flag.Name] = "CLASSIFIED"
+		}
+	})
+	return all
+}

@@ -107,7 +107,11 @@ type Config struct {
 	AfterWrite map[schema.GroupResource]func(ctx context.Context, revision int64)
 	// StorageEncoding is that of stored objects whose Go types have it: JSON or Protobuf. Others are stored in JSON.
 	StorageEncoding api.Encoding
-	// Profiling serves /debug/pprof.
+	// Flags are the flags of the command, which /flagz shows; nil serves no /flagz.
+	Flags map[string]string
+	// LogLevel is the level of Log, which /debug/flags/v sets; nil serves no /debug/flags/v.
+	LogLevel *slog.LevelVar
+	// Profiling serves /debug/pprof and /debug/flags.
 	Profiling bool
 	// RuntimeConfig switches served versions and resources on and off, as kube-apiserver's --runtime-config:
 	// group/version or group/version/resource, or api/all, api/ga, api/beta, api/alpha, to true or false. Everything
