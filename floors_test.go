@@ -152,7 +152,7 @@ var floors = map[string][]string{
 	},
 	"runtime/registry": {
 		"runtime/api", "runtime/cache", "runtime/codec", "runtime/metadata", "runtime/objects", "runtime/ownership",
-		"runtime/patch", "runtime/reach", "runtime/rendition", "runtime/storage", "runtime/store", "runtime/subresource",
+		"runtime/patch", "runtime/rendition", "runtime/storage", "runtime/store", "runtime/subresource",
 	},
 	"runtime/collector":   {"runtime/api", "runtime/registry"},
 	"runtime/request":     {},
@@ -190,8 +190,8 @@ var floors = map[string][]string{
 	"runtime/reload":          {},
 	"runtime/kubeconfig":      {"runtime/reload"},
 	"runtime/auth/chain": {
-		"runtime/auth", "runtime/auth/webhook", "runtime/cel", "runtime/kubeconfig",
-		"runtime/registry", "runtime/reload", "runtime/server",
+		"runtime/auth", "runtime/auth/webhook", "runtime/cel", "runtime/kubeconfig", "runtime/registry",
+		"runtime/reload", "runtime/server",
 	},
 	"runtime/auth/delegated": {
 		"runtime/auth", "runtime/auth/frontproxy", "runtime/auth/webhook", "runtime/kubeconfig", "runtime/registry",
@@ -204,14 +204,16 @@ var floors = map[string][]string{
 		"runtime/auth", "runtime/auth/tokencache", "runtime/kubeconfig", "runtime/registry", "runtime/request",
 		"runtime/server",
 	},
-	"runtime/zpages": {"runtime/negotiation", "runtime/respond"},
+	"runtime/zpages":   {"runtime/negotiation", "runtime/respond"},
+	"runtime/leader":   {"runtime/reach"},
+	"runtime/loopback": {},
 	"runtime/server": {
-		"runtime/api", "runtime/audit", "runtime/auth", "runtime/cache", "runtime/certs", "runtime/collector", "runtime/endpoint",
-		"runtime/filter", "runtime/kubeconfig", "runtime/ownership", "runtime/reach", "runtime/registry", "runtime/reload",
-		"runtime/request", "runtime/respond", "runtime/seal", "runtime/storage", "runtime/storage/compactor",
-		"runtime/storage/etcd", "runtime/store", "runtime/zpages",
+		"runtime/api", "runtime/audit", "runtime/auth", "runtime/cache", "runtime/certs", "runtime/collector",
+		"runtime/endpoint", "runtime/filter", "runtime/kubeconfig", "runtime/loopback", "runtime/ownership",
+		"runtime/reach", "runtime/registry", "runtime/reload", "runtime/request", "runtime/respond", "runtime/seal",
+		"runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd", "runtime/store", "runtime/zpages",
 	},
-	"runtime/builtin":                   {"runtime/builtin/...", "runtime/server"},
+	"runtime/builtin":                   {"runtime/auth/serviceaccount", "runtime/builtin/...", "runtime/server"},
 	"runtime/builtin/authentication":    {"runtime/auth", "runtime/builtin/authentication/wiring", "runtime/server"},
 	"runtime/builtin/authentication/v1": {},
 	"runtime/builtin/authentication/wiring": {
@@ -240,6 +242,7 @@ var floors = map[string][]string{
 	"runtime/builtin/events/wiring": {
 		"runtime/api", "runtime/builtin/core/v1", "runtime/builtin/events/v1", "runtime/codec", "runtime/registry",
 	},
+	"runtime/builtin/trust": {"runtime/reach", "runtime/server"},
 	"runtime/builtin/rbac": {
 		"runtime/api", "runtime/auth", "runtime/auth/rbac", "runtime/builtin/rbac/wiring", "runtime/registry",
 		"runtime/server",

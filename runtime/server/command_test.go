@@ -96,6 +96,7 @@ func TestBadFlags(t *testing.T) {
 		{"collector", []string{"--garbage-collector=nobody"}, `"nobody" is neither server nor external`},
 		{"no collector", []string{"--enable-garbage-collector=false", "--garbage-collector=external"},
 			"--garbage-collector goes with --enable-garbage-collector=true"},
+		{"grace", []string{"--livez-grace-period=-1s"}, "--livez-grace-period: -1s must not be negative"},
 		{"timeout", []string{"--request-timeout=0s"}, "--request-timeout"},
 		{"all at once", []string{"--secure-port=-1", "--bind-address=x"},
 			`--bind-address: "x" is no IP address; --secure-port: -1 is no port`},
