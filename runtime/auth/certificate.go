@@ -80,6 +80,12 @@ func ConnContext(ctx context.Context, _ net.Conn) context.Context {
 
 // Authenticate implements Authenticator.
 func (c *Certificates) Authenticate(r *http.Request) (*User, error) {
+	return c.AuthenticateBy(r, c.roots.Load())
+}
+
+// AuthenticateBy is Authenticate with other roots than those that are in force. A connection keeps the verdict of one
+// set of roots, the last.
+func (c *Certificates) AuthenticateBy(r *http.Request, roots *x509.CertPool) (*User, error) {
 	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
 		return nil, nil
 	}
@@ -87,7 +93,7 @@ func (c *Certificates) Authenticate(r *http.Request) (*User, error) {
 	if !ok {
 		conn = new(connection)
 	}
-	v := c.verdict(conn, r.TLS.PeerCertificates)
+	v := c.verdict(conn, r.TLS.PeerCertificates, roots)
 	if v.err != nil {
 		return nil, v.err
 	}
@@ -98,8 +104,7 @@ func (c *Certificates) Authenticate(r *http.Request) (*User, error) {
 }
 
 // verdict verifies the chain of a connection, unless it has done so before with the same roots.
-func (c *Certificates) verdict(conn *connection, peers []*x509.Certificate) *verdict {
-	roots := c.roots.Load()
+func (c *Certificates) verdict(conn *connection, peers []*x509.Certificate, roots *x509.CertPool) *verdict {
 	if v := conn.of(c, roots); v != nil {
 		return v
 	}
