@@ -29,12 +29,7 @@ func NewCertificates(roots *x509.CertPool) *Certificates {
 
 // Trust replaces the roots. They must not change afterwards; nil and an empty pool accept nobody. A request that comes
 // after Trust has returned is judged by the new roots, also on a connection whose certificate the old ones accepted.
-func (c *Certificates) Trust(roots *x509.CertPool) {
-	if roots == nil {
-		roots = x509.NewCertPool() // x509 takes nil for the roots of the system
-	}
-	c.roots.Store(roots)
-}
+func (c *Certificates) Trust(roots *x509.CertPool) { c.roots.Store(roots) }
 
 // connection caches the verdicts on a connection's client certificate: the latest of each Certificates that was asked.
 type connection struct {
@@ -83,8 +78,8 @@ func (c *Certificates) Authenticate(r *http.Request) (*User, error) {
 	return c.AuthenticateBy(r, c.roots.Load())
 }
 
-// AuthenticateBy is Authenticate with other roots than those that are in force. A connection keeps the verdict of one
-// set of roots, the last.
+// AuthenticateBy is Authenticate with the roots of the caller, for one who changes them together with something else. Of
+// all roots that a connection was judged by, it keeps the verdict of the last.
 func (c *Certificates) AuthenticateBy(r *http.Request, roots *x509.CertPool) (*User, error) {
 	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
 		return nil, nil
@@ -122,6 +117,9 @@ func (c *Certificates) verdict(conn *connection, peers []*x509.Certificate, root
 // verify verifies a chain. It returns the user, and the time until which all certificates of one of its chains to a
 // root are valid.
 func (c *Certificates) verify(peers []*x509.Certificate, roots *x509.CertPool) (*User, time.Time, error) {
+	if roots == nil {
+		roots = x509.NewCertPool() // x509 takes nil for the roots of the system
+	}
 	intermediates := x509.NewCertPool()
 	for _, cert := range peers[1:] {
 		intermediates.AddCert(cert)
