@@ -194,11 +194,11 @@ var floors = map[string][]string{
 		"runtime/reload", "runtime/server",
 	},
 	"runtime/auth/delegated": {
-		"runtime/auth", "runtime/auth/frontproxy", "runtime/auth/webhook", "runtime/kubeconfig", "runtime/registry",
-		"runtime/server",
+		"runtime/auth", "runtime/auth/frontproxy", "runtime/auth/webhook", "runtime/certs", "runtime/kubeconfig",
+		"runtime/registry", "runtime/server",
 	},
 	"runtime/auth/frontproxy": {
-		"runtime/auth", "runtime/registry", "runtime/reload", "runtime/server",
+		"runtime/auth", "runtime/certs", "runtime/registry", "runtime/reload", "runtime/server",
 	},
 	"runtime/auth/webhook": {
 		"runtime/auth", "runtime/auth/tokencache", "runtime/kubeconfig", "runtime/registry", "runtime/request",
@@ -242,7 +242,7 @@ var floors = map[string][]string{
 	"runtime/builtin/events/wiring": {
 		"runtime/api", "runtime/builtin/core/v1", "runtime/builtin/events/v1", "runtime/codec", "runtime/registry",
 	},
-	"runtime/builtin/trust": {"runtime/reach", "runtime/server"},
+	"runtime/builtin/trust": {"runtime/auth/frontproxy", "runtime/reach", "runtime/server"},
 	"runtime/builtin/rbac": {
 		"runtime/api", "runtime/auth", "runtime/auth/rbac", "runtime/builtin/rbac/wiring", "runtime/registry",
 		"runtime/server",

@@ -415,7 +415,7 @@ func TestAnonymous(t *testing.T) {
 func TestTrustIsThatInForce(t *testing.T) {
 	now := time.Now()
 	ca, other := newAuthority(t, now), newAuthority(t, now)
-	certificates, beside := NewCertificates(poolOf(ca)), NewCertificates(poolOf(ca))
+	certificates, beside, given := NewCertificates(poolOf(ca)), NewCertificates(poolOf(ca)), NewCertificates(nil)
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r = r.WithContext(ConnContext(r.Context(), nil))
 	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{
@@ -430,6 +430,9 @@ func TestTrustIsThatInForce(t *testing.T) {
 			if user, err := certificates.Authenticate(r); (user != nil) != step.want || (err == nil) != step.want {
 				t.Errorf("step %d: %v, %v", i, user, err)
 			}
+			if user, err := given.AuthenticateBy(r, step.roots); (user != nil) != step.want || (err == nil) != step.want {
+				t.Errorf("step %d, by given roots: %v, %v", i, user, err)
+			}
 			if user, err := beside.Authenticate(r); user == nil || err != nil {
 				t.Errorf("step %d, whoever trusts as before: %v, %v", i, user, err)
 			}
@@ -440,8 +443,8 @@ func TestTrustIsThatInForce(t *testing.T) {
 	for v := conn.verdicts.Load(); v != nil; v = v.next {
 		verdicts++
 	}
-	if verdicts != 2 {
-		t.Errorf("the connection keeps %d verdicts of two judges", verdicts)
+	if verdicts != 3 {
+		t.Errorf("the connection keeps %d verdicts of three judges", verdicts)
 	}
 }
 

@@ -29,12 +29,7 @@ func NewCertificates(roots *x509.CertPool) *Certificates {
 
 // Trust replaces the roots. They must not change afterwards; nil and an empty pool accept nobody. A request that comes
 // after Trust has returned is judged by the new roots, also on a connection whose certificate the old ones accepted.
-func (c *Certificates) Trust(roots *x509.CertPool) {
-	if roots == nil {
-		roots = x509.NewCertPool() // x509 takes nil for the roots of the system
-	}
-	c.roots.Store(roots)
-}
+func (c *Certificates) Trust(roots *x509.CertPool) { c.roots.Store(roots) }
 
 // connection caches the verdicts on a connection's client certificate: the latest of each Certificates that was asked.
 type connection struct {
@@ -80,6 +75,12 @@ func ConnContext(ctx context.Context, _ net.Conn) context.Context {
 
 // Authenticate implements Authenticator.
 func (c *Certificates) Authenticate(r *http.Request) (*User, error) {
+	return c.AuthenticateBy(r, c.roots.Load())
+}
+
+// AuthenticateBy is Authenticate with the roots of the caller, for one who changes them together with something else. Of
+// all roots that a connection was judged by, it keeps the verdict of the last.
+func (c *Certificates) AuthenticateBy(r *http.Request, roots *x509.CertPool) (*User, error) {
 	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
 		return nil, nil
 	}
@@ -87,7 +88,7 @@ func (c *Certificates) Authenticate(r *http.Request) (*User, error) {
 	if !ok {
 		conn = new(connection)
 	}
-	v := c.verdict(conn, r.TLS.PeerCertificates)
+	v := c.verdict(conn, r.TLS.PeerCertificates, roots)
 	if v.err != nil {
 		return nil, v.err
 	}
@@ -98,8 +99,7 @@ func (c *Certificates) Authenticate(r *http.Request) (*User, error) {
 }
 
 // verdict verifies the chain of a connection, unless it has done so before with the same roots.
-func (c *Certificates) verdict(conn *connection, peers []*x509.Certificate) *verdict {
-	roots := c.roots.Load()
+func (c *Certificates) verdict(conn *connection, peers []*x509.Certificate, roots *x509.CertPool) *verdict {
 	if v := conn.of(c, roots); v != nil {
 		return v
 	}
@@ -117,6 +117,9 @@ func (c *Certificates) verdict(conn *connection, peers []*x509.Certificate) *ver
 // verify verifies a chain. It returns the user, and the time until which all certificates of one of its chains to a
 // root are valid.
 func (c *Certificates) verify(peers []*x509.Certificate, roots *x509.CertPool) (*User, time.Time, error) {
+	if roots == nil {
+		roots = x509.NewCertPool() // x509 takes nil for the roots of the system
+	}
 	intermediates := x509.NewCertPool()
 	for _, cert := range peers[1:] {
 		intermediates.AddCert(cert)

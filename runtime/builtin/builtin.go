@@ -10,6 +10,7 @@ import (
 	"apigen.dev/runtime/builtin/core"
 	"apigen.dev/runtime/builtin/events"
 	"apigen.dev/runtime/builtin/rbac"
+	"apigen.dev/runtime/builtin/trust"
 	"apigen.dev/runtime/server"
 )
 
@@ -24,5 +25,6 @@ func Standalone() []server.Feature {
 		authentication.Feature(),
 		authorization.Feature(),
 		rbac.Authorization{},
+		trust.Feature{},
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -44,6 +45,8 @@ type State struct {
 	// Roots are the authorities of clients: the server's own, and those that the operator named. A change of them is a
 	// new pool.
 	Roots *x509.CertPool
+	// ClientCA are the certificates in Roots, in PEM.
+	ClientCA []byte
 	// Trust has the certificates by which clients know the server.
 	Trust []byte
 	// Admin is the client certificate of the administrator.
@@ -231,15 +234,13 @@ func (k *Keeper) newState(before *State, trust bool) (*State, error) {
 	authority, given := k.authority.Value(), k.options.Given
 	state := &State{Trust: authority.Trust()}
 	if trust {
-		state.Roots = x509.NewCertPool()
-		for _, cert := range authority.certs {
-			state.Roots.AddCert(cert)
-		}
-		for _, cert := range given.authorities() {
+		all := slices.Concat(authority.certs, given.authorities())
+		state.Roots, state.ClientCA = x509.NewCertPool(), encodeCertificates(all)
+		for _, cert := range all {
 			state.Roots.AddCert(cert)
 		}
 	} else {
-		state.Roots = before.Roots
+		state.Roots, state.ClientCA = before.Roots, before.ClientCA
 	}
 	var pair *tls.Certificate
 	if k.server != nil {

@@ -56,6 +56,20 @@ func parseBundle(content []byte) ([]*x509.Certificate, error) {
 	return certs, nil
 }
 
+// ParseAuthorities reads all certificates of a PEM file, and ignores other blocks. A file that was written in part is an
+// error.
+func ParseAuthorities(content []byte) (*x509.CertPool, error) {
+	certs, err := parseBundle(content)
+	if err != nil {
+		return nil, err
+	}
+	pool := x509.NewCertPool()
+	for _, cert := range certs {
+		pool.AddCert(cert)
+	}
+	return pool, nil
+}
+
 // parseKeys reads all private keys of a PEM file, and ignores other blocks.
 func parseKeys(content []byte) ([]crypto.Signer, error) {
 	all, err := blocks(content)

@@ -53,6 +53,9 @@ type Config struct {
 	// Authentication finds the user of a request; its zero value authenticates nobody. If its Anonymous is nil,
 	// everybody may ask for health checks, and nothing else, without credentials.
 	Authentication auth.Authentication
+	// ClientCA returns the authorities of client certificates that are in force, in PEM; nil if there are none. It is
+	// for those who publish them, and safe for concurrent use.
+	ClientCA func() []byte
 	// Audiences are those of tokens for this server.
 	Audiences []string
 	// Authorizer decides what users may do who are not in system:masters, whom the server allows everything; nil allows

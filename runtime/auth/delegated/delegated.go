@@ -3,7 +3,7 @@
 // believes the aggregator's certificate and the cluster's client certificates, whose authorities it reads from the
 // cluster and follows.
 //
-// It may know packages auth, auth/frontproxy, auth/webhook, kubeconfig, registry and server.
+// It may know packages auth, auth/frontproxy, auth/webhook, certs, kubeconfig, registry and server.
 package delegated
 
 import (
@@ -115,7 +115,7 @@ func (a *Access) lookup(ctx context.Context, config *server.Config, cluster *kub
 	if err != nil {
 		return fmt.Errorf("--%s: %w", authenticationFlag, err)
 	}
-	trusted := &trusted{log: log}
+	trusted := &trusted{log: log, certificates: auth.NewCertificates(nil)}
 	f := &follower{client: client, server: cluster.Server, take: trusted.take, log: log, pause: time.Second}
 	first, cancel := context.WithTimeout(ctx, reviewWithin)
 	defer cancel()

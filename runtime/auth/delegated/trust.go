@@ -1,6 +1,7 @@
 package delegated
 
 import (
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -10,13 +11,15 @@ import (
 
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/auth/frontproxy"
+	"apigen.dev/runtime/certs"
 )
 
 // trusted is what the cluster said last about whom to believe.
 type trusted struct {
-	log     *slog.Logger
-	proxy   atomic.Pointer[frontproxy.Trust]
-	clients atomic.Pointer[auth.Certificates]
+	log          *slog.Logger
+	proxy        atomic.Pointer[frontproxy.Trust]
+	clients      atomic.Pointer[x509.CertPool]
+	certificates *auth.Certificates // which verifies by clients
 
 	data map[string]string // that was taken last; of take alone
 }
@@ -24,7 +27,7 @@ type trusted struct {
 // Authenticate implements auth.Authenticator: it accepts the client certificates of the cluster.
 func (t *trusted) Authenticate(r *http.Request) (*auth.User, error) {
 	if clients := t.clients.Load(); clients != nil {
-		return clients.Authenticate(r)
+		return t.certificates.AuthenticateBy(r, clients)
 	}
 	return nil, nil
 }
@@ -54,9 +57,9 @@ func (t *trusted) take(data map[string]string) {
 
 // parse reads the ConfigMap extension-apiserver-authentication. proxy and clients are nil if it has no authority for
 // them.
-func parse(data map[string]string) (proxy *frontproxy.Trust, clients *auth.Certificates, err error) {
+func parse(data map[string]string) (proxy *frontproxy.Trust, clients *x509.CertPool, err error) {
 	if content := data["client-ca-file"]; content != "" {
-		if clients, err = frontproxy.Authorities([]byte(content)); err != nil {
+		if clients, err = certs.ParseAuthorities([]byte(content)); err != nil {
 			return nil, nil, fmt.Errorf("client-ca-file: %w", err)
 		}
 	}
@@ -64,8 +67,7 @@ func parse(data map[string]string) (proxy *frontproxy.Trust, clients *auth.Certi
 	if content == "" {
 		return nil, clients, nil
 	}
-	proxy = &frontproxy.Trust{}
-	if proxy.Certificates, err = frontproxy.Authorities([]byte(content)); err != nil {
+	if proxy, err = frontproxy.NewTrust([]byte(content), nil, frontproxy.Headers{}); err != nil {
 		return nil, nil, fmt.Errorf("requestheader-client-ca-file: %w", err)
 	}
 	for key, list := range map[string]*[]string{

@@ -84,8 +84,7 @@ func FromFlags(flags *pflag.FlagSet, log *slog.Logger, defaults Headers) (*Proxy
 		return nil, fmt.Errorf("--%s needs --%s, such as X-Remote-User", caFlag, usernameFlag)
 	}
 	trust, err := reload.Open(log, func(contents [][]byte) (*Trust, error) {
-		certificates, err := Authorities(contents[0])
-		return &Trust{certificates, *lists[namesFlag], defaults}, err
+		return NewTrust(contents[0], *lists[namesFlag], defaults)
 	}, path)
 	if err != nil {
 		return nil, fmt.Errorf("--%s %s: %w", caFlag, path, err)

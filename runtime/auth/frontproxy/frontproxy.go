@@ -1,13 +1,11 @@
 // Package frontproxy believes a proxy that authenticates users: one that names them in headers of its requests, and
 // proves by a client certificate that it is the proxy. kube-apiserver's aggregator is such a proxy.
 //
-// It may know packages auth, registry, reload and server.
+// It may know packages auth, certs, registry, reload and server.
 package frontproxy
 
 import (
 	"crypto/x509"
-	"encoding/pem"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -16,15 +14,27 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/certs"
 )
 
 // Trust says which proxies are believed, and in which headers they name a user. It is immutable.
 type Trust struct {
-	// Certificates verifies the client certificates of proxies.
-	Certificates *auth.Certificates
+	// CA are the authorities of the proxies' client certificates, in PEM.
+	CA []byte
 	// AllowedNames are the common names that these may have; without one, every name.
 	AllowedNames []string
 	Headers
+
+	roots *x509.CertPool // those in CA
+}
+
+// NewTrust believes proxies whose certificates have one of the names, and are signed by one of the authorities in PEM.
+func NewTrust(ca []byte, names []string, headers Headers) (*Trust, error) {
+	roots, err := certs.ParseAuthorities(ca)
+	if err != nil {
+		return nil, err
+	}
+	return &Trust{ca, names, headers, roots}, nil
 }
 
 // Headers are names of headers, in any case. The first of Username and of UID with a value is used, and all of Group
@@ -35,14 +45,18 @@ type Headers struct {
 
 // Proxy authenticates by the headers of a proxy.
 type Proxy struct {
-	trust func() *Trust
+	trust        func() *Trust
+	certificates *auth.Certificates
 }
 
 var _ auth.Authenticator = (*Proxy)(nil)
 
-// New returns an authenticator that believes whom trust names at the time of a request: nobody if it returns nil. Each
-// of its values must have a Certificates of its own, so that a connection is verified once for each value.
-func New(trust func() *Trust) *Proxy { return &Proxy{trust} }
+// New returns an authenticator that believes whom trust names at the time of a request: nobody if it returns nil. A
+// connection is verified once for each of its values.
+func New(trust func() *Trust) *Proxy { return &Proxy{trust, auth.NewCertificates(nil)} }
+
+// Trust returns whom the proxy authenticator believes now, or nil.
+func (p *Proxy) Trust() *Trust { return p.trust() }
 
 // Authenticate implements auth.Authenticator. It removes the headers from the request, whoever sent them, so that no
 // handler believes them.
@@ -52,7 +66,7 @@ func (p *Proxy) Authenticate(r *http.Request) (*auth.User, error) {
 		return nil, nil
 	}
 	defer trust.remove(r.Header)
-	proxy, err := trust.Certificates.Authenticate(r)
+	proxy, err := p.certificates.AuthenticateBy(r, trust.roots)
 	if proxy == nil || err != nil {
 		return nil, err
 	}
@@ -126,24 +140,4 @@ func (h *Headers) remove(header http.Header) {
 
 func hasPrefix(name, prefix string) bool {
 	return len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix)
-}
-
-// Authorities returns an authenticator of the certificates that the authorities in PEM signed. It ignores other blocks.
-func Authorities(content []byte) (*auth.Certificates, error) {
-	pool, found := x509.NewCertPool(), false
-	for block, rest := pem.Decode(content); block != nil; block, rest = pem.Decode(rest) {
-		if block.Type != "CERTIFICATE" {
-			continue
-		}
-		authority, err := x509.ParseCertificate(block.Bytes)
-		if err != nil {
-			return nil, err
-		}
-		pool.AddCert(authority)
-		found = true
-	}
-	if !found {
-		return nil, errors.New("it holds no certificate in PEM")
-	}
-	return auth.NewCertificates(pool), nil
 }

@@ -88,16 +88,14 @@ func from(cert *x509.Certificate, header http.Header) *http.Request {
 
 func TestProxy(t *testing.T) {
 	ca, other := newAuthority(t), newAuthority(t)
-	certificates, err := Authorities(ca.pem())
+	trust, err := NewTrust(ca.pem(), []string{"proxy", "second"}, Headers{
+		Username: []string{"X-Remote-User", "x-other"}, UID: []string{"X-Remote-Uid"},
+		Group: []string{"X-Remote-Group", "X-More"}, ExtraPrefixes: []string{"x-remote-extra-", "X-Also-"},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := New(func() *Trust {
-		return &Trust{certificates, []string{"proxy", "second"}, Headers{
-			Username: []string{"X-Remote-User", "x-other"}, UID: []string{"X-Remote-Uid"},
-			Group: []string{"X-Remote-Group", "X-More"}, ExtraPrefixes: []string{"x-remote-extra-", "X-Also-"},
-		}}
-	})
+	proxy := New(func() *Trust { return trust })
 	header := http.Header{
 		"X-Remote-User": {"alice"}, "X-Remote-Uid": {"7"}, "X-Remote-Group": {"b", "", "a"}, "X-More": {"c"},
 		"X-Remote-Extra-Example.com%2fkey": {"1", "2"}, "X-Remote-Extra-Scopes": {"s"}, "X-Remote-Extra-Bad%zz": {"z"},
@@ -203,6 +201,8 @@ func TestAuthoritiesRotate(t *testing.T) {
 	await("after", "before")
 	write([]byte("broken"))
 	await("after", "before")
+	write(append(before.pem(), after.pem()[:100]...)) // half of a file
+	await("after", "before")
 }
 
 func TestFlags(t *testing.T) {
@@ -210,7 +210,11 @@ func TestFlags(t *testing.T) {
 	if err := os.WriteFile(path, newAuthority(t).pem(), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ca := "--requestheader-client-ca-file=" + path
+	ca, half := "--requestheader-client-ca-file="+path, path+".half"
+	written := append(newAuthority(t).pem(), newAuthority(t).pem()[:100]...)
+	if err := os.WriteFile(half, written, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
 		args []string
 		err  string
@@ -219,6 +223,8 @@ func TestFlags(t *testing.T) {
 		{[]string{ca, "--requestheader-username-headers= "}, `empty value in "requestheader-username-headers"`},
 		{[]string{"--requestheader-extra-headers-prefix=a,"}, `empty value in "requestheader-extra-headers-prefix"`},
 		{[]string{ca + "x", "--requestheader-username-headers=u"}, "no such file"},
+		{[]string{"--requestheader-client-ca-file=" + half, "--requestheader-username-headers=u"},
+			"ends within a block of PEM"},
 	} {
 		if _, err := configure(t, test.args...); err == nil || !strings.Contains(err.Error(), test.err) {
 			t.Errorf("%q: %v, want %q", test.args, err, test.err)
@@ -232,11 +238,10 @@ func TestFlags(t *testing.T) {
 // No headers of a client without the certificate make a user, and none of them is left.
 func FuzzHeaders(f *testing.F) {
 	ca := newAuthority(f)
-	certificates, err := Authorities(ca.pem())
+	trust, err := NewTrust(ca.pem(), nil, Standard())
 	if err != nil {
 		f.Fatal(err)
 	}
-	trust := &Trust{certificates, nil, Standard()}
 	cert := ca.proxy(f, "proxy")
 	f.Add("X-Remote-User", "alice", "X-Remote-Extra-%41")
 	f.Fuzz(func(t *testing.T, name, value, extra string) {
@@ -260,7 +265,7 @@ func FuzzHeaders(f *testing.F) {
 func FuzzAuthorities(f *testing.F) {
 	f.Add(newAuthority(f).pem())
 	f.Fuzz(func(t *testing.T, content []byte) {
-		if certificates, err := Authorities(content); (certificates == nil) != (err != nil) {
+		if trust, err := NewTrust(content, nil, Standard()); (trust == nil) != (err != nil) {
 			t.Error(err)
 		}
 	})

@@ -1,0 +1,42 @@
+package trust
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+
+	"apigen.dev/runtime/auth/frontproxy"
+	"apigen.dev/runtime/server"
+)
+
+// Feature publishes whom the server believes: the authorities of client certificates in force, and the front proxy of
+// the feature frontproxy.Authentication. The server must serve ConfigMaps of the core group. It has no flags.
+type Feature struct{ flagless }
+
+// flagless is a feature without groups and flags.
+type flagless = server.Serving
+
+// Configure implements server.Feature.
+func (Feature) Configure(_ context.Context, config *server.Config) error {
+	current := func() Trust { return of(config) }
+	config.Hooks = append(config.Hooks, Publish(current, cmp.Or(config.Log, slog.Default())))
+	return nil
+}
+
+// of returns whom a server of a configuration believes now. The server must have started: a feature that comes later
+// configures, too.
+func of(config *server.Config) Trust {
+	var trust Trust
+	if config.ClientCA != nil {
+		trust.ClientCA = config.ClientCA()
+	}
+	if proxy, ok := config.Authentication.FrontProxy.(*frontproxy.Proxy); ok {
+		if believed := proxy.Trust(); believed != nil {
+			trust.FrontProxy = FrontProxy{
+				CA: believed.CA, AllowedNames: believed.AllowedNames, UsernameHeaders: believed.Username,
+				UIDHeaders: believed.UID, GroupHeaders: believed.Group, ExtraHeaderPrefixes: believed.ExtraPrefixes,
+			}
+		}
+	}
+	return trust
+}
