@@ -162,9 +162,10 @@ var floors = map[string][]string{
 		"runtime/reach", "runtime/registry", "runtime/rendition", "runtime/request", "runtime/respond", "runtime/store",
 		"runtime/subresource", "runtime/wire",
 	},
-	"runtime/auth":   {"runtime/request"},
-	"runtime/filter": {"runtime/auth", "runtime/request", "runtime/respond"},
-	"runtime/seal":   {},
+	"runtime/auth":      {"runtime/request"},
+	"runtime/auth/rbac": {"runtime/auth", "runtime/reach", "runtime/request"},
+	"runtime/filter":    {"runtime/auth", "runtime/request", "runtime/respond"},
+	"runtime/seal":      {},
 	"runtime/server": {
 		"runtime/api", "runtime/auth", "runtime/cache", "runtime/collector", "runtime/endpoint", "runtime/filter",
 		"runtime/ownership", "runtime/reach", "runtime/registry", "runtime/request", "runtime/respond",

@@ -116,6 +116,10 @@ import (
 	"example.com/other/lamp/v1"
 )
 
+func AuthorizeCreate_Lamp(ctx context.Context, lamp *v1.Lamp) error { return nil }
+
+func AuthorizeUpdate_Lamp(ctx context.Context, lamp, old *v1.Lamp) error { return nil }
+
 func PrepareForCreate_Lamp(ctx context.Context, lamp *v1.Lamp) {}
 
 func SetDefaults_Bulb(bulb *v1.Bulb) {}
@@ -132,6 +136,7 @@ func TestServe(t *testing.T) {
 		"apis/lamp/wiring/zz_generated.wiring.go": {
 			"{lampv1.AddToScheme, v1.RegisterDefaults, lampv1beta1.AddToScheme}",
 			`Scope: api.Cluster`, `ShortNames: []string{"lp"}`, `"lamp.example.com/v1 Lamp is deprecated"`,
+			"AuthorizeCreate: v1.AuthorizeCreate_Lamp,", "AuthorizeUpdate: v1.AuthorizeUpdate_Lamp,",
 			"PrepareForCreate: v1.PrepareForCreate_Lamp,", "Canonicalize: (*lampv1.Lamp).Canonicalize,",
 			"Default: v1.SetObjectDefaults_Lamp,", "Default: lampv1beta1.SetObjectDefaults_Lamp,",
 			"return lampv1beta1.Convert_v1beta1_Lamp_To_v1_Lamp(in, out, scope)",

@@ -31,6 +31,21 @@ type Objects[T any] interface {
 	Update(ctx context.Context, namespace, name string, how Write, change func(obj T) error) (T, error)
 	// Delete deletes an object, or marks it for deletion where finalizers or a grace period must end first.
 	Delete(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error
+	// Follow calls changes with all objects, and then with every change of them, in order and one call at a time. It
+	// blocks until ctx ends, and returns the error of ctx; or an error where the kind cannot be watched. When the watch
+	// behind it fails or expires, Follow begins anew by itself, with all objects.
+	Follow(ctx context.Context, namespace string, changes func(Changes[T])) error
+}
+
+// Changes are what Follow tells. They belong to the function that gets them.
+type Changes[T any] struct {
+	// Reset tells that Put has all objects: those of earlier calls that it lacks no longer exist.
+	Reset bool
+	// Put are the new and the changed objects, Deleted those that no longer exist; no object is in both, and none twice.
+	// An object that cannot be read counts as deleted, and may have no more than its namespace and name.
+	Put, Deleted []T
+	// Revision is the revision up to which Follow has told all changes; 0 where the kind has none.
+	Revision int64
 }
 
 // Write are the options of a write.

@@ -43,9 +43,14 @@ type Definition[T api.Object] struct {
 }
 
 // Strategy holds the functions of a kind's author that run on a write. The generator finds them by convention in the
-// package of the hub type. Each may be nil. They run in kube-apiserver's order: prepare, validate, canonicalize. The
-// functions that prepare or canonicalize may change obj; none may change old.
+// package of the hub type. Each may be nil. They run in kube-apiserver's order: authorize, prepare, validate,
+// canonicalize. The functions that prepare or canonicalize may change obj; none may change old.
 type Strategy[T api.Object] struct {
+	// AuthorizeCreate and AuthorizeUpdate refuse a write by an error, where the permission depends on the object. They
+	// run on each write of an object and of its subresources, after admission may have changed it. An error that is no
+	// API status is answered with 403.
+	AuthorizeCreate func(ctx context.Context, obj T) error
+	AuthorizeUpdate func(ctx context.Context, obj, old T) error
 	// PrepareForCreate and PrepareForUpdate set the fields that clients don't decide.
 	PrepareForCreate func(ctx context.Context, obj T)
 	PrepareForUpdate func(ctx context.Context, obj, old T)

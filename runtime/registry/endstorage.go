@@ -23,6 +23,15 @@ type storageEnd[T api.Object] struct {
 	store *store.Store[T]
 	// ignorePropagation is Config.IgnorePropagation.
 	ignorePropagation bool
+	// afterWrite is Config.AfterWrite.
+	afterWrite func(ctx context.Context, revision int64)
+}
+
+// announce calls afterWrite, unless the write was a dry run.
+func (e *storageEnd[T]) announce(ctx context.Context, r *request[T], revision int64) {
+	if e.afterWrite != nil && !r.options.DryRun {
+		e.afterWrite(ctx, revision)
+	}
 }
 
 func (e *storageEnd[T]) initialize(obj T) {
@@ -147,6 +156,7 @@ func (e *storageEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Renditio
 	if err != nil {
 		return api.Rendition{}, e.store.Status(err, createVerb, name)
 	}
+	e.announce(ctx, a.request, out.Revision)
 	revision := out.Revision
 	if dryRun {
 		// A dry run writes nothing, so the object keeps the resourceVersion that the client sent.
@@ -179,6 +189,7 @@ func (e *storageEnd[T]) modify(
 	if err != nil {
 		return api.Rendition{}, e.store.Status(err, r.verb, r.name)
 	}
+	e.announce(ctx, r, out.Revision)
 	if !a.shown() {
 		return api.Rendition{}, nil
 	}

@@ -78,7 +78,9 @@ func (r *resource[T]) Open(ctx context.Context, config Config) (Handle, error) {
 	}
 	k := newKind(d, r.info, shared.versions, config)
 	store := shared.view(d, r.info.GroupResource())
-	end := &storageEnd[T]{kind: k, store: store, ignorePropagation: config.IgnorePropagation}
+	end := &storageEnd[T]{
+		kind: k, store: store, ignorePropagation: config.IgnorePropagation, afterWrite: config.AfterWrite,
+	}
 	k.end, k.initialize = end, end.initialize
 	h := &handle[T]{kind: k, store: store, storage: end, shared: shared}
 	if k.extensions, err = subresource.Open(d.Extensions, h.host()); err != nil {

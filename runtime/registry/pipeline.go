@@ -48,6 +48,8 @@ func newPipeline[T api.Object]() *pipeline[T] {
 			{"managed fields", (*kind[T]).trackFields},
 			// Mutating admission goes here.
 			{"owner references", (*kind[T]).deduplicateOwners},
+			// What a client may not do depends on the object, too: nobody grants a role more than they may do.
+			{"authorize", (*kind[T]).authorize},
 		},
 		completed: []step[T]{
 			{"resource version", (*kind[T]).checkVersion},

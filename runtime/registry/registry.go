@@ -50,6 +50,10 @@ type Config struct {
 	// Encoding is that of stored objects: JSON or Protobuf. A kind whose type has no protobuf is stored in JSON. Values
 	// in the other encoding are read, and are stale.
 	Encoding api.Encoding
+	// AfterWrite is called after a write of the resource was stored, and before the client gets its answer, with the
+	// revision of what the answer tells: that of the write, or of the object where there was nothing to write. It may
+	// wait until something that follows the resource has that revision. Requests call it concurrently. Nil does nothing.
+	AfterWrite func(ctx context.Context, revision int64)
 }
 
 // Group is an API group as generated wiring hands it to a server.

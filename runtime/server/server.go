@@ -56,6 +56,8 @@ type Config struct {
 	// --authorization-mode, beside AlwaysAllow and AlwaysDeny. The command makes Authorizer of those that its flags
 	// name.
 	Modes map[string]auth.Authorizer
+	// Issuer signs tokens of service accounts; nil signs none.
+	Issuer auth.TokenIssuer
 	// Hooks run beside the server's requests.
 	Hooks []Hook
 	// Log receives messages for the operator; nil means slog.Default().
@@ -82,6 +84,9 @@ type Config struct {
 	// Transformer returns the transformer of the stored values of a resource, such as their encryption. If it is nil,
 	// or returns nil, the server stores values as they are.
 	Transformer func(schema.GroupResource) store.Transformer
+	// AfterWrite has functions that are called after a write of a resource was stored, and before the client gets its
+	// answer, with the revision of the write.
+	AfterWrite map[schema.GroupResource]func(ctx context.Context, revision int64)
 	// StorageEncoding is that of stored objects whose Go types have it: JSON or Protobuf. Others are stored in JSON.
 	StorageEncoding api.Encoding
 	// Profiling serves /debug/pprof.
@@ -132,6 +137,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	}
 	s.base = auth.WithAccess(reach.With(context.Background(), registry.Reachable(s.handles)), &auth.Access{
 		Tokens: auth.Bearer(config.Authentication.Tokens), Audiences: config.Audiences, Authorizer: config.Authorizer,
+		Issuer: config.Issuer,
 	})
 	s.http = &http.Server{
 		BaseContext:       func(net.Listener) context.Context { return s.base },
@@ -190,6 +196,7 @@ func (s *Server) open(ctx context.Context, metrics *metrics) ([]endpoint.Group, 
 				DisableCache: s.config.DisableCache, CheckCache: s.config.CheckCache,
 				Log: s.config.Log, Verify: s.config.Verify, Schemas: schemas, Shared: shared,
 				IgnorePropagation: s.config.Garbage == IgnoreGarbage, Encoding: s.config.StorageEncoding,
+				AfterWrite: s.config.AfterWrite[resource.Info().GroupResource()],
 			}
 			if transformer := s.config.Transformer; transformer != nil {
 				config.Transformer = transformer(stored.GroupResource())

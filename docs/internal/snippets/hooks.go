@@ -15,6 +15,12 @@ type Widget struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 }
 
+// AuthorizeCreate returns an error if the user may not create this object.
+func (w *Widget) AuthorizeCreate(ctx context.Context) error { return nil }
+
+// AuthorizeUpdate returns an error if the user may not change the object in this way.
+func (w *Widget) AuthorizeUpdate(ctx context.Context, old *Widget) error { return nil }
+
 // PrepareForCreate sets fields that only the server sets.
 func (w *Widget) PrepareForCreate(ctx context.Context) {}
 

@@ -110,7 +110,10 @@ func (p *printer) hookCall(h hook.Hook, hub *model.Type) jen.Code {
 	if len(h.Func.Params) == 2 {
 		object, args = "obj, old", "ctx, old"
 	}
-	results := map[string]string{"Warnings": "[]string", "DefaultPropagationPolicy": "metav1.DeletionPropagation"}
+	results := map[string]string{
+		"AuthorizeCreate": "error", "AuthorizeUpdate": "error", "Warnings": "[]string",
+		"DefaultPropagationPolicy": "metav1.DeletionPropagation",
+	}
 	result, call := cmp.Or(results[h.Name], "field.ErrorList"), "return obj."+h.Name+"("+args+")"
 	if len(h.Func.Results) == 0 {
 		result, call = "", "obj."+h.Name+"("+args+")"

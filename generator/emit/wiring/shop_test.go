@@ -132,6 +132,8 @@ func (s *shop) logic() {
 	list := foreign(gocode.ImportPath("field"), "field", "ErrorList", model.Slice)
 	object := foreign(gocode.ImportPath("runtime"), "runtime", "Object", model.Interface)
 	for _, m := range []*model.Func{
+		method("AuthorizeCreate", []*model.Type{ctx}, []*model.Type{{Name: "error", Form: model.Interface}}),
+		method("AuthorizeUpdate", []*model.Type{ctx, old}, []*model.Type{{Name: "error", Form: model.Interface}}),
 		method("PrepareForCreate", []*model.Type{ctx}, nil),
 		method("PrepareForUpdate", []*model.Type{ctx, old}, nil),
 		method("Validate", []*model.Type{ctx}, []*model.Type{list}),

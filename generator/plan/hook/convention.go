@@ -30,6 +30,8 @@ const (
 
 func conventions() []convention {
 	return []convention{
+		{"AuthorizeCreate", "AuthorizeCreate", "(ctx context.Context) error"},
+		{"AuthorizeUpdate", "AuthorizeUpdate", "(ctx context.Context, old *T) error"},
 		{"PrepareForCreate", "PrepareForCreate", "(ctx context.Context)"},
 		{"PrepareForUpdate", "PrepareForUpdate", preparedSignature},
 		{"Validate", "Validate", "(ctx context.Context) field.ErrorList"},

@@ -45,6 +45,12 @@ type WidgetStatus struct {
 	Conditions []metav1.Condition
 }
 
+// AuthorizeCreate lets everybody create widgets.
+func (w *Widget) AuthorizeCreate(ctx context.Context) error { return nil }
+
+// AuthorizeUpdate lets everybody change them.
+func (w *Widget) AuthorizeUpdate(ctx context.Context, old *Widget) error { return nil }
+
 // PrepareForCreate sets the phase.
 func (w *Widget) PrepareForCreate(ctx context.Context) { w.Status.Phase = "New" }
 

@@ -196,6 +196,12 @@ func defineWidget(scope conversion.Scope) registry.Definition[*shop.Widget] {
 		},
 		Storage: "v1",
 		Strategy: registry.Strategy[*shop.Widget]{
+			AuthorizeCreate: func(ctx context.Context, obj *shop.Widget) error {
+				return obj.AuthorizeCreate(ctx)
+			},
+			AuthorizeUpdate: func(ctx context.Context, obj, old *shop.Widget) error {
+				return obj.AuthorizeUpdate(ctx, old)
+			},
 			PrepareForCreate: func(ctx context.Context, obj *shop.Widget) {
 				obj.PrepareForCreate(ctx)
 			},
