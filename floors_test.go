@@ -7,7 +7,9 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"sort"
 	"strconv"
 	"strings"
@@ -166,6 +168,15 @@ var floors = map[string][]string{
 	"runtime/auth/rbac": {"runtime/auth", "runtime/reach", "runtime/request"},
 	"runtime/filter":    {"runtime/auth", "runtime/request", "runtime/respond"},
 	"runtime/seal":      {},
+	"runtime/auth/oidc": {
+		"runtime/auth", "runtime/auth/tokencache", "runtime/cel", "runtime/registry", "runtime/reload", "runtime/server",
+	},
+	"runtime/auth/serviceaccount": {
+		"runtime/auth", "runtime/auth/tokencache", "runtime/reach", "runtime/registry", "runtime/reload",
+		"runtime/server",
+	},
+	"runtime/auth/tokencache": {"runtime/auth"},
+	"runtime/reload":          {},
 	"runtime/server": {
 		"runtime/api", "runtime/auth", "runtime/cache", "runtime/collector", "runtime/endpoint", "runtime/filter",
 		"runtime/ownership", "runtime/reach", "runtime/registry", "runtime/request", "runtime/respond",
@@ -178,13 +189,17 @@ var floors = map[string][]string{
 
 // holders is the table of who may import what of others: a path prefix, and the packages that may.
 var holders = map[string][]string{
-	"golang.org/x/tools":               {"generator/load"},
-	"k8s.io/gengo":                     {"generator/marker"},
-	"github.com/dave/jennifer":         {"generator/emit/..."},
-	"go.etcd.io":                       {"runtime/storage/etcd/...", "runtime/storage/embedded"},
-	"github.com/google/cel-go":         {"runtime/cel"},
-	"github.com/gobuffalo/flect":       {"generator/model"},
-	"github.com/spf13":                 {"cmd/apigen", "runtime/server"},
+	"golang.org/x/tools":         {"generator/load"},
+	"k8s.io/gengo":               {"generator/marker"},
+	"github.com/dave/jennifer":   {"generator/emit/..."},
+	"go.etcd.io":                 {"runtime/storage/etcd/...", "runtime/storage/embedded"},
+	"github.com/google/cel-go":   {"runtime/cel"},
+	"github.com/gobuffalo/flect": {"generator/model"},
+	"github.com/spf13": {
+		"cmd/apigen", "runtime/server", "runtime/auth/oidc", "runtime/auth/serviceaccount",
+	},
+	"github.com/coreos/go-oidc":        {"runtime/auth/oidc"},
+	"github.com/go-jose/go-jose":       {"runtime/auth/oidc"},
 	"golang.org/x/crypto":              {"runtime/seal"},
 	"golang.org/x/net":                 {"runtime/endpoint"},
 	"github.com/google/gnostic-models": {"runtime/discovery"},
@@ -271,6 +286,48 @@ func TestPackagesAreSmall(t *testing.T) {
 		if p.lines > maxLines {
 			t.Errorf("%s has %d lines, more than %d: divide it along its responsibilities", dir, p.lines, maxLines)
 		}
+	}
+}
+
+// optional are modules that only features bring, which a main names: a server without features links none of them.
+var optional = []string{
+	"github.com/coreos/go-oidc", "github.com/go-jose/go-jose", "github.com/google/cel-go", "golang.org/x/oauth2",
+	"gopkg.in/natefinch/lumberjack.v2", "k8s.io/api",
+}
+
+// TestLeanServer: a server links no module of a feature, and is as large as it was before there were features.
+func TestLeanServer(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "./runtime/server").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for imported := range strings.FieldsSeq(string(out)) {
+		for _, prefix := range optional {
+			if imported == prefix || strings.HasPrefix(imported, prefix+"/") {
+				t.Errorf("runtime/server links %s", imported)
+			}
+		}
+	}
+	// The size without features was measured with one compiler; others make binaries of other sizes.
+	const compiler, size, growth = "go1.26", 25_649_417, 200_000
+	if !strings.HasPrefix(runtime.Version(), compiler+".") || runtime.GOOS+"/"+runtime.GOARCH != "linux/amd64" {
+		t.Logf("the size is not compared: it was measured with %s on linux/amd64", compiler)
+		return
+	}
+	binary := filepath.Join(t.TempDir(), "lean")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", binary,
+		"./runtime/server/testdata/lean")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	info, err := os.Stat(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes, %+d", info.Size(), info.Size()-size)
+	if info.Size() > size+growth {
+		t.Errorf("a server without features has %d bytes, more than %d: what grew belongs in a feature", info.Size(),
+			size+growth)
 	}
 }
 

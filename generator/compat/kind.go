@@ -106,6 +106,20 @@ func (s site) names(o, n *model.Resource) {
 	after, fields := subresources(n)
 	s.each("SUBRESOURCE_REMOVED", before, after, "the subresource %s is gone")
 	s.each("SUBRESOURCE_ADDED", fields, before, "%s is a subresource now")
+	for _, was := range o.Subresources {
+		is := find(n.Subresources, func(s *model.Subresource) bool { return s.Name == was.Name })
+		if is != nil {
+			s.parts(was.SubresourceMarker, is.SubresourceMarker)
+		}
+	}
+}
+
+// parts reports what a subresource no longer changes, and the methods that it no longer has.
+func (s site) parts(was, is model.SubresourceMarker) {
+	s.each("SUBRESOURCE_PART_REMOVED", was.Parts, is.Parts, "the subresource "+was.Name+" no longer changes %s")
+	s.each("SUBRESOURCE_PART_REMOVED", was.Metadata, is.Metadata,
+		"the subresource "+was.Name+" no longer changes metadata.%s")
+	s.each("SUBRESOURCE_METHOD_REMOVED", was.Methods, is.Methods, "the subresource "+was.Name+" has no %s")
 }
 
 // subresources returns the names of all subresources, and those of fields: a new one of these takes its part of the

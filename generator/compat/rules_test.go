@@ -160,6 +160,10 @@ var cases = []struct {
 		scaled(""), "SUBRESOURCE_REMOVED", ""},
 	{"partGone", parted("// +apigen:subresource:name=approval"), parted(""), "SUBRESOURCE_REMOVED",
 		"SUBRESOURCE_ADDED"},
+	{"partWithdrawn", specParts(".spec.a;.spec.b", "labels", ""), specParts(".spec.a", "", ""),
+		"SUBRESOURCE_PART_REMOVED SUBRESOURCE_PART_REMOVED", ""},
+	{"methodGone", specParts(".spec.a", "", ",methods=get;put"), specParts(".spec.a", "", ",methods=put"),
+		"SUBRESOURCE_METHOD_REMOVED", ""},
 
 	// Go changes, the wire does not.
 	{"goName", specOf("A string `json:\"a,omitempty\"`"), specOf("Renamed string `json:\"a,omitempty\"`"), "", ""},
@@ -216,6 +220,16 @@ func scaled(mark string) sample {
 func parted(mark string) sample {
 	return sample{marks: mark, fields: spec + "\tApproval Approval `json:\"approval,omitempty\"`\n",
 		rest: "type WidgetSpec struct{}\ntype Approval struct {\n\tBy string `json:\"by,omitempty\"`\n}\n"}
+}
+
+// specParts is a kind whose subresource tune changes parts of spec and members of metadata.
+func specParts(parts, metadata, more string) sample {
+	s := specOf("A string `json:\"a,omitempty\"`\nB string `json:\"b,omitempty\"`")
+	s.marks += "// +apigen:subresource:name=tune,parts=" + parts + more
+	if metadata != "" {
+		s.marks += ",metadata=" + metadata
+	}
+	return s
 }
 
 // archive is a module with a group for each case.

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"apigen.dev/runtime/request"
 )
 
 func TestReadTokens(t *testing.T) {
@@ -309,6 +311,49 @@ func TestAuthoritiesOfOneConnection(t *testing.T) {
 		}
 		if user, err := right.Authenticate(r); err != nil || user == nil || user.Name != "alice" {
 			t.Errorf("the authority that signed: %v, %v", user, err)
+		}
+	}
+}
+
+func TestPaths(t *testing.T) {
+	paths := Paths{"/healthz", "/open/*", "/some*"}
+	for path, want := range map[string]Decision{
+		"/healthz": Allow, "/healthz/": NoOpinion, "/healthz/etcd": NoOpinion, "/open": NoOpinion, "/open/": Allow,
+		"/open/a/b": Allow, "/something": Allow, "/some": Allow, "/": NoOpinion, "/HEALTHZ": NoOpinion,
+	} {
+		got, _, err := paths.Authorize(t.Context(), Attributes{&User{}, &request.Info{Path: path}})
+		if got != want || err != nil {
+			t.Errorf("%s: %v, %v, want %v", path, got, err, want)
+		}
+	}
+	resource := &request.Info{Path: "/open/x", IsResource: true}
+	if got, _, _ := paths.Authorize(t.Context(), Attributes{&User{}, resource}); got != NoOpinion {
+		t.Errorf("a resource: %v", got)
+	}
+}
+
+func TestAnonymous(t *testing.T) {
+	for name, row := range map[string]struct {
+		anonymous func(*http.Request) *User
+		paths     string // of those asked, which may be anonymous
+	}{
+		"everywhere": {AnonymousEverywhere, "/a /a/ /a/b"},
+		"nowhere":    {AnonymousNowhere, ""},
+		"at paths":   {AnonymousAt("/a", "/c"), "/a"},
+	} {
+		var found []string
+		for _, path := range []string{"/a", "/a/", "/a/b"} {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
+			user, err := Authentication{Anonymous: row.anonymous}.Authenticate(r)
+			if err != nil || user != nil && user.Name != Anonymous {
+				t.Errorf("%s %s: %v, %v", name, path, user, err)
+			}
+			if user != nil {
+				found = append(found, path)
+			}
+		}
+		if got := strings.Join(found, " "); got != row.paths {
+			t.Errorf("%s: %q, want %q", name, got, row.paths)
 		}
 	}
 }

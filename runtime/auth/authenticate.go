@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // Authenticator finds the user of a request. It returns nil without an error if the request has no credentials of its
@@ -29,6 +30,9 @@ type Identity struct {
 	// Audiences are those of the audiences in question for which the token is valid; nil if the authenticator knows no
 	// audiences.
 	Audiences []string
+	// Expires is when the token expires; zero if it doesn't, or if the authenticator doesn't know. It bounds how long
+	// the identity may be remembered.
+	Expires time.Time
 }
 
 // Authentication finds the user of a request. It asks in kube-apiserver's order: the front proxy, client certificates,

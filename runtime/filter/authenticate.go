@@ -10,30 +10,33 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Authenticate finds the user of a request. It answers 401 to a request without credentials, or with wrong ones, except
-// for reads of the paths for which public returns true: everybody may read health checks. It doesn't tell the client
-// what is wrong with credentials. It logs that at debug level, because everybody can send wrong credentials.
-func Authenticate(authenticator auth.Authenticator, public func(path string) bool, log *slog.Logger) Filter {
+// Authenticate finds the user of a request. It answers 401 to a request without credentials, unless the authenticator
+// lets it be anonymous, and to one with wrong credentials. It doesn't tell the client what is wrong with credentials.
+// It logs that at debug level, because everybody can send wrong credentials.
+func Authenticate(authenticator auth.Authenticator, log *slog.Logger) Filter {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		user, err := authenticator.Authenticate(r)
 		if err != nil {
 			log.DebugContext(r.Context(), "a client could not be authenticated",
 				"client", r.RemoteAddr, "error", err)
 		}
-		switch {
-		case err == nil && user != nil:
-			user = withGroup(user, auth.Authenticated)
-		case isRead(r) && public(r.URL.Path):
-			user = &auth.User{Name: auth.Anonymous, Groups: []string{auth.Unauthenticated}}
-		default:
+		if err != nil || user == nil {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			respond.Error(w, r, apierrors.NewUnauthorized("Unauthorized"))
 			return
 		}
 		// No handler needs the credentials any more, and one that forwards the request must not forward them.
 		r.Header.Del("Authorization")
-		next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), user)))
+		next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), grouped(user))))
 	}
+}
+
+// grouped returns the user with the group that all users have but the anonymous one, who has another.
+func grouped(user *auth.User) *auth.User {
+	if slices.Contains(user.Groups, auth.Unauthenticated) {
+		return user
+	}
+	return withGroup(user, auth.Authenticated)
 }
 
 func isRead(r *http.Request) bool { return r.Method == http.MethodGet || r.Method == http.MethodHead }

@@ -13,13 +13,8 @@ import (
 )
 
 // Authorize asks whether the user may do what the request asks for, and answers 403 if the authorizer doesn't allow it.
-// Everybody may read the paths for which public returns true.
-func Authorize(authorizer auth.Authorizer, public func(path string) bool) Filter {
+func Authorize(authorizer auth.Authorizer) Filter {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if isRead(r) && public(r.URL.Path) {
-			next.ServeHTTP(w, r)
-			return
-		}
 		if err := decide(authorizer, r, request.InfoFrom(r.Context())); err != nil {
 			respond.Error(w, r, err)
 			return

@@ -38,11 +38,19 @@ var users = tokens{
 
 func isHealth(path string) bool { return path == "/readyz" }
 
+// healthIsPublic lets everybody read /readyz without credentials, and ask for two other paths.
+var healthIsPublic = auth.Authentication{FrontProxy: users, Anonymous: func(r *http.Request) *auth.User {
+	if isRead(r) && isHealth(r.URL.Path) {
+		return auth.AnonymousUser
+	}
+	return auth.AnonymousAt("/open", "/closed")(r)
+}}
+
 // chain is the order of the server, with a handler that tells who arrived.
 func chain(handler http.HandlerFunc) http.Handler {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	return Chain(handler, Recover(log), RequestInfo(nil), Deadline(time.Minute), Authenticate(users, isHealth, log),
-		Impersonate(auth.MastersOnly{}), MaxInFlight(1, 1, isHealth), Authorize(auth.MastersOnly{}, isHealth))
+	return Chain(handler, Recover(log), RequestInfo(nil), Deadline(time.Minute), Authenticate(healthIsPublic, log),
+		Impersonate(auth.MastersOnly{}), MaxInFlight(1, 1, isHealth), Authorize(auth.Union{auth.MastersOnly{}, auth.Paths{"/readyz", "/open"}}))
 }
 
 func whoami(w http.ResponseWriter, r *http.Request) {
@@ -72,6 +80,12 @@ func TestChain(t *testing.T) {
 		{name: "wrong token", path: "/apis/g/v1/things", token: "eve", code: 401, message: "Unauthorized"},
 		{name: "nobody asks for health", path: "/readyz", code: 200, body: "system:anonymous system:unauthenticated"},
 		{name: "nobody posts health", method: "POST", path: "/readyz", code: 401, message: "Unauthorized"},
+		{name: "nobody posts to a path of everybody's", method: "POST", path: "/open", code: 200,
+			body: "system:anonymous system:unauthenticated"},
+		{name: "wrong token for health", path: "/readyz", token: "eve", code: 401, message: "Unauthorized"},
+		{name: "bob asks for health", path: "/readyz", token: "bob", code: 200, body: "bob system:authenticated"},
+		{name: "nobody reads what is not allowed", path: "/closed", code: 403,
+			message: `forbidden: User "system:anonymous" cannot get path "/closed"`},
 		{name: "bob lists", path: "/apis/g/v1/namespaces/n/things", token: "bob", code: 403,
 			message: `things.g is forbidden: User "bob" cannot list resource "things" in API group "g" in the ` +
 				`namespace "n"`},
@@ -316,7 +330,7 @@ func (f authorizerFunc) Authorize(_ context.Context, a auth.Attributes) (auth.De
 func TestRefusedCredentialsAreTold(t *testing.T) {
 	var heard strings.Builder
 	log := slog.New(slog.NewTextHandler(&heard, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	handler := Chain(http.HandlerFunc(whoami), Authenticate(users, isHealth, log))
+	handler := Chain(http.HandlerFunc(whoami), Authenticate(users, log))
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/apis", nil)
 	r.Header.Set("Authorization", "Bearer eve")
 	w := httptest.NewRecorder()

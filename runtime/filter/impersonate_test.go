@@ -49,7 +49,7 @@ func TestImpersonatedGroups(t *testing.T) {
 			r.Header = http.Header{"Authorization": {"Bearer admin"}, "Impersonate-User": {test.user},
 				"Impersonate-Group": test.groups}
 			w := httptest.NewRecorder()
-			Chain(http.HandlerFunc(whoami), RequestInfo(nil), Authenticate(users, isHealth,
+			Chain(http.HandlerFunc(whoami), RequestInfo(nil), Authenticate(users,
 				slog.New(slog.DiscardHandler)), Impersonate(&rights)).ServeHTTP(w, r)
 			if got := w.Body.String(); w.Code != http.StatusOK || got != test.want {
 				t.Errorf("%d %s", w.Code, got)

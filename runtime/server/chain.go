@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/filter"
 	"apigen.dev/runtime/request"
 )
@@ -19,10 +20,10 @@ func (s *Server) chain(handler http.Handler, metrics *metrics, longRunning func(
 		filter.Observe(metrics.observe),
 		s.drain.Filter(isHealth),
 		filter.Deadline(s.config.RequestTimeout),
-		filter.Authenticate(s.config.Authentication, isHealth, s.config.Log),
+		filter.Authenticate(s.config.Authentication, s.config.Log),
 		filter.Impersonate(s.config.Authorizer),
 		filter.MaxInFlight(s.config.MaxReads, s.config.MaxWrites, isHealth),
-		filter.Authorize(s.config.Authorizer, isHealth),
+		filter.Authorize(s.config.Authorizer),
 	)
 }
 
@@ -33,4 +34,15 @@ func isHealth(path string) bool {
 		}
 	}
 	return false
+}
+
+// healthPaths are the paths of health checks, which everybody may read by default.
+var healthPaths = []string{"/healthz", "/healthz/*", "/livez", "/livez/*", "/readyz", "/readyz/*"}
+
+// anonymousHealth lets reads of health checks be anonymous, and nothing else.
+func anonymousHealth(r *http.Request) *auth.User {
+	if (r.Method == http.MethodGet || r.Method == http.MethodHead) && isHealth(r.URL.Path) {
+		return auth.AnonymousUser
+	}
+	return nil
 }

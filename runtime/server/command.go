@@ -70,6 +70,7 @@ func Command(program Program) *cobra.Command {
 				return err
 			}
 			f.server.Garbage = f.garbagePolicy(cmd.Flags())
+			f.server.Authentication.Anonymous = f.anonymousUser(cmd.Flags())
 			return serve(cmd.Context(), program, f, cmd.OutOrStdout())
 		},
 	}
@@ -133,7 +134,9 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 	config := f.config()
 	config.Groups, config.Backend = program.groups(), backend
 	config.Listener, config.Certificate = listener, certificate
+	anonymous := config.Authentication.Anonymous
 	config.Authentication, config.Transformer, config.Log = authentication(id, given), transformers(encryption), log
+	config.Authentication.Anonymous, config.DataDir = anonymous, f.dataDir
 	if err := program.configure(ctx, &config, f.authorizationModes); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"net/url"
 	"os"
 	"path"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
 	"github.com/spf13/pflag"
@@ -32,6 +34,7 @@ type flags struct {
 	clientCA               string
 	tokenFile              string
 	authorizationModes     []string
+	anonymous              bool
 	minRequestTimeout      int
 	watchCache             bool
 	runtimeConfig          []string
@@ -78,6 +81,10 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 		"who decides what users may do, in this order: AlwaysAllow, AlwaysDeny, and the modes of the server's "+
 			"features; by default RBAC, or where the server doesn't have it, system:masters may do everything and "+
 			"other authenticated users read discovery")
+	set.StringSliceVar(&f.server.AlwaysAllowPaths, "authorization-always-allow-paths", healthPaths,
+		"paths that every user may ask for; one that ends in * stands for all that begin so")
+	set.BoolVar(&f.anonymous, anonymousFlag, false,
+		"whether requests without credentials are those of system:anonymous; without this flag, health checks are")
 	set.DurationVar(&f.server.RequestTimeout, "request-timeout", time.Minute,
 		"how long a request may take, except for watches")
 	set.IntVar(&f.minRequestTimeout, "min-request-timeout", 1800,
@@ -94,6 +101,25 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 			"api/beta, api/alpha; everything else is on")
 	f.addGarbage(set)
 	set.BoolVar(&f.server.Profiling, "profiling", true, "serve /debug/pprof to administrators")
+}
+
+// anonymousFlag is the name of a flag that has three states: not given, true and false.
+const anonymousFlag = "anonymous-auth"
+
+// anonymousUser returns which requests may be anonymous; nil is what holds without the flag.
+func (f *flags) anonymousUser(set *pflag.FlagSet) func(*http.Request) *auth.User {
+	switch {
+	case !set.Changed(anonymousFlag):
+		return nil
+	case f.anonymous:
+		return auth.AnonymousEverywhere
+	}
+	return auth.AnonymousNowhere
+}
+
+// wrongPath tells whether a text is no path, and no beginning of paths before *.
+func wrongPath(path string) bool {
+	return !strings.HasPrefix(path, "/") || strings.Contains(strings.TrimSuffix(path, "*"), "*")
 }
 
 // minQuota is a little more than the size of an empty database.
@@ -131,6 +157,9 @@ func (f *flags) check(embedded bool) error {
 			[]any{f.server.CheckCache}},
 		{embedded && f.quota < minQuota, "--quota-backend-bytes: %d must be at least %d", []any{f.quota, minQuota}},
 		{f.server.RequestTimeout <= 0, "--request-timeout: %s must be above 0", []any{f.server.RequestTimeout}},
+		{slices.ContainsFunc(f.server.AlwaysAllowPaths, wrongPath),
+			"--authorization-always-allow-paths: %q must be paths that begin with a slash, with * at the end alone",
+			[]any{f.server.AlwaysAllowPaths}},
 		{f.minRequestTimeout < 1, "--min-request-timeout: %d must be at least 1", []any{f.minRequestTimeout}},
 		{f.server.MaxReads < 0 || f.server.MaxWrites < 0,
 			"--max-requests-inflight and --max-mutating-requests-inflight must not be negative", nil},

@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/pprof"
 	"slices"
@@ -33,6 +34,7 @@ func (s *Server) root(api *endpoint.API, metrics *metrics) http.Handler {
 	if m, ok := s.config.Backend.(storage.Maintainer); ok {
 		administration = maintenance(m, s.config.Log)
 	}
+	maps.Copy(paths, s.config.Paths)
 	health := s.health()
 	paths["/"] = jsonDocument(index(api, paths))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

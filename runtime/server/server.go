@@ -45,19 +45,28 @@ type Config struct {
 	Listener net.Listener
 	// Certificate is the serving certificate.
 	Certificate tls.Certificate
-	// Authentication finds the user of a request; its zero value authenticates nobody.
+	// Authentication finds the user of a request; its zero value authenticates nobody. If its Anonymous is nil,
+	// everybody may ask for health checks, and nothing else, without credentials.
 	Authentication auth.Authentication
 	// Audiences are those of tokens for this server.
 	Audiences []string
 	// Authorizer decides what users may do who are not in system:masters, whom the server allows everything; nil allows
 	// authenticated users to read discovery.
 	Authorizer auth.Authorizer
+	// AlwaysAllowPaths are the paths that every user may ask for, whatever the Authorizer says. A path that ends in *
+	// stands for all that begin so. nil are those of health checks.
+	AlwaysAllowPaths []string
 	// Modes are the modes of authorization that the server has, by their names in kube-apiserver's
 	// --authorization-mode, beside AlwaysAllow and AlwaysDeny. The command makes Authorizer of those that its flags
 	// name.
 	Modes map[string]auth.Authorizer
 	// Issuer signs tokens of service accounts; nil signs none.
 	Issuer auth.TokenIssuer
+	// Paths are handlers of documents beside the API, which answer GET and HEAD and are in the index at "/". The
+	// Authorizer decides who may read them.
+	Paths map[string]http.Handler
+	// DataDir is the directory of files that the server makes itself. Features write there when they are configured.
+	DataDir string
 	// Hooks run beside the server's requests.
 	Hooks []Hook
 	// Log receives messages for the operator; nil means slog.Default().
@@ -163,8 +172,25 @@ func withDefaults(c Config) Config {
 	if c.Authorizer == nil {
 		c.Authorizer = auth.Discovery{}
 	}
-	c.Authorizer = auth.Union{auth.MastersOnly{}, c.Authorizer}
+	if c.AlwaysAllowPaths == nil {
+		c.AlwaysAllowPaths = healthPaths
+	}
+	if c.Authentication.Anonymous == nil {
+		c.Authentication.Anonymous = anonymousHealth
+	}
+	c.Authorizer = auth.Union{auth.MastersOnly{}, auth.Paths(c.AlwaysAllowPaths), c.Authorizer}
 	return c
+}
+
+// URL returns the address at which the server will listen.
+func (c *Config) URL() string { return "https://" + reachable(c.Listener.Addr()) }
+
+// AddPath adds a handler to Paths.
+func (c *Config) AddPath(path string, handler http.Handler) {
+	if c.Paths == nil {
+		c.Paths = map[string]http.Handler{}
+	}
+	c.Paths[path] = handler
 }
 
 // open binds every resource to the backend.
@@ -249,7 +275,7 @@ func (s *Server) close() error {
 }
 
 // URL returns the address of the server.
-func (s *Server) URL() string { return "https://" + reachable(s.config.Listener.Addr()) }
+func (s *Server) URL() string { return s.config.URL() }
 
 // Run serves until ctx ends or the listener fails, and then shuts down: readiness fails, watches end, and the server
 // waits for requests in progress up to ShutdownTimeout. Run closes everything that the server opened before it returns.

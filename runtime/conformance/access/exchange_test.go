@@ -165,8 +165,8 @@ func (a *answer) read(framer *http2.Framer, frame http2.Frame) (ended bool, err 
 	return false, nil
 }
 
-// fields is the block of headers of m. A line that begins with a colon replaces a pseudo-header; a second one of the
-// same name is sent, too.
+// fields is the block of headers of m. Lines that begin with a colon replace pseudo-headers; a second one of the same
+// name is sent, too.
 func (m *message) fields(host, id string) []byte {
 	var block bytes.Buffer
 	encoder := hpack.NewEncoder(&block)
@@ -180,22 +180,31 @@ func (m *message) fields(host, id string) []byte {
 			put(pseudo[0], pseudo[1])
 		}
 	}
-	if !m.bare && !m.has("audit-id") {
+	lines := m.headers
+	for len(lines) > 0 && strings.HasPrefix(lines[0], ":") { // they come first
+		put(split(lines[0], m.exact))
+		lines = lines[1:]
+	}
+	if !m.has("audit-id") {
 		put("audit-id", id)
 	}
-	for _, line := range m.headers {
-		colon := strings.Index(line[1:], ":") + 1
-		if colon == 0 {
-			colon = len(line) - 1
-		}
-		name, value := line[:colon], strings.TrimPrefix(line[colon+1:], " ")
-		if !m.exact {
-			name = strings.ToLower(name)
-		}
-		put(name, value)
+	for _, line := range lines {
+		put(split(line, m.exact))
 	}
 	if m.body != "" && !m.has("content-length") {
 		put("content-length", fmt.Sprint(len(m.body)))
 	}
 	return block.Bytes()
+}
+
+// split divides the line of a header into name and value. exact leaves the name in the client's case.
+func split(line string, exact bool) (name, value string) {
+	colon := strings.Index(line[1:], ":") + 1
+	if colon == 0 {
+		colon = len(line) - 1
+	}
+	if name = line[:colon]; !exact {
+		name = strings.ToLower(name)
+	}
+	return name, strings.TrimPrefix(line[colon+1:], " ")
 }

@@ -35,8 +35,6 @@ type message struct {
 	exact bool
 	// certificate names a client certificate; "" is none.
 	certificate string
-	// bare leaves out Audit-ID.
-	bare bool
 }
 
 // newMessage makes the request of q as who sends it. words are what the request may refer to.
@@ -63,10 +61,7 @@ func newMessage(q *question, who string, words map[string]string) (message, erro
 		for _, line := range rest {
 			lines = append(lines, fill(line))
 		}
-		m.raw = strings.Join(lines, "\r\n")
-		if len(rest) == 0 {
-			m.raw += "\r\n"
-		}
+		m.raw = strings.TrimRight(strings.Join(lines, "\r\n"), "\r\n") + "\r\n\r\n"
 		return m, nil
 	}
 	m.body = fill(strings.Join(rest, "\n"))
@@ -94,8 +89,6 @@ func (m *message) option(line string) error {
 		m.certificate = value
 	case "@exact":
 		m.exact = true
-	case "@bare":
-		m.bare = true
 	default:
 		err = fmt.Errorf("%q is no option", line)
 	}
@@ -136,7 +129,7 @@ func (m *message) text(host, id string) string {
 	head := []string{m.method + " " + m.target + " HTTP/" + m.version}
 	for _, line := range []string{"Host: " + host, "Connection: close", "Audit-ID: " + id} {
 		name, _, _ := strings.Cut(line, ":")
-		if !m.has(name) && !(m.bare && name == "Audit-ID") {
+		if !m.has(name) {
 			head = append(head, line)
 		}
 	}

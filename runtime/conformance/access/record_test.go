@@ -59,7 +59,11 @@ func (w *world) recordRow(t *testing.T, f *table, q *question, r *row) (id strin
 		t.Fatalf("%s:%d: %v", f.path, q.line, err)
 	}
 	for end := time.Now().Add(10 * time.Second); ; <-time.After(20 * time.Millisecond) {
+		began := time.Now()
 		id, lines, err = w.ask(q, r)
+		if d := time.Since(began); d > time.Second {
+			t.Logf("%s:%d: %s took %s", f.path, q.line, r.label(), d)
+		}
 		if err != nil {
 			t.Fatalf("%s:%d: %s: %v", f.path, q.line, r.label(), err)
 		}

@@ -1,0 +1,117 @@
+// Package reload reads files again while a server runs, and uses them when their content changed. It looks at contents,
+// not at times or events, so that it sees the swap of a symbolic link by which Kubernetes updates a mounted Secret, and
+// works on every file system. It knows no other package.
+package reload
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+)
+
+// Every is the interval at which a server reads its files again.
+const Every = 10 * time.Second
+
+// Files are files that belong together, such as a certificate and its key, and the value that was made of them. One
+// goroutine at a time may use them.
+type Files[T any] struct {
+	paths []string
+	parse func(contents [][]byte) (T, error)
+	value T
+	// sum is that of the contents that were parsed last, with or without an error; failure is the error of the last
+	// attempt to read them.
+	sum     [sha256.Size]byte
+	failure string
+}
+
+// New reads files, and makes a value of their contents by parse. A later Reload calls parse again when one of them
+// changed. parse must not keep state: an error leaves the value as it was.
+func New[T any](parse func(contents [][]byte) (T, error), paths ...string) (*Files[T], error) {
+	f := &Files[T]{paths: paths, parse: parse}
+	_, err := f.Reload()
+	return f, err
+}
+
+// Value returns the value of the last contents without error.
+func (f *Files[T]) Value() T { return f.value }
+
+// Paths returns the names of the files.
+func (f *Files[T]) Paths() []string { return f.paths }
+
+// Reload reads the files again, and says whether the value changed. An error leaves the value as it was. It returns
+// the same error for the same contents once, so that a caller can log it.
+func (f *Files[T]) Reload() (changed bool, err error) {
+	contents, err := f.read()
+	if err != nil {
+		f.sum = [sha256.Size]byte{} // what comes back is news
+		return false, f.fail(err)
+	}
+	sum := sumOf(contents)
+	if sum == f.sum {
+		return false, nil
+	}
+	value, err := f.parse(contents)
+	f.sum = sum
+	if err != nil {
+		return false, f.fail(err)
+	}
+	f.value, f.failure = value, ""
+	return true, nil
+}
+
+// fail returns err, unless the last attempt failed with the same error.
+func (f *Files[T]) fail(err error) error {
+	if err.Error() == f.failure {
+		return nil
+	}
+	f.failure = err.Error()
+	return err
+}
+
+func (f *Files[T]) read() ([][]byte, error) {
+	contents := make([][]byte, len(f.paths))
+	for i, path := range f.paths {
+		var err error
+		if contents[i], err = os.ReadFile(path); err != nil {
+			return nil, err
+		}
+	}
+	return contents, nil
+}
+
+func sumOf(contents [][]byte) [sha256.Size]byte {
+	var all bytes.Buffer
+	for _, content := range contents {
+		_ = binary.Write(&all, binary.BigEndian, int64(len(content))) // writing to a buffer can't fail
+		all.Write(content)
+	}
+	return sha256.Sum256(all.Bytes())
+}
+
+// Follow reloads the files at every tick until ctx ends, and gives a changed value to use. It logs both what it takes
+// and what it can't take; name says what the files are.
+func (f *Files[T]) Follow(
+	ctx context.Context, ticks <-chan time.Time, log *slog.Logger, name string, use func(T),
+) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks:
+		}
+		changed, err := f.Reload()
+		if err != nil {
+			log.Error("files could not be reloaded, the previous content stays in use", "of", name,
+				"files", strings.Join(f.paths, ", "), "error", err)
+		}
+		if changed {
+			use(f.value)
+			log.Info("files were reloaded", "of", name, "files", strings.Join(f.paths, ", "))
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package reload
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// joined is a value for tests: the contents, unless one of them says that it is broken.
+func joined(contents [][]byte) (string, error) {
+	text := string(bytes.Join(contents, []byte("+")))
+	if strings.Contains(text, "broken") {
+		return "", errors.New("it is broken: " + text)
+	}
+	return text, nil
+}
+
+// write replaces a file in one step.
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := errors.Join(os.WriteFile(path+".new", []byte(text), 0o600), os.Rename(path+".new", path)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Each step changes the files, and says what Reload makes of it.
+func TestReload(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	write(t, a, "1")
+	write(t, b, "2")
+	files, err := New(joined, a, b)
+	if err != nil || files.Value() != "1+2" {
+		t.Fatalf("%q, %v", files.Value(), err)
+	}
+	for _, step := range []struct {
+		name, a, b, want string
+		changed          bool
+		err              string
+	}{
+		{"nothing new", "1", "2", "1+2", false, ""},
+		{"one file", "1", "3", "1+3", true, ""},
+		{"the other one", "2", "3", "2+3", true, ""},
+		{"a byte from one to the other", "2+", "3", "2++3", true, ""},
+		{"broken", "broken", "3", "2++3", false, "it is broken"},
+		{"still broken", "broken", "3", "2++3", false, ""},
+		{"broken otherwise", "broken", "4", "2++3", false, "it is broken: broken+4"},
+		{"as before", "2+", "3", "2++3", true, ""},
+		{"broken anew", "broken", "4", "2++3", false, "it is broken: broken+4"},
+		{"mended", "5", "6", "5+6", true, ""},
+	} {
+		write(t, a, step.a)
+		write(t, b, step.b)
+		changed, err := files.Reload()
+		if changed != step.changed || files.Value() != step.want ||
+			(err == nil) != (step.err == "") || err != nil && !strings.Contains(err.Error(), step.err) {
+			t.Errorf("%s: %v, %q, %v", step.name, changed, files.Value(), err)
+		}
+	}
+	for range 2 {
+		if err := os.Remove(b); err != nil {
+			t.Fatal(err)
+		}
+		if changed, err := files.Reload(); changed || err == nil || files.Value() != "5+6" {
+			t.Errorf("a file is gone: %v, %v, %q", changed, err, files.Value())
+		}
+		write(t, b, "6")
+		if _, err := files.Reload(); err != nil || files.Value() != "5+6" {
+			t.Errorf("it is back: %v, %q", err, files.Value())
+		}
+	}
+}
+
+// A mounted Secret is a folder of symbolic links that lead through another one, which a rename replaces.
+func TestReloadThroughSymbolicLinks(t *testing.T) {
+	dir := t.TempDir()
+	for version, text := range map[string]string{"v1": "old", "v2": "new"} {
+		if err := os.Mkdir(filepath.Join(dir, version), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, version, "f"), text)
+	}
+	link := func(to, at string) {
+		t.Helper()
+		if err := errors.Join(os.Symlink(to, at+".new"), os.Rename(at+".new", at)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link("v1", filepath.Join(dir, "..data"))
+	link(filepath.Join("..data", "f"), filepath.Join(dir, "f"))
+	files, err := New(joined, filepath.Join(dir, "f"))
+	if err != nil || files.Value() != "old" {
+		t.Fatalf("%q, %v", files.Value(), err)
+	}
+	link("v2", filepath.Join(dir, "..data"))
+	if changed, err := files.Reload(); !changed || err != nil || files.Value() != "new" {
+		t.Errorf("%v, %v, %q", changed, err, files.Value())
+	}
+}
+
+func TestFollow(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	write(t, path, "1")
+	files, err := New(joined, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log bytes.Buffer
+	ctx, stop := context.WithCancel(t.Context())
+	ticks, ended, used := make(chan time.Time), make(chan struct{}), ""
+	go func() {
+		defer close(ended)
+		files.Follow(ctx, ticks, slog.New(slog.NewTextHandler(&log, nil)), "letters", func(s string) { used += s })
+	}()
+	for _, text := range []string{"1", "2", "broken", "broken", "3"} {
+		write(t, path, text)
+		ticks <- time.Time{}
+		ticks <- time.Time{} // the one before was worked off
+	}
+	stop()
+	<-ended
+	if used != "23" {
+		t.Errorf("used %q", used)
+	}
+	if told := log.String(); strings.Count(told, "level=ERROR") != 1 || strings.Count(told, "level=INFO") != 2 ||
+		!strings.Contains(told, "of=letters") {
+		t.Errorf("logged %s", told)
+	}
+}
