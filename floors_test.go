@@ -182,6 +182,37 @@ var floors = map[string][]string{
 		"runtime/ownership", "runtime/reach", "runtime/registry", "runtime/request", "runtime/respond",
 		"runtime/seal", "runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd", "runtime/store",
 	},
+	"runtime/builtin":                   {"runtime/builtin/...", "runtime/server"},
+	"runtime/builtin/authentication":    {"runtime/auth", "runtime/builtin/authentication/wiring", "runtime/server"},
+	"runtime/builtin/authentication/v1": {},
+	"runtime/builtin/authentication/wiring": {
+		"runtime/api", "runtime/builtin/authentication/v1", "runtime/codec", "runtime/registry",
+	},
+	"runtime/builtin/authorization":    {"runtime/auth", "runtime/request", "runtime/builtin/authorization/wiring", "runtime/server"},
+	"runtime/builtin/authorization/v1": {},
+	"runtime/builtin/authorization/wiring": {
+		"runtime/api", "runtime/builtin/authorization/v1", "runtime/codec", "runtime/registry",
+	},
+	"runtime/builtin/coordination":    {"runtime/builtin/coordination/wiring", "runtime/server"},
+	"runtime/builtin/coordination/v1": {},
+	"runtime/builtin/coordination/wiring": {
+		"runtime/api", "runtime/builtin/coordination/v1", "runtime/codec", "runtime/registry",
+	},
+	"runtime/builtin/core":    {"runtime/builtin/core/wiring", "runtime/server"},
+	"runtime/builtin/core/v1": {"runtime/auth", "runtime/reach"},
+	"runtime/builtin/core/wiring": {
+		"runtime/api", "runtime/builtin/core/v1", "runtime/builtin/authentication/v1", "runtime/codec", "runtime/registry", "runtime/subresource",
+	},
+	"runtime/builtin/events":    {"runtime/builtin/events/wiring", "runtime/server"},
+	"runtime/builtin/events/v1": {"runtime/builtin/core/v1"},
+	"runtime/builtin/events/wiring": {
+		"runtime/api", "runtime/builtin/events/v1", "runtime/builtin/core/v1", "runtime/codec", "runtime/registry",
+	},
+	"runtime/builtin/rbac":    {"runtime/builtin/rbac/wiring", "runtime/server"},
+	"runtime/builtin/rbac/v1": {"runtime/auth", "runtime/auth/rbac"},
+	"runtime/builtin/rbac/wiring": {
+		"runtime/api", "runtime/builtin/rbac/v1", "runtime/codec", "runtime/registry",
+	},
 	"runtime/apitest": {
 		"runtime/auth", "runtime/registry", "runtime/server", "runtime/storage", "runtime/storage/memory",
 	},

@@ -26,6 +26,18 @@ type Feature interface {
 	Configure(ctx context.Context, config *Config) error
 }
 
+// Serving is a Feature that serves groups and does nothing else.
+type Serving []registry.Group
+
+// Groups implements Feature.
+func (s Serving) Groups() []registry.Group { return s }
+
+// AddFlags implements Feature.
+func (Serving) AddFlags(*pflag.FlagSet) {}
+
+// Configure implements Feature.
+func (Serving) Configure(context.Context, *Config) error { return nil }
+
 // groups returns the groups of the author and those of the features.
 func (p Program) groups() []registry.Group {
 	all := slices.Clone(p.Groups)

@@ -1,0 +1,13 @@
+// Package authentication answers the group authentication.k8s.io: reviews of tokens, and of the user who asks. It may
+// know package auth and the packages that serve groups.
+package authentication
+
+import (
+	"apigen.dev/runtime/builtin/authentication/wiring"
+	"apigen.dev/runtime/server"
+)
+
+// Feature serves the group authentication.k8s.io.
+func Feature() server.Feature {
+	return server.Serving{wiring.Group(selfSubjectReviews{}, tokenReviews{})}
+}

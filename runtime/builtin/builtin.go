@@ -1,0 +1,26 @@
+// Package builtin lists the features of a server that governs itself: the groups of the packages below it, and what acts
+// on their objects. A main that wants some of them alone names those packages, and links nothing of the others.
+package builtin
+
+import (
+	"apigen.dev/runtime/builtin/authentication"
+	"apigen.dev/runtime/builtin/authorization"
+	"apigen.dev/runtime/builtin/coordination"
+	"apigen.dev/runtime/builtin/core"
+	"apigen.dev/runtime/builtin/events"
+	"apigen.dev/runtime/builtin/rbac"
+	"apigen.dev/runtime/server"
+)
+
+// Standalone returns the features of a server that stands on its own, with no cluster behind it. Each call returns new
+// values, since the flags of a Program are parsed into them.
+func Standalone() []server.Feature {
+	return []server.Feature{
+		core.Feature(),
+		events.Feature(),
+		coordination.Feature(),
+		authentication.Feature(),
+		authorization.Feature(),
+		rbac.Feature(),
+	}
+}
