@@ -14,6 +14,9 @@ type Body struct {
 	Validation string
 	// Faults are faults of the YAML text that Data no longer has.
 	Faults []error
+	// Decoded, unless it is nil, is called with the object that the body holds, with defaults and before anything else
+	// changes it. encode encodes it in the body's version, in JSON. A patch has no such object.
+	Decoded func(object Object, encode func() ([]byte, error))
 }
 
 // PatchType is the media type of a patch.

@@ -37,6 +37,9 @@ func (v *Served[T]) DecodeBody(hub T, body api.Body) (obj T, warnings []string, 
 			warnings = append(warnings, e.Error())
 		}
 	}
+	if body.Decoded != nil {
+		body.Decoded(d.Object, func() ([]byte, error) { return v.Encode(d.Object) })
+	}
 	return d.Object, warnings, nil
 }
 

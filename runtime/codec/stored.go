@@ -232,3 +232,20 @@ func hasFloats(t reflect.Type, seen map[reflect.Type]bool) bool {
 	}
 	return false
 }
+
+// ToJSON renders in JSON what is a rendition of the form, in protobuf.
+func (a *Versions[T]) ToJSON(object api.Rendition, form api.Form) (api.Rendition, error) {
+	v, err := a.Lookup(form.Version)
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	if form.Shape.Plain() == api.Metadata {
+		return rendition.MetadataIn(api.JSON, object, form.Shape)
+	}
+	d, err := v.codec.decodeMessage(object.Payload, a.NewHub())
+	if err != nil {
+		return api.Rendition{}, err
+	}
+	form.Encoding = api.JSON
+	return v.render(d.Object, form)
+}

@@ -26,6 +26,7 @@ func (req *resourceRequest) writeObject(accepted acceptance, code int, object ap
 		return accepted.notAcceptable
 	}
 	form := accepted.form
+	req.auditObject(form, object)
 	write := func(f *encoder.Frame) {
 		encoder.For(form.Encoding).Object(f, req.heads, form.Shape, &object, time.Now())
 	}
@@ -42,6 +43,7 @@ func (req *resourceRequest) writePage(accepted acceptance, page *api.Page) error
 		return accepted.notAcceptable
 	}
 	form := accepted.form
+	req.auditPage(form, page)
 	if accepted.media.Format == negotiation.YAML {
 		return req.writeYAMLPage(form.Shape, page)
 	}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/negotiation"
 	"apigen.dev/runtime/respond"
 	"apigen.dev/runtime/wire"
@@ -31,6 +32,7 @@ func (req *resourceRequest) delete() error {
 		return err
 	}
 	if options.IgnoreReadErrors {
+		audit.Annotate(req.r.Context(), "apiserver.k8s.io/unsafe-delete-ignore-read-error", "")
 		if err := req.api.unsafeDelete(req.r); err != nil {
 			return err
 		}
@@ -51,7 +53,7 @@ func (req *resourceRequest) delete() error {
 	if accepted.notAcceptable != nil {
 		return accepted.notAcceptable
 	}
-	respond.Document(req.w, accepted.media, code, &metav1.Status{
+	respond.Status(req.w, req.r, accepted.media, code, &metav1.Status{
 		TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"},
 		Status:   metav1.StatusSuccess,
 		Details: &metav1.StatusDetails{
@@ -100,7 +102,9 @@ func (req *resourceRequest) deleteOptions(accepted acceptance) (api.DeleteOption
 	}
 	options := &metav1.DeleteOptions{}
 	if len(data) > 0 {
-		err = req.decodeDeleteOptions(data, options)
+		if err = req.decodeDeleteOptions(data, options); err == nil {
+			req.auditOptions(options)
+		}
 	} else if err = metav1.Convert_url_Values_To_v1_DeleteOptions(&req.query, options, nil); err != nil {
 		err = apierrors.NewBadRequest(err.Error())
 	} else if options.Preconditions != nil && req.requestInfo.Verb == "deletecollection" {

@@ -74,6 +74,8 @@ type fake struct {
 func (f *fake) Info() *api.Info { return f.info }
 func (f *fake) Ready() error    { return nil }
 
+func (f *fake) ToJSON(object api.Rendition, _ api.Form) (api.Rendition, error) { return object, nil }
+
 func (f *fake) Extension(string) *subresource.Handle { return &f.extension }
 
 func (f *fake) Close() error { return nil }

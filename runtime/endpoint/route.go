@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/request"
 	"apigen.dev/runtime/respond"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -129,7 +130,7 @@ func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *reques
 			!res.has(row, shape, info) {
 			continue
 		}
-		res.warn(w)
+		res.warn(w, r)
 		req := &resourceRequest{
 			resource: res, api: a, requestInfo: info, namespace: namespace, w: w, r: r, query: r.URL.Query(),
 		}
@@ -139,9 +140,11 @@ func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *reques
 	return res.refuse(w, r, info, shape, allNamespaces)
 }
 
-func (r *resource) warn(w http.ResponseWriter) {
+// warn tells the client, and the audit, that the version is deprecated.
+func (r *resource) warn(w http.ResponseWriter, req *http.Request) {
 	if warning := r.version.Deprecated; warning != "" {
 		respond.AddWarnings(w.Header(), []string{warning})
+		audit.Annotate(req.Context(), "k8s.io/deprecated", "true")
 	}
 }
 
@@ -156,7 +159,7 @@ func (r *resource) refuse(
 	}
 	w.Header().Set("Allow", methods)
 	if info.Verb == "watch" && shape == collection && req.Method == http.MethodGet && r.resourceInfo.Has("list") {
-		r.warn(w)
+		r.warn(w, req)
 		return apierrors.NewMethodNotSupported(r.resourceInfo.GroupResource(), info.Verb)
 	}
 	return respond.ErrMethodNotAllowed

@@ -74,6 +74,7 @@ func (req *resourceRequest) write(allow negotiation.AllowTransform, kind string,
 	body := api.Body{
 		Version: req.key, Encoding: format.Encoding(), Data: data, Validation: validation, Faults: req.faults,
 	}
+	req.auditBody(&body)
 	return req.answer(accepted, body, options, warnings, do)
 }
 
@@ -128,6 +129,7 @@ func (req *resourceRequest) patch() error {
 	if err != nil {
 		return err
 	}
+	req.auditPatch(data)
 	do := func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
 		name, subresource := req.requestInfo.Name, req.requestInfo.Subresource
 		if req.extension != nil {

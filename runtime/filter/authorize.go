@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/request"
 	"apigen.dev/runtime/respond"
@@ -15,12 +16,29 @@ import (
 // Authorize asks whether the user may do what the request asks for, and answers 403 if the authorizer doesn't allow it.
 func Authorize(authorizer auth.Authorizer) Filter {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if err := decide(authorizer, r, request.InfoFrom(r.Context())); err != nil {
+		a := auth.Attributes{User: auth.UserFrom(r.Context()), Info: request.InfoFrom(r.Context())}
+		decision, reason, err := authorizer.Authorize(r.Context(), a)
+		annotate(r, decision, reason, err)
+		if err := answer(a, decision, reason, err); err != nil {
 			respond.Error(w, r, err)
 			return
 		}
 		next.ServeHTTP(w, r)
 	}
+}
+
+// annotate adds kube-apiserver's annotations of a decision to the audit of the request.
+func annotate(r *http.Request, decision auth.Decision, reason string, err error) {
+	ctx, verdict := r.Context(), "forbid"
+	switch {
+	case decision == auth.Allow:
+		verdict = "allow"
+	case err != nil:
+		audit.Annotate(ctx, "authorization.k8s.io/reason", "internal error")
+		return
+	}
+	audit.Annotate(ctx, "authorization.k8s.io/decision", verdict)
+	audit.Annotate(ctx, "authorization.k8s.io/reason", reason)
 }
 
 // MayDeleteUnreadable returns a function that asks whether the user of a request may delete an object that the server
@@ -36,6 +54,11 @@ func MayDeleteUnreadable(authorizer auth.Authorizer) func(r *http.Request) error
 func decide(authorizer auth.Authorizer, r *http.Request, info *request.Info) error {
 	a := auth.Attributes{User: auth.UserFrom(r.Context()), Info: info}
 	decision, reason, err := authorizer.Authorize(r.Context(), a)
+	return answer(a, decision, reason, err)
+}
+
+// answer returns nil for what the authorizer allows, and else the error to answer with.
+func answer(a auth.Attributes, decision auth.Decision, reason string, err error) error {
 	switch {
 	case decision == auth.Allow:
 		return nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/request"
 	"apigen.dev/runtime/respond"
@@ -45,7 +46,9 @@ func Impersonate(authorizer auth.Authorizer) Filter {
 				r.Header.Del(name)
 			}
 		}
-		next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), withImplied(wanted))))
+		user := withImplied(wanted)
+		audit.RecordFrom(r.Context()).SetImpersonated(user)
+		next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), user)))
 	}
 }
 

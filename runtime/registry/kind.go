@@ -61,6 +61,10 @@ func newKind[T api.Object](d *Definition[T], info *api.Info, all *codec.Versions
 
 func (k *kind[T]) Info() *api.Info { return k.info }
 
+func (k *kind[T]) ToJSON(object api.Rendition, form api.Form) (api.Rendition, error) {
+	return k.versions.ToJSON(object, form)
+}
+
 func (k *kind[T]) Extension(name string) *subresource.Handle { return k.extensions[name] }
 
 // checkVerb refuses a verb that the provider of a kind has no function for. A stored kind has all verbs here: the

@@ -86,6 +86,8 @@ type Handle interface {
 	Info() *api.Info
 	View
 	Write
+	// ToJSON renders in JSON what is a rendition of the form, in protobuf.
+	ToJSON(object api.Rendition, form api.Form) (api.Rendition, error)
 	// Extension returns one of Info.Extensions by its name, nil where there is none.
 	Extension(name string) *subresource.Handle
 	// Ready returns nil once the cache serves reads, else the reason why it doesn't.

@@ -2,7 +2,7 @@
 // kept encoded. It also has what such answers share with the answers of resources: compression, the time that a client
 // has to read, ETags and the header Warning.
 //
-// It may know packages encoder, negotiation and what those know. Filters use it as well as the endpoint.
+// It may know packages audit, encoder, negotiation and what those know. Filters use it as well as the endpoint.
 package respond
 
 import (
@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 
+	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/negotiation"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,7 +51,13 @@ func Error(w http.ResponseWriter, r *http.Request, err error) {
 	if acceptErr != nil {
 		media = negotiation.MediaType{Pretty: negotiation.WantsPretty(r)}
 	}
-	Document(w, media, int(status.Code), status)
+	Status(w, r, media, int(status.Code), status)
+}
+
+// Status writes a Status, which the audit of the request records.
+func Status(w http.ResponseWriter, r *http.Request, media negotiation.MediaType, code int, status *metav1.Status) {
+	audit.RecordFrom(r.Context()).SetStatus(status)
+	Document(w, media, code, status)
 }
 
 // maxText bounds each text of a Status. An error repeats what a client sent, which may be as large as a body.

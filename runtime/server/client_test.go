@@ -4,29 +4,24 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"net/http"
-	"os"
 	"testing"
 
-	"sigs.k8s.io/yaml"
+	"apigen.dev/runtime/kubeconfig"
 )
 
-func readKubeconfig(t *testing.T, path string) kubeconfigFile {
+func readKubeconfig(t *testing.T, path string) *kubeconfig.Config {
 	t.Helper()
-	content, err := os.ReadFile(path)
+	config, err := kubeconfig.Read(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var file kubeconfigFile
-	if err := yaml.UnmarshalStrict(content, &file); err != nil {
-		t.Fatal(err)
-	}
-	return file
+	return config
 }
 
 func clientOf(t *testing.T, path string) *http.Client {
 	t.Helper()
-	user := readKubeconfig(t, path).Users[0].User
-	pair, err := tls.X509KeyPair(user.Certificate, user.Key)
+	config := readKubeconfig(t, path)
+	pair, err := tls.X509KeyPair(config.Certificate.Data, config.Key.Data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +33,7 @@ func clientOf(t *testing.T, path string) *http.Client {
 func anonymousClient(t *testing.T, path string) *http.Client {
 	t.Helper()
 	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(readKubeconfig(t, path).Clusters[0].Cluster.CA)
+	roots.AppendCertsFromPEM(readKubeconfig(t, path).CA.Data)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 		ForceAttemptHTTP2: true}
 	t.Cleanup(transport.CloseIdleConnections)

@@ -52,6 +52,7 @@ func newMetrics(config Config) *metrics {
 	}
 	m.registry.MustRegister(m.requests, m.durations, m.storage, m.failures, collect(m.collectResources),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(config.Metrics...)
 	if maintainer, ok := config.Backend.(storage.Maintainer); ok {
 		m.registry.MustRegister(collectSpace(maintainer))
 	}

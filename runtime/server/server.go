@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/collector"
 	"apigen.dev/runtime/endpoint"
@@ -30,6 +31,7 @@ import (
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/compactor"
 	"apigen.dev/runtime/store"
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -67,6 +69,10 @@ type Config struct {
 	Paths map[string]http.Handler
 	// DataDir is the directory of files that the server makes itself. Features write there when they are configured.
 	DataDir string
+	// Auditor records requests; nil records none. A hook runs what its sink needs.
+	Auditor *audit.Auditor
+	// Metrics are in /metrics, beside the server's own.
+	Metrics []prometheus.Collector
 	// Hooks run beside the server's requests.
 	Hooks []Hook
 	// Log receives messages for the operator; nil means slog.Default().

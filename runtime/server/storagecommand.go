@@ -1,17 +1,15 @@
 package server
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"net/http"
+	"log/slog"
 	"os"
 	"path/filepath"
 
+	"apigen.dev/runtime/kubeconfig"
 	"apigen.dev/runtime/storage"
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 )
 
 // storageTarget is the embedded backend of a data directory, which a running server may have opened.
@@ -117,33 +115,15 @@ func (t *storageTarget) with(cmd *cobra.Command, do func(*cobra.Command, storage
 
 // connect returns a client with the credentials of the admin kubeconfig.
 func connect(path string) (*remote, error) {
-	content, err := os.ReadFile(path)
+	config, err := kubeconfig.Read(path)
 	if err != nil {
 		return nil, err
 	}
-	var file kubeconfigFile
-	if err := yaml.Unmarshal(content, &file); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	cluster, user := file.Clusters[0].Cluster, file.Users[0].User
-	if file.Clusters[0].Name == "" || file.Users[0].Name == "" {
-		return nil, fmt.Errorf("%s names no cluster or no user", path)
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(cluster.CA) {
-		return nil, fmt.Errorf("%s holds no certificate authority", path)
-	}
-	pair, err := tls.X509KeyPair(user.Certificate, user.Key)
+	client, err := config.Client(slog.New(slog.DiscardHandler), 0)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	transport := &http.Transport{
-		TLSClientConfig: &tls.Config{
-			RootCAs: roots, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12,
-		},
-		ForceAttemptHTTP2: true,
-	}
-	return &remote{client: &http.Client{Transport: transport}, server: cluster.Server}, nil
+	return &remote{client: client, server: config.Server.String()}, nil
 }
 
 // writeSnapshot writes a snapshot to a new file, which the argument names. After an error it leaves no file.

@@ -17,9 +17,13 @@ import (
 // startBuiltin is a server of ours with the kinds of package builtin, and its kubeconfig.
 func startBuiltin(t *testing.T) (*world, []byte) {
 	t.Helper()
-	server := apitest.Start(t, builtin.Groups(echo[*corev1.Binding]{}, noComponents{}, echo[*namingv1.LocalReview]{},
-		echo[*namingv1.NamelessReview]{}, echo[*namingv1.Review]{})...)
+	server := apitest.Start(t, builtinGroups()...)
 	return worldOf(server), server.Kubeconfig
+}
+
+func builtinGroups() []registry.Group {
+	return builtin.Groups(echo[*corev1.Binding]{}, noComponents{}, echo[*namingv1.LocalReview]{},
+		echo[*namingv1.NamelessReview]{}, echo[*namingv1.Review]{})
 }
 
 // echo is the provider of reviews that answers with what it gets.

@@ -71,8 +71,8 @@ func recordKubectl(t *testing.T, theirs *world, paths []string) {
 }
 
 // startTheirs runs kube-apiserver on an etcd of its own, without the admission plugins that ask for namespaces and
-// service accounts, which a server of ours doesn't have, and without anonymous requests.
-func startTheirs(t *testing.T, store *etcdtest.Process) *world {
+// service accounts, which a server of ours doesn't have, and without anonymous requests. It gets further flags.
+func startTheirs(t *testing.T, store *etcdtest.Process, flags ...string) *world {
 	t.Helper()
 	binary := os.Getenv(binaryVariable)
 	if binary == "" {
@@ -80,12 +80,12 @@ func startTheirs(t *testing.T, store *etcdtest.Process) *world {
 	}
 	dir, port := t.TempDir(), etcdtest.FreePort(t)
 	key := write(t, dir, "key.pem", signingKey(t))
-	tokens := write(t, dir, "tokens.csv", theirsToken+`,admin,1,"system:masters"`+"\n")
+	tokens := write(t, dir, "tokens.csv", theirsToken+`,admin,1,"system:masters"`+"\n"+bobToken+`,bob,2,"dev"`+"\n")
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command(binary, "--etcd-servers="+store.Endpoint(), "--bind-address=127.0.0.1",
+	command := exec.Command(binary, append(flags, "--etcd-servers="+store.Endpoint(), "--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", port), "--cert-dir="+dir, "--token-auth-file="+tokens,
 		"--authorization-mode=RBAC", "--anonymous-auth=false",
@@ -93,7 +93,7 @@ func startTheirs(t *testing.T, store *etcdtest.Process) *world {
 		"--service-account-signing-key-file="+key,
 		"--service-cluster-ip-range=10.0.0.0/24", "--enable-priority-and-fairness=false",
 		"--disable-admission-plugins=NamespaceLifecycle,PodSecurity,ServiceAccount,MutatingAdmissionPolicy,"+
-			"MutatingAdmissionWebhook,ValidatingAdmissionPolicy,ValidatingAdmissionWebhook")
+			"MutatingAdmissionWebhook,ValidatingAdmissionPolicy,ValidatingAdmissionWebhook")...)
 	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {
 		t.Fatal(err)

@@ -1,0 +1,188 @@
+package audit
+
+import (
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Head is how the JSON of every event begins. An item of an EventList has an opening brace in its place.
+const Head = `{"kind":"Event","apiVersion":"` + Group + "/" + Version + `",`
+
+// AppendJSON appends the JSON of the event, which begins with Head. encoding/json would take five times as long, for
+// each request twice.
+func (e *Event) AppendJSON(b []byte) ([]byte, error) {
+	w := writer{buf: append(b, Head...)}
+	w.member(`"level":`, string(e.Level))
+	w.member(`,"auditID":`, e.AuditID)
+	w.member(`,"stage":`, string(e.Stage))
+	w.member(`,"requestURI":`, e.RequestURI)
+	w.member(`,"verb":`, e.Verb)
+	w.user(`,"user":`, &e.User)
+	if e.ImpersonatedUser != nil {
+		w.user(`,"impersonatedUser":`, e.ImpersonatedUser)
+	}
+	if e.AuthenticationMetadata != nil {
+		w.value(`,"authenticationMetadata":`, e.AuthenticationMetadata)
+	}
+	w.texts(`,"sourceIPs":`, e.SourceIPs)
+	w.optional(`,"userAgent":`, e.UserAgent)
+	w.reference(e.ObjectRef)
+	w.status(e.ResponseStatus)
+	w.raw(`,"requestObject":`, e.RequestObject)
+	w.raw(`,"responseObject":`, e.ResponseObject)
+	w.time(`,"requestReceivedTimestamp":`, e.RequestReceivedTimestamp)
+	w.time(`,"stageTimestamp":`, e.StageTimestamp)
+	w.annotations(e.Annotations)
+	return append(w.buf, '}'), w.err
+}
+
+// writer appends members of a JSON object. It keeps its first error.
+type writer struct {
+	buf []byte
+	err error
+}
+
+func (w *writer) member(name, value string) {
+	w.buf = append(w.buf, name...)
+	w.text(value)
+}
+
+// optional appends a member unless its value is empty.
+func (w *writer) optional(name, value string) {
+	if value != "" {
+		w.member(name, value)
+	}
+}
+
+// text appends a string, as encoding/json writes it.
+func (w *writer) text(s string) {
+	for i := range len(s) {
+		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+			escaped, err := json.Marshal(s)
+			w.fail(err)
+			w.buf = append(w.buf, escaped...)
+			return
+		}
+	}
+	w.buf = append(w.buf, '"')
+	w.buf = append(w.buf, s...)
+	w.buf = append(w.buf, '"')
+}
+
+func (w *writer) texts(name string, values []string) {
+	if len(values) == 0 {
+		return
+	}
+	w.buf = append(w.buf, name...)
+	w.list(values)
+}
+
+func (w *writer) list(values []string) {
+	w.buf = append(w.buf, '[')
+	for i, value := range values {
+		if i > 0 {
+			w.buf = append(w.buf, ',')
+		}
+		w.text(value)
+	}
+	w.buf = append(w.buf, ']')
+}
+
+// open opens an object. shut closes it, and removes the comma in front of its first member.
+func (w *writer) open(name string) int {
+	w.buf = append(append(w.buf, name...), '{')
+	return len(w.buf)
+}
+
+func (w *writer) shut(opened int) {
+	if len(w.buf) > opened {
+		w.buf = append(w.buf[:opened], w.buf[opened+1:]...)
+	}
+	w.buf = append(w.buf, '}')
+}
+
+func (w *writer) user(name string, u *User) {
+	at := w.open(name)
+	w.optional(`,"username":`, u.Username)
+	w.optional(`,"uid":`, u.UID)
+	w.texts(`,"groups":`, u.Groups)
+	if len(u.Extra) > 0 {
+		extra := w.open(`,"extra":`)
+		for _, key := range slices.Sorted(maps.Keys(u.Extra)) {
+			w.member(",", key)
+			w.buf = append(w.buf, ':')
+			w.list(u.Extra[key])
+		}
+		w.shut(extra)
+	}
+	w.shut(at)
+}
+
+func (w *writer) reference(o *ObjectReference) {
+	if o == nil {
+		return
+	}
+	at := w.open(`,"objectRef":`)
+	w.optional(`,"resource":`, o.Resource)
+	w.optional(`,"namespace":`, o.Namespace)
+	w.optional(`,"name":`, o.Name)
+	w.optional(`,"uid":`, o.UID)
+	w.optional(`,"apiGroup":`, o.APIGroup)
+	w.optional(`,"apiVersion":`, o.APIVersion)
+	w.optional(`,"resourceVersion":`, o.ResourceVersion)
+	w.optional(`,"subresource":`, o.Subresource)
+	w.shut(at)
+}
+
+func (w *writer) status(s *metav1.Status) {
+	switch {
+	case s == nil:
+	case *s == (metav1.Status{Code: s.Code}) && s.Code >= http.StatusOK: // the usual case
+		w.buf = append(w.buf, `,"responseStatus":{"metadata":{},"code":`...)
+		w.buf = append(strconv.AppendInt(w.buf, int64(s.Code), 10), '}')
+	default:
+		w.value(`,"responseStatus":`, s)
+	}
+}
+
+func (w *writer) raw(name string, data json.RawMessage) {
+	if len(data) > 0 {
+		w.buf = append(append(w.buf, name...), data...)
+	}
+}
+
+// time appends a time in UTC with microseconds, in which equal lengths sort by time.
+func (w *writer) time(name string, t metav1.MicroTime) {
+	w.buf = append(append(w.buf, name...), '"')
+	w.buf = t.UTC().AppendFormat(w.buf, metav1.RFC3339Micro)
+	w.buf = append(w.buf, '"')
+}
+
+func (w *writer) annotations(values map[string]string) {
+	if len(values) == 0 {
+		return
+	}
+	at := w.open(`,"annotations":`)
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		w.member(",", key)
+		w.member(":", values[key])
+	}
+	w.shut(at)
+}
+
+func (w *writer) value(name string, v any) {
+	data, err := json.Marshal(v)
+	w.fail(err)
+	w.raw(name, data)
+}
+
+func (w *writer) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}

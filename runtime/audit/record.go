@@ -1,0 +1,310 @@
+package audit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/request"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+)
+
+// Record is what an Auditor knows of one request. Its methods do nothing on nil, which is the Record of a request of a
+// server without an Auditor. Several goroutines may use a Record.
+type Record struct {
+	auditor *Auditor
+
+	mu       sync.Mutex // guards the fields below, also while the sink reads event
+	begun    bool       // the policy has decided
+	over     bool       // no event follows
+	decision Decision
+	event    Event
+	// refusal is the answer to a request that the server refuses before the policy has decided.
+	refusal *metav1.Status
+}
+
+type recordKey struct{}
+
+// WithRecord returns a context that carries the Record of a request.
+func WithRecord(ctx context.Context, record *Record) context.Context {
+	return context.WithValue(ctx, recordKey{}, record)
+}
+
+// RecordFrom returns the Record that ctx carries, or nil.
+func RecordFrom(ctx context.Context) *Record {
+	record, _ := ctx.Value(recordKey{}).(*Record)
+	return record
+}
+
+// Annotate adds an annotation to the events of the request that ctx belongs to. The first value of a key stays. It does
+// nothing where the request isn't audited.
+func Annotate(ctx context.Context, key, value string) { RecordFrom(ctx).annotate(key, value) }
+
+func (r *Record) annotate(key, value string) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.begun && !r.decision.Level.AtLeast(Metadata) {
+		return
+	}
+	if r.event.Annotations == nil {
+		r.event.Annotations = make(map[string]string, 2)
+	}
+	if _, taken := r.event.Annotations[key]; !taken {
+		r.event.Annotations[key] = value
+	}
+}
+
+// Begin asks the policy what to record of a request, whose user authenticated, and records that the server received it.
+// It returns false if the event is lost and the request must not run.
+func (r *Record) Begin(req *http.Request) bool {
+	if r == nil {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.start(req); r.process(RequestReceived) {
+		return true
+	}
+	r.over = true
+	r.auditor.Counts.Rejected.Add(1)
+	return false
+}
+
+// start asks the policy, and fills in what the request says.
+func (r *Record) start(req *http.Request) {
+	attributes := auth.Attributes{User: auth.UserFrom(req.Context()), Info: request.InfoFrom(req.Context())}
+	r.begun, r.decision = true, r.auditor.decide(attributes)
+	if !r.decision.Level.AtLeast(Metadata) {
+		r.event.Annotations = nil
+		return
+	}
+	e, info := &r.event, attributes.Info
+	e.Level, e.Verb = r.decision.Level, info.Verb
+	e.RequestURI, e.UserAgent = req.URL.RequestURI(), shortUserAgent(req)
+	for _, ip := range utilnet.SourceIPs(req) {
+		e.SourceIPs = append(e.SourceIPs, ip.String())
+	}
+	if attributes.User != nil {
+		e.User = userOf(attributes.User)
+	}
+	if info.IsResource {
+		e.ObjectRef = &ObjectReference{
+			Resource: info.Resource, Namespace: info.Namespace, Name: info.Name, APIGroup: info.Group,
+			APIVersion: info.Version, Subresource: info.Subresource,
+		}
+	}
+}
+
+// The bound of a user agent, and what stands in for the rest of a longer one, as in kube-apiserver.
+const (
+	maxUserAgent = 1024
+	truncated    = "...TRUNCATED"
+)
+
+func shortUserAgent(req *http.Request) string {
+	agent := req.UserAgent()
+	if len(agent) > maxUserAgent {
+		agent = agent[:maxUserAgent] + truncated
+	}
+	return agent
+}
+
+// userOf shares the slices of a user, which is immutable.
+func userOf(u *auth.User) User {
+	return User{Username: u.Name, UID: u.UID, Groups: u.Groups, Extra: u.Extra}
+}
+
+// SetImpersonated records the user that the request acts as.
+func (r *Record) SetImpersonated(user *auth.User) {
+	r.visit(Metadata, func(e *Event) {
+		as := userOf(user)
+		e.ImpersonatedUser = &as
+	})
+}
+
+// Wants tells whether the request is recorded at a level or above it.
+func (r *Record) Wants(level Level) bool {
+	if r == nil {
+		return false
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.begun && !r.over && r.decision.Level.AtLeast(level)
+}
+
+// SetObject fills in what the path doesn't say about the object of a request and the object in the body does.
+func (r *Record) SetObject(object metav1.Object) {
+	r.visit(Metadata, func(e *Event) {
+		ref := e.ObjectRef
+		if ref == nil {
+			return
+		}
+		fill(&ref.Namespace, object.GetNamespace())
+		fill(&ref.Name, object.GetName())
+		fill(&ref.UID, string(object.GetUID()))
+		fill(&ref.ResourceVersion, object.GetResourceVersion())
+	})
+}
+
+func fill(field *string, value string) {
+	if *field == "" {
+		*field = value
+	}
+}
+
+// SetRequest records the body of a request, in JSON, at the levels that have it. The first one stays.
+func (r *Record) SetRequest(data []byte) {
+	r.visit(Request, func(e *Event) {
+		if e.RequestObject == nil {
+			e.RequestObject = r.compact(data)
+		}
+	})
+}
+
+// SetResponse records the body of an answer, in JSON, at the level that has it.
+func (r *Record) SetResponse(data []byte) {
+	r.visit(RequestResponse, func(e *Event) { e.ResponseObject = r.compact(data) })
+}
+
+// SetStatus records an answer that is a Status.
+func (r *Record) SetStatus(status *metav1.Status) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case !r.begun:
+		r.refusal = status
+	case !r.over && r.decision.Level.AtLeast(Metadata):
+		r.setStatus(status)
+	}
+}
+
+func (r *Record) setStatus(status *metav1.Status) {
+	r.event.ResponseStatus = &metav1.Status{
+		Status: status.Status, Message: status.Message, Reason: status.Reason, Details: status.Details,
+		Code: status.Code,
+	}
+	if r.decision.Level.AtLeast(RequestResponse) {
+		r.event.ResponseObject, _ = json.Marshal(status) // a Status can always be encoded
+	}
+}
+
+// visit changes the event of a request that is recorded at a level or above it.
+func (r *Record) visit(level Level, change func(*Event)) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.begun && !r.over && r.decision.Level.AtLeast(level) {
+		change(&r.event)
+	}
+}
+
+// Answer records the code of the answer to a request when the server begins to write it. If Begin was not called, the
+// server refuses the request before it knows the user, and the record ends with this event.
+func (r *Record) Answer(req *http.Request, code int) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	refused := !r.begun
+	if refused {
+		r.start(req)
+	}
+	if r.over || !r.decision.Level.AtLeast(Metadata) {
+		return
+	}
+	if r.refusal != nil {
+		r.setStatus(r.refusal)
+	}
+	r.setCode(code)
+	if refused || request.InfoFrom(req.Context()).LongRunning {
+		r.process(ResponseStarted)
+	}
+	r.over = refused
+}
+
+// setCode sets the code in a Status of its own: a sink may have the other one in its hands.
+func (r *Record) setCode(code int) {
+	var status metav1.Status
+	if r.event.ResponseStatus != nil {
+		status = *r.event.ResponseStatus
+	}
+	status.Code = int32(code)
+	r.event.ResponseStatus = &status
+}
+
+// Complete records that the server has answered a request for which Begin returned true.
+func (r *Record) Complete(req *http.Request) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over || !r.decision.Level.AtLeast(Metadata) {
+		return
+	}
+	if r.event.ResponseStatus == nil {
+		r.event.ResponseStatus = &metav1.Status{
+			Code: http.StatusOK, Status: metav1.StatusSuccess, Message: "Connection closed early",
+		}
+		if request.InfoFrom(req.Context()).LongRunning {
+			r.process(ResponseStarted)
+		}
+	}
+	r.process(ResponseComplete)
+	r.over = true
+}
+
+// Panicked records that a request for which Begin returned true ends with a panic.
+func (r *Record) Panicked(cause any) {
+	if r == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.over || !r.decision.Level.AtLeast(Metadata) {
+		return
+	}
+	r.event.ResponseStatus = &metav1.Status{
+		Code: http.StatusInternalServerError, Status: metav1.StatusFailure,
+		Reason: metav1.StatusReasonInternalError, Message: fmt.Sprintf("APIServer panic'd: %v", cause),
+	}
+	r.process(Panic)
+	r.over = true
+}
+
+// process makes the event of a stage. It returns false if the event is lost and the request must not run.
+func (r *Record) process(stage Stage) bool {
+	if !r.decision.Level.AtLeast(Metadata) || slices.Contains(r.decision.Omit, stage) {
+		return true
+	}
+	r.event.Stage = stage
+	r.event.StageTimestamp = r.event.RequestReceivedTimestamp
+	if stage != RequestReceived {
+		r.event.StageTimestamp = microTime(time.Now())
+	}
+	r.auditor.Counts.Events.Add(1)
+	return r.auditor.Sink.Process(&r.event)
+}
+
+// Clone returns a copy of the event that shares no map with it.
+func (e *Event) Clone() *Event {
+	copied := *e
+	copied.Annotations = maps.Clone(e.Annotations)
+	return &copied
+}
