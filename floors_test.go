@@ -186,6 +186,14 @@ var floors = map[string][]string{
 	"runtime/livefile":     {},
 	"runtime/filter":       {"runtime/audit", "runtime/auth", "runtime/request", "runtime/respond"},
 	"runtime/seal":         {},
+	"runtime/auth/delegated": {
+		"runtime/auth", "runtime/auth/frontproxy", "runtime/auth/webhook", "runtime/kubeconfig", "runtime/registry",
+		"runtime/server",
+	},
+	"runtime/auth/frontproxy": {"runtime/auth", "runtime/livefile", "runtime/registry", "runtime/server"},
+	"runtime/auth/webhook": {
+		"runtime/auth", "runtime/kubeconfig", "runtime/registry", "runtime/request", "runtime/server",
+	},
 	"runtime/server": {
 		"runtime/api", "runtime/audit", "runtime/auth", "runtime/cache", "runtime/collector", "runtime/endpoint",
 		"runtime/filter", "runtime/kubeconfig", "runtime/ownership", "runtime/reach", "runtime/registry",
@@ -237,7 +245,7 @@ var holders = map[string][]string{
 	"github.com/google/cel-go":   {"runtime/cel"},
 	"github.com/gobuffalo/flect": {"generator/model"},
 	"github.com/spf13": {
-		"cmd/apigen", "runtime/audit/feature", "runtime/server", "runtime/auth/oidc", "runtime/auth/serviceaccount",
+		"cmd/apigen", "runtime/audit/feature", "runtime/auth/...", "runtime/server",
 	},
 	"github.com/coreos/go-oidc":        {"runtime/auth/oidc"},
 	"github.com/go-jose/go-jose":       {"runtime/auth/oidc"},

@@ -27,6 +27,7 @@ func Authenticate(authenticator auth.Authenticator, log *slog.Logger) Filter {
 		}
 		// No handler needs the credentials any more, and one that forwards the request must not forward them.
 		r.Header.Del("Authorization")
+		removeProxyHeaders(r.Header)
 		next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), grouped(user))))
 	}
 }

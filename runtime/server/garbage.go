@@ -59,7 +59,7 @@ func (f *flags) garbagePolicy(set *pflag.FlagSet) GarbagePolicy {
 		return CollectGarbage
 	}
 	for _, name := range []string{"authentication-kubeconfig", "authorization-kubeconfig"} {
-		if flag := set.Lookup(name); flag != nil && flag.Value.String() != "" {
+		if set.Changed(name) { // an empty value stands for the pod's service account
 			return DelegateGarbage
 		}
 	}

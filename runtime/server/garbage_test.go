@@ -23,6 +23,7 @@ func TestGarbagePolicy(t *testing.T) {
 		{[]string{"--garbage-collector=server"}, CollectGarbage},
 		{[]string{"--garbage-collector=external"}, DelegateGarbage},
 		{[]string{"--authentication-kubeconfig=x"}, DelegateGarbage},
+		{[]string{"--authentication-kubeconfig="}, DelegateGarbage},
 		{[]string{"--authorization-kubeconfig=x"}, DelegateGarbage},
 		{[]string{"--authorization-kubeconfig=x", "--garbage-collector=server"}, CollectGarbage},
 		{[]string{"--authorization-kubeconfig=x", "--enable-garbage-collector=false"}, IgnoreGarbage},

@@ -1,0 +1,267 @@
+package frontproxy
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"log/slog"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/server"
+	"github.com/spf13/pflag"
+)
+
+// authority signs certificates of proxies.
+type authority struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+func newAuthority(t testing.TB) authority {
+	t.Helper()
+	a := authority{}
+	a.cert, a.key = a.issue(t, &x509.Certificate{
+		Subject: pkix.Name{CommonName: "ca"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	})
+	return a
+}
+
+func (a authority) issue(t testing.TB, template *x509.Certificate) (*x509.Certificate, *ecdsa.PrivateKey) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template.SerialNumber = big.NewInt(1)
+	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	parent, signer := a.cert, a.key
+	if parent == nil {
+		parent, signer = template, key
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cert, key
+}
+
+func (a authority) proxy(t testing.TB, name string) *x509.Certificate {
+	t.Helper()
+	cert, _ := a.issue(t, &x509.Certificate{
+		Subject: pkix.Name{CommonName: name}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+	return cert
+}
+
+func (a authority) pem() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
+}
+
+// from returns a request over a connection with a client certificate, or without one.
+func from(cert *x509.Certificate, header http.Header) *http.Request {
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r = r.WithContext(auth.ConnContext(r.Context(), nil))
+	r.TLS = &tls.ConnectionState{}
+	if cert != nil {
+		r.TLS.PeerCertificates = []*x509.Certificate{cert}
+	}
+	r.Header = header.Clone()
+	return r
+}
+
+func TestProxy(t *testing.T) {
+	ca, other := newAuthority(t), newAuthority(t)
+	certificates, err := Authorities(ca.pem())
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := New(func() *Trust {
+		return &Trust{certificates, []string{"proxy", "second"}, Headers{
+			Username: []string{"X-Remote-User", "x-other"}, UID: []string{"X-Remote-Uid"},
+			Group: []string{"X-Remote-Group", "X-More"}, ExtraPrefixes: []string{"x-remote-extra-", "X-Also-"},
+		}}
+	})
+	header := http.Header{
+		"X-Remote-User": {"alice"}, "X-Remote-Uid": {"7"}, "X-Remote-Group": {"b", "", "a"}, "X-More": {"c"},
+		"X-Remote-Extra-Example.com%2fkey": {"1", "2"}, "X-Remote-Extra-Scopes": {"s"}, "X-Remote-Extra-Bad%zz": {"z"},
+		"X-Also-Scopes": {"t"}, "X-Other": {"mallory"}, "Accept": {"x"},
+	}
+	alice := &auth.User{Name: "alice", UID: "7", Groups: []string{"b", "a", "c"}, Extra: map[string][]string{
+		"example.com/key": {"1", "2"}, "scopes": {"s", "t"}, "bad%zz": {"z"},
+	}}
+	for name, test := range map[string]struct {
+		cert   *x509.Certificate
+		header http.Header
+		want   *auth.User
+		err    string
+	}{
+		"proxy":                {ca.proxy(t, "proxy"), header, alice, ""},
+		"second header":        {ca.proxy(t, "second"), http.Header{"X-Remote-User": {""}, "X-Other": {"o"}}, &auth.User{Name: "o"}, ""},
+		"nobody":               {ca.proxy(t, "proxy"), http.Header{"X-Remote-Group": {"system:masters"}}, nil, ""},
+		"no certificate":       {nil, header, nil, ""},
+		"of another authority": {other.proxy(t, "proxy"), header, nil, "unknown authority"},
+		"another name":         {ca.proxy(t, "proxy2"), header, nil, "x509: subject with cn=proxy2 is not in the allowed list"},
+	} {
+		r := from(test.cert, test.header)
+		got, err := proxy.Authenticate(r)
+		if !reflect.DeepEqual(got, test.want) || (err == nil) != (test.err == "") ||
+			err != nil && !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%s: %+v, %v; want %+v, %q", name, got, err, test.want, test.err)
+		}
+		for left := range r.Header {
+			if left != "Accept" {
+				t.Errorf("%s: a handler sees %s", name, left)
+			}
+		}
+	}
+	r := from(ca.proxy(t, "proxy"), header)
+	r.TLS = nil
+	if got, err := proxy.Authenticate(r); got != nil || err != nil {
+		t.Errorf("without TLS: %v, %v", got, err)
+	}
+	if got, err := New(func() *Trust { return nil }).Authenticate(from(ca.proxy(t, "proxy"), header)); got != nil || err != nil {
+		t.Errorf("without trust: %v, %v", got, err)
+	}
+}
+
+func configure(t *testing.T, args ...string) (server.Config, error) {
+	t.Helper()
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	feature := &Authentication{}
+	feature.AddFlags(flags)
+	if err := flags.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	config := server.Config{Log: slog.New(slog.DiscardHandler)}
+	return config, feature.Configure(t.Context(), &config)
+}
+
+// The authorities are read again when their file changes, and then hold for open connections.
+func TestAuthoritiesRotate(t *testing.T) {
+	before, after := newAuthority(t), newAuthority(t)
+	path := filepath.Join(t.TempDir(), "ca.crt")
+	write := func(content []byte) {
+		t.Helper()
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(before.pem())
+	config := server.Config{Log: slog.New(slog.DiscardHandler)}
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	feature := &Authentication{}
+	feature.AddFlags(flags)
+	AddFlags(flags) // another feature
+	if err := flags.Parse([]string{"--requestheader-client-ca-file=" + path,
+		"--requestheader-username-headers=X-Remote-User"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := feature.Configure(t.Context(), &config); err != nil {
+		t.Fatal(err)
+	}
+	header := http.Header{"X-Remote-User": {"alice"}}
+	of := map[string]*http.Request{
+		"before": from(before.proxy(t, "p"), header), "after": from(after.proxy(t, "p"), header),
+	}
+	await := func(believed, other string) {
+		t.Helper()
+		tick := time.NewTicker(20 * time.Millisecond)
+		defer tick.Stop()
+		for end := time.Now().Add(time.Minute); ; <-tick.C {
+			got := map[string]*auth.User{}
+			for name, r := range of {
+				r.Header = header.Clone()
+				got[name], _ = config.Authentication.FrontProxy.Authenticate(r)
+			}
+			if got[believed] != nil && got[other] == nil {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%v, want %s alone", got, believed)
+			}
+		}
+	}
+	await("before", "after")
+	write(after.pem())
+	await("after", "before")
+	write([]byte("broken"))
+	await("after", "before")
+}
+
+func TestFlags(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ca.crt")
+	if err := os.WriteFile(path, newAuthority(t).pem(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ca := "--requestheader-client-ca-file=" + path
+	for _, test := range []struct {
+		args []string
+		err  string
+	}{
+		{[]string{ca}, "needs --requestheader-username-headers"},
+		{[]string{ca, "--requestheader-username-headers= "}, `empty value in "requestheader-username-headers"`},
+		{[]string{"--requestheader-extra-headers-prefix=a,"}, `empty value in "requestheader-extra-headers-prefix"`},
+		{[]string{ca + "x", "--requestheader-username-headers=u"}, "no such file"},
+	} {
+		if _, err := configure(t, test.args...); err == nil || !strings.Contains(err.Error(), test.err) {
+			t.Errorf("%q: %v, want %q", test.args, err, test.err)
+		}
+	}
+	if config, err := configure(t); err != nil || config.Authentication.FrontProxy != nil {
+		t.Errorf("without flags: %v, %v", config.Authentication.FrontProxy, err)
+	}
+}
+
+// No headers of a client without the certificate make a user, and none of them is left.
+func FuzzHeaders(f *testing.F) {
+	ca := newAuthority(f)
+	certificates, err := Authorities(ca.pem())
+	if err != nil {
+		f.Fatal(err)
+	}
+	trust := &Trust{certificates, nil, Standard()}
+	cert := ca.proxy(f, "proxy")
+	f.Add("X-Remote-User", "alice", "X-Remote-Extra-%41")
+	f.Fuzz(func(t *testing.T, name, value, extra string) {
+		header := http.Header{name: {value}, extra: {value}, "X-Remote-User": {value}}
+		if user, _ := New(func() *Trust { return trust }).Authenticate(from(nil, header)); user != nil {
+			t.Errorf("%v", user)
+		}
+		r := from(cert, header)
+		user, err := New(func() *Trust { return trust }).Authenticate(r)
+		if err != nil || (user == nil) != (value == "") || user != nil && user.Name != value {
+			t.Errorf("%v, %v", user, err)
+		}
+		for left := range r.Header {
+			if hasPrefix(left, "x-remote-") && (hasPrefix(left, "x-remote-extra-") || left == "X-Remote-User") {
+				t.Errorf("%q is left", left)
+			}
+		}
+	})
+}
+
+func FuzzAuthorities(f *testing.F) {
+	f.Add(newAuthority(f).pem())
+	f.Fuzz(func(t *testing.T, content []byte) {
+		if certificates, err := Authorities(content); (certificates == nil) != (err != nil) {
+			t.Error(err)
+		}
+	})
+}
