@@ -226,7 +226,10 @@ var floors = map[string][]string{
 	"runtime/builtin/events/wiring": {
 		"runtime/api", "runtime/builtin/events/v1", "runtime/builtin/core/v1", "runtime/codec", "runtime/registry",
 	},
-	"runtime/builtin/rbac":    {"runtime/builtin/rbac/wiring", "runtime/server"},
+	"runtime/builtin/rbac": {
+		"runtime/api", "runtime/auth", "runtime/auth/rbac", "runtime/builtin/rbac/wiring", "runtime/registry",
+		"runtime/server",
+	},
 	"runtime/builtin/rbac/v1": {"runtime/auth", "runtime/auth/rbac"},
 	"runtime/builtin/rbac/wiring": {
 		"runtime/api", "runtime/builtin/rbac/v1", "runtime/codec", "runtime/registry",

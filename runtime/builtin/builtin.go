@@ -21,6 +21,6 @@ func Standalone() []server.Feature {
 		coordination.Feature(),
 		authentication.Feature(),
 		authorization.Feature(),
-		rbac.Feature(),
+		rbac.Authorization{},
 	}
 }

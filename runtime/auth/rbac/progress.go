@@ -2,11 +2,13 @@ package rbac
 
 import (
 	"context"
+	"strconv"
 	"sync"
 	"time"
 
 	"apigen.dev/runtime/reach"
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -116,4 +118,10 @@ func follow[T any](ctx context.Context, apply func(reach.Changes[T])) error {
 		return err
 	}
 	return objects.Follow(ctx, "", apply)
+}
+
+// revisionOf returns the revision of an object, or 0 where its resourceVersion is no number.
+func revisionOf(object metav1.Object) int64 {
+	revision, _ := strconv.ParseInt(object.GetResourceVersion(), 10, 64)
+	return revision
 }

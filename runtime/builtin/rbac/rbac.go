@@ -7,7 +7,7 @@ import (
 	"apigen.dev/runtime/server"
 )
 
-// Feature serves the group rbac.authorization.k8s.io.
+// Feature serves the group rbac.authorization.k8s.io. Authorization also decides by its objects.
 func Feature() server.Feature {
 	return server.Serving{wiring.Group()}
 }

@@ -72,7 +72,9 @@ func (c *comparison) change(reset bool) {
 	}
 	var clusterRoles reach.Changes[*rbacv1.ClusterRole]
 	c.world.clusterRoles, clusterRoles.Put, clusterRoles.Deleted = change(d, c.world.clusterRoles, most,
-		func() *rbacv1.ClusterRole { return &rbacv1.ClusterRole{ObjectMeta: d.meta(false), Rules: d.rules(3, true)} })
+		func() *rbacv1.ClusterRole {
+			return &rbacv1.ClusterRole{ObjectMeta: d.meta(false), Rules: d.rules(3, true)}
+		})
 	var roles reach.Changes[*rbacv1.Role]
 	c.world.roles, roles.Put, roles.Deleted = change(d, c.world.roles, most,
 		func() *rbacv1.Role { return &rbacv1.Role{ObjectMeta: d.meta(true), Rules: d.rules(3, true)} })

@@ -112,6 +112,8 @@ func defineClusterRoleBinding() registry.Definition[*rbacv1.ClusterRoleBinding] 
 		Storage:       "v1",
 		StoragePrefix: "clusterrolebindings",
 		Strategy: registry.Strategy[*rbacv1.ClusterRoleBinding]{
+			AuthorizeCreate:     v1.AuthorizeCreate_ClusterRoleBinding,
+			AuthorizeUpdate:     v1.AuthorizeUpdate_ClusterRoleBinding,
 			Validate:            v1.ValidateObject_ClusterRoleBinding,
 			ValidateUpdate:      v1.ValidateUpdate_ClusterRoleBinding,
 			ValidateName:        registry.NameIsPathSegment,
@@ -162,6 +164,8 @@ func defineClusterRole() registry.Definition[*rbacv1.ClusterRole] {
 		Storage:       "v1",
 		StoragePrefix: "clusterroles",
 		Strategy: registry.Strategy[*rbacv1.ClusterRole]{
+			AuthorizeCreate:     v1.AuthorizeCreate_ClusterRole,
+			AuthorizeUpdate:     v1.AuthorizeUpdate_ClusterRole,
 			Validate:            v1.ValidateObject_ClusterRole,
 			ValidateUpdate:      v1.ValidateUpdate_ClusterRole,
 			ValidateName:        registry.NameIsPathSegment,
@@ -233,6 +237,8 @@ func defineRoleBinding() registry.Definition[*rbacv1.RoleBinding] {
 		Storage:       "v1",
 		StoragePrefix: "rolebindings",
 		Strategy: registry.Strategy[*rbacv1.RoleBinding]{
+			AuthorizeCreate:     v1.AuthorizeCreate_RoleBinding,
+			AuthorizeUpdate:     v1.AuthorizeUpdate_RoleBinding,
 			Validate:            v1.ValidateObject_RoleBinding,
 			ValidateUpdate:      v1.ValidateUpdate_RoleBinding,
 			ValidateName:        registry.NameIsPathSegment,
@@ -283,6 +289,8 @@ func defineRole() registry.Definition[*rbacv1.Role] {
 		Storage:       "v1",
 		StoragePrefix: "roles",
 		Strategy: registry.Strategy[*rbacv1.Role]{
+			AuthorizeCreate:     v1.AuthorizeCreate_Role,
+			AuthorizeUpdate:     v1.AuthorizeUpdate_Role,
 			Validate:            v1.ValidateObject_Role,
 			ValidateName:        registry.NameIsPathSegment,
 			AllowCreateOnUpdate: true,

@@ -1,0 +1,61 @@
+package rbac
+
+import (
+	"context"
+	"maps"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/auth/rbac"
+	"apigen.dev/runtime/builtin/rbac/wiring"
+	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/server"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Authorization serves the group, and has the server decide by its objects: the mode RBAC of --authorization-mode. When
+// the server starts, it makes the roles and bindings of kube-apiserver, and roles for the kinds of the other groups. It
+// has no flags.
+type Authorization struct{ flagless }
+
+// flagless is a feature without flags.
+type flagless = server.Serving
+
+// Groups implements server.Feature.
+func (Authorization) Groups() []registry.Group { return []registry.Group{wiring.Group()} }
+
+// Configure implements server.Feature.
+func (Authorization) Configure(_ context.Context, config *server.Config) error {
+	policy, err := rbac.KubernetesPolicy()
+	if err != nil {
+		return err
+	}
+	policy.AddKinds(kinds(config.Groups))
+	index := &rbac.Index{}
+	if config.Modes == nil {
+		config.Modes = map[string]auth.Authorizer{}
+	}
+	config.Modes["RBAC"] = index
+	if config.AfterWrite == nil {
+		config.AfterWrite = map[schema.GroupResource]func(context.Context, int64){}
+	}
+	maps.Copy(config.AfterWrite, index.AfterWrite())
+	config.Hooks = append(config.Hooks,
+		server.Hook{Name: "rbac/index", Run: index.Follow},
+		server.Hook{Name: "rbac/bootstrap-roles", PostStart: func(ctx context.Context) error {
+			return rbac.Bootstrap(ctx, policy, index)
+		}},
+		server.Hook{Name: "rbac/clusterrole-aggregation", Run: rbac.Aggregate},
+	)
+	return nil
+}
+
+// kinds returns the served kinds of groups.
+func kinds(groups []registry.Group) (all []*api.Info) {
+	for _, group := range groups {
+		for _, resource := range group.Resources {
+			all = append(all, resource.Info())
+		}
+	}
+	return all
+}
