@@ -165,7 +165,7 @@ var floors = map[string][]string{
 		"runtime/subresource", "runtime/wire",
 	},
 	"runtime/auth":      {"runtime/request"},
-	"runtime/auth/rbac": {"runtime/auth", "runtime/reach", "runtime/request"},
+	"runtime/auth/rbac": {"runtime/api", "runtime/auth", "runtime/reach", "runtime/request"},
 	"runtime/auth/oidc": {
 		"runtime/auth", "runtime/auth/tokencache", "runtime/cel", "runtime/registry", "runtime/reload", "runtime/server",
 	},
