@@ -1,5 +1,73 @@
 package access
 
-import "testing"
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
 
-func startOurs(t testing.TB, name string) *world { t.Skip("not yet"); return nil }
+	audit "apigen.dev/runtime/audit/feature"
+	"apigen.dev/runtime/auth/frontproxy"
+	"apigen.dev/runtime/auth/serviceaccount"
+	"apigen.dev/runtime/builtin"
+	"apigen.dev/runtime/server"
+	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/storage/memory"
+)
+
+// inMemory is an embedded backend that forgets everything.
+type inMemory struct{ storage.Embedded }
+
+func (inMemory) Open(context.Context, string, storage.EmbeddedOptions) (storage.Backend, error) {
+	return memory.New(), nil
+}
+
+var servingPattern = regexp.MustCompile(`^serving https://(\S+)`)
+
+// startOurs runs a server of ours by its command, with the flags that kube-apiserver gets.
+func startOurs(t testing.TB, name string) *world {
+	t.Helper()
+	dir := t.TempDir()
+	// Nobody knows the authority of the server yet.
+	w := &world{name: name, tls: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // G402
+	flags := append(slices.DeleteFunc(slices.Clone(worlds[name]), func(flag string) bool {
+		return strings.HasPrefix(flag, "--authentication-config=")
+	}), w.credentials(t, dir)...)
+	flags = append(flags, "--data-dir="+dir, "--secure-port=0")
+	command := server.Command(server.Program{
+		Name: "matrix", Embedded: inMemory{},
+		Features: append(builtin.Standalone(), &serviceaccount.Tokens{}, &frontproxy.Authentication{}, &audit.Audit{}),
+	})
+	command.SetArgs(flags)
+	output, told := io.Pipe()
+	command.SetOut(told)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		err := command.ExecuteContext(ctx)
+		told.CloseWithError(err)
+		ended <- err
+	}()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Errorf("the server ended with: %v", err)
+		}
+	})
+	lines := bufio.NewReader(output)
+	for w.host == "" {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatalf("the server does not start: %v", err)
+		}
+		if found := servingPattern.FindStringSubmatch(line); found != nil {
+			w.host = found[1]
+		}
+	}
+	go func() { _, _ = io.Copy(io.Discard, lines) }()
+	return w
+}
