@@ -20,6 +20,9 @@ var (
 	timePattern  = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`)
 	tokenPattern = regexp.MustCompile(`eyJ[\w-]+\.[\w-]+\.[\w-]*`)
 	addrPattern  = regexp.MustCompile(`127\.0\.0\.1:\d+`)
+	// Of several roles that allow a thing, kube-apiserver names one or the other.
+	discoveryPattern = regexp.MustCompile(`ClusterRoleBinding \\?"system:(discovery|public-info-viewer)\\?" of ` +
+		`ClusterRole \\?"system:(discovery|public-info-viewer)\\?"`)
 	printPattern = regexp.MustCompile(`SHA256=[0-9a-f]{64}`)
 )
 
@@ -30,6 +33,7 @@ func tidy(text string) string {
 	text = timePattern.ReplaceAllString(text, "<time>")
 	text = addrPattern.ReplaceAllString(text, "<host>")
 	text = printPattern.ReplaceAllString(text, "SHA256=<print>")
+	text = discoveryPattern.ReplaceAllString(text, "<a role of discovery>")
 	return strings.NewReplacer("\n", "⏎", "\r", "␍", "\x00", "␀").Replace(text)
 }
 

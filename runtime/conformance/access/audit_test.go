@@ -102,7 +102,7 @@ func (r record) line(target, answer string) string {
 	delete(r.Annotations, "authorization.k8s.io/decision")
 	delete(r.Annotations, "authorization.k8s.io/reason")
 	if decision != "" {
-		parts = append(parts, fmt.Sprintf("%s(%s)", decision, reason))
+		parts = append(parts, fmt.Sprintf("%s(%s)", decision, tidy(reason)))
 	}
 	for _, more := range []map[string]string{r.Annotations, r.AuthenticationMetadata} {
 		if len(more) > 0 {

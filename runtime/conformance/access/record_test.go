@@ -4,16 +4,21 @@ package access
 
 import (
 	"crypto/tls"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"apigen.dev/runtime/storage/etcd/etcdtest"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // binaryVariable names a kube-apiserver to record: `make record` builds one.
@@ -110,8 +115,45 @@ func startTheirs(t *testing.T, name string, flags []string) *world {
 	})
 	w.until(t, http.MethodGet, "/readyz", nil)
 	w.populate(t)
+	w.aggregate(t)
 	w.awaitAuthorizer(t)
 	return w
+}
+
+// aggregate does what kube-controller-manager does for kube-apiserver: it joins the rules of roles by their labels. The
+// rules of a role that aggregates one that aggregates are there in the second round.
+func (w *world) aggregate(t *testing.T) {
+	t.Helper()
+	const path = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
+	for range 3 {
+		var roles rbacv1.ClusterRoleList
+		if err := json.Unmarshal(w.until(t, http.MethodGet, path, nil), &roles); err != nil {
+			t.Fatal(err)
+		}
+		for _, role := range roles.Items {
+			if role.AggregationRule == nil {
+				continue
+			}
+			role.APIVersion, role.Kind, role.Rules = "rbac.authorization.k8s.io/v1", "ClusterRole", nil
+			for _, part := range roles.Items {
+				if part.Name != role.Name && aggregates(role.AggregationRule, part.Labels) {
+					role.Rules = append(role.Rules, part.Rules...)
+				}
+			}
+			text, err := json.Marshal(role)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w.until(t, http.MethodPut, path+"/"+role.Name, text)
+		}
+	}
+}
+
+func aggregates(rule *rbacv1.AggregationRule, of labels.Set) bool {
+	return slices.ContainsFunc(rule.ClusterRoleSelectors, func(selector metav1.LabelSelector) bool {
+		wanted, err := metav1.LabelSelectorAsSelector(&selector)
+		return err == nil && wanted.Matches(of)
+	})
 }
 
 // awaitAuthorizer waits until kube-apiserver's authorizer knows the last objects of each kind.
