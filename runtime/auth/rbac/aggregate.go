@@ -91,27 +91,42 @@ func (k *knownRoles) write(ctx context.Context, objects reach.Objects[*rbacv1.Cl
 	return writeAggregated(ctx, objects, all)
 }
 
-// writeAggregated writes the aggregated ones of all roles, which are sorted by their names. It tries all of them, and
-// returns the first error.
+// aggregatePasses bounds how many roles gather rules from one another in a row.
+const aggregatePasses = 8
+
+// writeAggregated writes the aggregated ones of all roles, which are sorted by their names and which it brings up to
+// date: again and again, since roles gather the rules of aggregated roles, too. It tries all of them, and returns the
+// first error.
 func writeAggregated(
 	ctx context.Context, objects reach.Objects[*rbacv1.ClusterRole], all []*rbacv1.ClusterRole,
 ) (failure error) {
-	for _, r := range all {
-		rules, ok := gather(r, all)
-		if !ok || equality.Semantic.DeepEqual(rules, r.Rules) {
-			continue
-		}
-		_, err := objects.Update(ctx, "", r.Name, reach.Write{Manager: aggregator}, func(now *rbacv1.ClusterRole) error {
-			if equality.Semantic.DeepEqual(now.AggregationRule, r.AggregationRule) {
-				now.Rules = rules
+	for written, pass := true, 0; written && failure == nil && pass < aggregatePasses; pass++ {
+		written = false
+		for i, r := range all {
+			rules, ok := gather(r, all)
+			if !ok || equality.Semantic.DeepEqual(rules, r.Rules) {
+				continue
 			}
-			return nil
-		})
-		if err != nil && !apierrors.IsNotFound(err) {
-			failure = cmp.Or(failure, err)
+			written = true
+			now, err := objects.Update(ctx, "", r.Name, reach.Write{Manager: aggregator}, setRules(r, rules))
+			if err == nil {
+				all[i] = now
+			} else if !apierrors.IsNotFound(err) {
+				failure = cmp.Or(failure, err)
+			}
 		}
 	}
 	return failure
+}
+
+// setRules returns a function that sets the rules of a role, unless it gathers others meanwhile.
+func setRules(known *rbacv1.ClusterRole, rules []rbacv1.PolicyRule) func(*rbacv1.ClusterRole) error {
+	return func(now *rbacv1.ClusterRole) error {
+		if equality.Semantic.DeepEqual(now.AggregationRule, known.AggregationRule) {
+			now.Rules = rules
+		}
+		return nil
+	}
 }
 
 // gather returns the rules of the roles that the selectors of a role select: each rule once, in the order of the

@@ -70,6 +70,9 @@ func bootstrap(ctx context.Context, p Policy, index *Index) error {
 	if err := writeAggregated(ctx, clusterRoleObjects, all); err != nil {
 		return err
 	}
+	for _, r := range all {
+		written[clusterRoles] = max(written[clusterRoles], revisionOf(r))
+	}
 	for k, revision := range written {
 		if err := index.reached[k].wait(ctx, revision); err != nil {
 			return err

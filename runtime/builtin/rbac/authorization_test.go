@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"log/slog"
@@ -33,6 +34,8 @@ type running struct {
 	testing.TB
 	url    string
 	client *http.Client
+	// authority is the server's own, in PEM.
+	authority *pem.Block
 }
 
 // names authenticates a token as the user of that name.
@@ -46,8 +49,8 @@ func (names) AuthenticateToken(_ context.Context, token string, _ []string) (*au
 	return &auth.Identity{User: user}, nil
 }
 
-// start starts a server on a backend, and waits until it is ready.
-func start(t testing.TB, backend storage.Backend) *running {
+// start starts a server on a backend, for widgets, the feature's group and others, and waits until it is ready.
+func start(t testing.TB, backend storage.Backend, others ...registry.Group) *running {
 	t.Helper()
 	tlsServer := httptest.NewTLSServer(nil)
 	certificate, authority := tlsServer.TLS.Certificates[0], tlsServer.Certificate()
@@ -57,11 +60,12 @@ func start(t testing.TB, backend storage.Backend) *running {
 		t.Fatal(err)
 	}
 	feature := rbac.Authorization{}
+	widgets := registry.Group{
+		Name: "shop.example.com", Versions: []string{"v1", "v1beta1"},
+		Resources: []registry.Resource{registry.New(shop.Definition())},
+	}
 	config := server.Config{
-		Groups: append([]registry.Group{{
-			Name: "shop.example.com", Versions: []string{"v1", "v1beta1"},
-			Resources: []registry.Resource{registry.New(shop.Definition())},
-		}}, feature.Groups()...),
+		Groups:  slices.Concat([]registry.Group{widgets}, feature.Groups(), others),
 		Backend: backend, Listener: listener, Certificate: certificate,
 		Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{names{}}},
 		Log:            slog.New(slog.DiscardHandler), ShutdownTimeout: 10 * time.Second, Verify: true,
@@ -77,7 +81,8 @@ func start(t testing.TB, backend storage.Backend) *running {
 	roots := x509.NewCertPool()
 	roots.AddCert(authority)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, ForceAttemptHTTP2: true}
-	r := &running{TB: t, url: s.URL(), client: &http.Client{Transport: transport}}
+	r := &running{TB: t, url: s.URL(), client: &http.Client{Transport: transport},
+		authority: &pem.Block{Type: "CERTIFICATE", Bytes: authority.Raw}}
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
