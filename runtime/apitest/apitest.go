@@ -47,6 +47,12 @@ type Server struct {
 // Start starts a server for groups, and stops it when the test ends. The server logs to the test's log.
 func Start(t testing.TB, groups ...registry.Group) *Server {
 	t.Helper()
+	return StartWith(t, func(*server.Config) {}, groups...)
+}
+
+// StartWith is Start for a server whose configuration change has changed.
+func StartWith(t testing.TB, change func(config *server.Config), groups ...registry.Group) *Server {
+	t.Helper()
 	certificate, authority := selfSigned()
 	listener, err := listen()
 	if err != nil {
@@ -55,12 +61,14 @@ func Start(t testing.TB, groups ...registry.Group) *Server {
 	token, tokens := rand.Text(), new(auth.Tokens)
 	tokens.Add(token, &auth.User{Name: "apitest:admin", Groups: []string{auth.Masters}})
 	backend := memory.New()
-	running, err := server.New(t.Context(), server.Config{
+	config := server.Config{
 		Groups: groups, Backend: backend, Listener: listener, Certificate: certificate,
 		Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}},
 		Log:            slog.New(slog.NewTextHandler(testLog{t}, nil)), ShutdownTimeout: 10 * time.Second,
 		Verify: true, CheckCache: time.Second,
-	})
+	}
+	change(&config)
+	running, err := server.New(t.Context(), config)
 	if err != nil {
 		t.Fatalf("apitest: %v", err)
 	}

@@ -4,7 +4,9 @@ import "context"
 
 // RulesFor implements RuleResolver. It lists nothing and is complete, as in kube-apiserver: what the members of
 // system:masters may do, the other authorizers list.
-func (MastersOnly) RulesFor(context.Context, *User, string) (Rules, bool, error) { return Rules{}, true, nil }
+func (MastersOnly) RulesFor(context.Context, *User, string) (Rules, bool, error) {
+	return Rules{}, true, nil
+}
 
 // RulesFor implements RuleResolver: everything, or nothing.
 func (d Always) RulesFor(context.Context, *User, string) (Rules, bool, error) {

@@ -71,11 +71,11 @@ func (t *Tokens) Add(token string, user *User) {
 	t.users[sha256.Sum256([]byte(token))] = user
 }
 
-// AuthenticateToken implements TokenAuthenticator. The tokens are for every audience.
-func (t *Tokens) AuthenticateToken(_ context.Context, token string, audiences []string) (*Identity, error) {
+// AuthenticateToken implements TokenAuthenticator. The tokens have no audiences: they are for the server itself.
+func (t *Tokens) AuthenticateToken(_ context.Context, token string, _ []string) (*Identity, error) {
 	user := t.users[sha256.Sum256([]byte(token))]
 	if user == nil {
 		return nil, nil
 	}
-	return &Identity{User: user, Audiences: audiences}, nil
+	return &Identity{User: user}, nil
 }

@@ -59,8 +59,17 @@ func (tokenReviews) Create(
 		return review, nil
 	}
 	review.Status.Authenticated, review.Status.User = true, userInfo(identity.User)
+	review.Status.User.Groups = withAuthenticated(identity.User.Groups)
 	review.Status.Audiences = identity.Audiences
 	return review, nil
+}
+
+// withAuthenticated adds the group of all users whom the server authenticated, as the server does for requests.
+func withAuthenticated(groups []string) []string {
+	if slices.Contains(groups, auth.Authenticated) || slices.Contains(groups, auth.Unauthenticated) {
+		return groups
+	}
+	return append(slices.Clone(groups), auth.Authenticated)
 }
 
 var errInvalidToken = errors.New("invalid bearer token")

@@ -26,9 +26,6 @@ import (
 // binaryVariable names a kube-apiserver to record: `make record` builds one.
 const binaryVariable = "KUBE_APISERVER"
 
-// theirsToken is the administrator's.
-const theirsToken = "recorder"
-
 // TestRecord asks kube-apiserver all that the scripts hold, and writes its answers into them, and its version.
 func TestRecord(t *testing.T) {
 	theirs := startTheirs(t, etcdtest.Start(t))

@@ -7,5 +7,5 @@
 // +apigen:kind(Lease)=+apigen:requireResourceVersion
 // +apigen:kind(Lease)=+apigen:generation=false
 // +apigen:kind(Lease)=+kubebuilder:printcolumn:name=Holder,type=string,JSONPath=.spec.holderIdentity
-// +apigen:kind(Lease)=+kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
+// +apigen:kind(Lease)=+apigen:printcolumn:name=Age,type=string,method=AgeColumn
 package v1

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -34,4 +35,9 @@ func ValidateObject_Lease(_ context.Context, lease *coordinationv1.Lease) (errs 
 			"must be greater than or equal to 0"))
 	}
 	return errs
+}
+
+// AgeColumn_Lease returns when a lease was created.
+func AgeColumn_Lease(lease *coordinationv1.Lease) (before string, since *metav1.Time, after string) {
+	return "", &lease.CreationTimestamp, ""
 }

@@ -60,7 +60,7 @@ func defineLease() registry.Definition[*coordinationv1.Lease] {
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Holder", Type: "string"},
-					{Name: "Age", Type: "date"},
+					{Name: "Age", Type: "string"},
 				},
 			}, codec.Conversion[*coordinationv1.Lease, *coordinationv1.Lease]{
 				New: func() *coordinationv1.Lease {
@@ -74,10 +74,11 @@ func defineLease() registry.Definition[*coordinationv1.Lease] {
 						return api.Text(*in.Spec.HolderIdentity)
 					},
 					func(in *coordinationv1.Lease) api.Cell {
-						if in.CreationTimestamp.IsZero() {
-							return api.Cell{}
+						before, since, after := v1.AgeColumn_Lease(in)
+						if since == nil {
+							return api.Text(before + after)
 						}
-						return api.Age(in.CreationTimestamp.Time)
+						return api.AgeWithin(before, since.Time, after)
 					},
 				},
 				Proto: codec.ProtoOf[*coordinationv1.Lease](),

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -64,4 +65,9 @@ func immutableIf(changed bool, name string) field.ErrorList {
 // DataColumn_ConfigMap counts the entries of a config map.
 func DataColumn_ConfigMap(config *corev1.ConfigMap) int {
 	return len(config.Data) + len(config.BinaryData)
+}
+
+// AgeColumn_ConfigMap returns when a config map was created.
+func AgeColumn_ConfigMap(config *corev1.ConfigMap) (before string, since *metav1.Time, after string) {
+	return "", &config.CreationTimestamp, ""
 }

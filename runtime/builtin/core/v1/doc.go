@@ -8,15 +8,15 @@
 //
 // +apigen:kind(ConfigMap)=+kubebuilder:resource:shortName=cm
 // +apigen:kind(ConfigMap)=+apigen:printcolumn:name=Data,type=integer,method=DataColumn
-// +apigen:kind(ConfigMap)=+kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
+// +apigen:kind(ConfigMap)=+apigen:printcolumn:name=Age,type=string,method=AgeColumn
 //
 // +apigen:kind(Secret)=+kubebuilder:printcolumn:name=Type,type=string,JSONPath=.type
 // +apigen:kind(Secret)=+apigen:printcolumn:name=Data,type=integer,method=DataColumn
-// +apigen:kind(Secret)=+kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
+// +apigen:kind(Secret)=+apigen:printcolumn:name=Age,type=string,method=AgeColumn
 // +apigen:kind(Secret)=+kubebuilder:selectablefield:JSONPath=.type
 //
 // +apigen:kind(ServiceAccount)=+kubebuilder:resource:shortName=sa
-// +apigen:kind(ServiceAccount)=+kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
+// +apigen:kind(ServiceAccount)=+apigen:printcolumn:name=Age,type=string,method=AgeColumn
 // +apigen:kind(ServiceAccount)=+apigen:returnDeletedObject
 // +apigen:kind(ServiceAccount)=+apigen:subresource:name=token
 //

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -119,3 +120,8 @@ func Warnings_Secret(_ context.Context, secret, _ *corev1.Secret) []string {
 
 // DataColumn_Secret counts the entries of a secret.
 func DataColumn_Secret(secret *corev1.Secret) int { return len(secret.Data) }
+
+// AgeColumn_Secret returns when a secret was created.
+func AgeColumn_Secret(secret *corev1.Secret) (before string, since *metav1.Time, after string) {
+	return "", &secret.CreationTimestamp, ""
+}

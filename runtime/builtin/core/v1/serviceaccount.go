@@ -4,6 +4,7 @@ import (
 	"context"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // PrepareForCreate_ServiceAccount leaves nothing of the references to secrets but their names.
@@ -36,4 +37,9 @@ func Warnings_ServiceAccount(_ context.Context, account, old *corev1.ServiceAcco
 	}
 	return []string{"metadata.annotations[" + enforceMountableSecrets + "]: deprecated in v1.32+; " +
 		"prefer separate namespaces to isolate access to mounted secrets"}
+}
+
+// AgeColumn_ServiceAccount returns when an account was created.
+func AgeColumn_ServiceAccount(account *corev1.ServiceAccount) (before string, since *metav1.Time, after string) {
+	return "", &account.CreationTimestamp, ""
 }

@@ -69,7 +69,7 @@ func defineConfigMap() registry.Definition[*corev1.ConfigMap] {
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Data", Type: "integer"},
-					{Name: "Age", Type: "date"},
+					{Name: "Age", Type: "string"},
 				},
 			}, codec.Conversion[*corev1.ConfigMap, *corev1.ConfigMap]{
 				New: func() *corev1.ConfigMap {
@@ -81,10 +81,11 @@ func defineConfigMap() registry.Definition[*corev1.ConfigMap] {
 						return api.Int(int64(result))
 					},
 					func(in *corev1.ConfigMap) api.Cell {
-						if in.CreationTimestamp.IsZero() {
-							return api.Cell{}
+						before, since, after := v1.AgeColumn_ConfigMap(in)
+						if since == nil {
+							return api.Text(before + after)
 						}
-						return api.Age(in.CreationTimestamp.Time)
+						return api.AgeWithin(before, since.Time, after)
 					},
 				},
 				Proto: codec.ProtoOf[*corev1.ConfigMap](),
@@ -294,7 +295,7 @@ func defineSecret() registry.Definition[*corev1.Secret] {
 				Columns: []api.Column{
 					{Name: "Type", Type: "string"},
 					{Name: "Data", Type: "integer"},
-					{Name: "Age", Type: "date"},
+					{Name: "Age", Type: "string"},
 				},
 			}, codec.Conversion[*corev1.Secret, *corev1.Secret]{
 				New: func() *corev1.Secret {
@@ -313,10 +314,11 @@ func defineSecret() registry.Definition[*corev1.Secret] {
 						return api.Int(int64(result))
 					},
 					func(in *corev1.Secret) api.Cell {
-						if in.CreationTimestamp.IsZero() {
-							return api.Cell{}
+						before, since, after := v1.AgeColumn_Secret(in)
+						if since == nil {
+							return api.Text(before + after)
 						}
-						return api.Age(in.CreationTimestamp.Time)
+						return api.AgeWithin(before, since.Time, after)
 					},
 				},
 				Proto: codec.ProtoOf[*corev1.Secret](),
@@ -360,7 +362,7 @@ func defineServiceAccount() registry.Definition[*corev1.ServiceAccount] {
 			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
-					{Name: "Age", Type: "date"},
+					{Name: "Age", Type: "string"},
 				},
 			}, codec.Conversion[*corev1.ServiceAccount, *corev1.ServiceAccount]{
 				New: func() *corev1.ServiceAccount {
@@ -368,10 +370,11 @@ func defineServiceAccount() registry.Definition[*corev1.ServiceAccount] {
 				},
 				Columns: []func(*corev1.ServiceAccount) api.Cell{
 					func(in *corev1.ServiceAccount) api.Cell {
-						if in.CreationTimestamp.IsZero() {
-							return api.Cell{}
+						before, since, after := v1.AgeColumn_ServiceAccount(in)
+						if since == nil {
+							return api.Text(before + after)
 						}
-						return api.Age(in.CreationTimestamp.Time)
+						return api.AgeWithin(before, since.Time, after)
 					},
 				},
 				Proto: codec.ProtoOf[*corev1.ServiceAccount](),

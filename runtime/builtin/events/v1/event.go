@@ -81,7 +81,6 @@ func ValidateUpdate_Event(_ context.Context, event, old *corev1.Event) (errs fie
 	same("firstTimestamp", event.FirstTimestamp, old.FirstTimestamp)
 	same("lastTimestamp", event.LastTimestamp, old.LastTimestamp)
 	same("count", event.Count, old.Count)
-	same("reason", event.Reason, old.Reason) // kube-apiserver says it twice
 	same("type", event.Type, old.Type)
 	// Clients that write protobuf may send more precise times than those that they read.
 	if !event.EventTime.Truncate(time.Microsecond).Equal(old.EventTime.Truncate(time.Microsecond)) {

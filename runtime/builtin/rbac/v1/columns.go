@@ -2,9 +2,31 @@ package v1
 
 import (
 	"strings"
+	"time"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
+
+// CreatedAtColumn_ClusterRole returns when a role was created: a time, not an age.
+func CreatedAtColumn_ClusterRole(role *rbacv1.ClusterRole) string { return at(role.CreationTimestamp) }
+
+// CreatedAtColumn_Role returns when a role was created: a time, not an age.
+func CreatedAtColumn_Role(role *rbacv1.Role) string { return at(role.CreationTimestamp) }
+
+func at(t metav1.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// AgeColumn_ClusterRoleBinding returns when a binding was created.
+func AgeColumn_ClusterRoleBinding(
+	binding *rbacv1.ClusterRoleBinding,
+) (before string, since *metav1.Time, after string) {
+	return "", &binding.CreationTimestamp, ""
+}
+
+// AgeColumn_RoleBinding returns when a binding was created.
+func AgeColumn_RoleBinding(binding *rbacv1.RoleBinding) (before string, since *metav1.Time, after string) {
+	return "", &binding.CreationTimestamp, ""
+}
 
 // RoleColumn_ClusterRoleBinding returns the role of a binding, such as ClusterRole/admin.
 func RoleColumn_ClusterRoleBinding(binding *rbacv1.ClusterRoleBinding) string {

@@ -7,9 +7,9 @@
 // +apigen:kind("*")=+apigen:createOnUpdate
 // +apigen:kind("*")=+apigen:generation=false
 //
-// +apigen:kind("ClusterRole;Role")=+kubebuilder:printcolumn:name="Created At",type=date,JSONPath=.metadata.creationTimestamp
+// +apigen:kind("ClusterRole;Role")=+apigen:printcolumn:name="Created At",type=string,method=CreatedAtColumn
 // +apigen:kind("ClusterRoleBinding;RoleBinding")=+apigen:printcolumn:name=Role,type=string,method=RoleColumn
-// +apigen:kind("ClusterRoleBinding;RoleBinding")=+kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
+// +apigen:kind("ClusterRoleBinding;RoleBinding")=+apigen:printcolumn:name=Age,type=string,method=AgeColumn
 // +apigen:kind("ClusterRoleBinding;RoleBinding")=+apigen:printcolumn:name=Users,type=string,priority=1,method=UsersColumn
 // +apigen:kind("ClusterRoleBinding;RoleBinding")=+apigen:printcolumn:name=Groups,type=string,priority=1,method=GroupsColumn
 // +apigen:kind("ClusterRoleBinding;RoleBinding")=+apigen:printcolumn:name=ServiceAccounts,type=string,priority=1,method=ServiceAccountsColumn

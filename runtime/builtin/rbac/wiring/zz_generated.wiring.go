@@ -69,7 +69,7 @@ func defineClusterRoleBinding() registry.Definition[*rbacv1.ClusterRoleBinding] 
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Role", Type: "string"},
-					{Name: "Age", Type: "date"},
+					{Name: "Age", Type: "string"},
 					{Name: "Users", Type: "string", Priority: 1},
 					{Name: "Groups", Type: "string", Priority: 1},
 					{Name: "ServiceAccounts", Type: "string", Priority: 1},
@@ -88,10 +88,11 @@ func defineClusterRoleBinding() registry.Definition[*rbacv1.ClusterRoleBinding] 
 						return api.Text(result)
 					},
 					func(in *rbacv1.ClusterRoleBinding) api.Cell {
-						if in.CreationTimestamp.IsZero() {
-							return api.Cell{}
+						before, since, after := v1.AgeColumn_ClusterRoleBinding(in)
+						if since == nil {
+							return api.Text(before + after)
 						}
-						return api.Age(in.CreationTimestamp.Time)
+						return api.AgeWithin(before, since.Time, after)
 					},
 					func(in *rbacv1.ClusterRoleBinding) api.Cell {
 						result := v1.UsersColumn_ClusterRoleBinding(in)
@@ -141,7 +142,7 @@ func defineClusterRole() registry.Definition[*rbacv1.ClusterRole] {
 			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
-					{Name: "Created At", Type: "date"},
+					{Name: "Created At", Type: "string"},
 				},
 			}, codec.Conversion[*rbacv1.ClusterRole, *rbacv1.ClusterRole]{
 				New: func() *rbacv1.ClusterRole {
@@ -152,10 +153,8 @@ func defineClusterRole() registry.Definition[*rbacv1.ClusterRole] {
 				},
 				Columns: []func(*rbacv1.ClusterRole) api.Cell{
 					func(in *rbacv1.ClusterRole) api.Cell {
-						if in.CreationTimestamp.IsZero() {
-							return api.Cell{}
-						}
-						return api.Age(in.CreationTimestamp.Time)
+						result := v1.CreatedAtColumn_ClusterRole(in)
+						return api.Text(result)
 					},
 				},
 				Proto: codec.ProtoOf[*rbacv1.ClusterRole](),
@@ -194,7 +193,7 @@ func defineRoleBinding() registry.Definition[*rbacv1.RoleBinding] {
 				Name: "v1",
 				Columns: []api.Column{
 					{Name: "Role", Type: "string"},
-					{Name: "Age", Type: "date"},
+					{Name: "Age", Type: "string"},
 					{Name: "Users", Type: "string", Priority: 1},
 					{Name: "Groups", Type: "string", Priority: 1},
 					{Name: "ServiceAccounts", Type: "string", Priority: 1},
@@ -213,10 +212,11 @@ func defineRoleBinding() registry.Definition[*rbacv1.RoleBinding] {
 						return api.Text(result)
 					},
 					func(in *rbacv1.RoleBinding) api.Cell {
-						if in.CreationTimestamp.IsZero() {
-							return api.Cell{}
+						before, since, after := v1.AgeColumn_RoleBinding(in)
+						if since == nil {
+							return api.Text(before + after)
 						}
-						return api.Age(in.CreationTimestamp.Time)
+						return api.AgeWithin(before, since.Time, after)
 					},
 					func(in *rbacv1.RoleBinding) api.Cell {
 						result := v1.UsersColumn_RoleBinding(in)
@@ -266,7 +266,7 @@ func defineRole() registry.Definition[*rbacv1.Role] {
 			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
-					{Name: "Created At", Type: "date"},
+					{Name: "Created At", Type: "string"},
 				},
 			}, codec.Conversion[*rbacv1.Role, *rbacv1.Role]{
 				New: func() *rbacv1.Role {
@@ -277,10 +277,8 @@ func defineRole() registry.Definition[*rbacv1.Role] {
 				},
 				Columns: []func(*rbacv1.Role) api.Cell{
 					func(in *rbacv1.Role) api.Cell {
-						if in.CreationTimestamp.IsZero() {
-							return api.Cell{}
-						}
-						return api.Age(in.CreationTimestamp.Time)
+						result := v1.CreatedAtColumn_Role(in)
+						return api.Text(result)
 					},
 				},
 				Proto: codec.ProtoOf[*rbacv1.Role](),
