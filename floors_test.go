@@ -186,6 +186,10 @@ var floors = map[string][]string{
 	"runtime/livefile":     {},
 	"runtime/filter":       {"runtime/audit", "runtime/auth", "runtime/request", "runtime/respond"},
 	"runtime/seal":         {},
+	"runtime/auth/chain": {
+		"runtime/auth", "runtime/auth/webhook", "runtime/cel", "runtime/kubeconfig", "runtime/livefile",
+		"runtime/registry", "runtime/server",
+	},
 	"runtime/auth/delegated": {
 		"runtime/auth", "runtime/auth/frontproxy", "runtime/auth/webhook", "runtime/kubeconfig", "runtime/registry",
 		"runtime/server",

@@ -82,6 +82,8 @@ func (c *Config) authorize(modes []string) error {
 	for i, mode := range modes {
 		authorizer := c.Modes[mode]
 		switch {
+		case authorizer == nil && mode == auth.ModeABAC:
+			return fmt.Errorf("--authorization-mode: %w", auth.ErrABAC)
 		case authorizer == nil:
 			return fmt.Errorf("--authorization-mode: this server has no mode %q: it has %s", mode,
 				strings.Join(slices.Sorted(maps.Keys(c.Modes)), ", "))

@@ -92,6 +92,7 @@ func TestAuthorizationModes(t *testing.T) {
 		{[]Feature{mode{"RBAC"}}, []string{"AlwaysDeny"}, auth.Deny, ""},
 		{nil, []string{"RBAC"}, 0, `no mode "RBAC": it has AlwaysAllow, AlwaysDeny`},
 		{nil, []string{"AlwaysDeny", "AlwaysDeny"}, 0, "stands twice"},
+		{nil, []string{"ABAC"}, 0, "no mode ABAC: its policy file"},
 	} {
 		var config Config
 		err := Program{Features: test.features}.configure(t.Context(), &config, test.modes)

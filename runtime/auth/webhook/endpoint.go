@@ -73,7 +73,7 @@ func ask[A any](ctx context.Context, e *Endpoint, kind schema.GroupVersionKind, 
 	}
 	waited := wait.ExponentialBackoffWithContext(ctx, e.backoff, func(ctx context.Context) (bool, error) {
 		var body []byte
-		if body, err = e.post(ctx, question, kind.Group); err == nil {
+		if body, err = e.post(ctx, question); err == nil {
 			answer, err = decode[A](body, kind)
 		}
 		return !mayPass(err), nil
@@ -85,7 +85,7 @@ func ask[A any](ctx context.Context, e *Endpoint, kind schema.GroupVersionKind, 
 }
 
 // post sends a question once.
-func (e *Endpoint) post(ctx context.Context, question []byte, group string) ([]byte, error) {
+func (e *Endpoint) post(ctx context.Context, question []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, bytes.NewReader(question))
@@ -106,11 +106,11 @@ func (e *Endpoint) post(ctx context.Context, question []byte, group string) ([]b
 	if response.StatusCode >= http.StatusOK && response.StatusCode <= http.StatusPartialContent {
 		return body, nil
 	}
-	return nil, failure(response, body, group)
+	return nil, failure(response, body)
 }
 
 // failure is the error of an answer with a code of failure: the Status in the body, or one made of the code.
-func failure(response *http.Response, body []byte, group string) error {
+func failure(response *http.Response, body []byte) error {
 	if status := statusIn(body); status != nil {
 		return status
 	}
@@ -119,8 +119,8 @@ func failure(response *http.Response, body []byte, group string) error {
 		message = strings.TrimSpace(string(body[:min(len(body), 2<<10)]))
 	}
 	retryAfter, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 if it is none
-	return apierrors.NewGenericServerResponse(response.StatusCode, http.MethodPost, schema.GroupResource{Group: group}, "",
-		message, max(retryAfter, 0), true)
+	return apierrors.NewGenericServerResponse(response.StatusCode, http.MethodPost, schema.GroupResource{}, "", message,
+		max(retryAfter, 0), true)
 }
 
 // statusIn returns the error of a body that is a Status about a failure, or nil.

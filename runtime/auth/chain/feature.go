@@ -1,0 +1,178 @@
+package chain
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"reflect"
+	"slices"
+
+	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/auth/webhook"
+	"apigen.dev/runtime/kubeconfig"
+	"apigen.dev/runtime/livefile"
+	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/server"
+	"github.com/spf13/pflag"
+)
+
+// Authorization is the feature of servers that take an AuthorizationConfiguration: the flag --authorization-config. A
+// main names it after the features whose modes a file may name.
+type Authorization struct {
+	flags *pflag.FlagSet
+	file  string
+}
+
+var _ server.Feature = (*Authorization)(nil)
+
+const flag = "authorization-config"
+
+// Groups implements server.Feature.
+func (*Authorization) Groups() []registry.Group { return nil }
+
+// AddFlags implements server.Feature.
+func (f *Authorization) AddFlags(flags *pflag.FlagSet) {
+	f.flags = flags
+	flags.StringVar(&f.file, flag, "", "file with an AuthorizationConfiguration, in kube-apiserver's format, which says "+
+		"who decides what users may do; it excludes --authorization-mode and --authorization-webhook-*")
+}
+
+// excluded are the flags that the file replaces.
+var excluded = []string{
+	"authorization-mode", "authorization-webhook-config-file", "authorization-webhook-version",
+	webhook.FlagAuthorizedTTL, webhook.FlagUnauthorizedTTL,
+}
+
+// Configure implements server.Feature.
+func (f *Authorization) Configure(_ context.Context, config *server.Config) error {
+	if f.file == "" {
+		return nil
+	}
+	if slices.ContainsFunc(excluded, f.flags.Changed) {
+		return errors.New("--authorization-config can not be specified when --authorization-mode or " +
+			"--authorization-webhook-* flags are defined")
+	}
+	builder := &builder{modes: config.Modes, log: cmp.Or(config.Log, slog.Default())}
+	current, err := livefile.Open(builder.log, builder.build, f.file)
+	if err != nil {
+		return fmt.Errorf("--authorization-config %s: %w", f.file, err)
+	}
+	config.Authorizer = authorizer{current}
+	return nil
+}
+
+// authorizer is the union of the file's authorizers.
+type authorizer struct {
+	current *livefile.Value[auth.Union]
+}
+
+var _ auth.RuleResolver = authorizer{}
+
+// Authorize implements auth.Authorizer.
+func (a authorizer) Authorize(ctx context.Context, at auth.Attributes) (auth.Decision, string, error) {
+	return a.current.Get().Authorize(ctx, at)
+}
+
+// RulesFor implements auth.RuleResolver.
+func (a authorizer) RulesFor(ctx context.Context, user *auth.User, namespace string) (auth.Rules, bool, error) {
+	return a.current.Get().RulesFor(ctx, user, namespace)
+}
+
+// builder makes the authorizers of a file, again and again. One goroutine at a time may use it.
+type builder struct {
+	modes map[string]auth.Authorizer
+	log   *slog.Logger
+
+	config   *Configuration // the last one without an error
+	union    auth.Union
+	required []string // types beside Webhook that the first file named, which no later one may drop
+}
+
+// build makes the authorizers of a file's content. It keeps the present ones, and what their caches hold, if the
+// content says the same.
+func (b *builder) build(contents [][]byte) (auth.Union, error) {
+	config, err := Parse(contents[0])
+	if err != nil {
+		return nil, fmt.Errorf("failed to load AuthorizationConfiguration from file: %w", err)
+	}
+	if err := config.validate(b.types(), b.required); err != nil {
+		return nil, err
+	}
+	if b.config != nil && reflect.DeepEqual(config, b.config) {
+		return b.union, nil
+	}
+	var union auth.Union
+	for _, a := range config.Authorizers {
+		authorizer := b.modes[a.Type]
+		if a.Type == typeWebhook {
+			if authorizer, err = a.Webhook.authorizer(b.log.With("authorizer", a.Name)); err != nil {
+				return nil, fmt.Errorf("authorizer %s: %w", a.Name, err)
+			}
+		}
+		union = append(union, authorizer)
+	}
+	for _, previous := range b.union {
+		if asked, ok := previous.(*webhook.Authorizer); ok {
+			asked.Close()
+		}
+	}
+	if b.config == nil {
+		b.required = config.types()
+	}
+	b.config, b.union = config, union
+	return union, nil
+}
+
+// types are those that a file may name.
+func (b *builder) types() []string {
+	types := slices.Collect(maps.Keys(b.modes))
+	if !slices.Contains(types, typeWebhook) {
+		types = append(types, typeWebhook)
+	}
+	slices.Sort(types)
+	return types
+}
+
+func (w *Webhook) authorizer(log *slog.Logger) (*webhook.Authorizer, error) {
+	endpoint, err := w.endpoint(log)
+	if err != nil {
+		return nil, err
+	}
+	config := webhook.Config{Version: w.SubjectAccessReviewVersion, Log: log}
+	if w.FailurePolicy == policyDeny {
+		config.OnFailure = auth.Deny
+	}
+	if *w.CacheAuthorizedRequests {
+		config.AuthorizedTTL = w.AuthorizedTTL.Duration
+	}
+	if *w.CacheUnauthorizedRequests {
+		config.UnauthorizedTTL = w.UnauthorizedTTL.Duration
+	}
+	compiled, errs := compile(w.MatchConditions, nil)
+	if len(errs) > 0 {
+		return nil, errs.ToAggregate()
+	}
+	if len(compiled) > 0 {
+		config.Match = compiled.match
+	}
+	return webhook.NewAuthorizer(endpoint, config)
+}
+
+func (w *Webhook) endpoint(log *slog.Logger) (*webhook.Endpoint, error) {
+	if w.ConnectionInfo.Type == inCluster {
+		cluster, err := kubeconfig.InCluster()
+		if err != nil {
+			return nil, err
+		}
+		path := "/apis/authorization.k8s.io/" + w.SubjectAccessReviewVersion + "/subjectaccessreviews"
+		return webhook.NewEndpoint(cluster, path, w.Timeout.Duration, log)
+	}
+	reached, err := kubeconfig.Read(*w.ConnectionInfo.KubeConfigFile)
+	if err != nil {
+		return nil, err
+	}
+	return webhook.NewEndpoint(reached, "", w.Timeout.Duration, log)
+}
