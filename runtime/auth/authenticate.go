@@ -122,12 +122,14 @@ func (b Bearer) AuthenticateToken(ctx context.Context, token string, audiences [
 	return nil, errors.Join(failures...)
 }
 
+// bearerToken reads the Authorization header as kube-apiserver does: one space is between the scheme and the token, and
+// what follows a further space is ignored.
 func bearerToken(r *http.Request) string {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
+	parts := strings.SplitN(strings.TrimSpace(r.Header.Get("Authorization")), " ", 3)
+	if len(parts) < 2 || !strings.EqualFold(parts[0], "Bearer") {
 		return ""
 	}
-	return strings.TrimSpace(token)
+	return parts[1]
 }
 
 const (
@@ -138,7 +140,7 @@ const (
 
 // protocolToken returns the token among a WebSocket's protocols, and the others, one of which is sent back.
 func protocolToken(r *http.Request) (token string, others []string, err error) {
-	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+	if !opensWebSocket(r.Header) {
 		return "", nil, nil
 	}
 	for _, header := range r.Header[protocolHeader] {
@@ -163,4 +165,16 @@ func protocolToken(r *http.Request) (token string, others []string, err error) {
 		return "", nil, errors.New("beside the protocol that bears a token there is none to choose")
 	}
 	return token, others, nil
+}
+
+func opensWebSocket(header http.Header) bool {
+	if !strings.EqualFold(header.Get("Upgrade"), "websocket") {
+		return false
+	}
+	for option := range strings.SplitSeq(header.Get("Connection"), ",") {
+		if strings.EqualFold(strings.TrimSpace(option), "upgrade") {
+			return true
+		}
+	}
+	return false
 }
