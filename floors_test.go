@@ -166,8 +166,11 @@ var floors = map[string][]string{
 	},
 	"runtime/auth":      {"runtime/request"},
 	"runtime/auth/rbac": {"runtime/api", "runtime/auth", "runtime/reach", "runtime/request"},
+	"runtime/filter":    {"runtime/audit", "runtime/auth", "runtime/request", "runtime/respond"},
+	"runtime/seal":      {},
 	"runtime/auth/oidc": {
-		"runtime/auth", "runtime/auth/tokencache", "runtime/cel", "runtime/registry", "runtime/reload", "runtime/server",
+		"runtime/auth", "runtime/auth/tokencache", "runtime/cel", "runtime/registry", "runtime/reload",
+		"runtime/server",
 	},
 	"runtime/auth/serviceaccount": {
 		"runtime/auth", "runtime/auth/tokencache", "runtime/reach", "runtime/registry", "runtime/reload",
@@ -175,17 +178,7 @@ var floors = map[string][]string{
 	},
 	"runtime/auth/tokencache": {"runtime/auth"},
 	"runtime/reload":          {},
-	"runtime/audit":           {"runtime/auth", "runtime/request"},
-	"runtime/audit/backend":   {"runtime/audit"},
-	"runtime/audit/feature": {
-		"runtime/audit", "runtime/audit/backend", "runtime/audit/policy", "runtime/kubeconfig", "runtime/registry",
-		"runtime/server",
-	},
-	"runtime/audit/policy": {"runtime/audit", "runtime/auth"},
-	"runtime/kubeconfig":   {"runtime/livefile"},
-	"runtime/livefile":     {},
-	"runtime/filter":       {"runtime/audit", "runtime/auth", "runtime/request", "runtime/respond"},
-	"runtime/seal":         {},
+	"runtime/kubeconfig":      {"runtime/livefile"},
 	"runtime/auth/chain": {
 		"runtime/auth", "runtime/auth/webhook", "runtime/cel", "runtime/kubeconfig", "runtime/livefile",
 		"runtime/registry", "runtime/server",
@@ -198,6 +191,14 @@ var floors = map[string][]string{
 	"runtime/auth/webhook": {
 		"runtime/auth", "runtime/kubeconfig", "runtime/registry", "runtime/request", "runtime/server",
 	},
+	"runtime/livefile":      {},
+	"runtime/audit":         {"runtime/auth", "runtime/request"},
+	"runtime/audit/backend": {"runtime/audit"},
+	"runtime/audit/feature": {
+		"runtime/audit", "runtime/audit/backend", "runtime/audit/policy", "runtime/kubeconfig", "runtime/registry",
+		"runtime/server",
+	},
+	"runtime/audit/policy": {"runtime/audit", "runtime/auth"},
 	"runtime/server": {
 		"runtime/api", "runtime/audit", "runtime/auth", "runtime/cache", "runtime/collector", "runtime/endpoint",
 		"runtime/filter", "runtime/kubeconfig", "runtime/ownership", "runtime/reach", "runtime/registry",
@@ -248,11 +249,12 @@ var holders = map[string][]string{
 	"golang.org/x/tools":         {"generator/load"},
 	"k8s.io/gengo":               {"generator/marker"},
 	"github.com/dave/jennifer":   {"generator/emit/..."},
-	"go.etcd.io":                 {"runtime/storage/etcd/...", "runtime/storage/embedded"},
+	"go.etcd.io":                 {"runtime/storage/embedded", "runtime/storage/etcd/..."},
 	"github.com/google/cel-go":   {"runtime/cel"},
 	"github.com/gobuffalo/flect": {"generator/model"},
 	"github.com/spf13": {
-		"cmd/apigen", "runtime/audit/feature", "runtime/auth/...", "runtime/server",
+		"cmd/apigen", "runtime/audit/feature", "runtime/auth/...", "runtime/auth/oidc", "runtime/auth/serviceaccount",
+		"runtime/server",
 	},
 	"github.com/coreos/go-oidc":        {"runtime/auth/oidc"},
 	"github.com/go-jose/go-jose":       {"runtime/auth/oidc"},

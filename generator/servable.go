@@ -28,7 +28,7 @@ func Servable(ctx context.Context, dir, importPath string) (found *model.Package
 
 	loaded, err := resolve.Load(ctx, resolve.Options{Options: load.Options{
 		Dir: dir, Patterns: []string{"./" + filepath.Base(asking)}, Owns: owner(Emitters()), Lenient: true,
-		Imports: imports,
+		ReadOnly: true, Imports: imports,
 	}})
 	var faults diag.Errors
 	if errors.As(err, &faults) {

@@ -64,3 +64,28 @@ func TestSkew(t *testing.T) {
 		})
 	}
 }
+
+// TestServedDependency: a package that is served, and imports one that doesn't compile, is an error at its marker.
+func TestServedDependency(t *testing.T) {
+	dir := t.TempDir()
+	loadtest.WriteModule(t, dir, loadtest.Module)
+	mod := filepath.Join(dir, "go.mod")
+	write(t, mod, read(t, mod)+"\nrequire example.org/shelf v0.0.0\n\nreplace example.org/shelf => ./shelf\n")
+	write(t, filepath.Join(dir, "shelf", "go.mod"), "module example.org/shelf\n\ngo 1.26.0\n\n"+
+		"require k8s.io/apimachinery v0.37.2\n")
+	write(t, filepath.Join(dir, "shelf", "v1", "types.go"), "// +groupName=shelf.example.org\npackage v1\n\n"+
+		"import (\n\t\"example.org/shelf/broken\"\n\n\tmetav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n)\n\n"+
+		"// +genclient\n// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object\ntype Shelf struct {\n"+
+		"\tmetav1.TypeMeta `json:\",inline\"`\n\tmetav1.ObjectMeta `json:\"metadata,omitempty\"`\n"+
+		"\tSpec broken.T `json:\"spec,omitempty\"`\n}\n")
+	write(t, filepath.Join(dir, "shelf", "broken", "broken.go"), "package broken\n\ntype T struct{}\n\n"+
+		"func uses() { gone() }\n")
+	write(t, filepath.Join(dir, "v1", "types.go"), "// +apigen:serve=example.org/shelf/v1\npackage v1\n")
+	o := options(dir)
+	o.Emitters = nil
+	_, err := generator.Build(t.Context(), o)
+	const want = "types.go:1:4: package example.org/shelf/broken doesn't compile"
+	if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "undefined: gone") {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}

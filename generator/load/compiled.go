@@ -38,7 +38,11 @@ func (u *Universe) checkCompiled() {
 			return failed != nil
 		}
 		reported[failed.path] = true
-		u.errs.Add(pos, "package %s doesn't compile: %s%s", failed.path, failed.message, remedy)
+		advice := remedy
+		if advice == "" {
+			advice = u.otherVersion(failed.path)
+		}
+		u.errs.Add(pos, "package %s doesn't compile: %s%s", failed.path, failed.message, advice)
 		return true
 	}
 	for _, s := range u.Roots() {
@@ -47,6 +51,13 @@ func (u *Universe) checkCompiled() {
 		}
 		for path, pos := range s.importSites() {
 			s.wrong = report(u.fset.Position(pos), u.refused(path)) || s.wrong
+		}
+		for _, m := range s.comments.Package.Markers { // what is generated imports the packages that are served
+			if d := m.Definition; d != nil && d.Read.Named && d.Read.Packages != nil {
+				for _, path := range d.Read.Packages(m) {
+					s.wrong = report(m.Pos, u.refused(path)) || s.wrong
+				}
+			}
 		}
 	}
 	goMod := token.Position{Filename: u.goMod(), Line: 1}
@@ -59,6 +70,17 @@ func (u *Universe) checkCompiled() {
 		u.warnings.Add(goMod, "modules of Kubernetes are of different releases, %s, and may not compile beside one "+
 			"another: align them with `%s`", skew, skew.Command())
 	}
+}
+
+// otherVersion says what to do about a package that doesn't compile though Kubernetes' modules are of one release: its
+// module needs others of them, or is behind them.
+func (u *Universe) otherVersion(path string) string {
+	p := u.metas[path]
+	if p == nil || p.Module == nil || p.Module.Main || p.Module.Replace != nil {
+		return ""
+	}
+	return fmt.Sprintf("; another version of its module, which is at %s, may: try `go get %s@latest`", p.Module.Version,
+		p.Module.Path)
 }
 
 // importSites returns the paths that hand-written files import, in the order of the source, and where.

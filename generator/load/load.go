@@ -26,6 +26,8 @@ type Options struct {
 	// Lenient makes faults of markers warnings everywhere, not only in modules that the user can't edit: what they ask
 	// for is left undone.
 	Lenient bool
+	// ReadOnly: nothing is generated, so that dependencies need not compile.
+	ReadOnly bool
 	// Imports are packages that generated code may import beyond what the sources do; those that don't exist are left
 	// out.
 	Imports []string
@@ -66,7 +68,9 @@ func Load(ctx context.Context, o Options) (*Universe, error) {
 	}
 	u.check()
 	u.checkImports()
-	u.checkCompiled()
+	if !o.ReadOnly {
+		u.checkCompiled()
+	}
 	return u, nil
 }
 

@@ -23,7 +23,7 @@ type values struct {
 
 func plan(options Options) (values, []file, error) {
 	v := values{
-		projectValues: newProject(options, path.Dir(collector)),
+		projectValues: newProject(options, path.Dir(collector), nil),
 		GroupDir:      groupDir(options.Group),
 		Plural:        model.KubebuilderPlural(options.Kind),
 		Singular:      strings.ToLower(options.Kind),

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/mod/modfile"
@@ -62,10 +63,20 @@ type projectValues struct {
 	Name string // the last element of the module's path
 	// Pad aligns a comment in the README with the one above it.
 	Pad string
+	// Standalone: the server has the ready-made features of the runtime.
+	Standalone bool
 }
 
-func newProject(options Options, base string) projectValues {
+// readyMade are the packages whose kinds are among the ready-made features. A server can't have their groups twice.
+var readyMade = []string{
+	"k8s.io/api/authentication/v1", "k8s.io/api/authorization/v1", "k8s.io/api/coordination/v1", "k8s.io/api/core/v1",
+	"k8s.io/api/events/v1", "k8s.io/api/rbac/v1",
+}
+
+// newProject returns the values of a project that serves packages of other modules.
+func newProject(options Options, base string, serving []string) projectValues {
 	p := projectValues{Options: options, collecting: collectingIn(base), Name: projectName(options.Module)}
+	p.Standalone = !slices.ContainsFunc(serving, func(path string) bool { return slices.Contains(readyMade, path) })
 	p.Pad = strings.Repeat(" ", max(0, len("go generate ./...")-len("go run ./cmd/")-len(p.Name)+7))
 	return p
 }

@@ -32,7 +32,8 @@ func serve(options Options, found apiFolders) (*Result, error) {
 			files[i].template = "serve/README.md.tmpl"
 		}
 	}
-	result, err := write(options.Dir, newProject(options, base), files)
+	serving := slices.AppendSeq(slices.Clone(options.Serve), maps.Keys(found.serving))
+	result, err := write(options.Dir, newProject(options, base, serving), files)
 	if result != nil {
 		result.NewProject = len(result.Created) > 0
 		result.Serving = slices.Sorted(maps.Keys(found.serving))

@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"go/format"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,6 +70,37 @@ func TestServeAlone(t *testing.T) {
 			again, err := Init(Options{Dir: dir})
 			if err != nil || len(again.Created) > 0 || again.NewProject {
 				t.Errorf("the second time: %+v, %v", again, err)
+			}
+		})
+	}
+}
+
+// TestStandalone: a main names the ready-made features, unless the project serves one of their groups itself.
+func TestStandalone(t *testing.T) {
+	for _, c := range []struct {
+		name, main string
+		options    Options
+		want       bool
+	}{
+		{"a kind of its own", "cmd/shop/main.go", in(""), true},
+		{"a group of its own", "cmd/deploy/main.go",
+			Options{Module: "example.com/deploy", Serve: []string{"k8s.io/api/apps/v1"}}, true},
+		{"a ready-made group", "cmd/deploy/main.go",
+			Options{Module: "example.com/deploy", Serve: []string{"k8s.io/api/apps/v1", "k8s.io/api/core/v1"}}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.options.Dir = t.TempDir()
+			if _, err := Init(c.options); err != nil {
+				t.Fatal(err)
+			}
+			main := tree(t, c.options.Dir)[c.main]
+			for _, text := range []string{`"apigen.dev/runtime/builtin"`, "Features: builtin.Standalone(),"} {
+				if strings.Contains(main, text) != c.want {
+					t.Errorf("main has %s: %t\n%s", text, !c.want, main)
+				}
+			}
+			if formatted, err := format.Source([]byte(main)); err != nil || string(formatted) != main {
+				t.Errorf("main is not formatted (%v):\n%s", err, main)
 			}
 		})
 	}

@@ -83,6 +83,10 @@ func (w *writer) texts(name string, values []string) {
 }
 
 func (w *writer) list(values []string) {
+	if values == nil {
+		w.buf = append(w.buf, "null"...)
+		return
+	}
 	w.buf = append(w.buf, '[')
 	for i, value := range values {
 		if i > 0 {
@@ -156,9 +160,13 @@ func (w *writer) raw(name string, data json.RawMessage) {
 	}
 }
 
-// time appends a time in UTC with microseconds, in which equal lengths sort by time.
 func (w *writer) time(name string, t metav1.MicroTime) {
-	w.buf = append(append(w.buf, name...), '"')
+	w.buf = append(w.buf, name...)
+	if t.IsZero() {
+		w.buf = append(w.buf, "null"...)
+		return
+	}
+	w.buf = append(w.buf, '"')
 	w.buf = t.UTC().AppendFormat(w.buf, metav1.RFC3339Micro)
 	w.buf = append(w.buf, '"')
 }

@@ -18,6 +18,8 @@ type project struct {
 	// untidy is what go mod tidy says of packages that only tests of dependencies import, and that the aligned modules
 	// no longer have. The project is then tidied but for those.
 	untidy string
+	// manifests is the module with the samples, and its version; "" is the module itself.
+	manifests string
 	// samples are folders with manifests.
 	samples []string
 	// kinds are the resources that are served: the plural and the group.
@@ -76,6 +78,84 @@ var projects = []project{
 			"test_images/volumes/service-pvc.yaml":    "Persistent volume claim support is disabled",
 		},
 		least: 28,
+	},
+	{
+		// The types lie beside functions that call controller-runtime as it was before the release that fits to
+		// Kubernetes 1.37. Version v1beta1 loses fields of v1, and External Secrets no longer serves it.
+		name: "external-secrets", module: "github.com/external-secrets/external-secrets", version: "v0.18.2",
+		serve: []string{"apis/externalsecrets/v1", "apis/externalsecrets/v1alpha1", "apis/generators/v1alpha1"},
+		edits: []edit{
+			{
+				"apis/externalsecrets/v1/externalsecret_webhook.go",
+				"mgr).\n\t\tFor(es).\n\t\tWithV", "mgr, es).WithCustomV",
+			},
+			{"apis/externalsecrets/v1/secretstore_webhook.go", "mgr).\n\t\tFor(c).\n\t\tWithV", "mgr, c).WithCustomV"},
+			{"apis/externalsecrets/v1/secretstore_webhook.go", "mgr).\n\t\tFor(c).\n\t\tWithV", "mgr, c).WithCustomV"},
+		},
+		samples: []string{"docs"},
+		kinds: []string{
+			"acraccesstokens.generators.external-secrets.io", "clusterexternalsecrets.external-secrets.io",
+			"clustergenerators.generators.external-secrets.io", "clusterpushsecrets.external-secrets.io",
+			"clustersecretstores.external-secrets.io", "ecrauthorizationtokens.generators.external-secrets.io",
+			"externalsecrets.external-secrets.io", "fakes.generators.external-secrets.io",
+			"gcraccesstokens.generators.external-secrets.io", "generatorstates.generators.external-secrets.io",
+			"githubaccesstokens.generators.external-secrets.io", "grafanas.generators.external-secrets.io",
+			"mfas.generators.external-secrets.io", "passwords.generators.external-secrets.io",
+			"pushsecrets.external-secrets.io", "quayaccesstokens.generators.external-secrets.io",
+			"secretstores.external-secrets.io", "stssessiontokens.generators.external-secrets.io",
+			"uuids.generators.external-secrets.io", "vaultdynamicsecrets.generators.external-secrets.io",
+			"webhooks.generators.external-secrets.io",
+		},
+		// The manual has placeholders where names belong, values of other types than their fields', and fields of
+		// earlier versions.
+		refused: map[string]string{
+			"provider/chef.md":                                     "spec.target.name in body should match",
+			"provider/delinea.md":                                  "_KUBE_SECRET>",
+			"provider/device42.md":                                 "in body should match",
+			"provider/fortanix.md":                                 "_KUBE_SECRET>",
+			"provider/google-secrets-manager.md":                   "spec.selector in body should have at least",
+			"provider/kubernetes.md":                               "spec.selector in body should have at least",
+			"provider/pulumi.md":                                   "_KUBE_SECRET>",
+			"provider/scaleway.md":                                 "_KUBE_SECRET>",
+			"provider/secretserver.md":                             "<NAME_OF_K8S_SECRET>",
+			"provider/webhook.md":                                  "illegal base64 data",
+			"snippets/full-cluster-secret-store.yaml":              "illegal base64 data",
+			"snippets/full-secret-store.yaml":                      "illegal base64 data",
+			"snippets/gcpsm-sa-secret-store.yaml":                  "projectID of type string",
+			"snippets/gcpsm-wif-core-controller-secret-store.yaml": "projectID of type string",
+			"snippets/gcpsm-wif-iam-secret-store.yaml":             "clusterLocation of type string",
+			"snippets/gcpsm-wif-sa-secret-store.yaml":              "clusterLocation of type string",
+			"snippets/generator-gcr.yaml":                          "serviceAccountRef.name in body should be at least",
+			"snippets/github-push-secret.yaml":                     "EXTSERCRET",
+			"snippets/github-secret-store.yaml":                    "github.appID of type int64",
+			"snippets/gitlab-secret-store.yaml":                    "gitlab.groupIDs of type []string",
+			"snippets/ibm-secret-store.yaml":                       "spec.provider.ibm.auth: Too many: 2",
+			"snippets/onboardbase-generic-secret-store.yaml":       "unknown field",
+			"snippets/oracle-principal-type.yaml":                  "Unsupported value",
+			"snippets/oracle-workload-identity.yaml":               "serviceAccountRef.name in body should be at least",
+			"snippets/vault-mtls-store.yaml":                       "vault.auth of type v1.VaultAuth",
+		},
+		least: 177,
+	},
+	{
+		name: "kubevirt", module: "kubevirt.io/api", version: "v1.6.0",
+		serve: []string{
+			"core/v1", "instancetype/v1beta1", "pool/v1alpha1", "migrations/v1alpha1", "snapshot/v1beta1",
+			"export/v1beta1", "clone/v1beta1",
+		},
+		manifests: "kubevirt.io/kubevirt@v1.6.0", samples: []string{"examples"},
+		kinds: []string{
+			"kubevirts.kubevirt.io", "migrationpolicies.migrations.kubevirt.io",
+			"virtualmachineclones.clone.kubevirt.io", "virtualmachineclusterinstancetypes.instancetype.kubevirt.io",
+			"virtualmachineclusterpreferences.instancetype.kubevirt.io", "virtualmachineexports.export.kubevirt.io",
+			"virtualmachineinstancemigrations.kubevirt.io", "virtualmachineinstancepresets.kubevirt.io",
+			"virtualmachineinstancereplicasets.kubevirt.io", "virtualmachineinstances.kubevirt.io",
+			"virtualmachineinstancetypes.instancetype.kubevirt.io", "virtualmachinepools.pool.kubevirt.io",
+			"virtualmachinepreferences.instancetype.kubevirt.io", "virtualmachinerestores.snapshot.kubevirt.io",
+			"virtualmachines.kubevirt.io", "virtualmachinesnapshotcontents.snapshot.kubevirt.io",
+			"virtualmachinesnapshots.snapshot.kubevirt.io",
+		},
+		least: 44,
 	},
 	{
 		name: "keda", module: "github.com/kedacore/keda/v2", version: "v2.21.0",

@@ -59,13 +59,17 @@ var step = regexp.MustCompile(`(?m)^  (go .*)$`)
 // returns the project's folder, the folder of the module with the samples, and the package that the last step runs.
 func (p project) adopt(t *testing.T, apigen string) (dir, samples, command string) {
 	t.Helper()
-	samples = download(t, p.module+"@"+p.version)
+	source := download(t, p.module+"@"+p.version)
+	if samples = source; p.manifests != "" {
+		samples = download(t, p.manifests)
+	}
 	var said string
 	if len(p.serve) > 0 {
 		dir = filepath.Join(t.TempDir(), p.name)
+		p.replace(t, dir, source)
 		said = must(t, ".", apigen, "init", dir, "--module", "example.com/"+p.name, "--serve", p.served())
 	} else {
-		dir = p.copy(t, samples)
+		dir = p.copy(t, source)
 		said = must(t, dir, apigen, "init")
 	}
 	steps := step.FindAllStringSubmatch(said, -1)
@@ -80,6 +84,19 @@ func (p project) adopt(t *testing.T, apigen string) (dir, samples, command strin
 	return dir, samples, strings.TrimPrefix(steps[len(steps)-1][1], "go run ")
 }
 
+// replace makes a module in dir that has an edited copy of the project in its place, if there are edits.
+func (p project) replace(t *testing.T, dir, source string) {
+	t.Helper()
+	if len(p.edits) == 0 {
+		return
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	must(t, dir, "go", "mod", "init", "example.com/"+p.name)
+	must(t, dir, "go", "mod", "edit", "-replace", p.module+"="+p.copy(t, source))
+}
+
 // served is the argument of --serve: packages of the module in its version.
 func (p project) served() string {
 	packages := make([]string, len(p.serve))
@@ -89,8 +106,8 @@ func (p project) served() string {
 	return strings.Join(packages, ",")
 }
 
-// advice is the command that apigen names for modules of different releases.
-var advice = regexp.MustCompile("align them with `([^`]*)`")
+// advice is the command that apigen names for modules that don't fit together.
+var advice = regexp.MustCompile("(?:align them with|try) `([^`]*)`")
 
 // follow runs a step. Where it fails, and says which command mends that, it runs that one, and the step again.
 func (p project) follow(t *testing.T, dir string, command []string) {

@@ -70,7 +70,7 @@ func Parse(content []byte) (*Configuration, error) {
 	if len(content) == 0 {
 		return c, nil
 	}
-	text, err := yaml.YAMLToJSONStrict(content)
+	text, err := yaml.YAMLToJSON(content)
 	if err != nil {
 		return nil, err
 	}
@@ -85,6 +85,9 @@ func Parse(content []byte) (*Configuration, error) {
 	faults, err := kjson.UnmarshalStrict(text, c)
 	if err != nil {
 		return nil, err
+	}
+	if _, err := yaml.YAMLToJSONStrict(content); err != nil {
+		faults = append([]error{err}, faults...)
 	}
 	if len(faults) > 0 {
 		return nil, runtime.NewStrictDecodingError(faults)

@@ -55,9 +55,7 @@ func covers(owner, part *rbacv1.PolicyRule) bool {
 		return false
 	}
 	if len(part.NonResourceURLs) > 0 {
-		return slices.ContainsFunc(owner.NonResourceURLs, func(pattern string) bool {
-			return coversPath(pattern, part.NonResourceURLs[0])
-		})
+		return matchesPath(owner.NonResourceURLs, part.NonResourceURLs[0])
 	}
 	return matchesWord(owner.APIGroups, part.APIGroups[0]) && coversResource(owner.Resources, part.Resources[0])
 }

@@ -17,14 +17,31 @@ type state struct {
 	namespaces table[*subjects]
 }
 
-// role are the rules of a Role or ClusterRole.
-type role struct{ rules []rbacv1.PolicyRule }
-
 // subjects are grants by the name of a user and by the name of a group. The user of a service account has its full name
 // here.
-type subjects struct{ users, groups table[[]*grant] }
+type subjects struct{ users, groups table[*grants] }
 
-// grant is what a binding gives to one of its subjects. The grants of a subject are sorted by before.
+// grants are what bindings give to one subject, sorted by before.
+type grants struct {
+	all []*grant
+	// distinct are the first ones of each role. No other grant can be the first that allows something.
+	distinct []*grant
+}
+
+func newGrants(sorted []*grant) *grants {
+	type reference struct{ kind, key string }
+	known := make(map[reference]bool, len(sorted))
+	g := &grants{all: sorted}
+	for _, one := range sorted {
+		if ref := (reference{one.kind, one.key}); !known[ref] {
+			known[ref] = true
+			g.distinct = append(g.distinct, one)
+		}
+	}
+	return g
+}
+
+// grant is what a binding gives to one of its subjects.
 type grant struct {
 	// binding is the name of the binding, position the index of the subject in it.
 	binding  string
@@ -170,18 +187,24 @@ func (e edits) replace(old, now *binding) {
 	}
 }
 
-// apply returns a list of grants with the edit.
-func (e *edit) apply(grants []*grant) []*grant {
-	kept := make([]*grant, 0, len(grants)+len(e.added))
+// apply returns the grants after the edit of old ones, which may be nil: nil for none.
+func (e *edit) apply(old *grants) *grants {
+	if old == nil {
+		old = &grants{}
+	}
+	kept := make([]*grant, 0, len(old.all)+len(e.added))
 	slices.Sort(e.dropped)
-	for _, g := range grants {
+	for _, g := range old.all {
 		if _, dropped := slices.BinarySearch(e.dropped, g.binding); !dropped {
 			kept = append(kept, g)
 		}
 	}
 	kept = append(kept, e.added...)
+	if len(kept) == 0 {
+		return nil
+	}
 	slices.SortFunc(kept, (*grant).compare)
-	return kept
+	return newGrants(kept)
 }
 
 // apply makes edits of the grants. Its work grows with the number of edits, and with the grants of their subjects.
@@ -198,8 +221,8 @@ func (s *state) apply(all edits) {
 		if p.group {
 			t = &within.groups
 		}
-		if grants := e.apply(t.get(hashOf(p.name), p.name)); len(grants) > 0 {
-			*t = t.put(p.name, grants)
+		if now := e.apply(t.get(hashOf(p.name), p.name)); now != nil {
+			*t = t.put(p.name, now)
 		} else {
 			*t = t.remove(p.name)
 		}

@@ -90,9 +90,12 @@ func (s *state) first(within *subjects, a *auth.Attributes) (best *grant, missin
 	return best, missing
 }
 
-// firstOf returns the first of grants that allows a request, or best where that comes before.
-func (s *state) firstOf(grants []*grant, a *auth.Attributes, best *grant) (_ *grant, missing bool) {
-	for _, g := range grants {
+// firstOf returns the first of some grants that allows a request, or best where that comes before.
+func (s *state) firstOf(some *grants, a *auth.Attributes, best *grant) (_ *grant, missing bool) {
+	if some == nil {
+		return best, false
+	}
+	for _, g := range some.distinct {
 		if best != nil && !g.before(best) {
 			break
 		}
@@ -101,10 +104,8 @@ func (s *state) firstOf(grants []*grant, a *auth.Attributes, best *grant) (_ *gr
 			missing = true
 			continue
 		}
-		for i := range r.rules {
-			if allows(&r.rules[i], a.Info) {
-				return g, missing
-			}
+		if r.allows(a.Info) {
+			return g, missing
 		}
 	}
 	return best, missing
@@ -112,10 +113,15 @@ func (s *state) firstOf(grants []*grant, a *auth.Attributes, best *grant) (_ *gr
 
 // grants returns the grants of a user in a namespace, or those for the whole cluster where it is "": one of each
 // binding, in the order of the bindings' names.
-func (s *state) grants(within *subjects, user *auth.User) []*grant {
-	all := slices.Clone(within.users.get(hashOf(user.Name), user.Name))
+func (s *state) grants(within *subjects, user *auth.User) (all []*grant) {
+	add := func(some *grants) {
+		if some != nil {
+			all = append(all, some.all...)
+		}
+	}
+	add(within.users.get(hashOf(user.Name), user.Name))
 	for _, group := range user.Groups {
-		all = append(all, within.groups.get(hashOf(group), group)...)
+		add(within.groups.get(hashOf(group), group))
 	}
 	slices.SortFunc(all, (*grant).compare)
 	return slices.CompactFunc(all, func(a, b *grant) bool { return a.binding == b.binding })
@@ -198,7 +204,7 @@ func applyRoles[T metav1.Object](
 		t = t.remove(keyOf(r.GetNamespace(), r.GetName()))
 	}
 	for _, r := range changes.Put {
-		t = t.put(keyOf(r.GetNamespace(), r.GetName()), &role{rules(r)})
+		t = t.put(keyOf(r.GetNamespace(), r.GetName()), newRole(rules(r)))
 	}
 	return t
 }

@@ -199,9 +199,10 @@ func TestChanges(t *testing.T) {
 // of their own and those of five groups.
 func crowd(n int) *Index {
 	x := &Index{}
-	rules := make([]rbacv1.PolicyRule, 20)
-	for i := range rules {
-		rules[i] = rule("get list watch", fmt.Sprintf("g%d.example.com", i), "widgets widgets/status gadgets parts")
+	var rules []rbacv1.PolicyRule
+	for i := range 20 {
+		rules = append(rules,
+			rule("get list watch", fmt.Sprintf("g%d.example.com", i), "widgets widgets/status gadgets parts"))
 	}
 	rules = append(rules, rule("get list watch", "shop.example.com", "widgets"))
 	var all []*rbacv1.ClusterRole
@@ -245,6 +246,23 @@ func BenchmarkAuthorize(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// BenchmarkAuthorizeCrowdedGroup: all of 10,000 bindings give roles to one group.
+func BenchmarkAuthorizeCrowdedGroup(b *testing.B) {
+	x := crowd(100)
+	var all []*rbacv1.ClusterRoleBinding
+	for i := range 10_000 {
+		all = append(all, clusterBinding(fmt.Sprint("b", i), fmt.Sprint("role", i%5), group("everybody")))
+	}
+	x.ApplyClusterRoleBindings(reach.Changes[*rbacv1.ClusterRoleBinding]{Reset: true, Put: all})
+	a := asks("nobody", []string{"everybody"}, "delete", "ns7:widgets/a")
+	b.ReportAllocs()
+	for b.Loop() {
+		if got, _, _ := x.Authorize(b.Context(), a); got != auth.NoOpinion {
+			b.Fatal(got)
+		}
 	}
 }
 

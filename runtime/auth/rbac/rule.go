@@ -11,18 +11,63 @@ import (
 // everything is the word that stands for all verbs, groups, resources or paths.
 const everything = "*"
 
-// allows tells whether a rule allows what a request asks for. It allocates nothing.
-func allows(rule *rbacv1.PolicyRule, info *request.Info) bool {
-	if !matchesWord(rule.Verbs, info.Verb) {
-		return false
+// role are the rules of a Role or ClusterRole, and the same rules by what they are about. It is immutable.
+type role struct {
+	rules []rbacv1.PolicyRule
+	// groups are rules by an API group; allGroups are those for all groups, and paths those for paths.
+	groups           map[string][]*rbacv1.PolicyRule
+	allGroups, paths []*rbacv1.PolicyRule
+}
+
+func newRole(rules []rbacv1.PolicyRule) *role {
+	r := &role{rules: rules, groups: map[string][]*rbacv1.PolicyRule{}}
+	for i := range rules {
+		rule := &rules[i]
+		if len(rule.NonResourceURLs) > 0 {
+			r.paths = append(r.paths, rule)
+		}
+		if slices.Contains(rule.APIGroups, everything) {
+			r.allGroups = append(r.allGroups, rule)
+			continue
+		}
+		for _, group := range rule.APIGroups {
+			r.groups[group] = append(r.groups[group], rule)
+		}
 	}
-	if !info.IsResource {
-		return slices.ContainsFunc(rule.NonResourceURLs, func(pattern string) bool {
-			return coversPath(pattern, info.Path)
-		})
+	return r
+}
+
+// allows tells whether a rule of the role allows what a request asks for. It allocates nothing.
+func (r *role) allows(info *request.Info) bool {
+	if info.IsResource {
+		return allowsResource(r.allGroups, info) || allowsResource(r.groups[info.Group], info)
 	}
-	return matchesWord(rule.APIGroups, info.Group) && matchesResource(rule.Resources, info) &&
-		(len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, info.Name))
+	for _, rule := range r.paths {
+		if matchesWord(rule.Verbs, info.Verb) && matchesPath(rule.NonResourceURLs, info.Path) {
+			return true
+		}
+	}
+	return false
+}
+
+// allowsResource is allows for a request for a resource, and the rules for its group.
+func allowsResource(rules []*rbacv1.PolicyRule, info *request.Info) bool {
+	for _, rule := range rules {
+		if matchesWord(rule.Verbs, info.Verb) && matchesResource(rule.Resources, info) &&
+			(len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, info.Name)) {
+			return true
+		}
+	}
+	return false
+}
+
+func matchesPath(patterns []string, path string) bool {
+	for _, pattern := range patterns {
+		if coversPath(pattern, path) {
+			return true
+		}
+	}
+	return false
 }
 
 func matchesWord(words []string, wanted string) bool {

@@ -133,3 +133,6 @@ func (a *authority) nodeOf(ctx context.Context, pod any) (*reference, error) {
 	}
 	return nil, apierrors.NewInternalError(err)
 }
+
+// Issuers returns the issuers of the tokens that the server signs or accepts. No other authenticator may claim them.
+func (a *authority) Issuers() []string { return a.issuers }

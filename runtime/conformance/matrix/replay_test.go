@@ -1,4 +1,4 @@
-package access
+package matrix
 
 import (
 	"flag"
@@ -39,8 +39,8 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// TestAccess: each row is answered as kube-apiserver answers it, and leaves the same record of audit.
-func TestAccess(t *testing.T) {
+// TestMatrix: each row is answered as kube-apiserver answers it, and leaves the same record of audit.
+func TestMatrix(t *testing.T) {
 	for name := range worlds {
 		t.Run(name, func(t *testing.T) {
 			ours := startOurs(t, name)

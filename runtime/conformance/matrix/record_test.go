@@ -1,6 +1,6 @@
 //go:build record
 
-package access
+package matrix
 
 import (
 	"crypto/tls"

@@ -1,0 +1,165 @@
+package filter
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"apigen.dev/runtime/audit"
+	"apigen.dev/runtime/auth"
+)
+
+// auditSink keeps the events of an Auditor, and fails at a stage.
+type auditSink struct {
+	mu     sync.Mutex
+	events []audit.Event
+	fail   audit.Stage
+}
+
+func (s *auditSink) Process(event *audit.Event) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.events = append(s.events, *event.Clone())
+	return event.Stage != s.fail
+}
+
+func (s *auditSink) Decide(auth.Attributes) audit.Decision {
+	return audit.Decision{Level: audit.Metadata}
+}
+
+// auditedChain is the order of the server, with audit.
+func auditedChain(sink *auditSink, drain *Drain, handler http.HandlerFunc) http.Handler {
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	return Chain(handler, AuditID(&audit.Auditor{Policy: sink, Sink: sink}), Recover(log), RequestInfo(nil),
+		AuditAnswers(), drain.Filter(isHealth), Deadline(time.Minute), Authenticate(users, isHealth, log), Audit(),
+		Impersonate(auth.MastersOnly{}), MaxInFlight(1, 1, isHealth), Authorize(auth.MastersOnly{}, isHealth))
+}
+
+// TestAuditChain: requests that a filter refuses are audited as well as those that a handler answers.
+func TestAuditChain(t *testing.T) {
+	for _, test := range []struct {
+		name, path, token string
+		header            http.Header
+		drained           bool
+		handler           http.HandlerFunc
+		stages            string
+		code              int32
+		decision          string
+	}{
+		{name: "served", token: "admin", stages: "RequestReceived ResponseComplete", code: 200, decision: "allow"},
+		{name: "401", stages: "ResponseStarted", code: 401},
+		{name: "403", token: "bob", stages: "RequestReceived ResponseComplete", code: 403, decision: "forbid"},
+		{name: "503", token: "bob", drained: true, stages: "ResponseStarted", code: 503},
+		{name: "400", token: "bob", path: "/apis/g/v1/things?timeout=x", stages: "ResponseStarted", code: 400},
+		{name: "impersonation", token: "bob", header: http.Header{"Impersonate-User": {"admin"}},
+			stages: "RequestReceived ResponseComplete", code: 403},
+		{name: "health", path: "/readyz", stages: "RequestReceived ResponseComplete", code: 200, decision: "allow"},
+		{name: "panic", token: "admin", handler: func(http.ResponseWriter, *http.Request) { panic("oops") },
+			stages: "RequestReceived Panic", code: 500, decision: "allow"},
+		{name: "an announcement", token: "admin", handler: func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusEarlyHints)
+			w.WriteHeader(http.StatusCreated)
+		}, stages: "RequestReceived ResponseComplete", code: 201, decision: "allow"},
+		{name: "a watch", token: "admin", path: "/apis/g/v1/things?watch=1",
+			stages: "RequestReceived ResponseStarted ResponseComplete", code: 200, decision: "allow"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			sink, drain := &auditSink{}, NewDrain()
+			if test.drained {
+				drain.Start()
+			}
+			if test.path == "" {
+				test.path = "/apis/g/v1/things"
+			}
+			if test.handler == nil {
+				test.handler = whoami
+			}
+			r := httptest.NewRequest(http.MethodGet, test.path, nil)
+			if test.header != nil {
+				r.Header = test.header
+			}
+			if test.token != "" {
+				r.Header.Set("Authorization", "Bearer "+test.token)
+			}
+			auditedChain(sink, drain, test.handler).ServeHTTP(httptest.NewRecorder(), r)
+			var stages []string
+			for _, event := range sink.events {
+				stages = append(stages, string(event.Stage))
+			}
+			if got := strings.Join(stages, " "); got != test.stages {
+				t.Fatalf("stages %q, want %q", got, test.stages)
+			}
+			last := sink.events[len(sink.events)-1]
+			if last.ResponseStatus.Code != test.code ||
+				last.Annotations["authorization.k8s.io/decision"] != test.decision {
+				t.Errorf("status %+v, annotations %v", last.ResponseStatus, last.Annotations)
+			}
+		})
+	}
+}
+
+// TestTooManyRequestsAreAudited: so is the answer 429.
+func TestTooManyRequestsAreAudited(t *testing.T) {
+	sink := &auditSink{}
+	var handler http.Handler
+	codes := make(chan int, 1)
+	get := func() *http.Request {
+		r := httptest.NewRequest(http.MethodGet, "/apis/g/v1/things", nil)
+		r.Header.Set("Authorization", "Bearer bob")
+		return r
+	}
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	handler = Chain(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, get()) // while this one has the only place
+		codes <- w.Code
+	}), AuditID(&audit.Auditor{Policy: sink, Sink: sink}), RequestInfo(nil), AuditAnswers(),
+		Authenticate(users, isHealth, log), Audit(), MaxInFlight(1, 1, isHealth))
+	handler.ServeHTTP(httptest.NewRecorder(), get())
+	if code := <-codes; code != http.StatusTooManyRequests || len(sink.events) != 4 ||
+		sink.events[2].ResponseStatus.Code != http.StatusTooManyRequests {
+		t.Errorf("code %d, events %+v", code, sink.events)
+	}
+}
+
+// TestAuditStrict: a request whose first event is lost doesn't run, and is answered in kube-apiserver's words.
+func TestAuditStrict(t *testing.T) {
+	sink, ran := &auditSink{fail: audit.RequestReceived}, false
+	handler := auditedChain(sink, NewDrain(), func(http.ResponseWriter, *http.Request) { ran = true })
+	r, w := httptest.NewRequest(http.MethodGet, "/apis/g/v1/things", nil), httptest.NewRecorder()
+	r.Header.Set("Authorization", "Bearer admin")
+	handler.ServeHTTP(w, r)
+	if w.Code != 500 || ran || len(sink.events) != 1 ||
+		!strings.Contains(status(t, w.Body.String()).Message, "failed to store audit event") {
+		t.Errorf("code %d, ran %v, %d events: %s", w.Code, ran, len(sink.events), w.Body)
+	}
+}
+
+// TestAuditID: the ID of the client, or a new one, is in the answer and in the events, whatever the answer is.
+func TestAuditID(t *testing.T) {
+	sink := &auditSink{}
+	for _, id := range []string{"mine", ""} {
+		for _, token := range []string{"admin", "eve"} {
+			r, w := httptest.NewRequest(http.MethodGet, "/apis/g/v1/things", nil), httptest.NewRecorder()
+			r.Header.Set("Authorization", "Bearer "+token)
+			if id != "" {
+				r.Header.Set("Audit-ID", id)
+			}
+			auditedChain(sink, NewDrain(), whoami).ServeHTTP(w, r)
+			got := w.Header().Get("Audit-ID")
+			if id != "" && got != id || len(got) < 4 || sink.events[len(sink.events)-1].AuditID != got {
+				t.Errorf("ID %q of %q", got, id)
+			}
+		}
+	}
+	w := httptest.NewRecorder()
+	Chain(http.NotFoundHandler(), AuditID(nil)).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	if len(w.Header().Get("Audit-ID")) != 36 {
+		t.Errorf("ID %q", w.Header().Get("Audit-ID"))
+	}
+}
