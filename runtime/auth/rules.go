@@ -19,3 +19,11 @@ func (d Always) RulesFor(context.Context, *User, string) (Rules, bool, error) {
 		NonResources: []NonResourceRule{{Verbs: all, Paths: all}},
 	}, true, nil
 }
+
+// RulesFor implements RuleResolver.
+func (p Paths) RulesFor(context.Context, *User, string) (Rules, bool, error) {
+	if len(p) == 0 {
+		return Rules{}, true, nil
+	}
+	return Rules{NonResources: []NonResourceRule{{Verbs: []string{"*"}, Paths: p}}}, true, nil
+}

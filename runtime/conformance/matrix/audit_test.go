@@ -44,6 +44,9 @@ func (u auditUser) String() string {
 	return text
 }
 
+// latencyPrefix begins the annotations of requests that kube-apiserver found slow.
+const latencyPrefix = "apiserver.latency.k8s.io/"
+
 // rowPrefix begins the ids of the tables' requests.
 const rowPrefix = "row-"
 
@@ -101,6 +104,7 @@ func (r record) line(target, answer string) string {
 	decision, reason := r.Annotations["authorization.k8s.io/decision"], r.Annotations["authorization.k8s.io/reason"]
 	delete(r.Annotations, "authorization.k8s.io/decision")
 	delete(r.Annotations, "authorization.k8s.io/reason")
+	maps.DeleteFunc(r.Annotations, func(key, _ string) bool { return strings.HasPrefix(key, latencyPrefix) })
 	if decision != "" {
 		parts = append(parts, fmt.Sprintf("%s(%s)", decision, tidy(reason)))
 	}

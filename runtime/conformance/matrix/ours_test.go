@@ -7,11 +7,11 @@ import (
 	"io"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	audit "apigen.dev/runtime/audit/feature"
 	"apigen.dev/runtime/auth/frontproxy"
+	"apigen.dev/runtime/auth/oidc"
 	"apigen.dev/runtime/auth/serviceaccount"
 	"apigen.dev/runtime/builtin"
 	"apigen.dev/runtime/server"
@@ -34,14 +34,12 @@ func startOurs(t testing.TB, name string) *world {
 	dir := t.TempDir()
 	// Nobody knows the authority of the server yet.
 	w := &world{name: name, tls: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // G402
-	flags := append(slices.DeleteFunc(slices.Clone(worlds[name]), func(flag string) bool {
-		return strings.HasPrefix(flag, "--authentication-config=")
-	}), w.credentials(t, dir)...)
+	flags := append(slices.Clone(worlds[name]), w.credentials(t, dir)...)
 	// Roles alone decide who may read health checks, as with kube-apiserver.
 	flags = append(flags, "--data-dir="+dir, "--secure-port=0", "--authorization-always-allow-paths=")
 	command := server.Command(server.Program{
 		Name: "matrix", Embedded: inMemory{},
-		Features: append(builtin.Standalone(), &serviceaccount.Tokens{}, &frontproxy.Authentication{}, &audit.Audit{}),
+		Features: append(builtin.Standalone(), &serviceaccount.Tokens{}, &oidc.Tokens{}, &frontproxy.Authentication{}, &audit.Audit{}),
 	})
 	command.SetArgs(flags)
 	output, told := io.Pipe()
