@@ -4,7 +4,7 @@ BIN      := bin
 EXAMPLES := examples/quickstart examples/library examples/park examples/workloads examples/fleet
 # Modules of their own: heavy peers, real clients, and examples, which are downstream repositories in small.
 PEERS    := generator/conformance generator/conformance/crd generator/conformance/projects runtime/conformance \
-            runtime/conformance/builtin runtime/conformance/rbac
+            runtime/conformance/builtin runtime/conformance/rbac runtime/conformance/tokens
 # Modules whose generated code is checked in.
 FRESH    := $(EXAMPLES) runtime/conformance runtime/conformance/builtin
 # Files whose lines may be longer than 120 columns: generated code and pages, inputs and goldens of tests, a table of
@@ -17,6 +17,9 @@ FAULTS   ?= 3m
 RECORD   ?= /tmp/kube-apiserver
 # What bin/kubectl says of itself: kubectl's own build does it in the same way.
 KUBECTL_VERSION := $(foreach v,gitVersion=v1.32.4 gitMajor=1 gitMinor=32,-X k8s.io/component-base/version.$(v))
+# The vulnerability database that vulncheck asks.
+VULNDB   ?= https://vuln.go.dev
+VULNCHECK_VERSION := v1.9.0
 LINT     := $(BIN)/golangci-lint
 LINT_VERSION := v2.15.0
 
@@ -100,12 +103,14 @@ format: ## gofmt all
 
 .PHONY: check-generate
 check-generate: build ## fail if generated code or docs/reference is stale; `make generate` mends it
+	$(BIN)/apigen build --check ./runtime/builtin/...
 	@for e in $(FRESH); do \
 	  echo "apigen build --check: $$e"; (cd $$e && $(CURDIR)/$(BIN)/apigen build --check ./...) || exit 1; done
 	$(GO) test -count=1 -run '^TestReference$$' ./docs
 
 .PHONY: generate
 generate: build ## bring generated code that is checked in, and docs/reference, up to date
+	$(BIN)/apigen build ./runtime/builtin/...
 	@for e in $(FRESH); do (cd $$e && $(CURDIR)/$(BIN)/apigen build ./...) || exit 1; done
 	$(GO) test -count=1 -run '^TestReference$$' ./docs -update
 
@@ -121,6 +126,17 @@ lint-fix: $(LINT) ## mend what the linters can
 
 $(LINT):
 	GOBIN=$(CURDIR)/$(BIN) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+
+# It is no part of check: what it finds depends on the day, and its database is not on every network.
+.PHONY: vulncheck
+vulncheck: $(BIN)/govulncheck ## look for known vulnerabilities in what is called, where VULNDB can be reached
+	@curl -fsS -o /dev/null --max-time 20 $(VULNDB)/index/db.json || { \
+	  echo "vulncheck: $(VULNDB) can't be reached, so nothing was checked"; exit 0; }; \
+	for m in . $(EXAMPLES); do echo "govulncheck $$m"; \
+	  (cd $$m && $(CURDIR)/$(BIN)/govulncheck -db $(VULNDB) ./...) || exit 1; done
+
+$(BIN)/govulncheck:
+	GOBIN=$(CURDIR)/$(BIN) $(GO) install golang.org/x/vuln/cmd/govulncheck@$(VULNCHECK_VERSION)
 
 .PHONY: cross
 cross: ## build and vet the CLI for Linux, macOS and Windows

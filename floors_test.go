@@ -127,7 +127,7 @@ var floors = map[string][]string{
 	"runtime/storage/storagetest":        {"runtime/storage"},
 	"runtime/storage/memory":             {"runtime/btree", "runtime/storage"},
 	"runtime/storage/compactor":          {"runtime/storage"},
-	"runtime/storage/etcd":               {"runtime/storage"},
+	"runtime/storage/etcd":               {"runtime/reload", "runtime/storage"},
 	"runtime/storage/etcd/etcdtest":      {},
 	"runtime/storage/etcd/etcdtest/etcd": {},
 	"runtime/storage/embedded":           {"runtime/storage", "runtime/storage/etcd"},
@@ -147,9 +147,12 @@ var floors = map[string][]string{
 	"runtime/store": {
 		"runtime/api", "runtime/cache", "runtime/rendition", "runtime/storage", "runtime/wire",
 	},
+	"runtime/objects": {
+		"runtime/api", "runtime/codec", "runtime/metadata", "runtime/reach", "runtime/rendition",
+	},
 	"runtime/registry": {
-		"runtime/api", "runtime/cache", "runtime/codec", "runtime/metadata", "runtime/ownership", "runtime/patch",
-		"runtime/reach", "runtime/rendition", "runtime/storage", "runtime/store", "runtime/subresource",
+		"runtime/api", "runtime/cache", "runtime/codec", "runtime/metadata", "runtime/objects", "runtime/ownership",
+		"runtime/patch", "runtime/reach", "runtime/rendition", "runtime/storage", "runtime/store", "runtime/subresource",
 	},
 	"runtime/collector":   {"runtime/api", "runtime/registry"},
 	"runtime/request":     {},
@@ -164,32 +167,44 @@ var floors = map[string][]string{
 		"runtime/reach", "runtime/registry", "runtime/rendition", "runtime/request", "runtime/respond", "runtime/store",
 		"runtime/subresource", "runtime/wire",
 	},
-	"runtime/auth":      {"runtime/request"},
-	"runtime/auth/rbac": {"runtime/api", "runtime/auth", "runtime/reach", "runtime/request"},
-	"runtime/filter":    {"runtime/audit", "runtime/auth", "runtime/request", "runtime/respond"},
-	"runtime/seal":      {},
+	"runtime/auth":          {"runtime/request"},
+	"runtime/auth/rbac":     {"runtime/api", "runtime/auth", "runtime/reach", "runtime/request"},
+	"runtime/filter":        {"runtime/audit", "runtime/auth", "runtime/request", "runtime/respond"},
+	"runtime/seal":          {},
+	"runtime/audit":         {"runtime/auth", "runtime/request"},
+	"runtime/audit/backend": {"runtime/audit"},
+	"runtime/audit/feature": {
+		"runtime/audit", "runtime/audit/backend", "runtime/audit/policy", "runtime/kubeconfig", "runtime/registry",
+		"runtime/server",
+	},
+	"runtime/audit/policy": {"runtime/audit", "runtime/auth"},
 	"runtime/auth/oidc": {
 		"runtime/auth", "runtime/auth/tokencache", "runtime/cel", "runtime/registry", "runtime/reload",
 		"runtime/server",
 	},
 	"runtime/auth/serviceaccount": {
-		"runtime/audit", "runtime/auth", "runtime/auth/tokencache", "runtime/reach", "runtime/registry",
-		"runtime/reload", "runtime/server",
+		"runtime/audit", "runtime/auth", "runtime/auth/tokencache", "runtime/reach", "runtime/registry", "runtime/reload",
+		"runtime/server",
 	},
 	"runtime/auth/tokencache": {"runtime/auth"},
-	"runtime/reload":          {},
 	"runtime/kubeconfig":      {"runtime/livefile"},
+	"runtime/livefile":        {},
+	"runtime/reload":          {},
+	"runtime/kubeconfig":      {"runtime/livefile", "runtime/reload"},
 	"runtime/auth/chain": {
 		"runtime/auth", "runtime/auth/webhook", "runtime/cel", "runtime/kubeconfig", "runtime/livefile",
-		"runtime/registry", "runtime/server",
+		"runtime/registry", "runtime/reload", "runtime/server",
 	},
 	"runtime/auth/delegated": {
 		"runtime/auth", "runtime/auth/frontproxy", "runtime/auth/webhook", "runtime/kubeconfig", "runtime/registry",
 		"runtime/server",
 	},
-	"runtime/auth/frontproxy": {"runtime/auth", "runtime/livefile", "runtime/registry", "runtime/server"},
+	"runtime/auth/frontproxy": {
+		"runtime/auth", "runtime/livefile", "runtime/registry", "runtime/reload", "runtime/server",
+	},
 	"runtime/auth/webhook": {
-		"runtime/auth", "runtime/kubeconfig", "runtime/registry", "runtime/request", "runtime/server",
+		"runtime/auth", "runtime/auth/tokencache", "runtime/kubeconfig", "runtime/registry", "runtime/request",
+		"runtime/server",
 	},
 	"runtime/livefile":      {},
 	"runtime/audit":         {"runtime/auth", "runtime/request"},
@@ -199,11 +214,12 @@ var floors = map[string][]string{
 		"runtime/server",
 	},
 	"runtime/audit/policy": {"runtime/audit", "runtime/auth"},
+	"runtime/zpages":       {"runtime/negotiation", "runtime/respond"},
 	"runtime/server": {
-		"runtime/api", "runtime/audit", "runtime/auth", "runtime/cache", "runtime/collector", "runtime/endpoint",
-		"runtime/filter", "runtime/kubeconfig", "runtime/ownership", "runtime/reach", "runtime/registry",
+		"runtime/api", "runtime/audit", "runtime/auth", "runtime/cache", "runtime/certs", "runtime/collector", "runtime/endpoint",
+		"runtime/filter", "runtime/kubeconfig", "runtime/ownership", "runtime/reach", "runtime/registry", "runtime/reload",
 		"runtime/request", "runtime/respond", "runtime/seal", "runtime/storage", "runtime/storage/compactor",
-		"runtime/storage/etcd", "runtime/store",
+		"runtime/storage/etcd", "runtime/store", "runtime/zpages",
 	},
 	"runtime/builtin":                   {"runtime/builtin/...", "runtime/server"},
 	"runtime/builtin/authentication":    {"runtime/auth", "runtime/builtin/authentication/wiring", "runtime/server"},
@@ -211,7 +227,9 @@ var floors = map[string][]string{
 	"runtime/builtin/authentication/wiring": {
 		"runtime/api", "runtime/builtin/authentication/v1", "runtime/codec", "runtime/registry",
 	},
-	"runtime/builtin/authorization":    {"runtime/auth", "runtime/request", "runtime/builtin/authorization/wiring", "runtime/server"},
+	"runtime/builtin/authorization": {
+		"runtime/auth", "runtime/builtin/authorization/wiring", "runtime/request", "runtime/server",
+	},
 	"runtime/builtin/authorization/v1": {},
 	"runtime/builtin/authorization/wiring": {
 		"runtime/api", "runtime/builtin/authorization/v1", "runtime/codec", "runtime/registry",
@@ -224,12 +242,13 @@ var floors = map[string][]string{
 	"runtime/builtin/core":    {"runtime/builtin/core/wiring", "runtime/server"},
 	"runtime/builtin/core/v1": {"runtime/auth", "runtime/reach"},
 	"runtime/builtin/core/wiring": {
-		"runtime/api", "runtime/builtin/core/v1", "runtime/builtin/authentication/v1", "runtime/codec", "runtime/registry", "runtime/subresource",
+		"runtime/api", "runtime/builtin/authentication/v1", "runtime/builtin/core/v1", "runtime/codec",
+		"runtime/registry", "runtime/subresource",
 	},
 	"runtime/builtin/events":    {"runtime/builtin/events/wiring", "runtime/server"},
 	"runtime/builtin/events/v1": {"runtime/builtin/core/v1"},
 	"runtime/builtin/events/wiring": {
-		"runtime/api", "runtime/builtin/events/v1", "runtime/builtin/core/v1", "runtime/codec", "runtime/registry",
+		"runtime/api", "runtime/builtin/core/v1", "runtime/builtin/events/v1", "runtime/codec", "runtime/registry",
 	},
 	"runtime/builtin/rbac": {
 		"runtime/api", "runtime/auth", "runtime/auth/rbac", "runtime/builtin/rbac/wiring", "runtime/registry",
@@ -239,6 +258,7 @@ var floors = map[string][]string{
 	"runtime/builtin/rbac/wiring": {
 		"runtime/api", "runtime/builtin/rbac/v1", "runtime/codec", "runtime/registry",
 	},
+	"runtime/certs": {"runtime/auth", "runtime/reload"},
 	"runtime/apitest": {
 		"runtime/auth", "runtime/registry", "runtime/server", "runtime/storage", "runtime/storage/memory",
 	},
@@ -253,8 +273,7 @@ var holders = map[string][]string{
 	"github.com/google/cel-go":   {"runtime/cel"},
 	"github.com/gobuffalo/flect": {"generator/model"},
 	"github.com/spf13": {
-		"cmd/apigen", "runtime/audit/feature", "runtime/auth/...", "runtime/auth/oidc", "runtime/auth/serviceaccount",
-		"runtime/server",
+		"cmd/apigen", "runtime/audit/feature", "runtime/auth/...", "runtime/server",
 	},
 	"github.com/coreos/go-oidc":        {"runtime/auth/oidc"},
 	"github.com/go-jose/go-jose":       {"runtime/auth/oidc"},

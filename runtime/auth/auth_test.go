@@ -68,6 +68,58 @@ func TestReadTokens(t *testing.T) {
 	}
 }
 
+// Tokens that are replaced are unknown from then on, and a set without tokens knows nobody.
+func TestReplaceTokens(t *testing.T) {
+	tokens, other := new(Tokens), new(Tokens)
+	tokens.Add("t1", &User{Name: "alice"})
+	other.Add("t2", &User{Name: "bob"})
+	for _, step := range []struct {
+		by    *Tokens
+		known string
+	}{{nil, "t1"}, {other, "t2"}, {new(Tokens), ""}} {
+		if step.by != nil {
+			tokens.Replace(step.by)
+		}
+		for _, token := range []string{"t1", "t2", ""} {
+			identity, err := tokens.AuthenticateToken(t.Context(), token, nil)
+			if known := identity != nil; known != (token != "" && token == step.known) || err != nil {
+				t.Errorf("%q is known: %v (%v)", token, known, err)
+			}
+		}
+	}
+}
+
+// What is read of a file of tokens names a user for each token; what can't be read is an error that shows no token.
+func FuzzReadTokens(f *testing.F) {
+	f.Add("t1,alice,7,\"dev,ops\"\n")
+	f.Add("# comment\nt1,alice,7\n\nt2,bob,8\n")
+	f.Add("t1,alice\n")
+	f.Add("t,a,1,\"x\n")
+	f.Add("\xff,a,1")
+	f.Add(" t , a ,1,\" , x\",y")
+	f.Fuzz(func(t *testing.T, file string) {
+		tokens, err := ReadTokens(strings.NewReader(file), "f")
+		if err != nil {
+			if tokens != nil || !strings.HasPrefix(err.Error(), "token file f") {
+				t.Errorf("%v beside the error %v", tokens, err)
+			}
+			return
+		}
+		if identity, _ := tokens.AuthenticateToken(t.Context(), "", nil); identity != nil {
+			t.Error("the empty token has a user")
+		}
+		users := tokens.users.Load()
+		if users == nil {
+			return
+		}
+		for _, user := range *users {
+			if user.Name == "" || slices.Contains(user.Groups, "") {
+				t.Errorf("the user %+v", user)
+			}
+		}
+	})
+}
+
 func TestTokensInProtocols(t *testing.T) {
 	tokens := new(Tokens)
 	bearer := Bearer{tokens}
@@ -390,4 +442,47 @@ func TestRulesOfPaths(t *testing.T) {
 	if !complete || err != nil || len(rules.NonResources) != 1 || rules.NonResources[0].Paths[0] != "/healthz" {
 		t.Errorf("%+v, complete: %v, %v", rules, complete, err)
 	}
+}
+
+// An authority that is no longer trusted loses the clients that it had signed, on connections that were verified before;
+// one that is trusted again gets them back.
+func TestTrustIsThatInForce(t *testing.T) {
+	now := time.Now()
+	ca, other := newAuthority(t, now), newAuthority(t, now)
+	certificates, beside := NewCertificates(poolOf(ca)), NewCertificates(poolOf(ca))
+	r := httptest.NewRequest(http.MethodGet, "/", nil)
+	r = r.WithContext(ConnContext(r.Context(), nil))
+	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{
+		ca.issue(t, pkix.Name{CommonName: "alice"}, now.Add(time.Hour), x509.ExtKeyUsageClientAuth),
+	}}
+	for i, step := range []struct {
+		roots *x509.CertPool
+		want  bool
+	}{{poolOf(ca), true}, {poolOf(other), false}, {poolOf(other, ca), true}, {nil, false}, {poolOf(ca), true}} {
+		certificates.Trust(step.roots)
+		for range 2 {
+			if user, err := certificates.Authenticate(r); (user != nil) != step.want || (err == nil) != step.want {
+				t.Errorf("step %d: %v, %v", i, user, err)
+			}
+			if user, err := beside.Authenticate(r); user == nil || err != nil {
+				t.Errorf("step %d, whoever trusts as before: %v, %v", i, user, err)
+			}
+		}
+	}
+	verdicts := 0
+	conn := r.Context().Value(connectionKey{}).(*connection)
+	for v := conn.verdicts.Load(); v != nil; v = v.next {
+		verdicts++
+	}
+	if verdicts != 2 {
+		t.Errorf("the connection keeps %d verdicts of two judges", verdicts)
+	}
+}
+
+func poolOf(authorities ...authority) *x509.CertPool {
+	pool := x509.NewCertPool()
+	for _, a := range authorities {
+		pool.AddCert(a.cert)
+	}
+	return pool
 }

@@ -14,19 +14,30 @@ import (
 )
 
 // Certificates authenticates by the client certificate of a TLS connection: the common name is the user, the
-// organizations are the groups. It verifies a chain once per connection, not once per request, and checks the expiry
-// for each request.
+// organizations are the groups. It verifies a chain once per connection and set of roots, not once per request, and
+// checks the expiry for each request.
 type Certificates struct {
-	roots *x509.CertPool
+	roots atomic.Pointer[x509.CertPool]
 	now   func() time.Time
 }
 
 // NewCertificates accepts certificates that one of the roots signed for client authentication.
 func NewCertificates(roots *x509.CertPool) *Certificates {
-	return &Certificates{roots: roots, now: time.Now}
+	c := &Certificates{now: time.Now}
+	c.Trust(roots)
+	return c
 }
 
-// connection caches the verdicts on a connection's client certificate, one for each Certificates that was asked.
+// Trust replaces the roots. They must not change afterwards; nil and an empty pool accept nobody. A request that comes
+// after Trust has returned is judged by the new roots, also on a connection whose certificate the old ones accepted.
+func (c *Certificates) Trust(roots *x509.CertPool) {
+	if roots == nil {
+		roots = x509.NewCertPool() // x509 takes nil for the roots of the system
+	}
+	c.roots.Store(roots)
+}
+
+// connection caches the verdicts on a connection's client certificate: the latest of each Certificates that was asked.
 type connection struct {
 	mu       sync.Mutex // held while a chain is verified
 	verdicts atomic.Pointer[verdict]
@@ -34,18 +45,30 @@ type connection struct {
 
 type verdict struct {
 	by    *Certificates
+	roots *x509.CertPool // those in force at the time
 	user  *User
 	until time.Time
 	err   error
 	next  *verdict
 }
 
-func (conn *connection) of(c *Certificates) *verdict {
+func (conn *connection) of(c *Certificates, roots *x509.CertPool) *verdict {
 	v := conn.verdicts.Load()
-	for v != nil && v.by != c {
+	for v != nil && (v.by != c || v.roots != roots) {
 		v = v.next
 	}
 	return v
+}
+
+// keep adds a verdict in place of the earlier one of the same Certificates. The caller holds mu.
+func (conn *connection) keep(v *verdict) {
+	for old := conn.verdicts.Load(); old != nil; old = old.next {
+		if old.by != v.by {
+			other := *old
+			other.next, v.next = v.next, &other
+		}
+	}
+	conn.verdicts.Store(v)
 }
 
 type connectionKey struct{}
@@ -75,31 +98,33 @@ func (c *Certificates) Authenticate(r *http.Request) (*User, error) {
 	return v.user, nil
 }
 
-// verdict verifies the chain of a connection, unless it has done so before.
+// verdict verifies the chain of a connection, unless it has done so before with the same roots.
 func (c *Certificates) verdict(conn *connection, peers []*x509.Certificate) *verdict {
-	if v := conn.of(c); v != nil {
+	roots := c.roots.Load()
+	if v := conn.of(c, roots); v != nil {
 		return v
 	}
 	conn.mu.Lock()
 	defer conn.mu.Unlock()
-	if v := conn.of(c); v != nil {
+	if v := conn.of(c, roots); v != nil {
 		return v
 	}
-	v := &verdict{by: c, next: conn.verdicts.Load()}
-	v.user, v.until, v.err = c.verify(peers)
-	conn.verdicts.Store(v)
+	v := &verdict{by: c, roots: roots}
+	v.user, v.until, v.err = c.verify(peers, roots)
+	conn.keep(v)
 	return v
 }
 
-// verify verifies a chain. It returns the user, and the time until which all certificates of the chain are valid.
-func (c *Certificates) verify(peers []*x509.Certificate) (*User, time.Time, error) {
+// verify verifies a chain. It returns the user, and the time until which all certificates of one of its chains to a root
+// are valid.
+func (c *Certificates) verify(peers []*x509.Certificate, roots *x509.CertPool) (*User, time.Time, error) {
 	intermediates := x509.NewCertPool()
 	for _, cert := range peers[1:] {
 		intermediates.AddCert(cert)
 	}
 	leaf := peers[0]
 	chains, err := leaf.Verify(x509.VerifyOptions{
-		Roots: c.roots, Intermediates: intermediates, CurrentTime: c.now(),
+		Roots: roots, Intermediates: intermediates, CurrentTime: c.now(),
 		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
 	})
 	if err != nil {
@@ -108,14 +133,25 @@ func (c *Certificates) verify(peers []*x509.Certificate) (*User, time.Time, erro
 	if leaf.Subject.CommonName == "" {
 		return nil, time.Time{}, errors.New("the client certificate has no common name, which would be the user's")
 	}
-	until := leaf.NotAfter
-	for _, cert := range chains[0] {
-		if cert.NotAfter.Before(until) {
-			until = cert.NotAfter
+	var until time.Time
+	for _, chain := range chains {
+		if ends := endOf(chain); ends.After(until) {
+			until = ends
 		}
 	}
 	return &User{
 		Name: leaf.Subject.CommonName, Groups: leaf.Subject.Organization,
 		Extra: map[string][]string{CredentialID: {fmt.Sprintf("X509SHA256=%x", sha256.Sum256(leaf.Raw))}},
 	}, until, nil
+}
+
+// endOf returns when the first certificate of a chain ends.
+func endOf(chain []*x509.Certificate) time.Time {
+	ends := chain[0].NotAfter
+	for _, cert := range chain[1:] {
+		if cert.NotAfter.Before(ends) {
+			ends = cert.NotAfter
+		}
+	}
+	return ends
 }

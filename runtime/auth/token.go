@@ -8,12 +8,25 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 )
 
-// Tokens authenticates by a bearer token from a fixed set. It keeps tokens as hashes, so that the time of a lookup
-// doesn't depend on how much of a token is right.
+// Tokens authenticates by a bearer token from a set. It keeps tokens as hashes, so that the time of a lookup doesn't
+// depend on how much of a token is right.
 type Tokens struct {
-	users map[[sha256.Size]byte]*User
+	users atomic.Pointer[map[[sha256.Size]byte]*User]
+}
+
+// Replace replaces all tokens by those of another set, for requests that come afterwards.
+func (t *Tokens) Replace(other *Tokens) { t.users.Store(other.users.Load()) }
+
+// user returns the user of a token, or nil.
+func (t *Tokens) user(token string) *User {
+	users := t.users.Load()
+	if users == nil {
+		return nil
+	}
+	return (*users)[sha256.Sum256([]byte(token))]
 }
 
 // ReadTokens reads the format of kube-apiserver's --token-auth-file: CSV with the columns token, user, uid and,
@@ -47,7 +60,7 @@ func (t *Tokens) add(record []string) error {
 	if token == "" || user == "" {
 		return errors.New("the token and the user must not be empty")
 	}
-	if t.users[sha256.Sum256([]byte(token))] != nil {
+	if t.user(token) != nil {
 		return errors.New("an earlier line has the same token")
 	}
 	var groups []string
@@ -65,15 +78,15 @@ func (t *Tokens) add(record []string) error {
 // Add gives a token to a user. Servers that make their own tokens use it; it must not be called once the server serves
 // requests.
 func (t *Tokens) Add(token string, user *User) {
-	if t.users == nil {
-		t.users = map[[sha256.Size]byte]*User{}
+	if t.users.Load() == nil {
+		t.users.Store(&map[[sha256.Size]byte]*User{})
 	}
-	t.users[sha256.Sum256([]byte(token))] = user
+	(*t.users.Load())[sha256.Sum256([]byte(token))] = user
 }
 
 // AuthenticateToken implements TokenAuthenticator. The tokens have no audiences: they are for the server itself.
 func (t *Tokens) AuthenticateToken(_ context.Context, token string, _ []string) (*Identity, error) {
-	user := t.users[sha256.Sum256([]byte(token))]
+	user := t.user(token)
 	if user == nil {
 		return nil, nil
 	}

@@ -36,8 +36,8 @@ func (s *auditSink) Decide(auth.Attributes) audit.Decision {
 func auditedChain(sink *auditSink, drain *Drain, handler http.HandlerFunc) http.Handler {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	return Chain(handler, AuditID(&audit.Auditor{Policy: sink, Sink: sink}), Recover(log), RequestInfo(nil),
-		AuditAnswers(), drain.Filter(isHealth), Deadline(time.Minute), Authenticate(users, isHealth, log), Audit(),
-		Impersonate(auth.MastersOnly{}), MaxInFlight(1, 1, isHealth), Authorize(auth.MastersOnly{}, isHealth))
+		AuditAnswers(), drain.Filter(isHealth), Deadline(time.Minute), Authenticate(healthIsPublic, log), Audit(),
+		Impersonate(auth.MastersOnly{}), MaxInFlight(1, 1, isHealth), Authorize(auth.Union{auth.MastersOnly{}, auth.Paths{"/readyz"}}))
 }
 
 // TestAuditChain: requests that a filter refuses are audited as well as those that a handler answers.
@@ -119,7 +119,7 @@ func TestTooManyRequestsAreAudited(t *testing.T) {
 		handler.ServeHTTP(w, get()) // while this one has the only place
 		codes <- w.Code
 	}), AuditID(&audit.Auditor{Policy: sink, Sink: sink}), RequestInfo(nil), AuditAnswers(),
-		Authenticate(users, isHealth, log), Audit(), MaxInFlight(1, 1, isHealth))
+		Authenticate(healthIsPublic, log), Audit(), MaxInFlight(1, 1, isHealth))
 	handler.ServeHTTP(httptest.NewRecorder(), get())
 	if code := <-codes; code != http.StatusTooManyRequests || len(sink.events) != 4 ||
 		sink.events[2].ResponseStatus.Code != http.StatusTooManyRequests {

@@ -133,6 +133,7 @@ func find[E interface{ name() string }](entries []E, what, name string) (E, erro
 }
 
 func (c *Config) setCluster(named cluster, dir string) error {
+	c.Name = named.Name
 	in := named.Cluster
 	var err error
 	if c.Server, err = parseURL(in.Server, "http", "https"); err != nil {

@@ -8,6 +8,8 @@ import "net/url"
 
 // Config is a server and the credentials of one of its users. It is immutable.
 type Config struct {
+	// Name is that of the server in its file.
+	Name string
 	// Server is the URL of the server; its scheme is http or https.
 	Server *url.URL
 	// ServerName is the name in the server's certificate, if it isn't that of the URL.

@@ -44,7 +44,7 @@ func TestParse(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Config{
-		Server: got.Server, ServerName: "name", CA: Source{File: "/dir/ca.crt"}, Proxy: got.Proxy,
+		Name: "c1", Server: got.Server, ServerName: "name", CA: Source{File: "/dir/ca.crt"}, Proxy: got.Proxy,
 		Certificate: Source{File: "/abs/tls.crt"}, Key: Source{Data: []byte("key")},
 		Token: "t", TokenFile: "/dir/token",
 		Impersonate: Impersonation{"alice", "7", []string{"a", "b"}, map[string][]string{"k": {"v"}}},

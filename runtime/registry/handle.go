@@ -9,6 +9,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/objects"
 	"apigen.dev/runtime/rendition"
 	"apigen.dev/runtime/store"
 	"apigen.dev/runtime/subresource"
@@ -175,6 +176,10 @@ type handle[T api.Object] struct {
 }
 
 func (h *handle[T]) StoredForm() api.Form { return h.store.Form() }
+
+func (h *handle[T]) objects() any {
+	return objects.Client[T]{Resource: h, Versions: h.versions, Form: h.StoredForm(), Stored: true}
+}
 
 func (h *handle[T]) Ready() error { return h.store.Ready() }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/objects"
 	"apigen.dev/runtime/subresource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -123,6 +124,11 @@ type providerHandle[T api.Object] struct {
 	// closed is done once the handle is.
 	closed context.Context
 	close  context.CancelFunc
+}
+
+func (h *providerHandle[T]) objects() any {
+	form := api.Form{Version: h.definition.Storage, Shape: api.Whole}
+	return objects.Client[T]{Resource: h, Versions: h.versions, Form: form}
 }
 
 func (h *providerHandle[T]) Ready() error { return nil }

@@ -2,7 +2,7 @@
 // functions of a provider: one pipeline of steps for metadata, field ownership, the author's strategy and validation.
 // New, NewSameAs and NewProvided erase the Go type and return a Resource, which the packages of HTTP work with.
 //
-// It may know packages api, cache, codec, metadata, ownership, reach, rendition, storage, store and subresource, and
+// It may know packages api, cache, codec, metadata, objects, ownership, reach, rendition, storage, store and subresource, and
 // nothing of HTTP.
 package registry
 
@@ -123,6 +123,17 @@ type Write interface {
 type Stored interface {
 	// StoredForm returns the form of stored objects. Reads in it cost least; other forms are rendered from it.
 	StoredForm() api.Form
+}
+
+// Reachable returns a reach.Objects for each open resource.
+func Reachable(handles []Handle) []any {
+	var all []any
+	for _, h := range handles {
+		if r, ok := h.(interface{ objects() any }); ok {
+			all = append(all, r.objects())
+		}
+	}
+	return all
 }
 
 // Measured is implemented by the handles of stored kinds.

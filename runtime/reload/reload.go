@@ -17,6 +17,9 @@ import (
 // Every is the interval at which a server reads its files again.
 const Every = 10 * time.Second
 
+// attempts is how often files are read that change all the time and are always broken.
+const attempts = 5
+
 // Files are files that belong together, such as a certificate and its key, and the value that was made of them. One
 // goroutine at a time may use them.
 type Files[T any] struct {
@@ -43,25 +46,32 @@ func (f *Files[T]) Value() T { return f.value }
 // Paths returns the names of the files.
 func (f *Files[T]) Paths() []string { return f.paths }
 
-// Reload reads the files again, and says whether the value changed. An error leaves the value as it was. It returns
+// Reload reads the files again, and says whether the value changed. An error leaves the value as it was. Contents from
+// which no value can be made are read twice, since somebody may have replaced one file after the other in between. It returns
 // the same error for the same contents once, so that a caller can log it.
 func (f *Files[T]) Reload() (changed bool, err error) {
-	contents, err := f.read()
-	if err != nil {
-		f.sum = [sha256.Size]byte{} // what comes back is news
-		return false, f.fail(err)
+	last := f.sum
+	for attempt := 1; ; attempt++ {
+		contents, err := f.read()
+		if err != nil {
+			f.sum = [sha256.Size]byte{} // what comes back is news
+			return false, f.fail(err)
+		}
+		sum := sumOf(contents)
+		if sum == f.sum {
+			return false, nil
+		}
+		value, err := f.parse(contents)
+		if err == nil {
+			f.value, f.sum, f.failure = value, sum, ""
+			return true, nil
+		}
+		if sum == last || attempt == attempts { // it is no mixture of old and new files
+			f.sum = sum
+			return false, f.fail(err)
+		}
+		last = sum
 	}
-	sum := sumOf(contents)
-	if sum == f.sum {
-		return false, nil
-	}
-	value, err := f.parse(contents)
-	f.sum = sum
-	if err != nil {
-		return false, f.fail(err)
-	}
-	f.value, f.failure = value, ""
-	return true, nil
 }
 
 // fail returns err, unless the last attempt failed with the same error.

@@ -133,3 +133,27 @@ func TestFollow(t *testing.T) {
 		t.Errorf("logged %s", told)
 	}
 }
+
+// Files that are replaced one after the other, while they are read, are read again and cause no error.
+func TestReloadBetweenTwoFiles(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	write(t, a, "1")
+	write(t, b, "1")
+	between := func() {}
+	files, err := New(func(contents [][]byte) (string, error) {
+		defer between()
+		if !bytes.Equal(contents[0], contents[1]) {
+			return "", errors.New("they don't fit")
+		}
+		return string(contents[0]), nil
+	}, a, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, a, "2")
+	between = func() { write(t, b, "2") }
+	if changed, err := files.Reload(); !changed || err != nil || files.Value() != "2" {
+		t.Errorf("%v, %v, %q", changed, err, files.Value())
+	}
+}

@@ -3,7 +3,6 @@ package server
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/cache"
+	"apigen.dev/runtime/certs"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
@@ -76,7 +76,7 @@ func Command(program Program) *cobra.Command {
 	}
 	f.add(command.Flags(), program.Embedded != nil)
 	program.addFlags(command.Flags())
-	command.AddCommand(migrateCommand(program))
+	command.AddCommand(migrateCommand(program), certsCommand(program), kubeconfigCommand(program))
 	if program.Embedded != nil {
 		command.AddCommand(storageCommand(program))
 	}
@@ -99,7 +99,15 @@ An etcd inside the process stores objects in --data-dir, too, unless --etcd-serv
 // serve runs the server. It begins with the steps that can fail: it reads files, listens and opens storage before it
 // writes to the data directory or answers requests.
 func serve(ctx context.Context, program Program, f flags, out io.Writer) (err error) {
-	given, err := readCredentials(f)
+	policy, warnings, err := f.certificates.policy.Config()
+	if err != nil {
+		return err
+	}
+	given, err := certs.ReadGiven(f.certificates.files)
+	if err != nil {
+		return err
+	}
+	tokens, err := readTokens(f.tokenFile)
 	if err != nil {
 		return err
 	}
@@ -122,21 +130,20 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 		return early(ctx, out, err)
 	}
 	defer func() { err = errors.Join(err, backend.Close()) }()
-	id, err := loadIdentity(filepath.Join(f.dataDir, "pki"))
-	if err != nil {
-		return fmt.Errorf("certificates in %s: %w", filepath.Join(f.dataDir, "pki"), err)
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	for _, warning := range warnings {
+		log.Warn(warning)
 	}
-	certificate, authority, err := servingCertificate(id, given, f.bindAddress)
+	id, err := openIdentity(program.Name, f, given, log)
 	if err != nil {
 		return err
 	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	config := f.config()
 	config.Groups, config.Backend = program.groups(), backend
-	config.Listener, config.Certificate = listener, certificate
-	anonymous := config.Authentication.Anonymous
-	config.Authentication, config.Transformer, config.Log = authentication(id, given), transformers(encryption), log
-	config.Authentication.Anonymous, config.DataDir = anonymous, f.dataDir
+	config.Listener, config.TLS = listener, policy
+	config.TLS.GetCertificate = id.keeper.GetCertificate
+	config.Authentication.Certificates, config.Authentication.Tokens = id.users, tokens.authenticators()
+	config.Transformer, config.Log, config.DataDir = transformers(encryption), log, f.dataDir
 	if err := program.configure(ctx, &config, f.authorizationModes); err != nil {
 		return err
 	}
@@ -144,11 +151,13 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 	if err != nil {
 		return early(ctx, out, err)
 	}
-	kubeconfig, err := writeAdminKubeconfig(program.Name, f.dataDir, server.URL(), authority, id)
+	kubeconfig, err := id.writeKubeconfig(server.URL())
 	if err != nil {
 		return errors.Join(err, server.close())
 	}
 	defer followEncryption(ctx, f, encryption, program.groups(), log)()
+	defer repeat(ctx, fileInterval, id.follow)()
+	defer repeat(ctx, fileInterval, tokens.follow(log))()
 	fmt.Fprintf(out, "serving %s   storage: %s\nkubeconfig: %s\n", server.URL(), description, kubeconfig)
 	return server.Run(ctx)
 }
@@ -191,32 +200,4 @@ func display(path string) string {
 		return path
 	}
 	return "." + string(filepath.Separator) + path
-}
-
-func writeAdminKubeconfig(name, dir, url string, authority []byte, id *identity) (string, error) {
-	admin, err := id.administrator()
-	if err != nil {
-		return "", err
-	}
-	certificate, key, err := pemOf(admin)
-	if err != nil {
-		return "", err
-	}
-	content, err := Kubeconfig{Name: name, Server: url, CA: authority, Certificate: certificate, Key: key}.YAML()
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "admin.kubeconfig")
-	return display(path), writeFile(path, content, 0o600)
-}
-
-// servingCertificate returns the server's certificate, and the authority that clients must trust.
-func servingCertificate(
-	id *identity, given credentials, host string,
-) (certificate tls.Certificate, authority []byte, err error) {
-	if given.certificate != nil {
-		return *given.certificate, given.certificatePEM, nil
-	}
-	certificate, err = id.serving(host)
-	return certificate, encodePEM("CERTIFICATE", id.authority.Raw), err
 }

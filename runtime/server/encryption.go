@@ -49,10 +49,19 @@ func followEncryption(
 	if !f.encryptionReload {
 		return func() {}
 	}
+	return repeat(ctx, encryptionPoll, func(ctx context.Context, ticks <-chan time.Time) {
+		source.Follow(ctx, ticks, log, warn)
+	})
+}
+
+// repeat runs follow with ticks of an interval until stop is called. stop waits until follow has ended.
+func repeat(
+	ctx context.Context, interval time.Duration, follow func(ctx context.Context, ticks <-chan time.Time),
+) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	ticker := time.NewTicker(encryptionPoll)
+	ticker := time.NewTicker(interval)
 	var following sync.WaitGroup
-	following.Go(func() { source.Follow(ctx, ticker.C, log, warn) })
+	following.Go(func() { follow(ctx, ticker.C) })
 	return func() {
 		cancel()
 		ticker.Stop()

@@ -19,7 +19,7 @@ import (
 )
 
 // flags are the flags of the command. They have the names and meanings of kube-apiserver's flags. --quota-backend-bytes
-// is a flag of etcd; --data-dir, --garbage-collector and --watch-cache-consistency-check are our own.
+// is a flag of etcd; --data-dir, --tls-san, --garbage-collector and --watch-cache-consistency-check are our own.
 type flags struct {
 	server Config // the fields whose flags have the same meaning, and MaxReads and MaxWrites, where 0 is no bound
 	etcd   etcd.Config
@@ -30,8 +30,7 @@ type flags struct {
 	quota                  int64
 	bindAddress            string
 	securePort             int
-	tlsCert, tlsKey        string
-	clientCA               string
+	certificates           certificateFlags
 	tokenFile              string
 	authorizationModes     []string
 	anonymous              bool
@@ -70,12 +69,7 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 	set.StringVar(&f.bindAddress, "bind-address", "127.0.0.1",
 		"IP address to listen on; 0.0.0.0 or :: for all interfaces")
 	set.IntVar(&f.securePort, "secure-port", 6443, "port of HTTPS; 0 means a free port")
-	set.StringVar(&f.tlsCert, "tls-cert-file", "",
-		"certificate of the server, with its intermediates (PEM); without it, the server makes one")
-	set.StringVar(&f.tlsKey, "tls-private-key-file", "", "key of --tls-cert-file")
-	set.StringVar(&f.clientCA, "client-ca-file", "",
-		"certificate authorities of clients (PEM), beside the server's own: the common name of a client "+
-			"certificate is the user, its organizations are the groups")
+	f.certificates.add(set)
 	set.StringVar(&f.tokenFile, "token-auth-file", "", "CSV of bearer tokens: token,user,uid,\"group1,group2\"")
 	set.StringSliceVar(&f.authorizationModes, "authorization-mode", nil,
 		"who decides what users may do, in this order: AlwaysAllow, AlwaysDeny, and the modes of the server's "+
@@ -169,6 +163,7 @@ func (f *flags) check(embedded bool) error {
 		}
 	}
 	f.checkGarbage(bad)
+	f.certificates.check(bad)
 	f.checkFiles(bad)
 	if len(wrong) == 0 {
 		return nil
@@ -179,18 +174,17 @@ func (f *flags) check(embedded bool) error {
 // checkFiles finds files that don't exist, and flags that need another one.
 func (f *flags) checkFiles(bad func(format string, args ...any)) {
 	for _, pair := range [][4]string{
-		{f.tlsCert, f.tlsKey, "tls-cert-file", "tls-private-key-file"},
+		{f.certificates.files.Certificate, f.certificates.files.Key, "tls-cert-file", "tls-private-key-file"},
 		{f.etcd.CertFile, f.etcd.KeyFile, "etcd-certfile", "etcd-keyfile"},
 	} {
 		if (pair[0] == "") != (pair[1] == "") {
 			bad("--%s and --%s go together", pair[2], pair[3])
 		}
 	}
-	for _, file := range [][2]string{
-		{"tls-cert-file", f.tlsCert}, {"tls-private-key-file", f.tlsKey}, {"client-ca-file", f.clientCA},
+	for _, file := range append([][2]string{
 		{"token-auth-file", f.tokenFile}, {"etcd-cafile", f.etcd.CAFile}, {"etcd-certfile", f.etcd.CertFile},
 		{"etcd-keyfile", f.etcd.KeyFile}, {"encryption-provider-config", f.encryptionConfig},
-	} {
+	}, f.certificates.named()...) {
 		if file[1] == "" {
 			continue
 		}

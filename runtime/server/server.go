@@ -47,6 +47,9 @@ type Config struct {
 	Listener net.Listener
 	// Certificate is the serving certificate.
 	Certificate tls.Certificate
+	// TLS has versions, cipher suites, and GetCertificate if there is no Certificate; nil means those of Go, from TLS
+	// 1.2 on. The server sets what it needs for HTTP/2 and for client certificates.
+	TLS *tls.Config
 	// Authentication finds the user of a request; its zero value authenticates nobody. If its Anonymous is nil,
 	// everybody may ask for health checks, and nothing else, without credentials.
 	Authentication auth.Authentication
@@ -159,7 +162,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		BaseContext:       func(net.Listener) context.Context { return s.base },
 		Handler:           s.chain(s.root(handler, metrics), metrics, handler.LongRunning),
 		ConnContext:       auth.ConnContext,
-		TLSConfig:         tlsConfig(config.Certificate),
+		TLSConfig:         tlsConfig(config),
 		ReadHeaderTimeout: 32 * time.Second,
 		IdleTimeout:       90 * time.Second,
 		MaxHeaderBytes:    1 << 20,
@@ -342,15 +345,18 @@ func (s *Server) shutdown() error {
 }
 
 // tlsConfig asks for client certificates without requiring them. Package auth verifies them.
-func tlsConfig(certificate tls.Certificate) *tls.Config {
-	return &tls.Config{
-		Certificates: []tls.Certificate{certificate},
-		MinVersion:   tls.VersionTLS12,
-		ClientAuth:   tls.RequestClientCert,
-		NextProtos:   []string{"h2", "http/1.1"},
-		// Small records help browsers, which use the beginning of a page early. Clients of an API read whole objects.
-		DynamicRecordSizingDisabled: true,
+func tlsConfig(config Config) *tls.Config {
+	t := &tls.Config{MinVersion: tls.VersionTLS12}
+	if config.TLS != nil {
+		t = config.TLS.Clone()
 	}
+	if len(config.Certificate.Certificate) > 0 {
+		t.Certificates = []tls.Certificate{config.Certificate}
+	}
+	t.ClientAuth, t.NextProtos = tls.RequestClientCert, []string{"h2", "http/1.1"}
+	// Small records help browsers, which use the beginning of a page early. Clients of an API read whole objects.
+	t.DynamicRecordSizingDisabled = true
+	return t
 }
 
 // reachable returns an address at which this machine reaches a listener.

@@ -115,3 +115,11 @@ func aggregationOf(labels ...string) *rbacv1.AggregationRule {
 	}
 	return all
 }
+
+func BenchmarkKubernetesPolicy(b *testing.B) {
+	for b.Loop() {
+		if _, err := KubernetesPolicy(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

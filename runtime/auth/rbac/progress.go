@@ -84,16 +84,6 @@ func (x *Index) AfterWrite() map[schema.GroupResource]func(ctx context.Context, 
 	return all
 }
 
-// Synced waits until the index has all objects, or until ctx ends.
-func (x *Index) Synced(ctx context.Context) error {
-	for k := range kinds {
-		if err := x.reached[k].wait(ctx, 0); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // Follow keeps the index up to date with the roles and bindings of the server that ctx reaches, until ctx ends. It
 // fails where the server doesn't serve the kinds.
 func (x *Index) Follow(ctx context.Context) error {

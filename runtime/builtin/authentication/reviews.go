@@ -54,14 +54,18 @@ func (tokenReviews) Create(
 		return review, nil
 	}
 	identity, err := identify(ctx, access, review.Spec)
-	if err != nil {
-		review.Status.Error = err.Error()
-		return review, nil
-	}
-	review.Status.Authenticated, review.Status.User = true, userInfo(identity.User)
-	review.Status.User.Groups = withAuthenticated(identity.User.Groups)
-	review.Status.Audiences = identity.Audiences
+	record(&review.Status, identity, err)
 	return review, nil
+}
+
+// record writes whose token it is, or why it is nobody's.
+func record(status *authenticationv1.TokenReviewStatus, identity *auth.Identity, err error) {
+	if err != nil {
+		status.Error = err.Error()
+		return
+	}
+	status.Authenticated, status.User, status.Audiences = true, userInfo(identity.User), identity.Audiences
+	status.User.Groups = withAuthenticated(identity.User.Groups)
 }
 
 // withAuthenticated adds the group of all users whom the server authenticated, as the server does for requests.

@@ -26,12 +26,7 @@ func (Authorization) Groups() []registry.Group { return []registry.Group{wiring.
 
 // Configure implements server.Feature.
 func (Authorization) Configure(_ context.Context, config *server.Config) error {
-	policy, err := rbac.KubernetesPolicy()
-	if err != nil {
-		return err
-	}
-	policy.AddKinds(kinds(config.Groups))
-	index := &rbac.Index{}
+	index, served := &rbac.Index{}, kinds(config.Groups)
 	if config.Modes == nil {
 		config.Modes = map[string]auth.Authorizer{}
 	}
@@ -43,6 +38,11 @@ func (Authorization) Configure(_ context.Context, config *server.Config) error {
 	config.Hooks = append(config.Hooks,
 		server.Hook{Name: "rbac/index", Run: index.Follow},
 		server.Hook{Name: "rbac/bootstrap-roles", PostStart: func(ctx context.Context) error {
+			policy, err := rbac.KubernetesPolicy()
+			if err != nil {
+				return err
+			}
+			policy.AddKinds(served)
 			return rbac.Bootstrap(ctx, policy, index)
 		}},
 		server.Hook{Name: "rbac/clusterrole-aggregation", Run: rbac.Aggregate},

@@ -18,12 +18,16 @@ import (
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/auth"
+	authrbac "apigen.dev/runtime/auth/rbac"
+	"apigen.dev/runtime/builtin"
 	"apigen.dev/runtime/builtin/rbac"
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/storage/embedded"
 	"apigen.dev/runtime/storage/memory"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -176,8 +180,22 @@ func (r *running) clusterRole(name string) *rbacv1.ClusterRole {
 
 // TestChangeOfABindingHolds: for the next request to the server that answered it, and within a second on another one.
 func TestChangeOfABindingHolds(t *testing.T) {
-	backend := memory.New()
-	defer backend.Close()
+	t.Run("memory", func(t *testing.T) { changeHolds(t, memory.New()) })
+	t.Run("etcd", func(t *testing.T) {
+		backend, err := embedded.Open(t.Context(), t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		changeHolds(t, backend)
+	})
+}
+
+func changeHolds(t *testing.T, backend storage.Backend) {
+	t.Cleanup(func() {
+		if err := backend.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	first, second := start(t, backend), start(t, backend)
 	for i := range 20 {
 		user := fmt.Sprint("ann", i)
@@ -255,6 +273,25 @@ func TestBootstrapRoles(t *testing.T) {
 	}
 	if now := again.clusterRole("view").ResourceVersion; now != version {
 		t.Errorf("a second start wrote view: %s, was %s", now, version)
+	}
+}
+
+// TestReadyMadeGroups: the roles of kube-apiserver cover the ready-made groups, so that they get no roles of their own.
+func TestReadyMadeGroups(t *testing.T) {
+	policy, err := authrbac.KubernetesPolicy()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := len(policy.ClusterRoles)
+	for _, feature := range builtin.Standalone() {
+		for _, group := range feature.Groups() {
+			for _, resource := range group.Resources {
+				policy.AddKinds([]*api.Info{resource.Info()})
+			}
+		}
+	}
+	for _, added := range policy.ClusterRoles[before:] {
+		t.Errorf("the server makes %s", added.Name)
 	}
 }
 

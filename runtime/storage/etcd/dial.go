@@ -28,7 +28,7 @@ type Config struct {
 	// Endpoints are URLs or host:port; at least one.
 	Endpoints []string
 	// CAFile has the CAs that verify the servers; CertFile and KeyFile are the client's. Where they are empty, the
-	// system's CAs verify the servers, and the client has no certificate.
+	// system's CAs verify the servers, and the client has no certificate. The files are read again for new connections.
 	CAFile, CertFile, KeyFile string
 	// Username and Password are the client's where etcd's authentication is on.
 	Username, Password string
@@ -59,6 +59,10 @@ func dial(ctx context.Context, config Config) (*clientv3.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	options, err := config.reloadAuthorities(tlsConfig)
+	if err != nil {
+		return nil, err
+	}
 	if config.DialTimeout <= 0 {
 		config.DialTimeout = defaultDialTimeout
 	}
@@ -67,11 +71,11 @@ func dial(ctx context.Context, config Config) (*clientv3.Client, error) {
 	settings := clientv3.Config{
 		Endpoints: config.Endpoints, TLS: tlsConfig, DialTimeout: config.DialTimeout,
 		DialKeepAliveTime: keepAliveTime, DialKeepAliveTimeout: keepAliveTimeout,
-		DialOptions: []grpc.DialOption{grpc.WithConnectParams(grpc.ConnectParams{
+		DialOptions: append(options, grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff: backoff.Config{BaseDelay: firstPause, Multiplier: 1.6, Jitter: 0.2,
 				MaxDelay: longestPause},
 			MinConnectTimeout: config.DialTimeout,
-		})},
+		})),
 		Logger: zap.NewNop(), // the backend returns every error, so the client needn't log it
 	}
 	client, err := probed(ctx, config, settings)

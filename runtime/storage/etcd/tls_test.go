@@ -4,8 +4,11 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,6 +17,7 @@ import (
 	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
 )
 
 // certificate makes a certificate that signs itself, for server and client.
@@ -76,5 +80,84 @@ func TestTLS(t *testing.T) {
 				t.Error(err)
 			}
 		})
+	}
+}
+
+// The files are read again for new connections: the authorities of the servers and the certificate of the client.
+func TestTLSFilesAreReloaded(t *testing.T) {
+	var certs, keys [2]string
+	var configs [2]*tls.Config
+	for i := range configs {
+		certs[i], keys[i] = certificate(t)
+		config, err := transport.TLSInfo{CertFile: certs[i], KeyFile: keys[i], TrustedCAFile: certs[i],
+			ClientCertAuth: true, Logger: zap.NewNop()}.ServerConfig()
+		if err != nil {
+			t.Fatal(err)
+		}
+		configs[i] = config
+	}
+	var present atomic.Pointer[tls.Config]
+	present.Store(configs[0])
+	server := &server{version: "3.6.0", txn: func(int64) error { return nil }, options: []grpc.ServerOption{
+		grpc.Creds(credentials.NewTLS(&tls.Config{NextProtos: []string{"h2"},
+			GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+				config := present.Load().Clone()
+				config.NextProtos = []string{"h2"}
+				return config, nil
+			},
+		})),
+		// Clients have to connect again all the time.
+		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionAge: 20 * time.Millisecond}),
+	}}
+	serve(t, server)
+	dir := t.TempDir()
+	ca, cert, key := filepath.Join(dir, "ca"), filepath.Join(dir, "cert"), filepath.Join(dir, "key")
+	place := func(from, to string) {
+		t.Helper()
+		content, err := os.ReadFile(from)
+		if err == nil {
+			err = errors.Join(os.WriteFile(to+".new", content, 0o600), os.Rename(to+".new", to))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	place(certs[0], ca)
+	place(certs[0], cert)
+	place(keys[0], key)
+	backend, err := etcd.New(t.Context(), etcd.Config{
+		Endpoints: []string{strings.Replace(server.endpoint, "http://", "https://", 1)}, DialTimeout: time.Minute,
+		CAFile: ca, CertFile: cert, KeyFile: key,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer backend.Close()
+	until := func(what string, good bool) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); ; {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			_, err := backend.Put(ctx, "/a", nil, 0, 0)
+			cancel()
+			if (err == nil) == good {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("%s: %v", what, err)
+			}
+		}
+	}
+	until("at first", true)
+	present.Store(configs[1])
+	until("another server", false)
+	place(keys[1], key)
+	place(certs[1], cert)
+	place(certs[1], ca)
+	until("other files", true)
+	if err := os.WriteFile(ca, []byte("broken"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		until("a broken file", true)
 	}
 }

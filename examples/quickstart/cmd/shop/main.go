@@ -2,6 +2,7 @@
 package main
 
 import (
+	"apigen.dev/runtime/builtin"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage/embedded"
 
@@ -12,6 +13,8 @@ func main() {
 	server.Main(server.Program{
 		Name:   "shop",
 		Groups: apis.Groups(),
+		// This line adds what a server governs itself with: roles, secrets, service accounts, leases, events, reviews.
+		Features: builtin.Standalone(),
 		// This line links an etcd into the binary. Without it the server needs --etcd-servers.
 		Embedded: embedded.Etcd{},
 	})

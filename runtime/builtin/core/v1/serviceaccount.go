@@ -23,6 +23,7 @@ func cleanReferences(account *corev1.ServiceAccount) {
 	}
 }
 
+//nolint:gosec // G101: the name of an annotation is no credential
 const enforceMountableSecrets = "kubernetes.io/enforce-mountable-secrets"
 
 // Warnings_ServiceAccount warns of a deprecated annotation that a client adds.

@@ -83,7 +83,7 @@ func conflict(kind schema.GroupKind, name, text string, args ...any) error {
 }
 
 func validateLifetime(seconds int64) error {
-	message := ""
+	var message string
 	switch {
 	case seconds < shortestLifetime:
 		message = "may not specify a duration less than 10 minutes"

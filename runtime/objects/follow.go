@@ -1,14 +1,17 @@
-package registry
+package objects
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"strconv"
 	"time"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/reach"
-	"apigen.dev/runtime/store"
+	"apigen.dev/runtime/rendition"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // firstPause and lastPause bound how long a Follow waits before it begins anew.
@@ -17,7 +20,8 @@ const (
 	lastPause  = 5 * time.Second
 )
 
-func (r objectClient[T]) Follow(ctx context.Context, namespace string, changes func(reach.Changes[T])) error {
+// Follow implements reach.Objects.
+func (r Client[T]) Follow(ctx context.Context, namespace string, changes func(reach.Changes[T])) error {
 	for pause := firstPause; ; pause = min(pause*2, lastPause) {
 		began := time.Now()
 		err := r.follow(ctx, namespace, changes)
@@ -38,16 +42,16 @@ func (r objectClient[T]) Follow(ctx context.Context, namespace string, changes f
 }
 
 // follow tells all objects and then their changes, until the watch ends. Its error is never nil.
-func (r objectClient[T]) follow(ctx context.Context, namespace string, changes func(reach.Changes[T])) error {
+func (r Client[T]) follow(ctx context.Context, namespace string, changes func(reach.Changes[T])) error {
 	batch := batch[T]{client: r}
 	var options api.WatchOptions
-	if _, stored := r.handle.(Stored); stored {
+	if r.Stored {
 		// The watch begins with all objects, and a bookmark after them.
 		options, batch.state = api.WatchOptions{AllowBookmarks: true, Corrupt: true}, true
 	} else if err := r.listed(ctx, namespace, &options, changes); err != nil {
 		return err
 	}
-	w, err := r.handle.Watch(ctx, namespace, options, r.form)
+	w, err := r.Resource.Watch(ctx, namespace, options, r.Form)
 	if err != nil {
 		return err
 	}
@@ -67,10 +71,10 @@ func (r objectClient[T]) follow(ctx context.Context, namespace string, changes f
 }
 
 // listed tells the objects of a kind without storage, and has a watch begin after them.
-func (r objectClient[T]) listed(
+func (r Client[T]) listed(
 	ctx context.Context, namespace string, options *api.WatchOptions, changes func(reach.Changes[T]),
 ) error {
-	page, err := r.handle.List(ctx, namespace, api.ListOptions{}, r.form)
+	page, err := r.Resource.List(ctx, namespace, api.ListOptions{}, r.Form)
 	if err != nil {
 		return err
 	}
@@ -84,16 +88,15 @@ func (r objectClient[T]) listed(
 		all.Put = append(all.Put, obj)
 	}
 	options.ResourceVersion = page.ResourceVersion
-	if all.Revision, err = store.ParseVersion(page.ResourceVersion); err != nil {
-		return err
-	}
+	// What is no number is no revision.
+	all.Revision, _ = strconv.ParseInt(page.ResourceVersion, 10, 64)
 	changes(all)
 	return nil
 }
 
 // batch collects events up to a call of a Follow's function: the last one of each object.
 type batch[T api.Object] struct {
-	client objectClient[T]
+	client Client[T]
 	// state tells that the events are the state with which the watch begins, which isn't complete yet.
 	state, reset bool
 	order        []objectName
@@ -116,11 +119,8 @@ func (b *batch[T]) add(event *api.Event) {
 	gone := event.Type == api.Deleted || event.Type == api.Corrupt
 	obj, err := b.client.object(event.Object)
 	if err != nil {
-		gone, obj = true, b.client.versions.NewHub()
-		if named, err := identityOf(event.Object); err == nil {
-			obj.SetNamespace(named.Namespace)
-			obj.SetName(named.Name)
-		}
+		gone, obj = true, b.client.Versions.NewHub()
+		setName(obj, event.Object)
 	}
 	name := objectName{obj.GetNamespace(), obj.GetName()}
 	if b.last == nil {
@@ -130,6 +130,16 @@ func (b *batch[T]) add(event *api.Event) {
 		b.order = append(b.order, name)
 	}
 	b.last[name] = change[T]{obj, gone}
+}
+
+// setName gives an object the namespace and the name that a rendition has, if that has them.
+func setName(obj metav1.Object, r api.Rendition) {
+	var named metav1.PartialObjectMetadata
+	partial, err := rendition.MetadataIn(api.JSON, r, api.Metadata)
+	if err == nil && json.Unmarshal(rendition.Whole(partial), &named) == nil {
+		obj.SetNamespace(named.Namespace)
+		obj.SetName(named.Name)
+	}
 }
 
 // take returns the changes that the batch has collected, and false where there are none to tell yet.
