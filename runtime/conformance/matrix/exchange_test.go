@@ -124,7 +124,8 @@ func exchangeFrames(connection net.Conn, m message, host, id string) (answer, er
 	for {
 		frame, err := framer.ReadFrame()
 		if err != nil {
-			return answer{failure: "closed the connection"}, nil
+			a.failure = "closed the connection"
+			return a, nil
 		}
 		ended, err := a.read(framer, frame)
 		if ended || err != nil || m.events > 0 && bytes.Count(a.body, []byte("\n")) >= m.events {

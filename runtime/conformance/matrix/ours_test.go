@@ -3,7 +3,6 @@ package matrix
 import (
 	"bufio"
 	"context"
-	"crypto/tls"
 	"io"
 	"regexp"
 	"slices"
@@ -20,25 +19,27 @@ import (
 )
 
 // inMemory is an embedded backend that forgets everything.
-type inMemory struct{ storage.Embedded }
+type inMemory struct {
+	storage.Embedded
+	backend storage.Backend
+}
 
-func (inMemory) Open(context.Context, string, storage.EmbeddedOptions) (storage.Backend, error) {
-	return memory.New(), nil
+func (m *inMemory) Open(context.Context, string, storage.EmbeddedOptions) (storage.Backend, error) {
+	return m.backend, nil
 }
 
 var servingPattern = regexp.MustCompile(`^serving https://(\S+)`)
 
 // startOurs runs a server of ours by its command, with the flags that kube-apiserver gets.
-func startOurs(t testing.TB, name string) *world {
+func startOurs(t testing.TB, w *world) {
 	t.Helper()
 	dir := t.TempDir()
-	// Nobody knows the authority of the server yet.
-	w := &world{name: name, tls: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // G402
-	flags := append(slices.Clone(worlds[name]), w.credentials(t, dir)...)
+	w.backend = memory.New()
+	flags := append(slices.Clone(worlds[w.name]), w.credentials(t, dir)...)
 	// Roles alone decide who may read health checks, as with kube-apiserver.
 	flags = append(flags, "--data-dir="+dir, "--secure-port=0", "--authorization-always-allow-paths=")
 	command := server.Command(server.Program{
-		Name: "matrix", Embedded: inMemory{},
+		Name: "matrix", Embedded: &inMemory{backend: w.backend},
 		Features: append(builtin.Standalone(), &serviceaccount.Tokens{}, &oidc.Tokens{}, &frontproxy.Authentication{}, &audit.Audit{}),
 	})
 	command.SetArgs(flags)
@@ -68,5 +69,5 @@ func startOurs(t testing.TB, name string) *world {
 		}
 	}
 	go func() { _, _ = io.Copy(io.Discard, lines) }()
-	return w
+	w.populate(t)
 }

@@ -3,7 +3,6 @@
 package matrix
 
 import (
-	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -90,7 +89,8 @@ func startTheirs(t *testing.T, name string, flags []string) *world {
 		t.Fatal("set " + binaryVariable + " to a kube-apiserver")
 	}
 	dir, port := t.TempDir(), etcdtest.FreePort(t)
-	w := &world{name: name, host: fmt.Sprintf("127.0.0.1:%d", port), tls: &tls.Config{InsecureSkipVerify: true}}
+	w := newWorld(name)
+	w.host = fmt.Sprintf("127.0.0.1:%d", port)
 	flags = append(flags, w.credentials(t, dir)...)
 	flags = append(flags, "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", port), "--cert-dir="+dir, "--service-cluster-ip-range=10.0.0.0/24",

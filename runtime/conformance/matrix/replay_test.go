@@ -43,8 +43,8 @@ func TestTables(t *testing.T) {
 func TestMatrix(t *testing.T) {
 	for name := range worlds {
 		t.Run(name, func(t *testing.T) {
-			ours := startOurs(t, name)
-			ours.populate(t)
+			ours := newWorld(name)
+			startOurs(t, ours)
 			for _, f := range tables(t, name) {
 				t.Run(f.name(), func(t *testing.T) { ours.replay(t, f) })
 				if *differ {

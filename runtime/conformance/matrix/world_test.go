@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/storage"
 	"sigs.k8s.io/yaml"
 )
 
@@ -34,9 +35,22 @@ type world struct {
 	// auditLog is the log of the server; "" if it writes none.
 	auditLog string
 	key      *rsa.PrivateKey
+	// tokens is the file of static tokens, and admin the administrator's.
+	tokens, admin string
+	// backend holds the objects of ours.
+	backend storage.Backend
 	// words are what requests may refer to: tokens and uids.
 	words map[string]string
 	rows  int
+}
+
+// newWorld is a world whose tokens are NAME-token.
+func newWorld(name string) *world {
+	return &world{
+		name: name, tokens: "testdata/tokens.csv", admin: "admin-token",
+		// Nobody knows the authority of the server.
+		tls: &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // G402
+	}
 }
 
 // worlds are the configurations of a server: the flags that both servers take, beside those of all.
@@ -80,7 +94,7 @@ func (w *world) credentials(t testing.TB, dir string) []string {
 	}))
 	w.auditLog = filepath.Join(dir, "audit.log")
 	return []string{
-		"--token-auth-file=testdata/tokens.csv",
+		"--token-auth-file=" + w.tokens,
 		"--client-ca-file=" + write(t, dir, "clients.pem", clients.pem()),
 		"--requestheader-client-ca-file=" + write(t, dir, "proxies.pem", proxies.pem()),
 		"--requestheader-allowed-names=aggregator",
@@ -228,7 +242,7 @@ func (w *world) until(t testing.TB, method, path string, body []byte) []byte {
 		if err != nil {
 			t.Fatal(err)
 		}
-		request.Header.Set("Authorization", "Bearer admin-token")
+		request.Header.Set("Authorization", "Bearer "+w.admin)
 		request.Header.Set("Content-Type", "application/yaml")
 		response, err := transport.RoundTrip(request)
 		if err != nil {
