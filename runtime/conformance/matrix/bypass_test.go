@@ -33,8 +33,8 @@ func FuzzBypass(f *testing.F) {
 	w.make(f, []byte(`{apiVersion: v1, kind: Secret, metadata: {name: hidden, namespace: red}, `+
 		`stringData: {a: `+secret+`}}`))
 	hidden := []string{secret, base64.StdEncoding.EncodeToString([]byte(secret))}
-	for _, seed := range w.seeds(f) {
-		f.Add(seed, false)
+	for i, seed := range w.seeds(f) {
+		f.Add(seed, i%2 == 1)
 	}
 	before := w.revision(f)
 	f.Fuzz(func(t *testing.T, text string, second bool) {
@@ -68,18 +68,16 @@ func (w *world) hideTokens(t testing.TB) {
 		w.admin+`,admin,1,"system:masters"`+"\nreader-token,reader,2\nguest-token,guest,3\n"))
 }
 
-// seeds are the questions of the tables, with the credentials of the reader and with none.
+// seeds are some of the questions of the tables, with the credentials of the reader.
 func (w *world) seeds(t testing.TB) (all []string) {
 	t.Helper()
 	for _, f := range tables(t, w.name) {
-		for _, q := range f.questions {
+		for i, q := range f.questions {
 			m, err := newMessage(q, nobody, w.words)
-			if err != nil || m.raw != "" || len(m.target) > 1000 {
+			if err != nil || m.raw != "" || len(m.target) > 1000 || i%4 != 0 {
 				continue
 			}
-			lines := append([]string{m.method + " " + m.target}, m.headers...)
-			all = append(all, strings.Join(lines, "\n")+"\n\n"+m.body)
-			lines = slices.Insert(lines, 1, "Authorization: Bearer reader-token")
+			lines := append([]string{m.method + " " + m.target, "Authorization: Bearer reader-token"}, m.headers...)
 			all = append(all, strings.Join(lines, "\n")+"\n\n"+m.body)
 		}
 	}
