@@ -435,15 +435,6 @@ func TestAuthorizationHeader(t *testing.T) {
 	}
 }
 
-// What the paths allow is listed, so that a list of a user's rules is complete.
-func TestRulesOfPaths(t *testing.T) {
-	union := Union{MastersOnly{}, Paths{"/healthz"}}
-	rules, complete, err := union.RulesFor(t.Context(), &User{Name: "alice"}, "red")
-	if !complete || err != nil || len(rules.NonResources) != 1 || rules.NonResources[0].Paths[0] != "/healthz" {
-		t.Errorf("%+v, complete: %v, %v", rules, complete, err)
-	}
-}
-
 // An authority that is no longer trusted loses the clients that it had signed, on connections that were verified before;
 // one that is trusted again gets them back.
 func TestTrustIsThatInForce(t *testing.T) {

@@ -115,8 +115,8 @@ func (c *Certificates) verdict(conn *connection, peers []*x509.Certificate) *ver
 	return v
 }
 
-// verify verifies a chain. It returns the user, and the time until which all certificates of one of its chains to a root
-// are valid.
+// verify verifies a chain. It returns the user, and the time until which all certificates of one of its chains to a
+// root are valid.
 func (c *Certificates) verify(peers []*x509.Certificate, roots *x509.CertPool) (*User, time.Time, error) {
 	intermediates := x509.NewCertPool()
 	for _, cert := range peers[1:] {

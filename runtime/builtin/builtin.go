@@ -3,6 +3,7 @@
 package builtin
 
 import (
+	"apigen.dev/runtime/auth/serviceaccount"
 	"apigen.dev/runtime/builtin/authentication"
 	"apigen.dev/runtime/builtin/authorization"
 	"apigen.dev/runtime/builtin/coordination"
@@ -17,6 +18,7 @@ import (
 func Standalone() []server.Feature {
 	return []server.Feature{
 		core.Feature(),
+		&serviceaccount.Tokens{},
 		events.Feature(),
 		coordination.Feature(),
 		authentication.Feature(),

@@ -17,6 +17,7 @@ import (
 	"apigen.dev/runtime/builtin"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
+	"apigen.dev/runtime/storage/memory"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -288,5 +289,17 @@ func TestStoragePrefixes(t *testing.T) {
 		if stored[resource] != plural {
 			t.Errorf("%s below %q", resource, stored[resource])
 		}
+	}
+}
+
+// A server whose author serves the group of a feature, too, says so when it starts.
+func TestGroupTwice(t *testing.T) {
+	var groups []registry.Group
+	for _, feature := range append(builtin.Standalone(), builtin.Standalone()[0]) {
+		groups = append(groups, feature.Groups()...)
+	}
+	_, err := server.New(t.Context(), server.Config{Groups: groups, Backend: memory.New()})
+	if err == nil || !strings.Contains(err.Error(), `the server has two groups "": leave out one of them`) {
+		t.Errorf("%v", err)
 	}
 }

@@ -213,11 +213,12 @@ func TestRotationIsNeverHalf(t *testing.T) {
 
 // A certificate never outlives its authority, and one that can't be renewed isn't made again and again.
 func TestLeafEndsWithItsAuthority(t *testing.T) {
-	k, clock, _ := open(t, Options{})
+	k, clock, log := open(t, Options{})
 	clock.add(authorityLife - 30*24*time.Hour)
 	if _, changed := k.Sync(); !changed {
 		t.Fatal("nothing was renewed")
 	}
+	mustContain(t, log.take(), "the server's own certificate authority ends")
 	ends := k.authority.Value().Ends()
 	for _, l := range k.kept() {
 		if !l.pair.Leaf.NotAfter.Equal(ends) {

@@ -193,8 +193,8 @@ func (k *Keeper) warn() {
 	}
 }
 
-// sync finds the pair in force: that in the directory, which a command may have renewed; or that which is used, if
-// another server keeps one for other names in the same directory; or a new one.
+// sync finds the pair in force: that in the directory, which a command may have renewed; or that which is used already;
+// or a new one. It leaves a good pair in the directory alone, which another server keeps there for other names.
 func (l *kept) sync(a *Authority) error {
 	stored, err := a.read(l.name)
 	if err == nil && a.fits(stored, l.leaf) {
@@ -203,7 +203,8 @@ func (l *kept) sync(a *Authority) error {
 		}
 		return nil
 	}
-	if l.pair != nil && a.fits(l.pair, l.leaf) {
+	used := l.pair != nil && a.fits(l.pair, l.leaf)
+	if used && err == nil && a.good(stored) {
 		return nil
 	}
 	if unreadable(err) {
@@ -213,6 +214,9 @@ func (l *kept) sync(a *Authority) error {
 		if stored, err := a.read(l.name); err == nil && a.fits(stored, l.leaf) {
 			l.pair = stored // somebody else was faster
 			return nil
+		}
+		if used {
+			return a.keep(l.name, l.pair)
 		}
 		made, err := a.issue(l.leaf)
 		if made != nil {

@@ -32,7 +32,8 @@ type Client struct {
 func (c Client) Check() error {
 	var errs []error
 	if c.TTL < MinTTL || c.TTL > MaxTTL {
-		errs = append(errs, fmt.Errorf("a certificate for %s: the time must be between %s and %s", c.TTL, MinTTL, MaxTTL))
+		errs = append(errs,
+			fmt.Errorf("a certificate for %s: the time must be between %s and %s", c.TTL, MinTTL, MaxTTL))
 	}
 	if c.User == "" {
 		errs = append(errs, errors.New("a certificate needs the name of a user"))
@@ -41,7 +42,7 @@ func (c Client) Check() error {
 		switch {
 		case i > 0 && name == "":
 			errs = append(errs, errors.New("a group has no name"))
-		case strings.ContainsFunc(name, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }):
+		case strings.ContainsFunc(name, unprinted):
 			errs = append(errs, fmt.Errorf("%q holds a character that is not printed", name))
 		case strings.HasPrefix(name, "system:") && !c.AllowSystem:
 			errs = append(errs, fmt.Errorf("%q begins with system:, so that it has rights of its own", name))
@@ -49,6 +50,8 @@ func (c Client) Check() error {
 	}
 	return errors.Join(errs...)
 }
+
+func unprinted(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }
 
 // Client makes a client certificate. The authority keeps none of it.
 func (a *Authority) Client(c Client) (Pair, error) {

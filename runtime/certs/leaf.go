@@ -132,7 +132,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// issue makes a pair in place of that in the directory, the key first. The pair is usable though the error says that
+// issue makes a pair in place of that in the directory. The pair is usable though the error says that
 // the files could not be written.
 func (a *Authority) issue(l leaf) (*tls.Certificate, error) {
 	template := certificate(l.subject, a.now(), leafLife)
@@ -146,16 +146,21 @@ func (a *Authority) issue(l leaf) (*tls.Certificate, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := WriteFile(a.file(l.name+".key"), pair.Key, 0o600); err != nil {
-		return made, err
+	return made, a.write(l.name, pair)
+}
+
+// write writes a pair to the directory, the key first.
+func (a *Authority) write(name string, pair Pair) error {
+	if err := WriteFile(a.file(name+".key"), pair.Key, 0o600); err != nil {
+		return err
 	}
-	return made, WriteFile(a.file(l.name+".crt"), pair.Certificate, 0o644)
+	return WriteFile(a.file(name+".crt"), pair.Certificate, 0o644)
 }
 
 func (a *Authority) file(name string) string { return filepath.Join(a.dir, name) }
 
-// pair makes a key, and a certificate for it that the authority signs. With the chain, it is also accepted where only an
-// earlier authority is known.
+// pair makes a key, and a certificate for it that the authority signs. With the chain, it is also accepted where only
+// an earlier authority is known.
 func (a *Authority) pair(template *x509.Certificate) (Pair, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -181,23 +186,33 @@ func (a *Authority) read(name string) (*tls.Certificate, error) {
 	return parsePair(certificate, key)
 }
 
-// fits tells whether a pair is what the authority would make of a leaf today, and doesn't end soon. A certificate that
-// ends with the authority can't be renewed.
+// fits tells whether a pair is what the authority would make of a leaf today.
 func (a *Authority) fits(pair *tls.Certificate, l leaf) bool {
 	cert := pair.Leaf
-	if cert.CheckSignatureFrom(a.certs[0]) != nil || !slices.Contains(cert.ExtKeyUsage, l.usage) ||
-		!slices.Equal(namesOf(cert.DNSNames, cert.IPAddresses), l.names()) {
+	return a.good(pair) && slices.Contains(cert.ExtKeyUsage, l.usage) &&
+		slices.Equal(namesOf(cert.DNSNames, cert.IPAddresses), l.names())
+}
+
+// good tells whether the authority signed a pair, and the pair doesn't end soon. A certificate that ends with the
+// authority can't be renewed.
+func (a *Authority) good(pair *tls.Certificate) bool {
+	if pair.Leaf.CheckSignatureFrom(a.certs[0]) != nil {
 		return false
 	}
 	chained := slices.EqualFunc(pair.Certificate[1:], a.chain, func(der []byte, link *x509.Certificate) bool {
 		return bytes.Equal(der, link.Raw)
 	})
-	return chained && a.renewed(cert)
+	ends := pair.Leaf.NotAfter
+	return chained && (a.now().Add(renewBefore).Before(ends) || !ends.Before(a.Ends()))
 }
 
-// renewed tells whether a certificate doesn't end soon, or can't end later.
-func (a *Authority) renewed(cert *x509.Certificate) bool {
-	return a.now().Add(renewBefore).Before(cert.NotAfter) || !cert.NotAfter.Before(a.Ends())
+// keep writes a pair that is used to the directory.
+func (a *Authority) keep(name string, pair *tls.Certificate) error {
+	encoded, err := encodePair(pair)
+	if err != nil {
+		return err
+	}
+	return a.write(name, encoded)
 }
 
 // Renewable returns the names of the certificates in the directory that Renew renews.

@@ -122,6 +122,9 @@ func encodePEM(kind string, der []byte) []byte {
 // WriteFile replaces a file in one step, so that a kill leaves the old or the new one.
 func WriteFile(path string, content []byte, mode fs.FileMode) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if failed := (*fs.PathError)(nil); errors.As(err, &failed) {
+		return &fs.PathError{Op: "replace", Path: path, Err: failed.Err} // without the random name
+	}
 	if err != nil {
 		return err
 	}

@@ -76,26 +76,35 @@ func (p Policy) Config() (config *tls.Config, warnings []string, err error) {
 	if len(p.Ciphers) == 0 {
 		return config, warnings, nil
 	}
-	secure, insecure := tls.CipherSuites(), tls.InsecureCipherSuites()
 	for _, name := range p.Ciphers {
-		named := func(suite *tls.CipherSuite) bool { return suite.Name == name }
-		id, old := oldNames[name]
-		if i := slices.IndexFunc(secure, named); i >= 0 {
-			id = secure[i].ID
-		} else if i := slices.IndexFunc(insecure, named); i >= 0 {
-			id = insecure[i].ID
-			warnings = append(warnings, "--tls-cipher-suites: "+name+" is insecure")
-		} else if !old {
+		id, insecure := suite(name)
+		if id == 0 {
 			return nil, nil, fmt.Errorf("--tls-cipher-suites: there is no cipher suite %q", name)
+		}
+		if insecure {
+			warnings = append(warnings, "--tls-cipher-suites: "+name+" is insecure")
 		}
 		config.CipherSuites = append(config.CipherSuites, id)
 	}
 	if config.MinVersion >= tls.VersionTLS13 {
-		return config, append(warnings, "--tls-cipher-suites has no effect on TLS 1.3, whose cipher suites are fixed"), nil
+		warnings = append(warnings, "--tls-cipher-suites has no effect on TLS 1.3, whose cipher suites are fixed")
+		return config, warnings, nil
 	}
 	if !slices.ContainsFunc(needed, func(id uint16) bool { return slices.Contains(config.CipherSuites, id) }) {
 		return nil, nil, fmt.Errorf("--tls-cipher-suites: HTTP/2 needs %s or %s",
 			tls.CipherSuiteName(needed[0]), tls.CipherSuiteName(needed[1]))
 	}
 	return config, warnings, nil
+}
+
+// suite returns the cipher suite of a name; 0 if there is none.
+func suite(name string) (id uint16, insecure bool) {
+	named := func(suite *tls.CipherSuite) bool { return suite.Name == name }
+	if all := tls.CipherSuites(); slices.ContainsFunc(all, named) {
+		return all[slices.IndexFunc(all, named)].ID, false
+	}
+	if all := tls.InsecureCipherSuites(); slices.ContainsFunc(all, named) {
+		return all[slices.IndexFunc(all, named)].ID, true
+	}
+	return oldNames[name], false
 }

@@ -23,7 +23,8 @@ func TestPolicy(t *testing.T) {
 		{"1.0", Policy{MinVersion: "VersionTLS10"}, tls.VersionTLS10, 0, "accepts connections that can be broken", ""},
 		{"no version", Policy{MinVersion: "TLS12"}, 0, 0, "", `--tls-min-version: "TLS12" is none of VersionTLS10, `},
 		{"a suite", Policy{Ciphers: []string{ecdsa}}, tls.VersionTLS12, 1, "", ""},
-		{"an old name", Policy{Ciphers: []string{"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305", rsa}}, tls.VersionTLS12, 2, "", ""},
+		{"an old name", Policy{Ciphers: []string{"TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305", rsa}}, tls.VersionTLS12, 2,
+			"", ""},
 		{"an insecure one", Policy{Ciphers: []string{rsa, "TLS_RSA_WITH_AES_128_CBC_SHA"}}, tls.VersionTLS12, 2,
 			"--tls-cipher-suites: TLS_RSA_WITH_AES_128_CBC_SHA is insecure", ""},
 		{"no suite", Policy{Ciphers: []string{"AES"}}, 0, 0, "", `--tls-cipher-suites: there is no cipher suite "AES"`},
@@ -41,7 +42,8 @@ func TestPolicy(t *testing.T) {
 			continue
 		}
 		if err != nil || config.MinVersion != test.min || len(config.CipherSuites) != test.ciphers ||
-			!strings.Contains(strings.Join(warnings, "\n"), test.warnings) || (test.warnings == "") != (warnings == nil) {
+			!strings.Contains(strings.Join(warnings, "\n"), test.warnings) ||
+			(test.warnings == "") != (warnings == nil) {
 			t.Errorf("%s: %+v, %q, %v", test.name, config, warnings, err)
 		}
 	}
@@ -78,7 +80,8 @@ func TestPolicyInHandshakes(t *testing.T) {
 			served <- tls.Server(far, config).Handshake()
 			far.Close()
 		}()
-		client := tls.Client(near, &tls.Config{InsecureSkipVerify: true, MinVersion: test.version, MaxVersion: test.version})
+		client := tls.Client(near,
+			&tls.Config{InsecureSkipVerify: true, MinVersion: test.version, MaxVersion: test.version})
 		err = client.Handshake()
 		if near.Close(); (err == nil) != test.good || (<-served == nil) != test.good {
 			t.Errorf("%+v with %x: %v", test.policy, test.version, err)

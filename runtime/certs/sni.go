@@ -62,8 +62,8 @@ type choice struct {
 	names map[string]*tls.Certificate
 }
 
-// newChoice has the order of kube-apiserver: patterns of flags go before names in certificates, and earlier flags before
-// later ones.
+// newChoice has the order of kube-apiserver: patterns of flags go before names in certificates, and earlier flags
+// before later ones.
 func newChoice(standard *tls.Certificate, others []*named) *choice {
 	c := &choice{all: []*tls.Certificate{standard}, names: map[string]*tls.Certificate{}}
 	for _, n := range others {

@@ -15,8 +15,8 @@ type sniCertificate struct {
 	patterns []string // in the flag
 }
 
-// The order is kube-apiserver's: names that aren't wildcards go before wildcards, patterns before names in certificates,
-// earlier flags before later ones.
+// The order is kube-apiserver's: names that aren't wildcards go before wildcards, patterns before names in
+// certificates, earlier flags before later ones.
 func TestNamedCertificates(t *testing.T) {
 	standard := sniCertificate{common: "standard", names: []string{"localhost", "127.0.0.1"}}
 	for _, test := range []struct {
@@ -27,7 +27,8 @@ func TestNamedCertificates(t *testing.T) {
 		{"none", nil, map[string]int{"localhost": -1, "": -1, "other.com": -1}},
 		{"its own name", []sniCertificate{{"ca", []string{"test.com"}, nil}},
 			map[string]int{"test.com": 0, "TEST.com": 0, "localhost": -1, "": -1, "www.test.com": -1}},
-		{"the name of the standard one", []sniCertificate{{"localhost", nil, nil}}, map[string]int{"localhost": 0, "": -1}},
+		{"the name of the standard one", []sniCertificate{{"localhost", nil, nil}},
+			map[string]int{"localhost": 0, "": -1}},
 		{"a common name", []sniCertificate{{"test.com", []string{"a.com"}, nil}},
 			map[string]int{"test.com": 0, "a.com": 0}},
 		{"a common name that is an address", []sniCertificate{{"127.0.0.1", []string{"test.com"}, nil}},
@@ -101,7 +102,8 @@ func TestNamedCertificates(t *testing.T) {
 // shownTo returns the certificate that a client gets which asks for a name, in PEM; "" asks for none.
 func shownTo(t *testing.T, address, name string) []byte {
 	t.Helper()
-	config := &tls.Config{ServerName: name, InsecureSkipVerify: true} // which certificate it is matters, not whether it is good
+	// Which certificate it is matters, not whether it is good.
+	config := &tls.Config{ServerName: name, InsecureSkipVerify: true}
 	conn, err := tls.Dial("tcp", address, config)
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +139,8 @@ var parsed = []struct {
 	{"foo.crt,foo.key", Named{"foo.crt", "foo.key", nil}, ""},
 	{"  foo.crt , foo.key  ", Named{"foo.crt", "foo.key", nil}, ""},
 	{"foo.crt,foo.key:abc", Named{"foo.crt", "foo.key", []string{"abc"}}, ""},
-	{"foo.crt,foo.key: abc,*.D.com , 10.0.0.1", Named{"foo.crt", "foo.key", []string{"abc", "*.d.com", "10.0.0.1"}}, ""},
+	{"foo.crt,foo.key: abc,*.D.com , 10.0.0.1",
+		Named{"foo.crt", "foo.key", []string{"abc", "*.d.com", "10.0.0.1"}}, ""},
 	{"foo.crt,foo.key:::1", Named{"foo.crt", "foo.key", []string{"::1"}}, ""},
 	{"foo.crt,foo.key:0:0:0:0:0:0:0:1", Named{"foo.crt", "foo.key", []string{"::1"}}, ""},
 	{"", Named{}, "want the files"},

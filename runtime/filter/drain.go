@@ -36,13 +36,6 @@ func (d *Drain) Start() {
 	d.end()
 }
 
-// Draining tells whether Start was called.
-func (d *Drain) Draining() bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.draining
-}
-
 // Wait waits until no request is in progress, or ctx ends.
 func (d *Drain) Wait(ctx context.Context) error {
 	done := make(chan struct{})

@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"apigen.dev/runtime/livefile"
+	"apigen.dev/runtime/reload"
 )
 
 // ErrTooLarge is the error of reading an answer that is larger than the client's limit.
@@ -31,7 +31,7 @@ func (c *Config) Client(log *slog.Logger, limit int64) (*http.Client, error) {
 		return nil, err
 	}
 	if c.TokenFile != "" {
-		if t.token, err = livefile.Open(log, parseToken, c.TokenFile); err != nil {
+		if t.token, err = reload.Open(log, parseToken, c.TokenFile); err != nil {
 			return nil, fmt.Errorf("tokenFile %s: %w", c.TokenFile, err)
 		}
 	}
@@ -52,8 +52,8 @@ func parseToken(contents [][]byte) (string, error) {
 // transport adds credentials to requests, and bounds answers.
 type transport struct {
 	config      *Config
-	connections *livefile.Value[*http.Transport]
-	token       *livefile.Value[string] // nil without a file
+	connections *reload.Value[*http.Transport]
+	token       *reload.Value[string] // nil without a file
 	limit       int64
 }
 
@@ -99,7 +99,7 @@ func (t *transport) authenticate(r *http.Request) {
 }
 
 // connections returns the HTTP transport of the config, which is another one after its files have changed.
-func (c *Config) connections(log *slog.Logger) (*livefile.Value[*http.Transport], error) {
+func (c *Config) connections(log *slog.Logger) (*reload.Value[*http.Transport], error) {
 	var paths []string
 	pem := make([]func([][]byte) []byte, 0, 3)
 	for _, source := range []Source{c.CA, c.Certificate, c.Key} {
@@ -112,7 +112,7 @@ func (c *Config) connections(log *slog.Logger) (*livefile.Value[*http.Transport]
 		pem = append(pem, func(contents [][]byte) []byte { return contents[i] })
 	}
 	var previous *http.Transport
-	return livefile.Open(log, func(contents [][]byte) (*http.Transport, error) {
+	return reload.Open(log, func(contents [][]byte) (*http.Transport, error) {
 		secured, err := c.tls(pem[0](contents), pem[1](contents), pem[2](contents))
 		if err != nil {
 			return nil, err

@@ -7,7 +7,9 @@ import "sigs.k8s.io/yaml"
 type Login struct {
 	Name   string // of cluster, user and context
 	Server string // URL
-	CA     []byte // PEM
+	// ServerName is the name that the certificate of the server must have; empty is the host of Server.
+	ServerName string
+	CA         []byte // PEM
 	// Certificate and Key are PEM; Token is a bearer token.
 	Certificate, Key []byte
 	Token            string
@@ -21,6 +23,7 @@ func (l Login) YAML() ([]byte, error) {
 	}
 	cluster, user, context := &f.Clusters[0], &f.Users[0], &f.Contexts[0]
 	cluster.Name, cluster.Cluster.Server, cluster.Cluster.CA = l.Name, l.Server, l.CA
+	cluster.Cluster.ServerName = l.ServerName
 	user.Name, user.User.Certificate, user.User.Key, user.User.Token = l.Name, l.Certificate, l.Key, l.Token
 	context.Name, context.Context.Cluster, context.Context.User = l.Name, l.Name, l.Name
 	return yaml.Marshal(f)

@@ -41,8 +41,8 @@ type Objects[T any] interface {
 type Changes[T any] struct {
 	// Reset tells that Put has all objects: those of earlier calls that it lacks no longer exist.
 	Reset bool
-	// Put are the new and the changed objects, Deleted those that no longer exist; no object is in both, and none twice.
-	// An object that cannot be read counts as deleted, and may have no more than its namespace and name.
+	// Put are the new and the changed objects, Deleted those that no longer exist; no object is in both, and none
+	// twice. An object that cannot be read counts as deleted, and may have no more than its namespace and name.
 	Put, Deleted []T
 	// Revision is the revision up to which Follow has told all changes; 0 where the kind has none.
 	Revision int64

@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/metadata"
 	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -52,6 +54,7 @@ func (e *storageEnd[T]) key(namespace, name string) (string, error) {
 }
 
 func (e *storageEnd[T]) plan(ctx context.Context, a *attempt[T]) (err error) {
+	a.plan.TTL = e.timeToLive(ctx, a)
 	switch a.operation() {
 	case createOperation:
 		a.plan.Data, err = e.encode(a.version, a.obj)
@@ -61,6 +64,18 @@ func (e *storageEnd[T]) plan(ctx context.Context, a *attempt[T]) (err error) {
 		err = e.planDeletion(ctx, a)
 	}
 	return err
+}
+
+// timeToLive returns how long the object lives from this write on. A deletion that marks it changes nothing about that.
+func (e *storageEnd[T]) timeToLive(ctx context.Context, a *attempt[T]) time.Duration {
+	switch timeToLive := e.kind.definition.Strategy.TimeToLive; {
+	case timeToLive == nil:
+		return 0
+	case a.operation() == deleteOperation:
+		return storage.KeepTTL
+	default:
+		return timeToLive(ctx, a.obj)
+	}
 }
 
 // planUpdate encodes the object, or plans to remove it where the update removes its last finalizer.
@@ -152,7 +167,9 @@ func (e *storageEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Renditio
 		return api.Rendition{}, err
 	}
 	dryRun := a.options.DryRun
-	out, err := e.store.Create(ctx, key, a.obj, store.CreateOptions{Data: a.plan.Data, DryRun: dryRun})
+	out, err := e.store.Create(ctx, key, a.obj, store.CreateOptions{
+		Data: a.plan.Data, DryRun: dryRun, TTL: a.plan.TTL,
+	})
 	if err != nil {
 		return api.Rendition{}, e.store.Status(err, createVerb, name)
 	}

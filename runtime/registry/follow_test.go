@@ -241,7 +241,10 @@ func TestFollowVirtual(t *testing.T) {
 				return nil, apierrors.NewResourceExpired(o.ResourceVersion)
 			}
 			return &script{[][]event{
-				{{Type: api.Added, Object: view("ns", "c", "red")}, {Type: api.Deleted, Object: view("ns", "c", "red")}},
+				{
+					{Type: api.Added, Object: view("ns", "c", "red")},
+					{Type: api.Deleted, Object: view("ns", "c", "red")},
+				},
 				{{Type: api.Deleted, Object: view("ns", "a", "red")}},
 			}, &closed}, nil
 		},

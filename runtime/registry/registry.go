@@ -2,7 +2,7 @@
 // functions of a provider: one pipeline of steps for metadata, field ownership, the author's strategy and validation.
 // New, NewSameAs and NewProvided erase the Go type and return a Resource, which the packages of HTTP work with.
 //
-// It may know packages api, cache, codec, metadata, objects, ownership, reach, rendition, storage, store and subresource, and
+// It may know packages api, cache, codec, metadata, objects, ownership, rendition, storage, store and subresource, and
 // nothing of HTTP.
 package registry
 
@@ -52,7 +52,8 @@ type Config struct {
 	Encoding api.Encoding
 	// AfterWrite is called after a write of the resource was stored, and before the client gets its answer, with the
 	// revision of what the answer tells: that of the write, or of the object where there was nothing to write. It may
-	// wait until something that follows the resource has that revision. Requests call it concurrently. Nil does nothing.
+	// wait until something that follows the resource has that revision. Requests call it concurrently. Nil does
+	// nothing.
 	AfterWrite func(ctx context.Context, revision int64)
 }
 

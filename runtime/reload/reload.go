@@ -47,8 +47,8 @@ func (f *Files[T]) Value() T { return f.value }
 func (f *Files[T]) Paths() []string { return f.paths }
 
 // Reload reads the files again, and says whether the value changed. An error leaves the value as it was. Contents from
-// which no value can be made are read twice, since somebody may have replaced one file after the other in between. It returns
-// the same error for the same contents once, so that a caller can log it.
+// which no value can be made are read twice, since somebody may have replaced one file after the other in between.
+// Reload returns the same error for the same contents once, so that a caller can log it.
 func (f *Files[T]) Reload() (changed bool, err error) {
 	last := f.sum
 	for attempt := 1; ; attempt++ {

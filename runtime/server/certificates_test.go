@@ -89,8 +89,8 @@ func TestCertificateCommands(t *testing.T) {
 	if err := errors.Join(before.VerifyHostname("api.example.com"), before.VerifyHostname("192.0.2.7")); err != nil {
 		t.Error(err)
 	}
-	if out := mustCommand(t, "certs", "renew", "all", "--data-dir="+dir); !strings.Contains(out, "server: valid until ") ||
-		!strings.Contains(out, "admin: valid until ") {
+	out := mustCommand(t, "certs", "renew", "all", "--data-dir="+dir)
+	if !strings.Contains(out, "server: valid until ") || !strings.Contains(out, "admin: valid until ") {
 		t.Errorf("it said %q", out)
 	}
 	eventually(t, "the new certificate", func() bool { return !s.shown(t, "").Equal(before) })
@@ -112,7 +112,8 @@ func TestCertificateCommands(t *testing.T) {
 			t.Errorf("beside the new authority, the %s kubeconfig gets %d", name, code)
 		}
 	}
-	if out := mustCommand(t, "certs", "drop-old-ca", "--data-dir="+dir); !strings.Contains(out, "ca: dropped 1 earlier") {
+	out = mustCommand(t, "certs", "drop-old-ca", "--data-dir="+dir)
+	if !strings.Contains(out, "ca: dropped 1 earlier") {
 		t.Errorf("it said %q", out)
 	}
 	eventually(t, "the end of the old authority", func() bool {
@@ -128,6 +129,25 @@ func TestCertificateCommands(t *testing.T) {
 			t.Errorf("%v: %q", test, out)
 		}
 	}
+}
+
+// The oldest version of TLS is that of the flag, and clients agree on HTTP/2.
+func TestMinVersion(t *testing.T) {
+	s := start(t, filepath.Join(t.TempDir(), "data"), "--tls-min-version=VersionTLS13")
+	for version, good := range map[uint16]bool{tls.VersionTLS12: false, tls.VersionTLS13: true} {
+		conn, err := tls.Dial("tcp", strings.TrimPrefix(s.url, "https://"),
+			&tls.Config{InsecureSkipVerify: true, MaxVersion: version, NextProtos: []string{"h2", "http/1.1"}})
+		if (err == nil) != good {
+			t.Errorf("TLS %x: %v", version, err)
+		}
+		if err == nil {
+			if protocol := conn.ConnectionState().NegotiatedProtocol; protocol != "h2" {
+				t.Errorf("the protocol is %q", protocol)
+			}
+			conn.Close()
+		}
+	}
+	s.end(t)
 }
 
 // A kubeconfig for a user is made whether or not a server runs.

@@ -129,7 +129,8 @@ ca-chain.crt of this one.`,
 			})
 		},
 	}
-	command.Flags().BoolVar(&authority, "ca", false, "make a new certificate authority, beside which the old one stays trusted")
+	command.Flags().BoolVar(&authority, "ca", false,
+		"make a new certificate authority, beside which the old one stays trusted")
 	return command
 }
 
@@ -174,8 +175,8 @@ func certsDropCommand(dir *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "drop-old-ca",
 		Short: "End the trust in the authorities before the last `certs renew --ca`",
-		Long: `End the trust in earlier certificate authorities. Client certificates that they signed are refused from then
-on, on open connections, too; clients that know only an earlier authority refuse the server.`,
+		Long: `End the trust in earlier certificate authorities. Client certificates that they signed are refused from
+then on, on open connections, too; clients that know only an earlier authority refuse the server.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return change(*dir, func(a *certs.Authority) error {
@@ -200,8 +201,8 @@ func kubeconfigCommand(program Program) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "kubeconfig --user NAME [--group NAME]...",
 		Short: "Make a kubeconfig for a user, with a client certificate",
-		Long: `Make a kubeconfig with a client certificate that the server's own authority signs. The server need not run.
-The certificate gives a user a name and groups; what they may do is for the server's authorizer.
+		Long: `Make a kubeconfig with a client certificate that the server's own authority signs. The server need not
+run. The certificate gives a user a name and groups; what they may do is for the server's authorizer.
 
 Nothing takes back a client certificate before it ends, short of a new authority (certs renew --ca and certs
 drop-old-ca). Keep --ttl short.`,

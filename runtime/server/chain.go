@@ -22,7 +22,7 @@ func (s *Server) chain(handler http.Handler, metrics *metrics, longRunning func(
 		filter.AuditAnswers(),
 		s.drain.Filter(isHealth),
 		filter.Deadline(s.config.RequestTimeout),
-		filter.Authenticate(s.config.Authentication, s.config.Log),
+		filter.Authenticate(internal{s.authentication()}, s.config.Log),
 		filter.Audit(),
 		filter.Impersonate(s.config.Authorizer),
 		filter.MaxInFlight(s.config.MaxReads, s.config.MaxWrites, isHealth),

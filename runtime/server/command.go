@@ -70,6 +70,7 @@ func Command(program Program) *cobra.Command {
 				return err
 			}
 			f.server.Garbage = f.garbagePolicy(cmd.Flags())
+			f.server.Flags = values(cmd.Flags())
 			f.server.Authentication.Anonymous = f.anonymousUser(cmd.Flags())
 			return serve(cmd.Context(), program, f, cmd.OutOrStdout())
 		},
@@ -130,7 +131,8 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 		return early(ctx, out, err)
 	}
 	defer func() { err = errors.Join(err, backend.Close()) }()
-	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	level := new(slog.LevelVar)
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 	for _, warning := range warnings {
 		log.Warn(warning)
 	}
@@ -139,7 +141,7 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 		return err
 	}
 	config := f.config()
-	config.Groups, config.Backend = program.groups(), backend
+	config.Groups, config.Backend, config.LogLevel = program.groups(), backend, level
 	config.Listener, config.TLS = listener, policy
 	config.TLS.GetCertificate = id.keeper.GetCertificate
 	config.Authentication.Certificates, config.Authentication.Tokens = id.users, tokens.authenticators()

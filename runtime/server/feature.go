@@ -97,3 +97,15 @@ func (c *Config) authorize(modes []string) error {
 	}
 	return nil
 }
+
+// checkNames refuses two groups of one name, such as one of the author's and one of a feature.
+func checkNames(groups []registry.Group) error {
+	for i, group := range groups {
+		same := func(other registry.Group) bool { return other.Name == group.Name }
+		if slices.ContainsFunc(groups[:i], same) {
+			return fmt.Errorf("the server has two groups %q: leave out one of them, or name the features of the "+
+				"program one by one without that of the group", group.Name)
+		}
+	}
+	return nil
+}

@@ -83,6 +83,8 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 		"how long a request may take, except for watches")
 	set.IntVar(&f.minRequestTimeout, "min-request-timeout", 1800,
 		"how many seconds a watch lasts, at least, before the server ends it")
+	set.DurationVar(&f.server.LivezGracePeriod, "livez-grace-period", 0,
+		"how long after the start /livez passes although post-start hooks have not finished")
 	set.IntVar(&f.server.MaxReads, "max-requests-inflight", 400,
 		"how many reads the server serves at once; 0 means no bound")
 	set.IntVar(&f.server.MaxWrites, "max-mutating-requests-inflight", 200,
@@ -155,6 +157,8 @@ func (f *flags) check(embedded bool) error {
 			"--authorization-always-allow-paths: %q must be paths that begin with a slash, with * at the end alone",
 			[]any{f.server.AlwaysAllowPaths}},
 		{f.minRequestTimeout < 1, "--min-request-timeout: %d must be at least 1", []any{f.minRequestTimeout}},
+		{f.server.LivezGracePeriod < 0, "--livez-grace-period: %s must not be negative",
+			[]any{f.server.LivezGracePeriod}},
 		{f.server.MaxReads < 0 || f.server.MaxWrites < 0,
 			"--max-requests-inflight and --max-mutating-requests-inflight must not be negative", nil},
 	} {
@@ -192,4 +196,19 @@ func (f *flags) checkFiles(bad func(format string, args ...any)) {
 			bad("--%s: %v", file[0], err)
 		}
 	}
+}
+
+// classified is the annotation of flags whose values nobody sees, as in Kubernetes.
+const classified = "classified"
+
+// values returns the values of all flags, for /flagz.
+func values(set *pflag.FlagSet) map[string]string {
+	all := map[string]string{}
+	set.VisitAll(func(flag *pflag.Flag) {
+		all[flag.Name] = flag.Value.String()
+		if len(flag.Annotations[classified]) > 0 {
+			all[flag.Name] = "CLASSIFIED"
+		}
+	})
+	return all
 }

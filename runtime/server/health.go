@@ -40,16 +40,31 @@ func (s *Server) health() healthHandler {
 	if s.collector != nil {
 		ready = append(ready, check{"garbage-collector", func(context.Context) error { return s.collector.Ready() }})
 	}
+	live := []check{ping}
+	graceEnds := time.Now().Add(s.config.LivezGracePeriod)
 	for _, hook := range s.hooks {
 		ready = append(ready, hook.check())
+		live = append(live, hook.check().from(graceEnds))
 	}
 	ready = append(ready, check{"shutdown", func(context.Context) error {
-		if s.drain.Draining() {
+		select {
+		case <-s.ending:
 			return errors.New("the server is shutting down")
+		default:
+			return nil
 		}
-		return nil
 	}})
-	return healthHandler{live: []check{ping}, ready: ready}
+	return healthHandler{live: live, ready: ready}
+}
+
+// from returns a check that passes until a time.
+func (c check) from(begin time.Time) check {
+	return check{c.name, func(ctx context.Context) error {
+		if time.Now().Before(begin) {
+			return nil
+		}
+		return c.ask(ctx)
+	}}
 }
 
 func (h healthHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -1,111 +1,331 @@
 package server
 
 import (
+	"bytes"
 	"context"
 	"errors"
-	"slices"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/request"
-	"github.com/spf13/pflag"
+	"apigen.dev/runtime/storage/memory"
 )
 
-// A hook runs in order, as the system's user, and is a check until it started.
-func TestHookRuns(t *testing.T) {
-	var done []string
-	ctx, end := context.WithCancel(auth.WithUser(t.Context(), systemUser))
-	hooks, err := newHooks([]Hook{{
-		Name: "roles",
-		PostStart: func(ctx context.Context) error {
-			done = append(done, "start as "+auth.UserFrom(ctx).Name)
-			return nil
-		},
-		Run: func(ctx context.Context) error {
-			done = append(done, "run")
-			end()
-			return ctx.Err()
-		},
-	}})
+// hooked is a server with hooks, which runs until stop is called or a hook fails.
+type hooked struct {
+	*Server
+	stop  context.CancelFunc
+	ended chan error
+	log   *journal
+}
+
+// journal is a log that a test reads.
+type journal struct {
+	mu   sync.Mutex // guards text
+	text bytes.Buffer
+}
+
+func (j *journal) Write(p []byte) (int, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.text.Write(p)
+}
+
+func (j *journal) has(parts ...string) bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for line := range strings.Lines(j.text.String()) {
+		missing := false
+		for _, part := range parts {
+			missing = missing || !strings.Contains(line, part)
+		}
+		if !missing {
+			return true
+		}
+	}
+	return false
+}
+
+func startHooked(t *testing.T, config Config, hooks ...Hook) *hooked {
+	t.Helper()
+	borrowed := httptest.NewTLSServer(nil) // for its certificate
+	defer borrowed.Close()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	check := hooks[0].check()
-	if err := check.ask(ctx); err == nil || check.name != "poststarthook/roles" {
-		t.Errorf("%s before the start: %v", check.name, err)
+	h := &hooked{ended: make(chan error, 1), log: new(journal)}
+	backend := memory.New()
+	config.Garbage = DelegateGarbage // whose health is not the hooks'
+	config.Groups, config.Backend, config.Hooks = []registry.Group{widgets()}, backend, hooks
+	config.Listener, config.Certificate = listener, borrowed.TLS.Certificates[0]
+	config.Log = slog.New(slog.NewTextHandler(h.log, nil))
+	if h.Server, err = New(t.Context(), config); err != nil {
+		t.Fatal(err)
 	}
-	if err := hooks[0].run(ctx); err != nil {
+	var ctx context.Context
+	ctx, h.stop = context.WithCancel(context.Background())
+	go func() {
+		err := h.Run(ctx)
+		h.ended <- errors.Join(err, backend.Close())
+	}()
+	t.Cleanup(h.stop)
+	return h
+}
+
+// ask sends a request through the loopback, and returns the status and the body.
+func (h *hooked) ask(t *testing.T, method, path string, body io.Reader) (int, string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, h.URL()+path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	response, err := h.loopback.Transport.RoundTrip(r)
+	if err != nil {
+		t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
 		t.Error(err)
 	}
-	if err := check.ask(ctx); err != nil {
+	return response.StatusCode, string(content)
+}
+
+// end stops the server, which must end without an error.
+func (h *hooked) end(t *testing.T) {
+	t.Helper()
+	h.stop()
+	if err := <-h.ended; err != nil {
 		t.Error(err)
-	}
-	if want := []string{"start as system:apiserver", "run"}; !slices.Equal(done, want) {
-		t.Errorf("%q, want %q", done, want)
 	}
 }
 
-func TestHookFails(t *testing.T) {
-	broken := errors.New("broken")
-	hooks, err := newHooks([]Hook{{Name: "a", PostStart: func(context.Context) error { return broken }}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := hooks[0].run(t.Context()); !errors.Is(err, broken) || !strings.Contains(err.Error(), "hook a") {
-		t.Error(err)
-	}
-	if hooks[0].check().ask(t.Context()) == nil {
-		t.Error("the check passes")
-	}
-	for _, wrong := range [][]Hook{{{}}, {{Name: "a"}, {Name: "a"}}} {
+func TestHookNames(t *testing.T) {
+	for _, wrong := range [][]Hook{
+		{{}}, {{Name: "a"}, {Name: "a"}}, {{Name: "A"}}, {{Name: "a b"}}, {{Name: "/a"}}, {{Name: "a-"}}, {{Name: "a?"}},
+	} {
 		if _, err := newHooks(wrong); err == nil {
 			t.Errorf("%v is accepted", wrong)
 		}
 	}
+	if _, err := newHooks([]Hook{{Name: "rbac/bootstrap-roles"}, {Name: "a1"}}); err != nil {
+		t.Error(err)
+	}
 }
 
-// mode is a feature with one mode of authorization.
-type mode struct{ name string }
-
-func (mode) Groups() []registry.Group { return nil }
-
-func (mode) AddFlags(*pflag.FlagSet) {}
-
-func (m mode) Configure(_ context.Context, config *Config) error {
-	config.Modes[m.name] = auth.Always(auth.Allow)
-	return nil
+// Every function of a hook reaches objects and the server, as the system's user.
+func TestHookContext(t *testing.T) {
+	var contexts []context.Context
+	ran := make(chan struct{})
+	keep := func(ctx context.Context) error { contexts = append(contexts, ctx); return nil }
+	h := startHooked(t, Config{}, Hook{Name: "a", PostStart: keep, PreShutdown: keep,
+		Run: func(ctx context.Context) error { defer close(ran); return keep(ctx) }})
+	<-ran
+	h.end(t)
+	if len(contexts) != 3 {
+		t.Fatalf("%d functions ran", len(contexts))
+	}
+	for i, ctx := range contexts {
+		if user := auth.UserFrom(ctx); user.Name != "system:apiserver" || user.Groups[0] != auth.Masters {
+			t.Errorf("%d: user %v", i, user)
+		}
+		if _, err := reach.Of[*widget](ctx); err != nil {
+			t.Errorf("%d: %v", i, err)
+		}
+		if l := LoopbackFrom(ctx); l == nil || l.Host != h.URL() {
+			t.Errorf("%d: loopback %v", i, l)
+		}
+		if ctx.Err() == nil {
+			t.Errorf("%d: the context has not ended with the server", i)
+		}
+	}
 }
 
-func TestAuthorizationModes(t *testing.T) {
-	for _, test := range []struct {
-		features []Feature
-		modes    []string
-		allowed  auth.Decision
-		err      string
-	}{
-		{nil, nil, auth.NoOpinion, ""},
-		{nil, []string{"AlwaysAllow"}, auth.Allow, ""},
-		{nil, []string{"AlwaysDeny", "AlwaysAllow"}, auth.Deny, ""},
-		{[]Feature{mode{"RBAC"}}, nil, auth.Allow, ""},
-		{[]Feature{mode{"RBAC"}}, []string{"AlwaysDeny"}, auth.Deny, ""},
-		{nil, []string{"RBAC"}, 0, `no mode "RBAC": it has AlwaysAllow, AlwaysDeny`},
-		{nil, []string{"AlwaysDeny", "AlwaysDeny"}, 0, "stands twice"},
-		{nil, []string{"ABAC"}, 0, "no mode ABAC: its policy file"},
-	} {
-		var config Config
-		err := Program{Features: test.features}.configure(t.Context(), &config, test.modes)
-		if test.err != "" || err != nil {
-			if err == nil || test.err == "" || !strings.Contains(err.Error(), test.err) {
-				t.Errorf("%v: %v, want %q", test.modes, err, test.err)
+// PostStart runs while the server accepts connections, at the same time as other hooks; until it returns, the health
+// checks fail, and then Run begins.
+func TestPostStart(t *testing.T) {
+	for _, grace := range []time.Duration{0, time.Hour} {
+		together, finish, ran := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		h := startHooked(t, Config{LivezGracePeriod: grace},
+			Hook{Name: "a", PostStart: func(ctx context.Context) error {
+				connection, err := new(net.Dialer).DialContext(ctx, "tcp", LoopbackFrom(ctx).Host[len("https://"):])
+				if err != nil {
+					return err
+				}
+				together <- struct{}{}
+				<-finish
+				return connection.Close()
+			}, Run: func(context.Context) error { close(ran); return nil }},
+			Hook{Name: "b", PostStart: func(context.Context) error { <-together; return nil }})
+		<-h.hooks[1].ended
+		for _, path := range []string{"/readyz", "/healthz", "/livez"} {
+			wanted := http.StatusInternalServerError
+			if path == "/livez" && grace > 0 {
+				wanted = http.StatusOK
 			}
-			continue
+			code, body := h.ask(t, http.MethodGet, path+"?verbose", nil)
+			if code != wanted || !strings.Contains(body, "[+]poststarthook/b ok") ||
+				code != http.StatusOK && !strings.Contains(body, "[-]poststarthook/a failed: not finished") {
+				t.Errorf("%s before the hook: %d %s", path, code, body)
+			}
 		}
-		config = withDefaults(config)
-		got, _, err := config.Authorizer.Authorize(t.Context(), auth.Attributes{Info: &request.Info{}})
-		if got != test.allowed || err != nil {
-			t.Errorf("%v: %v, %v; want %v", test.modes, got, err, test.allowed)
+		select {
+		case <-ran:
+			t.Error("Run has begun before PostStart returned")
+		default:
 		}
+		close(finish)
+		<-ran
+		<-h.hooks[0].ended
+		for _, path := range []string{"/readyz", "/healthz", "/livez", "/readyz/poststarthook/a"} {
+			if code, body := h.ask(t, http.MethodGet, path, nil); code != http.StatusOK {
+				t.Errorf("%s after the hook: %d %s", path, code, body)
+			}
+		}
+		h.end(t)
+	}
+}
+
+// A hook that fails or panics ends the server, with an error that names it. The others end as at every shutdown.
+func TestHookFails(t *testing.T) {
+	broken := errors.New("broken")
+	fail := func(context.Context) error { return broken }
+	crash := func(context.Context) error { panic("broken") }
+	for want, hook := range map[string]Hook{
+		"hook a: broken":        {PostStart: fail, Run: func(context.Context) error { panic("it runs") }},
+		"hook a: panic: broken": {PostStart: crash},
+		"hook b: broken":        {Run: fail},
+		"hook b: panic: broken": {Run: crash},
+	} {
+		t.Run(want, func(t *testing.T) {
+			hook.Name = want[len("hook "):len("hook a")]
+			h := startHooked(t, Config{}, hook, Hook{Name: "other", Run: func(ctx context.Context) error {
+				<-ctx.Done()
+				return ctx.Err()
+			}})
+			if err := <-h.ended; err == nil || err.Error() != want {
+				t.Errorf("error %v", err)
+			}
+			if !h.log.has("a hook failed", "hook="+hook.Name, "broken") {
+				t.Error("nothing is logged")
+			}
+			if strings.Contains(want, "panic") && !h.log.has("a hook panicked", "hook="+hook.Name, "hook_test.go") {
+				t.Error("the stack is not logged")
+			}
+		})
+	}
+}
+
+// An error after the end of the context is no failure, and a hook whose context has ended doesn't begin to run.
+func TestHookEnds(t *testing.T) {
+	h := startHooked(t, Config{},
+		Hook{Name: "a", Run: func(ctx context.Context) error { <-ctx.Done(); return errors.New("it is late") }},
+		Hook{Name: "b", PostStart: func(ctx context.Context) error { <-ctx.Done(); return nil },
+			Run: func(context.Context) error { panic("it runs") }})
+	h.end(t)
+	if !h.log.has("a hook ended with an error", "hook=a", "it is late") {
+		t.Error("the error is not logged")
+	}
+}
+
+// At a shutdown, the hooks prepare first, while the server still serves and is not ready, then requests are answered,
+// and then the hooks' context ends.
+func TestShutdownOrder(t *testing.T) {
+	preparing, prepared, running := make(chan struct{}, 2), make(chan struct{}), make(chan context.Context, 1)
+	prepare := func(context.Context) error { preparing <- struct{}{}; <-prepared; return nil }
+	h := startHooked(t, Config{},
+		Hook{Name: "a", PreShutdown: prepare, Run: func(ctx context.Context) error {
+			running <- ctx
+			<-ctx.Done()
+			return nil
+		}},
+		Hook{Name: "b", PostStart: func(ctx context.Context) error { <-ctx.Done(); return nil }, PreShutdown: prepare})
+	ctx := <-running
+	body, rest := io.Pipe()
+	answered := make(chan struct{})
+	go func() {
+		defer close(answered)
+		if code, body := h.ask(t, http.MethodPost, "/apis/shop.example.com/v1/namespaces/x/widgets", body); code != 201 {
+			t.Errorf("the request under way: %d %s", code, body)
+		}
+	}()
+	if _, err := io.WriteString(rest, `{"metadata":{`); err != nil { // the request is in progress
+		t.Fatal(err)
+	}
+	h.stop()
+	<-preparing
+	<-preparing
+	if code, body := h.ask(t, http.MethodGet, "/readyz", nil); code != 500 || !strings.Contains(body, "[-]shutdown failed") {
+		t.Errorf("/readyz while hooks prepare: %d %s", code, body)
+	}
+	const list = "/apis/shop.example.com/v1/widgets"
+	if code, body := h.ask(t, http.MethodGet, list, nil); code != 200 {
+		t.Errorf("a request while hooks prepare: %d %s", code, body)
+	}
+	close(prepared)
+	for code := 0; code != http.StatusServiceUnavailable; {
+		code, _ = h.ask(t, http.MethodGet, list, nil)
+	}
+	if err := ctx.Err(); err != nil {
+		t.Errorf("the hooks' context ended before the requests: %v", err)
+	}
+	if _, err := io.WriteString(rest, `"name":"w"}}`); err != nil {
+		t.Fatal(err)
+	}
+	rest.Close()
+	<-answered
+	<-ctx.Done()
+	if err := <-h.ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// What goes wrong while hooks prepare is logged, and changes nothing.
+func TestPreShutdownFails(t *testing.T) {
+	const timeout = 20 * time.Millisecond
+	release := make(chan struct{})
+	defer close(release)
+	h := startHooked(t, Config{ShutdownTimeout: timeout},
+		Hook{Name: "error", PreShutdown: func(context.Context) error { return errors.New("no") }},
+		Hook{Name: "panic", PreShutdown: func(context.Context) error { panic("no") }},
+		Hook{Name: "hang", PreShutdown: func(ctx context.Context) error { <-ctx.Done(); <-release; return nil }})
+	h.end(t)
+	for _, want := range [][]string{
+		{"a hook failed at the shutdown", "hook=error", "error=no"},
+		{"a hook failed at the shutdown", "hook=panic", `error="panic: no"`},
+		{"has not prepared for the shutdown in time", "hook=hang", "timeout=20ms"},
+	} {
+		if !h.log.has(want...) {
+			t.Errorf("the log lacks %q", want)
+		}
+	}
+}
+
+// A hook that doesn't end can't keep the server from ending, which says its name.
+func TestHookHangs(t *testing.T) {
+	release := make(chan struct{})
+	defer close(release)
+	h := startHooked(t, Config{ShutdownTimeout: 20 * time.Millisecond},
+		Hook{Name: "good", Run: func(ctx context.Context) error { <-ctx.Done(); return nil }},
+		Hook{Name: "hang", Run: func(context.Context) error { <-release; return nil }})
+	<-h.hooks[0].started
+	<-h.hooks[1].started
+	h.stop()
+	if err := <-h.ended; err == nil || err.Error() != "hook hang: it did not end within 20ms" {
+		t.Errorf("error %v", err)
+	}
+	if !h.log.has("a hook has not ended in time", "hook=hang") || h.log.has("hook=good") {
+		t.Error("the log doesn't name the hook, or names another")
 	}
 }

@@ -7,10 +7,12 @@ import (
 	"net/http/pprof"
 	"slices"
 	"strings"
+	"time"
 
 	"apigen.dev/runtime/endpoint"
 	"apigen.dev/runtime/respond"
 	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/zpages"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -30,11 +32,12 @@ func (s *Server) root(api *endpoint.API, metrics *metrics) http.Handler {
 		paths["/debug/pprof/symbol"] = http.HandlerFunc(pprof.Symbol)
 		paths["/debug/pprof/trace"] = http.HandlerFunc(pprof.Trace)
 	}
-	var administration map[string]http.Handler
+	administration := map[string]http.Handler{}
 	if m, ok := s.config.Backend.(storage.Maintainer); ok {
-		administration = maintenance(m, s.config.Log)
+		maps.Copy(administration, maintenance(m, s.config.Log))
 	}
 	maps.Copy(paths, s.config.Paths)
+	s.addPages(api, paths, administration)
 	health := s.health()
 	paths["/"] = jsonDocument(index(api, paths))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -52,6 +55,25 @@ func (s *Server) root(api *endpoint.API, metrics *metrics) http.Handler {
 		}
 	})
 }
+
+// addPages adds the pages of package zpages. Not every user who may read paths may PUT one.
+func (s *Server) addPages(api *endpoint.API, paths, administration map[string]http.Handler) {
+	if s.config.Flags != nil {
+		paths["/flagz"] = zpages.Flags(s.config.Flags)
+	}
+	paths["/statusz"] = nil // it lists itself
+	version := versionInfo(buildInfo())
+	paths["/statusz"] = zpages.Status(zpages.Process{
+		Started: processStart, GoVersion: version.GoVersion, BinaryVersion: version.GitVersion,
+		Paths: index(api, paths).Paths,
+	})
+	if s.config.Profiling && s.config.LogLevel != nil {
+		administration["/debug/flags/v"] = zpages.Level(s.config.LogLevel)
+	}
+}
+
+// processStart is when the process began, as far as it knows itself.
+var processStart = time.Now()
 
 func readOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

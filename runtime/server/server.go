@@ -82,8 +82,11 @@ type Config struct {
 	Log *slog.Logger
 
 	// RequestTimeout bounds requests except for watches (1 min). MinRequestTimeout is the shortest life of a watch that
-	// names none (30 min). ShutdownTimeout bounds how long a shutdown waits for requests (RequestTimeout).
+	// names none (30 min). ShutdownTimeout bounds how long a shutdown waits for each of these: PreShutdown of the hooks,
+	// requests, and the end of the hooks (RequestTimeout).
 	RequestTimeout, MinRequestTimeout, ShutdownTimeout time.Duration
+	// LivezGracePeriod is how long after the start /livez passes although a hook's PostStart hasn't finished (0).
+	LivezGracePeriod time.Duration
 	// MaxReads and MaxWrites bound the requests in progress, except for watches (400 and 200). A negative value is no
 	// bound.
 	MaxReads, MaxWrites int
@@ -107,7 +110,11 @@ type Config struct {
 	AfterWrite map[schema.GroupResource]func(ctx context.Context, revision int64)
 	// StorageEncoding is that of stored objects whose Go types have it: JSON or Protobuf. Others are stored in JSON.
 	StorageEncoding api.Encoding
-	// Profiling serves /debug/pprof.
+	// Flags are the flags of the command, which /flagz shows; nil serves no /flagz.
+	Flags map[string]string
+	// LogLevel is the level of Log, which /debug/flags/v sets; nil serves no /debug/flags/v.
+	LogLevel *slog.LevelVar
+	// Profiling serves /debug/pprof and /debug/flags.
 	Profiling bool
 	// RuntimeConfig switches served versions and resources on and off, as kube-apiserver's --runtime-config:
 	// group/version or group/version/resource, or api/all, api/ga, api/beta, api/alpha, to true or false. Everything
@@ -124,15 +131,18 @@ type Server struct {
 	// collector is nil if the server doesn't collect garbage.
 	collector *collector.Collector
 	hooks     []*running
+	// ending is closed when the server begins to shut down.
+	ending chan struct{}
 	// base is the context of all requests; it reaches the objects of the server.
-	base context.Context
+	base     context.Context
+	loopback *Loopback
 }
 
 // New opens the resources and builds the handler. It serves nothing yet. ctx bounds the opening. After an error, New
 // leaves open only what config has brought.
 func New(ctx context.Context, config Config) (*Server, error) {
 	config = withDefaults(config)
-	s := &Server{config: config, drain: filter.NewDrain()}
+	s := &Server{config: config, drain: filter.NewDrain(), ending: make(chan struct{}), loopback: new(Loopback)}
 	metrics := newMetrics(config)
 	var err error
 	if s.hooks, err = newHooks(config.Hooks); err != nil {
@@ -155,7 +165,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		return nil, errors.Join(err, s.close())
 	}
 	s.base = auth.WithAccess(reach.With(context.Background(), registry.Reachable(s.handles)), &auth.Access{
-		Tokens: auth.Bearer(config.Authentication.Tokens), Audiences: config.Audiences, Authorizer: config.Authorizer,
+		Tokens: auth.Bearer(s.authentication().Tokens), Audiences: config.Audiences, Authorizer: config.Authorizer,
 		Issuer: config.Issuer,
 	})
 	s.http = &http.Server{
@@ -169,6 +179,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 250, MaxReceiveBufferPerStream: 256 << 10},
 		ErrorLog:          log.New(httpErrorLog{config.Log}, "", 0),
 	}
+	s.loopback.connect(s)
 	return s, nil
 }
 
@@ -209,7 +220,7 @@ func (s *Server) open(ctx context.Context, metrics *metrics) ([]endpoint.Group, 
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPrefixes(s.config.Groups); err != nil {
+	if err := errors.Join(checkNames(s.config.Groups), checkPrefixes(s.config.Groups)); err != nil {
 		return nil, err
 	}
 	var groups []endpoint.Group
@@ -287,9 +298,10 @@ func (s *Server) close() error {
 // URL returns the address of the server.
 func (s *Server) URL() string { return s.config.URL() }
 
-// Run serves until ctx ends or the listener fails, and then shuts down: readiness fails, watches end, and the server
-// waits for requests in progress up to ShutdownTimeout. Run closes everything that the server opened before it returns.
-// It returns nil after a shutdown without errors.
+// Run serves until ctx ends, the listener fails or a hook fails, and then shuts down, each step within ShutdownTimeout:
+// readiness fails, and hooks prepare; watches end, and the server waits for requests in progress; the context of the
+// hooks ends, and the server waits for them. Run closes everything that the server opened before it returns. It returns
+// nil after a shutdown without errors.
 func (s *Server) Run(ctx context.Context) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var working sync.WaitGroup
@@ -304,28 +316,25 @@ func (s *Server) Run(ctx context.Context) error {
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- s.http.ServeTLS(gathering{s.config.Listener}, "", "") }()
-	hooks, endHooks := context.WithCancelCause(auth.WithUser(context.WithoutCancel(s.base), systemUser))
-	for _, hook := range s.hooks {
-		working.Go(func() {
-			if err := hook.run(hooks); err != nil {
-				endHooks(err)
-			}
-		})
-	}
+	hooks, endHooks := context.WithCancel(s.hookContext())
+	defer endHooks()
+	broken := make(chan struct{})
+	s.startHooks(hooks, sync.OnceFunc(func() { close(broken) }))
 	var err error
 	select {
 	case err = <-failed: // accepted connections are still open
 		failed <- http.ErrServerClosed
-	case <-hooks.Done():
-		err = context.Cause(hooks)
+	case <-broken: // awaitHooks returns the error
 	case <-ctx.Done():
 	}
-	s.preShutdown(context.WithoutCancel(hooks))
+	close(s.ending)
+	s.preShutdown(hooks)
 	err = errors.Join(err, s.shutdown())
 	if ended := <-failed; !errors.Is(ended, http.ErrServerClosed) {
 		err = errors.Join(err, ended)
 	}
-	endHooks(nil)
+	endHooks()
+	err = errors.Join(s.awaitHooks(), err)
 	stop()
 	working.Wait() // close ends what the goroutines use
 	return errors.Join(err, s.close())

@@ -4,6 +4,7 @@ package snippets
 
 import (
 	"context"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -54,3 +55,6 @@ func (w *Widget) CheckGracefulDelete(ctx context.Context, options *metav1.Delete
 func (w *Widget) DefaultPropagationPolicy(ctx context.Context) metav1.DeletionPropagation {
 	return metav1.DeletePropagationBackground
 }
+
+// TimeToLive returns how long the object lives after a write of it; 0 is no limit.
+func (w *Widget) TimeToLive(ctx context.Context) time.Duration { return time.Hour }

@@ -112,7 +112,7 @@ func (p *printer) hookCall(h hook.Hook, hub *model.Type) jen.Code {
 	}
 	results := map[string]string{
 		"AuthorizeCreate": "error", "AuthorizeUpdate": "error", "Warnings": "[]string",
-		"DefaultPropagationPolicy": "metav1.DeletionPropagation",
+		"DefaultPropagationPolicy": "metav1.DeletionPropagation", "TimeToLive": "time.Duration",
 	}
 	result, call := cmp.Or(results[h.Name], "field.ErrorList"), "return obj."+h.Name+"("+args+")"
 	if len(h.Func.Results) == 0 {

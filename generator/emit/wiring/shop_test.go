@@ -146,6 +146,7 @@ func (s *shop) logic() {
 			[]*model.Type{predeclared("bool")}),
 		method("DefaultPropagationPolicy", []*model.Type{ctx},
 			[]*model.Type{foreign(gocode.ImportPath("metav1"), "v1", "DeletionPropagation", model.Basic)}),
+		method("TimeToLive", []*model.Type{ctx}, []*model.Type{foreign("time", "time", "Duration", model.Basic)}),
 		method("ValidateName", []*model.Type{text(), predeclared("bool")}, []*model.Type{sliceOf(text())}),
 	} {
 		s.hub.Methods[m.Name] = m

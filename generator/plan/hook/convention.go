@@ -42,6 +42,7 @@ func conventions() []convention {
 		{"Warnings", "Warnings", "(ctx context.Context, old *T) []string"},
 		{CheckGracefulDelete, CheckGracefulDelete, "(ctx context.Context, options *metav1.DeleteOptions) bool"},
 		{"DefaultPropagationPolicy", "DefaultPropagationPolicy", "(ctx context.Context) metav1.DeletionPropagation"},
+		{"TimeToLive", "TimeToLive", "(ctx context.Context) time.Duration"},
 		{ValidateName, ValidateName, "(name string, generated bool) []string"},
 	}
 }

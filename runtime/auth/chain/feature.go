@@ -13,8 +13,8 @@ import (
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/auth/webhook"
 	"apigen.dev/runtime/kubeconfig"
-	"apigen.dev/runtime/livefile"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/reload"
 	"apigen.dev/runtime/server"
 	"github.com/spf13/pflag"
 )
@@ -56,7 +56,7 @@ func (f *Authorization) Configure(_ context.Context, config *server.Config) erro
 			"--authorization-webhook-* flags are defined")
 	}
 	builder := &builder{modes: config.Modes, log: cmp.Or(config.Log, slog.Default())}
-	current, err := livefile.Open(builder.log, builder.build, f.file)
+	current, err := reload.Open(builder.log, builder.build, f.file)
 	if err != nil {
 		return fmt.Errorf("--authorization-config %s: %w", f.file, err)
 	}
@@ -66,7 +66,7 @@ func (f *Authorization) Configure(_ context.Context, config *server.Config) erro
 
 // authorizer is the union of the file's authorizers.
 type authorizer struct {
-	current *livefile.Value[auth.Union]
+	current *reload.Value[auth.Union]
 }
 
 var _ auth.RuleResolver = authorizer{}

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"apigen.dev/runtime/livefile"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/reload"
 	"apigen.dev/runtime/server"
 	"github.com/spf13/pflag"
 )
@@ -83,7 +83,7 @@ func FromFlags(flags *pflag.FlagSet, log *slog.Logger, defaults Headers) (*Proxy
 	if len(defaults.Username) == 0 {
 		return nil, fmt.Errorf("--%s needs --%s, such as X-Remote-User", caFlag, usernameFlag)
 	}
-	trust, err := livefile.Open(log, func(contents [][]byte) (*Trust, error) {
+	trust, err := reload.Open(log, func(contents [][]byte) (*Trust, error) {
 		certificates, err := Authorities(contents[0])
 		return &Trust{certificates, *lists[namesFlag], defaults}, err
 	}, path)

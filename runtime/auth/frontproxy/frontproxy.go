@@ -1,7 +1,7 @@
 // Package frontproxy believes a proxy that authenticates users: one that names them in headers of its requests, and
 // proves by a client certificate that it is the proxy. kube-apiserver's aggregator is such a proxy.
 //
-// It may know packages auth, livefile, registry and server.
+// It may know packages auth, registry, reload and server.
 package frontproxy
 
 import (

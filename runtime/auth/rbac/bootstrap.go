@@ -136,7 +136,8 @@ func reconcile[T metav1.Object](
 			return 0, nil
 		case errors.Is(err, errRecreate):
 			uid := found.GetUID()
-			err = objects.Delete(ctx, namespace, name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+			sameObject := metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}
+			err = objects.Delete(ctx, namespace, name, sameObject)
 			if err == nil || apierrors.IsNotFound(err) {
 				done, err = objects.Create(ctx, wanted, how)
 			}

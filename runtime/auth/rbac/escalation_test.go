@@ -90,7 +90,8 @@ func TestEscalation(t *testing.T) {
 	wants("a master", AuthorizeClusterRole(as(t, "admin", create), more, nil), "")
 	wants("may escalate", AuthorizeClusterRole(as(t, "eva", clusterRolesInfo("mine")), more, less), "")
 	wants("may escalate another", AuthorizeClusterRole(as(t, "eva", clusterRolesInfo("other")), less, nil),
-		`user "eva"`+held+`{APIGroups:["shop.example.com"], Resources:["widgets"], ResourceNames:["a"], Verbs:["list"]}`)
+		`user "eva"`+held+
+			`{APIGroups:["shop.example.com"], Resources:["widgets"], ResourceNames:["a"], Verbs:["list"]}`)
 	wants("no resolver", AuthorizeClusterRole(auth.WithUser(t.Context(), &auth.User{}), clusterRole("x"), nil), "")
 	wants("nobody", AuthorizeClusterRole(t.Context(), clusterRole("x"), nil), "no user on context")
 
@@ -98,7 +99,8 @@ func TestEscalation(t *testing.T) {
 	marked.Finalizers, marked.Kind = []string{"example.com/x"}, "ClusterRole"
 	wants("finalizers", AuthorizeClusterRole(as(t, "ann", clusterRolesInfo("mine")), marked, more), "")
 	marked.Labels = map[string]string{"a": "b"}
-	wants("labels", AuthorizeClusterRole(as(t, "ann", clusterRolesInfo("mine")), marked, more), `user "ann"`+held+missing)
+	wants("labels", AuthorizeClusterRole(as(t, "ann", clusterRolesInfo("mine")), marked, more),
+		`user "ann"`+held+missing)
 
 	gathers := clusterRole("mine")
 	gathers.AggregationRule = &rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{{}}}
@@ -139,8 +141,10 @@ func TestBinding(t *testing.T) {
 	in := func(kind, role string) *rbacv1.RoleBinding { return bindingIn("ns", "x", kind, role, user("x")) }
 	check("a role", AuthorizeRoleBinding(as(t, "ann", info), in("Role", "one"), nil), "")
 	check("a cluster role", AuthorizeRoleBinding(as(t, "ann", info), in("ClusterRole", "edit"), nil), more)
-	check("the same", AuthorizeRoleBinding(as(t, "ann", info), in("ClusterRole", "edit"), in("ClusterRole", "edit")), "")
-	check("a kind", AuthorizeRoleBinding(as(t, "ann", info), in("Deployment", "edit"), nil), "unsupported role reference")
+	edit := in("ClusterRole", "edit")
+	check("the same", AuthorizeRoleBinding(as(t, "ann", info), edit, edit.DeepCopy()), "")
+	check("a kind", AuthorizeRoleBinding(as(t, "ann", info), in("Deployment", "edit"), nil),
+		"unsupported role reference")
 	check("a missing role", AuthorizeRoleBinding(as(t, "ann", info), in("Role", "gone"), nil),
 		`roles.rbac.authorization.k8s.io "gone" not found`)
 }

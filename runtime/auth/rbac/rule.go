@@ -95,7 +95,8 @@ func matchesResource(resources []string, info *request.Info) bool {
 		if !found {
 			continue
 		}
-		if before, found = strings.CutSuffix(before, "/"); found && (before == info.Resource || before == everything) {
+		before, found = strings.CutSuffix(before, "/")
+		if found && (before == info.Resource || before == everything) {
 			return true
 		}
 	}
@@ -104,5 +105,6 @@ func matchesResource(resources []string, info *request.Info) bool {
 
 // coversPath tells whether a path of a rule is a path, or ends in * and covers it.
 func coversPath(pattern, path string) bool {
-	return pattern == path || strings.HasSuffix(pattern, "*") && strings.HasPrefix(path, strings.TrimRight(pattern, "*"))
+	begin := strings.TrimRight(pattern, "*")
+	return pattern == path || begin != pattern && strings.HasPrefix(path, begin)
 }

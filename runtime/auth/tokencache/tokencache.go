@@ -28,6 +28,9 @@ type Config struct {
 	Success time.Duration
 	// Failure is how long it is remembered that a token is not valid; 0 remembers nothing.
 	Failure time.Duration
+	// Unknown is how long it is remembered that the authenticator knows no user of a token and has no error; 0 means
+	// as long as Failure.
+	Unknown time.Duration
 	// Size bounds the number of tokens that are remembered; 0 is 32,768.
 	Size int
 	// Timeout bounds one question to the authenticator; 0 is 30 s.
@@ -123,6 +126,9 @@ func (c *Cache) ask(ctx context.Context, token string, audiences []string) (v ve
 // until returns how long a verdict may be remembered. It is the zero time for verdicts that must not be.
 func (c *Cache) until(v verdict) time.Time {
 	now := c.config.Now()
+	if v.err == nil && v.identity == nil && c.config.Unknown > 0 {
+		return now.Add(c.config.Unknown)
+	}
 	if v.err != nil || v.identity == nil {
 		if c.config.Failure <= 0 || errors.Is(v.err, errCrashed) {
 			return time.Time{}

@@ -66,6 +66,8 @@ func TestVerdictsAreRemembered(t *testing.T) {
 		{"the token expires", Config{}, "a", 5 * time.Second, [5]int{1, 1, 2, 3, 4}},
 		{"failure is not remembered", Config{}, "bad", 0, [5]int{1, 2, 3, 4, 5}},
 		{"failure", Config{Failure: 10 * time.Second}, "bad", 0, [5]int{1, 1, 1, 2, 3}},
+		{"an unknown token", Config{Unknown: 20 * time.Second}, "foreign", 0, [5]int{1, 1, 1, 1, 2}},
+		{"failure beside unknown tokens", Config{Unknown: 20 * time.Second}, "bad", 0, [5]int{1, 2, 3, 4, 5}},
 		{"another's token", Config{Failure: 10 * time.Second}, "foreign", 0, [5]int{1, 1, 1, 2, 3}},
 	} {
 		t.Run(row.name, func(t *testing.T) {

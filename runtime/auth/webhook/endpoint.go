@@ -2,7 +2,7 @@
 // SubjectAccessReviews: those that an operator names (the features Authentication and Authorization), or the API server
 // of a cluster. It speaks kube-apiserver's protocol, with its retries and its failures.
 //
-// It may know packages auth, kubeconfig, registry, request and server.
+// It may know packages auth, auth/tokencache, kubeconfig, registry, request and server.
 package webhook
 
 import (
@@ -103,10 +103,14 @@ func (e *Endpoint) post(ctx context.Context, question []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the answer of the webhook: %w", err)
 	}
-	if response.StatusCode >= http.StatusOK && response.StatusCode <= http.StatusPartialContent {
-		return body, nil
+	if response.StatusCode < http.StatusOK || response.StatusCode > http.StatusPartialContent {
+		return nil, failure(response, body)
 	}
-	return nil, failure(response, body)
+	if len(body) == 0 {
+		return nil, fmt.Errorf("0-length response with status code: %d and content type: %s", response.StatusCode,
+			cmp.Or(response.Header.Get("Content-Type"), "application/json"))
+	}
+	return body, nil
 }
 
 // failure is the error of an answer with a code of failure: the Status in the body, or one made of the code.
@@ -126,11 +130,11 @@ func failure(response *http.Response, body []byte) error {
 // statusIn returns the error of a body that is a Status about a failure, or nil.
 func statusIn(body []byte) error {
 	var status metav1.Status
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, &status); err != nil || status.Kind != "Status" ||
-		status.APIVersion != "v1" || status.Status == metav1.StatusSuccess {
-		return nil
+	err := kjson.UnmarshalCaseSensitivePreserveInts(body, &status)
+	if err == nil && status.Kind == "Status" && status.APIVersion == "v1" && status.Status != metav1.StatusSuccess {
+		return &apierrors.StatusError{ErrStatus: status}
 	}
-	return &apierrors.StatusError{ErrStatus: status}
+	return nil
 }
 
 // decode decodes an answer. An answer without kind and version is taken for the expected one, as kube-apiserver does.

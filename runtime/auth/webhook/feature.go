@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/kubeconfig"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
@@ -55,7 +56,7 @@ func (f *Authentication) Configure(_ context.Context, config *server.Config) err
 	return nil
 }
 
-func readTokens(file, version string, ttl time.Duration, log *slog.Logger) (*Tokens, error) {
+func readTokens(file, version string, ttl time.Duration, log *slog.Logger) (auth.TokenAuthenticator, error) {
 	reached, err := kubeconfig.Read(file)
 	if err != nil {
 		return nil, err
@@ -69,7 +70,7 @@ func readTokens(file, version string, ttl time.Duration, log *slog.Logger) (*Tok
 
 // The flags that several features have. The feature that a main names first adds them.
 const (
-	FlagTokenTTL        = "authentication-token-webhook-cache-ttl" //nolint:gosec // G101: it is no credential
+	FlagTokenTTL        = "authentication-token-webhook-cache-ttl"
 	FlagAuthorizedTTL   = "authorization-webhook-cache-authorized-ttl"
 	FlagUnauthorizedTTL = "authorization-webhook-cache-unauthorized-ttl"
 )

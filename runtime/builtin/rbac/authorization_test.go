@@ -264,10 +264,10 @@ func TestBootstrapRoles(t *testing.T) {
 	if rules := again.clusterRole("system:monitoring").Rules; len(rules) > 0 {
 		t.Errorf("a role that an administrator keeps: %+v", rules)
 	}
-	for name, role := range map[string]string{"system:basic-user": "system:basic-user", "system:discovery": "system:discovery"} {
+	for _, name := range []string{"system:basic-user", "system:discovery"} {
 		var b rbacv1.ClusterRoleBinding
 		if err := json.Unmarshal(again.must("GET", bindings+"/"+name, ""), &b); err != nil || len(b.Subjects) != 1 ||
-			b.Subjects[0].Name != auth.Authenticated || b.RoleRef.Name != role {
+			b.Subjects[0].Name != auth.Authenticated || b.RoleRef.Name != name {
 			t.Errorf("%s: %+v, %v", name, b, err)
 		}
 	}
@@ -306,7 +306,8 @@ func TestAggregation(t *testing.T) {
 			return slices.Contains(rule.Resources, resource)
 		})
 	}
-	r.must("POST", roles, `{"metadata":{"name":"mine","labels":{"rbac.authorization.k8s.io/aggregate-to-edit":"true"}},`+
+	r.must("POST", roles, `{"metadata":{"name":"mine",`+
+		`"labels":{"rbac.authorization.k8s.io/aggregate-to-edit":"true"}},`+
 		`"rules":[{"verbs":["get"],"apiGroups":["mine.example.com"],"resources":["things"]}]}`)
 	r.until(time.Minute, "edit has it", func() bool { return has("things") })
 	version := r.clusterRole("edit").ResourceVersion
@@ -335,7 +336,8 @@ func TestEscalation(t *testing.T) {
 	// The verb * has escalate and bind in it; ann gets the others.
 	r.must("PATCH", roles+"/author", `{"rules":[{"verbs":["get","create","update","patch"],`+
 		`"apiGroups":["rbac.authorization.k8s.io"],"resources":["clusterroles","clusterrolebindings"]}]}`)
-	role := `{"metadata":{"name":"x"},"rules":[{"verbs":["get"],"apiGroups":["shop.example.com"],"resources":["widgets"]}]}`
+	role := `{"metadata":{"name":"x"},"rules":[{"verbs":["get"],"apiGroups":["shop.example.com"],` +
+		`"resources":["widgets"]}]}`
 	const message = `user \"ann\" (groups=[\"system:authenticated\"]) is attempting to grant RBAC permissions not ` +
 		`currently held:\n{APIGroups:[\"shop.example.com\"], Resources:[\"widgets\"], Verbs:[\"get\"]}`
 	forbidden := func(method, path, body, want string) {

@@ -30,7 +30,8 @@ func TestKubectlAuth(t *testing.T) {
 	dir := t.TempDir()
 	kubectl := func(user, want string, args ...string) {
 		t.Helper()
-		config, err := server.Kubeconfig{Name: user, Server: r.url, CA: pem.EncodeToMemory(r.authority), Token: user}.YAML()
+		access := server.Kubeconfig{Name: user, Server: r.url, CA: pem.EncodeToMemory(r.authority), Token: user}
+		config, err := access.YAML()
 		if err != nil {
 			t.Fatal(err)
 		}

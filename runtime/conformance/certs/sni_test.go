@@ -24,7 +24,9 @@ import (
 )
 
 // names are those of certificates and patterns, and those that clients ask for.
-var names = []string{"a.com", "b.com", "x.a.com", "y.a.com", "*.a.com", "*.b.com", "*", "shop", "localhost", "x.y.a.com"}
+var names = []string{
+	"a.com", "b.com", "x.a.com", "y.a.com", "*.a.com", "*.b.com", "*", "shop", "localhost", "x.y.a.com",
+}
 
 // pair is a certificate that signs itself, in files.
 type pair struct {
@@ -146,8 +148,8 @@ func shown(t *testing.T, config *tls.Config, name string) *x509.Certificate {
 }
 
 // Random sets of certificates and patterns, and every name that a client may ask for: both servers show the same
-// certificate. Where no name fits, k8s.io/apiserver takes any certificate that is good for the client, in the order of a
-// Go map.
+// certificate. Where no name fits, k8s.io/apiserver takes any certificate that is good for the client, in the order of
+// a Go map.
 func TestChoiceOfCertificates(t *testing.T) {
 	random := mathrand.New(mathrand.NewPCG(7, 7))
 	some := func(most int) []string {

@@ -85,9 +85,10 @@ func byName[T metav1.Object](objects []T) {
 // render writes a policy with a line for each rule and each subject.
 func render(t *testing.T, p rbac.Policy) []byte {
 	var out bytes.Buffer
-	out.WriteString("# The roles and bindings that kube-apiserver 1.37 makes when it starts, without the label and the\n" +
-		"# annotation that all of them have. TestPolicy in runtime/conformance/rbac compares them, and writes this\n" +
-		"# file: go test -run TestPolicy . -update\n")
+	out.WriteString(`# The roles and bindings that kube-apiserver 1.37 makes when it starts, without the label and the
+# annotation that all of them have. TestPolicy in runtime/conformance/rbac compares them, and writes this
+# file: go test -run TestPolicy . -update
+`)
 	line := func(head string, value any) {
 		text, err := json.Marshal(value)
 		if err != nil {

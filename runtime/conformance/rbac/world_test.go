@@ -71,9 +71,10 @@ func (w *world) ListClusterRoleBindings(context.Context) ([]*rbacv1.ClusterRoleB
 
 // The words of random objects: few, so that they meet.
 var (
-	names       = []string{"a", "b", "c", "d"}
-	namespaces  = []string{"ns", "other"}
-	users       = []string{"ann", "bob", "system:serviceaccount:ns:a", "system:serviceaccount:other:b", "system:serviceaccount:", ""}
+	names      = []string{"a", "b", "c", "d"}
+	namespaces = []string{"ns", "other"}
+	users      = []string{"ann", "bob", "system:serviceaccount:ns:a", "system:serviceaccount:other:b",
+		"system:serviceaccount:", ""}
 	groups      = []string{"dev", "ops", "system:authenticated", "system:serviceaccounts", ""}
 	verbs       = []string{"get", "list", "create", "deletecollection", "*", ""}
 	apiGroups   = []string{"", "shop.example.com", "*", "apps"}

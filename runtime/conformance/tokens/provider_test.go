@@ -9,7 +9,6 @@ import (
 	"encoding/pem"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -22,9 +21,7 @@ import (
 
 	"apigen.dev/runtime/auth/oidc"
 	"apigen.dev/runtime/server"
-	"apigen.dev/runtime/storage/memory"
 	"github.com/go-jose/go-jose/v4"
-	"github.com/spf13/pflag"
 	"github.com/zitadel/oidc/v3/example/server/exampleop"
 	"github.com/zitadel/oidc/v3/example/server/storage"
 	"github.com/zitadel/oidc/v3/pkg/op"
@@ -188,55 +185,11 @@ func serve(t *testing.T, configuration string) func(token string) (code int, bod
 	if err := os.WriteFile(path, []byte(configuration), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var feature oidc.Tokens
-	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
-	feature.AddFlags(flags)
-	if err := flags.Parse([]string{"--authentication-config=" + path}); err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	identity := httptest.NewTLSServer(nil) // whose certificate the server borrows
-	t.Cleanup(identity.Close)
-	backend := memory.New()
-	config := server.Config{Backend: backend, Listener: listener, Certificate: identity.TLS.Certificates[0],
-		Audiences: []string{"api"}, Log: slog.New(slog.DiscardHandler)}
-	if err := feature.Configure(t.Context(), &config); err != nil {
-		t.Fatal(err)
-	}
-	running, err := server.New(t.Context(), config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- running.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		_ = backend.Close()
-	})
+	s := start(t, []server.Feature{new(oidc.Tokens)}, server.Config{Audiences: []string{"api"}},
+		"--authentication-config="+path)
 	return func(token string) (int, string) {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, running.URL()+"/version", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Authorization", "Bearer "+token)
-		response, err := identity.Client().Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer response.Body.Close()
-		body, err := io.ReadAll(response.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return response.StatusCode, string(body)
+		return s.ask(t, http.MethodGet, "/version", token, "")
 	}
 }
 

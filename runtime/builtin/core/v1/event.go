@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,6 +16,9 @@ import (
 func DefaultPropagationPolicy_Event(context.Context, *corev1.Event) metav1.DeletionPropagation {
 	return ""
 }
+
+// TimeToLive_Event lets an event live for an hour after its last change, kube-apiserver's default.
+func TimeToLive_Event(context.Context, *corev1.Event) time.Duration { return time.Hour }
 
 // ValidateObject_Event returns kube-apiserver's errors for an event that a client writes as v1.
 func ValidateObject_Event(_ context.Context, event *corev1.Event) field.ErrorList {

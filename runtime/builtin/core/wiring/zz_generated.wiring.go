@@ -199,6 +199,7 @@ func defineEvent() registry.Definition[*corev1.Event] {
 		Strategy: registry.Strategy[*corev1.Event]{
 			Validate:                 v1.ValidateObject_Event,
 			DefaultPropagationPolicy: v1.DefaultPropagationPolicy_Event,
+			TimeToLive:               v1.TimeToLive_Event,
 			ValidateName:             registry.NameIsPathSegment,
 			AllowCreateOnUpdate:      true,
 			NoGeneration:             true,

@@ -174,6 +174,7 @@ func defineEvent() registry.Definition[*corev1.Event] {
 			Validate:                 v1.ValidateObject_Event,
 			ValidateUpdate:           v1.ValidateUpdate_Event,
 			DefaultPropagationPolicy: corelogic.DefaultPropagationPolicy_Event,
+			TimeToLive:               corelogic.TimeToLive_Event,
 			AllowCreateOnUpdate:      true,
 			NoGeneration:             true,
 		},

@@ -3,6 +3,7 @@ package shop
 
 import (
 	"context"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -81,6 +82,9 @@ func (w *Widget) CheckGracefulDelete(ctx context.Context, options *metav1.Delete
 func (w *Widget) DefaultPropagationPolicy(ctx context.Context) metav1.DeletionPropagation {
 	return metav1.DeletePropagationOrphan
 }
+
+// TimeToLive lets widgets live for a day.
+func (w *Widget) TimeToLive(ctx context.Context) time.Duration { return 24 * time.Hour }
 
 // ValidateName accepts all.
 func (w *Widget) ValidateName(name string, generated bool) []string { return nil }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"sync"
+	"time"
 
 	"apigen.dev/generator/emit/wiring/testdata/shop"
 	"apigen.dev/generator/emit/wiring/testdata/shop/v1"
@@ -220,6 +221,9 @@ func defineWidget(scope conversion.Scope) registry.Definition[*shop.Widget] {
 			},
 			DefaultPropagationPolicy: func(ctx context.Context, obj *shop.Widget) metav1.DeletionPropagation {
 				return obj.DefaultPropagationPolicy(ctx)
+			},
+			TimeToLive: func(ctx context.Context, obj *shop.Widget) time.Duration {
+				return obj.TimeToLive(ctx)
 			},
 			ValidateName: new(shop.Widget).ValidateName,
 		},

@@ -1,4 +1,4 @@
-package livefile
+package reload
 
 import (
 	"bytes"
@@ -36,7 +36,7 @@ func TestValueFollowsItsFiles(t *testing.T) {
 	v.now = func() time.Time { return now }
 	want := func(value, log string) {
 		t.Helper()
-		now = now.Add(interval)
+		now = now.Add(oftenest)
 		if got := v.Get(); got != value {
 			t.Errorf("the value is %q, want %q", got, value)
 		}
@@ -53,9 +53,9 @@ func TestValueFollowsItsFiles(t *testing.T) {
 	want("1+2", "")
 	write(second, "3")
 	if got := v.Get(); got != "1+2" {
-		t.Errorf("read within the interval: %q", got)
+		t.Errorf("read too early: %q", got)
 	}
-	want("1+3", "a changed file was read|")
+	want("1+3", "files were reloaded|")
 	write(first, "bad")
 	want("1+3", "it is bad|")
 	want("1+3", "")
@@ -65,7 +65,7 @@ func TestValueFollowsItsFiles(t *testing.T) {
 	want("1+3", "no such file|")
 	want("1+3", "")
 	write(first, "4")
-	want("4+3", "a changed file was read|")
+	want("4+3", "files were reloaded|")
 }
 
 func TestOpenRefuses(t *testing.T) {

@@ -1,0 +1,26 @@
+package snippets
+
+import (
+	"apigen.dev/runtime/auth/chain"
+	"apigen.dev/runtime/auth/delegated"
+	"apigen.dev/runtime/auth/frontproxy"
+	"apigen.dev/runtime/auth/webhook"
+	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/server"
+)
+
+// Asking runs a server that asks webhooks and believes a front proxy, if flags say so.
+func Asking(groups []registry.Group) {
+	server.Main(server.Program{
+		Name:   "shop",
+		Groups: groups,
+		Features: []server.Feature{
+			&webhook.Authentication{}, &webhook.Authorization{}, &frontproxy.Authentication{}, &chain.Authorization{},
+		},
+	})
+}
+
+// Guest runs a server that may be the guest of a cluster.
+func Guest(groups []registry.Group) {
+	server.Main(server.Program{Name: "shop", Groups: groups, Features: []server.Feature{&delegated.Access{}}})
+}

@@ -1,0 +1,163 @@
+package conformance
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"apigen.dev/runtime/leader"
+	"apigen.dev/runtime/reach"
+	workloads "example.com/workloads/apis"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/leaderelection"
+	"k8s.io/client-go/tools/leaderelection/resourcelock"
+)
+
+// The times of the elections of these tests.
+const (
+	electionLease, electionDeadline, electionRetry = 2 * time.Second, time.Second, 100 * time.Millisecond
+)
+
+// elect takes part in one election until it has led, and led has returned.
+type elect func(ctx context.Context, t *testing.T, identity string, led func(ctx context.Context))
+
+// ours is package leader, with a clock that is wrong by an hour.
+func ours(ctx context.Context, t *testing.T, identity string, led func(ctx context.Context)) {
+	err := leader.Only(leader.Lease{
+		Namespace: "kube-system", Name: "race", Identity: identity, Log: slog.New(slog.DiscardHandler),
+		Duration: electionLease, RenewDeadline: electionDeadline, RetryPeriod: electionRetry,
+		Now: func() time.Time { return time.Now().Add(time.Hour) },
+	}, func(ctx context.Context) error { led(ctx); return nil })(ctx)
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// clientGo returns client-go's leader election over a configuration.
+func clientGo(config *rest.Config) elect {
+	return func(ctx context.Context, t *testing.T, identity string, led func(ctx context.Context)) {
+		clients, err := kubernetes.NewForConfig(config)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
+			Lock: &resourcelock.LeaseLock{
+				LeaseMeta:  metav1.ObjectMeta{Namespace: "kube-system", Name: "race"},
+				Client:     clients.CoordinationV1(),
+				LockConfig: resourcelock.ResourceLockConfig{Identity: identity},
+			},
+			LeaseDuration: electionLease, RenewDeadline: electionDeadline, RetryPeriod: electionRetry,
+			ReleaseOnCancel: true,
+			Callbacks: leaderelection.LeaderCallbacks{
+				OnStartedLeading: func(ctx context.Context) { defer stop(); led(ctx) },
+				OnStoppedLeading: func() {},
+			},
+		})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		elector.Run(ctx)
+	}
+}
+
+// Candidates of package leader and of client-go race for one Lease: one of them leads at a time, all of them do, and
+// each change of the leader is counted.
+func TestElectionRace(t *testing.T) {
+	ctx := inHook(t, workloads.Groups()...)
+	leases, err := reach.Of[*coordinationv1.Lease](ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const terms = 3
+	var leading, led, finished atomic.Int32
+	candidates := map[string]elect{
+		"ours-1": ours, "ours-2": ours,
+		"client-go-1": clientGo(throughTransport(ctx)), "client-go-2": clientGo(throughKubeconfig(t, ctx)),
+	}
+	var working sync.WaitGroup
+	for identity, take := range candidates {
+		working.Go(func() {
+			for term := 0; int(finished.Load()) < len(candidates); term++ {
+				take(ctx, t, identity, func(context.Context) {
+					led.Add(1)
+					if n := leading.Add(1); n != 1 {
+						t.Errorf("%s leads beside %d others", identity, n-1)
+					}
+					lease, err := leases.Get(ctx, "kube-system", "race")
+					if err != nil || *lease.Spec.HolderIdentity != identity {
+						t.Errorf("%s leads, and the lease is %v, %v", identity, lease, err)
+					}
+					leading.Add(-1)
+				})
+				if term+1 == terms {
+					finished.Add(1)
+				}
+			}
+		})
+	}
+	working.Wait()
+	lease, err := leases.Get(ctx, "kube-system", "race")
+	if err != nil || *lease.Spec.LeaseTransitions != led.Load()-1 || *lease.Spec.HolderIdentity != "" {
+		t.Errorf("after %d terms: %v, %v", led.Load(), lease, err)
+	}
+}
+
+// severed are Leases whose connection breaks when cut is closed.
+type severed struct {
+	reach.Objects[*coordinationv1.Lease]
+	cut chan struct{}
+}
+
+func (s severed) Update(
+	ctx context.Context, namespace, name string, how reach.Write, change func(*coordinationv1.Lease) error,
+) (*coordinationv1.Lease, error) {
+	select {
+	case <-s.cut:
+		return nil, errors.New("no route to host")
+	default:
+		return s.Objects.Update(ctx, namespace, name, how, change)
+	}
+}
+
+// A leader of package leader that loses its connection stops before client-go's candidate leads.
+func TestElectionTakeover(t *testing.T) {
+	ctx := inHook(t, workloads.Groups()...)
+	leases, err := reach.Of[*coordinationv1.Lease](ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := make(chan struct{})
+	lost, led := make(chan context.Context, 1), make(chan struct{})
+	var working sync.WaitGroup
+	defer working.Wait()
+	first, stopFirst := context.WithCancel(reach.With(ctx, []any{severed{leases, cut}}))
+	working.Go(func() {
+		ours(first, t, "ours", func(ctx context.Context) {
+			lost <- ctx
+			<-ctx.Done()
+		})
+	})
+	term := <-lost
+	working.Go(func() {
+		clientGo(throughTransport(ctx))(ctx, t, "client-go", func(context.Context) {
+			if !errors.Is(context.Cause(term), leader.ErrLost) {
+				t.Errorf("client-go leads while the first does: %v", context.Cause(term))
+			}
+			close(led)
+		})
+	})
+	close(cut)
+	<-led
+	stopFirst()
+}
