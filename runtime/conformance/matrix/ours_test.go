@@ -11,7 +11,6 @@ import (
 	audit "apigen.dev/runtime/audit/feature"
 	"apigen.dev/runtime/auth/frontproxy"
 	"apigen.dev/runtime/auth/oidc"
-	"apigen.dev/runtime/auth/serviceaccount"
 	"apigen.dev/runtime/builtin"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage"
@@ -40,7 +39,7 @@ func startOurs(t testing.TB, w *world) {
 	flags = append(flags, "--data-dir="+dir, "--secure-port=0", "--authorization-always-allow-paths=")
 	command := server.Command(server.Program{
 		Name: "matrix", Embedded: &inMemory{backend: w.backend},
-		Features: append(builtin.Standalone(), &serviceaccount.Tokens{}, &oidc.Tokens{}, &frontproxy.Authentication{}, &audit.Audit{}),
+		Features: append(builtin.Standalone(), &oidc.Tokens{}, &frontproxy.Authentication{}, &audit.Audit{}),
 	})
 	command.SetArgs(flags)
 	output, told := io.Pipe()
