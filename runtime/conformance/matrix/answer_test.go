@@ -9,8 +9,11 @@ import (
 	"strings"
 )
 
-// canary is the value that no one but its readers may see.
-const canary = "Y2FuYXJ5" // in an object's data: canary
+// canary is the value that nobody but its readers may see, as a Secret has it, and canaryMark marks an answer with it.
+const (
+	canary     = "Y2FuYXJ5LXZhbHVl" // in base64
+	canaryMark = " WITH THE CANARY"
+)
 
 // maxText is how much of a text a table holds.
 const maxText = 60
@@ -65,7 +68,7 @@ func (a answer) line() string {
 		text += " " + rest
 	}
 	if bytes.Contains(a.body, []byte(canary)) || bytes.Contains(a.body, []byte("canary-value")) {
-		text += " WITH THE CANARY"
+		text += canaryMark
 	}
 	return text
 }

@@ -29,6 +29,10 @@ func TestTables(t *testing.T) {
 					if r.why == "?" {
 						t.Errorf("%s:%d: %s: why does ours differ?", f.path, q.line, r.label())
 					}
+					if r.givesMore(q) {
+						t.Errorf("%s:%d: %s: ours gives more than kube-apiserver, which is never on purpose",
+							f.path, q.line, r.label())
+					}
 				}
 			}
 		}
@@ -37,6 +41,17 @@ func TestTables(t *testing.T) {
 	if rows < minRows {
 		t.Errorf("%d rows are too few", rows)
 	}
+}
+
+// givesMore tells whether ours does what kube-apiserver refuses, or shows what it hides. That ours answers HEAD to those
+// who may get, where kube-apiserver has no HEAD, shows them nothing that they may not read.
+func (r *row) givesMore(q *question) bool {
+	ours, theirs := strings.Join(r.ours, "\n"), strings.Join(r.theirs, "\n")
+	if strings.Contains(ours, canaryMark) && !strings.Contains(theirs, canaryMark) {
+		return true
+	}
+	head := strings.HasPrefix(q.request[0], "HEAD ") && strings.HasPrefix(theirs, "405")
+	return strings.HasPrefix(ours, "2") && !strings.HasPrefix(theirs, "2") && !head
 }
 
 // TestMatrix: each row is answered as kube-apiserver answers it, and leaves the same record of audit.
