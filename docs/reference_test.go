@@ -20,8 +20,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"apigen.dev/generator/marker"
+	"apigen.dev/runtime/auth/oidc"
+	"apigen.dev/runtime/auth/serviceaccount"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage/embedded"
 )
@@ -61,6 +64,7 @@ func flagsPage(t *testing.T, apigen string) string {
 
 - [apigen](#apigen)
 - [The server](#the-server)
+- [Features](#features)
 
 ## apigen
 `)
@@ -75,6 +79,18 @@ func flagsPage(t *testing.T, apigen string) string {
 	command := server.Command(server.Program{Name: "shop", Embedded: embedded.Etcd{}})
 	command.CompletionOptions.DisableDefaultCmd = true
 	writeTree(&page, command)
+	page.WriteString("\n## Features\n\nA feature that a main names in `Program.Features` adds its flags to the server's.\n")
+	for _, feature := range []struct {
+		name, text string
+		server.Feature
+	}{
+		{"serviceaccount.Tokens", "Tokens of service accounts; builtin.Standalone() has it.", &serviceaccount.Tokens{}},
+		{"oidc.Tokens", "Tokens of OpenID Connect providers.", &oidc.Tokens{}},
+	} {
+		flags := pflag.NewFlagSet(feature.name, pflag.ContinueOnError)
+		feature.AddFlags(flags)
+		writeCommand(&page, feature.name, feature.text+"\n\nFlags:\n"+flags.FlagUsages())
+	}
 	return page.String()
 }
 

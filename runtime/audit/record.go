@@ -26,6 +26,9 @@ type Record struct {
 	over     bool       // no event follows
 	decision Decision
 	event    Event
+	// object and status are those of event.
+	object ObjectReference
+	status metav1.Status
 	// refusal is the answer to a request that the server refuses before the policy has decided.
 	refusal *metav1.Status
 }
@@ -98,10 +101,11 @@ func (r *Record) start(req *http.Request) {
 		e.User = userOf(attributes.User)
 	}
 	if info.IsResource {
-		e.ObjectRef = &ObjectReference{
+		r.object = ObjectReference{
 			Resource: info.Resource, Namespace: info.Namespace, Name: info.Name, APIGroup: info.Group,
 			APIVersion: info.Version, Subresource: info.Subresource,
 		}
+		e.ObjectRef = &r.object
 	}
 }
 
@@ -195,10 +199,11 @@ func (r *Record) SetStatus(status *metav1.Status) {
 }
 
 func (r *Record) setStatus(status *metav1.Status) {
-	r.event.ResponseStatus = &metav1.Status{
+	r.status = metav1.Status{
 		Status: status.Status, Message: status.Message, Reason: status.Reason, Details: status.Details,
 		Code: status.Code,
 	}
+	r.event.ResponseStatus = &r.status
 	if r.decision.Level.AtLeast(RequestResponse) {
 		r.event.ResponseObject, _ = json.Marshal(status) // a Status can always be encoded
 	}
@@ -234,21 +239,12 @@ func (r *Record) Answer(req *http.Request, code int) {
 	if r.refusal != nil {
 		r.setStatus(r.refusal)
 	}
-	r.setCode(code)
+	r.status.Code = int32(code)
+	r.event.ResponseStatus = &r.status
 	if refused || request.InfoFrom(req.Context()).LongRunning {
 		r.process(ResponseStarted)
 	}
 	r.over = refused
-}
-
-// setCode sets the code in a Status of its own: a sink may have the other one in its hands.
-func (r *Record) setCode(code int) {
-	var status metav1.Status
-	if r.event.ResponseStatus != nil {
-		status = *r.event.ResponseStatus
-	}
-	status.Code = int32(code)
-	r.event.ResponseStatus = &status
 }
 
 // Complete records that the server has answered a request for which Begin returned true.
@@ -262,9 +258,10 @@ func (r *Record) Complete(req *http.Request) {
 		return
 	}
 	if r.event.ResponseStatus == nil {
-		r.event.ResponseStatus = &metav1.Status{
+		r.status = metav1.Status{
 			Code: http.StatusOK, Status: metav1.StatusSuccess, Message: "Connection closed early",
 		}
+		r.event.ResponseStatus = &r.status
 		if request.InfoFrom(req.Context()).LongRunning {
 			r.process(ResponseStarted)
 		}
@@ -283,10 +280,11 @@ func (r *Record) Panicked(cause any) {
 	if r.over || !r.decision.Level.AtLeast(Metadata) {
 		return
 	}
-	r.event.ResponseStatus = &metav1.Status{
+	r.status = metav1.Status{
 		Code: http.StatusInternalServerError, Status: metav1.StatusFailure,
 		Reason: metav1.StatusReasonInternalError, Message: fmt.Sprintf("APIServer panic'd: %v", cause),
 	}
+	r.event.ResponseStatus = &r.status
 	r.process(Panic)
 	r.over = true
 }
@@ -305,9 +303,18 @@ func (r *Record) process(stage Stage) bool {
 	return r.auditor.Sink.Process(&r.event)
 }
 
-// Clone returns a copy of the event that shares no map with it.
+// Clone returns a copy of the event for those who keep or change it. The server changes the event, its maps, its object
+// and its status when the request goes on.
 func (e *Event) Clone() *Event {
 	copied := *e
 	copied.Annotations = maps.Clone(e.Annotations)
+	if e.ObjectRef != nil {
+		ref := *e.ObjectRef
+		copied.ObjectRef = &ref
+	}
+	if e.ResponseStatus != nil {
+		status := *e.ResponseStatus
+		copied.ResponseStatus = &status
+	}
 	return &copied
 }

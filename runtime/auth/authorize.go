@@ -62,7 +62,8 @@ func (d Always) Authorize(context.Context, Attributes) (Decision, string, error)
 	return Decision(d), "", nil
 }
 
-// Paths is an authorizer that allows every user the paths in the list, as --authorization-always-allow-paths says. A path
+// Paths is an authorizer that allows every user the paths in the list, as --authorization-always-allow-paths says. A
+// path
 // that ends in * stands for all that begin so. It has no opinion on other paths, nor on resources.
 type Paths []string
 

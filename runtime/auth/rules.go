@@ -8,6 +8,12 @@ func (MastersOnly) RulesFor(context.Context, *User, string) (Rules, bool, error)
 	return Rules{}, true, nil
 }
 
+// RulesFor implements RuleResolver. It lists nothing and is complete, as in kube-apiserver, whose roles list the paths
+// that everybody reads.
+func (Paths) RulesFor(context.Context, *User, string) (Rules, bool, error) {
+	return Rules{}, true, nil
+}
+
 // RulesFor implements RuleResolver: everything, or nothing.
 func (d Always) RulesFor(context.Context, *User, string) (Rules, bool, error) {
 	if Decision(d) != Allow {
@@ -18,9 +24,4 @@ func (d Always) RulesFor(context.Context, *User, string) (Rules, bool, error) {
 		Resources:    []ResourceRule{{Verbs: all, Groups: all, Resources: all}},
 		NonResources: []NonResourceRule{{Verbs: all, Paths: all}},
 	}, true, nil
-}
-
-// RulesFor implements RuleResolver. It lists nothing and is complete, as in kube-apiserver: the paths are every user's.
-func (Paths) RulesFor(context.Context, *User, string) (Rules, bool, error) {
-	return Rules{}, true, nil
 }

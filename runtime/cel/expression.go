@@ -21,7 +21,8 @@ type Environment struct {
 	env      *celgo.Env
 }
 
-// NewEnvironment declares a variable, whose type has a name and the fields of a schema. A nil schema declares a map from
+// NewEnvironment declares a variable, whose type has a name and the fields of a schema. A nil schema declares a map
+// from
 // text to anything.
 func NewEnvironment(variable, typeName string, s *Schema) (*Environment, error) {
 	if s == nil {

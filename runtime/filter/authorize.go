@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
@@ -13,18 +14,31 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Authorize asks whether the user may do what the request asks for, and answers 403 if the authorizer doesn't allow it.
+// Authorize asks whether the user may do what the request asks for. It answers 403 if the authorizer doesn't allow it,
+// and 500 if the authorizer fails.
 func Authorize(authorizer auth.Authorizer) Filter {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		a := auth.Attributes{User: auth.UserFrom(r.Context()), Info: request.InfoFrom(r.Context())}
 		decision, reason, err := authorizer.Authorize(r.Context(), a)
 		annotate(r, decision, reason, err)
-		if err := answer(a, decision, reason, err); err != nil {
-			respond.Error(w, r, err)
-			return
+		switch {
+		case decision == auth.Allow:
+			next.ServeHTTP(w, r)
+		case err != nil:
+			undecided(w, r, err)
+		default:
+			respond.Error(w, r, forbidden(a, reason))
 		}
-		next.ServeHTTP(w, r)
 	}
+}
+
+// escaped are characters of an error that a browser would take for HTML.
+var escaped = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+
+// undecided answers a request about which no authorizer could decide, in kube-apiserver's words, which are no Status.
+func undecided(w http.ResponseWriter, r *http.Request, err error) {
+	text := fmt.Sprintf("Internal Server Error: %q: %v", r.RequestURI, err)
+	http.Error(w, escaped.Replace(text), http.StatusInternalServerError)
 }
 
 // annotate adds kube-apiserver's annotations of a decision to the audit of the request.
@@ -58,20 +72,13 @@ func MayDeleteUnreadable(authorizer auth.Authorizer) func(r *http.Request) error
 	}
 }
 
-// decide asks whether the user of a request may do what info says. It returns nil or the error to answer with.
+// decide asks whether the user of a request may do what info says. It returns nil or the error 403, also if the
+// authorizer fails.
 func decide(authorizer auth.Authorizer, r *http.Request, info *request.Info) error {
 	a := auth.Attributes{User: auth.UserFrom(r.Context()), Info: info}
 	decision, reason, err := authorizer.Authorize(r.Context(), a)
-	return answer(a, decision, reason, err)
-}
-
-// answer returns nil for what the authorizer allows, and else the error to answer with.
-func answer(a auth.Attributes, decision auth.Decision, reason string, err error) error {
-	switch {
-	case decision == auth.Allow:
+	if decision == auth.Allow && err == nil {
 		return nil
-	case err != nil:
-		return apierrors.NewInternalError(err)
 	}
 	return forbidden(a, reason)
 }

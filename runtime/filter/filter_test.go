@@ -50,7 +50,8 @@ var healthIsPublic = auth.Authentication{FrontProxy: users, Anonymous: func(r *h
 func chain(handler http.HandlerFunc) http.Handler {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	return Chain(handler, Recover(log), RequestInfo(nil), Deadline(time.Minute), Authenticate(healthIsPublic, log),
-		Impersonate(auth.MastersOnly{}), MaxInFlight(1, 1, isHealth), Authorize(auth.Union{auth.MastersOnly{}, auth.Paths{"/readyz", "/open"}}))
+		Impersonate(auth.MastersOnly{}), MaxInFlight(1, 1, isHealth), Authorize(auth.Union{auth.MastersOnly{},
+			auth.Paths{"/readyz", "/open"}}))
 }
 
 func whoami(w http.ResponseWriter, r *http.Request) {

@@ -3,7 +3,6 @@ package hook
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"apigen.dev/generator/diag"
 	"apigen.dev/generator/model"
@@ -16,6 +15,7 @@ func Warnings(r *model.Resource) diag.Errors {
 	var out diag.Errors
 	if r.SameAs == nil { // else they are those of another resource
 		warnHub(&out, r)
+		warnWebhookTypes(&out, r)
 	}
 	for _, home := range ownHomes(r) {
 		warnFunctions(&out, r, home)
@@ -36,7 +36,7 @@ func warnHub(out *diag.Errors, r *model.Resource) {
 		switch m := r.Hub.Methods[c.name]; {
 		case m == nil || c.fits(m, r.Hub):
 		case home != nil:
-			c.warnForeign(out, m, r.Hub)
+			c.warnForeign(out, m, r.Hub, r.Hub)
 		default:
 			out.Add(m.Pos, "method %s of %s is not called by the server: its signature is not `func (in *%s) %s%s`",
 				c.name, r.Hub.Name, r.Hub.Name, c.name, expand(c.signature, r.Hub.Name))
@@ -80,21 +80,13 @@ func warnElsewhere(out *diag.Errors, r *model.Resource, t *model.Type) {
 	}
 }
 
-// webhookMethods are those of controller-runtime's webhooks, and what takes their places. ValidateUpdate is a name of
-// ours, too.
-var webhookMethods = map[string]string{
-	"ValidateCreate": "func (in *T) Validate(ctx context.Context) field.ErrorList",
-	"ValidateDelete": "",
-	"Default":        "func SetDefaults_T(in *T), or +default on its fields",
-}
-
 // warnMisnamed finds methods of the hub that nobody calls: those that a webhook would have, and those that are nearly
 // called like one that the server calls.
 func warnMisnamed(out *diag.Errors, r *model.Resource) {
 	for _, name := range slices.Sorted(maps.Keys(r.Hub.Methods)) {
 		m := r.Hub.Methods[name]
 		if instead, ok := webhookMethods[name]; ok {
-			warnWebhook(out, m, r.Hub, instead)
+			warnWebhook(out, m, r.Hub, r.Hub, instead)
 			continue
 		}
 		for _, c := range conventionsOf(r) {
@@ -108,29 +100,11 @@ func warnMisnamed(out *diag.Errors, r *model.Resource) {
 	}
 }
 
-func warnWebhook(out *diag.Errors, m *model.Func, hub *model.Type, instead string) {
-	home := hub.Package.ServedBy
-	switch {
-	case m.Name == "ValidateDelete":
-		out.Add(m.Pos, "method ValidateDelete of %s is not called by the server: nothing of a kind validates its "+
-			"deletion; an admission policy or webhook can", hub.Name)
-	case home == nil:
-		out.Add(m.Pos, "method %s of %s is not called by the server: write %s", m.Name, hub.Name,
-			strings.NewReplacer("_T", "_"+hub.Name, "*T", "*"+hub.Name).Replace(instead))
-	case m.Name == "ValidateCreate":
-		validates := slices.IndexFunc(conventions(), func(c convention) bool { return c.name == "Validate" })
-		conventions()[validates].warnForeign(out, m, hub)
-	case home.Func("SetDefaults_"+hub.Name) == nil:
-		out.Add(m.Pos, "method %s of %s is not called by the server: write `func SetDefaults_%s(in *%s)` in package %s",
-			m.Name, hub.Name, hub.Name, model.TypeText(hub), home.Path)
-	}
-}
-
 // warnForeign names what to write in place of a method of a kind of another module that the server can't call, unless
 // it is there.
-func (c convention) warnForeign(out *diag.Errors, m *model.Func, hub *model.Type) {
+func (c convention) warnForeign(out *diag.Errors, m *model.Func, on, hub *model.Type) {
 	if c.functionOf(hub, servedBy(hub)) == nil {
-		out.Add(m.Pos, "method %s of %s is not called by the server: write `func %s%s` in package %s", m.Name, hub.Name,
+		out.Add(m.Pos, "method %s of %s is not called by the server: write `func %s%s` in package %s", m.Name, on.Name,
 			c.functionName(hub.Name), expand(c.functionSignature(), model.TypeText(hub)), hub.Package.ServedBy.Path)
 	}
 }

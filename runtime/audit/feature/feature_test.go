@@ -223,3 +223,42 @@ func TestDefaults(t *testing.T) {
 		}
 	}
 }
+
+// TestRotation: a log file that is full gets a successor, and no event is lost between them.
+func TestRotation(t *testing.T) {
+	dir := t.TempDir()
+	client, url, end := serve(t, "--audit-policy-file="+write(t, "policy.yaml", everything),
+		"--audit-log-path="+filepath.Join(dir, "audit.log"), "--audit-log-maxsize=1")
+	const requests = 500
+	for range requests {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/version", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("User-Agent", strings.Repeat("a", 1000))
+		response, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, response.Body)
+		_ = response.Body.Close()
+	}
+	if err := end(); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "audit*.log"))
+	if err != nil || len(files) != 2 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	events := 0
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		events += bytes.Count(data, []byte("\n"))
+	}
+	if events != 2*requests {
+		t.Errorf("%d events", events)
+	}
+}

@@ -64,8 +64,8 @@ func (c *claims) distributed(name string) error {
 		}
 	}
 	if source, ok := names[name]; ok {
-		return fmt.Errorf("oidc: the claim %q is distributed, by %q, and this server does not ask other servers for claims: "+
-			"let the issuer put the claim into its tokens", name, source)
+		return fmt.Errorf("oidc: the claim %q is distributed, by %q, and this server does not ask other servers "+
+			"for claims: let the issuer put the claim into its tokens", name, source)
 	}
 	return nil
 }
@@ -92,8 +92,8 @@ func (i *issuer) user(ctx context.Context, c *claims) (*auth.User, error) {
 			return nil, fmt.Errorf("oidc: required claim %s: %w", required.Claim, err)
 		}
 		if value != required.RequiredValue {
-			return nil, fmt.Errorf("oidc: required claim %s value does not match. Got = %s, want = %s", required.Claim, value,
-				required.RequiredValue)
+			return nil, fmt.Errorf("oidc: required claim %s value does not match. Got = %s, want = %s",
+				required.Claim, value, required.RequiredValue)
 		}
 	}
 	if err := hold(ctx, i.claimRules, c.value); err != nil {

@@ -121,7 +121,8 @@ func (k testKey) sign(t testing.TB, issuer string, more map[string]any) string {
 
 func (k testKey) signText(t testing.TB, payload string) string {
 	t.Helper()
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: k.algorithm, Key: jose.JSONWebKey{Key: k.private, KeyID: k.id}}, nil)
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: k.algorithm, Key: jose.JSONWebKey{Key: k.private,
+		KeyID: k.id}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,28 +192,35 @@ func TestTokens(t *testing.T) {
 	for name, row := range map[string]struct {
 		token, want, err string // neither is another's token
 	}{
-		"RS256":               {token: first.sign(t, i.URL, nil), want: "joe uid="},
-		"ES256":               {token: testKeys["second"].sign(t, i.URL, nil), want: "joe uid="},
-		"several audiences":   {token: first.sign(t, i.URL, map[string]any{"aud": []string{"x", "shop"}}), want: "joe uid="},
-		"another issuer":      {token: first.sign(t, "https://x", nil)},
-		"no token":            {token: "abc"},
-		"huge":                {token: first.sign(t, i.URL, nil) + strings.Repeat("A", maxToken)},
-		"another audience":    {token: first.sign(t, i.URL, map[string]any{"aud": "x"}), err: `expected audience in ["shop"]`},
-		"no audience":         {token: first.sign(t, i.URL, map[string]any{"aud": nil}), err: "expected audience"},
-		"expired":             {token: first.sign(t, i.URL, map[string]any{"exp": now - 1}), err: "expired"},
-		"no expiry":           {token: first.sign(t, i.URL, map[string]any{"exp": nil}), err: "expired"},
-		"not yet valid":       {token: first.sign(t, i.URL, map[string]any{"nbf": now + 600}), err: "before the nbf"},
-		"no subject":          {token: first.sign(t, i.URL, map[string]any{"sub": nil}), err: `username claims "sub": claim not present`},
+		"RS256": {token: first.sign(t, i.URL, nil), want: "joe uid="},
+		"ES256": {token: testKeys["second"].sign(t, i.URL, nil), want: "joe uid="},
+		"several audiences": {token: first.sign(t, i.URL, map[string]any{"aud": []string{"x", "shop"}}),
+			want: "joe uid="},
+		"another issuer": {token: first.sign(t, "https://x", nil)},
+		"no token":       {token: "abc"},
+		"huge":           {token: first.sign(t, i.URL, nil) + strings.Repeat("A", maxToken)},
+		"another audience": {token: first.sign(t, i.URL, map[string]any{"aud": "x"}),
+			err: `expected audience in ["shop"]`},
+		"no audience":   {token: first.sign(t, i.URL, map[string]any{"aud": nil}), err: "expected audience"},
+		"expired":       {token: first.sign(t, i.URL, map[string]any{"exp": now - 1}), err: "expired"},
+		"no expiry":     {token: first.sign(t, i.URL, map[string]any{"exp": nil}), err: "expired"},
+		"not yet valid": {token: first.sign(t, i.URL, map[string]any{"nbf": now + 600}), err: "before the nbf"},
+		"no subject": {token: first.sign(t, i.URL, map[string]any{"sub": nil}),
+			err: `username claims "sub": claim not present`},
 		"an empty subject":    {token: first.sign(t, i.URL, map[string]any{"sub": ""}), err: "it is empty"},
 		"a subject of digits": {token: first.sign(t, i.URL, map[string]any{"sub": 7}), err: "cannot unmarshal number"},
-		"a claim twice": {token: first.signText(t, fmt.Sprintf(`{"iss":%q,"aud":"shop","sub":"joe","sub":"root","exp":%d}`,
+		"a claim " +
+			"twice": {token: first.signText(t, fmt.Sprintf(`{"iss":%q,"aud":"shop","sub":"joe","sub":"root","exp":%d}`,
 			i.URL, now+60)), err: "duplicate field"},
-		"algorithm none":  {token: unsigned(first.sign(t, i.URL, nil), `{"alg":"none"}`, ""), err: "none"},
-		"a shared secret": {token: unsigned(first.sign(t, i.URL, nil), `{"alg":"HS256","kid":"first"}`, "x"), err: "HS256"},
+		"algorithm none": {token: unsigned(first.sign(t, i.URL, nil), `{"alg":"none"}`, ""), err: "none"},
+		"a shared secret": {token: unsigned(first.sign(t, i.URL, nil), `{"alg":"HS256","kid":"first"}`, "x"),
+			err: "HS256"},
 		"critical": {token: unsigned(first.sign(t, i.URL, nil), `{"alg":"RS256","crit":["b64"],"b64":false}`, "x"),
 			err: "verify"},
-		"another key's id": {token: testKey{"first", jose.ES256, testKeys["second"].private}.sign(t, i.URL, nil), err: "verify"},
-		"an unknown key":   {token: testKey{"third", jose.ES256, testKeys["second"].private}.sign(t, i.URL, nil), err: "verify"},
+		"another key's id": {token: testKey{"first", jose.ES256, testKeys["second"].private}.sign(t, i.URL, nil),
+			err: "verify"},
+		"an unknown key": {token: testKey{"third", jose.ES256, testKeys["second"].private}.sign(t, i.URL, nil),
+			err: "verify"},
 	} {
 		got, err := authenticate(t, is, row.token)
 		if !strings.HasPrefix(got, row.want) || row.want == "" && got != "" || (err == nil) != (row.err == "") ||
@@ -274,13 +282,15 @@ func TestKeysRotate(t *testing.T) {
 	clock.jump(between)
 	check("a new key", second, "", 3)
 	check("the old key", first, "", 3)
-	i.set(func() { i.answer = func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", 503) } })
+	away := func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusServiceUnavailable) }
+	i.set(func() { i.answer = away })
 	clock.jump(2 * stale)
 	if _, err := p.read(t.Context()); err != nil {
 		t.Errorf("the known keys don't stay: %v", err)
 	}
 	check("the keys have vanished", first, "", 4)
-	for _, wrong := range []string{"{}", "nonsense", `{"keys":null}`, `{"keys":[` + strings.Repeat(" ", maxDocument) + "]}"} {
+	for _, wrong := range []string{"{}", "nonsense", `{"keys":null}`, `{"keys":[` + strings.Repeat(" ", maxDocument) +
+		"]}"} {
 		i.set(func() { i.answer = func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, wrong) } })
 		clock.jump(lastPause)
 		if _, err := p.read(t.Context()); err != nil || p.err == nil {

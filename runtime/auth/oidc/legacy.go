@@ -52,11 +52,13 @@ func (l *legacy) issuers(set *pflag.FlagSet, foreign []string) (issuers, error) 
 		return nil, nil
 	}
 	if l.url == "" || l.client == "" {
-		return nil, errors.New("--oidc-issuer-url and --oidc-client-id must be given together with the other --oidc- flags")
+		return nil, errors.New("--oidc-issuer-url and --oidc-client-id must be given together with the other " +
+			"--oidc- flags")
 	}
 	for _, algorithm := range l.algorithms {
 		if !slices.Contains(allAlgorithms, algorithm) {
-			return nil, fmt.Errorf("--oidc-signing-algs: %q is not one of %s", algorithm, strings.Join(allAlgorithms, ", "))
+			return nil, fmt.Errorf("--oidc-signing-algs: %q is not one of %s", algorithm, strings.Join(allAlgorithms,
+				", "))
 		}
 	}
 	c, err := l.configuration()

@@ -90,7 +90,8 @@ func (p *provider) VerifySignature(ctx context.Context, token string) ([]byte, e
 func verifiedBy(keys []jose.JSONWebKey, jws *jose.JSONWebSignature) []byte {
 	header := jws.Signatures[0].Header
 	for _, key := range keys {
-		if header.KeyID != "" && header.KeyID != key.KeyID || key.Algorithm != "" && key.Algorithm != header.Algorithm ||
+		if header.KeyID != "" && header.KeyID != key.KeyID ||
+			key.Algorithm != "" && key.Algorithm != header.Algorithm ||
 			key.Use != "" && key.Use != "sig" || !key.IsPublic() {
 			continue
 		}

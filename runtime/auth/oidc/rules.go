@@ -129,8 +129,8 @@ func (c *compiler) mappings(path *field.Path, r *rules) {
 	if r.username.Selects("email") && !c.emailVerified {
 		c.invalid(path.Child("username", "expression"), m.Username.Expression,
 			"claims.email_verified must be used in claimMappings.username.expression or "+
-				"claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email is used "+
-				"in claimMappings.username.expression")
+				"claimMappings.extra[*].valueExpression or claimValidationRules[*].expression when claims.email "+
+				"is used in claimMappings.username.expression")
 	}
 }
 

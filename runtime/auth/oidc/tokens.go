@@ -36,8 +36,8 @@ func (*Tokens) Groups() []registry.Group { return nil }
 func (t *Tokens) AddFlags(flags *pflag.FlagSet) {
 	t.set = flags
 	flags.StringVar(&t.file, "authentication-config", "",
-		"file with an AuthenticationConfiguration, in kube-apiserver's format: the issuers of tokens (OpenID Connect), and "+
-			"who may be anonymous; the server reads it again when it changes")
+		"file with an AuthenticationConfiguration, in kube-apiserver's format: the issuers of tokens (OpenID "+
+			"Connect), and who may be anonymous; the server reads it again when it changes")
 	t.legacy.add(flags)
 }
 
@@ -104,7 +104,8 @@ func (t *Tokens) accept(config *server.Config, in *live, files *reload.Files[*lo
 // its tokens are refused until it can.
 func warm(ctx context.Context, in *live, log *slog.Logger) {
 	if err := in.Load().warm(ctx); err != nil && ctx.Err() == nil {
-		log.Warn("the keys of an issuer of tokens could not be read; its tokens are refused until they can", "error", err)
+		log.Warn("the keys of an issuer of tokens could not be read; its tokens are refused until they can", "error",
+			err)
 	}
 }
 

@@ -68,7 +68,8 @@ func TestFlags(t *testing.T) {
 	configuration := "--authentication-config=" + write(t, filepath.Join(dir, "config"), file(t, nil, i.plain()))
 	own := i.plain()
 	own.Issuer.URL = "https://own.example.com"
-	anonymous := "--authentication-config=" + write(t, filepath.Join(dir, "anonymous"), file(t, &Anonymous{Enabled: true}))
+	anonymous := "--authentication-config=" + write(t, filepath.Join(dir, "anonymous"), file(t,
+		&Anonymous{Enabled: true}))
 	foreign := "--authentication-config=" + write(t, filepath.Join(dir, "own"), file(t, nil, own))
 	for args, want := range map[string]string{
 		"":                                     "no authenticator",
@@ -77,11 +78,13 @@ func TestFlags(t *testing.T) {
 		issuer + "--oidc-username-prefix=-":    "joe groups=",
 		issuer + "--oidc-username-prefix=p:":   "p:joe groups=",
 		issuer + "--oidc-username-claim=email": "joe@example.com groups=",
-		issuer + "--oidc-groups-claim=groups --oidc-groups-prefix=g:":         i.URL + "#joe groups=g:a",
-		issuer + "--oidc-required-claim=hd=x":                                 "! required claim hd",
-		issuer + "--oidc-required-claim=email=joe@example.com":                i.URL + "#joe groups=",
-		issuer + "--oidc-signing-algs=ES256":                                  `! unexpected signature algorithm "RS256"`,
-		issuer + "--oidc-signing-algs=HS256":                                  `!! --oidc-signing-algs: "HS256" is not one of`,
+		issuer + "--oidc-groups-claim=groups --oidc-groups-prefix=g:": i.URL + "#joe groups=g:a",
+		issuer + "--oidc-required-claim=hd=x":                         "! required claim hd",
+		issuer + "--oidc-required-claim=email=joe@example.com":        i.URL + "#joe groups=",
+		issuer + "--oidc-signing-algs=ES256": `! unexpected signature algorithm ` +
+			`"RS256"`,
+		issuer + "--oidc-signing-algs=HS256": `!! --oidc-signing-algs: "HS256" ` +
+			`is not one of`,
 		"--oidc-issuer-url=" + i.URL:                                          "!! must be given together",
 		"--oidc-client-id=a --oidc-issuer-url=http://a":                       "!! URL scheme must be https",
 		"--oidc-client-id=a --oidc-issuer-url=https://own.example.com":        "!! must not overlap",
@@ -89,8 +92,10 @@ func TestFlags(t *testing.T) {
 		configuration + " --oidc-client-id=a":                                 "!! can't both be given",
 		configuration + " --anonymous-auth":                                   "joe groups=",
 		anonymous + " --anonymous-auth":                                       "!! --anonymous-auth can't be given",
-		"--authentication-config=/none":                                       "!! --authentication-config /none: open /none",
-		foreign:                                                               "!! must not overlap with disallowed issuers",
+		"--authentication-config=/none": "!! --authentication-config /none: " +
+			"open /none",
+		foreign: "!! must not overlap with " +
+			"disallowed issuers",
 	} {
 		config := &apiserver.Config{Log: slog.New(slog.DiscardHandler), Issuer: issuing{}}
 		mark := want[:len(want)-len(strings.TrimLeft(want, "! "))]
@@ -177,13 +182,11 @@ func TestReload(t *testing.T) {
 		"invalid":           {twice, other.Issuer.URL},
 		"anonymous changed": {file(t, &Anonymous{Enabled: true}, first.plain()), other.Issuer.URL},
 	} {
-		if name != "another issuer" {
-			write(t, path, file(t, nil, other))
+		for _, content := range [][]byte{file(t, nil, other), row.content} {
+			write(t, path, content)
 			ticks <- time.Time{}
+			ticks <- time.Time{} // the one before was worked off
 		}
-		write(t, path, row.content)
-		ticks <- time.Time{}
-		ticks <- time.Time{} // the one before was worked off
 		if now := *in.Load(); len(now) != 1 || now[row.issuer] == nil {
 			t.Errorf("%s: issuers %v", name, now)
 		}

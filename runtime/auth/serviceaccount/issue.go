@@ -118,7 +118,8 @@ func (a *authority) bind(ctx context.Context, c *claims, bound *auth.BoundObject
 		k.Node, err = a.nodeOf(ctx, pod)
 		return err
 	default:
-		return apierrors.NewBadRequest("cannot bind token to object of type " + bound.APIVersion + ", Kind=" + bound.Kind)
+		return apierrors.NewBadRequest("cannot bind token to object of type " + bound.APIVersion + ", Kind=" +
+			bound.Kind)
 	}
 	return nil
 }

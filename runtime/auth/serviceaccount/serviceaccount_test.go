@@ -106,7 +106,8 @@ func publicPEM(t testing.TB, key crypto.Signer) []byte {
 func newAuthority(t testing.TB, algorithm string, w world) *authority {
 	t.Helper()
 	a := &authority{
-		issuers: []string{"https://shop.example.com", "https://old.example.com"}, audiences: []string{"api", "https://shop"},
+		issuers: []string{"https://shop.example.com", "https://old.example.com"}, audiences: []string{"api",
+			"https://shop"},
 		lookup: w.lookup, now: func() time.Time { return start }, lifetime: lifetime{extend: true},
 	}
 	k, err := newKeys(privatePEM(t, testKeys[algorithm]))
@@ -222,7 +223,8 @@ func TestBoundTokens(t *testing.T) {
 		}
 		bound.SetUID("another")
 		w[row.dies] = bound
-		if _, err := a.AuthenticateToken(t.Context(), token, nil); err == nil || !strings.Contains(err.Error(), "another") {
+		if _, err := a.AuthenticateToken(t.Context(), token, nil); err == nil || !strings.Contains(err.Error(),
+			"another") {
 			t.Errorf("another %s: %v", name, err)
 		}
 	}
@@ -234,9 +236,10 @@ func TestAccountsDie(t *testing.T) {
 		account metav1.Object
 		err     string
 	}{
-		"there":       {&corev1.ServiceAccount{ObjectMeta: meta("robot", "robot-uid")}, ""},
-		"gone":        {nil, `serviceaccounts "robot" not found`},
-		"another one": {&corev1.ServiceAccount{ObjectMeta: meta("robot", "new")}, "UID (new) does not match claim (robot-uid)"},
+		"there": {&corev1.ServiceAccount{ObjectMeta: meta("robot", "robot-uid")}, ""},
+		"gone":  {nil, `serviceaccounts "robot" not found`},
+		"another one": {&corev1.ServiceAccount{ObjectMeta: meta("robot", "new")},
+			"UID (new) does not match claim (robot-uid)"},
 		"just deleted": {&corev1.ServiceAccount{
 			ObjectMeta: deletedAt("robot", "robot-uid", start.Add(-59*time.Second))}, ""},
 		"deleted for long": {&corev1.ServiceAccount{
@@ -316,8 +319,10 @@ func TestLifetimes(t *testing.T) {
 		{seconds: 1 << 32, expires: 1 << 32 * time.Second, lives: 1 << 32 * time.Second},
 		{seconds: 7200, most: time.Hour, expires: time.Hour, lives: time.Hour},
 		{seconds: 3607, bound: pod, expires: 3607 * time.Second, lives: 365 * 24 * time.Hour},
-		{seconds: 3607, bound: pod, audiences: []string{"api"}, expires: 3607 * time.Second, lives: 365 * 24 * time.Hour},
-		{seconds: 3607, bound: pod, audiences: []string{"api", "x"}, expires: 3607 * time.Second, lives: 3607 * time.Second},
+		{seconds: 3607, bound: pod, audiences: []string{"api"}, expires: 3607 * time.Second,
+			lives: 365 * 24 * time.Hour},
+		{seconds: 3607, bound: pod, audiences: []string{"api", "x"}, expires: 3607 * time.Second,
+			lives: 3607 * time.Second},
 		{seconds: 3607, expires: 3607 * time.Second, lives: 3607 * time.Second},
 		{seconds: 3600, bound: pod, expires: time.Hour, lives: time.Hour},
 		{seconds: 3607, most: time.Hour, bound: pod, expires: time.Hour, lives: time.Hour},
@@ -401,42 +406,48 @@ func TestBadTokens(t *testing.T) {
 		token string
 		err   string // "" is another's token
 	}{
-		"empty":                    {"", ""},
-		"no token":                 {"abc", ""},
-		"two parts":                {parts[0] + "." + parts[1], ""},
-		"four parts":               {good + ".x", ""},
-		"JSON serialization":       {`{"payload":"` + parts[1] + `"}`, ""},
-		"padded":                   {parts[0] + "=." + parts[1] + "." + parts[2], ""},
-		"a line break":             {parts[0] + "\n." + parts[1] + "." + parts[2], ""},
-		"huge":                     {good + strings.Repeat("A", maxToken), ""},
-		"another issuer":           {change("https://shop.example.com", "https://x"), ""},
-		"no issuer":                {change(`"iss":"https://shop.example.com",`, ""), ""},
-		"an issuer twice":          {change(`"iss":`, `"iss":"x","iss":`), `duplicate field "iss"`},
-		"an account twice":         {change(`"serviceaccount":`, `"serviceaccount":{},"serviceaccount":`), "duplicate"},
-		"algorithm none":           {encode(`{"alg":"none"}`) + "." + parts[1] + ".", `algorithm "none"`},
-		"algorithm None":           {encode(`{"alg":"None"}`) + "." + parts[1] + "." + parts[2], `algorithm "None"`},
-		"no algorithm":             {forge(t, k, `{"kid":"`+k.id+`"}`, payload), `algorithm ""`},
-		"a shared secret, PEM":     {withSecret(publicPEM(t, testKeys["RS256"])), `algorithm "HS256"`},
-		"a shared secret, DER":     {withSecret(k.public.(*rsa.PublicKey).N.Bytes()), `algorithm "HS256"`},
-		"RS512":                    {forge(t, k, `{"alg":"RS512","kid":"`+k.id+`"}`, payload), `algorithm "RS512"`},
-		"PS256":                    {forge(t, k, `{"alg":"PS256"}`, payload), `algorithm "PS256"`},
-		"critical":                 {forge(t, k, `{"alg":"RS256","crit":["b64"],"b64":false}`, payload), "critical"},
-		"nothing critical":         {forge(t, k, `{"alg":"RS256","crit":null}`, payload), "critical"},
-		"a key of its own":         {forge(t, k, `{"alg":"RS256","jwk":{}}`, payload), "jwk"},
-		"no base64url":             {forge(t, k, `{"alg":"RS256","b64":false}`, payload), "b64"},
-		"an algorithm twice":       {forge(t, k, `{"alg":"none","alg":"RS256"}`, payload), ""},
-		"an unknown key":           {forge(t, k, `{"alg":"RS256","kid":"x"}`, payload), "no keys found"},
-		"another key":              {issue(t, other, request(nil)), "no keys found"},
-		"another key, without id":  {forge(t, other.keys.Load().signing, `{"alg":"RS256"}`, payload), "signature is wrong"},
-		"no signature":             {parts[0] + "." + parts[1] + ".", "signature is wrong"},
-		"other claims":             {parts[0] + "." + encode(strings.Replace(payload, "robot", "admin", 1)) + "." + parts[2], "signature is wrong"},
-		"no expiry":                {forge(t, k, head, strings.Replace(payload, `"exp":`, `"expires":`, 1)), "does not expire"},
-		"an expiry that is null":   {change(`"exp":`, `"exp":null,"x":`), "does not expire"},
-		"an expiry out of bounds":  {change(`"exp":`, `"exp":1e300,"x":`), "after the year 9999"},
-		"an expiry that is text":   {change(`"exp":`, `"exp":"never","x":`), "cannot unmarshal string"},
-		"another subject":          {change(`"sub":"system:serviceaccount:shop:robot"`, `"sub":"system:admin"`), "subject"},
-		"a claim in upper case":    {change(`"sub":`, `"SUB":`), "subject"},
-		"a token for a webhook":    {change(`"kubernetes.io":{`, `"kubernetes.io":{"validatingwebhookconfiguration":{"name":"x"},`), "bound to a webhook"},
+		"empty":                {"", ""},
+		"no token":             {"abc", ""},
+		"two parts":            {parts[0] + "." + parts[1], ""},
+		"four parts":           {good + ".x", ""},
+		"JSON serialization":   {`{"payload":"` + parts[1] + `"}`, ""},
+		"padded":               {parts[0] + "=." + parts[1] + "." + parts[2], ""},
+		"a line break":         {parts[0] + "\n." + parts[1] + "." + parts[2], ""},
+		"huge":                 {good + strings.Repeat("A", maxToken), ""},
+		"another issuer":       {change("https://shop.example.com", "https://x"), ""},
+		"no issuer":            {change(`"iss":"https://shop.example.com",`, ""), ""},
+		"an issuer twice":      {change(`"iss":`, `"iss":"x","iss":`), `duplicate field "iss"`},
+		"an account twice":     {change(`"serviceaccount":`, `"serviceaccount":{},"serviceaccount":`), "duplicate"},
+		"algorithm none":       {encode(`{"alg":"none"}`) + "." + parts[1] + ".", `algorithm "none"`},
+		"algorithm None":       {encode(`{"alg":"None"}`) + "." + parts[1] + "." + parts[2], `algorithm "None"`},
+		"no algorithm":         {forge(t, k, `{"kid":"`+k.id+`"}`, payload), `algorithm ""`},
+		"a shared secret, PEM": {withSecret(publicPEM(t, testKeys["RS256"])), `algorithm "HS256"`},
+		"a shared secret, DER": {withSecret(k.public.(*rsa.PublicKey).N.Bytes()), `algorithm "HS256"`},
+		"RS512":                {forge(t, k, `{"alg":"RS512","kid":"`+k.id+`"}`, payload), `algorithm "RS512"`},
+		"PS256":                {forge(t, k, `{"alg":"PS256"}`, payload), `algorithm "PS256"`},
+		"critical":             {forge(t, k, `{"alg":"RS256","crit":["b64"],"b64":false}`, payload), "critical"},
+		"nothing critical":     {forge(t, k, `{"alg":"RS256","crit":null}`, payload), "critical"},
+		"a key of its own":     {forge(t, k, `{"alg":"RS256","jwk":{}}`, payload), "jwk"},
+		"no base64url":         {forge(t, k, `{"alg":"RS256","b64":false}`, payload), "b64"},
+		"an algorithm twice":   {forge(t, k, `{"alg":"none","alg":"RS256"}`, payload), ""},
+		"an unknown key":       {forge(t, k, `{"alg":"RS256","kid":"x"}`, payload), "no keys found"},
+		"another key":          {issue(t, other, request(nil)), "no keys found"},
+		"another key, without id": {forge(t, other.keys.Load().signing, `{"alg":"RS256"}`, payload),
+			"signature is wrong"},
+		"no signature": {parts[0] + "." + parts[1] + ".", "signature is wrong"},
+		"other claims": {parts[0] + "." + encode(strings.Replace(payload, "robot", "admin", 1)) + "." +
+			parts[2], "signature is wrong"},
+		"no expiry": {forge(t, k, head, strings.Replace(payload, `"exp":`, `"expires":`, 1)),
+			"does not expire"},
+		"an expiry that is null":  {change(`"exp":`, `"exp":null,"x":`), "does not expire"},
+		"an expiry out of bounds": {change(`"exp":`, `"exp":1e300,"x":`), "after the year 9999"},
+		"an expiry that is text":  {change(`"exp":`, `"exp":"never","x":`), "cannot unmarshal string"},
+		"another subject": {change(`"sub":"system:serviceaccount:shop:robot"`, `"sub":"system:admin"`),
+			"subject"},
+		"a claim in upper case": {change(`"sub":`, `"SUB":`), "subject"},
+		"a token for a " +
+			"webhook": {change(`"kubernetes.io":{`,
+			`"kubernetes.io":{"validatingwebhookconfiguration":{"name":"x"},`), "bound to a webhook"},
 		"no account":               {change(`"name":"robot"`, `"name":""`), "subject"},
 		"an account without a UID": {change(`"robot-uid"`, `""`), "does not match claim"},
 	} {
@@ -445,10 +456,12 @@ func TestBadTokens(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %q", name, identity, err, row.err)
 		}
 	}
-	if _, err := a.AuthenticateToken(t.Context(), forge(t, k, `{"alg":"RS256","typ":"JWT"}`, payload), nil); err != nil {
+	if _, err := a.AuthenticateToken(t.Context(), forge(t, k, `{"alg":"RS256","typ":"JWT"}`, payload),
+		nil); err != nil {
 		t.Errorf("without the key's id: %v", err)
 	}
-	if _, err := a.AuthenticateToken(t.Context(), change("https://shop.example.com", "https://old.example.com"), nil); err != nil {
+	if _, err := a.AuthenticateToken(t.Context(), change("https://shop.example.com", "https://old.example.com"),
+		nil); err != nil {
 		t.Errorf("the former issuer: %v", err)
 	}
 }
@@ -466,7 +479,8 @@ func TestSignaturesOfOtherForms(t *testing.T) {
 		t.Fatal(err)
 	}
 	good := s.signature
-	for _, wrong := range [][]byte{der, nil, good[:63], append([]byte{0}, good...), make([]byte, 64), append(good[32:], good[:32]...)} {
+	for _, wrong := range [][]byte{der, nil, good[:63], append([]byte{0}, good...), make([]byte, 64),
+		append(good[32:], good[:32]...)} {
 		s.signature = wrong
 		if s.verify(k) == nil {
 			t.Errorf("%x is accepted", wrong)
@@ -482,7 +496,8 @@ func FuzzTokens(f *testing.F) {
 	f.Add(parts[0] + "." + parts[1] + ".")
 	f.Add("..")
 	f.Add(segment.EncodeToString([]byte(`{"alg":"none","crit":[]}`)) + "." + parts[1] + "." + parts[2])
-	f.Add(segment.EncodeToString([]byte(`{}`)) + "." + segment.EncodeToString([]byte(`{"iss":"https://shop.example.com","aud":"api","exp":-0.1}`)) + ".AA")
+	f.Add(segment.EncodeToString([]byte(`{}`)) + "." +
+		segment.EncodeToString([]byte(`{"iss":"https://shop.example.com","aud":"api","exp":-0.1}`)) + ".AA")
 	f.Fuzz(func(t *testing.T, token string) {
 		identity, err := a.AuthenticateToken(t.Context(), token, nil)
 		if identity != nil && (err != nil || token != good) {

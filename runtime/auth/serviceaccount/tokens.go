@@ -38,13 +38,14 @@ func (*Tokens) Groups() []registry.Group { return nil }
 // AddFlags implements server.Feature.
 func (t *Tokens) AddFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&t.issuers, "service-account-issuer", []string{defaultIssuer},
-		"issuer of the tokens of service accounts; if the flag is repeated, the first issuer is that of new tokens, and "+
-			"tokens of all of them are accepted. An https URL makes the server serve "+configurationPath)
+		"issuer of the tokens of service accounts; if the flag is repeated, the first issuer is that of new "+
+			"tokens, and tokens of all of them are accepted. An https URL makes the server serve "+configurationPath)
 	flags.StringVar(&t.signingFile, "service-account-signing-key-file", "",
 		"private key (PEM, RSA or ECDSA) that signs tokens of service accounts; without this flag and "+
 			"--service-account-key-file, the server makes a key in --data-dir")
 	flags.StringArrayVar(&t.keyFiles, "service-account-key-file", nil,
-		"public or private keys (PEM) that verify tokens of service accounts, beside the key that signs; may be repeated")
+		"public or private keys (PEM) that verify tokens of service accounts, beside the key that signs; may be "+
+			"repeated")
 	flags.StringVar(&t.keysURL, "service-account-jwks-uri", "",
 		"https URL at which others read the keys of tokens of service accounts; by default the server's own, "+keysPath)
 	flags.StringSliceVar(&t.audiences, "api-audiences", nil,

@@ -174,7 +174,8 @@ func TestDocuments(t *testing.T) {
 	document := read(t, config, "/.well-known/openid-configuration")
 	if got, want := document.Body.String(), `{"issuer":"https://shop.example.com",`+
 		`"jwks_uri":"https://10.0.0.1:6443/openid/v1/jwks","response_types_supported":["id_token"],`+
-		`"subject_types_supported":["public"],"id_token_signing_alg_values_supported":["ES256","ES512","RS256"]}`; got != want {
+		`"subject_types_supported":["public"],`+
+		`"id_token_signing_alg_values_supported":["ES256","ES512","RS256"]}`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if h := document.Header(); h.Get("Content-Type") != "application/json" ||
@@ -298,10 +299,11 @@ func TestWrongFlags(t *testing.T) {
 	public := write(t, filepath.Join(dir, "public"), publicPEM(t, testKeys["RS256"]))
 	empty := write(t, filepath.Join(dir, "empty"), nil)
 	for args, want := range map[string]string{
-		"--service-account-issuer=":                                                   "must not be empty",
-		"--service-account-issuer=a --service-account-issuer=a":                       `"a" stands twice`,
-		"--service-account-issuer=a://%zz":                                            "has a colon and is no URL",
-		"--service-account-max-token-expiration=1m":                                   "between 1 hour and 2^32 seconds",
+		"--service-account-issuer=":                             "must not be empty",
+		"--service-account-issuer=a --service-account-issuer=a": `"a" stands twice`,
+		"--service-account-issuer=a://%zz":                      "has a colon and is no URL",
+		"--service-account-max-token-expiration=1m": "between 1 hour and 2^32 " +
+			"seconds",
 		"--service-account-jwks-uri=http://x":                                         "no https URL",
 		"--api-audiences=a,,b":                                                        "must not be empty",
 		"--service-account-signing-key-file=" + dir + "/none":                         "no such file",
@@ -332,15 +334,17 @@ func TestParseKeys(t *testing.T) {
 		keys    int
 		err     string
 	}{
-		"nothing":              {nil, 0, "no RSA or ECDSA key"},
-		"parameters":           {slices.Concat(block("EC PARAMETERS", []byte{1}, nil), ec), 1, ""},
-		"two":                  {slices.Concat(ec, []byte("and text between\n"), publicPEM(t, testKeys["RS256"])), 2, ""},
+		"nothing":    {nil, 0, "no RSA or ECDSA key"},
+		"parameters": {slices.Concat(block("EC PARAMETERS", []byte{1}, nil), ec), 1, ""},
+		"two": {slices.Concat(ec, []byte("and text between\n"), publicPEM(t, testKeys["RS256"])), 2,
+			""},
 		"a broken block":       {block("PUBLIC KEY", []byte("x"), nil), 0, "PUBLIC KEY: "},
 		"a small key":          {block("PUBLIC KEY", smallDER, err), 0, "has 1024 bits, and needs 2048"},
 		"a broken certificate": {block("CERTIFICATE", []byte("x"), nil), 0, "CERTIFICATE: "},
 	} {
 		keys, err := parseKeys(row.content)
-		if len(keys) != row.keys || (err == nil) != (row.err == "") || err != nil && !strings.Contains(err.Error(), row.err) {
+		if len(keys) != row.keys || (err == nil) != (row.err == "") || err != nil && !strings.Contains(err.Error(),
+			row.err) {
 			t.Errorf("%s: %d keys, %v", name, len(keys), err)
 		}
 	}

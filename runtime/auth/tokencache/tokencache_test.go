@@ -82,8 +82,8 @@ func TestVerdictsAreRemembered(t *testing.T) {
 				return identity, err
 			}}
 			c := New(inner, row.config)
-			for i, after := range []time.Duration{0, 1, 9, 11, 21} {
-				clock.now = start.Add(after * time.Second)
+			for i, after := range []int{0, 1, 9, 11, 21} {
+				clock.now = start.Add(time.Duration(after) * time.Second)
 				identity, err := c.AuthenticateToken(t.Context(), row.token, nil)
 				if (err != nil) != (row.token == "bad") || (identity != nil) != (row.token == "a") {
 					t.Errorf("after %d s: %v, %v", after, identity, err)
@@ -103,7 +103,8 @@ func TestKeysDiffer(t *testing.T) {
 		token     string
 		audiences []string
 	}{
-		{"a", nil}, {"a", []string{}}, {"a", []string{""}}, {"a", []string{"b"}}, {"ab", nil}, {"a", []string{"b", "c"}},
+		{"a", nil}, {"a", []string{}}, {"a", []string{""}}, {"a", []string{"b"}}, {"ab", nil}, {"a", []string{"b",
+			"c"}},
 		{"a", []string{"bc"}}, {"a", []string{"c", "b"}},
 	} {
 		for range 2 {
@@ -205,7 +206,8 @@ func TestPanicsAreErrors(t *testing.T) {
 		return named(ctx, token, as)
 	}}
 	c := New(inner, Config{Failure: time.Hour, Log: slog.New(slog.NewTextHandler(&log, nil))})
-	if identity, err := c.AuthenticateToken(t.Context(), "secret", nil); identity != nil || !errors.Is(err, errCrashed) {
+	if identity, err := c.AuthenticateToken(t.Context(), "secret", nil); identity != nil || !errors.Is(err,
+		errCrashed) {
 		t.Errorf("%v, %v", identity, err)
 	}
 	if !strings.Contains(log.String(), "panic=no") || strings.Contains(log.String(), "secret") {

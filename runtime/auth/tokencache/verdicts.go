@@ -26,7 +26,8 @@ func newVerdicts(size int) *verdicts {
 	return &verdicts{byKey: map[[sha256.Size]byte]*list.Element{}, size: size}
 }
 
-// get returns the verdict of a key, unless it is too old. Times of time.Now compare by the monotonic clock, so that a wall
+// get returns the verdict of a key, unless it is too old. Times of time.Now compare by the monotonic clock, so that a
+// wall
 // clock that jumps back makes no verdict live longer.
 func (v *verdicts) get(key [sha256.Size]byte, now time.Time) (verdict, bool) {
 	v.mu.Lock()

@@ -221,3 +221,22 @@ func writeAnswer(b *strings.Builder, label string, answer []string) {
 		b.WriteString(answerMark + label + " " + strings.Join(answer, "\n"+partMark) + "\n")
 	}
 }
+
+// TestGivesMore: a row on which ours does more is found, whatever reason it has.
+func TestGivesMore(t *testing.T) {
+	for _, c := range []struct {
+		request, theirs, ours string
+		want                  bool
+	}{
+		{"GET /a", "403 Forbidden: no", "200 Secret red/a", true},
+		{"GET /a", "200 Secret red/a", "200 Secret red/a" + canaryMark, true},
+		{"GET /a", "200 Secret red/a", "404 NotFound: no", false},
+		{"HEAD /a", "405", "200", false},
+		{"HEAD /a", "403", "200", true},
+	} {
+		r := &row{theirs: []string{c.theirs}, ours: []string{c.ours}, why: "a reason"}
+		if got := r.givesMore(&question{request: []string{c.request}}); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}

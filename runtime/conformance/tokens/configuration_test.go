@@ -66,38 +66,58 @@ func TestConfigurationRoundTrip(t *testing.T) {
 var files = map[string]string{
 	"nothing":    "",
 	"no issuers": "jwt: []",
-	"an issuer":  "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {claim: sub, prefix: ''}}}]",
-	"empty":      "jwt: [{}]",
-	"URLs": "jwt: [{issuer: {url: 'http://u:p@a?q#f', discoveryURL: 'ftp://b?x', audiences: [x]}}, {issuer: {url: ':', " +
-		"discoveryURL: ':', audiences: ['']}}, {issuer: {url: https://a/, discoveryURL: https://a, audiences: [x, x]}}]",
-	"twice": "jwt: [{issuer: {url: https://a, discoveryURL: https://d}}, {issuer: {url: https://a, discoveryURL: https://d}}]",
-	"policies": "jwt: [{issuer: {url: https://a, audiences: [x], audienceMatchPolicy: MatchAny}}, {issuer: {url: https://b, " +
-		"audiences: [x, z], audienceMatchPolicy: MatchAny}}, {issuer: {url: https://c, audiences: [x], audienceMatchPolicy: All}}]",
+	"an issuer": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {claim: sub, " +
+		"prefix: ''}}}]",
+	"empty": "jwt: [{}]",
+	"URLs": "jwt: [{issuer: {url: 'http://u:p@a?q#f', discoveryURL: 'ftp://b?x', audiences: [x]}}, {issuer: {url: " +
+		"':', " +
+		"discoveryURL: ':', audiences: ['']}}, {issuer: {url: https://a/, discoveryURL: https://a, audiences: [x, " +
+		"x]}}]",
+	"twice": "jwt: [{issuer: {url: https://a, discoveryURL: https://d}}, {issuer: {url: https://a, discoveryURL: " +
+		"https://d}}]",
+	"policies": "jwt: [{issuer: {url: https://a, audiences: [x], audienceMatchPolicy: MatchAny}}, {issuer: {url: " +
+		"https://b, " +
+		"audiences: [x, z], audienceMatchPolicy: MatchAny}}, {issuer: {url: https://c, audiences: [x], " +
+		"audienceMatchPolicy: All}}]",
 	"authority": "jwt: [{issuer: {url: https://a, audiences: [x], certificateAuthority: x}}]",
 	"own":       "jwt: [{issuer: {url: https://own, audiences: [x]}}]",
-	"mappings": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {claim: a, expression: b, prefix: c}, " +
+	"mappings": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {claim: a, " +
+		"expression: b, prefix: c}, " +
 		"groups: {expression: 'claims.x', prefix: z}, uid: {claim: a, expression: b}}}]",
-	"no prefix": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {claim: a}, groups: {claim: b}}}]",
-	"expressions": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {expression: 'claims.'}, groups: " +
+	"no prefix": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {claim: a}, groups: " +
+		"{claim: b}}}]",
+	"expressions": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {expression: " +
+		"'claims.'}, groups: " +
 		"{expression: 'user.groups'}, uid: {expression: '1 +'}, extra: [{key: a.b/c, valueExpression: 'nope'}]}}]",
-	"types": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {expression: '1'}, groups: {expression: " +
+	"types": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {expression: '1'}, " +
+		"groups: {expression: " +
 		"'claims.groups.map(g, g)'}, uid: {expression: 'dyn(claims.a).map(x, x)'}}}]",
 	"email": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {expression: claims.email}}}]",
 	"optional email": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {expression: " +
 		"'claims.?email.orValue(\"a\")'}}}]",
-	"verified email": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {expression: claims.email}}, " +
+	"verified email": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {expression: " +
+		"claims.email}}, " +
 		"claimValidationRules: [{expression: 'claims.?email_verified.orValue(true) == true'}]}]",
-	"email verified by extra": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {expression: " +
-		"'[claims].map(c, claims.email)[0]'}, extra: [{key: a.b/c, valueExpression: 'string(claims.email_verified)'}]}}]",
-	"extra": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {claim: a, prefix: ''}, extra: [{}, " +
-		"{key: a}, {key: A.b/C, valueExpression: '1'}, {key: k8s.io/a, valueExpression: '1'}, {key: a.kubernetes.io/a, " +
+	"email verified by extra": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: " +
+		"{expression: " +
+		"'[claims].map(c, claims.email)[0]'}, extra: [{key: a.b/c, valueExpression: " +
+		"'string(claims.email_verified)'}]}}]",
+	"extra": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {claim: a, prefix: ''}, " +
+		"extra: [{}, " +
+		"{key: a}, {key: A.b/C, valueExpression: '1'}, {key: k8s.io/a, valueExpression: '1'}, {key: " +
+		"a.kubernetes.io/a, " +
 		"valueExpression: '1'}, {key: ak8s.io/a, valueExpression: '1'}, {key: ak8s.io/a, valueExpression: '1'}]}}]",
-	"claim rules": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {claim: a, prefix: ''}}, " +
-		"claimValidationRules: [{}, {claim: a, expression: b}, {claim: a, message: m}, {claim: a}, {expression: claims.x}, " +
+	"claim rules": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {claim: a, prefix: " +
+		"''}}, " +
+		"claimValidationRules: [{}, {claim: a, expression: b}, {claim: a, message: m}, {claim: a}, {expression: " +
+		"claims.x}, " +
 		"{expression: 'true', requiredValue: x}, {expression: 'true'}, {expression: 'x'}]}]",
-	"user rules": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {claim: a, prefix: ''}}, " +
-		"userValidationRules: [{}, {expression: user.username}, {expression: user.name == 'a'}, {expression: 'true'}, " +
-		"{expression: 'true'}, {expression: \"user.extra['a.b/c'].exists(x, x == user.uid)\"}, {expression: claims.a == 'b'}]}]",
+	"user rules": "jwt: [{issuer: {url: https://a, audiences: [x]}, claimMappings: {username: {claim: a, prefix: " +
+		"''}}, " +
+		"userValidationRules: [{}, {expression: user.username}, {expression: user.name == 'a'}, {expression: " +
+		"'true'}, " +
+		"{expression: 'true'}, {expression: \"user.extra['a.b/c'].exists(x, x == user.uid)\"}, {expression: " +
+		"claims.a == 'b'}]}]",
 	"anonymous":            "anonymous: {enabled: true, conditions: [{path: /a}]}",
 	"anonymous conditions": "anonymous: {enabled: false, conditions: [{path: /a}]}",
 	"many":                 "jwt: [" + strings.Repeat("{},", 65) + "]",
@@ -117,7 +137,8 @@ func TestConfigurationIsJudgedAlike(t *testing.T) {
 			continue
 		}
 		want := ""
-		errs := validation.ValidateAuthenticationConfiguration(compiler, decoded.(*apiserver.AuthenticationConfiguration),
+		errs := validation.ValidateAuthenticationConfiguration(compiler,
+			decoded.(*apiserver.AuthenticationConfiguration),
 			[]string{"https://own"})
 		if err := errs.ToAggregate(); err != nil {
 			want = strings.ReplaceAll(err.Error(), `"Path"`, `"path"`) // they name a field of Go, we that of the file

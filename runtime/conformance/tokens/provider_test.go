@@ -163,7 +163,8 @@ func signed(t *testing.T, key signingKey, valid string, changes map[string]any) 
 	if payload, err = json.Marshal(claims); err != nil {
 		t.Fatal(err)
 	}
-	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: key.private, KeyID: key.id}}, nil)
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: jose.JSONWebKey{Key: key.private,
+		KeyID: key.id}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -302,7 +303,8 @@ func TestProviderComesLater(t *testing.T) {
 // encodeClaims is a token of the provider that it didn't make itself.
 func encodeClaims(t *testing.T, p *provider) string {
 	t.Helper()
-	payload, err := json.Marshal(map[string]any{"iss": p.URL, "aud": client, "sub": "id1", "exp": time.Now().Unix() + 60})
+	payload, err := json.Marshal(map[string]any{"iss": p.URL, "aud": client, "sub": "id1", "exp": time.Now().Unix() +
+		60})
 	if err != nil {
 		t.Fatal(err)
 	}

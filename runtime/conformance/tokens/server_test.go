@@ -135,7 +135,8 @@ func TestServiceAccountsOfAServer(t *testing.T) {
 	expect("a token", token(``), 200)
 	expect("one for another audience", token(`"audiences":["x"]`), 401)
 	expect("a bound one", token(bound), 200)
-	free, old, onSecret := token(``), token(``), token(bound) // which the server has not seen, so that no cache has them
+	free, old, onSecret := token(``), token(``),
+		token(bound) // which the server has not seen, so that no cache has them
 	must("DELETE", secrets+"/s", "", 200)
 	expect("the Secret is gone", onSecret, 401)
 	must("DELETE", accounts+"/robot", "", 200)

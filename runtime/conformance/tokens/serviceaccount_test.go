@@ -68,7 +68,8 @@ func (o one[T]) Get(context.Context, string, string) (T, error) { return o.objec
 // ourWorld has the objects in the context of a request.
 func ourWorld(ctx context.Context) context.Context {
 	return reach.With(ctx, []any{
-		one[*corev1.ServiceAccount]{object: account}, one[*corev1.Pod]{object: pod}, one[*corev1.Secret]{object: secret},
+		one[*corev1.ServiceAccount]{object: account}, one[*corev1.Pod]{object: pod},
+		one[*corev1.Secret]{object: secret},
 		one[*corev1.Node]{object: node},
 	})
 }
@@ -92,7 +93,8 @@ func ours(t *testing.T, key crypto.Signer) *server.Config {
 	var feature serviceaccount.Tokens
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	feature.AddFlags(flags)
-	if err := flags.Parse([]string{"--service-account-issuer=" + issuer, "--service-account-signing-key-file=" + path}); err != nil {
+	if err := flags.Parse([]string{"--service-account-issuer=" + issuer, "--service-account-signing-key-file=" +
+		path}); err != nil {
 		t.Fatal(err)
 	}
 	config := &server.Config{Log: slog.New(slog.DiscardHandler), Listener: addressed{}}
@@ -122,7 +124,8 @@ func keys(t *testing.T) map[string]crypto.Signer {
 	return all
 }
 
-// kube-apiserver's verifier accepts our tokens, and we its tokens, with the same users; both publish the same documents.
+// kube-apiserver's verifier accepts our tokens, and we its tokens, with the same users; both publish the same
+// documents.
 func TestServiceAccounts(t *testing.T) {
 	for algorithm, key := range keys(t) {
 		config := ours(t, key)
@@ -130,7 +133,8 @@ func TestServiceAccounts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		theirs := kube.JWTTokenAuthenticator([]string{issuer}, getter, authenticator.Audiences{issuer}, kube.NewValidator(kubeWorld{}))
+		theirs := kube.JWTTokenAuthenticator([]string{issuer}, getter, authenticator.Audiences{issuer},
+			kube.NewValidator(kubeWorld{}))
 		signer, err := kube.JWTTokenGenerator(issuer, key)
 		if err != nil {
 			t.Fatal(err)
@@ -143,7 +147,8 @@ func TestServiceAccounts(t *testing.T) {
 		} {
 			name := algorithm + ", bound to " + bound
 			token, _, err := config.Issuer.IssueToken(ourWorld(t.Context()), auth.TokenRequest{
-				Account: auth.TokenAccount{Namespace: "shop", Name: "robot", UID: "robot-uid"}, Seconds: 3600, Bound: object})
+				Account: auth.TokenAccount{Namespace: "shop", Name: "robot", UID: "robot-uid"}, Seconds: 3600,
+				Bound: object})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -195,8 +200,10 @@ func compare(t *testing.T, name string, config *server.Config, theirs authentica
 		return
 	}
 	want := response.User.(*user.DefaultInfo)
-	if got := identity.User; got.Name != want.Name || got.UID != want.UID || !reflect.DeepEqual(got.Groups, want.Groups) ||
-		!reflect.DeepEqual(got.Extra, want.Extra) || !reflect.DeepEqual(identity.Audiences, []string(response.Audiences)) {
+	if got := identity.User; got.Name != want.Name || got.UID != want.UID || !reflect.DeepEqual(got.Groups,
+		want.Groups) ||
+		!reflect.DeepEqual(got.Extra, want.Extra) || !reflect.DeepEqual(identity.Audiences,
+		[]string(response.Audiences)) {
 		t.Errorf("%s: we say %+v for %q, they say %+v for %q", name, got, identity.Audiences, want, response.Audiences)
 	}
 }
