@@ -125,11 +125,12 @@ func (b Bearer) AuthenticateToken(ctx context.Context, token string, audiences [
 // bearerToken reads the Authorization header as kube-apiserver does: one space is between the scheme and the token, and
 // what follows a further space is ignored.
 func bearerToken(r *http.Request) string {
-	parts := strings.SplitN(strings.TrimSpace(r.Header.Get("Authorization")), " ", 3)
-	if len(parts) < 2 || !strings.EqualFold(parts[0], "Bearer") {
+	scheme, rest, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
 		return ""
 	}
-	return parts[1]
+	token, _, _ := strings.Cut(rest, " ")
+	return token
 }
 
 const (
