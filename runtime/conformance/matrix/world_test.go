@@ -66,23 +66,21 @@ func (w *world) credentials(t testing.TB, dir string) []string {
 	t.Helper()
 	clients, proxies, strangers := newAuthority(t, "clients"), newAuthority(t, "proxies"), newAuthority(t, "strangers")
 	now := time.Now()
-	alice := pkix.Name{CommonName: "alice", Organization: []string{"dev"}}
+	alice, hour := pkix.Name{CommonName: "alice", Organization: []string{"dev"}}, now.Add(time.Hour)
 	w.certificates = map[string]*tls.Certificate{
-		"alice":     clients.issue(t, alice, now.Add(time.Hour), x509.ExtKeyUsageClientAuth),
-		"masters":   clients.issue(t, name("root", "system:masters"), now.Add(time.Hour), x509.ExtKeyUsageClientAuth),
-		"reader":    clients.issue(t, name("reader"), now.Add(time.Hour), x509.ExtKeyUsageClientAuth),
-		"anonymous": clients.issue(t, name("system:anonymous"), now.Add(time.Hour), x509.ExtKeyUsageClientAuth),
-		"unauthenticated": clients.issue(t, name("eve", "system:unauthenticated"), now.Add(time.Hour),
-			x509.ExtKeyUsageClientAuth),
-		"account": clients.issue(t, name("system:serviceaccount:red:robot"), now.Add(time.Hour),
-			x509.ExtKeyUsageClientAuth),
-		"expired":    clients.issue(t, alice, now.Add(-time.Minute), x509.ExtKeyUsageClientAuth),
-		"of-server":  clients.issue(t, alice, now.Add(time.Hour), x509.ExtKeyUsageServerAuth),
-		"nameless":   clients.issue(t, name("", "system:masters"), now.Add(time.Hour), x509.ExtKeyUsageClientAuth),
-		"stranger":   strangers.issue(t, name("root", "system:masters"), now.Add(time.Hour), x509.ExtKeyUsageClientAuth),
-		"aggregator": proxies.issue(t, name("aggregator"), now.Add(time.Hour), x509.ExtKeyUsageClientAuth),
-		"unlisted":   proxies.issue(t, name("unlisted", "system:masters"), now.Add(time.Hour), x509.ExtKeyUsageClientAuth),
-		"pretender":  clients.issue(t, name("aggregator"), now.Add(time.Hour), x509.ExtKeyUsageClientAuth),
+		"alice":           clients.issue(t, alice, hour, x509.ExtKeyUsageClientAuth),
+		"masters":         clients.issue(t, name("root", "system:masters"), hour, x509.ExtKeyUsageClientAuth),
+		"reader":          clients.issue(t, name("reader"), hour, x509.ExtKeyUsageClientAuth),
+		"anonymous":       clients.issue(t, name("system:anonymous"), hour, x509.ExtKeyUsageClientAuth),
+		"unauthenticated": clients.issue(t, name("eve", "system:unauthenticated"), hour, x509.ExtKeyUsageClientAuth),
+		"account":         clients.issue(t, name("system:serviceaccount:red:robot"), hour, x509.ExtKeyUsageClientAuth),
+		"expired":         clients.issue(t, alice, now.Add(-time.Minute), x509.ExtKeyUsageClientAuth),
+		"of-server":       clients.issue(t, alice, hour, x509.ExtKeyUsageServerAuth),
+		"nameless":        clients.issue(t, name("", "system:masters"), hour, x509.ExtKeyUsageClientAuth),
+		"stranger":        strangers.issue(t, name("root", "system:masters"), hour, x509.ExtKeyUsageClientAuth),
+		"aggregator":      proxies.issue(t, name("aggregator"), hour, x509.ExtKeyUsageClientAuth),
+		"unlisted":        proxies.issue(t, name("unlisted", "system:masters"), hour, x509.ExtKeyUsageClientAuth),
+		"pretender":       clients.issue(t, name("aggregator"), hour, x509.ExtKeyUsageClientAuth),
 	}
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
