@@ -139,7 +139,8 @@ func TestTokensInProtocols(t *testing.T) {
 		{"two", "websocket", []string{good, good + ", a"}, "", "two protocols", []string{good, good + ", a"}, ""},
 		{"padded", "websocket", []string{good + "=, a"}, "", "no base64url", []string{good + "=, a"}, ""},
 		{
-			"empty", "websocket", []string{tokenProtocol + ", a"}, "", "no base64url", []string{tokenProtocol + ", a"}, "",
+			"empty", "websocket", []string{tokenProtocol + ", a"}, "", "no base64url",
+			[]string{tokenProtocol + ", a"}, "",
 		},
 		{"none", "websocket", []string{"a"}, "", "", []string{"a"}, ""},
 		{"no upgrade", "websocket", []string{good, "a"}, "", "", []string{good, "a"}, "keep-alive"},
