@@ -69,10 +69,10 @@ peer: ## our server beside k8s.io/sample-apiserver on one etcd; takes minutes to
 	cd runtime/conformance && $(GO) test -tags peer ./seal
 
 .PHONY: record
-record: ## record runtime/conformance/exchange anew, from a kube-apiserver built in RECORD=/tmp/kube-apiserver
+record: ## record what runtime/conformance replays anew, from a kube-apiserver built in RECORD=/tmp/kube-apiserver
 	runtime/conformance/exchange/build-kube-apiserver.sh $(RECORD)
 	cd runtime/conformance && KUBE_APISERVER=$(RECORD)/kube-apiserver \
-	  $(GO) test -count=1 -tags record -run '^TestRecord' ./exchange
+	  $(GO) test -count=1 -tags record -run '^TestRecord' ./exchange ./matrix
 
 .PHONY: kubectl
 kubectl: ## build bin/kubectl, for the tests, where there is none on the machine

@@ -183,8 +183,8 @@ var floors = map[string][]string{
 		"runtime/server",
 	},
 	"runtime/auth/serviceaccount": {
-		"runtime/auth", "runtime/auth/tokencache", "runtime/reach", "runtime/registry", "runtime/reload",
-		"runtime/server",
+		"runtime/audit", "runtime/auth", "runtime/auth/tokencache", "runtime/reach", "runtime/registry",
+		"runtime/reload", "runtime/server",
 	},
 	"runtime/auth/tokencache": {"runtime/auth"},
 	"runtime/reload":          {},

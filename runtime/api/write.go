@@ -40,6 +40,9 @@ type WriteOptions struct {
 	Force bool
 	// Form is the form of the answer.
 	Form Form
+	// MayCreate decides whether the user of an update or of an apply may create the object, if it doesn't exist. It
+	// returns nil or the error to answer with. If it is nil, every user who may write may create.
+	MayCreate func() error
 }
 
 // Result is the answer of a write.

@@ -128,11 +128,14 @@ func userOf(u *auth.User) User {
 	return User{Username: u.Name, UID: u.UID, Groups: u.Groups, Extra: u.Extra}
 }
 
-// SetImpersonated records the user that the request acts as.
-func (r *Record) SetImpersonated(user *auth.User) {
+// SetImpersonated records the user that the request acts as, and the constraint under which it does, "" for none.
+func (r *Record) SetImpersonated(user *auth.User, constraint string) {
 	r.visit(Metadata, func(e *Event) {
 		as := userOf(user)
 		e.ImpersonatedUser = &as
+		if constraint != "" {
+			e.AuthenticationMetadata = &AuthenticationMetadata{ImpersonationConstraint: constraint}
+		}
 	})
 }
 

@@ -157,7 +157,7 @@ func TestRequestMetadata(t *testing.T) {
 	r.Header.Set("X-Real-Ip", "10.0.0.3")
 	r.RemoteAddr = "10.0.0.4:1234"
 	record.Begin(r)
-	record.SetImpersonated(&auth.User{Name: "bob", Extra: map[string][]string{"k": {"v"}}})
+	record.SetImpersonated(&auth.User{Name: "bob", Extra: map[string][]string{"k": {"v"}}}, "")
 	record.SetObject(&metav1.ObjectMeta{Name: "other", UID: "u", ResourceVersion: "7"})
 	record.Complete(r)
 	e := sink.events[1]

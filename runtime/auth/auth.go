@@ -20,6 +20,10 @@ const (
 	Masters         = "system:masters"
 )
 
+// CredentialID is the key of User.Extra that identifies the credential by which a user was authenticated, so that a
+// record of audit leads to it: X509SHA256=... for a certificate, JTI=... for a token.
+const CredentialID = "authentication.kubernetes.io/credential-id"
+
 type userKey struct{}
 
 // WithUser returns a context that carries the user who sends the request.

@@ -1,14 +1,17 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"errors"
+	"fmt"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -127,20 +130,26 @@ func TestTokensInProtocols(t *testing.T) {
 		protocols     []string
 		user, err     string
 		left          []string
+		connection    string
 	}{
-		{"first", "websocket", []string{good + ", a"}, "alice", "", []string{"a"}},
-		{"in a header of its own", "WebSocket", []string{"a, b", good}, "alice", "", []string{"a, b"}},
-		{"unknown", "websocket", []string{wrong, "a"}, "", "not known", []string{wrong, "a"}},
-		{"alone", "websocket", []string{good}, "", "none to choose", []string{good}},
-		{"two", "websocket", []string{good, good + ", a"}, "", "two protocols", []string{good, good + ", a"}},
-		{"padded", "websocket", []string{good + "=, a"}, "", "no base64url", []string{good + "=, a"}},
-		{"empty", "websocket", []string{tokenProtocol + ", a"}, "", "no base64url", []string{tokenProtocol + ", a"}},
-		{"none", "websocket", []string{"a"}, "", "", []string{"a"}},
-		{"no WebSocket", "SPDY/3.1", []string{good, "a"}, "", "", []string{good, "a"}},
+		{"first", "websocket", []string{good + ", a"}, "alice", "", []string{"a"}, ""},
+		{"in a header of its own", "WebSocket", []string{"a, b", good}, "alice", "", []string{"a, b"}, ""},
+		{"unknown", "websocket", []string{wrong, "a"}, "", "not known", []string{wrong, "a"}, ""},
+		{"alone", "websocket", []string{good}, "", "none to choose", []string{good}, ""},
+		{"two", "websocket", []string{good, good + ", a"}, "", "two protocols", []string{good, good + ", a"}, ""},
+		{"padded", "websocket", []string{good + "=, a"}, "", "no base64url", []string{good + "=, a"}, ""},
+		{
+			"empty", "websocket", []string{tokenProtocol + ", a"}, "", "no base64url",
+			[]string{tokenProtocol + ", a"}, "",
+		},
+		{"none", "websocket", []string{"a"}, "", "", []string{"a"}, ""},
+		{"no upgrade", "websocket", []string{good, "a"}, "", "", []string{good, "a"}, "keep-alive"},
+		{"no WebSocket", "SPDY/3.1", []string{good, "a"}, "", "", []string{good, "a"}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
 			r.Header.Set("Upgrade", c.upgrade)
+			r.Header.Set("Connection", cmp.Or(c.connection, "keep-alive, Upgrade"))
 			r.Header[protocolHeader] = slices.Clone(c.protocols)
 			user, err := bearer.Authenticate(r)
 			if c.user == "" && user != nil || c.user != "" && (user == nil || user.Name != c.user) {
@@ -309,8 +318,13 @@ func TestCertificates(t *testing.T) {
 			if test.err != (err != nil) || test.err != (user == nil) {
 				t.Fatalf("user %v, error %v", user, err)
 			}
-			if user != nil && (user.Name != "alice" || !slices.Equal(user.Groups, []string{"dev"})) {
-				t.Errorf("user %+v", user)
+			if user == nil {
+				return
+			}
+			id := []string{fmt.Sprintf("X509SHA256=%x", sha256.Sum256(test.cert.Raw))}
+			if user.Name != "alice" || !slices.Equal(user.Groups, []string{"dev"}) ||
+				!slices.Equal(user.Extra[CredentialID], id) {
+				t.Errorf("user %+v, want the credential %s", user, id)
 			}
 		})
 	}
@@ -406,6 +420,20 @@ func TestAnonymous(t *testing.T) {
 		}
 		if got := strings.Join(found, " "); got != row.paths {
 			t.Errorf("%s: %q, want %q", name, got, row.paths)
+		}
+	}
+}
+
+// A header is read as kube-apiserver reads it, so that no proxy that also reads it finds another token.
+func TestAuthorizationHeader(t *testing.T) {
+	for header, want := range map[string]string{
+		"Bearer t": "t", "bearer t": "t", "  Bearer t ": "t", "Bearer t u": "t", "Bearer t  u": "t",
+		"Bearer  t": "", "Bearer": "", "Bearer ": "", "t": "", "Basic t": "", "Bearer\tt": "", "": "",
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Authorization", header)
+		if got := bearerToken(r); got != want {
+			t.Errorf("%q: token %q, want %q", header, got, want)
 		}
 	}
 }

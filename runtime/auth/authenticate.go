@@ -122,12 +122,15 @@ func (b Bearer) AuthenticateToken(ctx context.Context, token string, audiences [
 	return nil, errors.Join(failures...)
 }
 
+// bearerToken reads the Authorization header as kube-apiserver does: one space is between the scheme and the token, and
+// what follows a further space is ignored.
 func bearerToken(r *http.Request) string {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	scheme, rest, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return ""
 	}
-	return strings.TrimSpace(token)
+	token, _, _ := strings.Cut(rest, " ")
+	return token
 }
 
 const (
@@ -138,7 +141,7 @@ const (
 
 // protocolToken returns the token among a WebSocket's protocols, and the others, one of which is sent back.
 func protocolToken(r *http.Request) (token string, others []string, err error) {
-	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+	if !opensWebSocket(r.Header) {
 		return "", nil, nil
 	}
 	for _, header := range r.Header[protocolHeader] {
@@ -163,4 +166,16 @@ func protocolToken(r *http.Request) (token string, others []string, err error) {
 		return "", nil, errors.New("beside the protocol that bears a token there is none to choose")
 	}
 	return token, others, nil
+}
+
+func opensWebSocket(header http.Header) bool {
+	if !strings.EqualFold(header.Get("Upgrade"), "websocket") {
+		return false
+	}
+	for option := range strings.SplitSeq(header.Get("Connection"), ",") {
+		if strings.EqualFold(strings.TrimSpace(option), "upgrade") {
+			return true
+		}
+	}
+	return false
 }

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -141,7 +142,10 @@ func (c *Certificates) verify(peers []*x509.Certificate, roots *x509.CertPool) (
 			until = ends
 		}
 	}
-	return &User{Name: leaf.Subject.CommonName, Groups: leaf.Subject.Organization}, until, nil
+	return &User{
+		Name: leaf.Subject.CommonName, Groups: leaf.Subject.Organization,
+		Extra: map[string][]string{CredentialID: {fmt.Sprintf("X509SHA256=%x", sha256.Sum256(leaf.Raw))}},
+	}, until, nil
 }
 
 // endOf returns when the first certificate of a chain ends.

@@ -46,6 +46,9 @@ type Config struct {
 	// MinRequestTimeout is the shortest life, in seconds, of a watch without timeoutSeconds; 0 means 30 min, as in
 	// kube-apiserver. A watch lives for a random time between MinRequestTimeout and its double.
 	MinRequestTimeout int64
+	// MayCreate decides whether the user of a request, who may update or patch an object, may create it if it doesn't
+	// exist. It returns nil or the error to answer with. If it isn't set, everybody may.
+	MayCreate func(r *http.Request) error
 	// UnsafeDelete decides whether the user of a request, who may delete an object, may delete it although the server
 	// can't read it. It returns nil or the error to answer with. If it isn't set, nobody may.
 	UnsafeDelete func(r *http.Request) error
@@ -66,6 +69,7 @@ type API struct {
 	documents    *discovery.Documents
 	maxBody      int64
 	minTimeout   time.Duration
+	mayCreate    func(r *http.Request) error // Config.MayCreate
 	unsafeDelete func(r *http.Request) error // Config.UnsafeDelete
 	// writeTimeout is how long a client may take to read a piece of an answer.
 	writeTimeout time.Duration
@@ -86,7 +90,7 @@ func New(config Config) (*API, error) {
 		resources:    map[resourceKey]*resource{},
 		maxBody:      cmp.Or(max(config.MaxBodyBytes, 0), defaultMaxBodyBytes),
 		minTimeout:   time.Duration(cmp.Or(max(config.MinRequestTimeout, 0), defaultMinRequestTimeout)) * time.Second,
-		writeTimeout: defaultWriteTimeout, unsafeDelete: config.UnsafeDelete,
+		writeTimeout: defaultWriteTimeout, mayCreate: config.MayCreate, unsafeDelete: config.UnsafeDelete,
 		frames: encoder.NewFrames(frameSize), streamFrames: encoder.NewFrames(streamFrameSize),
 		bodies:     semaphore.NewWeighted(maxBodyBytes),
 		converters: semaphore.NewWeighted(max(1, int64(runtime.GOMAXPROCS(0)/2))),

@@ -83,6 +83,9 @@ func (req *resourceRequest) answer(
 	accepted acceptance, body api.Body, options api.WriteOptions, warnings []string, do change,
 ) error {
 	options.Form, options.DryRun = accepted.form, options.DryRun || accepted.notAcceptable != nil
+	if ask := req.api.mayCreate; ask != nil {
+		options.MayCreate = func() error { return ask(req.r) }
+	}
 	ctx, cancel := context.WithTimeout(req.writeContext(options.DryRun), maxWriteTime)
 	defer cancel()
 	result, err := do(ctx, body, options)

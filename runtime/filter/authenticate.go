@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/respond"
@@ -20,6 +21,9 @@ func Authenticate(authenticator auth.Authenticator, log *slog.Logger) Filter {
 			log.DebugContext(r.Context(), "a client could not be authenticated",
 				"client", r.RemoteAddr, "error", err)
 		}
+		if err == nil && (user == nil || user == auth.AnonymousUser) && spacedToken(r) {
+			respond.AddWarnings(w.Header(), []string{ignoredToken})
+		}
 		if err != nil || user == nil {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			respond.Error(w, r, apierrors.NewUnauthorized("Unauthorized"))
@@ -32,9 +36,18 @@ func Authenticate(authenticator auth.Authenticator, log *slog.Logger) Filter {
 	}
 }
 
-// grouped returns the user with the group that all users have but the anonymous one, who has another.
+const ignoredToken = "the provided Authorization header contains extra space before the bearer token, and is ignored"
+
+// spacedToken tells whether a token was ignored because more than one space is in front of it.
+func spacedToken(r *http.Request) bool {
+	scheme, rest, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
+	return strings.EqualFold(scheme, "Bearer") && strings.HasPrefix(rest, " ")
+}
+
+// grouped returns the user with the group that all users have but the anonymous one, whatever the credentials are by
+// which a user is called that.
 func grouped(user *auth.User) *auth.User {
-	if slices.Contains(user.Groups, auth.Unauthenticated) {
+	if user.Name == auth.Anonymous || slices.Contains(user.Groups, auth.Unauthenticated) {
 		return user
 	}
 	return withGroup(user, auth.Authenticated)

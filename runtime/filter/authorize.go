@@ -55,6 +55,14 @@ func annotate(r *http.Request, decision auth.Decision, reason string, err error)
 	audit.Annotate(ctx, "authorization.k8s.io/reason", reason)
 }
 
+// MayCreate returns a function that asks whether the user of an update or a patch may also create the object, if it
+// doesn't exist. The function returns nil or the error 403.
+func MayCreate(authorizer auth.Authorizer) func(r *http.Request) error {
+	return func(r *http.Request) error {
+		return decide(authorizer, r, request.InfoFrom(r.Context()).WithVerb("create"))
+	}
+}
+
 // MayDeleteUnreadable returns a function that asks whether the user of a request may delete an object that the server
 // can't read. As in kube-apiserver that is a verb of its own, which the user needs in addition to delete. The function
 // returns nil or the error 403.

@@ -8,7 +8,6 @@ import (
 
 	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/request"
 	"apigen.dev/runtime/respond"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -22,20 +21,22 @@ const (
 	impersonateExtra = "Impersonate-Extra-"
 )
 
-const verbImpersonate = "impersonate"
-
 // Impersonate lets a user act as another user, with the rights of that user alone. The user needs the verb impersonate
-// on users or serviceaccounts, groups, uids and userextras. If a header asks for more than the user may, Impersonate
-// refuses the request: a request without the header would have the wrong rights.
+// on users or serviceaccounts, groups, uids and userextras, or the verbs of a constrained mode; see impersonationMode.
+// If a header asks for more than the user may, Impersonate refuses the request: a request without the header would
+// have the wrong rights.
 func Impersonate(authorizer auth.Authorizer) Filter {
+	i := &impersonator{authorizer: authorizer}
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		wanted, asked, err := impersonated(r.Header)
 		if err == nil && !asked {
 			next.ServeHTTP(w, r)
 			return
 		}
+		var user *auth.User
+		var constraint string
 		if err == nil {
-			err = mayImpersonate(authorizer, r, wanted)
+			user, constraint, err = i.impersonate(r, wanted)
 		}
 		if err != nil {
 			respond.Error(w, r, err)
@@ -46,8 +47,7 @@ func Impersonate(authorizer auth.Authorizer) Filter {
 				r.Header.Del(name)
 			}
 		}
-		user := withImplied(wanted)
-		audit.RecordFrom(r.Context()).SetImpersonated(user)
+		audit.RecordFrom(r.Context()).SetImpersonated(user, constraint)
 		next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), user)))
 	}
 }
@@ -82,41 +82,6 @@ func impersonated(header http.Header) (user *auth.User, asked bool, err error) {
 			impersonateExtra + " without impersonating a user")
 	}
 	return user, user.Name != "", nil
-}
-
-func mayImpersonate(authorizer auth.Authorizer, r *http.Request, wanted *auth.User) error {
-	ask := func(group, resource, subresource, namespace, name string) error {
-		return decide(authorizer, r, &request.Info{
-			IsResource: true, Verb: verbImpersonate, Group: group, Version: "v1", Resource: resource,
-			Subresource: subresource, Namespace: namespace, Name: name,
-		})
-	}
-	resource, name := "users", wanted.Name
-	namespace, account, ok := serviceAccount(wanted.Name)
-	if ok {
-		resource, name = "serviceaccounts", account
-	}
-	if err := ask("", resource, "", namespace, name); err != nil {
-		return err
-	}
-	for _, group := range wanted.Groups {
-		if err := ask("", "groups", "", "", group); err != nil {
-			return err
-		}
-	}
-	if wanted.UID != "" {
-		if err := ask("authentication.k8s.io", "uids", "", "", wanted.UID); err != nil {
-			return err
-		}
-	}
-	for key, values := range wanted.Extra {
-		for _, value := range values {
-			if err := ask("authentication.k8s.io", "userextras", key, "", value); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // serviceAccounts is the group of all service accounts, and begins that of a namespace; accountPrefix begins names.

@@ -12,10 +12,13 @@ import (
 	"apigen.dev/runtime/auth"
 )
 
-// asked allows all that it is asked for, and remembers it.
+// asked allows all that it is asked for with the verb impersonate, and remembers it.
 type asked []string
 
 func (a *asked) Authorize(_ context.Context, attributes auth.Attributes) (auth.Decision, string, error) {
+	if attributes.Verb != "impersonate" {
+		return auth.NoOpinion, "", nil
+	}
 	*a = append(*a, strings.TrimSpace(attributes.Resource+" "+attributes.Namespace+"/"+attributes.Name))
 	return auth.Allow, "", nil
 }

@@ -31,3 +31,12 @@ func (k *kind[T]) permit(ctx context.Context, a *attempt[T]) error {
 	}
 	return nil
 }
+
+// authorizeCreation is the step that asks whether the user may create the object, if the request is no creation and
+// the object doesn't exist.
+func (*kind[T]) authorizeCreation(_ context.Context, a *attempt[T]) error {
+	if a.verb != updateVerb || a.operation() != createOperation || a.options.MayCreate == nil {
+		return nil
+	}
+	return a.options.MayCreate()
+}

@@ -97,3 +97,47 @@ func checkGuarded(t *testing.T, h registry.Handle) {
 		t.Error(err)
 	}
 }
+
+// Who may write but not create changes an object, and makes none, by an update as little as by an apply.
+func TestAuthorizeCreation(t *testing.T) {
+	d := shop.Definition()
+	d.Strategy.AllowCreateOnUpdate = true
+	h, err := registry.New(d).Open(t.Context(), registry.Config{Backend: newMemory(t), Prefix: "/registry",
+		DisableCache: true, Schemas: documents()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	asked := 0
+	limited := api.WriteOptions{Form: v1, FieldManager: "m", MayCreate: func() error {
+		asked++
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "widgets"}, "a", errors.New("no"))
+	}}
+	write := map[string]func(api.WriteOptions) error{
+		"update": func(opts api.WriteOptions) error {
+			_, err := h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a"}}`), opts)
+			return err
+		},
+		"apply": func(opts api.WriteOptions) error {
+			_, err := h.Patch(t.Context(), "ns", "a", "", api.ApplyPatch,
+				body(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"a"}}`), opts)
+			return err
+		},
+	}
+	for name, do := range write {
+		if err := do(limited); !apierrors.IsForbidden(err) {
+			t.Errorf("%s makes an object: %v", name, err)
+		}
+	}
+	if _, err := h.Create(t.Context(), "ns", body(`{"metadata":{"name":"a"}}`), limited); err != nil {
+		t.Errorf("a creation was authorized before: %v", err)
+	}
+	for name, do := range write {
+		if err := do(limited); err != nil {
+			t.Errorf("%s of an object that exists: %v", name, err)
+		}
+	}
+	if asked != len(write) {
+		t.Errorf("asked %d times", asked)
+	}
+}

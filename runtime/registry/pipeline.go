@@ -59,6 +59,8 @@ func newPipeline[T api.Object]() *pipeline[T] {
 			{"validate", (*kind[T]).validate},
 			{"warn", (*kind[T]).warn},
 			{"canonicalize", (*kind[T]).canonicalize},
+			// An update or an apply that creates needs the permission to create, too.
+			{"authorize a creation", (*kind[T]).authorizeCreation},
 			// Validating admission goes here.
 			{"encode", (*kind[T]).plan},
 			{"render ahead", (*kind[T]).renderAhead},

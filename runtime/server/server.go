@@ -161,7 +161,8 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	}
 	handler, err := endpoint.New(endpoint.Config{
 		Groups: groups, MinRequestTimeout: int64(config.MinRequestTimeout / time.Second),
-		UnsafeDelete: filter.MayDeleteUnreadable(config.Authorizer), Log: config.Log,
+		MayCreate: filter.MayCreate(config.Authorizer), UnsafeDelete: filter.MayDeleteUnreadable(config.Authorizer),
+		Log: config.Log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.close())

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
 	"github.com/google/uuid"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,6 +25,9 @@ const (
 	extendedSeconds = 60*60 + 7
 	extension       = 365 * 24 * time.Hour
 )
+
+// issuedCredential is the annotation of an audited request that got a token: the id that requests with the token have.
+const issuedCredential = "authentication.kubernetes.io/issued-credential-id"
 
 // lifetime says how long tokens live.
 type lifetime struct {
@@ -56,6 +60,7 @@ func (a *authority) IssueToken(ctx context.Context, request auth.TokenRequest) (
 		return "", time.Time{}, apierrors.NewBadRequest(fmt.Sprintf(
 			"the token has %d bytes, and may have %d: ask for fewer audiences", len(token), maxToken))
 	}
+	audit.Annotate(ctx, issuedCredential, credentialOf(c))
 	return token, expires, nil
 }
 

@@ -41,6 +41,10 @@ type header struct {
 	KeyID     string `json:"kid,omitempty"`
 	// Critical names parameters that a verifier must understand. This one understands none.
 	Critical json.RawMessage `json:"crit,omitempty"`
+	// Key is a key that the token brings itself, and Encoded says that the payload is not in base64url. No token of a
+	// service account has one of them, and a verifier that heeded them would verify something else.
+	Key     json.RawMessage `json:"jwk,omitempty"`
+	Encoded json.RawMessage `json:"b64,omitempty"`
 }
 
 // parse takes a token apart. It refuses JSON that can be read in two ways: names that stand twice.
@@ -94,6 +98,9 @@ func decode[T any](data []byte, into *T) error {
 func (s *signed) verify(k *key) error {
 	if s.header.Critical != nil {
 		return errors.New("the token's header has parameters that it declares to be critical, which are not known")
+	}
+	if s.header.Key != nil || s.header.Encoded != nil {
+		return errors.New("the token's header has jwk or b64, which tokens of service accounts have not")
 	}
 	if s.header.Algorithm != k.algorithm {
 		return fmt.Errorf("the token is signed by the algorithm %q, and the key is for %s", s.header.Algorithm,

@@ -36,11 +36,10 @@ type Lookup func(ctx context.Context, kind Kind, namespace, name string) (metav1
 
 // The names of users' extra values.
 const (
-	extraCredential = "authentication.kubernetes.io/credential-id"
-	extraNodeName   = "authentication.kubernetes.io/node-name"
-	extraNodeUID    = "authentication.kubernetes.io/node-uid"
-	extraPodName    = "authentication.kubernetes.io/pod-name"
-	extraPodUID     = "authentication.kubernetes.io/pod-uid"
+	extraNodeName = "authentication.kubernetes.io/node-name"
+	extraNodeUID  = "authentication.kubernetes.io/node-uid"
+	extraPodName  = "authentication.kubernetes.io/pod-name"
+	extraPodUID   = "authentication.kubernetes.io/pod-uid"
 )
 
 // The names of users and groups.
@@ -172,7 +171,7 @@ func (c *claims) user() *auth.User {
 		user.Extra[name] = []string{value}
 	}
 	if c.ID != "" {
-		extra(extraCredential, "JTI="+c.ID)
+		extra(auth.CredentialID, credentialOf(c))
 	}
 	if k.Pod != nil {
 		extra(extraPodName, k.Pod.Name)
@@ -184,3 +183,6 @@ func (c *claims) user() *auth.User {
 	}
 	return user
 }
+
+// credentialOf identifies a token by its id.
+func credentialOf(c *claims) string { return "JTI=" + c.ID }

@@ -427,6 +427,8 @@ func TestBadTokens(t *testing.T) {
 		"PS256":                {forge(t, k, `{"alg":"PS256"}`, payload), `algorithm "PS256"`},
 		"critical":             {forge(t, k, `{"alg":"RS256","crit":["b64"],"b64":false}`, payload), "critical"},
 		"nothing critical":     {forge(t, k, `{"alg":"RS256","crit":null}`, payload), "critical"},
+		"a key of its own":     {forge(t, k, `{"alg":"RS256","jwk":{}}`, payload), "jwk"},
+		"no base64url":         {forge(t, k, `{"alg":"RS256","b64":false}`, payload), "b64"},
 		"an algorithm twice":   {forge(t, k, `{"alg":"none","alg":"RS256"}`, payload), ""},
 		"an unknown key":       {forge(t, k, `{"alg":"RS256","kid":"x"}`, payload), "no keys found"},
 		"another key":          {issue(t, other, request(nil)), "no keys found"},
