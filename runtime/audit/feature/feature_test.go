@@ -88,7 +88,8 @@ func get(t *testing.T, client *http.Client, url string) string {
 	return string(body)
 }
 
-// TestLogFile: the log has the events of all requests once the server has ended, in every mode, and /metrics count them.
+// TestLogFile: the log has the events of all requests once the server has ended, in every mode, and /metrics count
+// them.
 func TestLogFile(t *testing.T) {
 	for _, mode := range []string{"batch", "blocking", "blocking-strict"} {
 		for _, maxSize := range []int{0, 1} {
