@@ -36,8 +36,8 @@ func (*Authorization) Groups() []registry.Group { return nil }
 // AddFlags implements server.Feature.
 func (f *Authorization) AddFlags(flags *pflag.FlagSet) {
 	f.flags = flags
-	flags.StringVar(&f.file, flag, "", "file with an AuthorizationConfiguration, in kube-apiserver's format, which says "+
-		"who decides what users may do; it excludes --authorization-mode and --authorization-webhook-*")
+	flags.StringVar(&f.file, flag, "", "file with an AuthorizationConfiguration, in kube-apiserver's format, which "+
+		"says who decides what users may do; it excludes --authorization-mode and --authorization-webhook-*")
 }
 
 // excluded are the flags that the file replaces.
