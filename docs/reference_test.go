@@ -79,7 +79,8 @@ func flagsPage(t *testing.T, apigen string) string {
 	command := server.Command(server.Program{Name: "shop", Embedded: embedded.Etcd{}})
 	command.CompletionOptions.DisableDefaultCmd = true
 	writeTree(&page, command)
-	page.WriteString("\n## Features\n\nA feature that a main names in `Program.Features` adds its flags to the server's.\n")
+	page.WriteString("\n## Features\n\n" +
+		"A feature that a main names in `Program.Features` adds its flags to the server's.\n")
 	for _, feature := range []struct {
 		name, text string
 		server.Feature

@@ -58,7 +58,8 @@ func TestWithoutManagedFields(t *testing.T) {
 			`{"items":[{"metadata":{}},{"metadata":{"name":"b"}}],"kind":"List"}`},
 		{`{"kind":"Table","rows":[{"cells":[1],"object":{"metadata":{"managedFields":[]}}},{"cells":[],"object":null}]}`,
 			`{"kind":"Table","rows":[{"cells":[1],"object":{"metadata":{}}},{"cells":[],"object":null}]}`},
-		{`[1]`, `[1]`}, {`"managedFields"`, `"managedFields"`}, {`{"metadata":1,"items":{}}`, `{"items":{},"metadata":1}`},
+		{`[1]`, `[1]`}, {`"managedFields"`, `"managedFields"`},
+		{`{"metadata":1,"items":{}}`, `{"items":{},"metadata":1}`},
 	} {
 		if got := withoutManagedFields(json.RawMessage(test[0])); string(got) != test[1] {
 			t.Errorf("%s became %s", test[0], got)
@@ -70,9 +71,11 @@ func BenchmarkAppendJSON(b *testing.B) {
 	event := &Event{
 		Level: Metadata, AuditID: "8f1c2b8e-1b8e-4f6e-9a53-7a0f0e0d6a01", Stage: ResponseComplete, Verb: "get",
 		RequestURI: "/apis/shop.example.com/v1/namespaces/default/widgets/a", SourceIPs: []string{"127.0.0.1"},
-		User:           User{Username: "admin", Groups: []string{"system:masters", "system:authenticated"}},
-		UserAgent:      "kubectl/v1.37.2 (linux/amd64) kubernetes/abc",
-		ObjectRef:      &ObjectReference{Resource: "widgets", Namespace: "default", Name: "a", APIGroup: "shop.example.com"},
+		User:      User{Username: "admin", Groups: []string{"system:masters", "system:authenticated"}},
+		UserAgent: "kubectl/v1.37.2 (linux/amd64) kubernetes/abc",
+		ObjectRef: &ObjectReference{
+			Resource: "widgets", Namespace: "default", Name: "a", APIGroup: "shop.example.com",
+		},
 		ResponseStatus: &metav1.Status{Code: 200},
 		Annotations:    map[string]string{"authorization.k8s.io/decision": "allow", "authorization.k8s.io/reason": ""},
 	}

@@ -438,8 +438,8 @@ func TestAuthorizationHeader(t *testing.T) {
 	}
 }
 
-// An authority that is no longer trusted loses the clients that it had signed, on connections that were verified before;
-// one that is trusted again gets them back.
+// An authority that is no longer trusted loses the clients that it had signed, on connections that were verified
+// before; one that is trusted again gets them back.
 func TestTrustIsThatInForce(t *testing.T) {
 	now := time.Now()
 	ca, other := newAuthority(t, now), newAuthority(t, now)

@@ -1,5 +1,5 @@
-// Package builtin lists the features of a server that governs itself: the groups of the packages below it, and what acts
-// on their objects. A main that wants some of them alone names those packages, and links nothing of the others.
+// Package builtin lists the features of a server that governs itself: the groups of the packages below it, and what
+// acts on their objects. A main that wants some of them alone names those packages, and links nothing of the others.
 package builtin
 
 import (

@@ -80,7 +80,9 @@ func (s *scripted) Authorize(_ context.Context, a auth.Attributes) (auth.Decisio
 
 func (*scripted) RulesFor(_ context.Context, user *auth.User, namespace string) (auth.Rules, bool, error) {
 	return auth.Rules{
-		Resources:    []auth.ResourceRule{{Verbs: []string{"get"}, Groups: []string{""}, Resources: []string{namespace}}},
+		Resources: []auth.ResourceRule{
+			{Verbs: []string{"get"}, Groups: []string{""}, Resources: []string{namespace}},
+		},
 		NonResources: []auth.NonResourceRule{{Verbs: []string{"get"}, Paths: []string{"/" + user.Name}}},
 	}, false, errors.New("some role is missing")
 }

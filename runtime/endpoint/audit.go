@@ -29,7 +29,8 @@ func (req *resourceRequest) auditBody(body *api.Body) {
 	}
 }
 
-// internalMeta is the apiVersion that kube-apiserver gives to the options of a deletion in events: that of its own types.
+// internalMeta is the apiVersion that kube-apiserver gives to the options of a deletion in events: that of its own
+// types.
 const internalMeta = "meta.k8s.io/__internal"
 
 // auditOptions records the body of a deletion, as it was decoded.

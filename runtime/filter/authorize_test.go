@@ -19,7 +19,8 @@ func (b broken) Authorize(_ context.Context, a auth.Attributes) (auth.Decision, 
 	return b.decision, "", errors.New("<webhook> & failed")
 }
 
-// A request about which no authorizer could decide is answered 500, in kube-apiserver's words, and an impersonation 403.
+// A request about which no authorizer could decide is answered 500, in kube-apiserver's words, and an impersonation
+// 403.
 func TestAuthorizerFails(t *testing.T) {
 	for _, test := range []struct {
 		decision auth.Decision

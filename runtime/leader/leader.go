@@ -3,8 +3,8 @@
 //
 //	server.Hook{Name: "reports", Run: leader.Only(leader.Lease{Namespace: "kube-system", Name: "reports"}, reports)}
 //
-// The Lease has the form of client-go's leader election, so that replicas with either of them take part in one election.
-// The package knows package reach, and nothing else of ours.
+// The Lease has the form of client-go's leader election, so that replicas with either of them take part in one
+// election. The package knows package reach, and nothing else of ours.
 package leader
 
 import (
@@ -39,8 +39,8 @@ type Lease struct {
 	// RetryPeriod is how often a leader renews the Lease, and how long others wait at least until they look at it again
 	// (2 s).
 	RetryPeriod time.Duration
-	// Now is the clock for the times in the Lease; nil is time.Now. The election doesn't depend on it, and so not on the
-	// clocks of other machines: a candidate measures how long ago it saw a Lease change.
+	// Now is the clock for the times in the Lease; nil is time.Now. The election doesn't depend on it, and so not on
+	// the clocks of other machines: a candidate measures how long ago it saw a Lease change.
 	Now func() time.Time
 	// Log receives who leads; nil is slog.Default().
 	Log *slog.Logger

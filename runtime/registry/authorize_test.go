@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// guarded are widgets of which nobody may make a red one, and whose size nobody may raise. Each write of a red one would
-// fail the later steps, too.
+// guarded are widgets of which nobody may make a red one, and whose size nobody may raise. Each write of a red one
+// would fail the later steps, too.
 func guarded() registry.Definition[*shop.Widget] {
 	d := shop.Definition()
 	d.Strategy.AllowCreateOnUpdate = true

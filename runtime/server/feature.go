@@ -64,8 +64,13 @@ func (p Program) configure(ctx context.Context, config *Config, modes []string) 
 			return err
 		}
 	}
+	if config.AuthorizerOf != nil {
+		authorizer, err := config.AuthorizerOf(config.Modes)
+		config.Authorizer = authorizer
+		return err
+	}
 	if config.Authorizer != nil {
-		return nil // a feature decided, by a file
+		return nil // a feature decided
 	}
 	return config.authorize(modes)
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
@@ -52,5 +53,33 @@ func TestAuthorizationModes(t *testing.T) {
 		if got != test.allowed || err != nil {
 			t.Errorf("%v: %v, %v; want %v", test.modes, got, err, test.allowed)
 		}
+	}
+}
+
+// deciding is a feature that makes the authorizer of a mode, such as one that reads a file.
+type deciding struct{ Serving }
+
+func (deciding) Configure(_ context.Context, config *Config) error {
+	config.AuthorizerOf = func(modes map[string]auth.Authorizer) (auth.Authorizer, error) {
+		if modes["Late"] == nil {
+			return nil, errors.New("no mode Late")
+		}
+		return modes["Late"], nil
+	}
+	return nil
+}
+
+// A feature that decides who authorizes sees the modes of all features, whatever their order.
+func TestAuthorizerOfModes(t *testing.T) {
+	for _, features := range [][]Feature{{mode{name: "Late"}, deciding{}}, {deciding{}, mode{name: "Late"}}} {
+		var config Config
+		err := Program{Features: features}.configure(t.Context(), &config, []string{"AlwaysDeny"})
+		if err != nil || config.Authorizer != config.Modes["Late"] {
+			t.Errorf("%T first: %v, %v", features[0], config.Authorizer, err)
+		}
+	}
+	var config Config
+	if err := (Program{Features: []Feature{deciding{}}}).configure(t.Context(), &config, nil); err == nil {
+		t.Error("an authorizer of a mode that no feature brings")
 	}
 }

@@ -35,7 +35,8 @@ type Hook struct {
 	Run func(ctx context.Context) error
 	// PreShutdown runs when the server begins to shut down, at the same time as those of other hooks, whether or not
 	// PostStart has returned. The server still serves requests, but /readyz fails. The server waits up to
-	// Config.ShutdownTimeout, after which the context ends. It logs an error, a panic, or that PreShutdown has not ended.
+	// Config.ShutdownTimeout, after which the context ends. It logs an error, a panic, or that PreShutdown has not
+	// ended.
 	PreShutdown func(ctx context.Context) error
 }
 
@@ -159,8 +160,8 @@ func (s *Server) preShutdown(ctx context.Context) {
 	}
 }
 
-// awaitHooks waits for the hooks, whose context has ended. It returns the errors of hooks that have failed, and an error
-// for each hook that has not ended in time.
+// awaitHooks waits for the hooks, whose context has ended. It returns the errors of hooks that have failed, and an
+// error for each hook that has not ended in time.
 func (s *Server) awaitHooks() error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.config.ShutdownTimeout)
 	defer cancel()

@@ -86,7 +86,8 @@ func (i internal) Authenticate(r *http.Request) (*auth.User, error) {
 	return i.others.Authenticate(r)
 }
 
-// loopbackName is the server name by which clients of Loopback.Kubeconfig ask for its certificate, as in kube-apiserver.
+// loopbackName is the server name by which clients of Loopback.Kubeconfig ask for its certificate, as in
+// kube-apiserver.
 const loopbackName = "apiserver-loopback-client"
 
 // secret is what Loopback.Kubeconfig has made: a token, and a certificate that is its own authority.

@@ -30,8 +30,8 @@ func (s *secretive) Configure(_ context.Context, config *Config) error {
 	return nil
 }
 
-// TestAdministratorsPages: the pages have the flags, the process and the level of the log, for those whom the authorizer
-// allows.
+// TestAdministratorsPages: the pages have the flags, the process and the level of the log, for those whom the
+// authorizer allows.
 func TestAdministratorsPages(t *testing.T) {
 	tokens := filepath.Join(t.TempDir(), "tokens.csv")
 	if err := os.WriteFile(tokens, []byte("bobs,bob,2\n"), 0o600); err != nil {

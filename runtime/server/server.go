@@ -68,6 +68,9 @@ type Config struct {
 	// --authorization-mode, beside AlwaysAllow and AlwaysDeny. The command makes Authorizer of those that its flags
 	// name.
 	Modes map[string]auth.Authorizer
+	// AuthorizerOf makes Authorizer of Modes instead of --authorization-mode, if it isn't nil: a feature that reads who
+	// decides from a file sets it. The command calls it after it configured all features, whatever their order.
+	AuthorizerOf func(modes map[string]auth.Authorizer) (auth.Authorizer, error)
 	// Issuer signs tokens of service accounts; nil signs none.
 	Issuer auth.TokenIssuer
 	// Paths are handlers of documents beside the API, which answer GET and HEAD and are in the index at "/". The
@@ -85,8 +88,8 @@ type Config struct {
 	Log *slog.Logger
 
 	// RequestTimeout bounds requests except for watches (1 min). MinRequestTimeout is the shortest life of a watch that
-	// names none (30 min). ShutdownTimeout bounds how long a shutdown waits for each of these: PreShutdown of the hooks,
-	// requests, and the end of the hooks (RequestTimeout).
+	// names none (30 min). ShutdownTimeout bounds how long a shutdown waits for each of these: PreShutdown of the
+	// hooks, requests, and the end of the hooks (RequestTimeout).
 	RequestTimeout, MinRequestTimeout, ShutdownTimeout time.Duration
 	// LivezGracePeriod is how long after the start /livez passes although a hook's PostStart hasn't finished (0).
 	LivezGracePeriod time.Duration

@@ -43,8 +43,8 @@ func warnWebhookTypes(out *diag.Errors, r *model.Resource) {
 	}
 }
 
-// isWebhookOf tells whether a method of t takes a context and objects of a kind. One that takes any object says of which
-// kind by the name of its type, as those of kubebuilder's projects do.
+// isWebhookOf tells whether a method of t takes a context and objects of a kind. One that takes any object says of
+// which kind by the name of its type, as those of kubebuilder's projects do.
 func isWebhookOf(m *model.Func, t *model.Type, r *model.Resource) bool {
 	objects := 1
 	if m.Name == "ValidateUpdate" {

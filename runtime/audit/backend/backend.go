@@ -144,8 +144,8 @@ func (b *Backend) encode(buffer []byte, event *audit.Event) ([]byte, error) {
 // flushTime bounds how long a Backend takes to deliver what it holds when the server ends.
 const flushTime = 30 * time.Second
 
-// Run delivers batches until ctx ends. Then it delivers what it holds, within flushTime, and returns. In the other modes
-// it only waits.
+// Run delivers batches until ctx ends. Then it delivers what it holds, within flushTime, and returns. In the other
+// modes it only waits.
 func (b *Backend) Run(ctx context.Context) error {
 	if b.config.Mode != Batch {
 		<-ctx.Done()

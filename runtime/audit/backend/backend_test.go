@@ -104,7 +104,8 @@ func TestBlocking(t *testing.T) {
 // TestBatches: a batch is delivered when it is full, or when it has waited long enough; the rest when the server ends.
 func TestBatches(t *testing.T) {
 	target := &memory{got: make(chan int, 10)}
-	b := New(Config{Mode: Batch, BufferSize: 100, MaxBatchSize: 3, MaxBatchWait: time.Hour, Senders: 1}, target, quiet())
+	config := Config{Mode: Batch, BufferSize: 100, MaxBatchSize: 3, MaxBatchWait: time.Hour, Senders: 1}
+	b := New(config, target, quiet())
 	end := start(t, b)
 	for range 3 {
 		b.Process(event("a"))
@@ -167,7 +168,8 @@ func TestMemoryIsBounded(t *testing.T) {
 // TestBytesAreBounded: large events fill the queue before their number does.
 func TestBytesAreBounded(t *testing.T) {
 	q := newQueue(1000, 100)
-	if q.put(make([]byte, 60)) != nil || !errors.Is(q.put(make([]byte, 60)), errFull) || q.put(make([]byte, 40)) != nil {
+	if q.put(make([]byte, 60)) != nil || !errors.Is(q.put(make([]byte, 60)), errFull) ||
+		q.put(make([]byte, 40)) != nil {
 		t.Error("the bound isn't that of bytes")
 	}
 	batch := q.take(t.Context(), 1, 0, 0)

@@ -35,8 +35,8 @@ func (a *Audit) Groups() []registry.Group { return nil }
 // AddFlags implements server.Feature.
 func (a *Audit) AddFlags(set *pflag.FlagSet) { a.flags.add(set) }
 
-// Configure implements server.Feature. It reads the policy and the configuration of the webhook, and opens the log file.
-// A hook delivers batches, and flushes them after the last request.
+// Configure implements server.Feature. It reads the policy and the configuration of the webhook, and opens the log
+// file. A hook delivers batches, and flushes them after the last request.
 func (a *Audit) Configure(_ context.Context, config *server.Config) error {
 	f, log := &a.flags, config.Log
 	if log == nil {

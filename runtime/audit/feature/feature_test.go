@@ -88,7 +88,8 @@ func get(t *testing.T, client *http.Client, url string) string {
 	return string(body)
 }
 
-// TestLogFile: the log has the events of all requests once the server has ended, in every mode, and /metrics count them.
+// TestLogFile: the log has the events of all requests once the server has ended, in every mode, and /metrics count
+// them.
 func TestLogFile(t *testing.T) {
 	for _, mode := range []string{"batch", "blocking", "blocking-strict"} {
 		for _, maxSize := range []int{0, 1} {
@@ -210,9 +211,11 @@ func TestBadFlags(t *testing.T) {
 func TestDefaults(t *testing.T) {
 	command := server.Command(server.Program{Name: "shop", Features: []server.Feature{&Audit{}}})
 	for flag, want := range map[string]string{
-		"audit-log-mode": "blocking", "audit-log-maxsize": "100", "audit-log-maxage": "366", "audit-log-maxbackup": "100",
-		"audit-log-batch-max-size": "1", "audit-log-batch-buffer-size": "10000", "audit-log-batch-throttle-enable": "false",
-		"audit-webhook-mode": "batch", "audit-webhook-batch-max-size": "400", "audit-webhook-batch-max-wait": "30s",
+		"audit-log-mode": "blocking", "audit-log-maxsize": "100", "audit-log-maxage": "366",
+		"audit-log-maxbackup":      "100",
+		"audit-log-batch-max-size": "1", "audit-log-batch-buffer-size": "10000",
+		"audit-log-batch-throttle-enable": "false",
+		"audit-webhook-mode":              "batch", "audit-webhook-batch-max-size": "400", "audit-webhook-batch-max-wait": "30s",
 		"audit-webhook-batch-throttle-qps": "10", "audit-webhook-batch-throttle-burst": "15",
 		"audit-webhook-initial-backoff": "10s", "audit-webhook-truncate-max-event-size": "102400",
 		"audit-webhook-truncate-max-batch-size": "10485760", "audit-log-format": "json",

@@ -101,7 +101,11 @@ func configure(t *testing.T, args ...string) (server.Config, *log, error) {
 	config := server.Config{Log: slog.New(slog.NewTextHandler(logged, nil)), Modes: map[string]auth.Authorizer{
 		"AlwaysAllow": auth.Always(auth.Allow), "AlwaysDeny": auth.Always(auth.Deny), "RBAC": roles{},
 	}}
-	return config, logged, feature.Configure(t.Context(), &config)
+	err := feature.Configure(t.Context(), &config)
+	if err == nil && config.AuthorizerOf != nil {
+		config.Authorizer, err = config.AuthorizerOf(config.Modes)
+	}
+	return config, logged, err
 }
 
 // roles stands for RBAC: it allows reader to get.

@@ -79,7 +79,8 @@ func Parse(content []byte) (*Configuration, error) {
 		return nil, err
 	}
 	if is.Kind != kind || is.APIVersion != group+"/"+v1 && is.APIVersion != group+"/"+v1beta1 {
-		return nil, fmt.Errorf("it is a %q of %q, want an %s of %s/%s or %s/%s", is.Kind, is.APIVersion, kind, group, v1,
+		return nil, fmt.Errorf("it is a %q of %q, want an %s of %s/%s or %s/%s", is.Kind, is.APIVersion, kind,
+			group, v1,
 			group, v1beta1)
 	}
 	faults, err := kjson.UnmarshalStrict(text, c)

@@ -19,8 +19,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Authorization is the feature of servers that take an AuthorizationConfiguration: the flag --authorization-config. A
-// main names it after the features whose modes a file may name.
+// Authorization is the feature of servers that take an AuthorizationConfiguration: the flag --authorization-config.
+// A file may name the modes of all features of a main, whatever their order.
 type Authorization struct {
 	flags *pflag.FlagSet
 	file  string
@@ -36,8 +36,8 @@ func (*Authorization) Groups() []registry.Group { return nil }
 // AddFlags implements server.Feature.
 func (f *Authorization) AddFlags(flags *pflag.FlagSet) {
 	f.flags = flags
-	flags.StringVar(&f.file, flag, "", "file with an AuthorizationConfiguration, in kube-apiserver's format, which says "+
-		"who decides what users may do; it excludes --authorization-mode and --authorization-webhook-*")
+	flags.StringVar(&f.file, flag, "", "file with an AuthorizationConfiguration, in kube-apiserver's format, which "+
+		"says who decides what users may do; it excludes --authorization-mode and --authorization-webhook-*")
 }
 
 // excluded are the flags that the file replaces.
@@ -55,13 +55,19 @@ func (f *Authorization) Configure(_ context.Context, config *server.Config) erro
 		return errors.New("--authorization-config can not be specified when --authorization-mode or " +
 			"--authorization-webhook-* flags are defined")
 	}
-	builder := &builder{modes: config.Modes, log: cmp.Or(config.Log, slog.Default())}
-	current, err := reload.Open(builder.log, builder.build, f.file)
-	if err != nil {
-		return fmt.Errorf("--authorization-config %s: %w", f.file, err)
-	}
-	config.Authorizer = authorizer{current}
+	log := cmp.Or(config.Log, slog.Default())
+	config.AuthorizerOf = func(modes map[string]auth.Authorizer) (auth.Authorizer, error) { return f.open(modes, log) }
 	return nil
+}
+
+// open reads the file, which may name modes.
+func (f *Authorization) open(modes map[string]auth.Authorizer, log *slog.Logger) (auth.Authorizer, error) {
+	builder := &builder{modes: modes, log: log}
+	current, err := reload.Open(log, builder.build, f.file)
+	if err != nil {
+		return nil, fmt.Errorf("--authorization-config %s: %w", f.file, err)
+	}
+	return authorizer{current}, nil
 }
 
 // authorizer is the union of the file's authorizers.

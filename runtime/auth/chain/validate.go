@@ -106,7 +106,8 @@ func (w *Webhook) validate(path *field.Path) (errs field.ErrorList) {
 			errs = append(errs, field.Invalid(path.Child(ttl.name), ttl.String(), "must be > 0s"))
 		}
 	}
-	errs = append(errs, oneOf(path.Child("subjectAccessReviewVersion"), w.SubjectAccessReviewVersion, "", v1, v1beta1)...)
+	errs = append(errs, oneOf(path.Child("subjectAccessReviewVersion"), w.SubjectAccessReviewVersion,
+		"", v1, v1beta1)...)
 	version := path.Child("matchConditionSubjectAccessReviewVersion")
 	if w.MatchConditionSubjectAccessReviewVersion != "" || len(w.MatchConditions) > 0 {
 		errs = append(errs, oneOf(version, w.MatchConditionSubjectAccessReviewVersion,

@@ -58,7 +58,8 @@ func (a *Access) AddFlags(flags *pflag.FlagSet) {
 		"start although the authorities can't be read from the cluster: the server reads them once it can")
 	flags.String(authorizationFlag, "", "kubeconfig of the cluster that decides what users may do, with the right to "+
 		"create subjectaccessreviews.authorization.k8s.io; an empty value stands for the service account of the pod")
-	webhook.AddDuration(flags, webhook.FlagTokenTTL, kept, "how long the server keeps the cluster's answers about tokens")
+	webhook.AddDuration(flags, webhook.FlagTokenTTL, kept,
+		"how long the server keeps the cluster's answers about tokens")
 	webhook.AddDuration(flags, webhook.FlagAuthorizedTTL, kept, "how long the server keeps permissions of the cluster")
 	webhook.AddDuration(flags, webhook.FlagUnauthorizedTTL, kept, "how long the server keeps refusals of the cluster")
 	frontproxy.AddFlags(flags)
@@ -110,7 +111,9 @@ func (a *Access) authenticate(ctx context.Context, config *server.Config) error 
 }
 
 // lookup reads the authorities that no flag names from the cluster, and follows them.
-func (a *Access) lookup(ctx context.Context, config *server.Config, cluster *kubeconfig.Config, log *slog.Logger) error {
+func (a *Access) lookup(
+	ctx context.Context, config *server.Config, cluster *kubeconfig.Config, log *slog.Logger,
+) error {
 	client, err := cluster.Client(log, 0)
 	if err != nil {
 		return fmt.Errorf("--%s: %w", authenticationFlag, err)
@@ -147,7 +150,8 @@ func (a *Access) authorize(config *server.Config) error {
 	if err != nil {
 		return err
 	}
-	endpoint, err := webhook.NewEndpoint(cluster, "/apis/authorization.k8s.io/v1/subjectaccessreviews", reviewWithin, log)
+	endpoint, err := webhook.NewEndpoint(
+		cluster, "/apis/authorization.k8s.io/v1/subjectaccessreviews", reviewWithin, log)
 	if err != nil {
 		return fmt.Errorf("--%s: %w", authorizationFlag, err)
 	}

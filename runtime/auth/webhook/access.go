@@ -80,7 +80,8 @@ func (w *Authorizer) Authorize(ctx context.Context, a auth.Attributes) (auth.Dec
 	}
 	switch {
 	case status.Denied && status.Allowed:
-		return auth.Deny, status.Reason, errors.New("webhook subject access review returned both allow and deny response")
+		return auth.Deny, status.Reason,
+			errors.New("webhook subject access review returned both allow and deny response")
 	case status.Denied:
 		return auth.Deny, status.Reason, nil
 	case status.Allowed:

@@ -56,7 +56,8 @@ func NewEndpoint(config *kubeconfig.Config, path string, timeout time.Duration, 
 		address = address.JoinPath(path)
 	}
 	return &Endpoint{
-		client: client, timeout: timeout, url: address.String() + "?" + url.Values{"timeout": {timeout.String()}}.Encode(),
+		client: client, timeout: timeout,
+		url:     address.String() + "?" + url.Values{"timeout": {timeout.String()}}.Encode(),
 		backoff: wait.Backoff{Duration: 500 * time.Millisecond, Factor: 1.5, Jitter: 0.2, Steps: 5},
 	}, nil
 }
@@ -148,7 +149,8 @@ func decode[A any](body []byte, kind schema.GroupVersionKind) (answer A, err err
 	}
 	version, name := kind.ToAPIVersionAndKind()
 	if cmp.Or(is.APIVersion, version) != version || cmp.Or(is.Kind, name) != name {
-		return answer, fmt.Errorf("the webhook answered with a %.100q of %.100q, want a %s of %s", is.Kind, is.APIVersion,
+		return answer, fmt.Errorf("the webhook answered with a %.100q of %.100q, want a %s of %s", is.Kind,
+			is.APIVersion,
 			name, version)
 	}
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, &answer); err != nil {

@@ -117,9 +117,15 @@ func ours(t *testing.T, path string) error {
 	if err := flags.Parse([]string{"--authorization-config=" + path}); err != nil {
 		t.Fatal(err)
 	}
-	return feature.Configure(t.Context(), &server.Config{Modes: map[string]auth.Authorizer{
-		"AlwaysAllow": auth.Always(auth.Allow), "AlwaysDeny": auth.Always(auth.Deny), "RBAC": auth.Always(auth.NoOpinion),
-	}})
+	var config server.Config
+	if err := feature.Configure(t.Context(), &config); err != nil {
+		return err
+	}
+	_, err := config.AuthorizerOf(map[string]auth.Authorizer{
+		"AlwaysAllow": auth.Always(auth.Allow), "AlwaysDeny": auth.Always(auth.Deny),
+		"RBAC": auth.Always(auth.NoOpinion),
+	})
+	return err
 }
 
 // theirs returns the error of k8s.io/apiserver about the same file.

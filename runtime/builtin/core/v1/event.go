@@ -89,5 +89,7 @@ func bounded(name, value string, longest int) field.ErrorList {
 	if len(value) <= longest {
 		return nil
 	}
-	return field.ErrorList{field.Invalid(field.NewPath(name), "", fmt.Sprintf("can have at most %d characters", longest))}
+	return field.ErrorList{
+		field.Invalid(field.NewPath(name), "", fmt.Sprintf("can have at most %d characters", longest)),
+	}
 }
