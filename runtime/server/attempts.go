@@ -65,10 +65,8 @@ func newAttempts(registry *prometheus.Registry) *attempts {
 			Help: "Time that was left of the client certificates of requests.", Buckets: seconds,
 		}),
 	}
-	a.authenticated = newResults(registry, "authentication_attempts", "authentication_duration_seconds",
-		success, failure, failed)
-	a.authorized = newResults(registry, "authorization_attempts_total", "authorization_duration_seconds",
-		allowed, denied, noOpinion, failed)
+	a.authenticated = newResults(registry, "authentication", "authentication_attempts", success, failure, failed)
+	a.authorized = newResults(registry, "authorization", "authorization_attempts_total", allowed, denied, noOpinion, failed)
 	users := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "authenticated_user_requests", Help: "Authenticated requests, by the kind of user.",
 	}, []string{"username"})
@@ -79,11 +77,13 @@ func newAttempts(registry *prometheus.Registry) *attempts {
 	return a
 }
 
-func newResults(registry *prometheus.Registry, count, duration string, names ...string) results {
-	counts := prometheus.NewCounterVec(prometheus.CounterOpts{Name: count, Help: "Attempts, by result."},
-		[]string{"result"})
+func newResults(registry *prometheus.Registry, what, count string, names ...string) results {
+	counts := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: count, Help: "Requests that came to " + what + ", by its result.",
+	}, []string{"result"})
 	durations := prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: duration, Help: "Duration of attempts, by result.", Buckets: prometheus.ExponentialBuckets(.001, 2, 15),
+		Name: what + "_duration_seconds", Help: "Duration of the " + what + " of requests, by its result.",
+		Buckets: prometheus.ExponentialBuckets(.001, 2, 15),
 	}, []string{"result"})
 	registry.MustRegister(counts, durations)
 	all := results{}
