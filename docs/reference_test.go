@@ -190,7 +190,7 @@ A server exposes these metrics at the path /metrics, beside those of the Go runt
 | --- | --- | --- | --- |
 `)
 	for _, name := range slices.Sorted(maps.Keys(found)) {
-		if !strings.HasPrefix(name, "api") && !strings.HasPrefix(name, "etcd") { // of the Go runtime and the process
+		if strings.HasPrefix(name, "go_") || strings.HasPrefix(name, "process_") {
 			continue
 		}
 		m := found[name]

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"slices"
 	"testing"
 
 	"apigen.dev/runtime/request"
@@ -37,5 +38,24 @@ func TestDiscovery(t *testing.T) {
 	resource := Attributes{member, &request.Info{Verb: "get", IsResource: true, Path: "/api/v1/secrets"}}
 	if got, _, _ := (Discovery{}).Authorize(t.Context(), resource); got != NoOpinion {
 		t.Error("a resource is read as discovery")
+	}
+}
+
+// The list of what a user may do is complete, whatever of the server's own authorizers there are.
+func TestListsAreComplete(t *testing.T) {
+	member := &User{Name: "a", Groups: []string{Authenticated}}
+	always := Union{MastersOnly{}, Paths{"/livez"}, Discovery{}, Union{Always(Allow)}, Always(Deny)}
+	rules, complete, err := always.RulesFor(t.Context(), member, "ns")
+	if !complete || err != nil || len(rules.Resources) != 1 || len(rules.NonResources) != 2 {
+		t.Errorf("%+v, %v, %v", rules, complete, err)
+	}
+	rules, complete, err = Discovery{}.RulesFor(t.Context(), member, "ns")
+	if !complete || err != nil || len(rules.Resources) > 0 || len(rules.NonResources) != 1 ||
+		!slices.Contains(rules.NonResources[0].Paths, "/apis/*") {
+		t.Errorf("%+v, %v, %v", rules, complete, err)
+	}
+	if rules, complete, err = (Discovery{}).RulesFor(t.Context(), AnonymousUser, "ns"); !complete || err != nil ||
+		len(rules.NonResources) > 0 {
+		t.Errorf("anonymous: %+v, %v, %v", rules, complete, err)
 	}
 }

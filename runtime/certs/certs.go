@@ -51,6 +51,9 @@ type State struct {
 	Trust []byte
 	// Admin is the client certificate of the administrator.
 	Admin Pair
+	// Ends are the times at which certificates end: ca, the server's own authority; server, the certificate that most
+	// clients see; and admin.
+	Ends map[string]time.Time
 
 	serving *choice
 }
@@ -250,6 +253,9 @@ func (k *Keeper) newState(before *State, trust bool) (*State, error) {
 		state.Trust = given.serving.Value().pem
 	}
 	state.serving = newChoice(pair, given.named)
+	state.Ends = map[string]time.Time{
+		"ca": authority.Ends(), "server": pair.Leaf.NotAfter, "admin": k.admin.pair.Leaf.NotAfter,
+	}
 	var err error
 	state.Admin, err = encodePair(k.admin.pair)
 	return state, err

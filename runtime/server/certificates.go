@@ -136,6 +136,15 @@ func (id *identity) follow(ctx context.Context, ticks <-chan time.Time) {
 	})
 }
 
+// collectEnds sends when the certificates end.
+func (id *identity) collectEnds(s series) {
+	for name, end := range id.keeper.State().Ends {
+		s.with("name", name).gauge("apigen_certificate_expiration_timestamp_seconds",
+			"Unix time at which a certificate of the server ends: its authority, that which it shows to clients, and that "+
+				"of the administrator.", end.Unix())
+	}
+}
+
 // writeAdminKubeconfig replaces the kubeconfig of the administrator in one step, and returns its path.
 func writeAdminKubeconfig(dir, name, url string, trust []byte, admin certs.Pair) (string, error) {
 	content, err := Kubeconfig{

@@ -12,6 +12,8 @@ import (
 // chain returns the handler with all filters, the outermost first. The order is kube-apiserver's, because it decides
 // which error a client gets: 503 during a shutdown comes before 401, 401 before 429, and 429 before 403.
 func (s *Server) chain(handler http.Handler, metrics *metrics, longRunning func(*request.Info) bool) http.Handler {
+	who := s.authentication()
+	who.Certificates = metrics.attempts.certificates(who.Certificates)
 	return filter.Chain(handler,
 		filter.Stack(),
 		filter.AuditID(s.config.Auditor),
@@ -22,11 +24,11 @@ func (s *Server) chain(handler http.Handler, metrics *metrics, longRunning func(
 		filter.AuditAnswers(),
 		s.drain.Filter(isHealth),
 		filter.Deadline(s.config.RequestTimeout),
-		filter.Authenticate(internal{s.authentication()}, s.config.Log),
+		filter.Authenticate(metrics.attempts.authenticator(internal{who}), s.config.Log),
 		filter.Audit(),
 		filter.Impersonate(s.config.Authorizer),
 		filter.MaxInFlight(s.config.MaxReads, s.config.MaxWrites, isHealth),
-		filter.Authorize(s.config.Authorizer),
+		filter.Authorize(metrics.attempts.authorizer(s.config.Authorizer)),
 	)
 }
 

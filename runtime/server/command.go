@@ -146,6 +146,7 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 	config.TLS.GetCertificate = id.keeper.GetCertificate
 	config.Authentication.Certificates, config.Authentication.Tokens = id.users, tokens.authenticators()
 	config.ClientCA = func() []byte { return id.keeper.State().ClientCA }
+	config.Metrics = append(config.Metrics, collect(id.collectEnds))
 	config.Transformer, config.Log, config.DataDir = transformers(encryption), log, f.dataDir
 	if err := program.configure(ctx, &config, f.authorizationModes); err != nil {
 		return err

@@ -20,6 +20,7 @@ type metrics struct {
 	durations *prometheus.HistogramVec
 	storage   *prometheus.HistogramVec
 	failures  *prometheus.CounterVec
+	attempts  *attempts
 	handles   []registry.Handle         // constant after the first request
 	known     map[resourceName][]string // the subresources of each resource
 }
@@ -52,6 +53,7 @@ func newMetrics(config Config) *metrics {
 	}
 	m.registry.MustRegister(m.requests, m.durations, m.storage, m.failures, collect(m.collectResources),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.attempts = newAttempts(m.registry)
 	m.registry.MustRegister(config.Metrics...)
 	if maintainer, ok := config.Backend.(storage.Maintainer); ok {
 		m.registry.MustRegister(collectSpace(maintainer))
