@@ -4,8 +4,8 @@ BIN      := bin
 EXAMPLES := examples/quickstart examples/library examples/park examples/workloads examples/fleet
 # Modules of their own: heavy peers, real clients, and examples, which are downstream repositories in small.
 PEERS    := generator/conformance generator/conformance/crd generator/conformance/projects runtime/conformance \
-            runtime/conformance/builtin runtime/conformance/rbac runtime/conformance/tokens \
-            examples/library/controller
+            runtime/conformance/builtin runtime/conformance/node runtime/conformance/rbac \
+            runtime/conformance/tokens examples/library/controller
 # Modules whose generated code is checked in.
 FRESH    := $(EXAMPLES) runtime/conformance runtime/conformance/builtin
 # Files whose lines may be longer than 120 columns: generated code and pages, inputs and goldens of tests, a table of

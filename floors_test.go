@@ -178,6 +178,9 @@ var floors = map[string][]string{
 		"runtime/server",
 	},
 	"runtime/audit/policy": {"runtime/audit", "runtime/auth"},
+	"runtime/auth/node": {
+		"runtime/auth", "runtime/auth/rbac", "runtime/reach", "runtime/request", "runtime/server",
+	},
 	"runtime/auth/oidc": {
 		"runtime/auth", "runtime/auth/tokencache", "runtime/cel", "runtime/registry", "runtime/reload",
 		"runtime/server",
