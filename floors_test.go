@@ -384,8 +384,8 @@ func TestLeanServer(t *testing.T) {
 	}
 	// The size without features was measured with one compiler; others make binaries of other sizes. What every server
 	// has since then, certificates that are renewed and reloaded, hooks, the filter of audit and the pages of
-	// administrators, has 460 kB; 200 kB were the aim.
-	const compiler, size, growth = "go1.26", 25_649_417, 500_000
+	// administrators, has 520 kB; 200 kB were the aim.
+	const compiler, size, growth = "go1.26", 25_649_417, 550_000
 	if !strings.HasPrefix(runtime.Version(), compiler+".") || runtime.GOOS+"/"+runtime.GOARCH != "linux/amd64" {
 		t.Logf("the size is not compared: it was measured with %s on linux/amd64", compiler)
 		return

@@ -56,10 +56,10 @@ func TestAuthorizationModes(t *testing.T) {
 	}
 }
 
-// deciding is a feature that makes the authorizer of a mode, such as one that reads a file.
-type deciding struct{ Serving }
+// decidingFeature is a feature that makes the authorizer of a mode, such as one that reads a file.
+type decidingFeature struct{ Serving }
 
-func (deciding) Configure(_ context.Context, config *Config) error {
+func (decidingFeature) Configure(_ context.Context, config *Config) error {
 	config.AuthorizerOf = func(modes map[string]auth.Authorizer) (auth.Authorizer, error) {
 		if modes["Late"] == nil {
 			return nil, errors.New("no mode Late")
@@ -71,7 +71,7 @@ func (deciding) Configure(_ context.Context, config *Config) error {
 
 // A feature that decides who authorizes sees the modes of all features, whatever their order.
 func TestAuthorizerOfModes(t *testing.T) {
-	for _, features := range [][]Feature{{mode{name: "Late"}, deciding{}}, {deciding{}, mode{name: "Late"}}} {
+	for _, features := range [][]Feature{{mode{name: "Late"}, decidingFeature{}}, {decidingFeature{}, mode{name: "Late"}}} {
 		var config Config
 		err := Program{Features: features}.configure(t.Context(), &config, []string{"AlwaysDeny"})
 		if err != nil || config.Authorizer != config.Modes["Late"] {
@@ -79,7 +79,7 @@ func TestAuthorizerOfModes(t *testing.T) {
 		}
 	}
 	var config Config
-	if err := (Program{Features: []Feature{deciding{}}}).configure(t.Context(), &config, nil); err == nil {
+	if err := (Program{Features: []Feature{decidingFeature{}}}).configure(t.Context(), &config, nil); err == nil {
 		t.Error("an authorizer of a mode that no feature brings")
 	}
 }
