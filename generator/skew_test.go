@@ -12,7 +12,7 @@ import (
 // TestSkew: a build says which modules of Kubernetes are of different releases, and how to align them. A dependency
 // that doesn't compile is an error at its import: nothing that is generated would compile either.
 func TestSkew(t *testing.T) {
-	const skewed = "modules of Kubernetes are of different releases, k8s.io/apimachinery v0.37.2 beside " +
+	const skewed = "modules of Kubernetes are of different releases, k8s.io/api v0.37.2 beside " +
 		"k8s.io/kubelet v0.36.4, k8s.io/metrics v0.36.4"
 	const align = "align them with `go get k8s.io/kubelet@v0.37.2 k8s.io/metrics@v0.37.2`"
 	const sound = "package metrics\n\ntype T struct{}\n"
