@@ -167,8 +167,8 @@ func entryOfVolume(volume *corev1.PersistentVolume) *entry {
 	return &entry{source: &object{claim.Namespace, claim.Name, claims}, references: refs.sorted()}
 }
 
-// addVolumeSecrets adds the secrets with which a kubelet mounts a volume. Where a reference of an old kind of volume has
-// no namespace, it is that of the claim.
+// addVolumeSecrets adds the secrets with which a kubelet mounts a volume. Some kinds of volumes have references without
+// a namespace, which is then that of the claim.
 func (r *references) addVolumeSecrets(source *corev1.PersistentVolumeSource) {
 	switch {
 	case source.CSI != nil:

@@ -220,8 +220,8 @@ var (
 		{"authentication.k8s.io", "tokenreviews"}, {"authorization.k8s.io", "localsubjectaccessreviews"}, {"", ""},
 	}
 	// clusterScoped are the resources whose requests usually have no namespace.
-	clusterScoped = map[string]bool{"persistentvolumes": true, "nodes": true, "volumeattachments": true, "csinodes": true,
-		"resourceslices": true}
+	clusterScoped = map[string]bool{"persistentvolumes": true, "nodes": true, "volumeattachments": true,
+		"csinodes": true, "resourceslices": true}
 )
 
 func (c *comparison) user() *auth.User {
@@ -318,6 +318,7 @@ func (c *comparison) decide() {
 	if c.IntN(2) == 0 {
 		c.aim(who, info)
 	}
+	question := auth.Attributes{User: who, Info: info}
 	record := authorizer.AttributesRecord{
 		User: &user.DefaultInfo{Name: who.Name, Groups: who.Groups}, Verb: info.Verb, Namespace: info.Namespace,
 		APIGroup: info.Group, APIVersion: info.Version, Resource: info.Resource, Subresource: info.Subresource,
@@ -329,7 +330,7 @@ func (c *comparison) decide() {
 		record.FieldSelectorParsingErr = err
 	}
 	wantDecision, wantReason, wantErr := c.theirs.Authorize(c.Context(), record)
-	decision, reason, err := c.ours.Authorize(c.Context(), auth.Attributes{User: who, Info: info})
+	decision, reason, err := c.ours.Authorize(c.Context(), question)
 	if (decision == auth.Allow) != (wantDecision == authorizer.DecisionAllow) || decision == auth.Deny ||
 		reason != wantReason || err != nil || wantErr != nil {
 		c.Errorf("%+v %+v: %v, %q, %v; Kubernetes says %v, %q, %v", who, info, decision, reason, err, wantDecision,
@@ -337,7 +338,7 @@ func (c *comparison) decide() {
 	}
 	if decision == auth.Allow {
 		c.allowed++
-		if without, _, _ := c.empty.Authorize(c.Context(), auth.Attributes{User: who, Info: info}); without != decision {
+		if without, _, _ := c.empty.Authorize(c.Context(), question); without != decision {
 			c.byGraph++
 		}
 	}
@@ -346,7 +347,8 @@ func (c *comparison) decide() {
 // list compares which rules the authorizers list for a user.
 func (c *comparison) list() {
 	who := c.user()
-	_, _, incomplete, wantErr := c.theirs.RulesFor(c.Context(), &user.DefaultInfo{Name: who.Name, Groups: who.Groups}, "ns")
+	_, _, incomplete, wantErr := c.theirs.RulesFor(c.Context(),
+		&user.DefaultInfo{Name: who.Name, Groups: who.Groups}, "ns")
 	rules, complete, err := c.ours.RulesFor(c.Context(), who, "ns")
 	if complete == incomplete || fmt.Sprint(err) != fmt.Sprint(wantErr) || rules.Resources != nil ||
 		rules.NonResources != nil {

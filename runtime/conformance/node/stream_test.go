@@ -10,8 +10,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// stream tells the changes of the objects of one kind to both authorizers: to Kubernetes' as an informer, one by one, and
-// to ours as Objects, several at once.
+// stream tells the changes of the objects of one kind to both authorizers: to Kubernetes' as an informer, one by one,
+// and to ours as Objects, several at once.
 type stream[T metav1.Object] struct {
 	cache.SharedIndexInformer
 	reach.Objects[T]
