@@ -56,7 +56,8 @@ func TestWithoutManagedFields(t *testing.T) {
 			`{"metadata":{"name":"a"},"spec":{"n":12345678901234567890}}`},
 		{`{"items":[{"metadata":{"managedFields":[]}},{"metadata":{"name":"b"}}],"kind":"List"}`,
 			`{"items":[{"metadata":{}},{"metadata":{"name":"b"}}],"kind":"List"}`},
-		{`{"kind":"Table","rows":[{"cells":[1],"object":{"metadata":{"managedFields":[]}}},{"cells":[],"object":null}]}`,
+		{`{"kind":"Table","rows":[{"cells":[1],"object":{"metadata":{"managedFields":[]}}},` +
+			`{"cells":[],"object":null}]}`,
 			`{"kind":"Table","rows":[{"cells":[1],"object":{"metadata":{}}},{"cells":[],"object":null}]}`},
 		{`[1]`, `[1]`}, {`"managedFields"`, `"managedFields"`},
 		{`{"metadata":1,"items":{}}`, `{"items":{},"metadata":1}`},

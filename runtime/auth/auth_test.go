@@ -458,7 +458,8 @@ func TestTrustIsThatInForce(t *testing.T) {
 			if user, err := certificates.Authenticate(r); (user != nil) != step.want || (err == nil) != step.want {
 				t.Errorf("step %d: %v, %v", i, user, err)
 			}
-			if user, err := given.AuthenticateBy(r, step.roots); (user != nil) != step.want || (err == nil) != step.want {
+			if user, err := given.AuthenticateBy(r, step.roots); (user != nil) != step.want ||
+				(err == nil) != step.want {
 				t.Errorf("step %d, by given roots: %v, %v", i, user, err)
 			}
 			if user, err := beside.Authenticate(r); user == nil || err != nil {

@@ -79,8 +79,8 @@ func (c *Certificates) Authenticate(r *http.Request) (*User, error) {
 	return c.AuthenticateBy(r, c.roots.Load())
 }
 
-// AuthenticateBy is Authenticate with the roots of the caller, for one who changes them together with something else. Of
-// all roots that a connection was judged by, it keeps the verdict of the last.
+// AuthenticateBy is Authenticate with the roots of the caller, for one who changes them together with something else.
+// Of all roots that a connection was judged by, it keeps the verdict of the last.
 func (c *Certificates) AuthenticateBy(r *http.Request, roots *x509.CertPool) (*User, error) {
 	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
 		return nil, nil

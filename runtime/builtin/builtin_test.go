@@ -245,7 +245,8 @@ func TestTokenRequest(t *testing.T) {
 		answer.Name != "bot" || answer.UID != account.UID || *answer.Spec.ExpirationSeconds != 3600 {
 		t.Errorf("%+v", answer)
 	}
-	if want := (auth.TokenAccount{Namespace: "ns", Name: "bot", UID: string(account.UID)}); signs.asked.Account != want ||
+	if want := (auth.TokenAccount{Namespace: "ns", Name: "bot",
+		UID: string(account.UID)}); signs.asked.Account != want ||
 		!slices.Equal(signs.asked.Audiences, []string{"api"}) || signs.asked.Bound != nil {
 		t.Errorf("asked for %+v", signs.asked)
 	}

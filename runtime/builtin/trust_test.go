@@ -100,7 +100,8 @@ func runStandalone(t *testing.T, args ...string) *standalone {
 		t.Fatal(err)
 	}
 	go func() { _, _ = io.Copy(io.Discard, out) }()
-	return &standalone{t, regexp.MustCompile(`https://\S+`).FindString(string(said[:n])), &http.Client{Transport: transport}}
+	return &standalone{t, regexp.MustCompile(`https://\S+`).FindString(string(said[:n])),
+		&http.Client{Transport: transport}}
 }
 
 // do sends a request as a user.

@@ -56,8 +56,8 @@ func parseBundle(content []byte) ([]*x509.Certificate, error) {
 	return certs, nil
 }
 
-// ParseAuthorities reads all certificates of a PEM file, and ignores other blocks. A file that was written in part is an
-// error.
+// ParseAuthorities reads all certificates of a PEM file, and ignores other blocks. A file that was written in part is
+// an error.
 func ParseAuthorities(content []byte) (*x509.CertPool, error) {
 	certs, err := parseBundle(content)
 	if err != nil {

@@ -67,7 +67,8 @@ func TestAuditedCBOR(t *testing.T) {
 func cborOptions(t *testing.T) []byte {
 	t.Helper()
 	zero := int64(0)
-	data, err := direct.Marshal(&metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{Kind: "DeleteOptions", APIVersion: "v1"},
+	data, err := direct.Marshal(&metav1.DeleteOptions{TypeMeta: metav1.TypeMeta{Kind: "DeleteOptions",
+		APIVersion: "v1"},
 		GracePeriodSeconds: &zero})
 	if err != nil {
 		t.Fatal(err)

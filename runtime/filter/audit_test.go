@@ -37,7 +37,8 @@ func auditedChain(sink *auditSink, drain *Drain, handler http.HandlerFunc) http.
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	return Chain(handler, AuditID(&audit.Auditor{Policy: sink, Sink: sink}), Recover(log), RequestInfo(nil),
 		AuditAnswers(), drain.Filter(isHealth), Deadline(time.Minute), Authenticate(healthIsPublic, log), Audit(),
-		Impersonate(auth.MastersOnly{}), MaxInFlight(1, 1, isHealth), Authorize(auth.Union{auth.MastersOnly{}, auth.Paths{"/readyz"}}))
+		Impersonate(auth.MastersOnly{}), MaxInFlight(1, 1, isHealth), Authorize(auth.Union{auth.MastersOnly{},
+			auth.Paths{"/readyz"}}))
 }
 
 // TestAuditChain: requests that a filter refuses are audited as well as those that a handler answers.

@@ -9,7 +9,8 @@ import (
 
 func TestProxyHeadersAreRemoved(t *testing.T) {
 	header := http.Header{}
-	for _, name := range []string{"x-remote-user", "X-Remote-Uid", "x-remote-group", "x-remote-extra-scopes%2f", "Accept",
+	for _, name := range []string{"x-remote-user", "X-Remote-Uid", "x-remote-group", "x-remote-extra-scopes%2f",
+		"Accept",
 		"X-Remote-Address"} {
 		header.Set(name, "v")
 	}

@@ -103,11 +103,12 @@ func TestCredentials(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		"token":    {func(c *Config) { c.Token = "t" }, "Authorization: Bearer t\r\n"},
-		"basic":    {func(c *Config) { c.Username, c.Password = "a", "b" }, "Authorization: Basic YTpi\r\n"},
-		"nobody":   {func(*Config) {}, "Accept-Encoding: gzip\r\nUser-Agent: Go-http-client/2.0\r\n"},
-		"tokens":   {func(c *Config) { c.Token, c.TokenFile = "t", put(t, path, []byte("f\n")) }, "Bearer f\r\n"},
-		"nickname": {func(c *Config) { c.Impersonate = Impersonation{Name: "x", Groups: []string{"g"}} }, "User: x\r\n"},
+		"token":  {func(c *Config) { c.Token = "t" }, "Authorization: Bearer t\r\n"},
+		"basic":  {func(c *Config) { c.Username, c.Password = "a", "b" }, "Authorization: Basic YTpi\r\n"},
+		"nobody": {func(*Config) {}, "Accept-Encoding: gzip\r\nUser-Agent: Go-http-client/2.0\r\n"},
+		"tokens": {func(c *Config) { c.Token, c.TokenFile = "t", put(t, path, []byte("f\n")) }, "Bearer f\r\n"},
+		"nickname": {func(c *Config) { c.Impersonate = Impersonation{Name: "x", Groups: []string{"g"}} },
+			"User: x\r\n"},
 		"extra": {func(c *Config) {
 			c.Impersonate = Impersonation{Name: "x", UID: "7", Extra: map[string][]string{"a/b": {"v"}}}
 		}, "Impersonate-Extra-A%2fb: v\r\nImpersonate-Uid: 7\r\n"},

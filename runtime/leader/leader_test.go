@@ -233,7 +233,8 @@ func TestClocksDiffer(t *testing.T) {
 		_ = first.end()
 		<-second.led
 		spec := s.spec()
-		if early := time.Until(spec.AcquireTime.Time); early < 59*time.Minute || spec.AcquireTime.Before(spec.RenewTime) {
+		if early := time.Until(spec.AcquireTime.Time); early < 59*time.Minute ||
+			spec.AcquireTime.Before(spec.RenewTime) {
 			t.Errorf("taken: %v", spec)
 		}
 		_ = second.end()

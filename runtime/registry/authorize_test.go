@@ -69,7 +69,8 @@ func TestAuthorize(t *testing.T) {
 
 func checkGuarded(t *testing.T, h registry.Handle) {
 	ctx, opts := t.Context(), api.WriteOptions{Form: v1, FieldManager: "m"}
-	const red, large = `{"metadata":{"name":"a"},"spec":{"color":"red"}}`, `{"metadata":{"name":"a"},"spec":{"size":11}}`
+	const red = `{"metadata":{"name":"a"},"spec":{"color":"red"}}`
+	const large = `{"metadata":{"name":"a"},"spec":{"size":11}}`
 	const forbidden = `widgets.shop.example.com "a" is forbidden: red is the king's`
 	refused := func(name string, err error, code int32, reason metav1.StatusReason, message string) {
 		t.Helper()
@@ -80,7 +81,8 @@ func checkGuarded(t *testing.T, h registry.Handle) {
 	_, err = h.Update(ctx, "ns", "a", "", body(red), opts)
 	refused("create by update", err, 403, metav1.StatusReasonForbidden, forbidden)
 	_, err = h.Patch(ctx, "ns", "a", "", api.ApplyPatch,
-		body(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"a"},"spec":{"color":"red"}}`), opts)
+		body(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"a"},`+
+			`"spec":{"color":"red"}}`), opts)
 	refused("create by apply", err, 403, metav1.StatusReasonForbidden, forbidden)
 	_, err = h.Create(ctx, "ns", body(`{"metadata":{"generateName":"b-"},"spec":{"color":"red"}}`), opts)
 	refused("generated name", err, 403, metav1.StatusReasonForbidden,
@@ -93,7 +95,8 @@ func checkGuarded(t *testing.T, h registry.Handle) {
 	refused("update", err, 409, metav1.StatusReasonConflict, "it would grow")
 	_, err = h.Patch(ctx, "ns", "a", "", api.MergePatch, body(`{"spec":{"size":11}}`), opts)
 	refused("patch", err, 409, metav1.StatusReasonConflict, "it would grow")
-	if _, err := h.Update(ctx, "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`), opts); err != nil {
+	if _, err := h.Update(ctx, "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`),
+		opts); err != nil {
 		t.Error(err)
 	}
 }

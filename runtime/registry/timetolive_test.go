@@ -44,7 +44,8 @@ func TestTimeToLive(t *testing.T) {
 			t.Errorf("%s: %s, %v; want %s", name, backend.ttl, err, ttl)
 		}
 	}
-	_, err = h.Create(t.Context(), "ns", body(`{"metadata":{"name":"a","finalizers":["example.com/f"]},"spec":{"size":3}}`),
+	_, err = h.Create(t.Context(), "ns",
+		body(`{"metadata":{"name":"a","finalizers":["example.com/f"]},"spec":{"size":3}}`),
 		opts)
 	want("create", 3*time.Minute, err)
 	_, err = h.Patch(t.Context(), "ns", "a", "", api.MergePatch, body(`{"spec":{"size":5}}`), opts)

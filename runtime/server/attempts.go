@@ -66,7 +66,8 @@ func newAttempts(registry *prometheus.Registry) *attempts {
 		}),
 	}
 	a.authenticated = newResults(registry, "authentication", "authentication_attempts", success, failure, failed)
-	a.authorized = newResults(registry, "authorization", "authorization_attempts_total", allowed, denied, noOpinion, failed)
+	a.authorized = newResults(registry, "authorization", "authorization_attempts_total", allowed, denied, noOpinion,
+		failed)
 	users := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "authenticated_user_requests", Help: "Authenticated requests, by the kind of user.",
 	}, []string{"username"})

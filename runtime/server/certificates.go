@@ -140,7 +140,8 @@ func (id *identity) follow(ctx context.Context, ticks <-chan time.Time) {
 func (id *identity) collectEnds(s series) {
 	for name, end := range id.keeper.State().Ends {
 		s.with("name", name).gauge("apigen_certificate_expiration_timestamp_seconds",
-			"Unix time at which a certificate of the server ends: its authority, that which it shows to clients, and that "+
+			"Unix time at which a certificate of the server ends: its authority, that which it shows to clients, "+
+				"and that "+
 				"of the administrator.", end.Unix())
 	}
 }

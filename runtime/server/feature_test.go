@@ -71,7 +71,8 @@ func (decidingFeature) Configure(_ context.Context, config *Config) error {
 
 // A feature that decides who authorizes sees the modes of all features, whatever their order.
 func TestAuthorizerOfModes(t *testing.T) {
-	for _, features := range [][]Feature{{mode{name: "Late"}, decidingFeature{}}, {decidingFeature{}, mode{name: "Late"}}} {
+	for _, features := range [][]Feature{{mode{name: "Late"}, decidingFeature{}},
+		{decidingFeature{}, mode{name: "Late"}}} {
 		var config Config
 		err := Program{Features: features}.configure(t.Context(), &config, []string{"AlwaysDeny"})
 		if err != nil || config.Authorizer != config.Modes["Late"] {

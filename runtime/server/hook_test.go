@@ -113,7 +113,8 @@ func (h *hooked) end(t *testing.T) {
 
 func TestHookNames(t *testing.T) {
 	for _, wrong := range [][]Hook{
-		{{}}, {{Name: "a"}, {Name: "a"}}, {{Name: "A"}}, {{Name: "a b"}}, {{Name: "/a"}}, {{Name: "a-"}}, {{Name: "a?"}},
+		{{}}, {{Name: "a"}, {Name: "a"}}, {{Name: "A"}}, {{Name: "a b"}}, {{Name: "/a"}}, {{Name: "a-"}},
+		{{Name: "a?"}},
 	} {
 		if _, err := newHooks(wrong); err == nil {
 			t.Errorf("%v is accepted", wrong)
@@ -256,7 +257,8 @@ func TestShutdownOrder(t *testing.T) {
 	answered := make(chan struct{})
 	go func() {
 		defer close(answered)
-		if code, body := h.ask(t, http.MethodPost, "/apis/shop.example.com/v1/namespaces/x/widgets", body); code != 201 {
+		if code, body := h.ask(t, http.MethodPost, "/apis/shop.example.com/v1/namespaces/x/widgets",
+			body); code != 201 {
 			t.Errorf("the request under way: %d %s", code, body)
 		}
 	}()
@@ -266,7 +268,8 @@ func TestShutdownOrder(t *testing.T) {
 	h.stop()
 	<-preparing
 	<-preparing
-	if code, body := h.ask(t, http.MethodGet, "/readyz", nil); code != 500 || !strings.Contains(body, "[-]shutdown failed") {
+	if code, body := h.ask(t, http.MethodGet, "/readyz", nil); code != 500 ||
+		!strings.Contains(body, "[-]shutdown failed") {
 		t.Errorf("/readyz while hooks prepare: %d %s", code, body)
 	}
 	const list = "/apis/shop.example.com/v1/widgets"

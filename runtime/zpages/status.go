@@ -35,7 +35,8 @@ func Status(p Process) http.Handler {
 		kind: "Statusz",
 		text: func() string {
 			up := int64(time.Since(p.Started).Seconds())
-			return fmt.Sprintf("\nStarted: %s\nUp: %d hr %02d min %02d sec\nGo version: %s\nBinary version: %s\n\nPaths: %s\n",
+			return fmt.Sprintf("\nStarted: %s\nUp: %d hr %02d min %02d sec\n"+
+				"Go version: %s\nBinary version: %s\n\nPaths: %s\n",
 				p.Started.Format(time.UnixDate), up/3600, up/60%60, up%60, p.GoVersion, p.BinaryVersion,
 				strings.Join(paths, " "))
 		},

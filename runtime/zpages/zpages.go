@@ -39,10 +39,9 @@ type page struct {
 }
 
 // head begins the text of a page.
-const head = `
-%s %s
-Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees and is for debugging purposes only.
-`
+const head = "\n%s %s\n" +
+	"Warning: This endpoint is not meant to be machine parseable, has no formatting compatibility guarantees " +
+	"and is for debugging purposes only.\n"
 
 // ServeHTTP answers with text, or with an object if the client asks for its kind: application/json;v=v1beta1;
 // g=config.k8s.io;as=Flagz.

@@ -221,7 +221,8 @@ func TestTruncate(t *testing.T) {
 // TestRetry: a batch that fails is delivered again, and lost after five times. The end of the server ends the pauses.
 func TestRetry(t *testing.T) {
 	target, failures := &memory{gate: make(chan error, 10), got: make(chan int, 10)}, quiet()
-	b := New(Config{Name: "webhook", Mode: Batch, BufferSize: 9, MaxBatchSize: 1, Senders: 1, Backoff: time.Microsecond},
+	b := New(Config{Name: "webhook", Mode: Batch, BufferSize: 9, MaxBatchSize: 1, Senders: 1,
+		Backoff: time.Microsecond},
 		target, failures)
 	end := start(t, b)
 	for range 4 {

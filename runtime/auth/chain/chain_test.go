@@ -226,9 +226,11 @@ func TestRefusals(t *testing.T) {
 		{"apiVersion: v1\nkind: Pod", `it is a "Pod" of "v1"`},
 		{head + "- {type: ABAC, name: abac}", "this server has no mode ABAC"},
 		{head + "- {type: Node, name: node}",
-			`authorizers[0].type: Unsupported value: "Node": supported values: "AlwaysAllow", "AlwaysDeny", "RBAC", "Webhook"`},
+			`authorizers[0].type: Unsupported value: "Node": supported values: "AlwaysAllow", "AlwaysDeny", ` +
+				`"RBAC", "Webhook"`},
 		{head + "- {type: RBAC, name: roles}", "expected name rbac for authorizer RBAC instead of roles"},
-		{head + "- {type: RBAC, name: rbac}\n- {type: RBAC, name: rbac2}", `authorizers[1].type: Duplicate value: "RBAC"`},
+		{head + "- {type: RBAC, name: rbac}\n- {type: RBAC, name: rbac2}",
+			`authorizers[1].type: Duplicate value: "RBAC"`},
 		{head + "- {type: RBAC, name: rbac, webhook: {}}", "may only be specified when type=Webhook"},
 		{head + "- {type: Webhook, name: w}", "required when type=Webhook"},
 		{head + asks("w", "relative", "Deny"), "must be an absolute path"},

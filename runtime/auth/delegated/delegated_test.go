@@ -317,10 +317,12 @@ func TestFlags(t *testing.T) {
 		{"--authentication-kubeconfig=", "runs in no pod"},
 		{"--authorization-kubeconfig=", "--authorization-kubeconfig: the process runs in no pod"},
 		{"--authentication-kubeconfig=/none", "--authentication-kubeconfig: kubeconfig: open /none"},
-		{"--authorization-mode=RBAC --authorization-kubeconfig=" + path, "can not be specified with --authorization-mode"},
+		{"--authorization-mode=RBAC --authorization-kubeconfig=" + path,
+			"can not be specified with --authorization-mode"},
 		{"--requestheader-client-ca-file=/none --authentication-kubeconfig=" + path, "no such file"},
 	} {
-		if _, err := configure(t, strings.Fields(test.args)...); err == nil || !strings.Contains(err.Error(), test.err) {
+		if _, err := configure(t, strings.Fields(test.args)...); err == nil ||
+			!strings.Contains(err.Error(), test.err) {
 			t.Errorf("%s: %v, want %q", test.args, err, test.err)
 		}
 	}
@@ -393,7 +395,8 @@ func FuzzConfigMap(f *testing.F) {
 
 // Whatever a cluster sends, the follower returns an error or goes on.
 func FuzzEvent(f *testing.F) {
-	f.Add([]byte(`{"type":"MODIFIED","object":{"metadata":{"name":"extension-apiserver-authentication"},"data":{"a":"b"}}}`))
+	f.Add([]byte(`{"type":"MODIFIED","object":{"metadata":{"name":"extension-apiserver-authentication"},` +
+		`"data":{"a":"b"}}}`))
 	f.Add([]byte(`{"type":"ERROR","object":{"kind":"Status","message":"gone"}}`))
 	follower := follower{take: func(map[string]string) {}}
 	f.Fuzz(func(_ *testing.T, line []byte) { _ = follower.event(line) })

@@ -114,7 +114,8 @@ func read(flags *pflag.FlagSet, name string, into *[]string) error {
 // Standard are the headers of kube-apiserver's aggregator.
 func Standard() Headers {
 	return Headers{
-		Username: []string{"X-Remote-User"}, Group: []string{"X-Remote-Group"}, ExtraPrefixes: []string{"X-Remote-Extra-"},
+		Username: []string{"X-Remote-User"}, Group: []string{"X-Remote-Group"},
+		ExtraPrefixes: []string{"X-Remote-Extra-"},
 	}
 }
 

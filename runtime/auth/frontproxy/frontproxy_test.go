@@ -110,12 +110,14 @@ func TestProxy(t *testing.T) {
 		want   *auth.User
 		err    string
 	}{
-		"proxy":                {ca.proxy(t, "proxy"), header, alice, ""},
-		"second header":        {ca.proxy(t, "second"), http.Header{"X-Remote-User": {""}, "X-Other": {"o"}}, &auth.User{Name: "o"}, ""},
+		"proxy": {ca.proxy(t, "proxy"), header, alice, ""},
+		"second header": {ca.proxy(t, "second"), http.Header{"X-Remote-User": {""}, "X-Other": {"o"}},
+			&auth.User{Name: "o"}, ""},
 		"nobody":               {ca.proxy(t, "proxy"), http.Header{"X-Remote-Group": {"system:masters"}}, nil, ""},
 		"no certificate":       {nil, header, nil, ""},
 		"of another authority": {other.proxy(t, "proxy"), header, nil, "unknown authority"},
-		"another name":         {ca.proxy(t, "proxy2"), header, nil, "x509: subject with cn=proxy2 is not in the allowed list"},
+		"another name": {ca.proxy(t, "proxy2"), header, nil,
+			"x509: subject with cn=proxy2 is not in the allowed list"},
 	} {
 		r := from(test.cert, test.header)
 		got, err := proxy.Authenticate(r)
@@ -134,7 +136,8 @@ func TestProxy(t *testing.T) {
 	if got, err := proxy.Authenticate(r); got != nil || err != nil {
 		t.Errorf("without TLS: %v, %v", got, err)
 	}
-	if got, err := New(func() *Trust { return nil }).Authenticate(from(ca.proxy(t, "proxy"), header)); got != nil || err != nil {
+	if got, err := New(func() *Trust { return nil }).Authenticate(from(ca.proxy(t, "proxy"), header)); got != nil ||
+		err != nil {
 		t.Errorf("without trust: %v, %v", got, err)
 	}
 }

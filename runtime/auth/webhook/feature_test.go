@@ -19,14 +19,17 @@ func TestFeatures(t *testing.T) {
 	}{
 		"none":   {"", false, false, ""},
 		"tokens": {"--authentication-token-webhook-config-file=" + path, true, false, ""},
-		"access": {"--authorization-mode=AlwaysDeny,Webhook --authorization-webhook-config-file=" + path, false, true, ""},
+		"access": {"--authorization-mode=AlwaysDeny,Webhook --authorization-webhook-config-file=" + path, false, true,
+			""},
 		"both in v1": {"--authorization-mode=Webhook --authorization-webhook-config-file=" + path +
 			" --authorization-webhook-version=v1 --authentication-token-webhook-version=v1" +
 			" --authentication-token-webhook-config-file=" + path, true, true, ""},
-		"no file":    {"--authorization-mode=Webhook", false, false, "config file not passed"},
-		"no mode":    {"--authorization-webhook-config-file=" + path, false, false, "without mode Webhook"},
-		"no version": {"--authentication-token-webhook-version=v3 --authentication-token-webhook-config-file=" + path, false, false, `version "v3"`},
-		"lost file":  {"--authentication-token-webhook-config-file=/none", false, false, "config-file: kubeconfig: open /none"},
+		"no file": {"--authorization-mode=Webhook", false, false, "config file not passed"},
+		"no mode": {"--authorization-webhook-config-file=" + path, false, false, "without mode Webhook"},
+		"no version": {"--authentication-token-webhook-version=v3 --authentication-token-webhook-config-file=" + path,
+			false, false, `version "v3"`},
+		"lost file": {"--authentication-token-webhook-config-file=/none", false, false,
+			"config-file: kubeconfig: open /none"},
 	} {
 		flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 		flags.StringSlice("authorization-mode", nil, "")

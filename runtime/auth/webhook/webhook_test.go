@@ -131,25 +131,32 @@ func TestAnswersAboutAccess(t *testing.T) {
 		reason   string
 		err      string
 	}{
-		`{"status":{"allowed":true,"reason":"because"}}`:                                   {auth.Allow, "because", ""},
-		`{"status":{"allowed":false,"reason":"unknown"}}`:                                  {auth.NoOpinion, "unknown", ""},
-		`{"status":{"denied":true,"reason":"never"}}`:                                      {auth.Deny, "never", ""},
-		`{"status":{"denied":true,"allowed":true}}`:                                        {auth.Deny, "", "both allow and deny"},
-		`{"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview"}`:            {auth.NoOpinion, "", ""},
-		`{"apiVersion":"authorization.k8s.io/v1beta1","status":{"allowed":true}}`:          {0, "", "want a SubjectAcc"},
+		`{"status":{"allowed":true,"reason":"because"}}`: {auth.Allow, "because", ""},
+		`{"status":{"allowed":false,"reason":"unknown"}}`: {auth.NoOpinion, "unknown",
+			""},
+		`{"status":{"denied":true,"reason":"never"}}`: {auth.Deny, "never", ""},
+		`{"status":{"denied":true,"allowed":true}}`: {auth.Deny, "",
+			"both allow and deny"},
+		`{"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview"}`: {auth.NoOpinion, "", ""},
+		`{"apiVersion":"authorization.k8s.io/v1beta1","status":{"allowed":true}}`: {0, "",
+			"want a SubjectAcc"},
 		`{"kind":"TokenReview","status":{"allowed":true}}`:                                 {0, "", `"TokenReview"`},
 		`{"status":{"Allowed":true}}`:                                                      {0, "", ""},
 		`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","code":403}`: {0, "", "no"},
-		`{"kind":"Status","apiVersion":"v1","status":"Success"}`:                           {0, "", "want a SubjectAcc"},
-		`k8s` + "\x00" + `protobuf`:                                                        {0, "", "no JSON object"},
-		``:                                                                                 {0, "", "0-length response with status code: 200"},
-		`[]`:                                                                               {0, "", "no JSON object"},
-		`{"status":{"allowed":"true"}}`:                                                    {0, "", "the answer of the webhook"},
-		`<html>` + strings.Repeat("x", 100):                                                {0, "", "no JSON object"},
-		`{"status":{"allowed":true}} trailing`:                                             {0, "", "no JSON object"},
+		`{"kind":"Status","apiVersion":"v1","status":"Success"}`: {0, "",
+			"want a SubjectAcc"},
+		`k8s` + "\x00" + `protobuf`: {0, "", "no JSON object"},
+		``: {0, "",
+			"0-length response with status code: 200"},
+		`[]`: {0, "", "no JSON object"},
+		`{"status":{"allowed":"true"}}`: {0, "",
+			"the answer of the webhook"},
+		`<html>` + strings.Repeat("x", 100):    {0, "", "no JSON object"},
+		`{"status":{"allowed":true}} trailing`: {0, "", "no JSON object"},
 	} {
 		for _, policy := range []auth.Decision{auth.NoOpinion, auth.Deny} {
-			authorizer := newAuthorizer(t, start(t, answers(answer, new([]string))), Config{Version: "v1", OnFailure: policy})
+			authorizer := newAuthorizer(t, start(t, answers(answer, new([]string))),
+				Config{Version: "v1", OnFailure: policy})
 			decision, reason, err := authorizer.Authorize(t.Context(), auth.Attributes{User: alice, Info: get})
 			wanted := want.decision
 			if want.err != "" && wanted == auth.NoOpinion {
@@ -182,12 +189,19 @@ func TestHostileServers(t *testing.T) {
 				}
 			}
 		}, kubeconfig.ErrTooLarge.Error(), 1},
-		"hangs":          {hang, "deadline exceeded", 1},
-		"hangs in body":  {func(w http.ResponseWriter, r *http.Request) { w.(http.Flusher).Flush(); hang(w, r) }, "deadline", 1},
-		"resets":         {reset, "reset", 5},
-		"closes":         {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF", 1},
-		"redirects":      {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/x", http.StatusTemporaryRedirect) }, "307", 1},
-		"huge header":    {func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("A", strings.Repeat("x", 2<<20)) }, "header", 1},
+		"hangs": {hang, "deadline exceeded", 1},
+		"hangs in body": {func(w http.ResponseWriter, r *http.Request) { w.(http.Flusher).Flush(); hang(w, r) },
+			"deadline", 1},
+		"resets": {reset, "reset", 5},
+		"closes": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "EOF", 1},
+		"redirects": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/x",
+				http.StatusTemporaryRedirect)
+		}, "307", 1},
+		"huge header": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("A",
+				strings.Repeat("x", 2<<20))
+		}, "header", 1},
 		"500":            {code(500, ""), "an error on the server", 5},
 		"504":            {code(504, ""), "time allotted", 5},
 		"429":            {code(429, ""), "too many requests", 5},
@@ -214,7 +228,8 @@ func TestHostileServers(t *testing.T) {
 			if decision != auth.NoOpinion || err == nil || !strings.Contains(err.Error(), test.err) {
 				t.Errorf("%v, %v; want %q", decision, err, test.err)
 			}
-			if n := tries.Load(); n != test.tries && !strings.HasPrefix(name, "hangs") { // its time may end before a try
+			if n := tries.Load(); n != test.tries && !strings.HasPrefix(name,
+				"hangs") { // its time may end before a try
 				t.Errorf("%d tries, want %d", n, test.tries)
 			}
 		})
@@ -349,7 +364,8 @@ func TestReviewsOfTokens(t *testing.T) {
 				!strings.Contains(err.Error(), test.err) {
 				t.Errorf("%s: %v, %v", test.name, got, err)
 			}
-			if got != nil && (fmt.Sprint(got.User) != fmt.Sprint(alice) || strings.Join(got.Audiences, ",") != test.valid) {
+			if got != nil && (fmt.Sprint(got.User) != fmt.Sprint(alice) ||
+				strings.Join(got.Audiences, ",") != test.valid) {
 				t.Errorf("%s: %v, %v", test.name, got.User, got.Audiences)
 			}
 			want := `POST /review?timeout=30s {"kind":"TokenReview","apiVersion":"authentication.k8s.io/` + version +

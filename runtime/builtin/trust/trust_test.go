@@ -67,7 +67,8 @@ func TestMerge(t *testing.T) {
 			map[string]string{clientCA: join(late, a)}},
 		"names": {
 			map[string]string{proxyCA: string(b), proxyNames: `["p","q"]`, userHeaders: `["X-User"]`},
-			Trust{FrontProxy: FrontProxy{CA: b, AllowedNames: []string{"q", "r"}, UIDHeaders: []string{"X-Remote-Uid"}}},
+			Trust{FrontProxy: FrontProxy{CA: b, AllowedNames: []string{"q", "r"},
+				UIDHeaders: []string{"X-Remote-Uid"}}},
 			map[string]string{proxyCA: string(b), proxyNames: `["p","q","r"]`, userHeaders: `["X-User"]`,
 				uidHeaders: `["X-Remote-Uid"]`, groupHeaders: `[]`, extraPrefixes: `[]`},
 		},

@@ -123,7 +123,8 @@ func prepare(t *testing.T, c *cluster) string {
 	c.create(t, "/api/v1/namespaces", `{"metadata":{"name":"other"}}`)
 	c.create(t, rbac+"/clusterrolebindings", `{"metadata":{"name":"guest"},"roleRef":{"kind":"ClusterRole",
 		"apiGroup":"rbac.authorization.k8s.io","name":"system:auth-delegator"},`+guest+`}`)
-	c.until(t, adminToken, "GET", rbac+"/namespaces/kube-system/roles/extension-apiserver-authentication-reader", "", 200, "")
+	c.until(t, adminToken, "GET", rbac+"/namespaces/kube-system/roles/extension-apiserver-authentication-reader", "",
+		200, "")
 	c.create(t, rbac+"/namespaces/kube-system/rolebindings", `{"metadata":{"name":"guest"},"roleRef":{"kind":"Role",
 		"apiGroup":"rbac.authorization.k8s.io","name":"extension-apiserver-authentication-reader"},`+guest+`}`)
 	c.create(t, rbac+"/namespaces/shop/roles", `{"metadata":{"name":"reader"},"rules":[{"verbs":["get","list"],
@@ -198,7 +199,8 @@ func TestGuestOfCluster(t *testing.T) {
 	}
 	t.Run("certificates", func(t *testing.T) { certificates(t, c, guest) })
 	t.Run("a binding holds for the next request", func(t *testing.T) {
-		c.create(t, rbac+"/namespaces/other/rolebindings", `{"metadata":{"name":"reader"},"roleRef":{"kind":"ClusterRole",
+		c.create(t, rbac+"/namespaces/other/rolebindings",
+			`{"metadata":{"name":"reader"},"roleRef":{"kind":"ClusterRole",
 			"apiGroup":"rbac.authorization.k8s.io","name":"cluster-admin"},
 			"subjects":[{"kind":"ServiceAccount","namespace":"shop","name":"viewer"}]}`)
 		c.until(t, viewer, "GET", group+"/namespaces/other/flunders", "", 200, "FlunderList")
@@ -251,7 +253,8 @@ func rotate(t *testing.T, c *cluster, spy *spy, guest, viewer string) {
 	c.write(t, "front.crt", append(c.front.pem(), renewed.pem()...))
 	proxy := insecure(t, renewed.pair(t, "aggregator"))
 	until(t, func() (bool, string) {
-		code, body := ask(t, proxy, guest, "", "GET", flunders, "", "X-Remote-User", "root", "X-Remote-Group", auth.Masters)
+		code, body := ask(t, proxy, guest, "", "GET", flunders, "", "X-Remote-User", "root", "X-Remote-Group",
+			auth.Masters)
 		return code == 200, body
 	})
 	c.writeProxy(t, renewed, "aggregator")

@@ -126,35 +126,45 @@ func failing(code int, contentType, body string) func(http.ResponseWriter) {
 
 // common are the answers that both kinds of webhooks may give by mistake.
 var common = map[string]func(http.ResponseWriter){
-	"nothing": text(""), "another version": text(`{"apiVersion":"authorization.k8s.io/v9","kind":"SubjectAccessReview"}`),
+	"nothing": text(""), "another version": text(
+		`{"apiVersion":"authorization.k8s.io/v9","kind":"SubjectAccessReview"}`),
 	"another kind": text(`{"apiVersion":"v1","kind":"Pod"}`), "no JSON": text("<html>"), "a list": text("[]"),
-	"a status":        text(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","reason":"Forbidden","code":403}`),
-	"403":             failing(403, "text/plain", "go away"),
-	"403 with status": failing(403, "application/json", `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","reason":"Forbidden","code":403}`),
-	"404":             failing(404, "application/octet-stream", "\x00"),
-	"503":             failing(503, "text/html", "<b>later</b>"),
-	"301":             failing(301, "text/html", ""),
-	"401":             failing(401, "text/plain", "who"),
-	"400":             failing(400, "text/plain", "what"),
-	"418":             failing(418, "text/plain", "teapot"),
+	"a status": text(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no",` +
+		`"reason":"Forbidden","code":403}`),
+	"403": failing(403, "text/plain", "go away"),
+	"403 with status": failing(403, "application/json",
+		`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no","reason":"Forbidden","code":403}`),
+	"404": failing(404, "application/octet-stream", "\x00"),
+	"503": failing(503, "text/html", "<b>later</b>"),
+	"301": failing(301, "text/html", ""),
+	"401": failing(401, "text/plain", "who"),
+	"400": failing(400, "text/plain", "what"),
+	"418": failing(418, "text/plain", "teapot"),
 }
 
 // A server of ours asks a webhook what k8s.io/apiserver asks, and decides the same.
 func TestAccessWebhooks(t *testing.T) {
 	hook := newRecorder(t)
 	answers := map[string]func(http.ResponseWriter){
-		"allowed": text(`{"status":{"allowed":true,"reason":"r"}}`), "not": text(`{"status":{"allowed":false,"reason":"r"}}`),
-		"denied": text(`{"status":{"denied":true,"reason":"r"}}`), "both": text(`{"status":{"denied":true,"allowed":true}}`),
-		"wrong type": text(`{"status":{"allowed":"yes"}}`), "evaluation error": text(`{"status":{"evaluationError":"e"}}`),
+		"allowed":    text(`{"status":{"allowed":true,"reason":"r"}}`),
+		"not":        text(`{"status":{"allowed":false,"reason":"r"}}`),
+		"denied":     text(`{"status":{"denied":true,"reason":"r"}}`),
+		"both":       text(`{"status":{"denied":true,"allowed":true}}`),
+		"wrong type": text(`{"status":{"allowed":"yes"}}`), "evaluation error": text(
+			`{"status":{"evaluationError":"e"}}`),
 	}
 	for name, answer := range common {
 		answers[name] = answer
 	}
 	paths := []string{
-		"GET /metrics", "GET /apis/g/v1/namespaces/ns/widgets/a/status", "GET /api/v1/pods?watch=1&fieldSelector=a%3Db,c!%3Dd",
-		"GET /apis/g/v1/widgets?labelSelector=x,!y,z+in+(b,a),w!%3D1,v%3E5,u%3D%3D2", "POST /apis/g/v1/namespaces/ns/widgets",
-		"DELETE /apis/g/v1/widgets?labelSelector=((&fieldSelector=a", "GET /apis/g/v1/widgets?fieldSelector=metadata.name%3Dn",
-		"PUT /apis/g/v1/widgets/n?fieldSelector=a%3Db", "GET /healthz/%2e", "GET /apis/g/v1/widgets?fieldSelector=a%3Db,",
+		"GET /metrics", "GET /apis/g/v1/namespaces/ns/widgets/a/status",
+		"GET /api/v1/pods?watch=1&fieldSelector=a%3Db,c!%3Dd",
+		"GET /apis/g/v1/widgets?labelSelector=x,!y,z+in+(b,a),w!%3D1,v%3E5,u%3D%3D2",
+		"POST /apis/g/v1/namespaces/ns/widgets",
+		"DELETE /apis/g/v1/widgets?labelSelector=((&fieldSelector=a",
+		"GET /apis/g/v1/widgets?fieldSelector=metadata.name%3Dn",
+		"PUT /apis/g/v1/widgets/n?fieldSelector=a%3Db", "GET /healthz/%2e",
+		"GET /apis/g/v1/widgets?fieldSelector=a%3Db,",
 	}
 	for _, version := range []string{"v1", "v1beta1"} {
 		for name, answer := range answers {
@@ -190,7 +200,8 @@ type verdict struct {
 // sameFailure tells whether both sides fail with the same decision, in words that differ because one decodes by a
 // scheme of types.
 func sameFailure(ours, theirs verdict) bool {
-	decoded := []string{"no kind", "couldn't get version/kind", "converting", "unable to decode", "unexpected end of JSON",
+	decoded := []string{"no kind", "couldn't get version/kind", "converting", "unable to decode",
+		"unexpected end of JSON",
 		"invalid character", "cannot unmarshal", "unexpected response", "is not suitable for converting"}
 	return ours.decision == theirs.decision && ours.reason == theirs.reason && ours.err != "" &&
 		slices.ContainsFunc(decoded, func(text string) bool { return strings.Contains(theirs.err, text) })
@@ -318,7 +329,8 @@ func askTheirs(t *testing.T, hook *recorder, version string, own []string) verdi
 		return verdict{"", "", wordsOf(err)}
 	}
 	u := response.User
-	return verdict{"found", asText(t, u.GetName(), u.GetUID(), u.GetGroups(), u.GetExtra(), []string(response.Audiences)),
+	return verdict{"found", asText(t, u.GetName(), u.GetUID(), u.GetGroups(), u.GetExtra(),
+		[]string(response.Audiences)),
 		wordsOf(err)}
 }
 

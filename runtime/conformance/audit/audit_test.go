@@ -137,7 +137,8 @@ func TestPolicies(t *testing.T) {
 }
 
 func randomRequest() (auth.Attributes, authorizer.AttributesRecord) {
-	info := &request.Info{IsResource: rand.IntN(3) > 0, Verb: one(verbs), Path: one([]string{"/healthz/x", "/api", "/x"})}
+	info := &request.Info{IsResource: rand.IntN(3) > 0, Verb: one(verbs),
+		Path: one([]string{"/healthz/x", "/api", "/x"})}
 	if info.IsResource {
 		info.Group, info.Resource = one([]string{"", "apps"}), one([]string{"pods", "deployments"})
 		info.Subresource, info.Namespace = one([]string{"", "log", "status"}), one(namespaces)
@@ -145,7 +146,8 @@ func randomRequest() (auth.Attributes, authorizer.AttributesRecord) {
 	}
 	ours := auth.Attributes{Info: info}
 	theirs := authorizer.AttributesRecord{
-		ResourceRequest: info.IsResource, Verb: info.Verb, Path: info.Path, APIGroup: info.Group, Resource: info.Resource,
+		ResourceRequest: info.IsResource, Verb: info.Verb, Path: info.Path, APIGroup: info.Group,
+		Resource:    info.Resource,
 		Subresource: info.Subresource, Namespace: info.Namespace, Name: info.Name,
 	}
 	if rand.IntN(5) > 0 {

@@ -59,7 +59,8 @@ func TestPages(t *testing.T) {
 	theirs, flags := mux{}, map[string]string{"a": "1", "z": "[]", "secret": "CLASSIFIED"}
 	paths := []string{"/apis", "/apis/a", "/livez", "/livez/ping", "/metrics", "/", "/debug/pprof", "/openapi/v3"}
 	flagz.Install(theirs, "apiserver", reader(flags))
-	statusz.Install(theirs, "apiserver", statusz.NewRegistry(compatibility.NewEffectiveVersionFromString("1.37", "", ""),
+	statusz.Install(theirs, "apiserver", statusz.NewRegistry(compatibility.NewEffectiveVersionFromString("1.37", "",
+		""),
 		statusz.WithListedPaths(paths)))
 	ours := mux{"/flagz": zpages.Flags(flags), "/statusz": zpages.Status(zpages.Process{
 		Started: time.Now(), GoVersion: "go", BinaryVersion: "v", Paths: paths})}
@@ -93,12 +94,14 @@ func TestPages(t *testing.T) {
 func TestVerbosity(t *testing.T) {
 	level := new(slog.LevelVar)
 	theirs, ours := http.HandlerFunc(routes.StringFlagPutHandler(logs.GlogSetter)), zpages.Level(level)
-	for _, test := range [][2]string{{"PUT", "4"}, {"PUT", "-1"}, {"PUT", "x"}, {"PUT", ""}, {"GET", ""}, {"PUT", "0"}} {
+	for _, test := range [][2]string{{"PUT", "4"}, {"PUT", "-1"}, {"PUT", "x"}, {"PUT", ""}, {"GET", ""},
+		{"PUT", "0"}} {
 		var answers [2]string
 		for i, handler := range []http.Handler{theirs, ours} {
 			w := httptest.NewRecorder()
 			handler.ServeHTTP(w, httptest.NewRequest(test[0], "/debug/flags/v", strings.NewReader(test[1])))
-			answers[i] = strings.Join([]string{w.Result().Status, w.Header().Get("Content-Type"), w.Body.String()}, "\n")
+			answers[i] = strings.Join([]string{w.Result().Status, w.Header().Get("Content-Type"), w.Body.String()},
+				"\n")
 		}
 		if answers[0] != answers[1] {
 			t.Errorf("%v: %s", test, cmp.Diff(answers[0], answers[1]))
