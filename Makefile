@@ -55,9 +55,9 @@ test-race: ## run the runtime's tests with the race detector
 
 .PHONY: test-long
 test-long: peer ## run the tests that take longer: fuzzing, a million objects, faults for FAULTS=3m each, and peer
-	@for f in $$(grep -rho --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' cmd generator runtime | \
-	    sed 's/func //' | sort -u); do \
-	  pkg=$$(grep -rl --include='*_test.go' "^func $$f(" cmd generator runtime | head -1 | xargs dirname); \
+	@for target in $$(grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' cmd generator runtime | \
+	    sed 's#/[^/]*:func #:#' | sort -u); do \
+	  pkg=$${target%:*}; f=$${target#*:}; \
 	  echo "fuzz $$pkg $$f"; \
 	  (cd $$pkg && $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 20s -fuzzminimizetime 1s .) || exit 1; done
 	APIGEN_LONG=1 $(GO) test -timeout 30m $$($(GO) list ./runtime/... | grep -v /planted)
