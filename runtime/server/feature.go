@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -63,6 +64,10 @@ func (p Program) configure(ctx context.Context, config *Config, modes []string) 
 		if err := feature.Configure(ctx, config); err != nil {
 			return err
 		}
+	}
+	if config.Authorizer != nil && (config.AuthorizerOf != nil || len(modes) > 0) {
+		return errors.New("two things decide what users may do: a feature that leaves it to others, such as " +
+			"--authorization-kubeconfig, goes neither with --authorization-config nor with --authorization-mode")
 	}
 	if config.AuthorizerOf != nil {
 		authorizer, err := config.AuthorizerOf(config.Modes)

@@ -84,3 +84,29 @@ func TestAuthorizerOfModes(t *testing.T) {
 		t.Error("an authorizer of a mode that no feature brings")
 	}
 }
+
+// delegating is a feature that decides by itself.
+type delegating struct{ decidingFeature }
+
+func (delegating) Configure(_ context.Context, config *Config) error {
+	config.Authorizer = auth.Always(auth.Allow)
+	return nil
+}
+
+// Two that decide are an error: nobody would know which one holds.
+func TestTwoAuthorizers(t *testing.T) {
+	for name, p := range map[string]struct {
+		features []Feature
+		modes    []string
+		wrong    bool
+	}{
+		"alone":              {[]Feature{delegating{}}, nil, false},
+		"beside a mode":      {[]Feature{delegating{}}, []string{"AlwaysDeny"}, true},
+		"beside a file":      {[]Feature{delegating{}, decidingFeature{}}, nil, true},
+		"beside a file, too": {[]Feature{decidingFeature{}, delegating{}}, nil, true},
+	} {
+		if err := (Program{Features: p.features}).configure(t.Context(), &Config{}, p.modes); (err != nil) != p.wrong {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
