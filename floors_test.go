@@ -140,18 +140,20 @@ var floors = map[string][]string{
 	"runtime/patch":                      {"runtime/api", "runtime/rendition"},
 	"runtime/codec":                      {"runtime/api", "runtime/patch", "runtime/rendition", "runtime/wire"},
 	"runtime/metadata":                   {"runtime/api"},
+	"runtime/admission":                  {"runtime/api", "runtime/audit", "runtime/auth"},
+	"runtime/admission/hub":              {"runtime/admission", "runtime/api", "runtime/codec"},
 	"runtime/subresource": {
-		"runtime/api", "runtime/codec", "runtime/metadata", "runtime/ownership", "runtime/patch", "runtime/reach",
-		"runtime/rendition", "runtime/store", "runtime/wire",
+		"runtime/admission", "runtime/admission/hub", "runtime/api", "runtime/auth", "runtime/codec", "runtime/metadata", "runtime/ownership",
+		"runtime/patch", "runtime/reach", "runtime/rendition", "runtime/request", "runtime/store", "runtime/wire",
 	},
 	"runtime/store": {
 		"runtime/api", "runtime/cache", "runtime/rendition", "runtime/storage", "runtime/wire",
 	},
 	"runtime/objects": {
-		"runtime/api", "runtime/codec", "runtime/metadata", "runtime/reach", "runtime/rendition",
+		"runtime/api", "runtime/metadata", "runtime/reach", "runtime/rendition",
 	},
 	"runtime/registry": {
-		"runtime/api", "runtime/cache", "runtime/codec", "runtime/metadata", "runtime/objects", "runtime/ownership",
+		"runtime/admission", "runtime/admission/hub", "runtime/api", "runtime/auth", "runtime/cache", "runtime/codec", "runtime/metadata", "runtime/objects", "runtime/ownership",
 		"runtime/patch", "runtime/rendition", "runtime/storage", "runtime/store", "runtime/subresource",
 	},
 	"runtime/collector":   {"runtime/api", "runtime/registry"},
@@ -211,9 +213,9 @@ var floors = map[string][]string{
 	"runtime/leader":   {"runtime/reach"},
 	"runtime/loopback": {},
 	"runtime/server": {
-		"runtime/api", "runtime/audit", "runtime/auth", "runtime/cache", "runtime/certs", "runtime/collector",
-		"runtime/endpoint", "runtime/filter", "runtime/kubeconfig", "runtime/loopback", "runtime/ownership",
-		"runtime/reach", "runtime/registry", "runtime/reload", "runtime/request", "runtime/respond", "runtime/seal",
+		"runtime/admission", "runtime/api", "runtime/audit", "runtime/auth", "runtime/cache", "runtime/certs", "runtime/collector",
+		"runtime/endpoint", "runtime/filter", "runtime/kubeconfig", "runtime/loopback", "runtime/objects",
+		"runtime/ownership", "runtime/reach", "runtime/registry", "runtime/reload", "runtime/request", "runtime/respond", "runtime/seal",
 		"runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd", "runtime/store", "runtime/zpages",
 	},
 	"runtime/builtin":                   {"runtime/auth/serviceaccount", "runtime/builtin/...", "runtime/server"},

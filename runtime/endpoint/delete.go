@@ -121,11 +121,12 @@ func (req *resourceRequest) deleteOptions(accepted acceptance) (api.DeleteOption
 			propagation = ptr.To(metav1.DeletePropagationOrphan)
 		}
 	}
+	options.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("DeleteOptions"))
 	dryRun := len(options.DryRun) > 0 || accepted.notAcceptable != nil
 	return api.DeleteOptions{
 		WriteOptions: api.WriteOptions{DryRun: dryRun, Form: accepted.form}, Preconditions: options.Preconditions,
 		GracePeriodSeconds: options.GracePeriodSeconds, Propagation: propagation,
-		IgnoreReadErrors: ptr.Deref(options.IgnoreStoreReadErrorWithClusterBreakingPotential, false),
+		Sent: options, IgnoreReadErrors: ptr.Deref(options.IgnoreStoreReadErrorWithClusterBreakingPotential, false),
 	}, orphan, err
 }
 

@@ -145,7 +145,7 @@ func (req *resourceRequest) writeOptions(
 	if err := metav1.Convert_url_Values_To_v1_PatchOptions(&req.query, &options, nil); err != nil {
 		return write, "", apierrors.NewBadRequest(err.Error())
 	}
-	write.DryRun = len(options.DryRun) > 0
+	write.Sent, write.DryRun = &options, len(options.DryRun) > 0
 	if write.FieldManager = options.FieldManager; write.FieldManager == "" {
 		write.FieldManager = managerOf(req.r)
 	}

@@ -119,7 +119,7 @@ func (b *batch[T]) add(event *api.Event) {
 	gone := event.Type == api.Deleted || event.Type == api.Corrupt
 	obj, err := b.client.object(event.Object)
 	if err != nil {
-		gone, obj = true, b.client.Versions.NewHub()
+		gone, obj = true, b.client.New()
 		setName(obj, event.Object)
 	}
 	name := objectName{obj.GetNamespace(), obj.GetName()}

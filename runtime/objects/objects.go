@@ -1,14 +1,13 @@
 // Package objects makes the typed access of package reach to the objects of an open resource: a client of the resource,
 // in the storage version.
 //
-// It may know packages api, codec, metadata, reach and rendition.
+// It may know packages api, metadata, reach and rendition.
 package objects
 
 import (
 	"context"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/metadata"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/rendition"
@@ -31,10 +30,18 @@ type Resource interface {
 	Delete(ctx context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error)
 }
 
+// Codec decodes and encodes objects in the version of a Client's Form: a *codec.Versions.
+type Codec[T api.Object] interface {
+	Decode(data []byte) (T, error)
+	Encode(obj T) ([]byte, error)
+}
+
 // Client is a reach.Objects.
 type Client[T api.Object] struct {
 	Resource Resource
-	Versions *codec.Versions[T]
+	Versions Codec[T]
+	// New returns an empty object.
+	New func() T
 	// Form is that in which the client reads: of the storage version.
 	Form api.Form
 	// Stored tells that the objects are stored, so that a watch can begin with all of them and end these with a

@@ -34,14 +34,15 @@ func (k *kind[T]) Delete(ctx context.Context, namespace, name string, opts api.D
 	if err := validateDeletion(opts); err != nil {
 		return api.Deletion{}, err
 	}
-	return k.delete(ctx, deletionOf[T](namespace, name, opts, nil), nil)
+	return k.delete(ctx, k.deletionOf(namespace, name, opts, nil), nil)
 }
 
-func deletionOf[T api.Object](
+func (k *kind[T]) deletionOf(
 	namespace, name string, opts api.DeleteOptions, consent func(T, *api.DeleteOptions) error,
 ) *request[T] {
 	return &request[T]{
 		verb: deleteVerb, namespace: namespace, name: name, options: opts.WriteOptions,
+		version:  k.versions.ByKey(opts.Form.Version),
 		deletion: &deletion[T]{options: opts, consent: consent},
 	}
 }
@@ -225,13 +226,14 @@ func (h *handle[T]) deleteListed(
 			return api.Rendition{}, apierrors.NewInternalError(err)
 		}
 	}
-	opts.Form = h.store.Form() // the cheapest one: nobody sees the answer to this deletion
-	_, err = h.kind.delete(ctx, deletionOf(meta.Namespace, meta.Name, opts, func(obj T, _ *api.DeleteOptions) error {
+	r := h.deletionOf(meta.Namespace, meta.Name, opts, func(obj T, _ *api.DeleteOptions) error {
 		if obj.GetUID() != meta.UID || !h.store.Selects(sel, obj) {
 			return errNotSelected
 		}
 		return nil
-	}), nil)
+	})
+	r.options.Form = h.store.Form() // the cheapest one: nobody sees the answer to this deletion
+	_, err = h.kind.delete(ctx, r, nil)
 	if apierrors.IsNotFound(err) || errors.Is(err, errNotSelected) {
 		return api.Rendition{}, nil
 	}

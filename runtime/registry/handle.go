@@ -178,7 +178,7 @@ type handle[T api.Object] struct {
 func (h *handle[T]) StoredForm() api.Form { return h.store.Form() }
 
 func (h *handle[T]) objects() any {
-	return objects.Client[T]{Resource: h, Versions: h.versions, Form: h.StoredForm(), Stored: true}
+	return objects.Client[T]{Resource: h, Versions: h.versions, New: h.versions.NewHub, Form: h.StoredForm(), Stored: true}
 }
 
 func (h *handle[T]) Ready() error { return h.store.Ready() }
@@ -231,6 +231,7 @@ func (h *handle[T]) prefix(namespace string) (string, error) {
 func (h *handle[T]) host() subresource.Host[T] {
 	return subresource.Host[T]{
 		Info: h.info, Object: h.object, Writer: hostWriter[T]{h}, Schemas: h.schemas, LogOwnership: h.logOwnership,
+		Admission: h.admission,
 	}
 }
 
@@ -251,7 +252,7 @@ func (h hostWriter[T]) Act(
 	if err != nil {
 		return api.Result{}, err
 	}
-	r.scope = h.scopes.action.named(t.Subresource)
+	r.scope, r.admitted = h.scopes.action.named(t.Subresource), true
 	r.proposal = &changed[T]{change: func(_ context.Context, a *attempt[T], obj T) error {
 		answer, err := do(obj)
 		a.ahead = renderedAhead{answer: answer, revision: anyRevision, made: err == nil}
@@ -269,7 +270,7 @@ func (h hostWriter[T]) Change(
 	if err != nil {
 		return api.Result{}, err
 	}
-	r.scope, r.ownership = h.scopes.object.named(t.Subresource), merged
+	r.scope, r.ownership, r.admitted = h.scopes.object.named(t.Subresource), merged, true
 	r.proposal = &changed[T]{change: func(_ context.Context, a *attempt[T], obj T) error {
 		warnings, err := c.Change(obj)
 		a.addWarnings(warnings)
@@ -292,7 +293,9 @@ func (h hostWriter[T]) Remove(
 		return api.Deletion{}, internal(err)
 	}
 	opts.Form = h.store.Form() // nobody sees this answer
-	return h.delete(ctx, deletionOf(t.Namespace, t.Name, opts, consent), nil)
+	r := h.deletionOf(t.Namespace, t.Name, opts, consent)
+	r.admitted = true
+	return h.delete(ctx, r, nil)
 }
 
 func (h hostWriter[T]) ServedVersion(name string) (schema.GroupVersion, error) {

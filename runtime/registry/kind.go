@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/ownership"
@@ -35,7 +36,10 @@ type kind[T api.Object] struct {
 	fieldManagers func() (*fieldManagers[T], error)
 	schemas       *ownership.Schemas
 	extensions    map[string]*subresource.Handle
-	log           *slog.Logger
+	// admission has the plug-ins; nil has none. forms are those that they see of the objects.
+	admission *admission.Chain
+	forms     []admission.Form
+	log       *slog.Logger
 	// logged is when logOwnership last wrote, in seconds.
 	logged atomic.Int64
 }
@@ -46,7 +50,7 @@ func newKind[T api.Object](d *Definition[T], info *api.Info, all *codec.Versions
 	}
 	k := &kind[T]{
 		definition: d, info: info, versions: all, schemas: config.Schemas, log: config.Log,
-		gr: info.GroupResource(), pipeline: newPipeline[T](),
+		gr: info.GroupResource(), pipeline: newPipeline[T](), admission: config.Admission, forms: formsOf(all, info),
 		gk: schema.GroupKind{Group: info.Stored().Group, Kind: info.Stored().Names.Kind},
 	}
 	k.scopes = k.newScopes()

@@ -46,7 +46,7 @@ func newPipeline[T api.Object]() *pipeline[T] {
 			{"propose", (*kind[T]).propose},
 			{"namespace and name of a patch", (*kind[T]).matchRequest},
 			{"managed fields", (*kind[T]).trackFields},
-			// Mutating admission goes here.
+			{"mutating admission", (*kind[T]).mutate},
 			{"owner references", (*kind[T]).deduplicateOwners},
 			// What a client may not do depends on the object, too: nobody grants a role more than they may do.
 			{"authorize", (*kind[T]).authorize},
@@ -61,13 +61,14 @@ func newPipeline[T api.Object]() *pipeline[T] {
 			{"canonicalize", (*kind[T]).canonicalize},
 			// An update or an apply that creates needs the permission to create, too.
 			{"authorize a creation", (*kind[T]).authorizeCreation},
-			// Validating admission goes here.
+			{"validating admission", (*kind[T]).admit},
 			{"encode", (*kind[T]).plan},
 			{"render ahead", (*kind[T]).renderAhead},
 		},
 		deleted: []step[T]{
 			{"preconditions", (*kind[T]).checkDeletion},
-			// Mutating and validating admission go here, in this order.
+			{"mutating admission", (*kind[T]).mutate},
+			{"validating admission", (*kind[T]).admit},
 			{"mark or remove", (*kind[T]).plan},
 			{"render ahead", (*kind[T]).renderAhead},
 		},

@@ -128,7 +128,7 @@ type providerHandle[T api.Object] struct {
 
 func (h *providerHandle[T]) objects() any {
 	form := api.Form{Version: h.definition.Storage, Shape: api.Whole}
-	return objects.Client[T]{Resource: h, Versions: h.versions, Form: form}
+	return objects.Client[T]{Resource: h, Versions: h.versions, New: h.versions.NewHub, Form: form}
 }
 
 func (h *providerHandle[T]) Ready() error { return nil }
@@ -136,9 +136,10 @@ func (h *providerHandle[T]) Ready() error { return nil }
 func (h *providerHandle[T]) Close() error { h.close(); return nil }
 
 func (h *providerHandle[T]) host() subresource.Host[T] {
-	return subresource.Host[T]{Info: h.info, Object: func(ctx context.Context, namespace, name, _ string) (T, error) {
+	object := func(ctx context.Context, namespace, name, _ string) (T, error) {
 		return h.provided.get(ctx, namespace, name)
-	}}
+	}
+	return subresource.Host[T]{Info: h.info, Object: object, Admission: h.admission}
 }
 
 func (p *Provider[T]) verbs() []string {

@@ -269,7 +269,7 @@ func (h *providerHandle[T]) DeleteCollection(
 		if err != nil {
 			return nil, err
 		}
-		_, err = h.kind.delete(ctx, deletionOf[T](obj.GetNamespace(), obj.GetName(), opts, nil), newProviderState(obj))
+		_, err = h.kind.delete(ctx, h.deletionOf(obj.GetNamespace(), obj.GetName(), opts, nil), newProviderState(obj))
 		switch {
 		case apierrors.IsNotFound(err):
 		case err != nil:

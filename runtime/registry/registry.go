@@ -2,7 +2,7 @@
 // functions of a provider: one pipeline of steps for metadata, field ownership, the author's strategy and validation.
 // New, NewSameAs and NewProvided erase the Go type and return a Resource, which the packages of HTTP work with.
 //
-// It may know packages api, cache, codec, metadata, objects, ownership, rendition, storage, store and subresource, and
+// It may know packages admission, api, auth, cache, codec, metadata, objects, ownership, rendition, storage, store and subresource, and
 // nothing of HTTP.
 package registry
 
@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"time"
 
+	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/cache"
 	"apigen.dev/runtime/ownership"
@@ -55,6 +56,8 @@ type Config struct {
 	// wait until something that follows the resource has that revision. Requests call it concurrently. Nil does
 	// nothing.
 	AfterWrite func(ctx context.Context, revision int64)
+	// Admission has the plug-ins that each write passes; nil has none.
+	Admission *admission.Chain
 }
 
 // Group is an API group as generated wiring hands it to a server.

@@ -32,6 +32,9 @@ type request[T api.Object] struct {
 	mayCreate bool
 	// render renders the answer; nil renders the object.
 	render renderer
+	// admitted tells that the object of an extension passed admission instead of this one: the plug-ins see a binding,
+	// and not the pod that it changes.
+	admitted bool
 	// deletion is set for the verb delete.
 	deletion *deletion[T]
 }

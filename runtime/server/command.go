@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"time"
 
+	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/cache"
 	"apigen.dev/runtime/certs"
 	"apigen.dev/runtime/registry"
@@ -37,6 +38,9 @@ type Program struct {
 	Features []Feature
 	// Hooks are the author's own, which run beside the server's requests.
 	Hooks []Hook
+	// Admission are the author's own plug-ins, in their order. They run after those of kube-apiserver that the features
+	// bring, and before policies and webhooks.
+	Admission []admission.Plugin
 }
 
 // Main runs the program with the arguments of the process until SIGINT or SIGTERM, and exits: with 0, or after an error

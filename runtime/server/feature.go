@@ -59,7 +59,7 @@ func (p Program) configure(ctx context.Context, config *Config, modes []string) 
 	config.Modes = map[string]auth.Authorizer{
 		"AlwaysAllow": auth.Always(auth.Allow), "AlwaysDeny": auth.Always(auth.Deny),
 	}
-	config.Hooks = slices.Clone(p.Hooks)
+	config.Hooks, config.Admission = slices.Clone(p.Hooks), slices.Clone(p.Admission)
 	for _, feature := range p.Features {
 		if err := feature.Configure(ctx, config); err != nil {
 			return err

@@ -77,6 +77,12 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 			"other authenticated users read discovery")
 	set.StringSliceVar(&f.server.AlwaysAllowPaths, "authorization-always-allow-paths", healthPaths,
 		"paths that every user may ask for; one that ends in * stands for all that begin so")
+	set.StringSliceVar(&f.server.EnableAdmission, "enable-admission-plugins", nil,
+		"admission plug-ins that run although they are off by default")
+	set.StringSliceVar(&f.server.DisableAdmission, "disable-admission-plugins", nil,
+		"admission plug-ins that don't run although they are on by default")
+	set.StringVar(&f.server.AdmissionConfig, "admission-control-config-file", "",
+		"file with an AdmissionConfiguration, in kube-apiserver's format, which configures admission plug-ins")
 	set.BoolVar(&f.anonymous, anonymousFlag, false,
 		"whether requests without credentials are those of system:anonymous; without this flag, health checks are")
 	set.DurationVar(&f.server.RequestTimeout, "request-timeout", time.Minute,

@@ -19,12 +19,14 @@ import (
 	"sync"
 	"time"
 
+	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/collector"
 	"apigen.dev/runtime/endpoint"
 	"apigen.dev/runtime/filter"
+	"apigen.dev/runtime/objects"
 	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
@@ -78,6 +80,14 @@ type Config struct {
 	Paths map[string]http.Handler
 	// DataDir is the directory of files that the server makes itself. Features write there when they are configured.
 	DataDir string
+	// Admission are the plug-ins that each write passes, in any order: the server arranges them. EnableAdmission and
+	// DisableAdmission name those that run although they are off by default, and those that don't run.
+	Admission                         []admission.Plugin
+	EnableAdmission, DisableAdmission []string
+	// ObserveAdmission is told about each call of a plug-in; nil is told nothing.
+	ObserveAdmission admission.Observe
+	// AdmissionConfig is the path of an AdmissionConfiguration, which configures plug-ins; "" configures none.
+	AdmissionConfig string
 	// Auditor records requests; nil records none. A hook runs what its sink needs.
 	Auditor *audit.Auditor
 	// Metrics are in /metrics, beside the server's own.
@@ -170,7 +180,9 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
-	s.base = auth.WithAccess(reach.With(context.Background(), registry.Reachable(s.handles)), &auth.Access{
+	reached := reach.WithCatalog(reach.With(context.Background(), registry.Reachable(s.handles)),
+		objects.Catalog[registry.Handle](s.handles))
+	s.base = auth.WithAccess(reached, &auth.Access{
 		Tokens: auth.Bearer(s.authentication().Tokens), Audiences: config.Audiences, Authorizer: config.Authorizer,
 		Issuer: config.Issuer,
 	})
@@ -239,6 +251,10 @@ func (s *Server) open(ctx context.Context, metrics *metrics) ([]endpoint.Group, 
 			groups = append(groups, open)
 		}
 	}
+	plugins, err := s.config.plugins()
+	if err != nil {
+		return nil, err
+	}
 	shared := registry.NewShared(all)
 	for i := range groups {
 		open := &groups[i]
@@ -249,7 +265,7 @@ func (s *Server) open(ctx context.Context, metrics *metrics) ([]endpoint.Group, 
 				DisableCache: s.config.DisableCache, CheckCache: s.config.CheckCache,
 				Log: s.config.Log, Verify: s.config.Verify, Schemas: schemas, Shared: shared,
 				IgnorePropagation: s.config.Garbage == IgnoreGarbage, Encoding: s.config.StorageEncoding,
-				AfterWrite: s.config.AfterWrite[resource.Info().GroupResource()],
+				AfterWrite: s.config.AfterWrite[resource.Info().GroupResource()], Admission: plugins,
 			}
 			if transformer := s.config.Transformer; transformer != nil {
 				config.Transformer = transformer(stored.GroupResource())

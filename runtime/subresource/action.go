@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 
+	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/metadata"
@@ -116,7 +117,7 @@ func posted[T, B api.Object](name string, kind codec.Kind[B], complete bool, do 
 			ctx context.Context, namespace, object string, body api.Body, opts api.WriteOptions,
 		) (result api.Result, err error) {
 			t := Target{Namespace: namespace, Name: object, Version: body.Version, Subresource: name}
-			in, warnings, err := readBody(ctx, versions, h.Info.Scope, body, t)
+			in, warnings, err := receive(ctx, h, versions, body, t, opts)
 			if err == nil {
 				result, err = do(ctx, h, t, in, opts)
 			}
@@ -131,9 +132,30 @@ func posted[T, B api.Object](name string, kind codec.Kind[B], complete bool, do 
 	return e
 }
 
-// readBody decodes and checks a body. A body without a name is for the object of the URL.
+// receive decodes a body, has it pass admission, and checks it.
+func receive[T, B api.Object](
+	ctx context.Context, h Host[T], versions *codec.Versions[B], body api.Body, t Target, opts api.WriteOptions,
+) (in B, warnings []string, err error) {
+	if in, warnings, err = readBody(versions, h.Info.Scope, body, t); err != nil {
+		return in, warnings, err
+	}
+	v := versions.OrStorage(body.Version)
+	if h.Admission == nil {
+		return in, warnings, checkBody(ctx, v, in)
+	}
+	seen := h.attributes(ctx, admission.Create, t, v.GVK, opts)
+	if in, err = admitPosted(ctx, h.Admission, seen, versions, in); err == nil {
+		err = checkBody(ctx, v, in)
+	}
+	if err == nil {
+		err = h.Admission.Validate(ctx, seen)
+	}
+	return in, slices.Concat(warnings, seen.Warnings()), err
+}
+
+// readBody decodes a body. One without a name is for the object of the URL.
 func readBody[B api.Object](
-	ctx context.Context, versions *codec.Versions[B], scope api.Scope, body api.Body, t Target,
+	versions *codec.Versions[B], scope api.Scope, body api.Body, t Target,
 ) (in B, warnings []string, err error) {
 	if in, warnings, err = versions.DecodeBody(body); err != nil {
 		return in, warnings, err
@@ -144,15 +166,16 @@ func readBody[B api.Object](
 	if in.GetName() == "" {
 		in.SetName(t.Name)
 	}
-	if err := metadata.MatchName(in, t.Name); err != nil {
-		return in, warnings, err
-	}
-	v := versions.OrStorage(body.Version)
+	return in, warnings, metadata.MatchName(in, t.Name)
+}
+
+// checkBody checks what was posted by the rules of its version.
+func checkBody[B api.Object](ctx context.Context, v *codec.Served[B], in B) error {
 	errs, err := v.Validate(ctx, operation.Operation{Type: operation.Create}, in, nil)
 	if err != nil {
-		return in, warnings, apierrors.NewInternalError(err)
+		return apierrors.NewInternalError(err)
 	}
-	return in, warnings, codec.Invalid(v.GVK.GroupKind(), in.GetName(), errs)
+	return codec.Invalid(v.GVK.GroupKind(), in.GetName(), errs)
 }
 
 // Removal is a subresource to which clients POST a kind of its own, B, and which deletes the object, like an eviction.

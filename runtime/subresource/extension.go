@@ -1,7 +1,8 @@
 // Package subresource serves the subresources that are no part of their object: actions, removals, requests, scales,
 // projections, streams and connections. It reads and writes the object through a Host.
 //
-// It may know packages api, codec, metadata, ownership, reach, rendition, store and wire.
+// It may know packages admission, api, auth, codec, metadata, ownership, reach, rendition, request, store and
+// wire.
 package subresource
 
 import (
@@ -12,6 +13,7 @@ import (
 	"net/http"
 	"net/url"
 
+	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/ownership"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -58,6 +60,8 @@ type Host[T api.Object] struct {
 	// Writer is nil for a kind without storage.
 	Writer  Writer[T]
 	Schemas *ownership.Schemas
+	// Admission has the plug-ins that what clients send to extensions passes; nil has none.
+	Admission *admission.Chain
 	// LogOwnership logs that the managedFields of a write could not be found out.
 	LogOwnership func(obj metav1.Object, err error)
 }

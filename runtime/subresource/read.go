@@ -124,10 +124,17 @@ func ConnectionOf[T api.Object, O any](c Connection[T, O]) Extension[T] {
 			if c.Connect == nil || c.Options.New == nil {
 				return nil, errors.New("a Connection needs Connect and Options")
 			}
-			fetch := fetcher(h, c.Options)
 			return &Handle{Connect: func(ctx context.Context, namespace, name string, query url.Values) (http.Handler,
 				error) {
-				obj, options, err := fetch(ctx, namespace, name, query)
+				options, err := c.Options.read(query)
+				if err != nil {
+					return nil, err
+				}
+				t := Target{Namespace: namespace, Name: name, Subresource: c.Name}
+				if err := admitConnection(ctx, h, t, c.Kind, options); err != nil {
+					return nil, err
+				}
+				obj, err := h.Object(ctx, namespace, name, "")
 				if err != nil {
 					return nil, err
 				}

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 
+	"apigen.dev/runtime/admission"
+	"apigen.dev/runtime/admission/hub"
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/metadata"
@@ -180,7 +183,10 @@ func (s *scaler[T]) write(
 	t := Target{Namespace: namespace, Name: name, Version: version, Subresource: scaleName}
 	return s.host.Writer.Change(ctx, t, opts, Change[T]{
 		Change: func(obj T) ([]string, error) {
-			return s.scale(obj, t, managedfields.NewScaleHandler(obj.GetManagedFields(), gv, s.paths), propose)
+			fields := managedfields.NewScaleHandler(obj.GetManagedFields(), gv, s.paths)
+			return s.scale(obj, t, fields, func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (proposal, error) {
+				return s.admit(ctx, t, opts, live, stored, propose)
+			})
 		},
 		Show: func(obj T, form api.Form) (api.Rendition, error) { return s.kind.RenderObject(s.of(obj), form) },
 	})
@@ -192,9 +198,6 @@ func (s *scaler[T]) scale(obj T, t Target, fields *managedfields.ScaleHandler, p
 		return nil, apierrors.NewInternalError(err)
 	}
 	p, err := propose(s.of(obj), stored)
-	if err == nil {
-		err = s.check(p.scale, s.of(obj), t)
-	}
 	if err != nil {
 		return p.warnings, err
 	}
@@ -210,6 +213,31 @@ func (s *scaler[T]) scale(obj T, t Target, fields *managedfields.ScaleHandler, p
 		s.SetReplicas(obj, p.scale.Spec.Replicas)
 	}
 	return p.warnings, nil
+}
+
+// admit makes a proposal, which passes admission and is checked.
+func (s *scaler[T]) admit(
+	ctx context.Context, t Target, opts api.WriteOptions, live *scaleObject, stored []metav1.ManagedFieldsEntry,
+	propose propose,
+) (proposal, error) {
+	old := *live
+	p, err := propose(live, stored)
+	if err != nil || s.host.Admission == nil {
+		if err == nil {
+			err = s.check(p.scale, &old, t)
+		}
+		return p, err
+	}
+	seen := s.host.attributes(ctx, admission.Update, t, scaleGVK, opts)
+	seen.Old = hub.New(s.kind, &old)
+	if p.scale, err = admitPosted(ctx, s.host.Admission, seen, s.kind, p.scale); err == nil {
+		err = s.check(p.scale, &old, t)
+	}
+	if err == nil {
+		err = s.host.Admission.Validate(ctx, seen)
+	}
+	p.warnings = slices.Concat(p.warnings, seen.Warnings())
+	return p, err
 }
 
 func (s *scaler[T]) check(scale, live *scaleObject, t Target) error {

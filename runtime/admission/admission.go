@@ -1,0 +1,223 @@
+// Package admission says what the steps between "decoded" and "stored" of a write see, and runs the plug-ins that refuse
+// a write or change its object: those of the author, those that kube-apiserver has, policies and webhooks. A server
+// runs mutating plug-ins after field ownership was tracked, and validating ones after the object was validated, as
+// kube-apiserver does.
+//
+// It may know packages api, audit and auth.
+package admission
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"apigen.dev/runtime/audit"
+	"apigen.dev/runtime/auth"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Operation is what a request does to its object.
+type Operation string
+
+// The operations. An update or an apply that creates its object is a creation.
+const (
+	Create  Operation = "CREATE"
+	Update  Operation = "UPDATE"
+	Delete  Operation = "DELETE"
+	Connect Operation = "CONNECT"
+)
+
+// Attributes are what plug-ins see of one write: the request, the new object and the old one. One goroutine at a time
+// uses them.
+type Attributes struct {
+	Operation Operation
+	// Resource and Kind are those of the request: Resource of the URL, Kind of Object or Old in the version of the URL.
+	// The kind of a subresource may be of another group, such as autoscaling/v1 Scale.
+	Resource schema.GroupVersionResource
+	Kind     schema.GroupVersionKind
+	// Subresource is "" for the object itself.
+	Subresource string
+	// Namespace is "" for cluster-scoped kinds. Name is "" before the name of a new object was generated.
+	Namespace, Name string
+	// DryRun tells that nothing is stored: a plug-in must have no effect beside its decision.
+	DryRun bool
+	// Options are a *metav1.CreateOptions, *metav1.UpdateOptions or *metav1.DeleteOptions, whose kind and apiVersion
+	// are set; nil for a connection.
+	Options runtime.Object
+	// User is the one whom the request acts as.
+	User *auth.User
+	// Object is the new object, or the options of a connection; nil for a deletion. Old is the object before the write;
+	// nil for a creation and for a connection.
+	Object, Old Object
+	// Equivalents are all forms in which the server serves the resource or the subresource, also in other groups: that
+	// of the request and the others. Object and Old have a JSON in each of their kinds.
+	Equivalents []Form
+
+	warnings []string
+	pass     pass
+}
+
+// Form is one of the resources through which clients can write the same object.
+type Form struct {
+	Resource schema.GroupVersionResource
+	Kind     schema.GroupVersionKind
+}
+
+// Object is an object as plug-ins see it: as a Go value, and as JSON in every served version.
+type Object interface {
+	// Value returns the Go value: a pointer to the hub type of its kind, or to the options of a connection. A mutating
+	// plug-in may change that of a new object, and then calls Changed. Nobody may change the others.
+	Value() any
+	// Changed tells that Value was changed.
+	Changed()
+	// JSON encodes the object in a served kind.
+	JSON(schema.GroupVersionKind) ([]byte, error)
+	// Content returns the object in a served kind, with numbers as int64 or float64. It must not be changed.
+	Content(schema.GroupVersionKind) (map[string]any, error)
+	// Replace has the object be what data has, which is JSON in a served kind. It sets defaults as for an object that a
+	// client sends.
+	Replace(gvk schema.GroupVersionKind, data []byte) error
+	// Meta returns the metadata; nil for the options of a connection.
+	Meta() metav1.Object
+}
+
+// IsResource tells whether the attributes are those of a resource, and of the object itself.
+func (a *Attributes) IsResource(group, resource string) bool {
+	return a.Resource.Group == group && a.Resource.Resource == resource && a.Subresource == ""
+}
+
+// Warn adds a warning to the answer.
+func (a *Attributes) Warn(text string) { a.warnings = append(a.warnings, text) }
+
+// Warnings returns the warnings so far.
+func (a *Attributes) Warnings() []string { return a.warnings }
+
+// Annotate adds an annotation to the audit events of the request. The first value of a key stays.
+func (a *Attributes) Annotate(ctx context.Context, key, value string) {
+	audit.Annotate(ctx, key, value)
+}
+
+// pass is the state of the mutating plug-ins, which run a second time where one of them asks for it.
+type pass struct {
+	again, second bool
+	state         map[string]any
+}
+
+// Reinvoke has all mutating plug-ins run once more after the last one. In the second pass it does nothing.
+func (a *Attributes) Reinvoke() { a.pass.again = true }
+
+// IsReinvoked tells that this is the second pass.
+func (a *Attributes) IsReinvoked() bool { return a.pass.second }
+
+// Keep keeps a value of a plug-in for its second pass, and Kept returns it.
+func (a *Attributes) Keep(plugin string, state any) {
+	if a.pass.state == nil {
+		a.pass.state = map[string]any{}
+	}
+	a.pass.state[plugin] = state
+}
+
+// Kept returns what a plug-in has kept; nil if it has kept nothing.
+func (a *Attributes) Kept(plugin string) any { return a.pass.state[plugin] }
+
+// ObjectName returns how errors name the object: by its name, by its generateName, or as Unknown.
+func (a *Attributes) ObjectName() string {
+	if a.Name != "" {
+		return a.Name
+	}
+	if a.Object != nil {
+		if meta := a.Object.Meta(); meta != nil {
+			if name := meta.GetName(); name != "" {
+				return name
+			}
+			if prefix := meta.GetGenerateName(); prefix != "" {
+				return prefix
+			}
+		}
+	}
+	return "Unknown"
+}
+
+// Forbidden returns err as 403, as kube-apiserver words it. An error that is an API status already stays as it is.
+func Forbidden(a *Attributes, err error) error {
+	var status apierrors.APIStatus
+	if err == nil || errors.As(err, &status) {
+		return err
+	}
+	return apierrors.NewForbidden(a.Resource.GroupResource(), a.ObjectName(), err)
+}
+
+// Plugin is one step of admission. Its functions may be nil; requests call them concurrently.
+type Plugin struct {
+	// Name is unique among the plug-ins of a server. Flags and metrics name the plug-in by it.
+	Name string
+	// Off leaves the plug-in out, unless --enable-admission-plugins names it.
+	Off bool
+	// Handles tells cheaply whether the plug-in looks at a write; nil looks at all. It must not look at Object and Old.
+	Handles func(a *Attributes) bool
+	// Admit may change the new object, or refuse the write. Validate may refuse the write, and changes nothing. An
+	// error that is no API status is answered with 403; one of a context with the status of its cause.
+	Admit, Validate func(ctx context.Context, a *Attributes) error
+	// Configure reads the plug-in's part of --admission-control-config-file, in JSON; dir is the directory of the file,
+	// to which paths are relative. It is called before the server starts, if the file has such a part.
+	Configure func(configuration []byte, dir string) error
+}
+
+// Observe is told about each call of a plug-in.
+type Observe func(plugin *Plugin, a *Attributes, mutating bool, call Call)
+
+// Chain runs plug-ins in order. A nil Chain admits everything. It is immutable.
+type Chain struct {
+	plugins []Plugin
+	observe Observe
+}
+
+// NewChain returns the chain of plug-ins in their order. observe may be nil.
+func NewChain(plugins []Plugin, observe Observe) *Chain {
+	if len(plugins) == 0 {
+		return nil
+	}
+	return &Chain{plugins: slices.Clone(plugins), observe: observe}
+}
+
+// Admit runs the mutating plug-ins, and once more if one of them asks for it.
+func (c *Chain) Admit(ctx context.Context, a *Attributes) error {
+	if c == nil {
+		return nil
+	}
+	a.pass = pass{}
+	err := c.run(ctx, a, true)
+	if err == nil && a.pass.again {
+		a.pass.second = true
+		err = c.run(ctx, a, true)
+	}
+	return err
+}
+
+// Validate runs the validating plug-ins.
+func (c *Chain) Validate(ctx context.Context, a *Attributes) error {
+	if c == nil {
+		return nil
+	}
+	return c.run(ctx, a, false)
+}
+
+func (c *Chain) run(ctx context.Context, a *Attributes, mutating bool) error {
+	for i := range c.plugins {
+		p := &c.plugins[i]
+		call := p.Validate
+		if mutating {
+			call = p.Admit
+		}
+		if call == nil || p.Handles != nil && !p.Handles(a) {
+			continue
+		}
+		if err := c.call(ctx, a, p, mutating, call); err != nil {
+			return err
+		}
+	}
+	return nil
+}

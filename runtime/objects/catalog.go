@@ -1,0 +1,156 @@
+package objects
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/metadata"
+	"apigen.dev/runtime/reach"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	kjson "sigs.k8s.io/json"
+)
+
+// Handle is an open resource of a Catalog: a registry.Handle.
+type Handle interface {
+	Info() *api.Info
+	Resource
+	DeleteCollection(ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions) (*api.Page,
+		error)
+}
+
+// Catalog is a reach.Catalog of open resources. It is immutable.
+type Catalog[H Handle] []H
+
+// Resources implements reach.Catalog.
+func (c Catalog[H]) Resources() []reach.Resource {
+	all := make([]reach.Resource, len(c))
+	for i, h := range c {
+		all[i] = describe(h.Info())
+	}
+	return all
+}
+
+// verbs are those of a resource that names none.
+var verbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
+
+func describe(info *api.Info) reach.Resource {
+	r := reach.Resource{
+		GroupResource: info.GroupResource(), Kind: info.Names.Kind, Namespaced: info.Scope == api.Namespaced,
+		Verbs: info.Verbs, Stored: info.Stored().Storage != "",
+	}
+	if r.Verbs == nil {
+		r.Verbs = verbs
+	}
+	if info.SameAs != nil {
+		r.SameAs = info.SameAs.GroupResource()
+	}
+	for _, v := range info.Versions {
+		r.Versions = append(r.Versions, v.Name)
+	}
+	return r
+}
+
+func (c Catalog[H]) find(gr schema.GroupResource) (none H, _ error) {
+	for _, h := range c {
+		if h.Info().GroupResource() == gr {
+			return h, nil
+		}
+	}
+	return none, apierrors.NewNotFound(gr, "")
+}
+
+// Objects implements reach.Catalog.
+func (c Catalog[H]) Objects(gvr schema.GroupVersionResource) (reach.Objects[*unstructured.Unstructured], error) {
+	h, err := c.find(gvr.GroupResource())
+	if err != nil {
+		return nil, err
+	}
+	info := h.Info()
+	if info.Version(gvr.Version) == nil {
+		return nil, fmt.Errorf("the resource %s is not served in version %q", gvr.GroupResource(), gvr.Version)
+	}
+	return Client[*unstructured.Unstructured]{
+		Resource: h, Versions: content{}, Stored: info.Stored().Storage != "",
+		New:  func() *unstructured.Unstructured { return new(unstructured.Unstructured) },
+		Form: api.Form{Version: info.Key(gvr.Version), Shape: api.Whole},
+	}, nil
+}
+
+// Count implements reach.Catalog.
+func (c Catalog[H]) Count(ctx context.Context, gr schema.GroupResource, namespace string) (int64, error) {
+	h, err := c.find(gr)
+	if err != nil {
+		return 0, err
+	}
+	options := api.ListOptions{Limit: 1}
+	var counted int64
+	for {
+		page, err := h.List(ctx, namespace, options, formOf(h))
+		if err != nil {
+			return 0, err
+		}
+		counted += int64(page.Len)
+		remaining, next := page.Remaining, page.Continue
+		page.Close()
+		if remaining != nil {
+			return counted + *remaining, nil
+		}
+		if next == "" {
+			return counted, nil
+		}
+		options.Continue, options.Limit = next, 500
+	}
+}
+
+// DeleteAll implements reach.Catalog.
+func (c Catalog[H]) DeleteAll(
+	ctx context.Context, gr schema.GroupResource, namespace string, options metav1.DeleteOptions,
+) error {
+	h, err := c.find(gr)
+	if err != nil {
+		return err
+	}
+	var how api.DeleteOptions
+	how.Form, how.DryRun = formOf(h), reach.IsDryRun(ctx) || len(options.DryRun) > 0
+	if err := metadata.SetDeleteOptions(&how, &options); err != nil {
+		return err
+	}
+	list := api.ListOptions{Limit: 500}
+	for {
+		page, err := h.DeleteCollection(ctx, namespace, how, list)
+		if err != nil {
+			return err
+		}
+		list.Continue = page.Continue
+		page.Close()
+		if list.Continue == "" {
+			return nil
+		}
+	}
+}
+
+// formOf returns a form of a resource in its preferred version.
+func formOf[H Handle](h H) api.Form {
+	info := h.Info()
+	return api.Form{Version: info.Key(info.Versions[0].Name), Shape: api.Whole}
+}
+
+// content is the Codec of objects without a Go type.
+type content struct{}
+
+// Decode implements Codec.
+func (content) Decode(data []byte) (*unstructured.Unstructured, error) {
+	obj := new(unstructured.Unstructured)
+	err := kjson.UnmarshalCaseSensitivePreserveInts(data, &obj.Object)
+	return obj, err
+}
+
+// Encode implements Codec.
+func (content) Encode(obj *unstructured.Unstructured) ([]byte, error) {
+	return json.Marshal(obj.Object)
+}

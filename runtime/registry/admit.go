@@ -1,0 +1,125 @@
+package registry
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"apigen.dev/runtime/admission"
+	"apigen.dev/runtime/admission/hub"
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/metadata"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/managedfields"
+)
+
+// mutate is the step that runs the mutating plug-ins, which may replace the new object.
+func (k *kind[T]) mutate(ctx context.Context, a *attempt[T]) error {
+	if k.admission == nil || a.admitted {
+		return nil
+	}
+	seen, object := k.attributes(ctx, a)
+	fields := a.obj.GetManagedFields()
+	err := k.admission.Admit(ctx, seen)
+	a.addWarnings(seen.Warnings())
+	if err != nil {
+		return err
+	}
+	a.obj = object.Hub()
+	if a.operation() == deleteOperation {
+		return nil
+	}
+	k.checkFields(a, fields)
+	a.addWarnings(metadata.DeduplicateOwners(a.obj, ""))
+	return metadata.EnsureNamespace(a.obj, k.info.Scope, a.namespace)
+}
+
+// invalidFields is the warning of kube-apiserver about managedFields that a plug-in broke.
+const invalidFields = ".metadata.managedFields was in an invalid state after admission; this could be caused by " +
+	"an outdated mutating admission controller; please fix your requests: %v"
+
+// checkFields resets managedFields that a plug-in made invalid.
+func (k *kind[T]) checkFields(a *attempt[T], before []metav1.ManagedFieldsEntry) {
+	after := a.obj.GetManagedFields()
+	if slices.EqualFunc(after, before, sameEntry) {
+		return
+	}
+	if err := managedfields.ValidateManagedFields(after); err != nil {
+		a.obj.SetManagedFields(before)
+		a.addWarnings([]string{fmt.Sprintf(invalidFields, err)})
+	}
+}
+
+func sameEntry(a, b metav1.ManagedFieldsEntry) bool {
+	return a.Manager == b.Manager && a.Operation == b.Operation && a.APIVersion == b.APIVersion &&
+		a.FieldsType == b.FieldsType && a.Subresource == b.Subresource && a.Time.Equal(b.Time) &&
+		a.FieldsV1 != nil && b.FieldsV1 != nil && bytes.Equal(a.FieldsV1.Raw, b.FieldsV1.Raw)
+}
+
+// admit is the step that runs the validating plug-ins.
+func (k *kind[T]) admit(ctx context.Context, a *attempt[T]) error {
+	if k.admission == nil || a.admitted {
+		return nil
+	}
+	seen, _ := k.attributes(ctx, a)
+	err := k.admission.Validate(ctx, seen)
+	a.addWarnings(seen.Warnings())
+	return err
+}
+
+// attributes returns what admission sees of an attempt, and the object that mutating plug-ins may replace.
+func (k *kind[T]) attributes(ctx context.Context, a *attempt[T]) (*admission.Attributes, *hub.Object[T]) {
+	seen := &admission.Attributes{
+		Operation: admission.Operation(a.operation()), Subresource: a.scope.name, Namespace: a.namespace, Name: a.name,
+		DryRun: a.options.DryRun, User: auth.UserFrom(ctx), Equivalents: k.forms,
+	}
+	v := a.version
+	if v == nil {
+		v = k.versions.Storage
+	}
+	seen.Kind, seen.Resource = v.GVK, v.GVK.GroupVersion().WithResource(k.info.Names.Plural)
+	if seen.Name == "" {
+		seen.Name = a.obj.GetName()
+	}
+	seen.Options = a.sentOptions(seen.Operation)
+	object := hub.New(k.versions, a.obj)
+	if seen.Operation != admission.Delete {
+		seen.Object = object
+	}
+	if a.old != nil && a.old.Exists {
+		seen.Old = hub.New(k.versions, a.old.Object)
+	}
+	return seen, object
+}
+
+// sentOptions returns the options of a write for admission. Where the server itself writes, it makes them.
+func (a *attempt[T]) sentOptions(operation admission.Operation) runtime.Object {
+	switch {
+	case operation == admission.Delete && a.deleteOptions.Sent != nil:
+		return a.deleteOptions.Sent
+	case operation == admission.Delete:
+		return asMeta(*a.deleteOptions)
+	case a.options.Sent != nil:
+		return admission.WriteOptions(operation, a.options.Sent)
+	}
+	sent := &metav1.PatchOptions{FieldManager: a.options.FieldManager}
+	if a.options.DryRun {
+		sent.DryRun = []string{metav1.DryRunAll}
+	}
+	return admission.WriteOptions(operation, sent)
+}
+
+// formsOf returns the forms in which clients can write the objects of a kind.
+func formsOf[T api.Object](versions *codec.Versions[T], info *api.Info) (forms []admission.Form) {
+	for i := range versions.Served {
+		gvk := versions.Served[i].GVK
+		forms = append(forms, admission.Form{
+			Kind: gvk, Resource: gvk.GroupVersion().WithResource(info.Names.Plural),
+		})
+	}
+	return forms
+}
