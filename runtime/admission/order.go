@@ -37,9 +37,10 @@ func place(name string) int {
 	return len(builtin)
 }
 
-// Arrange returns the plug-ins that run, in kube-apiserver's order, with the author's own after those that kube-apiserver
-// has and before policies and webhooks, in the order in which plugins has them. enable and disable are the values of
-// kube-apiserver's flags of that name. A name that no plug-in has is an error, and so are two plug-ins of one name.
+// Arrange returns the plug-ins that run, in kube-apiserver's order, with the author's own after those that
+// kube-apiserver has and before policies and webhooks, in the order in which plugins has them. enable and disable are
+// the values of kube-apiserver's flags of that name. A name that no plug-in has is an error, and so are two plug-ins of
+// one name.
 func Arrange(plugins []Plugin, enable, disable []string) ([]Plugin, error) {
 	known := map[string]bool{}
 	for _, p := range plugins {
@@ -75,7 +76,8 @@ func Arrange(plugins []Plugin, enable, disable []string) ([]Plugin, error) {
 }
 
 func sorted(plugins []Plugin) []Plugin {
-	return slices.SortedStableFunc(slices.Values(plugins), func(a, b Plugin) int { return place(a.Name) - place(b.Name) })
+	byPlace := func(a, b Plugin) int { return place(a.Name) - place(b.Name) }
+	return slices.SortedStableFunc(slices.Values(plugins), byPlace)
 }
 
 func names(plugins []Plugin) (all []string) {

@@ -216,8 +216,8 @@ func TestAdmissionRefuses(t *testing.T) {
 		opts := api.WriteOptions{Form: v1, FieldManager: "m"}
 		_, err := h.Create(t.Context(), "ns", body(`{"metadata":{"name":"a"}}`), opts)
 		wantStatus(t, err, 403, metav1.StatusReasonForbidden, `widgets.shop.example.com "a" is forbidden: no`)
-		if kv, _, err := h.backend.Get(t.Context(), "/registry/shop.example.com/widgets/ns/a", storage.GetOptions{}); kv != nil ||
-			err != nil {
+		kv, _, err := h.backend.Get(t.Context(), "/registry/shop.example.com/widgets/ns/a", storage.GetOptions{})
+		if kv != nil || err != nil {
 			t.Errorf("%s: %v %v", stage, kv, err)
 		}
 	}

@@ -178,7 +178,8 @@ type handle[T api.Object] struct {
 func (h *handle[T]) StoredForm() api.Form { return h.store.Form() }
 
 func (h *handle[T]) objects() any {
-	return objects.Client[T]{Resource: h, Versions: h.versions, New: h.versions.NewHub, Form: h.StoredForm(), Stored: true}
+	return objects.Client[T]{Resource: h, Versions: h.versions, New: h.versions.NewHub, Form: h.StoredForm(),
+		Stored: true}
 }
 
 func (h *handle[T]) Ready() error { return h.store.Ready() }

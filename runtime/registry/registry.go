@@ -2,8 +2,8 @@
 // functions of a provider: one pipeline of steps for metadata, field ownership, the author's strategy and validation.
 // New, NewSameAs and NewProvided erase the Go type and return a Resource, which the packages of HTTP work with.
 //
-// It may know packages admission, api, auth, cache, codec, metadata, objects, ownership, rendition, storage, store and subresource, and
-// nothing of HTTP.
+// It may know packages admission, api, auth, cache, codec, metadata, objects, ownership, rendition, storage, store and
+// subresource, and nothing of HTTP.
 package registry
 
 import (

@@ -184,9 +184,10 @@ func (s *scaler[T]) write(
 	return s.host.Writer.Change(ctx, t, opts, Change[T]{
 		Change: func(obj T) ([]string, error) {
 			fields := managedfields.NewScaleHandler(obj.GetManagedFields(), gv, s.paths)
-			return s.scale(obj, t, fields, func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (proposal, error) {
+			admitted := func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (proposal, error) {
 				return s.admit(ctx, t, opts, live, stored, propose)
-			})
+			}
+			return s.scale(obj, t, fields, admitted)
 		},
 		Show: func(obj T, form api.Form) (api.Rendition, error) { return s.kind.RenderObject(s.of(obj), form) },
 	})
