@@ -142,6 +142,13 @@ var floors = map[string][]string{
 	"runtime/metadata":                   {"runtime/api"},
 	"runtime/admission":                  {"runtime/api", "runtime/audit", "runtime/auth"},
 	"runtime/admission/hub":              {"runtime/admission", "runtime/api", "runtime/codec"},
+	"runtime/admission/plugins": {
+		"runtime/admission", "runtime/api", "runtime/auth", "runtime/metadata", "runtime/reach", "runtime/registry",
+		"runtime/request", "runtime/server",
+	},
+	"runtime/admission/quota": {
+		"runtime/admission", "runtime/auth", "runtime/reach", "runtime/registry", "runtime/server",
+	},
 	"runtime/subresource": {
 		"runtime/admission", "runtime/admission/hub", "runtime/api", "runtime/auth", "runtime/codec",
 		"runtime/metadata", "runtime/ownership",

@@ -58,7 +58,22 @@ type Attributes struct {
 
 	warnings []string
 	pass     pass
+	settle   []func(ctx context.Context, outcome Outcome)
 }
+
+// Outcome is what became of a write that passed admission.
+type Outcome uint8
+
+const (
+	// Unknown means that the write may have happened or may yet happen.
+	Unknown Outcome = iota
+	// Rejected means that nothing was written. The same request may run the plug-ins again, on a newer object.
+	Rejected
+	// Written means that the object was stored, perhaps as it was before, or that a deletion marked it.
+	Written
+	// Removed means that the object exists no longer.
+	Removed
+)
 
 // Form is one of the resources through which clients can write the same object.
 type Form struct {
@@ -87,6 +102,20 @@ type Object interface {
 // IsResource tells whether the attributes are those of a resource, and of the object itself.
 func (a *Attributes) IsResource(group, resource string) bool {
 	return a.Resource.Group == group && a.Resource.Resource == resource && a.Subresource == ""
+}
+
+// Then has do be called once with what became of the write, after a validating plug-in let it pass. Nobody is told of a
+// dry run, and of a connection. The client's answer waits for do.
+func (a *Attributes) Then(do func(ctx context.Context, outcome Outcome)) {
+	a.settle = append(a.settle, do)
+}
+
+// Settle calls the functions that plug-ins gave to Then.
+func (a *Attributes) Settle(ctx context.Context, outcome Outcome) {
+	for _, do := range a.settle {
+		do(ctx, outcome)
+	}
+	a.settle = nil
 }
 
 // Warn adds a warning to the answer.

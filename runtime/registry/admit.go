@@ -12,6 +12,8 @@ import (
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/metadata"
+	"apigen.dev/runtime/store"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/managedfields"
@@ -68,7 +70,32 @@ func (k *kind[T]) admit(ctx context.Context, a *attempt[T]) error {
 	seen, _ := k.attributes(ctx, a)
 	err := k.admission.Validate(ctx, seen)
 	a.addWarnings(seen.Warnings())
+	a.seen = seen
 	return err
+}
+
+// settle tells the plug-ins what became of an attempt.
+func (a *attempt[T]) settle(ctx context.Context, outcome admission.Outcome) {
+	if a.seen == nil || a.options.DryRun {
+		return
+	}
+	seen := a.seen
+	a.seen = nil
+	seen.Settle(context.WithoutCancel(ctx), outcome)
+}
+
+// outcome returns what became of an attempt whose write ended with err.
+func (a *attempt[T]) outcome(err error) admission.Outcome {
+	switch {
+	case err == nil && a.plan.Verb == store.Remove && (a.done == nil || a.done.Done):
+		return admission.Removed
+	case err == nil:
+		return admission.Written
+	case apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) ||
+		apierrors.IsRequestEntityTooLargeError(err):
+		return admission.Rejected
+	}
+	return admission.Unknown
 }
 
 // attributes returns what admission sees of an attempt, and the object that mutating plug-ins may replace.

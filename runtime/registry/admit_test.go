@@ -222,3 +222,54 @@ func TestAdmissionRefuses(t *testing.T) {
 		}
 	}
 }
+
+// A plug-in learns what became of each write that it let pass.
+func TestAdmissionLearnsTheOutcome(t *testing.T) {
+	var outcomes []admission.Outcome
+	h := openAdmitted(t, admission.Plugin{Name: "Ledger", Validate: func(
+		_ context.Context, a *admission.Attributes,
+	) error {
+		a.Then(func(_ context.Context, outcome admission.Outcome) { outcomes = append(outcomes, outcome) })
+		return nil
+	}})
+	ctx, opts := t.Context(), api.WriteOptions{Form: v1, FieldManager: "m"}
+	dry := opts
+	dry.DryRun = true
+	const held = `{"metadata":{"name":"a","finalizers":["x.example.com/y"]}}`
+	create := func(text string, opts api.WriteOptions) func() error {
+		return func() error {
+			_, err := h.Create(ctx, "ns", body(text), opts)
+			return err
+		}
+	}
+	for _, c := range []struct {
+		name string
+		do   func() error
+		want []admission.Outcome
+	}{
+		{"dry", create(held, dry), nil},
+		{"create", create(held, opts), []admission.Outcome{admission.Written}},
+		{"again", create(held, opts), []admission.Outcome{admission.Rejected}},
+		{"mark", func() error {
+			_, err := h.Delete(ctx, "ns", "a", api.DeleteOptions{WriteOptions: opts})
+			return err
+		}, []admission.Outcome{admission.Written}},
+		{"last finalizer", func() error {
+			_, err := h.Patch(ctx, "ns", "a", "", api.MergePatch, body(`{"metadata":{"finalizers":null}}`), opts)
+			return err
+		}, []admission.Outcome{admission.Removed}},
+		{"create another", create(`{"metadata":{"name":"b"}}`, opts), []admission.Outcome{admission.Written}},
+		{"delete", func() error {
+			_, err := h.Delete(ctx, "ns", "b", api.DeleteOptions{WriteOptions: opts})
+			return err
+		}, []admission.Outcome{admission.Removed}},
+	} {
+		outcomes = nil
+		if err := c.do(); err != nil && c.name != "again" {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if !slices.Equal(outcomes, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, outcomes, c.want)
+		}
+	}
+}

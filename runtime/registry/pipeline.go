@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/metadata"
 	"apigen.dev/runtime/storage"
@@ -142,9 +143,11 @@ func (k *kind[T]) createNamed(ctx context.Context, a *attempt[T]) (api.Result, e
 // complete runs the steps that follow the proposal of a new object, and creates it.
 func (k *kind[T]) complete(ctx context.Context, a *attempt[T]) (api.Result, error) {
 	if err := k.run(ctx, a, k.pipeline.completed); err != nil {
+		a.settle(ctx, admission.Rejected)
 		return api.Result{Warnings: a.warnings}, err
 	}
 	answer, err := k.end.create(ctx, a)
+	a.settle(ctx, a.outcome(err))
 	return api.Result{Object: answer, Created: err == nil, Warnings: a.warnings}, err
 }
 
@@ -157,13 +160,18 @@ func (k *kind[T]) update(ctx context.Context, r *request[T]) (api.Result, error)
 	received := a.warnings[:len(a.warnings):len(a.warnings)]
 	return r.fit(func() (api.Result, error) {
 		answer, err := k.end.modify(ctx, r, nil, func(found *store.State[T]) (*attempt[T], error) {
+			a.settle(ctx, admission.Rejected) // another write came between
 			*a = attempt[T]{request: r, old: found, warnings: received}
 			err := k.run(ctx, a, k.pipeline.proposed)
 			if err == nil {
 				err = k.run(ctx, a, k.pipeline.completed)
 			}
+			if err != nil {
+				a.settle(ctx, admission.Rejected)
+			}
 			return a, err
 		})
+		a.settle(ctx, a.outcome(err))
 		return api.Result{Object: answer, Created: err == nil && !a.old.Exists, Warnings: a.warnings}, err
 	})
 }
@@ -181,11 +189,18 @@ func (r *request[T]) fit(write func() (api.Result, error)) (api.Result, error) {
 // delete runs a request that deletes an object. It begins with found, where that isn't nil.
 func (k *kind[T]) delete(ctx context.Context, r *request[T], found *store.State[T]) (api.Deletion, error) {
 	var done api.Deletion
+	a := &attempt[T]{request: r}
 	answer, err := k.end.modify(ctx, r, found, func(found *store.State[T]) (*attempt[T], error) {
+		a.settle(ctx, admission.Rejected) // another write came between
 		options := r.deletion.options
-		a := &attempt[T]{request: r, old: found, obj: found.Object, deleteOptions: &options, done: &done}
-		return a, k.run(ctx, a, k.pipeline.deleted)
+		*a = attempt[T]{request: r, old: found, obj: found.Object, deleteOptions: &options, done: &done}
+		err := k.run(ctx, a, k.pipeline.deleted)
+		if err != nil {
+			a.settle(ctx, admission.Rejected)
+		}
+		return a, err
 	})
+	a.settle(ctx, a.outcome(err))
 	if err != nil {
 		return api.Deletion{}, err
 	}

@@ -1,6 +1,7 @@
 package registry
 
 import (
+	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/store"
@@ -78,6 +79,8 @@ type attempt[T api.Object] struct {
 	plan store.Plan[T]
 	// ahead is the answer, where it was rendered before the write.
 	ahead renderedAhead
+	// seen is what validating plug-ins let pass; nil before that, and after they were told what became of it.
+	seen *admission.Attributes
 	// deleteOptions and done are the options and the answer of a deletion.
 	deleteOptions *api.DeleteOptions
 	done          *api.Deletion

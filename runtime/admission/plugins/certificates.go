@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// certificateApproval is the plug-in CertificateApproval: who approves a request must have the permission to approve for
-// its signer.
+// certificateApproval is the plug-in CertificateApproval: who approves a request must have the permission to approve
+// for its signer.
 func certificateApproval() admission.Plugin {
 	return admission.For(admission.Typed[*certificates.CertificateSigningRequest]{
 		Name: "CertificateApproval", Operations: []admission.Operation{admission.Update},
@@ -33,8 +33,8 @@ func certificateApproval() admission.Plugin {
 	})
 }
 
-// certificateSigning is the plug-in CertificateSigning: who fills in the certificate, or sets conditions beside it, must
-// have the permission to sign for the signer.
+// certificateSigning is the plug-in CertificateSigning: who fills in the certificate, or sets conditions beside it,
+// must have the permission to sign for the signer.
 func certificateSigning() admission.Plugin {
 	return admission.For(admission.Typed[*certificates.CertificateSigningRequest]{
 		Name: "CertificateSigning", Operations: []admission.Operation{admission.Update},

@@ -46,7 +46,9 @@ func limitRanges() admission.Plugin {
 
 // limited returns a function that runs check with each LimitRange of the namespace. The containers of a pod change by
 // its subresource resize alone, and an object that is being deleted may do without.
-func limited[T api.Object](check func(limits *core.LimitRange, obj T) error) func(context.Context, *admission.Attributes, T, T) error {
+func limited[T api.Object](
+	check func(limits *core.LimitRange, obj T) error,
+) func(context.Context, *admission.Attributes, T, T) error {
 	return func(ctx context.Context, a *admission.Attributes, obj, old T) error {
 		_, isPod := any(obj).(*core.Pod)
 		if isPod && a.Operation == admission.Update && a.Subresource == "" ||

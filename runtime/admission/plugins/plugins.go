@@ -1,6 +1,6 @@
-// Package plugins has the admission plug-ins of kube-apiserver that stand alone: each looks at one write, and at objects
-// that the server holds. Each has the name, the words and the exceptions that it has in kube-apiserver 1.36. A plug-in
-// for a kind that a server doesn't serve never runs there.
+// Package plugins has the admission plug-ins of kube-apiserver that stand alone: each looks at one write, and at
+// objects that the server holds. Each has the name, the words and the exceptions that it has in kube-apiserver 1.36. A
+// plug-in for a kind that a server doesn't serve never runs there.
 //
 // It may know packages admission, api, auth, metadata, reach, registry, request and server.
 package plugins

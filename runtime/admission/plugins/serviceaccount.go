@@ -30,8 +30,8 @@ const (
 	enforceSecrets = "kubernetes.io/enforce-mountable-secrets"
 )
 
-// serviceAccounts is the plug-in ServiceAccount: a pod has a service account that exists, its pull secrets, and a volume
-// with its token.
+// serviceAccounts is the plug-in ServiceAccount: a pod has a service account that exists, its pull secrets, and a
+// volume with its token.
 func serviceAccounts() admission.Plugin {
 	return admission.For(admission.Typed[*core.Pod]{
 		Name: "ServiceAccount", Subresources: []string{"", "ephemeralcontainers"},
@@ -198,47 +198,27 @@ func checkMirror(pod *core.Pod) error {
 // checkSecrets refuses a pod with a secret that its service account doesn't list. With ephemeral, it looks at ephemeral
 // containers alone.
 func checkSecrets(account *core.ServiceAccount, pod *core.Pod, ephemeral bool) error {
-	allowed := func(name string) bool {
-		return slices.ContainsFunc(account.Secrets, func(s core.ObjectReference) bool { return s.Name == name })
-	}
-	refusal := func(what, name string) error {
-		return fmt.Errorf("%s referencing secret.secretName=\"%s\" is not allowed because service account %s does not "+
-			"reference that secret", what, name, account.Name)
-	}
-	check := func(kind, container string, env []core.EnvVar, from []core.EnvFromSource) error {
-		for _, e := range env {
-			if ref := secretOf(e); ref != nil && !allowed(ref.Name) {
-				return refusal(fmt.Sprintf("%s %s with envVar %s", kind, container, e.Name), ref.Name)
-			}
-		}
-		for _, f := range from {
-			if f.SecretRef != nil && !allowed(f.SecretRef.Name) {
-				return refusal(fmt.Sprintf("%s %s with envFrom", kind, container), f.SecretRef.Name)
-			}
-		}
-		return nil
-	}
+	listed := secretsAllowed{account}
 	if ephemeral {
 		for _, c := range pod.Spec.EphemeralContainers {
-			if err := check("ephemeral container", c.Name, c.Env, c.EnvFrom); err != nil {
+			if err := listed.check("ephemeral container "+c.Name, c.Env, c.EnvFrom); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	for _, v := range pod.Spec.Volumes {
-		if v.Secret != nil && !allowed(v.Secret.SecretName) {
-			return fmt.Errorf("volume with secret.secretName=\"%s\" is not allowed because service account %s does not "+
-				"reference that secret", v.Secret.SecretName, account.Name)
+		if v.Secret != nil && !listed.has(v.Secret.SecretName) {
+			return listed.refuse("volume with", v.Secret.SecretName)
 		}
 	}
 	for _, c := range pod.Spec.InitContainers {
-		if err := check("init container", c.Name, c.Env, c.EnvFrom); err != nil {
+		if err := listed.check("init container "+c.Name, c.Env, c.EnvFrom); err != nil {
 			return err
 		}
 	}
 	for _, c := range pod.Spec.Containers {
-		if err := check("container", c.Name, c.Env, c.EnvFrom); err != nil {
+		if err := listed.check("container "+c.Name, c.Env, c.EnvFrom); err != nil {
 			return err
 		}
 	}
@@ -246,6 +226,33 @@ func checkSecrets(account *core.ServiceAccount, pod *core.Pod, ephemeral bool) e
 		if !slices.Contains(account.ImagePullSecrets, ref) {
 			return fmt.Errorf(`imagePullSecrets[%d].name="%s" is not allowed because service account %s does not `+
 				`reference that imagePullSecret`, i, ref.Name, account.Name)
+		}
+	}
+	return nil
+}
+
+// secretsAllowed are the secrets that a service account lists.
+type secretsAllowed struct{ account *core.ServiceAccount }
+
+func (s secretsAllowed) has(name string) bool {
+	return slices.ContainsFunc(s.account.Secrets, func(ref core.ObjectReference) bool { return ref.Name == name })
+}
+
+func (s secretsAllowed) refuse(what, name string) error {
+	return fmt.Errorf("%s secret.secretName=\"%s\" is not allowed because service account %s does not reference "+
+		"that secret", what, name, s.account.Name)
+}
+
+// check refuses a container whose environment has a secret that isn't listed.
+func (s secretsAllowed) check(container string, env []core.EnvVar, from []core.EnvFromSource) error {
+	for _, e := range env {
+		if ref := secretOf(e); ref != nil && !s.has(ref.Name) {
+			return s.refuse(container+" with envVar "+e.Name+" referencing", ref.Name)
+		}
+	}
+	for _, f := range from {
+		if f.SecretRef != nil && !s.has(f.SecretRef.Name) {
+			return s.refuse(container+" with envFrom referencing", f.SecretRef.Name)
 		}
 	}
 	return nil
