@@ -29,7 +29,7 @@ func (f *Feature) AddFlags(flags *pflag.FlagSet) { f.tolerations.addFlags(flags)
 // Configure implements server.Feature.
 func (f *Feature) Configure(_ context.Context, config *server.Config) error {
 	config.Admission = append(config.Admission,
-		limitRanges(), serviceAccounts(), priorities(), f.tolerations.plugin(), ownerReferences(),
+		limitRanges(), serviceAccounts(), nodeRestriction(), priorities(), f.tolerations.plugin(), ownerReferences(),
 		certificateApproval(), certificateSigning(), certificateSubjects(),
 	)
 	return nil

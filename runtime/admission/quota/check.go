@@ -87,7 +87,8 @@ func (d *demand) charges(quotas []*core.ResourceQuota) (map[string]core.Resource
 	return charges, nil
 }
 
-// more returns by how much the write raises the usage of a quota, which counts an old object only if its scopes have it.
+// more returns by how much the write raises the usage of a quota, which counts an old object only if its scopes have
+// it.
 func (d *demand) more(quota *core.ResourceQuota, usage core.ResourceList) (core.ResourceList, error) {
 	if d.old == nil {
 		return withoutZeros(usage), nil

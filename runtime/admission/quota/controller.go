@@ -62,8 +62,8 @@ type counter struct {
 	seen   map[types.UID]sight
 }
 
-// sight is since when the server has seen a quota in its present version: when to count it, and what the last count gave
-// that differs from its usage.
+// sight is since when the server has seen a quota in its present version: when to count it, and what the last count
+// gave that differs from its usage.
 type sight struct {
 	version string
 	next    time.Time

@@ -144,7 +144,8 @@ func (l *ledger) refundFailed(namespace string, e *entry) {
 
 // round books what it can of the open entries.
 func (l *ledger) round(
-	namespace string, quotas reach.Objects[*core.ResourceQuota], present []*core.ResourceQuota, batch []*entry, failure *error,
+	namespace string, quotas reach.Objects[*core.ResourceQuota], present []*core.ResourceQuota, batch []*entry,
+	failure *error,
 ) {
 	working := make([]*core.ResourceQuota, len(present))
 	for i, quota := range present {
@@ -170,7 +171,8 @@ func (l *ledger) round(
 			continue
 		}
 		err := swap(l.ctx, quotas, quota)
-		if swapped[quota.Name] = err == nil; err != nil && !errors.Is(err, errChanged) && !apierrors.IsNotFound(err) {
+		swapped[quota.Name] = err == nil
+		if err != nil && !errors.Is(err, errChanged) && !apierrors.IsNotFound(err) {
 			*failure = err
 		}
 	}

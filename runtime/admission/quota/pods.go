@@ -213,7 +213,8 @@ func (pods) check(names []core.ResourceName, obj any) error {
 	for _, c := range slices.Concat(pod.Spec.Containers, pod.Spec.InitContainers) {
 		stated := usageOf(c.Resources.Requests, c.Resources.Limits)
 		for _, name := range names {
-			if _, ok := stated[name]; !ok && slices.Contains(demanded, name) && !slices.Contains(missing[name], c.Name) {
+			_, ok := stated[name]
+			if !ok && slices.Contains(demanded, name) && !slices.Contains(missing[name], c.Name) {
 				missing[name] = append(missing[name], c.Name)
 			}
 		}

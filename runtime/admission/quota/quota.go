@@ -1,9 +1,9 @@
 // Package quota is the admission plug-in ResourceQuota: no namespace has more than its quotas allow, by number of
 // objects of any kind, or by what pods, services and claims of volumes ask for.
 //
-// Unlike kube-apiserver's, which leaves it to a controller to see what became free, the plug-in itself gives back what a
-// deletion frees or what a refused write was charged. A hook fills in the status of new quotas, and repairs the usage of
-// quotas that nobody charges for a while. So usage is never lower than what is in use: several servers never let a
+// Unlike kube-apiserver's, which leaves it to a controller to see what became free, the plug-in itself gives back what
+// a deletion frees or what a refused write was charged. A hook fills in the status of new quotas, and repairs the usage
+// of quotas that nobody charges for a while. So usage is never lower than what is in use: several servers never let a
 // namespace have more than its quota.
 //
 // It may know packages admission, auth, reach, registry and server.

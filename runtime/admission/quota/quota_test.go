@@ -115,7 +115,8 @@ func (r *replica) waitFor(t *testing.T, what string, ready func(*core.ResourceQu
 }
 
 func (r *replica) createMap(name string) error {
-	_, err := r.maps.Create(r.ctx, &core.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}, reach.Write{})
+	obj := &core.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}
+	_, err := r.maps.Create(r.ctx, obj, reach.Write{})
 	return err
 }
 
@@ -195,7 +196,9 @@ func TestRefusedWritesAreNotCharged(t *testing.T) {
 	backend := memory.New()
 	defer backend.Close()
 	r := startReplica(t, backend)
-	r.quota(t, core.ResourceList{"count/configmaps": resource.MustParse("2"), core.ResourceConfigMaps: resource.MustParse("5")})
+	r.quota(t, core.ResourceList{
+		"count/configmaps": resource.MustParse("2"), core.ResourceConfigMaps: resource.MustParse("5"),
+	})
 	if err := r.createMap("a"); err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +229,8 @@ func TestPods(t *testing.T) {
 	defer backend.Close()
 	r := startReplica(t, backend)
 	r.quota(t, core.ResourceList{
-		"pods": resource.MustParse("5"), "requests.cpu": resource.MustParse("1"), "limits.memory": resource.MustParse("1Gi"),
+		"pods": resource.MustParse("5"), "requests.cpu": resource.MustParse("1"),
+		"limits.memory": resource.MustParse("1Gi"),
 	}, core.ResourceQuotaScopeNotBestEffort)
 	pod := func(name, cpu string) *core.Pod {
 		p := &core.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name}}
