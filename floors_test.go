@@ -146,6 +146,9 @@ var floors = map[string][]string{
 		"runtime/admission", "runtime/api", "runtime/auth", "runtime/metadata", "runtime/reach", "runtime/registry",
 		"runtime/request", "runtime/server",
 	},
+	"runtime/admission/podsecurity": {
+		"runtime/admission", "runtime/reach", "runtime/registry", "runtime/server",
+	},
 	"runtime/admission/quota": {
 		"runtime/admission", "runtime/auth", "runtime/reach", "runtime/registry", "runtime/server",
 	},
@@ -282,7 +285,7 @@ var holders = map[string][]string{
 	"github.com/google/cel-go":   {"runtime/cel"},
 	"github.com/gobuffalo/flect": {"generator/model"},
 	"github.com/spf13": {
-		"cmd/apigen", "runtime/audit/feature", "runtime/auth/...", "runtime/server",
+		"cmd/apigen", "runtime/admission/...", "runtime/audit/feature", "runtime/auth/...", "runtime/server",
 	},
 	"github.com/coreos/go-oidc":        {"runtime/auth/oidc"},
 	"github.com/go-jose/go-jose":       {"runtime/auth/oidc"},
