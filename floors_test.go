@@ -140,6 +140,7 @@ var floors = map[string][]string{
 	"runtime/patch":                      {"runtime/api", "runtime/rendition"},
 	"runtime/codec":                      {"runtime/api", "runtime/patch", "runtime/rendition", "runtime/wire"},
 	"runtime/metadata":                   {"runtime/api"},
+	"runtime/cel/policy":                 {"runtime/auth", "runtime/cel", "runtime/request"},
 	"runtime/admission":                  {"runtime/api", "runtime/audit", "runtime/auth"},
 	"runtime/admission/hub":              {"runtime/admission", "runtime/api", "runtime/codec"},
 	"runtime/admission/plugins": {
@@ -282,7 +283,7 @@ var holders = map[string][]string{
 	"k8s.io/gengo":               {"generator/marker"},
 	"github.com/dave/jennifer":   {"generator/emit/..."},
 	"go.etcd.io":                 {"runtime/storage/embedded", "runtime/storage/etcd/..."},
-	"github.com/google/cel-go":   {"runtime/cel"},
+	"github.com/google/cel-go":   {"runtime/cel", "runtime/cel/policy"},
 	"github.com/gobuffalo/flect": {"generator/model"},
 	"github.com/spf13": {
 		"cmd/apigen", "runtime/admission/...", "runtime/audit/feature", "runtime/auth/...", "runtime/server",

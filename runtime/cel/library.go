@@ -180,8 +180,19 @@ var base = sync.OnceValues(func() (*celgo.Env, error) {
 	return celgo.NewEnv(options...)
 })
 
+// Base returns the environment of all expressions, without variables, for packages that add variables and functions.
+func Base() (*celgo.Env, error) { return base() }
+
+// Costs returns the costs of this package's functions at run time; nil from it is CEL's own.
+func Costs() interpreter.ActualCostEstimator { return &costs{} }
+
+// Program makes a checked expression executable, with a bound on the cost of one evaluation.
+func Program(env *celgo.Env, ast *celgo.Ast, costs interpreter.ActualCostEstimator) (celgo.Program, error) {
+	return program(env, ast, costs)
+}
+
 // program makes an expression executable, with a bound on the cost of one evaluation.
-func program(env *celgo.Env, ast *celgo.Ast, costs *costs) (celgo.Program, error) {
+func program(env *celgo.Env, ast *celgo.Ast, costs interpreter.ActualCostEstimator) (celgo.Program, error) {
 	return env.Program(ast,
 		celgo.EvalOptions(celgo.OptOptimize, celgo.OptTrackCost),
 		celgo.CostTrackerOptions(interpreter.PresenceTestHasCost(false)),
