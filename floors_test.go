@@ -233,7 +233,14 @@ var floors = map[string][]string{
 		"runtime/respond", "runtime/seal",
 		"runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd", "runtime/store", "runtime/zpages",
 	},
-	"runtime/builtin":                   {"runtime/auth/serviceaccount", "runtime/builtin/...", "runtime/server"},
+	"runtime/builtin": {"runtime/auth/serviceaccount", "runtime/builtin/...", "runtime/server"},
+	"runtime/builtin/admissionregistration": {
+		"runtime/builtin/admissionregistration/wiring", "runtime/server",
+	},
+	"runtime/builtin/admissionregistration/v1": {"runtime/auth", "runtime/reach", "runtime/request"},
+	"runtime/builtin/admissionregistration/wiring": {
+		"runtime/api", "runtime/builtin/admissionregistration/v1", "runtime/codec", "runtime/registry",
+	},
 	"runtime/builtin/authentication":    {"runtime/auth", "runtime/builtin/authentication/wiring", "runtime/server"},
 	"runtime/builtin/authentication/v1": {},
 	"runtime/builtin/authentication/wiring": {

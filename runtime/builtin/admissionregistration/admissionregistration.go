@@ -1,0 +1,14 @@
+// Package admissionregistration serves the group admissionregistration.k8s.io: admission policies, their bindings, and
+// the configurations of webhooks. It may know the packages that serve groups.
+package admissionregistration
+
+import (
+	"apigen.dev/runtime/builtin/admissionregistration/wiring"
+	"apigen.dev/runtime/server"
+)
+
+// Feature serves the group admissionregistration.k8s.io. The features of package admission/policy and admission/webhook
+// also act on its objects.
+func Feature() server.Feature {
+	return server.Serving{wiring.Group()}
+}
