@@ -89,8 +89,8 @@ func isNamespace(a *admission.Attributes) bool {
 	return a.Resource.Group == "" && a.Resource.Resource == "namespaces"
 }
 
-// registrations are the kinds by which webhooks and policies are registered. No webhook and no policy sees them, so that
-// none can keep others from mending what it breaks.
+// registrations are the kinds by which webhooks and policies are registered. No webhook and no policy sees them, so
+// that none can keep others from mending what it breaks.
 var registrations = []string{
 	"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "ValidatingAdmissionPolicy",
 	"ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding",

@@ -99,7 +99,8 @@ func TestDefaults(t *testing.T) {
 	}{
 		{validWebhook, []string{`"failurePolicy":"Fail"`, `"matchPolicy":"Equivalent"`, `"namespaceSelector":{}`,
 			`"objectSelector":{}`, `"timeoutSeconds":10`, `"scope":"*"`, `"generation":1`}},
-		{validPolicy, []string{`"failurePolicy":"Fail"`, `"matchPolicy":"Equivalent"`, `"generation":1`, `"status":{}`}},
+		{validPolicy, []string{`"failurePolicy":"Fail"`, `"matchPolicy":"Equivalent"`, `"generation":1`,
+			`"status":{}`}},
 		{validMutation, []string{`"failurePolicy":"Fail"`, `"objectSelector":{}`, `"scope":"*"`, `"generation":1`}},
 		{validBinding, []string{`"generation":1`}},
 		{validMutatingBinding, []string{`"generation":1`}},
@@ -125,10 +126,12 @@ func TestFaults(t *testing.T) {
 		want         string
 	}{
 		{"no host", validWebhook, []string{"https://x.example.com", "https://"},
-			`webhooks[0].clientConfig.url: Invalid value: \"\": host must be specified; desired format: https://host[/path]`},
+			`webhooks[0].clientConfig.url: Invalid value: \"\": host must be specified; ` +
+				`desired format: https://host[/path]`},
 		{"no TLS", validWebhook, []string{"https://", "http://"}, `'https' is the only allowed URL scheme`},
 		{"short name", validWebhook, []string{"a.example.com", "a"},
-			`webhooks[0].name: Invalid value: \"a\": should be a domain with at least three segments separated by dots`},
+			`webhooks[0].name: Invalid value: \"a\": ` +
+				`should be a domain with at least three segments separated by dots`},
 		{"side effects", validWebhook, []string{"None", "Some"},
 			`webhooks[0].sideEffects: Unsupported value: \"Some\": supported values: \"None\", \"NoneOnDryRun\"`},
 		{"review versions", validWebhook, []string{"Versions: [v1]", "Versions: [v2]"},
@@ -140,19 +143,22 @@ func TestFaults(t *testing.T) {
 		{"static", validWebhook, []string{"name: w", "name: w.static.k8s.io"},
 			`names ending with \".static.k8s.io\" are reserved for static manifest-based configurations`},
 		{"operations", validPolicy, []string{"[CREATE]", "['*', CREATE]"},
-			`resourceRules[0].operations: Invalid value: [\"*\",\"CREATE\"]: if '*' is present, must not specify other operations`},
+			`resourceRules[0].operations: Invalid value: [\"*\",\"CREATE\"]: ` +
+				`if '*' is present, must not specify other operations`},
 		{"no validations", validPolicy, []string{`validations: [{expression: "true"}]`, "validations: []"},
 			`spec.auditAnnotations: Required value: validations or auditAnnotations must contain at least one item`},
 		{"reason", validPolicy, []string{`"true"`, `"true", reason: Gone`},
 			`Unsupported value: \"Gone\": supported values: \"Forbidden\", \"Invalid\", \"RequestEntityTooLarge\"`},
 		{"kind of parameters", validPolicy, []string{"apiVersion: v1, kind: C", "apiVersion: a/b/c, kind: C"},
 			`spec.paramKind.apiVersion: Invalid value: \"a/b/c\": unexpected GroupVersion string: a/b/c`},
-		{"variable", validPolicy, []string{"validations:", `variables: [{name: in, expression: "1"}]` + "\n  validations:"},
+		{"variable", validPolicy,
+			[]string{"validations:", `variables: [{name: in, expression: "1"}]` + "\n  validations:"},
 			`spec.variables[0].name: Invalid value: \"in\": must be a valid CEL identifier`},
 		{"deletion", validMutation, []string{"CREATE", "DELETE"},
 			`Unsupported value: \"DELETE\": supported values: \"*\", \"CONNECT\", \"CREATE\", \"UPDATE\"`},
 		{"patch", validMutation, []string{"patchType: JSONPatch", "patchType: ApplyConfiguration"},
-			`spec.mutations[0].applyConfiguration: Required value: must be specified when patchType is ApplyConfiguration`},
+			`spec.mutations[0].applyConfiguration: Required value: ` +
+				`must be specified when patchType is ApplyConfiguration`},
 		{"reinvocation", validMutation, []string{"Never", "Always"},
 			`spec.reinvocationPolicy: Unsupported value: \"Always\": supported values: \"IfNeeded\", \"Never\"`},
 		{"actions", validBinding, []string{"Audit", "Warn"}, `must not contain both Deny and Warn`},

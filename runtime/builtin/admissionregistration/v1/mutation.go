@@ -78,7 +78,8 @@ func (e *expressions) validateMutation(m *registrationv1.Mutation, path *field.P
 		return field.ErrorList{field.Required(path.Child("patchType"), "")}
 	case registrationv1.PatchTypeJSONPatch:
 		if m.JSONPatch == nil {
-			errs = append(errs, field.Required(path.Child("jsonPatch"), "must be specified when patchType is JSONPatch"))
+			const detail = "must be specified when patchType is JSONPatch"
+			errs = append(errs, field.Required(path.Child("jsonPatch"), detail))
 		} else {
 			errs = append(errs, e.validatePatch(jsonPatch, m.JSONPatch.Expression, path.Child("jsonPatch"))...)
 		}

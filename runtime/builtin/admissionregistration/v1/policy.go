@@ -75,7 +75,8 @@ func validateValidating(policy *registrationv1.ValidatingAdmissionPolicy, sameCo
 			field.Required(specPath.Child("auditAnnotations"), detail))
 	}
 	for i := range spec.Validations {
-		errs = append(errs, compiler.validateValidation(&spec.Validations[i], specPath.Child("validations").Index(i))...)
+		path := specPath.Child("validations").Index(i)
+		errs = append(errs, compiler.validateValidation(&spec.Validations[i], path)...)
 	}
 	return append(errs, compiler.validateAnnotations(policy.Name, spec.AuditAnnotations)...)
 }

@@ -85,7 +85,8 @@ func leniencyFor(now, old []webhook) leniency {
 	names := map[string]bool{}
 	for i := range old {
 		hook := &old[i]
-		allow.sideEffects = allow.sideEffects || hook.SideEffects == nil || !slices.Contains(sideEffects, *hook.SideEffects)
+		allow.sideEffects = allow.sideEffects ||
+			hook.SideEffects == nil || !slices.Contains(sideEffects, *hook.SideEffects)
 		allow.reviewVersions = allow.reviewVersions || len(hook.AdmissionReviewVersions) > 0 && !reviewable(hook)
 		allow.names = allow.names || names[hook.Name]
 		names[hook.Name] = true
@@ -162,7 +163,8 @@ func validateSelectors(hook *webhook, lenient bool, path *field.Path) (errs fiel
 		given *metav1.LabelSelector
 	}{{"namespaceSelector", hook.NamespaceSelector}, {"objectSelector", hook.ObjectSelector}} {
 		if selector.given != nil {
-			errs = append(errs, metav1validation.ValidateLabelSelector(selector.given, options, path.Child(selector.name))...)
+			path := path.Child(selector.name)
+			errs = append(errs, metav1validation.ValidateLabelSelector(selector.given, options, path)...)
 		}
 	}
 	return errs
