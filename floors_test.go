@@ -153,6 +153,15 @@ var floors = map[string][]string{
 	"runtime/admission/quota": {
 		"runtime/admission", "runtime/auth", "runtime/reach", "runtime/registry", "runtime/server",
 	},
+	"runtime/admission/match": {
+		"runtime/admission", "runtime/auth", "runtime/cel/policy", "runtime/reach", "runtime/request",
+	},
+	"runtime/admission/webhook": {
+		"runtime/admission", "runtime/admission/match", "runtime/api", "runtime/auth", "runtime/cel/policy",
+		"runtime/kubeconfig", "runtime/patch", "runtime/reach", "runtime/registry", "runtime/review",
+		"runtime/server",
+	},
+	"runtime/review": {},
 	"runtime/subresource": {
 		"runtime/admission", "runtime/admission/hub", "runtime/api", "runtime/auth", "runtime/codec",
 		"runtime/metadata", "runtime/ownership",
@@ -220,7 +229,7 @@ var floors = map[string][]string{
 	},
 	"runtime/auth/webhook": {
 		"runtime/auth", "runtime/auth/tokencache", "runtime/kubeconfig", "runtime/registry", "runtime/request",
-		"runtime/server",
+		"runtime/review", "runtime/server",
 	},
 	"runtime/zpages":   {"runtime/negotiation", "runtime/respond"},
 	"runtime/leader":   {"runtime/reach"},

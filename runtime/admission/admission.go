@@ -129,6 +129,11 @@ func (a *Attributes) Annotate(ctx context.Context, key, value string) {
 	audit.Annotate(ctx, key, value)
 }
 
+// AnnotateRequest does so where the policy of audit records what requests hold, since value could hold a secret.
+func (a *Attributes) AnnotateRequest(ctx context.Context, key, value string) {
+	audit.AnnotateAt(ctx, audit.Request, key, value)
+}
+
 // pass is the state of the mutating plug-ins, which run a second time where one of them asks for it.
 type pass struct {
 	again, second bool

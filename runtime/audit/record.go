@@ -48,15 +48,20 @@ func RecordFrom(ctx context.Context) *Record {
 
 // Annotate adds an annotation to the events of the request that ctx belongs to. The first value of a key stays. It does
 // nothing where the request isn't audited.
-func Annotate(ctx context.Context, key, value string) { RecordFrom(ctx).annotate(key, value) }
+func Annotate(ctx context.Context, key, value string) { RecordFrom(ctx).annotate(Metadata, key, value) }
 
-func (r *Record) annotate(key, value string) {
+// AnnotateAt does so where the policy records the request at a level or above, which is for what could hold a secret.
+func AnnotateAt(ctx context.Context, level Level, key, value string) {
+	RecordFrom(ctx).annotate(level, key, value)
+}
+
+func (r *Record) annotate(level Level, key, value string) {
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.begun && !r.decision.Level.AtLeast(Metadata) {
+	if r.begun && !r.decision.Level.AtLeast(level) {
 		return
 	}
 	if r.event.Annotations == nil {

@@ -147,13 +147,16 @@ func (c *Config) tls(ca, certificate, key []byte) (*tls.Config, error) {
 }
 
 func (c *Config) transport(secured *tls.Config) *http.Transport {
-	dialer := &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}
+	dial := c.Dial
+	if dial == nil {
+		dial = (&net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	}
 	proxy := http.ProxyFromEnvironment
 	if c.Proxy != nil {
 		proxy = http.ProxyURL(c.Proxy)
 	}
 	return &http.Transport{
-		Proxy: proxy, DialContext: dialer.DialContext, TLSClientConfig: secured, ForceAttemptHTTP2: true,
+		Proxy: proxy, DialContext: dial, TLSClientConfig: secured, ForceAttemptHTTP2: !c.HTTP1,
 		TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: 90 * time.Second, MaxIdleConnsPerHost: 25,
 		MaxResponseHeaderBytes: 1 << 20,
 		// A connection that was lost without a word is noticed.

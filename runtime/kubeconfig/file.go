@@ -18,7 +18,7 @@ type file struct {
 	Kind       string    `json:"kind"`
 	Clusters   []cluster `json:"clusters"`
 	Users      []user    `json:"users"`
-	Contexts   []context `json:"contexts"`
+	Contexts   []binding `json:"contexts"`
 	Current    string    `json:"current-context"`
 }
 
@@ -55,7 +55,8 @@ type user struct {
 	} `json:"user"`
 }
 
-type context struct {
+// binding is a context of the file: a user at a cluster.
+type binding struct {
 	Name    string `json:"name"`
 	Context struct {
 		Cluster string `json:"cluster"`
@@ -65,7 +66,7 @@ type context struct {
 
 func (c cluster) name() string { return c.Name }
 func (u user) name() string    { return u.Name }
-func (c context) name() string { return c.Name }
+func (b binding) name() string { return b.Name }
 
 // Read reads a kubeconfig, of which it takes the current context. The files that the kubeconfig names are relative to
 // its directory.

@@ -4,7 +4,11 @@
 // It may know package reload.
 package kubeconfig
 
-import "net/url"
+import (
+	"context"
+	"net"
+	"net/url"
+)
 
 // Config is a server and the credentials of one of its users. It is immutable.
 type Config struct {
@@ -20,6 +24,11 @@ type Config struct {
 	CA Source
 	// Proxy is the proxy in front of the server; nil for the one that environment variables name.
 	Proxy *url.URL
+
+	// Dial opens the connections; nil is the network.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// HTTP1 has the client never speak HTTP/2, so that concurrent requests use the several servers behind one name.
+	HTTP1 bool
 
 	// Certificate and Key are the client certificate.
 	Certificate, Key Source

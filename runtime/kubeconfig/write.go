@@ -19,7 +19,7 @@ type Login struct {
 func (l Login) YAML() ([]byte, error) {
 	f := file{
 		APIVersion: "v1", Kind: "Config", Current: l.Name,
-		Clusters: make([]cluster, 1), Users: make([]user, 1), Contexts: make([]context, 1),
+		Clusters: make([]cluster, 1), Users: make([]user, 1), Contexts: make([]binding, 1),
 	}
 	cluster, user, context := &f.Clusters[0], &f.Users[0], &f.Contexts[0]
 	cluster.Name, cluster.Cluster.Server, cluster.Cluster.CA = l.Name, l.Server, l.CA

@@ -41,6 +41,8 @@ type Program struct {
 	// Admission are the author's own plug-ins, in their order. They run after those of kube-apiserver that the features
 	// bring, and before policies and webhooks.
 	Admission []admission.Plugin
+	// Services finds the services that webhooks are behind; nil leaves it to DNS.
+	Services Services
 }
 
 // Main runs the program with the arguments of the process until SIGINT or SIGTERM, and exits: with 0, or after an error

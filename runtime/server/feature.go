@@ -60,6 +60,7 @@ func (p Program) configure(ctx context.Context, config *Config, modes []string) 
 		"AlwaysAllow": auth.Always(auth.Allow), "AlwaysDeny": auth.Always(auth.Deny),
 	}
 	config.Hooks, config.Admission = slices.Clone(p.Hooks), slices.Clone(p.Admission)
+	config.Services = p.Services
 	for _, feature := range p.Features {
 		if err := feature.Configure(ctx, config); err != nil {
 			return err

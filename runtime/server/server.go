@@ -37,6 +37,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
+// Services returns the address (host:port) where a service of a cluster listens, for a server that is outside of the
+// cluster's network. Requests call it concurrently.
+type Services func(ctx context.Context, namespace, name string, port int32) (address string, err error)
+
 // Config configures a Server. The zero values of durations and limits mean kube-apiserver's defaults.
 type Config struct {
 	// Groups are the API groups to serve.
@@ -88,6 +92,8 @@ type Config struct {
 	ObserveAdmission admission.Observe
 	// AdmissionConfig is the path of an AdmissionConfiguration, which configures plug-ins; "" configures none.
 	AdmissionConfig string
+	// Services finds the services that webhooks are behind; nil leaves it to DNS.
+	Services Services
 	// Auditor records requests; nil records none. A hook runs what its sink needs.
 	Auditor *audit.Auditor
 	// Metrics are in /metrics, beside the server's own.

@@ -2,31 +2,27 @@
 // SubjectAccessReviews: those that an operator names (the features Authentication and Authorization), or the API server
 // of a cluster. It speaks kube-apiserver's protocol, with its retries and its failures.
 //
-// It may know packages auth, auth/tokencache, kubeconfig, registry, request and server.
+// It may know packages auth, auth/tokencache, kubeconfig, registry, request, review
+// and server.
 package webhook
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"net/url"
-	"strconv"
-	"strings"
 	"time"
 
 	"apigen.dev/runtime/kubeconfig"
+	"apigen.dev/runtime/review"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/apimachinery/pkg/util/wait"
-	kjson "sigs.k8s.io/json"
 )
 
 // answerLimit bounds the size of an answer in bytes.
@@ -67,15 +63,16 @@ func (e *Endpoint) Close() { e.client.CloseIdleConnections() }
 
 // ask sends a review and decodes the answer, which must be of the same kind. It repeats the review
 // after errors that may pass, until ctx ends.
-func ask[A any](ctx context.Context, e *Endpoint, kind schema.GroupVersionKind, review any) (answer A, err error) {
-	question, err := json.Marshal(review)
+func ask[A any](ctx context.Context, e *Endpoint, kind schema.GroupVersionKind, asked any) (answer A, err error) {
+	question, err := json.Marshal(asked)
 	if err != nil {
 		return answer, err
 	}
 	waited := wait.ExponentialBackoffWithContext(ctx, e.backoff, func(ctx context.Context) (bool, error) {
 		var body []byte
 		if body, err = e.post(ctx, question); err == nil {
-			answer, err = decode[A](body, kind)
+			answer = *new(A)
+			err = review.Decode(body, kind, &answer)
 		}
 		return !mayPass(err), nil
 	})
@@ -89,74 +86,7 @@ func ask[A any](ctx context.Context, e *Endpoint, kind schema.GroupVersionKind, 
 func (e *Endpoint) post(ctx context.Context, question []byte) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.timeout)
 	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, bytes.NewReader(question))
-	if err != nil {
-		return nil, err
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Accept", "application/json, */*")
-	response, err := e.client.Do(r)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = response.Body.Close() }() // it was opened for reading
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return nil, fmt.Errorf("reading the answer of the webhook: %w", err)
-	}
-	if response.StatusCode < http.StatusOK || response.StatusCode > http.StatusPartialContent {
-		return nil, failure(response, body)
-	}
-	if len(body) == 0 {
-		return nil, fmt.Errorf("0-length response with status code: %d and content type: %s", response.StatusCode,
-			cmp.Or(response.Header.Get("Content-Type"), "application/json"))
-	}
-	return body, nil
-}
-
-// failure is the error of an answer with a code of failure: the Status in the body, or one made of the code.
-func failure(response *http.Response, body []byte) error {
-	if status := statusIn(body); status != nil {
-		return status
-	}
-	message := "unknown"
-	if strings.HasPrefix(response.Header.Get("Content-Type"), "text/") {
-		message = strings.TrimSpace(string(body[:min(len(body), 2<<10)]))
-	}
-	retryAfter, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 if it is none
-	return apierrors.NewGenericServerResponse(response.StatusCode, http.MethodPost, schema.GroupResource{}, "", message,
-		max(retryAfter, 0), true)
-}
-
-// statusIn returns the error of a body that is a Status about a failure, or nil.
-func statusIn(body []byte) error {
-	var status metav1.Status
-	err := kjson.UnmarshalCaseSensitivePreserveInts(body, &status)
-	if err == nil && status.Kind == "Status" && status.APIVersion == "v1" && status.Status != metav1.StatusSuccess {
-		return &apierrors.StatusError{ErrStatus: status}
-	}
-	return nil
-}
-
-// decode decodes an answer. An answer without kind and version is taken for the expected one, as kube-apiserver does.
-func decode[A any](body []byte, kind schema.GroupVersionKind) (answer A, err error) {
-	if status := statusIn(body); status != nil {
-		return answer, status
-	}
-	var is metav1.TypeMeta
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, &is); err != nil {
-		return answer, fmt.Errorf("the answer of the webhook is no JSON object: %w", err)
-	}
-	version, name := kind.ToAPIVersionAndKind()
-	if cmp.Or(is.APIVersion, version) != version || cmp.Or(is.Kind, name) != name {
-		return answer, fmt.Errorf("the webhook answered with a %.100q of %.100q, want a %s of %s", is.Kind,
-			is.APIVersion,
-			name, version)
-	}
-	if err := kjson.UnmarshalCaseSensitivePreserveInts(body, &answer); err != nil {
-		return answer, fmt.Errorf("the answer of the webhook: %w", err)
-	}
-	return answer, nil
+	return review.Post(ctx, e.client, e.url, question)
 }
 
 // mayPass tells whether a review is worth another try.
