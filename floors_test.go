@@ -156,6 +156,10 @@ var floors = map[string][]string{
 	"runtime/admission/match": {
 		"runtime/admission", "runtime/auth", "runtime/cel/policy", "runtime/reach", "runtime/request",
 	},
+	"runtime/admission/policy": {
+		"runtime/admission", "runtime/admission/match", "runtime/api", "runtime/cel/policy", "runtime/ownership",
+		"runtime/patch", "runtime/reach", "runtime/registry", "runtime/server",
+	},
 	"runtime/admission/webhook": {
 		"runtime/admission", "runtime/admission/match", "runtime/api", "runtime/auth", "runtime/cel/policy",
 		"runtime/kubeconfig", "runtime/patch", "runtime/reach", "runtime/registry", "runtime/review",
@@ -246,7 +250,9 @@ var floors = map[string][]string{
 	"runtime/builtin/admissionregistration": {
 		"runtime/builtin/admissionregistration/wiring", "runtime/server",
 	},
-	"runtime/builtin/admissionregistration/v1": {"runtime/auth", "runtime/reach", "runtime/request"},
+	"runtime/builtin/admissionregistration/v1": {
+		"runtime/auth", "runtime/cel/policy", "runtime/reach", "runtime/request",
+	},
 	"runtime/builtin/admissionregistration/wiring": {
 		"runtime/api", "runtime/builtin/admissionregistration/v1", "runtime/codec", "runtime/registry",
 	},

@@ -288,7 +288,8 @@ var reasons = []struct{ code, reason, why, do string }{
 var constructors = map[string]string{
 	"BadRequest": "BadRequest", "InternalError": "InternalError", "NotFound": "NotFound", "Conflict": "Conflict",
 	"ApplyConflict":              "Conflict",
-	"RequestEntityTooLargeError": "RequestEntityTooLarge", "Invalid": "Invalid", "TimeoutError": "Timeout",
+	"RequestEntityTooLargeError": "RequestEntityTooLarge", "RequestEntityTooLarge": "RequestEntityTooLarge",
+	"Invalid": "Invalid", "TimeoutError": "Timeout",
 	"ResourceExpired": "Expired",
 	"TooManyRequests": "TooManyRequests", "ServiceUnavailable": "ServiceUnavailable", "Forbidden": "Forbidden",
 	"AlreadyExists":        "AlreadyExists",

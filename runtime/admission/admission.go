@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 )
 
 // Operation is what a request does to its object.
@@ -55,6 +56,8 @@ type Attributes struct {
 	// Equivalents are all forms in which the server serves the resource or the subresource, also in other groups: that
 	// of the request and the others. Object and Old have a JSON in each of their kinds.
 	Equivalents []Form
+	// Types returns the schema of a kind among Equivalents, by which apply configurations are merged.
+	Types func(schema.GroupVersionKind) (managedfields.TypeConverter, error)
 
 	warnings []string
 	pass     pass

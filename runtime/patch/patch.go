@@ -10,6 +10,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/rendition"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -61,8 +62,28 @@ func safely(apply func() ([]byte, error)) (out []byte, err error) {
 
 // unprocessable returns the 422 without a kind for a patch that can't be applied.
 func unprocessable(err error) error {
-	return apierrors.NewGenericServerResponse(422, "", schema.GroupResource{}, "", err.Error(), 0, false)
+	status := apierrors.NewGenericServerResponse(422, "", schema.GroupResource{}, "", err.Error(), 0, false)
+	return &unapplied{status, err}
 }
+
+// unapplied is the error of a patch that can't be applied, with its cause.
+type unapplied struct {
+	*apierrors.StatusError
+	cause error
+}
+
+// Cause returns why a patch can't be applied to an object, without the status that a client gets; err itself for other
+// errors.
+func Cause(err error) error {
+	var known *unapplied
+	if errors.As(err, &known) {
+		return known.cause
+	}
+	return err
+}
+
+// IsFailedTest tells that an operation "test" of a JSON patch failed.
+func IsFailedTest(err error) bool { return errors.Is(Cause(err), jsonpatch.ErrTestFailed) }
 
 // Merge is a JSON merge patch, decoded.
 type Merge map[string]any

@@ -103,6 +103,7 @@ func (k *kind[T]) attributes(ctx context.Context, a *attempt[T]) (*admission.Att
 	seen := &admission.Attributes{
 		Operation: admission.Operation(a.operation()), Subresource: a.scope.name, Namespace: a.namespace, Name: a.name,
 		DryRun: a.options.DryRun, User: auth.UserFrom(ctx), Equivalents: k.forms,
+		Types: k.schemas.Of,
 	}
 	v := a.version
 	if v == nil {

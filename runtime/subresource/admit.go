@@ -11,6 +11,7 @@ import (
 	"apigen.dev/runtime/request"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/managedfields"
 )
 
 // attributes returns what admission sees of a request for a subresource, without objects, whose kind is gvk.
@@ -36,6 +37,9 @@ func (h Host[T]) attributes(
 			seen.Resource = form.Resource
 		}
 		seen.Equivalents = append(seen.Equivalents, form)
+	}
+	seen.Types = func(kind schema.GroupVersionKind) (managedfields.TypeConverter, error) {
+		return h.Schemas.In(seen.Resource.GroupVersion(), kind)
 	}
 	return seen
 }

@@ -36,7 +36,7 @@ spec:
   matchConstraints:
     resourceRules: [{operations: [CREATE], apiGroups: [""], apiVersions: [v1], resources: [pods]}]
   reinvocationPolicy: Never
-  mutations: [{patchType: JSONPatch, jsonPatch: {expression: "[]"}}]`
+  mutations: [{patchType: JSONPatch, jsonPatch: {expression: "[JSONPatch{}]"}}]`
 	validBinding = `
 kind: ValidatingAdmissionPolicyBinding
 metadata: {name: b}
@@ -154,6 +154,17 @@ func TestFaults(t *testing.T) {
 		{"variable", validPolicy,
 			[]string{"validations:", `variables: [{name: in, expression: "1"}]` + "\n  validations:"},
 			`spec.variables[0].name: Invalid value: \"in\": must be a valid CEL identifier`},
+		{"syntax", validPolicy, []string{`"true"`, `"object.=="`},
+			`spec.validations[0].expression: Invalid value: \"object.==\": ` +
+				`compilation failed: ERROR: \u003cinput\u003e:1:8: `},
+		{"type", validPolicy, []string{`"true"`, `"1"`},
+			`spec.validations[0].expression: Invalid value: \"1\": must evaluate to bool`},
+		{"patches are a list", validMutation, []string{`"[JSONPatch{}]"`, `"JSONPatch{op: 'add'}"`},
+			`spec.mutations[0].jsonPatch.expression: Invalid value: \"JSONPatch{op: 'add'}\": must evaluate to `},
+		{"messages know no authorizer", validPolicy,
+			[]string{`{expression: "true"}`,
+				`{expression: "true", messageExpression: "authorizer.path('/').check('get').reason()"}`},
+			`undeclared reference to 'authorizer'`},
 		{"deletion", validMutation, []string{"CREATE", "DELETE"},
 			`Unsupported value: \"DELETE\": supported values: \"*\", \"CONNECT\", \"CREATE\", \"UPDATE\"`},
 		{"patch", validMutation, []string{"patchType: JSONPatch", "patchType: ApplyConfiguration"},

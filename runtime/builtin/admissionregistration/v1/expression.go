@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"apigen.dev/runtime/cel/policy"
 	registrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -24,14 +25,67 @@ const (
 
 // expressions compiles the expressions of one object. Those that follow a variable may use it.
 type expressions struct {
-	params bool
+	declared policy.Declared
+	// compiler is that of all expressions but messages, which have no authorizer; nil before the first.
+	compiler, messages *policy.Compiler
 }
 
-// newExpressions returns a compiler for an object whose expressions may use params.
-func newExpressions(params bool) *expressions { return &expressions{params: params} }
+// newConditions returns a compiler for match conditions, which may use params.
+func newConditions(params bool) *expressions {
+	return &expressions{declared: policy.Declared{Params: params, Authorizer: true}}
+}
+
+// newValidations returns a compiler for the expressions of a validating policy, which may use params.
+func newValidations(params bool) *expressions {
+	return &expressions{declared: policy.Declared{Params: params, Authorizer: true, Variables: true}}
+}
+
+// newMutations returns a compiler for the expressions of a mutating policy, which may use params.
+func newMutations(params bool) *expressions {
+	e := newValidations(params)
+	e.declared.Mutation = true
+	return e
+}
+
+// results are the types that an expression of a place may evaluate to.
+var results = map[place][]*policy.Type{
+	condition: {policy.Bool}, message: {policy.Text}, annotation: {policy.Text, policy.Null},
+	applyConfiguration: {policy.Object}, jsonPatch: {policy.Patch},
+}
 
 // check returns the error of an expression as kube-apiserver words it. name is that of a variable.
-func (*expressions) check(place, string, string, *field.Path) field.ErrorList { return nil }
+func (e *expressions) check(at place, name, expression string, path *field.Path) field.ErrorList {
+	if err := e.prepare(); err != nil {
+		return field.ErrorList{field.InternalError(path, err)}
+	}
+	var compiled *policy.Expression
+	switch at {
+	case variable:
+		compiled = e.compiler.Variable(name, expression)
+		e.messages.Variable(name, expression)
+	case message:
+		compiled = e.messages.Compile(expression, results[at]...)
+	default:
+		compiled = e.compiler.Compile(expression, results[at]...)
+	}
+	if compiled.Err == nil {
+		return nil
+	}
+	return field.ErrorList{field.Invalid(path, expression, compiled.Err.Error())}
+}
+
+func (e *expressions) prepare() (err error) {
+	if e.compiler != nil {
+		return nil
+	}
+	if e.compiler, err = policy.NewCompiler(e.declared); err != nil {
+		return err
+	}
+	without := e.declared
+	without.Authorizer = false
+	e.messages, err = policy.NewCompiler(without)
+	return err
+}
 
 const maxConditions = 64
 
@@ -42,7 +96,7 @@ func validateConditions(
 	if len(conditions) > maxConditions {
 		errs = append(errs, field.TooMany(path, len(conditions), maxConditions))
 	}
-	names, compiler := map[string]bool{}, newExpressions(params)
+	names, compiler := map[string]bool{}, newConditions(params)
 	for i, c := range conditions {
 		at := path.Index(i)
 		if expression := strings.TrimSpace(c.Expression); expression == "" {

@@ -57,7 +57,7 @@ func validateMutating(policy *registrationv1.MutatingAdmissionPolicy, sameCondit
 	if !sameConditions {
 		errs = append(errs, validateConditions(spec.MatchConditions, params, specPath.Child("matchConditions"))...)
 	}
-	compiler := newExpressions(params)
+	compiler := newMutations(params)
 	errs = append(errs, compiler.validateVariables(spec.Variables, specPath.Child("variables"))...)
 	if len(spec.Mutations) == 0 {
 		errs = append(errs, field.Required(specPath.Child("mutations"), "mutations must contain at least one item"))

@@ -67,7 +67,7 @@ func validateValidating(policy *registrationv1.ValidatingAdmissionPolicy, sameCo
 	if !sameConditions {
 		errs = append(errs, validateConditions(spec.MatchConditions, params, specPath.Child("matchConditions"))...)
 	}
-	compiler := newExpressions(params)
+	compiler := newValidations(params)
 	errs = append(errs, compiler.validateVariables(spec.Variables, specPath.Child("variables"))...)
 	if len(spec.Validations)+len(spec.AuditAnnotations) == 0 {
 		const detail = "validations or auditAnnotations must contain at least one item"

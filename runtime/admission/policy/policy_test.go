@@ -1,0 +1,211 @@
+package policy_test
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"apigen.dev/runtime/admission/policy"
+	"apigen.dev/runtime/apitest"
+	"apigen.dev/runtime/builtin/admissionregistration"
+	"apigen.dev/runtime/builtin/core"
+	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/server"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"sigs.k8s.io/yaml"
+)
+
+func start(t *testing.T) *apitest.Server {
+	t.Helper()
+	var groups []registry.Group
+	groups = append(groups, core.Feature().Groups()...)
+	groups = append(groups, admissionregistration.Feature().Groups()...)
+	return apitest.StartWith(t, func(config *server.Config) {
+		if err := new(policy.Feature).Configure(t.Context(), config); err != nil {
+			t.Fatal(err)
+		}
+	}, groups...)
+}
+
+const (
+	maps         = "/api/v1/namespaces/default/configmaps"
+	registration = "/apis/admissionregistration.k8s.io/v1/"
+)
+
+type answer struct {
+	code    int
+	body    string
+	warning string
+}
+
+// send sends a body that is in YAML.
+func send(t *testing.T, s *apitest.Server, method, path, body string) answer {
+	t.Helper()
+	data, err := yaml.YAMLToJSON([]byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body == "" {
+		data = nil
+	}
+	request, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(string(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := s.Client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{response.StatusCode, string(text), response.Header.Get("Warning")}
+}
+
+func create(t *testing.T, s *apitest.Server, path, body string) {
+	t.Helper()
+	if got := send(t, s, http.MethodPost, path, body); got.code != http.StatusCreated {
+		t.Fatalf("%s: %d %s", body, got.code, got.body)
+	}
+}
+
+// eventually sends a request, until its answer is as wanted.
+func eventually(t *testing.T, s *apitest.Server, method, path, body string, want func(answer) bool) answer {
+	t.Helper()
+	var last answer
+	if err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 10*time.Second, true,
+		func(context.Context) (bool, error) {
+			last = send(t, s, method, path, body)
+			return want(last), nil
+		}); err != nil {
+		t.Fatalf("%s %s %s: %+v", method, path, body, last)
+	}
+	return last
+}
+
+func has(code int, text string) func(answer) bool {
+	return func(a answer) bool { return a.code == code && strings.Contains(a.body+a.warning, text) }
+}
+
+const constraints = `
+  matchConstraints:
+    resourceRules: [{operations: ['*'], apiGroups: [''], apiVersions: [v1], resources: [configmaps]}]`
+
+func TestValidation(t *testing.T) {
+	s := start(t)
+	create(t, s, registration+"validatingadmissionpolicies", `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p}
+spec:`+constraints+`
+  paramKind: {apiVersion: v1, kind: ConfigMap}
+  matchConditions: [{name: c, expression: "object.metadata.name != 'params'"}]
+  variables: [{name: size, expression: "has(object.data) ? size(object.data) : 0"}]
+  validations:
+  - expression: "variables.size <= int(params.data.max)"
+    messageExpression: "'at most ' + params.data.max + ', not ' + string(variables.size)"
+    reason: Forbidden
+  - {expression: "namespaceObject == null || true"}
+  - {expression: "object.metadata.?labels['no'] != optional.of('') ", message: no label}`)
+	create(t, s, registration+"validatingadmissionpolicybindings", `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}
+spec: {policyName: p, paramRef: {name: params, parameterNotFoundAction: Deny}, validationActions: [Deny]}`)
+	dry := maps + "?dryRun=All"
+	const big = `{metadata: {name: x}, data: {a: a, b: b}}`
+	eventually(t, s, http.MethodPost, dry, big, has(422, "configmaps \\\"x\\\" is forbidden: "+
+		"ValidatingAdmissionPolicy 'p' with binding 'b' denied request: failed to configure binding: no params found "+
+		"for policy binding with `Deny` parameterNotFoundAction"))
+	send(t, s, http.MethodDelete, registration+"validatingadmissionpolicybindings/b", "")
+	eventually(t, s, http.MethodPost, dry, big, has(201, ""))
+	create(t, s, maps, `{metadata: {name: params}, data: {max: "1"}}`)
+	create(t, s, registration+"validatingadmissionpolicybindings", `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b}
+spec: {policyName: p, paramRef: {name: params, parameterNotFoundAction: Deny}, validationActions: [Deny]}`)
+	eventually(t, s, http.MethodPost, dry, big, has(403, "denied request: at most 1, not 2"))
+	eventually(t, s, http.MethodPost, dry, `{metadata: {name: x, labels: {"no": ""}}}`,
+		has(422, "denied request: no label"))
+	if got := send(t, s, http.MethodPost, dry, `{metadata: {name: x}, data: {a: a}}`); got.code != 201 {
+		t.Errorf("%+v", got)
+	}
+	// A deletion has no object: the condition fails, and so does the write.
+	eventually(t, s, http.MethodDelete, maps+"/params?dryRun=All", "", has(422, "no such key: metadata"))
+	create(t, s, registration+"validatingadmissionpolicybindings", `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: a}
+spec: {policyName: p, paramRef: {name: params, parameterNotFoundAction: Deny}, validationActions: [Warn]}`)
+	eventually(t, s, http.MethodPost, dry, big, has(403,
+		`Validation failed for ValidatingAdmissionPolicy 'p' with binding 'a': at most 1, not 2`))
+}
+
+func TestMutation(t *testing.T) {
+	s := start(t)
+	for name, spec := range map[string]string{
+		"a": `
+  reinvocationPolicy: IfNeeded
+  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration:
+      expression: >-
+        Object{metadata: Object.metadata{labels: {'a': string(size(object.?data.orValue({})))}}}`,
+		"b": `
+  reinvocationPolicy: Never
+  mutations:
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: >-
+        [JSONPatch{op: 'test', path: '/metadata/name', value: 'y'}, JSONPatch{op: 'remove', path: '/data'}]
+  - patchType: JSONPatch
+    jsonPatch:
+      expression: >-
+        [JSONPatch{op: 'add', path: '/data', value: {'b': object.metadata.labels['a']}},
+         JSONPatch{op: 'add', path: '/metadata/labels/' + jsonpatch.escapeKey('x/b'), value: 'set'}]`,
+	} {
+		create(t, s, registration+"mutatingadmissionpolicies", `
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: `+name+`}
+spec:`+strings.ReplaceAll(constraints, "['*']", "[CREATE, UPDATE]")+spec)
+		create(t, s, registration+"mutatingadmissionpolicybindings", `
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: `+name+`}
+spec: {policyName: `+name+`}`)
+	}
+	// The first sees the data of the second in the second pass.
+	eventually(t, s, http.MethodPost, maps+"?dryRun=All", `{metadata: {name: x}}`,
+		has(201, `"labels":{"a":"1","x/b":"set"}`))
+	got := send(t, s, http.MethodPost, maps, `{metadata: {name: x}}`)
+	if got.code != 201 || !strings.Contains(got.body, `"data":{"b":"0"}`) {
+		t.Errorf("%+v", got)
+	}
+	send(t, s, http.MethodDelete, registration+"mutatingadmissionpolicies/b", "")
+	create(t, s, registration+"mutatingadmissionpolicies", `
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: b}
+spec:`+strings.ReplaceAll(constraints, "['*']", "[CREATE, UPDATE]")+`
+  reinvocationPolicy: Never
+  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration: {expression: "Object{data: Object.metadata{}}"}`)
+	got = eventually(t, s, http.MethodPost, maps+"?dryRun=All", `{metadata: {name: z}}`, has(403, "type mismatch"))
+	if !strings.Contains(got.body, `"message":"policy 'b' with binding 'b' denied request: type mismatch: `) ||
+		!strings.Contains(got.body, `"reason":"Invalid"`) {
+		t.Errorf("%+v", got)
+	}
+	// What removes an object has none to change.
+	if got := send(t, s, http.MethodDelete, maps+"/x", ""); got.code != 200 {
+		t.Errorf("%+v", got)
+	}
+}
