@@ -70,6 +70,12 @@ type Strategy[T api.Object] struct {
 	// client didn't. The server then sets the object's deletionTimestamp, and an agent that has shut down what the
 	// object describes removes it by a deletion with a grace period of 0. Nil means that no deletion is graceful.
 	CheckGracefulDelete func(ctx context.Context, obj T, options *metav1.DeleteOptions) bool
+	// BlocksDeletion tells whether something beside metadata.finalizers keeps a deleted object, such as the
+	// spec.finalizers of a namespace. A deletion then marks the object, and the write removes it that leaves neither.
+	BlocksDeletion func(obj T) bool
+	// PrepareForDelete changes an object that a deletion marks, such as its phase. It isn't called where the deletion
+	// removes the object.
+	PrepareForDelete func(ctx context.Context, obj T)
 	// DefaultPropagationPolicy returns the propagation policy where neither the deletion nor the object's finalizers
 	// name one: Background, Orphan or Foreground. A nil function means Background. The empty policy means that objects
 	// of the kind have no dependents: the server records no finalizer, whatever a deletion asks for.

@@ -102,21 +102,31 @@ func (e *storageEnd[T]) planDeletion(ctx context.Context, a *attempt[T]) (err er
 		return err
 	}
 	a.plan.Data = a.old.Data
-	if grace == graceRuns {
+	blocked := e.blocked(a.obj)
+	if grace == graceRuns || blocked && a.obj.GetDeletionTimestamp() != nil {
 		a.plan.Verb, a.done.Pending = store.Nothing, true
 		return nil
 	}
 	e.propagate(ctx, a.obj, a.deleteOptions.Propagation)
 	switch {
 	case grace == graceSet:
-	case len(a.obj.GetFinalizers()) > 0:
+	case len(a.obj.GetFinalizers()) > 0 || blocked:
 		metadata.MarkDeleted(a.obj)
 	default:
 		a.plan.Verb, a.done.Done = store.Remove, true
 		return nil
 	}
+	if prepare := e.kind.definition.Strategy.PrepareForDelete; prepare != nil {
+		prepare(ctx, a.obj)
+	}
 	a.plan.Data, err = e.store.Encode(a.obj)
 	return err
+}
+
+// blocked tells whether something beside metadata.finalizers keeps a deleted object.
+func (e *storageEnd[T]) blocked(obj T) bool {
+	blocks := e.kind.definition.Strategy.BlocksDeletion
+	return blocks != nil && blocks(obj)
 }
 
 var errNotSelected = errors.New("the object is no longer what was listed")

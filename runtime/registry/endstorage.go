@@ -98,7 +98,7 @@ func (e *storageEnd[T]) planUpdate(a *attempt[T]) (err error) {
 		}
 	}
 	a.plan.Data = data
-	if metadata.Finalized(a.obj, old) {
+	if metadata.Finalized(a.obj, old) && !e.blocked(a.obj) {
 		a.plan.Verb = store.Remove
 	}
 	return nil

@@ -51,6 +51,13 @@ func (w *Widget) CheckGracefulDelete(ctx context.Context, options *metav1.Delete
 	return false
 }
 
+// BlocksDeletion returns true while something beside metadata.finalizers keeps a deleted object.
+func (w *Widget) BlocksDeletion() bool { return false }
+
+// PrepareForDelete changes an object that a deletion marks, such as its phase. It isn't called where nothing keeps the
+// object.
+func (w *Widget) PrepareForDelete(ctx context.Context) {}
+
 // DefaultPropagationPolicy returns the policy for dependents where a deletion names none.
 func (w *Widget) DefaultPropagationPolicy(ctx context.Context) metav1.DeletionPropagation {
 	return metav1.DeletePropagationBackground

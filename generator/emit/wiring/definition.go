@@ -98,7 +98,7 @@ func (p *printer) hookCall(h hook.Hook, hub *model.Type) jen.Code {
 		return p.contextualValidate(h, hub)
 	}
 	switch h.Name {
-	case "Canonicalize":
+	case "Canonicalize", hook.BlocksDeletion:
 		return gocode.Code("($)."+h.Name, pointer(hub))
 	case hook.ValidateName:
 		return gocode.Code("new($)."+h.Name, name(hub))

@@ -144,6 +144,8 @@ func (s *shop) logic() {
 		method("CheckGracefulDelete",
 			[]*model.Type{ctx, pointerTo(foreign(gocode.ImportPath("metav1"), "v1", "DeleteOptions", model.Struct))},
 			[]*model.Type{predeclared("bool")}),
+		method("BlocksDeletion", nil, []*model.Type{predeclared("bool")}),
+		method("PrepareForDelete", []*model.Type{ctx}, nil),
 		method("DefaultPropagationPolicy", []*model.Type{ctx},
 			[]*model.Type{foreign(gocode.ImportPath("metav1"), "v1", "DeletionPropagation", model.Basic)}),
 		method("TimeToLive", []*model.Type{ctx}, []*model.Type{foreign("time", "time", "Duration", model.Basic)}),

@@ -41,6 +41,8 @@ func conventions() []convention {
 		{"Canonicalize", "Canonicalize", "()"},
 		{"Warnings", "Warnings", "(ctx context.Context, old *T) []string"},
 		{CheckGracefulDelete, CheckGracefulDelete, "(ctx context.Context, options *metav1.DeleteOptions) bool"},
+		{BlocksDeletion, BlocksDeletion, "() bool"},
+		{"PrepareForDelete", "PrepareForDelete", "(ctx context.Context)"},
 		{"DefaultPropagationPolicy", "DefaultPropagationPolicy", "(ctx context.Context) metav1.DeletionPropagation"},
 		{"TimeToLive", "TimeToLive", "(ctx context.Context) time.Duration"},
 		{ValidateName, ValidateName, "(name string, generated bool) []string"},
@@ -120,8 +122,8 @@ func (c convention) functionSignature() string {
 	switch {
 	case c.name == ValidateName:
 		return c.signature
-	case c.signature == "()":
-		return "(obj *T)"
+	case strings.HasPrefix(c.signature, "()"):
+		return "(obj *T)" + strings.TrimPrefix(c.signature, "()")
 	case strings.Contains(c.signature, ", old *T"):
 		return strings.Replace(c.signature, "old *T", "obj, old *T", 1)
 	}

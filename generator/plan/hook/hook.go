@@ -23,6 +23,7 @@ type Hook struct {
 // The hooks that printing treats in ways of their own.
 const (
 	CheckGracefulDelete = "CheckGracefulDelete"
+	BlocksDeletion      = "BlocksDeletion"
 	ValidateName        = "ValidateName"
 )
 

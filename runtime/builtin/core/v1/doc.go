@@ -2,7 +2,7 @@
 // does: defaults, validation, preparation and columns. It may know the packages auth and reach.
 //
 // +apigen:serve=k8s.io/api/core/v1
-// +apigen:serve:kinds=ConfigMap;Event;Secret;ServiceAccount
+// +apigen:serve:kinds=ConfigMap;Event;LimitRange;Namespace;ResourceQuota;Secret;ServiceAccount
 // +apigen:kind("*")=+apigen:storagePrefix=*
 // +apigen:kind("*")=+apigen:generation=false
 //
@@ -19,6 +19,25 @@
 // +apigen:kind(ServiceAccount)=+apigen:printcolumn:name=Age,type=string,method=AgeColumn
 // +apigen:kind(ServiceAccount)=+apigen:returnDeletedObject
 // +apigen:kind(ServiceAccount)=+apigen:subresource:name=token
+//
+// +apigen:kind("Namespace;ResourceQuota")=+apigen:subresource:name=status,metadata=*
+//
+// +apigen:kind(Namespace)=+kubebuilder:resource:shortName=ns
+// +apigen:kind(Namespace)=+apigen:name=k8s-short-name
+// +apigen:kind(Namespace)=+apigen:subresource:name=finalize,parts=.spec.finalizers,metadata=*,methods=PUT
+// +apigen:kind(Namespace)=+kubebuilder:printcolumn:name=Status,type=string,JSONPath=.status.phase
+// +apigen:kind(Namespace)=+apigen:printcolumn:name=Age,type=string,method=AgeColumn
+// +apigen:kind(Namespace)=+kubebuilder:selectablefield:JSONPath=.status.phase
+// +apigen:kind(Namespace)=+apigen:verbs=get;list;watch;create;update;patch;delete
+//
+// +apigen:kind(ResourceQuota)=+kubebuilder:resource:shortName=quota
+// +apigen:kind(ResourceQuota)=+apigen:printcolumn:name=Request,type=string,method=RequestColumn
+// +apigen:kind(ResourceQuota)=+apigen:printcolumn:name=Limit,type=string,method=LimitColumn
+// +apigen:kind(ResourceQuota)=+apigen:printcolumn:name=Age,type=string,method=AgeColumn
+// +apigen:kind(ResourceQuota)=+apigen:returnDeletedObject
+//
+// +apigen:kind(LimitRange)=+kubebuilder:resource:shortName=limits
+// +apigen:kind(LimitRange)=+kubebuilder:printcolumn:name="Created At",type=date,JSONPath=.metadata.creationTimestamp
 //
 // +apigen:kind(Event)=+kubebuilder:resource:shortName=ev
 // +apigen:kind(Event)=+apigen:printcolumn:name="Last Seen",type=string,method=LastSeenColumn

@@ -12,6 +12,24 @@ import (
 // RegisterDefaults adds the defaulting functions of this package to the scheme. Each sets the defaults of all
 // that its object holds.
 func RegisterDefaults(scheme *runtime.Scheme) error {
+	scheme.AddTypeDefaultingFunc(&corev1.LimitRange{}, func(obj any) {
+		SetObjectDefaults_LimitRange(obj.(*corev1.LimitRange))
+	})
+	scheme.AddTypeDefaultingFunc(&corev1.LimitRangeList{}, func(obj any) {
+		SetObjectDefaults_LimitRangeList(obj.(*corev1.LimitRangeList))
+	})
+	scheme.AddTypeDefaultingFunc(&corev1.Namespace{}, func(obj any) {
+		SetObjectDefaults_Namespace(obj.(*corev1.Namespace))
+	})
+	scheme.AddTypeDefaultingFunc(&corev1.NamespaceList{}, func(obj any) {
+		SetObjectDefaults_NamespaceList(obj.(*corev1.NamespaceList))
+	})
+	scheme.AddTypeDefaultingFunc(&corev1.ResourceQuota{}, func(obj any) {
+		SetObjectDefaults_ResourceQuota(obj.(*corev1.ResourceQuota))
+	})
+	scheme.AddTypeDefaultingFunc(&corev1.ResourceQuotaList{}, func(obj any) {
+		SetObjectDefaults_ResourceQuotaList(obj.(*corev1.ResourceQuotaList))
+	})
 	scheme.AddTypeDefaultingFunc(&corev1.Secret{}, func(obj any) {
 		SetObjectDefaults_Secret(obj.(*corev1.Secret))
 	})
@@ -19,6 +37,56 @@ func RegisterDefaults(scheme *runtime.Scheme) error {
 		SetObjectDefaults_SecretList(obj.(*corev1.SecretList))
 	})
 	return nil
+}
+
+// SetObjectDefaults_LimitRange sets the defaults of the object and of all that is in it.
+func SetObjectDefaults_LimitRange(in *corev1.LimitRange) {
+	for i := range in.Spec.Limits {
+		a := &in.Spec.Limits[i]
+		SetDefaults_LimitRangeItem(a)
+		SetDefaults_ResourceList(&a.Max)
+		SetDefaults_ResourceList(&a.Min)
+		SetDefaults_ResourceList(&a.Default)
+		SetDefaults_ResourceList(&a.DefaultRequest)
+		SetDefaults_ResourceList(&a.MaxLimitRequestRatio)
+	}
+}
+
+// SetObjectDefaults_LimitRangeList sets the defaults of the object and of all that is in it.
+func SetObjectDefaults_LimitRangeList(in *corev1.LimitRangeList) {
+	for i := range in.Items {
+		a := &in.Items[i]
+		SetObjectDefaults_LimitRange(a)
+	}
+}
+
+// SetObjectDefaults_Namespace sets the defaults of the object and of all that is in it.
+func SetObjectDefaults_Namespace(in *corev1.Namespace) {
+	SetDefaults_Namespace(in)
+	SetDefaults_NamespaceStatus(&in.Status)
+}
+
+// SetObjectDefaults_NamespaceList sets the defaults of the object and of all that is in it.
+func SetObjectDefaults_NamespaceList(in *corev1.NamespaceList) {
+	for i := range in.Items {
+		a := &in.Items[i]
+		SetObjectDefaults_Namespace(a)
+	}
+}
+
+// SetObjectDefaults_ResourceQuota sets the defaults of the object and of all that is in it.
+func SetObjectDefaults_ResourceQuota(in *corev1.ResourceQuota) {
+	SetDefaults_ResourceList(&in.Spec.Hard)
+	SetDefaults_ResourceList(&in.Status.Hard)
+	SetDefaults_ResourceList(&in.Status.Used)
+}
+
+// SetObjectDefaults_ResourceQuotaList sets the defaults of the object and of all that is in it.
+func SetObjectDefaults_ResourceQuotaList(in *corev1.ResourceQuotaList) {
+	for i := range in.Items {
+		a := &in.Items[i]
+		SetObjectDefaults_ResourceQuota(a)
+	}
 }
 
 // SetObjectDefaults_Secret sets the defaults of the object and of all that is in it.

@@ -40,6 +40,51 @@ func FuzzRoundTripEventV1(f *testing.F) {
 	})
 }
 
+// FuzzRoundTripLimitRangeV1 tests that nothing of LimitRange is lost in version v1.
+func FuzzRoundTripLimitRangeV1(f *testing.F) {
+	roundtrip.Fuzz(f, roundtrip.Version[*corev1.LimitRange, *corev1.LimitRange]{
+		New: func() *corev1.LimitRange {
+			return new(corev1.LimitRange)
+		},
+		NewHub: func() *corev1.LimitRange {
+			return new(corev1.LimitRange)
+		},
+		Default: v1.SetObjectDefaults_LimitRange,
+		Values:  roundTripValues,
+		Fillers: roundTripFillers,
+	})
+}
+
+// FuzzRoundTripNamespaceV1 tests that nothing of Namespace is lost in version v1.
+func FuzzRoundTripNamespaceV1(f *testing.F) {
+	roundtrip.Fuzz(f, roundtrip.Version[*corev1.Namespace, *corev1.Namespace]{
+		New: func() *corev1.Namespace {
+			return new(corev1.Namespace)
+		},
+		NewHub: func() *corev1.Namespace {
+			return new(corev1.Namespace)
+		},
+		Default: v1.SetObjectDefaults_Namespace,
+		Values:  roundTripValues,
+		Fillers: roundTripFillers,
+	})
+}
+
+// FuzzRoundTripResourceQuotaV1 tests that nothing of ResourceQuota is lost in version v1.
+func FuzzRoundTripResourceQuotaV1(f *testing.F) {
+	roundtrip.Fuzz(f, roundtrip.Version[*corev1.ResourceQuota, *corev1.ResourceQuota]{
+		New: func() *corev1.ResourceQuota {
+			return new(corev1.ResourceQuota)
+		},
+		NewHub: func() *corev1.ResourceQuota {
+			return new(corev1.ResourceQuota)
+		},
+		Default: v1.SetObjectDefaults_ResourceQuota,
+		Values:  roundTripValues,
+		Fillers: roundTripFillers,
+	})
+}
+
 // FuzzRoundTripSecretV1 tests that nothing of Secret is lost in version v1.
 func FuzzRoundTripSecretV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*corev1.Secret, *corev1.Secret]{
@@ -71,6 +116,14 @@ func FuzzRoundTripServiceAccountV1(f *testing.F) {
 
 // roundTripValues are what values of types with constants are taken from.
 var roundTripValues = []any{
+	[]corev1.ConditionStatus{corev1.ConditionTrue, corev1.ConditionFalse, corev1.ConditionUnknown},
+	[]corev1.FinalizerName{corev1.FinalizerKubernetes},
+	[]corev1.LimitType{corev1.LimitTypePod, corev1.LimitTypeContainer, corev1.LimitTypePersistentVolumeClaim},
+	[]corev1.NamespaceConditionType{corev1.NamespaceDeletionDiscoveryFailure, corev1.NamespaceDeletionContentFailure, corev1.NamespaceDeletionGVParsingFailure, corev1.NamespaceContentRemaining, corev1.NamespaceFinalizersRemaining},
+	[]corev1.NamespacePhase{corev1.NamespaceActive, corev1.NamespaceTerminating},
+	[]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceStorage, corev1.ResourceEphemeralStorage, corev1.ResourcePods, corev1.ResourceServices, corev1.ResourceReplicationControllers, corev1.ResourceQuotas, corev1.ResourceSecrets, corev1.ResourceConfigMaps, corev1.ResourcePersistentVolumeClaims, corev1.ResourceServicesNodePorts, corev1.ResourceServicesLoadBalancers, corev1.ResourceRequestsCPU, corev1.ResourceRequestsMemory, corev1.ResourceRequestsStorage, corev1.ResourceRequestsEphemeralStorage, corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory, corev1.ResourceLimitsEphemeralStorage},
+	[]corev1.ResourceQuotaScope{corev1.ResourceQuotaScopeTerminating, corev1.ResourceQuotaScopeNotTerminating, corev1.ResourceQuotaScopeBestEffort, corev1.ResourceQuotaScopeNotBestEffort, corev1.ResourceQuotaScopePriorityClass, corev1.ResourceQuotaScopeCrossNamespacePodAffinity, corev1.ResourceQuotaScopeVolumeAttributesClass},
+	[]corev1.ScopeSelectorOperator{corev1.ScopeSelectorOpIn, corev1.ScopeSelectorOpNotIn, corev1.ScopeSelectorOpExists, corev1.ScopeSelectorOpDoesNotExist},
 	[]corev1.SecretType{corev1.SecretTypeOpaque, corev1.SecretTypeServiceAccountToken, corev1.SecretTypeDockercfg, corev1.SecretTypeDockerConfigJson, corev1.SecretTypeBasicAuth, corev1.SecretTypeSSHAuth, corev1.SecretTypeTLS, corev1.SecretTypeBootstrapToken},
 }
 

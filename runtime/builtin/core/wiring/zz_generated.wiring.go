@@ -12,6 +12,7 @@ import (
 	"apigen.dev/runtime/subresource"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -28,6 +29,9 @@ func Group() registry.Group {
 		Resources: []registry.Resource{
 			registry.New(defineConfigMap()),
 			registry.New(defineEvent()),
+			registry.New(defineLimitRange()),
+			registry.New(defineNamespace()),
+			registry.New(defineResourceQuota()),
 			registry.New(defineSecret()),
 			registry.New(defineServiceAccount()),
 		},
@@ -273,6 +277,212 @@ func defineEvent() registry.Definition[*corev1.Event] {
 				},
 			},
 		},
+	}
+}
+
+// defineLimitRange is the resource limitranges.
+func defineLimitRange() registry.Definition[*corev1.LimitRange] {
+	return registry.Definition[*corev1.LimitRange]{
+		Group: "",
+		Names: api.Names{
+			Kind:       "LimitRange",
+			ListKind:   "LimitRangeList",
+			Plural:     "limitranges",
+			Singular:   "limitrange",
+			ShortNames: []string{"limits"},
+		},
+		Scope: api.Namespaced,
+		New: func() *corev1.LimitRange {
+			return new(corev1.LimitRange)
+		},
+		Versions: []codec.Version[*corev1.LimitRange]{
+			codec.VersionOf(api.VersionInfo{
+				Name: "v1",
+				Columns: []api.Column{
+					{Name: "Created At", Type: "date"},
+				},
+			}, codec.Conversion[*corev1.LimitRange, *corev1.LimitRange]{
+				New: func() *corev1.LimitRange {
+					return new(corev1.LimitRange)
+				},
+				Default: v1.SetObjectDefaults_LimitRange,
+				Columns: []func(*corev1.LimitRange) api.Cell{
+					func(in *corev1.LimitRange) api.Cell {
+						if in.CreationTimestamp.IsZero() {
+							return api.Cell{}
+						}
+						return api.Age(in.CreationTimestamp.Time)
+					},
+				},
+				Proto: codec.ProtoOf[*corev1.LimitRange](),
+			}),
+		},
+		Storage:       "v1",
+		StoragePrefix: "limitranges",
+		Strategy: registry.Strategy[*corev1.LimitRange]{
+			Validate:     v1.ValidateObject_LimitRange,
+			NoGeneration: true,
+		},
+	}
+}
+
+// defineNamespace is the resource namespaces.
+func defineNamespace() registry.Definition[*corev1.Namespace] {
+	return registry.Definition[*corev1.Namespace]{
+		Group: "",
+		Names: api.Names{
+			Kind:       "Namespace",
+			ListKind:   "NamespaceList",
+			Plural:     "namespaces",
+			Singular:   "namespace",
+			ShortNames: []string{"ns"},
+		},
+		Scope: api.Cluster,
+		New: func() *corev1.Namespace {
+			return new(corev1.Namespace)
+		},
+		Versions: []codec.Version[*corev1.Namespace]{
+			codec.VersionOf(api.VersionInfo{
+				Name: "v1",
+				Columns: []api.Column{
+					{Name: "Status", Type: "string"},
+					{Name: "Age", Type: "string"},
+				},
+			}, codec.Conversion[*corev1.Namespace, *corev1.Namespace]{
+				New: func() *corev1.Namespace {
+					return new(corev1.Namespace)
+				},
+				Default: v1.SetObjectDefaults_Namespace,
+				Columns: []func(*corev1.Namespace) api.Cell{
+					func(in *corev1.Namespace) api.Cell {
+						if in.Status.Phase == "" {
+							return api.Cell{}
+						}
+						return api.Text(string(in.Status.Phase))
+					},
+					func(in *corev1.Namespace) api.Cell {
+						before, since, after := v1.AgeColumn_Namespace(in)
+						if since == nil {
+							return api.Text(before + after)
+						}
+						return api.AgeWithin(before, since.Time, after)
+					},
+				},
+				Proto: codec.ProtoOf[*corev1.Namespace](),
+			}),
+		},
+		Storage:       "v1",
+		StoragePrefix: "namespaces",
+		Verbs:         []string{"create", "delete", "get", "list", "patch", "update", "watch"},
+		Strategy: registry.Strategy[*corev1.Namespace]{
+			PrepareForCreate: v1.PrepareForCreate_Namespace,
+			PrepareForUpdate: v1.PrepareForUpdate_Namespace,
+			Validate:         v1.ValidateObject_Namespace,
+			Canonicalize:     v1.Canonicalize_Namespace,
+			BlocksDeletion:   v1.BlocksDeletion_Namespace,
+			PrepareForDelete: v1.PrepareForDelete_Namespace,
+			ValidateName:     validation.NameIsDNSLabel,
+			NoGeneration:     true,
+		},
+		Subresources: []registry.Subresource[*corev1.Namespace]{{
+			Name:     "status",
+			Metadata: []string{"annotations", "finalizers", "labels", "ownerReferences"},
+			Copy: func(from, to *corev1.Namespace) {
+				from.Status.DeepCopyInto(&to.Status)
+			},
+			Reset: func(obj *corev1.Namespace) {
+				obj.Status = corev1.NamespaceStatus{}
+			},
+			Validate: v1.ValidateStatusUpdate_Namespace,
+		}, {
+			Name:     "finalize",
+			Fields:   map[string][]string{"v1": {"spec.finalizers"}},
+			Metadata: []string{"annotations", "finalizers", "labels", "ownerReferences"},
+			Verbs:    []string{"update"},
+			Copy: func(from, to *corev1.Namespace) {
+				to.Spec.Finalizers = from.Spec.DeepCopy().Finalizers
+			},
+			Validate: v1.ValidateFinalizeUpdate_Namespace,
+		}},
+		SelectableFields: []api.SelectableField[*corev1.Namespace]{
+			{
+				Path: "status.phase",
+				Value: func(obj *corev1.Namespace) string {
+					return string(obj.Status.Phase)
+				},
+			},
+		},
+	}
+}
+
+// defineResourceQuota is the resource resourcequotas.
+func defineResourceQuota() registry.Definition[*corev1.ResourceQuota] {
+	return registry.Definition[*corev1.ResourceQuota]{
+		Group: "",
+		Names: api.Names{
+			Kind:       "ResourceQuota",
+			ListKind:   "ResourceQuotaList",
+			Plural:     "resourcequotas",
+			Singular:   "resourcequota",
+			ShortNames: []string{"quota"},
+		},
+		Scope: api.Namespaced,
+		New: func() *corev1.ResourceQuota {
+			return new(corev1.ResourceQuota)
+		},
+		Versions: []codec.Version[*corev1.ResourceQuota]{
+			codec.VersionOf(api.VersionInfo{
+				Name: "v1",
+				Columns: []api.Column{
+					{Name: "Request", Type: "string"},
+					{Name: "Limit", Type: "string"},
+					{Name: "Age", Type: "string"},
+				},
+			}, codec.Conversion[*corev1.ResourceQuota, *corev1.ResourceQuota]{
+				New: func() *corev1.ResourceQuota {
+					return new(corev1.ResourceQuota)
+				},
+				Default: v1.SetObjectDefaults_ResourceQuota,
+				Columns: []func(*corev1.ResourceQuota) api.Cell{
+					func(in *corev1.ResourceQuota) api.Cell {
+						result := v1.RequestColumn_ResourceQuota(in)
+						return api.Text(result)
+					},
+					func(in *corev1.ResourceQuota) api.Cell {
+						result := v1.LimitColumn_ResourceQuota(in)
+						return api.Text(result)
+					},
+					func(in *corev1.ResourceQuota) api.Cell {
+						before, since, after := v1.AgeColumn_ResourceQuota(in)
+						if since == nil {
+							return api.Text(before + after)
+						}
+						return api.AgeWithin(before, since.Time, after)
+					},
+				},
+				Proto: codec.ProtoOf[*corev1.ResourceQuota](),
+			}),
+		},
+		Storage:       "v1",
+		StoragePrefix: "resourcequotas",
+		Strategy: registry.Strategy[*corev1.ResourceQuota]{
+			PrepareForCreate:    v1.PrepareForCreate_ResourceQuota,
+			Validate:            v1.ValidateObject_ResourceQuota,
+			ValidateUpdate:      v1.ValidateUpdate_ResourceQuota,
+			ReturnDeletedObject: true,
+			NoGeneration:        true,
+		},
+		Subresources: []registry.Subresource[*corev1.ResourceQuota]{{
+			Name:     "status",
+			Metadata: []string{"annotations", "finalizers", "labels", "ownerReferences"},
+			Copy: func(from, to *corev1.ResourceQuota) {
+				from.Status.DeepCopyInto(&to.Status)
+			},
+			Reset: func(obj *corev1.ResourceQuota) {
+				obj.Status = corev1.ResourceQuotaStatus{}
+			},
+			Validate: v1.ValidateStatusUpdate_ResourceQuota,
+		}},
 	}
 }
 

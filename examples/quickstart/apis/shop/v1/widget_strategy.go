@@ -17,6 +17,8 @@ import (
 //	Canonicalize()
 //	Warnings(ctx context.Context, old *Widget) []string
 //	CheckGracefulDelete(ctx context.Context, options *metav1.DeleteOptions) bool
+//	BlocksDeletion() bool
+//	PrepareForDelete(ctx context.Context)
 //	DefaultPropagationPolicy(ctx context.Context) metav1.DeletionPropagation
 //
 // Write defaults that a marker can't express in a function SetDefaults_WidgetSpec(spec *WidgetSpec).

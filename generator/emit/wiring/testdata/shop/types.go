@@ -78,6 +78,12 @@ func (w *Widget) CheckGracefulDelete(ctx context.Context, options *metav1.Delete
 	return options.GracePeriodSeconds != nil
 }
 
+// BlocksDeletion keeps what is open.
+func (w *Widget) BlocksDeletion() bool { return false }
+
+// PrepareForDelete closes it.
+func (w *Widget) PrepareForDelete(context.Context) {}
+
 // DefaultPropagationPolicy keeps what a widget owned.
 func (w *Widget) DefaultPropagationPolicy(ctx context.Context) metav1.DeletionPropagation {
 	return metav1.DeletePropagationOrphan

@@ -219,6 +219,10 @@ func defineWidget(scope conversion.Scope) registry.Definition[*shop.Widget] {
 			CheckGracefulDelete: func(ctx context.Context, obj *shop.Widget, options *metav1.DeleteOptions) bool {
 				return obj.CheckGracefulDelete(ctx, options)
 			},
+			BlocksDeletion: (*shop.Widget).BlocksDeletion,
+			PrepareForDelete: func(ctx context.Context, obj *shop.Widget) {
+				obj.PrepareForDelete(ctx)
+			},
 			DefaultPropagationPolicy: func(ctx context.Context, obj *shop.Widget) metav1.DeletionPropagation {
 				return obj.DefaultPropagationPolicy(ctx)
 			},
