@@ -153,6 +153,9 @@ var floors = map[string][]string{
 	"runtime/admission/quota": {
 		"runtime/admission", "runtime/auth", "runtime/reach", "runtime/registry", "runtime/server",
 	},
+	"runtime/admission/lifecycle": {
+		"runtime/admission", "runtime/reach", "runtime/registry", "runtime/server",
+	},
 	"runtime/admission/match": {
 		"runtime/admission", "runtime/auth", "runtime/cel/policy", "runtime/reach", "runtime/request",
 	},

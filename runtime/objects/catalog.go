@@ -8,6 +8,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/metadata"
 	"apigen.dev/runtime/reach"
+	"apigen.dev/runtime/rendition"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -90,21 +91,68 @@ func (c Catalog[H]) Count(ctx context.Context, gr schema.GroupResource, namespac
 	options := api.ListOptions{Limit: 1}
 	var counted int64
 	for {
-		page, err := h.List(ctx, namespace, options, formOf(h))
+		listed, err := h.List(ctx, namespace, options, formOf(h))
 		if err != nil {
 			return 0, err
 		}
-		counted += int64(page.Len)
-		remaining, next := page.Remaining, page.Continue
-		page.Close()
+		counted += int64(listed.Len)
+		remaining, next := listed.Remaining, listed.Continue
+		listed.Close()
 		if remaining != nil {
 			return counted + *remaining, nil
 		}
 		if next == "" {
 			return counted, nil
 		}
-		options.Continue, options.Limit = next, 500
+		options.Continue, options.Limit = next, page
 	}
+}
+
+// page is how many objects are in memory at once, where all of a namespace are looked at.
+const page = 500
+
+// Finalizers implements reach.Catalog.
+func (c Catalog[H]) Finalizers(
+	ctx context.Context, gr schema.GroupResource, namespace string,
+) (objects int64, finalizers map[string]int64, err error) {
+	h, err := c.find(gr)
+	if err != nil {
+		return 0, nil, err
+	}
+	finalizers = map[string]int64{}
+	form := formOf(h)
+	form.Shape = api.Metadata
+	options := api.ListOptions{Limit: page}
+	for {
+		listed, err := h.List(ctx, namespace, options, form)
+		if err != nil {
+			return 0, nil, err
+		}
+		objects += int64(listed.Len)
+		err = countFinalizers(listed, finalizers)
+		options.Continue = listed.Continue
+		listed.Close()
+		if err != nil || options.Continue == "" {
+			return objects, finalizers, err
+		}
+	}
+}
+
+func countFinalizers(listed *api.Page, into map[string]int64) error {
+	for r := range listed.Items {
+		var object struct {
+			Metadata struct {
+				Finalizers []string `json:"finalizers"`
+			} `json:"metadata"`
+		}
+		if err := json.Unmarshal(rendition.Whole(r), &object); err != nil {
+			return apierrors.NewInternalError(err)
+		}
+		for _, finalizer := range object.Metadata.Finalizers {
+			into[finalizer]++
+		}
+	}
+	return nil
 }
 
 // DeleteAll implements reach.Catalog.
@@ -120,14 +168,14 @@ func (c Catalog[H]) DeleteAll(
 	if err := metadata.SetDeleteOptions(&how, &options); err != nil {
 		return err
 	}
-	list := api.ListOptions{Limit: 500}
+	list := api.ListOptions{Limit: page}
 	for {
-		page, err := h.DeleteCollection(ctx, namespace, how, list)
+		deleted, err := h.DeleteCollection(ctx, namespace, how, list)
 		if err != nil {
 			return err
 		}
-		list.Continue = page.Continue
-		page.Close()
+		list.Continue = deleted.Continue
+		deleted.Close()
 		if list.Continue == "" {
 			return nil
 		}

@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/managedfields"
 )
 
@@ -113,6 +114,9 @@ func (k *kind[T]) attributes(ctx context.Context, a *attempt[T]) (*admission.Att
 	if seen.Name == "" {
 		seen.Name = a.obj.GetName()
 	}
+	if k.gr == namespaces {
+		seen.Namespace = a.name // as kube-apiserver has it
+	}
 	seen.Options = a.sentOptions(seen.Operation)
 	object := hub.New(k.versions, a.obj)
 	if seen.Operation != admission.Delete {
@@ -123,6 +127,8 @@ func (k *kind[T]) attributes(ctx context.Context, a *attempt[T]) (*admission.Att
 	}
 	return seen, object
 }
+
+var namespaces = schema.GroupResource{Resource: "namespaces"}
 
 // sentOptions returns the options of a write for admission. Where the server itself writes, it makes them.
 func (a *attempt[T]) sentOptions(operation admission.Operation) runtime.Object {
