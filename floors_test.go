@@ -249,7 +249,9 @@ var floors = map[string][]string{
 		"runtime/respond", "runtime/seal",
 		"runtime/storage", "runtime/storage/compactor", "runtime/storage/etcd", "runtime/store", "runtime/zpages",
 	},
-	"runtime/builtin": {"runtime/auth/serviceaccount", "runtime/builtin/...", "runtime/server"},
+	"runtime/builtin": {
+		"runtime/admission/...", "runtime/auth/serviceaccount", "runtime/builtin/...", "runtime/server",
+	},
 	"runtime/builtin/admissionregistration": {
 		"runtime/builtin/admissionregistration/wiring", "runtime/server",
 	},

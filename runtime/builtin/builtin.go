@@ -3,7 +3,14 @@
 package builtin
 
 import (
+	"apigen.dev/runtime/admission/lifecycle"
+	"apigen.dev/runtime/admission/plugins"
+	"apigen.dev/runtime/admission/podsecurity"
+	"apigen.dev/runtime/admission/policy"
+	"apigen.dev/runtime/admission/quota"
+	"apigen.dev/runtime/admission/webhook"
 	"apigen.dev/runtime/auth/serviceaccount"
+	"apigen.dev/runtime/builtin/admissionregistration"
 	"apigen.dev/runtime/builtin/authentication"
 	"apigen.dev/runtime/builtin/authorization"
 	"apigen.dev/runtime/builtin/coordination"
@@ -14,8 +21,9 @@ import (
 	"apigen.dev/runtime/server"
 )
 
-// Standalone returns the features of a server that stands on its own, with no cluster behind it. Each call returns new
-// values, since the flags of a Program are parsed into them.
+// Standalone returns the features of a server that stands on its own, with no cluster behind it: who may do what, who
+// may change what is written, and namespaces with a life. Each call returns new values, since the flags of a Program
+// are parsed into them.
 func Standalone() []server.Feature {
 	return []server.Feature{
 		core.Feature(),
@@ -26,5 +34,12 @@ func Standalone() []server.Feature {
 		authorization.Feature(),
 		rbac.Authorization{},
 		trust.Feature{},
+		admissionregistration.Feature(),
+		&lifecycle.Feature{},
+		&plugins.Feature{},
+		&podsecurity.Feature{},
+		&policy.Feature{},
+		&webhook.Feature{},
+		&quota.Feature{},
 	}
 }

@@ -36,6 +36,8 @@ require (
 	github.com/gobuffalo/flect v1.0.3 // indirect
 	github.com/google/btree v1.1.3 // indirect
 	github.com/peterbourgon/diskv v2.0.1+incompatible // indirect
+	k8s.io/component-helpers v0.37.2 // indirect
+	k8s.io/pod-security-admission v0.37.2 // indirect
 )
 
 require (
