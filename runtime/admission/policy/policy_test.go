@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/admission/lifecycle"
 	"apigen.dev/runtime/admission/policy"
 	"apigen.dev/runtime/apitest"
 	"apigen.dev/runtime/builtin/admissionregistration"
@@ -24,8 +25,10 @@ func start(t *testing.T) *apitest.Server {
 	groups = append(groups, core.Feature().Groups()...)
 	groups = append(groups, admissionregistration.Feature().Groups()...)
 	return apitest.StartWith(t, func(config *server.Config) {
-		if err := new(policy.Feature).Configure(t.Context(), config); err != nil {
-			t.Fatal(err)
+		for _, feature := range []server.Feature{new(lifecycle.Feature), new(policy.Feature)} {
+			if err := feature.Configure(t.Context(), config); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}, groups...)
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/admission/lifecycle"
 	"apigen.dev/runtime/admission/webhook"
 	"apigen.dev/runtime/apitest"
 	"apigen.dev/runtime/builtin/admissionregistration"
@@ -137,8 +138,10 @@ func start(t *testing.T, services server.Services, configurations ...any) *apite
 	groups = append(groups, admissionregistration.Feature().Groups()...)
 	s := apitest.StartWith(t, func(config *server.Config) {
 		config.Services = services
-		if err := new(webhook.Feature).Configure(t.Context(), config); err != nil {
-			t.Fatal(err)
+		for _, feature := range []server.Feature{new(lifecycle.Feature), new(webhook.Feature)} {
+			if err := feature.Configure(t.Context(), config); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}, groups...)
 	for _, configuration := range configurations {

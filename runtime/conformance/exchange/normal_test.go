@@ -21,6 +21,13 @@ type normal struct {
 	count map[string]int
 	// generated finds names that a server made up.
 	generated *regexp.Regexp
+	// hide are texts that differ by nature, and what stands for them.
+	hide map[string]string
+}
+
+// clone returns a normal that knows the same names.
+func (n *normal) clone() *normal {
+	return &normal{names: maps.Clone(n.names), count: maps.Clone(n.count), generated: n.generated, hide: n.hide}
 }
 
 func newNormal() *normal { return &normal{names: map[string]string{}, count: map[string]int{}} }
@@ -301,6 +308,9 @@ func (n *normal) sent(body string) {
 
 // text names what stands within texts. Times are named where they are of today.
 func (n *normal) text(text string) string {
+	for hidden, shown := range n.hide {
+		text = strings.ReplaceAll(text, hidden, shown)
+	}
 	text = uuidPattern.ReplaceAllStringFunc(text, func(uid string) string { return n.name("uid", uid) })
 	if n.generated != nil { // behind uids, which may end like a name that was made up
 		text = n.generated.ReplaceAllString(text, "$1<random>")

@@ -68,8 +68,16 @@ func recordKubectl(t *testing.T, theirs *world, paths []string) {
 }
 
 // startTheirs runs kube-apiserver on an etcd of its own, without the admission plugins that ask for namespaces and
-// service accounts, which a server of ours doesn't have, and without anonymous requests. It gets further flags.
+// service accounts, which most scripts are not about, and without anonymous requests. It gets further flags.
 func startTheirs(t *testing.T, store *etcdtest.Process, flags ...string) *world {
+	t.Helper()
+	return startTheirsWith(t, store, append(flags, "--disable-admission-plugins=NamespaceLifecycle,PodSecurity,"+
+		"ServiceAccount,MutatingAdmissionPolicy,MutatingAdmissionWebhook,ValidatingAdmissionPolicy,"+
+		"ValidatingAdmissionWebhook"))
+}
+
+// startTheirsWith runs kube-apiserver with all that it has by default, without anonymous requests.
+func startTheirsWith(t *testing.T, store *etcdtest.Process, flags []string) *world {
 	t.Helper()
 	binary := os.Getenv(binaryVariable)
 	if binary == "" {
@@ -88,9 +96,7 @@ func startTheirs(t *testing.T, store *etcdtest.Process, flags ...string) *world 
 		"--authorization-mode=RBAC", "--anonymous-auth=false",
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file="+key,
 		"--service-account-signing-key-file="+key,
-		"--service-cluster-ip-range=10.0.0.0/24", "--enable-priority-and-fairness=false",
-		"--disable-admission-plugins=NamespaceLifecycle,PodSecurity,ServiceAccount,MutatingAdmissionPolicy,"+
-			"MutatingAdmissionWebhook,ValidatingAdmissionPolicy,ValidatingAdmissionWebhook")...)
+		"--service-cluster-ip-range=10.0.0.0/24", "--enable-priority-and-fairness=false")...)
 	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {
 		t.Fatal(err)

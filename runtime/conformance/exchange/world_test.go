@@ -26,6 +26,8 @@ type world struct {
 	token string
 	// client sends what net/http can express over HTTP/2, where it is set.
 	client *http.Client
+	// hook is a webhook for its admission, where scripts need one.
+	hook *hook
 }
 
 // asked is one scene on one server, with what its last answer told.
@@ -56,6 +58,10 @@ func (w *world) enter(t *testing.T, s *scene) *asked {
 		"$OLDWIDGETS": "/apis/shop.example.com/v1beta1/namespaces/" + s.name + "/widgets",
 		"$WIDGET":     `"apiVersion":"shop.example.com/v1","kind":"Widget"`,
 	}}
+	if w.hook != nil {
+		a.words["$HOOK"], a.words["$CABUNDLE"] = w.hook.url, w.hook.bundle
+		a.normal.hide = map[string]string{w.hook.url: "<hook>", w.hook.bundle: "<bundle>"}
+	}
 	for _, line := range s.given {
 		a.give(line)
 	}
@@ -143,12 +149,34 @@ type message struct {
 	raw, half bool
 	events    int
 	managed   bool
+	// until: the request is repeated until the answer has this code, and this text in it.
+	until string
 }
 
 // ask sends a request and returns its answers as the file has them.
 func (a *asked) ask(request []string) []string {
 	a.Helper()
 	m := a.message(request)
+	if m.until == "" {
+		return a.askOnce(m)
+	}
+	code, text, _ := strings.Cut(m.until, " ")
+	for end := time.Now().Add(time.Minute); ; {
+		names := a.normal.clone()
+		answers := a.askOnce(m)
+		if len(answers) == 1 && strings.HasPrefix(answers[0], answerMark+code) && strings.Contains(answers[0], text) {
+			return answers
+		}
+		if time.Now().After(end) {
+			a.Fatalf("%s is not answered with %s: %s", request[0], m.until, answers)
+		}
+		a.normal = names
+		<-time.After(20 * time.Millisecond)
+	}
+}
+
+func (a *asked) askOnce(m message) []string {
+	a.Helper()
 	a.sent(m.bytes)
 	if a.client != nil {
 		if answer, ok := a.askHTTP2(m); ok {
@@ -256,7 +284,8 @@ func readBody(response *http.Response, events int) ([]byte, error) {
 	return body.Bytes(), nil
 }
 
-// message reads a request's lines. Those that begin with @ tell how it is sent: @user none, @events 2, @half, @managed.
+// message reads a request's lines. Those that begin with @ tell how it is sent: @user none, @events 2, @half, @managed,
+// @until 403 denied.
 func (a *asked) message(lines []string) message {
 	var m message
 	var target string
@@ -272,6 +301,8 @@ func (a *asked) message(lines []string) message {
 			m.half = true
 		case line == "@managed":
 			m.managed = true
+		case word == "@until":
+			m.until = value
 		case word == "@user":
 			auth = ""
 		case word == "@events":
