@@ -52,7 +52,7 @@ func failure(response *http.Response, body []byte) error {
 		return status
 	}
 	message := "unknown"
-	if strings.HasPrefix(response.Header.Get("Content-Type"), "text/") {
+	if format := response.Header.Get("Content-Type"); format == "" || strings.HasPrefix(format, "text/") {
 		message = strings.TrimSpace(string(body[:min(len(body), 2<<10)]))
 	}
 	retryAfter, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 if it is none

@@ -144,6 +144,10 @@ func (m *mutating) calls(ctx context.Context, known *set) (calls []*call) {
 		if !matches {
 			continue
 		}
+		if err := m.params.served(ctx, p.paramKind); err != nil {
+			m.misconfigured(p, nil, err)
+			continue
+		}
 		for _, b := range p.bindings {
 			_, matches, err := b.constraints.find(ctx, m.a, &m.namespaces)
 			if err != nil {

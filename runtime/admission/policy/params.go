@@ -167,6 +167,25 @@ func (p *params) of(
 	return found, err
 }
 
+// served returns why the server has no parameters of a kind; nil for no kind.
+func (p *params) served(ctx context.Context, kind *registration.ParamKind) error {
+	if kind == nil {
+		return nil
+	}
+	p.mu.Lock()
+	f := p.kinds[*kind]
+	p.mu.Unlock()
+	if f != nil {
+		select {
+		case <-f.ready:
+			return nil
+		default:
+		}
+	}
+	_, _, err := find(ctx, *kind)
+	return err
+}
+
 // known returns the objects of a kind, once they are known.
 func (p *params) known(ctx context.Context, kind registration.ParamKind) (*followed, error) {
 	p.mu.Lock()
@@ -179,9 +198,6 @@ func (p *params) known(ctx context.Context, kind registration.ParamKind) (*follo
 	case <-f.ready:
 		return f, nil
 	default:
-	}
-	if _, _, err := find(ctx, kind); err != nil {
-		return nil, err
 	}
 	timer := time.NewTimer(readyParams)
 	defer timer.Stop()

@@ -63,7 +63,8 @@ func (p *policy) newPrograms(
 	mutation bool, variables []registration.Variable, conditions []registration.MatchCondition,
 ) (*programs, error) {
 	compiler, err := celpolicy.NewCompiler(celpolicy.Declared{
-		Params: p.paramKind != nil, Authorizer: true, Variables: true, Mutation: mutation,
+		Params: p.paramKind != nil, Authorizer: true, Variables: len(variables) > 0,
+		Mutation: mutation,
 	})
 	if err != nil {
 		return nil, err

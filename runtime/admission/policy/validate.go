@@ -155,6 +155,10 @@ func (v *validating) policy(ctx context.Context, p *bound) error {
 	if !matches {
 		return nil
 	}
+	if err := v.params.served(ctx, p.paramKind); err != nil {
+		v.misconfigured(p, nil, err)
+		return nil
+	}
 	one := &evaluated{validating: v, policy: p, form: form, notes: map[string][]string{}}
 	for _, b := range p.bindings {
 		if err := one.binding(ctx, b); err != nil {

@@ -82,6 +82,9 @@ func (p *plugin) urlConfig(text string) (kubeconfig.Config, error) {
 		return kubeconfig.Config{}, fmt.Errorf("Unparsable URL: %w", err) //nolint:staticcheck // ST1005: kube's words
 	}
 	config := p.users.For(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443")))
+	if u.Path == "" {
+		u.Path = "/"
+	}
 	config.Server, config.HTTP1 = u, !isLocal(u)
 	return config, nil
 }

@@ -196,7 +196,7 @@ func (m *mutation) apply(ctx context.Context, answer *admissionv1.AdmissionRespo
 		err = m.a.Object.Replace(m.form.Kind, after)
 	}
 	if err != nil {
-		return false, apierrors.NewInternalError(err)
+		return false, apierrors.NewInternalError(patch.Cause(err))
 	}
 	m.a.AnnotateRequest(ctx, m.key(patched), m.value(annotation{
 		Patch: answer.Patch, PatchType: string(admissionv1.PatchTypeJSONPatch),

@@ -140,8 +140,6 @@ func TestFaults(t *testing.T) {
 			`path: Invalid value: \"//\": segment[0] may not be empty`},
 		{"subresources", validWebhook, []string{"[pods]", "[pods/*, pods/exec]"},
 			`resources[1]: Invalid value: \"pods/exec\": if 'pods/*' is present, must not specify pods/exec`},
-		{"static", validWebhook, []string{"name: w", "name: w.static.k8s.io"},
-			`names ending with \".static.k8s.io\" are reserved for static manifest-based configurations`},
 		{"operations", validPolicy, []string{"[CREATE]", "['*', CREATE]"},
 			`resourceRules[0].operations: Invalid value: [\"*\",\"CREATE\"]: ` +
 				`if '*' is present, must not specify other operations`},

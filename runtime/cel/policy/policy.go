@@ -54,6 +54,8 @@ var (
 type Compiler struct {
 	env       *celgo.Env
 	variables *variables // nil without variables
+	// plain is the environment of variables, which lacks the types of mutations.
+	plain *celgo.Env
 }
 
 // NewCompiler returns a compiler.
@@ -63,13 +65,15 @@ func NewCompiler(d Declared) (*Compiler, error) {
 		return &Compiler{env: env}, err
 	}
 	v := &variables{fields: map[string]*celgo.Type{}, compiled: map[string]*Expression{}}
-	env, err = env.Extend(
-		celgo.CustomTypeProvider(&structs{Provider: env.CELTypeProvider(), of: map[string]map[string]*celgo.Type{
-			variablesTypeName: v.fields,
-		}}),
-		celgo.Variable("variables", celgo.ObjectType(variablesTypeName)),
-	)
-	return &Compiler{env: env, variables: v}, err
+	if env, err = v.declare(env); err != nil || !d.Mutation {
+		return &Compiler{env: env, plain: env, variables: v}, err
+	}
+	d.Mutation = false
+	plain, err := environmentOf(d)
+	if err == nil {
+		plain, err = v.declare(plain)
+	}
+	return &Compiler{env: env, plain: plain, variables: v}, err
 }
 
 // variables are the compiled variables of a policy.
@@ -78,11 +82,21 @@ type variables struct {
 	compiled map[string]*Expression
 }
 
+// declare returns an environment with the variable variables.
+func (v *variables) declare(env *celgo.Env) (*celgo.Env, error) {
+	return env.Extend(
+		celgo.CustomTypeProvider(&structs{Provider: env.CELTypeProvider(), of: map[string]map[string]*celgo.Type{
+			variablesTypeName: v.fields,
+		}}),
+		celgo.Variable("variables", celgo.ObjectType(variablesTypeName)),
+	)
+}
+
 const variablesTypeName = "kubernetes.variables"
 
 // Variable compiles a variable, which the expressions and variables after it see as variables.name.
 func (c *Compiler) Variable(name, expression string) *Expression {
-	x := c.Compile(expression, Any)
+	x := compile(c.plain, expression, Any)
 	c.variables.fields[name] = celgo.DynType
 	if x.Err == nil {
 		c.variables.fields[name] = x.typ
@@ -102,9 +116,11 @@ type Expression struct {
 }
 
 // Compile compiles an expression that evaluates to one of the types.
-func (c *Compiler) Compile(text string, want ...*Type) *Expression {
+func (c *Compiler) Compile(text string, want ...*Type) *Expression { return compile(c.env, text, want...) }
+
+func compile(env *celgo.Env, text string, want ...*Type) *Expression {
 	x := &Expression{Text: text}
-	ast, issues := c.env.Compile(text)
+	ast, issues := env.Compile(text)
 	if issues != nil && issues.Err() != nil {
 		x.Err = errors.New("compilation failed: " + issues.String())
 		return x
@@ -117,7 +133,7 @@ func (c *Compiler) Compile(text string, want ...*Type) *Expression {
 		}
 		return x
 	}
-	program, err := cel.Program(c.env, ast, costs{cel.Costs()})
+	program, err := cel.Program(env, ast, costs{cel.Costs()})
 	if err != nil {
 		x.Err = fmt.Errorf("program instantiation failed: %w", err)
 		return x

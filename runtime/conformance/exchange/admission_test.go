@@ -17,6 +17,7 @@ import (
 	policy "apigen.dev/runtime/conformance/builtin/policy/wiring"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
+	"github.com/spf13/pflag"
 	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -30,8 +31,13 @@ func startAdmission(t *testing.T) *world {
 	t.Helper()
 	features := builtin.Standalone()
 	groups := []registry.Group{policy.Group()}
+	flags := pflag.NewFlagSet("ours", pflag.ContinueOnError)
 	for _, feature := range features {
 		groups = append(groups, feature.Groups()...)
+		feature.AddFlags(flags)
+	}
+	if err := flags.Parse([]string{"--service-account-issuer=https://kubernetes.default.svc"}); err != nil {
+		t.Fatal(err)
 	}
 	tokens := new(auth.Tokens)
 	tokens.Add(theirsToken, &auth.User{Name: "admin", UID: "1", Groups: []string{auth.Masters}})

@@ -28,7 +28,6 @@ func ValidateObject_ValidatingAdmissionPolicyBinding(
 		return nil
 	}
 	errs := validateValidatingBinding(&binding.Spec)
-	errs = append(errs, validateStaticSuffix(binding)...)
 	if len(errs) == 0 {
 		errs = authorizeReference(ctx, validatingReference(binding), nil)
 	}
@@ -74,7 +73,6 @@ func ValidateObject_MutatingAdmissionPolicyBinding(
 		return nil
 	}
 	errs := validateMutatingBinding(&binding.Spec)
-	errs = append(errs, validateStaticSuffix(binding)...)
 	if len(errs) == 0 {
 		errs = authorizeReference(ctx, mutatingReference(binding), nil)
 	}

@@ -35,14 +35,15 @@ func newConditions(params bool) *expressions {
 	return &expressions{declared: policy.Declared{Params: params, Authorizer: true}}
 }
 
-// newValidations returns a compiler for the expressions of a validating policy, which may use params.
-func newValidations(params bool) *expressions {
-	return &expressions{declared: policy.Declared{Params: params, Authorizer: true, Variables: true}}
+// newValidations returns a compiler for the expressions of a validating policy, which may use params and variables.
+func newValidations(params bool, variables []registrationv1.Variable) *expressions {
+	declared := policy.Declared{Params: params, Authorizer: true, Variables: len(variables) > 0}
+	return &expressions{declared: declared}
 }
 
-// newMutations returns a compiler for the expressions of a mutating policy, which may use params.
-func newMutations(params bool) *expressions {
-	e := newValidations(params)
+// newMutations returns a compiler for the expressions of a mutating policy, which may use params and variables.
+func newMutations(params bool, variables []registrationv1.Variable) *expressions {
+	e := newValidations(params, variables)
 	e.declared.Mutation = true
 	return e
 }

@@ -26,7 +26,6 @@ func ValidateObject_MutatingAdmissionPolicy(
 		return nil
 	}
 	errs := validateMutating(policy, false)
-	errs = append(errs, validateStaticSuffix(policy)...)
 	if len(errs) == 0 {
 		errs = authorizeKind(ctx, policy.Spec.ParamKind, nil)
 	}
@@ -57,7 +56,7 @@ func validateMutating(policy *registrationv1.MutatingAdmissionPolicy, sameCondit
 	if !sameConditions {
 		errs = append(errs, validateConditions(spec.MatchConditions, params, specPath.Child("matchConditions"))...)
 	}
-	compiler := newMutations(params)
+	compiler := newMutations(params, spec.Variables)
 	errs = append(errs, compiler.validateVariables(spec.Variables, specPath.Child("variables"))...)
 	if len(spec.Mutations) == 0 {
 		errs = append(errs, field.Required(specPath.Child("mutations"), "mutations must contain at least one item"))

@@ -39,7 +39,6 @@ func ValidateObject_ValidatingAdmissionPolicy(
 		return nil
 	}
 	errs := validateValidating(policy, false)
-	errs = append(errs, validateStaticSuffix(policy)...)
 	if len(errs) == 0 {
 		errs = authorizeKind(ctx, policy.Spec.ParamKind, nil)
 	}
@@ -67,7 +66,7 @@ func validateValidating(policy *registrationv1.ValidatingAdmissionPolicy, sameCo
 	if !sameConditions {
 		errs = append(errs, validateConditions(spec.MatchConditions, params, specPath.Child("matchConditions"))...)
 	}
-	compiler := newValidations(params)
+	compiler := newValidations(params, spec.Variables)
 	errs = append(errs, compiler.validateVariables(spec.Variables, specPath.Child("variables"))...)
 	if len(spec.Validations)+len(spec.AuditAnnotations) == 0 {
 		const detail = "validations or auditAnnotations must contain at least one item"
@@ -228,18 +227,10 @@ func ValidateStatus_ValidatingAdmissionPolicy(
 // staticSuffix ends the names of policies and webhooks from manifests on disk.
 const staticSuffix = ".static.k8s.io"
 
-// validateStaticSuffix rejects names of new objects that are kept for manifests on disk.
-func validateStaticSuffix(obj metav1.Object) field.ErrorList {
-	if !strings.HasSuffix(obj.GetName(), staticSuffix) {
-		return nil
-	}
-	return field.ErrorList{field.Invalid(field.NewPath("metadata", "name"), obj.GetName(), staticDetail)}
-}
-
 const staticDetail = `names ending with "` + staticSuffix +
 	`" are reserved for static manifest-based configurations and cannot be managed via the API`
 
-// warnOfStaticSuffix warns of such a name of an object that was there before.
+// warnOfStaticSuffix warns of a name that kube-apiserver keeps for manifests on disk.
 func warnOfStaticSuffix(obj metav1.Object) []string {
 	if !strings.HasSuffix(obj.GetName(), staticSuffix) {
 		return nil

@@ -47,7 +47,7 @@ func ValidateObject_ValidatingWebhookConfiguration(
 	if !isNew(config) {
 		return nil
 	}
-	return append(validateWebhooks(webhooksOf(config.Webhooks), leniency{}), validateStaticSuffix(config)...)
+	return validateWebhooks(webhooksOf(config.Webhooks), leniency{})
 }
 
 // ValidateUpdate_ValidatingWebhookConfiguration returns kube-apiserver's errors for a changed configuration.
@@ -65,7 +65,7 @@ func ValidateObject_MutatingWebhookConfiguration(
 	if !isNew(config) {
 		return nil
 	}
-	return append(validateWebhooks(config.Webhooks, leniency{}), validateStaticSuffix(config)...)
+	return validateWebhooks(config.Webhooks, leniency{})
 }
 
 // ValidateUpdate_MutatingWebhookConfiguration returns kube-apiserver's errors for a changed configuration.

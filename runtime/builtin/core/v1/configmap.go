@@ -14,6 +14,7 @@ import (
 
 // ValidateObject_ConfigMap returns kube-apiserver's errors for the config map, in the order of its keys.
 func ValidateObject_ConfigMap(_ context.Context, config *corev1.ConfigMap) (errs field.ErrorList) {
+	errs = validateFinalizers(config)
 	data, binary, size := field.NewPath("data"), field.NewPath("binaryData"), 0
 	for _, key := range slices.Sorted(maps.Keys(config.Data)) {
 		errs = append(errs, validateKey(data, key)...)

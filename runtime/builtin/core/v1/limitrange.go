@@ -42,6 +42,7 @@ var limitTypes = []corev1.LimitType{
 
 // ValidateObject_LimitRange returns kube-apiserver's errors for a limit range.
 func ValidateObject_LimitRange(_ context.Context, limits *corev1.LimitRange) (errs field.ErrorList) {
+	errs = validateFinalizers(limits)
 	types := map[corev1.LimitType]bool{}
 	for i := range limits.Spec.Limits {
 		item, path := &limits.Spec.Limits[i], field.NewPath("spec", "limits").Index(i)

@@ -60,8 +60,12 @@ func PrepareForDelete_Namespace(_ context.Context, namespace *corev1.Namespace) 
 	namespace.DeletionGracePeriodSeconds = nil
 }
 
-// ValidateObject_Namespace returns kube-apiserver's errors for the finalizers.
+// ValidateObject_Namespace returns kube-apiserver's errors for the finalizers of a new namespace.
 func ValidateObject_Namespace(_ context.Context, namespace *corev1.Namespace) (errs field.ErrorList) {
+	if namespace.ResourceVersion != "" {
+		return nil
+	}
+	errs = validateFinalizers(namespace)
 	for _, finalizer := range namespace.Spec.Finalizers {
 		errs = append(errs, validateFinalizer(finalizer, field.NewPath("spec", "finalizers"))...)
 	}
@@ -76,6 +80,16 @@ func ValidateFinalizeUpdate_Namespace(_ context.Context, namespace, _ *corev1.Na
 	return errs
 }
 
+// validateFinalizers returns kube-apiserver's errors for the finalizers in the metadata of a kind of the core group,
+// beside those for every kind.
+func validateFinalizers(meta metav1.Object) (errs field.ErrorList) {
+	path := field.NewPath("metadata", "finalizers")
+	for i, finalizer := range meta.GetFinalizers() {
+		errs = append(errs, validateKnownFinalizer(finalizer, path.Index(i))...)
+	}
+	return errs
+}
+
 // finalizers are the names that need no domain.
 var finalizers = []string{
 	string(corev1.FinalizerKubernetes), metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents,
@@ -83,7 +97,10 @@ var finalizers = []string{
 
 func validateFinalizer(finalizer corev1.FinalizerName, path *field.Path) field.ErrorList {
 	name := string(finalizer)
-	errs := apivalidation.ValidateFinalizerName(name, path)
+	return append(apivalidation.ValidateFinalizerName(name, path), validateKnownFinalizer(name, path)...)
+}
+
+func validateKnownFinalizer(name string, path *field.Path) (errs field.ErrorList) {
 	if !strings.Contains(name, "/") && !slices.Contains(finalizers, name) {
 		errs = append(errs, field.Invalid(path, name,
 			"name is neither a standard finalizer name nor is it fully qualified"))

@@ -20,7 +20,7 @@ func PrepareForCreate_ResourceQuota(_ context.Context, quota *corev1.ResourceQuo
 // ValidateObject_ResourceQuota returns kube-apiserver's errors for a quota.
 func ValidateObject_ResourceQuota(_ context.Context, quota *corev1.ResourceQuota) field.ErrorList {
 	spec := field.NewPath("spec")
-	errs := validateAmounts(quota.Spec.Hard, spec.Child("hard"))
+	errs := append(validateFinalizers(quota), validateAmounts(quota.Spec.Hard, spec.Child("hard"))...)
 	errs = append(errs, validateScopes(&quota.Spec, spec)...)
 	if quota.Spec.ScopeSelector != nil {
 		errs = append(errs, validateScopeSelector(&quota.Spec, spec.Child("scopeSelector", "matchExpressions"))...)

@@ -37,6 +37,7 @@ var dataPath = field.NewPath("data")
 // ValidateObject_Secret returns kube-apiserver's errors for the secret, in the order of its keys.
 func ValidateObject_Secret(_ context.Context, secret *corev1.Secret) (errs field.ErrorList) {
 	size := 0
+	errs = validateFinalizers(secret)
 	for _, key := range slices.Sorted(maps.Keys(secret.Data)) {
 		errs = append(errs, validateKey(dataPath, key)...)
 		size += len(secret.Data[key])
