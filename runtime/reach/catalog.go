@@ -32,8 +32,8 @@ type Catalog interface {
 	Objects(schema.GroupVersionResource) (Objects[*unstructured.Unstructured], error)
 	// Count returns how many objects of a resource are in a namespace, "" for all, without reading them.
 	Count(ctx context.Context, resource schema.GroupResource, namespace string) (int64, error)
-	// Finalizers counts the objects of a resource in a namespace, and by its name each finalizer that they have. It holds
-	// few of them in memory at once.
+	// Finalizers counts the objects of a resource in a namespace, and by its name each finalizer that they have. It
+	// holds few of them in memory at once.
 	Finalizers(ctx context.Context, resource schema.GroupResource, namespace string) (
 		objects int64, finalizers map[string]int64, err error)
 	// DeleteAll deletes the objects of a resource in a namespace, or marks them for deletion. It holds few of them in

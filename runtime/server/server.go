@@ -88,8 +88,6 @@ type Config struct {
 	// DisableAdmission name those that run although they are off by default, and those that don't run.
 	Admission                         []admission.Plugin
 	EnableAdmission, DisableAdmission []string
-	// ObserveAdmission is told about each call of a plug-in; nil is told nothing.
-	ObserveAdmission admission.Observe
 	// AdmissionConfig is the path of an AdmissionConfiguration, which configures plug-ins; "" configures none.
 	AdmissionConfig string
 	// Services finds the services that webhooks are behind; nil leaves it to DNS.
@@ -257,7 +255,7 @@ func (s *Server) open(ctx context.Context, metrics *metrics) ([]endpoint.Group, 
 			groups = append(groups, open)
 		}
 	}
-	plugins, err := s.config.plugins()
+	plugins, err := s.config.plugins(metrics)
 	if err != nil {
 		return nil, err
 	}

@@ -147,7 +147,8 @@ func (f *Feature) names(active bool) (names []string) {
 	return names
 }
 
-// isReview tells whether a write asks for a permission in a namespace: whether that exists is not for everybody to know.
+// isReview tells whether a write asks for a permission in a namespace: whether that exists is not for everybody to
+// know.
 func isReview(a *admission.Attributes) bool {
 	return a.Resource.Group == "authorization.k8s.io" && a.Resource.Resource == "localsubjectaccessreviews"
 }

@@ -68,7 +68,8 @@ func TestSystemNamespaces(t *testing.T) {
 	for _, name := range []string{"default", "kube-system", "kube-public"} {
 		eventually(t, s, http.MethodGet, "/"+name, "", 200, `"phase":"Active"`)
 		code, body := send(t, s, http.MethodDelete, "/"+name, "")
-		if code != 403 || !strings.Contains(body, `namespaces \"`+name+`\" is forbidden: this namespace may not be deleted`) {
+		const why = `\" is forbidden: this namespace may not be deleted`
+		if code != 403 || !strings.Contains(body, `namespaces \"`+name+why) {
 			t.Errorf("%d %s", code, body)
 		}
 	}
@@ -109,8 +110,9 @@ func TestDeletion(t *testing.T) {
 		t.Errorf("%d %s", code, body)
 	}
 	code, body = send(t, s, http.MethodPost, "/n/configmaps", `{"metadata":{"name":"y"}}`)
-	if code != 403 || !strings.Contains(body, `configmaps \"y\" is forbidden: unable to create new content in namespace `+
-		`n because it is being terminated`) || !strings.Contains(body, `"reason":"NamespaceTerminating"`) {
+	const why = `configmaps \"y\" is forbidden: ` +
+		`unable to create new content in namespace n because it is being terminated`
+	if code != 403 || !strings.Contains(body, why) || !strings.Contains(body, `"reason":"NamespaceTerminating"`) {
 		t.Errorf("%d %s", code, body)
 	}
 	eventually(t, s, http.MethodGet, "/n/configmaps", "", 200, `"items":[]`)

@@ -7,8 +7,8 @@ import (
 	"apigen.dev/runtime/server"
 )
 
-// Feature serves config maps, events, limit ranges, namespaces, resource quotas, secrets and service accounts. What acts
-// on them are features of their own: admission/lifecycle empties namespaces, admission/quota keeps quotas.
+// Feature serves config maps, events, limit ranges, namespaces, resource quotas, secrets and service accounts. What
+// acts on them are features of their own: admission/lifecycle empties namespaces, admission/quota keeps quotas.
 func Feature() server.Feature {
 	return server.Serving{wiring.Group()}
 }

@@ -116,7 +116,9 @@ type Expression struct {
 }
 
 // Compile compiles an expression that evaluates to one of the types.
-func (c *Compiler) Compile(text string, want ...*Type) *Expression { return compile(c.env, text, want...) }
+func (c *Compiler) Compile(text string, want ...*Type) *Expression {
+	return compile(c.env, text, want...)
+}
 
 func compile(env *celgo.Env, text string, want ...*Type) *Expression {
 	x := &Expression{Text: text}

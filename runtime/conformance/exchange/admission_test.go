@@ -99,9 +99,11 @@ var responses = map[string]admissionv1.AdmissionResponse{
 	"deny":         {},
 	"deny-message": {Result: &metav1.Status{Message: "not today"}},
 	"deny-code":    {Result: &metav1.Status{Code: 418, Message: "tea"}},
-	"deny-invalid": {Result: &metav1.Status{Code: 422, Reason: "Invalid", Message: "bad", Details: &metav1.StatusDetails{
-		Causes: []metav1.StatusCause{{Field: "data", Message: "wrong", Type: "FieldValueInvalid"}},
-	}}},
+	"deny-invalid": {Result: &metav1.Status{
+		Code: 422, Reason: "Invalid", Message: "bad", Details: &metav1.StatusDetails{
+			Causes: []metav1.StatusCause{{Field: "data", Message: "wrong", Type: "FieldValueInvalid"}},
+		},
+	}},
 	"deny-low":         {Result: &metav1.Status{Code: 200, Message: "low"}},
 	"deny-success":     {Result: &metav1.Status{Status: "Success"}},
 	"deny-reason":      {Result: &metav1.Status{Reason: "Because"}},

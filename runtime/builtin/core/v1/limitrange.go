@@ -173,7 +173,8 @@ func (l *itemLimits) validate(name corev1.ResourceName) (errs field.ErrorList) {
 		at := l.path.Child("maxLimitRequestRatio").Key(string(name))
 		errs = append(errs, validateRatio(ratio, least, most, at)...)
 	}
-	if (!isNative(name) || isHugePage(name)) && usual.given && usualRequest.given && usual.Cmp(usualRequest.Quantity) != 0 {
+	overcommits := isNative(name) && !isHugePage(name)
+	if !overcommits && usual.given && usualRequest.given && usual.Cmp(usualRequest.Quantity) != 0 {
 		errs = append(errs, field.Invalid(l.path.Child("defaultRequest").Key(string(name)), usualRequest.Quantity,
 			fmt.Sprintf("default value %s must equal to defaultRequest value %s in %s", usual.String(),
 				usualRequest.String(), name)))
