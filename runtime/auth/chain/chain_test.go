@@ -35,6 +35,7 @@ func start(t *testing.T, name string) (path string, answer *atomic.Pointer[strin
 			_, _ = io.WriteString(w, *text)
 			return
 		}
+		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusForbidden)
 	}))
 	t.Cleanup(s.Close)
