@@ -261,6 +261,11 @@ var floors = map[string][]string{
 	"runtime/builtin/admissionregistration/wiring": {
 		"runtime/api", "runtime/builtin/admissionregistration/v1", "runtime/codec", "runtime/registry",
 	},
+	"runtime/builtin/certificates":    {"runtime/builtin/certificates/wiring", "runtime/server"},
+	"runtime/builtin/certificates/v1": {"runtime/auth"},
+	"runtime/builtin/certificates/wiring": {
+		"runtime/api", "runtime/builtin/certificates/v1", "runtime/codec", "runtime/registry",
+	},
 	"runtime/builtin/authentication":    {"runtime/auth", "runtime/builtin/authentication/wiring", "runtime/server"},
 	"runtime/builtin/authentication/v1": {},
 	"runtime/builtin/authentication/wiring": {

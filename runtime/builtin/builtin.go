@@ -13,6 +13,7 @@ import (
 	"apigen.dev/runtime/builtin/admissionregistration"
 	"apigen.dev/runtime/builtin/authentication"
 	"apigen.dev/runtime/builtin/authorization"
+	"apigen.dev/runtime/builtin/certificates"
 	"apigen.dev/runtime/builtin/coordination"
 	"apigen.dev/runtime/builtin/core"
 	"apigen.dev/runtime/builtin/events"
@@ -29,6 +30,7 @@ func Standalone() []server.Feature {
 		core.Feature(),
 		&serviceaccount.Tokens{},
 		events.Feature(),
+		certificates.Feature(),
 		coordination.Feature(),
 		authentication.Feature(),
 		authorization.Feature(),

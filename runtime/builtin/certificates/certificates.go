@@ -1,0 +1,13 @@
+// Package certificates serves the group certificates.k8s.io: certificate signing requests. Who approves and who signs
+// them may do so is for the plug-ins of package admission/plugins to say. It may know the packages that serve groups.
+package certificates
+
+import (
+	"apigen.dev/runtime/builtin/certificates/wiring"
+	"apigen.dev/runtime/server"
+)
+
+// Feature serves certificate signing requests. Nothing in the server approves or signs them.
+func Feature() server.Feature {
+	return server.Serving{wiring.Group()}
+}
