@@ -283,7 +283,7 @@ var floors = map[string][]string{
 	"runtime/builtin/coordination/wiring": {
 		"runtime/api", "runtime/builtin/coordination/v1", "runtime/codec", "runtime/registry",
 	},
-	"runtime/builtin/core":    {"runtime/builtin/core/wiring", "runtime/server"},
+	"runtime/builtin/core":    {"runtime/builtin/core/wiring", "runtime/registry", "runtime/server"},
 	"runtime/builtin/core/v1": {"runtime/auth", "runtime/reach"},
 	"runtime/builtin/core/wiring": {
 		"runtime/api", "runtime/builtin/authentication/v1", "runtime/builtin/core/v1", "runtime/codec",
@@ -318,7 +318,8 @@ var holders = map[string][]string{
 	"github.com/google/cel-go":   {"runtime/cel", "runtime/cel/policy"},
 	"github.com/gobuffalo/flect": {"generator/model"},
 	"github.com/spf13": {
-		"cmd/apigen", "runtime/admission/...", "runtime/audit/feature", "runtime/auth/...", "runtime/server",
+		"cmd/apigen", "runtime/admission/...", "runtime/audit/feature", "runtime/auth/...", "runtime/builtin/core",
+		"runtime/server",
 	},
 	"github.com/coreos/go-oidc":        {"runtime/auth/oidc"},
 	"github.com/go-jose/go-jose":       {"runtime/auth/oidc"},

@@ -27,6 +27,8 @@ type storageEnd[T api.Object] struct {
 	ignorePropagation bool
 	// afterWrite is Config.AfterWrite.
 	afterWrite func(ctx context.Context, revision int64)
+	// life replaces the strategy's time to live, if it isn't nil.
+	life *time.Duration
 }
 
 // announce calls afterWrite, unless the write was a dry run.
@@ -69,10 +71,12 @@ func (e *storageEnd[T]) plan(ctx context.Context, a *attempt[T]) (err error) {
 // timeToLive returns how long the object lives from this write on. A deletion that marks it changes nothing about that.
 func (e *storageEnd[T]) timeToLive(ctx context.Context, a *attempt[T]) time.Duration {
 	switch timeToLive := e.kind.definition.Strategy.TimeToLive; {
-	case timeToLive == nil:
+	case timeToLive == nil && e.life == nil:
 		return 0
 	case a.operation() == deleteOperation:
 		return storage.KeepTTL
+	case e.life != nil:
+		return *e.life
 	default:
 		return timeToLive(ctx, a.obj)
 	}

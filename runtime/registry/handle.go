@@ -81,6 +81,7 @@ func (r *resource[T]) Open(ctx context.Context, config Config) (Handle, error) {
 	store := shared.view(d, r.info.GroupResource())
 	end := &storageEnd[T]{
 		kind: k, store: store, ignorePropagation: config.IgnorePropagation, afterWrite: config.AfterWrite,
+		life: config.TimeToLive,
 	}
 	k.end, k.initialize = end, end.initialize
 	h := &handle[T]{kind: k, store: store, storage: end, shared: shared}

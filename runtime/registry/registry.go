@@ -58,6 +58,9 @@ type Config struct {
 	AfterWrite func(ctx context.Context, revision int64)
 	// Admission has the plug-ins that each write passes; nil has none.
 	Admission *admission.Chain
+	// TimeToLive is how long an object lives after each write of it, in place of what its strategy says; nil leaves it
+	// to that, and 0 is no limit.
+	TimeToLive *time.Duration
 }
 
 // Group is an API group as generated wiring hands it to a server.

@@ -128,6 +128,9 @@ type Config struct {
 	// AfterWrite has functions that are called after a write of a resource was stored, and before the client gets its
 	// answer, with the revision of the write.
 	AfterWrite map[schema.GroupResource]func(ctx context.Context, revision int64)
+	// TimeToLive says of resources how long their objects live after each write, in place of what their strategies say;
+	// 0 is no limit.
+	TimeToLive map[schema.GroupResource]time.Duration
 	// StorageEncoding is that of stored objects whose Go types have it: JSON or Protobuf. Others are stored in JSON.
 	StorageEncoding api.Encoding
 	// Flags are the flags of the command, which /flagz shows; nil serves no /flagz.
@@ -270,6 +273,9 @@ func (s *Server) open(ctx context.Context, metrics *metrics) ([]endpoint.Group, 
 				Log: s.config.Log, Verify: s.config.Verify, Schemas: schemas, Shared: shared,
 				IgnorePropagation: s.config.Garbage == IgnoreGarbage, Encoding: s.config.StorageEncoding,
 				AfterWrite: s.config.AfterWrite[resource.Info().GroupResource()], Admission: plugins,
+			}
+			if life, ok := s.config.TimeToLive[resource.Info().GroupResource()]; ok {
+				config.TimeToLive = &life
 			}
 			if transformer := s.config.Transformer; transformer != nil {
 				config.Transformer = transformer(stored.GroupResource())

@@ -3,12 +3,42 @@
 package core
 
 import (
+	"context"
+	"time"
+
 	"apigen.dev/runtime/builtin/core/wiring"
+	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Feature serves config maps, events, limit ranges, namespaces, resource quotas, secrets and service accounts. What
-// acts on them are features of their own: admission/lifecycle empties namespaces, admission/quota keeps quotas.
-func Feature() server.Feature {
-	return server.Serving{wiring.Group()}
+// Feature serves config maps, events, limit ranges, namespaces, resource quotas, secrets and service accounts of the
+// core group. What acts on them are features of their own: admission/lifecycle empties namespaces, admission/quota
+// keeps quotas.
+func Feature() server.Feature { return &feature{} }
+
+type feature struct {
+	// eventTTL is how long events live after their last change.
+	eventTTL time.Duration
+}
+
+// Groups implements server.Feature.
+func (*feature) Groups() []registry.Group { return []registry.Group{wiring.Group()} }
+
+// AddFlags implements server.Feature.
+func (f *feature) AddFlags(flags *pflag.FlagSet) {
+	flags.DurationVar(&f.eventTTL, "event-ttl", time.Hour,
+		"how long events live after their last change; 0 is for ever")
+}
+
+// Configure implements server.Feature.
+func (f *feature) Configure(_ context.Context, config *server.Config) error {
+	if config.TimeToLive == nil {
+		config.TimeToLive = map[schema.GroupResource]time.Duration{}
+	}
+	for _, group := range []string{"", "events.k8s.io"} { // one store
+		config.TimeToLive[schema.GroupResource{Group: group, Resource: "events"}] = f.eventTTL
+	}
+	return nil
 }
