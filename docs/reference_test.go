@@ -23,8 +23,15 @@ import (
 	"github.com/spf13/pflag"
 
 	"apigen.dev/generator/marker"
+	"apigen.dev/runtime/admission/plugins"
+	"apigen.dev/runtime/audit/feature"
+	"apigen.dev/runtime/auth/chain"
+	"apigen.dev/runtime/auth/delegated"
+	"apigen.dev/runtime/auth/frontproxy"
 	"apigen.dev/runtime/auth/oidc"
 	"apigen.dev/runtime/auth/serviceaccount"
+	"apigen.dev/runtime/auth/webhook"
+	"apigen.dev/runtime/builtin/core"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage/embedded"
 )
@@ -81,16 +88,24 @@ func flagsPage(t *testing.T, apigen string) string {
 	writeTree(&page, command)
 	page.WriteString("\n## Features\n\n" +
 		"A feature that a main names in `Program.Features` adds its flags to the server's.\n")
-	for _, feature := range []struct {
+	for _, described := range []struct {
 		name, text string
 		server.Feature
 	}{
+		{"core.Feature", "The core group; builtin.Standalone() has it.", core.Feature()},
+		{"plugins.Feature", "Admission plug-ins; builtin.Standalone() has it.", &plugins.Feature{}},
 		{"serviceaccount.Tokens", "Tokens of service accounts; builtin.Standalone() has it.", &serviceaccount.Tokens{}},
 		{"oidc.Tokens", "Tokens of OpenID Connect providers.", &oidc.Tokens{}},
+		{"webhook.Authentication", "Tokens that a webhook reviews.", &webhook.Authentication{}},
+		{"webhook.Authorization", "A webhook decides what requests may do.", &webhook.Authorization{}},
+		{"chain.Authorization", "A list of authorizers, by flags or by a file.", &chain.Authorization{}},
+		{"frontproxy.Authentication", "Users whom a proxy in front of the server names.", &frontproxy.Authentication{}},
+		{"delegated.Access", "A cluster says who users are, and what they may do.", &delegated.Access{}},
+		{"feature.Audit", "The audit log.", &feature.Audit{}},
 	} {
-		flags := pflag.NewFlagSet(feature.name, pflag.ContinueOnError)
-		feature.AddFlags(flags)
-		writeCommand(&page, feature.name, feature.text+"\n\nFlags:\n"+flags.FlagUsages())
+		flags := pflag.NewFlagSet(described.name, pflag.ContinueOnError)
+		described.AddFlags(flags)
+		writeCommand(&page, described.name, described.text+"\n\nFlags:\n"+flags.FlagUsages())
 	}
 	return page.String()
 }
