@@ -160,8 +160,8 @@ var floors = map[string][]string{
 		"runtime/admission", "runtime/auth", "runtime/cel/policy", "runtime/reach", "runtime/request",
 	},
 	"runtime/admission/policy": {
-		"runtime/admission", "runtime/admission/match", "runtime/api", "runtime/cel/policy", "runtime/ownership",
-		"runtime/patch", "runtime/reach", "runtime/registry", "runtime/server",
+		"runtime/admission", "runtime/admission/match", "runtime/api", "runtime/cel", "runtime/cel/policy",
+		"runtime/ownership", "runtime/patch", "runtime/reach", "runtime/registry", "runtime/server",
 	},
 	"runtime/admission/webhook": {
 		"runtime/admission", "runtime/admission/match", "runtime/api", "runtime/auth", "runtime/cel/policy",

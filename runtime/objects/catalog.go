@@ -25,12 +25,16 @@ type Handle interface {
 }
 
 // Catalog is a reach.Catalog of open resources. It is immutable.
-type Catalog[H Handle] []H
+type Catalog[H Handle] struct {
+	Handles []H
+	// Documents are the OpenAPI v3 documents of versions.
+	Documents map[schema.GroupVersion]api.Document
+}
 
 // Resources implements reach.Catalog.
 func (c Catalog[H]) Resources() []reach.Resource {
-	all := make([]reach.Resource, len(c))
-	for i, h := range c {
+	all := make([]reach.Resource, len(c.Handles))
+	for i, h := range c.Handles {
 		all[i] = describe(h.Info())
 	}
 	return all
@@ -57,7 +61,7 @@ func describe(info *api.Info) reach.Resource {
 }
 
 func (c Catalog[H]) find(gr schema.GroupResource) (none H, _ error) {
-	for _, h := range c {
+	for _, h := range c.Handles {
 		if h.Info().GroupResource() == gr {
 			return h, nil
 		}
@@ -80,6 +84,15 @@ func (c Catalog[H]) Objects(gvr schema.GroupVersionResource) (reach.Objects[*uns
 		New:  func() *unstructured.Unstructured { return new(unstructured.Unstructured) },
 		Form: api.Form{Version: info.Key(gvr.Version), Shape: api.Whole},
 	}, nil
+}
+
+// OpenAPI implements reach.Catalog.
+func (c Catalog[H]) OpenAPI(version schema.GroupVersion) ([]byte, error) {
+	document, ok := c.Documents[version]
+	if !ok {
+		return nil, fmt.Errorf("there is no OpenAPI document of %s", version)
+	}
+	return document.JSON()
 }
 
 // Count implements reach.Catalog.

@@ -30,6 +30,8 @@ type Catalog interface {
 	Resources() []Resource
 	// Objects returns the objects of a resource in a served version. It fails where the server doesn't serve it.
 	Objects(schema.GroupVersionResource) (Objects[*unstructured.Unstructured], error)
+	// OpenAPI returns the OpenAPI v3 document of a version, in JSON. It fails where the server has none.
+	OpenAPI(schema.GroupVersion) ([]byte, error)
 	// Count returns how many objects of a resource are in a namespace, "" for all, without reading them.
 	Count(ctx context.Context, resource schema.GroupResource, namespace string) (int64, error)
 	// Finalizers counts the objects of a resource in a namespace, and by its name each finalizer that they have. It

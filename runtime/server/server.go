@@ -188,7 +188,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		return nil, errors.Join(err, s.close())
 	}
 	reached := reach.WithCatalog(reach.With(context.Background(), registry.Reachable(s.handles)),
-		objects.Catalog[registry.Handle](s.handles))
+		objects.Catalog[registry.Handle]{Handles: s.handles, Documents: documents(config.Groups)})
 	s.base = auth.WithAccess(reached, &auth.Access{
 		Tokens: auth.Bearer(s.authentication().Tokens), Audiences: config.Audiences, Authorizer: config.Authorizer,
 		Issuer: config.Issuer,
@@ -206,6 +206,17 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	}
 	s.loopback.connect(s)
 	return s, nil
+}
+
+// documents returns the OpenAPI v3 documents of groups.
+func documents(groups []registry.Group) map[schema.GroupVersion]api.Document {
+	all := map[schema.GroupVersion]api.Document{}
+	for _, group := range groups {
+		for version, document := range group.OpenAPI {
+			all[schema.GroupVersion{Group: group.Name, Version: version}] = document
+		}
+	}
+	return all
 }
 
 func withDefaults(c Config) Config {

@@ -2,7 +2,7 @@
 // ones change an object, validating ones refuse, warn or audit a write. Which writes a policy concerns, what its
 // expressions see and what becomes of their results and failures is as in kube-apiserver 1.36.
 //
-// It may know packages admission, admission/match, api, cel/policy, ownership, patch, reach, registry and server.
+// It may know packages admission, admission/match, api, cel, cel/policy, ownership, patch, reach, registry and server.
 package policy
 
 import (
@@ -65,6 +65,7 @@ func (f *Feature) Configure(_ context.Context, config *server.Config) error {
 		server.Hook{Name: "admission-policies/params", Run: f.params.run},
 		f.hook("validating", f.validating.ready, f.validating.follow),
 		f.hook("mutating", f.mutating.ready, f.mutating.follow),
+		server.Hook{Name: "admission-policies/types", Run: f.checkTypes},
 	)
 	return nil
 }

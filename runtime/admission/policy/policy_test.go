@@ -212,3 +212,63 @@ spec:`+strings.ReplaceAll(constraints, "['*']", "[CREATE, UPDATE]")+`
 		t.Errorf("%+v", got)
 	}
 }
+
+// The status of a policy tells what is wrong with its expressions, for each kind that its rules name.
+func TestTypeChecking(t *testing.T) {
+	s := start(t)
+	policies := registration + "validatingadmissionpolicies"
+	create(t, s, policies, `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {operations: ['*'], apiGroups: [''], apiVersions: [v1], resources: [configmaps, secrets, configmaps/none]}
+    - {operations: ['*'], apiGroups: ['*'], apiVersions: [v1], resources: [namespaces]}
+  paramKind: {apiVersion: v1, kind: ConfigMap}
+  variables:
+  - {name: name, expression: object.metadata.name}
+  validations:
+  - expression: object.type == ''
+    messageExpression: string(params.data.x + variables.name)
+  - expression: variables.name == 3 && params.dat == null
+  - expression: has(object.metadata.creationTimestamp) && authorizer.requestResource.check('x').allowed()`)
+	got := eventually(t, s, http.MethodGet, policies+"/p", "", has(http.StatusOK, `"observedGeneration":1`))
+	var p struct {
+		Status struct {
+			TypeChecking struct {
+				ExpressionWarnings []struct{ FieldRef, Warning string }
+			}
+		}
+	}
+	if err := yaml.Unmarshal([]byte(got.body), &p); err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for _, w := range p.Status.TypeChecking.ExpressionWarnings {
+		lines = append(lines, w.FieldRef+": "+w.Warning)
+	}
+	const want = `spec.validations[0].expression: /v1, Kind=ConfigMap: ERROR: <input>:1:7: undefined field 'type'
+ | object.type == ''
+ | ......^
+
+spec.validations[1].expression: /v1, Kind=ConfigMap: ERROR: <input>:1:16: found no matching overload for '_==_' ` +
+		`applied to '(string, int)'
+ | variables.name == 3 && params.dat == null
+ | ...............^
+ERROR: <input>:1:30: undefined field 'dat'
+ | variables.name == 3 && params.dat == null
+ | .............................^
+
+/v1, Kind=Secret: ERROR: <input>:1:16: found no matching overload for '_==_' applied to '(string, int)'
+ | variables.name == 3 && params.dat == null
+ | ...............^
+ERROR: <input>:1:30: undefined field 'dat'
+ | variables.name == 3 && params.dat == null
+ | .............................^
+`
+	if text := strings.Join(lines, "\n"); text != want {
+		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+}

@@ -58,6 +58,30 @@ type Compiler struct {
 	plain *celgo.Env
 }
 
+// Schemas are those of what expressions see; nil is any type. They must describe the root of an object.
+type Schemas struct {
+	Object, Params *cel.Schema
+}
+
+// NewChecker returns a compiler for Check: its expressions see objects of schemas, where NewCompiler's see any.
+func NewChecker(d Declared, schemas Schemas) (*Compiler, error) {
+	env, err := newEnvironment(d, schemas)
+	if err != nil {
+		return nil, err
+	}
+	v := &variables{fields: map[string]*celgo.Type{}, compiled: map[string]*Expression{}}
+	env, err = v.declare(env)
+	return &Compiler{env: env, plain: env, variables: v}, err
+}
+
+// Check compiles an expression of any type, and returns the compiler's words about it; "" if it is sound.
+func (c *Compiler) Check(text string) string {
+	if _, issues := c.env.Compile(text); issues != nil && issues.Err() != nil {
+		return issues.String()
+	}
+	return ""
+}
+
 // NewCompiler returns a compiler.
 func NewCompiler(d Declared) (*Compiler, error) {
 	env, err := environmentOf(d)
@@ -158,11 +182,13 @@ var environments sync.Map // Declared without Variables -> func() (*celgo.Env, e
 
 func environmentOf(d Declared) (*celgo.Env, error) {
 	d.Variables = false
-	once, _ := environments.LoadOrStore(d, sync.OnceValues(func() (*celgo.Env, error) { return newEnvironment(d) }))
+	once, _ := environments.LoadOrStore(d, sync.OnceValues(func() (*celgo.Env, error) {
+		return newEnvironment(d, Schemas{})
+	}))
 	return once.(func() (*celgo.Env, error))()
 }
 
-func newEnvironment(d Declared) (*celgo.Env, error) {
+func newEnvironment(d Declared, schemas Schemas) (*celgo.Env, error) {
 	env, err := cel.Base()
 	if err == nil {
 		env, err = env.Extend(celgo.Types(authorizerType, pathType, groupType, resourceType, decisionType))
@@ -173,13 +199,8 @@ func newEnvironment(d Declared) (*celgo.Env, error) {
 	provider := &structs{Provider: env.CELTypeProvider(), of: declaredTypes, mutation: d.Mutation}
 	options := []celgo.EnvOption{
 		celgo.CustomTypeProvider(provider),
-		celgo.Variable("object", celgo.DynType),
-		celgo.Variable("oldObject", celgo.DynType),
 		celgo.Variable("namespaceObject", celgo.ObjectType("kubernetes.Namespace")),
 		celgo.Variable("request", celgo.ObjectType("kubernetes.AdmissionRequest")),
-	}
-	if d.Params {
-		options = append(options, celgo.Variable("params", celgo.DynType))
 	}
 	options = append(options, authorizerFunctions()...)
 	if d.Authorizer {
@@ -189,5 +210,11 @@ func newEnvironment(d Declared) (*celgo.Env, error) {
 	if d.Mutation {
 		options = append(options, escapeKey())
 	}
-	return env.Extend(options...)
+	if env, err = env.Extend(options...); err != nil {
+		return nil, err
+	}
+	if env, err = cel.Declare(env, schemas.Object, "kubernetes.Object", "object", "oldObject"); err != nil || !d.Params {
+		return env, err
+	}
+	return cel.Declare(env, schemas.Params, "kubernetes.Params", "params")
 }
