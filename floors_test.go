@@ -160,13 +160,15 @@ var floors = map[string][]string{
 		"runtime/admission", "runtime/auth", "runtime/cel/policy", "runtime/reach", "runtime/request",
 	},
 	"runtime/admission/policy": {
-		"runtime/admission", "runtime/admission/match", "runtime/api", "runtime/cel", "runtime/cel/policy",
-		"runtime/ownership", "runtime/patch", "runtime/reach", "runtime/registry", "runtime/server",
+		"runtime/admission", "runtime/admission/manifest", "runtime/admission/match", "runtime/api",
+		"runtime/builtin/admissionregistration/v1", "runtime/cel", "runtime/cel/policy", "runtime/ownership",
+		"runtime/patch", "runtime/reach", "runtime/registry", "runtime/reload", "runtime/server",
 	},
+	"runtime/admission/manifest": {"runtime/reload"},
 	"runtime/admission/webhook": {
-		"runtime/admission", "runtime/admission/match", "runtime/api", "runtime/auth", "runtime/cel/policy",
-		"runtime/kubeconfig", "runtime/patch", "runtime/reach", "runtime/registry", "runtime/review",
-		"runtime/server",
+		"runtime/admission", "runtime/admission/manifest", "runtime/admission/match", "runtime/api", "runtime/auth",
+		"runtime/builtin/admissionregistration/v1", "runtime/cel/policy", "runtime/kubeconfig", "runtime/patch",
+		"runtime/reach", "runtime/registry", "runtime/reload", "runtime/review", "runtime/server",
 	},
 	"runtime/review": {},
 	"runtime/subresource": {

@@ -10,6 +10,8 @@ import (
 	"encoding/binary"
 	"log/slog"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -23,8 +25,10 @@ const attempts = 5
 // Files are files that belong together, such as a certificate and its key, and the value that was made of them. One
 // goroutine at a time may use them.
 type Files[T any] struct {
+	// paths are the files, or their directory.
 	paths []string
-	parse func(contents [][]byte) (T, error)
+	read  func() ([]File, error)
+	parse func(files []File) (T, error)
 	value T
 	// sum is that of the contents that were parsed last, with or without an error; failure is the error of the last
 	// attempt to read them.
@@ -35,15 +39,61 @@ type Files[T any] struct {
 // New reads files, and makes a value of their contents by parse. A later Reload calls parse again when one of them
 // changed. parse must not keep state: an error leaves the value as it was.
 func New[T any](parse func(contents [][]byte) (T, error), paths ...string) (*Files[T], error) {
-	f := &Files[T]{paths: paths, parse: parse}
+	f := &Files[T]{paths: paths, read: func() ([]File, error) { return readAll(paths) }}
+	f.parse = func(files []File) (T, error) {
+		contents := make([][]byte, len(files))
+		for i, file := range files {
+			contents[i] = file.Content
+		}
+		return parse(contents)
+	}
 	_, err := f.Reload()
 	return f, err
+}
+
+// File is a file of a directory.
+type File struct {
+	Path    string
+	Content []byte
+}
+
+// NewDirectory is New for the files of a directory that have one of the extensions (".yaml"), in the order of their
+// names. Directories in it are left out. Files may come and go.
+func NewDirectory[T any](parse func(files []File) (T, error), path string, extensions ...string) (*Files[T], error) {
+	f := &Files[T]{paths: []string{path}, parse: parse}
+	f.read = func() ([]File, error) {
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return nil, err
+		}
+		var paths []string
+		for _, entry := range entries {
+			if !entry.IsDir() && slices.Contains(extensions, strings.ToLower(filepath.Ext(entry.Name()))) {
+				paths = append(paths, filepath.Join(path, entry.Name()))
+			}
+		}
+		return readAll(paths)
+	}
+	_, err := f.Reload()
+	return f, err
+}
+
+func readAll(paths []string) ([]File, error) {
+	files := make([]File, len(paths))
+	for i, path := range paths {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, err
+		}
+		files[i] = File{path, content}
+	}
+	return files, nil
 }
 
 // Value returns the value of the last contents without error.
 func (f *Files[T]) Value() T { return f.value }
 
-// Paths returns the names of the files.
+// Paths returns the names of the files, or of their directory.
 func (f *Files[T]) Paths() []string { return f.paths }
 
 // Reload reads the files again, and says whether the value changed. An error leaves the value as it was. Contents from
@@ -52,16 +102,16 @@ func (f *Files[T]) Paths() []string { return f.paths }
 func (f *Files[T]) Reload() (changed bool, err error) {
 	last := f.sum
 	for attempt := 1; ; attempt++ {
-		contents, err := f.read()
+		files, err := f.read()
 		if err != nil {
 			f.sum = [sha256.Size]byte{} // what comes back is news
 			return false, f.fail(err)
 		}
-		sum := sumOf(contents)
+		sum := sumOf(files)
 		if sum == f.sum {
 			return false, nil
 		}
-		value, err := f.parse(contents)
+		value, err := f.parse(files)
 		if err == nil {
 			f.value, f.sum, f.failure = value, sum, ""
 			return true, nil
@@ -83,22 +133,11 @@ func (f *Files[T]) fail(err error) error {
 	return err
 }
 
-func (f *Files[T]) read() ([][]byte, error) {
-	contents := make([][]byte, len(f.paths))
-	for i, path := range f.paths {
-		var err error
-		if contents[i], err = os.ReadFile(path); err != nil {
-			return nil, err
-		}
-	}
-	return contents, nil
-}
-
-func sumOf(contents [][]byte) [sha256.Size]byte {
+func sumOf(files []File) [sha256.Size]byte {
 	var all bytes.Buffer
-	for _, content := range contents {
-		_ = binary.Write(&all, binary.BigEndian, int64(len(content))) // writing to a buffer can't fail
-		all.Write(content)
+	for _, file := range files {
+		_ = binary.Write(&all, binary.BigEndian, int64(len(file.Content))) // writing to a buffer can't fail
+		all.Write(file.Content)
 	}
 	return sha256.Sum256(all.Bytes())
 }

@@ -77,6 +77,42 @@ func TestReload(t *testing.T) {
 	}
 }
 
+// The files of a directory come and go.
+func TestReloadDirectory(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "dir.yaml"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "b.yaml"), "1")
+	write(t, filepath.Join(dir, "README"), "not one of them")
+	files, err := NewDirectory(func(files []File) (string, error) {
+		var all []string
+		for _, file := range files {
+			all = append(all, filepath.Base(file.Path)+":"+string(file.Content))
+		}
+		return strings.Join(all, " "), nil
+	}, dir, ".yaml", ".json")
+	if err != nil || files.Value() != "b.yaml:1" {
+		t.Fatalf("%q, %v", files.Value(), err)
+	}
+	write(t, filepath.Join(dir, "a.JSON"), "2")
+	if changed, err := files.Reload(); !changed || err != nil || files.Value() != "a.JSON:2 b.yaml:1" {
+		t.Errorf("%v, %v, %q", changed, err, files.Value())
+	}
+	if err := os.Remove(filepath.Join(dir, "b.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	if changed, err := files.Reload(); !changed || err != nil || files.Value() != "a.JSON:2" {
+		t.Errorf("%v, %v, %q", changed, err, files.Value())
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if changed, err := files.Reload(); changed || err == nil || files.Value() != "a.JSON:2" {
+		t.Errorf("%v, %v, %q", changed, err, files.Value())
+	}
+}
+
 // A mounted Secret is a folder of symbolic links that lead through another one, which a rename replaces.
 func TestReloadThroughSymbolicLinks(t *testing.T) {
 	dir := t.TempDir()

@@ -2,6 +2,7 @@ package policy
 
 import (
 	"fmt"
+	"log/slog"
 	"testing"
 
 	"apigen.dev/runtime/admission"
@@ -25,9 +26,7 @@ func (o object) Meta() metav1.Object { return &metav1.ObjectMeta{Name: "x"} }
 func policies(b *testing.B, n int, group, condition string) *Feature {
 	b.Helper()
 	f := &Feature{params: newParams()}
-	f.validating.init(newValidating, func(b *registration.ValidatingAdmissionPolicyBinding) (string, *binding) {
-		return b.Spec.PolicyName, newBinding(b.Name, nil, nil, b.Spec.ValidationActions)
-	})
+	f.validating.init(slog.New(slog.DiscardHandler), newValidating, bindValidating)
 	known := &known[*registration.ValidatingAdmissionPolicy, *registration.ValidatingAdmissionPolicyBinding]{
 		source: &f.validating, changed: func() {}, hasPolicies: true, knowsBindings: true,
 		policies: map[string]*policy{}, bindings: map[string]*registration.ValidatingAdmissionPolicyBinding{},

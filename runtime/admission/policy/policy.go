@@ -2,17 +2,17 @@
 // ones change an object, validating ones refuse, warn or audit a write. Which writes a policy concerns, what its
 // expressions see and what becomes of their results and failures is as in kube-apiserver 1.36.
 //
-// It may know packages admission, admission/match, api, cel, cel/policy, ownership, patch, reach, registry and server.
+// It may know packages admission, admission/manifest, admission/match, api, builtin/admissionregistration/v1, cel,
+// cel/policy, ownership, patch, reach, registry, reload and server.
 package policy
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +20,7 @@ import (
 	"apigen.dev/runtime/admission/match"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/reload"
 	"apigen.dev/runtime/server"
 	"github.com/spf13/pflag"
 	registration "k8s.io/api/admissionregistration/v1"
@@ -45,19 +46,16 @@ func (*Feature) AddFlags(*pflag.FlagSet) {}
 // Configure implements server.Feature.
 func (f *Feature) Configure(_ context.Context, config *server.Config) error {
 	f.log, f.params = cmp.Or(config.Log, slog.Default()), newParams()
-	f.validating.init(newValidating, func(b *registration.ValidatingAdmissionPolicyBinding) (string, *binding) {
-		return b.Spec.PolicyName, newBinding(b.Name, b.Spec.ParamRef, b.Spec.MatchResources, b.Spec.ValidationActions)
-	})
-	f.mutating.init(newMutating, func(b *registration.MutatingAdmissionPolicyBinding) (string, *binding) {
-		return b.Spec.PolicyName, newBinding(b.Name, b.Spec.ParamRef, b.Spec.MatchResources, nil)
-	})
+	f.validating.init(f.log, newValidating, bindValidating)
+	f.mutating.init(f.log, newMutating, bindMutating)
 	config.Admission = append(config.Admission,
 		admission.Plugin{
-			Name: pluginName, Handles: f.handlesMutating, Admit: f.admit, Configure: configure,
+			Name: pluginName, Handles: f.handlesMutating, Admit: f.admit,
+			Configure: f.mutating.configure("MutatingAdmissionPolicyConfiguration", readMutating),
 		},
 		admission.Plugin{
 			Name: "ValidatingAdmissionPolicy", Handles: f.handlesValidating, Validate: f.validate,
-			Configure: configure,
+			Configure: f.validating.configure("ValidatingAdmissionPolicyConfiguration", readValidating),
 		},
 	)
 	config.Hooks = append(config.Hooks,
@@ -70,15 +68,12 @@ func (f *Feature) Configure(_ context.Context, config *server.Config) error {
 	return nil
 }
 
-// configure reads the configuration of a plug-in, which has nothing to configure but its kind.
-func configure(data []byte, _ string) error {
-	var config struct {
-		Kind       string `json:"kind"`
-		APIVersion string `json:"apiVersion"`
-	}
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	return decoder.Decode(&config)
+func bindValidating(b *registration.ValidatingAdmissionPolicyBinding) (policy string, made *binding) {
+	return b.Spec.PolicyName, newBinding(b.Name, b.Spec.ParamRef, b.Spec.MatchResources, b.Spec.ValidationActions)
+}
+
+func bindMutating(b *registration.MutatingAdmissionPolicyBinding) (policy string, made *binding) {
+	return b.Spec.PolicyName, newBinding(b.Name, b.Spec.ParamRef, b.Spec.MatchResources, nil)
 }
 
 // hook follows the policies. The server isn't ready before they are known.
@@ -121,40 +116,42 @@ func (f *Feature) followParams() {
 // reviews are the groups whose kinds no policy sees: a policy that refuses them would break the server.
 var reviews = []string{"authentication.k8s.io", "authorization.k8s.io"}
 
-func excluded(a *admission.Attributes) bool {
-	for _, group := range reviews {
-		if a.Resource.Group == group {
-			return true
-		}
-	}
-	return match.IsRegistration(a)
-}
+func isReview(a *admission.Attributes) bool { return slices.Contains(reviews, a.Resource.Group) }
 
 func (f *Feature) handlesValidating(a *admission.Attributes) bool {
-	return f.validating.concerns(a) && !excluded(a)
+	return f.validating.concerns(a) && !isReview(a)
 }
 
 func (f *Feature) handlesMutating(a *admission.Attributes) bool {
-	return a.Operation != admission.Delete && f.mutating.concerns(a) && !excluded(a)
+	return a.Operation != admission.Delete && f.mutating.concerns(a) && !isReview(a)
 }
 
 // source has the policies and bindings of one kind.
 type source[P, B interface{ GetName() string }] struct {
 	compile func(P) *policy
 	bind    func(B) (policy string, b *binding)
-	set     atomic.Pointer[set]
+	log     *slog.Logger
+	// files have the policies of a directory; nil without one.
+	files *reload.Files[[]*bound]
+	set   atomic.Pointer[set]
 	// ready is closed once both are known.
 	ready chan struct{}
 }
 
-func (s *source[P, B]) init(compile func(P) *policy, bind func(B) (string, *binding)) {
-	s.compile, s.bind, s.ready = compile, bind, make(chan struct{})
+func (s *source[P, B]) init(log *slog.Logger, compile func(P) *policy, bind func(B) (string, *binding)) {
+	s.log, s.compile, s.bind, s.ready = log, compile, bind, make(chan struct{})
 }
 
 // concerns tells cheaply whether a policy may concern a write.
 func (s *source[P, B]) concerns(a *admission.Attributes) bool {
 	known := s.set.Load()
-	return known == nil || len(known.index.Candidates(a)) > 0
+	if known == nil {
+		return s.files != nil || !match.IsRegistration(a)
+	}
+	for range known.concerned(a) {
+		return true
+	}
+	return false
 }
 
 // readyWithin is how long a request waits for the policies of a server that has just started.
@@ -178,16 +175,27 @@ func (s *source[P, B]) wait(ctx context.Context) (*set, error) {
 
 // follow keeps the set up to date until ctx ends. It calls changed after each change.
 func (s *source[P, B]) follow(ctx context.Context, changed func()) error {
+	known := &known[P, B]{source: s, changed: changed, policies: map[string]*policy{}, bindings: map[string]B{}}
+	if s.files != nil {
+		known.static = s.files.Value()
+		ticker := time.NewTicker(reload.Every)
+		defer ticker.Stop()
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			s.files.Follow(ctx, ticker.C, s.log, "static manifests of admission policies", known.takeFiles)
+		}()
+		defer func() { <-ended }()
+	}
 	policies, err := reach.Of[P](ctx)
 	if err != nil { // the server doesn't serve them
-		s.publish(&set{}, changed)
+		known.takeNothing()
 		return nil
 	}
 	bindings, err := reach.Of[B](ctx)
 	if err != nil {
 		return err
 	}
-	known := &known[P, B]{source: s, changed: changed, policies: map[string]*policy{}, bindings: map[string]B{}}
 	failed := make(chan error, 2)
 	go func() { failed <- policies.Follow(ctx, "", known.takePolicies) }()
 	go func() { failed <- bindings.Follow(ctx, "", known.takeBindings) }()

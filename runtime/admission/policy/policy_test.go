@@ -2,8 +2,11 @@ package policy_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -270,5 +273,100 @@ ERROR: <input>:1:30: undefined field 'dat'
 `
 	if text := strings.Join(lines, "\n"); text != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)
+	}
+}
+
+// startWith starts a server that has no policies but those of files. The groups are those that it serves.
+func startWith(t *testing.T, files map[string]string, groups ...registry.Group) (*apitest.Server, error) {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config, feature := &server.Config{}, &policy.Feature{}
+	if err := feature.Configure(t.Context(), config); err != nil {
+		t.Fatal(err)
+	}
+	for _, plugin := range config.Admission {
+		data := fmt.Sprintf(`{"apiVersion": "apiserver.config.k8s.io/v1", "kind": "%sConfiguration",
+			"staticManifestsDir": %q}`, plugin.Name, filepath.Join(dir))
+		if plugin.Name == "ValidatingAdmissionPolicy" {
+			if err := plugin.Configure([]byte(data), ""); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return apitest.StartWith(t, func(of *server.Config) {
+		of.Admission, of.Hooks = config.Admission, config.Hooks
+	}, groups...), nil
+}
+
+const staticPolicy = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p.static.k8s.io}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*']}
+  validations: [{expression: "object.metadata.name != 'no'"}]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: b.static.k8s.io}
+spec: {policyName: p.static.k8s.io, validationActions: [Deny]}
+`
+
+// A server without policies among its kinds has those of files, from its first request on.
+func TestStaticManifests(t *testing.T) {
+	s, err := startWith(t, map[string]string{"p.yaml": staticPolicy}, core.Feature().Groups()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	create(t, s, "/api/v1/namespaces", "metadata: {name: default}")
+	got := send(t, s, http.MethodPost, maps, "metadata: {name: 'no'}")
+	if !has(http.StatusUnprocessableEntity, "ValidatingAdmissionPolicy 'p.static.k8s.io' with binding "+
+		"'b.static.k8s.io' denied request: failed expression: object.metadata.name != 'no'")(got) {
+		t.Errorf("%+v", got)
+	}
+	create(t, s, maps, "metadata: {name: 'yes'}")
+}
+
+// Only policies from files see writes of policies.
+func TestStaticManifestsGuardPolicies(t *testing.T) {
+	s, err := startWith(t, map[string]string{"p.yaml": staticPolicy},
+		append(core.Feature().Groups(), admissionregistration.Feature().Groups()...)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const binding = `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: '%s'}
+spec: {policyName: p, validationActions: [Deny]}`
+	path := registration + "validatingadmissionpolicybindings"
+	create(t, s, path, fmt.Sprintf(binding, "yes"))
+	got := send(t, s, http.MethodPost, path, fmt.Sprintf(binding, "no"))
+	if !has(http.StatusUnprocessableEntity, "denied request")(got) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A server doesn't start with a directory that it can't use.
+func TestStaticManifestsErrors(t *testing.T) {
+	for _, test := range []struct{ old, now, want string }{
+		{"spec:", "spec:\n  paramKind: {apiVersion: v1, kind: ConfigMap}", "spec.paramKind: Forbidden"},
+		{"policyName: p.", "paramRef: {name: x}, policyName: p.", "spec.paramRef: Forbidden"},
+		{"policyName: p.", "policyName: q.", `references policy "q.static.k8s.io" which does not exist`},
+		{"object.metadata.name !=", "object.metadata.name ! =", "spec.validations[0].expression: Invalid value"},
+		{"validationActions: [Deny]", "validationActions: []", "spec.validationActions: Required value"},
+	} {
+		file := strings.Replace(staticPolicy, test.old, test.now, 1)
+		if _, err := startWith(t, map[string]string{"p.yaml": file}); err == nil ||
+			!strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v", test.now, err)
+		}
 	}
 }

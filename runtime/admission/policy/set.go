@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -13,7 +14,7 @@ import (
 	registration "k8s.io/api/admissionregistration/v1"
 )
 
-// set are the policies that have bindings, in the order of their names. It is immutable.
+// set are the policies that have bindings, those of files first, in the order of their names. It is immutable.
 type set struct {
 	policies []*bound
 	index    *match.Index
@@ -27,7 +28,9 @@ type bound struct {
 
 // policy is what both kinds of policies have. It is immutable.
 type policy struct {
-	name        string
+	name string
+	// static tells that the policy is from a file.
+	static      bool
 	paramKind   *registration.ParamKind
 	ignore      bool
 	constraints *constraints
@@ -103,6 +106,24 @@ type known[P, B interface{ GetName() string }] struct {
 	policies                   map[string]*policy
 	bindings                   map[string]B
 	hasPolicies, knowsBindings bool
+	// static are the policies of files.
+	static []*bound
+}
+
+// takeFiles replaces the policies of files.
+func (k *known[P, B]) takeFiles(static []*bound) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.static = static
+	k.publish()
+}
+
+// takeNothing tells that the server serves no policies.
+func (k *known[P, B]) takeNothing() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.hasPolicies, k.knowsBindings = true, true
+	k.publish()
 }
 
 func (k *known[P, B]) takePolicies(changes reach.Changes[P]) {
@@ -146,25 +167,29 @@ func (k *known[P, B]) publish() {
 		policy, b := k.source.bind(k.bindings[name])
 		bindings[policy] = append(bindings[policy], b)
 	}
-	next := &set{}
-	var rules []*match.Rules
+	next := &set{policies: slices.Clone(k.static)}
 	for _, p := range slices.SortedFunc(maps.Values(k.policies), func(a, b *policy) int {
 		return strings.Compare(a.name, b.name)
 	}) {
 		if of := bindings[p.name]; len(of) > 0 {
 			next.policies = append(next.policies, &bound{p, of})
-			rules = append(rules, p.constraints.rules)
 		}
+	}
+	rules := make([]*match.Rules, len(next.policies))
+	for i, p := range next.policies {
+		rules[i] = p.constraints.rules
 	}
 	next.index = match.NewIndex(rules)
 	k.source.publish(next, k.changed)
 }
 
-// concerned returns the policies whose rules may match a write.
-func (s *set) concerned(a *admission.Attributes) func(func(*bound) bool) {
+// concerned returns the policies whose rules may match a write. Policies themselves concern only those of files: one
+// that refuses them could not be mended.
+func (s *set) concerned(a *admission.Attributes) iter.Seq[*bound] {
 	return func(yield func(*bound) bool) {
+		registers := match.IsRegistration(a)
 		for _, i := range s.index.Candidates(a) {
-			if !yield(s.policies[i]) {
+			if p := s.policies[i]; (p.static || !registers) && !yield(p) {
 				return
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -22,7 +23,9 @@ type hook struct {
 	configuration, id string
 	// reinvoked tells that the hook is called again if the object changed after it was called.
 	reinvoked bool
-	rules     match.Rules
+	// static tells that the hook is from a file.
+	static bool
+	rules  match.Rules
 	// selectors returns the error of a selector that can't be parsed; conditions compiles at first use, which takes
 	// milliseconds.
 	selectors  func() (match.Selectors, error)
@@ -63,25 +66,42 @@ func (h *hook) ignoresFailures() bool {
 	return h.FailurePolicy != nil && *h.FailurePolicy == registration.Ignore
 }
 
-// hooks are all webhooks of a plug-in, in the order of the names of their configurations. They are immutable.
+// hooks are all webhooks of a plug-in, those of files first, in the order of the names of their configurations. They
+// are immutable.
 type hooks struct {
 	all   []*hook
 	index *match.Index
 }
 
-func newHooks(known map[string][]*hook) *hooks {
-	h := &hooks{}
-	var rules []*match.Rules
+func newHooks(static []*hook, known map[string][]*hook) *hooks {
+	h := &hooks{all: slices.Clone(static)}
 	for _, configuration := range slices.Sorted(maps.Keys(known)) {
 		names := map[string]int{}
 		for _, one := range known[configuration] {
 			one.id = fmt.Sprintf("%s/%s/%d", configuration, one.Name, names[one.Name])
 			names[one.Name]++
-			h.all, rules = append(h.all, one), append(rules, &one.rules)
+			h.all = append(h.all, one)
 		}
+	}
+	rules := make([]*match.Rules, len(h.all))
+	for i, one := range h.all {
+		rules[i] = &one.rules
 	}
 	h.index = match.NewIndex(rules)
 	return h
+}
+
+// concerned returns the hooks whose rules may match a write, with their places among all. Policies and webhooks concern
+// only hooks of files: one that refuses them could not be mended.
+func (h *hooks) concerned(a *admission.Attributes) iter.Seq2[int, *hook] {
+	return func(yield func(int, *hook) bool) {
+		registers := match.IsRegistration(a)
+		for _, i := range h.index.Candidates(a) {
+			if one := h.all[i]; (one.static || !registers) && !yield(i, one) {
+				return
+			}
+		}
+	}
 }
 
 // endpoints returns those of all hooks.

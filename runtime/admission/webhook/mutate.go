@@ -56,8 +56,7 @@ func (f *Feature) admit(ctx context.Context, a *admission.Attributes) error {
 	if err != nil {
 		return err
 	}
-	candidates := known.index.Candidates(a)
-	if len(candidates) == 0 {
+	if len(known.index.Candidates(a)) == 0 {
 		return nil
 	}
 	kept := passesOf(a)
@@ -70,8 +69,7 @@ func (f *Feature) admit(ctx context.Context, a *admission.Attributes) error {
 			kept.requireAgain()
 		}
 	}
-	for _, i := range candidates {
-		h := known.all[i]
+	for i, h := range known.concerned(a) {
 		form, matches, err := f.calls(ctx, h, a, typeAdmit)
 		if err != nil {
 			return err

@@ -30,8 +30,7 @@ func (f *Feature) validate(ctx context.Context, a *admission.Attributes) error {
 		return err
 	}
 	var calls []*validation
-	for _, i := range known.index.Candidates(a) {
-		h := known.all[i]
+	for _, h := range known.concerned(a) {
 		form, matches, err := f.calls(ctx, h, a, typeValidating)
 		if err != nil {
 			return err

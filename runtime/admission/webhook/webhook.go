@@ -2,15 +2,13 @@
 // one after the other, validating ones at the same time. What is called when, what it is sent, and what becomes of its
 // answers and failures is as in kube-apiserver 1.36.
 //
-// It may know packages admission, admission/match, api, auth, cel/policy, kubeconfig, patch, reach, registry, review
-// and server.
+// It may know packages admission, admission/manifest, admission/match, api, auth, builtin/admissionregistration/v1,
+// cel/policy, kubeconfig, patch, reach, registry, reload, review and server.
 package webhook
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -20,10 +18,12 @@ import (
 	"time"
 
 	"apigen.dev/runtime/admission"
+	"apigen.dev/runtime/admission/manifest"
 	"apigen.dev/runtime/admission/match"
 	"apigen.dev/runtime/kubeconfig"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/reload"
 	"apigen.dev/runtime/server"
 	"github.com/spf13/pflag"
 	registration "k8s.io/api/admissionregistration/v1"
@@ -56,11 +56,11 @@ func (f *Feature) Configure(_ context.Context, config *server.Config) error {
 	config.Admission = append(config.Admission,
 		admission.Plugin{
 			Name: "MutatingAdmissionWebhook", Handles: f.mutating.handles, Admit: f.admit,
-			Configure: f.mutating.configure,
+			Configure: f.mutating.configure(readMutating),
 		},
 		admission.Plugin{
 			Name: "ValidatingAdmissionWebhook", Handles: f.validating.handles, Validate: f.validate,
-			Configure: f.validating.configure,
+			Configure: f.validating.configure(readValidating),
 		},
 	)
 	config.Hooks = append(config.Hooks,
@@ -85,9 +85,18 @@ type plugin struct {
 	// ready is closed once the configurations are known.
 	ready chan struct{}
 	once  sync.Once
+	// files have the configurations of a directory; nil without one.
+	files *reload.Files[[]*hook]
 
 	mu      sync.Mutex
 	clients map[string]*client
+
+	// changing guards what hooks is made of: the hooks of files, and those of configurations by their names.
+	changing sync.Mutex
+	static   []*hook
+	known    map[string][]*hook
+	// isKnown tells that the configurations that the server serves are known.
+	isKnown bool
 }
 
 // hook follows the configurations. The server isn't ready before they are known.
@@ -113,6 +122,17 @@ func (p *plugin) hook(name string, follow func(context.Context, *plugin) error) 
 func follow[C interface{ GetName() string }](
 	ctx context.Context, p *plugin, hooksOf func(C) []*hook,
 ) error {
+	if p.files != nil {
+		p.setStatic(p.files.Value())
+		ticker := time.NewTicker(reload.Every)
+		defer ticker.Stop()
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			p.files.Follow(ctx, ticker.C, p.log, "static manifests of webhooks", p.setStatic)
+		}()
+		defer func() { <-ended }()
+	}
 	configurations, err := reach.Of[C](ctx)
 	if err != nil { // the server doesn't serve them
 		p.set(nil)
@@ -133,20 +153,41 @@ func follow[C interface{ GetName() string }](
 	})
 }
 
-// set replaces the hooks, by the names of their configurations.
+// set replaces the hooks of configurations, by the names of these.
 func (p *plugin) set(known map[string][]*hook) {
-	p.hooks.Store(newHooks(known))
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	p.known, p.isKnown = known, true
+	p.publish()
+}
+
+// setStatic replaces the hooks of files.
+func (p *plugin) setStatic(static []*hook) {
+	p.changing.Lock()
+	defer p.changing.Unlock()
+	p.static = static
+	p.publish()
+}
+
+func (p *plugin) publish() {
+	if !p.isKnown {
+		return
+	}
+	p.hooks.Store(newHooks(p.static, p.known))
 	p.forgetClients()
 	p.once.Do(func() { close(p.ready) })
 }
 
 // handles tells whether a webhook may concern a write.
 func (p *plugin) handles(a *admission.Attributes) bool {
-	if match.IsRegistration(a) {
-		return false
-	}
 	known := p.hooks.Load()
-	return known == nil || len(known.index.Candidates(a)) > 0
+	if known == nil {
+		return p.files != nil || !match.IsRegistration(a)
+	}
+	for range known.concerned(a) {
+		return true
+	}
+	return false
 }
 
 // readyWithin is how long a request waits for the configurations of a server that has just started.
@@ -170,28 +211,39 @@ func (p *plugin) wait(ctx context.Context) (*hooks, error) {
 
 // configuration is kube-apiserver's WebhookAdmissionConfiguration.
 type configuration struct {
-	Kind           string `json:"kind"`
-	APIVersion     string `json:"apiVersion"`
-	KubeConfigFile string `json:"kubeConfigFile"`
+	manifest.Plugin `json:",inline"`
+	KubeConfigFile  string `json:"kubeConfigFile"`
 }
 
-func (p *plugin) configure(data []byte, _ string) (err error) {
-	var config configuration
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&config); err != nil {
+// configure reads the configuration of the plug-in; read makes hooks of files.
+func (p *plugin) configure(read func([]reload.File) ([]*hook, error)) func([]byte, string) error {
+	return func(data []byte, _ string) error {
+		var config configuration
+		if err := manifest.Decode(data, &config); err != nil {
+			return err
+		}
+		if config.Kind != "WebhookAdmissionConfiguration" && config.Kind != "WebhookAdmission" {
+			return fmt.Errorf("its kind is %q: write WebhookAdmissionConfiguration", config.Kind)
+		}
+		err := p.readUsers(config.KubeConfigFile)
+		if err == nil {
+			err = config.Check()
+		}
+		if err == nil && config.StaticManifestsDir != "" {
+			p.files, err = manifest.Open(config.StaticManifestsDir, read)
+		}
 		return err
 	}
-	if config.Kind != "WebhookAdmissionConfiguration" && config.Kind != "WebhookAdmission" {
-		return fmt.Errorf("its kind is %q: write WebhookAdmissionConfiguration", config.Kind)
-	}
-	if config.KubeConfigFile == "" {
+}
+
+func (p *plugin) readUsers(path string) (err error) {
+	if path == "" {
 		return nil
 	}
-	if !filepath.IsAbs(config.KubeConfigFile) {
-		return fmt.Errorf("kubeConfigFile: Invalid value: %q: must be an absolute file path", config.KubeConfigFile)
+	if !filepath.IsAbs(path) {
+		return fmt.Errorf("kubeConfigFile: Invalid value: %q: must be an absolute file path", path)
 	}
-	p.users, err = kubeconfig.ReadUsers(config.KubeConfigFile)
+	p.users, err = kubeconfig.ReadUsers(path)
 	return err
 }
 

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -465,5 +467,68 @@ func TestUnreachable(t *testing.T) {
 	const message = `failed calling webhook \"v.example.com\": failed to call webhook: Post`
 	if code != 500 || !strings.Contains(body, message) {
 		t.Errorf("%d %s", code, body)
+	}
+}
+
+// Webhooks from files are called by a server that serves no configurations, and see configurations where it does.
+func TestStaticManifests(t *testing.T) {
+	h := serve(t, says(admissionv1.AdmissionResponse{Result: &metav1.Status{Message: "no"}}))
+	all := registration.RuleWithOperations{
+		Operations: []registration.OperationType{registration.OperationAll},
+		Rule: registration.Rule{
+			APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: []string{"*"},
+		},
+	}
+	manifest := func(change ...func(*registration.ValidatingWebhook)) string {
+		change = append(change, func(w *registration.ValidatingWebhook) {
+			w.Rules = []registration.RuleWithOperations{all}
+		})
+		data, err := json.Marshal(h.validating("x.static.k8s.io", change...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	configured := func(content string) (*server.Config, error) {
+		dir, config := t.TempDir(), &server.Config{}
+		if err := os.WriteFile(filepath.Join(dir, "x.json"), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := new(webhook.Feature).Configure(t.Context(), config); err != nil {
+			t.Fatal(err)
+		}
+		for _, plugin := range config.Admission {
+			if plugin.Name == "ValidatingAdmissionWebhook" {
+				return config, plugin.Configure(fmt.Appendf(nil, `{"apiVersion": "apiserver.config.k8s.io/v1",
+					"kind": "WebhookAdmissionConfiguration", "staticManifestsDir": %q}`, dir), "")
+			}
+		}
+		return config, errors.New("there is no such plug-in")
+	}
+	for _, groups := range [][]registry.Group{
+		core.Feature().Groups(), append(core.Feature().Groups(), admissionregistration.Feature().Groups()...),
+	} {
+		config, err := configured(manifest())
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := apitest.StartWith(t, func(of *server.Config) { of.Admission, of.Hooks = config.Admission, config.Hooks },
+			groups...)
+		const want = `admission webhook \"x.static.k8s.io.example.com\" denied the request: no`
+		code, answer := send(t, s, http.MethodPost, "/api/v1/namespaces", `{"metadata": {"name": "a"}}`)
+		if code != http.StatusBadRequest || !strings.Contains(answer, want) {
+			t.Errorf("%d %s", code, answer)
+		}
+		code, answer = send(t, s, http.MethodPost,
+			"/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", `{"metadata": {"name": "a"}}`)
+		if len(groups) > 1 && (code != http.StatusBadRequest || !strings.Contains(answer, want)) {
+			t.Errorf("%d %s", code, answer)
+		}
+	}
+	_, err := configured(manifest(func(w *registration.ValidatingWebhook) {
+		w.ClientConfig.URL, w.ClientConfig.Service = nil, &registration.ServiceReference{Name: "a", Namespace: "b"}
+	}))
+	if err == nil || !strings.Contains(err.Error(), "clientConfig.service is not supported for static manifests") {
+		t.Error(err)
 	}
 }

@@ -213,7 +213,8 @@ func newEnvironment(d Declared, schemas Schemas) (*celgo.Env, error) {
 	if env, err = env.Extend(options...); err != nil {
 		return nil, err
 	}
-	if env, err = cel.Declare(env, schemas.Object, "kubernetes.Object", "object", "oldObject"); err != nil || !d.Params {
+	env, err = cel.Declare(env, schemas.Object, "kubernetes.Object", "object", "oldObject")
+	if err != nil || !d.Params {
 		return env, err
 	}
 	return cel.Declare(env, schemas.Params, "kubernetes.Params", "params")
