@@ -123,7 +123,7 @@ func TestConfigure(t *testing.T) {
 		{"takes none", head + "- name: None\n", "", `plug-in "None": it takes no configuration`},
 		{"twice", head + "- name: P\n- name: P\n", "{}", "stands twice"},
 		{"kind", "kind: X\n", "", `write AdmissionConfiguration`},
-		{"field", head + "- name: P\n  konfiguration: {}\n", "", "konfiguration"},
+		{"field", head + "- name: P\n  settings: {}\n", "", "settings"},
 		{"no part", head + "- name: P\n  path: nowhere.yaml\n", "", "nowhere.yaml"},
 	}
 	for _, c := range cases {

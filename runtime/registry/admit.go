@@ -60,7 +60,7 @@ func (k *kind[T]) checkFields(a *attempt[T], before []metav1.ManagedFieldsEntry)
 func sameEntry(a, b metav1.ManagedFieldsEntry) bool {
 	return a.Manager == b.Manager && a.Operation == b.Operation && a.APIVersion == b.APIVersion &&
 		a.FieldsType == b.FieldsType && a.Subresource == b.Subresource && a.Time.Equal(b.Time) &&
-		a.FieldsV1 != nil && b.FieldsV1 != nil && bytes.Equal(a.FieldsV1.Raw, b.FieldsV1.Raw)
+		a.FieldsV1 != nil && b.FieldsV1 != nil && bytes.Equal(a.FieldsV1.GetRawBytes(), b.FieldsV1.GetRawBytes())
 }
 
 // admit is the step that runs the validating plug-ins.

@@ -22,7 +22,7 @@ func (f *Feature) eachChange(
 	ctx context.Context, changed chan struct{}, act func(context.Context, *Feature) time.Duration,
 ) error {
 	if _, err := reach.Of[*core.Namespace](ctx); err != nil {
-		return nil //nolint:nilerr // the server serves no namespaces
+		return nil // the server serves no namespaces
 	}
 	timer := time.NewTimer(0)
 	defer timer.Stop()

@@ -3,6 +3,7 @@ package match
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/auth"
@@ -46,7 +47,7 @@ func (c *Conditions) Hold(ctx context.Context, in *policy.Input) (bool, error) {
 	for _, x := range c.all {
 		holds, err := evaluation.Bool(x)
 		if err != nil {
-			if failures = append(failures, err); err == policy.ErrBudget {
+			if failures = append(failures, err); errors.Is(err, policy.ErrBudget) {
 				break
 			}
 			continue

@@ -63,10 +63,10 @@ func (f *Followed) find(ctx context.Context, name string) (*unstructured.Unstruc
 	if served == nil {
 		catalog, err := reach.CatalogFrom(ctx)
 		if err != nil {
-			return nil, nil
+			return nil, nil //nolint:nilerr // No server is reached.
 		}
 		if served, err = catalog.Objects(namespaces); err != nil {
-			return nil, nil // the server has no namespaces
+			return nil, nil //nolint:nilerr // The server has no namespaces.
 		}
 	}
 	namespace, err := served.Get(ctx, "", name)

@@ -81,7 +81,7 @@ func certificateSubjects() admission.Plugin {
 			}
 			parsed, err := parseRequest(csr.Spec.Request)
 			if err != nil {
-				return fmt.Errorf("failed to parse CSR: %v", err)
+				return fmt.Errorf("failed to parse CSR: %w", err)
 			}
 			if slices.Contains(parsed.Subject.Organization, auth.Masters) {
 				return fmt.Errorf("use of %s signer with %s group is not allowed", csr.Spec.SignerName, auth.Masters)

@@ -57,7 +57,7 @@ func limited[T api.Object](
 		}
 		ranges, err := reach.Of[*core.LimitRange](ctx)
 		if err != nil {
-			return nil // the server has no such kind
+			return nil //nolint:nilerr // The server has no such kind.
 		}
 		all, err := ranges.List(ctx, a.Namespace, nil)
 		if err != nil {

@@ -86,7 +86,7 @@ func restrictNode(_ context.Context, name string, a *admission.Attributes) error
 		return nil // the server's own idea of a node
 	}
 	if a.Operation == admission.Create {
-		if node.Spec.ConfigSource != nil {
+		if configSource(node) != nil {
 			return fmt.Errorf("node %q is not allowed to create pods with a non-nil configSource", name)
 		}
 		if labels := forbiddenLabels(node.Labels, nil); len(labels) > 0 {
@@ -97,8 +97,7 @@ func restrictNode(_ context.Context, name string, a *admission.Attributes) error
 	}
 	old := a.Old.Value().(*core.Node)
 	switch {
-	case node.Spec.ConfigSource != nil &&
-		!equality.Semantic.DeepEqual(node.Spec.ConfigSource, old.Spec.ConfigSource):
+	case configSource(node) != nil && !equality.Semantic.DeepEqual(configSource(node), configSource(old)):
 		return fmt.Errorf("node %q is not allowed to update configSource to a new non-nil configSource", name)
 	case !equality.Semantic.DeepEqual(node.Spec.Taints, old.Spec.Taints):
 		return fmt.Errorf("node %q is not allowed to modify taints", name)
@@ -233,4 +232,9 @@ func restrictRequest(_ context.Context, name string, a *admission.Attributes) er
 		return fmt.Errorf("can only create a node CSR with CN=%s%s", nodePrefix, name)
 	}
 	return nil
+}
+
+// configSource returns a field that nothing uses any more, and that nodes may still not set.
+func configSource(node *core.Node) *core.NodeConfigSource {
+	return node.Spec.ConfigSource //nolint:staticcheck // SA1019: kube-apiserver looks at it.
 }

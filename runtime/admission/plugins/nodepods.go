@@ -102,7 +102,7 @@ func checkNodeOwner(ctx context.Context, name string, owner metav1.OwnerReferenc
 	}
 	nodes, err := reach.Of[*core.Node](ctx)
 	if err != nil {
-		return fmt.Errorf("error looking up node %s to verify uid: %v", name, err)
+		return fmt.Errorf("error looking up node %s to verify uid: %w", name, err)
 	}
 	node, err := nodes.Get(ctx, "", name)
 	if err != nil {
@@ -221,7 +221,7 @@ func namesAudience(ctx context.Context, pod *core.Pod, audience string) (bool, e
 
 // driverOf returns the CSI driver of a volume, "" for another one.
 func driverOf(ctx context.Context, pod *core.Pod, v *core.Volume) (string, error) {
-	claim := ""
+	var claim string
 	switch {
 	case v.CSI != nil:
 		return v.CSI.Driver, nil

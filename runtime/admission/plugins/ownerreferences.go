@@ -38,6 +38,7 @@ func checkOwners(ctx context.Context, a *admission.Attributes) error {
 			Resource: a.Resource.Resource, Subresource: a.Subresource, Name: a.Name,
 		})
 		if !ok {
+			//nolint:errorlint // Without an error it says <nil>, as kube-apiserver does.
 			return fmt.Errorf("cannot set an ownerRef on a resource you can't delete: %v, %v", reason, err)
 		}
 	}

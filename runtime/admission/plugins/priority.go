@@ -73,7 +73,7 @@ func classOf(ctx context.Context, pod *core.Pod) (*scheduling.PriorityClass, err
 func defaultClass(ctx context.Context) (*scheduling.PriorityClass, error) {
 	classes, err := reach.Of[*scheduling.PriorityClass](ctx)
 	if err != nil {
-		return nil, nil // the server has no such kind
+		return nil, nil //nolint:nilerr // The server has no such kind.
 	}
 	all, err := classes.List(ctx, "", nil)
 	if err != nil {

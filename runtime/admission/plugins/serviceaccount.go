@@ -27,7 +27,7 @@ const (
 	// tokenLife is the life of that token, in seconds. kube-apiserver gives it this odd length to know it by.
 	tokenLife = 60*60 + 7
 	// enforceSecrets is the annotation of a service account whose pods may mount its secrets alone.
-	enforceSecrets = "kubernetes.io/enforce-mountable-secrets"
+	enforceSecrets = "kubernetes.io/enforce-mountable-secrets" //nolint:gosec // It is no secret.
 )
 
 // serviceAccounts is the plug-in ServiceAccount: a pod has a service account that exists, its pull secrets, and a
@@ -135,7 +135,8 @@ func automounts(account *core.ServiceAccount, pod *core.Pod) bool {
 // mountToken mounts a volume with the token into each container that mounts nothing at its path.
 func mountToken(pod *core.Pod) {
 	isToken := func(v core.Volume) bool { return strings.HasPrefix(v.Name, tokenVolume) }
-	name, known := "", slices.IndexFunc(pod.Spec.Volumes, isToken)
+	known := slices.IndexFunc(pod.Spec.Volumes, isToken)
+	var name string
 	if known >= 0 {
 		name = pod.Spec.Volumes[known].Name
 	} else {

@@ -200,7 +200,7 @@ func (f *Feature) exempts(a *admission.Attributes, spec *core.PodSpec) string {
 func labelsOf(ctx context.Context, name string) (map[string]string, error) {
 	namespaces, err := reach.Of[*core.Namespace](ctx)
 	if err != nil {
-		return nil, nil // the server has no namespaces with labels
+		return nil, nil //nolint:nilerr // The server has no namespaces with labels.
 	}
 	namespace, err := namespaces.Get(ctx, "", name)
 	if err != nil {

@@ -178,19 +178,16 @@ func (s *source[P, B]) follow(ctx context.Context, changed func()) error {
 	known := &known[P, B]{source: s, changed: changed, policies: map[string]*policy{}, bindings: map[string]B{}}
 	if s.files != nil {
 		known.static = s.files.Value()
-		ticker := time.NewTicker(reload.Every)
-		defer ticker.Stop()
-		ended := make(chan struct{})
 		go func() {
-			defer close(ended)
+			ticker := time.NewTicker(reload.Every)
+			defer ticker.Stop()
 			s.files.Follow(ctx, ticker.C, s.log, "static manifests of admission policies", known.takeFiles)
 		}()
-		defer func() { <-ended }()
 	}
 	policies, err := reach.Of[P](ctx)
-	if err != nil { // the server doesn't serve them
+	if err != nil {
 		known.takeNothing()
-		return nil
+		return nil //nolint:nilerr // The server doesn't serve them.
 	}
 	bindings, err := reach.Of[B](ctx)
 	if err != nil {
@@ -203,8 +200,7 @@ func (s *source[P, B]) follow(ctx context.Context, changed func()) error {
 	if ctx.Err() == nil {
 		return fmt.Errorf("following admission policies: %w", err)
 	}
-	<-failed
-	return err
+	return errors.Join(err, <-failed)
 }
 
 func (s *source[P, B]) publish(next *set, changed func()) {

@@ -59,7 +59,7 @@ func (d *demand) charges(quotas []*core.ResourceQuota) (map[string]core.Resource
 		}
 		covered = append(covered, names...)
 		if err := d.measure.check(names, d.obj); err != nil {
-			return nil, fmt.Errorf("failed quota: %s: %v", quota.Name, err)
+			return nil, fmt.Errorf("failed quota: %s: %w", quota.Name, err)
 		}
 		if !counts(quota, names) {
 			return nil, fmt.Errorf("status unknown for quota: %s, resources: %s", quota.Name, describeNames(names))

@@ -30,7 +30,7 @@ func (f *Feature) run(ctx context.Context) error {
 	if err != nil {
 		return nil // the server has no such kind
 	}
-	f.ledger.ctx = ctx
+	f.ledger.ctx = ctx //nolint:fatcontext // It is that of the hook, which is set once.
 	c := counter{quotas: quotas, seen: map[types.UID]sight{}}
 	changed := make(chan struct{}, 1)
 	followed := make(chan error, 1)
@@ -161,7 +161,7 @@ func countTyped[T any](plural string) func(context.Context, *core.ResourceQuota,
 		}
 		objects, err := reach.Of[T](ctx)
 		if !tracked || err != nil {
-			return nil
+			return nil //nolint:nilerr // The server has no such kind.
 		}
 		all, err := objects.List(ctx, quota.Namespace, nil)
 		if err != nil {

@@ -164,7 +164,7 @@ func selects(scope core.ScopedResourceSelectorRequirement, has bool, names []str
 	}
 	requirement, err := labels.NewRequirement(string(scope.ScopeName), operator, scope.Values)
 	if err != nil {
-		return false, fmt.Errorf("failed to parse and convert selector: %v", err)
+		return false, fmt.Errorf("failed to parse and convert selector: %w", err)
 	}
 	if len(names) == 0 {
 		return requirement.Matches(labels.Set{}), nil

@@ -79,7 +79,7 @@ func (p *plugin) newClient(h *hook) (*client, error) {
 func (p *plugin) urlConfig(text string) (kubeconfig.Config, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return kubeconfig.Config{}, fmt.Errorf("Unparsable URL: %w", err) //nolint:staticcheck // ST1005: kube's words
+		return kubeconfig.Config{}, fmt.Errorf("Unparsable URL: %w", err)
 	}
 	config := p.users.For(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443")))
 	if u.Path == "" {

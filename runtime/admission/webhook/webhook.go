@@ -124,19 +124,16 @@ func follow[C interface{ GetName() string }](
 ) error {
 	if p.files != nil {
 		p.setStatic(p.files.Value())
-		ticker := time.NewTicker(reload.Every)
-		defer ticker.Stop()
-		ended := make(chan struct{})
 		go func() {
-			defer close(ended)
+			ticker := time.NewTicker(reload.Every)
+			defer ticker.Stop()
 			p.files.Follow(ctx, ticker.C, p.log, "static manifests of webhooks", p.setStatic)
 		}()
-		defer func() { <-ended }()
 	}
 	configurations, err := reach.Of[C](ctx)
-	if err != nil { // the server doesn't serve them
+	if err != nil {
 		p.set(nil)
-		return nil
+		return nil //nolint:nilerr // The server doesn't serve them.
 	}
 	known := map[string][]*hook{}
 	return configurations.Follow(ctx, "", func(changes reach.Changes[C]) {

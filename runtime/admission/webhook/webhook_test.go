@@ -247,7 +247,8 @@ func TestValidation(t *testing.T) {
 	if err := json.NewDecoder(response.Body).Decode(&status); err != nil {
 		t.Fatal(err)
 	}
-	if response.StatusCode != 422 || status.Message != `admission webhook "v.example.com" denied the request: no` ||
+	if response.StatusCode != http.StatusUnprocessableEntity ||
+		status.Message != `admission webhook "v.example.com" denied the request: no` ||
 		status.Reason != "Invalid" {
 		t.Errorf("%d %+v", response.StatusCode, status)
 	}
@@ -279,7 +280,9 @@ func TestFailures(t *testing.T) {
 			`received invalid webhook response: webhook response was absent`, false},
 		{"another UID", garbage(`{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","response":{"uid":"1"}}`),
 			`received invalid webhook response: expected response.uid=`, false},
-		{"500", func(w http.ResponseWriter, _ *admissionv1.AdmissionReview) { w.WriteHeader(500) },
+		{"500", func(w http.ResponseWriter, _ *admissionv1.AdmissionReview) {
+			w.WriteHeader(http.StatusInternalServerError)
+		},
 			`an error on the server (\"\") has prevented the request from succeeding`, false},
 		{"500 MB", func(w http.ResponseWriter, _ *admissionv1.AdmissionReview) {
 			for range 500 {

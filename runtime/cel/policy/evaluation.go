@@ -181,7 +181,7 @@ func (a activation) ResolveName(name string) (any, bool) {
 	case "authorizer.requestResource":
 		return newAuthorizer(a.e.ctx, in.Authorizer, in.User).onResource(in.Resource), in.Authorizer != nil
 	case "variables":
-		return variableValues{a.e}, true
+		return variableValues(a), true
 	}
 	return nil, false
 }
