@@ -5,9 +5,9 @@ EXAMPLES := examples/quickstart examples/library examples/park examples/workload
 # Modules of their own: heavy peers, real clients, and examples, which are downstream repositories in small.
 PEERS    := generator/conformance generator/conformance/crd generator/conformance/projects runtime/conformance \
             runtime/conformance/builtin runtime/conformance/node runtime/conformance/rbac \
-            runtime/conformance/tokens examples/library/controller
+            runtime/conformance/tokens runtime/conformance/webhooks examples/library/controller
 # Modules whose generated code is checked in.
-FRESH    := $(EXAMPLES) runtime/conformance runtime/conformance/builtin
+FRESH    := $(EXAMPLES) runtime/conformance runtime/conformance/builtin runtime/conformance/webhooks
 # Files whose lines may be longer than 120 columns: generated code and pages, inputs and goldens of tests, a table of
 # requests, and copies that a test compares with upstream's files.
 LONG_LINES := zz_generated|testdata/|/client/|^docs/reference/|^examples/.*/docs/|matrix_test

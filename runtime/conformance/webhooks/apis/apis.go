@@ -1,0 +1,4 @@
+// Package apis serves cert-manager's kinds.
+//
+// +apigen:groups
+package apis
