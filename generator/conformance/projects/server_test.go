@@ -26,6 +26,8 @@ type server struct {
 	client *http.Client
 	// resources are paths behind the namespace's, or behind the version's, by apiVersion and kind.
 	resources map[string]resource
+	// namespaces are those that were asked for.
+	namespaces map[string]bool
 }
 
 type resource struct {
@@ -114,17 +116,21 @@ func admin(t *testing.T, name string) *http.Client {
 	return &http.Client{Transport: transport}
 }
 
-// discover asks for all resources of all groups.
+// discover asks for all resources of the project's groups.
 func (s *server) discover(t *testing.T) {
 	t.Helper()
-	s.resources = map[string]resource{}
+	s.resources, s.namespaces = map[string]resource{}, map[string]bool{}
 	var groups struct {
 		Groups []struct {
+			Name     string
 			Versions []struct{ GroupVersion string }
 		}
 	}
 	s.get(t, "/apis", &groups)
 	for _, g := range groups.Groups {
+		if strings.HasSuffix(g.Name, ".k8s.io") { // ready-made
+			continue
+		}
 		for _, v := range g.Versions {
 			var list struct{ Resources []resource }
 			s.get(t, "/apis/"+v.GroupVersion, &list)
@@ -192,6 +198,7 @@ func (s *server) create(t *testing.T, m manifest) (refusal string, served bool) 
 		if namespace == "" {
 			namespace = "default"
 		}
+		s.createNamespace(t, namespace)
 		path += "/namespaces/" + namespace
 	}
 	path += "/" + r.Name + "?fieldValidation=Strict"
@@ -212,4 +219,20 @@ func (s *server) create(t *testing.T, m manifest) (refusal string, served bool) 
 		_ = json.Unmarshal(text, &status)
 	}
 	return fmt.Sprintf("%d: %s", code, status.Message), true
+}
+
+// createNamespace creates the namespace that a sample is in. A placeholder is no name for one, as the answer to the
+// sample tells.
+func (s *server) createNamespace(t *testing.T, name string) {
+	t.Helper()
+	if s.namespaces[name] {
+		return
+	}
+	code, text := s.do(t, http.MethodPost, "/api/v1/namespaces", fmt.Appendf(nil, `{"metadata": {"name": %q}}`, name))
+	switch code {
+	case http.StatusCreated, http.StatusConflict, http.StatusUnprocessableEntity:
+	default:
+		t.Errorf("namespace %s: %d %s", name, code, text)
+	}
+	s.namespaces[name] = true
 }

@@ -26,6 +26,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -105,11 +106,11 @@ func (s *shop) startWebhook(t *testing.T, binary string) (stop func()) {
 
 func newClient(t *testing.T, config *rest.Config) client.Client {
 	t.Helper()
-	types := runtime.NewScheme()
-	if err := errors.Join(scheme.AddToScheme(types), certmanager.AddToScheme(types)); err != nil {
+	known := runtime.NewScheme()
+	if err := errors.Join(scheme.AddToScheme(known), certmanager.AddToScheme(known)); err != nil {
 		t.Fatal(err)
 	}
-	c, err := client.New(config, client.Options{Scheme: types})
+	c, err := client.New(config, client.Options{Scheme: known})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,8 +160,8 @@ func newRequest(t *testing.T, name string) *certmanager.CertificateRequest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	der, err := x509.CreateCertificateRequest(rand.Reader, &x509.CertificateRequest{DNSNames: []string{"a.example.com"}},
-		key)
+	template := &x509.CertificateRequest{DNSNames: []string{"a.example.com"}}
+	der, err := x509.CreateCertificateRequest(rand.Reader, template, key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,8 +254,8 @@ func TestCertManager(t *testing.T) {
 	if err := admin.Create(ctx, good); err != nil {
 		t.Fatal(err)
 	}
-	patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec": {"duration": "1h", "renewBefore": "2h"}}`))
-	refused(t, admin.Patch(ctx, good, patch), "certificate duration 1h0m0s must be greater than renewBefore 2h0m0s")
+	refused(t, admin.Patch(ctx, good, merge(`{"spec": {"duration": "1h", "renewBefore": "2h"}}`)),
+		"certificate duration 1h0m0s must be greater than renewBefore 2h0m0s")
 
 	// The webhook notes who asks, and nobody changes that.
 	alice := s.alice(t, admin)
@@ -272,8 +273,8 @@ func TestCertManager(t *testing.T) {
 
 	// Only who may approve for the issuer approves.
 	approve := func() error {
-		return alice.SubResource("status").Patch(ctx, request.DeepCopy(), client.RawPatch("application/merge-patch+json",
-			[]byte(`{"status": {"conditions": [{"type": "Approved", "status": "True", "reason": "test"}]}}`)))
+		return alice.SubResource("status").Patch(ctx, request.DeepCopy(),
+			merge(`{"status": {"conditions": [{"type": "Approved", "status": "True", "reason": "test"}]}}`))
 	}
 	refused(t, approve(), `user "alice" does not have permissions to set approved/denied conditions`)
 	if err := admin.Create(ctx, &rbacv1.ClusterRole{
@@ -302,6 +303,8 @@ func TestCertManager(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func merge(patch string) client.Patch { return client.RawPatch(types.MergePatchType, []byte(patch)) }
 
 func namespaced(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: "default", Name: name}

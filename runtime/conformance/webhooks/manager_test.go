@@ -209,9 +209,6 @@ func TestControllerRuntime(t *testing.T) {
 	if !strings.Contains(warnings.String(), "large is expensive") {
 		t.Errorf("warnings: %s", warnings.String())
 	}
-	merge := func(body string) client.Patch {
-		return client.RawPatch("application/merge-patch+json", []byte(body))
-	}
 	refused(t, c.Patch(ctx, obj, merge(`{"data": {"size": "small"}}`)), "the size large is for ever")
 	if err := c.Patch(ctx, obj, merge(`{"metadata": {"labels": {"keep": "yes"}}}`)); err != nil {
 		t.Error(err)
@@ -219,7 +216,8 @@ func TestControllerRuntime(t *testing.T) {
 	refused(t, c.Delete(ctx, obj), "it is to be kept")
 	refused(t, c.DeleteAllOf(ctx, &corev1.ConfigMap{}, client.InNamespace("default"),
 		client.MatchingLabels{"keep": "yes"}), "it is to be kept")
-	if err := c.Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "a"}}); err != nil {
+	elsewhere := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "a"}}
+	if err := c.Create(ctx, elsewhere); err != nil {
 		t.Errorf("in another namespace: %v", err)
 	}
 }
