@@ -17,18 +17,40 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// The quickstart's server without the embedded etcd is small, and soon there.
+// The quickstart's server without the embedded etcd is small, and soon there: with all that builtin.Standalone has, and
+// without features.
 func TestFootprint(t *testing.T) {
-	binary := buildLean(t)
-	info, err := os.Stat(binary)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("stripped: %d bytes", info.Size())
-	if info.Size() >= 40_000_000 {
-		t.Errorf("the binary has %d bytes", info.Size())
-	}
 	store := etcdtest.Start(t)
+	etcd := []string{"Embedded:", `storage/embedded"`}
+	for _, test := range []struct {
+		name        string
+		without     []string // what a line of the main has that is left out
+		size        int64    // in bytes
+		residentKiB int
+	}{
+		{"no features", append([]string{"Features:", `runtime/builtin"`}, etcd...), 30_000_000, 50_000},
+		{"builtin.Standalone", etcd, 50_000_000, 70_000},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			binary := buildLean(t, test.without)
+			info, err := os.Stat(binary)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("stripped: %d bytes", info.Size())
+			if info.Size() >= test.size {
+				t.Errorf("the binary has %d bytes", info.Size())
+			}
+			if memory := startSoon(t, binary, store); memory >= test.residentKiB {
+				t.Errorf("%d KiB are resident", memory)
+			}
+		})
+	}
+}
+
+// startSoon starts a server, which must be ready within a second, and returns its resident memory in KiB.
+func startSoon(t *testing.T, binary string, store *etcdtest.Process) int {
+	t.Helper()
 	best, dir := time.Hour, t.TempDir()
 	var memory int
 	// the best counts: the machine may be busy
@@ -48,13 +70,12 @@ func TestFootprint(t *testing.T) {
 	if best > time.Second {
 		t.Errorf("ready after %s", best)
 	}
-	if memory >= 60_000 {
-		t.Errorf("%d KiB are resident", memory)
-	}
+	return memory
 }
 
-// buildLean builds the quickstart's command without its line about the embedded etcd.
-func buildLean(t *testing.T) string {
+// buildLean builds the quickstart's command without the lines that have one of some texts, the embedded etcd among
+// them.
+func buildLean(t *testing.T, without []string) string {
 	t.Helper()
 	const project = "../../examples/quickstart"
 	path, err := filepath.Abs(filepath.Join(project, "cmd", "shop", "main.go"))
@@ -65,9 +86,13 @@ func buildLean(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	lean := regexp.MustCompile(`(?m)^.*(Embedded:|storage/embedded").*\n`).ReplaceAll(source, nil)
-	if bytes.Contains(lean, []byte("embedded.")) || bytes.Equal(lean, source) {
-		t.Fatalf("the main is not as it was:\n%s", source)
+	lean := source
+	for _, text := range without {
+		before := lean
+		lean = regexp.MustCompile(`(?m)^.*`+regexp.QuoteMeta(text)+`.*\n`).ReplaceAll(lean, nil)
+		if bytes.Equal(lean, before) {
+			t.Fatalf("the main is not as it was:\n%s", source)
+		}
 	}
 	dir := t.TempDir()
 	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{path: filepath.Join(dir, "main.go")}})

@@ -36,7 +36,7 @@ func startOurs(t testing.TB, w *world) {
 	w.backend = memory.New()
 	flags := append(slices.Clone(worlds[w.name]), w.credentials(t, dir)...)
 	// Roles alone decide who may read health checks, as with kube-apiserver.
-	flags = append(flags, "--data-dir="+dir, "--secure-port=0", "--authorization-always-allow-paths=")
+	flags = append(flags, "--data-dir="+dir, "--secure-port=0", "--authorization-always-allow-paths=", withoutAdmission)
 	command := server.Command(server.Program{
 		Name: "matrix", Embedded: &inMemory{backend: w.backend},
 		Features: append(builtin.Standalone(), &oidc.Tokens{}, &frontproxy.Authentication{}, &audit.Audit{}),

@@ -80,8 +80,7 @@ func (w *world) recordRow(t *testing.T, f *table, q *question, r *row) (id strin
 	}
 }
 
-// startTheirs runs kube-apiserver, without the admission plugins that ask for namespaces and pods, which a server of
-// ours doesn't have.
+// startTheirs runs kube-apiserver.
 func startTheirs(t *testing.T, name string, flags []string) *world {
 	t.Helper()
 	binary := os.Getenv(binaryVariable)
@@ -94,9 +93,7 @@ func startTheirs(t *testing.T, name string, flags []string) *world {
 	flags = append(flags, w.credentials(t, dir)...)
 	flags = append(flags, "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
 		fmt.Sprintf("--secure-port=%d", port), "--cert-dir="+dir, "--service-cluster-ip-range=10.0.0.0/24",
-		"--enable-priority-and-fairness=false",
-		"--disable-admission-plugins=NamespaceLifecycle,PodSecurity,ServiceAccount,MutatingAdmissionPolicy,"+
-			"MutatingAdmissionWebhook,ValidatingAdmissionPolicy,ValidatingAdmissionWebhook")
+		"--enable-priority-and-fairness=false", withoutAdmission)
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		t.Fatal(err)

@@ -168,6 +168,10 @@ func write(t testing.TB, dir, name string, text []byte) string {
 	return path
 }
 
+// withoutAdmission has the servers take objects in namespaces that don't exist: the tables are about access.
+const withoutAdmission = "--disable-admission-plugins=NamespaceLifecycle,PodSecurity,ServiceAccount," +
+	"MutatingAdmissionPolicy,MutatingAdmissionWebhook,ValidatingAdmissionPolicy,ValidatingAdmissionWebhook"
+
 // populate makes the objects of the tables, and the words for them.
 func (w *world) populate(t testing.TB) {
 	t.Helper()
