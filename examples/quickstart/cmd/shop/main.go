@@ -13,7 +13,7 @@ func main() {
 	server.Main(server.Program{
 		Name:   "shop",
 		Groups: apis.Groups(),
-		// This line adds what a server governs itself with: roles, namespaces, quotas, policies, webhooks, service accounts.
+		// This line adds what a server governs itself with: roles, namespaces, quotas, policies, webhooks, accounts.
 		Features: builtin.Standalone(),
 		// This line links an etcd into the binary. Without it the server needs --etcd-servers.
 		Embedded: embedded.Etcd{},
