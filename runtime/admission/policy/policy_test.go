@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -368,5 +369,51 @@ func TestStaticManifestsErrors(t *testing.T) {
 			!strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v", test.now, err)
 		}
+	}
+}
+
+// A thousand policies that concern a write all judge it, and neither compiling nor running them takes much memory.
+func TestManyPolicies(t *testing.T) {
+	s := start(t)
+	create(t, s, registration+"validatingadmissionpolicybindings", `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: last}
+spec: {policyName: p999, validationActions: [Deny]}`)
+	heap := func() uint64 {
+		var stats runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&stats)
+		return stats.HeapAlloc
+	}
+	before := heap()
+	for i := range 1000 {
+		name := fmt.Sprintf("p%d", i)
+		create(t, s, registration+"validatingadmissionpolicies", `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: `+name+`}
+spec:`+constraints+`
+  variables: [{name: labels, expression: 'has(object.metadata.labels) ? object.metadata.labels : {}'}]
+  validations:
+  - expression: "!('`+name+`' in variables.labels)"
+    messageExpression: "'not by `+name+`: ' + object.metadata.name"`)
+		if i < 999 {
+			create(t, s, registration+"validatingadmissionpolicybindings", `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: `+name+`}
+spec: {policyName: `+name+`, validationActions: [Deny]}`)
+		}
+	}
+	for _, name := range []string{"p0", "p500", "p999"} {
+		eventually(t, s, http.MethodPost, maps, `metadata: {name: x, labels: {`+name+`: a}}`,
+			has(http.StatusUnprocessableEntity, "not by "+name+": x"))
+	}
+	create(t, s, maps, `metadata: {name: x}`)
+	if used := heap() - before; used > 256<<20 {
+		t.Errorf("1000 policies take %d MiB", used>>20)
+	} else {
+		t.Logf("1000 policies take %d MiB", used>>20)
 	}
 }
