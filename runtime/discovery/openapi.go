@@ -15,9 +15,8 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/negotiation"
+	"apigen.dev/runtime/openapi"
 	"apigen.dev/runtime/respond"
-	openapi_v3 "github.com/google/gnostic-models/openapiv3"
-	"google.golang.org/protobuf/proto"
 )
 
 const openAPIRoot = "/openapi/v3"
@@ -32,8 +31,8 @@ type openAPIDocument struct {
 	location string
 }
 
-func newOpenAPIDocument[M proto.Message](
-	document func() (api.Document, error), parse func([]byte) (M, error), protobufType, location string,
+func newOpenAPIDocument(
+	document func() (api.Document, error), encode func([]byte) ([]byte, error), protobufType, location string,
 ) document {
 	protobuf := func() ([]byte, error) {
 		d, err := document()
@@ -44,11 +43,7 @@ func newOpenAPIDocument[M proto.Message](
 		if err != nil {
 			return nil, err
 		}
-		message, err := parse(data)
-		if err != nil {
-			return nil, err
-		}
-		data, err = proto.Marshal(message)
+		data, err = encode(data)
 		return api.NewDocument(data).Gzip, err
 	}
 	return (&openAPIDocument{document, sync.OnceValues(protobuf), protobufType, location}).serve
@@ -104,7 +99,7 @@ func addOpenAPI(documents map[string]document, groups []Group) error {
 			path := groupRoot(groups[i].Name) + "/" + version
 			address := openAPIRoot + path + "?" + url.Values{"hash": {document.Hash}}.Encode()
 			documents[openAPIRoot+path] = newOpenAPIDocument(
-				func() (api.Document, error) { return document, nil }, openapi_v3.ParseDocument,
+				func() (api.Document, error) { return document, nil }, openapi.EncodeV3,
 				openAPIProtobuf, address)
 			paths[path[1:]] = location{address}
 		}

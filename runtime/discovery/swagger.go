@@ -13,8 +13,8 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/negotiation"
+	"apigen.dev/runtime/openapi"
 	"apigen.dev/runtime/request"
-	openapi_v2 "github.com/google/gnostic-models/openapiv2"
 	"github.com/munnerz/goautoneg"
 )
 
@@ -57,7 +57,7 @@ func addSwagger(documents map[string]document, groups []Group) {
 		return
 	}
 	document := sync.OnceValues(func() (api.Document, error) { return joined(groups) })
-	documents[swaggerPath] = newOpenAPIDocument(document, openapi_v2.ParseDocument, swaggerProtobuf, "")
+	documents[swaggerPath] = newOpenAPIDocument(document, openapi.EncodeV2, swaggerProtobuf, "")
 }
 
 // joined returns the document of all groups, with the paths that the server serves.
