@@ -41,7 +41,8 @@ type Attributes struct {
 	Kind     schema.GroupVersionKind
 	// Subresource is "" for the object itself.
 	Subresource string
-	// Namespace is "" for cluster-scoped kinds. Name is "" before the name of a new object was generated.
+	// Namespace is "" for cluster-scoped kinds. Name is "" before the name of a new object was generated, and
+	// in the deletion of a collection.
 	Namespace, Name string
 	// DryRun tells that nothing is stored: a plug-in must have no effect beside its decision.
 	DryRun bool

@@ -111,7 +111,10 @@ func (k *kind[T]) attributes(ctx context.Context, a *attempt[T]) (*admission.Att
 		v = k.versions.Storage
 	}
 	seen.Kind, seen.Resource = v.GVK, v.GVK.GroupVersion().WithResource(k.info.Names.Plural)
-	if seen.Name == "" {
+	switch {
+	case a.deletion != nil && a.deletion.collection:
+		seen.Name = "" // as kube-apiserver has it
+	case seen.Name == "":
 		seen.Name = a.obj.GetName()
 	}
 	if k.gr == namespaces {

@@ -242,6 +242,7 @@ func (h *handle[T]) deleteListed(
 		}
 		return nil
 	})
+	r.deletion.collection = true
 	r.options.Form = h.store.Form() // the cheapest one: nobody sees the answer to this deletion
 	_, err = h.kind.delete(ctx, r, nil)
 	if apierrors.IsNotFound(err) || errors.Is(err, errNotSelected) {

@@ -269,7 +269,9 @@ func (h *providerHandle[T]) DeleteCollection(
 		if err != nil {
 			return nil, err
 		}
-		_, err = h.kind.delete(ctx, h.deletionOf(obj.GetNamespace(), obj.GetName(), opts, nil), newProviderState(obj))
+		r := h.deletionOf(obj.GetNamespace(), obj.GetName(), opts, nil)
+		r.deletion.collection = true
+		_, err = h.kind.delete(ctx, r, newProviderState(obj))
 		switch {
 		case apierrors.IsNotFound(err):
 		case err != nil:

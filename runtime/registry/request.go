@@ -55,6 +55,8 @@ type deletion[T api.Object] struct {
 	options api.DeleteOptions
 	// consent, where it isn't nil, may change the options, or refuse to delete the object by an error.
 	consent func(obj T, options *api.DeleteOptions) error
+	// collection tells that the request deletes a collection, and names no object.
+	collection bool
 }
 
 // writeOperation is what an attempt does to its object, in the terms of admission.

@@ -89,14 +89,22 @@ func isNamespace(a *admission.Attributes) bool {
 	return a.Resource.Group == "" && a.Resource.Resource == "namespaces"
 }
 
-// registrations are the kinds by which webhooks and policies are registered. No webhook and no policy sees them, so
+// policies and webhooks are the kinds by which these are registered. No policy sees a policy, and no webhook either, so
 // that none can keep others from mending what it breaks.
-var registrations = []string{
-	"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration", "ValidatingAdmissionPolicy",
-	"ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicy", "MutatingAdmissionPolicyBinding",
+var (
+	policies = []string{
+		"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "MutatingAdmissionPolicy",
+		"MutatingAdmissionPolicyBinding",
+	}
+	webhooks = []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"}
+)
+
+// IsPolicy tells whether a write is one of a policy or its binding.
+func IsPolicy(a *admission.Attributes) bool {
+	return a.Kind.Group == registration.GroupName && slices.Contains(policies, a.Kind.Kind)
 }
 
 // IsRegistration tells whether a write is one of a webhook's or a policy's registration.
 func IsRegistration(a *admission.Attributes) bool {
-	return a.Kind.Group == registration.GroupName && slices.Contains(registrations, a.Kind.Kind)
+	return IsPolicy(a) || a.Kind.Group == registration.GroupName && slices.Contains(webhooks, a.Kind.Kind)
 }

@@ -146,7 +146,7 @@ func (s *source[P, B]) init(log *slog.Logger, compile func(P) *policy, bind func
 func (s *source[P, B]) concerns(a *admission.Attributes) bool {
 	known := s.set.Load()
 	if known == nil {
-		return s.files != nil || !match.IsRegistration(a)
+		return s.files != nil || !match.IsPolicy(a)
 	}
 	for range known.concerned(a) {
 		return true

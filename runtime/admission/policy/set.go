@@ -187,9 +187,9 @@ func (k *known[P, B]) publish() {
 // that refuses them could not be mended.
 func (s *set) concerned(a *admission.Attributes) iter.Seq[*bound] {
 	return func(yield func(*bound) bool) {
-		registers := match.IsRegistration(a)
+		isPolicy := match.IsPolicy(a)
 		for _, i := range s.index.Candidates(a) {
-			if p := s.policies[i]; (p.static || !registers) && !yield(p) {
+			if p := s.policies[i]; (p.static || !isPolicy) && !yield(p) {
 				return
 			}
 		}

@@ -72,7 +72,10 @@ func (h *hook) questions(name string) (all []admissionv1.AdmissionReview) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, review := range h.asked {
-		if review.Request.Name == name {
+		var old struct{ Metadata struct{ Name string } }
+		_ = json.Unmarshal(review.Request.OldObject.Raw, &old) // which a creation doesn't have
+		// The deletion of a collection names no object.
+		if review.Request.Name == name || review.Request.Name == "" && old.Metadata.Name == name {
 			all = append(all, review)
 		}
 	}
