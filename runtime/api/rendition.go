@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -50,6 +51,15 @@ type Rendition struct {
 	VersionAt, VersionLen uint32
 	// Holes are the ages in a row, filled when it is written; in ascending order of At, one in a text.
 	Holes []Hole
+}
+
+// Version returns the resourceVersion in the payload, and false where that has none.
+func (r *Rendition) Version() (int64, bool) {
+	if r.VersionLen == 0 {
+		return 0, false
+	}
+	version, err := strconv.ParseInt(string(r.Payload[r.VersionAt:r.VersionAt+r.VersionLen]), 10, 64)
+	return version, err == nil
 }
 
 // Block is one or more objects in one form, joined as a list in JSON has them. A comma stands before each object, the

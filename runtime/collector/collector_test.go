@@ -55,6 +55,26 @@ func TestDeathBetweenWrites(t *testing.T) {
 	}
 }
 
+// TestDeletionOfUnknown: reads from the cache are as new as each deletion, of objects that nothing refers to as well.
+// A reference may come to the graph later, and the cache must not show its owner then.
+func TestDeletionOfUnknown(t *testing.T) {
+	w := newWorld(t, true)
+	w.start(1)
+	w.settle()
+	w.create("trees/oak")
+	w.delete("trees/oak", "")
+	revision, err := w.backend.Revision(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.settle()
+	for _, r := range w.collectors[0].resources {
+		if floor := r.floor.Load(); r.gr.Resource == "trees" && floor < revision {
+			t.Errorf("reads may be as old as revision %d, and the deletion is of %d", floor, revision)
+		}
+	}
+}
+
 // TestThousandDependents: one owner's dependents ask storage for it once, and all go.
 func TestThousandDependents(t *testing.T) {
 	for _, policy := range []metav1.DeletionPropagation{metav1.DeletePropagationBackground,

@@ -182,6 +182,12 @@ func (c *Collector) observe(r *resource, e *api.Event) (*object, error) {
 // observeReadable is observe for an event of an object that can be read.
 func (c *Collector) observeReadable(r *resource, e *api.Event) (*object, error) {
 	removed := e.Type == api.Deleted
+	if removed {
+		// A reference to the object may come to the graph later.
+		if version, ok := e.Object.Version(); ok {
+			r.floor.Store(version)
+		}
+	}
 	if (removed || !mayBeRelevant(e.Object)) && !c.graph.concerns(r, removed) {
 		return nil, nil
 	}
