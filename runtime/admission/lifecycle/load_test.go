@@ -162,7 +162,9 @@ func TestLargeNamespace(t *testing.T) {
 	if during > 5*before {
 		t.Errorf("the p99 of other writes grew from %s to %s", before, during)
 	}
-	if most > held+64<<20 {
+	// The caches keep the deletions in their windows, for watchers, with what was deleted. The embedded etcd keeps the
+	// last entries of its log.
+	if most > held+200<<20 {
 		t.Errorf("the heap grew from %d to %d bytes", held, most)
 	}
 }
