@@ -23,7 +23,7 @@ type check struct {
 // checks. ?verbose lists all checks, ?exclude=<check> leaves one out, and /readyz/<check> runs one alone. Only
 // authenticated users are shown the error of a check.
 type healthHandler struct {
-	live, ready []check
+	live, ready, healthy []check
 }
 
 func (s *Server) health() healthHandler {
@@ -46,6 +46,7 @@ func (s *Server) health() healthHandler {
 		ready = append(ready, hook.check())
 		live = append(live, hook.check().from(graceEnds))
 	}
+	healthy := slices.Clone(ready)
 	ready = append(ready, check{"shutdown", func(context.Context) error {
 		select {
 		case <-s.ending:
@@ -54,7 +55,7 @@ func (s *Server) health() healthHandler {
 			return nil
 		}
 	}})
-	return healthHandler{live: live, ready: ready}
+	return healthHandler{live: live, ready: ready, healthy: healthy}
 }
 
 // from returns a check that passes until a time.
@@ -70,8 +71,11 @@ func (c check) from(begin time.Time) check {
 func (h healthHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	endpoint, single, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	checks := h.ready
-	if endpoint == "livez" {
+	switch endpoint {
+	case "livez":
 		checks = h.live
+	case "healthz":
+		checks = h.healthy
 	}
 	if single != "" {
 		at := slices.IndexFunc(checks, func(c check) bool { return c.name == single })

@@ -216,6 +216,19 @@ func TestFileIsFollowed(t *testing.T) {
 	await(decides(auth.Deny))
 }
 
+func TestVersions(t *testing.T) {
+	for _, version := range []string{"v1", "v1beta1", "v1alpha1"} {
+		file := strings.Replace(head, "/v1", "/"+version, 1) + "- {type: RBAC, name: rbac}"
+		if _, err := Parse([]byte(file)); err != nil {
+			t.Error(err)
+		}
+	}
+	_, err := Parse([]byte(strings.Replace(head, "/v1", "/v2", 1)))
+	if err == nil || !strings.Contains(err.Error(), "want an AuthorizationConfiguration of") {
+		t.Error(err)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	file := func(content string) string { return write(t, filepath.Join(t.TempDir(), "config"), content) }
 	good, _, _ := start(t, "good")

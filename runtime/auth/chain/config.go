@@ -6,6 +6,8 @@ package chain
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,7 +16,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Configuration is an AuthorizationConfiguration of apiserver.config.k8s.io, v1 or v1beta1, in its wire form.
+// Configuration is an AuthorizationConfiguration of apiserver.config.k8s.io in the wire form of v1, v1beta1
+// and v1alpha1, which is the same.
 type Configuration struct {
 	metav1.TypeMeta `json:""`
 	Authorizers     []Authorizer `json:"authorizers"`
@@ -62,6 +65,7 @@ const (
 	group           = "apiserver.config.k8s.io"
 	kind            = "AuthorizationConfiguration"
 	v1, v1beta1     = "v1", "v1beta1"
+	v1alpha1        = "v1alpha1"
 )
 
 // Parse reads a configuration in YAML or JSON, and sets its defaults. It refuses unknown fields.
@@ -78,10 +82,10 @@ func Parse(content []byte) (*Configuration, error) {
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(text, &is); err != nil {
 		return nil, err
 	}
-	if is.Kind != kind || is.APIVersion != group+"/"+v1 && is.APIVersion != group+"/"+v1beta1 {
-		return nil, fmt.Errorf("it is a %q of %q, want an %s of %s/%s or %s/%s", is.Kind, is.APIVersion, kind,
-			group, v1,
-			group, v1beta1)
+	if version, of := strings.CutPrefix(is.APIVersion, group+"/"); is.Kind != kind || !of ||
+		!slices.Contains([]string{v1, v1beta1, v1alpha1}, version) {
+		return nil, fmt.Errorf("it is a %q of %q, want an %s of %s/%s, %s or %s", is.Kind, is.APIVersion, kind, group,
+			v1, v1beta1, v1alpha1)
 	}
 	faults, err := kjson.UnmarshalStrict(text, c)
 	if err != nil {
