@@ -7,9 +7,11 @@ import (
 
 // TokenIssuer signs tokens of service accounts.
 type TokenIssuer interface {
-	// IssueToken returns a token and when it expires. The issuer may shorten the lifetime that the request asks for.
+	// IssueToken returns a token and when it expires. The issuer shortens a lifetime that is too long.
 	// An error that is an API status reaches the client as it is.
 	IssueToken(ctx context.Context, request TokenRequest) (token string, expires time.Time, err error)
+	// LongestLife is the lifetime to which the issuer shortens longer ones; 0 is no bound.
+	LongestLife() time.Duration
 }
 
 // TokenRequest says which token to sign. Whoever asks has checked that the account and the bound object exist with

@@ -223,12 +223,17 @@ func TestTokenReview(t *testing.T) {
 }
 
 // issuer notes what it is asked to sign.
-type issuer struct{ asked auth.TokenRequest }
+type issuer struct {
+	asked   auth.TokenRequest
+	longest time.Duration
+}
 
 func (i *issuer) IssueToken(_ context.Context, r auth.TokenRequest) (string, time.Time, error) {
 	i.asked = r
 	return "signed", time.Unix(1700000000, 0), nil
 }
+
+func (i *issuer) LongestLife() time.Duration { return i.longest }
 
 const accounts = "/api/v1/namespaces/ns/serviceaccounts"
 
@@ -261,6 +266,23 @@ func TestTokenRequest(t *testing.T) {
 		`{"spec":{"boundObjectRef":{"kind":"Pod","apiVersion":"v1","name":"p"}}}`, 400)
 	if status.Message != "cannot bind token to object of type /v1, Kind=Pod" {
 		t.Error(status.Message)
+	}
+
+	signs.longest = time.Hour
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+accounts+"/bot/token",
+		strings.NewReader(`{"spec":{"expirationSeconds":7200}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := s.Client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	const shortened = `299 - "requested expiration of 7200 seconds shortened to 3600 seconds"`
+	if got := response.Header.Get("Warning"); got != shortened || signs.asked.Seconds != 3600 {
+		t.Errorf("%s: %d seconds", got, signs.asked.Seconds)
 	}
 
 	without := start(t, func(*server.Config) {})

@@ -118,10 +118,11 @@ func posted[T, B api.Object](name string, kind codec.Kind[B], complete bool, do 
 		) (result api.Result, err error) {
 			t := Target{Namespace: namespace, Name: object, Version: body.Version, Subresource: name}
 			in, warnings, err := receive(ctx, h, versions, body, t, opts)
+			var more reach.Warnings
 			if err == nil {
-				result, err = do(ctx, h, t, in, opts)
+				result, err = do(reach.WithWarnings(ctx, &more), h, t, in, opts)
 			}
-			result.Warnings = slices.Concat(warnings, result.Warnings)
+			result.Warnings = slices.Concat(warnings, result.Warnings, more.Texts())
 			return result, err
 		}}, nil
 	}

@@ -57,6 +57,8 @@ func (issuing) IssueToken(context.Context, auth.TokenRequest) (string, time.Time
 	return "", time.Time{}, nil
 }
 
+func (issuing) LongestLife() time.Duration { return 0 }
+
 func (issuing) Issuers() []string { return []string{"https://own.example.com"} }
 
 func TestFlags(t *testing.T) {

@@ -38,6 +38,9 @@ type lifetime struct {
 	extend bool
 }
 
+// LongestLife implements auth.TokenIssuer.
+func (a *authority) LongestLife() time.Duration { return a.most }
+
 // IssueToken implements auth.TokenIssuer.
 func (a *authority) IssueToken(ctx context.Context, request auth.TokenRequest) (string, time.Time, error) {
 	signing := a.keys.Load().signing

@@ -46,6 +46,12 @@ func Token_ServiceAccount(
 	if err != nil {
 		return nil, err
 	}
+	longest := int64(access.Issuer.LongestLife() / time.Second)
+	if longest > 0 && *in.Spec.ExpirationSeconds > longest {
+		reach.Warn(ctx, fmt.Sprintf("requested expiration of %d seconds shortened to %d seconds",
+			*in.Spec.ExpirationSeconds, longest))
+		in.Spec.ExpirationSeconds = &longest
+	}
 	token, expires, err := access.Issuer.IssueToken(ctx, auth.TokenRequest{
 		Account:   auth.TokenAccount{Namespace: account.Namespace, Name: account.Name, UID: string(account.UID)},
 		Audiences: in.Spec.Audiences, Seconds: *in.Spec.ExpirationSeconds, Bound: bound,
