@@ -74,6 +74,11 @@ record: ## record what runtime/conformance replays anew, from a kube-apiserver b
 	cd runtime/conformance && KUBE_APISERVER=$(RECORD)/kube-apiserver \
 	  $(GO) test -count=1 -tags record -run '^TestRecord' ./exchange ./matrix
 
+.PHONY: delegated
+delegated: ## run a server behind a kube-apiserver, which is built in RECORD=/tmp/kube-apiserver, as its extension
+	runtime/conformance/exchange/build-kube-apiserver.sh $(RECORD)
+	cd runtime/conformance && KUBE_APISERVER=$(RECORD)/kube-apiserver $(GO) test -count=1 ./access
+
 .PHONY: kubectl
 kubectl: ## build bin/kubectl, for the tests, where there is none on the machine
 	cd runtime/conformance/kubectl && $(GO) build -o $(CURDIR)/$(BIN)/kubectl -ldflags "$(KUBECTL_VERSION)" .

@@ -1,6 +1,6 @@
 // Package access holds how a server leaves access to others against the originals: delegated mode behind a real
 // kube-apiserver, and configurations and reviews against the types and the checks of k8s.io/apiserver.
 //
-// Tests that need a kube-apiserver run where the environment variable KUBE_APISERVER names one; `make record` builds
-// it.
+// Tests that need a kube-apiserver run where the environment variable KUBE_APISERVER names one; `make delegated` builds
+// one and runs them.
 package access
