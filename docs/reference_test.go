@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/spf13/cobra"
@@ -242,22 +243,39 @@ func scrape(t *testing.T) string {
 	}
 	url := strings.Fields(first)[1]
 	read(t, url+"/apis/shop.example.com/v1/widgets")
+	// A write passes admission, once the server has made the namespace.
+	for range time.Tick(20 * time.Millisecond) {
+		response := ask(t, http.MethodPost, url+"/api/v1/namespaces/default/configmaps?dryRun=All",
+			`{"metadata": {"name": "a"}}`)
+		response.Body.Close()
+		if response.StatusCode == http.StatusCreated {
+			break
+		}
+	}
 	return read(t, url+"/metrics")
 }
 
-func read(t *testing.T, url string) string {
+func ask(t *testing.T, method, url, body string) *http.Response {
 	t.Helper()
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	defer client.CloseIdleConnections()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	client := &http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true,
+	}}
+	request, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	request.Header.Set("Authorization", "Bearer a-token")
+	request.Header.Set("Content-Type", "application/json")
 	response, err := client.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return response
+}
+
+func read(t *testing.T, url string) string {
+	t.Helper()
+	response := ask(t, http.MethodGet, url, "")
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)
 	if err != nil || response.StatusCode != http.StatusOK {
