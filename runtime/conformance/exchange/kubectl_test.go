@@ -134,6 +134,7 @@ var (
 	ageCellPattern = regexp.MustCompile(`(  |^)(?:\d+m)?\d+s(  |$)`)
 	clockPattern   = regexp.MustCompile(`(?m)^[A-Z]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ .*\n`) // what kubectl logs of itself
 	filePattern    = regexp.MustCompile(`/tmp/[^\s"]+|(?m)^(---|\+\+\+|diff) .*$`)
+	schemePattern  = regexp.MustCompile(`in scheme "[^"]*"`) // which kubectl names after how it was built
 	kubeVersion    = regexp.MustCompile(`v1\.\d+\.\d+\S*|\(1\.\d+\)`)
 	rawVersion     = regexp.MustCompile(`(resourceVersion"?: ?|Resource Version: +)"?(\d+)"?`)
 )
@@ -149,6 +150,7 @@ func (a *asked) printed(mark, text string) string {
 	})
 	text = a.text(strings.ReplaceAll(text, a.host, "<host>"))
 	text = kubeVersion.ReplaceAllString(text, "<version>")
+	text = schemePattern.ReplaceAllString(text, "in scheme <scheme>")
 	text = clockPattern.ReplaceAllString(text, "")
 	text = filePattern.ReplaceAllString(text, "<file>")
 	var b strings.Builder
