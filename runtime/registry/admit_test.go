@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"apigen.dev/runtime/admission"
@@ -20,7 +21,10 @@ import (
 var widgetV1 = schema.GroupVersionKind{Group: "shop.example.com", Version: "v1", Kind: "Widget"}
 
 // scribe is a plug-in that writes down what it sees.
-type scribe struct{ seen []string }
+type scribe struct {
+	mu   sync.Mutex // guards seen: the objects of a collection are deleted at the same time
+	seen []string
+}
 
 func (s *scribe) plugin() admission.Plugin {
 	return admission.Plugin{Name: "Scribe", Admit: s.write("admit"), Validate: s.write("validate")}
@@ -49,6 +53,8 @@ func (s *scribe) write(stage string) func(context.Context, *admission.Attributes
 		if a.DryRun {
 			line += " dry"
 		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.seen = append(s.seen, line+" "+a.Options.GetObjectKind().GroupVersionKind().Kind)
 		return nil
 	}
