@@ -2,24 +2,15 @@ package webhook_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
-	"log"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -480,125 +471,5 @@ func TestUnreachable(t *testing.T) {
 	const message = `failed calling webhook \"v.example.com\": failed to call webhook: Post`
 	if code != 500 || !strings.Contains(body, message) {
 		t.Errorf("%d %s", code, body)
-	}
-}
-
-// Webhooks from files are called by a server that serves no configurations, and see configurations where it does.
-func TestStaticManifests(t *testing.T) {
-	h := serve(t, says(admissionv1.AdmissionResponse{Result: &metav1.Status{Message: "no"}}))
-	all := registration.RuleWithOperations{
-		Operations: []registration.OperationType{registration.OperationAll},
-		Rule: registration.Rule{
-			APIGroups: []string{"*"}, APIVersions: []string{"*"}, Resources: []string{"*"},
-		},
-	}
-	manifest := func(change ...func(*registration.ValidatingWebhook)) string {
-		change = append(change, func(w *registration.ValidatingWebhook) {
-			w.Rules = []registration.RuleWithOperations{all}
-		})
-		data, err := json.Marshal(h.validating("x.static.k8s.io", change...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(data)
-	}
-	configured := func(content string) (*server.Config, error) {
-		dir, config := t.TempDir(), &server.Config{}
-		if err := os.WriteFile(filepath.Join(dir, "x.json"), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := new(webhook.Feature).Configure(t.Context(), config); err != nil {
-			t.Fatal(err)
-		}
-		for _, plugin := range config.Admission {
-			if plugin.Name == "ValidatingAdmissionWebhook" {
-				return config, plugin.Configure(fmt.Appendf(nil, `{"apiVersion": "apiserver.config.k8s.io/v1",
-					"kind": "WebhookAdmissionConfiguration", "staticManifestsDir": %q}`, dir), "")
-			}
-		}
-		return config, errors.New("there is no such plug-in")
-	}
-	for _, groups := range [][]registry.Group{
-		core.Feature().Groups(), append(core.Feature().Groups(), admissionregistration.Feature().Groups()...),
-	} {
-		config, err := configured(manifest())
-		if err != nil {
-			t.Fatal(err)
-		}
-		s := apitest.StartWith(t, func(of *server.Config) { of.Admission, of.Hooks = config.Admission, config.Hooks },
-			groups...)
-		const want = `admission webhook \"x.static.k8s.io.example.com\" denied the request: no`
-		code, answer := send(t, s, http.MethodPost, "/api/v1/namespaces", `{"metadata": {"name": "a"}}`)
-		if code != http.StatusBadRequest || !strings.Contains(answer, want) {
-			t.Errorf("%d %s", code, answer)
-		}
-		code, answer = send(t, s, http.MethodPost,
-			"/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", `{"metadata": {"name": "a"}}`)
-		if len(groups) > 1 && (code != http.StatusBadRequest || !strings.Contains(answer, want)) {
-			t.Errorf("%d %s", code, answer)
-		}
-	}
-	_, err := configured(manifest(func(w *registration.ValidatingWebhook) {
-		w.ClientConfig.URL, w.ClientConfig.Service = nil, &registration.ServiceReference{Name: "a", Namespace: "b"}
-	}))
-	if err == nil || !strings.Contains(err.Error(), "clientConfig.service is not supported for static manifests") {
-		t.Error(err)
-	}
-}
-
-// A webhook whose certificate has expired is not called, and its failure policy decides.
-func TestExpiredCertificate(t *testing.T) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(-time.Minute),
-		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	called := false
-	h := &hook{ca: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})}
-	h.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called = true }))
-	h.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
-	h.Config.ErrorLog = log.New(io.Discard, "", 0)
-	h.StartTLS()
-	t.Cleanup(h.Close)
-	s := start(t, nil)
-	for _, policy := range []registration.FailurePolicyType{registration.Fail, registration.Ignore} {
-		name := strings.ToLower(string(policy))
-		data, err := json.Marshal(h.validating(name, func(w *registration.ValidatingWebhook) {
-			w.FailurePolicy = &policy
-			w.ObjectSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"policy": name}}
-		}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		code, body := send(t, s, http.MethodPost,
-			"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations", string(data))
-		if code != http.StatusCreated {
-			t.Fatalf("%d %s", code, body)
-		}
-	}
-	object := func(policy string) string {
-		return `{"metadata":{"name":"` + policy + `","labels":{"policy":"` + policy + `"}}}`
-	}
-	var code int
-	var body string
-	if err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 20*time.Second, true,
-		func(context.Context) (bool, error) {
-			code, body = send(t, s, http.MethodPost, maps+"?dryRun=All", object("fail"))
-			return code == http.StatusInternalServerError, nil
-		}); err != nil || !strings.Contains(body, "certificate has expired or is not yet valid") {
-		t.Errorf("%d %s", code, body)
-	}
-	if code, body := send(t, s, http.MethodPost, maps, object("ignore")); code != http.StatusCreated {
-		t.Errorf("%d %s", code, body)
-	}
-	if called {
-		t.Error("the webhook was called")
 	}
 }
