@@ -31,6 +31,25 @@ type Convertible interface {
 	ConvertFrom(ctx context.Context, from Convertible) error
 }
 
+type write struct{}
+
+// WithinCreate tells of a creation.
+func WithinCreate(ctx context.Context) context.Context { return context.WithValue(ctx, write{}, "create") }
+
+// WithinUpdate tells of an update of the old object.
+func WithinUpdate(ctx context.Context, old any) context.Context { return context.WithValue(ctx, write{}, old) }
+
+// Baseline is the old object of an update, or nil.
+func Baseline(ctx context.Context) any {
+	if old := ctx.Value(write{}); old != "create" {
+		return old
+	}
+	return nil
+}
+
+// IsInCreate tells whether it is a creation.
+func IsInCreate(ctx context.Context) bool { return ctx.Value(write{}) == "create" }
+
 // Level is how bad an error is.
 type Level int
 
@@ -88,13 +107,22 @@ func (r *Run) SetDefaults(ctx context.Context) {
 	if r.Spec.Timeout == "" {
 		r.Spec.Timeout = "1h"
 	}
+	if apis.IsInCreate(ctx) {
+		r.Labels = map[string]string{"managed-by": "runs"}
+	}
 }
 
 func (r *Run) Validate(ctx context.Context) *apis.FieldError {
 	if len(r.Spec.Steps) == 0 {
 		steps := []string{"spec.steps"}
 		found := &apis.FieldError{Message: "missing field(s)", Paths: steps, Details: "a run has steps"}
+		if apis.IsInCreate(ctx) {
+			found.Details = "a new run has steps"
+		}
 		return found.Also(&apis.FieldError{Message: "use another", Paths: []string{"spec.timeout"}, Level: 1})
+	}
+	if old, ok := apis.Baseline(ctx).(*Run); ok && len(old.Spec.Steps) > len(r.Spec.Steps) {
+		return &apis.FieldError{Message: "a step is gone", Paths: []string{"spec.steps"}}
 	}
 	return nil
 }
@@ -156,6 +184,7 @@ package run_test
 import (
 	"bytes"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -167,10 +196,12 @@ func TestServed(t *testing.T) {
 	server := apitest.Start(t, wiring.Group())
 	call := func(method, path, body string) string {
 		t.Helper()
-		answer, err := server.Client.Post(server.URL+path, "application/json", bytes.NewBufferString(body))
-		if method == "GET" {
-			answer, err = server.Client.Get(server.URL + path)
+		request, err := http.NewRequest(method, server.URL+path, bytes.NewBufferString(body))
+		if err != nil {
+			t.Fatal(err)
 		}
+		request.Header.Set("Content-Type", "application/json")
+		answer, err := server.Client.Do(request)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +220,14 @@ func TestServed(t *testing.T) {
 		{"POST", v1, "{\"kind\":\"Run\",\"apiVersion\":\"run.example.com/v1\",\"metadata\":{\"name\":\"two\"}," +
 			"\"spec\":{\"steps\":[],\"timeout\":\"\"}}",
 			"\"causes\":[{\"reason\":\"FieldValueInvalid\"," +
-				"\"message\":\"Invalid value: missing field(s): a run has steps\",\"field\":\"spec.steps\"}]"},
+				"\"message\":\"Invalid value: missing field(s): a new run has steps\",\"field\":\"spec.steps\"}]"},
+		{"GET", v1 + "/one", "", "\"labels\":{\"managed-by\":\"runs\"}"},
+		{"PUT", v1 + "/one", "{\"kind\":\"Run\",\"apiVersion\":\"run.example.com/v1\"," +
+			"\"metadata\":{\"name\":\"one\"},\"spec\":{\"steps\":[],\"timeout\":\"\"}}",
+			"Invalid value: missing field(s): a run has steps"},
+		{"PUT", v1 + "/one", "{\"kind\":\"Run\",\"apiVersion\":\"run.example.com/v1\"," +
+			"\"metadata\":{\"name\":\"one\"},\"spec\":{\"steps\":[\"test\"],\"timeout\":\"\"}}",
+			"Invalid value: a step is gone"},
 	} {
 		if got := call(want.method, want.path, want.body); !strings.Contains(got, want.answer) {
 			t.Errorf("%s %s: got %s, want %s", want.method, want.path, got, want.answer)
@@ -229,7 +267,7 @@ func TestContextualMethods(t *testing.T) {
 // is a warning at its position, and so is one that a function takes the place of.
 func TestContextualMethodsOfOtherShapes(t *testing.T) {
 	archive := strings.NewReplacer(
-		"func (r *Run) SetDefaults(ctx context.Context) {", "func (r *Run) SetDefaults(now context.Context, _ int) {",
+		"func (r *Run) SetDefaults(ctx context.Context) {", "func (r *Run) SetDefaults(ctx context.Context, _ int) {",
 		"func (r *Run) Validate(ctx context.Context) *apis.FieldError {",
 		"func (r *Run) Validate(ctx context.Context, deep bool) *apis.FieldError {",
 		"ConvertTo(ctx context.Context, to apis.Convertible) error {\n\tout",
@@ -250,7 +288,7 @@ func TestContextualMethodsOfOtherShapes(t *testing.T) {
 	for _, want := range []string{
 		"apis/run/v1/types.go:25:15: method SetDefaults of Run is not called by the server: its signature is not `" +
 			"func (in *Run) SetDefaults(ctx context.Context)`",
-		"apis/run/v1/types.go:31:15: method Validate of Run is not called by the server: its signature is not",
+		"apis/run/v1/types.go:34:15: method Validate of Run is not called by the server: its signature is not",
 		": method ConvertTo of v1beta1.Run is not called by the server: its signature is neither",
 	} {
 		if !strings.Contains(said, want) {

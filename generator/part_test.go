@@ -24,7 +24,9 @@ func partial(t *testing.T, markers func(version string) string, hooks string) ge
 			tag("cabins")+"\n\tHull Hull"+tag("hull")+"\n\tHolds map[string]Hull"+tag("holds")+"\n\tLoose []Hull"+
 			tag("loose")+"\n\tCrew    *Crew", 1)
 		data += "\ntype Cabin struct {\n\tName string" + tag("name") + "\n\tGuests []string" + tag("guests") +
-			"\n\tLimit *int32" + tag("limit") + "\n}\n\ntype Hull struct{ Paint string" + tag("paint") + " }\n"
+			"\n\tLimit *int32" + tag("limit") + "\n\t// +listType=map\n\t// +listMapKey=number\n\tBerths []Berth" +
+			tag("berths") + "\n}\n\ntype Berth struct {\n\tNumber int32" + tag("number") + "\n\tLinen string" +
+			tag("linen") + "\n}\n\ntype Hull struct{ Paint string" + tag("paint") + " }\n"
 		if version == "" {
 			if strings.Contains(data, "package apis") {
 				return collecting
@@ -59,8 +61,8 @@ func TestPartsOfTheObject(t *testing.T) {
 			harbour = ".spec.port"
 		}
 		return "// +apigen:subresource:name=berth,parts=" + harbour + ",metadata=labels;annotations,methods=PUT;GET\n" +
-			"// +apigen:subresource:name=cabins,parts=.spec.cabins[*].guests;.spec.hull.paint;.spec.cabins[*].limit," +
-			"metadata=*\n// +apigen:subresource:name=status,metadata=annotations\n"
+			"// +apigen:subresource:name=cabins,parts=.spec.cabins[*].guests;.spec.hull.paint;.spec.cabins[*].limit;" +
+			".spec.cabins[*].berths[*].linen,metadata=*\n// +apigen:subresource:name=status,metadata=annotations\n"
 	}, partHooks)
 	hub := filepath.Join(o.Dir, "apis/fleet/types.go")
 	source, err := os.ReadFile(hub)
@@ -87,12 +89,27 @@ func TestPartsOfTheObject(t *testing.T) {
 			},`,
 		`Metadata: []string{"annotations", "finalizers", "labels", "ownerReferences"},
 			Copy: func(from, to *fleet.Ship) {
-				for from, to := range registry.Items(from.Spec.Cabins, to.Spec.Cabins, ` +
+				for from, to := range subresource.Items(from.Spec.Cabins, to.Spec.Cabins, ` +
 			`func(item *fleet.Cabin) string { return item.Name }) {
 					to.Guests = from.DeepCopy().Guests
 					to.Limit = from.DeepCopy().Limit
+					for from, to := range subresource.Items(from.Berths, to.Berths, ` +
+			`func(item *fleet.Berth) int32 { return item.Number }) {
+						to.Linen = from.Linen
+					}
 				}
 				to.Spec.Hull.Paint = from.Spec.Hull.Paint
+			},
+			Match: func(obj, old *fleet.Ship) field.ErrorList {
+				var errs field.ErrorList
+				errs = append(errs, subresource.SameItems(field.NewPath("spec", "cabins"), "name", ` +
+			`obj.Spec.Cabins, old.Spec.Cabins, func(item *fleet.Cabin) string { return item.Name })...)
+				for i := range min(len(obj.Spec.Cabins), len(old.Spec.Cabins)) {
+					obj, old, path := &obj.Spec.Cabins[i], &old.Spec.Cabins[i], field.NewPath("spec", "cabins").Index(i)
+					errs = append(errs, subresource.SameItems(path.Child("berths"), "number", ` +
+			`obj.Berths, old.Berths, func(item *fleet.Berth) int32 { return item.Number })...)
+				}
+				return errs
 			},
 		}},`,
 		`			Name:     "status",

@@ -25,7 +25,7 @@ const goVersion = "1.26.0"
 
 func newInit() *cobra.Command {
 	options := scaffold.Options{GoVersion: goVersion}
-	var replace string
+	var replace, crd string
 	var serve []string
 	command := &cobra.Command{
 		Use:   "init [DIR] --module M --group G --version V --kind K",
@@ -40,11 +40,15 @@ them, and changes nothing else.
 
 With --serve it writes a package that serves the kinds of another module, and what a project needs around it. The
 module is required in the version behind the package's @, or else in that which go.mod names, or else in one that fits
-apigen's own requirements.`,
+apigen's own requirements.
+
+With --from-crd it writes the types of all kinds and versions in a file of CustomResourceDefinitions, and compares the
+definitions that apigen makes of the types with those in the file. What Go types can't say is an error that names it.`,
 		Example: `  apigen init shop --module example.com/shop --group shop.example.com --version v1 --kind Widget
   apigen init . --group shop.example.com --version v1 --kind Gadget --cluster-scoped
   apigen init . --version v2 --kind Widget --from v1
   apigen init deploy --module example.com/deploy --serve k8s.io/api/apps/v1,k8s.io/api/batch/v1@v0.37.2
+  apigen init shop --module example.com/shop --from-crd widgets.yaml
   apigen init`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -57,6 +61,13 @@ apigen's own requirements.`,
 				return err
 			}
 			options.ApigenVersion, options.Replace = origin.version, origin.checkout
+			if crd != "" {
+				if options.Group+options.Version+options.Kind+options.From != "" || len(serve) > 0 {
+					return errors.New("--from-crd names the kinds: leave out --group, --version, --kind, --from " +
+						"and --serve")
+				}
+				return initFromCRD(cmd.Context(), cmd.ErrOrStderr(), options, crd, origin)
+			}
 			asked := map[string]string{}
 			for _, importPath := range serve {
 				importPath, version, _ := strings.Cut(importPath, "@")
@@ -75,6 +86,7 @@ apigen's own requirements.`,
 		"copy the kind's types from this version, with comments and markers, and write conversion functions")
 	flags.StringSliceVar(&serve, "serve", nil, "serve the kinds of these packages of other modules, such as "+
 		"k8s.io/api/apps/v1 or k8s.io/api/apps/v1@v0.37.2, in place of a kind of yours")
+	flags.StringVar(&crd, "from-crd", "", "write the types of the CustomResourceDefinitions in this file (YAML)")
 	flags.BoolVar(&options.ClusterScoped, "cluster-scoped", false, "make the kind cluster-scoped")
 	flags.StringVar(&replace, "replace", "", "use this checkout of apigen.dev in the new go.mod, in place of a release")
 	return command

@@ -20,18 +20,30 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the command as users do. Each script begins in a module, example.com/test, that requires what
-// apigen's own module does, and apigen.
+// apigen's own module does, and apigen. What that needs is in the module cache, so a script downloads nothing; one in
+// which apigen resolves the dependencies of a new project (go mod tidy reads the tests of dependencies, too) sets
+// GOPROXY to $MODULES first.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Setup: func(env *testscript.Env) error {
-			for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOROOT"} {
-				out, err := exec.Command("go", "env", name).Output()
+			for _, name := range []string{
+				"GOCACHE", "GOMODCACHE", "GOROOT", "GONOPROXY", "GOSUMDB", "GONOSUMDB", "GOINSECURE",
+			} {
+				value, err := goEnv(name)
 				if err != nil {
 					return err
 				}
-				env.Setenv(name, strings.TrimSpace(string(out)))
+				env.Setenv(name, value)
 			}
+			for _, name := range []string{"HTTPS_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR"} {
+				env.Setenv(name, os.Getenv(name))
+			}
+			modules, err := goEnv("GOPROXY")
+			if err != nil {
+				return err
+			}
+			env.Setenv("MODULES", modules)
 			env.Setenv("GOPROXY", "off")
 			env.Setenv("GOWORK", "off")
 			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
@@ -39,4 +51,10 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 	})
+}
+
+// goEnv returns what the go command takes for a variable.
+func goEnv(name string) (string, error) {
+	out, err := exec.Command("go", "env", name).Output()
+	return strings.TrimSpace(string(out)), err
 }

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -10,23 +11,36 @@ import (
 
 // TestProbeGivesUpExportData: where export data can't be read, as that of a newer compiler, none is used.
 func TestProbeGivesUpExportData(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "export")
-	if err := os.WriteFile(file, []byte("!<arch>\nof a compiler to come"), 0o644); err != nil {
-		t.Fatal(err)
+	for name, text := range map[string]string{
+		"no archive": "!<arch>\nof a compiler to come",
+		// An archive as it is today, whose data have a version that go/importer panics at.
+		"a later version": archive("go object linux amd64 go1.99 X:none\n\n$$B\nu\xff\xff\x00\x00\n$$\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "export")
+			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			lib := filepath.Join(t.TempDir(), "lib.go")
+			if err := os.WriteFile(lib, []byte("package lib\n\ntype T struct{}\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			u := newUniverse(Options{})
+			u.metas["example.com/lib"] = &packages.Package{PkgPath: "example.com/lib", Name: "lib", ExportFile: file,
+				GoFiles: []string{lib}}
+			u.probe()
+			u.markSources()
+			p, err := u.Import("example.com/lib")
+			if err != nil || p.Scope().Lookup("T") == nil {
+				t.Errorf("got %v, %v", p, err)
+			}
+		})
 	}
-	lib := filepath.Join(t.TempDir(), "lib.go")
-	if err := os.WriteFile(lib, []byte("package lib\n\ntype T struct{}\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	u := newUniverse(Options{})
-	u.metas["example.com/lib"] = &packages.Package{PkgPath: "example.com/lib", Name: "lib", ExportFile: file,
-		GoFiles: []string{lib}}
-	u.probe()
-	u.markSources()
-	p, err := u.Import("example.com/lib")
-	if err != nil || p.Scope().Lookup("T") == nil {
-		t.Errorf("got %v, %v", p, err)
-	}
+}
+
+// archive is a compiled package with these export data.
+func archive(data string) string {
+	return fmt.Sprintf("!<arch>\n%-16s%-12d%-6d%-6d%-8d%-10d`\n%s", "__.PKGDEF", 0, 0, 0, 644, len(data), data)
 }
 
 func TestGeneratedHeader(t *testing.T) {

@@ -112,12 +112,23 @@ func (u *Universe) probe() {
 	if least == "" {
 		return
 	}
-	if _, err := u.exports.Import(least); err == nil {
+	if u.readable(least) {
 		return
 	}
 	for _, p := range u.metas {
 		p.ExportFile = ""
 	}
+}
+
+// readable tells whether the export data of a package can be read. The importer panics at what it doesn't know.
+func (u *Universe) readable(path string) (ok bool) {
+	defer func() {
+		if recover() != nil {
+			ok = false
+		}
+	}()
+	_, err := u.exports.Import(path)
+	return err == nil
 }
 
 // markSources decides which dependencies must be read from source: those without export data, and all that import a

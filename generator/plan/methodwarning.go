@@ -25,13 +25,10 @@ func (p *Plan) warnDefaulter(out *diag.Errors, t *model.Type) {
 	if m == nil {
 		return
 	}
-	home := p.Home(t.Package)
-	if t.Package.ServedBy != nil {
-		home = t.Package.ServedBy
-	}
+	home := p.defaultedIn(t)
 	function := "SetDefaults_" + t.Name
-	switch d := p.Defaults[home]; {
-	case d != nil && d.Types[t] != nil && d.Types[t].Method != nil:
+	switch {
+	case p.DefaultsMethod(t) != nil:
 	case home.Func(function) != nil:
 		out.Add(m.Pos, "method SetDefaults of %s is not called by the server: function %s is called in its place",
 			t.Name, function)
@@ -42,6 +39,22 @@ func (p *Plan) warnDefaulter(out *diag.Errors, t *model.Type) {
 		out.Add(m.Pos, "method SetDefaults of %s is not called by the server: write `func %s(in *%s)` in package %s",
 			t.Name, function, model.TypeText(t), home.Path)
 	}
+}
+
+// DefaultsMethod returns the method that the server calls to set the defaults of a kind; nil where it calls none.
+func (p *Plan) DefaultsMethod(t *model.Type) *model.Func {
+	if d := p.Defaults[p.defaultedIn(t)]; d != nil && d.Types[t] != nil {
+		return d.Types[t].Method
+	}
+	return nil
+}
+
+// defaultedIn returns the package with the functions that set the defaults of a kind.
+func (p *Plan) defaultedIn(t *model.Type) *model.Package {
+	if t.Package.ServedBy != nil {
+		return t.Package.ServedBy
+	}
+	return p.Home(t.Package)
 }
 
 func (p *Plan) warnConverter(out *diag.Errors, version *model.Type, pair Pair, method string) {

@@ -96,7 +96,7 @@ func (b *typeBuilder) function(f *types.Func, c *load.Comments) *model.Func {
 	said := c.Of(f.Pos(), f.Name())
 	out.Doc = said.Doc
 	b.marked(out.Package, said.Markers.ToFunc(out))
-	if slices.ContainsFunc(hookPrefixes, func(p string) bool { return strings.HasPrefix(f.Name(), p) }) {
+	if hasPrefix(f.Name(), hookPrefixes) {
 		for v := range f.Signature().Params().Variables() {
 			if p, ok := types.Unalias(v.Type()).(*types.Pointer); ok {
 				b.typ(p)
@@ -106,7 +106,14 @@ func (b *typeBuilder) function(f *types.Func, c *load.Comments) *model.Func {
 	return out
 }
 
-// foreignHooks reads the conversion functions of the dependencies that were met: generated code may call them.
+func hasPrefix(name string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) })
+}
+
+// foreignPrefixes are those of the functions of dependencies that generated code may call.
+var foreignPrefixes = []string{"Convert_", "WithinCreate", "WithinUpdate"}
+
+// foreignHooks reads the functions of the dependencies that were met which generated code may call.
 func (b *typeBuilder) foreignHooks() {
 	for _, path := range slices.Sorted(maps.Keys(b.packages)) {
 		m := b.packages[path]
@@ -118,7 +125,7 @@ func (b *typeBuilder) foreignHooks() {
 			continue
 		}
 		for _, f := range declared[*types.Func](tp) {
-			if strings.HasPrefix(f.Name(), "Convert_") {
+			if hasPrefix(f.Name(), foreignPrefixes) {
 				m.Funcs = append(m.Funcs, b.fn(f, true))
 			}
 		}

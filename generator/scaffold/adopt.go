@@ -59,8 +59,8 @@ func adopt(dir, module string, packages []string) (*Result, error) {
 		return nil, err
 	}
 	v := adoption{Module: module, collecting: collectingIn(base)}
-	result, err := write(dir, v, []file{{"{{.Base}}/groups.go", "adopt/groups.go.tmpl"}, {"cmd/apiserver/main.go",
-		"adopt/main.go.tmpl"}})
+	result, err := write(dir, v, []file{{path: "{{.Base}}/groups.go", template: "adopt/groups.go.tmpl"},
+		{path: "cmd/apiserver/main.go", template: "adopt/main.go.tmpl"}})
 	if result != nil {
 		result.Adopted = packages
 	}

@@ -63,14 +63,17 @@ func kindFiles(options Options, v values) []file {
 	if exists(filepath.Join(options.Dir, "apis", v.GroupDir, options.Version, "types.go")) {
 		types = dir + "{{.Singular}}_types.go"
 	}
+	if options.Types != nil {
+		return []file{{path: dir + "doc.go", template: "version/doc.go.tmpl"}, {path: types, content: options.Types}}
+	}
 	sample := "config/samples/{{.Singular}}.yaml"
 	if !v.First {
 		sample = "config/samples/{{.Singular}}.{{.Version}}.yaml"
 	}
-	files := []file{{dir + "doc.go", "version/doc.go.tmpl"}, {types, "kind/types.go.tmpl"},
-		{sample, "kind/sample.yaml.tmpl"}}
+	files := []file{{path: dir + "doc.go", template: "version/doc.go.tmpl"},
+		{path: types, template: "kind/types.go.tmpl"}, {path: sample, template: "kind/sample.yaml.tmpl"}}
 	if v.First {
-		files = append(files, file{dir + "{{.Singular}}_strategy.go", "kind/strategy.go.tmpl"})
+		files = append(files, file{path: dir + "{{.Singular}}_strategy.go", template: "kind/strategy.go.tmpl"})
 	}
 	return files
 }

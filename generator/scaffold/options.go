@@ -25,6 +25,9 @@ type Options struct {
 	Serve []string
 	// From is a version of Kind, whose types become those of Version.
 	From string
+	// Types is Go source of the kind's types, which takes the place of the scaffold's. No logic and no sample is
+	// written beside it, and the project writes the CustomResourceDefinitions of its kinds.
+	Types []byte
 	// ApigenVersion is the version of apigen.dev to require. Replace, where not empty, is the directory of a checkout
 	// that stands in for it.
 	ApigenVersion, Replace string

@@ -32,16 +32,20 @@ type Result struct {
 	Serving []string
 }
 
-type file struct{ path, template string }
+// file is a file to write, from a template or, where that has no name, as it is.
+type file struct {
+	path, template string
+	content        []byte
+}
 
 var projectFiles = []file{
-	{"go.mod", "project/go.mod.tmpl"},
-	{"cmd/{{.Name}}/main.go", "project/main.go.tmpl"},
-	{"{{.Base}}/apis.go", collectorTemplate},
-	{"Makefile", "project/Makefile.tmpl"},
-	{"README.md", "project/README.md.tmpl"},
-	{".gitignore", "project/gitignore.tmpl"},
-	{".github/workflows/ci.yaml", "project/ci.yaml.tmpl"},
+	{path: "go.mod", template: "project/go.mod.tmpl"},
+	{path: "cmd/{{.Name}}/main.go", template: "project/main.go.tmpl"},
+	{path: "{{.Base}}/apis.go", template: collectorTemplate},
+	{path: "Makefile", template: "project/Makefile.tmpl"},
+	{path: "README.md", template: "project/README.md.tmpl"},
+	{path: ".gitignore", template: "project/gitignore.tmpl"},
+	{path: ".github/workflows/ci.yaml", template: "project/ci.yaml.tmpl"},
 }
 
 // collecting is the package that collects the groups. Base is its folder, above those of the groups, Package its name;

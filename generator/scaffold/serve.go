@@ -133,7 +133,7 @@ func Serve(dir string, p *model.Package) (*Result, error) {
 		}
 	}
 	v.KindLists = lists(names)
-	return write(dir, v, []file{{folder + "/doc.go", "serve/doc.go.tmpl"}})
+	return write(dir, v, []file{{path: folder + "/doc.go", template: "serve/doc.go.tmpl"}})
 }
 
 // lists joins names with semicolons, as many as fit on a line with the marker in front.

@@ -136,6 +136,8 @@ func TestServe(t *testing.T) {
 // Clients of Cat use the subresource food, which ` + "`+apigen:subresource:name=food`" + ` serves.
 // +apigen:kind(Cat)=+kubebuilder:printcolumn:name=Age,type=date,JSONPath=.metadata.creationTimestamp
 package v1
+
+import _ "example.org/pets/v1" // go mod tidy keeps its module
 `
 	if doc := tree(t, dir)["apis/pets/v1/doc.go"]; !strings.HasSuffix(doc, want) {
 		t.Errorf("got\n%s\nwant\n%s", doc, want)

@@ -229,7 +229,7 @@ func (c *copied) write() (*Result, error) {
 		}
 	}
 	if c.Structs = c.structs(); len(c.Structs) > 0 {
-		_, content, err := render(file{"conversion.go", "copy/conversion.go.tmpl"}, c)
+		_, content, err := render(file{path: "conversion.go", template: "copy/conversion.go.tmpl"}, c)
 		errs = append(errs, add(path.Join(c.target, "conversion.go"), content, err))
 	}
 	if name, content := c.sample(); content != nil && !exists(c.at(name)) {

@@ -47,6 +47,9 @@ func render(f file, v any) (path string, content []byte, err error) {
 	if err := template.Must(template.New("path").Parse(f.path)).Execute(&name, v); err != nil {
 		return "", nil, err
 	}
+	if f.template == "" {
+		return name.String(), f.content, nil
+	}
 	text, err := templates.FS.ReadFile(f.template)
 	if err != nil {
 		return "", nil, err

@@ -3,6 +3,7 @@ package wiring
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -59,6 +60,7 @@ func (p *printer) partSubresource(r *model.Resource, s *model.Subresource) jen.C
 		metadataMember(s.Metadata),
 		when(len(s.Methods) < 3, member("Verbs", texts(s.Verbs()))),
 		member("Copy", gocode.Code("func(from, to $) {\n$\n}", pointer(r.Hub), copyParts(r.Hub, parts.Hub))),
+		p.match(r, parts.Hub),
 		p.updateHook(r, "Prepare", hook.PreparePart(s.UpdateHook())),
 		p.updateHook(r, "Validate", hook.ValidatePart(s.UpdateHook())))
 }
@@ -76,29 +78,96 @@ func (p *printer) updateHook(r *model.Resource, name, function string) jen.Code 
 	return member(name, p.hookCall(*h, r.Hub))
 }
 
+// match prints the function that refuses other items than those of the old object, or nothing where the parts are below
+// no list.
+func (p *printer) match(r *model.Resource, parts [][]serving.PartStep) jen.Code {
+	statements := matchItems(r.Hub, parts, "nil")
+	if len(statements) == 0 {
+		return nil
+	}
+	statements = slices.Concat([]jen.Code{gocode.Code("var errs field.ErrorList")}, statements,
+		[]jen.Code{gocode.Code("return errs")})
+	return member("Match", gocode.Code("func(obj, old $) field.ErrorList {$}", pointer(r.Hub), statements))
+}
+
+// matchItems prints the statements that compare the items of lists in obj and old, and of the lists in these items.
+func matchItems(in *model.Type, parts [][]serving.PartStep, path string) (statements []jen.Code) {
+	for len(parts) > 0 {
+		list, same, others := belowItems(parts)
+		if parts = others; list == nil {
+			continue
+		}
+		at, keyed, item := goPath(list.path), list.key, list.item
+		where := wirePath(path, list.path)
+		statements = append(statements, gocode.Code("errs = append(errs, subresource.SameItems("+where+", $, obj"+at+
+			", old"+at+", func(item $) $ { return item."+keyed.Name+" })...)",
+			jen.Lit(list.json), pointer(item), keyType(keyed.Type)))
+		if inner := matchItems(item, same, "path"); len(inner) > 0 {
+			statements = append(statements, gocode.Code("for i := range min(len(obj"+at+"), len(old"+at+")) {\n"+
+				"obj, old, path := &obj"+at+"[i], &old"+at+"[i], "+where+".Index(i)\n$\n}",
+				jen.Custom(jen.Options{Separator: "\n"}, inner...)))
+		}
+	}
+	return statements
+}
+
+// wirePath prints the path of a field on the wire, below another path or at the root.
+func wirePath(below string, steps []serving.PartStep) string {
+	var names []string
+	for _, s := range steps {
+		if s.JSON != "" {
+			names = append(names, strconv.Quote(s.JSON))
+		}
+	}
+	text := strings.Join(names, ", ")
+	if below == "nil" {
+		return "field.NewPath(" + text + ")"
+	}
+	return below + ".Child(" + text + ")"
+}
+
+// items are a list on the way to parts of an object.
+type items struct {
+	path []serving.PartStep
+	key  *model.Field
+	// json is the name of the key on the wire.
+	json string
+	item *model.Type
+}
+
+// belowItems takes the first of some parts. If it is below a list, it returns the list, and what is below its items of
+// all parts that are. others are the parts that are left.
+func belowItems(parts [][]serving.PartStep) (list *items, below, others [][]serving.PartStep) {
+	first := parts[0]
+	at := slices.IndexFunc(first, func(s serving.PartStep) bool { return s.Key != nil })
+	if at < 0 {
+		return nil, nil, parts[1:]
+	}
+	for _, part := range parts {
+		if len(part) <= at || !slices.Equal(part[:at+1], first[:at+1]) {
+			others = append(others, part)
+			continue
+		}
+		below = append(below, part[at+1:])
+	}
+	return &items{first[:at], first[at].Key, first[at].JSON, first[at-1].Field.Type.Elem}, below, others
+}
+
 // copyParts prints the statements that copy fields of a struct from one to another: first those that are no lists, then
 // those of each list's items.
 func copyParts(in *model.Type, parts [][]serving.PartStep) jen.Code {
 	var statements []jen.Code
 	for len(parts) > 0 {
 		first := parts[0]
-		list := slices.IndexFunc(first, func(s serving.PartStep) bool { return s.Key != nil })
-		if list < 0 {
-			statements, parts = append(statements, copyPart(in, first)), parts[1:]
+		list, same, others := belowItems(parts)
+		if parts = others; list == nil {
+			statements = append(statements, copyPart(in, first))
 			continue
 		}
-		var same [][]serving.PartStep
-		parts = slices.DeleteFunc(slices.Clone(parts), func(part []serving.PartStep) bool {
-			if len(part) <= list || !slices.Equal(part[:list+1], first[:list+1]) {
-				return false
-			}
-			same = append(same, part[list+1:])
-			return true
-		})
-		path, item := goPath(first[:list]), first[list-1].Field.Type.Elem
-		statements = append(statements, gocode.Code("for from, to := range registry.Items(from"+path+", to"+path+
-			", func(item $) $ { return item."+first[list].Key.Name+" }) {\n$\n}",
-			pointer(item), keyType(first[list].Key.Type), copyParts(item, same)))
+		path := goPath(list.path)
+		statements = append(statements, gocode.Code("for from, to := range subresource.Items(from"+path+", to"+path+
+			", func(item $) $ { return item."+list.key.Name+" }) {\n$\n}",
+			pointer(list.item), keyType(list.key.Type), copyParts(list.item, same)))
 	}
 	return jen.Custom(jen.Options{Separator: "\n"}, statements...)
 }

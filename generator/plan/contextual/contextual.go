@@ -51,6 +51,9 @@ type Errors struct {
 	// Described: there are Message and Paths. Details and Leveled: there are fields Details and Level, which is zero
 	// for errors.
 	Described, Details, Leveled bool
+	// Create and Update are functions of the type's package by which a method's context says which write the method is
+	// called for; both are nil where the package lacks one of them.
+	Create, Update *model.Func
 }
 
 // Validator returns the type of the errors that a method answers with; nil where it has another shape:
@@ -70,8 +73,12 @@ func Validator(m *model.Func) *Errors {
 	if !returns(t.Methods["Error"], isText) {
 		return nil
 	}
+	create, update := t.Package.Func("WithinCreate"), t.Package.Func("WithinUpdate")
+	if !tellsContext(create, 1) || !tellsContext(update, 2) {
+		create, update = nil, nil
+	}
 	return &Errors{
-		Type: t,
+		Type: t, Create: create, Update: update,
 		Wrapped: returns(t.Methods["WrappedErrors"], func(r *model.Type) bool {
 			return isSlice(r) && r.Elem.Form == model.Pointer && r.Elem.Elem == t
 		}),
@@ -80,6 +87,19 @@ func Validator(m *model.Func) *Errors {
 		Details: has(t, "Details", isText),
 		Leveled: has(t, "Level", func(f *model.Type) bool { return f.Form == model.Basic && f.BasicName() == "int" }),
 	}
+}
+
+// tellsContext reports whether a function returns a context that knows more than the one that it takes:
+//
+//	func WithinCreate(ctx context.Context) context.Context
+//	func WithinUpdate(ctx context.Context, old any) context.Context
+func tellsContext(f *model.Func, params int) bool {
+	if f == nil || f.Variadic || len(f.Params) != params || len(f.Results) != 1 || !isContext(f.Results[0]) {
+		return false
+	}
+	last := f.Params[params-1]
+	return isContext(f.Params[0]) &&
+		(params == 1 || last.Form == model.Interface && len(last.InterfaceMethods) == 0)
 }
 
 func returns(m *model.Func, is func(*model.Type) bool) bool {

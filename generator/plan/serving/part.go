@@ -21,6 +21,8 @@ type PartStep struct {
 	Field *model.Field
 	// Key is the field that tells the items of a list apart.
 	Key *model.Field
+	// JSON is the name of the field, or of the key, in the first version that is served; "" of an embedded struct.
+	JSON string
 }
 
 // VersionParts are the paths of a subresource's fields in a version: spec.containers[*].resources.
@@ -70,7 +72,7 @@ func hubPart(hub, version *model.Type, steps []model.Step) (out []PartStep, err 
 	}
 	for i, step := range steps {
 		if !step.IsIndex {
-			out, at = append(out, PartStep{Field: step.Field}), step.Field.Type
+			out, at = append(out, PartStep{Field: step.Field, JSON: onVersion[i].Field.JSON}), step.Field.Type
 			continue
 		}
 		list := onVersion[i-1].Field
@@ -87,7 +89,7 @@ func hubPart(hub, version *model.Type, steps []model.Step) (out []PartStep, err 
 		if on == nil || on.Type.Form != model.Basic {
 			return nil, errNoKey(list)
 		}
-		out = append(out, PartStep{Key: on})
+		out = append(out, PartStep{Key: on, JSON: key[0].JSON})
 	}
 	return out, nil
 }
