@@ -1,10 +1,12 @@
 # Everything a contributor runs. `make help` lists it; beside every check stands its fix.
 GO       ?= go
 BIN      := bin
-EXAMPLES := examples/quickstart examples/library examples/park examples/workloads examples/fleet
+EXAMPLES := examples/quickstart examples/library examples/park examples/workloads examples/fleet \
+            examples/controlplane
 # Modules of their own: heavy peers, real clients, and examples, which are downstream repositories in small.
 PEERS    := generator/conformance generator/conformance/crd generator/conformance/projects runtime/conformance \
-            runtime/conformance/builtin runtime/conformance/node runtime/conformance/rbac \
+            runtime/conformance/builtin runtime/conformance/definitions runtime/conformance/node \
+            runtime/conformance/rbac \
             runtime/conformance/tokens runtime/conformance/webhooks examples/library/controller
 # Modules whose generated code is checked in.
 FRESH    := $(EXAMPLES) runtime/conformance runtime/conformance/builtin runtime/conformance/webhooks
@@ -54,13 +56,15 @@ test-race: ## run the runtime's tests with the race detector, but for generated 
 	$(GO) test -race -timeout 30m $$($(GO) list ./runtime/... | grep -vE '/planted|/wiring$$')
 
 .PHONY: test-long
-test-long: peer ## run the tests that take longer: fuzzing, a million objects, faults for FAULTS=3m each, and peer
+test-long: peer ## run the tests that take longer: fuzzing, a million objects, projects, faults for FAULTS=3m, peer
 	@for target in $$(grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' cmd generator runtime | \
 	    sed 's#/[^/]*:func #:#' | sort -u); do \
 	  pkg=$${target%:*}; f=$${target#*:}; \
 	  echo "fuzz $$pkg $$f"; \
 	  (cd $$pkg && $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 20s -fuzzminimizetime 1s .) || exit 1; done
 	APIGEN_LONG=1 $(GO) test -timeout 30m $$($(GO) list ./runtime/... | grep -v /planted)
+	cd generator/conformance/projects && APIGEN_LONG=1 $(GO) test -count=1 -timeout 30m .
+	cd runtime/conformance/definitions && APIGEN_LONG=1 $(GO) test -count=1 -timeout 40m .
 	cd runtime/faults && APIGEN_FAULTS=$(FAULTS) $(GO) test -count=1 -timeout 60m -v .
 
 .PHONY: peer

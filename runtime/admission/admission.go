@@ -17,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/managedfields"
 )
 
 // Operation is what a request does to its object.
@@ -57,8 +56,9 @@ type Attributes struct {
 	// Equivalents are all forms in which the server serves the resource or the subresource, also in other groups: that
 	// of the request and the others. Object and Old have a JSON in each of their kinds.
 	Equivalents []Form
-	// Types returns the schema of a kind among Equivalents, by which apply configurations are merged.
-	Types func(schema.GroupVersionKind) (managedfields.TypeConverter, error)
+	// Merge returns an object of a kind among Equivalents with the fields of an apply configuration, merged as
+	// server-side apply merges them. It changes neither.
+	Merge func(kind schema.GroupVersionKind, object, config map[string]any) (map[string]any, error)
 
 	warnings []string
 	pass     pass

@@ -95,6 +95,11 @@ type VersionInfo struct {
 	Name string // v1
 	// Columns of the Table in this version; empty means name and age.
 	Columns []Column
+	// Unserved tells that objects may be stored in the version, and no client may ask for it.
+	Unserved bool
+	// Untyped tells that the version has no Go type. As kube-apiserver treats custom resources: the version has no
+	// strategic merge patch, what clients send must name its kind, and the items of lists have apiVersion and kind.
+	Untyped bool
 	// Deprecated, where not empty, is the warning that each request to this version receives.
 	Deprecated string
 	// SelectableFields are the field paths beyond metadata.name and metadata.namespace that field selectors may name in

@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"io"
 	"strings"
+	"sync"
 )
 
 // Document is a JSON document that is embedded and served as it is: compressed, with a hash that was computed with it.
@@ -16,6 +17,25 @@ type Document struct {
 	Gzip []byte
 	// Hash is the JSON's SHA-512, in hexadecimal digits and capital letters, as kube-openapi has it: its ETag.
 	Hash string
+	// made makes Gzip when it is first needed.
+	made func() ([]byte, error)
+}
+
+// Deferred returns a document whose JSON is made when it is first needed. Its hash is that of source, from which alone
+// the JSON follows.
+func Deferred(source []byte, made func() ([]byte, error)) Document {
+	return Document{Hash: HashOf(source), made: sync.OnceValues(func() ([]byte, error) {
+		data, err := made()
+		return NewDocument(data).Gzip, err
+	})}
+}
+
+// Compressed returns the JSON, compressed.
+func (d Document) Compressed() ([]byte, error) {
+	if d.made != nil {
+		return d.made()
+	}
+	return d.Gzip, nil
 }
 
 // NewDocument compresses and hashes JSON, for documents that no generator made.
@@ -34,10 +54,16 @@ func HashOf(data []byte) string {
 }
 
 // IsZero tells that there is no document.
-func (d Document) IsZero() bool { return len(d.Gzip) == 0 }
+func (d Document) IsZero() bool { return len(d.Gzip) == 0 && d.made == nil }
 
 // JSON returns the document's text.
-func (d Document) JSON() ([]byte, error) { return Unzip(d.Gzip) }
+func (d Document) JSON() ([]byte, error) {
+	data, err := d.Compressed()
+	if err != nil {
+		return nil, err
+	}
+	return Unzip(data)
+}
 
 // Unzip returns what was compressed.
 func Unzip(data []byte) ([]byte, error) {

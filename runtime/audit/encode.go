@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -59,19 +60,23 @@ func (w *writer) optional(name, value string) {
 	}
 }
 
-// text appends a string, as encoding/json writes it.
+// text appends a string, as encoding/json writes it. Quotes are usual in the reasons of authorizers.
 func (w *writer) text(s string) {
+	start, from := len(w.buf), 0
+	w.buf = append(w.buf, '"')
 	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' {
+		switch c := s[i]; {
+		case c == '"':
+			w.buf = append(append(w.buf, s[from:i]...), '\\')
+			from = i
+		case c < ' ' || c > '~' || c == '\\' || c == '<' || c == '>' || c == '&':
 			escaped, err := json.Marshal(s)
 			w.fail(err)
-			w.buf = append(w.buf, escaped...)
+			w.buf = append(w.buf[:start], escaped...)
 			return
 		}
 	}
-	w.buf = append(w.buf, '"')
-	w.buf = append(w.buf, s...)
-	w.buf = append(w.buf, '"')
+	w.buf = append(append(w.buf, s[from:]...), '"')
 }
 
 func (w *writer) texts(name string, values []string) {
@@ -166,9 +171,13 @@ func (w *writer) time(name string, t metav1.MicroTime) {
 		w.buf = append(w.buf, "null"...)
 		return
 	}
-	w.buf = append(w.buf, '"')
-	w.buf = t.UTC().AppendFormat(w.buf, metav1.RFC3339Micro)
-	w.buf = append(w.buf, '"')
+	// time.RFC3339 has a fast path, which metav1.RFC3339Micro hasn't.
+	w.buf = t.UTC().AppendFormat(append(w.buf, '"'), time.RFC3339)
+	w.buf = append(w.buf[:len(w.buf)-len("Z")], '.')
+	for micros, unit := t.Nanosecond()/1000, 100_000; unit > 0; unit /= 10 {
+		w.buf = append(w.buf, byte('0'+micros/unit%10))
+	}
+	w.buf = append(w.buf, `Z"`...)
 }
 
 func (w *writer) annotations(values map[string]string) {
@@ -176,7 +185,10 @@ func (w *writer) annotations(values map[string]string) {
 		return
 	}
 	at := w.open(`,"annotations":`)
-	for _, key := range slices.Sorted(maps.Keys(values)) {
+	var few [8]string
+	keys := slices.AppendSeq(few[:0], maps.Keys(values))
+	slices.Sort(keys)
+	for _, key := range keys {
 		w.member(",", key)
 		w.member(":", values[key])
 	}

@@ -50,6 +50,23 @@ func TestAppendJSONStatus(t *testing.T) {
 	}
 }
 
+// TestAppendJSONText: strings are escaped as encoding/json escapes them.
+func TestAppendJSONText(t *testing.T) {
+	for _, text := range []string{
+		"", `"`, `""`, `a"b`, `"a"b"`, `RBAC: allowed by RoleBinding "a/b"`, `"\`, `\"`, "\"<", "<\"", "\"\x00",
+		"é\"", "\"\xff", "\u2028",
+	} {
+		want, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := writer{buf: []byte("x")}
+		if w.text(text); w.err != nil || string(w.buf) != "x"+string(want) {
+			t.Errorf("got %s, want x%s, error %v", w.buf, want, w.err)
+		}
+	}
+}
+
 func TestWithoutManagedFields(t *testing.T) {
 	for _, test := range [][2]string{
 		{`{"metadata":{"managedFields":[{}],"name":"a"},"spec":{"n":12345678901234567890}}`,

@@ -231,3 +231,23 @@ func BenchmarkNew(b *testing.B) {
 		cel.New(kind, widget())
 	}
 }
+
+// A reserved word is the name of a field behind a dot, as in kube-apiserver since 1.31; escaped it is one anywhere.
+func TestReservedFields(t *testing.T) {
+	text := &cel.Schema{Type: "string"}
+	schema := &cel.Schema{Type: "object", Properties: map[string]*cel.Schema{"namespace": text}, Rules: []cel.Rule{
+		{Rule: "!has(self.namespace) || self.namespace == 'a'"}, {Rule: "self.__namespace__ == 'a'"},
+	}}
+	for _, fault := range cel.Check(schema, "Object", true) {
+		if !fault.Advice {
+			t.Fatal(fault)
+		}
+	}
+	rules := cel.New(kind, schema)
+	for value, faults := range map[string]int{"a": 0, "b": 2} {
+		errs := rules.Run(t.Context(), map[string]any{"namespace": value}, nil)
+		if len(errs) != faults {
+			t.Errorf("%s: %v", value, errs)
+		}
+	}
+}

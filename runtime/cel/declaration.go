@@ -180,10 +180,14 @@ func (p *provider) FindStructFieldType(name, field string) (*types.FieldType, bo
 	if !ok {
 		return p.Provider.FindStructFieldType(name, field)
 	}
-	if f, ok := d.fields[field]; ok {
-		return &types.FieldType{Type: f.typ}, true
+	f, ok := d.fields[field]
+	if !ok && reserved[field] { // behind a dot, a reserved word needs no escape
+		f, ok = d.fields["__"+field+"__"]
 	}
-	return nil, false
+	if !ok {
+		return nil, false
+	}
+	return &types.FieldType{Type: f.typ}, true
 }
 
 func typed(root *declaration) (*celgo.Env, error) {

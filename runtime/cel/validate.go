@@ -22,12 +22,8 @@ const skipped = "some validation rules were not checked because the object was i
 // old object, and a rule whose value an update leaves unchanged may fail. As for a custom resource, no rule runs where
 // an earlier error says that a value is missing, too large or not allowed. Validate changes neither object.
 func Validate[T any](ctx context.Context, r *Rules, errs field.ErrorList, obj, old *T) field.ErrorList {
-	for _, e := range errs {
-		switch e.Type {
-		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany,
-			field.ErrorTypeTypeInvalid:
-			return append(errs, field.Invalid(nil, nil, skipped))
-		}
+	if blocks(errs) {
+		return append(errs, field.Invalid(nil, nil, skipped))
 	}
 	if r.fault != nil {
 		return append(errs, field.InternalError(nil, r.fault))
@@ -43,6 +39,29 @@ func Validate[T any](ctx context.Context, r *Rules, errs field.ErrorList, obj, o
 		}
 	}
 	return append(errs, r.Run(ctx, now, before)...)
+}
+
+// blocks tells whether there is an error after which no rule runs.
+func blocks(errs field.ErrorList) bool {
+	return slices.ContainsFunc(errs, func(e *field.Error) bool {
+		switch e.Type {
+		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany,
+			field.ErrorTypeTypeInvalid:
+			return true
+		}
+		return false
+	})
+}
+
+// RunAfter is Validate for decoded JSON, such as a custom resource: see Run.
+func (r *Rules) RunAfter(ctx context.Context, errs field.ErrorList, obj, old map[string]any) field.ErrorList {
+	if r.root == nil && r.fault == nil {
+		return errs
+	}
+	if blocks(errs) {
+		return append(errs, field.Invalid(nil, nil, skipped))
+	}
+	return append(errs, r.Run(ctx, obj, old)...)
 }
 
 // content returns the object as decoded JSON, with its kind and without managedFields, which no rule sees.

@@ -2,6 +2,8 @@ package codec
 
 import (
 	"encoding/hex"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -67,6 +69,9 @@ func (v *Served[T]) read(body api.Body, hub T) (Decoded[T], error) {
 
 // CheckType compares kind and apiVersion of a body with those of the URL. An invalid apiVersion decodes to none.
 func (v *Served[T]) CheckType(gvk schema.GroupVersionKind, data []byte) error {
+	if v.Info.Untyped {
+		return v.checkUntyped(gvk, data)
+	}
 	if gvk.Version == "" {
 		apiVersion, _ := rendition.TypeOf(data)
 		if _, err := schema.ParseGroupVersion(apiVersion); err != nil {
@@ -89,8 +94,31 @@ func (v *Served[T]) CheckType(gvk schema.GroupVersionKind, data []byte) error {
 	return nil
 }
 
+// checkUntyped is CheckType for a custom resource, which must say what it is.
+func (v *Served[T]) checkUntyped(gvk schema.GroupVersionKind, data []byte) error {
+	switch {
+	case gvk.Kind == "":
+		return v.unrecognized(runtime.NewMissingKindErr(string(data)), data)
+	case gvk.GroupVersion() != v.GVK.GroupVersion():
+		return apierrors.NewBadRequest(fmt.Sprintf("the API version in the data (%s) does not match the expected API "+
+			"version (%s)", gvk.GroupVersion(), v.GVK.GroupVersion()))
+	case gvk.Kind != v.GVK.Kind:
+		var named struct {
+			Metadata struct{ Name string }
+		}
+		_ = json.Unmarshal(data, &named) // without a name, the error has none
+		return apierrors.NewInvalid(gvk.GroupKind(), named.Metadata.Name, field.ErrorList{
+			field.Invalid(field.NewPath("kind"), gvk.Kind, "must be "+v.GVK.Kind),
+		})
+	}
+	return nil
+}
+
 func (v *Served[T]) undecodable(body api.Body, gvk schema.GroupVersionKind, err error) error {
-	if body.Encoding != api.JSON && gvk.Empty() {
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
+		return err // such as that of a webhook that can't convert the object
+	}
+	if body.Encoding != api.JSON && gvk.Empty() || runtime.IsMissingKind(err) {
 		return v.unrecognized(err, body.Data)
 	}
 	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", v.GVK.Kind,

@@ -32,10 +32,11 @@ func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V
 	}}
 }
 
-// versionCodec is a version's codec with its Go type erased: a *typed. It is safe for concurrent use.
+// versionCodec is a version's codec with its Go type erased: a *typed, or a *mapped. It is safe for concurrent use.
 type versionCodec[T api.Object] interface {
 	check(columns int) error
 	decode(data []byte, hub T, strictly bool) (Decoded[T], error)
+	decodeStored(data []byte, hub T) (Decoded[T], error)
 	encode(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error)
 	store(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error)
 	read(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind, strictly bool) (Decoded[T], error)
@@ -45,7 +46,8 @@ type versionCodec[T api.Object] interface {
 	storeMessage(obj T) ([]byte, error)
 	keepsProtobuf() bool
 	cells(obj T) ([]api.Cell, error)
-	validate(ctx context.Context, op operation.Operation, obj T, old *T) (field.ErrorList, error)
+	validate(ctx context.Context, op operation.Operation, gvk schema.GroupVersionKind, obj T, old *T) (field.ErrorList,
+		error)
 	view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error)
 	empty(gvk schema.GroupVersionKind) runtime.Object
 	adopt(object map[string]any, hub T, complete bool) (T, error)
@@ -101,6 +103,10 @@ func (c *typed[T, V]) decode(data []byte, hub T, strictly bool) (d Decoded[T], e
 	return d, err
 }
 
+func (c *typed[T, V]) decodeStored(data []byte, hub T) (Decoded[T], error) {
+	return c.decode(data, hub, false)
+}
+
 // toHub converts a decoded object to the hub, and sets defaults before where the object is complete.
 func (c *typed[T, V]) toHub(obj V, hub T, complete bool) (T, error) {
 	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
@@ -148,7 +154,9 @@ func encodeWhole(obj api.Object, gvk schema.GroupVersionKind, head string) ([]by
 	return append([]byte("{"+head), data[1:]...), nil
 }
 
-func (c *typed[T, V]) validate(ctx context.Context, op operation.Operation, obj T, old *T) (field.ErrorList, error) {
+func (c *typed[T, V]) validate(
+	ctx context.Context, op operation.Operation, _ schema.GroupVersionKind, obj T, old *T,
+) (field.ErrorList, error) {
 	if c.Validate == nil {
 		return nil, nil
 	}

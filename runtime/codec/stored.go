@@ -32,7 +32,7 @@ func (a *Versions[T]) decode(data []byte) (v *Served[T], d Decoded[T], err error
 		return v, d, err
 	}
 	if v, err = a.versionOf(data); err == nil {
-		d, err = v.codec.decode(data, a.NewHub(), false)
+		d, err = v.codec.decodeStored(data, a.NewHub())
 	}
 	return v, d, err
 }
@@ -40,7 +40,7 @@ func (a *Versions[T]) decode(data []byte) (v *Served[T], d Decoded[T], err error
 func (a *Versions[T]) versionOf(data []byte) (*Served[T], error) {
 	for i := range a.Served {
 		// Encode writes kind and apiVersion first.
-		if v := &a.Served[i]; len(data) > len(v.Head) && data[0] == '{' && string(data[1:1+len(v.Head)]) == v.Head {
+		if v := &a.Served[i]; len(data) > len(v.lead) && data[0] == '{' && string(data[1:1+len(v.lead)]) == v.lead {
 			return v, nil
 		}
 	}
@@ -53,7 +53,13 @@ func (a *Versions[T]) versionOf(data []byte) (*Served[T], error) {
 
 // ToStorageVersion sets the defaults of the storage version in an object of another version. A read from storage would
 // set the same defaults: a client that reads the object and writes it back unchanged then changes nothing.
+//
+// A custom resource keeps the defaults of the version in which it was written, as in kube-apiserver: those of the
+// storage version are set when it is read.
 func (a *Versions[T]) ToStorageVersion(obj T) (T, error) {
+	if a.Storage.Info.Untyped {
+		return obj, nil
+	}
 	data, err := a.Encode(obj)
 	if err != nil {
 		return obj, err
@@ -66,7 +72,7 @@ func (a *Versions[T]) ToStorageVersion(obj T) (T, error) {
 // kube-apiserver keeps, which stores protobuf: it sets an empty list to null or its default, and a null in a map of
 // bytes to empty bytes.
 func (a *Versions[T]) EncodeStored(obj T) ([]byte, error) {
-	return a.Storage.codec.store(obj, a.Storage.GVK, a.Storage.Head)
+	return a.Storage.codec.store(obj, a.Storage.GVK, a.Storage.lead)
 }
 
 // message finds the version of an object that is stored in protobuf, and its message.
@@ -233,12 +239,10 @@ func hasFloats(t reflect.Type, seen map[reflect.Type]bool) bool {
 	return false
 }
 
-// ToJSON renders in JSON what is a rendition of the form, in protobuf.
+// ToJSON renders in JSON what is a rendition of the form, in protobuf. The form's version may be that of another kind:
+// see OrStorage.
 func (a *Versions[T]) ToJSON(object api.Rendition, form api.Form) (api.Rendition, error) {
-	v, err := a.Lookup(form.Version)
-	if err != nil {
-		return api.Rendition{}, err
-	}
+	v := a.OrStorage(form.Version)
 	if form.Shape.Plain() == api.Metadata {
 		return rendition.MetadataIn(api.JSON, object, form.Shape)
 	}

@@ -25,6 +25,9 @@ type Served[T api.Object] struct {
 	Key   string
 	Head  string
 	heads [api.Protobuf + 1]string // by encoding
+	// lead are kind and apiVersion in JSON, with which what Encode returns begins. It is Head, but for untyped
+	// versions: the items of their lists have kind and apiVersion, too, so that these are no Head.
+	lead  string
 	codec versionCodec[T]
 }
 
@@ -73,6 +76,10 @@ func (a *Versions[T]) add(k Kind[T], keyOf func(name string) string) error {
 		bound := Served[T]{Info: v.Info, GVK: gvk, Key: key, codec: v.codec}
 		for e := range bound.heads {
 			bound.heads[e] = rendition.Head(api.Encoding(e), gvk.Kind, gvk.GroupVersion().String())
+		}
+		bound.lead = bound.heads[api.JSON]
+		if v.Info.Untyped {
+			bound.heads[api.JSON] = ""
 		}
 		bound.Head = bound.heads[api.JSON]
 		a.Served = append(a.Served, bound)
@@ -137,7 +144,7 @@ func (a *Versions[T]) Encode(obj T) ([]byte, error) {
 
 // Encode encodes an object in the version in JSON, with kind and apiVersion in front.
 func (v *Served[T]) Encode(obj T) ([]byte, error) {
-	return v.codec.encode(obj, v.GVK, v.Head)
+	return v.codec.encode(obj, v.GVK, v.lead)
 }
 
 // Render renders another form from the whole object in the storage version, in JSON or in protobuf.
@@ -280,7 +287,7 @@ func (a *Versions[T]) Bookmark(revision int64, initialEnd bool, form api.Form) (
 	if err != nil {
 		return api.Rendition{}, err
 	}
-	object := `{` + v.Head + `"metadata":{"resourceVersion":"` + strconv.FormatInt(revision, 10) + `"`
+	object := `{` + v.lead + `"metadata":{"resourceVersion":"` + strconv.FormatInt(revision, 10) + `"`
 	if initialEnd {
 		object += `,"annotations":{"` + metav1.InitialEventsAnnotationKey + `":"true"}`
 	}
@@ -303,7 +310,7 @@ func (v *Served[T]) Decode(data []byte, hub T, strictly bool) (Decoded[T], error
 // Validate checks obj, which replaces old unless that is nil, by the rules of the version. Its error is one of
 // conversion.
 func (v *Served[T]) Validate(ctx context.Context, op operation.Operation, obj T, old *T) (field.ErrorList, error) {
-	return v.codec.validate(ctx, op, obj, old)
+	return v.codec.validate(ctx, op, v.GVK, obj, old)
 }
 
 // View returns obj in the version, with kind and apiVersion and without managedFields. The view shares memory with obj,

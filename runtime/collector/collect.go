@@ -90,7 +90,7 @@ func (c *Collector) unblock(ctx context.Context, o *object) error {
 // the owner isn't present. An owner of a kind that the server doesn't serve counts as present, and so does an object in
 // a namespace that is named as the owner of a cluster-scoped object.
 func (c *Collector) ownerState(ctx context.Context, o *object, ref *reference) (ownerState, error) {
-	r := ref.resource
+	r := ref.owner()
 	if r == nil || r.namespaced && !o.resource.namespaced {
 		return ownerPresent, nil
 	}
@@ -126,8 +126,9 @@ func (c *Collector) ownerState(ctx context.Context, o *object, ref *reference) (
 // remove deletes the object in the state that the graph has, and no later state or object of its name.
 func (c *Collector) remove(ctx context.Context, o *object, policy metav1.DeletionPropagation) error {
 	version := strconv.FormatInt(o.version, 10)
-	_, err := o.resource.handle.Delete(ctx, o.namespace, o.name, api.DeleteOptions{
-		WriteOptions:  api.WriteOptions{FieldManager: manager, Form: o.resource.form},
+	from := o.resource.source.Load()
+	_, err := from.handle.Delete(ctx, o.namespace, o.name, api.DeleteOptions{
+		WriteOptions:  api.WriteOptions{FieldManager: manager, Form: from.form},
 		Preconditions: &metav1.Preconditions{UID: &o.uid, ResourceVersion: &version}, Propagation: &policy,
 	})
 	if apierrors.IsNotFound(err) {
@@ -232,9 +233,10 @@ func (c *Collector) patch(ctx context.Context, o *object, read *metadata, member
 	if err != nil {
 		return err
 	}
-	body := api.Body{Version: o.resource.form.Version, Data: data, Validation: metav1.FieldValidationIgnore}
-	_, err = o.resource.handle.Patch(ctx, o.namespace, o.name, "", api.MergePatch, body,
-		api.WriteOptions{FieldManager: manager, Form: o.resource.form})
+	from := o.resource.source.Load()
+	body := api.Body{Version: from.form.Version, Data: data, Validation: metav1.FieldValidationIgnore}
+	_, err = from.handle.Patch(ctx, o.namespace, o.name, "", api.MergePatch, body,
+		api.WriteOptions{FieldManager: manager, Form: from.form})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,10 +45,14 @@ const (
 
 // Collector collects the garbage of some resources. It does nothing before Run.
 type Collector struct {
+	kinds *kinds
+	graph *graph
+	queue *queue
+
+	mu        sync.Mutex // guards the fields below
 	resources []*resource
-	kinds     map[schema.GroupKind]*resource
-	graph     *graph
-	queue     *queue
+	// begin follows a resource; nil while the collector doesn't run.
+	begin func(*resource)
 	// absent are owners that storage doesn't have, so that the collector asks once for the owner of a thousand
 	// dependents. An absent owner stays absent: no object ever gets its uid again. Keys are of type ownerKey.
 	absent      sync.Map
@@ -76,7 +81,7 @@ func New(handles []registry.Handle, log *slog.Logger) *Collector {
 		log = slog.New(slog.DiscardHandler)
 	}
 	c := &Collector{
-		kinds: map[schema.GroupKind]*resource{}, graph: newGraph(), queue: newQueue(), log: log,
+		kinds: &kinds{all: map[schema.GroupKind]*kind{}}, graph: newGraph(), queue: newQueue(), log: log,
 		started: time.Now(),
 	}
 	stored := map[schema.GroupResource]*resource{}
@@ -91,7 +96,7 @@ func New(handles []registry.Handle, log *slog.Logger) *Collector {
 	for _, handle := range handles { // a reference may name an owner in any group that serves it
 		info := handle.Info()
 		if r := stored[info.Stored().GroupResource()]; r != nil {
-			c.kinds[schema.GroupKind{Group: info.Group, Kind: info.Names.Kind}] = r
+			c.kinds.serve(schema.GroupKind{Group: info.Group, Kind: info.Names.Kind}, r)
 		}
 	}
 	return c
@@ -101,10 +106,7 @@ func New(handles []registry.Handle, log *slog.Logger) *Collector {
 func (c *Collector) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	defer running.Wait()
-	for _, r := range c.resources {
-		running.Go(func() { c.follow(ctx, r) })
-	}
-	for _, r := range c.resources {
+	for _, r := range c.start(ctx, &running) {
 		select {
 		case <-r.tried:
 		case <-ctx.Done():
@@ -115,12 +117,73 @@ func (c *Collector) Run(ctx context.Context) {
 		running.Go(func() { c.work(ctx) })
 	}
 	<-ctx.Done()
+	c.mu.Lock()
+	c.begin = nil // nothing is followed any more
+	c.mu.Unlock()
 	c.queue.close()
+}
+
+// start begins to follow all resources, and returns them.
+func (c *Collector) start(ctx context.Context, running *sync.WaitGroup) []*resource {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.begin = func(r *resource) {
+		var own context.Context
+		own, r.stop = context.WithCancel(ctx)
+		running.Go(func() { c.follow(own, r) })
+	}
+	for _, r := range c.resources {
+		c.begin(r)
+	}
+	return slices.Clone(c.resources)
+}
+
+// all returns the resources that the collector follows.
+func (c *Collector) all() []*resource {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.resources)
+}
+
+// Replace makes the collector follow the resources that were opened, and leave those that are gone. A resource of the
+// same name as one that is gone takes its place: its objects are the same.
+func (c *Collector) Replace(opened, gone []registry.Handle) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, handle := range opened {
+		info := handle.Info()
+		at := slices.IndexFunc(c.resources, func(r *resource) bool { return r.gr == info.GroupResource() })
+		if at >= 0 {
+			c.resources[at].read(handle)
+			continue
+		}
+		r := newResource(handle, c.kinds)
+		c.resources = append(c.resources, r)
+		c.kinds.serve(r.kind, r)
+		if c.begin != nil {
+			c.begin(r)
+		}
+	}
+	for _, handle := range gone {
+		at := slices.IndexFunc(c.resources, func(r *resource) bool { return r.source.Load().handle == handle })
+		if at < 0 {
+			continue // another one took its place
+		}
+		r := c.resources[at]
+		c.resources = slices.Delete(c.resources, at, at+1)
+		c.kinds.serve(r.kind, nil)
+		if r.stop != nil {
+			r.stop()
+		}
+		for _, uid := range c.graph.selectUIDs(func(o *object) bool { return o.resource == r }) {
+			c.graph.remove(uid)
+		}
+	}
 }
 
 // Ready returns nil when the collector has read each resource, or failed to.
 func (c *Collector) Ready() error {
-	for _, r := range c.resources {
+	for _, r := range c.all() {
 		select {
 		case <-r.tried:
 		default:
@@ -183,7 +246,7 @@ func recoverPanic(o *object, err *error) {
 // waitForGraph waits until the graph has all writes up to a revision.
 func (c *Collector) waitForGraph(ctx context.Context, revision int64) error {
 	var errs []error
-	for _, r := range c.resources {
+	for _, r := range c.all() {
 		errs = append(errs, r.waitFor(ctx, revision))
 	}
 	return errors.Join(errs...)
@@ -212,7 +275,7 @@ func (c *Collector) Stats() Stats {
 		Deleted: c.counts.deleted.Load(), Unlinked: c.counts.unlinked.Load(), Finalized: c.counts.finalized.Load(),
 		Failed: c.counts.failed.Load(), Restarts: c.counts.restarts.Load(),
 	}
-	for _, r := range c.resources {
+	for _, r := range c.all() {
 		s.Corrupt += int64(c.graph.corruptLen(r))
 		if !r.skipped.Load() && r.followedRevision() == 0 {
 			s.Unfollowed++

@@ -147,8 +147,11 @@ func TestOrphansAreAllFound(t *testing.T) {
 
 func TestGraph(t *testing.T) {
 	tree, leaf := &resource{}, &resource{namespaced: true}
+	trees, leaves := &kind{}, &kind{}
+	trees.resource.Store(tree)
+	leaves.resource.Store(leaf)
 	owner := func(uid types.UID, blocks bool) reference {
-		return reference{resource: tree, name: string(uid), uid: uid, blocks: blocks}
+		return reference{kind: trees, name: string(uid), uid: uid, blocks: blocks}
 	}
 	node := func(uid types.UID, leads bool, owners ...reference) *object {
 		return &object{resource: tree, name: string(uid), uid: uid, deleting: leads, foreground: leads, owners: owners}
@@ -162,9 +165,9 @@ func TestGraph(t *testing.T) {
 		{"blocked by what is not deleted", []*object{node("a", true), node("b", false, owner("a", true))}, "a"},
 		{"not by what doesn't block", []*object{node("a", true), node("b", false, owner("a", false))}, ""},
 		{"nor by what refers to another", []*object{node("a", true),
-			node("b", false, reference{resource: leaf, name: "a", uid: "a", blocks: true})}, ""},
+			node("b", false, reference{kind: leaves, name: "a", uid: "a", blocks: true})}, ""},
 		{"nor by another name", []*object{node("a", true), node("b", false,
-			reference{resource: tree, name: "x", uid: "a", blocks: true})}, ""},
+			reference{kind: trees, name: "x", uid: "a", blocks: true})}, ""},
 		{"a chain", []*object{node("a", true), node("b", true, owner("a", true)),
 			node("c", true, owner("b", true))}, "a b"},
 		{"a ring", []*object{node("a", true, owner("c", true)), node("b", true, owner("a", true)),

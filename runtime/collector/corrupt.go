@@ -41,7 +41,7 @@ func (c *Collector) observeCorrupt(r *resource, e *api.Event) (*object, error) {
 		// The object was deleted, and its uid is unknown.
 		c.queue.add(c.graph.selectUIDs(func(o *object) bool {
 			return slices.ContainsFunc(o.owners, func(ref reference) bool {
-				return ref.resource == r && ref.name == m.Name
+				return ref.owner() == r && ref.name == m.Name
 			})
 		})...)
 	}

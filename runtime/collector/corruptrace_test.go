@@ -15,13 +15,13 @@ func TestADependentIsReadableOrCorrupt(t *testing.T) {
 	w.create("twigs/ns/stem")
 	w.create("leafs/ns/broken", "twigs/ns/stem")
 	c := New(w.handles, nil)
-	r := c.kinds[schema.GroupKind{Group: "wood.example.com", Kind: "Leaf"}]
-	twigs := c.kinds[schema.GroupKind{Group: "wood.example.com", Kind: "Twig"}]
+	r := c.kinds.of(schema.GroupKind{Group: "wood.example.com", Kind: "Leaf"}).resource.Load()
+	twigs := c.kinds.of(schema.GroupKind{Group: "wood.example.com", Kind: "Twig"}).resource.Load()
 	stem, err := twigs.object(w.meta("twigs/ns/stem"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	object, err := r.handle.Get(t.Context(), "ns", "broken", "", r.form)
+	object, err := r.source.Load().handle.Get(t.Context(), "ns", "broken", "", r.source.Load().form)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,11 +19,14 @@ const progressWait = 50 * time.Millisecond
 func (c *Collector) follow(ctx context.Context, r *resource) {
 	defer r.setTried()
 	for pause := firstRetry; ; pause = min(pause*2, lastRetry) {
-		began := time.Now()
+		began, from := time.Now(), r.source.Load()
 		err := c.watch(ctx, r)
 		r.setReached(0)
 		if ctx.Err() != nil {
 			return
+		}
+		if r.source.Load() != from {
+			continue // the resource was replaced, and that ended the watch
 		}
 		if errors.Is(err, errNoProgress) || apierrors.IsMethodNotSupported(err) || apierrors.IsNotFound(err) {
 			r.skipped.Store(true)
@@ -50,7 +53,8 @@ func (c *Collector) follow(ctx context.Context, r *resource) {
 
 // watch updates the graph with the state of a resource, and then with its events. Its error is never nil.
 func (c *Collector) watch(ctx context.Context, r *resource) error {
-	w, err := r.handle.Watch(ctx, "", api.WatchOptions{AllowBookmarks: true, Corrupt: true}, r.form)
+	from := r.source.Load()
+	w, err := from.handle.Watch(ctx, "", api.WatchOptions{AllowBookmarks: true, Corrupt: true}, from.form)
 	if err != nil {
 		return err
 	}
@@ -125,7 +129,7 @@ func (c *Collector) reconcile(r *resource, seen map[types.UID]bool) {
 		c.removed(uid)
 	}
 	c.queue.add(c.graph.selectUIDs(func(o *object) bool {
-		return slices.ContainsFunc(o.owners, func(ref reference) bool { return ref.resource == r })
+		return slices.ContainsFunc(o.owners, func(ref reference) bool { return ref.owner() == r })
 	})...)
 }
 

@@ -208,12 +208,20 @@ type object struct {
 	asked atomic.Int64
 }
 
-// reference is a reference to an owner. Its resource is nil if the server doesn't serve the kind.
+// reference is a reference to an owner. Its kind is nil if there were too many kinds: see kinds.
 type reference struct {
-	resource *resource
-	name     string
-	uid      types.UID
-	blocks   bool
+	kind   *kind
+	name   string
+	uid    types.UID
+	blocks bool
+}
+
+// owner returns the resource of the owner, nil if the server doesn't serve the kind.
+func (r *reference) owner() *resource {
+	if r.kind == nil {
+		return nil
+	}
+	return r.kind.resource.Load()
 }
 
 func (o *object) String() string {
@@ -243,7 +251,7 @@ func (o *object) sameAs(other *object) bool {
 func (o *object) referenceTo(owner *object) *reference {
 	for i := range o.owners {
 		r := &o.owners[i]
-		if r.uid == owner.uid && r.resource == owner.resource && r.name == owner.name &&
+		if r.uid == owner.uid && r.owner() == owner.resource && r.name == owner.name &&
 			(!owner.resource.namespaced || owner.namespace == o.namespace) {
 			return r
 		}
@@ -298,7 +306,7 @@ func (r *resource) object(m *metadata) (*object, error) {
 		// The version doesn't matter: the server may not serve it any more, and the uid identifies the owner.
 		group := schema.FromAPIVersionAndKind(ref.APIVersion, ref.Kind).GroupKind()
 		o.owners = append(o.owners, reference{
-			resource: r.kinds[group], name: ref.Name, uid: ref.UID, blocks: ptr.Deref(ref.BlockOwnerDeletion, false),
+			kind: r.kinds.of(group), name: ref.Name, uid: ref.UID, blocks: ptr.Deref(ref.BlockOwnerDeletion, false),
 		})
 	}
 	return o, nil

@@ -16,13 +16,15 @@ import (
 
 // resource is a resource that the collector watches, and the revision up to which the graph has followed it.
 type resource struct {
-	handle     registry.Handle
+	// source is where the objects are read and written. It changes when the resource is replaced by one of the same
+	// name.
+	source     atomic.Pointer[source]
 	kind       schema.GroupKind
 	gr         schema.GroupResource
 	namespaced bool
-	// form is the stored form, for which the cache renders and keeps nothing.
-	form  api.Form
-	kinds map[schema.GroupKind]*resource // constant once the collector runs
+	kinds      *kinds
+	// stop ends the follower; nil before the collector runs.
+	stop context.CancelFunc
 	// tried is closed when all of the resource was read, or could not be read. skipped tells whether it has no watch.
 	tried   chan struct{}
 	once    sync.Once
@@ -40,13 +42,27 @@ type resource struct {
 	interrupt context.CancelFunc // interrupts the follower's wait for events
 }
 
-func newResource(handle registry.Handle, kinds map[schema.GroupKind]*resource) *resource {
+// source is an open resource.
+type source struct {
+	handle registry.Handle
+	// form is the stored form, for which the cache renders and keeps nothing.
+	form api.Form
+}
+
+func newResource(handle registry.Handle, kinds *kinds) *resource {
 	info := handle.Info()
-	return &resource{
-		handle: handle, kind: schema.GroupKind{Group: info.Group, Kind: info.Names.Kind}, gr: info.GroupResource(),
-		namespaced: info.Scope == api.Namespaced, form: metadataForm(handle),
-		kinds: kinds, tried: make(chan struct{}), changed: make(chan struct{}),
+	r := &resource{
+		kind: schema.GroupKind{Group: info.Group, Kind: info.Names.Kind}, gr: info.GroupResource(),
+		namespaced: info.Scope == api.Namespaced,
+		kinds:      kinds, tried: make(chan struct{}), changed: make(chan struct{}),
 	}
+	r.read(handle)
+	return r
+}
+
+// read makes the resource read a handle.
+func (r *resource) read(handle registry.Handle) {
+	r.source.Store(&source{handle, metadataForm(handle)})
 }
 
 // metadataForm returns the cheapest form in which readMetadata finds the metadata of a resource's objects: the stored
@@ -128,7 +144,8 @@ func (r *resource) get(ctx context.Context, namespace, name string, live bool) (
 	if live {
 		version = ""
 	}
-	found, err := r.handle.Get(ctx, namespace, name, version, r.form)
+	from := r.source.Load()
+	found, err := from.handle.Get(ctx, namespace, name, version, from.form)
 	if apierrors.IsNotFound(err) {
 		return nil, nil
 	}

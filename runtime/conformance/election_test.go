@@ -83,7 +83,7 @@ func TestElectionRace(t *testing.T) {
 	var leading, led, finished atomic.Int32
 	candidates := map[string]elect{
 		"ours-1": ours, "ours-2": ours,
-		"client-go-1": clientGo(throughTransport(ctx)), "client-go-2": clientGo(throughKubeconfig(t, ctx)),
+		"client-go-1": clientGo(throughTransport(ctx)), "client-go-2": clientGo(throughKubeconfig(ctx, t)),
 	}
 	var working sync.WaitGroup
 	for identity, take := range candidates {

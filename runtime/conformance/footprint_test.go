@@ -3,6 +3,7 @@ package conformance
 import (
 	"bytes"
 	"encoding/json"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -167,6 +168,6 @@ func (p *process) ready() {
 			return false
 		}
 		_ = response.Body.Close()
-		return response.StatusCode == 200
+		return response.StatusCode == http.StatusOK
 	}, func() string { return "the server does not get ready" })
 }

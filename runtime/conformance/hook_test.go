@@ -34,7 +34,7 @@ func throughTransport(ctx context.Context) *rest.Config {
 	return &rest.Config{Host: loopback.Host, Transport: loopback.Transport, QPS: -1}
 }
 
-func throughKubeconfig(t *testing.T, ctx context.Context) *rest.Config {
+func throughKubeconfig(ctx context.Context, t *testing.T) *rest.Config {
 	t.Helper()
 	kubeconfig, err := server.LoopbackFrom(ctx).Kubeconfig()
 	if err != nil {
@@ -51,7 +51,7 @@ func throughKubeconfig(t *testing.T, ctx context.Context) *rest.Config {
 func TestLoopback(t *testing.T) {
 	ctx := inHook(t, library.Groups()...)
 	for name, config := range map[string]*rest.Config{
-		"transport": throughTransport(ctx), "kubeconfig": throughKubeconfig(t, ctx),
+		"transport": throughTransport(ctx), "kubeconfig": throughKubeconfig(ctx, t),
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, err := dynamic.NewForConfig(config)

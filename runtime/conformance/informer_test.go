@@ -35,8 +35,8 @@ type observer struct {
 	lists atomic.Int64
 }
 
-// observe runs an informer until the test ends. Make makes it of a config.
-func observe(t *testing.T, config *rest.Config, make func(*rest.Config) cache.SharedIndexInformer) *observer {
+// observe runs an informer until the test ends. The function of makes it of a config.
+func observe(t *testing.T, config *rest.Config, of func(*rest.Config) cache.SharedIndexInformer) *observer {
 	t.Helper()
 	o := new(observer)
 	config = rest.CopyConfig(config)
@@ -48,7 +48,7 @@ func observe(t *testing.T, config *rest.Config, make func(*rest.Config) cache.Sh
 			return next.RoundTrip(r)
 		})
 	})
-	o.informer = make(config)
+	o.informer = of(config)
 	o.told.Store(new(map[string]string))
 	if _, err := o.informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(obj any) { o.tell(obj, false) },

@@ -34,6 +34,9 @@ func TestKubectlOnPartsOfPods(t *testing.T) {
 	k.is("2 main:1 1 Pending dbg more", "get pod a -o",
 		"jsonpath={.spec.containers[0].resources.limits.cpu} {.spec.containers[0].image} {.metadata.labels.l} "+
 			"{.status.phase} {.spec.ephemeralContainers[*].name}")
+	k.with(strings.Replace(plainPod, "main\"", "other\"", 1)).fails(
+		"spec.containers[0].name: Forbidden: items may not be renamed or reordered through this subresource",
+		"replace --raw /api/v1/namespaces/default/pods/a/resize -f -")
 	k.fails("write their resources by pods/resize",
 		`patch pod a -p {"spec":{"containers":[{"name":"main","resources":{"limits":{"cpu":"3"}}}]}}`)
 	k.says("f:cpu", "get pod a --show-managed-fields -o",

@@ -99,7 +99,8 @@ func (g *Group) check() error {
 }
 
 func (g *Group) has(info *api.Info, version string) bool {
-	return info.Version(version) != nil && (g.Serves == nil || g.Serves(info, version))
+	served := info.Version(version)
+	return served != nil && !served.Unserved && (g.Serves == nil || g.Serves(info, version))
 }
 
 // resourcesIn returns the resources of a version, sorted by name.

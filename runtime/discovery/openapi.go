@@ -71,11 +71,13 @@ func (d *openAPIDocument) serve(w http.ResponseWriter, r *http.Request) error {
 	if respond.NotModified(w, r, document.Hash) {
 		return nil
 	}
-	data := document.Gzip
+	compressed := document.Compressed
 	if contentType == d.protobufType {
-		if data, err = d.protobuf(); err != nil {
-			return err
-		}
+		compressed = d.protobuf
+	}
+	data, err := compressed()
+	if err != nil {
+		return err
 	}
 	return respond.Compressed(w, r, contentType, data)
 }

@@ -54,7 +54,7 @@ func (cborEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page,
 	f.reserve(maxItemHead)
 	f.buf = wire.AppendArray(f.buf, page.Len)
 	for rendition := range f.untilError(page.Items) {
-		if shape.Plain() == api.Metadata {
+		if shape.Plain() == api.Metadata || heads.itemHeads && shape.Plain() == api.Whole {
 			f.cborItem(&rendition, now)
 		} else {
 			f.cborPayload(&rendition, now)

@@ -44,6 +44,15 @@ type Heads struct {
 	cborList, cborColumns string
 	// protobufList is the head of a list's envelope.
 	protobufList string
+	// itemHeads tells that the items of a list have kind and apiVersion, which in JSON are not in their heads then.
+	itemHeads bool
+}
+
+// WithItemHeads returns heads of lists whose items have kind and apiVersion.
+func (h *Heads) WithItemHeads() *Heads {
+	other := *h
+	other.itemHeads = true
+	return &other
 }
 
 // NewHeads returns the heads of a resource whose lists have this kind and apiVersion. Without columns, a Table has the

@@ -3,7 +3,6 @@ package endpoint
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"time"
 
 	"apigen.dev/runtime/api"
@@ -85,8 +84,6 @@ func (req *resourceRequest) auditPage(form api.Form, page *api.Page) {
 	})
 }
 
-var errNoJSON = errors.New("the kind of an extension is not shown in JSON")
-
 // pageToJSON returns a page whose items are in JSON. It leaves out what can't be rendered.
 func (req *resourceRequest) pageToJSON(page *api.Page, form api.Form) *api.Page {
 	shown := *page
@@ -101,10 +98,10 @@ func (req *resourceRequest) pageToJSON(page *api.Page, form api.Form) *api.Page 
 	return &shown
 }
 
-// toJSON renders what is in protobuf in JSON. It has no answer for the kinds of extensions.
+// toJSON renders in JSON what is in protobuf.
 func (req *resourceRequest) toJSON(object api.Rendition, form api.Form) (api.Rendition, error) {
 	if req.extension != nil {
-		return api.Rendition{}, errNoJSON
+		return req.extension.handle.ToJSON(object, form)
 	}
 	return req.handle.ToJSON(object, form)
 }

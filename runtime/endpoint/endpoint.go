@@ -88,7 +88,6 @@ type API struct {
 // group is incomplete.
 func New(config Config) (*API, error) {
 	a := &API{
-		resources:    map[resourceKey]*resource{},
 		maxBody:      cmp.Or(max(config.MaxBodyBytes, 0), defaultMaxBodyBytes),
 		minTimeout:   time.Duration(cmp.Or(max(config.MinRequestTimeout, 0), defaultMinRequestTimeout)) * time.Second,
 		writeTimeout: defaultWriteTimeout, mayCreate: config.MayCreate, unsafeDelete: config.UnsafeDelete,
@@ -103,19 +102,27 @@ func New(config Config) (*API, error) {
 				errors.New("objects that can't be read are not deleted here"))
 		}
 	}
-	for _, group := range config.Groups {
+	return a, a.route(config.Groups)
+}
+
+// With returns an API that serves other groups with the buffers and bounds of this one.
+func (a *API) With(groups []Group) (*API, error) {
+	other := *a
+	return &other, other.route(groups)
+}
+
+// route makes the routes and the documents of groups.
+func (a *API) route(groups []Group) (err error) {
+	a.resources = map[resourceKey]*resource{}
+	for _, group := range groups {
 		for _, handle := range group.Handles {
 			if err := a.add(&group, handle); err != nil {
-				return nil, err
+				return err
 			}
 		}
 	}
-	documents, err := discovery.New(described(config.Groups))
-	if err != nil {
-		return nil, err
-	}
-	a.documents = documents
-	return a, nil
+	a.documents, err = discovery.New(described(groups))
+	return err
 }
 
 func (a *API) add(group *Group, handle registry.Handle) error {
@@ -125,7 +132,7 @@ func (a *API) add(group *Group, handle registry.Handle) error {
 	}
 	for i := range info.Versions {
 		version := &info.Versions[i]
-		if group.Serves != nil && !group.Serves(info, version.Name) {
+		if version.Unserved || group.Serves != nil && !group.Serves(info, version.Name) {
 			continue
 		}
 		key := resourceKey{info.Group, version.Name, info.Names.Plural}

@@ -38,6 +38,9 @@ func newResource(handle registry.Handle, version *api.VersionInfo) *resource {
 		handle: handle, resourceInfo: info, version: version, key: info.Key(version.Name),
 		heads: encoder.NewHeads(info.Names.ListKind, apiVersion, version.Columns),
 	}
+	if version.Untyped {
+		r.heads = r.heads.WithItemHeads()
+	}
 	r.addExtensions()
 	return r
 }

@@ -154,7 +154,7 @@ func (r *resource) refuse(
 	w http.ResponseWriter, req *http.Request, info *request.Info, shape shape, allNamespaces bool,
 ) error {
 	methods := r.allowedMethods(shape, allNamespaces, info)
-	if methods == "" {
+	if methods == "" || allNamespaces && r.version.Untyped {
 		return respond.ErrNotFound
 	}
 	w.Header().Set("Allow", methods)

@@ -114,7 +114,7 @@ var patchTypes = []struct {
 }
 
 func (req *resourceRequest) patch() error {
-	kind, format, err := patchType(req.r)
+	kind, format, err := req.patchType()
 	if err != nil {
 		return err
 	}
@@ -162,14 +162,17 @@ func (req *resourceRequest) readPatch(
 }
 
 // patchType returns the type of the patch in the body, and its format. A body without a Content-Type has none.
-func patchType(r *http.Request) (api.PatchType, negotiation.Format, error) {
-	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	accepted := make([]string, len(patchTypes))
-	for i, known := range patchTypes {
+func (req *resourceRequest) patchType() (api.PatchType, negotiation.Format, error) {
+	mediaType, _, err := mime.ParseMediaType(req.r.Header.Get("Content-Type"))
+	var accepted []string
+	for _, known := range patchTypes {
+		if known.kind == api.StrategicPatch && req.version.Untyped {
+			continue
+		}
 		if err == nil && strings.EqualFold(mediaType, known.mediaType) {
 			return known.kind, known.format, nil
 		}
-		accepted[i] = known.mediaType
+		accepted = append(accepted, known.mediaType)
 	}
 	return "", 0, negotiation.UnsupportedMediaType(accepted...)
 }

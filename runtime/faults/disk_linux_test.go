@@ -50,6 +50,31 @@ func (d *disk) resize(size uint64) {
 	}
 }
 
+// fill takes the space that is left, such as that of memory which the kernel gives back late, and returns a function
+// that gives it back.
+func (d *disk) fill() (free func()) {
+	d.t.Helper()
+	filler := filepath.Join(d.path, "filler.tmp") // a name that etcd passes over
+	file, err := os.Create(filler)
+	if err != nil && !errors.Is(err, syscall.ENOSPC) {
+		d.t.Fatal(err)
+	}
+	for piece := make([]byte, 4096); err == nil; {
+		_, err = file.Write(piece)
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		d.t.Fatal(err)
+	}
+	return func() {
+		if file == nil {
+			return
+		}
+		if err := errors.Join(file.Close(), os.Remove(filler)); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
 func (d *disk) used() uint64 {
 	d.t.Helper()
 	var s syscall.Statfs_t
@@ -171,9 +196,11 @@ func fillUp(t *testing.T, server *replica, d *disk, large uint64) {
 	}
 	server.endsFor(t, "no space left on device")
 	d.resize(d.used()) // what the last write would not take is not there either
+	free := d.fill()
 	server.launch()
 	server.endsFor(t, "no space left on device")
 
+	free()
 	d.resize(large)
 	server.restart()
 	var list bookList

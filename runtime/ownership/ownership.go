@@ -12,7 +12,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/merge"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
@@ -38,7 +37,7 @@ type Manager struct {
 	// Filters select, for each version, the fields that a write through this Manager can set; nil selects all.
 	Filters map[fieldpath.APIVersion]fieldpath.Filter
 	// Types makes typed values from maps, in Version.
-	Types managedfields.TypeConverter
+	Types *Type
 	// Convert converts a typed value to another version. It fails with ErrNotServed.
 	Convert func(object *typed.TypedValue, version fieldpath.APIVersion) (*typed.TypedValue, error)
 	// Sets caches decoded sets. Managers may share it.

@@ -99,12 +99,17 @@ func (a *attempt[T]) outcome(err error) admission.Outcome {
 	return admission.Unknown
 }
 
+// merge merges an apply configuration of a plug-in into an object.
+func (k *kind[T]) merge(kind schema.GroupVersionKind, object, config map[string]any) (map[string]any, error) {
+	return k.schemas.Merge(kind.GroupVersion(), kind, object, config)
+}
+
 // attributes returns what admission sees of an attempt, and the object that mutating plug-ins may replace.
 func (k *kind[T]) attributes(ctx context.Context, a *attempt[T]) (*admission.Attributes, *hub.Object[T]) {
 	seen := &admission.Attributes{
 		Operation: admission.Operation(a.operation()), Subresource: a.scope.name, Namespace: a.namespace, Name: a.name,
 		DryRun: a.options.DryRun, User: auth.UserFrom(ctx), Equivalents: k.forms,
-		Types: k.schemas.Of,
+		Merge: k.merge,
 	}
 	v := a.version
 	if v == nil {

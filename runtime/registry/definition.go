@@ -57,6 +57,8 @@ type Strategy[T api.Object] struct {
 	PrepareForUpdate func(ctx context.Context, obj, old T)
 	// Validate checks an object, on creation and on update.
 	Validate func(ctx context.Context, obj T) field.ErrorList
+	// ValidateCreate checks a new object. It runs in addition to Validate.
+	ValidateCreate func(ctx context.Context, obj T) field.ErrorList
 	// ValidateUpdate checks the change from old to obj. It runs in addition to Validate.
 	ValidateUpdate func(ctx context.Context, obj, old T) field.ErrorList
 	// Canonicalize brings a valid object into its canonical form.
@@ -90,6 +92,9 @@ type Strategy[T api.Object] struct {
 	// NoGeneration leaves metadata.generation to clients. It is for kinds without a spec, whose changes the generation
 	// would count.
 	NoGeneration bool
+	// CountsStatus makes metadata.generation count changes of the field status, as for a custom resource whose status
+	// has no subresource.
+	CountsStatus bool
 	// ReturnDeletedObject makes a deletion answer with the object instead of a Status.
 	ReturnDeletedObject bool
 }

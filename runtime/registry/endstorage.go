@@ -93,7 +93,7 @@ func (e *storageEnd[T]) planUpdate(a *attempt[T]) (err error) {
 		data = a.old.Data
 	}
 	if a.scope.counted && !e.kind.definition.Strategy.NoGeneration {
-		counts, err := e.differ(data, a.old.Data)
+		counts, err := e.differ(data, a.old.Data, e.kind.definition.Strategy.CountsStatus)
 		if err == nil && (counts || preservedDiffer(a.obj, old)) {
 			data, err = e.setGeneration(a.version, a.obj, old.GetGeneration()+1, data)
 		}
@@ -235,9 +235,9 @@ func (e *storageEnd[T]) setGeneration(from *codec.Served[T], obj T, generation i
 
 // differ tells whether two stored forms differ in a field whose changes metadata.generation counts. Only JSON names the
 // fields, so it renders those of two messages that differ beyond their metadata.
-func (e *storageEnd[T]) differ(a, b []byte) (bool, error) {
+func (e *storageEnd[T]) differ(a, b []byte, status bool) (bool, error) {
 	if e.store.Form().Encoding == api.JSON {
-		return specifiedDiffer(a, b), nil
+		return specifiedDiffer(a, b, status), nil
 	}
 	if rendition.EqualButMetadata(a, b) {
 		return false, nil
@@ -248,13 +248,13 @@ func (e *storageEnd[T]) differ(a, b []byte) (bool, error) {
 		return false, err
 	}
 	y, err := e.render(b, 0, form)
-	return specifiedDiffer(rendition.Whole(x), rendition.Whole(y)), err
+	return specifiedDiffer(rendition.Whole(x), rendition.Whole(y), status), err
 }
 
 // specifiedDiffer is differ for JSON.
-func specifiedDiffer(a, b []byte) bool {
+func specifiedDiffer(a, b []byte, status bool) bool {
 	var few [2][16][]byte // room for keys and values, so that they are on the stack
-	x, y := specified(a, few[0][:0]), specified(b, few[1][:0])
+	x, y := specified(a, few[0][:0], status), specified(b, few[1][:0], status)
 	return !slices.EqualFunc(x, y, bytes.Equal)
 }
 
@@ -276,10 +276,14 @@ func preservedDiffer(a, b metav1.Object) bool {
 }
 
 // specified appends the keys and values of a stored form whose changes metadata.generation counts.
-func specified(data []byte, to [][]byte) [][]byte {
+func specified(data []byte, to [][]byte, status bool) [][]byte {
 	rendition.Members(data, 1, func(key []byte, start, end int) bool {
 		switch string(key) {
-		case "metadata", "status", "kind", "apiVersion":
+		case "metadata", "kind", "apiVersion":
+		case "status":
+			if status {
+				to = append(to, key, data[start:end])
+			}
 		default:
 			to = append(to, key, data[start:end])
 		}

@@ -16,14 +16,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/managedfields"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	smd "sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
 type fieldManagers[T api.Object] struct {
 	versions *codec.Versions[T]
-	types    map[string]managedfields.TypeConverter
+	types    map[string]*ownership.Type
 	managers map[managerKey]*ownership.Manager
 }
 
@@ -32,7 +31,7 @@ type managerKey struct{ version, subresource string }
 func newFieldManagers[T api.Object](
 	d *Definition[T], all *codec.Versions[T], schemas *ownership.Schemas,
 ) (*fieldManagers[T], error) {
-	o := &fieldManagers[T]{versions: all, types: map[string]managedfields.TypeConverter{},
+	o := &fieldManagers[T]{versions: all, types: map[string]*ownership.Type{},
 		managers: map[managerKey]*ownership.Manager{}}
 	for i := range all.Served {
 		v := &all.Served[i]

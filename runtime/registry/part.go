@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/metadata"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -30,6 +30,9 @@ type Subresource[T api.Object] struct {
 	Verbs []string
 	// Copy makes a deep copy of the fields from one object in another.
 	Copy func(from, to T)
+	// Match reports items that a new object adds to a list, removes from it, renames or reorders, where the part is
+	// below the items of a list; it is nil where it isn't. A write with such items is refused.
+	Match func(obj, old T) field.ErrorList
 	// Reset empties the fields, which belong to the subresource alone: a creation can't set them, and a write of the
 	// object keeps them as they are stored. Where Reset is nil, the object's writes set the fields, too, as far as the
 	// Strategy lets them.
@@ -94,8 +97,13 @@ func (k *kind[T]) scope(part *Subresource[T]) scope[T] {
 
 // confineTo returns the function that copies a part from the new object into the old one, and lets the author prepare
 // the result.
-func (k *kind[T]) confineTo(part *Subresource[T]) func(ctx context.Context, a *attempt[T]) {
-	return func(ctx context.Context, a *attempt[T]) {
+func (k *kind[T]) confineTo(part *Subresource[T]) func(ctx context.Context, a *attempt[T]) error {
+	return func(ctx context.Context, a *attempt[T]) error {
+		if part.Match != nil {
+			if errs := part.Match(a.obj, a.old.Object); len(errs) > 0 {
+				return codec.Invalid(k.gk, a.obj.GetName(), errs)
+			}
+		}
 		obj := a.old.Object.DeepCopyObject().(T)
 		part.Copy(a.obj, obj)
 		metadata.CopyMembers(part.Metadata, a.obj, obj)
@@ -105,6 +113,7 @@ func (k *kind[T]) confineTo(part *Subresource[T]) func(ctx context.Context, a *a
 		if part.Prepare != nil {
 			k.trackPreparation(a, func() { part.Prepare(ctx, a.obj, a.old.Object) })
 		}
+		return nil
 	}
 }
 
@@ -202,21 +211,4 @@ func pathElements(path string) (out []string) {
 		}
 	}
 	return out
-}
-
-// Items pairs the items of two lists that have the same key. Generated code copies items' parts by it. It takes time
-// that grows with the lengths of the lists, which clients choose, and not with their product. Of items of from with one
-// key, it takes the first.
-func Items[E any, K comparable](from, to []E, key func(*E) K) iter.Seq2[*E, *E] {
-	return func(yield func(from, to *E) bool) {
-		byKey := make(map[K]*E, len(from))
-		for i := range slices.Backward(from) {
-			byKey[key(&from[i])] = &from[i]
-		}
-		for i := range to {
-			if same := byKey[key(&to[i])]; same != nil && !yield(same, &to[i]) {
-				return
-			}
-		}
-	}
 }

@@ -23,6 +23,12 @@ func painted(t *testing.T) *bench {
 		Fields:   map[string][]string{"v1": {"spec.color"}, "v1beta1": {"spec.colour"}},
 		Metadata: []string{"finalizers", "labels"},
 		Copy:     func(from, to *shop.Widget) { to.Color = from.Color },
+		Match: func(obj, old *shop.Widget) (errs field.ErrorList) {
+			if obj.Color == "none" {
+				errs = append(errs, field.Forbidden(field.NewPath("spec", "color"), "paint is not removed"))
+			}
+			return errs
+		},
 		Prepare: func(_ context.Context, obj, old *shop.Widget) {
 			if obj.Color == "pink" {
 				obj.Color = old.Color
@@ -140,6 +146,9 @@ func TestPartsArePreparedAndValidated(t *testing.T) {
 	_, err := b.patch("a", "paint", `{"spec":{"color":null}}`)
 	wantStatus(t, err, 422, metav1.StatusReasonInvalid,
 		`Widget.shop.example.com "a" is invalid: spec.color: Required value: paint stays`)
+	_, err = b.patch("a", "paint", `{"spec":{"color":"none"}}`)
+	wantStatus(t, err, 422, metav1.StatusReasonInvalid,
+		`Widget.shop.example.com "a" is invalid: spec.color: Forbidden: paint is not removed`)
 	_, err = b.patch("a", "paint", `{"metadata":{"labels":{"-":"-"}}}`)
 	if err == nil || !strings.Contains(err.Error(), "metadata.labels: Invalid value") {
 		t.Error(err)
@@ -200,24 +209,6 @@ func TestPartsThatContradictThemselves(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
-	}
-}
-
-// TestItems pairs items by their keys, in the order of the second list.
-func TestItems(t *testing.T) {
-	type item struct {
-		name string
-		n    int
-	}
-	from, to := []item{{"b", 1}, {"c", 2}, {"a", 3}}, []item{{name: "a"}, {name: "x"}, {name: "b"}}
-	for x, y := range registry.Items(from, to, func(i *item) string { return i.name }) {
-		y.n = x.n
-	}
-	if to[0].n != 3 || to[1].n != 0 || to[2].n != 1 {
-		t.Error(to)
-	}
-	for range registry.Items(from, to, func(i *item) string { return i.name }) {
-		break
 	}
 }
 

@@ -17,7 +17,7 @@ type scope[T api.Object] struct {
 	// counted tells whether metadata.generation counts the change: a status is no part of the desired state.
 	counted bool
 	// confine reverts the changes of the new object outside the scope. It may replace the object.
-	confine func(ctx context.Context, a *attempt[T])
+	confine func(ctx context.Context, a *attempt[T]) error
 	// validate checks the new object.
 	validate func(ctx context.Context, a *attempt[T]) (field.ErrorList, error)
 	// validateChange checks the change from old to obj; nil checks nothing.
@@ -39,7 +39,7 @@ type scopes[T api.Object] struct {
 func (k *kind[T]) newScopes() (s scopes[T]) {
 	strategy := &k.definition.Strategy
 	s.action = scope[T]{
-		counted: true, confine: func(context.Context, *attempt[T]) {}, validate: k.validateObject,
+		counted: true, confine: func(context.Context, *attempt[T]) error { return nil }, validate: k.validateObject,
 		warnings: strategy.Warnings,
 	}
 	s.object = s.action
@@ -68,7 +68,7 @@ func (s scope[T]) named(extension string) scope[T] {
 }
 
 // confineToObject reverts or resets what belongs to subresources alone, and lets the strategy prepare the object.
-func (k *kind[T]) confineToObject(ctx context.Context, a *attempt[T]) {
+func (k *kind[T]) confineToObject(ctx context.Context, a *attempt[T]) error {
 	for i := range k.definition.Subresources {
 		switch s := &k.definition.Subresources[i]; {
 		case s.Reset == nil:
@@ -84,12 +84,12 @@ func (k *kind[T]) confineToObject(ctx context.Context, a *attempt[T]) {
 	case !a.old.Exists && strategy.PrepareForCreate != nil:
 		k.trackPreparation(a, func() { strategy.PrepareForCreate(ctx, a.obj) })
 	}
+	return nil
 }
 
 // prepare is the step that reverts the changes of the new object outside the scope, and lets the strategy prepare it.
 func (k *kind[T]) prepare(ctx context.Context, a *attempt[T]) error {
-	a.scope.confine(ctx, a)
-	return nil
+	return a.scope.confine(ctx, a)
 }
 
 // warn is the step that asks the strategy for warnings.

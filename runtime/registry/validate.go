@@ -74,6 +74,9 @@ func (k *kind[T]) validateObject(ctx context.Context, a *attempt[T]) (field.Erro
 	if validate := k.definition.Strategy.Validate; validate != nil {
 		errs = append(errs, validate(ctx, a.obj)...)
 	}
+	if validate := k.definition.Strategy.ValidateCreate; validate != nil && !a.old.Exists {
+		errs = append(errs, validate(ctx, a.obj)...)
+	}
 	if len(errs) == 0 {
 		errs = k.validatePath(a)
 	}

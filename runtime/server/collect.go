@@ -55,7 +55,7 @@ const scrapeTimeout = 2 * time.Second
 func (m *metrics) collectResources(s series) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
-	for _, handle := range registry.Distinct(m.handles) {
+	for _, handle := range registry.Distinct(m.table().handles) {
 		measured, ok := handle.(registry.Measured)
 		if !ok {
 			continue

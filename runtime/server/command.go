@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/admission"
+	"apigen.dev/runtime/apigroups"
 	"apigen.dev/runtime/cache"
 	"apigen.dev/runtime/certs"
 	"apigen.dev/runtime/registry"
@@ -72,7 +73,7 @@ func Command(program Program) *cobra.Command {
 			if err := f.check(program.Embedded != nil); err != nil {
 				return err
 			}
-			if _, err := newEnablement(parseSwitches(f.runtimeConfig), program.groups()); err != nil {
+			if _, err := apigroups.NewSwitches(apigroups.Parse(f.runtimeConfig), program.groups()); err != nil {
 				return err
 			}
 			f.server.Garbage = f.garbagePolicy(cmd.Flags())
@@ -177,7 +178,7 @@ func (f *flags) config() Config {
 	c := f.server
 	c.MinRequestTimeout = time.Duration(f.minRequestTimeout) * time.Second
 	c.MaxReads, c.MaxWrites = cmp.Or(c.MaxReads, -1), cmp.Or(c.MaxWrites, -1) // 0 would mean the default
-	c.DisableCache, c.RuntimeConfig = !f.watchCache, parseSwitches(f.runtimeConfig)
+	c.DisableCache, c.RuntimeConfig = !f.watchCache, apigroups.Parse(f.runtimeConfig)
 	c.Verify = cache.VerifyFromEnvironment()
 	return c
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/apigroups"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
@@ -47,7 +48,7 @@ func TestRuntimeConfigNamesWhatThereIs(t *testing.T) {
 		"shop.example.com/v1/gizmos=false,api/ga=": `invalid value api/ga=` + "\n" +
 			`runtime-config: shop.example.com/v1 has no resource "gizmos"`,
 	} {
-		_, err := newEnablement(parseSwitches(strings.Split(flag, ",")), []registry.Group{twoKinds()})
+		_, err := apigroups.NewSwitches(apigroups.Parse(strings.Split(flag, ",")), []registry.Group{twoKinds()})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", flag, err, want)
 		}
@@ -71,7 +72,7 @@ func TestRuntimeConfigDecides(t *testing.T) {
 			"v1/gadgets v1beta1/widgets v1beta1/gadgets v1alpha1/widgets v1alpha1/gadgets",
 	} {
 		group := twoKinds()
-		e, err := newEnablement(parseSwitches(strings.Split(flag, ",")), []registry.Group{group, core})
+		e, err := apigroups.NewSwitches(apigroups.Parse(strings.Split(flag, ",")), []registry.Group{group, core})
 		if err != nil {
 			t.Errorf("%s: %v", flag, err)
 			continue
@@ -79,7 +80,7 @@ func TestRuntimeConfigDecides(t *testing.T) {
 		var got []string
 		for _, version := range group.Versions {
 			for _, resource := range group.Resources {
-				if e.serves(resource.Info(), version) {
+				if e.Serves(resource.Info(), version) {
 					got = append(got, version+"/"+resource.Info().Names.Plural)
 				}
 			}

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"apigen.dev/runtime/api"
@@ -31,26 +32,41 @@ var storageLabels = []string{"operation", "group", "resource"}
 
 // meter returns a backend for one resource that measures its requests.
 func (m *metrics) meter(backend storage.Backend, info *api.Info) storage.Backend {
-	metered := &meter{Backend: backend}
-	for op, name := range operationNames {
-		metered.durations[op] = m.storage.WithLabelValues(name, info.Group, info.Names.Plural)
-		metered.failures[op] = m.failures.WithLabelValues(name, info.Group, info.Names.Plural)
-	}
-	return metered
+	return &meter{Backend: backend, metrics: m, info: info}
 }
 
 type meter struct {
 	storage.Backend
-	durations [operations]prometheus.Observer
-	failures  [operations]prometheus.Counter
+	metrics *metrics
+	info    *api.Info
+	// measures are made when they are first needed: a server may have a thousand resources, of which few are used.
+	measures [operations]atomic.Pointer[measure]
+}
+
+// measure is what is known of one operation on one resource. Both are made at once, so that failures are exposed as 0
+// before the first.
+type measure struct {
+	durations prometheus.Observer
+	failures  prometheus.Counter
+}
+
+func (m *meter) measure(op operation) *measure {
+	if known := m.measures[op].Load(); known != nil {
+		return known
+	}
+	labels := []string{operationNames[op], m.info.Group, m.info.Names.Plural}
+	made := &measure{m.metrics.storage.WithLabelValues(labels...), m.metrics.failures.WithLabelValues(labels...)}
+	m.measures[op].Store(made)
+	return made
 }
 
 // observe measures a request that began at begin and ends now with *err.
 func (m *meter) observe(op operation, begin time.Time, err *error) {
-	m.durations[op].Observe(time.Since(begin).Seconds())
+	measure := m.measure(op)
+	measure.durations.Observe(time.Since(begin).Seconds())
 	var conflict *storage.ConflictError
 	if *err != nil && !errors.As(*err, &conflict) && !errors.Is(*err, context.Canceled) {
-		m.failures[op].Inc()
+		measure.failures.Inc()
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
+	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/filter"
-	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -21,8 +21,8 @@ type metrics struct {
 	storage   *prometheus.HistogramVec
 	failures  *prometheus.CounterVec
 	attempts  *attempts
-	handles   []registry.Handle         // constant after the first request
-	known     map[resourceName][]string // the subresources of each resource
+	// table returns what the server serves.
+	table func() *table
 }
 
 // resourceName has the labels of a resource. Only served resources have labels, because clients could create any number
@@ -49,7 +49,6 @@ func newMetrics(config Config) *metrics {
 			"Duration of requests to storage, by operation; of watches until they begin.", storageLabels...),
 		failures: counters("etcd_request_errors_total",
 			"Requests to storage that failed, except for conflicts of optimistic writes.", storageLabels...),
-		known: map[resourceName][]string{},
 	}
 	m.registry.MustRegister(m.requests, m.durations, m.storage, m.failures, collect(m.collectResources),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
@@ -61,10 +60,12 @@ func newMetrics(config Config) *metrics {
 	return m
 }
 
-// follow adds an open resource. The server calls it before the first request.
-func (m *metrics) follow(handle registry.Handle) {
-	info := handle.Info()
+// addKnown adds a resource to those whose requests are counted under their names.
+func addKnown(known map[resourceName][]string, info *api.Info) {
 	for _, version := range info.Versions {
+		if version.Unserved {
+			continue
+		}
 		names := []string{""}
 		for i := range info.Subresources {
 			names = append(names, info.Subresources[i].Name)
@@ -72,15 +73,22 @@ func (m *metrics) follow(handle registry.Handle) {
 		for i := range info.Extensions {
 			names = append(names, info.Extensions[i].Name)
 		}
-		m.known[resourceName{info.Group, version.Name, info.Names.Plural}] = names
+		known[resourceName{info.Group, version.Name, info.Names.Plural}] = names
 	}
-	m.handles = append(m.handles, handle)
+}
+
+// forget drops the series of a resource.
+func (m *metrics) forget(info *api.Info) {
+	labels := prometheus.Labels{"group": info.Group, "resource": info.Names.Plural}
+	m.requests.DeletePartialMatch(labels)
+	m.durations.DeletePartialMatch(labels)
 }
 
 // observe counts one request. A request for a resource that isn't served has the verb other.
 func (m *metrics) observe(o filter.Observation) {
 	labels := [5]string{"other", "", "", "", ""}
-	if i := o.Info; i != nil && slices.Contains(m.known[resourceName{i.Group, i.Version, i.Resource}], i.Subresource) {
+	known := m.table().known
+	if i := o.Info; i != nil && slices.Contains(known[resourceName{i.Group, i.Version, i.Resource}], i.Subresource) {
 		labels = [5]string{i.Verb, i.Group, i.Version, i.Resource, i.Subresource}
 	}
 	m.requests.WithLabelValues(strconv.Itoa(o.Code), labels[0], labels[1], labels[2], labels[3], labels[4]).Inc()

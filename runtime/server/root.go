@@ -20,7 +20,7 @@ import (
 )
 
 // root serves the paths that don't belong to the API, and passes all other requests to the API.
-func (s *Server) root(api *endpoint.API, metrics *metrics) http.Handler {
+func (s *Server) root(metrics *metrics) http.Handler {
 	paths := map[string]http.Handler{
 		"/version":  jsonDocument(versionInfo(buildInfo())),
 		"/version/": jsonDocument(versionInfo(buildInfo())),
@@ -37,9 +37,13 @@ func (s *Server) root(api *endpoint.API, metrics *metrics) http.Handler {
 		maps.Copy(administration, maintenance(m, s.config.Log))
 	}
 	maps.Copy(paths, s.config.Paths)
-	s.addPages(api, paths, administration)
+	s.addPages(paths, administration)
 	health := s.health()
-	paths["/"] = jsonDocument(index(api, paths))
+	s.paths = paths
+	api := http.HandlerFunc(s.serveAPI)
+	paths["/"] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.table.Load().index.ServeHTTP(w, r)
+	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		case isHealth(path):
@@ -57,7 +61,7 @@ func (s *Server) root(api *endpoint.API, metrics *metrics) http.Handler {
 }
 
 // addPages adds the pages of package zpages. Not every user who may read paths may PUT one.
-func (s *Server) addPages(api *endpoint.API, paths, administration map[string]http.Handler) {
+func (s *Server) addPages(paths, administration map[string]http.Handler) {
 	if s.config.Flags != nil {
 		paths["/flagz"] = zpages.Flags(s.config.Flags)
 	}
@@ -65,7 +69,7 @@ func (s *Server) addPages(api *endpoint.API, paths, administration map[string]ht
 	version := versionInfo(buildInfo())
 	paths["/statusz"] = zpages.Status(zpages.Process{
 		Started: processStart, GoVersion: version.GoVersion, BinaryVersion: version.GitVersion,
-		Paths: index(api, paths).Paths,
+		Paths: index(s.api, paths).Paths,
 	})
 	if s.config.Profiling && s.config.LogLevel != nil {
 		administration["/debug/flags/v"] = zpages.Level(s.config.LogLevel)

@@ -17,10 +17,12 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/apigroups"
 	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/collector"
@@ -96,6 +98,8 @@ type Config struct {
 	Auditor *audit.Auditor
 	// Metrics are in /metrics, beside the server's own.
 	Metrics []prometheus.Collector
+	// Additions are resources that the server serves beside Groups, and that change while it runs; nil for none.
+	Additions *Additions
 	// Hooks run beside the server's requests.
 	Hooks []Hook
 	// Log receives messages for the operator; nil means slog.Default().
@@ -147,10 +151,20 @@ type Config struct {
 
 // Server is an API server. New opens its resources; Run serves, and closes them.
 type Server struct {
-	config  Config
+	config Config
+	// handles are those of the configuration's groups.
 	handles []registry.Handle
-	drain   *filter.Drain
-	http    *http.Server
+	// groups are those of the configuration, with handles, and plugins and metrics are for all resources.
+	groups  []endpoint.Group
+	plugins *admission.Chain
+	metrics *metrics
+	// table is what the server serves now. api has the groups of the configuration alone.
+	table atomic.Pointer[table]
+	api   *endpoint.API
+	// paths are served beside the API.
+	paths map[string]http.Handler
+	drain *filter.Drain
+	http  *http.Server
 	// collector is nil if the server doesn't collect garbage.
 	collector *collector.Collector
 	hooks     []*running
@@ -167,20 +181,20 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	config = withDefaults(config)
 	s := &Server{config: config, drain: filter.NewDrain(), ending: make(chan struct{}), loopback: new(Loopback)}
 	metrics := newMetrics(config)
+	s.metrics = metrics
 	var err error
 	if s.hooks, err = newHooks(config.Hooks); err != nil {
 		return nil, err
 	}
-	groups, err := s.open(ctx, metrics)
-	if err != nil {
+	if s.groups, err = s.open(ctx); err != nil {
 		return nil, errors.Join(err, s.close())
 	}
 	if config.Garbage == CollectGarbage {
 		s.collector = collector.New(s.handles, config.Log)
 		metrics.registry.MustRegister(collectGarbage(s.collector))
 	}
-	handler, err := endpoint.New(endpoint.Config{
-		Groups: groups, MinRequestTimeout: int64(config.MinRequestTimeout / time.Second),
+	s.api, err = endpoint.New(endpoint.Config{
+		Groups: s.groups, MinRequestTimeout: int64(config.MinRequestTimeout / time.Second),
 		MayCreate: filter.MayCreate(config.Authorizer), UnsafeDelete: filter.MayDeleteUnreadable(config.Authorizer),
 		Log: config.Log,
 	})
@@ -188,14 +202,24 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		return nil, errors.Join(err, s.close())
 	}
 	reached := reach.WithCatalog(reach.With(context.Background(), registry.Reachable(s.handles)),
-		objects.Catalog[registry.Handle]{Handles: s.handles, Documents: documents(config.Groups)})
+		objects.Catalog[registry.Handle]{
+			Handles:   func() []registry.Handle { return s.table.Load().handles },
+			Documents: func() map[schema.GroupVersion]api.Document { return s.table.Load().documents },
+		})
 	s.base = auth.WithAccess(reached, &auth.Access{
 		Tokens: auth.Bearer(s.authentication().Tokens), Audiences: config.Audiences, Authorizer: config.Authorizer,
 		Issuer: config.Issuer,
 	})
+	root := s.root(metrics)
+	first, err := s.newTable(nil)
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	s.table.Store(first)
+	metrics.table = s.table.Load
 	s.http = &http.Server{
 		BaseContext:       func(net.Listener) context.Context { return s.base },
-		Handler:           s.chain(s.root(handler, metrics), metrics, handler.LongRunning),
+		Handler:           s.chain(root, metrics, s.longRunning),
 		ConnContext:       auth.ConnContext,
 		TLSConfig:         tlsConfig(config),
 		ReadHeaderTimeout: 32 * time.Second,
@@ -205,6 +229,9 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		ErrorLog:          log.New(httpErrorLog{config.Log}, "", 0),
 	}
 	s.loopback.connect(s)
+	if config.Additions != nil {
+		config.Additions.server = s
+	}
 	return s, nil
 }
 
@@ -251,8 +278,8 @@ func (c *Config) AddPath(path string, handler http.Handler) {
 }
 
 // open binds every resource to the backend.
-func (s *Server) open(ctx context.Context, metrics *metrics) ([]endpoint.Group, error) {
-	enabled, err := newEnablement(s.config.RuntimeConfig, s.config.Groups)
+func (s *Server) open(ctx context.Context) ([]endpoint.Group, error) {
+	enabled, err := apigroups.NewSwitches(s.config.RuntimeConfig, s.config.Groups)
 	if err != nil {
 		return nil, err
 	}
@@ -265,42 +292,57 @@ func (s *Server) open(ctx context.Context, metrics *metrics) ([]endpoint.Group, 
 	for _, group := range s.config.Groups {
 		schemas.Add(group.Name, group.OpenAPI)
 		all = append(all, group.Resources...)
-		if open := enabled.narrow(group); len(open.Versions) > 0 {
+		if open := enabled.Narrow(group); len(open.Versions) > 0 {
 			groups = append(groups, open)
 		}
 	}
-	plugins, err := s.config.plugins(metrics)
-	if err != nil {
+	if s.plugins, err = s.config.plugins(s.metrics); err != nil {
 		return nil, err
 	}
 	shared := registry.NewShared(all)
 	for i := range groups {
 		open := &groups[i]
 		for _, resource := range open.Resources {
-			stored := resource.Info().Stored()
-			config := registry.Config{
-				Backend: metrics.meter(s.config.Backend, stored), Prefix: s.config.Prefix,
-				DisableCache: s.config.DisableCache, CheckCache: s.config.CheckCache,
-				Log: s.config.Log, Verify: s.config.Verify, Schemas: schemas, Shared: shared,
-				IgnorePropagation: s.config.Garbage == IgnoreGarbage, Encoding: s.config.StorageEncoding,
-				AfterWrite: s.config.AfterWrite[resource.Info().GroupResource()], Admission: plugins,
-			}
-			if life, ok := s.config.TimeToLive[resource.Info().GroupResource()]; ok {
-				config.TimeToLive = &life
-			}
-			if transformer := s.config.Transformer; transformer != nil {
-				config.Transformer = transformer(stored.GroupResource())
-			}
-			handle, err := resource.Open(ctx, config)
+			handle, err := resource.Open(ctx, s.resourceConfig(resource.Info(), schemas, shared))
 			if err != nil {
 				return nil, err
 			}
 			open.Handles = append(open.Handles, handle)
-			metrics.follow(handle)
 			s.handles = append(s.handles, handle)
 		}
 	}
 	return groups, nil
+}
+
+// resourceConfig is the configuration of a resource.
+func (s *Server) resourceConfig(
+	info *api.Info, schemas *ownership.Schemas, shared *registry.Shared,
+) registry.Config {
+	stored := info.Stored()
+	config := registry.Config{
+		Backend: s.metrics.meter(s.config.Backend, stored), Prefix: s.config.Prefix,
+		DisableCache: s.config.DisableCache, CheckCache: s.config.CheckCache,
+		Log: s.config.Log, Verify: s.config.Verify, Schemas: schemas, Shared: shared,
+		IgnorePropagation: s.config.Garbage == IgnoreGarbage, Encoding: s.config.StorageEncoding,
+		AfterWrite: s.config.AfterWrite[info.GroupResource()], Admission: s.plugins,
+	}
+	if life, ok := s.config.TimeToLive[info.GroupResource()]; ok {
+		config.TimeToLive = &life
+	}
+	if transformer := s.config.Transformer; transformer != nil {
+		config.Transformer = transformer(stored.GroupResource())
+	}
+	return config
+}
+
+// replaced tells those that follow resources which ones are new, and which are gone.
+func (s *Server) replaced(opened, gone []registry.Handle) {
+	if s.collector != nil {
+		s.collector.Replace(opened, gone)
+	}
+	for _, handle := range gone {
+		s.metrics.forget(handle.Info())
+	}
 }
 
 // checkPrefixes refuses resources whose storage prefixes contain one another, unless they are the same objects.
@@ -332,6 +374,9 @@ func checkPrefixes(groups []registry.Group) error {
 
 func (s *Server) close() error {
 	var errs []error
+	if s.config.Additions != nil {
+		errs = append(errs, s.config.Additions.close())
+	}
 	for _, handle := range s.handles {
 		errs = append(errs, handle.Close())
 	}

@@ -162,6 +162,7 @@ func watchError(err error, after int64) error {
 }
 
 func (w *watch) Next(ctx context.Context) ([]api.Event, error) {
+	clear(w.events) // a watch that waits for long keeps no object alive
 	w.events = w.events[:0]
 	if w.failure != nil {
 		return nil, w.failure

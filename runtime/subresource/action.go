@@ -62,8 +62,16 @@ func RequestOf[T, B, A api.Object](r Request[T, B, A]) Extension[T] {
 	}
 	e := posted(r.Name, r.Body, r.Do != nil, act(do))
 	e.info.GivesProtobuf = r.Answer.HasProtobuf()
-	if err != nil {
-		e.open = func(Host[T]) (*Handle, error) { return nil, err }
+	open := e.open
+	e.open = func(h Host[T]) (*Handle, error) {
+		if err != nil {
+			return nil, err
+		}
+		handle, err := open(h)
+		if err == nil {
+			handle.ToJSON = answer.ToJSON
+		}
+		return handle, err
 	}
 	return e
 }
@@ -85,6 +93,20 @@ func successRendition(encoding api.Encoding) (r api.Rendition, err error) {
 	}
 	r.Payload = data[1:]
 	return r, nil
+}
+
+// statusToJSON renders a Status in JSON that is in protobuf.
+func statusToJSON(answer api.Rendition, form api.Form) (out api.Rendition, err error) {
+	var status metav1.Status
+	if err := status.Unmarshal(answer.Payload); err != nil {
+		return out, err
+	}
+	data, err := json.Marshal(&status)
+	if err != nil {
+		return out, err
+	}
+	out.Head, out.Payload = rendition.Head(api.JSON, "Status", "v1"), data[1:]
+	return out, nil
 }
 
 type post[T, B api.Object] func(
@@ -113,7 +135,7 @@ func posted[T, B api.Object](name string, kind codec.Kind[B], complete bool, do 
 		if err != nil {
 			return nil, err
 		}
-		return &Handle{Create: func(
+		return &Handle{ToJSON: statusToJSON, Create: func(
 			ctx context.Context, namespace, object string, body api.Body, opts api.WriteOptions,
 		) (result api.Result, err error) {
 			t := Target{Namespace: namespace, Name: object, Version: body.Version, Subresource: name}

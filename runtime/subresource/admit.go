@@ -11,7 +11,6 @@ import (
 	"apigen.dev/runtime/request"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/managedfields"
 )
 
 // attributes returns what admission sees of a request for a subresource, without objects, whose kind is gvk.
@@ -38,8 +37,8 @@ func (h Host[T]) attributes(
 		}
 		seen.Equivalents = append(seen.Equivalents, form)
 	}
-	seen.Types = func(kind schema.GroupVersionKind) (managedfields.TypeConverter, error) {
-		return h.Schemas.In(seen.Resource.GroupVersion(), kind)
+	seen.Merge = func(kind schema.GroupVersionKind, object, config map[string]any) (map[string]any, error) {
+		return h.Schemas.Merge(seen.Resource.GroupVersion(), kind, object, config)
 	}
 	return seen
 }

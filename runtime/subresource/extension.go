@@ -1,5 +1,6 @@
 // Package subresource serves the subresources that are no part of their object: actions, removals, requests, scales,
-// projections, streams and connections. It reads and writes the object through a Host.
+// projections, streams and connections. It reads and writes the object through a Host. It also pairs and compares the
+// items of lists for subresources that are a part of their object.
 //
 // It may know packages admission, api, auth, codec, metadata, ownership, reach, rendition, request, store and
 // wire.
@@ -44,6 +45,8 @@ type Handle struct {
 	Stream func(ctx context.Context, namespace, name string, query url.Values) (Output, error)
 	// Connect returns the author's handler, which serves the connection.
 	Connect func(ctx context.Context, namespace, name string, query url.Values) (http.Handler, error)
+	// ToJSON renders an answer in JSON that is in protobuf, in a form. It is set where answers are objects.
+	ToJSON func(answer api.Rendition, form api.Form) (api.Rendition, error)
 }
 
 // Output is the output of a stream.

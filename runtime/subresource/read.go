@@ -176,7 +176,7 @@ func ProjectionOf[T api.Object, O any, A api.Object](v Projection[T, O, A]) Exte
 			return nil, err
 		}
 		fetch := fetcher(h, v.Options)
-		return &Handle{View: func(ctx context.Context, namespace, name string, query url.Values,
+		return &Handle{ToJSON: answer.ToJSON, View: func(ctx context.Context, namespace, name string, query url.Values,
 			form api.Form) (api.Rendition, error) {
 			obj, options, err := fetch(ctx, namespace, name, query)
 			if err != nil {

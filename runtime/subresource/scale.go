@@ -33,6 +33,19 @@ type Scale[T api.Object] struct {
 	Selector       func(T) string
 	// Paths has the path of the desired number in each version: the field manager of a scale owns that field.
 	Paths map[string][]string
+	// In returns the functions for the version of a request; nil is for those that are the same in all versions.
+	In func(version string) *Scale[T]
+}
+
+// in returns the functions for a version.
+func (s *Scale[T]) in(version string) *Scale[T] {
+	if s.In == nil {
+		return s
+	}
+	if of := s.In(version); of != nil {
+		return of
+	}
+	return s
 }
 
 const scaleName = "scale"
@@ -73,7 +86,7 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 				b.paths[gv.String()] = at
 			}
 			b.manager = sync.OnceValues(b.newManager)
-			return &Handle{Get: b.get, Update: b.update, Patch: b.patch}, nil
+			return &Handle{Get: b.get, Update: b.update, Patch: b.patch, ToJSON: kind.ToJSON}, nil
 		},
 	}
 }
@@ -96,19 +109,20 @@ func (s *scaler[T]) newManager() (*ownership.Manager, error) {
 	return newScaleManager(types), nil
 }
 
-func (s *scaler[T]) of(obj T) *scaleObject {
+func (s *scaler[T]) of(obj T, version string) *scaleObject {
+	by := s.in(version)
 	scale := &scaleObject{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: obj.GetName(), Namespace: obj.GetNamespace(), UID: obj.GetUID(),
 			ResourceVersion: obj.GetResourceVersion(), CreationTimestamp: obj.GetCreationTimestamp(),
 		},
-		Spec: scaleSpec{Replicas: s.Replicas(obj)},
+		Spec: scaleSpec{Replicas: by.Replicas(obj)},
 	}
-	if s.StatusReplicas != nil {
-		scale.Status.Replicas = s.StatusReplicas(obj)
+	if by.StatusReplicas != nil {
+		scale.Status.Replicas = by.StatusReplicas(obj)
 	}
-	if s.Selector != nil {
-		scale.Status.Selector = s.Selector(obj)
+	if by.Selector != nil {
+		scale.Status.Selector = by.Selector(obj)
 	}
 	return scale
 }
@@ -120,7 +134,7 @@ func (s *scaler[T]) get(
 	if err != nil {
 		return api.Rendition{}, err
 	}
-	return s.kind.RenderObject(s.of(obj), form)
+	return s.kind.RenderObject(s.of(obj, form.Version), form)
 }
 
 type proposal struct {
@@ -189,7 +203,9 @@ func (s *scaler[T]) write(
 			}
 			return s.scale(obj, t, fields, admitted)
 		},
-		Show: func(obj T, form api.Form) (api.Rendition, error) { return s.kind.RenderObject(s.of(obj), form) },
+		Show: func(obj T, form api.Form) (api.Rendition, error) {
+			return s.kind.RenderObject(s.of(obj, version), form)
+		},
 	})
 }
 
@@ -198,7 +214,7 @@ func (s *scaler[T]) scale(obj T, t Target, fields *managedfields.ScaleHandler, p
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	p, err := propose(s.of(obj), stored)
+	p, err := propose(s.of(obj, t.Version), stored)
 	if err != nil {
 		return p.warnings, err
 	}
@@ -210,8 +226,8 @@ func (s *scaler[T]) scale(obj T, t Target, fields *managedfields.ScaleHandler, p
 	if p.scale.ResourceVersion != "" {
 		obj.SetResourceVersion(p.scale.ResourceVersion)
 	}
-	if p.scale.Spec.Replicas != s.Replicas(obj) {
-		s.SetReplicas(obj, p.scale.Spec.Replicas)
+	if by := s.in(t.Version); p.scale.Spec.Replicas != by.Replicas(obj) {
+		by.SetReplicas(obj, p.scale.Spec.Replicas)
 	}
 	return p.warnings, nil
 }
@@ -259,7 +275,7 @@ func (s *scaler[T]) check(scale, live *scaleObject, t Target) error {
 	return nil
 }
 
-func newScaleManager(types managedfields.TypeConverter) *ownership.Manager {
+func newScaleManager(types *ownership.Type) *ownership.Manager {
 	version := fieldpath.APIVersion(scaleGVK.GroupVersion().String())
 	return &ownership.Manager{
 		Version: version, Subresource: scaleName, Types: types, Sets: &ownership.Sets{},

@@ -76,7 +76,7 @@ func newWorld(t *testing.T, allow func(auth.Attributes) bool, names ...string) *
 		handles = append(handles, h)
 	}
 	ctx := reach.WithCatalog(reach.With(t.Context(), registry.Reachable(handles)),
-		objects.Catalog[registry.Handle]{Handles: handles})
+		objects.Catalog[registry.Handle]{Handles: func() []registry.Handle { return handles }})
 	return &world{T: t, ctx: auth.WithAccess(ctx, &auth.Access{Authorizer: authorizer(allow)})}
 }
 

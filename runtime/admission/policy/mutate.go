@@ -11,7 +11,6 @@ import (
 	"apigen.dev/runtime/admission/match"
 	"apigen.dev/runtime/api"
 	celpolicy "apigen.dev/runtime/cel/policy"
-	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/patch"
 	registration "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -293,12 +292,8 @@ func (m *mutating) mutate(ctx context.Context, c *call, p *programs, mutation *m
 
 // apply merges an apply configuration into the object, as server-side apply merges it.
 func (m *mutating) apply(form admission.Form, object, config map[string]any) error {
-	types, err := m.a.Types(form.Kind)
-	if err != nil {
-		return apierrors.NewInternalError(err)
-	}
 	config["apiVersion"], config["kind"] = form.Kind.GroupVersion().String(), form.Kind.Kind
-	merged, err := ownership.Merge(types, object, config)
+	merged, err := m.a.Merge(form.Kind, object, config)
 	if err != nil {
 		return fmt.Errorf("error applying patch: %w", err)
 	}

@@ -67,7 +67,7 @@ func startReplica(t *testing.T, backend storage.Backend) *replica {
 		handles = append(handles, h)
 	}
 	ctx := reach.WithCatalog(reach.With(t.Context(), registry.Reachable(handles)),
-		objects.Catalog[registry.Handle]{Handles: handles})
+		objects.Catalog[registry.Handle]{Handles: func() []registry.Handle { return handles }})
 	ended := make(chan struct{})
 	running, stop := context.WithCancel(ctx)
 	go func() { defer close(ended); f.run(running) }()

@@ -1,17 +1,8 @@
 package webhook
 
 import (
-	"cmp"
-	"context"
-	"errors"
-	"fmt"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"slices"
-	"strconv"
-	"strings"
 
 	"apigen.dev/runtime/kubeconfig"
 )
@@ -54,71 +45,19 @@ func (p *plugin) forgetClients() {
 }
 
 func (p *plugin) newClient(h *hook) (*client, error) {
-	var config kubeconfig.Config
-	var err error
-	switch {
-	case h.ClientConfig.Service != nil:
-		config, err = p.serviceConfig(h)
-	case h.ClientConfig.URL != nil && *h.ClientConfig.URL != "":
-		config, err = p.urlConfig(*h.ClientConfig.URL)
-	default:
-		err = errors.New("webhook configuration must have either service or URL")
+	at := kubeconfig.Webhook{URL: h.ClientConfig.URL, CABundle: h.ClientConfig.CABundle}
+	if service := h.ClientConfig.Service; service != nil {
+		at.Service = &kubeconfig.WebhookService{
+			Namespace: service.Namespace, Name: service.Name, Path: service.Path, Port: service.Port,
+		}
 	}
+	config, err := at.Config(p.users, kubeconfig.Resolve(p.services))
 	if err != nil {
 		return nil, err
 	}
-	// Authorities that a kubeconfig names are of its clusters, and those of users have none.
-	config.CA = kubeconfig.Source{Data: slices.Clone(h.ClientConfig.CABundle)}
 	made, err := config.Client(p.log, answerLimit)
 	if err != nil {
 		return nil, err
 	}
 	return &client{Client: made, url: config.Server}, nil
-}
-
-func (p *plugin) urlConfig(text string) (kubeconfig.Config, error) {
-	u, err := url.Parse(text)
-	if err != nil {
-		return kubeconfig.Config{}, fmt.Errorf("Unparsable URL: %w", err)
-	}
-	config := p.users.For(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443")))
-	if u.Path == "" {
-		u.Path = "/"
-	}
-	config.Server, config.HTTP1 = u, !isLocal(u)
-	return config, nil
-}
-
-func isLocal(u *url.URL) bool {
-	if strings.EqualFold(u.Hostname(), "localhost") {
-		return true
-	}
-	address, err := netip.ParseAddr(u.Hostname())
-	return err == nil && address.IsLoopback()
-}
-
-func (p *plugin) serviceConfig(h *hook) (kubeconfig.Config, error) {
-	service := h.ClientConfig.Service
-	port := int32(443)
-	if service.Port != nil {
-		port = *service.Port
-	}
-	name := service.Name + "." + service.Namespace + ".svc"
-	host := net.JoinHostPort(name, strconv.Itoa(int(port)))
-	config := p.users.For(host)
-	config.Server = &url.URL{Scheme: "https", Host: host}
-	if service.Path != nil {
-		config.Server = config.Server.JoinPath(*service.Path)
-	}
-	config.ServerName, config.HTTP1 = cmp.Or(config.ServerName, name), true
-	if p.services != nil {
-		config.Dial = func(ctx context.Context, network, _ string) (net.Conn, error) {
-			address, err := p.services(ctx, service.Namespace, service.Name, port)
-			if err != nil {
-				return nil, err
-			}
-			return (&net.Dialer{}).DialContext(ctx, network, address)
-		}
-	}
-	return config, nil
 }

@@ -20,7 +20,8 @@ import (
 // Mode says when a Backend delivers events.
 type Mode string
 
-// The modes. Blocking delivers each event before the request goes on, and passes over failures. BlockingStrict refuses
+// The modes. Blocking delivers the events of a request before its answer ends, and passes over failures. BlockingStrict
+// delivers each event before the request goes on, and refuses
 // a request whose first event it could not deliver. Batch collects events, and delivers them beside the requests.
 const (
 	Batch          Mode = "batch"
@@ -57,10 +58,15 @@ type Config struct {
 // MaxHeldBytes bounds the sum of the sizes of the events that a Backend holds in the mode Batch, beside their number.
 const MaxHeldBytes = 128 << 20
 
-// Target is where a Backend delivers events.
-type Target interface {
+// Format is how events are written.
+type Format interface {
 	// Append appends the encoded event.
 	Append(b []byte, event *audit.Event) ([]byte, error)
+}
+
+// Target is where a Backend delivers events.
+type Target interface {
+	Format
 	// Deliver delivers encoded events. Several goroutines call it at once.
 	Deliver(ctx context.Context, events [][]byte) error
 }
@@ -74,12 +80,15 @@ type Backend struct {
 	buffers  sync.Pool
 	// stopping is closed when the Backend waits no longer before it delivers a batch once more.
 	stopping chan struct{}
+	// lose counts events that were lost after Process returned.
+	lose func(events int, err error)
 }
 
 // New returns a Backend that delivers events to a target, and tells failures which events it lost.
 func New(config Config, target Target, failures *Failures) *Backend {
 	b := &Backend{config: config, target: target, failures: failures, stopping: make(chan struct{})}
 	b.buffers.New = func() any { return new([]byte) }
+	b.lose = func(events int, err error) { failures.add(config.Name, events, err) }
 	b.queue = newQueue(config.BufferSize, MaxHeldBytes)
 	return b
 }
@@ -103,6 +112,10 @@ func (b *Backend) Process(event *audit.Event) bool {
 		if err := b.queue.put(line); err != nil {
 			b.failures.add("buffered", 1, err)
 		}
+		return true
+	}
+	if log, ok := b.target.(*Gathered); ok && b.config.Mode == Blocking && event.Stage == audit.RequestReceived {
+		log.deliverSoon(line, b.lose)
 		return true
 	}
 	if err := b.deliver(context.Background(), [][]byte{line}); err != nil {

@@ -132,10 +132,14 @@ func (stdout) Write(p []byte) (int, error) { return os.Stdout.Write(p) }
 func (stdout) Close() error { return nil }
 
 func (l *logFlags) target(out io.Writer) backend.Target {
+	var lines backend.Target = backend.Lines{Out: out}
 	if l.format == legacyFormat {
-		return backend.Legacy{Out: out}
+		lines = backend.Legacy{Out: out}
 	}
-	return backend.Lines{Out: out}
+	if backend.Mode(l.batch.mode) == backend.Blocking {
+		return backend.NewGathered(lines, out)
+	}
+	return lines
 }
 
 // maxAnswer bounds the answers of the webhook, of which the backend reads little.

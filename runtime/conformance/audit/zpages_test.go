@@ -93,7 +93,7 @@ func TestPages(t *testing.T) {
 // TestVerbosity: /debug/flags/v is answered as k8s.io/apiserver answers it.
 func TestVerbosity(t *testing.T) {
 	level := new(slog.LevelVar)
-	theirs, ours := http.HandlerFunc(routes.StringFlagPutHandler(logs.GlogSetter)), zpages.Level(level)
+	theirs, ours := routes.StringFlagPutHandler(logs.GlogSetter), zpages.Level(level)
 	for _, test := range [][2]string{{"PUT", "4"}, {"PUT", "-1"}, {"PUT", "x"}, {"PUT", ""}, {"GET", ""},
 		{"PUT", "0"}} {
 		var answers [2]string

@@ -11,7 +11,6 @@ import (
 	"maps"
 	"net"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -124,14 +123,6 @@ func (l *auditLog) events() []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return bytes.Clone(l.text.Bytes())
-}
-
-// logFile reads the log of another process.
-func logFile(path string) func() []byte {
-	return func() []byte {
-		data, _ := os.ReadFile(path)
-		return data
-	}
 }
 
 // audited sends a request, and returns the events of it that the log has.

@@ -3,6 +3,7 @@
 package exchange
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -27,5 +28,13 @@ func TestRecordAudit(t *testing.T) {
 			}
 		}
 		s.write(t)
+	}
+}
+
+// logFile reads the log of another process.
+func logFile(path string) func() []byte {
+	return func() []byte {
+		data, _ := os.ReadFile(path)
+		return data
 	}
 }

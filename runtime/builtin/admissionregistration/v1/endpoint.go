@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// validateClientConfig wants the address of a webhook: a URL or a service.
-func validateClientConfig(config *registrationv1.WebhookClientConfig, path *field.Path) field.ErrorList {
+// ValidateClientConfig wants the address of a webhook: a URL or a service.
+func ValidateClientConfig(config *registrationv1.WebhookClientConfig, path *field.Path) field.ErrorList {
 	switch {
 	case (config.URL == nil) == (config.Service == nil):
 		return field.ErrorList{field.Required(path, "exactly one of url or service is required")}

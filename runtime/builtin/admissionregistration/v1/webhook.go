@@ -134,7 +134,7 @@ func validateWebhook(hook *webhook, allow leniency, path *field.Path) field.Erro
 	if hook.ReinvocationPolicy != nil {
 		errs = append(errs, oneOf(path.Child("reinvocationPolicy"), *hook.ReinvocationPolicy, reinvocationPolicies)...)
 	}
-	errs = append(errs, validateClientConfig(&hook.ClientConfig, path.Child("clientConfig"))...)
+	errs = append(errs, ValidateClientConfig(&hook.ClientConfig, path.Child("clientConfig"))...)
 	if !allow.conditions {
 		errs = append(errs, validateConditions(hook.MatchConditions, false, path.Child("matchConditions"))...)
 	}

@@ -10,6 +10,7 @@ import (
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/conformance/builtin/core/v1"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/subresource"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -342,14 +343,20 @@ func definePod() registry.Definition[*corev1.Pod] {
 			Fields: map[string][]string{"v1": {"spec.resources", "spec.containers[*].resources", "spec.containers[*].resizePolicy", "spec.initContainers[*].resources", "spec.initContainers[*].resizePolicy"}},
 			Copy: func(from, to *corev1.Pod) {
 				to.Spec.Resources = from.Spec.Resources.DeepCopy()
-				for from, to := range registry.Items(from.Spec.Containers, to.Spec.Containers, func(item *corev1.Container) string { return item.Name }) {
+				for from, to := range subresource.Items(from.Spec.Containers, to.Spec.Containers, func(item *corev1.Container) string { return item.Name }) {
 					from.Resources.DeepCopyInto(&to.Resources)
 					to.ResizePolicy = from.DeepCopy().ResizePolicy
 				}
-				for from, to := range registry.Items(from.Spec.InitContainers, to.Spec.InitContainers, func(item *corev1.Container) string { return item.Name }) {
+				for from, to := range subresource.Items(from.Spec.InitContainers, to.Spec.InitContainers, func(item *corev1.Container) string { return item.Name }) {
 					from.Resources.DeepCopyInto(&to.Resources)
 					to.ResizePolicy = from.DeepCopy().ResizePolicy
 				}
+			},
+			Match: func(obj, old *corev1.Pod) field.ErrorList {
+				var errs field.ErrorList
+				errs = append(errs, subresource.SameItems(field.NewPath("spec", "containers"), "name", obj.Spec.Containers, old.Spec.Containers, func(item *corev1.Container) string { return item.Name })...)
+				errs = append(errs, subresource.SameItems(field.NewPath("spec", "initContainers"), "name", obj.Spec.InitContainers, old.Spec.InitContainers, func(item *corev1.Container) string { return item.Name })...)
+				return errs
 			},
 		}},
 	}

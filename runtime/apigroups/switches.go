@@ -1,4 +1,8 @@
-package server
+// Package apigroups decides what of its groups a server serves: the switches of --runtime-config, and groups joined
+// with resources that come while the server runs.
+//
+// It may know packages api, endpoint and registry.
+package apigroups
 
 import (
 	"errors"
@@ -15,8 +19,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// enablement holds the switches of --runtime-config, which are kube-apiserver's. Everything that no switch names is on.
-type enablement struct {
+// Switches holds the switches of --runtime-config, which are kube-apiserver's. Everything that no switch names is on.
+type Switches struct {
 	resources map[schema.GroupVersionResource]bool
 	versions  map[schema.GroupVersion]bool
 	// levels are the switches for all versions of one level of maturity, in order of precedence.
@@ -39,9 +43,9 @@ var maturity = []level{
 	{key: "api/all", versions: regexp.MustCompile(``)},
 }
 
-// newEnablement parses the switches. It refuses a name that no group has, and switches that switch everything off.
-func newEnablement(switches map[string]string, groups []registry.Group) (*enablement, error) {
-	e := &enablement{resources: map[schema.GroupVersionResource]bool{}, versions: map[schema.GroupVersion]bool{}}
+// NewSwitches parses the switches. It refuses a name that no group has, and switches that switch everything off.
+func NewSwitches(switches map[string]string, groups []registry.Group) (*Switches, error) {
+	e := &Switches{resources: map[schema.GroupVersionResource]bool{}, versions: map[schema.GroupVersion]bool{}}
 	e.all = len(switches) == 0
 	if len(switches) == 1 && switches["api/all"] == "false" {
 		return nil, errors.New("invalid runtime-config with only api/all=false")
@@ -65,7 +69,7 @@ func newEnablement(switches map[string]string, groups []registry.Group) (*enable
 }
 
 // set parses <group>/<version>[/<resource>]. The core group is "" or api, or is left out: v1.
-func (e *enablement) set(key, value string, groups []registry.Group) error {
+func (e *Switches) set(key, value string, groups []registry.Group) error {
 	on := true
 	if value != "" {
 		var err error
@@ -106,8 +110,8 @@ func (e *enablement) set(key, value string, groups []registry.Group) error {
 	return nil
 }
 
-// serves tells whether a resource is served in a version. The most specific switch decides.
-func (e *enablement) serves(info *api.Info, version string) bool {
+// Serves tells whether a resource is served in a version. The most specific switch decides.
+func (e *Switches) Serves(info *api.Info, version string) bool {
 	gv := schema.GroupVersion{Group: info.Group, Version: version}
 	if on, named := e.resources[gv.WithResource(info.Names.Plural)]; named {
 		return on
@@ -123,16 +127,16 @@ func (e *enablement) serves(info *api.Info, version string) bool {
 	return true
 }
 
-// narrow returns a group with what is served. The server opens no other resources.
-func (e *enablement) narrow(group registry.Group) endpoint.Group {
+// Narrow returns a group with what is served. The server opens no other resources.
+func (e *Switches) Narrow(group registry.Group) endpoint.Group {
 	if e.all {
 		return endpoint.Group{Group: group}
 	}
-	narrowed := endpoint.Group{Group: group, Serves: e.serves}
+	narrowed := endpoint.Group{Group: group, Serves: e.Serves}
 	narrowed.Versions, narrowed.Resources, narrowed.OpenAPI = nil, nil, map[string]api.Document{}
 	for _, version := range group.Versions {
 		if len(group.Resources) == 0 || slices.ContainsFunc(group.Resources, func(r registry.Resource) bool {
-			return r.Info().Version(version) != nil && e.serves(r.Info(), version)
+			return r.Info().Version(version) != nil && e.Serves(r.Info(), version)
 		}) {
 			narrowed.Versions = append(narrowed.Versions, version)
 			if document, ok := group.OpenAPI[version]; ok {
@@ -142,15 +146,15 @@ func (e *enablement) narrow(group registry.Group) endpoint.Group {
 	}
 	for _, resource := range group.Resources {
 		info := resource.Info()
-		if slices.ContainsFunc(info.Versions, func(v api.VersionInfo) bool { return e.serves(info, v.Name) }) {
+		if slices.ContainsFunc(info.Versions, func(v api.VersionInfo) bool { return e.Serves(info, v.Name) }) {
 			narrowed.Resources = append(narrowed.Resources, resource)
 		}
 	}
 	return narrowed
 }
 
-// parseSwitches parses the values of --runtime-config: key=value, or a key alone, which means true.
-func parseSwitches(values []string) map[string]string {
+// Parse parses the values of --runtime-config: key=value, or a key alone, which means true.
+func Parse(values []string) map[string]string {
 	switches := map[string]string{}
 	for _, value := range values {
 		if value = strings.TrimSpace(value); value == "" {

@@ -5,7 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/managedfields"
+	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
 type meter struct {
@@ -19,11 +19,11 @@ func (m *meter) DeepCopyObject() runtime.Object { out := *m; return &out }
 func TestUnsigned(t *testing.T) {
 	count := uint64(7)
 	m := &meter{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Meter"}, Count: &count}
-	typed, err := newWideConverter(managedfields.NewDeducedTypeConverter()).ObjectToTyped(m)
+	value, err := new(Type{parseable: typed.DeducedParseableType}).ObjectToTyped(m)
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := typed.ToFieldSet()
+	set, err := value.ToFieldSet()
 	if err != nil || set.String() != ".apiVersion\n.count\n.kind" {
 		t.Errorf("%v, %v", set, err)
 	}

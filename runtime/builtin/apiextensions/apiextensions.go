@@ -1,0 +1,35 @@
+// Package apiextensions serves the group apiextensions.k8s.io: CustomResourceDefinitions, and the custom resources that
+// they define. Every server with it accepts names, serves what is established, and deletes what a deleted definition
+// leaves; servers that share a backend agree by writing the same. It may know the packages that serve groups, dynamic,
+// reach and server.
+package apiextensions
+
+import (
+	"context"
+
+	"apigen.dev/runtime/builtin/apiextensions/wiring"
+	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/server"
+	"github.com/spf13/pflag"
+)
+
+// Feature serves definitions, and custom resources. It belongs to one Program.
+type Feature struct{}
+
+// Groups implements server.Feature.
+func (*Feature) Groups() []registry.Group { return []registry.Group{wiring.Upgrading()} }
+
+// AddFlags implements server.Feature: the feature has none.
+func (*Feature) AddFlags(*pflag.FlagSet) {}
+
+// Configure implements server.Feature. The server is ready when it serves the definitions that it began with.
+func (*Feature) Configure(_ context.Context, config *server.Config) error {
+	if config.Additions == nil {
+		config.Additions = &server.Additions{}
+	}
+	c := newController(config.Additions, config.Services, config.Log)
+	config.Hooks = append(config.Hooks, server.Hook{
+		Name: "crd-informer-synced", PostStart: c.awaitFirst, Run: nil,
+	}, server.Hook{Name: "custom-resource-definitions", Run: c.run})
+	return nil
+}

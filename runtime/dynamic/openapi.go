@@ -1,0 +1,372 @@
+package dynamic
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"apigen.dev/runtime/api"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// Template has the OpenAPI v3 document of apiextensions.k8s.io/v1, and the OpenAPI v2 document of its group. The
+// documents of custom resources have their paths, under their own names, and their schemas of metadata.
+type Template struct{ OpenAPI, Swagger api.Document }
+
+// sorted returns the JSON of a template with sorted keys, as templateGVK has them.
+func sorted(template api.Document) ([]byte, error) {
+	data, err := template.JSON()
+	if err != nil {
+		return nil, err
+	}
+	var all any
+	if err := json.Unmarshal(data, &all); err != nil {
+		return nil, err
+	}
+	return json.Marshal(all)
+}
+
+// edition is raised with each change of this file that makes another document: clients keep documents by their hashes.
+const edition = 1
+
+// The names of the template, in the order in which they are replaced: the longer one first.
+const (
+	templateSchema = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition"
+	templateGVK    = `"group":"apiextensions.k8s.io","kind":"CustomResourceDefinition","version":"v1"`
+	templatePath   = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+	machinery      = "io.k8s.apimachinery."
+	objectMeta     = machinery + "pkg.apis.meta.v1.ObjectMeta"
+	listMeta       = machinery + "pkg.apis.meta.v1.ListMeta"
+	references     = "#/components/schemas/"
+)
+
+// describer makes the document of a version.
+type describer struct {
+	*kindVersion
+	names      apiextensionsv1.CustomResourceDefinitionNames
+	namespaced bool
+}
+
+// document returns the OpenAPI v3 document of the version, which is made when it is first asked for.
+func (d describer) document(t Template) api.Document {
+	return api.Deferred(d.source(t.OpenAPI), func() ([]byte, error) {
+		var template struct {
+			Paths      map[string]json.RawMessage            `json:"paths"`
+			Components map[string]map[string]json.RawMessage `json:"components"`
+		}
+		data, err := sorted(t.OpenAPI)
+		if err == nil {
+			err = json.Unmarshal(data, &template)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the template of documents: %w", err)
+		}
+		schemas, err := d.schemas(template.Components["schemas"])
+		if err != nil {
+			return nil, err
+		}
+		paths, err := d.paths(template.Paths)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(map[string]any{
+			"openapi": "3.0.0", "info": map[string]string{"title": "Kubernetes CRD Swagger", "version": "v0.1.0"},
+			"paths": paths, "components": map[string]any{"schemas": schemas},
+		})
+	})
+}
+
+// source is what a document follows from.
+func (d describer) source(template api.Document) []byte {
+	source, err := json.Marshal([]any{edition, d.gvk, d.names, d.namespaced, d.spec, d.preserve,
+		d.definition.document.Hash, template.Hash})
+	if err != nil {
+		return []byte(d.definition.document.Hash) // all of it was decoded from JSON
+	}
+	return source
+}
+
+// schemaName is the name of the schema: com.example.shop.v1.Widget.
+func (v *kindVersion) schemaName() string {
+	parts := strings.Split(v.gvk.Group, ".")
+	slices.Reverse(parts)
+	return strings.Join(append(parts, v.gvk.Version, v.gvk.Kind), ".")
+}
+
+// schemas returns the schemas of the kind and its list, and those of metadata.
+func (d describer) schemas(template map[string]json.RawMessage) (map[string]any, error) {
+	props, err := d.definition.props()
+	if err != nil {
+		return nil, err
+	}
+	if props == nil {
+		keep := true
+		props = &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &keep}
+	}
+	out := map[string]any{}
+	for name, schema := range template {
+		if strings.HasPrefix(name, machinery) {
+			out[name] = json.RawMessage(strings.ReplaceAll(string(schema), `"group":"apiextensions.k8s.io"`,
+				fmt.Sprintf(`"group":%q`, d.gvk.Group)))
+		}
+	}
+	of, err := tree(props)
+	if err != nil {
+		return nil, err
+	}
+	if d.preserve {
+		of["x-kubernetes-preserve-unknown-fields"] = true
+	}
+	embed(of, true)
+	gvk := func(kind string) []map[string]string {
+		return []map[string]string{{"group": d.gvk.Group, "version": d.gvk.Version, "kind": kind}}
+	}
+	of["x-kubernetes-group-version-kind"] = gvk(d.gvk.Kind)
+	var selectable []map[string]string
+	for _, f := range d.spec.SelectableFields {
+		selectable = append(selectable, map[string]string{"fieldPath": strings.TrimPrefix(f.JSONPath, ".")})
+	}
+	if selectable != nil {
+		of["x-kubernetes-selectable-fields"] = selectable
+	}
+	out[d.schemaName()] = of
+	out[d.schemaName()+"List"] = map[string]any{
+		"description": fmt.Sprintf("%s is a list of %s", d.names.ListKind, d.gvk.Kind), "type": "object",
+		"required": []string{"items"},
+		"properties": map[string]any{
+			"apiVersion": apiVersionSchema, "kind": kindSchema, "metadata": metadataSchema(listMeta),
+			"items": map[string]any{
+				"type": "array", "items": map[string]any{"$ref": references + d.schemaName()},
+				"description": "List of " + d.names.Plural + ". More info: https://git.k8s.io/community/contributors/" +
+					"devel/sig-architecture/api-conventions.md",
+			},
+		},
+		"x-kubernetes-group-version-kind": gvk(d.names.ListKind),
+	}
+	if d.spec.Subresources != nil && d.spec.Subresources.Scale != nil {
+		maps.Copy(out, scaleSchemas)
+	}
+	return out, nil
+}
+
+func tree(props *apiextensionsv1.JSONSchemaProps) (out map[string]any, err error) {
+	data, err := json.Marshal(props)
+	if err == nil {
+		err = json.Unmarshal(data, &out)
+	}
+	return out, err
+}
+
+var (
+	apiVersionSchema = map[string]any{
+		"type": "string", "description": "APIVersion defines the versioned schema of this representation of an " +
+			"object. Servers should convert recognized schemas to the latest internal value, and may reject " +
+			"unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/" +
+			"api-conventions.md#resources",
+	}
+	kindSchema = map[string]any{
+		"type": "string", "description": "Kind is a string value representing the REST resource this object " +
+			"represents. Servers may infer this from the endpoint the client submits requests to. Cannot be " +
+			"updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/" +
+			"api-conventions.md#types-kinds",
+	}
+)
+
+func metadataSchema(name string) map[string]any {
+	return map[string]any{
+		"description": "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/" +
+			"sig-architecture/api-conventions.md#metadata",
+		"allOf": []map[string]string{{"$ref": references + name}},
+	}
+}
+
+// embed adds apiVersion, kind and metadata to the schemas of objects that have them.
+func embed(schema map[string]any, is bool) {
+	members, _ := schema["properties"].(map[string]any)
+	for _, member := range members {
+		embedIn(member)
+	}
+	embedIn(schema["items"])
+	embedIn(schema["additionalProperties"])
+	if !is {
+		return
+	}
+	if members == nil {
+		members = map[string]any{}
+		schema["properties"] = members
+	}
+	members["apiVersion"], members["kind"] = apiVersionSchema, kindSchema
+	members["metadata"] = metadataSchema(objectMeta)
+}
+
+func embedIn(schema any) {
+	if s, ok := schema.(map[string]any); ok {
+		embed(s, s["x-kubernetes-embedded-resource"] == true)
+	}
+}
+
+// scaleSchemas are those of the kind Scale of autoscaling/v1.
+var scaleSchemas = func() map[string]any {
+	const name = "io.k8s.api.autoscaling.v1.Scale"
+	integer := map[string]any{"type": "integer", "format": "int32"}
+	object := func(properties map[string]any) map[string]any {
+		return map[string]any{"type": "object", "properties": properties}
+	}
+	scale := object(map[string]any{
+		"apiVersion": apiVersionSchema, "kind": kindSchema, "metadata": metadataSchema(objectMeta),
+		"spec":   map[string]any{"$ref": references + name + "Spec"},
+		"status": map[string]any{"$ref": references + name + "Status"},
+	})
+	scale["x-kubernetes-group-version-kind"] = []map[string]string{
+		{"group": "autoscaling", "version": "v1", "kind": "Scale"},
+	}
+	return map[string]any{
+		name: scale, name + "Spec": object(map[string]any{"replicas": integer}),
+		name + "Status": object(map[string]any{"replicas": integer, "selector": map[string]any{"type": "string"}}),
+	}
+}()
+
+// paths returns the paths of the resource, made of those of the template.
+func (d describer) paths(template map[string]json.RawMessage) (map[string]any, error) {
+	out := map[string]any{}
+	root := fmt.Sprintf("/apis/%s/%s/", d.gvk.Group, d.gvk.Version)
+	within := root
+	if d.namespaced {
+		within += "namespaces/{namespace}/"
+	}
+	collection := within + d.names.Plural
+	add := func(path, of string) (item map[string]any, err error) {
+		if item, err = d.pathItem(template[templatePath+of]); err == nil {
+			out[path] = item
+		}
+		return item, err
+	}
+	list, err := add(collection, "")
+	if err != nil {
+		return nil, err
+	}
+	if d.namespaced {
+		all := maps.Clone(list)
+		delete(all, "post")
+		delete(all, "delete")
+		if get, ok := all["get"].(map[string]any); ok {
+			get = maps.Clone(get)
+			get["operationId"] = "list" + d.operation("") + d.gvk.Kind + "ForAllNamespaces"
+			all["get"] = get
+		}
+		all["parameters"] = slices.DeleteFunc(slices.Clone(list["parameters"].([]any)), isNamespace)
+		out[root+d.names.Plural] = all
+	}
+	if _, err := add(collection+"/{name}", "/{name}"); err != nil {
+		return nil, err
+	}
+	if d.spec.Subresources == nil {
+		return out, nil
+	}
+	if d.spec.Subresources.Status != nil {
+		if _, err := add(collection+"/{name}/status", "/{name}/status"); err != nil {
+			return nil, err
+		}
+	}
+	if d.spec.Subresources.Scale != nil {
+		text := strings.NewReplacer(
+			templateSchema, "io.k8s.api.autoscaling.v1.Scale", templateGVK,
+			`"group":"autoscaling","kind":"Scale","version":"v1"`,
+			"CustomResourceDefinitionStatus", "CustomResourceDefinitionScale", " status of ", " scale of ",
+		).Replace(string(template[templatePath+"/{name}/status"]))
+		item, err := d.pathItem(json.RawMessage(text))
+		if err != nil {
+			return nil, err
+		}
+		out[collection+"/{name}/scale"] = item
+	}
+	return out, nil
+}
+
+func isNamespace(parameter any) bool {
+	p, _ := parameter.(map[string]any)
+	return p["name"] == "namespace"
+}
+
+// operation is what the names of operations have in front of the kind: ShopExampleComV1Namespaced.
+func (d describer) operation(namespaced string) string {
+	var out strings.Builder
+	for part := range strings.FieldsFuncSeq(d.gvk.Group, func(r rune) bool { return r == '.' || r == '-' }) {
+		out.WriteString(title(part))
+	}
+	return out.String() + title(d.gvk.Version) + namespaced
+}
+
+func title(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// pathItem returns an item of the template for the resource.
+func (d describer) pathItem(template json.RawMessage) (map[string]any, error) {
+	namespaced := ""
+	if d.namespaced {
+		namespaced = "Namespaced"
+	}
+	prefix := d.operation("")
+	tag := strings.ToLower(prefix[:1]) + strings.TrimSuffix(prefix[1:], title(d.gvk.Version)) + "_" + d.gvk.Version
+	text := strings.NewReplacer(
+		templateSchema, d.schemaName(),
+		templateGVK, fmt.Sprintf(`"group":%q,"kind":%q,"version":%q`, d.gvk.Group, d.gvk.Kind, d.gvk.Version),
+		"ApiextensionsV1CollectionCustomResourceDefinition", prefix+"Collection"+namespaced+d.gvk.Kind,
+		"ApiextensionsV1CustomResourceDefinition", prefix+namespaced+d.gvk.Kind,
+		`"apiextensions_v1"`, fmt.Sprintf("%q", tag),
+		"CustomResourceDefinition", d.gvk.Kind,
+	).Replace(string(template))
+	var item map[string]any
+	if err := json.Unmarshal([]byte(text), &item); err != nil {
+		return nil, fmt.Errorf("the template of paths: %w", err)
+	}
+	dropContents(item)
+	if d.namespaced {
+		parameters, _ := item["parameters"].([]any)
+		namespace := map[string]any{
+			"description": "object name and auth scope, such as for teams and projects", "in": "path",
+			"name": "namespace", "required": true,
+		}
+		kind := map[string]any{"type": "string", "uniqueItems": true}
+		if bytes.Contains(template, []byte(definitions)) { // in OpenAPI v2, a parameter has its type itself
+			maps.Copy(namespace, kind)
+		} else {
+			namespace["schema"] = kind
+		}
+		item["parameters"] = append(slices.Clone(parameters), namespace)
+	}
+	return item, nil
+}
+
+func isForeign(mediaType string) bool {
+	return strings.Contains(mediaType, "protobuf") || strings.Contains(mediaType, "strategic")
+}
+
+// dropContents removes the media types that custom resources don't have.
+func dropContents(v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		if content, ok := v["content"].(map[string]any); ok {
+			maps.DeleteFunc(content, func(mediaType string, _ any) bool { return isForeign(mediaType) })
+		}
+		for _, name := range []string{"consumes", "produces"} {
+			if types, ok := v[name].([]any); ok {
+				v[name] = slices.DeleteFunc(types, func(t any) bool { return isForeign(fmt.Sprint(t)) })
+			}
+		}
+		for _, member := range v {
+			dropContents(member)
+		}
+	case []any:
+		for _, item := range v {
+			dropContents(item)
+		}
+	}
+}

@@ -1,0 +1,114 @@
+package dynamic
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+
+	"apigen.dev/runtime/api"
+)
+
+const definitions = "#/definitions/"
+
+// swagger returns the OpenAPI v2 document of all versions, which is made when it is first asked for.
+func swagger(versions []describer, t Template) api.Document {
+	var source bytes.Buffer
+	for _, d := range versions {
+		source.Write(d.source(t.Swagger))
+	}
+	return api.Deferred(source.Bytes(), func() ([]byte, error) {
+		var template struct {
+			Paths       map[string]json.RawMessage `json:"paths"`
+			Definitions map[string]json.RawMessage `json:"definitions"`
+		}
+		data, err := sorted(t.Swagger)
+		if err == nil {
+			err = json.Unmarshal(data, &template)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the template of documents: %w", err)
+		}
+		paths, schemas := map[string]any{}, map[string]any{}
+		for _, d := range versions {
+			own, err := d.schemas(template.Definitions)
+			if err != nil {
+				return nil, err
+			}
+			for name, schema := range own {
+				if !strings.HasPrefix(name, machinery) {
+					schema = toV2(schema)
+				}
+				schemas[name] = schema
+			}
+			of, err := d.paths(template.Paths)
+			if err != nil {
+				return nil, err
+			}
+			maps.Copy(paths, of)
+		}
+		return json.Marshal(map[string]any{
+			"swagger": "2.0", "info": map[string]string{"title": "Kubernetes CRD Swagger", "version": "v0.1.0"},
+			"paths": paths, "definitions": schemas,
+		})
+	})
+}
+
+// toV2 returns a schema without what OpenAPI v2 doesn't have, as kube-apiserver publishes custom resources: clients of
+// it would refuse values that the server accepts.
+func toV2(schema any) any {
+	switch s := schema.(type) {
+	case []any:
+		for i := range s {
+			s[i] = toV2(s[i])
+		}
+		return s
+	case map[string]any:
+		return schemaToV2(s)
+	}
+	return schema
+}
+
+func schemaToV2(s map[string]any) map[string]any {
+	out := map[string]any{}
+	for name, value := range s {
+		switch name {
+		case "anyOf", "oneOf", "not", "nullable":
+		case "allOf":
+			if reference := metadataReference(value); reference != "" {
+				out["$ref"] = reference
+			}
+		case "properties":
+			members, _ := value.(map[string]any)
+			properties := map[string]any{}
+			for member, of := range members {
+				properties[member] = toV2(of)
+			}
+			out[name] = properties
+		case "items", "additionalProperties":
+			out[name] = toV2(value)
+		case "$ref":
+			out[name] = strings.Replace(fmt.Sprint(value), references, definitions, 1)
+		default:
+			out[name] = value
+		}
+	}
+	if s["nullable"] == true || s["x-kubernetes-preserve-unknown-fields"] == true && !hasKinds(s) {
+		for _, name := range []string{"type", "items", "properties", "additionalProperties", "required"} {
+			delete(out, name)
+		}
+	}
+	return out
+}
+
+// hasKinds tells whether a schema is that of a kind.
+func hasKinds(s map[string]any) bool { return s["x-kubernetes-group-version-kind"] != nil }
+
+// metadataReference returns the reference in a schema of metadata: see metadataSchema.
+func metadataReference(allOf any) string {
+	if of, ok := allOf.([]map[string]string); ok && len(of) == 1 {
+		return strings.Replace(of[0]["$ref"], references, definitions, 1)
+	}
+	return ""
+}
