@@ -103,7 +103,7 @@ var (
 func (h *hook) mutating(name string, change ...func(*registration.MutatingWebhook)) any {
 	w := registration.MutatingWebhook{
 		Name: name + ".example.com", Rules: configMaps, SideEffects: ptr.To(registration.SideEffectClassNone),
-		AdmissionReviewVersions: []string{"v1"}, TimeoutSeconds: ptr.To(int32(2)),
+		AdmissionReviewVersions: []string{"v1"}, TimeoutSeconds: ptr.To(int32(30)),
 		ClientConfig: registration.WebhookClientConfig{URL: &h.URL, CABundle: h.ca},
 	}
 	for _, do := range change {
@@ -120,7 +120,7 @@ func (h *hook) mutating(name string, change ...func(*registration.MutatingWebhoo
 func (h *hook) validating(name string, change ...func(*registration.ValidatingWebhook)) any {
 	w := registration.ValidatingWebhook{
 		Name: name + ".example.com", Rules: configMaps, SideEffects: ptr.To(registration.SideEffectClassNone),
-		AdmissionReviewVersions: []string{"v1"}, TimeoutSeconds: ptr.To(int32(2)),
+		AdmissionReviewVersions: []string{"v1"}, TimeoutSeconds: ptr.To(int32(30)),
 		ClientConfig: registration.WebhookClientConfig{URL: &h.URL, CABundle: h.ca},
 	}
 	for _, do := range change {
@@ -301,10 +301,12 @@ func TestFailures(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
+			timeout := int32(30) // so that a busy machine fails no webhook that answers
+			if c.name == "hangs" {
+				timeout = 1
+			}
 			h := serve(t, c.answer)
-			s := start(t, nil, h.mutating("m", func(w *registration.MutatingWebhook) {
-				w.TimeoutSeconds = ptr.To(int32(1))
-			}))
+			s := start(t, nil, h.mutating("m", func(w *registration.MutatingWebhook) { w.TimeoutSeconds = &timeout }))
 			code, body := send(t, s, http.MethodPost, maps, `{"metadata":{"name":"x"}}`)
 			if code < 400 || !strings.Contains(body, c.message) {
 				t.Errorf("%d %s, want a failure with %q", code, body, c.message)
@@ -324,7 +326,7 @@ func TestFailures(t *testing.T) {
 				t.Cleanup(release) // before the webhooks are closed
 			}
 			register(t, s, ignore.mutating("i", func(w *registration.MutatingWebhook) {
-				w.TimeoutSeconds, w.FailurePolicy = ptr.To(int32(1)), ptr.To(registration.Ignore)
+				w.TimeoutSeconds, w.FailurePolicy = &timeout, ptr.To(registration.Ignore)
 			}))
 			if err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 20*time.Second, true,
 				func(context.Context) (bool, error) { // until the first one is forgotten
@@ -441,7 +443,7 @@ func TestService(t *testing.T) {
 	}
 	s := start(t, resolve, h.validating("v", service("other")))
 	_, body := send(t, s, http.MethodPost, maps, `{"metadata":{"name":"x"}}`)
-	if !strings.Contains(body, `https://other.system.svc:8443/check?timeout=2s`) ||
+	if !strings.Contains(body, `https://other.system.svc:8443/check?timeout=30s`) ||
 		!strings.Contains(body, "no such service") {
 		t.Error(body)
 	}

@@ -206,7 +206,7 @@ func changeHolds(t *testing.T, backend storage.Backend) {
 		if code := first.code(user, "GET", widgets, ""); code != 200 {
 			t.Fatalf("bound: %d", code)
 		}
-		second.until(time.Second, "bound", func() bool { return second.code(user, "GET", widgets, "") == 200 })
+		second.until(time.Minute, "bound", func() bool { return second.code(user, "GET", widgets, "") == 200 })
 		switch i % 3 {
 		case 0:
 			second.must("DELETE", bindings+"/"+user, "")
@@ -218,7 +218,7 @@ func changeHolds(t *testing.T, backend storage.Backend) {
 		if code := second.code(user, "GET", widgets, ""); code != 403 {
 			t.Fatalf("unbound: %d", code)
 		}
-		first.until(time.Second, "unbound", func() bool { return first.code(user, "GET", widgets, "") == 403 })
+		first.until(time.Minute, "unbound", func() bool { return first.code(user, "GET", widgets, "") == 403 })
 	}
 }
 
