@@ -21,6 +21,31 @@ func (e *Event) AppendJSON(b []byte) ([]byte, error) {
 	w.member(`"level":`, string(e.Level))
 	w.member(`,"auditID":`, e.AuditID)
 	w.member(`,"stage":`, string(e.Stage))
+	if e.origin != nil {
+		w.buf = append(w.buf, e.origin...)
+	} else {
+		w.origin(e)
+	}
+	w.reference(e.ObjectRef)
+	w.status(e.ResponseStatus)
+	w.raw(`,"requestObject":`, e.RequestObject)
+	w.raw(`,"responseObject":`, e.ResponseObject)
+	w.time(`,"requestReceivedTimestamp":`, e.RequestReceivedTimestamp)
+	w.time(`,"stageTimestamp":`, e.StageTimestamp)
+	w.annotations(e.Annotations)
+	return append(w.buf, '}'), w.err
+}
+
+// encodeOrigin encodes once what the events of a request have in common.
+func (e *Event) encodeOrigin() {
+	w := writer{buf: make([]byte, 0, 512)}
+	if w.origin(e); w.err == nil {
+		e.origin = w.buf
+	}
+}
+
+// origin appends what an event says of where its request comes from, which is the same at every stage of it.
+func (w *writer) origin(e *Event) {
 	w.member(`,"requestURI":`, e.RequestURI)
 	w.member(`,"verb":`, e.Verb)
 	w.user(`,"user":`, &e.User)
@@ -32,14 +57,6 @@ func (e *Event) AppendJSON(b []byte) ([]byte, error) {
 	}
 	w.texts(`,"sourceIPs":`, e.SourceIPs)
 	w.optional(`,"userAgent":`, e.UserAgent)
-	w.reference(e.ObjectRef)
-	w.status(e.ResponseStatus)
-	w.raw(`,"requestObject":`, e.RequestObject)
-	w.raw(`,"responseObject":`, e.ResponseObject)
-	w.time(`,"requestReceivedTimestamp":`, e.RequestReceivedTimestamp)
-	w.time(`,"stageTimestamp":`, e.StageTimestamp)
-	w.annotations(e.Annotations)
-	return append(w.buf, '}'), w.err
 }
 
 // writer appends members of a JSON object. It keeps its first error.

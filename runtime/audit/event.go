@@ -43,6 +43,9 @@ type Event struct {
 	RequestReceivedTimestamp metav1.MicroTime  `json:"requestReceivedTimestamp"`
 	StageTimestamp           metav1.MicroTime  `json:"stageTimestamp"`
 	Annotations              map[string]string `json:"annotations,omitempty"`
+
+	// origin is the JSON of the members from requestURI to userAgent, where a Record has encoded it for all stages.
+	origin []byte
 }
 
 // EventList is a list of events, which a webhook takes: the kind EventList of audit.k8s.io/v1.

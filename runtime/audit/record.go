@@ -112,6 +112,7 @@ func (r *Record) start(req *http.Request) {
 		}
 		e.ObjectRef = &r.object
 	}
+	e.encodeOrigin()
 }
 
 // The bound of a user agent, and what stands in for the rest of a longer one, as in kube-apiserver.
@@ -141,6 +142,7 @@ func (r *Record) SetImpersonated(user *auth.User, constraint string) {
 		if constraint != "" {
 			e.AuthenticationMetadata = &AuthenticationMetadata{ImpersonationConstraint: constraint}
 		}
+		e.encodeOrigin()
 	})
 }
 
@@ -312,6 +314,7 @@ func (r *Record) process(stage Stage) bool {
 // and its status when the request goes on.
 func (e *Event) Clone() *Event {
 	copied := *e
+	copied.origin = nil
 	copied.Annotations = maps.Clone(e.Annotations)
 	if e.ObjectRef != nil {
 		ref := *e.ObjectRef

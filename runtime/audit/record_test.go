@@ -13,14 +13,19 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// kept is a sink that keeps copies of events. It fails at the stage fail.
+// kept is a sink that keeps copies of events, and their JSON. It fails at the stage fail.
 type kept struct {
 	events []Event
+	lines  []string
 	fail   Stage
 }
 
 func (k *kept) Process(event *Event) bool {
-	k.events = append(k.events, *event.Clone())
+	line, err := event.AppendJSON(nil)
+	if err != nil {
+		line = []byte(err.Error())
+	}
+	k.events, k.lines = append(k.events, *event.Clone()), append(k.lines, string(line))
 	return event.Stage != k.fail
 }
 
@@ -160,6 +165,11 @@ func TestRequestMetadata(t *testing.T) {
 	record.SetImpersonated(&auth.User{Name: "bob", Extra: map[string][]string{"k": {"v"}}}, "")
 	record.SetObject(&metav1.ObjectMeta{Name: "other", UID: "u", ResourceVersion: "7"})
 	record.Complete(r)
+	for i, event := range sink.events { // what the events have in common was encoded once, what changed again
+		if want, err := event.AppendJSON(nil); err != nil || sink.lines[i] != string(want) {
+			t.Errorf("got  %s\nwant %s\nerror %v", sink.lines[i], want, err)
+		}
+	}
 	e := sink.events[1]
 	switch {
 	case len(e.UserAgent) != 1024+len("...TRUNCATED"):

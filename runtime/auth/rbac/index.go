@@ -3,7 +3,9 @@ package rbac
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
+	"unique"
 
 	rbacv1 "k8s.io/api/rbac/v1"
 )
@@ -31,14 +33,17 @@ type grants struct {
 func newGrants(sorted []*grant) *grants {
 	type reference struct{ kind, key string }
 	known := make(map[reference]bool, len(sorted))
-	g := &grants{all: sorted}
+	var distinct []*grant
 	for _, one := range sorted {
 		if ref := (reference{one.kind, one.key}); !known[ref] {
 			known[ref] = true
-			g.distinct = append(g.distinct, one)
+			distinct = append(distinct, one)
 		}
 	}
-	return g
+	if len(distinct) == len(sorted) {
+		distinct = sorted // the usual case, in half the memory
+	}
+	return &grants{all: sorted, distinct: distinct}
 }
 
 // grant is what a binding gives to one of its subjects.
@@ -95,6 +100,15 @@ type binding struct {
 	subjects        []rbacv1.Subject
 }
 
+type objectName struct{ namespace, name string }
+
+// applied is what an Index remembers of a binding: where its grants are. Strings that many bindings share are there
+// once: thousands of bindings would otherwise be most of what the garbage collector looks at.
+type applied struct {
+	name   string
+	places []place
+}
+
 // place is where a state keeps the grants of a subject.
 type place struct {
 	namespace string
@@ -110,7 +124,8 @@ func (b *binding) grants() map[place]*grant {
 		if !ok || all[at] != nil {
 			continue
 		}
-		g := &grant{binding: b.name, position: i, kind: b.ref.Kind, name: b.ref.Name, key: b.ref.Name}
+		role := shared(b.ref.Name)
+		g := &grant{binding: b.name, position: i, kind: shared(b.ref.Kind), name: role, key: role}
 		if g.kind == roleKind {
 			g.key = keyOf(b.namespace, g.name)
 		}
@@ -120,6 +135,9 @@ func (b *binding) grants() map[place]*grant {
 	}
 	return all
 }
+
+// shared returns the one copy of a string that many objects have.
+func shared(s string) string { return unique.Make(s).Value() }
 
 // accountPrefix begins the user names of service accounts.
 const accountPrefix = "system:serviceaccount:"
@@ -171,20 +189,22 @@ func (e edits) at(p place) *edit {
 	return e[p]
 }
 
-// replace records that a binding takes the place of another one; either may be nil.
-func (e edits) replace(old, now *binding) {
-	if old != nil {
-		for p := range old.grants() {
-			one := e.at(p)
-			one.dropped = append(one.dropped, old.name)
-		}
+// drop records that the grants of a binding end.
+func (e edits) drop(old applied) {
+	for _, p := range old.places {
+		one := e.at(p)
+		one.dropped = append(one.dropped, old.name)
 	}
-	if now != nil {
-		for p, g := range now.grants() {
-			one := e.at(p)
-			one.added = append(one.added, g)
-		}
+}
+
+// add records that the grants of a binding begin.
+func (e edits) add(now *binding) applied {
+	all := now.grants()
+	for p, g := range all {
+		one := e.at(p)
+		one.added = append(one.added, g)
 	}
+	return applied{now.name, slices.Collect(maps.Keys(all))}
 }
 
 // apply returns the grants after the edit of old ones, which may be nil: nil for none.

@@ -28,8 +28,8 @@ import (
 type Index struct {
 	current atomic.Pointer[state]
 	mu      sync.Mutex // guards what follows; held by the methods that change the index
-	// clusterBindings and bindings are those in the current state, by their keys.
-	clusterBindings, bindings map[string]*binding
+	// clusterBindings and bindings are those in the current state.
+	clusterBindings, bindings map[objectName]applied
 	reached                   [kinds]progress
 }
 
@@ -213,7 +213,7 @@ func applyRoles[T metav1.Object](
 func (x *Index) ApplyClusterRoleBindings(changes reach.Changes[*rbacv1.ClusterRoleBinding]) {
 	x.change(clusterRoleBindings, changes.Revision, func(s *state) {
 		if changes.Reset || x.clusterBindings == nil {
-			s.cluster, x.clusterBindings = subjects{}, map[string]*binding{}
+			s.cluster, x.clusterBindings = subjects{}, map[objectName]applied{}
 		}
 		s.apply(applyBindings(x.clusterBindings, changes, func(b *rbacv1.ClusterRoleBinding) *binding {
 			return &binding{name: b.Name, ref: b.RoleRef, subjects: b.Subjects}
@@ -225,28 +225,29 @@ func (x *Index) ApplyClusterRoleBindings(changes reach.Changes[*rbacv1.ClusterRo
 func (x *Index) ApplyRoleBindings(changes reach.Changes[*rbacv1.RoleBinding]) {
 	x.change(roleBindings, changes.Revision, func(s *state) {
 		if changes.Reset || x.bindings == nil {
-			s.namespaces, x.bindings = table[*subjects]{}, map[string]*binding{}
+			s.namespaces, x.bindings = table[*subjects]{}, map[objectName]applied{}
 		}
 		s.apply(applyBindings(x.bindings, changes, func(b *rbacv1.RoleBinding) *binding {
-			return &binding{b.Namespace, b.Name, b.RoleRef, b.Subjects}
+			return &binding{shared(b.Namespace), b.Name, b.RoleRef, b.Subjects}
 		}))
 	})
 }
 
 // applyBindings brings known up to date, and returns what that means for the grants.
 func applyBindings[T metav1.Object](
-	known map[string]*binding, changes reach.Changes[T], bindingOf func(T) *binding,
+	known map[objectName]applied, changes reach.Changes[T], bindingOf func(T) *binding,
 ) edits {
 	all := edits{}
 	for _, b := range changes.Deleted {
-		key := keyOf(b.GetNamespace(), b.GetName())
-		all.replace(known[key], nil)
+		key := objectName{b.GetNamespace(), b.GetName()}
+		all.drop(known[key])
 		delete(known, key)
 	}
 	for _, b := range changes.Put {
-		key, now := keyOf(b.GetNamespace(), b.GetName()), bindingOf(b)
-		all.replace(known[key], now)
-		known[key] = now
+		now := bindingOf(b)
+		key := objectName{now.namespace, now.name}
+		all.drop(known[key])
+		known[key] = all.add(now)
 	}
 	return all
 }
