@@ -30,6 +30,25 @@ func Deferred(source []byte, made func() ([]byte, error)) Document {
 	})}
 }
 
+// Fetched returns a document that is read from elsewhere when it is first needed, and again after an error. Its hash is
+// that of source.
+func Fetched(source []byte, fetch func() ([]byte, error)) Document {
+	var mu sync.Mutex // guards zipped
+	var zipped []byte
+	return Document{Hash: HashOf(source), made: func() ([]byte, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if zipped == nil {
+			data, err := fetch()
+			if err != nil {
+				return nil, err
+			}
+			zipped = NewDocument(data).Gzip
+		}
+		return zipped, nil
+	}}
+}
+
 // Compressed returns the JSON, compressed.
 func (d Document) Compressed() ([]byte, error) {
 	if d.made != nil {

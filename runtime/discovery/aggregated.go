@@ -80,7 +80,11 @@ func (g *Group) aggregated() groupDiscovery {
 	var out groupDiscovery
 	out.Metadata.Name = g.Name
 	for _, version := range g.Versions {
-		v := versionDiscovery{Version: version, Freshness: "Current", Resources: []resourceDiscovery{}}
+		if remote, ok := g.Remotes[version]; ok {
+			out.Versions = append(out.Versions, remote.describe(version))
+			continue
+		}
+		v := versionDiscovery{Version: version, Freshness: fresh, Resources: []resourceDiscovery{}}
 		for _, resource := range g.resourcesIn(version) {
 			v.Resources = append(v.Resources, resource.aggregated(version))
 		}

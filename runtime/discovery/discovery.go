@@ -30,6 +30,8 @@ type Group struct {
 	// Serves tells whether the server serves a resource in one of the resource's versions; nil serves all. If it is
 	// set, the OpenAPI documents leave out the paths of resources that aren't served.
 	Serves func(resource *api.Info, version string) bool
+	// Remotes are the versions that other servers serve, in place of the group's resources.
+	Remotes map[string]Remote
 }
 
 // Resource is a resource of a group.
@@ -99,6 +101,9 @@ func (g *Group) check() error {
 }
 
 func (g *Group) has(info *api.Info, version string) bool {
+	if _, remote := g.Remotes[version]; remote {
+		return false
+	}
 	served := info.Version(version)
 	return served != nil && !served.Unserved && (g.Serves == nil || g.Serves(info, version))
 }

@@ -63,6 +63,10 @@ func addDiscovery(documents map[string]document, groups []Group) error {
 			aggregatedNamed = append(aggregatedNamed, group.aggregated())
 		}
 		for _, version := range group.Versions {
+			if _, remote := group.Remotes[version]; remote {
+				documents[root+"/"+version] = nil // its own server serves it
+				continue
+			}
 			documents[root+"/"+version] = legacyDocument(group.resourceList(version))
 		}
 	}

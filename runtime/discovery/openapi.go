@@ -94,7 +94,7 @@ func addOpenAPI(documents map[string]document, groups []Group) error {
 			if !slices.Contains(groups[i].Versions, version) {
 				return fmt.Errorf("OpenAPI of group %q: version %q is not served", groups[i].Name, version)
 			}
-			document, err := groups[i].withoutUnserved(document)
+			document, err := groups[i].withoutUnserved(version, document)
 			if err != nil {
 				return fmt.Errorf("OpenAPI of group %q, version %q: %w", groups[i].Name, version, err)
 			}
@@ -118,8 +118,8 @@ func addOpenAPI(documents map[string]document, groups []Group) error {
 }
 
 // withoutUnserved drops the paths of resources that aren't served, and the schemas that only they need.
-func (g *Group) withoutUnserved(document api.Document) (api.Document, error) {
-	if g.Serves == nil {
+func (g *Group) withoutUnserved(version string, document api.Document) (api.Document, error) {
+	if _, remote := g.Remotes[version]; remote || g.Serves == nil {
 		return document, nil
 	}
 	data, err := document.JSON()

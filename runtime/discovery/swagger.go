@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -53,7 +54,7 @@ type swaggerParts struct {
 
 // addSwagger adds the document of all groups, if at least one of them has one.
 func addSwagger(documents map[string]document, groups []Group) {
-	if !slices.ContainsFunc(groups, func(g Group) bool { return !g.Swagger.IsZero() }) {
+	if !slices.ContainsFunc(groups, func(g Group) bool { return !g.Swagger.IsZero() || len(g.Remotes) > 0 }) {
 		return
 	}
 	document := sync.OnceValues(func() (api.Document, error) { return joined(groups) })
@@ -66,6 +67,11 @@ func joined(groups []Group) (api.Document, error) {
 	for i := range groups {
 		if err := all.add(&groups[i]); err != nil {
 			return api.Document{}, fmt.Errorf("OpenAPI v2 of group %q: %w", groups[i].Name, err)
+		}
+	}
+	for i := range groups {
+		for _, version := range slices.Sorted(maps.Keys(groups[i].Remotes)) {
+			all.addRemote(groupRoot(groups[i].Name)+"/"+version, groups[i].Remotes[version].Swagger)
 		}
 	}
 	prune(all.Paths, all.Definitions, definitionReference)
@@ -111,6 +117,81 @@ func (p *swaggerParts) add(group *Group) error {
 		p.Definitions[name] = definition
 	}
 	return nil
+}
+
+// addRemote adds the paths of a version below root, and the definitions that they need. Definitions that other groups
+// have, too, and that say something else get another name, as in kube-apiserver. A document that can't be read adds
+// nothing: what another server says can't take away the documents of this one.
+func (p *swaggerParts) addRemote(root string, document api.Document) {
+	if document.IsZero() {
+		return
+	}
+	data, err := document.JSON()
+	if err != nil {
+		return
+	}
+	var parts swaggerParts
+	if json.Unmarshal(data, &parts) != nil {
+		return
+	}
+	maps.DeleteFunc(parts.Paths, func(path string, _ json.RawMessage) bool {
+		return path != root && !strings.HasPrefix(path, root+"/")
+	})
+	prune(parts.Paths, parts.Definitions, definitionReference)
+	names := map[string]string{}
+	for name, definition := range parts.Definitions {
+		if known := p.Definitions[name]; known != nil && !sameDefinition(known, definition) {
+			names[name] = p.freeName(name, parts.Definitions)
+		}
+	}
+	for name, definition := range parts.Definitions {
+		if renamed, ok := names[name]; ok {
+			name = renamed
+		} else if known := p.Definitions[name]; known != nil {
+			if joined, err := sharedDefinition(known, definition); err == nil {
+				p.Definitions[name] = joined
+			}
+			continue
+		}
+		p.Definitions[name] = withReferences(definition, names)
+	}
+	for path, item := range parts.Paths {
+		p.Paths[path] = withReferences(item, names)
+	}
+}
+
+// freeName returns a name that neither p nor others have.
+func (p *swaggerParts) freeName(name string, others map[string]json.RawMessage) string {
+	for n := 2; ; n++ {
+		free := fmt.Sprintf("%s_v%d", name, n)
+		if p.Definitions[free] == nil && others[free] == nil {
+			return free
+		}
+	}
+}
+
+// sameDefinition tells whether two definitions differ in nothing but the kinds that they are of.
+func sameDefinition(a, b json.RawMessage) bool {
+	var first, second map[string]any
+	if json.Unmarshal(a, &first) != nil || json.Unmarshal(b, &second) != nil {
+		return false
+	}
+	delete(first, kindsKey)
+	delete(second, kindsKey)
+	return reflect.DeepEqual(first, second)
+}
+
+// withReferences replaces the names of definitions to which data refers.
+func withReferences(data json.RawMessage, names map[string]string) json.RawMessage {
+	if len(names) == 0 {
+		return data
+	}
+	return definitionReference.ReplaceAllFunc(data, func(found []byte) []byte {
+		if renamed, ok := names[string(definitionReference.FindSubmatch(found)[1])]; ok {
+			return []byte(`"#/definitions/` + renamed + `"`)
+		}
+		return found
+	})
 }
 
 // servesPath tells whether the server serves a path below the root of its group: v1/widgets/{name}, or

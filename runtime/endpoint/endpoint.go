@@ -37,6 +37,8 @@ type Group struct {
 	Handles []registry.Handle
 	// Serves tells whether a resource is served in one of its versions; nil serves all.
 	Serves func(resource *api.Info, version string) bool
+	// Remotes are the versions that other servers serve, in place of the group's resources.
+	Remotes map[string]discovery.Remote
 }
 
 // Config configures an API. Only Groups has no default.
@@ -151,7 +153,7 @@ func described(groups []Group) []discovery.Group {
 		group := &groups[i]
 		out[i] = discovery.Group{
 			Name: group.Name, Versions: group.Versions, OpenAPI: group.OpenAPI, Swagger: group.Swagger,
-			Serves: group.Serves,
+			Serves: group.Serves, Remotes: group.Remotes,
 		}
 		for _, handle := range group.Handles {
 			info := handle.Info()

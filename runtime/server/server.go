@@ -98,7 +98,7 @@ type Config struct {
 	Auditor *audit.Auditor
 	// Metrics are in /metrics, beside the server's own.
 	Metrics []prometheus.Collector
-	// Additions are resources that the server serves beside Groups, and that change while it runs; nil for none.
+	// Additions are what the server serves beside Groups, and what changes while it runs; nil for nothing.
 	Additions *Additions
 	// Hooks run beside the server's requests.
 	Hooks []Hook
@@ -211,7 +211,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		Issuer: config.Issuer,
 	})
 	root := s.root(metrics)
-	first, err := s.newTable(nil)
+	first, err := s.newTable(nil, nil, nil)
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}

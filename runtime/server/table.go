@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -28,6 +29,10 @@ type table struct {
 	documents map[schema.GroupVersion]api.Document
 	// known are the subresources of each resource.
 	known map[resourceName][]string
+	// remotes serve versions of groups instead of api.
+	remotes map[schema.GroupVersion]http.Handler
+	// local are the versions that api serves.
+	local []LocalVersion
 
 	// requests counts those that began with this table, but for watches and connections. After the table was retired,
 	// idle is closed when there are none.
@@ -60,18 +65,33 @@ func (t *table) retire() {
 	}
 }
 
-// Additions are resources that a server serves beside those of its groups, and that change while it runs: of
-// definitions, for example. A feature puts one into its Config. Set needs a server that runs.
+// Additions are what a server serves beside the resources of its groups, and what changes while it runs: resources of
+// definitions, for example, and versions of groups that other servers serve. Features share the one of their Config.
+// They need a server that runs.
 type Additions struct {
-	mu     sync.Mutex // guards the fields below; held while the table changes
-	server *Server
-	open   []Addition
+	mu      sync.Mutex // guards the fields below; held while the table changes
+	server  *Server
+	open    []Addition
+	remotes []Remote
+	order   []schema.GroupVersion
+	// localChanged is closed when the versions that the server serves itself change.
+	localChanged chan struct{}
 	// changing is closed when the handles of earlier tables are closed.
 	changing sync.WaitGroup
 }
 
 // Addition is a resource with what describes it. Set opens its handle.
 type Addition = apigroups.Addition
+
+// Remote is a version of a group that another server serves.
+type Remote = apigroups.Remote
+
+// LocalVersion is a version of a group that the server serves itself.
+type LocalVersion struct {
+	schema.GroupVersion
+	// Added tells that all resources of the group are Additions.
+	Added bool
+}
 
 // ErrTaken is the error for a resource whose path another one has.
 var ErrTaken = errors.New("the server serves another resource there")
@@ -110,11 +130,10 @@ func (a *Additions) Set(ctx context.Context, all []Addition) (refused map[regist
 			gone = append(gone, before.Handle)
 		}
 	}
-	retired, err := a.server.install(next)
+	retired, err := a.install(next, a.remotes, a.order)
 	if err != nil {
 		return nil, errors.Join(err, closeAll(opened))
 	}
-	a.open = next
 	a.server.replaced(opened, gone)
 	log := a.server.config.Log
 	a.changing.Go(func() {
@@ -124,6 +143,48 @@ func (a *Additions) Set(ctx context.Context, all []Addition) (refused map[regist
 		}
 	})
 	return refused, nil
+}
+
+// SetRemotes makes other servers serve remotes, and no other versions. Groups and versions stand in discovery as they
+// stand in order; those that it leaves out come last. After an error, the server serves what it served before.
+func (a *Additions) SetRemotes(remotes []Remote, order []schema.GroupVersion) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.server == nil {
+		return errors.New("there is no server yet")
+	}
+	_, err := a.install(a.open, slices.Clone(remotes), slices.Clone(order))
+	return err
+}
+
+// Local returns the versions that the server serves itself, also those that a Remote replaces, and a channel that is
+// closed when they change.
+func (a *Additions) Local() (versions []LocalVersion, changed <-chan struct{}) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.localChanged == nil {
+		a.localChanged = make(chan struct{})
+	}
+	if a.server == nil {
+		return nil, a.localChanged
+	}
+	return slices.Clone(a.server.table.Load().local), a.localChanged
+}
+
+// install swaps the table for one with additions and remotes, and returns the one before.
+func (a *Additions) install(open []Addition, remotes []Remote, order []schema.GroupVersion) (*table, error) {
+	next, err := a.server.newTable(open, remotes, order)
+	if err != nil {
+		return nil, err
+	}
+	a.open, a.remotes, a.order = open, remotes, order
+	before := a.server.table.Swap(next)
+	before.retire()
+	if a.localChanged != nil && !slices.Equal(before.local, next.local) {
+		close(a.localChanged)
+		a.localChanged = nil
+	}
+	return before, nil
 }
 
 func closeAll(handles []registry.Handle) error {
@@ -159,27 +220,22 @@ func (s *Server) openAddition(ctx context.Context, add Addition) (registry.Handl
 	return add.Resource.Open(ctx, s.resourceConfig(info, schemas, alone))
 }
 
-// install swaps the table for one with additions, and returns the one before.
-func (s *Server) install(additions []Addition) (*table, error) {
-	next, err := s.newTable(additions)
-	if err != nil {
-		return nil, err
-	}
-	before := s.table.Swap(next)
-	before.retire()
-	return before, nil
-}
-
-// newTable makes a table of the server's groups and of additions.
-func (s *Server) newTable(additions []Addition) (*table, error) {
+// newTable makes a table of the server's groups, of additions and of remotes.
+func (s *Server) newTable(additions []Addition, remotes []Remote, order []schema.GroupVersion) (*table, error) {
 	t := &table{
 		handles: slices.Clone(s.handles), documents: documents(s.config.Groups), known: map[resourceName][]string{},
-		idle: make(chan struct{}),
+		idle: make(chan struct{}), remotes: map[schema.GroupVersion]http.Handler{},
 	}
 	groups, err := apigroups.Join(s.groups, additions)
 	if err != nil {
 		return nil, err
 	}
+	t.local = localVersions(s.groups, groups)
+	for _, remote := range remotes {
+		t.remotes[remote.GroupVersion] = remote.Handler
+	}
+	groups = apigroups.JoinRemotes(groups, remotes)
+	apigroups.Order(groups, order)
 	if t.api, err = s.api.With(groups); err != nil {
 		return nil, err
 	}
@@ -198,21 +254,67 @@ func (s *Server) newTable(additions []Addition) (*table, error) {
 	return t, nil
 }
 
-// ServeHTTP serves a request of the API with the table that is in force when it arrives.
+// localVersions are those of all groups, which have those of own and others.
+func localVersions(own, all []endpoint.Group) (versions []LocalVersion) {
+	for i := range all {
+		isOwn := func(g endpoint.Group) bool { return g.Name == all[i].Name }
+		added := !slices.ContainsFunc(own, isOwn)
+		for _, version := range all[i].Versions {
+			gv := schema.GroupVersion{Group: all[i].Name, Version: version}
+			versions = append(versions, LocalVersion{gv, added})
+		}
+	}
+	return versions
+}
+
+// serveAPI serves a request of the API with the table that is in force when it arrives.
 func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
+	info := request.InfoFrom(r.Context())
 	for {
 		t := s.table.Load()
-		if info := request.InfoFrom(r.Context()); info != nil && info.LongRunning {
-			t.api.ServeHTTP(w, r)
+		if info != nil && info.LongRunning {
+			t.handler(info).ServeHTTP(w, r)
 			return
 		}
 		if t.enter() {
 			defer t.leave()
-			t.api.ServeHTTP(w, r)
+			t.handler(info).ServeHTTP(w, r)
 			return
 		}
 	}
 }
 
+// handler returns what serves a request. No path that another server could read differently is passed on to it.
+func (t *table) handler(info *request.Info) http.Handler {
+	if len(t.remotes) == 0 || info == nil || info.Irregular {
+		return t.api
+	}
+	if remote := t.remotes[versionOf(info.Path)]; remote != nil {
+		return remote
+	}
+	return t.api
+}
+
+// versionOf returns the version of a group that a path is in.
+func versionOf(path string) (gv schema.GroupVersion) {
+	below, ok := strings.CutPrefix(path, "/"+request.GroupsRoot+"/")
+	if !ok {
+		return gv
+	}
+	gv.Group, below, _ = strings.Cut(below, "/")
+	gv.Version, _, _ = strings.Cut(below, "/")
+	return gv
+}
+
 // longRunning is request.New's function for the table that is in force.
-func (s *Server) longRunning(info *request.Info) bool { return s.table.Load().api.LongRunning(info) }
+func (s *Server) longRunning(info *request.Info) bool {
+	t := s.table.Load()
+	if t.remotes[schema.GroupVersion{Group: info.Group, Version: info.Version}] == nil {
+		return t.api.LongRunning(info)
+	}
+	return info.Verb == request.VerbProxy || slices.Contains(connections, info.Subresource)
+}
+
+// connections are the subresources of other servers whose requests last as long as their clients want, as in
+// kube-apiserver.
+var connections = []string{"attach", "exec", "log", "portforward", "proxy"}
