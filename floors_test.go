@@ -284,6 +284,10 @@ var floors = map[string][]string{
 	"runtime/builtin/apiextensions/wiring": {
 		"runtime/api", "runtime/builtin/apiextensions/v1", "runtime/codec", "runtime/registry",
 	},
+	"runtime/builtin/apiregistration/v1": {},
+	"runtime/builtin/apiregistration/wiring": {
+		"runtime/api", "runtime/builtin/apiregistration/v1", "runtime/codec", "runtime/registry",
+	},
 	"runtime/builtin/certificates":    {"runtime/builtin/certificates/wiring", "runtime/server"},
 	"runtime/builtin/certificates/v1": {"runtime/auth"},
 	"runtime/builtin/certificates/wiring": {
