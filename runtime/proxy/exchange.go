@@ -137,7 +137,7 @@ func (x *exchange) setForwarded(out, in *http.Request) {
 	if len(prior) > 0 {
 		out.Header["X-Forwarded-For"] = prior
 	}
-	uri := path.Join(out.URL.EscapedPath())
+	uri := path.Clean(out.URL.EscapedPath())
 	if strings.HasSuffix(out.URL.Path, "/") && uri != "/" {
 		uri += "/"
 	}
@@ -169,6 +169,9 @@ func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 func (x *exchange) modify(response *http.Response) error {
 	if response.StatusCode == http.StatusSwitchingProtocols {
 		return x.switched(response)
+	}
+	if code := response.StatusCode; code < http.StatusOK || code > 999 { // an http.ResponseWriter panics at these
+		return fmt.Errorf("the backend answered with status code %d", code)
 	}
 	if x.upgrade != "" && response.StatusCode < http.StatusBadRequest {
 		return fmt.Errorf("invalid upgrade response: status code %d", response.StatusCode)
