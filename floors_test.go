@@ -248,6 +248,7 @@ var floors = map[string][]string{
 	"runtime/zpages":    {"runtime/negotiation", "runtime/respond"},
 	"runtime/leader":    {"runtime/reach"},
 	"runtime/loopback":  {},
+	"runtime/proxy":     {"runtime/auth", "runtime/certs", "runtime/request"},
 	"runtime/apigroups": {"runtime/api", "runtime/endpoint", "runtime/registry"},
 	"runtime/dynamic": {
 		"runtime/api", "runtime/cel", "runtime/codec", "runtime/jsonpath", "runtime/registry", "runtime/request",
