@@ -104,7 +104,8 @@ func rarely[T any](d dice, fault, usual T) T {
 
 func (d dice) service() *theirs.APIService {
 	s := &theirs.APIService{}
-	s.Spec.Version = rarely(d, oneOf(d, "", "1", "V1", "v1.2", "v1/", "."), oneOf(d, "v1", "v2", "v1beta1", "v10", "foo"))
+	s.Spec.Version = rarely(d, oneOf(d, "", "1", "V1", "v1.2", "v1/", "."),
+		oneOf(d, "v1", "v2", "v1beta1", "v10", "foo"))
 	s.Spec.Group = rarely(d, oneOf(d, "A", "a_b", "-a", "a..b", "a/b", "%", ".", strings.Repeat("a", 254)),
 		oneOf(d, "", "a", "b", "shop.example.com"))
 	s.Name = rarely(d, oneOf(d, "v1", "a", ".", "..", "v1.a/b", "%"), s.Spec.Version+"."+s.Spec.Group)

@@ -84,7 +84,7 @@ func undescribed(schema any) any {
 	case map[string]any:
 		out := map[string]any{}
 		for key, value := range schema {
-			if _, isText := value.(string); key == "description" && isText || strings.HasPrefix(key, "x-kubernetes-group") {
+			if _, text := value.(string); text && key == "description" || strings.HasPrefix(key, "x-kubernetes-group") {
 				continue
 			}
 			out[key] = undescribed(value)
