@@ -358,6 +358,7 @@ var holders = map[string][]string{
 	"github.com/google/gnostic-models": {},
 	"k8s.io/apiserver":                 {},
 	"k8s.io/client-go":                 {},
+	"k8s.io/kube-aggregator":           {},
 	"k8s.io/kubernetes":                {},
 	"sigs.k8s.io/controller-runtime":   {},
 }

@@ -2,8 +2,8 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// ConditionOf returns a condition of an APIService, nil where it has none of the type. A change of the condition changes
-// the APIService.
+// ConditionOf returns a condition of an APIService, nil where it has none of the type. The condition is shared with the
+// APIService, not a copy.
 func ConditionOf(service *APIService, of APIServiceConditionType) *APIServiceCondition {
 	for i := range service.Status.Conditions {
 		if service.Status.Conditions[i].Type == of {

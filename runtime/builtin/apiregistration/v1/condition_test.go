@@ -26,7 +26,7 @@ func TestColumns(t *testing.T) {
 		{[]apiregistrationv1.APIServiceCondition{{Type: "Other", Status: "False"}}, "Unknown"},
 		{[]apiregistrationv1.APIServiceCondition{condition("True", "Passed", 1)}, "True"},
 		{[]apiregistrationv1.APIServiceCondition{condition("False", "", 1)}, "False"},
-		{[]apiregistrationv1.APIServiceCondition{condition("False", "MissingEndpoints", 1)}, "False (MissingEndpoints)"},
+		{[]apiregistrationv1.APIServiceCondition{condition("False", "Missing", 1)}, "False (Missing)"},
 		{[]apiregistrationv1.APIServiceCondition{condition("Unknown", "Lost", 1)}, "Unknown (Lost)"},
 	} {
 		s := remote()

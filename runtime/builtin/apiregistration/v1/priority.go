@@ -27,8 +27,8 @@ func ByPriority(services []*APIService) [][]*APIService {
 	return groups
 }
 
-// CompareGroups orders APIServices by the priorities of their groups: the greatest groupPriorityMinimum first, and among
-// equals the names of the APIServices by the alphabet.
+// CompareGroups orders APIServices by the priorities of their groups: the greatest groupPriorityMinimum first, and
+// among equals the names of the APIServices by the alphabet.
 func CompareGroups(a, b *APIService) int {
 	return cmp.Or(
 		cmp.Compare(b.Spec.GroupPriorityMinimum, a.Spec.GroupPriorityMinimum),

@@ -11,6 +11,8 @@ import (
 	"apigen.dev/runtime/apitest"
 	apiregistrationv1 "apigen.dev/runtime/builtin/apiregistration/v1"
 	"apigen.dev/runtime/builtin/apiregistration/wiring"
+	"apigen.dev/runtime/server"
+	"apigen.dev/runtime/storage"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -119,6 +121,17 @@ v1.LocalTrue
 v1.shop.example.comshop/apiFalse (MissingEndpoints)`
 	if got := strings.Join(lines, "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// The keys are kube-apiserver's, so that a server can be replaced in place.
+func TestStorageKey(t *testing.T) {
+	var backend storage.Backend
+	s := apitest.StartWith(t, func(c *server.Config) { backend = c.Backend }, wiring.Group())
+	send[apiregistrationv1.APIService](t, s, http.MethodPost, collection, remote(), http.StatusCreated)
+	const key = "/registry/apiregistration.k8s.io/apiservices/v1.shop.example.com"
+	if kv, _, err := backend.Get(t.Context(), key, storage.GetOptions{}); err != nil || kv == nil {
+		t.Errorf("%s: %v, %v", key, kv, err)
 	}
 }
 

@@ -67,10 +67,10 @@ type APIServiceSpec struct {
 	// APIService whose name comes first in the alphabet goes first. Groups of Kubernetes itself have priorities around
 	// 18000, and those of platforms above it around 2000.
 	GroupPriorityMinimum int32 `json:"groupPriorityMinimum"`
-	// versionPriority is the priority of the version within its group, from 1 to 1000: the greatest goes first. Versions
-	// of equal priority are in Kubernetes' order: stable before beta before alpha versions, the greater number
+	// versionPriority is the priority of the version within its group, from 1 to 1000: the greatest goes first.
+	// Versions of equal priority are in Kubernetes' order: stable before beta before alpha versions, the greater number
 	// first, and at last, in the order of the alphabet, all versions that don't follow this pattern: v10, v2, v1,
-	// v11beta2, v10beta3, v3beta1, v12alpha1, v11alpha2, foo1, foo10.
+	// v2beta1, v3alpha1, bar1, bar2.
 	VersionPriority int32 `json:"versionPriority"`
 }
 

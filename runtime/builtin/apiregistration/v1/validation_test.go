@@ -52,10 +52,12 @@ func TestValidate(t *testing.T) {
 				`alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. ` +
 				`'example.com', regex used for validation is ` +
 				`'[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')`}},
-		{"a number as a version", func(s *service) { s.Name, s.Spec.Version = "1.shop.example.com", "1" }, []string{
+		{"a number as a version", func(s *service) {
+			s.Name, s.Spec.Version = "1.shop.example.com", "1"
+		}, []string{
 			`spec.version: Invalid value: "1": a DNS-1035 label must consist of lower case alphanumeric characters ` +
-				`or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  ` +
-				`or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')`}},
+				`or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',` +
+				`  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')`}},
 		{"no priorities", func(s *service) { s.Spec.GroupPriorityMinimum, s.Spec.VersionPriority = 0, 0 }, []string{
 			"spec.groupPriorityMinimum: Invalid value: 0: must be positive and less than 20000",
 			"spec.versionPriority: Invalid value: 0: must be positive and less than 1000"}},
@@ -64,10 +66,11 @@ func TestValidate(t *testing.T) {
 		}, []string{
 			"spec.groupPriorityMinimum: Invalid value: 20001: must be positive and less than 20000",
 			"spec.versionPriority: Invalid value: 1001: must be positive and less than 1000"}},
-		{"local, with what is for others", func(s *service) { s.Spec.Service, s.Spec.InsecureSkipTLSVerify = nil, true },
-			[]string{`spec.caBundle: Invalid value: "15 bytes": local APIServices may not have a caBundle`,
-				"spec.insecureSkipTLSVerify: Invalid value: true: local APIServices may not have " +
-					"insecureSkipTLSVerify"}},
+		{"local, with what is for others", func(s *service) {
+			s.Spec.Service, s.Spec.InsecureSkipTLSVerify = nil, true
+		}, []string{
+			`spec.caBundle: Invalid value: "15 bytes": local APIServices may not have a caBundle`,
+			"spec.insecureSkipTLSVerify: Invalid value: true: local APIServices may not have insecureSkipTLSVerify"}},
 		{"an empty Service", func(s *service) { s.Spec.Service = &apiregistrationv1.ServiceReference{} }, []string{
 			"spec.service.namespace: Required value", "spec.service.name: Required value",
 			"spec.service.port: Invalid value: 0: port is not valid: must be between 1 and 65535, inclusive"}},
