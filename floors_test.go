@@ -249,7 +249,7 @@ var floors = map[string][]string{
 	"runtime/leader":    {"runtime/reach"},
 	"runtime/loopback":  {},
 	"runtime/proxy":     {"runtime/auth", "runtime/certs", "runtime/request"},
-	"runtime/apigroups": {"runtime/api", "runtime/endpoint", "runtime/registry"},
+	"runtime/apigroups": {"runtime/api", "runtime/discovery", "runtime/endpoint", "runtime/registry"},
 	"runtime/dynamic": {
 		"runtime/api", "runtime/cel", "runtime/codec", "runtime/jsonpath", "runtime/registry", "runtime/request",
 		"runtime/structural", "runtime/subresource",
@@ -284,6 +284,11 @@ var floors = map[string][]string{
 	},
 	"runtime/builtin/apiextensions/wiring": {
 		"runtime/api", "runtime/builtin/apiextensions/v1", "runtime/codec", "runtime/registry",
+	},
+	"runtime/builtin/apiregistration": {
+		"runtime/api", "runtime/auth/frontproxy", "runtime/builtin/apiregistration/v1",
+		"runtime/builtin/apiregistration/wiring", "runtime/certs", "runtime/discovery", "runtime/proxy",
+		"runtime/reach", "runtime/registry", "runtime/reload", "runtime/server",
 	},
 	"runtime/builtin/apiregistration/v1": {},
 	"runtime/builtin/apiregistration/wiring": {
@@ -347,7 +352,7 @@ var holders = map[string][]string{
 	"github.com/gobuffalo/flect": {"generator/model"},
 	"github.com/spf13": {
 		"cmd/apigen", "runtime/admission/...", "runtime/audit/feature", "runtime/auth/...",
-		"runtime/builtin/apiextensions", "runtime/builtin/core",
+		"runtime/builtin/apiextensions", "runtime/builtin/apiregistration", "runtime/builtin/core",
 		"runtime/server",
 	},
 	"github.com/coreos/go-oidc":        {"runtime/auth/oidc"},

@@ -23,15 +23,22 @@ const gadgets = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceD
 "schema":{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}}]}}`
 
 // complete starts a server with all ready-made features and with definitions.
-func complete(t *testing.T) *apitest.Server {
+func complete(t *testing.T) *apitest.Server { return startFeatures(t, func(*server.Config) {}) }
+
+// startFeatures starts a server with all ready-made features, with definitions, and with further features, after change
+// has changed its configuration.
+func startFeatures(
+	t *testing.T, change func(config *server.Config), further ...server.Feature,
+) *apitest.Server {
 	t.Helper()
 	var groups []registry.Group
-	features := append(builtin.Standalone(), &apiextensions.Feature{})
+	features := append(append(builtin.Standalone(), &apiextensions.Feature{}), further...)
 	for _, feature := range features {
 		groups = append(groups, feature.Groups()...)
 	}
 	return apitest.StartWith(t, func(c *server.Config) {
 		c.DataDir = t.TempDir()
+		change(c)
 		flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 		for _, feature := range features {
 			feature.AddFlags(flags)
@@ -51,6 +58,9 @@ func codeOf(t *testing.T, s *apitest.Server, method, path, body string) int {
 		t.Fatal(err)
 	}
 	request.Header.Set("Content-Type", "application/json")
+	if method == http.MethodPatch {
+		request.Header.Set("Content-Type", "application/merge-patch+json")
+	}
 	response, err := s.Client.Do(request)
 	if err != nil {
 		t.Fatal(err)

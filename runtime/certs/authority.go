@@ -55,6 +55,15 @@ func OpenAuthority(dir string, now func() time.Time) (*Authority, error) {
 	return files.Value(), nil
 }
 
+// MakeAuthority reads the authority in a directory, or makes one if there is none.
+func MakeAuthority(dir string, now func() time.Time) (*Authority, error) {
+	files, err := createAuthority(dir, now)
+	if err != nil {
+		return nil, err
+	}
+	return files.Value(), nil
+}
+
 // createAuthority reads the authority in a directory, or makes one if there is none. It never replaces an authority.
 // Only the user of the process can read a directory that it makes.
 func createAuthority(dir string, now func() time.Time) (*reload.Files[*Authority], error) {

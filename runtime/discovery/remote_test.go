@@ -82,7 +82,8 @@ func TestReadRemote(t *testing.T) {
 			t.Errorf("%s is read", text)
 		}
 	}
-	if all, err := ReadAggregated([]byte(`{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`)); all != nil || err != nil {
+	all, err := ReadAggregated([]byte(`{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`))
+	if all != nil || err != nil {
 		t.Errorf("a list of groups: %v %v", all, err)
 	}
 	part, err := ReadResources([]byte(`{"kind":"APIResourceList","groupVersion":"a/v1","resources":[
@@ -99,7 +100,8 @@ func TestReadRemote(t *testing.T) {
 func TestRemoteSwagger(t *testing.T) {
 	own := api.NewDocument([]byte(`{"paths":{"/apis/shop.example.com/v1beta1/widgets":{"get":{"r":
 		{"$ref":"#/definitions/Meta"},"s":{"$ref":"#/definitions/Same"}}}},
-		"definitions":{"Meta":{"type":"object"},"Same":{"type":"string","x-kubernetes-group-version-kind":[{"kind":"A"}]}}}`))
+		"definitions":{"Meta":{"type":"object"},
+		"Same":{"type":"string","x-kubernetes-group-version-kind":[{"kind":"A"}]}}}`))
 	theirs := api.NewDocument([]byte(`{"paths":{
 		"/apis/shop.example.com/v1/widgets":{"get":{"r":{"$ref":"#/definitions/Widget"}}},
 		"/apis/shop.example.com/v10/widgets":{"get":{}},"/api/v1/secrets":{"get":{}}},

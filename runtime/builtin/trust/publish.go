@@ -24,12 +24,12 @@ const (
 
 // Times between two looks: without, and after a failure.
 const (
-	period = time.Minute
+	period = 10 * time.Second
 	retry  = time.Second
 )
 
-// Publish returns a hook that keeps what current returns in the ConfigMap: at once, within a minute after it changed,
-// and after somebody changed the ConfigMap. The server must serve ConfigMaps of the core group. What the hook can't
+// Publish returns a hook that keeps what current returns in the ConfigMap: at once, within ten seconds after it
+// changed, and after somebody changed the ConfigMap. The server must serve ConfigMaps of the core group. What the hook can't
 // write it logs, and tries again.
 func Publish(current func() Trust, log *slog.Logger) server.Hook {
 	return server.Hook{Name: "start-cluster-authentication-info-controller", Run: func(ctx context.Context) error {
@@ -61,7 +61,7 @@ func (p publisher) run(ctx context.Context) error {
 			}
 		})
 		if ctx.Err() == nil {
-			p.log.Warn("ConfigMaps can't be followed, and are read once a minute", "error", err)
+			p.log.Warn("ConfigMaps can't be followed, and are read every ten seconds", "error", err)
 		}
 	})
 	for pause := time.Duration(0); wait(ctx, wake, pause); {

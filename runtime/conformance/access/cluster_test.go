@@ -2,6 +2,7 @@ package access
 
 import (
 	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -10,6 +11,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -18,9 +20,16 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/auth/frontproxy"
+	"apigen.dev/runtime/builtin"
+	"apigen.dev/runtime/builtin/apiextensions"
+	"apigen.dev/runtime/builtin/apiregistration"
+	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
@@ -34,6 +43,10 @@ const adminToken, guestToken = "administrator", "guest"
 type cluster struct {
 	url, dir       string
 	front, clients *authority
+	client         *http.Client // made once
+	once           sync.Once
+	// listens tells the cluster the address of the guest, if it has no services; nil if it has.
+	listens func(address string)
 }
 
 // startCluster runs a kube-apiserver with an aggregator, RBAC and service accounts.
@@ -52,7 +65,7 @@ func startCluster(t *testing.T) *cluster {
 		t.Fatal(err)
 	}
 	key := c.write(t, "sa.key", encode("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(secret)))
-	tokens := c.write(t, "tokens.csv", []byte(adminToken+`,admin,1,"system:masters"`+"\n"+guestToken+",guest,2\n"))
+	tokens := c.writeTokens(t)
 	log, err := os.Create(filepath.Join(c.dir, "log"))
 	if err != nil {
 		t.Fatal(err)
@@ -60,16 +73,10 @@ func startCluster(t *testing.T) *cluster {
 	command := exec.Command(binary, "--etcd-servers="+etcdtest.Start(t).Endpoint(), "--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port), "--cert-dir="+c.dir,
 		"--token-auth-file="+tokens, "--authorization-mode=RBAC",
-		"--client-ca-file="+c.write(t, "clients.crt", c.clients.pem()),
-		"--requestheader-client-ca-file="+c.write(t, "front.crt", c.front.pem()),
-		"--requestheader-allowed-names=aggregator", "--requestheader-username-headers=X-Remote-User",
-		"--requestheader-group-headers=X-Remote-Group", "--requestheader-extra-headers-prefix=X-Remote-Extra-",
-		"--requestheader-uid-headers=X-Remote-Uid",
-		"--proxy-client-cert-file="+filepath.Join(c.dir, "proxy.crt"),
-		"--proxy-client-key-file="+filepath.Join(c.dir, "proxy.key"),
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file="+key,
 		"--service-account-signing-key-file="+key, "--service-cluster-ip-range=10.0.0.0/24",
 		"--enable-priority-and-fairness=false")
+	command.Args = append(command.Args, c.trust(t)...)
 	command.Stdout, command.Stderr = log, log
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
@@ -81,6 +88,53 @@ func startCluster(t *testing.T) *cluster {
 			t.Logf("kube-apiserver's log ends with:\n%s", text[max(0, len(text)-10_000):])
 		}
 	})
+	c.until(t, adminToken, "GET", "/readyz", "", 200, "")
+	return c
+}
+
+// writeTokens writes the file of the administrator's and the guest's tokens.
+func (c *cluster) writeTokens(t *testing.T) string {
+	t.Helper()
+	return c.write(t, "tokens.csv", []byte(adminToken+`,admin,1,"system:masters"`+"\n"+guestToken+",guest,2\n"))
+}
+
+// trust returns the flags that say whom the cluster believes, and by what its aggregator is known.
+func (c *cluster) trust(t *testing.T) []string {
+	t.Helper()
+	return []string{
+		"--client-ca-file=" + c.write(t, "clients.crt", c.clients.pem()),
+		"--requestheader-client-ca-file=" + c.write(t, "front.crt", c.front.pem()),
+		"--requestheader-allowed-names=aggregator", "--requestheader-username-headers=X-Remote-User",
+		"--requestheader-group-headers=X-Remote-Group", "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+		"--requestheader-uid-headers=X-Remote-Uid",
+		"--proxy-client-cert-file=" + filepath.Join(c.dir, "proxy.crt"),
+		"--proxy-client-key-file=" + filepath.Join(c.dir, "proxy.key"),
+	}
+}
+
+// startControlPlane runs a server of apigen that serves what kube-apiserver serves to a guest, and custom resources.
+func startControlPlane(t *testing.T) *cluster {
+	t.Helper()
+	c := &cluster{dir: t.TempDir(), front: newAuthority(t, "front proxy"), clients: newAuthority(t, "clients")}
+	c.writeProxy(t, c.front, "aggregator")
+	var guest atomic.Pointer[string]
+	c.listens = func(address string) {
+		address = strings.TrimPrefix(address, "https://")
+		guest.Store(&address)
+	}
+	command := server.Command(server.Program{
+		Name: "controlplane", Embedded: inMemory{},
+		Features: append(builtin.Standalone(), &frontproxy.Authentication{}, &apiextensions.Feature{},
+			&apiregistration.Feature{}),
+		Services: func(context.Context, string, string, int32) (string, error) {
+			if address := guest.Load(); address != nil {
+				return *address, nil
+			}
+			return "", errors.New("no such service")
+		},
+	})
+	c.url = run(t, command, append(c.trust(t), "--data-dir="+filepath.Join(c.dir, "data"),
+		"--token-auth-file="+c.writeTokens(t))...)
 	c.until(t, adminToken, "GET", "/readyz", "", 200, "")
 	return c
 }
@@ -109,7 +163,8 @@ func (c *cluster) write(t *testing.T, name string, content []byte) string {
 // ask sends a request to the cluster, and returns the code and the body of the answer.
 func (c *cluster) ask(t *testing.T, token, method, path, body string) (int, string) {
 	t.Helper()
-	return ask(t, insecure(t), c.url, token, method, path, body)
+	c.once.Do(func() { c.client = insecure(t) })
+	return ask(t, c.client, c.url, token, method, path, body)
 }
 
 // until repeats a request until it is answered with a code and a text.

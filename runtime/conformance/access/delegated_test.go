@@ -19,6 +19,7 @@ import (
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -81,9 +82,14 @@ func startGuest(t *testing.T, c *cluster, spy *spy) string {
 		Name: "guest", Groups: apis.Groups(), Embedded: inMemory{},
 		Features: []server.Feature{&delegated.Access{}, spy},
 	})
-	command.SetArgs([]string{"--secure-port=0", "--data-dir=" + filepath.Join(c.dir, "guest"),
-		"--authentication-kubeconfig=" + host, "--authorization-kubeconfig=" + host,
-		"--authorization-webhook-cache-unauthorized-ttl=0s"})
+	return run(t, command, "--data-dir="+filepath.Join(c.dir, "guest"), "--authentication-kubeconfig="+host,
+		"--authorization-kubeconfig="+host, "--authorization-webhook-cache-unauthorized-ttl=0s")
+}
+
+// run runs a server in the test's process until the test ends, and returns its address.
+func run(t *testing.T, command *cobra.Command, args ...string) string {
+	t.Helper()
+	command.SetArgs(append([]string{"--secure-port=0"}, args...))
 	out, said := io.Pipe()
 	command.SetOut(said)
 	ctx, stop := context.WithCancel(context.Background())
@@ -96,12 +102,12 @@ func startGuest(t *testing.T, c *cluster, spy *spy) string {
 	t.Cleanup(func() {
 		stop()
 		if err := <-ended; err != nil {
-			t.Errorf("the guest ended with: %v", err)
+			t.Errorf("%s ended with: %v", command.Name(), err)
 		}
 	})
 	var address string
 	if _, err := fmt.Fscanf(out, "serving %s", &address); err != nil {
-		t.Fatalf("the guest does not serve: %v", err)
+		t.Fatalf("%s does not serve: %v", command.Name(), err)
 	}
 	go func() { _, _ = io.Copy(io.Discard, out) }()
 	return address
@@ -150,8 +156,12 @@ func prepare(t *testing.T, c *cluster) string {
 func register(t *testing.T, c *cluster, address string) {
 	t.Helper()
 	port := address[strings.LastIndex(address, ":")+1:]
-	c.create(t, "/api/v1/namespaces/shop/services",
-		`{"metadata":{"name":"guest"},"spec":{"type":"ExternalName","externalName":"localhost"}}`)
+	if c.listens != nil { // it has no services
+		c.listens(address)
+	} else {
+		c.create(t, "/api/v1/namespaces/shop/services",
+			`{"metadata":{"name":"guest"},"spec":{"type":"ExternalName","externalName":"localhost"}}`)
+	}
 	c.create(t, "/apis/apiregistration.k8s.io/v1/apiservices", `{"metadata":{"name":"v1beta1.wardle.example.com"},
 		"spec":{"group":"wardle.example.com","version":"v1beta1","groupPriorityMinimum":1000,"versionPriority":10,
 		"insecureSkipTLSVerify":true,"service":{"namespace":"shop","name":"guest","port":`+port+`}}}`)
@@ -159,8 +169,12 @@ func register(t *testing.T, c *cluster, address string) {
 }
 
 // A service account of the cluster sees through the aggregator, and at the guest, what the cluster's RBAC allows.
-func TestGuestOfCluster(t *testing.T) {
-	c := startCluster(t)
+func TestGuestOfCluster(t *testing.T) { testGuest(t, startCluster(t)) }
+
+// So it does where the cluster is a server of apigen.
+func TestGuestOfControlPlane(t *testing.T) { testGuest(t, startControlPlane(t)) }
+
+func testGuest(t *testing.T, c *cluster) {
 	viewer := prepare(t, c)
 	spy := &spy{}
 	guest := startGuest(t, c, spy)

@@ -1,0 +1,133 @@
+package apiregistration
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/discovery"
+	"apigen.dev/runtime/proxy"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// documents are what a server says of a version. The zero value says nothing, as a server that was never asked.
+type documents struct {
+	// said is the document that discovery was read from.
+	said      []byte
+	discovery discovery.Remote
+	// swagger is the OpenAPI v2 document, in the state that swaggerTag names.
+	swagger    api.Document
+	swaggerTag string
+	// openAPI is the OpenAPI v3 document. It is read when a client asks for it.
+	openAPI api.Document
+	stale   bool
+}
+
+func (d *documents) same(other *documents) bool {
+	return d.stale == other.stale && bytes.Equal(d.said, other.said) && d.swagger.Hash == other.swagger.Hash &&
+		d.openAPI.Hash == other.openAPI.Hash
+}
+
+// lost returns the documents of a server that no longer answers.
+func (d *documents) lost() *documents {
+	copied := *d
+	copied.stale, copied.discovery = true, d.discovery.Stale()
+	return &copied
+}
+
+// readDocuments asks a server. What didn't change since before isn't read again. OpenAPI documents are left out where
+// the server has none: no client needs them for more than comfort.
+func readDocuments(
+	ctx context.Context, backend *proxy.Backend, gv schema.GroupVersion, before *documents,
+) (*documents, error) {
+	now := &documents{}
+	if err := now.readDiscovery(ctx, backend, gv); err != nil {
+		return nil, err
+	}
+	if err := now.readSwagger(ctx, backend, before); err != nil {
+		return nil, err
+	}
+	now.discovery.Swagger = now.swagger
+	return now, now.readOpenAPI(ctx, backend, gv)
+}
+
+// readDiscovery reads aggregated discovery, or the list of resources of a server that has no such document.
+func (d *documents) readDiscovery(ctx context.Context, backend *proxy.Backend, gv schema.GroupVersion) error {
+	answer, err := fetch(ctx, backend, "/apis", discovery.AcceptAggregated, "")
+	if err != nil {
+		return err
+	}
+	if answer.Code == http.StatusOK {
+		all, err := discovery.ReadAggregated(answer.Body)
+		if remote, ok := all[gv]; ok && err == nil {
+			d.said, d.discovery = answer.Body, remote
+			return nil
+		}
+	}
+	path := "/apis/" + gv.Group + "/" + gv.Version
+	if answer, err = fetch(ctx, backend, path, "application/json", ""); err != nil {
+		return err
+	}
+	if answer.Code != http.StatusOK {
+		return fmt.Errorf("%s: status %d", path, answer.Code)
+	}
+	d.said = answer.Body
+	d.discovery, err = discovery.ReadResources(answer.Body)
+	return err
+}
+
+func (d *documents) readSwagger(ctx context.Context, backend *proxy.Backend, before *documents) error {
+	answer, err := fetch(ctx, backend, "/openapi/v2", "application/json", before.swaggerTag)
+	switch {
+	case err != nil:
+		return err
+	case answer.Code == http.StatusNotModified:
+		d.swagger, d.swaggerTag = before.swagger, before.swaggerTag
+	case answer.Code == http.StatusOK && json.Valid(answer.Body):
+		d.swagger, d.swaggerTag = api.NewDocument(answer.Body), answer.Header.Get("ETag")
+	}
+	return nil
+}
+
+// readOpenAPI finds the address of the document, in which its hash stands.
+func (d *documents) readOpenAPI(ctx context.Context, backend *proxy.Backend, gv schema.GroupVersion) error {
+	answer, err := fetch(ctx, backend, "/openapi/v3", "application/json", "")
+	if err != nil || answer.Code != http.StatusOK {
+		return err
+	}
+	var index struct {
+		Paths map[string]struct {
+			ServerRelativeURL string `json:"serverRelativeURL"`
+		} `json:"paths"`
+	}
+	if err := json.Unmarshal(answer.Body, &index); err != nil {
+		return fmt.Errorf("/openapi/v3: %w", err)
+	}
+	path := index.Paths["apis/"+gv.Group+"/"+gv.Version].ServerRelativeURL
+	if path == "" {
+		return nil
+	}
+	d.openAPI = api.Fetched([]byte(path), func() ([]byte, error) {
+		answer, err := fetch(context.Background(), backend, path, "application/json", "") // which has a deadline
+		if err != nil {
+			return nil, err
+		}
+		if answer.Code != http.StatusOK || !json.Valid(answer.Body) {
+			return nil, fmt.Errorf("%s: status %d, or no JSON", path, answer.Code)
+		}
+		return answer.Body, nil
+	})
+	return nil
+}
+
+// fetch reads a document, unless it has the tag.
+func fetch(ctx context.Context, backend *proxy.Backend, path, accept, tag string) (*proxy.Document, error) {
+	header := http.Header{}
+	if tag != "" {
+		header.Set("If-None-Match", tag)
+	}
+	return backend.Fetch(ctx, path, accept, header)
+}

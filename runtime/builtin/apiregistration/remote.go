@@ -1,0 +1,168 @@
+package apiregistration
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	v1 "apigen.dev/runtime/builtin/apiregistration/v1"
+	"apigen.dev/runtime/proxy"
+	"apigen.dev/runtime/reach"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+)
+
+// remote is the server behind an APIService.
+type remote struct {
+	controller *controller
+	name       string
+	gv         schema.GroupVersion
+	backend    *proxy.Backend
+	broken     error // why there is no backend
+	stop       context.CancelFunc
+	log        *slog.Logger
+
+	available atomic.Bool
+	documents atomic.Pointer[documents]
+}
+
+// newRemote returns the server of an APIService, which stop ends looking at. What the status said before holds until
+// the server was asked.
+func newRemote(c *controller, object *v1.APIService, stop context.CancelFunc) *remote {
+	spec := object.Spec
+	r := &remote{
+		controller: c, name: object.Name, stop: stop, log: c.log.With("apiservice", object.Name),
+		gv: schema.GroupVersion{Group: spec.Group, Version: spec.Version},
+	}
+	r.backend, r.broken = proxy.New(proxy.Config{
+		Namespace: spec.Service.Namespace, Name: spec.Service.Name,
+		Port: ptr.Deref(spec.Service.Port, v1.DefaultPort), CABundle: spec.CABundle,
+		InsecureSkipTLSVerify: spec.InsecureSkipTLSVerify, Resolve: c.resolve, Certificate: c.certificate, Log: r.log,
+	})
+	r.documents.Store(&documents{})
+	r.available.Store(v1.IsAvailable(object))
+	return r
+}
+
+func (r *remote) close() {
+	r.stop()
+	if r.backend != nil {
+		r.backend.Close()
+	}
+}
+
+// ServeHTTP passes a request on, in kube-aggregator's words where that can't be.
+func (r *remote) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	if r.backend == nil || !r.available.Load() {
+		http.Error(w, "service unavailable", http.StatusServiceUnavailable)
+		return
+	}
+	r.backend.ServeHTTP(w, req)
+}
+
+// The times between two looks at a server: while it answers, and after failures, where it grows from one to the other.
+const (
+	period     = 30 * time.Second
+	firstRetry = time.Second
+)
+
+// run looks at the server until ctx ends.
+func (r *remote) run(ctx context.Context, objects reach.Objects[*v1.APIService]) {
+	for pause := firstRetry; ; {
+		err := r.look(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		r.available.Store(err == nil)
+		r.tell(ctx, objects, err)
+		if err == nil {
+			pause = period
+			r.refresh(ctx)
+		} else {
+			r.lose()
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return
+		}
+		if err != nil {
+			pause = min(2*pause, period)
+		} else {
+			pause = firstRetry
+		}
+	}
+}
+
+// look asks the server for its resources.
+func (r *remote) look(ctx context.Context) error {
+	if r.broken != nil {
+		return r.broken
+	}
+	return r.backend.Check(ctx, r.path())
+}
+
+func (r *remote) path() string { return "/apis/" + r.gv.Group + "/" + r.gv.Version }
+
+// errGone ends an update of an APIService that says something else by now.
+var errGone = errors.New("the APIService changed")
+
+// tell says in the status of the APIService whether the server answers.
+func (r *remote) tell(ctx context.Context, objects reach.Objects[*v1.APIService], failure error) {
+	condition := v1.APIServiceCondition{
+		Type: v1.Available, Status: v1.ConditionTrue, Reason: "Passed", Message: "all checks passed",
+	}
+	if failure != nil {
+		condition.Status, condition.Reason = v1.ConditionFalse, "FailedDiscoveryCheck"
+		condition.Message = failure.Error()
+	}
+	object, err := objects.Get(ctx, "", r.name)
+	if err == nil && !v1.SetCondition(object, condition) {
+		return // it says so
+	}
+	how := reach.Write{Subresource: "status", Manager: manager}
+	_, err = objects.Update(ctx, "", r.name, how, func(object *v1.APIService) error {
+		if object.IsLocal() || object.Spec.Group != r.gv.Group || object.Spec.Version != r.gv.Version {
+			return errGone
+		}
+		v1.SetCondition(object, condition)
+		return nil
+	})
+	switch {
+	case err == nil:
+		r.log.Info("an API service", "available", failure == nil, "reason", condition.Message)
+	case errors.Is(err, errGone), apierrors.IsNotFound(err), ctx.Err() != nil:
+	default:
+		r.log.Warn("the status of an API service can't be written", "error", err)
+	}
+}
+
+// refresh reads the documents of the server, and serves them where they changed.
+func (r *remote) refresh(ctx context.Context) {
+	before := r.documents.Load()
+	now, err := readDocuments(ctx, r.backend, r.gv, before)
+	if err != nil {
+		if ctx.Err() == nil {
+			r.log.Warn("the documents of an API service can't be read", "error", err)
+		}
+		return
+	}
+	if !now.same(before) {
+		r.documents.Store(now)
+		r.controller.refresh()
+	}
+}
+
+// lose serves what the server said before as stale.
+func (r *remote) lose() {
+	before := r.documents.Load()
+	if before.stale {
+		return
+	}
+	r.documents.Store(before.lost())
+	r.controller.refresh()
+}
