@@ -74,13 +74,15 @@ func TestHostileBackends(t *testing.T) {
 			_ = conn.NetConn().(*net.TCPConn).SetLinger(0)
 			conn.NetConn().Close()
 		}, refused, ""},
-		"garbage":            {answer("\x00\xff\x00garbage\r\n\r\n"), refused, "malformed"},
-		"half a header":      {answer("HTTP/1.1 200 OK\r\nContent-Le"), refused, "malformed"},
-		"a broken header":    {answer("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"), refused, "malformed"},
-		"an endless header":  {endless("HTTP/1.1 200 OK\r\nA: "), refused, "exceeded"},
-		"endless headers":    {endless("HTTP/1.1 200 OK\r\n", "A: b\r\n"), refused, ""},
-		"a negative length":  {answer("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"), refused, "Content-Length"},
-		"two lengths":        {answer("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"), refused, ""},
+		"garbage":           {answer("\x00\xff\x00garbage\r\n\r\n"), refused, "malformed"},
+		"half a header":     {answer("HTTP/1.1 200 OK\r\nContent-Le"), refused, "malformed"},
+		"a broken header":   {answer("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"), refused, "malformed"},
+		"an endless header": {endless("HTTP/1.1 200 OK\r\nA: "), refused, "exceeded"},
+		"endless headers":   {endless("HTTP/1.1 200 OK\r\n", "A: b\r\n"), refused, ""},
+		"a negative length": {answer("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"), refused, "Content-Length"},
+		"two lengths": {
+			answer("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"), refused, "",
+		},
 		"informational only": {endless("", "HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n"), refused, ""},
 		"an unasked switch":  {answer("HTTP/1.1 101 Switching Protocols\r\n\r\n"), refused, `protocol ""`},
 		"a named switch": {
@@ -335,7 +337,7 @@ func TestUpgradeEnds(t *testing.T) {
 func TestUpgradesThatFail(t *testing.T) {
 	for name, test := range map[string]struct{ answer, want string }{
 		"success":          {"HTTP/1.1 200 OK\r\n\r\n", "503 invalid upgrade response: status code 200\n"},
-		"a redirect":       {"HTTP/1.1 302 F\r\nLocation: /\r\n\r\n", "503 invalid upgrade response: status code 302\n"},
+		"a redirect":       {"HTTP/1.1 302 F\r\nLocation: /\r\n\r\n", "503 invalid upgrade response: status code 302"},
 		"an error":         {"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno", "403 no"},
 		"another protocol": {"HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: y\r\n\r\n", "503 the backend switched"},
 		"no protocol":      {"HTTP/1.1 101 S\r\n\r\n", "503 the backend switched to"},
