@@ -34,7 +34,7 @@ type Config struct {
 	Namespace, Name string
 	// Port is the port of the service; 0 is 443.
 	Port int32
-	// CABundle has the authorities of the server's certificate, in PEM. Without it, the authorities of the system count.
+	// CABundle has the authorities of the server's certificate, in PEM; without it, the system's authorities count.
 	CABundle []byte
 	// InsecureSkipTLSVerify accepts every certificate. It excludes CABundle.
 	InsecureSkipTLSVerify bool

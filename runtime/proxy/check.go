@@ -61,12 +61,14 @@ func (b *Backend) attempt(ctx context.Context, path string) error {
 	response, err := client.Do(r)
 	if err == nil {
 		_ = response.Body.Close() // the code says it all
-		if response.StatusCode >= 200 && response.StatusCode <= 299 {
+		if response.StatusCode >= http.StatusOK && response.StatusCode < http.StatusMultipleChoices {
 			return nil
 		}
 		err = fmt.Errorf("bad status from %v: %d", r.URL, response.StatusCode)
 	}
-	t.requests.CloseIdleConnections()
+	if ctx.Err() == nil { // the attempt failed, it wasn't cancelled
+		t.requests.CloseIdleConnections()
+	}
 	return failing(r.URL, err)
 }
 

@@ -70,7 +70,9 @@ func TestParseEndpointsRefuses(t *testing.T) {
 }
 
 func FuzzParseEndpoints(f *testing.F) {
-	for _, seed := range []string{"a/b:1=c:1", "a/b=[::1]:65535", "a/b", "=/:", "a/b:1=c=d:1", "a/b=[c]:1", "a/b=[fe80::1%25x]:1"} {
+	for _, seed := range []string{
+		"a/b:1=c:1", "a/b=[::1]:65535", "a/b", "=/:", "a/b:1=c=d:1", "a/b=[c]:1", "a/b=[fe80::1%25x]:1",
+	} {
 		f.Add(seed)
 	}
 	unresolved := func(context.Context, string, string, int32) (string, error) { return "", nil }

@@ -25,8 +25,8 @@ type Document struct {
 
 // Fetch reads a document of the backend, such as one of discovery or OpenAPI, as the user of Check. The path may have
 // a query. accept is the header Accept, unless it is empty; header, which may be nil, has further ones, such as
-// If-None-Match. Fetch returns the answer whatever its code is, and doesn't follow redirects. It takes a minute at most;
-// the caller bounds documents of discovery with ctx. A body beyond 32 MiB is an error.
+// If-None-Match. Fetch returns the answer whatever its code is, and doesn't follow redirects. It takes a minute at
+// most; the caller bounds documents of discovery with ctx. A body beyond 32 MiB is an error.
 func (b *Backend) Fetch(ctx context.Context, path, accept string, header http.Header) (*Document, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.fetch)
 	defer cancel()

@@ -49,6 +49,12 @@ func raw(t *testing.T, do func(conn *tls.Conn, r *http.Request, in *bufio.Reader
 	}
 }
 
+// Beginnings of answers.
+const (
+	chunked  = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+	switched = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"
+)
+
 const (
 	refused = "503"    // the client sees 503
 	broken  = "broken" // the client sees a body that breaks off, or a connection that does
@@ -68,30 +74,32 @@ func TestHostileBackends(t *testing.T) {
 			_ = conn.NetConn().(*net.TCPConn).SetLinger(0)
 			conn.NetConn().Close()
 		}, refused, ""},
-		"garbage":            {answer("\x00\xff\x00garbage\r\n\r\n"), refused, "malformed"},
-		"half a header":      {answer("HTTP/1.1 200 OK\r\nContent-Le"), refused, "malformed"},
-		"a broken header":    {answer("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"), refused, "malformed"},
-		"an endless header":  {endless("HTTP/1.1 200 OK\r\nA: "), refused, "exceeded"},
-		"endless headers":    {endless("HTTP/1.1 200 OK\r\n", "A: b\r\n"), refused, ""},
-		"a negative length":  {answer("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"), refused, "Content-Length"},
-		"two lengths":        {answer("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"), refused, ""},
+		"garbage":           {answer("\x00\xff\x00garbage\r\n\r\n"), refused, "malformed"},
+		"half a header":     {answer("HTTP/1.1 200 OK\r\nContent-Le"), refused, "malformed"},
+		"a broken header":   {answer("HTTP/1.1 200 OK\r\nno colon\r\n\r\n"), refused, "malformed"},
+		"an endless header": {endless("HTTP/1.1 200 OK\r\nA: "), refused, "exceeded"},
+		"endless headers":   {endless("HTTP/1.1 200 OK\r\n", "A: b\r\n"), refused, ""},
+		"a negative length": {answer("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"), refused, "Content-Length"},
+		"two lengths": {
+			answer("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"), refused, "",
+		},
 		"informational only": {endless("", "HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n"), refused, ""},
 		"an unasked switch":  {answer("HTTP/1.1 101 Switching Protocols\r\n\r\n"), refused, `protocol ""`},
 		"a named switch": {
-			answer("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"), refused, `protocol "x"`,
+			answer(switched), refused, `protocol "x"`,
 		},
 		"a body too short": {answer("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"), broken, ""},
 		"a body too long":  {answer("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcdef"), "200", "abc"},
-		"a cut chunk":      {answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\nabc"), broken, "abc"},
-		"no last chunk":    {answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"), broken, "abc"},
+		"a cut chunk":      {answer(chunked + "8\r\nabc"), broken, "abc"},
+		"no last chunk":    {answer(chunked + "3\r\nabc\r\n"), broken, "abc"},
 		"a huge chunk": {
-			answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\nabc"), broken, "",
+			answer(chunked + "fffffffffffffffff\r\nabc"), broken, "",
 		},
-		"no chunk": {answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc"), broken, ""},
+		"no chunk": {answer(chunked + "zz\r\nabc"), broken, ""},
 		"endless trailers": {
-			endless("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n", "A: b\r\n"), broken, "a",
+			endless(chunked+"1\r\na\r\n0\r\n", "A: b\r\n"), broken, "a",
 		},
-		"an unknown coding": {answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: x\r\n\r\nabc"), refused, "transfer encoding"},
+		"an unknown coding": {answer("HTTP/1.1 200 OK\r\nTransfer-Encoding: x\r\n\r\nabc"), refused, "encoding"},
 		"an odd code":       {answer("HTTP/1.1 999 What\r\nContent-Length: 0\r\n\r\n"), "999", ""},
 		"a code too small":  {answer("HTTP/1.1 042 What\r\nContent-Length: 0\r\n\r\n"), refused, "status code 42"},
 	} {
@@ -270,7 +278,6 @@ func TestUpgrade(t *testing.T) {
 
 // An end of either side ends both, although the other side would go on.
 func TestUpgradeEnds(t *testing.T) {
-	switched := "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"
 	t.Run("backend", func(t *testing.T) {
 		s := front(t, open(t, raw(t, func(conn *tls.Conn, _ *http.Request, _ *bufio.Reader) {
 			_, _ = io.WriteString(conn, switched+"bye")
@@ -330,9 +337,9 @@ func TestUpgradeEnds(t *testing.T) {
 func TestUpgradesThatFail(t *testing.T) {
 	for name, test := range map[string]struct{ answer, want string }{
 		"success":          {"HTTP/1.1 200 OK\r\n\r\n", "503 invalid upgrade response: status code 200\n"},
-		"a redirect":       {"HTTP/1.1 302 Found\r\nLocation: /\r\n\r\n", "503 invalid upgrade response: status code 302\n"},
+		"a redirect":       {"HTTP/1.1 302 F\r\nLocation: /\r\n\r\n", "503 invalid upgrade response: status code 302"},
 		"an error":         {"HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno", "403 no"},
-		"another protocol": {"HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: y\r\n\r\n", "503 the backend switched to"},
+		"another protocol": {"HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: y\r\n\r\n", "503 the backend switched"},
 		"no protocol":      {"HTTP/1.1 101 S\r\n\r\n", "503 the backend switched to"},
 		"garbage":          {"garbage\r\n\r\n", "503 error trying to reach service: "},
 	} {
@@ -349,7 +356,8 @@ func TestUpgradesThatFail(t *testing.T) {
 				t.Fatal(err)
 			}
 			body, err := io.ReadAll(response.Body)
-			if got := fmt.Sprintf("%d %s", response.StatusCode, body); err != nil || !strings.HasPrefix(got, test.want) {
+			got := fmt.Sprintf("%d %s", response.StatusCode, body)
+			if err != nil || !strings.HasPrefix(got, test.want) {
 				t.Errorf("%q, %v, want %q", got, err, test.want)
 			}
 			receive(t, closed)
@@ -358,7 +366,7 @@ func TestUpgradesThatFail(t *testing.T) {
 	t.Run("a client that can't switch", func(t *testing.T) {
 		closed := make(chan struct{})
 		b := open(t, raw(t, func(conn *tls.Conn, _ *http.Request, in *bufio.Reader) {
-			_, _ = io.WriteString(conn, "HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+			_, _ = io.WriteString(conn, switched)
 			_, _ = io.Copy(io.Discard, in)
 			close(closed)
 		}))

@@ -79,8 +79,8 @@ func checkIdentity(user *auth.User) error {
 }
 
 func unsendable(what, value string) error {
-	return fmt.Errorf("the user's %s %q can't be passed on in a header: it begins or ends with a space, or has control "+
-		"characters", what, value)
+	return fmt.Errorf("the user's %s %q can't be passed on in a header: it begins or ends with a space, or has "+
+		"control characters", what, value)
 }
 
 // survives tells whether the value of a header arrives as it was sent.
@@ -101,7 +101,7 @@ func survives(value string) bool {
 
 func blank(c byte) bool { return c == ' ' || c == '\t' }
 
-// escapeKey percent-encodes the bytes of a key of User.Extra that the name of a header can't have, and the percent sign.
+// escapeKey percent-encodes the bytes of a key of User.Extra that the name of a header can't have, and percent signs.
 func escapeKey(key string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder

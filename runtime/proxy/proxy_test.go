@@ -213,12 +213,14 @@ func TestTLS(t *testing.T) {
 		change func(*Config)
 		want   string
 	}{
-		"the bundle":         {func(*Config) {}, "ok"},
-		"another authority":  {func(c *Config) { c.CABundle = stranger }, "certificate signed by unknown authority"},
-		"the system's":       {func(c *Config) { c.CABundle = nil }, "x509"},
-		"another name":       {func(c *Config) { c.Name = "shop" }, "not shop.db.svc"},
-		"insecure":           {func(c *Config) { c.CABundle, c.InsecureSkipTLSVerify = nil, true }, "ok"},
-		"insecure and named": {func(c *Config) { c.CABundle, c.InsecureSkipTLSVerify, c.Name = nil, true, "shop" }, "ok"},
+		"the bundle":        {func(*Config) {}, "ok"},
+		"another authority": {func(c *Config) { c.CABundle = stranger }, "certificate signed by unknown authority"},
+		"the system's":      {func(c *Config) { c.CABundle = nil }, "x509"},
+		"another name":      {func(c *Config) { c.Name = "shop" }, "not shop.db.svc"},
+		"insecure":          {func(c *Config) { c.CABundle, c.InsecureSkipTLSVerify = nil, true }, "ok"},
+		"insecure and named": {
+			func(c *Config) { c.CABundle, c.InsecureSkipTLSVerify, c.Name = nil, true, "shop" }, "ok",
+		},
 		"no certificate": {
 			func(c *Config) { c.Certificate = func() (*tls.Certificate, error) { return nil, errors.New("lost") } },
 			"the client certificate of the front proxy: lost",
@@ -268,7 +270,9 @@ func TestNewRefuses(t *testing.T) {
 
 func TestServiceWithoutAddress(t *testing.T) {
 	config := Config{Namespace: "a", Name: "b", Log: slog.New(slog.DiscardHandler)}
-	config.Resolve = func(context.Context, string, string, int32) (string, error) { return "", errors.New("no service") }
+	config.Resolve = func(context.Context, string, string, int32) (string, error) {
+		return "", errors.New("no service")
+	}
 	b := open(t, config)
 	response, body := get(t, front(t, b, alice).URL+"/apis/g/v1/things", nil)
 	if response.StatusCode != http.StatusServiceUnavailable || body != "service unavailable\n" {
