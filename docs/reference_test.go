@@ -32,6 +32,7 @@ import (
 	"apigen.dev/runtime/auth/oidc"
 	"apigen.dev/runtime/auth/serviceaccount"
 	"apigen.dev/runtime/auth/webhook"
+	"apigen.dev/runtime/builtin/apiregistration"
 	"apigen.dev/runtime/builtin/core"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage/embedded"
@@ -100,6 +101,7 @@ func flagsPage(t *testing.T, apigen string) string {
 		{"webhook.Authentication", "Tokens that a webhook reviews.", &webhook.Authentication{}},
 		{"webhook.Authorization", "A webhook decides what requests may do.", &webhook.Authorization{}},
 		{"chain.Authorization", "A list of authorizers, by flags or by a file.", &chain.Authorization{}},
+		{"apiregistration.Feature", "Other servers behind this one.", &apiregistration.Feature{}},
 		{"frontproxy.Authentication", "Users whom a proxy in front of the server names.", &frontproxy.Authentication{}},
 		{"delegated.Access", "A cluster says who users are, and what they may do.", &delegated.Access{}},
 		{"feature.Audit", "The audit log.", &feature.Audit{}},

@@ -29,8 +29,8 @@ const (
 )
 
 // Publish returns a hook that keeps what current returns in the ConfigMap: at once, within ten seconds after it
-// changed, and after somebody changed the ConfigMap. The server must serve ConfigMaps of the core group. What the hook can't
-// write it logs, and tries again.
+// changed, and after somebody changed the ConfigMap. The server must serve ConfigMaps of the core group. What the hook
+// can't write it logs, and tries again.
 func Publish(current func() Trust, log *slog.Logger) server.Hook {
 	return server.Hook{Name: "start-cluster-authentication-info-controller", Run: func(ctx context.Context) error {
 		objects, err := reach.Of[*corev1.ConfigMap](ctx)
