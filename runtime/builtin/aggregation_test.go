@@ -22,6 +22,7 @@ import (
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -127,6 +128,15 @@ func TestAggregation(t *testing.T) {
 		until(t, front, http.MethodGet, path, "", http.StatusNotFound)
 	}
 
+	// The deletion of a namespace reaches into the other server, and waits for one that is away.
+	until(t, front, http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"ns"}}`, http.StatusCreated)
+	until(t, front, http.MethodDelete, "/api/v1/namespaces/ns", "", http.StatusOK)
+	until(t, front, http.MethodGet, "/api/v1/namespaces/ns", "", http.StatusNotFound)
+	until(t, behind, http.MethodGet, widgets+"/a", "", http.StatusNotFound)
+	until(t, front, http.MethodPost, widgets, `{"apiVersion":"shop.example.com/v1","kind":"Widget",
+"metadata":{"name":"a"}}`, http.StatusCreated)
+	until(t, front, http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"late"}}`, http.StatusCreated)
+
 	until(t, front, http.MethodPatch, services+"/v1.shop.example.com",
 		`{"spec":{"service":{"name":"nowhere"}}}`, http.StatusOK)
 	available(t, front, "False", "FailedDiscoveryCheck")
@@ -135,10 +145,17 @@ func TestAggregation(t *testing.T) {
 	if groups := groupsOf(t, front); !slices.Contains(groups, "shop.example.com") {
 		t.Errorf("groups %v", groups)
 	}
+	until(t, front, http.MethodDelete, "/api/v1/namespaces/late", "", http.StatusOK)
+	untilObject(t, front, "/api/v1/namespaces/late", func(namespace *corev1.Namespace) bool {
+		return slices.ContainsFunc(namespace.Status.Conditions, func(c corev1.NamespaceCondition) bool {
+			return c.Type == corev1.NamespaceDeletionDiscoveryFailure && c.Status == corev1.ConditionTrue
+		})
+	})
 	until(t, front, http.MethodPatch, services+"/v1.shop.example.com",
 		`{"spec":{"service":{"name":"widgets"}}}`, http.StatusOK)
 	available(t, front, "True", "Passed")
 	until(t, front, http.MethodGet, widgets+"/a", "", http.StatusOK)
+	until(t, front, http.MethodGet, "/api/v1/namespaces/late", "", http.StatusNotFound)
 	until(t, front, http.MethodDelete, services+"/v1.shop.example.com", "", http.StatusOK)
 	until(t, front, http.MethodGet, widgets, "", http.StatusNotFound)
 	if groups := groupsOf(t, front); slices.Contains(groups, "shop.example.com") {

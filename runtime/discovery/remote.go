@@ -43,6 +43,25 @@ func (r Remote) describe(version string) versionDiscovery {
 	return v
 }
 
+// IsFresh tells whether the server could be asked when the version was described.
+func (r Remote) IsFresh() bool { return r.version.Freshness == fresh }
+
+// RemoteResource is a resource of a Remote.
+type RemoteResource struct {
+	Name, Kind string
+	Namespaced bool
+	Verbs      []string
+}
+
+// Resources returns the resources of the version.
+func (r Remote) Resources() []RemoteResource {
+	all := make([]RemoteResource, len(r.version.Resources))
+	for i, one := range r.version.Resources {
+		all[i] = RemoteResource{one.Resource, one.ResponseKind.Kind, one.Scope == api.Namespaced, one.Verbs}
+	}
+	return all
+}
+
 // AcceptAggregated is the header Accept of a request for a document that ReadAggregated reads, or, from servers that
 // don't have it, for the groups alone.
 const AcceptAggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +

@@ -41,6 +41,9 @@ func (c Catalog[H]) Resources() []reach.Resource {
 	return all
 }
 
+// Unknown implements reach.Catalog: there are none.
+func (c Catalog[H]) Unknown() []schema.GroupVersion { return nil }
+
 // verbs are those of a resource that names none.
 var verbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 

@@ -22,12 +22,16 @@ type Resource struct {
 	// is empty for most.
 	Stored bool
 	SameAs schema.GroupResource
+	// Remote tells that another server serves the resource, behind this one. Its objects can be counted and deleted.
+	Remote bool
 }
 
 // Catalog has all resources of a server, whatever their Go types. It is safe for concurrent use.
 type Catalog interface {
 	// Resources returns the resources that are served now.
 	Resources() []Resource
+	// Unknown returns the versions that other servers serve and that can't be asked now what they have.
+	Unknown() []schema.GroupVersion
 	// Objects returns the objects of a resource in a served version. It fails where the server doesn't serve it.
 	Objects(schema.GroupVersionResource) (Objects[*unstructured.Unstructured], error)
 	// OpenAPI returns the OpenAPI v3 document of a version, in JSON. It fails where the server has none.

@@ -50,6 +50,11 @@ func (l *Loopback) Kubeconfig() ([]byte, error) {
 	}.YAML()
 }
 
+// RoundTrip implements http.RoundTripper, by Transport.
+func (l *Loopback) RoundTrip(r *http.Request) (*http.Response, error) {
+	return l.Transport.RoundTrip(r)
+}
+
 // connect leads the loopback to a server whose handler is complete.
 func (l *Loopback) connect(s *Server) {
 	l.Host = s.URL()

@@ -201,11 +201,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
-	reached := reach.WithCatalog(reach.With(context.Background(), registry.Reachable(s.handles)),
-		objects.Catalog[registry.Handle]{
-			Handles:   func() []registry.Handle { return s.table.Load().handles },
-			Documents: func() map[schema.GroupVersion]api.Document { return s.table.Load().documents },
-		})
+	reached := reach.WithCatalog(reach.With(context.Background(), registry.Reachable(s.handles)), s.catalog())
 	s.base = auth.WithAccess(reached, &auth.Access{
 		Tokens: auth.Bearer(s.authentication().Tokens), Audiences: config.Audiences, Authorizer: config.Authorizer,
 		Issuer: config.Issuer,
@@ -233,6 +229,21 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		config.Additions.server = s
 	}
 	return s, nil
+}
+
+// catalog returns what the server serves at the time of a question.
+func (s *Server) catalog() reach.Catalog {
+	own := objects.Catalog[registry.Handle]{
+		Handles:   func() []registry.Handle { return s.table.Load().handles },
+		Documents: func() map[schema.GroupVersion]api.Document { return s.table.Load().documents },
+	}
+	if s.config.Additions == nil {
+		return own
+	}
+	return objects.Joined{
+		Catalog: own, Remote: func() []reach.Resource { return s.table.Load().elsewhere }, Host: s.config.URL(),
+		Away: func() []schema.GroupVersion { return s.table.Load().away }, Client: &http.Client{Transport: s.loopback},
+	}
 }
 
 // documents returns the OpenAPI v3 documents of groups.

@@ -14,6 +14,7 @@ import (
 	"apigen.dev/runtime/apigroups"
 	"apigen.dev/runtime/endpoint"
 	"apigen.dev/runtime/ownership"
+	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/request"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -31,8 +32,11 @@ type table struct {
 	known map[resourceName][]string
 	// remotes serve versions of groups instead of api.
 	remotes map[schema.GroupVersion]http.Handler
-	// local are the versions that api serves.
-	local []LocalVersion
+	// local are the versions that api serves, elsewhere the resources of remotes, and away the remotes that can't be
+	// asked now.
+	local     []LocalVersion
+	elsewhere []reach.Resource
+	away      []schema.GroupVersion
 
 	// requests counts those that began with this table, but for watches and connections. After the table was retired,
 	// idle is closed when there are none.
@@ -233,6 +237,10 @@ func (s *Server) newTable(additions []Addition, remotes []Remote, order []schema
 	t.local = localVersions(s.groups, groups)
 	for _, remote := range remotes {
 		t.remotes[remote.GroupVersion] = remote.Handler
+		t.elsewhere = addElsewhere(t.elsewhere, remote)
+		if !remote.Discovery.IsFresh() {
+			t.away = append(t.away, remote.GroupVersion)
+		}
 	}
 	groups = apigroups.JoinRemotes(groups, remotes)
 	apigroups.Order(groups, order)
@@ -249,9 +257,27 @@ func (s *Server) newTable(additions []Addition, remotes []Remote, order []schema
 	}
 	for _, handle := range t.handles {
 		addKnown(t.known, handle.Info())
+		t.elsewhere = slices.DeleteFunc(t.elsewhere, func(r reach.Resource) bool {
+			return r.GroupResource == handle.Info().GroupResource()
+		})
 	}
 	t.index = jsonDocument(index(t.api, s.paths))
 	return t, nil
+}
+
+// addElsewhere adds the resources of a remote version, or the version to resources that are known from others.
+func addElsewhere(all []reach.Resource, remote Remote) []reach.Resource {
+	for _, r := range remote.Discovery.Resources() {
+		gr := schema.GroupResource{Group: remote.Group, Resource: r.Name}
+		at := slices.IndexFunc(all, func(known reach.Resource) bool { return known.GroupResource == gr })
+		if at < 0 {
+			at, all = len(all), append(all, reach.Resource{
+				GroupResource: gr, Kind: r.Kind, Namespaced: r.Namespaced, Verbs: r.Verbs, Remote: true,
+			})
+		}
+		all[at].Versions = append(slices.Clone(all[at].Versions), remote.Version)
+	}
+	return all
 }
 
 // localVersions are those of all groups, which have those of own and others.

@@ -85,7 +85,7 @@ func (e *emptier) empty(ctx context.Context, name string) (gone bool, err error)
 	if err := left.report(ctx, namespaces, namespace); err != nil {
 		return false, err
 	}
-	if err != nil || len(left.objects) > 0 || len(left.failures) > 0 {
+	if err != nil || len(left.objects) > 0 || len(left.failures) > 0 || len(left.unknown) > 0 {
 		return false, err
 	}
 	return true, finalize(ctx, namespaces, namespace)
@@ -119,6 +119,8 @@ type content struct {
 	objects    map[string]int64
 	finalizers map[string]int64
 	failures   []string
+	// unknown are the versions of other servers that can't be asked what they have.
+	unknown []string
 }
 
 // deleteContent deletes what is in a namespace, and returns what is left.
@@ -127,6 +129,9 @@ func deleteContent(ctx context.Context, namespace string) (*content, error) {
 	catalog, err := reach.CatalogFrom(ctx)
 	if err != nil {
 		return left, err
+	}
+	for _, version := range catalog.Unknown() {
+		left.unknown = append(left.unknown, fmt.Sprintf("%s: stale GroupVersion discovery: %[1]s", version))
 	}
 	background := metav1.DeletePropagationBackground
 	options := metav1.DeleteOptions{PropagationPolicy: &background}
@@ -176,7 +181,12 @@ type condition struct {
 
 // conditions are those of kube-controller-manager, in its words.
 func (c *content) conditions() []condition {
-	failed, remaining, finalizers := "", "", ""
+	undiscovered, failed, remaining, finalizers := "", "", "", ""
+	if len(c.unknown) > 0 {
+		slices.Sort(c.unknown)
+		undiscovered = fmt.Sprintf("Discovery failed for some groups, %d failing: unable to retrieve the complete list "+
+			"of server APIs: %s", len(c.unknown), strings.Join(c.unknown, ", "))
+	}
 	if len(c.failures) > 0 {
 		slices.Sort(c.failures)
 		failed = fmt.Sprintf("Failed to delete all resource types, %d remaining: %v", len(c.failures),
@@ -190,7 +200,7 @@ func (c *content) conditions() []condition {
 			listed(c.finalizers, "%s in %d resource instances")
 	}
 	return []condition{
-		{core.NamespaceDeletionDiscoveryFailure, "DiscoveryFailed", "", "ResourcesDiscovered",
+		{core.NamespaceDeletionDiscoveryFailure, "DiscoveryFailed", undiscovered, "ResourcesDiscovered",
 			"All resources successfully discovered"},
 		{core.NamespaceDeletionGVParsingFailure, "GroupVersionParsingFailed", "", "ParsedGroupVersions",
 			"All legacy kube types successfully parsed"},
