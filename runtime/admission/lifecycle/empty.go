@@ -184,8 +184,8 @@ func (c *content) conditions() []condition {
 	undiscovered, failed, remaining, finalizers := "", "", "", ""
 	if len(c.unknown) > 0 {
 		slices.Sort(c.unknown)
-		undiscovered = fmt.Sprintf("Discovery failed for some groups, %d failing: unable to retrieve the complete list "+
-			"of server APIs: %s", len(c.unknown), strings.Join(c.unknown, ", "))
+		undiscovered = fmt.Sprintf("Discovery failed for some groups, %d failing: unable to retrieve the complete "+
+			"list of server APIs: %s", len(c.unknown), strings.Join(c.unknown, ", "))
 	}
 	if len(c.failures) > 0 {
 		slices.Sort(c.failures)
