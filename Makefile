@@ -4,9 +4,9 @@ BIN      := bin
 EXAMPLES := examples/quickstart examples/library examples/park examples/workloads examples/fleet \
             examples/controlplane
 # Modules of their own: heavy peers, real clients, and examples, which are downstream repositories in small.
-PEERS    := generator/conformance generator/conformance/crd generator/conformance/projects runtime/conformance \
-            runtime/conformance/builtin runtime/conformance/definitions runtime/conformance/node \
-            runtime/conformance/rbac \
+PEERS    := generator/conformance generator/conformance/crd generator/conformance/deploy \
+            generator/conformance/projects runtime/conformance runtime/conformance/builtin \
+            runtime/conformance/definitions runtime/conformance/node runtime/conformance/rbac \
             runtime/conformance/tokens runtime/conformance/webhooks examples/library/controller
 # Modules whose generated code is checked in.
 FRESH    := $(EXAMPLES) runtime/conformance runtime/conformance/builtin runtime/conformance/webhooks
