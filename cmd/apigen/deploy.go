@@ -61,7 +61,8 @@ func initDeployment(ctx context.Context, w io.Writer, dir string) error {
 	}
 	change, err := following(ctx, w, dir)
 	if err != nil {
-		return fmt.Errorf("%s was not written; run `apigen deploy` once the project builds: %w", scaffold.APIServicesFile, err)
+		return fmt.Errorf("%s was not written; run `apigen deploy` once the project builds: %w",
+			scaffold.APIServicesFile, err)
 	}
 	if string(change.Old) == string(change.New) {
 		report(w, dir, &scaffold.Result{Kept: []string{scaffold.APIServicesFile}})

@@ -276,7 +276,8 @@ func TestReferences(t *testing.T) {
 			subjects = append(subjects, binding.Subjects...)
 		}
 		for _, subject := range subjects {
-			if subject.Kind != "ServiceAccount" || subject.Namespace != name || !slices.Contains(accounts, subject.Name) {
+			if subject.Kind != "ServiceAccount" || subject.Namespace != name ||
+				!slices.Contains(accounts, subject.Name) {
 				t.Errorf("%+v is no account of the deployment", subject)
 			}
 		}
@@ -331,7 +332,8 @@ func TestPod(t *testing.T) {
 	each(t, func(t *testing.T, r rendered, _ func(string) bool) {
 		template, _ := pod(t, r)
 		own, container := template.Spec.SecurityContext, template.Spec.Containers[0]
-		if !*own.RunAsNonRoot || *own.RunAsUser == 0 || own.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
+		if !*own.RunAsNonRoot || *own.RunAsUser == 0 ||
+			own.SeccompProfile.Type != corev1.SeccompProfileTypeRuntimeDefault {
 			t.Errorf("%+v", own)
 		}
 		within := container.SecurityContext
