@@ -82,6 +82,7 @@ record: ## record what runtime/conformance replays anew, from a kube-apiserver b
 delegated: ## run a server behind a kube-apiserver, which is built in RECORD=/tmp/kube-apiserver, as its extension
 	runtime/conformance/exchange/build-kube-apiserver.sh $(RECORD)
 	cd runtime/conformance && KUBE_APISERVER=$(RECORD)/kube-apiserver $(GO) test -count=1 ./access
+	cd generator/conformance/deploy && KUBE_APISERVER=$(RECORD)/kube-apiserver $(GO) test -count=1 .
 
 .PHONY: kubectl
 kubectl: ## build bin/kubectl, for the tests, where there is none on the machine

@@ -108,7 +108,7 @@ func (i *image) command(t *testing.T, args ...string) *exec.Cmd {
 			t.Fatal(err)
 		}
 	}
-	command := exec.CommandContext(t.Context(), i.entry, args...)
+	command := exec.Command(i.entry, args...) // the context of a test ends before the server may
 	command.Dir, command.Env = "/", []string{}
 	command.SysProcAttr = &syscall.SysProcAttr{
 		Chroot: i.root, Credential: &syscall.Credential{Uid: i.user, Gid: i.user, NoSetGroups: true},

@@ -9,15 +9,18 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strings"
+	"slices"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -76,16 +79,14 @@ func answer[T any](w http.ResponseWriter, r *http.Request, decide func(*T)) {
 	_ = json.NewEncoder(w).Encode(review)
 }
 
-// mount writes what a pod has beside the image: the token of its account, the certificate of the server, and an empty
-// volume that the user may write.
-func (i *image) mount(t *testing.T, cluster *httptest.Server) {
+// account is where kubelet mounts the credentials of a pod's account.
+const account = "var/run/secrets/kubernetes.io/serviceaccount/"
+
+// pod returns a command that runs the server as a pod does: with the files of volumes, an empty volume that the user
+// may write, and the address of the cluster. The port is free.
+func (i *image) pod(t *testing.T, cluster string, args []string, files map[string][]byte) *exec.Cmd {
 	t.Helper()
-	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cluster.Certificate().Raw})
-	const account = "var/run/secrets/kubernetes.io/serviceaccount/"
-	files := map[string][]byte{
-		account + "ca.crt": authority, account + "token": []byte(podToken), "tls/tls.crt": authority,
-		"tls/tls.key": keyOf(t, cluster),
-	}
+	command := i.command(t, append(slices.Clone(args), "--secure-port=0")...)
 	for path, content := range files {
 		path = filepath.Join(i.root, path)
 		write(t, path, content)
@@ -94,41 +95,33 @@ func (i *image) mount(t *testing.T, cluster *httptest.Server) {
 		}
 	}
 	data := filepath.Join(i.root, "data")
-	if err := os.Mkdir(data, 0o770); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chown(data, 0, int(i.user)); err != nil { // as fsGroup does
-		t.Skip(err)
-	}
-	if err := os.Chmod(data, 0o2770); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// keyOf returns the private key of a server.
-func keyOf(t *testing.T, server *httptest.Server) []byte {
-	t.Helper()
-	key, err := x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey)
+	err := errors.Join(os.Mkdir(data, 0o770), os.Chown(data, 0, int(i.user)), os.Chmod(data, 0o2770)) // as fsGroup does
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})
-}
-
-var serving = regexp.MustCompile(`^serving (https://\S+)`)
-
-// serves: the server of the StatefulSet starts with the files of its pod, passes its probes, and asks the cluster.
-func (i *image) serves(t *testing.T) {
-	cluster := host(t)
-	template, _ := pod(t, render(t, "embedded", "self-signed"))
-	container := template.Spec.Containers[0]
-	command := i.command(t, append(container.Args, "--secure-port=0")...)
-	i.mount(t, cluster)
-	at, err := url.Parse(cluster.URL)
+	at, err := url.Parse(cluster)
 	if err != nil {
 		t.Fatal(err)
 	}
 	command.Env = []string{"KUBERNETES_SERVICE_HOST=" + at.Hostname(), "KUBERNETES_SERVICE_PORT=" + at.Port()}
+	return command
+}
+
+// encodeKey returns a private key in PEM.
+func encodeKey(t *testing.T, key any) []byte {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
+}
+
+var serving = regexp.MustCompile(`^serving (https://\S+)`)
+
+// start runs a server, and waits until it serves. It returns the address, and what ends the server.
+func start(t *testing.T, command *exec.Cmd) (address *url.URL, stop func()) {
+	t.Helper()
 	var log bytes.Buffer
 	command.Stderr = &log
 	out, err := command.StdoutPipe()
@@ -138,38 +131,60 @@ func (i *image) serves(t *testing.T) {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
-	address := ""
-	for lines := bufio.NewScanner(out); address == "" && lines.Scan(); {
+	stop = sync.OnceFunc(func() {
+		_ = command.Process.Signal(syscall.SIGTERM)
+		_, _ = io.Copy(io.Discard, out)
+		if err := command.Wait(); err != nil || t.Failed() {
+			t.Errorf("the server ended: %v\n%s", err, log.String())
+		}
+	})
+	t.Cleanup(stop)
+	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if m := serving.FindStringSubmatch(lines.Text()); m != nil {
-			address = m[1]
+			if address, err = url.Parse(m[1]); err != nil {
+				t.Fatal(err)
+			}
+			return address, stop
 		}
 	}
-	for path, want := range map[string]int{
-		container.LivenessProbe.HTTPGet.Path: 200, container.ReadinessProbe.HTTPGet.Path: 200,
-		"/apis/shop.example.com/v1/widgets": 401, "/apis/shop.example.com/v1/widgets?token=" + userToken: 200,
+	t.Fatal("the server does not serve")
+	return nil, nil
+}
+
+// serves: the server of the StatefulSet starts with the files of its pod, passes its probes, and asks the cluster.
+func (i *image) serves(t *testing.T) {
+	cluster := host(t)
+	template, _ := pod(t, render(t, "embedded", "self-signed"))
+	container := template.Spec.Containers[0]
+	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cluster.Certificate().Raw})
+	address, _ := start(t, i.pod(t, cluster.URL, container.Args, map[string][]byte{
+		account + "ca.crt": authority, account + "token": []byte(podToken), "tls/tls.crt": authority,
+		"tls/tls.key": encodeKey(t, cluster.TLS.Certificates[0].PrivateKey),
+	}))
+	const widgets = "/apis/shop.example.com/v1/widgets"
+	for _, c := range []struct {
+		path, token string
+		want        int
+	}{
+		{container.LivenessProbe.HTTPGet.Path, "", http.StatusOK},
+		{container.ReadinessProbe.HTTPGet.Path, "", http.StatusOK},
+		{widgets, "", http.StatusUnauthorized},
+		{widgets, userToken, http.StatusOK},
 	} {
-		if address == "" {
-			break
+		if got, body := ask(t, http.MethodGet, address.String()+c.path, c.token, nil); got != c.want {
+			t.Errorf("%s: %d %s", c.path, got, body)
 		}
-		if got, body := ask(t, address+path); got != want {
-			t.Errorf("%s: %d %s", path, got, body)
-		}
-	}
-	_ = command.Process.Signal(syscall.SIGTERM)
-	_, _ = io.Copy(io.Discard, out)
-	if err := command.Wait(); err != nil || address == "" || t.Failed() {
-		t.Errorf("the server ended: %v\n%s", err, log.String())
 	}
 }
 
-// ask sends a request with the token of its query.
-func ask(t *testing.T, address string) (int, string) {
+// ask sends a request to a server, whatever its certificate. Code 0 means that there was no answer.
+func ask(t *testing.T, method, address, token string, body []byte) (int, string) {
 	t.Helper()
-	address, token, _ := strings.Cut(address, "?token=")
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	r, err := http.NewRequestWithContext(t.Context(), method, address, bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
+	r.Header.Set("Content-Type", "application/json")
 	if token != "" {
 		r.Header.Set("Authorization", "Bearer "+token)
 	}
@@ -180,9 +195,9 @@ func ask(t *testing.T, address string) (int, string) {
 		return 0, err.Error()
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
+	text, err := io.ReadAll(response.Body)
 	if err != nil {
 		return 0, err.Error()
 	}
-	return response.StatusCode, string(body)
+	return response.StatusCode, string(text)
 }

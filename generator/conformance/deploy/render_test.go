@@ -87,7 +87,7 @@ var versions = []schema.GroupVersion{
 // rendered are the objects of a kustomization, by kind.
 type rendered map[string][]runtime.Object
 
-// render renders the base with components.
+// render renders the base of a project with components.
 func render(t *testing.T, components ...string) rendered {
 	t.Helper()
 	dir := project(t, versions...)
@@ -95,6 +95,12 @@ func render(t *testing.T, components ...string) rendered {
 	for _, file := range []string{"ca.crt", "server.crt", "server.key"} {
 		write(t, filepath.Join(dir, "deploy/self-signed/data/pki", file), authority)
 	}
+	return renderIn(t, dir, components...)
+}
+
+// renderIn renders the base of the project in a folder with components.
+func renderIn(t *testing.T, dir string, components ...string) rendered {
+	t.Helper()
 	path := filepath.Join(dir, "deploy/kustomization.yaml")
 	content, err := os.ReadFile(path)
 	if err != nil {
