@@ -68,7 +68,7 @@ has a server, --deploy alone writes these files, and nothing else.`,
 			options.ApigenVersion, options.Replace = origin.version, origin.checkout
 			if options.Guest && crd == "" && len(serve) == 0 && !named(options) {
 				if has, err := scaffold.HasServer(options.Dir); has || err != nil {
-					return initMore(cmd.Context(), cmd.ErrOrStderr(), options, err)
+					return deployAfter(cmd.Context(), cmd.ErrOrStderr(), options, err)
 				}
 			}
 			if crd != "" {
@@ -77,7 +77,7 @@ has a server, --deploy alone writes these files, and nothing else.`,
 						"and --serve")
 				}
 				err := initFromCRD(cmd.Context(), cmd.ErrOrStderr(), options, crd, origin)
-				return initMore(cmd.Context(), cmd.ErrOrStderr(), options, err)
+				return deployAfter(cmd.Context(), cmd.ErrOrStderr(), options, err)
 			}
 			asked := map[string]string{}
 			for _, importPath := range serve {
@@ -85,7 +85,7 @@ has a server, --deploy alone writes these files, and nothing else.`,
 				options.Serve, asked[importPath] = append(options.Serve, importPath), version
 			}
 			err = initialize(cmd.Context(), cmd.ErrOrStderr(), options, asked, origin)
-			return initMore(cmd.Context(), cmd.ErrOrStderr(), options, err)
+			return deployAfter(cmd.Context(), cmd.ErrOrStderr(), options, err)
 		},
 	}
 	flags := command.Flags()
@@ -108,8 +108,8 @@ has a server, --deploy alone writes these files, and nothing else.`,
 
 func named(o scaffold.Options) bool { return o.Group+o.Version+o.Kind+o.From != "" }
 
-// initMore writes the deployment that the options ask for, once everything before succeeded.
-func initMore(ctx context.Context, w io.Writer, options scaffold.Options, err error) error {
+// deployAfter writes the deployment, if the options ask for it and everything before succeeded.
+func deployAfter(ctx context.Context, w io.Writer, options scaffold.Options, err error) error {
 	if err != nil || !options.Guest {
 		return err
 	}

@@ -227,7 +227,12 @@ func TestCluster(t *testing.T) {
 			c.create(t, object)
 		}
 	}
-	c.create(t, only[*appsv1.Deployment](t, render(t)))
+	deployment := only[*appsv1.Deployment](t, render(t))
+	c.create(t, deployment)
+	admitted := &corev1.Pod{Spec: deployment.Spec.Template.Spec} // by the Pod Security Standard of the namespace, too
+	admitted.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Pod"))
+	admitted.Name, admitted.Namespace = name, name
+	c.create(t, admitted)
 
 	authority, err := os.ReadFile(filepath.Join(c.dir, "apiserver.crt"))
 	if err != nil {
