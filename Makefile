@@ -4,9 +4,9 @@ BIN      := bin
 EXAMPLES := examples/quickstart examples/library examples/park examples/workloads examples/fleet \
             examples/controlplane
 # Modules of their own: heavy peers, real clients, and examples, which are downstream repositories in small.
-PEERS    := generator/conformance generator/conformance/crd generator/conformance/projects runtime/conformance \
-            runtime/conformance/builtin runtime/conformance/definitions runtime/conformance/node \
-            runtime/conformance/rbac \
+PEERS    := generator/conformance generator/conformance/crd generator/conformance/deploy \
+            generator/conformance/projects runtime/conformance runtime/conformance/builtin \
+            runtime/conformance/definitions runtime/conformance/node runtime/conformance/rbac \
             runtime/conformance/tokens runtime/conformance/webhooks examples/library/controller
 # Modules whose generated code is checked in.
 FRESH    := $(EXAMPLES) runtime/conformance runtime/conformance/builtin runtime/conformance/webhooks
@@ -82,6 +82,7 @@ record: ## record what runtime/conformance replays anew, from a kube-apiserver b
 delegated: ## run a server behind a kube-apiserver, which is built in RECORD=/tmp/kube-apiserver, as its extension
 	runtime/conformance/exchange/build-kube-apiserver.sh $(RECORD)
 	cd runtime/conformance && KUBE_APISERVER=$(RECORD)/kube-apiserver $(GO) test -count=1 ./access
+	cd generator/conformance/deploy && KUBE_APISERVER=$(RECORD)/kube-apiserver $(GO) test -count=1 .
 
 .PHONY: kubectl
 kubectl: ## build bin/kubectl, for the tests, where there is none on the machine

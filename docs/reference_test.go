@@ -77,7 +77,7 @@ func flagsPage(t *testing.T, apigen string) string {
 
 ## apigen
 `)
-	for _, name := range []string{"init", "build", "dev", "compat", "markers", "version"} {
+	for _, name := range []string{"init", "build", "deploy", "dev", "compat", "markers", "version"} {
 		out, err := exec.Command(apigen, name, "--help").Output()
 		if err != nil {
 			t.Fatal(err)

@@ -43,12 +43,17 @@ module is required in the version behind the package's @, or else in that which 
 apigen's own requirements.
 
 With --from-crd it writes the types of all kinds and versions in a file of CustomResourceDefinitions, and compares the
-definitions that apigen makes of the types with those in the file. What Go types can't say is an error that names it.`,
+definitions that apigen makes of the types with those in the file. What Go types can't say is an error that names it.
+
+With --deploy it also writes what runs the server behind a cluster: a Dockerfile, and kustomize bases and components
+below deploy/. The main package of a new project then leaves users and permissions to the cluster. In a project that
+has a server, --deploy alone writes these files, and nothing else.`,
 		Example: `  apigen init shop --module example.com/shop --group shop.example.com --version v1 --kind Widget
   apigen init . --group shop.example.com --version v1 --kind Gadget --cluster-scoped
   apigen init . --version v2 --kind Widget --from v1
   apigen init deploy --module example.com/deploy --serve k8s.io/api/apps/v1,k8s.io/api/batch/v1@v0.37.2
   apigen init shop --module example.com/shop --from-crd widgets.yaml
+  apigen init . --deploy
   apigen init`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -61,19 +66,26 @@ definitions that apigen makes of the types with those in the file. What Go types
 				return err
 			}
 			options.ApigenVersion, options.Replace = origin.version, origin.checkout
+			if options.Guest && crd == "" && len(serve) == 0 && !named(options) {
+				if has, err := scaffold.HasServer(options.Dir); has || err != nil {
+					return deployAfter(cmd.Context(), cmd.ErrOrStderr(), options, err)
+				}
+			}
 			if crd != "" {
-				if options.Group+options.Version+options.Kind+options.From != "" || len(serve) > 0 {
+				if named(options) || len(serve) > 0 {
 					return errors.New("--from-crd names the kinds: leave out --group, --version, --kind, --from " +
 						"and --serve")
 				}
-				return initFromCRD(cmd.Context(), cmd.ErrOrStderr(), options, crd, origin)
+				err := initFromCRD(cmd.Context(), cmd.ErrOrStderr(), options, crd, origin)
+				return deployAfter(cmd.Context(), cmd.ErrOrStderr(), options, err)
 			}
 			asked := map[string]string{}
 			for _, importPath := range serve {
 				importPath, version, _ := strings.Cut(importPath, "@")
 				options.Serve, asked[importPath] = append(options.Serve, importPath), version
 			}
-			return initialize(cmd.Context(), cmd.ErrOrStderr(), options, asked, origin)
+			err = initialize(cmd.Context(), cmd.ErrOrStderr(), options, asked, origin)
+			return deployAfter(cmd.Context(), cmd.ErrOrStderr(), options, err)
 		},
 	}
 	flags := command.Flags()
@@ -87,9 +99,21 @@ definitions that apigen makes of the types with those in the file. What Go types
 	flags.StringSliceVar(&serve, "serve", nil, "serve the kinds of these packages of other modules, such as "+
 		"k8s.io/api/apps/v1 or k8s.io/api/apps/v1@v0.37.2, in place of a kind of yours")
 	flags.StringVar(&crd, "from-crd", "", "write the types of the CustomResourceDefinitions in this file (YAML)")
+	flags.BoolVar(&options.Guest, "deploy", false,
+		"also write a Dockerfile, and kustomize bases that run the server behind a cluster")
 	flags.BoolVar(&options.ClusterScoped, "cluster-scoped", false, "make the kind cluster-scoped")
 	flags.StringVar(&replace, "replace", "", "use this checkout of apigen.dev in the new go.mod, in place of a release")
 	return command
+}
+
+func named(o scaffold.Options) bool { return o.Group+o.Version+o.Kind+o.From != "" }
+
+// deployAfter writes the deployment, if the options ask for it and everything before succeeded.
+func deployAfter(ctx context.Context, w io.Writer, options scaffold.Options, err error) error {
+	if err != nil || !options.Guest {
+		return err
+	}
+	return initDeployment(ctx, w, options.Dir)
 }
 
 // initialize writes files, resolves what they require, and says what is left to do. Versions are asked for by the

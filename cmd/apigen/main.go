@@ -4,6 +4,7 @@
 //	apigen build ./...     generates code from the types and markers of packages
 //	apigen build --check   fails, with a diff, if generated code is stale
 //	apigen compat          finds changes that break clients or stored objects
+//	apigen deploy          brings a deployment behind a cluster up to date with the types
 //	apigen dev             generates, compiles and restarts the server on every change
 //	apigen markers         prints the reference of markers
 package main
@@ -60,6 +61,7 @@ func command() *cobra.Command {
 		newInit(),
 		buildCommand(),
 		compatCommand(),
+		deployCommand(),
 		devCommand(),
 		markersCommand(),
 		versionCommand(),

@@ -21,6 +21,8 @@ type Options struct {
 	// Group (shop.example.com), Version (v1) and Kind (Widget) name the kind to write.
 	Group, Version, Kind string
 	ClusterScoped        bool
+	// Guest: the server of a new project leaves users and permissions to the cluster behind whose aggregator it runs.
+	Guest bool
 	// Serve are import paths of packages of other modules. Their kinds are served, and no kind is written.
 	Serve []string
 	// From is a version of Kind, whose types become those of Version.

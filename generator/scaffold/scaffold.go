@@ -1,6 +1,7 @@
 // Package scaffold is `apigen init`: it writes a new project, adds a group, a version or a kind to one, or has the
-// types of a project that was made otherwise, or of another module, served as they are. It never changes a file that
-// exists. It knows package templates and the model, and nothing else of the generator.
+// types of a project that was made otherwise, or of another module, served as they are. It also writes the files that
+// run the server of a project behind a cluster. It never changes a file that exists, but for the one that follows from
+// the types. It knows package templates and the model, and nothing else of the generator.
 package scaffold
 
 import (
