@@ -126,8 +126,8 @@ type FollowingFile struct {
 	Hosts []string
 }
 
-// APIServices returns the file with an APIService for each version that the project serves. They name the Service of the
-// deployment, which the user may have renamed. It refuses a file that the user wrote.
+// APIServices returns the file with an APIService for each version that the project serves. They name the Service of
+// the deployment, which the user may have renamed. It refuses a file that the user wrote.
 func APIServices(dir string, served []schema.GroupVersion) (*FollowingFile, error) {
 	v, err := readService(filepath.Join(dir, filepath.FromSlash(serviceFile)))
 	if err != nil {

@@ -112,7 +112,8 @@ func joined(t *testing.T, server http.Handler, gr schema.GroupResource, verbs ..
 		},
 		Remote: func() []reach.Resource {
 			return []reach.Resource{{
-				GroupResource: gr, Kind: "Thing", Versions: []string{"v1"}, Namespaced: true, Verbs: verbs, Remote: true,
+				GroupResource: gr, Kind: "Thing", Versions: []string{"v1"}, Namespaced: true, Verbs: verbs,
+				Remote: true,
 			}}
 		},
 		Away: func() []schema.GroupVersion { return nil }, Client: listening.Client(), Host: listening.URL,
