@@ -234,7 +234,7 @@ type watchedBody struct {
 // Read implements io.Reader.
 func (b *watchedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if err != nil && err != io.EOF { //nolint:errorlint // an io.Reader returns io.EOF itself
+	if err != nil && err != io.EOF {
 		b.err = err
 	}
 	return n, err
