@@ -13,7 +13,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// chained is a server of apigen with another one behind it, and a definition of things. Clients know the first one only.
+// chained is a server of apigen with another one behind it, and a definition of things. Clients know the first server
+// only.
 type chained struct {
 	*cluster
 	guest  string // the address of the other server
@@ -93,7 +94,19 @@ func startChain(t *testing.T) *chained {
 	c.cluster.create(t, definitions, definition)
 	c.until(t, adminToken, "GET", "/apis/chain.example.com/v1", "", 200, "things")
 	c.await(t, "v1.chain.example.com", "True", "Local")
+	c.awaitDiscovery(t)
 	return c
+}
+
+// awaitDiscovery waits until discovery has read all that the guest says, which follows its being available.
+func (c *chained) awaitDiscovery(t *testing.T) {
+	t.Helper()
+	until(t, func() (bool, string) {
+		_, lists, err := c.discover(t, false).ServerGroupsAndResourcesWithContext(t.Context())
+		all := strings.Join(lines(lists), "\n")
+		return err == nil && strings.Contains(all, "v1beta1 flunders") && strings.Contains(all, "v1alpha1 fischers"),
+			fmt.Sprint(err)
+	})
 }
 
 // register sends a version of a group to the guest.
@@ -169,6 +182,7 @@ func TestChain(t *testing.T) {
 		{"kubectl", testKubectl},
 		{"service account", testServiceAccount},
 		{"impersonation", testImpersonation},
+		{"guest changed", testChanged},
 		{"guest away", testAway}, // it comes back
 		{"guest gone", testGone},
 	} {

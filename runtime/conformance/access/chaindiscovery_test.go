@@ -1,9 +1,7 @@
 package access
 
 import (
-	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"testing"
@@ -33,18 +31,21 @@ func groupsOf(t *testing.T, client *discovery.DiscoveryClient) (names []string, 
 		for _, version := range group.Versions {
 			versions[group.Name] = append(versions[group.Name], version.Version)
 		}
-		if group.PreferredVersion != group.Versions[0] {
+		if len(group.Versions) > 0 && group.PreferredVersion != group.Versions[0] {
 			t.Errorf("%s prefers %v to %v", group.Name, group.PreferredVersion, group.Versions)
 		}
 	}
 	return names, versions
 }
 
-// lines returns resources as text, one a line.
+// lines returns resources as text, one a line. Clients make up the singular names of subresources.
 func lines(lists []*metav1.APIResourceList) (all []string) {
 	for _, list := range lists {
 		for _, r := range list.APIResources {
 			slices.Sort(r.Verbs)
+			if strings.Contains(r.Name, "/") {
+				r.SingularName = ""
+			}
 			all = append(all, fmt.Sprint(list.GroupVersion, " ", r.Name, " ", r.SingularName, " ", r.Kind, " ",
 				r.Namespaced, " ", r.Verbs, r.ShortNames, r.Categories))
 		}
@@ -143,106 +144,4 @@ func testMapper(t *testing.T, c *chained) {
 			}
 		}
 	}
-}
-
-// failed returns the versions that discovery has no resources of.
-func failed(t *testing.T, err error) (versions []string) {
-	t.Helper()
-	var failure *discovery.ErrGroupDiscoveryFailed
-	if err != nil && !errors.As(err, &failure) {
-		t.Fatal(err)
-	}
-	if failure != nil {
-		for gv := range failure.Groups {
-			versions = append(versions, gv.String())
-		}
-	}
-	slices.Sort(versions)
-	return versions
-}
-
-// While the guest doesn't answer, its group is there, and nothing else is affected.
-func testAway(t *testing.T, c *chained) {
-	closed, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = closed.Close()
-	c.create(t, flunders, strings.Replace(flunder, `"a"`, `"kept"`, 1))
-	c.listens(closed.Addr().String())
-	for _, service := range []string{ourService, oldService} {
-		c.change(t, service, `{"service":{"port":4444}}`)
-	}
-	for _, service := range []string{ourService, oldService} {
-		c.await(t, service, "False", "FailedDiscoveryCheck")
-	}
-	guests := []string{flunderGroup + "/v1alpha1", flunderGroup + "/v1beta1"}
-	for form, legacy := range forms {
-		client := c.discover(t, legacy)
-		if _, versions := groupsOf(t, client); !slices.Equal(versions[flunderGroup], []string{"v1beta1", "v1alpha1"}) {
-			t.Errorf("%s: the group of the guest has %q", form, versions[flunderGroup])
-		}
-		_, lists, err := client.ServerGroupsAndResourcesWithContext(t.Context())
-		if got := failed(t, err); !slices.Equal(got, guests) {
-			t.Errorf("%s: %q have no resources: %v", form, got, err)
-		}
-		if all := strings.Join(lines(lists), "\n"); !strings.Contains(all, "things") {
-			t.Errorf("%s: no things in\n%s", form, all)
-		}
-		mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client))
-		if _, err := mapper.RESTMapping(schema.GroupKind{Group: thingGroup, Kind: "Thing"}); err != nil {
-			t.Errorf("%s: %v", form, err)
-		}
-	}
-	if code, body := c.ask(t, adminToken, "GET", flunders, ""); code != 503 || body != "service unavailable\n" {
-		t.Errorf("flunders: %d %s", code, body)
-	}
-	c.stale(t)
-	kubectlAway(t, c)
-	c.listens(c.guest)
-	for _, service := range []string{ourService, oldService} {
-		c.change(t, service, `{"service":{"port":443}}`)
-		c.await(t, service, "True", "Passed")
-	}
-	until(t, func() (bool, string) {
-		_, lists, err := c.discover(t, false).ServerGroupsAndResourcesWithContext(t.Context())
-		return err == nil && strings.Contains(strings.Join(lines(lists), "\n"), "flunders"), fmt.Sprint(err)
-	})
-	c.until(t, adminToken, "GET", flunders+"/kept", "", 200, "")
-}
-
-// stale checks that aggregated discovery keeps what the guest said before it went away.
-func (c *chained) stale(t *testing.T) {
-	t.Helper()
-	code, body := ask(t, insecure(t), c.url, adminToken, "GET", "/apis", "",
-		"Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList")
-	_, below, _ := strings.Cut(body, flunderGroup)
-	if code != 200 || !strings.Contains(below, `"flunders"`) || strings.Count(body, `"Stale"`) != 2 {
-		t.Errorf("aggregated discovery: %d, %d are stale, and of the guest it says %.2000s", code,
-			strings.Count(body, `"Stale"`), below)
-	}
-}
-
-// Without its APIServices the guest's group is gone.
-func testGone(t *testing.T, c *chained) {
-	for _, service := range []string{ourService, oldService} {
-		if code, body := c.ask(t, adminToken, "DELETE", services+"/"+service, ""); code != 200 {
-			t.Fatalf("%s: %d %s", service, code, body)
-		}
-	}
-	for form, legacy := range forms {
-		client := c.discover(t, legacy)
-		until(t, func() (bool, string) {
-			names, _ := groupsOf(t, client)
-			return !slices.Contains(names, flunderGroup), fmt.Sprintf("%s: %q", form, names)
-		})
-		if _, _, err := client.ServerGroupsAndResourcesWithContext(t.Context()); err != nil {
-			t.Errorf("%s: %v", form, err)
-		}
-		mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client))
-		if _, err := mapper.RESTMapping(schema.GroupKind{Group: flunderGroup, Kind: "Flunder"}); !meta.IsNoMatchError(err) {
-			t.Errorf("%s: a flunder maps: %v", form, err)
-		}
-	}
-	c.until(t, adminToken, "GET", flunders, "", 404, "404")
 }

@@ -43,7 +43,9 @@ func testDynamic(t *testing.T, c *chained) {
 			want := []string{"ADDED d-0 one", "MODIFIED d-0 two", "MODIFIED d-0 three", "ADDED d-1 applied",
 				"MODIFIED d-1 again", "ADDED d-2 more", "ADDED d-3 more", "ADDED d-4 more", "DELETED d-0 three",
 				"DELETED d-1 again", "DELETED d-2 more", "DELETED d-3 more", "DELETED d-4 more"}
-			if got := take(t, events, len(want)); !slices.Equal(got, want) {
+			got := take(t, events, len(want))
+			slices.Sort(got[len(want)-5:]) // which are deleted at a time
+			if !slices.Equal(got, want) {
 				t.Errorf("events: %q, want %q", got, want)
 			}
 			sort.initial(t)
