@@ -129,6 +129,9 @@ func (c *controller) put(
 	}
 	ctx, stop := context.WithCancel(ctx)
 	e.remote = newRemote(c, object, stop)
+	if before != nil && before.remote != nil && before.object.UID == object.UID {
+		e.remote.documents.Store(before.remote.documents.Load().carried())
+	}
 	working.Go(func() { e.remote.run(ctx, objects) })
 }
 

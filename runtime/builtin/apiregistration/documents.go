@@ -31,6 +31,11 @@ func (d *documents) same(other *documents) bool {
 		d.openAPI.Hash == other.openAPI.Hash
 }
 
+// carried returns what is said until the server of an APIService that has changed was asked. All of it is read anew.
+func (d *documents) carried() *documents {
+	return &documents{discovery: d.discovery, swagger: d.swagger, openAPI: d.openAPI, stale: d.stale}
+}
+
 // lost returns the documents of a server that no longer answers.
 func (d *documents) lost() *documents {
 	copied := *d

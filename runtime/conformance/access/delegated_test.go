@@ -30,12 +30,14 @@ func (inMemory) Open(context.Context, string, storage.EmbeddedOptions) (storage.
 	return memory.New(), nil
 }
 
-// spy is a feature that records which authority signed the certificate of the proxy that is believed.
+// spy is a feature that records which authority signed the certificate of the proxy that is believed, and which users
+// the proxy names.
 type spy struct {
 	auth.Authenticator
 
-	mu     sync.Mutex // guards issuer
+	mu     sync.Mutex // guards the fields below
 	issuer string
+	users  map[string]*auth.User // by the audit ID of the request
 }
 
 func (*spy) Groups() []registry.Group { return nil }
@@ -53,6 +55,10 @@ func (s *spy) Authenticate(r *http.Request) (*auth.User, error) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.issuer = r.TLS.PeerCertificates[0].Issuer.CommonName
+		if s.users == nil {
+			s.users = map[string]*auth.User{}
+		}
+		s.users[r.Header.Get("Audit-Id")] = user
 	}
 	return user, err
 }
@@ -67,6 +73,13 @@ func (s *spy) believed() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.issuer
+}
+
+// user returns the user of a request through the proxy; nil if there was no such request.
+func (s *spy) user(auditID string) *auth.User {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.users[auditID]
 }
 
 // startGuest runs a server whose host is the cluster, and returns its address.
