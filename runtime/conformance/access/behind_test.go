@@ -1,0 +1,188 @@
+package access
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// record is what kube-apiserver's aggregator does, by the names of rows.
+const behindRecord = "testdata/behind.txt"
+
+const apiservices = "/apis/apiregistration.k8s.io/v1/apiservices"
+
+// world is an aggregator, and what was seen of it.
+type world struct {
+	*cluster
+	servers *authority // of the backends
+
+	mu   sync.Mutex // guards seen
+	seen map[string]string
+}
+
+// TestBehind asks our aggregator what kube-apiserver's was asked. `make record` asks kube-apiserver's anew.
+func TestBehind(t *testing.T) {
+	text, err := os.ReadFile(behindRecord)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := parseRecord(string(text))
+	w := newWorld(t, startControlPlane(t))
+	t.Run("ask", w.ask)
+	for name, got := range w.seen {
+		want, known := theirs[name]
+		d, isDifferent := differences[name]
+		switch {
+		case isDifferent && d.ours == "":
+		case isDifferent && got == want:
+			t.Errorf("%s: is no longer different", name)
+		case isDifferent:
+			want = d.ours
+		case !known:
+			t.Errorf("%s: kube-apiserver wasn't asked; ours:\n%s", name, got)
+			continue
+		}
+		if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n")); diff != "" && d.ours != "" || !isDifferent && diff != "" {
+			t.Errorf("%s (-kube-apiserver +ours):\n%s", name, diff)
+		}
+	}
+	for name := range theirs {
+		if _, ok := w.seen[name]; !ok && !strings.HasPrefix(name, "local ") {
+			t.Errorf("%s: wasn't asked", name)
+		}
+	}
+}
+
+func newWorld(t *testing.T, c *cluster) *world {
+	t.Helper()
+	w := &world{cluster: c, servers: newAuthority(t, "servers"), seen: map[string]string{}}
+	if !c.noServices {
+		c.create(t, "/api/v1/namespaces", `{"metadata":{"name":"behind"}}`)
+		c.create(t, "/api/v1/namespaces/behind/services",
+			`{"metadata":{"name":"odd"},"spec":{"type":"ExternalName","externalName":"localhost"}}`)
+	}
+	return w
+}
+
+// scenarios are independent of one another.
+var scenarios = map[string]func(*testing.T, *world){
+	"exchanges": exchanges, "conditions": conditions, "documents": documents, "order": order, "faults": faults,
+	"locals": locals,
+}
+
+func (w *world) ask(t *testing.T) {
+	w.cluster.ask(t, adminToken, "GET", "/readyz", "") // makes the client before the scenarios share it
+	for name, scenario := range scenarios {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			scenario(t, w)
+		})
+	}
+}
+
+// registered makes an APIService for a backend, and waits until it is available.
+func (w *world) registered(t *testing.T, b *backend, version string, group, priority int) {
+	t.Helper()
+	w.create(t, apiservices, w.service(b, version, group, priority, ""))
+	w.untilCondition(t, version+"."+b.group, "True")
+}
+
+// service returns an APIService. tls is how the backend's certificate is checked, by the authority by default.
+func (w *world) service(b *backend, version string, group, priority int, tls string) string {
+	if tls == "" {
+		tls = `"caBundle":"` + base64.StdEncoding.EncodeToString(w.servers.pem()) + `"`
+	}
+	return fmt.Sprintf(`{"apiVersion":"apiregistration.k8s.io/v1","kind":"APIService","metadata":{"name":%q},"spec":{
+		"group":%q,"version":%q,"groupPriorityMinimum":%d,"versionPriority":%d,
+		"service":{"namespace":"behind","name":"odd","port":%d},%s}}`, version+"."+b.group, b.group, version, group,
+		priority, b.port, tls)
+}
+
+// condition returns the condition Available of an APIService.
+func (w *world) condition(t *testing.T, name string) (status, text string) {
+	t.Helper()
+	_, body := w.cluster.ask(t, adminToken, "GET", apiservices+"/"+name, "")
+	return conditionOf(body)
+}
+
+func conditionOf(body string) (status, text string) {
+	var object struct {
+		Status struct {
+			Conditions []struct{ Type, Status, Reason, Message, LastTransitionTime string }
+		}
+	}
+	_ = json.Unmarshal([]byte(body), &object) // what is no object has no conditions
+	for _, c := range object.Status.Conditions {
+		text += fmt.Sprintf("%s %s %s: %s", c.Type, c.Status, c.Reason, c.Message)
+		status = c.Status
+		if c.LastTransitionTime == "" {
+			text += " (no time)"
+		}
+	}
+	return status, text
+}
+
+func (w *world) untilCondition(t *testing.T, name, want string) string {
+	t.Helper()
+	var text string
+	until(t, func() (bool, string) {
+		var status string
+		status, text = w.condition(t, name)
+		return status == want, name + ": " + text
+	})
+	return text
+}
+
+// add records what was seen.
+func (w *world) add(name string, lines ...string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	text := strings.Join(lines, "\n")
+	for _, n := range neutral {
+		text = n.pattern.ReplaceAllString(text, n.name)
+	}
+	w.seen[name] = strings.TrimRight(text, "\n")
+}
+
+// neutral are names for what differs by nature.
+var neutral = []struct {
+	pattern *regexp.Regexp
+	name    string
+}{
+	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "<uid>"},
+	{regexp.MustCompile(`(127\.0\.0\.1|\[::1\]):\d+`), "<address>"},
+	{regexp.MustCompile(`localhost:\d+`), "localhost:<port>"},
+	{regexp.MustCompile(`(hash=)[0-9A-F]{32,128}`), "$1<hash>"},
+	{regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`), "<time>"},
+}
+
+// parseRecord reads what String wrote.
+func parseRecord(text string) map[string]string {
+	seen := map[string]string{}
+	for _, part := range strings.Split(text, "\n=== ")[1:] {
+		name, lines, _ := strings.Cut(part, "\n")
+		seen[name] = strings.TrimRight(lines, "\n")
+	}
+	return seen
+}
+
+func (w *world) String() string {
+	var names []string
+	for name := range w.seen {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	text := "What kube-apiserver's aggregator does; `make record` asks it anew.\n"
+	for _, name := range names {
+		text += "\n=== " + name + "\n" + w.seen[name] + "\n"
+	}
+	return text
+}
