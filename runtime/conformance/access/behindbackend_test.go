@@ -185,8 +185,8 @@ func (b *backend) describe(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/openapi/v3":
 		var paths []string
 		for _, version := range b.versions {
-			paths = append(paths, fmt.Sprintf(`"apis/%s/%s":{"serverRelativeURL":"/openapi/v3/apis/%[1]s/%[2]s?hash=%[2]s"}`,
-				b.group, version))
+			paths = append(paths, fmt.Sprintf(
+				`"apis/%s/%s":{"serverRelativeURL":"/openapi/v3/apis/%[1]s/%[2]s?hash=%[2]s"}`, b.group, version))
 		}
 		writeJSON(w, `{"paths":{`+strings.Join(paths, ",")+`}}`)
 	case strings.HasPrefix(r.URL.Path, "/openapi/v3/apis/"+b.group):

@@ -91,7 +91,8 @@ func (w *world) describeLocals(t *testing.T) {
 			t.Fatal(err)
 		}
 		group := s.Spec.Group
-		if s.Spec.Service != nil || strings.HasSuffix(group, "behind.example.com") && group != "crd.behind.example.com" {
+		if s.Spec.Service != nil ||
+			strings.HasSuffix(group, "behind.example.com") && group != "crd.behind.example.com" {
 			continue
 		}
 		_, condition := conditionOf(string(item))

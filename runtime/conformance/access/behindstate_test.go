@@ -280,8 +280,10 @@ func faults(t *testing.T, w *world) {
 			"groupPriorityMinimum":4294967297,"versionPriority":1,` + service},
 		"a text as priority": {"v1.f.behind.example.com", `"group":"f.behind.example.com","version":"v1",
 			"groupPriorityMinimum":"1","versionPriority":1,` + service},
-		"group":         {"v1.F_", `"group":"F_","version":"v1",` + rest + "," + service},
-		"version":       {"1.f.behind.example.com", `"group":"f.behind.example.com","version":"1",` + rest + "," + service},
+		"group": {"v1.F_", `"group":"F_","version":"v1",` + rest +
+			"," + service},
+		"version": {"1.f.behind.example.com", `"group":"f.behind.example.com","version":"1",` + rest + "," +
+			service},
 		"core v2":       {"v2.", `"version":"v2",` + rest + "," + service},
 		"no version":    {".f.behind.example.com", `"group":"f.behind.example.com",` + rest + "," + service},
 		"empty service": {"v1.f.behind.example.com", valid + `,"service":{}`},
@@ -290,15 +292,16 @@ func faults(t *testing.T, w *world) {
 		"odd service":   {"v1.f.behind.example.com", valid + `,"service":{"namespace":"A_","name":"../b"}`},
 		"insecure and bundle": {"v1.f.behind.example.com", valid + `,"insecureSkipTLSVerify":true,"caBundle":"b2Rk",` +
 			service},
-		"local with bundle":   {"v1.f.behind.example.com", valid + `,"caBundle":"b2Rk"`},
-		"local, insecure":     {"v1.f.behind.example.com", valid + `,"insecureSkipTLSVerify":true`},
-		"bundle not base64":   {"v1.f.behind.example.com", valid + `,"caBundle":"?",` + service},
-		"bundle no PEM":       {"v1.f.behind.example.com", valid + `,"caBundle":"b2Rk",` + service},
-		"unknown field":       {"v1.f.behind.example.com", valid + `,"odd":1,` + service},
-		"valid":               {"v1.f.behind.example.com", valid + "," + service},
-		"everything at once":  {"x", `"group":"","version":"v2","insecureSkipTLSVerify":true,"service":{}`},
-		"spec is a list":      {"v1.f.behind.example.com", `]`},
-		"group of apiservice": {"v1.apiregistration.k8s.io", `"group":"apiregistration.k8s.io","version":"v1",` + rest + "," + service},
+		"local with bundle":  {"v1.f.behind.example.com", valid + `,"caBundle":"b2Rk"`},
+		"local, insecure":    {"v1.f.behind.example.com", valid + `,"insecureSkipTLSVerify":true`},
+		"bundle not base64":  {"v1.f.behind.example.com", valid + `,"caBundle":"?",` + service},
+		"bundle no PEM":      {"v1.f.behind.example.com", valid + `,"caBundle":"b2Rk",` + service},
+		"unknown field":      {"v1.f.behind.example.com", valid + `,"odd":1,` + service},
+		"valid":              {"v1.f.behind.example.com", valid + "," + service},
+		"everything at once": {"x", `"group":"","version":"v2","insecureSkipTLSVerify":true,"service":{}`},
+		"spec is a list":     {"v1.f.behind.example.com", `]`},
+		"group of apiservice": {"v1.apiregistration.k8s.io", `"group":"apiregistration.k8s.io","version":"v1",` + rest +
+			"," + service},
 	} {
 		body := fmt.Sprintf(`{"apiVersion":"apiregistration.k8s.io/v1","kind":"APIService","metadata":{"name":%q},
 			"spec":{%s}}`, object[0], object[1])
@@ -340,7 +343,8 @@ func statusLines(body string) []string {
 		_, conditions := conditionOf(body)
 		return []string{compact(object.Spec), conditions}
 	}
-	lines := []string{object.Reason, compact(object.Details.Kind + " " + object.Details.Group + " " + object.Details.Name)}
+	d := object.Details
+	lines := []string{object.Reason, compact(d.Kind + " " + d.Group + " " + d.Name)}
 	for _, c := range object.Details.Causes {
 		lines = append(lines, fmt.Sprintf("%s %s: %s", c.Reason, c.Field, c.Message))
 	}
