@@ -76,7 +76,7 @@ peer: ## our server beside k8s.io/sample-apiserver on one etcd; takes minutes to
 record: ## record what runtime/conformance replays anew, from a kube-apiserver built in RECORD=/tmp/kube-apiserver
 	runtime/conformance/exchange/build-kube-apiserver.sh $(RECORD)
 	cd runtime/conformance && KUBE_APISERVER=$(RECORD)/kube-apiserver \
-	  $(GO) test -count=1 -tags record -run '^TestRecord' ./exchange ./matrix
+	  $(GO) test -count=1 -tags record -run '^TestRecord' ./exchange ./matrix ./access
 
 .PHONY: delegated
 delegated: ## run a server behind a kube-apiserver, which is built in RECORD=/tmp/kube-apiserver, as its extension

@@ -55,7 +55,7 @@ type groupDiscovery struct {
 
 type versionDiscovery struct {
 	Version   string              `json:"version"`
-	Resources []resourceDiscovery `json:"resources"`
+	Resources []resourceDiscovery `json:"resources,omitempty"`
 	Freshness string              `json:"freshness"`
 }
 

@@ -69,6 +69,12 @@ func (r *registrar) look(ctx context.Context, versions []server.LocalVersion) (a
 	}
 	unwanted := map[string]bool{}
 	for name, object := range there {
+		if !wanted[name] && object.IsLocal() && !v1.IsAvailable(object) { // a user's
+			if err := r.markLocal(ctx, name); err != nil && ctx.Err() == nil {
+				r.log.Warn("the status of a local APIService can't be written", "name", name, "error", err)
+				again = true
+			}
+		}
 		how := object.Labels[automanaged]
 		if wanted[name] || how != always && (how != atStart || r.started) {
 			continue
@@ -111,6 +117,9 @@ func (r *registrar) write(ctx context.Context, there, wanted *v1.APIService) err
 			return nil // it comes
 		}
 	case there.Labels[automanaged] == "":
+		if there.IsLocal() && !v1.IsAvailable(there) {
+			return r.markLocal(ctx, wanted.Name)
+		}
 		return nil
 	case !sameRegistration(there, wanted):
 		there, err = r.objects.Update(ctx, "", wanted.Name, how, func(object *v1.APIService) error {
@@ -123,7 +132,12 @@ func (r *registrar) write(ctx context.Context, there, wanted *v1.APIService) err
 	if err != nil || v1.IsAvailable(there) {
 		return err
 	}
-	_, err = r.objects.Update(ctx, "", wanted.Name, reach.Write{Subresource: "status", Manager: manager},
+	return r.markLocal(ctx, wanted.Name)
+}
+
+// markLocal says in the status of an APIService that this server serves the version itself.
+func (r *registrar) markLocal(ctx context.Context, name string) error {
+	_, err := r.objects.Update(ctx, "", name, reach.Write{Subresource: "status", Manager: manager},
 		func(object *v1.APIService) error {
 			if object.IsLocal() {
 				v1.SetCondition(object, v1.LocalCondition())

@@ -11,7 +11,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -21,7 +20,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,8 +43,8 @@ type cluster struct {
 	front, clients *authority
 	client         *http.Client // made once
 	once           sync.Once
-	// listens tells the cluster the address of the guest, if it has no services; nil if it has.
-	listens func(address string)
+	// noServices tells that the cluster has no Services: it finds every server at localhost.
+	noServices bool
 }
 
 // startCluster runs a kube-apiserver with an aggregator, RBAC and service accounts.
@@ -116,21 +114,14 @@ func (c *cluster) trust(t *testing.T) []string {
 func startControlPlane(t *testing.T) *cluster {
 	t.Helper()
 	c := &cluster{dir: t.TempDir(), front: newAuthority(t, "front proxy"), clients: newAuthority(t, "clients")}
+	c.noServices = true
 	c.writeProxy(t, c.front, "aggregator")
-	var guest atomic.Pointer[string]
-	c.listens = func(address string) {
-		address = strings.TrimPrefix(address, "https://")
-		guest.Store(&address)
-	}
 	command := server.Command(server.Program{
 		Name: "controlplane", Embedded: inMemory{},
 		Features: append(builtin.Standalone(), &frontproxy.Authentication{}, &apiextensions.Feature{},
 			&apiregistration.Feature{}),
-		Services: func(context.Context, string, string, int32) (string, error) {
-			if address := guest.Load(); address != nil {
-				return *address, nil
-			}
-			return "", errors.New("no such service")
+		Services: func(_ context.Context, _, _ string, port int32) (string, error) {
+			return fmt.Sprintf("localhost:%d", port), nil
 		},
 	})
 	c.url = run(t, command, append(c.trust(t), "--data-dir="+filepath.Join(c.dir, "data"),

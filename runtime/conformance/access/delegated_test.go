@@ -169,9 +169,7 @@ func prepare(t *testing.T, c *cluster) string {
 func register(t *testing.T, c *cluster, address string) {
 	t.Helper()
 	port := address[strings.LastIndex(address, ":")+1:]
-	if c.listens != nil { // it has no services
-		c.listens(address)
-	} else {
+	if !c.noServices {
 		c.create(t, "/api/v1/namespaces/shop/services",
 			`{"metadata":{"name":"guest"},"spec":{"type":"ExternalName","externalName":"localhost"}}`)
 	}
