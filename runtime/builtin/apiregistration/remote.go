@@ -78,13 +78,13 @@ func (r *remote) run(ctx context.Context, objects reach.Objects[*v1.APIService])
 			return
 		}
 		r.available.Store(err == nil)
-		r.tell(ctx, objects, err)
 		if err == nil {
 			pause = period
-			r.refresh(ctx)
+			r.refresh(ctx) // so that who waits for the condition finds the resources in discovery
 		} else {
 			r.lose()
 		}
+		r.tell(ctx, objects, err)
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -141,10 +141,15 @@ func (r *remote) tell(ctx context.Context, objects reach.Objects[*v1.APIService]
 	}
 }
 
+// patience is how long the documents of a server may take altogether.
+const patience = 10 * time.Second
+
 // refresh reads the documents of the server, and serves them where they changed.
 func (r *remote) refresh(ctx context.Context) {
+	reading, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	before := r.documents.Load()
-	now, err := readDocuments(ctx, r.backend, r.gv, before)
+	now, err := readDocuments(reading, r.backend, r.gv, before)
 	if err != nil {
 		if ctx.Err() == nil {
 			r.log.Warn("the documents of an API service can't be read", "error", err)
