@@ -33,8 +33,8 @@ const (
 	ourService, oldService = "v1beta1." + flunderGroup, "v1alpha1." + flunderGroup
 )
 
-// definition is that of things.
-const definition = `{"metadata":{"name":"things.chain.example.com"},"spec":{"group":"chain.example.com",
+// thingDefinition is that of things.
+const thingDefinition = `{"metadata":{"name":"things.chain.example.com"},"spec":{"group":"chain.example.com",
 	"scope":"Namespaced","names":{"plural":"things","singular":"thing","kind":"Thing","listKind":"ThingList"},
 	"versions":[{"name":"v1","served":true,"storage":true,"subresources":{"status":{}},
 	"additionalPrinterColumns":[{"name":"Text","type":"string","jsonPath":".spec.text"}],
@@ -91,7 +91,7 @@ func startChain(t *testing.T) *chained {
 	register(t, c.cluster, c.guest)
 	c.register(t, "v1alpha1", flunderGroup, 5)
 	c.await(t, oldService, "True", "Passed")
-	c.cluster.create(t, definitions, definition)
+	c.cluster.create(t, definitions, thingDefinition)
 	c.until(t, adminToken, "GET", "/apis/chain.example.com/v1", "", 200, "things")
 	c.await(t, "v1.chain.example.com", "True", "Local")
 	c.awaitDiscovery(t)
@@ -114,7 +114,8 @@ func (c *chained) register(t *testing.T, version, group string, priority int) {
 	t.Helper()
 	c.cluster.create(t, services, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"group":%q,"version":%q,
 		"groupPriorityMinimum":1000,"versionPriority":%d,"insecureSkipTLSVerify":true,
-		"service":{"namespace":"shop","name":"guest"}}}`, version+"."+group, group, version, priority))
+		"service":{"namespace":"shop","name":"guest","port":%s}}}`, version+"."+group, group, version, priority,
+		c.guest[strings.LastIndex(c.guest, ":")+1:]))
 }
 
 // await waits until an APIService says whether it is available, and why.

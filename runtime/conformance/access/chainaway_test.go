@@ -32,6 +32,12 @@ func failed(t *testing.T, err error) (versions []string) {
 	return versions
 }
 
+// moveTo makes the port of an address that of an APIService's server, which is at localhost.
+func (c *chained) moveTo(t *testing.T, service, address string) {
+	t.Helper()
+	c.change(t, service, `{"service":{"port":`+address[strings.LastIndex(address, ":")+1:]+`}}`)
+}
+
 // While the guest doesn't answer, its group is there, and nothing else is affected.
 func testAway(t *testing.T, c *chained) {
 	closed, err := net.Listen("tcp", "127.0.0.1:0")
@@ -40,9 +46,8 @@ func testAway(t *testing.T, c *chained) {
 	}
 	_ = closed.Close()
 	c.create(t, flunders, strings.Replace(flunder, `"a"`, `"kept"`, 1))
-	c.listens(closed.Addr().String())
 	for _, service := range []string{ourService, oldService} {
-		c.change(t, service, `{"service":{"port":4444}}`)
+		c.moveTo(t, service, closed.Addr().String())
 	}
 	for _, service := range []string{ourService, oldService} {
 		c.await(t, service, "False", "FailedDiscoveryCheck")
@@ -75,9 +80,8 @@ func testAway(t *testing.T, c *chained) {
 		t.Errorf("flunders: %d %s", code, body)
 	}
 	kubectlAway(t, c)
-	c.listens(c.guest)
 	for _, service := range []string{ourService, oldService} {
-		c.change(t, service, `{"service":{"port":443}}`)
+		c.moveTo(t, service, c.guest)
 		c.await(t, service, "True", "Passed")
 	}
 	c.awaitDiscovery(t)
@@ -120,19 +124,17 @@ func testChanged(t *testing.T, c *chained) {
 			}
 		}
 	}()
-	c.listens(silent.Addr().String())
-	c.change(t, ourService, `{"service":{"port":5555}}`)
+	c.moveTo(t, ourService, silent.Addr().String())
 	select {
 	case <-asked:
-	case <-time.After(patience):
+	case <-time.After(eventPatience):
 		t.Fatal("the guest is not asked")
 	}
 	_, lists, err := c.discover(t, false).ServerGroupsAndResourcesWithContext(t.Context())
 	if all := strings.Join(lines(lists), "\n"); err != nil || !strings.Contains(all, flunderGroup+"/v1beta1 flunders") {
 		t.Errorf("while the guest is asked: %v, %s", err, all)
 	}
-	c.listens(c.guest)
-	c.change(t, ourService, `{"service":{"port":443}}`)
+	c.moveTo(t, ourService, c.guest)
 	c.awaitDiscovery(t)
 	c.until(t, adminToken, "GET", flunders, "", 200, "")
 }

@@ -16,8 +16,8 @@ import (
 	"k8s.io/client-go/dynamic"
 )
 
-// patience is how long a test waits for an event.
-const patience = time.Minute
+// eventPatience is how long a test waits for an event.
+const eventPatience = time.Minute
 
 // The dynamic client does with the guest's objects all that it does with custom resources.
 func testDynamic(t *testing.T, c *chained) {
@@ -178,7 +178,7 @@ func (o objects) initial(t *testing.T) {
 // take waits for n events.
 func take(t *testing.T, events watch.Interface, n int) (seen []string) {
 	t.Helper()
-	late := time.After(patience)
+	late := time.After(eventPatience)
 	for len(seen) < n {
 		select {
 		case event, ok := <-events.ResultChan():
