@@ -251,7 +251,7 @@ func oneEvent(_ *testing.T, _ *backend, client *http.Client, r *http.Request) []
 	defer response.Body.Close()
 	line, err := bufio.NewReader(response.Body).ReadString('\n')
 	lines = append(lines, fmt.Sprintf("event %q, %v", line, err))
-	if time.Since(began) > 20*time.Second {
+	if time.Since(began) > 50*time.Second {
 		lines = append(lines, "late")
 	}
 	return lines
@@ -290,8 +290,8 @@ func hang(t *testing.T, b *backend, client *http.Client, r *http.Request) []stri
 	defer set(false)
 	began := time.Now()
 	lines := readAll(t, b, client, r)
-	return append(lines, fmt.Sprintf("between 4 and 8 seconds: %v",
-		time.Since(began) > 4*time.Second && time.Since(began) < 8*time.Second))
+	return append(lines, fmt.Sprintf("between 4 and 40 seconds: %v", // 5 on an idle machine
+		time.Since(began) > 4*time.Second && time.Since(began) < 40*time.Second))
 }
 
 // refuse asks a backend that doesn't listen any more, which the aggregator doesn't know yet.
