@@ -55,14 +55,12 @@ func locals(t *testing.T, w *world) {
 
 	// A backend takes the place of a version of a definition.
 	b := newBackend(t, w.servers, "crd.behind.example.com", "v1").start(t, true)
-	_, _ = w.cluster.ask(t, adminToken, "DELETE", apiservices+"/"+custom, "")
-	until(t, func() (bool, string) {
-		code, body := w.cluster.ask(t, adminToken, "POST", apiservices, w.service(b, "v1", 1000, 10, ""))
-		if code == 409 {
-			_, _ = w.cluster.ask(t, adminToken, "DELETE", apiservices+"/"+custom, "")
-		}
-		return code == 201, body
-	})
+	// Without the label, neither aggregator takes it back.
+	taken := strings.Replace(w.service(b, "v1", 1000, 10, ""), `"metadata":{`,
+		`"metadata":{"labels":{"kube-aggregator.kubernetes.io/automanaged":null},`, 1)
+	if code, body := w.patch(t, custom, taken); code != 200 {
+		t.Fatalf("%d %s", code, body)
+	}
 	w.untilCondition(t, custom, "True")
 	w.until(t, adminToken, "GET", "/apis/crd.behind.example.com/v1", "", 200, `"things"`)
 	code, body := w.get(t, "/apis/crd.behind.example.com/v1/odds")
