@@ -117,7 +117,9 @@ func (c *cluster) ask(t *testing.T, token, method, path string, objects ...any) 
 // until repeats a request until it is answered with a code.
 func (c *cluster) until(t *testing.T, token, method, path string, want int, objects ...any) {
 	t.Helper()
-	for late := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.Now().Add(time.Minute); ; <-tick.C {
 		code, text := c.ask(t, token, method, path, objects...)
 		if code == want {
 			return
