@@ -1,0 +1,70 @@
+// Package flowcontrol serves the group flowcontrol.apiserver.k8s.io, flow schemas and priority levels, and has the
+// server share itself among its clients by them. It may know the packages that serve groups, and package flow.
+package flowcontrol
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+
+	"apigen.dev/runtime/builtin/flowcontrol/wiring"
+	"apigen.dev/runtime/filter"
+	"apigen.dev/runtime/flow"
+	"apigen.dev/runtime/flow/cost"
+	"apigen.dev/runtime/flow/queue"
+	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/server"
+	"github.com/spf13/pflag"
+)
+
+// Feature serves the group, and bounds the requests in progress by its objects, unless a flag says otherwise. When the
+// server starts, it makes the objects of kube-apiserver, and keeps them afterwards.
+type Feature struct{ enabled bool }
+
+// Groups implements server.Feature.
+func (*Feature) Groups() []registry.Group { return []registry.Group{wiring.Group()} }
+
+// AddFlags implements server.Feature.
+func (f *Feature) AddFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&f.enabled, "enable-priority-and-fairness", true,
+		"let requests wait in the fair queues of priority levels, instead of bounding reads and writes apart; "+
+			"--max-requests-inflight and --max-mutating-requests-inflight are the seats of all levels together")
+}
+
+// Configure implements server.Feature.
+func (f *Feature) Configure(_ context.Context, config *server.Config) error {
+	config.Hooks = append(config.Hooks,
+		server.Hook{Name: "priority-and-fairness-config-producer", PostStart: ensure, Run: maintain})
+	if !f.enabled {
+		return nil
+	}
+	reads, writes := config.MaxInFlight()
+	seats := max(reads, 0) + max(writes, 0)
+	if seats == 0 {
+		return errors.New("--enable-priority-and-fairness needs seats: --max-requests-inflight and " +
+			"--max-mutating-requests-inflight must not both be 0")
+	}
+	controller := flow.New(seats, queue.RealClock{})
+	follower := &follower{controller: controller}
+	if err := follower.begin(); err != nil {
+		return err
+	}
+	wait := max(config.RequestTimeout, 0) / 4
+	config.Fairness = func(size server.Size) filter.Filter {
+		estimator := &cost.Estimator{Watches: controller.Watches, Size: func(group, resource string) (cost.Size, bool) {
+			objects, bytes, known := size(group, resource)
+			return cost.Size{Objects: objects, Bytes: bytes}, known
+		}}
+		return filter.Fairness(controller, estimator, wait)
+	}
+	config.Metrics = append(config.Metrics, controller)
+	if config.Unlisted == nil {
+		config.Unlisted = map[string]http.Handler{}
+	}
+	maps.Copy(config.Unlisted, controller.Pages())
+	config.Hooks = append(config.Hooks,
+		server.Hook{Name: "priority-and-fairness-config-consumer", Run: follower.run},
+		server.Hook{Name: "priority-and-fairness-borrowing", Run: controller.Run})
+	return nil
+}
