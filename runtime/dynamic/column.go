@@ -2,10 +2,14 @@ package dynamic
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"io"
+	"sync"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/crdjson"
 	"apigen.dev/runtime/jsonpath"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -118,6 +122,12 @@ func (v *kindVersion) textAt(path string) (func(*unstructured.Unstructured) stri
 	}, nil
 }
 
+// zippers compress fast: they are for what is only kept, and not sent.
+var zippers = sync.Pool{New: func() any {
+	zip, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // there is such a level
+	return zip
+}}
+
 // packed is the schema of a version as JSON, compressed: most schemas of a server are used rarely.
 type packed struct{ document api.Document }
 
@@ -125,11 +135,18 @@ func pack(props *apiextensionsv1.JSONSchemaProps) packed {
 	if props == nil {
 		return packed{}
 	}
-	data, err := json.Marshal(props)
+	data, err := crdjson.MarshalSchema(props)
 	if err != nil {
 		return packed{} // it was decoded from JSON
 	}
-	return packed{api.NewDocument(data)}
+	var out bytes.Buffer
+	zip := zippers.Get().(*gzip.Writer)
+	zip.Reset(&out)
+	_, _ = zip.Write(data) // a buffer takes everything
+	_ = zip.Close()
+	zip.Reset(io.Discard) // out belongs to the document
+	zippers.Put(zip)
+	return packed{api.Document{Gzip: bytes.Clone(out.Bytes()), Hash: api.HashOf(data)}}
 }
 
 // props returns the schema, nil for none.
@@ -142,8 +159,19 @@ func (p packed) props() (*apiextensionsv1.JSONSchemaProps, error) {
 		return nil, err
 	}
 	var props apiextensionsv1.JSONSchemaProps
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	return &props, decoder.Decode(&props)
+	return &props, crdjson.UnmarshalSchema(data, &props)
+}
+
+// tree returns the schema as JSON has it; without one, that of an object that keeps all fields.
+func (p packed) tree() (out map[string]any, err error) {
+	if p.document.IsZero() {
+		return map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}, nil
+	}
+	data, err := p.document.JSON()
+	if err == nil {
+		err = json.Unmarshal(data, &out)
+	}
+	return out, err
 }
 
 var _ runtime.Unstructured = (*unstructured.Unstructured)(nil)

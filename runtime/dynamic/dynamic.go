@@ -2,7 +2,7 @@
 // has the same pipeline, cache and storage as one that the generator made; its objects are unstructured. What a
 // definition has for one version, its schema, rules and columns, is compiled at the first use of the version.
 //
-// It may know packages api, codec, jsonpath, registry, structural and subresource, and cel.
+// It may know packages api, codec, crdjson, jsonpath, registry, structural and subresource, and cel.
 package dynamic
 
 import (
@@ -26,10 +26,10 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// Converter converts objects between versions of a kind. Objects have apiVersion and kind; the converter may change
-// object. Requests call it concurrently.
+// Converter converts objects between versions of a kind, with one result or one error for each object. Objects have
+// apiVersion and kind, all the same; the converter may change them. Requests call it concurrently.
 type Converter interface {
-	Convert(ctx context.Context, object map[string]any, to schema.GroupVersion) (map[string]any, error)
+	Convert(ctx context.Context, objects []map[string]any, to schema.GroupVersion) ([]map[string]any, []error)
 }
 
 // Kind is what a definition says, as a server serves it.
@@ -107,7 +107,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, convert Converter, templ
 		definition.Versions = append(definition.Versions, codec.VersionOfMap(v.info(), v.mapping()))
 		versions = append(versions, v)
 	}
-	addSubresources(&definition, sorted)
+	addSubresources(&definition, versions)
 	if err := addSelectable(&definition, versions); err != nil {
 		return nil, err
 	}
@@ -129,33 +129,34 @@ func compareBools(a, b bool) int {
 	return 1
 }
 
-// addSubresources adds those of the versions: a subresource that one version has is served in all.
-func addSubresources(
-	d *registry.Definition[*unstructured.Unstructured], versions []apiextensionsv1.CustomResourceDefinitionVersion,
-) {
+// addSubresources adds those of the versions. Each is served in the versions that have it.
+func addSubresources(d *registry.Definition[*unstructured.Unstructured], versions []*kindVersion) {
 	var scale *subresource.Scale[*unstructured.Unstructured]
 	scales := map[string]*subresource.Scale[*unstructured.Unstructured]{}
-	status := false
-	for i := range versions {
-		s := versions[i].Subresources
+	var status []string
+	for _, v := range versions {
+		name, s := v.gvk.Version, v.spec.Subresources
 		if s == nil {
 			continue
 		}
-		status = status || s.Status != nil
+		if s.Status != nil {
+			status = append(status, name)
+		}
 		if s.Scale == nil {
 			continue
 		}
-		of := newScale(s.Scale)
-		if scales[versions[i].Name] = of; scale == nil {
+		of := newScale(s.Scale, v)
+		if scales[name] = of; scale == nil {
 			first := *of
 			first.In = func(version string) *subresource.Scale[*unstructured.Unstructured] { return scales[version] }
 			scale = &first
 		}
-		scale.Paths[versions[i].Name] = fieldsOf(s.Scale.SpecReplicasPath)
+		scale.Versions = append(scale.Versions, name)
+		scale.Paths[name] = fieldsOf(s.Scale.SpecReplicasPath)
 	}
-	if status {
+	if status != nil {
 		d.Subresources = append(d.Subresources, registry.Subresource[*unstructured.Unstructured]{
-			Name: "status",
+			Name: "status", Versions: status,
 			Copy: func(from, to *unstructured.Unstructured) {
 				if value, ok := from.DeepCopy().Object["status"]; ok {
 					to.Object["status"] = value
@@ -166,7 +167,7 @@ func addSubresources(
 			Reset: func(obj *unstructured.Unstructured) { delete(obj.Object, "status") },
 		})
 	}
-	d.Strategy.CountsStatus = !status
+	d.Strategy.CountsStatus = true // a write in a version with the subresource doesn't change it
 	if scale != nil {
 		d.Extensions = append(d.Extensions, subresource.ScaleOf(*scale))
 	}
@@ -176,7 +177,7 @@ func addSubresources(
 func fieldsOf(path string) []string { return strings.Split(strings.TrimPrefix(path, "."), ".") }
 
 func newScale(
-	s *apiextensionsv1.CustomResourceSubresourceScale,
+	s *apiextensionsv1.CustomResourceSubresourceScale, v *kindVersion,
 ) *subresource.Scale[*unstructured.Unstructured] {
 	replicas, observed := fieldsOf(s.SpecReplicasPath), fieldsOf(s.StatusReplicasPath)
 	number := func(path []string) func(*unstructured.Unstructured) int32 {
@@ -190,6 +191,9 @@ func newScale(
 		SetReplicas: func(obj *unstructured.Unstructured, n int32) {
 			_ = unstructured.SetNestedField(obj.Object, int64(n), replicas...) // the schema refuses another form
 		},
+	}
+	if v.convert != nil && v.gvk.Version != v.storage.Version {
+		scale.Through = v.through
 	}
 	if s.LabelSelectorPath != nil && *s.LabelSelectorPath != "" {
 		selector := fieldsOf(*s.LabelSelectorPath)

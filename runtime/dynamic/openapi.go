@@ -7,18 +7,42 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	"apigen.dev/runtime/api"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// Template has the OpenAPI v3 document of apiextensions.k8s.io/v1, and the OpenAPI v2 document of its group. The
-// documents of custom resources have their paths, under their own names, and their schemas of metadata.
-type Template struct{ OpenAPI, Swagger api.Document }
+// Template is made of the OpenAPI v3 document of apiextensions.k8s.io/v1, and of the OpenAPI v2 document of its group.
+// The documents of custom resources have their paths, under their own names, and their schemas of metadata.
+type Template struct{ openAPI, swagger templateDocument }
 
-// sorted returns the JSON of a template with sorted keys, as templateGVK has them.
-func sorted(template api.Document) ([]byte, error) {
-	data, err := template.JSON()
+// templateDocument is a document, and what the first document that is made of it reads there.
+type templateDocument struct {
+	hash string
+	read func() (*templateParts, error)
+}
+
+type templateParts struct{ paths, schemas map[string]json.RawMessage }
+
+// NewTemplate returns the template of these documents.
+func NewTemplate(openAPI, swagger api.Document) Template {
+	of := func(document api.Document) templateDocument {
+		return templateDocument{document.Hash, sync.OnceValues(func() (*templateParts, error) {
+			parts, err := readTemplate(document)
+			if err != nil {
+				return nil, fmt.Errorf("the template of documents: %w", err)
+			}
+			return parts, nil
+		})}
+	}
+	return Template{of(openAPI), of(swagger)}
+}
+
+// readTemplate reads a document of either version of OpenAPI. The keys of the parts are sorted, as templateGVK has
+// them.
+func readTemplate(document api.Document) (*templateParts, error) {
+	data, err := document.JSON()
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +50,22 @@ func sorted(template api.Document) ([]byte, error) {
 	if err := json.Unmarshal(data, &all); err != nil {
 		return nil, err
 	}
-	return json.Marshal(all)
+	if data, err = json.Marshal(all); err != nil {
+		return nil, err
+	}
+	var template struct {
+		Paths       map[string]json.RawMessage            `json:"paths"`
+		Components  map[string]map[string]json.RawMessage `json:"components"`
+		Definitions map[string]json.RawMessage            `json:"definitions"`
+	}
+	if err := json.Unmarshal(data, &template); err != nil {
+		return nil, err
+	}
+	parts := &templateParts{template.Paths, template.Components["schemas"]}
+	if template.Definitions != nil {
+		parts.schemas = template.Definitions
+	}
+	return parts, nil
 }
 
 // edition is raised with each change of this file that makes another document: clients keep documents by their hashes.
@@ -52,23 +91,16 @@ type describer struct {
 
 // document returns the OpenAPI v3 document of the version, which is made when it is first asked for.
 func (d describer) document(t Template) api.Document {
-	return api.Deferred(d.source(t.OpenAPI), func() ([]byte, error) {
-		var template struct {
-			Paths      map[string]json.RawMessage            `json:"paths"`
-			Components map[string]map[string]json.RawMessage `json:"components"`
-		}
-		data, err := sorted(t.OpenAPI)
-		if err == nil {
-			err = json.Unmarshal(data, &template)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("the template of documents: %w", err)
-		}
-		schemas, err := d.schemas(template.Components["schemas"])
+	return api.Deferred(d.source(t.openAPI.hash), func() ([]byte, error) {
+		template, err := t.openAPI.read()
 		if err != nil {
 			return nil, err
 		}
-		paths, err := d.paths(template.Paths)
+		schemas, err := d.schemas(template.schemas)
+		if err != nil {
+			return nil, err
+		}
+		paths, err := d.paths(template.paths)
 		if err != nil {
 			return nil, err
 		}
@@ -79,10 +111,10 @@ func (d describer) document(t Template) api.Document {
 	})
 }
 
-// source is what a document follows from.
-func (d describer) source(template api.Document) []byte {
+// source is what a document follows from; template is the hash of its template.
+func (d describer) source(template string) []byte {
 	source, err := json.Marshal([]any{edition, d.gvk, d.names, d.namespaced, d.spec, d.preserve,
-		d.definition.document.Hash, template.Hash})
+		d.definition.document.Hash, template})
 	if err != nil {
 		return []byte(d.definition.document.Hash) // all of it was decoded from JSON
 	}
@@ -98,14 +130,6 @@ func (v *kindVersion) schemaName() string {
 
 // schemas returns the schemas of the kind and its list, and those of metadata.
 func (d describer) schemas(template map[string]json.RawMessage) (map[string]any, error) {
-	props, err := d.definition.props()
-	if err != nil {
-		return nil, err
-	}
-	if props == nil {
-		keep := true
-		props = &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: &keep}
-	}
 	out := map[string]any{}
 	for name, schema := range template {
 		if strings.HasPrefix(name, machinery) {
@@ -113,7 +137,7 @@ func (d describer) schemas(template map[string]json.RawMessage) (map[string]any,
 				fmt.Sprintf(`"group":%q`, d.gvk.Group)))
 		}
 	}
-	of, err := tree(props)
+	of, err := d.definition.tree()
 	if err != nil {
 		return nil, err
 	}
@@ -150,14 +174,6 @@ func (d describer) schemas(template map[string]json.RawMessage) (map[string]any,
 		maps.Copy(out, scaleSchemas)
 	}
 	return out, nil
-}
-
-func tree(props *apiextensionsv1.JSONSchemaProps) (out map[string]any, err error) {
-	data, err := json.Marshal(props)
-	if err == nil {
-		err = json.Unmarshal(data, &out)
-	}
-	return out, err
 }
 
 var (

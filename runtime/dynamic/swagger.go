@@ -16,23 +16,16 @@ const definitions = "#/definitions/"
 func swagger(versions []describer, t Template) api.Document {
 	var source bytes.Buffer
 	for _, d := range versions {
-		source.Write(d.source(t.Swagger))
+		source.Write(d.source(t.swagger.hash))
 	}
 	return api.Deferred(source.Bytes(), func() ([]byte, error) {
-		var template struct {
-			Paths       map[string]json.RawMessage `json:"paths"`
-			Definitions map[string]json.RawMessage `json:"definitions"`
-		}
-		data, err := sorted(t.Swagger)
-		if err == nil {
-			err = json.Unmarshal(data, &template)
-		}
+		template, err := t.swagger.read()
 		if err != nil {
-			return nil, fmt.Errorf("the template of documents: %w", err)
+			return nil, err
 		}
 		paths, schemas := map[string]any{}, map[string]any{}
 		for _, d := range versions {
-			own, err := d.schemas(template.Definitions)
+			own, err := d.schemas(template.schemas)
 			if err != nil {
 				return nil, err
 			}
@@ -42,7 +35,7 @@ func swagger(versions []describer, t Template) api.Document {
 				}
 				schemas[name] = schema
 			}
-			of, err := d.paths(template.Paths)
+			of, err := d.paths(template.paths)
 			if err != nil {
 				return nil, err
 			}

@@ -12,6 +12,7 @@ import (
 	"apigen.dev/runtime/structural"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/version"
@@ -153,21 +154,52 @@ func (v *kindVersion) mapping() codec.Mapping {
 			return v.to(v.storage, v.gvk.GroupVersion(), object)
 		}
 	}
+	if v.gvk.Version != v.storage.Version && v.convert != nil {
+		m.FromHubAll = func(objects []map[string]any) ([]map[string]any, []error) {
+			return v.allTo(v.storage, v.gvk.GroupVersion(), objects)
+		}
+	}
 	return m
 }
 
 // to converts an object from one version to another.
 func (v *kindVersion) to(from, to schema.GroupVersion, object map[string]any) (map[string]any, error) {
-	object["apiVersion"], object["kind"] = from.String(), v.gvk.Kind
 	if v.convert == nil {
-		object["apiVersion"] = to.String()
+		object["apiVersion"], object["kind"] = to.String(), v.gvk.Kind
 		return object, nil
 	}
-	converted, err := v.convert.Convert(context.Background(), object, to)
-	if err != nil {
-		return nil, apierrors.NewInternalError(err)
+	out, errs := v.allTo(from, to, []map[string]any{object})
+	return out[0], errs[0]
+}
+
+// allTo converts objects by the converter of the definition.
+func (v *kindVersion) allTo(from, to schema.GroupVersion, objects []map[string]any) ([]map[string]any, []error) {
+	for _, object := range objects {
+		object["apiVersion"], object["kind"] = from.String(), v.gvk.Kind
 	}
-	return converted, nil
+	out, errs := v.convert.Convert(context.Background(), objects, to)
+	for i, err := range errs {
+		if err != nil {
+			errs[i] = apierrors.NewInternalError(err)
+		}
+	}
+	return out, errs
+}
+
+// through calls do with an object of the storage version as this version has it, and converts back what do changed.
+func (v *kindVersion) through(obj *unstructured.Unstructured, do func(*unstructured.Unstructured) bool) error {
+	seen, err := v.to(v.storage, v.gvk.GroupVersion(), obj.DeepCopy().Object)
+	if err != nil || !do(&unstructured.Unstructured{Object: seen}) {
+		return err
+	}
+	changed, err := v.to(v.gvk.GroupVersion(), v.storage, seen)
+	if err != nil {
+		return err
+	}
+	delete(changed, "apiVersion")
+	delete(changed, "kind")
+	obj.Object = changed
+	return nil
 }
 
 func (v *kindVersion) read(object map[string]any, stored bool) ([]string, error) {

@@ -90,6 +90,9 @@ func (c *coercion) embedded(path *field.Path, object map[string]any) *field.Erro
 		return nil
 	}
 	meta, unknown, err := coerceMetadata(value, c.stored)
+	if err != nil && c.stored {
+		return nil // it stays, and the object can be read
+	}
 	if err != nil {
 		return field.Invalid(path.Child("metadata"), value, err.Error())
 	}

@@ -111,6 +111,12 @@ func TestMetadataOfOtherTypes(t *testing.T) {
 	if want := decode(t, `{kind: K, metadata: {name: a, annotations: {b: c}}}`); !reflect.DeepEqual(object, want) {
 		t.Errorf("stored: %v", object)
 	}
+	// Metadata that is no object stays where it is stored: the object can be read.
+	object = decode(t, `{kind: K, metadata: [42]}`)
+	_, err = s.Coerce(object, true)
+	if err != nil || !reflect.DeepEqual(object, decode(t, `{kind: K, metadata: [42]}`)) {
+		t.Errorf("stored: %v, %v", object, err)
+	}
 }
 
 func TestValues(t *testing.T) {

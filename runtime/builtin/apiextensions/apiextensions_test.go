@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -148,6 +149,30 @@ func (c client) establish(definition, name string) {
 	c.await(http.StatusOK, definitions+"/"+name, has("Established", "True"))
 }
 
+// The client manages what it sent of a definition, and the server the status that it made of that.
+func TestFieldManagers(t *testing.T) {
+	c := start(t)
+	c.want(http.StatusCreated, http.MethodPost, definitions+"?fieldManager=me", gadget)
+	c.await(http.StatusOK, definitions+"/gadgets.shop.example.com", has("Established", "True"))
+	c.want(http.StatusOK, http.MethodPatch, definitions+"/gadgets.shop.example.com?fieldManager=you",
+		"spec: {names: {categories: [all]}}")
+	crd := c.want(http.StatusOK, http.MethodGet, definitions+"/gadgets.shop.example.com", "")
+	entries, _ := at(crd, "metadata", "managedFields").([]any)
+	found := map[string]string{}
+	for _, e := range entries {
+		var names []string
+		fields, _ := at(e, "fieldsV1").(map[string]any)
+		for name := range fields {
+			names = append(names, name)
+		}
+		found[fmt.Sprint(at(e, "manager"), at(e, "subresource"))] = strings.Join(names, " ")
+	}
+	want := map[string]string{"me<nil>": "f:spec", "you<nil>": "f:spec", "kube-apiserverstatus": "f:status"}
+	if !maps.Equal(found, want) {
+		t.Errorf("managed by %v, want %v", found, want)
+	}
+}
+
 // A definition is served as soon as it says that it is established, and its objects have what it defines.
 func TestLife(t *testing.T) {
 	c := start(t)
@@ -233,7 +258,12 @@ func TestRefused(t *testing.T) {
 		"storage: true|storage: false":                "must have exactly one version marked as storage version",
 		"group: shop.example.com|group: shop":         "should be a domain with at least one dot",
 		"jsonPath: .spec.size|jsonPath: spec.size":    "must be a simple json path starting with .",
-		"scope: Namespaced|scope: World":              `Unsupported value: "World"`,
+		"status: {type: object, x-kubernetes-preserve-unknown-fields: true}|status: {type: object, " +
+			"x-kubernetes-embedded-resource: true, properties: {metadata: {type: object, " +
+			"x-kubernetes-embedded-resource: true, properties: {name: {type: string}}}}}": "must not be used inside " +
+			"of resource meta",
+		"scope: Namespaced|preserveUnknownFields: true\n  scope: Namespaced": "must be false in order to use defaults",
+		"scope: Namespaced|scope: World":                                     `Unsupported value: "World"`,
 	} {
 		from, to, _ := strings.Cut(change, "|")
 		code, answer := c.do(http.MethodPost, definitions, strings.Replace(gadget, from, to, 1))

@@ -15,6 +15,7 @@ import (
 	"apigen.dev/runtime/builtin/apiextensions/wiring"
 	"apigen.dev/runtime/dynamic"
 	"apigen.dev/runtime/reach"
+	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -39,7 +40,8 @@ type controller struct {
 	cleaning map[types.UID]bool
 	working  sync.WaitGroup
 
-	known map[string]*entry // by name; the goroutine of Follow has it
+	known  map[string]*entry   // by name; the goroutine of Follow has it
+	served []registry.Resource // what the server serves of them; nil where that isn't known
 }
 
 // entry is what the controller keeps of a definition.
@@ -63,7 +65,7 @@ func newController(additions *server.Additions, services server.Services, log *s
 
 func template() dynamic.Template {
 	group := wiring.Group()
-	return dynamic.Template{OpenAPI: group.OpenAPI["v1"], Swagger: group.Swagger}
+	return dynamic.NewTemplate(group.OpenAPI["v1"], group.Swagger)
 }
 
 func (c *controller) awaitFirst(ctx context.Context) error {
@@ -216,19 +218,28 @@ func (c *controller) make(e *entry, crd *definition) {
 	}
 }
 
-// serve makes the server serve what is known, and returns why it does not serve some, by name.
+// serve makes the server serve what is known, and returns why it does not serve some, by name. It has nothing to do
+// where only the status of definitions changed.
 func (c *controller) serve(ctx context.Context) map[string]error {
 	var all []server.Addition
+	var resources []registry.Resource
 	names := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(c.known)) {
 		if kind := c.known[name].kind; kind != nil {
 			all = append(all, server.Addition{
 				Resource: kind.Resource, OpenAPI: kind.OpenAPI, Swagger: kind.Swagger,
 			})
+			resources = append(resources, kind.Resource)
 			names[kind.Resource.Info().GroupResource().String()] = name
 		}
 	}
+	if slices.Equal(resources, c.served) {
+		return nil
+	}
 	refused, err := c.additions.Set(ctx, all)
+	if c.served = nil; err == nil && len(refused) == 0 {
+		c.served = resources
+	}
 	if err != nil {
 		c.log.Error("custom resources can't be served", "error", err)
 	}

@@ -29,7 +29,7 @@ import (
 )
 
 const (
-	// answerLimit bounds the size of an answer in bytes: an object and what surrounds it.
+	// answerLimit bounds the size of an answer in bytes: that of a batch, whose objects may grow.
 	answerLimit = 16 << 20
 	// callTimeout bounds a call, as in kube-apiserver.
 	callTimeout = 30 * time.Second
@@ -96,59 +96,111 @@ type response struct {
 	Result           metav1.Status     `json:"result"`
 }
 
-// Convert implements dynamic.Converter.
+const (
+	// most is how many objects one call converts, and mostBytes how many bytes they have, unless one object has more.
+	most      = 1000
+	mostBytes = 4 << 20
+)
+
+// Convert implements dynamic.Converter: it calls the webhook once for as many objects as one call may have.
 func (w *webhook) Convert(
-	ctx context.Context, object map[string]any, to schema.GroupVersion,
-) (map[string]any, error) {
-	kind, _ := object["kind"].(string)
-	apiVersion, _ := object["apiVersion"].(string)
-	if len(object) == 2 { // an empty object is the same in all versions
-		object["apiVersion"] = to.String()
-		return object, nil
+	ctx context.Context, objects []map[string]any, to schema.GroupVersion,
+) ([]map[string]any, []error) {
+	out, errs := make([]map[string]any, len(objects)), make([]error, len(objects))
+	var next batch
+	send := func() {
+		w.convertBatch(ctx, &next, to, out, errs)
+		next = batch{}
 	}
-	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
-	converted, err := w.call(ctx, object, to)
-	if err != nil {
-		return nil, fmt.Errorf("conversion webhook for %v failed: %w", gvk, err)
+	for i, object := range objects {
+		if len(object) == 2 { // an empty object is the same in all versions
+			object["apiVersion"] = to.String()
+			out[i] = object
+			continue
+		}
+		data, err := json.Marshal(object)
+		if err != nil {
+			errs[i] = err
+			continue
+		}
+		if len(next.objects) == most || len(next.objects) > 0 && next.size+len(data) > mostBytes {
+			send()
+		}
+		next.add(i, object, data)
 	}
-	if err := check(object, converted, to); err != nil {
-		return nil, fmt.Errorf("conversion webhook for %v returned invalid object: %w", gvk, err)
+	if len(next.objects) > 0 {
+		send()
 	}
-	if err := restore(object, converted); err != nil {
-		return nil, fmt.Errorf("conversion webhook for %v returned invalid metadata: %w", gvk, err)
-	}
-	return converted, nil
+	return out, errs
 }
 
-func (w *webhook) call(ctx context.Context, object map[string]any, to schema.GroupVersion) (map[string]any, error) {
-	client, url, err := w.client()
+// batch are objects that one call converts, with their places among all.
+type batch struct {
+	places  []int
+	objects []map[string]any
+	encoded []json.RawMessage
+	size    int
+}
+
+func (b *batch) add(place int, object map[string]any, data []byte) {
+	b.places, b.objects = append(b.places, place), append(b.objects, object)
+	b.encoded, b.size = append(b.encoded, data), b.size+len(data)
+}
+
+// convertBatch sets the results or the errors of a batch.
+func (w *webhook) convertBatch(
+	ctx context.Context, b *batch, to schema.GroupVersion, out []map[string]any, errs []error,
+) {
+	kind, _ := b.objects[0]["kind"].(string)
+	apiVersion, _ := b.objects[0]["apiVersion"].(string)
+	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
+	converted, err := w.call(ctx, b.encoded, to)
 	if err != nil {
-		return nil, err
+		err = fmt.Errorf("conversion webhook for %v failed: %w", gvk, err)
 	}
-	data, err := json.Marshal(object)
+	for i, place := range b.places {
+		if errs[place] = err; err != nil {
+			continue
+		}
+		if err := check(b.objects[i], converted[i], to); err != nil {
+			errs[place] = fmt.Errorf("conversion webhook for %v returned invalid object: %w", gvk, err)
+		} else if err := restore(b.objects[i], converted[i]); err != nil {
+			errs[place] = fmt.Errorf("conversion webhook for %v returned invalid metadata: %w", gvk, err)
+		} else {
+			out[place] = converted[i]
+		}
+	}
+}
+
+func (w *webhook) call(
+	ctx context.Context, objects []json.RawMessage, to schema.GroupVersion,
+) ([]map[string]any, error) {
+	client, url, err := w.client()
 	if err != nil {
 		return nil, err
 	}
 	asked := review{
 		TypeMeta: metav1.TypeMeta{Kind: "ConversionReview", APIVersion: "apiextensions.k8s.io/" + w.version},
-		Request: &request{
-			UID: uuid.NewString(), DesiredAPIVersion: to.String(), Objects: []json.RawMessage{data},
-		},
+		Request:  &request{UID: uuid.NewString(), DesiredAPIVersion: to.String(), Objects: objects},
 	}
 	answer, err := post(ctx, client, url, asked)
 	if err != nil {
 		return nil, err
 	}
-	objects, err := w.answered(answer, asked.Request.UID)
+	answered, err := w.answered(answer, asked.Request.UID)
 	if err != nil {
 		return nil, err
 	}
-	if len(objects) != 1 {
-		return nil, fmt.Errorf("returned %d objects, expected 1", len(objects))
+	if len(answered) != len(objects) {
+		return nil, fmt.Errorf("returned %d objects, expected %d", len(answered), len(objects))
 	}
-	var converted map[string]any
-	err = kjson.UnmarshalCaseSensitivePreserveInts(objects[0], &converted)
-	return converted, err
+	converted := make([]map[string]any, len(answered))
+	for i, data := range answered {
+		if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &converted[i]); err != nil {
+			return nil, err
+		}
+	}
+	return converted, nil
 }
 
 func post(ctx context.Context, client *http.Client, url string, asked review) (answer review, err error) {

@@ -28,10 +28,6 @@ var leftOut = map[string]string{
 		"the same keys",
 	"TestFieldSelectorOpenAPI/OpenAPIv2": "it wants values of extensions in protobuf as indented YAML; ours are " +
 		"JSON, which is YAML",
-	"TestWebhookConverterWith.*/unhandled.*": "an object can be deleted although its conversion webhook fails: a " +
-		"deletion shows nothing of the object",
-	"TestWebhookConverterWith.*/failure.*": "as above",
-	"TestWebhookConverterWith.*/empty.*":   "as above",
 }
 
 // TestSuites runs the integration suites of apiextensions-apiserver against examples/controlplane. Their package of

@@ -9,5 +9,5 @@
 // +apigen:serve=k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1
 // +apigen:kind(CustomResourceDefinition)=+apigen:requireResourceVersion
 // +apigen:kind(CustomResourceDefinition)=+kubebuilder:resource:shortName=crd;crds,categories=api-extensions
-// +apigen:kind(CustomResourceDefinition)=+kubebuilder:printcolumn:name="Created At",type=date,JSONPath=.metadata.creationTimestamp
+// +apigen:kind(CustomResourceDefinition)=+apigen:printcolumn:name="Created At",type=string,method=CreatedAtColumn
 package v1

@@ -81,7 +81,7 @@ func validateColumn(c *apiextensionsv1.CustomResourceColumnDefinition, path *fie
 }
 
 func validateSelectable(
-	v *apiextensionsv1.CustomResourceDefinitionVersion, path *field.Path,
+	v *apiextensionsv1.CustomResourceDefinitionVersion, path *field.Path, unchanged bool,
 ) (errs field.ErrorList) {
 	if len(v.SelectableFields) > 0 && (v.Schema == nil || v.Schema.OpenAPIV3Schema == nil) {
 		return field.ErrorList{field.Invalid(path, "",
@@ -111,7 +111,7 @@ func validateSelectable(
 		}
 		seen[f.JSONPath] = true
 	}
-	if len(seen) > maxSelectableFields {
+	if len(seen) > maxSelectableFields && !unchanged {
 		errs = append(errs, field.TooMany(path, len(seen), maxSelectableFields))
 	}
 	return errs
@@ -139,7 +139,9 @@ func schemaAt(
 	return s, ""
 }
 
-func validateConversion(spec *apiextensionsv1.CustomResourceDefinitionSpec, old *definition) (errs field.ErrorList) {
+func validateConversion(
+	spec *apiextensionsv1.CustomResourceDefinitionSpec, old *definition, anyReview bool,
+) (errs field.ErrorList) {
 	c, path := spec.Conversion, specPath.Child("conversion")
 	if c == nil {
 		return nil
@@ -170,14 +172,14 @@ func validateConversion(spec *apiextensionsv1.CustomResourceDefinitionSpec, old 
 	if c.Webhook != nil {
 		versions = c.Webhook.ConversionReviewVersions
 	}
-	return append(errs, validateReviewVersions(versions, path.Child("conversionReviewVersions"))...)
+	return append(errs, validateReviewVersions(versions, path.Child("conversionReviewVersions"), anyReview)...)
 }
 
-func validateReviewVersions(versions []string, path *field.Path) (errs field.ErrorList) {
+func validateReviewVersions(versions []string, path *field.Path, anyReview bool) (errs field.ErrorList) {
 	if len(versions) == 0 {
 		return field.ErrorList{field.Required(path, "")}
 	}
-	known := false
+	known := anyReview
 	for i, v := range versions {
 		if slices.Contains(versions[:i], v) {
 			errs = append(errs, field.Invalid(path.Index(i), v, "duplicate version"))
@@ -186,7 +188,7 @@ func validateReviewVersions(versions []string, path *field.Path) (errs field.Err
 		for _, fault := range validation.IsDNS1035Label(v) {
 			errs = append(errs, field.Invalid(path.Index(i), v, fault))
 		}
-		known = known || v == "v1" || v == "v1beta1"
+		known = known || isKnownReview(v)
 	}
 	if !known {
 		errs = append(errs, field.Invalid(path, versions, "must include at least one of v1, v1beta1"))

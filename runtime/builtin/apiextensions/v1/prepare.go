@@ -12,8 +12,11 @@ import (
 // definition is the kind that the package serves.
 type definition = apiextensionsv1.CustomResourceDefinition
 
-// PrepareForCreate_CustomResourceDefinition records the storage version among those that are stored.
-func PrepareForCreate_CustomResourceDefinition(_ context.Context, crd *definition) {
+// PrepareForCreate_CustomResourceDefinition is ResetStatus.
+func PrepareForCreate_CustomResourceDefinition(_ context.Context, crd *definition) { ResetStatus(crd) }
+
+// ResetStatus gives a new definition its status, which has the storage version among those that are stored.
+func ResetStatus(crd *definition) {
 	crd.Status = apiextensionsv1.CustomResourceDefinitionStatus{}
 	recordStorage(crd)
 }

@@ -20,7 +20,9 @@ type props = apiextensionsv1.JSONSchemaProps
 
 // validateSchema returns kube-apiserver's errors for the schema of a version: that it isn't structural, or has defaults
 // that it doesn't accept itself; what a schema of Kubernetes may not have; and rules that don't compile, or cost much.
-func validateSchema(s *props, path *field.Path, status, mustBeStructural bool) (errs field.ErrorList) {
+func validateSchema(
+	s *props, path *field.Path, status, mustBeStructural bool, old tolerated,
+) (errs field.ErrorList) {
 	if status {
 		errs = append(errs, validateRoot(s, path)...)
 	}
@@ -40,7 +42,7 @@ func validateSchema(s *props, path *field.Path, status, mustBeStructural bool) (
 			isStructural = true
 		}
 	}
-	c := checker{defaults: true}
+	c := checker{defaults: true, tolerated: old}
 	faults := c.schema(s, path, true)
 	errs = append(errs, faults...)
 	if isStructural && len(faults) == 0 {
@@ -82,6 +84,8 @@ type checker struct {
 	defaults bool
 	reason   string
 	inMeta   bool
+	// tolerated are the faults that the stored definition has.
+	tolerated tolerated
 }
 
 // types are those of OpenAPI v3.
@@ -129,7 +133,11 @@ func (c checker) schema(s *props, path *field.Path, root bool) (errs field.Error
 	if s.Items != nil {
 		errs = append(errs, c.schema(s.Items.Schema, path.Child("items"), false)...)
 	}
-	errs = append(errs, extensionFaults(s, path)...)
+	if c.inMeta && s.XEmbeddedResource {
+		errs = append(errs, field.Forbidden(path.Child("x-kubernetes-embedded-resource"),
+			"must not be used inside of resource meta"))
+	}
+	errs = append(errs, c.extensionFaults(s, path)...)
 	return append(errs, ruleFaults(s, path)...)
 }
 
@@ -140,7 +148,7 @@ func (c checker) standard(s *props, path *field.Path) (errs field.ErrorList) {
 			errs = append(errs, field.Forbidden(path.Child(name), name+" is not supported"))
 		}
 	}
-	if s.Type != "" && !slices.Contains(types, s.Type) {
+	if s.Type != "" && !slices.Contains(types, s.Type) && !c.tolerated.types {
 		errs = append(errs, field.NotSupported(path.Child("type"), s.Type, types))
 	}
 	if s.Default != nil && !c.defaults {
@@ -180,7 +188,7 @@ func textOf(s *string) string {
 }
 
 // extensionFaults judges the extensions of Kubernetes.
-func extensionFaults(s *props, path *field.Path) (errs field.ErrorList) {
+func (c checker) extensionFaults(s *props, path *field.Path) (errs field.ErrorList) {
 	add := func(e ...*field.Error) { errs = append(errs, e...) }
 	if keep := s.XPreserveUnknownFields; keep != nil && !*keep {
 		add(field.Invalid(path.Child("x-kubernetes-preserve-unknown-fields"), false, "must be true or undefined"))
@@ -204,7 +212,7 @@ func extensionFaults(s *props, path *field.Path) (errs field.ErrorList) {
 	list := textOf(s.XListType)
 	if s.XListType != nil {
 		ofType("x-kubernetes-list-type", "array")
-		if list == "set" && s.Type == "array" && s.Items != nil && s.Items.Schema != nil {
+		if isSet(s) && !c.tolerated.sets {
 			add(setFaults(s.Items.Schema, path.Child("items"))...)
 		}
 		if accepted := []string{"atomic", "set", "map"}; !slices.Contains(accepted, list) {
@@ -222,64 +230,8 @@ func extensionFaults(s *props, path *field.Path) (errs field.ErrorList) {
 	if list == "map" {
 		add(mapFaults(s, path)...)
 	}
-	if (list == "map" || list == "set") && s.Items != nil && s.Items.Schema != nil && s.Items.Schema.Nullable {
-		add(field.Forbidden(path.Child("items", "nullable"), "cannot be nullable when x-kubernetes-list-type is "+list))
-	}
-	return errs
-}
-
-// setFaults judges the items of a set.
-func setFaults(items *props, path *field.Path) field.ErrorList {
-	const detail = "must be atomic as item of a list with x-kubernetes-list-type=set"
-	switch list := textOf(items.XListType); {
-	case items.Type == "array" && list != "" && list != "atomic":
-		return field.ErrorList{field.Invalid(path.Child("x-kubernetes-list-type"), items.XListType, detail)}
-	case items.Type == "object" && textOf(items.XMapType) != "atomic":
-		return field.ErrorList{field.Invalid(path.Child("x-kubernetes-map-type"), items.XListType, detail)}
-	}
-	return nil
-}
-
-// mapFaults judges a list of type map.
-func mapFaults(s *props, path *field.Path) (errs field.ErrorList) {
-	keys := path.Child("x-kubernetes-list-map-keys")
-	if len(s.XListMapKeys) == 0 {
-		errs = append(errs, field.Required(keys, "must not be empty if x-kubernetes-list-type is map"))
-	}
-	if s.Items == nil {
-		return append(errs, field.Required(path.Child("items"),
-			"must have a schema if x-kubernetes-list-type is map"))
-	}
-	items, at := s.Items.Schema, path.Child("items")
-	switch {
-	case items == nil:
-		return append(errs, field.Invalid(at, s.Items,
-			"must only have a single schema if x-kubernetes-list-type is map"))
-	case items.Type != "object":
-		return append(errs, field.Invalid(at.Child("type"), items.Type,
-			"must be object if parent array's x-kubernetes-list-type is map"))
-	}
-	for i, key := range s.XListMapKeys {
-		member, ok := items.Properties[key]
-		property := at.Child("properties").Key(key)
-		switch {
-		case !ok:
-			errs = append(errs, field.Invalid(keys, s.XListMapKeys, "entries must all be names of item properties"))
-		case member.Type == "array" || member.Type == "object":
-			errs = append(errs, field.Invalid(property.Child("type"), items.Type,
-				"must be a scalar type if parent array's x-kubernetes-list-type is map"))
-		}
-		if slices.Contains(s.XListMapKeys[:i], key) {
-			errs = append(errs, field.Invalid(keys, s.XListMapKeys, "must not contain duplicate entries"))
-		}
-		if ok && !slices.Contains(items.Required, key) && member.Default == nil {
-			errs = append(errs, field.Required(property.Child("default"), "this property is in "+
-				"x-kubernetes-list-map-keys, so it must have a default or be a required property"))
-		}
-		if ok && member.Nullable {
-			errs = append(errs, field.Forbidden(property.Child("nullable"),
-				"this property is in x-kubernetes-list-map-keys, so it cannot be nullable"))
-		}
+	if !c.tolerated.absences {
+		add(absenceFaults(s, path)...)
 	}
 	return errs
 }

@@ -30,7 +30,7 @@ func ValidateObject_CustomResourceDefinition(_ context.Context, crd *definition)
 		errs = append(errs, field.Invalid(field.NewPath("metadata", "name"), crd.Name,
 			`must be spec.names.plural+"."+spec.group`))
 	}
-	errs = append(errs, validateSpec(&crd.Spec, nil, true)...)
+	errs = append(errs, validateSpec(&crd.Spec, nil)...)
 	errs = append(errs, validateStatus(crd)...)
 	errs = append(errs, validateApproval(crd, nil)...)
 	if crd.Spec.PreserveUnknownFields {
@@ -43,7 +43,7 @@ func ValidateObject_CustomResourceDefinition(_ context.Context, crd *definition)
 // ValidateUpdate_CustomResourceDefinition returns kube-apiserver's errors for a changed definition.
 func ValidateUpdate_CustomResourceDefinition(_ context.Context, crd, old *definition) field.ErrorList {
 	spec, before := &crd.Spec, &old.Spec
-	errs := validateSpec(spec, old, structuralIsRequired(before))
+	errs := validateSpec(spec, old)
 	immutable := func(now, was any, path ...string) {
 		errs = append(errs, apivalidation.ValidateImmutableField(now, was, specPath.Child(path[0], path[1:]...))...)
 	}
@@ -62,14 +62,8 @@ func ValidateUpdate_CustomResourceDefinition(_ context.Context, crd, old *defini
 	return errs
 }
 
-// structuralIsRequired tells whether an update must have structural schemas, as the stored definition has.
-func structuralIsRequired(spec *apiextensionsv1.CustomResourceDefinitionSpec) bool {
-	return !spec.PreserveUnknownFields
-}
-
-func validateSpec(spec *apiextensionsv1.CustomResourceDefinitionSpec, old *definition, structural bool) (
-	errs field.ErrorList,
-) {
+func validateSpec(spec *apiextensionsv1.CustomResourceDefinitionSpec, old *definition) (errs field.ErrorList) {
+	before := toleratedIn(old)
 	add := func(more ...*field.Error) { errs = append(errs, more...) }
 	switch group := specPath.Child("group"); {
 	case spec.Group == "":
@@ -86,7 +80,7 @@ func validateSpec(spec *apiextensionsv1.CustomResourceDefinitionSpec, old *defin
 	seen := map[string]bool{}
 	for i := range spec.Versions {
 		v := &spec.Versions[i]
-		if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil {
+		if !before.schema && (v.Schema == nil || v.Schema.OpenAPIV3Schema == nil) {
 			add(field.Required(versions.Index(i).Child("schema", "openAPIV3Schema"), ""))
 		}
 		if v.Storage {
@@ -94,18 +88,25 @@ func validateSpec(spec *apiextensionsv1.CustomResourceDefinitionSpec, old *defin
 		}
 		seen[v.Name] = true
 	}
+	sharesSchema := isShared(spec.Versions, func(v *apiextensionsv1.CustomResourceDefinitionVersion) (any, bool) {
+		return v.Schema, v.Schema != nil
+	})
 	for i := range spec.Versions {
 		v := &spec.Versions[i]
 		if faults := validation.IsDNS1035Label(v.Name); len(faults) > 0 {
 			add(field.Invalid(versions.Index(i).Child("name"), v.Name, strings.Join(faults, ",")))
 		}
-		add(validateVersion(spec, i, old, structural)...)
+		add(validateVersion(spec, i, old, before, sharesSchema)...)
 	}
 	if len(seen) < len(spec.Versions) {
 		add(field.Invalid(versions, spec.Versions, "must contain unique version names"))
 	}
 	if stored != 1 {
 		add(field.Invalid(versions, spec.Versions, "must have exactly one version marked as storage version"))
+	}
+	if spec.PreserveUnknownFields && hasDefaults(spec) {
+		add(field.Invalid(specPath.Child("preserveUnknownFields"), true,
+			"must be false in order to use defaults in the schema"))
 	}
 	names := specPath.Child("names")
 	for _, n := range []struct{ name, value string }{
@@ -117,7 +118,7 @@ func validateSpec(spec *apiextensionsv1.CustomResourceDefinitionSpec, old *defin
 		}
 	}
 	add(validateNames(&spec.Names, names)...)
-	add(validateConversion(spec, old)...)
+	add(validateConversion(spec, old, before.reviews)...)
 	return errs
 }
 
@@ -202,7 +203,7 @@ func isShared[V any](
 }
 
 func validateVersion(
-	spec *apiextensionsv1.CustomResourceDefinitionSpec, i int, old *definition, structural bool,
+	spec *apiextensionsv1.CustomResourceDefinitionSpec, i int, old *definition, before tolerated, sharesSchema bool,
 ) (errs field.ErrorList) {
 	v, path := &spec.Versions[i], specPath.Child("versions").Index(i)
 	if fault := deprecationFault(v); fault != "" {
@@ -217,10 +218,7 @@ func validateVersion(
 		}
 		return specPath.Child(top)
 	}
-	schemas := isShared(spec.Versions, func(v *apiextensionsv1.CustomResourceDefinitionVersion) (any, bool) {
-		return v.Schema, v.Schema != nil
-	})
-	if p := at(schemas, "validation", "schema"); p != nil && v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
+	if p := at(sharesSchema, "validation", "schema"); p != nil && v.Schema != nil && v.Schema.OpenAPIV3Schema != nil {
 		unchanged := old != nil && slices.ContainsFunc(old.Spec.Versions,
 			func(o apiextensionsv1.CustomResourceDefinitionVersion) bool {
 				return o.Name == v.Name && equality.Semantic.DeepEqual(o.Schema, v.Schema)
@@ -228,7 +226,7 @@ func validateVersion(
 		if !unchanged { // what was accepted once stays acceptable
 			status := v.Subresources != nil && v.Subresources.Status != nil
 			errs = append(errs, validateSchema(v.Schema.OpenAPIV3Schema, p.Child("openAPIV3Schema"), status,
-				structural)...)
+				!before.structure, before)...)
 		}
 	}
 	subresources := isShared(spec.Versions, func(v *apiextensionsv1.CustomResourceDefinitionVersion) (any, bool) {
@@ -249,7 +247,7 @@ func validateVersion(
 		return v.SelectableFields, len(v.SelectableFields) > 0
 	})
 	if p := at(selectable, "selectableFields", "selectableFields"); p != nil {
-		errs = append(errs, validateSelectable(v, p)...)
+		errs = append(errs, validateSelectable(v, p, keepsFields(v, old))...)
 	}
 	return errs
 }

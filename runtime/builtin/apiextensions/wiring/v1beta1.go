@@ -3,7 +3,9 @@ package wiring
 
 import (
 	"apigen.dev/runtime/api"
+	v1 "apigen.dev/runtime/builtin/apiextensions/v1"
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/crdjson"
 	"apigen.dev/runtime/registry"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -14,6 +16,13 @@ import (
 // definitions so, although it doesn't serve the version any more. They are stored as v1 when they are next written.
 func Upgrading() registry.Group {
 	d := defineCustomResourceDefinition()
+	d.Versions[0] = codec.WithJSON(d.Versions[0], codec.JSON[*apiextensionsv1.CustomResourceDefinition]{
+		Marshal: crdjson.Marshal, Unmarshal: crdjson.Unmarshal,
+	})
+	// A new definition is prepared by a new status, which its client doesn't own. So the server need not look for other
+	// changes of the preparation, in hundreds of kilobytes.
+	d.Strategy.PrepareForCreate = nil
+	d.Subresources[0].Reset = v1.ResetStatus
 	d.Versions = append(d.Versions, codec.VersionOf(api.VersionInfo{Name: "v1beta1", Unserved: true},
 		codec.Conversion[*apiextensionsv1.CustomResourceDefinition, *apiextensionsv1beta1.CustomResourceDefinition]{
 			New: func() *apiextensionsv1beta1.CustomResourceDefinition {

@@ -61,7 +61,7 @@ func defineCustomResourceDefinition() registry.Definition[*apiextensionsv1.Custo
 			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
-					{Name: "Created At", Type: "date"},
+					{Name: "Created At", Type: "string"},
 				},
 			}, codec.Conversion[*apiextensionsv1.CustomResourceDefinition, *apiextensionsv1.CustomResourceDefinition]{
 				New: func() *apiextensionsv1.CustomResourceDefinition {
@@ -70,10 +70,8 @@ func defineCustomResourceDefinition() registry.Definition[*apiextensionsv1.Custo
 				Default: apiextensionsv1.SetObjectDefaults_CustomResourceDefinition,
 				Columns: []func(*apiextensionsv1.CustomResourceDefinition) api.Cell{
 					func(in *apiextensionsv1.CustomResourceDefinition) api.Cell {
-						if in.CreationTimestamp.IsZero() {
-							return api.Cell{}
-						}
-						return api.Age(in.CreationTimestamp.Time)
+						result := v1.CreatedAtColumn_CustomResourceDefinition(in)
+						return api.Text(result)
 					},
 				},
 				Proto: codec.ProtoOf[*apiextensionsv1.CustomResourceDefinition](),
