@@ -3,8 +3,8 @@ package collector
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
-	"strconv"
 	"time"
 
 	"apigen.dev/runtime/api"
@@ -101,6 +101,9 @@ func (c *Collector) ownerState(ctx context.Context, o *object, ref *reference) (
 	if _, absent := c.absent.Load(at); absent {
 		return ownerAbsent, nil
 	}
+	if r.remote != nil {
+		return c.remoteOwner(ctx, at)
+	}
 	for _, live := range []bool{false, true} {
 		m, err := r.get(ctx, at.namespace, at.name, live)
 		switch {
@@ -108,29 +111,42 @@ func (c *Collector) ownerState(ctx context.Context, o *object, ref *reference) (
 			return ownerPresent, nil // no object can have this name, or the resource has no get
 		case err != nil && live:
 			return ownerPresent, err
-		case err == nil && m != nil && m.UID == ref.uid &&
-			(m.DeletionTimestamp == nil || !slices.Contains(m.Finalizers, metav1.FinalizerDeleteDependents)):
+		case err == nil && m.stateAs(ref.uid) == ownerPresent:
 			return ownerPresent, nil
 		case !live:
-		case m == nil || m.UID != ref.uid:
-			if c.absentCount.Add(1) > maxAbsent {
-				c.forgetAbsent()
-			}
-			c.absent.Store(at, nil)
+		case m.stateAs(ref.uid) == ownerAbsent:
+			c.rememberAbsent(at)
 			return ownerAbsent, nil
 		}
 	}
 	return ownerWaiting, nil
 }
 
+// stateAs returns the state of an owner with a uid, of whose name an object was read; nil is none.
+func (m *metadata) stateAs(uid types.UID) ownerState {
+	switch {
+	case m == nil || m.UID != uid:
+		return ownerAbsent
+	case m.DeletionTimestamp != nil && slices.Contains(m.Finalizers, metav1.FinalizerDeleteDependents):
+		return ownerWaiting
+	default:
+		return ownerPresent
+	}
+}
+
 // remove deletes the object in the state that the graph has, and no later state or object of its name.
 func (c *Collector) remove(ctx context.Context, o *object, policy metav1.DeletionPropagation) error {
-	version := strconv.FormatInt(o.version, 10)
-	from := o.resource.source.Load()
-	_, err := from.handle.Delete(ctx, o.namespace, o.name, api.DeleteOptions{
-		WriteOptions:  api.WriteOptions{FieldManager: manager, Form: from.form},
-		Preconditions: &metav1.Preconditions{UID: &o.uid, ResourceVersion: &version}, Propagation: &policy,
-	})
+	preconditions := &metav1.Preconditions{UID: &o.uid, ResourceVersion: &o.resourceVersion}
+	var err error
+	if o.resource.remote != nil {
+		err = c.removeRemote(ctx, o, &metav1.DeleteOptions{Preconditions: preconditions, PropagationPolicy: &policy})
+	} else {
+		from := o.resource.source.Load()
+		_, err = from.handle.Delete(ctx, o.namespace, o.name, api.DeleteOptions{
+			WriteOptions:  api.WriteOptions{FieldManager: manager, Form: from.form},
+			Preconditions: preconditions, Propagation: &policy,
+		})
+	}
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -143,8 +159,17 @@ func (c *Collector) remove(ctx context.Context, o *object, policy metav1.Deletio
 // foreground removes the finalizer of an object that is deleted in the foreground, when no dependent blocks it.
 func (c *Collector) foreground(ctx context.Context, o *object) (again time.Duration, err error) {
 	if !c.graph.blocked(o) {
-		if err := c.waitForGraph(ctx, o.version); err != nil {
+		if err := c.waitForDependents(ctx, o); err != nil {
 			return 0, err
+		}
+		// What is in a server that is away is deleted later: its owner will be absent.
+		away, err := c.dependentsElsewhere(ctx, o)
+		if err != nil {
+			return 0, err
+		}
+		if away != nil {
+			c.log.Debug("an object is deleted before dependents that can't be seen", "object", o.String(),
+				"error", away)
 		}
 	}
 	if !c.graph.blocked(o) {
@@ -161,8 +186,11 @@ func (c *Collector) foreground(ctx context.Context, o *object) (again time.Durat
 // orphan removes the references of the dependents to an object, and then the object's finalizer. It finds all objects
 // that were dependents when the object was deleted.
 func (c *Collector) orphan(ctx context.Context, o *object) error {
-	if err := c.waitForGraph(ctx, o.version); err != nil {
+	if err := c.waitForDependents(ctx, o); err != nil {
 		return err
+	}
+	if away, err := c.dependentsElsewhere(ctx, o); away != nil || err != nil {
+		return errors.Join(away, err) // otherwise the dependents would be deleted when the server is back
 	}
 	dependents, err := c.graph.readableDependents(o)
 	if err != nil {
@@ -233,12 +261,5 @@ func (c *Collector) patch(ctx context.Context, o *object, read *metadata, member
 	if err != nil {
 		return err
 	}
-	from := o.resource.source.Load()
-	body := api.Body{Version: from.form.Version, Data: data, Validation: metav1.FieldValidationIgnore}
-	_, err = from.handle.Patch(ctx, o.namespace, o.name, "", api.MergePatch, body,
-		api.WriteOptions{FieldManager: manager, Form: from.form})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	return err
+	return o.resource.mergePatch(ctx, o.namespace, o.name, data)
 }

@@ -1,13 +1,16 @@
 // Package collector is the garbage collector of a server without kube-controller-manager. It deletes objects whose
 // owners don't exist any more, and handles the finalizers foregroundDeletion and orphan that a deletion records, as the
 // garbage collector of kube-controller-manager does. It reads and writes through the open resources of its process. It
-// may know packages api and registry.
+// may know packages api, objects and registry.
 //
 // The collector remembers the objects that have owners, and those whose deletion waits for their dependents, in a graph
 // that the watches of the resources keep up to date. It asks the cache of a resource whether an owner exists, and asks
 // storage before it deletes a dependent. All its writes have preconditions on uid and resourceVersion, or change
 // nothing the second time. So several processes may collect at the same time, and when one of them dies, another
 // finishes its work.
+//
+// Resources of other servers, behind this one, are followed in the same way, by their metadata: see Remote. Only such a
+// server itself can say that an owner doesn't exist there; nothing is deleted while it doesn't answer.
 package collector
 
 import (
@@ -51,6 +54,8 @@ type Collector struct {
 
 	mu        sync.Mutex // guards the fields below
 	resources []*resource
+	// unknown are versions of other servers that never said which resources they have.
+	unknown []schema.GroupVersion
 	// begin follows a resource; nil while the collector doesn't run.
 	begin func(*resource)
 	// absent are owners that storage doesn't have, so that the collector asks once for the owner of a thousand
@@ -67,6 +72,14 @@ type ownerKey struct {
 	resource        *resource
 	namespace, name string
 	uid             types.UID
+}
+
+// rememberAbsent remembers that an owner is absent.
+func (c *Collector) rememberAbsent(at ownerKey) {
+	if c.absentCount.Add(1) > maxAbsent {
+		c.forgetAbsent()
+	}
+	c.absent.Store(at, nil)
 }
 
 func (c *Collector) forgetAbsent() {
@@ -133,9 +146,39 @@ func (c *Collector) start(ctx context.Context, running *sync.WaitGroup) []*resou
 		running.Go(func() { c.follow(own, r) })
 	}
 	for _, r := range c.resources {
-		c.begin(r)
+		c.followIfRunning(r)
 	}
 	return slices.Clone(c.resources)
+}
+
+// add adds a resource, for a caller that holds the lock.
+func (c *Collector) add(r *resource) {
+	c.resources = append(c.resources, r)
+	c.kinds.serve(r.kind, r)
+	c.followIfRunning(r)
+}
+
+// followIfRunning follows a resource, or looks at what refers to its objects if it can't be followed.
+func (c *Collector) followIfRunning(r *resource) {
+	switch {
+	case c.begin == nil:
+	case r.skipped.Load():
+		c.queue.add(c.graph.referrersTo(r)...)
+	default:
+		c.begin(r)
+	}
+}
+
+// leave removes a resource, for a caller that holds the lock.
+func (c *Collector) leave(r *resource) {
+	c.resources = slices.DeleteFunc(c.resources, func(other *resource) bool { return other == r })
+	c.kinds.leave(r.kind, r)
+	if r.stop != nil {
+		r.stop()
+	}
+	for _, uid := range c.graph.selectUIDs(func(o *object) bool { return o.resource == r }) {
+		c.graph.remove(uid)
+	}
 }
 
 // all returns the resources that the collector follows.
@@ -152,32 +195,23 @@ func (c *Collector) Replace(opened, gone []registry.Handle) {
 	defer c.mu.Unlock()
 	for _, handle := range opened {
 		info := handle.Info()
-		at := slices.IndexFunc(c.resources, func(r *resource) bool { return r.gr == info.GroupResource() })
+		at := slices.IndexFunc(c.resources, func(r *resource) bool {
+			return r.remote == nil && r.gr == info.GroupResource()
+		})
 		if at >= 0 {
 			c.resources[at].read(handle)
 			continue
 		}
-		r := newResource(handle, c.kinds)
-		c.resources = append(c.resources, r)
-		c.kinds.serve(r.kind, r)
-		if c.begin != nil {
-			c.begin(r)
-		}
+		c.add(newResource(handle, c.kinds))
 	}
 	for _, handle := range gone {
-		at := slices.IndexFunc(c.resources, func(r *resource) bool { return r.source.Load().handle == handle })
+		at := slices.IndexFunc(c.resources, func(r *resource) bool {
+			return r.remote == nil && r.source.Load().handle == handle
+		})
 		if at < 0 {
 			continue // another one took its place
 		}
-		r := c.resources[at]
-		c.resources = slices.Delete(c.resources, at, at+1)
-		c.kinds.serve(r.kind, nil)
-		if r.stop != nil {
-			r.stop()
-		}
-		for _, uid := range c.graph.selectUIDs(func(o *object) bool { return o.resource == r }) {
-			c.graph.remove(uid)
-		}
+		c.leave(c.resources[at])
 	}
 }
 
@@ -250,6 +284,23 @@ func (c *Collector) waitForGraph(ctx context.Context, revision int64) error {
 		errs = append(errs, r.waitFor(ctx, revision))
 	}
 	return errors.Join(errs...)
+}
+
+// waitForDependents waits until the graph has all dependents in this server that an owner had when it was deleted.
+func (c *Collector) waitForDependents(ctx context.Context, owner *object) error {
+	revision := owner.version
+	if owner.resource.remote != nil {
+		all := c.all()
+		at := slices.IndexFunc(all, func(r *resource) bool { return r.remote == nil && !r.skipped.Load() })
+		if at < 0 {
+			return nil
+		}
+		var err error
+		if revision, err = all[at].revision(ctx); err != nil {
+			return err
+		}
+	}
+	return c.waitForGraph(ctx, revision)
 }
 
 type counts struct{ deleted, unlinked, finalized, failed, restarts atomic.Int64 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"log/slog"
 	"time"
 
 	"apigen.dev/runtime/api"
@@ -20,15 +20,16 @@ func (c *Collector) follow(ctx context.Context, r *resource) {
 	defer r.setTried()
 	for pause := firstRetry; ; pause = min(pause*2, lastRetry) {
 		began, from := time.Now(), r.source.Load()
-		err := c.watch(ctx, r)
+		err := c.watchAny(ctx, r)
 		r.setReached(0)
+		r.confirmed.stop()
 		if ctx.Err() != nil {
 			return
 		}
 		if r.source.Load() != from {
 			continue // the resource was replaced, and that ended the watch
 		}
-		if errors.Is(err, errNoProgress) || apierrors.IsMethodNotSupported(err) || apierrors.IsNotFound(err) {
+		if r.remote == nil && isUnwatchable(err) {
 			r.skipped.Store(true)
 			r.setReached(0)
 			c.log.Debug("the garbage collector leaves out what has no watch", "resource", r.gr.String())
@@ -39,7 +40,11 @@ func (c *Collector) follow(ctx context.Context, r *resource) {
 			pause = firstRetry
 		}
 		if !apierrors.IsResourceExpired(err) {
-			c.log.Warn("the garbage collector's watch ended; it begins anew in "+pause.String(),
+			level := slog.LevelWarn
+			if r.remote != nil && pause > firstRetry {
+				level = slog.LevelDebug // its server is away, as the status of its APIService says
+			}
+			c.log.Log(ctx, level, "the garbage collector's watch ended; it begins anew in "+pause.String(),
 				"resource", r.gr.String(), "error", err)
 		}
 		r.setTried()
@@ -49,6 +54,18 @@ func (c *Collector) follow(ctx context.Context, r *resource) {
 			return
 		}
 	}
+}
+
+// isUnwatchable tells whether a resource of this server can never be watched.
+func isUnwatchable(err error) bool {
+	return errors.Is(err, errNoProgress) || apierrors.IsMethodNotSupported(err) || apierrors.IsNotFound(err)
+}
+
+func (c *Collector) watchAny(ctx context.Context, r *resource) error {
+	if r.remote != nil {
+		return c.watchRemote(ctx, r)
+	}
+	return c.watch(ctx, r)
 }
 
 // watch updates the graph with the state of a resource, and then with its events. Its error is never nil.
@@ -128,9 +145,7 @@ func (c *Collector) reconcile(r *resource, seen map[types.UID]bool) {
 	for _, uid := range c.graph.selectUIDs(func(o *object) bool { return o.resource == r && !seen[o.uid] }) {
 		c.removed(uid)
 	}
-	c.queue.add(c.graph.selectUIDs(func(o *object) bool {
-		return slices.ContainsFunc(o.owners, func(ref reference) bool { return ref.owner() == r })
-	})...)
+	c.queue.add(c.graph.referrersTo(r)...)
 }
 
 // catchUp observes all events up to a revision that storage has.
@@ -199,11 +214,18 @@ func (c *Collector) observeReadable(r *resource, e *api.Event) (*object, error) 
 	if err != nil {
 		return nil, fmt.Errorf("the metadata of an object of %s: %w", r.gr, err)
 	}
-	o, err := r.object(&m)
+	return c.observeMetadata(r, &m, removed)
+}
+
+// observeMetadata updates the graph with the state of an object, or its last one if it was removed.
+func (c *Collector) observeMetadata(r *resource, m *metadata, removed bool) (*object, error) {
+	o, err := r.object(m)
 	if err != nil {
 		return nil, err
 	}
-	r.floor.Store(o.version)
+	if r.remote == nil {
+		r.floor.Store(o.version)
+	}
 	switch {
 	case removed:
 		c.removed(m.UID)

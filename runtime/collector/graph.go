@@ -146,6 +146,13 @@ func (g *graph) selectUIDs(pass func(*object) bool) (all []types.UID) {
 	return all
 }
 
+// referrersTo returns the uids of all objects with a reference to an object of a resource.
+func (g *graph) referrersTo(r *resource) []types.UID {
+	return g.selectUIDs(func(o *object) bool {
+		return slices.ContainsFunc(o.owners, func(ref reference) bool { return ref.owner() == r })
+	})
+}
+
 // blocked tells whether an object that is deleted in the foreground must wait for dependents. Objects that wait for
 // each other in a ring, and for nothing else, would wait for ever, so they don't block each other.
 func (g *graph) blocked(o *object) bool {
@@ -200,8 +207,10 @@ type object struct {
 	resource        *resource
 	namespace, name string
 	uid             types.UID
-	version         int64
-	owners          []reference
+	resourceVersion string
+	// version is resourceVersion as a revision of this server's storage; 0 for an object of another server.
+	version int64
+	owners  []reference
 	// deleting tells whether it has a deletionTimestamp; foreground and orphan tell whether it has the finalizer.
 	deleting, foreground, orphan bool
 	// asked is when its dependents were last queued, in nanoseconds since the collector started; 0 means never.
@@ -291,13 +300,16 @@ func mayBeRelevant(r api.Rendition) bool {
 }
 
 func (r *resource) object(m *metadata) (*object, error) {
-	version, err := strconv.ParseInt(m.ResourceVersion, 10, 64)
-	if err != nil {
-		return nil, fmt.Errorf("the resourceVersion of %s %s/%s: %w", r.gr, m.Namespace, m.Name, err)
+	var version int64
+	if r.remote == nil {
+		var err error
+		if version, err = strconv.ParseInt(m.ResourceVersion, 10, 64); err != nil {
+			return nil, fmt.Errorf("the resourceVersion of %s %s/%s: %w", r.gr, m.Namespace, m.Name, err)
+		}
 	}
 	o := &object{
-		resource: r, namespace: m.Namespace, name: m.Name, uid: m.UID, version: version,
-		deleting:   m.DeletionTimestamp != nil,
+		resource: r, namespace: m.Namespace, name: m.Name, uid: m.UID, resourceVersion: m.ResourceVersion,
+		version: version, deleting: m.DeletionTimestamp != nil,
 		foreground: slices.Contains(m.Finalizers, metav1.FinalizerDeleteDependents),
 		orphan:     slices.Contains(m.Finalizers, metav1.FinalizerOrphanDependents),
 	}

@@ -37,7 +37,7 @@ func (k *kinds) of(gk schema.GroupKind) *kind {
 	return found
 }
 
-// serve says which resource serves a kind; nil is none.
+// serve says which resource serves a kind.
 func (k *kinds) serve(gk schema.GroupKind, r *resource) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -45,4 +45,11 @@ func (k *kinds) serve(gk schema.GroupKind, r *resource) {
 		k.all[gk] = &kind{}
 	}
 	k.all[gk].resource.Store(r)
+}
+
+// leave says that a resource doesn't serve a kind any more.
+func (k *kinds) leave(gk schema.GroupKind, r *resource) {
+	k.mu.RLock()
+	defer k.mu.RUnlock()
+	k.all[gk].resource.CompareAndSwap(r, nil)
 }

@@ -11,14 +11,16 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // resource is a resource that the collector watches, and the revision up to which the graph has followed it.
 type resource struct {
 	// source is where the objects are read and written. It changes when the resource is replaced by one of the same
-	// name.
+	// name. It is nil for a resource of another server, which remote is.
 	source     atomic.Pointer[source]
+	remote     *Remote
 	kind       schema.GroupKind
 	gr         schema.GroupResource
 	namespaced bool
@@ -32,6 +34,9 @@ type resource struct {
 	// floor is the revision of the state with which the watch began or, later, of the last relevant event. Reads from
 	// the cache must not be older, because the watch need not come from the cache.
 	floor atomic.Int64
+	// confirmed are owners in another server, and listed tells whether its objects were ever listed.
+	confirmed confirmed
+	listed    atomic.Bool
 	// replays counts the states that watches began with. The follower uses it.
 	replays int
 
@@ -93,8 +98,12 @@ func (r *resource) setReached(revision int64) {
 	r.changed = make(chan struct{})
 }
 
-// waitFor waits until the graph has all events up to a revision. It fails if the resource isn't watched.
+// waitFor waits until the graph has all events up to a revision. It fails if the resource isn't watched. A resource of
+// another server has no revisions of this server.
 func (r *resource) waitFor(ctx context.Context, revision int64) error {
+	if r.remote != nil {
+		return nil
+	}
 	for {
 		r.mu.Lock()
 		reached, changed := r.reached, r.changed
@@ -140,6 +149,13 @@ func (r *resource) wantedRevision() int64 {
 // get reads the metadata of an object, from a cache that is as new as the graph or, if live is true, from storage. It
 // returns nil if the object doesn't exist.
 func (r *resource) get(ctx context.Context, namespace, name string, live bool) (*metadata, error) {
+	if r.remote != nil {
+		p, err := r.remote.Objects.Get(ctx, namespace, name)
+		if err != nil || p == nil {
+			return nil, err
+		}
+		return metadataOf(p), nil
+	}
 	version := strconv.FormatInt(r.floor.Load(), 10)
 	if live {
 		version = ""
@@ -154,6 +170,34 @@ func (r *resource) get(ctx context.Context, namespace, name string, live bool) (
 	}
 	m, err := readMetadata(found)
 	return &m, err
+}
+
+// mergePatch applies a merge patch to an object. It returns nil if the object doesn't exist.
+func (r *resource) mergePatch(ctx context.Context, namespace, name string, patch []byte) error {
+	var err error
+	if r.remote != nil {
+		err = r.remote.Objects.Patch(ctx, namespace, name, patch)
+	} else {
+		from := r.source.Load()
+		body := api.Body{Version: from.form.Version, Data: patch, Validation: metav1.FieldValidationIgnore}
+		_, err = from.handle.Patch(ctx, namespace, name, "", api.MergePatch, body,
+			api.WriteOptions{FieldManager: manager, Form: from.form})
+	}
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// revision returns the present revision of storage.
+func (r *resource) revision(ctx context.Context) (int64, error) {
+	from := r.source.Load()
+	page, err := from.handle.List(ctx, "", api.ListOptions{Limit: 1}, from.form)
+	if err != nil {
+		return 0, err
+	}
+	defer page.Close()
+	return strconv.ParseInt(page.ResourceVersion, 10, 64)
 }
 
 var errNoProgress = errors.New("the resource has no watch that reports its progress")

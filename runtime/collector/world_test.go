@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +20,7 @@ import (
 	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/sets"
 )
 
 // thing is a kind that has nothing but metadata.
@@ -73,8 +73,13 @@ type world struct {
 	backend    *mortal
 	handles    []registry.Handle
 	collectors []*Collector
-	stop       context.CancelFunc
-	ended      []chan struct{}
+	// second is the storage of another server, and remote are the resources that it serves, by their plurals.
+	second storage.Backend
+	remote sets.Set[string]
+	away   atomic.Bool
+	seen   []*elsewhere
+	stop   context.CancelFunc
+	ended  []chan struct{}
 }
 
 // mortal is a backend whose writes can be made to end a process.
@@ -111,12 +116,19 @@ func (m *mortal) Delete(ctx context.Context, key string, expect int64) (int64, e
 
 func newWorld(t testing.TB, cached bool) *world { return newWorldIn(t, cached, api.JSON) }
 
-// newWorldIn is newWorld for objects that are stored in an encoding.
-func newWorldIn(t testing.TB, cached bool, encoding api.Encoding) *world {
-	w := &world{TB: t, backend: &mortal{Backend: memory.New()}}
+// newWorldIn is newWorld for objects that are stored in an encoding, and where another server serves some resources.
+func newWorldIn(t testing.TB, cached bool, encoding api.Encoding, elsewhere ...string) *world {
+	w := &world{
+		TB: t, backend: &mortal{Backend: memory.New()}, second: memory.New(), remote: sets.New(elsewhere...),
+	}
 	for _, resource := range resources() {
-		h, err := resource.Open(t.Context(), registry.Config{Backend: w.backend, Prefix: "/registry",
-			DisableCache: !cached, Verify: true, Encoding: encoding})
+		config := registry.Config{
+			Backend: w.backend, Prefix: "/registry", DisableCache: !cached, Verify: true, Encoding: encoding,
+		}
+		if w.remote.Has(resource.Info().Names.Plural) {
+			config.Backend = w.second
+		}
+		h, err := resource.Open(t.Context(), config)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -130,6 +142,7 @@ func newWorldIn(t testing.TB, cached bool, encoding api.Encoding) *world {
 			}
 		}
 		w.backend.Backend.Close()
+		w.second.Close()
 	})
 	return w
 }
@@ -141,7 +154,7 @@ func (w *world) start(n int) {
 	ctx, w.stop = context.WithCancel(context.Background())
 	w.backend.kill = w.stop
 	for range n {
-		c, ended := New(w.handles, slog.New(slog.DiscardHandler)), make(chan struct{})
+		c, ended := w.newCollector(), make(chan struct{})
 		w.collectors, w.ended = append(w.collectors, c), append(w.ended, ended)
 		go func() { defer close(ended); c.Run(ctx) }()
 	}
@@ -155,7 +168,7 @@ func (w *world) halt() {
 	for _, ended := range w.ended {
 		<-ended
 	}
-	w.collectors, w.ended = nil, nil
+	w.collectors, w.ended, w.seen = nil, nil, nil
 }
 
 // settle waits until all collectors know all that was written, and have nothing to do.
@@ -182,9 +195,9 @@ func (w *world) settleOrDie() bool {
 		before, _ := w.backend.Revision(ctx)
 		quiet := true
 		for _, c := range w.collectors {
-			quiet = c.Ready() == nil && c.waitForGraph(ctx, before) == nil && c.queue.idle() && quiet
+			quiet = c.Ready() == nil && c.waitForGraph(ctx, before) == nil && w.told() && c.queue.idle() && quiet
 		}
-		if after, _ := w.backend.Revision(ctx); quiet && after == before {
+		if after, _ := w.backend.Revision(ctx); quiet && after == before && w.told() {
 			return true
 		}
 	}
@@ -371,8 +384,8 @@ func (w *world) command(line string) {
 }
 
 // TestScripts runs the scripts in testdata: commands, and behind ---- what there is then. Each is run with the cache
-// and without, over objects that are stored in JSON and in protobuf, with one collector and with three where a script
-// says "start N".
+// and without, over objects that are stored in JSON and in protobuf, and where another server serves some or all kinds,
+// with one collector and with three where a script says "start N".
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
@@ -387,12 +400,13 @@ func TestScripts(t *testing.T) {
 			name, rest, _ := strings.Cut(script, "\n")
 			for _, replicas := range []string{"1", "3"} {
 				for kind, encoding := range map[string]api.Encoding{
-					"cache": api.JSON, "bare": api.JSON, "protobuf": api.Protobuf,
+					"cache": api.JSON, "bare": api.JSON, "protobuf": api.Protobuf, "trees": api.JSON, "twigs": api.JSON,
+					"leafs trees": api.JSON, "leafs trees twigs": api.JSON,
 				} {
 					t.Run(name+"/"+kind+replicas, func(t *testing.T) {
 						t.Parallel()
 						script := strings.ReplaceAll(rest, "start N", "start "+replicas)
-						newWorldIn(t, kind != "bare", encoding).play(script)
+						newWorldIn(t, kind != "bare", encoding, strings.Fields(kind)...).play(script)
 					})
 				}
 			}

@@ -202,10 +202,15 @@ func (c Catalog[H]) DeleteAll(
 	}
 }
 
-// formOf returns a form of a resource in its preferred version.
+// formOf returns a form of a resource in its preferred version, or in the version in which custom resources are stored:
+// no conversion webhook keeps them from being deleted with their definition or their namespace.
 func formOf[H Handle](h H) api.Form {
 	info := h.Info()
-	return api.Form{Version: info.Key(info.Versions[0].Name), Shape: api.Whole}
+	preferred := info.Versions[0]
+	if preferred.Untyped && info.Storage != "" {
+		return api.Form{Version: info.Key(info.Storage), Shape: api.Whole}
+	}
+	return api.Form{Version: info.Key(preferred.Name), Shape: api.Whole}
 }
 
 // content is the Codec of objects without a Go type.

@@ -47,6 +47,10 @@ type Client[T api.Object] struct {
 	// Stored tells that the objects are stored, so that a watch can begin with all of them and end these with a
 	// bookmark.
 	Stored bool
+	// Change writes what a function makes of the present state of an object, and returns the updated object. It is what
+	// Update does, but for encoding and decoding the object on the way; nil leaves it to Update.
+	Change func(ctx context.Context, namespace, name, subresource string, opts api.WriteOptions,
+		change func(obj T) error) (T, error)
 }
 
 func (r Client[T]) object(rendered api.Rendition) (T, error) {
@@ -116,6 +120,9 @@ func (r Client[T]) Create(ctx context.Context, obj T, how reach.Write) (none T, 
 func (r Client[T]) Update(
 	ctx context.Context, namespace, name string, how reach.Write, change func(obj T) error,
 ) (T, error) {
+	if r.Change != nil {
+		return r.Change(ctx, namespace, name, how.Subresource, r.options(ctx, how), change)
+	}
 	for attempt := 1; ; attempt++ {
 		obj, err := r.Get(ctx, namespace, name)
 		if err != nil {

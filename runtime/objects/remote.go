@@ -2,6 +2,7 @@ package objects
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -156,7 +157,7 @@ func (j Joined) path(r reach.Resource, namespace, name string) string {
 	}
 	path += "/" + r.Resource
 	if name != "" {
-		path += "/" + name
+		path += "/" + url.PathEscape(name)
 	}
 	return path
 }
@@ -167,38 +168,61 @@ const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.i
 // maxAnswer bounds an answer: a page of large objects of a server that has no metadata alone.
 const maxAnswer = 512 << 20
 
+// question is a request to the server at Joined.Host. A body is JSON unless contentType says something else.
+type question struct {
+	method, path        string
+	query               url.Values
+	body                []byte
+	accept, contentType string
+}
+
 // ask sends a request, and reads the answer into out unless that is nil. Its error is an API status.
 func (j Joined) ask(ctx context.Context, method, path string, query url.Values, body []byte, out any) error {
-	u := j.Host + path
-	if len(query) > 0 {
-		u += "?" + query.Encode()
-	}
-	request, err := http.NewRequestWithContext(ctx, method, u, bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Accept", metadataOnly)
-	if body != nil {
-		request.Header.Set("Content-Type", "application/json")
-	}
-	response, err := j.Client.Do(request)
+	return j.answer(ctx, &question{method: method, path: path, query: query, body: body, accept: metadataOnly}, out)
+}
+
+func (j Joined) answer(ctx context.Context, q *question, out any) error {
+	response, err := j.open(ctx, q)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = response.Body.Close() }() // it was opened for reading
-	decoder := json.NewDecoder(io.LimitReader(response.Body, maxAnswer))
-	if response.StatusCode > 299 {
-		status := metav1.Status{}
-		if decoder.Decode(&status) != nil || status.Kind != "Status" {
-			return fmt.Errorf("%s %s: %s", method, path, response.Status)
-		}
-		return &apierrors.StatusError{ErrStatus: status}
-	}
 	if out == nil {
 		return nil
 	}
-	if err := decoder.Decode(out); err != nil {
-		return fmt.Errorf("%s %s: %w", method, path, err)
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(out); err != nil {
+		return fmt.Errorf("%s %s: %w", q.method, q.path, err)
 	}
 	return nil
 }
+
+// open sends a request, and returns an answer of success, whose body the caller closes. Its error is an API status,
+// where the answer is one.
+func (j Joined) open(ctx context.Context, q *question) (*http.Response, error) {
+	u := j.Host + q.path
+	if len(q.query) > 0 {
+		u += "?" + q.query.Encode()
+	}
+	request, err := http.NewRequestWithContext(ctx, q.method, u, bytes.NewReader(q.body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header.Set("Accept", q.accept)
+	if q.body != nil {
+		request.Header.Set("Content-Type", cmp.Or(q.contentType, "application/json"))
+	}
+	response, err := j.Client.Do(request)
+	if err != nil || response.StatusCode < http.StatusMultipleChoices {
+		return response, err
+	}
+	defer func() { _ = response.Body.Close() }() // it was opened for reading
+	status := metav1.Status{}
+	decoder := json.NewDecoder(io.LimitReader(response.Body, maxStatus))
+	if decoder.Decode(&status) != nil || status.Kind != "Status" {
+		return nil, fmt.Errorf("%s %s: %s", q.method, q.path, response.Status)
+	}
+	return nil, &apierrors.StatusError{ErrStatus: status}
+}
+
+// maxStatus bounds an answer that is an error.
+const maxStatus = 1 << 20
