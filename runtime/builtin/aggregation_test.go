@@ -41,7 +41,7 @@ func startBehind(t *testing.T, authority string) *apitest.Server {
 	}
 	return apitest.StartWith(t, func(c *server.Config) {
 		c.Authentication.FrontProxy = frontproxy.New(func() *frontproxy.Trust { return trust })
-		c.Authorizer = auth.Always(auth.Allow)
+		c.Authorizer, c.Garbage = auth.Always(auth.Allow), server.DelegateGarbage
 	}, registry.Group{
 		Name: "shop.example.com", Versions: []string{"v1", "v1beta1"},
 		Resources: []registry.Resource{registry.New(shop.Definition())},

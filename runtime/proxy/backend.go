@@ -43,6 +43,9 @@ type Config struct {
 	// Certificate returns the present client certificate of the front proxy; nil, and a nil certificate, are none. It
 	// is called for every request, also concurrently. Requests that begin after a change use new connections.
 	Certificate func() (*tls.Certificate, error)
+	// Flaw is called, concurrently, with each flaw in the certificate of an answer or a refused connection; it may be
+	// nil.
+	Flaw func(Flaw)
 	// Log gets what the clients aren't told, such as why a service has no address; nil is slog.Default().
 	Log *slog.Logger
 }

@@ -11,7 +11,7 @@ import (
 	"apigen.dev/runtime/auth"
 )
 
-// aggregator is the user of this server's own requests. Its group makes sure that every backend answers it.
+// aggregator is the user of Check. Its group makes sure that every backend answers it.
 var aggregator = &auth.User{Name: "system:kube-aggregator", Groups: []string{auth.Masters}}
 
 const (
@@ -46,7 +46,7 @@ func (b *Backend) Check(ctx context.Context, path string) error {
 }
 
 func (b *Backend) attempt(ctx context.Context, path string) error {
-	r, err := b.newRequest(ctx, path)
+	r, err := b.newRequest(ctx, aggregator, path)
 	if err != nil {
 		return err
 	}
@@ -59,6 +59,7 @@ func (b *Backend) attempt(ctx context.Context, path string) error {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	response, err := client.Do(r)
+	b.report(response, err)
 	if err == nil {
 		_ = response.Body.Close() // the code says it all
 		if response.StatusCode >= http.StatusOK && response.StatusCode < http.StatusMultipleChoices {
@@ -76,8 +77,8 @@ func failing(u *url.URL, err error) error {
 	return fmt.Errorf("failing or missing response from %v: %w", u, err)
 }
 
-// newRequest makes a GET of this server's own. The path may have a query.
-func (b *Backend) newRequest(ctx context.Context, path string) (*http.Request, error) {
+// newRequest makes a GET of this server's own, as a user. The path may have a query.
+func (b *Backend) newRequest(ctx context.Context, user *auth.User, path string) (*http.Request, error) {
 	address, err := b.resolve(ctx)
 	if err != nil {
 		return nil, err
@@ -85,6 +86,6 @@ func (b *Backend) newRequest(ctx context.Context, path string) (*http.Request, e
 	path, query, _ := strings.Cut(path, "?")
 	u := &url.URL{Scheme: "https", Host: address, Path: path, RawQuery: query}
 	r := &http.Request{Method: http.MethodGet, URL: u, Host: address, Header: http.Header{}}
-	setIdentity(r.Header, aggregator)
+	setIdentity(r.Header, user)
 	return r.WithContext(ctx), nil
 }

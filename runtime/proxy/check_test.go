@@ -66,15 +66,15 @@ func TestCheckAndFetch(t *testing.T) {
 			}
 		}
 		evil := http.Header{"X-Remote-User": {"root"}, "If-None-Match": {`"1"`}}
-		document, err := b.Fetch(t.Context(), "/openapi", "", evil)
+		document, err := b.Fetch(t.Context(), aggregator, "/openapi", "", evil)
 		if err != nil || document.Code != http.StatusNotModified {
 			t.Errorf("%v, %v", document, err)
 		}
-		document, err = b.Fetch(t.Context(), "/openapi?hash=1", "application/json", nil)
+		document, err = b.Fetch(t.Context(), aggregator, "/openapi?hash=1", "application/json", nil)
 		if err != nil || string(document.Body) != "hash=1 application/json" || document.Header.Get("Etag") != `"1"` {
 			t.Errorf("%v, %v", document, err)
 		}
-		if _, err = b.Fetch(t.Context(), "/endless", "", nil); err == nil ||
+		if _, err = b.Fetch(t.Context(), aggregator, "/endless", "", nil); err == nil ||
 			!strings.Contains(err.Error(), "more than 33554432 bytes") {
 			t.Errorf("an endless document: %v", err)
 		}
@@ -88,7 +88,7 @@ func TestCheckAndFetchOfABackendThatHangs(t *testing.T) {
 	if err := b.Check(t.Context(), "/apis/g/v1"); err == nil || !strings.Contains(err.Error(), "exceeded") {
 		t.Errorf("the check says %v", err)
 	}
-	if _, err := b.Fetch(t.Context(), "/openapi", "", nil); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := b.Fetch(t.Context(), aggregator, "/openapi", "", nil); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("the fetch says %v", err)
 	}
 	b.config.Resolve = func(ctx context.Context, _, _ string, _ int32) (string, error) {

@@ -19,10 +19,11 @@ type service struct {
 	port            int32
 }
 
-// ParseEndpoints parses the values of --aggregator-endpoints, which are namespace/name:port=host:port, such as
+// ParseEndpoints parses the values of a flag, which are namespace/name:port=host:port, such as
 // metrics/server:443=10.0.0.7:8443. Without the first port, a value is for all ports that no other value names. The
-// returned Resolve leaves services without a value to otherwise; nil is DNS. The error names every value that is wrong.
-func ParseEndpoints(values []string, otherwise Resolve) (Resolve, error) {
+// returned Resolve leaves services without a value to otherwise; nil is DNS. The error names the flag and every value
+// that is wrong.
+func ParseEndpoints(flag string, values []string, otherwise Resolve) (Resolve, error) {
 	if otherwise == nil {
 		otherwise = DNS
 	}
@@ -34,7 +35,7 @@ func ParseEndpoints(values []string, otherwise Resolve) (Resolve, error) {
 			err = fmt.Errorf("the service has an endpoint already, %s", addresses[from])
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("--aggregator-endpoints: %q: %w", value, err))
+			errs = append(errs, fmt.Errorf("--%s: %q: %w", flag, value, err))
 			continue
 		}
 		addresses[from] = address

@@ -9,7 +9,7 @@ import (
 )
 
 func TestParseEndpoints(t *testing.T) {
-	resolve, err := ParseEndpoints([]string{
+	resolve, err := ParseEndpoints("endpoints", []string{
 		"db/store:443=10.0.0.7:8443", "db/store=[::1]:9443", "metrics/server:8443=localhost:1",
 	}, nil)
 	if err != nil {
@@ -26,7 +26,7 @@ func TestParseEndpoints(t *testing.T) {
 			t.Errorf("%v: %s, %v, want %s", question, got, err, want)
 		}
 	}
-	resolve, _ = ParseEndpoints(nil, at("there:1"))
+	resolve, _ = ParseEndpoints("endpoints", nil, at("there:1"))
 	if got, err := resolve(t.Context(), "a", "b", 1); err != nil || got != "there:1" {
 		t.Errorf("%s, %v", got, err)
 	}
@@ -55,13 +55,14 @@ func TestParseEndpointsRefuses(t *testing.T) {
 		"a/b=c:99999":      `the address's port "99999"`,
 		"a/b=user@host:99": `host "user@host" of the address`,
 	} {
-		if _, err := ParseEndpoints([]string{value}, nil); err == nil || !strings.Contains(err.Error(), want) ||
-			!strings.Contains(err.Error(), fmt.Sprintf("--aggregator-endpoints: %q: ", value)) {
+		_, err := ParseEndpoints("endpoints", []string{value}, nil)
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), fmt.Sprintf("--endpoints: %q: ", value)) {
 			t.Errorf("%q: %v, want %q", value, err, want)
 		}
 		all, wants = append(all, value), append(wants, want)
 	}
-	_, err := ParseEndpoints(append(all, "a/b:1=c:1", "a/b:1=c:2"), nil)
+	_, err := ParseEndpoints("endpoints", append(all, "a/b:1=c:1", "a/b:1=c:2"), nil)
 	for _, want := range append(wants, "the service has an endpoint already, c:1") {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v lacks %q", err, want)
@@ -77,7 +78,7 @@ func FuzzParseEndpoints(f *testing.F) {
 	}
 	unresolved := func(context.Context, string, string, int32) (string, error) { return "", nil }
 	f.Fuzz(func(t *testing.T, value string) {
-		resolve, err := ParseEndpoints([]string{value}, unresolved)
+		resolve, err := ParseEndpoints("endpoints", []string{value}, unresolved)
 		if err != nil {
 			return
 		}

@@ -159,6 +159,7 @@ func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 		transport = t.upgrades
 	}
 	response, err := transport.RoundTrip(r)
+	x.backend.report(response, err)
 	if err != nil {
 		return nil, fmt.Errorf("error trying to reach service: %w", err)
 	}
@@ -191,6 +192,7 @@ func (x *exchange) modify(response *http.Response) error {
 	}
 	x.body.ReadCloser = response.Body
 	response.Body = &x.body
+	request.Begun(x.ctx) // what a watch begins with is the backend's to bound
 	return nil
 }
 

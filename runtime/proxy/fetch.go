@@ -7,6 +7,8 @@ import (
 	"maps"
 	"net/http"
 	"time"
+
+	"apigen.dev/runtime/auth"
 )
 
 const (
@@ -23,14 +25,16 @@ type Document struct {
 	Body   []byte
 }
 
-// Fetch reads a document of the backend, such as one of discovery or OpenAPI, as the user of Check. The path may have
-// a query. accept is the header Accept, unless it is empty; header, which may be nil, has further ones, such as
-// If-None-Match. Fetch returns the answer whatever its code is, and doesn't follow redirects. It takes a minute at
-// most; the caller bounds documents of discovery with ctx. A body beyond 32 MiB is an error.
-func (b *Backend) Fetch(ctx context.Context, path, accept string, header http.Header) (*Document, error) {
+// Fetch reads a document of the backend, such as one of discovery or OpenAPI, as a user. The path may have a query.
+// accept is the header Accept, unless it is empty; header, which may be nil, has further ones, such as If-None-Match.
+// Fetch returns the answer whatever its code is, and doesn't follow redirects. It takes a minute at most; the caller
+// bounds documents of discovery with ctx. A body beyond 32 MiB is an error.
+func (b *Backend) Fetch(
+	ctx context.Context, user *auth.User, path, accept string, header http.Header,
+) (*Document, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.fetch)
 	defer cancel()
-	r, err := b.newRequest(ctx, path)
+	r, err := b.newRequest(ctx, user, path)
 	if err != nil {
 		return nil, err
 	}
@@ -45,6 +49,7 @@ func (b *Backend) Fetch(ctx context.Context, path, accept string, header http.He
 		return nil, failing(r.URL, err)
 	}
 	response, err := t.requests.RoundTrip(r)
+	b.report(response, err)
 	if err != nil {
 		return nil, failing(r.URL, err)
 	}

@@ -3,8 +3,8 @@
 // itself, passes requests for the others on with the identity of their users, says in the status of an APIService
 // whether its server can be reached, and lists all in discovery and OpenAPI.
 //
-// Every server with it follows the same APIServices. It may know packages auth/frontproxy, certs, discovery, proxy,
-// reach, reload and server.
+// Every server with it follows the same APIServices. It may know packages auth, auth/frontproxy, certs,
+// discovery, proxy, reach, reload and server.
 package apiregistration
 
 import (
@@ -23,6 +23,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
+const endpointsFlag = "aggregator-endpoints"
+
 // Feature serves APIServices, and passes requests on to the servers that they name. It belongs to one Program, and
 // stands behind the features that authenticate.
 type Feature struct {
@@ -40,14 +42,14 @@ func (f *Feature) AddFlags(flags *pflag.FlagSet) {
 			"it, the server makes one, and publishes its authority in the ConfigMap "+
 			"kube-system/extension-apiserver-authentication")
 	flags.StringVar(&f.keyFile, "proxy-client-key-file", "", "key of --proxy-client-cert-file")
-	flags.StringSliceVar(&f.endpoints, "aggregator-endpoints", nil,
+	flags.StringSliceVar(&f.endpoints, endpointsFlag, nil,
 		"where the services of APIServices listen, as namespace/name:port=host:port or namespace/name=host:port; "+
-			"others are looked up as NAME.NAMESPACE.svc")
+			"others are found as those of webhooks are")
 }
 
 // Configure implements server.Feature.
 func (f *Feature) Configure(_ context.Context, config *server.Config) error {
-	resolve, err := proxy.ParseEndpoints(f.endpoints, proxy.Resolve(config.Services))
+	resolve, err := proxy.ParseEndpoints(endpointsFlag, f.endpoints, proxy.Resolve(config.Services))
 	if err != nil {
 		return err
 	}
@@ -60,6 +62,8 @@ func (f *Feature) Configure(_ context.Context, config *server.Config) error {
 		config.Additions = &server.Additions{}
 	}
 	c := newController(config.Additions, resolve, identity, log)
+	config.Metrics = append(config.Metrics, c.metrics.unavailable, c.metrics.missingSAN, c.metrics.insecureSHA1,
+		availability{c})
 	config.Hooks = append(config.Hooks,
 		server.Hook{Name: "apiservice-discovery-controller", PostStart: c.awaitFirst},
 		server.Hook{Name: "apiservice-registration-controller", Run: c.run})

@@ -23,6 +23,7 @@ type controller struct {
 	resolve     proxy.Resolve
 	certificate getCertificate
 	log         *slog.Logger
+	metrics     *metrics
 	first       chan struct{} // closed when the APIServices that were there at the start are served
 	once        sync.Once
 	// wake tells the registrar that APIServices have changed.
@@ -42,8 +43,8 @@ func newController(
 	additions *server.Additions, resolve proxy.Resolve, certificate getCertificate, log *slog.Logger,
 ) *controller {
 	return &controller{
-		additions: additions, resolve: resolve, certificate: certificate, log: log, first: make(chan struct{}),
-		wake: make(chan struct{}, 1), known: map[string]*entry{},
+		additions: additions, resolve: resolve, certificate: certificate, log: log, metrics: newMetrics(),
+		first: make(chan struct{}), wake: make(chan struct{}, 1), known: map[string]*entry{},
 	}
 }
 

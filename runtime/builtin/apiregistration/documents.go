@@ -2,12 +2,15 @@ package apiregistration
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/discovery"
 	"apigen.dev/runtime/proxy"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,7 +24,7 @@ type documents struct {
 	// swagger is the OpenAPI v2 document, in the state that swaggerTag names.
 	swagger    api.Document
 	swaggerTag string
-	// openAPI is the OpenAPI v3 document. It is read when a client asks for it.
+	// openAPI is the OpenAPI v3 document, for this server itself. It is read when it is needed.
 	openAPI api.Document
 	stale   bool
 }
@@ -43,6 +46,14 @@ func (d *documents) lost() *documents {
 	return &copied
 }
 
+// The users of this server's requests for documents: they are kube-aggregator's. The group of the first makes sure that
+// every server says which resources it has.
+var (
+	discoverer = &auth.User{Name: "system:kube-aggregator", Groups: []string{auth.Masters}}
+	lister     = &auth.User{Name: "system:kube-aggregator"}
+	reader     = &auth.User{Name: "system:aggregator"}
+)
+
 // readDocuments asks a server. What didn't change since before isn't read again. OpenAPI documents are left out where
 // the server has none: no client needs them for more than comfort.
 func readDocuments(
@@ -61,7 +72,7 @@ func readDocuments(
 
 // readDiscovery reads aggregated discovery, or the list of resources of a server that has no such document.
 func (d *documents) readDiscovery(ctx context.Context, backend *proxy.Backend, gv schema.GroupVersion) error {
-	answer, err := fetch(ctx, backend, "/apis", discovery.AcceptAggregated, "")
+	answer, err := fetch(ctx, backend, discoverer, "/apis", discovery.AcceptAggregated, "")
 	if err != nil {
 		return err
 	}
@@ -73,7 +84,7 @@ func (d *documents) readDiscovery(ctx context.Context, backend *proxy.Backend, g
 		}
 	}
 	path := "/apis/" + gv.Group + "/" + gv.Version
-	if answer, err = fetch(ctx, backend, path, "application/json", ""); err != nil {
+	if answer, err = fetch(ctx, backend, lister, path, "application/json", ""); err != nil {
 		return err
 	}
 	if answer.Code != http.StatusOK {
@@ -85,7 +96,7 @@ func (d *documents) readDiscovery(ctx context.Context, backend *proxy.Backend, g
 }
 
 func (d *documents) readSwagger(ctx context.Context, backend *proxy.Backend, before *documents) error {
-	answer, err := fetch(ctx, backend, "/openapi/v2", "application/json", before.swaggerTag)
+	answer, err := fetch(ctx, backend, reader, "/openapi/v2", "application/json", before.swaggerTag)
 	switch {
 	case err != nil:
 		return err
@@ -99,7 +110,7 @@ func (d *documents) readSwagger(ctx context.Context, backend *proxy.Backend, bef
 
 // readOpenAPI finds the address of the document, in which its hash stands.
 func (d *documents) readOpenAPI(ctx context.Context, backend *proxy.Backend, gv schema.GroupVersion) error {
-	answer, err := fetch(ctx, backend, "/openapi/v3", "application/json", "")
+	answer, err := fetch(ctx, backend, reader, "/openapi/v3", "application/json", "")
 	if err != nil || answer.Code != http.StatusOK {
 		return err
 	}
@@ -116,7 +127,8 @@ func (d *documents) readOpenAPI(ctx context.Context, backend *proxy.Backend, gv 
 		return nil
 	}
 	d.openAPI = api.Fetched([]byte(path), func() ([]byte, error) {
-		answer, err := fetch(context.Background(), backend, path, "application/json", "") // which has a deadline
+		ctx := context.Background() // fetch has a deadline
+		answer, err := fetch(ctx, backend, reader, path, "application/json", "")
 		if err != nil {
 			return nil, err
 		}
@@ -125,14 +137,27 @@ func (d *documents) readOpenAPI(ctx context.Context, backend *proxy.Backend, gv 
 		}
 		return answer.Body, nil
 	})
+	// Clients ask for the document, in the other server, by this hash.
+	d.openAPI.Hash = cmp.Or(hashIn(path), d.openAPI.Hash)
 	return nil
 }
 
-// fetch reads a document, unless it has the tag.
-func fetch(ctx context.Context, backend *proxy.Backend, path, accept, tag string) (*proxy.Document, error) {
+// hashIn returns the hash in an address of an OpenAPI v3 document, or "".
+func hashIn(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Query().Get("hash")
+}
+
+// fetch reads a document as a user, unless it has the tag.
+func fetch(
+	ctx context.Context, backend *proxy.Backend, user *auth.User, path, accept, tag string,
+) (*proxy.Document, error) {
 	header := http.Header{}
 	if tag != "" {
 		header.Set("If-None-Match", tag)
 	}
-	return backend.Fetch(ctx, path, accept, header)
+	return backend.Fetch(ctx, user, path, accept, header)
 }

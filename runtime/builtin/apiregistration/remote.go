@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -41,7 +43,8 @@ func newRemote(c *controller, object *v1.APIService, stop context.CancelFunc) *r
 	r.backend, r.broken = proxy.New(proxy.Config{
 		Namespace: spec.Service.Namespace, Name: spec.Service.Name,
 		Port: ptr.Deref(spec.Service.Port, v1.DefaultPort), CABundle: spec.CABundle,
-		InsecureSkipTLSVerify: spec.InsecureSkipTLSVerify, Resolve: c.resolve, Certificate: c.certificate, Log: r.log,
+		InsecureSkipTLSVerify: spec.InsecureSkipTLSVerify, Resolve: c.resolve, Certificate: c.certificate,
+		Flaw: c.metrics.flaw, Log: r.log,
 	})
 	r.documents.Store(&documents{})
 	r.available.Store(v1.IsAvailable(object))
@@ -59,6 +62,13 @@ func (r *remote) close() {
 func (r *remote) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if r.backend == nil || !r.available.Load() {
 		http.Error(w, "service unavailable", http.StatusServiceUnavailable)
+		return
+	}
+	hash, known := hashIn(req.URL.String()), r.documents.Load().openAPI.Hash
+	if hash != "" && known != "" && hash != known && strings.HasPrefix(req.URL.Path, "/openapi/v3/") {
+		// The other server would redirect, which no server behind this one may.
+		newer := req.URL.Path + "?" + url.Values{"hash": {known}}.Encode()
+		http.Redirect(w, req, newer, http.StatusMovedPermanently) //nolint:gosec // the path begins with /openapi/v3/
 		return
 	}
 	r.backend.ServeHTTP(w, req)
@@ -121,23 +131,47 @@ func (r *remote) tell(ctx context.Context, objects reach.Objects[*v1.APIService]
 		condition.Message = failure.Error()
 	}
 	object, err := objects.Get(ctx, "", r.name)
-	if err == nil && !v1.SetCondition(object, condition) {
-		return // it says so
+	if err == nil && saysAlready(v1.ConditionOf(object, v1.Available), &condition, failure) {
+		return
 	}
-	how := reach.Write{Subresource: "status", Manager: manager}
+	how, was := reach.Write{Subresource: "status", Manager: manager}, false
 	_, err = objects.Update(ctx, "", r.name, how, func(object *v1.APIService) error {
 		if object.IsLocal() || object.Spec.Group != r.gv.Group || object.Spec.Version != r.gv.Version {
 			return errGone
 		}
+		was = v1.IsAvailable(object)
 		v1.SetCondition(object, condition)
 		return nil
 	})
 	switch {
 	case err == nil:
+		if was && failure != nil {
+			r.controller.metrics.unavailable.WithLabelValues(r.name, condition.Reason).Inc()
+		}
 		r.log.Info("an API service", "available", failure == nil, "reason", condition.Message)
 	case errors.Is(err, errGone), apierrors.IsNotFound(err), ctx.Err() != nil:
 	default:
 		r.log.Warn("the status of an API service can't be written", "error", err)
+	}
+}
+
+// saysAlready tells whether a condition needn't be written. Servers that share storage meet the same failure under
+// different circumstances, such as their own ports, and would write in turns: its cause counts.
+func saysAlready(before, now *v1.APIServiceCondition, failure error) bool {
+	if before == nil || before.Status != now.Status || before.Reason != now.Reason {
+		return false
+	}
+	return before.Message == now.Message || failure != nil && strings.HasSuffix(before.Message, causeOf(failure))
+}
+
+// causeOf returns the text of the innermost error.
+func causeOf(err error) string {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err.Error()
+		}
+		err = inner
 	}
 }
 
