@@ -33,6 +33,8 @@ type Identity struct {
 	// Expires is when the token expires; zero if it doesn't, or if the authenticator doesn't know. It bounds how long
 	// the identity may be remembered.
 	Expires time.Time
+	// Annotations are those that the records of audit of requests with the token have, by their keys.
+	Annotations map[string]string
 }
 
 // Authentication finds the user of a request. It asks in kube-apiserver's order: the front proxy, client certificates,

@@ -22,6 +22,8 @@ import (
 	"apigen.dev/runtime/kubeconfig"
 	"apigen.dev/runtime/request"
 	"apigen.dev/runtime/server"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/pflag"
 )
 
@@ -174,6 +176,39 @@ func TestChain(t *testing.T) {
 	if _, complete, _ := config.Authorizer.(auth.RuleResolver).RulesFor(t.Context(), &auth.User{}, ""); complete {
 		t.Error("webhooks list no rules")
 	}
+	shown := exposed(t, config.Metrics)
+	for _, want := range []string{
+		`decisions_total{decision="allowed",name="first.example.com",type="Webhook"} 1`,
+		`decisions_total{decision="denied",name="first.example.com",type="Webhook"} 1`,
+		`decisions_total{decision="allowed",name="second",type="Webhook"} 1`,
+		`decisions_total{decision="denied",name="second",type="Webhook"} 2`,
+		`decisions_total{decision="allowed",name="rbac",type="RBAC"} 1`,
+		`webhook_evaluations_total{name="first.example.com",result="success"} 3`,
+		`webhook_evaluations_total{name="first.example.com",result="error"} 2`,
+		`webhook_evaluations_total{name="second",result="error"} 1`,
+		`webhook_duration_seconds_count{name="second",result="success"} 4`,
+		`webhook_evaluations_fail_open_total{name="first.example.com",result="error"} 2`,
+		`match_condition_exclusions_total{name="first.example.com",type="Webhook"} 3`,
+		`match_condition_evaluation_errors_total{name="second",type="Webhook"} 1`,
+		`match_condition_evaluation_seconds_count{name="first.example.com",type="Webhook"} 8`,
+	} {
+		if !strings.Contains(shown, "\napiserver_authorization_"+want+"\n") {
+			t.Errorf("no %s in\n%s", want, shown)
+		}
+	}
+	if strings.Contains(shown, "fail_open_total{name=\"second\"") {
+		t.Error("a webhook that denies if it fails is said to fail open")
+	}
+}
+
+// exposed is what /metrics shows of metrics.
+func exposed(t *testing.T, all []prometheus.Collector) string {
+	t.Helper()
+	registry, w := prometheus.NewRegistry(), httptest.NewRecorder()
+	registry.MustRegister(all...)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(w, r)
+	return w.Body.String()
 }
 
 // A changed file is read without a restart; a broken one, and one that drops a mode, change nothing.

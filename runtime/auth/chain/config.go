@@ -1,7 +1,7 @@
 // Package chain reads kube-apiserver's AuthorizationConfiguration: a file that says which authorizers a server asks, in
 // which order, and about which requests. It follows the file while the server runs.
 //
-// It may know packages auth, auth/webhook, cel, kubeconfig, registry, reload and server.
+// It may know packages auth, auth/meter, auth/webhook, cel, kubeconfig, registry, reload and server.
 package chain
 
 import (

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/auth/meter"
 	"apigen.dev/runtime/auth/webhook"
 	"apigen.dev/runtime/kubeconfig"
 	"apigen.dev/runtime/registry"
@@ -55,18 +56,27 @@ func (f *Authorization) Configure(_ context.Context, config *server.Config) erro
 		return errors.New("--authorization-config can not be specified when --authorization-mode or " +
 			"--authorization-webhook-* flags are defined")
 	}
-	log := cmp.Or(config.Log, slog.Default())
-	config.AuthorizerOf = func(modes map[string]auth.Authorizer) (auth.Authorizer, error) { return f.open(modes, log) }
+	b := &builder{
+		log: cmp.Or(config.Log, slog.Default()), reviews: meter.Shared(&config.Metrics, meter.NewReviews),
+		decisions: meter.Shared(&config.Metrics, meter.NewDecisions),
+	}
+	reloads := meter.NewReloads("authorization")
+	config.Metrics = append(config.Metrics, reloads)
+	config.AuthorizerOf = func(modes map[string]auth.Authorizer) (auth.Authorizer, error) {
+		b.modes = modes
+		return f.open(b, reloads)
+	}
 	return nil
 }
 
 // open reads the file, which may name modes.
-func (f *Authorization) open(modes map[string]auth.Authorizer, log *slog.Logger) (auth.Authorizer, error) {
-	builder := &builder{modes: modes, log: log}
-	current, err := reload.Open(log, builder.build, f.file)
+func (f *Authorization) open(b *builder, reloads *meter.Reloads) (auth.Authorizer, error) {
+	current, err := reload.Open(b.log, b.build, f.file)
 	if err != nil {
 		return nil, fmt.Errorf("--authorization-config %s: %w", f.file, err)
 	}
+	reloads.Loaded(b.content)
+	current.Observe(func(err error) { reloads.Reloaded(b.content, err) })
 	return authorizer{current}, nil
 }
 
@@ -89,17 +99,22 @@ func (a authorizer) RulesFor(ctx context.Context, user *auth.User, namespace str
 
 // builder makes the authorizers of a file, again and again. One goroutine at a time may use it.
 type builder struct {
-	modes map[string]auth.Authorizer
-	log   *slog.Logger
+	modes     map[string]auth.Authorizer
+	log       *slog.Logger
+	reviews   *meter.Reviews
+	decisions *meter.Decisions
 
+	content  []byte         // the last one that it was given
 	config   *Configuration // the last one without an error
 	union    auth.Union
+	webhooks []*webhook.Authorizer
 	required []string // types beside Webhook that the first file named, which no later one may drop
 }
 
 // build makes the authorizers of a file's content. It keeps the present ones, and what their caches hold, if the
 // content says the same.
 func (b *builder) build(contents [][]byte) (auth.Union, error) {
+	b.content = contents[0]
 	config, err := Parse(contents[0])
 	if err != nil {
 		return nil, fmt.Errorf("failed to load AuthorizationConfiguration from file: %w", err)
@@ -111,24 +126,25 @@ func (b *builder) build(contents [][]byte) (auth.Union, error) {
 		return b.union, nil
 	}
 	var union auth.Union
+	var webhooks []*webhook.Authorizer
 	for _, a := range config.Authorizers {
 		authorizer := b.modes[a.Type]
 		if a.Type == typeWebhook {
-			if authorizer, err = a.Webhook.authorizer(b.log.With("authorizer", a.Name)); err != nil {
+			asked, err := a.Webhook.authorizer(a.Name, b.reviews, b.log.With("authorizer", a.Name))
+			if err != nil {
 				return nil, fmt.Errorf("authorizer %s: %w", a.Name, err)
 			}
+			authorizer, webhooks = asked, append(webhooks, asked)
 		}
-		union = append(union, authorizer)
+		union = append(union, b.decisions.Authorizer(a.Type, a.Name, authorizer))
 	}
-	for _, previous := range b.union {
-		if asked, ok := previous.(*webhook.Authorizer); ok {
-			asked.Close()
-		}
+	for _, previous := range b.webhooks {
+		previous.Close()
 	}
 	if b.config == nil {
 		b.required = config.types()
 	}
-	b.config, b.union = config, union
+	b.config, b.union, b.webhooks = config, union, webhooks
 	return union, nil
 }
 
@@ -142,12 +158,12 @@ func (b *builder) types() []string {
 	return types
 }
 
-func (w *Webhook) authorizer(log *slog.Logger) (*webhook.Authorizer, error) {
+func (w *Webhook) authorizer(name string, reviews *meter.Reviews, log *slog.Logger) (*webhook.Authorizer, error) {
 	endpoint, err := w.endpoint(log)
 	if err != nil {
 		return nil, err
 	}
-	config := webhook.Config{Version: w.SubjectAccessReviewVersion, Log: log}
+	config := webhook.Config{Version: w.SubjectAccessReviewVersion, Log: log, Name: name, Metrics: reviews}
 	if w.FailurePolicy == policyDeny {
 		config.OnFailure = auth.Deny
 	}
@@ -162,7 +178,7 @@ func (w *Webhook) authorizer(log *slog.Logger) (*webhook.Authorizer, error) {
 		return nil, errs.ToAggregate()
 	}
 	if len(compiled) > 0 {
-		config.Match = compiled.match
+		config.Match = compiled.measured(name, reviews)
 	}
 	return webhook.NewAuthorizer(endpoint, config)
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"time"
 
+	"apigen.dev/runtime/auth/meter"
 	"apigen.dev/runtime/auth/webhook"
 	"apigen.dev/runtime/cel"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
@@ -75,19 +77,34 @@ func compile(all []MatchCondition, path *field.Path) (matcher, field.ErrorList) 
 	return compiled, errs
 }
 
-// match tells whether all conditions hold. One that doesn't hold decides, whether others fail or not.
-func (m matcher) match(ctx context.Context, spec *webhook.AccessReviewSpec) (bool, error) {
+// measured returns a function that tells whether all conditions hold. One that doesn't hold decides, whether others
+// fail or not.
+func (m matcher) measured(
+	name string, metrics *meter.Reviews,
+) func(context.Context, *webhook.AccessReviewSpec) (bool, error) {
+	return func(ctx context.Context, spec *webhook.AccessReviewSpec) (bool, error) {
+		begin := time.Now()
+		excluded, failures := m.match(ctx, spec)
+		metrics.Matched(name, time.Since(begin), len(failures) > 0, excluded)
+		if excluded {
+			return false, nil
+		}
+		return len(failures) == 0, utilerrors.NewAggregate(failures)
+	}
+}
+
+// match tells whether a condition doesn't hold, and returns the failures of those before it, or of all.
+func (m matcher) match(ctx context.Context, spec *webhook.AccessReviewSpec) (excluded bool, failures []error) {
 	value := variable(spec)
-	var failures []error
 	for _, condition := range m {
 		holds, err := condition.Holds(ctx, value)
 		if err != nil {
 			failures = append(failures, err)
 		} else if !holds {
-			return false, nil
+			return true, failures
 		}
 	}
-	return len(failures) == 0, utilerrors.NewAggregate(failures)
+	return false, failures
 }
 
 // variable returns the value of request: all fields of the user and of the attributes, also empty ones.

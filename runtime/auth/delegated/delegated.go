@@ -3,7 +3,7 @@
 // believes the aggregator's certificate and the cluster's client certificates, whose authorities it reads from the
 // cluster and follows.
 //
-// It may know packages auth, auth/frontproxy, auth/webhook, certs, kubeconfig, registry and server.
+// It may know packages auth, auth/frontproxy, auth/meter, auth/webhook, certs, kubeconfig, registry and server.
 package delegated
 
 import (
@@ -17,6 +17,7 @@ import (
 
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/auth/frontproxy"
+	"apigen.dev/runtime/auth/meter"
 	"apigen.dev/runtime/auth/webhook"
 	"apigen.dev/runtime/kubeconfig"
 	"apigen.dev/runtime/registry"
@@ -92,7 +93,8 @@ func (a *Access) authenticate(ctx context.Context, config *server.Config) error 
 	if err != nil {
 		return err
 	}
-	tokens, err := webhook.NewTokens(endpoint, "v1", ttl)
+	endpoint.Through(meter.Shared(&config.Metrics, meter.NewDelegated).Authentication)
+	tokens, err := webhook.NewTokens(endpoint, "v1", ttl, meter.Shared(&config.Metrics, meter.NewTokenCache))
 	if err != nil {
 		return err
 	}
@@ -155,6 +157,7 @@ func (a *Access) authorize(config *server.Config) error {
 	if err != nil {
 		return fmt.Errorf("--%s: %w", authorizationFlag, err)
 	}
+	endpoint.Through(meter.Shared(&config.Metrics, meter.NewDelegated).Authorization)
 	settings := webhook.Config{Version: "v1", Log: log}
 	if settings.AuthorizedTTL, err = a.ttl(webhook.FlagAuthorizedTTL); err != nil {
 		return err

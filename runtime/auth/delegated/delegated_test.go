@@ -18,6 +18,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -36,6 +37,7 @@ type host struct {
 
 	mu      sync.Mutex // guards the following fields
 	data    map[string]string
+	version int           // of data
 	changed chan struct{} // closed at a change
 	code    int           // of answers about the ConfigMap; 0 is 200
 	queries []string
@@ -53,6 +55,7 @@ func (h *host) set(data map[string]string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.data = data
+	h.version++
 	close(h.changed)
 	h.changed = make(chan struct{})
 }
@@ -73,7 +76,7 @@ func (h *host) serve(w http.ResponseWriter, r *http.Request) {
 
 func (h *host) configMaps(w http.ResponseWriter, r *http.Request) {
 	h.mu.Lock()
-	data, changed, code := h.data, h.changed, h.code
+	data, version, changed, code := h.data, strconv.Itoa(h.version), h.changed, h.code
 	h.queries = append(h.queries, r.URL.RawQuery)
 	h.mu.Unlock()
 	if code != 0 {
@@ -87,15 +90,17 @@ func (h *host) configMaps(w http.ResponseWriter, r *http.Request) {
 			items = append(items, map[string]any{"metadata": map[string]any{"name": configMap}, "data": data})
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{
-			"metadata": map[string]any{"resourceVersion": "7"}, "items": items,
+			"metadata": map[string]any{"resourceVersion": version}, "items": items,
 		})
 		return
 	}
 	w.(http.Flusher).Flush()
-	select {
-	case <-r.Context().Done():
-		return
-	case <-changed:
+	if r.URL.Query().Get("resourceVersion") == version { // else there was a change since the list
+		select {
+		case <-r.Context().Done():
+			return
+		case <-changed:
+		}
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()

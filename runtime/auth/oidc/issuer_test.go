@@ -150,7 +150,7 @@ func newFor(t testing.TB, all ...JWT) issuers {
 	if len(faults) > 0 {
 		t.Fatal(faults.ToAggregate())
 	}
-	return newIssuers(compiled, allAlgorithms)
+	return newIssuers(compiled, allAlgorithms, nil)
 }
 
 // inServer is the context of a request to a server with an audience.

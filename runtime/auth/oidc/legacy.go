@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"apigen.dev/runtime/auth/meter"
 	"github.com/spf13/pflag"
 )
 
@@ -47,7 +48,7 @@ func (l *legacy) changed(set *pflag.FlagSet) string {
 }
 
 // issuers returns the issuer that the flags describe, or none.
-func (l *legacy) issuers(set *pflag.FlagSet, foreign []string) (issuers, error) {
+func (l *legacy) issuers(set *pflag.FlagSet, foreign []string, metrics *meter.Issuers) (issuers, error) {
 	if l.changed(set) == "" {
 		return nil, nil
 	}
@@ -69,7 +70,7 @@ func (l *legacy) issuers(set *pflag.FlagSet, foreign []string) (issuers, error) 
 	if err := faults.ToAggregate(); err != nil {
 		return nil, fmt.Errorf("the --oidc- flags: %w", err)
 	}
-	return newIssuers(all, l.algorithms), nil
+	return newIssuers(all, l.algorithms, metrics), nil
 }
 
 // configuration returns what the flags mean as a configuration.

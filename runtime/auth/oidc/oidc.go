@@ -1,8 +1,8 @@
 // Package oidc authenticates by JSON web tokens of OpenID Connect providers, which kube-apiserver's
 // AuthenticationConfiguration describes: issuers, audiences, and rules in CEL that make users of claims.
 //
-// It may know packages auth, auth/tokencache, cel, registry, reload and server, and is the one package that knows
-// go-oidc and go-jose.
+// It may know packages auth, auth/meter, auth/tokencache, cel, registry, reload and server, and is the one package that
+// knows go-oidc and go-jose.
 package oidc
 
 import (
@@ -11,11 +11,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/auth/meter"
 	gooidc "github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4"
 	kjson "sigs.k8s.io/json"
@@ -36,18 +38,20 @@ type issuers map[string]*issuer
 
 type issuer struct {
 	*rules
+	metrics  *meter.Issuers
 	provider *provider
 	verifier *gooidc.IDTokenVerifier
 }
 
-func newIssuers(all []*rules, algorithms []string) issuers {
+// newIssuers makes issuers. metrics count what they do; nil counts nothing.
+func newIssuers(all []*rules, algorithms []string, metrics *meter.Issuers) issuers {
 	out := issuers{}
 	var allowed []jose.SignatureAlgorithm
 	for _, algorithm := range algorithms {
 		allowed = append(allowed, jose.SignatureAlgorithm(algorithm))
 	}
 	for _, r := range all {
-		i := &issuer{rules: r, provider: newProvider(r.Issuer, r.roots, allowed)}
+		i := &issuer{rules: r, metrics: metrics, provider: newProvider(r.Issuer, r.roots, allowed, metrics)}
 		i.verifier = gooidc.NewVerifier(r.Issuer.URL, i.provider, &gooidc.Config{
 			SkipClientIDCheck:    true, // audience checks several
 			SupportedSigningAlgs: algorithms, Now: func() time.Time { return i.provider.now() },
@@ -56,6 +60,9 @@ func newIssuers(all []*rules, algorithms []string) issuers {
 	}
 	return out
 }
+
+// urls returns the issuers' URLs.
+func (is issuers) urls() []string { return slices.Collect(maps.Keys(is)) }
 
 // warm reads the keys of all issuers.
 func (is issuers) warm(ctx context.Context) error {
@@ -82,6 +89,14 @@ func (is issuers) AuthenticateToken(ctx context.Context, token string, audiences
 			return nil, nil
 		}
 	}
+	begin := time.Now()
+	identity, err := i.identify(ctx, token, own)
+	i.metrics.Verified(i.Issuer.URL, time.Since(begin), err)
+	return identity, err
+}
+
+// identify returns the identity that a token of the issuer proves, for audiences.
+func (i *issuer) identify(ctx context.Context, token string, audiences []string) (*auth.Identity, error) {
 	verified, err := i.verifier.Verify(ctx, token)
 	if err != nil {
 		return nil, err
@@ -101,7 +116,7 @@ func (is issuers) AuthenticateToken(ctx context.Context, token string, audiences
 	if err != nil {
 		return nil, err
 	}
-	return &auth.Identity{User: user, Audiences: own, Expires: verified.Expiry}, nil
+	return &auth.Identity{User: user, Audiences: audiences, Expires: verified.Expiry}, nil
 }
 
 // issuerOf returns the issuer that a token names, which nobody has verified yet; "" for a text that is no token.

@@ -7,11 +7,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 
+	"apigen.dev/runtime/auth/meter"
 	gooidc "github.com/coreos/go-oidc/v3/oidc"
 	"github.com/go-jose/go-jose/v4"
 	"golang.org/x/sync/singleflight"
@@ -36,6 +38,7 @@ type provider struct {
 	issuer     string
 	algorithms []jose.SignatureAlgorithm
 	client     *http.Client
+	metrics    *meter.Issuers
 	now        func() time.Time
 	reading    singleflight.Group
 
@@ -47,13 +50,15 @@ type provider struct {
 	err     error // of the last attempt
 }
 
-func newProvider(i Issuer, roots *x509.CertPool, algorithms []jose.SignatureAlgorithm) *provider {
+func newProvider(
+	i Issuer, roots *x509.CertPool, algorithms []jose.SignatureAlgorithm, metrics *meter.Issuers,
+) *provider {
 	transport, _ := http.DefaultTransport.(*http.Transport)
 	transport = transport.Clone()
 	transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	transport.MaxResponseHeaderBytes = 64 << 10
 	return &provider{
-		issuer: i.URL, algorithms: algorithms, now: time.Now,
+		issuer: i.URL, algorithms: algorithms, metrics: metrics, now: time.Now,
 		client: &http.Client{Timeout: fetchTimeout, Transport: bounded{transport, wellKnown(i.URL), i.discovery()}},
 	}
 }
@@ -142,7 +147,12 @@ func (p *provider) begin(ctx context.Context) <-chan singleflight.Result {
 		if !early {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fetchTimeout)
 			defer cancel()
-			keys, err := p.fetch(ctx)
+			document, err := p.fetch(ctx)
+			var keys []jose.JSONWebKey
+			if err == nil {
+				keys, err = keysIn(document)
+			}
+			p.metrics.Fetched(p.issuer, document, p.now(), err)
 			p.take(keys, err)
 		}
 		return nil, nil
@@ -162,8 +172,8 @@ func (p *provider) take(keys []jose.JSONWebKey, err error) {
 	p.keys, p.fetched, p.next, p.pause = keys, now, now.Add(between), 0
 }
 
-// fetch reads the issuer's discovery document and the keys that it names.
-func (p *provider) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
+// fetch reads the issuer's discovery document, and the document of keys that it names.
+func (p *provider) fetch(ctx context.Context) ([]byte, error) {
 	discovered, err := gooidc.NewProvider(gooidc.ClientContext(ctx, p.client), p.issuer)
 	if err != nil {
 		return nil, err
@@ -190,28 +200,32 @@ func (p *provider) fetch(ctx context.Context) ([]jose.JSONWebKey, error) {
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("%s answered %s", document.KeysURL, response.Status)
 	}
+	keys, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", document.KeysURL, err)
+	}
+	return keys, nil
+}
+
+// keysIn returns the keys of a document that this server understands. RFC 7517 wants others to be ignored.
+func keysIn(document []byte) ([]jose.JSONWebKey, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
 	}
-	if err := json.NewDecoder(response.Body).Decode(&set); err != nil {
-		return nil, fmt.Errorf("%s: %w", document.KeysURL, err)
+	if err := json.Unmarshal(document, &set); err != nil {
+		return nil, fmt.Errorf("the keys of the issuer: %w", err)
 	}
 	if set.Keys == nil { // an empty list would withdraw all keys
-		return nil, fmt.Errorf("%s: there is no list of keys", document.KeysURL)
+		return nil, errors.New("the document of the issuer's keys has no list of keys")
 	}
-	return understood(set.Keys), nil
-}
-
-// understood returns the keys that this server understands. RFC 7517 wants others to be ignored.
-func understood(raw []json.RawMessage) []jose.JSONWebKey {
 	var keys []jose.JSONWebKey
-	for _, one := range raw {
+	for _, one := range set.Keys {
 		var key jose.JSONWebKey
 		if json.Unmarshal(one, &key) == nil && key.IsPublic() {
 			keys = append(keys, key)
 		}
 	}
-	return keys
+	return keys, nil
 }
 
 // bounded sends requests, and bounds the size of the answers. It reads the discovery document at another URL if there

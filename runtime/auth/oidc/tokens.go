@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/auth/meter"
 	"apigen.dev/runtime/auth/tokencache"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/reload"
@@ -50,24 +51,26 @@ func (l *live) AuthenticateToken(ctx context.Context, token string, audiences []
 
 // Configure implements server.Feature.
 func (t *Tokens) Configure(_ context.Context, config *server.Config) error {
-	foreign := foreignIssuers(config.Issuer)
+	foreign, metrics := foreignIssuers(config.Issuer), meter.NewIssuers()
 	var in live
 	if t.file == "" {
-		all, err := t.legacy.issuers(t.set, foreign)
+		all, err := t.legacy.issuers(t.set, foreign, metrics)
 		if err != nil || len(all) == 0 {
 			return err
 		}
 		in.Store(&all)
-		t.accept(config, &in, nil)
+		config.Metrics = append(config.Metrics, metrics)
+		t.accept(config, &in, nil, nil)
 		return nil
 	}
 	if changed := t.legacy.changed(t.set); changed != "" {
 		return fmt.Errorf("--authentication-config and --%s can't both be given", changed)
 	}
-	files, err := open(t.file, foreign)
+	files, err := open(t.file, foreign, metrics)
 	if err != nil {
 		return err
 	}
+	config.Metrics = append(config.Metrics, metrics, measure(files))
 	first := files.Value()
 	if a := first.configuration.Anonymous; a != nil {
 		if t.set.Changed("anonymous-auth") {
@@ -76,14 +79,23 @@ func (t *Tokens) Configure(_ context.Context, config *server.Config) error {
 		config.Authentication.Anonymous = a.users()
 	}
 	in.Store(&first.issuers)
-	t.accept(config, &in, files)
+	t.accept(config, &in, files, metrics)
 	return nil
 }
 
+// measure counts how often a configuration is read again.
+func measure(files *reload.Files[*loaded]) *meter.Reloads {
+	reloads := meter.NewReloads("authentication")
+	reloads.Loaded(files.Value().content)
+	files.Observe(func(err error) { reloads.Reloaded(files.Value().content, err) })
+	return reloads
+}
+
 // accept adds the issuers to a server, and the hook that reads their keys at the start, and the file when it changes.
-func (t *Tokens) accept(config *server.Config, in *live, files *reload.Files[*loaded]) {
-	config.Authentication.Tokens = append(config.Authentication.Tokens,
-		tokencache.New(in, tokencache.Config{Log: config.Log}))
+func (t *Tokens) accept(config *server.Config, in *live, files *reload.Files[*loaded], metrics *meter.Issuers) {
+	config.Authentication.Tokens = append(config.Authentication.Tokens, tokencache.New(in, tokencache.Config{
+		Log: config.Log, Metrics: meter.Shared(&config.Metrics, meter.NewTokenCache),
+	}))
 	log := config.Log
 	config.Hooks = append(config.Hooks, server.Hook{Name: "token-issuers", Run: func(ctx context.Context) error {
 		warm(ctx, in, log)
@@ -94,6 +106,7 @@ func (t *Tokens) accept(config *server.Config, in *live, files *reload.Files[*lo
 		defer ticker.Stop()
 		files.Follow(ctx, ticker.C, log, "authentication configuration", func(l *loaded) {
 			in.Store(&l.issuers)
+			metrics.Keep(l.issuers.urls())
 			warm(ctx, in, log)
 		})
 		return nil
@@ -119,12 +132,13 @@ func foreignIssuers(issuer auth.TokenIssuer) []string {
 
 // loaded is a valid configuration, and its issuers.
 type loaded struct {
+	content       []byte
 	configuration *Configuration
 	issuers       issuers
 }
 
 // open reads a configuration. What it says about anonymous requests can't change while the server runs.
-func open(path string, foreign []string) (*reload.Files[*loaded], error) {
+func open(path string, foreign []string, metrics *meter.Issuers) (*reload.Files[*loaded], error) {
 	var first *Configuration
 	files, err := reload.New(func(contents [][]byte) (*loaded, error) {
 		c, err := Parse(contents[0])
@@ -141,7 +155,7 @@ func open(path string, foreign []string) (*reload.Files[*loaded], error) {
 		if !reflect.DeepEqual(first.Anonymous, c.Anonymous) {
 			return nil, errors.New("anonymous: Forbidden: changed from initial configuration file")
 		}
-		return &loaded{c, newIssuers(all, allAlgorithms)}, nil
+		return &loaded{contents[0], c, newIssuers(all, allAlgorithms, metrics)}, nil
 	}, path)
 	if err != nil {
 		return nil, fmt.Errorf("--authentication-config %s: %w", path, err)

@@ -3,6 +3,7 @@ package oidc
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +18,8 @@ import (
 	"apigen.dev/runtime/auth"
 	apiserver "apigen.dev/runtime/server"
 	"github.com/go-jose/go-jose/v4"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/yaml"
 )
@@ -158,10 +161,11 @@ func TestAnonymous(t *testing.T) {
 func TestReload(t *testing.T) {
 	first := newTestIssuer(t)
 	path := write(t, filepath.Join(t.TempDir(), "config"), file(t, nil, first.plain()))
-	files, err := open(path, nil)
+	files, err := open(path, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	reloads := measure(files)
 	var in live
 	in.Store(&files.Value().issuers)
 	var log bytes.Buffer
@@ -198,4 +202,52 @@ func TestReload(t *testing.T) {
 	if got := log.String(); strings.Count(got, "level=ERROR") != 3 || !strings.Contains(got, "changed from initial") {
 		t.Errorf("logged %s", got)
 	}
+	shown := exposed(t, []prometheus.Collector{reloads})
+	if !strings.Contains(shown, `automatic_reloads_total{apiserver_id_hash="",status="failure"} 3`) {
+		t.Errorf("metrics:\n%s", shown)
+	}
+}
+
+// TestMetrics: metrics tell how tokens were verified, and when the keys of their issuers were read.
+func TestMetrics(t *testing.T) {
+	i := newTestIssuer(t)
+	i.keys = []jose.JSONWebKey{testKeys["first"].public()}
+	path := write(t, filepath.Join(t.TempDir(), "config"), file(t, nil, i.plain()))
+	config := &apiserver.Config{Log: slog.New(slog.DiscardHandler)}
+	if err := configured(t, config, "--authentication-config="+path); err != nil {
+		t.Fatal(err)
+	}
+	good, bad := testKeys["first"].sign(t, i.URL, nil), testKeys["second"].sign(t, i.URL, nil)
+	for _, token := range []string{good, good, bad, "of nobody"} {
+		_, _ = config.Authentication.Tokens[0].AuthenticateToken(inServer(t.Context()), token, nil)
+	}
+	shown := exposed(t, config.Metrics)
+	issuer := fmt.Sprintf(`jwt_issuer_hash="sha256:%x"`, sha256.Sum256([]byte(i.URL)))
+	for _, want := range []string{
+		`apiserver_authentication_jwt_authenticator_latency_seconds_count{` + issuer + `,result="success"} 1`,
+		`apiserver_authentication_jwt_authenticator_latency_seconds_count{` + issuer + `,result="failure"} 1`,
+		`apiserver_authentication_jwt_authenticator_jwks_fetch_last_timestamp_seconds{apiserver_id_hash="",` + issuer +
+			`,result="success"} `,
+		`apiserver_authentication_jwt_authenticator_jwks_fetch_last_key_set_info{apiserver_id_hash="",hash="sha256:`,
+		`apiserver_authentication_config_controller_last_config_info{apiserver_id_hash="",hash="sha256:`,
+		`authentication_token_cache_request_total{status="hit"} 1`,
+		`authentication_token_cache_request_total{status="miss"} 3`,
+		`authentication_token_cache_fetch_total{status="ok"} 2`,
+		`authentication_token_cache_fetch_total{status="error"} 1`,
+		`authentication_token_cache_active_fetch_count{status="in_flight"} 0`,
+	} {
+		if !strings.Contains(shown, "\n"+want) {
+			t.Errorf("no %s in\n%s", want, shown)
+		}
+	}
+}
+
+// exposed is what /metrics shows of metrics.
+func exposed(t *testing.T, all []prometheus.Collector) string {
+	t.Helper()
+	registry, w := prometheus.NewRegistry(), httptest.NewRecorder()
+	registry.MustRegister(all...)
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(w, r)
+	return w.Body.String()
 }

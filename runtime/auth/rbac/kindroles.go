@@ -19,6 +19,10 @@ var extensionVerbs = map[string]string{
 	"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete",
 }
 
+// fairness is the one group of Kubernetes that none of its roles names: only cluster administrators may change what
+// share of the server others have.
+const fairness = "flowcontrol.apiserver.k8s.io"
+
 // levels are the roles of a group, and the rules of each for a kind.
 var levels = []struct {
 	name  string
@@ -30,7 +34,7 @@ var levels = []struct {
 // already: Kubernetes' own groups. view reads objects, edit also writes them and uses their subresources, except for
 // status; admin may use every verb.
 func (p *Policy) AddKinds(served []*api.Info) {
-	named := p.groups()
+	named := append(p.groups(), fairness)
 	byGroup := map[string][]*api.Info{}
 	var order []string
 	for _, info := range served {

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/auth/meter"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -56,6 +57,7 @@ type authority struct {
 	audiences []string
 	keys      atomic.Pointer[keys]
 	lookup    Lookup
+	metrics   *meter.Accounts
 	// now is the clock.
 	now func() time.Time
 	lifetime
@@ -86,7 +88,26 @@ func (a *authority) AuthenticateToken(
 	if err := a.alive(ctx, &c); err != nil {
 		return nil, err
 	}
-	return &auth.Identity{User: c.user(), Audiences: meant, Expires: c.Expires.Add(leeway)}, nil
+	return &auth.Identity{
+		User: c.user(), Audiences: meant, Expires: c.Expires.Add(leeway), Annotations: a.stale(&c),
+	}, nil
+}
+
+// stale returns the annotation of a token that is used after it was to be replaced, in kube-apiserver's words: a token
+// of a Pod that was asked for with the lifetime of mounted tokens. It counts such tokens.
+func (a *authority) stale(c *claims) map[string]string {
+	warn := c.Kubernetes.WarnAfter
+	if warn == nil || warn.Unix() == 0 {
+		return nil
+	}
+	now := a.now()
+	late := now.After(warn.Time)
+	a.metrics.Extended(late)
+	if !late {
+		return nil
+	}
+	return map[string]string{"authentication.k8s.io/stale-token": fmt.Sprintf(
+		"subject: %s, seconds after warning threshold: %d", c.Subject, now.Unix()-warn.Unix())}
 }
 
 // meant returns those of the wanted audiences for which the token is. A token without audiences is for the server's.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"apigen.dev/runtime/auth/meter"
 	"apigen.dev/runtime/auth/tokencache"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/reload"
@@ -69,6 +70,7 @@ func (t *Tokens) Configure(_ context.Context, config *server.Config) error {
 	}
 	a := &authority{
 		issuers: t.issuers, audiences: t.audiences, lookup: served, now: time.Now, lifetime: t.lifetime,
+		metrics: meter.Shared(&config.Metrics, meter.NewAccounts),
 	}
 	if len(a.audiences) == 0 {
 		a.audiences = t.issuers
@@ -76,7 +78,9 @@ func (t *Tokens) Configure(_ context.Context, config *server.Config) error {
 	a.keys.Store(files.Value())
 	config.Audiences, config.Issuer = a.audiences, a
 	config.Authentication.Tokens = append(config.Authentication.Tokens,
-		tokencache.New(a, tokencache.Config{Log: config.Log}))
+		tokencache.New(a, tokencache.Config{
+			Log: config.Log, Metrics: meter.Shared(&config.Metrics, meter.NewTokenCache),
+		}))
 	config.Hooks = append(config.Hooks, server.Hook{Name: "service-account-keys", Run: func(ctx context.Context) error {
 		ticker := time.NewTicker(reload.Every)
 		defer ticker.Stop()

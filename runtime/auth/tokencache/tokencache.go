@@ -2,7 +2,7 @@
 // the same client doesn't make the server verify the same signature, read the same account or ask the same webhook for
 // each of its requests.
 //
-// It may know package auth.
+// It may know packages audit, auth and auth/meter.
 package tokencache
 
 import (
@@ -17,7 +17,9 @@ import (
 	"runtime/debug"
 	"time"
 
+	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/auth/meter"
 	"golang.org/x/sync/singleflight"
 )
 
@@ -35,6 +37,8 @@ type Config struct {
 	Size int
 	// Timeout bounds one question to the authenticator; 0 is 30 s.
 	Timeout time.Duration
+	// Metrics count the questions; nil counts none.
+	Metrics *meter.TokenCache
 	// Log receives panics of the authenticator; nil means slog.Default().
 	Log *slog.Logger
 	// Now is the clock; nil means time.Now.
@@ -84,11 +88,24 @@ var errCrashed = errors.New("authentication failed unexpectedly")
 
 // AuthenticateToken implements auth.TokenAuthenticator. The question of a request is not ended by the end of that
 // request, since others may wait for its answer, too.
+// It annotates the record of audit of the request, whether the answer was remembered or not.
 func (c *Cache) AuthenticateToken(ctx context.Context, token string, audiences []string) (*auth.Identity, error) {
-	key := c.key(token, audiences)
+	identity, err := c.identify(ctx, token, audiences)
+	if identity != nil {
+		for key, value := range identity.Annotations {
+			audit.Annotate(ctx, key, value)
+		}
+	}
+	return identity, err
+}
+
+func (c *Cache) identify(ctx context.Context, token string, audiences []string) (*auth.Identity, error) {
+	begin, key := time.Now(), c.key(token, audiences)
 	if v, ok := c.verdicts.get(key, c.config.Now()); ok {
+		c.config.Metrics.Hit(begin)
 		return v.identity, v.err
 	}
+	defer c.config.Metrics.Miss(begin)()
 	answer := c.group.DoChan(string(key[:]), func() (any, error) {
 		if v, ok := c.verdicts.get(key, c.config.Now()); ok { // another question was answered just before
 			return v, nil
@@ -112,12 +129,14 @@ func (c *Cache) AuthenticateToken(ctx context.Context, token string, audiences [
 func (c *Cache) ask(ctx context.Context, token string, audiences []string) (v verdict) {
 	ctx, cancel := context.WithTimeout(ctx, c.config.Timeout)
 	defer cancel()
+	fetched := c.config.Metrics.Fetch()
 	defer func() {
 		if crash := recover(); crash != nil {
 			c.config.Log.ErrorContext(ctx, "an authenticator of tokens panicked", "panic", fmt.Sprint(crash),
 				"stack", string(debug.Stack()))
 			v = verdict{err: errCrashed}
 		}
+		fetched(v.err)
 	}()
 	v.identity, v.err = c.authenticator.AuthenticateToken(ctx, token, audiences)
 	return v

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/auth/meter"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -29,6 +30,9 @@ type Config struct {
 	OnFailure auth.Decision
 	// Match tells whether the webhook decides about a request. nil stands for a function that returns true.
 	Match func(ctx context.Context, spec *AccessReviewSpec) (bool, error)
+	// Metrics count the questions under Name; nil counts none.
+	Metrics *meter.Reviews
+	Name    string
 	// Log receives the failures; nil means slog.Default().
 	Log *slog.Logger
 }
@@ -76,6 +80,9 @@ func (w *Authorizer) Authorize(ctx context.Context, a auth.Attributes) (auth.Dec
 	status, err := w.status(ctx, spec)
 	if err != nil {
 		w.Log.WarnContext(ctx, "a webhook could not be asked for a permission", "error", err)
+		if w.OnFailure == auth.NoOpinion {
+			w.Metrics.FailedOpen(ctx, w.Name, err)
+		}
 		return w.OnFailure, "", err
 	}
 	switch {
@@ -110,7 +117,8 @@ func (w *Authorizer) status(ctx context.Context, spec *AccessReviewSpec) (Access
 	if w.Version == v1beta1 {
 		question.Spec = spec.inBeta()
 	}
-	answer, err := ask[accessAnswer](ctx, w.endpoint, w.kind, question)
+	tried := func(took time.Duration, err error) { w.Metrics.Evaluated(ctx, w.Name, took, err) }
+	answer, err := ask[accessAnswer](ctx, w.endpoint, w.kind, question, tried)
 	if err != nil {
 		return AccessReviewStatus{}, err
 	}

@@ -2,8 +2,7 @@
 // SubjectAccessReviews: those that an operator names (the features Authentication and Authorization), or the API server
 // of a cluster. It speaks kube-apiserver's protocol, with its retries and its failures.
 //
-// It may know packages auth, auth/tokencache, kubeconfig, registry, request, review
-// and server.
+// It may know packages auth, auth/meter, auth/tokencache, kubeconfig, registry, request, review and server.
 package webhook
 
 import (
@@ -58,21 +57,32 @@ func NewEndpoint(config *kubeconfig.Config, path string, timeout time.Duration, 
 	}, nil
 }
 
+// Through has the reviews sent through what wrap returns for the present transport. It is called before the first one.
+func (e *Endpoint) Through(wrap func(http.RoundTripper) http.RoundTripper) {
+	e.client.Transport = wrap(e.client.Transport)
+}
+
 // Close closes the connections that no review uses.
 func (e *Endpoint) Close() { e.client.CloseIdleConnections() }
 
 // ask sends a review and decodes the answer, which must be of the same kind. It repeats the review
-// after errors that may pass, until ctx ends.
-func ask[A any](ctx context.Context, e *Endpoint, kind schema.GroupVersionKind, asked any) (answer A, err error) {
+// after errors that may pass, until ctx ends, and calls tried after each try, if it isn't nil.
+func ask[A any](
+	ctx context.Context, e *Endpoint, kind schema.GroupVersionKind, asked any, tried func(time.Duration, error),
+) (answer A, err error) {
 	question, err := json.Marshal(asked)
 	if err != nil {
 		return answer, err
 	}
 	waited := wait.ExponentialBackoffWithContext(ctx, e.backoff, func(ctx context.Context) (bool, error) {
 		var body []byte
+		begin := time.Now()
 		if body, err = e.post(ctx, question); err == nil {
 			answer = *new(A)
 			err = review.Decode(body, kind, &answer)
+		}
+		if tried != nil {
+			tried(time.Since(begin), err)
 		}
 		return !mayPass(err), nil
 	})

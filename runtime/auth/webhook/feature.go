@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/auth/meter"
 	"apigen.dev/runtime/kubeconfig"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
@@ -48,7 +49,7 @@ func (f *Authentication) Configure(_ context.Context, config *server.Config) err
 	if err != nil {
 		return err
 	}
-	tokens, err := readTokens(f.file, f.version, ttl, cmp.Or(config.Log, slog.Default()))
+	tokens, err := readTokens(f.file, f.version, ttl, config)
 	if err != nil {
 		return fmt.Errorf("--authentication-token-webhook-config-file: %w", err)
 	}
@@ -56,16 +57,16 @@ func (f *Authentication) Configure(_ context.Context, config *server.Config) err
 	return nil
 }
 
-func readTokens(file, version string, ttl time.Duration, log *slog.Logger) (auth.TokenAuthenticator, error) {
+func readTokens(file, version string, ttl time.Duration, config *server.Config) (auth.TokenAuthenticator, error) {
 	reached, err := kubeconfig.Read(file)
 	if err != nil {
 		return nil, err
 	}
-	endpoint, err := NewEndpoint(reached, "", 0, log)
+	endpoint, err := NewEndpoint(reached, "", 0, cmp.Or(config.Log, slog.Default()))
 	if err != nil {
 		return nil, err
 	}
-	return NewTokens(endpoint, version, ttl)
+	return NewTokens(endpoint, version, ttl, meter.Shared(&config.Metrics, meter.NewTokenCache))
 }
 
 // The flags that several features have. The feature that a main names first adds them.
@@ -128,7 +129,9 @@ func (f *Authorization) Configure(_ context.Context, config *server.Config) erro
 	if err != nil {
 		return fmt.Errorf("--authorization-webhook-config-file: %w", err)
 	}
-	settings := Config{Version: f.version, Log: log}
+	settings := Config{
+		Version: f.version, Log: log, Name: "default", Metrics: meter.Shared(&config.Metrics, meter.NewReviews),
+	}
 	if settings.AuthorizedTTL, err = f.flags.GetDuration(FlagAuthorizedTTL); err != nil {
 		return err
 	}

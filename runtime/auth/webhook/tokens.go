@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/auth/meter"
 	"apigen.dev/runtime/auth/tokencache"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -50,8 +51,10 @@ type tokens struct {
 }
 
 // NewTokens returns an authenticator that sends TokenReviews of a version. It keeps answers, not failures, for ttl, and
-// asks once for requests with the same token.
-func NewTokens(endpoint *Endpoint, version string, ttl time.Duration) (auth.TokenAuthenticator, error) {
+// asks once for requests with the same token. metrics count the questions to its cache; nil counts none.
+func NewTokens(
+	endpoint *Endpoint, version string, ttl time.Duration, metrics *meter.TokenCache,
+) (auth.TokenAuthenticator, error) {
 	if version != v1 && version != v1beta1 {
 		return nil, errVersion("authentication webhook", version)
 	}
@@ -61,7 +64,7 @@ func NewTokens(endpoint *Endpoint, version string, ttl time.Duration) (auth.Toke
 	if ttl <= 0 {
 		ttl = -1 // 0 would be the cache's own figure
 	}
-	return tokencache.New(asking, tokencache.Config{Success: ttl, Unknown: ttl}), nil
+	return tokencache.New(asking, tokencache.Config{Success: ttl, Unknown: ttl, Metrics: metrics}), nil
 }
 
 // AuthenticateToken implements auth.TokenAuthenticator. A webhook that answers without audiences knows none: its tokens
@@ -73,7 +76,7 @@ func (t *tokens) AuthenticateToken(ctx context.Context, token string, audiences 
 	}
 	question := tokenQuestion{Spec: TokenReviewSpec{Token: token, Audiences: audiences}}
 	question.SetGroupVersionKind(t.kind)
-	answer, err := ask[tokenAnswer](ctx, t.endpoint, t.kind, question)
+	answer, err := ask[tokenAnswer](ctx, t.endpoint, t.kind, question, nil)
 	if err != nil {
 		return nil, err
 	}

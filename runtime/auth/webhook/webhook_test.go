@@ -75,7 +75,7 @@ func newAuthorizer(t *testing.T, endpoint *Endpoint, config Config) *Authorizer 
 
 func newTokens(t *testing.T, endpoint *Endpoint, version string, ttl time.Duration) auth.TokenAuthenticator {
 	t.Helper()
-	tokens, err := NewTokens(endpoint, version, ttl)
+	tokens, err := NewTokens(endpoint, version, ttl, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -469,7 +469,7 @@ func TestCacheIsBounded(t *testing.T) {
 
 func TestVersions(t *testing.T) {
 	const want = `version "v2", supported versions are "v1", "v1beta1"`
-	if _, err := NewTokens(nil, "v2", 0); err == nil || err.Error() != "unsupported authentication webhook "+want {
+	if _, err := NewTokens(nil, "v2", 0, nil); err == nil || err.Error() != "unsupported authentication webhook "+want {
 		t.Error(err)
 	}
 	if _, err := NewAuthorizer(nil, Config{Version: "v2"}); err == nil ||
