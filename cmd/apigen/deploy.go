@@ -20,8 +20,8 @@ func deployCommand() *cobra.Command {
 		Use:   "deploy [DIR]",
 		Short: "Bring a deployment behind a cluster up to date with the types",
 		Long: `Deploy writes the file of a deployment that follows from the types: ` + scaffold.APIServicesFile + `,
-with an APIService for each version that the project serves. The APIServices name the Service in
-deploy/base/service.yaml. The newest stable version of a group has the highest priority.
+with an APIService for each version that the project serves, and the right to keep the caBundle of these. The
+APIServices name the Service in deploy/base/service.yaml. The newest stable version of a group has the highest priority.
 
 All other files of a deployment are yours. "apigen init --deploy" writes them once.
 
@@ -71,9 +71,10 @@ func initDeployment(ctx context.Context, w io.Writer, dir string) error {
 	}
 	delegates, folder, err := scaffold.Delegates(dir)
 	if err == nil && !delegates {
-		fmt.Fprintf(w, `%s has no feature that leaves users and permissions to a cluster, so the Deployment's flags are
-unknown to it. Import "apigen.dev/runtime/auth/delegated", and name the feature in place of builtin.Standalone():
-  Features: []server.Feature{&delegated.Access{}},
+		fmt.Fprintf(w, `%s has no features that leave users and permissions to a cluster, and that make the certificate
+which the cluster believes, so the Deployment's flags are unknown to it. Import "apigen.dev/runtime/auth/delegated" and
+"apigen.dev/runtime/certs/cluster", and name the features in place of builtin.Standalone():
+  Features: []server.Feature{&delegated.Access{}, &cluster.Certificates{}},
 `, folder)
 	}
 	return err

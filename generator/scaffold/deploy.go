@@ -34,7 +34,7 @@ var deployFiles = []file{
 	{path: "deploy/cert-manager/kustomization.yaml", template: "deploy/cert-manager/kustomization.yaml.tmpl"},
 	{path: "deploy/cert-manager/certificates.yaml", template: "deploy/cert-manager/certificates.yaml.tmpl"},
 	{path: "deploy/self-signed/kustomization.yaml", template: "deploy/self-signed/kustomization.yaml.tmpl"},
-	{path: "deploy/self-signed/.gitignore", template: "deploy/self-signed/gitignore.tmpl"},
+	{path: "deploy/self-signed/authority.yaml", template: "deploy/self-signed/authority.yaml.tmpl"},
 	{path: "deploy/monitoring/kustomization.yaml", template: "deploy/monitoring/kustomization.yaml.tmpl"},
 	{path: "deploy/monitoring/servicemonitor.yaml", template: "deploy/monitoring/servicemonitor.yaml.tmpl"},
 	{path: "deploy/monitoring/access.yaml", template: "deploy/monitoring/access.yaml.tmpl"},
@@ -80,18 +80,24 @@ func Deploy(dir string) (*Result, error) {
 	return write(dir, v, deployFiles)
 }
 
-// Delegates tells whether the main package of a project's server, which the second result names, has the flags of a
-// guest.
+// Delegates tells whether the main package of a project's server, which the second result names, has the features of
+// which a deployment uses the flags.
 func Delegates(dir string) (bool, string, error) {
 	folder := mainFolder(dir)
 	sources, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(folder), "*.go"))
+	if err != nil {
+		return false, folder, err
+	}
+	var all []byte
 	for _, source := range sources {
 		content, err := os.ReadFile(source)
-		if err != nil || bytes.Contains(content, []byte("delegated.Access")) {
-			return err == nil, folder, err
+		if err != nil {
+			return false, folder, err
 		}
+		all = append(all, content...)
 	}
-	return false, folder, err
+	has := func(feature string) bool { return bytes.Contains(all, []byte(feature)) }
+	return has("delegated.Access") && has("cluster.Certificates"), folder, nil
 }
 
 // mainFolder returns the folder of the server's main package: that which apigen init writes, in a project of its own or

@@ -3,6 +3,7 @@
 package deploy
 
 import (
+	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -29,6 +30,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 
 	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
@@ -211,24 +213,53 @@ func newFront(t *testing.T) (certificate, key []byte) {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), encodeKey(t, secret)
 }
 
-// TestCluster applies all built-in objects to a kube-apiserver, runs the image with the files of its pod, and asks it
-// through the aggregator. The certificate is made as the manual says.
-func TestCluster(t *testing.T) {
-	c, ip := startCluster(t), address(t)
-	i := buildImage(t)
+// deploy applies all built-in objects to a cluster, and runs the image with the files of its pod. The server makes its
+// certificate, and tells the APIServices. It returns a token of the server's account.
+func (c *cluster) deploy(t *testing.T) (token string) {
+	t.Helper()
+	ip, i := address(t), buildImage(t)
 	dir := project(t, schema.GroupVersion{Group: "shop.example.com", Version: "v1"})
-	_, stop := start(t, exec.Command(filepath.Join(i.root, i.entry), "--secure-port=0", "--tls-san=shop.shop.svc",
-		"--data-dir="+filepath.Join(dir, "deploy/self-signed/data")))
-	stop()
-	r := renderIn(t, dir, "self-signed", "embedded")
+	r := renderIn(t, dir, "embedded", "self-signed")
 	for _, kind := range []string{
-		"Namespace", "ServiceAccount", "RoleBinding", "ClusterRoleBinding", "Service", "Secret", "StatefulSet",
-		"PodDisruptionBudget", "NetworkPolicy", "APIService",
+		"Namespace", "ServiceAccount", "Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "Service", "Secret",
+		"StatefulSet", "PodDisruptionBudget", "NetworkPolicy", "APIService",
 	} {
 		for _, object := range r[kind] {
 			c.create(t, object)
 		}
 	}
+	authority, err := os.ReadFile(filepath.Join(c.dir, "apiserver.crt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	token = c.token(t, name)
+	template, _ := pod(t, r)
+	served, _ := start(t, i.pod(t, c.url, template.Spec.Containers[0].Args, map[string][]byte{
+		account + "ca.crt": authority, account + "token": []byte(token),
+	}))
+	port, err := strconv.ParseInt(served.Port(), 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.endpoints(t, ip, int32(port))
+	return token
+}
+
+const widgets = "/apis/shop.example.com/v1/namespaces/default/widgets"
+
+// widget returns a Widget, which has owners.
+func widget(name string, owners ...any) map[string]any {
+	return map[string]any{
+		"apiVersion": "shop.example.com/v1", "kind": "Widget",
+		"metadata": map[string]any{"name": name, "ownerReferences": owners},
+		"spec":     map[string]any{"color": "green"},
+	}
+}
+
+// TestCluster asks a server that was applied to a kube-apiserver through the aggregator.
+func TestCluster(t *testing.T) {
+	c := startCluster(t)
+	token := c.deploy(t)
 	deployment := only[*appsv1.Deployment](t, render(t))
 	c.create(t, deployment)
 	admitted := &corev1.Pod{Spec: deployment.Spec.Template.Spec} // by the Pod Security Standard of the namespace, too
@@ -236,27 +267,39 @@ func TestCluster(t *testing.T) {
 	admitted.Name, admitted.Namespace = name, name
 	c.create(t, admitted)
 
-	authority, err := os.ReadFile(filepath.Join(c.dir, "apiserver.crt"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	token, secret := c.token(t, name), only[*corev1.Secret](t, r)
-	template, _ := pod(t, r)
-	served, _ := start(t, i.pod(t, c.url, template.Spec.Containers[0].Args, map[string][]byte{
-		account + "ca.crt": authority, account + "token": []byte(token),
-		"tls/tls.crt": secret.Data["tls.crt"], "tls/tls.key": secret.Data["tls.key"],
-	}))
-	port, err := strconv.ParseInt(served.Port(), 10, 32)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.endpoints(t, ip, int32(port))
-
-	const widgets = "/apis/shop.example.com/v1/namespaces/default/widgets"
-	c.until(t, adminToken, "POST", widgets, http.StatusCreated, map[string]any{
-		"apiVersion": "shop.example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": "a"},
-		"spec": map[string]any{"color": "green"},
-	})
+	c.until(t, adminToken, "POST", widgets, http.StatusCreated, widget("a"))
 	c.until(t, adminToken, "GET", widgets+"/a", http.StatusOK)
 	c.until(t, token, "GET", widgets+"/a", http.StatusForbidden)
+	c.restored(t)
+}
+
+// restored: the APIService has the authority in the Secret, and the server restores a caBundle that somebody removed.
+func (c *cluster) restored(t *testing.T) {
+	t.Helper()
+	const path = "/apis/apiregistration.k8s.io/v1/apiservices/v1.shop.example.com"
+	bundle := func() []byte {
+		var s apiregistrationv1.APIService
+		c.until(t, adminToken, "GET", path, http.StatusOK, nil, &s)
+		if s.Spec.InsecureSkipTLSVerify {
+			t.Error("the APIService has insecureSkipTLSVerify")
+		}
+		return s.Spec.CABundle
+	}
+	var secret corev1.Secret
+	c.until(t, adminToken, "GET", "/api/v1/namespaces/shop/secrets/shop-serving", http.StatusOK, nil, &secret)
+	before := bundle()
+	if len(before) == 0 || !bytes.Equal(before, secret.Data["ca.crt"]) {
+		t.Fatalf("the caBundle is %q, the Secret has %q", before, secret.Data["ca.crt"])
+	}
+	found := map[string]any{}
+	c.until(t, adminToken, "GET", path, http.StatusOK, nil, &found)
+	delete(found["spec"].(map[string]any), "caBundle")
+	c.until(t, adminToken, "PUT", path, http.StatusOK, found)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.Now().Add(time.Minute); !bytes.Equal(bundle(), before); <-tick.C {
+		if time.Now().After(late) {
+			t.Fatal("the caBundle was not restored")
+		}
+	}
 }

@@ -6,14 +6,16 @@ import (
 	"debug/elf"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"apigen.dev/generator/scaffold"
 )
@@ -23,17 +25,16 @@ import (
 type image struct {
 	root, entry string
 	user        uint32
+	config      v1.Config
 }
 
 var (
 	compiles = regexp.MustCompile(`(?m)^RUN (.* )-o (\S+)( .*)$`)
 	copies   = regexp.MustCompile(`(?m)^COPY --from=build (\S+) (\S+)$`)
-	runsAs   = regexp.MustCompile(`(?m)^USER (\d+):\d+$`)
-	enters   = regexp.MustCompile(`(?m)^ENTRYPOINT \["([^"]+)"\]$`)
 )
 
-// buildImage builds the server of examples/quickstart by the Dockerfile that a project gets. Its main package is that
-// of a project for a cluster.
+// buildImage builds the server of examples/quickstart by the Dockerfile that a project gets, into an OCI layout, and
+// unpacks that. Its main package is that of a project for a cluster.
 func buildImage(t *testing.T) *image {
 	t.Helper()
 	dir := quickstart(t)
@@ -42,29 +43,31 @@ func buildImage(t *testing.T) *image {
 		t.Fatal(err)
 	}
 	first, last, ok := strings.Cut(string(content), "\nFROM scratch\n")
-	command, user, entry := compiles.FindStringSubmatch(first), runsAs.FindStringSubmatch(last),
-		enters.FindStringSubmatch(last)
-	if !ok || command == nil || user == nil || entry == nil {
+	command := compiles.FindStringSubmatch(first)
+	if !ok || command == nil {
 		t.Fatalf("the Dockerfile is not understood:\n%s", content)
 	}
-	id, err := strconv.ParseUint(user[1], 10, 32)
-	if err != nil {
-		t.Fatal(err)
+	binary := filepath.Join(t.TempDir(), "binary")
+	run := exec.CommandContext(t.Context(), "sh", "-c", command[1]+"-o "+binary+command[3])
+	run.Dir = dir
+	run.Env = append(os.Environ(), "TARGETOS=linux", "TARGETARCH="+runtime.GOARCH, "GOWORK=off")
+	if out, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", run, err, out)
 	}
-	i := &image{root: t.TempDir(), entry: entry[1], user: uint32(id)}
+	files := map[string][]byte{}
 	for _, copied := range copies.FindAllStringSubmatch(last, -1) {
-		if copied[1] != command[2] {
-			continue // a file of the image that compiles
+		from, to := copied[1], copied[2]
+		if strings.HasSuffix(to, "/") {
+			to += path.Base(from)
 		}
-		binary := filepath.Join(i.root, copied[2])
-		run := exec.CommandContext(t.Context(), "sh", "-c", command[1]+"-o "+binary+command[3])
-		run.Dir = dir
-		run.Env = append(os.Environ(), "TARGETOS=linux", "TARGETARCH="+runtime.GOARCH, "GOWORK=off")
-		if out, err := run.CombinedOutput(); err != nil {
-			t.Fatalf("%s: %v\n%s", run, err, out)
+		files[to] = []byte("# " + from + " of the image that compiles\n")
+		if from == command[2] {
+			if files[to], err = os.ReadFile(binary); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
-	return i
+	return unpack(t, assemble(t, configOf(t, last), files))
 }
 
 // quickstart returns a copy of the example, with a deployment and the main package of a project for a cluster.
@@ -96,23 +99,28 @@ func quickstart(t *testing.T) string {
 
 const mainFile = "cmd/shop/main.go"
 
+// readOnly enters the files of an image, read-only but for the volume /data, in a mount namespace of its own.
+const readOnly = `mount --bind "$0" "$0" && mkdir -p "$0/data" && mount --bind "$0/data" "$0/data" &&
+mount -o remount,ro,bind "$0" && user=$1 && shift && exec chroot --userspec="+$user:+$user" --groups= "$0" "$@"`
+
 // command runs the image's entry point in the image's files, as its user, if the test may do that. It finds nothing
-// else there, and can write nothing but what the user owns.
+// else there, and can write nothing but the volume /data, whoever owns the files.
 func (i *image) command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	if os.Geteuid() != 0 {
 		t.Skip("only root can enter the files of an image")
+	}
+	if out, err := exec.CommandContext(t.Context(), "unshare", "-m", "true").CombinedOutput(); err != nil {
+		t.Skipf("only those who may mount can enter the files of an image: %v %s", err, out)
 	}
 	for folder := i.root; folder != os.TempDir() && folder != "/"; folder = filepath.Dir(folder) {
 		if err := os.Chmod(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	command := exec.Command(i.entry, args...) // the context of a test ends before the server may
+	inside := append([]string{"-m", "sh", "-c", readOnly, i.root, strconv.Itoa(int(i.user)), i.entry}, args...)
+	command := exec.Command("unshare", inside...) // the context of a test ends before the server may
 	command.Dir, command.Env = "/", []string{}
-	command.SysProcAttr = &syscall.SysProcAttr{
-		Chroot: i.root, Credential: &syscall.Credential{Uid: i.user, Gid: i.user, NoSetGroups: true},
-	}
 	return command
 }
 
@@ -131,7 +139,7 @@ func TestImage(t *testing.T) {
 	}) {
 		t.Errorf("the binary is not static: %v, %v", libraries, err)
 	}
-	for _, components := range [][]string{nil, {"embedded"}} {
+	for _, components := range [][]string{{"self-signed"}, {"cert-manager"}, {"embedded"}} {
 		template, _ := pod(t, render(t, components...))
 		if got := *template.Spec.SecurityContext.RunAsUser; got != int64(i.user) || got == 0 {
 			t.Errorf("the pod runs as %d, the image as %d", got, i.user)
@@ -142,5 +150,23 @@ func TestImage(t *testing.T) {
 			t.Errorf("%v: %v\n%s", args, err, out)
 		}
 	}
-	t.Run("in a pod", func(t *testing.T) { i.serves(t) })
+	if _, ok := i.config.ExposedPorts["6443/tcp"]; !ok {
+		t.Errorf("the image exposes %v", i.config.ExposedPorts)
+	}
+	t.Run("writes nothing", func(t *testing.T) { i.writesNothing(t) })
+	for _, certificates := range []string{"cert-manager", "self-signed"} {
+		t.Run("in a pod with "+certificates, func(t *testing.T) { i.serves(t, certificates) })
+	}
+}
+
+// writesNothing: a server that is to write beside its volume ends with an error, even where its user owns the files.
+func (i *image) writesNothing(t *testing.T) {
+	if err := os.Chown(i.root, int(i.user), int(i.user)); err != nil && os.Geteuid() == 0 {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.Chown(i.root, os.Getuid(), os.Getgid()) }()
+	out, err := i.command(t, "--data-dir=/elsewhere", "--secure-port=0").CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "read-only file system") {
+		t.Errorf("error %v\n%s", err, out)
+	}
 }

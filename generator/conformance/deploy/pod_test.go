@@ -23,6 +23,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -30,6 +31,8 @@ import (
 
 // podToken is the token of the server's account, userToken that of a user of the cluster.
 const podToken, userToken = "of-the-pod", "of-alice"
+
+const servingSecret = "/api/v1/namespaces/shop/secrets/shop-serving"
 
 // host stands in for the API server of a cluster: it knows one user, who may do everything.
 func host(t *testing.T) *httptest.Server {
@@ -56,6 +59,16 @@ func host(t *testing.T) *httptest.Server {
 				review.Status.Allowed = review.Spec.User == "alice"
 			})
 		})
+	secret := []byte(`{"kind":"Secret","apiVersion":"v1","metadata":{"resourceVersion":"1"}}`)
+	mux.HandleFunc("GET "+servingSecret, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(secret) })
+	mux.HandleFunc("PUT "+servingSecret, func(w http.ResponseWriter, r *http.Request) {
+		secret, _ = io.ReadAll(r.Body) // the one replica sends one request at a time
+		_, _ = w.Write(secret)
+	})
+	mux.HandleFunc("/apis/apiregistration.k8s.io/", func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNotFound)
+		fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","reason":"NotFound","code":404,"message":"not found"}`)
+	})
 	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer "+podToken {
 			http.Error(w, "who is this?", http.StatusUnauthorized)
@@ -95,7 +108,8 @@ func (i *image) pod(t *testing.T, cluster string, args []string, files map[strin
 		}
 	}
 	data := filepath.Join(i.root, "data")
-	err := errors.Join(os.Mkdir(data, 0o770), os.Chown(data, 0, int(i.user)), os.Chmod(data, 0o2770)) // as fsGroup does
+	// As fsGroup does.
+	err := errors.Join(os.MkdirAll(data, 0o770), os.Chown(data, 0, int(i.user)), os.Chmod(data, 0o2770))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,9 +166,9 @@ func start(t *testing.T, command *exec.Cmd) (address *url.URL, stop func()) {
 }
 
 // serves: the server of the StatefulSet starts with the files of its pod, passes its probes, and asks the cluster.
-func (i *image) serves(t *testing.T) {
+func (i *image) serves(t *testing.T, certificates string) {
 	cluster := host(t)
-	template, _ := pod(t, render(t, "embedded", "self-signed"))
+	template, _ := pod(t, render(t, "embedded", certificates))
 	container := template.Spec.Containers[0]
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: cluster.Certificate().Raw})
 	address, _ := start(t, i.pod(t, cluster.URL, container.Args, map[string][]byte{
@@ -171,8 +185,22 @@ func (i *image) serves(t *testing.T) {
 		{widgets, "", http.StatusUnauthorized},
 		{widgets, userToken, http.StatusOK},
 	} {
-		if got, body := ask(t, http.MethodGet, address.String()+c.path, c.token, nil); got != c.want {
-			t.Errorf("%s: %d %s", c.path, got, body)
+		answers(t, address.String()+c.path, c.token, c.want)
+	}
+}
+
+// answers repeats a request, as probes do, until it is answered with a code.
+func answers(t *testing.T, address, token string, want int) {
+	t.Helper()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for late := time.Now().Add(30 * time.Second); ; <-tick.C {
+		got, body := ask(t, http.MethodGet, address, token, nil)
+		if got == want {
+			return
+		}
+		if time.Now().After(late) {
+			t.Fatalf("%s: %d %s", address, got, body)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package deploy
 
 import (
-	"encoding/pem"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -90,12 +89,7 @@ type rendered map[string][]runtime.Object
 // render renders the base of a project with components.
 func render(t *testing.T, components ...string) rendered {
 	t.Helper()
-	dir := project(t, versions...)
-	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: make([]byte, 400)})
-	for _, file := range []string{"ca.crt", "server.crt", "server.key"} {
-		write(t, filepath.Join(dir, "deploy/self-signed/data/pki", file), authority)
-	}
-	return renderIn(t, dir, components...)
+	return renderIn(t, project(t, versions...), components...)
 }
 
 // renderIn renders the base of the project in a folder with components.
@@ -163,8 +157,8 @@ var choices = []struct {
 	{"Deployment", []string{"self-signed"}},
 	{"Deployment", []string{"cert-manager", "monitoring"}},
 	{"StatefulSet", []string{"embedded"}},
-	{"StatefulSet", []string{"cert-manager", "embedded", "monitoring"}},
-	{"StatefulSet", []string{"self-signed", "embedded", "monitoring"}},
+	{"StatefulSet", []string{"embedded", "cert-manager", "monitoring"}},
+	{"StatefulSet", []string{"embedded", "self-signed", "monitoring"}},
 }
 
 // each renders every choice.
@@ -192,19 +186,22 @@ func pod(t *testing.T, r rendered) (*corev1.PodTemplateSpec, *metav1.LabelSelect
 	return &s.Spec.Template, s.Spec.Selector
 }
 
+// reader is the RoleBinding by which the server reads the authorities of the aggregator.
+const reader = name + ":extension-apiserver-authentication-reader"
+
 // TestNamespaces: objects are in the namespace of the project, but for one that the cluster asks for elsewhere.
 func TestNamespaces(t *testing.T) {
 	clusterScoped := []string{"APIService", "ClusterRole", "ClusterRoleBinding", "Namespace"}
 	each(t, func(t *testing.T, r rendered, _ func(string) bool) {
 		for kind, objects := range r {
 			for _, object := range objects {
-				want := name
+				want, meta := name, object.(metav1.Object)
 				if slices.Contains(clusterScoped, kind) {
 					want = ""
-				} else if kind == "RoleBinding" {
+				} else if meta.GetName() == reader {
 					want = "kube-system"
 				}
-				if meta := object.(metav1.Object); meta.GetNamespace() != want {
+				if meta.GetNamespace() != want {
 					t.Errorf("%s %s is in namespace %q", kind, meta.GetName(), meta.GetNamespace())
 				}
 			}
@@ -233,7 +230,7 @@ func TestAPIServices(t *testing.T) {
 				(injected == "shop/shop-serving") {
 				t.Errorf("%s is injected from %q", s.Name, injected)
 			}
-			if block, _ := pem.Decode(s.Spec.CABundle); has("self-signed") != (block != nil) {
+			if len(s.Spec.CABundle) > 0 { // applying would undo what the server or cert-manager wrote
 				t.Errorf("%s has the authority %q", s.Name, s.Spec.CABundle)
 			}
 		}
@@ -277,7 +274,10 @@ func TestReferences(t *testing.T) {
 		if !slices.Contains(accounts, template.Spec.ServiceAccountName) {
 			t.Errorf("no account %s", template.Spec.ServiceAccountName)
 		}
-		subjects := slices.Clone(only[*rbacv1.RoleBinding](t, r).Subjects)
+		var subjects []rbacv1.Subject
+		for _, binding := range all[*rbacv1.RoleBinding](r) {
+			subjects = append(subjects, binding.Subjects...)
+		}
 		for _, binding := range all[*rbacv1.ClusterRoleBinding](r) {
 			subjects = append(subjects, binding.Subjects...)
 		}
@@ -287,7 +287,74 @@ func TestReferences(t *testing.T) {
 				t.Errorf("%+v is no account of the deployment", subject)
 			}
 		}
-		checkSecrets(t, r, has, template.Spec.Volumes[0].Secret.SecretName)
+		checkSecrets(t, r, has, name+"-serving")
+		checkFlags(t, template.Spec, has)
+	})
+}
+
+// checkFlags: the pod has the flags and the volume of who makes the certificate, and no other ones.
+func checkFlags(t *testing.T, pod corev1.PodSpec, has func(string) bool) {
+	t.Helper()
+	server := pod.Containers[0]
+	for flag, component := range map[string]string{
+		"--tls-cert-file=/tls/tls.crt": "cert-manager", "--tls-private-key-file=/tls/tls.key": "cert-manager",
+		"--cluster-certificate-secret=shop/shop-serving": "self-signed",
+		"--cluster-certificate-service=shop/shop":        "self-signed",
+	} {
+		if slices.Contains(server.Args, flag) != has(component) {
+			t.Errorf("the flags are %q", server.Args)
+		}
+	}
+	mounted := slices.ContainsFunc(server.VolumeMounts, func(m corev1.VolumeMount) bool {
+		return m.Name == "tls" && m.MountPath == "/tls" && m.ReadOnly
+	})
+	volume := slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool {
+		return v.Name == "tls" && v.Secret.SecretName == name+"-serving"
+	})
+	if mounted != has("cert-manager") || volume != has("cert-manager") {
+		t.Errorf("the volumes are %+v, mounted %+v", pod.Volumes, server.VolumeMounts)
+	}
+}
+
+// TestAuthorityRights: the account may read and update the one Secret, and read and patch the project's APIServices.
+func TestAuthorityRights(t *testing.T) {
+	each(t, func(t *testing.T, r rendered, has func(string) bool) {
+		var services []string
+		for _, s := range all[*apiregistrationv1.APIService](r) {
+			services = append(services, s.Name)
+		}
+		want := []rbacv1.PolicyRule{{
+			APIGroups: []string{"apiregistration.k8s.io"}, Resources: []string{"apiservices"}, ResourceNames: services,
+			Verbs: []string{"get", "patch"},
+		}}
+		i := slices.IndexFunc(all[*rbacv1.ClusterRole](r), func(c *rbacv1.ClusterRole) bool {
+			return c.Name == name+":apiservices"
+		})
+		if i < 0 || !reflect.DeepEqual(all[*rbacv1.ClusterRole](r)[i].Rules, want) {
+			t.Errorf("the ClusterRole is not %+v", want)
+		}
+		bound := slices.ContainsFunc(all[*rbacv1.ClusterRoleBinding](r), func(b *rbacv1.ClusterRoleBinding) bool {
+			return b.RoleRef.Name == name+":apiservices"
+		})
+		if bound != has("self-signed") || len(r["Role"]) > 0 != has("self-signed") {
+			t.Errorf("bound: %t, Roles: %+v", bound, r["Role"])
+		}
+		if !has("self-signed") {
+			return
+		}
+		role, binding := only[*rbacv1.Role](t, r), ""
+		for _, b := range all[*rbacv1.RoleBinding](r) {
+			if b.Name != reader {
+				binding = b.RoleRef.Name
+			}
+		}
+		want = []rbacv1.PolicyRule{{
+			APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{name + "-serving"},
+			Verbs: []string{"get", "update"},
+		}}
+		if binding != role.Name || !reflect.DeepEqual(role.Rules, want) {
+			t.Errorf("%s has %+v, and %s is bound", role.Name, role.Rules, binding)
+		}
 	})
 }
 
@@ -296,7 +363,7 @@ func checkSecrets(t *testing.T, r rendered, has func(string) bool, secret string
 	t.Helper()
 	var makers []string
 	for _, s := range all[*corev1.Secret](r) {
-		if s.Name == secret && s.Type == corev1.SecretTypeTLS && len(s.Data["ca.crt"]) > 0 {
+		if s.Name == secret && s.Type == corev1.SecretTypeOpaque && s.Data == nil { // the server fills it
 			makers = append(makers, "self-signed")
 		}
 	}
@@ -385,6 +452,9 @@ func TestEmbedded(t *testing.T) {
 	}
 	with.Spec.TopologySpreadConstraints = nil
 	with.Spec.Volumes = slices.DeleteFunc(with.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == "data" })
+	if len(with.Spec.Volumes) == 0 {
+		with.Spec.Volumes = nil
+	}
 	if !reflect.DeepEqual(with, within) {
 		t.Errorf("got %+v\nwant %+v", within, with)
 	}
