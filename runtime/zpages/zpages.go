@@ -1,5 +1,5 @@
 // Package zpages has the pages by which administrators look into a running server, in kube-apiserver's formats: /flagz
-// and /statusz, as text or as objects, and /debug/flags/v, which changes what the server logs.
+// and /statusz, as text or as objects, /debug/flags/v, which changes what the server logs, and profiles.
 //
 // It may know packages negotiation and respond.
 package zpages

@@ -1,0 +1,200 @@
+package gather
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// counted is a connection that counts what is written to it, and fails when it shall.
+type counted struct {
+	net.Conn
+	writes atomic.Int64
+	broken error
+}
+
+func (c *counted) Write(b []byte) (int, error) {
+	c.writes.Add(1)
+	if c.broken != nil {
+		return 0, c.broken
+	}
+	return c.Conn.Write(b)
+}
+
+// gathered is a TLS connection over a gatherer, and what its other end reads.
+func gathered(t testing.TB, version uint16) (server *tls.Conn, below *counted, client io.Reader) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	out, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { in.Close(); out.Close() })
+	given := httptest.NewUnstartedServer(nil)
+	given.StartTLS() // for its certificate
+	defer given.Close()
+	below = &counted{Conn: in}
+	server = tls.Server(&gatherer{Conn: below}, &tls.Config{
+		Certificates: given.TLS.Certificates, MinVersion: version, MaxVersion: version,
+		DynamicRecordSizingDisabled: true,
+	})
+	peer := tls.Client(out, &tls.Config{InsecureSkipVerify: true})
+	shaken := make(chan error, 1)
+	go func() { shaken <- peer.Handshake() }()
+	if err := errors.Join(server.Handshake(), <-shaken); err != nil {
+		t.Fatal(err)
+	}
+	below.writes.Store(0)
+	return server, below, peer
+}
+
+// TestGatheringKeepsEveryByte writes pieces of all sizes, those of full records and frames among them, and each arrives
+// with nothing written behind it.
+func TestGatheringKeepsEveryByte(t *testing.T) {
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		server, _, client := gathered(t, version)
+		random := rand.New(rand.NewPCG(1, uint64(version)))
+		sizes := []int{1, 9, recordSize - 1, recordSize, recordSize + 1, recordSize + http2HeaderSize,
+			2 * recordSize, gatherSize, 200_000}
+		for i := range 300 {
+			size := random.IntN(3 * recordSize)
+			if i%2 == 0 {
+				size = sizes[random.IntN(len(sizes))]
+			}
+			piece, got := bytes.Repeat([]byte{byte(i)}, size), make([]byte, size)
+			written := make(chan error, 1)
+			go func() {
+				_, err := server.Write(piece)
+				written <- err
+			}()
+			if _, err := io.ReadFull(client, got); err != nil || !bytes.Equal(got, piece) {
+				t.Fatalf("%d bytes in TLS %x: other bytes arrived, %v", size, version, err)
+			}
+			if err := <-written; err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestGatheringWritesSeldom counts the system calls of 4 MiB in frames of HTTP/2, each a write of its own.
+func TestGatheringWritesSeldom(t *testing.T) {
+	const frames = 256
+	server, below, client := gathered(t, tls.VersionTLS13)
+	read := make(chan error, 1)
+	go func() {
+		_, err := io.CopyN(io.Discard, client, frames*(recordSize+http2HeaderSize))
+		read <- err
+	}()
+	frame := make([]byte, recordSize+http2HeaderSize)
+	for range frames {
+		if _, err := server.Write(frame); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-read; err != nil {
+		t.Fatal(err)
+	}
+	// Nearly four frames at a time; the timer may have split some where the machine was busy.
+	if n := below.writes.Load(); 2*n >= frames {
+		t.Errorf("%d frames took %d writes", frames, n)
+	}
+}
+
+// TestGatheringTellsErrors: what was held and could not be written fails the next Write.
+func TestGatheringTellsErrors(t *testing.T) {
+	server, below, _ := gathered(t, tls.VersionTLS13)
+	below.broken = errors.New("gone")
+	_, err := server.Write(make([]byte, recordSize))
+	for end := time.Now().Add(time.Minute); err == nil && time.Now().Before(end); {
+		_, err = server.Write([]byte("x"))
+	}
+	if !errors.Is(err, below.broken) {
+		t.Errorf("%v, want %v", err, below.broken)
+	}
+}
+
+// TestSmallAnswersAreNotHeld: a record that isn't full is written before Write returns.
+func TestSmallAnswersAreNotHeld(t *testing.T) {
+	server, below, client := gathered(t, tls.VersionTLS13)
+	for _, size := range []int{1, http2HeaderSize, 1000, recordSize - 100} {
+		before := below.writes.Load()
+		if _, err := server.Write(make([]byte, size)); err != nil {
+			t.Fatal(err)
+		}
+		if n := below.writes.Load() - before; n != 1 {
+			t.Errorf("%d writes for %d bytes", n, size)
+		}
+		if _, err := io.CopyN(io.Discard, client, int64(size)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkLargeAnswer sends 16 MiB by HTTP/2, as a LIST of 10,000 objects does.
+func BenchmarkLargeAnswer(b *testing.B) {
+	const size = 16 << 20
+	var writes atomic.Int64
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		piece := make([]byte, 128<<10)
+		for range size / len(piece) {
+			if _, err := w.Write(piece); err != nil {
+				b.Error(err)
+			}
+		}
+	}))
+	server.EnableHTTP2 = true
+	server.TLS = &tls.Config{DynamicRecordSizingDisabled: true}
+	server.Listener = Listener{countedListener{server.Listener, &writes}}
+	server.StartTLS()
+	defer server.Close()
+	b.SetBytes(size)
+	b.ReportAllocs()
+	for b.Loop() {
+		response, err := server.Client().Get(server.URL)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if n, err := io.Copy(io.Discard, response.Body); n != size || err != nil {
+			b.Fatal(n, err)
+		}
+		response.Body.Close()
+	}
+	b.ReportMetric(float64(writes.Load())/float64(b.N), "writes/op")
+}
+
+type countedListener struct {
+	net.Listener
+	writes *atomic.Int64
+}
+
+func (l countedListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	return countedConn{conn, l.writes}, err
+}
+
+type countedConn struct {
+	net.Conn
+	writes *atomic.Int64
+}
+
+func (c countedConn) Write(b []byte) (int, error) {
+	c.writes.Add(1)
+	return c.Conn.Write(b)
+}

@@ -1,0 +1,91 @@
+// Package timing records where the time of a request goes, for the log of slow requests and for traces. The context of
+// a request carries its Record; a context without one records nothing.
+//
+// It imports nothing of ours.
+package timing
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+)
+
+// Stage is a part of a request.
+type Stage uint8
+
+// The stages of a request.
+const (
+	Authentication Stage = iota
+	Authorization
+	Admission
+	// CacheWait is the wait of a read for a cache that has all earlier writes.
+	CacheWait
+	// Storage is a request to storage, of which an HTTP request may have several.
+	Storage
+	// Stages is the number of stages.
+	Stages
+)
+
+var names = [Stages]string{"authentication", "authorization", "admission", "cache-wait", "storage"}
+
+// String returns the name of the stage.
+func (s Stage) String() string { return names[s] }
+
+// Part is a stage that has ended.
+type Part struct {
+	Stage Stage
+	// Detail says more: the name of a plug-in, or the operation of storage.
+	Detail       string
+	Began, Ended time.Time
+}
+
+// Record has the time that a request spent in each stage. It is safe for concurrent use. Stages that run at the same
+// time count each for itself.
+type Record struct {
+	context.Context // that of the request, without the record
+	began           time.Time
+	spent           [Stages]atomic.Int64
+	// observer is told about each part, if it isn't nil.
+	observer atomic.Pointer[func(Part)]
+}
+
+type key struct{}
+
+// New returns a context that carries a new Record. The Record is the context itself, which saves an allocation.
+func New(ctx context.Context) *Record { return &Record{Context: ctx, began: time.Now()} }
+
+// Value implements context.Context.
+func (r *Record) Value(of any) any {
+	if of == (key{}) {
+		return r
+	}
+	return r.Context.Value(of)
+}
+
+// From returns the Record that ctx carries, or nil.
+func From(ctx context.Context) *Record {
+	r, _ := ctx.Value(key{}).(*Record)
+	return r
+}
+
+// Began is when the request began.
+func (r *Record) Began() time.Time { return r.began }
+
+// Spent returns the time that the request has spent in a stage.
+func (r *Record) Spent(stage Stage) time.Duration { return time.Duration(r.spent[stage].Load()) }
+
+// Observe makes the Record call observer with each part that ends from now on, perhaps concurrently.
+func (r *Record) Observe(observer func(Part)) { r.observer.Store(&observer) }
+
+// End adds the time since began to a stage of the request of ctx.
+func End(ctx context.Context, stage Stage, detail string, began time.Time) {
+	r := From(ctx)
+	if r == nil {
+		return
+	}
+	ended := time.Now()
+	r.spent[stage].Add(int64(ended.Sub(began)))
+	if observer := r.observer.Load(); observer != nil {
+		(*observer)(Part{stage, detail, began, ended})
+	}
+}
