@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"apigen.dev/runtime/timing"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -23,6 +24,7 @@ func (c *Chain) call(
 	}
 	began := time.Now()
 	err := status(ctx, a, run(ctx, a))
+	timing.End(ctx, timing.Admission, p.Name, began)
 	c.observe(p, a, mutating, Call{Duration: time.Since(began), Err: err})
 	return err
 }

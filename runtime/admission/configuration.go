@@ -27,22 +27,12 @@ func Configure(file string, plugins []Plugin) error {
 	if err != nil {
 		return err
 	}
-	var config configurationFile
-	if err := yaml.UnmarshalStrict(data, &config); err != nil {
+	config, err := parseConfiguration(data)
+	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}
-	if config.Kind != "AdmissionConfiguration" || config.APIVersion != "apiserver.config.k8s.io/v1" &&
-		config.APIVersion != "apiserver.k8s.io/v1alpha1" {
-		return fmt.Errorf("%s: it says kind %q, apiVersion %q: write AdmissionConfiguration, "+
-			"apiserver.config.k8s.io/v1", file, config.Kind, config.APIVersion)
-	}
 	dir := filepath.Dir(file)
-	configured := map[string]bool{}
 	for _, part := range config.Plugins {
-		if configured[part.Name] {
-			return fmt.Errorf("%s: plug-in %q stands twice", file, part.Name)
-		}
-		configured[part.Name] = true
 		if part.Path != "" && len(part.Configuration) == 0 {
 			if part.Configuration, err = readPart(part.Path, dir); err != nil {
 				return fmt.Errorf("%s: plug-in %q: %w", file, part.Name, err)
@@ -53,6 +43,27 @@ func Configure(file string, plugins []Plugin) error {
 		}
 	}
 	return nil
+}
+
+// parseConfiguration reads a configuration, which has no unknown fields and names each plug-in once.
+func parseConfiguration(data []byte) (*configurationFile, error) {
+	config := &configurationFile{}
+	if err := yaml.UnmarshalStrict(data, config); err != nil {
+		return nil, err
+	}
+	if config.Kind != "AdmissionConfiguration" || config.APIVersion != "apiserver.config.k8s.io/v1" &&
+		config.APIVersion != "apiserver.k8s.io/v1alpha1" {
+		return nil, fmt.Errorf("it says kind %q, apiVersion %q: write AdmissionConfiguration, "+
+			"apiserver.config.k8s.io/v1", config.Kind, config.APIVersion)
+	}
+	configured := map[string]bool{}
+	for _, part := range config.Plugins {
+		if configured[part.Name] {
+			return nil, fmt.Errorf("plug-in %q stands twice", part.Name)
+		}
+		configured[part.Name] = true
+	}
+	return config, nil
 }
 
 func readPart(path, dir string) (json.RawMessage, error) {

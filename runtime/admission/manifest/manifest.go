@@ -99,26 +99,33 @@ func (o *Objects[T]) takes(kind string) bool { return kind == o.kind || kind == 
 
 func (o *Objects[T]) take(kind, path string, document []byte) error {
 	if kind == o.kind {
-		var obj T
-		if err := yaml.UnmarshalStrict(document, &obj); err != nil {
-			return err
-		}
-		return o.add(obj, path)
+		return o.takeObject(path, document)
 	}
 	var list struct {
 		metav1.TypeMeta `json:",inline"`
 		metav1.ListMeta `json:"metadata"`
-		Items           []T `json:"items"`
+		Items           []rawItem `json:"items"`
 	}
 	if err := yaml.UnmarshalStrict(document, &list); err != nil {
 		return err
 	}
-	for _, obj := range list.Items {
-		if err := o.add(obj, path); err != nil {
+	for _, item := range list.Items {
+		if string(item) == "null" { // it would be decoded into no object
+			item = rawItem("{}")
+		}
+		if err := o.takeObject(path, item); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (o *Objects[T]) takeObject(path string, document []byte) error {
+	var obj T
+	if err := yaml.UnmarshalStrict(document, &obj); err != nil {
+		return err
+	}
+	return o.add(obj, path)
 }
 
 func (o *Objects[T]) add(obj T, path string) error {

@@ -77,6 +77,10 @@ func TestReadErrors(t *testing.T) {
 			`ValidatingWebhookConfiguration "a.static.k8s.io": has webhooks`,
 		},
 		{"}", "did not find expected node content"},
+		{
+			"{apiVersion: admissionregistration.k8s.io/v1, kind: ValidatingWebhookConfigurationList, items: [null]}",
+			`resource in file "DIR/a.yaml" must have a name`,
+		},
 	} {
 		got, err := read(t, map[string]string{"a.yaml": test.file})
 		if err == nil || !strings.HasPrefix(err.Error(), "static manifests in DIR: error loading DIR/a.yaml: ") ||
