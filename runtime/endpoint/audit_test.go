@@ -100,12 +100,13 @@ func TestUnauditedBodies(t *testing.T) {
 	}
 }
 
-// TestDeprecatedVersionsAreAudited: a request in a deprecated version has kube-apiserver's annotation, others don't.
+// TestDeprecatedVersionsAreAudited: a request in a deprecated version has kube-apiserver's annotations, others don't.
 func TestDeprecatedVersionsAreAudited(t *testing.T) {
 	api, _ := serve(t, widgets)
-	for version, want := range map[string]string{"v1": "", "v1beta1": "true"} {
+	for version, want := range map[string][2]string{"v1": {}, "v1beta1": {"true", "1.9"}} {
 		r := httptest.NewRequest(http.MethodGet, "/apis/shop.example.com/"+version+"/namespaces/ns/widgets/a", nil)
-		if got := audited(t, api, audit.Metadata, r).Annotations["k8s.io/deprecated"]; got != want {
+		annotations := audited(t, api, audit.Metadata, r).Annotations
+		if got := [2]string{annotations["k8s.io/deprecated"], annotations["k8s.io/removed-release"]}; got != want {
 			t.Errorf("%s: %q", version, got)
 		}
 	}

@@ -104,21 +104,22 @@ func New(config Config) (*API, error) {
 				errors.New("objects that can't be read are not deleted here"))
 		}
 	}
-	return a, a.route(config.Groups)
+	return a, a.route(config.Groups, nil)
 }
 
 // With returns an API that serves other groups with the buffers and bounds of this one.
 func (a *API) With(groups []Group) (*API, error) {
 	other := *a
-	return &other, other.route(groups)
+	return &other, other.route(groups, a.resources)
 }
 
-// route makes the routes and the documents of groups.
-func (a *API) route(groups []Group) (err error) {
+// route makes the routes and the documents of groups. Resources that are known already stay what they are: thousands
+// are there where a definition adds one.
+func (a *API) route(groups []Group, known map[resourceKey]*resource) (err error) {
 	a.resources = map[resourceKey]*resource{}
 	for _, group := range groups {
 		for _, handle := range group.Handles {
-			if err := a.add(&group, handle); err != nil {
+			if err := a.add(&group, handle, known); err != nil {
 				return err
 			}
 		}
@@ -127,7 +128,7 @@ func (a *API) route(groups []Group) (err error) {
 	return err
 }
 
-func (a *API) add(group *Group, handle registry.Handle) error {
+func (a *API) add(group *Group, handle registry.Handle, known map[resourceKey]*resource) error {
 	info := handle.Info()
 	if info.Group != group.Name {
 		return fmt.Errorf("resource %s stands in group %q", info.GroupResource(), group.Name)
@@ -140,6 +141,10 @@ func (a *API) add(group *Group, handle registry.Handle) error {
 		key := resourceKey{info.Group, version.Name, info.Names.Plural}
 		if a.resources[key] != nil {
 			return fmt.Errorf("resource %s is served twice in version %s", info.GroupResource(), key.version)
+		}
+		if before := known[key]; before != nil && before.handle == handle && before.version == version {
+			a.resources[key] = before
+			continue
 		}
 		a.resources[key] = newResource(handle, version)
 	}

@@ -30,6 +30,9 @@ func (r *resource) addExtensions() {
 	r.extensions = make(map[string]*resource, len(r.resourceInfo.Extensions))
 	for i := range r.resourceInfo.Extensions {
 		e := &r.resourceInfo.Extensions[i]
+		if !e.In(r.version.Name) {
+			continue
+		}
 		part := *r
 		version := *r.version
 		version.Columns, version.Protobuf = e.Columns, e.GivesProtobuf

@@ -145,6 +145,9 @@ func (r *resource) warn(w http.ResponseWriter, req *http.Request) {
 	if warning := r.version.Deprecated; warning != "" {
 		respond.AddWarnings(w.Header(), []string{warning})
 		audit.Annotate(req.Context(), "k8s.io/deprecated", "true")
+		if r.version.Removed != "" {
+			audit.Annotate(req.Context(), "k8s.io/removed-release", r.version.Removed)
+		}
 	}
 }
 
@@ -184,9 +187,13 @@ func (a *API) find(u *url.URL, info *request.Info) (*resource, shape) {
 	case info.NamesObject():
 		shape = item
 	}
-	if info.Irregular || len(info.Segments) > request.SubresourceDepth ||
-		shape == fieldSubresource && res.resourceInfo.Subresource(info.Subresource) == nil {
+	if info.Irregular || len(info.Segments) > request.SubresourceDepth {
 		return nil, 0
+	}
+	if shape == fieldSubresource {
+		if part := res.resourceInfo.Subresource(info.Subresource); part == nil || !part.In(info.Version) {
+			return nil, 0
+		}
 	}
 	return res, shape
 }

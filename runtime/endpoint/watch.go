@@ -11,6 +11,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/encoder"
 	"apigen.dev/runtime/negotiation"
+	"apigen.dev/runtime/request"
 	"apigen.dev/runtime/respond"
 )
 
@@ -67,13 +68,15 @@ func (req *resourceRequest) watchTime(seconds *int64) time.Duration {
 
 type eventStream struct {
 	*resourceRequest
-	format   negotiation.Format
-	shape    api.Shape
-	encoder  encoder.Encoder
-	begun    bool // an event was written
-	deadline respond.WriteDeadline
-	pace     pace
-	socket   *socket // nil if the events are the body of an answer
+	format  negotiation.Format
+	shape   api.Shape
+	encoder encoder.Encoder
+	begun   bool // an event was written
+	// toldBegun: those who wait for the beginning know of it.
+	toldBegun bool
+	deadline  respond.WriteDeadline
+	pace      pace
+	socket    *socket // nil if the events are the body of an answer
 }
 
 // Write writes a piece, and gives the client its time to read it.
@@ -98,7 +101,10 @@ func (s *eventStream) run(ctx context.Context, events api.Watch) {
 
 // follow writes the events of one moment in one piece, and flushes once. It holds no buffer while it waits.
 func (s *eventStream) follow(ctx context.Context, events api.Watch, flush func() bool) {
-	for flush() {
+	for told := false; flush(); told = true {
+		if told || !hasBacklog(events) {
+			s.tellBegun()
+		}
 		began, last, ok := s.writePiece(ctx, events)
 		if !ok {
 			flush()
@@ -111,6 +117,14 @@ func (s *eventStream) follow(ctx context.Context, events api.Watch, flush func()
 			case <-ctx.Done():
 			}
 		}
+	}
+}
+
+// tellBegun tells once that the state with which the watch begins was written.
+func (s *eventStream) tellBegun() {
+	if !s.toldBegun {
+		s.toldBegun = true
+		request.Begun(s.r.Context())
 	}
 }
 
@@ -142,12 +156,17 @@ func (s *eventStream) writePiece(ctx context.Context, events api.Watch) (began t
 			s.encoder.Failure(f, respond.StatusOf(err))
 			s.endEvent(f)
 		}
-		if backlog, ok := events.(api.Backlog); err == nil && f.Err() == nil && ok && backlog.More() {
+		if err == nil && f.Err() == nil && hasBacklog(events) {
 			continue
 		}
 		f.Flush()
 		return began, len(batch), err == nil && f.Err() == nil
 	}
+}
+
+func hasBacklog(events api.Watch) bool {
+	backlog, ok := events.(api.Backlog)
+	return ok && backlog.More()
 }
 
 // endEvent sends an event over a WebSocket, where each event is a message of its own.

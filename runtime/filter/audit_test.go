@@ -37,7 +37,7 @@ func auditedChain(sink *auditSink, drain *Drain, handler http.HandlerFunc) http.
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	return Chain(handler, AuditID(&audit.Auditor{Policy: sink, Sink: sink}), Recover(log), RequestInfo(nil),
 		AuditAnswers(), drain.Filter(isHealth), Deadline(time.Minute), Authenticate(healthIsPublic, log), Audit(),
-		Impersonate(auth.MastersOnly{}), MaxInFlight(1, 1, isHealth), Authorize(auth.Union{auth.MastersOnly{},
+		Impersonate(auth.MastersOnly{}, nil), MaxInFlight(1, 1, isHealth), Authorize(auth.Union{auth.MastersOnly{},
 			auth.Paths{"/readyz"}}))
 }
 
@@ -70,7 +70,7 @@ func TestAuditChain(t *testing.T) {
 			stages: "RequestReceived ResponseStarted ResponseComplete", code: 200, decision: "allow"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			sink, drain := &auditSink{}, NewDrain()
+			sink, drain := &auditSink{}, NewDrain(Ending{})
 			if test.drained {
 				drain.Start()
 			}
@@ -131,7 +131,7 @@ func TestTooManyRequestsAreAudited(t *testing.T) {
 // TestAuditStrict: a request whose first event is lost doesn't run, and is answered in kube-apiserver's words.
 func TestAuditStrict(t *testing.T) {
 	sink, ran := &auditSink{fail: audit.RequestReceived}, false
-	handler := auditedChain(sink, NewDrain(), func(http.ResponseWriter, *http.Request) { ran = true })
+	handler := auditedChain(sink, NewDrain(Ending{}), func(http.ResponseWriter, *http.Request) { ran = true })
 	r, w := httptest.NewRequest(http.MethodGet, "/apis/g/v1/things", nil), httptest.NewRecorder()
 	r.Header.Set("Authorization", "Bearer admin")
 	handler.ServeHTTP(w, r)
@@ -151,7 +151,7 @@ func TestAuditID(t *testing.T) {
 			if id != "" {
 				r.Header.Set("Audit-ID", id)
 			}
-			auditedChain(sink, NewDrain(), whoami).ServeHTTP(w, r)
+			auditedChain(sink, NewDrain(Ending{}), whoami).ServeHTTP(w, r)
 			got := w.Header().Get("Audit-ID")
 			if id != "" && got != id || len(got) < 4 || sink.events[len(sink.events)-1].AuditID != got {
 				t.Errorf("ID %q of %q", got, id)

@@ -5,9 +5,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/respond"
+	"apigen.dev/runtime/timing"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -16,7 +18,9 @@ import (
 // It logs that at debug level, because everybody can send wrong credentials.
 func Authenticate(authenticator auth.Authenticator, log *slog.Logger) Filter {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		began := time.Now()
 		user, err := authenticator.Authenticate(r)
+		timing.End(r.Context(), timing.Authentication, "", began)
 		if err != nil {
 			log.DebugContext(r.Context(), "a client could not be authenticated",
 				"client", r.RemoteAddr, "error", err)

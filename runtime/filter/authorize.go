@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/request"
 	"apigen.dev/runtime/respond"
+	"apigen.dev/runtime/timing"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -19,7 +21,9 @@ import (
 func Authorize(authorizer auth.Authorizer) Filter {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		a := auth.Attributes{User: auth.UserFrom(r.Context()), Info: request.InfoFrom(r.Context())}
+		began := time.Now()
 		decision, reason, err := authorizer.Authorize(r.Context(), a)
+		timing.End(r.Context(), timing.Authorization, "", began)
 		annotate(r, decision, reason, err)
 		switch {
 		case decision == auth.Allow:

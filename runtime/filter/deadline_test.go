@@ -101,7 +101,7 @@ func TestBoundedCostsOneAllocation(t *testing.T) {
 
 // What lives as long as its client wants has no deadline, and ends when the server drains.
 func TestLongRunning(t *testing.T) {
-	drain := NewDrain()
+	drain := NewDrain(Ending{})
 	handler := Chain(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, limited := r.Context().Deadline()
 		drained := false

@@ -2,17 +2,33 @@ package filter
 
 import (
 	"context"
+	"math/rand/v2"
 	"net/http"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"apigen.dev/runtime/respond"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// Ending says how a Drain ends requests.
+type Ending struct {
+	// Spread is the time over which watches and other long-running requests end, each at a moment of its own, so that
+	// their clients don't all come to the next server at once. 0 ends them at once.
+	Spread time.Duration
+	// TooMany refuses new requests with 429 and Retry-After: 5, as kube-apiserver's --shutdown-send-retry-after does,
+	// instead of 503 and Retry-After: 1.
+	TooMany bool
+}
+
 // Drain counts the requests in progress, so that a server can shut down without interrupting them. After Start it
-// answers 503 with Retry-After to new requests and ends watches, and Wait returns when the other requests are done.
+// refuses new requests with Retry-After and ends watches, and Wait returns when the other requests are done.
 type Drain struct {
+	ending  Ending
+	leaving atomic.Bool
+
 	mu       sync.Mutex // guards draining together with Add on requests
 	draining bool
 	requests sync.WaitGroup
@@ -22,14 +38,19 @@ type Drain struct {
 }
 
 // NewDrain returns a Drain that serves all requests.
-func NewDrain() *Drain {
-	d := new(Drain)
+func NewDrain(ending Ending) *Drain {
+	d := &Drain{ending: ending}
 	d.ended, d.end = context.WithCancel(context.Background())
 	return d
 }
 
+// Leave asks clients, with every answer from now on, to send further requests over another connection, which a balancer
+// may lead to another server. Requests under way on the connection, such as watches, go on.
+func (d *Drain) Leave() { d.leaving.Store(true) }
+
 // Start refuses requests from now on, and ends watches.
 func (d *Drain) Start() {
+	d.Leave()
 	d.mu.Lock()
 	d.draining = true
 	d.mu.Unlock()
@@ -55,23 +76,50 @@ func (d *Drain) Filter(public func(path string) bool) Filter {
 			next.ServeHTTP(w, r)
 			return
 		}
+		if d.leaving.Load() && r.Header.Get("Upgrade") == "" {
+			w.Header().Set("Connection", "close") // net/http sends GOAWAY on a connection of HTTP/2
+		}
 		if !d.enter() {
-			w.Header().Set("Connection", "close")
-			err := apierrors.NewServiceUnavailable("the server is shutting down")
-			err.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: 1}
-			respond.Error(w, r, err)
+			respond.Error(w, r, d.refusal())
 			return
 		}
 		defer d.requests.Done()
 		if isLongRunning(r) {
 			ctx, cancel := context.WithCancel(r.Context())
 			defer cancel()
-			stop := context.AfterFunc(d.ended, cancel)
-			defer stop()
+			defer d.endLater(cancel)()
 			r = r.WithContext(ctx)
 		}
 		next.ServeHTTP(w, r)
 	}
+}
+
+// endLater calls cancel at a moment of the Spread that follows Start. The function that it returns releases what
+// endLater holds, when the request has ended.
+func (d *Drain) endLater(cancel context.CancelFunc) (release func()) {
+	var timer atomic.Pointer[time.Timer]
+	stop := context.AfterFunc(d.ended, func() {
+		if d.ending.Spread <= 0 {
+			cancel()
+			return
+		}
+		timer.Store(time.AfterFunc(rand.N(d.ending.Spread), cancel))
+	})
+	return func() {
+		stop()
+		if t := timer.Load(); t != nil {
+			t.Stop()
+		}
+	}
+}
+
+func (d *Drain) refusal() error {
+	if d.ending.TooMany {
+		return apierrors.NewTooManyRequests("The apiserver is shutting down, please try again later.", 5)
+	}
+	err := apierrors.NewServiceUnavailable("the server is shutting down")
+	err.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: 1}
+	return err
 }
 
 func (d *Drain) enter() bool {

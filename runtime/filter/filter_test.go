@@ -50,7 +50,7 @@ var healthIsPublic = auth.Authentication{FrontProxy: users, Anonymous: func(r *h
 func chain(handler http.HandlerFunc) http.Handler {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	return Chain(handler, Recover(log), RequestInfo(nil), Deadline(time.Minute), Authenticate(healthIsPublic, log),
-		Impersonate(auth.MastersOnly{}), MaxInFlight(1, 1, isHealth), Authorize(auth.Union{auth.MastersOnly{},
+		Impersonate(auth.MastersOnly{}, nil), MaxInFlight(1, 1, isHealth), Authorize(auth.Union{auth.MastersOnly{},
 			auth.Paths{"/readyz", "/open"}}))
 }
 
@@ -218,7 +218,7 @@ func TestMaxInFlight(t *testing.T) {
 }
 
 func TestDrain(t *testing.T) {
-	drain := NewDrain()
+	drain := NewDrain(Ending{})
 	entered, leave := make(chan struct{}, 2), make(chan struct{})
 	watchEnded := make(chan struct{})
 	handler := Chain(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
@@ -24,8 +25,9 @@ const (
 // Impersonate lets a user act as another user, with the rights of that user alone. The user needs the verb impersonate
 // on users or serviceaccounts, groups, uids and userextras, or the verbs of a constrained mode; see impersonationMode.
 // If a header asks for more than the user may, Impersonate refuses the request: a request without the header would
-// have the wrong rights.
-func Impersonate(authorizer auth.Authorizer) Filter {
+// have the wrong rights. It calls observe, if that isn't nil, with the verb of the constrained mode that allowed it, or
+// "", the time that the decision took, and the error of a refusal.
+func Impersonate(authorizer auth.Authorizer, observe func(verb string, took time.Duration, err error)) Filter {
 	i := &impersonator{authorizer: authorizer}
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		wanted, asked, err := impersonated(r.Header)
@@ -36,7 +38,11 @@ func Impersonate(authorizer auth.Authorizer) Filter {
 		var user *auth.User
 		var constraint string
 		if err == nil {
+			begin := time.Now()
 			user, constraint, err = i.impersonate(r, wanted)
+			if observe != nil {
+				observe(constraint, time.Since(begin), err)
+			}
 		}
 		if err != nil {
 			respond.Error(w, r, err)

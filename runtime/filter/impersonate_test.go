@@ -53,7 +53,7 @@ func TestImpersonatedGroups(t *testing.T) {
 				"Impersonate-Group": test.groups}
 			w := httptest.NewRecorder()
 			Chain(http.HandlerFunc(whoami), RequestInfo(nil), Authenticate(users,
-				slog.New(slog.DiscardHandler)), Impersonate(&rights)).ServeHTTP(w, r)
+				slog.New(slog.DiscardHandler)), Impersonate(&rights, nil)).ServeHTTP(w, r)
 			if got := w.Body.String(); w.Code != http.StatusOK || got != test.want {
 				t.Errorf("%d %s", w.Code, got)
 			}

@@ -5,12 +5,13 @@ import (
 
 	"apigen.dev/runtime/request"
 	"apigen.dev/runtime/respond"
+	"apigen.dev/runtime/timing"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// RequestInfo makes the request.Info of a request, and puts it into the request's context, for the filters after it and
-// for the endpoint. longRunning tells which requests beside watches last as long as their client wants; nil means none.
-// It answers 400 if it can't read the URL.
+// RequestInfo makes the request.Info and the timing.Record of a request, and puts them into the request's context, for
+// the filters after it and for the endpoint. longRunning tells which requests beside watches last as long as their
+// client wants; nil means none. It answers 400 if it can't read the URL.
 func RequestInfo(longRunning func(*request.Info) bool) Filter {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		info, err := request.New(r, longRunning)
@@ -18,6 +19,6 @@ func RequestInfo(longRunning func(*request.Info) bool) Filter {
 			respond.Error(w, r, apierrors.NewBadRequest(err.Error()))
 			return
 		}
-		next.ServeHTTP(w, r.WithContext(request.WithInfo(r.Context(), info)))
+		next.ServeHTTP(w, r.WithContext(request.WithInfo(timing.New(r.Context()), info)))
 	}
 }

@@ -11,13 +11,16 @@ import (
 
 // Observation describes a request that was answered.
 type Observation struct {
+	Request  *http.Request
 	Info     *request.Info // nil if the URL could not be read
-	Code     int           // the status code of the answer
+	AuditID  string
+	Code     int   // the status code of the answer
+	Bytes    int64 // the size of the answer's body
 	Duration time.Duration
 }
 
-// Observe calls observer with every request after it was answered, for metrics and logs.
-func Observe(observer func(Observation)) Filter {
+// Observe calls observers with every request after it was answered, for metrics and logs.
+func Observe(observers ...func(Observation)) Filter {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		begin := time.Now()
 		counted := &counting{ResponseWriter: w}
@@ -29,16 +32,31 @@ func Observe(observer func(Observation)) Filter {
 			case counted.code == 0:
 				counted.code = http.StatusInternalServerError // Recover will answer a panic
 			}
-			observer(Observation{request.InfoFrom(r.Context()), counted.code, time.Since(begin)})
+			seen := Observation{
+				Request: r, Info: request.InfoFrom(r.Context()), AuditID: auditIDOf(w), Code: counted.code,
+				Bytes: counted.bytes, Duration: time.Since(begin),
+			}
+			for _, observer := range observers {
+				observer(seen)
+			}
 		}()
 		next.ServeHTTP(counted, r)
 		returned = true
 	}
 }
 
+// auditIDOf returns the audit ID that AuditID has put into the answer.
+func auditIDOf(w http.ResponseWriter) string {
+	if id := w.Header()[auditIDHeader]; len(id) > 0 {
+		return id[0]
+	}
+	return ""
+}
+
 type counting struct {
 	http.ResponseWriter
-	code int
+	code  int
+	bytes int64
 }
 
 func (c *counting) WriteHeader(code int) {
@@ -55,7 +73,9 @@ func (c *counting) Write(p []byte) (int, error) {
 	if c.code == 0 {
 		c.code = http.StatusOK
 	}
-	return c.ResponseWriter.Write(p)
+	n, err := c.ResponseWriter.Write(p)
+	c.bytes += int64(n)
+	return n, err
 }
 
 // Hijack is for upgraded connections. Their handlers write the answer to the connection.

@@ -138,3 +138,18 @@ func FuzzParse(f *testing.F) {
 		_, _ = config.Client(nil, 0) // it must not panic
 	})
 }
+
+// FuzzUsers reads kubeconfigs as those of several servers, and files of tokens: a token can stand in a header.
+func FuzzUsers(f *testing.F) {
+	f.Add([]byte(whole), "a.example.com:443")
+	f.Add([]byte("users: [{name: '*.b', user: {token: t}}, {name: '*', user: {}}]\ncurrent-context: x"), "a.b:1")
+	f.Fuzz(func(t *testing.T, content []byte, server string) {
+		if users, err := parseUsers(content, "/none"); err == nil {
+			_ = users.For(server) // it must not panic
+		}
+		token, err := parseToken([][]byte{content})
+		if err == nil && (token == "" || strings.ContainsAny(token, " \r\n\x00")) {
+			t.Errorf("the token %q", token)
+		}
+	})
+}

@@ -64,7 +64,16 @@ func (c *candidate) attempt(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.RenewDeadline/2)
 	defer cancel()
 	began := time.Now()
-	_, err := c.leases.Update(ctx, c.Namespace, c.Name, reach.Write{Manager: manager}, c.claim)
+	found := c.seen
+	_, err := c.leases.Update(ctx, c.Namespace, c.Name, reach.Write{Manager: manager},
+		func(lease *coordinationv1.Lease) error {
+			found = recordOf(&lease.Spec)
+			return c.claim(lease)
+		})
+	// Update may begin with a state that is older than one that was seen before. Only the last one counts.
+	if found != c.seen {
+		c.seen, c.since = found, time.Now()
+	}
 	if apierrors.IsNotFound(err) {
 		lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: c.Name}}
 		if err = c.claim(lease); err == nil {
@@ -82,17 +91,15 @@ func (c *candidate) attempt(ctx context.Context) error {
 func (c *candidate) claim(lease *coordinationv1.Lease) error {
 	now := metav1.NewMicroTime(c.Now())
 	spec := &lease.Spec
-	seen := recordOf(spec)
-	if seen != c.seen {
-		c.seen, c.since = seen, time.Now()
-	}
+	found := recordOf(spec)
+	held := found != c.seen || time.Since(c.since) < time.Duration(found.seconds)*time.Second
 	switch {
-	case seen.holder == c.Identity:
-	case seen.holder != "" && time.Since(c.since) < time.Duration(seen.seconds)*time.Second:
+	case found.holder == c.Identity:
+	case found.holder != "" && held:
 		return errHeld
 	default:
 		spec.AcquireTime = &now
-		spec.LeaseTransitions = new(seen.switches + 1)
+		spec.LeaseTransitions = new(found.switches + 1)
 	}
 	spec.HolderIdentity = &c.Identity
 	spec.LeaseDurationSeconds = new(int32((c.Duration + time.Second - 1) / time.Second))

@@ -44,6 +44,8 @@ type client struct {
 	reach.Objects[*coordinationv1.Lease]
 	*shared
 	cut bool // guarded by mu of shared
+	// stale, if set, is a state with which each update begins, as one that begins with a cache's entry.
+	stale *coordinationv1.Lease
 }
 
 func (c *client) connect(connected bool) {
@@ -65,6 +67,9 @@ func (c *client) Update(
 	}
 	if c.lease == nil {
 		return nil, apierrors.NewNotFound(schema.GroupResource{}, "a")
+	}
+	if c.stale != nil {
+		_ = change(c.stale.DeepCopy()) // a write over it would conflict
 	}
 	changed := c.lease.DeepCopy()
 	if err := change(changed); err != nil {
@@ -100,7 +105,15 @@ type candidate struct {
 // start starts a candidate, which runs run while it leads, or nothing until its term ends.
 func (s *shared) start(t *testing.T, lease leader.Lease, run func(ctx context.Context) error) *candidate {
 	t.Helper()
-	c := &candidate{client: &client{shared: s}, led: make(chan context.Context, 10), ended: make(chan error, 1)}
+	return s.startFrom(t, &client{shared: s}, lease, run)
+}
+
+// startFrom is start with a client.
+func (s *shared) startFrom(
+	t *testing.T, from *client, lease leader.Lease, run func(ctx context.Context) error,
+) *candidate {
+	t.Helper()
+	c := &candidate{client: from, led: make(chan context.Context, 10), ended: make(chan error, 1)}
 	ctx, stop := context.WithCancel(reach.With(t.Context(), []any{c.client}))
 	c.stop = stop
 	lease.Namespace, lease.Name, lease.Log = "kube-system", "a", slog.New(slog.DiscardHandler)
@@ -260,6 +273,27 @@ func TestLeaseIsTaken(t *testing.T) {
 			t.Errorf("the lease: %v", spec)
 		}
 		<-c.led // the thief never renews
+		_ = c.end()
+	})
+}
+
+// A candidate takes a lease that nobody renews, although its reads begin with a state that is older.
+func TestStaleReads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		spec := coordinationv1.LeaseSpec{HolderIdentity: new("dead"), LeaseDurationSeconds: new(int32(2))}
+		older, newer := &coordinationv1.Lease{Spec: spec}, &coordinationv1.Lease{Spec: spec}
+		newer.Spec.RenewTime = &metav1.MicroTime{Time: time.Now()}
+		s := &shared{lease: newer}
+		began := time.Now()
+		c := s.startFrom(t, &client{shared: s, stale: older}, leader.Lease{}, nil)
+		select {
+		case <-c.led:
+		case <-time.After(time.Hour):
+			t.Fatal("nobody leads after an hour")
+		}
+		if waited := time.Since(began); waited < 2*time.Second || waited > 10*time.Second {
+			t.Errorf("the candidate leads after %s", waited)
+		}
 		_ = c.end()
 	})
 }

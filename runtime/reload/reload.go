@@ -34,7 +34,12 @@ type Files[T any] struct {
 	// attempt to read them.
 	sum     [sha256.Size]byte
 	failure string
+	// observer is called after each Reload that changed the value or failed.
+	observer func(error)
 }
+
+// Observe has observer called after each Reload that changed the value, with nil, or that returned an error.
+func (f *Files[T]) Observe(observer func(error)) { f.observer = observer }
 
 // New reads files, and makes a value of their contents by parse. A later Reload calls parse again when one of them
 // changed. parse must not keep state: an error leaves the value as it was.
@@ -100,6 +105,14 @@ func (f *Files[T]) Paths() []string { return f.paths }
 // which no value can be made are read twice, since somebody may have replaced one file after the other in between.
 // Reload returns the same error for the same contents once, so that a caller can log it.
 func (f *Files[T]) Reload() (changed bool, err error) {
+	changed, err = f.reload()
+	if f.observer != nil && (changed || err != nil) {
+		f.observer(err)
+	}
+	return changed, err
+}
+
+func (f *Files[T]) reload() (changed bool, err error) {
 	last := f.sum
 	for attempt := 1; ; attempt++ {
 		files, err := f.read()

@@ -38,7 +38,7 @@ func Open[T any](log *slog.Logger, parse func(contents [][]byte) (T, error), pat
 // Get returns the value of the files as they were within the last second. If they can't be read or parsed, Get logs the
 // error and returns the last good value.
 func (v *Value[T]) Get() T {
-	if v.now().UnixNano()-v.read.Load() >= int64(oftenest) && v.mu.TryLock() {
+	if v.due() && v.mu.TryLock() {
 		defer v.mu.Unlock()
 		changed, err := v.files.Reload()
 		paths := strings.Join(v.files.Paths(), ", ")
@@ -51,6 +51,19 @@ func (v *Value[T]) Get() T {
 		v.set()
 	}
 	return *v.current.Load()
+}
+
+// due tells whether the files were read too long ago. A clock that was set back doesn't keep the server from them.
+func (v *Value[T]) due() bool {
+	age := time.Duration(v.now().UnixNano() - v.read.Load())
+	return age >= oftenest || age < 0
+}
+
+// Observe is Files.Observe.
+func (v *Value[T]) Observe(observer func(error)) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.files.Observe(observer)
 }
 
 func (v *Value[T]) set() {

@@ -3,9 +3,11 @@ package reload
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,5 +81,30 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	if _, err := Open(slog.Default(), parse, path); err == nil || err.Error() != "wrong" {
 		t.Error(err)
+	}
+}
+
+// A clock that is set back doesn't keep a value from following its files, and observers hear of every change and error.
+func TestClockIsSetBack(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	write(t, path, "1")
+	v, err := Open(slog.New(slog.DiscardHandler), joined, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var observed []string
+	v.Observe(func(err error) { observed = append(observed, fmt.Sprint(err)) })
+	now := time.Unix(1_700_000_000, 0)
+	v.now = func() time.Time { return now }
+	v.set()
+	for i, text := range []string{"2", "broken", "3"} {
+		now = now.Add(-time.Hour)
+		write(t, path, text)
+		if got := v.Get(); text != "broken" && got != text {
+			t.Errorf("step %d: %q, want %q", i, got, text)
+		}
+	}
+	if want := []string{"<nil>", "it is broken: broken", "<nil>"}; !slices.Equal(observed, want) {
+		t.Errorf("observed %q, want %q", observed, want)
 	}
 }

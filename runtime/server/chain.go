@@ -7,29 +7,51 @@ import (
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/filter"
 	"apigen.dev/runtime/request"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // chain returns the handler with all filters, the outermost first. The order is kube-apiserver's, because it decides
 // which error a client gets: 503 during a shutdown comes before 401, 401 before 429, and 429 before 403.
 func (s *Server) chain(handler http.Handler, metrics *metrics, longRunning func(*request.Info) bool) http.Handler {
 	who := s.authentication()
-	who.Certificates = metrics.attempts.certificates(who.Certificates)
+	who.Certificates = metrics.attempts.Certificates(who.Certificates)
 	return filter.Chain(handler,
 		filter.Stack(),
 		filter.AuditID(s.config.Auditor),
 		filter.Recover(s.config.Log),
 		filter.RequestInfo(longRunning),
+		filter.StrictTransport(s.config.StrictTransport),
 		filter.CacheControl(),
-		filter.Observe(metrics.observe),
+		filter.Observe(append([]func(filter.Observation){metrics.requests.Observe}, s.config.Observers...)...),
 		filter.AuditAnswers(),
+		filter.GoAway(s.config.GoAwayChance),
 		s.drain.Filter(isHealth),
 		filter.Deadline(s.config.RequestTimeout),
-		filter.Authenticate(metrics.attempts.authenticator(internal{who}), s.config.Log),
+		filter.CORS(s.config.AllowedOrigins),
+		filter.Authenticate(metrics.attempts.Authenticator(internal{who}), s.config.Log),
+		filter.Trace(s.config.Tracer),
 		filter.Audit(),
-		filter.Impersonate(s.config.Authorizer),
-		filter.MaxInFlight(s.config.MaxReads, s.config.MaxWrites, isHealth),
-		filter.Authorize(metrics.attempts.authorizer(s.config.Authorizer)),
+		filter.Impersonate(metrics.impersonation.Authorizer(s.config.Authorizer), metrics.impersonation.Attempted),
+		s.bounds(),
+		filter.Authorize(metrics.attempts.Authorizer(s.config.Authorizer)),
 	)
+}
+
+// bounds returns the filter that bounds the requests in progress.
+func (s *Server) bounds() filter.Filter {
+	if s.config.Fairness != nil {
+		return s.config.Fairness(s.size)
+	}
+	return filter.MaxInFlight(s.config.MaxReads, s.config.MaxWrites, isHealth)
+}
+
+// size is the Size of the server.
+func (s *Server) size(group, resource string) (objects, bytes int64, known bool) {
+	m := s.table.Load().measured[schema.GroupResource{Group: group, Resource: resource}]
+	if m == nil {
+		return 0, 0, false
+	}
+	return m.Size()
 }
 
 func isHealth(path string) bool {

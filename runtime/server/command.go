@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -73,7 +74,11 @@ func Command(program Program) *cobra.Command {
 			if err := f.check(program.Embedded != nil); err != nil {
 				return err
 			}
-			if _, err := apigroups.NewSwitches(apigroups.Parse(f.runtimeConfig), program.groups()); err != nil {
+			groups, err := apigroups.Unite(program.groups())
+			if err != nil {
+				return err
+			}
+			if _, err := apigroups.NewSwitches(apigroups.Parse(f.runtimeConfig), groups); err != nil {
 				return err
 			}
 			f.server.Garbage = f.garbagePolicy(cmd.Flags())
@@ -139,13 +144,18 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 	}
 	defer func() { err = errors.Join(err, backend.Close()) }()
 	level := new(slog.LevelVar)
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
+	level.Set(-slog.Level(f.verbosity))
+	log := slog.New(logHandler(f.logFormat, os.Stderr, level))
 	for _, warning := range warnings {
 		log.Warn(warning)
 	}
 	id, err := openIdentity(program.Name, f, given, log)
 	if err != nil {
 		return err
+	}
+	if f.server.Profiling && f.contention {
+		runtime.SetBlockProfileRate(1)
+		runtime.SetMutexProfileFraction(1)
 	}
 	config := f.config()
 	config.Groups, config.Backend, config.LogLevel = program.groups(), backend, level

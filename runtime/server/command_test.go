@@ -97,6 +97,15 @@ func TestBadFlags(t *testing.T) {
 		{"no collector", []string{"--enable-garbage-collector=false", "--garbage-collector=external"},
 			"--garbage-collector goes with --enable-garbage-collector=true"},
 		{"grace", []string{"--livez-grace-period=-1s"}, "--livez-grace-period: -1s must not be negative"},
+		{"log", []string{"--logging-format=xml"}, `--logging-format: "xml" is neither text nor json`},
+		{"verbosity", []string{"-v=-1"}, "-v: -1 must not be negative"},
+		{"delay", []string{"--shutdown-delay-duration=-1s"}, "--shutdown-delay-duration: -1s must not be negative"},
+		{"chance", []string{"--goaway-chance=0.03"}, "--goaway-chance: 0.03 must be between 0 and 0.02"},
+		{"streams", []string{"--http2-max-streams-per-connection=-1"},
+			"--http2-max-streams-per-connection: -1 must not be negative"},
+		{"directive", []string{"--strict-transport-security-directives=max-age=soon"}, `"max-age=soon" is none of`},
+		{"origin", []string{"--cors-allowed-origins=^https://example.com"}, "must begin with ^ or // and end with"},
+		{"expression", []string{"--cors-allowed-origins=^[$"}, "--cors-allowed-origins: \"^[$\": error parsing regexp"},
 		{"timeout", []string{"--request-timeout=0s"}, "--request-timeout"},
 		{"all at once", []string{"--secure-port=-1", "--bind-address=x"},
 			`--bind-address: "x" is no IP address; --secure-port: -1 is no port`},
@@ -303,6 +312,8 @@ func TestServes(t *testing.T) {
 		{admin, "/apis", 200, `"APIGroupList"`},
 		{admin, "/metrics", 200, "apiserver_request_total"},
 		{admin, "/metrics", 200, "go_goroutines"},
+		{admin, "/metrics/slis", 200, `kubernetes_healthcheck{name="storage",type="readyz"} 1`},
+		{anonymous, "/metrics/slis", 401, `"reason":"Unauthorized"`},
 		{admin, "/debug/pprof/heap?debug=1", 200, "heap profile"},
 		{admin, "/", 200, `"/openapi/v3"`},
 		{anonymous, "/", 401, `"reason":"Unauthorized"`},
@@ -312,6 +323,9 @@ func TestServes(t *testing.T) {
 		if code != test.code || !strings.Contains(body, test.want) {
 			t.Errorf("%s: %d %q, want %d %q", test.path, code, body, test.code, test.want)
 		}
+	}
+	if code, _ := send(t, admin, http.MethodDelete, s.url+"/metrics", ""); code != 405 {
+		t.Errorf("a server without the feature resets its metrics: %d", code)
 	}
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/metrics", nil)
 	if err != nil {

@@ -150,3 +150,47 @@ func TestSwitchedOff(t *testing.T) {
 		t.Errorf("%v %v", kv, err)
 	}
 }
+
+// TestGroupInParts: kinds of one group that come from two places are one group, with one document, and switches name
+// both. Two parts with the same kind are an error.
+func TestGroupInParts(t *testing.T) {
+	part := func(kind int, plural string) registry.Group {
+		group := twoKinds()
+		group.Resources = group.Resources[kind : kind+1]
+		paths := `"paths":{"/apis/shop.example.com/v1/` + plural + `":{}}`
+		group.OpenAPI = map[string]api.Document{"v1": api.NewDocument([]byte(`{"openapi":"3.0.0",` + paths +
+			`,"components":{"schemas":{"Shared":{},"` + plural + `":{}}}}`))}
+		group.Swagger = api.NewDocument([]byte(`{"swagger":"2.0",` + paths + `,"definitions":{"` + plural + `":{}}}`))
+		return group
+	}
+	program := serving(part(0, "widgets"))
+	program.Features = append(program.Features, Serving{part(1, "gadgets")})
+	program.Embedded = opens(func(context.Context, string) (storage.Backend, error) { return memory.New(), nil })
+	s := startProgram(t, program, t.TempDir(), "--runtime-config=shop.example.com/v1beta1/gadgets=false")
+	client, root := s.client(t), s.url+"/apis/shop.example.com"
+	for path, want := range map[string]int{
+		"/v1/widgets": 200, "/v1/gadgets": 200, "/v1beta1/widgets": 200, "/v1beta1/gadgets": 404,
+	} {
+		if code, body := get(t, client, root+path); code != want {
+			t.Errorf("%s: %d %s", path, code, body)
+		}
+	}
+	for path, wants := range map[string][]string{
+		"/apis":                                {`"name":"shop.example.com"`},
+		"/apis/shop.example.com/v1":            {`"widgets"`, `"gadgets"`},
+		"/openapi/v3/apis/shop.example.com/v1": {"v1/widgets", "v1/gadgets", `"Shared"`},
+		"/openapi/v2":                          {"v1/widgets", "v1/gadgets"},
+	} {
+		_, body := get(t, client, s.url+path)
+		for _, want := range wants {
+			if !strings.Contains(body, want) || path == "/apis" && strings.Count(body, want) != 1 {
+				t.Errorf("%s: %s", path, body)
+			}
+		}
+	}
+	_, err := apigroups.Unite([]registry.Group{part(0, "widgets"), part(1, "gadgets"), part(1, "gadgets")})
+	want := `two parts of the group "shop.example.com" serve gadgets`
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

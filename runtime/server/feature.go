@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/auth/meter"
 	"apigen.dev/runtime/registry"
 	"github.com/spf13/pflag"
 )
@@ -90,6 +91,7 @@ func (c *Config) authorize(modes []string) error {
 		modes = []string{rbacMode}
 	}
 	var union auth.Union
+	decisions := meter.Shared(&c.Metrics, meter.NewDecisions)
 	for i, mode := range modes {
 		authorizer := c.Modes[mode]
 		switch {
@@ -101,22 +103,10 @@ func (c *Config) authorize(modes []string) error {
 		case slices.Contains(modes[:i], mode):
 			return fmt.Errorf("--authorization-mode: %s stands twice", mode)
 		}
-		union = append(union, authorizer)
+		union = append(union, decisions.Authorizer(mode, strings.ToLower(mode), authorizer))
 	}
 	if len(union) > 0 {
 		c.Authorizer = union
-	}
-	return nil
-}
-
-// checkNames refuses two groups of one name, such as one of the author's and one of a feature.
-func checkNames(groups []registry.Group) error {
-	for i, group := range groups {
-		same := func(other registry.Group) bool { return other.Name == group.Name }
-		if slices.ContainsFunc(groups[:i], same) {
-			return fmt.Errorf("the server has two groups %q: leave out one of them, or name the features of the "+
-				"program one by one without that of the group", group.Name)
-		}
 	}
 	return nil
 }

@@ -39,6 +39,10 @@ type flags struct {
 	runtimeConfig          []string
 	enableGarbageCollector bool
 	garbageCollector       string
+	life                   lifeFlags
+	contention             bool
+	logFormat              string
+	verbosity              int
 }
 
 func (f *flags) add(set *pflag.FlagSet, embedded bool) {
@@ -89,12 +93,10 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 		"how long a request may take, except for watches")
 	set.IntVar(&f.minRequestTimeout, "min-request-timeout", 1800,
 		"how many seconds a watch lasts, at least, before the server ends it")
-	set.DurationVar(&f.server.LivezGracePeriod, "livez-grace-period", 0,
-		"how long after the start /livez passes although post-start hooks have not finished")
 	set.IntVar(&f.server.MaxReads, "max-requests-inflight", 400,
-		"how many reads the server serves at once; 0 means no bound")
+		"how many reads the server serves at once; 0 means no bound; with priority and fairness, a part of the seats")
 	set.IntVar(&f.server.MaxWrites, "max-mutating-requests-inflight", 200,
-		"how many writes the server serves at once; 0 means no bound")
+		"how many writes the server serves at once; 0 means no bound; with priority and fairness, a part of the seats")
 	set.BoolVar(&f.watchCache, "watch-cache", true, "serve reads from memory")
 	set.DurationVar(&f.server.CheckCache, "watch-cache-consistency-check", 0,
 		"how often the server compares its caches with storage, of which it reads everything; 0 means never")
@@ -102,7 +104,13 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 		"versions and resources to switch on or off: <group>/<version>[/<resource>]=true|false, api/all, api/ga, "+
 			"api/beta, api/alpha; everything else is on")
 	f.addGarbage(set)
+	f.life.add(set, &f.server)
 	set.BoolVar(&f.server.Profiling, "profiling", true, "serve /debug/pprof to administrators")
+	set.StringVar(&f.logFormat, "logging-format", textLog, "format of the log: text or json")
+	set.IntVarP(&f.verbosity, "v", "v", 0,
+		"how much the server logs: 3 adds each request, 4 what slog's level Debug has; /debug/flags/v changes it")
+	set.BoolVar(&f.contention, "contention-profiling", false,
+		"with --profiling, record where goroutines wait for one another: /debug/pprof/block and /debug/pprof/mutex")
 }
 
 // anonymousFlag is the name of a flag that has three states: not given, true and false.
@@ -163,8 +171,9 @@ func (f *flags) check(embedded bool) error {
 			"--authorization-always-allow-paths: %q must be paths that begin with a slash, with * at the end alone",
 			[]any{f.server.AlwaysAllowPaths}},
 		{f.minRequestTimeout < 1, "--min-request-timeout: %d must be at least 1", []any{f.minRequestTimeout}},
-		{f.server.LivezGracePeriod < 0, "--livez-grace-period: %s must not be negative",
-			[]any{f.server.LivezGracePeriod}},
+		{f.logFormat != textLog && f.logFormat != jsonLog, "--logging-format: %q is neither text nor json",
+			[]any{f.logFormat}},
+		{f.verbosity < 0, "-v: %d must not be negative", []any{f.verbosity}},
 		{f.server.MaxReads < 0 || f.server.MaxWrites < 0,
 			"--max-requests-inflight and --max-mutating-requests-inflight must not be negative", nil},
 	} {
@@ -173,6 +182,7 @@ func (f *flags) check(embedded bool) error {
 		}
 	}
 	f.checkGarbage(bad)
+	f.life.check(&f.server, bad)
 	f.certificates.check(bad)
 	f.checkFiles(bad)
 	if len(wrong) == 0 {

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/health"
 )
 
 // Hook is work that runs in the process of the server, beside its requests: it makes objects that must be there, or it
@@ -73,8 +74,8 @@ func newHooks(hooks []Hook) ([]*running, error) {
 }
 
 // check is what health checks say about the hook.
-func (h *running) check() check {
-	return check{"poststarthook/" + h.Name, func(context.Context) error {
+func (h *running) check() health.Check {
+	return health.Check{Name: "poststarthook/" + h.Name, Ask: func(context.Context) error {
 		select {
 		case <-h.started:
 			return nil

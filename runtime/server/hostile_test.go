@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -198,6 +199,22 @@ const (
 
 func startVictim(t *testing.T) *victim {
 	t.Helper()
+	s, v := newVictim(t, Config{})
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- s.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return v
+}
+
+// newVictim opens a server of widgets that doesn't run yet.
+func newVictim(t *testing.T, config Config) (*Server, *victim) {
+	t.Helper()
 	borrowed := httptest.NewTLSServer(nil) // for its certificate
 	defer borrowed.Close()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -213,32 +230,22 @@ func startVictim(t *testing.T) *victim {
 	tokens := new(auth.Tokens)
 	tokens.Add(adminToken, &auth.User{Name: "admin", Groups: []string{auth.Masters}})
 	tokens.Add(limitedToken, &auth.User{Name: "limited", Groups: []string{"dev"}})
-	s, err := New(t.Context(), Config{
-		Groups: []registry.Group{widgets()}, Backend: backend, Listener: listener,
-		Certificate:    borrowed.TLS.Certificates[0],
-		Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}},
-		Log:            slog.New(slog.DiscardHandler), ShutdownTimeout: 10 * time.Second,
-	})
+	config.Groups, config.Backend, config.Listener = []registry.Group{widgets()}, backend, listener
+	config.Certificate = borrowed.TLS.Certificates[0]
+	config.Authentication = auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}}
+	config.Log, config.ShutdownTimeout = cmp.Or(config.Log, slog.New(slog.DiscardHandler)), 10*time.Second
+	s, err := New(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
 	roots := x509.NewCertPool()
 	roots.AddCert(borrowed.Certificate())
-	config := &tls.Config{RootCAs: roots, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12}
-	transport := &http.Transport{TLSClientConfig: config.Clone(), ForceAttemptHTTP2: true}
+	trust := &tls.Config{RootCAs: roots, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12}
+	transport := &http.Transport{TLSClientConfig: trust.Clone(), ForceAttemptHTTP2: true}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &victim{
+	return s, &victim{
 		url: s.URL(), host: listener.Addr().String(), base: "/apis/shop.example.com/v1/namespaces/default/widgets",
-		client: &http.Client{Transport: transport}, tls: config,
+		client: &http.Client{Transport: transport}, tls: trust,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/timing"
 	"github.com/prometheus/client_golang/prometheus"
 )
 
@@ -32,10 +33,10 @@ var storageLabels = []string{"operation", "group", "resource"}
 
 // meter returns a backend for one resource that measures its requests.
 func (m *metrics) meter(backend storage.Backend, info *api.Info) storage.Backend {
-	return &meter{Backend: backend, metrics: m, info: info}
+	return &metered{Backend: backend, metrics: m, info: info}
 }
 
-type meter struct {
+type metered struct {
 	storage.Backend
 	metrics *metrics
 	info    *api.Info
@@ -50,7 +51,7 @@ type measure struct {
 	failures  prometheus.Counter
 }
 
-func (m *meter) measure(op operation) *measure {
+func (m *metered) measure(op operation) *measure {
 	if known := m.measures[op].Load(); known != nil {
 		return known
 	}
@@ -61,7 +62,8 @@ func (m *meter) measure(op operation) *measure {
 }
 
 // observe measures a request that began at begin and ends now with *err.
-func (m *meter) observe(op operation, begin time.Time, err *error) {
+func (m *metered) observe(ctx context.Context, op operation, begin time.Time, err *error) {
+	timing.End(ctx, timing.Storage, operationNames[op], begin)
 	measure := m.measure(op)
 	measure.durations.Observe(time.Since(begin).Seconds())
 	var conflict *storage.ConflictError
@@ -70,45 +72,45 @@ func (m *meter) observe(op operation, begin time.Time, err *error) {
 	}
 }
 
-func (m *meter) Get(
+func (m *metered) Get(
 	ctx context.Context, key string, opts storage.GetOptions,
 ) (kv *storage.KeyValue, revision int64, err error) {
-	defer m.observe(opGet, time.Now(), &err)
+	defer m.observe(ctx, opGet, time.Now(), &err)
 	return m.Backend.Get(ctx, key, opts)
 }
 
-func (m *meter) Range(ctx context.Context, request storage.RangeRequest) (result *storage.RangeResult, err error) {
-	defer m.observe(opList, time.Now(), &err)
+func (m *metered) Range(ctx context.Context, request storage.RangeRequest) (result *storage.RangeResult, err error) {
+	defer m.observe(ctx, opList, time.Now(), &err)
 	return m.Backend.Range(ctx, request)
 }
 
-func (m *meter) Count(ctx context.Context, prefix string) (count int64, err error) {
-	defer m.observe(opCount, time.Now(), &err)
+func (m *metered) Count(ctx context.Context, prefix string) (count int64, err error) {
+	defer m.observe(ctx, opCount, time.Now(), &err)
 	return m.Backend.Count(ctx, prefix)
 }
 
-func (m *meter) Revision(ctx context.Context) (revision int64, err error) {
-	defer m.observe(opRevision, time.Now(), &err)
+func (m *metered) Revision(ctx context.Context) (revision int64, err error) {
+	defer m.observe(ctx, opRevision, time.Now(), &err)
 	return m.Backend.Revision(ctx)
 }
 
-func (m *meter) Put(
+func (m *metered) Put(
 	ctx context.Context, key string, value []byte, expect int64, ttl time.Duration,
 ) (revision int64, err error) {
 	op := opUpdate
 	if expect == 0 {
 		op = opCreate
 	}
-	defer m.observe(op, time.Now(), &err)
+	defer m.observe(ctx, op, time.Now(), &err)
 	return m.Backend.Put(ctx, key, value, expect, ttl)
 }
 
-func (m *meter) Delete(ctx context.Context, key string, expect int64) (revision int64, err error) {
-	defer m.observe(opDelete, time.Now(), &err)
+func (m *metered) Delete(ctx context.Context, key string, expect int64) (revision int64, err error) {
+	defer m.observe(ctx, opDelete, time.Now(), &err)
 	return m.Backend.Delete(ctx, key, expect)
 }
 
-func (m *meter) Watch(ctx context.Context, prefix string, after int64) (stream storage.Stream, err error) {
-	defer m.observe(opWatch, time.Now(), &err)
+func (m *metered) Watch(ctx context.Context, prefix string, after int64) (stream storage.Stream, err error) {
+	defer m.observe(ctx, opWatch, time.Now(), &err)
 	return m.Backend.Watch(ctx, prefix, after)
 }

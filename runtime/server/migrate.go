@@ -1,12 +1,10 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"apigen.dev/runtime/registry"
@@ -63,6 +61,22 @@ func migrateCommand(program Program) *cobra.Command {
 	return command
 }
 
+// Migrating is implemented by features with stored resources beside those of their groups: custom resources.
+type Migrating interface {
+	// Migrate migrates these resources by m, one after the other. It goes on where objects can't be read.
+	Migrate(ctx context.Context, m Migrator) error
+}
+
+// Migrator is what `<server> migrate` has for features.
+type Migrator struct {
+	// Config returns the configuration with which a resource is opened. Nothing else serves it in the process.
+	Config func(resource registry.Resource) registry.Config
+	// Resource migrates one resource, and prints the result.
+	Resource func(ctx context.Context, resource registry.Resource) (store.Migration, error)
+	Services Services
+	DryRun   bool
+}
+
 func migrate(ctx context.Context, program Program, f flags, options store.MigrateOptions, out io.Writer) (err error) {
 	encryption, err := loadEncryption(f)
 	if err != nil {
@@ -74,28 +88,29 @@ func migrate(ctx context.Context, program Program, f flags, options store.Migrat
 	}
 	defer func() { err = errors.Join(err, backend.Close()) }()
 	var all []registry.Resource
-	for _, group := range program.Groups {
+	for _, group := range program.groups() {
 		all = append(all, group.Resources...)
 	}
 	left, shared := int64(0), registry.NewShared(all)
-	for _, resource := range registry.Distinct(all) {
-		stored := resource.Info().Stored()
-		if stored.Storage == "" {
-			continue // its objects aren't stored
+	m := Migrator{Services: program.Services, DryRun: options.DryRun}
+	m.Config = func(r registry.Resource) registry.Config {
+		return registry.Config{
+			Backend: backend, Prefix: f.server.Prefix, Encoding: f.server.StorageEncoding, DisableCache: true,
+			Transformer: encryption.For(r.Info().Stored().GroupResource()), Shared: shared,
 		}
-		options.Report = progressReport(out)
-		m, err := registry.Migrate(ctx, resource, registry.Config{
-			Backend: backend, Prefix: f.server.Prefix, Encoding: f.server.StorageEncoding,
-			Transformer: encryption.For(stored.GroupResource()), Shared: shared,
-		}, options)
-		printMigration(out, m, err)
+	}
+	m.Resource = func(ctx context.Context, r registry.Resource) (store.Migration, error) {
+		options.Report = store.ReportEvery(out, progressEvery)
+		done, err := registry.Migrate(ctx, r, m.Config(r), options)
+		done.Print(out, err)
+		left += done.Unreadable
 		if ctx.Err() != nil {
-			return fmt.Errorf("interrupted: run it again to go on: %w", err)
+			err = fmt.Errorf("interrupted: run it again to go on: %w", err)
 		}
-		if err != nil {
-			return err
-		}
-		left += m.Unreadable
+		return done, err
+	}
+	if err := m.all(ctx, program, registry.Distinct(all)); err != nil {
+		return err
 	}
 	if left > 0 {
 		return fmt.Errorf("%d objects were left as they are", left)
@@ -103,33 +118,22 @@ func migrate(ctx context.Context, program Program, f flags, options store.Migrat
 	return nil
 }
 
-// progressReport returns a function that prints the progress of a migration once in progressEvery.
-func progressReport(out io.Writer) func(store.Migration) {
-	last := time.Now()
-	return func(m store.Migration) {
-		if time.Since(last) >= progressEvery {
-			last = time.Now()
-			fmt.Fprintln(out, progress(m))
+// all migrates the resources that are stored, and then those of features.
+func (m Migrator) all(ctx context.Context, program Program, resources []registry.Resource) error {
+	for _, resource := range resources {
+		if resource.Info().Stored().Storage == "" {
+			continue // its objects aren't stored
+		}
+		if _, err := m.Resource(ctx, resource); err != nil {
+			return err
 		}
 	}
-}
-
-// printMigration prints the result of a migration, which err ended.
-func printMigration(out io.Writer, m store.Migration, err error) {
-	for _, left := range m.Errors {
-		fmt.Fprintf(out, "%s: left as it is: %v\n", m.Resource, left)
+	for _, feature := range program.Features {
+		if more, ok := feature.(Migrating); ok {
+			if err := more.Migrate(ctx, m); err != nil {
+				return err
+			}
+		}
 	}
-	if more := m.Unreadable - int64(len(m.Errors)); more > 0 {
-		fmt.Fprintf(out, "%s: and %d more\n", m.Resource, more)
-	}
-	if err != nil {
-		fmt.Fprintf(out, "%s, not done\n", progress(m))
-		return
-	}
-	versions := cmp.Or(strings.Join(m.Stored, ", "), "none")
-	fmt.Fprintf(out, "%s, done; versions on record: %s\n", progress(m), versions)
-}
-
-func progress(m store.Migration) string {
-	return fmt.Sprintf("%s: %d of %d read, %d stale, %d rewritten", m.Resource, m.Read, m.Total, m.Stale, m.Rewritten)
+	return nil
 }

@@ -10,9 +10,12 @@ import (
 	"time"
 
 	"apigen.dev/runtime/endpoint"
+	"apigen.dev/runtime/health"
 	"apigen.dev/runtime/respond"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/zpages"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -24,21 +27,18 @@ func (s *Server) root(metrics *metrics) http.Handler {
 	paths := map[string]http.Handler{
 		"/version":  jsonDocument(versionInfo(buildInfo())),
 		"/version/": jsonDocument(versionInfo(buildInfo())),
-		"/metrics":  metrics.handler(),
 	}
 	if s.config.Profiling {
-		paths["/debug/pprof/cmdline"] = http.HandlerFunc(pprof.Cmdline)
-		paths["/debug/pprof/profile"] = http.HandlerFunc(pprof.Profile)
-		paths["/debug/pprof/symbol"] = http.HandlerFunc(pprof.Symbol)
-		paths["/debug/pprof/trace"] = http.HandlerFunc(pprof.Trace)
+		maps.Copy(paths, zpages.Profiles())
 	}
 	administration := map[string]http.Handler{}
 	if m, ok := s.config.Backend.(storage.Maintainer); ok {
 		maps.Copy(administration, maintenance(m, s.config.Log))
 	}
 	maps.Copy(paths, s.config.Paths)
+	checks := s.health()
+	s.addMetrics(paths, administration, metrics, checks)
 	s.addPages(paths, administration)
-	health := s.health()
 	s.paths = paths
 	api := http.HandlerFunc(s.serveAPI)
 	paths["/"] = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -47,16 +47,45 @@ func (s *Server) root(metrics *metrics) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
 		case isHealth(path):
-			health.ServeHTTP(w, r)
-		case paths[path] != nil:
-			readOnly(paths[path]).ServeHTTP(w, r)
+			checks.ServeHTTP(w, r)
+		case s.config.Unlisted[path] != nil:
+			readOnly(s.config.Unlisted[path]).ServeHTTP(w, r)
 		case administration[path] != nil:
 			administration[path].ServeHTTP(w, r)
+		case paths[path] != nil:
+			readOnly(paths[path]).ServeHTTP(w, r)
 		case s.config.Profiling && strings.HasPrefix(path, "/debug/pprof"):
 			readOnly(http.HandlerFunc(pprof.Index)).ServeHTTP(w, r)
 		default:
 			api.ServeHTTP(w, r)
 		}
+	})
+}
+
+// addMetrics adds the metrics. DELETE may reset them, where the server is profiled, as in kube-apiserver.
+func (s *Server) addMetrics(paths, administration map[string]http.Handler, m *metrics, checks *health.Handler) {
+	for path, metrics := range map[string]prometheus.Gatherer{"/metrics": m.registry, "/metrics/slis": checks.SLIs()} {
+		if s.config.Scraped == nil {
+			paths[path] = promhttp.HandlerFor(metrics, promhttp.HandlerOpts{})
+			continue
+		}
+		scraped := s.config.Scraped(metrics)
+		paths[path] = scraped
+		if s.config.Profiling {
+			administration[path] = resettable(scraped)
+		}
+	}
+}
+
+// resettable lets DELETE pass beside what reads.
+func resettable(scraped http.Handler) http.Handler {
+	read := readOnly(scraped)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodDelete {
+			scraped.ServeHTTP(w, r)
+			return
+		}
+		read.ServeHTTP(w, r)
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +29,7 @@ import (
 	"apigen.dev/runtime/collector"
 	"apigen.dev/runtime/endpoint"
 	"apigen.dev/runtime/filter"
+	"apigen.dev/runtime/gather"
 	"apigen.dev/runtime/objects"
 	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/reach"
@@ -43,9 +45,14 @@ import (
 // cluster's network. Requests call it concurrently.
 type Services func(ctx context.Context, namespace, name string, port int32) (address string, err error)
 
+// Size returns the number of objects of a resource, and the sum of their sizes in bytes; false if the server doesn't
+// know them. It is safe for concurrent use.
+type Size func(group, resource string) (objects, bytes int64, known bool)
+
 // Config configures a Server. The zero values of durations and limits mean kube-apiserver's defaults.
 type Config struct {
-	// Groups are the API groups to serve.
+	// Groups are the API groups to serve. Those of the same name are parts of one group, which have no resource in
+	// common.
 	Groups []registry.Group
 	// Backend holds the objects. The server does not close it.
 	Backend storage.Backend
@@ -84,6 +91,8 @@ type Config struct {
 	// Paths are handlers of documents beside the API, which answer GET and HEAD and are in the index at "/". The
 	// Authorizer decides who may read them.
 	Paths map[string]http.Handler
+	// Unlisted are such handlers that are not in the index.
+	Unlisted map[string]http.Handler
 	// DataDir is the directory of files that the server makes itself. Features write there when they are configured.
 	DataDir string
 	// Admission are the plug-ins that each write passes, in any order: the server arranges them. EnableAdmission and
@@ -96,6 +105,12 @@ type Config struct {
 	Services Services
 	// Auditor records requests; nil records none. A hook runs what its sink needs.
 	Auditor *audit.Auditor
+	// Observers are told about each request after it was answered. They must not wait.
+	Observers []func(filter.Observation)
+	// Scraped returns the handler of /metrics, which may also answer DELETE if Profiling is true; nil only reads.
+	Scraped func(prometheus.Gatherer) http.Handler
+	// Tracer makes spans of requests; nil makes none.
+	Tracer filter.Tracer
 	// Metrics are in /metrics, beside the server's own.
 	Metrics []prometheus.Collector
 	// Additions are what the server serves beside Groups, and what changes while it runs; nil for nothing.
@@ -111,9 +126,24 @@ type Config struct {
 	RequestTimeout, MinRequestTimeout, ShutdownTimeout time.Duration
 	// LivezGracePeriod is how long after the start /livez passes although a hook's PostStart hasn't finished (0).
 	LivezGracePeriod time.Duration
+	// ShutdownDelay is how long the server goes on to serve after it was told to end, while /readyz fails and balancers
+	// notice (0). In its second half, answers ask clients to connect anew.
+	ShutdownDelay time.Duration
+	// Ending says how requests end after that.
+	Ending filter.Ending
+	// GoAwayChance is the probability with which a request of HTTP/2 ends its connection, between 0 and 0.02.
+	GoAwayChance float64
+	// StrictTransport are the directives of Strict-Transport-Security, and AllowedOrigins the origins of CORS.
+	StrictTransport []string
+	AllowedOrigins  []*regexp.Regexp
+	// MaxStreams bounds the requests at once on a connection of HTTP/2 (250).
+	MaxStreams int
 	// MaxReads and MaxWrites bound the requests in progress, except for watches (400 and 200). A negative value is no
 	// bound.
 	MaxReads, MaxWrites int
+	// Fairness makes the filter that bounds the requests in progress instead of MaxReads and MaxWrites; nil leaves it
+	// to these.
+	Fairness func(Size) filter.Filter
 	// DisableCache sends all reads to the backend.
 	DisableCache bool
 	// CompactionInterval is how often one of the servers that share the backend drops old revisions, and how much
@@ -141,7 +171,7 @@ type Config struct {
 	Flags map[string]string
 	// LogLevel is the level of Log, which /debug/flags/v sets; nil serves no /debug/flags/v.
 	LogLevel *slog.LevelVar
-	// Profiling serves /debug/pprof and /debug/flags.
+	// Profiling serves /debug/pprof and /debug/flags, and lets metrics be reset.
 	Profiling bool
 	// RuntimeConfig switches served versions and resources on and off, as kube-apiserver's --runtime-config:
 	// group/version or group/version/resource, or api/all, api/ga, api/beta, api/alpha, to true or false. Everything
@@ -168,6 +198,8 @@ type Server struct {
 	// collector is nil if the server doesn't collect garbage.
 	collector *collector.Collector
 	hooks     []*running
+	// installed is set once everything is served that hooks install at the start.
+	installed atomic.Bool
 	// ending is closed when the server begins to shut down.
 	ending chan struct{}
 	// base is the context of all requests; it reaches the objects of the server.
@@ -179,10 +211,15 @@ type Server struct {
 // leaves open only what config has brought.
 func New(ctx context.Context, config Config) (*Server, error) {
 	config = withDefaults(config)
-	s := &Server{config: config, drain: filter.NewDrain(), ending: make(chan struct{}), loopback: new(Loopback)}
+	s := &Server{
+		config: config, drain: filter.NewDrain(config.Ending), ending: make(chan struct{}), loopback: new(Loopback),
+	}
 	metrics := newMetrics(config)
 	s.metrics = metrics
 	var err error
+	if s.config.Groups, err = apigroups.Unite(config.Groups); err != nil {
+		return nil, err
+	}
 	if s.hooks, err = newHooks(config.Hooks); err != nil {
 		return nil, err
 	}
@@ -221,8 +258,10 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		ReadHeaderTimeout: 32 * time.Second,
 		IdleTimeout:       90 * time.Second,
 		MaxHeaderBytes:    1 << 20,
-		HTTP2:             &http.HTTP2Config{MaxConcurrentStreams: 250, MaxReceiveBufferPerStream: 256 << 10},
-		ErrorLog:          log.New(httpErrorLog{config.Log}, "", 0),
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: config.MaxStreams, MaxReceiveBufferPerStream: 256 << 10,
+		},
+		ErrorLog: log.New(httpErrorLog{config.Log}, "", 0),
 	}
 	s.loopback.connect(s)
 	if config.Additions != nil {
@@ -240,6 +279,11 @@ func (s *Server) catalog() reach.Catalog {
 	if s.config.Additions == nil {
 		return own
 	}
+	return s.elsewhere(own)
+}
+
+// elsewhere returns a catalog with the resources of other servers at the time of a question.
+func (s *Server) elsewhere(own reach.Catalog) objects.Joined {
 	return objects.Joined{
 		Catalog: own, Remote: func() []reach.Resource { return s.table.Load().elsewhere }, Host: s.config.URL(),
 		Away: func() []schema.GroupVersion { return s.table.Load().away }, Client: &http.Client{Transport: s.loopback},
@@ -261,7 +305,8 @@ func withDefaults(c Config) Config {
 	c.RequestTimeout = cmp.Or(c.RequestTimeout, time.Minute)
 	c.MinRequestTimeout = cmp.Or(c.MinRequestTimeout, 30*time.Minute)
 	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, c.RequestTimeout)
-	c.MaxReads, c.MaxWrites = cmp.Or(c.MaxReads, 400), cmp.Or(c.MaxWrites, 200)
+	c.MaxReads, c.MaxWrites = c.MaxInFlight()
+	c.MaxStreams = cmp.Or(c.MaxStreams, 250)
 	c.Prefix = cmp.Or(c.Prefix, "/registry")
 	c.Log = cmp.Or(c.Log, slog.Default())
 	if c.Authorizer == nil {
@@ -275,6 +320,11 @@ func withDefaults(c Config) Config {
 	}
 	c.Authorizer = auth.Union{auth.MastersOnly{}, auth.Paths(c.AlwaysAllowPaths), c.Authorizer}
 	return c
+}
+
+// MaxInFlight returns MaxReads and MaxWrites, or their defaults.
+func (c *Config) MaxInFlight() (reads, writes int) {
+	return cmp.Or(c.MaxReads, 400), cmp.Or(c.MaxWrites, 200)
 }
 
 // URL returns the address at which the server will listen.
@@ -294,7 +344,7 @@ func (s *Server) open(ctx context.Context) ([]endpoint.Group, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := errors.Join(checkNames(s.config.Groups), checkPrefixes(s.config.Groups)); err != nil {
+	if err := checkPrefixes(s.config.Groups); err != nil {
 		return nil, err
 	}
 	var groups []endpoint.Group
@@ -398,9 +448,9 @@ func (s *Server) close() error {
 func (s *Server) URL() string { return s.config.URL() }
 
 // Run serves until ctx ends, the listener fails or a hook fails, and then shuts down, each step within ShutdownTimeout:
-// readiness fails, and hooks prepare; watches end, and the server waits for requests in progress; the context of the
-// hooks ends, and the server waits for them. Run closes everything that the server opened before it returns. It returns
-// nil after a shutdown without errors.
+// readiness fails, hooks prepare, and ShutdownDelay passes; watches end, and the server waits for requests in progress;
+// the context of the hooks ends, and the server waits for them. Run closes everything that the server opened before it
+// returns. It returns nil after a shutdown without errors.
 func (s *Server) Run(ctx context.Context) error {
 	background, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var working sync.WaitGroup
@@ -414,20 +464,22 @@ func (s *Server) Run(ctx context.Context) error {
 		working.Go(func() { c.Run(background) })
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- s.http.ServeTLS(gathering{s.config.Listener}, "", "") }()
+	go func() { failed <- s.http.ServeTLS(gather.Listener{Listener: s.config.Listener}, "", "") }()
 	hooks, endHooks := context.WithCancel(s.hookContext())
 	defer endHooks()
 	broken := make(chan struct{})
 	s.startHooks(hooks, sync.OnceFunc(func() { close(broken) }))
 	var err error
+	delay := s.config.ShutdownDelay
 	select {
 	case err = <-failed: // accepted connections are still open
 		failed <- http.ErrServerClosed
+		delay = 0
 	case <-broken: // awaitHooks returns the error
 	case <-ctx.Done():
 	}
 	close(s.ending)
-	s.preShutdown(hooks)
+	s.leave(hooks, delay)
 	err = errors.Join(err, s.shutdown())
 	if ended := <-failed; !errors.Is(ended, http.ErrServerClosed) {
 		err = errors.Join(err, ended)
@@ -439,13 +491,23 @@ func (s *Server) Run(ctx context.Context) error {
 	return errors.Join(err, s.close())
 }
 
+// leave serves on until hooks have prepared for the shutdown and the delay has passed.
+func (s *Server) leave(hooks context.Context, delay time.Duration) {
+	passed := time.NewTimer(delay)
+	half := time.AfterFunc(delay/2, s.drain.Leave)
+	defer half.Stop()
+	s.preShutdown(hooks)
+	<-passed.C
+}
+
 func (s *Server) shutdown() error {
 	s.drain.Start()
-	ctx, cancel := context.WithTimeout(context.Background(), s.config.ShutdownTimeout)
+	patience := s.config.ShutdownTimeout + s.config.Ending.Spread
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	err := s.drain.Wait(ctx)
 	if err != nil {
-		err = fmt.Errorf("requests were still under way after %s", s.config.ShutdownTimeout)
+		err = fmt.Errorf("requests were still under way after %s", patience)
 	} else if err = s.http.Shutdown(ctx); err == nil {
 		return nil
 	}

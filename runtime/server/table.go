@@ -12,11 +12,15 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/apigroups"
+	"apigen.dev/runtime/collector"
 	"apigen.dev/runtime/endpoint"
 	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/respond"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -25,18 +29,21 @@ import (
 type table struct {
 	api     *endpoint.API
 	index   http.Handler
+	paths   []string // those of index
 	handles []registry.Handle
+	// measured are the handles of stored kinds.
+	measured map[schema.GroupResource]registry.Measured
 	// documents are the OpenAPI v3 documents of versions.
 	documents map[schema.GroupVersion]api.Document
-	// known are the subresources of each resource.
-	known map[resourceName][]string
+	// known are the versions of resources, for metrics.
+	known map[resourceName]knownVersion
 	// remotes serve versions of groups instead of api.
 	remotes map[schema.GroupVersion]http.Handler
 	// local are the versions that api serves, elsewhere the resources of remotes, and away the remotes that can't be
-	// asked now.
-	local     []LocalVersion
-	elsewhere []reach.Resource
-	away      []schema.GroupVersion
+	// asked now. unknown are those of away that never said what they have.
+	local         []LocalVersion
+	elsewhere     []reach.Resource
+	away, unknown []schema.GroupVersion
 
 	// requests counts those that began with this table, but for watches and connections. After the table was retired,
 	// idle is closed when there are none.
@@ -184,6 +191,9 @@ func (a *Additions) install(open []Addition, remotes []Remote, order []schema.Gr
 	a.open, a.remotes, a.order = open, remotes, order
 	before := a.server.table.Swap(next)
 	before.retire()
+	if c := a.server.collector; c != nil {
+		c.SetRemotes(collector.Remotes(a.server.elsewhere(nil)), next.unknown)
+	}
 	if a.localChanged != nil && !slices.Equal(before.local, next.local) {
 		close(a.localChanged)
 		a.localChanged = nil
@@ -227,8 +237,9 @@ func (s *Server) openAddition(ctx context.Context, add Addition) (registry.Handl
 // newTable makes a table of the server's groups, of additions and of remotes.
 func (s *Server) newTable(additions []Addition, remotes []Remote, order []schema.GroupVersion) (*table, error) {
 	t := &table{
-		handles: slices.Clone(s.handles), documents: documents(s.config.Groups), known: map[resourceName][]string{},
+		handles: slices.Clone(s.handles), documents: documents(s.config.Groups), known: map[resourceName]knownVersion{},
 		idle: make(chan struct{}), remotes: map[schema.GroupVersion]http.Handler{},
+		measured: map[schema.GroupResource]registry.Measured{},
 	}
 	groups, err := apigroups.Join(s.groups, additions)
 	if err != nil {
@@ -240,6 +251,9 @@ func (s *Server) newTable(additions []Addition, remotes []Remote, order []schema
 		t.elsewhere = addElsewhere(t.elsewhere, remote)
 		if !remote.Discovery.IsFresh() {
 			t.away = append(t.away, remote.GroupVersion)
+			if len(remote.Discovery.Resources()) == 0 {
+				t.unknown = append(t.unknown, remote.GroupVersion)
+			}
 		}
 	}
 	groups = apigroups.JoinRemotes(groups, remotes)
@@ -257,11 +271,15 @@ func (s *Server) newTable(additions []Addition, remotes []Remote, order []schema
 	}
 	for _, handle := range t.handles {
 		addKnown(t.known, handle.Info())
+		if m, ok := handle.(registry.Measured); ok {
+			t.measured[handle.Info().GroupResource()] = m
+		}
 		t.elsewhere = slices.DeleteFunc(t.elsewhere, func(r reach.Resource) bool {
 			return r.GroupResource == handle.Info().GroupResource()
 		})
 	}
-	t.index = jsonDocument(index(t.api, s.paths))
+	paths := index(t.api, s.paths)
+	t.index, t.paths = jsonDocument(paths), paths.Paths
 	return t, nil
 }
 
@@ -296,8 +314,13 @@ func localVersions(own, all []endpoint.Group) (versions []LocalVersion) {
 // serveAPI serves a request of the API with the table that is in force when it arrives.
 func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 	info := request.InfoFrom(r.Context())
+	complete := s.complete() // asked before the table is loaded
 	for {
 		t := s.table.Load()
+		if !complete && !t.serves(info) {
+			respond.Error(w, r, incomplete())
+			return
+		}
 		if info != nil && info.LongRunning {
 			t.handler(info).ServeHTTP(w, r)
 			return
@@ -308,6 +331,47 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+}
+
+// complete tells whether the table has all that hooks install at the start: definitions of resources, and versions that
+// other servers serve.
+func (s *Server) complete() bool {
+	if s.config.Additions == nil || s.installed.Load() {
+		return true
+	}
+	for _, h := range s.hooks {
+		select {
+		case <-h.started:
+		default:
+			return false
+		}
+	}
+	s.installed.Store(true)
+	return true
+}
+
+// incomplete is the answer, in kube-apiserver's words, to a request for what the server may serve a moment later. A
+// client that got 404 would believe that there is no such resource, and might delete what depends on it.
+func incomplete() error {
+	err := apierrors.NewServiceUnavailable(
+		"the request has been made before all known HTTP paths have been installed, please retry")
+	err.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: 5}
+	return err
+}
+
+// serves tells whether the table has the resource or the path of a request.
+func (t *table) serves(info *request.Info) bool {
+	if info == nil {
+		return true // the API answers that it can't read the path
+	}
+	if t.remotes[versionOf(info.Path)] != nil {
+		return true
+	}
+	if info.IsResource {
+		_, known := t.known[resourceName{info.Group, info.Version, info.Resource}]
+		return known
+	}
+	return slices.Contains(t.paths, strings.TrimSuffix(info.Path, "/"))
 }
 
 // handler returns what serves a request. No path that another server could read differently is passed on to it.
@@ -321,9 +385,9 @@ func (t *table) handler(info *request.Info) http.Handler {
 	return t.api
 }
 
-// versionOf returns the version of a group that a path is in.
+// versionOf returns the version of a group that a path is in, or that it describes in OpenAPI v3.
 func versionOf(path string) (gv schema.GroupVersion) {
-	below, ok := strings.CutPrefix(path, "/"+request.GroupsRoot+"/")
+	below, ok := strings.CutPrefix(strings.TrimPrefix(path, "/openapi/v3"), "/"+request.GroupsRoot+"/")
 	if !ok {
 		return gv
 	}

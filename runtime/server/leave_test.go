@@ -1,0 +1,130 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"strings"
+	"testing"
+	"time"
+
+	"apigen.dev/runtime/filter"
+)
+
+// TestIncomplete: while hooks may still install resources, nobody is told that a resource doesn't exist.
+func TestIncomplete(t *testing.T) {
+	finish := make(chan struct{})
+	h := startHooked(t, Config{Additions: new(Additions)},
+		Hook{Name: "a", PostStart: func(context.Context) error { <-finish; return nil }})
+	const later, there = "/apis/later.example.com/v1/things", "/apis/shop.example.com/v1/widgets"
+	unknown := []string{later, "/apis/later.example.com", "/apis/later.example.com/v1", "/nope"}
+	for _, path := range unknown {
+		code, body := h.ask(t, http.MethodGet, path, nil)
+		if code != http.StatusServiceUnavailable || !strings.Contains(body, `"retryAfterSeconds":5`) ||
+			!strings.Contains(body, "before all known HTTP paths have been installed") {
+			t.Errorf("%s before the hook: %d %s", path, code, body)
+		}
+	}
+	for _, path := range []string{there, "/apis", "/apis/", "/openapi/v3", "/version"} {
+		if code, body := h.ask(t, http.MethodGet, path, nil); code != http.StatusOK {
+			t.Errorf("%s before the hook: %d %s", path, code, body)
+		}
+	}
+	if code, _ := h.ask(t, http.MethodGet, "/apis/shop.example.com/v1/namespaces/x/widgets/none", nil); code != 404 {
+		t.Errorf("an object that isn't there: %d", code)
+	}
+	close(finish)
+	<-h.hooks[0].ended
+	for _, path := range unknown {
+		if code, body := h.ask(t, http.MethodGet, path, nil); code != http.StatusNotFound {
+			t.Errorf("%s after the hook: %d %s", path, code, body)
+		}
+	}
+	h.end(t)
+}
+
+// TestShutdownDelay: after it was told to end, a server serves for a while, and clients of HTTP/2 learn to connect
+// anew, while their watches go on.
+func TestShutdownDelay(t *testing.T) {
+	victim, ended := startDelayed(t, Config{ShutdownDelay: 2 * time.Second, Ending: filter.Ending{Spread: time.Second}})
+	connections := map[string]bool{}
+	get := func(path string) *http.Response {
+		trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
+			connections[info.Conn.LocalAddr().String()] = true
+		}}
+		ctx := httptrace.WithClientTrace(t.Context(), trace)
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, victim.url+path,
+			http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+adminToken)
+		response, err := victim.client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return response
+	}
+	watch := get(victim.base + "?watch=true")
+	defer watch.Body.Close()
+	ended.stop()
+	began := time.Now()
+	for unready := false; len(connections) == 1; {
+		response := get("/readyz")
+		unready = unready || response.StatusCode == http.StatusInternalServerError
+		response.Body.Close()
+		response = get(victim.base)
+		response.Body.Close()
+		if response.StatusCode != http.StatusOK || !unready {
+			t.Errorf("during the delay: %d, unready %t", response.StatusCode, unready)
+			break
+		}
+	}
+	if early := time.Since(began); early < 900*time.Millisecond {
+		t.Errorf("clients were asked to connect anew after %s, before balancers noticed", early)
+	}
+	if _, err := io.Copy(io.Discard, watch.Body); err != nil {
+		t.Errorf("the watch ended with %v", err)
+	}
+	if lived := time.Since(began); lived < 2*time.Second {
+		t.Errorf("the watch ended after %s, within the delay", lived)
+	}
+	if err := <-ended.err; err != nil {
+		t.Error(err)
+	}
+}
+
+// ending stops a server, and has its error.
+type ending struct {
+	stop context.CancelFunc
+	err  chan error
+}
+
+// startDelayed is startVictim for a server that the test ends itself.
+func startDelayed(t *testing.T, config Config) (*victim, ending) {
+	t.Helper()
+	s, v := newVictim(t, config)
+	ctx, stop := context.WithCancel(context.Background())
+	e := ending{stop, make(chan error, 1)}
+	go func() { e.err <- s.Run(ctx) }()
+	t.Cleanup(stop)
+	return v, e
+}
+
+// dial opens a connection of HTTP/2.
+func (v *victim) dial(t *testing.T) *tls.Conn {
+	t.Helper()
+	config := v.tls.Clone()
+	config.NextProtos = []string{"h2"}
+	connection, err := tls.Dial("tcp", v.host, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { connection.Close() })
+	if err := connection.SetDeadline(time.Now().Add(2 * time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	return connection
+}
