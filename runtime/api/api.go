@@ -76,8 +76,15 @@ type Info struct {
 type Subresource struct {
 	// Name is what stands behind the slash in a path.
 	Name string
+	// Versions are the versions of the resource that have it; nil means all.
+	Versions []string
 	// Verbs are get, patch and update, or some of them, sorted.
 	Verbs []string
+}
+
+// In reports whether a version has the subresource.
+func (s Subresource) In(version string) bool {
+	return s.Versions == nil || slices.Contains(s.Versions, version)
 }
 
 // Subresource returns the subresource of that name, or nil.
@@ -102,6 +109,8 @@ type VersionInfo struct {
 	Untyped bool
 	// Deprecated, where not empty, is the warning that each request to this version receives.
 	Deprecated string
+	// Removed is the release that no longer has the deprecated version; empty if nobody knows it yet.
+	Removed string
 	// SelectableFields are the field paths beyond metadata.name and metadata.namespace that field selectors may name in
 	// this version. They follow from the definition's; what a definition sets here is not heeded.
 	SelectableFields []string
@@ -193,6 +202,8 @@ const (
 type Extension struct {
 	Name string
 	Form ExtensionForm
+	// Versions are the versions of the resource that have it; nil means all.
+	Versions []string
 	// Kind is what is sent and answered, or the options of a connection. Without a version it is of the version that
 	// the URL names; without a Kind, too, it is the resource's own.
 	Kind schema.GroupVersionKind
@@ -206,6 +217,11 @@ type Extension struct {
 	Columns []Column
 	// TakesProtobuf and GivesProtobuf tell that what is sent, and what is answered, can be Kubernetes protobuf.
 	TakesProtobuf, GivesProtobuf bool
+}
+
+// In reports whether a version has the extension.
+func (e *Extension) In(version string) bool {
+	return e.Versions == nil || slices.Contains(e.Versions, version)
 }
 
 // Lasts tells that requests live as long as their client wants.

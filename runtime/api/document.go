@@ -57,12 +57,18 @@ func (d Document) Compressed() ([]byte, error) {
 	return d.Gzip, nil
 }
 
+// zippers are writers that wait for the next document: a new one clears most of a megabyte.
+var zippers = sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}
+
 // NewDocument compresses and hashes JSON, for documents that no generator made.
 func NewDocument(json []byte) Document {
 	var out bytes.Buffer
-	zip := gzip.NewWriter(&out)
+	zip := zippers.Get().(*gzip.Writer)
+	zip.Reset(&out)
 	_, _ = zip.Write(json) // a buffer takes everything
 	_ = zip.Close()
+	zip.Reset(io.Discard) // out belongs to the document
+	zippers.Put(zip)
 	return Document{Gzip: out.Bytes(), Hash: HashOf(json)}
 }
 

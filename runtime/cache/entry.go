@@ -128,6 +128,14 @@ func (s *shared) isHead(head string) bool {
 // Key returns the entry's key in the backend.
 func (e *Entry) Key() string { return e.packed[:e.keyLen] }
 
+// size returns the length of the stored form; that of nil is 0.
+func (e *Entry) size() int64 {
+	if e == nil {
+		return 0
+	}
+	return int64(len(e.payload))
+}
+
 // Revision returns the revision of the object's last write. For the entry of a Deleted event it is the revision of the
 // change.
 func (e *Entry) Revision() int64 { return e.revision }

@@ -107,6 +107,23 @@ func (e *Entry) render(wanted api.Form) (api.Rendition, error) {
 	}
 }
 
+// Keep gives the entry a form that its caller rendered from the stored one, unless the entry has that form.
+func (e *Entry) Keep(r api.Rendition, name api.Form) {
+	f := &form{name: name, entry: e, rendition: r}
+	f.once.Do(func() { f.done.Store(true) })
+	for {
+		old := e.forms.Load()
+		if old == retired || old.find(name) != nil {
+			return
+		}
+		if e.forms.CompareAndSwap(old, old.with(f)) {
+			e.shared.counts.rendered.Add(1)
+			e.shared.pool.add(f)
+			return
+		}
+	}
+}
+
 // get returns the rendition. The first caller renders it, and the others wait.
 func (f *form) get() (api.Rendition, error) {
 	if !f.done.Load() {

@@ -43,6 +43,8 @@ type generation struct {
 	touched []*log
 	window  window
 	newest  newest
+	// size is the sum of the entries' stored forms.
+	size int64
 	// followed: a watch has begun to deliver the events after the first state.
 	followed bool
 	batches  int
@@ -52,6 +54,7 @@ type generation struct {
 type state struct {
 	Snapshot
 	end     uint64        // the place behind the last change that the snapshot holds
+	size    int64         // of the stored forms of all entries
 	changed chan struct{} // closed when the next state was published
 }
 
@@ -91,8 +94,9 @@ func (g *generation) begin(entries []*Entry, indexed []int, revision int64) {
 	g.all = &topic{subject: subject{prefix: g.prefix}, since: revision, log: newLog(chunkOfAll, revision)}
 	for _, e := range entries {
 		g.newest.see(e.Key(), e.revision, false)
+		g.size += e.size()
 	}
-	g.state.Store(&state{Snapshot: g.snapshot(revision), changed: make(chan struct{})})
+	g.state.Store(&state{Snapshot: g.snapshot(revision), size: g.size, changed: make(chan struct{})})
 }
 
 // sorted returns entries, which are in the order of their keys, in another order.
@@ -138,7 +142,9 @@ func (g *generation) apply(writes []write, revision int64) {
 	}
 	g.shrink(now)
 	before := g.state.Load()
-	after := &state{Snapshot: g.snapshot(revision), end: g.all.log.end, changed: make(chan struct{})}
+	after := &state{
+		Snapshot: g.snapshot(revision), end: g.all.log.end, size: g.size, changed: make(chan struct{}),
+	}
 	if g.shared.verify {
 		g.verify(before, after)
 	}
@@ -165,6 +171,7 @@ func (g *generation) record(w *write, now int64) {
 	} else if c.previous = g.tree.remove(position{key: w.key}); c.previous == nil {
 		return
 	}
+	g.size += c.entry.size() - c.previous.size()
 	if c.previous != nil && c.entry != nil {
 		c.entry.share(c.previous)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/storage"
+	"apigen.dev/runtime/timing"
 )
 
 var (
@@ -25,6 +26,7 @@ func (c *Cache) Consistent(ctx context.Context) (*Snapshot, error) {
 		return nil, err
 	}
 	c.counts.consistent.Add(1)
+	defer timing.End(ctx, timing.CacheWait, c.config.Name, time.Now())
 	bound := time.NewTimer(c.config.Wait)
 	defer bound.Stop()
 	q := c.asker.join()
@@ -58,6 +60,7 @@ func (c *Cache) Latest(ctx context.Context) *Snapshot {
 	if c.Ready() != nil || time.Since(c.began) < time.Duration(c.behind.Load()) {
 		return nil
 	}
+	defer timing.End(ctx, timing.CacheWait, c.config.Name, time.Now())
 	q := c.asker.join()
 	select {
 	case <-q.done:

@@ -42,6 +42,17 @@ type counters struct {
 	checks, differences, failedChecks atomic.Int64
 }
 
+// Size returns the number of entries in the current snapshot, and the sum of the sizes of their stored forms. It
+// returns false while the cache has none. It costs nothing.
+func (c *Cache) Size() (entries, bytes int64, known bool) {
+	g := c.generation.Load()
+	if g == nil {
+		return 0, 0, false
+	}
+	current := g.state.Load()
+	return int64(current.root.Len()), current.size, true
+}
+
 // Stats returns the present numbers, which are not from one instant.
 func (c *Cache) Stats() Stats {
 	n := &c.counts

@@ -28,7 +28,8 @@ func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V
 		merging: sync.OnceValues(func() (strategicpatch.PatchMetaFromStruct, error) {
 			return strategicpatch.NewPatchMetaFromStruct(conversion.New())
 		}),
-		floats: sync.OnceValue(func() bool { return hasFloats(reflect.TypeFor[V](), map[reflect.Type]bool{}) }),
+		floats: sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), isFloat, map[reflect.Type]bool{}) }),
+		nulls:  sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), hasNulls, map[reflect.Type]bool{}) }),
 	}}
 }
 
@@ -52,6 +53,10 @@ type versionCodec[T api.Object] interface {
 	empty(gvk schema.GroupVersionKind) runtime.Object
 	adopt(object map[string]any, hub T, complete bool) (T, error)
 	mergeRules() (strategicpatch.PatchMetaFromStruct, error)
+	// remote tells that another program converts.
+	remote() bool
+	// converted converts hub objects, and returns for each a codec that has the result at hand, or an error.
+	converted(hubs []T) ([]versionCodec[T], []error)
 }
 
 // Decoded is a decoded object. GVK is what the data says about its kind, Strict are its unknown and duplicate fields.
@@ -64,8 +69,8 @@ type Decoded[T api.Object] struct {
 type typed[T, V api.Object] struct {
 	Conversion[T, V]
 	merging func() (strategicpatch.PatchMetaFromStruct, error)
-	// floats tells whether V has floating-point numbers.
-	floats func() bool
+	// floats tells whether V has floating-point numbers, nulls whether it has maps whose values may be null.
+	floats, nulls func() bool
 }
 
 func (c *typed[T, V]) mergeRules() (strategicpatch.PatchMetaFromStruct, error) { return c.merging() }
@@ -90,11 +95,7 @@ func (c *typed[T, V]) check(columns int) error {
 // returns the kind and apiVersion in the data also with an error.
 func (c *typed[T, V]) decode(data []byte, hub T, strictly bool) (d Decoded[T], err error) {
 	obj := c.New()
-	if strictly {
-		d.Strict, err = kjson.UnmarshalStrict(data, obj)
-	} else {
-		err = kjson.UnmarshalCaseSensitivePreserveInts(data, obj)
-	}
+	d.Strict, err = c.unmarshal(data, obj, strictly)
 	d.GVK = obj.GetObjectKind().GroupVersionKind()
 	if err != nil {
 		return d, err
@@ -132,15 +133,32 @@ func (c *typed[T, V]) encode(obj T, gvk schema.GroupVersionKind, head string) ([
 	if err != nil {
 		return nil, err
 	}
-	return encodeWhole(out, gvk, head)
+	return c.encodeWhole(out, gvk, head)
+}
+
+func (c *typed[T, V]) unmarshal(data []byte, obj V, strictly bool) (strict []error, err error) {
+	switch {
+	case c.JSON.Unmarshal != nil:
+		return c.JSON.Unmarshal(data, obj, strictly)
+	case strictly:
+		return kjson.UnmarshalStrict(data, obj)
+	}
+	return nil, kjson.UnmarshalCaseSensitivePreserveInts(data, obj)
+}
+
+func (c *typed[T, V]) marshal(obj V) ([]byte, error) {
+	if c.JSON.Marshal != nil {
+		return c.JSON.Marshal(obj)
+	}
+	return json.Marshal(obj)
 }
 
 // encodeWhole encodes an object without a newline, with kind and apiVersion first. It sets both in the object and
 // resets them.
-func encodeWhole(obj api.Object, gvk schema.GroupVersionKind, head string) ([]byte, error) {
+func (c *typed[T, V]) encodeWhole(obj V, gvk schema.GroupVersionKind, head string) ([]byte, error) {
 	kind := obj.GetObjectKind()
 	kind.SetGroupVersionKind(gvk)
-	data, err := json.Marshal(obj)
+	data, err := c.marshal(obj)
 	kind.SetGroupVersionKind(schema.GroupVersionKind{})
 	if err != nil {
 		return nil, err
@@ -148,7 +166,7 @@ func encodeWhole(obj api.Object, gvk schema.GroupVersionKind, head string) ([]by
 	if bytes.HasPrefix(data[1:], []byte(head)) {
 		return data, nil
 	}
-	if data, err = json.Marshal(obj); err != nil {
+	if data, err = c.marshal(obj); err != nil {
 		return nil, err
 	}
 	return append([]byte("{"+head), data[1:]...), nil
@@ -203,7 +221,7 @@ func (c *typed[T, V]) adopt(object map[string]any, hub T, complete bool) (T, err
 		return hub, err
 	}
 	obj := c.New()
-	unknown, err := kjson.UnmarshalStrict(data, obj)
+	unknown, err := c.unmarshal(data, obj, true)
 	if err != nil {
 		return hub, err
 	}
@@ -255,4 +273,21 @@ type Conversion[T, V api.Object] struct {
 	Columns []func(V) api.Cell
 	// Proto encodes objects of the version as Kubernetes protobuf: ProtoOf[V](), where V has methods for it.
 	Proto Proto[V]
+	// JSON encodes and decodes objects of the version; the zero value leaves that to reflection.
+	JSON JSON[V]
+}
+
+// JSON are functions that do what encoding/json and sigs.k8s.io/json do by reflection, with the same results.
+type JSON[V api.Object] struct {
+	Marshal func(obj V) ([]byte, error)
+	// Unmarshal decodes into an empty object. Where it is strict, it returns the errors about unknown and duplicate
+	// fields.
+	Unmarshal func(data []byte, obj V, strictly bool) (strict []error, err error)
+}
+
+// WithJSON returns a version with functions for its JSON. V is the Go type that VersionOf got.
+func WithJSON[T, V api.Object](version Version[T], functions JSON[V]) Version[T] {
+	codec := *version.codec.(*typed[T, V])
+	codec.JSON = functions
+	return Version[T]{Info: version.Info, codec: &codec}
 }

@@ -168,22 +168,26 @@ func (c *typed[T, V]) storeMessage(obj T) ([]byte, error) {
 }
 
 // store encodes an object as kube-apiserver reads it back from protobuf, with the version's defaults. Only an object
-// with a null or an empty list changes on that way, so store spares all others. An empty map that is never omitted
-// would change, too, but no kind of Kubernetes has one, and most have an empty struct, which looks the same in JSON.
+// with a null in a map or an empty list changes on that way, so store spares all others. An empty map that is never
+// omitted would change, too, but no kind of Kubernetes has one, and most have an empty struct, which looks the same in
+// JSON.
 func (c *typed[T, V]) store(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error) {
 	in, err := c.version(obj)
 	if err != nil {
 		return nil, err
 	}
-	data, err := encodeWhole(in, gvk, head)
-	if err != nil || c.Proto.marshal == nil || !hasMember(data, `":null`) && !hasMember(data, `":[]`) {
+	data, err := c.encodeWhole(in, gvk, head)
+	if err != nil || c.Proto.marshal == nil {
 		return data, err
+	}
+	if !(hasMember(data, `":null`) && c.nulls()) && !hasMember(data, `":[]`) {
+		return data, nil
 	}
 	out, err := c.reread(in)
 	if err != nil {
 		return nil, err
 	}
-	return encodeWhole(out, gvk, head)
+	return c.encodeWhole(out, gvk, head)
 }
 
 // reread returns an object as it is read back from protobuf, with the version's defaults.
@@ -218,23 +222,38 @@ func hasMember(data []byte, end string) bool {
 	}
 }
 
-// hasFloats tells whether values of a type may hold floating-point numbers. It passes over seen types.
-func hasFloats(t reflect.Type, seen map[reflect.Type]bool) bool {
+// holds tells whether values of a type may hold values of a type that is wanted. It passes over seen types.
+func holds(t reflect.Type, wanted func(reflect.Type) bool, seen map[reflect.Type]bool) bool {
 	if seen[t] {
 		return false
 	}
 	seen[t] = true
-	switch t.Kind() {
-	case reflect.Float32, reflect.Float64:
+	if wanted(t) {
 		return true
+	}
+	switch t.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		return hasFloats(t.Elem(), seen)
+		return holds(t.Elem(), wanted, seen)
 	case reflect.Struct:
 		for i := range t.NumField() {
-			if field := t.Field(i); field.IsExported() && hasFloats(field.Type, seen) {
+			if field := t.Field(i); field.IsExported() && holds(field.Type, wanted, seen) {
 				return true
 			}
 		}
+	}
+	return false
+}
+
+func isFloat(t reflect.Type) bool { return t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64 }
+
+// hasNulls tells whether a type is a map whose values may be null.
+func hasNulls(t reflect.Type) bool {
+	if t.Kind() != reflect.Map {
+		return false
+	}
+	switch t.Elem().Kind() {
+	case reflect.Pointer, reflect.Interface, reflect.Slice, reflect.Map:
+		return true
 	}
 	return false
 }

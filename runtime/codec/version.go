@@ -157,9 +157,12 @@ func (a *Versions[T]) Render(stored api.Rendition, form api.Form) (api.Rendition
 		return a.renderMessage(v, stored, form)
 	}
 	if v != a.Storage && form.Encoding == api.JSON && form.Shape < api.Row {
-		if object, ok := a.convert(v, stored); ok {
-			var none T
-			return v.shape(none, object, form)
+		one, err := a.separate(stored, form)
+		if err != nil {
+			return api.Rendition{}, err
+		}
+		if r, ok, err := v.assemble(one, form); ok {
+			return r, err
 		}
 	}
 	if v == a.Storage && form.Shape.Plain() < api.Row && !isNative(form) {
@@ -212,26 +215,6 @@ func isNative(form api.Form) bool {
 		return form.Encoding != api.JSON
 	}
 	return false
-}
-
-// convert converts an object without decoding its managedFields, and tells whether it could.
-func (a *Versions[T]) convert(v *Served[T], stored api.Rendition) (api.Rendition, bool) {
-	data, managed, ok := rendition.CutManagedFields(stored)
-	if !ok {
-		return api.Rendition{}, false
-	}
-	hub, err := a.Decode(data)
-	if err != nil {
-		return api.Rendition{}, false
-	}
-	if data, err = v.Encode(hub); err != nil {
-		return api.Rendition{}, false
-	}
-	object, err := rendition.New(data, v.Head)
-	if err != nil {
-		return api.Rendition{}, false
-	}
-	return rendition.InsertManagedFields(object, managed)
 }
 
 // shape renders a form from the version's object in JSON, and from the hub object where the form is a row or in another

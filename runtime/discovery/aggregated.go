@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
+	"sync"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/encoder"
@@ -20,7 +21,7 @@ const (
 
 // rootDocument returns the document of /api or /apis. A client that asks for aggregated discovery gets everything below
 // it.
-func rootDocument(legacy encoder.Message, groups []groupDiscovery) document {
+func rootDocument(legacy func() encoder.Message, groups func() []groupDiscovery) document {
 	groupsOnly, aggregated := encodedMessage(legacy), aggregatedDocuments(groups)
 	return func(w http.ResponseWriter, r *http.Request) error {
 		w.Header().Add("Vary", "Accept")
@@ -37,7 +38,7 @@ func rootDocument(legacy encoder.Message, groups []groupDiscovery) document {
 		}
 		document := aggregated[as.Version]
 		w.Header().Set("Cache-Control", "public")
-		if respond.NotModified(w, r, document.hash) {
+		if respond.NotModified(w, r, document.text().hash) {
 			return nil
 		}
 		return document.write(w, r, media,
@@ -106,10 +107,15 @@ func (r *Resource) aggregated(version string) resourceDiscovery {
 func (r *Resource) subresources(version string) (out []subresourceDiscovery) {
 	kind := metav1.GroupVersionKind{Group: r.Info.Group, Version: version, Kind: r.Info.Names.Kind}
 	for _, s := range r.Info.Subresources {
-		out = append(out, subresourceDiscovery{s.Name, kind, r.Verbs[s.Name]})
+		if s.In(version) {
+			out = append(out, subresourceDiscovery{s.Name, kind, r.Verbs[s.Name]})
+		}
 	}
 	for i := range r.Info.Extensions {
 		e := &r.Info.Extensions[i]
+		if !e.In(version) {
+			continue
+		}
 		kind := kind // that of the resource, if the extension declares none
 		if e.Kind.Kind != "" {
 			kind = metav1.GroupVersionKind{
@@ -122,17 +128,19 @@ func (r *Resource) subresources(version string) (out []subresourceDiscovery) {
 }
 
 // aggregatedDocuments returns the list of groups, by version of apidiscovery.k8s.io.
-func aggregatedDocuments(items []groupDiscovery) map[string]*encoded {
+func aggregatedDocuments(items func() []groupDiscovery) map[string]*encoded {
 	documents := map[string]*encoded{}
+	items = sync.OnceValue(items)
 	for _, version := range []string{"v2", "v2beta1"} {
 		apiVersion := aggregatedGroup + "/" + version
-		data := toJSON(struct {
-			metav1.TypeMeta `json:",inline"`
-			Metadata        struct{}         `json:"metadata"`
-			Items           []groupDiscovery `json:"items"`
-		}{metav1.TypeMeta{Kind: aggregatedKind, APIVersion: apiVersion}, struct{}{}, items})
-		protobuf := func() ([]byte, error) { return aggregatedProtobuf(apiVersion, items) }
-		documents[version] = newEncoded(data, protobuf)
+		text := func() hashed {
+			return hashOf(toJSON(struct {
+				metav1.TypeMeta `json:",inline"`
+				Metadata        struct{}         `json:"metadata"`
+				Items           []groupDiscovery `json:"items"`
+			}{metav1.TypeMeta{Kind: aggregatedKind, APIVersion: apiVersion}, struct{}{}, items()}))
+		}
+		documents[version] = newEncoded(text, func() ([]byte, error) { return aggregatedProtobuf(apiVersion, items()) })
 	}
 	return documents
 }

@@ -13,32 +13,42 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// encoded is a document in JSON, and its binary forms, which are made when a client first asks for them.
+// encoded is a document in JSON and in binary forms. Each is made when a client first asks for it: where many
+// definitions come one after the other, nobody reads most of the documents.
 type encoded struct {
-	data   []byte
-	hash   string // of data
+	text   func() hashed
 	binary [negotiation.FormatCount]func() ([]byte, error)
 }
 
-func newEncoded(data []byte, protobuf func() ([]byte, error)) *encoded {
-	e := &encoded{data: data, hash: api.HashOf(data)}
-	e.binary[negotiation.CBOR] = sync.OnceValues(func() ([]byte, error) { return encoder.JSONToCBOR(data) })
+// hashed is a document in JSON, and the hash of that.
+type hashed struct {
+	data []byte
+	hash string
+}
+
+func hashOf(data []byte) hashed { return hashed{data, api.HashOf(data)} }
+
+func newEncoded(text func() hashed, protobuf func() ([]byte, error)) *encoded {
+	e := &encoded{text: sync.OnceValue(text)}
+	e.binary[negotiation.CBOR] = sync.OnceValues(func() ([]byte, error) { return encoder.JSONToCBOR(e.text().data) })
 	e.binary[negotiation.Protobuf] = sync.OnceValues(protobuf)
 	return e
 }
 
-func encodedMessage(object encoder.Message) *encoded {
-	return newEncoded(toJSON(object), func() ([]byte, error) { return encoder.Envelope(object) })
+func encodedMessage(object func() encoder.Message) *encoded {
+	object = sync.OnceValue(object)
+	return newEncoded(func() hashed { return hashOf(toJSON(object())) },
+		func() ([]byte, error) { return encoder.Envelope(object()) })
 }
 
 func (e *encoded) write(
 	w http.ResponseWriter, r *http.Request, media negotiation.MediaType, contentType string,
 ) (err error) {
-	data := e.data
-	if binary := e.binary[media.Format]; binary != nil {
-		if data, err = binary(); err != nil {
-			return err
-		}
+	var data []byte
+	if binary := e.binary[media.Format]; binary == nil {
+		data = e.text().data
+	} else if data, err = binary(); err != nil {
+		return err
 	}
 	return respond.Bytes(w, r, media, contentType, data)
 }

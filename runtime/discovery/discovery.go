@@ -1,5 +1,6 @@
 // Package discovery serves the documents that say what a server serves: discovery of groups, versions and resources, of
-// one level and aggregated, and OpenAPI v2 and v3. New encodes the documents once; a request gets bytes with an ETag.
+// one level and aggregated, and OpenAPI v2 and v3. Each is encoded once, when a client first asks for it; a request
+// gets bytes with an ETag.
 //
 // It may know packages api, encoder, negotiation, request, respond and wire. It doesn't know routes: a Group says which
 // verbs its resources have.
@@ -46,7 +47,8 @@ type Documents struct{ byPath map[string]document }
 
 type document func(w http.ResponseWriter, r *http.Request) error
 
-// New encodes the documents of all groups. It fails if a group is served twice or its description is incomplete.
+// New returns the documents of all groups, which nobody may change. It fails if a group is served twice or its
+// description is incomplete.
 func New(groups []Group) (*Documents, error) {
 	documents := map[string]document{}
 	if err := addDiscovery(documents, groups); err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 // legacyDocument returns a document of legacy discovery, which describes one level: the groups, a group or a version.
-func legacyDocument(object encoder.Message) document {
+func legacyDocument(object func() encoder.Message) document {
 	e := encodedMessage(object)
 	return func(w http.ResponseWriter, r *http.Request) error {
 		media, err := negotiation.Output(r, legacyFormats)
@@ -35,14 +35,7 @@ func legacyFormats(f negotiation.Format, as negotiation.Transform) bool {
 
 // addDiscovery adds the documents below /apis, and below /api if there is a core group.
 func addDiscovery(documents map[string]document, groups []Group) error {
-	core := metav1.APIVersions{
-		TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: []string{},
-		ServerAddressByClientCIDRs: []metav1.ServerAddressByClientCIDR{},
-	}
-	named := metav1.APIGroupList{
-		TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{},
-	}
-	aggregatedCore, aggregatedNamed := []groupDiscovery{}, []groupDiscovery{}
+	var core, named []*Group
 	for i := range groups {
 		group := &groups[i]
 		if err := group.check(); err != nil {
@@ -50,31 +43,60 @@ func addDiscovery(documents map[string]document, groups []Group) error {
 		}
 		root := groupRoot(group.Name)
 		if group.Name == "" {
-			core.Versions = group.Versions
-			aggregatedCore = append(aggregatedCore, group.aggregated())
+			core = append(core, group)
 		} else {
 			if documents[root] != nil {
 				return fmt.Errorf("group %q is served twice", group.Name)
 			}
-			described := group.describe()
-			named.Groups = append(named.Groups, described)
-			described.TypeMeta = metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
-			documents[root] = legacyDocument(&described)
-			aggregatedNamed = append(aggregatedNamed, group.aggregated())
+			named = append(named, group)
+			documents[root] = legacyDocument(func() encoder.Message {
+				described := group.describe()
+				described.TypeMeta = metav1.TypeMeta{Kind: "APIGroup", APIVersion: "v1"}
+				return &described
+			})
 		}
 		for _, version := range group.Versions {
 			if _, remote := group.Remotes[version]; remote {
 				documents[root+"/"+version] = nil // its own server serves it
 				continue
 			}
-			documents[root+"/"+version] = legacyDocument(group.resourceList(version))
+			documents[root+"/"+version] = legacyDocument(func() encoder.Message { return group.resourceList(version) })
 		}
 	}
-	if len(core.Versions) > 0 { // client-go makes a group without a name of an empty document
-		documents["/"+request.CoreRoot] = rootDocument(&core, aggregatedCore)
+	if len(core) > 0 { // client-go makes a group without a name of an empty document
+		documents["/"+request.CoreRoot] = rootDocument(func() encoder.Message { return coreVersions(core) },
+			func() []groupDiscovery { return aggregated(core) })
 	}
-	documents["/"+request.GroupsRoot] = rootDocument(&named, aggregatedNamed)
+	documents["/"+request.GroupsRoot] = rootDocument(func() encoder.Message { return groupList(named) },
+		func() []groupDiscovery { return aggregated(named) })
 	return nil
+}
+
+// coreVersions is the document of /api. The last core group has its versions.
+func coreVersions(core []*Group) *metav1.APIVersions {
+	return &metav1.APIVersions{
+		TypeMeta: metav1.TypeMeta{Kind: "APIVersions"}, Versions: core[len(core)-1].Versions,
+		ServerAddressByClientCIDRs: []metav1.ServerAddressByClientCIDR{},
+	}
+}
+
+// groupList is the document of /apis.
+func groupList(groups []*Group) *metav1.APIGroupList {
+	list := &metav1.APIGroupList{
+		TypeMeta: metav1.TypeMeta{Kind: "APIGroupList", APIVersion: "v1"}, Groups: []metav1.APIGroup{},
+	}
+	for _, group := range groups {
+		list.Groups = append(list.Groups, group.describe())
+	}
+	return list
+}
+
+func aggregated(groups []*Group) []groupDiscovery {
+	all := []groupDiscovery{}
+	for _, group := range groups {
+		all = append(all, group.aggregated())
+	}
+	return all
 }
 
 func toJSON(object any) []byte {

@@ -99,20 +99,19 @@ func addOpenAPI(documents map[string]document, groups []Group) error {
 				return fmt.Errorf("OpenAPI of group %q, version %q: %w", groups[i].Name, version, err)
 			}
 			path := groupRoot(groups[i].Name) + "/" + version
-			address := openAPIRoot + path + "?" + url.Values{"hash": {document.Hash}}.Encode()
+			address := openAPIRoot + path + "?hash=" + url.QueryEscape(document.Hash)
 			documents[openAPIRoot+path] = newOpenAPIDocument(
 				func() (api.Document, error) { return document, nil }, openapi.EncodeV3,
 				openAPIProtobuf, address)
 			paths[path[1:]] = location{address}
 		}
 	}
-	data := toJSON(map[string]any{"paths": paths})
-	hash := api.HashOf(data)
+	index := sync.OnceValue(func() hashed { return hashOf(toJSON(map[string]any{"paths": paths})) })
 	documents[openAPIRoot] = func(w http.ResponseWriter, r *http.Request) error {
-		if respond.NotModified(w, r, hash) {
+		if respond.NotModified(w, r, index().hash) {
 			return nil
 		}
-		return respond.Bytes(w, r, negotiation.MediaType{}, negotiation.TypeJSON, data)
+		return respond.Bytes(w, r, negotiation.MediaType{}, negotiation.TypeJSON, index().data)
 	}
 	return nil
 }

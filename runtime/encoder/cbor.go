@@ -24,7 +24,7 @@ type cborEncoder struct{}
 func (cborEncoder) Object(f *Frame, heads *Heads, shape api.Shape, object *api.Rendition, now time.Time) {
 	f.text(wire.SelfDescribed)
 	if isRow(shape) {
-		f.cborTable(shape, object, heads.cborColumns, now)
+		f.cborTable(shape, object, heads.cborColumns(), now)
 	} else {
 		f.cborItem(object, now)
 	}
@@ -43,7 +43,7 @@ func (cborEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page,
 		f.cborMap(5)
 		f.text(head)
 		f.cborString("columnDefinitions")
-		f.text(heads.cborColumns)
+		f.text(heads.cborColumns())
 	} else {
 		f.cborMap(4)
 		f.text(head)
@@ -70,7 +70,7 @@ func (cborEncoder) Event(f *Frame, heads *Heads, shape api.Shape, event *api.Eve
 	}
 	columns := string(wire.AppendNull(nil))
 	if first {
-		columns = heads.cborColumns
+		columns = heads.cborColumns()
 	}
 	f.cborTable(shape, &event.Object, columns, now)
 }

@@ -7,6 +7,7 @@ package encoder
 
 import (
 	"encoding/json"
+	"sync"
 	"time"
 
 	"apigen.dev/runtime/api"
@@ -38,10 +39,10 @@ var encoders = [...]Encoder{api.JSON: jsonEncoder{}, api.CBOR: cborEncoder{}, ap
 type Heads struct {
 	// jsonList opens a list, through the opening brace of its metadata.
 	jsonList string
-	// jsonColumns is the value of a Table's columnDefinitions.
-	jsonColumns string
-	// cborList holds the members kind and apiVersion of a list, cborColumns the value of columnDefinitions.
-	cborList, cborColumns string
+	// cborList holds the members kind and apiVersion of a list.
+	cborList string
+	// jsonColumns and cborColumns return the value of a Table's columnDefinitions.
+	jsonColumns, cborColumns func() string
 	// protobufList is the head of a list's envelope.
 	protobufList string
 	// itemHeads tells that the items of a list have kind and apiVersion, which in JSON are not in their heads then.
@@ -58,12 +59,15 @@ func (h *Heads) WithItemHeads() *Heads {
 // NewHeads returns the heads of a resource whose lists have this kind and apiVersion. Without columns, a Table has the
 // columns name and age.
 func NewHeads(listKind, apiVersion string, columns []api.Column) *Heads {
-	definitions := tableColumns(columns)
-	asJSON, _ := json.Marshal(definitions) // column definitions can always be encoded
-	asCBOR, _ := direct.Marshal(definitions)
+	encoded := func(marshal func(any) ([]byte, error)) func() string {
+		return sync.OnceValue(func() string {
+			text, _ := marshal(tableColumns(columns)) // column definitions can always be encoded
+			return string(text)
+		})
+	}
 	return &Heads{
-		jsonList: jsonHead(listKind, apiVersion), jsonColumns: string(asJSON),
-		cborList: cborKind(listKind, apiVersion), cborColumns: string(asCBOR),
+		jsonList: jsonHead(listKind, apiVersion), jsonColumns: encoded(json.Marshal),
+		cborList: cborKind(listKind, apiVersion), cborColumns: encoded(direct.Marshal),
 		protobufList: wire.EnvelopeHead(listKind, apiVersion),
 	}
 }

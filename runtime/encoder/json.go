@@ -14,7 +14,7 @@ type jsonEncoder struct{}
 
 func (jsonEncoder) Object(f *Frame, heads *Heads, shape api.Shape, object *api.Rendition, now time.Time) {
 	if isRow(shape) {
-		f.table(shape, object, heads.jsonColumns, now)
+		f.table(shape, object, heads.jsonColumns(), now)
 	} else {
 		f.rendition(object, true, now)
 	}
@@ -27,7 +27,7 @@ func (jsonEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page,
 	case shape.Plain() == api.Metadata:
 		head = headsOf(shape).jsonPartialList
 	case isRow(shape):
-		head, items = headsOf(shape).jsonTable, `},"columnDefinitions":`+heads.jsonColumns+`,"rows":[`
+		head, items = headsOf(shape).jsonTable, `},"columnDefinitions":`+heads.jsonColumns()+`,"rows":[`
 	}
 	f.text(head)
 	f.listMeta(page)
@@ -81,7 +81,7 @@ func (jsonEncoder) Event(f *Frame, heads *Heads, shape api.Shape, event *api.Eve
 	if isRow(shape) {
 		columns := "null"
 		if first {
-			columns = heads.jsonColumns
+			columns = heads.jsonColumns()
 		}
 		f.table(shape, &event.Object, columns, now)
 	} else {

@@ -3,6 +3,7 @@ package ownership
 import (
 	"errors"
 	"reflect"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -40,17 +41,17 @@ func work(v reflect.Value, done int64) int64 {
 			return work(v.Elem(), done)
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			if f := v.Field(i); f.CanInterface() && holds(f.Kind()) {
-				done = work(f, done)
-			}
+		for _, i := range fieldsToVisit(v.Type()) {
+			done = work(v.Field(i), done)
 		}
 	case reflect.Map:
 		n := int64(v.Len())
 		done += n * n
-		if holds(v.Type().Elem().Kind()) {
+		if n > 0 && holds(v.Type().Elem()) {
+			member := reflect.New(v.Type().Elem()).Elem() // a Value of each would be a copy of its own
 			for members := v.MapRange(); members.Next() && done <= maxWork; {
-				done = work(members.Value(), done)
+				member.SetIterValue(members)
+				done = work(member, done)
 			}
 		}
 	case reflect.Slice, reflect.Array:
@@ -59,7 +60,7 @@ func work(v reflect.Value, done int64) int64 {
 			return done
 		}
 		done += n * n * listWork
-		if holds(v.Type().Elem().Kind()) {
+		if holds(v.Type().Elem()) {
 			for i := 0; i < v.Len() && done <= maxWork; i++ {
 				done = work(v.Index(i), done)
 			}
@@ -68,13 +69,32 @@ func work(v reflect.Value, done int64) int64 {
 	return done
 }
 
-// holds tells whether values of a kind may have lists or maps in them.
-func holds(kind reflect.Kind) bool {
-	switch kind {
-	case reflect.Pointer, reflect.Interface, reflect.Struct, reflect.Map, reflect.Slice, reflect.Array:
+// holds tells whether values of a type may have lists or maps in them.
+func holds(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return t.Elem().Kind() == reflect.Pointer || holds(t.Elem())
+	case reflect.Interface, reflect.Struct, reflect.Map, reflect.Slice, reflect.Array:
 		return true
 	}
 	return false
+}
+
+// visited are the fields to visit of each type of struct. Most fields of most structs are scalars.
+var visited sync.Map
+
+func fieldsToVisit(t reflect.Type) []int {
+	if known, ok := visited.Load(t); ok {
+		return known.([]int)
+	}
+	var fields []int
+	for i := range t.NumField() {
+		if f := t.Field(i); f.IsExported() && holds(f.Type) {
+			fields = append(fields, i)
+		}
+	}
+	visited.Store(t, fields)
+	return fields
 }
 
 // tooMuchSent tells whether a client sent more managedFields than servers write. The server doesn't read them.

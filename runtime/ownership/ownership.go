@@ -103,7 +103,7 @@ func (m *Manager) update(all *managers, live, next Object, id identity) error {
 	if err := m.reconcile(all, live); err != nil {
 		return err
 	}
-	whole, err := before.Compare(after)
+	whole, err := compare(before, after)
 	if err != nil {
 		return err
 	}
@@ -293,9 +293,24 @@ func (m *Manager) changed(from, to Object, version fieldpath.APIVersion) (*typed
 	if err != nil {
 		return nil, err
 	}
-	change, err := before.Compare(after)
+	change, err := compare(before, after)
 	if err != nil {
 		return nil, err
 	}
 	return change.FilterFields(m.Filters[version]), nil
+}
+
+// compare returns the difference between two values. Where they can't be compared, the error of their validation says
+// more: it names the field.
+func compare(before, after *typed.TypedValue) (*typed.Comparison, error) {
+	change, err := before.Compare(after)
+	if err == nil {
+		return change, nil
+	}
+	for _, value := range []*typed.TypedValue{before, after} {
+		if invalid := value.Validate(typed.AllowDuplicates); invalid != nil {
+			return nil, invalid
+		}
+	}
+	return nil, err
 }

@@ -2,11 +2,13 @@ package ownership
 
 import (
 	"reflect"
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 // Type makes typed values of the objects of a kind. It is safe for concurrent use.
@@ -17,7 +19,7 @@ type Type struct {
 }
 
 // ObjectToTyped returns the typed value of an object: a Go struct or an Unstructured. It is an error that names fields
-// which the schema doesn't have.
+// which the schema doesn't have. With AllowDuplicates, a Go struct of the schema isn't validated.
 func (t *Type) ObjectToTyped(obj runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		return t.parseable.FromUnstructured(u.Object, options...)
@@ -29,6 +31,16 @@ func (t *Type) ObjectToTyped(obj runtime.Object, options ...typed.ValidationOpti
 			return nil, err
 		}
 		return t.parseable.FromUnstructured(content, options...)
+	}
+	if slices.Contains(options, typed.AllowDuplicates) {
+		// The schema was made of the Go type, and what compares and merges values checks the keys of their items. A
+		// validation would walk through the whole object for each write, also through lists that are atomic.
+		v, err := value.NewValueReflect(obj)
+		if err != nil {
+			return nil, err
+		}
+		//nolint:staticcheck // it is deprecated since validation costs little, which it doesn't for Go structs
+		return typed.AsTypedUnvalidated(v, t.parseable.Schema, t.parseable.TypeRef), nil
 	}
 	return t.parseable.FromStructured(obj, options...)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/metadata"
@@ -83,6 +84,9 @@ func (k *kind[T]) checkDeletion(_ context.Context, a *attempt[T]) error {
 	if !a.old.Exists {
 		return apierrors.NewNotFound(k.gr, a.name)
 	}
+	if err := k.checkConversion(a); err != nil {
+		return err
+	}
 	if err := store.CheckPreconditions(k.deletionResource(), a.name, a.deleteOptions.Preconditions, a.obj); err != nil {
 		return err
 	}
@@ -93,6 +97,17 @@ func (k *kind[T]) checkDeletion(_ context.Context, a *attempt[T]) error {
 	}
 	*a.done = api.Deletion{UID: string(a.obj.GetUID()), Shown: k.definition.Strategy.ReturnDeletedObject}
 	return nil
+}
+
+// checkConversion refuses to delete an object that can't be converted to the version of the request. As in
+// kube-apiserver, that is so although most deletions show nothing of the object. The members of a collection were
+// converted when they were listed.
+func (k *kind[T]) checkConversion(a *attempt[T]) error {
+	if a.version == nil || a.version == k.versions.Storage || !a.version.Remote() || a.deletion.collection {
+		return nil
+	}
+	_, err := a.version.View(a.obj)
+	return internal(err)
 }
 
 // planDeletion plans to remove an object, or to set its deletionTimestamp where it has finalizers or a grace period.
@@ -183,6 +198,10 @@ func (h *handle[T]) deletePage(
 	ctx context.Context, page *api.Page, into *[]api.Rendition, opts api.DeleteOptions, sel *store.Selector,
 ) error {
 	deleted := make([]api.Rendition, page.Len)
+	shown, err := h.listedIn(page, opts.Form)
+	if err != nil {
+		return err
+	}
 	group, failed := errgroup.WithContext(ctx)
 	group.SetLimit(collectionWorkers)
 	if opts.Preconditions != nil {
@@ -205,7 +224,7 @@ func (h *handle[T]) deletePage(
 				return err
 			}
 			// A deletion that has begun is finished: its outcome must be known.
-			deleted[at], err = h.deleteListed(ctx, r, opts, sel)
+			deleted[at], err = h.deleteListed(ctx, r, shown[at], opts, sel)
 			return err
 		})
 	}
@@ -220,21 +239,30 @@ func (h *handle[T]) deletePage(
 	return nil
 }
 
-// deleteListed deletes an object of a list, and returns it as it was listed, in the form of the answer. It returns the
-// zero value where the object no longer exists or another one has its name. It doesn't delete an object that it can't
-// render in that form.
+// listedIn returns the objects of a page in the form of the answer. No object is deleted where one of them can't be
+// rendered in that form.
+func (h *handle[T]) listedIn(page *api.Page, form api.Form) ([]api.Rendition, error) {
+	listed := slices.Collect(page.Items)
+	if form == h.store.Form() {
+		return listed, nil
+	}
+	shown, errs := h.versions.RenderAll(listed, form)
+	for _, err := range errs {
+		if err != nil {
+			return nil, internal(err)
+		}
+	}
+	return shown, nil
+}
+
+// deleteListed deletes an object of a list, and returns it as it is shown. It returns the zero value where the object
+// is gone or another one has its name.
 func (h *handle[T]) deleteListed(
-	ctx context.Context, listed api.Rendition, opts api.DeleteOptions, sel *store.Selector,
+	ctx context.Context, listed, shown api.Rendition, opts api.DeleteOptions, sel *store.Selector,
 ) (api.Rendition, error) {
 	meta, err := identityOf(listed)
 	if err != nil {
-		return api.Rendition{}, apierrors.NewInternalError(err)
-	}
-	shown := listed
-	if opts.Form != h.store.Form() {
-		if shown, err = h.versions.Render(listed, opts.Form); err != nil {
-			return api.Rendition{}, apierrors.NewInternalError(err)
-		}
+		return api.Rendition{}, internal(err)
 	}
 	r := h.deletionOf(meta.Namespace, meta.Name, opts, func(obj T, _ *api.DeleteOptions) error {
 		if obj.GetUID() != meta.UID || !h.store.Selects(sel, obj) {

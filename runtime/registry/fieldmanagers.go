@@ -1,10 +1,10 @@
 package registry
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
 	"apigen.dev/runtime/api"
@@ -42,16 +42,16 @@ func newFieldManagers[T api.Object](
 		o.types[v.Key] = types
 	}
 	sets := &ownership.Sets{}
-	add := func(subresource string, filter func(version string) fieldpath.Filter) {
-		filters := map[fieldpath.APIVersion]fieldpath.Filter{}
-		for i := range all.Served {
-			gvk := all.Served[i].GVK
-			if selected := filter(gvk.Version); selected != nil {
-				filters[fieldpath.APIVersion(gvk.GroupVersion().String())] = selected
-			}
-		}
+	add := func(subresource string, filter func(written, version string) fieldpath.Filter) {
 		for i := range all.Served {
 			v := &all.Served[i]
+			filters := map[fieldpath.APIVersion]fieldpath.Filter{}
+			for j := range all.Served {
+				gvk := all.Served[j].GVK
+				if selected := filter(v.GVK.Version, gvk.Version); selected != nil {
+					filters[fieldpath.APIVersion(gvk.GroupVersion().String())] = selected
+				}
+			}
 			o.managers[managerKey{v.Key, subresource}] = &ownership.Manager{
 				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: subresource,
 				Filters: filters, Types: o.types[v.Key], Convert: o.convert, Sets: sets,
@@ -63,7 +63,7 @@ func newFieldManagers[T api.Object](
 		add(d.Subresources[i].Name, d.Subresources[i].filter)
 	}
 	for _, e := range d.Extensions {
-		add(e.Name(), func(string) fieldpath.Filter { return nil }) // an extension may set any field
+		add(e.Name(), func(_, _ string) fieldpath.Filter { return nil }) // an extension may set any field
 	}
 	return o, nil
 }
@@ -210,8 +210,8 @@ func (k *kind[T]) trackPreparation(a *attempt[T], change func()) {
 	}
 	sent := a.obj.DeepCopyObject().(T)
 	change()
-	if x, y, err := k.encodeBoth(sent, a.obj); err != nil || bytes.Equal(x, y) {
-		return // the step that encodes the object refuses it
+	if reflect.DeepEqual(sent, a.obj) {
+		return
 	}
 	managers, err := k.fieldManagers()
 	if err != nil {

@@ -176,18 +176,38 @@ type handle[T api.Object] struct {
 	shared  *sharing[T]
 }
 
-func (h *handle[T]) StoredForm() api.Form { return h.store.Form() }
+func (h *handle[T]) StoredForm() api.Form                          { return h.store.Form() }
+func (h *handle[T]) Ready() error                                  { return h.store.Ready() }
+func (h *handle[T]) Close() error                                  { return h.shared.release() }
+func (h *handle[T]) Measure(ctx context.Context) store.Measurement { return h.store.Measure(ctx) }
 
 func (h *handle[T]) objects() any {
 	return objects.Client[T]{Resource: h, Versions: h.versions, New: h.versions.NewHub, Form: h.StoredForm(),
-		Stored: true}
+		Stored: true, Change: h.change}
 }
 
-func (h *handle[T]) Ready() error { return h.store.Ready() }
+// change is an update by a function of this process, in place of a body. An error of the function is returned as it is.
+func (h *handle[T]) change(
+	ctx context.Context, namespace, name, subresource string, opts api.WriteOptions, change func(obj T) error,
+) (updated T, err error) {
+	r, err := h.updateRequest("update", namespace, name, subresource, h.versions.Storage.GVK.Version, opts)
+	if err != nil {
+		return updated, err
+	}
+	var refused error
+	propose := func(_ context.Context, _ *attempt[T], obj T) error { refused = change(obj); return refused }
+	r.proposal = &changed[T]{change: propose}
+	result, err := h.update(ctx, r)
+	if refused != nil && errors.Is(err, refused) { // else it refused a state that was only a guess
+		err = refused
+	}
+	if err != nil {
+		return updated, err
+	}
+	return h.store.Object(result.Object)
+}
 
-func (h *handle[T]) Close() error { return h.shared.release() }
-
-func (h *handle[T]) Measure(ctx context.Context) store.Measurement { return h.store.Measure(ctx) }
+func (h *handle[T]) Size() (objects, bytes int64, known bool) { return h.store.Size() }
 
 func (h *handle[T]) Get(
 	ctx context.Context, namespace, name, resourceVersion string, form api.Form,

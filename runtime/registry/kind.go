@@ -112,4 +112,10 @@ func (k *kind[T]) deletionResource() schema.GroupResource {
 	return schema.GroupResource{Group: k.gk.Group, Resource: k.gk.Kind}
 }
 
-func internal(err error) error { return apierrors.NewInternalError(err) }
+// internal returns an error as an internal one; nil stays nil.
+func internal(err error) error {
+	if err == nil || apierrors.IsInternalError(err) {
+		return err
+	}
+	return apierrors.NewInternalError(err)
+}

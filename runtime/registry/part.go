@@ -10,6 +10,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/metadata"
+	"apigen.dev/runtime/ownership"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -20,6 +21,8 @@ import (
 type Subresource[T api.Object] struct {
 	// Name is the name of the subresource: status, ephemeralcontainers.
 	Name string
+	// Versions are the versions that have it; nil means all. A write in another version is one of the whole object.
+	Versions []string
 	// Fields are the fields of the part in each served version, by their names on the wire, where [*] stands for the
 	// items of a list: {"v1": {"spec.containers[*].resources"}}. Nil is the field that has the subresource's name.
 	Fields map[string][]string
@@ -49,10 +52,11 @@ var subresourceVerbs = []string{"get", "patch", "update"}
 
 // info returns what discovery and routing know of the subresource.
 func (s *Subresource[T]) info() api.Subresource {
-	if s.Verbs == nil {
-		return api.Subresource{Name: s.Name, Verbs: subresourceVerbs}
+	verbs := s.Verbs
+	if verbs == nil {
+		verbs = subresourceVerbs
 	}
-	return api.Subresource{Name: s.Name, Verbs: s.Verbs}
+	return api.Subresource{Name: s.Name, Versions: s.Versions, Verbs: verbs}
 }
 
 // check refuses a subresource of a definition that lacks something.
@@ -71,6 +75,11 @@ func (s *Subresource[T]) check(d *Definition[T]) error {
 	for _, name := range s.Metadata {
 		if !metadata.IsMember(name) {
 			return fmt.Errorf("%q is no member of metadata that clients write", name)
+		}
+	}
+	for _, version := range s.Versions {
+		if !slices.ContainsFunc(d.Versions, func(v codec.Version[T]) bool { return v.Info.Name == version }) {
+			return fmt.Errorf("version %q is not served", version)
 		}
 	}
 	for _, verb := range s.Verbs {
@@ -140,57 +149,23 @@ func keepPreserved(obj, old metav1.Object) {
 	obj.SetAnnotations(annotations)
 }
 
-// filter selects the fields of the part in a version.
-func (s *Subresource[T]) filter(version string) fieldpath.Filter {
-	var paths [][]string
-	for _, path := range s.Fields[version] {
-		paths = append(paths, pathElements(path))
-	}
+// filter selects the fields of the part in a version, whatever version is written.
+func (s *Subresource[T]) filter(_, version string) fieldpath.Filter {
+	paths := slices.Clone(s.Fields[version])
 	if s.Fields == nil {
-		paths = append(paths, []string{s.Name})
+		paths = append(paths, s.Name)
 	}
 	for _, name := range s.Metadata {
-		paths = append(paths, []string{"metadata", name})
+		paths = append(paths, "metadata."+name)
 	}
-	return fieldpath.NewIncludeMatcherFilter(matcher(paths))
+	return ownership.Only(paths)
 }
 
-// matcher matches the fields below all paths. SetMatcher.Merge doesn't: of two paths that begin alike, it loses one.
-func matcher(paths [][]string) *fieldpath.SetMatcher {
-	var members []*fieldpath.SetMemberMatcher
-	for len(paths) > 0 {
-		first := paths[0][0]
-		var below, others [][]string
-		whole := false
-		for _, path := range paths {
-			switch {
-			case path[0] != first:
-				others = append(others, path)
-			case len(path) == 1:
-				whole = true
-			default:
-				below = append(below, path[1:])
-			}
-		}
-		member := &fieldpath.SetMemberMatcher{Child: fieldpath.MatchAnySet()}
-		if !whole {
-			member.Child = matcher(below)
-		}
-		if first == anyItem {
-			member.Path.Wildcard = true
-		} else {
-			member.Path.FieldName = new(first)
-		}
-		members, paths = append(members, member), others
-	}
-	return fieldpath.NewSetMatcher(false, members...)
-}
-
-// others selects all fields but those that belong to subresources alone; nil selects all.
-func (d *Definition[T]) others(string) fieldpath.Filter {
+// others selects all fields but those that belong to subresources of the written version alone; nil selects all.
+func (d *Definition[T]) others(written, _ string) fieldpath.Filter {
 	excluded := fieldpath.NewSet()
 	for i := range d.Subresources {
-		if s := &d.Subresources[i]; s.Reset != nil {
+		if s := &d.Subresources[i]; s.Reset != nil && s.info().In(written) {
 			excluded.Insert(fieldpath.MakePathOrDie(s.Name))
 		}
 	}
@@ -198,17 +173,4 @@ func (d *Definition[T]) others(string) fieldpath.Filter {
 		return nil
 	}
 	return fieldpath.NewExcludeSetFilter(excluded)
-}
-
-// anyItem stands for the items of a list.
-const anyItem = "[*]"
-
-func pathElements(path string) (out []string) {
-	for name := range strings.SplitSeq(path, ".") {
-		name, items := strings.CutSuffix(name, anyItem)
-		if out = append(out, name); items {
-			out = append(out, anyItem)
-		}
-	}
-	return out
 }

@@ -201,6 +201,9 @@ func TestPartsThatContradictThemselves(t *testing.T) {
 		`the verb list is none of get, patch, update`: func(s *registry.Subresource[*shop.Widget]) {
 			s.Verbs = []string{"list"}
 		},
+		`subresource "status": version "v9" is not served`: func(s *registry.Subresource[*shop.Widget]) {
+			s.Versions = []string{"v1", "v9"}
+		},
 		`Copy, and Reset or Fields`: func(s *registry.Subresource[*shop.Widget]) { s.Reset = nil },
 	} {
 		d := shop.Definition()
@@ -211,24 +214,3 @@ func TestPartsThatContradictThemselves(t *testing.T) {
 		}
 	}
 }
-
-// TestFiltersOfParts: a manager of the parts of a list's items manages these alone.
-func TestFiltersOfParts(t *testing.T) {
-	const (
-		all  = `{"f:metadata":{"f:labels":{"f:l":{}}},"f:spec":{"f:a":{},"f:list":{` + item + `}},"f:status":{}}`
-		list = `.spec.list[name="x"]`
-	)
-	for paths, want := range map[string]string{
-		"spec":                          ".spec.a " + list + " " + list + ".n " + list + ".res",
-		"spec.a metadata.labels":        ".metadata.labels.l .spec.a",
-		"spec.list[*].res spec.a":       ".spec.a " + list + " " + list + ".res",
-		"spec.list[*].res spec.list":    list + " " + list + ".n " + list + ".res",
-		"spec.list[*].n spec.list[*].o": list + " " + list + ".n",
-	} {
-		if got := registry.FilteredForTest(strings.Fields(paths), all); got != want {
-			t.Errorf("%s: got %s, want %s", paths, got, want)
-		}
-	}
-}
-
-const item = `"k:{\"name\":\"x\"}":{".":{},"f:n":{},"f:res":{}}`

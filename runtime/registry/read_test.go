@@ -227,7 +227,7 @@ func TestInfoHasColumns(t *testing.T) {
 		t.Error(s)
 	}
 	if info.Names.ListKind != "WidgetList" || info.Names.Singular != "widget" ||
-		fmt.Sprint(info.Subresources) != "[{status [get patch update]}]" {
+		fmt.Sprint(info.Subresources) != "[{status [] [get patch update]}]" {
 		t.Errorf("%+v", info)
 	}
 }

@@ -71,7 +71,7 @@ func (s scope[T]) named(extension string) scope[T] {
 func (k *kind[T]) confineToObject(ctx context.Context, a *attempt[T]) error {
 	for i := range k.definition.Subresources {
 		switch s := &k.definition.Subresources[i]; {
-		case s.Reset == nil:
+		case s.Reset == nil || !s.info().In(a.version.GVK.Version):
 		case a.old.Exists:
 			s.Copy(a.old.Object, a.obj)
 		default:

@@ -82,6 +82,7 @@ func (s *sharing[T]) newStore(config Config, record *store.StoredVersions) (*sto
 		Fields: fields,
 		Form:   form, Head: all.Storage.HeadIn(form.Encoding),
 		Render: all.Render, Bookmark: all.Bookmark,
+		RenderAll: store.RenderAll{For: all.ConvertsTogether, Render: all.RenderAll},
 	})
 }
 

@@ -2,12 +2,14 @@ package registry_test
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
@@ -95,6 +97,16 @@ func TestStaleCacheIsNotBelieved(t *testing.T) {
 			body := api.Body{Version: "v1", Data: []byte(`{"a":`)}
 			_, err := b.Patch(b.ctx(), "ns", "changed", "", kind, body, api.WriteOptions{Form: v1})
 			wantStatus(t, err, 400, metav1.StatusReasonBadRequest, "")
+		}
+		// What logic refuses about a stale entry isn't its answer, where the object is gone.
+		ctx, widgets := reachedFrom(t, b.Handle)
+		refusal := errors.New("refused")
+		refuse := func(*shop.Widget) error { return refusal }
+		if _, err := widgets.Update(ctx, "ns", "removed", reach.Write{}, refuse); codeOf(t, err) != 404 {
+			t.Errorf("an object that is gone was refused: %v", err)
+		}
+		if _, err := widgets.Update(ctx, "ns", "changed", reach.Write{}, refuse); !errors.Is(err, refusal) {
+			t.Error(err)
 		}
 	})
 }

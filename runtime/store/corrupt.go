@@ -99,16 +99,20 @@ type listFailures struct {
 // render renders an object in a form, or notes why it can't be rendered.
 func (f *listFailures) render(o object, form api.Form) (r api.Rendition, ok bool) {
 	r, err := o.Rendition(form)
-	if err == nil {
-		return r, true
+	if err != nil {
+		f.note(o, form, err)
 	}
+	return r, err == nil
+}
+
+// note notes why an object can't be rendered.
+func (f *listFailures) note(o object, form api.Form, err error) {
 	if o.Err() != nil {
 		f.corrupt, err = true, corruptError(o.Key(), err)
 	} else {
 		err = fmt.Errorf("%s can't be shown in version %s: %w", o.Key(), form.Version, err)
 	}
 	f.keys, f.errs = append(f.keys, o.Key()), append(f.errs, err)
-	return r, false
 }
 
 func (f *listFailures) none() bool { return len(f.errs) == 0 }

@@ -22,7 +22,9 @@ type listing struct {
 	from   string // the first key of the page
 	limit  int
 	form   api.Form
-	gr     schema.GroupResource
+	// together tells that the objects are rendered together.
+	together bool
+	gr       schema.GroupResource
 	// exact is the revision to read at; 0 where wanted decides.
 	exact int64
 	// wanted is "", "0" or a number that the state must not be older than; revision is that number.
@@ -83,7 +85,7 @@ func (r *reader) listing(prefix string, opts api.ListOptions, form api.Form) (*l
 		return nil, err
 	}
 	l := &listing{Selector: sel, prefix: r.narrow(prefix, &sel), limit: int(max(opts.Limit, 0)), form: form, gr: r.gr,
-		wanted: opts.ResourceVersion}
+		together: r.rendersTogether(form), wanted: opts.ResourceVersion}
 	if opts.Continue != "" {
 		return l, l.resume(opts)
 	}
@@ -137,7 +139,7 @@ func (r *reader) listOne(ctx context.Context, l *listing) (*api.Page, error) {
 	if o != nil {
 		p.add(o, l)
 	}
-	return p.page(l, revision, -1)
+	return r.page(p, l, revision, -1)
 }
 
 // keyBelow returns the key of a name directly below prefix, or "" for a name that no object can have.
@@ -175,14 +177,14 @@ func (r *reader) listBackend(ctx context.Context, l *listing) (*api.Page, error)
 		req.Revision = result.Revision
 		for i := range result.Items {
 			if p.add(r.decode(&result.Items[i]), l) {
-				return p.page(l, result.Revision, -1)
+				return r.page(p, l, result.Revision, -1)
 			}
 		}
 		if !result.More || len(result.Items) == 0 {
-			return p.page(l, result.Revision, -1)
+			return r.page(p, l, result.Revision, -1)
 		}
-		if p.more = l.Empty() && l.limit > 0 && len(p.items) == l.limit; p.more {
-			return p.page(l, result.Revision, int(result.Remaining))
+		if p.more = l.Empty() && p.full(l); p.more {
+			return r.page(p, l, result.Revision, int(result.Remaining))
 		}
 		req.From = result.Items[len(result.Items)-1].Key + "\x00"
 		req.Limit = min(req.Limit*2, maxChunk)

@@ -14,7 +14,7 @@ func (r *reader) listCached(s *cache.Snapshot, l *listing) (*api.Page, error) {
 	if l.exact > 0 {
 		revision = l.exact
 	}
-	if l.Empty() && s.Corrupt(l.prefix) == nil {
+	if l.Empty() && !l.together && s.Corrupt(l.prefix) == nil {
 		if page, err := l.prepared(s, r.stored, revision); page != nil || err != nil {
 			return page, err
 		}
@@ -29,7 +29,7 @@ func (r *reader) listCached(s *cache.Snapshot, l *listing) (*api.Page, error) {
 	if p.more && l.Empty() {
 		left = s.Count(l.prefix, p.last+"\x00")
 	}
-	return p.page(l, revision, left)
+	return r.page(p, l, revision, left)
 }
 
 // prepared returns a page of all objects, of joined blocks or of renditions that the cache keeps. It returns nil where

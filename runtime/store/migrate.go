@@ -1,11 +1,14 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"apigen.dev/runtime/api"
@@ -52,6 +55,38 @@ type Migration struct {
 	Errors     []error
 	// Stored are the versions that are on record now, sorted; it is set at the end.
 	Stored []string
+}
+
+// String tells how far it has come, on one line.
+func (m Migration) String() string {
+	return fmt.Sprintf("%s: %d of %d read, %d stale, %d rewritten", m.Resource, m.Read, m.Total, m.Stale, m.Rewritten)
+}
+
+// Print prints the result of a migration, which err ended.
+func (m Migration) Print(out io.Writer, err error) {
+	for _, left := range m.Errors {
+		_, _ = fmt.Fprintf(out, "%s: left as it is: %v\n", m.Resource, left)
+	}
+	if more := m.Unreadable - int64(len(m.Errors)); more > 0 {
+		_, _ = fmt.Fprintf(out, "%s: and %d more\n", m.Resource, more)
+	}
+	if err != nil {
+		_, _ = fmt.Fprintf(out, "%s, not done\n", m)
+		return
+	}
+	versions := cmp.Or(strings.Join(m.Stored, ", "), "none")
+	_, _ = fmt.Fprintf(out, "%s, done; versions on record: %s\n", m, versions)
+}
+
+// ReportEvery returns a MigrateOptions.Report that prints the progress once in an interval.
+func ReportEvery(out io.Writer, interval time.Duration) func(Migration) {
+	last := time.Now()
+	return func(m Migration) {
+		if time.Since(last) >= interval {
+			last = time.Now()
+			_, _ = fmt.Fprintln(out, m)
+		}
+	}
 }
 
 // Migrate writes every object again that is not stored as it would be today, and takes the versions that are no longer

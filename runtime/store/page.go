@@ -27,6 +27,8 @@ type pageItems struct {
 	last string
 	more bool
 	bad  listFailures
+	// waiting are objects that are rendered together, behind the items.
+	waiting []object
 }
 
 var pages = sync.Pool{New: func() any { return &pageItems{} }}
@@ -58,8 +60,12 @@ func (p *pageItems) add(o object, l *listing) (full bool) {
 	if !l.covers(o) {
 		return false
 	}
-	if p.more = l.limit > 0 && len(p.items) == l.limit; p.more {
+	if p.more = p.full(l); p.more {
 		return true
+	}
+	if l.together {
+		p.waiting, p.last = append(p.waiting, o), o.Key()
+		return false
 	}
 	r, ok := p.bad.render(o, l.form)
 	if ok {
@@ -68,8 +74,30 @@ func (p *pageItems) add(o object, l *listing) (full bool) {
 	return p.bad.enough()
 }
 
+// full tells that the page has as many items as the list may have.
+func (p *pageItems) full(l *listing) bool {
+	return l.limit > 0 && len(p.items)+len(p.waiting) == l.limit
+}
+
+// renderWaiting makes items of the objects that wait, or notes why they can't be shown.
+func (p *pageItems) renderWaiting(r *reader, l *listing) {
+	rendered, errs := r.renderTogether(p.waiting, l.form)
+	for i, err := range errs {
+		switch {
+		case err == nil:
+			p.items = append(p.items, rendered[i])
+		case !p.bad.enough():
+			p.bad.note(p.waiting[i], l.form, err)
+		}
+	}
+	p.waiting = nil
+}
+
 // page makes the page of the items. left is how many objects follow; -1 is unknown.
-func (p *pageItems) page(l *listing, revision int64, left int) (*api.Page, error) {
+func (r *reader) page(p *pageItems, l *listing, revision int64, left int) (*api.Page, error) {
+	if len(p.waiting) > 0 {
+		p.renderWaiting(r, l)
+	}
 	page := &api.Page{ResourceVersion: strconv.FormatInt(revision, 10), Len: len(p.items), Items: p.all,
 		Close: p.closeOnce()}
 	err := p.bad.err(l.gr)

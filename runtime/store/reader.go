@@ -31,7 +31,9 @@ type shared struct {
 	cache   *cache.Cache // nil: there is none
 	codec   cache.Codec
 	stored  api.Form
-	prefix  string // of the resource's keys, with "/" at its end
+	// renderAll is Config.RenderAll.
+	renderAll RenderAll
+	prefix    string // of the resource's keys, with "/" at its end
 	// namespaced tells that keys are <prefix><namespace>/<name>, else <prefix><name>.
 	namespaced bool
 	// bookmark makes the object of a bookmark event.

@@ -28,6 +28,9 @@ type initial struct {
 	from     string
 	// bad are the objects that can't be sent. They end the watch, once it has read all of the state.
 	bad listFailures
+	// together tells that the objects of a part are rendered together; waiting are those.
+	together bool
+	waiting  []object
 }
 
 func (w *watch) state(wanted string, revision int64) (*initial, error) {
@@ -35,7 +38,7 @@ func (w *watch) state(wanted string, revision int64) (*initial, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &initial{watch: w, snapshot: snapshot}
+	s := &initial{watch: w, snapshot: snapshot, together: w.r.rendersTogether(w.form)}
 	if snapshot != nil {
 		s.revision = snapshot.Revision()
 		return s, nil
@@ -53,9 +56,11 @@ func (w *watch) state(wanted string, revision int64) (*initial, error) {
 func (s *initial) next(ctx context.Context) (done bool, err error) {
 	if s.snapshot != nil {
 		done = s.nextCached()
+		s.appendWaiting()
 	}
 	for s.snapshot == nil && (len(s.events) == 0 || !s.bad.none()) && !done && err == nil {
 		done, err = s.nextBackend(ctx)
+		s.appendWaiting()
 	}
 	if err == nil && done {
 		err = s.bad.err(s.r.gr)
@@ -68,7 +73,7 @@ func (s *initial) nextCached() (done bool) {
 		if !s.sel.covers(e) {
 			continue
 		}
-		if len(s.events) == maxEvents && s.bad.none() {
+		if len(s.events)+len(s.waiting) == maxEvents && s.bad.none() {
 			s.from = e.Key()
 			return false
 		}
@@ -105,11 +110,32 @@ func (s *initial) appendObject(o object, revision int64) (enough bool) {
 		s.events = append(s.events, s.r.corruptEvent(api.Corrupt, o.Key(), revision))
 		return false
 	}
+	if s.together {
+		s.waiting = append(s.waiting, o)
+		return false
+	}
 	rendition, ok := s.bad.render(o, s.form)
 	if ok && s.bad.none() {
 		s.events = append(s.events, api.Event{Type: api.Added, Object: rendition})
 	}
 	return s.bad.enough()
+}
+
+// appendWaiting renders the objects that wait together, and appends them as appendObject does.
+func (s *initial) appendWaiting() {
+	if len(s.waiting) == 0 {
+		return
+	}
+	rendered, errs := s.r.renderTogether(s.waiting, s.form)
+	for i, err := range errs {
+		switch {
+		case err != nil && !s.bad.enough():
+			s.bad.note(s.waiting[i], s.form, err)
+		case err == nil && s.bad.none():
+			s.events = append(s.events, api.Event{Type: api.Added, Object: rendered[i]})
+		}
+	}
+	s.waiting = s.waiting[:0]
 }
 
 type cacheSource struct {

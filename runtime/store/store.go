@@ -50,6 +50,8 @@ type Config[T api.Object] struct {
 	Head string
 	// Render renders other forms from the stored one; nil means that there are none.
 	Render func(stored api.Rendition, form api.Form) (api.Rendition, error)
+	// RenderAll renders the objects of lists in some forms; its zero value leaves all to Render.
+	RenderAll RenderAll
 	// Bookmark renders the object of a bookmark; nil renders an object with only metadata.
 	Bookmark func(revision int64, initialEnd bool, form api.Form) (api.Rendition, error)
 
@@ -95,6 +97,7 @@ func New[T api.Object](config Config[T]) (*Store[T], error) {
 	s := &Store[T]{config: config, root: root, reader: reader{shared: &shared{}}}
 	prefix := strings.TrimSuffix(config.KeyPrefix, "/") + root
 	s.backend, s.stored, s.prefix = config.Backend, config.Form, prefix
+	s.renderAll = config.RenderAll
 	s.gr, s.namespaced = config.Resource, config.Namespaced
 	s.bookmark, s.patience, s.bookmarks = config.Bookmark, config.Patience, config.BookmarkEvery
 	for _, f := range config.Fields {
@@ -224,6 +227,15 @@ func (s *Store[T]) Measure(ctx context.Context) Measurement {
 		m.Objects = stats.Entries
 	}
 	return m
+}
+
+// Size returns the number of objects, and the sum of their sizes as they are stored. It returns false where there is no
+// cache, or none yet. It costs nothing.
+func (s *Store[T]) Size() (objects, bytes int64, known bool) {
+	if s.cache == nil {
+		return 0, 0, false
+	}
+	return s.cache.Size()
 }
 
 // Prefix returns the prefix of all keys: "/pods/".

@@ -33,6 +33,11 @@ type Scale[T api.Object] struct {
 	Selector       func(T) string
 	// Paths has the path of the desired number in each version: the field manager of a scale owns that field.
 	Paths map[string][]string
+	// Versions are the versions that have the subresource; nil means all.
+	Versions []string
+	// Through calls do with the object as its version has it, and takes over into obj what do says that it changed. Nil
+	// calls it with obj: the functions read the object as it is.
+	Through func(obj T, do func(seen T) (changed bool)) error
 	// In returns the functions for the version of a request; nil is for those that are the same in all versions.
 	In func(version string) *Scale[T]
 }
@@ -48,13 +53,22 @@ func (s *Scale[T]) in(version string) *Scale[T] {
 	return s
 }
 
+// through is Through where that isn't nil.
+func (s *Scale[T]) through(obj T, do func(seen T) (changed bool)) error {
+	if s.Through != nil {
+		return s.Through(obj, do)
+	}
+	do(obj)
+	return nil
+}
+
 const scaleName = "scale"
 
 // ScaleOf makes the extension scale.
 func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 	return Extension[T]{
 		info: api.Extension{
-			Name: scaleName, Kind: scaleGVK, Columns: scaleColumns,
+			Name: scaleName, Kind: scaleGVK, Columns: scaleColumns, Versions: s.Versions,
 			Methods:       []string{http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPut},
 			TakesProtobuf: true, GivesProtobuf: true,
 		},
@@ -109,22 +123,32 @@ func (s *scaler[T]) newManager() (*ownership.Manager, error) {
 	return newScaleManager(types), nil
 }
 
-func (s *scaler[T]) of(obj T, version string) *scaleObject {
+func (s *scaler[T]) of(obj T, version string) (*scaleObject, error) {
 	by := s.in(version)
 	scale := &scaleObject{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: obj.GetName(), Namespace: obj.GetNamespace(), UID: obj.GetUID(),
 			ResourceVersion: obj.GetResourceVersion(), CreationTimestamp: obj.GetCreationTimestamp(),
 		},
-		Spec: scaleSpec{Replicas: by.Replicas(obj)},
 	}
-	if by.StatusReplicas != nil {
-		scale.Status.Replicas = by.StatusReplicas(obj)
+	return scale, by.through(obj, func(seen T) (changed bool) {
+		scale.Spec.Replicas = by.Replicas(seen)
+		if by.StatusReplicas != nil {
+			scale.Status.Replicas = by.StatusReplicas(seen)
+		}
+		if by.Selector != nil {
+			scale.Status.Selector = by.Selector(seen)
+		}
+		return false
+	})
+}
+
+func (s *scaler[T]) show(obj T, version string, form api.Form) (api.Rendition, error) {
+	scale, err := s.of(obj, version)
+	if err != nil {
+		return api.Rendition{}, err
 	}
-	if by.Selector != nil {
-		scale.Status.Selector = by.Selector(obj)
-	}
-	return scale
+	return s.kind.RenderObject(scale, form)
 }
 
 func (s *scaler[T]) get(
@@ -134,7 +158,7 @@ func (s *scaler[T]) get(
 	if err != nil {
 		return api.Rendition{}, err
 	}
-	return s.kind.RenderObject(s.of(obj, form.Version), form)
+	return s.show(obj, form.Version, form)
 }
 
 type proposal struct {
@@ -204,7 +228,7 @@ func (s *scaler[T]) write(
 			return s.scale(obj, t, fields, admitted)
 		},
 		Show: func(obj T, form api.Form) (api.Rendition, error) {
-			return s.kind.RenderObject(s.of(obj, version), form)
+			return s.show(obj, version, form)
 		},
 	})
 }
@@ -214,7 +238,12 @@ func (s *scaler[T]) scale(obj T, t Target, fields *managedfields.ScaleHandler, p
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	p, err := propose(s.of(obj, t.Version), stored)
+	live, err := s.of(obj, t.Version)
+	if err != nil {
+		return nil, err
+	}
+	before := live.Spec.Replicas // a proposal may change live
+	p, err := propose(live, stored)
 	if err != nil {
 		return p.warnings, err
 	}
@@ -226,10 +255,14 @@ func (s *scaler[T]) scale(obj T, t Target, fields *managedfields.ScaleHandler, p
 	if p.scale.ResourceVersion != "" {
 		obj.SetResourceVersion(p.scale.ResourceVersion)
 	}
-	if by := s.in(t.Version); p.scale.Spec.Replicas != by.Replicas(obj) {
-		by.SetReplicas(obj, p.scale.Spec.Replicas)
+	if before == p.scale.Spec.Replicas {
+		return p.warnings, nil
 	}
-	return p.warnings, nil
+	by := s.in(t.Version)
+	return p.warnings, by.through(obj, func(seen T) (changed bool) {
+		by.SetReplicas(seen, p.scale.Spec.Replicas)
+		return true
+	})
 }
 
 // admit makes a proposal, which passes admission and is checked.

@@ -1,0 +1,122 @@
+package codec
+
+import (
+	"maps"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/rendition"
+)
+
+// Remote tells that another program converts objects from the storage version to this one: a conversion may fail, and
+// takes as long as the other program does.
+func (v *Served[T]) Remote() bool { return v.codec.remote() }
+
+// ConvertsTogether tells that RenderAll of a form asks less of another program than as many calls of Render.
+func (a *Versions[T]) ConvertsTogether(form api.Form) bool {
+	v := a.ByKey(form.Version)
+	return v != nil && v.Remote()
+}
+
+// RenderAll renders a form of many objects as Render does. Each object has its rendition or its error.
+func (a *Versions[T]) RenderAll(stored []api.Rendition, form api.Form) ([]api.Rendition, []error) {
+	out, errs := make([]api.Rendition, len(stored)), make([]error, len(stored))
+	v := a.ByKey(form.Version)
+	if v == nil || !v.Remote() {
+		for i := range stored {
+			out[i], errs[i] = a.Render(stored[i], form)
+		}
+		return out, errs
+	}
+	var all []separated[T]
+	for i := range stored {
+		one, err := a.separate(stored[i], form)
+		if errs[i] = err; err == nil {
+			one.at = i
+			all = append(all, one)
+		}
+	}
+	hubs := make([]T, len(all))
+	for i := range all {
+		hubs[i] = all[i].hub
+	}
+	codecs, failed := v.codec.converted(hubs)
+	for i := range all {
+		at := all[i].at
+		if errs[at] = failed[i]; errs[at] != nil {
+			continue
+		}
+		as := *v
+		as.codec = codecs[i]
+		var ok bool
+		if out[at], ok, errs[at] = as.assemble(all[i], form); !ok {
+			out[at], errs[at] = a.Render(stored[at], form)
+		}
+	}
+	return out, errs
+}
+
+// separated is a stored object, whose managedFields are cut out where they need no conversion.
+type separated[T api.Object] struct {
+	at      int
+	hub     T
+	managed []byte
+	cut     bool
+}
+
+func (a *Versions[T]) separate(stored api.Rendition, form api.Form) (one separated[T], err error) {
+	data := rendition.Whole(stored)
+	if form.Encoding == api.JSON && form.Shape < api.Row {
+		if without, managed, ok := rendition.CutManagedFields(stored); ok {
+			data, one.managed, one.cut = without, managed, true
+		}
+	}
+	one.hub, err = a.Decode(data)
+	return one, err
+}
+
+// assemble renders a form of an object, and tells whether it could put the managedFields back.
+func (v *Served[T]) assemble(one separated[T], form api.Form) (r api.Rendition, ok bool, err error) {
+	if !one.cut {
+		r, err = v.render(one.hub, form)
+		return r, true, err
+	}
+	data, err := v.Encode(one.hub)
+	if err != nil {
+		return r, true, err
+	}
+	object, err := rendition.New(data, v.Head)
+	if err != nil {
+		return r, true, err
+	}
+	if object, ok = rendition.InsertManagedFields(object, one.managed); ok {
+		r, err = v.shape(one.hub, object, form)
+	}
+	return r, ok, err
+}
+
+func (c *typed[T, V]) remote() bool { return false }
+
+func (c *typed[T, V]) converted(hubs []T) ([]versionCodec[T], []error) {
+	codecs := make([]versionCodec[T], len(hubs))
+	for i := range codecs {
+		codecs[i] = c
+	}
+	return codecs, make([]error, len(hubs))
+}
+
+func (m *mapped) remote() bool { return m.FromHubAll != nil }
+
+func (m *mapped) converted(hubs []object) ([]versionCodec[object], []error) {
+	in := make([]map[string]any, len(hubs))
+	for i, hub := range hubs {
+		in[i] = hub.DeepCopy().Object
+	}
+	out, errs := m.FromHubAll(in)
+	codecs := make([]versionCodec[object], len(hubs))
+	for i := range hubs {
+		one := *m
+		one.FromHub = func(map[string]any) (map[string]any, error) { return maps.Clone(out[i]), errs[i] }
+		codecs[i] = &one
+	}
+	return codecs, errs
+}
