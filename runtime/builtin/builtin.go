@@ -17,21 +17,26 @@ import (
 	"apigen.dev/runtime/builtin/coordination"
 	"apigen.dev/runtime/builtin/core"
 	"apigen.dev/runtime/builtin/events"
+	"apigen.dev/runtime/builtin/flowcontrol"
 	"apigen.dev/runtime/builtin/rbac"
 	"apigen.dev/runtime/builtin/trust"
+	"apigen.dev/runtime/observability"
 	"apigen.dev/runtime/server"
+	"apigen.dev/runtime/services"
 )
 
 // Standalone returns the features of a server that stands on its own, with no cluster behind it: who may do what, who
-// may change what is written, and namespaces with a life. Each call returns new values, since the flags of a Program
-// are parsed into them.
+// may change what is written, namespaces with a life, and what operators look at. Each call returns new values, since
+// the flags of a Program are parsed into them.
 func Standalone() []server.Feature {
 	return []server.Feature{
+		&services.Feature{}, // before all that call services
 		core.Feature(),
 		&serviceaccount.Tokens{},
 		events.Feature(),
 		certificates.Feature(),
 		coordination.Feature(),
+		&flowcontrol.Feature{},
 		authentication.Feature(),
 		authorization.Feature(),
 		rbac.Authorization{},
@@ -43,5 +48,6 @@ func Standalone() []server.Feature {
 		&policy.Feature{},
 		&webhook.Feature{},
 		&quota.Feature{},
+		&observability.Feature{},
 	}
 }

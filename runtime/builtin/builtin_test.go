@@ -15,6 +15,7 @@ import (
 	"apigen.dev/runtime/apitest"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/builtin"
+	"apigen.dev/runtime/builtin/core"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage/memory"
@@ -317,14 +318,15 @@ func TestStoragePrefixes(t *testing.T) {
 	}
 }
 
-// A server whose author serves the group of a feature, too, says so when it starts.
-func TestGroupTwice(t *testing.T) {
+// A server whose author serves a kind of a feature, too, says so when it starts.
+func TestKindTwice(t *testing.T) {
 	var groups []registry.Group
-	for _, feature := range append(builtin.Standalone(), builtin.Standalone()[0]) {
+	for _, feature := range append(builtin.Standalone(), core.Feature()) {
 		groups = append(groups, feature.Groups()...)
 	}
 	_, err := server.New(t.Context(), server.Config{Groups: groups, Backend: memory.New()})
-	if err == nil || !strings.Contains(err.Error(), `the server has two groups "": leave out one of them`) {
+	want := `two parts of the group "" serve configmaps: leave it out of one of them`
+	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v", err)
 	}
 }

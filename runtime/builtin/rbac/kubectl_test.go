@@ -7,10 +7,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/builtin/authentication"
 	"apigen.dev/runtime/builtin/authorization"
 	"apigen.dev/runtime/builtin/core"
 	"apigen.dev/runtime/server"
@@ -26,7 +28,8 @@ func TestKubectlAuth(t *testing.T) {
 	}
 	backend := memory.New()
 	defer backend.Close()
-	r := start(t, backend, append(core.Feature().Groups(), authorization.Feature().Groups()...)...)
+	r := start(t, backend, slices.Concat(core.Feature().Groups(), authentication.Feature().Groups(),
+		authorization.Feature().Groups())...)
 	dir := t.TempDir()
 	kubectl := func(user, want string, args ...string) {
 		t.Helper()
@@ -53,6 +56,9 @@ func TestKubectlAuth(t *testing.T) {
 		kubectl(user, want, append([]string{"auth"}, args...)...)
 	}
 	auth("admin", "yes", "can-i", "*", "*", "--all-namespaces")
+	auth("ann", `ATTRIBUTE +VALUE\nUsername +ann\nGroups +\[system:authenticated\]`, "whoami")
+	auth("admin", `ATTRIBUTE +VALUE\nUsername +bob\nGroups +\[team system:authenticated\]`, "whoami", "--as=bob",
+		"--as-group=team")
 	auth("ann", "no", "can-i", "list", "widgets")
 	kubectl("admin", "role.rbac.authorization.k8s.io/reader created",
 		"create", "role", "reader", "--verb=get,list", "--resource=widgets.shop.example.com")

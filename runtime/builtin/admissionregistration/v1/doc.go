@@ -4,6 +4,7 @@
 //
 // +apigen:serve=k8s.io/api/admissionregistration/v1
 // +apigen:kind("*")=+apigen:storagePrefix=*
+// +apigen:kind("*")=+kubebuilder:resource:categories=api-extensions
 // +apigen:kind("*")=+apigen:requireResourceVersion
 // +apigen:kind("MutatingWebhookConfiguration;ValidatingWebhookConfiguration")=+apigen:generation=true
 //

@@ -57,10 +57,11 @@ func defineMutatingAdmissionPolicy() registry.Definition[*admissionregistrationv
 	return registry.Definition[*admissionregistrationv1.MutatingAdmissionPolicy]{
 		Group: "admissionregistration.k8s.io",
 		Names: api.Names{
-			Kind:     "MutatingAdmissionPolicy",
-			ListKind: "MutatingAdmissionPolicyList",
-			Plural:   "mutatingadmissionpolicies",
-			Singular: "mutatingadmissionpolicy",
+			Kind:       "MutatingAdmissionPolicy",
+			ListKind:   "MutatingAdmissionPolicyList",
+			Plural:     "mutatingadmissionpolicies",
+			Singular:   "mutatingadmissionpolicy",
+			Categories: []string{"api-extensions"},
 		},
 		Scope: api.Cluster,
 		New: func() *admissionregistrationv1.MutatingAdmissionPolicy {
@@ -115,10 +116,11 @@ func defineMutatingAdmissionPolicyBinding() registry.Definition[*admissionregist
 	return registry.Definition[*admissionregistrationv1.MutatingAdmissionPolicyBinding]{
 		Group: "admissionregistration.k8s.io",
 		Names: api.Names{
-			Kind:     "MutatingAdmissionPolicyBinding",
-			ListKind: "MutatingAdmissionPolicyBindingList",
-			Plural:   "mutatingadmissionpolicybindings",
-			Singular: "mutatingadmissionpolicybinding",
+			Kind:       "MutatingAdmissionPolicyBinding",
+			ListKind:   "MutatingAdmissionPolicyBindingList",
+			Plural:     "mutatingadmissionpolicybindings",
+			Singular:   "mutatingadmissionpolicybinding",
+			Categories: []string{"api-extensions"},
 		},
 		Scope: api.Cluster,
 		New: func() *admissionregistrationv1.MutatingAdmissionPolicyBinding {
@@ -175,10 +177,11 @@ func defineMutatingWebhookConfiguration() registry.Definition[*admissionregistra
 	return registry.Definition[*admissionregistrationv1.MutatingWebhookConfiguration]{
 		Group: "admissionregistration.k8s.io",
 		Names: api.Names{
-			Kind:     "MutatingWebhookConfiguration",
-			ListKind: "MutatingWebhookConfigurationList",
-			Plural:   "mutatingwebhookconfigurations",
-			Singular: "mutatingwebhookconfiguration",
+			Kind:       "MutatingWebhookConfiguration",
+			ListKind:   "MutatingWebhookConfigurationList",
+			Plural:     "mutatingwebhookconfigurations",
+			Singular:   "mutatingwebhookconfiguration",
+			Categories: []string{"api-extensions"},
 		},
 		Scope: api.Cluster,
 		New: func() *admissionregistrationv1.MutatingWebhookConfiguration {
@@ -228,10 +231,11 @@ func defineValidatingAdmissionPolicy() registry.Definition[*admissionregistratio
 	return registry.Definition[*admissionregistrationv1.ValidatingAdmissionPolicy]{
 		Group: "admissionregistration.k8s.io",
 		Names: api.Names{
-			Kind:     "ValidatingAdmissionPolicy",
-			ListKind: "ValidatingAdmissionPolicyList",
-			Plural:   "validatingadmissionpolicies",
-			Singular: "validatingadmissionpolicy",
+			Kind:       "ValidatingAdmissionPolicy",
+			ListKind:   "ValidatingAdmissionPolicyList",
+			Plural:     "validatingadmissionpolicies",
+			Singular:   "validatingadmissionpolicy",
+			Categories: []string{"api-extensions"},
 		},
 		Scope: api.Cluster,
 		New: func() *admissionregistrationv1.ValidatingAdmissionPolicy {
@@ -298,10 +302,11 @@ func defineValidatingAdmissionPolicyBinding() registry.Definition[*admissionregi
 	return registry.Definition[*admissionregistrationv1.ValidatingAdmissionPolicyBinding]{
 		Group: "admissionregistration.k8s.io",
 		Names: api.Names{
-			Kind:     "ValidatingAdmissionPolicyBinding",
-			ListKind: "ValidatingAdmissionPolicyBindingList",
-			Plural:   "validatingadmissionpolicybindings",
-			Singular: "validatingadmissionpolicybinding",
+			Kind:       "ValidatingAdmissionPolicyBinding",
+			ListKind:   "ValidatingAdmissionPolicyBindingList",
+			Plural:     "validatingadmissionpolicybindings",
+			Singular:   "validatingadmissionpolicybinding",
+			Categories: []string{"api-extensions"},
 		},
 		Scope: api.Cluster,
 		New: func() *admissionregistrationv1.ValidatingAdmissionPolicyBinding {
@@ -361,10 +366,11 @@ func defineValidatingWebhookConfiguration() registry.Definition[*admissionregist
 	return registry.Definition[*admissionregistrationv1.ValidatingWebhookConfiguration]{
 		Group: "admissionregistration.k8s.io",
 		Names: api.Names{
-			Kind:     "ValidatingWebhookConfiguration",
-			ListKind: "ValidatingWebhookConfigurationList",
-			Plural:   "validatingwebhookconfigurations",
-			Singular: "validatingwebhookconfiguration",
+			Kind:       "ValidatingWebhookConfiguration",
+			ListKind:   "ValidatingWebhookConfigurationList",
+			Plural:     "validatingwebhookconfigurations",
+			Singular:   "validatingwebhookconfiguration",
+			Categories: []string{"api-extensions"},
 		},
 		Scope: api.Cluster,
 		New: func() *admissionregistrationv1.ValidatingWebhookConfiguration {

@@ -37,7 +37,7 @@
 // +apigen:kind(ResourceQuota)=+apigen:returnDeletedObject
 //
 // +apigen:kind(LimitRange)=+kubebuilder:resource:shortName=limits
-// +apigen:kind(LimitRange)=+kubebuilder:printcolumn:name="Created At",type=date,JSONPath=.metadata.creationTimestamp
+// +apigen:kind(LimitRange)=+apigen:printcolumn:name="Created At",type=string,method=CreatedAtColumn
 //
 // +apigen:kind(Event)=+kubebuilder:resource:shortName=ev
 // +apigen:kind(Event)=+apigen:printcolumn:name="Last Seen",type=string,method=LastSeenColumn

@@ -5,12 +5,18 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
+
+// CreatedAtColumn_LimitRange returns when limits were created: a time, not an age.
+func CreatedAtColumn_LimitRange(limits *corev1.LimitRange) string {
+	return limits.CreationTimestamp.UTC().Format(time.RFC3339)
+}
 
 // SetDefaults_LimitRangeItem completes the limits of containers: the default limit is the largest one, and the default
 // request is the default limit, or the smallest one.

@@ -299,7 +299,7 @@ func defineLimitRange() registry.Definition[*corev1.LimitRange] {
 			codec.VersionOf(api.VersionInfo{
 				Name: "v1",
 				Columns: []api.Column{
-					{Name: "Created At", Type: "date"},
+					{Name: "Created At", Type: "string"},
 				},
 			}, codec.Conversion[*corev1.LimitRange, *corev1.LimitRange]{
 				New: func() *corev1.LimitRange {
@@ -308,10 +308,8 @@ func defineLimitRange() registry.Definition[*corev1.LimitRange] {
 				Default: v1.SetObjectDefaults_LimitRange,
 				Columns: []func(*corev1.LimitRange) api.Cell{
 					func(in *corev1.LimitRange) api.Cell {
-						if in.CreationTimestamp.IsZero() {
-							return api.Cell{}
-						}
-						return api.Age(in.CreationTimestamp.Time)
+						result := v1.CreatedAtColumn_LimitRange(in)
+						return api.Text(result)
 					},
 				},
 				Proto: codec.ProtoOf[*corev1.LimitRange](),
