@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -106,10 +107,20 @@ func TestElectionRace(t *testing.T) {
 			}
 		})
 	}
-	working.Wait()
+	finish(t, &working, tellLease(ctx, leases))
 	lease, err := leases.Get(ctx, "kube-system", "race")
 	if err != nil || *lease.Spec.LeaseTransitions != led.Load()-1 || *lease.Spec.HolderIdentity != "" {
 		t.Errorf("after %d terms: %v, %v", led.Load(), lease, err)
+	}
+}
+
+// tellLease returns a function that says what the Lease is, for a candidate that never leads.
+func tellLease(ctx context.Context, leases reach.Objects[*coordinationv1.Lease]) func() string {
+	return func() string {
+		ctx, stop := context.WithTimeout(ctx, 10*time.Second)
+		defer stop()
+		lease, err := leases.Get(ctx, "kube-system", "race")
+		return fmt.Sprintf("the candidates don't end; the lease is %v, %v", lease, err)
 	}
 }
 
@@ -138,9 +149,8 @@ func TestElectionTakeover(t *testing.T) {
 		t.Fatal(err)
 	}
 	cut := make(chan struct{})
-	lost, led := make(chan context.Context, 1), make(chan struct{})
+	lost := make(chan context.Context, 1)
 	var working sync.WaitGroup
-	defer working.Wait()
 	first, stopFirst := context.WithCancel(reach.With(ctx, []any{severed{leases, cut}}))
 	working.Go(func() {
 		ours(first, t, "ours", func(ctx context.Context) {
@@ -150,14 +160,13 @@ func TestElectionTakeover(t *testing.T) {
 	})
 	term := <-lost
 	working.Go(func() {
+		defer stopFirst()
 		clientGo(throughTransport(ctx))(ctx, t, "client-go", func(context.Context) {
 			if !errors.Is(context.Cause(term), leader.ErrLost) {
 				t.Errorf("client-go leads while the first does: %v", context.Cause(term))
 			}
-			close(led)
 		})
 	})
 	close(cut)
-	<-led
-	stopFirst()
+	finish(t, &working, tellLease(ctx, leases))
 }

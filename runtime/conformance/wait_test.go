@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"context"
+	goruntime "runtime"
 	"sync"
 	"testing"
 	"time"
@@ -37,9 +38,20 @@ func concurrently(n int, do func(i int)) {
 	group.Wait()
 }
 
-// retryForever is a backoff for what must succeed in the end.
-var retryForever = wait.Backoff{
-	Duration: time.Millisecond, Factor: 1.5, Jitter: 1, Steps: 1000, Cap: 100 * time.Millisecond,
+// retryForever is a backoff for what must succeed in the end. It has no cap: a backoff ends where it reaches one.
+var retryForever = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1, Jitter: 1, Steps: 10_000}
+
+// finish waits for a group, and fails the test with what tell says where that takes too long.
+func finish(t *testing.T, group *sync.WaitGroup, tell func() string) {
+	t.Helper()
+	finished := make(chan struct{})
+	go func() { group.Wait(); close(finished) }()
+	select {
+	case <-finished:
+	case <-patience():
+		stacks := make([]byte, 1<<20)
+		t.Fatalf("%s\n%s", tell(), stacks[:goruntime.Stack(stacks, true)])
+	}
 }
 
 // errorLog keeps errors that are no conflicts.

@@ -49,8 +49,6 @@ var differences = []struct {
 	{regexp.MustCompile(`^POST created`), "kube-apiserver shows the backend's address, which clients can't reach"},
 	{regexp.MustCompile(`^PUT plain$`), "kube-apiserver loses headers of an answer behind 100 Continue"},
 	{regexp.MustCompile(`^condition: badbundle$`), "kube-aggregator says nothing in the status"},
-	{regexp.MustCompile(`^documents: .*, OpenAPI v3$`),
-		"kube-aggregator asks the backend as the user, each time; ours asks as the aggregator, and keeps the answer"},
 	{regexp.MustCompile(`^documents: `),
 		"of a backend without aggregated discovery, kube-aggregator leaves kinds without group and version, and " +
 			"forgets the resources when the backend is away"},

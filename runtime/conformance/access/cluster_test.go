@@ -125,7 +125,7 @@ func startControlPlane(t *testing.T) *cluster {
 		},
 	})
 	c.url = run(t, command, append(c.trust(t), "--data-dir="+filepath.Join(c.dir, "data"),
-		"--token-auth-file="+c.writeTokens(t))...)
+		"--token-auth-file="+c.writeTokens(t), "--enable-priority-and-fairness=false")...) // as kube-apiserver above
 	c.until(t, adminToken, "GET", "/readyz", "", 200, "")
 	return c
 }

@@ -301,7 +301,7 @@ func TestTokenWebhooks(t *testing.T) {
 
 func askOurs(t *testing.T, hook *recorder, version string, own []string) verdict {
 	t.Helper()
-	tokens, err := webhook.NewTokens(hook.endpoint(t), version, 0)
+	tokens, err := webhook.NewTokens(hook.endpoint(t), version, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

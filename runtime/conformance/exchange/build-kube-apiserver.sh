@@ -1,8 +1,10 @@
 #!/bin/sh
-# Builds a kube-apiserver in a directory of its own: build-kube-apiserver.sh DIRECTORY. It takes minutes.
+# Builds a kube-apiserver in a directory of its own, and other commands of Kubernetes that are named after it, such as
+# kube-controller-manager: build-kube-apiserver.sh DIRECTORY [COMMAND...]. It takes minutes.
 set -eu
 release=36.3
 dir=$1
+shift
 mkdir -p "$dir"
 cd "$dir"
 [ -f go.mod ] || go mod init kube-apiserver.build
@@ -13,6 +15,8 @@ cp "$source/go.sum" go.sum
 chmod u+w go.mod go.sum
 go mod edit -require="k8s.io/kubernetes@v1.$release"
 version=k8s.io/component-base/version
-go build -mod=mod -p 2 -trimpath -o kube-apiserver \
-  -ldflags="-s -w -X $version.gitVersion=v1.$release -X $version.gitMajor=1 -X $version.gitMinor=${release%.*}" \
-  k8s.io/kubernetes/cmd/kube-apiserver
+for command in kube-apiserver "$@"; do
+  go build -mod=mod -p 2 -trimpath -o "$command" \
+    -ldflags="-s -w -X $version.gitVersion=v1.$release -X $version.gitMajor=1 -X $version.gitMinor=${release%.*}" \
+    "k8s.io/kubernetes/cmd/$command"
+done

@@ -71,3 +71,32 @@ func TestRecordStored(t *testing.T) {
 	}
 	write(t, "testdata", "stored.json", string(text)+"\n")
 }
+
+// TestRecordStoredAPIService writes down what kube-apiserver stores in etcd of an APIService, and what it shows of it.
+func TestRecordStoredAPIService(t *testing.T) {
+	store := etcdtest.Start(t)
+	theirs := startTheirs(t, store)
+	raw, err := clientv3.New(clientv3.Config{Endpoints: []string{store.Endpoint()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	const collection = "/apis/apiregistration.k8s.io/v1/apiservices"
+	theirs.until(t, http.MethodPost, collection, []byte(`{"apiVersion":"apiregistration.k8s.io/v1","kind":"APIService",
+		"metadata":{"name":"v1.shop.example.org","labels":{"b":"2","a":"1"}},"spec":{"group":"shop.example.org",
+		"version":"v1","groupPriorityMinimum":1000,"versionPriority":15,"insecureSkipTLSVerify":true,
+		"service":{"namespace":"shop","name":"widgets"}}}`))
+	shown := theirs.until(t, http.MethodGet, collection+"/v1.shop.example.org", nil)
+	key := "/registry/apiregistration.k8s.io/apiservices/v1.shop.example.org"
+	found, err := raw.Get(t.Context(), key)
+	if err != nil || len(found.Kvs) != 1 {
+		t.Fatalf("%s: %v, %v", key, found, err)
+	}
+	text, err := json.MarshalIndent(map[string]any{
+		"key": key, "value": found.Kvs[0].Value, "shown": json.RawMessage(shown),
+	}, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, "../../builtin/apiregistration/v1/testdata", "stored.json", string(text)+"\n")
+}
