@@ -2,12 +2,13 @@
 GO       ?= go
 BIN      := bin
 EXAMPLES := examples/quickstart examples/library examples/park examples/workloads examples/fleet \
-            examples/controlplane
+            examples/controlplane examples/kubernetes
 # Modules of their own: heavy peers, real clients, and examples, which are downstream repositories in small.
 PEERS    := generator/conformance generator/conformance/crd generator/conformance/deploy \
             generator/conformance/projects runtime/conformance runtime/conformance/builtin \
-            runtime/conformance/definitions runtime/conformance/node runtime/conformance/rbac \
-            runtime/conformance/tokens runtime/conformance/webhooks examples/library/controller
+            runtime/conformance/controllers runtime/conformance/definitions runtime/conformance/flow \
+            runtime/conformance/node runtime/conformance/rbac runtime/conformance/tokens \
+            runtime/conformance/webhooks examples/library/controller
 # Modules whose generated code is checked in.
 FRESH    := $(EXAMPLES) runtime/conformance runtime/conformance/builtin runtime/conformance/webhooks
 # Files whose lines may be longer than 120 columns: generated code and pages, inputs and goldens of tests, a table of
@@ -16,6 +17,8 @@ LONG_LINES := zz_generated|testdata/|/client/|^docs/reference/|^examples/.*/docs
 LONG_LINES := $(LONG_LINES)|v1alpha1/(conversion|doc)[.]go$$
 # How long each scenario of runtime/faults lasts in test-long.
 FAULTS   ?= 3m
+# A folder that keeps the binaries of controllers between runs; none without it.
+PROGRAMS ?=
 # Where record builds kube-apiserver.
 RECORD   ?= /tmp/kube-apiserver
 # What bin/kubectl says of itself: kubectl's own build does it in the same way.
@@ -44,6 +47,10 @@ demo: build ## run the commands of docs/getting-started.md, from a struct to a s
 run: ## serve an example in the foreground
 	cd examples/library && $(GO) run ./cmd/library --data-dir $(CURDIR)/data/library
 
+.PHONY: kubernetes
+kubernetes: ## serve the stable API of Kubernetes in the foreground
+	cd examples/kubernetes && $(GO) run ./cmd/kubernetes --data-dir $(CURDIR)/data/kubernetes
+
 .PHONY: test
 test: ## run all tests, on a real etcd, embedded and as a separate process
 	$(GO) test -timeout 30m ./...
@@ -56,15 +63,17 @@ test-race: ## run the runtime's tests with the race detector, but for generated 
 	$(GO) test -race -timeout 30m $$($(GO) list ./runtime/... | grep -vE '/planted|/wiring$$')
 
 .PHONY: test-long
-test-long: peer ## run the tests that take longer: fuzzing, a million objects, projects, faults for FAULTS=3m, peer
+test-long: peer controllers ## run the tests that take longer: fuzzing, a million objects, projects, faults, programs
 	@for target in $$(grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' cmd generator runtime | \
 	    sed 's#/[^/]*:func #:#' | sort -u); do \
 	  pkg=$${target%:*}; f=$${target#*:}; \
 	  echo "fuzz $$pkg $$f"; \
 	  (cd $$pkg && $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 20s -fuzzminimizetime 1s .) || exit 1; done
 	APIGEN_LONG=1 $(GO) test -timeout 30m $$($(GO) list ./runtime/... | grep -v /planted)
+	cd runtime/conformance && APIGEN_LONG=1 $(GO) test -count=1 -timeout 30m -run '^TestRollingRestart$$' .
 	cd generator/conformance/projects && APIGEN_LONG=1 $(GO) test -count=1 -timeout 30m .
 	cd runtime/conformance/definitions && APIGEN_LONG=1 $(GO) test -count=1 -timeout 40m .
+	cd runtime/conformance/flow && APIGEN_LONG=1 $(GO) test -count=1 -timeout 40m .
 	cd runtime/faults && APIGEN_FAULTS=$(FAULTS) $(GO) test -count=1 -timeout 60m -v .
 
 .PHONY: peer
@@ -72,17 +81,31 @@ peer: ## our server beside k8s.io/sample-apiserver on one etcd; takes minutes to
 	cd runtime/conformance && $(GO) test -tags peer -run '^TestPeer' -timeout 30m .
 	cd runtime/conformance && $(GO) test -tags peer ./seal
 
+.PHONY: controllers
+controllers: ## run cert-manager, Cluster API and others on examples/controlplane; takes minutes to compile them
+	cd runtime/conformance/controllers && APIGEN_LONG=1 APIGEN_PROGRAMS=$(PROGRAMS) \
+	  $(GO) test -count=1 -v -timeout 90m .
+
 .PHONY: record
-record: ## record what runtime/conformance replays anew, from a kube-apiserver built in RECORD=/tmp/kube-apiserver
+record: ## record what tests replay anew, from a kube-apiserver built in RECORD=/tmp/kube-apiserver
 	runtime/conformance/exchange/build-kube-apiserver.sh $(RECORD)
 	cd runtime/conformance && KUBE_APISERVER=$(RECORD)/kube-apiserver \
 	  $(GO) test -count=1 -tags record -run '^TestRecord' ./exchange ./matrix ./access
+	cd examples/kubernetes && KUBE_APISERVER=$(RECORD)/kube-apiserver \
+	  $(GO) test -count=1 -tags record -run '^TestRecord' ./internal/recorded
 
 .PHONY: delegated
-delegated: ## run a server behind a kube-apiserver, which is built in RECORD=/tmp/kube-apiserver, as its extension
-	runtime/conformance/exchange/build-kube-apiserver.sh $(RECORD)
+delegated: ## run a server behind a kube-apiserver and its controllers, which are built in RECORD=/tmp/kube-apiserver
+	runtime/conformance/exchange/build-kube-apiserver.sh $(RECORD) kube-controller-manager
 	cd runtime/conformance && KUBE_APISERVER=$(RECORD)/kube-apiserver $(GO) test -count=1 ./access
-	cd generator/conformance/deploy && KUBE_APISERVER=$(RECORD)/kube-apiserver $(GO) test -count=1 .
+	cd generator/conformance/deploy && KUBE_APISERVER=$(RECORD)/kube-apiserver \
+	  KUBE_CONTROLLER_MANAGER=$(RECORD)/kube-controller-manager $(GO) test -count=1 .
+
+.PHONY: measure
+measure: ## measure custom resources beside a kube-apiserver, which is built in RECORD=/tmp/kube-apiserver
+	runtime/conformance/exchange/build-kube-apiserver.sh $(RECORD)
+	cd runtime/conformance/definitions && APIGEN_LONG=1 KUBE_APISERVER=$(RECORD)/kube-apiserver \
+	  $(GO) test -count=1 -v -timeout 40m -run '^TestScale$$' .
 
 .PHONY: kubectl
 kubectl: ## build bin/kubectl, for the tests, where there is none on the machine
@@ -129,6 +152,7 @@ generate: build ## bring generated code that is checked in, and docs/reference, 
 lint: $(LINT) ## go vet and golangci-lint; `make lint-fix` mends what can be mended
 	$(GO) vet ./...
 	cd runtime/conformance && $(GO) vet -tags peer,record ./... # which nothing else compiles from day to day
+	cd examples/kubernetes && $(GO) vet -tags record ./internal/recorded
 	$(LINT) run ./...
 
 .PHONY: lint-fix

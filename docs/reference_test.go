@@ -34,8 +34,13 @@ import (
 	"apigen.dev/runtime/auth/webhook"
 	"apigen.dev/runtime/builtin/apiregistration"
 	"apigen.dev/runtime/builtin/core"
+	"apigen.dev/runtime/builtin/flowcontrol"
+	"apigen.dev/runtime/certs/cluster"
+	"apigen.dev/runtime/observability"
 	"apigen.dev/runtime/server"
+	"apigen.dev/runtime/services"
 	"apigen.dev/runtime/storage/embedded"
+	"apigen.dev/runtime/tracing"
 )
 
 var update = flag.Bool("update", false, "rewrite the pages below reference")
@@ -96,7 +101,11 @@ func flagsPage(t *testing.T, apigen string) string {
 	}{
 		{"core.Feature", "The core group; builtin.Standalone() has it.", core.Feature()},
 		{"plugins.Feature", "Admission plug-ins; builtin.Standalone() has it.", &plugins.Feature{}},
+		{"services.Feature", "Where services listen; builtin.Standalone() has it.", &services.Feature{}},
 		{"serviceaccount.Tokens", "Tokens of service accounts; builtin.Standalone() has it.", &serviceaccount.Tokens{}},
+		{"observability.Feature", "What operators look at; builtin.Standalone() has it.", &observability.Feature{}},
+		{"tracing.Feature", "Traces, for an OpenTelemetry collector.", &tracing.Feature{}},
+		{"flowcontrol.Feature", "Priority levels; builtin.Standalone() has it.", &flowcontrol.Feature{}},
 		{"oidc.Tokens", "Tokens of OpenID Connect providers.", &oidc.Tokens{}},
 		{"webhook.Authentication", "Tokens that a webhook reviews.", &webhook.Authentication{}},
 		{"webhook.Authorization", "A webhook decides what requests may do.", &webhook.Authorization{}},
@@ -104,6 +113,8 @@ func flagsPage(t *testing.T, apigen string) string {
 		{"apiregistration.Feature", "Other servers behind this one.", &apiregistration.Feature{}},
 		{"frontproxy.Authentication", "Users whom a proxy in front of the server names.", &frontproxy.Authentication{}},
 		{"delegated.Access", "A cluster says who users are, and what they may do.", &delegated.Access{}},
+		{"cluster.Certificates", "A Secret of a cluster has the authority of the server's certificate.",
+			&cluster.Certificates{}},
 		{"feature.Audit", "The audit log.", &feature.Audit{}},
 	} {
 		flags := pflag.NewFlagSet(described.name, pflag.ContinueOnError)
@@ -307,7 +318,7 @@ var reasons = []struct{ code, reason, why, do string }{
 	{"415", "UnsupportedMediaType", "the server can't read the body's format or encoding", "send JSON"},
 	{"422", "Invalid", "the object breaks rules; the message names each field", "mend the fields"},
 	{"429", "TooManyRequests", "too many requests are in flight",
-		"repeat after the header Retry-After; see `--max-requests-inflight`"},
+		"repeat after the header Retry-After; see [fairness](../fairness.md)"},
 	{"500", "InternalError", "a conversion, a codec, storage or the kind's logic failed", "read the server's log"},
 	{"500", "StorageReadError", "stored values can't be decrypted or decoded; the message names their keys in etcd",
 		"restore the key, or delete the values"},

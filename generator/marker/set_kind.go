@@ -186,6 +186,8 @@ func addNamedSelectable(k *model.Kind, u *Use) {
 
 func setDeprecated(k *model.Kind, u *Use) { k.IsDeprecated, k.Deprecated = true, u.arg("warning") }
 
+func setRemoved(k *model.Kind, u *Use) { k.Removed = u.Value }
+
 func addMetadata(k *model.Kind, u *Use) {
 	k.Manifest.Labels = append(k.Manifest.Labels, u.pairs("labels")...)
 	k.Manifest.Annotations = append(k.Manifest.Annotations, u.pairs("annotations")...)

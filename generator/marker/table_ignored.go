@@ -14,7 +14,7 @@ var ignoredMarkers = slices.Concat(
 	ignored(lifecycle, OptionalText, "k8s:prerelease-lifecycle-gen"),
 	ignored(lifecycle, Text,
 		"k8s:prerelease-lifecycle-gen:introduced", "k8s:prerelease-lifecycle-gen:deprecated",
-		"k8s:prerelease-lifecycle-gen:removed", "k8s:prerelease-lifecycle-gen:replacement"),
+		"k8s:prerelease-lifecycle-gen:replacement"),
 	ignored(validated, Text, "k8s:validation-gen-input", "k8s:validation-gen-scheme-registry"),
 	ignored(validated, OptionalText, "k8s:validation-gen-nolint", "k8s:validation-gen-test-fixture"),
 	ignored("validation-gen uses it in its tests", OptionalText,

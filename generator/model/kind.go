@@ -42,6 +42,8 @@ type KindVersion struct {
 	// Deprecated is the warning of +kubebuilder:deprecatedversion; IsDeprecated without a text of its own.
 	Deprecated   string
 	IsDeprecated bool
+	// Removed is +k8s:prerelease-lifecycle-gen:removed, the release that no longer has the version.
+	Removed string
 }
 
 // KindWrites is what is special about writes of a kind.

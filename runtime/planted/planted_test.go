@@ -39,9 +39,19 @@ var bugs = []bug{
 	},
 	{
 		name: "an object deleted that is another one by now", file: "collector/collect.go",
-		right: "Preconditions: &metav1.Preconditions{UID: &o.uid, ResourceVersion: &version}",
-		wrong: "Preconditions: map[string]*metav1.Preconditions{}[version]",
+		right: "preconditions := &metav1.Preconditions{UID: &o.uid, ResourceVersion: &o.resourceVersion}",
+		wrong: "var preconditions *metav1.Preconditions",
 		dir:   "collector", tests: []string{"TestOnlyWhatIsKnownIsDeleted"},
+	},
+	{
+		name: "an owner taken for absent because nobody serves it at the moment", file: "objects/metadata.go",
+		right: "details.Name == name", wrong: "(details.Name == name || true)",
+		dir: "objects", tests: []string{"TestAbsence"},
+	},
+	{
+		name: "an owner confirmed by an answer from before its deletion", file: "collector/confirmed.go",
+		right: "\tdelete(c.owners, uid)\n", wrong: "",
+		dir: "collector", tests: []string{"TestConfirmedLate"},
 	},
 	{
 		name: "an older state of an object joined into a list", file: "cache/block.go",

@@ -5,6 +5,7 @@ import (
 	"apigen.dev/runtime/auth/delegated"
 	"apigen.dev/runtime/auth/frontproxy"
 	"apigen.dev/runtime/auth/webhook"
+	"apigen.dev/runtime/certs/cluster"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 )
@@ -23,4 +24,13 @@ func Asking(groups []registry.Group) {
 // Guest runs a server that may be the guest of a cluster.
 func Guest(groups []registry.Group) {
 	server.Main(server.Program{Name: "shop", Groups: groups, Features: []server.Feature{&delegated.Access{}}})
+}
+
+// Deployed runs a server that may be a guest in a pod of the cluster.
+func Deployed(groups []registry.Group) {
+	server.Main(server.Program{
+		Name:     "shop",
+		Groups:   groups,
+		Features: []server.Feature{&delegated.Access{}, &cluster.Certificates{}},
+	})
 }

@@ -91,6 +91,7 @@ func newShop() *shop {
 		} else {
 			s.v1beta1 = t
 			t.Kind.Deprecated = "shop.example.com/v1beta1 Widget goes away: use v1"
+			t.Kind.Removed = "1.9"
 		}
 	}
 	return s

@@ -69,6 +69,9 @@ func (p *printer) info(r *model.Resource, v model.ResourceVersion, columns jen.C
 	if kind := v.Type.Kind; kind != nil && (kind.IsDeprecated || kind.Deprecated != "") {
 		members = append(members, textMember("Deprecated", cmp.Or(kind.Deprecated,
 			strings.TrimPrefix(p.group.Name+"/", "/")+v.Version.Name+" "+r.Kind+" is deprecated")))
+		if kind.Removed != "" {
+			members = append(members, textMember("Removed", kind.Removed))
+		}
 	}
 	if len(members) == 1 {
 		return gocode.Code("api.VersionInfo$", jen.Values(members...))

@@ -182,6 +182,7 @@ func defineWidget(scope conversion.Scope) registry.Definition[*shop.Widget] {
 			codec.VersionOf(api.VersionInfo{
 				Name:       "v1beta1",
 				Deprecated: "shop.example.com/v1beta1 Widget goes away: use v1",
+				Removed:    "1.9",
 			}, codec.Conversion[*shop.Widget, *v1beta1.Widget]{
 				New: func() *v1beta1.Widget {
 					return new(v1beta1.Widget)
