@@ -3,14 +3,14 @@ GO       ?= go
 BIN      := bin
 EXAMPLES := examples/quickstart examples/library examples/park examples/workloads examples/fleet \
             examples/controlplane examples/kubernetes
-# Modules of their own: heavy peers, real clients, and examples, which are downstream repositories in small.
-PEERS    := generator/conformance generator/conformance/crd generator/conformance/deploy \
-            generator/conformance/projects runtime/conformance runtime/conformance/builtin \
-            runtime/conformance/controllers runtime/conformance/definitions runtime/conformance/flow \
-            runtime/conformance/node runtime/conformance/rbac runtime/conformance/tokens \
-            runtime/conformance/webhooks examples/library/controller
 # Modules whose generated code is checked in.
-FRESH    := $(EXAMPLES) runtime/conformance runtime/conformance/builtin runtime/conformance/webhooks
+FRESH    := $(EXAMPLES) runtime/conformance runtime/conformance/webhooks
+# Flags of go test for make test: TEST_FLAGS=-count=1 runs tests whose results are cached.
+TEST_FLAGS ?=
+# Parts of test-peers, each with its command below. ONLY="projects crd" runs these two.
+PARTS    := generator celrules crd deploy projects clients access policies builtin flow definitions kubernetes \
+            webhooks controller faults sample-apiserver kube-apiserver controllers
+ONLY     ?= $(PARTS)
 # Files whose lines may be longer than 120 columns: generated code and pages, inputs and goldens of tests, a table of
 # requests, and copies that a test compares with upstream's files.
 LONG_LINES := zz_generated|testdata/|/client/|^docs/reference/|^examples/.*/docs/|matrix_test
@@ -51,30 +51,86 @@ run: ## serve an example in the foreground
 kubernetes: ## serve the stable API of Kubernetes in the foreground
 	cd examples/kubernetes && $(GO) run ./cmd/kubernetes --data-dir $(CURDIR)/data/kubernetes
 
+# The kubectl that the tests run is built from its module, so that they don't depend on one that the machine has.
+export PATH := $(CURDIR)/$(BIN):$(PATH)
+
 .PHONY: test
-test: ## run all tests, on a real etcd, embedded and as a separate process
-	$(GO) test -timeout 30m ./...
-	@for m in $(EXAMPLES) $(PEERS); do \
-	  echo "cd $$m && go test ./..."; (cd $$m && $(GO) test -timeout 30m ./...) || exit 1; done
-	cd runtime/faults && $(GO) test -count=1 -timeout 30m ./...
+test: ## what a newcomer runs: all packages, all examples, the recorded answers of kube-apiserver, the manual
+	@. .ci/steps.sh; \
+	step "kubectl" $(MAKE) --no-print-directory kubectl; \
+	step "apigen's own packages" $(GO) test $(TEST_FLAGS) -timeout 30m ./...; \
+	for m in $(EXAMPLES); do \
+	  step "$$m" $(GO) test -C $$m $(TEST_FLAGS) -timeout 30m ./...; done; \
+	step "kube-apiserver's recorded answers" \
+	  $(GO) test -C runtime/conformance $(TEST_FLAGS) -timeout 30m ./exchange ./matrix; \
+	step "generated code is fresh" $(MAKE) --no-print-directory check-generated-code; \
+	report; status=$$?; \
+	echo; \
+	echo "Not run: make test-peers (heavy peers and real clients), make test-long (fuzzing, faults, a million objects)."; \
+	exit $$status
 
 .PHONY: test-race
-test-race: ## run the runtime's tests with the race detector, but for generated round trips, which have one goroutine
-	$(GO) test -race -timeout 30m $$($(GO) list ./runtime/... | grep -vE '/planted|/wiring$$')
+test-race: ## run the race detector on the packages of the runtime that start goroutines
+	$(GO) test -race -timeout 30m $$(grep -rlE --include='*.go' '^\s*go [a-z]|\.Go\(' runtime | \
+	  grep -vE '_test[.]go|/(conformance|faults|storagetest|etcdtest)/' | xargs -n 1 dirname | sort -u | sed 's#^#./#')
+
+# What runs a part of test-peers in a module.
+peers = $(GO) test -count=1 -timeout 60m -C
+
+PART_generator        := $(peers) generator/conformance .
+PART_celrules         := $(peers) generator/conformance ./celrules
+PART_crd              := $(peers) generator/conformance/crd ./...
+PART_deploy           := $(peers) generator/conformance/deploy ./...
+PART_projects         := $(peers) generator/conformance ./projects
+PART_clients          := $(peers) runtime/conformance . ./apiservices ./audit ./certs ./seal
+PART_access           := $(peers) runtime/conformance ./access
+PART_policies         := $(peers) runtime/conformance ./policies
+PART_builtin          := $(peers) runtime/conformance ./builtin/...
+PART_flow             := $(peers) runtime/conformance ./flow
+PART_definitions      := $(peers) runtime/conformance ./definitions
+PART_kubernetes       := $(peers) runtime/conformance/kubernetes ./...
+PART_webhooks         := $(peers) runtime/conformance/webhooks ./...
+PART_controller       := $(peers) examples/library/controller ./...
+PART_faults           := $(peers) runtime/faults ./...
+PART_sample-apiserver := $(MAKE) --no-print-directory peer
+PART_kube-apiserver   := $(MAKE) --no-print-directory delegated
+PART_controllers      := $(MAKE) --no-print-directory controllers
+
+.PHONY: test-peers
+test-peers: kubectl ## run the tests against heavy peers; ONLY=projects runs one part of $(PARTS)
+	@. .ci/steps.sh; \
+	$(foreach part,$(ONLY),$(if $(PART_$(part)),,$(error $(part) is no part: $(PARTS))) \
+	step "$(part)" $(PART_$(part));) \
+	report
 
 .PHONY: test-long
-test-long: peer controllers ## run the tests that take longer: fuzzing, a million objects, projects, faults, programs
+test-long: kubectl ## run the tests that take hours: other systems, races, fuzzing, a million objects, faults
+	@. .ci/steps.sh; \
+	step "the CLI for Linux, macOS and Windows" $(MAKE) --no-print-directory cross; \
+	step "the race detector on the whole runtime" $(MAKE) --no-print-directory test-race-all; \
+	step "fuzz targets" $(MAKE) --no-print-directory fuzz; \
+	step "planted bugs" env APIGEN_LONG=1 $(GO) test -count=1 -timeout 60m ./runtime/planted; \
+	step "large inputs" env APIGEN_LONG=1 \
+	  $(GO) test -count=1 -timeout 60m $$($(GO) list ./runtime/... | grep -v /planted); \
+	step "a rolling restart" env APIGEN_LONG=1 $(peers) runtime/conformance -run '^TestRollingRestart$$' .; \
+	step "CEL rules of more projects" env APIGEN_LONG=1 $(peers) generator/conformance ./celrules; \
+	step "all projects" env APIGEN_LONG=1 $(peers) generator/conformance ./projects; \
+	step "500 definitions" env APIGEN_LONG=1 $(peers) runtime/conformance -run '^TestScale$$' ./definitions; \
+	step "fair queues, more scenarios" env APIGEN_LONG=1 $(peers) runtime/conformance ./flow; \
+	step "faults at length" env APIGEN_FAULTS=$(FAULTS) $(peers) runtime/faults -v .; \
+	report
+
+.PHONY: test-race-all
+test-race-all: ## run the runtime's tests with the race detector, but for generated round trips, which have one goroutine
+	$(GO) test -race -timeout 60m $$($(GO) list ./runtime/... | grep -vE '/planted|/wiring$$')
+
+.PHONY: fuzz
+fuzz: ## run each fuzz target for 20 seconds
 	@for target in $$(grep -rHo --include='*_test.go' '^func Fuzz[A-Za-z0-9]*' cmd generator runtime | \
 	    sed 's#/[^/]*:func #:#' | sort -u); do \
 	  pkg=$${target%:*}; f=$${target#*:}; \
 	  echo "fuzz $$pkg $$f"; \
 	  (cd $$pkg && $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 20s -fuzzminimizetime 1s .) || exit 1; done
-	APIGEN_LONG=1 $(GO) test -timeout 30m $$($(GO) list ./runtime/... | grep -v /planted)
-	cd runtime/conformance && APIGEN_LONG=1 $(GO) test -count=1 -timeout 30m -run '^TestRollingRestart$$' .
-	cd generator/conformance/projects && APIGEN_LONG=1 $(GO) test -count=1 -timeout 30m .
-	cd runtime/conformance/definitions && APIGEN_LONG=1 $(GO) test -count=1 -timeout 40m .
-	cd runtime/conformance/flow && APIGEN_LONG=1 $(GO) test -count=1 -timeout 40m .
-	cd runtime/faults && APIGEN_FAULTS=$(FAULTS) $(GO) test -count=1 -timeout 60m -v .
 
 .PHONY: peer
 peer: ## our server beside k8s.io/sample-apiserver on one etcd; takes minutes to compile
@@ -83,8 +139,8 @@ peer: ## our server beside k8s.io/sample-apiserver on one etcd; takes minutes to
 
 .PHONY: controllers
 controllers: ## run cert-manager, Cluster API and others on examples/controlplane; takes minutes to compile them
-	cd runtime/conformance/controllers && APIGEN_LONG=1 APIGEN_PROGRAMS=$(PROGRAMS) \
-	  $(GO) test -count=1 -v -timeout 90m .
+	cd runtime/conformance && APIGEN_LONG=1 APIGEN_PROGRAMS=$(PROGRAMS) \
+	  $(GO) test -count=1 -v -timeout 90m ./controllers
 
 .PHONY: record
 record: ## record what tests replay anew, from a kube-apiserver built in RECORD=/tmp/kube-apiserver
@@ -104,11 +160,11 @@ delegated: ## run a server behind a kube-apiserver and its controllers, which ar
 .PHONY: measure
 measure: ## measure custom resources beside a kube-apiserver, which is built in RECORD=/tmp/kube-apiserver
 	runtime/conformance/exchange/build-kube-apiserver.sh $(RECORD)
-	cd runtime/conformance/definitions && APIGEN_LONG=1 KUBE_APISERVER=$(RECORD)/kube-apiserver \
-	  $(GO) test -count=1 -v -timeout 40m -run '^TestScale$$' .
+	cd runtime/conformance && APIGEN_LONG=1 KUBE_APISERVER=$(RECORD)/kube-apiserver \
+	  $(GO) test -count=1 -v -timeout 40m -run '^TestScale$$' ./definitions
 
 .PHONY: kubectl
-kubectl: ## build bin/kubectl, for the tests, where there is none on the machine
+kubectl: ## build bin/kubectl, of the release whose output is recorded: the tests run it
 	cd runtime/conformance/kubectl && $(GO) build -o $(CURDIR)/$(BIN)/kubectl -ldflags "$(KUBECTL_VERSION)" .
 
 .PHONY: bench
@@ -136,11 +192,14 @@ format: ## gofmt all
 	gofmt -w cmd docs generator runtime templates examples *.go
 
 .PHONY: check-generate
-check-generate: build ## fail if generated code or docs/reference is stale; `make generate` mends it
+check-generate: check-generated-code ## fail if generated code or docs/reference is stale; `make generate` mends it
+	$(GO) test -count=1 -run '^TestReference$$' ./docs
+
+.PHONY: check-generated-code
+check-generated-code: build
 	$(BIN)/apigen build --check ./runtime/builtin/...
 	@for e in $(FRESH); do \
 	  echo "apigen build --check: $$e"; (cd $$e && $(CURDIR)/$(BIN)/apigen build --check ./...) || exit 1; done
-	$(GO) test -count=1 -run '^TestReference$$' ./docs
 
 .PHONY: generate
 generate: build ## bring generated code that is checked in, and docs/reference, up to date

@@ -14,7 +14,6 @@ replace (
 
 require (
 	apigen.dev v0.0.0
-	apigen.dev/runtime/conformance/builtin v0.0.0-00010101000000-000000000000
 	example.com/library v0.0.0-00010101000000-000000000000
 	github.com/go-logr/logr v1.4.4
 	github.com/google/go-cmp v0.7.0
@@ -141,7 +140,7 @@ require (
 	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/inf.v0 v0.9.1 // indirect
 	gopkg.in/natefinch/lumberjack.v2 v2.2.1 // indirect
-	k8s.io/apiextensions-apiserver v0.37.2 // indirect
+	k8s.io/apiextensions-apiserver v0.37.2
 	k8s.io/component-base v0.37.2
 	k8s.io/gengo/v2 v2.0.0-20260408192533-25e2208e0dc3 // indirect
 	k8s.io/klog/v2 v2.140.0
@@ -155,5 +154,3 @@ require (
 )
 
 replace example.com/workloads => ../../examples/workloads
-
-replace apigen.dev/runtime/conformance/builtin => ./builtin

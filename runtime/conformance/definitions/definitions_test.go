@@ -33,9 +33,6 @@ var leftOut = map[string]string{
 // TestSuites runs the integration suites of apiextensions-apiserver against examples/controlplane. Their package of
 // fixtures, which starts a server, is replaced by testdata/server.go.txt.
 func TestSuites(t *testing.T) {
-	if os.Getenv("APIGEN_LONG") == "" {
-		t.Skip("it compiles k8s.io/apiserver and runs ten minutes: make test-long runs it")
-	}
 	dir := t.TempDir()
 	suites := copySuites(t, dir)
 	t.Setenv("CONTROLPLANE", build(t, dir, "../../../examples/controlplane", "."))

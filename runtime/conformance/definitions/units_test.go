@@ -60,9 +60,6 @@ const notInV1 = "it judges what the internal type has and apiextensions.k8s.io/v
 
 // TestUnits runs unit tests of apiextensions-apiserver with our functions in place of those that they test.
 func TestUnits(t *testing.T) {
-	if os.Getenv("APIGEN_LONG") == "" {
-		t.Skip("it compiles k8s.io/apiserver: make test-long runs it")
-	}
 	dir := t.TempDir()
 	suites := copySuites(t, dir)
 	place(t, "ours", filepath.Join(suites, "pkg", "ours"))

@@ -1,4 +1,3 @@
 // Package flow holds the machine of runtime/flow against k8s.io/apiserver's: both go through the same scenarios under
-// the same clock. It also compares what a server begins with. It is a module of its own, because it needs
-// k8s.io/apiserver.
+// the same clock. It also compares what a server begins with.
 package flow

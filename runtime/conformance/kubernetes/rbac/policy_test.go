@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the bootstrap policy anew")
 
-const policyFile = "../../auth/rbac/policy.yaml"
+const policyFile = "../../../auth/rbac/policy.yaml"
 
 // TestPolicy: the bootstrap roles and bindings are those of kube-apiserver.
 func TestPolicy(t *testing.T) {
@@ -86,8 +86,8 @@ func byName[T metav1.Object](objects []T) {
 func render(t *testing.T, p rbac.Policy) []byte {
 	var out bytes.Buffer
 	out.WriteString(`# The roles and bindings that kube-apiserver 1.37 makes when it starts, without the label and the
-# annotation that all of them have. TestPolicy in runtime/conformance/rbac compares them, and writes this
-# file: go test -run TestPolicy . -update
+# annotation that all of them have. TestPolicy in runtime/conformance/kubernetes/rbac compares them, and
+# writes this file: go test -run TestPolicy . -update
 `)
 	line := func(head string, value any) {
 		text, err := json.Marshal(value)
