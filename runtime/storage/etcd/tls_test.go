@@ -85,6 +85,7 @@ func TestTLS(t *testing.T) {
 
 // The files are read again for new connections: the authorities of the servers and the certificate of the client.
 func TestTLSFilesAreReloaded(t *testing.T) {
+	t.Parallel()
 	var certs, keys [2]string
 	var configs [2]*tls.Config
 	for i := range configs {
@@ -98,9 +99,14 @@ func TestTLSFilesAreReloaded(t *testing.T) {
 	}
 	var present atomic.Pointer[tls.Config]
 	present.Store(configs[0])
+	handshakes := make(chan struct{})
 	server := &server{version: "3.6.0", txn: func(int64) error { return nil }, options: []grpc.ServerOption{
 		grpc.Creds(credentials.NewTLS(&tls.Config{NextProtos: []string{"h2"},
 			GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+				select {
+				case handshakes <- struct{}{}:
+				default: // nobody waits for one
+				}
 				config := present.Load().Clone()
 				config.NextProtos = []string{"h2"}
 				return config, nil
@@ -133,31 +139,54 @@ func TestTLSFilesAreReloaded(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer backend.Close()
-	until := func(what string, good bool) {
+	works := func(what string) {
 		t.Helper()
-		for end := time.Now().Add(time.Minute); ; {
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		for ctx := patience(t); ; {
 			_, err := backend.Put(ctx, "/a", nil, 0, 0)
-			cancel()
-			if (err == nil) == good {
+			if err == nil {
 				return
 			}
-			if time.Now().After(end) {
+			if ctx.Err() != nil {
 				t.Fatalf("%s: %v", what, err)
 			}
 		}
 	}
-	until("at first", true)
+	// refused waits until the client has connected three times with a write that wasn't made.
+	refused := func() {
+		t.Helper()
+		for ctx := patience(t); ctx.Err() == nil; {
+			writing, cancel := context.WithCancel(ctx)
+			written := make(chan error, 1)
+			go func() {
+				_, err := backend.Put(writing, "/a", nil, 0, 0)
+				written <- err
+			}()
+			var err error
+			for n := 0; n < 3 && len(written) == 0; n++ {
+				select {
+				case <-handshakes:
+				case err = <-written:
+					written <- err
+				}
+			}
+			cancel()
+			if err = <-written; err != nil {
+				return
+			}
+		}
+		t.Fatal("another server is believed")
+	}
+	works("at first")
 	present.Store(configs[1])
-	until("another server", false)
+	refused()
 	place(keys[1], key)
 	place(certs[1], cert)
 	place(certs[1], ca)
-	until("other files", true)
+	works("other files")
 	if err := os.WriteFile(ca, []byte("broken"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for range 5 {
-		until("a broken file", true)
+		works("a broken file")
 	}
 }

@@ -14,6 +14,7 @@ import (
 // A member that ends forgets who has logged in, as etcd's tokens are by default. A user goes on all the same: its
 // writes are made once, its watch loses nothing, and it has no more rights than before.
 func TestUserOutlivesMembers(t *testing.T) {
+	t.Parallel()
 	cluster, ctx := etcdtest.StartCluster(t, 3), patience(t)
 	cluster.Authenticate(t, "apigen", "secret", "/watched/")
 	files := cluster.Certificates

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,6 +22,9 @@ const patience = 2 * time.Minute
 
 // Run checks every property against backends that open hands out; Run closes them.
 func Run(t *testing.T, open func(t *testing.T) storage.Backend) {
+	check := func(group string, p property) {
+		t.Run(group+"/"+p.name, func(t *testing.T) { p.check(newBench(t, open(t))) })
+	}
 	for _, group := range []struct {
 		name       string
 		properties []property
@@ -32,9 +36,14 @@ func Run(t *testing.T, open func(t *testing.T) storage.Backend) {
 		{"Life", lives},
 	} {
 		for _, p := range group.properties {
-			t.Run(group.name+"/"+p.name, func(t *testing.T) { p.check(newBench(t, open(t))) })
+			check(group.name, p)
 		}
 	}
+	var waiting sync.WaitGroup // t.Parallel would let only as many wait together as there are processors
+	for _, p := range expiries {
+		waiting.Go(func() { check("Life", p) })
+	}
+	waiting.Wait()
 }
 
 type property struct {

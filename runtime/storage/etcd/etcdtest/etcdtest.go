@@ -172,6 +172,7 @@ func (p *Process) arguments() []string {
 		"--listen-client-urls=" + client, "--advertise-client-urls=" + client, "--listen-peer-urls=" + peer,
 		"--initial-advertise-peer-urls=" + p.advertisedURL(), "--initial-cluster=" + p.cluster,
 		"--listen-metrics-urls=" + p.metricsURL(),
+		"--bcrypt-cost=4", // the least: a password is hashed at every login
 	}
 	if c := p.certificates; c != nil {
 		arguments = append(arguments, "--client-cert-auth", "--peer-client-cert-auth",
