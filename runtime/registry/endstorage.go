@@ -171,6 +171,7 @@ func (e *storageEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Renditio
 		return api.Rendition{}, err
 	}
 	dryRun := a.options.DryRun
+	a.obj.SetResourceVersion(a.sentVersion) // the store refuses it, except in a dry run
 	out, err := e.store.Create(ctx, key, a.obj, store.CreateOptions{
 		Data: a.plan.Data, DryRun: dryRun, TTL: a.plan.TTL,
 	})

@@ -77,6 +77,8 @@ type attempt[T api.Object] struct {
 	obj T
 	// warnings are for the client, which gets them beside an error, too.
 	warnings []string
+	// sentVersion is the resourceVersion that the client of a create sent.
+	sentVersion string
 	// plan is what the end is to do.
 	plan store.Plan[T]
 	// ahead is the answer, where it was rendered before the write.

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
@@ -115,4 +116,25 @@ func (k *kind[T]) validateRules(ctx context.Context, a *attempt[T]) (field.Error
 		op.Request.Subresources = []string{name}
 	}
 	return a.version.Validate(ctx, op, a.obj, old)
+}
+
+// PathErrors returns an error of a Validate method that names the paths of fields in text, such as spec.steps[0].name,
+// as one field error for each path: "Invalid value", with the texts that aren't empty as its detail. An error without a
+// path is one of the whole object.
+func PathErrors(paths []string, texts ...string) field.ErrorList {
+	var details []string
+	for _, text := range texts {
+		if text != "" {
+			details = append(details, text)
+		}
+	}
+	if len(paths) == 0 {
+		paths = []string{""}
+	}
+	var errs field.ErrorList
+	for _, path := range paths {
+		errs = append(errs, &field.Error{Type: field.ErrorTypeInvalid, Field: path, BadValue: field.OmitValueType{},
+			Detail: strings.Join(details, ": ")})
+	}
+	return errs
 }

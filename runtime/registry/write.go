@@ -93,10 +93,14 @@ func (k *kind[T]) checkPreconditions(_ context.Context, a *attempt[T]) error {
 	return metadata.UIDConflict(k.gr, a.name, a.uid, found)
 }
 
-// checkVersion is the step that refuses an update with a resourceVersion that isn't the object's.
+// checkVersion is the step that refuses an update with a resourceVersion that isn't the object's. A new object has no
+// resourceVersion from here on: what a client sent must not make it look like an old one. The end of the pipeline
+// refuses a create that had one.
 func (k *kind[T]) checkVersion(_ context.Context, a *attempt[T]) error {
 	switch {
 	case a.verb == createVerb:
+		a.sentVersion = a.obj.GetResourceVersion()
+		a.obj.SetResourceVersion("")
 		return nil
 	case !a.old.Exists:
 		// The object that had this resourceVersion no longer exists.
