@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -81,21 +82,26 @@ func exchangeAll(t *testing.T, ours *world) {
 	t.Helper()
 	before := runtime.NumGoroutine()
 	requests := 0
+	var files sync.WaitGroup // all files wait side by side; test.parallel bounds the scenes
 	for _, path := range scripts(t, "http") {
 		s := readScript(t, path)
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), func(t *testing.T) {
+		for _, scene := range s.scenes {
+			requests += len(scene.exchanges)
+		}
+		replayAll := func(t *testing.T) {
+			if *differ {
+				t.Cleanup(func() { s.write(t) }) // which runs when all scenes have ended
+			}
 			for _, scene := range s.scenes {
-				requests += len(scene.exchanges)
 				t.Run(scene.name, func(t *testing.T) {
 					t.Parallel()
 					replay(t, ours, scene)
 				})
 			}
-		})
-		if *differ {
-			s.write(t)
 		}
+		files.Go(func() { t.Run(strings.TrimSuffix(filepath.Base(path), ".txt"), replayAll) })
 	}
+	files.Wait()
 	if requests < 300 {
 		t.Errorf("%d requests are too few", requests)
 	}
