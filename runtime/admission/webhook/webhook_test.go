@@ -153,6 +153,9 @@ func start(t *testing.T, services server.Services, configurations ...any) *apite
 	return s
 }
 
+// patience is how long a condition may take to come true before a test gives up. No test passes or fails by it otherwise.
+const patience = 2 * time.Minute
+
 // register creates a configuration, and waits until the server calls its webhook.
 func register(t *testing.T, s *apitest.Server, configuration any) {
 	t.Helper()
@@ -172,7 +175,7 @@ func register(t *testing.T, s *apitest.Server, configuration any) {
 		t.Fatalf("%d %s", code, body)
 	}
 	// A change of the store is seen a little later. The probe is called by every webhook.
-	if err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 10*time.Second, true,
+	if err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, patience, true,
 		func(context.Context) (bool, error) {
 			if _, body := send(t, s, http.MethodPost, "/api/v1/namespaces/default/configmaps?dryRun=All",
 				`{"metadata":{"name":"probe"}}`); strings.Contains(body, hookName) {
@@ -328,7 +331,7 @@ func TestFailures(t *testing.T) {
 			register(t, s, ignore.mutating("i", func(w *registration.MutatingWebhook) {
 				w.TimeoutSeconds, w.FailurePolicy = &timeout, ptr.To(registration.Ignore)
 			}))
-			if err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 20*time.Second, true,
+			if err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, patience, true,
 				func(context.Context) (bool, error) { // until the first one is forgotten
 					code, _ = send(t, s, http.MethodPost, maps, `{"metadata":{"name":"x"}}`)
 					return code == http.StatusCreated, nil
