@@ -84,10 +84,13 @@ func (p *jsonOperations) Apply(object []byte) ([]byte, error) {
 }
 
 // throughCopies is how many operations can be applied to an object of a size before it could be larger than maxUnseen.
-// One copy always can.
+// One copy always can. A copy may double what earlier operations of the patch added, too.
 func throughCopies(operations jsonpatch.Patch, size int) int {
 	for i := range operations {
 		if operations[i].Kind() != "copy" {
+			if value := operations[i]["value"]; value != nil {
+				size += len(*value)
+			}
 			continue
 		}
 		if size *= 2; 2*size > maxUnseen {
