@@ -410,7 +410,7 @@ func TestPatchRefuses(t *testing.T) {
 		"operations without end": {"a", "[" + strings.Repeat(`{"op":"remove","path":"/x"},`, 10000) +
 			`{"op":"remove","path":"/x"}]`, 413, metav1.StatusReasonRequestEntityTooLarge,
 			"The allowed maximum operations in a JSON patch is 10000, got 10001"},
-		"copies without end": {"a", `[{"op":"add","path":"/spec/notes","value":{"a":"` + strings.Repeat("x", 1000) +
+		"copies without end": {"a", `[{"op":"add","path":"/spec/notes","value":{"a":"` + strings.Repeat("x", 100_000) +
 			`"}},` +
 			copies(40) + `{"op":"remove","path":"/spec/notes"}]`, 413, metav1.StatusReasonRequestEntityTooLarge,
 			"copy operations"},
