@@ -54,6 +54,11 @@ func TestBehind(t *testing.T) {
 			t.Errorf("%s: is not different, and is listed", name)
 		}
 	}
+	for name, outcome := range outcomes {
+		if recorded := general(theirs[name]); !isOtherOutcome(name, recorded, recorded) {
+			t.Errorf("%s: the recorded answer is none of the outcomes that it has because %s", name, outcome.why)
+		}
+	}
 	for name, got := range w.seen {
 		want, why := theirs[name], reasonOf(name)
 		if _, isKept := kept[name]; isKept {
@@ -63,7 +68,7 @@ func TestBehind(t *testing.T) {
 			want = kept[name]
 		}
 		diff := cmp.Diff(strings.Split(general(want), "\n"), strings.Split(general(got), "\n"))
-		if diff != "" {
+		if diff != "" && !isOtherOutcome(name, general(want), general(got)) {
 			t.Errorf("%s (-want +ours):\n%s", name, diff)
 		}
 	}
