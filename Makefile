@@ -22,7 +22,7 @@ PROGRAMS ?=
 # Where record builds kube-apiserver.
 RECORD   ?= /tmp/kube-apiserver
 # What bin/kubectl says of itself: kubectl's own build does it in the same way.
-KUBECTL_VERSION := $(foreach v,gitVersion=v1.32.4 gitMajor=1 gitMinor=32,-X k8s.io/component-base/version.$(v))
+KUBECTL_VERSION := $(foreach v,gitVersion=v1.37.2 gitMajor=1 gitMinor=37,-X k8s.io/component-base/version.$(v))
 # The vulnerability database that vulncheck asks.
 VULNDB   ?= https://vuln.go.dev
 VULNCHECK_VERSION := v1.9.0
@@ -40,7 +40,7 @@ build: ## build bin/apigen
 	$(GO) build -o $(BIN)/apigen ./cmd/apigen
 
 .PHONY: demo
-demo: build ## run the commands of docs/getting-started.md, from a struct to a server that kubectl drives
+demo: build kubectl ## run the commands of docs/getting-started.md, from a struct to a server that kubectl drives
 	$(GO) run ./examples/demo --apigen $(BIN)/apigen
 
 .PHONY: run

@@ -19,7 +19,7 @@ import (
 )
 
 // kubectlMinor is the release of kubectl that the scripts were recorded with: what others print is another matter.
-const kubectlMinor = "32"
+const kubectlMinor = "37"
 
 // kubectl runs commands against one server.
 type kubectl struct {
