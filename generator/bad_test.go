@@ -38,7 +38,7 @@ func TestBadInput(t *testing.T) {
 			archive := txtar.Parse(data)
 			dir := loadtest.Dir(t, string(data))
 			// With -mod=mod, what the go command says would depend on what the module cache has.
-			o := generator.Options{Dir: dir, Check: true,
+			o := generator.Options{Dir: dir, Check: true, Listings: loadtest.Listings,
 				Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=readonly")}
 			want := -1
 			for i, f := range archive.Files {

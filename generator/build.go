@@ -48,6 +48,8 @@ type Options struct {
 	Env []string
 	// Emitters replace the list of this package; nil is the list.
 	Emitters []emit.Emitter
+	// Listings remembers dependencies for later builds of this process; nil remembers nothing.
+	Listings *load.Listings
 	// Progress is told what Build is about to do. It may be nil.
 	Progress func(stage string)
 }
@@ -178,7 +180,7 @@ func (b *build) generate(ctx context.Context) error {
 	b.loaded, err = resolve.Load(ctx, resolve.Options{Header: b.Header, Options: load.Options{
 		Dir: b.Dir, Patterns: b.Patterns, Env: b.Env, Lenient: b.Lenient,
 		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports,
-		RuleImports: rules.Imports(), ClientImports: layout.Imports(),
+		RuleImports: rules.Imports(), ClientImports: layout.Imports(), Listings: b.Listings,
 	}})
 	if b.loaded != nil {
 		b.result.Warnings = b.loaded.Warnings

@@ -137,7 +137,7 @@ func (x trial) again() {
 // options are those of a build that needs no network. With -mod=mod, the go command would look for modules that go.mod
 // lacks in the module cache, and ask a checksum database about what it finds there.
 func (x trial) options() generator.Options {
-	return generator.Options{Dir: x.dir,
+	return generator.Options{Listings: loadtest.Listings, Dir: x.dir,
 		Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=readonly")}
 }
 

@@ -207,7 +207,9 @@ func TestConversionElsewhere(t *testing.T) {
 func refused(t *testing.T, archive string) string {
 	t.Helper()
 	dir := loadtest.Dir(t, archive)
-	_, err := generator.Build(t.Context(), generator.Options{Dir: dir, Check: true, Env: environment()})
+	_, err := generator.Build(t.Context(), generator.Options{
+		Listings: loadtest.Listings, Dir: dir, Check: true, Env: environment(),
+	})
 	if err == nil {
 		t.Fatal("no error")
 	}

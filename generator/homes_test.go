@@ -89,7 +89,9 @@ const roomDefaults = "apis/room/v1/zz_generated.defaults.go"
 func TestDefaultsOfHome(t *testing.T) {
 	holds(t, serve(t, rooms), roomDefaults, "lampv1.SetDefaults_Bulb(&in.Bulb)")
 	dir := loadtest.Dir(t, rooms)
-	build(t, generator.Options{Dir: dir, Env: environment(), Patterns: []string{"./apis/room/..."}})
+	build(t, generator.Options{
+		Listings: loadtest.Listings, Dir: dir, Env: environment(), Patterns: []string{"./apis/room/..."},
+	})
 	holds(t, made(t, dir), filepath.Join(dir, filepath.FromSlash(roomDefaults)), "lampv1.SetDefaults_Bulb(&in.Bulb)")
 }
 
@@ -148,7 +150,9 @@ func SetDefaults_LampStatus(status *lamp.LampStatus) {}
 `
 	dir := loadtest.Dir(t,
 		strings.Replace(archive, "type Bulb struct", "type LampStatus struct{}\n\ntype Bulb struct", 1))
-	res := build(t, generator.Options{Dir: dir, Check: true, Env: environment()})
+	res := build(t, generator.Options{
+		Listings: loadtest.Listings, Dir: dir, Check: true, Env: environment(),
+	})
 	if got, want := generator.DescribeWarnings(res.Warnings, dir), "warning: apis/room/v1/doc.go:6:6: "+
 		"SetDefaults_LampStatus is never called: no kind that is served here or in other packages holds a "+
 		"v1.LampStatus, unless another function takes care of it"; got != want {
@@ -230,7 +234,9 @@ func Watts() int32 {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := loadtest.Dir(t, test.archive)
-			_, err := generator.Build(t.Context(), generator.Options{Dir: dir, Check: true, Env: environment()})
+			_, err := generator.Build(t.Context(), generator.Options{
+				Listings: loadtest.Listings, Dir: dir, Check: true, Env: environment(),
+			})
 			if err == nil {
 				t.Fatal("no error")
 			}

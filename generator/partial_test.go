@@ -101,7 +101,7 @@ func built(t *testing.T, runs ...string) string {
 	dir := loadtest.Dir(t, apart)
 	for _, run := range runs {
 		_, err := generator.Build(context.Background(), generator.Options{
-			Dir: dir, Patterns: strings.Fields(run),
+			Listings: loadtest.Listings, Dir: dir, Patterns: strings.Fields(run),
 			Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod"),
 		})
 		if err != nil {

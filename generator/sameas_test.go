@@ -138,7 +138,7 @@ func TestTwoGroupsInParts(t *testing.T) {
 	parts := map[string]string{}
 	for _, pattern := range []string{"./apis/shop/v1", "./apis/stock/v1", "./apis", "./apis/shop/v1"} {
 		res, err := generator.Build(context.Background(), generator.Options{
-			Dir: dir, Patterns: []string{pattern}, Env: environment(),
+			Listings: loadtest.Listings, Dir: dir, Patterns: []string{pattern}, Env: environment(),
 		})
 		if err != nil {
 			t.Fatalf("apigen build %s: %s", pattern, generator.Describe(err, dir))

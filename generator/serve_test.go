@@ -204,7 +204,9 @@ func TestServeWithoutRuntime(t *testing.T) {
 	if err := os.WriteFile(name, without, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	res := build(t, generator.Options{Dir: dir, Check: true, Env: environment()})
+	res := build(t, generator.Options{
+		Listings: loadtest.Listings, Dir: dir, Check: true, Env: environment(),
+	})
 	if notes := strings.Join(res.Notes, "\n"); !strings.Contains(notes,
 		"example.com/test/apis/lamp/v1: nothing to generate: +apigen:serve needs a module that requires apigen.dev") {
 		t.Errorf("notes: %s\nfiles: %d", notes, res.Files)
@@ -219,7 +221,7 @@ func environment() []string {
 func serve(t *testing.T, archive string) map[string]string {
 	t.Helper()
 	dir := loadtest.Dir(t, archive)
-	res := build(t, generator.Options{Dir: dir, Env: environment()})
+	res := build(t, generator.Options{Listings: loadtest.Listings, Dir: dir, Env: environment()})
 	files := map[string]string{}
 	for _, c := range res.Changes {
 		name := strings.TrimPrefix(strings.TrimPrefix(c.Path, dir), string(os.PathSeparator))
@@ -270,15 +272,19 @@ func TestServeForeignColumn(t *testing.T) {
 	const column = "+kubebuilder:printcolumn:name=Node,type=string,JSONPath=.status.node\n"
 	archive := strings.Replace(otherModule, "// +genclient:nonNamespaced\ntype Lamp",
 		"// +genclient:nonNamespaced\n// "+column+"type Lamp", 1)
-	res := build(t, generator.Options{Dir: loadtest.Dir(t, archive), Check: true, Env: environment()})
+	res := build(t, generator.Options{
+		Listings: loadtest.Listings, Dir: loadtest.Dir(t, archive), Check: true, Env: environment(),
+	})
 	const fault = `JSONPath .status.node of kind Lamp: Lamp has no field "status"`
 	if text := res.Warnings.Error(); !strings.Contains(text, "lamp.go:12:4: "+fault) {
 		t.Errorf("warnings: %s", text)
 	}
 	archive = strings.Replace(otherModule, "// +apigen:kind(Lamp)=+kubebuilder:deprecatedversion\n",
 		"// +apigen:kind(Lamp)="+column, 1)
-	_, err := generator.Build(t.Context(), generator.Options{Dir: loadtest.Dir(t, archive), Check: true,
-		Env: environment()})
+	_, err := generator.Build(t.Context(), generator.Options{
+		Listings: loadtest.Listings, Dir: loadtest.Dir(t, archive), Check: true,
+		Env: environment(),
+	})
 	if err == nil || !strings.Contains(err.Error(), fault) {
 		t.Errorf("the column of one's own: %v", err)
 	}

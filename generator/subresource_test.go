@@ -144,7 +144,9 @@ func subresources(t *testing.T, edit func(name, data string) string) generator.O
 		}
 	}
 	loadtest.WriteModule(t, dir, "example.com/test")
-	return generator.Options{Dir: dir, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off")}
+	return generator.Options{
+		Listings: loadtest.Listings, Dir: dir, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off"),
+	}
 }
 
 // compiledWiring generates the fleet's files, none of which may cause a warning, and returns its wiring.

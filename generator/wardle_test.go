@@ -36,7 +36,9 @@ func wardle(t testing.TB) generator.Options {
 		}
 	}
 	loadtest.WriteModule(t, dir, "k8s.io/sample-apiserver")
-	return generator.Options{Dir: dir, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off")}
+	return generator.Options{
+		Listings: loadtest.Listings, Dir: dir, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off"),
+	}
 }
 
 // TestWardleCompiles: real packages go in unchanged, and what comes out compiles, wiring included.

@@ -37,6 +37,8 @@ type Options struct {
 	RuleImports []string
 	// ClientImports are the same, but only asked for where clients are.
 	ClientImports []string
+	// Listings remembers dependencies for later loads of this process; nil remembers nothing.
+	Listings *Listings
 }
 
 // Matched is a package that the patterns matched.

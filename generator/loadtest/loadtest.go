@@ -42,6 +42,10 @@ var imports = []string{
 	"k8s.io/apimachinery/pkg/api/resource",
 }
 
+// Listings are shared by all loads of a test's process: most of their time went into the go command's answer about
+// the same dependencies.
+var Listings = load.NewListings(checkout())
+
 // Program loads the files of a txtar archive as a module and returns the model. Faults in the input fail the test.
 func Program(t testing.TB, archive string) *model.Program {
 	t.Helper()
@@ -62,7 +66,7 @@ func Load(t testing.TB, dir string, patterns ...string) *resolve.Result {
 func Try(dir string, patterns ...string) (*resolve.Result, error) {
 	return resolve.Load(context.Background(), resolve.Options{Options: load.Options{
 		Dir: dir, Patterns: patterns, Owns: Owned, Imports: imports,
-		Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off"),
+		Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off"), Listings: Listings,
 	}})
 }
 
