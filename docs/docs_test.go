@@ -3,6 +3,7 @@ package docs
 
 import (
 	"bufio"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -16,6 +17,26 @@ import (
 	"apigen.dev/examples/demo/transcript"
 	"apigen.dev/generator/loadtest"
 )
+
+// work is the folder that the tests of this package share: the folder bin in it has apigen alone, and the folder project
+// is a copy of a module while a test needs one.
+var work string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "apigen-docs-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if work, err = filepath.EvalSymlinks(dir); err != nil {
+		work = dir
+	}
+	code := m.Run()
+	if err := os.RemoveAll(dir); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	}
+	os.Exit(code)
+}
 
 // pages returns every Markdown page that people write, and the generated reference, by its path from the root.
 func pages(t *testing.T) []string {
@@ -76,8 +97,7 @@ func TestSnippets(t *testing.T) {
 
 // TestTranscripts runs the shell sessions of all pages with an apigen that it builds, servers, and kubectl.
 func TestTranscripts(t *testing.T) {
-	bin := t.TempDir()
-	build(t, ".", filepath.Join(bin, "apigen"), "../cmd/apigen")
+	bin := filepath.Dir(apigen(t))
 	_, missing := exec.LookPath("kubectl")
 	for _, page := range pages(t) {
 		sessions := sessionsOf(blocks(t, page))
@@ -95,14 +115,41 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
+// apigen returns the path of an apigen that the first test that asks for it builds.
+func apigen(t *testing.T) string {
+	t.Helper()
+	binary := filepath.Join(work, "bin", "apigen")
+	if _, err := os.Stat(binary); err != nil {
+		build(t, ".", binary, "../cmd/apigen")
+	}
+	return binary
+}
+
 // build builds a command, named by its folder from dir.
 func build(t *testing.T, dir, binary, command string) {
 	t.Helper()
 	run := exec.Command("go", "build", "-o", binary, command)
-	run.Dir, run.Env = dir, append(os.Environ(), "GOWORK=off")
+	run.Dir, run.Env = dir, append(os.Environ(), "GOWORK=off", withoutDebugging(t))
 	if out, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("go build %s: %v\n%s", command, err, out)
 	}
+}
+
+// withoutDebugging returns the variable GOFLAGS by which the go command leaves out what debuggers read: most of the time
+// that it takes to link a server.
+func withoutDebugging(t *testing.T) string {
+	t.Helper()
+	return "GOFLAGS=" + strings.TrimSpace(goEnv(t, "GOFLAGS")+" -ldflags=-w")
+}
+
+// goEnv returns what the go command takes for a variable.
+func goEnv(t *testing.T, name string) string {
+	t.Helper()
+	out, err := exec.Command("go", "env", name).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // sessionsOf are the transcripts of a page: a block that names a folder begins a new one.
@@ -130,14 +177,10 @@ func usesKubectl(session []transcript.Block) bool {
 func runSession(t *testing.T, page, bin string, session []transcript.Block) {
 	t.Helper()
 	home := t.TempDir()
-	env := append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+home, "GOWORK=off",
+	env := append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+home, "GOWORK=off", withoutDebugging(t),
 		"PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
-		out, err := exec.Command("go", "env", name).Output()
-		if err != nil {
-			t.Fatal(err)
-		}
-		env = append(env, name+"="+strings.TrimSpace(string(out)))
+		env = append(env, name+"="+goEnv(t, name))
 	}
 	log := filepath.Join(home, "server.log")
 	shell, err := transcript.Start(t.Context(), folder(t, session[0].Directory), log, env)
@@ -162,7 +205,8 @@ func runSession(t *testing.T, page, bin string, session []transcript.Block) {
 }
 
 // folder returns a new folder for a session: an empty one, a copy of a module of this repository, which git knows, or a
-// module with the files of an archive.
+// module with the files of an archive. The copies have the same path one after another, so that the go command finds
+// the packages in its cache that it compiled for the copy before. The test must have ended what runs in the last one.
 func folder(t *testing.T, name string) string {
 	t.Helper()
 	switch {
@@ -179,7 +223,10 @@ func folder(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(t.TempDir(), "project")
+	dir := filepath.Join(work, "project")
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, name))); err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 // TestDashboard: every query of the dashboard and of the alerts asks for metrics that a server exposes, by labels that
 // these have.
 func TestDashboard(t *testing.T) {
-	exposed := exposedBy(scrape(t))
+	exposed := exposedBy(exposition(t))
 	for what, query := range queries(t) {
 		if err := exposed.check(query); err != nil {
 			t.Errorf("%s: %s\n%v", what, query, err)

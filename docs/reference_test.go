@@ -47,10 +47,8 @@ var update = flag.Bool("update", false, "rewrite the pages below reference")
 
 // TestReference holds the pages below reference against the code that they describe; with -update it writes them.
 func TestReference(t *testing.T) {
-	apigen := filepath.Join(t.TempDir(), "apigen")
-	build(t, ".", apigen, "../cmd/apigen")
 	for name, page := range map[string]string{
-		"flags": flagsPage(t, apigen), "markers": markersPage(), "metrics": metricsPage(t), "errors": errorsPage(t),
+		"flags": flagsPage(t, apigen(t)), "markers": markersPage(), "metrics": metricsPage(t), "errors": errorsPage(t),
 		"subresources": subresourcesPage(t),
 	} {
 		path := filepath.Join("reference", name+".md")
@@ -190,7 +188,7 @@ var label = regexp.MustCompile(`([a-z_]+)="`)
 func metricsPage(t *testing.T) string {
 	found := map[string]*metric{}
 	current := &metric{}
-	scanner := bufio.NewScanner(strings.NewReader(scrape(t)))
+	scanner := bufio.NewScanner(strings.NewReader(exposition(t)))
 	for scanner.Scan() {
 		line := scanner.Text()
 		if text, ok := strings.CutPrefix(line, "# HELP "); ok {
@@ -228,6 +226,17 @@ A server exposes these metrics at the path /metrics, beside those of the Go runt
 	}
 	return page.String()
 }
+
+// exposition returns the metrics that the first test that asks for them scrapes.
+func exposition(t *testing.T) string {
+	t.Helper()
+	if scraped == "" {
+		scraped = scrape(t)
+	}
+	return scraped
+}
+
+var scraped string
 
 // scrape returns the metrics of the quickstart example's server, with the embedded etcd, after one request.
 func scrape(t *testing.T) string {
