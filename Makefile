@@ -3,8 +3,8 @@ GO       ?= go
 BIN      := bin
 EXAMPLES := examples/quickstart examples/library examples/park examples/workloads examples/fleet \
             examples/controlplane examples/kubernetes
-# Modules whose generated code is checked in.
-FRESH    := $(EXAMPLES) runtime/conformance runtime/conformance/webhooks
+# Modules whose generated code is checked in, beside the ready-made groups below runtime/builtin.
+FRESH    := $(EXAMPLES) runtime/conformance runtime/conformance/builtin runtime/conformance/webhooks
 # Flags of go test for make test: TEST_FLAGS=-count=1 runs tests whose results are cached.
 TEST_FLAGS ?=
 # Parts of test-peers, each with its command below. ONLY="projects crd" runs these two.
@@ -85,7 +85,7 @@ PART_projects         := $(peers) generator/conformance ./projects
 PART_clients          := $(peers) runtime/conformance . ./apiservices ./audit ./certs ./seal
 PART_access           := $(peers) runtime/conformance ./access
 PART_policies         := $(peers) runtime/conformance ./policies
-PART_builtin          := $(peers) runtime/conformance ./builtin/...
+PART_builtin          := $(peers) runtime/conformance/builtin ./...
 PART_flow             := $(peers) runtime/conformance ./flow
 PART_definitions      := $(peers) runtime/conformance ./definitions
 PART_kubernetes       := $(peers) runtime/conformance/kubernetes ./...

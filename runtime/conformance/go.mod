@@ -41,6 +41,7 @@ require (
 )
 
 require (
+	apigen.dev/runtime/conformance/builtin v0.0.0-00010101000000-000000000000
 	cel.dev/expr v0.25.3 // indirect
 	example.com/workloads v0.0.0-00010101000000-000000000000
 	github.com/NYTimes/gziphandler v1.1.1 // indirect
@@ -154,3 +155,5 @@ require (
 )
 
 replace example.com/workloads => ../../examples/workloads
+
+replace apigen.dev/runtime/conformance/builtin => ./builtin

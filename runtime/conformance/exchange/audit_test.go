@@ -104,7 +104,8 @@ func startAudited(t *testing.T, log *auditLog, groups []registry.Group) *world {
 	roots := x509.NewCertPool()
 	roots.AddCert(certified.Certificate())
 	return &world{host: listener.Addr().String(), token: adminToken,
-		tls: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}
+		tls: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12, CurvePreferences: []tls.CurveID{tls.X25519},
+			ClientSessionCache: tls.NewLRUClientSessionCache(0)}} // cheap handshakes: each request has its connection
 }
 
 // auditLog is the log of a server in this process.
