@@ -18,8 +18,8 @@ import (
 	"apigen.dev/generator/loadtest"
 )
 
-// work is the folder that the tests of this package share: the folder bin in it has apigen alone, and the folder project
-// is a copy of a module while a test needs one.
+// work is the folder that the tests of this package share. Its folder bin has apigen alone. Its folder project is a
+// copy of a module while a test needs one.
 var work string
 
 func TestMain(m *testing.M) {
@@ -135,8 +135,8 @@ func build(t *testing.T, dir, binary, command string) {
 	}
 }
 
-// withoutDebugging returns the variable GOFLAGS by which the go command leaves out what debuggers read: most of the time
-// that it takes to link a server.
+// withoutDebugging returns the variable GOFLAGS by which the go command leaves out what debuggers read, which
+// takes half of the time of linking a server.
 func withoutDebugging(t *testing.T) string {
 	t.Helper()
 	return "GOFLAGS=" + strings.TrimSpace(goEnv(t, "GOFLAGS")+" -ldflags=-w")
