@@ -19,8 +19,8 @@ type Path struct{ steps []step }
 
 // step leads from values to those below them.
 type step interface {
-	// from appends what the step leads to from a value.
-	from(v any, to []any) []any
+	// from appends what the step leads to from a value, as far as the search may go.
+	from(s *search, v any, to []any) []any
 }
 
 // Parse parses a path, which begins with a dot or a bracket. It may stand in braces.
@@ -40,14 +40,38 @@ func Parse(text string) (*Path, error) {
 	return &Path{steps}, nil
 }
 
+// maxVisits bounds how many values one search comes by. Each ".." comes by all that is below a value, so that a short
+// path of several takes as much time as anybody likes. Columns of real definitions come by fewer than 100.
+const maxVisits = 20_000
+
+// search counts the values that a search may still come by.
+type search struct{ left int }
+
+// visit counts values, and reports whether the search may go on.
+func (s *search) visit(n int) bool {
+	s.left -= n
+	return s.left >= 0
+}
+
 // Find returns the values that the path leads to, in the order of the object; members of maps in the order of their
-// names.
+// names. A path that comes by more than 20,000 values leads to none.
 func (p *Path) Find(object any) []any {
+	s := &search{maxVisits}
+	values := p.find(s, object)
+	if s.left < 0 {
+		return nil
+	}
+	return values
+}
+
+func (p *Path) find(s *search, object any) []any {
 	values := []any{object}
-	for _, s := range p.steps {
+	for _, step := range p.steps {
 		var next []any
 		for _, v := range values {
-			next = s.from(v, next)
+			if next = step.from(s, v, next); !s.visit(1) {
+				return nil
+			}
 		}
 		values = next
 	}
@@ -69,7 +93,7 @@ func (p *Path) Fields() ([]string, bool) {
 
 type field string
 
-func (f field) from(v any, to []any) []any {
+func (f field) from(s *search, v any, to []any) []any {
 	if members, ok := v.(map[string]any); ok {
 		if value, ok := members[string(f)]; ok {
 			return append(to, value)
@@ -80,14 +104,20 @@ func (f field) from(v any, to []any) []any {
 
 type wildcard struct{}
 
-func (wildcard) from(v any, to []any) []any { return appendInside(v, to) }
+func (wildcard) from(s *search, v any, to []any) []any { return appendInside(s, v, to) }
 
 // appendInside appends the members of an object, or the items of a list.
-func appendInside(v any, to []any) []any {
+func appendInside(s *search, v any, to []any) []any {
 	switch v := v.(type) {
 	case []any:
+		if !s.visit(len(v)) {
+			return to
+		}
 		return append(to, v...)
 	case map[string]any:
+		if !s.visit(len(v)) {
+			return to
+		}
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			to = append(to, v[name])
 		}
@@ -98,10 +128,10 @@ func appendInside(v any, to []any) []any {
 // recursive leads to a value and to everything below it.
 type recursive struct{}
 
-func (r recursive) from(v any, to []any) []any {
+func (r recursive) from(s *search, v any, to []any) []any {
 	to = append(to, v)
-	for _, below := range appendInside(v, nil) {
-		to = r.from(below, to)
+	for _, below := range appendInside(s, v, nil) {
+		to = r.from(s, below, to)
 	}
 	return to
 }
@@ -112,20 +142,20 @@ type items struct {
 	hasBegin, hasEnd bool
 }
 
-func (s items) from(v any, to []any) []any {
+func (i items) from(s *search, v any, to []any) []any {
 	list, ok := v.([]any)
-	if !ok {
+	if !ok || !s.visit(len(list)) {
 		return to
 	}
 	begin, end := 0, len(list)
-	if s.hasBegin {
-		begin = bounded(s.begin, len(list))
+	if i.hasBegin {
+		begin = bounded(i.begin, len(list))
 	}
-	if s.hasEnd {
-		end = bounded(s.end, len(list))
+	if i.hasEnd {
+		end = bounded(i.end, len(list))
 	}
-	for i := begin; i < end; i += s.step {
-		to = append(to, list[i])
+	for at := begin; at < end; at += i.step {
+		to = append(to, list[at])
 	}
 	return to
 }
@@ -140,7 +170,7 @@ func bounded(i, length int) int {
 // item is one item; a negative one counts from the end.
 type item int
 
-func (i item) from(v any, to []any) []any {
+func (i item) from(s *search, v any, to []any) []any {
 	list, ok := v.([]any)
 	at := int(i)
 	if at < 0 {
@@ -155,9 +185,9 @@ func (i item) from(v any, to []any) []any {
 // union leads to what each of its steps leads to.
 type union []step
 
-func (u union) from(v any, to []any) []any {
-	for _, s := range u {
-		to = s.from(v, to)
+func (u union) from(s *search, v any, to []any) []any {
+	for _, step := range u {
+		to = step.from(s, v, to)
 	}
 	return to
 }
@@ -174,32 +204,32 @@ type operand struct {
 	literal any
 }
 
-func (o operand) values(v any) []any {
+func (o operand) values(s *search, v any) []any {
 	if o.path == nil {
 		return []any{o.literal}
 	}
-	return o.path.Find(v)
+	return o.path.find(s, v)
 }
 
-func (f filter) from(v any, to []any) []any {
+func (f filter) from(s *search, v any, to []any) []any {
 	list, ok := v.([]any)
 	if !ok {
-		list = appendInside(v, nil)
+		list = appendInside(s, v, nil)
 	}
 	for _, candidate := range list {
-		if f.holds(candidate) {
+		if s.visit(1) && f.holds(s, candidate) {
 			to = append(to, candidate)
 		}
 	}
 	return to
 }
 
-func (f filter) holds(v any) bool {
-	left := f.left.values(v)
+func (f filter) holds(s *search, v any) bool {
+	left := f.left.values(s, v)
 	if f.operator == "exists" {
 		return len(left) > 0
 	}
-	right := f.right.values(v)
+	right := f.right.values(s, v)
 	if len(left) != 1 || len(right) != 1 {
 		return false
 	}
