@@ -1,6 +1,7 @@
 package builtin_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/apitest"
+	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/builtin/apiregistration"
 	"apigen.dev/runtime/server"
 )
@@ -19,6 +21,8 @@ import (
 type library struct {
 	mu    sync.Mutex // guards asked
 	asked map[string]string
+	// address is where the index says that the document is; "" is where it is.
+	address string
 }
 
 func (l *library) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -33,7 +37,8 @@ func (l *library) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/openapi/v2":
 		_, _ = io.WriteString(w, `{"swagger":"2.0","paths":{},"definitions":{}}`)
 	case "/openapi/v3":
-		_, _ = fmt.Fprintf(w, `{"paths":{"apis/shop.example.com/v1":{"serverRelativeURL":"%s?hash=5"}}}`, document)
+		address := cmp.Or(l.address, document+"?hash=5")
+		_, _ = fmt.Fprintf(w, `{"paths":{"apis/shop.example.com/v1":{"serverRelativeURL":%q}}}`, address)
 	case document:
 		if hash := r.URL.Query().Get("hash"); hash != "" && hash != "5" {
 			http.Redirect(w, r, document+"?hash=5", http.StatusMovedPermanently)
@@ -52,9 +57,9 @@ func (l *library) askedAs(path string) string {
 }
 
 // startLibrary starts a library behind a server.
-func startLibrary(t *testing.T) (*library, *apitest.Server) {
+func startLibrary(t *testing.T, address string) (*library, *apitest.Server) {
 	t.Helper()
-	l := &library{asked: map[string]string{}}
+	l := &library{asked: map[string]string{}, address: address}
 	behind := httptest.NewTLSServer(l)
 	t.Cleanup(behind.Close)
 	front := startFeatures(t, func(c *server.Config) {
@@ -70,7 +75,7 @@ func startLibrary(t *testing.T) (*library, *apitest.Server) {
 // TestDocumentsElsewhere: the server reads documents as kube-aggregator's users, and passes a client's request for an
 // OpenAPI v3 document on as the client.
 func TestDocumentsElsewhere(t *testing.T) {
-	l, front := startLibrary(t)
+	l, front := startLibrary(t, "")
 	const document = "/openapi/v3/apis/shop.example.com/v1"
 	type paths struct {
 		Paths map[string]struct{ ServerRelativeURL string }
@@ -85,11 +90,40 @@ func TestDocumentsElsewhere(t *testing.T) {
 		}
 	}
 	for path, user := range map[string]string{
-		"/apis": "system:kube-aggregator system:masters", "/openapi/v2": "system:aggregator ",
+		"/apis": "system:kube-aggregator ", "/openapi/v2": "system:aggregator ",
 		"/openapi/v3": "system:aggregator ", document: "apitest:admin system:masters,system:authenticated",
 	} {
 		if got := l.askedAs(path); got != user {
 			t.Errorf("%s was asked for as %q, want %q", path, got, user)
 		}
+	}
+}
+
+// TestDocumentsAtOtherAddresses: a server behind this one can't choose what this one asks it for. One that relays to
+// this server would make it read what is not for the client.
+func TestDocumentsAtOtherAddresses(t *testing.T) {
+	for _, address := range []string{
+		"/api/v1/secrets?hash=6", "https://127.0.0.1:1/api/v1/secrets?hash=6", "//127.0.0.1:1/api/v1/secrets?hash=6",
+		"/openapi/v3/apis/shop.example.com/v1/../../../../../api/v1/secrets?hash=6",
+	} {
+		l, front := startLibrary(t, address)
+		const document = "/openapi/v3/apis/shop.example.com/v1"
+		untilObject(t, front, "/openapi/v3", func(index *struct {
+			Paths map[string]struct{ ServerRelativeURL string }
+		}) bool {
+			return index.Paths["apis/shop.example.com/v1"].ServerRelativeURL == document+"?hash=6"
+		})
+		until(t, front, http.MethodGet, "/openapi/v2", "", http.StatusOK)
+		l.mu.Lock()
+		for path, user := range l.asked {
+			if strings.Contains(path, "secrets") {
+				t.Errorf("%s: %s was asked for as %s", address, path, user)
+			}
+			if strings.HasPrefix(user, "system:") && strings.Contains(user, auth.Masters) &&
+				path != "/apis/shop.example.com/v1" { // the check of availability, whose body nobody reads
+				t.Errorf("%s was asked for as %s", path, user)
+			}
+		}
+		l.mu.Unlock()
 	}
 }

@@ -10,7 +10,11 @@ import (
 	"net/http"
 	"strconv"
 
+	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/respond"
 	"apigen.dev/runtime/storage"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // The paths at which administrators manage a backend inside the server.
@@ -21,6 +25,20 @@ const (
 	// snapshotRevision is a trailer. It follows a complete snapshot only.
 	snapshotRevision = "Apigen-Revision"
 )
+
+// mastersOnly answers users in system:masters alone. A snapshot has all objects, secrets too: a right to read paths, such
+// as that of a monitoring system to get all of them, must not give it.
+func mastersOnly(handler http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		attributes := auth.Attributes{User: auth.UserFrom(r.Context())}
+		if decision, _, _ := (auth.MastersOnly{}).Authorize(r.Context(), attributes); decision != auth.Allow {
+			respond.Error(w, r, apierrors.NewForbidden(schema.GroupResource{}, "", fmt.Errorf(
+				"the path %q is for users in %s", r.URL.Path, auth.Masters)))
+			return
+		}
+		handler.ServeHTTP(w, r)
+	})
+}
 
 // maintenance returns the handlers of a Maintainer. Its operations have no deadline.
 func maintenance(m storage.Maintainer, log *slog.Logger) map[string]http.Handler {
@@ -48,7 +66,7 @@ func maintenance(m storage.Maintainer, log *slog.Logger) map[string]http.Handler
 		defragPath: serve(http.MethodPost, func(ctx context.Context, _ http.ResponseWriter) error {
 			return m.Defrag(ctx)
 		}),
-		snapshotPath: serve(http.MethodGet, func(ctx context.Context, w http.ResponseWriter) error {
+		snapshotPath: mastersOnly(serve(http.MethodGet, func(ctx context.Context, w http.ResponseWriter) error {
 			w.Header().Set("Content-Type", "application/octet-stream")
 			w.Header().Set("Trailer", snapshotRevision)
 			revision, err := m.Snapshot(ctx, w)
@@ -58,7 +76,7 @@ func maintenance(m storage.Maintainer, log *slog.Logger) map[string]http.Handler
 			}
 			w.Header().Set(snapshotRevision, strconv.FormatInt(revision, 10))
 			return nil
-		}),
+		})),
 	}
 }
 

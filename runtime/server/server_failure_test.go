@@ -112,5 +112,36 @@ func TestFailedSnapshotIsTold(t *testing.T) {
 			t.Errorf("nobody hears why: %q", &heard)
 		}
 	}()
-	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, snapshotPath, nil))
+	handler.ServeHTTP(httptest.NewRecorder(), snapshotRequest(t, auth.Masters))
+}
+
+// snapshotRequest asks for a snapshot, as a user in a group.
+func snapshotRequest(t *testing.T, group string) *http.Request {
+	user := &auth.User{Name: "someone", Groups: []string{group}}
+	return httptest.NewRequestWithContext(auth.WithUser(t.Context(), user), http.MethodGet, snapshotPath, nil)
+}
+
+// whole is a backend of which there is a snapshot.
+type whole struct{ storage.Maintainer }
+
+func (whole) Snapshot(_ context.Context, w io.Writer) (int64, error) {
+	_, err := io.WriteString(w, "all secrets")
+	return 7, err
+}
+
+// TestSnapshotIsForMasters: whoever may read every path, as a monitoring system does, may not read every object.
+func TestSnapshotIsForMasters(t *testing.T) {
+	handler := maintenance(whole{}, slog.New(slog.DiscardHandler))[snapshotPath]
+	for group, code := range map[string]int{auth.Masters: 200, auth.Authenticated: 403, "monitoring": 403} {
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, snapshotRequest(t, group))
+		if answer.Code != code || (code == http.StatusOK) != strings.Contains(answer.Body.String(), "secrets") {
+			t.Errorf("%s: %d %s, want %d", group, answer.Code, answer.Body, code)
+		}
+	}
+	answer := httptest.NewRecorder()
+	handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, snapshotPath, nil))
+	if answer.Code != http.StatusForbidden {
+		t.Errorf("without a user: %d", answer.Code)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/auth"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -19,10 +20,6 @@ var extensionVerbs = map[string]string{
 	"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete",
 }
 
-// fairness is the one group of Kubernetes that none of its roles names: only cluster administrators may change what
-// share of the server others have.
-const fairness = "flowcontrol.apiserver.k8s.io"
-
 // levels are the roles of a group, and the rules of each for a kind.
 var levels = []struct {
 	name  string
@@ -31,14 +28,14 @@ var levels = []struct {
 
 // AddKinds adds to a policy the ClusterRoles <group>:view, <group>:edit and <group>:admin of each group of served
 // kinds, whose rules the roles view, edit and admin gather by their labels. It leaves out groups that the policy names
-// already: Kubernetes' own groups. view reads objects, edit also writes them and uses their subresources, except for
+// already, Kubernetes' own, and those by which the server governs itself. view reads objects, edit also writes them and uses their subresources, except for
 // status; admin may use every verb.
 func (p *Policy) AddKinds(served []*api.Info) {
-	named := append(p.groups(), fairness)
+	named := p.groups()
 	byGroup := map[string][]*api.Info{}
 	var order []string
 	for _, info := range served {
-		if slices.Contains(named, info.Group) {
+		if slices.Contains(named, info.Group) || auth.Governs(info.Group) {
 			continue
 		}
 		if byGroup[info.Group] == nil {

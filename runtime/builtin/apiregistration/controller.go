@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"apigen.dev/runtime/auth"
 	v1 "apigen.dev/runtime/builtin/apiregistration/v1"
 	"apigen.dev/runtime/proxy"
 	"apigen.dev/runtime/reach"
@@ -162,7 +163,7 @@ func (c *controller) serve() {
 		for _, object := range group {
 			gv := schema.GroupVersion{Group: object.Spec.Group, Version: object.Spec.Version}
 			order = append(order, gv)
-			if remote := c.known[object.Name].remote; remote != nil && gv.Group != "" {
+			if remote := c.known[object.Name].remote; remote != nil && gv.Group != "" && !auth.Governs(gv.Group) {
 				documents := remote.documents.Load()
 				remotes = append(remotes, server.Remote{
 					GroupVersion: gv, Handler: remote, Discovery: documents.discovery, OpenAPI: documents.openAPI,

@@ -46,11 +46,10 @@ func (d *documents) lost() *documents {
 	return &copied
 }
 
-// The users of this server's requests for documents: they are kube-aggregator's. The group of the first makes sure that
-// every server says which resources it has.
+// The users of this server's requests for documents. None is in system:masters, because clients get what the backend
+// answers: a backend that passed such a request on to another server would hand out what only masters may read.
 var (
-	discoverer = &auth.User{Name: "system:kube-aggregator", Groups: []string{auth.Masters}}
-	lister     = &auth.User{Name: "system:kube-aggregator"}
+	discoverer = &auth.User{Name: "system:kube-aggregator"}
 	reader     = &auth.User{Name: "system:aggregator"}
 )
 
@@ -84,7 +83,7 @@ func (d *documents) readDiscovery(ctx context.Context, backend *proxy.Backend, g
 		}
 	}
 	path := "/apis/" + gv.Group + "/" + gv.Version
-	if answer, err = fetch(ctx, backend, lister, path, "application/json", ""); err != nil {
+	if answer, err = fetch(ctx, backend, discoverer, path, "application/json", ""); err != nil {
 		return err
 	}
 	if answer.Code != http.StatusOK {
@@ -108,7 +107,8 @@ func (d *documents) readSwagger(ctx context.Context, backend *proxy.Backend, bef
 	return nil
 }
 
-// readOpenAPI finds the address of the document, in which its hash stands.
+// readOpenAPI finds the hash of the document in the backend's index. It takes nothing else from there: which document
+// the server asks for is not the backend's choice.
 func (d *documents) readOpenAPI(ctx context.Context, backend *proxy.Backend, gv schema.GroupVersion) error {
 	answer, err := fetch(ctx, backend, reader, "/openapi/v3", "application/json", "")
 	if err != nil || answer.Code != http.StatusOK {
@@ -122,9 +122,14 @@ func (d *documents) readOpenAPI(ctx context.Context, backend *proxy.Backend, gv 
 	if err := json.Unmarshal(answer.Body, &index); err != nil {
 		return fmt.Errorf("/openapi/v3: %w", err)
 	}
-	path := index.Paths["apis/"+gv.Group+"/"+gv.Version].ServerRelativeURL
-	if path == "" {
+	name := "apis/" + gv.Group + "/" + gv.Version
+	entry, listed := index.Paths[name]
+	if !listed || entry.ServerRelativeURL == "" {
 		return nil
+	}
+	path, hash := "/openapi/v3/"+name, hashIn(entry.ServerRelativeURL)
+	if hash != "" {
+		path += "?" + url.Values{"hash": {hash}}.Encode()
 	}
 	d.openAPI = api.Fetched([]byte(path), func() ([]byte, error) {
 		ctx := context.Background() // fetch has a deadline
@@ -138,7 +143,7 @@ func (d *documents) readOpenAPI(ctx context.Context, backend *proxy.Backend, gv 
 		return answer.Body, nil
 	})
 	// Clients ask for the document, in the other server, by this hash.
-	d.openAPI.Hash = cmp.Or(hashIn(path), d.openAPI.Hash)
+	d.openAPI.Hash = cmp.Or(hash, d.openAPI.Hash)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"apigen.dev/runtime/auth"
 	v1 "apigen.dev/runtime/builtin/apiregistration/v1"
 	"apigen.dev/runtime/proxy"
 	"apigen.dev/runtime/reach"
@@ -40,13 +41,17 @@ func newRemote(c *controller, object *v1.APIService, stop context.CancelFunc) *r
 		controller: c, name: object.Name, stop: stop, log: c.log.With("apiservice", object.Name),
 		gv: schema.GroupVersion{Group: spec.Group, Version: spec.Version},
 	}
+	r.documents.Store(&documents{})
+	if auth.Governs(spec.Group) {
+		r.broken = errGoverning
+		return r
+	}
 	r.backend, r.broken = proxy.New(proxy.Config{
 		Namespace: spec.Service.Namespace, Name: spec.Service.Name,
 		Port: ptr.Deref(spec.Service.Port, v1.DefaultPort), CABundle: spec.CABundle,
 		InsecureSkipTLSVerify: spec.InsecureSkipTLSVerify, Resolve: c.resolve, Certificate: c.certificate,
 		Flaw: c.metrics.flaw, Log: r.log,
 	})
-	r.documents.Store(&documents{})
 	r.available.Store(v1.IsAvailable(object))
 	return r
 }
@@ -118,6 +123,10 @@ func (r *remote) look(ctx context.Context) error {
 
 func (r *remote) path() string { return "/apis/" + r.gv.Group + "/" + r.gv.Version }
 
+// errGoverning is why no other server answers for a group: whoever may write APIServices would receive the tokens and
+// decide the permissions of everybody, and nobody could take back an APIService of this kind's own group.
+var errGoverning = errors.New("this server governs itself by the kinds of the group, and answers for it itself")
+
 // errGone ends an update of an APIService that says something else by now.
 var errGone = errors.New("the APIService changed")
 
@@ -129,6 +138,9 @@ func (r *remote) tell(ctx context.Context, objects reach.Objects[*v1.APIService]
 	if failure != nil {
 		condition.Status, condition.Reason = v1.ConditionFalse, "FailedDiscoveryCheck"
 		condition.Message = failure.Error()
+	}
+	if errors.Is(failure, errGoverning) {
+		condition.Reason = "ServedLocally"
 	}
 	object, err := objects.Get(ctx, "", r.name)
 	if err == nil && saysAlready(v1.ConditionOf(object, v1.Available), &condition, failure) {

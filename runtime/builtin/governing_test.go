@@ -1,0 +1,86 @@
+package builtin_test
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/auth/rbac"
+	"apigen.dev/runtime/builtin"
+	"apigen.dev/runtime/builtin/apiextensions"
+	"apigen.dev/runtime/builtin/apiregistration"
+	apiregistrationv1 "apigen.dev/runtime/builtin/apiregistration/v1"
+	"apigen.dev/runtime/server"
+)
+
+// TestGoverningGroupsStay: whoever may write APIServices can't have another server answer for a group by which this one
+// governs itself, and can always take back what they wrote.
+func TestGoverningGroupsStay(t *testing.T) {
+	behind := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, "/openapi") && r.Method != http.MethodGet {
+			t.Errorf("the other server got %s %s", r.Method, r.URL.Path)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{"kind": "APIResourceList", "resources": []any{}})
+	}))
+	defer behind.Close()
+	front := startFeatures(t, func(c *server.Config) {
+		c.Services = func(context.Context, string, string, int32) (string, error) {
+			return behind.Listener.Addr().String(), nil
+		}
+	}, &apiregistration.Feature{})
+	for _, name := range []string{"v1.apiregistration.k8s.io", "v1.authentication.k8s.io",
+		"v1.rbac.authorization.k8s.io", "v1.apiextensions.k8s.io", "v1.admissionregistration.k8s.io"} {
+		version, group, _ := strings.Cut(name, ".")
+		object := strings.NewReplacer("v1.shop.example.com", name, `"shop.example.com"`, `"`+group+`"`,
+			`"version":"v1"`, `"version":"`+version+`"`).Replace(registration("evil", true, nil))
+		method, path := http.MethodPost, services
+		if name != "v1.apiregistration.k8s.io" { // the others are registered, by the server
+			untilObject(t, front, services+"/"+name, func(*apiregistrationv1.APIService) bool { return true })
+			method, path = http.MethodPatch, services+"/"+name
+			object = strings.Replace(object, `"metadata":{`,
+				`"metadata":{"labels":{"kube-aggregator.kubernetes.io/automanaged":null},`, 1)
+		}
+		send[apiregistrationv1.APIService](t, front, method, path, object, map[string]int{
+			http.MethodPost: http.StatusCreated, http.MethodPatch: http.StatusOK}[method])
+		untilObject(t, front, services+"/"+name, func(service *apiregistrationv1.APIService) bool {
+			c := apiregistrationv1.ConditionOf(service, apiregistrationv1.Available)
+			return c != nil && c.Status == apiregistrationv1.ConditionFalse && c.Reason == "ServedLocally"
+		})
+	}
+	until(t, front, http.MethodPost, "/apis/authentication.k8s.io/v1/tokenreviews",
+		`{"apiVersion":"authentication.k8s.io/v1","kind":"TokenReview","spec":{"token":"secret"}}`, http.StatusCreated)
+	until(t, front, http.MethodGet, "/apis/rbac.authorization.k8s.io/v1/clusterroles", "", http.StatusOK)
+	until(t, front, http.MethodDelete, services+"/v1.apiregistration.k8s.io", "", http.StatusOK)
+}
+
+// TestRolesOfReadyMadeGroups: no role below cluster-admin may do more with the ready-made groups than kube-apiserver's
+// role of the same name.
+func TestRolesOfReadyMadeGroups(t *testing.T) {
+	policy, err := rbac.KubernetesPolicy()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var served []*api.Info
+	features := append(builtin.Standalone(), &apiextensions.Feature{}, &apiregistration.Feature{})
+	for _, feature := range features {
+		for _, group := range feature.Groups() {
+			for _, resource := range group.Resources {
+				served = append(served, resource.Info())
+			}
+		}
+	}
+	before := len(policy.ClusterRoles)
+	policy.AddKinds(served)
+	for _, role := range policy.ClusterRoles[before:] {
+		t.Errorf("the policy gained the role %s: %v", role.Name, role.Rules)
+	}
+	if !auth.Governs("apiregistration.k8s.io") {
+		t.Error("the table of APIs doesn't govern the server")
+	}
+}
