@@ -98,7 +98,7 @@ func (r *Record) start(req *http.Request) {
 	}
 	e, info := &r.event, attributes.Info
 	e.Level, e.Verb = r.decision.Level, info.Verb
-	e.RequestURI, e.UserAgent = req.URL.RequestURI(), shortUserAgent(req)
+	e.RequestURI, e.UserAgent = shortened(req.URL.RequestURI(), maxURI), shortened(req.UserAgent(), maxUserAgent)
 	for _, ip := range utilnet.SourceIPs(req) {
 		e.SourceIPs = append(e.SourceIPs, ip.String())
 	}
@@ -107,26 +107,42 @@ func (r *Record) start(req *http.Request) {
 	}
 	if info.IsResource {
 		r.object = ObjectReference{
-			Resource: info.Resource, Namespace: info.Namespace, Name: info.Name, APIGroup: info.Group,
-			APIVersion: info.Version, Subresource: info.Subresource,
+			Resource: shortened(info.Resource, maxName), Namespace: shortened(info.Namespace, maxName),
+			Name: shortened(info.Name, maxName), APIGroup: shortened(info.Group, maxName),
+			APIVersion: shortened(info.Version, maxName), Subresource: shortened(info.Subresource, maxName),
 		}
 		e.ObjectRef = &r.object
 	}
 	e.encodeOrigin()
 }
 
-// The bound of a user agent, and what stands in for the rest of a longer one, as in kube-apiserver.
+// The bounds in bytes of what a request says, and what stands in for the rest of a longer text. That of the user agent
+// is kube-apiserver's. The others keep a request without credentials from writing more than it sends: a URI is in two
+// events, and a part of it in their references, too.
 const (
 	maxUserAgent = 1024
+	maxURI       = 8 * 1024
+	maxMessage   = 8 * 1024
+	maxName      = 1024
 	truncated    = "...TRUNCATED"
 )
 
-func shortUserAgent(req *http.Request) string {
-	agent := req.UserAgent()
-	if len(agent) > maxUserAgent {
-		agent = agent[:maxUserAgent] + truncated
+// shortDetails bounds what the path of a request says in details, which it doesn't change.
+func shortDetails(details *metav1.StatusDetails) *metav1.StatusDetails {
+	if details == nil || max(len(details.Name), len(details.Group), len(details.Kind)) <= maxName {
+		return details
 	}
-	return agent
+	short := *details
+	short.Name, short.Group = shortened(short.Name, maxName), shortened(short.Group, maxName)
+	short.Kind = shortened(short.Kind, maxName)
+	return &short
+}
+
+func shortened(text string, bound int) string {
+	if len(text) > bound {
+		text = text[:bound] + truncated
+	}
+	return text
 }
 
 // userOf shares the slices of a user, which is immutable.
@@ -207,8 +223,8 @@ func (r *Record) SetStatus(status *metav1.Status) {
 
 func (r *Record) setStatus(status *metav1.Status) {
 	r.status = metav1.Status{
-		Status: status.Status, Message: status.Message, Reason: status.Reason, Details: status.Details,
-		Code: status.Code,
+		Status: status.Status, Message: shortened(status.Message, maxMessage), Reason: status.Reason,
+		Details: shortDetails(status.Details), Code: status.Code,
 	}
 	r.event.ResponseStatus = &r.status
 	if r.decision.Level.AtLeast(RequestResponse) {

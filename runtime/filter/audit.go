@@ -15,12 +15,16 @@ import (
 // auditIDHeader is the header of the audit ID, in the form of keys of http.Header.
 const auditIDHeader = "Audit-Id"
 
+// maxAuditID bounds the audit ID of a client, in bytes: it is in each event of the request, and in the answer. A UUID has
+// 36. A longer one is replaced.
+const maxAuditID = 256
+
 // AuditID gives every request an audit ID, that of the client or a new one, and sends it back. If auditor isn't nil,
 // AuditID makes the Record of the request, which the filters after it and the endpoint find in the request's context.
 func AuditID(auditor *audit.Auditor) Filter {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		id := r.Header.Get(auditIDHeader)
-		if id == "" {
+		if id == "" || len(id) > maxAuditID {
 			id = uuid.NewString()
 		}
 		w.Header()[auditIDHeader] = []string{id}

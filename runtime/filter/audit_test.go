@@ -1,6 +1,7 @@
 package filter
 
 import (
+	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
@@ -162,5 +163,48 @@ func TestAuditID(t *testing.T) {
 	Chain(http.NotFoundHandler(), AuditID(nil)).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 	if len(w.Header().Get("Audit-ID")) != 36 {
 		t.Errorf("ID %q", w.Header().Get("Audit-ID"))
+	}
+}
+
+// TestAuditIsNoAmplifier: what a large request writes to the audit log is bounded, with and without credentials.
+func TestAuditIsNoAmplifier(t *testing.T) {
+	long := strings.Repeat("x", 900_000)
+	for name, test := range map[string]struct {
+		path, id, token string
+	}{
+		"a path, nobody":    {"/" + long, "", ""},
+		"a path, somebody":  {"/" + long, "", "bob"},
+		"a name, somebody":  {"/apis/g/v1/things/" + long, "", "bob"},
+		"a group, somebody": {"/apis/" + long + "/v1/things", "", "bob"},
+		"a query, somebody": {"/apis/g/v1/things?labelSelector=" + long, "", "bob"},
+		"an ID, nobody":     {"/apis/g/v1/things", long, ""},
+		"an ID, somebody":   {"/apis/g/v1/things", long, "bob"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sink := &auditSink{}
+			r := httptest.NewRequest(http.MethodGet, test.path, nil)
+			if test.token != "" {
+				r.Header.Set("Authorization", "Bearer "+test.token)
+			}
+			if test.id != "" {
+				r.Header.Set("Audit-ID", test.id)
+			}
+			answer := httptest.NewRecorder()
+			auditedChain(sink, NewDrain(Ending{}), func(http.ResponseWriter, *http.Request) {}).ServeHTTP(answer, r)
+			written := 0
+			for i := range sink.events {
+				data, err := json.Marshal(&sink.events[i])
+				if err != nil {
+					t.Fatal(err)
+				}
+				written += len(data)
+			}
+			if written == 0 || written > 50_000 {
+				t.Errorf("a request of 900,000 bytes writes %d bytes in %d events", written, len(sink.events))
+			}
+			if id := answer.Header().Get("Audit-ID"); len(id) > maxAuditID {
+				t.Errorf("the answer has an audit ID of %d bytes", len(id))
+			}
+		})
 	}
 }
