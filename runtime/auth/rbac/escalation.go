@@ -76,6 +76,9 @@ func AuthorizeRoleBinding(ctx context.Context, now, old *rbacv1.RoleBinding) err
 }
 
 func authorizeReference(ctx context.Context, namespace string, ref rbacv1.RoleRef) error {
+	if ref.Kind != clusterRoleKind && ref.Kind != roleKind {
+		return nil // validation, which follows, refuses every other kind
+	}
 	if mayBind(ctx, namespace, ref) {
 		return nil
 	}

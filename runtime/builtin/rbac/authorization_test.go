@@ -366,6 +366,13 @@ func TestEscalation(t *testing.T) {
 	if code, answer := r.do("ann", "POST", bindings, bindingOf("x", "gone", "eve")); code != 404 {
 		t.Errorf("%d %s", code, answer)
 	}
+	for _, kind := range []string{"clusterrole", "Deployment", ""} { // no kind of role
+		body := strings.Replace(bindingOf("x", "reader", "eve"), `"kind":"ClusterRole"`, `"kind":"`+kind+`"`, 1)
+		code, answer := r.do("ann", "POST", bindings, body)
+		if code != 422 || !strings.Contains(string(answer), "roleRef.kind") {
+			t.Errorf("%s: %d %s", kind, code, answer)
+		}
+	}
 	r.must("POST", bindings, bindingOf("ann-reads", "reader", "ann"))
 	for _, write := range [][2]string{{roles, role}, {bindings, bindingOf("x", "reader", "eve")}} {
 		if code, answer := r.do("ann", "POST", write[0], write[1]); code != 201 {
