@@ -90,7 +90,8 @@ func (t *Trust) data() (map[string]string, error) {
 }
 
 // with adds another trust: what other replicas of the server publish stays, since their clients use it. Certificates
-// that have ended at a time are left out.
+// that have ended at a time are left out. The headers are those of other alone: this server removes no others from the
+// requests of clients, so that whoever believed a name of former times would believe any client.
 func (t *Trust) with(other Trust, now time.Time) (Trust, error) {
 	sum := Trust{}
 	var errs [2]error
@@ -98,6 +99,10 @@ func (t *Trust) with(other Trust, now time.Time) (Trust, error) {
 	sum.CA, errs[1] = join(t.CA, other.CA, now)
 	ours, theirs := t.lists(), other.lists()
 	for key, list := range sum.lists() {
+		if key != proxyNames && len(other.CA) > 0 {
+			*list = slices.Clone(*theirs[key])
+			continue
+		}
 		for _, name := range append(slices.Clone(*ours[key]), *theirs[key]...) {
 			if !slices.Contains(*list, name) {
 				*list = append(*list, name)

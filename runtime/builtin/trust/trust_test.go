@@ -69,8 +69,13 @@ func TestMerge(t *testing.T) {
 			map[string]string{proxyCA: string(b), proxyNames: `["p","q"]`, userHeaders: `["X-User"]`},
 			Trust{FrontProxy: FrontProxy{CA: b, AllowedNames: []string{"q", "r"},
 				UIDHeaders: []string{"X-Remote-Uid"}}},
-			map[string]string{proxyCA: string(b), proxyNames: `["p","q","r"]`, userHeaders: `["X-User"]`,
+			map[string]string{proxyCA: string(b), proxyNames: `["p","q","r"]`, userHeaders: `[]`,
 				uidHeaders: `["X-Remote-Uid"]`, groupHeaders: `[]`, extraPrefixes: `[]`},
+		},
+		"headers of former flags": {
+			map[string]string{proxyCA: string(b), userHeaders: `["X-Old-User","X-Remote-User"]`,
+				groupHeaders: `["X-Old-Group"]`, extraPrefixes: `["X-Old-Extra-"]`},
+			Trust{ClientCA: a, FrontProxy: proxy}, full,
 		},
 	} {
 		got, err := merge(test.published, test.trust, now)
