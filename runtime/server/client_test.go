@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"net/http"
 	"testing"
-	"time"
 
 	"apigen.dev/runtime/kubeconfig"
 )
@@ -31,16 +30,12 @@ func clientOf(t *testing.T, path string) *http.Client {
 	return client
 }
 
-// briefly is how long clients keep idle connections. net/http's server waits at its end for a second until clients have
-// left the idle connections of HTTP/2.
-const briefly = 10 * time.Millisecond
-
 func anonymousClient(t *testing.T, path string) *http.Client {
 	t.Helper()
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(readKubeconfig(t, path).CA.Data)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
-		ForceAttemptHTTP2: true, IdleConnTimeout: briefly}
+		ForceAttemptHTTP2: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport}
 }

@@ -212,6 +212,7 @@ type started struct {
 	url, dir string
 	stop     context.CancelFunc
 	ended    chan error
+	clients  []*http.Client // those of client
 }
 
 func start(t *testing.T, dir string, args ...string) *started {
@@ -250,6 +251,9 @@ func startProgram(t *testing.T, p Program, dir string, args ...string) *started 
 func (s *started) end(t *testing.T) {
 	t.Helper()
 	s.stop()
+	for _, client := range s.clients { // net/http's server waits a second for idle connections of HTTP/2
+		client.CloseIdleConnections()
+	}
 	select {
 	case err := <-s.ended:
 		if err != nil {
@@ -271,7 +275,9 @@ func (s *started) client(t *testing.T) *http.Client {
 	if info.Mode().Perm() != 0o600 {
 		t.Errorf("the admin kubeconfig has mode %o", info.Mode().Perm())
 	}
-	return clientOf(t, path)
+	client := clientOf(t, path)
+	s.clients = append(s.clients, client)
+	return client
 }
 
 func get(t *testing.T, c *http.Client, url string) (int, string) {

@@ -111,7 +111,7 @@ func tlsClient(t *testing.T, h *hooked, file *kubeconfig.Config) *http.Client {
 		t.Fatal("the kubeconfig has no certificate")
 	}
 	transport := &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{
-		RootCAs: roots, ServerName: file.ServerName, MinVersion: tls.VersionTLS12}, IdleConnTimeout: briefly}
+		RootCAs: roots, ServerName: file.ServerName, MinVersion: tls.VersionTLS12}}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &http.Client{Transport: transport}
 }

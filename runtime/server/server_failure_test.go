@@ -48,7 +48,7 @@ func TestListenerFails(t *testing.T) {
 	roots := x509.NewCertPool()
 	roots.AddCert(borrowed.Certificate())
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
-		ForceAttemptHTTP2: true, IdleConnTimeout: briefly}
+		ForceAttemptHTTP2: true}
 	defer transport.CloseIdleConnections()
 	ask := func() (int, error) {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
