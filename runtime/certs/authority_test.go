@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"apigen.dev/runtime/internal/testbed"
 )
 
 func newTestAuthority(t *testing.T) *Authority {
@@ -196,7 +198,7 @@ func TestRotationIsNeverHalf(t *testing.T) {
 	} {
 		state[step.file] = step.content
 		for name, content := range state {
-			write(t, filepath.Join(dir, name), content)
+			testbed.Write(t, filepath.Join(dir, name), content)
 		}
 		got, err := OpenAuthority(dir, time.Now)
 		if err != nil {

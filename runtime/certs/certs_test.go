@@ -14,7 +14,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -22,6 +21,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/testbed"
 )
 
 // clock is a clock that tests move.
@@ -255,16 +255,9 @@ func (i issuer) issue(t *testing.T, common string, names ...string) Pair {
 func writePair(t *testing.T, dir, name string, pair Pair) (certificate, key string) {
 	t.Helper()
 	certificate, key = filepath.Join(dir, name+".crt"), filepath.Join(dir, name+".key")
-	write(t, key, pair.Key)
-	write(t, certificate, pair.Certificate)
+	testbed.Write(t, key, pair.Key)
+	testbed.Write(t, certificate, pair.Certificate)
 	return certificate, key
-}
-
-func write(t *testing.T, path string, content []byte) {
-	t.Helper()
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func readGiven(t *testing.T, files Files) *Given {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"apigen.dev/runtime/internal/testbed"
 )
 
 // What the server made itself is renewed before it ends, while connections are open.
@@ -128,8 +130,8 @@ func TestGivenCertificatesAreReloaded(t *testing.T) {
 		{"another pair", second.Certificate, second.Key, true, "second", "certificates were reloaded"},
 		{"back", first.Certificate, first.Key, true, "first", "certificates were reloaded"},
 	} {
-		write(t, cert, step.cert)
-		write(t, key, step.key)
+		testbed.Write(t, cert, step.cert)
+		testbed.Write(t, key, step.key)
 		if changed := s.sync(); changed != step.changed {
 			t.Errorf("%s: changed %v", step.name, changed)
 		}
@@ -167,7 +169,7 @@ func TestGivenCertificatesAreReloaded(t *testing.T) {
 func TestClientAuthoritiesAreReloaded(t *testing.T) {
 	dir, one, two := t.TempDir(), newIssuer(t, "one"), newIssuer(t, "two")
 	file := filepath.Join(dir, "clients.crt")
-	write(t, file, one.pem())
+	testbed.Write(t, file, one.pem())
 	k, _, log := open(t, Options{Given: readGiven(t, Files{ClientCA: file})})
 	s := serve(t, k)
 	trust := k.State().Trust
@@ -189,7 +191,7 @@ func TestClientAuthoritiesAreReloaded(t *testing.T) {
 		{"two", two.pem(), 401, 200},
 		{"one again", one.pem(), 200, 401},
 	} {
-		write(t, file, step.content)
+		testbed.Write(t, file, step.content)
 		s.sync()
 		for i := range alice {
 			alice[i].want(t, step.alice, "alice")
@@ -210,7 +212,7 @@ func TestResumedSessionsAreJudgedAnew(t *testing.T) {
 	for name, version := range map[string]uint16{"1.2": tls.VersionTLS12, "1.3": tls.VersionTLS13} {
 		t.Run(name, func(t *testing.T) {
 			ca, file := newIssuer(t, "ca"), filepath.Join(t.TempDir(), "clients.crt")
-			write(t, file, ca.pem())
+			testbed.Write(t, file, ca.pem())
 			k, _, _ := open(t, Options{Given: readGiven(t, Files{ClientCA: file})})
 			s := serve(t, k)
 			c := s.client(k.State().Trust, ca.issue(t, "alice"), false)
@@ -231,7 +233,7 @@ func TestResumedSessionsAreJudgedAnew(t *testing.T) {
 				}
 			}
 			resumed(200)
-			write(t, file, newIssuer(t, "other").pem())
+			testbed.Write(t, file, newIssuer(t, "other").pem())
 			s.sync()
 			resumed(401)
 		})

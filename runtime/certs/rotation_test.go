@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"apigen.dev/runtime/internal/testbed"
 )
 
 // While certificates and authorities change, requests on open and on new connections go on.
@@ -18,7 +20,7 @@ func TestRotationUnderLoad(t *testing.T) {
 	pairs := []Pair{ca.issue(t, "0", "127.0.0.1"), ca.issue(t, "1", "127.0.0.1")}
 	cert, key := writePair(t, dir, "tls", pairs[0])
 	file := filepath.Join(dir, "clients.crt")
-	write(t, file, clients.pem())
+	testbed.Write(t, file, clients.pem())
 	k, _, _ := open(t, Options{Given: readGiven(t, Files{Certificate: cert, Key: key, ClientCA: file})})
 	s := serve(t, k)
 	alice := clients.issue(t, "alice")
@@ -54,7 +56,7 @@ func TestRotationUnderLoad(t *testing.T) {
 	}
 	for i := range 50 {
 		writePair(t, dir, "tls", pairs[i%2])
-		write(t, file, slices.Concat(clients.pem(), newIssuer(t, "another").pem()))
+		testbed.Write(t, file, slices.Concat(clients.pem(), newIssuer(t, "another").pem()))
 		if !s.sync() {
 			t.Error("nothing changed")
 		}

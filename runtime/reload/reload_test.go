@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"apigen.dev/runtime/internal/testbed"
 )
 
 // joined is a value for tests: the contents, unless one of them says that it is broken.
@@ -21,20 +23,12 @@ func joined(contents [][]byte) (string, error) {
 	return text, nil
 }
 
-// write replaces a file in one step.
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := errors.Join(os.WriteFile(path+".new", []byte(text), 0o600), os.Rename(path+".new", path)); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // Each step changes the files, and says what Reload makes of it.
 func TestReload(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-	write(t, a, "1")
-	write(t, b, "2")
+	testbed.Write(t, a, "1")
+	testbed.Write(t, b, "2")
 	files, err := New(joined, a, b)
 	if err != nil || files.Value() != "1+2" {
 		t.Fatalf("%q, %v", files.Value(), err)
@@ -55,8 +49,8 @@ func TestReload(t *testing.T) {
 		{"broken anew", "broken", "4", "2++3", false, "it is broken: broken+4"},
 		{"mended", "5", "6", "5+6", true, ""},
 	} {
-		write(t, a, step.a)
-		write(t, b, step.b)
+		testbed.Write(t, a, step.a)
+		testbed.Write(t, b, step.b)
 		changed, err := files.Reload()
 		if changed != step.changed || files.Value() != step.want ||
 			(err == nil) != (step.err == "") || err != nil && !strings.Contains(err.Error(), step.err) {
@@ -70,7 +64,7 @@ func TestReload(t *testing.T) {
 		if changed, err := files.Reload(); changed || err == nil || files.Value() != "5+6" {
 			t.Errorf("a file is gone: %v, %v, %q", changed, err, files.Value())
 		}
-		write(t, b, "6")
+		testbed.Write(t, b, "6")
 		if _, err := files.Reload(); err != nil || files.Value() != "5+6" {
 			t.Errorf("it is back: %v, %q", err, files.Value())
 		}
@@ -83,8 +77,8 @@ func TestReloadDirectory(t *testing.T) {
 	if err := os.Mkdir(filepath.Join(dir, "dir.yaml"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "b.yaml"), "1")
-	write(t, filepath.Join(dir, "README"), "not one of them")
+	testbed.Write(t, filepath.Join(dir, "b.yaml"), "1")
+	testbed.Write(t, filepath.Join(dir, "README"), "not one of them")
 	files, err := NewDirectory(func(files []File) (string, error) {
 		var all []string
 		for _, file := range files {
@@ -95,7 +89,7 @@ func TestReloadDirectory(t *testing.T) {
 	if err != nil || files.Value() != "b.yaml:1" {
 		t.Fatalf("%q, %v", files.Value(), err)
 	}
-	write(t, filepath.Join(dir, "a.JSON"), "2")
+	testbed.Write(t, filepath.Join(dir, "a.JSON"), "2")
 	if changed, err := files.Reload(); !changed || err != nil || files.Value() != "a.JSON:2 b.yaml:1" {
 		t.Errorf("%v, %v, %q", changed, err, files.Value())
 	}
@@ -120,7 +114,7 @@ func TestReloadThroughSymbolicLinks(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(dir, version), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		write(t, filepath.Join(dir, version, "f"), text)
+		testbed.Write(t, filepath.Join(dir, version, "f"), text)
 	}
 	link := func(to, at string) {
 		t.Helper()
@@ -142,7 +136,7 @@ func TestReloadThroughSymbolicLinks(t *testing.T) {
 
 func TestFollow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	write(t, path, "1")
+	testbed.Write(t, path, "1")
 	files, err := New(joined, path)
 	if err != nil {
 		t.Fatal(err)
@@ -155,7 +149,7 @@ func TestFollow(t *testing.T) {
 		files.Follow(ctx, ticks, slog.New(slog.NewTextHandler(&log, nil)), "letters", func(s string) { used += s })
 	}()
 	for _, text := range []string{"1", "2", "broken", "broken", "3"} {
-		write(t, path, text)
+		testbed.Write(t, path, text)
 		ticks <- time.Time{}
 		ticks <- time.Time{} // the one before was worked off
 	}
@@ -174,8 +168,8 @@ func TestFollow(t *testing.T) {
 func TestReloadBetweenTwoFiles(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-	write(t, a, "1")
-	write(t, b, "1")
+	testbed.Write(t, a, "1")
+	testbed.Write(t, b, "1")
 	between := func() {}
 	files, err := New(func(contents [][]byte) (string, error) {
 		defer between()
@@ -187,8 +181,8 @@ func TestReloadBetweenTwoFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, a, "2")
-	between = func() { write(t, b, "2") }
+	testbed.Write(t, a, "2")
+	between = func() { testbed.Write(t, b, "2") }
 	if changed, err := files.Reload(); !changed || err != nil || files.Value() != "2" {
 		t.Errorf("%v, %v, %q", changed, err, files.Value())
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"apigen.dev/runtime/internal/testbed"
 )
 
 func TestValueFollowsItsFiles(t *testing.T) {
@@ -87,7 +89,7 @@ func TestOpenRefuses(t *testing.T) {
 // A clock that is set back doesn't keep a value from following its files, and observers hear of every change and error.
 func TestClockIsSetBack(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a")
-	write(t, path, "1")
+	testbed.Write(t, path, "1")
 	v, err := Open(slog.New(slog.DiscardHandler), joined, path)
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +101,7 @@ func TestClockIsSetBack(t *testing.T) {
 	v.set()
 	for i, text := range []string{"2", "broken", "3"} {
 		now = now.Add(-time.Hour)
-		write(t, path, text)
+		testbed.Write(t, path, text)
 		if got := v.Get(); text != "broken" && got != text {
 			t.Errorf("step %d: %q, want %q", i, got, text)
 		}

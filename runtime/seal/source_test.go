@@ -8,14 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
-)
 
-func write(t *testing.T, path, text string) {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
+	"apigen.dev/runtime/internal/testbed"
+)
 
 func prefixOf(t *testing.T, s *Source) string {
 	t.Helper()
@@ -29,7 +24,7 @@ func prefixOf(t *testing.T, s *Source) string {
 // A file that is changed is taken, one that is wrong or gone leaves what was.
 func TestReload(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "encryption.yaml")
-	write(t, path, rules(keys("aesgcm", "a", secret32)))
+	testbed.Write(t, path, rules(keys("aesgcm", "a", secret32)))
 	s, err := Load(path)
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +50,7 @@ func TestReload(t *testing.T) {
 				t.Fatal(err)
 			}
 		} else {
-			write(t, path, step.text)
+			testbed.Write(t, path, step.text)
 		}
 		changed, err := s.Reload()
 		if changed != step.changed || (err == nil) != (step.err == "") ||
@@ -67,7 +62,7 @@ func TestReload(t *testing.T) {
 		}
 	}
 	cancel()
-	write(t, path, rules(keys("aesgcm", "d", secret32)))
+	testbed.Write(t, path, rules(keys("aesgcm", "d", secret32)))
 	if changed, err := s.Reload(); !changed || err != nil || heard != 2 {
 		t.Errorf("%v %v, heard %d", changed, err, heard)
 	}
@@ -78,7 +73,7 @@ func TestLoad(t *testing.T) {
 	if _, err := Load(path); err == nil || !strings.Contains(err.Error(), path) {
 		t.Error(err)
 	}
-	write(t, path, head)
+	testbed.Write(t, path, head)
 	if _, err := Load(path); err == nil || !strings.HasPrefix(err.Error(), path+": resources: Required value") {
 		t.Error(err)
 	}
@@ -97,7 +92,7 @@ func TestLoad(t *testing.T) {
 // Follow reloads at each tick, logs a file that it can't use, and ends with its context.
 func TestFollow(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "encryption.yaml")
-	write(t, path, rules("identity: {}"))
+	testbed.Write(t, path, rules("identity: {}"))
 	s, err := Load(path)
 	if err != nil {
 		t.Fatal(err)
@@ -110,10 +105,10 @@ func TestFollow(t *testing.T) {
 		defer close(ended)
 		s.Follow(ctx, ticks, slog.New(slog.NewTextHandler(&log, nil)), func(k *Keys) { taken = append(taken, k) })
 	}()
-	write(t, path, rules(keys("aesgcm", "a", "x")))
+	testbed.Write(t, path, rules(keys("aesgcm", "a", "x")))
 	ticks <- time.Time{}
 	ticks <- time.Time{} // the one before was handled
-	write(t, path, rules(keys("aesgcm", "a", secret32)))
+	testbed.Write(t, path, rules(keys("aesgcm", "a", secret32)))
 	ticks <- time.Time{}
 	ticks <- time.Time{}
 	if got := prefixOf(t, s); got != "k8s:enc:aesgcm:v1:a:" {
@@ -139,7 +134,7 @@ func TestReloadOfAMountedSecret(t *testing.T) {
 		if err := os.Mkdir(filepath.Join(dir, version), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		write(t, filepath.Join(dir, version, "encryption.yaml"), text)
+		testbed.Write(t, filepath.Join(dir, version, "encryption.yaml"), text)
 	}
 	link := func(target, name string) {
 		t.Helper()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/certs"
+	"apigen.dev/runtime/internal/testbed"
 )
 
 // quick lets servers of a test look at their files all the time.
@@ -22,20 +23,6 @@ func quick(t *testing.T) {
 	before := fileInterval
 	fileInterval = time.Millisecond
 	t.Cleanup(func() { fileInterval = before })
-}
-
-// eventually waits until a condition holds.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	ticker, late := time.NewTicker(2*time.Millisecond), time.After(30*time.Second)
-	defer ticker.Stop()
-	for !holds() {
-		select {
-		case <-ticker.C:
-		case <-late:
-			t.Fatalf("%s did not come about", what)
-		}
-	}
 }
 
 // command runs a command of the program below its own, and returns what it wrote.
@@ -93,7 +80,7 @@ func TestCertificateCommands(t *testing.T) {
 	if !strings.Contains(out, "server: valid until ") || !strings.Contains(out, "admin: valid until ") {
 		t.Errorf("it said %q", out)
 	}
-	eventually(t, "the new certificate", func() bool { return !s.shown(t, "").Equal(before) })
+	testbed.Until(t, "the new certificate", func() bool { return !s.shown(t, "").Equal(before) })
 	if err := s.shown(t, "").VerifyHostname("api.example.com"); err != nil {
 		t.Error(err)
 	}
@@ -104,7 +91,7 @@ func TestCertificateCommands(t *testing.T) {
 	}
 
 	mustCommand(t, "certs", "renew", "--ca", "--data-dir="+dir)
-	eventually(t, "a certificate of the new authority", func() bool {
+	testbed.Until(t, "a certificate of the new authority", func() bool {
 		return !bytes.Equal(s.shown(t, "").AuthorityKeyId, before.AuthorityKeyId)
 	})
 	for name, client := range map[string]*http.Client{"old": admin, "new": s.client(t)} {
@@ -116,7 +103,7 @@ func TestCertificateCommands(t *testing.T) {
 	if !strings.Contains(out, "ca: dropped 1 earlier") {
 		t.Errorf("it said %q", out)
 	}
-	eventually(t, "the end of the old authority", func() bool {
+	testbed.Until(t, "the end of the old authority", func() bool {
 		code, _ := get(t, admin, s.url+"/version") // on the connection of before
 		return code == http.StatusUnauthorized
 	})
@@ -292,8 +279,8 @@ func TestGivenFilesAreReloaded(t *testing.T) {
 	pair(two, "tls")
 	place(filepath.Join(two, "pki", "ca.crt"), "clients.crt")
 	tokens("broken\n")
-	eventually(t, "the other certificate", func() bool { return !s.shown(t, "").Equal(first) })
-	eventually(t, "the other authority", func() bool { return code(one) == 401 && code(two) == 200 })
+	testbed.Until(t, "the other certificate", func() bool { return !s.shown(t, "").Equal(first) })
+	testbed.Until(t, "the other authority", func() bool { return code(one) == 401 && code(two) == 200 })
 	if !s.shown(t, "x.com").Equal(first) {
 		t.Error("the certificate of another name changed, too")
 	}
@@ -301,8 +288,8 @@ func TestGivenFilesAreReloaded(t *testing.T) {
 		t.Error("a broken file of tokens changed something")
 	}
 	tokens("t2,bob,2\n")
-	eventually(t, "the other tokens", func() bool { return token("t1") == 401 && token("t2") == 200 })
-	eventually(t, "a kubeconfig with the other certificate", func() bool {
+	testbed.Until(t, "the other tokens", func() bool { return token("t1") == 401 && token("t2") == 200 })
+	testbed.Until(t, "a kubeconfig with the other certificate", func() bool {
 		written := readKubeconfig(t, filepath.Join(s.dir, "admin.kubeconfig"))
 		content, err := os.ReadFile(filepath.Join(two, "pki", "server.crt"))
 		return err == nil && bytes.Equal(written.CA.Data, content)

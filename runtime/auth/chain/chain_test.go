@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/testbed"
 	"apigen.dev/runtime/kubeconfig"
 	"apigen.dev/runtime/request"
 	"apigen.dev/runtime/server"
@@ -47,15 +48,7 @@ func start(t *testing.T, name string) (path string, answer *atomic.Pointer[strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	return write(t, filepath.Join(t.TempDir(), name), string(content)), answer, asked
-}
-
-func write(t *testing.T, path, content string) string {
-	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return testbed.Write(t, filepath.Join(t.TempDir(), name), string(content)), answer, asked
 }
 
 const head = "apiVersion: apiserver.config.k8s.io/v1\nkind: AuthorizationConfiguration\nauthorizers:\n"
@@ -130,7 +123,7 @@ func of(user, namespace string) auth.Attributes {
 func TestChain(t *testing.T) {
 	first, firstAnswer, firstAsked := start(t, "first")
 	second, secondAnswer, _ := start(t, "second")
-	path := write(t, filepath.Join(t.TempDir(), "config"), head+
+	path := testbed.Write(t, filepath.Join(t.TempDir(), "config"), head+
 		asks("first.example.com", first, "NoOpinion", "has(request.resourceAttributes)",
 			"request.resourceAttributes.namespace.startsWith('tenant-')")+
 		asks("second", second, "Deny", "request.extra['k'] == ['v'] || request.user != 'extra'")+
@@ -213,7 +206,7 @@ func exposed(t *testing.T, all []prometheus.Collector) string {
 
 // A changed file is read without a restart; a broken one, and one that drops a mode, change nothing.
 func TestFileIsFollowed(t *testing.T) {
-	path := write(t, filepath.Join(t.TempDir(), "config"), head+"- {type: RBAC, name: rbac}\n")
+	path := testbed.Write(t, filepath.Join(t.TempDir(), "config"), head+"- {type: RBAC, name: rbac}\n")
 	config, logged, err := configure(t, "--authorization-config="+path)
 	if err != nil {
 		t.Fatal(err)
@@ -237,17 +230,17 @@ func TestFileIsFollowed(t *testing.T) {
 		}
 	}
 	await(decides(auth.NoOpinion))
-	write(t, path, head+"- {type: RBAC, name: rbac}\n- {type: AlwaysAllow, name: alwaysallow}\n")
+	testbed.Write(t, path, head+"- {type: RBAC, name: rbac}\n- {type: AlwaysAllow, name: alwaysallow}\n")
 	await(decides(auth.Allow))
 	for _, wrong := range []struct{ content, want string }{
 		{head + "- {type: AlwaysAllow, name: alwaysallow}\n", "missing required types: [RBAC]"},
 		{"{", "failed to load AuthorizationConfiguration"},
 		{head + "- {type: RBAC, name: rbac, x: 1}\n", "unknown field"},
 	} {
-		write(t, path, wrong.content)
+		testbed.Write(t, path, wrong.content)
 		await(func() bool { return decides(auth.Allow)() && logged.has(wrong.want) })
 	}
-	write(t, path, head+"- {type: RBAC, name: rbac}\n- {type: AlwaysDeny, name: alwaysdeny}\n")
+	testbed.Write(t, path, head+"- {type: RBAC, name: rbac}\n- {type: AlwaysDeny, name: alwaysdeny}\n")
 	await(decides(auth.Deny))
 }
 
@@ -265,7 +258,7 @@ func TestVersions(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	file := func(content string) string { return write(t, filepath.Join(t.TempDir(), "config"), content) }
+	file := func(content string) string { return testbed.Write(t, filepath.Join(t.TempDir(), "config"), content) }
 	good, _, _ := start(t, "good")
 	plugin := file("current-context: a\ncontexts: [{name: a, context: {cluster: a, user: a}}]\n" +
 		"clusters: [{name: a, cluster: {server: 'https://h'}}]\nusers: [{name: a, user: {exec: {}}}]\n")
@@ -315,7 +308,7 @@ func TestRefusals(t *testing.T) {
 
 func TestInCluster(t *testing.T) {
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
-	path := write(t, filepath.Join(t.TempDir(), "c"), head+strings.Replace(asks("w", "x", "Deny"),
+	path := testbed.Write(t, filepath.Join(t.TempDir(), "c"), head+strings.Replace(asks("w", "x", "Deny"),
 		"{type: KubeConfigFile, kubeConfigFile: x}", "{type: InClusterConfig}", 1))
 	if _, _, err := configure(t, "--authorization-config="+path); !errors.Is(err, kubeconfig.ErrNotInCluster) {
 		t.Error(err)

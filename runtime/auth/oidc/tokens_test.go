@@ -4,18 +4,17 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/testbed"
 	apiserver "apigen.dev/runtime/server"
 	"github.com/go-jose/go-jose/v4"
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,14 +22,6 @@ import (
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/yaml"
 )
-
-func write(t *testing.T, path string, content []byte) string {
-	t.Helper()
-	if err := errors.Join(os.WriteFile(path+".new", content, 0o600), os.Rename(path+".new", path)); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 func file(t *testing.T, anonymous *Anonymous, all ...JWT) []byte {
 	t.Helper()
@@ -68,14 +59,14 @@ func TestFlags(t *testing.T) {
 	i := newTestIssuer(t)
 	i.keys = []jose.JSONWebKey{testKeys["first"].public(), testKeys["second"].public()}
 	dir := t.TempDir()
-	ca := write(t, filepath.Join(dir, "ca"), []byte(i.ca()))
+	ca := testbed.Write(t, filepath.Join(dir, "ca"), []byte(i.ca()))
 	issuer := "--oidc-issuer-url=" + i.URL + " --oidc-client-id=shop --oidc-ca-file=" + ca + " "
-	configuration := "--authentication-config=" + write(t, filepath.Join(dir, "config"), file(t, nil, i.plain()))
+	configuration := "--authentication-config=" + testbed.Write(t, filepath.Join(dir, "config"), file(t, nil, i.plain()))
 	own := i.plain()
 	own.Issuer.URL = "https://own.example.com"
-	anonymous := "--authentication-config=" + write(t, filepath.Join(dir, "anonymous"), file(t,
+	anonymous := "--authentication-config=" + testbed.Write(t, filepath.Join(dir, "anonymous"), file(t,
 		&Anonymous{Enabled: true}))
-	foreign := "--authentication-config=" + write(t, filepath.Join(dir, "own"), file(t, nil, own))
+	foreign := "--authentication-config=" + testbed.Write(t, filepath.Join(dir, "own"), file(t, nil, own))
 	for args, want := range map[string]string{
 		"":                                     "no authenticator",
 		configuration:                          "joe groups=",
@@ -135,7 +126,7 @@ func TestAnonymous(t *testing.T) {
 		{Enabled: true}:  "/healthz /healthz/ /x",
 		{Enabled: true, Conditions: []Condition{{"/healthz"}, {"/y"}}}: "/healthz",
 	} {
-		path := write(t, filepath.Join(t.TempDir(), "config"), file(t, anonymous))
+		path := testbed.Write(t, filepath.Join(t.TempDir(), "config"), file(t, anonymous))
 		config := &apiserver.Config{Log: slog.New(slog.DiscardHandler)}
 		if err := configured(t, config, "--authentication-config="+path); err != nil {
 			t.Fatal(err)
@@ -160,7 +151,7 @@ func TestAnonymous(t *testing.T) {
 // A changed file holds without a restart; a broken one changes nothing.
 func TestReload(t *testing.T) {
 	first := newTestIssuer(t)
-	path := write(t, filepath.Join(t.TempDir(), "config"), file(t, nil, first.plain()))
+	path := testbed.Write(t, filepath.Join(t.TempDir(), "config"), file(t, nil, first.plain()))
 	files, err := open(path, nil, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -189,7 +180,7 @@ func TestReload(t *testing.T) {
 		"anonymous changed": {file(t, &Anonymous{Enabled: true}, first.plain()), other.Issuer.URL},
 	} {
 		for _, content := range [][]byte{file(t, nil, other), row.content} {
-			write(t, path, content)
+			testbed.Write(t, path, content)
 			ticks <- time.Time{}
 			ticks <- time.Time{} // the one before was worked off
 		}
@@ -212,7 +203,7 @@ func TestReload(t *testing.T) {
 func TestMetrics(t *testing.T) {
 	i := newTestIssuer(t)
 	i.keys = []jose.JSONWebKey{testKeys["first"].public()}
-	path := write(t, filepath.Join(t.TempDir(), "config"), file(t, nil, i.plain()))
+	path := testbed.Write(t, filepath.Join(t.TempDir(), "config"), file(t, nil, i.plain()))
 	config := &apiserver.Config{Log: slog.New(slog.DiscardHandler)}
 	if err := configured(t, config, "--authentication-config="+path); err != nil {
 		t.Fatal(err)

@@ -22,6 +22,7 @@ import (
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/internal/testbed"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/server"
 	"github.com/spf13/pflag"
@@ -60,14 +61,6 @@ func configured(t *testing.T, dir string, args ...string) (*server.Config, *byte
 type at6443 struct{ net.Listener }
 
 func (at6443) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(10, 0, 0, 1), Port: 6443} }
-
-func write(t *testing.T, path string, content []byte) string {
-	t.Helper()
-	if err := errors.Join(os.WriteFile(path+".new", content, 0o600), os.Rename(path+".new", path)); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 func read(t *testing.T, config *server.Config, path string) *httptest.ResponseRecorder {
 	t.Helper()
@@ -162,8 +155,8 @@ func TestOwnKeyIsMadeOnce(t *testing.T) {
 
 func TestDocuments(t *testing.T) {
 	dir := t.TempDir()
-	signing := write(t, filepath.Join(dir, "new"), privatePEM(t, testKeys["RS256"]))
-	former := write(t, filepath.Join(dir, "old"), slices.Concat(publicPEM(t, testKeys["ES256"]),
+	signing := testbed.Write(t, filepath.Join(dir, "new"), privatePEM(t, testKeys["RS256"]))
+	former := testbed.Write(t, filepath.Join(dir, "old"), slices.Concat(publicPEM(t, testKeys["ES256"]),
 		privatePEM(t, testKeys["RS256"]), publicPEM(t, testKeys["ES512"])))
 	config, _, err := configured(t, "", "--service-account-issuer=https://shop.example.com",
 		"--service-account-issuer=https://old.example.com", "--service-account-signing-key-file="+signing,
@@ -238,12 +231,12 @@ func TestRotation(t *testing.T) {
 		}(), request(nil))
 	}
 	for i, step := range steps {
-		write(t, signing, privatePEM(t, testKeys[step.signing]))
+		testbed.Write(t, signing, privatePEM(t, testKeys[step.signing]))
 		var content []byte
 		for name := range strings.FieldsSeq(step.others) {
 			content = append(content, publicPEM(t, testKeys[name])...)
 		}
-		write(t, others, content)
+		testbed.Write(t, others, content)
 		config, _, err := configured(t, "", args...)
 		if err != nil {
 			t.Fatal(err)
@@ -262,7 +255,7 @@ func TestRotation(t *testing.T) {
 
 // The files are read again while the server runs; broken ones change nothing.
 func TestReload(t *testing.T) {
-	path := write(t, filepath.Join(t.TempDir(), "key"), privatePEM(t, testKeys["RS256"]))
+	path := testbed.Write(t, filepath.Join(t.TempDir(), "key"), privatePEM(t, testKeys["RS256"]))
 	tokens := Tokens{signingFile: path}
 	files, err := tokens.files("")
 	if err != nil {
@@ -271,19 +264,19 @@ func TestReload(t *testing.T) {
 	for content, algorithm := range map[string]string{
 		"nonsense": "RS256", string(publicPEM(t, testKeys["ES384"])): "RS256",
 	} {
-		write(t, path, []byte(content))
+		testbed.Write(t, path, []byte(content))
 		if changed, err := files.Reload(); changed || err == nil || files.Value().signing.algorithm != algorithm {
 			t.Errorf("%.10q: %v, %v", content, changed, err)
 		}
 	}
-	write(t, path, privatePEM(t, testKeys["ES384"]))
+	testbed.Write(t, path, privatePEM(t, testKeys["ES384"]))
 	if changed, err := files.Reload(); !changed || err != nil || files.Value().signing.algorithm != "ES384" {
 		t.Errorf("%v, %v", changed, err)
 	}
 }
 
 func TestVerifyOnly(t *testing.T) {
-	path := write(t, filepath.Join(t.TempDir(), "key"), privatePEM(t, testKeys["RS256"]))
+	path := testbed.Write(t, filepath.Join(t.TempDir(), "key"), privatePEM(t, testKeys["RS256"]))
 	config, _, err := configured(t, t.TempDir(), "--service-account-key-file="+path)
 	if err != nil {
 		t.Fatal(err)
@@ -296,8 +289,8 @@ func TestVerifyOnly(t *testing.T) {
 
 func TestWrongFlags(t *testing.T) {
 	dir := t.TempDir()
-	public := write(t, filepath.Join(dir, "public"), publicPEM(t, testKeys["RS256"]))
-	empty := write(t, filepath.Join(dir, "empty"), nil)
+	public := testbed.Write(t, filepath.Join(dir, "public"), publicPEM(t, testKeys["RS256"]))
+	empty := testbed.Write(t, filepath.Join(dir, "empty"), "")
 	for args, want := range map[string]string{
 		"--service-account-issuer=":                             "must not be empty",
 		"--service-account-issuer=a --service-account-issuer=a": `"a" stands twice`,
