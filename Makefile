@@ -5,8 +5,9 @@ EXAMPLES := examples/quickstart examples/library examples/park examples/workload
             examples/controlplane examples/kubernetes
 # Modules whose generated code is checked in, beside the ready-made groups below runtime/builtin.
 FRESH    := $(EXAMPLES) runtime/conformance runtime/conformance/builtin runtime/conformance/webhooks
-# Flags of go test for make test: TEST_FLAGS=-count=1 runs tests whose results are cached.
+# Flags of go test for make test: TEST_FLAGS=-count=1 runs tests whose results are cached. make lint runs vet.
 TEST_FLAGS ?=
+override TEST_FLAGS += -vet=off
 # Parts of test-peers, each with its command below. ONLY="projects crd" runs these two.
 PARTS    := generator celrules crd deploy projects clients access policies builtin flow definitions kubernetes \
             webhooks controller faults sample-apiserver kube-apiserver controllers
@@ -66,7 +67,7 @@ test: ## what a newcomer runs: all packages, all examples, the recorded answers 
 	step "generated code is fresh" $(MAKE) --no-print-directory check-generated-code; \
 	report; status=$$?; \
 	echo; \
-	echo "Not run: make test-peers (heavy peers and real clients), make test-long (fuzzing, faults, a million objects)."; \
+	echo "Not run: make test-peers (heavy peers, real clients), make test-long (fuzzing, faults, a million objects)."; \
 	exit $$status
 
 .PHONY: test-race
@@ -121,7 +122,7 @@ test-long: kubectl ## run the tests that take hours: other systems, races, fuzzi
 	report
 
 .PHONY: test-race-all
-test-race-all: ## run the runtime's tests with the race detector, but for generated round trips, which have one goroutine
+test-race-all: ## run the race detector on the whole runtime, but for generated round trips, which have one goroutine
 	$(GO) test -race -timeout 60m $$($(GO) list ./runtime/... | grep -vE '/planted|/wiring$$')
 
 .PHONY: fuzz

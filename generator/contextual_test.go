@@ -243,7 +243,9 @@ func TestContextualMethods(t *testing.T) {
 		t.Skip("compiles a server")
 	}
 	dir := loadtest.Dir(t, contextualKinds)
-	res, err := generator.Build(t.Context(), generator.Options{Listings: loadtest.Listings, Dir: dir, Env: environment()})
+	res, err := generator.Build(t.Context(), generator.Options{
+		Listings: loadtest.Listings, Dir: dir, Env: environment(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +279,9 @@ func TestContextualMethodsOfOtherShapes(t *testing.T) {
 			"	Spec v1.RunSpec `json:\"spec\"`",
 	).Replace(contextualKinds)
 	dir := loadtest.Dir(t, archive)
-	res, err := generator.Build(t.Context(), generator.Options{Listings: loadtest.Listings, Dir: dir, Env: environment()})
+	res, err := generator.Build(t.Context(), generator.Options{
+		Listings: loadtest.Listings, Dir: dir, Env: environment(),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

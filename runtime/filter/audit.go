@@ -15,8 +15,8 @@ import (
 // auditIDHeader is the header of the audit ID, in the form of keys of http.Header.
 const auditIDHeader = "Audit-Id"
 
-// maxAuditID bounds the audit ID of a client, in bytes: it is in each event of the request, and in the answer. A UUID has
-// 36. A longer one is replaced.
+// maxAuditID bounds the audit ID of a client, in bytes: it is in each event of the request, and in the answer. A UUID
+// has 36. A longer one is replaced.
 const maxAuditID = 256
 
 // AuditID gives every request an audit ID, that of the client or a new one, and sends it back. If auditor isn't nil,

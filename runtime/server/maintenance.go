@@ -26,8 +26,8 @@ const (
 	snapshotRevision = "Apigen-Revision"
 )
 
-// mastersOnly answers users in system:masters alone. A snapshot has all objects, secrets too: a right to read paths, such
-// as that of a monitoring system to get all of them, must not give it.
+// mastersOnly answers users in system:masters alone. A snapshot has all objects, secrets too: a right to read paths,
+// such as that of a monitoring system to get all of them, must not give it.
 func mastersOnly(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		attributes := auth.Attributes{User: auth.UserFrom(r.Context())}

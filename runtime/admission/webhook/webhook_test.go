@@ -153,7 +153,7 @@ func start(t *testing.T, services server.Services, configurations ...any) *apite
 	return s
 }
 
-// patience is how long a condition may take to come true before a test gives up. No test passes or fails by it otherwise.
+// patience is how long a condition may take to come true before a test gives up. No test passes by it.
 const patience = 2 * time.Minute
 
 // register creates a configuration, and waits until the server calls its webhook.

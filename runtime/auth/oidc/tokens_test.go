@@ -61,7 +61,8 @@ func TestFlags(t *testing.T) {
 	dir := t.TempDir()
 	ca := testbed.Write(t, filepath.Join(dir, "ca"), []byte(i.ca()))
 	issuer := "--oidc-issuer-url=" + i.URL + " --oidc-client-id=shop --oidc-ca-file=" + ca + " "
-	configuration := "--authentication-config=" + testbed.Write(t, filepath.Join(dir, "config"), file(t, nil, i.plain()))
+	configuration := "--authentication-config=" +
+		testbed.Write(t, filepath.Join(dir, "config"), file(t, nil, i.plain()))
 	own := i.plain()
 	own.Issuer.URL = "https://own.example.com"
 	anonymous := "--authentication-config=" + testbed.Write(t, filepath.Join(dir, "anonymous"), file(t,

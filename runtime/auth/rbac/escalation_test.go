@@ -143,7 +143,8 @@ func TestBinding(t *testing.T) {
 	check("a cluster role", AuthorizeRoleBinding(as(t, "ann", info), in("ClusterRole", "edit"), nil), more)
 	edit := in("ClusterRole", "edit")
 	check("the same", AuthorizeRoleBinding(as(t, "ann", info), edit, edit.DeepCopy()), "")
-	check("a kind, which validation refuses", AuthorizeRoleBinding(as(t, "ann", info), in("Deployment", "edit"), nil), "")
+	check("a kind, which validation refuses",
+		AuthorizeRoleBinding(as(t, "ann", info), in("Deployment", "edit"), nil), "")
 	check("a missing role", AuthorizeRoleBinding(as(t, "ann", info), in("Role", "gone"), nil),
 		`roles.rbac.authorization.k8s.io "gone" not found`)
 }

@@ -28,8 +28,8 @@ var levels = []struct {
 
 // AddKinds adds to a policy the ClusterRoles <group>:view, <group>:edit and <group>:admin of each group of served
 // kinds, whose rules the roles view, edit and admin gather by their labels. It leaves out groups that the policy names
-// already, Kubernetes' own, and those by which the server governs itself. view reads objects, edit also writes them and uses their subresources, except for
-// status; admin may use every verb.
+// already, Kubernetes' own, and those by which the server governs itself. view reads objects, edit also writes them and
+// uses their subresources, except for status; admin may use every verb.
 func (p *Policy) AddKinds(served []*api.Info) {
 	named := p.groups()
 	byGroup := map[string][]*api.Info{}
