@@ -9,7 +9,7 @@ FRESH    := $(EXAMPLES) runtime/conformance runtime/conformance/builtin runtime/
 TEST_FLAGS ?=
 override TEST_FLAGS += -vet=off
 # Parts of test-peers, each with its command below. ONLY="projects crd" runs these two.
-PARTS    := generator celrules crd deploy projects clients access policies builtin flow definitions kubernetes \
+PARTS    := vet generator celrules crd deploy projects clients access policies builtin flow definitions kubernetes \
             webhooks controller faults sample-apiserver kube-apiserver controllers
 ONLY     ?= $(PARTS)
 # Files whose lines may be longer than 120 columns: generated code and pages, inputs and goldens of tests, a table of
@@ -78,6 +78,7 @@ test-race: ## run the race detector on the packages of the runtime that start go
 # What runs a part of test-peers in a module.
 peers = $(GO) test -count=1 -timeout 60m -C
 
+PART_vet              := $(GO) vet -C runtime/conformance -tags peer,record ./...
 PART_generator        := $(peers) generator/conformance .
 PART_celrules         := $(peers) generator/conformance ./celrules
 PART_crd              := $(peers) generator/conformance/crd ./...
@@ -211,7 +212,7 @@ generate: build ## bring generated code that is checked in, and docs/reference, 
 .PHONY: lint
 lint: $(LINT) ## go vet and golangci-lint; `make lint-fix` mends what can be mended
 	$(GO) vet ./...
-	cd runtime/conformance && $(GO) vet -tags peer,record ./... # which nothing else compiles from day to day
+	cd runtime/conformance && $(GO) vet -tags record ./exchange ./matrix # which nothing else compiles from day to day
 	cd examples/kubernetes && $(GO) vet -tags record ./internal/recorded
 	$(LINT) run ./...
 

@@ -85,7 +85,7 @@ func TestListingsKey(t *testing.T) {
 		t.Error("different modules, or environments, have the same key")
 	}
 	replaced := "module a\n\nreplace c => ../c\n"
-	if key(module(replaced)) == key(module(replaced)) {
+	if c, d := module(replaced), module(replaced); key(c) == key(d) {
 		t.Error("modules that replace by a folder of their own have the same key")
 	}
 	vendored := module("module a\n")
