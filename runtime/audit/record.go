@@ -121,9 +121,9 @@ func (r *Record) start(req *http.Request) {
 // events, and a part of it in their references, too.
 const (
 	maxUserAgent = 1024
-	maxURI       = 8 * 1024
-	maxMessage   = 8 * 1024
-	maxName      = 1024
+	maxURI       = 16 * 1024
+	maxMessage   = 16 * 1024
+	maxName      = 16 * 1024
 	truncated    = "...TRUNCATED"
 )
 
