@@ -66,6 +66,16 @@ func (h *hook) ignoresFailures() bool {
 	return h.FailurePolicy != nil && *h.FailurePolicy == registration.Ignore
 }
 
+// identified sets the ids of the hooks of a configuration, before others see them, and returns them.
+func identified(configuration string, all []*hook) []*hook {
+	names := map[string]int{}
+	for _, one := range all {
+		one.id = fmt.Sprintf("%s/%s/%d", configuration, one.Name, names[one.Name])
+		names[one.Name]++
+	}
+	return all
+}
+
 // hooks are all webhooks of a plug-in, those of files first, in the order of the names of their configurations. They
 // are immutable.
 type hooks struct {
@@ -76,12 +86,7 @@ type hooks struct {
 func newHooks(static []*hook, known map[string][]*hook) *hooks {
 	h := &hooks{all: slices.Clone(static)}
 	for _, configuration := range slices.Sorted(maps.Keys(known)) {
-		names := map[string]int{}
-		for _, one := range known[configuration] {
-			one.id = fmt.Sprintf("%s/%s/%d", configuration, one.Name, names[one.Name])
-			names[one.Name]++
-			h.all = append(h.all, one)
-		}
+		h.all = append(h.all, known[configuration]...)
 	}
 	rules := make([]*match.Rules, len(h.all))
 	for i, one := range h.all {

@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -141,12 +142,12 @@ func follow[C interface{ GetName() string }](
 			clear(known)
 		}
 		for _, configuration := range changes.Put {
-			known[configuration.GetName()] = hooksOf(configuration)
+			known[configuration.GetName()] = identified(configuration.GetName(), hooksOf(configuration))
 		}
 		for _, configuration := range changes.Deleted {
 			delete(known, configuration.GetName())
 		}
-		p.set(known)
+		p.set(maps.Clone(known)) // the plugin keeps it
 	})
 }
 
