@@ -41,7 +41,7 @@ func TestGoverningGroupsStay(t *testing.T) {
 			`"version":"v1"`, `"version":"`+version+`"`).Replace(registration("evil", true, nil))
 		method, path := http.MethodPost, services
 		if name != "v1.apiregistration.k8s.io" { // the others are registered, by the server
-			untilObject(t, front, services+"/"+name, func(*apiregistrationv1.APIService) bool { return true })
+			until(t, front, http.MethodGet, services+"/"+name, "", http.StatusOK)
 			method, path = http.MethodPatch, services+"/"+name
 			object = strings.Replace(object, `"metadata":{`,
 				`"metadata":{"labels":{"kube-aggregator.kubernetes.io/automanaged":null},`, 1)
