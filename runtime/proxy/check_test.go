@@ -82,7 +82,7 @@ func TestCheckAndFetch(t *testing.T) {
 }
 
 func TestCheckAndFetchOfABackendThatHangs(t *testing.T) {
-	_, config := serveTLS(t, true, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	_, config := serveTLS(t, true, hang)
 	b := open(t, config)
 	b.discovery, b.fetch = time.Millisecond, time.Millisecond
 	if err := b.Check(t.Context(), "/apis/g/v1"); err == nil || !strings.Contains(err.Error(), "exceeded") {

@@ -62,6 +62,7 @@ func TestBadWebhooks(t *testing.T) {
 		"hangs": func(_ http.ResponseWriter, r *http.Request) {
 			_, _ = io.Copy(io.Discard, r.Body) // only then the server notices that the client has gone
 			<-r.Context().Done()
+			panic(http.ErrAbortHandler) // an answer could reach a client that is about to give up
 		},
 		"resets": func(w http.ResponseWriter, _ *http.Request) {
 			conn, _, err := http.NewResponseController(w).Hijack()

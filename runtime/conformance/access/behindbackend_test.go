@@ -108,6 +108,7 @@ func (b *backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/apis/"+b.group+"/v1" {
 		if b.isHanging() {
 			<-r.Context().Done()
+			panic(http.ErrAbortHandler) // an answer could reach a client that is about to give up
 		}
 		b.describe(w, r)
 		return
@@ -168,7 +169,7 @@ func (b *backend) describe(w http.ResponseWriter, r *http.Request) {
 	switch code := int(b.discovery.Load()); code {
 	case hangs:
 		<-r.Context().Done()
-		return
+		panic(http.ErrAbortHandler)
 	case garbage:
 		raw(w, "nonsense\r\n\r\n")
 		return

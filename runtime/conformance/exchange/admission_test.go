@@ -145,7 +145,7 @@ func answerReview(w http.ResponseWriter, r *http.Request) {
 		return
 	case "hang":
 		<-r.Context().Done()
-		return
+		panic(http.ErrAbortHandler) // an answer could reach a client that is about to give up
 	case "status-500", "status-404":
 		var code int
 		_, _ = fmt.Sscanf(how, "status-%d", &code)
