@@ -49,6 +49,9 @@ type Config struct {
 	// MinRequestTimeout is the shortest life, in seconds, of a watch without timeoutSeconds; 0 means 30 min, as in
 	// kube-apiserver. A watch lives for a random time between MinRequestTimeout and its double.
 	MinRequestTimeout int64
+	// WriteTimeout is how long a client may take to read a piece of an answer that has several, or a message of a
+	// WebSocket; 0 means a minute. Other writes have the deadlines of the server and its filters.
+	WriteTimeout time.Duration
 	// MayCreate decides whether the user of a request, who may update or patch an object, may create it if it doesn't
 	// exist. It returns nil or the error to answer with. If it isn't set, everybody may.
 	MayCreate func(r *http.Request) error
@@ -92,7 +95,8 @@ func New(config Config) (*API, error) {
 	a := &API{
 		maxBody:      cmp.Or(max(config.MaxBodyBytes, 0), defaultMaxBodyBytes),
 		minTimeout:   time.Duration(cmp.Or(max(config.MinRequestTimeout, 0), defaultMinRequestTimeout)) * time.Second,
-		writeTimeout: defaultWriteTimeout, mayCreate: config.MayCreate, unsafeDelete: config.UnsafeDelete,
+		writeTimeout: cmp.Or(config.WriteTimeout, defaultWriteTimeout),
+		mayCreate:    config.MayCreate, unsafeDelete: config.UnsafeDelete,
 		frames: encoder.NewFrames(frameSize), streamFrames: encoder.NewFrames(streamFrameSize),
 		bodies:     semaphore.NewWeighted(maxBodyBytes),
 		converters: semaphore.NewWeighted(max(1, int64(runtime.GOMAXPROCS(0)/2))),

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-
-	"apigen.dev/runtime/respond"
 )
 
 const streamReadSize = 16 << 10
@@ -31,8 +29,6 @@ func (req *resourceRequest) sendStream() error {
 
 // copyStream begins the answer with the first piece, so that the error of a stream that fails before it has a status.
 func (req *resourceRequest) copyStream(ctx context.Context, contentType string, stream io.Reader) error {
-	var deadline respond.WriteDeadline
-	defer deadline.Stop()
 	flusher := http.NewResponseController(req.w)
 	buffer := make([]byte, streamReadSize)
 	for begun := false; ; {
@@ -49,7 +45,6 @@ func (req *resourceRequest) copyStream(ctx context.Context, contentType string, 
 			req.w.Header().Set("X-Content-Type-Options", "nosniff")
 			req.w.WriteHeader(http.StatusOK)
 		}
-		deadline.Start(req.w, req.api.writeTimeout)
 		if n > 0 {
 			if _, failed := req.w.Write(buffer[:n]); failed != nil {
 				return nil // the client closed the connection
@@ -64,6 +59,5 @@ func (req *resourceRequest) copyStream(ctx context.Context, contentType string, 
 		if failed := flusher.Flush(); failed != nil && !errors.Is(failed, http.ErrNotSupported) {
 			return nil
 		}
-		deadline.Pause()
 	}
 }

@@ -47,7 +47,6 @@ func (req *resourceRequest) watch() error {
 		resourceRequest: req, format: accepted.media.Format, shape: accepted.form.Shape,
 		encoder: encoder.For(accepted.form.Encoding),
 	}
-	defer s.deadline.Stop()
 	if wantsSocket(req.r) {
 		s.runSocket(ctx, events)
 	} else {
@@ -74,17 +73,15 @@ type eventStream struct {
 	begun   bool // an event was written
 	// toldBegun: those who wait for the beginning know of it.
 	toldBegun bool
-	deadline  respond.WriteDeadline
 	pace      pace
 	socket    *socket // nil if the events are the body of an answer
 }
 
-// Write writes a piece, and gives the client its time to read it.
+// Write writes a piece.
 func (s *eventStream) Write(b []byte) (int, error) {
 	if s.socket != nil {
 		return s.socket.Write(b)
 	}
-	s.deadline.Start(s.w, s.api.writeTimeout)
 	return s.w.Write(b)
 }
 
@@ -110,7 +107,6 @@ func (s *eventStream) follow(ctx context.Context, events api.Watch, flush func()
 			flush()
 			return
 		}
-		s.deadline.Pause()
 		if pause := s.pace.after(began, last); pause > 0 {
 			select {
 			case <-time.After(pause):

@@ -137,43 +137,6 @@ func TestWatchIsFlushed(t *testing.T) {
 	}
 }
 
-// TestIdleWatchesOutliveTheWriteTimeout also holds for HTTP/2, where a deadline that passes ends the stream.
-func TestIdleWatchesOutliveTheWriteTimeout(t *testing.T) {
-	a, fakes := serve(t, widgets)
-	a.writeTimeout = time.Second / 2
-	events := make(chan []api.Event)
-	fakes[0].events = events
-	server := httptest.NewUnstartedServer(a)
-	server.EnableHTTP2 = true
-	server.StartTLS()
-	defer server.Close()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+base+"/widgets?watch=1", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := server.Client().Do(r)
-	if err != nil || response.ProtoMajor != 2 {
-		t.Fatal(err, response.Proto)
-	}
-	defer response.Body.Close()
-	lines := bufio.NewReader(response.Body)
-	for i := range 3 {
-		if i > 0 {
-			<-time.After(2 * a.writeTimeout)
-		}
-		select {
-		case events <- []api.Event{{Type: api.Added, Object: rendered(api.Form{}, "a", 1)}}:
-		case <-time.After(time.Minute):
-			t.Fatalf("nobody waits for event %d", i)
-		}
-		if _, err := lines.ReadString('\n'); err != nil {
-			t.Fatalf("event %d: %v", i, err)
-		}
-	}
-}
-
 func BenchmarkWatch10000(b *testing.B) {
 	a, fakes := serve(b, widgets)
 	batch := make([]api.Event, 100)

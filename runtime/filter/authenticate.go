@@ -15,7 +15,8 @@ import (
 
 // Authenticate finds the user of a request. It answers 401 to a request without credentials, unless the authenticator
 // lets it be anonymous, and to one with wrong credentials. It doesn't tell the client what is wrong with credentials.
-// It logs that at debug level, because everybody can send wrong credentials.
+// It logs that at debug level, because everybody can send wrong credentials. As in kube-apiserver, the 401 ends a
+// connection of HTTP/2, over which a client without credentials could have hundreds of requests at once.
 func Authenticate(authenticator auth.Authenticator, log *slog.Logger) Filter {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		began := time.Now()
@@ -30,6 +31,9 @@ func Authenticate(authenticator auth.Authenticator, log *slog.Logger) Filter {
 		}
 		if err != nil || user == nil {
 			w.Header().Set("WWW-Authenticate", "Bearer")
+			if r.ProtoMajor == 2 {
+				w.Header().Set("Connection", "close") // net/http sends GOAWAY, and no such header
+			}
 			respond.Error(w, r, apierrors.NewUnauthorized("Unauthorized"))
 			return
 		}

@@ -29,7 +29,8 @@ type Body struct {
 	Code   int
 	// ContentType is the value of the header. Body doesn't change it, so answers may share it.
 	ContentType []string
-	// WriteTimeout is how long the client may take to read a piece of an answer that has several.
+	// WriteTimeout is how long the client may take to read a piece of an answer that has several. An answer of one piece
+	// keeps the deadline that the server gives to every answer.
 	WriteTimeout time.Duration
 	// Gzip tells whether the client accepts gzip.
 	Gzip bool
@@ -85,16 +86,27 @@ func (b *Body) begin(size int) {
 	case b.whole:
 		header.Set("Content-Length", strconv.Itoa(size))
 	}
+	if !b.whole {
+		liftWriteDeadline(b.Writer) // a deadline for each piece follows
+	}
 	b.Writer.WriteHeader(b.Code)
 }
 
 // Close ends the body. The handler calls it before it returns.
 func (b *Body) Close() {
-	defer b.deadline.Stop()
+	defer b.endDeadline()
 	if b.zip != nil {
 		_ = b.zip.Close() // an error means that the client closed the connection
 		b.zip.Reset(nil)
 		gzipWriters.Put(b.zip)
+	}
+}
+
+// endDeadline gives the client of a body in pieces the time of one piece for what the server still holds.
+func (b *Body) endDeadline() {
+	b.deadline.Stop()
+	if b.Begun() && !b.whole {
+		endWithin(b.Writer, b.WriteTimeout)
 	}
 }
 

@@ -28,12 +28,14 @@ func (s *Server) chain(handler http.Handler, metrics *metrics, longRunning func(
 		s.drain.Filter(isHealth),
 		filter.Deadline(s.config.RequestTimeout),
 		filter.CORS(s.config.AllowedOrigins),
+		s.config.Guard,
 		filter.Authenticate(metrics.attempts.Authenticator(internal{who}), s.config.Log),
 		filter.Trace(s.config.Tracer),
 		filter.Audit(),
 		filter.Impersonate(metrics.impersonation.Authorizer(s.config.Authorizer), metrics.impersonation.Attempted),
 		s.bounds(),
 		filter.Authorize(metrics.attempts.Authorizer(s.config.Authorizer)),
+		filter.Progress(s.config.RequestTimeout),
 	)
 }
 

@@ -195,6 +195,7 @@ type victim struct {
 const (
 	adminToken   = "admin-token"
 	limitedToken = "limited-token"
+	otherToken   = "other-token"
 )
 
 func startVictim(t *testing.T) *victim {
@@ -230,6 +231,7 @@ func newVictim(t *testing.T, config Config) (*Server, *victim) {
 	tokens := new(auth.Tokens)
 	tokens.Add(adminToken, &auth.User{Name: "admin", Groups: []string{auth.Masters}})
 	tokens.Add(limitedToken, &auth.User{Name: "limited", Groups: []string{"dev"}})
+	tokens.Add(otherToken, &auth.User{Name: "other", Groups: []string{"dev"}})
 	config.Groups, config.Backend, config.Listener = []registry.Group{widgets()}, backend, listener
 	config.Certificate = borrowed.TLS.Certificates[0]
 	config.Authentication = auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}}
@@ -325,11 +327,16 @@ func (v *victim) do(t *testing.T, method, path, body string) int {
 
 func (v *victim) request(ctx context.Context, t *testing.T, method, path, body string) int {
 	t.Helper()
+	return v.requestAs(ctx, t, adminToken, method, path, body)
+}
+
+func (v *victim) requestAs(ctx context.Context, t *testing.T, token, method, path, body string) int {
+	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, v.url+path, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Header.Set("Authorization", "Bearer "+adminToken)
+	r.Header.Set("Authorization", "Bearer "+token)
 	response, err := v.client.Do(r)
 	if err != nil {
 		t.Fatal(err)

@@ -19,37 +19,42 @@ type attacker struct {
 	host string
 }
 
-// attack opens a connection, and returns the bound of streams that the server announces.
-func (v *victim) attackFrames(t *testing.T) (a *attacker, streams uint32) {
+// attackFrames opens a connection, and returns the bound of streams that the server announces.
+func (v *victim) attackFrames(t *testing.T, settings ...http2.Setting) (a *attacker, streams uint32) {
 	t.Helper()
 	connection := v.dial(t)
 	if _, err := io.WriteString(connection, http2.ClientPreface); err != nil {
 		t.Fatal(err)
 	}
 	a = &attacker{t, http2.NewFramer(connection, connection), v.host}
-	if err := a.WriteSettings(); err != nil {
+	if err := a.WriteSettings(settings...); err != nil {
 		t.Fatal(err)
 	}
 	frame, err := a.ReadFrame()
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings, ok := frame.(*http2.SettingsFrame)
+	announced, ok := frame.(*http2.SettingsFrame)
 	if !ok {
 		t.Fatalf("the server began with %v", frame)
 	}
-	streams, _ = settings.Value(http2.SettingMaxConcurrentStreams)
+	streams, _ = announced.Value(http2.SettingMaxConcurrentStreams)
 	return a, streams
 }
 
-// head encodes a request. The encoder keeps no table: each block stands for itself.
+// head encodes a read of the administrator.
 func (a *attacker) head(path string, more ...hpack.HeaderField) []byte {
+	return a.headOf("GET", path, adminToken, more...)
+}
+
+// headOf encodes a request. The encoder keeps no table: each block stands for itself.
+func (a *attacker) headOf(method, path, token string, more ...hpack.HeaderField) []byte {
 	var b bytes.Buffer
 	encoder := hpack.NewEncoder(&b)
 	encoder.SetMaxDynamicTableSizeLimit(0)
 	for _, field := range append([]hpack.HeaderField{
-		{Name: ":method", Value: "GET"}, {Name: ":scheme", Value: "https"}, {Name: ":authority", Value: a.host},
-		{Name: ":path", Value: path}, {Name: "authorization", Value: "Bearer " + adminToken},
+		{Name: ":method", Value: method}, {Name: ":scheme", Value: "https"}, {Name: ":authority", Value: a.host},
+		{Name: ":path", Value: path}, {Name: "authorization", Value: "Bearer " + token},
 	}, more...) {
 		if err := encoder.WriteField(field); err != nil {
 			a.t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"time"
 
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/respond"
@@ -40,10 +41,11 @@ func mastersOnly(handler http.Handler) http.Handler {
 	})
 }
 
-// maintenance returns the handlers of a Maintainer. Its operations have no deadline.
-func maintenance(m storage.Maintainer, log *slog.Logger) map[string]http.Handler {
+// maintenance returns the handlers of a Maintainer. Its operations have no deadline, but a client that doesn't take a
+// piece of a snapshot within timeout is dropped.
+func maintenance(m storage.Maintainer, log *slog.Logger, timeout time.Duration) map[string]http.Handler {
 	serve := func(method string, do func(ctx context.Context, w http.ResponseWriter) error) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		return byProgress(timeout, func(w http.ResponseWriter, r *http.Request) {
 			if r.Method != method {
 				w.Header().Set("Allow", method)
 				http.Error(w, "method not allowed", http.StatusMethodNotAllowed)
@@ -78,6 +80,12 @@ func maintenance(m storage.Maintainer, log *slog.Logger) map[string]http.Handler
 			return nil
 		})),
 	}
+}
+
+func byProgress(timeout time.Duration, handler http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		respond.ByProgress(w, r, handler, timeout)
+	})
 }
 
 // remote is a client of the backend inside a running server.

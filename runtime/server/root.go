@@ -33,7 +33,7 @@ func (s *Server) root(metrics *metrics) http.Handler {
 	}
 	administration := map[string]http.Handler{}
 	if m, ok := s.config.Backend.(storage.Maintainer); ok {
-		maps.Copy(administration, maintenance(m, s.config.Log))
+		maps.Copy(administration, maintenance(m, s.config.Log, s.config.RequestTimeout))
 	}
 	maps.Copy(paths, s.config.Paths)
 	checks := s.health()

@@ -68,6 +68,9 @@ type Config struct {
 	// Authentication finds the user of a request; its zero value authenticates nobody. If its Anonymous is nil,
 	// everybody may ask for health checks, and nothing else, without credentials.
 	Authentication auth.Authentication
+	// Guard refuses requests before they are authenticated, such as those that come back to the server that sent them;
+	// nil refuses none.
+	Guard filter.Filter
 	// ClientCA returns the authorities of client certificates that are in force, in PEM; nil if there are none. It is
 	// for those who publish them, and safe for concurrent use.
 	ClientCA func() []byte
@@ -233,7 +236,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	s.api, err = endpoint.New(endpoint.Config{
 		Groups: s.groups, MinRequestTimeout: int64(config.MinRequestTimeout / time.Second),
 		MayCreate: filter.MayCreate(config.Authorizer), UnsafeDelete: filter.MayDeleteUnreadable(config.Authorizer),
-		Log: config.Log,
+		Log: config.Log, WriteTimeout: config.RequestTimeout,
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.close())
@@ -256,10 +259,12 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		ConnContext:       auth.ConnContext,
 		TLSConfig:         tlsConfig(config),
 		ReadHeaderTimeout: 32 * time.Second,
+		WriteTimeout:      writeTimeout(config.RequestTimeout),
 		IdleTimeout:       90 * time.Second,
 		MaxHeaderBytes:    1 << 20,
 		HTTP2: &http.HTTP2Config{
 			MaxConcurrentStreams: config.MaxStreams, MaxReceiveBufferPerStream: 256 << 10,
+			WriteByteTimeout: writeTimeout(config.RequestTimeout),
 		},
 		ErrorLog: log.New(httpErrorLog{config.Log}, "", 0),
 	}
@@ -268,6 +273,16 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		config.Additions.server = s
 	}
 	return s, nil
+}
+
+// answerTime is how long the client may take to read the answer that its request took too long.
+const answerTime = 5 * time.Second
+
+// writeTimeout returns the time from a request's header to the last byte of its answer. It bounds every answer, those
+// of requests without credentials, too; answers in pieces and long-running requests replace it by a bound of each
+// write.
+func writeTimeout(requestTimeout time.Duration) time.Duration {
+	return requestTimeout + min(requestTimeout, answerTime)
 }
 
 // catalog returns what the server serves at the time of a question.

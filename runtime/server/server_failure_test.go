@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/registry"
@@ -103,7 +104,7 @@ func (worn) Snapshot(context.Context, io.Writer) (int64, error) { return 0, errW
 // TestFailedSnapshotIsTold: the client learns no more than that it has not got all; why is in the server's log.
 func TestFailedSnapshotIsTold(t *testing.T) {
 	var heard bytes.Buffer
-	handler := maintenance(worn{}, slog.New(slog.NewTextHandler(&heard, nil)))[snapshotPath]
+	handler := maintenance(worn{}, slog.New(slog.NewTextHandler(&heard, nil)), time.Minute)[snapshotPath]
 	defer func() {
 		if cause := recover(); cause != any(http.ErrAbortHandler) {
 			t.Errorf("the connection was not cut off: %v", cause)
@@ -131,7 +132,7 @@ func (whole) Snapshot(_ context.Context, w io.Writer) (int64, error) {
 
 // TestSnapshotIsForMasters: whoever may read every path, as a monitoring system does, may not read every object.
 func TestSnapshotIsForMasters(t *testing.T) {
-	handler := maintenance(whole{}, slog.New(slog.DiscardHandler))[snapshotPath]
+	handler := maintenance(whole{}, slog.New(slog.DiscardHandler), time.Minute)[snapshotPath]
 	for group, code := range map[string]int{auth.Masters: 200, auth.Authenticated: 403, "monitoring": 403} {
 		answer := httptest.NewRecorder()
 		handler.ServeHTTP(answer, snapshotRequest(t, group))
