@@ -317,7 +317,7 @@ var floors = map[string][]string{
 	"runtime/builtin/apiregistration": {
 		"runtime/api", "runtime/auth", "runtime/auth/frontproxy", "runtime/builtin/apiregistration/v1",
 		"runtime/builtin/apiregistration/wiring", "runtime/certs", "runtime/discovery", "runtime/proxy",
-		"runtime/reach", "runtime/registry", "runtime/reload", "runtime/server",
+		"runtime/reach", "runtime/registry", "runtime/reload", "runtime/respond", "runtime/server",
 	},
 	"runtime/builtin/apiregistration/v1": {},
 	"runtime/builtin/apiregistration/wiring": {

@@ -54,6 +54,7 @@ func (b *Backend) attempt(ctx context.Context, path string) error {
 	if err != nil {
 		return failing(r.URL, err)
 	}
+	addVia(r.Header, t.mark)
 	client := &http.Client{
 		Transport: t.requests, Timeout: b.discovery,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },

@@ -154,6 +154,7 @@ func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("error trying to reach service: %w", err)
 	}
+	addVia(r.Header, t.mark)
 	transport := t.requests
 	if x.upgrade != "" {
 		transport = t.upgrades

@@ -48,6 +48,7 @@ func (b *Backend) Fetch(
 	if err != nil {
 		return nil, failing(r.URL, err)
 	}
+	addVia(r.Header, t.mark)
 	response, err := t.requests.RoundTrip(r)
 	b.report(response, err)
 	if err != nil {

@@ -31,6 +31,8 @@ const (
 // transports are the connections that were opened with one client certificate.
 type transports struct {
 	certificate *tls.Certificate
+	// mark names this aggregator to those that a request comes to.
+	mark string
 	// requests speaks HTTP/2 where the backend does; upgrades speaks HTTP/1.1, which alone has them.
 	requests, upgrades *http.Transport
 }
@@ -54,6 +56,10 @@ func (b *Backend) transports() (*transports, error) {
 		return old, nil
 	}
 	t := b.newTransports(certificate)
+	var err error
+	if t.mark, err = markOf(certificate); err != nil {
+		return nil, err
+	}
 	b.current.Store(t)
 	if old != nil {
 		old.closeIdle()

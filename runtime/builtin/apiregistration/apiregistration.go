@@ -4,7 +4,7 @@
 // whether its server can be reached, and lists all in discovery and OpenAPI.
 //
 // Every server with it follows the same APIServices. It may know packages auth, auth/frontproxy, certs,
-// discovery, proxy, reach, reload and server.
+// discovery, proxy, reach, reload, respond and server.
 package apiregistration
 
 import (
@@ -58,6 +58,7 @@ func (f *Feature) Configure(_ context.Context, config *server.Config) error {
 	if err != nil {
 		return err
 	}
+	config.Guard = refuseLoops(proxy.NewLoop(identity))
 	if config.Additions == nil {
 		config.Additions = &server.Additions{}
 	}
@@ -83,13 +84,11 @@ func (f *Feature) identity(config *server.Config, log *slog.Logger) (getCertific
 		return nil, err
 	}
 	if config.Authentication.FrontProxy == nil {
-		// Who believes this server's users believes this server: its own kind of requests may come back to it, and what
-		// it publishes is what it believes.
 		trust, err := frontproxy.NewTrust(own.authority.Trust(), []string{proxyName}, frontproxy.Standard())
 		if err != nil {
 			return nil, err
 		}
-		config.Authentication.FrontProxy = frontproxy.New(func() *frontproxy.Trust { return trust })
+		config.Authentication.FrontProxy = frontproxy.Published(trust)
 	} else {
 		log.Warn("the certificate that the server made as a front proxy is published by nobody, since " +
 			"--requestheader-client-ca-file names another authority: name --proxy-client-cert-file, too")
