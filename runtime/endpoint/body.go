@@ -172,7 +172,7 @@ func cborToJSON(data []byte) ([]byte, error) {
 
 // Decoding, converting and encoding a body takes about forty times its size in memory, and twice as much for YAML. So
 // the server bounds the sum of the sizes of the large bodies that it works on at once. Other large bodies wait, up to
-// the deadlines of their requests.
+// the deadlines of their requests, and the users who sent them take turns.
 const (
 	// smallBody is the size up to which a body doesn't count.
 	smallBody = 128 << 10
@@ -183,13 +183,14 @@ const (
 )
 
 // reserveBody waits until the server may work on a body of that size. The body has been read, so that a slow client
-// reserves nothing. releaseBody ends the reservation when the request has been served.
+// reserves nothing. releaseBody ends the reservation when the request's work is done, before anything is answered, so
+// that a client that doesn't read its answer holds none either.
 func (req *resourceRequest) reserveBody(ctx context.Context, size int64) error {
 	if size <= smallBody || req.reserved > 0 {
 		return nil
 	}
 	size = min(size, maxBodyBytes)
-	if err := req.api.bodies.Acquire(ctx, size); err != nil {
+	if err := req.api.bodies.acquire(ctx, req.api.user(ctx), size); err != nil {
 		return apierrors.NewTooManyRequests("too many large requests are being worked on, please try again later", 1)
 	}
 	req.reserved = size
@@ -198,7 +199,7 @@ func (req *resourceRequest) reserveBody(ctx context.Context, size int64) error {
 
 func (req *resourceRequest) releaseBody() {
 	if req.reserved > 0 {
-		req.api.bodies.Release(req.reserved)
+		req.api.bodies.release(req.api.user(req.r.Context()), req.reserved)
 		req.reserved = 0
 	}
 }

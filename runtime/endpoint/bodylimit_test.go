@@ -3,17 +3,18 @@ package endpoint
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // Large bodies are worked on one after another where there is no room for all; small ones never wait.
 func TestWeigh(t *testing.T) {
-	a := &API{bodies: semaphore.NewWeighted(maxBodyBytes)}
-	first, second, small := &resourceRequest{api: a}, &resourceRequest{api: a}, &resourceRequest{api: a}
+	a := &API{bodies: newBudget(maxBodyBytes), user: func(context.Context) string { return "bob" }}
+	r := httptest.NewRequest(http.MethodPost, "/x", nil)
+	first, second, small := &resourceRequest{api: a, r: r}, &resourceRequest{api: a, r: r}, &resourceRequest{api: a, r: r}
 	if err := first.reserveBody(t.Context(), maxBodyBytes+1); err != nil {
 		t.Fatalf("a single body is let through, however large: %v", err)
 	}
@@ -31,7 +32,7 @@ func TestWeigh(t *testing.T) {
 		t.Errorf("after the first: %v", err)
 	}
 	second.releaseBody()
-	if !a.bodies.TryAcquire(maxBodyBytes) {
+	if a.bodies.free != maxBodyBytes {
 		t.Error("room was not given back")
 	}
 }
@@ -46,7 +47,9 @@ func TestYAMLWeighsMore(t *testing.T) {
 			t.Fatal(err)
 		}
 		r.Header.Set("Content-Type", mediaType)
-		c := &resourceRequest{api: &API{maxBody: 1 << 20, bodies: semaphore.NewWeighted(maxBodyBytes)}, r: r}
+		c := &resourceRequest{api: &API{
+			maxBody: 1 << 20, bodies: newBudget(maxBodyBytes), user: func(context.Context) string { return "bob" },
+		}, r: r}
 		if _, err := c.readBody(); err != nil || c.reserved != want {
 			t.Errorf("%s weighs %d (%v), want %d", mediaType, c.reserved, err, want)
 		}

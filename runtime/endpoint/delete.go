@@ -40,6 +40,7 @@ func (req *resourceRequest) delete() error {
 	ctx, cancel := context.WithTimeout(req.writeContext(options.DryRun), maxWriteTime)
 	defer cancel()
 	deletion, err := req.handle.Delete(ctx, req.namespace, req.requestInfo.Name, options)
+	req.releaseBody()
 	if err != nil {
 		return err
 	}
@@ -85,6 +86,7 @@ func (req *resourceRequest) deleteCollection() error {
 	}
 	ctx := req.writeContext(options.DryRun)
 	page, err := req.handle.DeleteCollection(ctx, req.namespace, options, apiListOptions(list))
+	req.releaseBody()
 	if err != nil {
 		return err
 	}

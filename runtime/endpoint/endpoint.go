@@ -52,6 +52,9 @@ type Config struct {
 	// WriteTimeout is how long a client may take to read a piece of an answer that has several, or a message of a
 	// WebSocket; 0 means a minute. Other writes have the deadlines of the server and its filters.
 	WriteTimeout time.Duration
+	// User returns the name of the user of a request, whose context it gets. Users share what large bodies may take. If
+	// it isn't set, all requests are of one user.
+	User func(ctx context.Context) string
 	// MayCreate decides whether the user of a request, who may update or patch an object, may create it if it doesn't
 	// exist. It returns nil or the error to answer with. If it isn't set, everybody may.
 	MayCreate func(r *http.Request) error
@@ -82,7 +85,8 @@ type API struct {
 	// frames are the buffers of answers, streamFrames those of watches.
 	frames, streamFrames *encoder.Frames
 	// bodies bounds the sum of the sizes of the large bodies that the server works on at once.
-	bodies *semaphore.Weighted
+	bodies *budget
+	user   func(ctx context.Context) string // Config.User
 	// converters bounds how many pieces of answers the server converts to YAML at once. A conversion takes forty times
 	// the size of its piece in memory, and CPU time: half of the CPUs are left to other requests.
 	converters *semaphore.Weighted
@@ -98,9 +102,13 @@ func New(config Config) (*API, error) {
 		writeTimeout: cmp.Or(config.WriteTimeout, defaultWriteTimeout),
 		mayCreate:    config.MayCreate, unsafeDelete: config.UnsafeDelete,
 		frames: encoder.NewFrames(frameSize), streamFrames: encoder.NewFrames(streamFrameSize),
-		bodies:     semaphore.NewWeighted(maxBodyBytes),
+		bodies:     newBudget(maxBodyBytes),
+		user:       config.User,
 		converters: semaphore.NewWeighted(max(1, int64(runtime.GOMAXPROCS(0)/2))),
 		log:        cmp.Or(config.Log, slog.Default()),
+	}
+	if a.user == nil {
+		a.user = func(context.Context) string { return "" }
 	}
 	if a.unsafeDelete == nil {
 		a.unsafeDelete = func(*http.Request) error {

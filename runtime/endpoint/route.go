@@ -134,7 +134,7 @@ func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *reques
 		req := &resourceRequest{
 			resource: res, api: a, requestInfo: info, namespace: namespace, w: w, r: r, query: r.URL.Query(),
 		}
-		defer req.releaseBody()
+		defer req.releaseBody() // of a request that failed before its work was done
 		return row.serve(req)
 	}
 	return res.refuse(w, r, info, shape, allNamespaces)

@@ -7,7 +7,6 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/negotiation"
-	"golang.org/x/sync/semaphore"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -21,7 +20,7 @@ func TestStrictYAMLIsAFaultOfTheBody(t *testing.T) {
 	info := &api.Info{Names: api.Names{Kind: "Widget"}}
 	req := &resourceRequest{
 		resource: &resource{resourceInfo: info, version: &api.VersionInfo{Name: "v1"}},
-		api:      &API{maxBody: 1 << 20, bodies: semaphore.NewWeighted(1)}, r: r,
+		api:      &API{maxBody: 1 << 20, bodies: newBudget(1)}, r: r,
 	}
 	if _, _, err := req.readObject(negotiation.YAML, metav1.FieldValidationStrict); err != nil {
 		t.Fatal(err)

@@ -89,6 +89,7 @@ func (req *resourceRequest) answer(
 	ctx, cancel := context.WithTimeout(req.writeContext(options.DryRun), maxWriteTime)
 	defer cancel()
 	result, err := do(ctx, body, options)
+	req.releaseBody()
 	respond.AddWarnings(req.w.Header(), append(warnings, result.Warnings...))
 	if err != nil {
 		return err

@@ -236,7 +236,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	s.api, err = endpoint.New(endpoint.Config{
 		Groups: s.groups, MinRequestTimeout: int64(config.MinRequestTimeout / time.Second),
 		MayCreate: filter.MayCreate(config.Authorizer), UnsafeDelete: filter.MayDeleteUnreadable(config.Authorizer),
-		Log: config.Log, WriteTimeout: config.RequestTimeout,
+		Log: config.Log, WriteTimeout: config.RequestTimeout, User: userName,
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.close())
@@ -283,6 +283,14 @@ const answerTime = 5 * time.Second
 // write.
 func writeTimeout(requestTimeout time.Duration) time.Duration {
 	return requestTimeout + min(requestTimeout, answerTime)
+}
+
+// userName returns the name of the user of a request.
+func userName(ctx context.Context) string {
+	if user := auth.UserFrom(ctx); user != nil {
+		return user.Name
+	}
+	return ""
 }
 
 // catalog returns what the server serves at the time of a question.

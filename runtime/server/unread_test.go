@@ -94,17 +94,21 @@ func (v *victim) closedWindow(t *testing.T) *attacker {
 
 // ask sends a request on a stream.
 func (a *attacker) ask(stream uint32, u *unread) error {
-	err := a.WriteHeaders(http2.HeadersFrameParam{
-		StreamID: stream, EndHeaders: true, EndStream: u.body == "",
-		BlockFragment: a.headOf(u.method, u.path, u.token, hpack.HeaderField{Name: "accept", Value: u.accept},
-			hpack.HeaderField{Name: "content-type", Value: "application/json"}),
-	})
+	err := a.askHead(stream, u)
 	for rest := u.body; err == nil && rest != ""; {
 		piece := rest[:min(len(rest), 16<<10)]
 		rest = rest[len(piece):]
 		err = a.WriteData(stream, rest == "", []byte(piece))
 	}
 	return err
+}
+
+func (a *attacker) askHead(stream uint32, u *unread) error {
+	return a.WriteHeaders(http2.HeadersFrameParam{
+		StreamID: stream, EndHeaders: true, EndStream: u.body == "",
+		BlockFragment: a.headOf(u.method, u.path, u.token, hpack.HeaderField{Name: "accept", Value: u.accept},
+			hpack.HeaderField{Name: "content-type", Value: "application/json"}),
+	})
 }
 
 // awaitReset reads frames until the server has reset a number of streams. A GOAWAY alone ends none of them.
@@ -380,6 +384,66 @@ func TestUnauthorizedEndsConnection(t *testing.T) {
 		}
 		if _, ok := frame.(*http2.GoAwayFrame); ok {
 			goAway = true
+		}
+	}
+}
+
+// TestUnreadAnswersHoldNoBodies: a client that doesn't read the answers to its large writes leaves the room for large
+// bodies to others at once.
+func TestUnreadAnswersHoldNoBodies(t *testing.T) {
+	t.Parallel()
+	victim, _ := startDelayed(t, Config{Authorizer: auth.Always(auth.Allow), RequestTimeout: time.Hour})
+	large := func(name string) string {
+		return `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"` + name +
+			`"},"spec":{"color":"` + strings.Repeat("x", 1400<<10) + `"}}`
+	}
+	a := victim.closedWindow(t)
+	a.ReadMetaHeaders = hpack.NewDecoder(4<<10, nil)
+	const streams = 8 // of which the room for large bodies holds six
+	for i := range uint32(streams) {
+		err := a.askSlowly(2*i+1, &unread{
+			method: "POST", path: victim.base + "?dryRun=All", token: limitedToken, accept: "application/json",
+			body: large("a"),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if code := victim.requestAs(t.Context(), t, otherToken, "POST", victim.base, large("b")); code != http.StatusCreated {
+		t.Errorf("another user's large write: %d", code)
+	}
+}
+
+// askSlowly sends a request with a body that is larger than what the server lets a client send at once, and reads the
+// frames up to the head of the answer.
+func (a *attacker) askSlowly(stream uint32, u *unread) error {
+	rest := u.body
+	if err := a.askHead(stream, u); err != nil {
+		return err
+	}
+	window := 64 << 10 // the window before any update
+	for {
+		for rest != "" && window > 0 {
+			piece := rest[:min(len(rest), window, 16<<10)]
+			rest, window = rest[len(piece):], window-len(piece)
+			if err := a.WriteData(stream, rest == "", []byte(piece)); err != nil {
+				return err
+			}
+		}
+		frame, err := a.ReadFrame()
+		if err != nil {
+			return err
+		}
+		switch f := frame.(type) {
+		case *http2.WindowUpdateFrame:
+			if f.StreamID == stream {
+				window += int(f.Increment)
+			}
+		case *http2.MetaHeadersFrame:
+			if code := f.PseudoValue("status"); code != "201" {
+				return fmt.Errorf("the server answered %s", code)
+			}
+			return nil
 		}
 	}
 }

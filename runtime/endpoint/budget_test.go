@@ -1,0 +1,100 @@
+package endpoint
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+)
+
+// waiters are goroutines that acquire one after another, and those whose claims were granted.
+type waiters struct {
+	*budget
+	granted chan string
+}
+
+func (w *waiters) want(user string, size int64) {
+	go func() {
+		if w.acquire(context.Background(), user, size) == nil {
+			w.granted <- user
+		}
+	}()
+	synctest.Wait()
+}
+
+// got returns who was granted a claim since the last call.
+func (w *waiters) got() (users []string) {
+	synctest.Wait()
+	for len(w.granted) > 0 {
+		users = append(users, <-w.granted)
+	}
+	slices.Sort(users)
+	return users
+}
+
+// TestBudgetIsFair: a user who waits gets bytes before another gets more, and nobody gets more than half meanwhile.
+func TestBudgetIsFair(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &waiters{newBudget(8), make(chan string, 100)}
+		for range 6 {
+			w.want("eve", 3) // two are granted: nobody else waits
+		}
+		w.want("bob", 3)
+		w.want("ann", 6)
+		w.want("bob", 2)
+		expect := func(what string, users ...string) {
+			t.Helper()
+			if got := w.got(); !slices.Equal(got, users) {
+				t.Errorf("%s: %v got bytes, want %v", what, got, users)
+			}
+		}
+		expect("at first", "eve", "eve")
+		w.release("eve", 3)
+		expect("eve holds 3, and 3 more are over half", "bob")
+		w.release("eve", 3)
+		expect("eve holds nothing, and was first", "eve")
+		w.release("bob", 3)
+		expect("ann's 6 don't fit, and nobody passes them")
+		w.release("eve", 3)
+		expect("one each", "ann", "bob")
+		w.release("ann", 6)
+		expect("nobody but eve waits", "eve", "eve")
+		w.release("bob", 2)
+		w.release("eve", 3)
+		expect("the rest", "eve")
+		w.release("eve", 3)
+		w.release("eve", 3)
+		if w.free != 8 || len(w.accounts)+len(w.turns) != 0 {
+			t.Errorf("at last %d are free, %d accounts, %d turns", w.free, len(w.accounts), len(w.turns))
+		}
+	})
+}
+
+// TestBudgetForgetsWhoLeaves: a claim whose request ends holds up nobody.
+func TestBudgetForgetsWhoLeaves(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := &waiters{newBudget(8), make(chan string, 100)}
+		w.want("eve", 5)
+		ctx, cancel := context.WithCancel(t.Context())
+		left := make(chan error)
+		go func() { left <- w.acquire(ctx, "ann", 8) }()
+		synctest.Wait()
+		w.want("bob", 3)
+		if got := w.got(); !slices.Equal(got, []string{"eve"}) {
+			t.Errorf("%v got bytes", got)
+		}
+		cancel()
+		if err := <-left; !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+		if got := w.got(); !slices.Equal(got, []string{"bob"}) {
+			t.Errorf("after ann left, %v got bytes", got)
+		}
+		w.release("eve", 5)
+		w.release("bob", 3)
+		if w.free != 8 || len(w.accounts)+len(w.turns) != 0 {
+			t.Errorf("at last %d are free, %d accounts, %d turns", w.free, len(w.accounts), len(w.turns))
+		}
+	})
+}
