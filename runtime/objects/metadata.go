@@ -61,7 +61,7 @@ func (m Metadata) Get(ctx context.Context, namespace, name string) (*metav1.Part
 // answer asks about an object, and tells whether the other server says that it doesn't exist. Such an answer must name
 // the object: otherwise nobody serves the path at the moment, which says nothing about the object.
 func (m Metadata) answer(ctx context.Context, q *question, name string, out any) (absent bool, _ error) {
-	err := m.Server.answer(ctx, q, out)
+	_, err := m.Server.answer(ctx, q, out)
 	var status *apierrors.StatusError
 	if !errors.As(err, &status) || !apierrors.IsNotFound(err) {
 		return false, err
@@ -78,6 +78,8 @@ func (m Metadata) answer(ctx context.Context, q *question, name string, out any)
 func (m Metadata) List(
 	ctx context.Context, namespace string, look func(*metav1.PartialObjectMetadataList) error,
 ) error {
+	ctx, cancel := context.WithTimeout(ctx, listTime)
+	defer cancel()
 	var failed error
 	err := m.Server.pages(ctx, m.Resource, namespace, func(list *metav1.PartialObjectMetadataList) (more bool) {
 		failed = look(list)
@@ -107,8 +109,10 @@ func (m Metadata) Watch(
 		return err
 	}
 	defer func() { _ = response.Body.Close() }() // it was opened for reading
-	decoder := json.NewDecoder(response.Body)
+	events := &allowance{Reader: response.Body, bound: m.Server.bounds.withDefaults().event}
+	decoder := json.NewDecoder(events)
 	for {
+		events.left = events.bound
 		var next metav1.WatchEvent
 		switch err := decoder.Decode(&next); {
 		case errors.Is(err, io.EOF):

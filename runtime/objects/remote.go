@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 
 	"apigen.dev/runtime/reach"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,6 +29,8 @@ type Joined struct {
 	Away   func() []schema.GroupVersion
 	Client *http.Client
 	Host   string
+
+	bounds bounds
 }
 
 var _ reach.Catalog = Joined{}
@@ -64,6 +65,8 @@ func (j Joined) Count(ctx context.Context, gr schema.GroupResource, namespace st
 	if !ok {
 		return j.Catalog.Count(ctx, gr, namespace)
 	}
+	ctx, cancel := context.WithTimeout(ctx, questionTime)
+	defer cancel()
 	var count int64
 	err := j.pages(ctx, r, namespace, func(list *metav1.PartialObjectMetadataList) (more bool) {
 		count += int64(len(list.Items))
@@ -84,18 +87,25 @@ func (j Joined) Finalizers(
 	if !ok {
 		return j.Catalog.Finalizers(ctx, gr, namespace)
 	}
+	ctx, cancel := context.WithTimeout(ctx, questionTime)
+	defer cancel()
 	finalizers = map[string]int64{}
 	err = j.pages(ctx, r, namespace, func(list *metav1.PartialObjectMetadataList) (more bool) {
 		objects += int64(len(list.Items))
 		for i := range list.Items {
 			for _, finalizer := range list.Items[i].Finalizers {
-				finalizers[finalizer]++
+				if _, known := finalizers[finalizer]; known || len(finalizers) < maxFinalizers {
+					finalizers[finalizer]++
+				}
 			}
 		}
 		return true
 	})
 	return objects, finalizers, err
 }
+
+// maxFinalizers bounds the names of finalizers that are counted.
+const maxFinalizers = 1000
 
 // DeleteAll implements reach.Catalog.
 func (j Joined) DeleteAll(
@@ -105,13 +115,15 @@ func (j Joined) DeleteAll(
 	if !ok {
 		return j.Catalog.DeleteAll(ctx, gr, namespace, options)
 	}
+	ctx, cancel := context.WithTimeout(ctx, questionTime)
+	defer cancel()
 	options.Kind, options.APIVersion = "DeleteOptions", "v1"
 	body, err := json.Marshal(&options)
 	if err != nil {
 		return err
 	}
 	if slices.Contains(r.Verbs, "deletecollection") {
-		return j.ask(ctx, http.MethodDelete, j.path(r, namespace, ""), nil, body, nil)
+		return j.delete(ctx, j.path(r, namespace, ""), body)
 	}
 	var names []string
 	if err := j.pages(ctx, r, namespace, func(list *metav1.PartialObjectMetadataList) (more bool) {
@@ -124,30 +136,14 @@ func (j Joined) DeleteAll(
 	}
 	var errs []error
 	for _, name := range names {
-		err := j.ask(ctx, http.MethodDelete, j.path(r, namespace, name), nil, body, nil)
-		if !apierrors.IsNotFound(err) {
+		if err := j.delete(ctx, j.path(r, namespace, name), body); err != nil && !apierrors.IsNotFound(err) {
 			errs = append(errs, err)
+		}
+		if ctx.Err() != nil || len(errs) == maxErrors {
+			break
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// pages reads the metadata of all objects, a page at a time, while look wants more.
-func (j Joined) pages(
-	ctx context.Context, r reach.Resource, namespace string,
-	look func(list *metav1.PartialObjectMetadataList) (more bool),
-) error {
-	query := url.Values{"limit": {strconv.Itoa(page)}}
-	for {
-		var list metav1.PartialObjectMetadataList
-		if err := j.ask(ctx, http.MethodGet, j.path(r, namespace, ""), query, nil, &list); err != nil {
-			return err
-		}
-		if !look(&list) || list.Continue == "" {
-			return nil
-		}
-		query.Set("continue", list.Continue)
-	}
 }
 
 func (j Joined) path(r reach.Resource, namespace, name string) string {
@@ -165,9 +161,6 @@ func (j Joined) path(r reach.Resource, namespace, name string) string {
 // metadataOnly asks for the metadata of objects, from servers that have it, or else for the objects.
 const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 
-// maxAnswer bounds an answer: a page of large objects of a server that has no metadata alone.
-const maxAnswer = 512 << 20
-
 // question is a request to the server at Joined.Host. A body is JSON unless contentType says something else.
 type question struct {
 	method, path        string
@@ -176,24 +169,26 @@ type question struct {
 	accept, contentType string
 }
 
-// ask sends a request, and reads the answer into out unless that is nil. Its error is an API status.
-func (j Joined) ask(ctx context.Context, method, path string, query url.Values, body []byte, out any) error {
-	return j.answer(ctx, &question{method: method, path: path, query: query, body: body, accept: metadataOnly}, out)
+// delete sends a DELETE. Its error is an API status where the answer is one.
+func (j Joined) delete(ctx context.Context, path string, body []byte) error {
+	_, err := j.answer(ctx, &question{method: http.MethodDelete, path: path, body: body, accept: metadataOnly}, nil)
+	return err
 }
 
-func (j Joined) answer(ctx context.Context, q *question, out any) error {
+// answer sends a request, and reads the answer into out unless that is nil. It returns how many bytes it has read.
+func (j Joined) answer(ctx context.Context, q *question, out any) (size int64, err error) {
 	response, err := j.open(ctx, q)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer func() { _ = response.Body.Close() }() // it was opened for reading
 	if out == nil {
-		return nil
+		return 0, nil
 	}
-	if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(out); err != nil {
-		return fmt.Errorf("%s %s: %w", q.method, q.path, err)
+	if size, err = read(response.Body, j.bounds.withDefaults().page, out); err != nil && !errors.Is(err, errLarge) {
+		err = fmt.Errorf("%s %s: %w", q.method, q.path, err)
 	}
-	return nil
+	return size, err
 }
 
 // open sends a request, and returns an answer of success, whose body the caller closes. Its error is an API status,
@@ -212,8 +207,14 @@ func (j Joined) open(ctx context.Context, q *question) (*http.Response, error) {
 		request.Header.Set("Content-Type", cmp.Or(q.contentType, "application/json"))
 	}
 	response, err := j.Client.Do(request)
-	if err != nil || response.StatusCode < http.StatusMultipleChoices {
-		return response, err
+	if err != nil {
+		if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
+			err = wrapped.Err // its text has the query, which may be long, and is another one each time
+		}
+		return nil, fmt.Errorf("%s %s: %w", q.method, q.path, err)
+	}
+	if response.StatusCode < http.StatusMultipleChoices {
+		return response, nil
 	}
 	defer func() { _ = response.Body.Close() }() // it was opened for reading
 	status := metav1.Status{}
@@ -223,6 +224,9 @@ func (j Joined) open(ctx context.Context, q *question) (*http.Response, error) {
 	}
 	return nil, &apierrors.StatusError{ErrStatus: status}
 }
+
+// maxErrors is how many deletions may fail before the others aren't tried.
+const maxErrors = 10
 
 // maxStatus bounds an answer that is an error.
 const maxStatus = 1 << 20

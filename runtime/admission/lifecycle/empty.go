@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"apigen.dev/runtime/reach"
@@ -16,17 +17,31 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// emptier empties the namespaces that are being deleted. Every replica has one; what another one has done already is no
-// error.
+// emptier empties the namespaces that are being deleted, each for itself: none waits for another, or for a server that
+// has nothing of it. Every replica has an emptier; what another one has done already is no error.
 type emptier struct {
 	log *slog.Logger
-	// due is when a namespace is looked at again, and pauses how long after the last look.
-	due    map[string]time.Time
-	pauses map[string]time.Duration
+	// wake is sent to when a namespace was looked at.
+	wake    chan<- struct{}
+	working sync.WaitGroup
+	// slots bounds the work at once: on what the server itself has, and on each group of other servers.
+	slots slots
+
+	mu sync.Mutex // guards the fields below
+	// looks has the namespaces that were looked at, or are.
+	looks map[string]look
 }
 
-func newEmptier(log *slog.Logger) *emptier {
-	return &emptier{log: log, due: map[string]time.Time{}, pauses: map[string]time.Duration{}}
+// look is the last look at a namespace, which may not have ended.
+type look struct {
+	running, gone bool
+	// due is when the namespace is looked at again, and pause how long after the last look.
+	due   time.Time
+	pause time.Duration
+}
+
+func newEmptier(log *slog.Logger, wake chan<- struct{}) *emptier {
+	return &emptier{log: log, wake: wake, looks: map[string]look{}}
 }
 
 // The shortest and the longest time between two looks at a namespace.
@@ -35,39 +50,57 @@ const (
 	lastPause  = 15 * time.Second
 )
 
-// all looks at the namespaces that are being deleted and due, and returns when the next one is.
+// all begins to look at the namespaces that are being deleted and due, and returns when the next one is.
 func (e *emptier) all(ctx context.Context, f *Feature) time.Duration {
 	names := f.names(false)
-	for name := range e.due {
-		if !slices.Contains(names, name) {
-			delete(e.due, name)
-			delete(e.pauses, name)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for name, last := range e.looks {
+		if !last.running && !slices.Contains(names, name) {
+			delete(e.looks, name)
 		}
 	}
 	next := again
 	for _, name := range names {
-		if wait := time.Until(e.due[name]); wait > 0 {
+		last := e.looks[name]
+		if last.running {
+			continue // its end wakes
+		}
+		if wait := time.Until(last.due); wait > 0 {
 			next = min(next, wait)
 			continue
 		}
-		gone, err := e.empty(ctx, name)
-		if ctx.Err() != nil {
-			return again
-		}
-		if err != nil {
-			e.log.WarnContext(ctx, "a namespace could not be emptied", "namespace", name, "error", err)
-		}
-		if !gone {
-			pause := min(max(2*e.pauses[name], firstPause), lastPause)
-			e.pauses[name], e.due[name] = pause, time.Now().Add(pause)
-			next = min(next, pause)
-		}
+		e.looks[name] = look{running: true, gone: last.gone, pause: last.pause}
+		e.working.Go(func() { e.look(ctx, name) })
 	}
 	return next
 }
 
-// empty deletes the content of a namespace, and lets the namespace go once there is none. It tells whether that was
-// done.
+// look looks at a namespace.
+func (e *emptier) look(ctx context.Context, name string) {
+	gone, err := e.empty(ctx, name)
+	if ctx.Err() != nil {
+		return
+	}
+	if err != nil {
+		e.log.WarnContext(ctx, "a namespace could not be emptied", "namespace", name, "error", err)
+	}
+	e.mu.Lock()
+	before := e.looks[name]
+	pause := min(max(2*before.pause, firstPause), lastPause)
+	if gone && !before.gone { // another namespace of the name may come soon
+		pause = firstPause
+	}
+	e.looks[name] = look{gone: gone, due: time.Now().Add(pause), pause: pause}
+	e.mu.Unlock()
+	select {
+	case e.wake <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// empty deletes the content of a namespace, and lets the namespace go once there is none. It reports whether
+// that was done.
 func (e *emptier) empty(ctx context.Context, name string) (gone bool, err error) {
 	namespaces, err := reach.Of[*core.Namespace](ctx)
 	if err != nil {
@@ -81,7 +114,7 @@ func (e *emptier) empty(ctx context.Context, name string) (gone bool, err error)
 	if err != nil {
 		return false, err
 	}
-	left, err := deleteContent(ctx, name)
+	left, err := e.deleteContent(ctx, name)
 	if err := left.report(ctx, namespaces, namespace); err != nil {
 		return false, err
 	}
@@ -115,61 +148,13 @@ var errAnother = errors.New("another namespace has the name now")
 
 // content is what is left in a namespace.
 type content struct {
+	mu sync.Mutex // guards the fields below while the content is deleted
 	// objects counts those of each resource, finalizers those of them that have a finalizer.
 	objects    map[string]int64
 	finalizers map[string]int64
 	failures   []string
 	// unknown are the versions of other servers that can't be asked what they have.
 	unknown []string
-}
-
-// deleteContent deletes what is in a namespace, and returns what is left.
-func deleteContent(ctx context.Context, namespace string) (*content, error) {
-	left := &content{objects: map[string]int64{}, finalizers: map[string]int64{}}
-	catalog, err := reach.CatalogFrom(ctx)
-	if err != nil {
-		return left, err
-	}
-	for _, version := range catalog.Unknown() {
-		left.unknown = append(left.unknown, fmt.Sprintf("%s: stale GroupVersion discovery: %[1]s", version))
-	}
-	background := metav1.DeletePropagationBackground
-	options := metav1.DeleteOptions{PropagationPolicy: &background}
-	for _, r := range catalog.Resources() {
-		if !r.Namespaced || !r.SameAs.Empty() || !slices.Contains(r.Verbs, "delete") ||
-			!slices.Contains(r.Verbs, "list") {
-			continue
-		}
-		if err := left.empty(ctx, catalog, r, namespace, options); err != nil {
-			if ctx.Err() != nil {
-				return left, ctx.Err()
-			}
-			left.failures = append(left.failures, err.Error())
-		}
-	}
-	return left, nil
-}
-
-// empty deletes the objects of one resource.
-func (c *content) empty(
-	ctx context.Context, catalog reach.Catalog, r reach.Resource, namespace string, options metav1.DeleteOptions,
-) error {
-	count, err := catalog.Count(ctx, r.GroupResource, namespace)
-	if err != nil || count == 0 {
-		return err
-	}
-	if err := catalog.DeleteAll(ctx, r.GroupResource, namespace, options); err != nil {
-		return err
-	}
-	count, finalizers, err := catalog.Finalizers(ctx, r.GroupResource, namespace)
-	if err != nil || count == 0 {
-		return err
-	}
-	c.objects[r.Resource+"."+r.Group] = count
-	for name, n := range finalizers {
-		c.finalizers[name] += n
-	}
-	return nil
 }
 
 // condition is one that says whether something keeps a namespace.
@@ -190,7 +175,7 @@ func (c *content) conditions() []condition {
 	if len(c.failures) > 0 {
 		slices.Sort(c.failures)
 		failed = fmt.Sprintf("Failed to delete all resource types, %d remaining: %v", len(c.failures),
-			strings.Join(c.failures, ", "))
+			strings.Join(c.failures[:min(len(c.failures), maxListed)], ", "))
 	}
 	if len(c.objects) > 0 {
 		remaining = "Some resources are remaining: " + listed(c.objects, "%s has %d resource instances")
@@ -213,10 +198,28 @@ func (c *content) conditions() []condition {
 	}
 }
 
+// The bounds of what a condition repeats of the words of other servers.
+const (
+	maxListed = 50
+	maxWords  = 500
+)
+
+// shortened returns the beginning of a text that is too long for a condition.
+func shortened(text string) string {
+	if len(text) <= maxWords {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxWords], "") + "..."
+}
+
 func listed(counts map[string]int64, format string) string {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(counts)) {
-		all = append(all, fmt.Sprintf(format, name, counts[name]))
+		if len(all) == maxListed {
+			all = append(all, fmt.Sprintf("and %d more", len(counts)-maxListed))
+			break
+		}
+		all = append(all, fmt.Sprintf(format, shortened(name), counts[name]))
 	}
 	return strings.Join(all, ", ")
 }

@@ -58,7 +58,9 @@ func (f *Feature) Configure(_ context.Context, config *server.Config) error {
 	config.Hooks = append(config.Hooks,
 		server.Hook{Name: "start-system-namespaces-controller", PostStart: f.makeSystem, Run: f.follow},
 		server.Hook{Name: "namespaces/empty", Run: func(ctx context.Context) error {
-			return f.eachChange(ctx, emptier, newEmptier(f.log).all)
+			e := newEmptier(f.log, emptier)
+			defer e.working.Wait()
+			return f.eachChange(ctx, emptier, e.all)
 		}},
 		server.Hook{Name: "namespaces/service-accounts", Run: func(ctx context.Context) error {
 			return f.eachChange(ctx, accounts, f.makeAccounts)
