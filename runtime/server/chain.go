@@ -34,7 +34,7 @@ func (s *Server) chain(handler http.Handler, metrics *metrics, longRunning func(
 		filter.Audit(),
 		filter.Impersonate(metrics.impersonation.Authorizer(s.config.Authorizer), metrics.impersonation.Attempted),
 		s.bounds(),
-		filter.Authorize(metrics.attempts.Authorizer(s.config.Authorizer)),
+		filter.Authorize(ownRequests{metrics.attempts.Authorizer(s.config.Authorizer)}),
 		filter.Progress(s.config.RequestTimeout),
 	)
 }

@@ -302,14 +302,15 @@ func (s *Server) catalog() reach.Catalog {
 	if s.config.Additions == nil {
 		return own
 	}
-	return s.elsewhere(own)
+	return s.elsewhere(own, namespaceController)
 }
 
-// elsewhere returns a catalog with the resources of other servers at the time of a question.
-func (s *Server) elsewhere(own reach.Catalog) objects.Joined {
+// elsewhere returns a catalog with the resources of other servers at the time of a question. It asks them as a user.
+func (s *Server) elsewhere(own reach.Catalog, user *auth.User) objects.Joined {
 	return objects.Joined{
 		Catalog: own, Remote: func() []reach.Resource { return s.table.Load().elsewhere }, Host: s.config.URL(),
-		Away: func() []schema.GroupVersion { return s.table.Load().away }, Client: &http.Client{Transport: s.loopback},
+		Away:   func() []schema.GroupVersion { return s.table.Load().away },
+		Client: &http.Client{Transport: acting{s, user}},
 	}
 }
 

@@ -192,7 +192,7 @@ func (a *Additions) install(open []Addition, remotes []Remote, order []schema.Gr
 	before := a.server.table.Swap(next)
 	before.retire()
 	if c := a.server.collector; c != nil {
-		c.SetRemotes(collector.Remotes(a.server.elsewhere(nil)), next.unknown)
+		c.SetRemotes(collector.Remotes(a.server.elsewhere(nil, garbageCollector)), next.unknown)
 	}
 	if a.localChanged != nil && !slices.Equal(before.local, next.local) {
 		close(a.localChanged)
