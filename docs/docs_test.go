@@ -129,17 +129,10 @@ func apigen(t *testing.T) string {
 func build(t *testing.T, dir, binary, command string) {
 	t.Helper()
 	run := exec.Command("go", "build", "-o", binary, command)
-	run.Dir, run.Env = dir, append(os.Environ(), "GOWORK=off", withoutDebugging(t))
+	run.Dir, run.Env = dir, append(os.Environ(), "GOWORK=off")
 	if out, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("go build %s: %v\n%s", command, err, out)
 	}
-}
-
-// withoutDebugging returns the variable GOFLAGS by which the go command leaves out what debuggers read, which
-// takes half of the time of linking a server.
-func withoutDebugging(t *testing.T) string {
-	t.Helper()
-	return "GOFLAGS=" + strings.TrimSpace(goEnv(t, "GOFLAGS")+" -ldflags=-w")
 }
 
 // goEnv returns what the go command takes for a variable.
@@ -177,9 +170,9 @@ func usesKubectl(session []transcript.Block) bool {
 func runSession(t *testing.T, page, bin string, session []transcript.Block) {
 	t.Helper()
 	home := t.TempDir()
-	env := append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+home, "GOWORK=off", withoutDebugging(t),
+	env := append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+home, "GOWORK=off",
 		"PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
+	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOFLAGS"} {
 		env = append(env, name+"="+goEnv(t, name))
 	}
 	log := filepath.Join(home, "server.log")

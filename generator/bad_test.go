@@ -39,7 +39,7 @@ func TestBadInput(t *testing.T) {
 			dir := loadtest.Dir(t, string(data))
 			// With -mod=mod, what the go command says would depend on what the module cache has.
 			o := generator.Options{Dir: dir, Check: true, Listings: loadtest.Listings,
-				Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=readonly")}
+				Env: loadtest.Env("-mod=readonly")}
 			want := -1
 			for i, f := range archive.Files {
 				switch f.Name {

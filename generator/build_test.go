@@ -64,7 +64,7 @@ func tiny(body string) emit.Emitter {
 func options(dir string) generator.Options {
 	return generator.Options{
 		Dir: dir, Listings: loadtest.Listings, Emitters: []emit.Emitter{tiny(`return "tiny"`)},
-		Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS="),
+		Env: loadtest.Env(),
 	}
 }
 
@@ -374,7 +374,7 @@ func TestUnchangedRuns(t *testing.T) {
 			write(t, filepath.Join(dir, "go.sum"), read(t, filepath.Join(dir, "go.sum"))+"\n")
 		}},
 		{"the header", func(*testing.T) { o.Header = "// Another." }},
-		{"build tags", func(*testing.T) { o.Env = append(o.Env, "GOFLAGS=-tags=other") }},
+		{"build tags", func(*testing.T) { o.Env = append(o.Env, loadtest.Flags("-tags=other")) }},
 		{"the toolchain", func(*testing.T) { o.Env = append(o.Env, "GOTOOLCHAIN=local") }},
 	} {
 		t.Run(step.name, func(t *testing.T) {
@@ -394,7 +394,7 @@ func TestOverlaysAreNotRemembered(t *testing.T) {
 	o := options(dir)
 	o.Cache = t.TempDir()
 	write(t, filepath.Join(dir, "overlay.json"), `{"Replace":{}}`)
-	o.Env = append(o.Env, "GOFLAGS=-overlay="+filepath.Join(dir, "overlay.json"))
+	o.Env = append(o.Env, loadtest.Flags("-overlay="+filepath.Join(dir, "overlay.json")))
 	build(t, o)
 	if build(t, o).Unchanged {
 		t.Error("a build with an overlay was remembered")

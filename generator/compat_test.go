@@ -53,7 +53,7 @@ func TestCompatAgainstGit(t *testing.T) {
 	before := gitIn(t, dir, "status", "--porcelain")
 	for _, from := range []string{dir, filepath.Join(dir, "apis")} {
 		res, err := generator.Compat(context.Background(),
-			generator.CompatOptions{Dir: from, Against: "HEAD", Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off")})
+			generator.CompatOptions{Dir: from, Against: "HEAD", Env: loadtest.Env()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +86,7 @@ func TestCompatRefusals(t *testing.T) {
 		broken:           "doesn't load:\na.go:5:18:",
 	} {
 		_, err := generator.Compat(context.Background(),
-			generator.CompatOptions{Dir: dir, Against: against, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off")})
+			generator.CompatOptions{Dir: dir, Against: against, Env: loadtest.Env()})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %s", against, err, want)
 		}
@@ -139,7 +139,7 @@ func TestCompatWithSubmodules(t *testing.T) {
 	unpack(t, filepath.Join(dir, "third", "shared"), strings.ReplaceAll(fmt.Sprintf(inner, "shared"), "\"x\"", "\"y\""))
 	compare := func() (*generator.CompatResult, error) {
 		return generator.Compat(context.Background(), generator.CompatOptions{Dir: dir, Against: "HEAD",
-			Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod")})
+			Env: loadtest.Env("-mod=mod")})
 	}
 	res, err := compare()
 	if err != nil {

@@ -73,7 +73,7 @@ func TestSameBytesEverywhere(t *testing.T) {
 		}
 		before := runtime.GOMAXPROCS(i + 1)
 		build(t, generator.Options{
-			Dir: dir, Patterns: patterns, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod"),
+			Dir: dir, Patterns: patterns, Env: loadtest.Env("-mod=mod"),
 		})
 		runtime.GOMAXPROCS(before)
 		got := generatedFiles(t, dir)

@@ -138,7 +138,7 @@ func (x trial) again() {
 // lacks in the module cache, and ask a checksum database about what it finds there.
 func (x trial) options() generator.Options {
 	return generator.Options{Listings: loadtest.Listings, Dir: x.dir,
-		Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=readonly")}
+		Env: loadtest.Env("-mod=readonly")}
 }
 
 // deadline is when a build counts as one that hangs.

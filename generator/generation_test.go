@@ -72,7 +72,7 @@ func TestGeneration(t *testing.T) {
 			strings.NewReplacer("KIND", c.kind, "FIELD", c.field, "MARKER", c.marker).Replace(generationSource))
 	}
 	loadtest.WriteModule(t, dir, "example.com/test")
-	options := generator.Options{Dir: dir, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off")}
+	options := generator.Options{Dir: dir, Env: loadtest.Env()}
 	if _, err := generator.Build(t.Context(), options); err != nil {
 		t.Fatal(generator.Describe(err, dir))
 	}

@@ -82,7 +82,7 @@ type Shade string
 
 const Misfit = "misfitConstant"
 `)
-	o := generator.Options{Dir: dir, Lenient: true, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off")}
+	o := generator.Options{Dir: dir, Lenient: true, Env: loadtest.Env()}
 	res, err := generator.Build(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

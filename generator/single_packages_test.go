@@ -102,7 +102,7 @@ func built(t *testing.T, runs ...string) string {
 	for _, run := range runs {
 		_, err := generator.Build(context.Background(), generator.Options{
 			Listings: loadtest.Listings, Dir: dir, Patterns: strings.Fields(run),
-			Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod"),
+			Env: loadtest.Env("-mod=mod"),
 		})
 		if err != nil {
 			t.Fatalf("apigen build %s: %s", run, generator.Describe(err, dir))

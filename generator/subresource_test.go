@@ -145,7 +145,7 @@ func subresources(t *testing.T, edit func(name, data string) string) generator.O
 	}
 	loadtest.WriteModule(t, dir, "example.com/test")
 	return generator.Options{
-		Listings: loadtest.Listings, Dir: dir, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off"),
+		Listings: loadtest.Listings, Dir: dir, Env: loadtest.Env(),
 	}
 }
 

@@ -37,7 +37,7 @@ func wardle(t testing.TB) generator.Options {
 	}
 	loadtest.WriteModule(t, dir, "k8s.io/sample-apiserver")
 	return generator.Options{
-		Listings: loadtest.Listings, Dir: dir, Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off"),
+		Listings: loadtest.Listings, Dir: dir, Env: loadtest.Env(),
 	}
 }
 

@@ -36,7 +36,7 @@ func TestWorkspacesAreWatched(t *testing.T) {
 	work := filepath.Join(dir, "go.work")
 	source := filepath.Join(dir, "books/doc.go")
 	o := options(dir)
-	o.Env, o.Cache = append(os.Environ(), "GOPROXY=off", "GOFLAGS="), t.TempDir()
+	o.Env, o.Cache = append(os.Environ(), "GOPROXY=off", loadtest.Flags()), t.TempDir()
 	age(t, other)
 	inTime(t, o, func() {
 		write(t, work, "go 1.26.0\n\nuse .\n")
@@ -83,12 +83,12 @@ import "example.com/lib"
 type Book struct{ lib.T }
 `)
 	cmd := exec.Command("go", "mod", "vendor")
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=")
+	cmd.Dir, cmd.Env = dir, loadtest.Env()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s", out)
 	}
 	o := options(dir)
-	o.Env, o.Cache = append(o.Env, "GOFLAGS=-mod=vendor"), t.TempDir()
+	o.Env, o.Cache = append(o.Env, loadtest.Flags("-mod=vendor")), t.TempDir()
 	inTime(t, o, func() { keepTime(t, filepath.Join(dir, "vendor/example.com/lib/lib.go"), "{}", "{ }") })
 	inTime(t, o, func() {
 		list := filepath.Join(dir, "vendor/modules.txt")

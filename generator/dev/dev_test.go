@@ -73,7 +73,7 @@ func start(t *testing.T, dir string, o dev.Options) (s *stage, stop func() error
 	reader, writer := io.Pipe()
 	s = &stage{t: t, dir: dir, lines: make(chan string, 1000)}
 	o.Dir, o.Out, o.ServerOut, o.ServerErr, o.Poll = dir, writer, writer, writer, 10*time.Millisecond
-	o.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod")
+	o.Env = loadtest.Env("-mod=mod")
 	go func() {
 		for scanner := bufio.NewScanner(reader); scanner.Scan(); {
 			s.lines <- scanner.Text()

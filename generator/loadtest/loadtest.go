@@ -46,6 +46,17 @@ var imports = []string{
 // the same dependencies.
 var Listings = load.NewListings(checkout())
 
+// Env returns the environment for go commands of tests: without a network and a workspace, and with further flags.
+func Env(flags ...string) []string {
+	return append(os.Environ(), "GOPROXY=off", "GOWORK=off", Flags(flags...))
+}
+
+// Flags returns the variable GOFLAGS that adds flags to those of the tests' own build. Tests that leave those out make
+// the go command compile all dependencies once more.
+func Flags(flags ...string) string {
+	return "GOFLAGS=" + strings.TrimSpace(os.Getenv("GOFLAGS")+" "+strings.Join(flags, " "))
+}
+
 // Program loads the files of a txtar archive as a module and returns the model. Faults in the input fail the test.
 func Program(t testing.TB, archive string) *model.Program {
 	t.Helper()
@@ -66,7 +77,7 @@ func Load(t testing.TB, dir string, patterns ...string) *resolve.Result {
 func Try(dir string, patterns ...string) (*resolve.Result, error) {
 	return resolve.Load(context.Background(), resolve.Options{Options: load.Options{
 		Dir: dir, Patterns: patterns, Owns: Owned, Imports: imports,
-		Env: append(os.Environ(), "GOPROXY=off", "GOWORK=off"), Listings: Listings,
+		Env: Env(), Listings: Listings,
 	}})
 }
 

@@ -53,7 +53,7 @@ type Lamp struct {
 			t.Parallel()
 			_, err := resolve.Load(context.Background(), resolve.Options{Options: load.Options{
 				Dir: loadtest.Dir(t, text),
-				Env: append(append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=-mod=mod"),
+				Env: append(loadtest.Env("-mod=mod"),
 					strings.Fields(c.env)...),
 			}})
 			if err == nil || !strings.Contains(err.Error(), c.want) {

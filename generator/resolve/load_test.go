@@ -99,7 +99,7 @@ func TestStaleGoModIsTold(t *testing.T) {
 	_, err = load.Load(context.Background(), load.Options{
 		Dir: dir, Patterns: []string{"./..."}, RuntimeImports: []string{"apigen.dev/runtime/api"},
 		Imports: []string{"k8s.io/apimachinery/pkg/conversion"},
-		Env:     append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS="),
+		Env:     loadtest.Env(),
 	})
 	if want := "updates to go.mod needed; to update it: go mod tidy"; err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)

@@ -148,7 +148,7 @@ func TestWithWhatIsDeclaredByHand(t *testing.T) {
 	}
 	vet := exec.Command("go", "vet", "-mod=mod", "./...")
 	vet.Dir = dir
-	vet.Env = append(os.Environ(), "GOPROXY=off", "GOWORK=off", "GOFLAGS=")
+	vet.Env = loadtest.Env()
 	if out, err := vet.CombinedOutput(); err != nil {
 		t.Errorf("what was emitted does not compile: %v\n%s", err, out)
 	}

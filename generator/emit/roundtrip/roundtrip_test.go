@@ -126,7 +126,7 @@ func build(t *testing.T, marker, body string) string {
 	return dir
 }
 
-func env() []string { return append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off") }
+func env() []string { return loadtest.Env("-mod=mod") }
 
 // TestGeneratedTests checks that the generated tests of the shop pass, that they fail and name the field if a
 // hand-written function forgets one, and that a marker leaves them out.
