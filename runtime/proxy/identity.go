@@ -15,16 +15,22 @@ const (
 	uidHeader   = "X-Remote-Uid"
 	groupHeader = "X-Remote-Group"
 	extraPrefix = "X-Remote-Extra-"
+	// protocolHeader has the protocols of a WebSocket. One that begins with tokenProtocol is a bearer token.
+	protocolHeader = "Sec-Websocket-Protocol"
+	tokenProtocol  = "base64url.bearer.authorization.k8s.io." //nolint:gosec // G101: what tokens begin with is none
 )
 
 // removed are the headers of a client that a backend must not see, and removedPrefixes how others of them begin:
 // those in which front proxies name users, those of impersonation, which this server has carried out, and credentials.
 var (
-	removed         = []string{userHeader, uidHeader, groupHeader, "Authorization"}
+	removed = []string{
+		userHeader, uidHeader, groupHeader, "Authorization", "Proxy-Authorization", "Cookie", "Cookie2",
+	}
 	removedPrefixes = []string{extraPrefix, "Impersonate-"}
 )
 
-// removeIdentity deletes the headers by which a client could say who it is.
+// removeIdentity deletes the headers by which a client could say who it is, and the credentials that it sent, those too
+// that this server didn't need.
 func removeIdentity(header http.Header) {
 	for name := range header {
 		is := func(other string) bool { return strings.EqualFold(name, other) }
@@ -33,8 +39,31 @@ func removeIdentity(header http.Header) {
 		}
 		if slices.ContainsFunc(removed, is) || slices.ContainsFunc(removedPrefixes, begins) {
 			delete(header, name)
+			continue
+		}
+		if is(protocolHeader) {
+			if kept := withoutTokens(header[name]); len(kept) > 0 {
+				header[name] = kept
+			} else {
+				delete(header, name)
+			}
 		}
 	}
+}
+
+// withoutTokens returns the protocols of a WebSocket without those that bear a token.
+func withoutTokens(lines []string) (kept []string) {
+	for _, line := range lines {
+		protocols := strings.Split(line, ",")
+		others := slices.DeleteFunc(protocols, func(protocol string) bool {
+			protocol = strings.TrimSpace(protocol)
+			return len(protocol) >= len(tokenProtocol) && strings.EqualFold(protocol[:len(tokenProtocol)], tokenProtocol)
+		})
+		if len(others) > 0 {
+			kept = append(kept, strings.TrimSpace(strings.Join(others, ",")))
+		}
+	}
+	return kept
 }
 
 // setIdentity names a user in a header.
