@@ -84,14 +84,16 @@ func ReadAggregated(data []byte) (map[schema.GroupVersion]Remote, error) {
 	for _, group := range list.Items {
 		for _, version := range group.Versions {
 			version.Freshness = fresh
-			all[schema.GroupVersion{Group: group.Metadata.Name, Version: version.Version}] = Remote{version: version}
+			gv := schema.GroupVersion{Group: group.Metadata.Name, Version: version.Version}
+			version.keepOf(gv)
+			all[gv] = Remote{version: version}
 		}
 	}
 	return all, nil
 }
 
-// ReadResources reads the list of the resources of one version, which every server has.
-func ReadResources(data []byte) (Remote, error) {
+// ReadResources reads the list of the resources of a version, which every server has.
+func ReadResources(data []byte, gv schema.GroupVersion) (Remote, error) {
 	var list metav1.APIResourceList
 	if err := json.Unmarshal(data, &list); err != nil {
 		return Remote{}, fmt.Errorf("discovery: %w", err)
@@ -99,8 +101,7 @@ func ReadResources(data []byte) (Remote, error) {
 	if list.Kind != "APIResourceList" {
 		return Remote{}, fmt.Errorf("discovery: the document is no APIResourceList, but %q", list.Kind)
 	}
-	gv, err := schema.ParseGroupVersion(list.GroupVersion)
-	if err != nil {
+	if _, err := schema.ParseGroupVersion(list.GroupVersion); err != nil {
 		return Remote{}, fmt.Errorf("discovery: %w", err)
 	}
 	v := versionDiscovery{Version: gv.Version, Freshness: fresh}
@@ -108,6 +109,7 @@ func ReadResources(data []byte) (Remote, error) {
 	for i := range list.APIResources {
 		v.add(&list.APIResources[i], gv, at)
 	}
+	v.keepOf(gv)
 	return Remote{version: v}, nil
 }
 

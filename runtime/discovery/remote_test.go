@@ -23,7 +23,7 @@ func TestRemote(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	legacy, err := ReadResources(do(other, base).Body.Bytes())
+	legacy, err := ReadResources(do(other, base).Body.Bytes(), shopV1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func front(t *testing.T, remote Remote) handler {
 func TestReadRemote(t *testing.T) {
 	for _, text := range []string{"", "[]", `{"items":3}`, `{"kind":"Status"}`, `{"kind":"APIResourceList"`,
 		`{"kind":"APIResourceList","groupVersion":"a/b/c"}`} {
-		if _, err := ReadResources([]byte(text)); err == nil {
+		if _, err := ReadResources([]byte(text), shopV1); err == nil {
 			t.Errorf("%s is read", text)
 		}
 	}
@@ -88,7 +88,7 @@ func TestReadRemote(t *testing.T) {
 	}
 	part, err := ReadResources([]byte(`{"kind":"APIResourceList","groupVersion":"a/v1","resources":[
 		{"name":"things/status","kind":"Thing","namespaced":true,"verbs":["get"]},
-		{"name":"things/scale","group":"autoscaling","version":"v1","kind":"Scale","verbs":["get"]}]}`))
+		{"name":"things/scale","group":"autoscaling","version":"v1","kind":"Scale","verbs":["get"]}]}`), shopV1)
 	if err != nil || len(part.version.Resources) != 1 || len(part.version.Resources[0].Subresources) != 2 ||
 		part.version.Resources[0].Subresources[1].ResponseKind.Group != "autoscaling" {
 		t.Errorf("subresources alone: %+v %v", part, err)
@@ -107,7 +107,8 @@ func TestRemoteSwagger(t *testing.T) {
 		"/apis/shop.example.com/v10/widgets":{"get":{}},"/api/v1/secrets":{"get":{}}},
 		"definitions":{"Widget":{"properties":{"m":{"$ref":"#/definitions/Meta"},"s":{"$ref":"#/definitions/Same"}}},
 		"Meta":{"type":"number"},"Unused":{},
-		"Same":{"type":"string","x-kubernetes-group-version-kind":[{"kind":"B"}]}}}`))
+		"Same":{"type":"string","x-kubernetes-group-version-kind":[
+			{"group":"shop.example.com","version":"v1","kind":"B"}]}}}`))
 	for _, remote := range []api.Document{theirs, api.NewDocument([]byte("garbage")), {}} {
 		documents, err := New([]Group{{
 			Name: shopV1.Group, Versions: []string{"v1", "v1beta1"}, Swagger: own,
@@ -143,7 +144,7 @@ func FuzzReadRemote(f *testing.F) {
 	f.Add([]byte(`{"kind":"APIGroupDiscoveryList","items":[{"metadata":{"name":"g"},"versions":[{"version":"v1"}]}]}`))
 	f.Add([]byte(`{"kind":"APIResourceList","groupVersion":"g/v1","resources":[{"name":"a/b"}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		remote, err := ReadResources(data)
+		remote, err := ReadResources(data, shopV1)
 		all, aggregatedErr := ReadAggregated(data)
 		if err == nil {
 			front(t, remote)

@@ -17,6 +17,7 @@ import (
 	"apigen.dev/runtime/openapi"
 	"apigen.dev/runtime/request"
 	"github.com/munnerz/goautoneg"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 const swaggerPath = "/openapi/v2"
@@ -71,7 +72,8 @@ func joined(groups []Group) (api.Document, error) {
 	}
 	for i := range groups {
 		for _, version := range slices.Sorted(maps.Keys(groups[i].Remotes)) {
-			all.addRemote(groupRoot(groups[i].Name)+"/"+version, groups[i].Remotes[version].Swagger)
+			gv := schema.GroupVersion{Group: groups[i].Name, Version: version}
+			all.addRemote(gv, groups[i].Remotes[version].Swagger)
 		}
 	}
 	prune(all.Paths, all.Definitions, definitionReference)
@@ -119,10 +121,10 @@ func (p *swaggerParts) add(group *Group) error {
 	return nil
 }
 
-// addRemote adds the paths of a version below root, and the definitions that they need. Definitions that other groups
-// have, too, and that say something else get another name, as in kube-apiserver. A document that can't be read adds
-// nothing: what another server says can't take away the documents of this one.
-func (p *swaggerParts) addRemote(root string, document api.Document) {
+// addRemote adds the paths of a version, and the definitions that they need. Definitions that other groups have, too,
+// and that say something else get another name, as in kube-apiserver. A document that can't be read, or that refers to
+// other definitions than its own, adds nothing: what another server says can't take away the documents of this one.
+func (p *swaggerParts) addRemote(gv schema.GroupVersion, document api.Document) {
 	if document.IsZero() {
 		return
 	}
@@ -134,9 +136,11 @@ func (p *swaggerParts) addRemote(root string, document api.Document) {
 	if json.Unmarshal(data, &parts) != nil {
 		return
 	}
-	maps.DeleteFunc(parts.Paths, func(path string, _ json.RawMessage) bool {
-		return path != root && !strings.HasPrefix(path, root+"/")
-	})
+	root := groupRoot(gv.Group) + "/" + gv.Version
+	maps.DeleteFunc(parts.Paths, func(path string, _ json.RawMessage) bool { return !isPathOf(root, path) })
+	if parts.claim(gv) != nil {
+		return
+	}
 	prune(parts.Paths, parts.Definitions, definitionReference)
 	names := map[string]string{}
 	for name, definition := range parts.Definitions {

@@ -90,7 +90,7 @@ func (d *documents) readDiscovery(ctx context.Context, backend *proxy.Backend, g
 		return fmt.Errorf("%s: status %d", path, answer.Code)
 	}
 	d.said = answer.Body
-	d.discovery, err = discovery.ReadResources(answer.Body)
+	d.discovery, err = discovery.ReadResources(answer.Body, gv)
 	return err
 }
 
