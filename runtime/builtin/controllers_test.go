@@ -32,14 +32,16 @@ func (v *visitors) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v.mu.Lock()
-	v.seen[r.Method+" "+r.URL.Path] = r.Header.Get("X-Remote-User") + " " + strings.Join(r.Header["X-Remote-Group"], ",")
+	groups := strings.Join(r.Header["X-Remote-Group"], ",")
+	v.seen[r.Method+" "+r.URL.Path] = r.Header.Get("X-Remote-User") + " " + groups
 	deleted := v.seen["DELETE "+r.URL.Path] != ""
 	v.mu.Unlock()
 	if deleted || !strings.Contains(r.URL.Path, "/namespaces/") {
 		_, _ = io.WriteString(w, `{"metadata":{"resourceVersion":"1"},"items":[]}`)
 		return
 	}
-	_, _ = io.WriteString(w, `{"metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"a","namespace":"ns"}}]}`)
+	_, _ = io.WriteString(w, `{"metadata":{"resourceVersion":"1"},
+"items":[{"metadata":{"name":"a","namespace":"ns"}}]}`)
 }
 
 func (v *visitors) who(request string) string {

@@ -193,8 +193,8 @@ func TestHangingServer(t *testing.T) {
 
 // TestLargeEvent: an event of a watch has a bound, and the watch as a whole has none.
 func TestLargeEvent(t *testing.T) {
-	event := `{"type":"ADDED","object":{"metadata":{"name":"a","uid":"1","annotations":{"x":"` + strings.Repeat("x", 500) +
-		`"}}}}`
+	event := `{"type":"ADDED","object":{"metadata":{"name":"a","uid":"1","annotations":{"x":"` +
+		strings.Repeat("x", 500) + `"}}}}`
 	j := joined(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, strings.Repeat(event, 10))
 		_, _ = io.WriteString(w, `{"type":"ADDED","object":{"metadata":{"name":"`)

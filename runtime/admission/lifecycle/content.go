@@ -93,7 +93,8 @@ func divide(all []reach.Resource) (own []reach.Resource, elsewhere map[string][]
 
 // emptyGroup deletes the objects of resources. Once ctx has ended, the rest fails as the first one did.
 func (e *emptier) emptyGroup(
-	ctx context.Context, left *content, catalog reach.Catalog, slot string, resources []reach.Resource, namespace string,
+	ctx context.Context, left *content, catalog reach.Catalog, slot string, resources []reach.Resource,
+	namespace string,
 ) {
 	release, err := e.slots.take(ctx, slot)
 	if err == nil {
