@@ -28,6 +28,11 @@ type File struct {
 	Content []byte
 }
 
+// externalTest reports whether the file belongs to the package of tests beside its package, which has no other files.
+func (f File) externalTest() bool {
+	return strings.HasSuffix(f.Name, "_test.go") && strings.HasSuffix(f.PackageName, "_test")
+}
+
 // Origin is the author of a file.
 type Origin uint8
 
@@ -108,6 +113,9 @@ func (u *Universe) withoutRoots() *Universe {
 func (c *compilation) add(f File, output bool) {
 	name := filepath.Join(f.Dir, f.Name)
 	c.origin[name] = ByApigen
+	if f.externalTest() {
+		f.Package += "_test"
+	}
 	c.outputs[f.Package] = true
 	s := c.sources[f.Package]
 	if s == nil || !s.root {
@@ -149,6 +157,9 @@ func (c *compilation) newSource(f File, output bool) *Source {
 	s := &Source{root: true, Output: output, generated: map[*ast.File]bool{}}
 	s.meta = &packages.Package{PkgPath: f.Package, Name: f.PackageName, Dir: f.Dir, Module: c.moduleOf(f.Dir)}
 	c.metas[f.Package] = s.meta
+	if f.externalTest() {
+		return s
+	}
 	for _, name := range goFiles(f.Dir) {
 		if c.origin[name] == ByApigen {
 			continue

@@ -60,8 +60,12 @@ var locals = []string{"f", "in", "out", "scope", "newScope", "roundTripFillers",
 
 func printGroup(decided *plan.Plan, g *model.Group) (*emit.File, error) {
 	w := g.Wiring
-	file := gocode.New(decided.Program, &model.Package{Path: w.Path, Name: w.Name, Dir: w.Dir}, locals...)
-	p := &printer{file: file, plan: decided, scoped: decided.Scoped[g], path: w.Path}
+	own := model.Package{Path: w.Path, Name: w.Name, Dir: w.Dir}
+	if !decided.Scoped[g] && !holdsTypes(w.Path, g) {
+		own.Path, own.Name = own.Path+"_test", own.Name+"_test" // go test needn't compile the wiring once more then
+	}
+	file := gocode.New(decided.Program, &own, locals...)
+	p := &printer{file: file, plan: decided, scoped: decided.Scoped[g], path: own.Path}
 	var tested []*model.Type
 	for _, r := range g.Resources {
 		for _, v := range r.Served() {
@@ -80,7 +84,17 @@ func printGroup(decided *plan.Plan, g *model.Group) (*emit.File, error) {
 	}
 	p.variables(tested)
 	out, err := file.Render(FileName)
+	out.Package = w.Path
 	return &out, err
+}
+
+// holdsTypes reports whether a package has types of the group's resources: a test of these may need what isn't exported.
+func holdsTypes(path string, g *model.Group) bool {
+	return slices.ContainsFunc(g.Resources, func(r *model.Resource) bool {
+		return r.Hub.Package.Path == path || slices.ContainsFunc(r.Served(), func(v model.ResourceVersion) bool {
+			return v.Type.Package.Path == path
+		})
+	})
 }
 
 func (p *printer) test(r *model.Resource, v model.ResourceVersion) {
@@ -148,8 +162,8 @@ func (p *printer) variables(tested []*model.Type) {
 	}
 	p.file.Add("roundTripValues are what values of types with constants are taken from.",
 		jen.Var().Id("roundTripValues").Op("=").Index().Any().Custom(lines, lists...))
-	p.file.Add("roundTripFillers may be added to in an init function of a test file of yours, where values of a type "+
-		"can't be any:\n"+
+	p.file.Add("roundTripFillers may be added to in an init function of a test file of this package, where values of a "+
+		"type can't be any:\n"+
 		"functions func(*T, randfill.Continue).", jen.Var().Id("roundTripFillers").Index().Any())
 }
 

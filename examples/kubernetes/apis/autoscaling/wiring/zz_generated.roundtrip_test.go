@@ -63,6 +63,6 @@ var roundTripValues = []any{
 	[]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceStorage, corev1.ResourceEphemeralStorage, corev1.ResourcePods, corev1.ResourceServices, corev1.ResourceReplicationControllers, corev1.ResourceQuotas, corev1.ResourceSecrets, corev1.ResourceConfigMaps, corev1.ResourcePersistentVolumeClaims, corev1.ResourceServicesNodePorts, corev1.ResourceServicesLoadBalancers, corev1.ResourceRequestsCPU, corev1.ResourceRequestsMemory, corev1.ResourceRequestsStorage, corev1.ResourceRequestsEphemeralStorage, corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory, corev1.ResourceLimitsEphemeralStorage},
 }
 
-// roundTripFillers may be added to in an init function of a test file of yours, where values of a type can't be any:
+// roundTripFillers may be added to in an init function of a test file of this package, where values of a type can't be any:
 // functions func(*T, randfill.Continue).
 var roundTripFillers []any

@@ -63,6 +63,6 @@ var roundTripValues = []any{
 	[]libraryv1.Genre{libraryv1.Fiction, libraryv1.NonFiction},
 }
 
-// roundTripFillers may be added to in an init function of a test file of yours, where values of a type can't be any:
+// roundTripFillers may be added to in an init function of a test file of this package, where values of a type can't be any:
 // functions func(*T, randfill.Continue).
 var roundTripFillers []any

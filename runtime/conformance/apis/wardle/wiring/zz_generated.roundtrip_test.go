@@ -87,6 +87,6 @@ var roundTripValues = []any{
 	[]wardlev1beta1.ReferenceType{wardlev1beta1.FlunderReferenceType, wardlev1beta1.FischerReferenceType},
 }
 
-// roundTripFillers may be added to in an init function of a test file of yours, where values of a type can't be any:
+// roundTripFillers may be added to in an init function of a test file of this package, where values of a type can't be any:
 // functions func(*T, randfill.Continue).
 var roundTripFillers []any
