@@ -29,6 +29,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			for _, name := range []string{
 				"GOCACHE", "GOMODCACHE", "GOROOT", "GONOPROXY", "GOSUMDB", "GONOSUMDB", "GOINSECURE",
+				"GOFLAGS", // with other flags, the go command would compile all dependencies once more
 			} {
 				value, err := goEnv(name)
 				if err != nil {

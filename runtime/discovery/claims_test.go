@@ -63,7 +63,8 @@ func TestSwaggerKinds(t *testing.T) {
 		`{"group":"shop.example.com","kind":"Widget","version":"v1"}`
 	got := swaggerBeside(t, `{"paths":{"/apis/shop.example.com/v1/widgets":{
 		"get":{"r":{"$ref":"#/definitions/Widget"},"x-kubernetes-group-version-kind":`+widget+`},
-		"put":{"r":{"$ref":"#/definitions/DeleteOptions"},"x-kubernetes-group-version-kind":`+secret+`}}},"definitions":{
+		"put":{"r":{"$ref":"#/definitions/DeleteOptions"},"x-kubernetes-group-version-kind":`+secret+`}}},
+		"definitions":{
 		"Widget":{"x-kubernetes-group-version-kind":[`+secret+`,`+widget+`,7]},
 		"DeleteOptions":{"x-kubernetes-group-version-kind":[`+secret+`,
 			{"group":"shop.example.com","kind":"DeleteOptions","version":"v1"}]}}}`)
@@ -121,8 +122,9 @@ func TestResourcesOf(t *testing.T) {
 		{"resource":"a?b"},{"resource":"a%2fb"},{"resource":"a#b"},{"resource":"a b"},{"resource":"a\\b"},
 		{"resource":"a\nb"},{"resource":"queue:length_1.x"}]}]}]}`
 	legacy := `{"kind":"APIResourceList","groupVersion":"v1","resources":[
-		{"name":"widgets","kind":"Secret","namespaced":true},{"name":"widgets/scale","group":"autoscaling","version":"v1",
-			"kind":"Scale"},{"name":"widgets/../x"},{"name":".."},{"name":"a?b"},{"name":"queue:length_1.x"}]}`
+		{"name":"widgets","kind":"Secret","namespaced":true},
+		{"name":"widgets/scale","group":"autoscaling","version":"v1","kind":"Scale"},
+		{"name":"widgets/../x"},{"name":".."},{"name":"a?b"},{"name":"queue:length_1.x"}]}`
 	all, err := ReadAggregated([]byte(aggregated))
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,8 @@ import (
 func TestWeigh(t *testing.T) {
 	a := &API{bodies: newBudget(maxBodyBytes), user: func(context.Context) string { return "bob" }}
 	r := httptest.NewRequest(http.MethodPost, "/x", nil)
-	first, second, small := &resourceRequest{api: a, r: r}, &resourceRequest{api: a, r: r}, &resourceRequest{api: a, r: r}
+	first, second := &resourceRequest{api: a, r: r}, &resourceRequest{api: a, r: r}
+	small := &resourceRequest{api: a, r: r}
 	if err := first.reserveBody(t.Context(), maxBodyBytes+1); err != nil {
 		t.Fatalf("a single body is let through, however large: %v", err)
 	}

@@ -94,7 +94,8 @@ func TestProgress(t *testing.T) {
 func TestProgressLeavesOthersAlone(t *testing.T) {
 	w := &deadlines{}
 	for _, long := range []bool{false, true} {
-		r, err := http.NewRequestWithContext(request.WithInfo(t.Context(), &request.Info{LongRunning: long}), "GET", "/", nil)
+		ctx := request.WithInfo(t.Context(), &request.Info{LongRunning: long})
+		r, err := http.NewRequestWithContext(ctx, "GET", "/", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -143,7 +143,8 @@ func TestManyFinalizers(t *testing.T) {
 	j := joined(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		var items []string
 		for i := range 500 {
-			items = append(items, fmt.Sprintf(`{"metadata":{"name":"t%d","finalizers":["a%[1]d","b%[1]d","c%[1]d"]}}`, i))
+			items = append(items,
+				fmt.Sprintf(`{"metadata":{"name":"t%d","finalizers":["a%[1]d","b%[1]d","c%[1]d"]}}`, i))
 		}
 		_, _ = fmt.Fprintf(w, `{"items":[%s]}`, strings.Join(items, ","))
 	}), things, "list", "delete")

@@ -57,7 +57,8 @@ func withoutTokens(lines []string) (kept []string) {
 		protocols := strings.Split(line, ",")
 		others := slices.DeleteFunc(protocols, func(protocol string) bool {
 			protocol = strings.TrimSpace(protocol)
-			return len(protocol) >= len(tokenProtocol) && strings.EqualFold(protocol[:len(tokenProtocol)], tokenProtocol)
+			return len(protocol) >= len(tokenProtocol) &&
+				strings.EqualFold(protocol[:len(tokenProtocol)], tokenProtocol)
 		})
 		if len(others) > 0 {
 			kept = append(kept, strings.TrimSpace(strings.Join(others, ",")))

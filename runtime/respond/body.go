@@ -29,8 +29,8 @@ type Body struct {
 	Code   int
 	// ContentType is the value of the header. Body doesn't change it, so answers may share it.
 	ContentType []string
-	// WriteTimeout is how long the client may take to read a piece of an answer that has several. An answer of one piece
-	// keeps the deadline that the server gives to every answer.
+	// WriteTimeout is how long the client may take to read a piece of an answer that has several. An answer of one
+	// piece keeps the deadline that the server gives to every answer.
 	WriteTimeout time.Duration
 	// Gzip tells whether the client accepts gzip.
 	Gzip bool

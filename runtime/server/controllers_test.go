@@ -22,7 +22,8 @@ func TestOwnRequests(t *testing.T) {
 		"impersonating": {own, &auth.User{Name: "ann"}, auth.Deny},
 		"a client":      {t.Context(), &impostor, auth.Deny},
 	} {
-		if got, _, err := authorizer.Authorize(test.ctx, auth.Attributes{User: test.user}); got != test.want || err != nil {
+		got, _, err := authorizer.Authorize(test.ctx, auth.Attributes{User: test.user})
+		if got != test.want || err != nil {
 			t.Errorf("%s: %v, error %v", name, got, err)
 		}
 	}

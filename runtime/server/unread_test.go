@@ -29,7 +29,8 @@ type unread struct {
 
 func (u *unread) text(host string) string {
 	return fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nAccept: %s\r\nContent-Type: %s\r\n"+
-		"Content-Length: %d\r\n\r\n%s", u.method, u.path, host, u.token, u.accept, "application/json", len(u.body), u.body)
+		"Content-Length: %d\r\n\r\n%s", u.method, u.path, host, u.token, u.accept, "application/json", len(u.body),
+		u.body)
 }
 
 func unreadRequests(base string) []unread {
@@ -227,7 +228,9 @@ func awaitNoHandlers(t *testing.T) {
 // the deadline.
 func TestUnreadAnswersGiveTheirPlacesBack(t *testing.T) {
 	t.Parallel()
-	victim, _ := startDelayed(t, Config{RequestTimeout: 2 * time.Second, MaxReads: 8, Authorizer: auth.Always(auth.Allow)})
+	victim, _ := startDelayed(t, Config{
+		RequestTimeout: 2 * time.Second, MaxReads: 8, Authorizer: auth.Always(auth.Allow),
+	})
 	victim.fill(t, 3)
 	object := &unread{method: "GET", path: victim.base + "/large-0", token: limitedToken, accept: "application/json"}
 	a := victim.closedWindow(t)
@@ -293,8 +296,8 @@ func TestWatchAfterGet(t *testing.T) {
 	events := bufio.NewReader(ask(victim.base + "?watch=true").Body)
 	victim.awaitDeadline(t)
 	for _, name := range []string{"a", "b"} {
-		code := victim.do(t, "POST", victim.base, `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"`+
-			name+`"}}`)
+		code := victim.do(t, "POST", victim.base,
+			`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"`+name+`"}}`)
 		if code != http.StatusCreated {
 			t.Fatal(code)
 		}
@@ -409,7 +412,8 @@ func TestUnreadAnswersHoldNoBodies(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if code := victim.requestAs(t.Context(), t, otherToken, "POST", victim.base, large("b")); code != http.StatusCreated {
+	code := victim.requestAs(t.Context(), t, otherToken, "POST", victim.base, large("b"))
+	if code != http.StatusCreated {
 		t.Errorf("another user's large write: %d", code)
 	}
 }

@@ -88,7 +88,7 @@ func printGroup(decided *plan.Plan, g *model.Group) (*emit.File, error) {
 	return &out, err
 }
 
-// holdsTypes reports whether a package has types of the group's resources: a test of these may need what isn't exported.
+// holdsTypes reports whether a package has types of the group's resources: their tests may need what isn't exported.
 func holdsTypes(path string, g *model.Group) bool {
 	return slices.ContainsFunc(g.Resources, func(r *model.Resource) bool {
 		return r.Hub.Package.Path == path || slices.ContainsFunc(r.Served(), func(v model.ResourceVersion) bool {
@@ -162,8 +162,8 @@ func (p *printer) variables(tested []*model.Type) {
 	}
 	p.file.Add("roundTripValues are what values of types with constants are taken from.",
 		jen.Var().Id("roundTripValues").Op("=").Index().Any().Custom(lines, lists...))
-	p.file.Add("roundTripFillers may be added to in an init function of a test file of this package, where values of a "+
-		"type can't be any:\n"+
+	p.file.Add("roundTripFillers may be added to in an init function of a test file of this package, where values of "+
+		"a type can't be any:\n"+
 		"functions func(*T, randfill.Continue).", jen.Var().Id("roundTripFillers").Index().Any())
 }
 

@@ -90,7 +90,8 @@ func TestServersApart(t *testing.T) {
 			}
 			return 0, nil
 		}
-		left, err := newEmptier(slog.New(slog.DiscardHandler), nil).deleteContent(reach.WithCatalog(t.Context(), w), "ns")
+		emptier := newEmptier(slog.New(slog.DiscardHandler), nil)
+		left, err := emptier.deleteContent(reach.WithCatalog(t.Context(), w), "ns")
 		if took := time.Since(began); err != nil || took != patience {
 			t.Errorf("a look took %s, error %v", took, err)
 		}
