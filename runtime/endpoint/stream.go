@@ -29,11 +29,10 @@ func (req *resourceRequest) sendStream() error {
 
 // copyStream begins the answer with the first piece, so that the error of a stream that fails before it has a status.
 func (req *resourceRequest) copyStream(ctx context.Context, contentType string, stream io.Reader) error {
-	flusher := http.NewResponseController(req.w)
 	buffer := make([]byte, streamReadSize)
 	for begun := false; ; {
 		n, err := stream.Read(buffer)
-		if ctx.Err() != nil {
+		if ended(ctx) {
 			return nil // the client or the server ended the request, which isn't an error
 		}
 		if !begun && n == 0 && err != nil && !errors.Is(err, io.EOF) {
@@ -45,19 +44,27 @@ func (req *resourceRequest) copyStream(ctx context.Context, contentType string, 
 			req.w.Header().Set("X-Content-Type-Options", "nosniff")
 			req.w.WriteHeader(http.StatusOK)
 		}
-		if n > 0 {
-			if _, failed := req.w.Write(buffer[:n]); failed != nil {
-				return nil // the client closed the connection
-			}
+		if !req.sendPiece(buffer[:n], err == nil) || errors.Is(err, io.EOF) {
+			return nil
 		}
 		if err != nil {
-			if !errors.Is(err, io.EOF) {
-				panic(http.ErrAbortHandler) // the client must not take a part for the whole
-			}
-			return nil
-		}
-		if failed := flusher.Flush(); failed != nil && !errors.Is(failed, http.ErrNotSupported) {
-			return nil
+			panic(http.ErrAbortHandler) // the client must not take a part for the whole
 		}
 	}
+}
+
+func ended(ctx context.Context) bool { return ctx.Err() != nil }
+
+// sendPiece writes a piece, and flushes it if more follows. It reports false if the client closed the connection.
+func (req *resourceRequest) sendPiece(piece []byte, more bool) bool {
+	if len(piece) > 0 {
+		if _, err := req.w.Write(piece); err != nil {
+			return false
+		}
+	}
+	if !more {
+		return true
+	}
+	err := http.NewResponseController(req.w).Flush()
+	return err == nil || errors.Is(err, http.ErrNotSupported)
 }

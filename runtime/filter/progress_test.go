@@ -95,7 +95,7 @@ func TestProgressLeavesOthersAlone(t *testing.T) {
 	w := &deadlines{}
 	for _, long := range []bool{false, true} {
 		ctx := request.WithInfo(t.Context(), &request.Info{LongRunning: long})
-		r, err := http.NewRequestWithContext(ctx, "GET", "/", nil)
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "/", nil)
 		if err != nil {
 			t.Fatal(err)
 		}

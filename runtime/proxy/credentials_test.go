@@ -9,7 +9,7 @@ import (
 // TestCredentials: no credential of a client reaches a backend, whichever of them authenticated the client.
 func TestCredentials(t *testing.T) {
 	const channels = "v5.channel.k8s.io, v4.channel.k8s.io"
-	const token = "base64url.bearer.authorization.k8s.io.c2VjcmV0" //nolint:gosec // G101: it is "secret"
+	const token = "base64url.bearer.authorization.k8s.io.c2VjcmV0"
 	both(t, func(t *testing.T, http2 bool) {
 		seen := make(chan *http.Request, 1)
 		s := pair(t, http2, func(_ http.ResponseWriter, r *http.Request) { seen <- r })
