@@ -206,13 +206,19 @@ func (r *Record) SetResponse(data []byte) {
 	r.visit(RequestResponse, func(e *Event) { e.ResponseObject = r.compact(data) })
 }
 
-// SetStatus records an answer that is a Status.
-func (r *Record) SetStatus(status *metav1.Status) {
+// SetStatus records an answer that is a Status. If its texts repeat an object, unquoted is the text without that, which
+// stands for them at levels that record no objects; else unquoted is empty.
+func (r *Record) SetStatus(status *metav1.Status, unquoted string) {
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if unquoted != "" && !r.decision.Level.AtLeast(Request) {
+		short := *status
+		short.Message, short.Details = unquoted, nil
+		status = &short
+	}
 	switch {
 	case !r.begun:
 		r.refusal = status

@@ -78,7 +78,7 @@ func TestStages(t *testing.T) {
 			"ResponseComplete", 200},
 		{"none", Decision{Level: None}, widget, answered, "", 0},
 		{"refused before the user is known", Decision{Level: Metadata}, widget, func(record *Record, r *http.Request) {
-			record.SetStatus(&metav1.Status{Code: 401, Message: "Unauthorized"})
+			record.SetStatus(&metav1.Status{Code: 401, Message: "Unauthorized"}, "")
 			record.Answer(r, 401)
 			record.Complete(r)
 		}, "ResponseStarted", 401},

@@ -144,8 +144,8 @@ func Unrecognized(kind string, err error, body []byte) error {
 	case body[0] == '{':
 		shown = strings.ToValidUTF8(string(begin), "\ufffd") + more
 	}
-	return apierrors.NewBadRequest(fmt.Sprintf("the object provided is unrecognized (must be of type %s): %v (%s)",
-		kind, err, shown))
+	unquoted := fmt.Sprintf("the object provided is unrecognized (must be of type %s)", kind)
+	return &quoting{apierrors.NewBadRequest(fmt.Sprintf("%s: %v (%s)", unquoted, err, shown)), unquoted}
 }
 
 // maxFaults and maxFaultText bound the number and the bytes of the faults in an error: a body can have hundreds of

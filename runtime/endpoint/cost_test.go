@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/request"
@@ -21,6 +22,9 @@ type sink struct {
 func (s *sink) Header() http.Header         { return s.header }
 func (s *sink) WriteHeader(code int)        { s.code = code }
 func (s *sink) Write(b []byte) (int, error) { s.bytes += len(b); return len(b), nil }
+
+// SetWriteDeadline is what a connection has. Without it, net/http makes an error for each deadline.
+func (s *sink) SetWriteDeadline(time.Time) error { return nil }
 
 // lister stores n objects of 1 KiB, and returns a function that lists them through the handler.
 func lister(t testing.TB, n int, accept string) func() int {

@@ -51,12 +51,23 @@ func Error(w http.ResponseWriter, r *http.Request, err error) {
 	if acceptErr != nil {
 		media = negotiation.MediaType{Pretty: negotiation.WantsPretty(r)}
 	}
-	Status(w, r, media, int(status.Code), status)
+	record(r, status, err)
+	Document(w, media, int(status.Code), status)
+}
+
+// record records the Status of an error in the audit of the request.
+func record(r *http.Request, status *metav1.Status, err error) {
+	var quoting interface{ Unquoted() string }
+	unquoted := ""
+	if errors.As(err, &quoting) {
+		unquoted = quoting.Unquoted()
+	}
+	audit.RecordFrom(r.Context()).SetStatus(status, unquoted)
 }
 
 // Status writes a Status, which the audit of the request records.
 func Status(w http.ResponseWriter, r *http.Request, media negotiation.MediaType, code int, status *metav1.Status) {
-	audit.RecordFrom(r.Context()).SetStatus(status)
+	audit.RecordFrom(r.Context()).SetStatus(status, "")
 	Document(w, media, code, status)
 }
 
