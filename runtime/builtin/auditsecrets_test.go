@@ -60,7 +60,8 @@ func TestRefusedSecretsInAudit(t *testing.T) {
 			{http.MethodPost, secrets, "application/json", `{` + secret + `}`},
 			{http.MethodPost, secrets, "application/json", `{"kind":"Secret",` + secret + `}`},
 			{http.MethodPost, secrets, "application/yaml", `{"kind":"Secret",` + secret},
-			{http.MethodPut, secrets + "/s", "application/json", `{"kind":"Secret","apiVersion":"v1",` + secret + `,"x":`},
+			{http.MethodPut, secrets + "/s", "application/json",
+				`{"kind":"Secret","apiVersion":"v1",` + secret + `,"x":`},
 			{http.MethodPost, secrets + "?fieldValidation=Strict", "application/json",
 				`{"apiVersion":"v1","kind":"Secret","metadata":{"name":"t"},"data":{"` + value + `":"a b"}}`},
 		} {

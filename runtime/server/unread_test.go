@@ -13,7 +13,6 @@ import (
 	"runtime/pprof"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -314,57 +313,6 @@ func (v *victim) awaitDeadline(t *testing.T) {
 	u := &unread{method: "GET", path: "/version", token: adminToken, accept: "application/json"}
 	if err := errors.Join(a.ask(1, u), a.awaitReset(1)); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// TestSlowList: a list whose client reads on may take longer than a request.
-func TestSlowList(t *testing.T) {
-	t.Parallel()
-	victim, _ := startDelayed(t, Config{RequestTimeout: 2 * time.Second})
-	victim.fill(t, 20)
-	a := victim.closedWindow(t)
-	if err := errors.Join(a.WriteWindowUpdate(0, 1<<30), a.ask(1, &unread{
-		method: "GET", path: victim.base, token: adminToken, accept: "application/json"})); err != nil {
-		t.Fatal(err)
-	}
-	var late atomic.Bool
-	go func() {
-		victim.awaitDeadline(t)
-		late.Store(true)
-	}()
-	const step = 16
-	if err := a.WriteWindowUpdate(1, step); err != nil {
-		t.Fatal(err)
-	}
-	for read, opened := 0, false; ; {
-		frame, err := a.ReadFrame()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if reset, ok := frame.(*http2.RSTStreamFrame); ok {
-			t.Fatalf("after %d bytes the list was reset: %v", read, reset)
-		}
-		data, ok := frame.(*http2.DataFrame)
-		if !ok {
-			continue
-		}
-		read += len(data.Data())
-		switch {
-		case data.StreamEnded():
-			if !opened {
-				t.Fatalf("the list of %d bytes was read before the deadline", read)
-			}
-			return
-		case opened:
-		case late.Load():
-			opened = true
-			err = a.WriteWindowUpdate(1, 1<<30)
-		default:
-			err = a.WriteWindowUpdate(1, step)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
 	}
 }
 
