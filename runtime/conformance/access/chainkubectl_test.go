@@ -117,8 +117,9 @@ func (k *kubectl) objects(t *testing.T) {
 	has(t, k.run(t, "", "get", "flunders,things,configmaps", "-A"), "NAMESPACE NAME AGE",
 		"shop flunder.wardle.example.com/k AGE", "NAMESPACE NAME TEXT", "shop thing.chain.example.com/k a",
 		"NAMESPACE NAME DATA AGE", "shop configmap/k 1 AGE")
-	has(t, k.run(t, three, "delete", "-f", "-"), `configmap "k" deleted`, `thing.chain.example.com "k" deleted`,
-		`flunder.wardle.example.com "k" deleted`)
+	has(t, k.run(t, three, "delete", "-f", "-"), `configmap "k" deleted from shop namespace`,
+		`thing.chain.example.com "k" deleted from shop namespace`,
+		`flunder.wardle.example.com "k" deleted from shop namespace`)
 	has(t, k.run(t, "", "get", "flunders,things"), "No resources found in shop namespace.")
 }
 
