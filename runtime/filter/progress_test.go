@@ -3,40 +3,22 @@ package filter
 import (
 	"bufio"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"apigen.dev/runtime/internal/testbed"
 	"apigen.dev/runtime/request"
 )
-
-// pipes is a listener of connections inside the process.
-type pipes struct {
-	accepted chan net.Conn
-	closed   chan struct{}
-}
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.accepted:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error   { close(p.closed); return nil }
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 // TestProgress: a watch may last as long as its client wants, if the client takes what is written. The client that
 // doesn't is dropped.
 func TestProgress(t *testing.T) {
 	for _, reads := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			listener := &pipes{make(chan net.Conn), make(chan struct{})}
+			listener := testbed.NewPipes()
 			events, failed := make(chan string), make(chan error, 1)
 			server := &http.Server{WriteTimeout: time.Second, Handler: Chain(http.HandlerFunc(
 				func(w http.ResponseWriter, _ *http.Request) {
@@ -53,9 +35,11 @@ func TestProgress(t *testing.T) {
 					failed <- nil
 				}), RequestInfo(nil), Progress(time.Second))}
 			go func() { _ = server.Serve(listener) }()
-			client, conn := net.Pipe()
-			listener.accepted <- conn
-			_, err := io.WriteString(client, "GET /apis/g/v1/things?watch=true HTTP/1.1\r\nHost: x\r\n\r\n")
+			client, err := listener.Dial(t.Context(), "", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = io.WriteString(client, "GET /apis/g/v1/things?watch=true HTTP/1.1\r\nHost: x\r\n\r\n")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,39 +1,15 @@
 package respond
 
 import (
-	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"apigen.dev/runtime/internal/testbed"
 )
-
-// pipes is a listener of connections inside the process.
-type pipes struct {
-	accepted chan net.Conn
-	closed   chan struct{}
-}
-
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.accepted:
-		return c, nil
-	case <-p.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (p *pipes) Close() error   { close(p.closed); return nil }
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
-
-func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
-	client, server := net.Pipe()
-	p.accepted <- server
-	return client, nil
-}
 
 // TestSlowClients: an answer in pieces may take longer than other answers, as long as its client takes each piece in
 // time. A client that stops is dropped.
@@ -50,7 +26,7 @@ func TestSlowClients(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				protocols := new(http.Protocols)
 				protocol(protocols, true)
-				listener := &pipes{make(chan net.Conn), make(chan struct{})}
+				listener := testbed.NewPipes()
 				failed := make(chan error, 1)
 				server := &http.Server{WriteTimeout: timeout, Protocols: protocols, Handler: http.HandlerFunc(
 					func(w http.ResponseWriter, _ *http.Request) {
@@ -64,7 +40,7 @@ func TestSlowClients(t *testing.T) {
 						failed <- err
 					})}
 				go func() { _ = server.Serve(listener) }()
-				transport := &http.Transport{Protocols: protocols, DialContext: listener.dial, HTTP2: &http.HTTP2Config{
+				transport := &http.Transport{Protocols: protocols, DialContext: listener.Dial, HTTP2: &http.HTTP2Config{
 					MaxReceiveBufferPerStream: 64 << 10, MaxReceiveBufferPerConnection: 64 << 10,
 				}}
 				response, err := (&http.Client{Transport: transport}).Get("http://server/")
