@@ -67,8 +67,8 @@ func relative(dir, path string) string {
 
 var generatedPattern = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.\r?$`)
 
-// generated tells whether a file may be replaced: Go files and documents say so themselves; JSON, which can't, is ours
-// where a Go file of ours stands beside it.
+// generated reports whether a file may be replaced: Go files and documents say so themselves; JSON, which can't, is
+// ours where a Go file of ours stands beside it.
 func generated(path string, content []byte) bool {
 	switch {
 	case strings.HasSuffix(path, ".go"):
@@ -79,7 +79,7 @@ func generated(path string, content []byte) bool {
 	return noticed(content)
 }
 
-// leftBehind tells whether a file that nothing is generated into any more is ours.
+// leftBehind reports whether a file that nothing is generated into any more is ours.
 func leftBehind(path string, content []byte) bool {
 	if strings.HasSuffix(path, ".go") {
 		return bytes.Contains(content, []byte(emit.Marker))
@@ -97,7 +97,8 @@ func oursBeside(path string) bool {
 	return ours
 }
 
-// generatedBeside tells whether the folder of a file holds Go files that apigen generated, and such as other tools did.
+// generatedBeside reports whether the folder of a file holds Go files that apigen generated, and such as other tools
+// did.
 func generatedBeside(path string) (ours, others bool) {
 	dir := filepath.Dir(path)
 	entries, err := os.ReadDir(dir)

@@ -47,7 +47,7 @@ func Baseline(ctx context.Context) any {
 	return nil
 }
 
-// IsInCreate tells whether it is a creation.
+// IsInCreate reports whether it is a creation.
 func IsInCreate(ctx context.Context) bool { return ctx.Value(write{}) == "create" }
 
 // Level is how bad an error is.

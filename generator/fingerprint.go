@@ -64,8 +64,8 @@ func newStamp(o Options) *stamp {
 	return s
 }
 
-// tellable tells whether all inputs can be told: not where another driver answers, files are overlaid, or patterns name
-// folders that are not walked.
+// tellable reports whether all inputs can be told: not where another driver answers, files are overlaid, or patterns
+// name folders that are not walked.
 func tellable(o Options) bool {
 	for _, e := range o.Env {
 		name, value, _ := strings.Cut(e, "=")
@@ -205,7 +205,7 @@ func (s *stamp) remember(res *Result, loaded *resolve.Result, files []emit.File)
 	}
 }
 
-// disturbed tells whether a file may have changed since the build began, other than those that it wrote, or one of
+// disturbed reports whether a file may have changed since the build began, other than those that it wrote, or one of
 // those since then.
 func (s *stamp) disturbed(after, written map[string]string) bool {
 	for path, sum := range after {

@@ -233,7 +233,7 @@ func serve(t *testing.T, archive string) map[string]string {
 	return files
 }
 
-// holds tells whether a file holds texts, however they are laid out.
+// holds reports whether a file holds texts, however they are laid out.
 func holds(t *testing.T, files map[string]string, name string, texts ...string) {
 	t.Helper()
 	text := strings.Join(strings.Fields(files[name]), " ")

@@ -38,8 +38,8 @@ func Readable(content []byte) []byte {
 	return document
 }
 
-// Same tells whether two contents say the same. What Go's compressor makes of a document may change with Go; what it is
-// made of doesn't.
+// Same reports whether two contents say the same. What Go's compressor makes of a document may change with Go; what it
+// is made of doesn't.
 func Same(a, b []byte) bool {
 	return bytes.Equal(a, b) || bytes.Equal(Readable(a), Readable(b))
 }

@@ -108,7 +108,7 @@ func (w *writer) remarks(n *node, path string) (out []string) {
 	return out
 }
 
-// isIntOrString tells whether schemas are the two of an integer or a string.
+// isIntOrString reports whether schemas are the two of an integer or a string.
 func isIntOrString(schemas []*node) bool {
 	return len(schemas) == 2 && fingerprint(schemas[0]) == `{"type":"integer"}` &&
 		fingerprint(schemas[1]) == `{"type":"string"}`

@@ -131,7 +131,7 @@ func expressionAt(decl ast.Decl, pos token.Pos) (longest ast.Expr, name string) 
 	return longest, name
 }
 
-// usesUncopied tells whether an expression has a part whose type is an API type without DeepCopyObject: the generated
+// usesUncopied reports whether an expression has a part whose type is an API type without DeepCopyObject: the generated
 // file with that method isn't there.
 func (c *compilation) usesUncopied(s *Source, expr ast.Expr) bool {
 	if expr == nil || s.Types == nil {

@@ -120,7 +120,7 @@ func (u *Universe) probe() {
 	}
 }
 
-// readable tells whether the export data of a package can be read. The importer panics at what it doesn't know.
+// readable reports whether the export data of a package can be read. The importer panics at what it doesn't know.
 func (u *Universe) readable(path string) (ok bool) {
 	defer func() {
 		if recover() != nil {

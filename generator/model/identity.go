@@ -71,10 +71,10 @@ func structShape(t *Type, tags bool) string {
 	return s.String()
 }
 
-// Identical tells whether Go takes the types for one.
+// Identical reports whether Go takes the types for one.
 func Identical(a, b *Type) bool { return a == b || TypeKey(a) == TypeKey(b) }
 
-// Convertible tells whether Go converts a value of the one type to the other without any change of its memory.
+// Convertible reports whether Go converts a value of the one type to the other without any change of its memory.
 func Convertible(a, b *Type) bool {
 	if Identical(a, b) {
 		return true

@@ -5,7 +5,7 @@ import "slices"
 // Reach tells which things, such as types, hold something, themselves or in what is inside of them. It keeps its
 // answers, and things may hold themselves.
 type Reach[T comparable] struct {
-	// has tells whether the thing itself does; inner is what to look into if not.
+	// has reports whether the thing itself does; inner is what to look into if not.
 	has   func(T) bool
 	inner func(T) []T
 	known map[T]bool
@@ -16,7 +16,7 @@ func NewReach[T comparable](has func(T) bool, inner func(T) []T) *Reach[T] {
 	return &Reach[T]{has: has, inner: inner, known: map[T]bool{}}
 }
 
-// From tells whether the thing, or anything in it, has it.
+// From reports whether the thing, or anything in it, has it.
 func (r *Reach[T]) From(t T) bool {
 	seen := map[T]bool{}
 	found := r.search(t, seen)

@@ -290,23 +290,23 @@ func Counterpart(other *Type, f *Field) *Field {
 	return nil
 }
 
-// IsString tells whether the type itself is one of strings.
+// IsString reports whether the type itself is one of strings.
 func IsString(t *Type) bool { return t.Form == Basic && t.Basic == "string" }
 
-// IsSelector tells whether the type itself can hold a label selector: its text, a LabelSelector, or the labels that
+// IsSelector reports whether the type itself can hold a label selector: its text, a LabelSelector, or the labels that
 // must be equal, as a ReplicationController has it.
 func IsSelector(t *Type) bool {
 	return IsString(t) || t.Is("k8s.io/apimachinery/pkg/apis/meta/v1", "LabelSelector") || IsLabels(t)
 }
 
-// IsLabels tells whether the type itself is a map of strings by strings.
+// IsLabels reports whether the type itself is a map of strings by strings.
 func IsLabels(t *Type) bool {
 	plain := func(t *Type) bool { return IsString(t) && t.Package == nil }
 	return t.Form == Map && plain(t.Key) && plain(t.Elem)
 }
 
-// IsBool tells whether the type itself is one of booleans.
+// IsBool reports whether the type itself is one of booleans.
 func IsBool(t *Type) bool { return t.Form == Basic && t.Basic == "bool" }
 
-// IsInteger tells whether the type itself is one of whole numbers.
+// IsInteger reports whether the type itself is one of whole numbers.
 func IsInteger(t *Type) bool { return t.Bits() != 0 }

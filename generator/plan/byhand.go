@@ -16,7 +16,7 @@ func (t *planner) leave(c *Conversion) {
 	}
 }
 
-// whole tells whether all functions can be written that a move leads to. Those on the way are taken to be whole.
+// whole reports whether all functions can be written that a move leads to. Those on the way are taken to be whole.
 func (t *planner) whole(m *Move, active map[Pair]bool) bool {
 	c, ok := t.written(m)
 	if !ok || active[c.Pair] || t.named(c.Pair) {
@@ -62,12 +62,12 @@ func (t *planner) written(m *Move) (*Conversion, bool) {
 	return m.Conversion, true
 }
 
-// named tells whether hand-written code of the package calls one of the pair's functions.
+// named reports whether hand-written code of the package calls one of the pair's functions.
 func (t *planner) named(p Pair) bool {
 	return t.Package.Mentions[p.Function()] || t.Package.Mentions["auto"+p.Function()]
 }
 
-// lends tells whether a package calls the conversions of another one for types that are not that one's business:
+// lends reports whether a package calls the conversions of another one for types that are not that one's business:
 // those of other modules, between packages that serve such modules' kinds.
 func lends(p Pair, in, from *model.Package) bool {
 	foreign := func(t *model.Type) bool {

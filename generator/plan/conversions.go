@@ -29,12 +29,12 @@ type Conversions struct {
 	Invalid, Faults diag.Errors
 }
 
-// Empty tells whether there is nothing to write.
+// Empty reports whether there is nothing to write.
 func (c *Conversions) Empty() bool {
 	return len(c.Functions)+len(c.FromQuery)+len(c.ByHand) == 0
 }
 
-// Has tells whether a function for the pair was asked for.
+// Has reports whether a function for the pair was asked for.
 func (c *Conversions) Has(p Pair) bool { return slices.Contains(c.Roots, p) }
 
 // Of returns the conversion of a pair of structs for which a function is written; nil where there is none.

@@ -62,13 +62,13 @@ func (p *Plan) ConversionsOf(pkg *model.Package) *Conversions {
 	return nil
 }
 
-// RegistersConversions tells whether the package has a RegisterConversions after the run.
+// RegistersConversions reports whether the package has a RegisterConversions after the run.
 func (p *Plan) RegistersConversions(pkg *model.Package) bool {
 	c := p.ConversionsOf(pkg)
 	return pkg.Func("RegisterConversions") != nil || c != nil && !c.Empty()
 }
 
-// Preserves tells whether objects of the version carry fields of the hub in an annotation.
+// Preserves reports whether objects of the version carry fields of the hub in an annotation.
 func (p *Plan) Preserves(version, hub *model.Type) bool {
 	return slices.ContainsFunc(p.Conversions, func(c *Conversions) bool {
 		f := c.Of(Pair{version, hub})
@@ -76,7 +76,7 @@ func (p *Plan) Preserves(version, hub *model.Type) bool {
 	})
 }
 
-// handWritten tells whether the author wrote conversion functions, which may use the conversion.Scope that they are
+// handWritten reports whether the author wrote conversion functions, which may use the conversion.Scope that they are
 // given; generated ones only hand it on.
 func (p *Plan) handWritten(g *model.Group) bool {
 	var packages []*model.Package

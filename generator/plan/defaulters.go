@@ -38,7 +38,7 @@ func findDefaulters(program *model.Program) *defaulters {
 	return x
 }
 
-// IsDefaulter tells whether the function has the name and the signature of a SetDefaults_X.
+// IsDefaulter reports whether the function has the name and the signature of a SetDefaults_X.
 func IsDefaulter(f *model.Func) bool {
 	x := newDefaulters()
 	x.add(f)
@@ -98,8 +98,8 @@ func (x *defaulters) calls(t *model.Type, pkg *model.Package) calls {
 	return calls{functions: slices.Concat(base, additional), rivals: slices.Concat(rivals, others)}
 }
 
-// defaulted tells whether a function that defaults the whole object stands where servers look for it, or, for a package
-// where a marker asks for defaults, anywhere.
+// defaulted reports whether a function that defaults the whole object stands where servers look for it, or, for a
+// package where a marker asks for defaults, anywhere.
 func (x *defaulters) defaulted(t *model.Type, pkg *model.Package) bool {
 	return slices.ContainsFunc(x.object[t], func(f *model.Func) bool {
 		place := x.place(f, t, pkg)
@@ -132,7 +132,7 @@ func (x *defaulters) place(f *model.Func, t *model.Type, pkg *model.Package) int
 	return outOfReach
 }
 
-// shared tells whether every package of the program may call the function. A type of the user's has its functions
+// shared reports whether every package of the program may call the function. A type of the user's has its functions
 // beside it, and no package is made to import another one's logic behind its back. In a module that serves kinds of
 // another one, the functions for types of the other may stand in any package of a version.
 func (x *defaulters) shared(f *model.Func, t *model.Type) bool {

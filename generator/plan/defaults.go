@@ -47,10 +47,10 @@ type FieldDefault struct {
 	Default *model.Default
 }
 
-// Object tells whether the type gets a SetObjectDefaults_X.
+// Object reports whether the type gets a SetObjectDefaults_X.
 func (d *Defaults) Object(t *model.Type) bool { return slices.Contains(d.Objects, t) }
 
-// CallsDefaulter tells whether some package's defaults call a hand-written function.
+// CallsDefaulter reports whether some package's defaults call a hand-written function.
 func (p *Plan) CallsDefaulter(f *model.Func) bool {
 	for _, d := range p.Defaults {
 		for _, t := range d.Types {
@@ -166,7 +166,7 @@ func (g *defaultGraph) objects() []*model.Type {
 	return objects
 }
 
-// implied tells whether a package that has no marker gets defaults: it holds kinds of a served version, and no other
+// implied reports whether a package that has no marker gets defaults: it holds kinds of a served version, and no other
 // package writes defaults for it. Nobody asks for functions in packages for clients, or in projects of custom
 // resources, which kube-apiserver defaults by their schema.
 func (g *defaultGraph) implied() bool {

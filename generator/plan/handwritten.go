@@ -98,7 +98,7 @@ func asConversion(fn *model.Func) *Converter {
 	return &Converter{Func{Name: fn.Name}, p, fn.ConversionFn == "drop", fn.ConversionFn == "copy-only"}
 }
 
-// IsConversion tells whether the signature is a conversion's.
+// IsConversion reports whether the signature is a conversion's.
 func IsConversion(fn *model.Func) bool {
 	return !fn.Variadic && len(fn.Params) == 3 && len(fn.Results) == 1 && model.IsError(fn.Results[0]) &&
 		model.IsNamed(fn.Params[2], conversionPath, "Scope") && isPointer(fn.Params[0]) && isPointer(fn.Params[1])
@@ -106,7 +106,7 @@ func IsConversion(fn *model.Func) bool {
 
 func isPointer(t *model.Type) bool { return t.Form == model.Pointer && t.Package == nil }
 
-// concerns tells whether the pair is the package's business, so that its function may be called from elsewhere.
+// concerns reports whether the pair is the package's business, so that its function may be called from elsewhere.
 func concerns(p Pair, pkg *model.Package) bool {
 	var of func(t *model.Type) bool
 	of = func(t *model.Type) bool {
@@ -136,7 +136,8 @@ func (f *functions) find(p Pair) *Converter {
 	return f.far[key]
 }
 
-// blocks tells whether values of the pair must not be copied as memory, because a function stands for either direction.
+// blocks reports whether values of the pair must not be copied as memory, because a function stands for either
+// direction.
 func (f *functions) blocks(p Pair) bool {
 	for _, d := range []Pair{p, p.Reverse()} {
 		if fn := f.find(d); fn != nil && !fn.CopyOnly {

@@ -38,7 +38,7 @@ func versionsWithoutHub(program *model.Program) map[string][]Pair {
 	return pairs
 }
 
-// imports tells whether a package that the user owns imports another one, also by way of others.
+// imports reports whether a package that the user owns imports another one, also by way of others.
 func imports(program *model.Program, from, to *model.Package, seen map[string]bool) bool {
 	if seen[from.Path] || !from.Output && !from.Own() {
 		return false
@@ -55,7 +55,7 @@ func imports(program *model.Program, from, to *model.Package, seen map[string]bo
 	return false
 }
 
-// brought tells whether a version of another module comes with functions that convert it to the hub and back.
+// brought reports whether a version of another module comes with functions that convert it to the hub and back.
 func brought(version, hub *model.Type) bool {
 	p := Pair{version, hub}
 	return slices.ContainsFunc([]*model.Package{version.Package, hub.Package}, func(from *model.Package) bool {

@@ -100,7 +100,7 @@ func (r *losses) move(m *Move, path string) {
 	}
 }
 
-// byHand names the functions and methods written by hand for the pair, and tells whether they take care of all of it.
+// byHand names the functions and methods written by hand for the pair, and reports whether they take care of all of it.
 func (r *losses) byHand(p Pair, path string) bool {
 	both := 0
 	for _, d := range []Pair{p, p.Reverse()} {

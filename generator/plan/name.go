@@ -11,7 +11,7 @@ type Func struct{ Path, Name string }
 
 func (f Func) String() string { return f.Path + "." + f.Name }
 
-// Declares tells whether hand-written code of the package declares the name.
+// Declares reports whether hand-written code of the package declares the name.
 func Declares(pkg *model.Package, name string) bool {
 	_, ok := pkg.Declared[name]
 	return ok

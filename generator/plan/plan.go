@@ -221,12 +221,12 @@ func (p *Plan) Home(types *model.Package) *model.Package {
 	return types
 }
 
-// Writes tells whether files are planned for a package.
+// Writes reports whether files are planned for a package.
 func (p *Plan) Writes(pkg *model.Package) bool {
 	return pkg.Output || slices.Contains(p.Also, pkg)
 }
 
-// WritesGroup tells whether files are planned for any package of a group.
+// WritesGroup reports whether files are planned for any package of a group.
 func (p *Plan) WritesGroup(g *model.Group) bool {
 	if g.Internal != nil && p.Writes(g.Internal) {
 		return true

@@ -30,7 +30,7 @@ type Preserved struct {
 	Name string
 }
 
-// Keyed tells whether the field occurs more than once in an object.
+// Keyed reports whether the field occurs more than once in an object.
 func (p Preserved) Keyed() bool {
 	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Kind == ListStep || s.Kind == MapStep })
 }
@@ -44,7 +44,7 @@ type Carrier struct {
 	Fields []Preserved
 }
 
-// Fills tells whether the direction gives fields back, and doesn't note them.
+// Fills reports whether the direction gives fields back, and doesn't note them.
 func (c *Carrier) Fills() bool { return c.ToHub != c.Own }
 
 // Annotation is where the fields travel.
@@ -55,7 +55,7 @@ func (c *Carrier) Annotation() string {
 	return PreservedAnnotation
 }
 
-// Digests tells whether the elements of some list have no keys.
+// Digests reports whether the elements of some list have no keys.
 func (c *Carrier) Digests() bool {
 	return slices.ContainsFunc(c.Fields, func(f Preserved) bool {
 		return slices.ContainsFunc(f.Steps, func(s Step) bool { return s.Kind == ListStep && s.Keys == nil })
@@ -287,7 +287,7 @@ func (p Preserved) path() []string {
 	return append(out, p.Field.Name)
 }
 
-// overlap tells whether one of two paths begins the other.
+// overlap reports whether one of two paths begins the other.
 func overlap(a, b []string) bool {
 	n := min(len(a), len(b))
 	return slices.Equal(a[:n], b[:n])

@@ -71,7 +71,7 @@ func (m *Move) problems() []Problem {
 	return nil
 }
 
-// Fails tells whether something that the move converts has no rule.
+// Fails reports whether something that the move converts has no rule.
 func (m *Move) Fails() bool { return len(m.problems()) > 0 }
 
 // Comment says shortly, in code of the package, why the field isn't converted.
@@ -115,7 +115,7 @@ func (x Problem) lost() bool { return x.rule == nil && x.fate == Missing }
 // preserved: a marker asks for an annotation to carry the field, and none can.
 func (x Problem) preserved() bool { return x.lost() && x.move.Field.Preserve }
 
-// writable tells whether a function for just the pair can be written, and is worth it: for two predeclared types it
+// writable reports whether a function for just the pair can be written, and is worth it: for two predeclared types it
 // would be called everywhere.
 func (t *planner) writable(p Pair) bool {
 	return t.nameable(p.In) && t.nameable(p.Out) && (p.In.Package != nil || p.Out.Package != nil)

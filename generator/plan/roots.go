@@ -73,7 +73,7 @@ func shareNames(of, peer *model.Package) bool {
 	})
 }
 
-// eachOther tells whether functions would be written into the package for a peer, and into the peer for the package:
+// eachOther reports whether functions would be written into the package for a peer, and into the peer for the package:
 // neither could import the other then.
 func (t *planner) eachOther(peer *model.Package) bool {
 	return slices.Contains(peer.ConversionPeers, t.Package.Path) && shareNames(typesOf(peer), t.Package) &&

@@ -6,7 +6,7 @@ import (
 	"apigen.dev/generator/model"
 )
 
-// sameLayout tells whether a value of the one type can be taken for one of the other as it lies in memory, and means
+// sameLayout reports whether a value of the one type can be taken for one of the other as it lies in memory, and means
 // the same: fields of the same names in the same order, and no hand-written function or marker that says otherwise, at
 // any depth. Recursive types are taken to be equal until a difference is found.
 func (t *planner) sameLayout(a, b *model.Type) bool {
@@ -83,12 +83,12 @@ func (t *planner) compareFields(p Pair, assumed map[string]bool) bool {
 	return true
 }
 
-// nameable tells whether the type's own name, if it has one, can be written in the package.
+// nameable reports whether the type's own name, if it has one, can be written in the package.
 func (t *planner) nameable(typ *model.Type) bool {
 	return typ.Package == nil || token.IsExported(typ.Name) || typ.Package.Path == t.Package.Path
 }
 
-// wholeStruct tells whether a struct may be converted by a single assignment: its layout is the same, and no field is
+// wholeStruct reports whether a struct may be converted by a single assignment: its layout is the same, and no field is
 // treated in a way of its own.
 func (t *planner) wholeStruct(p Pair) bool {
 	for _, f := range p.In.Fields {

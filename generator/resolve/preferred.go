@@ -65,7 +65,7 @@ func storedVersion(g *model.Group) *model.Version {
 	return g.Versions[0]
 }
 
-// storedElsewhere tells whether a resource is served in a version and stored in another one.
+// storedElsewhere reports whether a resource is served in a version and stored in another one.
 func storedElsewhere(r *model.Resource, v *model.Version) bool {
 	return !r.WithoutStorage && r.Storage != v &&
 		slices.ContainsFunc(r.Served(), func(rv model.ResourceVersion) bool { return rv.Version == v })

@@ -59,7 +59,7 @@ type deployValues struct {
 	Go string
 }
 
-// HasServer tells whether a folder has a project that apigen init made.
+// HasServer reports whether a folder has a project that apigen init made.
 func HasServer(dir string) (bool, error) {
 	found, err := apiPackages(dir)
 	return found.collector != "", err
@@ -80,7 +80,7 @@ func Deploy(dir string) (*Result, error) {
 	return write(dir, v, deployFiles)
 }
 
-// Delegates tells whether the main package of a project's server, which the second result names, has the features of
+// Delegates reports whether the main package of a project's server, which the second result names, has the features of
 // which a deployment uses the flags.
 func Delegates(dir string) (bool, string, error) {
 	folder := mainFolder(dir)

@@ -37,7 +37,7 @@ type Options struct {
 	GoVersion string
 }
 
-// named tells whether the options name a kind.
+// named reports whether the options name a kind.
 func (o Options) named() bool { return o.Group != "" || o.Version != "" || o.Kind != "" }
 
 func (o Options) checkModule() error {

@@ -190,7 +190,7 @@ func packageClause(folder string) string {
 	return ""
 }
 
-// isHub tells whether the copied version is the hub itself.
+// isHub reports whether the copied version is the hub itself.
 func (c *copied) isHub() bool { return c.HubPath == c.Module+"/"+c.folder }
 
 // converts tells the hand-written conversions of types, which the new version needs as well. Those of the hub are about

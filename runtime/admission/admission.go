@@ -103,7 +103,7 @@ type Object interface {
 	Meta() metav1.Object
 }
 
-// IsResource tells whether the attributes are those of a resource, and of the object itself.
+// IsResource reports whether the attributes are those of a resource, and of the object itself.
 func (a *Attributes) IsResource(group, resource string) bool {
 	return a.Resource.Group == group && a.Resource.Resource == resource && a.Subresource == ""
 }

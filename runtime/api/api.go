@@ -237,7 +237,7 @@ func (i *Info) Extension(name string) *Extension {
 	return nil
 }
 
-// Has tells whether the resource is served with a verb.
+// Has reports whether the resource is served with a verb.
 func (i *Info) Has(verb string) bool {
 	return i.Verbs == nil || slices.Contains(i.Verbs, verb)
 }

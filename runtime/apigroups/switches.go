@@ -110,7 +110,7 @@ func (e *Switches) set(key, value string, groups []registry.Group) error {
 	return nil
 }
 
-// Serves tells whether a resource is served in a version. The most specific switch decides.
+// Serves reports whether a resource is served in a version. The most specific switch decides.
 func (e *Switches) Serves(info *api.Info, version string) bool {
 	gv := schema.GroupVersion{Group: info.Group, Version: version}
 	if on, named := e.resources[gv.WithResource(info.Names.Plural)]; named {

@@ -27,7 +27,7 @@ const (
 // Levels are all levels, in ascending order.
 var Levels = []Level{None, Metadata, Request, RequestResponse}
 
-// AtLeast tells whether the level records what other records. An unknown level records nothing.
+// AtLeast reports whether the level records what other records. An unknown level records nothing.
 func (l Level) AtLeast(other Level) bool { return l.rank() >= other.rank() }
 
 func (l Level) rank() int {

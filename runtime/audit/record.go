@@ -162,7 +162,7 @@ func (r *Record) SetImpersonated(user *auth.User, constraint string) {
 	})
 }
 
-// Wants tells whether the request is recorded at a level or above it.
+// Wants reports whether the request is recorded at a level or above it.
 func (r *Record) Wants(level Level) bool {
 	if r == nil {
 		return false

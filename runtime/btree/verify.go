@@ -59,7 +59,7 @@ func (n *Node[K, V, A]) verify(seen *verification[K, V]) (depth int, err error) 
 	return depth + 1, nil
 }
 
-// within tells whether a key lies from low (inclusive) to high (exclusive).
+// within reports whether a key lies from low (inclusive) to high (exclusive).
 func (o *Order[K, V]) within(key, low, high K) bool {
 	var unbounded K
 	return (low == unbounded || o.CompareKeys(key, low) >= 0) && (high == unbounded || o.CompareKeys(key, high) < 0)

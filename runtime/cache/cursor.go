@@ -204,8 +204,8 @@ func (w *Cursor) shrink() {
 // call ends with its ctx.
 func (w *Cursor) Revision() int64 { return w.revision }
 
-// Arrived tells whether the backend has reached the revision after which the cursor began. That revision may be of the
-// future.
+// Arrived reports whether the backend has reached the revision after which the cursor began. That revision may be of
+// the future.
 func (w *Cursor) Arrived() bool { return w.generation.state.Load().revision >= w.after }
 
 // Close releases the cursor. It may be called more than once, but not while Next is running.

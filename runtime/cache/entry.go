@@ -115,7 +115,7 @@ func (e *Entry) setStored(r api.Rendition) {
 	}
 }
 
-// isHead tells whether head is the one that all entries share. The first entry decides which one it is.
+// isHead reports whether head is the one that all entries share. The first entry decides which one it is.
 func (s *shared) isHead(head string) bool {
 	known := s.head.Load()
 	if known == nil {
@@ -227,7 +227,7 @@ func (e *Entry) Field(i int) string {
 // interface without allocating.
 type LabelSet struct{ e *Entry }
 
-// Has tells whether the entry has the label.
+// Has reports whether the entry has the label.
 func (l LabelSet) Has(label string) bool {
 	_, found := l.Lookup(label)
 	return found

@@ -211,9 +211,9 @@ type pooled struct {
 type rendered interface {
 	// cost is the memory that it takes, in bytes.
 	cost() int64
-	// kept tells whether its bytes are still there.
+	// kept reports whether its bytes are still there.
 	kept() bool
-	// spare tells whether it was used since the last call of spare.
+	// spare reports whether it was used since the last call of spare.
 	spare() bool
 	// evict drops the bytes.
 	evict()

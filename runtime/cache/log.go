@@ -96,7 +96,7 @@ func newLog(chunkLen int, floor int64) *log {
 
 func (l *log) len() int { return int(l.end - l.first) }
 
-// append adds a change, and tells whether it was the last of its chunk.
+// append adds a change, and reports whether it was the last of its chunk.
 func (l *log) append(c *change) (full bool) {
 	i := l.end - l.base
 	if i == uint64(len(l.chunks))*l.chunkLen {

@@ -135,10 +135,10 @@ func (l *Lookup) Label(name string, values ...string) {
 	}
 }
 
-// Empty tells whether nothing was asked for.
+// Empty reports whether nothing was asked for.
 func (l *Lookup) Empty() bool { return l.all == 0 && len(l.any) == 0 }
 
-// passes tells whether an entry of this signature may match.
+// passes reports whether an entry of this signature may match.
 func (l *Lookup) passes(s signature) bool {
 	if l == nil {
 		return true

@@ -84,7 +84,7 @@ func (w *walk) spend(details *celgo.EvalDetails) bool {
 	return true
 }
 
-// holds tells whether a value satisfies a rule. If the evaluation fails, it adds an error and returns true.
+// holds reports whether a value satisfies a rule. If the evaluation fails, it adds an error and returns true.
 func (w *walk) holds(n *node, r *compiled, path *field.Path, vars variables) bool {
 	out, details, err := r.program.ContextEval(w.ctx, vars)
 	if !w.spend(details) {

@@ -74,7 +74,7 @@ func (e *Environment) Expression(text string) (*Expression, error) {
 	return &Expression{e.variable, ast, p}, nil
 }
 
-// Selects tells whether an expression uses a field of its variable: variable.field or variable.?field.
+// Selects reports whether an expression uses a field of its variable: variable.field or variable.?field.
 func (x *Expression) Selects(field string) bool {
 	isVariable := func(e celast.Expr) bool { return e.Kind() == celast.IdentKind && e.AsIdent() == x.variable }
 	matches := celast.MatchDescendants(celast.NavigateAST(x.ast.NativeRep()), func(e celast.NavigableExpr) bool {

@@ -182,7 +182,7 @@ func (l *list) Add(other ref.Val) ref.Val {
 	return sum
 }
 
-// Contains tells whether an element is equal to v.
+// Contains reports whether an element is equal to v.
 func (l *list) Contains(v ref.Val) ref.Val {
 	if types.IsUnknownOrError(v) {
 		return v

@@ -101,7 +101,7 @@ func contains(outer, inner netip.Prefix) bool {
 	return outer.Overlaps(inner) && outer.Bits() <= inner.Bits()
 }
 
-// containsAddress tells whether a network has an address, which is given as text. As in Kubernetes, the error for an
+// containsAddress reports whether a network has an address, which is given as text. As in Kubernetes, the error for an
 // invalid address is that of an unknown function, while an invalid network has an error of its own.
 func containsAddress(n netip.Prefix, s string) ref.Val {
 	a, err := parseAddress(s)

@@ -53,7 +53,7 @@ type Rule struct {
 // Limit returns a bound of a Schema.
 func Limit(n int64) *int64 { return &n }
 
-// HasRules tells whether there are rules in the schema or below it.
+// HasRules reports whether there are rules in the schema or below it.
 func (s *Schema) HasRules() bool {
 	if s == nil {
 		return false

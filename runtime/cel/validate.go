@@ -41,7 +41,7 @@ func Validate[T any](ctx context.Context, r *Rules, errs field.ErrorList, obj, o
 	return append(errs, r.Run(ctx, now, before)...)
 }
 
-// blocks tells whether there is an error after which no rule runs.
+// blocks reports whether there is an error after which no rule runs.
 func blocks(errs field.ErrorList) bool {
 	return slices.ContainsFunc(errs, func(e *field.Error) bool {
 		switch e.Type {

@@ -242,7 +242,7 @@ func (a *Authority) Ends() time.Time { return a.certs[0].NotAfter }
 // Trust returns the certificates of the authority and of the earlier ones that are still trusted, in PEM.
 func (a *Authority) Trust() []byte { return encodeCertificates(a.certs) }
 
-// Owns tells whether one of the certificates in PEM is of this authority, or of an earlier one that is still trusted.
+// Owns reports whether one of the certificates in PEM is of this authority, or of an earlier one that is still trusted.
 func (a *Authority) Owns(content []byte) bool {
 	certs, _ := parseBundle(content) // what isn't a certificate is none of ours
 	return slices.ContainsFunc(certs, func(c *x509.Certificate) bool { return slices.ContainsFunc(a.certs, c.Equal) })

@@ -127,7 +127,7 @@ func (k *Keeper) Follow(ctx context.Context, ticks <-chan time.Time, apply func(
 }
 
 // Sync reads the files again, and renews certificates of the server that end soon. What is broken is logged and stays
-// as it was. Sync tells whether the state changed.
+// as it was. Sync reports whether the state changed.
 func (k *Keeper) Sync() (state *State, changed bool) {
 	before := k.state.Load()
 	trust, serving := k.options.Given.reload(k.take)

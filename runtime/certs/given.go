@@ -97,7 +97,7 @@ func (g *Given) authorities() []*x509.Certificate {
 	return g.clientCA.Value()
 }
 
-// reload reads all files again, by take, and tells whether the authorities of clients changed, and the serving
+// reload reads all files again, by take, and reports whether the authorities of clients changed, and the serving
 // certificates.
 func (g *Given) reload(
 	take func(name string, reload func() (bool, error), paths []string) bool,

@@ -186,14 +186,14 @@ func (a *Authority) read(name string) (*tls.Certificate, error) {
 	return parsePair(certificate, key)
 }
 
-// fits tells whether a pair is what the authority would make of a leaf today.
+// fits reports whether a pair is what the authority would make of a leaf today.
 func (a *Authority) fits(pair *tls.Certificate, l leaf) bool {
 	cert := pair.Leaf
 	return a.good(pair) && slices.Contains(cert.ExtKeyUsage, l.usage) &&
 		slices.Equal(namesOf(cert.DNSNames, cert.IPAddresses), l.names())
 }
 
-// good tells whether the authority signed a pair, and the pair doesn't end soon. A certificate that ends with the
+// good reports whether the authority signed a pair, and the pair doesn't end soon. A certificate that ends with the
 // authority can't be renewed.
 func (a *Authority) good(pair *tls.Certificate) bool {
 	if pair.Leaf.CheckSignatureFrom(a.certs[0]) != nil {

@@ -69,7 +69,7 @@ type Decoded[T api.Object] struct {
 type typed[T, V api.Object] struct {
 	Conversion[T, V]
 	merging func() (strategicpatch.PatchMetaFromStruct, error)
-	// floats tells whether V has floating-point numbers, nulls whether it has maps whose values may be null.
+	// floats reports whether V has floating-point numbers, nulls whether it has maps whose values may be null.
 	floats, nulls func() bool
 }
 

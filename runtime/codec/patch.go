@@ -65,7 +65,7 @@ func (p *Patch[T]) Apply(object []byte, hub T, match func(T) error) (obj T, warn
 	return obj, warnings, err
 }
 
-// strategic tells whether the patch is a strategic merge patch. Such a patch is of the version's Go type: the server
+// strategic reports whether the patch is a strategic merge patch. Such a patch is of the version's Go type: the server
 // ignores what it says about kind and apiVersion.
 func (p *Patch[T]) strategic() bool {
 	_, strategic := p.patch.(*patch.Strategic)

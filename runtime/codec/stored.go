@@ -206,7 +206,7 @@ func (c *typed[T, V]) reread(in V) (out V, err error) {
 	return out, nil
 }
 
-// hasMember tells whether JSON without white space has a member that ends with end: the quote after its key, a colon
+// hasMember reports whether JSON without white space has a member that ends with end: the quote after its key, a colon
 // and its value. It passes over JSON in a string, as kubectl puts it into an annotation, where the quote is escaped.
 func hasMember(data []byte, end string) bool {
 	for {
@@ -222,7 +222,7 @@ func hasMember(data []byte, end string) bool {
 	}
 }
 
-// holds tells whether values of a type may hold values of a type that is wanted. It passes over seen types.
+// holds reports whether values of a type may hold values of a type that is wanted. It passes over seen types.
 func holds(t reflect.Type, wanted func(reflect.Type) bool, seen map[reflect.Type]bool) bool {
 	if seen[t] {
 		return false
@@ -246,7 +246,7 @@ func holds(t reflect.Type, wanted func(reflect.Type) bool, seen map[reflect.Type
 
 func isFloat(t reflect.Type) bool { return t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64 }
 
-// hasNulls tells whether a type is a map whose values may be null.
+// hasNulls reports whether a type is a map whose values may be null.
 func hasNulls(t reflect.Type) bool {
 	if t.Kind() != reflect.Map {
 		return false

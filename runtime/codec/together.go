@@ -74,7 +74,7 @@ func (a *Versions[T]) separate(stored api.Rendition, form api.Form) (one separat
 	return one, err
 }
 
-// assemble renders a form of an object, and tells whether it could put the managedFields back.
+// assemble renders a form of an object, and reports whether it could put the managedFields back.
 func (v *Served[T]) assemble(one separated[T], form api.Form) (r api.Rendition, ok bool, err error) {
 	if !one.cut {
 		r, err = v.render(one.hub, form)

@@ -206,7 +206,7 @@ func (v *Served[T]) render(hub T, form api.Form) (api.Rendition, error) {
 	return v.shape(hub, object, form)
 }
 
-// isNative tells whether a form is rendered from the hub object alone, without the version's JSON.
+// isNative reports whether a form is rendered from the hub object alone, without the version's JSON.
 func isNative(form api.Form) bool {
 	switch form.Shape.Plain() {
 	case api.Row:

@@ -68,7 +68,7 @@ func (g *graph) addCorrupt(r *resource, name objectName) (removed []*object) {
 	return removed
 }
 
-// removeCorrupt records that an object can be read or was deleted, and tells whether it was corrupt before.
+// removeCorrupt records that an object can be read or was deleted, and reports whether it was corrupt before.
 func (g *graph) removeCorrupt(r *resource, name objectName) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -56,7 +56,7 @@ func (c *Collector) follow(ctx context.Context, r *resource) {
 	}
 }
 
-// isUnwatchable tells whether a resource of this server can never be watched.
+// isUnwatchable reports whether a resource of this server can never be watched.
 func isUnwatchable(err error) bool {
 	return errors.Is(err, errNoProgress) || apierrors.IsMethodNotSupported(err) || apierrors.IsNotFound(err)
 }

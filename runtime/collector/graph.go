@@ -50,7 +50,7 @@ func (g *graph) get(uid types.UID) *object {
 	return g.objects[uid]
 }
 
-// concerns tells whether the graph may have to change with an object that is removed or isn't relevant.
+// concerns reports whether the graph may have to change with an object that is removed or isn't relevant.
 func (g *graph) concerns(r *resource, removed bool) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -153,7 +153,7 @@ func (g *graph) referrersTo(r *resource) []types.UID {
 	})
 }
 
-// blocked tells whether an object that is deleted in the foreground must wait for dependents. Objects that wait for
+// blocked reports whether an object that is deleted in the foreground must wait for dependents. Objects that wait for
 // each other in a ring, and for nothing else, would wait for ever, so they don't block each other.
 func (g *graph) blocked(o *object) bool {
 	g.mu.Lock()
@@ -211,7 +211,7 @@ type object struct {
 	// version is resourceVersion as a revision of this server's storage; 0 for an object of another server.
 	version int64
 	owners  []reference
-	// deleting tells whether it has a deletionTimestamp; foreground and orphan tell whether it has the finalizer.
+	// deleting reports whether it has a deletionTimestamp; foreground and orphan tell whether it has the finalizer.
 	deleting, foreground, orphan bool
 	// asked is when its dependents were last queued, in nanoseconds since the collector started; 0 means never.
 	asked atomic.Int64
@@ -240,16 +240,16 @@ func (o *object) String() string {
 	return fmt.Sprintf("%s %s/%s", o.resource.gr, o.namespace, o.name)
 }
 
-// isRelevant tells whether the graph must have the object.
+// isRelevant reports whether the graph must have the object.
 func (o *object) isRelevant() bool { return len(o.owners) > 0 || o.awaitsDependents() }
 
-// awaitsDependents tells whether the deletion of the object waits for its dependents.
+// awaitsDependents reports whether the deletion of the object waits for its dependents.
 func (o *object) awaitsDependents() bool { return o.deleting && (o.foreground || o.orphan) }
 
-// isForeground tells whether the object is being deleted in the foreground.
+// isForeground reports whether the object is being deleted in the foreground.
 func (o *object) isForeground() bool { return o.deleting && o.foreground && !o.orphan }
 
-// sameAs tells whether two states of an object are the same for the collector.
+// sameAs reports whether two states of an object are the same for the collector.
 func (o *object) sameAs(other *object) bool {
 	return o.deleting == other.deleting && o.foreground == other.foreground && o.orphan == other.orphan &&
 		slices.Equal(o.owners, other.owners)
@@ -293,7 +293,7 @@ func readMetadata(r api.Rendition) (m metadata, err error) {
 	return whole.Metadata, err
 }
 
-// mayBeRelevant tells whether an object may be relevant. It searches the bytes and doesn't decode them.
+// mayBeRelevant reports whether an object may be relevant. It searches the bytes and doesn't decode them.
 func mayBeRelevant(r api.Rendition) bool {
 	return bytes.Contains(r.Payload, []byte(`"ownerReferences":`)) ||
 		bytes.Contains(r.Payload, []byte(`"deletionTimestamp":`))

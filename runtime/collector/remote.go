@@ -20,7 +20,7 @@ type Remote struct {
 	schema.GroupVersionResource
 	Kind       string
 	Namespaced bool
-	// Followed tells whether the objects can be dependents: whether they can be listed, watched, patched and deleted.
+	// Followed reports whether the objects can be dependents: whether they can be listed, watched, patched and deleted.
 	// Other objects can be owners only.
 	Followed bool
 	Objects  RemoteObjects

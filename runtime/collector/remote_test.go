@@ -192,7 +192,7 @@ func (w *world) newCollector() *Collector {
 	return c
 }
 
-// told tells whether all collectors were told of all changes in the other server, or can't be.
+// told reports whether all collectors were told of all changes in the other server, or can't be.
 func (w *world) told() bool {
 	revision, _ := w.second.Revision(w.Context())
 	return w.away.Load() || !slices.ContainsFunc(w.seen, func(e *elsewhere) bool { return e.told.Load() < revision })

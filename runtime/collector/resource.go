@@ -27,14 +27,14 @@ type resource struct {
 	kinds      *kinds
 	// stop ends the follower; nil before the collector runs.
 	stop context.CancelFunc
-	// tried is closed when all of the resource was read, or could not be read. skipped tells whether it has no watch.
+	// tried is closed when all of the resource was read, or could not be read. skipped reports whether it has no watch.
 	tried   chan struct{}
 	once    sync.Once
 	skipped atomic.Bool
 	// floor is the revision of the state with which the watch began or, later, of the last relevant event. Reads from
 	// the cache must not be older, because the watch need not come from the cache.
 	floor atomic.Int64
-	// confirmed are owners in another server, and listed tells whether its objects were ever listed.
+	// confirmed are owners in another server, and listed reports whether its objects were ever listed.
 	confirmed confirmed
 	listed    atomic.Bool
 	// replays counts the states that watches began with. The follower uses it.

@@ -191,7 +191,7 @@ func (w *writer) text(s string) {
 	w.out = append(append(w.out, s...), '"')
 }
 
-// isPlain tells whether a byte stands for itself in a string.
+// isPlain reports whether a byte stands for itself in a string.
 func isPlain(c byte) bool {
 	return c >= ' ' && c < utf8.RuneSelf && c != '"' && c != '\\' && c != '<' && c != '>' && c != '&'
 }

@@ -155,7 +155,7 @@ func (w *writer) raw(value *apiextensionsv1.JSON) {
 	}
 }
 
-// isPlainText tells whether JSON is a string without escapes.
+// isPlainText reports whether JSON is a string without escapes.
 func isPlainText(raw []byte) bool {
 	last := len(raw) - 1
 	if last < 1 || raw[0] != '"' || raw[last] != '"' {

@@ -28,7 +28,7 @@ type Group struct {
 	OpenAPI map[string]api.Document
 	// Swagger is the OpenAPI v2 document of all versions; zero if there is none.
 	Swagger api.Document
-	// Serves tells whether the server serves a resource in one of the resource's versions; nil serves all. If it is
+	// Serves reports whether the server serves a resource in one of the resource's versions; nil serves all. If it is
 	// set, the OpenAPI documents leave out the paths of resources that aren't served.
 	Serves func(resource *api.Info, version string) bool
 	// Remotes are the versions that other servers serve, in place of the group's resources.

@@ -43,7 +43,7 @@ func (r Remote) describe(version string) versionDiscovery {
 	return v
 }
 
-// IsFresh tells whether the server could be asked when the version was described.
+// IsFresh reports whether the server could be asked when the version was described.
 func (r Remote) IsFresh() bool { return r.version.Freshness == fresh }
 
 // RemoteResource is a resource of a Remote.

@@ -174,7 +174,7 @@ func (p *swaggerParts) freeName(name string, others map[string]json.RawMessage) 
 	}
 }
 
-// sameDefinition tells whether two definitions differ in nothing but the kinds that they are of.
+// sameDefinition reports whether two definitions differ in nothing but the kinds that they are of.
 func sameDefinition(a, b json.RawMessage) bool {
 	var first, second map[string]any
 	if json.Unmarshal(a, &first) != nil || json.Unmarshal(b, &second) != nil {
@@ -198,7 +198,7 @@ func withReferences(data json.RawMessage, names map[string]string) json.RawMessa
 	})
 }
 
-// servesPath tells whether the server serves a path below the root of its group: v1/widgets/{name}, or
+// servesPath reports whether the server serves a path below the root of its group: v1/widgets/{name}, or
 // v1/namespaces/{namespace}/widgets, or either after v1/watch; v1/ alone is a version.
 func (g *Group) servesPath(path string) bool {
 	parts := strings.Split(path, "/")

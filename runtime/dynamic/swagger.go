@@ -95,7 +95,7 @@ func schemaToV2(s map[string]any) map[string]any {
 	return out
 }
 
-// hasKinds tells whether a schema is that of a kind.
+// hasKinds reports whether a schema is that of a kind.
 func hasKinds(s map[string]any) bool { return s["x-kubernetes-group-version-kind"] != nil }
 
 // metadataReference returns the reference in a schema of metadata: see metadataSchema.

@@ -23,7 +23,7 @@ type Encoder interface {
 	Object(f *Frame, heads *Heads, shape api.Shape, object *api.Rendition, now time.Time)
 	// Page writes a list, or a Table.
 	Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page, now time.Time)
-	// Event writes an event of a watch. first tells whether it is the first event of the stream: only the first Table
+	// Event writes an event of a watch. first reports whether it is the first event of the stream: only the first Table
 	// of a stream has column definitions.
 	Event(f *Frame, heads *Heads, shape api.Shape, event *api.Event, first bool, now time.Time)
 	// Failure writes the event that ends a stream with an error.

@@ -103,7 +103,7 @@ func (f *Frame) untilError(items iter.Seq[api.Rendition]) iter.Seq[api.Rendition
 	}
 }
 
-// rendition writes an object in JSON; head tells whether with its kind and apiVersion.
+// rendition writes an object in JSON; head reports whether with its kind and apiVersion.
 func (f *Frame) rendition(r *api.Rendition, head bool, now time.Time) {
 	f.text("{")
 	if head {

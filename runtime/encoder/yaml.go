@@ -155,7 +155,7 @@ func escapeForYAML(data []byte) []byte {
 	return append(out, data[done:]...)
 }
 
-// isPrintableInYAML tells whether a YAML document may hold a character beyond the printable ones of ASCII unescaped.
+// isPrintableInYAML reports whether a YAML document may hold a character beyond the printable ones of ASCII unescaped.
 // Control characters, line breaks, byte order marks and noncharacters must be escaped.
 func isPrintableInYAML(r rune) bool {
 	switch r {

@@ -35,7 +35,7 @@ type Group struct {
 	registry.Group
 	// Handles are in the order of Group.Resources.
 	Handles []registry.Handle
-	// Serves tells whether a resource is served in one of its versions; nil serves all.
+	// Serves reports whether a resource is served in one of its versions; nil serves all.
 	Serves func(resource *api.Info, version string) bool
 	// Remotes are the versions that other servers serve, in place of the group's resources.
 	Remotes map[string]discovery.Remote

@@ -56,7 +56,7 @@ func (r *resource) extensionOf(info *request.Info) *resource {
 	return r.extensions[info.Subresource]
 }
 
-// accepts tells whether the extension serves a path. An extension without a subpath serves its own path alone. An
+// accepts reports whether the extension serves a path. An extension without a subpath serves its own path alone. An
 // extension with one serves every spelling of the subpath, unless it has dot segments.
 func (e *extension) accepts(info *request.Info, u *url.URL) bool {
 	if !e.Subpath {
@@ -79,7 +79,7 @@ func (e *extension) accepts(info *request.Info, u *url.URL) bool {
 	return true
 }
 
-// LongRunning tells whether a request is for a stream or a connection, which last as long as the client wants. It is
+// LongRunning reports whether a request is for a stream or a connection, which last as long as the client wants. It is
 // the function that request.New takes.
 func (a *API) LongRunning(info *request.Info) bool {
 	if info.Subresource == "" {

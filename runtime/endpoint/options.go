@@ -110,7 +110,7 @@ func apiListOptions(options *internalversion.ListOptions) api.ListOptions {
 	}
 }
 
-// isVersion tells whether a resourceVersion is empty or a number, as the server's are.
+// isVersion reports whether a resourceVersion is empty or a number, as the server's are.
 func isVersion(version string) bool {
 	_, err := strconv.ParseUint(version, 10, 63)
 	return err == nil || version == ""

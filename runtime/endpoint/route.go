@@ -208,7 +208,7 @@ func (r *resource) namespaceOf(info *request.Info) (string, bool) {
 	return "", !info.BelowNamespace
 }
 
-// has tells whether a path of the resource is served by a row.
+// has reports whether a path of the resource is served by a row.
 func (r *resource) has(row *route, shape shape, info *request.Info) bool {
 	switch {
 	case row.shapes&shape == 0:

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/websocket"
 )
 
-// wantsSocket tells whether a request asks for a WebSocket: scripts in browsers can't read a stream otherwise.
+// wantsSocket reports whether a request asks for a WebSocket: scripts in browsers can't read a stream otherwise.
 func wantsSocket(r *http.Request) bool {
 	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
 		return false

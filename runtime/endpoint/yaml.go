@@ -64,7 +64,7 @@ func (e *expansion) size(node *yamlv3.Node) int64 {
 	return size
 }
 
-// isYAMLText tells whether YAML allows the characters of a JSON text. YAML doesn't allow invalid UTF-8, control
+// isYAMLText reports whether YAML allows the characters of a JSON text. YAML doesn't allow invalid UTF-8, control
 // characters and escaped halves of surrogate pairs, which Go's JSON decoder replaces by U+FFFD.
 func isYAMLText(data []byte) bool {
 	for i := 0; i < len(data); {

@@ -46,7 +46,7 @@ func Authenticate(authenticator auth.Authenticator, log *slog.Logger) Filter {
 
 const ignoredToken = "the provided Authorization header contains extra space before the bearer token, and is ignored"
 
-// spacedToken tells whether a token was ignored because more than one space is in front of it.
+// spacedToken reports whether a token was ignored because more than one space is in front of it.
 func spacedToken(r *http.Request) bool {
 	scheme, rest, _ := strings.Cut(strings.TrimSpace(r.Header.Get("Authorization")), " ")
 	return strings.EqualFold(scheme, "Bearer") && strings.HasPrefix(rest, " ")

@@ -23,7 +23,7 @@ const verbImpersonate = "impersonate"
 type impersonationMode struct {
 	// name is "" for the verb impersonate.
 	name string
-	// fits tells whether the mode is for a user.
+	// fits reports whether the mode is for a user.
 	fits func(wanted *auth.User) bool
 }
 
@@ -263,7 +263,7 @@ func isServiceAccount(user string) bool {
 	return ok
 }
 
-// onlyNamed tells whether a request asks for nothing but the name of a user.
+// onlyNamed reports whether a request asks for nothing but the name of a user.
 func onlyNamed(user *auth.User) bool {
 	return user.UID == "" && len(user.Groups) == 0 && len(user.Extra) == 0
 }

@@ -58,7 +58,7 @@ func Impersonate(authorizer auth.Authorizer, observe func(verb string, took time
 	}
 }
 
-// impersonated reads the user from the headers. asked tells whether a header asks for one.
+// impersonated reads the user from the headers. asked reports whether a header asks for one.
 func impersonated(header http.Header) (user *auth.User, asked bool, err error) {
 	for name, values := range header {
 		if !strings.HasPrefix(name, "Impersonate-") {

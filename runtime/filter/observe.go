@@ -66,7 +66,7 @@ func (c *counting) WriteHeader(code int) {
 	c.ResponseWriter.WriteHeader(code)
 }
 
-// isFinal tells whether a status code is that of an answer; an informational one only announces an answer.
+// isFinal reports whether a status code is that of an answer; an informational one only announces an answer.
 func isFinal(code int) bool { return code >= http.StatusOK || code == http.StatusSwitchingProtocols }
 
 func (c *counting) Write(p []byte) (int, error) {

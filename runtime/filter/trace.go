@@ -12,8 +12,8 @@ import (
 // Tracer makes spans of requests. It is safe for concurrent use.
 type Tracer interface {
 	// Start begins the span of a request that began earlier, and returns the request to serve, and nil if the span is
-	// not recorded. trusted tells whether the span that the client names in its headers may be the parent; otherwise it
-	// is only linked.
+	// not recorded. trusted reports whether the span that the client names in its headers may be the parent; otherwise
+	// it is only linked.
 	Start(r *http.Request, began time.Time, auditID string, trusted bool) (*http.Request, Span)
 }
 

@@ -86,7 +86,7 @@ func (g *gatherer) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// expectsMore tells whether b is a record after which others will follow, or the rest of a frame.
+// expectsMore reports whether b is a record after which others will follow, or the rest of a frame.
 func (g *gatherer) expectsMore(b []byte) bool {
 	if len(b) >= recordHeader && b[0] == recordData && int(b[3])<<8|int(b[4]) >= recordSize {
 		g.full = len(b)

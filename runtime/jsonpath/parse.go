@@ -213,7 +213,7 @@ func newFilter(text string) (step, error) {
 	return filter{left: left, operator: "exists"}, err
 }
 
-// quoted tells whether a quote is open at the end of text.
+// quoted reports whether a quote is open at the end of text.
 func quoted(text string) bool {
 	quote := byte(0)
 	for i := 0; i < len(text); i++ {

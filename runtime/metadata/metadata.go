@@ -109,7 +109,7 @@ var members = map[string]func(from, to metav1.Object){
 	"ownerReferences": func(from, to metav1.Object) { to.SetOwnerReferences(slices.Clone(from.GetOwnerReferences())) },
 }
 
-// IsMember tells whether CopyMembers knows a name.
+// IsMember reports whether CopyMembers knows a name.
 func IsMember(name string) bool { return members[name] != nil }
 
 // CopyMembers copies the members of metadata that have the names: annotations, finalizers, labels, ownerReferences.
@@ -129,7 +129,7 @@ func MarkDeleted(obj metav1.Object) {
 	obj.SetDeletionGracePeriodSeconds(new(int64))
 }
 
-// Finalized tells whether an update removed the last finalizer of an object that is being deleted.
+// Finalized reports whether an update removed the last finalizer of an object that is being deleted.
 func Finalized(obj, old metav1.Object) bool {
 	grace := old.GetDeletionGracePeriodSeconds()
 	return len(obj.GetFinalizers()) == 0 && old.GetDeletionTimestamp() != nil && (grace == nil || *grace == 0)

@@ -59,7 +59,7 @@ func (f Format) MediaType() string { return formats[f].contentType[0] }
 // Encoding returns the encoding of the renditions that make up a body in the format.
 func (f Format) Encoding() api.Encoding { return formats[f].encoding }
 
-// Streams tells whether a watch can have the format.
+// Streams reports whether a watch can have the format.
 func (f Format) Streams() bool { return formats[f].streamType != nil }
 
 // ContentType returns the value of the header Content-Type for a body. The caller must not change it.
@@ -80,13 +80,13 @@ type MediaType struct {
 	As     Transform
 }
 
-// AllowTransform tells whether a route can transform objects in this way.
+// AllowTransform reports whether a route can transform objects in this way.
 type AllowTransform func(Transform) bool
 
 // NoTransform allows no Transform.
 func NoTransform(Transform) bool { return false }
 
-// AllowFormat tells whether an answer can have a format and a Transform.
+// AllowFormat reports whether an answer can have a format and a Transform.
 type AllowFormat func(Format, Transform) bool
 
 // AnyFormat allows every format, and no Transform.
@@ -99,7 +99,7 @@ func TextFormats(f Format, as Transform) bool { return f <= YAML && as == Transf
 // Status.
 func StatusFormats(f Format, as Transform) bool { return AnyFormat(f, as) || HasTransform(f, as) }
 
-// HasTransform tells whether the objects of a resource can be transformed in a format. PartialObjectMetadata is a
+// HasTransform reports whether the objects of a resource can be transformed in a format. PartialObjectMetadata is a
 // protobuf message, a Table is none.
 func HasTransform(f Format, as Transform) bool {
 	shape, known := shapes[as]
@@ -171,8 +171,8 @@ func output(r *http.Request, allow, known AllowFormat) (MediaType, error) {
 	return MediaType{}, NotAcceptable(mediaTypes(known)...)
 }
 
-// WantsPretty tells whether a client wants indented JSON. The option pretty of the query decides. Without it, programs
-// that show the answer to a person get indented JSON.
+// WantsPretty reports whether a client wants indented JSON. The option pretty of the query decides. Without it,
+// programs that show the answer to a person get indented JSON.
 func WantsPretty(r *http.Request) bool {
 	if strings.Contains(r.URL.RawQuery, "pretty") {
 		if value := r.URL.Query().Get("pretty"); value != "" {

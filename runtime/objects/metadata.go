@@ -58,8 +58,8 @@ func (m Metadata) Get(ctx context.Context, namespace, name string) (*metav1.Part
 	return object, nil
 }
 
-// answer asks about an object, and tells whether the other server says that it doesn't exist. Such an answer must name
-// the object: otherwise nobody serves the path at the moment, which says nothing about the object.
+// answer asks about an object, and reports whether the other server says that it doesn't exist. Such an answer must
+// name the object: otherwise nobody serves the path at the moment, which says nothing about the object.
 func (m Metadata) answer(ctx context.Context, q *question, name string, out any) (absent bool, _ error) {
 	_, err := m.Server.answer(ctx, q, out)
 	var status *apierrors.StatusError

@@ -263,7 +263,7 @@ func (v *value) text() (s string, err error) {
 	return s, err
 }
 
-// is tells whether a member is some text.
+// is reports whether a member is some text.
 func (v *value) is(key, want string) bool {
 	member := v.member(key)
 	if member == nil {

@@ -69,7 +69,7 @@ func work(v reflect.Value, done int64) int64 {
 	return done
 }
 
-// holds tells whether values of a type may have lists or maps in them.
+// holds reports whether values of a type may have lists or maps in them.
 func holds(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -97,7 +97,7 @@ func fieldsToVisit(t reflect.Type) []int {
 	return fields
 }
 
-// tooMuchSent tells whether a client sent more managedFields than servers write. The server doesn't read them.
+// tooMuchSent reports whether a client sent more managedFields than servers write. The server doesn't read them.
 func tooMuchSent(entries []metav1.ManagedFieldsEntry) bool {
 	size := 0
 	for i := range entries {

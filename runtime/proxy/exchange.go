@@ -58,7 +58,7 @@ func (b *Backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.serve(w, r)
 }
 
-// isDiscovery tells whether a request is for the discovery document of a version, /apis/g/v.
+// isDiscovery reports whether a request is for the discovery document of a version, /apis/g/v.
 func isDiscovery(info *request.Info) bool {
 	const slashes = 2
 	return info != nil && !info.IsResource && strings.Count(strings.Trim(info.Path, "/"), "/") == slashes

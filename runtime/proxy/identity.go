@@ -113,7 +113,7 @@ func unsendable(what, value string) error {
 		"control characters", what, value)
 }
 
-// survives tells whether the value of a header arrives as it was sent.
+// survives reports whether the value of a header arrives as it was sent.
 func survives(value string) bool {
 	if value == "" {
 		return true
@@ -145,7 +145,7 @@ func escapeKey(key string) string {
 	return b.String()
 }
 
-// isToken tells whether the name of a header may have a byte (RFC 9110, section 5.6.2).
+// isToken reports whether the name of a header may have a byte (RFC 9110, section 5.6.2).
 func isToken(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' ||
 		strings.IndexByte("!#$%&'*+-.^_`|~", c) >= 0

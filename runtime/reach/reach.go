@@ -81,5 +81,5 @@ type dryRunKey struct{}
 // DryRun returns a context in which writes are not stored. The context of a dry-run request is such a context.
 func DryRun(ctx context.Context) context.Context { return context.WithValue(ctx, dryRunKey{}, true) }
 
-// IsDryRun tells whether writes in a context are not stored.
+// IsDryRun reports whether writes in a context are not stored.
 func IsDryRun(ctx context.Context) bool { return ctx.Value(dryRunKey{}) != nil }

@@ -68,11 +68,11 @@ type Strategy[T api.Object] struct {
 	// ValidateName replaces the rule that metadata.name is a DNS subdomain. It returns messages. generated tells that
 	// name is the prefix in a generateName.
 	ValidateName func(name string, generated bool) []string
-	// CheckGracefulDelete tells whether an object is deleted gracefully, and sets options.GracePeriodSeconds where the
-	// client didn't. The server then sets the object's deletionTimestamp, and an agent that has shut down what the
+	// CheckGracefulDelete reports whether an object is deleted gracefully, and sets options.GracePeriodSeconds where
+	// the client didn't. The server then sets the object's deletionTimestamp, and an agent that has shut down what the
 	// object describes removes it by a deletion with a grace period of 0. Nil means that no deletion is graceful.
 	CheckGracefulDelete func(ctx context.Context, obj T, options *metav1.DeleteOptions) bool
-	// BlocksDeletion tells whether something beside metadata.finalizers keeps a deleted object, such as the
+	// BlocksDeletion reports whether something beside metadata.finalizers keeps a deleted object, such as the
 	// spec.finalizers of a namespace. A deletion then marks the object, and the write removes it that leaves neither.
 	BlocksDeletion func(obj T) bool
 	// PrepareForDelete changes an object that a deletion marks, such as its phase. It isn't called where the deletion

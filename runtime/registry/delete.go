@@ -138,7 +138,7 @@ func (e *storageEnd[T]) planDeletion(ctx context.Context, a *attempt[T]) (err er
 	return err
 }
 
-// blocked tells whether something beside metadata.finalizers keeps a deleted object.
+// blocked reports whether something beside metadata.finalizers keeps a deleted object.
 func (e *storageEnd[T]) blocked(obj T) bool {
 	blocks := e.kind.definition.Strategy.BlocksDeletion
 	return blocks != nil && blocks(obj)

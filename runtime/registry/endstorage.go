@@ -137,7 +137,7 @@ func (e *storageEnd[T]) renderAhead(a *attempt[T]) (err error) {
 	return err
 }
 
-// shown tells whether the answer is the object; that of a deletion may be a Status.
+// shown reports whether the answer is the object; that of a deletion may be a Status.
 func (a *attempt[T]) shown() bool {
 	return a.done == nil || a.done.Shown || a.plan.Verb == store.Write
 }
@@ -234,8 +234,8 @@ func (e *storageEnd[T]) setGeneration(from *codec.Served[T], obj T, generation i
 	return slices.Concat(data[:start], strconv.AppendInt(digits[:0], generation, 10), data[end:]), nil
 }
 
-// differ tells whether two stored forms differ in a field whose changes metadata.generation counts. Only JSON names the
-// fields, so it renders those of two messages that differ beyond their metadata.
+// differ reports whether two stored forms differ in a field whose changes metadata.generation counts. Only JSON names
+// the fields, so it renders those of two messages that differ beyond their metadata.
 func (e *storageEnd[T]) differ(a, b []byte, status bool) (bool, error) {
 	if e.store.Form().Encoding == api.JSON {
 		return specifiedDiffer(a, b, status), nil
@@ -262,7 +262,7 @@ func specifiedDiffer(a, b []byte, status bool) bool {
 // preservedFields is the prefix of annotations that preserve fields which only one version has.
 const preservedFields = "apigen.dev/preserved-"
 
-// preservedDiffer tells whether two objects differ in the fields that such annotations preserve.
+// preservedDiffer reports whether two objects differ in the fields that such annotations preserve.
 func preservedDiffer(a, b metav1.Object) bool {
 	x, y := a.GetAnnotations(), b.GetAnnotations()
 	carried := func(annotations, others map[string]string) bool {

@@ -19,7 +19,7 @@ func (h *providerHandle[T]) Get(ctx context.Context, namespace, name, _ string, 
 	return h.provided.render(obj, form)
 }
 
-// selects tells whether a selector selects an object, and the object is in a namespace, "" for all.
+// selects reports whether a selector selects an object, and the object is in a namespace, "" for all.
 func (h *providerHandle[T]) selects(s *store.Selector, namespace string, obj T) bool {
 	return (namespace == "" || obj.GetNamespace() == namespace) && store.Selects(s, obj, h.definition.SelectableFields)
 }
@@ -216,7 +216,7 @@ func (w *providerWatch[T]) appears(event *WatchEvent[T], selected bool) api.Even
 	return api.Added
 }
 
-// had tells whether the client has the object of an event. At the first event of an object in a resumed watch, it
+// had reports whether the client has the object of an event. At the first event of an object in a resumed watch, it
 // assumes so: except for an object that was deleted and that the selector doesn't select.
 func (w *providerWatch[T]) had(event *WatchEvent[T], key string) bool {
 	var none T

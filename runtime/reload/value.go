@@ -53,7 +53,7 @@ func (v *Value[T]) Get() T {
 	return *v.current.Load()
 }
 
-// due tells whether the files were read too long ago. A clock that was set back doesn't keep the server from them.
+// due reports whether the files were read too long ago. A clock that was set back doesn't keep the server from them.
 func (v *Value[T]) due() bool {
 	age := time.Duration(v.now().UnixNano() - v.read.Load())
 	return age >= oftenest || age < 0

@@ -20,10 +20,11 @@ const (
 	messageField protowire.Number = 2
 )
 
-// IsMessage tells whether a rendition is a whole object in protobuf, or its metadata: its head is that of an envelope.
+// IsMessage reports whether a rendition is a whole object in protobuf, or its metadata: its head is that of an
+// envelope.
 func IsMessage(r api.Rendition) bool { return wire.IsEnvelope(r.Head) }
 
-// InProtobuf tells whether a whole object is in protobuf.
+// InProtobuf reports whether a whole object is in protobuf.
 func InProtobuf(object []byte) bool { return wire.IsEnvelope(object) }
 
 func newMessage(object []byte, head string) (api.Rendition, error) {
@@ -35,7 +36,7 @@ func newMessage(object []byte, head string) (api.Rendition, error) {
 	return api.Rendition{Head: head, Payload: message}, nil
 }
 
-// CanStamp tells whether Stamp sets the resourceVersion in messages of a type: plain is the message of an object
+// CanStamp reports whether Stamp sets the resourceVersion in messages of a type: plain is the message of an object
 // without a resourceVersion, stamped that of the same object with revision.
 func CanStamp(plain, stamped []byte, revision int64) bool {
 	got := stampMessage(api.Rendition{Payload: plain}, strconv.AppendInt(nil, revision, 10))
@@ -81,7 +82,7 @@ func metadataOfMessage(encoding api.Encoding, object api.Rendition, shape api.Sh
 	return encodeMetadata(encoding, &partial, shape)
 }
 
-// EqualButManagedFields tells whether two stored forms have managedFields, and are equal apart from them.
+// EqualButManagedFields reports whether two stored forms have managedFields, and are equal apart from them.
 func EqualButManagedFields(a, b []byte) bool {
 	if wire.IsEnvelope(a) && wire.IsEnvelope(b) {
 		return wire.EqualBut(a[len(wire.Magic):], b[len(wire.Magic):], messageField, metadataField, managedField)
@@ -91,7 +92,7 @@ func EqualButManagedFields(a, b []byte) bool {
 	return okA && okB && bytes.Equal(a[:startA], b[:startB]) && bytes.Equal(a[endA:], b[endB:])
 }
 
-// EqualButMetadata tells whether two stored forms in protobuf are equal apart from their metadata.
+// EqualButMetadata reports whether two stored forms in protobuf are equal apart from their metadata.
 func EqualButMetadata(a, b []byte) bool {
 	return wire.IsEnvelope(a) && wire.IsEnvelope(b) &&
 		wire.EqualBut(a[len(wire.Magic):], b[len(wire.Magic):], messageField, metadataField)

@@ -166,7 +166,7 @@ func StoredForm(r api.Rendition) []byte {
 	return append(data, '\n')
 }
 
-// IsStoredForm tells whether stored bytes are what StoredForm would return, without building it.
+// IsStoredForm reports whether stored bytes are what StoredForm would return, without building it.
 func IsStoredForm(r api.Rendition, stored []byte) bool {
 	if IsMessage(r) {
 		return isStoredMessage(r, stored)
@@ -208,7 +208,7 @@ func Metadata(r api.Rendition, shape api.Shape) (api.Rendition, error) {
 	return m, nil
 }
 
-// IsPlainJSON tells whether Stamp can set the resourceVersion of a form, which New locates.
+// IsPlainJSON reports whether Stamp can set the resourceVersion of a form, which New locates.
 func IsPlainJSON(form api.Form) bool {
 	return form.Encoding == api.JSON && form.Shape.Plain() <= api.Metadata
 }

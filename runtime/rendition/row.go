@@ -42,7 +42,7 @@ func Cells(obj api.Object, declared []api.Column, cells []api.Cell) []api.Cell {
 	return append([]api.Cell{api.Text(obj.GetName())}, cells...)
 }
 
-// named tells whether a version places the column with the name itself.
+// named reports whether a version places the column with the name itself.
 func named(declared []api.Column) bool {
 	return slices.ContainsFunc(declared, func(c api.Column) bool { return c.Format == "name" })
 }

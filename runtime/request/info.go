@@ -23,7 +23,7 @@ import (
 //
 // All handlers of a request share its Info, so nobody changes an Info after it is made.
 type Info struct {
-	// IsResource tells whether the path names a resource. If it doesn't, only Path and Verb are set.
+	// IsResource reports whether the path names a resource. If it doesn't, only Path and Verb are set.
 	IsResource bool
 	Path       string
 	// Verb is get, list, watch, create, update, patch, delete, deletecollection or proxy. If the path names no
@@ -40,17 +40,17 @@ type Info struct {
 	// FieldSelector and LabelSelector are the selectors of a list, a watch or a deletecollection as the client wrote
 	// them, which an authorizer may parse.
 	FieldSelector, LabelSelector string
-	// LongRunning tells whether the request lasts as long as its client wants: a watch, or a request for which the
+	// LongRunning reports whether the request lasts as long as its client wants: a watch, or a request for which the
 	// function that New was given returned true. Such a request has no deadline and ends when the server shuts down.
 	LongRunning bool
 
 	// Segments are the segments of the path from the resource on: widgets, a, status.
 	Segments []string
-	// WatchPath tells whether the verb watch stands in the path: /apis/g/v1/watch/widgets.
+	// WatchPath reports whether the verb watch stands in the path: /apis/g/v1/watch/widgets.
 	WatchPath bool
-	// BelowNamespace tells whether the resource follows namespaces/NAME in the path.
+	// BelowNamespace reports whether the resource follows namespaces/NAME in the path.
 	BelowNamespace bool
-	// Irregular tells whether a proxy in front of the server may have read the path differently, because the path has
+	// Irregular reports whether a proxy in front of the server may have read the path differently, because the path has
 	// an encoded slash, dot segments or empty segments. The server answers 404 to such a path.
 	Irregular bool
 }
@@ -130,7 +130,7 @@ func (i *Info) setNames(segments []string) {
 	}
 }
 
-// BelowNamespace tells whether the segments of a path after the version name a resource in a namespace:
+// BelowNamespace reports whether the segments of a path after the version name a resource in a namespace:
 // namespaces/NAME/widgets. Namespaces have two subresources of their own, status and finalize; every other word after
 // the name of a namespace is a resource in it.
 func BelowNamespace(segments []string) bool {
@@ -196,7 +196,7 @@ func (i *Info) WithVerb(verb string) *Info {
 	return &changed
 }
 
-// NamesObject tells whether the path itself names an object.
+// NamesObject reports whether the path itself names an object.
 func (i *Info) NamesObject() bool { return len(i.Segments) > 1 }
 
 // Subpath returns the part of u's path that follows the subresource, in the spelling of the client. It returns false if

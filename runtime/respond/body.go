@@ -32,7 +32,7 @@ type Body struct {
 	// WriteTimeout is how long the client may take to read a piece of an answer that has several. An answer of one
 	// piece keeps the deadline that the server gives to every answer.
 	WriteTimeout time.Duration
-	// Gzip tells whether the client accepts gzip.
+	// Gzip reports whether the client accepts gzip.
 	Gzip bool
 
 	// whole: the first piece is all of the body.
@@ -45,7 +45,7 @@ type Body struct {
 // SetWhole says that the next piece is the last. It does nothing if it isn't the first, too.
 func (b *Body) SetWhole() { b.whole = b.out == nil }
 
-// Begun tells whether Body has sent the header.
+// Begun reports whether Body has sent the header.
 func (b *Body) Begun() bool { return b.out != nil }
 
 // WriteWhole writes all of the body in one piece. It ignores errors, which mean that the client closed the connection.

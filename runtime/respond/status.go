@@ -99,13 +99,13 @@ func StatusOf(err error) *metav1.Status {
 	return shortened(&status)
 }
 
-// IsWithheld tells whether StatusOf leaves out the text of an error.
+// IsWithheld reports whether StatusOf leaves out the text of an error.
 func IsWithheld(err error) bool {
 	var known apierrors.APIStatus
 	return !errors.As(err, &known) && !isContextEnd(err)
 }
 
-// isContextEnd tells whether a request ended before the server answered it.
+// isContextEnd reports whether a request ended before the server answered it.
 func isContextEnd(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
 }

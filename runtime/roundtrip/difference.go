@@ -102,7 +102,7 @@ func differ(path string, a, b reflect.Value) difference {
 	return difference{path, shown(a) + " became " + shown(b)}
 }
 
-// hides tells whether a type has unexported fields below it, at which apimachinery's comparison panics.
+// hides reports whether a type has unexported fields below it, at which apimachinery's comparison panics.
 func hides(t reflect.Type, seen map[reflect.Type]bool) bool {
 	if _, known := meaning.Equalities[t]; known || seen[t] {
 		return false
@@ -112,7 +112,7 @@ func hides(t reflect.Type, seen map[reflect.Type]bool) bool {
 		slices.ContainsFunc(partTypes(t), func(part reflect.Type) bool { return hides(part, seen) })
 }
 
-// alike tells whether two values with unexported fields are the same. The exported parts are the same as far as both
+// alike reports whether two values with unexported fields are the same. The exported parts are the same as far as both
 // have them. Encodings carry unexported fields only of values that write their own JSON.
 func alike(a, b reflect.Value) bool {
 	switch a.Kind() {

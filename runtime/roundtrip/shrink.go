@@ -121,9 +121,9 @@ func shrink[T runtime.Object](object T, fails func(T) bool) (T, int) {
 	return object, attempts
 }
 
-// empty empties the nth part of a value that isn't empty yet, counted from the outside in, and tells whether there was
-// such a part. It changes n. It empties no part of a value with its own JSON, which might not be able to express the
-// result.
+// empty empties the nth part of a value that isn't empty yet, counted from the outside in, and reports whether there
+// was such a part. It changes n. It empties no part of a value with its own JSON, which might not be able to express
+// the result.
 func empty(v reflect.Value, n *int) bool {
 	switch v.Kind() {
 	case reflect.Struct:
@@ -196,7 +196,7 @@ func take(n *int) bool {
 	return *n < 0
 }
 
-// opaque tells whether a struct has state outside of its exported fields. Such a struct is copied, emptied and filled
+// opaque reports whether a struct has state outside of its exported fields. Such a struct is copied, emptied and filled
 // as a whole.
 func opaque(t reflect.Type) bool {
 	for i := range t.NumField() {

@@ -38,7 +38,7 @@ func Load(path string) (*Source, error) {
 func (s *Source) Keys() *Keys { return s.keys.Load() }
 
 // Reload reads the file again, and uses the new configuration where the content has changed. An error in the file
-// leaves the configuration as it was. Reload tells whether the configuration changed.
+// leaves the configuration as it was. Reload reports whether the configuration changed.
 func (s *Source) Reload() (changed bool, err error) {
 	if s.path == "" {
 		return false, nil

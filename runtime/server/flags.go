@@ -127,7 +127,7 @@ func (f *flags) anonymousUser(set *pflag.FlagSet) func(*http.Request) *auth.User
 	return auth.AnonymousNowhere
 }
 
-// wrongPath tells whether a text is no path, and no beginning of paths before *.
+// wrongPath reports whether a text is no path, and no beginning of paths before *.
 func wrongPath(path string) bool {
 	return !strings.HasPrefix(path, "/") || strings.Contains(strings.TrimSuffix(path, "*"), "*")
 }

@@ -178,7 +178,7 @@ func (s *Server) awaitHooks() error {
 	return errors.Join(errs...)
 }
 
-// endsWithin waits until ended is closed or ctx ends, and tells whether ended is closed.
+// endsWithin waits until ended is closed or ctx ends, and reports whether ended is closed.
 func endsWithin(ctx context.Context, ended <-chan struct{}) bool {
 	select {
 	case <-ended:

@@ -78,7 +78,7 @@ func (l *lifeFlags) check(c *Config, bad func(format string, args ...any)) {
 
 var hstsDirective = regexp.MustCompile(`^(max-age=[0-9]+|includeSubDomains|preload)$`)
 
-// anchored tells whether an expression names the beginning of a host and its end.
+// anchored reports whether an expression names the beginning of a host and its end.
 func anchored(origin string) bool {
 	begins := strings.HasPrefix(strings.TrimLeft(origin, "("), "^") ||
 		strings.HasPrefix(strings.TrimLeft(origin, "("), "//")

@@ -333,8 +333,8 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// complete tells whether the table has all that hooks install at the start: definitions of resources, and versions that
-// other servers serve.
+// complete reports whether the table has all that hooks install at the start: definitions of resources, and versions
+// that other servers serve.
 func (s *Server) complete() bool {
 	if s.config.Additions == nil || s.installed.Load() {
 		return true
@@ -359,7 +359,7 @@ func incomplete() error {
 	return err
 }
 
-// serves tells whether the table has the resource or the path of a request.
+// serves reports whether the table has the resource or the path of a request.
 func (t *table) serves(info *request.Info) bool {
 	if info == nil {
 		return true // the API answers that it can't read the path

@@ -66,10 +66,10 @@ func (s *Store[T]) Rendition(data []byte, revision int64) (api.Rendition, error)
 	return r, err
 }
 
-// Selects tells whether a selector selects an object.
+// Selects reports whether a selector selects an object.
 func (s *Store[T]) Selects(sel *Selector, obj T) bool { return Selects(sel, obj, s.config.Fields) }
 
-// Selects tells whether a selector selects an object with these selectable fields.
+// Selects reports whether a selector selects an object with these selectable fields.
 func Selects[T api.Object](sel *Selector, obj T, selectable []api.SelectableField[T]) bool {
 	return sel.Empty() ||
 		sel.Matches(labels.Set(obj.GetLabels()), &record{Record: cache.Record{Fields: fieldsOf(obj, selectable)}})

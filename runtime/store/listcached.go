@@ -58,9 +58,9 @@ func (l *listing) prepared(s *cache.Snapshot, stored api.Form, revision int64) (
 // fewest is how many objects a page must have to be read from joined blocks.
 const fewest = 64
 
-// join adds joined blocks to a page, and tells whether it could. The cache keeps blocks of metadata and of rows: these
-// forms are read mostly by lists. Whole objects in other versions are also read by name and watched, and the cache
-// would hold them twice.
+// join adds joined blocks to a page, and reports whether it could. The cache keeps blocks of metadata and of rows:
+// these forms are read mostly by lists. Whole objects in other versions are also read by name and watched, and the
+// cache would hold them twice.
 func (l *listing) join(s *cache.Snapshot, page *api.Page) bool {
 	if page.Len < fewest || l.form.Shape == api.Whole || l.form.Encoding != api.JSON {
 		return false
@@ -86,7 +86,7 @@ func firstOf(n int, entries iter.Seq[*cache.Entry]) iter.Seq[*cache.Entry] {
 	}
 }
 
-// prepare renders those of n entries that are not rendered, and tells whether all of them are. It gives up where many
+// prepare renders those of n entries that are not rendered, and reports whether all of them are. It gives up where many
 // are missing, because the cache may drop them again and the page must keep them itself, and where an entry can't be
 // rendered; add then names all such entries.
 func (l *listing) prepare(entries iter.Seq[*cache.Entry], n int, stored api.Form) bool {

@@ -55,7 +55,7 @@ func (p *pageItems) close() {
 	pages.Put(p)
 }
 
-// add appends an object that the list covers, or notes why it can't be shown. It tells whether the page is full.
+// add appends an object that the list covers, or notes why it can't be shown. It reports whether the page is full.
 func (p *pageItems) add(o object, l *listing) (full bool) {
 	if !l.covers(o) {
 		return false
@@ -217,7 +217,8 @@ func DecodeToken(parameter, prefix string) (from string, revision int64, err err
 	return prefix + start, t.Revision, nil
 }
 
-// encodable tells whether a token can have a start as it is: it must be valid UTF-8, and path.Clean must not change it.
+// encodable reports whether a token can have a start as it is: it must be valid UTF-8, and path.Clean must not change
+// it.
 func encodable(start string) bool {
 	rooted := "/" + start
 	return path.Clean(rooted) == rooted && rooted != "/" && utf8.ValidString(start)

@@ -123,10 +123,10 @@ func fieldPlace(path string, selectable []string) (int, error) {
 		strings.Join(known, ", ")))
 }
 
-// Empty tells whether the selector selects everything.
+// Empty reports whether the selector selects everything.
 func (s *Selector) Empty() bool { return s.labels == nil && len(s.fields) == 0 && s.key == "" }
 
-// Matches tells whether the selector selects an object with these labels and fields.
+// Matches reports whether the selector selects an object with these labels and fields.
 func (s *Selector) Matches(l labels.Labels, f Fields) bool {
 	for i := range s.fields {
 		r := &s.fields[i]
@@ -137,7 +137,7 @@ func (s *Selector) Matches(l labels.Labels, f Fields) bool {
 	return s.labels == nil || s.labels.Matches(l)
 }
 
-// selects tells whether the selector selects an object that can be read.
+// selects reports whether the selector selects an object that can be read.
 func (s *Selector) selects(o object) bool {
 	if s.key != "" && s.key != o.Key() {
 		return false

@@ -52,7 +52,7 @@ func (w *watch) state(wanted string, revision int64) (*initial, error) {
 	return s, err
 }
 
-// next appends the next part of the state to the events of the watch, and tells whether it was the last one.
+// next appends the next part of the state to the events of the watch, and reports whether it was the last one.
 func (s *initial) next(ctx context.Context) (done bool, err error) {
 	if s.snapshot != nil {
 		done = s.nextCached()
@@ -103,7 +103,7 @@ func (s *initial) nextBackend(ctx context.Context) (done bool, err error) {
 	return true, nil
 }
 
-// appendObject appends an object to the events of the watch, or notes why it can't be shown. It tells whether it has
+// appendObject appends an object to the events of the watch, or notes why it can't be shown. It reports whether it has
 // noted enough.
 func (s *initial) appendObject(o object, revision int64) (enough bool) {
 	if o.Err() != nil && s.corrupt {

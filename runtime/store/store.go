@@ -259,7 +259,7 @@ func (s *Store[T]) key(key string) (string, error) {
 	return "", fmt.Errorf("invalid key: %q", key)
 }
 
-// hasSegments tells whether a path, which may end in a slash, has neither empty segments nor dots as segments.
+// hasSegments reports whether a path, which may end in a slash, has neither empty segments nor dots as segments.
 func hasSegments(path string) bool {
 	path = strings.TrimSuffix(path, "/")
 	for {

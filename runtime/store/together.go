@@ -7,13 +7,13 @@ import (
 
 // RenderAll renders many objects, where another program takes part in that: few calls are then better than many.
 type RenderAll struct {
-	// For tells whether it renders a form.
+	// For reports whether it renders a form.
 	For func(form api.Form) bool
 	// Render renders objects from their stored form. Each has its rendition or its error.
 	Render func(stored []api.Rendition, form api.Form) ([]api.Rendition, []error)
 }
 
-// rendersTogether tells whether the objects of a list are rendered together in a form.
+// rendersTogether reports whether the objects of a list are rendered together in a form.
 func (s *shared) rendersTogether(form api.Form) bool {
 	return s.renderAll.For != nil && form != s.stored && s.renderAll.For(form)
 }

@@ -52,7 +52,7 @@ type source interface {
 	next(ctx context.Context) error
 	// revision is the revision up to which next has returned all events.
 	revision() int64
-	// arrived tells whether the backend has that revision: a watch may begin in the future.
+	// arrived reports whether the backend has that revision: a watch may begin in the future.
 	arrived(ctx context.Context) (bool, error)
 	close()
 }

@@ -137,8 +137,8 @@ func coerceMetadata(value any, stored bool) (map[string]any, []string, error) {
 	return out, unknown, nil
 }
 
-// isUsual tells whether metadata has only members that it would have after a round trip through ObjectMeta, which costs
-// more than the rest of a write.
+// isUsual reports whether metadata has only members that it would have after a round trip through ObjectMeta, which
+// costs more than the rest of a write.
 func isUsual(members map[string]any) bool {
 	for name, value := range members {
 		usual := false
@@ -176,7 +176,7 @@ func isText(value any) bool {
 	return ok && text != ""
 }
 
-// isTime tells whether a value is a time as the server writes it.
+// isTime reports whether a value is a time as the server writes it.
 func isTime(value any) bool {
 	text, ok := value.(string)
 	t, err := time.Parse(time.RFC3339, text)

@@ -120,7 +120,7 @@ func (l *lenient) item(
 	return validate.NewSchemaValidator(s, root, path, formats, options...)
 }
 
-// granular tells whether the members of an old and a new value correspond.
+// granular reports whether the members of an old and a new value correspond.
 func granular(s *spec.Schema) bool {
 	kind, _ := s.Extensions.GetString("x-kubernetes-map-type")
 	return kind == "" || kind == "granular"
@@ -352,7 +352,7 @@ func (c *converter) value(in apiextensionsv1.JSON) (out any) {
 var formats = strings.Fields("bsonobjectid uri email hostname ipv4 ipv6 cidr mac uuid uuid3 uuid4 uuid5 isbn isbn10 " +
 	"isbn13 creditcard ssn hexcolor rgbcolor byte password date duration datetime k8sshortname k8slongname")
 
-// Recognizes tells whether values of a type are checked for a format; an unknown format says nothing.
+// Recognizes reports whether values of a type are checked for a format; an unknown format says nothing.
 func Recognizes(format string, types []string) bool {
 	kind := ""
 	if len(types) == 1 {

@@ -60,8 +60,8 @@ type series struct {
 	duration, objective, size prometheus.Observer
 }
 
-// New returns the metrics. known tells whether the server serves the resource and the subresource of a request, and in
-// what sort of version.
+// New returns the metrics. known reports whether the server serves the resource and the subresource of a request, and
+// in what sort of version.
 func New(registry prometheus.Registerer, known func(*request.Info) (Version, bool)) *Metrics {
 	dry := append([]string{"dry_run"}, resourceLabels...)
 	histogram := func(name, help string, buckets []float64, labels []string) *prometheus.HistogramVec {

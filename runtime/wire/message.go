@@ -106,7 +106,7 @@ func FindBytes(message []byte, path ...protowire.Number) (value []byte, ok bool)
 	return nil, false
 }
 
-// EqualBut tells whether two messages are equal, apart from the fields to which the numbers of path lead: either may
+// EqualBut reports whether two messages are equal, apart from the fields to which the numbers of path lead: either may
 // have any number of them, with any values. It returns false for what is no message.
 func EqualBut(a, b []byte, path ...protowire.Number) bool {
 	for {
@@ -230,7 +230,7 @@ func CutEnvelope(data []byte, head string) (message []byte, ok bool) {
 	return f.Bytes, err == nil && n == len(rest) && f.Number == rawField && f.Bytes != nil
 }
 
-// IsEnvelope tells whether data begins as a protobuf document of Kubernetes does.
+// IsEnvelope reports whether data begins as a protobuf document of Kubernetes does.
 func IsEnvelope[B string | []byte](data B) bool {
 	return len(data) >= len(Magic) && string(data[:len(Magic)]) == Magic
 }

@@ -96,7 +96,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// of tells whether a warning stands at a field of a kind, or in the comment above it.
+// of reports whether a warning stands at a field of a kind, or in the comment above it.
 func of(w diag.Error, t *model.Type) bool {
 	markers := t.Pos.Line
 	for _, f := range t.Kind.Selectable {

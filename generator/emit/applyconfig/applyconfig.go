@@ -72,14 +72,14 @@ func (c configuration) GroupVersion() string { return c.Version.GroupVersion() }
 // API is the kind's type as the file names it.
 func (c configuration) API() string { return c.Qualify(c.Type.Package, c.Type.Name) }
 
-// HasTypeMeta tells whether the type embeds metav1.TypeMeta.
+// HasTypeMeta reports whether the type embeds metav1.TypeMeta.
 func (c configuration) HasTypeMeta() bool {
 	return slices.ContainsFunc(c.Type.Fields, func(f *model.Field) bool {
 		return f.Embedded && model.IsNamed(f.Type, metaPath, "TypeMeta")
 	})
 }
 
-// InNamespace tells whether the configuration of an object is made with its namespace.
+// InNamespace reports whether the configuration of an object is made with its namespace.
 func (c configuration) InNamespace() bool { return c.Kind.Namespaced && !c.Kind.NonNamespaced }
 
 // Subresources are those of a kind that can be applied, sorted.

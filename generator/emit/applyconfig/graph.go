@@ -82,7 +82,8 @@ func reach(t *model.Type, reached map[*model.Type]bool) {
 	}
 }
 
-// configurable tells whether a type has an apply configuration: a named struct with fields that have names on the wire.
+// configurable reports whether a type has an apply configuration: a named struct with fields that have names on the
+// wire.
 func configurable(t *model.Type) bool {
 	if t.Form != model.Struct || t.Name == "" || len(t.TypeArgs) > 0 {
 		return false

@@ -55,11 +55,12 @@ func (m member) Declaration() string {
 	return fmt.Sprintf("%s%s `json:\"%s,omitempty\"`", name, text, m.JSON)
 }
 
-// Applied tells whether values of the field have apply configurations, Nilable whether they are lists or maps.
+// Applied reports whether values of the field have apply configurations, Nilable whether they are lists or maps.
 func (m member) Applied() bool { return m.configuration.graph.has(m.Type) }
 func (m member) Nilable() bool { return nilable(m.Type) }
 
-// Appended tells whether a list is set by adding elements, and AppliedElements whether these have apply configurations.
+// Appended reports whether a list is set by adding elements, and AppliedElements whether these have apply
+// configurations.
 func (m member) Appended() bool {
 	list := deref(m.Type)
 	return nilable(list) && list.Form == model.Slice && (m.AppliedElements() || list == m.Type)

@@ -155,7 +155,7 @@ func (c *copier) enter(owner *model.Type, field *model.Field) (leave func()) {
 	}
 }
 
-// accessible tells whether the package may name the field. A type defined over a foreign one keeps that one's
+// accessible reports whether the package may name the field. A type defined over a foreign one keeps that one's
 // unexported fields to the other package, so where the field stands counts, not whose type it is in.
 func (c *copier) accessible(owner *model.Type, field *model.Field) bool {
 	if field.Exported {

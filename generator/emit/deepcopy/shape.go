@@ -25,7 +25,7 @@ var immutable = map[string]bool{
 // reference tells the types whose zero value is nil and that methods of their own receive as they are.
 func reference(t *model.Type) bool { return t.Form == model.Slice || t.Form == model.Map }
 
-// methodsAllowed tells whether Go lets the named type have methods, and whether they can be of use.
+// methodsAllowed reports whether Go lets the named type have methods, and whether they can be of use.
 func methodsAllowed(t *model.Type) bool {
 	switch t.Form {
 	case model.Struct, model.Slice, model.Map, model.Array:
@@ -41,8 +41,8 @@ func handWritten(t *model.Type) bool {
 		t.Methods["DeepCopyInto"] != nil || t.Methods["DeepCopy"] != nil
 }
 
-// generates tells whether DeepCopyInto and DeepCopy are emitted for the type, as far as they are not hand-written. The
-// declaration of a generic type gets none: what a copy of its parameters is, only its instances know, and those are
+// generates reports whether DeepCopyInto and DeepCopy are emitted for the type, as far as they are not hand-written.
+// The declaration of a generic type gets none: what a copy of its parameters is, only its instances know, and those are
 // copied in place.
 func generates(t *model.Type) bool {
 	if !methodsAllowed(t) || len(t.TypeArgs) > 0 || generic(t, map[*model.Type]bool{}) {

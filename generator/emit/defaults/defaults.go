@@ -69,8 +69,8 @@ func (w *writer) function(name, doc string, t *model.Type) {
 	w.file.Add(doc, w.file.Code("func $(in *$) {$}", name, w.file.Type(t), body))
 }
 
-// isObject tells whether a scheme can know the type: a marker may ask for the defaults of any type, and a struct with a
-// TypeMeta need not be a runtime.Object.
+// isObject reports whether a scheme can know the type: a marker may ask for the defaults of any type, and a struct with
+// a TypeMeta need not be a runtime.Object.
 func isObject(t *model.Type) bool {
 	return t.Methods["DeepCopyObject"] != nil ||
 		slices.ContainsFunc(t.DeepCopyInterfaces, func(r model.Ref) bool {

@@ -243,7 +243,7 @@ func literal(value any) string {
 	return ""
 }
 
-// untyped tells whether a variable that is declared with the literal gets that type by itself.
+// untyped reports whether a variable that is declared with the literal gets that type by itself.
 func untyped(value any, t *model.Type) bool {
 	if t.Name != "" {
 		return false

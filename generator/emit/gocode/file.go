@@ -84,7 +84,7 @@ func Files(p *plan.Plan, base string, write func(pkg *model.Package) (*File, dia
 // Package is the package that the file belongs to.
 func (f *File) Package() *model.Package { return f.pkg }
 
-// Empty tells whether nothing was added yet.
+// Empty reports whether nothing was added yet.
 func (f *File) Empty() bool { return f.decls == 0 }
 
 // Add appends a top-level declaration below its doc comment, which is given without slashes and may be empty.

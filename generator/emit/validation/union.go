@@ -20,7 +20,7 @@ func (w *writer) fieldUnion(v value, u *schema.Union) jen.Code {
 	return w.union(v, u, jen.Id("obj"), jen.Id("oldObj"), func(f *model.Field) jen.Code { return w.isSet(v.typ, f) })
 }
 
-// union calls apimachinery's check of a union in obj, where isSet returns the function that tells whether a member is
+// union calls apimachinery's check of a union in obj, where isSet returns the function that reports whether a member is
 // set.
 func (w *writer) union(v value, u *schema.Union, obj, old jen.Code, isSet func(*model.Field) jen.Code) jen.Code {
 	function, kind := "Union", ""

@@ -89,7 +89,7 @@ func promotes(outer *model.Type, embedded *model.Field, rest []model.Step) bool 
 	return outer.Methods[name] == nil
 }
 
-// declares tells whether a struct has a field of that name, or might have one in what it embeds.
+// declares reports whether a struct has a field of that name, or might have one in what it embeds.
 func declares(t *model.Type, name string) bool {
 	for _, f := range t.Fields {
 		if f.Name == name || f.Embedded {

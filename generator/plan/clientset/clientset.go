@@ -218,7 +218,7 @@ func only[T any](all []T, has func(T) bool) []T {
 	return slices.DeleteFunc(slices.Clone(all), func(x T) bool { return !has(x) })
 }
 
-// Apply tells whether any kind has an apply configuration.
+// Apply reports whether any kind has an apply configuration.
 func (s *Set) Apply() bool {
 	return slices.ContainsFunc(s.Versions(), func(v *Version) bool { return len(v.Applied()) > 0 })
 }

@@ -77,16 +77,16 @@ func (k *Kind) Apply() string { return k.Version.ApplyAlias() + "." + ApplyName(
 // ApplyName is the name of a type's apply configuration.
 func ApplyName(name string) string { return name + "ApplyConfiguration" }
 
-// Listed tells whether the kind has a lister.
+// Listed reports whether the kind has a lister.
 func (k *Kind) Listed() bool { return k.List != nil && k.Has("list", "get") }
 
-// Informed tells whether the kind has an informer.
+// Informed reports whether the kind has an informer.
 func (k *Kind) Informed() bool { return k.Listed() && k.Has("watch") }
 
-// Applied tells whether clients apply the kind.
+// Applied reports whether clients apply the kind.
 func (k *Kind) Applied() bool { return k.Has("apply") || k.Has("applyStatus") }
 
-// WithList tells whether the client deals with lists.
+// WithList reports whether the client deals with lists.
 func (k *Kind) WithList() bool { return k.List != nil && (k.Has("list") || k.Has("deleteCollection")) }
 
 // Generic is client-go's generic client that the kind's stands on, type arguments included.
@@ -127,7 +127,7 @@ func (k *Kind) IfNamespaced(s string) string {
 	return ""
 }
 
-// Expands tells whether to declare the interface that hand-written files may fill, of that suffix, in a package: not
+// Expands reports whether to declare the interface that hand-written files may fill, of that suffix, in a package: not
 // where such a file does.
 func (k *Kind) Expands(path, suffix string) bool {
 	return !k.Version.Set.Declared[path][k.Name()+suffix]
@@ -183,7 +183,7 @@ func (m Method) Apply() string {
 // Options is the type of the method's options.
 func (m Method) Options() string { return spelling.UpperFirst(m.Verb) + "Options" }
 
-// TakesName tells whether the method has a parameter for the name.
+// TakesName reports whether the method has a parameter for the name.
 func (m Method) TakesName() bool { return m.Subresource != "" || m.Verb == "get" }
 
 // named is a type that a method names, or the other one of the kind's package where it names none.

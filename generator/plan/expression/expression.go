@@ -89,7 +89,7 @@ type judgement struct {
 	judged   map[model.Position]bool
 }
 
-// all tells whether all rules in a type's declaration were judged where a kind uses it.
+// all reports whether all rules in a type's declaration were judged where a kind uses it.
 func (j *judgement) all(t *model.Type) bool {
 	unjudged := func(r model.CELRule) bool { return !j.judged[r.Pos] }
 	return !slices.ContainsFunc(t.Schema.CEL, unjudged) && !slices.ContainsFunc(t.Fields, func(f *model.Field) bool {
@@ -121,8 +121,8 @@ func (j *judgement) schema(s *cel.Schema, path string, resource bool, home *mode
 	}
 }
 
-// vague tells whether something in a schema isn't known: an error that is reported elsewhere. A fault of an expression
-// may follow from it.
+// vague reports whether something in a schema isn't known: an error that is reported elsewhere. A fault of an
+// expression may follow from it.
 func (j *judgement) vague(s *cel.Schema) bool {
 	return s != nil && (j.builder.vague[s] || j.vague(s.Items) || j.vague(s.Values) ||
 		slices.ContainsFunc(slices.Collect(maps.Values(s.Properties)), j.vague))
@@ -238,7 +238,7 @@ func reachable(s *cel.Schema, into map[string]bool, depth int) map[string]bool {
 	return reachable(s.Values, into, depth+1)
 }
 
-// editable tells whether a position is in the module of a package, and that is the user's own.
+// editable reports whether a position is in the module of a package, and that is the user's own.
 func editable(pos model.Position, home *model.Package) bool {
 	return home.Module == nil || home.Module.Own && (home.Module.Dir == "" || strings.HasPrefix(pos.Filename,
 		home.Module.Dir))

@@ -43,7 +43,7 @@ func warnWebhookTypes(out *diag.Errors, r *model.Resource) {
 	}
 }
 
-// isWebhookOf tells whether a method of t takes a context and objects of a kind. One that takes any object says of
+// isWebhookOf reports whether a method of t takes a context and objects of a kind. One that takes any object says of
 // which kind by the name of its type, as those of kubebuilder's projects do.
 func isWebhookOf(m *model.Func, t *model.Type, r *model.Resource) bool {
 	objects := 1
@@ -71,12 +71,12 @@ func namesake(t *model.Type) (found *model.Type) {
 	return found
 }
 
-// ofKind tells whether a type is the hub or a version of a resource.
+// ofKind reports whether a type is the hub or a version of a resource.
 func ofKind(t *model.Type, r *model.Resource) bool {
 	return t == r.Hub || slices.ContainsFunc(r.Versions, func(v model.ResourceVersion) bool { return v.Type == t })
 }
 
-// replaced tells whether a kind has what takes the place of a webhook's method. Nothing takes that of ValidateDelete;
+// replaced reports whether a kind has what takes the place of a webhook's method. Nothing takes that of ValidateDelete;
 // one is named as long as ValidateCreate is.
 func replaced(name string, r *model.Resource) bool {
 	switch name {

@@ -164,7 +164,7 @@ func (s *Serving) shareSelectable(stored []Selectable) {
 	}
 }
 
-// same tells whether two fields have the same value: the same field of the hub, or of what the same function returns.
+// same reports whether two fields have the same value: the same field of the hub, or of what the same function returns.
 func (s *Selectable) same(o *Selectable) bool {
 	if (s.Call == nil) != (o.Call == nil) || s.Call != nil && *s.Call != *o.Call {
 		return false
@@ -278,7 +278,7 @@ func strategy(r *model.Resource) []string {
 	return out
 }
 
-// counted tells whether objects have a generation: where a marker says so, or none says that they have none and there
+// counted reports whether objects have a generation: where a marker says so, or none says that they have none and there
 // is a spec whose changes are counted.
 func counted(types []*model.Type) bool {
 	spec := false

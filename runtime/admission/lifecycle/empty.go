@@ -246,7 +246,7 @@ func (c *content) report(
 	return err
 }
 
-// setConditions tells whether it changed a condition.
+// setConditions reports whether it changed a condition.
 func (c *content) setConditions(namespace *core.Namespace) (changed bool) {
 	for _, is := range c.conditions() {
 		next := core.NamespaceCondition{

@@ -149,7 +149,7 @@ func (f *Feature) names(active bool) (names []string) {
 	return names
 }
 
-// isReview tells whether a write asks for a permission in a namespace: whether that exists is not for everybody to
+// isReview reports whether a write asks for a permission in a namespace: whether that exists is not for everybody to
 // know.
 func isReview(a *admission.Attributes) bool {
 	return a.Resource.Group == "authorization.k8s.io" && a.Resource.Resource == "localsubjectaccessreviews"
@@ -216,7 +216,7 @@ func (f *Feature) admitDeletion(a *admission.Attributes) error {
 	return nil
 }
 
-// isActive tells whether a namespace takes new content. The error of a missing one is an apierrors.NewNotFound.
+// isActive reports whether a namespace takes new content. The error of a missing one is an apierrors.NewNotFound.
 func (f *Feature) isActive(
 	ctx context.Context, namespaces reach.Objects[*core.Namespace], name string,
 ) (bool, error) {

@@ -36,7 +36,7 @@ func NewConditions(
 	return c
 }
 
-// Hold tells whether all conditions hold. One that doesn't decides, also where others fail. An error is an error of
+// Hold reports whether all conditions hold. One that doesn't decides, also where others fail. An error is an error of
 // expressions.
 func (c *Conditions) Hold(ctx context.Context, in *policy.Input) (bool, error) {
 	if c == nil || len(c.all) == 0 {

@@ -29,7 +29,7 @@ func RulesOf(rules []registration.RuleWithOperations, policy *registration.Match
 	return Rules{All: all, Equivalent: IsEquivalent(policy)}
 }
 
-// IsEquivalent tells whether a match policy is Equivalent, which it is unless it says Exact.
+// IsEquivalent reports whether a match policy is Equivalent, which it is unless it says Exact.
 func IsEquivalent(policy *registration.MatchPolicyType) bool {
 	return policy == nil || *policy == registration.Equivalent
 }
@@ -84,7 +84,7 @@ func inScope(scope *registration.ScopeType, a *admission.Attributes) bool {
 		*scope == registration.NamespacedScope && namespaced || *scope == registration.ClusterScope && !namespaced
 }
 
-// isNamespace tells whether a write is one of a namespace or its subresources.
+// isNamespace reports whether a write is one of a namespace or its subresources.
 func isNamespace(a *admission.Attributes) bool {
 	return a.Resource.Group == "" && a.Resource.Resource == "namespaces"
 }
@@ -99,12 +99,12 @@ var (
 	webhooks = []string{"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration"}
 )
 
-// IsPolicy tells whether a write is one of a policy or its binding.
+// IsPolicy reports whether a write is one of a policy or its binding.
 func IsPolicy(a *admission.Attributes) bool {
 	return a.Kind.Group == registration.GroupName && slices.Contains(policies, a.Kind.Kind)
 }
 
-// IsRegistration tells whether a write is one of a webhook's or a policy's registration.
+// IsRegistration reports whether a write is one of a webhook's or a policy's registration.
 func IsRegistration(a *admission.Attributes) bool {
 	return IsPolicy(a) || a.Kind.Group == registration.GroupName && slices.Contains(webhooks, a.Kind.Kind)
 }

@@ -30,7 +30,7 @@ func NewSelectors(namespace, object *metav1.LabelSelector) (Selectors, error) {
 	return s, err
 }
 
-// MatchObject tells whether the new object or the old one has the labels.
+// MatchObject reports whether the new object or the old one has the labels.
 func (s *Selectors) MatchObject(a *admission.Attributes) bool {
 	if s.object == nil || s.object.Empty() {
 		return true
@@ -45,7 +45,7 @@ func (s *Selectors) selects(o admission.Object) bool {
 	return s.object.Matches(labels.Set(o.Meta().GetLabels()))
 }
 
-// MatchNamespace tells whether the namespace of a write has the labels. What is in no namespace always matches.
+// MatchNamespace reports whether the namespace of a write has the labels. What is in no namespace always matches.
 func (s *Selectors) MatchNamespace(ctx context.Context, a *admission.Attributes, n Namespaces) (bool, error) {
 	if s.namespace == nil || s.namespace.Empty() {
 		return true, nil

@@ -54,7 +54,7 @@ func certificateSigning() admission.Plugin {
 	})
 }
 
-// mayForSigner tells whether a user has a verb on a signer, or on all signers of its domain.
+// mayForSigner reports whether a user has a verb on a signer, or on all signers of its domain.
 func mayForSigner(ctx context.Context, user *auth.User, verb, signer string) bool {
 	domain, _, _ := strings.Cut(signer, "/")
 	for _, name := range []string{signer, domain + "/*"} {

@@ -196,7 +196,7 @@ func checkAudience(ctx context.Context, a *admission.Attributes, audiences []str
 		"audience", audience, a.User.Name)
 }
 
-// namesAudience tells whether a volume of a pod has tokens for an audience, itself or through a CSI driver.
+// namesAudience reports whether a volume of a pod has tokens for an audience, itself or through a CSI driver.
 func namesAudience(ctx context.Context, pod *core.Pod, audience string) (bool, error) {
 	var failures []error
 	for i := range pod.Spec.Volumes {

@@ -158,7 +158,7 @@ func update[T api.Object](w *world, obj T, part string, change func(T)) error {
 	return err
 }
 
-// refused tells whether err is 403 with a message; an empty message wants none.
+// refused reports whether err is 403 with a message; an empty message wants none.
 func (w *world) refused(err error, message string) {
 	w.Helper()
 	switch {

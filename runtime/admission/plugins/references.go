@@ -28,7 +28,7 @@ func apiObjectOf(pod *core.Pod) (string, error) {
 	return "", nil
 }
 
-// hasConfigMaps tells whether containers or volumes name config maps.
+// hasConfigMaps reports whether containers or volumes name config maps.
 func hasConfigMaps(pod *core.Pod) bool {
 	inEnvironment := func(env []core.EnvVar, from []core.EnvFromSource) bool {
 		return slices.ContainsFunc(env, func(e core.EnvVar) bool {
@@ -79,7 +79,7 @@ func apiObjectOfVolume(v *core.Volume) (string, error) {
 	return "", fmt.Errorf("unknown volume type for volume  %q", v.Name)
 }
 
-// isLocal tells whether a kubelet mounts a volume without reading the API.
+// isLocal reports whether a kubelet mounts a volume without reading the API.
 func isLocal(v *core.Volume) bool {
 	return v.AWSElasticBlockStore != nil || v.AzureDisk != nil || v.CephFS != nil || v.Cinder != nil ||
 		v.DownwardAPI != nil || v.EmptyDir != nil || v.FC != nil || v.FlexVolume != nil || v.Flocker != nil ||

@@ -39,7 +39,7 @@ func templateOf(obj any) *core.PodTemplateSpec {
 	return nil
 }
 
-// changesImages tells whether an update changes what runs in a pod: other fields that matter can't change.
+// changesImages reports whether an update changes what runs in a pod: other fields that matter can't change.
 func changesImages(pod, old *core.Pod) bool {
 	image := func(a, b core.Container) bool { return a.Image == b.Image }
 	if !slices.EqualFunc(pod.Spec.Containers, old.Spec.Containers, image) ||

@@ -35,7 +35,7 @@ func newConstraints(m *registration.MatchResources) *constraints {
 	return c
 }
 
-// find tells whether a write is concerned, and the form of the object that matched.
+// find reports whether a write is concerned, and the form of the object that matched.
 func (c *constraints) find(
 	ctx context.Context, a *admission.Attributes, n match.Namespaces,
 ) (form admission.Form, matches bool, err error) {

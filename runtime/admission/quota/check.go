@@ -144,7 +144,7 @@ func scopesOf(quota *core.ResourceQuota) (scopes []core.ScopedResourceSelectorRe
 	return scopes
 }
 
-// counts tells whether the status of a quota has the usage of resources.
+// counts reports whether the status of a quota has the usage of resources.
 func counts(quota *core.ResourceQuota, names []core.ResourceName) bool {
 	for _, name := range names {
 		if _, ok := quota.Status.Used[name]; !ok {
@@ -196,7 +196,7 @@ func (d *demand) checkLimitedScopes(quotas []*core.ResourceQuota) error {
 	return fmt.Errorf("insufficient quota to match these scopes: %v", bare)
 }
 
-// hasScope tells whether a quota has a scope of that name which has the object.
+// hasScope reports whether a quota has a scope of that name which has the object.
 func (d *demand) hasScope(quota *core.ResourceQuota, scope core.ScopedResourceSelectorRequirement) bool {
 	return slices.ContainsFunc(scopesOf(quota), func(s core.ScopedResourceSelectorRequirement) bool {
 		in, err := d.measure.inScope(s, d.obj)

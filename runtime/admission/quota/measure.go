@@ -9,13 +9,13 @@ import (
 
 // measure says how the objects of one resource use quota.
 type measure interface {
-	// handles tells whether a creation or an update can use more.
+	// handles reports whether a creation or an update can use more.
 	handles(a *admission.Attributes) bool
-	// tracks tells whether the objects use a resource that a quota names.
+	// tracks reports whether the objects use a resource that a quota names.
 	tracks(name core.ResourceName) bool
 	// usage returns what an object uses.
 	usage(obj any) core.ResourceList
-	// inScope tells whether a scope of a quota has an object.
+	// inScope reports whether a scope of a quota has an object.
 	inScope(scope core.ScopedResourceSelectorRequirement, obj any) (bool, error)
 	// check refuses a new object that doesn't say what a quota of these names counts.
 	check(names []core.ResourceName, obj any) error

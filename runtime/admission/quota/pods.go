@@ -47,7 +47,7 @@ func (p pods) tracks(name core.ResourceName) bool {
 		requested && (strings.HasPrefix(request, core.ResourceHugePagesPrefix) || isExtended(request))
 }
 
-// isExtended tells whether a resource of containers is none of Kubernetes' own.
+// isExtended reports whether a resource of containers is none of Kubernetes' own.
 func isExtended(name string) bool {
 	return strings.Contains(name, "/") && (!strings.Contains(name, core.ResourceDefaultNamespacePrefix) ||
 		strings.HasPrefix(name, "deviceclass.resource.kubernetes.io/"))
@@ -64,7 +64,7 @@ func (p pods) usage(obj any) core.ResourceList {
 	return used
 }
 
-// runs tells whether a pod uses compute resources: it has not ended, and its node could still shut it down in time.
+// runs reports whether a pod uses compute resources: it has not ended, and its node could still shut it down in time.
 func runs(pod *core.Pod) bool {
 	if pod.Status.Phase == core.PodFailed || pod.Status.Phase == core.PodSucceeded {
 		return false
@@ -126,7 +126,7 @@ func hasDeadline(pod *core.Pod) bool {
 	return deadline != nil && *deadline >= 0
 }
 
-// isBestEffort tells whether no container has a request or a limit of CPU or memory.
+// isBestEffort reports whether no container has a request or a limit of CPU or memory.
 func isBestEffort(pod *core.Pod) bool {
 	if pod.Status.QOSClass != "" {
 		return pod.Status.QOSClass == core.PodQOSBestEffort
@@ -148,7 +148,7 @@ func isBestEffort(pod *core.Pod) bool {
 	return true
 }
 
-// selects tells whether a scope selects an object by names that it has, or by whether it has some.
+// selects reports whether a scope selects an object by names that it has, or by whether it has some.
 func selects(scope core.ScopedResourceSelectorRequirement, has bool, names []string) (bool, error) {
 	if scope.Operator == core.ScopeSelectorOpExists {
 		return has, nil
@@ -174,7 +174,7 @@ func selects(scope core.ScopedResourceSelectorRequirement, has bool, names []str
 	}), nil
 }
 
-// looksAcross tells whether a pod's affinity looks at pods of other namespaces.
+// looksAcross reports whether a pod's affinity looks at pods of other namespaces.
 func looksAcross(pod *core.Pod) bool {
 	affinity := pod.Spec.Affinity
 	if affinity == nil {

@@ -115,7 +115,7 @@ func (f *Feature) validate(ctx context.Context, a *admission.Attributes) error {
 	return nil
 }
 
-// limits tells whether a namespace has quotas. A server without the kind has none.
+// limits reports whether a namespace has quotas. A server without the kind has none.
 func (f *Feature) limits(ctx context.Context, namespace string) (bool, error) {
 	if _, err := reach.Of[*core.ResourceQuota](ctx); err != nil {
 		return false, nil //nolint:nilerr // The server has no such kind.
@@ -126,7 +126,7 @@ func (f *Feature) limits(ctx context.Context, namespace string) (bool, error) {
 	return f.known.has(namespace), nil
 }
 
-// try tells whether a write that won't be stored would be refused.
+// try reports whether a write that won't be stored would be refused.
 func (f *Feature) try(ctx context.Context, namespace string, d *demand) error {
 	quotas, err := reach.Of[*core.ResourceQuota](ctx)
 	if err != nil {

@@ -132,7 +132,7 @@ func final(err error) error {
 	return err
 }
 
-// passes tells whether a write goes on although a hook failed, and records it.
+// passes reports whether a write goes on although a hook failed, and records it.
 func (p *plugin) passes(ctx context.Context, h *hook, err error) bool {
 	var failed *failedCall
 	if !errors.As(err, &failed) {

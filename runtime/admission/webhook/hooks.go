@@ -118,7 +118,7 @@ func (h *hooks) endpoints() map[string]bool {
 	return all
 }
 
-// calls tells whether a hook is called for a write, and in which form it sees the object.
+// calls reports whether a hook is called for a write, and in which form it sees the object.
 func (f *Feature) calls(
 	ctx context.Context, h *hook, a *admission.Attributes, stepType string,
 ) (form admission.Form, matches bool, err error) {

@@ -176,7 +176,7 @@ func (p *plugin) publish() {
 	p.once.Do(func() { close(p.ready) })
 }
 
-// handles tells whether a webhook may concern a write.
+// handles reports whether a webhook may concern a write.
 func (p *plugin) handles(a *admission.Attributes) bool {
 	known := p.hooks.Load()
 	if known == nil {

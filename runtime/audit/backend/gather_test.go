@@ -76,7 +76,7 @@ func TestEventsAreGathered(t *testing.T) {
 	}
 }
 
-// holds tells whether a text waits to be written.
+// holds reports whether a text waits to be written.
 func (g *Gathered) holds(text string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

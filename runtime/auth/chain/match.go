@@ -77,7 +77,7 @@ func compile(all []MatchCondition, path *field.Path) (matcher, field.ErrorList) 
 	return compiled, errs
 }
 
-// measured returns a function that tells whether all conditions hold. One that doesn't hold decides, whether others
+// measured returns a function that reports whether all conditions hold. One that doesn't hold decides, whether others
 // fail or not.
 func (m matcher) measured(
 	name string, metrics *meter.Reviews,
@@ -93,7 +93,7 @@ func (m matcher) measured(
 	}
 }
 
-// match tells whether a condition doesn't hold, and returns the failures of those before it, or of all.
+// match reports whether a condition doesn't hold, and returns the failures of those before it, or of all.
 func (m matcher) match(ctx context.Context, spec *webhook.AccessReviewSpec) (excluded bool, failures []error) {
 	value := variable(spec)
 	for _, condition := range m {

@@ -15,7 +15,7 @@ import (
 
 // source is a kind that a Graph follows.
 type source interface {
-	// served tells whether the server that ctx reaches serves the kind.
+	// served reports whether the server that ctx reaches serves the kind.
 	served(ctx context.Context) bool
 	// follow keeps a graph up to date until ctx ends. It calls complete when the graph has all objects.
 	follow(ctx context.Context, g *Graph, complete func()) error

@@ -76,7 +76,7 @@ func newGraph() *Graph {
 	return &Graph{synced: make(chan struct{}), vertices: map[object]*vertex{}}
 }
 
-// has tells whether a node may read an object.
+// has reports whether a node may read an object.
 func (g *Graph) has(o object, node string) bool {
 	g.mu.RLock()
 	defer g.mu.RUnlock()

@@ -42,10 +42,10 @@ var rules = map[schema.GroupResource]rule{
 	{Group: certificatesv1.SchemeGroupVersion.Group, Resource: "podcertificaterequests"}: aboutCertificateRequests,
 }
 
-// verb tells whether the verb is one of some.
+// verb reports whether the verb is one of some.
 func (q *question) verb(some ...string) bool { return slices.Contains(some, q.Verb) }
 
-// about tells whether the object in question is one of the node's.
+// about reports whether the object in question is one of the node's.
 func (q *question) about(of kind) (string, bool) {
 	if q.Name == "" {
 		return "No Object name found", false
@@ -56,7 +56,7 @@ func (q *question) about(of kind) (string, bool) {
 	return "", true
 }
 
-// selectsNode tells whether the field selector lets through only the objects of the node.
+// selectsNode reports whether the field selector lets through only the objects of the node.
 func (q *question) selectsNode() bool {
 	selector, err := fields.ParseSelector(q.FieldSelector)
 	if err != nil {

@@ -30,7 +30,7 @@ func (t *tally) has(node string) bool {
 
 func (t *tally) empty() bool { return len(t.few)+len(t.many) == 0 }
 
-// add counts a way to a node, and tells whether it is the first one.
+// add counts a way to a node, and reports whether it is the first one.
 func (t *tally) add(node string) (first bool) {
 	if t.many != nil {
 		t.many[node]++
@@ -52,7 +52,7 @@ func (t *tally) add(node string) (first bool) {
 	return true
 }
 
-// remove takes back a way that add has counted, and tells whether it was the last one.
+// remove takes back a way that add has counted, and reports whether it was the last one.
 func (t *tally) remove(node string) (last bool) {
 	if t.many != nil {
 		t.many[node]--

@@ -8,8 +8,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// Covers tells whether the rules of an owner allow all that other rules allow, and which of these they don't: one rule
-// for each verb on each resource, name and path. Each of them must be covered by one rule of the owner.
+// Covers reports whether the rules of an owner allow all that other rules allow, and which of these they don't: one
+// rule for each verb on each resource, name and path. Each of them must be covered by one rule of the owner.
 func Covers(owner, rules []rbacv1.PolicyRule) (covered bool, missing []rbacv1.PolicyRule) {
 	for i := range rules {
 		single(&rules[i], func(part rbacv1.PolicyRule) {
@@ -45,7 +45,7 @@ func single(rule *rbacv1.PolicyRule, yield func(rbacv1.PolicyRule)) {
 	}
 }
 
-// covers tells whether a rule allows what a part allows, which single has made.
+// covers reports whether a rule allows what a part allows, which single has made.
 func covers(owner, part *rbacv1.PolicyRule) bool {
 	if !matchesWord(owner.Verbs, part.Verbs[0]) {
 		return false

@@ -89,13 +89,13 @@ func authorizeReference(ctx context.Context, namespace string, ref rbacv1.RoleRe
 	return confirm(ctx, namespace, rules)
 }
 
-// isMaster tells whether the user is in system:masters, whom the server allows everything.
+// isMaster reports whether the user is in system:masters, whom the server allows everything.
 func isMaster(ctx context.Context) bool {
 	user := auth.UserFrom(ctx)
 	return user != nil && slices.Contains(user.Groups, auth.Masters)
 }
 
-// mayEscalate tells whether the user may write any rules into the role of the present request.
+// mayEscalate reports whether the user may write any rules into the role of the present request.
 func mayEscalate(ctx context.Context) bool {
 	info := request.InfoFrom(ctx)
 	if isMaster(ctx) {
@@ -111,7 +111,7 @@ func mayEscalate(ctx context.Context) bool {
 	})
 }
 
-// mayBind tells whether the user may bind a role to anybody in a namespace.
+// mayBind reports whether the user may bind a role to anybody in a namespace.
 func mayBind(ctx context.Context, namespace string, ref rbacv1.RoleRef) bool {
 	info := &request.Info{
 		IsResource: true, Verb: verbBind, Group: ref.APIGroup, Version: everything, Name: ref.Name,
@@ -238,7 +238,8 @@ func inPlural(err error) error {
 	return apierrors.NewNotFound(schema.GroupResource{Group: details.Group, Resource: details.Kind + "s"}, details.Name)
 }
 
-// changesOwnershipOnly tells whether an update changes only what the garbage collector changes: then it grants nothing.
+// changesOwnershipOnly reports whether an update changes only what the garbage collector changes: then it grants
+// nothing.
 func changesOwnershipOnly(now, old runtime.Object) bool {
 	changed := now.DeepCopyObject()
 	after, err := meta.Accessor(changed)

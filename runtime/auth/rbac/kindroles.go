@@ -105,7 +105,7 @@ func (k *kindRules) view(info *api.Info) {
 	}
 }
 
-// isView tells whether a GET of a subresource only shows something, as opposed to a connection.
+// isView reports whether a GET of a subresource only shows something, as opposed to a connection.
 func isView(e *api.Extension) bool {
 	return e.Form != api.ConnectionForm && slices.Contains(e.Methods, "GET")
 }

@@ -37,7 +37,7 @@ func newRole(rules []rbacv1.PolicyRule) *role {
 	return r
 }
 
-// allows tells whether a rule of the role allows what a request asks for. It allocates nothing.
+// allows reports whether a rule of the role allows what a request asks for. It allocates nothing.
 func (r *role) allows(info *request.Info) bool {
 	if info.IsResource {
 		return allowsResource(r.allGroups, info) || allowsResource(r.groups[info.Group], info)
@@ -79,7 +79,7 @@ func matchesWord(words []string, wanted string) bool {
 	return false
 }
 
-// matchesResource tells whether resources have that of a request: as *, as widgets, as widgets/status or as */status.
+// matchesResource reports whether resources have that of a request: as *, as widgets, as widgets/status or as */status.
 func matchesResource(resources []string, info *request.Info) bool {
 	for _, resource := range resources {
 		if resource == everything {
@@ -103,7 +103,7 @@ func matchesResource(resources []string, info *request.Info) bool {
 	return false
 }
 
-// coversPath tells whether a path of a rule is a path, or ends in * and covers it.
+// coversPath reports whether a path of a rule is a path, or ends in * and covers it.
 func coversPath(pattern, path string) bool {
 	begin := strings.TrimRight(pattern, "*")
 	return pattern == path || begin != pattern && strings.HasPrefix(path, begin)

@@ -88,7 +88,7 @@ func (t *timestamp) UnmarshalJSON(data []byte) error {
 // leeway is how far the clocks of the server that signed a token and of the one that reads it may differ.
 const leeway = time.Minute
 
-// current tells whether the claims hold at a time.
+// current reports whether the claims hold at a time.
 func (c *claims) current(now time.Time) error {
 	switch {
 	case c.Expires == nil:

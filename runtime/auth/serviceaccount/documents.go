@@ -39,7 +39,7 @@ func document(contentType string, content func() ([]byte, error)) http.Handler {
 	})
 }
 
-// discoverable tells whether an issuer can have a discovery document: it is an https URL without query and fragment.
+// discoverable reports whether an issuer can have a discovery document: it is an https URL without query and fragment.
 func discoverable(issuer string) error {
 	u, err := url.Parse(issuer)
 	switch {

@@ -93,7 +93,7 @@ func decode[T any](data []byte, into *T) error {
 	return nil
 }
 
-// verify tells whether a key signed the token. The key decides the algorithm, and the header must name this one:
+// verify reports whether a key signed the token. The key decides the algorithm, and the header must name this one:
 // a token can't choose none, or have a public key taken for a shared secret.
 func (s *signed) verify(k *key) error {
 	if s.header.Critical != nil {

@@ -58,7 +58,7 @@ func newKeys(signing []byte, others ...[]byte) (*keys, error) {
 	return k, err
 }
 
-// verify tells whether one of the keys signed a token: the one that the token names, or if it names none, any.
+// verify reports whether one of the keys signed a token: the one that the token names, or if it names none, any.
 func (k *keys) verify(s *signed) error {
 	err := errors.New("invalid signature, no keys found")
 	for _, known := range k.all {

@@ -129,7 +129,7 @@ func (a *authority) meant(c *claims, wanted []string) ([]string, error) {
 // errDead says that the bound object of a token is gone.
 var errDead = errors.New("service account token has been invalidated")
 
-// alive tells whether the account and the bound object of a token exist.
+// alive reports whether the account and the bound object of a token exist.
 func (a *authority) alive(ctx context.Context, c *claims) error {
 	k := &c.Kubernetes
 	if c.Subject != userName(k.Namespace, k.Account.Name) {
@@ -152,8 +152,8 @@ func (a *authority) alive(ctx context.Context, c *claims) error {
 	return nil
 }
 
-// exists tells whether an object exists, with the UID of a reference. An object that waits for the end of its deletion
-// counts as existing for a moment.
+// exists reports whether an object exists, with the UID of a reference. An object that waits for the end of its
+// deletion counts as existing for a moment.
 func (a *authority) exists(ctx context.Context, kind Kind, namespace string, ref *reference) error {
 	object, err := a.lookup(ctx, kind, namespace, ref.Name)
 	if err != nil {

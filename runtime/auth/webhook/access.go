@@ -28,7 +28,7 @@ type Config struct {
 	AuthorizedTTL, UnauthorizedTTL time.Duration
 	// OnFailure is the decision if the webhook or Match fails: NoOpinion or Deny.
 	OnFailure auth.Decision
-	// Match tells whether the webhook decides about a request. nil stands for a function that returns true.
+	// Match reports whether the webhook decides about a request. nil stands for a function that returns true.
 	Match func(ctx context.Context, spec *AccessReviewSpec) (bool, error)
 	// Metrics count the questions under Name; nil counts none.
 	Metrics *meter.Reviews

@@ -99,7 +99,7 @@ func (e *Endpoint) post(ctx context.Context, question []byte) ([]byte, error) {
 	return review.Post(ctx, e.client, e.url, question)
 }
 
-// mayPass tells whether a review is worth another try.
+// mayPass reports whether a review is worth another try.
 func mayPass(err error) bool {
 	if err == nil {
 		return false

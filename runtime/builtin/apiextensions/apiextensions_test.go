@@ -121,7 +121,7 @@ func (c client) await(code int, path string, pass func(answer map[string]any) bo
 	}
 }
 
-// has tells whether a definition has a condition with a status.
+// has reports whether a definition has a condition with a status.
 func has(condition, status string) func(map[string]any) bool {
 	return func(crd map[string]any) bool {
 		text := at(crd, "status", "conditions")

@@ -152,7 +152,7 @@ func (c *controller) lookAgain(
 	}
 }
 
-// put records a definition under the names that it has, and tells whether it had others before.
+// put records a definition under the names that it has, and reports whether it had others before.
 func (c *controller) put(crd *definition) (renamed bool) {
 	e := c.known[crd.Name]
 	if e == nil || e.uid != crd.UID {

@@ -29,8 +29,8 @@ func (c *controller) takenFrom(crd *definition) (t taken) {
 	return t
 }
 
-// acceptNames accepts the names of a definition that no other one of its group has, and tells whether that changed the
-// status. A name that was accepted stays accepted.
+// acceptNames accepts the names of a definition that no other one of its group has, and reports whether that changed
+// the status. A name that was accepted stays accepted.
 func (c *controller) acceptNames(crd *definition) bool {
 	asked, has := &crd.Spec.Names, &crd.Status.AcceptedNames
 	if reflect.DeepEqual(*asked, *has) && v1.IsTrue(crd, apiextensionsv1.NamesAccepted) {

@@ -167,7 +167,7 @@ func (r *remote) tell(ctx context.Context, objects reach.Objects[*v1.APIService]
 	}
 }
 
-// saysAlready tells whether a condition needn't be written. Servers that share storage meet the same failure under
+// saysAlready reports whether a condition needn't be written. Servers that share storage meet the same failure under
 // different circumstances, such as their own ports, and would write in turns: its cause counts.
 func saysAlready(before, now *v1.APIServiceCondition, failure error) bool {
 	if before == nil || before.Status != now.Status || before.Reason != now.Reason {

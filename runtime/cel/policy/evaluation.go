@@ -95,7 +95,7 @@ func (e *Evaluation) Object(x *Expression) (map[string]any, error) {
 // Operation is one operation of a JSON patch (RFC 6902).
 type Operation struct {
 	Op, Path, From string
-	// Value is decoded JSON; HasValue tells whether there is one, null included.
+	// Value is decoded JSON; HasValue reports whether there is one, null included.
 	Value    any
 	HasValue bool
 }

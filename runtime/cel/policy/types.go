@@ -75,7 +75,7 @@ const (
 	patchTypeName  = "JSONPatch"
 )
 
-// isMutationType tells whether a name is JSONPatch, or Object followed by the path of a field: Object.spec.template.
+// isMutationType reports whether a name is JSONPatch, or Object followed by the path of a field: Object.spec.template.
 func isMutationType(name string) bool {
 	return name == patchTypeName || name == objectTypeName || strings.HasPrefix(name, objectTypeName+".")
 }

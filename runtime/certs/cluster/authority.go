@@ -84,7 +84,7 @@ func (a *authority) leaf(hosts []string, now time.Time) (*tls.Certificate, error
 	return &tls.Certificate{Certificate: [][]byte{made.Raw}, PrivateKey: key, Leaf: made}, nil
 }
 
-// fits tells whether a leaf is of this authority and doesn't end soon. A leaf that ends with the authority can't be
+// fits reports whether a leaf is of this authority and doesn't end soon. A leaf that ends with the authority can't be
 // renewed.
 func (a *authority) fits(leaf *tls.Certificate, hosts []string, now time.Time) bool {
 	if leaf == nil || leaf.Leaf.CheckSignatureFrom(a.cert) != nil || !slices.Equal(leaf.Leaf.DNSNames, hosts) {
@@ -94,7 +94,7 @@ func (a *authority) fits(leaf *tls.Certificate, hosts []string, now time.Time) b
 	return now.Add(renewBefore).Before(ends) || !ends.Before(a.cert.NotAfter)
 }
 
-// ended tells whether an authority is none, or has ended.
+// ended reports whether an authority is none, or has ended.
 func (a *authority) ended(now time.Time) bool { return a == nil || !now.Before(a.cert.NotAfter) }
 
 func parseAuthority(certificate, key []byte) (*authority, error) {

@@ -163,7 +163,7 @@ func (k *keeper) renew(signer *authority) error {
 	return nil
 }
 
-// publish writes the bundle to the APIServices of the server, and tells whether all of them have it now.
+// publish writes the bundle to the APIServices of the server, and reports whether all of them have it now.
 func (k *keeper) publish(ctx context.Context, bundle []byte) (published bool, err error) {
 	var failures []error
 	for _, name := range k.apiServices {
@@ -175,8 +175,9 @@ func (k *keeper) publish(ctx context.Context, bundle []byte) (published bool, er
 	return published && err == nil, err
 }
 
-// publishTo writes the bundle to an APIService, and tells whether the APIService is of the server and has it. One that
-// doesn't exist, or that the server may not read, is none of the deployment: the cluster serves the version itself.
+// publishTo writes the bundle to an APIService, and reports whether the APIService is of the server and has it. One
+// that doesn't exist, or that the server may not read, is none of the deployment: the cluster serves the version
+// itself.
 func (k *keeper) publishTo(ctx context.Context, name string, bundle []byte) (bool, error) {
 	found, err := k.cluster.apiService(ctx, name)
 	switch {

@@ -19,7 +19,7 @@ func (k *keeper) mustSync(t *testing.T) {
 	}
 }
 
-// signs tells whether an authority signed the leaf of a replica.
+// signs reports whether an authority signed the leaf of a replica.
 func signs(a *authority, k *keeper) bool { return k.leaf.Load().Leaf.CheckSignatureFrom(a.cert) == nil }
 
 // The first replica fills the empty Secret, and the others take what it has; the APIService gets the authority.

@@ -153,7 +153,7 @@ func (w *world) deleteLocal(t *testing.T, what, name string) {
 	w.add("locals: deletion of "+what, lines...)
 }
 
-// becomes tells whether an APIService fulfils a condition soon.
+// becomes reports whether an APIService fulfils a condition soon.
 func (w *world) becomes(t *testing.T, name string, is func(localService) bool) bool {
 	t.Helper()
 	tick := time.NewTicker(100 * time.Millisecond)

@@ -197,7 +197,7 @@ type verdict struct {
 	reason, err string
 }
 
-// sameFailure tells whether both sides fail with the same decision, in words that differ because one decodes by a
+// sameFailure reports whether both sides fail with the same decision, in words that differ because one decodes by a
 // scheme of types.
 func sameFailure(ours, theirs verdict) bool {
 	decoded := []string{"no kind", "couldn't get version/kind", "converting", "unable to decode",

@@ -110,7 +110,7 @@ func definitionsIn(t *testing.T, dir string) (all []*definition) {
 	return all
 }
 
-// isWhole tells whether a server takes the definition.
+// isWhole reports whether a server takes the definition.
 func isWhole(crd *definition) bool {
 	if crd.APIVersion != apiextensionsv1.SchemeGroupVersion.String() || crd.Kind != "CustomResourceDefinition" ||
 		crd.Spec.Group == "" || crd.Name != crd.Spec.Names.Plural+"."+crd.Spec.Group || len(crd.Spec.Versions) == 0 {

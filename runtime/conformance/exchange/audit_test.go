@@ -152,7 +152,7 @@ func (a *asked) audited(request []string, log func() []byte) []string {
 	return answers
 }
 
-// markerLogged asks for something else, and tells whether that is in the log.
+// markerLogged asks for something else, and reports whether that is in the log.
 func (a *asked) markerLogged(log func() []byte) bool {
 	id := fmt.Sprintf("marker-%d", time.Now().UnixNano())
 	a.ask([]string{"GET /version", "Audit-ID: " + id})
@@ -180,7 +180,7 @@ func eventsOf(log []byte, id string) []map[string]any {
 	return events
 }
 
-// isLast tells whether no event follows. One of a request that is refused before its user is known is the only one.
+// isLast reports whether no event follows. One of a request that is refused before its user is known is the only one.
 func isLast(event map[string]any) bool {
 	user, _ := event["user"].(map[string]any)
 	return event["stage"] == "ResponseComplete" || event["stage"] == "Panic" ||

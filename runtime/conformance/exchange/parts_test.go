@@ -199,7 +199,7 @@ func (k *partsOf) changed(t *testing.T, before, after map[string]any, subresourc
 	return names
 }
 
-// holds tells whether an object has all that a merge patch sets.
+// holds reports whether an object has all that a merge patch sets.
 func holds(object, patch any) bool {
 	p, ok := patch.(map[string]any)
 	if !ok {

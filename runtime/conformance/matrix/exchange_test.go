@@ -134,7 +134,7 @@ func exchangeFrames(connection net.Conn, m message, host, id string) (answer, er
 	}
 }
 
-// read takes a frame over into the answer, and tells whether it was the last.
+// read takes a frame over into the answer, and reports whether it was the last.
 func (a *answer) read(framer *http2.Framer, frame http2.Frame) (ended bool, err error) {
 	switch frame := frame.(type) {
 	case *http2.SettingsFrame:

@@ -111,7 +111,7 @@ func (m *message) identify(who string, words map[string]string) {
 	m.headers = append([]string{"Authorization: Bearer " + token}, m.headers...)
 }
 
-// has tells whether a header is among the lines.
+// has reports whether a header is among the lines.
 func (m *message) has(name string) bool {
 	for _, line := range m.headers {
 		if len(line) > len(name) && strings.EqualFold(line[:len(name)], name) && line[len(name)] == ':' {

@@ -43,7 +43,7 @@ func TestTables(t *testing.T) {
 	}
 }
 
-// givesMore tells whether ours does what kube-apiserver refuses, or shows what it hides. That ours answers HEAD to
+// givesMore reports whether ours does what kube-apiserver refuses, or shows what it hides. That ours answers HEAD to
 // those who may get, where kube-apiserver has no HEAD, shows them nothing that they may not read.
 func (r *row) givesMore(q *question) bool {
 	ours, theirs := strings.Join(r.ours, "\n"), strings.Join(r.theirs, "\n")

@@ -50,7 +50,7 @@ type Rule struct {
 // Account is a service account.
 type Account struct{ Namespace, Name string }
 
-// Resource selects requests for resources. A subresource is part of its name: pods/status. Cluster tells whether it
+// Resource selects requests for resources. A subresource is part of its name: pods/status. Cluster reports whether it
 // selects requests without a namespace.
 type Resource struct {
 	Verbs, Groups, Resources, Namespaces []string

@@ -60,7 +60,7 @@ func step(t *testing.T, c *compactor.Compactor) int64 {
 	return revision
 }
 
-// readable tells whether the backend still has the history at a revision.
+// readable reports whether the backend still has the history at a revision.
 func readable(t *testing.T, b storage.Backend, revision int64) bool {
 	t.Helper()
 	_, err := b.Range(t.Context(), storage.RangeRequest{Prefix: "/x", Revision: revision})

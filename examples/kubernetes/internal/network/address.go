@@ -132,7 +132,7 @@ func lastOf(prefix netip.Prefix, size int) netip.Addr {
 	return netip.AddrFrom4(bytes)
 }
 
-// contains tells whether an address is in one of the ranges.
+// contains reports whether an address is in one of the ranges.
 func (p *pool) contains(text string) bool {
 	ip, err := netip.ParseAddr(text)
 	return err == nil && slices.ContainsFunc(p.ranges, func(r netip.Prefix) bool { return r.Contains(ip) })

@@ -68,7 +68,7 @@ func takenTwice(service *corev1.Service) (errs field.ErrorList) {
 	return errs
 }
 
-// isFaulty tells whether a service will be refused anyway.
+// isFaulty reports whether a service will be refused anyway.
 func isFaulty(ctx context.Context, service *corev1.Service) bool {
 	return len(v1.ValidateObject_Service(ctx, service)) > 0
 }

@@ -43,7 +43,7 @@ func validateAnnotations(annotations map[string]string, in *corev1.PodSpec, path
 	return errs
 }
 
-// isCost tells whether a text is a cost of deletion: a number without a leading plus or zeros.
+// isCost reports whether a text is a cost of deletion: a number without a leading plus or zeros.
 func isCost(value string) bool {
 	if strings.HasPrefix(value, "+") || strings.HasPrefix(value, "0") && value != "0" {
 		return false

@@ -60,7 +60,7 @@ func (s *spec) validateInitContainers() (errs rule.Errors) {
 	return errs
 }
 
-// IsSidecar tells whether an init container runs as long as its pod.
+// IsSidecar reports whether an init container runs as long as its pod.
 func IsSidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }

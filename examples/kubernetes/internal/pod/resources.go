@@ -46,7 +46,7 @@ func isExtended(name corev1.ResourceName) bool {
 		len(validation.IsQualifiedName(corev1.DefaultResourceRequestsPrefix+string(name))) == 0
 }
 
-// mayOvercommit tells whether requests of a resource may be less than its limits.
+// mayOvercommit reports whether requests of a resource may be less than its limits.
 func mayOvercommit(name corev1.ResourceName) bool { return isNative(name) && !isHuge(name) }
 
 // ValidateResourceName validates the name of any resource.

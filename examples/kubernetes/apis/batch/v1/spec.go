@@ -31,7 +31,7 @@ func isIndexed(spec *batchv1.JobSpec) bool {
 	return spec.CompletionMode != nil && *spec.CompletionMode == batchv1.IndexedCompletion
 }
 
-// above tells whether a number is there, and more than another.
+// above reports whether a number is there, and more than another.
 func above(number *int32, most int32) bool { return number != nil && *number > most }
 
 // validateSpec validates the specification of a job, but for its selector.

@@ -192,7 +192,7 @@ func ending(ended *corev1.ContainerStateTerminated) string {
 	return fmt.Sprintf("ExitCode:%d", ended.ExitCode)
 }
 
-// isSidecar tells whether an init container keeps running beside the containers.
+// isSidecar reports whether an init container keeps running beside the containers.
 func isSidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }

@@ -65,13 +65,13 @@ var serviceTypes = []corev1.ServiceType{
 	corev1.ServiceTypeNodePort,
 }
 
-// isExternal tells whether a service is reached from outside of the cluster.
+// isExternal reports whether a service is reached from outside of the cluster.
 func isExternal(spec *corev1.ServiceSpec) bool {
 	return spec.Type == corev1.ServiceTypeLoadBalancer || spec.Type == corev1.ServiceTypeNodePort ||
 		spec.Type == corev1.ServiceTypeClusterIP && len(spec.ExternalIPs) > 0
 }
 
-// needsCheck tells whether nodes answer health checks of a load balancer.
+// needsCheck reports whether nodes answer health checks of a load balancer.
 func needsCheck(spec *corev1.ServiceSpec) bool {
 	return spec.Type == corev1.ServiceTypeLoadBalancer &&
 		spec.ExternalTrafficPolicy == corev1.ServiceExternalTrafficPolicyLocal
