@@ -38,6 +38,8 @@ type asked struct {
 	words map[string]string
 	// expects is how many answers to a request in bytes are waited for; more may come.
 	expects int
+	// wants reports whether answers are those that a request with @until is repeated for; nil for its code and text alone.
+	wants func(answers []string) bool
 }
 
 func (w *world) enter(t *testing.T, s *scene) *asked {
@@ -149,7 +151,7 @@ type message struct {
 	raw, half bool
 	events    int
 	managed   bool
-	// until: the request is repeated until the answer has this code, and this text in it.
+	// until: the request is repeated until the answer has this code, and this text in it, and is what asked.wants wants.
 	until string
 }
 
@@ -164,7 +166,8 @@ func (a *asked) ask(request []string) []string {
 	for end := time.Now().Add(time.Minute); ; {
 		names := a.normal.clone()
 		answers := a.askOnce(m)
-		if len(answers) == 1 && strings.HasPrefix(answers[0], answerMark+code) && strings.Contains(answers[0], text) {
+		if len(answers) == 1 && strings.HasPrefix(answers[0], answerMark+code) && strings.Contains(answers[0], text) &&
+			(a.wants == nil || a.wants(answers) || time.Now().After(end)) {
 			return answers
 		}
 		if time.Now().After(end) {
