@@ -42,7 +42,7 @@ func TestAnonymous(t *testing.T) {
 	} {
 		t.Run(strings.Join(row.flags, " "), func(t *testing.T) {
 			s := startProgram(t, with, filepath.Join(t.TempDir(), "data"), row.flags...)
-			anonymous := anonymousClient(t, filepath.Join(s.dir, "admin.kubeconfig"))
+			anonymous := s.anonymous(t)
 			code := func(path, token string) int {
 				r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, nil)
 				if err != nil {

@@ -263,7 +263,7 @@ func TestGivenFilesAreReloaded(t *testing.T) {
 			t.Fatal(err)
 		}
 		request.Header.Set("Authorization", "Bearer "+token)
-		client := anonymousClient(t, filepath.Join(s.dir, "admin.kubeconfig"))
+		client := s.anonymous(t)
 		client.Transport.(*http.Transport).TLSClientConfig.InsecureSkipVerify = true
 		response, err := client.Do(request)
 		if err != nil {

@@ -212,7 +212,7 @@ type started struct {
 	url, dir string
 	stop     context.CancelFunc
 	ended    chan error
-	clients  []*http.Client // those of client
+	clients  []*http.Client // those of client and anonymous
 }
 
 func start(t *testing.T, dir string, args ...string) *started {
@@ -280,6 +280,14 @@ func (s *started) client(t *testing.T) *http.Client {
 	return client
 }
 
+// anonymous returns a client without credentials.
+func (s *started) anonymous(t *testing.T) *http.Client {
+	t.Helper()
+	client := anonymousClient(t, filepath.Join(s.dir, "admin.kubeconfig"))
+	s.clients = append(s.clients, client)
+	return client
+}
+
 func get(t *testing.T, c *http.Client, url string) (int, string) {
 	t.Helper()
 	response, err := c.Get(url)
@@ -300,7 +308,7 @@ func TestServes(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := start(t, filepath.Join(t.TempDir(), "data"), "--token-auth-file="+tokens)
-	admin, anonymous := s.client(t), anonymousClient(t, filepath.Join(s.dir, "admin.kubeconfig"))
+	admin, anonymous := s.client(t), s.anonymous(t)
 	for _, test := range []struct {
 		client *http.Client
 		path   string

@@ -206,6 +206,7 @@ func startVictim(t *testing.T) *victim {
 	go func() { ended <- s.Run(ctx) }()
 	t.Cleanup(func() {
 		stop()
+		v.client.CloseIdleConnections() // net/http's server waits a second for those of HTTP/2
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}

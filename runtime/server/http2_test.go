@@ -114,6 +114,7 @@ func TestStreamLimit(t *testing.T) {
 // TestRapidReset: a client that asks and takes it back, without waiting for anything, is disconnected, or at least
 // harms nobody else.
 func TestRapidReset(t *testing.T) {
+	t.Parallel()
 	victim := startVictim(t)
 	a, _ := victim.attackFrames(t)
 	go func() { // the server may close the connection at any time
@@ -144,6 +145,7 @@ func TestRapidReset(t *testing.T) {
 
 // TestHeaderFlood: headers that never end are not collected: beyond the bound, the connection ends.
 func TestHeaderFlood(t *testing.T) {
+	t.Parallel()
 	victim := startVictim(t)
 	a, _ := victim.attackFrames(t)
 	filler := a.head(victim.base, hpack.HeaderField{Name: "x-filler", Value: strings.Repeat("~", 8<<10)})

@@ -106,6 +106,7 @@ func interrupted(t *testing.T, backend storage.Backend, enough int, stop func(ca
 // Yesterday's server stores v1beta1 with key one; tomorrow's knows only v1 and key two. In between is a migration on a
 // real etcd, which is interrupted, loses its etcd, and is resumed.
 func TestMigrateCommand(t *testing.T) {
+	t.Parallel()
 	process := etcdtest.Start(t)
 	backend, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{process.Endpoint()},
 		DialTimeout: time.Minute})

@@ -58,7 +58,7 @@ func TestAdministratorsPages(t *testing.T) {
 		level  slog.Level
 	}{
 		{client, "", "4", 200, slog.LevelDebug}, {client, "", "x", 400, slog.LevelDebug},
-		{anonymousClient(t, filepath.Join(s.dir, "admin.kubeconfig")), "bobs", "0", 403, slog.LevelDebug},
+		{s.anonymous(t), "bobs", "0", 403, slog.LevelDebug},
 		{client, "", "0", 200, slog.LevelInfo},
 	} {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, s.url+"/debug/flags/v",

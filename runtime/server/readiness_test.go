@@ -48,6 +48,7 @@ func TestIncomplete(t *testing.T) {
 // TestShutdownDelay: after it was told to end, a server serves for a while, and clients of HTTP/2 learn to connect
 // anew, while their watches go on.
 func TestShutdownDelay(t *testing.T) {
+	t.Parallel()
 	victim, ended := startDelayed(t, Config{ShutdownDelay: 2 * time.Second, Ending: filter.Ending{Spread: time.Second}})
 	connections := map[string]bool{}
 	get := func(path string) *http.Response {

@@ -127,6 +127,7 @@ func (a *attacker) awaitReset(streams int) error {
 
 // TestUnreadAnswersEnd: whatever a client asks for, the server doesn't hold the answer for it for ever.
 func TestUnreadAnswersEnd(t *testing.T) {
+	t.Parallel()
 	s, victim := newVictim(t, Config{RequestTimeout: 2 * time.Second})
 	s.http.IdleTimeout = time.Second // which ends connections between two requests
 	closed := new(closings)
