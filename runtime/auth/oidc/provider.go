@@ -23,6 +23,7 @@ import (
 const (
 	fetchTimeout = 10 * time.Second
 	maxDocument  = 1 << 20
+	maxRedirects = 10 // as in net/http
 	// between is the shortest time between two readings of an issuer's keys: everybody can send tokens of unknown keys.
 	between = 5 * time.Second
 	// After a failure, the server asks again after firstPause, and after each further one twice as long, up to
@@ -59,8 +60,23 @@ func newProvider(
 	transport.MaxResponseHeaderBytes = 64 << 10
 	return &provider{
 		issuer: i.URL, algorithms: algorithms, metrics: metrics, now: time.Now,
-		client: &http.Client{Timeout: fetchTimeout, Transport: bounded{transport, wellKnown(i.URL), i.discovery()}},
+		client: &http.Client{
+			Timeout: fetchTimeout, Transport: bounded{transport, wellKnown(i.URL), i.discovery()},
+			CheckRedirect: onlySecure,
+		},
 	}
+}
+
+// onlySecure lets redirects lead to https alone: over http, anybody on the way could answer with keys. They may lead to
+// another host, as in kube-apiserver, because jwks_uri may, too.
+func onlySecure(r *http.Request, via []*http.Request) error {
+	if r.URL.Scheme != "https" {
+		return fmt.Errorf("a redirect leads to %q, and must be an https URL", r.URL)
+	}
+	if len(via) >= maxRedirects {
+		return fmt.Errorf("stopped after %d redirects", maxRedirects)
+	}
+	return nil
 }
 
 func wellKnown(issuer string) string {
