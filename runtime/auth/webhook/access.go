@@ -2,8 +2,6 @@ package webhook
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"time"
@@ -104,11 +102,7 @@ func (*Authorizer) RulesFor(context.Context, *auth.User, string) (auth.Rules, bo
 
 // status returns an answer that was kept, or asks.
 func (w *Authorizer) status(ctx context.Context, spec *AccessReviewSpec) (AccessReviewStatus, error) {
-	text, err := json.Marshal(spec)
-	if err != nil {
-		return AccessReviewStatus{}, err
-	}
-	key := sha256.Sum256(text)
+	key := spec.key()
 	if status, ok := w.answers.get(key); ok {
 		return status, nil
 	}
