@@ -1,12 +1,14 @@
 package ownership
 
 import (
+	"encoding/json"
 	"reflect"
 	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
@@ -14,8 +16,8 @@ import (
 // Type makes typed values of the objects of a kind. It is safe for concurrent use.
 type Type struct {
 	parseable typed.ParseableType
-	// wide holds, by Go type, whether it leads to a uint64. A type is looked at once.
-	wide sync.Map
+	// misread holds, by Go type, whether it is misread. A type is looked at once.
+	misread sync.Map
 }
 
 // ObjectToTyped returns the typed value of an object: a Go struct or an Unstructured. It is an error that names fields
@@ -24,9 +26,8 @@ func (t *Type) ObjectToTyped(obj runtime.Object, options ...typed.ValidationOpti
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		return t.parseable.FromUnstructured(u.Object, options...)
 	}
-	// structured-merge-diff reads Go values by reflection and panics at a uint64.
-	if t.mayBeWide(reflect.TypeOf(obj)) {
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(obj)
+	if t.isMisread(reflect.TypeOf(obj)) {
+		content, err := written(obj)
 		if err != nil {
 			return nil, err
 		}
@@ -45,31 +46,20 @@ func (t *Type) ObjectToTyped(obj runtime.Object, options ...typed.ValidationOpti
 	return t.parseable.FromStructured(obj, options...)
 }
 
-func (t *Type) mayBeWide(of reflect.Type) bool {
-	if known, ok := t.wide.Load(of); ok {
+func (t *Type) isMisread(of reflect.Type) bool {
+	if known, ok := t.misread.Load(of); ok {
 		return known.(bool)
 	}
-	found := leadsToWide(of, map[reflect.Type]bool{})
-	t.wide.Store(of, found)
+	found := isMisread(of, map[reflect.Type]bool{})
+	t.misread.Store(of, found)
 	return found
 }
 
-func leadsToWide(t reflect.Type, seen map[reflect.Type]bool) bool {
-	if seen[t] {
-		return false
+// written returns an object as clients read it.
+func written(obj runtime.Object) (content map[string]any, err error) {
+	data, err := json.Marshal(obj)
+	if err != nil {
+		return nil, err
 	}
-	seen[t] = true
-	switch t.Kind() {
-	case reflect.Uint64, reflect.Uintptr:
-		return true
-	case reflect.Pointer, reflect.Slice, reflect.Array, reflect.Map:
-		return leadsToWide(t.Elem(), seen)
-	case reflect.Struct:
-		for i := range t.NumField() {
-			if f := t.Field(i); f.IsExported() && leadsToWide(f.Type, seen) {
-				return true
-			}
-		}
-	}
-	return false
+	return content, kjson.UnmarshalCaseSensitivePreserveInts(data, &content)
 }
