@@ -5,9 +5,10 @@ EXAMPLES := examples/quickstart examples/library examples/park examples/workload
             examples/controlplane examples/kubernetes
 # Modules whose generated code is checked in, beside the ready-made groups below runtime/builtin.
 FRESH    := $(EXAMPLES) runtime/conformance runtime/conformance/builtin runtime/conformance/webhooks
-# Flags of go test for make test: TEST_FLAGS=-count=1 runs tests whose results are cached. make lint runs vet.
+# Flags of go test for make test: TEST_FLAGS=-count=1 runs tests whose results are cached.
 TEST_FLAGS ?=
-override TEST_FLAGS += -vet=off
+# How many packages are tested side by side: many tests wait for something most of their time.
+SIDE_BY_SIDE := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 # Parts of test-peers, each with its command below. ONLY="projects crd" runs these two.
 PARTS    := vet generator celrules crd deploy projects clients access policies builtin flow definitions kubernetes \
             webhooks controller faults sample-apiserver kube-apiserver controllers
@@ -53,8 +54,9 @@ kubernetes: ## serve the stable API of Kubernetes in the foreground
 	cd examples/kubernetes && $(GO) run ./cmd/kubernetes --data-dir $(CURDIR)/data/kubernetes
 
 # Programs of the tests have nothing for debuggers: compiling takes three quarters of the time then, and linking two
-# thirds. Stack traces don't change. Tests that run the go command keep these flags, and share what is compiled.
-LEAN     := -ldflags=-s -gcflags=all=-dwarf=false
+# thirds. Stack traces don't change. go test leaves vet, which would look at all dependencies, to make lint. Tests that
+# run the go command keep these flags, and share what is compiled.
+LEAN     := -ldflags=-s -gcflags=all=-dwarf=false -vet=off
 export GOFLAGS := $(strip $(filter-out $(LEAN),$(GOFLAGS)) $(LEAN))
 
 # The kubectl that the tests run is built from its module, so that they don't depend on one that the machine has.
@@ -64,7 +66,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 test: ## what a newcomer runs: all packages, all examples, the recorded answers of kube-apiserver, the manual
 	@. .ci/steps.sh; \
 	step "kubectl" $(MAKE) --no-print-directory kubectl; \
-	step "apigen's own packages" $(GO) test $(TEST_FLAGS) -timeout 30m ./...; \
+	step "apigen's own packages" $(GO) test $(TEST_FLAGS) -p $(SIDE_BY_SIDE) -timeout 30m ./...; \
 	for m in $(EXAMPLES); do \
 	  step "$$m" $(GO) test -C $$m $(TEST_FLAGS) -timeout 30m ./...; done; \
 	step "kube-apiserver's recorded answers" \
