@@ -197,14 +197,14 @@ func runSession(t *testing.T, page, bin string, session []transcript.Block) {
 	}
 }
 
-// folder returns a new folder for a session: an empty one, a copy of a module of this repository, which git knows, or a
-// module with the files of an archive. The copies have the same path one after another, so that the go command finds
-// the packages in its cache that it compiled for the copy before. The test must have ended what runs in the last one.
+// folder returns a folder for a session: an empty one, a copy of a module of this repository, which git knows, or a
+// module with the files of an archive. They have the same path one after another, so that the go command finds the
+// packages in its cache that it compiled for the session before. The test must have ended what runs in the last one.
 func folder(t *testing.T, name string) string {
 	t.Helper()
 	switch {
 	case name == "":
-		return t.TempDir()
+		return empty(t, "new")
 	case strings.HasSuffix(name, ".txtar"):
 		archive, err := os.ReadFile(filepath.Join("..", name))
 		if err != nil {
@@ -216,10 +216,7 @@ func folder(t *testing.T, name string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := filepath.Join(work, "project")
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	dir := empty(t, "project")
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, name))); err != nil {
 		t.Fatal(err)
 	}
@@ -238,6 +235,19 @@ func folder(t *testing.T, name string) string {
 		if out, err := git.CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
+	}
+	return dir
+}
+
+// empty makes a folder of the tests' folder anew.
+func empty(t *testing.T, name string) string {
+	t.Helper()
+	dir := filepath.Join(work, name)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }
