@@ -59,6 +59,7 @@ func startAdmission(t *testing.T) *world {
 
 // TestAdmission: requests about policies, webhooks, quotas and namespaces are answered as kube-apiserver answers them.
 func TestAdmission(t *testing.T) {
+	t.Parallel()
 	ours := startAdmission(t)
 	requests := 0
 	for _, path := range scripts(t, admissionHTTP) {

@@ -39,6 +39,7 @@ var auditPolicy = filepath.Join("testdata", "audit", "policy.yaml")
 
 // TestAudit: the events of each request are kube-apiserver's, but for IDs, times, addresses and user agents.
 func TestAudit(t *testing.T) {
+	t.Parallel()
 	requests := 0
 	for _, path := range scripts(t, "audit") {
 		log, groups := &auditLog{}, append(apis.Groups(), coreGroup())

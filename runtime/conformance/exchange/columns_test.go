@@ -13,6 +13,7 @@ const workloadsKubectl = "workloads/kubectl"
 
 // TestColumns: kubectl get prints of the kinds of examples/workloads what it prints of kube-apiserver's.
 func TestColumns(t *testing.T) {
+	t.Parallel()
 	server := apitest.Start(t, workloads.Groups()...)
 	config, err := clientcmd.Load(server.Kubeconfig)
 	if err != nil {

@@ -49,6 +49,7 @@ func newKubectl(t *testing.T, config clientcmdapi.Config) *kubectl {
 
 // TestKubectl: each command prints what it prints of kube-apiserver, and ends as it ends there.
 func TestKubectl(t *testing.T) {
+	t.Parallel()
 	ours, kubeconfig := startOurs(t)
 	config, err := clientcmd.Load(kubeconfig)
 	if err != nil {

@@ -46,6 +46,7 @@ type noIssuer struct{ auth.TokenIssuer }
 
 // TestReadymade: requests and commands about the ready-made groups are answered as kube-apiserver answers them.
 func TestReadymade(t *testing.T) {
+	t.Parallel()
 	ours, kubeconfig := startReadymade(t)
 	requests := 0
 	for _, path := range scripts(t, readymadeHTTP) {
