@@ -30,6 +30,7 @@ func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V
 		}),
 		floats: sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), isFloat, map[reflect.Type]bool{}) }),
 		nulls:  sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), hasNulls, map[reflect.Type]bool{}) }),
+		wide:   sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), isWide, map[reflect.Type]bool{}) }),
 	}}
 }
 
@@ -69,8 +70,9 @@ type Decoded[T api.Object] struct {
 type typed[T, V api.Object] struct {
 	Conversion[T, V]
 	merging func() (strategicpatch.PatchMetaFromStruct, error)
-	// floats reports whether V has floating-point numbers, nulls whether it has maps whose values may be null.
-	floats, nulls func() bool
+	// floats reports whether V has floating-point numbers, nulls whether it has maps whose values may be null, wide
+	// whether it has numbers that int64 can't hold.
+	floats, nulls, wide func() bool
 }
 
 func (c *typed[T, V]) mergeRules() (strategicpatch.PatchMetaFromStruct, error) { return c.merging() }
@@ -94,18 +96,25 @@ func (c *typed[T, V]) check(columns int) error {
 // decode decodes JSON, sets defaults and converts to an object of the hub, whose kind and apiVersion are empty. It
 // returns the kind and apiVersion in the data also with an error.
 func (c *typed[T, V]) decode(data []byte, hub T, strictly bool) (d Decoded[T], err error) {
+	return c.decodeChecked(data, hub, strictly, c.checkNumbers)
+}
+
+func (c *typed[T, V]) decodeStored(data []byte, hub T) (Decoded[T], error) {
+	return c.decodeChecked(data, hub, false, func(V) error { return nil })
+}
+
+func (c *typed[T, V]) decodeChecked(data []byte, hub T, strictly bool, check func(V) error) (d Decoded[T], err error) {
 	obj := c.New()
 	d.Strict, err = c.unmarshal(data, obj, strictly)
 	d.GVK = obj.GetObjectKind().GroupVersionKind()
+	if err == nil {
+		err = check(obj)
+	}
 	if err != nil {
 		return d, err
 	}
 	d.Object, err = c.toHub(obj, hub, true)
 	return d, err
-}
-
-func (c *typed[T, V]) decodeStored(data []byte, hub T) (Decoded[T], error) {
-	return c.decode(data, hub, false)
 }
 
 // toHub converts a decoded object to the hub, and sets defaults before where the object is complete.
@@ -227,6 +236,9 @@ func (c *typed[T, V]) adopt(object map[string]any, hub T, complete bool) (T, err
 	}
 	if complete && len(unknown) > 0 {
 		return hub, runtime.NewStrictDecodingError(unknown)
+	}
+	if err := c.checkNumbers(obj); err != nil {
+		return hub, err
 	}
 	return c.toHub(obj, hub, complete)
 }

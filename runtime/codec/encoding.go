@@ -52,6 +52,9 @@ func (c *typed[T, V]) read(encoding api.Encoding, data []byte, hub T, gvk schema
 	default:
 		err = fmt.Errorf("it can't be read as %v", encoding)
 	}
+	if err == nil {
+		err = c.checkNumbers(obj)
+	}
 	if err != nil {
 		return d, err
 	}

@@ -52,8 +52,8 @@ func hasMethod(t reflect.Type) bool {
 	return p.Implements(asJSON) || p.Implements(asText)
 }
 
-// isMisreadStruct is isMisread for a struct. structured-merge-diff takes the last of several fields with one name, leaves
-// out embedded values without a name that are no structs, and knows no option "string".
+// isMisreadStruct is isMisread for a struct. structured-merge-diff takes the last of several fields with one name,
+// leaves out embedded values without a name that are no structs, and knows no option "string".
 func isMisreadStruct(t reflect.Type, seen map[reflect.Type]bool) bool {
 	names := map[string]bool{}
 	for _, f := range promoted(t, nil) {
