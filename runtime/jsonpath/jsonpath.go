@@ -7,6 +7,7 @@
 package jsonpath
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,7 +16,10 @@ import (
 )
 
 // Path is a parsed path. It is safe for concurrent use.
-type Path struct{ steps []step }
+type Path struct {
+	steps  []step
+	visits int // what bounds a search, instead of maxVisits; 0 is none
+}
 
 // step leads from values to those below them.
 type step interface {
@@ -23,21 +27,14 @@ type step interface {
 	from(s *search, v any, to []any) []any
 }
 
-// Parse parses a path, which begins with a dot or a bracket. It may stand in braces.
+// Parse parses a path, which begins with a dot or a bracket. It may stand in braces. The time that it takes grows with
+// the length of the path alone.
 func Parse(text string) (*Path, error) {
-	inner := text
-	if strings.HasPrefix(inner, "{") && strings.HasSuffix(inner, "}") {
-		inner = inner[1 : len(inner)-1]
-	}
-	p := parser{text: strings.TrimPrefix(inner, "$")}
-	steps, err := p.path()
-	if err == nil && p.at < len(p.text) {
-		err = fmt.Errorf("unexpected %q", p.text[p.at:])
-	}
+	path, err := parse(text, 0)
 	if err != nil {
-		return nil, fmt.Errorf("the path %s: %w", text, err)
+		return nil, fmt.Errorf("the path %.100s: %w", text, err)
 	}
-	return &Path{steps}, nil
+	return path, nil
 }
 
 // maxVisits bounds how many values one search comes by. Each ".." comes by all that is below a value, so that a short
@@ -54,15 +51,18 @@ func (s *search) visit(n int) bool {
 }
 
 // Find returns the values that the path leads to, in the order of the object; members of maps in the order of their
-// names. A path that comes by more than 20,000 values leads to none.
+// names. A path that comes by more than 20,000 values, or by more than those of Within, leads to none.
 func (p *Path) Find(object any) []any {
-	s := &search{maxVisits}
+	s := &search{cmp.Or(p.visits, maxVisits)}
 	values := p.find(s, object)
 	if s.left < 0 {
 		return nil
 	}
 	return values
 }
+
+// Within returns the same path with a smaller bound of the values that it may come by, which is at least 1.
+func (p *Path) Within(visits int) *Path { return &Path{p.steps, min(max(visits, 1), maxVisits)} }
 
 func (p *Path) find(s *search, object any) []any {
 	values := []any{object}
@@ -73,7 +73,9 @@ func (p *Path) find(s *search, object any) []any {
 				return nil
 			}
 		}
-		values = next
+		if values = next; len(values) == 0 {
+			return nil
+		}
 	}
 	return values
 }
@@ -131,6 +133,9 @@ type recursive struct{}
 func (r recursive) from(s *search, v any, to []any) []any {
 	to = append(to, v)
 	for _, below := range appendInside(s, v, nil) {
+		if s.left < 0 {
+			return to
+		}
 		to = r.from(s, below, to)
 	}
 	return to
@@ -187,6 +192,9 @@ type union []step
 
 func (u union) from(s *search, v any, to []any) []any {
 	for _, step := range u {
+		if !s.visit(1) {
+			return to
+		}
 		to = step.from(s, v, to)
 	}
 	return to
@@ -217,7 +225,10 @@ func (f filter) from(s *search, v any, to []any) []any {
 		list = appendInside(s, v, nil)
 	}
 	for _, candidate := range list {
-		if s.visit(1) && f.holds(s, candidate) {
+		if !s.visit(1) {
+			return to
+		}
+		if f.holds(s, candidate) {
 			to = append(to, candidate)
 		}
 	}
@@ -293,7 +304,7 @@ func number(text string) (any, error) {
 	}
 	f, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no value", text)
+		return nil, fmt.Errorf("%.100q is no value", text)
 	}
 	return f, nil
 }

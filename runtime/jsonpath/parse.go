@@ -7,10 +7,35 @@ import (
 	"strings"
 )
 
+// maxNesting bounds how deep filters may stand in filters: each is read once more for each that it stands in. Those of
+// real definitions stand in no other.
+const maxNesting = 16
+
 // parser reads a path from text.
 type parser struct {
 	text string
 	at   int
+	// depth is the number of filters that the path stands in.
+	depth int
+}
+
+// parse parses a path that stands in so many filters.
+func parse(text string, depth int) (*Path, error) {
+	if depth > maxNesting {
+		return nil, fmt.Errorf("filters stand in filters, more than %d times", maxNesting)
+	}
+	if strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") {
+		text = text[1 : len(text)-1]
+	}
+	p := parser{text: strings.TrimPrefix(text, "$"), depth: depth}
+	steps, err := p.path()
+	if err != nil {
+		return nil, err
+	}
+	if p.at < len(p.text) {
+		return nil, fmt.Errorf("unexpected %.100q", p.text[p.at:])
+	}
+	return &Path{steps: steps}, nil
 }
 
 // path reads steps up to the end, or to a character that begins none.
@@ -34,7 +59,7 @@ func (p *parser) path() (steps []step, err error) {
 		case len(steps) == 0 && p.at == 0:
 			s, err = p.name()
 			if err == nil && s == nil {
-				return nil, fmt.Errorf("unexpected %q", p.text)
+				return nil, fmt.Errorf("unexpected %.100q", p.text)
 			}
 		default:
 			return steps, nil
@@ -68,7 +93,7 @@ func (p *parser) name() (step, error) {
 	case p.at == len(p.text), p.text[p.at] == '[':
 		return nil, nil
 	}
-	return nil, fmt.Errorf("a name is missing at %q", p.text[p.at:])
+	return nil, fmt.Errorf("a name is missing at %.100q", p.text[p.at:])
 }
 
 // brackets reads what stands in brackets.
@@ -78,7 +103,7 @@ func (p *parser) brackets() (step, error) {
 		return nil, err
 	}
 	if strings.HasPrefix(inside, "?(") && strings.HasSuffix(inside, ")") {
-		return newFilter(strings.TrimSpace(inside[2 : len(inside)-1]))
+		return p.filter(strings.TrimSpace(inside[2 : len(inside)-1]))
 	}
 	var all union
 	for _, part := range splitOutside(inside, ',') {
@@ -152,7 +177,7 @@ func selector(text string) (step, error) {
 	}
 	bounds := strings.Split(text, ":")
 	if len(bounds) < 2 || len(bounds) > 3 {
-		return nil, fmt.Errorf("invalid array index %s", text)
+		return nil, fmt.Errorf("invalid array index %.100s", text)
 	}
 	s := items{step: 1}
 	for i, bound := range bounds {
@@ -161,7 +186,7 @@ func selector(text string) (step, error) {
 		}
 		n, err := strconv.Atoi(bound)
 		if err != nil {
-			return nil, fmt.Errorf("invalid array index %s", text)
+			return nil, fmt.Errorf("invalid array index %.100s", text)
 		}
 		switch i {
 		case 0:
@@ -173,7 +198,7 @@ func selector(text string) (step, error) {
 		}
 	}
 	if s.step < 1 {
-		return nil, fmt.Errorf("invalid array index %s: the step must be at least 1", text)
+		return nil, fmt.Errorf("invalid array index %.100s: the step must be at least 1", text)
 	}
 	return s, nil
 }
@@ -195,26 +220,22 @@ func unquote(text string) (string, bool) {
 // operators are in the order in which they are looked for.
 var operators = []string{"==", "!=", "<=", ">=", "<", ">"}
 
-func newFilter(text string) (step, error) {
-	for i := range text {
-		for _, operator := range operators {
-			if !strings.HasPrefix(text[i:], operator) || quoted(text[:i]) {
-				continue
-			}
-			left, err := newOperand(strings.TrimSpace(text[:i]))
-			if err != nil {
-				return nil, err
-			}
-			right, err := newOperand(strings.TrimSpace(text[i+len(operator):]))
-			return filter{left: left, right: right, operator: operator}, err
-		}
+// filter parses what stands in the parentheses of a filter.
+func (p *parser) filter(text string) (step, error) {
+	at, operator := operatorIn(text)
+	left, err := p.operand(strings.TrimSpace(text[:at]))
+	if err != nil {
+		return nil, err
 	}
-	left, err := newOperand(text)
-	return filter{left: left, operator: "exists"}, err
+	if operator == "" {
+		return filter{left: left, operator: "exists"}, nil
+	}
+	right, err := p.operand(strings.TrimSpace(text[at+len(operator):]))
+	return filter{left: left, right: right, operator: operator}, err
 }
 
-// quoted reports whether a quote is open at the end of text.
-func quoted(text string) bool {
+// operatorIn returns the first operator outside of quotes and where it begins, or "" and the length of the text.
+func operatorIn(text string) (at int, operator string) {
 	quote := byte(0)
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -224,14 +245,20 @@ func quoted(text string) bool {
 			}
 		case c == '\'' || c == '"':
 			quote = c
+		default:
+			for _, operator := range operators {
+				if strings.HasPrefix(text[i:], operator) {
+					return i, operator
+				}
+			}
 		}
 	}
-	return quote != 0
+	return len(text), ""
 }
 
-func newOperand(text string) (o operand, err error) {
+func (p *parser) operand(text string) (o operand, err error) {
 	if rest, ok := strings.CutPrefix(text, "@"); ok {
-		o.path, err = Parse(rest)
+		o.path, err = parse(rest, p.depth+1)
 		return o, err
 	}
 	if literal, ok := unquote(text); ok {
