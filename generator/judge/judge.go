@@ -72,6 +72,7 @@ func Program(p *model.Program) []Finding {
 	if p.RuntimeAvailable {
 		r.unserved(p)
 	}
+	r.served(p)
 	return r.findings
 }
 

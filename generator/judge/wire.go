@@ -41,7 +41,10 @@ func fieldOf(owner *model.Type, f *model.Field) string {
 
 // keyOfJSON reports whether encoding/json makes names of properties of the values of a type.
 func keyOfJSON(t *model.Type) bool {
-	if t == nil || t.Methods["MarshalText"] != nil || t.Form == model.TypeParam {
+	if t == nil || t.Form == model.TypeParam {
+		return true
+	}
+	if m, _ := t.Method("MarshalText"); m != nil && !m.PointerReceiver { // a key has no address
 		return true
 	}
 	return t.Form == model.Basic && (t.Basic == "string" || t.Bits() != 0)

@@ -1,8 +1,6 @@
 package schema
 
 import (
-	"slices"
-
 	"apigen.dev/generator/model"
 )
 
@@ -32,7 +30,7 @@ var (
 	// OpenAPI is the dialect of kube-apiserver's documents.
 	OpenAPI = &Dialect{
 		forms:     map[WellKnown]Form{Patch: object},
-		encodings: []encoding{bySchemaMethods, byTypeMarker, opaque},
+		encodings: []encoding{bySchemaMethods, byTypeMarker, opaque, byText},
 		format:    func(b Basic) string { return b.Format },
 	}
 	// CRD is the dialect of controller-gen's CustomResourceDefinitions.
@@ -42,7 +40,7 @@ var (
 			ObjectMeta: object, Fields: object, Unstructured: object, Quantity: either, RawMessage: unknown,
 			JSONNumber: unknown,
 		},
-		encodings:  []encoding{markedJSON, byPromotedText},
+		encodings:  []encoding{markedJSON, byText},
 		namedBytes: true,
 		format:     func(b Basic) string { return b.ControllerGen },
 	}
@@ -59,7 +57,7 @@ var (
 	Wire = &Dialect{
 		Presence:  Presence{Default: MayOmit, ZeroStructs: true},
 		forms:     map[WellKnown]Form{FieldsV1: anything, RawExtension: anything, AnyJSONBeta: unknown},
-		encodings: []encoding{bySchemaMethods, byMarshalJSON},
+		encodings: []encoding{bySchemaMethods, byMarshalJSON, byText},
 		format: func(b Basic) string {
 			if b.JSON == Number {
 				return b.Format
@@ -70,7 +68,7 @@ var (
 	// Reference is the dialect of pages for people.
 	Reference = &Dialect{
 		Presence:  Presence{Default: MayOmitUnmarked},
-		encodings: []encoding{bySchemaMethods},
+		encodings: []encoding{bySchemaMethods, byText},
 		format:    func(Basic) string { return "" },
 	}
 )
@@ -90,6 +88,10 @@ func (d *Dialect) form(t *model.Type) (form Form, structural bool) {
 		if form, ok := encoding(t); ok {
 			return form, false
 		}
+	}
+	if m, by := t.Method("MarshalJSON"); m != nil && by != nil {
+		form, _ = d.form(by.Type.Pointee())
+		return form, false
 	}
 	return d.structure(t), true
 }
@@ -134,31 +136,19 @@ func byMarshalJSON(t *model.Type) (Form, bool) {
 	return Form{JSON: JSON(t.Package.Path + "." + t.Name)}, true
 }
 
-func byText(t *model.Type) (Form, bool) {
-	return Form{JSON: String}, t.Package != nil && t.Methods["MarshalText"] != nil
-}
-
 // markedJSON returns the form that a marker names at a type with a MarshalJSON.
 func markedJSON(t *model.Type) (Form, bool) {
-	return Form{JSON: JSON(t.Schema.Type)}, t.Package != nil && t.Schema.Type != "" && promotes(t, "MarshalJSON", nil)
+	return Form{JSON: JSON(t.Schema.Type)}, t.Package != nil && t.Schema.Type != "" && has(t, "MarshalJSON")
 }
 
-// byPromotedText returns the form of a string where the type has a MarshalText and no MarshalJSON.
-func byPromotedText(t *model.Type) (Form, bool) {
-	text := t.Package != nil && promotes(t, "MarshalText", nil) && !promotes(t, "MarshalJSON", nil)
-	return Form{JSON: String}, text
+// byText returns the form of a string where the type has a MarshalText and no MarshalJSON, its own or promoted ones.
+func byText(t *model.Type) (Form, bool) {
+	return Form{JSON: String}, t.Package != nil && has(t, "MarshalText") && !has(t, "MarshalJSON")
 }
 
-func promotes(t *model.Type, method string, passed []*model.Type) bool {
-	if t.Methods[method] != nil {
-		return true
-	}
-	if t.Form != model.Struct || slices.Contains(passed, t) {
-		return false
-	}
-	return slices.ContainsFunc(t.Fields, func(f *model.Field) bool {
-		return f.Embedded && promotes(f.Type.Pointee(), method, append(passed, t))
-	})
+func has(t *model.Type, method string) bool {
+	m, _ := t.Method(method)
+	return m != nil
 }
 
 // Basic is a row of the table of predeclared types.

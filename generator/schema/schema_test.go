@@ -91,10 +91,14 @@ func TestForms(t *testing.T) {
 			"string", "string", "string", own, "object"}},
 		{"marker that says the same", marked(structure("X"), "object"), []string{"object"}},
 		{"own text", named("X", &model.Type{Form: model.Struct, Methods: methods("MarshalText")}), []string{
-			"object", "string", "string", "object"}},
+			"string"}},
 		{"own text by embedding", structure("X", inline(named("Y", &model.Type{Form: model.Struct,
 			Methods: methods("MarshalText")}))), []string{
-			"object", "string", "object"}},
+			"string"}},
+		{"a number with own text", named("X", &model.Type{Form: model.Basic, Basic: "int32",
+			Methods: methods("MarshalText")}), []string{"string"}},
+		{"a time by embedding", structure("X", inline(named(schema.MetaPath+".Time", &model.Type{Form: model.Struct,
+			Methods: methods("MarshalJSON", "MarshalText")}))), []string{"string date-time"}},
 	} {
 		for i, d := range dialects {
 			want := test.want[min(i, len(test.want)-1)]
