@@ -102,14 +102,24 @@ const (
 	mostBytes = 4 << 20
 )
 
-// Convert implements dynamic.Converter: it calls the webhook once for as many objects as one call may have.
+// Convert implements dynamic.Converter: it calls the webhook once for as many objects as one call may have. It doesn't
+// call one again that let a call's time pass.
 func (w *webhook) Convert(
 	ctx context.Context, objects []map[string]any, to schema.GroupVersion,
 ) ([]map[string]any, []error) {
 	out, errs := make([]map[string]any, len(objects)), make([]error, len(objects))
 	var next batch
+	var hangs error
 	send := func() {
-		w.convertBatch(ctx, &next, to, out, errs)
+		for _, place := range next.places {
+			errs[place] = hangs
+		}
+		if hangs == nil {
+			err := w.convertBatch(ctx, &next, to, out, errs)
+			if errors.Is(err, context.DeadlineExceeded) {
+				hangs = err
+			}
+		}
 		next = batch{}
 	}
 	for i, object := range objects {
@@ -147,10 +157,10 @@ func (b *batch) add(place int, object map[string]any, data []byte) {
 	b.encoded, b.size = append(b.encoded, data), b.size+len(data)
 }
 
-// convertBatch sets the results or the errors of a batch.
+// convertBatch sets the results or the errors of a batch. It returns the error of the call.
 func (w *webhook) convertBatch(
 	ctx context.Context, b *batch, to schema.GroupVersion, out []map[string]any, errs []error,
-) {
+) error {
 	kind, _ := b.objects[0]["kind"].(string)
 	apiVersion, _ := b.objects[0]["apiVersion"].(string)
 	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
@@ -170,6 +180,7 @@ func (w *webhook) convertBatch(
 			out[place] = converted[i]
 		}
 	}
+	return err
 }
 
 func (w *webhook) call(
