@@ -31,9 +31,20 @@ func replaceBase(base object, s *model.Schema) object {
 		return object{}
 	case schema.IntOrString:
 		return object{"anyOf": []any{object{"type": "integer"}, object{"type": "string"}}}
+	case schema.List:
+		if base["type"] == "array" {
+			return base
+		}
+		return anyList()
 	default:
 		return object{"type": string(form)}
 	}
+}
+
+// anyList returns the schema of a list whose type doesn't tell what its elements are. Field ownership refuses a list
+// without a schema of its elements.
+func anyList() object {
+	return object{"type": "array", "items": object{"x-kubernetes-preserve-unknown-fields": true}}
 }
 
 // overlay adds keywords to a schema. A reference can't have any, so it becomes the only part of an allOf.
@@ -82,6 +93,8 @@ func (b *builder) form(t *schema.Type) object {
 		return object{"type": "array", "items": b.element(t.Elem)}
 	case t.Structural && t.JSON == schema.Map:
 		return object{"type": "object", "additionalProperties": b.element(t.Elem)}
+	case t.JSON == schema.List:
+		return anyList()
 	}
 	s := object{"type": string(t.JSON)}
 	text(s, "format", t.Format)
@@ -121,6 +134,9 @@ func (b *builder) setDefault(s object, f *schema.Field) {
 // zero value. It returns nil where there is none.
 func zeroOf(f *schema.Field) any {
 	t := f.Go.Type
+	if form, _ := schema.Override(&f.Go.Schema); form == schema.List {
+		return nil // the Go type has no list as its zero value
+	}
 	if !f.Type.Structural || t.Methods["UnmarshalJSON"] != nil || t.Methods["MarshalJSON"] != nil {
 		return nil
 	}

@@ -37,6 +37,8 @@ func TestProperty(t *testing.T) {
 	custom := local("Custom", model.Struct)
 	custom.Methods = map[string]*model.Func{"MarshalJSON": {Name: "MarshalJSON"}}
 	custom.Schema.Type = "string"
+	steps := local("Steps", model.Struct)
+	steps.SchemaType = "array"
 	docs := func(f *model.Field, doc string) *model.Field { f.Doc = doc; return f }
 	byDefault := func(f *model.Field, d model.Default) *model.Field { f.Default = &d; return f }
 	const ref = `{"$ref":"#/components/schemas/com.example.shop.apis.shop.v1.`
@@ -52,6 +54,12 @@ func TestProperty(t *testing.T) {
 		{"optional integer", optional(field("x", predeclared("int"))), `{"format":"int32","type":"integer"}`},
 		{"pointer", field("x", pointerTo(predeclared("int64"))), `{"format":"int64","type":"integer"}`},
 		{"bytes", field("x", sliceOf(predeclared("uint8"))), `{"format":"byte","type":"string"}`},
+		{"a list that a method names", field("x", steps),
+			`{"items":{"x-kubernetes-preserve-unknown-fields":true},"type":"array"}`},
+		{"a list of lists that a method names", field("x", sliceOf(steps)),
+			`{"items":{"items":{"x-kubernetes-preserve-unknown-fields":true},"type":"array"},"type":"array"}`},
+		{"a list that a marker names", with(field("x", part), model.Schema{WireForm: model.WireForm{Type: "array"}}),
+			`{"items":{"x-kubernetes-preserve-unknown-fields":true},"type":"array"}`},
 		{"float", field("x", predeclared("float32")), `{"default":0,"format":"float","type":"number"}`},
 		{"struct", field("x", part), `{"allOf":[` + ref + `Part"}],"default":{}}`},
 		{"pointer to struct", field("x", pointerTo(part)), ref + `Part"}`},
