@@ -19,7 +19,7 @@ const (
 //
 //	func (in *X) SetDefaults(ctx context.Context)
 func Defaulter(t *model.Type) *model.Func {
-	m := t.Methods["SetDefaults"]
+	m, _ := t.Method("SetDefaults")
 	if m == nil || t.Kind == nil || m.Variadic || len(m.Params) != 1 || !isContext(m.Params[0]) || len(m.Results) != 0 {
 		return nil
 	}

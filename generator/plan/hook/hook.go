@@ -39,7 +39,7 @@ func Of(r *model.Resource) []Hook {
 	for _, c := range conventionsOf(r) {
 		if f := c.functionOf(r.Hub, homes(r)); f != nil {
 			out = append(out, Hook{Name: c.name, Field: c.field, Func: f, Function: true})
-		} else if m := r.Hub.Methods[c.name]; m != nil && c.fits(m, r.Hub) {
+		} else if m, _ := r.Hub.Method(c.name); m != nil && c.fits(m, r.Hub) {
 			out = append(out, Hook{Name: c.name, Field: c.field, Func: m, Errors: c.errors(m)})
 		}
 	}

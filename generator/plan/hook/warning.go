@@ -33,7 +33,7 @@ func Warnings(r *model.Resource) diag.Errors {
 func warnHub(out *diag.Errors, r *model.Resource) {
 	home := r.Hub.Package.ServedBy
 	for _, c := range conventionsOf(r) {
-		switch m := r.Hub.Methods[c.name]; {
+		switch m, _ := r.Hub.Method(c.name); {
 		case m == nil || c.fits(m, r.Hub):
 		case home != nil:
 			c.warnForeign(out, m, r.Hub, r.Hub)
@@ -70,7 +70,7 @@ func warnElsewhere(out *diag.Errors, r *model.Resource, t *model.Type) {
 	}
 	const remedy = "is not called by the server: logic works on the hub, so write it for"
 	for _, c := range conventions() {
-		if m := t.Methods[c.name]; m != nil && c.fits(m, t) {
+		if m, _ := t.Method(c.name); m != nil && c.fits(m, t) {
 			out.Add(m.Pos, "method %s of %s %s %s.%s", c.name, model.TypeText(t), remedy, r.Hub.Package.Path,
 				r.Hub.Name)
 		}
@@ -90,7 +90,7 @@ func warnMisnamed(out *diag.Errors, r *model.Resource) {
 			continue
 		}
 		for _, c := range conventionsOf(r) {
-			if spelling.Misspelt(name, c.name) && r.Hub.Methods[c.name] == nil && !isConvention(name) &&
+			if spelling.Misspelt(name, c.name) && !has(r.Hub, c.name) && !isConvention(name) &&
 				c.fits(m, r.Hub) {
 				out.Add(m.Pos, "method %s of %s is not called by the server: it is called %s there", name, r.Hub.Name,
 					c.name)
@@ -98,6 +98,11 @@ func warnMisnamed(out *diag.Errors, r *model.Resource) {
 			}
 		}
 	}
+}
+
+func has(t *model.Type, method string) bool {
+	m, _ := t.Method(method)
+	return m != nil
 }
 
 // warnForeign names what to write in place of a method of a kind of another module that the server can't call, unless

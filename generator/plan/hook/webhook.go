@@ -89,7 +89,7 @@ func replaced(name string, r *model.Resource) bool {
 	}
 	for _, c := range conventions() {
 		if c.name == name {
-			m := r.Hub.Methods[name]
+			m, _ := r.Hub.Method(name)
 			return m != nil && c.fits(m, r.Hub) || c.functionOf(r.Hub, servedBy(r.Hub)) != nil
 		}
 	}
