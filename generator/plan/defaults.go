@@ -105,7 +105,11 @@ func (g *defaultGraph) plan(d *Defaults, t *model.Type) {
 		if !g.accessible(t, f) {
 			continue
 		}
-		if def := fieldDefault(f); def != nil || g.reach.From(f.Type) {
+		def := fieldDefault(f)
+		if def == nil && g.fills(f) {
+			def = &model.Default{JSON: "{}", Pos: f.Pos}
+		}
+		if def != nil || g.reach.From(f.Type) {
 			plan.Fields = append(plan.Fields, FieldDefault{f, def})
 		}
 	}
@@ -250,6 +254,20 @@ func (g *defaultGraph) containsItself(t *model.Type) bool {
 	to := model.NewReach(func(inner *model.Type) bool { return inner == t }, g.inner)
 	g.recursive[t] = slices.ContainsFunc(g.inner(t), to.From)
 	return g.recursive[t]
+}
+
+// fills reports whether a server sets an embedded pointer that is nil: on the wire, the fields of its struct are those
+// of the outer struct, and some of them have defaults.
+func (g *defaultGraph) fills(f *model.Field) bool {
+	return g.universe.program.RuntimeAvailable && f.Inline && f.Type.Form == model.Pointer && f.Exported &&
+		f.Type.Elem.Form == model.Struct && !g.containsItself(f.Type.Elem) && g.inlinesDefault(f.Type.Elem)
+}
+
+func (g *defaultGraph) inlinesDefault(t *model.Type) bool {
+	return slices.ContainsFunc(t.Fields, func(f *model.Field) bool {
+		return g.accessible(t, f) && (fieldDefault(f) != nil || g.fills(f) ||
+			f.Inline && f.Type.Form == model.Struct && g.inlinesDefault(f.Type))
+	})
 }
 
 // fieldDefault is the default of a field: its own marker, or where it is a pointer that of the type it leads to.

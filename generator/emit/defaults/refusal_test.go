@@ -31,7 +31,9 @@ func emitField(t *model.Type, d *model.Default) ([]string, error) {
 
 // withField is a program of a package with a kind whose one field has the type and the default.
 func withField(t *model.Type, d *model.Default) *model.Program {
-	d.Pos = model.Position{Filename: "types.go", Line: 7, Column: 5}
+	if d != nil {
+		d.Pos = model.Position{Filename: "types.go", Line: 7, Column: 5}
+	}
 	meta := &model.Type{Name: "TypeMeta", Form: model.Struct}
 	pkg := &model.Package{Path: "example.com/shop/v1", Name: "v1", Output: true,
 		PackageDefaulting: model.PackageDefaulting{Defaulter: true}}
