@@ -180,8 +180,10 @@ type Type struct {
 	// Of is the named type that this one is declared over, as in type Hostname DNSName, or nil: what markers say of it
 	// holds for this one, too, in a schema.
 	Of *Type
-	// TypeArgs are those of an instantiated generic type.
+	// TypeArgs are those of an instantiated generic type. Generic is set for the type that has parameters instead, of
+	// which there are no values.
 	TypeArgs []*Type
+	Generic  bool
 	// InterfaceMethods are the names of an Interface's methods, sorted; none is any.
 	InterfaceMethods []string
 

@@ -47,6 +47,7 @@ func (b *typeBuilder) namedType(n *types.Named, expand bool) *model.Type {
 		if obj.Pkg() != nil {
 			m.Package = b.pkg(obj.Pkg())
 		}
+		m.Generic = n.TypeParams().Len() > n.TypeArgs().Len()
 		for arg := range n.TypeArgs().Types() {
 			m.TypeArgs = append(m.TypeArgs, b.signatureType(arg))
 		}

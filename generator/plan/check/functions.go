@@ -72,7 +72,8 @@ func isBuiltIn(pkg *model.Package) bool {
 // Exported reports whether the type has a Validate_X in the package. All types of the package with rules have
 // one; of types of another module, only the served kinds.
 func (g *Functions) Exported(t *model.Type) bool {
-	if t.Name == "" || t.Package != g.pkg.Source() || len(t.TypeArgs) > 0 || t.ListOf != nil || !g.exist() {
+	if t.Name == "" || t.Package != g.pkg.Source() || len(t.TypeArgs) > 0 || t.Generic || t.ListOf != nil ||
+		!g.exist() {
 		return false
 	}
 	if g.pkg.Serves != nil && t.Kind == nil {
