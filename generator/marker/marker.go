@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"apigen.dev/generator/model"
 )
 
 // Marker is one parsed marker.
@@ -53,6 +55,14 @@ func (m Marker) Arg(key string) (string, bool) {
 
 // True reports whether a marker says yes, by being there: only false says no.
 func (m Marker) True() bool { return m.Value != "false" }
+
+// OfValues reports whether the marker says something of the values of the type or the field that it stands on: a rule,
+// a default, how they are merged.
+func (m Marker) OfValues() bool {
+	d := m.Definition
+	return d != nil && d.Ignored == "" && d.Places&Field != 0 &&
+		(d.Set.Value != nil || d.Set.Field != nil || d.Check != "" || d.Claims != model.NoClaim || d.Wraps != Nothing)
+}
 
 // OfAPI reports whether the marker says that its package holds types of an API.
 func (m Marker) OfAPI() bool {
