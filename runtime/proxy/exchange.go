@@ -191,6 +191,7 @@ func (x *exchange) modify(response *http.Response) error {
 	if x.auditID != nil {
 		delete(response.Header, auditIDHeader) // the answer has it already
 	}
+	response.Header["X-Content-Type-Options"] = []string{"nosniff"} // what looks like a page is none of this origin's
 	x.body.ReadCloser = response.Body
 	response.Body = &x.body
 	request.Begun(x.ctx) // what a watch begins with is the backend's to bound
@@ -218,7 +219,10 @@ func refuseRedirect(response *http.Response) {
 	_ = response.Body.Close() // nothing is read of it
 	const text = "the backend attempted to redirect this request, which is not permitted"
 	*response = http.Response{
-		StatusCode: http.StatusBadGateway, Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}},
+		StatusCode: http.StatusBadGateway,
+		Header: http.Header{
+			"Content-Type": {"text/plain; charset=utf-8"}, "X-Content-Type-Options": {"nosniff"},
+		},
 		Body: io.NopCloser(strings.NewReader(text)), ContentLength: int64(len(text)),
 	}
 }
