@@ -1,9 +1,10 @@
 package codec
 
 import (
-	"fmt"
+	"errors"
 	"math"
 	"reflect"
+	"strconv"
 	"strings"
 )
 
@@ -21,52 +22,40 @@ func (c *typed[T, V]) checkNumbers(obj V) error {
 	return checkNumbers(reflect.ValueOf(obj), "")
 }
 
-func checkNumbers(v reflect.Value, path string) error {
+func checkNumbers(v reflect.Value, path string) (err error) {
 	switch v.Kind() {
 	case reflect.Uint, reflect.Uint64, reflect.Uintptr:
-		if v.Uint() > math.MaxInt64 {
-			return fmt.Errorf("%s: %d is above %d, the largest whole number of the API", strings.TrimPrefix(path, "."),
-				v.Uint(), int64(math.MaxInt64))
+		if n := v.Uint(); n > math.MaxInt64 {
+			err = errors.New(path + ": " + strconv.FormatUint(n, 10) + " is above " +
+				strconv.Itoa(math.MaxInt64) + ", the largest whole number of the API")
 		}
 	case reflect.Pointer, reflect.Interface:
 		if !v.IsNil() {
-			return checkNumbers(v.Elem(), path)
+			err = checkNumbers(v.Elem(), path)
 		}
 	case reflect.Slice, reflect.Array:
-		for i := 0; i < v.Len() && v.Type().Elem().Kind() != reflect.Uint8; i++ {
-			if err := checkNumbers(v.Index(i), fmt.Sprintf("%s[%d]", path, i)); err != nil {
-				return err
-			}
+		for i := 0; i < v.Len() && err == nil && v.Type().Elem().Kind() != reflect.Uint8; i++ {
+			err = checkNumbers(v.Index(i), path+"["+strconv.Itoa(i)+"]")
 		}
 	case reflect.Map:
-		for members := v.MapRange(); members.Next(); {
-			if err := checkNumbers(members.Value(), fmt.Sprintf("%s[%v]", path, members.Key())); err != nil {
-				return err
-			}
+		for members := v.MapRange(); err == nil && members.Next(); {
+			err = checkNumbers(members.Value(), path+"["+members.Key().String()+"]")
 		}
 	case reflect.Struct:
-		return checkFields(v, path)
-	}
-	return nil
-}
-
-func checkFields(v reflect.Value, path string) error {
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "-" || !f.IsExported() {
-			continue
-		}
-		at := path
-		switch {
-		case name != "":
-			at += "." + name
-		case !f.Anonymous:
-			at += "." + f.Name
-		}
-		if err := checkNumbers(v.Field(i), at); err != nil {
-			return err
+		for i := 0; i < v.NumField() && err == nil; i++ {
+			f := v.Type().Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			if name == "-" || !f.IsExported() {
+				continue
+			}
+			if name == "" && !f.Anonymous {
+				name = f.Name
+			}
+			if path != "" && name != "" {
+				name = "." + name
+			}
+			err = checkNumbers(v.Field(i), path+name)
 		}
 	}
-	return nil
+	return err
 }

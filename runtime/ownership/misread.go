@@ -4,7 +4,6 @@ import (
 	"encoding"
 	"encoding/json"
 	"reflect"
-	"slices"
 	"strings"
 )
 
@@ -16,7 +15,7 @@ var (
 
 // isMisread reports whether structured-merge-diff, which reads Go values by reflection, reads some value of a type in
 // another way than encoding/json writes it, or panics at it.
-func isMisread(t reflect.Type, seen map[reflect.Type]bool) bool {
+func isMisread(t reflect.Type, seen map[any]bool) bool {
 	if seen[t] {
 		return false
 	}
@@ -42,7 +41,7 @@ func isMisread(t reflect.Type, seen map[reflect.Type]bool) bool {
 			// A value of a map has no address, so that it has no methods of its pointer.
 			hasMethod(t.Elem()) && !t.Elem().Implements(asJSON)
 	case reflect.Struct:
-		return isMisreadStruct(t, seen)
+		return isMisreadStruct(t, map[any]bool{}, seen, 0)
 	}
 	return false
 }
@@ -52,45 +51,36 @@ func hasMethod(t reflect.Type) bool {
 	return p.Implements(asJSON) || p.Implements(asText)
 }
 
-// isMisreadStruct is isMisread for a struct. structured-merge-diff takes the last of several fields with one name,
-// leaves out embedded values without a name that are no structs, and knows no option "string".
-func isMisreadStruct(t reflect.Type, seen map[reflect.Type]bool) bool {
-	names := map[string]bool{}
-	for _, f := range promoted(t, nil) {
-		tag, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		name := tag
+// maxInlined bounds how deep embedded structs are searched: a struct may embed a pointer to itself.
+const maxInlined = 8
+
+// isMisreadStruct is isMisread for the fields of a struct and of those that it inlines, whose names are noted.
+// structured-merge-diff takes the last of several fields with one name, leaves out embedded values without a name that
+// are no structs, and knows no option "string".
+func isMisreadStruct(t reflect.Type, names, seen map[any]bool, depth int) bool {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" || !f.IsExported() && !f.Anonymous {
+			continue
+		}
+		if f.Anonymous && name == "" {
+			of := f.Type
+			if of.Kind() == reflect.Pointer {
+				of = of.Elem()
+			}
+			if of.Kind() != reflect.Struct || depth == maxInlined || isMisreadStruct(of, names, seen, depth+1) {
+				return true
+			}
+			continue
+		}
 		if name == "" {
 			name = f.Name
 		}
-		if f.Anonymous && tag == "" || names[name] || slices.Contains(strings.Split(options, ","), "string") ||
-			isMisread(f.Type, seen) {
+		if names[name] || strings.Contains(options, "string") || isMisread(f.Type, seen) {
 			return true
 		}
 		names[name] = true
 	}
 	return false
-}
-
-// promoted returns the fields of a struct that are on the wire, with those of the structs that it inlines.
-func promoted(t reflect.Type, passed []reflect.Type) []reflect.StructField {
-	if slices.Contains(passed, t) {
-		return nil
-	}
-	var out []reflect.StructField
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		of := f.Type
-		if of.Kind() == reflect.Pointer {
-			of = of.Elem()
-		}
-		switch {
-		case f.Tag.Get("json") == "-", !f.IsExported() && !f.Anonymous:
-		case f.Anonymous && name == "" && of.Kind() == reflect.Struct:
-			out = append(out, promoted(of, append(passed[:len(passed):len(passed)], t))...)
-		default:
-			out = append(out, f)
-		}
-	}
-	return out
 }

@@ -50,7 +50,7 @@ func (t *Type) isMisread(of reflect.Type) bool {
 	if known, ok := t.misread.Load(of); ok {
 		return known.(bool)
 	}
-	found := isMisread(of, map[reflect.Type]bool{})
+	found := isMisread(of, map[any]bool{})
 	t.misread.Store(of, found)
 	return found
 }
