@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"apigen.dev/generator/model"
 )
@@ -41,7 +42,7 @@ func (r *checker) fitDefault(d *model.Default, t *model.Type, field *model.Field
 	if field != nil {
 		s, name = r.of(&field.Schema), field.Name
 	}
-	if d == nil || at == nil || flexible(at, s) {
+	if d == nil || at == nil {
 		return
 	}
 	rules := s.Rules
@@ -53,10 +54,14 @@ func (r *checker) fitDefault(d *model.Default, t *model.Type, field *model.Field
 		return // Defaults reports it
 	}
 	c := &defaultCheck{checker: r, pos: d.Pos, name: name}
-	c.constant(value, at, rules)
 	c.rules("default "+d.JSON+" of "+name, value, at, rules)
-	c.repeated(d, value, at, rules)
-	c.inner(value, at, s)
+	if !flexible(at, s) {
+		c.constant(value, at, rules)
+		c.repeated(d, value, at, rules)
+		c.missing(value, at)
+		c.inner(value, at, s)
+	}
+	c.unreadable(value, at)
 	for i := range r.findings[before:] {
 		r.findings[before+i].Omit = omit
 	}
@@ -79,6 +84,40 @@ func (c *defaultCheck) constant(value any, t *model.Type, rules []model.Rule) {
 	}
 	c.faultf(c.pos, "default %s of %s is not one of %s, the constants of %s", model.JSONString(text), c.name,
 		strings.Join(constants, ", "), t.Name)
+}
+
+// missing reports fields that a marker requires, and that an object lacks which a default makes.
+func (c *defaultCheck) missing(value any, t *model.Type) {
+	object, ok := value.(map[string]any)
+	if !ok || t.Form != model.Struct || t.Ambiguous() {
+		return
+	}
+	for _, f := range t.Fields {
+		if f.Ignored || f.Inline || f.Default != nil || f.Type.Pointee().Default != nil || f.Schema.Optional {
+			continue
+		}
+		if rule := c.of(&f.Schema).Rule(model.Required); rule != nil && object[f.JSON] == nil {
+			c.faultf(c.pos, "the default of %s lacks the field %q, which is required (+%s)", c.name, f.JSON, rule.Marker)
+		}
+	}
+}
+
+// texts are the library types of texts in a form of their own, and what reads them.
+var texts = map[string]func(string) error{
+	"Time":      func(s string) error { _, err := time.Parse(time.RFC3339, s); return err },
+	"MicroTime": func(s string) error { _, err := time.Parse(time.RFC3339, s); return err },
+	"Duration":  func(s string) error { _, err := time.ParseDuration(s); return err },
+}
+
+// unreadable reports a text that its type can't read: code that sets a default never fails.
+func (c *defaultCheck) unreadable(value any, t *model.Type) {
+	text, ok := value.(string)
+	if !ok || !t.Is("k8s.io/apimachinery/pkg/apis/meta/v1", t.Name) || texts[t.Name] == nil {
+		return
+	}
+	if err := texts[t.Name](text); err != nil {
+		c.faultf(c.pos, "default %s of %s is no %s: %v", model.JSONString(text), c.name, t.Name, err)
+	}
 }
 
 func (c *defaultCheck) rules(subject string, value any, t *model.Type, rules []model.Rule) {

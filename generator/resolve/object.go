@@ -64,6 +64,16 @@ func (b *typeBuilder) checkImplements(m *model.Type, n *types.Named, ref model.R
 	}
 }
 
+// checkGroup warns of a constant that names another group than the marker: the types would be registered with one, and
+// served in the other.
+func (b *typeBuilder) checkGroup(m *model.Package, p *types.Package) {
+	name, ok := b.groupConstant(p.Path())
+	if ok && m.HasGroup && len(kinds(m)) > 0 && name != m.Group {
+		b.warnf(b.u.Position(p.Scope().Lookup("GroupName").Pos()), "the constant GroupName is %q, and the marker +groupName of package %s says %q, "+
+			"which is the group that is served: make them the same", name, p.Path(), m.Group)
+	}
+}
+
 // checkScheme reports an AddToScheme that registers nothing.
 func (b *typeBuilder) checkScheme(m *model.Package, p *types.Package) {
 	o := p.Scope().Lookup("AddToScheme")

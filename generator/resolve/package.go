@@ -59,6 +59,7 @@ func (b *typeBuilder) scope(m *model.Package, tp *types.Package, s *load.Source)
 	}
 	b.expand()
 	b.checkScheme(m, tp)
+	b.checkGroup(m, tp)
 	c := b.u.Comments(tp, 0)
 	m.Mentions = s.Mentions()
 	for _, o := range declared[*types.Func](tp) { // scope names are sorted
