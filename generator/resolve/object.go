@@ -69,8 +69,9 @@ func (b *typeBuilder) checkImplements(m *model.Type, n *types.Named, ref model.R
 func (b *typeBuilder) checkGroup(m *model.Package, p *types.Package) {
 	name, ok := b.groupConstant(p.Path())
 	if ok && m.HasGroup && len(kinds(m)) > 0 && name != m.Group {
-		b.warnf(b.u.Position(p.Scope().Lookup("GroupName").Pos()), "the constant GroupName is %q, and the marker +groupName of package %s says %q, "+
-			"which is the group that is served: make them the same", name, p.Path(), m.Group)
+		b.warnf(b.u.Position(p.Scope().Lookup("GroupName").Pos()), "the constant GroupName is %q, and the "+
+			"marker +groupName of package %s says %q, which is the group that is served: make them the same", name,
+			p.Path(), m.Group)
 	}
 }
 

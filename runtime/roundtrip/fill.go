@@ -1,6 +1,7 @@
 package roundtrip
 
 import (
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"math/rand"
@@ -45,6 +46,7 @@ func (v *Version[V, H]) fill(object runtime.Object, data []byte) {
 			_ = q.String() // the text that a quantity caches is no difference
 		},
 		func(r *runtime.RawExtension, c randfill.Continue) { *r = runtime.RawExtension{Raw: document(c)} },
+		func(r *json.RawMessage, c randfill.Continue) { *r = document(c) },
 		func(f *metav1.FieldsV1, _ randfill.Continue) { *f = *metav1.NewFieldsV1(`{"f:spec":{}}`) },
 		func(d *metav1.Duration, c randfill.Continue) { d.Duration = time.Duration(c.Intn(1 << 30)) },
 	)
@@ -127,11 +129,11 @@ func unfillable(t reflect.Type, seen map[reflect.Type]bool) []any {
 
 // normalize replaces values that no client could have sent, since their own JSON can't express them.
 func (v *Version[V, H]) normalize(at reflect.Value, random *rand.Rand) {
+	if at.Kind() != reflect.Pointer && at.CanAddr() && writesJSON(at) {
+		v.normalizeJSON(at, random)
+		return
+	}
 	if at.Kind() == reflect.Struct {
-		if at.CanAddr() && writesJSON(at) {
-			v.normalizeJSON(at, random)
-			return
-		}
 		for i := range at.NumField() {
 			if at.Type().Field(i).Tag.Get("json") == "-" && at.Field(i).CanSet() {
 				at.Field(i).SetZero()
@@ -139,18 +141,35 @@ func (v *Version[V, H]) normalize(at reflect.Value, random *rand.Rand) {
 		}
 	}
 	parts("", at, func(_ string, part reflect.Value) { v.normalize(part, random) })
+	if at.Kind() == reflect.Pointer && at.CanSet() && !at.IsNil() && isNil(at.Elem()) {
+		at.SetZero() // both are null in JSON
+	}
 }
 
+func isNil(v reflect.Value) bool {
+	switch v.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map:
+		return v.IsNil()
+	}
+	return false
+}
+
+// writesJSON reports whether a value has methods by which encoding/json writes and reads it.
 func writesJSON(v reflect.Value) bool {
-	_, in := v.Addr().Interface().(json.Unmarshaler)
-	_, out := v.Addr().Interface().(json.Marshaler)
-	return in && out
+	at := v.Addr().Interface()
+	_, in := at.(json.Unmarshaler)
+	_, out := at.(json.Marshaler)
+	_, inText := at.(encoding.TextUnmarshaler)
+	_, outText := at.(encoding.TextMarshaler)
+	return in && out || inText && outText
 }
 
 // normalizeJSON replaces a value by the value of its own JSON, or by the zero value where that isn't valid JSON.
 func (v *Version[V, H]) normalizeJSON(at reflect.Value, random *rand.Rand) {
-	if raw := at.FieldByName("Raw"); raw.IsValid() && at.NumField() == 1 && raw.Type() == reflect.TypeFor[[]byte]() {
-		raw.SetBytes(fmt.Appendf(nil, `{"a":%d}`, random.Intn(100)))
+	if at.Kind() == reflect.Struct && at.NumField() == 1 {
+		if raw := at.FieldByName("Raw"); raw.IsValid() && raw.Type() == reflect.TypeFor[[]byte]() {
+			raw.SetBytes(fmt.Appendf(nil, `{"a":%d}`, random.Intn(100)))
+		}
 	}
 	data, err := json.Marshal(at.Addr().Interface())
 	decoded := reflect.New(at.Type())

@@ -1,0 +1,42 @@
+package roundtrip
+
+import (
+	"encoding/json"
+	"net"
+	"net/netip"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// unusual has fields of which some Go values are none that a client could have sent.
+type unusual struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	List    *[]string                  `json:"list,omitempty"`
+	Map     *map[string]string         `json:"map,omitempty"`
+	Pointer **string                   `json:"pointer,omitempty"`
+	IP      net.IP                     `json:"ip,omitempty"`
+	IPs     map[string]net.IP          `json:"ips,omitempty"`
+	Address *netip.Addr                `json:"address,omitempty"`
+	Raw     json.RawMessage            `json:"raw,omitempty"`
+	Raws    map[string]json.RawMessage `json:"raws,omitempty"`
+	Array   [3]int32                   `json:"array,omitempty"`
+	ByInt   map[int32]string           `json:"byInt,omitempty"`
+	Wide    uint64                     `json:"wide,omitempty"`
+}
+
+func (u *unusual) DeepCopyObject() runtime.Object { return clone(u) }
+
+// TestUnusualTypes checks that the random values of all types that apigen serves survive.
+func TestUnusualTypes(t *testing.T) {
+	create := func() *unusual { return &unusual{} }
+	v := Version[*unusual, *unusual]{New: create, NewHub: create}
+	for i := range 4 * seeds {
+		if f := v.check(seed(i)); f != nil {
+			t.Fatal(f.report())
+		}
+	}
+}
