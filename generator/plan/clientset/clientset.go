@@ -65,6 +65,7 @@ func New(c *model.Clients) (*Set, diag.Errors) {
 		}
 	}
 	s.distinguish(&errs)
+	s.checkExported(&errs)
 	for _, v := range s.Versions() {
 		folder := "/" + v.Group.Folder + "/" + v.Name
 		v.TypedPath, v.ListerPath = s.ClientsetPath+"/typed"+folder, c.Path+"/listers"+folder

@@ -105,6 +105,12 @@ func TestFoldersOfTheSameName(t *testing.T) {
 	}
 }
 
+// hiding is the source of a kind with a field of its spec.
+func hiding(field string) string {
+	return strings.Replace(kind("One", "// +genclient\n"), "\n}\n", "\n\tSpec Spec `json:\"spec\"`\n}\n", 1) +
+		"\ntype Spec struct {\n\t" + field + "\n}\n\n"
+}
+
 func TestFaults(t *testing.T) {
 	group := "// +groupName=shop.example.com\n"
 	for name, test := range map[string]struct{ archive, want string }{
@@ -120,6 +126,13 @@ func TestFaults(t *testing.T) {
 			"// +genclient:method=ApplyMeta,verb=apply,subresource=meta,"+
 			"input=k8s.io/apimachinery/pkg/apis/meta/v1.Status\n")),
 			"+apigen:clients:external=k8s.io/apimachinery/pkg/apis/meta/v1:"},
+		"an embedded type that isn't exported": {version("apis/a/v1", "v1", group, hiding("common")+
+			"type common struct {\n\tName string `json:\"name\"`\n}\n"),
+			"Spec embeds common, which is not exported, and generated clients are packages of their own: call it Common"},
+		"a type of a list that isn't exported": {version("apis/a/v1", "v1", group,
+			hiding("Modes map[string][]*mode `json:\"modes\"`")+"type mode string\n"),
+			"Spec.Modes has the type mode, which is not exported, and generated clients are packages of their own: call " +
+				"it Mode"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := sets(t, marked+test.archive)
