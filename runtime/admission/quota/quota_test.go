@@ -37,11 +37,12 @@ type replica struct {
 	maps reach.Objects[*core.ConfigMap]
 	pods reach.Objects[*core.Pod]
 	reach.Objects[*core.ResourceQuota]
+	known *known
 }
 
 func startReplica(t *testing.T, backend storage.Backend) *replica {
 	t.Helper()
-	var f Feature
+	f := new(Feature)
 	var config server.Config
 	if err := f.Configure(t.Context(), &config); err != nil {
 		t.Fatal(err)
@@ -72,7 +73,7 @@ func startReplica(t *testing.T, backend storage.Backend) *replica {
 	running, stop := context.WithCancel(ctx)
 	go func() { defer close(ended); f.run(running) }()
 	t.Cleanup(func() { stop(); <-ended })
-	r := &replica{ctx: ctx}
+	r := &replica{ctx: ctx, known: &f.known}
 	var err error
 	if r.Objects, err = reach.Of[*core.ResourceQuota](ctx); err == nil {
 		if r.maps, err = reach.Of[*core.ConfigMap](ctx); err == nil {
@@ -95,6 +96,7 @@ func (r *replica) quota(t *testing.T, hard core.ResourceList, scopes ...core.Res
 		t.Fatal(err)
 	}
 	r.waitFor(t, "the first count", func(q *core.ResourceQuota) bool { return q.Status.Used != nil })
+	r.waitKnown(t)
 }
 
 func (r *replica) waitFor(t *testing.T, what string, ready func(*core.ResourceQuota) bool) {
@@ -176,15 +178,14 @@ func TestManyWriters(t *testing.T) {
 	}
 }
 
-// waitKnown waits until the replica knows that the namespace has a quota.
+// waitKnown waits until the replica knows that the namespace has a quota: it charges no write before.
 func (r *replica) waitKnown(t *testing.T) {
 	t.Helper()
-	obj := &core.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "probe"}}
-	if _, err := r.maps.Create(r.ctx, obj, reach.Write{}); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.maps.Delete(r.ctx, "ns", "probe", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
+	deadline := time.Now().Add(time.Minute)
+	for tick := time.NewTicker(time.Millisecond); !r.known.has("ns"); <-tick.C {
+		if time.Now().After(deadline) {
+			t.Fatal("the replica knows of no quota")
+		}
 	}
 }
 
