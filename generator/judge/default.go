@@ -97,7 +97,8 @@ func (c *defaultCheck) missing(value any, t *model.Type) {
 			continue
 		}
 		if rule := c.of(&f.Schema).Rule(model.Required); rule != nil && object[f.JSON] == nil {
-			c.faultf(c.pos, "the default of %s lacks the field %q, which is required (+%s)", c.name, f.JSON, rule.Marker)
+			c.faultf(c.pos, "the default of %s lacks the field %q, which is required (+%s)",
+				c.name, f.JSON, rule.Marker)
 		}
 	}
 }

@@ -83,8 +83,8 @@ func (w *wireWalk) fields(t *model.Type, at place, addressable bool) {
 			inner = place{f.Pos, fieldOf(t, f)}
 		}
 		if f.Embedded && !f.Exported && f.Type.Form == model.Pointer {
-			w.faultf(inner, "%s embeds a pointer to %s, which encoding/json can't set, since that is unexported: embed "+
-				"the struct itself, or export its name", cmp.Or(t.Name, "the struct"), f.Name)
+			w.faultf(inner, "%s embeds a pointer to %s, which encoding/json can't set, since that is unexported: "+
+				"embed the struct itself, or export its name", cmp.Or(t.Name, "the struct"), f.Name)
 			continue
 		}
 		w.value(f.Type, inner, addressable)
@@ -108,8 +108,9 @@ func (w *wireWalk) writesItself(t *model.Type, at place, addressable bool) bool 
 			"value of a map: write `func (in %s) %s`, or make the map one of pointers",
 			at.name, model.TypeText(t), write.Name, t.Name, write.Name)
 	case read == nil && write.Name == "MarshalText" && !t.IsString():
-		w.faultf(at, "%s holds values of %s, which MarshalText writes as strings, and encoding/json can't read strings "+
-			"into them: write `func (in *%s) UnmarshalText(text []byte) error`", at.name, model.TypeText(t), t.Name)
+		w.faultf(at, "%s holds values of %s, which MarshalText writes as strings, and encoding/json can't read "+
+			"strings into them: write `func (in *%s) UnmarshalText(text []byte) error`",
+			at.name, model.TypeText(t), t.Name)
 	}
 	return true
 }

@@ -18,7 +18,9 @@ func TestMethod(t *testing.T) {
 	outer := typ("outer", []string{"D"}, embed(left), embed(right), &Field{Name: "x", Type: typ("x", []string{"E"})})
 	loop := typ("loop", nil)
 	loop.Fields = []*Field{embed(&Type{Form: Pointer, Elem: loop})}
-	for name, want := range map[string]string{"A": "deep by left", "B": "left by left", "C": "", "D": "outer", "E": ""} {
+	for name, want := range map[string]string{
+		"A": "deep by left", "B": "left by left", "C": "", "D": "outer", "E": "",
+	} {
 		got := ""
 		if m, by := outer.Method(name); m != nil {
 			if got = m.Doc; by != nil {

@@ -52,7 +52,8 @@ func wantChecked(t *testing.T, front *apitest.Server, p *peer, how http.HandlerF
 	until(t, front, http.MethodPatch, services+"/v1.shop.example.com", `{"spec":{"service":{"port":444}}}`,
 		http.StatusOK)
 	untilTrue(t, "the check", func() bool { return p.timesAsked("/apis/shop.example.com/v1") > 0 })
-	if strings.Contains(t.Name(), "redirects") { // what isn't a redirect has a code of success, which is all that counts
+	// What isn't a redirect has a code of success, which is all that counts.
+	if strings.Contains(t.Name(), "redirects") {
 		available(t, front, "False", "FailedDiscoveryCheck")
 	}
 	if sent := p.mostSent(); sent > largest {

@@ -49,7 +49,8 @@ func TestWideNumbers(t *testing.T) {
 			spec + `}`)}
 		_, _, err := v.DecodeBody(&gauge{}, body)
 		if want != "" {
-			want = `Gauge in version "v1" cannot be handled as a Gauge: ` + want + ", the largest whole number of the API"
+			want = `Gauge in version "v1" cannot be handled as a Gauge: ` + want +
+				", the largest whole number of the API"
 		}
 		if got := message(err); got != want {
 			t.Errorf("%s: %s, want %s", spec, got, want)

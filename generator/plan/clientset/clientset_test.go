@@ -128,11 +128,12 @@ func TestFaults(t *testing.T) {
 			"+apigen:clients:external=k8s.io/apimachinery/pkg/apis/meta/v1:"},
 		"an embedded type that isn't exported": {version("apis/a/v1", "v1", group, hiding("common")+
 			"type common struct {\n\tName string `json:\"name\"`\n}\n"),
-			"Spec embeds common, which is not exported, and generated clients are packages of their own: call it Common"},
+			"Spec embeds common, which is not exported, and generated clients are packages of their own: " +
+				"call it Common"},
 		"a type of a list that isn't exported": {version("apis/a/v1", "v1", group,
 			hiding("Modes map[string][]*mode `json:\"modes\"`")+"type mode string\n"),
-			"Spec.Modes has the type mode, which is not exported, and generated clients are packages of their own: call " +
-				"it Mode"},
+			"Spec.Modes has the type mode, which is not exported, and generated clients are packages of their own: " +
+				"call it Mode"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := sets(t, marked+test.archive)

@@ -59,7 +59,8 @@ func TestHostileCluster(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := &follower{client: client, server: u, log: slog.New(slog.DiscardHandler), take: func(data map[string]string) {
+		log := slog.New(slog.DiscardHandler)
+		f := &follower{client: client, server: u, log: log, take: func(data map[string]string) {
 			t.Errorf("%s: %v was taken", name, data)
 		}}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

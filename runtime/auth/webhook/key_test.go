@@ -21,8 +21,9 @@ func TestInvalidTextHasItsOwnAnswer(t *testing.T) {
 	for range 2 {
 		for _, name := range names {
 			info := &request.Info{IsResource: true, Verb: "get", Resource: "widgets", Name: name}
-			if d, _, err := authorizer.Authorize(t.Context(), auth.Attributes{User: alice, Info: info}); d != auth.Allow {
-				t.Fatal(d, err)
+			decision, _, err := authorizer.Authorize(t.Context(), auth.Attributes{User: alice, Info: info})
+			if decision != auth.Allow {
+				t.Fatal(decision, err)
 			}
 		}
 	}
@@ -56,10 +57,10 @@ func TestKeysAreInjective(t *testing.T) {
 		"subresource":        {ResourceAttributes: &ResourceAttributes{Subresource: "get"}},
 		"group of resources": {ResourceAttributes: &ResourceAttributes{Group: "get"}},
 		"version":            {ResourceAttributes: &ResourceAttributes{Version: "get"}},
-		"fields":             {ResourceAttributes: &ResourceAttributes{FieldSelector: fieldSelector("a", "In", "b")}},
-		"other operator":     {ResourceAttributes: &ResourceAttributes{FieldSelector: fieldSelector("a", "NotIn", "b")}},
-		"other value":        {ResourceAttributes: &ResourceAttributes{FieldSelector: fieldSelector("a", "In", "\xff")}},
-		"another value":      {ResourceAttributes: &ResourceAttributes{FieldSelector: fieldSelector("a", "In", "\xfe")}},
+		"fields":             {ResourceAttributes: fieldAttributes("In", "b")},
+		"other operator":     {ResourceAttributes: fieldAttributes("NotIn", "b")},
+		"other value":        {ResourceAttributes: fieldAttributes("In", "\xff")},
+		"another value":      {ResourceAttributes: fieldAttributes("In", "\xfe")},
 		"labels": {ResourceAttributes: &ResourceAttributes{LabelSelector: &LabelSelector{
 			Requirements: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "In", Values: []string{"b"}}},
 		}}},
@@ -74,8 +75,8 @@ func TestKeysAreInjective(t *testing.T) {
 	}
 }
 
-func fieldSelector(key, operator, value string) *FieldSelector {
-	return &FieldSelector{Requirements: []metav1.FieldSelectorRequirement{
-		{Key: key, Operator: metav1.FieldSelectorOperator(operator), Values: []string{value}},
-	}}
+func fieldAttributes(operator, value string) *ResourceAttributes {
+	return &ResourceAttributes{FieldSelector: &FieldSelector{Requirements: []metav1.FieldSelectorRequirement{
+		{Key: "a", Operator: metav1.FieldSelectorOperator(operator), Values: []string{value}},
+	}}}
 }

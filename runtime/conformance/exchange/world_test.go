@@ -38,7 +38,8 @@ type asked struct {
 	words map[string]string
 	// expects is how many answers to a request in bytes are waited for; more may come.
 	expects int
-	// wants reports whether answers are those that a request with @until is repeated for; nil for its code and text alone.
+	// wants reports whether answers are those that a request with @until is repeated for; nil leaves that to the code
+	// and the text of @until.
 	wants func(answers []string) bool
 }
 
@@ -151,7 +152,7 @@ type message struct {
 	raw, half bool
 	events    int
 	managed   bool
-	// until: the request is repeated until the answer has this code, and this text in it, and is what asked.wants wants.
+	// until: the request is repeated until the answer has this code, and this text in it, and is one that asked.wants.
 	until string
 }
 
