@@ -216,6 +216,10 @@ generate: build ## bring generated code that is checked in, and docs/reference, 
 	@for e in $(FRESH); do (cd $$e && $(CURDIR)/$(BIN)/apigen build ./...) || exit 1; done
 	$(GO) test -count=1 -run '^TestReference$$' ./docs -update
 
+.PHONY: api
+api: ## write docs/reference/api.txt, which lists what users can name of the runtime
+	$(GO) test -count=1 -run '^TestAPI$$' ./docs -update
+
 .PHONY: lint
 lint: $(LINT) ## go vet and golangci-lint; `make lint-fix` mends what can be mended
 	$(GO) vet ./...

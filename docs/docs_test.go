@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -339,15 +340,17 @@ func TestPackages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	rows := map[string]bool{}
+	for _, m := range row.FindAllStringSubmatch(string(content), -1) {
+		rows[m[1]] = true
+	}
 	for name := range strings.FieldsSeq(strings.ReplaceAll(string(out), "apigen.dev/", "")) {
-		if name == "generator" || strings.HasPrefix(name, "generator/emit") ||
-			strings.HasPrefix(name, "runtime/storage/") || strings.HasPrefix(name, "runtime/builtin/") ||
-			strings.HasPrefix(name, "runtime/admission/") || strings.HasPrefix(name, "runtime/flow/") ||
-			strings.Contains(name, "internal") {
-			continue // they share a row, or have none
+		covered := rows[name]
+		for above := name; above != "."; above = path.Dir(above) {
+			covered = covered || rows[above+"/..."]
 		}
-		if !strings.Contains(string(content), "| `"+name+"` |") {
-			t.Errorf("the table of packages in ARCHITECTURE.md lacks %s", name)
+		if !covered {
+			t.Errorf("the tables of packages in ARCHITECTURE.md lack %s", name)
 		}
 	}
 	for _, m := range row.FindAllStringSubmatch(string(content), -1) {

@@ -24,23 +24,23 @@ import (
 	"github.com/spf13/pflag"
 
 	"apigen.dev/generator/marker"
-	"apigen.dev/runtime/admission/plugins"
-	"apigen.dev/runtime/audit/feature"
-	"apigen.dev/runtime/auth/chain"
-	"apigen.dev/runtime/auth/delegated"
-	"apigen.dev/runtime/auth/frontproxy"
-	"apigen.dev/runtime/auth/oidc"
-	"apigen.dev/runtime/auth/serviceaccount"
-	"apigen.dev/runtime/auth/webhook"
 	"apigen.dev/runtime/builtin/apiregistration"
+	"apigen.dev/runtime/builtin/auditlog"
+	"apigen.dev/runtime/builtin/chain"
+	"apigen.dev/runtime/builtin/cluster"
 	"apigen.dev/runtime/builtin/core"
+	"apigen.dev/runtime/builtin/delegated"
 	"apigen.dev/runtime/builtin/flowcontrol"
-	"apigen.dev/runtime/certs/cluster"
-	"apigen.dev/runtime/observability"
+	"apigen.dev/runtime/builtin/frontproxy"
+	"apigen.dev/runtime/builtin/observability"
+	"apigen.dev/runtime/builtin/oidc"
+	"apigen.dev/runtime/builtin/plugins"
+	"apigen.dev/runtime/builtin/serviceaccount"
+	"apigen.dev/runtime/builtin/services"
+	"apigen.dev/runtime/builtin/tracing"
+	"apigen.dev/runtime/builtin/webhookauth"
 	"apigen.dev/runtime/server"
-	"apigen.dev/runtime/services"
 	"apigen.dev/runtime/storage/embedded"
-	"apigen.dev/runtime/tracing"
 )
 
 var update = flag.Bool("update", false, "rewrite the pages below reference")
@@ -105,15 +105,15 @@ func flagsPage(t *testing.T, apigen string) string {
 		{"tracing.Feature", "Traces, for an OpenTelemetry collector.", &tracing.Feature{}},
 		{"flowcontrol.Feature", "Priority levels; builtin.Standalone() has it.", &flowcontrol.Feature{}},
 		{"oidc.Tokens", "Tokens of OpenID Connect providers.", &oidc.Tokens{}},
-		{"webhook.Authentication", "Tokens that a webhook reviews.", &webhook.Authentication{}},
-		{"webhook.Authorization", "A webhook decides what requests may do.", &webhook.Authorization{}},
+		{"webhookauth.Authentication", "Tokens that a webhook reviews.", &webhookauth.Authentication{}},
+		{"webhookauth.Authorization", "A webhook decides what requests may do.", &webhookauth.Authorization{}},
 		{"chain.Authorization", "A list of authorizers, by flags or by a file.", &chain.Authorization{}},
 		{"apiregistration.Feature", "Other servers behind this one.", &apiregistration.Feature{}},
 		{"frontproxy.Authentication", "Users whom a proxy in front of the server names.", &frontproxy.Authentication{}},
 		{"delegated.Access", "A cluster says who users are, and what they may do.", &delegated.Access{}},
 		{"cluster.Certificates", "A Secret of a cluster has the authority of the server's certificate.",
 			&cluster.Certificates{}},
-		{"feature.Audit", "The audit log.", &feature.Audit{}},
+		{"feature.Audit", "The audit log.", &auditlog.Audit{}},
 	} {
 		flags := pflag.NewFlagSet(described.name, pflag.ContinueOnError)
 		described.AddFlags(flags)

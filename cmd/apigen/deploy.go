@@ -72,8 +72,9 @@ func initDeployment(ctx context.Context, w io.Writer, dir string) error {
 	delegates, folder, err := scaffold.Delegates(dir)
 	if err == nil && !delegates {
 		fmt.Fprintf(w, `%s has no features that leave users and permissions to a cluster, and that make the certificate
-which the cluster believes, so the Deployment's flags are unknown to it. Import "apigen.dev/runtime/auth/delegated" and
-"apigen.dev/runtime/certs/cluster", and name the features in place of builtin.Standalone():
+which the cluster believes, so the Deployment's flags are unknown to it. Import
+"apigen.dev/runtime/builtin/delegated" and "apigen.dev/runtime/builtin/cluster", and name the features in place of
+builtin.Standalone():
   Features: []server.Feature{&delegated.Access{}, &cluster.Certificates{}},
 `, folder)
 	}

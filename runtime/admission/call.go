@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"apigen.dev/runtime/timing"
+	"apigen.dev/runtime/internal/timing"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/internal/request"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 )

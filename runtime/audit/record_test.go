@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/internal/request"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 

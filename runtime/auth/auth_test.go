@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/internal/request"
 )
 
 func TestReadTokens(t *testing.T) {

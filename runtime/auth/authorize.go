@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/internal/request"
 )
 
 // Attributes are what an authorizer decides on: a user, and what the user asks for. The Info comes from an HTTP

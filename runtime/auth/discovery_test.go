@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/internal/request"
 )
 
 // Who is authenticated reads discovery, and nothing else.

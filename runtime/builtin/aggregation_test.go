@@ -16,9 +16,9 @@ import (
 
 	"apigen.dev/runtime/apitest"
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/auth/frontproxy"
 	"apigen.dev/runtime/builtin/apiregistration"
 	apiregistrationv1 "apigen.dev/runtime/builtin/apiregistration/v1"
+	"apigen.dev/runtime/builtin/frontproxy"
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"

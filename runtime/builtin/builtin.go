@@ -3,13 +3,6 @@
 package builtin
 
 import (
-	"apigen.dev/runtime/admission/lifecycle"
-	"apigen.dev/runtime/admission/plugins"
-	"apigen.dev/runtime/admission/podsecurity"
-	"apigen.dev/runtime/admission/policy"
-	"apigen.dev/runtime/admission/quota"
-	"apigen.dev/runtime/admission/webhook"
-	"apigen.dev/runtime/auth/serviceaccount"
 	"apigen.dev/runtime/builtin/admissionregistration"
 	"apigen.dev/runtime/builtin/authentication"
 	"apigen.dev/runtime/builtin/authorization"
@@ -18,11 +11,18 @@ import (
 	"apigen.dev/runtime/builtin/core"
 	"apigen.dev/runtime/builtin/events"
 	"apigen.dev/runtime/builtin/flowcontrol"
+	"apigen.dev/runtime/builtin/lifecycle"
+	"apigen.dev/runtime/builtin/observability"
+	"apigen.dev/runtime/builtin/plugins"
+	"apigen.dev/runtime/builtin/podsecurity"
+	"apigen.dev/runtime/builtin/policy"
+	"apigen.dev/runtime/builtin/quota"
 	"apigen.dev/runtime/builtin/rbac"
+	"apigen.dev/runtime/builtin/serviceaccount"
+	"apigen.dev/runtime/builtin/services"
 	"apigen.dev/runtime/builtin/trust"
-	"apigen.dev/runtime/observability"
+	"apigen.dev/runtime/builtin/webhook"
 	"apigen.dev/runtime/server"
-	"apigen.dev/runtime/services"
 )
 
 // Standalone returns the features of a server that stands on its own, with no cluster behind it: who may do what, who

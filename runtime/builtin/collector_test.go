@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"apigen.dev/runtime/builtin/tracing"
 	"apigen.dev/runtime/internal/testbed"
 	"apigen.dev/runtime/server"
-	"apigen.dev/runtime/tracing"
 )
 
 // TestHangingCollector: a collector of traces that never answers holds up neither requests nor the end of the server.

@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/auth/rbac"
 	"apigen.dev/runtime/builtin"
 	"apigen.dev/runtime/builtin/apiextensions"
 	"apigen.dev/runtime/builtin/apiregistration"
 	apiregistrationv1 "apigen.dev/runtime/builtin/apiregistration/v1"
+	"apigen.dev/runtime/internal/access/rbac"
 	"apigen.dev/runtime/server"
 )
 

@@ -19,11 +19,11 @@ import (
 
 	"apigen.dev/runtime/apitest"
 	"apigen.dev/runtime/audit"
-	"apigen.dev/runtime/audit/backend"
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/auth/webhook"
-	"apigen.dev/runtime/kubeconfig"
-	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/builtin/webhookauth"
+	"apigen.dev/runtime/internal/audit/backend"
+	"apigen.dev/runtime/internal/host/kubeconfig"
+	"apigen.dev/runtime/internal/request"
 )
 
 // peer is a server that this one asks: an honest one of widgets, until it turns hostile at some of its paths.
@@ -147,16 +147,16 @@ func reviews(t *testing.T, front *apitest.Server, p *peer) map[string]review {
 	}
 	log := slog.New(slog.DiscardHandler)
 	config := &kubeconfig.Config{Server: u.JoinPath("review"), CA: kubeconfig.Source{Data: p.ca()}, Token: "secret"}
-	endpoint, err := webhook.NewEndpoint(config, "", 100*time.Millisecond, log)
+	endpoint, err := webhookauth.NewEndpoint(config, "", 100*time.Millisecond, log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(endpoint.Close)
-	tokens, err := webhook.NewTokens(endpoint, "v1", 0, nil)
+	tokens, err := webhookauth.NewTokens(endpoint, "v1", 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	authorizer, err := webhook.NewAuthorizer(endpoint, webhook.Config{Version: "v1", Log: log})
+	authorizer, err := webhookauth.NewAuthorizer(endpoint, webhookauth.Config{Version: "v1", Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

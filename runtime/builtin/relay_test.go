@@ -17,10 +17,10 @@ import (
 	"time"
 
 	"apigen.dev/runtime/apitest"
-	"apigen.dev/runtime/auth/frontproxy"
 	"apigen.dev/runtime/builtin/apiregistration"
 	apiregistrationv1 "apigen.dev/runtime/builtin/apiregistration/v1"
-	"apigen.dev/runtime/certs"
+	"apigen.dev/runtime/builtin/frontproxy"
+	"apigen.dev/runtime/internal/host/certs"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"

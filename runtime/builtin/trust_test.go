@@ -22,8 +22,8 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/auth/frontproxy"
 	"apigen.dev/runtime/builtin"
+	"apigen.dev/runtime/builtin/frontproxy"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/internal/object/rendition"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"

@@ -5,8 +5,8 @@ import (
 	"strconv"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/rendition"
-	"apigen.dev/runtime/wire"
+	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/object/wire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/internal/object/rendition"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/patch"
-	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/internal/object/patch"
+	"apigen.dev/runtime/internal/object/rendition"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/internal/object/rendition"
 )
 
 // twoVersions are odds in v1, which is stored, and in v2, which says "was" of what v1 says "is".

@@ -8,8 +8,8 @@ import (
 	"strconv"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/rendition"
-	"apigen.dev/runtime/wire"
+	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/object/wire"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 

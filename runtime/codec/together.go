@@ -4,7 +4,7 @@ import (
 	"maps"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/internal/object/rendition"
 )
 
 // Remote tells that another program converts objects from the storage version to this one: a conversion may fail, and

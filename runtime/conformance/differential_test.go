@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/endpoint"
-	apirequest "apigen.dev/runtime/request"
+	"apigen.dev/runtime/internal/http/endpoint"
+	apirequest "apigen.dev/runtime/internal/request"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apiserver/pkg/endpoints/handlers/negotiation"

@@ -11,7 +11,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/conformance/apis"
-	"apigen.dev/runtime/endpoint"
+	"apigen.dev/runtime/internal/http/endpoint"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 )

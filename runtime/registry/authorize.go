@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"apigen.dev/runtime/store"
+	"apigen.dev/runtime/internal/state/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 

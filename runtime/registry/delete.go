@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/metadata"
-	"apigen.dev/runtime/rendition"
-	"apigen.dev/runtime/store"
+	"apigen.dev/runtime/internal/object/metadata"
+	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/state/store"
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

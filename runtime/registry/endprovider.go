@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/store"
+	"apigen.dev/runtime/internal/state/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 

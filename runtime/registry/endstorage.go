@@ -12,10 +12,10 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/metadata"
-	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/internal/object/metadata"
+	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/storage"
-	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )

@@ -14,10 +14,10 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/internal/object/wire"
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/subresource"
-	"apigen.dev/runtime/wire"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )

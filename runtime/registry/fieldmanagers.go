@@ -9,8 +9,8 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/ownership"
-	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/internal/object/ownership"
+	"apigen.dev/runtime/internal/object/rendition"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

@@ -8,9 +8,9 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/internal/object/wire"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
-	"apigen.dev/runtime/wire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )

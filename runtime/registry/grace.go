@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/metadata"
+	"apigen.dev/runtime/internal/object/metadata"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )

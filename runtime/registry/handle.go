@@ -9,9 +9,9 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/objects"
-	"apigen.dev/runtime/rendition"
-	"apigen.dev/runtime/store"
+	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/objects"
+	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/subresource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )

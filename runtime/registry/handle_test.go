@@ -11,12 +11,12 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/internal/object/wire"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
-	"apigen.dev/runtime/store"
-	"apigen.dev/runtime/wire"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )

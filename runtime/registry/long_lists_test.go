@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/shop"
-	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

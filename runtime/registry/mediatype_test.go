@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/object/wire"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
-	"apigen.dev/runtime/store"
-	"apigen.dev/runtime/wire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 

@@ -11,10 +11,10 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
-	"apigen.dev/runtime/store"
 )
 
 const recordKey = "/registry/_apigen/storageversions/widgets.shop.example.com"

@@ -9,8 +9,8 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/metadata"
-	"apigen.dev/runtime/ownership"
+	"apigen.dev/runtime/internal/object/metadata"
+	"apigen.dev/runtime/internal/object/ownership"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/shop"
-	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"

@@ -6,9 +6,9 @@ import (
 
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/metadata"
+	"apigen.dev/runtime/internal/object/metadata"
+	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/storage"
-	"apigen.dev/runtime/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 

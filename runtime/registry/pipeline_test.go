@@ -9,8 +9,8 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/shop"
-	"apigen.dev/runtime/ownership"
 	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

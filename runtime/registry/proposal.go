@@ -6,9 +6,9 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/metadata"
-	"apigen.dev/runtime/rendition"
-	"apigen.dev/runtime/store"
+	"apigen.dev/runtime/internal/object/metadata"
+	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/state/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 

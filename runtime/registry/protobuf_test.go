@@ -9,10 +9,10 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/internal/object/wire"
+	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
-	"apigen.dev/runtime/store"
-	"apigen.dev/runtime/wire"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/objects"
+	"apigen.dev/runtime/internal/objects"
 	"apigen.dev/runtime/subresource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/store"
+	"apigen.dev/runtime/internal/state/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 

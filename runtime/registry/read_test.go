@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/cache"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/state/cache"
 	"apigen.dev/runtime/registry"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"

@@ -13,10 +13,10 @@ import (
 
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/cache"
-	"apigen.dev/runtime/ownership"
+	"apigen.dev/runtime/internal/object/ownership"
+	"apigen.dev/runtime/internal/state/cache"
+	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/storage"
-	"apigen.dev/runtime/store"
 	"apigen.dev/runtime/subresource"
 	"k8s.io/apimachinery/pkg/runtime"
 )

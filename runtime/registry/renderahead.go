@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/rendition"
+	"apigen.dev/runtime/internal/object/rendition"
 )
 
 // renderer renders the answer of a stored form at a revision, 0 for none.

@@ -4,7 +4,7 @@ import (
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/store"
+	"apigen.dev/runtime/internal/state/store"
 	"k8s.io/apimachinery/pkg/types"
 )
 

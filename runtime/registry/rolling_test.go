@@ -9,9 +9,9 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
-	"apigen.dev/runtime/store"
 )
 
 // Replicas of two releases that store different versions write the same objects, while a migration runs, is interrupted

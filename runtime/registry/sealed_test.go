@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/cache"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/state/cache"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"

@@ -7,7 +7,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/store"
+	"apigen.dev/runtime/internal/state/store"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 

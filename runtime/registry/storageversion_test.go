@@ -5,8 +5,8 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/store"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/seal"
+	"apigen.dev/runtime/internal/host/seal"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/metadata"
-	"apigen.dev/runtime/store"
+	"apigen.dev/runtime/internal/object/metadata"
+	"apigen.dev/runtime/internal/state/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/certs"
-	"apigen.dev/runtime/reload"
+	"apigen.dev/runtime/internal/host/certs"
+	"apigen.dev/runtime/internal/reload"
 	"github.com/spf13/pflag"
 )
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/certs"
+	"apigen.dev/runtime/internal/host/certs"
 	"apigen.dev/runtime/internal/testbed"
 )
 

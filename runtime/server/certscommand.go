@@ -10,8 +10,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"apigen.dev/runtime/certs"
-	"apigen.dev/runtime/kubeconfig"
+	"apigen.dev/runtime/internal/host/certs"
+	"apigen.dev/runtime/internal/host/kubeconfig"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/duration"

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/filter"
-	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/internal/http/filter"
+	"apigen.dev/runtime/internal/request"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 

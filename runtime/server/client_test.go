@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"testing"
 
-	"apigen.dev/runtime/kubeconfig"
+	"apigen.dev/runtime/internal/host/kubeconfig"
 )
 
 func readKubeconfig(t *testing.T, path string) *kubeconfig.Config {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"apigen.dev/runtime/cache"
+	"apigen.dev/runtime/internal/state/cache"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"github.com/prometheus/client_golang/prometheus"

@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"apigen.dev/runtime/admission"
-	"apigen.dev/runtime/apigroups"
-	"apigen.dev/runtime/cache"
-	"apigen.dev/runtime/certs"
+	"apigen.dev/runtime/internal/host/certs"
+	"apigen.dev/runtime/internal/http/apigroups"
+	"apigen.dev/runtime/internal/state/cache"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"

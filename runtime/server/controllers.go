@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/loopback"
+	"apigen.dev/runtime/internal/http/loopback"
 )
 
 // The users as whom a server empties namespaces and collects garbage in other servers. They are those of

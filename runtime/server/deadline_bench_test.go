@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/gather"
+	"apigen.dev/runtime/internal/http/gather"
 )
 
 // BenchmarkAnswerDeadline compares small answers of a server without deadlines with those of one that has them. The

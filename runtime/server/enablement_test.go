@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/apigroups"
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/internal/http/apigroups"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"

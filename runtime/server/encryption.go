@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
+	"apigen.dev/runtime/internal/host/seal"
+	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/seal"
-	"apigen.dev/runtime/store"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 

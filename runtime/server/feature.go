@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/auth/meter"
+	"apigen.dev/runtime/internal/access/meter"
 	"apigen.dev/runtime/registry"
 	"github.com/spf13/pflag"
 )

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/request"
 	"github.com/spf13/pflag"
 )
 

@@ -1,7 +1,7 @@
 package server
 
 import (
-	"apigen.dev/runtime/collector"
+	"apigen.dev/runtime/internal/collector"
 	"github.com/spf13/pflag"
 )
 

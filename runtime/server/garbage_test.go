@@ -99,7 +99,7 @@ func TestCollectsGarbage(t *testing.T) {
 	})
 	s.end(t)
 	stacks := make([]byte, 1<<20)
-	if stacks := string(stacks[:runtime.Stack(stacks, true)]); strings.Contains(stacks, "runtime/collector") {
+	if stacks := string(stacks[:runtime.Stack(stacks, true)]); strings.Contains(stacks, "runtime/internal/collector") {
 		t.Errorf("left behind: %s", stacks)
 	}
 
@@ -146,7 +146,7 @@ func TestDelegatesGarbage(t *testing.T) {
 		}
 	}
 	stacks := make([]byte, 1<<20)
-	if stacks := string(stacks[:runtime.Stack(stacks, true)]); strings.Contains(stacks, "runtime/collector") {
+	if stacks := string(stacks[:runtime.Stack(stacks, true)]); strings.Contains(stacks, "runtime/internal/collector") {
 		t.Errorf("the server collects: %s", stacks)
 	}
 	s.end(t)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"apigen.dev/runtime/health"
+	"apigen.dev/runtime/internal/http/health"
 	"apigen.dev/runtime/storage"
 )
 

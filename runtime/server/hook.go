@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/health"
+	"apigen.dev/runtime/internal/http/health"
 )
 
 // Hook is work that runs in the process of the server, beside its requests: it makes objects that must be there, or it

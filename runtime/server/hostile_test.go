@@ -84,7 +84,7 @@ func (t *text) UnmarshalJSON(data []byte) error {
 func hostileCases(t *testing.T) []hostile {
 	t.Helper()
 	var all []hostile
-	for _, file := range []string{"../endpoint/testdata/http-cases.json", "testdata/http-cases.json"} {
+	for _, file := range []string{"../internal/http/endpoint/testdata/http-cases.json", "testdata/http-cases.json"} {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

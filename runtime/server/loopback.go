@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/certs"
-	"apigen.dev/runtime/loopback"
+	"apigen.dev/runtime/internal/host/certs"
+	"apigen.dev/runtime/internal/http/loopback"
 )
 
 // Loopback leads from a hook to the server in whose process it runs, with the rights of system:masters, under the name

@@ -1,7 +1,7 @@
 package server
 
 import (
-	"apigen.dev/runtime/kubeconfig"
+	"apigen.dev/runtime/internal/host/kubeconfig"
 
 	"bufio"
 	"context"

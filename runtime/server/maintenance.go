@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/respond"
+	"apigen.dev/runtime/internal/http/respond"
 	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"

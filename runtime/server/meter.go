@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/timing"
 	"apigen.dev/runtime/storage"
-	"apigen.dev/runtime/timing"
 	"github.com/prometheus/client_golang/prometheus"
 )
 

@@ -4,10 +4,10 @@ import (
 	"slices"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/auth/meter"
-	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/internal/access/meter"
+	"apigen.dev/runtime/internal/http/traffic"
+	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/storage"
-	"apigen.dev/runtime/traffic"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )

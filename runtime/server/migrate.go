@@ -7,8 +7,8 @@ import (
 	"io"
 	"time"
 
+	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/store"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/filter"
+	"apigen.dev/runtime/internal/http/filter"
 )
 
 // TestIncomplete: while hooks may still install resources, nobody is told that a resource doesn't exist.

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/cache"
-	"apigen.dev/runtime/endpoint"
+	"apigen.dev/runtime/internal/http/endpoint"
+	"apigen.dev/runtime/internal/state/cache"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"apigen.dev/runtime/kubeconfig"
+	"apigen.dev/runtime/internal/host/kubeconfig"
 	"apigen.dev/runtime/storage"
 	"github.com/spf13/cobra"
 )

@@ -4,11 +4,11 @@ import (
 	"context"
 
 	"apigen.dev/runtime/admission"
-	"apigen.dev/runtime/admission/hub"
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/internal/hub"
+	"apigen.dev/runtime/internal/request"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )

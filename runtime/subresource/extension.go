@@ -16,7 +16,7 @@ import (
 
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/ownership"
+	"apigen.dev/runtime/internal/object/ownership"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )

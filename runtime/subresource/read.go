@@ -13,8 +13,8 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/rendition"
-	"apigen.dev/runtime/store"
+	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/state/store"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"apigen.dev/runtime/audit"
-	"apigen.dev/runtime/audit/feature"
+	"apigen.dev/runtime/builtin/auditlog"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 )
@@ -14,7 +14,7 @@ func Audited(groups []registry.Group) {
 	server.Main(server.Program{
 		Name:     "shop",
 		Groups:   groups,
-		Features: []server.Feature{&feature.Audit{}},
+		Features: []server.Feature{&auditlog.Audit{}},
 	})
 }
 

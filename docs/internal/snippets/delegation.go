@@ -1,11 +1,11 @@
 package snippets
 
 import (
-	"apigen.dev/runtime/auth/chain"
-	"apigen.dev/runtime/auth/delegated"
-	"apigen.dev/runtime/auth/frontproxy"
-	"apigen.dev/runtime/auth/webhook"
-	"apigen.dev/runtime/certs/cluster"
+	"apigen.dev/runtime/builtin/chain"
+	"apigen.dev/runtime/builtin/cluster"
+	"apigen.dev/runtime/builtin/delegated"
+	"apigen.dev/runtime/builtin/frontproxy"
+	"apigen.dev/runtime/builtin/webhookauth"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 )
@@ -16,7 +16,8 @@ func Asking(groups []registry.Group) {
 		Name:   "shop",
 		Groups: groups,
 		Features: []server.Feature{
-			&webhook.Authentication{}, &webhook.Authorization{}, &frontproxy.Authentication{}, &chain.Authorization{},
+			&webhookauth.Authentication{}, &webhookauth.Authorization{}, &frontproxy.Authentication{},
+			&chain.Authorization{},
 		},
 	})
 }

@@ -7,7 +7,7 @@ import (
 	"apigen.dev/runtime/server"
 )
 
-// Feature serves the group admissionregistration.k8s.io. The features of package admission/policy and admission/webhook
+// Feature serves the group admissionregistration.k8s.io. The features of package builtin/policy and builtin/webhook
 // also act on its objects.
 func Feature() server.Feature {
 	return server.Serving{wiring.Group()}

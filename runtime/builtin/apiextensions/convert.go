@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"apigen.dev/runtime/kubeconfig"
+	"apigen.dev/runtime/internal/host/kubeconfig"
 	"apigen.dev/runtime/server"
 	"github.com/google/uuid"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"

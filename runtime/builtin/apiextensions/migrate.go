@@ -10,7 +10,7 @@ import (
 
 	v1 "apigen.dev/runtime/builtin/apiextensions/v1"
 	"apigen.dev/runtime/builtin/apiextensions/wiring"
-	"apigen.dev/runtime/dynamic"
+	"apigen.dev/runtime/internal/custom/dynamic"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"

@@ -9,10 +9,10 @@ import (
 
 	"apigen.dev/runtime/apitest"
 	"apigen.dev/runtime/builtin/apiextensions"
+	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage"
-	"apigen.dev/runtime/store"
 )
 
 const (

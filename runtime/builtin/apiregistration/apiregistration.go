@@ -3,7 +3,7 @@
 // itself, passes requests for the others on with the identity of their users, says in the status of an APIService
 // whether its server can be reached, and lists all in discovery and OpenAPI.
 //
-// Every server with it follows the same APIServices. It may know packages auth, auth/frontproxy, certs,
+// Every server with it follows the same APIServices. It may know packages auth, builtin/frontproxy, certs,
 // discovery, proxy, reach, reload, respond and server.
 package apiregistration
 
@@ -15,9 +15,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"apigen.dev/runtime/auth/frontproxy"
 	"apigen.dev/runtime/builtin/apiregistration/wiring"
-	"apigen.dev/runtime/proxy"
+	"apigen.dev/runtime/builtin/frontproxy"
+	"apigen.dev/runtime/internal/http/proxy"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	"github.com/spf13/pflag"

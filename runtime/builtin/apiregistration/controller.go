@@ -9,7 +9,7 @@ import (
 
 	"apigen.dev/runtime/auth"
 	v1 "apigen.dev/runtime/builtin/apiregistration/v1"
-	"apigen.dev/runtime/proxy"
+	"apigen.dev/runtime/internal/http/proxy"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/server"
 	"k8s.io/apimachinery/pkg/runtime/schema"

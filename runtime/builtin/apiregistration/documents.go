@@ -11,8 +11,8 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/discovery"
-	"apigen.dev/runtime/proxy"
+	"apigen.dev/runtime/internal/http/discovery"
+	"apigen.dev/runtime/internal/http/proxy"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 

@@ -7,8 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"apigen.dev/runtime/certs"
-	"apigen.dev/runtime/reload"
+	"apigen.dev/runtime/internal/host/certs"
+	"apigen.dev/runtime/internal/reload"
 )
 
 // getCertificate returns the client certificate that is in force.

@@ -3,8 +3,8 @@ package apiregistration
 import (
 	"net/http"
 
-	"apigen.dev/runtime/proxy"
-	"apigen.dev/runtime/respond"
+	"apigen.dev/runtime/internal/http/proxy"
+	"apigen.dev/runtime/internal/http/respond"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )

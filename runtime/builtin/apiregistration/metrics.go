@@ -2,7 +2,7 @@ package apiregistration
 
 import (
 	v1 "apigen.dev/runtime/builtin/apiregistration/v1"
-	"apigen.dev/runtime/proxy"
+	"apigen.dev/runtime/internal/http/proxy"
 	"github.com/prometheus/client_golang/prometheus"
 )
 

@@ -12,7 +12,7 @@ import (
 
 	"apigen.dev/runtime/auth"
 	v1 "apigen.dev/runtime/builtin/apiregistration/v1"
-	"apigen.dev/runtime/proxy"
+	"apigen.dev/runtime/internal/http/proxy"
 	"apigen.dev/runtime/reach"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"

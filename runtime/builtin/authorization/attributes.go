@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/internal/request"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"

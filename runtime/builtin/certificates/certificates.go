@@ -1,5 +1,5 @@
 // Package certificates serves the group certificates.k8s.io: certificate signing requests. Who approves and who signs
-// them may do so is for the plug-ins of package admission/plugins to say. It may know the packages that serve groups.
+// them may do so is for the plug-ins of package builtin/plugins to say. It may know the packages that serve groups.
 package certificates
 
 import (

@@ -14,7 +14,7 @@ import (
 )
 
 // Feature serves config maps, events, limit ranges, namespaces, resource quotas, secrets and service accounts of the
-// core group. What acts on them are features of their own: admission/lifecycle empties namespaces, admission/quota
+// core group. What acts on them are features of their own: builtin/lifecycle empties namespaces, builtin/quota
 // keeps quotas.
 func Feature() server.Feature { return &feature{} }
 

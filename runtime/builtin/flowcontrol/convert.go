@@ -1,10 +1,10 @@
 package flowcontrol
 
 import (
-	"apigen.dev/runtime/flow"
-	"apigen.dev/runtime/flow/class"
-	"apigen.dev/runtime/flow/queue"
-	"apigen.dev/runtime/flow/share"
+	"apigen.dev/runtime/internal/flow"
+	"apigen.dev/runtime/internal/flow/class"
+	"apigen.dev/runtime/internal/flow/queue"
+	"apigen.dev/runtime/internal/flow/share"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 )
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"apigen.dev/runtime/builtin/flowcontrol/preset"
-	"apigen.dev/runtime/flow"
-	"apigen.dev/runtime/flow/class"
+	"apigen.dev/runtime/internal/flow"
+	"apigen.dev/runtime/internal/flow/class"
 	"apigen.dev/runtime/reach"
 	"golang.org/x/sync/errgroup"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"

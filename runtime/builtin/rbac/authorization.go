@@ -6,8 +6,8 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/auth/rbac"
 	"apigen.dev/runtime/builtin/rbac/wiring"
+	"apigen.dev/runtime/internal/access/rbac"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	"k8s.io/apimachinery/pkg/runtime/schema"

@@ -20,9 +20,9 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/auth"
-	authrbac "apigen.dev/runtime/auth/rbac"
 	"apigen.dev/runtime/builtin"
 	"apigen.dev/runtime/builtin/rbac"
+	authrbac "apigen.dev/runtime/internal/access/rbac"
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"

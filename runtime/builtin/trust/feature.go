@@ -5,7 +5,7 @@ import (
 	"context"
 	"log/slog"
 
-	"apigen.dev/runtime/auth/frontproxy"
+	"apigen.dev/runtime/builtin/frontproxy"
 	"apigen.dev/runtime/server"
 )
 

@@ -2,7 +2,7 @@
 // extension-apiserver-authentication of the namespace kube-system, which servers behind an aggregator read to believe
 // the same clients and the same front proxy.
 //
-// It may know packages auth/frontproxy, reach and server.
+// It may know packages builtin/frontproxy, reach and server.
 package trust
 
 import (

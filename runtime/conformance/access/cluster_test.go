@@ -23,10 +23,10 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/auth/frontproxy"
 	"apigen.dev/runtime/builtin"
 	"apigen.dev/runtime/builtin/apiextensions"
 	"apigen.dev/runtime/builtin/apiregistration"
+	"apigen.dev/runtime/builtin/frontproxy"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage/etcd/etcdtest"
 )

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/auth/chain"
-	"apigen.dev/runtime/auth/webhook"
-	"apigen.dev/runtime/kubeconfig"
+	"apigen.dev/runtime/builtin/chain"
+	"apigen.dev/runtime/builtin/webhookauth"
+	"apigen.dev/runtime/internal/host/kubeconfig"
 	"apigen.dev/runtime/server"
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/pflag"
@@ -69,12 +69,12 @@ func tree(t *testing.T, text []byte) (out any) {
 func TestTypes(t *testing.T) {
 	roundTrip[apiserverv1.AuthorizationConfiguration, chain.Configuration](t)
 	roundTrip[apiserverv1beta1.AuthorizationConfiguration, chain.Configuration](t)
-	roundTrip[authorizationv1.SubjectAccessReviewSpec, webhook.AccessReviewSpec](t)
-	roundTrip[authorizationv1beta1.SubjectAccessReviewSpec, webhook.AccessReviewSpecBeta](t)
-	roundTrip[authorizationv1.SubjectAccessReviewStatus, webhook.AccessReviewStatus](t)
-	roundTrip[authorizationv1beta1.SubjectAccessReviewStatus, webhook.AccessReviewStatus](t)
-	roundTrip[authenticationv1.TokenReviewSpec, webhook.TokenReviewSpec](t)
-	roundTrip[authenticationv1beta1.TokenReviewSpec, webhook.TokenReviewSpec](t)
+	roundTrip[authorizationv1.SubjectAccessReviewSpec, webhookauth.AccessReviewSpec](t)
+	roundTrip[authorizationv1beta1.SubjectAccessReviewSpec, webhookauth.AccessReviewSpecBeta](t)
+	roundTrip[authorizationv1.SubjectAccessReviewStatus, webhookauth.AccessReviewStatus](t)
+	roundTrip[authorizationv1beta1.SubjectAccessReviewStatus, webhookauth.AccessReviewStatus](t)
+	roundTrip[authenticationv1.TokenReviewSpec, webhookauth.TokenReviewSpec](t)
+	roundTrip[authenticationv1beta1.TokenReviewSpec, webhookauth.TokenReviewSpec](t)
 	statusRoundTrip[authenticationv1.TokenReviewStatus](t)
 	statusRoundTrip[authenticationv1beta1.TokenReviewStatus](t)
 }
@@ -90,7 +90,7 @@ func statusRoundTrip[T any](t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var ours webhook.TokenReviewStatus
+		var ours webhookauth.TokenReviewStatus
 		if err := json.Unmarshal(want, &ours); err != nil {
 			t.Fatal(err)
 		}

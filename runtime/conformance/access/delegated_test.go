@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/auth/delegated"
+	"apigen.dev/runtime/builtin/delegated"
 	"apigen.dev/runtime/conformance/apis"
-	"apigen.dev/runtime/kubeconfig"
+	"apigen.dev/runtime/internal/host/kubeconfig"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage"

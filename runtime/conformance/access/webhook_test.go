@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/auth/webhook"
-	"apigen.dev/runtime/kubeconfig"
-	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/builtin/webhookauth"
+	"apigen.dev/runtime/internal/host/kubeconfig"
+	"apigen.dev/runtime/internal/request"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -86,13 +86,13 @@ func (w *recorder) asked(t *testing.T) (questions []any) {
 func (w *recorder) ca() []byte { return encode("CERTIFICATE", w.Certificate().Raw) }
 
 // endpoint is that of our side.
-func (w *recorder) endpoint(t *testing.T) *webhook.Endpoint {
+func (w *recorder) endpoint(t *testing.T) *webhookauth.Endpoint {
 	t.Helper()
 	u, err := url.Parse(w.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	endpoint, err := webhook.NewEndpoint(&kubeconfig.Config{Server: u, CA: kubeconfig.Source{Data: w.ca()}}, "", 0,
+	endpoint, err := webhookauth.NewEndpoint(&kubeconfig.Config{Server: u, CA: kubeconfig.Source{Data: w.ca()}}, "", 0,
 		slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -217,7 +217,7 @@ func newAccess(
 	t *testing.T, hook *recorder, version string, policy auth.Decision,
 ) (ours, theirs func(*http.Request) verdict) {
 	t.Helper()
-	our, err := webhook.NewAuthorizer(hook.endpoint(t), webhook.Config{
+	our, err := webhookauth.NewAuthorizer(hook.endpoint(t), webhookauth.Config{
 		Version: version, OnFailure: policy, Log: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
@@ -301,7 +301,7 @@ func TestTokenWebhooks(t *testing.T) {
 
 func askOurs(t *testing.T, hook *recorder, version string, own []string) verdict {
 	t.Helper()
-	tokens, err := webhook.NewTokens(hook.endpoint(t), version, 0, nil)
+	tokens, err := webhookauth.NewTokens(hook.endpoint(t), version, 0, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"apigen.dev/runtime/audit"
-	"apigen.dev/runtime/audit/policy"
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/internal/audit/policy"
+	"apigen.dev/runtime/internal/request"
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"

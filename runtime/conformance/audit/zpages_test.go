@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/zpages"
+	"apigen.dev/runtime/internal/http/zpages"
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apiserver/pkg/server/flagz"
 	"k8s.io/apiserver/pkg/server/routes"

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/certs"
+	"apigen.dev/runtime/internal/host/certs"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 )
 

@@ -19,10 +19,10 @@ import (
 	"time"
 
 	"apigen.dev/runtime/audit"
-	"apigen.dev/runtime/audit/backend"
-	"apigen.dev/runtime/audit/policy"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/conformance/exchange/apis"
+	"apigen.dev/runtime/internal/audit/backend"
+	"apigen.dev/runtime/internal/audit/policy"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage/memory"

@@ -6,9 +6,9 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"apigen.dev/runtime/flow/cost"
-	"apigen.dev/runtime/flow/queue"
-	"apigen.dev/runtime/request"
+	"apigen.dev/runtime/internal/flow/cost"
+	"apigen.dev/runtime/internal/flow/queue"
+	"apigen.dev/runtime/internal/request"
 	"k8s.io/apimachinery/pkg/util/sets"
 	apirequest "k8s.io/apiserver/pkg/endpoints/request"
 	"k8s.io/apiserver/pkg/storage"

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/flow/queue"
+	"apigen.dev/runtime/internal/flow/queue"
 	"k8s.io/apiserver/pkg/util/flowcontrol/debug"
 	fq "k8s.io/apiserver/pkg/util/flowcontrol/fairqueuing"
 	"k8s.io/apiserver/pkg/util/flowcontrol/fairqueuing/eventclock"

@@ -7,8 +7,8 @@ import (
 	"time"
 	_ "unsafe" // for go:linkname
 
-	"apigen.dev/runtime/flow/queue"
-	"apigen.dev/runtime/flow/share"
+	"apigen.dev/runtime/internal/flow/queue"
+	"apigen.dev/runtime/internal/flow/share"
 	_ "k8s.io/apiserver/pkg/util/flowcontrol" // has the function
 	fq "k8s.io/apiserver/pkg/util/flowcontrol/fairqueuing"
 )

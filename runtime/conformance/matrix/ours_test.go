@@ -8,10 +8,10 @@ import (
 	"slices"
 	"testing"
 
-	audit "apigen.dev/runtime/audit/feature"
-	"apigen.dev/runtime/auth/frontproxy"
-	"apigen.dev/runtime/auth/oidc"
 	"apigen.dev/runtime/builtin"
+	audit "apigen.dev/runtime/builtin/auditlog"
+	"apigen.dev/runtime/builtin/frontproxy"
+	"apigen.dev/runtime/builtin/oidc"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	celpolicy "apigen.dev/runtime/cel/policy"
+	celpolicy "apigen.dev/runtime/internal/access/policy"
 	registration "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apiserver/pkg/admission"

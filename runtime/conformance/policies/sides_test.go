@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/auth"
-	celpolicy "apigen.dev/runtime/cel/policy"
-	"apigen.dev/runtime/request"
+	celpolicy "apigen.dev/runtime/internal/access/policy"
+	"apigen.dev/runtime/internal/request"
 	admissionv1 "k8s.io/api/admission/v1"
 	registration "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"

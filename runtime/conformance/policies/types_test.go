@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/admission/policy"
 	"apigen.dev/runtime/apitest"
 	"apigen.dev/runtime/builtin/admissionregistration"
+	"apigen.dev/runtime/builtin/policy"
 	"apigen.dev/runtime/server"
 	workloads "example.com/workloads/apis"
 	"github.com/google/go-cmp/cmp"

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/seal"
+	"apigen.dev/runtime/internal/host/seal"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/server/options/encryptionconfig"
 	"k8s.io/apiserver/pkg/storage/value"

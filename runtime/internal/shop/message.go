@@ -4,8 +4,8 @@ import (
 	"encoding/json"
 
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/internal/object/wire"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/wire"
 )
 
 // InProtobuf is Definition with a protobuf encoding of the storage version.

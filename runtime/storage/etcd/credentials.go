@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"apigen.dev/runtime/reload"
+	"apigen.dev/runtime/internal/reload"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
 )

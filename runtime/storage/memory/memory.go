@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"apigen.dev/runtime/btree"
+	"apigen.dev/runtime/internal/btree"
 	"apigen.dev/runtime/storage"
 )
 

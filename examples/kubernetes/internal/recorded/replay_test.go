@@ -3,9 +3,12 @@ package recorded
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"flag"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/kubeconfig"
 	"apigen.dev/runtime/server"
+	"sigs.k8s.io/yaml"
 
 	"example.com/kubernetes/internal/program"
 )
@@ -54,17 +57,48 @@ func start(t *testing.T) (*peer, string) {
 			t.Error(err)
 		}
 	})
-	config, err := kubeconfig.Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := config.Client(nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &peer{url: strings.TrimSuffix(config.Server.String(), "/"), client: client}
+	p := readKubeconfig(t, path)
 	p.until(t, http.MethodGet, "/readyz", "", http.StatusOK)
 	return p, path
+}
+
+// readKubeconfig reads the kubeconfig of an administrator, which has a client certificate.
+func readKubeconfig(t *testing.T, path string) *peer {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config struct {
+		Clusters []struct {
+			Cluster struct {
+				Server string
+				CA     []byte `json:"certificate-authority-data"`
+			}
+		}
+		Users []struct {
+			User struct {
+				Certificate []byte `json:"client-certificate-data"`
+				Key         []byte `json:"client-key-data"`
+			}
+		}
+	}
+	if err := yaml.Unmarshal(data, &config); err != nil {
+		t.Fatal(err)
+	}
+	cluster, user := config.Clusters[0].Cluster, config.Users[0].User
+	pair, err := tls.X509KeyPair(user.Certificate, user.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(cluster.CA)
+	return &peer{url: strings.TrimSuffix(cluster.Server, "/"), client: &http.Client{Transport: &http.Transport{
+		TLSClientConfig: &tls.Config{
+			RootCAs: roots, Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12,
+		},
+		ForceAttemptHTTP2: true,
+	}}}
 }
 
 // until repeats a request until it is answered with a code.

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/reach"
-	"apigen.dev/runtime/request"
 	registrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/runtime/schema"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"apigen.dev/runtime/cel/policy"
+	"apigen.dev/runtime/internal/access/policy"
 	registrationv1 "k8s.io/api/admissionregistration/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"

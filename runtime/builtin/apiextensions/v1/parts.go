@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/cel"
-	"apigen.dev/runtime/jsonpath"
+	"apigen.dev/runtime/internal/jsonpath"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/cel"
-	"apigen.dev/runtime/structural"
+	"apigen.dev/runtime/internal/custom/structural"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"

@@ -5,7 +5,7 @@ import (
 	"apigen.dev/runtime/api"
 	v1 "apigen.dev/runtime/builtin/apiextensions/v1"
 	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/crdjson"
+	"apigen.dev/runtime/internal/custom/crdjson"
 	"apigen.dev/runtime/registry"
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"

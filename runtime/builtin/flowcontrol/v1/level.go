@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"apigen.dev/runtime/builtin/flowcontrol/preset"
-	"apigen.dev/runtime/flow/queue"
+	"apigen.dev/runtime/internal/flow/queue"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/util/validation/field"

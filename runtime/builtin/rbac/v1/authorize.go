@@ -3,7 +3,7 @@ package v1
 import (
 	"context"
 
-	"apigen.dev/runtime/auth/rbac"
+	"apigen.dev/runtime/internal/access/rbac"
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 

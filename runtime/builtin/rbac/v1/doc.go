@@ -1,5 +1,5 @@
 // Package v1 serves roles and their bindings, with the types of k8s.io/api, as kube-apiserver does: defaults,
-// validation and columns. It may know the packages auth and auth/rbac.
+// validation and columns. It may know the packages auth and access/rbac.
 //
 // +apigen:serve=k8s.io/api/rbac/v1
 // +apigen:kind("*")=+apigen:storagePrefix=*

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"math"
 
-	"apigen.dev/runtime/wire"
+	"apigen.dev/runtime/internal/object/wire"
 )
 
 // What gogo/protobuf would generate, in short: metadata is field 1, text 2, ink 3, weight 4.

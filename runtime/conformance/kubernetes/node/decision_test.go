@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/auth/node"
+	"apigen.dev/runtime/builtin/node"
+	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/reach"
-	"apigen.dev/runtime/request"
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"

@@ -1,2 +1,2 @@
-// Package node compares decisions of runtime/auth/node with those of Kubernetes' own authorizer of nodes.
+// Package node compares decisions of runtime/builtin/node with those of Kubernetes' own authorizer of nodes.
 package node

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/auth/rbac"
+	"apigen.dev/runtime/internal/access/rbac"
+	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/reach"
-	"apigen.dev/runtime/request"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apiserver/pkg/authentication/user"

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"testing"
 
-	"apigen.dev/runtime/auth/rbac"
+	"apigen.dev/runtime/internal/access/rbac"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,7 +19,7 @@ import (
 
 var update = flag.Bool("update", false, "write the bootstrap policy anew")
 
-const policyFile = "../../../auth/rbac/policy.yaml"
+const policyFile = "../../../internal/access/rbac/policy.yaml"
 
 // TestPolicy: the bootstrap roles and bindings are those of kube-apiserver.
 func TestPolicy(t *testing.T) {

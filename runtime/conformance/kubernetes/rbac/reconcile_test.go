@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"apigen.dev/runtime/auth/rbac"
+	"apigen.dev/runtime/internal/access/rbac"
 	"apigen.dev/runtime/reach"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"

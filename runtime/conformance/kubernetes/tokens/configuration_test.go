@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/auth/oidc"
+	"apigen.dev/runtime/builtin/oidc"
 	"apigen.dev/runtime/server"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/runtime"

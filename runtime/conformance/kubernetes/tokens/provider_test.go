@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/auth/oidc"
+	"apigen.dev/runtime/builtin/oidc"
 	"apigen.dev/runtime/server"
 	"github.com/go-jose/go-jose/v4"
 	"github.com/zitadel/oidc/v3/example/server/exampleop"

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/auth/serviceaccount"
 	"apigen.dev/runtime/builtin/core"
+	"apigen.dev/runtime/builtin/serviceaccount"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage/memory"
 	"github.com/spf13/pflag"

@@ -19,7 +19,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/auth/serviceaccount"
+	"apigen.dev/runtime/builtin/serviceaccount"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/server"
 	"github.com/spf13/pflag"

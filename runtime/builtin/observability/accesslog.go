@@ -1,0 +1,61 @@
+package observability
+
+import (
+	"log/slog"
+	"time"
+
+	"apigen.dev/runtime/internal/http/filter"
+	"apigen.dev/runtime/internal/timing"
+)
+
+const (
+	// accessLevel is the level of the access log: that of kube-apiserver's, which begins with --v=3.
+	accessLevel = slog.Level(-3)
+	// slow is the duration from which on a request is logged with where its time went.
+	slow = 500 * time.Millisecond
+	// maxLogged bounds what a client has in a line of the log.
+	maxLogged = 1024
+)
+
+// requestLog logs requests.
+type requestLog struct{ *slog.Logger }
+
+// observe logs a request that was answered.
+func (l requestLog) observe(o filter.Observation) {
+	ctx := o.Request.Context()
+	if l.Enabled(ctx, accessLevel) {
+		l.LogAttrs(ctx, accessLevel, "HTTP", described(o)...)
+	}
+	if o.Duration < slow || o.Info == nil || o.Info.LongRunning {
+		return
+	}
+	attributes := described(o)
+	if record := timing.From(ctx); record != nil {
+		for stage := range timing.Stages {
+			if spent := record.Spent(stage); spent > 0 {
+				attributes = append(attributes, slog.Duration(stage.String(), spent))
+			}
+		}
+	}
+	l.LogAttrs(ctx, slog.LevelInfo, "a request was slow", attributes...)
+}
+
+// described has what a line of the log says about a request, under kube-apiserver's names.
+func described(o filter.Observation) []slog.Attr {
+	r, verb := o.Request, o.Request.Method
+	if o.Info != nil {
+		verb = o.Info.Verb
+	}
+	return []slog.Attr{
+		slog.String("verb", verb), slog.String("URI", bounded(r.RequestURI)), slog.Duration("latency", o.Duration),
+		slog.String("userAgent", bounded(r.UserAgent())), slog.String("audit-ID", bounded(o.AuditID)),
+		slog.String("srcIP", r.RemoteAddr), slog.Int("resp", o.Code), slog.Int64("bytes", o.Bytes),
+	}
+}
+
+func bounded(text string) string {
+	if len(text) > maxLogged {
+		return text[:maxLogged] + "..."
+	}
+	return text
+}

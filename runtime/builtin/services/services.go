@@ -1,0 +1,42 @@
+// Package services says where services listen that webhooks and other servers are behind, for a server that is outside
+// of their network.
+package services
+
+import (
+	"context"
+
+	"apigen.dev/runtime/internal/http/proxy"
+	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/server"
+	"github.com/spf13/pflag"
+)
+
+const endpointsFlag = "service-endpoints"
+
+// Feature gives a server the flag --service-endpoints, for the services of webhooks that admit or convert, and of
+// APIServices. A service that the flag doesn't name is found by Program.Services, or else by DNS. The feature stands
+// before those that call services.
+type Feature struct{ endpoints []string }
+
+// Groups implements server.Feature.
+func (*Feature) Groups() []registry.Group { return nil }
+
+// AddFlags implements server.Feature.
+func (f *Feature) AddFlags(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&f.endpoints, endpointsFlag, nil,
+		"where the services of webhooks and APIServices listen, as namespace/name:port=host:port or "+
+			"namespace/name=host:port; others are looked up as NAME.NAMESPACE.svc")
+}
+
+// Configure implements server.Feature.
+func (f *Feature) Configure(_ context.Context, config *server.Config) error {
+	if len(f.endpoints) == 0 {
+		return nil
+	}
+	resolve, err := proxy.ParseEndpoints(endpointsFlag, f.endpoints, proxy.Resolve(config.Services))
+	if err != nil {
+		return err
+	}
+	config.Services = server.Services(resolve)
+	return nil
+}

@@ -1,0 +1,103 @@
+package flow
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/flow/cost"
+	"apigen.dev/runtime/internal/flow/queue"
+	"apigen.dev/runtime/internal/request"
+)
+
+// Visit is a request that a Controller has classified. Its maker calls Enter, and if that returns nil, Leave once.
+type Visit struct {
+	// SchemaUID and LevelUID are what clients see of the schema and the level; Schema is for logs.
+	SchemaUID, LevelUID, Schema string
+	// Level is the name of the priority level.
+	Level string
+
+	controller *Controller
+	route      route
+	ticket     queue.Ticket
+	user       *auth.User
+	info       *request.Info
+}
+
+// Classify finds the schema and the level of a request.
+func (c *Controller) Classify(user *auth.User, info *request.Info) *Visit {
+	r := c.state.Load().find(user, info)
+	return &Visit{
+		SchemaUID: r.schema.UID, Schema: r.schema.Name, LevelUID: r.level.UID, Level: r.level.Name,
+		controller: c, route: r, user: user, info: info,
+	}
+}
+
+// Exempt reports whether nothing limits the request.
+func (v *Visit) Exempt() bool { return v.route.level.Share.Exempt }
+
+// Estimate returns the cost of the request, and the expected size of its answer in bytes if it is a list.
+func (v *Visit) Estimate(by *cost.Estimator, r *http.Request) (queue.Estimate, int64) {
+	estimate, bytes, watches := by.Estimate(r, v.info, v.route.level.maxSeats)
+	if watches >= 0 {
+		v.route.source.watches.Observe(float64(watches))
+	}
+	v.route.source.seats.Observe(float64(estimate.Max()))
+	return estimate, bytes
+}
+
+// Enter waits until the request may execute, up to limit, or until ctx ends. It returns a queue.Rejection for a request
+// that may not.
+func (v *Visit) Enter(ctx context.Context, estimate queue.Estimate, limit time.Duration) error {
+	r, c := v.route, v.controller
+	distinguisher, hash := "", uint64(0)
+	if r.level.Queues.Queues > 1 {
+		distinguisher, hash = r.schema.Flow(v.user, v.info)
+	}
+	err := r.level.set.Enter(&v.ticket, queue.Arrival{
+		Flow: &r.source.Flow, Hash: hash, Distinguisher: distinguisher, Estimate: estimate, Detail: v,
+	})
+	if err == nil && v.ticket.Waited() {
+		err = v.wait(ctx, limit)
+	}
+	switch {
+	case v.Exempt():
+	case err != nil:
+		r.source.rejected.Observe(c.clock.Now().Sub(v.ticket.Arrived()).Seconds())
+	default:
+		r.source.waited.Observe(v.ticket.Started().Sub(v.ticket.Arrived()).Seconds())
+	}
+	if err != nil {
+		r.level.drops.add(c.clock.Now().Unix())
+		return err
+	}
+	c.metrics.executing(c.clock.Now(), v.info, 1)
+	return nil
+}
+
+func (v *Visit) wait(ctx context.Context, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	c := v.controller
+	c.metrics.waiting(c.clock.Now(), v.info, 1)
+	defer func() { c.metrics.waiting(c.clock.Now(), v.info, -1) }()
+	return v.ticket.Wait(ctx)
+}
+
+// Leave ends the execution of the request.
+func (v *Visit) Leave() {
+	now := v.controller.clock.Now()
+	took := now.Sub(v.ticket.Started()).Seconds()
+	if v.info.Verb == request.VerbWatch {
+		v.route.source.watch.Observe(took)
+	} else {
+		v.route.source.regular.Observe(took)
+	}
+	v.controller.metrics.executing(now, v.info, -1)
+	v.ticket.Leave()
+}
+
+// RetryAfter returns after how many seconds the client of a rejected request should come again. It grows while many
+// requests of the level are rejected.
+func (v *Visit) RetryAfter() int { return v.route.level.drops.retryAfter() }

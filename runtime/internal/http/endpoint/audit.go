@@ -1,0 +1,126 @@
+package endpoint
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/audit"
+	"apigen.dev/runtime/internal/http/encoder"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// auditBody has the object that a body holds recorded, once it is decoded.
+func (req *resourceRequest) auditBody(body *api.Body) {
+	record := audit.RecordFrom(req.r.Context())
+	if !record.Wants(audit.Metadata) {
+		return
+	}
+	body.Decoded = func(object api.Object, encode func() ([]byte, error)) {
+		record.SetObject(object)
+		if !record.Wants(audit.Request) {
+			return
+		}
+		if data, err := encode(); err == nil {
+			record.SetRequest(data)
+		}
+	}
+}
+
+// internalMeta is the apiVersion that kube-apiserver gives to the options of a deletion in events: that of its own
+// types.
+const internalMeta = "meta.k8s.io/__internal"
+
+// auditOptions records the body of a deletion, as it was decoded.
+func (req *resourceRequest) auditOptions(options *metav1.DeleteOptions) {
+	record := audit.RecordFrom(req.r.Context())
+	if !record.Wants(audit.Request) {
+		return
+	}
+	shown := *options
+	shown.Kind, shown.APIVersion = "DeleteOptions", internalMeta
+	if data, err := json.Marshal(&shown); err == nil {
+		record.SetRequest(data)
+	}
+}
+
+// auditPatch records a patch, which is JSON.
+func (req *resourceRequest) auditPatch(data []byte) {
+	audit.RecordFrom(req.r.Context()).SetRequest(data)
+}
+
+// auditObject records the object of an answer.
+func (req *resourceRequest) auditObject(form api.Form, object api.Rendition) {
+	record := audit.RecordFrom(req.r.Context())
+	if !record.Wants(audit.RequestResponse) {
+		return
+	}
+	if form.Encoding == api.Protobuf {
+		var err error
+		if object, err = req.toJSON(object, form); err != nil {
+			return
+		}
+		form.Encoding = api.JSON
+	}
+	req.auditAnswer(record, form, func(f *encoder.Frame, e encoder.Encoder) {
+		e.Object(f, req.heads, form.Shape, &object, time.Now())
+	})
+}
+
+// auditPage records the list of an answer.
+func (req *resourceRequest) auditPage(form api.Form, page *api.Page) {
+	record := audit.RecordFrom(req.r.Context())
+	if !record.Wants(audit.RequestResponse) {
+		return
+	}
+	shown, to := page, form
+	if form.Encoding == api.Protobuf {
+		to.Encoding = api.JSON
+		shown = req.pageToJSON(page, form)
+	}
+	req.auditAnswer(record, to, func(f *encoder.Frame, e encoder.Encoder) {
+		e.Page(f, req.heads, form.Shape, shown, time.Now())
+	})
+}
+
+// pageToJSON returns a page whose items are in JSON. It leaves out what can't be rendered.
+func (req *resourceRequest) pageToJSON(page *api.Page, form api.Form) *api.Page {
+	shown := *page
+	shown.Blocks = nil
+	shown.Items = func(yield func(api.Rendition) bool) {
+		for object := range page.Items {
+			if object, err := req.toJSON(object, form); err == nil && !yield(object) {
+				return
+			}
+		}
+	}
+	return &shown
+}
+
+// toJSON renders in JSON what is in protobuf.
+func (req *resourceRequest) toJSON(object api.Rendition, form api.Form) (api.Rendition, error) {
+	if req.extension != nil {
+		return req.extension.handle.ToJSON(object, form)
+	}
+	return req.handle.ToJSON(object, form)
+}
+
+// auditAnswer records what write writes in the encoding of a form: JSON or CBOR.
+func (req *resourceRequest) auditAnswer(
+	record *audit.Record, form api.Form, write func(*encoder.Frame, encoder.Encoder),
+) {
+	var out bytes.Buffer
+	f := req.api.frames.Get(&out)
+	defer req.api.frames.Put(f)
+	write(f, encoder.For(form.Encoding))
+	f.Flush()
+	data := out.Bytes()
+	if form.Encoding == api.CBOR {
+		var err error
+		if data, err = cborToJSON(data); err != nil {
+			return
+		}
+	}
+	record.SetResponse(data)
+}

@@ -1,0 +1,54 @@
+package endpoint
+
+import (
+	"net/http"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/http/negotiation"
+)
+
+// get answers with one object. A subresource that is a part of the object is answered with the whole object.
+func (req *resourceRequest) get() error {
+	accepted, err := req.negotiate(negotiation.Output, negotiation.ObjectTransform)
+	if err != nil {
+		return err
+	}
+	options, err := req.getOptions()
+	if err != nil {
+		return err
+	}
+	object, err := req.read(options.ResourceVersion, accepted.form)
+	if err != nil {
+		return err
+	}
+	return req.writeObject(accepted, http.StatusOK, object)
+}
+
+// read reads the object, or the view of it that an extension returns.
+func (req *resourceRequest) read(resourceVersion string, form api.Form) (api.Rendition, error) {
+	ctx, name := req.r.Context(), req.requestInfo.Name
+	switch {
+	case req.extension == nil:
+		return req.handle.Get(ctx, req.namespace, name, resourceVersion, form)
+	case req.extension.handle.View != nil:
+		return req.extension.handle.View(ctx, req.namespace, name, req.query, form)
+	}
+	return req.extension.handle.Get(ctx, req.namespace, name, resourceVersion, form)
+}
+
+func (req *resourceRequest) list() error {
+	accepted, err := req.negotiate(negotiation.Output, negotiation.ListTransform)
+	if err != nil {
+		return err
+	}
+	options, err := req.listOptions()
+	if err != nil {
+		return err
+	}
+	page, err := req.handle.List(req.r.Context(), req.namespace, apiListOptions(options), accepted.form)
+	if err != nil {
+		return err
+	}
+	defer page.Close()
+	return req.writePage(accepted, page)
+}

@@ -1,0 +1,108 @@
+package filter
+
+import (
+	"bufio"
+	"errors"
+	"net"
+	"net/http"
+
+	"apigen.dev/runtime/audit"
+	"apigen.dev/runtime/internal/http/respond"
+	"github.com/google/uuid"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// auditIDHeader is the header of the audit ID, in the form of keys of http.Header.
+const auditIDHeader = "Audit-Id"
+
+// maxAuditID bounds the audit ID of a client, in bytes: it is in each event of the request, and in the answer. A UUID
+// has 36. A longer one is replaced.
+const maxAuditID = 256
+
+// AuditID gives every request an audit ID, that of the client or a new one, and sends it back. If auditor isn't nil,
+// AuditID makes the Record of the request, which the filters after it and the endpoint find in the request's context.
+func AuditID(auditor *audit.Auditor) Filter {
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		id := r.Header.Get(auditIDHeader)
+		if id == "" || len(id) > maxAuditID {
+			id = uuid.NewString()
+		}
+		w.Header()[auditIDHeader] = []string{id}
+		if auditor != nil {
+			r = r.WithContext(audit.WithRecord(r.Context(), auditor.NewRecord(id)))
+		}
+		next.ServeHTTP(w, r)
+	}
+}
+
+// AuditAnswers records the codes of answers. It stands in front of the filters that refuse requests before Audit, which
+// it records, too.
+func AuditAnswers() Filter {
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		if record := audit.RecordFrom(r.Context()); record != nil {
+			w = &audited{ResponseWriter: w, record: record, request: r}
+		}
+		next.ServeHTTP(w, r)
+	}
+}
+
+// Audit records each request of an authenticated user when it is received, and when it is answered or ends with a
+// panic. If the server may run no request without an event, and the event is lost, Audit answers 500.
+func Audit() Filter {
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		record := audit.RecordFrom(r.Context())
+		if record == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		if !record.Begin(r) {
+			respond.Error(w, r, apierrors.NewInternalError(errors.New("failed to store audit event")))
+			return
+		}
+		defer func() {
+			if cause := recover(); cause != nil {
+				record.Panicked(cause)
+				panic(cause)
+			}
+			record.Complete(r)
+		}()
+		next.ServeHTTP(w, r)
+	}
+}
+
+// audited tells a record the code of the answer.
+type audited struct {
+	http.ResponseWriter
+	record  *audit.Record
+	request *http.Request
+	begun   bool
+}
+
+func (a *audited) answer(code int) {
+	if !a.begun && isFinal(code) {
+		a.begun = true
+		a.record.Answer(a.request, code)
+	}
+}
+
+func (a *audited) WriteHeader(code int) {
+	a.answer(code)
+	a.ResponseWriter.WriteHeader(code)
+}
+
+func (a *audited) Write(p []byte) (int, error) {
+	a.answer(http.StatusOK)
+	return a.ResponseWriter.Write(p)
+}
+
+// Hijack is for upgraded connections. Their handlers write the answer to the connection.
+func (a *audited) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffer, err := http.NewResponseController(a.ResponseWriter).Hijack()
+	if err == nil {
+		a.answer(http.StatusSwitchingProtocols)
+	}
+	return conn, buffer, err
+}
+
+// Unwrap lets http.ResponseController reach the connection's writer.
+func (a *audited) Unwrap() http.ResponseWriter { return a.ResponseWriter }

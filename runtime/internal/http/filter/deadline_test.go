@@ -1,0 +1,124 @@
+package filter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"apigen.dev/runtime/internal/request"
+)
+
+type valueKey struct{}
+
+// TestBoundedIsAContext compares the deadline of requests with package context's.
+func TestBoundedIsAContext(t *testing.T) {
+	type end func(b *lazyDeadline, parent context.CancelFunc)
+	for name, test := range map[string]struct {
+		end  end
+		want error
+	}{
+		"nothing":         {func(*lazyDeadline, context.CancelFunc) {}, nil},
+		"the parent ends": {func(_ *lazyDeadline, parent context.CancelFunc) { parent() }, context.Canceled},
+		"the time is over": {func(*lazyDeadline, context.CancelFunc) {
+			time.Sleep(time.Minute)
+		}, context.DeadlineExceeded},
+		"the request is over": {func(b *lazyDeadline, _ context.CancelFunc) { b.end() }, context.Canceled},
+		"ended, then the time": {func(b *lazyDeadline, _ context.CancelFunc) {
+			b.end()
+			time.Sleep(time.Minute)
+		}, context.Canceled},
+	} {
+		for _, waits := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				parent, cancel := context.WithCancel(context.WithValue(t.Context(), valueKey{}, "kept"))
+				defer cancel()
+				b := &lazyDeadline{parent: parent, deadline: time.Now().Add(time.Minute)}
+				var child context.Context
+				if waits {
+					var stop context.CancelFunc
+					child, stop = context.WithCancel(b)
+					defer stop()
+				}
+				test.end(b, cancel)
+				synctest.Wait()
+				if err := b.Err(); !errors.Is(err, test.want) || (err == nil) != (test.want == nil) {
+					t.Errorf("%s: the error is %v", name, err)
+				}
+				if child != nil && !errors.Is(child.Err(), test.want) {
+					t.Errorf("%s: a child's error is %v", name, child.Err())
+				}
+				select {
+				case <-b.Done():
+					if test.want == nil {
+						t.Errorf("%s: it is done", name)
+					}
+				default:
+					if test.want != nil {
+						t.Errorf("%s: it isn't done", name)
+					}
+				}
+				if b.Value(valueKey{}) != "kept" || context.WithoutCancel(b).Value(valueKey{}) != "kept" {
+					t.Errorf("%s: values are lost", name)
+				}
+				b.end()
+			})
+		}
+	}
+}
+
+func TestBoundedTellsTheEarlierDeadline(t *testing.T) {
+	now := time.Now()
+	parent, cancel := context.WithDeadline(t.Context(), now.Add(time.Second))
+	defer cancel()
+	b := &lazyDeadline{parent: parent, deadline: now.Add(time.Hour)}
+	defer b.end()
+	if d, ok := b.Deadline(); !ok || !d.Equal(now.Add(time.Second)) {
+		t.Errorf("the deadline is %v", d)
+	}
+}
+
+// TestBoundedCostsOneAllocation as long as nobody waits.
+func TestBoundedCostsOneAllocation(t *testing.T) {
+	parent := t.Context()
+	var kept *lazyDeadline
+	n := testing.AllocsPerRun(100, func() {
+		b := &lazyDeadline{parent: parent, deadline: time.Now().Add(time.Minute)}
+		kept = b // so that it must be allocated
+		if err := kept.Err(); err != nil {
+			t.Error(err)
+		}
+		b.end()
+	})
+	if n > 1 {
+		t.Errorf("%v allocations", n)
+	}
+}
+
+// What lives as long as its client wants has no deadline, and ends when the server drains.
+func TestLongRunning(t *testing.T) {
+	drain := NewDrain(Ending{})
+	handler := Chain(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, limited := r.Context().Deadline()
+		drained := false
+		if !limited {
+			drain.Start()
+			<-r.Context().Done()
+			drained = true
+		}
+		_, _ = fmt.Fprint(w, limited, drained)
+	}), RequestInfo(func(i *request.Info) bool {
+		return i.Subresource == "log"
+	}), drain.Filter(isHealth), Deadline(time.Minute))
+	for _, c := range []struct{ path, want string }{{"status", "true false"}, {"log", "false true"}} {
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/apis/g/v1/namespaces/ns/widgets/a/"+c.path, nil))
+		if got := w.Body.String(); got != c.want {
+			t.Errorf("%s: %q, want %q", c.path, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package filter
+
+import (
+	"net/http"
+	"slices"
+	"sync"
+
+	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/http/respond"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// MaxInFlight bounds how many requests the server serves at once, reads and writes separately. One user has at most
+// half of the places, so that others find some. Long-running requests don't count, and neither do reads of the paths
+// for which public returns true, so that a busy server isn't taken for a dead one. Beyond the bounds MaxInFlight
+// answers 429 with Retry-After, except to the group system:masters, who must be able to find out what is wrong. 0 is no
+// bound.
+func MaxInFlight(reads, writes int, public func(path string) bool) Filter {
+	readPlaces, writePlaces := newPlaces(reads), newPlaces(writes)
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		places := readPlaces
+		if !isRead(r) {
+			places = writePlaces
+		}
+		if places == nil || isLongRunning(r) || isRead(r) && public(r.URL.Path) {
+			next.ServeHTTP(w, r)
+			return
+		}
+		name, master := "", false
+		if user := auth.UserFrom(r.Context()); user != nil {
+			name, master = user.Name, slices.Contains(user.Groups, auth.Masters)
+		}
+		switch {
+		case places.enter(name, master):
+			defer places.leave(name)
+			next.ServeHTTP(w, r)
+		case master:
+			next.ServeHTTP(w, r)
+		default:
+			respond.Error(w, r, apierrors.NewTooManyRequests("too many requests, please try again later", 1))
+		}
+	}
+}
+
+// places are the places of requests in progress.
+type places struct {
+	share int // of one user, who is not in system:masters
+
+	mu   sync.Mutex // guards the fields below
+	free int
+	held map[string]int // places by the name of the user; none is 0
+}
+
+// newPlaces returns n places, or nil for no bound.
+func newPlaces(n int) *places {
+	if n <= 0 {
+		return nil
+	}
+	return &places{share: (n + 1) / 2, free: n, held: map[string]int{}}
+}
+
+// enter takes a place for a user, and reports whether there was one.
+func (p *places) enter(user string, master bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.free == 0 || !master && p.held[user] >= p.share {
+		return false
+	}
+	p.free--
+	p.held[user]++
+	return true
+}
+
+// leave gives a place of a user back.
+func (p *places) leave(user string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.free++
+	if p.held[user]--; p.held[user] == 0 {
+		delete(p.held, user)
+	}
+}

@@ -1,0 +1,24 @@
+package filter
+
+import (
+	"net/http"
+
+	"apigen.dev/runtime/internal/http/respond"
+	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/timing"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// RequestInfo makes the request.Info and the timing.Record of a request, and puts them into the request's context, for
+// the filters after it and for the endpoint. longRunning tells which requests beside watches last as long as their
+// client wants; nil means none. It answers 400 if it can't read the URL.
+func RequestInfo(longRunning func(*request.Info) bool) Filter {
+	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+		info, err := request.New(r, longRunning)
+		if err != nil {
+			respond.Error(w, r, apierrors.NewBadRequest(err.Error()))
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(request.WithInfo(timing.New(r.Context()), info)))
+	}
+}

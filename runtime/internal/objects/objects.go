@@ -1,0 +1,161 @@
+// Package objects makes the typed access of package reach to the objects of an open resource: a client of the resource,
+// in the storage version.
+//
+// It may know packages api, metadata, reach and rendition.
+package objects
+
+import (
+	"context"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/object/metadata"
+	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/reach"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// maxUpdates bounds how often an update is tried again after a conflict.
+const maxUpdates = 20
+
+// Resource is an open resource, as far as its objects are reached: a registry.Handle.
+type Resource interface {
+	Get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error)
+	List(ctx context.Context, namespace string, opts api.ListOptions, form api.Form) (*api.Page, error)
+	Watch(ctx context.Context, namespace string, opts api.WatchOptions, form api.Form) (api.Watch, error)
+	Create(ctx context.Context, namespace string, body api.Body, opts api.WriteOptions) (api.Result, error)
+	Update(ctx context.Context, namespace, name, subresource string, body api.Body, opts api.WriteOptions) (api.Result,
+		error)
+	Delete(ctx context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error)
+}
+
+// Codec decodes and encodes objects in the version of a Client's Form: a *codec.Versions.
+type Codec[T api.Object] interface {
+	Decode(data []byte) (T, error)
+	Encode(obj T) ([]byte, error)
+}
+
+// Client is a reach.Objects.
+type Client[T api.Object] struct {
+	Resource Resource
+	Versions Codec[T]
+	// New returns an empty object.
+	New func() T
+	// Form is that in which the client reads: of the storage version.
+	Form api.Form
+	// Stored tells that the objects are stored, so that a watch can begin with all of them and end these with a
+	// bookmark.
+	Stored bool
+	// Change writes what a function makes of the present state of an object, and returns the updated object. It is what
+	// Update does, but for encoding and decoding the object on the way; nil leaves it to Update.
+	Change func(ctx context.Context, namespace, name, subresource string, opts api.WriteOptions,
+		change func(obj T) error) (T, error)
+}
+
+func (r Client[T]) object(rendered api.Rendition) (T, error) {
+	obj, err := r.Versions.Decode(rendition.Whole(rendered))
+	if err != nil {
+		err = apierrors.NewInternalError(err)
+	}
+	return obj, err
+}
+
+func (r Client[T]) answer(result api.Result, err error) (none T, _ error) {
+	if err != nil {
+		return none, err
+	}
+	return r.object(result.Object)
+}
+
+func (r Client[T]) body(obj T) (api.Body, error) {
+	data, err := r.Versions.Encode(obj)
+	if err != nil {
+		err = apierrors.NewInternalError(err)
+	}
+	return api.Body{Version: r.Form.Version, Data: data, Validation: metav1.FieldValidationIgnore}, err
+}
+
+func (r Client[T]) options(ctx context.Context, how reach.Write) api.WriteOptions {
+	return api.WriteOptions{DryRun: reach.IsDryRun(ctx), FieldManager: how.Manager, Form: r.Form}
+}
+
+// Get implements reach.Objects.
+func (r Client[T]) Get(ctx context.Context, namespace, name string) (none T, err error) {
+	rendition, err := r.Resource.Get(ctx, namespace, name, "", r.Form)
+	if err != nil {
+		return none, err
+	}
+	return r.object(rendition)
+}
+
+// List implements reach.Objects.
+func (r Client[T]) List(ctx context.Context, namespace string, selector labels.Selector) ([]T, error) {
+	page, err := r.Resource.List(ctx, namespace, api.ListOptions{Selection: api.Selection{Labels: selector}}, r.Form)
+	if err != nil {
+		return nil, err
+	}
+	defer page.Close()
+	all := make([]T, 0, page.Len)
+	for rendition := range page.Items {
+		obj, err := r.object(rendition)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, obj)
+	}
+	return all, nil
+}
+
+// Create implements reach.Objects.
+func (r Client[T]) Create(ctx context.Context, obj T, how reach.Write) (none T, err error) {
+	body, err := r.body(obj)
+	if err != nil {
+		return none, err
+	}
+	return r.answer(r.Resource.Create(ctx, obj.GetNamespace(), body, r.options(ctx, how)))
+}
+
+// Update implements reach.Objects.
+func (r Client[T]) Update(
+	ctx context.Context, namespace, name string, how reach.Write, change func(obj T) error,
+) (T, error) {
+	if r.Change != nil {
+		return r.Change(ctx, namespace, name, how.Subresource, r.options(ctx, how), change)
+	}
+	for attempt := 1; ; attempt++ {
+		obj, err := r.Get(ctx, namespace, name)
+		if err != nil {
+			return obj, err
+		}
+		if err := change(obj); err != nil {
+			return obj, err
+		}
+		obj, err = r.replace(ctx, namespace, name, how, obj)
+		if !apierrors.IsConflict(err) || attempt == maxUpdates {
+			return obj, err
+		}
+	}
+}
+
+func (r Client[T]) replace(
+	ctx context.Context, namespace, name string, how reach.Write, obj T,
+) (none T, err error) {
+	body, err := r.body(obj)
+	if err != nil {
+		return none, err
+	}
+	return r.answer(r.Resource.Update(ctx, namespace, name, how.Subresource, body, r.options(ctx, how)))
+}
+
+// Delete implements reach.Objects.
+func (r Client[T]) Delete(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error {
+	var how api.DeleteOptions
+	how.Form = r.Form
+	how.DryRun = reach.IsDryRun(ctx) || len(options.DryRun) > 0
+	if err := metadata.SetDeleteOptions(&how, &options); err != nil {
+		return err
+	}
+	_, err := r.Resource.Delete(ctx, namespace, name, how)
+	return err
+}

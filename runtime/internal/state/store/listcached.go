@@ -1,0 +1,132 @@
+package store
+
+import (
+	"fmt"
+	"iter"
+	"strconv"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/state/cache"
+)
+
+func (r *reader) listCached(s *cache.Snapshot, l *listing) (*api.Page, error) {
+	revision := s.Revision()
+	if l.exact > 0 {
+		revision = l.exact
+	}
+	if l.Empty() && !l.together && s.Corrupt(l.prefix) == nil {
+		if page, err := l.prepared(s, r.stored, revision); page != nil || err != nil {
+			return page, err
+		}
+	}
+	p := newPage()
+	for e := range s.Select(l.prefix, l.from, l.lookup) {
+		if p.add(e, l) {
+			break
+		}
+	}
+	left := -1
+	if p.more && l.Empty() {
+		left = s.Count(l.prefix, p.last+"\x00")
+	}
+	return r.page(p, l, revision, left)
+}
+
+// prepared returns a page of all objects, of joined blocks or of renditions that the cache keeps. It returns nil where
+// an object can't be rendered, because add names such an object, or where many must be rendered first.
+func (l *listing) prepared(s *cache.Snapshot, stored api.Form, revision int64) (*api.Page, error) {
+	n, left := s.Count(l.prefix, l.from), 0
+	if l.limit > 0 && l.limit < n {
+		n, left = l.limit, n-l.limit
+	}
+	entries := firstOf(n, s.Entries(l.prefix, l.from))
+	page := &api.Page{ResourceVersion: strconv.FormatInt(revision, 10), Len: n,
+		Items: preparedItems(entries, l.form), Close: func() {}}
+	if !l.join(s, page) && !l.prepare(entries, n, stored) {
+		return nil, nil
+	}
+	if left == 0 {
+		return page, nil
+	}
+	if err := continueFrom(page, l, s.Nth(l.prefix, l.from, n-1).Key(), revision, left); err != nil {
+		page.Close()
+		return nil, err
+	}
+	return page, nil
+}
+
+// fewest is how many objects a page must have to be read from joined blocks.
+const fewest = 64
+
+// join adds joined blocks to a page, and reports whether it could. The cache keeps blocks of metadata and of rows:
+// these forms are read mostly by lists. Whole objects in other versions are also read by name and watched, and the
+// cache would hold them twice.
+func (l *listing) join(s *cache.Snapshot, page *api.Page) bool {
+	if page.Len < fewest || l.form.Shape == api.Whole || l.form.Encoding != api.JSON {
+		return false
+	}
+	p := newPage()
+	var err error
+	if p.blocks, err = s.Blocks(p.blocks, l.prefix, l.from, page.Len, l.form); err != nil {
+		p.close()
+		return false
+	}
+	page.Blocks, page.Close = p.blocks, p.closeOnce()
+	return true
+}
+
+func firstOf(n int, entries iter.Seq[*cache.Entry]) iter.Seq[*cache.Entry] {
+	return func(yield func(*cache.Entry) bool) {
+		left := n
+		for e := range entries {
+			if left--; left < 0 || !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// prepare renders those of n entries that are not rendered, and reports whether all of them are. It gives up where many
+// are missing, because the cache may drop them again and the page must keep them itself, and where an entry can't be
+// rendered; add then names all such entries.
+func (l *listing) prepare(entries iter.Seq[*cache.Entry], n int, stored api.Form) bool {
+	if l.form == stored {
+		return true
+	}
+	missing := 0
+	for e := range entries {
+		if e.Rendered(l.form) {
+			continue
+		}
+		if missing++; missing > n/8 {
+			return false
+		}
+		if _, err := e.Rendition(l.form); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// preparedItems returns the renditions of entries that were rendered before. Where the cache dropped one since, it is
+// rendered again from the same bytes, which can't fail.
+func preparedItems(entries iter.Seq[*cache.Entry], form api.Form) iter.Seq[api.Rendition] {
+	return func(yield func(api.Rendition) bool) {
+		var next [ahead]api.Rendition
+		n := 0
+		for e := range entries {
+			r, err := e.Rendition(form)
+			if err != nil {
+				panic(fmt.Sprintf("%s was rendered as %v, and can't be again: %v", e.Key(), form, err))
+			}
+			next[n] = r
+			if n++; n < ahead {
+				continue
+			}
+			if n = 0; !yieldAll(next[:], yield) {
+				return
+			}
+		}
+		yieldAll(next[:n], yield)
+	}
+}
