@@ -23,7 +23,7 @@ type Result struct {
 	Created []string
 	// Kept are files that would have been written, and existed.
 	Kept []string
-	// NewProject tells that the module's requirements are still to be resolved.
+	// NewProject reports whether the module's requirements are still to be resolved.
 	NewProject bool
 	// Adopted are the folders of API packages that the project had, and that are served from where they are. What the
 	// module is to require is left to its owner.

@@ -1,7 +1,6 @@
-// Package admission says what the steps between "decoded" and "stored" of a write see, and runs the plug-ins that
-// refuse a write or change its object: those of the author, those that kube-apiserver has, policies and webhooks. A
-// server runs mutating plug-ins after field ownership was tracked, and validating ones after the object was validated,
-// as kube-apiserver does.
+// Package admission runs the plug-ins that change or refuse a write before it is stored: those of an author, those that
+// kube-apiserver has, policies and webhooks. It defines what a plug-in sees of a write. As in kube-apiserver, mutating
+// plug-ins run after the server has tracked field ownership, and validating ones after it has validated the object.
 //
 // It may know packages api, audit and auth.
 package admission
@@ -43,7 +42,7 @@ type Attributes struct {
 	// Namespace is "" for cluster-scoped kinds. Name is "" before the name of a new object was generated, and
 	// in the deletion of a collection.
 	Namespace, Name string
-	// DryRun tells that nothing is stored: a plug-in must have no effect beside its decision.
+	// DryRun reports whether nothing is stored: a plug-in must have no effect beside its decision.
 	DryRun bool
 	// Options are a *metav1.CreateOptions, *metav1.UpdateOptions or *metav1.DeleteOptions, whose kind and apiVersion
 	// are set; nil for a connection.
@@ -90,14 +89,14 @@ type Object interface {
 	// Value returns the Go value: a pointer to the hub type of its kind, or to the options of a connection. A mutating
 	// plug-in may change that of a new object, and then calls Changed. Nobody may change the others.
 	Value() any
-	// Changed tells that Value was changed.
+	// Changed records that the caller changed Value.
 	Changed()
 	// JSON encodes the object in a served kind.
 	JSON(schema.GroupVersionKind) ([]byte, error)
 	// Content returns the object in a served kind, with numbers as int64 or float64. It must not be changed.
 	Content(schema.GroupVersionKind) (map[string]any, error)
-	// Replace has the object be what data has, which is JSON in a served kind. It sets defaults as for an object that a
-	// client sends.
+	// Replace replaces the object by the one in data, which is JSON in a served kind. It sets defaults as for an object
+	// that a client sends.
 	Replace(gvk schema.GroupVersionKind, data []byte) error
 	// Meta returns the metadata; nil for the options of a connection.
 	Meta() metav1.Object
@@ -144,10 +143,10 @@ type pass struct {
 	state         map[string]any
 }
 
-// Reinvoke has all mutating plug-ins run once more after the last one. In the second pass it does nothing.
+// Reinvoke runs all mutating plug-ins once more after the last one. In the second pass it does nothing.
 func (a *Attributes) Reinvoke() { a.pass.again = true }
 
-// IsReinvoked tells that this is the second pass.
+// IsReinvoked reports whether this is the second pass.
 func (a *Attributes) IsReinvoked() bool { return a.pass.second }
 
 // Keep keeps a value of a plug-in for its second pass, and Kept returns it.

@@ -102,9 +102,9 @@ type VersionInfo struct {
 	Name string // v1
 	// Columns of the Table in this version; empty means name and age.
 	Columns []Column
-	// Unserved tells that objects may be stored in the version, and no client may ask for it.
+	// Unserved reports whether objects may be stored in the version, and no client may ask for it.
 	Unserved bool
-	// Untyped tells that the version has no Go type. As kube-apiserver treats custom resources: the version has no
+	// Untyped reports whether the version has no Go type. As kube-apiserver treats custom resources: the version has no
 	// strategic merge patch, what clients send must name its kind, and the items of lists have apiVersion and kind.
 	Untyped bool
 	// Deprecated, where not empty, is the warning that each request to this version receives.
@@ -114,8 +114,8 @@ type VersionInfo struct {
 	// SelectableFields are the field paths beyond metadata.name and metadata.namespace that field selectors may name in
 	// this version. They follow from the definition's; what a definition sets here is not heeded.
 	SelectableFields []string
-	// Protobuf tells that objects of this version can be read and written whole as Kubernetes protobuf. It follows from
-	// the version's conversion; what a definition sets here is not heeded.
+	// Protobuf reports whether objects of this version can be read and written whole as Kubernetes protobuf. It follows
+	// from the version's conversion; what a definition sets here is not heeded.
 	Protobuf bool
 }
 
@@ -224,7 +224,7 @@ func (e *Extension) In(version string) bool {
 	return e.Versions == nil || slices.Contains(e.Versions, version)
 }
 
-// Lasts tells that requests live as long as their client wants.
+// Lasts reports whether requests live as long as their client wants.
 func (e *Extension) Lasts() bool { return e.Form != KindForm }
 
 // Extension returns the extension of that name, or nil.

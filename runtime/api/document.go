@@ -78,7 +78,7 @@ func HashOf(data []byte) string {
 	return strings.ToUpper(hex.EncodeToString(sum[:]))
 }
 
-// IsZero tells that there is no document.
+// IsZero reports whether there is no document.
 func (d Document) IsZero() bool { return len(d.Gzip) == 0 && d.made == nil }
 
 // JSON returns the document's text.

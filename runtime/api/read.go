@@ -46,9 +46,9 @@ type WatchOptions struct {
 	ResourceVersion   string
 	AllowBookmarks    bool
 	SendInitialEvents *bool
-	// Corrupt has corrupt objects, whose stored values can't be read, sent as events of the type Corrupt, and their
-	// removal as one of the type Deleted whose object has a name and no uid, instead of ending the watch. It goes with
-	// an empty Selection alone, and is heeded by stored resources.
+	// Corrupt asks for an event of the type Corrupt for each object whose stored value can't be read, and for an event
+	// of the type Deleted, whose object has a name and no uid, when such an object is removed. Otherwise a corrupt
+	// object ends the watch. Only stored resources support it, with an empty Selection.
 	Corrupt bool
 }
 
@@ -83,7 +83,7 @@ type Watch interface {
 
 // Backlog is a Watch that tells when events are at hand, so that they can be written in one piece with those before.
 type Backlog interface {
-	// More tells that the next Next returns at once. It may be called by the reader.
+	// More reports whether the next Next returns at once. It may be called by the reader.
 	More() bool
 }
 

@@ -76,11 +76,11 @@ type Deletion struct {
 	// Object is set where Shown is, or where the object was marked and not removed.
 	Object Rendition
 	UID    string
-	// Done tells that the object was removed. It is false for an object with finalizers or a grace period, which only
-	// has a deletionTimestamp now.
+	// Done reports whether the object was removed. It is false for an object with finalizers or a grace period, which
+	// only has a deletionTimestamp now.
 	Done bool
-	// Pending tells that the grace period was running already, and that the deletion changed nothing.
+	// Pending reports whether the grace period was running already, so that the deletion changed nothing.
 	Pending bool
-	// Shown tells that the answer is the object, even where it was removed or nothing changed.
+	// Shown reports whether the answer is the object, even where it was removed or nothing changed.
 	Shown bool
 }

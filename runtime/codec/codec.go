@@ -54,7 +54,7 @@ type versionCodec[T api.Object] interface {
 	empty(gvk schema.GroupVersionKind) runtime.Object
 	adopt(object map[string]any, hub T, complete bool) (T, error)
 	mergeRules() (strategicpatch.PatchMetaFromStruct, error)
-	// remote tells that another program converts.
+	// remote reports whether another program converts.
 	remote() bool
 	// converted converts hub objects, and returns for each a codec that has the result at hand, or an error.
 	converted(hubs []T) ([]versionCodec[T], []error)

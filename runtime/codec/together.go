@@ -11,7 +11,7 @@ import (
 // takes as long as the other program does.
 func (v *Served[T]) Remote() bool { return v.codec.remote() }
 
-// ConvertsTogether tells that RenderAll of a form asks less of another program than as many calls of Render.
+// ConvertsTogether reports whether RenderAll of a form asks less of another program than as many calls of Render.
 func (a *Versions[T]) ConvertsTogether(form api.Form) bool {
 	v := a.ByKey(form.Version)
 	return v != nil && v.Remote()

@@ -33,7 +33,7 @@ type form struct {
 	// empty is one to read into, list one for lists.
 	empty func() client.Object
 	list  func() client.ObjectList
-	// whole tells that the form can be created and updated.
+	// whole reports whether the form can be created and updated.
 	whole bool
 }
 

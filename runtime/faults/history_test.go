@@ -43,8 +43,8 @@ func (o *operation) String() string {
 
 func (o *operation) succeeded() bool { return o.code >= 200 && o.code < 300 }
 
-// refused tells that nothing was written: the server said so. 503 and 507 are only for that; 504, 500 and no answer
-// tell nothing.
+// refused reports whether nothing was written: the server said so. 503 and 507 are only for that; 504, 500 and no
+// answer tell nothing.
 func (o *operation) refused() bool {
 	return o.code == 503 || o.code == 507 || o.code >= 400 && o.code < 500
 }

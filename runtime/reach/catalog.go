@@ -18,8 +18,8 @@ type Resource struct {
 	Namespaced bool
 	// Verbs are those that clients may use, in kube-apiserver's words.
 	Verbs []string
-	// Stored tells that the objects are in storage. SameAs is the resource of another group whose objects these are; it
-	// is empty for most.
+	// Stored reports whether the objects are in storage. SameAs is the resource of another group whose objects these
+	// are; it is empty for most.
 	Stored bool
 	SameAs schema.GroupResource
 	// Remote tells that another server serves the resource, behind this one. Its objects can be counted and deleted.

@@ -39,7 +39,7 @@ type Objects[T any] interface {
 
 // Changes are what Follow tells. They belong to the function that gets them.
 type Changes[T any] struct {
-	// Reset tells that Put has all objects: those of earlier calls that it lacks no longer exist.
+	// Reset reports whether Put has all objects: those of earlier calls that it lacks no longer exist.
 	Reset bool
 	// Put are the new and the changed objects, Deleted those that no longer exist; no object is in both, and none
 	// twice. An object that cannot be read counts as deleted, and may have no more than its namespace and name.

@@ -34,7 +34,7 @@ func (k *kind[T]) propose(ctx context.Context, a *attempt[T]) error {
 type sent[T api.Object] struct {
 	body api.Body
 	obj  T
-	// given tells that an attempt had obj: the strategy's functions may have changed it.
+	// given reports whether an attempt had obj: the strategy's functions may have changed it.
 	given bool
 }
 

@@ -142,7 +142,7 @@ type providerWatch[T api.Object] struct {
 	unbind    func() bool // from the handle
 	// known tells of each object of which there was an event whether the client has it, where there is a selector.
 	known map[string]bool
-	// resumed tells that the client may have objects of which this watch sent no event.
+	// resumed reports whether the client may have objects of which this watch sent no event.
 	resumed bool
 	events  []api.Event
 }

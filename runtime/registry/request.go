@@ -33,8 +33,8 @@ type request[T api.Object] struct {
 	mayCreate bool
 	// render renders the answer; nil renders the object.
 	render renderer
-	// admitted tells that the object of an extension passed admission instead of this one: the plug-ins see a binding,
-	// and not the pod that it changes.
+	// admitted reports whether the object of an extension passed admission instead of this one: the plug-ins see a
+	// binding, and not the pod that it changes.
 	admitted bool
 	// deletion is set for the verb delete.
 	deletion *deletion[T]
@@ -55,7 +55,7 @@ type deletion[T api.Object] struct {
 	options api.DeleteOptions
 	// consent, where it isn't nil, may change the options, or refuse to delete the object by an error.
 	consent func(obj T, options *api.DeleteOptions) error
-	// collection tells that the request deletes a collection, and names no object.
+	// collection reports whether the request deletes a collection, and names no object.
 	collection bool
 }
 

@@ -162,8 +162,8 @@ type Config struct {
 	// Transformer returns the transformer of the stored values of a resource, such as their encryption. If it is nil,
 	// or returns nil, the server stores values as they are.
 	Transformer func(schema.GroupResource) store.Transformer
-	// AfterWrite has functions that are called after a write of a resource was stored, and before the client gets its
-	// answer, with the revision of the write.
+	// AfterWrite holds functions by resource. The server calls one after it has stored a write of the resource, and
+	// before it answers the client, with the revision of the write.
 	AfterWrite map[schema.GroupResource]func(ctx context.Context, revision int64)
 	// TimeToLive says of resources how long their objects live after each write, in place of what their strategies say;
 	// 0 is no limit.

@@ -100,7 +100,7 @@ type Remote = apigroups.Remote
 // LocalVersion is a version of a group that the server serves itself.
 type LocalVersion struct {
 	schema.GroupVersion
-	// Added tells that all resources of the group are Additions.
+	// Added reports whether all resources of the group are Additions.
 	Added bool
 }
 

@@ -70,5 +70,5 @@ const (
 	Corrupt = "CORRUPT"
 )
 
-// Full tells that the backend refuses writes until it has space again.
+// Full reports whether the backend refuses writes until it has space again.
 func (s Space) Full() bool { return slices.Contains(s.Alarms, NoSpace) }

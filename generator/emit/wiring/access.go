@@ -67,8 +67,8 @@ func (w *walker) unless(condition string, rest jen.Code) jen.Code {
 	return gocode.Code("if "+condition+" {\n"+w.none+"\n}\n$", rest)
 }
 
-// promotes tells that the field which follows an embedded struct can be selected without naming that struct: nothing
-// else in outer bears its name.
+// promotes reports whether the field which follows an embedded struct can be selected without naming that struct:
+// nothing else in outer bears its name.
 func promotes(outer *model.Type, embedded *model.Field, rest []model.Step) bool {
 	if !embedded.Embedded || embedded.Type.Form != model.Struct || len(rest) == 0 || rest[0].Field == nil ||
 		outer.Form != model.Struct {

@@ -29,7 +29,7 @@ type bound struct {
 // policy is what both kinds of policies have. It is immutable.
 type policy struct {
 	name string
-	// static tells that the policy is from a file.
+	// static reports whether the policy is from a file.
 	static      bool
 	paramKind   *registration.ParamKind
 	ignore      bool
@@ -118,7 +118,7 @@ func (k *known[P, B]) takeFiles(static []*bound) {
 	k.publish()
 }
 
-// takeNothing tells that the server serves no policies.
+// takeNothing records that the server serves no policies.
 func (k *known[P, B]) takeNothing() {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -21,9 +21,9 @@ type hook struct {
 	*registration.ValidatingWebhook
 	// configuration is the name of its configuration, and id is unique among the hooks of a plug-in.
 	configuration, id string
-	// reinvoked tells that the hook is called again if the object changed after it was called.
+	// reinvoked reports whether the hook is called again if the object changed after it was called.
 	reinvoked bool
-	// static tells that the hook is from a file.
+	// static reports whether the hook is from a file.
 	static bool
 	rules  match.Rules
 	// selectors returns the error of a selector that can't be parsed; conditions compiles at first use, which takes
@@ -61,7 +61,7 @@ func (h *hook) compile() *match.Conditions {
 	return match.NewConditions(compiler, h.MatchConditions, h.ignoresFailures())
 }
 
-// ignoresFailures tells that a failed call lets the write pass.
+// ignoresFailures reports whether a failed call lets the write pass.
 func (h *hook) ignoresFailures() bool {
 	return h.FailurePolicy != nil && *h.FailurePolicy == registration.Ignore
 }

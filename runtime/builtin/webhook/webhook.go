@@ -96,7 +96,7 @@ type plugin struct {
 	changing sync.Mutex
 	static   []*hook
 	known    map[string][]*hook
-	// isKnown tells that the configurations that the server serves are known.
+	// isKnown reports whether the configurations that the server serves are known.
 	isKnown bool
 }
 

@@ -273,7 +273,7 @@ func TestFailures(t *testing.T) {
 		name    string
 		answer  func(http.ResponseWriter, *admissionv1.AdmissionReview)
 		message string
-		// always tells that the failure policy doesn't matter.
+		// always reports whether the failure policy doesn't matter.
 		always bool
 	}{
 		{"hangs", func(http.ResponseWriter, *admissionv1.AdmissionReview) { <-hang },

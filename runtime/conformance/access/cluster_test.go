@@ -43,7 +43,7 @@ type cluster struct {
 	front, clients *authority
 	client         *http.Client // made once
 	once           sync.Once
-	// noServices tells that the cluster has no Services: it finds every server at localhost.
+	// noServices reports whether the cluster has no Services: it finds every server at localhost.
 	noServices bool
 }
 

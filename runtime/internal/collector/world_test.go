@@ -205,7 +205,7 @@ func (w *world) settleOrDie() bool {
 	return false
 }
 
-// idle tells that nobody is looked at, and nothing failed.
+// idle reports whether nobody is looked at, and nothing failed.
 func (q *queue) idle() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -97,7 +97,7 @@ func (r Client[T]) listed(
 // batch collects events up to a call of a Follow's function: the last one of each object.
 type batch[T api.Object] struct {
 	client Client[T]
-	// state tells that the events are the state with which the watch begins, which isn't complete yet.
+	// state reports whether the events are the state with which the watch begins, which isn't complete yet.
 	state, reset bool
 	order        []objectName
 	last         map[objectName]change[T]

@@ -44,7 +44,7 @@ type Client[T api.Object] struct {
 	New func() T
 	// Form is that in which the client reads: of the storage version.
 	Form api.Form
-	// Stored tells that the objects are stored, so that a watch can begin with all of them and end these with a
+	// Stored reports whether the objects are stored, so that a watch can begin with all of them and end these with a
 	// bookmark.
 	Stored bool
 	// Change writes what a function makes of the present state of an object, and returns the updated object. It is what

@@ -25,8 +25,8 @@ func code(err error) codes.Code {
 	return status.Code(err)
 }
 
-// rejected tells that a failed request was surely not carried out: the server rejected it before or instead of applying
-// it. An unknown error is no rejection.
+// rejected reports whether a failed request was surely not carried out: the server rejected it before or instead of
+// applying it. An unknown error is no rejection.
 func rejected(err error) bool {
 	if err == nil {
 		return false

@@ -337,7 +337,8 @@ func validateDefaults(
 // inside is a place in an embedded object.
 type inside struct {
 	resource *structural.Schema
-	// metadata tells that the place is in apiVersion, kind or metadata, and around makes the object around a value.
+	// metadata reports whether the place is in apiVersion, kind or metadata, and around makes the object around a
+	// value.
 	metadata bool
 	around   func(value any) any
 }

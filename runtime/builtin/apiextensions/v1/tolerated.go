@@ -9,12 +9,12 @@ import (
 
 // tolerated are the faults of a stored definition that an update may keep, or make again: servers once accepted them.
 type tolerated struct {
-	// schema tells that a version lacks its schema, structure that one isn't structural.
+	// schema reports whether a version lacks its schema, structure that one isn't structural.
 	schema, structure bool
 	// types are types of no value; sets have items that aren't atomic; absences are keys that items may lack, and items
 	// that may be null.
 	types, sets, absences bool
-	// reviews tells that the webhook accepts no version of ConversionReview that the server knows.
+	// reviews reports whether the webhook accepts no version of ConversionReview that the server knows.
 	reviews bool
 }
 

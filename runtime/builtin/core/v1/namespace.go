@@ -48,8 +48,8 @@ func PrepareForUpdate_Namespace(_ context.Context, namespace, old *corev1.Namesp
 // Canonicalize_Namespace labels a namespace whose name was generated.
 func Canonicalize_Namespace(namespace *corev1.Namespace) { label(namespace) }
 
-// BlocksDeletion_Namespace tells that a namespace is deleted in two steps: the first marks it, and the subresource
-// finalize removes what keeps it.
+// BlocksDeletion_Namespace reports that every namespace is deleted in two steps: the first marks it, and the
+// subresource finalize removes what keeps it.
 func BlocksDeletion_Namespace(namespace *corev1.Namespace) bool {
 	return namespace.DeletionTimestamp == nil || len(namespace.Spec.Finalizers) > 0
 }

@@ -20,7 +20,7 @@ import (
 type Conditions struct {
 	compiler *policy.Compiler
 	all      []*policy.Expression
-	// ignore tells that what fails doesn't match, instead of failing the request.
+	// ignore reports whether what fails doesn't match, instead of failing the request.
 	ignore bool
 }
 

@@ -35,7 +35,7 @@ func (r *reader) space() {
 	}
 }
 
-// end tells that all was regular, and nothing but space follows.
+// end reports whether all was regular, and nothing but space follows.
 func (r *reader) end() bool {
 	r.space()
 	return !r.irregular && r.at == len(r.data)

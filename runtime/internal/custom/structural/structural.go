@@ -35,7 +35,7 @@ type Schema struct {
 	Default    any
 	HasDefault bool
 
-	// embeds tells that there are embedded objects below.
+	// embeds reports whether there are embedded objects below.
 	embeds bool
 }
 

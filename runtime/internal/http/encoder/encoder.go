@@ -45,7 +45,8 @@ type Heads struct {
 	jsonColumns, cborColumns func() string
 	// protobufList is the head of a list's envelope.
 	protobufList string
-	// itemHeads tells that the items of a list have kind and apiVersion, which in JSON are not in their heads then.
+	// itemHeads reports whether the items of a list have kind and apiVersion, which in JSON are not in their heads
+	// then.
 	itemHeads bool
 }
 

@@ -225,7 +225,7 @@ func TestMatrixOfTokens(t *testing.T) {
 	})
 }
 
-// ignoresLimit tells that a cache answers with all that it has at hand.
+// ignoresLimit reports whether a cache answers with all that it has at hand.
 func ignoresLimit(server, version string) bool { return version == "0" && server != noCache }
 
 // A dry run shows what each combination would delete: what it lists, and still is.

@@ -78,7 +78,7 @@ func (m *Manager) initial(stored, sent []metav1.ManagedFieldsEntry) *managers {
 	return all
 }
 
-// isReset tells that a client resets managedFields, with an empty list or with one empty entry.
+// isReset reports whether a client resets managedFields, with an empty list or with one empty entry.
 func isReset(sent []metav1.ManagedFieldsEntry) bool {
 	switch len(sent) {
 	case 0:

@@ -82,7 +82,7 @@ func Cause(err error) error {
 	return err
 }
 
-// IsFailedTest tells that an operation "test" of a JSON patch failed.
+// IsFailedTest reports whether an operation "test" of a JSON patch failed.
 func IsFailedTest(err error) bool { return errors.Is(Cause(err), jsonpatch.ErrTestFailed) }
 
 // Merge is a JSON merge patch, decoded.

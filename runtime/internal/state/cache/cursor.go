@@ -131,9 +131,9 @@ func (w *Cursor) collect(limit int) (wait <-chan struct{}, err error) {
 	return v.changed, nil
 }
 
-// full tells that the cursor takes no event of a revision any more. One revision may have many events, where a lease
-// ends or another program writes several keys at once. They stay together, since a client that resumes from one of them
-// would miss the others.
+// full reports whether the cursor takes no event of a revision any more. One revision may have many events, where a
+// lease ends or another program writes several keys at once. They stay together, since a client that resumes from one
+// of them would miss the others.
 func (w *Cursor) full(limit int, revision int64) bool {
 	n := len(w.events)
 	return n >= limit && (n == 0 || w.events[n-1].Revision != revision)

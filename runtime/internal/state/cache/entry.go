@@ -140,7 +140,7 @@ func (e *Entry) size() int64 {
 // change.
 func (e *Entry) Revision() int64 { return e.revision }
 
-// Stale tells that the value would be stored with other bytes today.
+// Stale reports whether the value would be stored with other bytes today.
 func (e *Entry) Stale() bool { return e.stale }
 
 // Err returns why the value could not be decoded, or nil. The error wraps ErrCorrupt and names the key.
@@ -170,8 +170,8 @@ func (e *Entry) Rendition(wanted api.Form) (api.Rendition, error) {
 	return e.render(wanted)
 }
 
-// Rendered tells that the entry has a form, so that Rendition would neither render nor fail. This may be over by the
-// next call, where the budget for renditions is used up.
+// Rendered reports whether the entry has a form, so that Rendition would neither render nor fail. This may be over by
+// the next call, where the budget for renditions is used up.
 func (e *Entry) Rendered(wanted api.Form) bool {
 	if wanted == e.shared.stored {
 		return e.Err() == nil

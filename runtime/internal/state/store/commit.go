@@ -280,9 +280,9 @@ type State[T api.Object] struct {
 	Revision int64
 	// Data is the stored form, as the store would write it today.
 	Data []byte
-	// stale tells that the backend has another form than Data: an older version, older defaults, an older key.
+	// stale reports whether the backend has another form than Data: an older version, older defaults, an older key.
 	stale bool
-	// fresh tells that this write read the state from the backend: it is no guess.
+	// fresh reports whether this write read the state from the backend: it is no guess.
 	fresh bool
 }
 

@@ -92,7 +92,7 @@ const maxListFailures = 100
 type listFailures struct {
 	keys []string
 	errs []error
-	// corrupt tells that one of them is corrupt; the others can't be converted to the form of the request.
+	// corrupt reports whether one of them is corrupt; the others can't be converted to the form of the request.
 	corrupt bool
 }
 
@@ -117,7 +117,7 @@ func (f *listFailures) note(o object, form api.Form, err error) {
 
 func (f *listFailures) none() bool { return len(f.errs) == 0 }
 
-// enough tells that the read is given up.
+// enough reports whether the read is given up.
 func (f *listFailures) enough() bool { return len(f.errs) >= maxListFailures }
 
 // err is nil where there is none, else a 500 which names each by its key. The reason is StorageReadError where one is

@@ -22,7 +22,7 @@ type listing struct {
 	from   string // the first key of the page
 	limit  int
 	form   api.Form
-	// together tells that the objects are rendered together.
+	// together reports whether the objects are rendered together.
 	together bool
 	gr       schema.GroupResource
 	// exact is the revision to read at; 0 where wanted decides.

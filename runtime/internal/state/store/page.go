@@ -74,7 +74,7 @@ func (p *pageItems) add(o object, l *listing) (full bool) {
 	return p.bad.enough()
 }
 
-// full tells that the page has as many items as the list may have.
+// full reports whether the page has as many items as the list may have.
 func (p *pageItems) full(l *listing) bool {
 	return l.limit > 0 && len(p.items)+len(p.waiting) == l.limit
 }

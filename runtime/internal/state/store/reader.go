@@ -34,7 +34,7 @@ type shared struct {
 	// renderAll is Config.RenderAll.
 	renderAll RenderAll
 	prefix    string // of the resource's keys, with "/" at its end
-	// namespaced tells that keys are <prefix><namespace>/<name>, else <prefix><name>.
+	// namespaced reports whether keys are <prefix><namespace>/<name>, else <prefix><name>.
 	namespaced bool
 	// bookmark makes the object of a bookmark event.
 	bookmark func(revision int64, initialEnd bool, form api.Form) (api.Rendition, error)

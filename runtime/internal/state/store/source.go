@@ -28,7 +28,7 @@ type initial struct {
 	from     string
 	// bad are the objects that can't be sent. They end the watch, once it has read all of the state.
 	bad listFailures
-	// together tells that the objects of a part are rendered together; waiting are those.
+	// together reports whether the objects of a part are rendered together; waiting are those.
 	together bool
 	waiting  []object
 }

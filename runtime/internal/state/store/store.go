@@ -27,7 +27,7 @@ type Config[T api.Object] struct {
 	KeyPrefix, ResourcePrefix string
 	// Resource names the resource in errors.
 	Resource schema.GroupResource
-	// Namespaced tells that keys are <ResourcePrefix><namespace>/<name>.
+	// Namespaced reports whether keys are <ResourcePrefix><namespace>/<name>.
 	Namespaced bool
 
 	// New returns an empty object.
