@@ -66,6 +66,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 test: ## what a newcomer runs: all packages, all examples, the recorded answers of kube-apiserver, the manual
 	@. .ci/steps.sh; \
 	step "kubectl" $(MAKE) --no-print-directory kubectl; \
+	step "compile" $(GO) build ./...; \
 	step "apigen's own packages" $(GO) test $(TEST_FLAGS) -p $(SIDE_BY_SIDE) -timeout 30m ./...; \
 	for m in $(EXAMPLES); do \
 	  step "$$m" $(GO) test -C $$m $(TEST_FLAGS) -timeout 30m ./...; done; \

@@ -391,3 +391,19 @@ func TestShape(t *testing.T) {
 		}
 	}
 }
+
+// TestPaths: what pages name of the two halves is there.
+func TestPaths(t *testing.T) {
+	named := regexp.MustCompile("`((?:generator|runtime)/[A-Za-z0-9/_.-]+)`")
+	for _, page := range pages(t) {
+		content, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range named.FindAllStringSubmatch(string(content), -1) {
+			if _, err := os.Stat(filepath.Join("..", strings.TrimSuffix(m[1], "/..."))); err != nil {
+				t.Errorf("%s: %v", page, err)
+			}
+		}
+	}
+}

@@ -25,8 +25,8 @@ type PackageRegistration struct {
 	// LocalSchemeBuilder names the variable that generated functions register with: localSchemeBuilder, SchemeBuilder,
 	// or empty where the package declares neither by hand, or one that takes no functions, as controller-runtime's.
 	LocalSchemeBuilder string
-	// RegistersInInit reports whether a hand-written function init adds types to a scheme, and nothing that is generated
-	// for the program needs an AddToScheme.
+	// RegistersInInit reports whether a hand-written function init adds types to a scheme, and nothing that is
+	// generated for the program needs an AddToScheme.
 	RegistersInInit bool
 }
 

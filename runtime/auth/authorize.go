@@ -9,11 +9,14 @@ import (
 	"apigen.dev/runtime/internal/request"
 )
 
+// Info is what a request asks for: a verb, and a resource or a path.
+type Info = request.Info
+
 // Attributes are what an authorizer decides on: a user, and what the user asks for. The Info comes from an HTTP
 // request, or from code that asks for a permission without one, such as impersonation. Both are immutable.
 type Attributes struct {
 	User *User
-	*request.Info
+	*Info
 }
 
 // Decision is the answer of an authorizer.

@@ -211,7 +211,8 @@ func (d *deaf) Get(ctx context.Context, _ string, _ storage.GetOptions) (*storag
 type started struct {
 	url, dir string
 	stop     context.CancelFunc
-	ended    chan error
+	ended    chan error     // has the program's error
+	gone     chan struct{}  // closed when the program has ended
 	clients  []*http.Client // those of client and anonymous
 }
 
@@ -223,14 +224,18 @@ func start(t *testing.T, dir string, args ...string) *started {
 func startProgram(t *testing.T, p Program, dir string, args ...string) *started {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	s := &started{dir: dir, stop: stop, ended: make(chan error, 1)}
+	s := &started{dir: dir, stop: stop, ended: make(chan error, 1), gone: make(chan struct{})}
 	reader, writer := io.Pipe()
 	go func() {
 		err := run(ctx, p, writer, append([]string{"--data-dir=" + dir, "--secure-port=0"}, args...)...)
 		writer.CloseWithError(io.EOF)
 		s.ended <- err
+		close(s.gone)
 	}()
-	t.Cleanup(func() { stop() })
+	t.Cleanup(func() { // another test may look at what runs
+		s.leave()
+		<-s.gone
+	})
 	var out bytes.Buffer
 	buffer := make([]byte, 1024)
 	for !strings.Contains(out.String(), "kubeconfig: ") {
@@ -250,10 +255,7 @@ func startProgram(t *testing.T, p Program, dir string, args ...string) *started 
 
 func (s *started) end(t *testing.T) {
 	t.Helper()
-	s.stop()
-	for _, client := range s.clients { // net/http's server waits a second for idle connections of HTTP/2
-		client.CloseIdleConnections()
-	}
+	s.leave()
 	select {
 	case err := <-s.ended:
 		if err != nil {
@@ -261,6 +263,15 @@ func (s *started) end(t *testing.T) {
 		}
 	case <-time.After(2 * time.Minute):
 		t.Fatal("the program did not end")
+	}
+}
+
+// leave tells the program to end, and closes the connections of its clients: net/http's server waits a second for idle
+// ones of HTTP/2.
+func (s *started) leave() {
+	s.stop()
+	for _, client := range s.clients {
+		client.CloseIdleConnections()
 	}
 }
 

@@ -109,8 +109,16 @@ func startDelayed(t *testing.T, config Config) (*victim, ending) {
 	s, v := newVictim(t, config)
 	ctx, stop := context.WithCancel(context.Background())
 	e := ending{stop, make(chan error, 1)}
-	go func() { e.err <- s.Run(ctx) }()
-	t.Cleanup(stop)
+	gone := make(chan struct{})
+	go func() {
+		e.err <- s.Run(ctx)
+		close(gone)
+	}()
+	t.Cleanup(func() { // another test may look at what runs
+		stop()
+		v.client.CloseIdleConnections()
+		<-gone
+	})
 	return v, e
 }
 

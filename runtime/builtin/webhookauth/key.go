@@ -39,7 +39,7 @@ func (s *AccessReviewSpec) key() digest {
 // keyText is a sequence of texts and numbers that can be read back: each text has its length before it.
 type keyText []byte
 
-func (k keyText) number(n int) keyText { return binary.AppendUvarint(k, uint64(n)) } //nolint:gosec // G115: a length
+func (k keyText) number(n int) keyText { return binary.AppendUvarint(k, uint64(n)) }
 
 func (k keyText) texts(all ...string) keyText {
 	for _, text := range all {
