@@ -23,80 +23,80 @@ type bug struct {
 
 var bugs = []bug{
 	{
-		name: "an owner that the cache lacks is taken for absent", file: "collector/collect.go",
+		name: "an owner that the cache lacks is taken for absent", file: "internal/collector/collect.go",
 		right: "\t\tcase !live:\n", wrong: "\t\tcase false:\n",
-		dir: "collector", tests: []string{"TestAbsenceIsConfirmed"},
+		dir: "internal/collector", tests: []string{"TestAbsenceIsConfirmed"},
 	},
 	{
-		name: "deletions missed by a broken watch", file: "collector/follow.go",
+		name: "deletions missed by a broken watch", file: "internal/collector/follow.go",
 		right: "\t\t\t\tc.reconcile(r, seen)\n", wrong: "",
-		dir: "collector", tests: []string{"TestMissedDeletions"},
+		dir: "internal/collector", tests: []string{"TestMissedDeletions"},
 	},
 	{
-		name: "a ring that waits for itself", file: "collector/graph.go",
+		name: "a ring that waits for itself", file: "internal/collector/graph.go",
 		right: "return !ring", wrong: "return !ring || true",
-		dir: "collector", tests: []string{"TestGraph/a_ring"},
+		dir: "internal/collector", tests: []string{"TestGraph/a_ring"},
 	},
 	{
-		name: "an object deleted that is another one by now", file: "collector/collect.go",
+		name: "an object deleted that is another one by now", file: "internal/collector/collect.go",
 		right: "preconditions := &metav1.Preconditions{UID: &o.uid, ResourceVersion: &o.resourceVersion}",
 		wrong: "var preconditions *metav1.Preconditions",
-		dir:   "collector", tests: []string{"TestOnlyWhatIsKnownIsDeleted"},
+		dir:   "internal/collector", tests: []string{"TestOnlyWhatIsKnownIsDeleted"},
 	},
 	{
-		name: "an owner taken for absent because nobody serves it at the moment", file: "objects/metadata.go",
+		name: "an owner taken for absent because nobody serves it at the moment", file: "internal/objects/metadata.go",
 		right: "details.Name == name", wrong: "(details.Name == name || true)",
-		dir: "objects", tests: []string{"TestAbsence"},
+		dir: "internal/objects", tests: []string{"TestAbsence"},
 	},
 	{
-		name: "an owner confirmed by an answer from before its deletion", file: "collector/confirmed.go",
+		name: "an owner confirmed by an answer from before its deletion", file: "internal/collector/confirmed.go",
 		right: "\tdelete(c.owners, uid)\n", wrong: "",
-		dir: "collector", tests: []string{"TestConfirmedLate"},
+		dir: "internal/collector", tests: []string{"TestConfirmedLate"},
 	},
 	{
-		name: "an older state of an object joined into a list", file: "cache/block.go",
+		name: "an older state of an object joined into a list", file: "internal/state/cache/block.go",
 		right: "j.entries[i].entry == e {", wrong: "j.entries[i].entry.Key() == e.Key() {",
-		dir: "cache", tests: []string{"TestBlocksAreTheEntriesJoined"},
+		dir: "internal/state/cache", tests: []string{"TestBlocksAreTheEntriesJoined"},
 	},
 	{
-		name: "joining a question that was already asked", file: "cache/progress.go",
+		name: "joining a question that was already asked", file: "internal/state/cache/progress.go",
 		right: "\t\t\ta.next = nil\n\t\t\ta.mu.Unlock()\n\t\t\task(ctx, q)\n\t\t\tclose(q.done)\n",
 		wrong: "\t\t\ta.mu.Unlock()\n\t\t\task(ctx, q)\n\t\t\ta.mu.Lock()\n\t\t\ta.next = nil\n" +
 			"\t\t\ta.mu.Unlock()\n\t\t\tclose(q.done)\n",
-		dir: "cache", tests: []string{"TestQuestionsAreSharedButNotJoinedLate"},
+		dir: "internal/state/cache", tests: []string{"TestQuestionsAreSharedButNotJoinedLate"},
 	},
 	{
-		name: "a state older than the answer believed", file: "cache/progress.go",
+		name: "a state older than the answer believed", file: "internal/state/cache/progress.go",
 		right: "\tif s.revision >= revision {\n\t\treturn &s.Snapshot, nil\n\t}\n\tc.progress.enter()",
 		wrong: "\tif s.revision >= revision-1 {\n\t\treturn &s.Snapshot, nil\n\t}\n\tc.progress.enter()",
-		dir:   "cache", tests: []string{"TestConsistentSeesWhatWasAcknowledged", "TestScripts/consistent"},
+		dir:   "internal/state/cache", tests: []string{"TestConsistentSeesWhatWasAcknowledged", "TestScripts/consistent"},
 	},
 	{
-		name: "a skipped restamp", file: "cache/log.go",
+		name: "a skipped restamp", file: "internal/state/cache/log.go",
 		right: "e := c.previous.restamped(c.revision)", wrong: "e := c.previous",
-		dir: "cache", tests: []string{"TestCursorsTellExactlyOnce", "TestScripts/watch"},
+		dir: "internal/state/cache", tests: []string{"TestCursorsTellExactlyOnce", "TestScripts/watch"},
 	},
 	{
-		name: "a skipped restamp without the cache", file: "store/source.go",
+		name: "a skipped restamp without the cache", file: "internal/state/store/source.go",
 		right: "last.Record.Rendition = s.r.codec.Restamp(last.Record.Rendition, e.Revision)", wrong: "_ = e.Revision",
 		dir: "registry", tests: []string{"TestWatchFromARevision", "TestWatchDeletedCarriesTheLastMatchingState"},
 	},
 	{
-		name: "a skipped restamp of a message", file: "rendition/rendition.go",
+		name: "a skipped restamp of a message", file: "internal/object/rendition/rendition.go",
 		right: "return stampMessage(r, digits)", wrong: "return r",
 		dir: "registry", tests: []string{"TestWatchDeletedCarriesTheLastMatchingState/bare_protobuf",
 			"TestWatchDeletedCarriesTheLastMatchingState/cache_protobuf"},
 	},
 	{
-		name: "a value in another encoding taken for what would be stored", file: "store/commit.go",
+		name: "a value in another encoding taken for what would be stored", file: "internal/state/store/commit.go",
 		right: "stale = stale || !bytes.Equal(bytes.TrimRight(plain, \"\\n\"), bytes.TrimRight(data, \"\\n\"))",
 		wrong: "_ = plain",
 		dir:   "registry", tests: []string{"TestEncodingIsMigrated", "TestOtherEncodingIsStale/bare"},
 	},
 	{
-		name: "a length in protobuf that lacks its own head", file: "encoder/protobuf.go",
+		name: "a length in protobuf that lacks its own head", file: "internal/http/encoder/protobuf.go",
 		right: "size += wire.FieldSize(len(rendition.Payload))", wrong: "size += len(rendition.Payload)",
-		dir: "endpoint", tests: []string{"TestListsInBinary"},
+		dir: "internal/http/endpoint", tests: []string{"TestListsInBinary"},
 	},
 	{
 		name: "a repeated transaction", file: "storage/etcd/attempt.go",
@@ -104,7 +104,7 @@ var bugs = []bug{
 		dir: "storage/etcd", tests: []string{"TestWritesAreSentOnceAndTheirFailureIsNamed"},
 	},
 	{
-		name: "a write of unknown outcome tried again", file: "store/commit.go",
+		name: "a write of unknown outcome tried again", file: "internal/state/store/commit.go",
 		right: "\t\trevision, err := s.apply(ctx, key, current, p)\n",
 		wrong: "\t\trevision, err := s.apply(ctx, key, current, p)\n" +
 			"\t\tif errors.Is(err, storage.ErrUnknownOutcome) {\n" +
@@ -112,56 +112,56 @@ var bugs = []bug{
 		dir: "registry", tests: []string{"TestFailedWrites"},
 	},
 	{
-		name: "a dropped event", file: "cache/cursor.go",
+		name: "a dropped event", file: "internal/state/cache/cursor.go",
 		right: "if concerns && (err != nil || w.full(limit, c.revision)) {\n\t\t\tw.advance(c.revision - 1)\n",
 		wrong: "if concerns && (err != nil || w.full(limit, c.revision)) {\n\t\t\tw.advance(c.revision - 1)\n" +
 			"\t\t\tw.place++\n",
-		dir: "cache", tests: []string{"TestCursorsTellExactlyOnce"},
+		dir: "internal/state/cache", tests: []string{"TestCursorsTellExactlyOnce"},
 	},
 	{
-		name: "an event dropped between the pieces of the state", file: "store/source.go",
+		name: "an event dropped between the pieces of the state", file: "internal/state/store/source.go",
 		right: "\t\t\ts.from = e.Key()\n", wrong: "\t\t\ts.from = e.Key() + \"\\x00\"\n",
 		dir: "registry", tests: []string{"TestWatchListEndsWithABookmark"},
 	},
 	{
-		name: "events dropped while the cache is filled", file: "cache/follow.go",
+		name: "events dropped while the cache is filled", file: "internal/state/cache/follow.go",
 		right: "if (known == nil && !e.Deleted) || (known != nil && known.revision < e.Revision) {",
 		wrong: "if known != nil && false {",
-		dir:   "cache", tests: []string{"TestLateEventIsNotLost"},
+		dir:   "internal/state/cache", tests: []string{"TestLateEventIsNotLost"},
 	},
 	{
-		name: "an early bookmark", file: "cache/cursor.go",
+		name: "an early bookmark", file: "internal/state/cache/cursor.go",
 		right: "\t\t\tw.advance(s.revision)\n\t\t\treturn s.changed, nil\n",
 		wrong: "\t\t\tw.advance(c.revision)\n\t\t\treturn s.changed, nil\n",
-		dir:   "cache", tests: []string{"TestCursorIsNotAheadOfTheState", "TestRevisionIsNotClaimedTooEarly"},
+		dir:   "internal/state/cache", tests: []string{"TestCursorIsNotAheadOfTheState", "TestRevisionIsNotClaimedTooEarly"},
 	},
 	{
-		name: "a bookmark of the future", file: "store/watch.go",
+		name: "a bookmark of the future", file: "internal/state/store/watch.go",
 		right: "if err != nil || !arrived {", wrong: "if err != nil || arrived && false {",
-		dir: "endpoint", tests: []string{"TestMatrixOfWatch", "TestWatchOfTheFuture"},
+		dir: "internal/http/endpoint", tests: []string{"TestMatrixOfWatch", "TestWatchOfTheFuture"},
 	},
 	{
-		name: "another history believed", file: "cache/resume.go",
+		name: "another history believed", file: "internal/state/cache/resume.go",
 		right: "if !g.followed || g.newest.revision < 2 {", wrong: "if true {",
-		dir: "cache", tests: []string{"TestResumeOfAnotherHistory/the_newest_change_is_lost"},
+		dir: "internal/state/cache", tests: []string{"TestResumeOfAnotherHistory/the_newest_change_is_lost"},
 	},
 	{
-		name: "the state's last bookmark before its end", file: "store/watch.go",
+		name: "the state's last bookmark before its end", file: "internal/state/store/watch.go",
 		right: "if err != nil || !done {", wrong: "if err != nil || done && false {",
 		dir: "registry", tests: []string{"TestWatchListEndsWithABookmark"},
 	},
 	{
-		name: "a stale guess believed", file: "store/commit.go",
+		name: "a stale guess believed", file: "internal/state/store/commit.go",
 		right: "if (err != nil || p.Verb == Nothing) && !current.fresh {", wrong: "if false {",
 		dir: "registry", tests: []string{"TestStaleCacheIsNotBelieved"},
 	},
 	{
-		name: "a caller's guess believed", file: "store/commit.go",
+		name: "a caller's guess believed", file: "internal/state/store/commit.go",
 		right: "if (err != nil || p.Verb == Nothing) && !current.fresh {", wrong: "if false {",
-		dir: "store", tests: []string{"TestGuessesAreNotTrusted"},
+		dir: "internal/state/store", tests: []string{"TestGuessesAreNotTrusted"},
 	},
 	{
-		name: "a stale entry believed", file: "store/reader.go",
+		name: "a stale entry believed", file: "internal/state/store/reader.go",
 		right: "\tif entry == nil || entry.Revision() != kv.Revision {\n\t\treturn r.fromBackend(ctx, key)\n\t}\n",
 		wrong: "",
 		dir:   "registry", tests: []string{"TestStaleCacheIsNotBelieved"},
@@ -172,15 +172,25 @@ var bugs = []bug{
 		dir: "registry", tests: []string{"TestAnswersOfWritesInOtherForms"},
 	},
 	{
-		name: "a page of another revision", file: "store/list.go",
+		name: "a page of another revision", file: "internal/state/store/list.go",
 		right: "\tl.exact = max(revision, 0)\n", wrong: "\tl.exact = 0 * revision\n",
 		dir: "registry", tests: []string{"TestPagesAreOfOneRevision"},
 	},
 	{
-		name: "a token bent into another prefix", file: "store/page.go",
+		name: "a token bent into another prefix", file: "internal/state/store/page.go",
 		right: "if !encodable(start) {\n\t\treturn bad(", wrong: "if start == \"\" {\n\t\treturn bad(",
 		dir: "registry", tests: []string{"TestListRefuses"},
 	},
+}
+
+// TestPlantedBugsHaveAPlace: the line that each bug replaces is there, and the package whose tests find it.
+func TestPlantedBugsHaveAPlace(t *testing.T) {
+	for _, b := range bugs {
+		t.Run(b.name, func(t *testing.T) {
+			plant(t, b)
+			dependOn(t, filepath.Join("..", filepath.FromSlash(b.dir)))
+		})
+	}
 }
 
 func TestPlantedBugsAreFound(t *testing.T) {
