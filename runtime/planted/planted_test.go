@@ -69,7 +69,8 @@ var bugs = []bug{
 		name: "a state older than the answer believed", file: "internal/state/cache/progress.go",
 		right: "\tif s.revision >= revision {\n\t\treturn &s.Snapshot, nil\n\t}\n\tc.progress.enter()",
 		wrong: "\tif s.revision >= revision-1 {\n\t\treturn &s.Snapshot, nil\n\t}\n\tc.progress.enter()",
-		dir:   "internal/state/cache", tests: []string{"TestConsistentSeesWhatWasAcknowledged", "TestScripts/consistent"},
+		dir:   "internal/state/cache",
+		tests: []string{"TestConsistentSeesWhatWasAcknowledged", "TestScripts/consistent"},
 	},
 	{
 		name: "a skipped restamp", file: "internal/state/cache/log.go",
@@ -133,7 +134,8 @@ var bugs = []bug{
 		name: "an early bookmark", file: "internal/state/cache/cursor.go",
 		right: "\t\t\tw.advance(s.revision)\n\t\t\treturn s.changed, nil\n",
 		wrong: "\t\t\tw.advance(c.revision)\n\t\t\treturn s.changed, nil\n",
-		dir:   "internal/state/cache", tests: []string{"TestCursorIsNotAheadOfTheState", "TestRevisionIsNotClaimedTooEarly"},
+		dir:   "internal/state/cache",
+		tests: []string{"TestCursorIsNotAheadOfTheState", "TestRevisionIsNotClaimedTooEarly"},
 	},
 	{
 		name: "a bookmark of the future", file: "internal/state/store/watch.go",
