@@ -124,17 +124,12 @@ func rename(t *testing.T, target, function string) {
 	}
 }
 
-// modfile returns a go.mod like this module's, with the copy in place of the module, and with our module.
+// modfile returns a go.mod like this module's, with the copy in place of the module.
 func modfile(t *testing.T, dir, suites string) string {
-	root, err := filepath.Abs("../../..")
-	if err != nil {
-		t.Fatal(err)
-	}
 	path := filepath.Join(dir, "units.mod")
-	modules := fmt.Sprintf("\nrequire apigen.dev v0.0.0\n\nreplace apigen.dev => %s\n\n"+
-		"replace k8s.io/apiextensions-apiserver => %s\n", root, suites)
-	write(t, path, append(read(t, "go.mod"), modules...))
-	write(t, filepath.Join(dir, "units.sum"), append(read(t, "go.sum"), read(t, filepath.Join(root, "go.sum"))...))
+	replace := fmt.Sprintf("\nreplace k8s.io/apiextensions-apiserver => %s\n", suites)
+	write(t, path, append(read(t, "../go.mod"), replace...))
+	write(t, filepath.Join(dir, "units.sum"), read(t, "../go.sum"))
 	return path
 }
 
