@@ -83,25 +83,25 @@ test-race: ## run the race detector on the packages of the runtime that start go
 	$(GO) test -race -timeout 30m $$(grep -rlE --include='*.go' '^\s*go [a-z]|\.Go\(' runtime | \
 	  grep -vE '_test[.]go|/(conformance|faults|storagetest|etcdtest)/' | xargs -n 1 dirname | sort -u | sed 's#^#./#')
 
-# What runs a part of test-peers in a module.
-peers = $(GO) test -count=1 -timeout 60m -C
+# What runs a part of test-peers: the folder of a module, and the arguments of go test.
+peers = $(GO) test -C $(1) -count=1 -timeout 60m $(2)
 
 PART_vet              := $(GO) vet -C runtime/conformance -tags peer,record ./...
-PART_generator        := $(peers) generator/conformance .
-PART_celrules         := $(peers) generator/conformance ./celrules
-PART_crd              := $(peers) generator/conformance/crd ./...
-PART_deploy           := $(peers) generator/conformance/deploy ./...
-PART_projects         := $(peers) generator/conformance ./projects
-PART_clients          := $(peers) runtime/conformance . ./apiservices ./audit ./certs ./seal
-PART_access           := $(peers) runtime/conformance ./access
-PART_policies         := $(peers) runtime/conformance ./policies
-PART_builtin          := $(peers) runtime/conformance/builtin ./...
-PART_flow             := $(peers) runtime/conformance ./flow
-PART_definitions      := $(peers) runtime/conformance ./definitions
-PART_kubernetes       := $(peers) runtime/conformance/kubernetes ./...
-PART_webhooks         := $(peers) runtime/conformance/webhooks ./...
-PART_controller       := $(peers) examples/library/controller ./...
-PART_faults           := $(peers) runtime/faults ./...
+PART_generator        := $(call peers,generator/conformance,.)
+PART_celrules         := $(call peers,generator/conformance,./celrules)
+PART_crd              := $(call peers,generator/conformance/crd,./...)
+PART_deploy           := $(call peers,generator/conformance/deploy,./...)
+PART_projects         := $(call peers,generator/conformance,./projects)
+PART_clients          := $(call peers,runtime/conformance,. ./apiservices ./audit ./certs ./seal)
+PART_access           := $(call peers,runtime/conformance,./access)
+PART_policies         := $(call peers,runtime/conformance,./policies)
+PART_builtin          := $(call peers,runtime/conformance/builtin,./...)
+PART_flow             := $(call peers,runtime/conformance,./flow)
+PART_definitions      := $(call peers,runtime/conformance,./definitions)
+PART_kubernetes       := $(call peers,runtime/conformance/kubernetes,./...)
+PART_webhooks         := $(call peers,runtime/conformance/webhooks,./...)
+PART_controller       := $(call peers,examples/library/controller,./...)
+PART_faults           := $(call peers,runtime/faults,./...)
 PART_sample-apiserver := $(MAKE) --no-print-directory peer
 PART_kube-apiserver   := $(MAKE) --no-print-directory delegated
 PART_controllers      := $(MAKE) --no-print-directory controllers
@@ -122,12 +122,12 @@ test-long: kubectl ## run the tests that take hours: other systems, races, fuzzi
 	step "planted bugs" env APIGEN_LONG=1 $(GO) test -count=1 -timeout 60m ./runtime/planted; \
 	step "large inputs" env APIGEN_LONG=1 \
 	  $(GO) test -count=1 -timeout 60m $$($(GO) list ./runtime/... | grep -v /planted); \
-	step "a rolling restart" env APIGEN_LONG=1 $(peers) runtime/conformance -run '^TestRollingRestart$$' .; \
-	step "CEL rules of more projects" env APIGEN_LONG=1 $(peers) generator/conformance ./celrules; \
-	step "all projects" env APIGEN_LONG=1 $(peers) generator/conformance ./projects; \
-	step "500 definitions" env APIGEN_LONG=1 $(peers) runtime/conformance -run '^TestScale$$' ./definitions; \
-	step "fair queues, more scenarios" env APIGEN_LONG=1 $(peers) runtime/conformance ./flow; \
-	step "faults at length" env APIGEN_FAULTS=$(FAULTS) $(peers) runtime/faults -v .; \
+	step "a rolling restart" env APIGEN_LONG=1 $(call peers,runtime/conformance,-run '^TestRollingRestart$$' .); \
+	step "CEL rules of more projects" env APIGEN_LONG=1 $(call peers,generator/conformance,./celrules); \
+	step "all projects" env APIGEN_LONG=1 $(call peers,generator/conformance,./projects); \
+	step "500 definitions" env APIGEN_LONG=1 $(call peers,runtime/conformance,-run '^TestScale$$' ./definitions); \
+	step "fair queues, more scenarios" env APIGEN_LONG=1 $(call peers,runtime/conformance,./flow); \
+	step "faults at length" env APIGEN_FAULTS=$(FAULTS) $(call peers,runtime/faults,-v .); \
 	report
 
 .PHONY: test-race-all
