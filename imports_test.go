@@ -1,0 +1,429 @@
+package apigen
+
+// floors is the table of who may import whom, of our own packages: a package may import those of its line and nobody
+// else of ours. "x/..." means x and all below it. A package that is not in the table fails the test: whoever adds one
+// decides here on which floor it stands.
+var floors = map[string][]string{
+	"cmd/apigen": {
+		"generator", "generator/compat", "generator/dev", "generator/emit", "generator/fromcrd", "generator/load",
+		"generator/marker", "generator/scaffold", "generator/staging",
+	},
+
+	"generator": {
+		"generator/compat", "generator/diag", "generator/emit/...", "generator/load", "generator/model",
+		"generator/plan", "generator/resolve", "generator/verify",
+	},
+	"generator/compat": {"generator/model", "generator/schema"},
+	"generator/dev":    {"generator", "generator/compat", "generator/model"},
+	"generator/diag":   {},
+	"generator/emit":   {"generator/diag", "generator/model", "generator/plan"},
+	"generator/emit/applyconfig": {
+		"generator/emit", "generator/emit/layout", "generator/model", "generator/plan", "generator/plan/clientset",
+		"generator/spelling",
+	},
+	"generator/emit/clients": {"generator/emit", "generator/emit/layout", "generator/plan/clientset"},
+	"generator/emit/conversion": {
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+		"generator/spelling",
+	},
+	"generator/emit/crd": {
+		"generator/diag", "generator/emit", "generator/model", "generator/plan", "generator/plan/hook",
+		"generator/schema",
+	},
+	"generator/emit/deepcopy": {
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+	},
+	"generator/emit/defaults": {
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+		"generator/spelling",
+	},
+	"generator/emit/emittest": {
+		"generator/emit", "generator/load", "generator/loadtest", "generator/model", "generator/plan",
+		"generator/resolve",
+	},
+	"generator/emit/gocode": {"generator/diag", "generator/emit", "generator/model", "generator/plan"},
+	"generator/emit/groups": {
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+	},
+	"generator/emit/informers": {"generator/emit", "generator/emit/layout", "generator/plan/clientset"},
+	"generator/emit/layout": {
+		"generator/emit", "generator/model", "generator/plan", "generator/plan/clientset", "templates",
+	},
+	"generator/emit/listers": {"generator/emit", "generator/emit/layout", "generator/plan/clientset"},
+	"generator/emit/openapi": {
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+		"generator/schema", "generator/spelling",
+	},
+	"generator/emit/reference": {
+		"generator/diag", "generator/emit", "generator/model", "generator/plan", "generator/schema", "templates",
+	},
+	"generator/emit/register": {
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+	},
+	"generator/emit/roundtrip": {
+		"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+	},
+	"generator/emit/rules": {
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+		"generator/plan/expression", "generator/spelling", "runtime/cel",
+	},
+	"generator/emit/validation": {
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+		"generator/plan/check", "generator/schema",
+	},
+	"generator/emit/wiring": {
+		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+		"generator/plan/contextual", "generator/plan/hook", "generator/plan/serving", "generator/spelling",
+	},
+	"generator/fromcrd":  {"generator/model", "generator/spelling"},
+	"generator/judge":    {"generator/diag", "generator/model", "generator/spelling"},
+	"generator/load":     {"generator/diag", "generator/marker", "generator/model", "generator/staging"},
+	"generator/loadtest": {"generator/load", "generator/model", "generator/resolve"},
+	"generator/marker":   {"generator/diag", "generator/model", "generator/spelling"},
+	"generator/model":    {},
+	"generator/plan": {
+		"generator/diag", "generator/model", "generator/plan/check", "generator/plan/clientset",
+		"generator/plan/contextual", "generator/plan/expression", "generator/plan/hook", "generator/plan/serving",
+		"generator/spelling",
+	},
+	"generator/plan/check":      {"generator/diag", "generator/model", "generator/schema"},
+	"generator/plan/clientset":  {"generator/diag", "generator/model", "generator/spelling"},
+	"generator/plan/contextual": {"generator/model"},
+	"generator/plan/expression": {
+		"generator/model", "generator/schema", "generator/spelling", "runtime/cel",
+	},
+	"generator/plan/hook": {
+		"generator/diag", "generator/model", "generator/plan/contextual", "generator/spelling",
+	},
+	"generator/plan/serving": {"generator/diag", "generator/model", "generator/schema"},
+	"generator/resolve": {
+		"generator/diag", "generator/judge", "generator/load", "generator/marker", "generator/model",
+	},
+	"generator/scaffold": {"generator/model", "generator/staging", "templates"},
+	"generator/schema":   {"generator/model"},
+	"generator/spelling": {},
+	"generator/staging":  {},
+	"generator/verify":   {"generator/diag", "generator/emit", "generator/load", "generator/model"},
+
+	"templates": {},
+
+	"runtime/admission": {"runtime/api", "runtime/audit", "runtime/auth", "runtime/internal/timing"},
+	"runtime/api":       {},
+	"runtime/apitest": {
+		"runtime/auth", "runtime/registry", "runtime/server", "runtime/storage", "runtime/storage/memory",
+	},
+	"runtime/audit": {"runtime/auth", "runtime/internal/request"},
+	"runtime/auth":  {"runtime/internal/request"},
+	"runtime/builtin": {
+		"runtime/admission/...", "runtime/builtin/...", "runtime/builtin/observability",
+		"runtime/builtin/serviceaccount", "runtime/builtin/services", "runtime/server",
+	},
+	"runtime/builtin/admissionregistration": {
+		"runtime/builtin/admissionregistration/wiring", "runtime/server",
+	},
+	"runtime/builtin/admissionregistration/v1": {
+		"runtime/auth", "runtime/internal/access/policy", "runtime/internal/request", "runtime/reach",
+	},
+	"runtime/builtin/admissionregistration/wiring": {
+		"runtime/api", "runtime/builtin/admissionregistration/v1", "runtime/codec", "runtime/registry",
+	},
+	"runtime/builtin/apiextensions": {
+		"runtime/builtin/apiextensions/v1", "runtime/builtin/apiextensions/wiring", "runtime/internal/custom/dynamic",
+		"runtime/internal/host/kubeconfig", "runtime/reach", "runtime/registry", "runtime/server",
+	},
+	"runtime/builtin/apiextensions/v1": {
+		"runtime/builtin/admissionregistration/v1", "runtime/cel", "runtime/internal/custom/structural",
+		"runtime/internal/jsonpath",
+	},
+	"runtime/builtin/apiextensions/wiring": {
+		"runtime/api", "runtime/builtin/apiextensions/v1", "runtime/codec", "runtime/internal/custom/crdjson",
+		"runtime/registry",
+	},
+	"runtime/builtin/apiregistration": {
+		"runtime/api", "runtime/auth", "runtime/builtin/apiregistration/v1", "runtime/builtin/apiregistration/wiring",
+		"runtime/builtin/frontproxy", "runtime/internal/host/certs", "runtime/internal/http/discovery",
+		"runtime/internal/http/proxy", "runtime/internal/http/respond", "runtime/internal/reload", "runtime/reach",
+		"runtime/registry", "runtime/server",
+	},
+	"runtime/builtin/apiregistration/v1": {},
+	"runtime/builtin/apiregistration/wiring": {
+		"runtime/api", "runtime/builtin/apiregistration/v1", "runtime/codec", "runtime/registry",
+	},
+	"runtime/builtin/auditlog": {
+		"runtime/audit", "runtime/internal/audit/backend", "runtime/internal/audit/policy",
+		"runtime/internal/host/kubeconfig", "runtime/registry", "runtime/server",
+	},
+	"runtime/builtin/authentication": {
+		"runtime/auth", "runtime/builtin/authentication/wiring", "runtime/server",
+	},
+	"runtime/builtin/authentication/v1": {},
+	"runtime/builtin/authentication/wiring": {
+		"runtime/api", "runtime/builtin/authentication/v1", "runtime/codec", "runtime/registry",
+	},
+	"runtime/builtin/authorization": {
+		"runtime/auth", "runtime/builtin/authorization/wiring", "runtime/internal/request", "runtime/server",
+	},
+	"runtime/builtin/authorization/v1": {},
+	"runtime/builtin/authorization/wiring": {
+		"runtime/api", "runtime/builtin/authorization/v1", "runtime/codec", "runtime/registry",
+	},
+	"runtime/builtin/certificates":    {"runtime/builtin/certificates/wiring", "runtime/server"},
+	"runtime/builtin/certificates/v1": {"runtime/auth"},
+	"runtime/builtin/certificates/wiring": {
+		"runtime/api", "runtime/builtin/certificates/v1", "runtime/codec", "runtime/registry",
+	},
+	"runtime/builtin/chain": {
+		"runtime/auth", "runtime/builtin/webhookauth", "runtime/cel", "runtime/internal/access/meter",
+		"runtime/internal/host/kubeconfig", "runtime/internal/reload", "runtime/registry", "runtime/server",
+	},
+	"runtime/builtin/cluster":         {"runtime/internal/host/kubeconfig", "runtime/registry", "runtime/server"},
+	"runtime/builtin/coordination":    {"runtime/builtin/coordination/wiring", "runtime/server"},
+	"runtime/builtin/coordination/v1": {},
+	"runtime/builtin/coordination/wiring": {
+		"runtime/api", "runtime/builtin/coordination/v1", "runtime/codec", "runtime/registry",
+	},
+	"runtime/builtin/core":    {"runtime/builtin/core/wiring", "runtime/registry", "runtime/server"},
+	"runtime/builtin/core/v1": {"runtime/auth", "runtime/reach"},
+	"runtime/builtin/core/wiring": {
+		"runtime/api", "runtime/builtin/authentication/v1", "runtime/builtin/core/v1", "runtime/codec",
+		"runtime/registry", "runtime/subresource",
+	},
+	"runtime/builtin/delegated": {
+		"runtime/auth", "runtime/builtin/frontproxy", "runtime/builtin/webhookauth", "runtime/internal/access/meter",
+		"runtime/internal/host/certs", "runtime/internal/host/kubeconfig", "runtime/registry", "runtime/server",
+	},
+	"runtime/builtin/events":    {"runtime/builtin/events/wiring", "runtime/server"},
+	"runtime/builtin/events/v1": {"runtime/builtin/core/v1"},
+	"runtime/builtin/events/wiring": {
+		"runtime/api", "runtime/builtin/core/v1", "runtime/builtin/events/v1", "runtime/codec", "runtime/registry",
+	},
+	"runtime/builtin/flowcontrol": {
+		"runtime/builtin/flowcontrol/preset", "runtime/builtin/flowcontrol/wiring", "runtime/internal/flow/...",
+		"runtime/internal/http/filter", "runtime/reach", "runtime/registry", "runtime/server",
+	},
+	"runtime/builtin/flowcontrol/preset": {},
+	"runtime/builtin/flowcontrol/v1": {
+		"runtime/builtin/flowcontrol/preset", "runtime/internal/flow/queue",
+	},
+	"runtime/builtin/flowcontrol/wiring": {
+		"runtime/api", "runtime/builtin/flowcontrol/v1", "runtime/codec", "runtime/registry",
+	},
+	"runtime/builtin/frontproxy": {
+		"runtime/auth", "runtime/internal/host/certs", "runtime/internal/reload", "runtime/registry",
+		"runtime/server",
+	},
+	"runtime/builtin/lifecycle": {
+		"runtime/admission", "runtime/reach", "runtime/registry", "runtime/server",
+	},
+	"runtime/builtin/node": {
+		"runtime/auth", "runtime/internal/access/rbac", "runtime/internal/request", "runtime/reach", "runtime/server",
+	},
+	"runtime/builtin/observability": {
+		"runtime/internal/http/filter", "runtime/internal/http/scrape", "runtime/internal/http/zpages",
+		"runtime/internal/timing", "runtime/registry", "runtime/server",
+	},
+	"runtime/builtin/oidc": {
+		"runtime/auth", "runtime/cel", "runtime/internal/access/meter", "runtime/internal/access/tokencache",
+		"runtime/internal/reload", "runtime/registry", "runtime/server",
+	},
+	"runtime/builtin/plugins": {
+		"runtime/admission", "runtime/api", "runtime/auth", "runtime/internal/object/metadata",
+		"runtime/internal/request", "runtime/reach", "runtime/registry", "runtime/server",
+	},
+	"runtime/builtin/podsecurity": {
+		"runtime/admission", "runtime/reach", "runtime/registry", "runtime/server",
+	},
+	"runtime/builtin/policy": {
+		"runtime/admission", "runtime/api", "runtime/builtin/admissionregistration/v1", "runtime/cel",
+		"runtime/internal/access/manifest", "runtime/internal/access/match", "runtime/internal/access/policy",
+		"runtime/internal/object/patch", "runtime/internal/reload", "runtime/reach", "runtime/registry",
+		"runtime/server",
+	},
+	"runtime/builtin/quota": {
+		"runtime/admission", "runtime/auth", "runtime/reach", "runtime/registry", "runtime/server",
+	},
+	"runtime/builtin/rbac": {
+		"runtime/api", "runtime/auth", "runtime/builtin/rbac/wiring", "runtime/internal/access/rbac",
+		"runtime/registry", "runtime/server",
+	},
+	"runtime/builtin/rbac/v1": {"runtime/auth", "runtime/internal/access/rbac"},
+	"runtime/builtin/rbac/wiring": {
+		"runtime/api", "runtime/builtin/rbac/v1", "runtime/codec", "runtime/registry",
+	},
+	"runtime/builtin/serviceaccount": {
+		"runtime/audit", "runtime/auth", "runtime/internal/access/meter", "runtime/internal/access/tokencache",
+		"runtime/internal/reload", "runtime/reach", "runtime/registry", "runtime/server",
+	},
+	"runtime/builtin/services": {"runtime/internal/http/proxy", "runtime/registry", "runtime/server"},
+	"runtime/builtin/tracing": {
+		"runtime/internal/http/filter", "runtime/internal/request", "runtime/internal/timing", "runtime/registry",
+		"runtime/server",
+	},
+	"runtime/builtin/trust": {"runtime/builtin/frontproxy", "runtime/reach", "runtime/server"},
+	"runtime/builtin/webhook": {
+		"runtime/admission", "runtime/api", "runtime/auth", "runtime/builtin/admissionregistration/v1",
+		"runtime/internal/access/manifest", "runtime/internal/access/match", "runtime/internal/access/policy",
+		"runtime/internal/host/kubeconfig", "runtime/internal/object/patch", "runtime/internal/reload",
+		"runtime/internal/review", "runtime/reach", "runtime/registry", "runtime/server",
+	},
+	"runtime/builtin/webhookauth": {
+		"runtime/auth", "runtime/internal/access/meter", "runtime/internal/access/tokencache",
+		"runtime/internal/host/kubeconfig", "runtime/internal/request", "runtime/internal/review", "runtime/registry",
+		"runtime/server",
+	},
+	"runtime/cel": {},
+	"runtime/codec": {
+		"runtime/api", "runtime/internal/object/patch", "runtime/internal/object/rendition",
+		"runtime/internal/object/wire",
+	},
+	"runtime/internal/access/manifest": {"runtime/internal/reload"},
+	"runtime/internal/access/match": {
+		"runtime/admission", "runtime/auth", "runtime/internal/access/policy", "runtime/internal/request",
+		"runtime/reach",
+	},
+	"runtime/internal/access/meter":  {"runtime/auth"},
+	"runtime/internal/access/policy": {"runtime/auth", "runtime/cel", "runtime/internal/request"},
+	"runtime/internal/access/rbac": {
+		"runtime/api", "runtime/auth", "runtime/internal/request", "runtime/reach",
+	},
+	"runtime/internal/access/tokencache": {
+		"runtime/audit", "runtime/auth", "runtime/internal/access/meter",
+	},
+	"runtime/internal/audit/backend":  {"runtime/audit"},
+	"runtime/internal/audit/policy":   {"runtime/audit", "runtime/auth"},
+	"runtime/internal/btree":          {},
+	"runtime/internal/collector":      {"runtime/api", "runtime/internal/objects", "runtime/registry"},
+	"runtime/internal/custom/crdjson": {},
+	"runtime/internal/custom/dynamic": {
+		"runtime/api", "runtime/cel", "runtime/codec", "runtime/internal/custom/crdjson",
+		"runtime/internal/custom/structural", "runtime/internal/jsonpath", "runtime/internal/request",
+		"runtime/registry", "runtime/subresource",
+	},
+	"runtime/internal/custom/structural": {"runtime/cel"},
+	"runtime/internal/flow": {
+		"runtime/auth", "runtime/internal/flow/class", "runtime/internal/flow/cost", "runtime/internal/flow/queue",
+		"runtime/internal/flow/share", "runtime/internal/request",
+	},
+	"runtime/internal/flow/class":      {"runtime/auth", "runtime/internal/request"},
+	"runtime/internal/flow/cost":       {"runtime/internal/flow/queue", "runtime/internal/request"},
+	"runtime/internal/flow/queue":      {},
+	"runtime/internal/flow/share":      {},
+	"runtime/internal/host/certs":      {"runtime/auth", "runtime/internal/reload"},
+	"runtime/internal/host/kubeconfig": {"runtime/internal/reload"},
+	"runtime/internal/host/seal":       {},
+	"runtime/internal/http/apigroups": {
+		"runtime/api", "runtime/internal/http/discovery", "runtime/internal/http/endpoint", "runtime/registry",
+	},
+	"runtime/internal/http/discovery": {
+		"runtime/api", "runtime/internal/http/encoder", "runtime/internal/http/negotiation",
+		"runtime/internal/http/openapi", "runtime/internal/http/respond", "runtime/internal/object/wire",
+		"runtime/internal/request",
+	},
+	"runtime/internal/http/encoder": {"runtime/api", "runtime/internal/object/wire"},
+	"runtime/internal/http/endpoint": {
+		"runtime/api", "runtime/audit", "runtime/codec", "runtime/internal/http/discovery",
+		"runtime/internal/http/encoder", "runtime/internal/http/negotiation", "runtime/internal/http/respond",
+		"runtime/internal/object/rendition", "runtime/internal/object/wire", "runtime/internal/request",
+		"runtime/internal/state/store", "runtime/reach", "runtime/registry", "runtime/subresource",
+	},
+	"runtime/internal/http/filter": {
+		"runtime/audit", "runtime/auth", "runtime/internal/flow", "runtime/internal/flow/cost",
+		"runtime/internal/http/respond", "runtime/internal/request", "runtime/internal/timing",
+	},
+	"runtime/internal/http/gather":      {},
+	"runtime/internal/http/health":      {"runtime/auth", "runtime/storage"},
+	"runtime/internal/http/loopback":    {},
+	"runtime/internal/http/negotiation": {"runtime/api"},
+	"runtime/internal/http/openapi":     {},
+	"runtime/internal/http/proxy": {
+		"runtime/auth", "runtime/internal/host/certs", "runtime/internal/request",
+	},
+	"runtime/internal/http/respond": {
+		"runtime/api", "runtime/audit", "runtime/internal/http/encoder", "runtime/internal/http/negotiation",
+		"runtime/internal/object/wire",
+	},
+	"runtime/internal/http/scrape": {},
+	"runtime/internal/http/traffic": {
+		"runtime/internal/http/filter", "runtime/internal/request", "runtime/internal/timing",
+	},
+	"runtime/internal/http/zpages": {
+		"runtime/internal/http/negotiation", "runtime/internal/http/respond",
+	},
+	"runtime/internal/hub":              {"runtime/admission", "runtime/api", "runtime/codec"},
+	"runtime/internal/jsonpath":         {},
+	"runtime/internal/object/metadata":  {"runtime/api"},
+	"runtime/internal/object/ownership": {"runtime/api"},
+	"runtime/internal/object/patch":     {"runtime/api", "runtime/internal/object/rendition"},
+	"runtime/internal/object/rendition": {"runtime/api", "runtime/internal/object/wire"},
+	"runtime/internal/object/wire":      {},
+	"runtime/internal/objects": {
+		"runtime/api", "runtime/internal/object/metadata", "runtime/internal/object/rendition", "runtime/reach",
+	},
+	"runtime/internal/reload":  {},
+	"runtime/internal/request": {},
+	"runtime/internal/review":  {},
+	"runtime/internal/state/cache": {
+		"runtime/api", "runtime/internal/btree", "runtime/internal/timing", "runtime/storage",
+	},
+	"runtime/internal/state/compactor": {"runtime/storage"},
+	"runtime/internal/state/store": {
+		"runtime/api", "runtime/internal/object/rendition", "runtime/internal/object/wire",
+		"runtime/internal/state/cache", "runtime/storage",
+	},
+	"runtime/internal/timing": {},
+	"runtime/leader":          {"runtime/reach"},
+	"runtime/reach":           {},
+	"runtime/registry": {
+		"runtime/admission", "runtime/api", "runtime/auth", "runtime/codec", "runtime/internal/hub",
+		"runtime/internal/object/metadata", "runtime/internal/object/ownership", "runtime/internal/object/patch",
+		"runtime/internal/object/rendition", "runtime/internal/objects", "runtime/internal/state/cache",
+		"runtime/internal/state/store", "runtime/storage", "runtime/subresource",
+	},
+	"runtime/roundtrip": {},
+	"runtime/server": {
+		"runtime/admission", "runtime/api", "runtime/audit", "runtime/auth", "runtime/internal/access/meter",
+		"runtime/internal/collector", "runtime/internal/host/certs", "runtime/internal/host/kubeconfig",
+		"runtime/internal/host/seal", "runtime/internal/http/apigroups", "runtime/internal/http/endpoint",
+		"runtime/internal/http/filter", "runtime/internal/http/gather", "runtime/internal/http/health",
+		"runtime/internal/http/loopback", "runtime/internal/http/respond", "runtime/internal/http/traffic",
+		"runtime/internal/http/zpages", "runtime/internal/object/ownership", "runtime/internal/objects",
+		"runtime/internal/reload", "runtime/internal/request", "runtime/internal/state/cache",
+		"runtime/internal/state/compactor", "runtime/internal/state/store", "runtime/internal/timing",
+		"runtime/reach", "runtime/registry", "runtime/storage", "runtime/storage/etcd",
+	},
+	"runtime/storage":                    {},
+	"runtime/storage/embedded":           {"runtime/storage", "runtime/storage/etcd"},
+	"runtime/storage/etcd":               {"runtime/internal/reload", "runtime/storage"},
+	"runtime/storage/etcd/etcdtest":      {},
+	"runtime/storage/etcd/etcdtest/etcd": {},
+	"runtime/storage/memory":             {"runtime/internal/btree", "runtime/storage"},
+	"runtime/storage/storagetest":        {"runtime/storage"},
+	"runtime/subresource": {
+		"runtime/admission", "runtime/api", "runtime/auth", "runtime/codec", "runtime/internal/hub",
+		"runtime/internal/object/metadata", "runtime/internal/object/ownership", "runtime/internal/object/patch",
+		"runtime/internal/object/rendition", "runtime/internal/object/wire", "runtime/internal/request",
+		"runtime/internal/state/store", "runtime/reach",
+	},
+}
+
+// holders is the table of who may import what of others: a path prefix, and the packages that may.
+var holders = map[string][]string{
+	"golang.org/x/tools":               {"generator/load"},
+	"k8s.io/gengo":                     {"generator/marker"},
+	"github.com/dave/jennifer":         {"generator/emit/..."},
+	"go.etcd.io":                       {"runtime/storage/embedded", "runtime/storage/etcd/..."},
+	"github.com/google/cel-go":         {"runtime/cel", "runtime/internal/access/policy"},
+	"github.com/gobuffalo/flect":       {"generator/model"},
+	"github.com/spf13":                 {"cmd/apigen", "runtime/builtin/...", "runtime/server"},
+	"github.com/coreos/go-oidc":        {"runtime/builtin/oidc"},
+	"github.com/go-jose/go-jose":       {"runtime/builtin/oidc"},
+	"gopkg.in/natefinch/lumberjack.v2": {"runtime/builtin/auditlog"},
+	"golang.org/x/crypto":              {"runtime/internal/host/seal"},
+	"golang.org/x/net":                 {"runtime/internal/http/endpoint"},
+	"github.com/google/gnostic-models": {},
+	"k8s.io/apiserver":                 {},
+	"k8s.io/client-go":                 {},
+	"k8s.io/kube-aggregator":           {},
+	"k8s.io/kubernetes":                {},
+	"sigs.k8s.io/controller-runtime":   {},
+}
