@@ -3,16 +3,12 @@ package auth
 import (
 	"cmp"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"errors"
 	"fmt"
-	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -21,6 +17,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/testbed"
 )
 
 func TestReadTokens(t *testing.T) {
@@ -248,68 +245,30 @@ func (o opinion) Authorize(context.Context, Attributes) (Decision, string, error
 	return o.decision, o.reason, o.err
 }
 
-// authority is a certificate authority for tests.
-type authority struct {
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-}
-
-func newAuthority(t *testing.T, now time.Time) authority {
+// issue returns a certificate of an authority.
+func issue(
+	t *testing.T, a testbed.Authority, subject pkix.Name, until time.Time, usage x509.ExtKeyUsage,
+) *x509.Certificate {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "ca"},
-		NotBefore: now.Add(-time.Hour),
-		NotAfter:  now.Add(24 * time.Hour), IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return authority{cert, key}
-}
-
-func (a authority) issue(t *testing.T, subject pkix.Name, until time.Time, usage x509.ExtKeyUsage) *x509.Certificate {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: subject, NotBefore: a.cert.NotBefore,
-		NotAfter:    until,
-		ExtKeyUsage: []x509.ExtKeyUsage{usage}}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, key.Public(), a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cert
+	return a.Issue(t, &x509.Certificate{Subject: subject, NotAfter: until, ExtKeyUsage: []x509.ExtKeyUsage{usage}})
 }
 
 func TestCertificates(t *testing.T) {
 	now := time.Now()
-	ca, other := newAuthority(t, now), newAuthority(t, now)
+	ca, other := testbed.NewAuthority(t), testbed.NewAuthority(t)
 	roots := x509.NewCertPool()
-	roots.AddCert(ca.cert)
+	roots.AddCert(ca.Certificate)
 	subject := pkix.Name{CommonName: "alice", Organization: []string{"dev"}}
 	for _, test := range []struct {
 		name string
 		cert *x509.Certificate
 		err  bool
 	}{
-		{"good", ca.issue(t, subject, now.Add(time.Hour), x509.ExtKeyUsageClientAuth), false},
-		{"of another authority", other.issue(t, subject, now.Add(time.Hour), x509.ExtKeyUsageClientAuth), true},
-		{"expired", ca.issue(t, subject, now.Add(-time.Minute), x509.ExtKeyUsageClientAuth), true},
-		{"of a server", ca.issue(t, subject, now.Add(time.Hour), x509.ExtKeyUsageServerAuth), true},
-		{"without a name", ca.issue(t, pkix.Name{}, now.Add(time.Hour), x509.ExtKeyUsageClientAuth), true},
+		{"good", issue(t, ca, subject, now.Add(time.Hour), x509.ExtKeyUsageClientAuth), false},
+		{"of another authority", issue(t, other, subject, now.Add(time.Hour), x509.ExtKeyUsageClientAuth), true},
+		{"expired", issue(t, ca, subject, now.Add(-time.Minute), x509.ExtKeyUsageClientAuth), true},
+		{"of a server", issue(t, ca, subject, now.Add(time.Hour), x509.ExtKeyUsageServerAuth), true},
+		{"without a name", issue(t, ca, pkix.Name{}, now.Add(time.Hour), x509.ExtKeyUsageClientAuth), true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := httptest.NewRequest(http.MethodGet, "/", nil)
@@ -333,12 +292,12 @@ func TestCertificates(t *testing.T) {
 // A certificate that was good when the connection began is refused on the same connection once it has expired.
 func TestCertificateExpiresOnConnection(t *testing.T) {
 	now := time.Now()
-	ca := newAuthority(t, now)
+	ca := testbed.NewAuthority(t)
 	roots := x509.NewCertPool()
-	roots.AddCert(ca.cert)
+	roots.AddCert(ca.Certificate)
 	certificates := NewCertificates(roots)
 	certificates.now = func() time.Time { return now }
-	cert := ca.issue(t, pkix.Name{CommonName: "alice"}, now.Add(time.Hour), x509.ExtKeyUsageClientAuth)
+	cert := issue(t, ca, pkix.Name{CommonName: "alice"}, now.Add(time.Hour), x509.ExtKeyUsageClientAuth)
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r = r.WithContext(ConnContext(r.Context(), nil))
 	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{cert}}
@@ -359,16 +318,16 @@ func TestCertificateExpiresOnConnection(t *testing.T) {
 // The verdict of one authority on a connection's certificate is not that of another one.
 func TestAuthoritiesOfOneConnection(t *testing.T) {
 	now := time.Now()
-	ca, other := newAuthority(t, now), newAuthority(t, now)
-	accepting := func(a authority) *Certificates {
+	ca, other := testbed.NewAuthority(t), testbed.NewAuthority(t)
+	accepting := func(a testbed.Authority) *Certificates {
 		roots := x509.NewCertPool()
-		roots.AddCert(a.cert)
+		roots.AddCert(a.Certificate)
 		return NewCertificates(roots)
 	}
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r = r.WithContext(ConnContext(r.Context(), nil))
 	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{
-		ca.issue(t, pkix.Name{CommonName: "alice"}, now.Add(time.Hour), x509.ExtKeyUsageClientAuth),
+		issue(t, ca, pkix.Name{CommonName: "alice"}, now.Add(time.Hour), x509.ExtKeyUsageClientAuth),
 	}}
 	right, wrong := accepting(ca), accepting(other)
 	for range 2 {
@@ -442,12 +401,12 @@ func TestAuthorizationHeader(t *testing.T) {
 // before; one that is trusted again gets them back.
 func TestTrustIsThatInForce(t *testing.T) {
 	now := time.Now()
-	ca, other := newAuthority(t, now), newAuthority(t, now)
+	ca, other := testbed.NewAuthority(t), testbed.NewAuthority(t)
 	certificates, beside, given := NewCertificates(poolOf(ca)), NewCertificates(poolOf(ca)), NewCertificates(nil)
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
 	r = r.WithContext(ConnContext(r.Context(), nil))
 	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{
-		ca.issue(t, pkix.Name{CommonName: "alice"}, now.Add(time.Hour), x509.ExtKeyUsageClientAuth),
+		issue(t, ca, pkix.Name{CommonName: "alice"}, now.Add(time.Hour), x509.ExtKeyUsageClientAuth),
 	}}
 	for i, step := range []struct {
 		roots *x509.CertPool
@@ -477,10 +436,10 @@ func TestTrustIsThatInForce(t *testing.T) {
 	}
 }
 
-func poolOf(authorities ...authority) *x509.CertPool {
+func poolOf(authorities ...testbed.Authority) *x509.CertPool {
 	pool := x509.NewCertPool()
 	for _, a := range authorities {
-		pool.AddCert(a.cert)
+		pool.AddCert(a.Certificate)
 	}
 	return pool
 }

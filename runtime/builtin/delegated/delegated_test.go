@@ -2,18 +2,13 @@ package delegated
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"io"
 	"log/slog"
-	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -27,6 +22,7 @@ import (
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/internal/host/kubeconfig"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/testbed"
 	"apigen.dev/runtime/server"
 	"github.com/spf13/pflag"
 )
@@ -128,61 +124,20 @@ func encode(der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// authority signs client certificates.
-type authority struct {
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-}
-
-func newAuthority(t testing.TB) authority {
+// from returns a request of a client with a certificate of the testbed.Authority, in which a proxy would name alice.
+func from(t testing.TB, a testbed.Authority, name string) *http.Request {
 	t.Helper()
-	a := authority{}
-	a.cert, a.key = a.issue(t, &x509.Certificate{
-		Subject: pkix.Name{CommonName: "ca"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	})
-	return a
-}
-
-func (a authority) issue(t testing.TB, template *x509.Certificate) (*x509.Certificate, *ecdsa.PrivateKey) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template.SerialNumber = big.NewInt(1)
-	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
-	parent, signer := a.cert, a.key
-	if parent == nil {
-		parent, signer = template, key
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cert, key
-}
-
-// from returns a request of a client with a certificate of the authority, in which a proxy would name alice.
-func (a authority) from(t testing.TB, name string) *http.Request {
-	t.Helper()
-	cert, _ := a.issue(t, &x509.Certificate{
-		Subject: pkix.Name{CommonName: name}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
-	})
 	r := httptest.NewRequest(http.MethodGet, "/", nil)
-	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{cert}}
+	r.TLS = &tls.ConnectionState{PeerCertificates: []*x509.Certificate{a.Client(t, name)}}
 	r.Header.Set("X-Remote-User", "alice")
 	return r
 }
 
 // published is what kube-apiserver writes.
-func published(proxy, clients authority) map[string]string {
+func published(proxy, clients testbed.Authority) map[string]string {
 	return map[string]string{
-		"client-ca-file":                     string(encode(clients.cert.Raw)),
-		"requestheader-client-ca-file":       string(encode(proxy.cert.Raw)),
+		"client-ca-file":                     string(clients.PEM()),
+		"requestheader-client-ca-file":       string(proxy.PEM()),
 		"requestheader-allowed-names":        `["aggregator"]`,
 		"requestheader-username-headers":     `["X-Remote-User"]`,
 		"requestheader-group-headers":        `["X-Remote-Group"]`,
@@ -243,7 +198,7 @@ func await(t *testing.T, holds func() bool) {
 }
 
 func TestAccess(t *testing.T) {
-	proxies, clients, strangers := newAuthority(t), newAuthority(t), newAuthority(t)
+	proxies, clients, strangers := testbed.NewAuthority(t), testbed.NewAuthority(t), testbed.NewAuthority(t)
 	h := newHost(t, published(proxies, clients))
 	path := h.kubeconfig(t)
 	config := start(t, "--authentication-kubeconfig="+path, "--authorization-kubeconfig="+path)
@@ -253,10 +208,10 @@ func TestAccess(t *testing.T) {
 		r    *http.Request
 		want string
 	}{
-		"aggregator":         {proxies.from(t, "aggregator"), "alice"},
-		"another proxy":      {proxies.from(t, "other"), ""},
-		"client certificate": {clients.from(t, "bob"), "bob"},
-		"stranger":           {strangers.from(t, "aggregator"), ""},
+		"aggregator":         {from(t, proxies, "aggregator"), "alice"},
+		"another proxy":      {from(t, proxies, "other"), ""},
+		"client certificate": {from(t, clients, "bob"), "bob"},
+		"stranger":           {from(t, strangers, "aggregator"), ""},
 		"token":              {bearer, "of the cluster"},
 		"nobody":             {httptest.NewRequest(http.MethodGet, "/", nil), ""},
 	} {
@@ -280,11 +235,12 @@ func TestAccess(t *testing.T) {
 
 // A rotated authority is taken, a broken one isn't, and the follower survives an outage.
 func TestAuthoritiesAreFollowed(t *testing.T) {
-	first, second, third, clients := newAuthority(t), newAuthority(t), newAuthority(t), newAuthority(t)
+	first, second, third := testbed.NewAuthority(t), testbed.NewAuthority(t), testbed.NewAuthority(t)
+	clients := testbed.NewAuthority(t)
 	h := newHost(t, published(first, clients))
 	config := start(t, "--authentication-kubeconfig="+h.kubeconfig(t))
-	believes := func(a authority) func() bool {
-		r := a.from(t, "aggregator")
+	believes := func(a testbed.Authority) func() bool {
+		r := from(t, a, "aggregator")
 		return func() bool { return userOf(config, r) == "alice" }
 	}
 	old, renewed, last := believes(first), believes(second), believes(third)
@@ -314,7 +270,7 @@ func TestAuthoritiesAreFollowed(t *testing.T) {
 }
 
 func TestFlags(t *testing.T) {
-	proxies, clients := newAuthority(t), newAuthority(t)
+	proxies, clients := testbed.NewAuthority(t), testbed.NewAuthority(t)
 	h := newHost(t, published(proxies, clients))
 	path := h.kubeconfig(t)
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
@@ -336,17 +292,17 @@ func TestFlags(t *testing.T) {
 		t.Errorf("without flags: %+v, %v", alone, err)
 	}
 	if c := start(t, "--authentication-kubeconfig="+path, "--authentication-skip-lookup"); len(c.Hooks) > 0 ||
-		userOf(c, proxies.from(t, "aggregator")) != "" {
+		userOf(c, from(t, proxies, "aggregator")) != "" {
 		t.Error("the authorities were read")
 	}
 	ca := filepath.Join(t.TempDir(), "ca")
-	own := newAuthority(t)
-	if err := os.WriteFile(ca, encode(own.cert.Raw), 0o600); err != nil {
+	own := testbed.NewAuthority(t)
+	if err := os.WriteFile(ca, own.PEM(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	c := start(t, "--authentication-kubeconfig="+path, "--requestheader-client-ca-file="+ca, "--client-ca-file="+ca)
 	for r, want := range map[*http.Request]string{
-		own.from(t, "any"): "alice", proxies.from(t, "aggregator"): "", clients.from(t, "bob"): "",
+		from(t, own, "any"): "alice", from(t, proxies, "aggregator"): "", from(t, clients, "bob"): "",
 	} {
 		if got := userOf(c, r); got != want {
 			t.Errorf("%s: %q, want %q", r.TLS.PeerCertificates[0].Subject, got, want)
@@ -355,8 +311,8 @@ func TestFlags(t *testing.T) {
 }
 
 func TestLookupFails(t *testing.T) {
-	proxies := newAuthority(t)
-	h := newHost(t, published(proxies, newAuthority(t)))
+	proxies := testbed.NewAuthority(t)
+	h := newHost(t, published(proxies, testbed.NewAuthority(t)))
 	h.code = http.StatusForbidden
 	args := []string{"--authentication-kubeconfig=" + h.kubeconfig(t)}
 	if _, err := configure(t, args...); err == nil || !strings.Contains(err.Error(),
@@ -364,7 +320,7 @@ func TestLookupFails(t *testing.T) {
 		t.Error(err)
 	}
 	config := start(t, append(args, "--authentication-tolerate-lookup-failure")...)
-	r := proxies.from(t, "aggregator")
+	r := from(t, proxies, "aggregator")
 	if userOf(config, r) != "" {
 		t.Error("an unknown proxy is believed")
 	}
@@ -376,8 +332,8 @@ func TestLookupFails(t *testing.T) {
 
 // A ConfigMap is refused, or it names headers and authorities.
 func FuzzConfigMap(f *testing.F) {
-	ca := newAuthority(f)
-	f.Add(string(encode(ca.cert.Raw)), `["a"]`, `["X-Remote-User"]`, `["x-"]`)
+	ca := testbed.NewAuthority(f)
+	f.Add(string(ca.PEM()), `["a"]`, `["X-Remote-User"]`, `["x-"]`)
 	f.Add("", "", "", "")
 	f.Fuzz(func(t *testing.T, authority, allowed, user, extra string) {
 		data := published(ca, ca)

@@ -1,15 +1,9 @@
 package frontproxy
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"log/slog"
-	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,59 +14,10 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/testbed"
 	"apigen.dev/runtime/server"
 	"github.com/spf13/pflag"
 )
-
-// authority signs certificates of proxies.
-type authority struct {
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-}
-
-func newAuthority(t testing.TB) authority {
-	t.Helper()
-	a := authority{}
-	a.cert, a.key = a.issue(t, &x509.Certificate{
-		Subject: pkix.Name{CommonName: "ca"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	})
-	return a
-}
-
-func (a authority) issue(t testing.TB, template *x509.Certificate) (*x509.Certificate, *ecdsa.PrivateKey) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template.SerialNumber = big.NewInt(1)
-	template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
-	parent, signer := a.cert, a.key
-	if parent == nil {
-		parent, signer = template, key
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cert, key
-}
-
-func (a authority) proxy(t testing.TB, name string) *x509.Certificate {
-	t.Helper()
-	cert, _ := a.issue(t, &x509.Certificate{
-		Subject: pkix.Name{CommonName: name}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
-	})
-	return cert
-}
-
-func (a authority) pem() []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
-}
 
 // from returns a request over a connection with a client certificate, or without one.
 func from(cert *x509.Certificate, header http.Header) *http.Request {
@@ -87,8 +32,8 @@ func from(cert *x509.Certificate, header http.Header) *http.Request {
 }
 
 func TestProxy(t *testing.T) {
-	ca, other := newAuthority(t), newAuthority(t)
-	trust, err := NewTrust(ca.pem(), []string{"proxy", "second"}, Headers{
+	ca, other := testbed.NewAuthority(t), testbed.NewAuthority(t)
+	trust, err := NewTrust(ca.PEM(), []string{"proxy", "second"}, Headers{
 		Username: []string{"X-Remote-User", "x-other"}, UID: []string{"X-Remote-Uid"},
 		Group: []string{"X-Remote-Group", "X-More"}, ExtraPrefixes: []string{"x-remote-extra-", "X-Also-"},
 	})
@@ -110,13 +55,13 @@ func TestProxy(t *testing.T) {
 		want   *auth.User
 		err    string
 	}{
-		"proxy": {ca.proxy(t, "proxy"), header, alice, ""},
-		"second header": {ca.proxy(t, "second"), http.Header{"X-Remote-User": {""}, "X-Other": {"o"}},
+		"proxy": {ca.Client(t, "proxy"), header, alice, ""},
+		"second header": {ca.Client(t, "second"), http.Header{"X-Remote-User": {""}, "X-Other": {"o"}},
 			&auth.User{Name: "o"}, ""},
-		"nobody":               {ca.proxy(t, "proxy"), http.Header{"X-Remote-Group": {"system:masters"}}, nil, ""},
+		"nobody":               {ca.Client(t, "proxy"), http.Header{"X-Remote-Group": {"system:masters"}}, nil, ""},
 		"no certificate":       {nil, header, nil, ""},
-		"of another authority": {other.proxy(t, "proxy"), header, nil, "unknown authority"},
-		"another name": {ca.proxy(t, "proxy2"), header, nil,
+		"of another authority": {other.Client(t, "proxy"), header, nil, "unknown authority"},
+		"another name": {ca.Client(t, "proxy2"), header, nil,
 			"x509: subject with cn=proxy2 is not in the allowed list"},
 	} {
 		r := from(test.cert, test.header)
@@ -131,12 +76,12 @@ func TestProxy(t *testing.T) {
 			}
 		}
 	}
-	r := from(ca.proxy(t, "proxy"), header)
+	r := from(ca.Client(t, "proxy"), header)
 	r.TLS = nil
 	if got, err := proxy.Authenticate(r); got != nil || err != nil {
 		t.Errorf("without TLS: %v, %v", got, err)
 	}
-	if got, err := New(func() *Trust { return nil }).Authenticate(from(ca.proxy(t, "proxy"), header)); got != nil ||
+	if got, err := New(func() *Trust { return nil }).Authenticate(from(ca.Client(t, "proxy"), header)); got != nil ||
 		err != nil {
 		t.Errorf("without trust: %v, %v", got, err)
 	}
@@ -156,7 +101,7 @@ func configure(t *testing.T, args ...string) (server.Config, error) {
 
 // The authorities are read again when their file changes, and then hold for open connections.
 func TestAuthoritiesRotate(t *testing.T) {
-	before, after := newAuthority(t), newAuthority(t)
+	before, after := testbed.NewAuthority(t), testbed.NewAuthority(t)
 	path := filepath.Join(t.TempDir(), "ca.crt")
 	write := func(content []byte) {
 		t.Helper()
@@ -164,7 +109,7 @@ func TestAuthoritiesRotate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(before.pem())
+	write(before.PEM())
 	config := server.Config{Log: slog.New(slog.DiscardHandler)}
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	feature := &Authentication{}
@@ -179,7 +124,7 @@ func TestAuthoritiesRotate(t *testing.T) {
 	}
 	header := http.Header{"X-Remote-User": {"alice"}}
 	of := map[string]*http.Request{
-		"before": from(before.proxy(t, "p"), header), "after": from(after.proxy(t, "p"), header),
+		"before": from(before.Client(t, "p"), header), "after": from(after.Client(t, "p"), header),
 	}
 	await := func(believed, other string) {
 		t.Helper()
@@ -200,21 +145,21 @@ func TestAuthoritiesRotate(t *testing.T) {
 		}
 	}
 	await("before", "after")
-	write(after.pem())
+	write(after.PEM())
 	await("after", "before")
 	write([]byte("broken"))
 	await("after", "before")
-	write(append(before.pem(), after.pem()[:100]...)) // half of a file
+	write(append(before.PEM(), after.PEM()[:100]...)) // half of a file
 	await("after", "before")
 }
 
 func TestFlags(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ca.crt")
-	if err := os.WriteFile(path, newAuthority(t).pem(), 0o600); err != nil {
+	if err := os.WriteFile(path, testbed.NewAuthority(t).PEM(), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ca, half := "--requestheader-client-ca-file="+path, path+".half"
-	written := append(newAuthority(t).pem(), newAuthority(t).pem()[:100]...)
+	written := append(testbed.NewAuthority(t).PEM(), testbed.NewAuthority(t).PEM()[:100]...)
 	if err := os.WriteFile(half, written, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -240,12 +185,12 @@ func TestFlags(t *testing.T) {
 
 // No headers of a client without the certificate make a user, and none of them is left.
 func FuzzHeaders(f *testing.F) {
-	ca := newAuthority(f)
-	trust, err := NewTrust(ca.pem(), nil, Standard())
+	ca := testbed.NewAuthority(f)
+	trust, err := NewTrust(ca.PEM(), nil, Standard())
 	if err != nil {
 		f.Fatal(err)
 	}
-	cert := ca.proxy(f, "proxy")
+	cert := ca.Client(f, "proxy")
 	f.Add("X-Remote-User", "alice", "X-Remote-Extra-%41")
 	f.Fuzz(func(t *testing.T, name, value, extra string) {
 		header := http.Header{name: {value}, extra: {value}, "X-Remote-User": {value}}
@@ -266,7 +211,7 @@ func FuzzHeaders(f *testing.F) {
 }
 
 func FuzzAuthorities(f *testing.F) {
-	f.Add(newAuthority(f).pem())
+	f.Add(testbed.NewAuthority(f).PEM())
 	f.Fuzz(func(t *testing.T, content []byte) {
 		if trust, err := NewTrust(content, nil, Standard()); (trust == nil) != (err != nil) {
 			t.Error(err)
