@@ -35,7 +35,8 @@ func (a Authority) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.Certificate.Raw})
 }
 
-// Issue returns a certificate like the template. It began an hour ago, and ends in an hour unless the template says when.
+// Issue returns a certificate like the template. It began an hour ago, and ends in an hour unless the template says
+// when.
 func (a Authority) Issue(t testing.TB, template *x509.Certificate) *x509.Certificate {
 	t.Helper()
 	return a.sign(t, template, newKey(t))
