@@ -49,7 +49,7 @@ func TestFloors(t *testing.T) {
 func exempt(dir string) bool {
 	return dir == "." || strings.HasPrefix(dir, "examples/") || strings.HasPrefix(dir, "docs/") ||
 		dir == "runtime/internal/shop" || dir == "runtime/internal/testbed" ||
-		strings.HasPrefix(dir, "generator/emit/") && strings.Contains(dir, "/internal/")
+		strings.HasPrefix(dir, "generator/internal/emit/") && strings.Contains(dir, "/internal/")
 }
 
 // TestFoldersHaveNoCycles: the folders that a reader sees import each other in one direction, as packages do.
@@ -116,23 +116,24 @@ func TestHalvesAreApart(t *testing.T) {
 	}
 }
 
-// sharedByEmitters are the packages below generator/emit that are no emitters: what files and emitters are, what prints
-// Go declarations and files of clients from templates, and what tests emitters. An emitter may import them and no
-// other.
+// sharedByEmitters are the packages below generator/internal/emit that are no emitters: what files and emitters are,
+// what prints Go declarations and files of clients from templates, and what tests emitters. An emitter may import them
+// and no other.
 var sharedByEmitters = []string{
-	"generator/emit", "generator/emit/emittest", "generator/emit/gocode", "generator/emit/layout",
+	"generator/internal/emit", "generator/internal/emit/emittest", "generator/internal/emit/gocode",
+	"generator/internal/emit/layout",
 }
 
-// TestEmittersAreApart: no emitter imports another one. What two of them need to know is decided in generator/plan.
+// TestEmittersAreApart: no emitter imports another one. What two of them need to know is decided in the plan.
 func TestEmittersAreApart(t *testing.T) {
 	for dir, p := range packages(t) {
-		if !strings.HasPrefix(dir, "generator/emit") || exempt(dir) {
+		if !strings.HasPrefix(dir, "generator/internal/emit") || exempt(dir) {
 			continue
 		}
 		for _, imported := range p.imports {
 			own, ok := strings.CutPrefix(imported, module+"/")
-			if ok && strings.HasPrefix(own, "generator/emit") && !matches(own, sharedByEmitters) {
-				t.Errorf("%s imports the emitter %s: decide in generator/plan what both need", dir, own)
+			if ok && strings.HasPrefix(own, "generator/internal/emit") && !matches(own, sharedByEmitters) {
+				t.Errorf("%s imports the emitter %s: decide in generator/internal/plan what both need", dir, own)
 			}
 		}
 	}

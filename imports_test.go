@@ -4,111 +4,182 @@ package apigen
 // else of ours. "x/..." means x and all below it. A package that is not in the table fails the test: whoever adds one
 // decides here on which floor it stands.
 var floors = map[string][]string{
-	"cmd/apigen": {
-		"generator", "generator/compat", "generator/dev", "generator/emit", "generator/fromcrd", "generator/load",
-		"generator/marker", "generator/scaffold", "generator/staging",
+	"cmd/apigen": {"generator/command"},
+
+	"generator/command": {
+		"generator", "generator/internal/against", "generator/internal/compat", "generator/internal/dev",
+		"generator/internal/folder", "generator/internal/fromcrd", "generator/internal/marker",
+		"generator/internal/product", "generator/internal/report", "generator/internal/scaffold",
+		"generator/internal/served", "generator/internal/staging",
 	},
 
 	"generator": {
-		"generator/compat", "generator/diag", "generator/emit/...", "generator/load", "generator/model",
-		"generator/plan", "generator/resolve", "generator/verify",
+		"generator/internal/diag", "generator/internal/emit", "generator/internal/emit/layout",
+		"generator/internal/emit/rules", "generator/internal/folder", "generator/internal/input",
+		"generator/internal/load", "generator/internal/model", "generator/internal/output", "generator/internal/plan",
+		"generator/internal/product", "generator/internal/resolve", "generator/internal/verify",
 	},
-	"generator/compat": {"generator/model", "generator/schema"},
-	"generator/dev":    {"generator", "generator/compat", "generator/model"},
-	"generator/diag":   {},
-	"generator/emit":   {"generator/diag", "generator/model", "generator/plan"},
-	"generator/emit/applyconfig": {
-		"generator/emit", "generator/emit/layout", "generator/model", "generator/plan", "generator/plan/clientset",
-		"generator/spelling",
+	"generator/internal/against": {
+		"generator/internal/compat", "generator/internal/diag", "generator/internal/emit/rules",
+		"generator/internal/folder", "generator/internal/load", "generator/internal/output",
+		"generator/internal/product", "generator/internal/report", "generator/internal/resolve",
 	},
-	"generator/emit/clients": {"generator/emit", "generator/emit/layout", "generator/plan/clientset"},
-	"generator/emit/conversion": {
-		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
-		"generator/spelling",
+	"generator/internal/compat": {"generator/internal/model", "generator/internal/schema"},
+	"generator/internal/dev": {
+		"generator", "generator/internal/compat", "generator/internal/folder", "generator/internal/input",
+		"generator/internal/model", "generator/internal/report",
 	},
-	"generator/emit/crd": {
-		"generator/diag", "generator/emit", "generator/model", "generator/plan", "generator/plan/hook",
-		"generator/schema",
+	"generator/internal/diag": {},
+	"generator/internal/emit": {
+		"generator/internal/diag", "generator/internal/model", "generator/internal/plan",
 	},
-	"generator/emit/deepcopy": {
-		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+	"generator/internal/emit/applyconfig": {
+		"generator/internal/emit", "generator/internal/emit/layout", "generator/internal/model",
+		"generator/internal/plan", "generator/internal/plan/clientset", "generator/internal/spelling",
 	},
-	"generator/emit/defaults": {
-		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
-		"generator/spelling",
+	"generator/internal/emit/clients": {
+		"generator/internal/emit", "generator/internal/emit/layout", "generator/internal/plan/clientset",
 	},
-	"generator/emit/emittest": {
-		"generator/emit", "generator/load", "generator/loadtest", "generator/model", "generator/plan",
-		"generator/resolve",
+	"generator/internal/emit/conversion": {
+		"generator/internal/diag", "generator/internal/emit", "generator/internal/emit/gocode",
+		"generator/internal/model", "generator/internal/plan", "generator/internal/spelling",
 	},
-	"generator/emit/gocode": {"generator/diag", "generator/emit", "generator/model", "generator/plan"},
-	"generator/emit/groups": {
-		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+	"generator/internal/emit/crd": {
+		"generator/internal/diag", "generator/internal/emit", "generator/internal/model", "generator/internal/plan",
+		"generator/internal/plan/hook", "generator/internal/schema",
 	},
-	"generator/emit/informers": {"generator/emit", "generator/emit/layout", "generator/plan/clientset"},
-	"generator/emit/layout": {
-		"generator/emit", "generator/model", "generator/plan", "generator/plan/clientset", "templates",
+	"generator/internal/emit/deepcopy": {
+		"generator/internal/diag", "generator/internal/emit", "generator/internal/emit/gocode",
+		"generator/internal/model", "generator/internal/plan",
 	},
-	"generator/emit/listers": {"generator/emit", "generator/emit/layout", "generator/plan/clientset"},
-	"generator/emit/openapi": {
-		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
-		"generator/schema", "generator/spelling",
+	"generator/internal/emit/defaults": {
+		"generator/internal/diag", "generator/internal/emit", "generator/internal/emit/gocode",
+		"generator/internal/model", "generator/internal/plan", "generator/internal/spelling",
 	},
-	"generator/emit/reference": {
-		"generator/diag", "generator/emit", "generator/model", "generator/plan", "generator/schema", "templates",
+	"generator/internal/emit/emittest": {
+		"generator/internal/emit", "generator/internal/load", "generator/internal/loadtest",
+		"generator/internal/model", "generator/internal/plan", "generator/internal/resolve",
 	},
-	"generator/emit/register": {
-		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+	"generator/internal/emit/gocode": {
+		"generator/internal/diag", "generator/internal/emit", "generator/internal/model", "generator/internal/plan",
 	},
-	"generator/emit/roundtrip": {
-		"generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
+	"generator/internal/emit/groups": {
+		"generator/internal/diag", "generator/internal/emit", "generator/internal/emit/gocode",
+		"generator/internal/model", "generator/internal/plan",
 	},
-	"generator/emit/rules": {
-		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
-		"generator/plan/expression", "generator/spelling", "runtime/cel",
+	"generator/internal/emit/informers": {
+		"generator/internal/emit", "generator/internal/emit/layout", "generator/internal/plan/clientset",
 	},
-	"generator/emit/validation": {
-		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
-		"generator/plan/check", "generator/schema",
+	"generator/internal/emit/layout": {
+		"generator/internal/emit", "generator/internal/model", "generator/internal/plan",
+		"generator/internal/plan/clientset", "templates",
 	},
-	"generator/emit/wiring": {
-		"generator/diag", "generator/emit", "generator/emit/gocode", "generator/model", "generator/plan",
-		"generator/plan/contextual", "generator/plan/hook", "generator/plan/serving", "generator/spelling",
+	"generator/internal/emit/listers": {
+		"generator/internal/emit", "generator/internal/emit/layout", "generator/internal/plan/clientset",
 	},
-	"generator/fromcrd":  {"generator/model", "generator/spelling"},
-	"generator/judge":    {"generator/diag", "generator/model", "generator/spelling"},
-	"generator/load":     {"generator/diag", "generator/marker", "generator/model", "generator/staging"},
-	"generator/loadtest": {"generator/load", "generator/model", "generator/resolve"},
-	"generator/marker":   {"generator/diag", "generator/model", "generator/spelling"},
-	"generator/model":    {},
-	"generator/plan": {
-		"generator/diag", "generator/model", "generator/plan/check", "generator/plan/clientset",
-		"generator/plan/contextual", "generator/plan/expression", "generator/plan/hook", "generator/plan/serving",
-		"generator/spelling",
+	"generator/internal/emit/openapi": {
+		"generator/internal/diag", "generator/internal/emit", "generator/internal/emit/gocode",
+		"generator/internal/model", "generator/internal/plan", "generator/internal/schema",
+		"generator/internal/spelling",
 	},
-	"generator/plan/check":      {"generator/diag", "generator/model", "generator/schema"},
-	"generator/plan/clientset":  {"generator/diag", "generator/model", "generator/spelling"},
-	"generator/plan/contextual": {"generator/model"},
-	"generator/plan/expression": {
-		"generator/model", "generator/schema", "generator/spelling", "runtime/cel",
+	"generator/internal/emit/reference": {
+		"generator/internal/diag", "generator/internal/emit", "generator/internal/model", "generator/internal/plan",
+		"generator/internal/schema", "templates",
 	},
-	"generator/plan/hook": {
-		"generator/diag", "generator/model", "generator/plan/contextual", "generator/spelling",
+	"generator/internal/emit/register": {
+		"generator/internal/diag", "generator/internal/emit", "generator/internal/emit/gocode",
+		"generator/internal/model", "generator/internal/plan",
 	},
-	"generator/plan/serving": {"generator/diag", "generator/model", "generator/schema"},
-	"generator/resolve": {
-		"generator/diag", "generator/judge", "generator/load", "generator/marker", "generator/model",
+	"generator/internal/emit/roundtrip": {
+		"generator/internal/emit", "generator/internal/emit/gocode", "generator/internal/model",
+		"generator/internal/plan",
 	},
-	"generator/scaffold": {"generator/model", "generator/staging", "templates"},
-	"generator/schema":   {"generator/model"},
-	"generator/spelling": {},
-	"generator/staging":  {},
-	"generator/verify":   {"generator/diag", "generator/emit", "generator/load", "generator/model"},
+	"generator/internal/emit/rules": {
+		"generator/internal/diag", "generator/internal/emit", "generator/internal/emit/gocode",
+		"generator/internal/model", "generator/internal/plan", "generator/internal/plan/expression",
+		"generator/internal/spelling", "runtime/cel",
+	},
+	"generator/internal/emit/validation": {
+		"generator/internal/diag", "generator/internal/emit", "generator/internal/emit/gocode",
+		"generator/internal/model", "generator/internal/plan", "generator/internal/plan/check",
+		"generator/internal/schema",
+	},
+	"generator/internal/emit/wiring": {
+		"generator/internal/diag", "generator/internal/emit", "generator/internal/emit/gocode",
+		"generator/internal/model", "generator/internal/plan", "generator/internal/plan/contextual",
+		"generator/internal/plan/hook", "generator/internal/plan/serving", "generator/internal/spelling",
+	},
+	"generator/internal/folder":  {},
+	"generator/internal/fromcrd": {"generator/internal/model", "generator/internal/spelling"},
+	"generator/internal/input":   {},
+	"generator/internal/judge": {
+		"generator/internal/diag", "generator/internal/model", "generator/internal/spelling",
+	},
+	"generator/internal/load": {
+		"generator/internal/diag", "generator/internal/marker", "generator/internal/model",
+		"generator/internal/staging",
+	},
+	"generator/internal/loadtest": {
+		"generator/internal/load", "generator/internal/model", "generator/internal/resolve",
+	},
+	"generator/internal/marker": {
+		"generator/internal/diag", "generator/internal/model", "generator/internal/spelling",
+	},
+	"generator/internal/model":  {},
+	"generator/internal/output": {"generator/internal/emit", "generator/internal/folder"},
+	"generator/internal/plan": {
+		"generator/internal/diag", "generator/internal/model", "generator/internal/plan/check",
+		"generator/internal/plan/clientset", "generator/internal/plan/contextual",
+		"generator/internal/plan/expression", "generator/internal/plan/hook", "generator/internal/plan/serving",
+		"generator/internal/spelling",
+	},
+	"generator/internal/plan/check": {
+		"generator/internal/diag", "generator/internal/model", "generator/internal/schema",
+	},
+	"generator/internal/plan/clientset": {
+		"generator/internal/diag", "generator/internal/model", "generator/internal/spelling",
+	},
+	"generator/internal/plan/contextual": {"generator/internal/model"},
+	"generator/internal/plan/expression": {
+		"generator/internal/model", "generator/internal/schema", "generator/internal/spelling", "runtime/cel",
+	},
+	"generator/internal/plan/hook": {
+		"generator/internal/diag", "generator/internal/model", "generator/internal/plan/contextual",
+		"generator/internal/spelling",
+	},
+	"generator/internal/plan/serving": {
+		"generator/internal/diag", "generator/internal/model", "generator/internal/schema",
+	},
+	"generator/internal/product": {
+		"generator/internal/emit/...", "generator/internal/model",
+		"generator/internal/plan",
+	},
+	"generator/internal/report": {
+		"generator/internal/diag", "generator/internal/folder", "generator/internal/output",
+		"generator/internal/verify",
+	},
+	"generator/internal/resolve": {
+		"generator/internal/diag", "generator/internal/judge", "generator/internal/load", "generator/internal/marker",
+		"generator/internal/model",
+	},
+	"generator/internal/scaffold": {
+		"generator/internal/model", "generator/internal/staging", "templates",
+	},
+	"generator/internal/schema": {"generator/internal/model"},
+	"generator/internal/served": {
+		"generator/internal/diag", "generator/internal/load", "generator/internal/model",
+		"generator/internal/product", "generator/internal/resolve",
+	},
+	"generator/internal/spelling": {},
+	"generator/internal/staging":  {},
+	"generator/internal/verify": {
+		"generator/internal/diag", "generator/internal/emit", "generator/internal/load", "generator/internal/model",
+	},
 
 	"templates": {},
 
 	"runtime/admission": {"runtime/api", "runtime/audit", "runtime/auth", "runtime/internal/timing"},
-	"runtime/api":       {},
+	"runtime/api":       {"runtime/internal/deflate"},
 	"runtime/apitest": {
 		"runtime/auth", "runtime/registry", "runtime/server", "runtime/storage", "runtime/storage/memory",
 	},
@@ -300,6 +371,7 @@ var floors = map[string][]string{
 		"runtime/registry", "runtime/subresource",
 	},
 	"runtime/internal/custom/structural": {"runtime/cel"},
+	"runtime/internal/deflate":           {},
 	"runtime/internal/flow": {
 		"runtime/auth", "runtime/internal/flow/class", "runtime/internal/flow/cost", "runtime/internal/flow/queue",
 		"runtime/internal/flow/share", "runtime/internal/request",
@@ -319,12 +391,15 @@ var floors = map[string][]string{
 		"runtime/internal/http/openapi", "runtime/internal/http/respond", "runtime/internal/object/wire",
 		"runtime/internal/request",
 	},
-	"runtime/internal/http/encoder": {"runtime/api", "runtime/internal/object/wire"},
+	"runtime/internal/http/encoder": {
+		"runtime/api", "runtime/internal/deflate", "runtime/internal/object/rendition", "runtime/internal/object/wire",
+	},
 	"runtime/internal/http/endpoint": {
-		"runtime/api", "runtime/audit", "runtime/codec", "runtime/internal/http/discovery",
-		"runtime/internal/http/encoder", "runtime/internal/http/negotiation", "runtime/internal/http/respond",
-		"runtime/internal/object/rendition", "runtime/internal/object/wire", "runtime/internal/request",
-		"runtime/internal/state/store", "runtime/reach", "runtime/registry", "runtime/subresource",
+		"runtime/api", "runtime/audit", "runtime/codec", "runtime/internal/deflate",
+		"runtime/internal/http/discovery", "runtime/internal/http/encoder", "runtime/internal/http/negotiation",
+		"runtime/internal/http/respond", "runtime/internal/object/rendition", "runtime/internal/object/wire",
+		"runtime/internal/request", "runtime/internal/state/store", "runtime/reach", "runtime/registry",
+		"runtime/subresource",
 	},
 	"runtime/internal/http/filter": {
 		"runtime/audit", "runtime/auth", "runtime/internal/flow", "runtime/internal/flow/cost",
@@ -339,8 +414,8 @@ var floors = map[string][]string{
 		"runtime/auth", "runtime/internal/host/certs", "runtime/internal/request",
 	},
 	"runtime/internal/http/respond": {
-		"runtime/api", "runtime/audit", "runtime/internal/http/encoder", "runtime/internal/http/negotiation",
-		"runtime/internal/object/wire",
+		"runtime/api", "runtime/audit", "runtime/internal/deflate", "runtime/internal/http/encoder",
+		"runtime/internal/http/negotiation", "runtime/internal/object/wire",
 	},
 	"runtime/internal/http/scrape": {},
 	"runtime/internal/http/traffic": {
@@ -363,12 +438,13 @@ var floors = map[string][]string{
 	"runtime/internal/request": {},
 	"runtime/internal/review":  {},
 	"runtime/internal/state/cache": {
-		"runtime/api", "runtime/internal/btree", "runtime/internal/timing", "runtime/storage",
+		"runtime/api", "runtime/internal/btree", "runtime/internal/deflate", "runtime/internal/timing",
+		"runtime/storage",
 	},
 	"runtime/internal/state/compactor": {"runtime/storage"},
 	"runtime/internal/state/store": {
-		"runtime/api", "runtime/internal/object/rendition", "runtime/internal/object/wire",
-		"runtime/internal/state/cache", "runtime/storage",
+		"runtime/api", "runtime/internal/deflate", "runtime/internal/object/rendition",
+		"runtime/internal/object/wire", "runtime/internal/state/cache", "runtime/storage",
 	},
 	"runtime/internal/timing": {},
 	"runtime/leader":          {"runtime/reach"},
@@ -408,13 +484,13 @@ var floors = map[string][]string{
 
 // holders is the table of who may import what of others: a path prefix, and the packages that may.
 var holders = map[string][]string{
-	"golang.org/x/tools":               {"generator/load"},
-	"k8s.io/gengo":                     {"generator/marker"},
-	"github.com/dave/jennifer":         {"generator/emit/..."},
+	"golang.org/x/tools":               {"generator/internal/load"},
+	"k8s.io/gengo":                     {"generator/internal/marker"},
+	"github.com/dave/jennifer":         {"generator/internal/emit/..."},
 	"go.etcd.io":                       {"runtime/storage/embedded", "runtime/storage/etcd/..."},
 	"github.com/google/cel-go":         {"runtime/cel", "runtime/internal/access/policy"},
-	"github.com/gobuffalo/flect":       {"generator/model"},
-	"github.com/spf13":                 {"cmd/apigen", "runtime/builtin/...", "runtime/server"},
+	"github.com/gobuffalo/flect":       {"generator/internal/model"},
+	"github.com/spf13":                 {"generator/command", "runtime/builtin/...", "runtime/server"},
 	"github.com/coreos/go-oidc":        {"runtime/builtin/oidc"},
 	"github.com/go-jose/go-jose":       {"runtime/builtin/oidc"},
 	"gopkg.in/natefinch/lumberjack.v2": {"runtime/builtin/auditlog"},

@@ -14,30 +14,21 @@ import (
 	"testing"
 )
 
-// apiFile lists what users can name of the runtime.
+// apiFile lists what users can name of the generator and of the runtime.
 const apiFile = "reference/api.txt"
 
-// TestAPI holds the exported names of the runtime's public packages against a file, in which each of them is a promise.
-// With -update, it writes the file.
+// mostOfGenerator bounds the constants, functions, types and variables that users can name of the generator: they run a
+// command.
+const mostOfGenerator = 20
+
+// TestAPI holds the exported names of the public packages of the two halves against a file, in which each of them is a
+// promise, and counts those of the generator. With -update, it writes the file.
 func TestAPI(t *testing.T) {
-	var names []string
-	err := filepath.WalkDir("../runtime", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || !entry.IsDir() {
-			return err
-		}
-		if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil {
-			return filepath.SkipDir
-		}
-		if name := entry.Name(); name == "internal" || name == "testdata" || name == "faults" || name == "planted" {
-			return filepath.SkipDir
-		}
-		found, err := exportedNames(path)
-		names = append(names, found...)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	generator := publicNames(t, "../generator")
+	if n := countDeclared(generator); n > mostOfGenerator {
+		t.Fatalf("the generator exports %d names, more than %d: which of them do users need?", n, mostOfGenerator)
 	}
+	names := slices.Concat(generator, publicNames(t, "../runtime"))
 	slices.Sort(names)
 	got := []byte(strings.Join(names, "\n") + "\n")
 	if *update {
@@ -64,6 +55,41 @@ func TestAPI(t *testing.T) {
 			t.Errorf("%s is gone, on which users may depend; `make api` takes it from docs/%s", name, apiFile)
 		}
 	}
+}
+
+// publicNames returns the exported names of the packages in a folder and below that users can import.
+func publicNames(t *testing.T, root string) []string {
+	t.Helper()
+	var names []string
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		if _, err := os.Stat(filepath.Join(path, "go.mod")); err == nil {
+			return filepath.SkipDir
+		}
+		if name := entry.Name(); name == "internal" || name == "testdata" || name == "faults" || name == "planted" {
+			return filepath.SkipDir
+		}
+		found, err := exportedNames(path)
+		names = append(names, found...)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+// countDeclared returns how many of the names are declared at the top of a file: methods and fields are not.
+func countDeclared(names []string) int {
+	n := 0
+	for _, name := range names {
+		if kind := strings.Fields(name)[1]; kind != "method" && kind != "field" {
+			n++
+		}
+	}
+	return n
 }
 
 // exportedNames returns the exported names of the package in a folder, of hand-written files: constants, variables,

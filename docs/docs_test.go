@@ -15,8 +15,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"apigen.dev/examples/demo/transcript"
-	"apigen.dev/generator/loadtest"
 )
 
 // work is the folder that the tests of this package share. Its folder bin has apigen alone. Its folder project is a
@@ -207,11 +208,7 @@ func folder(t *testing.T, name string) string {
 	case name == "":
 		return empty(t, "new")
 	case strings.HasSuffix(name, ".txtar"):
-		archive, err := os.ReadFile(filepath.Join("..", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return loadtest.Dir(t, string(archive))
+		return unpacked(t, name)
 	}
 	root, err := filepath.Abs("..")
 	if err != nil {
@@ -236,6 +233,35 @@ func folder(t *testing.T, name string) string {
 		if out, err := git.CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
 		}
+	}
+	return dir
+}
+
+// unpacked writes the files of an archive into a module that requires what apigen's own module does, and apigen.
+func unpacked(t *testing.T, name string) string {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive, err := txtar.ParseFile(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	mod = []byte(strings.Replace(string(mod), "module apigen.dev\n", "module example.com/test\n", 1) +
+		"\nrequire apigen.dev v0.0.0\n\nreplace apigen.dev => " + filepath.ToSlash(root) + "\n")
+	archive.Files = append(archive.Files, txtar.File{Name: "go.mod", Data: mod}, txtar.File{Name: "go.sum", Data: sums})
+	dir := empty(t, "project")
+	if err := txtar.Write(archive, dir); err != nil {
+		t.Fatal(err)
 	}
 	return dir
 }

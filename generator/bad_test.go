@@ -14,8 +14,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"apigen.dev/generator"
-	"apigen.dev/generator/loadtest"
-	"apigen.dev/generator/verify"
+	"apigen.dev/generator/internal/loadtest"
+	"apigen.dev/generator/internal/report"
+	"apigen.dev/generator/internal/verify"
 )
 
 var update = flag.Bool("update", false, "rewrite what the bad inputs are expected to say")
@@ -74,9 +75,9 @@ func told(t *testing.T, o generator.Options, dir string) string {
 		if errors.As(err, &verify.Bug{}) || errors.As(err, &generator.Panic{}) {
 			t.Errorf("a bug of apigen: %v", err)
 		}
-		lines = append(lines, generator.Describe(err, dir))
+		lines = append(lines, report.Describe(err, dir))
 	} else {
-		if w := generator.DescribeWarnings(res.Warnings, dir); w != "" {
+		if w := report.Warnings(res.Warnings, dir); w != "" {
 			lines = append(lines, w)
 		}
 		lines = slices.Concat(lines, res.Notes)

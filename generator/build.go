@@ -1,5 +1,6 @@
 // Package generator turns annotated Go packages into generated files: it loads the packages once, plans the output,
-// runs the emitters, type-checks the files, and writes those that changed. Command apigen is a thin shell around Build.
+// runs the emitters, type-checks the files, and writes those that changed. The command apigen calls Build. Everything
+// else that the command needs is below internal, and may change at any time.
 package generator
 
 import (
@@ -13,15 +14,18 @@ import (
 	"slices"
 	"strings"
 
-	"apigen.dev/generator/diag"
-	"apigen.dev/generator/emit"
-	"apigen.dev/generator/emit/layout"
-	"apigen.dev/generator/emit/rules"
-	"apigen.dev/generator/load"
-	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
-	"apigen.dev/generator/resolve"
-	"apigen.dev/generator/verify"
+	"apigen.dev/generator/internal/diag"
+	"apigen.dev/generator/internal/emit"
+	"apigen.dev/generator/internal/emit/layout"
+	"apigen.dev/generator/internal/emit/rules"
+	"apigen.dev/generator/internal/folder"
+	"apigen.dev/generator/internal/load"
+	"apigen.dev/generator/internal/model"
+	"apigen.dev/generator/internal/output"
+	"apigen.dev/generator/internal/plan"
+	"apigen.dev/generator/internal/product"
+	"apigen.dev/generator/internal/resolve"
+	"apigen.dev/generator/internal/verify"
 )
 
 // Options say what to build. The zero value builds ./... of the working directory.
@@ -46,7 +50,7 @@ type Options struct {
 	Losses bool
 	// Env is the environment of the go command; nil is the process's.
 	Env []string
-	// Emitters replace the list of this package; nil is the list.
+	// Emitters run in place of apigen's own, for tests of the generator; nil means apigen's own.
 	Emitters []emit.Emitter
 	// Listings remembers dependencies for later builds of this process; nil remembers nothing.
 	Listings *load.Listings
@@ -69,6 +73,9 @@ type Result struct {
 	Program *model.Program
 	Dirs    []string
 }
+
+// Change is a file that is written or removed.
+type Change = output.Change
 
 // Report is what a build has to say about the input.
 type Report struct {
@@ -104,7 +111,7 @@ func Build(ctx context.Context, o Options) (res *Result, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := Recover(b.Dir); err != nil {
+	if err := output.Recover(b.Dir); err != nil {
 		return nil, err
 	}
 	if r := b.stamp.unchanged(); r != nil {
@@ -116,7 +123,7 @@ func Build(ctx context.Context, o Options) (res *Result, err error) {
 	}
 	if !o.Check {
 		b.progress("writing")
-		if err := write(b.Dir, b.result.Changes); err != nil {
+		if err := output.Write(b.Dir, b.result.Changes); err != nil {
 			return nil, err
 		}
 	}
@@ -147,7 +154,7 @@ type build struct {
 
 func newBuild(o Options) (*build, error) {
 	if o.Emitters == nil {
-		o.Emitters = Emitters()
+		o.Emitters = product.Emitters()
 	}
 	if len(o.Patterns) == 0 {
 		o.Patterns = []string{"./..."}
@@ -155,7 +162,7 @@ func newBuild(o Options) (*build, error) {
 	if o.Env == nil {
 		o.Env = os.Environ()
 	}
-	dir, err := AbsoluteDir(o.Dir)
+	dir, err := folder.Absolute(o.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -166,6 +173,25 @@ func newBuild(o Options) (*build, error) {
 	}
 	b.stamp = newStamp(o)
 	return b, nil
+}
+
+func selected(all []emit.Emitter, only []string) ([]emit.Emitter, error) {
+	if len(only) == 0 {
+		return all, nil
+	}
+	var out []emit.Emitter
+	for _, name := range only {
+		i := slices.IndexFunc(all, func(e emit.Emitter) bool { return e.Name == name })
+		if i < 0 {
+			var names []string
+			for _, e := range all {
+				names = append(names, e.Name)
+			}
+			return nil, fmt.Errorf("unknown emitter %q: known are %s", name, strings.Join(names, ", "))
+		}
+		out = append(out, all[i])
+	}
+	return out, nil
 }
 
 func (b *build) progress(stage string) {
@@ -179,7 +205,7 @@ func (b *build) generate(ctx context.Context) error {
 	var err error
 	b.loaded, err = resolve.Load(ctx, resolve.Options{Header: b.Header, Options: load.Options{
 		Dir: b.Dir, Patterns: b.Patterns, Env: b.Env, Lenient: b.Lenient,
-		Owns: owner(b.all), Imports: imports, RuntimeImports: runtimeImports,
+		Owns: product.Owner(b.all), Imports: product.Imports, RuntimeImports: product.RuntimeImports,
 		RuleImports: rules.Imports(), ClientImports: layout.Imports(), Listings: b.Listings,
 	}})
 	if b.loaded != nil {
@@ -190,7 +216,7 @@ func (b *build) generate(ctx context.Context) error {
 	}
 	b.result.Program, b.result.Dirs = b.loaded.Program, b.loaded.Universe.MutableDirs()
 	b.progress("generating")
-	p := planned(b.loaded.Program)
+	p := product.Plan(b.loaded.Program)
 	b.result.Plan = p
 	if err := b.emit(p); err != nil {
 		return b.withBodies(ctx, err)
@@ -216,7 +242,7 @@ func (b *build) generate(ctx context.Context) error {
 }
 
 func (b *build) leftOver() (map[string]bool, error) {
-	owns := owner(b.emitters)
+	owns := product.Owner(b.emitters)
 	dirs, now := map[string]bool{}, map[string]bool{}
 	for _, m := range b.loaded.Matched {
 		if m.Own {
@@ -233,9 +259,9 @@ func (b *build) leftOver() (map[string]bool, error) {
 		}
 	}
 	for _, p := range b.loaded.Program.Packages {
-		for _, folder := range []*model.Folder{p.Reference, p.CRDs} {
-			if folder != nil && p.Output {
-				dirs[folder.Dir] = true
+		for _, documents := range []*model.Folder{p.Reference, p.CRDs} {
+			if documents != nil && p.Output {
+				dirs[documents.Dir] = true
 			}
 		}
 	}
@@ -254,7 +280,7 @@ func (b *build) leftOver() (map[string]bool, error) {
 			if err != nil {
 				return nil, err
 			}
-			if leftBehind(path, data) {
+			if output.LeftBehind(path, data) {
 				out[path] = true
 			}
 		}

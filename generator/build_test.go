@@ -12,10 +12,11 @@ import (
 	"time"
 
 	"apigen.dev/generator"
-	"apigen.dev/generator/emit"
-	"apigen.dev/generator/loadtest"
-	"apigen.dev/generator/plan"
-	"apigen.dev/generator/verify"
+	"apigen.dev/generator/internal/emit"
+	"apigen.dev/generator/internal/loadtest"
+	"apigen.dev/generator/internal/plan"
+	"apigen.dev/generator/internal/report"
+	"apigen.dev/generator/internal/verify"
 )
 
 const library = `
@@ -201,7 +202,7 @@ package hand
 	}
 	o.Patterns = nil
 	_, err := generator.Build(context.Background(), o)
-	if err == nil || !strings.Contains(generator.Describe(err, dir),
+	if err == nil || !strings.Contains(report.Describe(err, dir),
 		"hand/zz_generated.tiny.go:1:1: this file is not generated") {
 		t.Errorf("got %v", err)
 	}
@@ -214,7 +215,7 @@ func TestGeneratedCodeThatDoesNotCompileIsABug(t *testing.T) {
 	_, err := generator.Build(context.Background(), o)
 	var bug verify.Bug
 	if !errors.As(err, &bug) ||
-		!strings.Contains(generator.Describe(err, dir), "books/zz_generated.tiny.go:5:37: cannot use 1") {
+		!strings.Contains(report.Describe(err, dir), "books/zz_generated.tiny.go:5:37: cannot use 1") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "books/zz_generated.tiny.go")); err == nil {
@@ -225,7 +226,7 @@ func TestGeneratedCodeThatDoesNotCompileIsABug(t *testing.T) {
 func TestErrorsInBodiesAreTheUsers(t *testing.T) {
 	dir := loadtest.Dir(t, strings.ReplaceAll(library, "return b.Tiny()", "return b.Tinny()"))
 	_, err := generator.Build(context.Background(), options(dir))
-	if err == nil || !strings.HasPrefix(generator.Describe(err, dir), "books/doc.go:6:41: b.Tinny undefined") {
+	if err == nil || !strings.HasPrefix(report.Describe(err, dir), "books/doc.go:6:41: b.Tinny undefined") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -493,7 +494,7 @@ func TestInterrupted(t *testing.T) {
 	cancel()
 	_, err := generator.Build(ctx,
 		generator.Options{Dir: loadtest.Dir(t, "-- api/v1/types.go --\n// +groupName=shop.example.com\npackage v1\n")})
-	if err == nil || generator.Describe(err, "") != "interrupted: nothing was written" {
+	if err == nil || report.Describe(err, "") != "interrupted: nothing was written" {
 		t.Errorf("got %v", err)
 	}
 }

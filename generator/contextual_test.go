@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"apigen.dev/generator"
-	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/internal/loadtest"
 )
 
 // contextualKinds is a project with methods in Knative's shapes: defaults, validation, and conversions of which the

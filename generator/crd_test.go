@@ -7,8 +7,27 @@ import (
 	"testing"
 
 	"apigen.dev/generator"
-	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/internal/loadtest"
 )
+
+const widget = `-- apis/v1/types.go --
+// +groupName=shop.example.com
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Widget is one.
+//
+// +genclient
+// +kubebuilder:object:root=true
+type Widget struct {
+	metav1.TypeMeta   ` + "`json:\",inline\"`" + `
+	metav1.ObjectMeta ` + "`json:\"metadata,omitempty\"`" + `
+
+	Size  int32  ` + "`json:\"size,omitempty\"`" + `
+	Color string ` + "`json:\"color,omitempty\"`" + `
+}
+`
 
 // TestDefinitionsAreOutputs checks that a build notices a definition that somebody changed, removes the definition of a
 // kind that is gone, keeps the files that people wrote beside them, and repeats its remarks when nothing has changed.

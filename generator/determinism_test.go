@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"apigen.dev/generator"
-	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/internal/loadtest"
 )
 
 const twoVersions = `

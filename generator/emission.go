@@ -10,11 +10,12 @@ import (
 	"slices"
 	"strings"
 
-	"apigen.dev/generator/diag"
-	"apigen.dev/generator/emit"
-	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
-	"apigen.dev/generator/verify"
+	"apigen.dev/generator/internal/diag"
+	"apigen.dev/generator/internal/emit"
+	"apigen.dev/generator/internal/model"
+	"apigen.dev/generator/internal/plan"
+	"apigen.dev/generator/internal/product"
+	"apigen.dev/generator/internal/verify"
 )
 
 func (b *build) emit(p *plan.Plan) error {
@@ -83,7 +84,7 @@ func (b *build) emitUnwritten() []emit.File {
 	for _, f := range b.files {
 		written[pathOf(f)] = true
 	}
-	p := planned(b.loaded.Program, looked...)
+	p := product.Plan(b.loaded.Program, looked...)
 	var out []emit.File
 	for _, e := range b.all {
 		files, err := e.Emit(p)
@@ -129,7 +130,7 @@ func (b *build) withDiagnostics(ctx context.Context, err error) error {
 	for _, f := range faults {
 		reported[f.Pos] = true
 	}
-	p := planned(b.loaded.Program)
+	p := product.Plan(b.loaded.Program)
 	for _, e := range b.emitters {
 		follows := func(f diag.Error) bool {
 			if e.Certain {

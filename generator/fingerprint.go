@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
-	"iter"
 	"maps"
 	"os"
 	"os/exec"
@@ -17,8 +15,10 @@ import (
 	"strings"
 	"time"
 
-	"apigen.dev/generator/emit"
-	"apigen.dev/generator/resolve"
+	"apigen.dev/generator/internal/emit"
+	"apigen.dev/generator/internal/folder"
+	"apigen.dev/generator/internal/input"
+	"apigen.dev/generator/internal/resolve"
 )
 
 // stamp decides whether anything changed since a build that succeeded. It must never say that nothing did when
@@ -157,7 +157,7 @@ func (s *stamp) unchanged() *Result {
 	data, err := os.ReadFile(s.path)
 	if err != nil || json.Unmarshal(data, &r) != nil || r.Frame != s.frame {
 		root := s.dir
-		if mod := Above(root, "go.mod"); mod != "" {
+		if mod := folder.Above(root, "go.mod"); mod != "" {
 			root = filepath.Dir(mod)
 		}
 		s.before, _ = snapshot([]string{root})
@@ -176,7 +176,7 @@ func (s *stamp) remember(res *Result, loaded *resolve.Result, files []emit.File)
 	}
 	r := record{Frame: s.frame, Dirs: loaded.Universe.MutableDirs(), Report: res.Report}
 	for _, f := range files {
-		if !IsInput(f.Name) {
+		if !input.Is(f.Name) {
 			r.Outputs = append(r.Outputs, filepath.Join(f.Dir, f.Name))
 		}
 	}
@@ -236,19 +236,6 @@ func (s *stamp) disturbed(after, written map[string]string) bool {
 	return false
 }
 
-// Above is the nearest file of a name in a folder or those above; empty where there is none.
-func Above(dir, name string) string {
-	for d := dir; ; d = filepath.Dir(d) {
-		path := filepath.Join(d, name)
-		if st, err := os.Stat(path); err == nil && !st.IsDir() {
-			return path
-		}
-		if d == filepath.Dir(d) {
-			return ""
-		}
-	}
-}
-
 func snapshot(dirs []string, files ...string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, path := range files {
@@ -257,7 +244,7 @@ func snapshot(dirs []string, files ...string) (map[string]string, error) {
 		}
 	}
 	for _, root := range dirs {
-		for path, err := range Inputs(resolved(root)) { // WalkDir doesn't walk a symbolic link
+		for path, err := range input.Files(folder.Resolved(root)) { // WalkDir doesn't walk a symbolic link
 			if err == nil {
 				err = hashFile(out, path)
 			}
@@ -267,38 +254,6 @@ func snapshot(dirs []string, files ...string) (map[string]string, error) {
 		}
 	}
 	return out, nil
-}
-
-// Inputs are the files in a folder and below that are inputs or outputs of a build, and the errors of reading folders.
-func Inputs(root string) iter.Seq2[string, error] {
-	return func(yield func(string, error) bool) {
-		_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-			switch {
-			case err == nil && d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):
-				return fs.SkipDir
-			case err == nil && (d.IsDir() || !IsInput(d.Name())):
-				return nil
-			case !yield(path, err):
-				return fs.SkipAll
-			}
-			return nil
-		})
-	}
-}
-
-// IsInput tells by its base name a file that is an input or an output of a build.
-func IsInput(name string) bool {
-	if strings.HasPrefix(name, "zz_generated.") {
-		return true // tests, too
-	}
-	if strings.HasSuffix(name, ".go") {
-		return !strings.HasSuffix(name, "_test.go") && !strings.HasPrefix(name, ".")
-	}
-	switch name {
-	case "go.mod", "go.sum", "go.work", "go.work.sum", "modules.txt":
-		return true
-	}
-	return false
 }
 
 func hashFile(out map[string]string, path string) error {
@@ -322,8 +277,8 @@ func digest(data []byte) string {
 // sum hashes a snapshot, together with the workspace and the module that the go command would use from a folder.
 func sum(files map[string]string, dir string) string {
 	h := sha256.New()
-	work := Above(dir, "go.work")
-	fmt.Fprintf(h, "%q %q\n", Above(dir, "go.mod"), work)
+	work := folder.Above(dir, "go.work")
+	fmt.Fprintf(h, "%q %q\n", folder.Above(dir, "go.mod"), work)
 	for _, path := range []string{work, work + ".sum"} {
 		if work != "" {
 			data, _ := os.ReadFile(path)

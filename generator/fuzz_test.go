@@ -17,9 +17,9 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"apigen.dev/generator"
-	"apigen.dev/generator/diag"
-	"apigen.dev/generator/loadtest"
-	"apigen.dev/generator/verify"
+	"apigen.dev/generator/internal/diag"
+	"apigen.dev/generator/internal/loadtest"
+	"apigen.dev/generator/internal/verify"
 )
 
 // FuzzLoad builds any text as the Go files of a module, with all emitters. Whatever the text is, the build ends without

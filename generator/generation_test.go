@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"apigen.dev/generator"
-	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/internal/loadtest"
+	"apigen.dev/generator/internal/report"
 )
 
 const generationSource = `package v1
@@ -74,7 +75,7 @@ func TestGeneration(t *testing.T) {
 	loadtest.WriteModule(t, dir, "example.com/test")
 	options := generator.Options{Dir: dir, Env: loadtest.Env()}
 	if _, err := generator.Build(t.Context(), options); err != nil {
-		t.Fatal(generator.Describe(err, dir))
+		t.Fatal(report.Describe(err, dir))
 	}
 	wiring, err := os.ReadFile(filepath.Join(dir, "apis/zoo/wiring/zz_generated.wiring.go"))
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"apigen.dev/generator"
-	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/internal/loadtest"
 )
 
 // TestLenientProducts checks that a lenient run reports a default that doesn't fit, or a rule for other types, and puts

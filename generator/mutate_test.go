@@ -22,7 +22,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/internal/loadtest"
 )
 
 // FuzzPrograms builds programs that are made of parts of the bad inputs: it puts markers on other fields, gives fields

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"apigen.dev/generator/diag"
-	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
+	"apigen.dev/generator/internal/diag"
+	"apigen.dev/generator/internal/model"
+	"apigen.dev/generator/internal/plan"
 )
 
 var conversionName = regexp.MustCompile(`^(?:auto)?Convert_([^_]+)_(\w+)_To_([^_]+)_(\w+)$`)
@@ -24,7 +24,7 @@ func withPeers(p *plan.Plan, err error) error {
 	}
 	out := slices.Clone(faults)
 	for i, f := range faults {
-		name := textAt(f.Pos, identifierPattern)
+		name := diag.TextAt(f.Pos, identifierPattern)
 		m := conversionName.FindStringSubmatch(name)
 		at := slices.IndexFunc(p.Packages, func(pkg *model.Package) bool {
 			return pkg.Dir == filepath.Dir(f.Pos.Filename)

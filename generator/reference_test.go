@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"apigen.dev/generator"
-	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/internal/loadtest"
 )
 
 // TestDocumentsAreOutputs checks that a build notices a page that somebody changed or removed, although nothing else

@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"apigen.dev/generator"
-	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/internal/loadtest"
+	"apigen.dev/generator/internal/report"
 )
 
 // twoGroups has one kind in two groups, whose packages are both called v1. A conversion is written by hand in one
@@ -141,7 +142,7 @@ func TestTwoGroupsInParts(t *testing.T) {
 			Listings: loadtest.Listings, Dir: dir, Patterns: []string{pattern}, Env: environment(),
 		})
 		if err != nil {
-			t.Fatalf("apigen build %s: %s", pattern, generator.Describe(err, dir))
+			t.Fatalf("apigen build %s: %s", pattern, report.Describe(err, dir))
 		}
 		for _, c := range res.Changes {
 			name, err := filepath.Rel(dir, c.Path)

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"apigen.dev/generator"
-	"apigen.dev/generator/emit"
-	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/internal/emit"
+	"apigen.dev/generator/internal/loadtest"
 )
 
 // otherModule is a module with logic of its own: defaults, conversions, and a hook as a method. A file other than

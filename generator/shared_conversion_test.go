@@ -5,7 +5,8 @@ import (
 	"testing"
 
 	"apigen.dev/generator"
-	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/internal/loadtest"
+	"apigen.dev/generator/internal/report"
 )
 
 // scaler is a module with a kind in two versions whose specs have nothing in common, and packages of the user's that
@@ -213,5 +214,5 @@ func refused(t *testing.T, archive string) string {
 	if err == nil {
 		t.Fatal("no error")
 	}
-	return generator.Describe(err, dir)
+	return report.Describe(err, dir)
 }

@@ -6,7 +6,8 @@ import (
 	"testing"
 
 	"apigen.dev/generator"
-	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/internal/loadtest"
+	"apigen.dev/generator/internal/report"
 )
 
 // rooms is a module with two groups of which one reaches a type of the other, and packages of the user's that serve
@@ -153,7 +154,7 @@ func SetDefaults_LampStatus(status *lamp.LampStatus) {}
 	res := build(t, generator.Options{
 		Listings: loadtest.Listings, Dir: dir, Check: true, Env: environment(),
 	})
-	if got, want := generator.DescribeWarnings(res.Warnings, dir), "warning: apis/room/v1/doc.go:6:6: "+
+	if got, want := report.Warnings(res.Warnings, dir), "warning: apis/room/v1/doc.go:6:6: "+
 		"SetDefaults_LampStatus is never called: no kind that is served here or in other packages holds a "+
 		"v1.LampStatus, unless another function takes care of it"; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -240,7 +241,7 @@ func Watts() int32 {
 			if err == nil {
 				t.Fatal("no error")
 			}
-			if got := generator.Describe(err, dir); got != test.want {
+			if got := report.Describe(err, dir); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
 		})

@@ -11,7 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"apigen.dev/generator"
-	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/internal/loadtest"
+	"apigen.dev/generator/internal/report"
 )
 
 // apart is a group whose versions, and its internal package, have no folder in common.
@@ -105,7 +106,7 @@ func built(t *testing.T, runs ...string) string {
 			Env: loadtest.Env("-mod=mod"),
 		})
 		if err != nil {
-			t.Fatalf("apigen build %s: %s", run, generator.Describe(err, dir))
+			t.Fatalf("apigen build %s: %s", run, report.Describe(err, dir))
 		}
 	}
 	var out strings.Builder

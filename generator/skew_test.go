@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"apigen.dev/generator"
-	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/internal/loadtest"
 )
 
 // TestSkew: a build says which modules of Kubernetes are of different releases, and how to align them. A dependency

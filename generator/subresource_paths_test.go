@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"apigen.dev/generator"
+	"apigen.dev/generator/internal/report"
 )
 
 // partial gives the ships a list of cabins, whose guests have a path of their own, and a status. In v1beta1, harbour is
@@ -153,7 +154,7 @@ func TestPartErrors(t *testing.T) {
 	if err == nil {
 		t.Fatal("it was built")
 	}
-	got := generator.Describe(err, o.Dir)
+	got := report.Describe(err, o.Dir)
 	for marker, want := range bad {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s: no %q in\n%s", marker, want, got)

@@ -10,7 +10,8 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"apigen.dev/generator"
-	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/internal/loadtest"
+	"apigen.dev/generator/internal/report"
 )
 
 // hubSource has an internal hub: what is posted, answered and asked for has a type there and one in each version.
@@ -154,10 +155,10 @@ func compiledWiring(t *testing.T, o generator.Options) string {
 	t.Helper()
 	res, err := generator.Build(t.Context(), o)
 	if err != nil {
-		t.Fatal(generator.Describe(err, o.Dir))
+		t.Fatal(report.Describe(err, o.Dir))
 	}
 	if len(res.Warnings) != 0 {
-		t.Error(generator.DescribeWarnings(res.Warnings, o.Dir))
+		t.Error(report.Warnings(res.Warnings, o.Dir))
 	}
 	vet := exec.Command("go", "vet", "./...")
 	vet.Dir, vet.Env = o.Dir, o.Env
@@ -216,7 +217,7 @@ func TestScaleThroughMaps(t *testing.T) {
 		return data + "\ntype Deck string\n\ntype Quarters struct{ Crews *map[string]*Crew }\n"
 	})
 	if _, err := generator.Build(t.Context(), o); err != nil {
-		t.Fatal(generator.Describe(err, o.Dir))
+		t.Fatal(report.Describe(err, o.Dir))
 	}
 	wiring := wiringOf(t, o)
 	for _, want := range []string{
@@ -248,7 +249,7 @@ func TestSubresourceErrors(t *testing.T) {
 	if err == nil {
 		t.Fatal("it was built")
 	}
-	got := generator.Describe(err, o.Dir)
+	got := report.Describe(err, o.Dir)
 	for _, want := range []string{
 		"apis/fleet/v1beta1/types.go:13:6: kind Ship has the subresource scale in another version, and none in " +
 			"v1beta1: mark all served versions with +kubebuilder:subresource:scale",

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"apigen.dev/generator"
-	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/internal/loadtest"
 )
 
 // kindsAside is a version with a resource, and types beside it that embed TypeMeta and ObjectMeta.

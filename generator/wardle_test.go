@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"apigen.dev/generator"
-	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/internal/loadtest"
+	"apigen.dev/generator/internal/report"
 )
 
 // wardle is a module with the sample API server's packages, generated files removed.
@@ -46,7 +47,7 @@ func TestWardleCompiles(t *testing.T) {
 	o := wardle(t)
 	res, err := generator.Build(t.Context(), o)
 	if err != nil {
-		t.Fatal(generator.Describe(err, o.Dir))
+		t.Fatal(report.Describe(err, o.Dir))
 	}
 	if res.Files != 13 || len(res.Warnings) != 0 || len(res.Notes) != 0 {
 		t.Errorf("got %d files, warnings %v, notes %v", res.Files, res.Warnings, res.Notes)

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"apigen.dev/generator"
-	"apigen.dev/generator/loadtest"
+	"apigen.dev/generator/internal/loadtest"
 )
 
 // inTime keeps a change from being told by size and time.

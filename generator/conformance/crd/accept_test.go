@@ -12,10 +12,10 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"apigen.dev/generator/diag"
-	"apigen.dev/generator/emit/crd"
-	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
+	"apigen.dev/generator/internal/diag"
+	"apigen.dev/generator/internal/emit/crd"
+	"apigen.dev/generator/internal/model"
+	"apigen.dev/generator/internal/plan"
 )
 
 // accepted holds a document to the checks of kube-apiserver, structural schemas and the cost of rules among them.

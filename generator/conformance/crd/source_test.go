@@ -10,11 +10,11 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"apigen.dev/generator/emit/crd"
-	"apigen.dev/generator/load"
-	"apigen.dev/generator/model"
-	"apigen.dev/generator/plan"
-	"apigen.dev/generator/resolve"
+	"apigen.dev/generator/internal/emit/crd"
+	"apigen.dev/generator/internal/load"
+	"apigen.dev/generator/internal/model"
+	"apigen.dev/generator/internal/plan"
+	"apigen.dev/generator/internal/resolve"
 )
 
 // source is a project whose packages both generators read.

@@ -17,7 +17,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
-	"apigen.dev/generator/scaffold"
+	"apigen.dev/generator/internal/scaffold"
 )
 
 // image is a container image as the Dockerfile of a project makes it: the files of its last stage, its user and its

@@ -26,7 +26,7 @@ import (
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
-	"apigen.dev/generator/scaffold"
+	"apigen.dev/generator/internal/scaffold"
 )
 
 // name is that of the project, of its objects, and of their namespace.

@@ -1,0 +1,96 @@
+// Package conversion emits zz_generated.conversion.go: functions that convert between the types of a hub and those of
+// its spokes, field by field, under the names and signatures of conversion-gen. A package is a spoke where it says
+// +k8s:conversion-gen=<internal package>, or where its group is served, has no internal package, and stores another
+// version. Hand-written functions are called. The plan decides all of that, field by field; a field that a conversion
+// would lose is an error that says what to write.
+//
+// It knows the plan, the model, emit and gocode.
+package conversion
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"apigen.dev/generator/internal/diag"
+	"apigen.dev/generator/internal/emit"
+	"apigen.dev/generator/internal/emit/gocode"
+	"apigen.dev/generator/internal/model"
+	"apigen.dev/generator/internal/plan"
+	"apigen.dev/generator/internal/spelling"
+)
+
+const fileName = "zz_generated.conversion.go"
+
+// Emitter returns the emitter of conversion functions.
+func Emitter() emit.Emitter {
+	return emit.Emitter{
+		Name:     "conversion",
+		Doc:      "conversions between versions: Convert_a_X_To_b_X, RegisterConversions",
+		Files:    []string{fileName},
+		Emit:     emitFiles,
+		Warnings: warnings,
+	}
+}
+
+func emitFiles(p *plan.Plan) ([]emit.File, error) {
+	files, err := gocode.Files(p, fileName, func(pkg *model.Package) (*gocode.File, diag.Errors) {
+		switch c := p.ConversionsOf(pkg); {
+		case c == nil:
+			return nil, nil
+		case len(c.Faults) > 0 || c.Empty():
+			return nil, c.Faults
+		default:
+			return write(p, c), nil
+		}
+	})
+	var faults diag.Errors
+	if err != nil && !errors.As(err, &faults) || len(p.ConversionFaults)+len(faults) == 0 {
+		return files, err
+	}
+	return nil, slices.Concat(p.ConversionFaults, faults).Err()
+}
+
+func write(p *plan.Plan, c *plan.Conversions) *gocode.File {
+	w := &writer{plan: c, file: gocode.New(p.Program, c.Package, locals...)}
+	if builder := p.Registrations[c.Package].Builder; builder != "" {
+		// By the convention of API packages, conversions register themselves with the package's scheme builder.
+		w.file.Add("", w.file.Code("func init() {\n$.Register(RegisterConversions)\n}", builder))
+	}
+	w.file.Add("RegisterConversions adds conversion functions to the given scheme.\n"+
+		"Public to allow building arbitrary schemes.", w.register())
+	for _, f := range c.Functions {
+		w.conversion(f)
+	}
+	for _, q := range c.FromQuery {
+		w.query(q)
+	}
+	w.guards()
+	return w.file
+}
+
+// warnings tells of functions that convert a pair of types as generated code would call them, but for a slip in their
+// names. What other code of the package mentions may be called as it likes.
+func warnings(p *plan.Plan) []diag.Error {
+	var errs diag.Errors
+	for _, pkg := range p.Packages {
+		if !p.Writes(pkg) {
+			continue
+		}
+		for _, f := range pkg.Funcs {
+			if f.Mentioned || !strings.HasPrefix(strings.ToLower(f.Name), "conver") || !plan.IsConversion(f) {
+				continue
+			}
+			p := plan.Pair{In: f.Params[0].Elem, Out: f.Params[1].Elem}
+			if want := p.Function(); spelling.Misspelt(f.Name, want) && pkg.Func(want) == nil {
+				errs.Add(f.Pos, "%s is not called by generated code: a function that converts these types is called %s",
+					f.Name, want)
+			}
+		}
+	}
+	return errs
+}
+
+// locals are the variables of emitted functions, which no import may be called by.
+var locals = []string{"in", "out", "s", "i", "key", "val", "newVal", "err", "values", "ok", "a", "b", "scope", "kept",
+	"data", "text", "v", "sum", "value", "bare"}

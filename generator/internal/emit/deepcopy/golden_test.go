@@ -1,0 +1,11 @@
+package deepcopy
+
+import (
+	"testing"
+
+	"apigen.dev/generator/internal/emit/emittest"
+)
+
+func TestGolden(t *testing.T) {
+	emittest.Golden(t, emittest.Load(t, "./internal/shapes"), Emitter())
+}

@@ -1,0 +1,12 @@
+package defaults
+
+import (
+	"testing"
+
+	"apigen.dev/generator/internal/emit/deepcopy"
+	"apigen.dev/generator/internal/emit/emittest"
+)
+
+func TestGolden(t *testing.T) {
+	emittest.Golden(t, emittest.Load(t, "./internal/library/..."), deepcopy.Emitter(), Emitter())
+}

@@ -1,0 +1,285 @@
+package defaults
+
+import (
+	"encoding/json"
+	"slices"
+	"strconv"
+
+	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/internal/diag"
+	"apigen.dev/generator/internal/emit/gocode"
+	"apigen.dev/generator/internal/model"
+	"apigen.dev/generator/internal/plan"
+)
+
+type writer struct {
+	plan    *plan.Defaults
+	program *model.Program
+	file    *gocode.File
+	errs    diag.Errors
+
+	helpers map[*model.Type]string
+	taken   map[string]bool
+	pending []helper
+}
+
+func (w *writer) nested(t *model.Type, in gocode.Place, depth int) []jen.Code {
+	switch d := w.plan.Types[t]; {
+	case d == nil:
+		return nil
+	case w.plan.Object(t):
+		return []jen.Code{jen.Id(plan.ObjectDefaulter(t)).Call(in.Address())}
+	case d.ContainsItself:
+		return []jen.Code{jen.Id(w.helperFor(t)).Call(in.Address())}
+	}
+	return w.inside(t, in, depth)
+}
+
+func (w *writer) inside(t *model.Type, in gocode.Place, depth int) []jen.Code {
+	var code []jen.Code
+	d := w.plan.Types[t]
+	if len(d.Calls) > 0 {
+		w.file.Type(t) // the package of the types takes the customary name, before that of the function
+	}
+	if d.Method != nil {
+		code = append(code, w.file.Code("$."+d.Method.Name+"(context.Background())", in.Address()))
+	}
+	for _, f := range d.Calls {
+		code = append(code, w.file.PackageQual(f.Package, f.Name).Call(in.Address()))
+	}
+	if d.Covers {
+		return code
+	}
+	switch t.Form {
+	case model.Pointer:
+		to := in.Deref()
+		if t.Name != "" {
+			to = in.Starred()
+		}
+		if rest := w.nested(t.Elem, to, depth); len(rest) > 0 {
+			code = append(code, in.IfNotNil(rest...))
+		}
+	case model.Struct:
+		for _, f := range d.Fields {
+			code = append(code, w.field(f, in.Field(f.Field.Name), depth)...)
+		}
+	case model.Slice, model.Array:
+		code = append(code, w.elements(t, in, depth)...)
+	case model.Map:
+		code = append(code, w.entries(t, in, depth)...)
+	}
+	return code
+}
+
+// field sets the field's own default first, so that what it brings is defaulted like the rest.
+func (w *writer) field(f plan.FieldDefault, in gocode.Place, depth int) []jen.Code {
+	return append(w.set(f.Default, f.Field.Type, in), w.nested(f.Field.Type, in, depth)...)
+}
+
+func (w *writer) elementSet(t *model.Type, in gocode.Place) []jen.Code {
+	return w.set(w.plan.Types[t].Element, t.Elem, in)
+}
+
+func (w *writer) elements(t *model.Type, in gocode.Place, depth int) []jen.Code {
+	i := name("ijklmnop", "i", depth)
+	element := in.Index(i)
+	body := w.elementSet(t, element)
+	local := name("abcdefgh", "local", depth)
+	at, value := gocode.Pointee(local), element.Address()
+	if t.Elem.Form == model.Pointer && t.Elem.Name == "" {
+		at, value = gocode.Variable(local), element.Value()
+	}
+	if rest := w.nested(t.Elem, at, depth+1); len(rest) > 0 {
+		body = append(append(body, jen.Id(local).Op(":=").Add(value)), rest...)
+	}
+	if len(body) == 0 {
+		return nil
+	}
+	return []jen.Code{w.file.Code("for $ := range $ {$}", i, in.Value(), body)}
+}
+
+// entries defaults the values of a map. They have no address: a copy is defaulted and stored back, except where the
+// value is a pointer that stays the same.
+func (w *writer) entries(t *model.Type, in gocode.Place, depth int) []jen.Code {
+	key, val := name("", "key", depth), name("", "val", depth)
+	body := w.elementSet(t, gocode.Variable(val))
+	store := len(body) > 0 || t.Elem.Form != model.Pointer || t.Elem.Name != ""
+	body = append(body, w.nested(t.Elem, gocode.Variable(val), depth+1)...)
+	if len(body) == 0 {
+		return nil
+	}
+	if !store {
+		key = "_"
+	} else {
+		body = append(body, in.Index(key).Set(jen.Id(val)))
+	}
+	return []jen.Code{w.file.Code("for $, $ := range $ {$}", key, val, in.Value(), body)}
+}
+
+func name(letters, word string, depth int) string {
+	switch {
+	case depth < len(letters):
+		return letters[depth : depth+1]
+	case depth == 0:
+		return word
+	}
+	return word + strconv.Itoa(depth+1)
+}
+
+// set writes the default of a marker into the place where that is still zero. A value that doesn't fit is told at the
+// marker.
+func (w *writer) set(d *model.Default, t *model.Type, in gocode.Place) []jen.Code {
+	if d == nil {
+		return nil
+	}
+	if err := d.Mismatch(t); err != nil {
+		w.errs.Add(d.Pos, "%v", err)
+		return nil
+	}
+	pointers, base := pointerChain(t)
+	if d.Ref != nil {
+		return w.setRef(d, t, pointers, base, in)
+	}
+	value, _ := d.Value() // which fits
+	switch {
+	case base.Form == model.Basic && !base.DecodesItself():
+		constant := jen.Op(literal(value))
+		if len(pointers) > 0 && !untyped(value, base) {
+			constant = w.file.Type(base).Call(constant)
+		}
+		return []jen.Code{w.whenZero(t, in, w.assign(pointers, base, constant, in)...)}
+	case empty(value) && w.fresh(t) != nil:
+		return []jen.Code{w.whenZero(t, in, in.Set(w.fresh(t)))}
+	}
+	return []jen.Code{w.whenZero(t, in, w.file.Code(
+		"if err := json.Unmarshal([]byte($), $); err != nil {\npanic(err)\n}", text(d.JSON), in.Address()))}
+}
+
+func (w *writer) setRef(d *model.Default, t *model.Type, pointers []*model.Type, base *model.Type,
+	in gocode.Place) []jen.Code {
+	path := d.Ref.Path
+	if path == "" {
+		path = w.plan.Source.Path
+	}
+	value := w.file.Qual(path, d.Ref.Name)
+	if !w.hasType(path, d.Ref.Name, base) {
+		value = w.file.Type(base).Call(value)
+	}
+	return []jen.Code{w.whenZero(t, in, w.assign(pointers, base, value, in)...)}
+}
+
+func (w *writer) hasType(path, name string, t *model.Type) bool {
+	for _, pkg := range w.program.Packages {
+		for _, c := range pkg.Consts {
+			if pkg.Path == path && c.Name == name && c.Type == t {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (w *writer) assign(pointers []*model.Type, base *model.Type, value jen.Code, in gocode.Place) []jen.Code {
+	if len(pointers) == 0 {
+		return []jen.Code{in.Set(value)}
+	}
+	variable := func(i int) string { return "ptrVar" + strconv.Itoa(i) }
+	code := []jen.Code{w.file.Code("$ := $", variable(len(pointers)), value)}
+	for i := len(pointers) - 1; i > 0; i-- {
+		code = append(code, w.file.Code("var $ $ = &$", variable(i), w.file.Type(pointers[i]), variable(i+1)))
+	}
+	return append(code, in.Set(jen.Op("&ptrVar1")))
+}
+
+func (w *writer) whenZero(t *model.Type, in gocode.Place, body ...jen.Code) jen.Code {
+	condition := "$ == nil"
+	args := []any{in.Value()}
+	switch {
+	case t.Form == model.Basic && t.Basic == "bool":
+		condition = "!$"
+	case t.Form == model.Basic && t.Basic == "string":
+		condition = `$ == ""`
+	case t.Form == model.Basic:
+		condition = "$ == 0"
+	case t.Form == model.Struct && equatable(t), t.Form == model.Array && equatable(t):
+		condition, args = "$ == ($)", append(args, w.file.Type(t).Values())
+	case t.Form == model.Struct, t.Form == model.Array:
+		condition = "reflect.ValueOf($).IsZero()"
+	}
+	return w.file.Code("if "+condition+" {$}", append(args, body)...)
+}
+
+// fresh is an empty value of the type, for defaults of {} and []; nil where it has to be decoded.
+func (w *writer) fresh(t *model.Type) *jen.Statement {
+	switch {
+	case t.DecodesItself():
+		return nil
+	case t.Form == model.Pointer && t.Elem.Form == model.Struct && !t.Elem.DecodesItself():
+		return jen.New(w.file.Type(t.Elem))
+	case t.Form == model.Slice, t.Form == model.Map:
+		return w.file.Type(t).Values()
+	}
+	return nil
+}
+
+func pointerChain(t *model.Type) (pointers []*model.Type, base *model.Type) {
+	for t.Form == model.Pointer {
+		pointers = append(pointers, t)
+		t = t.Elem
+	}
+	return pointers, t
+}
+
+func literal(value any) string {
+	switch v := value.(type) {
+	case string:
+		return strconv.Quote(v)
+	case bool:
+		return strconv.FormatBool(v)
+	case json.Number:
+		return v.String()
+	}
+	return ""
+}
+
+// untyped reports whether a variable that is declared with the literal gets that type by itself.
+func untyped(value any, t *model.Type) bool {
+	if t.Name != "" {
+		return false
+	}
+	if n, ok := value.(json.Number); ok {
+		_, err := n.Int64()
+		return t.Basic == "int" && err == nil
+	}
+	return true
+}
+
+func text(s string) jen.Code {
+	if strconv.CanBackquote(s) {
+		return jen.Op("`" + s + "`")
+	}
+	return jen.Lit(s)
+}
+
+func equatable(t *model.Type) bool {
+	switch t.Form {
+	case model.Basic, model.Pointer, model.Chan, model.UnsafePointer:
+		return true
+	case model.Array:
+		return equatable(t.Elem)
+	case model.Struct:
+		return !slices.ContainsFunc(t.Fields, func(f *model.Field) bool { return !equatable(f.Type) })
+	}
+	return false
+}
+
+func empty(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		return len(v) == 0
+	case []any:
+		return len(v) == 0
+	}
+	return false
+}

@@ -1,0 +1,92 @@
+package gocode
+
+import (
+	"strconv"
+
+	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/internal/model"
+)
+
+// Type is the type as it is written in this file, imports included. A type that can't be written here (an unnamed func
+// or interface with methods, a struct with another package's unexported fields) makes Render fail: emitters refuse such
+// fields at the user's line before they get here.
+func (f *File) Type(t *model.Type) *jen.Statement {
+	if t.Name != "" {
+		return f.named(t)
+	}
+	switch t.Form {
+	case model.Basic:
+		return jen.Id(t.Basic)
+	case model.Pointer:
+		return jen.Op("*").Add(f.Type(t.Elem))
+	case model.Slice:
+		return jen.Index().Add(f.element(t.Elem))
+	case model.Array:
+		return jen.Index(jen.Lit(int(t.Len))).Add(f.element(t.Elem))
+	case model.Map:
+		return jen.Map(f.Type(t.Key)).Add(f.element(t.Elem))
+	case model.Struct:
+		return f.structType(t)
+	case model.Interface:
+		if len(t.InterfaceMethods) == 0 {
+			return jen.Id("any")
+		}
+	case model.UnsafePointer:
+		return f.Qual("unsafe", "Pointer")
+	}
+	pos := t.Pos
+	if !pos.IsValid() {
+		pos = f.field
+	}
+	f.errs.Add(pos, "package %s can't name this type: declare it as a named type", f.pkg.Path)
+	return jen.Id("any")
+}
+
+func (f *File) element(t *model.Type) *jen.Statement {
+	if t.Name == "" && t.Form == model.Basic && t.Basic == "uint8" {
+		return jen.Id("byte")
+	}
+	return f.Type(t)
+}
+
+func (f *File) named(t *model.Type) *jen.Statement {
+	name := jen.Id(t.Name)
+	if t.Package != nil {
+		name = f.PackageQual(t.Package, t.Name)
+	}
+	if len(t.TypeArgs) == 0 {
+		return name
+	}
+	args := make([]jen.Code, len(t.TypeArgs))
+	for i, arg := range t.TypeArgs {
+		args[i] = f.Type(arg)
+	}
+	return name.Types(args...)
+}
+
+func (f *File) structType(t *model.Type) *jen.Statement {
+	fields := make([]jen.Code, len(t.Fields))
+	for i, field := range t.Fields {
+		outer := f.field
+		f.field = field.Pos
+		code := f.Type(field.Type)
+		f.field = outer
+		if !field.Embedded {
+			code = jen.Id(field.Name).Add(code)
+		}
+		if field.Tag != "" {
+			code.Op(tagLiteral(field.Tag))
+		}
+		fields[i] = code
+	}
+	return jen.Struct(fields...)
+}
+
+// tagLiteral keeps the tag's bytes: a struct with another tag is another type.
+func tagLiteral(tag string) string {
+	if strconv.CanBackquote(tag) {
+		return "`" + tag + "`"
+	}
+	return strconv.Quote(tag)
+}

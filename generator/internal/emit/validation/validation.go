@@ -1,0 +1,76 @@
+// Package validation emits zz_generated.validations.go: a function Validate_X for each type that the plan gives one,
+// with the signature that code-generator's validation-gen uses, and plain checks in place of a schema that is
+// interpreted. The functions don't check values again that an update leaves unchanged. The package knows emit, gocode,
+// model, schema and the plan.
+package validation
+
+import (
+	"apigen.dev/generator/internal/diag"
+	"apigen.dev/generator/internal/emit"
+	"apigen.dev/generator/internal/emit/gocode"
+	"apigen.dev/generator/internal/model"
+	"apigen.dev/generator/internal/plan"
+	"apigen.dev/generator/internal/plan/check"
+)
+
+// FileName is the file that is emitted, as users know it.
+const FileName = "zz_generated.validations.go"
+
+// Imports are the packages of Kubernetes that emitted code may import.
+func Imports() (paths []string) {
+	for _, name := range []string{"equality", "field", "intstr", "operation", "safe", "validate"} {
+		paths = append(paths, gocode.ImportPath(name))
+	}
+	return paths
+}
+
+// Emitter returns the emitter of validation functions.
+func Emitter() emit.Emitter {
+	return emit.Emitter{
+		Name: "validation",
+		Doc: "Validate_X for types of a version that have rules: +k8s:minimum, +kubebuilder:validation:Pattern and " +
+			"so on",
+		Files: []string{FileName},
+		Emit:  emitAll,
+
+		Warnings: warnings,
+	}
+}
+
+func emitAll(p *plan.Plan) ([]emit.File, error) {
+	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, diag.Errors) {
+		w := newWriter(p, pkg)
+		w.functions()
+		return w.file, w.checks.Conflicts()
+	})
+}
+
+// warnings report rules that clients read in the schema and that no server checks, since the JSON of the value isn't
+// what its Go type says. Only users with a server are warned.
+func warnings(program *plan.Plan) []diag.Error {
+	var out diag.Errors
+	for _, group := range program.Wired() {
+		for _, v := range group.ServedVersions() {
+			if !program.Writes(v.Package) {
+				continue
+			}
+			for _, t := range v.Package.Types {
+				warn(&out, t, &t.Schema, t.Name)
+				for _, f := range t.Fields {
+					warn(&out, f.Type, &f.Schema, t.Name+"."+f.Name)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func warn(out *diag.Errors, t *model.Type, s *model.Schema, name string) {
+	at := t.Pointee()
+	for i := range s.Rules {
+		if r := &s.Rules[i]; at != nil && check.Unchecked(r, at) {
+			out.Add(r.Pos, "marker \"+%s\" of %s is in the schema, and the server does not check it: the JSON of %s "+
+				"is its own", r.Marker, name, at.Name)
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"apigen.dev/generator/internal/model"
+)
+
+func (p *Plan) convert(u *universe) {
+	trees := p.convertPackages(u)
+	for _, g := range p.Wired() {
+		p.Scoped[g] = p.handWritten(g) && hasSpokes(g)
+		for _, r := range g.Resources {
+			for _, v := range wireVersions(r, r.Versions) {
+				pair := Pair{v.typ, v.hub}
+				for _, pair := range []Pair{pair, pair.Reverse()} {
+					if home := p.convertedIn(v.typ, pair); home != nil && v.typ != v.hub {
+						p.Converters[pair] = Func{home.Path, pair.Function()}
+					}
+				}
+			}
+			for _, v := range r.Served() {
+				if pair := (Pair{v.Type, r.Hub}); v.Type != r.Hub {
+					p.RoundTrips[pair] = roundTripOf(trees.conversion(pair))
+				}
+			}
+		}
+	}
+}
+
+// convertedIn is the package with the function for a pair: the version's home, that of the hub where the version can't
+// import it, or that of one of the types, where another module brings it. Nil where nothing converts.
+func (p *Plan) convertedIn(version *model.Type, pair Pair) *model.Package {
+	name := pair.Function()
+	home, in, out := p.Home(version.Package), p.Home(pair.In.Package), p.Home(pair.Out.Package)
+	switch {
+	case home.Func(name) != nil || p.converted(home, pair):
+		return home
+	case p.converted(in, pair):
+		return in
+	case p.converted(out, pair):
+		return out
+	case pair.In.Package.Func(name) != nil:
+		return pair.In.Package
+	case pair.Out.Package.Func(name) != nil:
+		return pair.Out.Package
+	}
+	return nil
+}
+
+func (p *Plan) converted(home *model.Package, pair Pair) bool {
+	c := p.ConversionsOf(home)
+	return c != nil && c.Has(pair)
+}
+
+// ConversionsOf are the conversions that are written into a package; nil where it is no spoke.
+func (p *Plan) ConversionsOf(pkg *model.Package) *Conversions {
+	if i := slices.IndexFunc(p.Conversions, func(c *Conversions) bool { return c.Package == pkg }); i >= 0 {
+		return p.Conversions[i]
+	}
+	return nil
+}
+
+// RegistersConversions reports whether the package has a RegisterConversions after the run.
+func (p *Plan) RegistersConversions(pkg *model.Package) bool {
+	c := p.ConversionsOf(pkg)
+	return pkg.Func("RegisterConversions") != nil || c != nil && !c.Empty()
+}
+
+// Preserves reports whether objects of the version carry fields of the hub in an annotation.
+func (p *Plan) Preserves(version, hub *model.Type) bool {
+	return slices.ContainsFunc(p.Conversions, func(c *Conversions) bool {
+		f := c.Of(Pair{version, hub})
+		return f != nil && slices.ContainsFunc(f.Carriers, func(c *Carrier) bool { return !c.Own })
+	})
+}
+
+// handWritten reports whether the author wrote conversion functions, which may use the conversion.Scope that they are
+// given; generated ones only hand it on.
+func (p *Plan) handWritten(g *model.Group) bool {
+	var packages []*model.Package
+	if g.Internal != nil {
+		packages = append(packages, g.Internal)
+	}
+	for _, v := range g.Versions {
+		packages = append(packages, v.Package, p.Home(v.Package))
+	}
+	for _, r := range g.Resources {
+		if r.SameAs != nil {
+			packages = append(packages, r.Hub.Package, p.Home(r.Hub.Package))
+		}
+	}
+	return slices.ContainsFunc(packages, func(pkg *model.Package) bool {
+		return slices.ContainsFunc(pkg.Funcs, func(f *model.Func) bool { return strings.HasPrefix(f.Name, "Convert_") })
+	})
+}
+
+func hasSpokes(g *model.Group) bool {
+	return slices.ContainsFunc(g.Resources, func(r *model.Resource) bool {
+		return slices.ContainsFunc(r.Served(), func(v model.ResourceVersion) bool { return v.Type != r.Hub })
+	})
+}

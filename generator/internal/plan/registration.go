@@ -1,0 +1,135 @@
+package plan
+
+import (
+	"go/token"
+	"slices"
+	"strings"
+
+	"apigen.dev/generator/internal/diag"
+	"apigen.dev/generator/internal/model"
+)
+
+const (
+	runtimePath    = "k8s.io/apimachinery/pkg/runtime"
+	conversionPath = "k8s.io/apimachinery/pkg/conversion"
+	metaPath       = "k8s.io/apimachinery/pkg/apis/meta/v1"
+	fieldPath      = "k8s.io/apimachinery/pkg/util/validation/field"
+)
+
+// LocalSchemeBuilder is the variable that generated functions of a package register with, where the registration of the
+// package is generated.
+const LocalSchemeBuilder = "localSchemeBuilder"
+
+// Registration says how the types of a package get into a scheme. All emitters go by it. It is the same whether or not
+// files are to be written for the package.
+type Registration struct {
+	// Generated: apigen writes the registration, and declares AddToScheme and localSchemeBuilder there.
+	Generated bool
+	// Function is the name of the function that adds the package's types to a scheme: AddToScheme or Install. It is
+	// empty where the package has neither, and gets neither.
+	Function string
+	// Builder is the variable that generated functions register with. Where it is empty, the hand-written registration
+	// calls RegisterConversions and RegisterDefaults itself.
+	Builder string
+	// Other is the hand-written function because of which nothing is generated though generated code can't call it:
+	// AddMetaToScheme, or an Install with another signature. It is nil where there is none.
+	Other *model.Func
+	// Types are those that the scheme knows, and Initial the functions that a generated registration begins with.
+	Types   []*model.Type
+	Initial []string
+}
+
+func registrationOf(pkg *model.Package, defaults *Defaults) *Registration {
+	function, other := registeredByHand(pkg)
+	types := schemeTypes(pkg)
+	r := &Registration{Function: function, Builder: pkg.LocalSchemeBuilder, Other: other}
+	r.Generated = function == "" && other == nil && !Declares(pkg, "Install") && pkg.HasGroup && pkg.ServedBy == nil &&
+		len(types) > 0 && (!pkg.RegistersInInit || len(pkg.ConversionPeers) > 0)
+	if r.Generated {
+		r.Function, r.Types, r.Initial = "AddToScheme", types, initial(pkg, defaults)
+		if r.Builder == "" {
+			r.Builder = LocalSchemeBuilder
+		}
+	}
+	return r
+}
+
+// initial are the functions that the scheme builder begins with. Conversions register themselves where they are
+// emitted; defaults are registered by a hand-written addDefaultingFuncs, by custom, or else here.
+func initial(pkg *model.Package, defaults *Defaults) []string {
+	functions := []string{"addKnownTypes"}
+	switch {
+	case Declares(pkg, "addDefaultingFuncs"):
+		functions = append(functions, "addDefaultingFuncs")
+	case Declares(pkg, "RegisterDefaults") || defaults != nil && defaults.Generated:
+		functions = append(functions, "RegisterDefaults")
+	}
+	return functions
+}
+
+// SchemeFunction returns the name of the function that adds the package's types to a scheme, for generated code that
+// calls it. It reports a package that has none, and returns AddToScheme then.
+func (p *Plan) SchemeFunction(pkg *model.Package, errs *diag.Errors) string {
+	r := p.Registrations[pkg]
+	if r.Function != "" {
+		return r.Function
+	}
+	const write = "write a func AddToScheme(scheme *runtime.Scheme) error"
+	if r.Other == nil {
+		errs.Add(pkg.Pos, "generated code calls AddToScheme, and package %s has none: %s that adds its types to the "+
+			"scheme", pkg.Path, write)
+		return "AddToScheme"
+	}
+	remedy := write + " that calls it"
+	if fitsScheme(r.Other) {
+		remedy = "rename this function to AddToScheme, or " + remedy
+	}
+	errs.Add(r.Other.Pos, "generated code calls AddToScheme, and apigen generates none for package %s because %s "+
+		"registers its types: %s", pkg.Path, r.Other.Name, remedy)
+	return "AddToScheme"
+}
+
+// registeredByHand returns the hand-written function that registers the package's types: its name, if generated code
+// can call it, and else the function.
+func registeredByHand(pkg *model.Package) (name string, other *model.Func) {
+	if Declares(pkg, "AddToScheme") {
+		return "AddToScheme", nil
+	}
+	if Declares(pkg, "Install") {
+		switch install := pkg.Func("Install"); {
+		case install != nil && !fitsScheme(install):
+			return "", install
+		case pkg.Type("Install") == nil:
+			return "Install", nil
+		}
+	}
+	for _, f := range pkg.Funcs {
+		if strings.HasPrefix(f.Name, "Add") && slices.ContainsFunc(f.Params, isScheme) &&
+			(other == nil || !fitsScheme(other)) {
+			other = f
+		}
+	}
+	return "", other
+}
+
+func fitsScheme(f *model.Func) bool {
+	return len(f.Params) == 1 && !f.Variadic && isScheme(f.Params[0]) && len(f.Results) == 1 &&
+		f.Results[0].Name == "error" && f.Results[0].Package == nil
+}
+
+func isScheme(t *model.Type) bool {
+	return t.Form == model.Pointer && t.Package == nil && model.IsNamed(t.Elem, runtimePath, "Scheme")
+}
+
+// schemeTypes are the types that the scheme knows: kinds, their lists, and other exported types that have a TypeMeta
+// and are a runtime.Object. They are sorted by name.
+func schemeTypes(pkg *model.Package) []*model.Type {
+	var types []*model.Type
+	for _, t := range pkg.Types {
+		if t.Kind != nil || t.ListOf != nil || t.IsObject() && token.IsExported(t.Name) {
+			types = append(types, t)
+		}
+	}
+	slices.SortFunc(types, ByName)
+	return types
+}

@@ -1,0 +1,60 @@
+package plan
+
+import (
+	"fmt"
+
+	"apigen.dev/generator/internal/model"
+	"apigen.dev/generator/internal/plan/hook"
+	"apigen.dev/generator/internal/plan/serving"
+)
+
+func (p *Plan) serve(g *model.Group, r *model.Resource) *serving.Serving {
+	s := serving.New(r)
+	if s.Storage == nil && !r.WithoutStorage {
+		return s
+	}
+	if h := p.Hook(r, hook.ValidateName); h != nil && s.Name != nil {
+		s.Faults.Add(s.NamePos, "the names of %s follow the rule %s here, and %s checks them, too: remove one", r.Kind,
+			s.Name.Word, h.Func.Name)
+	}
+	for _, v := range wireVersions(r, r.Served()) {
+		p.checkHub(s, g, v)
+		for _, c := range p.Columns[v.typ] {
+			if c.Fault != nil {
+				s.Faults.Add(c.Pos, "column %q: %s", c.Name, c.Fault)
+			}
+		}
+	}
+	return s
+}
+
+func (p *Plan) checkHub(s *serving.Serving, g *model.Group, v versionOf) {
+	if v.typ == v.hub {
+		return
+	}
+	home := p.Home(v.typ.Package)
+	there := Pair{v.typ, v.hub}
+	for _, pair := range []Pair{there, there.Reverse()} {
+		if _, ok := p.Converters[pair]; ok {
+			continue
+		}
+		s.Faults.Add(v.typ.Pos, "kind %s can't be served in version %s: nothing converts it to %s.%s, the hub, and "+
+			"back: %s, or write func %s(in *%s, out *%s, s conversion.Scope) error and its reverse in package %s",
+			v.kind, v.name, v.hub.Package.Name, v.hub.Name, v.remedy(g.Internal, home),
+			pair.Function(), model.TextIn(home, pair.In), model.TextIn(home, pair.Out), home.Path)
+		return
+	}
+}
+
+// remedy is what the user can do so that the missing conversions are generated.
+func (v versionOf) remedy(internal, home *model.Package) string {
+	switch {
+	case internal != nil && v.hub.Package != internal:
+		return fmt.Sprintf("declare %s in the group's internal package %s", v.kind, internal.Path)
+	case v.typ.ConversionOff || v.hub.ConversionOff:
+		return "remove +k8s:conversion-gen=false from the type"
+	case home.ConversionOff:
+		return "remove +k8s:conversion-gen=false from package " + home.Path
+	}
+	return fmt.Sprintf("write // +k8s:conversion-gen=%s above the package clause of %s", v.hub.Package.Path, home.Path)
+}
