@@ -13,6 +13,7 @@ require (
 
 require (
 	github.com/gobuffalo/flect v1.0.3 // indirect
+	github.com/klauspost/compress v1.20.1 // indirect
 	k8s.io/apiextensions-apiserver v0.37.2 // indirect
 	k8s.io/component-base v0.37.2 // indirect
 	k8s.io/component-helpers v0.37.2 // indirect

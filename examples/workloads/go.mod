@@ -10,7 +10,10 @@ require (
 	k8s.io/apimachinery v0.37.2
 )
 
-require github.com/gobuffalo/flect v1.0.3 // indirect
+require (
+	github.com/gobuffalo/flect v1.0.3 // indirect
+	github.com/klauspost/compress v1.20.1 // indirect
+)
 
 require (
 	cel.dev/expr v0.25.3 // indirect

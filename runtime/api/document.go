@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"sync"
+
+	"apigen.dev/runtime/internal/deflate"
 )
 
 // Document is a JSON document that is embedded and served as it is: compressed, with a hash that was computed with it.
@@ -57,20 +59,8 @@ func (d Document) Compressed() ([]byte, error) {
 	return d.Gzip, nil
 }
 
-// zippers are writers that wait for the next document: a new one clears most of a megabyte.
-var zippers = sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}
-
 // NewDocument compresses and hashes JSON, for documents that no generator made.
-func NewDocument(json []byte) Document {
-	var out bytes.Buffer
-	zip := zippers.Get().(*gzip.Writer)
-	zip.Reset(&out)
-	_, _ = zip.Write(json) // a buffer takes everything
-	_ = zip.Close()
-	zip.Reset(io.Discard) // out belongs to the document
-	zippers.Put(zip)
-	return Document{Gzip: out.Bytes(), Hash: HashOf(json)}
-}
+func NewDocument(json []byte) Document { return Document{Gzip: deflate.Gzip(json), Hash: HashOf(json)} }
 
 // HashOf is the Hash of a document of these bytes.
 func HashOf(data []byte) string {

@@ -22,6 +22,8 @@ type ListOptions struct {
 	ResourceVersionMatch metav1.ResourceVersionMatch
 	Limit                int64
 	Continue             string
+	// Compress reports whether the reader can use Page.Parts. Only the cache of stored resources heeds it.
+	Compress bool
 }
 
 // Page is what a List returns. Its items can be read once or more until it is closed.
@@ -36,6 +38,9 @@ type Page struct {
 	Items iter.Seq[Rendition]
 	// Blocks are the same items joined, where they are at hand in that form; else nil.
 	Blocks []Block
+	// Parts are the same items, of which most are kept compressed. They are set where the reader asked for them, can be
+	// read more than once, and are more than deflate.Threshold bytes together. Otherwise Parts is nil.
+	Parts iter.Seq[Part]
 	// Close gives back what the page borrowed.
 	Close func()
 }

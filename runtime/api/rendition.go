@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"apigen.dev/runtime/internal/deflate"
 )
 
 // Shape says what of an object a rendition shows.
@@ -69,6 +71,21 @@ type Block struct {
 	// Holes are the ages in the block, in ascending order. A hole at At+i belongs to Data[i].
 	Holes []Hole
 	At    uint32
+}
+
+// Part is one or more items of a page, one after the other as a list has them, without what stands between it and other
+// parts. It is immutable and shared.
+type Part struct {
+	Compressed *deflate.Block // nil: the items are in Plain
+	Plain      []byte
+}
+
+// Len is the number of bytes before compression.
+func (p Part) Len() int {
+	if p.Compressed != nil {
+		return p.Compressed.Len()
+	}
+	return len(p.Plain)
 }
 
 // Hole is a place in a row's payload where an age goes: within a text, which is whole without the age.

@@ -35,6 +35,7 @@ require (
 	github.com/go-jose/go-jose/v4 v4.1.8 // indirect
 	github.com/gobuffalo/flect v1.0.3 // indirect
 	github.com/google/btree v1.1.3 // indirect
+	github.com/klauspost/compress v1.20.1 // indirect
 	github.com/peterbourgon/diskv v2.0.1+incompatible // indirect
 	k8s.io/component-helpers v0.37.2 // indirect
 	k8s.io/pod-security-admission v0.37.2 // indirect

@@ -59,6 +59,40 @@ var bugs = []bug{
 		dir: "internal/state/cache", tests: []string{"TestBlocksAreTheEntriesJoined"},
 	},
 	{
+		name: "a compressed leaf that is older than the leaf", file: "internal/state/cache/block.go",
+		right: "func(leaf, from *leafBlocks) { leaf.before = from.lineage() },\n" +
+			"\tReplaced: func(leaf *leafBlocks) {\n\t\tleaf.replaced.Store(true)\n\t\tleaf.dropCompressed()\n",
+		wrong: "func(leaf, from *leafBlocks) {\n\t\tif leaf.before = from.lineage(); from != nil {\n" +
+			"\t\t\tleaf.compressed.Store(from.compressed.Load())\n\t\t}\n\t},\n" +
+			"\tReplaced: func(leaf *leafBlocks) {\n\t\tleaf.replaced.Store(true)\n",
+		dir: "internal/state/cache", tests: []string{"TestPartsAreTheEntries", "TestPartsAreMadeOnce"},
+	},
+	{
+		name: "compressed ages that are over", file: "internal/state/cache/compressed.go",
+		right: "return b != nil && (b.until.IsZero()", wrong: "return b != nil && (true || b.until.IsZero()",
+		dir: "internal/state/cache", tests: []string{"TestPartsAreTheEntries", "TestPartsAreMadeOnce"},
+	},
+	{
+		name: "a compressed age in the wrong place", file: "internal/state/cache/compressed.go",
+		right: "at := int(hole.At - block.At)", wrong: "at := max(int(hole.At-block.At)-1, from)",
+		dir: "internal/state/cache", tests: []string{"TestPartsAreTheEntries"},
+	},
+	{
+		name: "a checksum that forgets what stands before a block", file: "internal/deflate/crc.go",
+		right: "return times(a, shift) ^ b", wrong: "return a ^ b",
+		dir: "internal/deflate", tests: []string{"FuzzStream", "TestConcatenated"},
+	},
+	{
+		name: "a block that doesn't end before another begins", file: "internal/deflate/stream.go",
+		right: "\t\t_ = s.zip.Flush() // its error is the stream's\n", wrong: "",
+		dir: "internal/deflate", tests: []string{"FuzzStream"},
+	},
+	{
+		name: "blocks that the length in the trailer doesn't count", file: "internal/deflate/stream.go",
+		right: "\ts.size += b.size\n", wrong: "",
+		dir: "internal/deflate", tests: []string{"FuzzStream", "TestSizeModulo"},
+	},
+	{
 		name: "joining a question that was already asked", file: "internal/state/cache/progress.go",
 		right: "\t\t\ta.next = nil\n\t\t\ta.mu.Unlock()\n\t\t\task(ctx, q)\n\t\t\tclose(q.done)\n",
 		wrong: "\t\t\ta.mu.Unlock()\n\t\t\task(ctx, q)\n\t\t\ta.mu.Lock()\n\t\t\ta.next = nil\n" +

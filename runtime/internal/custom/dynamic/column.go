@@ -1,12 +1,8 @@
 package dynamic
 
 import (
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
-	"sync"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/custom/crdjson"
@@ -122,12 +118,6 @@ func (v *kindVersion) textAt(path string) (func(*unstructured.Unstructured) stri
 	}, nil
 }
 
-// zippers compress fast: they are for what is only kept, and not sent.
-var zippers = sync.Pool{New: func() any {
-	zip, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // there is such a level
-	return zip
-}}
-
 // packed is the schema of a version as JSON, compressed: most schemas of a server are used rarely.
 type packed struct{ document api.Document }
 
@@ -139,14 +129,7 @@ func pack(props *apiextensionsv1.JSONSchemaProps) packed {
 	if err != nil {
 		return packed{} // it was decoded from JSON
 	}
-	var out bytes.Buffer
-	zip := zippers.Get().(*gzip.Writer)
-	zip.Reset(&out)
-	_, _ = zip.Write(data) // a buffer takes everything
-	_ = zip.Close()
-	zip.Reset(io.Discard) // out belongs to the document
-	zippers.Put(zip)
-	return packed{api.Document{Gzip: bytes.Clone(out.Bytes()), Hash: api.HashOf(data)}}
+	return packed{api.NewDocument(data)}
 }
 
 // props returns the schema, nil for none.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/object/wire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
@@ -132,8 +133,8 @@ func (f *Frame) cborPayload(r *api.Rendition, now time.Time) {
 
 // cborAge writes the beginning of a text through the age in it, with a head that counts the age.
 func (f *Frame) cborAge(text []byte, hole *api.Hole, now time.Time) {
-	var buffer [maxAge]byte
-	age := appendAge(buffer[:0], hole.Since, now)
+	var buffer [rendition.MaxAge]byte
+	age := rendition.AppendAge(buffer[:0], hole.Since, now)
 	length, rest, err := wire.StringHead(text)
 	if err != nil {
 		f.Fail(err)
@@ -142,7 +143,7 @@ func (f *Frame) cborAge(text []byte, hole *api.Hole, now time.Time) {
 	f.reserve(maxItemHead)
 	f.buf = wire.AppendStringHead(f.buf, length+len(age))
 	f.bytes(text[len(text)-len(rest) : hole.Within])
-	f.reserve(maxAge)
+	f.reserve(rendition.MaxAge)
 	f.buf = append(f.buf, age...)
 }
 

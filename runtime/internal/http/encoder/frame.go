@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/deflate"
+	"apigen.dev/runtime/internal/object/rendition"
 )
 
 // Frames is a pool of Frames of one size. Several goroutines may use it.
@@ -37,6 +39,9 @@ type Frame struct {
 	buf []byte
 	err error
 }
+
+// blockWriter is what a Frame writes to if it gets pages of compressed parts.
+type blockWriter interface{ WriteBlock(*deflate.Block) error }
 
 // Flush writes the bytes that the Frame holds.
 func (f *Frame) Flush() {
@@ -92,6 +97,26 @@ func (f *Frame) send(b []byte) {
 	}
 }
 
+// parts writes the parts of a page, with the separator of its encoding between them.
+func (f *Frame) parts(parts iter.Seq[api.Part], encoding api.Encoding) {
+	separator := ""
+	for part := range parts {
+		if f.err != nil {
+			return
+		}
+		f.text(separator)
+		separator = rendition.Separator(encoding)
+		if part.Compressed == nil {
+			f.bytes(part.Plain)
+			continue
+		}
+		f.Flush()
+		if f.err == nil {
+			f.err = f.out.(blockWriter).WriteBlock(part.Compressed)
+		}
+	}
+}
+
 // untilError returns items up to the first error of the writer: the client may close the connection early.
 func (f *Frame) untilError(items iter.Seq[api.Rendition]) iter.Seq[api.Rendition] {
 	return func(yield func(api.Rendition) bool) {
@@ -120,6 +145,6 @@ func (f *Frame) rendition(r *api.Rendition, head bool, now time.Time) {
 }
 
 func (f *Frame) age(since, now time.Time) {
-	f.reserve(maxAge)
-	f.buf = appendAge(f.buf, since, now)
+	f.reserve(rendition.MaxAge)
+	f.buf = rendition.AppendAge(f.buf, since, now)
 }

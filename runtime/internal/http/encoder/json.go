@@ -32,9 +32,12 @@ func (jsonEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page,
 	f.text(head)
 	f.listMeta(page)
 	f.text(items)
-	if page.Blocks != nil {
+	switch {
+	case page.Parts != nil:
+		f.parts(page.Parts, api.JSON)
+	case page.Blocks != nil:
 		f.joinedItems(page.Blocks, now)
-	} else {
+	default:
 		f.items(page.Items, shape, now)
 	}
 	f.text("]}\n")

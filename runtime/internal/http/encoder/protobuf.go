@@ -50,18 +50,31 @@ func (protobufEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.P
 		f.Fail(err)
 		return
 	}
-	size := wire.FieldSize(len(metadata))
+	f.text(layout.head)
+	f.reserve(maxFieldHead)
+	f.buf = wire.AppendRawHead(f.buf, wire.FieldSize(len(metadata))+sizeOfItems(page))
+	f.field(layout.metadataField, metadata)
+	if page.Parts != nil {
+		f.parts(page.Parts, api.Protobuf)
+	} else {
+		for rendition := range f.untilError(page.Items) {
+			f.field(layout.itemField, rendition.Payload)
+		}
+	}
+	f.text(wire.EnvelopeTail())
+}
+
+func sizeOfItems(page *api.Page) (size int) {
+	if page.Parts != nil {
+		for part := range page.Parts {
+			size += part.Len()
+		}
+		return size
+	}
 	for rendition := range page.Items {
 		size += wire.FieldSize(len(rendition.Payload))
 	}
-	f.text(layout.head)
-	f.reserve(maxFieldHead)
-	f.buf = wire.AppendRawHead(f.buf, size)
-	f.field(layout.metadataField, metadata)
-	for rendition := range f.untilError(page.Items) {
-		f.field(layout.itemField, rendition.Payload)
-	}
-	f.text(wire.EnvelopeTail())
+	return size
 }
 
 // Event writes the length of an event in four bytes, and a WatchEvent whose object has an envelope of its own.

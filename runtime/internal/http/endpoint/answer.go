@@ -5,15 +5,16 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/deflate"
 	"apigen.dev/runtime/internal/http/encoder"
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/http/respond"
 )
 
-// frameSize is the size of the pieces in which answers are written. It is more than respond.GzipThreshold, so that an
+// frameSize is the size of the pieces in which answers are written. It is more than deflate.Threshold, so that an
 // answer of several pieces is beyond the threshold. HTTP/2 cuts a piece into frames of its own without waking the
 // writer for each.
-const frameSize = respond.GzipThreshold + 16<<10
+const frameSize = deflate.Threshold + 16<<10
 
 // streamFrameSize is the size of the pieces of watches, many of which may have something to write at one moment.
 const streamFrameSize = 64 << 10
@@ -58,6 +59,11 @@ func (req *resourceRequest) newBody(f negotiation.Format, code int) *respond.Bod
 		Writer: req.w, Code: code, ContentType: f.ContentType(), Gzip: respond.AcceptsGzip(req.r),
 		WriteTimeout: req.api.writeTimeout,
 	}
+}
+
+// compresses reports whether a large answer is compressed as it comes from the store.
+func (req *resourceRequest) compresses(media negotiation.MediaType) bool {
+	return media.Format != negotiation.YAML && !media.Pretty && respond.AcceptsGzip(req.r)
 }
 
 // writeBody writes the body that write writes, and indents it if media asks for that.

@@ -45,7 +45,9 @@ func (req *resourceRequest) list() error {
 	if err != nil {
 		return err
 	}
-	page, err := req.handle.List(req.r.Context(), req.namespace, apiListOptions(options), accepted.form)
+	listOptions := apiListOptions(options)
+	listOptions.Compress = req.compresses(accepted.media)
+	page, err := req.handle.List(req.r.Context(), req.namespace, listOptions, accepted.form)
 	if err != nil {
 		return err
 	}

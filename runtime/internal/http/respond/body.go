@@ -1,23 +1,14 @@
 package respond
 
 import (
-	"compress/gzip"
 	"io"
 	"net/http"
 	"strconv"
 	"sync"
 	"time"
+
+	"apigen.dev/runtime/internal/deflate"
 )
-
-// GzipThreshold is the size in bytes beyond which an answer is compressed for a client that accepts gzip. It is
-// kube-apiserver's.
-const GzipThreshold = 128 << 10
-
-// gzipWriters are expensive to make.
-var gzipWriters = sync.Pool{New: func() any {
-	z, _ := gzip.NewWriterLevel(nil, gzip.BestSpeed) // the level is a valid one
-	return z
-}}
 
 // varyEncoding tells caches that an answer depends on the header Accept-Encoding. Nobody changes it.
 var varyEncoding = []string{"Accept-Encoding"}
@@ -38,7 +29,7 @@ type Body struct {
 	// whole: the first piece is all of the body.
 	whole    bool
 	out      io.Writer // nil until the first piece
-	zip      *gzip.Writer
+	zip      *deflate.Stream
 	deadline WriteDeadline
 }
 
@@ -68,6 +59,15 @@ func (b *Body) Write(data []byte) (int, error) {
 	return b.Writer.Write(data)
 }
 
+// WriteBlock writes a piece of the body that is compressed, to a client that accepts gzip.
+func (b *Body) WriteBlock(block *deflate.Block) error {
+	if b.out == nil {
+		b.begin(block.Len())
+	}
+	b.deadline.Start(b.Writer, b.WriteTimeout)
+	return b.zip.WriteBlock(block)
+}
+
 func (b *Body) begin(size int) {
 	header := b.Writer.Header()
 	header["Content-Type"] = b.ContentType
@@ -78,10 +78,9 @@ func (b *Body) begin(size int) {
 	}
 	b.out = b.Writer
 	switch {
-	case b.Gzip && (!b.whole || size > GzipThreshold):
+	case b.Gzip && (!b.whole || size > deflate.Threshold):
 		header.Set("Content-Encoding", "gzip")
-		b.zip = gzipWriters.Get().(*gzip.Writer)
-		b.zip.Reset(b.Writer)
+		b.zip = deflate.NewStream(b.Writer)
 		b.out = b.zip
 	case b.whole:
 		header.Set("Content-Length", strconv.Itoa(size))
@@ -97,8 +96,6 @@ func (b *Body) Close() {
 	defer b.endDeadline()
 	if b.zip != nil {
 		_ = b.zip.Close() // an error means that the client closed the connection
-		b.zip.Reset(nil)
-		gzipWriters.Put(b.zip)
 	}
 }
 

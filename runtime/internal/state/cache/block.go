@@ -40,6 +40,8 @@ type joinedBlock struct {
 // leafBlocks is what a leaf of the tree carries: the blocks that lists asked for, one for each form.
 type leafBlocks struct {
 	first atomic.Pointer[leafBlock]
+	// compressed are the leaf's entries, compressed, one for each form.
+	compressed atomic.Pointer[compressedLeaf]
 	// before are the blocks of the leaf from which this one took its entries.
 	before []*leafBlock
 	// replaced: another leaf took its place, so that a block that is joined for this one is of no use to others.
@@ -48,12 +50,17 @@ type leafBlocks struct {
 	past bool
 }
 
-// presentHooks keep the blocks of the cache's state. A leaf hands its blocks on to the leaf that replaces it.
+// presentHooks keep the blocks of the cache's state. A leaf hands its blocks on to the leaf that replaces it, but for
+// the compressed ones.
 var presentHooks = btree.Hooks[leafBlocks]{
-	Made:     func(leaf, from *leafBlocks) { leaf.before = from.lineage() },
-	Replaced: func(leaf *leafBlocks) { leaf.replaced.Store(true) },
+	Made: func(leaf, from *leafBlocks) { leaf.before = from.lineage() },
+	Replaced: func(leaf *leafBlocks) {
+		leaf.replaced.Store(true)
+		leaf.dropCompressed()
+	},
 	Dropped: func(leaf *leafBlocks) {
 		leaf.replaced.Store(true)
+		leaf.dropCompressed()
 		for _, b := range leaf.lineage() {
 			b.drop()
 		}

@@ -127,6 +127,9 @@ func checkPool(t *testing.T, g *generation) {
 		for _, s := range leaf.Attachment().lineage() {
 			reachable[s] = true
 		}
+		for c := leaf.Attachment().compressed.Load(); c != nil; c = c.next {
+			reachable[c] = true
+		}
 		return true
 	})
 	p := &g.shared.pool
@@ -140,6 +143,9 @@ func checkPool(t *testing.T, g *generation) {
 		}
 		if s, ok := one.what.(*leafBlock); ok && (!reachable[s] || s.joined.Load() == nil) {
 			t.Fatalf("a block is kept that nobody can find, or holds nothing: %v", s.joined.Load() == nil)
+		}
+		if c, ok := one.what.(*compressedLeaf); ok && (!reachable[c] || !c.kept()) {
+			t.Fatalf("a compressed leaf is kept that nobody can find, or holds nothing: %v", !c.kept())
 		}
 	}
 	if bytes != p.bytes || bytes > p.budget {

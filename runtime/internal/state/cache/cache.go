@@ -34,9 +34,14 @@ type Codec interface {
 	Decode(key string, value []byte, revision int64) (Record, error)
 	// Render makes another form of an object from the rendition that Decode returned.
 	Render(key string, stored api.Rendition, form api.Form) (api.Rendition, error)
-	// Join appends an object to others, as a list has them, in a form that a caller of Snapshot.Blocks asks for. The
-	// appended bytes end with the payload, and don't depend on the bytes before.
+	// Join appends an object to others, as a list has them, in a form that a caller of Snapshot.Blocks or
+	// Snapshot.Parts asks for. The appended bytes begin with the Separator, end with the payload, and don't depend on
+	// the bytes before.
 	Join(list []byte, r *api.Rendition, form api.Form) []byte
+	// Separator is what stands between the objects of a list.
+	Separator(form api.Form) string
+	// AppendAge appends an age to what stands before it in a row, and returns when the age will be another one.
+	AppendAge(row []byte, since, now time.Time) (extended []byte, changes time.Time)
 	// Restamp returns the same object with another resourceVersion.
 	Restamp(r api.Rendition, revision int64) api.Rendition
 }

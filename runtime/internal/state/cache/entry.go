@@ -128,8 +128,8 @@ func (s *shared) isHead(head string) bool {
 // Key returns the entry's key in the backend.
 func (e *Entry) Key() string { return e.packed[:e.keyLen] }
 
-// size returns the length of the stored form; that of nil is 0.
-func (e *Entry) size() int64 {
+// Size returns the length of the stored form in bytes; that of nil is 0.
+func (e *Entry) Size() int64 {
 	if e == nil {
 		return 0
 	}

@@ -94,7 +94,7 @@ func (g *generation) begin(entries []*Entry, indexed []int, revision int64) {
 	g.all = &topic{subject: subject{prefix: g.prefix}, since: revision, log: newLog(chunkOfAll, revision)}
 	for _, e := range entries {
 		g.newest.see(e.Key(), e.revision, false)
-		g.size += e.size()
+		g.size += e.Size()
 	}
 	g.state.Store(&state{Snapshot: g.snapshot(revision), size: g.size, changed: make(chan struct{})})
 }
@@ -171,7 +171,7 @@ func (g *generation) record(w *write, now int64) {
 	} else if c.previous = g.tree.remove(position{key: w.key}); c.previous == nil {
 		return
 	}
-	g.size += c.entry.size() - c.previous.size()
+	g.size += c.entry.Size() - c.previous.Size()
 	if c.previous != nil && c.entry != nil {
 		c.entry.share(c.previous)
 	}

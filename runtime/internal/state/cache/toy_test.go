@@ -25,7 +25,7 @@ var (
 	toyForm  = api.Form{Version: "v1"}
 	otherOne = api.Form{Version: "v2"}
 	// agedOne has two holes.
-	agedOne = api.Form{Version: "aged"}
+	agedOne = api.Form{Version: "aged", Shape: api.Row}
 )
 
 const toyHead = `"kind":"Toy",`
@@ -87,6 +87,14 @@ func (c *toyCodec) Render(key string, stored api.Rendition, form api.Form) (api.
 
 func (*toyCodec) Join(list []byte, r *api.Rendition, form api.Form) []byte {
 	return append(append(append(list, ";{"...), r.Head...), r.Payload...)
+}
+
+func (*toyCodec) Separator(api.Form) string { return ";" }
+
+// AppendAge appends the tens of seconds since then.
+func (*toyCodec) AppendAge(row []byte, since, now time.Time) ([]byte, time.Time) {
+	tens := now.Sub(since) / (10 * time.Second)
+	return fmt.Appendf(row, "<%d>", tens), since.Add((tens + 1) * 10 * time.Second)
 }
 
 func (*toyCodec) Restamp(r api.Rendition, revision int64) api.Rendition {

@@ -136,13 +136,15 @@ func (c *cacheCodec[T]) Render(key string, stored api.Rendition, form api.Form) 
 	return c.config.Render(stored, form)
 }
 
-// Join implements cache.Codec for forms in JSON.
+// Join implements cache.Codec.
 func (c *cacheCodec[T]) Join(list []byte, r *api.Rendition, form api.Form) []byte {
-	list = append(list, ",{"...)
-	if form.Shape != api.Whole {
-		list = append(list, r.Head...)
-	}
-	return append(list, r.Payload...)
+	return rendition.AppendItem(append(list, c.Separator(form)...), r, form)
+}
+
+func (c *cacheCodec[T]) Separator(form api.Form) string { return rendition.Separator(form.Encoding) }
+
+func (c *cacheCodec[T]) AppendAge(row []byte, since, now time.Time) ([]byte, time.Time) {
+	return rendition.AppendAge(row, since, now), rendition.AgeChanges(since, now)
 }
 
 func (c *cacheCodec[T]) Restamp(r api.Rendition, revision int64) api.Rendition {

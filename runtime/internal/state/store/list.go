@@ -24,6 +24,8 @@ type listing struct {
 	form   api.Form
 	// together reports whether the objects are rendered together.
 	together bool
+	// compress reports whether the reader takes compressed parts.
+	compress bool
 	gr       schema.GroupResource
 	// exact is the revision to read at; 0 where wanted decides.
 	exact int64
@@ -85,7 +87,7 @@ func (r *reader) listing(prefix string, opts api.ListOptions, form api.Form) (*l
 		return nil, err
 	}
 	l := &listing{Selector: sel, prefix: r.narrow(prefix, &sel), limit: int(max(opts.Limit, 0)), form: form, gr: r.gr,
-		together: r.rendersTogether(form), wanted: opts.ResourceVersion}
+		together: r.rendersTogether(form), compress: opts.Compress, wanted: opts.ResourceVersion}
 	if opts.Continue != "" {
 		return l, l.resume(opts)
 	}

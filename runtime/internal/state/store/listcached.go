@@ -3,9 +3,13 @@ package store
 import (
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
+	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/deflate"
+	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/state/cache"
 )
 
@@ -32,8 +36,9 @@ func (r *reader) listCached(s *cache.Snapshot, l *listing) (*api.Page, error) {
 	return r.page(p, l, revision, left)
 }
 
-// prepared returns a page of all objects, of joined blocks or of renditions that the cache keeps. It returns nil where
-// an object can't be rendered, because add names such an object, or where many must be rendered first.
+// prepared returns a page of all objects, of compressed parts, of joined blocks, or of renditions that the cache keeps.
+// It returns nil where an object can't be rendered, because add names such an object, or where many must be rendered
+// first.
 func (l *listing) prepared(s *cache.Snapshot, stored api.Form, revision int64) (*api.Page, error) {
 	n, left := s.Count(l.prefix, l.from), 0
 	if l.limit > 0 && l.limit < n {
@@ -42,7 +47,7 @@ func (l *listing) prepared(s *cache.Snapshot, stored api.Form, revision int64) (
 	entries := firstOf(n, s.Entries(l.prefix, l.from))
 	page := &api.Page{ResourceVersion: strconv.FormatInt(revision, 10), Len: n,
 		Items: preparedItems(entries, l.form), Close: func() {}}
-	if !l.join(s, page) && !l.prepare(entries, n, stored) {
+	if !l.compressed(s, page, stored) && !l.join(s, page) && !l.prepare(entries, n, stored) {
 		return nil, nil
 	}
 	if left == 0 {
@@ -55,14 +60,66 @@ func (l *listing) prepared(s *cache.Snapshot, stored api.Form, revision int64) (
 	return page, nil
 }
 
-// fewest is how many objects a page must have to be read from joined blocks.
+// fewest is how many objects a page must have to be read from joined blocks or compressed parts.
 const fewest = 64
 
-// join adds joined blocks to a page, and reports whether it could. The cache keeps blocks of metadata and of rows:
-// these forms are read mostly by lists. Whole objects in other versions are also read by name and watched, and the
-// cache would hold them twice.
+// compressed adds compressed parts to a page for a reader who takes them, and reports whether it could: not where the
+// page is small or one of its objects can't be rendered. What is stored in the page's form is compressed while the page
+// is written, and everything else before, because rendering may fail.
+func (l *listing) compressed(s *cache.Snapshot, page *api.Page, stored api.Form) bool {
+	if !l.compress || page.Len < fewest || !rendition.Joins(l.form) {
+		return false
+	}
+	parts := s.Parts(l.prefix, l.from, page.Len, l.form, time.Now())
+	if l.form == stored {
+		if !l.large(s, page.Len) {
+			return false
+		}
+		page.Parts = withoutErrors(parts)
+		return true
+	}
+	var all []api.Part
+	size := 0
+	for part, err := range parts {
+		if err != nil {
+			return false
+		}
+		all, size = append(all, part), size+part.Len()
+	}
+	if size > deflate.Threshold {
+		page.Parts = slices.Values(all)
+	}
+	return page.Parts != nil
+}
+
+// large reports whether the first n objects of the list, as they are stored, are worth compressing.
+func (l *listing) large(s *cache.Snapshot, n int) bool {
+	size := int64(0)
+	for e := range firstOf(n, s.Entries(l.prefix, l.from)) {
+		if size += e.Size(); size > deflate.Threshold {
+			return true
+		}
+	}
+	return false
+}
+
+// withoutErrors returns parts of objects none of which is corrupt, in the form in which they are stored.
+func withoutErrors(parts iter.Seq2[api.Part, error]) iter.Seq[api.Part] {
+	return func(yield func(api.Part) bool) {
+		for part, err := range parts {
+			if err != nil {
+				panic(fmt.Sprintf("the form in which objects are stored can't be read: %v", err))
+			}
+			if !yield(part) {
+				return
+			}
+		}
+	}
+}
+
+// join adds joined blocks to a page, and reports whether it could.
 func (l *listing) join(s *cache.Snapshot, page *api.Page) bool {
-	if page.Len < fewest || l.form.Shape == api.Whole || l.form.Encoding != api.JSON {
+	if page.Len < fewest || !cache.KeepsJoined(l.form) {
 		return false
 	}
 	p := newPage()
