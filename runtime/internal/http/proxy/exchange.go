@@ -98,6 +98,7 @@ func (x *exchange) serve(w http.ResponseWriter, r *http.Request) {
 			_ = x.body.Close() // a second close does nothing
 		}
 	}()
+	request.Begun(x.ctx) // what a watch begins with is the backend's to bound, even if it hangs
 	p.ServeHTTP(w, r)
 	if x.body.err != nil {
 		// ReverseProxy panics under an http.Server alone, and ends the body in good order elsewhere.
@@ -194,7 +195,6 @@ func (x *exchange) modify(response *http.Response) error {
 	response.Header["X-Content-Type-Options"] = []string{"nosniff"} // what looks like a page is none of this origin's
 	x.body.ReadCloser = response.Body
 	response.Body = &x.body
-	request.Begun(x.ctx) // what a watch begins with is the backend's to bound
 	return nil
 }
 

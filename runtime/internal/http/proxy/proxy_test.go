@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"reflect"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -346,6 +347,24 @@ func TestTheContextEndsARequest(t *testing.T) {
 		}
 		receive(t, left)
 	})
+}
+
+// TestWatchOfAHangingBackend: a watch counts as begun once it is the backend's: one that hangs holds no seats here.
+func TestWatchOfAHangingBackend(t *testing.T) {
+	begun := make(chan struct{})
+	_, config := serveTLS(t, true, hang)
+	b := open(t, config)
+	ctx, cancel := context.WithCancel(auth.WithUser(t.Context(), alice))
+	ctx = request.WithBegun(ctx, sync.OnceFunc(func() { close(begun) }))
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/apis/g/v1/things?watch=true", nil)
+		b.ServeHTTP(httptest.NewRecorder(), r)
+	}()
+	receive(t, begun)
+	cancel()
+	receive(t, ended)
 }
 
 func TestDiscoveryIsBounded(t *testing.T) {
