@@ -224,52 +224,6 @@ func awaitNoHandlers(t *testing.T) {
 	}
 }
 
-// TestUnreadAnswersGiveTheirPlacesBack: a user whose answers nobody reads leaves places to others, and has none after
-// the deadline.
-func TestUnreadAnswersGiveTheirPlacesBack(t *testing.T) {
-	t.Parallel()
-	victim, _ := startDelayed(t, Config{
-		RequestTimeout: 2 * time.Second, MaxReads: 8, Authorizer: auth.Always(auth.Allow),
-	})
-	victim.fill(t, 3)
-	object := &unread{method: "GET", path: victim.base + "/large-0", token: limitedToken, accept: "application/json"}
-	a := victim.closedWindow(t)
-	a.ReadMetaHeaders = hpack.NewDecoder(4<<10, nil)
-	const streams = 40
-	for i := range uint32(streams) {
-		if err := a.ask(2*i+1, object); err != nil {
-			t.Fatal(err)
-		}
-	}
-	refused, held := 0, 0
-	for refused+held < streams {
-		frame, err := a.ReadFrame()
-		if err != nil {
-			t.Fatal(err)
-		}
-		head, ok := frame.(*http2.MetaHeadersFrame)
-		switch {
-		case ok && head.PseudoValue("status") == "429":
-			refused++
-		case ok:
-			held++
-		}
-	}
-	if held != 4 {
-		t.Errorf("one user holds %d places of 8", held)
-	}
-	path := victim.base + "/small"
-	if code := victim.requestAs(t.Context(), t, otherToken, "GET", path, ""); code != http.StatusOK {
-		t.Errorf("another user gets %d", code)
-	}
-	if err := a.awaitReset(streams); err != nil {
-		t.Error(err)
-	}
-	// The client has seen a reset a moment before the handler has.
-	for victim.requestAs(t.Context(), t, limitedToken, "GET", path, "") != http.StatusOK {
-	}
-}
-
 // TestWatchAfterGet: a connection that is kept alive has the deadline of each of its requests, and no other.
 func TestWatchAfterGet(t *testing.T) {
 	t.Parallel()

@@ -19,13 +19,18 @@ const (
 	levelHeader  = "X-Kubernetes-Pf-Prioritylevel-Uid"
 )
 
+// maxReading is how many answers one user may have to read at once, where seats and not places bound requests.
+const maxReading = 400
+
 // maxQueueTime is the longest time that a request waits in a queue.
 const maxQueueTime = time.Minute
 
 // Fairness has each request wait until controller lets it execute, for a quarter of the time that the request has, or
-// defaultWait if it has no end. It answers 429 with Retry-After if controller rejects the request. Long-running
+// defaultWait if it has no end. It answers 429 with Retry-After if controller rejects the request. A request gives its
+// seats back when its answer begins, as with MaxInFlight, and one user has at most 400 answers to read. Long-running
 // requests pass, except for watches, which count until they have told the state with which they begin.
 func Fairness(controller *flow.Controller, estimator *cost.Estimator, defaultWait time.Duration) Filter {
+	reading := newReaders(maxReading)
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		info, user := request.InfoFrom(r.Context()), auth.UserFrom(r.Context())
 		isWatch := info.Verb == request.VerbWatch && info.IsResource
@@ -36,13 +41,19 @@ func Fairness(controller *flow.Controller, estimator *cost.Estimator, defaultWai
 		visit := controller.Classify(user, info)
 		header := w.Header()
 		header[schemaHeader], header[levelHeader] = []string{visit.SchemaUID}, []string{visit.LevelUID}
+		if !isWatch && !visit.Exempt() && reading.full(user.Name) {
+			tooMany(w, visit)
+			return
+		}
 		estimate, _ := visit.Estimate(estimator, r)
 		if visit.Enter(r.Context(), estimate, queueTime(r, defaultWait)) != nil {
 			tooMany(w, visit)
 			return
 		}
 		if !isWatch {
-			defer visit.Leave()
+			w, answer := countingOf(w)
+			answer.place = place{visit: visit, readers: reading, user: user.Name}
+			defer answer.place.end()
 			next.ServeHTTP(w, r)
 			return
 		}

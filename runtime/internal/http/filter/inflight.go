@@ -6,15 +6,14 @@ import (
 	"sync"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/internal/http/respond"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// MaxInFlight bounds how many requests the server serves at once, reads and writes separately. One user has at most
-// half of the places, so that others find some. Long-running requests don't count, and neither do reads of the paths
-// for which public returns true, so that a busy server isn't taken for a dead one. Beyond the bounds MaxInFlight
-// answers 429 with Retry-After, except to the group system:masters, who must be able to find out what is wrong. 0 is no
-// bound.
+// MaxInFlight bounds how many requests the server works on at once, reads and writes separately. One user has at most
+// half of the places, so that others find some. A request gives its place back when its answer begins: its work is done
+// then, and the client may take its time to read. One user has at most as many answers to read as there are places.
+// Long-running requests don't count, and neither do reads of the paths for which public returns true, so that a busy
+// server isn't taken for a dead one. Beyond the bounds MaxInFlight answers 429 with Retry-After, except to the group
+// system:masters, who must be able to find out what is wrong. 0 is no bound.
 func MaxInFlight(reads, writes int, public func(path string) bool) Filter {
 	readPlaces, writePlaces := newPlaces(reads), newPlaces(writes)
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -31,20 +30,25 @@ func MaxInFlight(reads, writes int, public func(path string) bool) Filter {
 			name, master = user.Name, slices.Contains(user.Groups, auth.Masters)
 		}
 		switch {
+		case !master && places.readers.full(name):
+			refuse(w, r)
 		case places.enter(name, master):
-			defer places.leave(name)
+			w, answer := countingOf(w)
+			answer.place = place{places: places, readers: places.readers, user: name}
+			defer answer.place.end()
 			next.ServeHTTP(w, r)
 		case master:
 			next.ServeHTTP(w, r)
 		default:
-			respond.Error(w, r, apierrors.NewTooManyRequests("too many requests, please try again later", 1))
+			refuse(w, r)
 		}
 	}
 }
 
-// places are the places of requests in progress.
+// places are the places of requests that the server works on.
 type places struct {
-	share int // of one user, who is not in system:masters
+	share   int // of one user, who is not in system:masters
+	readers *readers
 
 	mu   sync.Mutex // guards the fields below
 	free int
@@ -56,7 +60,7 @@ func newPlaces(n int) *places {
 	if n <= 0 {
 		return nil
 	}
-	return &places{share: (n + 1) / 2, free: n, held: map[string]int{}}
+	return &places{share: (n + 1) / 2, readers: newReaders(n), free: n, held: map[string]int{}}
 }
 
 // enter takes a place for a user, and reports whether there was one.

@@ -53,16 +53,39 @@ func auditIDOf(w http.ResponseWriter) string {
 	return ""
 }
 
+// counting notes the code and the size of an answer, and gives the request's place back when the answer begins.
 type counting struct {
 	http.ResponseWriter
 	code  int
 	bytes int64
+	place place
+}
+
+// countingOf returns the counting writer below w. If there is none, it makes one, and returns it as the new w, too.
+func countingOf(w http.ResponseWriter) (http.ResponseWriter, *counting) {
+	for below := w; ; {
+		if c, ok := below.(*counting); ok {
+			return w, c
+		}
+		wrapper, ok := below.(interface{ Unwrap() http.ResponseWriter })
+		if !ok {
+			c := &counting{ResponseWriter: w}
+			return c, c
+		}
+		below = wrapper.Unwrap()
+	}
+}
+
+// begin notes the code of an answer. Later ones don't count.
+func (c *counting) begin(code int) {
+	if c.code == 0 && isFinal(code) {
+		c.code = code
+		c.place.answer()
+	}
 }
 
 func (c *counting) WriteHeader(code int) {
-	if c.code == 0 && isFinal(code) {
-		c.code = code
-	}
+	c.begin(code)
 	c.ResponseWriter.WriteHeader(code)
 }
 
@@ -70,9 +93,7 @@ func (c *counting) WriteHeader(code int) {
 func isFinal(code int) bool { return code >= http.StatusOK || code == http.StatusSwitchingProtocols }
 
 func (c *counting) Write(p []byte) (int, error) {
-	if c.code == 0 {
-		c.code = http.StatusOK
-	}
+	c.begin(http.StatusOK)
 	n, err := c.ResponseWriter.Write(p)
 	c.bytes += int64(n)
 	return n, err
@@ -81,8 +102,8 @@ func (c *counting) Write(p []byte) (int, error) {
 // Hijack is for upgraded connections. Their handlers write the answer to the connection.
 func (c *counting) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffer, err := http.NewResponseController(c.ResponseWriter).Hijack()
-	if err == nil && c.code == 0 {
-		c.code = http.StatusSwitchingProtocols
+	if err == nil {
+		c.begin(http.StatusSwitchingProtocols)
 	}
 	return conn, buffer, err
 }

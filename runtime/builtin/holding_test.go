@@ -1,0 +1,256 @@
+package builtin_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"apigen.dev/runtime/apitest"
+	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/builtin/apiregistration"
+	"apigen.dev/runtime/server"
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// Tokens of two users of the same priority level.
+const (
+	holdingToken = "holding-token"
+	busyToken    = "busy-token"
+)
+
+// startCrowded starts a server before a peer, for two users who may do everything, and whom priority and fairness
+// treats like any user. It has places for reads, and for writes; 0 is the default. No request is refused because it has
+// waited in a queue.
+func startCrowded(t *testing.T, p *peer, places int) *apitest.Server {
+	t.Helper()
+	return startFeatures(t, func(c *server.Config) {
+		tokens := new(auth.Tokens)
+		tokens.Add(holdingToken, &auth.User{Name: "holding"})
+		tokens.Add(busyToken, &auth.User{Name: "busy"})
+		c.Authentication.Tokens = append(c.Authentication.Tokens, tokens)
+		c.MaxReads, c.MaxWrites = places, places
+		c.Authorizer, c.RequestTimeout = auth.Always(auth.Allow), time.Hour
+		c.Services = func(context.Context, string, string, int32) (string, error) {
+			return p.Listener.Addr().String(), nil
+		}
+	}, &apiregistration.Feature{})
+}
+
+// users are clients of a server who say with each request who they are.
+type users struct {
+	*apitest.Server
+	t      *testing.T
+	tls    *tls.Config
+	client *http.Client
+}
+
+func usersOf(t *testing.T, s *apitest.Server) *users {
+	t.Helper()
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(s.CA)
+	config := &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	transport := &http.Transport{TLSClientConfig: config.Clone(), ForceAttemptHTTP2: true}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &users{s, t, config, &http.Client{Transport: transport}}
+}
+
+// code sends a request of a user, and returns the code of the answer, or 0 if ctx ended first.
+func (u *users) code(ctx context.Context, token, method, path, body string) int {
+	r, err := http.NewRequestWithContext(ctx, method, u.URL+path, strings.NewReader(body))
+	if err != nil {
+		u.t.Error(err)
+		return 0
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	response, err := u.client.Do(r)
+	if err != nil {
+		if ctx.Err() == nil {
+			u.t.Error(err)
+		}
+		return 0
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, response.Body) // it may break off where ctx ends
+	return response.StatusCode
+}
+
+// busyIsServed wants the requests of a user to be answered.
+func (u *users) busyIsServed(while string) {
+	u.t.Helper()
+	for range 20 {
+		for _, path := range []string{"/api/v1/namespaces/default", "/apis", "/api/v1/namespaces"} {
+			if code := u.code(u.t.Context(), busyToken, http.MethodGet, path, ""); code != http.StatusOK {
+				u.t.Fatalf("%s: another user's GET %s: %d", while, path, code)
+			}
+		}
+	}
+}
+
+// TestUnreadAnswersHoldNoSeats: where priority and fairness bounds requests, 300 answers that a user doesn't read leave
+// the seats of their level to others.
+func TestUnreadAnswersHoldNoSeats(t *testing.T) {
+	u := usersOf(t, startCrowded(t, startPeer(t), 20))
+	const connections, streams = 3, 100
+	for range connections {
+		codes := u.unread(streams, "/openapi/v2")
+		if codes["200"] != streams {
+			t.Errorf("the user who doesn't read is answered %v", codes)
+		}
+	}
+	u.busyIsServed("unread answers")
+}
+
+// unread sends requests of a user who lets the server send nothing but the heads of answers, and returns how many
+// answers have which code.
+func (u *users) unread(streams int, path string) map[string]int {
+	u.t.Helper()
+	config := u.tls.Clone()
+	config.NextProtos = []string{"h2"}
+	host := strings.TrimPrefix(u.URL, "https://")
+	connection, err := tls.Dial("tcp", host, config)
+	if err != nil {
+		u.t.Fatal(err)
+	}
+	u.t.Cleanup(func() { connection.Close() })
+	if _, err := io.WriteString(connection, http2.ClientPreface); err != nil {
+		u.t.Fatal(err)
+	}
+	framer := http2.NewFramer(connection, connection)
+	framer.ReadMetaHeaders = hpack.NewDecoder(4<<10, nil)
+	if err := framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0}); err != nil {
+		u.t.Fatal(err)
+	}
+	var head bytes.Buffer
+	encoder := hpack.NewEncoder(&head)
+	encoder.SetMaxDynamicTableSizeLimit(0) // each head stands for itself
+	for _, field := range [][2]string{
+		{":method", http.MethodGet}, {":scheme", "https"}, {":authority", host}, {":path", path},
+		{"authorization", "Bearer " + holdingToken},
+	} {
+		if err := encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}); err != nil {
+			u.t.Fatal(err)
+		}
+	}
+	for i := range streams {
+		err := framer.WriteHeaders(http2.HeadersFrameParam{StreamID: uint32(2*i + 1), EndHeaders: true, EndStream: true,
+			BlockFragment: head.Bytes()})
+		if err != nil {
+			u.t.Fatal(err)
+		}
+	}
+	codes := map[string]int{}
+	for answered := 0; answered < streams; {
+		frame, err := framer.ReadFrame()
+		if err != nil {
+			u.t.Fatal(err)
+		}
+		if head, ok := frame.(*http2.MetaHeadersFrame); ok {
+			codes[head.PseudoValue("status")]++
+			answered++
+		}
+	}
+	return codes
+}
+
+// hanging counts the requests that a peer has, and answers none before their clients leave or it is let go.
+type hanging struct {
+	mu    sync.Mutex // guards the fields below
+	now   int        // requests
+	most  int
+	ended chan struct{} // closed when it is let go
+}
+
+func (h *hanging) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h.add(1)
+	defer h.add(-1)
+	select {
+	case <-r.Context().Done():
+	case <-h.ended:
+	}
+	http.Error(w, "nothing", http.StatusTeapot)
+}
+
+func (h *hanging) add(n int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.now += n
+	h.most = max(h.most, h.now)
+}
+
+func (h *hanging) requests() (now, most int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.now, h.most
+}
+
+// TestHangingPeers: 300 requests of one user, which wait for a server that hangs, leave room for another user's. When
+// the clients leave, the other server has none of their requests any more, unless what it converts is for all clients.
+func TestHangingPeers(t *testing.T) {
+	behind := func(t *testing.T, s *apitest.Server, _ *peer) {
+		t.Helper()
+		until(t, s, http.MethodPost, services, registration("hanging", true, nil), http.StatusCreated)
+		available(t, s, "True", "Passed")
+	}
+	hooked := func(t *testing.T, s *apitest.Server, p *peer) {
+		t.Helper()
+		p.turn(another, func(string) bool { return true })
+		registerWebhooks(t, s, p.URL+"/review", p.ca())
+	}
+	for _, row := range []struct {
+		way, method, path, body string
+		register                func(*testing.T, *apitest.Server, *peer)
+		places                  int
+		least                   int  // how many requests hang at least
+		shared                  bool // the work is for all clients
+	}{
+		{way: "read", method: "GET", path: "/apis/shop.example.com/v1/widgets", register: behind, least: 10},
+		{way: "watch", method: "GET", path: "/apis/shop.example.com/v1/widgets?watch=true", register: behind,
+			places: 20, least: 300},
+		{way: "dry run", method: "POST", path: "/api/v1/namespaces/default/configmaps?dryRun=All",
+			body: `{"metadata":{"name":"x"}}`, register: hooked, least: 10},
+		{way: "conversion", method: "GET", path: "/apis/shop.example.com/v2/cables", register: hooked, least: 1,
+			shared: true},
+	} {
+		t.Run(row.way, func(t *testing.T) {
+			t.Parallel() // another user may have to wait until the level borrows seats
+			p, h := startPeer(t), &hanging{ended: make(chan struct{})}
+			front := startCrowded(t, p, row.places)
+			row.register(t, front, p)
+			u, others := usersOf(t, front), usersOf(t, front) // which have connections of their own
+			p.turn(h.ServeHTTP, func(path string) bool {
+				return path == "/review" || strings.HasSuffix(path, "/widgets")
+			})
+			ctx, leave := context.WithCancel(t.Context())
+			var holders sync.WaitGroup
+			for range 300 {
+				holders.Go(func() { u.code(ctx, holdingToken, row.method, row.path, row.body) })
+			}
+			untilTrue(t, "the requests", func() bool {
+				_, most := h.requests()
+				return most >= row.least
+			})
+			others.busyIsServed("during")
+			_, most := h.requests()
+			t.Logf("%d requests hung at once", most)
+			leave()
+			holders.Wait()
+			if row.shared {
+				close(h.ended)
+			}
+			untilTrue(t, "the end of the requests", func() bool {
+				now, _ := h.requests()
+				return now == 0
+			})
+			others.busyIsServed("after")
+		})
+	}
+}
