@@ -3,6 +3,7 @@ package codec
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"apigen.dev/runtime/api"
@@ -145,10 +146,10 @@ func (v *Served[T]) DecodeApply(body api.Body) (map[string]any, error) {
 }
 
 // FromApplied makes a hub object of the object of the version that a server-side apply made, with defaults. The object
-// must not have unknown fields.
+// must not have unknown fields. A conversion that fails with a status is answered with that.
 func (v *Served[T]) FromApplied(object map[string]any, hub T) (T, error) {
 	obj, err := v.codec.adopt(object, hub, true)
-	if err != nil {
+	if isStatus := errors.As(err, new(apierrors.APIStatus)); err != nil && !isStatus {
 		err = apierrors.NewBadRequest(fmt.Sprintf("failed to convert new object to proper version: %v", err))
 	}
 	return obj, err

@@ -67,20 +67,27 @@ func start(t *testing.T) client {
 	return client{s, t}
 }
 
+// do sends an object in YAML as JSON, or as a merge patch.
 func (c client) do(method, path, body string) (code int, answer map[string]any) {
 	c.t.Helper()
 	data, err := yaml.YAMLToJSON([]byte(body))
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	request, err := http.NewRequestWithContext(c.t.Context(), method, c.URL+path, strings.NewReader(string(data)))
+	contentType := "application/json"
+	if method == http.MethodPatch {
+		contentType = "application/merge-patch+json"
+	}
+	return c.send(method, path, contentType, string(data))
+}
+
+func (c client) send(method, path, contentType, body string) (code int, answer map[string]any) {
+	c.t.Helper()
+	request, err := http.NewRequestWithContext(c.t.Context(), method, c.URL+path, strings.NewReader(body))
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	request.Header.Set("Content-Type", "application/json")
-	if method == http.MethodPatch {
-		request.Header.Set("Content-Type", "application/merge-patch+json")
-	}
+	request.Header.Set("Content-Type", contentType)
 	response, err := c.Client.Do(request)
 	if err != nil {
 		c.t.Fatal(err)

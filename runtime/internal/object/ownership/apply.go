@@ -86,6 +86,9 @@ func (m *Manager) Apply(live *Live, config map[string]any, manager string, force
 		}
 		after, fields, err = m.updater().Apply(before, object, m.Version, all.fields, id.key(), true)
 	}
+	if errors.As(err, new(apierrors.APIStatus)) { // of a conversion
+		return Applied{}, err
+	}
 	if err != nil {
 		return Applied{}, apierrors.NewBadRequest(err.Error())
 	}
