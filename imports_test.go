@@ -342,7 +342,7 @@ var floors = map[string][]string{
 		"runtime/internal/host/kubeconfig", "runtime/internal/request", "runtime/internal/review", "runtime/registry",
 		"runtime/server",
 	},
-	"runtime/cel": {},
+	"runtime/cel": {"runtime/reach"},
 	"runtime/codec": {
 		"runtime/api", "runtime/internal/object/patch", "runtime/internal/object/rendition",
 		"runtime/internal/object/wire",
@@ -453,7 +453,7 @@ var floors = map[string][]string{
 		"runtime/admission", "runtime/api", "runtime/auth", "runtime/codec", "runtime/internal/hub",
 		"runtime/internal/object/metadata", "runtime/internal/object/ownership", "runtime/internal/object/patch",
 		"runtime/internal/object/rendition", "runtime/internal/objects", "runtime/internal/state/cache",
-		"runtime/internal/state/store", "runtime/storage", "runtime/subresource",
+		"runtime/internal/state/store", "runtime/reach", "runtime/storage", "runtime/subresource",
 	},
 	"runtime/roundtrip": {},
 	"runtime/server": {

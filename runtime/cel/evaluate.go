@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"apigen.dev/runtime/reach"
 	celgo "github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
@@ -110,8 +111,8 @@ func (w *walk) holds(n *node, r *compiled, path *field.Path, vars variables) boo
 	return true
 }
 
-// failed adds the error of a rule that the value doesn't satisfy, unless ratcheting forgives it. The message is
-// computed with the oldSelf of rules without optionalOldSelf.
+// failed adds the error of a rule that the value doesn't satisfy. Where ratcheting forgives it, it is a warning for the
+// client, as in KEP-4008's implementation. The message is computed with the oldSelf of rules without optionalOldSelf.
 func (w *walk) failed(n *node, r *compiled, path *field.Path, v any, vars variables, forgiven bool) {
 	if r.path != "" {
 		path = path.Child(r.path)
@@ -136,7 +137,9 @@ func (w *walk) failed(n *node, r *compiled, path *field.Path, v any, vars variab
 	if stopped != "" {
 		err, w.budget = field.Invalid(path, n.schema.Type, stopped), -1
 	}
-	if !forgiven {
+	if forgiven {
+		reach.Warn(w.ctx, err.Error())
+	} else {
 		w.errs = append(w.errs, err)
 	}
 }

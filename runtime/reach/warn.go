@@ -26,7 +26,7 @@ func (w *Warnings) Texts() []string {
 }
 
 // Warn adds a text to the warnings of the answer (the header Warning), which kubectl shows to the user. It does nothing
-// outside of the functions of subresources that clients POST to.
+// outside of the functions of subresources that clients POST to, and of those that validate an object that is written.
 func Warn(ctx context.Context, text string) {
 	if w, ok := ctx.Value(warningsKey{}).(*Warnings); ok {
 		w.mu.Lock()

@@ -7,6 +7,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/reach"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -15,7 +16,9 @@ import (
 
 // validate is the step that refuses a new object with faults.
 func (k *kind[T]) validate(ctx context.Context, a *attempt[T]) error {
-	errs, err := a.scope.validate(ctx, a)
+	var warnings reach.Warnings
+	errs, err := a.scope.validate(reach.WithWarnings(ctx, &warnings), a)
+	a.addWarnings(warnings.Texts())
 	if err != nil {
 		return internal(err)
 	}
@@ -122,12 +125,7 @@ func (k *kind[T]) validateRules(ctx context.Context, a *attempt[T]) (field.Error
 // as one field error for each path: "Invalid value", with the texts that aren't empty as its detail. An error without a
 // path is one of the whole object.
 func PathErrors(paths []string, texts ...string) field.ErrorList {
-	var details []string
-	for _, text := range texts {
-		if text != "" {
-			details = append(details, text)
-		}
-	}
+	details := slices.DeleteFunc(slices.Clone(texts), func(text string) bool { return text == "" })
 	if len(paths) == 0 {
 		paths = []string{""}
 	}
