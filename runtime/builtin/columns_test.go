@@ -1,8 +1,10 @@
 package builtin_test
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +37,62 @@ func TestCreatedAt(t *testing.T) {
 		text, _ := table.Rows[0].Cells[1].(string)
 		if _, err := time.Parse(time.RFC3339, text); err != nil || table.ColumnDefinitions[1].Name != "Created At" {
 			t.Errorf("%s: %s is %q", path, table.ColumnDefinitions[1].Name, text)
+		}
+	}
+}
+
+// TestTablesWithoutObjects: a Table of one object has its resourceVersion, with includeObject=None, too, whether it
+// answers a read, a write or a watch.
+func TestTablesWithoutObjects(t *testing.T) {
+	s := complete(t)
+	const maps = "/api/v1/namespaces/default/configmaps"
+	const object = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"],\"object\":"}}`
+	for _, r := range []struct {
+		method, path, body string
+		code               int
+		event              bool
+	}{
+		{http.MethodPost, maps + "?", object, http.StatusCreated, false},
+		{http.MethodGet, maps + "/a?", "", http.StatusOK, false},
+		{http.MethodPatch, maps + "/a?", `{"data":{"b":"c"}}`, http.StatusOK, false},
+		{http.MethodPut, maps + "/a?", object, http.StatusOK, false},
+		{http.MethodGet, maps + "?watch=true&fieldSelector=metadata.name%3Da&", "", http.StatusOK, true},
+	} {
+		for _, version := range []string{"v1", "v1beta1"} {
+			for _, include := range []string{"None", "Metadata", "Object"} {
+				if r.method == http.MethodPost && version+include != "v1None" {
+					continue
+				}
+				ctx, cancel := context.WithCancel(t.Context())
+				path := s.URL + r.path + "includeObject=" + include
+				request, err := http.NewRequestWithContext(ctx, r.method, path, strings.NewReader(r.body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				request.Header.Set("Accept", "application/json;as=Table;g=meta.k8s.io;v="+version)
+				request.Header.Set("Content-Type", map[bool]string{true: "application/merge-patch+json",
+					false: "application/json"}[r.method == http.MethodPatch])
+				response, err := s.Client.Do(request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var answer struct {
+					metav1.Table
+					Object metav1.Table // of an event
+				}
+				err = json.NewDecoder(response.Body).Decode(&answer)
+				cancel()
+				_ = response.Body.Close()
+				table := answer.Table
+				if r.event {
+					table = answer.Object
+				}
+				if err != nil || response.StatusCode != r.code || table.ResourceVersion == "" || len(table.Rows) != 1 {
+					t.Errorf("%s %s: %s, %+v, %v", r.method, path, response.Status, answer, err)
+				} else if raw := table.Rows[0].Object.Raw; (raw == nil) != (include == "None") {
+					t.Errorf("%s %s has the object %s", r.method, path, raw)
+				}
+			}
 		}
 	}
 }

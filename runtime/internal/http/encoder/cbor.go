@@ -163,6 +163,9 @@ func (f *Frame) cborTable(shape api.Shape, row *api.Rendition, columns string, n
 	f.cborString("rows")
 	f.reserve(maxItemHead)
 	f.buf = wire.AppendArray(f.buf, 1)
+	if shape.Plain() == api.Row {
+		row = rendition.WithoutObject(row, api.CBOR)
+	}
 	f.cborPayload(row, now)
 }
 

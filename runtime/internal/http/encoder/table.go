@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/object/rendition"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -31,6 +32,7 @@ func isRow(s api.Shape) bool {
 	return s == api.Row || s == api.RowWithMetadata || s == api.RowWithObject
 }
 
+// table writes a Table of one row. Of a row with an object, the shape Row shows the resourceVersion alone.
 func (f *Frame) table(shape api.Shape, row *api.Rendition, columns string, now time.Time) {
 	f.text(headsOf(shape).jsonTable)
 	if row.VersionLen > 0 {
@@ -41,6 +43,9 @@ func (f *Frame) table(shape api.Shape, row *api.Rendition, columns string, now t
 	f.text(`},"columnDefinitions":`)
 	f.text(columns)
 	f.text(`,"rows":[`)
+	if shape.Plain() == api.Row {
+		row = rendition.WithoutObject(row, api.JSON)
+	}
 	f.rendition(row, true, now)
 	f.text(`]}`)
 }

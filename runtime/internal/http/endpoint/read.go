@@ -17,7 +17,7 @@ func (req *resourceRequest) get() error {
 	if err != nil {
 		return err
 	}
-	object, err := req.read(options.ResourceVersion, accepted.form)
+	object, err := req.read(options.ResourceVersion, accepted.single())
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func TestGetWritesTheRendition(t *testing.T) {
 			`{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},` +
 				`"columnDefinitions":` + columns +
 				`,"rows":[{"metadata":{"name":"a","resourceVersion":"7"},"spec":{"color":"red"}}]}` + "\n"},
-		{"table of rows", "?includeObject=None", asTable, "{v1 2}", "application/json", ""},
+		{"table of rows", "?includeObject=None", asTable, "{v1 3}", "application/json", ""},
 		{"table of objects", "?includeObject=Object", asTable, "{v1 4}", "application/json", ""},
 		{"kubectl's", "", asTable + ",application/json;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "{v1 3}",
 			"application/json", ""},
@@ -90,7 +90,7 @@ func TestGetWritesTheRendition(t *testing.T) {
 				`"columnDefinitions":` + columns +
 				`,"rows":[{"metadata":{"name":"a","resourceVersion":"7"},"spec":{"color":"red"}}]}` + "\n"},
 		{"old table of rows", "?includeObject=None", "application/json;as=Table;v=v1beta1;g=meta.k8s.io",
-			"{v1 130}", "application/json", ""},
+			"{v1 131}", "application/json", ""},
 		{"old table in protobuf, else JSON", "",
 			"application/vnd.kubernetes.protobuf;as=Table;v=v1beta1;g=meta.k8s.io,application/json", "{v1 0}",
 			"application/json", whole},
@@ -103,9 +103,8 @@ func TestGetWritesTheRendition(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			a, fakes := serve(t, widgets)
-			form := api.Form{Shape: map[string]api.Shape{"{v1 1}": api.Metadata, "{v1 2}": api.Row,
-				"{v1 3}": api.RowWithMetadata, "{v1 4}": api.RowWithObject,
-				"{v1 130}": api.Row, "{v1 131}": api.RowWithMetadata}[c.asked]}
+			form := api.Form{Shape: map[string]api.Shape{"{v1 1}": api.Metadata, "{v1 3}": api.RowWithMetadata,
+				"{v1 4}": api.RowWithObject, "{v1 131}": api.RowWithMetadata}[c.asked]}
 			fakes[0].object = rendered(form, "a", 7)
 			w := do(a, "GET", base+"/namespaces/n/widgets/a"+c.query, "", "Accept", c.accept)
 			if w.Code != 200 || fakes[0].asked != "get n a  "+c.asked ||

@@ -93,6 +93,16 @@ type acceptance struct {
 	notAcceptable error
 }
 
+// single returns the form to ask for where the answer has one object: a Table has the object's resourceVersion, which a
+// row without an object doesn't tell. The encoder leaves the object out.
+func (a acceptance) single() api.Form {
+	form := a.form
+	if form.Shape.Plain() == api.Row {
+		form.Shape = api.RowWithMetadata | form.Shape&api.V1beta1
+	}
+	return form
+}
+
 // negotiate returns how the client accepts the answer. output is negotiation.Output or negotiation.StreamOutput.
 func (req *resourceRequest) negotiate(
 	output func(*http.Request, negotiation.AllowFormat) (negotiation.MediaType, error),

@@ -35,7 +35,7 @@ func (req *resourceRequest) watch() error {
 	events, err := req.handle.Watch(beginning, req.namespace, api.WatchOptions{
 		Selection: selection(options), ResourceVersion: options.ResourceVersion,
 		AllowBookmarks: options.AllowWatchBookmarks, SendInitialEvents: options.SendInitialEvents,
-	}, accepted.form)
+	}, accepted.single())
 	if err != nil {
 		return err
 	}

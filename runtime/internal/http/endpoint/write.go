@@ -82,7 +82,7 @@ func (req *resourceRequest) write(allow negotiation.AllowTransform, kind string,
 func (req *resourceRequest) answer(
 	accepted acceptance, body api.Body, options api.WriteOptions, warnings []string, do change,
 ) error {
-	options.Form, options.DryRun = accepted.form, options.DryRun || accepted.notAcceptable != nil
+	options.Form, options.DryRun = accepted.single(), options.DryRun || accepted.notAcceptable != nil
 	if ask := req.api.mayCreate; ask != nil {
 		options.MayCreate = func() error { return ask(req.r) }
 	}

@@ -1,6 +1,7 @@
 package rendition
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"slices"
@@ -72,6 +73,16 @@ func Row(cells []api.Cell, object *api.Rendition) (api.Rendition, error) {
 	row.VersionAt, row.VersionLen = uint32(len(payload))+object.VersionAt, object.VersionLen
 	row.Payload = append(append(payload, object.Payload...), '}')
 	return row, nil
+}
+
+// WithoutObject returns a row without its object.
+func WithoutObject(row *api.Rendition, encoding api.Encoding) *api.Rendition {
+	at, nothing := bytes.Index(row.Payload, []byte(behindCells))+len(behindCells), []byte("null}")
+	if encoding == api.CBOR {
+		at, _, _ = wire.Find(row.Payload, "object") // a row has one
+		nothing = wire.AppendNull(nil)
+	}
+	return &api.Rendition{Head: row.Head, Payload: slices.Concat(row.Payload[:at], nothing), Holes: row.Holes}
 }
 
 func appendCell(row *api.Rendition, c api.Cell) error {
