@@ -7,6 +7,7 @@ import (
 	"crypto/x509"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -161,21 +162,17 @@ func (u *users) unread(streams int, path string) map[string]int {
 	return codes
 }
 
-// hanging counts the requests that a peer has, and answers none before their clients leave or it is let go.
+// hanging counts the requests that a peer has, and answers none before their clients leave.
 type hanging struct {
-	mu    sync.Mutex // guards the fields below
-	now   int        // requests
-	most  int
-	ended chan struct{} // closed when it is let go
+	mu   sync.Mutex // guards the fields below
+	now  int        // requests
+	most int
 }
 
 func (h *hanging) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.add(1)
 	defer h.add(-1)
-	select {
-	case <-r.Context().Done():
-	case <-h.ended:
-	}
+	<-r.Context().Done()
 	http.Error(w, "nothing", http.StatusTeapot)
 }
 
@@ -193,7 +190,7 @@ func (h *hanging) requests() (now, most int) {
 }
 
 // TestHangingPeers: 300 requests of one user, which wait for a server that hangs, leave room for another user's. When
-// the clients leave, the other server has none of their requests any more, unless what it converts is for all clients.
+// the clients leave, the other server has none of their requests any more.
 func TestHangingPeers(t *testing.T) {
 	behind := func(t *testing.T, s *apitest.Server, _ *peer) {
 		t.Helper()
@@ -217,12 +214,14 @@ func TestHangingPeers(t *testing.T) {
 			places: 20, least: 300},
 		{way: "dry run", method: "POST", path: "/api/v1/namespaces/default/configmaps?dryRun=All",
 			body: `{"metadata":{"name":"x"}}`, register: hooked, least: 10},
-		{way: "conversion", method: "GET", path: "/apis/shop.example.com/v2/cables", register: hooked, least: 1,
-			shared: true},
+		{way: "conversion of lists", method: "GET", path: "/apis/shop.example.com/v2/cables", register: hooked,
+			least: 10},
+		{way: "conversion of an object", method: "GET", path: "/apis/shop.example.com/v2/cables/c", register: hooked,
+			least: 1},
 	} {
 		t.Run(row.way, func(t *testing.T) {
 			t.Parallel() // another user may have to wait until the level borrows seats
-			p, h := startPeer(t), &hanging{ended: make(chan struct{})}
+			p, h := startPeer(t), &hanging{}
 			front := startCrowded(t, p, row.places)
 			row.register(t, front, p)
 			u, others := usersOf(t, front), usersOf(t, front) // which have connections of their own
@@ -243,9 +242,6 @@ func TestHangingPeers(t *testing.T) {
 			t.Logf("%d requests hung at once", most)
 			leave()
 			holders.Wait()
-			if row.shared {
-				close(h.ended)
-			}
 			untilTrue(t, "the end of the requests", func() bool {
 				now, _ := h.requests()
 				return now == 0
@@ -253,4 +249,96 @@ func TestHangingPeers(t *testing.T) {
 			others.busyIsServed("after")
 		})
 	}
+}
+
+// conversions are calls of a conversion webhook that hangs, in their order.
+type conversions struct {
+	mu    sync.Mutex // guards calls
+	calls []context.Context
+}
+
+func (c *conversions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Has("timeout") {
+		http.Error(w, "admission", http.StatusTeapot)
+		return
+	}
+	c.mu.Lock()
+	c.calls = append(c.calls, r.Context())
+	c.mu.Unlock()
+	<-r.Context().Done()
+}
+
+// ended returns of each call whether it has ended.
+func (c *conversions) ended() (ended []bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, call := range c.calls {
+		ended = append(ended, call.Err() != nil)
+	}
+	return ended
+}
+
+// TestConversionsEndWithTheirReaders: where a conversion webhook hangs, a request that a client leaves gives its seat
+// back, and the webhook sees the end of the call, before the time of any call has passed: an older one of another
+// client still waits then.
+func TestConversionsEndWithTheirReaders(t *testing.T) {
+	for way, path := range map[string]string{"list": "", "object": "/left"} {
+		t.Run(way, func(t *testing.T) {
+			p, hook := startPeer(t), &conversions{}
+			front := startCrowded(t, p, 0)
+			p.turn(another, func(string) bool { return true })
+			registerWebhooks(t, front, p.URL+"/review", p.ca())
+			until(t, front, http.MethodPost, "/apis/shop.example.com/v1/cables",
+				`{"apiVersion":"shop.example.com/v1","kind":"Cable","metadata":{"name":"left"}}`, http.StatusCreated)
+			p.turn(hook.ServeHTTP, func(path string) bool { return path == "/review" })
+			u := usersOf(t, front)
+			var clients sync.WaitGroup
+			begin := func(token, path string, calls int) context.CancelFunc {
+				ctx, leave := context.WithCancel(t.Context())
+				clients.Go(func() { u.code(ctx, token, http.MethodGet, "/apis/shop.example.com/v2/cables"+path, "") })
+				untilTrue(t, "a call", func() bool { return len(hook.ended()) == calls })
+				return leave
+			}
+			leaveLater := begin(busyToken, "/c", 1)
+			leave := begin(holdingToken, path, 2)
+			if n := executing(t, front); n != 2 {
+				t.Errorf("%d requests have seats", n)
+			}
+			leave()
+			untilTrue(t, "the end of the second call", func() bool { return hook.ended()[1] })
+			untilTrue(t, "the end of the second request", func() bool { return executing(t, front) < 2 })
+			if hook.ended()[0] {
+				t.Error("the older call has ended, too")
+			}
+			leaveLater()
+			clients.Wait()
+		})
+	}
+}
+
+// executing returns how many requests of ordinary users a server works on.
+func executing(t *testing.T, s *apitest.Server) int {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/metrics", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := s.Client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const metric = "\napiserver_flowcontrol_current_executing_requests{" +
+		`flow_schema="global-default",priority_level="global-default"} `
+	_, value, found := strings.Cut(string(text), metric)
+	value, _, _ = strings.Cut(value, "\n")
+	n, err := strconv.Atoi(value)
+	if !found || err != nil {
+		t.Fatalf("the metric of executing requests is %q", value)
+	}
+	return n
 }

@@ -57,7 +57,7 @@ type versionCodec[T api.Object] interface {
 	// remote reports whether another program converts.
 	remote() bool
 	// converted converts hub objects, and returns for each a codec that has the result at hand, or an error.
-	converted(hubs []T) ([]versionCodec[T], []error)
+	converted(ctx context.Context, hubs []T) ([]versionCodec[T], []error)
 }
 
 // Decoded is a decoded object. GVK is what the data says about its kind, Strict are its unknown and duplicate fields.

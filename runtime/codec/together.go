@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"context"
 	"maps"
 
 	"apigen.dev/runtime/api"
@@ -17,8 +18,11 @@ func (a *Versions[T]) ConvertsTogether(form api.Form) bool {
 	return v != nil && v.Remote()
 }
 
-// RenderAll renders a form of many objects as Render does. Each object has its rendition or its error.
-func (a *Versions[T]) RenderAll(stored []api.Rendition, form api.Form) ([]api.Rendition, []error) {
+// RenderAll renders a form of many objects as Render does. Each object has its rendition or its error. within has at
+// most one context, with which the conversion by another program ends.
+func (a *Versions[T]) RenderAll(
+	stored []api.Rendition, form api.Form, within ...context.Context,
+) ([]api.Rendition, []error) {
 	out, errs := make([]api.Rendition, len(stored)), make([]error, len(stored))
 	v := a.ByKey(form.Version)
 	if v == nil || !v.Remote() {
@@ -39,7 +43,11 @@ func (a *Versions[T]) RenderAll(stored []api.Rendition, form api.Form) ([]api.Re
 	for i := range all {
 		hubs[i] = all[i].hub
 	}
-	codecs, failed := v.codec.converted(hubs)
+	ctx := context.Background()
+	if len(within) > 0 {
+		ctx = within[0]
+	}
+	codecs, failed := v.codec.converted(ctx, hubs)
 	for i := range all {
 		at := all[i].at
 		if errs[at] = failed[i]; errs[at] != nil {
@@ -96,7 +104,7 @@ func (v *Served[T]) assemble(one separated[T], form api.Form) (r api.Rendition, 
 
 func (c *typed[T, V]) remote() bool { return false }
 
-func (c *typed[T, V]) converted(hubs []T) ([]versionCodec[T], []error) {
+func (c *typed[T, V]) converted(_ context.Context, hubs []T) ([]versionCodec[T], []error) {
 	codecs := make([]versionCodec[T], len(hubs))
 	for i := range codecs {
 		codecs[i] = c
@@ -106,12 +114,12 @@ func (c *typed[T, V]) converted(hubs []T) ([]versionCodec[T], []error) {
 
 func (m *mapped) remote() bool { return m.FromHubAll != nil }
 
-func (m *mapped) converted(hubs []object) ([]versionCodec[object], []error) {
+func (m *mapped) converted(ctx context.Context, hubs []object) ([]versionCodec[object], []error) {
 	in := make([]map[string]any, len(hubs))
 	for i, hub := range hubs {
 		in[i] = hub.DeepCopy().Object
 	}
-	out, errs := m.FromHubAll(in)
+	out, errs := m.FromHubAll(ctx, in)
 	codecs := make([]versionCodec[object], len(hubs))
 	for i := range hubs {
 		one := *m

@@ -160,8 +160,8 @@ func (v *kindVersion) mapping() codec.Mapping {
 		}
 	}
 	if v.gvk.Version != v.storage.Version && v.convert != nil {
-		m.FromHubAll = func(objects []map[string]any) ([]map[string]any, []error) {
-			return v.allTo(v.storage, v.gvk.GroupVersion(), objects)
+		m.FromHubAll = func(ctx context.Context, objects []map[string]any) ([]map[string]any, []error) {
+			return v.allTo(ctx, v.storage, v.gvk.GroupVersion(), objects)
 		}
 	}
 	return m
@@ -173,16 +173,18 @@ func (v *kindVersion) to(from, to schema.GroupVersion, object map[string]any) (m
 		object["apiVersion"], object["kind"] = to.String(), v.gvk.Kind
 		return object, nil
 	}
-	out, errs := v.allTo(from, to, []map[string]any{object})
+	out, errs := v.allTo(context.Background(), from, to, []map[string]any{object})
 	return out[0], errs[0]
 }
 
-// allTo converts objects by the converter of the definition.
-func (v *kindVersion) allTo(from, to schema.GroupVersion, objects []map[string]any) ([]map[string]any, []error) {
+// allTo converts objects by the converter of the definition, until ctx ends.
+func (v *kindVersion) allTo(
+	ctx context.Context, from, to schema.GroupVersion, objects []map[string]any,
+) ([]map[string]any, []error) {
 	for _, object := range objects {
 		object["apiVersion"], object["kind"] = from.String(), v.gvk.Kind
 	}
-	out, errs := v.convert.Convert(context.Background(), objects, to)
+	out, errs := v.convert.Convert(ctx, objects, to)
 	for i, err := range errs {
 		if err != nil {
 			errs[i] = apierrors.NewInternalError(err)

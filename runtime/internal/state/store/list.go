@@ -73,7 +73,7 @@ func (r *reader) list(ctx context.Context, prefix string, opts api.ListOptions, 
 		if opts.ResourceVersion == "0" {
 			l.limit = 0 // kube-apiserver ignores a limit of what its watch cache has at hand
 		}
-		return r.listCached(snapshot, l)
+		return r.listCached(ctx, snapshot, l)
 	}
 	return r.listBackend(ctx, l)
 }
@@ -141,7 +141,7 @@ func (r *reader) listOne(ctx context.Context, l *listing) (*api.Page, error) {
 	if o != nil {
 		p.add(o, l)
 	}
-	return r.page(p, l, revision, -1)
+	return r.page(ctx, p, l, revision, -1)
 }
 
 // keyBelow returns the key of a name directly below prefix, or "" for a name that no object can have.
@@ -179,14 +179,14 @@ func (r *reader) listBackend(ctx context.Context, l *listing) (*api.Page, error)
 		req.Revision = result.Revision
 		for i := range result.Items {
 			if p.add(r.decode(&result.Items[i]), l) {
-				return r.page(p, l, result.Revision, -1)
+				return r.page(ctx, p, l, result.Revision, -1)
 			}
 		}
 		if !result.More || len(result.Items) == 0 {
-			return r.page(p, l, result.Revision, -1)
+			return r.page(ctx, p, l, result.Revision, -1)
 		}
 		if p.more = l.Empty() && p.full(l); p.more {
-			return r.page(p, l, result.Revision, int(result.Remaining))
+			return r.page(ctx, p, l, result.Revision, int(result.Remaining))
 		}
 		req.From = result.Items[len(result.Items)-1].Key + "\x00"
 		req.Limit = min(req.Limit*2, maxChunk)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"fmt"
 	"iter"
 	"slices"
@@ -13,7 +14,7 @@ import (
 	"apigen.dev/runtime/internal/state/cache"
 )
 
-func (r *reader) listCached(s *cache.Snapshot, l *listing) (*api.Page, error) {
+func (r *reader) listCached(ctx context.Context, s *cache.Snapshot, l *listing) (*api.Page, error) {
 	revision := s.Revision()
 	if l.exact > 0 {
 		revision = l.exact
@@ -33,7 +34,7 @@ func (r *reader) listCached(s *cache.Snapshot, l *listing) (*api.Page, error) {
 	if p.more && l.Empty() {
 		left = s.Count(l.prefix, p.last+"\x00")
 	}
-	return r.page(p, l, revision, left)
+	return r.page(ctx, p, l, revision, left)
 }
 
 // prepared returns a page of all objects, of compressed parts, of joined blocks, or of renditions that the cache keeps.

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -79,9 +80,12 @@ func (p *pageItems) full(l *listing) bool {
 	return l.limit > 0 && len(p.items)+len(p.waiting) == l.limit
 }
 
-// renderWaiting makes items of the objects that wait, or notes why they can't be shown.
-func (p *pageItems) renderWaiting(r *reader, l *listing) {
-	rendered, errs := r.renderTogether(p.waiting, l.form)
+// renderWaiting makes items of the objects that wait, or notes why they can't be shown. Its error is that of ctx.
+func (p *pageItems) renderWaiting(ctx context.Context, r *reader, l *listing) error {
+	rendered, errs, err := r.renderTogether(ctx, p.waiting, l.form)
+	if err != nil {
+		return err
+	}
 	for i, err := range errs {
 		switch {
 		case err == nil:
@@ -91,12 +95,16 @@ func (p *pageItems) renderWaiting(r *reader, l *listing) {
 		}
 	}
 	p.waiting = nil
+	return nil
 }
 
 // page makes the page of the items. left is how many objects follow; -1 is unknown.
-func (r *reader) page(p *pageItems, l *listing, revision int64, left int) (*api.Page, error) {
+func (r *reader) page(ctx context.Context, p *pageItems, l *listing, revision int64, left int) (*api.Page, error) {
 	if len(p.waiting) > 0 {
-		p.renderWaiting(r, l)
+		if err := p.renderWaiting(ctx, r, l); err != nil {
+			p.close()
+			return nil, err
+		}
 	}
 	page := &api.Page{ResourceVersion: strconv.FormatInt(revision, 10), Len: len(p.items), Items: p.all,
 		Close: p.closeOnce()}

@@ -32,8 +32,9 @@ type shared struct {
 	codec   cache.Codec
 	stored  api.Form
 	// renderAll is Config.RenderAll.
-	renderAll RenderAll
-	prefix    string // of the resource's keys, with "/" at its end
+	renderAll  RenderAll
+	renderings renderings
+	prefix     string // of the resource's keys, with "/" at its end
 	// namespaced reports whether keys are <prefix><namespace>/<name>, else <prefix><name>.
 	namespaced bool
 	// bookmark makes the object of a bookmark event.
@@ -266,6 +267,6 @@ func (s *Store[T]) Get(ctx context.Context, key string, opts GetOptions, form ap
 	case o == nil:
 		return api.Rendition{}, apierrors.NewNotFound(s.gr, name)
 	}
-	rendition, err := o.Rendition(form)
+	rendition, err := s.rendition(ctx, o, form)
 	return rendition, s.Status(err, "get", name)
 }

@@ -56,11 +56,12 @@ func (w *watch) state(wanted string, revision int64) (*initial, error) {
 func (s *initial) next(ctx context.Context) (done bool, err error) {
 	if s.snapshot != nil {
 		done = s.nextCached()
-		s.appendWaiting()
+		err = s.appendWaiting(ctx)
 	}
 	for s.snapshot == nil && (len(s.events) == 0 || !s.bad.none()) && !done && err == nil {
-		done, err = s.nextBackend(ctx)
-		s.appendWaiting()
+		if done, err = s.nextBackend(ctx); err == nil {
+			err = s.appendWaiting(ctx)
+		}
 	}
 	if err == nil && done {
 		err = s.bad.err(s.r.gr)
@@ -121,12 +122,16 @@ func (s *initial) appendObject(o object, revision int64) (enough bool) {
 	return s.bad.enough()
 }
 
-// appendWaiting renders the objects that wait together, and appends them as appendObject does.
-func (s *initial) appendWaiting() {
+// appendWaiting renders the objects that wait together, and appends them as appendObject does. Its error is that of
+// ctx.
+func (s *initial) appendWaiting(ctx context.Context) error {
 	if len(s.waiting) == 0 {
-		return
+		return nil
 	}
-	rendered, errs := s.r.renderTogether(s.waiting, s.form)
+	rendered, errs, err := s.r.renderTogether(ctx, s.waiting, s.form)
+	if err != nil {
+		return err
+	}
 	for i, err := range errs {
 		switch {
 		case err != nil && !s.bad.enough():
@@ -136,6 +141,7 @@ func (s *initial) appendWaiting() {
 		}
 	}
 	s.waiting = s.waiting[:0]
+	return nil
 }
 
 type cacheSource struct {
@@ -158,7 +164,7 @@ func (s *cacheSource) next(ctx context.Context) error {
 			s.events = append(s.events, s.r.corruptEvent(kind, e.Entry.Key(), e.Revision))
 			continue
 		}
-		rendition, err := e.Entry.Rendition(s.form)
+		rendition, err := s.r.rendition(s.ctx, e.Entry, s.form)
 		if err != nil {
 			return corruptError(e.Entry.Key(), err)
 		}
@@ -301,7 +307,7 @@ func (s *backendSource) event(e *storage.Event) (event api.Event, ok bool, err e
 	if event.Type == api.Deleted {
 		last.Record.Rendition = s.r.codec.Restamp(last.Record.Rendition, e.Revision)
 	}
-	event.Object, err = last.Rendition(s.form)
+	event.Object, err = s.r.rendition(s.ctx, last, s.form)
 	return event, err == nil, err
 }
 
