@@ -243,9 +243,7 @@ func (u *Universe) listDependencies(ctx context.Context) error {
 }
 
 func (u *Universe) listExports(ctx context.Context, patterns []string) error {
-	pkgs, err := u.listCompiled(patterns, func() ([]*packages.Package, error) {
-		return u.list(ctx, exportMode, patterns)
-	})
+	pkgs, err := u.listCompiled(ctx, patterns)
 	packages.Visit(pkgs, nil, func(p *packages.Package) {
 		if u.metas[p.PkgPath] == nil || u.metas[p.PkgPath].ExportFile == "" && u.sources[p.PkgPath] == nil {
 			u.metas[p.PkgPath] = p

@@ -1,19 +1,22 @@
 package load
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 
+	"golang.org/x/mod/modfile"
 	"golang.org/x/tools/go/packages"
 )
 
 // Listings remembers what the go command said of compiled dependencies, so that loads in one process ask for them once.
 // It remembers only packages whose files don't change: those of the standard library, those in the module cache, and
-// those of the modules that its maker names. Loads of different modules share an answer if go.mod, go.sum and the
-// environment are equal. Listings is safe for concurrent use.
+// those of the modules that its maker names. Loads of different modules share an answer if the environment, go.mod,
+// go.sum, and the go.mod of the folders that stand for other modules are equal. Listings is safe for concurrent use.
 type Listings struct {
 	unchanging []string
 
@@ -27,20 +30,19 @@ func NewListings(unchanging ...string) *Listings {
 	return &Listings{unchanging: unchanging, known: map[string]map[string]*packages.Package{}}
 }
 
-// find returns the packages and all that they import, as copies, if all of them are known.
-func (l *Listings) find(key string, paths []string) ([]*packages.Package, bool) {
+// find returns copies of the packages that are known, with all that they import, and the paths of the others.
+func (l *Listings) find(key string, paths []string) (found []*packages.Package, unknown []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var out []*packages.Package
 	copied := map[*packages.Package]*packages.Package{}
 	for _, path := range paths {
-		p := l.known[key][path]
-		if p == nil {
-			return nil, false
+		if p := l.known[key][path]; p != nil {
+			found = append(found, copyOf(p, copied))
+		} else {
+			unknown = append(unknown, path)
 		}
-		out = append(out, copyOf(p, copied))
 	}
-	return out, true
+	return found, unknown
 }
 
 // remember adds packages, and what they import, that have no errors and don't change.
@@ -126,10 +128,36 @@ func (u *Universe) listingKey() (string, bool) {
 		return "", false
 	}
 	sum, _ := os.ReadFile(filepath.Join(dir, "go.sum")) // a module that requires nothing has none
-	if strings.Contains(string(mod), "=> .") {
-		mod = append(mod, dir...) // a folder from which others are replaced
+	replaced, err := replacedModules(dir, mod)
+	if err != nil {
+		return "", false
 	}
-	return strings.Join(append([]string{string(mod), string(sum)}, u.options.Env...), "\x00"), true
+	return strings.Join(slices.Concat([]string{string(mod), string(sum)}, replaced, u.options.Env), "\x00"), true
+}
+
+// replacedModules returns the text of the go.mod in each folder that a module has in place of another module: it takes
+// part in the choice of versions. The text is empty where there is no such file.
+func replacedModules(dir string, mod []byte) ([]string, error) {
+	f, err := modfile.Parse("go.mod", mod, nil)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, r := range f.Replace {
+		if r.New.Version != "" {
+			continue
+		}
+		folder := filepath.FromSlash(r.New.Path)
+		if !filepath.IsAbs(folder) {
+			folder = filepath.Join(dir, folder)
+		}
+		text, err := os.ReadFile(filepath.Join(folder, "go.mod"))
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+		out = append(out, string(text))
+	}
+	return out, nil
 }
 
 // moduleRoot returns the folder of the go.mod in a folder or the nearest above it; empty where there is none.
@@ -150,23 +178,28 @@ func moduleRoot(dir string) string {
 	}
 }
 
-// listCompiled lists packages with all that they import, compiled, and asks the go command only where earlier loads
-// didn't.
-func (u *Universe) listCompiled(patterns []string, list func() ([]*packages.Package, error)) ([]*packages.Package,
-	error) {
-	if u.options.Listings == nil {
-		return list()
+// listCompiled lists packages with all that they import, compiled, and asks the go command only for those that earlier
+// loads didn't ask for.
+func (u *Universe) listCompiled(ctx context.Context, patterns []string) ([]*packages.Package, error) {
+	l := u.options.Listings
+	if l == nil {
+		return u.list(ctx, exportMode, patterns)
 	}
 	key, ok := u.listingKey()
 	if !ok {
-		return list()
+		return u.list(ctx, exportMode, patterns)
 	}
-	if pkgs, ok := u.options.Listings.find(key, patterns); ok {
-		return pkgs, nil
+	found, unknown := l.find(key, patterns)
+	if len(unknown) == 0 {
+		return found, nil
 	}
-	pkgs, err := list()
-	if err == nil {
-		u.options.Listings.remember(key, pkgs)
+	pkgs, err := u.list(ctx, exportMode, unknown)
+	if err != nil && len(found) > 0 { // what is wrong is to be said of all of them
+		return u.list(ctx, exportMode, patterns)
 	}
-	return pkgs, err
+	if err != nil {
+		return nil, err
+	}
+	l.remember(key, pkgs)
+	return slices.Concat(found, pkgs), nil
 }

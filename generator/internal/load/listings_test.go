@@ -42,14 +42,17 @@ func TestListingsRememberWhatStays(t *testing.T) {
 	} {
 		l := NewListings("/src/apigen")
 		l.remember("key", []*packages.Package{test.p})
-		got, found := l.find("key", []string{test.p.PkgPath})
-		if found != test.want {
+		got, unknown := l.find("key", []string{"k8s.io/other", test.p.PkgPath})
+		if found := len(got) == 1; found != test.want {
 			t.Errorf("%s: remembered %t, want %t", name, found, test.want)
 		}
-		if found && (got[0] == test.p || got[0].ExportFile != test.p.ExportFile) {
+		if len(got)+len(unknown) != 2 || unknown[0] != "k8s.io/other" {
+			t.Errorf("%s: unknown are %q", name, unknown)
+		}
+		if len(got) > 0 && (got[0] == test.p || got[0].ExportFile != test.p.ExportFile) {
 			t.Errorf("%s: the answer is no copy", name)
 		}
-		if _, found := l.find("another", []string{test.p.PkgPath}); found {
+		if got, _ := l.find("another", []string{test.p.PkgPath}); len(got) > 0 {
 			t.Errorf("%s: remembered for another module", name)
 		}
 	}
@@ -84,9 +87,18 @@ func TestListingsKey(t *testing.T) {
 	if key(a) == key(module("module b\n")) || key(a) == key(a, "GOFLAGS=-tags=x") {
 		t.Error("different modules, or environments, have the same key")
 	}
-	replaced := "module a\n\nreplace c => ../c\n"
-	if c, d := module(replaced), module(replaced); key(c) == key(d) {
-		t.Error("modules that replace by a folder of their own have the same key")
+	replacing := func(mod string) string {
+		dir := module("module a\n\nreplace c => ./c\n")
+		if mod != "" {
+			if err := os.CopyFS(filepath.Join(dir, "c"), os.DirFS(module(mod))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return key(dir)
+	}
+	if one := replacing("module c\n"); one == "" || one != replacing("module c\n") ||
+		one == replacing("module c\n\nrequire d v1.0.0\n") || one == replacing("") {
+		t.Error("a key is made of the go.mod of a folder that stands for a module, and of no more")
 	}
 	vendored := module("module a\n")
 	if err := os.Mkdir(filepath.Join(vendored, "vendor"), 0o700); err != nil {
@@ -95,7 +107,7 @@ func TestListingsKey(t *testing.T) {
 	for name, got := range map[string]string{
 		"a workspace": key(a, "GOWORK="), "a driver": key(a, "GOPACKAGESDRIVER=x"), "vendoring": key(vendored),
 		"an overlay": key(a, "GOFLAGS=-overlay=x"), "another go.mod": key(a, "GOFLAGS=-modfile=x"),
-		"no module": key(t.TempDir()),
+		"no module": key(t.TempDir()), "a faulty go.mod": key(module("modul a\n")),
 	} {
 		if got != "" {
 			t.Errorf("%s: there is a key", name)
