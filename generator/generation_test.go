@@ -73,7 +73,7 @@ func TestGeneration(t *testing.T) {
 			strings.NewReplacer("KIND", c.kind, "FIELD", c.field, "MARKER", c.marker).Replace(generationSource))
 	}
 	loadtest.WriteModule(t, dir, "example.com/test")
-	options := generator.Options{Dir: dir, Env: loadtest.Env()}
+	options := generator.Options{Listings: loadtest.Listings, Dir: dir, Env: loadtest.Env()}
 	if _, err := generator.Build(t.Context(), options); err != nil {
 		t.Fatal(report.Describe(err, dir))
 	}

@@ -82,7 +82,7 @@ type Shade string
 
 const Misfit = "misfitConstant"
 `)
-	o := generator.Options{Dir: dir, Lenient: true, Env: loadtest.Env()}
+	o := generator.Options{Listings: loadtest.Listings, Dir: dir, Lenient: true, Env: loadtest.Env()}
 	res, err := generator.Build(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
