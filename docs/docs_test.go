@@ -12,29 +12,54 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/rogpeppe/go-internal/lockedfile"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"apigen.dev/examples/demo/transcript"
 )
 
-// work is the folder that the tests of this package share. Its folder bin has apigen alone. Its folder project is a
-// copy of a module while a test needs one.
-var work string
+// work returns the folder that tests of this package share, and that no other process has meanwhile. Its folder bin has
+// apigen alone. Its folder project is a copy of a module while a test needs one. It has the same path in every run, so
+// the go command finds in its cache what it compiled and linked in an earlier one.
+func work(t *testing.T) string {
+	t.Helper()
+	dir, err := shared()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// shared takes and empties the folder for the first test that asks for it. leave removes it.
+var (
+	leave  = func() error { return nil }
+	shared = sync.OnceValues(func() (string, error) {
+		dir := filepath.Join(os.TempDir(), fmt.Sprintf("apigen-docs-%d", os.Getuid()))
+		unlock, err := lockedfile.MutexAt(dir + ".lock").Lock()
+		if err != nil {
+			return "", err
+		}
+		leave = func() error {
+			defer unlock()
+			return os.RemoveAll(dir)
+		}
+		if err := os.RemoveAll(dir); err != nil { // what a run left that was killed
+			return "", err
+		}
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			return "", err
+		}
+		return filepath.EvalSymlinks(dir)
+	})
+)
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "apigen-docs-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	if work, err = filepath.EvalSymlinks(dir); err != nil {
-		work = dir
-	}
 	code := m.Run()
-	if err := os.RemoveAll(dir); err != nil {
+	if err := leave(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 	}
 	os.Exit(code)
@@ -120,7 +145,7 @@ func TestTranscripts(t *testing.T) {
 // apigen returns the path of an apigen that the first test that asks for it builds.
 func apigen(t *testing.T) string {
 	t.Helper()
-	binary := filepath.Join(work, "bin", "apigen")
+	binary := filepath.Join(work(t), "bin", "apigen")
 	if _, err := os.Stat(binary); err != nil {
 		build(t, ".", binary, "../cmd/apigen")
 	}
@@ -174,9 +199,10 @@ func runSession(t *testing.T, page, bin string, session []transcript.Block) {
 	home := t.TempDir()
 	env := append(os.Environ(), "HOME="+home, "XDG_CACHE_HOME="+home, "GOWORK=off",
 		"PATH="+bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	for _, name := range []string{"GOCACHE", "GOMODCACHE", "GOFLAGS"} {
+	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
 		env = append(env, name+"="+goEnv(t, name))
 	}
+	env = append(env, "GOFLAGS="+goEnv(t, "GOFLAGS")+" -count=1") // go test runs what ran in the last run, too
 	log := filepath.Join(home, "server.log")
 	shell, err := transcript.Start(t.Context(), folder(t, session[0].Directory), log, env)
 	if err != nil {
@@ -269,7 +295,7 @@ func unpacked(t *testing.T, name string) string {
 // empty makes a folder of the tests' folder anew.
 func empty(t *testing.T, name string) string {
 	t.Helper()
-	dir := filepath.Join(work, name)
+	dir := filepath.Join(work(t), name)
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}

@@ -331,7 +331,8 @@ func TestUnchangedRuns(t *testing.T) {
 	write(t, filepath.Join(replaced, "go.mod"), "module example.com/replaced\n\ngo 1.26.0\n")
 	write(t, filepath.Join(replaced, "lib.go"), "package replaced\n\ntype T struct{}\n")
 	mod := filepath.Join(dir, "go.mod")
-	write(t, mod, read(t, mod)+"\nrequire example.com/replaced v0.0.0\n\nreplace example.com/replaced => "+replaced+"\n")
+	write(t, mod, read(t, mod)+"\nrequire example.com/replaced v0.0.0\n\nreplace example.com/replaced => "+replaced+
+		"\n")
 	source := filepath.Join(dir, "books/doc.go")
 	write(t, source, strings.ReplaceAll(read(t, source), "type Book",
 		"import \"example.com/replaced\"\n\ntype Use struct{ replaced.T }\n\ntype Book"))

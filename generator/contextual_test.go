@@ -242,7 +242,7 @@ func TestContextualMethods(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a server")
 	}
-	dir := loadtest.Dir(t, contextualKinds)
+	dir := loadtest.Unpack(t, loadtest.StableDir(t, "contextual"), contextualKinds)
 	res, err := generator.Build(t.Context(), generator.Options{
 		Listings: loadtest.Listings, Dir: dir, Env: environment(),
 	})
@@ -258,7 +258,7 @@ func TestContextualMethods(t *testing.T) {
 		!strings.Contains(said, want) {
 		t.Errorf("warnings: %s", said)
 	}
-	cmd := exec.CommandContext(t.Context(), "go", "test", "./apis/run/")
+	cmd := exec.CommandContext(t.Context(), "go", "test", "-count=1", "./apis/run/")
 	cmd.Dir, cmd.Env = dir, environment()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)

@@ -127,7 +127,7 @@ type Tide struct {
 // subresources writes the source with versions v1 and v1beta1, each changed by edit, as a module.
 func subresources(t *testing.T, edit func(name, data string) string) generator.Options {
 	t.Helper()
-	dir := t.TempDir()
+	dir := loadtest.StableDir(t, "subresources")
 	for _, f := range txtar.Parse([]byte(hubSource)).Files {
 		versions := []string{""}
 		if strings.Contains(f.Name, "VERSION") {

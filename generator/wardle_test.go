@@ -15,7 +15,7 @@ import (
 func wardle(t testing.TB) generator.Options {
 	t.Helper()
 	source := loadtest.ModuleDir(t, "k8s.io/sample-apiserver")
-	dir := t.TempDir()
+	dir := loadtest.StableDir(t, "wardle")
 	if err := os.CopyFS(filepath.Join(dir, "pkg/apis/wardle"),
 		os.DirFS(filepath.Join(source, "pkg/apis/wardle"))); err != nil {
 		t.Fatal(err)

@@ -25,7 +25,8 @@ func TestMain(m *testing.M) {
 // GOPROXY to $MODULES first.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata",
+		Dir:         "testdata",
+		WorkdirRoot: loadtest.StableDir(t, "scripts"),
 		Setup: func(env *testscript.Env) error {
 			for _, name := range []string{
 				"GOCACHE", "GOMODCACHE", "GOROOT", "GONOPROXY", "GOSUMDB", "GONOSUMDB", "GOINSECURE",

@@ -85,10 +85,12 @@ func Try(dir string, patterns ...string) (*resolve.Result, error) {
 // which have a go.mod, are other modules that it requires.
 func Dir(t testing.TB, archive string) string {
 	t.Helper()
-	dir := t.TempDir()
-	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
-		dir = resolved
-	}
+	return Unpack(t, resolved(t.TempDir()), archive)
+}
+
+// Unpack does what Dir does in an empty folder, and returns the folder.
+func Unpack(t testing.TB, dir, archive string) string {
+	t.Helper()
 	check(t, txtar.Write(txtar.Parse([]byte(archive)), dir))
 	if _, err := os.Stat(filepath.Join(dir, "go.mod")); err != nil {
 		WriteModule(t, dir, Module)
