@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -88,7 +89,7 @@ func (s *Sets) managers(entries []metav1.ManagedFieldsEntry) (*managers, error) 
 		case e.FieldsType != fieldsType:
 			return nil, fmt.Errorf("invalid fieldsType %q in managed fields entry %d", e.FieldsType, i)
 		}
-		set, err := s.decode(e.FieldsV1)
+		decoded, err := s.decode(e.FieldsV1)
 		if err != nil {
 			return nil, fmt.Errorf("error decoding the fields of managed fields entry %d: %w", i, err)
 		}
@@ -98,8 +99,12 @@ func (s *Sets) managers(entries []metav1.ManagedFieldsEntry) (*managers, error) 
 			id.APIVersion = ""
 		}
 		name := id.key()
-		all.fields[name] = fieldpath.NewVersionedSet(set, fieldpath.APIVersion(e.APIVersion), applied)
-		all.known[name] = decodedEntry{id: id, time: e.Time, raw: e.FieldsV1, set: set}
+		all.fields[name] = fieldpath.NewVersionedSet(decoded.set, fieldpath.APIVersion(e.APIVersion), applied)
+		raw := e.FieldsV1
+		if decoded.canonical != nil {
+			raw = decoded.canonical.DeepCopy() // whoever has an object may change it
+		}
+		all.known[name] = decodedEntry{id: id, time: e.Time, raw: raw, set: decoded.set}
 	}
 	return all, nil
 }
@@ -123,8 +128,10 @@ func (all *managers) reduce(name string, managed fieldpath.VersionedSet, left *f
 	all.fields[name] = fieldpath.NewVersionedSet(left, managed.APIVersion(), managed.Applied())
 }
 
-// entries encodes managedFields: those of applies first, then by time, manager, version and subresource.
+// entries encodes managedFields: those of applies first, then by time, manager, version and subresource. Managers
+// without fields have none.
 func (all *managers) entries() ([]metav1.ManagedFieldsEntry, error) {
+	maps.DeleteFunc(all.fields, func(_ string, managed fieldpath.VersionedSet) bool { return managed.Set().Empty() })
 	if len(all.fields) == 0 {
 		return nil, nil
 	}
@@ -234,7 +241,10 @@ type Sets struct {
 
 // known is a cached set, with the versions for whose schema it is known to be right.
 type known struct {
-	set        *fieldpath.Set
+	set *fieldpath.Set
+	// canonical is the set encoded, nil if it was decoded from that. Elements of an unknown type are left out, as
+	// kube-apiserver leaves them out.
+	canonical  *metav1.FieldsV1
 	reconciled []fieldpath.APIVersion
 }
 
@@ -262,25 +272,33 @@ func (s *Sets) keep(raw string, k *known) {
 	s.size += len(raw)
 }
 
-func (s *Sets) decode(fields *metav1.FieldsV1) (*fieldpath.Set, error) {
+func (s *Sets) decode(fields *metav1.FieldsV1) (*known, error) {
 	if fields == nil {
-		return fieldpath.NewSet(), nil
+		return &known{set: fieldpath.NewSet()}, nil
 	}
 	raw := fields.GetRawString()
 	s.mu.Lock()
 	k := s.find(raw)
 	s.mu.Unlock()
 	if k != nil {
-		return k.set, nil
+		return k, nil
 	}
-	set := &fieldpath.Set{}
-	if err := set.FromJSON(fields.GetRawReader()); err != nil {
+	k = &known{set: &fieldpath.Set{}}
+	if err := k.set.FromJSON(fields.GetRawReader()); err != nil {
 		return nil, err
+	}
+	encoded, err := k.set.ToJSON()
+	if err != nil {
+		return nil, err
+	}
+	if string(encoded) != raw {
+		k.canonical = &metav1.FieldsV1{}
+		k.canonical.SetRawBytes(encoded)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.keep(raw, &known{set: set})
-	return set, nil
+	s.keep(raw, k)
+	return k, nil
 }
 
 func (s *Sets) encode(set *fieldpath.Set) (*metav1.FieldsV1, error) {
