@@ -96,3 +96,35 @@ func TestTablesWithoutObjects(t *testing.T) {
 		}
 	}
 }
+
+// TestReviewsHaveNoTable: a kind that is only created has no Table, with or without storage.
+func TestReviewsHaveNoTable(t *testing.T) {
+	s := complete(t)
+	for path, review := range map[string]string{
+		"/apis/authorization.k8s.io/v1/selfsubjectaccessreviews": `{"kind":"SelfSubjectAccessReview",
+"apiVersion":"authorization.k8s.io/v1","spec":{"nonResourceAttributes":{"path":"/","verb":"get"}}}`,
+		"/apis/authentication.k8s.io/v1/selfsubjectreviews": `{"kind":"SelfSubjectReview",
+"apiVersion":"authentication.k8s.io/v1"}`,
+		"/api/v1/namespaces/default/serviceaccounts/default/token": `{"kind":"TokenRequest",
+"apiVersion":"authentication.k8s.io/v1","spec":{}}`,
+	} {
+		for accept, want := range map[string]int{
+			"application/json;as=Table;v=v1;g=meta.k8s.io":                  http.StatusNotAcceptable,
+			"application/json;as=Table;v=v1;g=meta.k8s.io,application/json": http.StatusCreated,
+		} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.URL+path, strings.NewReader(review))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Accept", accept)
+			response, err := s.Client.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _ = response.Body.Close(); response.StatusCode != want {
+				t.Errorf("%s as %s: %s", path, accept, response.Status)
+			}
+		}
+	}
+}

@@ -2,6 +2,7 @@ package builtin_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -123,4 +124,21 @@ func TestCustomResources(t *testing.T) {
 	until(t, s, http.MethodDelete, namespaces+"/ns", "", http.StatusOK)
 	until(t, s, http.MethodGet, namespaces+"/ns", "", http.StatusNotFound)
 	until(t, s, http.MethodGet, collection+"/b", "", http.StatusNotFound)
+}
+
+// TestUnknownFieldsInV2: OpenAPI v2 names no properties of a kind whose objects keep unknown fields: kubectl would take
+// all others for mistakes.
+func TestUnknownFieldsInV2(t *testing.T) {
+	s := complete(t)
+	until(t, s, http.MethodPost, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", gadgets, http.StatusCreated)
+	until(t, s, http.MethodGet, "/apis/shop.example.com/v1/gadgets", "", http.StatusOK)
+	const want = `{"type":"object","x-kubernetes-group-version-kind":[{"group":"shop.example.com","kind":"Gadget",` +
+		`"version":"v1"}]}`
+	untilObject(t, s, "/openapi/v2", func(document *struct{ Definitions map[string]json.RawMessage }) bool {
+		found := document.Definitions["com.example.shop.v1.Gadget"]
+		if found != nil && string(found) != want {
+			t.Fatalf("%s", found)
+		}
+		return found != nil
+	})
 }

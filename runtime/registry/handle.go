@@ -36,7 +36,9 @@ func describe[T api.Object](d Definition[T]) (*Definition[T], *api.Info) {
 	}
 	for _, v := range d.Versions {
 		vi := v.Info
-		vi.Columns = rendition.Columns(vi.Columns)
+		if len(vi.Columns) > 0 || info.Has("get") || info.Has("list") {
+			vi.Columns = rendition.Columns(vi.Columns) // what is only created has no Table otherwise
+		}
 		vi.Protobuf = v.HasProtobuf()
 		vi.SelectableFields = nil
 		for _, f := range d.SelectableFields {

@@ -76,9 +76,9 @@ func NewProvided[T api.Object](definition Definition[T], provider Provider[T]) R
 	if len(definition.Versions) > 0 {
 		definition.Storage = definition.Versions[0].Info.Name
 	}
-	definition.Subresources = nil
+	definition.Subresources, definition.Verbs = nil, provider.verbs()
 	d, info := describe(definition)
-	info.Storage, info.Verbs = "", provider.verbs()
+	info.Storage = ""
 	return &provided[T]{definition: d, info: info, provider: provider}
 }
 

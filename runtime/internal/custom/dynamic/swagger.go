@@ -65,6 +65,15 @@ func toV2(schema any) any {
 
 func schemaToV2(s map[string]any) map[string]any {
 	out := map[string]any{}
+	if s["x-kubernetes-preserve-unknown-fields"] == true && hasKinds(s) {
+		// With properties, kubectl takes all others for unknown.
+		for _, name := range []string{"type", kindsKey, "x-kubernetes-selectable-fields"} {
+			if value, ok := s[name]; ok {
+				out[name] = value
+			}
+		}
+		return out
+	}
 	for name, value := range s {
 		switch name {
 		case "anyOf", "oneOf", "not", "nullable":
@@ -87,7 +96,7 @@ func schemaToV2(s map[string]any) map[string]any {
 			out[name] = value
 		}
 	}
-	if s["nullable"] == true || s["x-kubernetes-preserve-unknown-fields"] == true && !hasKinds(s) {
+	if s["nullable"] == true || s["x-kubernetes-preserve-unknown-fields"] == true {
 		for _, name := range []string{"type", "items", "properties", "additionalProperties", "required"} {
 			delete(out, name)
 		}
@@ -95,8 +104,10 @@ func schemaToV2(s map[string]any) map[string]any {
 	return out
 }
 
+const kindsKey = "x-kubernetes-group-version-kind"
+
 // hasKinds reports whether a schema is that of a kind.
-func hasKinds(s map[string]any) bool { return s["x-kubernetes-group-version-kind"] != nil }
+func hasKinds(s map[string]any) bool { return s[kindsKey] != nil }
 
 // metadataReference returns the reference in a schema of metadata: see metadataSchema.
 func metadataReference(allOf any) string {

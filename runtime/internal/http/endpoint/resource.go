@@ -128,8 +128,8 @@ func (req *resourceRequest) formats(allow negotiation.AllowTransform) negotiatio
 	}
 }
 
-// hasTable reports whether the resource has a table. A kind that is only created, such as a review, has none unless it
-// has columns, as in kube-apiserver.
+// hasTable reports whether the resource has a Table. A kind that is only created, such as a review, has none unless it
+// declares columns, as in kube-apiserver.
 func (req *resourceRequest) hasTable() bool {
 	return len(req.version.Columns) > 0 || req.resourceInfo.Has("get") || req.resourceInfo.Has("list")
 }
