@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -69,7 +70,7 @@ func readTemplate(document api.Document) (*templateParts, error) {
 }
 
 // edition is raised with each change of this file that makes another document: clients keep documents by their hashes.
-const edition = 1
+const edition = 2
 
 // The names of the template, in the order in which they are replaced: the longer one first.
 const (
@@ -144,7 +145,8 @@ func (d describer) schemas(template map[string]json.RawMessage) (map[string]any,
 	if d.preserve {
 		of["x-kubernetes-preserve-unknown-fields"] = true
 	}
-	embed(of, true)
+	complete(of)
+	addKind(of)
 	gvk := func(kind string) []map[string]string {
 		return []map[string]string{{"group": d.gvk.Group, "version": d.gvk.Version, "kind": kind}}
 	}
@@ -191,6 +193,20 @@ var (
 	}
 )
 
+// The same of objects that are embedded in others.
+var (
+	embeddedVersionSchema = map[string]any{
+		"type": "string",
+		"description": "apiVersion defines the versioned schema of this representation of an object. More info: " +
+			"https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+	}
+	embeddedKindSchema = map[string]any{
+		"type": "string",
+		"description": "kind is a string value representing the type of this object. In CamelCase. More info: " +
+			"https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+	}
+)
+
 func metadataSchema(name string) map[string]any {
 	return map[string]any{
 		"description": "Standard object's metadata. More info: https://git.k8s.io/community/contributors/devel/" +
@@ -199,17 +215,9 @@ func metadataSchema(name string) map[string]any {
 	}
 }
 
-// embed adds apiVersion, kind and metadata to the schemas of objects that have them.
-func embed(schema map[string]any, is bool) {
+// addKind adds apiVersion, kind and metadata to the schema of a kind.
+func addKind(schema map[string]any) {
 	members, _ := schema["properties"].(map[string]any)
-	for _, member := range members {
-		embedIn(member)
-	}
-	embedIn(schema["items"])
-	embedIn(schema["additionalProperties"])
-	if !is {
-		return
-	}
 	if members == nil {
 		members = map[string]any{}
 		schema["properties"] = members
@@ -218,9 +226,57 @@ func embed(schema map[string]any, is bool) {
 	members["metadata"] = metadataSchema(objectMeta)
 }
 
-func embedIn(schema any) {
-	if s, ok := schema.(map[string]any); ok {
-		embed(s, s["x-kubernetes-embedded-resource"] == true)
+// complete adds to a schema, and to those in it, what kube-apiserver publishes although definitions needn't say it: the
+// members of embedded objects, which must have a kind and an apiVersion, and the types of int-or-string.
+func complete(schema any) {
+	s, ok := schema.(map[string]any)
+	if !ok {
+		return
+	}
+	members, _ := s["properties"].(map[string]any)
+	for _, member := range members {
+		complete(member)
+	}
+	complete(s["items"])
+	complete(s["additionalProperties"])
+	if s["x-kubernetes-int-or-string"] == true {
+		addTypes(s)
+	}
+	if s["x-kubernetes-embedded-resource"] == true {
+		addKind(s)
+		members, _ = s["properties"].(map[string]any)
+		members["apiVersion"], members["kind"] = embeddedVersionSchema, embeddedKindSchema
+		required, _ := s["required"].([]any)
+		for _, name := range []any{"kind", "apiVersion"} {
+			if !slices.Contains(required, name) {
+				required = append(required, name)
+			}
+		}
+		s["required"] = required
+	}
+}
+
+// intOrString are the types of a value that is one of both.
+func intOrString() []any {
+	return []any{map[string]any{"type": "integer"}, map[string]any{"type": "string"}}
+}
+
+// addTypes adds the types of int-or-string to a schema that doesn't have them in one of the two places where a
+// definition may write them.
+func addTypes(s map[string]any) {
+	all, _ := s["allOf"].([]any)
+	if len(all) > 0 {
+		first, _ := all[0].(map[string]any)
+		if reflect.DeepEqual(first["anyOf"], intOrString()) {
+			return
+		}
+	}
+	switch {
+	case reflect.DeepEqual(s["anyOf"], intOrString()):
+	case s["anyOf"] == nil:
+		s["anyOf"] = intOrString()
+	default:
+		s["allOf"] = append([]any{map[string]any{"anyOf": intOrString()}}, all...)
 	}
 }
 
