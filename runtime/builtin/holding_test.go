@@ -48,9 +48,10 @@ func startCrowded(t *testing.T, p *peer, places int) *apitest.Server {
 // users are clients of a server who say with each request who they are.
 type users struct {
 	*apitest.Server
-	t      *testing.T
-	tls    *tls.Config
-	client *http.Client
+	t        *testing.T
+	tls      *tls.Config
+	client   *http.Client
+	upgrades bool // asks for a WebSocket, over HTTP/1.1
 }
 
 func usersOf(t *testing.T, s *apitest.Server) *users {
@@ -60,7 +61,14 @@ func usersOf(t *testing.T, s *apitest.Server) *users {
 	config := &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	transport := &http.Transport{TLSClientConfig: config.Clone(), ForceAttemptHTTP2: true}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &users{s, t, config, &http.Client{Transport: transport}}
+	return &users{Server: s, t: t, tls: config, client: &http.Client{Transport: transport}}
+}
+
+// upgrading returns users whose requests ask for WebSockets.
+func (u *users) upgrading() *users {
+	transport := &http.Transport{TLSClientConfig: u.tls.Clone()}
+	u.t.Cleanup(transport.CloseIdleConnections)
+	return &users{Server: u.Server, t: u.t, tls: u.tls, client: &http.Client{Transport: transport}, upgrades: true}
 }
 
 // code sends a request of a user, and returns the code of the answer, or 0 if ctx ended first.
@@ -72,6 +80,10 @@ func (u *users) code(ctx context.Context, token, method, path, body string) int 
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", "application/json")
+	if u.upgrades {
+		r.Header.Set("Connection", "Upgrade")
+		r.Header.Set("Upgrade", "websocket")
+	}
 	response, err := u.client.Do(r)
 	if err != nil {
 		if ctx.Err() == nil {
@@ -80,7 +92,8 @@ func (u *users) code(ctx context.Context, token, method, path, body string) int 
 		return 0
 	}
 	defer response.Body.Close()
-	_, _ = io.Copy(io.Discard, response.Body) // it may break off where ctx ends
+	defer context.AfterFunc(ctx, func() { response.Body.Close() })() // net/http leaves an upgraded connection open
+	_, _ = io.Copy(io.Discard, response.Body)                        // it may break off where ctx ends
 	return response.StatusCode
 }
 
@@ -99,20 +112,33 @@ func (u *users) busyIsServed(while string) {
 // TestUnreadAnswersHoldNoSeats: where priority and fairness bounds requests, 300 answers that a user doesn't read leave
 // the seats of their level to others.
 func TestUnreadAnswersHoldNoSeats(t *testing.T) {
-	u := usersOf(t, startCrowded(t, startPeer(t), 20))
-	const connections, streams = 3, 100
-	for range connections {
-		codes := u.unread(streams, "/openapi/v2")
-		if codes["200"] != streams {
-			t.Errorf("the user who doesn't read is answered %v", codes)
-		}
+	for _, row := range []struct{ way, method, path, body, code string }{
+		{"document", http.MethodGet, "/openapi/v2", "", "200"},
+		{"review", http.MethodPost, "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+			`{"spec":{"resourceAttributes":{"verb":"get","resource":"secrets"}}}`, "201"},
+		{"answer of another server", http.MethodGet, "/apis/shop.example.com/v1/widgets", "", "200"},
+	} {
+		t.Run(row.way, func(t *testing.T) {
+			p := startPeer(t)
+			front := startCrowded(t, p, 20)
+			until(t, front, http.MethodPost, services, registration("widgets", true, nil), http.StatusCreated)
+			available(t, front, "True", "Passed")
+			u := usersOf(t, front)
+			const connections, streams = 3, 100
+			for range connections {
+				codes := u.unread(streams, row.method, row.path, row.body)
+				if codes[row.code] != streams {
+					t.Errorf("the user who doesn't read is answered %v", codes)
+				}
+			}
+			u.busyIsServed("unread answers")
+		})
 	}
-	u.busyIsServed("unread answers")
 }
 
 // unread sends requests of a user who lets the server send nothing but the heads of answers, and returns how many
 // answers have which code.
-func (u *users) unread(streams int, path string) map[string]int {
+func (u *users) unread(streams int, method, path, body string) map[string]int {
 	u.t.Helper()
 	config := u.tls.Clone()
 	config.NextProtos = []string{"h2"}
@@ -134,16 +160,19 @@ func (u *users) unread(streams int, path string) map[string]int {
 	encoder := hpack.NewEncoder(&head)
 	encoder.SetMaxDynamicTableSizeLimit(0) // each head stands for itself
 	for _, field := range [][2]string{
-		{":method", http.MethodGet}, {":scheme", "https"}, {":authority", host}, {":path", path},
-		{"authorization", "Bearer " + holdingToken},
+		{":method", method}, {":scheme", "https"}, {":authority", host}, {":path", path},
+		{"authorization", "Bearer " + holdingToken}, {"content-type", "application/json"},
 	} {
 		if err := encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}); err != nil {
 			u.t.Fatal(err)
 		}
 	}
 	for i := range streams {
-		err := framer.WriteHeaders(http2.HeadersFrameParam{StreamID: uint32(2*i + 1), EndHeaders: true, EndStream: true,
-			BlockFragment: head.Bytes()})
+		err := framer.WriteHeaders(http2.HeadersFrameParam{StreamID: uint32(2*i + 1), EndHeaders: true,
+			EndStream: body == "", BlockFragment: head.Bytes()})
+		if err == nil && body != "" {
+			err = framer.WriteData(uint32(2*i+1), true, []byte(body))
+		}
 		if err != nil {
 			u.t.Fatal(err)
 		}
@@ -176,6 +205,20 @@ func (h *hanging) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, "nothing", http.StatusTeapot)
 }
 
+// upgrade accepts an upgrade, and says nothing after that.
+func (h *hanging) upgrade(w http.ResponseWriter, _ *http.Request) {
+	h.add(1)
+	defer h.add(-1)
+	connection, _, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		panic(err)
+	}
+	defer connection.Close()
+	_, _ = io.WriteString(connection,
+		"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+	_, _ = io.Copy(io.Discard, connection)
+}
+
 func (h *hanging) add(n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -206,12 +249,16 @@ func TestHangingPeers(t *testing.T) {
 		way, method, path, body string
 		register                func(*testing.T, *apitest.Server, *peer)
 		places                  int
-		least                   int  // how many requests hang at least
-		shared                  bool // the work is for all clients
+		least                   int // how many requests hang at least
+		upgrades, accepts       bool
 	}{
 		{way: "read", method: "GET", path: "/apis/shop.example.com/v1/widgets", register: behind, least: 10},
 		{way: "watch", method: "GET", path: "/apis/shop.example.com/v1/widgets?watch=true", register: behind,
 			places: 20, least: 300},
+		{way: "upgrade", method: "GET", path: "/apis/shop.example.com/v1/widgets", register: behind, least: 10,
+			upgrades: true},
+		{way: "accepted upgrade", method: "GET", path: "/apis/shop.example.com/v1/widgets", register: behind,
+			places: 20, least: 300, upgrades: true, accepts: true},
 		{way: "dry run", method: "POST", path: "/api/v1/namespaces/default/configmaps?dryRun=All",
 			body: `{"metadata":{"name":"x"}}`, register: hooked, least: 10},
 		{way: "conversion of lists", method: "GET", path: "/apis/shop.example.com/v2/cables", register: hooked,
@@ -225,7 +272,14 @@ func TestHangingPeers(t *testing.T) {
 			front := startCrowded(t, p, row.places)
 			row.register(t, front, p)
 			u, others := usersOf(t, front), usersOf(t, front) // which have connections of their own
-			p.turn(h.ServeHTTP, func(path string) bool {
+			how := h.ServeHTTP
+			if row.upgrades {
+				u = u.upgrading()
+			}
+			if row.accepts {
+				how = h.upgrade
+			}
+			p.turn(how, func(path string) bool {
 				return path == "/review" || strings.HasSuffix(path, "/widgets")
 			})
 			ctx, leave := context.WithCancel(t.Context())

@@ -218,6 +218,10 @@ func (c *crowd) othersAreServed() {
 			}
 		}
 	}
+	large := widgetOf("large", 256<<10)
+	if code := c.as(otherToken, "POST", widgetsPath+"?dryRun=All", large); code != http.StatusCreated {
+		c.t.Errorf("another user's large write: %d", code)
+	}
 	if waited := time.Since(began); waited > 0 {
 		c.t.Errorf("another user waited %s", waited)
 	}
@@ -301,6 +305,13 @@ func (c *crowd) halfBody(client net.Conn, u *unread) {
 	text := u.text("server")
 	_, _ = io.WriteString(client, text[:len(text)-len(u.body)+1])
 	_, _ = io.Copy(io.Discard, client)
+}
+
+// mostOfBody sends all of a body but its last byte.
+func (c *crowd) mostOfBody(client net.Conn, u *unread) {
+	go func() { _, _ = io.Copy(io.Discard, client) }()
+	text := u.text("server")
+	_, _ = io.WriteString(client, text[:len(text)-1])
 }
 
 func (c *crowd) expect(client net.Conn, u *unread) {

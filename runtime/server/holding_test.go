@@ -142,6 +142,8 @@ func holdings() []holding {
 	one, two := []string{limitedToken}, []string{limitedToken, adminToken}
 	version := unread{path: "/version"}
 	write := unread{method: "POST", path: widgetsPath + "?dryRun=All", body: widgetOf("new", 10)}
+	largeWrite := write
+	largeWrite.body = widgetOf("new", 200<<10) // which counts as large
 	hangs := write
 	hangs.body = widgetOf(hanging, 10)
 	watch := unread{path: widgetsPath + "?watch=true"}
@@ -155,6 +157,8 @@ func holdings() []holding {
 			closes: true},
 		{way: "idle", hold: (*crowd).readOne, request: version, tokens: one, bound: idleBound, closes: true},
 		{way: "slow body", hold: (*crowd).halfBody, request: write, tokens: one, working: holders, bound: requestBound},
+		{way: "slow large body", hold: (*crowd).mostOfBody, request: largeWrite, tokens: one, working: holders,
+			bound: requestBound},
 		{way: "slow body of a stream", hold: (*crowd).halfBodyOfStream, request: write, tokens: one, working: 100,
 			bound: requestBound},
 		{way: "slow body, unauthorized", hold: (*crowd).halfBody, request: write, tokens: []string{"wrong"},
