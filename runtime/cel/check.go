@@ -1,8 +1,10 @@
 package cel
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Fault is a fault of a rule of a schema.
@@ -18,6 +20,18 @@ type Fault struct {
 	Path string
 	// Advice says that the rule works, but probably not as its author means it.
 	Advice bool
+	// Dearest are the expressions that cost most, of a fault InAll.
+	Dearest []RulePart
+	// Follows says that another fault is the reason for this one.
+	Follows bool
+}
+
+// RulePart is an expression of a rule of a schema.
+type RulePart struct {
+	Schema *Schema
+	Index  int
+	Part   Part
+	cost   uint64
 }
 
 // Check compiles the rules of a schema and returns their faults: those for which kube-apiserver rejects a custom
@@ -26,8 +40,8 @@ func Check(s *Schema, path string, resource bool) []Fault {
 	one, budget := uint64(1), budget{}
 	c := compiler{budget: &budget}
 	c.node(location{schema: s, path: path, resource: resource, times: &one})
-	if budget.total > TotalEstimateLimit && !budget.exceeded { // a rule that exceeds its own limit is reported
-		c.add(budget.dearest, budget.index, Fault{Part: InAll,
+	if budget.total > TotalEstimateLimit {
+		c.add(budget.dearest, budget.index, Fault{Part: InAll, Dearest: budget.most, Follows: budget.exceeded,
 			Message: exceeded("the estimated cost of all rules", budget.total, TotalEstimateLimit)})
 	}
 	return c.faults
@@ -41,7 +55,12 @@ type budget struct {
 	dearest location
 	index   int
 	cost    uint64
+	// most are the expressions with the highest costs, dearest first.
+	most []RulePart
 }
+
+// maxDearest bounds how many expressions a fault InAll names. kube-apiserver names as many.
+const maxDearest = 4
 
 // check adds the faults of a rule beside those of its compilation.
 func (b *budget) check(c *compiler, l location, i int, rule compiled) {
@@ -82,11 +101,23 @@ func (b *budget) spend(c *compiler, l location, i int, rule compiled) {
 	if highest >= b.cost {
 		b.dearest, b.index, b.cost = l, i, highest
 	}
-	for _, part := range []uint64{cost, rule.messageCost} {
-		if b.total += part; b.total < part {
-			b.total = math.MaxUint64
-		}
+	b.add(RulePart{Schema: l.schema, Index: i, Part: InRule, cost: cost})
+	if rule.message != nil {
+		b.add(RulePart{Schema: l.schema, Index: i, Part: InMessageExpression, cost: rule.messageCost})
 	}
+}
+
+// add adds the cost of an expression. As in kube-apiserver, one is named from a hundredth of the limit.
+func (b *budget) add(e RulePart) {
+	if b.total += e.cost; b.total < e.cost {
+		b.total = math.MaxUint64
+	}
+	if e.cost < TotalEstimateLimit/100 {
+		return
+	}
+	b.most = append(b.most, e)
+	slices.SortStableFunc(b.most, func(a, b RulePart) int { return cmp.Compare(b.cost, a.cost) })
+	b.most = b.most[:min(len(b.most), maxDearest)]
 }
 
 // times returns a bound of the number of elements in a number of lists of a bounded size.

@@ -1,6 +1,7 @@
 package apiextensions_test
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -117,6 +118,51 @@ func TestRatchetedRules(t *testing.T) {
 		slices.Sort(got)
 		if response.StatusCode != r.code || !slices.Equal(got, want) {
 			t.Errorf("%s: %s, warnings\n%q, want\n%q", r.what, response.Status, got, want)
+		}
+	}
+}
+
+// TestCostOfAllRules: a definition whose rules together cost too much names the dearest four and the schema, as
+// kube-apiserver does, also where one of them costs too much by itself.
+func TestCostOfAllRules(t *testing.T) {
+	const contributes = "Forbidden: contributed to estimated rule cost total exceeding cost limit for entire " +
+		"OpenAPIv3 schema"
+	const total = "Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds " +
+		"budget by factor of "
+	for name, c := range map[string]struct {
+		lists, most int // of each list of texts, whose rule compares all pairs
+		causes      int
+	}{
+		"cheap":               {3, 5, 0},
+		"all together":        {20, 700, 5},
+		"also one by itself":  {20, 3000, 20 + 5},
+		"two of them by each": {2, 10_000, 2 + 3},
+	} {
+		var properties []string
+		for i := range c.lists {
+			properties = append(properties, fmt.Sprintf(`"l%02d":{"type":"array","maxItems":%d,"items":{"type":"string",
+"maxLength":20},"x-kubernetes-validations":[{"rule":"self.all(a, self.all(b, a == b))"}]}`, i, c.most))
+		}
+		schema := `{"type":"object","properties":{"spec":{"type":"object","properties":{` +
+			strings.Join(properties, ",") + `}}}}`
+		_, answer := start(t).send(http.MethodPost, "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+			"application/json", `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+"metadata":{"name":"lists.shop.example.com"},"spec":{"group":"shop.example.com","scope":"Namespaced",
+"names":{"kind":"Listed","plural":"lists"},"versions":[{"name":"v1","served":true,"storage":true,
+"schema":{"openAPIV3Schema":`+schema+`}}]}}`)
+		causes, _ := at(answer, "details", "causes").([]any)
+		contributors, totals := 0, 0
+		for _, cause := range causes {
+			message := fmt.Sprint(at(cause, "message"))
+			if message == contributes {
+				contributors++
+			}
+			if strings.HasPrefix(message, total) {
+				totals++
+			}
+		}
+		if len(causes) != c.causes || c.causes > 0 && (totals != 1 || contributors != min(4, c.lists)) {
+			t.Errorf("%s: %d causes, %d contributors: %v", name, len(causes), contributors, answer)
 		}
 	}
 }

@@ -105,7 +105,7 @@ func (j *judgement) schema(s *cel.Schema, path string, resource bool, home *mode
 	j.mark(s)
 	for _, f := range cel.Check(s, path, resource) {
 		rules := j.builder.sources[f.Schema]
-		if f.Index >= len(rules) || j.vague(f.Schema) {
+		if f.Follows || f.Index >= len(rules) || j.vague(f.Schema) {
 			continue
 		}
 		rule := rules[f.Index]

@@ -196,12 +196,14 @@ func validateReviewVersions(versions []string, path *field.Path, anyReview bool)
 	return errs
 }
 
-// celFault returns the path and the error of a fault of a CEL rule.
+// ruleAt returns the path of a part of a rule of the schema at a path.
+func ruleAt(schema *field.Path, index int, part cel.Part) *field.Path {
+	return schema.Child("x-kubernetes-validations").Index(index).Child(string(part))
+}
+
+// celFault returns the error of a fault of a CEL rule of the schema at a path.
 func celFault(f cel.Fault, path *field.Path) *field.Error {
-	if f.Part == cel.InAll {
-		return field.Forbidden(path, "x-kubernetes-validations "+strings.TrimPrefix(f.Message, "the "))
-	}
-	at := path.Child("x-kubernetes-validations").Index(f.Index).Child(string(f.Part))
+	at := ruleAt(path, f.Index, f.Part)
 	if strings.Contains(f.Message, "exceeds budget") {
 		return field.Forbidden(at, f.Message)
 	}

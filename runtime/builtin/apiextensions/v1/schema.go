@@ -287,11 +287,16 @@ func validateRules(s *props, path *field.Path) (errs field.ErrorList) {
 		if fault.Advice {
 			continue
 		}
-		at := paths[fault.Schema]
-		if fault.Part == cel.InAll {
-			at = path
+		if fault.Part != cel.InAll {
+			errs = append(errs, celFault(fault, paths[fault.Schema]))
+			continue
 		}
-		errs = append(errs, celFault(fault, at))
+		for _, e := range fault.Dearest {
+			errs = append(errs, field.Forbidden(ruleAt(paths[e.Schema], e.Index, e.Part), "contributed to estimated "+
+				"rule cost total exceeding cost limit for entire OpenAPIv3 schema"))
+		}
+		errs = append(errs, field.Forbidden(path, "x-kubernetes-validations "+strings.Replace(fault.Message,
+			"the estimated cost of all rules", "estimated rule cost total for entire OpenAPIv3 schema", 1)))
 	}
 	return errs
 }
