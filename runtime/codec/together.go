@@ -18,10 +18,10 @@ func (a *Versions[T]) ConvertsTogether(form api.Form) bool {
 	return v != nil && v.Remote()
 }
 
-// RenderAll renders a form of many objects as Render does. Each object has its rendition or its error. within has at
-// most one context, with which the conversion by another program ends.
+// RenderAll renders a form of many objects as Render does. Each object has its rendition or its error. The conversion
+// by another program ends with ctx.
 func (a *Versions[T]) RenderAll(
-	stored []api.Rendition, form api.Form, within ...context.Context,
+	ctx context.Context, stored []api.Rendition, form api.Form,
 ) ([]api.Rendition, []error) {
 	out, errs := make([]api.Rendition, len(stored)), make([]error, len(stored))
 	v := a.ByKey(form.Version)
@@ -42,10 +42,6 @@ func (a *Versions[T]) RenderAll(
 	hubs := make([]T, len(all))
 	for i := range all {
 		hubs[i] = all[i].hub
-	}
-	ctx := context.Background()
-	if len(within) > 0 {
-		ctx = within[0]
 	}
 	codecs, failed := v.codec.converted(ctx, hubs)
 	for i := range all {

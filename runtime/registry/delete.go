@@ -198,7 +198,7 @@ func (h *handle[T]) deletePage(
 	ctx context.Context, page *api.Page, into *[]api.Rendition, opts api.DeleteOptions, sel *store.Selector,
 ) error {
 	deleted := make([]api.Rendition, page.Len)
-	shown, err := h.listedIn(page, opts.Form)
+	shown, err := h.listedIn(ctx, page, opts.Form)
 	if err != nil {
 		return err
 	}
@@ -241,12 +241,12 @@ func (h *handle[T]) deletePage(
 
 // listedIn returns the objects of a page in the form of the answer. No object is deleted where one of them can't be
 // rendered in that form.
-func (h *handle[T]) listedIn(page *api.Page, form api.Form) ([]api.Rendition, error) {
+func (h *handle[T]) listedIn(ctx context.Context, page *api.Page, form api.Form) ([]api.Rendition, error) {
 	listed := slices.Collect(page.Items)
 	if form == h.store.Form() {
 		return listed, nil
 	}
-	shown, errs := h.versions.RenderAll(listed, form)
+	shown, errs := h.versions.RenderAll(ctx, listed, form)
 	for _, err := range errs {
 		if err != nil {
 			return nil, internal(err)

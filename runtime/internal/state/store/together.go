@@ -14,8 +14,8 @@ type RenderAll struct {
 	// For reports whether it renders a form.
 	For func(form api.Form) bool
 	// Render renders objects from their stored form. Each has its rendition or its error. The call of the other program
-	// ends with a context in within.
-	Render func(stored []api.Rendition, form api.Form, within ...context.Context) ([]api.Rendition, []error)
+	// ends with ctx.
+	Render func(ctx context.Context, stored []api.Rendition, form api.Form) ([]api.Rendition, []error)
 }
 
 // rendersTogether reports whether the objects of a list are rendered together in a form.
@@ -44,7 +44,7 @@ func (s *shared) renderTogether(
 	if len(places) == 0 {
 		return out, errs, nil
 	}
-	rendered, failed := s.renderAll.Render(stored, form, ctx)
+	rendered, failed := s.renderAll.Render(ctx, stored, form)
 	for n, i := range places {
 		if out[i], errs[i] = rendered[n], failed[n]; errs[i] != nil {
 			err = ctx.Err()

@@ -21,7 +21,7 @@ type program struct {
 	panics      bool
 }
 
-func (p *program) render(stored []api.Rendition, _ api.Form, within ...context.Context) ([]api.Rendition, []error) {
+func (p *program) render(ctx context.Context, stored []api.Rendition, _ api.Form) ([]api.Rendition, []error) {
 	p.calls++
 	errs := make([]error, len(stored))
 	if p.panics {
@@ -29,7 +29,7 @@ func (p *program) render(stored []api.Rendition, _ api.Form, within ...context.C
 	}
 	select {
 	case <-p.answers:
-	case <-within[0].Done():
+	case <-ctx.Done():
 		p.left++
 		for i := range errs {
 			errs[i] = errors.New("the program was not asked to its end")
