@@ -39,7 +39,7 @@ func AgeChanges(since, now time.Time) time.Time {
 	case d < 8*year:
 		unit = day
 	}
-	return since.Add((d/unit + 1) * unit)
+	return since.Add(d.Truncate(unit) + unit)
 }
 
 // appendDuration appends a duration as duration.HumanDuration of apimachinery formats it, without allocating.

@@ -93,8 +93,9 @@ func (*toyCodec) Separator(api.Form) string { return ";" }
 
 // AppendAge appends the tens of seconds since then.
 func (*toyCodec) AppendAge(row []byte, since, now time.Time) ([]byte, time.Time) {
-	tens := now.Sub(since) / (10 * time.Second)
-	return fmt.Appendf(row, "<%d>", tens), since.Add((tens + 1) * 10 * time.Second)
+	const ten = 10 * time.Second
+	age := now.Sub(since).Truncate(ten)
+	return fmt.Appendf(row, "<%d>", age/ten), since.Add(age + ten)
 }
 
 func (*toyCodec) Restamp(r api.Rendition, revision int64) api.Rendition {
