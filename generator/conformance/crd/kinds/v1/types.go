@@ -272,6 +272,13 @@ type Word struct {
 // MarshalText writes it.
 func (w *Word) MarshalText() ([]byte, error) { return w.letters[:], nil }
 
+// UnmarshalText reads it.
+func (w *Word) UnmarshalText(text []byte) error {
+	*w = Word{}
+	copy(w.letters[:], text)
+	return nil
+}
+
 // EverythingStatus is what was seen.
 type EverythingStatus struct {
 	Replicas int32  `json:"replicas,omitempty"`
