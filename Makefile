@@ -21,6 +21,8 @@ LONG_LINES := $(LONG_LINES)|v1alpha1/(conversion|doc)[.]go$$
 FAULTS   ?= 3m
 # A folder that keeps the binaries of controllers between runs; none without it.
 PROGRAMS ?=
+# Flags of the program that compare runs: COMPARE="-objects 2000 -rounds 1 -scale 40" is a short run.
+COMPARE  ?=
 # Where record builds kube-apiserver.
 RECORD   ?= /tmp/kube-apiserver
 # What bin/kubectl says of itself: kubectl's own build does it in the same way.
@@ -181,6 +183,10 @@ kubectl: ## build bin/kubectl, of the release whose output is recorded: the test
 bench: ## run the benchmarks
 	$(GO) test -run '^$$' -bench . -benchmem ./runtime/... ./generator/...
 	cd runtime/conformance && $(GO) test -run '^$$' -bench . .
+
+.PHONY: compare
+compare: ## measure our server beside k8s.io/sample-apiserver: the table of README.md; takes a quarter of an hour
+	cd runtime/conformance && $(GO) run ./compare $(COMPARE)
 
 .PHONY: check
 check: check-format check-generate lint ## everything CI checks beside the tests
