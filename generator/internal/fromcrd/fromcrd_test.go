@@ -127,6 +127,28 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestDescriptions: no line of a description becomes a marker, and none is lost.
+func TestDescriptions(t *testing.T) {
+	for description, want := range map[string]string{
+		`One.\n+ two\n\n  +nullable`:       "\t// One.\n\t// \\+ two\n\t//\n\t//   \\+nullable\n",
+		`One.\r\n+nullable\r\ntwo`:         "\t// One.\n\t// \\+nullable\n\t// two\n",
+		`One.\r+nullable`:                  "\t// One.\n\t// \\+nullable\n",
+		`\r\t* +nullable`:                  "\t//\n\t// \t\\* +nullable\n",
+		`---\nTODO`:                        "\t// \\---\n\t// \\TODO\n",
+		`\u00a0+nullable\n\u2028+nullable`: "\t// \u00a0\\+nullable\n\t// \u2028\\+nullable\n",
+		`\\+nullable\n\\s a word`:          "\t// \\\\+nullable\n\t// \\s a word\n",
+	} {
+		definitions, err := Read([]byte(definition(`{"type":"string","description":"` + description + `"}`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := definitions[0].Types(definitions[0].Spec.Versions[0])
+		if err != nil || !strings.Contains(string(got), want+"\t// +optional\n\tSpec ") {
+			t.Errorf("%s: got %v\n%s\nwant\n%s", description, err, got, want)
+		}
+	}
+}
+
 // FuzzTypes: no definition makes a panic, and what types are written of is Go.
 func FuzzTypes(f *testing.F) {
 	file, err := os.ReadFile("testdata/everything.yaml")

@@ -436,12 +436,16 @@ func (w *writer) write(out *bytes.Buffer, indent string, markers []string) {
 	}
 }
 
+// lineBreaks makes one of all line breaks. Go ignores a carriage return, and would join what it separates.
+var lineBreaks = strings.NewReplacer("\r\n", "\n", "\r", "\n")
+
+// comment writes a description. None of its lines becomes a marker.
 func comment(out *bytes.Buffer, indent, text string) {
 	if text == "" {
 		return
 	}
-	for line := range strings.SplitSeq(text, "\n") {
-		out.WriteString(indent + strings.TrimRight("// "+line, " ") + "\n")
+	for line := range strings.SplitSeq(lineBreaks.Replace(text), "\n") {
+		out.WriteString(indent + strings.TrimRight("// "+model.EscapeDocLine(line), " ") + "\n")
 	}
 }
 

@@ -118,7 +118,7 @@ func text(s object, key, value string) {
 }
 
 // description returns a doc comment as the description of a schema, line by line, without markers, lines that begin
-// with TODO and the text after a line of dashes. In a block of code, it keeps all lines.
+// with TODO and the text after a line of dashes. In a block of code, it keeps all lines. A backslash keeps such a line.
 func description(doc string) string {
 	var out []string
 	code := false
@@ -134,7 +134,7 @@ func description(doc string) string {
 				continue
 			}
 		}
-		out = append(out, line)
+		out = append(out, model.UnescapeDocLine(line))
 	}
 	return strings.Join(out, "\n")
 }

@@ -61,6 +61,7 @@ func TestDescription(t *testing.T) {
 		{"Seen.\n---\nNot seen.", "Seen."},
 		{"Such as:\n  a: 1\n  b: 2\nThat is all.", "Such as:\n  a: 1\n  b: 2\nThat is all."},
 		{"+marker\n\nText.", "Text."},
+		{"One:\n\\+ two\n\\---\n\\TODO\n  \\+ three\n\\\\+ four.", "One: + two --- TODO\n  + three\n\\+ four."},
 	} {
 		if got := description(test.doc); got != test.want {
 			t.Errorf("%q becomes %q, want %q", test.doc, got, test.want)

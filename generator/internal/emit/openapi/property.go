@@ -267,7 +267,8 @@ var descriptions = map[schema.WellKnown]string{
 var inStandardLibrary = map[schema.WellKnown]bool{schema.GoTime: true, schema.RawMessage: true, schema.JSONNumber: true}
 
 // description turns a doc comment into a description as Kubernetes' documents have it: the lines of a paragraph are
-// joined, indented ones keep their place, markers, TODO lines and everything behind a line of dashes are left out.
+// joined, indented ones keep their place, markers, TODO lines and everything behind a line of dashes are left out, but
+// for those behind a backslash.
 func description(doc string) string {
 	var out strings.Builder
 	space := func() { // between what was written and what follows
@@ -290,10 +291,10 @@ func description(doc string) string {
 			if s := out.String(); s != "" && trailing(s) == 0 {
 				out.WriteByte('\n')
 			}
-			out.WriteString(line + "\n")
+			out.WriteString(model.UnescapeDocLine(line) + "\n")
 		default:
 			space()
-			out.WriteString(text)
+			out.WriteString(model.UnescapeDocLine(text))
 		}
 	}
 	return strings.TrimSpace(out.String())

@@ -10,6 +10,7 @@ import (
 	"strings"
 	texttemplate "text/template"
 
+	"apigen.dev/generator/internal/model"
 	"apigen.dev/templates"
 )
 
@@ -18,7 +19,7 @@ type text struct{ doc *comment.Doc }
 var listItem = regexp.MustCompile(`^([-*•]|\d+[.)]) `)
 
 // parse reads a doc comment as Kubernetes writes them: markers, TODO lines and the text after a line of dashes are for
-// developers, and lists begin at the margin.
+// developers unless a backslash precedes them, and lists begin at the margin.
 func parse(doc string) text {
 	var lines []string
 	for _, line := range strings.Split(doc, "\n") {
@@ -29,6 +30,7 @@ func parse(doc string) text {
 		if strings.HasPrefix(trimmed, "+") || strings.HasPrefix(trimmed, "TODO") {
 			continue
 		}
+		line = model.UnescapeDocLine(line)
 		if listItem.MatchString(line) {
 			if n := len(lines); n > 0 && lines[n-1] != "" && !strings.HasPrefix(lines[n-1], " ") {
 				lines = append(lines, "")
