@@ -185,7 +185,7 @@ bench: ## run the benchmarks
 	cd runtime/conformance && $(GO) test -run '^$$' -bench . .
 
 .PHONY: compare
-compare: ## measure our server beside k8s.io/sample-apiserver: the table of README.md; takes a quarter of an hour
+compare: ## measure our server beside k8s.io/sample-apiserver: the table of README.md; takes ten minutes
 	cd runtime/conformance && $(GO) run ./compare $(COMPARE)
 
 .PHONY: check

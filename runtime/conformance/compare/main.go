@@ -24,12 +24,15 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"syscall"
 )
 
 // options are the flags.
 type options struct {
 	objects, rounds, clients, watchers, scale int
+	// rows matches the names of the rows that are measured.
+	rows *regexp.Regexp
 }
 
 func main() {
@@ -39,13 +42,19 @@ func main() {
 	flag.IntVar(&o.clients, "clients", 4, "how many clients send requests at once; each has a connection")
 	flag.IntVar(&o.watchers, "watchers", 100, "how many clients watch in the row of events")
 	flag.IntVar(&o.scale, "scale", 100, "percentage of each row's number of operations")
+	rows := flag.String("rows", "", "regular expression: measure only rows with such a name")
 	flag.Parse()
-	if min(o.rounds, o.clients, o.watchers, o.scale) < 1 || o.objects < 100 {
-		fmt.Fprintln(os.Stderr, "compare: -objects must be at least 100, the other flags at least 1")
+	var err error
+	if o.rows, err = regexp.Compile(*rows); err != nil {
+		fmt.Fprintln(os.Stderr, "compare: -rows:", err)
+		os.Exit(2)
+	}
+	if min(o.rounds, o.clients, o.watchers, o.scale) < 1 || o.objects < max(100, 2*o.clients) {
+		fmt.Fprintln(os.Stderr, "compare: -objects must be at least 100, and twice -clients; other numbers at least 1")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := compare(ctx, o, os.Stdout)
+	err = compare(ctx, o, os.Stdout)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "compare:", err)
@@ -74,6 +83,9 @@ func compare(ctx context.Context, o options, out io.Writer) error {
 	}
 	fmt.Fprint(out, header)
 	for _, r := range rows {
+		if !o.rows.MatchString(r.name) {
+			continue
+		}
 		m, err := measure(ctx, p, o, r)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)

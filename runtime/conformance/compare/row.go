@@ -57,6 +57,9 @@ func (r row) count(o options) int {
 	return max(n, 1)
 }
 
+// warm returns how many operations come before those that are measured.
+func (r row) warm(o options) int { return max(r.count(o)/10, o.clients) }
+
 func (r row) verify(ctx context.Context, s *server, o options) error {
 	if r.check == nil {
 		return nil
@@ -69,7 +72,7 @@ func (r row) verify(ctx context.Context, s *server, o options) error {
 // round measures one server once: the CPU time in seconds, and the number of operations.
 func (r row) round(ctx context.Context, s *server, o options, round int) (seconds float64, n int, err error) {
 	n = r.count(o)
-	warm := max(n/10, o.clients)
+	warm := r.warm(o)
 	label := fmt.Sprintf("%s-%d", strings.ToLower(nonLetters.ReplaceAllString(r.name, "-")), round)
 	t := turn{server: s, options: o, clients: s.newClients(o.clients), label: label, most: n + warm}
 	defer closeAll(t.clients)
@@ -208,8 +211,8 @@ func get(name, query string, etcd bool) row {
 	}}
 }
 
-// object returns the URL of the object of an operation. Neighbours are far apart, so that a range of keys isn't hot.
-func (t turn) object(i int) string { return t.collection(t.stored) + "/" + name(i*7919%t.objects) }
+// object returns the URL of the object of an operation.
+func (t turn) object(i int) string { return t.collection(t.stored) + "/" + name(i%t.objects) }
 
 func beginCreate(_ context.Context, t turn) (work, error) {
 	named := func(i int) string { return fmt.Sprintf("%s-%d", t.label, i) }

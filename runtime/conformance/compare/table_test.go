@@ -30,6 +30,24 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
+// TestWritesOnce: no object is updated twice in a round, which would be a conflict.
+func TestWritesOnce(t *testing.T) {
+	r := row{operations: 2000}
+	for _, o := range []options{
+		{objects: 100, clients: 50, scale: 100}, {objects: 7919, clients: 1, scale: 900},
+		{objects: 10000, clients: 4, scale: 100},
+	} {
+		turn, seen := turn{server: &server{}, options: o}, map[string]bool{}
+		for i := range r.count(o) + r.warm(o) {
+			if url := turn.object(i); seen[url] {
+				t.Fatalf("%+v: operation %d writes an object again", o, i)
+			} else {
+				seen[url] = true
+			}
+		}
+	}
+}
+
 func TestCount(t *testing.T) {
 	reads, writes := row{operations: 30, all: true}, row{operations: 2000}
 	for _, test := range []struct {
