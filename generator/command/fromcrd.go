@@ -33,21 +33,12 @@ func initFromCRD(ctx context.Context, w io.Writer, options scaffold.Options, nam
 	if err != nil {
 		return fmt.Errorf("%s: %w", name, err)
 	}
-	isNew := false
-	for _, kind := range kinds {
-		result, err := scaffold.Init(kind)
-		if result != nil {
-			listFiles(w, kind.Dir, result)
-			isNew = isNew || result.NewProject
-		}
-		if err != nil {
-			return err
-		}
+	a, err := begin(w, options.Dir)
+	if err != nil {
+		return err
 	}
-	if isNew {
-		if err := resolve(ctx, options.Dir, from, w); err != nil {
-			return err
-		}
+	if err := a.end(writeTypes(ctx, a, kinds, from)); err != nil {
+		return err
 	}
 	if err := compare(ctx, w, options.Dir, definitions); err != nil {
 		return err
@@ -55,6 +46,23 @@ func initFromCRD(ctx context.Context, w io.Writer, options scaffold.Options, nam
 	fmt.Fprintf(w, "next, in %s:\n  go generate ./...\n  go run ./cmd/%s\n", options.Dir,
 		scaffold.ProjectName(options.Dir))
 	return nil
+}
+
+// writeTypes writes the types of all kinds, and what a new project needs around them.
+func writeTypes(ctx context.Context, a *attempt, kinds []scaffold.Options, from origin) error {
+	isNew := false
+	for _, kind := range kinds {
+		result, err := scaffold.Init(kind)
+		a.note(result)
+		if err != nil {
+			return err
+		}
+		isNew = isNew || result.NewProject
+	}
+	if !isNew {
+		return nil
+	}
+	return resolve(ctx, a.dir, from, a)
 }
 
 // typesOf returns the options of each kind and version. It refuses all of them where a part of one can't be written.

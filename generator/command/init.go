@@ -32,7 +32,8 @@ func newInit() *cobra.Command {
 		Short: "Write a new project, or add a kind, a version or a group",
 		Long: `Init writes a project that serves one kind: its types with markers, its logic, a main package, a sample,
 a Makefile, a README and a CI workflow. In an existing project it adds a kind, a version or a group. It never
-overwrites a file.
+overwrites a file. A kind without --group or --version is added to that of the project, if it has exactly one. If init
+fails, it removes again what it created.
 
 In a project that has API packages already (of kubebuilder, or of a server built on k8s.io/apiserver), run it without
 --group, --version and --kind. It then writes a package that collects the API packages and a main package that serves
@@ -49,6 +50,7 @@ With --deploy it also writes what runs the server behind a cluster: a Dockerfile
 below deploy/. The main package of a new project then leaves users and permissions to the cluster. In a project that
 has a server, --deploy alone writes these files, and nothing else.`,
 		Example: `  apigen init shop --module example.com/shop --group shop.example.com --version v1 --kind Widget
+  apigen init . --kind Gadget
   apigen init . --group shop.example.com --version v1 --kind Gadget --cluster-scoped
   apigen init . --version v2 --kind Widget --from v1
   apigen init deploy --module example.com/deploy --serve k8s.io/api/apps/v1,k8s.io/api/batch/v1@v0.37.2
@@ -76,7 +78,7 @@ has a server, --deploy alone writes these files, and nothing else.`,
 					return errors.New("--from-crd names the kinds: leave out --group, --version, --kind, --from " +
 						"and --serve")
 				}
-				err := initFromCRD(cmd.Context(), cmd.ErrOrStderr(), options, crd, origin)
+				err = initFromCRD(cmd.Context(), cmd.ErrOrStderr(), options, crd, origin)
 				return deployAfter(cmd.Context(), cmd.ErrOrStderr(), options, err)
 			}
 			asked := map[string]string{}
@@ -84,7 +86,11 @@ has a server, --deploy alone writes these files, and nothing else.`,
 				importPath, version, _ := strings.Cut(importPath, "@")
 				options.Serve, asked[importPath] = append(options.Serve, importPath), version
 			}
-			err = initialize(cmd.Context(), cmd.ErrOrStderr(), options, asked, origin)
+			a, err := begin(cmd.ErrOrStderr(), options.Dir)
+			if err != nil {
+				return err
+			}
+			err = a.end(initialize(cmd.Context(), a, options, asked, origin))
 			return deployAfter(cmd.Context(), cmd.ErrOrStderr(), options, err)
 		},
 	}
@@ -118,12 +124,10 @@ func deployAfter(ctx context.Context, w io.Writer, options scaffold.Options, err
 
 // initialize writes files, resolves what they require, and says what is left to do. Versions are asked for by the
 // import paths of served packages.
-func initialize(ctx context.Context, w io.Writer, options scaffold.Options, versions map[string]string,
+func initialize(ctx context.Context, w *attempt, options scaffold.Options, versions map[string]string,
 	from origin) error {
 	result, err := scaffold.Init(options)
-	if result != nil {
-		listFiles(w, options.Dir, result)
-	}
+	w.note(result)
 	if err != nil {
 		return err
 	}
@@ -160,7 +164,7 @@ func initialize(ctx context.Context, w io.Writer, options scaffold.Options, vers
 }
 
 // serve requires the modules of served packages, and writes the packages that serve them.
-func serve(ctx context.Context, w io.Writer, options scaffold.Options, queries []string) error {
+func serve(ctx context.Context, w *attempt, options scaffold.Options, queries []string) error {
 	fmt.Fprintln(w, "resolving dependencies (go get "+strings.Join(queries, " ")+")")
 	if err := scaffold.Get(ctx, options.Dir, queries...); err != nil {
 		return err
@@ -171,7 +175,7 @@ func serve(ctx context.Context, w io.Writer, options scaffold.Options, queries [
 			return err
 		}
 		if existing != "" {
-			listFiles(w, options.Dir, &scaffold.Result{Kept: []string{existing + "/doc.go"}})
+			w.note(&scaffold.Result{Kept: []string{existing + "/doc.go"}})
 			continue
 		}
 		found, err := served.Package(ctx, options.Dir, importPath)
@@ -179,10 +183,10 @@ func serve(ctx context.Context, w io.Writer, options scaffold.Options, queries [
 			return err
 		}
 		result, err := scaffold.Serve(options.Dir, found)
+		w.note(result)
 		if err != nil {
 			return err
 		}
-		listFiles(w, options.Dir, result)
 	}
 	return nil
 }
@@ -304,8 +308,7 @@ func resolve(ctx context.Context, dir string, from origin, progress io.Writer) e
 	tidy.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
 	out, err := tidy.CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("the project was written, but its dependencies could not be resolved; "+
-			"run `go mod tidy` in %s: %w\n%s", dir, err, out)
+		return fmt.Errorf("the dependencies of the project could not be resolved: %w\n%s", err, out)
 	}
 	return nil
 }

@@ -112,6 +112,8 @@ var (
 type apiFolders struct {
 	// own have types of their own: they are named like a version, and the package says which group it is of. Sorted.
 	own []string
+	// groups are those of the own packages, by folder.
+	groups map[string]string
 	// serving are those that serve a package of another module, by its import path.
 	serving map[string]string
 	// collector has the package that collects groups; empty where apigen init made no project yet.
@@ -119,7 +121,7 @@ type apiFolders struct {
 }
 
 func apiPackages(dir string) (apiFolders, error) {
-	found := apiFolders{serving: map[string]string{}}
+	found := apiFolders{groups: map[string]string{}, serving: map[string]string{}}
 	err := filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			if name == dir && errors.Is(err, fs.ErrNotExist) {
@@ -155,8 +157,10 @@ func (f *apiFolders) add(folder string, content []byte) {
 	}
 	if m := serveMarker.FindSubmatch(content); m != nil {
 		f.serving[string(m[1])] = folder
-	} else if model.IsVersion(path.Base(folder)) && groupMarker.Match(content) && !slices.Contains(f.own, folder) {
+	} else if m := groupMarker.FindSubmatch(content); m != nil && model.IsVersion(path.Base(folder)) &&
+		!slices.Contains(f.own, folder) {
 		f.own = append(f.own, folder)
+		f.groups[folder] = string(m[1])
 	}
 }
 

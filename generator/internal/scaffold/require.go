@@ -54,7 +54,7 @@ func goCommand(ctx context.Context, dir string, args ...string) error {
 	command.Dir = dir
 	command.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
 	if out, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("the project was written, but go %s failed: %w\n%s", strings.Join(args, " "), err, out)
+		return fmt.Errorf("go %s failed: %w\n%s", strings.Join(args, " "), err, out)
 	}
 	return nil
 }

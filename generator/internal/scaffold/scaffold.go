@@ -21,6 +21,10 @@ import (
 // Result tells what was done; paths are relative to the project's directory, with slashes.
 type Result struct {
 	Created []string
+	// folders are those that were made for the files, each behind those above it.
+	folders []string
+	// Took says which group and version of the project a kind was added to, as far as the options don't name them.
+	Took string
 	// Kept are files that would have been written, and existed.
 	Kept []string
 	// NewProject reports whether the module's requirements are still to be resolved.
@@ -110,6 +114,10 @@ func Init(options Options) (*Result, error) {
 			return adopted, err
 		}
 	}
+	took, err := place(&options)
+	if err != nil {
+		return nil, err
+	}
 	if err := options.check(); err != nil {
 		return nil, err
 	}
@@ -117,7 +125,11 @@ func Init(options Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return write(options.Dir, v, files)
+	result, err := write(options.Dir, v, files)
+	if result != nil {
+		result.Took = took
+	}
+	return result, err
 }
 
 // collector is the package that collects the groups. A project has it, whatever else was moved or removed since;

@@ -240,10 +240,9 @@ func (c *copied) write() (*Result, error) {
 	}
 	result := &Result{}
 	for _, name := range order {
-		if err := create(c.at(name), contents[name]); err != nil {
+		if err := result.create(c.Dir, name, contents[name]); err != nil {
 			return result, err
 		}
-		result.Created = append(result.Created, name)
 	}
 	return result, nil
 }

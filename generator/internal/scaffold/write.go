@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"go/format"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 
@@ -33,10 +35,9 @@ func write(dir string, v any, files []file) (*Result, error) {
 		}
 	}
 	for _, path := range paths {
-		if err := create(filepath.Join(dir, filepath.FromSlash(path)), contents[path]); err != nil {
+		if err := result.create(dir, path, contents[path]); err != nil {
 			return result, err
 		}
-		result.Created = append(result.Created, path)
 		result.NewProject = result.NewProject || path == collects
 	}
 	return result, nil
@@ -69,6 +70,37 @@ func render(f file, v any) (path string, content []byte, err error) {
 	return name.String(), content, err
 }
 
+// create writes a file that doesn't exist, and the folders above it.
+func (r *Result) create(dir, path string, content []byte) error {
+	name := filepath.Join(dir, filepath.FromSlash(path))
+	var missing []string
+	for above := filepath.Dir(name); !exists(above); above = filepath.Dir(above) {
+		missing = append(missing, above)
+	}
+	slices.Reverse(missing)
+	r.folders = append(r.folders, missing...)
+	if err := create(name, content); err != nil {
+		return err
+	}
+	r.Created = append(r.Created, path)
+	return nil
+}
+
+// Undo removes the files that were created below a folder, and the folders that were made for them and hold nothing
+// else.
+func (r *Result) Undo(dir string) error {
+	var errs []error
+	for _, path := range r.Created {
+		errs = append(errs, os.Remove(filepath.Join(dir, filepath.FromSlash(path))))
+	}
+	for _, folder := range slices.Backward(r.folders) {
+		if entries, err := os.ReadDir(folder); err == nil && len(entries) == 0 {
+			errs = append(errs, os.Remove(folder))
+		}
+	}
+	return errors.Join(slices.DeleteFunc(errs, func(err error) bool { return errors.Is(err, fs.ErrNotExist) })...)
+}
+
 func create(name string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
@@ -78,7 +110,10 @@ func create(name string, content []byte) error {
 		return err
 	}
 	_, err = f.Write(content)
-	return errors.Join(err, f.Close())
+	if err = errors.Join(err, f.Close()); err != nil {
+		return errors.Join(err, os.Remove(name))
+	}
+	return nil
 }
 
 func exists(name string) bool {
