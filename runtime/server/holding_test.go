@@ -91,7 +91,7 @@ func (row *holding) test(t *testing.T) {
 	c.fill(row.large)
 	c.othersAreServed()
 	before := len(c.goroutines())
-	for _, waits := range []bool{true, false, true} { // what one round keeps, the next one misses
+	for _, waits := range []bool{true, false} { // what one round keeps, the next one misses
 		row.begin(c)
 		if n := len(c.working()); n != row.working {
 			t.Errorf("%d handlers are held, want %d", n, row.working)
