@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/apitest"
+	"apigen.dev/runtime/audit"
+	"apigen.dev/runtime/server"
 )
 
 // ages are what differs between two Tables of the same objects.
@@ -127,6 +129,29 @@ func TestCompressedLists(t *testing.T) {
 	write(http.MethodPatch, fmt.Sprintf(maps, "default"), "o-200")
 	for _, accept := range accepts {
 		compare("/api/v1/configmaps?limit=150&continue="+url.QueryEscape(page.Metadata.Continue), accept)
+	}
+}
+
+// TestCompressedListsInAudit: an audit that wants answers has all of a list that goes to its client compressed.
+func TestCompressedListsInAudit(t *testing.T) {
+	j := &journal{level: audit.RequestResponse}
+	s := start(t, func(c *server.Config) { c.Auditor = &audit.Auditor{Policy: j, Sink: j} })
+	const maps, objects = "/api/v1/namespaces/default/configmaps", 100
+	for i := range objects {
+		until(t, s, http.MethodPost, maps, fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap",
+"metadata":{"name":"m-%03d"},"data":{"a":%q}}`, i, strings.Repeat("x", 2<<10)), http.StatusCreated)
+	}
+	for _, accept := range []string{
+		"application/json", "application/vnd.kubernetes.protobuf", "application/json;as=Table;v=v1;g=meta.k8s.io",
+		"application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
+	} {
+		j.mu.Lock()
+		j.lines = nil
+		j.mu.Unlock()
+		body(t, s, maps+"?includeObject=Object", accept, "gzip")
+		if got := strings.Count(j.text(), `"name":"m-`); got < objects {
+			t.Errorf("as %s: the audit has %d objects of %d", accept, got, objects)
+		}
 	}
 }
 

@@ -40,8 +40,21 @@ type Frame struct {
 	err error
 }
 
-// blockWriter is what a Frame writes to if it gets pages of compressed parts.
-type blockWriter interface{ WriteBlock(*deflate.Block) error }
+// BlockWriter is a writer that also takes bytes that were compressed before, such as the body of a compressed answer.
+// Pages are written to it by their parts, and to every other writer by their items.
+type BlockWriter interface {
+	io.Writer
+	WriteBlock(*deflate.Block) error
+}
+
+// blocks returns the writer behind the Frame, if a page has parts for it, and else nil.
+func (f *Frame) blocks(page *api.Page) BlockWriter {
+	w, ok := f.out.(BlockWriter)
+	if !ok || page.Parts == nil {
+		return nil
+	}
+	return w
+}
 
 // Flush writes the bytes that the Frame holds.
 func (f *Frame) Flush() {
@@ -97,8 +110,8 @@ func (f *Frame) send(b []byte) {
 	}
 }
 
-// parts writes the parts of a page, with the separator of its encoding between them.
-func (f *Frame) parts(parts iter.Seq[api.Part], encoding api.Encoding) {
+// parts writes the parts of a page to w, which is behind the Frame, with the separator of its encoding between them.
+func (f *Frame) parts(w BlockWriter, parts iter.Seq[api.Part], encoding api.Encoding) {
 	separator := ""
 	for part := range parts {
 		if f.err != nil {
@@ -112,7 +125,7 @@ func (f *Frame) parts(parts iter.Seq[api.Part], encoding api.Encoding) {
 		}
 		f.Flush()
 		if f.err == nil {
-			f.err = f.out.(blockWriter).WriteBlock(part.Compressed)
+			f.err = w.WriteBlock(part.Compressed)
 		}
 	}
 }

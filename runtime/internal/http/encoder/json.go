@@ -32,9 +32,9 @@ func (jsonEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page,
 	f.text(head)
 	f.listMeta(page)
 	f.text(items)
-	switch {
-	case page.Parts != nil:
-		f.parts(page.Parts, api.JSON)
+	switch w := f.blocks(page); {
+	case w != nil:
+		f.parts(w, page.Parts, api.JSON)
 	case page.Blocks != nil:
 		f.joinedItems(page.Blocks, now)
 	default:

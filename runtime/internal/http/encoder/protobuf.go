@@ -52,10 +52,10 @@ func (protobufEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.P
 	}
 	f.text(layout.head)
 	f.reserve(maxFieldHead)
-	f.buf = wire.AppendRawHead(f.buf, wire.FieldSize(len(metadata))+sizeOfItems(page))
+	f.buf = wire.AppendRawHead(f.buf, wire.FieldSize(len(metadata))+f.sizeOfItems(page))
 	f.field(layout.metadataField, metadata)
-	if page.Parts != nil {
-		f.parts(page.Parts, api.Protobuf)
+	if w := f.blocks(page); w != nil {
+		f.parts(w, page.Parts, api.Protobuf)
 	} else {
 		for rendition := range f.untilError(page.Items) {
 			f.field(layout.itemField, rendition.Payload)
@@ -64,8 +64,9 @@ func (protobufEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.P
 	f.text(wire.EnvelopeTail())
 }
 
-func sizeOfItems(page *api.Page) (size int) {
-	if page.Parts != nil {
+// sizeOfItems returns the size of what follows the metadata of a list. It is the same by parts and by items.
+func (f *Frame) sizeOfItems(page *api.Page) (size int) {
+	if f.blocks(page) != nil {
 		for part := range page.Parts {
 			size += part.Len()
 		}
