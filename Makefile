@@ -145,7 +145,7 @@ fuzz: ## run each fuzz target for 20 seconds
 	  (cd $$pkg && $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime 20s -fuzzminimizetime 1s .) || exit 1; done
 
 .PHONY: peer
-peer: ## our server beside k8s.io/sample-apiserver on one etcd; takes minutes to compile
+peer: ## our answers beside those of k8s.io/sample-apiserver, on one etcd; takes minutes to compile
 	cd runtime/conformance && $(GO) test -tags peer -run '^TestPeer' -timeout 30m .
 	cd runtime/conformance && $(GO) test -tags peer ./seal
 
