@@ -213,13 +213,13 @@ check-generate: check-generated-code ## fail if generated code or docs/reference
 
 .PHONY: check-generated-code
 check-generated-code: build
-	$(BIN)/apigen build --check ./runtime/builtin/...
+	$(BIN)/apigen build --check ./runtime/builtin/... ./runtime/internal/custom/agreement/...
 	@for e in $(FRESH); do \
 	  echo "apigen build --check: $$e"; (cd $$e && $(CURDIR)/$(BIN)/apigen build --check ./...) || exit 1; done
 
 .PHONY: generate
 generate: build ## bring generated code that is checked in, and docs/reference, up to date
-	$(BIN)/apigen build ./runtime/builtin/...
+	$(BIN)/apigen build ./runtime/builtin/... ./runtime/internal/custom/agreement/...
 	@for e in $(FRESH); do (cd $$e && $(CURDIR)/$(BIN)/apigen build ./...) || exit 1; done
 	$(GO) test -count=1 -run '^TestReference$$' ./docs -update
 

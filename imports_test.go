@@ -360,10 +360,15 @@ var floors = map[string][]string{
 	"runtime/internal/access/tokencache": {
 		"runtime/audit", "runtime/auth", "runtime/internal/access/meter",
 	},
-	"runtime/internal/audit/backend":  {"runtime/audit"},
-	"runtime/internal/audit/policy":   {"runtime/audit", "runtime/auth"},
-	"runtime/internal/btree":          {},
-	"runtime/internal/collector":      {"runtime/api", "runtime/internal/objects", "runtime/registry"},
+	"runtime/internal/audit/backend":       {"runtime/audit"},
+	"runtime/internal/audit/policy":        {"runtime/audit", "runtime/auth"},
+	"runtime/internal/btree":               {},
+	"runtime/internal/collector":           {"runtime/api", "runtime/internal/objects", "runtime/registry"},
+	"runtime/internal/custom/agreement":    {},
+	"runtime/internal/custom/agreement/v1": {},
+	"runtime/internal/custom/agreement/wiring": {
+		"runtime/api", "runtime/cel", "runtime/codec", "runtime/internal/custom/agreement/v1", "runtime/registry",
+	},
 	"runtime/internal/custom/crdjson": {},
 	"runtime/internal/custom/dynamic": {
 		"runtime/api", "runtime/cel", "runtime/codec", "runtime/internal/custom/crdjson",

@@ -1,0 +1,255 @@
+package agreement_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/custom/agreement/wiring"
+	"apigen.dev/runtime/internal/custom/dynamic"
+	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/storage/memory"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/yaml"
+)
+
+var objects = flag.Int("objects", 100, "how many random objects of each kind are created and updated")
+
+// TestAgreement: objects of a kind with a Go type are refused for the same fields, and are stored in the same form, as
+// custom resources of the CustomResourceDefinition that the generator writes of the type.
+func TestAgreement(t *testing.T) {
+	for _, resource := range wiring.Group().Resources {
+		info := resource.Info()
+		t.Run(info.Names.Kind, func(t *testing.T) {
+			p := newPair(t, resource)
+			found := map[string]string{} // a difference, and the first object that shows it
+			for i, body := range p.bodies() {
+				for _, difference := range p.write(fmt.Sprintf("o%d", i/2), body, i%2 == 1) {
+					if found[difference] == "" {
+						found[difference] = fmt.Sprint(body)
+					}
+				}
+			}
+			for _, differences := range known[info.Names.Kind] {
+				for _, difference := range differences {
+					delete(found, difference)
+				}
+			}
+			for _, difference := range slices.Sorted(maps.Keys(found)) {
+				t.Errorf("%s, of %s", difference, found[difference])
+			}
+		})
+	}
+}
+
+// pair is a kind that is served twice: by its Go type, and by its definition.
+type pair struct {
+	*testing.T
+	typed, custom registry.Handle
+	kind          string
+	schema        *apiextensionsv1.JSONSchemaProps
+}
+
+func newPair(t *testing.T, resource registry.Resource) *pair {
+	info := resource.Info()
+	data, err := os.ReadFile("testdata/" + info.Group + "_" + info.Names.Plural + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd apiextensionsv1.CustomResourceDefinition
+	if err := yaml.Unmarshal(data, &crd); err != nil {
+		t.Fatal(err)
+	}
+	crd.Status.AcceptedNames = crd.Spec.Names
+	kind, err := dynamic.New(&crd, nil, dynamic.Template{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &pair{
+		T: t, typed: open(t, resource), custom: open(t, kind.Resource), kind: info.Names.Kind,
+		schema: crd.Spec.Versions[0].Schema.OpenAPIV3Schema,
+	}
+}
+
+func open(t *testing.T, resource registry.Resource) registry.Handle {
+	backend := memory.New()
+	config := registry.Config{Backend: backend, Prefix: "/registry", DisableCache: true}
+	handle, err := resource.Open(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(handle.Close(), backend.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return handle
+}
+
+// bodies returns what is written of the kind: the fields beside metadata. Each other one replaces the one before.
+func (p *pair) bodies() (out []map[string]any) {
+	for _, text := range chosen[p.kind] {
+		var body map[string]any
+		if err := json.Unmarshal([]byte(text), &body); err != nil {
+			p.Fatal(err)
+		}
+		out = append(out, body, map[string]any{}, map[string]any{}, body)
+	}
+	g := &generator{Rand: rand.New(rand.NewPCG(1, 2)), strings: texts[p.kind]}
+	spec := p.schema.Properties["spec"]
+	for range *objects {
+		for range 2 {
+			body := map[string]any{}
+			if g.IntN(20) > 0 {
+				body["spec"] = g.object(&spec)
+			}
+			out = append(out, body)
+		}
+	}
+	return out
+}
+
+// write creates or replaces an object in both ways, and returns how the results differ.
+func (p *pair) write(name string, body map[string]any, replaces bool) []string {
+	typed, typedErr := p.send(p.typed, name, body, replaces)
+	custom, customErr := p.send(p.custom, name, body, replaces)
+	if typedErr == nil && customErr == nil {
+		return compare("", typed, custom)
+	}
+	if apierrors.IsNotFound(typedErr) && apierrors.IsNotFound(customErr) {
+		return nil // both refused what this would have replaced
+	}
+	var out []string
+	typedCauses, customCauses := causes(typedErr), causes(customErr)
+	for path := range typedCauses {
+		if !customCauses[path] {
+			out = append(out, "only the type refuses "+path)
+		}
+	}
+	for path := range customCauses {
+		if !typedCauses[path] {
+			out = append(out, "only the definition refuses "+path)
+		}
+	}
+	if typedErr == nil || customErr == nil { // so that the next write replaces the same object
+		for _, h := range []registry.Handle{p.typed, p.custom} {
+			_, _ = h.Delete(p.Context(), "ns", name, api.DeleteOptions{})
+		}
+	}
+	return out
+}
+
+// send returns what the server stores of an object, without the members that it sets itself.
+func (p *pair) send(h registry.Handle, name string, body map[string]any, replaces bool) (map[string]any, error) {
+	metadata, form := map[string]any{"name": name}, api.Form{Version: "v1"}
+	whole := map[string]any{"apiVersion": "agreement.example.com/v1", "kind": p.kind, "metadata": metadata}
+	maps.Copy(whole, body)
+	opts := api.WriteOptions{Form: form}
+	write := func(body api.Body) (api.Result, error) { return h.Create(p.Context(), "ns", body, opts) }
+	if replaces {
+		old, err := h.Get(p.Context(), "ns", name, "", form)
+		if err != nil {
+			return nil, err
+		}
+		metadata["resourceVersion"] = string(old.Payload[old.VersionAt : old.VersionAt+old.VersionLen])
+		write = func(body api.Body) (api.Result, error) { return h.Update(p.Context(), "ns", name, "", body, opts) }
+	}
+	data, err := json.Marshal(whole)
+	if err != nil {
+		p.Fatal(err)
+	}
+	result, err := write(api.Body{Version: "v1", Data: data})
+	if err != nil {
+		return nil, err
+	}
+	var stored map[string]any
+	data = slices.Concat([]byte("{"+result.Object.Head), result.Object.Payload)
+	if err := json.Unmarshal(data, &stored); err != nil {
+		p.Fatal(err)
+	}
+	delete(stored, "metadata")
+	delete(stored, "apiVersion")
+	delete(stored, "kind")
+	return stored, nil
+}
+
+// element is an index of a list, or a key of a map as either of the two names it.
+var element = regexp.MustCompile(`\[[^]]*\]|\.key[AB]\b`)
+
+// causes returns the paths of the fields for which an object is refused, without indexes and keys.
+func causes(err error) map[string]bool {
+	if err == nil {
+		return nil
+	}
+	out := map[string]bool{}
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil || len(status.Status().Details.Causes) == 0 {
+		return map[string]bool{"what it can't decode": true}
+	}
+	for _, cause := range status.Status().Details.Causes {
+		out[element.ReplaceAllString(cause.Field, "[]")] = true
+	}
+	return out
+}
+
+// compare returns the differences of two values of JSON at a path.
+func compare(path string, typed, custom any) []string {
+	switch typed := typed.(type) {
+	case map[string]any:
+		if custom, ok := custom.(map[string]any); ok {
+			return compareMembers(path, typed, custom)
+		}
+	case []any:
+		if custom, ok := custom.([]any); ok && len(typed) == len(custom) {
+			var out []string
+			for i := range typed {
+				out = append(out, compare(path+"[]", typed[i], custom[i])...)
+			}
+			return out
+		}
+	}
+	if reflect.DeepEqual(typed, custom) {
+		return nil
+	}
+	const differs = "stored %s is %s by the type and %s by the definition"
+	return []string{fmt.Sprintf(differs, path, text(typed), text(custom))}
+}
+
+func compareMembers(path string, typed, custom map[string]any) (out []string) {
+	for name, value := range typed {
+		at := member(path, name)
+		if other, ok := custom[name]; ok {
+			out = append(out, compare(at, value, other)...)
+		} else {
+			out = append(out, fmt.Sprintf("only the type stores %s", at))
+		}
+	}
+	for name := range custom {
+		if _, ok := typed[name]; !ok {
+			out = append(out, fmt.Sprintf("only the definition stores %s", member(path, name)))
+		}
+	}
+	return out
+}
+
+func member(path, name string) string {
+	return strings.TrimPrefix(element.ReplaceAllString(path+"."+name, "[]"), ".")
+}
+
+func text(v any) string {
+	var out bytes.Buffer
+	_ = json.NewEncoder(&out).Encode(v) // it was decoded from JSON
+	return string(bytes.TrimSpace(out.Bytes()))
+}

@@ -1,0 +1,91 @@
+package agreement_test
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+// generator makes values of a schema, right and wrong ones.
+type generator struct {
+	*rand.Rand
+	// strings are values of strings without an enumeration.
+	strings []string
+}
+
+// object returns an object that lacks some of the members of a schema.
+func (g *generator) object(s *apiextensionsv1.JSONSchemaProps) map[string]any {
+	out := map[string]any{}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		member := s.Properties[name]
+		likely := 5
+		if slices.Contains(s.Required, name) {
+			likely = 9
+		}
+		if g.IntN(10) < likely {
+			out[name] = g.value(&member)
+		}
+	}
+	return out
+}
+
+// value returns a value of a schema: often its zero value, and sometimes null.
+func (g *generator) value(s *apiextensionsv1.JSONSchemaProps) any {
+	switch g.IntN(20) {
+	case 0:
+		return nil
+	case 1, 2, 3:
+		return zero(s)
+	}
+	switch {
+	case s.XIntOrString:
+		return g.pick("5", "50%", "", 0, 7)
+	case s.Type == "string" && len(s.Enum) > 0:
+		return strings.Trim(string(s.Enum[g.IntN(len(s.Enum))].Raw), `"`)
+	case s.Type == "string" && s.Format == "date-time":
+		return "2026-01-02T03:04:05Z"
+	case s.Type == "string":
+		return g.strings[g.IntN(len(g.strings))]
+	case s.Type == "integer":
+		return g.IntN(12) - 1
+	case s.Type == "boolean":
+		return g.IntN(2) == 0
+	case s.Type == "array":
+		list := []any{}
+		for range g.IntN(4) {
+			list = append(list, g.value(s.Items.Schema))
+		}
+		return list
+	case s.AdditionalProperties != nil:
+		entries := map[string]any{}
+		for _, key := range []string{"keyA", "keyB"}[:g.IntN(3)] {
+			entries[key] = g.value(s.AdditionalProperties.Schema)
+		}
+		return entries
+	}
+	return g.object(s)
+}
+
+func (g *generator) pick(values ...any) any { return values[g.IntN(len(values))] }
+
+// zero returns what encoding/json writes of the zero value of the simplest Go type of a schema.
+func zero(s *apiextensionsv1.JSONSchemaProps) any {
+	switch {
+	case s.XIntOrString:
+		return 0
+	case s.Type == "string" && s.Format == "date-time":
+		return nil
+	case s.Type == "string":
+		return ""
+	case s.Type == "integer":
+		return 0
+	case s.Type == "boolean":
+		return false
+	case s.Type == "array":
+		return []any{}
+	}
+	return map[string]any{}
+}

@@ -1,0 +1,51 @@
+package v1
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// Meter has fields whose types have a JSON form of their own.
+//
+// +kubebuilder:object:root=true
+type Meter struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec MeterSpec `json:"spec,omitempty"`
+}
+
+// MeterSpec is the specification of a Meter.
+type MeterSpec struct {
+	Timeout  metav1.Duration    `json:"timeout,omitempty"`
+	Period   *metav1.Duration   `json:"period,omitempty"`
+	Capacity resource.Quantity  `json:"capacity,omitempty"`
+	Limit    *resource.Quantity `json:"limit,omitempty"`
+	// +optional
+	Since metav1.Time `json:"since,omitempty"`
+	// +optional
+	Until *metav1.Time       `json:"until,omitempty"`
+	Port  intstr.IntOrString `json:"port,omitempty"`
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:Pattern=`^[0-9]+%$`
+	Share *intstr.IntOrString `json:"share,omitempty"`
+	Waits []Wait              `json:"waits,omitempty"`
+}
+
+// Wait is in a list.
+type Wait struct {
+	For metav1.Duration `json:"for,omitempty"`
+	// +required
+	Of string `json:"of"`
+}
+
+// MeterList is a list of Meter.
+//
+// +kubebuilder:object:root=true
+type MeterList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []Meter `json:"items"`
+}

@@ -1,0 +1,48 @@
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Poster has rules in CEL about fields that clients may leave out.
+//
+// +kubebuilder:object:root=true
+type Poster struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec PosterSpec `json:"spec,omitempty"`
+}
+
+// PosterSpec is the specification of a Poster.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.logo) || self.logo.name != ”",message="a logo has a name"
+// +kubebuilder:validation:XValidation:rule="!has(self.hue) || has(self.logo)",message="a hue needs a logo"
+type PosterSpec struct {
+	Logo Logo   `json:"logo,omitempty"`
+	Hue  string `json:"hue,omitempty"`
+	// +kubebuilder:validation:MaxItems=5
+	Sheets []Sheet `json:"sheets,omitempty"`
+}
+
+// Sheet is in a list.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.size) != has(self.scale)",message="has a size or a scale"
+type Sheet struct {
+	Size  Size   `json:"size,omitempty"`
+	Scale *int32 `json:"scale,omitempty"`
+}
+
+// Size has only optional fields.
+type Size struct {
+	Width  int32 `json:"width,omitempty"`
+	Height int32 `json:"height,omitempty"`
+}
+
+// PosterList is a list of Poster.
+//
+// +kubebuilder:object:root=true
+type PosterList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []Poster `json:"items"`
+}

@@ -1,0 +1,112 @@
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// Sign has optional structs that are no pointers.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+type Sign struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Spec   SignSpec   `json:"spec,omitempty"`
+	Status SignStatus `json:"status,omitempty"`
+}
+
+// SignSpec is the specification of a Sign.
+type SignSpec struct {
+	Logo Logo `json:"logo,omitempty"`
+	// +optional
+	Frame Frame `json:"frame,omitzero"`
+	// +optional
+	Border *Frame `json:"border,omitempty"`
+	// +kubebuilder:validation:MinProperties=1
+	Margin Margin `json:"margin,omitempty"`
+	// +kubebuilder:validation:Enum=low;high
+	// +optional
+	Place string `json:"place,omitempty"`
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9
+	Height int32 `json:"height,omitempty"`
+	// +kubebuilder:validation:MinLength=2
+	Title string `json:"title,omitempty"`
+	// +kubebuilder:validation:MinItems=1
+	Lines []Line `json:"lines,omitempty"`
+	// +listType=map
+	// +listMapKey=name
+	Lamps []Lamp `json:"lamps,omitempty"`
+	// +optional
+	Parts map[string]Line `json:"parts,omitempty"`
+	// +nullable
+	Note *string `json:"note,omitempty"`
+	// +nullable
+	Back *Logo `json:"back,omitempty"`
+	Base `json:",inline"`
+}
+
+// Base stands in the objects that embed it.
+type Base struct {
+	Inner Logo `json:"inner,omitempty"`
+	// +kubebuilder:validation:Enum=wood;steel
+	Material string `json:"material,omitempty"`
+}
+
+// Logo has a required field.
+type Logo struct {
+	// +required
+	Name string `json:"name"`
+	// +kubebuilder:validation:Enum=round;square
+	Shape string `json:"shape,omitempty"`
+}
+
+// Frame has a default beside a required enumeration.
+type Frame struct {
+	// +kubebuilder:default=3
+	Width int32 `json:"width,omitempty"`
+	// +required
+	// +kubebuilder:validation:Enum=red;blue
+	Color string `json:"color"`
+}
+
+// Margin has only optional fields.
+type Margin struct {
+	// +kubebuilder:validation:Minimum=1
+	Left *int32 `json:"left,omitempty"`
+	// +kubebuilder:validation:Minimum=1
+	Right int32 `json:"right,omitempty"`
+}
+
+// Line is in lists and maps.
+type Line struct {
+	Text string `json:"text"`
+	Logo Logo   `json:"logo,omitempty"`
+	// +optional
+	Frame Frame `json:"frame,omitzero"`
+	// +kubebuilder:validation:Enum=left;right
+	Side string `json:"side,omitempty"`
+}
+
+// Lamp is in a list with keys.
+type Lamp struct {
+	// +required
+	Name   string `json:"name"`
+	Margin Margin `json:"margin,omitempty"`
+	// +kubebuilder:validation:Minimum=1
+	Watts int32 `json:"watts,omitempty"`
+}
+
+// SignStatus is the status of a Sign.
+type SignStatus struct {
+	Seen Logo `json:"seen,omitempty"`
+}
+
+// SignList is a list of Sign.
+//
+// +kubebuilder:object:root=true
+type SignList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitempty"`
+
+	Items []Sign `json:"items"`
+}
