@@ -45,6 +45,7 @@ func TestCreatedAt(t *testing.T) {
 // answers a read, a write or a watch.
 func TestTablesWithoutObjects(t *testing.T) {
 	s := complete(t)
+	until(t, s, http.MethodGet, "/api/v1/namespaces/default", "", http.StatusOK)
 	const maps = "/api/v1/namespaces/default/configmaps"
 	const object = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"a":"],\"object\":"}}`
 	for _, r := range []struct {
@@ -100,6 +101,7 @@ func TestTablesWithoutObjects(t *testing.T) {
 // TestReviewsHaveNoTable: a kind that is only created has no Table, with or without storage.
 func TestReviewsHaveNoTable(t *testing.T) {
 	s := complete(t)
+	until(t, s, http.MethodGet, "/api/v1/namespaces/default/serviceaccounts/default", "", http.StatusOK)
 	for path, review := range map[string]string{
 		"/apis/authorization.k8s.io/v1/selfsubjectaccessreviews": `{"kind":"SelfSubjectAccessReview",
 "apiVersion":"authorization.k8s.io/v1","spec":{"nonResourceAttributes":{"path":"/","verb":"get"}}}`,

@@ -219,9 +219,12 @@ func newVictim(t *testing.T, config Config) (*Server, *victim) {
 	t.Helper()
 	borrowed := httptest.NewTLSServer(nil) // for its certificate
 	defer borrowed.Close()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	if config.Listener == nil {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.Listener = listener
 	}
 	backend := memory.New()
 	t.Cleanup(func() {
@@ -233,7 +236,7 @@ func newVictim(t *testing.T, config Config) (*Server, *victim) {
 	tokens.Add(adminToken, &auth.User{Name: "admin", Groups: []string{auth.Masters}})
 	tokens.Add(limitedToken, &auth.User{Name: "limited", Groups: []string{"dev"}})
 	tokens.Add(otherToken, &auth.User{Name: "other", Groups: []string{"dev"}})
-	config.Groups, config.Backend, config.Listener = []registry.Group{widgets()}, backend, listener
+	config.Groups, config.Backend = []registry.Group{widgets()}, backend
 	config.Certificate = borrowed.TLS.Certificates[0]
 	config.Authentication = auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}}
 	config.Log, config.ShutdownTimeout = cmp.Or(config.Log, slog.New(slog.DiscardHandler)), 10*time.Second
@@ -247,8 +250,8 @@ func newVictim(t *testing.T, config Config) (*Server, *victim) {
 	transport := &http.Transport{TLSClientConfig: trust.Clone(), ForceAttemptHTTP2: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	return s, &victim{
-		url: s.URL(), host: listener.Addr().String(), base: "/apis/shop.example.com/v1/namespaces/default/widgets",
-		client: &http.Client{Transport: transport}, tls: trust,
+		url: s.URL(), base: "/apis/shop.example.com/v1/namespaces/default/widgets",
+		host: config.Listener.Addr().String(), client: &http.Client{Transport: transport}, tls: trust,
 	}
 }
 

@@ -8,9 +8,11 @@ import (
 	"net/http/httptrace"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"apigen.dev/runtime/internal/http/filter"
+	"apigen.dev/runtime/internal/testbed"
 )
 
 // TestIncomplete: while hooks may still install resources, nobody is told that a resource doesn't exist.
@@ -47,22 +49,27 @@ func TestIncomplete(t *testing.T) {
 
 // TestShutdownDelay: after it was told to end, a server serves for a while, and clients of HTTP/2 learn to connect
 // anew, while their watches go on.
-func TestShutdownDelay(t *testing.T) {
-	t.Parallel()
-	victim, ended := startDelayed(t, Config{ShutdownDelay: 2 * time.Second, Ending: filter.Ending{Spread: time.Second}})
-	connections := map[string]bool{}
+func TestShutdownDelay(t *testing.T) { synctest.Test(t, testShutdownDelay) }
+
+func testShutdownDelay(t *testing.T) {
+	const delay, spread = 2 * time.Second, time.Second
+	pipes := testbed.NewPipes()
+	config := Config{Listener: pipes, ShutdownDelay: delay, Ending: filter.Ending{Spread: spread}}
+	victim, ended := startDelayed(t, config)
+	transport := &http.Transport{DialContext: pipes.Dial, TLSClientConfig: victim.tls, ForceAttemptHTTP2: true}
+	defer transport.CloseIdleConnections()
+	connections := map[*tls.Conn]bool{}
 	get := func(path string) *http.Response {
 		trace := &httptrace.ClientTrace{GotConn: func(info httptrace.GotConnInfo) {
-			connections[info.Conn.LocalAddr().String()] = true
+			connections[info.Conn.(*tls.Conn)] = true
 		}}
 		ctx := httptrace.WithClientTrace(t.Context(), trace)
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, victim.url+path,
-			http.NoBody)
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://127.0.0.1"+path, http.NoBody)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Header.Set("Authorization", "Bearer "+adminToken)
-		response, err := victim.client.Do(r)
+		response, err := transport.RoundTrip(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,26 +78,37 @@ func TestShutdownDelay(t *testing.T) {
 	watch := get(victim.base + "?watch=true")
 	defer watch.Body.Close()
 	ended.stop()
+	synctest.Wait()
 	began := time.Now()
-	for unready := false; len(connections) == 1; {
-		response := get("/readyz")
-		unready = unready || response.StatusCode == http.StatusInternalServerError
-		response.Body.Close()
-		response = get(victim.base)
-		response.Body.Close()
-		if response.StatusCode != http.StatusOK || !unready {
-			t.Errorf("during the delay: %d, unready %t", response.StatusCode, unready)
-			break
+	for _, step := range []struct {
+		after       time.Duration
+		connections int
+	}{
+		{0, 1},
+		{delay/2 - 1, 1}, // before balancers noticed, nobody is asked to connect anew
+		{delay/2 + 1, 1}, // the answer of this request asks
+		{delay - 1, 2},
+	} {
+		time.Sleep(time.Until(began.Add(step.after)))
+		for _, r := range []struct {
+			path string
+			want int
+		}{{"/readyz", http.StatusInternalServerError}, {victim.base, http.StatusOK}} {
+			response := get(r.path)
+			if response.Body.Close(); response.StatusCode != r.want {
+				t.Errorf("%s after %s: %d", r.path, step.after, response.StatusCode)
+			}
+			synctest.Wait() // until the client has read what came with the answer
 		}
-	}
-	if early := time.Since(began); early < 900*time.Millisecond {
-		t.Errorf("clients were asked to connect anew after %s, before balancers noticed", early)
+		if len(connections) != step.connections {
+			t.Errorf("after %s: %d connections, want %d", step.after, len(connections), step.connections)
+		}
 	}
 	if _, err := io.Copy(io.Discard, watch.Body); err != nil {
 		t.Errorf("the watch ended with %v", err)
 	}
-	if lived := time.Since(began); lived < 2*time.Second {
-		t.Errorf("the watch ended after %s, within the delay", lived)
+	if lived := time.Since(began); lived < delay || lived >= delay+spread {
+		t.Errorf("the watch ended after %s", lived)
 	}
 	if err := <-ended.err; err != nil {
 		t.Error(err)
