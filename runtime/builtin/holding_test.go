@@ -73,13 +73,18 @@ func (u *users) upgrading() *users {
 
 // code sends a request of a user, and returns the code of the answer, or 0 if ctx ended first.
 func (u *users) code(ctx context.Context, token, method, path, body string) int {
+	return u.send(ctx, token, method, path, "application/json", body)
+}
+
+// send is code for a body of any type.
+func (u *users) send(ctx context.Context, token, method, path, contentType, body string) int {
 	r, err := http.NewRequestWithContext(ctx, method, u.URL+path, strings.NewReader(body))
 	if err != nil {
 		u.t.Error(err)
 		return 0
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
-	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Content-Type", contentType)
 	if u.upgrades {
 		r.Header.Set("Connection", "Upgrade")
 		r.Header.Set("Upgrade", "websocket")

@@ -56,6 +56,8 @@ type versionCodec[T api.Object] interface {
 	mergeRules() (strategicpatch.PatchMetaFromStruct, error)
 	// remote reports whether another program converts.
 	remote() bool
+	// within returns a codec whose conversions by another program end with ctx.
+	within(ctx context.Context) versionCodec[T]
 	// converted converts hub objects, and returns for each a codec that has the result at hand, or an error.
 	converted(ctx context.Context, hubs []T) ([]versionCodec[T], []error)
 }

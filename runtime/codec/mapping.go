@@ -33,6 +33,8 @@ type Mapping struct {
 	// FromHubAll converts many objects as FromHub does, with one error for each object. It is set where another program
 	// converts, so that few calls are better than many. It returns soon after ctx ends.
 	FromHubAll func(ctx context.Context, objects []map[string]any) ([]map[string]any, []error)
+	// Within returns the same functions, whose conversions end with ctx. It is set where FromHubAll is.
+	Within func(ctx context.Context) Mapping
 	// Validate checks an object, which replaces old unless that is nil. Both have apiVersion and kind. subresource is
 	// that of the write, or empty.
 	Validate func(ctx context.Context, subresource string, object, old map[string]any) field.ErrorList

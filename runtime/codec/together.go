@@ -3,14 +3,30 @@ package codec
 import (
 	"context"
 	"maps"
+	"slices"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/rendition"
 )
 
-// Remote tells that another program converts objects from the storage version to this one: a conversion may fail, and
-// takes as long as the other program does.
+// Remote reports whether another program converts objects from the storage version to this one: a conversion may fail,
+// and takes as long as the other program does.
 func (v *Served[T]) Remote() bool { return v.codec.remote() }
+
+// Within returns the versions, whose conversions by another program end with ctx. Where no other program converts, it
+// returns a itself.
+func (a *Versions[T]) Within(ctx context.Context) *Versions[T] {
+	if !a.remote {
+		return a
+	}
+	bound := &Versions[T]{NewHub: a.NewHub, Served: slices.Clone(a.Served), remote: true}
+	for i := range bound.Served {
+		v := &bound.Served[i]
+		v.codec = v.codec.within(ctx)
+	}
+	bound.Storage = bound.ByKey(a.Storage.Key)
+	return bound
+}
 
 // ConvertsTogether reports whether RenderAll of a form asks less of another program than as many calls of Render.
 func (a *Versions[T]) ConvertsTogether(form api.Form) bool {
@@ -108,7 +124,16 @@ func (c *typed[T, V]) converted(_ context.Context, hubs []T) ([]versionCodec[T],
 	return codecs, make([]error, len(hubs))
 }
 
+func (c *typed[T, V]) within(context.Context) versionCodec[T] { return c }
+
 func (m *mapped) remote() bool { return m.FromHubAll != nil }
+
+func (m *mapped) within(ctx context.Context) versionCodec[object] {
+	if m.Within == nil {
+		return m
+	}
+	return &mapped{m.Within(ctx)}
+}
 
 func (m *mapped) converted(ctx context.Context, hubs []object) ([]versionCodec[object], []error) {
 	in := make([]map[string]any, len(hubs))

@@ -37,6 +37,8 @@ type Versions[T api.Object] struct {
 	NewHub  func() T
 	Served  []Served[T]
 	Storage *Served[T]
+	// remote reports whether one of Served is Remote.
+	remote bool
 }
 
 // Bind binds the versions of a kind, one of which is stored. also are the kind in other groups, in which its objects
@@ -82,7 +84,7 @@ func (a *Versions[T]) add(k Kind[T], keyOf func(name string) string) error {
 			bound.heads[api.JSON] = ""
 		}
 		bound.Head = bound.heads[api.JSON]
-		a.Served = append(a.Served, bound)
+		a.Served, a.remote = append(a.Served, bound), a.remote || bound.Remote()
 	}
 	return nil
 }

@@ -126,12 +126,12 @@ func (k *kind[T]) attributes(ctx context.Context, a *attempt[T]) (*admission.Att
 		seen.Namespace = a.name // as kube-apiserver has it
 	}
 	seen.Options = a.sentOptions(seen.Operation)
-	object := hub.New(k.versions, a.obj)
+	object := hub.New(a.versions, a.obj)
 	if seen.Operation != admission.Delete {
 		seen.Object = object
 	}
 	if a.old != nil && a.old.Exists {
-		seen.Old = hub.New(k.versions, a.old.Object)
+		seen.Old = hub.New(a.versions, a.old.Object)
 	}
 	return seen, object
 }

@@ -103,7 +103,7 @@ func (k *kind[T]) checkDeletion(_ context.Context, a *attempt[T]) error {
 // kube-apiserver, that is so although most deletions show nothing of the object. The members of a collection were
 // converted when they were listed.
 func (k *kind[T]) checkConversion(a *attempt[T]) error {
-	if a.version == nil || a.version == k.versions.Storage || !a.version.Remote() || a.deletion.collection {
+	if a.version == nil || !a.version.Remote() || a.deletion.collection {
 		return nil
 	}
 	_, err := a.version.View(a.obj)

@@ -111,7 +111,7 @@ func (e *storageEnd[T]) planUpdate(a *attempt[T]) (err error) {
 // encode returns the stored form of a valid object that a client sent in a version.
 func (e *storageEnd[T]) encode(from *codec.Served[T], obj T) ([]byte, error) {
 	var err error
-	if from != e.kind.versions.Storage {
+	if from.Key != e.kind.versions.Storage.Key {
 		obj, err = e.kind.versions.ToStorageVersion(obj)
 	}
 	var data []byte
@@ -133,7 +133,11 @@ func (e *storageEnd[T]) renderAhead(a *attempt[T]) (err error) {
 	if a.ahead.made || !a.shown() || a.render == nil && form == e.store.Form() {
 		return nil
 	}
-	a.ahead, err = renderAheadOf(e.renderer(a.request), a.plan.Data, a.old.Revision, form)
+	render := a.render
+	if render == nil {
+		render = e.renderer(a.versions)
+	}
+	a.ahead, err = renderAheadOf(render, a.plan.Data, a.old.Revision, form)
 	return err
 }
 
@@ -142,26 +146,21 @@ func (a *attempt[T]) shown() bool {
 	return a.done == nil || a.done.Shown || a.plan.Verb == store.Write
 }
 
-func (e *storageEnd[T]) renderer(r *request[T]) renderer {
-	if r.render != nil {
-		return r.render
+// renderer returns the renderer of the versions of the kind, or of those of a request.
+func (e *storageEnd[T]) renderer(versions *codec.Versions[T]) renderer {
+	return func(data []byte, revision int64, form api.Form) (api.Rendition, error) {
+		r, err := e.store.Rendition(data, revision)
+		if err != nil || form == e.store.Form() {
+			return r, internal(err)
+		}
+		r, err = versions.Render(r, form)
+		return r, internal(err)
 	}
-	return e.render
 }
 
-// render renders a stored form at a revision, 0 for none, in a form.
+// render renders a stored form. It doesn't end with a request, so that a client learns what was written.
 func (e *storageEnd[T]) render(data []byte, revision int64, form api.Form) (api.Rendition, error) {
-	r, err := e.store.Rendition(data, revision)
-	if err != nil {
-		return r, internal(err)
-	}
-	if form == e.store.Form() {
-		return r, nil
-	}
-	if r, err = e.kind.versions.Render(r, form); err != nil {
-		return r, internal(err)
-	}
-	return r, nil
+	return e.renderer(e.kind.versions)(data, revision, form)
 }
 
 func (e *storageEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Rendition, error) {
@@ -220,7 +219,11 @@ func (e *storageEnd[T]) modify(
 		// The update removed the last finalizer: the answer is the object as the client sent it, at its old revision.
 		revision = a.old.Revision
 	}
-	return a.ahead.at(e.renderer(r), out.Data, revision, r.options.Form)
+	render := r.render
+	if render == nil {
+		render = e.render
+	}
+	return a.ahead.at(render, out.Data, revision, r.options.Form)
 }
 
 // setGeneration sets the generation of an object and of its stored form: in JSON in place, else by encoding it again.

@@ -24,6 +24,8 @@ type fieldManagers[T api.Object] struct {
 	versions *codec.Versions[T]
 	types    map[string]*ownership.Type
 	managers map[managerKey]*ownership.Manager
+	// bound reports whether versions are those of a request, and not those of the managers.
+	bound bool
 }
 
 type managerKey struct{ version, subresource string }
@@ -69,7 +71,24 @@ func newFieldManagers[T api.Object](
 }
 
 func (o *fieldManagers[T]) manager(a *attempt[T]) *ownership.Manager {
-	return o.managers[managerKey{a.version.Key, a.scope.name}]
+	shared := o.managers[managerKey{a.version.Key, a.scope.name}]
+	if !o.bound {
+		return shared
+	}
+	m := *shared
+	m.Convert = o.convert
+	return &m
+}
+
+// managersOf returns the field managers of an attempt, whose conversions end with its request.
+func (k *kind[T]) managersOf(a *attempt[T]) (*fieldManagers[T], error) {
+	shared, err := k.fieldManagers()
+	if err != nil || shared.versions == a.versions {
+		return shared, err
+	}
+	of := *shared
+	of.versions, of.bound = a.versions, true
+	return &of, nil
 }
 
 func (o *fieldManagers[T]) served(version fieldpath.APIVersion) (*codec.Served[T], error) {
@@ -163,8 +182,8 @@ func (o *managedObject[T]) At(version fieldpath.APIVersion) (*smd.TypedValue, er
 }
 
 // trackFields is the step that sets managedFields: the request's field manager owns the fields that it changes. Where
-// an error prevents that, the fields stay as they were: the write doesn't fail.
-func (k *kind[T]) trackFields(_ context.Context, a *attempt[T]) error {
+// an error prevents that, the fields stay as they were, and the write fails only if it has no more time.
+func (k *kind[T]) trackFields(ctx context.Context, a *attempt[T]) error {
 	switch {
 	case k.fieldManagers == nil || a.ownership == merged:
 		return nil
@@ -172,11 +191,14 @@ func (k *kind[T]) trackFields(_ context.Context, a *attempt[T]) error {
 		a.obj.SetManagedFields(nil)
 		return nil
 	}
-	managers, err := k.fieldManagers()
+	managers, err := k.managersOf(a)
 	if err != nil {
 		return internal(err)
 	}
 	if err := managers.update(a); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		k.logOwnership(a.obj, err)
 	}
 	return nil
@@ -202,20 +224,21 @@ func (o *fieldManagers[T]) update(a *attempt[T]) error {
 	return err
 }
 
-// trackPreparation lets the strategy change the new object. A client doesn't own a field whose change it reverts.
-func (k *kind[T]) trackPreparation(a *attempt[T], change func()) {
+// trackPreparation lets the strategy change the new object. A client doesn't own a field whose change it reverts. It
+// fails only if the write has no more time.
+func (k *kind[T]) trackPreparation(ctx context.Context, a *attempt[T], change func()) error {
 	if k.fieldManagers == nil || len(a.obj.GetManagedFields()) == 0 {
 		change()
-		return
+		return nil
 	}
 	sent := a.obj.DeepCopyObject().(T)
 	change()
 	if reflect.DeepEqual(sent, a.obj) {
-		return
+		return nil
 	}
-	managers, err := k.fieldManagers()
+	managers, err := k.managersOf(a)
 	if err != nil {
-		return // the object keeps the managedFields that the client sent
+		return nil //nolint:nilerr // the object keeps the managedFields that the client sent
 	}
 	live, stored := managers.live(a)
 	c := ownership.Change{
@@ -225,11 +248,15 @@ func (k *kind[T]) trackPreparation(a *attempt[T], change func()) {
 		Entries: sent.GetManagedFields(), Manager: a.options.FieldManager, Applied: a.ownership == merged,
 	}
 	entries, err := managers.manager(a).Prepared(c)
-	if err != nil {
+	switch {
+	case err == nil:
+		a.obj.SetManagedFields(entries)
+	case ctx.Err() != nil:
+		return ctx.Err()
+	default:
 		k.logOwnership(a.obj, err)
-		return
 	}
-	a.obj.SetManagedFields(entries)
+	return nil
 }
 
 func (k *kind[T]) encodeBoth(a, b T) (x, y []byte, err error) {

@@ -120,7 +120,7 @@ func (k *kind[T]) confineTo(part *Subresource[T]) func(ctx context.Context, a *a
 		obj.SetManagedFields(a.obj.GetManagedFields())
 		a.obj = obj
 		if part.Prepare != nil {
-			k.trackPreparation(a, func() { part.Prepare(ctx, a.obj, a.old.Object) })
+			return k.trackPreparation(ctx, a, func() { part.Prepare(ctx, a.obj, a.old.Object) })
 		}
 		return nil
 	}

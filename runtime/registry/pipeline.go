@@ -102,6 +102,7 @@ func (k *kind[T]) run(ctx context.Context, a *attempt[T], steps []step[T]) error
 }
 
 func (k *kind[T]) create(ctx context.Context, r *request[T]) (api.Result, error) {
+	r.within(ctx, k.versions)
 	a := &attempt[T]{request: r, old: &k.absent}
 	err := k.run(ctx, a, k.pipeline.received)
 	if err == nil {
@@ -153,6 +154,7 @@ func (k *kind[T]) complete(ctx context.Context, a *attempt[T]) (api.Result, erro
 
 // update runs a request that changes an object, or creates it, where the request may.
 func (k *kind[T]) update(ctx context.Context, r *request[T]) (api.Result, error) {
+	r.within(ctx, k.versions)
 	a := &attempt[T]{request: r}
 	if err := k.run(ctx, a, k.pipeline.received); err != nil {
 		return api.Result{Warnings: a.warnings}, err
@@ -188,6 +190,7 @@ func (r *request[T]) fit(write func() (api.Result, error)) (api.Result, error) {
 
 // delete runs a request that deletes an object. It begins with found, where that isn't nil.
 func (k *kind[T]) delete(ctx context.Context, r *request[T], found *store.State[T]) (api.Deletion, error) {
+	r.within(ctx, k.versions)
 	var done api.Deletion
 	a := &attempt[T]{request: r}
 	answer, err := k.end.modify(ctx, r, found, func(found *store.State[T]) (*attempt[T], error) {

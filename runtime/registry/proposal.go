@@ -89,7 +89,7 @@ func (p *patched[T]) propose(ctx context.Context, k *kind[T], a *attempt[T]) (er
 
 // encodeFound encodes the object of a state in JSON as clients of a version get it.
 func (k *kind[T]) encodeFound(v *codec.Served[T], found *store.State[T]) ([]byte, error) {
-	if v != k.versions.Storage || found.Data == nil || rendition.InProtobuf(found.Data) {
+	if v.Key != k.versions.Storage.Key || found.Data == nil || rendition.InProtobuf(found.Data) {
 		return v.Encode(found.Object)
 	}
 	stored, err := rendition.New(found.Data, v.Head)
@@ -105,7 +105,7 @@ type applied[T api.Object] struct {
 }
 
 func (s *applied[T]) propose(_ context.Context, k *kind[T], a *attempt[T]) error {
-	managers, err := k.fieldManagers()
+	managers, err := k.managersOf(a)
 	if err != nil {
 		return internal(err)
 	}

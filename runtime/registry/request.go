@@ -1,6 +1,8 @@
 package registry
 
 import (
+	"context"
+
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
@@ -19,8 +21,9 @@ const (
 type request[T api.Object] struct {
 	verb            string
 	namespace, name string
-	// version is the version in the URL.
-	version *codec.Served[T]
+	// versions are those of the kind, whose conversions end with the request, and version the one in the URL.
+	versions *codec.Versions[T]
+	version  *codec.Served[T]
 	// scope says what the write may change: the object, a part of it, or what an action needs.
 	scope scope[T]
 	// proposal makes the object that the client wants.
@@ -38,6 +41,13 @@ type request[T api.Object] struct {
 	admitted bool
 	// deletion is set for the verb delete.
 	deletion *deletion[T]
+}
+
+// within has the conversions of the request end with ctx.
+func (r *request[T]) within(ctx context.Context, versions *codec.Versions[T]) {
+	if r.versions = versions.Within(ctx); r.versions != versions && r.version != nil {
+		r.version = r.versions.ByKey(r.version.Key)
+	}
 }
 
 type fieldOwnership uint8

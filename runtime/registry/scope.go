@@ -80,9 +80,9 @@ func (k *kind[T]) confineToObject(ctx context.Context, a *attempt[T]) error {
 	}
 	switch strategy := &k.definition.Strategy; {
 	case a.old.Exists && strategy.PrepareForUpdate != nil:
-		k.trackPreparation(a, func() { strategy.PrepareForUpdate(ctx, a.obj, a.old.Object) })
+		return k.trackPreparation(ctx, a, func() { strategy.PrepareForUpdate(ctx, a.obj, a.old.Object) })
 	case !a.old.Exists && strategy.PrepareForCreate != nil:
-		k.trackPreparation(a, func() { strategy.PrepareForCreate(ctx, a.obj) })
+		return k.trackPreparation(ctx, a, func() { strategy.PrepareForCreate(ctx, a.obj) })
 	}
 	return nil
 }

@@ -35,9 +35,9 @@ type Scale[T api.Object] struct {
 	Paths map[string][]string
 	// Versions are the versions that have the subresource; nil means all.
 	Versions []string
-	// Through calls do with the object as its version has it, and takes over into obj what do says that it changed. Nil
-	// calls it with obj: the functions read the object as it is.
-	Through func(obj T, do func(seen T) (changed bool)) error
+	// Through calls do with the object as its version has it, and takes over into obj what do says that it changed. It
+	// returns soon after ctx ends. Nil calls do with obj: the functions read the object as it is.
+	Through func(ctx context.Context, obj T, do func(seen T) (changed bool)) error
 	// In returns the functions for the version of a request; nil is for those that are the same in all versions.
 	In func(version string) *Scale[T]
 }
@@ -54,9 +54,9 @@ func (s *Scale[T]) in(version string) *Scale[T] {
 }
 
 // through is Through where that isn't nil.
-func (s *Scale[T]) through(obj T, do func(seen T) (changed bool)) error {
+func (s *Scale[T]) through(ctx context.Context, obj T, do func(seen T) (changed bool)) error {
 	if s.Through != nil {
-		return s.Through(obj, do)
+		return s.Through(ctx, obj, do)
 	}
 	do(obj)
 	return nil
@@ -123,7 +123,7 @@ func (s *scaler[T]) newManager() (*ownership.Manager, error) {
 	return newScaleManager(types), nil
 }
 
-func (s *scaler[T]) of(obj T, version string) (*scaleObject, error) {
+func (s *scaler[T]) of(ctx context.Context, obj T, version string) (*scaleObject, error) {
 	by := s.in(version)
 	scale := &scaleObject{
 		ObjectMeta: metav1.ObjectMeta{
@@ -131,7 +131,7 @@ func (s *scaler[T]) of(obj T, version string) (*scaleObject, error) {
 			ResourceVersion: obj.GetResourceVersion(), CreationTimestamp: obj.GetCreationTimestamp(),
 		},
 	}
-	return scale, by.through(obj, func(seen T) (changed bool) {
+	return scale, by.through(ctx, obj, func(seen T) (changed bool) {
 		scale.Spec.Replicas = by.Replicas(seen)
 		if by.StatusReplicas != nil {
 			scale.Status.Replicas = by.StatusReplicas(seen)
@@ -143,8 +143,8 @@ func (s *scaler[T]) of(obj T, version string) (*scaleObject, error) {
 	})
 }
 
-func (s *scaler[T]) show(obj T, version string, form api.Form) (api.Rendition, error) {
-	scale, err := s.of(obj, version)
+func (s *scaler[T]) show(ctx context.Context, obj T, version string, form api.Form) (api.Rendition, error) {
+	scale, err := s.of(ctx, obj, version)
 	if err != nil {
 		return api.Rendition{}, err
 	}
@@ -158,7 +158,7 @@ func (s *scaler[T]) get(
 	if err != nil {
 		return api.Rendition{}, err
 	}
-	return s.show(obj, form.Version, form)
+	return s.show(ctx, obj, form.Version, form)
 }
 
 type proposal struct {
@@ -225,20 +225,22 @@ func (s *scaler[T]) write(
 			admitted := func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (proposal, error) {
 				return s.admit(ctx, t, opts, live, stored, propose)
 			}
-			return s.scale(obj, t, fields, admitted)
+			return s.scale(ctx, obj, t, fields, admitted)
 		},
 		Show: func(obj T, form api.Form) (api.Rendition, error) {
-			return s.show(obj, version, form)
+			return s.show(ctx, obj, version, form)
 		},
 	})
 }
 
-func (s *scaler[T]) scale(obj T, t Target, fields *managedfields.ScaleHandler, propose propose) ([]string, error) {
+func (s *scaler[T]) scale(
+	ctx context.Context, obj T, t Target, fields *managedfields.ScaleHandler, propose propose,
+) ([]string, error) {
 	stored, err := fields.ToSubresource()
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
-	live, err := s.of(obj, t.Version)
+	live, err := s.of(ctx, obj, t.Version)
 	if err != nil {
 		return nil, err
 	}
@@ -259,7 +261,7 @@ func (s *scaler[T]) scale(obj T, t Target, fields *managedfields.ScaleHandler, p
 		return p.warnings, nil
 	}
 	by := s.in(t.Version)
-	return p.warnings, by.through(obj, func(seen T) (changed bool) {
+	return p.warnings, by.through(ctx, obj, func(seen T) (changed bool) {
 		by.SetReplicas(seen, p.scale.Spec.Replicas)
 		return true
 	})

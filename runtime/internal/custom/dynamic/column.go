@@ -1,6 +1,7 @@
 package dynamic
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 
@@ -105,8 +106,9 @@ func (v *kindVersion) textAt(path string) (func(*unstructured.Unstructured) stri
 	return func(obj *unstructured.Unstructured) string {
 		members := obj.Object
 		if converted {
+			ctx, from, to := context.Background(), v.storage, v.gvk.GroupVersion() // the cache asks, and no request
 			var err error
-			if members, err = v.to(v.storage, v.gvk.GroupVersion(), obj.DeepCopy().Object); err != nil {
+			if members, err = v.to(ctx, from, to, obj.DeepCopy().Object); err != nil {
 				return ""
 			}
 		}

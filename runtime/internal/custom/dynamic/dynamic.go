@@ -104,7 +104,7 @@ func New(crd *apiextensionsv1.CustomResourceDefinition, convert Converter, templ
 			kind.OpenAPI[sorted[i].Name] = d.document(template)
 			described = append(described, d)
 		}
-		definition.Versions = append(definition.Versions, codec.VersionOfMap(v.info(), v.mapping()))
+		definition.Versions = append(definition.Versions, codec.VersionOfMap(v.info(), v.mapping(context.Background())))
 		versions = append(versions, v)
 	}
 	addSubresources(&definition, versions)

@@ -146,20 +146,22 @@ func (v *kindVersion) info() api.VersionInfo {
 	return info
 }
 
-func (v *kindVersion) mapping() codec.Mapping {
+// mapping returns the functions of the version, whose conversions end with ctx.
+func (v *kindVersion) mapping(ctx context.Context) codec.Mapping {
 	m := codec.Mapping{Read: v.read, SetDefaults: v.setDefaults, Validate: v.validate}
 	for i := range v.columns {
 		m.Columns = append(m.Columns, v.columns[i].cell)
 	}
 	if v.gvk.Version != v.storage.Version {
 		m.ToHub = func(object map[string]any) (map[string]any, error) {
-			return v.to(v.gvk.GroupVersion(), v.storage, object)
+			return v.to(ctx, v.gvk.GroupVersion(), v.storage, object)
 		}
 		m.FromHub = func(object map[string]any) (map[string]any, error) {
-			return v.to(v.storage, v.gvk.GroupVersion(), object)
+			return v.to(ctx, v.storage, v.gvk.GroupVersion(), object)
 		}
 	}
 	if v.gvk.Version != v.storage.Version && v.convert != nil {
+		m.Within = v.mapping
 		m.FromHubAll = func(ctx context.Context, objects []map[string]any) ([]map[string]any, []error) {
 			return v.allTo(ctx, v.storage, v.gvk.GroupVersion(), objects)
 		}
@@ -167,13 +169,15 @@ func (v *kindVersion) mapping() codec.Mapping {
 	return m
 }
 
-// to converts an object from one version to another.
-func (v *kindVersion) to(from, to schema.GroupVersion, object map[string]any) (map[string]any, error) {
+// to converts an object from one version to another, until ctx ends.
+func (v *kindVersion) to(
+	ctx context.Context, from, to schema.GroupVersion, object map[string]any,
+) (map[string]any, error) {
 	if v.convert == nil {
 		object["apiVersion"], object["kind"] = to.String(), v.gvk.Kind
 		return object, nil
 	}
-	out, errs := v.allTo(context.Background(), from, to, []map[string]any{object})
+	out, errs := v.allTo(ctx, from, to, []map[string]any{object})
 	return out[0], errs[0]
 }
 
@@ -194,12 +198,14 @@ func (v *kindVersion) allTo(
 }
 
 // through calls do with an object of the storage version as this version has it, and converts back what do changed.
-func (v *kindVersion) through(obj *unstructured.Unstructured, do func(*unstructured.Unstructured) bool) error {
-	seen, err := v.to(v.storage, v.gvk.GroupVersion(), obj.DeepCopy().Object)
+func (v *kindVersion) through(
+	ctx context.Context, obj *unstructured.Unstructured, do func(*unstructured.Unstructured) bool,
+) error {
+	seen, err := v.to(ctx, v.storage, v.gvk.GroupVersion(), obj.DeepCopy().Object)
 	if err != nil || !do(&unstructured.Unstructured{Object: seen}) {
 		return err
 	}
-	changed, err := v.to(v.gvk.GroupVersion(), v.storage, seen)
+	changed, err := v.to(ctx, v.gvk.GroupVersion(), v.storage, seen)
 	if err != nil {
 		return err
 	}

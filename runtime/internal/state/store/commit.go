@@ -137,7 +137,7 @@ func (s *Store[T]) plan(
 func (s *Store[T]) try(ctx context.Context, key string, opts CommitOptions[T], decide Writer[T]) (Outcome, error) {
 	current := s.stateOfCaller(opts.Guess)
 	if current == nil && !opts.DryRun {
-		current = s.guess(key)
+		current = s.guess(ctx, key)
 	}
 	if current == nil {
 		var err error
@@ -178,7 +178,7 @@ func (s *Store[T]) try(ctx context.Context, key string, opts CommitOptions[T], d
 		if !errors.As(err, &conflict) {
 			return Outcome{}, err
 		}
-		if current, err = s.stateOf(key, conflict.Current); err != nil {
+		if current, err = s.stateOf(ctx, key, conflict.Current); err != nil {
 			return Outcome{}, err
 		}
 	}
@@ -250,7 +250,7 @@ func (s *Store[T]) Create(ctx context.Context, key string, obj T, opts CreateOpt
 	}
 	switch {
 	case conflict != nil:
-		return Outcome{}, s.exists(conflict, obj.GetName())
+		return Outcome{}, s.exists(ctx, conflict, obj.GetName())
 	case err != nil:
 		return Outcome{}, s.Status(err, "create", obj.GetName())
 	}
@@ -261,10 +261,10 @@ func (s *Store[T]) Create(ctx context.Context, key string, obj T, opts CreateOpt
 const BeingDeleted = "object is being deleted: "
 
 // exists returns 409 AlreadyExists, whose message says so where the existing object is being deleted.
-func (s *Store[T]) exists(conflict *storage.ConflictError, name string) error {
+func (s *Store[T]) exists(ctx context.Context, conflict *storage.ConflictError, name string) error {
 	status := apierrors.NewAlreadyExists(s.gr, name)
 	if conflict.Current != nil {
-		current, err := s.stateOf(conflict.Key, conflict.Current)
+		current, err := s.stateOf(ctx, conflict.Key, conflict.Current)
 		if err == nil && current.Object.GetDeletionTimestamp() != nil {
 			status.ErrStatus.Message = BeingDeleted + status.ErrStatus.Message
 		}
@@ -291,12 +291,12 @@ func (s *Store[T]) read(ctx context.Context, key string) (*State[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.stateOf(key, kv)
+	return s.stateOf(ctx, key, kv)
 }
 
 // stateOf decodes a value of the backend; nil is absent. Writes fail for a corrupt value, too: only DeleteCorrupt
-// removes one.
-func (s *Store[T]) stateOf(key string, kv *storage.KeyValue) (*State[T], error) {
+// removes one. A value whose conversion ends with ctx isn't corrupt.
+func (s *Store[T]) stateOf(ctx context.Context, key string, kv *storage.KeyValue) (*State[T], error) {
 	if kv == nil {
 		return &State[T]{fresh: true}, nil
 	}
@@ -304,7 +304,10 @@ func (s *Store[T]) stateOf(key string, kv *storage.KeyValue) (*State[T], error) 
 	if err != nil {
 		return nil, corruptError(key, err)
 	}
-	obj, err := s.config.Decode(plain)
+	obj, err := s.config.Decode(ctx, plain)
+	if err != nil && ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		return nil, corruptError(key, err)
 	}
@@ -318,7 +321,7 @@ func (s *Store[T]) stateOf(key string, kv *storage.KeyValue) (*State[T], error) 
 	return &State[T]{Object: obj, Exists: true, Revision: kv.Revision, Data: data, stale: stale, fresh: true}, nil
 }
 
-func (s *Store[T]) guess(key string) *State[T] {
+func (s *Store[T]) guess(ctx context.Context, key string) *State[T] {
 	if s.cache == nil {
 		return nil
 	}
@@ -335,7 +338,7 @@ func (s *Store[T]) guess(key string) *State[T] {
 		return nil
 	}
 	data := rendition.StoredForm(rendered)
-	obj, err := s.config.Decode(data)
+	obj, err := s.config.Decode(ctx, data)
 	if err != nil {
 		return nil
 	}

@@ -64,8 +64,11 @@ func (s *Store[T]) DeleteCorrupt(ctx context.Context, key string, dryRun bool) e
 		if kv == nil {
 			return apierrors.NewNotFound(s.gr, name)
 		}
-		if _, readErr := s.stateOf(full, kv); readErr == nil {
+		switch _, readErr := s.stateOf(ctx, full, kv); {
+		case readErr == nil:
 			return apierrors.NewConflict(s.gr, name, errNotCorrupt)
+		case ctx.Err() != nil:
+			return s.Status(ctx.Err(), "delete", name)
 		}
 		if dryRun {
 			return nil

@@ -35,7 +35,7 @@ func (s *Store[T]) Encode(obj T) ([]byte, error) {
 
 // Decode decodes a stored form, and sets the resourceVersion to a revision, unless that is 0.
 func (s *Store[T]) Decode(data []byte, revision int64) (T, error) {
-	obj, err := s.config.Decode(data)
+	obj, err := s.config.Decode(context.Background(), data)
 	if err != nil {
 		return obj, apierrors.NewInternalError(fmt.Errorf("what was written can't be read: %w", err))
 	}
@@ -50,7 +50,7 @@ func (s *Store[T]) Object(r api.Rendition) (T, error) {
 	if r.Payload == nil {
 		return s.config.New(), nil
 	}
-	obj, err := s.config.Decode(rendition.Whole(r))
+	obj, err := s.config.Decode(context.Background(), rendition.Whole(r))
 	if err != nil {
 		return obj, apierrors.NewInternalError(err)
 	}
@@ -106,7 +106,7 @@ func (c *cacheCodec[T]) Decode(key string, value []byte, revision int64) (cache.
 	if err != nil {
 		return cache.Record{}, err
 	}
-	obj, err := c.config.Decode(plain)
+	obj, err := c.config.Decode(context.Background(), plain)
 	if err != nil {
 		return cache.Record{}, err
 	}

@@ -188,8 +188,11 @@ func (m *migration[T]) ask(ctx context.Context, question func(context.Context) e
 
 func (m *migration[T]) object(ctx context.Context, kv *storage.KeyValue) error {
 	for try := 1; kv != nil; try++ {
-		version, state, err := m.look(kv)
-		if err != nil {
+		version, state, err := m.look(ctx, kv)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
 			m.leave(err)
 			return nil
 		}
@@ -235,7 +238,9 @@ func (m *migration[T]) object(ctx context.Context, kv *storage.KeyValue) error {
 }
 
 // look reads a value. Where it can't be read, its version is noted as far as it tells one.
-func (m *migration[T]) look(kv *storage.KeyValue) (version string, s *State[T], err error) {
+func (m *migration[T]) look(
+	ctx context.Context, kv *storage.KeyValue,
+) (version string, s *State[T], err error) {
 	plain, _, err := m.store.config.open(kv.Key, kv.Value)
 	if err != nil {
 		m.unknown = true
@@ -246,7 +251,7 @@ func (m *migration[T]) look(kv *storage.KeyValue) (version string, s *State[T], 
 	if version = gv.Version; err != nil || version == "" || gv.Group != m.group {
 		version = ""
 	}
-	if s, err = m.store.stateOf(kv.Key, kv); err != nil {
+	if s, err = m.store.stateOf(ctx, kv.Key, kv); err != nil {
 		if m.unknown = m.unknown || version == ""; version != "" {
 			m.found[version] = true
 		}

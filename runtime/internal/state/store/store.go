@@ -36,8 +36,9 @@ type Config[T api.Object] struct {
 	// which belongs to the store; before a write it has neither resourceVersion nor selfLink.
 	Encode func(T) ([]byte, error)
 	// Decode decodes what Encode, or that of another release or server, returned: in another version, with other
-	// defaults or in another encoding. Such a value is stale.
-	Decode func([]byte) (T, error)
+	// defaults or in another encoding. Such a value is stale. If another program converts it, Decode returns soon after
+	// ctx ends.
+	Decode func(ctx context.Context, data []byte) (T, error)
 	// Transformer encrypts values at rest; nil stores them as Encode returns them.
 	Transformer Transformer
 	// BeforeWrite runs before each write; its error ends the write before anything is sent. It may be nil.

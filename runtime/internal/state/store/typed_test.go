@@ -156,7 +156,7 @@ func gadgetConfig(backend storage.Backend) store.Config[*gadgetT] {
 		Resource: schema.GroupResource{Resource: "gadgets"},
 		New:      func() *gadgetT { return &gadgetT{} },
 		Encode:   func(g *gadgetT) ([]byte, error) { return json.Marshal(g) },
-		Decode: func(data []byte) (*gadgetT, error) {
+		Decode: func(_ context.Context, data []byte) (*gadgetT, error) {
 			var g gadgetT
 			return &g, json.Unmarshal(data, &g)
 		},
