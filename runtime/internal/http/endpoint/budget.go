@@ -6,8 +6,9 @@ import (
 	"sync"
 )
 
-// budget shares a number of bytes among the users who wait for some. Users take turns, and while others wait, a user
-// gets no more than half of the bytes, or one claim if that is larger.
+// budget shares a number of bytes among the users who wait for some. Users take turns, and a user gets no more than
+// half of the bytes, or one claim if that is larger: a user who holds bytes for long leaves some to those who come
+// later.
 type budget struct {
 	size int64
 
@@ -119,5 +120,5 @@ func (b *budget) grant() {
 
 // mayHave reports whether a user who waits may have more.
 func (b *budget) mayHave(a *account) bool {
-	return a.held == 0 || len(b.turns) == 1 || a.held+a.claims[0].size <= b.size/2
+	return a.held == 0 || a.held+a.claims[0].size <= b.size/2
 }
