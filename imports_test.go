@@ -106,8 +106,9 @@ var floors = map[string][]string{
 	},
 	"generator/internal/emit/wiring": {
 		"generator/internal/diag", "generator/internal/emit", "generator/internal/emit/gocode",
-		"generator/internal/model", "generator/internal/plan", "generator/internal/plan/contextual",
-		"generator/internal/plan/hook", "generator/internal/plan/serving", "generator/internal/spelling",
+		"generator/internal/model", "generator/internal/plan", "generator/internal/plan/check",
+		"generator/internal/plan/contextual", "generator/internal/plan/hook", "generator/internal/plan/serving",
+		"generator/internal/schema", "generator/internal/spelling",
 	},
 	"generator/internal/folder":  {},
 	"generator/internal/fromcrd": {"generator/internal/model", "generator/internal/spelling"},
@@ -131,7 +132,7 @@ var floors = map[string][]string{
 		"generator/internal/diag", "generator/internal/model", "generator/internal/plan/check",
 		"generator/internal/plan/clientset", "generator/internal/plan/contextual",
 		"generator/internal/plan/expression", "generator/internal/plan/hook", "generator/internal/plan/serving",
-		"generator/internal/spelling",
+		"generator/internal/schema", "generator/internal/spelling",
 	},
 	"generator/internal/plan/check": {
 		"generator/internal/diag", "generator/internal/model", "generator/internal/schema",
@@ -342,10 +343,10 @@ var floors = map[string][]string{
 		"runtime/internal/host/kubeconfig", "runtime/internal/request", "runtime/internal/review", "runtime/registry",
 		"runtime/server",
 	},
-	"runtime/cel": {"runtime/reach"},
+	"runtime/cel": {"runtime/internal/object/omission", "runtime/reach"},
 	"runtime/codec": {
-		"runtime/api", "runtime/internal/object/patch", "runtime/internal/object/rendition",
-		"runtime/internal/object/wire",
+		"runtime/api", "runtime/internal/object/omission", "runtime/internal/object/patch",
+		"runtime/internal/object/rendition", "runtime/internal/object/wire",
 	},
 	"runtime/internal/access/manifest": {"runtime/internal/reload"},
 	"runtime/internal/access/match": {
@@ -433,6 +434,7 @@ var floors = map[string][]string{
 	"runtime/internal/jsonpath":         {},
 	"runtime/internal/object/metadata":  {"runtime/api"},
 	"runtime/internal/object/ownership": {"runtime/api"},
+	"runtime/internal/object/omission":  {"runtime/internal/object/rendition"},
 	"runtime/internal/object/patch":     {"runtime/api", "runtime/internal/object/rendition"},
 	"runtime/internal/object/rendition": {"runtime/api", "runtime/internal/object/wire"},
 	"runtime/internal/object/wire":      {},

@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 
+	"apigen.dev/runtime/internal/object/omission"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -28,13 +30,13 @@ func Validate[T any](ctx context.Context, r *Rules, errs field.ErrorList, obj, o
 	if r.fault != nil {
 		return append(errs, field.InternalError(nil, r.fault))
 	}
-	now, err := content(r, obj)
+	now, err := content(ctx, r, obj)
 	if err != nil {
 		return append(errs, field.InternalError(nil, err))
 	}
 	var before map[string]any
 	if old != nil {
-		if before, err = content(r, old); err != nil {
+		if before, err = content(ctx, r, old); err != nil {
 			return append(errs, field.InternalError(nil, err))
 		}
 	}
@@ -65,7 +67,7 @@ func (r *Rules) RunAfter(ctx context.Context, errs field.ErrorList, obj, old map
 }
 
 // content returns the object as decoded JSON, with its kind and without managedFields, which no rule sees.
-func content[T any](r *Rules, obj *T) (map[string]any, error) {
+func content[T any](ctx context.Context, r *Rules, obj *T) (map[string]any, error) {
 	shallow := *obj
 	if o, ok := any(&shallow).(metav1.Object); ok {
 		o.SetManagedFields(nil)
@@ -78,6 +80,7 @@ func content[T any](r *Rules, obj *T) (map[string]any, error) {
 		return nil, fmt.Errorf("the object as rules see it: %w", err)
 	}
 	var out map[string]any
+	data = omission.From(ctx, reflect.TypeFor[T]()).Omit(data)
 	err = kjson.UnmarshalCaseSensitivePreserveInts(data, &out)
 	return out, err
 }

@@ -1,7 +1,7 @@
 // Package codec binds the versions of one kind: it decodes bytes of every served version to objects of the hub, encodes
 // objects of the hub, and renders the forms of answers.
 //
-// It may know packages api, patch, rendition and wire.
+// It may know packages api, omission, patch, rendition and wire.
 package codec
 
 import (
@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/object/omission"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -30,7 +31,19 @@ func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V
 		}),
 		floats: sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), isFloat, map[reflect.Type]bool{}) }),
 		nulls:  sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), hasNulls, map[reflect.Type]bool{}) }),
-		wide:   sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), isWide, map[reflect.Type]bool{}) }),
+		shape: sync.OnceValue(func() *omission.Shape {
+			if !conversion.OmitsZeroStructs {
+				return nil
+			}
+			return omission.Of(reflect.TypeFor[V]())
+		}),
+		sent: sync.OnceValue(func() *Sent {
+			if conversion.Sent == nil {
+				return nil
+			}
+			return conversion.Sent()
+		}),
+		wide: sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), isWide, map[reflect.Type]bool{}) }),
 	}}
 }
 
@@ -48,6 +61,8 @@ type versionCodec[T api.Object] interface {
 	storeMessage(obj T) ([]byte, error)
 	keepsProtobuf() bool
 	cells(obj T) ([]api.Cell, error)
+	// sentFaults returns the faults of JSON that a Go value doesn't show.
+	sentFaults(data []byte) field.ErrorList
 	validate(ctx context.Context, op operation.Operation, gvk schema.GroupVersionKind, obj T, old *T) (field.ErrorList,
 		error)
 	view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error)
@@ -75,6 +90,10 @@ type typed[T, V api.Object] struct {
 	// floats reports whether V has floating-point numbers, nulls whether it has maps whose values may be null, wide
 	// whether it has numbers that int64 can't hold.
 	floats, nulls, wide func() bool
+	// shape says what encoded objects leave out.
+	shape func() *omission.Shape
+	// sent are the rules about the JSON that a client sends.
+	sent func() *Sent
 }
 
 func (c *typed[T, V]) mergeRules() (strategicpatch.PatchMetaFromStruct, error) { return c.merging() }
@@ -161,7 +180,11 @@ func (c *typed[T, V]) marshal(obj V) ([]byte, error) {
 	if c.JSON.Marshal != nil {
 		return c.JSON.Marshal(obj)
 	}
-	return json.Marshal(obj)
+	data, err := json.Marshal(obj)
+	if err != nil {
+		return nil, err
+	}
+	return c.shape().Omit(data), nil
 }
 
 // encodeWhole encodes an object without a newline, with kind and apiVersion first. It sets both in the object and
@@ -198,6 +221,9 @@ func (c *typed[T, V]) validate(
 		if before, err = c.version(*old); err != nil {
 			return nil, err
 		}
+	}
+	if shape := c.shape(); shape != nil {
+		ctx = omission.With(ctx, shape)
 	}
 	return c.Validate(ctx, op, changed, before), nil
 }
@@ -287,6 +313,11 @@ type Conversion[T, V api.Object] struct {
 	Columns []func(V) api.Cell
 	// Proto encodes objects of the version as Kubernetes protobuf: ProtoOf[V](), where V has methods for it.
 	Proto Proto[V]
+	// OmitsZeroStructs: the JSON of an object lacks optional structs that are zero, and rules in CEL don't see them, as
+	// if the fields were pointers. Without it, such structs are in the JSON as encoding/json has them.
+	OmitsZeroStructs bool
+	// Sent returns the rules about the JSON that a client sends; nil where there are none.
+	Sent func() *Sent
 	// JSON encodes and decodes objects of the version; the zero value leaves that to reflection.
 	JSON JSON[V]
 }

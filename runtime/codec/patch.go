@@ -24,7 +24,12 @@ type Patch[T api.Object] struct {
 	patch      patch.Patch
 	strict     []error // the unknown and duplicate fields of the patch itself
 	validation string
+	// faults are those of the last result that a Go value doesn't show.
+	faults field.ErrorList
 }
+
+// Faults returns the faults of the last object that Apply made, beside those that its Go value shows.
+func (p *Patch[T]) Faults() field.ErrorList { return p.faults }
 
 // ReadPatch reads a patch of the version. The patch is nil where there is an error.
 func (v *Served[T]) ReadPatch(kind api.PatchType, body api.Body) (*Patch[T], error) {
@@ -54,6 +59,7 @@ func (p *Patch[T]) Apply(object []byte, hub T, match func(T) error) (obj T, warn
 	if obj, warnings, err = p.decode(object, hub); err != nil {
 		return obj, nil, err
 	}
+	p.faults = p.version.codec.sentFaults(object)
 	if match != nil {
 		err = match(obj)
 	}

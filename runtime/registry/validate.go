@@ -7,9 +7,9 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/internal/object/metadata"
 	"apigen.dev/runtime/reach"
 	"k8s.io/apimachinery/pkg/api/operation"
-	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -46,27 +46,11 @@ func (k *kind[T]) isReview() bool { return k.info.Storage == "" && !k.info.Has("
 
 // validatePath checks that the name of a new object fits into a URL, whatever the author's rule says. As in
 // kube-apiserver, that comes last: an object with other faults is refused for these.
-func (k *kind[T]) validatePath(a *attempt[T]) (errs field.ErrorList) {
+func (k *kind[T]) validatePath(a *attempt[T]) field.ErrorList {
 	if a.old.Exists || k.isReview() {
 		return nil
 	}
-	for _, at := range []struct {
-		field, name string
-		generated   bool
-	}{{"generateName", a.obj.GetGenerateName(), true}, {"name", a.obj.GetName(), false}} {
-		for _, message := range fitsPath(at.name, at.generated) {
-			errs = append(errs, field.Invalid(metadataPath.Child(at.field), at.name, message))
-		}
-	}
-	return errs
-}
-
-// fitsPath returns why a name, or the prefix of one, doesn't fit into a URL.
-func fitsPath(name string, generated bool) []string {
-	if generated {
-		return content.IsPathSegmentPrefix(name)
-	}
-	return content.IsPathSegmentName(name)
+	return metadata.ValidatePath(a.obj, metadataPath)
 }
 
 // validateObject checks the new object's metadata, the rules of the request's version, and those of the strategy.
@@ -97,7 +81,7 @@ func (k *kind[T]) validateMetadataAndRules(ctx context.Context, a *attempt[T]) (
 func (k *kind[T]) validateMetadata(a *attempt[T]) field.ErrorList {
 	namespaced := k.info.Scope == api.Namespaced
 	if a.old.Exists {
-		errs := validation.ValidateObjectMetaAccessor(a.obj, namespaced, fitsPath, metadataPath)
+		errs := validation.ValidateObjectMetaAccessor(a.obj, namespaced, metadata.FitsPath, metadataPath)
 		return append(errs, validation.ValidateObjectMetaAccessorUpdate(a.obj, a.old.Object, metadataPath)...)
 	}
 	errs := validation.ValidateObjectMetaAccessor(a.obj, namespaced, k.nameRule(), metadataPath)
@@ -118,7 +102,23 @@ func (k *kind[T]) validateRules(ctx context.Context, a *attempt[T]) (field.Error
 	if name := a.scope.name; name != "" {
 		op.Request.Subresources = []string{name}
 	}
-	return a.version.Validate(ctx, op, a.obj, old)
+	return a.version.Validate(codec.WithFaults(ctx, k.sentFaults(a)), op, a.obj, old)
+}
+
+// sentFaults returns the faults of what the client sent that the new object still has, and doesn't show: a write of a
+// part has those of the part, and other writes those of the rest.
+func (k *kind[T]) sentFaults(a *attempt[T]) (faults field.ErrorList) {
+	switch p := a.proposal.(type) {
+	case *sent[T]:
+		faults = a.version.SentFaults(p.body)
+	case *patched[T]:
+		faults = p.patch.Faults()
+	}
+	return a.version.Standing(codec.FaultsIn(a.scope.name, faults, k.isPart), a.obj)
+}
+
+func (k *kind[T]) isPart(member string) bool {
+	return slices.ContainsFunc(k.scopes.parts, func(s scope[T]) bool { return s.name == member })
 }
 
 // PathErrors returns an error of a Validate method that names the paths of fields in text, such as spec.steps[0].name,

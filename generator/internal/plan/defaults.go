@@ -8,6 +8,7 @@ import (
 	"apigen.dev/generator/internal/diag"
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/plan/contextual"
+	"apigen.dev/generator/internal/schema"
 )
 
 // Defaults are the defaulting functions of one package.
@@ -45,6 +46,8 @@ type TypeDefaults struct {
 type FieldDefault struct {
 	Field   *model.Field
 	Default *model.Default
+	// IfSet: the field is an optional struct, in which no defaults are set where it is zero.
+	IfSet bool
 }
 
 // Object reports whether the type gets a SetObjectDefaults_X.
@@ -110,7 +113,7 @@ func (g *defaultGraph) plan(d *Defaults, t *model.Type) {
 			def = &model.Default{JSON: "{}", Pos: f.Pos}
 		}
 		if def != nil || g.reach.From(f.Type) {
-			plan.Fields = append(plan.Fields, FieldDefault{f, def})
+			plan.Fields = append(plan.Fields, FieldDefault{f, def, def == nil && g.onlyIfSet(f)})
 		}
 	}
 	if t.Form == model.Slice || t.Form == model.Array || t.Form == model.Map {
@@ -254,6 +257,31 @@ func (g *defaultGraph) containsItself(t *model.Type) bool {
 	to := model.NewReach(func(inner *model.Type) bool { return inner == t }, g.inner)
 	g.recursive[t] = slices.ContainsFunc(g.inner(t), to.From)
 	return g.recursive[t]
+}
+
+// onlyIfSet reports whether no defaults are set in a field where it is zero: a custom resource that lacks an object
+// gets no defaults inside of it. Without required fields, the object may be there and empty, so that a zero struct gets
+// them. Hand-written functions get every struct, as those of Kubernetes do.
+func (g *defaultGraph) onlyIfSet(f *model.Field) bool {
+	t := f.Type
+	if !g.source().HasCustom() || t.Form != model.Struct || !f.OmitEmpty || f.Inline || f.Schema.Required ||
+		t.Default != nil {
+		return false
+	}
+	byHand := model.NewReach(func(t *model.Type) bool {
+		return len(g.functions.calls(t, g.pkg).functions) > 0 || g.method(t) != nil
+	}, g.inner)
+	return !byHand.From(t) && needsMembers(schema.New(schema.CRD).Type(t))
+}
+
+// needsMembers reports whether an object has required fields without defaults.
+func needsMembers(t *schema.Type) bool {
+	return slices.ContainsFunc(t.Fields, func(f *schema.Field) bool {
+		if f.Go.Inline {
+			return f.Type.Go.Form == model.Struct && needsMembers(f.Type)
+		}
+		return f.Required && f.Default == nil
+	})
 }
 
 // fills reports whether a server sets an embedded pointer that is nil: on the wire, the fields of its struct are those

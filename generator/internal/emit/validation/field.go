@@ -2,9 +2,7 @@ package validation
 
 import (
 	"fmt"
-	"reflect"
 	"slices"
-	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -99,7 +97,7 @@ func (w *writer) field(parent value, f *model.Field) []jen.Code {
 // calls, which handle changes themselves, run where it is set.
 func (w *writer) present(m member, content, calls []jen.Code) []jen.Code {
 	var set, none *jen.Statement
-	if m.pointer || check.Optional(m.field) || check.Missing(m.field) {
+	if m.pointer || w.checks.Optional(m.field) || check.Missing(m.field) {
 		set = w.set(m, true)
 	}
 	if check.Missing(m.field) {
@@ -164,11 +162,6 @@ func (w *writer) set(m member, yes bool) *jen.Statement {
 		return w.file.Code("$ "+op+" 0", holder)
 	}
 	return jen.Lit(yes)
-}
-
-func omitsZero(f *model.Field) bool {
-	_, options, _ := strings.Cut(reflect.StructTag(f.Tag).Get("json"), ",")
-	return slices.Contains(strings.Split(options, ","), "omitzero")
 }
 
 // declarativePresence reports whether Kubernetes' own markers define the field's presence.

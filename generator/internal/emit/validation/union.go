@@ -171,7 +171,7 @@ func (w *writer) properties(v value) *jen.Statement {
 		if f.Ignored || f.Inline || f.JSON == "" || !check.Accessible(w.pkg, v.typ, f) {
 			continue
 		}
-		if !f.OmitEmpty || f.Type.Form == model.Struct && !omitsZero(f) {
+		if !w.checks.OmitsZero(f) {
 			set = append(set, jen.True())
 			continue
 		}

@@ -33,6 +33,14 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 			member("ToHub", p.conversion(v, v.Type, r.Hub)),
 			member("FromHub", p.conversion(v, r.Hub, v.Type)))
 	}
+	if v.Type.OmitsZeroStructs() {
+		conversion = append(conversion, member("OmitsZeroStructs", jen.True()))
+	}
+	if v.Type.Custom() {
+		if name := p.sent.of(p.sent.types.Type(v.Type)); name != "" {
+			conversion = append(conversion, member("Sent", jen.Id(name)))
+		}
+	}
 	if cells != nil {
 		conversion = append(conversion, member("Columns", cells))
 	}
@@ -47,12 +55,16 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 // others; nil where it has none.
 func (p *printer) checks(t *model.Type, obj, old string) jen.Code {
 	markers, inCEL := p.plan.Checks.Markers[t], p.plan.Checks.CEL[t]
-	if markers == (plan.Func{}) && inCEL == "" {
+	sent := t.Custom() && p.sent.of(p.sent.types.Type(t)) != ""
+	if markers == (plan.Func{}) && inCEL == "" && !sent {
 		return nil
 	}
-	result := jen.Nil()
+	var result *jen.Statement = jen.Nil()
 	if markers != (plan.Func{}) {
 		result = gocode.Code("$(ctx, op, nil, "+obj+", "+old+")", jen.Qual(markers.Path, markers.Name))
+	}
+	if sent {
+		result = gocode.Code("codec.AddFaults(ctx, $)", result)
 	}
 	if inCEL != "" {
 		result = gocode.Code("cel.Validate(ctx, "+inCEL+"(), $, "+obj+", "+old+")", result)

@@ -49,7 +49,7 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 		for _, r := range g.Resources {
 			errs = append(errs, p.Serving[r].Faults...)
 		}
-		file, err := (&printer{plan: p, group: g, scoped: p.Scoped[g], errs: &errs}).print()
+		file, err := (&printer{plan: p, group: g, scoped: p.Scoped[g], errs: &errs, sent: newSentRules()}).print()
 		if err != nil {
 			return nil, fmt.Errorf("wiring of %s: %w", g.Name, err)
 		}
@@ -63,6 +63,7 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 
 // printer prints the wiring of one group. Faults of the input go to errs; what is printed then is not used.
 type printer struct {
+	sent  *sentRules
 	plan  *plan.Plan
 	group *model.Group
 	errs  *diag.Errors
@@ -98,6 +99,9 @@ func (p *printer) print() (emit.File, error) {
 		if served := r.Served(); len(served) > 0 {
 			p.define(f, r, served)
 		}
+	}
+	for _, code := range p.sent.code {
+		f.Add(code)
 	}
 	p.helpers(f)
 

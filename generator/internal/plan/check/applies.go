@@ -116,14 +116,33 @@ func Missing(f *model.Field) bool {
 }
 
 // Optional reports whether an unset value is not checked.
-func Optional(f *model.Field) bool {
+func (g *Functions) Optional(f *model.Field) bool {
 	if yes, declarative := schema.Checked(f); yes && declarative {
 		return false
 	}
 	if f.Type.Form == model.Struct {
-		return f.Schema.Optional && len(f.Schema.Subfields) == 0 && !hasDeclarativeRules(f.Type)
+		absent := f.Schema.Optional || g.OmitsZero(f) && !f.Schema.Required &&
+			(g.Effective(f.Type, &f.Schema) || g.refusesZero(f.Type))
+		return absent && len(f.Schema.Subfields) == 0 && !hasDeclarativeRules(f.Type)
 	}
 	return f.Schema.Optional || !f.Schema.Required && f.OmitEmpty
+}
+
+// OmitsZero reports whether the JSON of an object lacks the field where it is zero. encoding/json writes a zero struct
+// although its field has omitempty; servers leave it out of kinds that are treated as custom resources.
+func (g *Functions) OmitsZero(f *model.Field) bool {
+	return f.OmitEmpty && (g.custom || !f.WritesZeroStruct())
+}
+
+// refusesZero reports whether the zero value of a struct may break a rule.
+func (g *Functions) refusesZero(t *model.Type) bool {
+	if g.Effective(t, schema.Enforced(t)) || len(Unions(t)) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(t.Fields, func(f *model.Field) bool {
+		return Accessible(g.pkg, t, f) && !g.Optional(f) &&
+			(g.FieldEffective(f) || f.Type.Form == model.Struct && g.refusesZero(f.Type))
+	})
 }
 
 // hasDeclarativeRules reports whether fields of a struct have rules of Kubernetes' own grammar: these apply to a struct

@@ -19,11 +19,13 @@ type Functions struct {
 	reach   *model.Reach[*model.Type]
 	// builtIn: the kinds are those of another module, without controller-gen's markers.
 	builtIn bool
+	// custom: there are kinds that are treated as their custom resources would be.
+	custom bool
 }
 
 // New decides the validation functions of a package.
 func New(program *model.Program, pkg *model.Package) *Functions {
-	g := &Functions{program: program, pkg: pkg, builtIn: isBuiltIn(pkg)}
+	g := &Functions{program: program, pkg: pkg, builtIn: isBuiltIn(pkg), custom: pkg.HasCustom()}
 	g.reach = model.NewReach(g.has, g.inner)
 	return g
 }

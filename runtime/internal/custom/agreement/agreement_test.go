@@ -83,7 +83,7 @@ func newPair(t *testing.T, resource registry.Resource) *pair {
 	}
 }
 
-func open(t *testing.T, resource registry.Resource) registry.Handle {
+func open(t testing.TB, resource registry.Resource) registry.Handle {
 	backend := memory.New()
 	config := registry.Config{Backend: backend, Prefix: "/registry", DisableCache: true}
 	handle, err := resource.Open(t.Context(), config)

@@ -45,6 +45,28 @@ func Members(data []byte, at int, visit func(key []byte, start, end int) bool) b
 	}
 }
 
+// Elements walks over the elements of a JSON list, beginning at data[at] just behind its "[", as Members does.
+func Elements(data []byte, at int, visit func(start, end int) bool) bool {
+	i := space(data, at)
+	if i < len(data) && data[i] == ']' {
+		return true
+	}
+	for {
+		end := skipValue(data, i)
+		if end < 0 {
+			return false
+		}
+		if !visit(i, end) {
+			return true
+		}
+		i = space(data, end)
+		if i >= len(data) || data[i] != ',' {
+			return i < len(data) && data[i] == ']'
+		}
+		i = space(data, i+1)
+	}
+}
+
 // Member finds one member of the object whose first member begins at data[at].
 func Member(data []byte, at int, name string) (start, end int, ok bool) {
 	Members(data, at, func(key []byte, s, e int) bool {

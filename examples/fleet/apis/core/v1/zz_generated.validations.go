@@ -6,6 +6,7 @@ package v1
 
 import (
 	"context"
+	"reflect"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/operation"
@@ -16,7 +17,9 @@ import (
 
 // Validate_Pod checks obj, which replaces oldObj where that isn't nil.
 func Validate_Pod(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Pod) (errs field.ErrorList) {
-	errs = append(errs, Validate_PodSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *Pod) *PodSpec { return &old.Spec }))...)
+	if path := fldPath.Child("spec"); !reflect.ValueOf(obj.Spec).IsZero() {
+		errs = append(errs, Validate_PodSpec(ctx, op, path, &obj.Spec, safe.Field(oldObj, func(old *Pod) *PodSpec { return &old.Spec }))...)
+	}
 	return errs
 }
 

@@ -77,8 +77,10 @@ func definePod() registry.Definition[*v1.Pod] {
 					return new(v1.Pod)
 				},
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Pod) field.ErrorList {
-					return v1.Validate_Pod(ctx, op, nil, obj, old)
+					return codec.AddFaults(ctx, v1.Validate_Pod(ctx, op, nil, obj, old))
 				},
+				OmitsZeroStructs: true,
+				Sent:             sentV1Pod,
 				Columns: []func(*v1.Pod) api.Cell{
 					func(in *v1.Pod) api.Cell {
 						if in.Status.Phase == "" {
@@ -183,6 +185,32 @@ func definePod() registry.Definition[*v1.Pod] {
 					return obj.Portforward(ctx, options)
 				},
 			}),
+		},
+	}
+}
+
+// sentV1Container returns the rules about the JSON of v1.Container that clients send.
+func sentV1Container() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"name"},
+	}
+}
+
+// sentV1PodSpec returns the rules about the JSON of v1.PodSpec that clients send.
+func sentV1PodSpec() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"containers"},
+		Members: map[string]*codec.Sent{
+			"containers": &codec.Sent{Elem: sentV1Container()},
+		},
+	}
+}
+
+// sentV1Pod returns the rules about the JSON of v1.Pod that clients send.
+func sentV1Pod() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"spec": sentV1PodSpec(),
 		},
 	}
 }

@@ -117,8 +117,9 @@ func defineMooring() registry.Definition[*v1.Mooring] {
 				},
 				Default: v1.SetObjectDefaults_Mooring,
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Mooring) field.ErrorList {
-					return v1.Validate_Mooring(ctx, op, nil, obj, old)
+					return codec.AddFaults(ctx, v1.Validate_Mooring(ctx, op, nil, obj, old))
 				},
+				Sent: sentV1Mooring,
 				Columns: []func(*v1.Mooring) api.Cell{
 					func(in *v1.Mooring) api.Cell {
 						return api.Text(in.Spec.Ship)
@@ -168,8 +169,10 @@ func definePassageReview() registry.Definition[*v1.PassageReview] {
 					return new(v1.PassageReview)
 				},
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.PassageReview) field.ErrorList {
-					return v1.Validate_PassageReview(ctx, op, nil, obj, old)
+					return codec.AddFaults(ctx, v1.Validate_PassageReview(ctx, op, nil, obj, old))
 				},
+				OmitsZeroStructs: true,
+				Sent:             sentV1PassageReview,
 			}),
 		},
 	}
@@ -203,8 +206,10 @@ func defineShip() registry.Definition[*v1.Ship] {
 					return new(v1.Ship)
 				},
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Ship) field.ErrorList {
-					return v1.Validate_Ship(ctx, op, nil, obj, old)
+					return codec.AddFaults(ctx, v1.Validate_Ship(ctx, op, nil, obj, old))
 				},
+				OmitsZeroStructs: true,
+				Sent:             sentV1Ship,
 				Columns: []func(*v1.Ship) api.Cell{
 					func(in *v1.Ship) api.Cell {
 						if in.Spec.Crew == nil {
@@ -289,8 +294,9 @@ func defineShip() registry.Definition[*v1.Ship] {
 								return new(v1.Docking)
 							},
 							Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Docking) field.ErrorList {
-								return v1.Validate_Docking(ctx, op, nil, obj, old)
+								return codec.AddFaults(ctx, v1.Validate_Docking(ctx, op, nil, obj, old))
 							},
+							Sent: sentV1Docking,
 						}),
 					},
 				},
@@ -383,6 +389,10 @@ func defineShip() registry.Definition[*v1.Ship] {
 							New: func() *v1.Manifest {
 								return new(v1.Manifest)
 							},
+							Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Manifest) field.ErrorList {
+								return codec.AddFaults(ctx, nil)
+							},
+							Sent: sentV1Manifest,
 							Columns: []func(*v1.Manifest) api.Cell{
 								func(in *v1.Manifest) api.Cell {
 									return api.Int(int64(in.Count))
@@ -463,6 +473,11 @@ func defineShip() registry.Definition[*v1.Ship] {
 								return new(v1.TicketRequest)
 							},
 							Default: v1.SetObjectDefaults_TicketRequest,
+							Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.TicketRequest) field.ErrorList {
+								return codec.AddFaults(ctx, nil)
+							},
+							OmitsZeroStructs: true,
+							Sent:             sentV1TicketRequest,
 						}),
 					},
 				},
@@ -478,6 +493,11 @@ func defineShip() registry.Definition[*v1.Ship] {
 								return new(v1.TicketRequest)
 							},
 							Default: v1.SetObjectDefaults_TicketRequest,
+							Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.TicketRequest) field.ErrorList {
+								return codec.AddFaults(ctx, nil)
+							},
+							OmitsZeroStructs: true,
+							Sent:             sentV1TicketRequest,
 						}),
 					},
 				},
@@ -513,6 +533,10 @@ func defineTide() registry.Definition[*v1.Tide] {
 				New: func() *v1.Tide {
 					return new(v1.Tide)
 				},
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Tide) field.ErrorList {
+					return codec.AddFaults(ctx, nil)
+				},
+				Sent: sentV1Tide,
 				Columns: []func(*v1.Tide) api.Cell{
 					func(in *v1.Tide) api.Cell {
 						return api.Int(int64(in.HeightCentimetres))
@@ -528,6 +552,134 @@ func defineTide() registry.Definition[*v1.Tide] {
 				},
 			},
 		},
+	}
+}
+
+// sentV1MooringSpec returns the rules about the JSON of v1.MooringSpec that clients send.
+func sentV1MooringSpec() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"ship"},
+		Refused: map[string]codec.Refusal{
+			"ship": {Fault: "should be at least 1 chars long"},
+		},
+	}
+}
+
+// sentV1Mooring returns the rules about the JSON of v1.Mooring that clients send.
+func sentV1Mooring() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"spec"},
+		Members: map[string]*codec.Sent{
+			"spec": sentV1MooringSpec(),
+		},
+	}
+}
+
+// sentV1PassageReviewSpec returns the rules about the JSON of v1.PassageReviewSpec that clients send.
+func sentV1PassageReviewSpec() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"harbour", "draughtCentimetres"},
+	}
+}
+
+// sentV1PassageReviewStatus returns the rules about the JSON of v1.PassageReviewStatus that clients send.
+func sentV1PassageReviewStatus() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"allowed"},
+	}
+}
+
+// sentV1PassageReview returns the rules about the JSON of v1.PassageReview that clients send.
+func sentV1PassageReview() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"spec"},
+		Members: map[string]*codec.Sent{
+			"spec":   sentV1PassageReviewSpec(),
+			"status": sentV1PassageReviewStatus(),
+		},
+	}
+}
+
+// sentV1LabelSelectorRequirement returns the rules about the JSON of v1.LabelSelectorRequirement that clients send.
+func sentV1LabelSelectorRequirement() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"key", "operator"},
+	}
+}
+
+// sentV1LabelSelector returns the rules about the JSON of v1.LabelSelector that clients send.
+func sentV1LabelSelector() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"matchExpressions": &codec.Sent{Elem: sentV1LabelSelectorRequirement()},
+		},
+	}
+}
+
+// sentV1ShipSpec returns the rules about the JSON of v1.ShipSpec that clients send.
+func sentV1ShipSpec() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"watch": sentV1LabelSelector(),
+		},
+	}
+}
+
+// sentV1Ship returns the rules about the JSON of v1.Ship that clients send.
+func sentV1Ship() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"spec": sentV1ShipSpec(),
+		},
+	}
+}
+
+// sentV1Docking returns the rules about the JSON of v1.Docking that clients send.
+func sentV1Docking() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"harbour"},
+		Refused: map[string]codec.Refusal{
+			"harbour": {Fault: "should be at least 1 chars long"},
+		},
+	}
+}
+
+// sentV1Manifest returns the rules about the JSON of v1.Manifest that clients send.
+func sentV1Manifest() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"count"},
+	}
+}
+
+// sentV1TicketSpec returns the rules about the JSON of v1.TicketSpec that clients send.
+func sentV1TicketSpec() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"passenger"},
+	}
+}
+
+// sentV1TicketStatus returns the rules about the JSON of v1.TicketStatus that clients send.
+func sentV1TicketStatus() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"number"},
+	}
+}
+
+// sentV1TicketRequest returns the rules about the JSON of v1.TicketRequest that clients send.
+func sentV1TicketRequest() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"spec"},
+		Members: map[string]*codec.Sent{
+			"spec":   sentV1TicketSpec(),
+			"status": sentV1TicketStatus(),
+		},
+	}
+}
+
+// sentV1Tide returns the rules about the JSON of v1.Tide that clients send.
+func sentV1Tide() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"harbour", "heightCentimetres"},
 	}
 }
 

@@ -78,8 +78,10 @@ func definePark() registry.Definition[*v1.Park] {
 				},
 				Default: v1.SetObjectDefaults_Park,
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Park) field.ErrorList {
-					return v1.Validate_Park(ctx, op, nil, obj, old)
+					return codec.AddFaults(ctx, v1.Validate_Park(ctx, op, nil, obj, old))
 				},
+				OmitsZeroStructs: true,
+				Sent:             sentV1Park,
 				Columns: []func(*v1.Park) api.Cell{
 					func(in *v1.Park) api.Cell {
 						return api.Number(in.Spec.AreaHectares)
@@ -112,12 +114,12 @@ func definePark() registry.Definition[*v1.Park] {
 				},
 				Default: v1beta1.SetObjectDefaults_Park,
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1beta1.Park) field.ErrorList {
-					errs := v1beta1.Validate_Park(ctx, op, nil, obj, old)
+					errs := codec.AddFaults(ctx, v1beta1.Validate_Park(ctx, op, nil, obj, old))
 					return append(errs, codec.ValidatePreserved("apigen.dev/preserved", obj, old, func(in *v1beta1.Park) (*v1.Park, error) {
 						hub := new(v1.Park)
 						return hub, v1beta1.Convert_v1beta1_Park_To_v1_Park(in, hub, nil)
 					}, func(to, from *v1.Park) field.ErrorList {
-						return v1.Validate_Park(ctx, op, nil, to, from)
+						return codec.AddFaults(ctx, v1.Validate_Park(ctx, op, nil, to, from))
 					})...)
 				},
 				ToHub: func(in *v1beta1.Park, out *v1.Park) error {
@@ -126,6 +128,8 @@ func definePark() registry.Definition[*v1.Park] {
 				FromHub: func(in *v1.Park, out *v1beta1.Park) error {
 					return v1beta1.Convert_v1_Park_To_v1beta1_Park(in, out, nil)
 				},
+				OmitsZeroStructs: true,
+				Sent:             sentV1beta1Park,
 				Columns: []func(*v1beta1.Park) api.Cell{
 					func(in *v1beta1.Park) api.Cell {
 						return api.Number(in.Spec.AreaHectares)
@@ -184,6 +188,56 @@ func definePark() registry.Definition[*v1.Park] {
 					return obj.Spec.District
 				},
 			},
+		},
+	}
+}
+
+// sentV1Path returns the rules about the JSON of v1.Path that clients send.
+func sentV1Path() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"name"},
+	}
+}
+
+// sentV1ParkSpec returns the rules about the JSON of v1.ParkSpec that clients send.
+func sentV1ParkSpec() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"paths": &codec.Sent{Elem: sentV1Path()},
+		},
+	}
+}
+
+// sentV1Park returns the rules about the JSON of v1.Park that clients send.
+func sentV1Park() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"spec": sentV1ParkSpec(),
+		},
+	}
+}
+
+// sentV1beta1Path returns the rules about the JSON of v1beta1.Path that clients send.
+func sentV1beta1Path() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"name"},
+	}
+}
+
+// sentV1beta1ParkSpec returns the rules about the JSON of v1beta1.ParkSpec that clients send.
+func sentV1beta1ParkSpec() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"paths": &codec.Sent{Elem: sentV1beta1Path()},
+		},
+	}
+}
+
+// sentV1beta1Park returns the rules about the JSON of v1beta1.Park that clients send.
+func sentV1beta1Park() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"spec": sentV1beta1ParkSpec(),
 		},
 	}
 }

@@ -72,8 +72,10 @@ func defineWidget() registry.Definition[*v1.Widget] {
 				},
 				Default: v1.SetObjectDefaults_Widget,
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Widget) field.ErrorList {
-					return v1.Validate_Widget(ctx, op, nil, obj, old)
+					return codec.AddFaults(ctx, v1.Validate_Widget(ctx, op, nil, obj, old))
 				},
+				OmitsZeroStructs: true,
+				Sent:             sentV1Widget,
 				Columns: []func(*v1.Widget) api.Cell{
 					func(in *v1.Widget) api.Cell {
 						if in.Spec.Size == nil {
@@ -118,6 +120,36 @@ func defineWidget() registry.Definition[*v1.Widget] {
 					return obj.Spec.Color
 				},
 			},
+		},
+	}
+}
+
+// sentV1Condition returns the rules about the JSON of v1.Condition that clients send.
+func sentV1Condition() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"type", "status", "lastTransitionTime", "reason", "message"},
+		Refused: map[string]codec.Refusal{
+			"type":   {Fault: "should match '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$'"},
+			"status": {Supported: []string{"True", "False", "Unknown"}},
+			"reason": {Fault: "should be at least 1 chars long"},
+		},
+	}
+}
+
+// sentV1WidgetStatus returns the rules about the JSON of v1.WidgetStatus that clients send.
+func sentV1WidgetStatus() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"conditions": &codec.Sent{Elem: sentV1Condition()},
+		},
+	}
+}
+
+// sentV1Widget returns the rules about the JSON of v1.Widget that clients send.
+func sentV1Widget() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"status": sentV1WidgetStatus(),
 		},
 	}
 }

@@ -14,7 +14,7 @@ type Poster struct {
 
 // PosterSpec is the specification of a Poster.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.logo) || self.logo.name != ”",message="a logo has a name"
+// +kubebuilder:validation:XValidation:rule="!has(self.logo) || size(self.logo.name) > 0",message="a logo has a name"
 // +kubebuilder:validation:XValidation:rule="!has(self.hue) || has(self.logo)",message="a hue needs a logo"
 type PosterSpec struct {
 	Logo Logo   `json:"logo,omitempty"`

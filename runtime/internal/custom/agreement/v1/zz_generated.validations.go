@@ -6,6 +6,7 @@ package v1
 
 import (
 	"context"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -151,8 +152,7 @@ func Validate_SignSpec(ctx context.Context, op operation.Operation, fldPath *fie
 	if path := fldPath.Child("border"); obj.Border != nil {
 		errs = append(errs, Validate_Frame(ctx, op, path, obj.Border, safe.Field(oldObj, func(old *SignSpec) *Frame { return old.Border }))...)
 	}
-	{
-		path := fldPath.Child("margin")
+	if path := fldPath.Child("margin"); !reflect.ValueOf(obj.Margin).IsZero() {
 		if oldObj == nil || !equality.Semantic.DeepEqual(obj.Margin, oldObj.Margin) {
 			if n := countSet(obj.Margin.Left != nil, obj.Margin.Right != 0); n < 1 {
 				errs = append(errs, field.Invalid(path, n, path.String()+" in body should have at least 1 properties"))

@@ -23,7 +23,7 @@ func ruledV1Poster() map[string]*cel.Schema {
 		"spec": {
 			Type: "object",
 			Rules: []cel.Rule{
-				{Rule: "!has(self.logo) || self.logo.name != ''", Message: "a logo has a name"},
+				{Rule: "!has(self.logo) || size(self.logo.name) > 0", Message: "a logo has a name"},
 				{Rule: "!has(self.hue) || has(self.logo)", Message: "a hue needs a logo"},
 			},
 			Properties: fieldsV1PosterSpec(),

@@ -67,8 +67,10 @@ func defineMeter() registry.Definition[*v1.Meter] {
 					return new(v1.Meter)
 				},
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Meter) field.ErrorList {
-					return v1.Validate_Meter(ctx, op, nil, obj, old)
+					return codec.AddFaults(ctx, v1.Validate_Meter(ctx, op, nil, obj, old))
 				},
+				OmitsZeroStructs: true,
+				Sent:             sentV1Meter,
 			}),
 		},
 		Storage: "v1",
@@ -95,8 +97,10 @@ func definePoster() registry.Definition[*v1.Poster] {
 					return new(v1.Poster)
 				},
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Poster) field.ErrorList {
-					return cel.Validate(ctx, rulesV1Poster(), v1.Validate_Poster(ctx, op, nil, obj, old), obj, old)
+					return cel.Validate(ctx, rulesV1Poster(), codec.AddFaults(ctx, v1.Validate_Poster(ctx, op, nil, obj, old)), obj, old)
 				},
+				OmitsZeroStructs: true,
+				Sent:             sentV1Poster,
 			}),
 		},
 		Storage: "v1",
@@ -124,8 +128,10 @@ func defineSign() registry.Definition[*v1.Sign] {
 				},
 				Default: v1.SetObjectDefaults_Sign,
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Sign) field.ErrorList {
-					return v1.Validate_Sign(ctx, op, nil, obj, old)
+					return codec.AddFaults(ctx, v1.Validate_Sign(ctx, op, nil, obj, old))
 				},
+				OmitsZeroStructs: true,
+				Sent:             sentV1Sign,
 			}),
 		},
 		Storage: "v1",
@@ -138,5 +144,146 @@ func defineSign() registry.Definition[*v1.Sign] {
 				obj.Status = v1.SignStatus{}
 			},
 		}},
+	}
+}
+
+// sentV1Wait returns the rules about the JSON of v1.Wait that clients send.
+func sentV1Wait() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"of"},
+	}
+}
+
+// sentV1MeterSpec returns the rules about the JSON of v1.MeterSpec that clients send.
+func sentV1MeterSpec() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"waits": &codec.Sent{Elem: sentV1Wait()},
+		},
+	}
+}
+
+// sentV1Meter returns the rules about the JSON of v1.Meter that clients send.
+func sentV1Meter() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"spec": sentV1MeterSpec(),
+		},
+	}
+}
+
+// sentV1Logo returns the rules about the JSON of v1.Logo that clients send.
+func sentV1Logo() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"name"},
+		Refused: map[string]codec.Refusal{
+			"shape": {Supported: []string{"round", "square"}},
+		},
+	}
+}
+
+// sentV1PosterSpec returns the rules about the JSON of v1.PosterSpec that clients send.
+func sentV1PosterSpec() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"logo": sentV1Logo(),
+		},
+	}
+}
+
+// sentV1Poster returns the rules about the JSON of v1.Poster that clients send.
+func sentV1Poster() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"spec": sentV1PosterSpec(),
+		},
+	}
+}
+
+// sentV1Frame returns the rules about the JSON of v1.Frame that clients send.
+func sentV1Frame() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"color"},
+		Refused: map[string]codec.Refusal{
+			"color": {Supported: []string{"red", "blue"}},
+		},
+	}
+}
+
+// sentV1Margin returns the rules about the JSON of v1.Margin that clients send.
+func sentV1Margin() *codec.Sent {
+	return &codec.Sent{
+		Refused: map[string]codec.Refusal{
+			"right": {Fault: "should be greater than or equal to 1"},
+		},
+	}
+}
+
+// sentV1Line returns the rules about the JSON of v1.Line that clients send.
+func sentV1Line() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"text"},
+		Refused: map[string]codec.Refusal{
+			"side": {Supported: []string{"left", "right"}},
+		},
+		Members: map[string]*codec.Sent{
+			"logo":  sentV1Logo(),
+			"frame": sentV1Frame(),
+		},
+	}
+}
+
+// sentV1Lamp returns the rules about the JSON of v1.Lamp that clients send.
+func sentV1Lamp() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"name"},
+		Refused: map[string]codec.Refusal{
+			"watts": {Fault: "should be greater than or equal to 1"},
+		},
+		Members: map[string]*codec.Sent{
+			"margin": sentV1Margin(),
+		},
+	}
+}
+
+// sentV1SignSpec returns the rules about the JSON of v1.SignSpec that clients send.
+func sentV1SignSpec() *codec.Sent {
+	return &codec.Sent{
+		Refused: map[string]codec.Refusal{
+			"place":    {Supported: []string{"low", "high"}},
+			"height":   {Fault: "should be greater than or equal to 1"},
+			"title":    {Fault: "should be at least 2 chars long"},
+			"material": {Supported: []string{"wood", "steel"}},
+		},
+		Members: map[string]*codec.Sent{
+			"logo":   sentV1Logo(),
+			"frame":  sentV1Frame(),
+			"border": sentV1Frame(),
+			"margin": sentV1Margin(),
+			"lines":  &codec.Sent{Elem: sentV1Line()},
+			"lamps":  &codec.Sent{Elem: sentV1Lamp()},
+			"parts":  &codec.Sent{Elem: sentV1Line()},
+			"back":   sentV1Logo(),
+			"inner":  sentV1Logo(),
+		},
+	}
+}
+
+// sentV1SignStatus returns the rules about the JSON of v1.SignStatus that clients send.
+func sentV1SignStatus() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"seen": sentV1Logo(),
+		},
+	}
+}
+
+// sentV1Sign returns the rules about the JSON of v1.Sign that clients send.
+func sentV1Sign() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"spec":   sentV1SignSpec(),
+			"status": sentV1SignStatus(),
+		},
 	}
 }

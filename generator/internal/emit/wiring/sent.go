@@ -1,0 +1,183 @@
+package wiring
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/internal/emit/gocode"
+	"apigen.dev/generator/internal/model"
+	"apigen.dev/generator/internal/plan/check"
+	"apigen.dev/generator/internal/schema"
+	"apigen.dev/generator/internal/spelling"
+)
+
+// sentRules prints the functions that return the rules about the JSON of each struct, which a Go value can't be checked
+// by.
+type sentRules struct {
+	types *schema.Resolver
+	// names are those of the functions; a struct without rules has "". A struct that is being printed has "", too: a
+	// type that holds itself has no rules where it begins again.
+	names map[*model.Type]string
+	taken map[string]bool
+	code  []jen.Code
+}
+
+func newSentRules() *sentRules {
+	return &sentRules{types: schema.New(schema.CRD), names: map[*model.Type]string{}, taken: map[string]bool{}}
+}
+
+// of returns the name of the function for a struct, or "".
+func (s *sentRules) of(t *schema.Type) string {
+	if name, known := s.names[t.Go]; known {
+		return name
+	}
+	s.names[t.Go] = ""
+	r := &objectRules{rules: s}
+	r.fields(t)
+	if len(r.required)+len(r.refused)+len(r.members) == 0 {
+		return ""
+	}
+	var members []jen.Code
+	if len(r.required) > 0 {
+		members = append(members, member("Required", jen.Index().String().Values(r.required...)))
+	}
+	if len(r.refused) > 0 {
+		members = append(members, member("Refused", literal(gocode.Code("map[string]codec.Refusal"), r.refused...)))
+	}
+	if len(r.members) > 0 {
+		members = append(members, member("Members", literal(gocode.Code("map[string]*codec.Sent"), r.members...)))
+	}
+	name := s.name(t.Go)
+	s.names[t.Go] = name
+	s.code = append(s.code, jen.Commentf("%s returns the rules about the JSON of %s that clients send.", name,
+		model.TypeText(t.Go)), gocode.Code("func "+name+"() *codec.Sent {\nreturn $\n}",
+		literal(gocode.Code("&codec.Sent"), members...)))
+	return name
+}
+
+func (s *sentRules) name(t *model.Type) string {
+	base := "sent" + spelling.UpperFirst(t.Package.Name) + spelling.UpperFirst(t.Name)
+	name := base
+	for n := 2; s.taken[name]; n++ {
+		name = base + "_" + strconv.Itoa(n)
+	}
+	s.taken[name] = true
+	return name
+}
+
+// objectRules are those about the members of one object.
+type objectRules struct {
+	rules                      *sentRules
+	required, refused, members []jen.Code
+}
+
+func (r *objectRules) fields(t *schema.Type) {
+	for _, f := range t.Fields {
+		switch {
+		case f.Go.Inline && f.Type.Go.Form == model.Struct:
+			r.fields(f.Type)
+		case f.Go.Embedded && f.Go.JSON == "metadata" || f.Go.Inline || declarative(f.Go):
+		default:
+			r.field(f)
+		}
+	}
+}
+
+// declarative reports whether Kubernetes' own markers define the field's presence.
+func declarative(f *model.Field) bool {
+	return slices.ContainsFunc(f.Schema.Rules, func(r model.Rule) bool { return r.Declarative })
+}
+
+func (r *objectRules) field(f *schema.Field) {
+	if f.Required && f.Default == nil && !f.Go.Schema.Nullable {
+		r.required = append(r.required, jen.Lit(f.Go.JSON))
+	}
+	if refusal := refusalOf(f.Go); refusal != nil && f.Default == nil {
+		r.refused = append(r.refused, jen.Lit(f.Go.JSON).Op(":").Add(refusal))
+	}
+	if value := r.below(f.Type); value != nil {
+		r.members = append(r.members, jen.Lit(f.Go.JSON).Op(":").Add(value))
+	}
+}
+
+// below returns the rules about the values of a type, or nil.
+func (r *objectRules) below(t *schema.Type) jen.Code {
+	switch {
+	case !t.Structural:
+	case t.Go.Form == model.Struct && t.Go.Package != nil:
+		if name := r.rules.of(t); name != "" {
+			return jen.Id(name).Call()
+		}
+	case t.Elem != nil && t.JSON != schema.Pointer:
+		if elem := r.below(t.Elem); elem != nil {
+			return gocode.Code("&codec.Sent$", jen.Values(member("Elem", elem)))
+		}
+	}
+	return nil
+}
+
+// refusalOf returns why the zero value of a field is refused where a client sends it, or nil.
+func refusalOf(f *model.Field) jen.Code {
+	t := f.Type
+	if t.Form != model.Basic {
+		return nil
+	}
+	rules := slices.Concat(f.Schema.Rules, schema.Enforced(t).Rules)
+	for i := range rules {
+		rule := &rules[i]
+		if rule.Declarative || !check.Applies(rule, t) {
+			continue
+		}
+		if rule.Check == model.Enum && !slices.Contains(rule.Values, zeroOf(t)) {
+			return gocode.Code("{Supported: $}", jen.Index().String().Values(literals(rule.Values)...))
+		}
+		if fault := zeroFault(rule); fault != "" {
+			return gocode.Code("{Fault: $}", jen.Lit(fault))
+		}
+	}
+	return nil
+}
+
+func zeroOf(t *model.Type) string {
+	if model.IsString(t) {
+		return `""`
+	}
+	return "0"
+}
+
+func literals(values []string) (out []jen.Code) {
+	for _, v := range values {
+		if text, err := strconv.Unquote(v); err == nil {
+			v = text
+		}
+		out = append(out, jen.Lit(v))
+	}
+	return out
+}
+
+// zeroFault returns what a custom resource is told of a zero value that breaks a rule, or "".
+func zeroFault(r *model.Rule) string {
+	bound, err := strconv.ParseFloat(r.Text, 64)
+	number := check.Number(r.Text)
+	switch {
+	case r.Check == model.Pattern:
+		if re, err := regexp.Compile(r.Text); err == nil && !re.MatchString("") {
+			return "should match '" + r.Text + "'"
+		}
+	case err != nil:
+	case r.Check == model.MinLength && bound > 0:
+		return "should be at least " + number + " chars long"
+	case r.Check == model.Minimum && r.Exclusive && bound >= 0:
+		return "should be greater than " + number
+	case r.Check == model.Minimum && !r.Exclusive && bound > 0:
+		return "should be greater than or equal to " + number
+	case r.Check == model.Maximum && r.Exclusive && bound <= 0:
+		return "should be less than " + number
+	case r.Check == model.Maximum && !r.Exclusive && bound < 0:
+		return "should be less than or equal to " + number
+	}
+	return ""
+}
