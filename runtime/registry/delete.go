@@ -118,13 +118,13 @@ func (e *storageEnd[T]) planDeletion(ctx context.Context, a *attempt[T]) (err er
 	}
 	a.plan.Data = a.old.Data
 	blocked := e.blocked(a.obj)
-	if grace == graceRuns || blocked && a.obj.GetDeletionTimestamp() != nil {
+	if grace == metadata.GraceRuns || blocked && a.obj.GetDeletionTimestamp() != nil {
 		a.plan.Verb, a.done.Pending = store.Nothing, true
 		return nil
 	}
 	e.propagate(ctx, a.obj, a.deleteOptions.Propagation)
 	switch {
-	case grace == graceSet:
+	case grace == metadata.GraceSet:
 	case len(a.obj.GetFinalizers()) > 0 || blocked:
 		metadata.MarkDeleted(a.obj)
 	default:

@@ -43,7 +43,7 @@ type request[T api.Object] struct {
 	deletion *deletion[T]
 }
 
-// within has the conversions of the request end with ctx.
+// within makes the conversions of the request end with ctx.
 func (r *request[T]) within(ctx context.Context, versions *codec.Versions[T]) {
 	if r.versions = versions.Within(ctx); r.versions != versions && r.version != nil {
 		r.version = r.versions.ByKey(r.version.Key)
