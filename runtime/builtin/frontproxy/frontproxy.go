@@ -48,6 +48,7 @@ type Proxy struct {
 	trust        func() *Trust
 	certificates *auth.Certificates
 	published    bool // for other servers alone
+	further      further
 }
 
 var _ auth.Authenticator = (*Proxy)(nil)
@@ -67,9 +68,15 @@ func Published(trust *Trust) *Proxy {
 // Trust returns whom the proxy authenticator believes now, or has others believe, or nil.
 func (p *Proxy) Trust() *Trust { return p.trust() }
 
+// Remove makes Authenticate remove further headers from each request: those in which servers behind this one believe a
+// user, because this server or a replica published them. It leaves headers whose names don't begin with X-, which HTTP
+// itself may need, and takes 100 names at most. It is safe for concurrent use.
+func (p *Proxy) Remove(headers Headers) { p.further.add(headers) }
+
 // Authenticate implements auth.Authenticator. It removes the headers from the request, whoever sent them, so that no
 // handler believes them.
 func (p *Proxy) Authenticate(r *http.Request) (*auth.User, error) {
+	defer p.further.remove(r.Header)
 	trust := p.trust()
 	if trust == nil {
 		return nil, nil

@@ -3,12 +3,16 @@ package frontproxy
 import (
 	"crypto/tls"
 	"crypto/x509"
+	"crypto/x509/pkix"
+	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +35,20 @@ func from(cert *x509.Certificate, header http.Header) *http.Request {
 	return r
 }
 
+// certificate is one for a name and a host, which ends after a time.
+func certificate(name, host string, usage x509.ExtKeyUsage, ends time.Duration) *x509.Certificate {
+	c := &x509.Certificate{
+		Subject: pkix.Name{CommonName: name}, ExtKeyUsage: []x509.ExtKeyUsage{usage},
+		NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: time.Now().Add(ends),
+	}
+	if host != "" {
+		c.DNSNames = []string{host}
+	}
+	return c
+}
+
 func TestProxy(t *testing.T) {
+	const hour = time.Hour
 	ca, other := testbed.NewAuthority(t), testbed.NewAuthority(t)
 	trust, err := NewTrust(ca.PEM(), []string{"proxy", "second"}, Headers{
 		Username: []string{"X-Remote-User", "x-other"}, UID: []string{"X-Remote-Uid"},
@@ -63,6 +80,16 @@ func TestProxy(t *testing.T) {
 		"of another authority": {other.Client(t, "proxy"), header, nil, "unknown authority"},
 		"another name": {ca.Client(t, "proxy2"), header, nil,
 			"x509: subject with cn=proxy2 is not in the allowed list"},
+		"a name in capitals": {ca.Client(t, "PROXY"), header, nil, "not in the allowed list"},
+		"a name and more":    {ca.Client(t, "proxy "), header, nil, "not in the allowed list"},
+		"no name":            {ca.Client(t, ""), header, nil, "no common name"},
+		"a list of names":    {ca.Client(t, "proxy,second"), header, nil, "not in the allowed list"},
+		"the name as a host": {ca.Issue(t, certificate("x", "proxy", x509.ExtKeyUsageClientAuth, hour)), header, nil,
+			"not in the allowed list"},
+		"a server's certificate": {ca.Issue(t, certificate("proxy", "", x509.ExtKeyUsageServerAuth, hour)), header, nil,
+			"incompatible key usage"},
+		"an expired one": {ca.Issue(t, certificate("proxy", "", x509.ExtKeyUsageClientAuth, -hour)), header, nil,
+			"expired"},
 	} {
 		r := from(test.cert, test.header)
 		got, err := proxy.Authenticate(r)
@@ -84,6 +111,64 @@ func TestProxy(t *testing.T) {
 	if got, err := New(func() *Trust { return nil }).Authenticate(from(ca.Client(t, "proxy"), header)); got != nil ||
 		err != nil {
 		t.Errorf("without trust: %v, %v", got, err)
+	}
+}
+
+// TestFurtherHeadersAreRemoved: headers of others are removed, too, up to some number, and none that HTTP needs.
+func TestFurtherHeadersAreRemoved(t *testing.T) {
+	proxy := New(func() *Trust { return nil })
+	var many []string
+	for i := range 2 * maxFurther {
+		many = append(many, fmt.Sprint("X-Many-", i))
+	}
+	proxy.Remove(Headers{Username: []string{"x-old-user"}, UID: []string{"X-Old-Uid"},
+		Group: []string{"Authorization"}, ExtraPrefixes: []string{"x-old-extra-", "X-", "", "Content-"}})
+	proxy.Remove(Headers{Username: []string{"X-Older-User", "X-Old-User"}, Group: []string{"X-Old-Group"}})
+	proxy.Remove(Headers{Username: many, ExtraPrefixes: many})
+	r := from(nil, http.Header{
+		"X-Old-User": {"a"}, "X-Old-Uid": {"a"}, "X-Old-Group": {"a"}, "X-Older-User": {"a"},
+		"X-Old-Extra-A%2fb": {"a"},
+		"X-Many-0":          {"a"}, "X-Many-199": {"a"}, "Authorization": {"a"}, "Content-Type": {"a"},
+		"X-Other": {"a"},
+	})
+	if user, err := proxy.Authenticate(r); user != nil || err != nil {
+		t.Errorf("%v, %v", user, err)
+	}
+	want := []string{"Authorization", "Content-Type", "X-Many-199", "X-Other"}
+	if got := slices.Sorted(maps.Keys(r.Header)); !slices.Equal(got, want) {
+		t.Errorf("%q are left, want %q", got, want)
+	}
+}
+
+// TestHeadersOfAProxy: headers that a proxy sends twice, or in other forms than usual, are one user.
+func TestHeadersOfAProxy(t *testing.T) {
+	headers := Headers{
+		Username: []string{"X-Remote-User"}, UID: []string{"X-Remote-Uid"}, Group: []string{"X-Remote-Group"},
+		ExtraPrefixes: []string{"x-remote-extra-", "X-Also-"},
+	}
+	for name, test := range map[string]struct {
+		header http.Header
+		want   *auth.User
+	}{
+		"two names":                  {http.Header{"X-Remote-User": {"bob", "root"}}, &auth.User{Name: "bob"}},
+		"two names, the first empty": {http.Header{"X-Remote-User": {"", "root"}}, nil},
+		"a name with commas": {http.Header{"X-Remote-User": {"bob,root"}},
+			&auth.User{Name: "bob,root"}},
+		"groups with commas": {http.Header{"X-Remote-User": {"bob"}, "X-Remote-Group": {"a,system:masters"}},
+			&auth.User{Name: "bob", Groups: []string{"a,system:masters"}}},
+		"another UID": {http.Header{"X-Remote-User": {"bob"}, "X-Remote-Uid": {"1", "0"}},
+			&auth.User{Name: "bob", UID: "1"}},
+		"a key escaped twice": {http.Header{"X-Remote-User": {"bob"}, "X-Remote-Extra-A%252fb": {"1"}},
+			&auth.User{Name: "bob", Extra: map[string][]string{"a%2fb": {"1"}}}},
+		"a key twice": {http.Header{"X-Remote-User": {"bob"}, "X-Remote-Extra-A": {"1"}, "X-Also-%61": {"2"}},
+			&auth.User{Name: "bob", Extra: map[string][]string{"a": {"1", "2"}}}},
+		"a key without a name": {http.Header{"X-Remote-User": {"bob"}, "X-Remote-Extra-": {"1"}},
+			&auth.User{Name: "bob", Extra: map[string][]string{"": {"1"}}}},
+		"underscores": {http.Header{"X_Remote_User": {"root"}, "X_remote_user": {"root"}}, nil},
+	} {
+		if got := headers.user(test.header); !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: %+v, want %+v", name, got, test.want)
+		}
 	}
 }
 

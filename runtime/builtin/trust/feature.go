@@ -19,7 +19,15 @@ type flagless = server.Serving
 // Configure implements server.Feature.
 func (Feature) Configure(_ context.Context, config *server.Config) error {
 	current := func() Trust { return of(config) }
-	config.Hooks = append(config.Hooks, Publish(current, cmp.Or(config.Log, slog.Default())))
+	seen := func(published FrontProxy) {
+		if proxy, ok := config.Authentication.FrontProxy.(*frontproxy.Proxy); ok {
+			proxy.Remove(frontproxy.Headers{
+				Username: published.UsernameHeaders, UID: published.UIDHeaders, Group: published.GroupHeaders,
+				ExtraPrefixes: published.ExtraHeaderPrefixes,
+			})
+		}
+	}
+	config.Hooks = append(config.Hooks, publish(current, seen, cmp.Or(config.Log, slog.Default())))
 	return nil
 }
 

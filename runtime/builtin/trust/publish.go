@@ -32,18 +32,25 @@ const (
 // changed, and after somebody changed the ConfigMap. The server must serve ConfigMaps of the core group. What the hook
 // can't write it logs, and tries again.
 func Publish(current func() Trust, log *slog.Logger) server.Hook {
+	return publish(current, func(FrontProxy) {}, log)
+}
+
+// publish is Publish, and calls seen with what the ConfigMap says of a front proxy, before it changes that: servers
+// behind this one may believe it still, and replicas with other flags may publish it again.
+func publish(current func() Trust, seen func(FrontProxy), log *slog.Logger) server.Hook {
 	return server.Hook{Name: "start-cluster-authentication-info-controller", Run: func(ctx context.Context) error {
 		objects, err := reach.Of[*corev1.ConfigMap](ctx)
 		if err != nil {
 			return err
 		}
-		return publisher{objects, current, log}.run(ctx)
+		return publisher{objects, current, seen, log}.run(ctx)
 	}}
 }
 
 type publisher struct {
 	objects reach.Objects[*corev1.ConfigMap]
 	current func() Trust
+	seen    func(FrontProxy)
 	log     *slog.Logger
 }
 
@@ -79,6 +86,9 @@ func (p publisher) run(ctx context.Context) error {
 func (p publisher) publish(ctx context.Context) error {
 	how, trust := reach.Write{Manager: manager}, p.current()
 	add := func(published *corev1.ConfigMap) error {
+		if before, err := parse(published.Data); err == nil {
+			p.seen(before.FrontProxy)
+		}
 		data, err := merge(published.Data, trust, time.Now())
 		if err == nil && !maps.Equal(published.Data, data) {
 			published.Data = data

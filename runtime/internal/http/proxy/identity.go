@@ -30,12 +30,13 @@ var (
 )
 
 // removeIdentity deletes the headers by which a client could say who it is, and the credentials that it sent, those too
-// that this server didn't need.
+// that this server didn't need. An underscore counts as a hyphen: to a backend behind a gateway interface they are one.
 func removeIdentity(header http.Header) {
 	for name := range header {
-		is := func(other string) bool { return strings.EqualFold(name, other) }
+		spelled := strings.ReplaceAll(name, "_", "-")
+		is := func(other string) bool { return strings.EqualFold(spelled, other) }
 		begins := func(prefix string) bool {
-			return len(name) >= len(prefix) && strings.EqualFold(name[:len(prefix)], prefix)
+			return len(name) >= len(prefix) && strings.EqualFold(spelled[:len(prefix)], prefix)
 		}
 		if slices.ContainsFunc(removed, is) || slices.ContainsFunc(removedPrefixes, begins) {
 			delete(header, name)
