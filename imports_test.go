@@ -433,7 +433,7 @@ var floors = map[string][]string{
 	"runtime/internal/hub":              {"runtime/admission", "runtime/api", "runtime/codec"},
 	"runtime/internal/jsonpath":         {},
 	"runtime/internal/object/metadata":  {"runtime/api"},
-	"runtime/internal/object/ownership": {"runtime/api"},
+	"runtime/internal/object/ownership": {"runtime/api", "runtime/internal/object/omission"},
 	"runtime/internal/object/omission":  {"runtime/internal/object/rendition"},
 	"runtime/internal/object/patch":     {"runtime/api", "runtime/internal/object/rendition"},
 	"runtime/internal/object/rendition": {"runtime/api", "runtime/internal/object/wire"},

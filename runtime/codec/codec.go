@@ -61,8 +61,10 @@ type versionCodec[T api.Object] interface {
 	storeMessage(obj T) ([]byte, error)
 	keepsProtobuf() bool
 	cells(obj T) ([]api.Cell, error)
-	// sentFaults returns the faults of JSON that a Go value doesn't show.
-	sentFaults(data []byte) field.ErrorList
+	// omits returns what the JSON of the version lacks of its Go values.
+	omits() *omission.Shape
+	// rules returns the rules about the JSON that clients send.
+	rules() *Sent
 	validate(ctx context.Context, op operation.Operation, gvk schema.GroupVersionKind, obj T, old *T) (field.ErrorList,
 		error)
 	view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error)
@@ -97,6 +99,8 @@ type typed[T, V api.Object] struct {
 }
 
 func (c *typed[T, V]) mergeRules() (strategicpatch.PatchMetaFromStruct, error) { return c.merging() }
+
+func (c *typed[T, V]) omits() *omission.Shape { return c.shape() }
 
 func (c *typed[T, V]) hasProtobuf() bool { return c.Proto.marshal != nil }
 

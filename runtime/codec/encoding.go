@@ -8,9 +8,11 @@ import (
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/object/wire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
+	kjson "sigs.k8s.io/json"
 )
 
 // Message is a type with methods for protobuf, as the types of k8s.io/api have them.
@@ -68,12 +70,27 @@ func (c *typed[T, V]) write(encoding api.Encoding, obj T) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case encoding == api.CBOR && c.shape() != nil:
+		return c.writeShaped(out)
 	case encoding == api.CBOR:
 		return rendition.EncodeCBOR(out)
 	case encoding == api.Protobuf && c.Proto.marshal != nil:
 		return c.Proto.marshal(out)
 	}
 	return nil, fmt.Errorf("it can't be written as %v", encoding)
+}
+
+// writeShaped encodes what the JSON of an object has as CBOR.
+func (c *typed[T, V]) writeShaped(obj V) ([]byte, error) {
+	data, err := c.marshal(obj)
+	if err != nil {
+		return nil, err
+	}
+	var u unstructured.Unstructured
+	if err := kjson.UnmarshalCaseSensitivePreserveInts(data, &u.Object); err != nil {
+		return nil, err
+	}
+	return rendition.EncodeCBOR(&u)
 }
 
 func decodeCBOR(data []byte, into runtime.Object, gvk schema.GroupVersionKind,

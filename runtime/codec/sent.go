@@ -2,10 +2,13 @@ package codec
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/object/omission"
 	"apigen.dev/runtime/internal/object/rendition"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -27,23 +30,51 @@ type Refusal struct {
 	Fault     string
 }
 
-// SentFaults returns the faults of a body that a Go value doesn't show. It returns none of a body that isn't JSON.
+// SentFaults returns the faults of a body that a Go value doesn't show. It returns none of a body in protobuf, whose
+// objects are Go values.
 func (v *Served[T]) SentFaults(body api.Body) field.ErrorList {
-	if body.Encoding != api.JSON {
+	data, rules := body.Data, v.codec.rules()
+	switch {
+	case rules == nil || body.Encoding == api.Protobuf:
+		return nil
+	case body.Encoding == api.CBOR:
+		var object map[string]any
+		if direct.Unmarshal(data, &object) != nil {
+			return nil
+		}
+		return v.AppliedFaults(object)
+	}
+	return rules.faults(data)
+}
+
+// AppliedFaults is SentFaults for the object that a server-side apply made.
+func (v *Served[T]) AppliedFaults(object map[string]any) field.ErrorList {
+	rules := v.codec.rules()
+	if rules == nil {
 		return nil
 	}
-	return v.codec.sentFaults(body.Data)
+	data, err := json.Marshal(object)
+	if err != nil {
+		return nil // it can't be decoded either
+	}
+	return rules.faults(data)
 }
 
-func (m *mapped) sentFaults([]byte) field.ErrorList { return nil }
-
-func (c *typed[T, V]) sentFaults(data []byte) field.ErrorList {
-	w := sentWalk{data: data}
-	if rules := c.sent(); rules != nil {
-		w.value(rules, nil, skipSpace(data))
+// faults returns the faults of JSON; nil has no rules.
+func (s *Sent) faults(data []byte) field.ErrorList {
+	if s == nil {
+		return nil
 	}
+	w := sentWalk{data: data}
+	w.value(s, nil, skipSpace(data))
 	return w.errs
 }
+
+func (m *mapped) omits() *omission.Shape { return nil }
+
+func (m *mapped) rules() *Sent { return nil }
+
+func (c *typed[T, V]) rules() *Sent { return c.sent() }
 
 type sentKey struct{}
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/object/omission"
 	"apigen.dev/runtime/internal/object/rendition"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/operation"
@@ -301,6 +302,9 @@ func (v *Served[T]) Validate(ctx context.Context, op operation.Operation, obj T,
 // View returns obj in the version, with kind and apiVersion and without managedFields. The view shares memory with obj,
 // so callers must only read it.
 func (v *Served[T]) View(obj T) (runtime.Object, error) { return v.codec.view(obj, v.GVK) }
+
+// Shape returns what the JSON of the version lacks of its Go values.
+func (v *Served[T]) Shape() *omission.Shape { return v.codec.omits() }
 
 // Empty returns an empty object of the version, with kind and apiVersion.
 func (v *Served[T]) Empty() runtime.Object { return v.codec.empty(v.GVK) }

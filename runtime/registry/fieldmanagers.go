@@ -41,6 +41,7 @@ func newFieldManagers[T api.Object](
 		if err != nil {
 			return nil, err
 		}
+		types.Omit(v.Shape())
 		o.types[v.Key] = types
 	}
 	sets := &ownership.Sets{}
@@ -292,11 +293,12 @@ func sameButTimes(a, b []byte, fieldsA, fieldsB []metav1.ManagedFieldsEntry) boo
 	return rendition.EqualButManagedFields(a, b)
 }
 
-// apply returns the attempt's old object with the applied configuration merged into it, and its managedFields.
-func (o *fieldManagers[T]) apply(a *attempt[T], body api.Body) (obj T, err error) {
+// apply returns the attempt's old object with the applied configuration merged into it, and its managedFields. merged
+// is the result in the request's version; nil if the configuration changes nothing.
+func (o *fieldManagers[T]) apply(a *attempt[T], body api.Body) (obj T, merged map[string]any, err error) {
 	config, err := decodeConfiguration(a.version, body)
 	if err != nil {
-		return obj, err
+		return obj, nil, err
 	}
 	live := &ownership.Live{Empty: &managedObject[T]{managers: o, absent: true}}
 	live.Object, live.ManagedFields = o.live(a)
@@ -305,12 +307,12 @@ func (o *fieldManagers[T]) apply(a *attempt[T], body api.Body) (obj T, err error
 	}
 	applied, err := o.manager(a).Apply(live, config, a.options.FieldManager, a.options.Force)
 	if err != nil {
-		return obj, err
+		return obj, nil, err
 	}
 	if obj, err = o.applied(a, applied); err != nil {
-		return obj, err
+		return obj, nil, err
 	}
-	return obj, annotate(obj, config, a.options.FieldManager)
+	return obj, applied.Object, annotate(obj, config, a.options.FieldManager)
 }
 
 // decodeConfiguration decodes the body of an apply, anew for each attempt: the merge may keep parts of the result.

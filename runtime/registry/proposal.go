@@ -101,7 +101,8 @@ func (k *kind[T]) encodeFound(v *codec.Served[T], found *store.State[T]) ([]byte
 
 // applied is the result of a server-side apply to the stored object, or to none.
 type applied[T api.Object] struct {
-	body api.Body
+	body   api.Body
+	object map[string]any // the result; nil if it is the stored object
 }
 
 func (s *applied[T]) propose(_ context.Context, k *kind[T], a *attempt[T]) error {
@@ -109,7 +110,7 @@ func (s *applied[T]) propose(_ context.Context, k *kind[T], a *attempt[T]) error
 	if err != nil {
 		return internal(err)
 	}
-	if a.obj, err = managers.apply(a, s.body); err != nil || a.old.Exists {
+	if a.obj, s.object, err = managers.apply(a, s.body); err != nil || a.old.Exists {
 		return err
 	}
 	if uid := a.obj.GetUID(); uid != "" {

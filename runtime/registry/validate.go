@@ -113,6 +113,8 @@ func (k *kind[T]) sentFaults(a *attempt[T]) (faults field.ErrorList) {
 		faults = a.version.SentFaults(p.body)
 	case *patched[T]:
 		faults = p.patch.Faults()
+	case *applied[T]:
+		faults = a.version.AppliedFaults(p.object)
 	}
 	return a.version.Standing(codec.FaultsIn(a.scope.name, faults, k.isPart), a.obj)
 }

@@ -11,10 +11,21 @@ var texts = map[string][]string{
 var chosen = map[string][]string{
 	"Sign": {
 		`{"spec":{"logo":{}}}`, `{"spec":{"place":""}}`, `{"spec":{"frame":{}}}`, `{"spec":{"margin":{}}}`,
-		`{"spec":{"lines":[{"text":"a","logo":{}}]}}`,
+		`{"spec":{"lines":[{"text":"a","logo":{}}]}}`, `{"spec":{"lines":[null]}}`, `{"spec":{"title":null}}`,
+		`{"spec":{"back":null,"note":null,"inner":{"name":""},"lamps":[{"name":"a","margin":{}}]}}`,
+		`{"spec":{"frame":{"width":0,"color":"red"},"border":{"width":0,"color":"red"}}}`,
+		`{"spec":{"lines":[{"text":"a","frame":{"width":0,"color":"red"}}]}}`,
+		`{"spec":{"parts":{"keyA":{"text":"a","frame":{"width":0,"color":"red"}}}}}`,
 	},
-	"Poster": {`{"spec":{"hue":"red"}}`, `{"spec":{"logo":{"name":""}}}`},
-	"Meter":  {`{"spec":{"timeout":"0s"}}`, `{"spec":{"waits":[{"of":"a"}]}}`},
+	"Poster": {
+		`{"spec":{"hue":"red"}}`, `{"spec":{"logo":{"name":""}}}`, `{"spec":{"hue":"red","logo":{}}}`,
+		`{"spec":{"hue":"red","sheets":[null]}}`,
+		`{"spec":{"sheets":[{"size":{"height":0,"width":1}},{"size":{"height":1,"width":0}}]}}`,
+	},
+	"Meter": {
+		`{"spec":{"timeout":"0s"}}`, `{"spec":{"waits":[{"of":"a"}]}}`, `{"spec":{"waits":[null]}}`,
+		`{"spec":{"port":null,"timeout":"5s"}}`,
+	},
 }
 
 // The reasons of differences.
@@ -38,6 +49,7 @@ var known = map[string]map[string][]string{
 		},
 		null: {
 			`only the definition refuses spec.waits[]`,
+			`only the type stores spec.port`, // of a body in CBOR
 		},
 		decoding: {
 			`only the definition refuses spec.capacity`,
@@ -70,6 +82,7 @@ var known = map[string]map[string][]string{
 		explicit: {
 			`only the definition refuses spec.lines`,
 			`only the definition refuses spec.margin`,
+			`only the definition stores spec`,
 			`only the definition stores spec.back`,
 			`only the definition stores spec.inner`,
 			`only the definition stores spec.lamps`,
@@ -83,6 +96,7 @@ var known = map[string]map[string][]string{
 			`stored spec.border.width is 3 by the type and 0 by the definition`,
 			`stored spec.frame.width is 3 by the type and 0 by the definition`,
 			`stored spec.lines[].frame.width is 3 by the type and 0 by the definition`,
+			`stored spec.parts[].frame.width is 3 by the type and 0 by the definition`,
 		},
 		null: {
 			`only the definition refuses spec.lamps[]`,

@@ -21,11 +21,11 @@ func (g *generator) object(s *apiextensionsv1.JSONSchemaProps) map[string]any {
 	out := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		member := s.Properties[name]
-		likely := 5
+		likely := 20
 		if slices.Contains(s.Required, name) {
-			likely = 9
+			likely = 39
 		}
-		if g.IntN(10) < likely {
+		if g.IntN(40) < likely {
 			out[name] = g.value(&member)
 		}
 	}
@@ -34,10 +34,10 @@ func (g *generator) object(s *apiextensionsv1.JSONSchemaProps) map[string]any {
 
 // value returns a value of a schema: often its zero value, and sometimes null.
 func (g *generator) value(s *apiextensionsv1.JSONSchemaProps) any {
-	switch g.IntN(20) {
+	switch g.IntN(40) {
 	case 0:
 		return nil
-	case 1, 2, 3:
+	case 1, 2, 3, 4:
 		return zero(s)
 	}
 	switch {

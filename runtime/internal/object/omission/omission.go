@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/internal/object/rendition"
+	kjson "sigs.k8s.io/json"
 )
 
 // Shape says which members of the JSON of a Go type are left out. It is safe for concurrent use. Nil leaves out
@@ -23,10 +24,11 @@ type Shape struct {
 	elem *Shape
 }
 
-// member is a member of an object. It is left out where its value is zero; nil is no value.
+// member is a member of an object. It is left out where its value is zero; nil is no value. zeroValue is zero decoded.
 type member struct {
-	zero  []byte
-	shape *Shape
+	zero      []byte
+	zeroValue any
+	shape     *Shape
 }
 
 // Of returns the shape of a type of objects, whose metadata is left as it is. It takes some time: callers keep it.
@@ -116,6 +118,7 @@ func (b builder) fields(t reflect.Type, s *Shape) {
 			m := member{shape: b.shape(f.Type)}
 			if f.Type.Kind() == reflect.Struct && slices.Contains(strings.Split(options, ","), "omitempty") {
 				m.zero, _ = json.Marshal(reflect.New(f.Type).Interface()) // nil where there is no JSON of it
+				_ = kjson.UnmarshalCaseSensitivePreserveInts(m.zero, &m.zeroValue)
 			}
 			s.members[name] = m
 		}

@@ -39,25 +39,28 @@ type inner struct {
 	N int `json:"n,omitempty"`
 }
 
+// specs are values, and the JSON of what is left.
+var specs = []struct {
+	of   spec
+	want string
+}{
+	{spec{}, ``},
+	{spec{Text: "a"}, `"spec":{"name":"","text":"a"},`},
+	{spec{First: part{Name: "a"}}, `"spec":{"first":{"name":"a"},"name":""},`},
+	{spec{First: part{Inner: inner{1}}}, `"spec":{"first":{"name":"","inner":{"n":1}},"name":""},`},
+	{spec{Last: part{Name: "a"}}, `"spec":{"name":"","last":{"name":"a"}},`},
+	{spec{Wait: metav1.Duration{Duration: 1}}, `"spec":{"wait":"1ns","name":""},`},
+	{spec{Pointer: &part{}}, `"spec":{"pointer":{"name":""},"name":""},`},
+	{spec{List: []part{{}, {Name: "a"}}}, `"spec":{"list":[{"name":""},{"name":"a"}],"name":""},`},
+	{spec{Map: map[string]part{"first": {}}}, `"spec":{"map":{"first":{"name":""}},"name":""},`},
+	{spec{Again: []spec{{Text: "\"last\":{\"name\":\"\"}"}}},
+		`"spec":{"again":[{"name":"","text":"\"last\":{\"name\":\"\"}"}],"name":""},`},
+}
+
 // TestOmit: what is left out is exactly the optional structs that are zero, at any depth, and the rest is the same.
 func TestOmit(t *testing.T) {
 	shape := Of(reflect.TypeFor[*object]())
-	for _, c := range []struct {
-		of   spec
-		want string
-	}{
-		{spec{}, ``},
-		{spec{Text: "a"}, `"spec":{"name":"","text":"a"},`},
-		{spec{First: part{Name: "a"}}, `"spec":{"first":{"name":"a"},"name":""},`},
-		{spec{First: part{Inner: inner{1}}}, `"spec":{"first":{"name":"","inner":{"n":1}},"name":""},`},
-		{spec{Last: part{Name: "a"}}, `"spec":{"name":"","last":{"name":"a"}},`},
-		{spec{Wait: metav1.Duration{Duration: 1}}, `"spec":{"wait":"1ns","name":""},`},
-		{spec{Pointer: &part{}}, `"spec":{"pointer":{"name":""},"name":""},`},
-		{spec{List: []part{{}, {Name: "a"}}}, `"spec":{"list":[{"name":""},{"name":"a"}],"name":""},`},
-		{spec{Map: map[string]part{"first": {}}}, `"spec":{"map":{"first":{"name":""}},"name":""},`},
-		{spec{Again: []spec{{Text: "\"last\":{\"name\":\"\"}"}}},
-			`"spec":{"again":[{"name":"","text":"\"last\":{\"name\":\"\"}"}],"name":""},`},
-	} {
+	for _, c := range specs {
 		data, err := json.Marshal(&object{Spec: c.of})
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"apigen.dev/runtime/internal/object/omission"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "sigs.k8s.io/json"
@@ -18,7 +19,12 @@ type Type struct {
 	parseable typed.ParseableType
 	// misread holds, by Go type, whether it is misread. A type is looked at once.
 	misread sync.Map
+	// shape says what the JSON of Go values lacks.
+	shape *omission.Shape
 }
+
+// Omit makes t leave out of Go values what a shape says. It must be called before other methods.
+func (t *Type) Omit(shape *omission.Shape) { t.shape = shape }
 
 // ObjectToTyped returns the typed value of an object: a Go struct or an Unstructured. It is an error that names fields
 // which the schema doesn't have. With AllowDuplicates, a Go struct of the schema isn't validated.
@@ -27,23 +33,24 @@ func (t *Type) ObjectToTyped(obj runtime.Object, options ...typed.ValidationOpti
 		return t.parseable.FromUnstructured(u.Object, options...)
 	}
 	if t.isMisread(reflect.TypeOf(obj)) {
-		content, err := written(obj)
+		content, err := t.written(obj)
 		if err != nil {
 			return nil, err
 		}
 		return t.parseable.FromUnstructured(content, options...)
 	}
+	v, err := value.NewValueReflect(obj)
+	if err != nil {
+		return nil, err
+	}
+	v = t.shape.Value(v)
 	if slices.Contains(options, typed.AllowDuplicates) {
 		// The schema was made of the Go type, and what compares and merges values checks the keys of their items. A
 		// validation would walk through the whole object for each write, also through lists that are atomic.
-		v, err := value.NewValueReflect(obj)
-		if err != nil {
-			return nil, err
-		}
 		//nolint:staticcheck // it is deprecated since validation costs little, which it doesn't for Go structs
 		return typed.AsTypedUnvalidated(v, t.parseable.Schema, t.parseable.TypeRef), nil
 	}
-	return t.parseable.FromStructured(obj, options...)
+	return typed.AsTyped(v, t.parseable.Schema, t.parseable.TypeRef, options...)
 }
 
 func (t *Type) isMisread(of reflect.Type) bool {
@@ -56,10 +63,10 @@ func (t *Type) isMisread(of reflect.Type) bool {
 }
 
 // written returns an object as clients read it.
-func written(obj runtime.Object) (content map[string]any, err error) {
+func (t *Type) written(obj runtime.Object) (content map[string]any, err error) {
 	data, err := json.Marshal(obj)
 	if err != nil {
 		return nil, err
 	}
-	return content, kjson.UnmarshalCaseSensitivePreserveInts(data, &content)
+	return content, kjson.UnmarshalCaseSensitivePreserveInts(t.shape.Omit(data), &content)
 }
