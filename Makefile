@@ -61,6 +61,10 @@ kubernetes: ## serve the stable API of Kubernetes in the foreground
 LEAN     := -ldflags=-s -gcflags=all=-dwarf=false -vet=off
 export GOFLAGS := $(strip $(filter-out $(LEAN),$(GOFLAGS)) $(LEAN))
 
+# The compiler collects garbage for a fifth of its time, unless it may use more memory. What measures memory or speed
+# keeps Go's default.
+kubectl test test-race check: export GOGC ?= 400
+
 # The kubectl that the tests run is built from its module, so that they don't depend on one that the machine has.
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 
@@ -70,15 +74,22 @@ test: ## what a newcomer runs: all packages, all examples, the recorded answers 
 	step "kubectl" $(MAKE) --no-print-directory kubectl; \
 	step "compile" $(GO) build ./...; \
 	step "apigen's own packages" $(GO) test $(TEST_FLAGS) -p $(SIDE_BY_SIDE) -timeout 30m ./...; \
-	for m in $(EXAMPLES); do \
-	  step "$$m" $(GO) test -C $$m $(TEST_FLAGS) -timeout 30m ./...; done; \
-	step "kube-apiserver's recorded answers" \
-	  $(GO) test -C runtime/conformance $(TEST_FLAGS) -timeout 30m ./exchange ./matrix; \
+	step "examples, and kube-apiserver's recorded answers" \
+	  $(MAKE) --no-print-directory -k -j $(SIDE_BY_SIDE) $(TOGETHER) $(OTHER_MODULES); \
 	step "generated code is fresh" $(MAKE) --no-print-directory check-generated-code; \
 	report; status=$$?; \
 	echo; \
 	echo "Not run: make test-peers (heavy peers, real clients), make test-long (fuzzing, faults, a million objects)."; \
 	exit $$status
+
+# The tests of other modules in make test, each a target, so that they run side by side. Where make can, it shows what
+# each of them prints in one piece.
+TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
+OTHER_MODULES := $(addprefix test-of-,$(EXAMPLES) runtime/conformance)
+.PHONY: $(OTHER_MODULES)
+$(OTHER_MODULES): test-of-%:
+	@echo "$*"
+	@$(GO) test -C $* $(TEST_FLAGS) -p 1 -timeout 30m $(if $(filter runtime/conformance,$*),./exchange ./matrix,./...)
 
 .PHONY: test-race
 test-race: ## run the race detector on the packages of the runtime that start goroutines
