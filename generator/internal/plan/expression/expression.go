@@ -181,6 +181,9 @@ func describe(rule model.CELRule, f cel.Fault, owner string) string {
 
 // suggest says what a name that is not there may be, and what self has.
 func suggest(message string, s *cel.Schema) string {
+	if strings.Contains(message, "recognition error at: '\u201d") {
+		return "gofmt writes \u201d for two apostrophes in a comment: write \"\" in a rule between backquotes"
+	}
 	var fields []string
 	for name := range s.Properties {
 		if e, ok := cel.Escape(name); ok {
