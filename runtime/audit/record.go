@@ -207,13 +207,18 @@ func (r *Record) SetResponse(data []byte) {
 }
 
 // SetStatus records an answer that is a Status. If its texts repeat an object, unquoted is the text without that, which
-// stands for them at levels that record no objects; else unquoted is empty.
+// stands for them at levels that record no objects; else unquoted is empty. At such levels, no text about a bad Secret
+// is recorded.
 func (r *Record) SetStatus(status *metav1.Status, unquoted string) {
 	if r == nil {
 		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if unquoted == "" && r.isSecret() && (status.Code == http.StatusBadRequest ||
+		status.Code == http.StatusUnprocessableEntity) {
+		unquoted = "the server rejected the body of a request about a Secret"
+	}
 	if unquoted != "" && !r.decision.Level.AtLeast(Request) {
 		short := *status
 		short.Message, short.Details = unquoted, nil
@@ -225,6 +230,17 @@ func (r *Record) SetStatus(status *metav1.Status, unquoted string) {
 	case !r.over && r.decision.Level.AtLeast(Metadata):
 		r.setStatus(status)
 	}
+}
+
+// isSecret reports whether a request writes Secrets. Any text about what is wrong with one may repeat a part of it:
+// that of a decoder, of a patch, or of a validation.
+func (r *Record) isSecret() bool {
+	ref := r.event.ObjectRef
+	switch r.event.Verb {
+	case "get", "list", "watch":
+		return false
+	}
+	return ref != nil && ref.APIGroup == "" && ref.Resource == "secrets"
 }
 
 func (r *Record) setStatus(status *metav1.Status) {
