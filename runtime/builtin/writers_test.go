@@ -11,6 +11,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // pausing is a conversion webhook that converts by name alone. It answers some calls, and hangs in all others. It hangs
@@ -208,4 +210,53 @@ func (u *users) leaveAt(hook *pausing, answers int, method, path, contentType, b
 		u.t.Errorf("call %d of %s %s lasted longer than an older one", answers+1, method, path)
 	}
 	return 0
+}
+
+// TestScaleIsAnsweredAsStored: the answer to a write of a scale needs no conversion after the write, which could fail,
+// or end with the request. A Table whose cells have the digits of the resourceVersion is rendered anew then.
+func TestScaleIsAnsweredAsStored(t *testing.T) {
+	hook := &pausing{}
+	p := &peer{Server: httptest.NewTLSServer(hook)}
+	t.Cleanup(p.Close)
+	front := complete(t)
+	until(t, front, http.MethodPost, definitions, ropeDefinition(p.URL, p.ca()), http.StatusCreated)
+	until(t, front, http.MethodPost, fmt.Sprintf(ropes, "v1"),
+		`{"apiVersion":"shop.example.com/v1","kind":"Rope","metadata":{"name":"r"}}`, http.StatusCreated)
+	const many, object, table = 1000, "application/json", "application/json;as=Table;g=meta.k8s.io;v=v1"
+	calls := map[string]int{}
+	for _, accept := range []string{object, object, table} { // the first write adds a field manager
+		live := send[metav1.PartialObjectMetadata](t, front, http.MethodGet, fmt.Sprintf(ropes, "v1")+"/r", "",
+			http.StatusOK)
+		hook.hangAfter(many)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, front.URL+fmt.Sprintf(ropes, "v2")+"/r/scale",
+			strings.NewReader(`{"apiVersion":"autoscaling/v1","kind":"Scale","metadata":{"name":"r"},
+"spec":{"replicas":`+live.ResourceVersion+`}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header = http.Header{"Content-Type": {"application/json"}, "Accept": {accept}}
+		response, err := front.Client.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		after := send[metav1.PartialObjectMetadata](t, front, http.MethodGet, fmt.Sprintf(ropes, "v1")+"/r", "",
+			http.StatusOK)
+		if err != nil || response.StatusCode != http.StatusOK || !strings.Contains(string(text),
+			`"resourceVersion":"`+after.ResourceVersion+`"`) || !strings.Contains(string(text), live.ResourceVersion) {
+			t.Errorf("%s: %s %s (%v), want version %s", accept, response.Status, text, err, after.ResourceVersion)
+		}
+		calls[accept] = many - hook.left()
+	}
+	if calls[object] == 0 || calls[table]%calls[object] != 0 { // a write that starts again has all calls twice
+		t.Errorf("the webhook was called %v", calls)
+	}
+}
+
+// left returns how many calls are still answered.
+func (p *pausing) left() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.answers
 }

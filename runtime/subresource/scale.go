@@ -219,8 +219,10 @@ func (s *scaler[T]) write(
 		return api.Result{}, apierrors.NewInternalError(err)
 	}
 	t := Target{Namespace: namespace, Name: name, Version: version, Subresource: scaleName}
+	var shown *scaleObject // before the write; what is written is answered without calling Through, which may fail
 	return s.host.Writer.Change(ctx, t, opts, Change[T]{
 		Change: func(obj T) ([]string, error) {
+			shown = nil
 			fields := managedfields.NewScaleHandler(obj.GetManagedFields(), gv, s.paths)
 			admitted := func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (proposal, error) {
 				return s.admit(ctx, t, opts, live, stored, propose)
@@ -228,7 +230,15 @@ func (s *scaler[T]) write(
 			return s.scale(ctx, obj, t, fields, admitted)
 		},
 		Show: func(obj T, form api.Form) (api.Rendition, error) {
-			return s.show(ctx, obj, version, form)
+			if shown == nil {
+				scale, err := s.of(ctx, obj, version)
+				if err != nil {
+					return api.Rendition{}, err
+				}
+				shown = scale
+			}
+			shown.ResourceVersion = obj.GetResourceVersion()
+			return s.kind.RenderObject(shown, form)
 		},
 	})
 }
