@@ -184,22 +184,23 @@ const (
 
 // reserveBody waits until the server may work on a body of that size. The body has been read, so that a slow client
 // reserves nothing. releaseBody ends the reservation when the request's work is done, before anything is answered, so
-// that a client that doesn't read its answer holds none either.
+// that a client that doesn't read its answer holds none either. A request that waits for a webhook loses it.
 func (req *resourceRequest) reserveBody(ctx context.Context, size int64) error {
 	if size <= smallBody || req.reserved > 0 {
 		return nil
 	}
 	size = min(size, maxBodyBytes)
-	if err := req.api.bodies.acquire(ctx, req.api.user(ctx), size); err != nil {
+	release, err := req.api.bodies.share(ctx, req.api.user(ctx), size)
+	if err != nil {
 		return apierrors.NewTooManyRequests("too many large requests are being worked on, please try again later", 1)
 	}
-	req.reserved = size
+	req.reserved, req.release = size, release
 	return nil
 }
 
 func (req *resourceRequest) releaseBody() {
 	if req.reserved > 0 {
-		req.api.bodies.release(req.api.user(req.r.Context()), req.reserved)
+		req.release()
 		req.reserved = 0
 	}
 }

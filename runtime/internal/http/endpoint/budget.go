@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 )
 
 // budget shares a number of bytes among the users who wait for some. Users take turns, and a user gets no more than
@@ -45,6 +46,24 @@ func (b *budget) acquire(ctx context.Context, user string, size int64) error {
 		b.withdraw(user, c)
 		return ctx.Err()
 	}
+}
+
+// shareTime is how long a request holds bytes at most. Decoding and encoding take less; whoever still holds bytes waits
+// for a webhook or for storage, and is bounded by the places for writes alone, as in kube-apiserver.
+const shareTime = 2 * time.Second
+
+// share waits as acquire does, and returns the function that gives the bytes back. After shareTime they go back anyway.
+// The function may be called more than once.
+func (b *budget) share(ctx context.Context, user string, size int64) (release func(), err error) {
+	if err := b.acquire(ctx, user, size); err != nil {
+		return nil, err
+	}
+	giveBack := sync.OnceFunc(func() { b.release(user, size) })
+	timer := time.AfterFunc(shareTime, giveBack)
+	return func() {
+		timer.Stop()
+		giveBack()
+	}, nil
 }
 
 // release gives bytes of a user back.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
+	"time"
 )
 
 // waiters are goroutines that acquire one after another, and those whose claims were granted.
@@ -115,6 +116,35 @@ func TestBudgetForgetsWhoLeaves(t *testing.T) {
 		w.release("bob", 3)
 		if w.free != 8 || len(w.accounts)+len(w.turns) != 0 {
 			t.Errorf("at last %d are free, %d accounts, %d turns", w.free, len(w.accounts), len(w.turns))
+		}
+	})
+}
+
+// TestSharesEnd: two users whose requests hang, with all bytes, hold up a third one for shareTime, and a release after
+// that gives nothing back twice.
+func TestSharesEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBudget(8)
+		var releases []func()
+		for _, user := range []string{"eve", "mallory"} {
+			for range 2 {
+				release, err := b.share(t.Context(), user, 2)
+				if err != nil {
+					t.Fatal(err)
+				}
+				releases = append(releases, release)
+			}
+		}
+		begin := time.Now()
+		release, err := b.share(t.Context(), "bob", 3)
+		if waited := time.Since(begin); err != nil || waited != shareTime {
+			t.Errorf("bob waited %s: %v", waited, err)
+		}
+		for _, late := range append(releases, release, release) {
+			late()
+		}
+		if b.free != 8 || len(b.accounts)+len(b.turns) != 0 {
+			t.Errorf("at last %d are free, %d accounts, %d turns", b.free, len(b.accounts), len(b.turns))
 		}
 	})
 }

@@ -57,8 +57,9 @@ type resourceRequest struct {
 	query     url.Values
 	// faults are the faults in the text of the body that strict validation refuses.
 	faults []error
-	// reserved is how many bytes the body takes of API.bodies.
+	// reserved is how many bytes the body took of API.bodies, and release gives them back.
 	reserved int64
+	release  func()
 }
 
 func (req *resourceRequest) form(media negotiation.MediaType) (api.Form, error) {
