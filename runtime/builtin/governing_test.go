@@ -3,8 +3,10 @@ package builtin_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +17,7 @@ import (
 	apiregistrationv1 "apigen.dev/runtime/builtin/apiregistration/v1"
 	"apigen.dev/runtime/internal/access/rbac"
 	"apigen.dev/runtime/server"
+	rbacv1 "k8s.io/api/rbac/v1"
 )
 
 // TestGoverningGroupsStay: whoever may write APIServices can't have another server answer for a group by which this one
@@ -79,4 +82,66 @@ func TestRolesOfReadyMadeGroups(t *testing.T) {
 	for _, role := range policy.ClusterRoles[before:] {
 		t.Errorf("the policy gained the role %s: %v", role.Name, role.Rules)
 	}
+}
+
+// TestWritersOfPublishedAuthorities: which users of the default roles may write each ConfigMap in which servers and
+// Pods read whom they are to believe. Besides administrators, these are controllers alone.
+func TestWritersOfPublishedAuthorities(t *testing.T) {
+	policy, err := rbac.KubernetesPolicy()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const account = "ServiceAccount "
+	always := []string{ // they write objects of all kinds, or publish authorities in all namespaces
+		"Group system:masters", account + "generic-garbage-collector", account + "namespace-controller",
+		account + "root-ca-cert-publisher", account + "storage-version-migrator-controller",
+	}
+	for _, row := range []struct {
+		namespace, name string
+		want            []string
+	}{
+		// A cloud provider creates config maps, and changes none.
+		{"kube-system", "extension-apiserver-authentication", append([]string{account + "cloud-provider"}, always...)},
+		{"kube-system", "kube-root-ca.crt", append([]string{account + "cloud-provider"}, always...)},
+		{"kube-public", "cluster-info", append([]string{account + "bootstrap-signer"}, always...)},
+		{"default", "kube-root-ca.crt", always},
+	} {
+		writers := map[string]bool{}
+		add := func(rules []rbacv1.PolicyRule, subjects []rbacv1.Subject) {
+			if !slices.ContainsFunc(rules, func(r rbacv1.PolicyRule) bool { return writesConfigMap(r, row.name) }) {
+				return
+			}
+			for _, subject := range subjects {
+				writers[subject.Kind+" "+subject.Name] = true
+			}
+		}
+		for _, role := range policy.ClusterRoles {
+			for _, binding := range policy.ClusterRoleBindings {
+				if binding.RoleRef.Name == role.Name {
+					add(role.Rules, binding.Subjects)
+				}
+			}
+		}
+		for _, role := range policy.Roles {
+			for _, binding := range policy.RoleBindings {
+				if role.Namespace == row.namespace && binding.Namespace == row.namespace &&
+					binding.RoleRef.Kind == "Role" && binding.RoleRef.Name == role.Name {
+					add(role.Rules, binding.Subjects)
+				}
+			}
+		}
+		slices.Sort(row.want)
+		if got := slices.Sorted(maps.Keys(writers)); !slices.Equal(got, row.want) {
+			t.Errorf("%s/%s: %q may write it, want %q", row.namespace, row.name, got, row.want)
+		}
+	}
+}
+
+// writesConfigMap reports whether a rule lets somebody change, replace or delete a ConfigMap of a name.
+func writesConfigMap(rule rbacv1.PolicyRule, name string) bool {
+	has := func(list []string, wanted ...string) bool {
+		return slices.ContainsFunc(list, func(s string) bool { return s == "*" || slices.Contains(wanted, s) })
+	}
+	return has(rule.Verbs, "create", "update", "patch", "delete", "deletecollection") && has(rule.APIGroups, "") &&
+		has(rule.Resources, "configmaps") && (len(rule.ResourceNames) == 0 || slices.Contains(rule.ResourceNames, name))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -32,6 +33,36 @@ func TestPlacesOfOneUser(t *testing.T) {
 	}
 	if p.free != 5 || len(p.held) != 0 {
 		t.Errorf("%d are free, held: %v", p.free, p.held)
+	}
+}
+
+// TestUnreadAnswersOfAllUsers: users who have many answers to read share a number of them, and one who has none is
+// served.
+func TestUnreadAnswersOfAllUsers(t *testing.T) {
+	const most, users = 10, 20
+	r := newReaders(most)
+	read := 0
+	for range most { // all ask as often as they may
+		for n := range users {
+			if user := fmt.Sprint("eve-", n); !r.full(user) {
+				r.add(user)
+				read++
+			}
+		}
+	}
+	if read != readingUsers*most {
+		t.Errorf("%d users have %d answers to read", users, read)
+	}
+	if r.full("bob") || !r.full("eve-0") {
+		t.Errorf("bob is full: %t, eve is full: %t", r.full("bob"), r.full("eve-0"))
+	}
+	for user, held := range maps.Clone(r.held) {
+		for range held {
+			r.remove(user)
+		}
+	}
+	if r.total != 0 || len(r.held) != 0 || r.full("eve-0") {
+		t.Errorf("at last %d are held, by %v", r.total, r.held)
 	}
 }
 

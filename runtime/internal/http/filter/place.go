@@ -54,28 +54,39 @@ func (p *place) giveBack() {
 type readers struct {
 	most int // of one user, who is not in system:masters
 
-	mu   sync.Mutex // guards held
-	held map[string]int
+	mu    sync.Mutex // guards the fields below
+	total int
+	held  map[string]int
 }
+
+// readingUsers is how many users may have all the answers to read that one may have. If there are more, they share.
+const readingUsers = 4
 
 func newReaders(most int) *readers { return &readers{most: most, held: map[string]int{}} }
 
-// full reports whether a user has so many answers to read that the server works on no further request.
+// full reports whether a user has so many answers to read that the server works on no further request. A user who has
+// none to read is never full, whatever others have.
 func (r *readers) full(user string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.held[user] >= r.most
+	share := r.most
+	if all := readingUsers * r.most; r.total >= all {
+		share = max(1, min(share, all/len(r.held)))
+	}
+	return r.held[user] >= share
 }
 
 func (r *readers) add(user string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.held[user]++
+	r.total++
 }
 
 func (r *readers) remove(user string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.total--
 	if r.held[user]--; r.held[user] == 0 {
 		delete(r.held, user)
 	}
