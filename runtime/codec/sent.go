@@ -3,7 +3,10 @@ package codec
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"regexp"
 	"slices"
+	"unicode/utf8"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/omission"
@@ -17,11 +20,25 @@ import (
 type Sent struct {
 	// Required are the members that an object must have.
 	Required []string
-	// Refused are the members of an object that must not be zero, and why.
+	// Refused are the members of an object that must not be zero or empty, and why.
 	Refused map[string]Refusal
 	// Members are rules about the members of an object, and Elem those about the elements of a list or map.
 	Members map[string]*Sent
 	Elem    *Sent
+	// Items is the type of a list's elements, which must not be null; "" where they may be.
+	Items string
+	// Text are the rules about a value that is text.
+	Text *Text
+}
+
+// Text holds rules about the text of a value whose Go type has a JSON form of its own, such as metav1.Duration.
+type Text struct {
+	// Pattern is nil where there is none.
+	Pattern *regexp.Regexp
+	// MinLength and MaxLength count characters; a MaxLength of 0 is no bound.
+	MinLength, MaxLength int
+	// Supported are the values of an enumeration; none where there is no enumeration.
+	Supported []string
 }
 
 // Refusal is why a zero value is refused: it is none of the supported values, or else what Fault says.
@@ -66,7 +83,7 @@ func (s *Sent) faults(data []byte) field.ErrorList {
 		return nil
 	}
 	w := sentWalk{data: data}
-	w.value(s, nil, skipSpace(data))
+	w.value(s, nil, skipSpace(data), len(data))
 	return w.errs
 }
 
@@ -105,22 +122,65 @@ func skipSpace(data []byte) (at int) {
 	return at
 }
 
-func (w *sentWalk) value(s *Sent, path *field.Path, at int) {
-	if at >= len(w.data) {
+func (w *sentWalk) value(s *Sent, path *field.Path, at, end int) {
+	if at >= end {
 		return
 	}
 	switch w.data[at] {
 	case '{':
 		w.members(s, path, at)
 	case '[':
-		n := 0
-		rendition.Elements(w.data, at+1, func(start, _ int) bool {
-			if s.Elem != nil {
-				w.value(s.Elem, path.Index(n), start)
-			}
-			n++
-			return true
-		})
+		w.elements(s, path, at)
+	default:
+		if s.Text != nil {
+			w.text(s.Text, path, w.data[at:end])
+		}
+	}
+}
+
+func (w *sentWalk) elements(s *Sent, path *field.Path, at int) {
+	if s.Elem == nil && s.Items == "" {
+		return
+	}
+	n := 0
+	rendition.Elements(w.data, at+1, func(start, end int) bool {
+		if s.Items != "" && w.data[start] == 'n' {
+			at := path.Index(n)
+			fault := fmt.Sprintf(`%s in body must be of type %s: "null"`, at, s.Items)
+			w.errs = append(w.errs, field.TypeInvalid(at, nil, fault))
+		} else if s.Elem != nil {
+			w.value(s.Elem, path.Index(n), start, end)
+		}
+		n++
+		return true
+	})
+}
+
+// text checks the raw text of a string or a number.
+func (w *sentWalk) text(t *Text, path *field.Path, raw []byte) {
+	text := string(raw)
+	if raw[0] == '"' {
+		if json.Unmarshal(raw, &text) != nil {
+			return
+		}
+		w.characters(t, path, text)
+	}
+	if len(t.Supported) > 0 && text != "null" && !slices.Contains(t.Supported, text) {
+		w.errs = append(w.errs, field.NotSupported(path, text, t.Supported))
+	}
+}
+
+func (w *sentWalk) characters(t *Text, path *field.Path, text string) {
+	n := utf8.RuneCountInString(text)
+	if t.MaxLength > 0 && n > t.MaxLength {
+		w.errs = append(w.errs, field.TooLong(path, text, t.MaxLength))
+	}
+	if n < t.MinLength {
+		fault := fmt.Sprintf("%s in body should be at least %d chars long", path, t.MinLength)
+		w.errs = append(w.errs, field.Invalid(path, text, fault))
+	}
+	if t.Pattern != nil && !t.Pattern.MatchString(text) {
+		w.errs = append(w.errs, field.Invalid(path, text, fmt.Sprintf("%s in body should match '%s'", path, t.Pattern)))
 	}
 }
 
@@ -129,7 +189,7 @@ func (w *sentWalk) members(s *Sent, path *field.Path, at int) {
 	rendition.Members(w.data, at+1, func(key []byte, start, end int) bool {
 		raw := w.data[start:end]
 		if s.Elem != nil {
-			w.value(s.Elem, path.Key(string(key)), start)
+			w.value(s.Elem, path.Key(string(key)), start, end)
 			return true
 		}
 		if i := slices.Index(s.Required, string(key)); i >= 0 && string(raw) != "null" {
@@ -139,7 +199,7 @@ func (w *sentWalk) members(s *Sent, path *field.Path, at int) {
 			w.zero(refusal, path.Child(string(key)), raw)
 		}
 		if below := s.Members[string(key)]; below != nil {
-			w.value(below, path.Child(string(key)), start)
+			w.value(below, path.Child(string(key)), start, end)
 		}
 		return true
 	})
@@ -151,13 +211,11 @@ func (w *sentWalk) members(s *Sent, path *field.Path, at int) {
 }
 
 func (w *sentWalk) zero(refusal Refusal, path *field.Path, raw []byte) {
-	var value any
-	switch string(raw) {
-	case `""`:
+	var value any = 0
+	switch {
+	case string(raw) == `""`:
 		value = ""
-	case "0":
-		value = int64(0)
-	default:
+	case string(raw) != "0" && !isEmpty(raw):
 		return
 	}
 	if len(refusal.Supported) > 0 {
@@ -165,4 +223,20 @@ func (w *sentWalk) zero(refusal Refusal, path *field.Path, raw []byte) {
 		return
 	}
 	w.errs = append(w.errs, field.Invalid(path, value, path.String()+" in body "+refusal.Fault))
+}
+
+// isEmpty reports whether JSON is a list without elements, or an object without members that aren't null.
+func isEmpty(raw []byte) bool {
+	switch raw[0] {
+	case '[':
+		return 1+skipSpace(raw[1:]) == len(raw)-1
+	case '{':
+		empty := true
+		rendition.Members(raw, 1, func(_ []byte, start, _ int) bool {
+			empty = raw[start] == 'n'
+			return empty
+		})
+		return empty
+	}
+	return false
 }

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"fmt"
+	"regexp"
 	"testing"
 )
 
@@ -11,9 +12,14 @@ func TestSentFaults(t *testing.T) {
 	part := &Sent{Required: []string{"name"}, Refused: map[string]Refusal{
 		"size": {Supported: []string{"small"}}, "count": {Fault: "should be greater than 0"},
 	}}
-	rules := &Sent{Members: map[string]*Sent{"spec": {Members: map[string]*Sent{
-		"part": part, "list": {Elem: part}, "map": {Elem: part},
-	}}}}
+	wait := &Sent{Text: &Text{Pattern: regexp.MustCompile("s$"), MinLength: 2, MaxLength: 3}}
+	port := &Sent{Text: &Text{Supported: []string{"http", "80"}}}
+	rules := &Sent{Members: map[string]*Sent{"spec": {
+		Members: map[string]*Sent{
+			"part": part, "list": {Elem: part, Items: "object"}, "map": {Elem: part}, "wait": wait, "port": port,
+		},
+		Refused: map[string]Refusal{"list": {Fault: "should have at least 1 items"}},
+	}}}
 	for body, want := range map[string]string{
 		`{}`: "[]",
 		` { "spec" : { "part" : { "name" : "" } } } `: "[]",
@@ -28,11 +34,53 @@ func TestSentFaults(t *testing.T) {
 			"should be greater than 0]",
 		`{"spec":{"part":{"name":"a","count":1,"size":"small"}}}`: "[]",
 		`{"spec":[`: "[]",
+		`{"spec":{"list":[{"name":"a"},null]}}`: `[spec.list[1]: Invalid value: null: spec.list[1] in body must be ` +
+			`of type object: "null"]`,
+		`{"spec":{"list":[ ]}}`: "[spec.list: Invalid value: 0: spec.list in body should have at least 1 items]",
+		`{"spec":{"wait":"1m"}}`: `[spec.wait: Invalid value: "1m": spec.wait in body should match ` +
+			`'s$']`,
+		`{"spec":{"wait":"s"}}`: `[spec.wait: Invalid value: "s": spec.wait in body should be at ` +
+			`least 2 chars long]`,
+		`{"spec":{"wait":"100s"}}`:              "[spec.wait: Too long: may not be more than 3 bytes]",
+		`{"spec":{"wait":null,"port":"http"}}`:  "[]",
+		`{"spec":{"wait":"\u0031s","port":80}}`: "[]",
+		`{"spec":{"port":81}}`: `[spec.port: Unsupported value: "81": supported values: "http", ` +
+			`"80"]`,
 	} {
-		w := sentWalk{data: []byte(body)}
-		w.value(rules, nil, skipSpace(w.data))
-		if got := fmt.Sprint(w.errs); got != want {
+		if got := fmt.Sprint(rules.faults([]byte(body))); got != want {
 			t.Errorf("%s: %s, want %s", body, got, want)
+		}
+	}
+}
+
+// TestSameText: a value has the text of which it is the usual form; a value that is absent has that of zero.
+func TestSameText(t *testing.T) {
+	for _, c := range []struct {
+		value any
+		text  string
+		want  bool
+	}{
+		{"1m0s", "60s", true}, {"1m0s", "61s", false}, {"1Gi", "1024Mi", true}, {"1", "2", false}, {"a", "a", true},
+		{"2026-01-02T03:04:05Z", "2026-01-02T03:04:05.000Z", true}, {"1m0s", "a", false}, {nil, "0s", true},
+		{nil, "1s", false}, {80.0, "80", true},
+	} {
+		if got := sameText(c.value, c.text); got != c.want {
+			t.Errorf("%v is the usual form of %s: %t", c.value, c.text, got)
+		}
+	}
+}
+
+// TestHasText: an object has a text at its path, whichever item of a list has it.
+func TestHasText(t *testing.T) {
+	object := map[string]any{"spec": map[string]any{
+		"steps": []any{map[string]any{"wait": "1m0s"}, map[string]any{"wait": "5s"}}, "map": map[string]any{"a": "1s"},
+	}}
+	for path, want := range map[string]bool{
+		"spec.steps[0].wait": true, "spec.steps[1].wait": true, "spec.steps[7].wait": true, "spec.steps": false,
+		"spec.map[a]": false, "spec.wait": false,
+	} {
+		if got := hasText(object, steps(path), "60s"); got != want {
+			t.Errorf("%s has 60s: %t", path, got)
 		}
 	}
 }

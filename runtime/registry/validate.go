@@ -102,12 +102,12 @@ func (k *kind[T]) validateRules(ctx context.Context, a *attempt[T]) (field.Error
 	if name := a.scope.name; name != "" {
 		op.Request.Subresources = []string{name}
 	}
-	return a.version.Validate(codec.WithFaults(ctx, k.sentFaults(a)), op, a.obj, old)
+	return a.version.Validate(codec.WithFaults(ctx, k.sentFaults(a, old)), op, a.obj, old)
 }
 
 // sentFaults returns the faults of what the client sent that the new object still has, and doesn't show: a write of a
 // part has those of the part, and other writes those of the rest.
-func (k *kind[T]) sentFaults(a *attempt[T]) (faults field.ErrorList) {
+func (k *kind[T]) sentFaults(a *attempt[T], old *T) (faults field.ErrorList) {
 	switch p := a.proposal.(type) {
 	case *sent[T]:
 		faults = a.version.SentFaults(p.body)
@@ -116,7 +116,7 @@ func (k *kind[T]) sentFaults(a *attempt[T]) (faults field.ErrorList) {
 	case *applied[T]:
 		faults = a.version.AppliedFaults(p.object)
 	}
-	return a.version.Standing(codec.FaultsIn(a.scope.name, faults, k.isPart), a.obj)
+	return a.version.Standing(codec.FaultsIn(a.scope.name, faults, k.isPart), a.obj, old)
 }
 
 func (k *kind[T]) isPart(member string) bool {

@@ -11,6 +11,7 @@ import (
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/plan"
 	"apigen.dev/generator/internal/plan/check"
+	"apigen.dev/generator/internal/schema"
 )
 
 // FileName is the file that is emitted, as users know it.
@@ -54,10 +55,11 @@ func warnings(program *plan.Plan) []diag.Error {
 			if !program.Writes(v.Package) {
 				continue
 			}
+			w := warner{out: &out, texts: v.Package.HasCustom(), types: schema.New(schema.CRD)}
 			for _, t := range v.Package.Types {
-				warn(&out, t, &t.Schema, t.Name)
+				w.warn(t, &t.Schema, t.Name)
 				for _, f := range t.Fields {
-					warn(&out, f.Type, &f.Schema, t.Name+"."+f.Name)
+					w.warn(f.Type, &f.Schema, t.Name+"."+f.Name)
 				}
 			}
 		}
@@ -65,11 +67,22 @@ func warnings(program *plan.Plan) []diag.Error {
 	return out
 }
 
-func warn(out *diag.Errors, t *model.Type, s *model.Schema, name string) {
+// warner warns of rules that the server doesn't check.
+type warner struct {
+	out *diag.Errors
+	// texts: the server checks the text of values whose JSON is their own, as the wiring has it.
+	texts bool
+	types *schema.Resolver
+}
+
+func (w *warner) warn(t *model.Type, s *model.Schema, name string) {
 	at := t.Pointee()
+	if at == nil || w.texts && check.IsText(w.types.Type(at)) {
+		return
+	}
 	for i := range s.Rules {
-		if r := &s.Rules[i]; at != nil && check.Unchecked(r, at) {
-			out.Add(r.Pos, "marker \"+%s\" of %s is in the schema, and the server does not check it: the JSON of %s "+
+		if r := &s.Rules[i]; check.Unchecked(r, at) {
+			w.out.Add(r.Pos, "marker \"+%s\" of %s is in the schema, and the server does not check it: the JSON of %s "+
 				"is its own", r.Marker, name, at.Name)
 		}
 	}

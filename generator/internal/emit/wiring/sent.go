@@ -35,7 +35,7 @@ func (s *sentRules) of(t *schema.Type) string {
 		return name
 	}
 	s.names[t.Go] = ""
-	r := &objectRules{rules: s}
+	r := &objectRules{rules: s, own: t.Go.Package.HasCustom()}
 	r.fields(t)
 	if len(r.required)+len(r.refused)+len(r.members) == 0 {
 		return ""
@@ -70,7 +70,9 @@ func (s *sentRules) name(t *model.Type) string {
 
 // objectRules are those about the members of one object.
 type objectRules struct {
-	rules                      *sentRules
+	rules *sentRules
+	// own reports whether the object's type is in a package of kinds that are treated as custom resources.
+	own                        bool
 	required, refused, members []jen.Code
 }
 
@@ -98,31 +100,88 @@ func (r *objectRules) field(f *schema.Field) {
 	if refusal := refusalOf(f.Go); refusal != nil && f.Default == nil {
 		r.refused = append(r.refused, jen.Lit(f.Go.JSON).Op(":").Add(refusal))
 	}
-	if value := r.below(f.Type); value != nil {
+	if value := r.below(f.Type, &f.Go.Schema); value != nil {
 		r.members = append(r.members, jen.Lit(f.Go.JSON).Op(":").Add(value))
 	}
 }
 
-// below returns the rules about the values of a type, or nil.
-func (r *objectRules) below(t *schema.Type) jen.Code {
+// below returns the rules about the values of a type, at which a field or a list has markers; nil where there are none.
+func (r *objectRules) below(t *schema.Type, at *model.Schema) jen.Code {
 	switch {
+	case check.IsText(t):
+		return textRules(t.Go, at)
 	case !t.Structural:
 	case t.Go.Form == model.Struct && t.Go.Package != nil:
 		if name := r.rules.of(t); name != "" {
 			return jen.Id(name).Call()
 		}
 	case t.Elem != nil && t.JSON != schema.Pointer:
-		if elem := r.below(t.Elem); elem != nil {
-			return gocode.Code("&codec.Sent$", jen.Values(member("Elem", elem)))
-		}
+		return r.elements(t, at)
 	}
 	return nil
+}
+
+// elements returns the rules about a list or map. Lists of types of others may have null where these have no rules.
+func (r *objectRules) elements(t *schema.Type, at *model.Schema) jen.Code {
+	items := at.Items
+	if items == nil {
+		items = &model.Schema{}
+	}
+	elem := r.below(t.Elem, items)
+	var members []jen.Code
+	if elem != nil {
+		members = append(members, member("Elem", elem))
+	}
+	if name := typeName(t.Elem); t.JSON == schema.List && name != "" && !items.Nullable && (elem != nil || r.own) {
+		members = append(members, member("Items", jen.Lit(name)))
+	}
+	if len(members) == 0 {
+		return nil
+	}
+	return gocode.Code("&codec.Sent$", jen.Values(members...))
+}
+
+// typeName returns the name of a type in a schema, or "" where it may be any.
+func typeName(t *schema.Type) string {
+	switch t.JSON {
+	case schema.Any, schema.IntOrString, schema.Decimal, schema.Pointer:
+		return ""
+	case schema.Map:
+		return string(schema.Object)
+	}
+	return string(t.JSON)
+}
+
+// textRules returns the rules about text that the Go value of a type can't be checked by, or nil.
+func textRules(t *model.Type, at *model.Schema) jen.Code {
+	var members []jen.Code
+	seen := map[model.Check]bool{}
+	for _, rule := range slices.Concat(at.Rules, schema.Enforced(t).Rules) {
+		if rule.Declarative || check.Applies(&rule, t) || seen[rule.Check] {
+			continue
+		}
+		seen[rule.Check] = true
+		switch rule.Check {
+		case model.Pattern:
+			members = append(members, member("Pattern", jen.Qual("regexp", "MustCompile").Call(jen.Lit(rule.Text))))
+		case model.MinLength, model.MaxLength:
+			if n, err := strconv.Atoi(check.Number(rule.Text)); err == nil {
+				members = append(members, member(spelling.UpperFirst(string(rule.Check)), jen.Lit(n)))
+			}
+		case model.Enum:
+			members = append(members, member("Supported", jen.Index().String().Values(literals(rule.Values)...)))
+		}
+	}
+	if len(members) == 0 {
+		return nil
+	}
+	return gocode.Code("&codec.Sent$", jen.Values(member("Text", gocode.Code("&codec.Text$", jen.Values(members...)))))
 }
 
 // refusalOf returns why the zero value of a field is refused where a client sends it, or nil.
 func refusalOf(f *model.Field) jen.Code {
 	t := f.Type
-	if t.Form != model.Basic {
+	if t.Form == model.Pointer {
 		return nil
 	}
 	rules := slices.Concat(f.Schema.Rules, schema.Enforced(t).Rules)
@@ -131,7 +190,7 @@ func refusalOf(f *model.Field) jen.Code {
 		if rule.Declarative || !check.Applies(rule, t) {
 			continue
 		}
-		if rule.Check == model.Enum && !slices.Contains(rule.Values, zeroOf(t)) {
+		if rule.Check == model.Enum && t.Form == model.Basic && !slices.Contains(rule.Values, zeroOf(t)) {
 			return gocode.Code("{Supported: $}", jen.Index().String().Values(literals(rule.Values)...))
 		}
 		if fault := zeroFault(rule); fault != "" {
@@ -168,6 +227,10 @@ func zeroFault(r *model.Rule) string {
 			return "should match '" + r.Text + "'"
 		}
 	case err != nil:
+	case r.Check == model.MinItems && bound > 0:
+		return "should have at least " + number + " items"
+	case r.Check == model.MinProperties && bound > 0:
+		return "should have at least " + number + " properties"
 	case r.Check == model.MinLength && bound > 0:
 		return "should be at least " + number + " chars long"
 	case r.Check == model.Minimum && r.Exclusive && bound >= 0:

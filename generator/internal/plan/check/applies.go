@@ -230,6 +230,11 @@ func Unchecked(r *model.Rule, t *model.Type) bool {
 	return false
 }
 
+// IsText reports whether values of a type are text in JSON, and no strings of Go: those of metav1.Duration are.
+func IsText(t *schema.Type) bool {
+	return !t.Structural && (t.JSON == schema.String || t.JSON == schema.IntOrString || t.JSON == schema.Decimal)
+}
+
 // Number returns a literal that Go and people read alike: 10, not 1e1.
 func Number(text string) string {
 	f, ok := new(big.Float).SetString(text)

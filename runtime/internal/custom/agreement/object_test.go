@@ -46,7 +46,7 @@ func (g *generator) value(s *apiextensionsv1.JSONSchemaProps) any {
 	case s.Type == "string" && len(s.Enum) > 0:
 		return strings.Trim(string(s.Enum[g.IntN(len(s.Enum))].Raw), `"`)
 	case s.Type == "string" && s.Format == "date-time":
-		return "2026-01-02T03:04:05Z"
+		return g.pick("2026-01-02T03:04:05Z", "2026-01-02T03:04:05.000000Z")
 	case s.Type == "string":
 		return g.strings[g.IntN(len(g.strings))]
 	case s.Type == "integer":

@@ -200,8 +200,11 @@ func sentV1Container() *codec.Sent {
 func sentV1PodSpec() *codec.Sent {
 	return &codec.Sent{
 		Required: []string{"containers"},
+		Refused: map[string]codec.Refusal{
+			"containers": {Fault: "should have at least 1 items"},
+		},
 		Members: map[string]*codec.Sent{
-			"containers": &codec.Sent{Elem: sentV1Container()},
+			"containers": &codec.Sent{Elem: sentV1Container(), Items: "object"},
 		},
 	}
 }

@@ -611,7 +611,7 @@ func sentV1LabelSelectorRequirement() *codec.Sent {
 func sentV1LabelSelector() *codec.Sent {
 	return &codec.Sent{
 		Members: map[string]*codec.Sent{
-			"matchExpressions": &codec.Sent{Elem: sentV1LabelSelectorRequirement()},
+			"matchExpressions": &codec.Sent{Elem: sentV1LabelSelectorRequirement(), Items: "object"},
 		},
 	}
 }
@@ -620,7 +620,8 @@ func sentV1LabelSelector() *codec.Sent {
 func sentV1ShipSpec() *codec.Sent {
 	return &codec.Sent{
 		Members: map[string]*codec.Sent{
-			"watch": sentV1LabelSelector(),
+			"watch":      sentV1LabelSelector(),
+			"passengers": &codec.Sent{Items: "string"},
 		},
 	}
 }
@@ -648,6 +649,9 @@ func sentV1Docking() *codec.Sent {
 func sentV1Manifest() *codec.Sent {
 	return &codec.Sent{
 		Required: []string{"count"},
+		Members: map[string]*codec.Sent{
+			"names": &codec.Sent{Items: "string"},
+		},
 	}
 }
 

@@ -203,7 +203,7 @@ func sentV1Path() *codec.Sent {
 func sentV1ParkSpec() *codec.Sent {
 	return &codec.Sent{
 		Members: map[string]*codec.Sent{
-			"paths": &codec.Sent{Elem: sentV1Path()},
+			"paths": &codec.Sent{Elem: sentV1Path(), Items: "object"},
 		},
 	}
 }
@@ -228,7 +228,7 @@ func sentV1beta1Path() *codec.Sent {
 func sentV1beta1ParkSpec() *codec.Sent {
 	return &codec.Sent{
 		Members: map[string]*codec.Sent{
-			"paths": &codec.Sent{Elem: sentV1beta1Path()},
+			"paths": &codec.Sent{Elem: sentV1beta1Path(), Items: "object"},
 		},
 	}
 }

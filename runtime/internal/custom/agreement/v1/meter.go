@@ -31,6 +31,16 @@ type MeterSpec struct {
 	// +kubebuilder:validation:Pattern=`^[0-9]+%$`
 	Share *intstr.IntOrString `json:"share,omitempty"`
 	Waits []Wait              `json:"waits,omitempty"`
+	// +kubebuilder:validation:Pattern=`^[0-9]+(s|m)$`
+	// +kubebuilder:validation:MaxLength=3
+	Delay *metav1.Duration `json:"delay,omitempty"`
+	// +kubebuilder:validation:MinLength=3
+	Pause metav1.Duration `json:"pause,omitempty"`
+	// +kubebuilder:validation:Pattern=`Z$`
+	// +optional
+	At *metav1.MicroTime `json:"at,omitempty"`
+	// +kubebuilder:validation:items:Pattern=`s$`
+	Steps []metav1.Duration `json:"steps,omitempty"`
 }
 
 // Wait is in a list.

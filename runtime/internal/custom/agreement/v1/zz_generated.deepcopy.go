@@ -41,6 +41,21 @@ func (in *Meter) DeepCopyInto(out *Meter) {
 			in.Spec.Waits[i].For.DeepCopyInto(&out.Spec.Waits[i].For)
 		}
 	}
+	if in.Spec.Delay != nil {
+		out.Spec.Delay = new(metav1.Duration)
+		in.Spec.Delay.DeepCopyInto(out.Spec.Delay)
+	}
+	in.Spec.Pause.DeepCopyInto(&out.Spec.Pause)
+	if in.Spec.At != nil {
+		out.Spec.At = new(metav1.MicroTime)
+		in.Spec.At.DeepCopyInto(out.Spec.At)
+	}
+	if in.Spec.Steps != nil {
+		out.Spec.Steps = make([]metav1.Duration, len(in.Spec.Steps))
+		for i := range in.Spec.Steps {
+			in.Spec.Steps[i].DeepCopyInto(&out.Spec.Steps[i])
+		}
+	}
 }
 
 // DeepCopy returns a copy that shares nothing with the receiver, a new Meter.

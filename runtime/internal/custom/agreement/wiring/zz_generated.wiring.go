@@ -5,6 +5,7 @@ package wiring
 
 import (
 	"context"
+	"regexp"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/cel"
@@ -158,7 +159,11 @@ func sentV1Wait() *codec.Sent {
 func sentV1MeterSpec() *codec.Sent {
 	return &codec.Sent{
 		Members: map[string]*codec.Sent{
-			"waits": &codec.Sent{Elem: sentV1Wait()},
+			"waits": &codec.Sent{Elem: sentV1Wait(), Items: "object"},
+			"delay": &codec.Sent{Text: &codec.Text{Pattern: regexp.MustCompile("^[0-9]+(s|m)$"), MaxLength: 3}},
+			"pause": &codec.Sent{Text: &codec.Text{MinLength: 3}},
+			"at":    &codec.Sent{Text: &codec.Text{Pattern: regexp.MustCompile("Z$")}},
+			"steps": &codec.Sent{Elem: &codec.Sent{Text: &codec.Text{Pattern: regexp.MustCompile("s$")}}, Items: "string"},
 		},
 	}
 }
@@ -186,7 +191,8 @@ func sentV1Logo() *codec.Sent {
 func sentV1PosterSpec() *codec.Sent {
 	return &codec.Sent{
 		Members: map[string]*codec.Sent{
-			"logo": sentV1Logo(),
+			"logo":   sentV1Logo(),
+			"sheets": &codec.Sent{Items: "object"},
 		},
 	}
 }
@@ -250,9 +256,11 @@ func sentV1Lamp() *codec.Sent {
 func sentV1SignSpec() *codec.Sent {
 	return &codec.Sent{
 		Refused: map[string]codec.Refusal{
+			"margin":   {Fault: "should have at least 1 properties"},
 			"place":    {Supported: []string{"low", "high"}},
 			"height":   {Fault: "should be greater than or equal to 1"},
 			"title":    {Fault: "should be at least 2 chars long"},
+			"lines":    {Fault: "should have at least 1 items"},
 			"material": {Supported: []string{"wood", "steel"}},
 		},
 		Members: map[string]*codec.Sent{
@@ -260,8 +268,8 @@ func sentV1SignSpec() *codec.Sent {
 			"frame":  sentV1Frame(),
 			"border": sentV1Frame(),
 			"margin": sentV1Margin(),
-			"lines":  &codec.Sent{Elem: sentV1Line()},
-			"lamps":  &codec.Sent{Elem: sentV1Lamp()},
+			"lines":  &codec.Sent{Elem: sentV1Line(), Items: "object"},
+			"lamps":  &codec.Sent{Elem: sentV1Lamp(), Items: "object"},
 			"parts":  &codec.Sent{Elem: sentV1Line()},
 			"back":   sentV1Logo(),
 			"inner":  sentV1Logo(),
