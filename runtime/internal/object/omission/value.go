@@ -65,10 +65,33 @@ func (m *shapedMap) member(a value.Allocator, key string, v value.Value) value.V
 	if m.shape.members != nil {
 		in = m.shape.members[key]
 	}
-	if in.zero != nil && value.EqualsUsing(a, v, value.NewValueInterface(in.zeroValue)) {
+	if in.zero != nil && equal(a, v, in.zeroValue) {
 		return nil
 	}
 	return in.shape.Value(v)
+}
+
+// equal reports whether a value is a decoded value of JSON. It stops at the first difference.
+func equal(a value.Allocator, v value.Value, decoded any) bool {
+	switch decoded := decoded.(type) {
+	case nil:
+		return v.IsNull()
+	case string:
+		return v.IsString() && v.AsString() == decoded
+	case map[string]any:
+		if !v.IsMap() {
+			return false
+		}
+		m, n := v.AsMapUsing(a), 0
+		defer a.Free(m)
+		same := m.IterateUsing(a, func(key string, member value.Value) bool {
+			n++
+			other, ok := decoded[key]
+			return ok && equal(a, member, other)
+		})
+		return same && n == len(decoded)
+	}
+	return value.EqualsUsing(a, v, value.NewValueInterface(decoded))
 }
 
 func (m *shapedMap) Get(key string) (value.Value, bool) { return m.GetUsing(value.HeapAllocator, key) }
@@ -112,7 +135,11 @@ func (m *shapedMap) Empty() bool {
 
 func (m *shapedMap) Equals(other value.Map) bool { return m.EqualsUsing(value.HeapAllocator, other) }
 
+// EqualsUsing first compares what the views show, of which most is equal in most writes.
 func (m *shapedMap) EqualsUsing(a value.Allocator, other value.Map) bool {
+	if right, ok := other.(*shapedMap); ok && right.shape == m.shape && m.Map.EqualsUsing(a, right.Map) {
+		return true
+	}
 	return value.MapEqualsUsing(a, m, other)
 }
 
@@ -155,9 +182,12 @@ func (l *shapedList) RangeUsing(a value.Allocator) value.ListRange {
 	return &shapedRange{l.List.RangeUsing(a), l.shape.elem}
 }
 
-func (l *shapedList) Equals(other value.List) bool { return value.ListEquals(l, other) }
+func (l *shapedList) Equals(other value.List) bool { return l.EqualsUsing(value.HeapAllocator, other) }
 
 func (l *shapedList) EqualsUsing(a value.Allocator, other value.List) bool {
+	if right, ok := other.(*shapedList); ok && right.shape == l.shape && l.List.EqualsUsing(a, right.List) {
+		return true
+	}
 	return value.ListEqualsUsing(a, l, other)
 }
 
