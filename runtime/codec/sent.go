@@ -83,7 +83,7 @@ func (s *Sent) faults(data []byte) field.ErrorList {
 		return nil
 	}
 	w := sentWalk{data: data}
-	w.value(s, nil, skipSpace(data), len(data))
+	w.value(s, skipSpace(data), len(data))
 	return w.errs
 }
 
@@ -109,10 +109,43 @@ func AddFaults(ctx context.Context, errs field.ErrorList) field.ErrorList {
 	return append(faults[:len(faults):len(faults)], errs...)
 }
 
-// sentWalk collects the faults of JSON.
+// sentWalk collects the faults of JSON. at leads to the value that is checked.
 type sentWalk struct {
 	data []byte
+	at   []sentStep
 	errs field.ErrorList
+}
+
+// sentStep leads to a member of an object or map, or, where name is nil, to an element of a list.
+type sentStep struct {
+	name  []byte
+	inMap bool
+	index int
+}
+
+// path returns the path of the value that is checked, and of a member of it unless name is "". Few values have faults.
+func (w *sentWalk) path(name string) (path *field.Path) {
+	for _, s := range w.at {
+		switch {
+		case s.name == nil:
+			path = path.Index(s.index)
+		case s.inMap:
+			path = path.Key(string(s.name))
+		default:
+			path = path.Child(string(s.name))
+		}
+	}
+	if name != "" {
+		path = path.Child(name)
+	}
+	return path
+}
+
+// below checks the value to which a step leads.
+func (w *sentWalk) below(s *Sent, step sentStep, start, end int) {
+	w.at = append(w.at, step)
+	w.value(s, start, end)
+	w.at = w.at[:len(w.at)-1]
 }
 
 func skipSpace(data []byte) (at int) {
@@ -122,34 +155,34 @@ func skipSpace(data []byte) (at int) {
 	return at
 }
 
-func (w *sentWalk) value(s *Sent, path *field.Path, at, end int) {
+func (w *sentWalk) value(s *Sent, at, end int) {
 	if at >= end {
 		return
 	}
 	switch w.data[at] {
 	case '{':
-		w.members(s, path, at)
+		w.members(s, at)
 	case '[':
-		w.elements(s, path, at)
+		w.elements(s, at)
 	default:
 		if s.Text != nil {
-			w.text(s.Text, path, w.data[at:end])
+			w.text(s.Text, w.data[at:end])
 		}
 	}
 }
 
-func (w *sentWalk) elements(s *Sent, path *field.Path, at int) {
+func (w *sentWalk) elements(s *Sent, at int) {
 	if s.Elem == nil && s.Items == "" {
 		return
 	}
 	n := 0
 	rendition.Elements(w.data, at+1, func(start, end int) bool {
 		if s.Items != "" && w.data[start] == 'n' {
-			at := path.Index(n)
+			at := w.path("").Index(n)
 			fault := fmt.Sprintf(`%s in body must be of type %s: "null"`, at, s.Items)
 			w.errs = append(w.errs, field.TypeInvalid(at, nil, fault))
 		} else if s.Elem != nil {
-			w.value(s.Elem, path.Index(n), start, end)
+			w.below(s.Elem, sentStep{index: n}, start, end)
 		}
 		n++
 		return true
@@ -157,60 +190,62 @@ func (w *sentWalk) elements(s *Sent, path *field.Path, at int) {
 }
 
 // text checks the raw text of a string or a number.
-func (w *sentWalk) text(t *Text, path *field.Path, raw []byte) {
+func (w *sentWalk) text(t *Text, raw []byte) {
 	text := string(raw)
 	if raw[0] == '"' {
 		if json.Unmarshal(raw, &text) != nil {
 			return
 		}
-		w.characters(t, path, text)
+		w.characters(t, text)
 	}
 	if len(t.Supported) > 0 && text != "null" && !slices.Contains(t.Supported, text) {
-		w.errs = append(w.errs, field.NotSupported(path, text, t.Supported))
+		w.errs = append(w.errs, field.NotSupported(w.path(""), text, t.Supported))
 	}
 }
 
-func (w *sentWalk) characters(t *Text, path *field.Path, text string) {
+func (w *sentWalk) characters(t *Text, text string) {
 	n := utf8.RuneCountInString(text)
 	if t.MaxLength > 0 && n > t.MaxLength {
-		w.errs = append(w.errs, field.TooLong(path, text, t.MaxLength))
+		w.errs = append(w.errs, field.TooLong(w.path(""), text, t.MaxLength))
 	}
 	if n < t.MinLength {
+		path := w.path("")
 		fault := fmt.Sprintf("%s in body should be at least %d chars long", path, t.MinLength)
 		w.errs = append(w.errs, field.Invalid(path, text, fault))
 	}
 	if t.Pattern != nil && !t.Pattern.MatchString(text) {
+		path := w.path("")
 		w.errs = append(w.errs, field.Invalid(path, text, fmt.Sprintf("%s in body should match '%s'", path, t.Pattern)))
 	}
 }
 
-func (w *sentWalk) members(s *Sent, path *field.Path, at int) {
+func (w *sentWalk) members(s *Sent, at int) {
 	seen := 0 // of the required members, as bits
 	rendition.Members(w.data, at+1, func(key []byte, start, end int) bool {
 		raw := w.data[start:end]
 		if s.Elem != nil {
-			w.value(s.Elem, path.Key(string(key)), start, end)
+			w.below(s.Elem, sentStep{name: key, inMap: true}, start, end)
 			return true
 		}
 		if i := slices.Index(s.Required, string(key)); i >= 0 && string(raw) != "null" {
 			seen |= 1 << i
 		}
 		if refusal, ok := s.Refused[string(key)]; ok {
-			w.zero(refusal, path.Child(string(key)), raw)
+			w.zero(refusal, key, raw)
 		}
 		if below := s.Members[string(key)]; below != nil {
-			w.value(below, path.Child(string(key)), start, end)
+			w.below(below, sentStep{name: key}, start, end)
 		}
 		return true
 	})
 	for i, name := range s.Required {
 		if seen&(1<<i) == 0 {
-			w.errs = append(w.errs, field.Required(path.Child(name), ""))
+			w.errs = append(w.errs, field.Required(w.path(name), ""))
 		}
 	}
 }
 
-func (w *sentWalk) zero(refusal Refusal, path *field.Path, raw []byte) {
+func (w *sentWalk) zero(refusal Refusal, key, raw []byte) {
 	var value any = 0
 	switch {
 	case string(raw) == `""`:
@@ -218,6 +253,7 @@ func (w *sentWalk) zero(refusal Refusal, path *field.Path, raw []byte) {
 	case string(raw) != "0" && !isEmpty(raw):
 		return
 	}
+	path := w.path(string(key))
 	if len(refusal.Supported) > 0 {
 		w.errs = append(w.errs, field.NotSupported(path, value, refusal.Supported))
 		return
