@@ -109,11 +109,33 @@ func AddFaults(ctx context.Context, errs field.ErrorList) field.ErrorList {
 	return append(faults[:len(faults):len(faults)], errs...)
 }
 
+// mostFaults is how many faults of one member of an object are collected. With more, the object is refused whatever
+// becomes of them.
+const mostFaults = 10_000
+
 // sentWalk collects the faults of JSON. at leads to the value that is checked.
 type sentWalk struct {
 	data []byte
 	at   []sentStep
 	errs field.ErrorList
+	// last is the length of errs from which on the present member of the object gets no more; over reports whether it
+	// would.
+	last int
+	over bool
+}
+
+// full reports whether the present member of the object has all the faults that are collected. If so, one of them says
+// that there are more.
+func (w *sentWalk) full() bool {
+	if len(w.at) == 0 || len(w.errs) < w.last {
+		return false
+	}
+	if !w.over {
+		w.over = true
+		path := field.NewPath(string(w.at[0].name))
+		w.errs = append(w.errs, field.Forbidden(path, fmt.Sprintf("it has more than %d faults", mostFaults)))
+	}
+	return true
 }
 
 // sentStep leads to a member of an object or map, or, where name is nil, to an element of a list.
@@ -143,6 +165,9 @@ func (w *sentWalk) path(name string) (path *field.Path) {
 
 // below checks the value to which a step leads.
 func (w *sentWalk) below(s *Sent, step sentStep, start, end int) {
+	if len(w.at) == 0 {
+		w.last, w.over = len(w.errs)+mostFaults, false
+	}
 	w.at = append(w.at, step)
 	w.value(s, start, end)
 	w.at = w.at[:len(w.at)-1]
@@ -178,6 +203,9 @@ func (w *sentWalk) elements(s *Sent, at int) {
 	n := 0
 	rendition.Elements(w.data, at+1, func(start, end int) bool {
 		if s.Items != "" && w.data[start] == 'n' {
+			if w.full() {
+				return false
+			}
 			at := w.path("").Index(n)
 			fault := fmt.Sprintf(`%s in body must be of type %s: "null"`, at, s.Items)
 			w.errs = append(w.errs, field.TypeInvalid(at, nil, fault))
@@ -191,6 +219,9 @@ func (w *sentWalk) elements(s *Sent, at int) {
 
 // text checks the raw text of a string or a number.
 func (w *sentWalk) text(t *Text, raw []byte) {
+	if w.full() {
+		return
+	}
 	text := string(raw)
 	if raw[0] == '"' {
 		if json.Unmarshal(raw, &text) != nil {
@@ -220,7 +251,11 @@ func (w *sentWalk) characters(t *Text, text string) {
 }
 
 func (w *sentWalk) members(s *Sent, at int) {
-	seen := 0 // of the required members, as bits
+	var few [16]bool
+	seen := few[:] // which of the required members are there
+	if len(s.Required) > len(few) {
+		seen = make([]bool, len(s.Required))
+	}
 	rendition.Members(w.data, at+1, func(key []byte, start, end int) bool {
 		raw := w.data[start:end]
 		if s.Elem != nil {
@@ -228,7 +263,7 @@ func (w *sentWalk) members(s *Sent, at int) {
 			return true
 		}
 		if i := slices.Index(s.Required, string(key)); i >= 0 && string(raw) != "null" {
-			seen |= 1 << i
+			seen[i] = true
 		}
 		if refusal, ok := s.Refused[string(key)]; ok {
 			w.zero(refusal, key, raw)
@@ -239,7 +274,7 @@ func (w *sentWalk) members(s *Sent, at int) {
 		return true
 	})
 	for i, name := range s.Required {
-		if seen&(1<<i) == 0 {
+		if !seen[i] && !w.full() {
 			w.errs = append(w.errs, field.Required(w.path(name), ""))
 		}
 	}
@@ -251,6 +286,9 @@ func (w *sentWalk) zero(refusal Refusal, key, raw []byte) {
 	case string(raw) == `""`:
 		value = ""
 	case string(raw) != "0" && !isEmpty(raw):
+		return
+	}
+	if w.full() {
 		return
 	}
 	path := w.path(string(key))

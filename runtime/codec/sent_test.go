@@ -1,8 +1,10 @@
 package codec
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 )
 
@@ -62,7 +64,7 @@ func TestSameText(t *testing.T) {
 	}{
 		{"1m0s", "60s", true}, {"1m0s", "61s", false}, {"1Gi", "1024Mi", true}, {"1", "2", false}, {"a", "a", true},
 		{"2026-01-02T03:04:05Z", "2026-01-02T03:04:05.000Z", true}, {"1m0s", "a", false}, {nil, "0s", true},
-		{nil, "1s", false}, {80.0, "80", true},
+		{nil, "1s", false}, {80.0, "80", true}, {"1m", "0.001", true}, {"2k", "2000", true},
 	} {
 		if got := sameText(c.value, c.text); got != c.want {
 			t.Errorf("%v is the usual form of %s: %t", c.value, c.text, got)
@@ -70,17 +72,59 @@ func TestSameText(t *testing.T) {
 	}
 }
 
-// TestHasText: an object has a text at its path, whichever item of a list has it.
-func TestHasText(t *testing.T) {
+// TestKeptTexts: an object has a text at its path, whichever item of a list has it.
+func TestKeptTexts(t *testing.T) {
 	object := map[string]any{"spec": map[string]any{
-		"steps": []any{map[string]any{"wait": "1m0s"}, map[string]any{"wait": "5s"}}, "map": map[string]any{"a": "1s"},
+		"steps": []any{map[string]any{"wait": "1m0s"}, map[string]any{"wait": "5s"}},
+		"map":   map[string]any{"a": "1s", "7": "1m"},
 	}}
+	kept := keptTexts{object, map[string]map[string]bool{}}
 	for path, want := range map[string]bool{
 		"spec.steps[0].wait": true, "spec.steps[1].wait": true, "spec.steps[7].wait": true, "spec.steps": false,
-		"spec.map[a]": false, "spec.wait": false,
+		"spec.map[a]": false, "spec.map[7]": true, "spec.map[8]": true, "spec.wait": false,
 	} {
-		if got := hasText(object, steps(path), "60s"); got != want {
+		if got := kept.has(steps(path), "60s"); got != want {
 			t.Errorf("%s has 60s: %t", path, got)
 		}
+	}
+}
+
+// TestManyFaults: a member of an object has a bounded number of faults, and is refused with more, whatever it had
+// before. Other members have theirs.
+func TestManyFaults(t *testing.T) {
+	list := &Sent{Elem: &Sent{Text: &Text{Pattern: regexp.MustCompile("s$")}}, Items: "string"}
+	rules := &Sent{Required: []string{"kind"}, Members: map[string]*Sent{
+		"spec": list, "status": {Required: []string{"a"}},
+	}}
+	for _, item := range []string{`null`, `"1m"`} {
+		body := `{"spec":[` + strings.Repeat(item+",", mostFaults) + item + `],"status":{}}`
+		faults := rules.faults([]byte(body))
+		if len(faults) != mostFaults+3 {
+			t.Fatalf("%d faults of %s", len(faults), item)
+		}
+		last := fmt.Sprint(faults[mostFaults:])
+		want := "[spec: Forbidden: it has more than 10000 faults status.a: Required value kind: Required value]"
+		if last != want {
+			t.Errorf("the last faults of %s are %s", item, last)
+		}
+	}
+}
+
+// TestManyRequiredMembers: each of many required members counts.
+func TestManyRequiredMembers(t *testing.T) {
+	rules, all := &Sent{}, map[string]string{}
+	for i := range 200 {
+		name := fmt.Sprint("member", i)
+		rules.Required, all[name] = append(rules.Required, name), "a"
+	}
+	body, err := json.Marshal(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if faults := rules.faults(body); len(faults) > 0 {
+		t.Error(faults)
+	}
+	if faults := rules.faults([]byte(`{"member199":"a"}`)); len(faults) != 199 {
+		t.Errorf("%d members are missed", len(faults))
 	}
 }

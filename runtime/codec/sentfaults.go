@@ -41,12 +41,16 @@ func (v *Served[T]) Standing(faults field.ErrorList, obj T, old *T) field.ErrorL
 			return faults
 		}
 	}
+	kept := keptTexts{before, map[string]map[string]bool{}}
 	return slices.DeleteFunc(faults, func(e *field.Error) bool {
 		text, _ := e.BadValue.(string)
-		if text == "" {
+		switch {
+		case e.Type == field.ErrorTypeForbidden: // there are more faults
+			return false
+		case text == "":
 			return !isZero(at(now, e.Field))
 		}
-		return !sameText(at(now, e.Field), text) || hasText(before, steps(e.Field), text)
+		return !sameText(at(now, e.Field), text) || kept.has(steps(e.Field), text)
 	})
 }
 
@@ -64,37 +68,72 @@ func sameText(v any, text string) bool {
 	if v == nil {
 		v = "0"
 	}
-	now, isText := v.(string)
-	if !isText {
-		return fmt.Sprint(v) == text
-	}
-	if a, err := time.ParseDuration(now); err == nil {
-		b, err := time.ParseDuration(text)
-		return err == nil && a == b
-	}
-	if a, err := resource.ParseQuantity(now); err == nil {
-		b, err := resource.ParseQuantity(text)
-		return err == nil && a.Cmp(b) == 0
-	}
-	if a, err := time.Parse(time.RFC3339Nano, now); err == nil {
-		b, err := time.Parse(time.RFC3339Nano, text)
-		return err == nil && a.Equal(b)
-	}
-	return now == text
+	now := forms(fmt.Sprint(v))
+	return slices.ContainsFunc(forms(text), func(form string) bool { return slices.Contains(now, form) })
 }
 
-// hasText reports whether a value has a text at a path, of whose indexes any may be another: items move in lists.
-func hasText(v any, path []string, text string) bool {
+// forms returns a text, and the usual forms of what it may be: a duration, a quantity, a time. One quantity has one
+// form, whatever its suffix.
+func forms(text string) []string {
+	all := []string{text}
+	if d, err := time.ParseDuration(text); err == nil {
+		all = append(all, "duration "+d.String())
+	}
+	if q, err := resource.ParseQuantity(text); err == nil {
+		all = append(all, "quantity "+resource.NewDecimalQuantity(*q.AsDec(), resource.DecimalSI).String())
+	}
+	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
+		all = append(all, "time "+t.UTC().String())
+	}
+	return all
+}
+
+// keptTexts are the texts of a stored object.
+type keptTexts struct {
+	object any
+	// forms are those of the texts at a path, whose steps into lists count as one: items move in lists.
+	forms map[string]map[string]bool
+}
+
+// has reports whether the object has a text at a path, of whose indexes any may be another.
+func (k keptTexts) has(path []string, text string) bool {
+	key := listIndex.ReplaceAllString(strings.Join(path, "\n"), "[]")
+	found, known := k.forms[key]
+	if !known {
+		found = map[string]bool{}
+		collectForms(k.object, path, found)
+		k.forms[key] = found
+	}
+	return slices.ContainsFunc(forms(text), func(form string) bool { return found[form] })
+}
+
+var listIndex = regexp.MustCompile(`\[[0-9]+\]`)
+
+func collectForms(v any, path []string, into map[string]bool) {
 	if len(path) == 0 {
-		return v != nil && sameText(v, text)
+		if v != nil {
+			for _, form := range forms(fmt.Sprint(v)) {
+				into[form] = true
+			}
+		}
+		return
 	}
 	switch in := v.(type) {
 	case map[string]any:
-		return hasText(in[strings.Trim(path[0], "[]")], path[1:], text)
+		if listIndex.MatchString(path[0]) { // of a map, whose other numbers count as well
+			for key, value := range in {
+				if listIndex.MatchString("[" + key + "]") {
+					collectForms(value, path[1:], into)
+				}
+			}
+			return
+		}
+		collectForms(in[strings.Trim(path[0], "[]")], path[1:], into)
 	case []any:
-		return slices.ContainsFunc(in, func(item any) bool { return hasText(item, path[1:], text) })
+		for _, item := range in {
+			collectForms(item, path[1:], into)
+		}
 	}
-	return false
 }
 
 // isZero reports whether a value of JSON may be what encoding/json writes of a zero value.
