@@ -78,7 +78,7 @@ const (
 	ApprovalMissing
 )
 
-// IsProtected tells whether a group belongs to the Kubernetes community.
+// IsProtected reports whether a group belongs to the Kubernetes community.
 func IsProtected(group string) bool {
 	for _, domain := range []string{"k8s.io", "kubernetes.io"} {
 		if group == domain || strings.HasSuffix(group, "."+domain) {

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// isSet tells whether a schema is that of a set whose items have one schema.
+// isSet reports whether a schema is that of a set whose items have one schema.
 func isSet(s *props) bool {
 	return textOf(s.XListType) == "set" && s.Type == "array" && s.Items != nil && s.Items.Schema != nil
 }

@@ -67,13 +67,13 @@ func Condition(
 	return nil
 }
 
-// IsTrue tells whether a definition has a condition whose status is True.
+// IsTrue reports whether a definition has a condition whose status is True.
 func IsTrue(crd *definition, of apiextensionsv1.CustomResourceDefinitionConditionType) bool {
 	c := Condition(crd, of)
 	return c != nil && c.Status == apiextensionsv1.ConditionTrue
 }
 
-// SetCondition sets a condition, and tells whether that changed it. The time of its last transition is now where its
+// SetCondition sets a condition, and reports whether that changed it. The time of its last transition is now where its
 // status changes.
 func SetCondition(crd *definition, c apiextensionsv1.CustomResourceDefinitionCondition) bool {
 	c.LastTransitionTime = metav1.Now()
@@ -91,7 +91,7 @@ func SetCondition(crd *definition, c apiextensionsv1.CustomResourceDefinitionCon
 	return changed
 }
 
-// RemoveCondition removes a condition, and tells whether there was one.
+// RemoveCondition removes a condition, and reports whether there was one.
 func RemoveCondition(crd *definition, of apiextensionsv1.CustomResourceDefinitionConditionType) bool {
 	before := len(crd.Status.Conditions)
 	crd.Status.Conditions = slices.DeleteFunc(crd.Status.Conditions,

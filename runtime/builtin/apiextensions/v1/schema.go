@@ -80,7 +80,7 @@ func validateRoot(s *props, path *field.Path) field.ErrorList {
 
 // checker checks what a schema of a custom resource may have, beside being structural.
 type checker struct {
-	// defaults tells whether there may be defaults; otherwise reason says why not. inMeta is within metadata.
+	// defaults reports whether there may be defaults; otherwise reason says why not. inMeta is within metadata.
 	defaults bool
 	reason   string
 	inMeta   bool

@@ -129,7 +129,7 @@ func metadataFaults(s *props, lvl level, path *field.Path) (errs field.ErrorList
 	return errs
 }
 
-// isIntOrString tells whether schemas are those that an int-or-string may have: type integer, and type string.
+// isIntOrString reports whether schemas are those that an int-or-string may have: type integer, and type string.
 func isIntOrString(schemas []props) bool {
 	data, err := json.Marshal(schemas)
 	return err == nil && string(data) == `[{"type":"integer"},{"type":"string"}]`

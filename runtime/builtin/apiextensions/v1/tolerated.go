@@ -70,7 +70,7 @@ func eachSchema(s *props, visit func(*props)) {
 	}
 }
 
-// hasDefaults tells whether a version has a schema with a default.
+// hasDefaults reports whether a version has a schema with a default.
 func hasDefaults(spec *apiextensionsv1.CustomResourceDefinitionSpec) (found bool) {
 	for i := range spec.Versions {
 		if s := spec.Versions[i].Schema; s != nil && s.OpenAPIV3Schema != nil {
@@ -82,7 +82,7 @@ func hasDefaults(spec *apiextensionsv1.CustomResourceDefinitionSpec) (found bool
 
 func isKnownReview(version string) bool { return version == "v1" || version == "v1beta1" }
 
-// keepsFields tells whether a version has the selectable fields that it has in a stored definition.
+// keepsFields reports whether a version has the selectable fields that it has in a stored definition.
 func keepsFields(v *apiextensionsv1.CustomResourceDefinitionVersion, old *definition) bool {
 	return old != nil && slices.ContainsFunc(old.Spec.Versions, func(
 		o apiextensionsv1.CustomResourceDefinitionVersion,

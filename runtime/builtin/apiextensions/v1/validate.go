@@ -186,7 +186,7 @@ func validateStatus(crd *definition) field.ErrorList {
 	return errs
 }
 
-// isShared tells whether all versions have the same value of something that they all have. kube-apiserver then judges
+// isShared reports whether all versions have the same value of something that they all have. kube-apiserver then judges
 // it once, under the path that it had in apiextensions.k8s.io/v1beta1.
 func isShared[V any](
 	versions []apiextensionsv1.CustomResourceDefinitionVersion,

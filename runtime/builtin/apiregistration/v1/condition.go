@@ -13,14 +13,14 @@ func ConditionOf(service *APIService, of APIServiceConditionType) *APIServiceCon
 	return nil
 }
 
-// IsAvailable tells whether requests for the version can be answered, as far as the status of an APIService says.
+// IsAvailable reports whether requests for the version can be answered, as far as the status of an APIService says.
 func IsAvailable(service *APIService) bool {
 	c := ConditionOf(service, Available)
 	return c != nil && c.Status == ConditionTrue
 }
 
-// SetCondition sets a condition of an APIService, and tells whether that changed it. Where the status of the condition
-// stays, lastTransitionTime stays, too; otherwise it is that of c, and now where c has none.
+// SetCondition sets a condition of an APIService, and reports whether that changed it. Where the status of the
+// condition stays, lastTransitionTime stays, too; otherwise it is that of c, and now where c has none.
 func SetCondition(service *APIService, c APIServiceCondition) bool {
 	if c.LastTransitionTime.IsZero() {
 		c.LastTransitionTime = metav1.Now()

@@ -11,5 +11,5 @@ func (s *APIService) PrepareForCreate(context.Context) {
 	}
 }
 
-// IsLocal tells whether the server that has the APIService answers for the version itself.
+// IsLocal reports whether the server that has the APIService answers for the version itself.
 func (s *APIService) IsLocal() bool { return s.Spec.Service == nil }

@@ -42,12 +42,12 @@ func isForQuotas(name corev1.ResourceName) bool {
 	return slices.Contains(ofQuotas, name) || isQuotaHugePage(name)
 }
 
-// isNative tells whether a resource is one of Kubernetes' own.
+// isNative reports whether a resource is one of Kubernetes' own.
 func isNative(name corev1.ResourceName) bool {
 	return !strings.Contains(string(name), "/") || strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
 }
 
-// isExtended tells whether a resource is one of somebody else.
+// isExtended reports whether a resource is one of somebody else.
 func isExtended(name corev1.ResourceName) bool {
 	return !isNative(name) && !strings.HasPrefix(string(name), corev1.DefaultResourceRequestsPrefix) &&
 		len(validation.IsQualifiedName(corev1.DefaultResourceRequestsPrefix+string(name))) == 0
