@@ -113,6 +113,8 @@ type preservedWalk struct {
 	homes, homeless map[*model.Field]bool
 	// torn are dropped, too.
 	torn map[*model.Field]bool
+	// ends are the fields that no walk looks into.
+	ends []end
 }
 
 func (w *preservedWalk) conversion(c *Conversion, steps []Step, name string) {
@@ -123,6 +125,9 @@ func (w *preservedWalk) conversion(c *Conversion, steps []Step, name string) {
 	defer delete(w.active, c.Pair)
 	for _, m := range c.Fields {
 		g, f := m.Field, m.To
+		if f == nil || g.ConversionOff {
+			w.ends = append(w.ends, end{c.Pair, g})
+		}
 		switch {
 		case g.ConversionOff && g.Preserve:
 			w.torn[g] = true
@@ -231,29 +236,6 @@ func (t *planner) kinds() []Pair {
 	return slices.DeleteFunc(slices.Clone(t.Roots), func(p Pair) bool {
 		return !t.spokes(p.In) || p.In.Kind == nil || p.Out.Kind == nil
 	})
-}
-
-func checkPreserved(planners []*planner) diag.Errors {
-	var errs diag.Errors
-	var all []*Conversion
-	for _, t := range planners {
-		all = append(all, t.ofKinds()...)
-	}
-	w := preserved(all...)
-	for f := range w.homes {
-		if !w.homeless[f] {
-			errs.Add(f.Pos, "field %s is marked +apigen:conversion:preserve, and every version has it: remove the "+
-				"marker", f.Name)
-		}
-	}
-	for f := range w.torn {
-		errs.Add(f.Pos, "field %s is marked +apigen:conversion:preserve and +apigen:conversion:drop: keep one of them",
-			f.Name)
-	}
-	for _, t := range planners {
-		t.checkOwn(&errs)
-	}
-	return errs
 }
 
 // checkOwn refuses to preserve what a version alone has within a subresource: the hub's annotations are no part of it,

@@ -18,6 +18,7 @@ func (t *planner) reportUnconverted() {
 	var pairs []*unconverted
 	for _, c := range t.Functions {
 		if c.ByHand || c.Method != "" {
+			t.reportUnknownNames(c)
 			continue
 		}
 		for _, x := range c.Problems {
@@ -42,6 +43,16 @@ func (t *planner) reportUnconverted() {
 		}
 		lines = slices.Concat(lines, u.functions(said), u.markers())
 		t.Faults.Add(u.problems()[0].pos, "%s", strings.Join(lines, "\n\t"))
+	}
+}
+
+// reportUnknownNames reports the markers of a version's struct that name no field of the hub, where the conversion is
+// written by hand and no other error is about the fields.
+func (t *planner) reportUnknownNames(c *Conversion) {
+	for _, x := range problemsOf(c.Fields) {
+		if x.fate == UnknownName && t.spokes(c.In) {
+			t.Faults.Add(x.pos, "%s", x.ofMarker(c.Pair))
+		}
 	}
 }
 
@@ -138,7 +149,7 @@ func (u *unconverted) toWrite(p Pair) string {
 
 // markers say what the author of a struct can do in place of writing a function.
 func (u *unconverted) markers() []string {
-	var drop, preserve, name, idle, names []string
+	var drop, preserve, name, names []string
 	for _, c := range u.failing {
 		from, _ := c.texts(nil)
 		own := c.In.Package != nil && (c.In.Package.Module == nil || c.In.Package.Module.Own)
@@ -155,7 +166,6 @@ func (u *unconverted) markers() []string {
 			return []string{listed(found) + " of " + from}
 		}
 		unmarked := func(x Problem) bool { return own && x.lost() && !x.preserved() }
-		idle = append(idle, fields(Problem.preserved)...)
 		drop = append(drop, fields(func(Problem) bool { return own })...)
 		preserve = append(preserve, fields(unmarked)...)
 		name = append(name, fields(func(x Problem) bool { return unmarked(x) && u.spokes(c.In) })...)
@@ -166,11 +176,6 @@ func (u *unconverted) markers() []string {
 		}
 	}
 	var lines []string
-	if len(idle) > 0 {
-		lines = append(lines, fmt.Sprintf("+apigen:conversion:preserve on %s has no effect: it works for fields that "+
-			"a kind of %s and its counterpart lead to under the same names", strings.Join(idle, ", and "),
-			u.Types.Path))
-	}
 	for _, m := range []struct {
 		marker string
 		fields []string
