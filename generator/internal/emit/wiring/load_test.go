@@ -109,7 +109,9 @@ func TestErrors(t *testing.T) {
 			"does, or text with an age in it: " +
 			"`func (in *Widget) Two() (before string, since *metav1.Time, after string)`",
 		"selectable field .spec.hue: shop.WidgetSpec has no field Hue: selectors work on the hub, so the path must " +
-			"exist there under the same Go names, or those of +apigen:conversion:name",
+			"exist there under the same Go names, or those of +apigen:conversion:name; for a value that the hub has " +
+			"elsewhere, write +apigen:selectablefield:name=spec.hue,method=M in the marker's place, and a method " +
+			"`func (in *Widget) M() string` of shop.Widget that returns it",
 		"selectable field .spec.size: []string is neither a string, nor a boolean, nor an integer",
 		"Gone is stored in version v1, which is not served: serve it, or put +kubebuilder:storageversion on a " +
 			"version that is",

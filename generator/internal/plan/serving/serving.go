@@ -215,7 +215,11 @@ func findSelectable(hub, version *model.Type, f model.SelectableField) (found Se
 			start = found.Call.Result
 		}
 	default:
-		found.Steps, err = selectorSteps(hub, version, f.Steps)
+		if found.Steps, err = selectorSteps(hub, version, f.Steps); err != nil && f.Steps != nil {
+			err = fmt.Errorf("%w; for a value that the hub has elsewhere, write +apigen:selectablefield:name=%s,"+
+				"method=M in the marker's place, and a method `func (in *%s) M() string` of %s that returns it", err,
+				f.Name, hub.Name, model.TypeText(hub))
+		}
 	}
 	if err == nil {
 		err = checkSelectable(start, found.Steps)
