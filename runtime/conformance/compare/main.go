@@ -68,7 +68,7 @@ func compare(ctx context.Context, o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	ctx, cancel := context.WithCancel(ctx)
 	fmt.Fprintln(os.Stderr, "building both servers and etcd")
 	p, err := startPair(ctx, dir)

@@ -36,7 +36,7 @@ func start(ctx context.Context, log, binary string, arguments ...string) (*proce
 	if err != nil {
 		return nil, err
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }() // the process has it, too
 	p := &process{command: exec.CommandContext(ctx, binary, arguments...), ended: make(chan struct{})}
 	p.command.Stdout, p.command.Stderr = file, file
 	if _, err := p.command.StdinPipe(); err != nil { // etcd ends with its standard input
@@ -197,7 +197,7 @@ func freePorts(n int) ([]int, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer listener.Close()
+		defer func() { _ = listener.Close() }()
 		ports[i] = listener.Addr().(*net.TCPAddr).Port
 	}
 	return ports, nil
