@@ -141,6 +141,9 @@ type Func struct {
 	// Mentioned: hand-written code of the package calls the function, or passes it on. It is known of functions alone
 	// that are called nearly like those that set defaults or convert.
 	Mentioned bool
+	// BodyNames are, for a function that is called like a conversion, the names in its body and in those of the
+	// package's functions that it calls. They are nil where code of other packages may read every field.
+	BodyNames map[string]bool
 }
 
 // Form is the shape of a type's underlying type.

@@ -62,9 +62,10 @@ func (b *typeBuilder) scope(m *model.Package, tp *types.Package, s *load.Source)
 	b.checkGroup(m, tp)
 	c := b.u.Comments(tp, 0)
 	m.Mentions = s.Mentions()
+	bodyNames := s.ConversionNames()
 	for _, o := range declared[*types.Func](tp) { // scope names are sorted
 		f := b.function(o, c)
-		f.Mentioned = m.Mentions[f.Name]
+		f.Mentioned, f.BodyNames = m.Mentions[f.Name], bodyNames[f.Name]
 		m.Funcs = append(m.Funcs, f)
 	}
 	m.Consts = nil // those of enums may have been met before

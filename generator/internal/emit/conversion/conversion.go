@@ -69,10 +69,11 @@ func write(p *plan.Plan, c *plan.Conversions) *gocode.File {
 	return w.file
 }
 
-// warnings tells of functions that convert a pair of types as generated code would call them, but for a slip in their
-// names. What other code of the package mentions may be called as it likes.
+// warnings reports fields that conversions lose although they are written by hand, and functions that convert a pair of
+// types as generated code would call them, but for a slip in their names. What other code of the package mentions may
+// be called as it likes.
 func warnings(p *plan.Plan) []diag.Error {
-	var errs diag.Errors
+	errs := p.Uncovered()
 	for _, pkg := range p.Packages {
 		if !p.Writes(pkg) {
 			continue
