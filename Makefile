@@ -23,6 +23,8 @@ FAULTS   ?= 3m
 PROGRAMS ?=
 # Flags of the program that compare runs: COMPARE="-objects 2000 -rounds 1 -scale 40" is a short run.
 COMPARE  ?=
+# The commit that guard compares with.
+BASE     ?= HEAD^
 # Where record builds kube-apiserver.
 RECORD   ?= /tmp/kube-apiserver
 # What bin/kubectl says of itself: kubectl's own build does it in the same way.
@@ -105,7 +107,7 @@ PART_celrules         := $(call peers,generator/conformance,./celrules)
 PART_crd              := $(call peers,generator/conformance/crd,./...)
 PART_deploy           := $(call peers,generator/conformance/deploy,./...)
 PART_projects         := $(call peers,generator/conformance,./projects)
-PART_clients          := $(call peers,runtime/conformance,. ./apiservices ./audit ./certs ./seal)
+PART_clients          := $(call peers,runtime/conformance,. ./apiservices ./audit ./certs ./compare ./guard ./seal)
 PART_access           := $(call peers,runtime/conformance,./access)
 PART_policies         := $(call peers,runtime/conformance,./policies)
 PART_builtin          := $(call peers,runtime/conformance/builtin,./...)
@@ -198,6 +200,10 @@ bench: ## run the benchmarks
 .PHONY: compare
 compare: ## measure our server beside k8s.io/sample-apiserver: the table of README.md; takes ten minutes
 	cd runtime/conformance && $(GO) run ./compare $(COMPARE)
+
+.PHONY: guard
+guard: ## compare benchmarks with those of the commit BASE, HEAD^ by default, while nothing else runs
+	cd runtime/conformance && $(GO) run ./guard -base $(BASE)
 
 .PHONY: check
 check: check-format check-generate lint ## everything CI checks beside the tests
