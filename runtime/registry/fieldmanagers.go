@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"apigen.dev/runtime/api"
@@ -26,6 +27,8 @@ type fieldManagers[T api.Object] struct {
 	managers map[managerKey]*ownership.Manager
 	// bound reports whether versions are those of a request, and not those of the managers.
 	bound bool
+	// custom has all versions of a custom resource, as group/version; it is empty for a kind with Go types.
+	custom []fieldpath.APIVersion
 }
 
 type managerKey struct{ version, subresource string }
@@ -43,6 +46,11 @@ func newFieldManagers[T api.Object](
 		}
 		types.Omit(v.Shape())
 		o.types[v.Key] = types
+	}
+	for i := range d.Versions {
+		if info := &d.Versions[i].Info; info.Untyped {
+			o.custom = append(o.custom, fieldpath.APIVersion(d.Group+"/"+info.Name))
+		}
 	}
 	sets := &ownership.Sets{}
 	add := func(subresource string, filter func(written, version string) fieldpath.Filter) {
@@ -159,6 +167,11 @@ func (o *managedObject[T]) At(version fieldpath.APIVersion) (*smd.TypedValue, er
 		}
 	}
 	v, err := o.managers.served(version)
+	if err != nil && o.absent && len(o.managers.custom) > 0 && !slices.Contains(o.managers.custom, version) {
+		// A new custom resource whose client sent a manager of such a version has none. As in kube-apiserver, where
+		// crConverter.ConvertToVersion of apiextensions-apiserver doesn't say that only the version is missing.
+		return nil, fmt.Errorf("%s is no version of the custom resource", version)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -36,10 +36,16 @@ type sent[T api.Object] struct {
 	obj  T
 	// given reports whether an attempt had obj: the strategy's functions may have changed it.
 	given bool
+	// ofOtherKind is the error for a custom resource of another kind. As in kube-apiserver, whose strategy decides it
+	// (ValidateTypeMeta of apiextensions-apiserver), an update learns first that there is no object.
+	ofOtherKind error
 }
 
 func (s *sent[T]) decode(k *kind[T], a *attempt[T]) (err error) {
 	if s.obj, a.warnings, err = a.version.DecodeBody(k.definition.New(), s.body); err != nil {
+		if a.verb == updateVerb && a.version.Info.Untyped && apierrors.IsInvalid(err) {
+			s.ofOtherKind, err = err, nil
+		}
 		return err
 	}
 	a.obj = s.obj
@@ -50,6 +56,9 @@ func (s *sent[T]) decode(k *kind[T], a *attempt[T]) (err error) {
 }
 
 func (s *sent[T]) propose(_ context.Context, k *kind[T], a *attempt[T]) (err error) {
+	if s.ofOtherKind != nil {
+		return s.ofOtherKind
+	}
 	if a.obj = s.obj; s.given {
 		if a.obj, _, err = a.version.DecodeBody(k.definition.New(), s.body); err != nil {
 			return err

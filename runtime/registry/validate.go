@@ -73,6 +73,9 @@ func (k *kind[T]) validateObject(ctx context.Context, a *attempt[T]) (field.Erro
 
 func (k *kind[T]) validateMetadataAndRules(ctx context.Context, a *attempt[T]) (field.ErrorList, error) {
 	errs := k.validateMetadata(a)
+	if a.version.Info.Untyped { // some faults keep the rules of a definition from running, those of metadata, too
+		return k.validateRules(codec.WithFaults(ctx, errs), a)
+	}
 	rules, err := k.validateRules(ctx, a)
 	return append(errs, rules...), err
 }

@@ -173,10 +173,16 @@ type propose func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (propos
 func (s *scaler[T]) update(
 	ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions,
 ) (api.Result, error) {
+	// As in kube-apiserver, a client learns that its body is wrong before it learns that there is no object.
+	sent, warnings, err := s.kind.DecodeBody(body)
+	if err == nil {
+		err = s.matchRequest(sent, namespace, name)
+	}
+	if err != nil {
+		return api.Result{Warnings: warnings}, err
+	}
 	propose := func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (p proposal, err error) {
-		if p.scale, p.warnings, err = s.kind.DecodeBody(body); err != nil {
-			return proposal{}, err
-		}
+		p = proposal{scale: sent.DeepCopyObject().(*scaleObject), warnings: warnings}
 		p.fields, err = s.trackFields(live, p.scale, stored, opts.FieldManager)
 		return p, err
 	}
@@ -302,17 +308,24 @@ func (s *scaler[T]) admit(
 	return p, err
 }
 
-func (s *scaler[T]) check(scale, live *scaleObject, t Target) error {
-	if err := metadata.EnsureNamespace(scale, s.host.Info.Scope, t.Namespace); err != nil {
+// matchRequest compares the namespace and name of a scale with those of the request.
+func (s *scaler[T]) matchRequest(scale *scaleObject, namespace, name string) error {
+	if err := metadata.EnsureNamespace(scale, s.host.Info.Scope, namespace); err != nil {
 		return err
 	}
-	if err := metadata.MatchName(scale, t.Name); err != nil {
+	return metadata.MatchName(scale, name)
+}
+
+// check refuses a scale that isn't that of the object, or whose number is negative. The kind of a custom resource
+// refuses the number itself: kube-apiserver names the path that the definition has for it.
+func (s *scaler[T]) check(scale, live *scaleObject, t Target) error {
+	if err := s.matchRequest(scale, t.Namespace, t.Name); err != nil {
 		return err
 	}
 	if scale.UID != "" && scale.UID != live.UID {
 		return metadata.UIDConflict(s.host.Info.GroupResource(), t.Name, scale.UID, live.UID)
 	}
-	if scale.Spec.Replicas < 0 {
+	if scale.Spec.Replicas < 0 && !s.host.Info.Stored().Versions[0].Untyped {
 		return apierrors.NewInvalid(scaleGVK.GroupKind(), t.Name, field.ErrorList{
 			field.Invalid(field.NewPath("spec", "replicas"), scale.Spec.Replicas, "must be greater than or equal to 0"),
 		})

@@ -3,6 +3,7 @@ package dynamic
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 
@@ -46,8 +47,8 @@ type checks struct {
 	schema *structural.Schema
 	values *structural.Values
 	rules  *cel.Rules
-	// replicas is the path of the desired number of replicas, nil for none.
-	replicas []string
+	// scale has the paths of the subresource, nil for none.
+	scale *apiextensionsv1.CustomResourceSubresourceScale
 }
 
 func newKindVersion(
@@ -108,8 +109,8 @@ func (v *kindVersion) newChecks() (*checks, error) {
 		return nil, err
 	}
 	c := &checks{schema: s, values: values, rules: cel.New(v.gvk, structural.CEL(props))}
-	if v.spec.Subresources != nil && v.spec.Subresources.Scale != nil {
-		c.replicas = fieldsOf(v.spec.Subresources.Scale.SpecReplicasPath)
+	if v.spec.Subresources != nil {
+		c.scale = v.spec.Subresources.Scale
 	}
 	return c, nil
 }
@@ -242,7 +243,8 @@ func (v *kindVersion) setDefaults(object map[string]any, sent bool) error {
 	return nil
 }
 
-// validate returns the errors of a write in kube-apiserver's order: values, replicas, embedded objects, lists, rules.
+// validate returns the errors of a write in kube-apiserver's order: those of metadata, which ctx has, then values,
+// replicas, embedded objects, lists and rules.
 func (v *kindVersion) validate(
 	ctx context.Context, subresource string, object, old map[string]any,
 ) (errs field.ErrorList) {
@@ -250,12 +252,13 @@ func (v *kindVersion) validate(
 	if err != nil {
 		return field.ErrorList{field.InternalError(nil, err)}
 	}
+	errs = codec.AddFaults(ctx, nil)
 	if subresource == "status" {
-		errs = c.values.ValidateMember("status", object, old)
+		errs = append(errs, c.values.ValidateMember("status", object, old)...)
 	} else {
-		errs = c.values.Validate(object, old)
+		errs = append(errs, c.values.Validate(object, old)...)
 	}
-	errs = append(errs, c.validateReplicas(object)...)
+	errs = append(errs, c.validateScale(object, subresource)...)
 	errs = append(errs, c.schema.ValidateEmbedded(object)...)
 	if old == nil || len(c.schema.ValidateLists(old)) == 0 {
 		errs = append(errs, c.schema.ValidateLists(object)...)
@@ -263,37 +266,37 @@ func (v *kindVersion) validate(
 	return c.rules.RunAfter(ctx, errs, object, old)
 }
 
-func (c *checks) validateReplicas(object map[string]any) field.ErrorList {
-	if c.replicas == nil {
+// validateScale checks what the subresource scale reads and a write may set. The paths in its errors are those of the
+// definition, as in kube-apiserver (ValidateScaleSpec and ValidateScaleStatus of apiextensions-apiserver).
+func (c *checks) validateScale(object map[string]any, subresource string) (errs field.ErrorList) {
+	if c.scale == nil {
 		return nil
 	}
-	const most = 1<<31 - 1
-	path := field.NewPath(c.replicas[0], c.replicas[1:]...)
-	switch n, found := at(object, c.replicas); n := n.(type) {
-	case int64:
-		if n < 0 {
-			return field.ErrorList{field.Invalid(path, n, "should be a non-negative integer")}
-		}
-		if n > most {
-			return field.ErrorList{field.Invalid(path, n, fmt.Sprintf("should be less than or equal to %v", most))}
-		}
-	default:
-		if found {
-			return field.ErrorList{field.Invalid(path, n, "should be a non-negative integer")}
+	if subresource != "status" {
+		errs = validateReplicas(object, c.scale.SpecReplicasPath)
+	}
+	errs = append(errs, validateReplicas(object, c.scale.StatusReplicasPath)...)
+	if path := c.scale.LabelSelectorPath; path != nil {
+		text, _, err := unstructured.NestedString(object, fieldsOf(*path)...)
+		if err != nil {
+			errs = append(errs, field.Invalid(field.NewPath(*path), text, err.Error()))
 		}
 	}
-	return nil
+	return errs
 }
 
-func at(v any, path []string) (any, bool) {
-	for _, name := range path {
-		members, ok := v.(map[string]any)
-		if !ok {
-			return nil, false
-		}
-		if v, ok = members[name]; !ok {
-			return nil, false
-		}
+func validateReplicas(object map[string]any, path string) field.ErrorList {
+	n, _, err := unstructured.NestedInt64(object, fieldsOf(path)...)
+	detail := ""
+	switch {
+	case err != nil:
+		detail = err.Error()
+	case n < 0:
+		detail = "should be a non-negative integer"
+	case n > math.MaxInt32:
+		detail = fmt.Sprintf("should be less than or equal to %v", math.MaxInt32)
+	default:
+		return nil
 	}
-	return v, true
+	return field.ErrorList{field.Invalid(field.NewPath(path), n, detail)}
 }

@@ -50,10 +50,14 @@ func (cborEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page,
 		f.text(head)
 	}
 	f.cborString("metadata")
-	f.cborListMeta(page)
+	f.cborListMeta(page, heads.saysEnd(shape))
 	f.cborString(items)
 	f.reserve(maxItemHead)
 	f.buf = wire.AppendArray(f.buf, page.Len)
+	if w := f.blocks(page); w != nil {
+		f.parts(w, page.Parts, api.CBOR)
+		return
+	}
 	for rendition := range f.untilError(page.Items) {
 		if shape.Plain() == api.Metadata || heads.itemHeads && shape.Plain() == api.Whole {
 			f.cborItem(&rendition, now)
@@ -169,9 +173,9 @@ func (f *Frame) cborTable(shape api.Shape, row *api.Rendition, columns string, n
 	f.cborPayload(row, now)
 }
 
-func (f *Frame) cborListMeta(page *api.Page) {
-	members := 0
-	for _, present := range [...]bool{page.ResourceVersion != "", page.Continue != "", page.Remaining != nil} {
+func (f *Frame) cborListMeta(page *api.Page, saysEnd bool) {
+	members, hasContinue := 0, page.Continue != "" || saysEnd
+	for _, present := range [...]bool{page.ResourceVersion != "", hasContinue, page.Remaining != nil} {
 		if present {
 			members++
 		}
@@ -181,7 +185,7 @@ func (f *Frame) cborListMeta(page *api.Page) {
 		f.cborString("resourceVersion")
 		f.cborString(page.ResourceVersion)
 	}
-	if page.Continue != "" {
+	if hasContinue {
 		f.cborString("continue")
 		f.cborString(page.Continue)
 	}

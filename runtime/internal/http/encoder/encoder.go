@@ -57,6 +57,10 @@ func (h *Heads) WithItemHeads() *Heads {
 	return &other
 }
 
+// saysEnd reports whether lists have an empty continue where nothing follows. As in kube-apiserver, those of custom
+// resources have it, whose continue is set whatever it is (UnstructuredList.SetContinue of apimachinery).
+func (h *Heads) saysEnd(shape api.Shape) bool { return h.itemHeads && shape.Plain() == api.Whole }
+
 // NewHeads returns the heads of a resource whose lists have this kind and apiVersion. Without columns, a Table has the
 // columns name and age.
 func NewHeads(listKind, apiVersion string, columns []api.Column) *Heads {

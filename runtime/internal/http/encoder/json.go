@@ -30,7 +30,7 @@ func (jsonEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page,
 		head, items = headsOf(shape).jsonTable, `},"columnDefinitions":`+heads.jsonColumns()+`,"rows":[`
 	}
 	f.text(head)
-	f.listMeta(page)
+	f.listMeta(page, heads.saysEnd(shape))
 	f.text(items)
 	switch w := f.blocks(page); {
 	case w != nil:
@@ -115,13 +115,13 @@ func (jsonEncoder) Failure(f *Frame, status *metav1.Status) {
 	f.text("}\n")
 }
 
-func (f *Frame) listMeta(page *api.Page) {
+func (f *Frame) listMeta(page *api.Page, saysEnd bool) {
 	comma := ""
 	if page.ResourceVersion != "" {
 		f.text(`"resourceVersion":` + quoted(page.ResourceVersion))
 		comma = ","
 	}
-	if page.Continue != "" {
+	if page.Continue != "" || saysEnd {
 		f.text(comma + `"continue":` + quoted(page.Continue))
 		comma = ","
 	}

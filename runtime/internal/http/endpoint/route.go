@@ -99,8 +99,14 @@ func selectVerbs(selects func(*route) bool) []string {
 const maxNameBytes = 1024
 
 // noResource returns the answer for a resource that isn't served. Before kubectl says that an object was not found, it
-// asks for the object's namespace, and shows the answer to that request instead.
-func noResource(info *request.Info) error {
+// asks for the object's namespace, and shows the answer to that request instead. As in kube-apiserver, the answer for a
+// subresource that a custom resource doesn't have names the object (crdHandler.ServeHTTP of apiextensions-apiserver).
+func (a *API) noResource(info *request.Info) error {
+	res := a.resources[resourceKey{info.Group, info.Version, info.Resource}]
+	if res != nil && res.version.Untyped && res.extensionOf(info) == nil && !info.Irregular && !info.WatchPath &&
+		len(info.Segments) == request.SubresourceDepth && len(info.Name) <= maxNameBytes && res.isScopeOf(info) {
+		return apierrors.NewNotFound(res.resourceInfo.GroupResource(), info.Name)
+	}
 	if info.Group != "" || info.Resource != request.NamespacesResource || info.Verb != "get" ||
 		len(info.Name) > maxNameBytes {
 		return respond.ErrNotFound
@@ -114,7 +120,7 @@ func noResource(info *request.Info) error {
 func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *request.Info) error {
 	res, shape := a.find(r.URL, info)
 	if res == nil {
-		return noResource(info)
+		return a.noResource(info)
 	}
 	namespace, ok := res.namespaceOf(info)
 	if !ok {
@@ -152,7 +158,7 @@ func (r *resource) warn(w http.ResponseWriter, req *http.Request) {
 }
 
 // refuse returns the answer to a request that no route serves. As in kube-apiserver, a watch of what can only be listed
-// is refused by the route of the list, with the verb.
+// is refused by the route of the list, with the verb, and each request for a custom resource with its own.
 func (r *resource) refuse(
 	w http.ResponseWriter, req *http.Request, info *request.Info, shape shape, allNamespaces bool,
 ) error {
@@ -163,6 +169,9 @@ func (r *resource) refuse(
 	w.Header().Set("Allow", methods)
 	if info.Verb == "watch" && shape == collection && req.Method == http.MethodGet && r.resourceInfo.Has("list") {
 		r.warn(w, req)
+		return apierrors.NewMethodNotSupported(r.resourceInfo.GroupResource(), info.Verb)
+	}
+	if r.version.Untyped && !info.WatchPath {
 		return apierrors.NewMethodNotSupported(r.resourceInfo.GroupResource(), info.Verb)
 	}
 	return respond.ErrMethodNotAllowed
@@ -196,6 +205,12 @@ func (a *API) find(u *url.URL, info *request.Info) (*resource, shape) {
 		}
 	}
 	return res, shape
+}
+
+// isScopeOf reports whether a path that names an object has a namespace where the resource has.
+func (r *resource) isScopeOf(info *request.Info) bool {
+	namespace, ok := r.namespaceOf(info)
+	return ok && (namespace != "" || r.resourceInfo.Scope != api.Namespaced)
 }
 
 // namespaceOf returns the namespace for a Handle, or false if a cluster-scoped resource has one in its path.
