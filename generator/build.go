@@ -238,6 +238,7 @@ func (b *build) generate(ctx context.Context) error {
 	}
 	b.note()
 	b.result.Losses = p.Report()
+	b.result.Notes = append(b.result.Notes, p.PruneNotes()...)
 	return b.compare(leftOver)
 }
 

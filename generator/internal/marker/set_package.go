@@ -24,6 +24,8 @@ func setGroupGoName(p *model.Package, u *Use) { p.GroupGoName, p.GroupGoNamePos 
 
 func setPreferred(p *model.Package, u *Use) { p.Preferred, p.PreferredPos = u.True(), u.Pos }
 
+func setPrune(p *model.Package, u *Use) { p.ConversionPrune, p.ConversionPrunePos = u.True(), u.Pos }
+
 func setVersion(p *model.Package, u *Use) {
 	if !model.IsVersion(u.Value) {
 		u.Errorf("marker \"+versionName\": %q is no version of an API: write one such as v1 or v1beta1", u.Value)

@@ -53,6 +53,12 @@ var ownMarkers = []Definition{
 	{Name: "apigen:conversion:drop", Places: Field, Kind: Flag,
 		Set: Set{Field: flag(func(f *model.Field) *bool { return &f.ConversionOff })},
 		Doc: "Lets conversions lose this field. Without it, a field that has no counterpart is an error."},
+	{Name: "apigen:conversion:prune", Places: Package, Kind: Flag,
+		Set: Set{Package: setPrune},
+		Doc: "Above the package clause of a version, lets conversions between it and the hub lose the fields that " +
+			"only one of the two has, as a CustomResourceDefinition with the conversion strategy None does. The " +
+			"build lists these fields. Fields marked +apigen:conversion:preserve are kept, and structs whose " +
+			"conversions are written by hand are left to those."},
 	{Name: "apigen:conversion:preserve", Places: Field, Kind: Flag,
 		Set: Set{Field: flag(func(f *model.Field) *bool { return &f.Preserve })},
 		Doc: "On a field of the hub: versions without the field carry its value in the annotation " +

@@ -7,6 +7,9 @@ type PackageConversion struct {
 	ConversionPeers []string
 	Peers           []*Package
 	ConversionOff   bool
+	// ConversionPrune is +apigen:conversion:prune: conversions lose the fields that only one of two versions has.
+	ConversionPrune    bool
+	ConversionPrunePos Position
 	// ConversionExternal is the package of +k8s:conversion-gen-external-types: the versioned types live there.
 	ConversionExternal *Package
 }

@@ -74,6 +74,7 @@ func (p *Plan) convertPackages(u *universe) *conversionPlan {
 		}
 		p.Conversions = append(p.Conversions, t.Conversions)
 	}
+	p.ConversionFaults = append(p.ConversionFaults, checkPruned(u.program, c.planners)...)
 	return c
 }
 

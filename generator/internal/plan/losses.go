@@ -14,6 +14,9 @@ type Losses struct {
 	Pair
 	// Lines say one loss each, sorted by the field's path; none: everything is copied.
 	Lines []string
+	// Pruned are the paths of the fields that only the spoke has, and that only the hub has, which conversions lose
+	// because of +apigen:conversion:prune.
+	Pruned, PrunedOfHub []string
 }
 
 // Report is the losses of all packages that files are planned for, one line each, below a line for each pair of kinds.
@@ -48,7 +51,7 @@ func (t *planner) lossesOf(p Pair) Losses {
 		b, _, _ := strings.Cut(y, ": ")
 		return strings.Compare(a, b)
 	})
-	return Losses{Pair: p, Lines: r.lines}
+	return Losses{Pair: p, Lines: r.lines, Pruned: r.pruned, PrunedOfHub: r.prunedOfHub}
 }
 
 const hubName = "the hub"
@@ -58,17 +61,22 @@ type losses struct {
 	active map[Pair]bool
 	said   map[string]bool
 	lines  []string
+
+	pruned, prunedOfHub []string
 }
 
-func (r *losses) say(path, format string, args ...any) {
+// say adds a line, and reports whether it is new.
+func (r *losses) say(path, format string, args ...any) bool {
 	if path == "" {
 		path = "."
 	}
 	line := path + ": " + fmt.Sprintf(format, args...)
-	if !r.said[line] {
-		r.said[line] = true
-		r.lines = append(r.lines, line)
+	if r.said[line] {
+		return false
 	}
+	r.said[line] = true
+	r.lines = append(r.lines, line)
+	return true
 }
 
 func (r *losses) move(m *Move, path string) {
@@ -128,6 +136,10 @@ func (r *losses) fields(c *Conversion, path string, byHand bool) {
 			r.say(at, "dropped")
 		case g == nil && f.Preserve:
 			r.say(at, "preserved in the annotation %s of %s", OwnAnnotation(r.Types), hubName)
+		case m.Fate == Pruned:
+			if r.say(at, "pruned: %s has no such field", hubName) {
+				r.pruned = append(r.pruned, at)
+			}
 		case g == nil && byHand, m.Fate == LeftToHand:
 			r.say(at, "left to what is written by hand")
 		case g != nil:
@@ -144,6 +156,10 @@ func (r *losses) fields(c *Conversion, path string, byHand bool) {
 			r.say(at, "dropped from %s", hubName)
 		case g.Preserve:
 			r.say(at, "preserved in the annotation %s", PreservedAnnotation)
+		case c.Prunes && prunable(g, c.In):
+			if r.say(at, "of %s, pruned: %s has no such field", hubName, r.Types.Name) {
+				r.prunedOfHub = append(r.prunedOfHub, at)
+			}
 		case byHand:
 			r.say(at, "of %s, left to what is written by hand", hubName)
 		}
@@ -166,7 +182,7 @@ func (r *losses) numbers(p Pair, path string) {
 
 // RoundTrip is what conversions of a kind to the hub and back lose by design, so that tests don't expect it.
 type RoundTrip struct {
-	// Dropped are fields that markers drop, NeverNil pointers that the other side holds as values.
+	// Dropped are fields that markers drop or prune, NeverNil pointers that the other side holds as values.
 	Dropped, NeverNil []StructField
 }
 
@@ -196,6 +212,9 @@ func (r *roundTrip) conversion(c *Conversion) {
 	r.drops(c.In)
 	for _, f := range c.Fields {
 		if f.To == nil {
+			if f.Fate == Pruned {
+				r.add(&r.Dropped, c.In, f.Field)
+			}
 			continue
 		}
 		if here, there := pointers(f.Field.Type, f.To.Type); here {
@@ -209,9 +228,18 @@ func (r *roundTrip) conversion(c *Conversion) {
 		}
 		if m.Conversion != nil {
 			r.conversion(m.Conversion)
+			if m.Conversion.In.Package == nil && m.Conversion.prunesAny() { // no test can name the inner field
+				r.add(&r.Dropped, c.In, f.Field)
+				r.add(&r.Dropped, c.Out, f.To)
+			}
 		}
 	}
 	r.drops(c.Out)
+	for _, g := range c.Unset {
+		if c.Prunes && prunable(g, c.In) {
+			r.add(&r.Dropped, c.Out, g)
+		}
+	}
 }
 
 // pointers tells which of two types is a pointer where the other one is a value: they themselves, or what the lists or

@@ -26,6 +26,8 @@ type Conversion struct {
 	// leaves to it; where nothing is written by hand, they are faults.
 	ByHand   bool
 	Problems []Problem
+	// Prunes: the fields that one of the two types lacks are lost on purpose.
+	Prunes bool
 	// Carriers take fields through annotations, in the order in which they work.
 	Carriers []*Carrier
 }
@@ -42,6 +44,8 @@ const (
 	// Missing: the other type has no such field. Carried: that is so, and an annotation carries it.
 	Missing
 	Carried
+	// Pruned: the other type has no such field, and a marker of the version lets conversions lose it.
+	Pruned
 	// UnknownName: +apigen:conversion:name names no field of the other type. Taken: another field becomes the
 	// counterpart.
 	UnknownName
@@ -118,7 +122,7 @@ func (t *planner) conversion(p Pair) *Conversion {
 	if c := t.between[p]; c != nil {
 		return c
 	}
-	c := &Conversion{Pair: p, Cast: t.wholeStruct(p)}
+	c := &Conversion{Pair: p, Cast: t.wholeStruct(p), Prunes: t.prunesIn(p)}
 	t.between[p] = c
 	if t.funcs.find(p) == nil {
 		if c.Method = byMethod(p); c.Method == "" {
@@ -170,6 +174,8 @@ func (t *planner) fate(p Pair, f, to *model.Field) Fate {
 		return Dropped
 	case to == nil && f.ConversionName != "":
 		return UnknownName
+	case to == nil && t.prunesIn(p) && prunable(f, p.Out):
+		return Pruned
 	case to == nil:
 		return Missing
 	case t.leftToHand(p, Pair{f.Type, to.Type}):
@@ -270,7 +276,7 @@ func (t *planner) structs(m *Move) {
 	if p.In.Package != nil && p.Out.Package != nil {
 		m.Conversion = t.conversion(p)
 	} else {
-		m.Conversion = &Conversion{Pair: p}
+		m.Conversion = &Conversion{Pair: p, Prunes: t.prunesIn(p)}
 		m.Conversion.Fields, m.Conversion.Unset = t.fields(p, m.Where)
 	}
 	switch {
@@ -354,7 +360,7 @@ func (k MoveKind) String() string { return kindNames[k] }
 
 var fateNames = [...]string{
 	Moved: "moved", Dropped: "dropped", Missing: "missing",
-	Carried: "carried in an annotation", UnknownName: "unknown name",
+	Carried: "carried in an annotation", Pruned: "pruned", UnknownName: "unknown name",
 	Taken: "taken", LeftToHand: "left to the hand-written function", Hidden: "hidden",
 }
 

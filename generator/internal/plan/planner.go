@@ -23,6 +23,8 @@ type planner struct {
 	active map[string]bool
 	// carried are the fields that annotations carry.
 	carried map[*model.Field]bool
+	// prunes: +apigen:conversion:prune lets conversions lose the fields that one side lacks.
+	prunes bool
 	// taken are the names of the file's functions.
 	taken map[string]bool
 }
@@ -51,6 +53,7 @@ func newPlanner(u *universe, pkg *model.Package, kinds []Pair) *planner {
 	t.addExplicit()
 	t.funcs = findFunctions(u, pkg, append([]*model.Package{pkg, t.Types}, t.peers...))
 	t.addHandWritten()
+	t.prunes = len(t.pruning()) > 0
 	t.ByHand = slices.SortedFunc(slices.Values(t.funcs.own),
 		func(a, b *Converter) int { return strings.Compare(a.Name, b.Name) })
 	return t

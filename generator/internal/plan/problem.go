@@ -36,7 +36,7 @@ func problemsOf(fields []*FieldMove) []Problem {
 
 func (f *FieldMove) problems() []Problem {
 	switch f.Fate {
-	case Dropped, Carried:
+	case Dropped, Carried, Pruned:
 		return nil
 	case Moved:
 		return f.Move.problems()

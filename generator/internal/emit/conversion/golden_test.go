@@ -8,5 +8,6 @@ import (
 
 func TestGolden(t *testing.T) {
 	emittest.Golden(t, emittest.Load(t, "./testdata/shop/...", "./testdata/flat/...", "./testdata/cross/...",
-		"./testdata/methods/...", "./testdata/external/...", "./testdata/carry/..."), Emitter())
+		"./testdata/methods/...", "./testdata/external/...", "./testdata/carry/...",
+		"./testdata/prune/..."), Emitter())
 }

@@ -79,6 +79,8 @@ func (w *writer) fields(fields []*plan.FieldMove) []jen.Code {
 		switch f.Fate {
 		case plan.Dropped:
 			body = append(body, jen.Comment("in."+f.Field.Name+" is left out on purpose"))
+		case plan.Pruned:
+			body = append(body, jen.Comment("in."+f.Field.Name+" is pruned"))
 		case plan.Carried:
 			body = append(body, jen.Comment("in."+f.Field.Name+" travels in an annotation"))
 		case plan.Moved:
