@@ -25,7 +25,7 @@ import (
 )
 
 // start starts a server with all ready-made groups.
-func start(t *testing.T, change func(*server.Config)) *apitest.Server {
+func start(t testing.TB, change func(*server.Config)) *apitest.Server {
 	t.Helper()
 	var groups []registry.Group
 	for _, feature := range builtin.Standalone() {

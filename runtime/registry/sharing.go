@@ -81,7 +81,7 @@ func (s *sharing[T]) newStore(config Config, record *store.StoredVersions) (*sto
 		New: s.stored.New, Encode: encode,
 		Decode: func(ctx context.Context, data []byte) (T, error) { return all.Within(ctx).Decode(data) },
 		Fields: fields,
-		Form:   form, Head: all.Storage.HeadIn(form.Encoding),
+		Form:   form, Head: all.Storage.HeadIn(form.Encoding), ItemHeads: all.Storage.Info.Untyped,
 		Render: all.Render, Bookmark: all.Bookmark,
 		RenderAll: store.RenderAll{For: all.ConvertsTogether, Render: all.RenderAll},
 	})

@@ -138,7 +138,7 @@ func (c *cacheCodec[T]) Render(key string, stored api.Rendition, form api.Form) 
 
 // Join implements cache.Codec.
 func (c *cacheCodec[T]) Join(list []byte, r *api.Rendition, form api.Form) []byte {
-	return rendition.AppendItem(append(list, c.Separator(form)...), r, form)
+	return rendition.AppendItem(append(list, c.Separator(form)...), r, form, c.config.ItemHeads)
 }
 
 func (c *cacheCodec[T]) Separator(form api.Form) string { return rendition.Separator(form.Encoding) }

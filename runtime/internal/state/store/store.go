@@ -49,6 +49,8 @@ type Config[T api.Object] struct {
 	// Form is the form of stored objects, and Head their constant beginning: in JSON after the brace.
 	Form api.Form
 	Head string
+	// ItemHeads reports whether the items of lists have kind and apiVersion, as custom resources have.
+	ItemHeads bool
 	// Render renders other forms from the stored one; nil means that there are none.
 	Render func(stored api.Rendition, form api.Form) (api.Rendition, error)
 	// RenderAll renders the objects of lists in some forms; its zero value leaves all to Render.
