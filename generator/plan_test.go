@@ -26,7 +26,7 @@ func TestPlans(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o.Check = true
 			var printed bytes.Buffer
-			build(t, o).Plan.Print(&printed)
+			printPlan(&printed, build(t, o).Plan)
 			golden := filepath.Join("testdata/plan", name+".txt")
 			if *update {
 				if err := os.WriteFile(golden, printed.Bytes(), 0o644); err != nil {

@@ -187,3 +187,52 @@ func fitsStruct(value any, t *Type) error {
 	}
 	return nil
 }
+
+// EffectiveDefault is the default of a field that asks for something: its own marker, or where it is a pointer that
+// of the type it leads to.
+func (f *Field) EffectiveDefault() *Default {
+	if f.Default != nil {
+		return effective(f.Default, f.Type)
+	}
+	if f.Type.Form == Pointer {
+		return f.Type.ElementDefault()
+	}
+	return nil
+}
+
+// ElementDefault is the default of a list's or a map's elements: the first on the way from their type through its
+// pointers.
+func (t *Type) ElementDefault() *Default {
+	at := t
+	for at.Default == nil && at.Form == Pointer {
+		at = at.Elem
+	}
+	return effective(at.Default, t)
+}
+
+// effective drops a default that asks for nothing: null, or the zero value of the type.
+func effective(d *Default, t *Type) *Default {
+	if d == nil || d.Ref != nil {
+		return d
+	}
+	value, err := d.Value()
+	if err != nil {
+		return d // the emitter reports it
+	}
+	nothing := value == nil
+	switch v := value.(type) {
+	case string:
+		nothing = v == "" && t.Form == Basic
+	case bool:
+		nothing = !v && t.Form == Basic
+	case json.Number:
+		zero, err := v.Float64()
+		nothing = err == nil && zero == 0 && t.Form == Basic
+	case map[string]any:
+		nothing = len(v) == 0 && t.Form == Struct && !t.DecodesItself()
+	}
+	if nothing {
+		return nil
+	}
+	return d
+}

@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"encoding/json"
 	"go/token"
 	"slices"
 
@@ -108,7 +107,7 @@ func (g *defaultGraph) plan(d *Defaults, t *model.Type) {
 		if !g.accessible(t, f) {
 			continue
 		}
-		def := fieldDefault(f)
+		def := f.EffectiveDefault()
 		if def == nil && g.fills(f) {
 			def = &model.Default{JSON: "{}", Pos: f.Pos}
 		}
@@ -117,7 +116,7 @@ func (g *defaultGraph) plan(d *Defaults, t *model.Type) {
 		}
 	}
 	if t.Form == model.Slice || t.Form == model.Array || t.Form == model.Map {
-		if def := elementDefault(t.Elem); def != nil && !g.reach.From(t.Elem) {
+		if def := t.Elem.ElementDefault(); def != nil && !g.reach.From(t.Elem) {
 			plan.Element = def // an element with defaults inside gets only these, as defaulter-gen has it
 		}
 	}
@@ -220,9 +219,9 @@ func (g *defaultGraph) hasMarker(t *model.Type) bool {
 	switch t.Form {
 	case model.Struct:
 		return slices.ContainsFunc(t.Fields,
-			func(f *model.Field) bool { return g.accessible(t, f) && fieldDefault(f) != nil })
+			func(f *model.Field) bool { return g.accessible(t, f) && f.EffectiveDefault() != nil })
 	case model.Slice, model.Array, model.Map:
-		return elementDefault(t.Elem) != nil
+		return t.Elem.ElementDefault() != nil
 	}
 	return false
 }
@@ -293,55 +292,7 @@ func (g *defaultGraph) fills(f *model.Field) bool {
 
 func (g *defaultGraph) inlinesDefault(t *model.Type) bool {
 	return slices.ContainsFunc(t.Fields, func(f *model.Field) bool {
-		return g.accessible(t, f) && (fieldDefault(f) != nil || g.fills(f) ||
+		return g.accessible(t, f) && (f.EffectiveDefault() != nil || g.fills(f) ||
 			f.Inline && f.Type.Form == model.Struct && g.inlinesDefault(f.Type))
 	})
-}
-
-// fieldDefault is the default of a field: its own marker, or where it is a pointer that of the type it leads to.
-func fieldDefault(field *model.Field) *model.Default {
-	if field.Default != nil {
-		return effective(field.Default, field.Type)
-	}
-	if field.Type.Form == model.Pointer {
-		return elementDefault(field.Type)
-	}
-	return nil
-}
-
-// elementDefault is the default of a list's or a map's elements: the first on the way from their type through its
-// pointers.
-func elementDefault(t *model.Type) *model.Default {
-	at := t
-	for at.Default == nil && at.Form == model.Pointer {
-		at = at.Elem
-	}
-	return effective(at.Default, t)
-}
-
-// effective drops a default that asks for nothing: null, or the zero value of the type.
-func effective(d *model.Default, t *model.Type) *model.Default {
-	if d == nil || d.Ref != nil {
-		return d
-	}
-	value, err := d.Value()
-	if err != nil {
-		return d // the emitter reports it
-	}
-	nothing := value == nil
-	switch v := value.(type) {
-	case string:
-		nothing = v == "" && t.Form == model.Basic
-	case bool:
-		nothing = !v && t.Form == model.Basic
-	case json.Number:
-		zero, err := v.Float64()
-		nothing = err == nil && zero == 0 && t.Form == model.Basic
-	case map[string]any:
-		nothing = len(v) == 0 && t.Form == model.Struct && !t.DecodesItself()
-	}
-	if nothing {
-		return nil
-	}
-	return d
 }

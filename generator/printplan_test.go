@@ -1,4 +1,4 @@
-package plan
+package generator_test
 
 import (
 	"cmp"
@@ -9,11 +9,12 @@ import (
 
 	"apigen.dev/generator/internal/diag"
 	"apigen.dev/generator/internal/model"
+	"apigen.dev/generator/internal/plan"
 	"apigen.dev/generator/internal/plan/serving"
 )
 
-// Print writes what is decided, for people: a line for each value that isn't zero, indented below what holds it.
-func (p *Plan) Print(w io.Writer) {
+// printPlan writes what is decided, for people: a line for each value that isn't zero, indented below what holds it.
+func printPlan(w io.Writer, p *plan.Plan) {
 	var clients []string
 	for _, s := range p.ClientSets {
 		for _, v := range s.Versions() {
@@ -68,7 +69,7 @@ func printValue(w io.Writer, indent, name string, v reflect.Value) {
 
 func valueText(v reflect.Value) string {
 	switch x := v.Interface().(type) {
-	case *Conversion, *QueryConversion, Losses:
+	case *plan.Conversion, *plan.QueryConversion, plan.Losses:
 		return ""
 	case *model.Package:
 		return x.Path
@@ -88,7 +89,7 @@ func valueText(v reflect.Value) string {
 		return x.Version.Name
 	case *model.Subresource:
 		return x.Name
-	case *Converter:
+	case *plan.Converter:
 		return x.String()
 	case diag.Error:
 		return x.Message
@@ -104,38 +105,4 @@ func valueText(v reflect.Value) string {
 		return ""
 	}
 	return fmt.Sprint(v.Interface())
-}
-
-// String says what becomes of the field.
-func (f *FieldMove) String() string {
-	if f.Fate != Moved {
-		return f.Field.Name + ": " + f.Fate.String()
-	}
-	return f.Field.Name + " -> " + f.To.Name + ": " + f.Move.String()
-}
-
-// String says how the value is converted, from the outside in: slice: Convert_v1_Part_To_shop_Part.
-func (m *Move) String() string {
-	text := m.Kind.String()
-	switch {
-	case m.Kind == Call && m.By.Drop:
-		return "call " + m.By.Name + ", which drops it"
-	case m.Kind == Call:
-		return "call " + m.By.Name
-	case m.Kind == CallConversion && m.Home != nil:
-		return m.Pair.Function() + " of another package"
-	case m.Kind == CallConversion:
-		return m.Pair.Function()
-	case m.Kind == Cast:
-		return "cast to " + model.TypeText(m.Out)
-	case m.Kind == Number && m.Checked:
-		return model.TypeText(m.Out) + " of " + model.TypeText(m.In) + ", checked"
-	case m.Kind == Number:
-		return model.TypeText(m.Out) + " of " + model.TypeText(m.In)
-	case m.Kind == InPlace:
-		return fmt.Sprint(text, " ", m.Conversion.Fields)
-	case m.Elem != nil:
-		return text + ": " + m.Elem.String()
-	}
-	return text
 }
