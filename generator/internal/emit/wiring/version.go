@@ -59,7 +59,7 @@ func (p *printer) checks(t *model.Type, obj, old string) jen.Code {
 	if markers == (plan.Func{}) && inCEL == "" && !sent {
 		return nil
 	}
-	var result *jen.Statement = jen.Nil()
+	result := jen.Nil()
 	if markers != (plan.Func{}) {
 		result = gocode.Code("$(ctx, op, nil, "+obj+", "+old+")", jen.Qual(markers.Path, markers.Name))
 	}

@@ -287,7 +287,7 @@ func (c *checks) validateScale(object map[string]any, subresource string) (errs 
 
 func validateReplicas(object map[string]any, path string) field.ErrorList {
 	n, _, err := unstructured.NestedInt64(object, fieldsOf(path)...)
-	detail := ""
+	var detail string
 	switch {
 	case err != nil:
 		detail = err.Error()
