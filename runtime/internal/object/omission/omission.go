@@ -1,5 +1,7 @@
 // Package omission leaves the zero values of optional structs out of JSON. encoding/json writes a struct that is no
 // pointer although its field has omitempty: {"logo":{"name":""}} of an object without a logo.
+//
+// It may know package rendition.
 package omission
 
 import (
