@@ -7,6 +7,13 @@ EXAMPLES := examples/quickstart examples/library examples/park examples/workload
 FRESH    := $(EXAMPLES) runtime/conformance runtime/conformance/builtin runtime/conformance/webhooks
 # Flags of go test for make test: TEST_FLAGS=-count=1 runs tests whose results are cached.
 TEST_FLAGS ?=
+# Tests that take as long as all others together: make test leaves them to make test-slow. They compile what they
+# generate, run kubectl hundreds of times, wait for peers that hang, or hold 300 requests at once.
+SLOW     := TestCompressedLists TestDashboard TestDay TestGeneratedTests TestHangingPeers TestHolding \
+            TestHostileServers TestKubectlScripts TestSameBytesFromAnyLayout TestScriptsOfManyBuilds \
+            TestTrustIsPublished TestUnreadAnswersEnd
+empty    :=
+ANY_SLOW := ($(subst $(empty) $(empty),|,$(strip $(SLOW))))
 # How many packages are tested side by side: many tests wait for something most of their time.
 SIDE_BY_SIDE := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 # Parts of test-peers, each with its command below. ONLY="projects crd" runs these two.
@@ -75,13 +82,15 @@ test: ## what a newcomer runs: all packages, all examples, the recorded answers 
 	@. .ci/steps.sh; \
 	step "kubectl" $(MAKE) --no-print-directory kubectl; \
 	step "compile" $(GO) build ./...; \
-	step "apigen's own packages" $(GO) test $(TEST_FLAGS) -p $(SIDE_BY_SIDE) -timeout 30m ./...; \
+	step "apigen's own packages" \
+	  $(GO) test $(TEST_FLAGS) -skip '^$(ANY_SLOW)$$' -p $(SIDE_BY_SIDE) -timeout 30m ./...; \
 	step "examples, and kube-apiserver's recorded answers" \
 	  $(MAKE) --no-print-directory -k -j $(SIDE_BY_SIDE) $(TOGETHER) $(OTHER_MODULES); \
 	step "generated code is fresh" $(MAKE) --no-print-directory check-generated-code; \
 	report; status=$$?; \
 	echo; \
-	echo "Not run: make test-peers (heavy peers, real clients), make test-long (fuzzing, faults, a million objects)."; \
+	echo "Not run: make test-slow ($(words $(SLOW)) long tests), make test-peers (heavy peers, real clients),"; \
+	echo "         make test-long (fuzzing, faults, a million objects)."; \
 	exit $$status
 
 # The tests of other modules in make test, each a target, so that they run side by side. Where make can, it shows what
@@ -91,7 +100,18 @@ OTHER_MODULES := $(addprefix test-of-,$(EXAMPLES) runtime/conformance)
 .PHONY: $(OTHER_MODULES)
 $(OTHER_MODULES): test-of-%:
 	@echo "$*"
-	@$(GO) test -C $* $(TEST_FLAGS) -p 1 -timeout 30m $(if $(filter runtime/conformance,$*),./exchange ./matrix,./...)
+	@$(GO) test -C $* $(TEST_FLAGS) -skip '^$(ANY_SLOW)$$' -p 1 -timeout 30m \
+	  $(if $(filter runtime/conformance,$*),./exchange ./matrix,./...)
+
+.PHONY: test-slow
+test-slow: kubectl ## run the few tests that make test leaves out because each takes as long as a package
+	@. .ci/steps.sh; \
+	step "slow tests of apigen's own packages" $(GO) test $(TEST_FLAGS) -run '^$(ANY_SLOW)$$' -timeout 30m \
+	  $$(grep -rlE --include='*_test.go' '^func $(ANY_SLOW)\(' docs generator runtime | \
+	  grep -v /conformance/ | xargs -n 1 dirname | sort -u | sed 's#^#./#'); \
+	step "slow tests of kube-apiserver's recorded answers" \
+	  $(GO) test -C runtime/conformance $(TEST_FLAGS) -run '^$(ANY_SLOW)$$' -timeout 30m ./exchange; \
+	report
 
 .PHONY: test-race
 test-race: ## run the race detector on the packages of the runtime that start goroutines

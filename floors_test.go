@@ -244,3 +244,37 @@ func TestMakeNamesFoldersFirst(t *testing.T) {
 		t.Errorf("%d commands name a folder", found)
 	}
 }
+
+// TestSlowTestsExist: the Makefile leaves tests to `make test-slow` by their names, each of which a test has.
+func TestSlowTestsExist(t *testing.T) {
+	makefile, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := regexp.MustCompile(`(?m)^SLOW +:= ((?:.*\\\n)*.*)$`).FindSubmatch(makefile)
+	if list == nil {
+		t.Fatal("the Makefile has no list SLOW")
+	}
+	missing := map[string]bool{}
+	for name := range strings.FieldsSeq(strings.ReplaceAll(string(list[1]), "\\\n", " ")) {
+		missing[name] = true
+	}
+	err = filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for name := range missing {
+			if bytes.Contains(text, []byte("\nfunc "+name+"(t *testing.T)")) {
+				delete(missing, name)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range missing {
+		t.Errorf("the Makefile's list SLOW has %s, which is no test", name)
+	}
+}

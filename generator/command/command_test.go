@@ -19,13 +19,20 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScripts runs the command as users do. Each script begins in a module, example.com/test, that requires what
-// apigen's own module does, and apigen. What that needs is in the module cache, so a script downloads nothing; one in
-// which apigen resolves the dependencies of a new project (go mod tidy reads the tests of dependencies, too) sets
-// GOPROXY to $MODULES first.
-func TestScripts(t *testing.T) {
+// TestScripts runs the command as users do.
+func TestScripts(t *testing.T) { runScripts(t, "testdata") }
+
+// TestScriptsOfManyBuilds runs the scripts that build a module again and again.
+func TestScriptsOfManyBuilds(t *testing.T) { runScripts(t, "testdata/builds") }
+
+// runScripts runs the scripts in a folder. Each begins in a module, example.com/test, that requires what apigen's own
+// module does, and apigen. What that needs is in the module cache, so a script downloads nothing; one in which apigen
+// resolves the dependencies of a new project (go mod tidy reads the tests of dependencies, too) sets GOPROXY to
+// $MODULES first.
+func runScripts(t *testing.T, dir string) {
+	t.Helper()
 	testscript.Run(t, testscript.Params{
-		Dir:         "testdata",
+		Dir:         dir,
 		WorkdirRoot: loadtest.StableDir(t, "scripts"),
 		Setup: func(env *testscript.Env) error {
 			for _, name := range []string{

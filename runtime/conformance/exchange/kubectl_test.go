@@ -47,8 +47,8 @@ func newKubectl(t *testing.T, config clientcmdapi.Config) *kubectl {
 	return &kubectl{path: path, home: t.TempDir(), config: config}
 }
 
-// TestKubectl: each command prints what it prints of kube-apiserver, and ends as it ends there.
-func TestKubectl(t *testing.T) {
+// TestKubectlScripts: each command prints what it prints of kube-apiserver, and ends as it ends there.
+func TestKubectlScripts(t *testing.T) {
 	t.Parallel()
 	ours, kubeconfig := startOurs(t)
 	config, err := clientcmd.Load(kubeconfig)
