@@ -71,12 +71,12 @@ func pointer(t *model.Type) *jen.Statement { return gocode.PointerTo(t) }
 // strategy prints the Strategy, or nothing where the author has no logic.
 func (p *printer) strategy(r *model.Resource) jen.Code {
 	var members []jen.Code
-	told := p.told(r)
-	if told != nil {
-		members = p.toldMembers(told, r)
+	contextual := p.contextual(r)
+	if contextual != nil {
+		members = p.contextualMembers(contextual, r)
 	}
 	for _, h := range p.plan.Hooks[r] {
-		if isTaken(told, &h) {
+		if isTaken(contextual, &h) {
 			continue
 		}
 		if h.Field != "" {

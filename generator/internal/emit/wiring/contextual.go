@@ -13,20 +13,20 @@ import (
 // A kind in Knative's shape has one Validate for creations and updates, and asks its context which of them it is called
 // for. So does its SetDefaults. Both are called with the contexts that Knative's webhooks make.
 
-// told returns the hook Validate of a resource that is told through its context what is written; nil for others.
-func (p *printer) told(r *model.Resource) *hook.Hook {
+// contextual returns the hook Validate of a resource that asks its context what is written; nil for others.
+func (p *printer) contextual(r *model.Resource) *hook.Hook {
 	if h := p.plan.Hook(r, "Validate"); h != nil && h.Errors != nil && h.Errors.Create != nil {
 		return h
 	}
 	return nil
 }
 
-// takenByTold are the hooks that the functions of toldMembers call.
-var takenByTold = []string{"PrepareForCreate", "PrepareForUpdate", "Validate", "ValidateUpdate"}
+// takenByContextual are the hooks that the functions of contextualMembers call.
+var takenByContextual = []string{"PrepareForCreate", "PrepareForUpdate", "Validate", "ValidateUpdate"}
 
-// toldMembers prints the members of the Strategy that call a hook Validate, and the method SetDefaults, with a context
-// that tells of the write.
-func (p *printer) toldMembers(h *hook.Hook, r *model.Resource) (members []jen.Code) {
+// contextualMembers prints the members of the Strategy that call a hook Validate, and the method SetDefaults, with a
+// context that tells of the write.
+func (p *printer) contextualMembers(h *hook.Hook, r *model.Resource) (members []jen.Code) {
 	create := gocode.Code("$(ctx)", function(h.Errors.Create))
 	update := gocode.Code("$(ctx, old)", function(h.Errors.Update))
 	add := func(name, params, result string, statements []jen.Code) {
@@ -35,8 +35,8 @@ func (p *printer) toldMembers(h *hook.Hook, r *model.Resource) (members []jen.Co
 				pointer(r.Hub), statements)))
 		}
 	}
-	add("PrepareForCreate", "obj", "", p.toldPrepare(r, "PrepareForCreate", "ctx", create))
-	add("PrepareForUpdate", "obj, old", "", p.toldPrepare(r, "PrepareForUpdate", "ctx, old", update))
+	add("PrepareForCreate", "obj", "", p.contextualPrepare(r, "PrepareForCreate", "ctx", create))
+	add("PrepareForUpdate", "obj, old", "", p.contextualPrepare(r, "PrepareForUpdate", "ctx, old", update))
 
 	errors, warnings := "fieldErrors"+p.reader(h.Errors), "fieldWarnings"+p.reader(h.Errors)
 	validate := func(read string, context jen.Code) *jen.Statement {
@@ -57,8 +57,8 @@ func (p *printer) toldMembers(h *hook.Hook, r *model.Resource) (members []jen.Co
 	return members
 }
 
-// toldPrepare prints what a hook that prepares an object does: it calls SetDefaults, and the author's own hook.
-func (p *printer) toldPrepare(r *model.Resource, name, args string, context jen.Code) (statements []jen.Code) {
+// contextualPrepare prints what a hook that prepares an object does: it calls SetDefaults, and the author's own hook.
+func (p *printer) contextualPrepare(r *model.Resource, name, args string, context jen.Code) (statements []jen.Code) {
 	if m := p.plan.DefaultsMethod(r.Hub); m != nil {
 		statements = append(statements, gocode.Code("obj."+m.Name+"($)", context))
 	}
@@ -83,5 +83,7 @@ func objectSecond(args string) string { return "ctx, obj" + args[len("ctx"):] }
 
 func function(f *model.Func) *jen.Statement { return jen.Qual(f.Package.Path, f.Name) }
 
-// isTaken reports whether a hook is called by the functions of toldMembers.
-func isTaken(told, h *hook.Hook) bool { return told != nil && slices.Contains(takenByTold, h.Name) }
+// isTaken reports whether a hook is called by the functions of contextualMembers.
+func isTaken(contextual, h *hook.Hook) bool {
+	return contextual != nil && slices.Contains(takenByContextual, h.Name)
+}

@@ -16,7 +16,7 @@ import (
 
 // A thousand clients at once, each on a connection of its own, among watchers that don't read what they asked for: all
 // are answered, and what the others are told is all and in order.
-func TestCrowd(t *testing.T) {
+func TestThousandClients(t *testing.T) {
 	const crowd, lazy = 1000, 50
 	endpoint := etcdtest.Start(t).Endpoint()
 	backend, err := etcd.New(t.Context(), etcd.Config{Endpoints: []string{endpoint}, DialTimeout: startTimeout})
