@@ -76,19 +76,25 @@ func TestServer(t *testing.T) {
 	run(t, config)
 	<-ready
 	for name, trust := range map[string][]byte{"shop.shop.svc": h.bundle(t), "localhost": ownTrust} {
-		roots := x509.NewCertPool()
-		roots.AppendCertsFromPEM(trust)
-		transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: name}}
-		response, err := (&http.Client{Transport: transport}).Get("https://" + listener.Addr().String() + "/livez")
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		response.Body.Close()
-		transport.CloseIdleConnections()
-		if response.StatusCode != http.StatusOK {
-			t.Errorf("%s: %s", name, response.Status)
+		if code := codeOf(t, "https://"+listener.Addr().String()+"/livez", name, trust); code != http.StatusOK {
+			t.Errorf("%s: %d", name, code)
 		}
 	}
+}
+
+// codeOf returns the code of an answer of a server that shows a certificate for a name.
+func codeOf(t *testing.T, url, name string, trust []byte) int {
+	t.Helper()
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(trust)
+	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, ServerName: name}}
+	defer transport.CloseIdleConnections()
+	response, err := (&http.Client{Transport: transport}).Get(url)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	response.Body.Close()
+	return response.StatusCode
 }
 
 // run runs a server until the test ends.
