@@ -12,9 +12,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"apigen.dev/runtime/internal/host/kubeconfig"
+	"apigen.dev/runtime/internal/testbed"
+	"apigen.dev/runtime/server"
+	"github.com/spf13/pflag"
 )
 
 // TestHostileCluster: a cluster that redirects the question for the ConfigMap, never ends an answer, hangs, or answers
@@ -79,5 +83,50 @@ func TestHostileCluster(t *testing.T) {
 	}
 	if sent.Load() > 64<<20 {
 		t.Errorf("%d bytes were read", sent.Load())
+	}
+}
+
+// TestHangingLookup: a cluster that takes the question for the authorities and never answers holds up the start of a
+// server for ten seconds, after which it starts if it tolerates that. The server asks again each minute, and its end
+// ends the question.
+func TestHangingLookup(t *testing.T) {
+	for _, tolerates := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			pipes := testbed.NewPipes()
+			var asked atomic.Int64
+			hanging := &http.Server{Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				asked.Add(1)
+				<-r.Context().Done()
+			})}
+			served := make(chan error)
+			go func() { served <- hanging.Serve(pipes) }()
+			cluster := &kubeconfig.Config{Server: &url.URL{Scheme: "http", Host: "cluster"}, Dial: pipes.Dial}
+			access := &Access{flags: pflag.NewFlagSet("", pflag.ContinueOnError), tolerate: tolerates}
+			var config server.Config
+			began := time.Now()
+			err := access.lookup(t.Context(), &config, cluster, slog.New(slog.DiscardHandler))
+			if took := time.Since(began); took != reviewWithin || (err == nil) != tolerates {
+				t.Errorf("the lookup took %s: %v", took, err)
+			}
+			if tolerates {
+				follows(t, config.Hooks[0], &asked)
+			}
+			_ = hanging.Close()
+			<-served
+		})
+	}
+}
+
+// follows runs the hook that follows the authorities for some minutes, and wants it to end at once.
+func follows(t *testing.T, hook server.Hook, asked *atomic.Int64) {
+	t.Helper()
+	ctx, end := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- hook.Run(ctx) }()
+	time.Sleep(10 * time.Minute)
+	end()
+	began := time.Now()
+	if err := <-ended; err == nil || time.Since(began) != 0 || asked.Load() < 5 {
+		t.Errorf("%v after %s; the cluster was asked %d times", err, time.Since(began), asked.Load())
 	}
 }
