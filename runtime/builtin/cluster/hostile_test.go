@@ -57,7 +57,8 @@ func TestHostileCluster(t *testing.T) {
 				good := h.replica()
 				good.mustSync(t)
 				k := h.replica()
-				k.cluster, k.leaf = hostileClient(t, h, path, how), good.leaf
+				k.cluster = hostileClient(t, h, path, how)
+				k.leaf.Store(good.leaf.Load())
 				before := h.written(secretPath(testSecret)) + h.written(apiServicePath(testAPIService))
 				if err := k.sync(t.Context()); err == nil {
 					t.Error("it isn't an error")
