@@ -7,9 +7,9 @@ import (
 	"apigen.dev/runtime/auth"
 )
 
-// TestOwnRequests: nobody decides about what a server asks itself, except for what it asks as a user whom it
-// impersonates. A client that has the name of a controller isn't the server.
-func TestOwnRequests(t *testing.T) {
+// TestAuthorizerAllowsOwnRequests: nobody decides about what a server asks itself, except for what it asks as a user
+// whom it impersonates. A client that has the name of a controller isn't the server.
+func TestAuthorizerAllowsOwnRequests(t *testing.T) {
 	authorizer := ownRequests{auth.Always(auth.Deny)}
 	own := context.WithValue(t.Context(), internalKey{}, namespaceController)
 	impostor := *namespaceController
