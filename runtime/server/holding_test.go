@@ -42,6 +42,8 @@ type holding struct {
 	// bound is when the server has ended what clients hold, and closes reports whether it has closed their connections.
 	bound  time.Duration
 	closes bool
+	// lingers is how long the server may take to notice that clients have left whose bodies it doesn't read.
+	lingers time.Duration
 }
 
 // TestHolding: whatever many clients hold at once without working, requests of another user are answered without
@@ -101,6 +103,8 @@ func (row *holding) test(t *testing.T) {
 			row.awaitBound(c)
 		}
 		c.leave()
+		time.Sleep(row.lingers)
+		synctest.Wait()
 		if left := c.working(); len(left) > 0 {
 			t.Errorf("%d handlers run after their clients have left, such as\n%s", len(left), left[0])
 		}
@@ -164,7 +168,7 @@ func holdings() []holding {
 		{way: "slow body of a stream", hold: (*crowd).halfBodyOfStream, request: write, tokens: one, working: 100,
 			bound: requestBound},
 		{way: "slow body, unauthorized", hold: (*crowd).halfBody, request: write, tokens: []string{"wrong"},
-			working: holders, bound: requestBound},
+			working: holders, bound: requestBound, lingers: time.Second}, // the longest pause of a refusal
 		{way: "expect", hold: (*crowd).expect, request: write, tokens: one, working: holders, bound: requestBound},
 		{way: "hanging admission", hold: (*crowd).follow, request: hangs, tokens: one, working: 100,
 			bound: requestBound},

@@ -13,7 +13,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -21,6 +20,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/host/certs"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -198,7 +198,7 @@ const (
 	otherToken   = "other-token"
 )
 
-func startVictim(t *testing.T) *victim {
+func startVictim(t testing.TB) *victim {
 	t.Helper()
 	s, v := newVictim(t, Config{})
 	ctx, stop := context.WithCancel(context.Background())
@@ -215,10 +215,12 @@ func startVictim(t *testing.T) *victim {
 }
 
 // newVictim opens a server of widgets that doesn't run yet.
-func newVictim(t *testing.T, config Config) (*Server, *victim) {
+func newVictim(t testing.TB, config Config) (*Server, *victim) {
 	t.Helper()
-	borrowed := httptest.NewTLSServer(nil) // for its certificate
-	defer borrowed.Close()
+	certificate, authority, err := certs.SelfSigned("localhost")
+	if err != nil {
+		t.Fatal(err)
+	}
 	if config.Listener == nil {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
@@ -237,7 +239,7 @@ func newVictim(t *testing.T, config Config) (*Server, *victim) {
 	tokens.Add(limitedToken, &auth.User{Name: "limited", Groups: []string{"dev"}})
 	tokens.Add(otherToken, &auth.User{Name: "other", Groups: []string{"dev"}})
 	config.Groups, config.Backend = []registry.Group{widgets()}, backend
-	config.Certificate = borrowed.TLS.Certificates[0]
+	config.Certificate = *certificate
 	config.Authentication = auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}}
 	config.Log, config.ShutdownTimeout = cmp.Or(config.Log, slog.New(slog.DiscardHandler)), 10*time.Second
 	s, err := New(t.Context(), config)
@@ -245,8 +247,8 @@ func newVictim(t *testing.T, config Config) (*Server, *victim) {
 		t.Fatal(err)
 	}
 	roots := x509.NewCertPool()
-	roots.AddCert(borrowed.Certificate())
-	trust := &tls.Config{RootCAs: roots, ServerName: "127.0.0.1", MinVersion: tls.VersionTLS12}
+	roots.AppendCertsFromPEM(authority)
+	trust := &tls.Config{RootCAs: roots, ServerName: "localhost", MinVersion: tls.VersionTLS12}
 	transport := &http.Transport{TLSClientConfig: trust.Clone(), ForceAttemptHTTP2: true}
 	t.Cleanup(transport.CloseIdleConnections)
 	return s, &victim{
@@ -334,7 +336,7 @@ func (v *victim) request(ctx context.Context, t *testing.T, method, path, body s
 	return v.requestAs(ctx, t, adminToken, method, path, body)
 }
 
-func (v *victim) requestAs(ctx context.Context, t *testing.T, token, method, path, body string) int {
+func (v *victim) requestAs(ctx context.Context, t testing.TB, token, method, path, body string) int {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, method, v.url+path, strings.NewReader(body))
 	if err != nil {

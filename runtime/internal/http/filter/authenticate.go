@@ -16,8 +16,11 @@ import (
 // Authenticate finds the user of a request. It answers 401 to a request without credentials, unless the authenticator
 // lets it be anonymous, and to one with wrong credentials. It doesn't tell the client what is wrong with credentials.
 // It logs that at debug level, because everybody can send wrong credentials. As in kube-apiserver, the 401 ends a
-// connection of HTTP/2, over which a client without credentials could have hundreds of requests at once.
+// connection of HTTP/2, over which a client without credentials could have hundreds of requests at once. When there are
+// many refusals, each waits for its turn, and also ends a connection of HTTP/1.1. Otherwise that stays, because another
+// one costs more than many refusals.
 func Authenticate(authenticator auth.Authenticator, log *slog.Logger) Filter {
+	var refused refusals
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		began := time.Now()
 		user, err := authenticator.Authenticate(r)
@@ -31,10 +34,10 @@ func Authenticate(authenticator auth.Authenticator, log *slog.Logger) Filter {
 		}
 		if err != nil || user == nil {
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			if r.ProtoMajor == 2 {
-				w.Header().Set("Connection", "close") // net/http sends GOAWAY, and no such header
+			if waited := refused.pause(r.Context()); waited || r.ProtoMajor == 2 {
+				w.Header().Set("Connection", "close") // net/http sends GOAWAY over HTTP/2, and no such header
 			}
-			respond.Error(w, r, apierrors.NewUnauthorized("Unauthorized"))
+			respond.Error(w, r, errUnauthorized)
 			return
 		}
 		// No handler needs the credentials any more, and one that forwards the request must not forward them.
@@ -43,6 +46,9 @@ func Authenticate(authenticator auth.Authenticator, log *slog.Logger) Filter {
 		next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), grouped(user))))
 	}
 }
+
+// errUnauthorized says nothing about the credentials.
+var errUnauthorized = apierrors.NewUnauthorized("Unauthorized")
 
 const ignoredToken = "the provided Authorization header contains extra space before the bearer token, and is ignored"
 
