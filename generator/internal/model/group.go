@@ -201,3 +201,19 @@ func (p *Program) InGroup(path string) bool {
 	}
 	return false
 }
+
+// Imports reports whether a package that the user owns imports another one, also by way of others.
+func (p *Program) Imports(from, to *Package) bool { return p.imports(from, to, map[string]bool{}) }
+
+func (p *Program) imports(from, to *Package, seen map[string]bool) bool {
+	if seen[from.Path] || !from.Output && !from.Own() {
+		return false
+	}
+	seen[from.Path] = true
+	if slices.Contains(from.Imports, to.Path) {
+		return true
+	}
+	return slices.ContainsFunc(p.Packages, func(other *Package) bool {
+		return slices.Contains(from.Imports, other.Path) && p.imports(other, to, seen)
+	})
+}

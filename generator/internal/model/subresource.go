@@ -137,3 +137,13 @@ func (p *Payload) At(version string) PayloadVersion {
 	}
 	return p.Versions[0]
 }
+
+// In returns the payload's type in a package, or nil.
+func (p *Payload) In(pkg *Package) *Type {
+	for _, v := range p.Versions {
+		if v.Type.Package == pkg {
+			return v.Type
+		}
+	}
+	return nil
+}

@@ -24,7 +24,7 @@ func versionsWithoutHub(program *model.Program) map[string][]Pair {
 					continue
 				}
 				spoke, hub := v.Type, r.Hub
-				if imports(program, hub.Package.Home(), spoke.Package.Home(), map[string]bool{}) {
+				if program.Imports(hub.Package.Home(), spoke.Package.Home()) {
 					spoke, hub = hub, spoke // the hub imports the version: conversions stand beside the hub
 				}
 				path := spoke.Package.Home().Path
@@ -32,27 +32,24 @@ func versionsWithoutHub(program *model.Program) map[string][]Pair {
 				if l, other := listOf(spoke), listOf(hub); l != nil && other != nil {
 					pairs[path] = append(pairs[path], Pair{l, other})
 				}
+				pairs[path] = append(pairs[path], payloadPairs(r, spoke.Package, hub.Package)...)
 			}
 		}
 	}
 	return pairs
 }
 
-// imports reports whether a package that the user owns imports another one, also by way of others.
-func imports(program *model.Program, from, to *model.Package, seen map[string]bool) bool {
-	if seen[from.Path] || !from.Output && !from.Own() {
-		return false
-	}
-	seen[from.Path] = true
-	if slices.Contains(from.Imports, to.Path) {
-		return true
-	}
-	for _, p := range program.Packages {
-		if slices.Contains(from.Imports, p.Path) && imports(program, p, to, seen) {
-			return true
+// payloadPairs are the kinds that the subresources of a resource take and answer, in two packages.
+func payloadPairs(r *model.Resource, spoke, hub *model.Package) (pairs []Pair) {
+	for _, s := range r.Subresources {
+		for _, p := range s.Payloads() {
+			pair := Pair{p.In(spoke), p.In(hub)}
+			if pair.In != nil && pair.Out != nil && !slices.Contains(pairs, pair) {
+				pairs = append(pairs, pair)
+			}
 		}
 	}
-	return false
+	return pairs
 }
 
 // brought reports whether a version of another module comes with functions that convert it to the hub and back.

@@ -327,7 +327,7 @@ func byMethod(p Pair) string {
 func (t *planner) byContextualMethod(p Pair) string {
 	knows := func(x, y *model.Type) bool {
 		return x.Package != nil && y.Package != nil && x.Package != y.Package &&
-			imports(t.universe.program, x.Package, y.Package, map[string]bool{})
+			t.universe.program.Imports(x.Package, y.Package)
 	}
 	switch {
 	case contextual.Converts(p.In, p.Out, "ConvertTo") && knows(p.In, p.Out):

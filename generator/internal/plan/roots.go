@@ -42,7 +42,7 @@ func (t *planner) addPeers() {
 				"that it converts to", path)
 			continue
 		}
-		if imports(t.universe.program, peer, pkg, map[string]bool{}) {
+		if t.universe.program.Imports(peer, pkg) {
 			if !shareNames(t.Types, peer) {
 				continue // nothing here is converted to what it holds
 			}

@@ -20,7 +20,7 @@ func (b *subresourceBuilder) payload(s *model.Subresource, p *model.Payload) boo
 	p.Kind = t.Name
 	if group, ok := b.groupOf(t.Package); ok && t.Package.Version != "" {
 		p.Group, p.Versions = group, []model.PayloadVersion{{Name: t.Package.Version, Type: t}}
-		return true
+		return t.Package != r.Hub.Package || b.payloadVersions(s, p)
 	}
 	if t.Package != g.Internal || g.Internal == nil {
 		b.errorf(s.Method.Pos, "%s, which the subresource %s takes or answers, belongs to no version of a group: "+
@@ -28,16 +28,30 @@ func (b *subresourceBuilder) payload(s *model.Subresource, p *model.Payload) boo
 		return false
 	}
 	p.Group = g.Name
-	for _, rv := range r.Versions {
-		v := rv.Version.Package.Type(t.Name)
-		if v == nil {
-			b.errorf(s.Method.Pos, "%s, which the subresource %s takes or answers, is not declared in version %s, "+
-				"which has %s", t.Name, s.Name, rv.Version.Name, r.Kind)
-			return false
+	return b.payloadVersions(s, p)
+}
+
+// payloadVersions finds the types of a kind in the versions of the resource. Where the hub is a version itself, the
+// others need not have the kind: then it has the hub's version in all of them.
+func (b *subresourceBuilder) payloadVersions(s *model.Subresource, p *model.Payload) bool {
+	var versions []model.PayloadVersion
+	var without []string
+	for _, rv := range b.resource.Versions {
+		if v := rv.Version.Package.Type(p.Hub.Name); v != nil && v.Kind != nil {
+			versions = append(versions, model.PayloadVersion{Name: rv.Version.Name, Type: v})
+		} else {
+			without = append(without, rv.Version.Name)
 		}
-		p.Versions = append(p.Versions, model.PayloadVersion{Name: rv.Version.Name, Type: v})
 	}
-	return true
+	if len(p.Versions) == 1 && len(versions) == 1 {
+		return true // the hub's
+	}
+	for _, version := range without {
+		b.errorf(s.Method.Pos, "%s, which the subresource %s takes or answers, is not declared in version %s, "+
+			"which has %s", p.Hub.Name, s.Name, version, b.resource.Kind)
+	}
+	p.Versions = versions
+	return len(without) == 0
 }
 
 // groupOf returns the group that a package of types belongs to: by its marker, or by the constant GroupName where a

@@ -5,12 +5,15 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"iter"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"apigen.dev/generator/internal/model"
 )
 
 // source is a package as text: its hand-written files, cut into declarations.
@@ -219,9 +222,12 @@ var majorVersion = regexp.MustCompile(`^v[0-9]+$`)
 
 // reach returns the declarations that belong to a kind, as they stand in the files: those of its types, and what these
 // refer to; their constants, methods and defaults. Methods of the kind itself are logic and stay with the hub, but for
-// those that its markers name.
+// those that its markers name. The kinds that its subresources take and answer belong to it.
 func (s *source) reach(kind string, extra func(*declaration, map[string]bool) bool) map[*declaration]bool {
 	names, taken := map[string]bool{kind: true, kind + "List": true}, map[*declaration]bool{}
+	for _, payload := range s.payloads(kind) {
+		names[payload] = true
+	}
 	for grown := true; grown; {
 		grown = false
 		for _, f := range s.files {
@@ -254,4 +260,71 @@ func (s *source) wanted(d *declaration, kind string, names map[string]bool) bool
 		}
 	}
 	return names[d.valueType()] && d.valueType() != ""
+}
+
+var subresourceMarker = regexp.MustCompile(`(?m)^//\s*\+apigen:subresource:(?:\S*,)?name="?([\w-]+)`)
+
+// payloads returns the kinds of the package that methods of a kind take and answer, where a marker of the kind makes
+// them subresources.
+func (s *source) payloads(kind string) (payloads []string) {
+	methods := map[string]bool{}
+	for _, m := range subresourceMarker.FindAllStringSubmatch(s.declared[kind].text, -1) {
+		methods[model.Camel(m[1])] = true
+	}
+	for _, f := range s.files {
+		for _, d := range f.parts {
+			if d.receiver != kind || !methods[d.node.(*ast.FuncDecl).Name.Name] {
+				continue
+			}
+			for name := range d.pointedTo() {
+				if s.isObject(name) {
+					payloads = append(payloads, name)
+				}
+			}
+		}
+	}
+	return payloads
+}
+
+// pointedTo returns the types of the package that the parameters and results of a function point to.
+func (d *declaration) pointedTo() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		signature := d.node.(*ast.FuncDecl).Type
+		for _, list := range []*ast.FieldList{signature.Params, signature.Results} {
+			if list == nil {
+				continue
+			}
+			for _, field := range list.List {
+				star, ok := field.Type.(*ast.StarExpr)
+				if ok && baseName(star.X) != "" && !yield(baseName(star.X)) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// isObject reports whether a type of the package is a struct that embeds ObjectMeta.
+func (s *source) isObject(name string) bool {
+	d := s.declared[name]
+	if d == nil {
+		return false
+	}
+	found := false
+	ast.Inspect(d.node, func(n ast.Node) bool {
+		spec, ok := n.(*ast.TypeSpec)
+		if !ok {
+			return true
+		}
+		if fields, ok := spec.Type.(*ast.StructType); ok && spec.Name.Name == name {
+			found = slices.ContainsFunc(fields.Fields.List, embedsObjectMeta)
+		}
+		return false
+	})
+	return found
+}
+
+func embedsObjectMeta(f *ast.Field) bool {
+	imported, ok := f.Type.(*ast.SelectorExpr)
+	return ok && len(f.Names) == 0 && imported.Sel.Name == "ObjectMeta"
 }

@@ -171,6 +171,39 @@ func TestCopySpoke(t *testing.T) {
 	}
 }
 
+// TestCopySubresources: the kinds that a subresource takes and answers are copied with their types; the method, and the
+// options of a query, stay with the hub.
+func TestCopySubresources(t *testing.T) {
+	dir := t.TempDir()
+	const object = "struct {\n\tmetav1.TypeMeta\n\tmetav1.ObjectMeta\n"
+	writeFiles(t, dir, map[string]string{
+		"go.mod": "module example.com/shop\n",
+		"apis/shop/v1/lamp.go": "// +groupName=shop.example.com\npackage v1\n\nimport (\n\t\"context\"\n\n" +
+			"\tmetav1 \"k8s.io/apimachinery/pkg/apis/meta/v1\"\n)\n\n" +
+			"// +apigen:subresource:name=dim-down\n// +apigen:subresource:name=power\n" +
+			"// +kubebuilder:storageversion\n" +
+			"type Lamp struct{ Spec LampSpec }\n\ntype LampSpec struct{ A int }\n\n" +
+			"func (l *Lamp) DimDown(ctx context.Context, in *Dimming) (*Dimmed, error) { return nil, nil }\n\n" +
+			"func (l *Lamp) Power(ctx context.Context, options *Query) (*Dimmed, error) { return nil, nil }\n\n" +
+			"func (l *Lamp) Other(ctx context.Context, in *Torch) error { return nil }\n\n" +
+			"// Dimming is posted.\ntype Dimming " + object + "\tBy Steps\n}\n\ntype Steps struct{ N int }\n\n" +
+			"type Dimmed " + object + "}\n\ntype Torch " + object + "}\n\ntype Query struct{ A string }\n",
+	})
+	if _, err := Init(Options{Dir: dir, Kind: "Lamp", Version: "v2", From: "v1"}); err != nil {
+		t.Fatal(err)
+	}
+	text := tree(t, dir)["apis/shop/v2/lamp.go"]
+	for want, times := range map[string]int{
+		"type Lamp ": 1, "// Dimming is posted.\ntype Dimming ": 1, "type Steps ": 1, "type Dimmed ": 1,
+		"type Torch ": 0, "type Query ": 0, "func ": 0, "\"context\"": 0, "+apigen:subresource:name=": 2,
+	} {
+		if strings.Count(text, want) != times {
+			t.Errorf("%q is there %d times, and should be %d times, in\n%s", want, strings.Count(text, want), times,
+				text)
+		}
+	}
+}
+
 func TestCopyVersionRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
