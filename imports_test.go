@@ -180,7 +180,7 @@ var floors = map[string][]string{
 	"templates": {},
 
 	"runtime/admission": {"runtime/api", "runtime/audit", "runtime/auth", "runtime/internal/timing"},
-	"runtime/api":       {"runtime/internal/deflate"},
+	"runtime/api":       {"runtime/internal/cell", "runtime/internal/deflate", "runtime/internal/jsondoc"},
 	"runtime/apitest": {
 		"runtime/auth", "runtime/registry", "runtime/server", "runtime/storage", "runtime/storage/memory",
 	},
@@ -214,8 +214,8 @@ var floors = map[string][]string{
 	"runtime/builtin/apiregistration": {
 		"runtime/api", "runtime/auth", "runtime/builtin/apiregistration/v1", "runtime/builtin/apiregistration/wiring",
 		"runtime/builtin/frontproxy", "runtime/internal/host/certs", "runtime/internal/http/discovery",
-		"runtime/internal/http/proxy", "runtime/internal/http/respond", "runtime/internal/reload", "runtime/reach",
-		"runtime/registry", "runtime/server",
+		"runtime/internal/http/proxy", "runtime/internal/http/respond", "runtime/internal/jsondoc",
+		"runtime/internal/reload", "runtime/reach", "runtime/registry", "runtime/server",
 	},
 	"runtime/builtin/apiregistration/v1": {},
 	"runtime/builtin/apiregistration/wiring": {
@@ -306,16 +306,16 @@ var floors = map[string][]string{
 		"runtime/admission", "runtime/reach", "runtime/registry", "runtime/server",
 	},
 	"runtime/builtin/policy": {
-		"runtime/admission", "runtime/api", "runtime/builtin/admissionregistration/v1", "runtime/cel",
+		"runtime/admission", "runtime/builtin/admissionregistration/v1", "runtime/cel",
 		"runtime/internal/access/manifest", "runtime/internal/access/match", "runtime/internal/access/policy",
-		"runtime/internal/object/patch", "runtime/internal/reload", "runtime/reach", "runtime/registry",
-		"runtime/server",
+		"runtime/internal/object/patch", "runtime/internal/reload", "runtime/internal/verb", "runtime/reach",
+		"runtime/registry", "runtime/server",
 	},
 	"runtime/builtin/quota": {
 		"runtime/admission", "runtime/auth", "runtime/reach", "runtime/registry", "runtime/server",
 	},
 	"runtime/builtin/rbac": {
-		"runtime/api", "runtime/auth", "runtime/builtin/rbac/wiring", "runtime/internal/access/rbac",
+		"runtime/auth", "runtime/builtin/rbac/wiring", "runtime/internal/access/rbac", "runtime/internal/verb",
 		"runtime/registry", "runtime/server",
 	},
 	"runtime/builtin/rbac/v1": {"runtime/auth", "runtime/internal/access/rbac"},
@@ -333,10 +333,10 @@ var floors = map[string][]string{
 	},
 	"runtime/builtin/trust": {"runtime/builtin/frontproxy", "runtime/reach", "runtime/server"},
 	"runtime/builtin/webhook": {
-		"runtime/admission", "runtime/api", "runtime/auth", "runtime/builtin/admissionregistration/v1",
+		"runtime/admission", "runtime/auth", "runtime/builtin/admissionregistration/v1",
 		"runtime/internal/access/manifest", "runtime/internal/access/match", "runtime/internal/access/policy",
 		"runtime/internal/host/kubeconfig", "runtime/internal/object/patch", "runtime/internal/reload",
-		"runtime/internal/review", "runtime/reach", "runtime/registry", "runtime/server",
+		"runtime/internal/review", "runtime/internal/verb", "runtime/reach", "runtime/registry", "runtime/server",
 	},
 	"runtime/builtin/webhookauth": {
 		"runtime/auth", "runtime/internal/access/meter", "runtime/internal/access/tokencache",
@@ -346,7 +346,7 @@ var floors = map[string][]string{
 	"runtime/cel": {"runtime/internal/object/omission", "runtime/reach"},
 	"runtime/codec": {
 		"runtime/api", "runtime/internal/object/omission", "runtime/internal/object/patch",
-		"runtime/internal/object/rendition", "runtime/internal/object/wire",
+		"runtime/internal/object/rendition", "runtime/internal/object/wire", "runtime/internal/verb",
 	},
 	"runtime/internal/access/manifest": {"runtime/internal/reload"},
 	"runtime/internal/access/match": {
@@ -356,15 +356,18 @@ var floors = map[string][]string{
 	"runtime/internal/access/meter":  {"runtime/auth"},
 	"runtime/internal/access/policy": {"runtime/auth", "runtime/cel", "runtime/internal/request"},
 	"runtime/internal/access/rbac": {
-		"runtime/api", "runtime/auth", "runtime/internal/request", "runtime/reach",
+		"runtime/auth", "runtime/internal/request", "runtime/internal/verb", "runtime/reach",
 	},
 	"runtime/internal/access/tokencache": {
 		"runtime/audit", "runtime/auth", "runtime/internal/access/meter",
 	},
-	"runtime/internal/audit/backend":       {"runtime/audit"},
-	"runtime/internal/audit/policy":        {"runtime/audit", "runtime/auth"},
-	"runtime/internal/btree":               {},
-	"runtime/internal/collector":           {"runtime/api", "runtime/internal/objects", "runtime/registry"},
+	"runtime/internal/audit/backend": {"runtime/audit"},
+	"runtime/internal/audit/policy":  {"runtime/audit", "runtime/auth"},
+	"runtime/internal/btree":         {},
+	"runtime/internal/cell":          {},
+	"runtime/internal/collector": {
+		"runtime/api", "runtime/internal/objects", "runtime/internal/verb", "runtime/registry",
+	},
 	"runtime/internal/custom/agreement":    {},
 	"runtime/internal/custom/agreement/v1": {},
 	"runtime/internal/custom/agreement/wiring": {
@@ -373,8 +376,8 @@ var floors = map[string][]string{
 	"runtime/internal/custom/crdjson": {},
 	"runtime/internal/custom/dynamic": {
 		"runtime/api", "runtime/cel", "runtime/codec", "runtime/internal/custom/crdjson",
-		"runtime/internal/custom/structural", "runtime/internal/jsonpath", "runtime/internal/request",
-		"runtime/registry", "runtime/subresource",
+		"runtime/internal/custom/structural", "runtime/internal/jsondoc", "runtime/internal/jsonpath",
+		"runtime/internal/request", "runtime/registry", "runtime/subresource",
 	},
 	"runtime/internal/custom/structural": {"runtime/cel"},
 	"runtime/internal/deflate":           {},
@@ -390,21 +393,23 @@ var floors = map[string][]string{
 	"runtime/internal/host/kubeconfig": {"runtime/internal/reload"},
 	"runtime/internal/host/seal":       {},
 	"runtime/internal/http/apigroups": {
-		"runtime/api", "runtime/internal/http/discovery", "runtime/internal/http/endpoint", "runtime/registry",
+		"runtime/api", "runtime/internal/http/discovery", "runtime/internal/http/endpoint", "runtime/internal/jsondoc",
+		"runtime/internal/verb", "runtime/registry",
 	},
 	"runtime/internal/http/discovery": {
 		"runtime/api", "runtime/internal/http/encoder", "runtime/internal/http/negotiation",
-		"runtime/internal/http/openapi", "runtime/internal/http/respond", "runtime/internal/object/wire",
-		"runtime/internal/request",
+		"runtime/internal/http/openapi", "runtime/internal/http/respond", "runtime/internal/jsondoc",
+		"runtime/internal/object/wire", "runtime/internal/request", "runtime/internal/verb",
 	},
 	"runtime/internal/http/encoder": {
 		"runtime/api", "runtime/internal/deflate", "runtime/internal/object/rendition", "runtime/internal/object/wire",
+		"runtime/internal/verb",
 	},
 	"runtime/internal/http/endpoint": {
-		"runtime/api", "runtime/audit", "runtime/codec", "runtime/internal/deflate",
-		"runtime/internal/http/discovery", "runtime/internal/http/encoder", "runtime/internal/http/negotiation",
-		"runtime/internal/http/respond", "runtime/internal/object/rendition", "runtime/internal/object/wire",
-		"runtime/internal/request", "runtime/internal/state/store", "runtime/reach", "runtime/registry",
+		"runtime/api", "runtime/audit", "runtime/codec", "runtime/internal/deflate", "runtime/internal/http/discovery",
+		"runtime/internal/http/encoder", "runtime/internal/http/negotiation", "runtime/internal/http/respond",
+		"runtime/internal/object/rendition", "runtime/internal/object/wire", "runtime/internal/request",
+		"runtime/internal/state/store", "runtime/internal/verb", "runtime/reach", "runtime/registry",
 		"runtime/subresource",
 	},
 	"runtime/internal/http/filter": {
@@ -414,14 +419,14 @@ var floors = map[string][]string{
 	"runtime/internal/http/gather":      {},
 	"runtime/internal/http/health":      {"runtime/auth", "runtime/storage"},
 	"runtime/internal/http/loopback":    {},
-	"runtime/internal/http/negotiation": {"runtime/api"},
+	"runtime/internal/http/negotiation": {"runtime/internal/verb"},
 	"runtime/internal/http/openapi":     {},
 	"runtime/internal/http/proxy": {
 		"runtime/auth", "runtime/internal/host/certs", "runtime/internal/request",
 	},
 	"runtime/internal/http/respond": {
-		"runtime/api", "runtime/audit", "runtime/internal/deflate", "runtime/internal/http/encoder",
-		"runtime/internal/http/negotiation", "runtime/internal/object/wire",
+		"runtime/audit", "runtime/internal/deflate", "runtime/internal/http/encoder",
+		"runtime/internal/http/negotiation", "runtime/internal/jsondoc", "runtime/internal/object/wire",
 	},
 	"runtime/internal/http/scrape": {},
 	"runtime/internal/http/traffic": {
@@ -430,37 +435,43 @@ var floors = map[string][]string{
 	"runtime/internal/http/zpages": {
 		"runtime/internal/http/negotiation", "runtime/internal/http/respond",
 	},
-	"runtime/internal/hub":              {"runtime/admission", "runtime/api", "runtime/codec"},
+	"runtime/internal/hub":              {"runtime/admission", "runtime/api", "runtime/codec", "runtime/internal/verb"},
+	"runtime/internal/jsondoc":          {"runtime/internal/deflate"},
 	"runtime/internal/jsonpath":         {},
-	"runtime/internal/object/metadata":  {"runtime/api"},
+	"runtime/internal/object/metadata":  {"runtime/api", "runtime/internal/verb"},
 	"runtime/internal/object/ownership": {"runtime/api", "runtime/internal/object/omission"},
 	"runtime/internal/object/omission":  {"runtime/internal/object/rendition"},
-	"runtime/internal/object/patch":     {"runtime/api", "runtime/internal/object/rendition"},
-	"runtime/internal/object/rendition": {"runtime/api", "runtime/internal/object/wire"},
-	"runtime/internal/object/wire":      {},
+	"runtime/internal/object/patch":     {"runtime/internal/object/rendition", "runtime/internal/verb"},
+	"runtime/internal/object/rendition": {
+		"runtime/api", "runtime/internal/cell", "runtime/internal/object/wire", "runtime/internal/verb",
+	},
+	"runtime/internal/object/wire": {},
 	"runtime/internal/objects": {
-		"runtime/api", "runtime/internal/object/metadata", "runtime/internal/object/rendition", "runtime/reach",
+		"runtime/api", "runtime/internal/object/metadata", "runtime/internal/object/rendition", "runtime/internal/verb",
+		"runtime/reach",
 	},
 	"runtime/internal/reload":  {},
 	"runtime/internal/request": {},
 	"runtime/internal/review":  {},
 	"runtime/internal/state/cache": {
-		"runtime/api", "runtime/internal/btree", "runtime/internal/deflate", "runtime/internal/timing",
+		"runtime/internal/btree", "runtime/internal/deflate", "runtime/internal/timing", "runtime/internal/verb",
 		"runtime/storage",
 	},
 	"runtime/internal/state/compactor": {"runtime/storage"},
 	"runtime/internal/state/store": {
-		"runtime/api", "runtime/internal/deflate", "runtime/internal/object/rendition",
-		"runtime/internal/object/wire", "runtime/internal/state/cache", "runtime/storage",
+		"runtime/api", "runtime/internal/deflate", "runtime/internal/object/rendition", "runtime/internal/object/wire",
+		"runtime/internal/state/cache", "runtime/internal/verb", "runtime/storage",
 	},
 	"runtime/internal/timing": {},
+	"runtime/internal/verb":   {"runtime/api", "runtime/internal/deflate"},
 	"runtime/leader":          {"runtime/reach"},
 	"runtime/reach":           {},
 	"runtime/registry": {
 		"runtime/admission", "runtime/api", "runtime/auth", "runtime/codec", "runtime/internal/hub",
 		"runtime/internal/object/metadata", "runtime/internal/object/ownership", "runtime/internal/object/patch",
 		"runtime/internal/object/rendition", "runtime/internal/objects", "runtime/internal/state/cache",
-		"runtime/internal/state/store", "runtime/reach", "runtime/storage", "runtime/subresource",
+		"runtime/internal/state/store", "runtime/internal/verb", "runtime/reach", "runtime/storage",
+		"runtime/subresource",
 	},
 	"runtime/roundtrip": {},
 	"runtime/server": {
@@ -472,7 +483,7 @@ var floors = map[string][]string{
 		"runtime/internal/http/zpages", "runtime/internal/object/ownership", "runtime/internal/objects",
 		"runtime/internal/reload", "runtime/internal/request", "runtime/internal/state/cache",
 		"runtime/internal/state/compactor", "runtime/internal/state/store", "runtime/internal/timing",
-		"runtime/reach", "runtime/registry", "runtime/storage", "runtime/storage/etcd",
+		"runtime/internal/verb", "runtime/reach", "runtime/registry", "runtime/storage", "runtime/storage/etcd",
 	},
 	"runtime/storage":                    {},
 	"runtime/storage/embedded":           {"runtime/storage", "runtime/storage/etcd"},
@@ -485,7 +496,7 @@ var floors = map[string][]string{
 		"runtime/admission", "runtime/api", "runtime/auth", "runtime/codec", "runtime/internal/hub",
 		"runtime/internal/object/metadata", "runtime/internal/object/ownership", "runtime/internal/object/patch",
 		"runtime/internal/object/rendition", "runtime/internal/object/wire", "runtime/internal/request",
-		"runtime/internal/state/store", "runtime/reach",
+		"runtime/internal/state/store", "runtime/internal/verb", "runtime/reach",
 	},
 }
 

@@ -10,12 +10,12 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/builtin"
 	"apigen.dev/runtime/builtin/apiextensions"
 	"apigen.dev/runtime/builtin/apiregistration"
 	apiregistrationv1 "apigen.dev/runtime/builtin/apiregistration/v1"
 	"apigen.dev/runtime/internal/access/rbac"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/server"
 	rbacv1 "k8s.io/api/rbac/v1"
 )
@@ -68,7 +68,7 @@ func TestRolesOfReadyMadeGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var served []*api.Info
+	var served []*verb.Info
 	features := append(builtin.Standalone(), &apiextensions.Feature{}, &apiregistration.Feature{})
 	for _, feature := range features {
 		for _, group := range feature.Groups() {

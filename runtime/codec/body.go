@@ -9,6 +9,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,7 +20,7 @@ import (
 
 // DecodeBody decodes an object of the version that a client sent, into hub where that is another type. The URL supplies
 // a kind or apiVersion that the body lacks.
-func (v *Served[T]) DecodeBody(hub T, body api.Body) (obj T, warnings []string, err error) {
+func (v *Served[T]) DecodeBody(hub T, body verb.Body) (obj T, warnings []string, err error) {
 	d, err := v.read(body, hub)
 	gvk, unknown := statedKind(body, d, err)
 	if unknown != nil {
@@ -47,9 +48,9 @@ func (v *Served[T]) DecodeBody(hub T, body api.Body) (obj T, warnings []string, 
 
 // statedKind returns the kind that a body states. A key of another case counts as kind or apiVersion here, and nowhere
 // else: kube-apiserver reads these two members before all others, with Go's own decoder.
-func statedKind[T api.Object](body api.Body, d Decoded[T], err error) (schema.GroupVersionKind, error) {
+func statedKind[T api.Object](body verb.Body, d Decoded[T], err error) (schema.GroupVersionKind, error) {
 	known := err == nil && len(d.Strict) == 0 && body.Validation != metav1.FieldValidationIgnore
-	if known || body.Encoding != api.JSON {
+	if known || body.Encoding != verb.JSON {
 		return d.GVK, nil // a key of another case would be an unknown field
 	}
 	stated, err := serializer.DefaultMetaFactory.Interpret(body.Data)
@@ -59,9 +60,9 @@ func statedKind[T api.Object](body api.Body, d Decoded[T], err error) (schema.Gr
 	return *stated, nil
 }
 
-func (v *Served[T]) read(body api.Body, hub T) (Decoded[T], error) {
+func (v *Served[T]) read(body verb.Body, hub T) (Decoded[T], error) {
 	strictly := body.Validation != metav1.FieldValidationIgnore
-	if body.Encoding == api.JSON {
+	if body.Encoding == verb.JSON {
 		return v.codec.decode(body.Data, hub, strictly)
 	}
 	return v.codec.read(body.Encoding, body.Data, hub, v.GVK, strictly)
@@ -114,11 +115,11 @@ func (v *Served[T]) checkUntyped(gvk schema.GroupVersionKind, data []byte) error
 	return nil
 }
 
-func (v *Served[T]) undecodable(body api.Body, gvk schema.GroupVersionKind, err error) error {
+func (v *Served[T]) undecodable(body verb.Body, gvk schema.GroupVersionKind, err error) error {
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
 		return err // such as that of a webhook that can't convert the object
 	}
-	if body.Encoding != api.JSON && gvk.Empty() || runtime.IsMissingKind(err) {
+	if body.Encoding != verb.JSON && gvk.Empty() || runtime.IsMissingKind(err) {
 		return v.unrecognized(err, body.Data)
 	}
 	return apierrors.NewBadRequest(fmt.Sprintf("%s in version %q cannot be handled as a %s: %v", v.GVK.Kind,

@@ -14,6 +14,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/omission"
+	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -54,8 +55,8 @@ type versionCodec[T api.Object] interface {
 	decodeStored(data []byte, hub T) (Decoded[T], error)
 	encode(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error)
 	store(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error)
-	read(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind, strictly bool) (Decoded[T], error)
-	write(encoding api.Encoding, obj T) ([]byte, error)
+	read(encoding verb.Encoding, data []byte, hub T, gvk schema.GroupVersionKind, strictly bool) (Decoded[T], error)
+	write(encoding verb.Encoding, obj T) ([]byte, error)
 	hasProtobuf() bool
 	decodeMessage(message []byte, hub T) (Decoded[T], error)
 	storeMessage(obj T) ([]byte, error)

@@ -7,6 +7,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/object/wire"
+	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -38,15 +39,15 @@ func ProtoOf[V Message]() Proto[V] {
 }
 
 // read decodes data in another encoding than JSON. gvk supplies a kind or apiVersion that the data lacks.
-func (c *typed[T, V]) read(encoding api.Encoding, data []byte, hub T, gvk schema.GroupVersionKind,
+func (c *typed[T, V]) read(encoding verb.Encoding, data []byte, hub T, gvk schema.GroupVersionKind,
 	strictly bool,
 ) (d Decoded[T], err error) {
 	obj := c.New()
 	switch {
-	case encoding == api.CBOR:
+	case encoding == verb.CBOR:
 		d.Strict, err = decodeCBOR(data, obj, gvk, strictly)
 		d.GVK = obj.GetObjectKind().GroupVersionKind()
-	case encoding == api.Protobuf && c.Proto.unmarshal != nil:
+	case encoding == verb.Protobuf && c.Proto.unmarshal != nil:
 		var message []byte
 		if message, d.GVK, err = wire.OpenEnvelope(data); err == nil {
 			err = c.Proto.unmarshal(message, obj)
@@ -65,16 +66,16 @@ func (c *typed[T, V]) read(encoding api.Encoding, data []byte, hub T, gvk schema
 }
 
 // write encodes an object in another encoding than JSON: the payload of its whole form.
-func (c *typed[T, V]) write(encoding api.Encoding, obj T) ([]byte, error) {
+func (c *typed[T, V]) write(encoding verb.Encoding, obj T) ([]byte, error) {
 	out, err := c.version(obj)
 	switch {
 	case err != nil:
 		return nil, err
-	case encoding == api.CBOR && c.shape() != nil:
+	case encoding == verb.CBOR && c.shape() != nil:
 		return c.writeShaped(out)
-	case encoding == api.CBOR:
+	case encoding == verb.CBOR:
 		return rendition.EncodeCBOR(out)
-	case encoding == api.Protobuf && c.Proto.marshal != nil:
+	case encoding == verb.Protobuf && c.Proto.marshal != nil:
 		return c.Proto.marshal(out)
 	}
 	return nil, fmt.Errorf("it can't be written as %v", encoding)

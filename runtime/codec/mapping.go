@@ -10,6 +10,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -178,9 +179,9 @@ func (m *mapped) store(obj object, gvk schema.GroupVersionKind, head string) ([]
 }
 
 func (m *mapped) read(
-	encoding api.Encoding, data []byte, _ object, gvk schema.GroupVersionKind, strictly bool,
+	encoding verb.Encoding, data []byte, _ object, gvk schema.GroupVersionKind, strictly bool,
 ) (d Decoded[object], err error) {
-	if encoding != api.CBOR {
+	if encoding != verb.CBOR {
 		return d, fmt.Errorf("it can't be read as %v", encoding)
 	}
 	obj := &unstructured.Unstructured{}
@@ -190,8 +191,8 @@ func (m *mapped) read(
 	return m.complete(d, obj.Object, strictly, false)
 }
 
-func (m *mapped) write(encoding api.Encoding, obj object) ([]byte, error) {
-	if encoding != api.CBOR {
+func (m *mapped) write(encoding verb.Encoding, obj object) ([]byte, error) {
+	if encoding != verb.CBOR {
 		return nil, fmt.Errorf("it can't be written as %v", encoding)
 	}
 	out := obj

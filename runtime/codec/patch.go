@@ -9,6 +9,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/patch"
 	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -32,10 +33,10 @@ type Patch[T api.Object] struct {
 func (p *Patch[T]) Faults() field.ErrorList { return p.faults }
 
 // ReadPatch reads a patch of the version. The patch is nil where there is an error.
-func (v *Served[T]) ReadPatch(kind api.PatchType, body api.Body) (*Patch[T], error) {
+func (v *Served[T]) ReadPatch(kind verb.PatchType, body verb.Body) (*Patch[T], error) {
 	p := &Patch[T]{version: v, validation: body.Validation}
 	var err error
-	if kind != api.StrategicPatch {
+	if kind != verb.StrategicPatch {
 		p.patch, p.strict, err = patch.New(kind, body)
 	} else {
 		meta, metaErr := v.codec.mergeRules()
@@ -139,7 +140,7 @@ func (v *Served[T]) sortedFaults(hub T, object []byte, faults []error) []error {
 }
 
 // DecodeApply decodes the body of a server-side apply, which must be an object of the version.
-func (v *Served[T]) DecodeApply(body api.Body) (map[string]any, error) {
+func (v *Served[T]) DecodeApply(body verb.Body) (map[string]any, error) {
 	var config map[string]any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(body.Data, &config); err != nil {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))

@@ -7,6 +7,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/verb"
 )
 
 // twoVersions are odds in v1, which is stored, and in v2, which says "was" of what v1 says "is".
@@ -43,7 +44,7 @@ const managers = `[{"manager":"kubectl","operation":"Update","apiVersion":"g.exa
 	`"f:app":{}}},"f:spec":{"f:is":{},"f:size":{}}}}]`
 
 // storedOdd is an odd as the cache has it.
-func storedOdd(t testing.TB, all *Versions[*odd], object string) api.Rendition {
+func storedOdd(t testing.TB, all *Versions[*odd], object string) verb.Rendition {
 	t.Helper()
 	obj, err := all.Decode([]byte(`{` + all.Storage.Head + object[1:]))
 	if err != nil {
@@ -94,8 +95,10 @@ func TestOtherVersionsKeepManagedFields(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for shape, want := range map[api.Shape]api.Rendition{api.Whole: want, api.Metadata: mustMetadata(t, want)} {
-				got, err := all.Render(stored, api.Form{Version: "v2", Shape: shape})
+			for shape, want := range map[verb.Shape]verb.Rendition{
+				verb.Whole: want, verb.Metadata: mustMetadata(t, want),
+			} {
+				got, err := all.Render(stored, verb.Form{Version: "v2", Shape: shape})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -107,9 +110,9 @@ func TestOtherVersionsKeepManagedFields(t *testing.T) {
 	}
 }
 
-func mustMetadata(t *testing.T, r api.Rendition) api.Rendition {
+func mustMetadata(t *testing.T, r verb.Rendition) verb.Rendition {
 	t.Helper()
-	m, err := rendition.Metadata(r, api.Metadata)
+	m, err := rendition.Metadata(r, verb.Metadata)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +129,7 @@ func BenchmarkRender(b *testing.B) {
 		`"},"managedFields":`+managers+`},"spec":{"is":"x","size":3}}`)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := all.Render(stored, api.Form{Version: "v2"}); err != nil {
+		if _, err := all.Render(stored, verb.Form{Version: "v2"}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/omission"
 	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -49,12 +49,12 @@ type Refusal struct {
 
 // SentFaults returns the faults of a body that a Go value doesn't show. It returns none of a body in protobuf, whose
 // objects are Go values.
-func (v *Served[T]) SentFaults(body api.Body) field.ErrorList {
+func (v *Served[T]) SentFaults(body verb.Body) field.ErrorList {
 	data, rules := body.Data, v.codec.rules()
 	switch {
-	case rules == nil || body.Encoding == api.Protobuf:
+	case rules == nil || body.Encoding == verb.Protobuf:
 		return nil
-	case body.Encoding == api.CBOR:
+	case body.Encoding == verb.CBOR:
 		var object map[string]any
 		if direct.Unmarshal(data, &object) != nil {
 			return nil

@@ -7,9 +7,9 @@ import (
 	"reflect"
 	"strconv"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/object/wire"
+	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -79,7 +79,7 @@ func (a *Versions[T]) EncodeStored(obj T) ([]byte, error) {
 func (a *Versions[T]) message(data []byte) (*Served[T], []byte, error) {
 	for i := range a.Served {
 		v := &a.Served[i]
-		if message, ok := wire.CutEnvelope(data, v.heads[api.Protobuf]); ok {
+		if message, ok := wire.CutEnvelope(data, v.heads[verb.Protobuf]); ok {
 			return v, message, v.checkProtobuf()
 		}
 	}
@@ -114,11 +114,11 @@ func (c *typed[T, V]) decodeMessage(message []byte, hub T) (d Decoded[T], err er
 
 // StoredIn returns the encoding in which objects are stored where a server prefers one: JSON where the type of the
 // storage version has no protobuf, or has metadata that isn't where Kubernetes has it.
-func (a *Versions[T]) StoredIn(preferred api.Encoding) api.Encoding {
-	if preferred == api.Protobuf && a.Storage.codec.keepsProtobuf() {
-		return api.Protobuf
+func (a *Versions[T]) StoredIn(preferred verb.Encoding) verb.Encoding {
+	if preferred == verb.Protobuf && a.Storage.codec.keepsProtobuf() {
+		return verb.Protobuf
 	}
-	return api.JSON
+	return verb.JSON
 }
 
 func (c *typed[T, V]) keepsProtobuf() bool {
@@ -137,7 +137,7 @@ func (c *typed[T, V]) keepsProtobuf() bool {
 }
 
 // HeadIn returns the head of a whole object of the version in an encoding.
-func (v *Served[T]) HeadIn(encoding api.Encoding) string { return v.heads[encoding] }
+func (v *Served[T]) HeadIn(encoding verb.Encoding) string { return v.heads[encoding] }
 
 // EncodeMessage encodes what storage keeps of an object, as EncodeStored does, in protobuf and its envelope. What it
 // returns decodes to an object of which it returns the same bytes: marshaling a null in a map of bytes does not.
@@ -146,7 +146,7 @@ func (a *Versions[T]) EncodeMessage(obj T) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return wire.Enveloped(a.Storage.heads[api.Protobuf], message), nil
+	return wire.Enveloped(a.Storage.heads[verb.Protobuf], message), nil
 }
 
 func (c *typed[T, V]) storeMessage(obj T) ([]byte, error) {
@@ -260,15 +260,15 @@ func hasNulls(t reflect.Type) bool {
 
 // ToJSON renders in JSON what is a rendition of the form, in protobuf. The form's version may be that of another kind:
 // see OrStorage.
-func (a *Versions[T]) ToJSON(object api.Rendition, form api.Form) (api.Rendition, error) {
+func (a *Versions[T]) ToJSON(object verb.Rendition, form verb.Form) (verb.Rendition, error) {
 	v := a.OrStorage(form.Version)
-	if form.Shape.Plain() == api.Metadata {
-		return rendition.MetadataIn(api.JSON, object, form.Shape)
+	if form.Shape.Plain() == verb.Metadata {
+		return rendition.MetadataIn(verb.JSON, object, form.Shape)
 	}
 	d, err := v.codec.decodeMessage(object.Payload, a.NewHub())
 	if err != nil {
-		return api.Rendition{}, err
+		return verb.Rendition{}, err
 	}
-	form.Encoding = api.JSON
+	form.Encoding = verb.JSON
 	return v.render(d.Object, form)
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -114,7 +115,7 @@ func TestWithJSON(t *testing.T) {
 	if data, err := all.Encode(obj); err != nil || string(data) != want {
 		t.Errorf("encoded %s, %v", data, err)
 	}
-	_, warnings, err := all.Storage.DecodeBody(create(), api.Body{
+	_, warnings, err := all.Storage.DecodeBody(create(), verb.Body{
 		Version: "v1", Data: []byte(`{}`), Validation: metav1.FieldValidationWarn,
 	})
 	if err != nil || len(warnings) != 1 || warnings[0] != "strict" {
@@ -124,10 +125,10 @@ func TestWithJSON(t *testing.T) {
 
 func TestStoredIn(t *testing.T) {
 	known, unknown := bound(t, func() *measured { return &measured{} }), bound(t, func() *other { return &other{} })
-	for name, c := range map[string]struct{ got, want api.Encoding }{
-		"protobuf":         {known.StoredIn(api.Protobuf), api.Protobuf},
-		"JSON":             {known.StoredIn(api.JSON), api.JSON},
-		"without a number": {unknown.StoredIn(api.Protobuf), api.JSON},
+	for name, c := range map[string]struct{ got, want verb.Encoding }{
+		"protobuf":         {known.StoredIn(verb.Protobuf), verb.Protobuf},
+		"JSON":             {known.StoredIn(verb.JSON), verb.JSON},
+		"without a number": {unknown.StoredIn(verb.Protobuf), verb.JSON},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: stored in %v, want %v", name, c.got, c.want)

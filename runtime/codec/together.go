@@ -7,6 +7,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/verb"
 )
 
 // Remote reports whether another program converts objects from the storage version to this one: a conversion may fail,
@@ -29,7 +30,7 @@ func (a *Versions[T]) Within(ctx context.Context) *Versions[T] {
 }
 
 // ConvertsTogether reports whether RenderAll of a form asks less of another program than as many calls of Render.
-func (a *Versions[T]) ConvertsTogether(form api.Form) bool {
+func (a *Versions[T]) ConvertsTogether(form verb.Form) bool {
 	v := a.ByKey(form.Version)
 	return v != nil && v.Remote()
 }
@@ -37,9 +38,9 @@ func (a *Versions[T]) ConvertsTogether(form api.Form) bool {
 // RenderAll renders a form of many objects as Render does. Each object has its rendition or its error. The conversion
 // by another program ends with ctx.
 func (a *Versions[T]) RenderAll(
-	ctx context.Context, stored []api.Rendition, form api.Form,
-) ([]api.Rendition, []error) {
-	out, errs := make([]api.Rendition, len(stored)), make([]error, len(stored))
+	ctx context.Context, stored []verb.Rendition, form verb.Form,
+) ([]verb.Rendition, []error) {
+	out, errs := make([]verb.Rendition, len(stored)), make([]error, len(stored))
 	v := a.ByKey(form.Version)
 	if v == nil || !v.Remote() {
 		for i := range stored {
@@ -83,9 +84,9 @@ type separated[T api.Object] struct {
 	cut     bool
 }
 
-func (a *Versions[T]) separate(stored api.Rendition, form api.Form) (one separated[T], err error) {
+func (a *Versions[T]) separate(stored verb.Rendition, form verb.Form) (one separated[T], err error) {
 	data := rendition.Whole(stored)
-	if form.Encoding == api.JSON && form.Shape < api.Row {
+	if form.Encoding == verb.JSON && form.Shape < verb.Row {
 		if without, managed, ok := rendition.CutManagedFields(stored); ok {
 			data, one.managed, one.cut = without, managed, true
 		}
@@ -95,7 +96,7 @@ func (a *Versions[T]) separate(stored api.Rendition, form api.Form) (one separat
 }
 
 // assemble renders a form of an object, and reports whether it could put the managedFields back.
-func (v *Served[T]) assemble(one separated[T], form api.Form) (r api.Rendition, ok bool, err error) {
+func (v *Served[T]) assemble(one separated[T], form verb.Form) (r verb.Rendition, ok bool, err error) {
 	if !one.cut {
 		r, err = v.render(one.hub, form)
 		return r, true, err

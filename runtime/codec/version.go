@@ -10,6 +10,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/omission"
 	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/operation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,7 +26,7 @@ type Served[T api.Object] struct {
 	// Key names the version among all of Versions: v1, or other.example.com/v1 in another group than the stored one.
 	Key   string
 	Head  string
-	heads [api.Protobuf + 1]string // by encoding
+	heads [verb.Protobuf + 1]string // by encoding
 	// lead are kind and apiVersion in JSON, with which what Encode returns begins. It is Head, but for untyped
 	// versions: the items of their lists have kind and apiVersion, too, so that these are no Head.
 	lead  string
@@ -50,7 +51,7 @@ func Bind[T api.Object](k Kind[T], storage string, also ...Kind[T]) (*Versions[T
 		return nil, err
 	}
 	for _, other := range also {
-		if err := all.add(other, func(name string) string { return api.ForeignKey(other.Group, name) }); err != nil {
+		if err := all.add(other, func(name string) string { return verb.ForeignKey(other.Group, name) }); err != nil {
 			return nil, fmt.Errorf("group %q: %w", other.Group, err)
 		}
 	}
@@ -78,13 +79,13 @@ func (a *Versions[T]) add(k Kind[T], keyOf func(name string) string) error {
 		gvk := schema.GroupVersionKind{Group: k.Group, Version: name, Kind: k.Kind}
 		bound := Served[T]{Info: v.Info, GVK: gvk, Key: key, codec: v.codec}
 		for e := range bound.heads {
-			bound.heads[e] = rendition.Head(api.Encoding(e), gvk.Kind, gvk.GroupVersion().String())
+			bound.heads[e] = rendition.Head(verb.Encoding(e), gvk.Kind, gvk.GroupVersion().String())
 		}
-		bound.lead = bound.heads[api.JSON]
+		bound.lead = bound.heads[verb.JSON]
 		if v.Info.Untyped {
-			bound.heads[api.JSON] = ""
+			bound.heads[verb.JSON] = ""
 		}
-		bound.Head = bound.heads[api.JSON]
+		bound.Head = bound.heads[verb.JSON]
 		a.Served, a.remote = append(a.Served, bound), a.remote || bound.Remote()
 	}
 	return nil
@@ -151,109 +152,109 @@ func (v *Served[T]) Encode(obj T) ([]byte, error) {
 }
 
 // Render renders another form from the whole object in the storage version, in JSON or in protobuf.
-func (a *Versions[T]) Render(stored api.Rendition, form api.Form) (api.Rendition, error) {
+func (a *Versions[T]) Render(stored verb.Rendition, form verb.Form) (verb.Rendition, error) {
 	v, err := a.Lookup(form.Version)
 	if err != nil {
-		return api.Rendition{}, err
+		return verb.Rendition{}, err
 	}
 	if rendition.IsMessage(stored) {
 		return a.renderMessage(v, stored, form)
 	}
-	if v != a.Storage && form.Encoding == api.JSON && form.Shape < api.Row {
+	if v != a.Storage && form.Encoding == verb.JSON && form.Shape < verb.Row {
 		one, err := a.separate(stored, form)
 		if err != nil {
-			return api.Rendition{}, err
+			return verb.Rendition{}, err
 		}
 		if r, ok, err := v.assemble(one, form); ok {
 			return r, err
 		}
 	}
-	if v == a.Storage && form.Shape.Plain() < api.Row && !isNative(form) {
+	if v == a.Storage && form.Shape.Plain() < verb.Row && !isNative(form) {
 		var none T
 		return v.shape(none, stored, form)
 	}
 	hub, err := a.Decode(rendition.Whole(stored))
 	switch {
 	case err != nil:
-		return api.Rendition{}, err
+		return verb.Rendition{}, err
 	case v == a.Storage:
 		return v.shape(hub, stored, form)
 	}
 	return v.render(hub, form)
 }
 
-func (a *Versions[T]) renderMessage(v *Served[T], stored api.Rendition, form api.Form) (api.Rendition, error) {
-	if v == a.Storage && form.Shape.Plain() == api.Metadata {
+func (a *Versions[T]) renderMessage(v *Served[T], stored verb.Rendition, form verb.Form) (verb.Rendition, error) {
+	if v == a.Storage && form.Shape.Plain() == verb.Metadata {
 		return rendition.MetadataIn(form.Encoding, stored, form.Shape)
 	}
 	d, err := a.Storage.codec.decodeMessage(stored.Payload, a.NewHub())
 	if err != nil {
-		return api.Rendition{}, err
+		return verb.Rendition{}, err
 	}
 	return v.render(d.Object, form)
 }
 
 // render renders a form of a hub object.
-func (v *Served[T]) render(hub T, form api.Form) (api.Rendition, error) {
+func (v *Served[T]) render(hub T, form verb.Form) (verb.Rendition, error) {
 	if isNative(form) {
-		return v.shape(hub, api.Rendition{}, form)
+		return v.shape(hub, verb.Rendition{}, form)
 	}
 	data, err := v.Encode(hub)
 	if err != nil {
-		return api.Rendition{}, err
+		return verb.Rendition{}, err
 	}
 	object, err := rendition.New(data, v.Head)
 	if err != nil {
-		return api.Rendition{}, err
+		return verb.Rendition{}, err
 	}
 	return v.shape(hub, object, form)
 }
 
 // isNative reports whether a form is rendered from the hub object alone, without the version's JSON.
-func isNative(form api.Form) bool {
+func isNative(form verb.Form) bool {
 	switch form.Shape.Plain() {
-	case api.Row:
+	case verb.Row:
 		return true
-	case api.Whole, api.RowWithObject:
-		return form.Encoding != api.JSON
+	case verb.Whole, verb.RowWithObject:
+		return form.Encoding != verb.JSON
 	}
 	return false
 }
 
 // shape renders a form from the version's object in JSON, and from the hub object where the form is a row or in another
 // encoding. The shape Whole in another encoding needs only the hub object.
-func (v *Served[T]) shape(hub T, object api.Rendition, form api.Form) (api.Rendition, error) {
+func (v *Served[T]) shape(hub T, object verb.Rendition, form verb.Form) (verb.Rendition, error) {
 	plain := form.Shape.Plain()
 	switch {
-	case plain == api.Whole && form.Encoding == api.JSON:
+	case plain == verb.Whole && form.Encoding == verb.JSON:
 		return object, nil
-	case plain == api.Whole:
+	case plain == verb.Whole:
 		data, err := v.codec.write(form.Encoding, hub)
-		return api.Rendition{Head: v.heads[form.Encoding], Payload: data}, err
-	case plain == api.Metadata:
+		return verb.Rendition{Head: v.heads[form.Encoding], Payload: data}, err
+	case plain == verb.Metadata:
 		return rendition.MetadataIn(form.Encoding, object, form.Shape)
-	case plain > api.RowWithObject:
-		return api.Rendition{}, fmt.Errorf("there is no shape %d", form.Shape)
-	case form.Encoding == api.Protobuf:
-		return api.Rendition{}, fmt.Errorf("there is no table in %v", form.Encoding)
+	case plain > verb.RowWithObject:
+		return verb.Rendition{}, fmt.Errorf("there is no shape %d", form.Shape)
+	case form.Encoding == verb.Protobuf:
+		return verb.Rendition{}, fmt.Errorf("there is no table in %v", form.Encoding)
 	}
 	cells, err := v.cells(hub)
 	if err != nil {
-		return api.Rendition{}, err
+		return verb.Rendition{}, err
 	}
-	var in *api.Rendition
-	if plain != api.Row {
-		inner := api.Form{Version: form.Version, Encoding: form.Encoding}
-		if plain == api.RowWithMetadata {
-			inner.Shape = api.Metadata | form.Shape&api.V1beta1
+	var in *verb.Rendition
+	if plain != verb.Row {
+		inner := verb.Form{Version: form.Version, Encoding: form.Encoding}
+		if plain == verb.RowWithMetadata {
+			inner.Shape = verb.Metadata | form.Shape&verb.V1beta1
 		}
 		object, err := v.shape(hub, object, inner)
 		if err != nil {
-			return api.Rendition{}, err
+			return verb.Rendition{}, err
 		}
 		in = &object
 	}
-	if form.Encoding == api.CBOR {
+	if form.Encoding == verb.CBOR {
 		return rendition.RowCBOR(cells, in)
 	}
 	return rendition.Row(cells, in)
@@ -268,10 +269,10 @@ func (v *Served[T]) cells(hub T) ([]api.Cell, error) {
 }
 
 // Bookmark renders the object of a bookmark at a revision.
-func (a *Versions[T]) Bookmark(revision int64, initialEnd bool, form api.Form) (api.Rendition, error) {
+func (a *Versions[T]) Bookmark(revision int64, initialEnd bool, form verb.Form) (verb.Rendition, error) {
 	v, err := a.Lookup(form.Version)
 	if err != nil {
-		return api.Rendition{}, err
+		return verb.Rendition{}, err
 	}
 	object := `{` + v.lead + `"metadata":{"resourceVersion":"` + strconv.FormatInt(revision, 10) + `"`
 	if initialEnd {
@@ -279,10 +280,10 @@ func (a *Versions[T]) Bookmark(revision int64, initialEnd bool, form api.Form) (
 	}
 	r, err := rendition.New([]byte(object+"}}"), v.Head)
 	if err != nil {
-		return api.Rendition{}, err
+		return verb.Rendition{}, err
 	}
 	hub := a.NewHub()
-	if form.Encoding != api.JSON {
+	if form.Encoding != verb.JSON {
 		hub = a.bookmarkHub(revision, initialEnd)
 	}
 	return v.shape(hub, r, form)
@@ -355,20 +356,20 @@ func (a *Versions[T]) OrStorage(key string) *Served[T] {
 }
 
 // DecodeBody decodes a body, whose version may be that of another kind: see OrStorage.
-func (a *Versions[T]) DecodeBody(body api.Body) (obj T, warnings []string, err error) {
+func (a *Versions[T]) DecodeBody(body verb.Body) (obj T, warnings []string, err error) {
 	return a.OrStorage(body.Version).DecodeBody(a.NewHub(), body)
 }
 
 // RenderObject renders an object in a form, whose version may be that of another kind: see OrStorage.
-func (a *Versions[T]) RenderObject(obj T, form api.Form) (api.Rendition, error) {
+func (a *Versions[T]) RenderObject(obj T, form verb.Form) (verb.Rendition, error) {
 	return a.OrStorage(form.Version).RenderObject(obj, form)
 }
 
 // RenderObject renders an object without a stored form. Its errors are API statuses.
-func (v *Served[T]) RenderObject(obj T, form api.Form) (api.Rendition, error) {
+func (v *Served[T]) RenderObject(obj T, form verb.Form) (verb.Rendition, error) {
 	r, err := v.render(obj, form)
 	if err != nil {
-		return api.Rendition{}, apierrors.NewInternalError(err)
+		return verb.Rendition{}, apierrors.NewInternalError(err)
 	}
 	return r, nil
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -45,7 +46,7 @@ func TestWideNumbers(t *testing.T) {
 		`{"count":1,"inline":{"limit":9223372036854775809}}`: "spec.inline.limit: 9223372036854775809 is above " +
 			"9223372036854775807",
 	} {
-		body := api.Body{Encoding: api.JSON, Data: []byte(`{"kind":"Gauge","apiVersion":"g.example.com/v1","spec":` +
+		body := verb.Body{Encoding: verb.JSON, Data: []byte(`{"kind":"Gauge","apiVersion":"g.example.com/v1","spec":` +
 			spec + `}`)}
 		_, _, err := v.DecodeBody(&gauge{}, body)
 		if want != "" {

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/conformance/apis"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/embedded"
@@ -35,8 +35,8 @@ func BenchmarkConsistentGet(b *testing.B) {
 	version := handle.Info().Versions[0].Name
 	for i := range objects {
 		body := fmt.Sprintf(`{"metadata":{"name":"o%04d","annotations":{"filler":%q}}}`, i, fmt.Sprintf("%1000d", i))
-		if _, err := handle.Create(b.Context(), "ns", api.Body{Version: version, Data: []byte(body)},
-			api.WriteOptions{Form: storedForm}); err != nil {
+		if _, err := handle.Create(b.Context(), "ns", verb.Body{Version: version, Data: []byte(body)},
+			verb.WriteOptions{Form: storedForm}); err != nil {
 			b.Fatal(err)
 		}
 	}

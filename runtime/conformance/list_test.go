@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/conformance/apis"
 	"apigen.dev/runtime/internal/http/endpoint"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 )
 
-var storedForm = api.Form{Version: "v1beta1"}
+var storedForm = verb.Form{Version: "v1beta1"}
 
 // counter is a client that counts what it is sent, and remembers the first piece.
 type counter struct {
@@ -70,8 +70,8 @@ func newShelf(tb testing.TB, n int) *shelf {
 		body := fmt.Sprintf(`{"apiVersion":"wardle.example.com/v1beta1","kind":"Flunder","metadata":{"name":%q,`+
 			`"namespace":"default"},"spec":{"flunderReference":%q,"referenceType":"Flunder"}}`,
 			fmt.Sprintf("f-%05d", i), strings.Repeat("x", 800))
-		if _, err := s.handle.Create(context.Background(), "default", api.Body{Version: "v1beta1", Data: []byte(body)},
-			api.WriteOptions{Form: storedForm}); err != nil {
+		if _, err := s.handle.Create(context.Background(), "default", verb.Body{Version: "v1beta1", Data: []byte(body)},
+			verb.WriteOptions{Form: storedForm}); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -95,8 +95,8 @@ func (s *shelf) write(tb testing.TB) {
 	s.written++
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{"written":"%08d"}}}`, s.written)
 	name := fmt.Sprintf("f-%05d", s.written*7919%s.n)
-	if _, err := s.handle.Patch(context.Background(), "default", name, "", api.MergePatch,
-		api.Body{Version: "v1beta1", Data: []byte(patch)}, api.WriteOptions{Form: storedForm}); err != nil {
+	if _, err := s.handle.Patch(context.Background(), "default", name, "", verb.MergePatch,
+		verb.Body{Version: "v1beta1", Data: []byte(patch)}, verb.WriteOptions{Form: storedForm}); err != nil {
 		tb.Error(err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"apigen.dev/runtime/internal/hub"
 	"apigen.dev/runtime/internal/object/metadata"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -156,7 +157,7 @@ func (a *attempt[T]) sentOptions(operation admission.Operation) runtime.Object {
 }
 
 // formsOf returns the forms in which clients can write the objects of a kind.
-func formsOf[T api.Object](versions *codec.Versions[T], info *api.Info) (forms []admission.Form) {
+func formsOf[T api.Object](versions *codec.Versions[T], info *verb.Info) (forms []admission.Form) {
 	for i := range versions.Served {
 		gvk := versions.Served[i].GVK
 		forms = append(forms, admission.Form{

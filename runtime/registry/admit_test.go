@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/admission"
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -73,10 +73,10 @@ func openAdmitted(t *testing.T, plugins ...admission.Plugin) *bench {
 func TestAdmissionSees(t *testing.T) {
 	s := new(scribe)
 	h := openAdmitted(t, s.plugin())
-	ctx, opts := t.Context(), api.WriteOptions{Form: v1, FieldManager: "m"}
+	ctx, opts := t.Context(), verb.WriteOptions{Form: v1, FieldManager: "m"}
 	dry := opts
 	dry.DryRun = true
-	color := func(name, color string) api.Body {
+	color := func(name, color string) verb.Body {
 		return body(fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":%q},`+
 			`"spec":{"color":%q}}`, name, color))
 	}
@@ -94,7 +94,7 @@ func TestAdmissionSees(t *testing.T) {
 			return err
 		}, []string{"UPDATE ns/a object:blue old:red UpdateOptions"}},
 		{"patch, dry", func() error {
-			_, err := h.Patch(ctx, "ns", "a", "", api.MergePatch, body(`{"spec":{"color":"green"}}`), dry)
+			_, err := h.Patch(ctx, "ns", "a", "", verb.MergePatch, body(`{"spec":{"color":"green"}}`), dry)
 			return err
 		}, []string{"UPDATE ns/a object:green old:blue dry UpdateOptions"}},
 		{"status", func() error {
@@ -102,7 +102,7 @@ func TestAdmissionSees(t *testing.T) {
 			return err
 		}, nil}, // below: the mutating plug-ins see what was sent
 		{"apply that creates", func() error {
-			_, err := h.Patch(ctx, "ns", "b", "", api.ApplyPatch, color("b", "red"), opts)
+			_, err := h.Patch(ctx, "ns", "b", "", verb.ApplyPatch, color("b", "red"), opts)
 			return err
 		}, []string{"CREATE ns/b object:red CreateOptions"}},
 		{"update that creates", func() error {
@@ -110,7 +110,7 @@ func TestAdmissionSees(t *testing.T) {
 			return err
 		}, []string{"CREATE ns/c object:red CreateOptions"}},
 		{"delete", func() error {
-			_, err := h.Delete(ctx, "ns", "a", api.DeleteOptions{WriteOptions: opts})
+			_, err := h.Delete(ctx, "ns", "a", verb.DeleteOptions{WriteOptions: opts})
 			return err
 		}, []string{"DELETE ns/a old:blue DeleteOptions"}},
 	}
@@ -138,7 +138,7 @@ func TestAdmissionSees(t *testing.T) {
 		})
 	}
 	s.seen = nil
-	page, err := h.DeleteCollection(ctx, "ns", api.DeleteOptions{WriteOptions: opts}, api.ListOptions{})
+	page, err := h.DeleteCollection(ctx, "ns", verb.DeleteOptions{WriteOptions: opts}, verb.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestAdmissionChanges(t *testing.T) {
 		return a.Object.Replace(widgetV1, []byte(strings.Replace(string(data), `"gold"`, `"golden"`, 1)))
 	}}
 	h := openAdmitted(t, plugin, replace)
-	opts := api.WriteOptions{Form: v1, FieldManager: "m"}
+	opts := verb.WriteOptions{Form: v1, FieldManager: "m"}
 	result, err := h.Create(t.Context(), "ns", body(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`), opts)
 	if err != nil || !slices.Equal(result.Warnings, []string{"painted"}) {
 		t.Fatal(result.Warnings, err)
@@ -200,11 +200,11 @@ func TestAdmissionIsChecked(t *testing.T) {
 					return nil
 				},
 			}))
-			opts := api.WriteOptions{Form: v1, FieldManager: "m"}
+			opts := verb.WriteOptions{Form: v1, FieldManager: "m"}
 			if _, err := h.Create(t.Context(), "ns", body(`{"metadata":{"name":"a"}}`), opts); err != nil {
 				t.Fatal(err)
 			}
-			_, err := h.Patch(t.Context(), "ns", "a", "", api.MergePatch, body(`{"spec":{"size":1}}`), opts)
+			_, err := h.Patch(t.Context(), "ns", "a", "", verb.MergePatch, body(`{"spec":{"size":1}}`), opts)
 			wantStatus(t, err, c.code, c.reason, c.message)
 		})
 	}
@@ -219,7 +219,7 @@ func TestAdmissionRefuses(t *testing.T) {
 			p.Admit, p.Validate = nil, refuse
 		}
 		h := openAdmitted(t, p)
-		opts := api.WriteOptions{Form: v1, FieldManager: "m"}
+		opts := verb.WriteOptions{Form: v1, FieldManager: "m"}
 		_, err := h.Create(t.Context(), "ns", body(`{"metadata":{"name":"a"}}`), opts)
 		wantStatus(t, err, 403, metav1.StatusReasonForbidden, `widgets.shop.example.com "a" is forbidden: no`)
 		kv, _, err := h.backend.Get(t.Context(), "/registry/shop.example.com/widgets/ns/a", storage.GetOptions{})
@@ -238,11 +238,11 @@ func TestAdmissionLearnsTheOutcome(t *testing.T) {
 		a.Then(func(_ context.Context, outcome admission.Outcome) { outcomes = append(outcomes, outcome) })
 		return nil
 	}})
-	ctx, opts := t.Context(), api.WriteOptions{Form: v1, FieldManager: "m"}
+	ctx, opts := t.Context(), verb.WriteOptions{Form: v1, FieldManager: "m"}
 	dry := opts
 	dry.DryRun = true
 	const held = `{"metadata":{"name":"a","finalizers":["x.example.com/y"]}}`
-	create := func(text string, opts api.WriteOptions) func() error {
+	create := func(text string, opts verb.WriteOptions) func() error {
 		return func() error {
 			_, err := h.Create(ctx, "ns", body(text), opts)
 			return err
@@ -257,16 +257,16 @@ func TestAdmissionLearnsTheOutcome(t *testing.T) {
 		{"create", create(held, opts), []admission.Outcome{admission.Written}},
 		{"again", create(held, opts), []admission.Outcome{admission.Rejected}},
 		{"mark", func() error {
-			_, err := h.Delete(ctx, "ns", "a", api.DeleteOptions{WriteOptions: opts})
+			_, err := h.Delete(ctx, "ns", "a", verb.DeleteOptions{WriteOptions: opts})
 			return err
 		}, []admission.Outcome{admission.Written}},
 		{"last finalizer", func() error {
-			_, err := h.Patch(ctx, "ns", "a", "", api.MergePatch, body(`{"metadata":{"finalizers":null}}`), opts)
+			_, err := h.Patch(ctx, "ns", "a", "", verb.MergePatch, body(`{"metadata":{"finalizers":null}}`), opts)
 			return err
 		}, []admission.Outcome{admission.Removed}},
 		{"create another", create(`{"metadata":{"name":"b"}}`, opts), []admission.Outcome{admission.Written}},
 		{"delete", func() error {
-			_, err := h.Delete(ctx, "ns", "b", api.DeleteOptions{WriteOptions: opts})
+			_, err := h.Delete(ctx, "ns", "b", verb.DeleteOptions{WriteOptions: opts})
 			return err
 		}, []admission.Outcome{admission.Removed}},
 	} {

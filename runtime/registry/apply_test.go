@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
@@ -21,13 +21,13 @@ func config(metadata, members string) string {
 	return `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"a"` + metadata + `}` + members + `}`
 }
 
-func (b *bench) apply(manager, data string, force bool) (api.Result, error) {
+func (b *bench) apply(manager, data string, force bool) (verb.Result, error) {
 	return b.applyTo("", manager, data, force)
 }
 
-func (b *bench) applyTo(subresource, manager, data string, force bool) (api.Result, error) {
-	opts := api.WriteOptions{Form: v1, FieldManager: manager, Force: force}
-	return b.Patch(b.ctx(), "ns", "a", subresource, api.ApplyPatch, body(data), opts)
+func (b *bench) applyTo(subresource, manager, data string, force bool) (verb.Result, error) {
+	opts := verb.WriteOptions{Form: v1, FieldManager: manager, Force: force}
+	return b.Patch(b.ctx(), "ns", "a", subresource, verb.ApplyPatch, body(data), opts)
 }
 
 func (b *bench) applied(manager, data string) *shop.WidgetV1 {
@@ -106,8 +106,8 @@ func TestApplyConflicts(t *testing.T) {
 		t.Errorf("%+v", s.Details)
 	}
 
-	opts := api.WriteOptions{Form: v1, FieldManager: "edit"}
-	if _, err := b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, body(`{"spec":{"size":5}}`), opts); err != nil {
+	opts := verb.WriteOptions{Form: v1, FieldManager: "edit"}
+	if _, err := b.Patch(b.ctx(), "ns", "a", "", verb.MergePatch, body(`{"spec":{"size":5}}`), opts); err != nil {
 		t.Fatal(err)
 	}
 	_, err = b.apply("n", config(``, `,"spec":{"color":"blue","size":6,"notes":{"k":"2"}}`), false)
@@ -209,8 +209,8 @@ func TestApplyTwiceWritesOnce(t *testing.T) {
 
 func TestDryApplyLeavesNoTrace(t *testing.T) {
 	b := openSchema(t)
-	opts := api.WriteOptions{Form: v1, FieldManager: "m", DryRun: true}
-	r, err := b.Patch(b.ctx(), "ns", "a", "", api.ApplyPatch, body(config(``, `,"spec":{"color":"red"}`)), opts)
+	opts := verb.WriteOptions{Form: v1, FieldManager: "m", DryRun: true}
+	r, err := b.Patch(b.ctx(), "ns", "a", "", verb.ApplyPatch, body(config(``, `,"spec":{"color":"red"}`)), opts)
 	if err != nil || !r.Created || b.parse(r.Object).Spec.Color != "red" {
 		t.Fatal(err, r)
 	}
@@ -218,7 +218,7 @@ func TestDryApplyLeavesNoTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := b.applied("m", config(``, `,"spec":{"color":"red"}`))
-	if _, err := b.Patch(b.ctx(), "ns", "a", "", api.ApplyPatch, body(config(``, `,"spec":{"color":"blue"}`)),
+	if _, err := b.Patch(b.ctx(), "ns", "a", "", verb.ApplyPatch, body(config(``, `,"spec":{"color":"blue"}`)),
 		opts); err != nil {
 		t.Fatal(err)
 	}
@@ -257,12 +257,12 @@ func TestApplyAcrossVersions(t *testing.T) {
 	b := openSchema(t)
 	b.applied("m", config(``, `,"spec":{"color":"red","parts":["p","q"]}`))
 	old := strings.Replace(config(``, `,"spec":{"colour":"blue"}`), "/v1", "/v1beta1", 1)
-	form := api.Form{Version: "v1beta1"}
-	opts := api.WriteOptions{Form: form, FieldManager: "o"}
-	_, err := b.Patch(b.ctx(), "ns", "a", "", api.ApplyPatch, versioned("v1beta1", old), opts)
+	form := verb.Form{Version: "v1beta1"}
+	opts := verb.WriteOptions{Form: form, FieldManager: "o"}
+	_, err := b.Patch(b.ctx(), "ns", "a", "", verb.ApplyPatch, versioned("v1beta1", old), opts)
 	wantStatus(t, err, 409, metav1.StatusReasonConflict, `conflict with "m": .spec.color`)
 	opts.Force = true
-	if _, err := b.Patch(b.ctx(), "ns", "a", "", api.ApplyPatch, versioned("v1beta1", old), opts); err != nil {
+	if _, err := b.Patch(b.ctx(), "ns", "a", "", verb.ApplyPatch, versioned("v1beta1", old), opts); err != nil {
 		t.Fatal(err)
 	}
 	w := b.get("a")
@@ -276,13 +276,13 @@ func TestManagedFieldsOfUpdates(t *testing.T) {
 	b := openSchema(t)
 	put := func(manager, data string) *shop.WidgetV1 {
 		t.Helper()
-		r, err := b.Update(b.ctx(), "ns", "a", "", body(data), api.WriteOptions{Form: v1, FieldManager: manager})
+		r, err := b.Update(b.ctx(), "ns", "a", "", body(data), verb.WriteOptions{Form: v1, FieldManager: manager})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return b.parse(r.Object)
 	}
-	r, err := b.Create(b.ctx(), "ns", body(config(``, `,"spec":{"color":"red","size":2}`)), api.WriteOptions{Form: v1,
+	r, err := b.Create(b.ctx(), "ns", body(config(``, `,"spec":{"color":"red","size":2}`)), verb.WriteOptions{Form: v1,
 		FieldManager: "m"})
 	if err != nil {
 		t.Fatal(err)
@@ -320,7 +320,7 @@ func TestManagedFieldsOfUpdates(t *testing.T) {
 func TestUpdatersAreCapped(t *testing.T) {
 	b, p := openSchema(t), newPeer(t)
 	data := config(``, `,"spec":{"notes":{"n":"0"}}`)
-	if _, err := b.Create(b.ctx(), "ns", body(data), api.WriteOptions{Form: v1, FieldManager: "first"}); err != nil {
+	if _, err := b.Create(b.ctx(), "ns", body(data), verb.WriteOptions{Form: v1, FieldManager: "first"}); err != nil {
 		t.Fatal(err)
 	}
 	p.set("v1", "", "first", p.read("v1", []byte(data)))
@@ -330,7 +330,7 @@ func TestUpdatersAreCapped(t *testing.T) {
 			notes += fmt.Sprintf(`,"n%d":"%d"`, k, k)
 		}
 		data, manager := config(``, `,"spec":{"notes":{"n":"0"`+notes+`}}`), fmt.Sprintf("m%02d", i)
-		if _, err := b.Update(b.ctx(), "ns", "a", "", body(data), api.WriteOptions{Form: v1,
+		if _, err := b.Update(b.ctx(), "ns", "a", "", body(data), verb.WriteOptions{Form: v1,
 			FieldManager: manager}); err != nil {
 			t.Fatal(err)
 		}
@@ -351,7 +351,7 @@ func TestApplyAfterClientSideApply(t *testing.T) {
 		`\"spec\":{\"color\":\"red\"}}`
 	annotated := config(`,"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"`+last+`"}`,
 		`,"spec":{"color":"red","size":2}`)
-	if _, err := b.Create(b.ctx(), "ns", body(annotated), api.WriteOptions{Form: v1,
+	if _, err := b.Create(b.ctx(), "ns", body(annotated), verb.WriteOptions{Form: v1,
 		FieldManager: "kubectl-client-side-apply"}); err != nil {
 		t.Fatal(err)
 	}
@@ -393,7 +393,7 @@ func TestApplyIsTriedAgain(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 	// Two who create at once: one creates, the other merges.
-	if _, err := b.delete("a", api.DeleteOptions{}); err != nil {
+	if _, err := b.delete("a", verb.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	backend.before = func() { b.applied("n", config(``, `,"spec":{"size":9}`)) }
@@ -425,7 +425,7 @@ func TestTimesAloneAreNotWritten(t *testing.T) {
 		`"fieldsType":"FieldsV1","fieldsV1":{"f:spec":{"f:color":{},"f:size":{}}}}`
 	r, err := b.Update(b.ctx(), "ns", "a", "",
 		body(config(`,"managedFields":[`+entry+`]`, `,"spec":{"color":"red","notes":{"k":"v"}}`)),
-		api.WriteOptions{Form: v1, FieldManager: "p"})
+		verb.WriteOptions{Form: v1, FieldManager: "p"})
 	if err != nil {
 		t.Fatal(err)
 	}

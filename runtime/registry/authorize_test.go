@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,14 +61,14 @@ func TestAuthorize(t *testing.T) {
 				return
 			}
 			grown := body(`{"metadata":{"name":"a"},"status":{"phase":"Grown"}}`)
-			_, err = h.Update(t.Context(), "ns", "a", "status", grown, api.WriteOptions{Form: v1})
+			_, err = h.Update(t.Context(), "ns", "a", "status", grown, verb.WriteOptions{Form: v1})
 			wantStatus(t, err, 409, metav1.StatusReasonConflict, "it would grow")
 		})
 	}
 }
 
 func checkGuarded(t *testing.T, h registry.Handle) {
-	ctx, opts := t.Context(), api.WriteOptions{Form: v1, FieldManager: "m"}
+	ctx, opts := t.Context(), verb.WriteOptions{Form: v1, FieldManager: "m"}
 	const red = `{"metadata":{"name":"a"},"spec":{"color":"red"}}`
 	const large = `{"metadata":{"name":"a"},"spec":{"size":11}}`
 	const forbidden = `widgets.shop.example.com "a" is forbidden: red is the king's`
@@ -80,7 +80,7 @@ func checkGuarded(t *testing.T, h registry.Handle) {
 	refused("create", err, 403, metav1.StatusReasonForbidden, forbidden)
 	_, err = h.Update(ctx, "ns", "a", "", body(red), opts)
 	refused("create by update", err, 403, metav1.StatusReasonForbidden, forbidden)
-	_, err = h.Patch(ctx, "ns", "a", "", api.ApplyPatch,
+	_, err = h.Patch(ctx, "ns", "a", "", verb.ApplyPatch,
 		body(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"a"},`+
 			`"spec":{"color":"red"}}`), opts)
 	refused("create by apply", err, 403, metav1.StatusReasonForbidden, forbidden)
@@ -93,7 +93,7 @@ func checkGuarded(t *testing.T, h registry.Handle) {
 	}
 	_, err = h.Update(ctx, "ns", "a", "", body(large), opts)
 	refused("update", err, 409, metav1.StatusReasonConflict, "it would grow")
-	_, err = h.Patch(ctx, "ns", "a", "", api.MergePatch, body(`{"spec":{"size":11}}`), opts)
+	_, err = h.Patch(ctx, "ns", "a", "", verb.MergePatch, body(`{"spec":{"size":11}}`), opts)
 	refused("patch", err, 409, metav1.StatusReasonConflict, "it would grow")
 	if _, err := h.Update(ctx, "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`),
 		opts); err != nil {
@@ -112,17 +112,17 @@ func TestAuthorizeCreation(t *testing.T) {
 	}
 	defer h.Close()
 	asked := 0
-	limited := api.WriteOptions{Form: v1, FieldManager: "m", MayCreate: func() error {
+	limited := verb.WriteOptions{Form: v1, FieldManager: "m", MayCreate: func() error {
 		asked++
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "widgets"}, "a", errors.New("no"))
 	}}
-	write := map[string]func(api.WriteOptions) error{
-		"update": func(opts api.WriteOptions) error {
+	write := map[string]func(verb.WriteOptions) error{
+		"update": func(opts verb.WriteOptions) error {
 			_, err := h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a"}}`), opts)
 			return err
 		},
-		"apply": func(opts api.WriteOptions) error {
-			_, err := h.Patch(t.Context(), "ns", "a", "", api.ApplyPatch,
+		"apply": func(opts verb.WriteOptions) error {
+			_, err := h.Patch(t.Context(), "ns", "a", "", verb.ApplyPatch,
 				body(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"a"}}`), opts)
 			return err
 		},

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 )
@@ -33,7 +33,7 @@ func loaded(b *testing.B, n int) *bench {
 
 // readable makes the cache catch up.
 func readable(w *bench) error {
-	page, err := w.List(w.ctx(), "ns", api.ListOptions{}, v1)
+	page, err := w.List(w.ctx(), "ns", verb.ListOptions{}, v1)
 	if err == nil {
 		page.Close()
 	}
@@ -56,16 +56,16 @@ func BenchmarkGet(b *testing.B) {
 func BenchmarkList(b *testing.B) {
 	const n = 10000
 	cases := map[string]struct {
-		opts api.ListOptions
-		form api.Form
+		opts verb.ListOptions
+		form verb.Form
 		want int
 	}{
-		"stored":   {api.ListOptions{ResourceVersion: "0"}, v1, n},
-		"other":    {api.ListOptions{ResourceVersion: "0"}, v1beta1, n},
-		"table":    {api.ListOptions{ResourceVersion: "0"}, api.Form{Version: "v1", Shape: api.RowWithMetadata}, n},
-		"labels":   {api.ListOptions{ResourceVersion: "0", Selection: selection(b, "even=true", "")}, v1, n / 2},
-		"page":     {api.ListOptions{Limit: 500}, v1, 500},
-		"one name": {api.ListOptions{Selection: selection(b, "", "metadata.name=w00500")}, v1, 1},
+		"stored":   {verb.ListOptions{ResourceVersion: "0"}, v1, n},
+		"other":    {verb.ListOptions{ResourceVersion: "0"}, v1beta1, n},
+		"table":    {verb.ListOptions{ResourceVersion: "0"}, verb.Form{Version: "v1", Shape: verb.RowWithMetadata}, n},
+		"labels":   {verb.ListOptions{ResourceVersion: "0", Selection: selection(b, "even=true", "")}, v1, n / 2},
+		"page":     {verb.ListOptions{Limit: 500}, v1, 500},
+		"one name": {verb.ListOptions{Selection: selection(b, "", "metadata.name=w00500")}, v1, 1},
 	}
 	for name, c := range cases {
 		b.Run(name, func(b *testing.B) {
@@ -94,7 +94,7 @@ func BenchmarkCreate(b *testing.B) {
 	for b.Loop() {
 		i++
 		data := body(fmt.Sprintf(`{"metadata":{"name":"w%07d"},"spec":{"color":"red","notes":{"a":%q}}}`, i, filler))
-		if _, err := w.Create(w.ctx(), "ns", data, api.WriteOptions{Form: v1}); err != nil {
+		if _, err := w.Create(w.ctx(), "ns", data, verb.WriteOptions{Form: v1}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -108,7 +108,7 @@ func BenchmarkUpdate(b *testing.B) {
 		name := fmt.Sprintf("w%05d", i%2000)
 		data := body(fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"size":%d,"color":"red","notes":{"a":%q}}}`, name, i,
 			filler))
-		if _, err := w.Update(w.ctx(), "ns", name, "", data, api.WriteOptions{Form: v1}); err != nil {
+		if _, err := w.Update(w.ctx(), "ns", name, "", data, verb.WriteOptions{Form: v1}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -120,8 +120,8 @@ func BenchmarkPatch(b *testing.B) {
 	for b.Loop() {
 		i++
 		name := fmt.Sprintf("w%05d", i%2000)
-		if _, err := w.Patch(w.ctx(), "ns", name, "", api.MergePatch, body(fmt.Sprintf(`{"spec":{"size":%d}}`, i)),
-			api.WriteOptions{Form: v1}); err != nil {
+		if _, err := w.Patch(w.ctx(), "ns", name, "", verb.MergePatch, body(fmt.Sprintf(`{"spec":{"size":%d}}`, i)),
+			verb.WriteOptions{Form: v1}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -129,9 +129,9 @@ func BenchmarkPatch(b *testing.B) {
 
 // BenchmarkUpdateAnswered is an update by the form of its answer.
 func BenchmarkUpdateAnswered(b *testing.B) {
-	forms := map[string]api.Form{
-		"stored": v1, "other": v1beta1, "metadata": {Version: "v1", Shape: api.Metadata},
-		"CBOR": {Version: "v1", Encoding: api.CBOR}, "row": {Version: "v1", Shape: api.RowWithMetadata},
+	forms := map[string]verb.Form{
+		"stored": v1, "other": v1beta1, "metadata": {Version: "v1", Shape: verb.Metadata},
+		"CBOR": {Version: "v1", Encoding: verb.CBOR}, "row": {Version: "v1", Shape: verb.RowWithMetadata},
 	}
 	for name, form := range forms {
 		b.Run(name, func(b *testing.B) {
@@ -142,7 +142,7 @@ func BenchmarkUpdateAnswered(b *testing.B) {
 				name := fmt.Sprintf("w%05d", i%2000)
 				data := body(fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"size":%d,"color":"red","notes":{"a":%q}}}`,
 					name, i, filler))
-				if _, err := w.Update(w.ctx(), "ns", name, "", data, api.WriteOptions{Form: form}); err != nil {
+				if _, err := w.Update(w.ctx(), "ns", name, "", data, verb.WriteOptions{Form: form}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -161,7 +161,7 @@ func BenchmarkApply(b *testing.B) {
 				size := strings.Replace(c.size, "%d", fmt.Sprint(i), 1)
 				data := body(fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget",`+
 					`"metadata":{"name":%q},"spec":{"size":%s}}`, name, size))
-				if _, err := w.Patch(w.ctx(), "ns", name, "", api.ApplyPatch, data, api.WriteOptions{Form: v1,
+				if _, err := w.Patch(w.ctx(), "ns", name, "", verb.ApplyPatch, data, verb.WriteOptions{Form: v1,
 					FieldManager: "b", Force: true}); err != nil {
 					b.Fatal(err)
 				}
@@ -171,10 +171,10 @@ func BenchmarkApply(b *testing.B) {
 }
 
 // storedLabels opens labels of about 1 KiB, in an encoding.
-func storedLabels(b *testing.B, encoding api.Encoding, n int) *bench {
+func storedLabels(b *testing.B, encoding verb.Encoding, n int) *bench {
 	w := openOver(b, memory.New(), registry.New(labelled()), registry.Config{Encoding: encoding})
 	for i := range n {
-		if _, err := w.Create(w.ctx(), "ns", labelNamed(i, 0), api.WriteOptions{Form: v1}); err != nil {
+		if _, err := w.Create(w.ctx(), "ns", labelNamed(i, 0), verb.WriteOptions{Form: v1}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -186,23 +186,23 @@ func storedLabels(b *testing.B, encoding api.Encoding, n int) *bench {
 	return w
 }
 
-func labelNamed(i, change int) api.Body {
+func labelNamed(i, change int) verb.Body {
 	return body(fmt.Sprintf(`{"metadata":{"name":"l%07d","labels":{"even":"%t"},"annotations":{"a":%q,"change":"%d"}}}`,
 		i, i%2 == 0, filler, change))
 }
 
 // BenchmarkEncodings is a list, a creation and an update, by the encodings of stored objects and of answers.
 func BenchmarkEncodings(b *testing.B) {
-	for _, stored := range []api.Encoding{api.JSON, api.Protobuf} {
-		for _, answered := range []api.Encoding{api.JSON, api.Protobuf} {
-			form := api.Form{Version: "v1", Encoding: answered}
+	for _, stored := range []verb.Encoding{verb.JSON, verb.Protobuf} {
+		for _, answered := range []verb.Encoding{verb.JSON, verb.Protobuf} {
+			form := verb.Form{Version: "v1", Encoding: answered}
 			name := fmt.Sprintf("stored=%v/answered=%v", stored, answered)
 			b.Run(name+"/list", func(b *testing.B) {
 				const n = 10000
 				w := storedLabels(b, stored, n)
 				size := 0
 				for b.Loop() {
-					page, err := w.List(w.ctx(), "ns", api.ListOptions{ResourceVersion: "0"}, form)
+					page, err := w.List(w.ctx(), "ns", verb.ListOptions{ResourceVersion: "0"}, form)
 					if err != nil {
 						b.Fatal(err)
 					}
@@ -218,7 +218,7 @@ func BenchmarkEncodings(b *testing.B) {
 				w, i := storedLabels(b, stored, 0), 0
 				for b.Loop() {
 					i++
-					if _, err := w.Create(w.ctx(), "ns", labelNamed(i, 0), api.WriteOptions{Form: form}); err != nil {
+					if _, err := w.Create(w.ctx(), "ns", labelNamed(i, 0), verb.WriteOptions{Form: form}); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -229,7 +229,7 @@ func BenchmarkEncodings(b *testing.B) {
 				for b.Loop() {
 					i++
 					if _, err := w.Update(w.ctx(), "ns", fmt.Sprintf("l%07d", i%n), "", labelNamed(i%n, i),
-						api.WriteOptions{Form: form}); err != nil {
+						verb.WriteOptions{Form: form}); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -255,7 +255,7 @@ func BenchmarkOpen(b *testing.B) {
 
 // TestListAllocatesNothingPerObject holds the promise of the read path, also in a form that is not the stored one.
 func TestListAllocatesNothingPerObject(t *testing.T) {
-	forms := []api.Form{v1, v1beta1, {Version: "v1", Shape: api.RowWithMetadata}}
+	forms := []verb.Form{v1, v1beta1, {Version: "v1", Shape: verb.RowWithMetadata}}
 	const more = 5 // a page of 1000 may take as many more than one of 10
 	var allocs [2][]float64
 	for i, n := range []int{10, 1000} {
@@ -268,7 +268,7 @@ func TestListAllocatesNothingPerObject(t *testing.T) {
 		}
 		for _, form := range forms {
 			for _, sel := range []string{"", "a=b"} {
-				opts := api.ListOptions{ResourceVersion: "0", Selection: selection(t, sel, "")}
+				opts := verb.ListOptions{ResourceVersion: "0", Selection: selection(t, sel, "")}
 				size, enough := 0, 0.0
 				if i > 0 {
 					enough = allocs[0][len(allocs[i])] + more

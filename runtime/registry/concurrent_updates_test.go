@@ -5,21 +5,21 @@ import (
 	"sync"
 	"testing"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 )
 
 // crowdForms are those in which a crowd has its answers.
-var crowdForms = []api.Form{v1, v1beta1, {Version: "v1", Shape: api.Metadata}, {Version: "v1", Encoding: api.CBOR},
-	{Version: "v1beta1", Encoding: api.CBOR, Shape: api.Metadata}}
+var crowdForms = []verb.Form{v1, v1beta1, {Version: "v1", Shape: verb.Metadata}, {Version: "v1", Encoding: verb.CBOR},
+	{Version: "v1beta1", Encoding: verb.CBOR, Shape: verb.Metadata}}
 
 // shownIn is an object as an answer shows it.
-func shownIn(t *testing.T, form api.Form, r api.Rendition) metav1.Object {
+func shownIn(t *testing.T, form verb.Form, r verb.Rendition) metav1.Object {
 	u := &unstructured.Unstructured{}
 	var err error
-	if form.Encoding == api.CBOR {
+	if form.Encoding == verb.CBOR {
 		err = direct.Unmarshal(r.Payload, &u.Object)
 	} else {
 		u.SetUnstructuredContent(map[string]any{})
@@ -69,21 +69,21 @@ func TestCrowdOnOneObject(t *testing.T) {
 }
 
 // crowdWrite is one write of one of the crowd, by a merge patch, a JSON patch or an apply.
-func (b *bench) crowdWrite(w, i int, key string, form api.Form) (api.Result, error) {
-	opts := api.WriteOptions{Form: form, FieldManager: key}
+func (b *bench) crowdWrite(w, i int, key string, form verb.Form) (verb.Result, error) {
+	opts := verb.WriteOptions{Form: form, FieldManager: key}
 	switch w % 3 {
 	case 0:
-		return b.Patch(b.ctx(), "ns", "a", "", api.MergePatch,
+		return b.Patch(b.ctx(), "ns", "a", "", verb.MergePatch,
 			body(fmt.Sprintf(`{"metadata":{"annotations":{%q:"n%d"}}}`, key, i)), opts)
 	case 1:
 		patch := fmt.Sprintf(`[{"op":"add","path":"/metadata/annotations/%s","value":"n%d"}]`, key, i)
 		if i == 0 { // there may be none yet
 			patch = fmt.Sprintf(`{"metadata":{"annotations":{%q:"n0"}}}`, key)
-			return b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, body(patch), opts)
+			return b.Patch(b.ctx(), "ns", "a", "", verb.MergePatch, body(patch), opts)
 		}
-		return b.Patch(b.ctx(), "ns", "a", "", api.JSONPatch, body(patch), opts)
+		return b.Patch(b.ctx(), "ns", "a", "", verb.JSONPatch, body(patch), opts)
 	}
 	config := fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"a",`+
 		`"annotations":{%q:"n%d"}}}`, key, i)
-	return b.Patch(b.ctx(), "ns", "a", "", api.ApplyPatch, body(config), opts)
+	return b.Patch(b.ctx(), "ns", "a", "", verb.ApplyPatch, body(config), opts)
 }

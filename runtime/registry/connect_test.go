@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/admission"
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/subresource"
 )
@@ -47,7 +47,7 @@ func TestAdmissionOfConnections(t *testing.T) {
 	})
 	if _, err := h.Create(t.Context(), "ns", body(
 		`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"a"}}`),
-		api.WriteOptions{Form: v1}); err != nil {
+		verb.WriteOptions{Form: v1}); err != nil {
 		t.Fatal(err)
 	}
 	for _, refuse = range []bool{false, true} {

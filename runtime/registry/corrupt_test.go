@@ -9,6 +9,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -22,7 +23,7 @@ func TestListOfMuchThatIsUnreadable(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for _, opts := range []api.ListOptions{{}, {Limit: 7}, {Selection: selection(t, "a=b", "")}} {
+		for _, opts := range []verb.ListOptions{{}, {Limit: 7}, {Selection: selection(t, "a=b", "")}} {
 			_, err := b.List(b.ctx(), "ns", opts, v1)
 			causes := wantStatus(t, err, 500, metav1.StatusReasonStoreReadError, "(and 99 more)").Details.Causes
 			if len(causes) != 101 || causes[99].Field != "/registry/shop.example.com/widgets/ns/w099" ||
@@ -44,18 +45,18 @@ func TestPageBeforeWhatIsUnreadable(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, sel := range []api.Selection{{}, selection(t, "a!=b", "")} {
-			page, err := b.List(b.ctx(), "ns", api.ListOptions{Limit: 2, Selection: sel}, v1)
+			page, err := b.List(b.ctx(), "ns", verb.ListOptions{Limit: 2, Selection: sel}, v1)
 			if err != nil || page.Len != 2 || page.Continue == "" {
 				t.Fatalf("%+v %v", page, err)
 			}
-			_, err = b.List(b.ctx(), "ns", api.ListOptions{Limit: 2, Selection: sel, Continue: page.Continue}, v1)
+			_, err = b.List(b.ctx(), "ns", verb.ListOptions{Limit: 2, Selection: sel, Continue: page.Continue}, v1)
 			wantStatus(t, err, 500, metav1.StatusReasonStoreReadError, "/ns/c")
 		}
 	})
 }
 
 // initial is how a watch that begins with the state ends, and how many objects it sent before.
-func (b *bench) initial(opts api.WatchOptions, form api.Form) (sent int, err error) {
+func (b *bench) initial(opts api.WatchOptions, form verb.Form) (sent int, err error) {
 	b.Helper()
 	w, err := b.Watch(b.ctx(), "ns", opts, form)
 	if err != nil {
@@ -130,7 +131,7 @@ func TestListAndWatchOfWhatCantBeShown(t *testing.T) {
 				t.Errorf("%+v", s)
 			}
 		}
-		for _, opts := range []api.ListOptions{{}, {Limit: 295}, {Selection: selection(t, "a!=b", "")}} {
+		for _, opts := range []verb.ListOptions{{}, {Limit: 295}, {Selection: selection(t, "a!=b", "")}} {
 			_, err := b.List(b.ctx(), "ns", opts, v1beta1)
 			wanted(err)
 			page, err := b.List(b.ctx(), "ns", opts, v1)
@@ -139,7 +140,7 @@ func TestListAndWatchOfWhatCantBeShown(t *testing.T) {
 			}
 			page.Close()
 		}
-		_, err := b.List(b.ctx(), "ns", api.ListOptions{Selection: selection(t, "", "metadata.name=w295")}, v1beta1)
+		_, err := b.List(b.ctx(), "ns", verb.ListOptions{Selection: selection(t, "", "metadata.name=w295")}, v1beta1)
 		wantStatus(t, err, 500, metav1.StatusReasonInternalError, "ns/w295 can't be shown")
 		sent, err := b.initial(api.WatchOptions{}, v1beta1)
 		if wanted(err); sent != 291 {

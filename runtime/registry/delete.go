@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"slices"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/metadata"
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -28,18 +28,18 @@ const (
 // Delete implements Write. It removes the object, or sets its deletionTimestamp where the object has finalizers or a
 // grace period: a later write then removes it. It records the propagation policy as a finalizer, for the garbage
 // collector.
-func (k *kind[T]) Delete(ctx context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error) {
+func (k *kind[T]) Delete(ctx context.Context, namespace, name string, opts verb.DeleteOptions) (verb.Deletion, error) {
 	if err := k.checkVerb("delete"); err != nil {
-		return api.Deletion{}, err
+		return verb.Deletion{}, err
 	}
 	if err := validateDeletion(opts); err != nil {
-		return api.Deletion{}, err
+		return verb.Deletion{}, err
 	}
 	return k.delete(ctx, k.deletionOf(namespace, name, opts, nil), nil)
 }
 
 func (k *kind[T]) deletionOf(
-	namespace, name string, opts api.DeleteOptions, consent func(T, *api.DeleteOptions) error,
+	namespace, name string, opts verb.DeleteOptions, consent func(T, *verb.DeleteOptions) error,
 ) *request[T] {
 	return &request[T]{
 		verb: deleteVerb, namespace: namespace, name: name, options: opts.WriteOptions,
@@ -49,24 +49,26 @@ func (k *kind[T]) deletionOf(
 }
 
 // Delete implements Write. It also deletes corrupt objects, where the options ask for that.
-func (h *handle[T]) Delete(ctx context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error) {
+func (h *handle[T]) Delete(
+	ctx context.Context, namespace, name string, opts verb.DeleteOptions,
+) (verb.Deletion, error) {
 	if !opts.IgnoreReadErrors {
 		return h.kind.Delete(ctx, namespace, name, opts)
 	}
 	if err := validateDeletion(opts); err != nil {
-		return api.Deletion{}, err
+		return verb.Deletion{}, err
 	}
 	key, err := h.storage.key(namespace, name)
 	if err != nil {
-		return api.Deletion{}, err
+		return verb.Deletion{}, err
 	}
 	if err := h.store.DeleteCorrupt(ctx, key, opts.DryRun); err != nil {
-		return api.Deletion{}, err
+		return verb.Deletion{}, err
 	}
-	return api.Deletion{Done: true}, nil
+	return verb.Deletion{Done: true}, nil
 }
 
-func validateDeletion(opts api.DeleteOptions) error {
+func validateDeletion(opts verb.DeleteOptions) error {
 	options := &metav1.DeleteOptions{PropagationPolicy: opts.Propagation}
 	if opts.IgnoreReadErrors {
 		options.IgnoreStoreReadErrorWithClusterBreakingPotential = &opts.IgnoreReadErrors
@@ -95,7 +97,7 @@ func (k *kind[T]) checkDeletion(_ context.Context, a *attempt[T]) error {
 			return err
 		}
 	}
-	*a.done = api.Deletion{UID: string(a.obj.GetUID()), Shown: k.definition.Strategy.ReturnDeletedObject}
+	*a.done = verb.Deletion{UID: string(a.obj.GetUID()), Shown: k.definition.Strategy.ReturnDeletedObject}
 	return nil
 }
 
@@ -151,8 +153,8 @@ var errNotSelected = errors.New("the object is no longer what was listed")
 // the resourceVersion from before its deletion, and has a continue token where the request has a limit. The first error
 // ends the deletion; the objects that were deleted before it stay deleted.
 func (h *handle[T]) DeleteCollection(
-	ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions,
-) (*api.Page, error) {
+	ctx context.Context, namespace string, opts verb.DeleteOptions, list verb.ListOptions,
+) (*verb.Page, error) {
 	if err := validateDeletion(opts); err != nil {
 		return nil, err
 	}
@@ -168,7 +170,7 @@ func (h *handle[T]) DeleteCollection(
 		// With a limit a resourceVersion without a match is an exact one: objects that were created later stay.
 		list.Limit = collectionPage
 	}
-	var deleted []api.Rendition
+	var deleted []verb.Rendition
 	version := ""
 	for {
 		page, err := h.List(ctx, namespace, list, h.store.Form())
@@ -195,9 +197,9 @@ func (h *handle[T]) DeleteCollection(
 // deletePage deletes the objects of a page, and appends them to into. After the first error it begins no further
 // deletion.
 func (h *handle[T]) deletePage(
-	ctx context.Context, page *api.Page, into *[]api.Rendition, opts api.DeleteOptions, sel *store.Selector,
+	ctx context.Context, page *verb.Page, into *[]verb.Rendition, opts verb.DeleteOptions, sel *store.Selector,
 ) error {
-	deleted := make([]api.Rendition, page.Len)
+	deleted := make([]verb.Rendition, page.Len)
 	shown, err := h.listedIn(ctx, page, opts.Form)
 	if err != nil {
 		return err
@@ -241,7 +243,7 @@ func (h *handle[T]) deletePage(
 
 // listedIn returns the objects of a page in the form of the answer. No object is deleted where one of them can't be
 // rendered in that form.
-func (h *handle[T]) listedIn(ctx context.Context, page *api.Page, form api.Form) ([]api.Rendition, error) {
+func (h *handle[T]) listedIn(ctx context.Context, page *verb.Page, form verb.Form) ([]verb.Rendition, error) {
 	listed := slices.Collect(page.Items)
 	if form == h.store.Form() {
 		return listed, nil
@@ -258,13 +260,13 @@ func (h *handle[T]) listedIn(ctx context.Context, page *api.Page, form api.Form)
 // deleteListed deletes an object of a list, and returns it as it is shown. It returns the zero value where the object
 // is gone or another one has its name.
 func (h *handle[T]) deleteListed(
-	ctx context.Context, listed, shown api.Rendition, opts api.DeleteOptions, sel *store.Selector,
-) (api.Rendition, error) {
+	ctx context.Context, listed, shown verb.Rendition, opts verb.DeleteOptions, sel *store.Selector,
+) (verb.Rendition, error) {
 	meta, err := identityOf(listed)
 	if err != nil {
-		return api.Rendition{}, internal(err)
+		return verb.Rendition{}, internal(err)
 	}
-	r := h.deletionOf(meta.Namespace, meta.Name, opts, func(obj T, _ *api.DeleteOptions) error {
+	r := h.deletionOf(meta.Namespace, meta.Name, opts, func(obj T, _ *verb.DeleteOptions) error {
 		if obj.GetUID() != meta.UID || !h.store.Selects(sel, obj) {
 			return errNotSelected
 		}
@@ -274,7 +276,7 @@ func (h *handle[T]) deleteListed(
 	r.options.Form = h.store.Form() // the cheapest one: nobody sees the answer to this deletion
 	_, err = h.kind.delete(ctx, r, nil)
 	if apierrors.IsNotFound(err) || errors.Is(err, errNotSelected) {
-		return api.Rendition{}, nil
+		return verb.Rendition{}, nil
 	}
 	return shown, err
 }
@@ -286,11 +288,11 @@ type identity struct {
 	UID       types.UID `json:"uid"`
 }
 
-func identityOf(r api.Rendition) (identity, error) {
+func identityOf(r verb.Rendition) (identity, error) {
 	var object struct {
 		Metadata identity `json:"metadata"`
 	}
-	partial, err := rendition.MetadataIn(api.JSON, r, api.Metadata)
+	partial, err := rendition.MetadataIn(verb.JSON, r, verb.Metadata)
 	if err == nil {
 		err = json.Unmarshal(rendition.Whole(partial), &object)
 	}

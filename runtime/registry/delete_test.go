@@ -10,6 +10,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,7 +20,7 @@ import (
 func TestFinalizers(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		w := b.create(`{"metadata":{"name":"a","finalizers":["x.example.com/a","x.example.com/b"]}}`)
-		d, err := b.delete("a", api.DeleteOptions{})
+		d, err := b.delete("a", verb.DeleteOptions{})
 		if err != nil || d.Done || d.UID != string(w.UID) {
 			t.Fatalf("%+v %v", d, err)
 		}
@@ -27,11 +28,11 @@ func TestFinalizers(t *testing.T) {
 		if marked.DeletionTimestamp == nil || *marked.DeletionGracePeriodSeconds != 0 || marked.Generation != 2 {
 			t.Errorf("marked: %+v", marked.ObjectMeta)
 		}
-		if d, err = b.delete("a", api.DeleteOptions{}); err != nil || d.Done ||
+		if d, err = b.delete("a", verb.DeleteOptions{}); err != nil || d.Done ||
 			b.parse(d.Object).ResourceVersion != marked.ResourceVersion {
 			t.Errorf("a second deletion: %+v %v", d, err)
 		}
-		_, err = b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"a"}}`), api.WriteOptions{Form: v1})
+		_, err = b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"a"}}`), verb.WriteOptions{Form: v1})
 		wantStatus(t, err, 409, metav1.StatusReasonAlreadyExists, `object is being deleted: `+
 			`widgets.shop.example.com "a" already exists`)
 		_, err = b.patch("a", "", `{"metadata":{"finalizers":["x.example.com/a","x.example.com/c"]}}`)
@@ -53,23 +54,23 @@ func TestDeletePreconditions(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		w := b.create(`{"metadata":{"name":"a"}}`)
 		old, wrong := "1", types.UID("wrong")
-		_, err := b.delete("a", api.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &wrong}})
+		_, err := b.delete("a", verb.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &wrong}})
 		wantStatus(t, err, 409, metav1.StatusReasonConflict, `Operation cannot be fulfilled on `+
 			`Widget.shop.example.com "a": the UID in the precondition (wrong) does not match the UID in record (`+
 			string(w.UID))
-		_, err = b.delete("a", api.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &old}})
+		_, err = b.delete("a", verb.DeleteOptions{Preconditions: &metav1.Preconditions{ResourceVersion: &old}})
 		wantStatus(t, err, 409, metav1.StatusReasonConflict, "the ResourceVersion in the precondition (1) does not "+
 			"match the ResourceVersion in record ("+w.ResourceVersion)
 		bogus := metav1.DeletionPropagation("Bogus")
-		_, err = b.delete("a", api.DeleteOptions{Propagation: &bogus})
+		_, err = b.delete("a", verb.DeleteOptions{Propagation: &bogus})
 		wantStatus(t, err, 422, metav1.StatusReasonInvalid, "propagationPolicy: Unsupported value")
 		background := metav1.DeletePropagationBackground
-		d, err := b.delete("a", api.DeleteOptions{Propagation: &background,
+		d, err := b.delete("a", verb.DeleteOptions{Propagation: &background,
 			Preconditions: &metav1.Preconditions{UID: &w.UID, ResourceVersion: &w.ResourceVersion}})
 		if err != nil || !d.Done {
 			t.Fatalf("%+v %v", d, err)
 		}
-		_, err = b.delete("a", api.DeleteOptions{})
+		_, err = b.delete("a", verb.DeleteOptions{})
 		wantStatus(t, err, 404, metav1.StatusReasonNotFound, `widgets.shop.example.com "a" not found`)
 	})
 }
@@ -88,15 +89,15 @@ func TestDeletionOfWhatAVersionCantShow(t *testing.T) {
 	b := openOver(t, memory.New(), registry.New(d), registry.Config{})
 	b.create(`{"metadata":{"name":"a"}}`)
 	b.create(`{"metadata":{"name":"b"}}`)
-	opts := api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1beta1}}
+	opts := verb.DeleteOptions{WriteOptions: verb.WriteOptions{Form: v1beta1}}
 	if got, err := b.Delete(b.ctx(), "ns", "a", opts); err != nil || !got.Done {
 		t.Errorf("%+v %v", got, err)
 	}
-	if _, err := b.DeleteCollection(b.ctx(), "ns", opts, api.ListOptions{}); err == nil ||
+	if _, err := b.DeleteCollection(b.ctx(), "ns", opts, verb.ListOptions{}); err == nil ||
 		!strings.Contains(err.Error(), "no word for it") {
 		t.Errorf("%v", err)
 	}
-	if names, _ := b.names("ns", api.ListOptions{}); names != "b" {
+	if names, _ := b.names("ns", verb.ListOptions{}); names != "b" {
 		t.Errorf("left: %s", names)
 	}
 }
@@ -114,7 +115,7 @@ func TestWritesThatAVersionCantShow(t *testing.T) {
 		FromHub: func(*shop.Widget, *shop.WidgetV1beta1) error { return errors.New("no word for it") },
 	})
 	b := openOver(t, memory.New(), registry.New(d), registry.Config{})
-	opts := api.WriteOptions{Form: v1beta1}
+	opts := verb.WriteOptions{Form: v1beta1}
 	refused := func(what string, err error) {
 		t.Helper()
 		if err == nil || !strings.Contains(err.Error(), "no word for it") {
@@ -129,7 +130,7 @@ func TestWritesThatAVersionCantShow(t *testing.T) {
 		return n
 	}
 	before := revision()
-	_, err := b.Create(b.ctx(), "ns", api.Body{Version: "v1beta1",
+	_, err := b.Create(b.ctx(), "ns", verb.Body{Version: "v1beta1",
 		Data: []byte(`{"apiVersion":"shop.example.com/v1beta1","kind":"Widget","metadata":{"name":"a"}}`)}, opts)
 	refused("create", err)
 	if revision() != before {
@@ -139,14 +140,14 @@ func TestWritesThatAVersionCantShow(t *testing.T) {
 	before = revision()
 	_, err = b.Update(b.ctx(), "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"size":3}}`), opts)
 	refused("update", err)
-	_, err = b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, body(`{"spec":{"size":4}}`), opts)
+	_, err = b.Patch(b.ctx(), "ns", "a", "", verb.MergePatch, body(`{"spec":{"size":4}}`), opts)
 	refused("patch", err)
 	if revision() != before {
 		t.Error("it was written")
 	}
 	b.create(`{"metadata":{"name":"held","finalizers":["example.com/wait"]}}`)
 	before = revision()
-	_, err = b.Delete(b.ctx(), "ns", "held", api.DeleteOptions{WriteOptions: opts})
+	_, err = b.Delete(b.ctx(), "ns", "held", verb.DeleteOptions{WriteOptions: opts})
 	refused("mark", err)
 	if revision() != before {
 		t.Error("it was marked")
@@ -157,8 +158,8 @@ func TestDeleteCollection(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		b.fill(20)
 		b.create(`{"metadata":{"name":"w100","finalizers":["x.example.com/y"],"labels":{"third":"true"}}}`)
-		remove := func(opts api.ListOptions, dry bool) (got int) {
-			page, err := b.DeleteCollection(b.ctx(), "ns", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1,
+		remove := func(opts verb.ListOptions, dry bool) (got int) {
+			page, err := b.DeleteCollection(b.ctx(), "ns", verb.DeleteOptions{WriteOptions: verb.WriteOptions{Form: v1,
 				DryRun: dry}}, opts)
 			if err != nil {
 				t.Fatal(err)
@@ -174,17 +175,17 @@ func TestDeleteCollection(t *testing.T) {
 			page.Close()
 			return got
 		}
-		third := api.ListOptions{Selection: selection(t, "third=true", "")}
+		third := verb.ListOptions{Selection: selection(t, "third=true", "")}
 		if n := remove(third, true); n != 8 {
 			t.Errorf("a dry run deleted %d", n)
 		}
-		if n := remove(api.ListOptions{Limit: 2}, false); n != 2 {
+		if n := remove(verb.ListOptions{Limit: 2}, false); n != 2 {
 			t.Errorf("with a limit it deleted %d", n)
 		}
 		if n := remove(third, false); n != 7 {
 			t.Errorf("it deleted %d", n)
 		}
-		names, _ := b.names("ns", api.ListOptions{})
+		names, _ := b.names("ns", verb.ListOptions{})
 		if want := "w002 w004 w005 w007 w008 w010 w011 w013 w014 w016 w017 w019 w100"; names != want {
 			t.Errorf("left %s\nwant %s", names, want)
 		}
@@ -198,14 +199,14 @@ func TestDeleteCollectionAtAVersion(t *testing.T) {
 			b.create(`{"metadata":{"name":"a","labels":{"x":"y"}}}`)
 			seen := b.create(`{"metadata":{"name":"b","labels":{"x":"y"}}}`).ResourceVersion
 			b.create(`{"metadata":{"name":"new","labels":{"x":"y"}}}`)
-			list := api.ListOptions{Selection: selection(t, "x=y", ""), ResourceVersion: seen, Limit: limit}
-			opts := api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1}}
+			list := verb.ListOptions{Selection: selection(t, "x=y", ""), ResourceVersion: seen, Limit: limit}
+			opts := verb.DeleteOptions{WriteOptions: verb.WriteOptions{Form: v1}}
 			page, err := b.DeleteCollection(b.ctx(), "ns", opts, list)
 			if err != nil {
 				t.Fatal(err)
 			}
 			page.Close()
-			if names, _ := b.names("ns", api.ListOptions{}); names != "new" || page.Len != 2 {
+			if names, _ := b.names("ns", verb.ListOptions{}); names != "new" || page.Len != 2 {
 				t.Errorf("%d deleted, left %q", page.Len, names)
 			}
 		})
@@ -224,10 +225,10 @@ func TestDeleteCollectionAtACompactedVersion(t *testing.T) {
 	if err := b.backend.Compact(b.ctx(), revision); err != nil {
 		t.Fatal(err)
 	}
-	_, err = b.DeleteCollection(b.ctx(), "ns", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1}},
-		api.ListOptions{ResourceVersion: old})
+	_, err = b.DeleteCollection(b.ctx(), "ns", verb.DeleteOptions{WriteOptions: verb.WriteOptions{Form: v1}},
+		verb.ListOptions{ResourceVersion: old})
 	wantStatus(t, err, 410, metav1.StatusReasonExpired, "")
-	if names, _ := b.names("ns", api.ListOptions{}); names != "a b" {
+	if names, _ := b.names("ns", verb.ListOptions{}); names != "a b" {
 		t.Errorf("left %q", names)
 	}
 }
@@ -237,11 +238,11 @@ func TestDeleteCollectionEndsWithTheFirstError(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		b.fill(3)
 		last := b.create(`{"metadata":{"name":"z"}}`).UID
-		opts := api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1}}
+		opts := verb.DeleteOptions{WriteOptions: verb.WriteOptions{Form: v1}}
 		opts.Preconditions = &metav1.Preconditions{UID: &last}
-		_, err := b.DeleteCollection(b.ctx(), "ns", opts, api.ListOptions{})
+		_, err := b.DeleteCollection(b.ctx(), "ns", opts, verb.ListOptions{})
 		wantStatus(t, err, 409, metav1.StatusReasonConflict, "the UID in the precondition")
-		if names, _ := b.names("ns", api.ListOptions{}); names != "w000 w001 w002 z" {
+		if names, _ := b.names("ns", verb.ListOptions{}); names != "w000 w001 w002 z" {
 			t.Errorf("left %q", names)
 		}
 	})
@@ -252,9 +253,10 @@ func TestDeletedAsListed(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		plain := b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
 		held := b.create(`{"metadata":{"name":"b","finalizers":["x.example.com/y"]}}`)
-		for _, form := range []api.Form{v1, v1beta1} {
-			page, err := b.DeleteCollection(b.ctx(), "ns", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: form,
-				DryRun: form == v1beta1}}, api.ListOptions{})
+		for _, form := range []verb.Form{v1, v1beta1} {
+			page, err := b.DeleteCollection(b.ctx(), "ns",
+				verb.DeleteOptions{WriteOptions: verb.WriteOptions{Form: form, DryRun: form == v1beta1}},
+				verb.ListOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -319,7 +321,7 @@ func TestPropagationIsRecorded(t *testing.T) {
 			}
 			b := openOver(t, memory.New(), registry.New(d), registry.Config{IgnorePropagation: c.ignored})
 			b.create(`{"metadata":{"name":"a","finalizers":[` + c.finalizers + `]}}`)
-			opts := api.DeleteOptions{}
+			opts := verb.DeleteOptions{}
 			if c.asked != "" {
 				opts.Propagation = &c.asked
 			}
@@ -349,13 +351,13 @@ func TestPropagationChangesWhileDeleted(t *testing.T) {
 			policy metav1.DeletionPropagation
 			want   string
 		}{{metav1.DeletePropagationForeground, "foregroundDeletion"}, {metav1.DeletePropagationOrphan, "orphan"}} {
-			if d, err := b.delete("a", api.DeleteOptions{Propagation: &c.policy}); err != nil || d.Done ||
+			if d, err := b.delete("a", verb.DeleteOptions{Propagation: &c.policy}); err != nil || d.Done ||
 				strings.Join(b.get("a").Finalizers, " ") != c.want {
 				t.Fatalf("%s: %+v %v", c.policy, b.get("a").ObjectMeta, err)
 			}
 		}
 		background := metav1.DeletePropagationBackground
-		if d, err := b.delete("a", api.DeleteOptions{Propagation: &background}); err != nil || !d.Done {
+		if d, err := b.delete("a", verb.DeleteOptions{Propagation: &background}); err != nil || !d.Done {
 			t.Fatalf("%+v %v", d, err)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -62,7 +63,7 @@ func FuzzSelection(f *testing.F) {
 		}
 		for kind, b := range resources {
 			b := &bench{TB: t, backend: b.backend, Handle: b.Handle}
-			page, err := b.List(b.ctx(), "ns", api.ListOptions{Selection: api.Selection{Labels: byLabel,
+			page, err := b.List(b.ctx(), "ns", verb.ListOptions{Selection: api.Selection{Labels: byLabel,
 				Fields: byField}}, v1)
 			if err != nil {
 				if slices.ContainsFunc(byField.Requirements(), func(r fields.Requirement) bool {
@@ -111,8 +112,8 @@ func FuzzDecode(f *testing.F) {
 		if actual != nil && *actual != gvk {
 			return // what is of another kind is refused in other words
 		}
-		opts := api.WriteOptions{Form: v1, DryRun: true}
-		result, err := shared.Create(t.Context(), "ns", api.Body{Version: "v1", Data: []byte(data),
+		opts := verb.WriteOptions{Form: v1, DryRun: true}
+		result, err := shared.Create(t.Context(), "ns", verb.Body{Version: "v1", Data: []byte(data),
 			Validation: metav1.FieldValidationWarn}, opts)
 		if want != nil && !runtime.IsStrictDecodingError(want) {
 			// apimachinery looks for kind and apiVersion, and only for them, in whatever case they are written.
@@ -133,7 +134,7 @@ func FuzzDecode(f *testing.F) {
 				strict = append(strict, e.Error())
 			}
 		}
-		_, refused := shared.Create(t.Context(), "ns", api.Body{Version: "v1", Data: []byte(data),
+		_, refused := shared.Create(t.Context(), "ns", verb.Body{Version: "v1", Data: []byte(data),
 			Validation: metav1.FieldValidationStrict}, opts)
 		if len(strict) > 0 && (!apierrors.IsBadRequest(refused) || !strings.Contains(refused.Error(), want.Error())) {
 			t.Errorf("%q strictly: %v, want %v", data, refused, want)

@@ -6,6 +6,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -38,10 +39,10 @@ func (e *providerEnd[T]) get(ctx context.Context, namespace, name string) (none 
 	return obj, nil
 }
 
-func (e *providerEnd[T]) render(obj T, form api.Form) (api.Rendition, error) {
+func (e *providerEnd[T]) render(obj T, form verb.Form) (verb.Rendition, error) {
 	v, err := e.kind.versions.Lookup(form.Version)
 	if err != nil {
-		return api.Rendition{}, internal(err)
+		return verb.Rendition{}, internal(err)
 	}
 	return v.RenderObject(obj, form)
 }
@@ -73,15 +74,15 @@ func (e *providerEnd[T]) renderAhead(a *attempt[T]) error {
 	return err
 }
 
-func (e *providerEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Rendition, error) {
+func (e *providerEnd[T]) create(ctx context.Context, a *attempt[T]) (verb.Rendition, error) {
 	name := a.obj.GetName()
 	obj, err := e.provider.Create(ctx, a.obj, a.options.DryRun)
 	return e.answer(a, obj, e.status(err, createVerb, name))
 }
 
-func (e *providerEnd[T]) answer(a *attempt[T], obj T, err error) (api.Rendition, error) {
+func (e *providerEnd[T]) answer(a *attempt[T], obj T, err error) (verb.Rendition, error) {
 	if err != nil {
-		return api.Rendition{}, err
+		return verb.Rendition{}, err
 	}
 	return e.render(obj, a.options.Form)
 }
@@ -89,22 +90,22 @@ func (e *providerEnd[T]) answer(a *attempt[T], obj T, err error) (api.Rendition,
 // modify implements end: it reads the object from the provider, and has the provider do what decide plans.
 func (e *providerEnd[T]) modify(
 	ctx context.Context, r *request[T], found *store.State[T], decide decide[T],
-) (api.Rendition, error) {
+) (verb.Rendition, error) {
 	for n := 1; ; n++ {
 		var missing error
 		if found == nil {
 			obj, err := e.get(ctx, r.namespace, r.name)
 			if missing = err; err != nil && !apierrors.IsNotFound(err) {
-				return api.Rendition{}, err
+				return verb.Rendition{}, err
 			}
 			found = newProviderState(obj)
 		}
 		a, err := decide(found)
 		switch {
 		case missing != nil && apierrors.IsNotFound(err):
-			return api.Rendition{}, missing
+			return verb.Rendition{}, missing
 		case err != nil:
-			return api.Rendition{}, err
+			return verb.Rendition{}, err
 		}
 		answer, err := e.write(ctx, a)
 		faster := apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) && !found.Exists
@@ -125,7 +126,7 @@ func newProviderState[T api.Object](obj T) *store.State[T] {
 	return s
 }
 
-func (e *providerEnd[T]) write(ctx context.Context, a *attempt[T]) (api.Rendition, error) {
+func (e *providerEnd[T]) write(ctx context.Context, a *attempt[T]) (verb.Rendition, error) {
 	switch {
 	case a.plan.Verb == store.Nothing:
 		return e.render(a.old.Object, a.options.Form)
@@ -139,10 +140,10 @@ func (e *providerEnd[T]) write(ctx context.Context, a *attempt[T]) (api.Renditio
 }
 
 // remove has the provider delete an object. Where the provider only marks it, the marked object is the answer.
-func (e *providerEnd[T]) remove(ctx context.Context, a *attempt[T]) (api.Rendition, error) {
+func (e *providerEnd[T]) remove(ctx context.Context, a *attempt[T]) (verb.Rendition, error) {
 	left, err := e.provider.Delete(ctx, a.obj, asMeta(*a.deleteOptions))
 	if err != nil {
-		return api.Rendition{}, e.status(err, deleteVerb, a.name)
+		return verb.Rendition{}, e.status(err, deleteVerb, a.name)
 	}
 	if isAbsent(left) {
 		return a.ahead.answer, nil

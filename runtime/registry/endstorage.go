@@ -15,6 +15,7 @@ import (
 	"apigen.dev/runtime/internal/object/metadata"
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -148,7 +149,7 @@ func (a *attempt[T]) shown() bool {
 
 // renderer returns the renderer of the versions of the kind, or of those of a request.
 func (e *storageEnd[T]) renderer(versions *codec.Versions[T]) renderer {
-	return func(data []byte, revision int64, form api.Form) (api.Rendition, error) {
+	return func(data []byte, revision int64, form verb.Form) (verb.Rendition, error) {
 		r, err := e.store.Rendition(data, revision)
 		if err != nil || form == e.store.Form() {
 			return r, internal(err)
@@ -159,15 +160,15 @@ func (e *storageEnd[T]) renderer(versions *codec.Versions[T]) renderer {
 }
 
 // render renders a stored form. It doesn't end with a request, so that a client learns what was written.
-func (e *storageEnd[T]) render(data []byte, revision int64, form api.Form) (api.Rendition, error) {
+func (e *storageEnd[T]) render(data []byte, revision int64, form verb.Form) (verb.Rendition, error) {
 	return e.renderer(e.kind.versions)(data, revision, form)
 }
 
-func (e *storageEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Rendition, error) {
+func (e *storageEnd[T]) create(ctx context.Context, a *attempt[T]) (verb.Rendition, error) {
 	name := a.obj.GetName()
 	key, err := e.key(a.obj.GetNamespace(), name)
 	if err != nil {
-		return api.Rendition{}, err
+		return verb.Rendition{}, err
 	}
 	dryRun := a.options.DryRun
 	a.obj.SetResourceVersion(a.sentVersion) // the store refuses it, except in a dry run
@@ -175,7 +176,7 @@ func (e *storageEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Renditio
 		Data: a.plan.Data, DryRun: dryRun, TTL: a.plan.TTL,
 	})
 	if err != nil {
-		return api.Rendition{}, e.store.Status(err, createVerb, name)
+		return verb.Rendition{}, e.store.Status(err, createVerb, name)
 	}
 	e.announce(ctx, a.request, out.Revision)
 	revision := out.Revision
@@ -189,10 +190,10 @@ func (e *storageEnd[T]) create(ctx context.Context, a *attempt[T]) (api.Renditio
 // modify implements end: it compares and swaps. It reads the object itself, and ignores one that was found before.
 func (e *storageEnd[T]) modify(
 	ctx context.Context, r *request[T], _ *store.State[T], decide decide[T],
-) (api.Rendition, error) {
+) (verb.Rendition, error) {
 	key, err := e.key(r.namespace, r.name)
 	if err != nil {
-		return api.Rendition{}, err
+		return verb.Rendition{}, err
 	}
 	var a *attempt[T]
 	writer := func(found *store.State[T]) (p store.Plan[T], err error) {
@@ -208,11 +209,11 @@ func (e *storageEnd[T]) modify(
 		out, err = e.store.Update(ctx, key, opts, writer)
 	}
 	if err != nil {
-		return api.Rendition{}, e.store.Status(err, r.verb, r.name)
+		return verb.Rendition{}, e.store.Status(err, r.verb, r.name)
 	}
 	e.announce(ctx, r, out.Revision)
 	if !a.shown() {
-		return api.Rendition{}, nil
+		return verb.Rendition{}, nil
 	}
 	revision := out.Revision
 	if out.Removed && r.verb == updateVerb {
@@ -240,13 +241,13 @@ func (e *storageEnd[T]) setGeneration(from *codec.Served[T], obj T, generation i
 // differ reports whether two stored forms differ in a field whose changes metadata.generation counts. Only JSON names
 // the fields, so it renders those of two messages that differ beyond their metadata.
 func (e *storageEnd[T]) differ(a, b []byte, status bool) (bool, error) {
-	if e.store.Form().Encoding == api.JSON {
+	if e.store.Form().Encoding == verb.JSON {
 		return specifiedDiffer(a, b, status), nil
 	}
 	if rendition.EqualButMetadata(a, b) {
 		return false, nil
 	}
-	form := api.Form{Version: e.store.Form().Version}
+	form := verb.Form{Version: e.store.Form().Version}
 	x, err := e.render(a, 0, form)
 	if err != nil {
 		return false, err

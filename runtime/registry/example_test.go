@@ -6,8 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 )
@@ -30,9 +30,9 @@ func ExampleNew() {
 	defer widgets.Close()
 
 	for _, color := range []string{"red", "plaid"} {
-		body := api.Body{Version: "v1", Data: fmt.Appendf(nil, `{"apiVersion": "shop.example.com/v1", "kind": "Widget",
+		body := verb.Body{Version: "v1", Data: fmt.Appendf(nil, `{"apiVersion": "shop.example.com/v1", "kind": "Widget",
 			"metadata": {"name": "w", "namespace": "default"}, "spec": {"color": %q}}`, color)}
-		_, err := widgets.Create(ctx, "default", body, api.WriteOptions{Form: api.Form{Version: "v1"}})
+		_, err := widgets.Create(ctx, "default", body, verb.WriteOptions{Form: verb.Form{Version: "v1"}})
 		fmt.Println(err)
 	}
 	// Output:

@@ -16,6 +16,7 @@ import (
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/object/wire"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/subresource"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -110,10 +111,10 @@ func TestRequestInProtobuf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body := api.Body{Version: "v1", Encoding: api.Protobuf,
+		body := verb.Body{Version: "v1", Encoding: verb.Protobuf,
 			Data: wire.Enveloped(wire.EnvelopeHead("Label", "label.example.com/v1"), message)}
 		r, err := b.Extension("label").Create(b.ctx(), "ns", "a", body,
-			api.WriteOptions{Form: api.Form{Version: "v1", Encoding: api.Protobuf}})
+			verb.WriteOptions{Form: verb.Form{Version: "v1", Encoding: verb.Protobuf}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,10 +144,10 @@ func TestScaleThroughVersions(t *testing.T) {
 			!strings.HasSuffix(whole(r), want) {
 			t.Fatalf("%s, %v", whole(r), err)
 		}
-		write := func(version, data string) (api.Result, error) {
-			return scale.Update(b.ctx(), "ns", "a", api.Body{Version: version, Data: []byte(data),
+		write := func(version, data string) (verb.Result, error) {
+			return scale.Update(b.ctx(), "ns", "a", verb.Body{Version: version, Data: []byte(data),
 				Validation: metav1.FieldValidationStrict},
-				api.WriteOptions{Form: api.Form{Version: version}, FieldManager: "scaler"})
+				verb.WriteOptions{Form: verb.Form{Version: version}, FieldManager: "scaler"})
 		}
 		if _, err := write("v1beta1", `{"kind":"Scale","apiVersion":"autoscaling/v1","metadata":{"name":"a"},`+
 			`"spec":{"replicas":7}}`); err != nil {
@@ -168,16 +169,16 @@ func TestScaleThroughVersions(t *testing.T) {
 				t.Errorf("%s: %v", data, err)
 			}
 		}
-		for kind, patch := range map[api.PatchType]string{
-			api.MergePatch: `{"apiVersion":null,"spec":{"replicas":8}}`,
-			api.JSONPatch:  `[{"op":"remove","path":"/apiVersion"}]`,
+		for kind, patch := range map[verb.PatchType]string{
+			verb.MergePatch: `{"apiVersion":null,"spec":{"replicas":8}}`,
+			verb.JSONPatch:  `[{"op":"remove","path":"/apiVersion"}]`,
 		} {
 			if _, err := scale.Patch(b.ctx(), "ns", "a", kind, body(patch),
-				api.WriteOptions{Form: v1}); !apierrors.IsBadRequest(err) {
+				verb.WriteOptions{Form: v1}); !apierrors.IsBadRequest(err) {
 				t.Errorf("%s: %v", patch, err)
 			}
 		}
-		form := api.Form{Version: "v1", Shape: api.Row}
+		form := verb.Form{Version: "v1", Shape: verb.Row}
 		if r, err = scale.Get(b.ctx(), "ns", "a", "", form); err != nil || !strings.HasPrefix(string(r.Payload),
 			`"cells":["a",7,0,`) {
 			t.Errorf("%s, %v", r.Payload, err)
@@ -204,8 +205,8 @@ func TestActionsAreNotLost(t *testing.T) {
 		const n = 20
 		for i := range n {
 			all.Go(func() {
-				data := api.Body{Version: "v1beta1", Data: fmt.Appendf(nil, `{"spec":{"colour":"c%d"}}`, i)}
-				r, err := b.Extension("paint").Create(b.ctx(), "ns", "a", data, api.WriteOptions{Form: v1beta1})
+				data := verb.Body{Version: "v1beta1", Data: fmt.Appendf(nil, `{"spec":{"colour":"c%d"}}`, i)}
+				r, err := b.Extension("paint").Create(b.ctx(), "ns", "a", data, verb.WriteOptions{Form: v1beta1})
 				if err != nil || !r.Created || !strings.Contains(whole(r.Object), `"status":"Success"`) {
 					t.Errorf("%v %s", err, whole(r.Object))
 				}
@@ -222,7 +223,7 @@ func TestAction(t *testing.T) {
 	both2(t, func(t *testing.T, b *bench) {
 		b.create(`{"metadata":{"name":"a"},"spec":{"color":"red","size":2}}`)
 		before := b.get("a").ResourceVersion
-		post := func(extension, name, data string, opts api.WriteOptions) (api.Result, error) {
+		post := func(extension, name, data string, opts verb.WriteOptions) (verb.Result, error) {
 			opts.Form = v1
 			return b.Extension(extension).Create(b.ctx(), "ns", name, body(data), opts)
 		}
@@ -234,17 +235,17 @@ func TestAction(t *testing.T) {
 			`{"kind":"Other","apiVersion":"shop.example.com/v1"}`:       apierrors.IsBadRequest,
 			`{"kind":"Widget","apiVersion":"shop.example.com/v1beta1"}`: apierrors.IsBadRequest,
 		} {
-			if _, err := post("paint", "a", data, api.WriteOptions{}); !is(err) {
+			if _, err := post("paint", "a", data, verb.WriteOptions{}); !is(err) {
 				t.Errorf("%s: %v", data, err)
 			}
 		}
-		if _, err := post("paint", "missing", `{}`, api.WriteOptions{}); !apierrors.IsNotFound(err) {
+		if _, err := post("paint", "missing", `{}`, verb.WriteOptions{}); !apierrors.IsNotFound(err) {
 			t.Errorf("painting nothing: %v", err)
 		}
-		if _, err := post("paint", "a", `{"spec":{"color":"blue"}}`, api.WriteOptions{DryRun: true}); err != nil {
+		if _, err := post("paint", "a", `{"spec":{"color":"blue"}}`, verb.WriteOptions{DryRun: true}); err != nil {
 			t.Error(err)
 		}
-		r, err := post("look", "a", `{}`, api.WriteOptions{})
+		r, err := post("look", "a", `{}`, verb.WriteOptions{})
 		if err != nil || b.parse(r.Object).Spec.Color != "red" {
 			t.Errorf("%v %s", err, whole(r.Object))
 		}
@@ -252,7 +253,7 @@ func TestAction(t *testing.T) {
 			t.Errorf("what changes nothing was written: %+v", w)
 		}
 		if _, err := post("paint", "a", `{"spec":{"color":"blue"}}`,
-			api.WriteOptions{FieldManager: "painter"}); err != nil {
+			verb.WriteOptions{FieldManager: "painter"}); err != nil {
 			t.Fatal(err)
 		}
 		w := b.get("a")
@@ -275,7 +276,7 @@ func TestProjection(t *testing.T) {
 	if err != nil || !strings.Contains(whole(r), want) {
 		t.Errorf("%s, %v", whole(r), err)
 	}
-	if r, err = show(b.ctx(), "ns", "a", nil, api.Form{Version: "v1", Shape: api.Row}); err != nil ||
+	if r, err = show(b.ctx(), "ns", "a", nil, verb.Form{Version: "v1", Shape: verb.Row}); err != nil ||
 		!strings.HasPrefix(string(r.Payload), `"cells":["a","red",`) {
 		t.Errorf("%s, %v", r.Payload, err)
 	}

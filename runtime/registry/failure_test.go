@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,11 +74,12 @@ func TestFailedWrites(t *testing.T) {
 			backend.err, backend.effect = c.err, c.effect
 
 			var errs [4]error
-			_, errs[0] = b.Create(b.ctx(), "ns", body(`{"metadata":{"generateName":"b-"}}`), api.WriteOptions{Form: v1})
+			_, errs[0] = b.Create(b.ctx(), "ns", body(`{"metadata":{"generateName":"b-"}}`),
+				verb.WriteOptions{Form: v1})
 			_, errs[1] = b.patch("a", "", `{"spec":{"size":3}}`)
 			_, errs[2] = b.update("a", &shop.WidgetV1{ObjectMeta: metav1.ObjectMeta{Name: "a"},
 				Spec: shop.SpecV1{Size: 4}})
-			_, errs[3] = b.delete("a", api.DeleteOptions{})
+			_, errs[3] = b.delete("a", verb.DeleteOptions{})
 			for i, err := range errs {
 				s := wantStatus(t, err, c.code, c.reason, "")
 				if strings.Contains(s.Message, "/registry") || !strings.Contains(s.Message,

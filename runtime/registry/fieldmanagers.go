@@ -12,6 +12,7 @@ import (
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -308,7 +309,7 @@ func sameButTimes(a, b []byte, fieldsA, fieldsB []metav1.ManagedFieldsEntry) boo
 
 // apply returns the attempt's old object with the applied configuration merged into it, and its managedFields. merged
 // is the result in the request's version; nil if the configuration changes nothing.
-func (o *fieldManagers[T]) apply(a *attempt[T], body api.Body) (obj T, merged map[string]any, err error) {
+func (o *fieldManagers[T]) apply(a *attempt[T], body verb.Body) (obj T, merged map[string]any, err error) {
 	config, err := decodeConfiguration(a.version, body)
 	if err != nil {
 		return obj, nil, err
@@ -329,7 +330,7 @@ func (o *fieldManagers[T]) apply(a *attempt[T], body api.Body) (obj T, merged ma
 }
 
 // decodeConfiguration decodes the body of an apply, anew for each attempt: the merge may keep parts of the result.
-func decodeConfiguration[T api.Object](v *codec.Served[T], body api.Body) (map[string]any, error) {
+func decodeConfiguration[T api.Object](v *codec.Served[T], body verb.Body) (map[string]any, error) {
 	config, err := v.DecodeApply(body)
 	if metadata, ok := config["metadata"].(map[string]any); err == nil && ok && metadata["managedFields"] != nil {
 		return nil, apierrors.NewBadRequest("metadata.managedFields must be nil")

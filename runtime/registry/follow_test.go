@@ -13,6 +13,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
@@ -83,7 +84,7 @@ func (r *replica) until(t *testing.T, done func() bool) {
 // untilEqual waits until the replica has what a list has.
 func (r *replica) untilEqual(t *testing.T, b *bench) {
 	t.Helper()
-	page, err := b.List(b.ctx(), "ns", api.ListOptions{}, v1)
+	page, err := b.List(b.ctx(), "ns", verb.ListOptions{}, v1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +123,7 @@ func TestFollow(t *testing.T) {
 		r := newReplica()
 		follow(t, b.Handle, r.apply)
 		r.untilEqual(t, b)
-		if _, err := b.delete("brief", api.DeleteOptions{}); err != nil {
+		if _, err := b.delete("brief", verb.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		var writers sync.WaitGroup
@@ -133,11 +134,11 @@ func TestFollow(t *testing.T) {
 					switch n % 3 {
 					case 0:
 						_, _ = b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"`+name+`"}}`),
-							api.WriteOptions{Form: v1})
+							verb.WriteOptions{Form: v1})
 					case 1:
 						_, _ = b.patch(name, "", fmt.Sprintf(`{"spec":{"size":%d}}`, 1+n))
 					case 2:
-						_, _ = b.delete(name, api.DeleteOptions{})
+						_, _ = b.delete(name, verb.DeleteOptions{})
 					}
 				}
 			})
@@ -171,7 +172,7 @@ func TestFollowBeginsAnew(t *testing.T) {
 			r.until(t, func() bool { return r.resets == 1 })
 			b.create(`{"metadata":{"name":"first"}}`)
 			<-blocked
-			if _, err := b.delete("gone", api.DeleteOptions{}); err != nil {
+			if _, err := b.delete("gone", verb.DeleteOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			last := ""
@@ -270,7 +271,7 @@ func TestAfterWrite(t *testing.T) {
 			made := mustInt(b.create(`{"metadata":{"name":"a"}}`).ResourceVersion)
 			expect("create", made)
 			if _, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"a"}}`),
-				api.WriteOptions{Form: v1}); !apierrors.IsAlreadyExists(err) {
+				verb.WriteOptions{Form: v1}); !apierrors.IsAlreadyExists(err) {
 				t.Error(err)
 			}
 			expect("a refused create")
@@ -283,12 +284,12 @@ func TestAfterWrite(t *testing.T) {
 				t.Fatal(err)
 			}
 			expect("a patch that changes nothing", mustInt(changed.ResourceVersion))
-			dry := api.DeleteOptions{WriteOptions: api.WriteOptions{DryRun: true}}
+			dry := verb.DeleteOptions{WriteOptions: verb.WriteOptions{DryRun: true}}
 			if _, err := b.delete("a", dry); err != nil {
 				t.Fatal(err)
 			}
 			expect("a dry run")
-			marked, err := b.delete("a", api.DeleteOptions{})
+			marked, err := b.delete("a", verb.DeleteOptions{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -9,6 +9,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/object/wire"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -110,8 +111,8 @@ func TestForeignValues(t *testing.T) {
 				got.UID != "u" {
 				t.Fatalf("%s, %v", whole(found), err)
 			}
-			if _, err := b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, body(`{}`),
-				api.WriteOptions{Form: v1}); err != nil {
+			if _, err := b.Patch(b.ctx(), "ns", "a", "", verb.MergePatch, body(`{}`),
+				verb.WriteOptions{Form: v1}); err != nil {
 				t.Fatal(err)
 			}
 			if now, _ := b.stored(key); !strings.HasPrefix(now, `{"kind":"Note","apiVersion":"shop.example.com/v1",`) ||

@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/metadata"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // grant sets the grace period of an object, where the strategy has graceful deletion. A further deletion can only
 // shorten it; one with a period of 0 ends it.
-func (e *storageEnd[T]) grant(ctx context.Context, obj T, opts api.DeleteOptions) (metadata.Grace, error) {
+func (e *storageEnd[T]) grant(ctx context.Context, obj T, opts verb.DeleteOptions) (metadata.Grace, error) {
 	if e.kind.definition.Strategy.CheckGracefulDelete == nil {
 		return metadata.NoGrace, nil
 	}
@@ -30,7 +30,7 @@ func (e *storageEnd[T]) grant(ctx context.Context, obj T, opts api.DeleteOptions
 }
 
 // asMeta returns a copy of options as a strategy's function takes them.
-func asMeta(opts api.DeleteOptions) *metav1.DeleteOptions {
+func asMeta(opts verb.DeleteOptions) *metav1.DeleteOptions {
 	options := &metav1.DeleteOptions{Preconditions: opts.Preconditions.DeepCopy()}
 	options.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("DeleteOptions"))
 	if s := opts.GracePeriodSeconds; s != nil {

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -58,7 +58,7 @@ func TestGrace(t *testing.T) {
 			b.create(`{"metadata":{"name":"a"},"spec":` + c.object + `}`)
 			begin := time.Now().Truncate(time.Second)
 			for i, d := range c.deletions {
-				got, err := b.delete("a", api.DeleteOptions{GracePeriodSeconds: d.grace})
+				got, err := b.delete("a", verb.DeleteOptions{GracePeriodSeconds: d.grace})
 				if err != nil || got.Done != d.gone || got.Pending != d.pending {
 					t.Fatalf("deletion %d: %+v %v", i, got, err)
 				}
@@ -83,7 +83,7 @@ func TestGrace(t *testing.T) {
 func TestGraceWithFinalizers(t *testing.T) {
 	b := graceful(t)
 	b.create(`{"metadata":{"name":"a","finalizers":["x.example.com/y"]}}`)
-	if d, err := b.delete("a", api.DeleteOptions{}); err != nil || d.Done ||
+	if d, err := b.delete("a", verb.DeleteOptions{}); err != nil || d.Done ||
 		*b.get("a").DeletionGracePeriodSeconds != 30 {
 		t.Fatalf("%+v %v", d, err)
 	}
@@ -93,12 +93,12 @@ func TestGraceWithFinalizers(t *testing.T) {
 	if *b.get("a").DeletionGracePeriodSeconds != 30 {
 		t.Error("its grace is not over")
 	}
-	if d, err := b.delete("a", api.DeleteOptions{GracePeriodSeconds: seconds(0)}); err != nil || !d.Done {
+	if d, err := b.delete("a", verb.DeleteOptions{GracePeriodSeconds: seconds(0)}); err != nil || !d.Done {
 		t.Fatalf("%+v %v", d, err)
 	}
 	b.create(`{"metadata":{"name":"b","finalizers":["x.example.com/y"]}}`)
 	for range 2 {
-		if d, err := b.delete("b", api.DeleteOptions{GracePeriodSeconds: seconds(0)}); err != nil || d.Done ||
+		if d, err := b.delete("b", verb.DeleteOptions{GracePeriodSeconds: seconds(0)}); err != nil || d.Done ||
 			*b.get("b").DeletionGracePeriodSeconds != 0 {
 			t.Fatalf("%+v %v", d, err)
 		}
@@ -114,9 +114,9 @@ func TestGraceWithFinalizers(t *testing.T) {
 func TestGraceNeedsAnAnswer(t *testing.T) {
 	b := graceful(t)
 	b.create(`{"metadata":{"name":"a"},"spec":{"color":"broken"}}`)
-	_, err := b.delete("a", api.DeleteOptions{})
+	_, err := b.delete("a", verb.DeleteOptions{})
 	wantStatus(t, err, 500, metav1.StatusReasonInternalError, "options.GracePeriodSeconds should not be nil")
-	if d, err := b.delete("a", api.DeleteOptions{GracePeriodSeconds: seconds(3)}); err != nil || d.Done {
+	if d, err := b.delete("a", verb.DeleteOptions{GracePeriodSeconds: seconds(3)}); err != nil || d.Done {
 		t.Error(d, err)
 	}
 }
@@ -127,13 +127,13 @@ func TestGraceOfACollection(t *testing.T) {
 	for i := range 10 {
 		b.create(fmt.Sprintf(`{"metadata":{"name":"w%d"},"spec":{"color":%q}}`, i, []string{"white", "red"}[i%2]))
 	}
-	page, err := b.DeleteCollection(b.ctx(), "ns", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1}},
-		api.ListOptions{})
+	page, err := b.DeleteCollection(b.ctx(), "ns", verb.DeleteOptions{WriteOptions: verb.WriteOptions{Form: v1}},
+		verb.ListOptions{})
 	if err != nil || page.Len != 10 {
 		t.Fatalf("%+v %v", page, err)
 	}
 	page.Close()
-	if names, _ := b.names("ns", api.ListOptions{}); names != "w1 w3 w5 w7 w9" {
+	if names, _ := b.names("ns", verb.ListOptions{}); names != "w1 w3 w5 w7 w9" {
 		t.Errorf("left: %s", names)
 	}
 }
@@ -144,7 +144,7 @@ func TestDeletedObjectIsShown(t *testing.T) {
 	d.Strategy.ReturnDeletedObject = true
 	b := openOver(t, memory.New(), registry.New(d), registry.Config{})
 	w := b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
-	got, err := b.delete("a", api.DeleteOptions{})
+	got, err := b.delete("a", verb.DeleteOptions{})
 	if err != nil || !got.Done || !got.Shown {
 		t.Fatalf("%+v %v", got, err)
 	}

@@ -12,6 +12,7 @@ import (
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/objects"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/subresource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -23,14 +24,14 @@ func New[T api.Object](definition Definition[T]) Resource {
 	return &resource[T]{definition: d, info: info}
 }
 
-func describe[T api.Object](d Definition[T]) (*Definition[T], *api.Info) {
+func describe[T api.Object](d Definition[T]) (*Definition[T], *verb.Info) {
 	if d.Names.ListKind == "" {
 		d.Names.ListKind = d.Names.Kind + "List"
 	}
 	if d.Names.Singular == "" {
 		d.Names.Singular = strings.ToLower(d.Names.Kind)
 	}
-	info := &api.Info{Group: d.Group, Names: d.Names, Scope: d.Scope, Storage: d.Storage, Verbs: d.Verbs}
+	info := &verb.Info{Group: d.Group, Names: d.Names, Scope: d.Scope, Storage: d.Storage, Verbs: d.Verbs}
 	if info.StoragePrefix = d.StoragePrefix; info.StoragePrefix == "" {
 		info.StoragePrefix = strings.TrimPrefix(d.Group+"/"+d.Names.Plural, "/")
 	}
@@ -58,17 +59,17 @@ func describe[T api.Object](d Definition[T]) (*Definition[T], *api.Info) {
 	return &d, info
 }
 
-func wrongDefinition(info *api.Info, err error) error {
+func wrongDefinition(info *verb.Info, err error) error {
 	return fmt.Errorf("the definition of %s: %w", info.GroupResource(), err)
 }
 
 // resource is a Definition as a Resource. Its Info has all columns of each version, the name first.
 type resource[T api.Object] struct {
 	definition *Definition[T]
-	info       *api.Info
+	info       *verb.Info
 }
 
-func (r *resource[T]) Info() *api.Info { return r.info }
+func (r *resource[T]) Info() *verb.Info { return r.info }
 
 func (r *resource[T]) Open(ctx context.Context, config Config) (Handle, error) {
 	d := r.definition
@@ -178,7 +179,7 @@ type handle[T api.Object] struct {
 	shared  *sharing[T]
 }
 
-func (h *handle[T]) StoredForm() api.Form                          { return h.store.Form() }
+func (h *handle[T]) StoredForm() verb.Form                         { return h.store.Form() }
 func (h *handle[T]) Ready() error                                  { return h.store.Ready() }
 func (h *handle[T]) Close() error                                  { return h.shared.release() }
 func (h *handle[T]) Measure(ctx context.Context) store.Measurement { return h.store.Measure(ctx) }
@@ -190,7 +191,7 @@ func (h *handle[T]) objects() any {
 
 // change is an update by a function of this process, in place of a body. An error of the function is returned as it is.
 func (h *handle[T]) change(
-	ctx context.Context, namespace, name, subresource string, opts api.WriteOptions, change func(obj T) error,
+	ctx context.Context, namespace, name, subresource string, opts verb.WriteOptions, change func(obj T) error,
 ) (updated T, err error) {
 	r, err := h.updateRequest("update", namespace, name, subresource, h.versions.Storage.GVK.Version, opts)
 	if err != nil {
@@ -212,18 +213,18 @@ func (h *handle[T]) change(
 func (h *handle[T]) Size() (objects, bytes int64, known bool) { return h.store.Size() }
 
 func (h *handle[T]) Get(
-	ctx context.Context, namespace, name, resourceVersion string, form api.Form,
-) (api.Rendition, error) {
+	ctx context.Context, namespace, name, resourceVersion string, form verb.Form,
+) (verb.Rendition, error) {
 	key, err := h.storage.key(namespace, name)
 	if err != nil {
-		return api.Rendition{}, err
+		return verb.Rendition{}, err
 	}
 	return h.store.Get(ctx, key, store.GetOptions{ResourceVersion: resourceVersion}, form)
 }
 
 func (h *handle[T]) List(
-	ctx context.Context, namespace string, opts api.ListOptions, form api.Form,
-) (*api.Page, error) {
+	ctx context.Context, namespace string, opts verb.ListOptions, form verb.Form,
+) (*verb.Page, error) {
 	prefix, err := h.prefix(namespace)
 	if err != nil {
 		return nil, err
@@ -232,8 +233,8 @@ func (h *handle[T]) List(
 }
 
 func (h *handle[T]) Watch(
-	ctx context.Context, namespace string, opts api.WatchOptions, form api.Form,
-) (api.Watch, error) {
+	ctx context.Context, namespace string, opts api.WatchOptions, form verb.Form,
+) (verb.Watch, error) {
 	prefix, err := h.prefix(namespace)
 	if err != nil {
 		return nil, err
@@ -270,11 +271,11 @@ func (h *handle[T]) object(ctx context.Context, namespace, name, resourceVersion
 type hostWriter[T api.Object] struct{ *handle[T] }
 
 func (h hostWriter[T]) Act(
-	ctx context.Context, t subresource.Target, opts api.WriteOptions, do func(obj T) (api.Rendition, error),
-) (api.Result, error) {
+	ctx context.Context, t subresource.Target, opts verb.WriteOptions, do func(obj T) (verb.Rendition, error),
+) (verb.Result, error) {
 	r, err := h.updateRequest("update", t.Namespace, t.Name, "", t.Version, opts)
 	if err != nil {
-		return api.Result{}, err
+		return verb.Result{}, err
 	}
 	r.scope, r.admitted = h.scopes.action.named(t.Subresource), true
 	r.proposal = &changed[T]{change: func(_ context.Context, a *attempt[T], obj T) error {
@@ -288,11 +289,11 @@ func (h hostWriter[T]) Act(
 }
 
 func (h hostWriter[T]) Change(
-	ctx context.Context, t subresource.Target, opts api.WriteOptions, c subresource.Change[T],
-) (api.Result, error) {
+	ctx context.Context, t subresource.Target, opts verb.WriteOptions, c subresource.Change[T],
+) (verb.Result, error) {
 	r, err := h.updateRequest("update", t.Namespace, t.Name, "", t.Version, opts)
 	if err != nil {
-		return api.Result{}, err
+		return verb.Result{}, err
 	}
 	r.scope, r.ownership, r.admitted = h.scopes.object.named(t.Subresource), merged, true
 	r.proposal = &changed[T]{change: func(_ context.Context, a *attempt[T], obj T) error {
@@ -300,10 +301,10 @@ func (h hostWriter[T]) Change(
 		a.addWarnings(warnings)
 		return err
 	}}
-	r.render = func(data []byte, revision int64, form api.Form) (api.Rendition, error) {
+	r.render = func(data []byte, revision int64, form verb.Form) (verb.Rendition, error) {
 		obj, err := h.store.Decode(data, revision)
 		if err != nil {
-			return api.Rendition{}, err
+			return verb.Rendition{}, err
 		}
 		return c.Show(obj, form)
 	}
@@ -311,10 +312,10 @@ func (h hostWriter[T]) Change(
 }
 
 func (h hostWriter[T]) Remove(
-	ctx context.Context, t subresource.Target, opts api.DeleteOptions, consent func(T, *api.DeleteOptions) error,
-) (api.Deletion, error) {
+	ctx context.Context, t subresource.Target, opts verb.DeleteOptions, consent func(T, *verb.DeleteOptions) error,
+) (verb.Deletion, error) {
 	if _, err := h.ServedVersion(t.Version); err != nil {
-		return api.Deletion{}, internal(err)
+		return verb.Deletion{}, internal(err)
 	}
 	opts.Form = h.store.Form() // nobody sees this answer
 	r := h.deletionOf(t.Namespace, t.Name, opts, consent)

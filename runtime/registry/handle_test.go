@@ -14,6 +14,7 @@ import (
 	"apigen.dev/runtime/internal/object/wire"
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
@@ -22,8 +23,8 @@ import (
 )
 
 var (
-	v1      = api.Form{Version: "v1"}
-	v1beta1 = api.Form{Version: "v1beta1"}
+	v1      = verb.Form{Version: "v1"}
+	v1beta1 = verb.Form{Version: "v1beta1"}
 )
 
 // bench is an open resource over a memory backend.
@@ -123,9 +124,9 @@ func both(t *testing.T, test func(t *testing.T, b *bench)) {
 	for name, transformer := range map[string]store.Transformer{"": nil, " encrypted": encrypted(t)} {
 		for kind, config := range map[string]registry.Config{
 			"cache": {}, "bare": {DisableCache: true},
-			"cache protobuf": {Encoding: api.Protobuf}, "bare protobuf": {Encoding: api.Protobuf, DisableCache: true},
+			"cache protobuf": {Encoding: verb.Protobuf}, "bare protobuf": {Encoding: verb.Protobuf, DisableCache: true},
 		} {
-			if transformer != nil && config.Encoding != api.JSON {
+			if transformer != nil && config.Encoding != verb.JSON {
 				continue // the same bytes pass the transformer
 			}
 			t.Run(kind+name, func(t *testing.T) {
@@ -136,14 +137,14 @@ func both(t *testing.T, test func(t *testing.T, b *bench)) {
 	}
 }
 
-func body(data string) api.Body {
-	return api.Body{Version: "v1", Data: []byte(data), Validation: metav1.FieldValidationStrict}
+func body(data string) verb.Body {
+	return verb.Body{Version: "v1", Data: []byte(data), Validation: metav1.FieldValidationStrict}
 }
 
-func whole(r api.Rendition) string { return "{" + r.Head + string(r.Payload) }
+func whole(r verb.Rendition) string { return "{" + r.Head + string(r.Payload) }
 
 // parse decodes a rendition as a v1 Widget.
-func (b *bench) parse(r api.Rendition) *shop.WidgetV1 {
+func (b *bench) parse(r verb.Rendition) *shop.WidgetV1 {
 	b.Helper()
 	var w shop.WidgetV1
 	if err := json.Unmarshal([]byte(whole(r)), &w); err != nil {
@@ -159,7 +160,7 @@ func (b *bench) parse(r api.Rendition) *shop.WidgetV1 {
 
 func (b *bench) create(data string) *shop.WidgetV1 {
 	b.Helper()
-	r, err := b.Create(b.ctx(), "ns", body(data), api.WriteOptions{Form: v1})
+	r, err := b.Create(b.ctx(), "ns", body(data), verb.WriteOptions{Form: v1})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -180,7 +181,7 @@ func (b *bench) update(name string, w *shop.WidgetV1) (*shop.WidgetV1, error) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	r, err := b.Update(b.ctx(), "ns", name, "", body(string(data)), api.WriteOptions{Form: v1})
+	r, err := b.Update(b.ctx(), "ns", name, "", body(string(data)), verb.WriteOptions{Form: v1})
 	if err != nil {
 		return nil, err
 	}
@@ -188,18 +189,18 @@ func (b *bench) update(name string, w *shop.WidgetV1) (*shop.WidgetV1, error) {
 }
 
 func (b *bench) patch(name, subresource, patch string) (*shop.WidgetV1, error) {
-	kind := api.MergePatch
+	kind := verb.MergePatch
 	if strings.HasPrefix(patch, "[") {
-		kind = api.JSONPatch
+		kind = verb.JSONPatch
 	}
-	r, err := b.Patch(b.ctx(), "ns", name, subresource, kind, body(patch), api.WriteOptions{Form: v1})
+	r, err := b.Patch(b.ctx(), "ns", name, subresource, kind, body(patch), verb.WriteOptions{Form: v1})
 	if err != nil {
 		return nil, err
 	}
 	return b.parse(r.Object), nil
 }
 
-func (b *bench) delete(name string, opts api.DeleteOptions) (api.Deletion, error) {
+func (b *bench) delete(name string, opts verb.DeleteOptions) (verb.Deletion, error) {
 	opts.Form = v1
 	return b.Delete(b.ctx(), "ns", name, opts)
 }
@@ -306,7 +307,7 @@ func (b *bench) remove(name string) {
 	if _, err := b.patch(name, "", `{"metadata":{"finalizers":null}}`); err != nil && codeOf(b, err) != 404 {
 		b.Fatal(err)
 	}
-	if _, err := b.delete(name, api.DeleteOptions{}); err != nil && codeOf(b, err) != 404 {
+	if _, err := b.delete(name, verb.DeleteOptions{}); err != nil && codeOf(b, err) != 404 {
 		b.Fatal(err)
 	}
 }

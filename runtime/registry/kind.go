@@ -12,6 +12,7 @@ import (
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/subresource"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
@@ -21,7 +22,7 @@ import (
 // kind is an open resource without its end: what stored kinds and provided kinds have in common.
 type kind[T api.Object] struct {
 	definition *Definition[T]
-	info       *api.Info
+	info       *verb.Info
 	versions   *codec.Versions[T]
 	gr         schema.GroupResource
 	gk         schema.GroupKind // of the stored resource: errors of validation name it, as in kube-apiserver
@@ -44,7 +45,7 @@ type kind[T api.Object] struct {
 	logged atomic.Int64
 }
 
-func newKind[T api.Object](d *Definition[T], info *api.Info, all *codec.Versions[T], config Config) *kind[T] {
+func newKind[T api.Object](d *Definition[T], info *verb.Info, all *codec.Versions[T], config Config) *kind[T] {
 	if config.Schemas == nil {
 		config.Schemas = &ownership.Schemas{}
 	}
@@ -63,9 +64,9 @@ func newKind[T api.Object](d *Definition[T], info *api.Info, all *codec.Versions
 	return k
 }
 
-func (k *kind[T]) Info() *api.Info { return k.info }
+func (k *kind[T]) Info() *verb.Info { return k.info }
 
-func (k *kind[T]) ToJSON(object api.Rendition, form api.Form) (api.Rendition, error) {
+func (k *kind[T]) ToJSON(object verb.Rendition, form verb.Form) (verb.Rendition, error) {
 	return k.versions.ToJSON(object, form)
 }
 

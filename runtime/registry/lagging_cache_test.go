@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
@@ -50,19 +50,19 @@ func TestLaggingCache(t *testing.T) {
 		b := openOver(t, backend, registry.New(shop.Definition()), registry.Config{})
 		b.create(`{"metadata":{"name":"a"}}`)
 		b.wait()
-		if got, _ := b.names("ns", api.ListOptions{}); got != "a" {
+		if got, _ := b.names("ns", verb.ListOptions{}); got != "a" {
 			t.Fatal(got)
 		}
 		backend.quiet.Store(true)
 		b.create(`{"metadata":{"name":"b"}}`)
 		for _, test := range []struct {
-			opts api.ListOptions
+			opts verb.ListOptions
 			want string
 			most time.Duration
 		}{
-			{api.ListOptions{ResourceVersion: "0"}, "a", time.Millisecond},
-			{api.ListOptions{}, "a b", 4 * time.Second},
-			{api.ListOptions{Limit: 1}, "a", 4 * time.Second},
+			{verb.ListOptions{ResourceVersion: "0"}, "a", time.Millisecond},
+			{verb.ListOptions{}, "a b", 4 * time.Second},
+			{verb.ListOptions{Limit: 1}, "a", 4 * time.Second},
 		} {
 			begin := time.Now()
 			if got, _ := b.names("ns", test.opts); got != test.want || time.Since(begin) > test.most {
@@ -77,7 +77,7 @@ func TestLaggingCache(t *testing.T) {
 		}
 		backend.quiet.Store(false)
 		waitFor(t, func() error {
-			if got, _ := b.names("ns", api.ListOptions{ResourceVersion: "0"}); got != "a b" {
+			if got, _ := b.names("ns", verb.ListOptions{ResourceVersion: "0"}); got != "a b" {
 				return storage.ErrUnavailable
 			}
 			return nil

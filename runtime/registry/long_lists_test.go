@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/jsondoc"
 	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,7 +37,7 @@ func TestLongListsAreQuick(t *testing.T) {
 			`"apiVersion":"shop.example.com/v1","fieldsType":"FieldsV1","fieldsV1":`+fields+`}`) + `]`
 	}
 	cases := map[string]struct {
-		kind   api.PatchType // "" is a PUT
+		kind   verb.PatchType // "" is a PUT
 		data   string
 		code   int32 // 0: it is done
 		owners int
@@ -45,11 +47,11 @@ func TestLongListsAreQuick(t *testing.T) {
 		"put of many owners":         {"", config(owners, ``), 0, 1},
 		"put of many managers":       {"", config(entries(15_000, `{"f:a":{}}`), ``), 0, 1},
 		"put of a manager of much":   {"", config(entries(1, `{`+repeated(100_000, `"f:%d":{}`)+`}`), ``), 0, 1},
-		"patch to a list":            {api.MergePatch, config(``, parts), 0, 1},
-		"apply of a list":            {api.ApplyPatch, config(``, parts), 413, 1},
-		"apply of a map":             {api.ApplyPatch, config(``, notes), 413, 1},
-		"strategic merge of objects": {api.StrategicPatch, config(owners, ``), 413, 1},
-		"strategic merge of values": {api.StrategicPatch, config(`,"finalizers":[`+repeated(100_000, `"e.com/p%d"`)+
+		"patch to a list":            {verb.MergePatch, config(``, parts), 0, 1},
+		"apply of a list":            {verb.ApplyPatch, config(``, parts), 413, 1},
+		"apply of a map":             {verb.ApplyPatch, config(``, notes), 413, 1},
+		"strategic merge of objects": {verb.StrategicPatch, config(owners, ``), 413, 1},
+		"strategic merge of values": {verb.StrategicPatch, config(`,"finalizers":[`+repeated(100_000, `"e.com/p%d"`)+
 			`]`, ``), 413, 1},
 	}
 	for name, c := range cases {
@@ -57,7 +59,7 @@ func TestLongListsAreQuick(t *testing.T) {
 			b := openSchema(t)
 			b.create(config(``, `,"spec":{"color":"red"}`))
 			began := time.Now()
-			opts := api.WriteOptions{Form: v1, FieldManager: "w", Force: c.kind == api.ApplyPatch}
+			opts := verb.WriteOptions{Form: v1, FieldManager: "w", Force: c.kind == verb.ApplyPatch}
 			var err error
 			if c.kind == "" {
 				_, err = b.Update(b.ctx(), "ns", "a", "", body(c.data), opts)
@@ -99,7 +101,7 @@ func TestWritesDoNotFailOfOwnership(t *testing.T) {
 
 // unownable is a schema that lacks fields which widgets have.
 func unownable() map[string]api.Document {
-	return map[string]api.Document{"v1": api.NewDocument([]byte(`{"components":{"schemas":{
+	return map[string]api.Document{"v1": jsondoc.New([]byte(`{"components":{"schemas":{
 		"Widget":{"type":"object","properties":{
 		"apiVersion":{"type":"string"},"kind":{"type":"string"},"metadata":{"type":"object"},"status":{"type":"object"},
 		"spec":{"type":"object","properties":{"color":{"type":"string"},"size":{"type":"integer"}}}},

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/wire"
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,9 +23,9 @@ func TestStoredInProtobuf(t *testing.T) {
 	for name, disabled := range map[string]bool{"cache": false, "bare": true} {
 		t.Run(name, func(t *testing.T) {
 			b := openOver(t, memory.New(), registry.New(labelled()),
-				registry.Config{DisableCache: disabled, Encoding: api.Protobuf})
+				registry.Config{DisableCache: disabled, Encoding: verb.Protobuf})
 			created, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"a","labels":{"x":"y"},`+
-				`"annotations":{"note":"1"}}}`), api.WriteOptions{Form: v1, FieldManager: "m"})
+				`"annotations":{"note":"1"}}}`), verb.WriteOptions{Form: v1, FieldManager: "m"})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,7 +38,7 @@ func TestStoredInProtobuf(t *testing.T) {
 			if got, _ := b.stored(labelKey); got != string(encoded(t, labelKind, &object)) {
 				t.Errorf("stored %q\nwant   %q", got, encoded(t, labelKind, &object))
 			}
-			r, err := b.Get(b.ctx(), "ns", "a", "", api.Form{Version: "v1", Encoding: api.Protobuf})
+			r, err := b.Get(b.ctx(), "ns", "a", "", verb.Form{Version: "v1", Encoding: verb.Protobuf})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +52,7 @@ func TestStoredInProtobuf(t *testing.T) {
 
 // A kind without protobuf is stored in JSON, whatever the configuration says.
 func TestStoredInJSONWithoutProtobuf(t *testing.T) {
-	b := openOver(t, memory.New(), registry.New(shop.Definition()), registry.Config{Encoding: api.Protobuf})
+	b := openOver(t, memory.New(), registry.New(shop.Definition()), registry.Config{Encoding: verb.Protobuf})
 	b.create(`{"metadata":{"name":"a"}}`)
 	if got, _ := b.stored(widgetKey + "a"); !strings.HasPrefix(got, `{"kind":"Widget"`) {
 		t.Errorf("stored %q", got)
@@ -60,12 +60,12 @@ func TestStoredInJSONWithoutProtobuf(t *testing.T) {
 }
 
 // encodingOf is the encoding of what is stored under a key.
-func (b *bench) encodingOf(key string) api.Encoding {
+func (b *bench) encodingOf(key string) verb.Encoding {
 	b.Helper()
 	if value, _ := b.stored(key); strings.HasPrefix(value, wire.Magic) {
-		return api.Protobuf
+		return verb.Protobuf
 	}
-	return api.JSON
+	return verb.JSON
 }
 
 // replicas opens servers that store widgets in JSON and in protobuf, over one backend.
@@ -73,7 +73,7 @@ func replicas(t *testing.T, transformer store.Transformer, disabled bool) [2]*be
 	t.Helper()
 	backend := memory.New()
 	var all [2]*bench
-	for i, encoding := range []api.Encoding{api.JSON, api.Protobuf} {
+	for i, encoding := range []verb.Encoding{verb.JSON, verb.Protobuf} {
 		all[i] = openOver(t, backend, registry.New(shop.InProtobuf()),
 			registry.Config{DisableCache: disabled, Transformer: transformer, Encoding: encoding})
 	}
@@ -87,7 +87,7 @@ func TestOtherEncodingIsStale(t *testing.T) {
 			servers := replicas(t, encrypted(t), disabled)
 			servers[0].create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
 			for _, i := range []int{1, 0, 1} {
-				b, want := servers[i], []api.Encoding{api.JSON, api.Protobuf}[i]
+				b, want := servers[i], []verb.Encoding{verb.JSON, verb.Protobuf}[i]
 				before := b.get("a")
 				after, err := b.patch("a", "", `{}`)
 				if err != nil || after.ResourceVersion == before.ResourceVersion ||
@@ -107,15 +107,15 @@ func TestOtherEncodingIsStale(t *testing.T) {
 
 // The encoding in which an object is stored shows in no form of it: two replicas answer the same for one backend.
 func TestFormsDontShowTheStoredEncoding(t *testing.T) {
-	var forms []api.Form
+	var forms []verb.Form
 	for _, version := range []string{"v1", "v1beta1"} {
-		for encoding := api.JSON; encoding <= api.Protobuf; encoding++ {
-			for shape := api.Whole; shape <= api.RowWithObject; shape++ {
-				table := shape != api.Whole && shape != api.Metadata
-				if encoding == api.Protobuf && (table || version != "v1" && shape == api.Whole) {
+		for encoding := verb.JSON; encoding <= verb.Protobuf; encoding++ {
+			for shape := verb.Whole; shape <= verb.RowWithObject; shape++ {
+				table := shape != verb.Whole && shape != verb.Metadata
+				if encoding == verb.Protobuf && (table || version != "v1" && shape == verb.Whole) {
 					continue // there is none
 				}
-				forms = append(forms, api.Form{Version: version, Encoding: encoding, Shape: shape})
+				forms = append(forms, verb.Form{Version: version, Encoding: encoding, Shape: shape})
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func TestFormsDontShowTheStoredEncoding(t *testing.T) {
 			for _, form := range forms {
 				var pages [2]string
 				for i, b := range servers {
-					page, err := b.List(b.ctx(), "ns", api.ListOptions{}, form)
+					page, err := b.List(b.ctx(), "ns", verb.ListOptions{}, form)
 					if err != nil {
 						t.Fatalf("%+v: %v", form, err)
 					}
@@ -167,9 +167,9 @@ func TestEncodingIsMigrated(t *testing.T) {
 		servers[n%2].create(fmt.Sprintf(`{"metadata":{"name":"w%d"},"spec":{"color":"red"}}`, n))
 	}
 	for _, c := range []struct {
-		to    api.Encoding
+		to    verb.Encoding
 		stale int64
-	}{{api.Protobuf, 3}, {api.Protobuf, 0}, {api.JSON, 5}, {api.JSON, 0}, {api.Protobuf, 5}} {
+	}{{verb.Protobuf, 3}, {verb.Protobuf, 0}, {verb.JSON, 5}, {verb.JSON, 0}, {verb.Protobuf, 5}} {
 		config := registry.Config{Backend: backend, Prefix: "/registry", Transformer: e, Encoding: c.to}
 		m, err := registry.Migrate(t.Context(), registry.New(shop.InProtobuf()), config, store.MigrateOptions{})
 		if err != nil || m.Read != 5 || m.Stale != c.stale || m.Rewritten != c.stale ||
@@ -183,7 +183,7 @@ func TestEncodingIsMigrated(t *testing.T) {
 		}
 	}
 	for _, b := range servers {
-		if names, _ := b.names("ns", api.ListOptions{}); names != "w0 w1 w2 w3 w4" {
+		if names, _ := b.names("ns", verb.ListOptions{}); names != "w0 w1 w2 w3 w4" {
 			t.Error(names)
 		}
 	}

@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
@@ -66,7 +66,7 @@ func fillOld(t *testing.T, backend storage.Backend, n int, transformer store.Tra
 	for i := range n {
 		data := fmt.Sprintf(`{"metadata":{"name":"w%03d","finalizers":["x.example.com/y"]},"spec":{"color":"red",`+
 			`"size":%d}}`, i, i+1)
-		if _, err := h.Create(t.Context(), "ns", body(data), api.WriteOptions{Form: v1}); err != nil {
+		if _, err := h.Create(t.Context(), "ns", body(data), verb.WriteOptions{Form: v1}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -369,4 +369,4 @@ func TestMigrationOfAnotherResource(t *testing.T) {
 
 type foreign struct{ registry.Resource }
 
-func (foreign) Info() *api.Info { return &api.Info{} }
+func (foreign) Info() *verb.Info { return &verb.Info{} }

@@ -12,6 +12,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,13 +43,13 @@ func (m *model) step(b *bench, r *rand.Rand) {
 	var err error
 	switch r.IntN(6) {
 	case 0:
-		var res api.Result
+		var res verb.Result
 		finalizer := ""
 		if r.IntN(3) == 0 {
 			finalizer = `,"finalizers":["x.example.com/y"]`
 		}
 		res, err = b.Create(b.ctx(), "ns", body(fmt.Sprintf(`{"metadata":{"name":%q%s},"spec":{"size":%d}}`, name,
-			finalizer, size)), api.WriteOptions{Form: v1})
+			finalizer, size)), verb.WriteOptions{Form: v1})
 		if old != nil {
 			if !apierrors.IsAlreadyExists(err) {
 				b.Fatalf("created %s twice: %v", name, err)
@@ -65,8 +66,8 @@ func (m *model) step(b *bench, r *rand.Rand) {
 	case 4:
 		got, err = b.patch(name, "", `{"metadata":{"finalizers":null}}`)
 	case 5:
-		var d api.Deletion
-		d, err = b.delete(name, api.DeleteOptions{})
+		var d verb.Deletion
+		d, err = b.delete(name, verb.DeleteOptions{})
 		if err == nil && !d.Done {
 			got = b.parse(d.Object)
 		}
@@ -114,13 +115,13 @@ func TestAgainstAModel(t *testing.T) {
 		for seed := range uint64(4) {
 			r := rand.New(rand.NewPCG(seed, 7))
 			m := &model{objects: map[string]*shop.WidgetV1{}, history: map[string]string{}}
-			all, _ := b.names("ns", api.ListOptions{})
+			all, _ := b.names("ns", verb.ListOptions{})
 			for name := range strings.FieldsSeq(all) {
 				m.objects[name] = b.get(name)
 			}
 			for range 150 {
 				m.step(b, r)
-				names, page := b.names("ns", api.ListOptions{})
+				names, page := b.names("ns", verb.ListOptions{})
 				if names != m.names() {
 					t.Fatalf("seed %d: listed %q, want %q", seed, names, m.names())
 				}
@@ -132,7 +133,7 @@ func TestAgainstAModel(t *testing.T) {
 				}
 			}
 			for version, want := range m.history {
-				got, _ := b.names("ns", api.ListOptions{ResourceVersion: version,
+				got, _ := b.names("ns", verb.ListOptions{ResourceVersion: version,
 					ResourceVersionMatch: metav1.ResourceVersionMatchExact})
 				if got != want {
 					t.Fatalf("seed %d: at %s listed %q, want %q", seed, version, got, want)
@@ -219,7 +220,7 @@ func TestPagesDuringWrites(t *testing.T) {
 		}()
 		for range 20 {
 			sizes := map[string]int64{}
-			opts := api.ListOptions{Limit: 5}
+			opts := verb.ListOptions{Limit: 5}
 			for {
 				page, err := b.List(b.ctx(), "ns", opts, v1)
 				if err != nil {

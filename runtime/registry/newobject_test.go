@@ -6,8 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 )
 
@@ -46,7 +46,7 @@ func TestNewObjectsHaveNoVersion(t *testing.T) {
 			}
 			defer h.Close()
 			_, err = h.Create(t.Context(), "ns", body(`{"metadata":{"name":"a","resourceVersion":"`+sent.version+`"}}`),
-				api.WriteOptions{Form: v1, DryRun: sent.dryRun})
+				verb.WriteOptions{Form: v1, DryRun: sent.dryRun})
 			if err != nil && codeOf(t, err) != sent.code || err == nil && sent.code != 0 {
 				t.Errorf("%v, want code %d", err, sent.code)
 			}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
@@ -40,7 +40,7 @@ func TestExpiredPageIsTakenUpFromItsBeginning(t *testing.T) {
 	backend := &forgetful{Backend: memory.New()}
 	b := openOver(t, backend, registry.New(shop.Definition()), registry.Config{DisableCache: true})
 	b.fill(30)
-	opts := api.ListOptions{Limit: 3, Selection: selection(t, "third=true", "")}
+	opts := verb.ListOptions{Limit: 3, Selection: selection(t, "third=true", "")}
 	first, page := b.names("ns", opts)
 	b.create(`{"metadata":{"name":"later"}}`)
 
@@ -78,7 +78,7 @@ func TestPagesGoThroughOddKeys(t *testing.T) {
 		}
 		for limit := range int64(3) {
 			var got []string
-			opts := api.ListOptions{Limit: limit + 1}
+			opts := verb.ListOptions{Limit: limit + 1}
 			for range 2 * len(keys) {
 				names, page := b.names("", opts)
 				got = append(got, strings.Fields(names)...)

@@ -11,6 +11,7 @@ import (
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/object/metadata"
 	"apigen.dev/runtime/internal/object/ownership"
+	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -51,12 +52,12 @@ type Subresource[T api.Object] struct {
 var subresourceVerbs = []string{"get", "patch", "update"}
 
 // info returns what discovery and routing know of the subresource.
-func (s *Subresource[T]) info() api.Subresource {
+func (s *Subresource[T]) info() verb.Subresource {
 	verbs := s.Verbs
 	if verbs == nil {
 		verbs = subresourceVerbs
 	}
-	return api.Subresource{Name: s.Name, Versions: s.Versions, Verbs: verbs}
+	return verb.Subresource{Name: s.Name, Versions: s.Versions, Verbs: verbs}
 }
 
 // check refuses a subresource of a definition that lacks something.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,16 +50,16 @@ const everything = `,"labels":{"l":"2"},"annotations":{"a":"2"},"finalizers":["x
 
 func (b *bench) writePart(subresource, kind, manager, data string) *shop.WidgetV1 {
 	b.Helper()
-	opts := api.WriteOptions{Form: v1, FieldManager: manager, Force: true}
-	var r api.Result
+	opts := verb.WriteOptions{Form: v1, FieldManager: manager, Force: true}
+	var r verb.Result
 	var err error
 	switch kind {
 	case "PUT":
 		r, err = b.Update(b.ctx(), "ns", "a", subresource, body(data), opts)
 	case "apply":
-		r, err = b.Patch(b.ctx(), "ns", "a", subresource, api.ApplyPatch, body(data), opts)
+		r, err = b.Patch(b.ctx(), "ns", "a", subresource, verb.ApplyPatch, body(data), opts)
 	default:
-		r, err = b.Patch(b.ctx(), "ns", "a", subresource, api.MergePatch, body(data), opts)
+		r, err = b.Patch(b.ctx(), "ns", "a", subresource, verb.MergePatch, body(data), opts)
 	}
 	if err != nil {
 		b.Fatalf("%s of %s: %v", kind, subresource, err)
@@ -118,10 +118,10 @@ func TestPartsAreSharedWithTheObject(t *testing.T) {
 func TestPartsInOtherVersions(t *testing.T) {
 	b := painted(t)
 	b.create(config("", `,"spec":{"color":"red","size":1}`))
-	opts := api.WriteOptions{Form: v1, FieldManager: "old"}
-	old := api.Body{Data: []byte(`{"apiVersion":"shop.example.com/v1beta1","kind":"Widget","metadata":{"name":"a"},` +
+	opts := verb.WriteOptions{Form: v1, FieldManager: "old"}
+	old := verb.Body{Data: []byte(`{"apiVersion":"shop.example.com/v1beta1","kind":"Widget","metadata":{"name":"a"},` +
 		`"spec":{"colour":"blue","size":9}}`), Version: "v1beta1"}
-	r, err := b.Patch(b.ctx(), "ns", "a", "paint", api.MergePatch, old, opts)
+	r, err := b.Patch(b.ctx(), "ns", "a", "paint", verb.MergePatch, old, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +176,7 @@ func TestPartsKeepPreservedFields(t *testing.T) {
 func TestPartsEndADeletion(t *testing.T) {
 	b := painted(t)
 	b.create(config(`,"finalizers":["x/one"]`, `,"spec":{}`))
-	if _, err := b.delete("a", api.DeleteOptions{}); err != nil {
+	if _, err := b.delete("a", verb.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.patch("a", "status", `{"metadata":{"finalizers":null}}`); err != nil {

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/deflate"
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 )
 
@@ -23,14 +23,14 @@ func TestPartsOfLists(t *testing.T) {
 		w.create(fmt.Sprintf(`{"metadata":{"name":"w%03d"},"spec":{"color":"red","notes":{"a":%q}}}`, i,
 			strings.Repeat(fmt.Sprint(i), 100)))
 	}
-	for name, form := range map[string]api.Form{
+	for name, form := range map[string]verb.Form{
 		"JSON":                 v1,
 		"another version":      v1beta1,
-		"CBOR":                 {Version: "v1", Encoding: api.CBOR},
-		"metadata in CBOR":     {Version: "v1", Encoding: api.CBOR, Shape: api.Metadata},
-		"old metadata in CBOR": {Version: "v1", Encoding: api.CBOR, Shape: api.Metadata | api.V1beta1},
+		"CBOR":                 {Version: "v1", Encoding: verb.CBOR},
+		"metadata in CBOR":     {Version: "v1", Encoding: verb.CBOR, Shape: verb.Metadata},
+		"old metadata in CBOR": {Version: "v1", Encoding: verb.CBOR, Shape: verb.Metadata | verb.V1beta1},
 	} {
-		page, err := w.List(w.ctx(), "ns", api.ListOptions{Compress: true}, form)
+		page, err := w.List(w.ctx(), "ns", verb.ListOptions{Compress: true}, form)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,7 +69,7 @@ func TestPartsOfLists(t *testing.T) {
 }
 
 // itemsOf joins the items of a page as lists have them.
-func itemsOf(page *api.Page, form api.Form) (all []byte) {
+func itemsOf(page *verb.Page, form verb.Form) (all []byte) {
 	for item := range page.Items {
 		if len(all) > 0 {
 			all = append(all, rendition.Separator(form.Encoding)...)

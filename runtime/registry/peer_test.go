@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/jsondoc"
 	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -262,7 +264,7 @@ func documents() *ownership.Schemas {
 }
 
 func brokenDocuments() *ownership.Schemas {
-	document := api.NewDocument([]byte(`{"components":{"schemas":{"x":7}}}`))
+	document := jsondoc.New([]byte(`{"components":{"schemas":{"x":7}}}`))
 	return ownership.NewSchemas("shop.example.com", map[string]api.Document{"v1": document})
 }
 
@@ -274,7 +276,7 @@ func openSchema(t testing.TB) *bench {
 func (w writer) step(p *peer, b *bench) string {
 	version, manager, subresource := w.one("v1", "v1", "v1beta1"), w.one("m1", "m2", "m3", "kubectl"),
 		w.one("", "", "status")
-	opts := api.WriteOptions{Form: api.Form{Version: version}, FieldManager: manager, Force: w.IntN(3) == 0}
+	opts := verb.WriteOptions{Form: verb.Form{Version: version}, FieldManager: manager, Force: w.IntN(3) == 0}
 	if p.live == nil {
 		subresource = ""
 	}
@@ -284,7 +286,7 @@ func (w writer) step(p *peer, b *bench) string {
 	case action == "apply":
 		did = w.object(version, "")
 		want = p.apply(version, subresource, manager, did, opts.Force)
-		_, err = b.Patch(b.ctx(), "ns", "a", subresource, api.ApplyPatch, versioned(version, did), opts)
+		_, err = b.Patch(b.ctx(), "ns", "a", subresource, verb.ApplyPatch, versioned(version, did), opts)
 	case p.live == nil:
 		did = w.object(version, "")
 		p.set(version, "", manager, p.read(version, []byte(did)))
@@ -300,7 +302,7 @@ func (w writer) step(p *peer, b *bench) string {
 			p.Fatal(mergeErr)
 		}
 		p.set(version, subresource, manager, p.read(version, merged))
-		_, err = b.Patch(b.ctx(), "ns", "a", subresource, api.MergePatch, versioned(version, did), opts)
+		_, err = b.Patch(b.ctx(), "ns", "a", subresource, verb.MergePatch, versioned(version, did), opts)
 	}
 	did = fmt.Sprintf("%s by %s (force %t) of %q: %s", version, manager, opts.Force, subresource, did)
 	if !sameError(err, want) {
@@ -319,8 +321,8 @@ func (w writer) step(p *peer, b *bench) string {
 	return ""
 }
 
-func versioned(version, data string) api.Body {
-	return api.Body{Version: version, Data: []byte(data), Validation: metav1.FieldValidationStrict}
+func versioned(version, data string) verb.Body {
+	return verb.Body{Version: version, Data: []byte(data), Validation: metav1.FieldValidationStrict}
 }
 
 func (p *peer) wire() *shop.WidgetV1 {

@@ -8,6 +8,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/metadata"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -84,10 +85,10 @@ type end[T api.Object] interface {
 	// renderAhead renders the answer before the write, or refuses the write where it can't.
 	renderAhead(a *attempt[T]) error
 	// create writes the attempt's object, which must not exist, and returns the answer.
-	create(ctx context.Context, a *attempt[T]) (api.Rendition, error)
+	create(ctx context.Context, a *attempt[T]) (verb.Rendition, error)
 	// modify reads the object of a request, has decide run the steps, and does what the attempt plans. After a conflict
 	// with another write it begins again with the newer object. It begins with found, where that isn't nil.
-	modify(ctx context.Context, r *request[T], found *store.State[T], decide decide[T]) (api.Rendition, error)
+	modify(ctx context.Context, r *request[T], found *store.State[T], decide decide[T]) (verb.Rendition, error)
 }
 
 type decide[T api.Object] func(found *store.State[T]) (*attempt[T], error)
@@ -101,7 +102,7 @@ func (k *kind[T]) run(ctx context.Context, a *attempt[T], steps []step[T]) error
 	return nil
 }
 
-func (k *kind[T]) create(ctx context.Context, r *request[T]) (api.Result, error) {
+func (k *kind[T]) create(ctx context.Context, r *request[T]) (verb.Result, error) {
 	r.within(ctx, k.versions)
 	a := &attempt[T]{request: r, old: &k.absent}
 	err := k.run(ctx, a, k.pipeline.received)
@@ -109,9 +110,9 @@ func (k *kind[T]) create(ctx context.Context, r *request[T]) (api.Result, error)
 		err = k.run(ctx, a, k.pipeline.proposed)
 	}
 	if err != nil {
-		return api.Result{Warnings: a.warnings}, err
+		return verb.Result{Warnings: a.warnings}, err
 	}
-	return r.fit(func() (api.Result, error) {
+	return r.fit(func() (verb.Result, error) {
 		if r.ownership == dropped {
 			a.obj.SetManagedFields(nil)
 		}
@@ -120,7 +121,7 @@ func (k *kind[T]) create(ctx context.Context, r *request[T]) (api.Result, error)
 }
 
 // createNamed creates an object under its name, or under generated names until one is free.
-func (k *kind[T]) createNamed(ctx context.Context, a *attempt[T]) (api.Result, error) {
+func (k *kind[T]) createNamed(ctx context.Context, a *attempt[T]) (verb.Result, error) {
 	if !needsName(a.obj) {
 		result, err := k.complete(ctx, a)
 		if a.obj.GetGenerateName() != "" && apierrors.IsAlreadyExists(err) {
@@ -142,25 +143,25 @@ func (k *kind[T]) createNamed(ctx context.Context, a *attempt[T]) (api.Result, e
 }
 
 // complete runs the steps that follow the proposal of a new object, and creates it.
-func (k *kind[T]) complete(ctx context.Context, a *attempt[T]) (api.Result, error) {
+func (k *kind[T]) complete(ctx context.Context, a *attempt[T]) (verb.Result, error) {
 	if err := k.run(ctx, a, k.pipeline.completed); err != nil {
 		a.settle(ctx, admission.Rejected)
-		return api.Result{Warnings: a.warnings}, err
+		return verb.Result{Warnings: a.warnings}, err
 	}
 	answer, err := k.end.create(ctx, a)
 	a.settle(ctx, a.outcome(err))
-	return api.Result{Object: answer, Created: err == nil, Warnings: a.warnings}, err
+	return verb.Result{Object: answer, Created: err == nil, Warnings: a.warnings}, err
 }
 
 // update runs a request that changes an object, or creates it, where the request may.
-func (k *kind[T]) update(ctx context.Context, r *request[T]) (api.Result, error) {
+func (k *kind[T]) update(ctx context.Context, r *request[T]) (verb.Result, error) {
 	r.within(ctx, k.versions)
 	a := &attempt[T]{request: r}
 	if err := k.run(ctx, a, k.pipeline.received); err != nil {
-		return api.Result{Warnings: a.warnings}, err
+		return verb.Result{Warnings: a.warnings}, err
 	}
 	received := a.warnings[:len(a.warnings):len(a.warnings)]
-	return r.fit(func() (api.Result, error) {
+	return r.fit(func() (verb.Result, error) {
 		answer, err := k.end.modify(ctx, r, nil, func(found *store.State[T]) (*attempt[T], error) {
 			a.settle(ctx, admission.Rejected) // another write came between
 			*a = attempt[T]{request: r, old: found, warnings: received}
@@ -174,12 +175,12 @@ func (k *kind[T]) update(ctx context.Context, r *request[T]) (api.Result, error)
 			return a, err
 		})
 		a.settle(ctx, a.outcome(err))
-		return api.Result{Object: answer, Created: err == nil && !a.old.Exists, Warnings: a.warnings}, err
+		return verb.Result{Object: answer, Created: err == nil && !a.old.Exists, Warnings: a.warnings}, err
 	})
 }
 
 // fit runs a write, and runs it again without managedFields where they make the object too large.
-func (r *request[T]) fit(write func() (api.Result, error)) (api.Result, error) {
+func (r *request[T]) fit(write func() (verb.Result, error)) (verb.Result, error) {
 	result, err := write()
 	if !errors.Is(err, storage.ErrTooLarge) || r.ownership != updated {
 		return result, err
@@ -189,9 +190,9 @@ func (r *request[T]) fit(write func() (api.Result, error)) (api.Result, error) {
 }
 
 // delete runs a request that deletes an object. It begins with found, where that isn't nil.
-func (k *kind[T]) delete(ctx context.Context, r *request[T], found *store.State[T]) (api.Deletion, error) {
+func (k *kind[T]) delete(ctx context.Context, r *request[T], found *store.State[T]) (verb.Deletion, error) {
 	r.within(ctx, k.versions)
-	var done api.Deletion
+	var done verb.Deletion
 	a := &attempt[T]{request: r}
 	answer, err := k.end.modify(ctx, r, found, func(found *store.State[T]) (*attempt[T], error) {
 		a.settle(ctx, admission.Rejected) // another write came between
@@ -205,7 +206,7 @@ func (k *kind[T]) delete(ctx context.Context, r *request[T], found *store.State[
 	})
 	a.settle(ctx, a.outcome(err))
 	if err != nil {
-		return api.Deletion{}, err
+		return verb.Deletion{}, err
 	}
 	done.Object = answer
 	return done, nil

@@ -11,6 +11,7 @@ import (
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -67,7 +68,8 @@ func TestCollisionOfGeneratedNames(t *testing.T) {
 			}
 			defer h.Close()
 			defaulted = 0
-			_, err = h.Create(t.Context(), "ns", body(`{"metadata":{"generateName":"a-"}}`), api.WriteOptions{Form: v1})
+			_, err = h.Create(t.Context(), "ns", body(`{"metadata":{"generateName":"a-"}}`),
+				verb.WriteOptions{Form: v1})
 			s := wantStatus(t, err, 409, metav1.StatusReasonAlreadyExists,
 				"the server was not able to generate a unique name")
 			if s.Details.RetryAfterSeconds != 1 {
@@ -111,14 +113,14 @@ func TestStrategyOfAProvider(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	opts := api.WriteOptions{Form: v1}
+	opts := verb.WriteOptions{Form: v1}
 	r, err := h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"color":"RED"}}`), opts)
 	if w := k.widgets["a"]; err != nil || !r.Created || w.Color != "red" || w.Size != 5 {
 		t.Fatalf("%+v, %+v, %v", r, w, err)
 	}
 	_, err = h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a"}}`), opts)
 	wantStatus(t, err, 422, metav1.StatusReasonInvalid, "must be specified for an update")
-	_, err = h.Patch(t.Context(), "ns", "a", "", api.MergePatch, body(`{"spec":{"color":"Blue"}}`), opts)
+	_, err = h.Patch(t.Context(), "ns", "a", "", verb.MergePatch, body(`{"spec":{"color":"Blue"}}`), opts)
 	if w := k.widgets["a"]; err != nil || w.Color != "blue" || w.Size != 6 {
 		t.Errorf("%+v, %v", w, err)
 	}
@@ -137,7 +139,7 @@ func TestFieldOwnershipOfAProviderIsLogged(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	opts := api.WriteOptions{Form: v1, FieldManager: "m"}
+	opts := verb.WriteOptions{Form: v1, FieldManager: "m"}
 	if _, err := h.Create(t.Context(), "ns", body(`{"metadata":{"name":"a"},"spec":{"parts":["p"]}}`),
 		opts); err != nil {
 		t.Fatal(err)
@@ -154,7 +156,7 @@ func TestUpdateOfAProviderIsTriedAgain(t *testing.T) {
 	s.conflicts = 2
 	h := openVirtual(t, s.provider())
 	_, err := h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"color":"blue"}}`),
-		api.WriteOptions{Form: v1})
+		verb.WriteOptions{Form: v1})
 	if err != nil || s.widgets["a"].Color != "blue" {
 		t.Errorf("%+v, %v", s.widgets["a"], err)
 	}

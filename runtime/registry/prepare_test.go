@@ -4,8 +4,8 @@ import (
 	"context"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 )
@@ -36,7 +36,7 @@ func TestPreparedFieldsHaveTheirOwners(t *testing.T) {
 	b := resetting(t)
 	put := func(manager, spec string) *shop.WidgetV1 {
 		t.Helper()
-		r, err := b.Update(b.ctx(), "ns", "a", "", body(config("", `,"spec":`+spec)), api.WriteOptions{Form: v1,
+		r, err := b.Update(b.ctx(), "ns", "a", "", body(config("", `,"spec":`+spec)), verb.WriteOptions{Form: v1,
 			FieldManager: manager})
 		if err != nil {
 			t.Fatal(err)
@@ -44,7 +44,7 @@ func TestPreparedFieldsHaveTheirOwners(t *testing.T) {
 		return b.parse(r.Object)
 	}
 	r, err := b.Create(b.ctx(), "ns", body(config("", `,"spec":{"color":"pink","size":1,"notes":{"mine":"x"}}`)),
-		api.WriteOptions{Form: v1, FieldManager: "first"})
+		verb.WriteOptions{Form: v1, FieldManager: "first"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"apigen.dev/runtime/internal/object/metadata"
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -32,7 +33,7 @@ func (k *kind[T]) propose(ctx context.Context, a *attempt[T]) error {
 
 // sent is an object that the client sent whole.
 type sent[T api.Object] struct {
-	body api.Body
+	body verb.Body
 	obj  T
 	// given reports whether an attempt had obj: the strategy's functions may have changed it.
 	given bool
@@ -71,8 +72,8 @@ func (s *sent[T]) propose(_ context.Context, k *kind[T], a *attempt[T]) (err err
 
 // patched is the stored object, patched in the version of the request.
 type patched[T api.Object] struct {
-	kind api.PatchType
-	body api.Body
+	kind verb.PatchType
+	body verb.Body
 	// patch is read with the first state of the object: a client learns that there is no object before it learns that
 	// its patch is wrong.
 	patch *codec.Patch[T]
@@ -110,7 +111,7 @@ func (k *kind[T]) encodeFound(v *codec.Served[T], found *store.State[T]) ([]byte
 
 // applied is the result of a server-side apply to the stored object, or to none.
 type applied[T api.Object] struct {
-	body   api.Body
+	body   verb.Body
 	object map[string]any // the result; nil if it is the stored object
 }
 

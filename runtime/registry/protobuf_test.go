@@ -11,6 +11,7 @@ import (
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/object/wire"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -144,8 +145,8 @@ func ledgersWithHub(proto codec.Proto[*ledger]) registry.Resource {
 }
 
 // ledgerOf returns a ledger as clients send it in a version.
-func ledgerOf(version, members string) api.Body {
-	return api.Body{Version: version, Validation: metav1.FieldValidationStrict, Data: fmt.Appendf(nil,
+func ledgerOf(version, members string) verb.Body {
+	return verb.Body{Version: version, Validation: metav1.FieldValidationStrict, Data: fmt.Appendf(nil,
 		`{"apiVersion":"shop.example.com/%s","kind":"Ledger","metadata":{"name":"a"},%s}`, version, members)}
 }
 
@@ -157,29 +158,29 @@ const (
 )
 
 // ledgerWrite writes sentMembers.
-type ledgerWrite func(b *bench, opts api.WriteOptions) (api.Result, error)
+type ledgerWrite func(b *bench, opts verb.WriteOptions) (verb.Result, error)
 
 func createLedger(version string) ledgerWrite {
-	return func(b *bench, opts api.WriteOptions) (api.Result, error) {
+	return func(b *bench, opts verb.WriteOptions) (verb.Result, error) {
 		return b.Create(b.ctx(), "ns", ledgerOf(version, sentMembers), opts)
 	}
 }
 
 func updateLedger(version string) ledgerWrite {
-	return func(b *bench, opts api.WriteOptions) (api.Result, error) {
+	return func(b *bench, opts verb.WriteOptions) (verb.Result, error) {
 		return b.Update(b.ctx(), "ns", "a", "", ledgerOf(version, sentMembers), opts)
 	}
 }
 
-func patchLedger(b *bench, opts api.WriteOptions) (api.Result, error) {
-	return b.Patch(b.ctx(), "ns", "a", "", api.JSONPatch, body(`[{"op":"add","path":"/rules","value":[]},`+
+func patchLedger(b *bench, opts verb.WriteOptions) (verb.Result, error) {
+	return b.Patch(b.ctx(), "ns", "a", "", verb.JSONPatch, body(`[{"op":"add","path":"/rules","value":[]},`+
 		`{"op":"add","path":"/pages","value":[]},{"op":"add","path":"/data","value":{"a":null}},`+
 		`{"op":"add","path":"/opaque","value":{"list":[],"none":null}}]`), opts)
 }
 
-func applyLedger(b *bench, opts api.WriteOptions) (api.Result, error) {
+func applyLedger(b *bench, opts verb.WriteOptions) (verb.Result, error) {
 	opts.Force = true
-	return b.Patch(b.ctx(), "ns", "a", "", api.ApplyPatch, ledgerOf("v1", sentMembers), opts)
+	return b.Patch(b.ctx(), "ns", "a", "", verb.ApplyPatch, ledgerOf("v1", sentMembers), opts)
 }
 
 // membersOf returns the members of a ledger apart from its kind, its version and its metadata.
@@ -195,7 +196,7 @@ func membersOf(t testing.TB, object string) string {
 // everyEncoding runs a test for a configuration that stores JSON, and for one that stores protobuf.
 func everyEncoding(t *testing.T, name string, test func(t *testing.T, config registry.Config)) {
 	t.Helper()
-	for encoding, stored := range map[api.Encoding]string{api.JSON: "in JSON", api.Protobuf: "in protobuf"} {
+	for encoding, stored := range map[verb.Encoding]string{verb.JSON: "in JSON", verb.Protobuf: "in protobuf"} {
 		t.Run(name+"/"+stored, func(t *testing.T) { test(t, registry.Config{Encoding: encoding}) })
 	}
 }
@@ -231,17 +232,17 @@ func TestWritesKeepWhatProtobufKeeps(t *testing.T) {
 				b := openOver(t, memory.New(), c.resource, config)
 				if w.exists {
 					if _, err := b.Create(b.ctx(), "ns", ledgerOf("v1", `"rules":["r"],"pages":["p"]`),
-						api.WriteOptions{Form: v1}); err != nil {
+						verb.WriteOptions{Form: v1}); err != nil {
 						t.Fatal(err)
 					}
 				}
-				for _, form := range []api.Form{v1, v1beta1} {
-					opts := api.WriteOptions{Form: form, FieldManager: "m", DryRun: true}
+				for _, form := range []verb.Form{v1, v1beta1} {
+					opts := verb.WriteOptions{Form: form, FieldManager: "m", DryRun: true}
 					if r, err := w.write(b, opts); err != nil || membersOf(t, whole(r.Object)) != c.want {
 						t.Errorf("the dry run answers %s, %v\nwant %s", whole(r.Object), err, c.want)
 					}
 				}
-				r, err := w.write(b, api.WriteOptions{Form: v1, FieldManager: "m"})
+				r, err := w.write(b, verb.WriteOptions{Form: v1, FieldManager: "m"})
 				if err != nil || membersOf(t, whole(r.Object)) != c.want {
 					t.Errorf("the answer is %s, %v\nwant %s", whole(r.Object), err, c.want)
 				}
@@ -272,7 +273,7 @@ func TestWritesThatProtobufMakesEqual(t *testing.T) {
 		} {
 			everyEncoding(t, kind+"/"+name, func(t *testing.T, config registry.Config) {
 				b := openOver(t, memory.New(), resource, config)
-				opts := api.WriteOptions{Form: v1, FieldManager: "m"}
+				opts := verb.WriteOptions{Form: v1, FieldManager: "m"}
 				first, err := write(b, opts)
 				if apierrors.IsNotFound(err) { // a patch creates nothing
 					_, err = createLedger("v1")(b, opts)
@@ -314,8 +315,8 @@ func TestStoredEmptyListsAreStale(t *testing.T) {
 			if err != nil || membersOf(t, whole(found)) != keptMembers {
 				t.Fatalf("got %s, %v\nwant %s", whole(found), err, keptMembers)
 			}
-			if _, err := b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, body(`{}`),
-				api.WriteOptions{Form: v1}); err != nil {
+			if _, err := b.Patch(b.ctx(), "ns", "a", "", verb.MergePatch, body(`{}`),
+				verb.WriteOptions{Form: v1}); err != nil {
 				t.Fatal(err)
 			}
 			if stored, _ := b.stored(key); membersOf(t, stored) != keptMembers {

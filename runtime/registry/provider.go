@@ -7,6 +7,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/objects"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/subresource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -84,11 +85,11 @@ func NewProvided[T api.Object](definition Definition[T], provider Provider[T]) R
 
 type provided[T api.Object] struct {
 	definition *Definition[T]
-	info       *api.Info
+	info       *verb.Info
 	provider   Provider[T]
 }
 
-func (r *provided[T]) Info() *api.Info { return r.info }
+func (r *provided[T]) Info() *verb.Info { return r.info }
 
 // Open implements Resource. The config's backend isn't used.
 func (r *provided[T]) Open(_ context.Context, config Config) (Handle, error) {
@@ -127,7 +128,7 @@ type providerHandle[T api.Object] struct {
 }
 
 func (h *providerHandle[T]) objects() any {
-	form := api.Form{Version: h.definition.Storage, Shape: api.Whole}
+	form := verb.Form{Version: h.definition.Storage, Shape: verb.Whole}
 	return objects.Client[T]{Resource: h, Versions: h.versions, New: h.versions.NewHub, Form: form}
 }
 

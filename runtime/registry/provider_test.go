@@ -10,6 +10,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
@@ -63,7 +64,7 @@ func openVirtual(t *testing.T, p registry.Provider[*shop.Widget]) registry.Handl
 	return h
 }
 
-func names(page *api.Page) (all []string) {
+func names(page *verb.Page) (all []string) {
 	for r := range page.Items {
 		at := strings.Index(string(r.Payload), `"name":"`) + len(`"name":"`)
 		name, _, _ := strings.Cut(string(r.Payload)[at:], `"`)
@@ -84,16 +85,16 @@ func TestVirtualList(t *testing.T) {
 	})
 	for _, c := range []struct {
 		namespace string
-		opts      api.ListOptions
+		opts      verb.ListOptions
 		want      []string
 	}{
-		{"", api.ListOptions{}, []string{"w0", "w2", "w4", "w6", "w8", "w1", "w3", "w5", "w7", "w9"}},
-		{"b", api.ListOptions{}, []string{"w1", "w3", "w5", "w7", "w9"}},
-		{"b", api.ListOptions{Selection: api.Selection{Labels: labels.SelectorFromSet(labels.Set{"color": "red"})}},
+		{"", verb.ListOptions{}, []string{"w0", "w2", "w4", "w6", "w8", "w1", "w3", "w5", "w7", "w9"}},
+		{"b", verb.ListOptions{}, []string{"w1", "w3", "w5", "w7", "w9"}},
+		{"b", verb.ListOptions{Selection: api.Selection{Labels: labels.SelectorFromSet(labels.Set{"color": "red"})}},
 			[]string{"w5", "w7", "w9"}},
-		{"", api.ListOptions{Selection: api.Selection{Fields: fields.OneTermEqualSelector("spec.color", "blue")}},
+		{"", verb.ListOptions{Selection: api.Selection{Fields: fields.OneTermEqualSelector("spec.color", "blue")}},
 			[]string{"w0", "w2", "w4", "w1", "w3"}},
-		{"", api.ListOptions{Selection: api.Selection{Fields: fields.OneTermEqualSelector("metadata.name", "w3")}},
+		{"", verb.ListOptions{Selection: api.Selection{Fields: fields.OneTermEqualSelector("metadata.name", "w3")}},
 			[]string{"w3"}},
 	} {
 		for _, limit := range []int64{0, 1, 3, 100} {
@@ -118,15 +119,15 @@ func TestVirtualList(t *testing.T) {
 			}
 		}
 	}
-	if _, err := h.List(t.Context(), "", api.ListOptions{Continue: "x"}, v1); !apierrors.IsBadRequest(err) {
+	if _, err := h.List(t.Context(), "", verb.ListOptions{Continue: "x"}, v1); !apierrors.IsBadRequest(err) {
 		t.Errorf("a forged token: %v", err)
 	}
 	for verb, err := range map[string]error{
 		"get":    second(h.Get(t.Context(), "a", "w0", "", v1)),
 		"watch":  second(h.Watch(t.Context(), "a", api.WatchOptions{}, v1)),
-		"create": second(h.Create(t.Context(), "a", body(`{}`), api.WriteOptions{})),
-		"update": second(h.Update(t.Context(), "a", "w0", "", body(`{}`), api.WriteOptions{})),
-		"delete": second(h.Delete(t.Context(), "a", "w0", api.DeleteOptions{})),
+		"create": second(h.Create(t.Context(), "a", body(`{}`), verb.WriteOptions{})),
+		"update": second(h.Update(t.Context(), "a", "w0", "", body(`{}`), verb.WriteOptions{})),
+		"delete": second(h.Delete(t.Context(), "a", "w0", verb.DeleteOptions{})),
 	} {
 		if !apierrors.IsMethodNotSupported(err) {
 			t.Errorf("%s: %v", verb, err)
@@ -167,7 +168,7 @@ func TestVirtualWatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range events {
-			page := api.Page{Items: slices.Values([]api.Rendition{e.Object})}
+			page := verb.Page{Items: slices.Values([]verb.Rendition{e.Object})}
 			got = append(got, string(e.Type)+" "+names(&page)[0])
 		}
 	}
@@ -197,9 +198,9 @@ func TestVirtualCreate(t *testing.T) {
 		},
 		Get: func(context.Context, string, string) (*shop.Widget, error) { return nil, nil },
 	})
-	r, err := h.Create(t.Context(), "ns", api.Body{Version: "v1beta1", Data: []byte(`{"spec":{"colour":"beige"}}`),
+	r, err := h.Create(t.Context(), "ns", verb.Body{Version: "v1beta1", Data: []byte(`{"spec":{"colour":"beige"}}`),
 		Validation: metav1.FieldValidationWarn},
-		api.WriteOptions{Form: v1beta1, DryRun: true})
+		verb.WriteOptions{Form: v1beta1, DryRun: true})
 	if err != nil || !r.Created || !dry || len(r.Warnings) != 1 || !strings.Contains(whole(r.Object),
 		`"colour":"beige"`) || !strings.Contains(whole(r.Object), `"phase":"seen"`) {
 		t.Errorf("%v %+v %s", err, r, whole(r.Object))
@@ -210,7 +211,7 @@ func TestVirtualCreate(t *testing.T) {
 		`{"metadata":{"namespace":"else"}}`: apierrors.IsBadRequest,
 		`{"spec":{"color":"teapot"}}`:       apierrors.IsResourceExpired,
 	} {
-		if _, err := h.Create(t.Context(), "ns", body(data), api.WriteOptions{Form: v1}); !is(err) {
+		if _, err := h.Create(t.Context(), "ns", body(data), verb.WriteOptions{Form: v1}); !is(err) {
 			t.Errorf("%s: %v", data, err)
 		}
 	}

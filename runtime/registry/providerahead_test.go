@@ -8,6 +8,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,7 +51,7 @@ func TestVirtualWritesThatCouldNotBeAnswered(t *testing.T) {
 	s := newShelf("a", "b")
 	s.widgets["b"].Size = 13
 	h := unshowable(t, s, true)
-	opts := api.WriteOptions{Form: v1beta1}
+	opts := verb.WriteOptions{Form: v1beta1}
 	_, err := h.Create(t.Context(), "ns", body(`{"metadata":{"name":"c"},"spec":{"size":13}}`), opts)
 	wantStatus(t, err, 500, metav1.StatusReasonInternalError, "no thirteen")
 	if s.widgets["c"] != nil {
@@ -58,18 +59,18 @@ func TestVirtualWritesThatCouldNotBeAnswered(t *testing.T) {
 	}
 	_, err = h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"size":13}}`), opts)
 	wantStatus(t, err, 500, metav1.StatusReasonInternalError, "no thirteen")
-	_, err = h.Patch(t.Context(), "ns", "a", "", api.MergePatch, body(`{"spec":{"size":13}}`), opts)
+	_, err = h.Patch(t.Context(), "ns", "a", "", verb.MergePatch, body(`{"spec":{"size":13}}`), opts)
 	wantStatus(t, err, 500, metav1.StatusReasonInternalError, "no thirteen")
 	if s.widgets["a"].Size == 13 {
 		t.Error("it was updated")
 	}
-	_, err = h.Delete(t.Context(), "ns", "b", api.DeleteOptions{WriteOptions: opts})
+	_, err = h.Delete(t.Context(), "ns", "b", verb.DeleteOptions{WriteOptions: opts})
 	wantStatus(t, err, 500, metav1.StatusReasonInternalError, "no thirteen")
 	if s.widgets["b"] == nil {
 		t.Error("it was deleted")
 	}
 	// Of a collection all that comes before it is, as in any deletion that fails on its way.
-	_, err = h.DeleteCollection(t.Context(), "ns", api.DeleteOptions{WriteOptions: opts}, api.ListOptions{})
+	_, err = h.DeleteCollection(t.Context(), "ns", verb.DeleteOptions{WriteOptions: opts}, verb.ListOptions{})
 	wantStatus(t, err, 500, metav1.StatusReasonInternalError, "no thirteen")
 	if s.widgets["a"] != nil || s.widgets["b"] == nil {
 		t.Errorf("%+v are left", s.widgets)
@@ -81,12 +82,12 @@ func TestVirtualDeletionThatShowsNothing(t *testing.T) {
 	s := newShelf("a", "b")
 	s.widgets["b"].Size = 13
 	h := unshowable(t, s, false)
-	done, err := h.Delete(t.Context(), "ns", "b", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1beta1}})
+	done, err := h.Delete(t.Context(), "ns", "b", verb.DeleteOptions{WriteOptions: verb.WriteOptions{Form: v1beta1}})
 	if err != nil || !done.Done || s.widgets["b"] != nil {
 		t.Errorf("%+v, %v; left: %+v", done, err, s.widgets)
 	}
-	page, err := h.DeleteCollection(t.Context(), "ns", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1beta1}},
-		api.ListOptions{})
+	page, err := h.DeleteCollection(t.Context(), "ns",
+		verb.DeleteOptions{WriteOptions: verb.WriteOptions{Form: v1beta1}}, verb.ListOptions{})
 	if err != nil || page.Len != 1 || names(page)[0] != "a" || len(s.widgets) != 0 {
 		t.Errorf("%+v, %v; left: %+v", page, err, s.widgets)
 	}

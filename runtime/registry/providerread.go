@@ -7,14 +7,17 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // Get implements View. It ignores the resourceVersion: the provider returns its newest state.
-func (h *providerHandle[T]) Get(ctx context.Context, namespace, name, _ string, form api.Form) (api.Rendition, error) {
+func (h *providerHandle[T]) Get(
+	ctx context.Context, namespace, name, _ string, form verb.Form,
+) (verb.Rendition, error) {
 	obj, err := h.provided.get(ctx, namespace, name)
 	if err != nil {
-		return api.Rendition{}, err
+		return verb.Rendition{}, err
 	}
 	return h.provided.render(obj, form)
 }
@@ -34,8 +37,8 @@ func keyOf(obj api.Object) string {
 
 // List implements View. The next page continues after the last object, at the provider's newest state.
 func (h *providerHandle[T]) List(
-	ctx context.Context, namespace string, opts api.ListOptions, form api.Form,
-) (*api.Page, error) {
+	ctx context.Context, namespace string, opts verb.ListOptions, form verb.Form,
+) (*verb.Page, error) {
 	items, list, err := h.items(ctx, namespace, opts)
 	if err != nil {
 		return nil, err
@@ -44,7 +47,7 @@ func (h *providerHandle[T]) List(
 }
 
 // items returns the sorted objects that options select, from their continue token on.
-func (h *providerHandle[T]) items(ctx context.Context, namespace string, opts api.ListOptions) ([]T, *List[T], error) {
+func (h *providerHandle[T]) items(ctx context.Context, namespace string, opts verb.ListOptions) ([]T, *List[T], error) {
 	if err := h.checkVerb("list"); err != nil {
 		return nil, nil, err
 	}
@@ -76,12 +79,12 @@ func (h *providerHandle[T]) items(ctx context.Context, namespace string, opts ap
 }
 
 // page renders the first of items, at most limit where that is not 0.
-func (h *providerHandle[T]) page(items []T, version string, limit int, all bool, form api.Form) (*api.Page, error) {
+func (h *providerHandle[T]) page(items []T, version string, limit int, all bool, form verb.Form) (*verb.Page, error) {
 	rest := items[:0]
 	if limit > 0 && len(items) > limit {
 		items, rest = items[:limit], items[limit:]
 	}
-	renditions := make([]api.Rendition, len(items))
+	renditions := make([]verb.Rendition, len(items))
 	for i, obj := range items {
 		var err error
 		if renditions[i], err = h.provided.render(obj, form); err != nil {
@@ -103,13 +106,14 @@ func (h *providerHandle[T]) page(items []T, version string, limit int, all bool,
 }
 
 // pageOf returns a page of renditions that nothing follows.
-func pageOf(renditions []api.Rendition, version string) *api.Page {
-	return &api.Page{ResourceVersion: version, Len: len(renditions), Items: slices.Values(renditions), Close: func() {}}
+func pageOf(renditions []verb.Rendition, version string) *verb.Page {
+	return &verb.Page{ResourceVersion: version, Len: len(renditions), Items: slices.Values(renditions),
+		Close: func() {}}
 }
 
 func (h *providerHandle[T]) Watch(
-	ctx context.Context, namespace string, opts api.WatchOptions, form api.Form,
-) (api.Watch, error) {
+	ctx context.Context, namespace string, opts api.WatchOptions, form verb.Form,
+) (verb.Watch, error) {
 	if err := h.checkVerb("watch"); err != nil {
 		return nil, err
 	}
@@ -136,7 +140,7 @@ type providerWatch[T api.Object] struct {
 	source    ObjectWatch[T]
 	namespace string
 	sel       store.Selector
-	form      api.Form
+	form      verb.Form
 	ctx       context.Context
 	cancel    context.CancelFunc
 	unbind    func() bool // from the handle
@@ -144,10 +148,10 @@ type providerWatch[T api.Object] struct {
 	known map[string]bool
 	// resumed reports whether the client may have objects of which this watch sent no event.
 	resumed bool
-	events  []api.Event
+	events  []verb.Event
 }
 
-func (w *providerWatch[T]) Next(ctx context.Context) ([]api.Event, error) {
+func (w *providerWatch[T]) Next(ctx context.Context) ([]verb.Event, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(w.ctx, cancel)()
@@ -188,7 +192,7 @@ func (w *providerWatch[T]) add(event WatchEvent[T]) error {
 	if err != nil {
 		return err
 	}
-	w.events = append(w.events, api.Event{Type: event.Type, Object: rendition})
+	w.events = append(w.events, verb.Event{Type: event.Type, Object: rendition})
 	return nil
 }
 
@@ -245,8 +249,8 @@ func (w *providerWatch[T]) Close() {
 // as it was listed. It doesn't delete an object that it can't render. The answer lacks objects that another request
 // deletes meanwhile.
 func (h *providerHandle[T]) DeleteCollection(
-	ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions,
-) (*api.Page, error) {
+	ctx context.Context, namespace string, opts verb.DeleteOptions, list verb.ListOptions,
+) (*verb.Page, error) {
 	if err := h.checkVerb("deletecollection"); err != nil {
 		return nil, err
 	}
@@ -260,7 +264,7 @@ func (h *providerHandle[T]) DeleteCollection(
 	if limit := int(list.Limit); limit > 0 && len(items) > limit {
 		items = items[:limit]
 	}
-	var deleted []api.Rendition
+	var deleted []verb.Rendition
 	for _, obj := range items {
 		if err := ctx.Err(); err != nil {
 			return nil, err

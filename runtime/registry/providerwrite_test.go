@@ -9,6 +9,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -86,7 +87,7 @@ func TestVirtualUpdate(t *testing.T) {
 		t.Errorf("verbs %v, want %v", h.Info().Verbs, want)
 	}
 	r, err := h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a","resourceVersion":"1"},`+
-		`"spec":{"color":"blue"}}`), api.WriteOptions{Form: v1})
+		`"spec":{"color":"blue"}}`), verb.WriteOptions{Form: v1})
 	if err != nil || s.widgets["a"].Color != "blue" || s.widgets["a"].UID != "u-a" || !strings.Contains(whole(r.Object),
 		`"resourceVersion":"10"`) {
 		t.Fatalf("%v %s %+v", err, whole(r.Object), s.widgets["a"])
@@ -99,19 +100,19 @@ func TestVirtualUpdate(t *testing.T) {
 		`{"metadata":{"name":"a"},"spec":{"size":-1}}`:      apierrors.IsInvalid,
 		`{"metadata":{"name":"a"}`:                          apierrors.IsBadRequest,
 	} {
-		if _, err := h.Update(t.Context(), "ns", "a", "", body(data), api.WriteOptions{Form: v1}); !is(err) {
+		if _, err := h.Update(t.Context(), "ns", "a", "", body(data), verb.WriteOptions{Form: v1}); !is(err) {
 			t.Errorf("%s: %v", data, err)
 		}
 	}
 	if _, err := h.Update(t.Context(), "ns", "none", "", body(`{"metadata":{"name":"none"}}`),
-		api.WriteOptions{Form: v1}); !apierrors.IsNotFound(err) {
+		verb.WriteOptions{Form: v1}); !apierrors.IsNotFound(err) {
 		t.Error(err)
 	}
 	if s.widgets["a"].Color != "blue" || len(s.widgets) != 1 {
 		t.Errorf("a refused update changed %+v", s.widgets)
 	}
 	if _, err = h.Update(t.Context(), "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`),
-		api.WriteOptions{Form: v1, DryRun: true}); err != nil || s.dry != 1 {
+		verb.WriteOptions{Form: v1, DryRun: true}); err != nil || s.dry != 1 {
 		t.Errorf("a dry run: %v, %d", err, s.dry)
 	}
 }
@@ -119,32 +120,32 @@ func TestVirtualUpdate(t *testing.T) {
 func TestVirtualPatch(t *testing.T) {
 	for _, c := range []struct {
 		name, patch string
-		kind        api.PatchType
+		kind        verb.PatchType
 		conflicts   int
 		color       string
 		is          func(error) bool
 	}{
-		{"merge", `{"spec":{"color":"blue"}}`, api.MergePatch, 0, "blue", nil},
-		{"merge at the second try", `{"spec":{"color":"blue"}}`, api.MergePatch, 1, "blue", nil},
-		{"merge that is never free", `{"spec":{"color":"blue"}}`, api.MergePatch, 99, "red", apierrors.IsConflict},
-		{"JSON", `[{"op":"replace","path":"/spec/color","value":"blue"}]`, api.JSONPatch, 0, "blue", nil},
-		{"JSON that fails", `[{"op":"test","path":"/spec/color","value":"blue"}]`, api.JSONPatch, 0, "red",
+		{"merge", `{"spec":{"color":"blue"}}`, verb.MergePatch, 0, "blue", nil},
+		{"merge at the second try", `{"spec":{"color":"blue"}}`, verb.MergePatch, 1, "blue", nil},
+		{"merge that is never free", `{"spec":{"color":"blue"}}`, verb.MergePatch, 99, "red", apierrors.IsConflict},
+		{"JSON", `[{"op":"replace","path":"/spec/color","value":"blue"}]`, verb.JSONPatch, 0, "blue", nil},
+		{"JSON that fails", `[{"op":"test","path":"/spec/color","value":"blue"}]`, verb.JSONPatch, 0, "red",
 			apierrors.IsInvalid},
-		{"strategic", `{"spec":{"color":"blue"}}`, api.StrategicPatch, 0, "blue", nil},
-		{"old version", `{"metadata":{"resourceVersion":"9"}}`, api.MergePatch, 0, "red", apierrors.IsConflict},
-		{"another name", `{"metadata":{"name":"b"}}`, api.MergePatch, 0, "red", apierrors.IsBadRequest},
-		{"no apiVersion", `{"apiVersion":null,"spec":{"color":"blue"}}`, api.MergePatch, 0, "red",
+		{"strategic", `{"spec":{"color":"blue"}}`, verb.StrategicPatch, 0, "blue", nil},
+		{"old version", `{"metadata":{"resourceVersion":"9"}}`, verb.MergePatch, 0, "red", apierrors.IsConflict},
+		{"another name", `{"metadata":{"name":"b"}}`, verb.MergePatch, 0, "red", apierrors.IsBadRequest},
+		{"no apiVersion", `{"apiVersion":null,"spec":{"color":"blue"}}`, verb.MergePatch, 0, "red",
 			apierrors.IsBadRequest},
-		{"strategic without apiVersion", `{"apiVersion":null,"spec":{"color":"blue"}}`, api.StrategicPatch, 0, "blue",
+		{"strategic without apiVersion", `{"apiVersion":null,"spec":{"color":"blue"}}`, verb.StrategicPatch, 0, "blue",
 			nil},
-		{"apply of no kind", `{}`, api.ApplyPatch, 0, "red", apierrors.IsBadRequest},
-		{"nothing", ``, api.MergePatch, 0, "red", apierrors.IsBadRequest},
+		{"apply of no kind", `{}`, verb.ApplyPatch, 0, "red", apierrors.IsBadRequest},
+		{"nothing", ``, verb.MergePatch, 0, "red", apierrors.IsBadRequest},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newShelf("a")
 			s.conflicts = c.conflicts
 			_, err := openVirtual(t, s.provider()).Patch(t.Context(), "ns", "a", "", c.kind, body(c.patch),
-				api.WriteOptions{Form: v1})
+				verb.WriteOptions{Form: v1})
 			if failed := c.is != nil; failed != (err != nil) || failed && !c.is(err) &&
 				apierrors.ReasonForError(err) != metav1.StatusReasonUnsupportedMediaType {
 				t.Error(err)
@@ -161,31 +162,31 @@ func TestVirtualDelete(t *testing.T) {
 	h := openVirtual(t, s.provider())
 	other := types.UID("other")
 	if _, err := h.Delete(t.Context(), "ns", "a",
-		api.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &other}}); !apierrors.IsConflict(err) {
+		verb.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &other}}); !apierrors.IsConflict(err) {
 		t.Error(err)
 	}
-	form := api.WriteOptions{Form: v1}
-	d, err := h.Delete(t.Context(), "ns", "a", api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1,
+	form := verb.WriteOptions{Form: v1}
+	d, err := h.Delete(t.Context(), "ns", "a", verb.DeleteOptions{WriteOptions: verb.WriteOptions{Form: v1,
 		DryRun: true}})
 	if err != nil || !d.Done || s.dry != 1 || len(s.widgets) != 3 {
 		t.Errorf("a dry run: %v %+v %v", err, d, s)
 	}
-	if d, err = h.Delete(t.Context(), "ns", "a", api.DeleteOptions{WriteOptions: form}); err != nil || !d.Done ||
+	if d, err = h.Delete(t.Context(), "ns", "a", verb.DeleteOptions{WriteOptions: form}); err != nil || !d.Done ||
 		d.UID != "u-a" || len(s.widgets) != 2 {
 		t.Errorf("%v %+v %v", err, d, s.widgets)
 	}
-	if _, err = h.Delete(t.Context(), "ns", "a", api.DeleteOptions{WriteOptions: form}); !apierrors.IsNotFound(err) {
+	if _, err = h.Delete(t.Context(), "ns", "a", verb.DeleteOptions{WriteOptions: form}); !apierrors.IsNotFound(err) {
 		t.Error(err)
 	}
-	page, err := h.DeleteCollection(t.Context(), "ns", api.DeleteOptions{WriteOptions: form},
-		api.ListOptions{Selection: api.Selection{Labels: labels.SelectorFromSet(labels.Set{"color": "red"})}})
+	page, err := h.DeleteCollection(t.Context(), "ns", verb.DeleteOptions{WriteOptions: form},
+		verb.ListOptions{Selection: api.Selection{Labels: labels.SelectorFromSet(labels.Set{"color": "red"})}})
 	if err != nil || page.Len != 2 || len(s.widgets) != 0 {
 		t.Errorf("%v %+v %v", err, page, s.widgets)
 	}
 	s = newShelf("a")
 	s.slow = true
 	if d, err = openVirtual(t, s.provider()).Delete(t.Context(), "ns", "a",
-		api.DeleteOptions{WriteOptions: form}); err != nil || d.Done {
+		verb.DeleteOptions{WriteOptions: form}); err != nil || d.Done {
 		t.Errorf("what goes later: %v %+v", err, d)
 	}
 }
@@ -249,11 +250,11 @@ func TestVirtualWatchThatGoesOn(t *testing.T) {
 func TestVirtualApply(t *testing.T) {
 	s := newShelf()
 	h := openVirtual(t, s.provider())
-	apply := func(manager, spec string, opts api.WriteOptions) (api.Result, error) {
+	apply := func(manager, spec string, opts verb.WriteOptions) (verb.Result, error) {
 		opts.Form, opts.FieldManager = v1, manager
-		return h.Patch(t.Context(), "ns", "a", "", api.ApplyPatch, body(config(``, `,"spec":`+spec)), opts)
+		return h.Patch(t.Context(), "ns", "a", "", verb.ApplyPatch, body(config(``, `,"spec":`+spec)), opts)
 	}
-	if _, err := apply("me", `{"color":"red"}`, api.WriteOptions{}); !apierrors.IsNotFound(err) {
+	if _, err := apply("me", `{"color":"red"}`, verb.WriteOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("a provider without Create: %v", err)
 	}
 	p, creations := s.provider(), 0
@@ -264,37 +265,37 @@ func TestVirtualApply(t *testing.T) {
 		return w, nil
 	}
 	h = openVirtual(t, p)
-	r, err := apply("me", `{"color":"red","parts":["m"]}`, api.WriteOptions{})
+	r, err := apply("me", `{"color":"red","parts":["m"]}`, verb.WriteOptions{})
 	if err != nil || !r.Created || creations != 1 || len(s.widgets["a"].ManagedFields) != 1 {
 		t.Fatalf("%v %+v, %d creations", err, s.widgets["a"], creations)
 	}
-	if r, err = apply("me", `{"color":"red","parts":["m"]}`, api.WriteOptions{}); err != nil || r.Created ||
+	if r, err = apply("me", `{"color":"red","parts":["m"]}`, verb.WriteOptions{}); err != nil || r.Created ||
 		s.widgets["a"].ResourceVersion != "1" {
 		t.Errorf("the same again: %v, %+v", err, s.widgets["a"])
 	}
-	if _, err = apply("you", `{"color":"blue"}`, api.WriteOptions{}); !apierrors.IsConflict(err) ||
+	if _, err = apply("you", `{"color":"blue"}`, verb.WriteOptions{}); !apierrors.IsConflict(err) ||
 		!strings.Contains(err.Error(), `conflict with "me": .spec.color`) {
 		t.Errorf("what another has applied: %v", err)
 	}
 	s.conflicts = 2
-	if _, err = apply("you", `{"color":"blue"}`, api.WriteOptions{Force: true}); err != nil ||
+	if _, err = apply("you", `{"color":"blue"}`, verb.WriteOptions{Force: true}); err != nil ||
 		s.widgets["a"].Color != "blue" {
 		t.Errorf("by force: %v, %+v", err, s.widgets["a"])
 	}
-	if _, err = apply("me", `{}`, api.WriteOptions{}); err != nil || len(s.widgets["a"].Parts) > 0 ||
+	if _, err = apply("me", `{}`, verb.WriteOptions{}); err != nil || len(s.widgets["a"].Parts) > 0 ||
 		s.widgets["a"].Color != "blue" {
 		t.Errorf("what isn't applied any more: %v, %+v", err, s.widgets["a"])
 	}
 	update := body(`{"metadata":{"name":"a"},"spec":{"color":"green"}}`)
-	if _, err = h.Update(t.Context(), "ns", "a", "", update, api.WriteOptions{Form: v1,
+	if _, err = h.Update(t.Context(), "ns", "a", "", update, verb.WriteOptions{Form: v1,
 		FieldManager: "they"}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = apply("you", `{"color":"blue"}`, api.WriteOptions{}); !apierrors.IsConflict(err) ||
+	if _, err = apply("you", `{"color":"blue"}`, verb.WriteOptions{}); !apierrors.IsConflict(err) ||
 		!strings.Contains(err.Error(), `conflict with "they"`) {
 		t.Errorf("what was updated: %v", err)
 	}
-	if _, err = apply("you", `{"size":-1}`, api.WriteOptions{Force: true}); !apierrors.IsInvalid(err) {
+	if _, err = apply("you", `{"size":-1}`, verb.WriteOptions{Force: true}); !apierrors.IsInvalid(err) {
 		t.Errorf("what is invalid: %v", err)
 	}
 }
@@ -312,9 +313,9 @@ func TestVirtualGenerateName(t *testing.T) {
 			return w, nil
 		},
 	})
-	create := func(data string) (api.Result, error) {
+	create := func(data string) (verb.Result, error) {
 		names = nil
-		return h.Create(t.Context(), "ns", body(data), api.WriteOptions{Form: v1})
+		return h.Create(t.Context(), "ns", body(data), verb.WriteOptions{Form: v1})
 	}
 	r, err := create(`{"metadata":{"generateName":"a-"}}`)
 	if err != nil || len(names) != 3 || names[0] == names[2] || !strings.HasPrefix(names[2], "a-") ||

@@ -11,6 +11,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/internal/state/cache"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
@@ -33,7 +34,7 @@ func selection(t testing.TB, l, f string) (s api.Selection) {
 }
 
 // names lists in a namespace and returns the names, and the page.
-func (b *bench) names(namespace string, opts api.ListOptions) (string, *api.Page) {
+func (b *bench) names(namespace string, opts verb.ListOptions) (string, *verb.Page) {
 	b.Helper()
 	page, err := b.List(b.ctx(), namespace, opts, v1)
 	if err != nil {
@@ -66,9 +67,9 @@ func TestPagesOfAnyLength(t *testing.T) {
 		const n = 50
 		b.fill(n)
 		for _, selected := range []string{"", "third"} {
-			for _, form := range []api.Form{v1, v1beta1} {
+			for _, form := range []verb.Form{v1, v1beta1} {
 				for limit := 1; limit <= n; limit++ {
-					page, err := b.List(b.ctx(), "ns", api.ListOptions{Limit: int64(limit),
+					page, err := b.List(b.ctx(), "ns", verb.ListOptions{Limit: int64(limit),
 						Selection: selection(t, selected, "")}, form)
 					if err != nil {
 						t.Fatal(err)
@@ -93,12 +94,12 @@ func TestJoinedPages(t *testing.T) {
 	b := open(t, registry.New(shop.Definition()), true)
 	const n = 200
 	b.fill(n)
-	forms := []api.Form{{Version: "v1", Shape: api.Metadata}, {Version: "v1", Shape: api.Row},
-		{Version: "v1", Shape: api.RowWithObject}}
+	forms := []verb.Form{{Version: "v1", Shape: verb.Metadata}, {Version: "v1", Shape: verb.Row},
+		{Version: "v1", Shape: verb.RowWithObject}}
 	for round := range 3 {
 		for _, form := range forms {
 			for _, limit := range []int64{0, 100, 150} {
-				page, err := b.List(b.ctx(), "ns", api.ListOptions{Limit: limit}, form)
+				page, err := b.List(b.ctx(), "ns", verb.ListOptions{Limit: limit}, form)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -122,7 +123,7 @@ func TestJoinedPages(t *testing.T) {
 }
 
 // aged has the times of holes in their places.
-func aged(data []byte, holes []api.Hole, at uint32) string {
+func aged(data []byte, holes []verb.Hole, at uint32) string {
 	var out strings.Builder
 	from := uint32(0)
 	for _, h := range holes {
@@ -134,7 +135,7 @@ func aged(data []byte, holes []api.Hole, at uint32) string {
 }
 
 // first reads n items of a page at most, and tells how many of them are what fill wrote, in its order.
-func (b *bench) first(page *api.Page, n int) (right int) {
+func (b *bench) first(page *verb.Page, n int) (right int) {
 	read := 0
 	for r := range page.Items {
 		if read == n {
@@ -187,30 +188,30 @@ func TestForms(t *testing.T) {
 			`,"spec":{"color":"red","size":1,"parts":["m","n"]}}`
 		old := `{"kind":"Widget","apiVersion":"shop.example.com/v1beta1",` + metadata +
 			`,"spec":{"colour":"red","size":1,"parts":"m,n"}}`
-		for form, want := range map[api.Form]string{
-			{Version: "v1"}:                                  object,
-			{Version: "v1beta1"}:                             old,
-			{Version: "v1", Shape: api.Metadata}:             partial,
-			{Version: "v1beta1", Shape: api.Metadata}:        partial,
-			{Version: "v1", Shape: api.Row}:                  `{"cells":["a","red",""],"object":null}`,
-			{Version: "v1", Shape: api.RowWithMetadata}:      `{"cells":["a","red",""],"object":` + partial + `}`,
-			{Version: "v1beta1", Shape: api.RowWithMetadata}: `{"cells":["a",""],"object":` + partial + `}`,
-			{Version: "v1beta1", Shape: api.RowWithObject}:   `{"cells":["a",""],"object":` + old + `}`,
+		for form, want := range map[verb.Form]string{
+			{Version: "v1"}:                                   object,
+			{Version: "v1beta1"}:                              old,
+			{Version: "v1", Shape: verb.Metadata}:             partial,
+			{Version: "v1beta1", Shape: verb.Metadata}:        partial,
+			{Version: "v1", Shape: verb.Row}:                  `{"cells":["a","red",""],"object":null}`,
+			{Version: "v1", Shape: verb.RowWithMetadata}:      `{"cells":["a","red",""],"object":` + partial + `}`,
+			{Version: "v1beta1", Shape: verb.RowWithMetadata}: `{"cells":["a",""],"object":` + partial + `}`,
+			{Version: "v1beta1", Shape: verb.RowWithObject}:   `{"cells":["a",""],"object":` + old + `}`,
 		} {
 			r, err := b.Get(b.ctx(), "ns", "a", "", form)
 			if err != nil || whole(r) != want {
 				t.Errorf("%v: %v\ngot  %s\nwant %s", form, err, whole(r), want)
 			}
-			if at := string(r.Payload[r.VersionAt : r.VersionAt+r.VersionLen]); form.Shape != api.Row &&
+			if at := string(r.Payload[r.VersionAt : r.VersionAt+r.VersionLen]); form.Shape != verb.Row &&
 				at != w.ResourceVersion {
 				t.Errorf("%v: resourceVersion %q", form, at)
 			}
-			if form.Shape >= api.Row && (len(r.Holes) != 1 || !r.Holes[0].Since.Equal(w.CreationTimestamp.Time) ||
+			if form.Shape >= verb.Row && (len(r.Holes) != 1 || !r.Holes[0].Since.Equal(w.CreationTimestamp.Time) ||
 				!bytes.HasPrefix(r.Payload[r.Holes[0].At:], []byte(`"]`))) {
 				t.Errorf("%v: holes %v", form, r.Holes)
 			}
 		}
-		_, err := b.Get(b.ctx(), "ns", "a", "", api.Form{Version: "v9"})
+		_, err := b.Get(b.ctx(), "ns", "a", "", verb.Form{Version: "v9"})
 		wantStatus(t, err, 500, metav1.StatusReasonInternalError, "")
 	})
 }
@@ -251,12 +252,12 @@ func TestListSelects(t *testing.T) {
 		for _, c := range cases {
 			for _, namespace := range []string{"ns", ""} {
 				if got, _ := b.names(namespace,
-					api.ListOptions{Selection: selection(t, c.labels, c.fields)}); got != c.want {
+					verb.ListOptions{Selection: selection(t, c.labels, c.fields)}); got != c.want {
 					t.Errorf("%q %q in %q: %s", c.labels, c.fields, namespace, got)
 				}
 			}
 		}
-		_, err := b.List(b.ctx(), "ns", api.ListOptions{Selection: selection(t, "", "spec.size=1")}, v1)
+		_, err := b.List(b.ctx(), "ns", verb.ListOptions{Selection: selection(t, "", "spec.size=1")}, v1)
 		wantStatus(t, err, 400, metav1.StatusReasonBadRequest, `"spec.size" is not a known field selector: only `+
 			`"metadata.name", "metadata.namespace", "spec.color"`)
 	})
@@ -266,18 +267,18 @@ func TestNamespacesDoNotLeak(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		for _, namespace := range []string{"a", "ab"} {
 			if _, err := b.Create(b.ctx(), namespace, body(`{"metadata":{"name":"in-`+namespace+`"}}`),
-				api.WriteOptions{Form: v1}); err != nil {
+				verb.WriteOptions{Form: v1}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if got, _ := b.names("a", api.ListOptions{}); got != "in-a" {
+		if got, _ := b.names("a", verb.ListOptions{}); got != "in-a" {
 			t.Error(got)
 		}
 	})
 }
 
 // pagesOf lists page by page and calls between after each of them.
-func (b *bench) pagesOf(opts api.ListOptions, between func()) (all []string, first string) {
+func (b *bench) pagesOf(opts verb.ListOptions, between func()) (all []string, first string) {
 	b.Helper()
 	for {
 		names, page := b.names("ns", opts)
@@ -300,11 +301,11 @@ func TestPagesAreOfOneRevision(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		b.fill(7)
 		n := 0
-		pages, _ := b.pagesOf(api.ListOptions{Limit: 3}, func() {
+		pages, _ := b.pagesOf(verb.ListOptions{Limit: 3}, func() {
 			n++
 			b.create(fmt.Sprintf(`{"metadata":{"name":"w004x%d"}}`, n))
 			if n == 1 {
-				if _, err := b.delete("w005", api.DeleteOptions{}); err != nil {
+				if _, err := b.delete("w005", verb.DeleteOptions{}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -312,7 +313,7 @@ func TestPagesAreOfOneRevision(t *testing.T) {
 		if got := strings.Join(pages, "|"); got != "w000 w001 w002|w003 w004 w005|w006" {
 			t.Error(got)
 		}
-		pages, _ = b.pagesOf(api.ListOptions{Limit: 2, Selection: selection(t, "third=true", "")}, func() {})
+		pages, _ = b.pagesOf(verb.ListOptions{Limit: 2, Selection: selection(t, "third=true", "")}, func() {})
 		if got := strings.Join(pages, "|"); got != "w000 w003|w006" {
 			t.Error(got)
 		}
@@ -322,15 +323,15 @@ func TestPagesAreOfOneRevision(t *testing.T) {
 func TestRemainingItemCount(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		b.fill(7)
-		_, page := b.names("ns", api.ListOptions{Limit: 3})
+		_, page := b.names("ns", verb.ListOptions{Limit: 3})
 		if page.Remaining == nil || *page.Remaining != 4 {
 			t.Errorf("remaining %v", page.Remaining)
 		}
-		_, page = b.names("ns", api.ListOptions{Limit: 2, Selection: selection(t, "third=true", "")})
+		_, page = b.names("ns", verb.ListOptions{Limit: 2, Selection: selection(t, "third=true", "")})
 		if page.Remaining != nil || page.Continue == "" {
 			t.Errorf("remaining %v of a filtered list", *page.Remaining)
 		}
-		_, page = b.names("ns", api.ListOptions{Limit: 7})
+		_, page = b.names("ns", verb.ListOptions{Limit: 7})
 		if page.Remaining != nil || page.Continue != "" {
 			t.Error("a full page goes on")
 		}
@@ -356,7 +357,7 @@ func TestListAtRevisions(t *testing.T) {
 			{second, "", 0, "a b"},
 		}
 		for _, c := range cases {
-			got, page := b.names("ns", api.ListOptions{ResourceVersion: c.version, ResourceVersionMatch: c.match,
+			got, page := b.names("ns", verb.ListOptions{ResourceVersion: c.version, ResourceVersionMatch: c.match,
 				Limit: c.limit})
 			if got != c.want {
 				t.Errorf("%+v: %s", c, got)
@@ -372,8 +373,8 @@ func TestListAtRevisions(t *testing.T) {
 func TestLimitOfWhatIsAtHand(t *testing.T) {
 	b := open(t, registry.New(shop.Definition()), true)
 	b.fill(5)
-	_, page := b.names("ns", api.ListOptions{Limit: 2})
-	type list = api.ListOptions
+	_, page := b.names("ns", verb.ListOptions{Limit: 2})
+	type list = verb.ListOptions
 	third := selection(t, "third=true", "")
 	for name, c := range map[string]struct {
 		opts list
@@ -399,28 +400,28 @@ func TestListRefuses(t *testing.T) {
 		return registry.EncodeTokenForTest(5, start)
 	}
 	cases := map[string]struct {
-		opts    api.ListOptions
+		opts    verb.ListOptions
 		code    int32
 		reason  metav1.StatusReason
 		message string
 	}{
-		"a resourceVersion that is none": {api.ListOptions{ResourceVersion: "abc"}, 400, metav1.StatusReasonBadRequest,
+		"a resourceVersion that is none": {verb.ListOptions{ResourceVersion: "abc"}, 400, metav1.StatusReasonBadRequest,
 			"invalid resource version"},
-		"a match without a version": {api.ListOptions{ResourceVersionMatch: "Exact"}, 422, metav1.StatusReasonInvalid,
+		"a match without a version": {verb.ListOptions{ResourceVersionMatch: "Exact"}, 422, metav1.StatusReasonInvalid,
 			`ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: resourceVersionMatch is ` +
 				`forbidden unless resourceVersion is provided`},
-		"exactly 0": {api.ListOptions{ResourceVersion: "0", ResourceVersionMatch: "Exact"}, 422,
+		"exactly 0": {verb.ListOptions{ResourceVersion: "0", ResourceVersionMatch: "Exact"}, 422,
 			metav1.StatusReasonInvalid,
 			`resourceVersionMatch "exact" is forbidden for resourceVersion "0"`},
-		"an unknown match": {api.ListOptions{ResourceVersion: "1", ResourceVersionMatch: "X"}, 422,
+		"an unknown match": {verb.ListOptions{ResourceVersion: "1", ResourceVersionMatch: "X"}, 422,
 			metav1.StatusReasonInvalid, "Unsupported value"},
-		"a token that is none": {api.ListOptions{Continue: "!!!"}, 400, metav1.StatusReasonBadRequest,
+		"a token that is none": {verb.ListOptions{Continue: "!!!"}, 400, metav1.StatusReasonBadRequest,
 			"invalid continue token: continue key is not valid"},
-		"a token and a resourceVersion": {api.ListOptions{Continue: escape("x"), ResourceVersion: "5"}, 400,
+		"a token and a resourceVersion": {verb.ListOptions{Continue: escape("x"), ResourceVersion: "5"}, 400,
 			metav1.StatusReasonBadRequest, "specifying resource version is not allowed when using continue"},
-		"a token that leads elsewhere": {api.ListOptions{Continue: escape("../../secrets/x")}, 400,
+		"a token that leads elsewhere": {verb.ListOptions{Continue: escape("../../secrets/x")}, 400,
 			metav1.StatusReasonBadRequest, "continue key is not valid"},
-		"a token of revision 0": {api.ListOptions{Continue: registry.EncodeTokenForTest(0, "x")}, 400,
+		"a token of revision 0": {verb.ListOptions{Continue: registry.EncodeTokenForTest(0, "x")}, 400,
 			metav1.StatusReasonBadRequest, "incorrect encoded start resourceVersion"},
 	}
 	both(t, func(t *testing.T, b *bench) {
@@ -435,7 +436,7 @@ func TestListRefuses(t *testing.T) {
 func TestCompactedRevisionsExpire(t *testing.T) {
 	b := open(t, registry.New(shop.Definition()), false)
 	b.fill(6)
-	_, page := b.names("ns", api.ListOptions{Limit: 2})
+	_, page := b.names("ns", verb.ListOptions{Limit: 2})
 	old := page.ResourceVersion
 	b.create(`{"metadata":{"name":"w001x"}}`)
 	b.create(`{"metadata":{"name":"w004x"}}`)
@@ -443,16 +444,16 @@ func TestCompactedRevisionsExpire(t *testing.T) {
 	if err := b.backend.Compact(b.ctx(), now); err != nil {
 		t.Fatal(err)
 	}
-	_, err := b.List(b.ctx(), "ns", api.ListOptions{ResourceVersion: old, ResourceVersionMatch: "Exact"}, v1)
+	_, err := b.List(b.ctx(), "ns", verb.ListOptions{ResourceVersion: old, ResourceVersionMatch: "Exact"}, v1)
 	wantStatus(t, err, 410, metav1.StatusReasonExpired, "The resourceVersion for the provided list is too old.")
-	_, err = b.List(b.ctx(), "ns", api.ListOptions{Limit: 2, Continue: page.Continue}, v1)
+	_, err = b.List(b.ctx(), "ns", verb.ListOptions{Limit: 2, Continue: page.Continue}, v1)
 	status := wantStatus(t, err, 410, metav1.StatusReasonExpired, "The provided continue parameter is too old to "+
 		"display a consistent list result.")
 	if status.ListMeta.Continue == "" {
 		t.Fatal("no token to go on with")
 	}
 	if got, _ := b.names("ns",
-		api.ListOptions{Continue: status.ListMeta.Continue}); got != "w001x w002 w003 w004 w004x w005" {
+		verb.ListOptions{Continue: status.ListMeta.Continue}); got != "w001x w002 w003 w004 w004x w005" {
 		t.Error(got)
 	}
 	_, err = b.Watch(b.ctx(), "ns", api.WatchOptions{ResourceVersion: old}, v1)
@@ -480,10 +481,10 @@ func TestPoisonFailsByName(t *testing.T) {
 			if !errors.Is(err, cache.ErrCorrupt) {
 				t.Errorf("the cause of %v is lost", err)
 			}
-			_, err = b.Delete(b.ctx(), "bad", name, api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1}})
+			_, err = b.Delete(b.ctx(), "bad", name, verb.DeleteOptions{WriteOptions: verb.WriteOptions{Form: v1}})
 			wantStatus(t, err, 500, metav1.StatusReasonInternalError, name)
 		}
-		for _, opts := range []api.ListOptions{{}, {Limit: 1}, {Selection: selection(t, "a=b", "")}} {
+		for _, opts := range []verb.ListOptions{{}, {Limit: 1}, {Selection: selection(t, "a=b", "")}} {
 			_, err := b.List(b.ctx(), "bad", opts, v1)
 			s := wantStatus(t, err, 500, metav1.StatusReasonStoreReadError,
 				"/registry/shop.example.com/widgets/bad/alien")
@@ -492,11 +493,11 @@ func TestPoisonFailsByName(t *testing.T) {
 				t.Errorf("it doesn't tell of both: %+v", c)
 			}
 		}
-		_, err := b.List(b.ctx(), "bad", api.ListOptions{Selection: selection(t, "", "metadata.name=junk")}, v1)
+		_, err := b.List(b.ctx(), "bad", verb.ListOptions{Selection: selection(t, "", "metadata.name=junk")}, v1)
 		if s := wantStatus(t, err, 500, metav1.StatusReasonStoreReadError, "bad/junk"); len(s.Details.Causes) != 1 {
 			t.Errorf("%+v", s.Details.Causes)
 		}
-		if got, _ := b.names("ns", api.ListOptions{}); got != "good" {
+		if got, _ := b.names("ns", verb.ListOptions{}); got != "good" {
 			t.Errorf("another namespace: %s", got)
 		}
 	})

@@ -2,8 +2,8 @@
 // functions of a provider: one pipeline of steps for metadata, field ownership, the author's strategy and validation.
 // New, NewSameAs and NewProvided erase the Go type and return a Resource, which the packages of HTTP work with.
 //
-// It may know packages admission, api, auth, cache, codec, metadata, objects, ownership, rendition, storage, store and
-// subresource, and nothing of HTTP.
+// It may know packages admission, api, auth, cache, codec, metadata, objects, ownership, rendition, storage, store,
+// subresource and verb, and nothing of HTTP.
 package registry
 
 import (
@@ -16,6 +16,7 @@ import (
 	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/state/cache"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/subresource"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -50,7 +51,7 @@ type Config struct {
 	Transformer store.Transformer
 	// Encoding is that of stored objects: JSON or Protobuf. A kind whose type has no protobuf is stored in JSON. Values
 	// in the other encoding are read, and are stale.
-	Encoding api.Encoding
+	Encoding verb.Encoding
 	// AfterWrite is called after a write of the resource was stored, and before the client gets its answer, with the
 	// revision of what the answer tells: that of the write, or of the object where there was nothing to write. It may
 	// wait until something that follows the resource has that revision. Requests call it concurrently. Nil does
@@ -80,7 +81,7 @@ type Group struct {
 
 // Resource is a resource whose Go type has been erased: static, not yet bound to a backend. New makes it.
 type Resource interface {
-	Info() *api.Info
+	Info() *verb.Info
 	// Open binds the resource to a backend. It reads from the backend which versions are stored; ctx bounds that. The
 	// handle owns goroutines until it is closed, also after ctx has ended.
 	Open(ctx context.Context, config Config) (Handle, error)
@@ -90,11 +91,11 @@ type Resource interface {
 //
 // Namespace is "" for cluster-scoped resources and for reads across all namespaces.
 type Handle interface {
-	Info() *api.Info
+	Info() *verb.Info
 	View
 	Write
 	// ToJSON renders in JSON what is a rendition of the form, in protobuf.
-	ToJSON(object api.Rendition, form api.Form) (api.Rendition, error)
+	ToJSON(object verb.Rendition, form verb.Form) (verb.Rendition, error)
 	// Extension returns one of Info.Extensions by its name, nil where there is none.
 	Extension(name string) *subresource.Handle
 	// Ready returns nil once the cache serves reads, else the reason why it doesn't.
@@ -106,30 +107,30 @@ type Handle interface {
 // View has the methods that read.
 type View interface {
 	// Get returns one object. resourceVersion is as in metav1.GetOptions.
-	Get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error)
+	Get(ctx context.Context, namespace, name, resourceVersion string, form verb.Form) (verb.Rendition, error)
 	// List returns one page, all of one revision. The caller must close it.
-	List(ctx context.Context, namespace string, opts api.ListOptions, form api.Form) (*api.Page, error)
+	List(ctx context.Context, namespace string, opts verb.ListOptions, form verb.Form) (*verb.Page, error)
 	// Watch returns a stream of events.
-	Watch(ctx context.Context, namespace string, opts api.WatchOptions, form api.Form) (api.Watch, error)
+	Watch(ctx context.Context, namespace string, opts api.WatchOptions, form verb.Form) (verb.Watch, error)
 }
 
 // Write has the methods that write. A subresource of "" is the object itself.
 type Write interface {
-	Create(ctx context.Context, namespace string, body api.Body, opts api.WriteOptions) (api.Result, error)
-	Update(ctx context.Context, namespace, name, subresource string, body api.Body, opts api.WriteOptions) (api.Result,
-		error)
-	Patch(ctx context.Context, namespace, name, subresource string, kind api.PatchType, body api.Body,
-		opts api.WriteOptions) (api.Result, error)
-	Delete(ctx context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error)
+	Create(ctx context.Context, namespace string, body verb.Body, opts verb.WriteOptions) (verb.Result, error)
+	Update(ctx context.Context, namespace, name, subresource string, body verb.Body,
+		opts verb.WriteOptions) (verb.Result, error)
+	Patch(ctx context.Context, namespace, name, subresource string, kind verb.PatchType, body verb.Body,
+		opts verb.WriteOptions) (verb.Result, error)
+	Delete(ctx context.Context, namespace, name string, opts verb.DeleteOptions) (verb.Deletion, error)
 	// DeleteCollection deletes the objects that list selects, and returns a page of those that it deleted.
-	DeleteCollection(ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions) (*api.Page,
+	DeleteCollection(ctx context.Context, namespace string, opts verb.DeleteOptions, list verb.ListOptions) (*verb.Page,
 		error)
 }
 
 // Stored is implemented by the handles of stored kinds.
 type Stored interface {
 	// StoredForm returns the form of stored objects. Reads in it cost least; other forms are rendered from it.
-	StoredForm() api.Form
+	StoredForm() verb.Form
 }
 
 // Reachable returns a reach.Objects for each open resource.

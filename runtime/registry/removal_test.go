@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -51,8 +51,8 @@ func TestRemoval(t *testing.T) {
 	} {
 		both2(t, func(t *testing.T, b *bench) {
 			b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
-			body := api.Body{Version: "v1", Data: fmt.Appendf(nil, `{"spec":{"color":%q}}`, color)}
-			r, err := b.Extension("discard").Create(b.ctx(), "ns", "a", body, api.WriteOptions{Form: v1,
+			body := verb.Body{Version: "v1", Data: fmt.Appendf(nil, `{"spec":{"color":%q}}`, color)}
+			r, err := b.Extension("discard").Create(b.ctx(), "ns", "a", body, verb.WriteOptions{Form: v1,
 				DryRun: c.query})
 			if c.fails != nil {
 				if !c.fails(err) {
@@ -81,8 +81,8 @@ func TestRemovalsRace(t *testing.T) {
 		var all sync.WaitGroup
 		for range 20 {
 			all.Go(func() {
-				_, err := b.Extension("discard").Create(b.ctx(), "ns", "a", api.Body{Version: "v1", Data: []byte(`{}`)},
-					api.WriteOptions{Form: api.Form{Version: "v1"}})
+				_, err := b.Extension("discard").Create(b.ctx(), "ns", "a",
+					verb.Body{Version: "v1", Data: []byte(`{}`)}, verb.WriteOptions{Form: verb.Form{Version: "v1"}})
 				switch {
 				case err == nil:
 					done.Add(1)

@@ -3,18 +3,18 @@ package registry
 import (
 	"context"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/verb"
 )
 
 // renderer renders the answer of a stored form at a revision, 0 for none.
-type renderer func(data []byte, revision int64, form api.Form) (api.Rendition, error)
+type renderer func(data []byte, revision int64, form verb.Form) (verb.Rendition, error)
 
 // renderedAhead is the answer to a write, rendered before the write: a client that gets an error must be able to trust
 // that nothing was written. After the write it only gets the new revision. The zero value is an answer whose rendering
 // can't fail, and which is rendered after the write.
 type renderedAhead struct {
-	answer   api.Rendition
+	answer   verb.Rendition
 	revision int64
 	made     bool
 }
@@ -31,7 +31,7 @@ const (
 func (k *kind[T]) renderAhead(_ context.Context, a *attempt[T]) error { return k.end.renderAhead(a) }
 
 // renderAheadOf renders the answer of a stored form that replaces a state at revision, 0 for none.
-func renderAheadOf(render renderer, data []byte, revision int64, form api.Form) (renderedAhead, error) {
+func renderAheadOf(render renderer, data []byte, revision int64, form verb.Form) (renderedAhead, error) {
 	if revision == 0 && !rendition.IsPlainJSON(form) {
 		revision = unwritten
 	}
@@ -40,7 +40,7 @@ func renderAheadOf(render renderer, data []byte, revision int64, form api.Form) 
 }
 
 // at returns the answer at the revision of the write, 0 for a dry run that has none.
-func (f *renderedAhead) at(render renderer, data []byte, revision int64, form api.Form) (api.Rendition, error) {
+func (f *renderedAhead) at(render renderer, data []byte, revision int64, form verb.Form) (verb.Rendition, error) {
 	switch {
 	case f.made && (f.revision == revision || f.revision == anyRevision):
 		return f.answer, nil

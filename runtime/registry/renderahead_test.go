@@ -9,6 +9,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 	"apigen.dev/runtime/subresource"
@@ -39,19 +40,20 @@ func TestAnswersOfWritesInOtherForms(t *testing.T) {
 	for _, cached := range []bool{true, false} {
 		var rendered atomic.Int64
 		b := open(t, otherwise(&rendered), cached)
-		for i, form := range []api.Form{
-			v1, v1beta1, {Version: "v1beta1", Shape: api.Metadata}, {Version: "v1", Shape: api.Metadata | api.V1beta1},
-			{Version: "v1beta1", Encoding: api.CBOR}, {Version: "v1beta1", Encoding: api.CBOR, Shape: api.Metadata},
-			{Version: "v1", Shape: api.RowWithMetadata}, {Version: "v1beta1", Shape: api.RowWithObject},
-			{Version: "v1beta1", Shape: api.Row},
-			{Version: "v1beta1", Encoding: api.CBOR, Shape: api.RowWithObject}, {Version: "v1beta1", Encoding: api.CBOR,
-				Shape: api.RowWithMetadata},
+		for i, form := range []verb.Form{
+			v1, v1beta1, {Version: "v1beta1", Shape: verb.Metadata},
+			{Version: "v1", Shape: verb.Metadata | verb.V1beta1},
+			{Version: "v1beta1", Encoding: verb.CBOR}, {Version: "v1beta1", Encoding: verb.CBOR, Shape: verb.Metadata},
+			{Version: "v1", Shape: verb.RowWithMetadata}, {Version: "v1beta1", Shape: verb.RowWithObject},
+			{Version: "v1beta1", Shape: verb.Row},
+			{Version: "v1beta1", Encoding: verb.CBOR, Shape: verb.RowWithObject},
+			{Version: "v1beta1", Encoding: verb.CBOR, Shape: verb.RowWithMetadata},
 		} {
 			name := fmt.Sprintf("w%d", i)
-			opts := api.WriteOptions{Form: form}
+			opts := verb.WriteOptions{Form: form}
 			// Beside a cache somebody else may render, too.
 			once := !cached && form.Version == "v1beta1"
-			check := func(what string, write func() (api.Rendition, error)) {
+			check := func(what string, write func() (verb.Rendition, error)) {
 				t.Helper()
 				before := rendered.Load()
 				answer, err := write()
@@ -67,27 +69,27 @@ func TestAnswersOfWritesInOtherForms(t *testing.T) {
 					t.Errorf("%v: %s answered\n%q, a read\n%q (%v)", form, what, whole(answer), whole(read), err)
 				}
 			}
-			check("create", func() (api.Rendition, error) {
+			check("create", func() (verb.Rendition, error) {
 				r, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"`+name+`",`+
 					`"finalizers":["a.example.com/b"]},"spec":{"color":"red"}}`), opts)
 				return r.Object, err
 			})
-			check("update", func() (api.Rendition, error) {
+			check("update", func() (verb.Rendition, error) {
 				r, err := b.Update(b.ctx(), "ns", name, "", body(`{"metadata":{"name":"`+name+`",`+
 					`"finalizers":["a.example.com/b"]},"spec":{"color":"blue"}}`), opts)
 				return r.Object, err
 			})
-			check("patch", func() (api.Rendition, error) {
-				r, err := b.Patch(b.ctx(), "ns", name, "", api.MergePatch, body(`{"spec":{"size":10}}`), opts)
+			check("patch", func() (verb.Rendition, error) {
+				r, err := b.Patch(b.ctx(), "ns", name, "", verb.MergePatch, body(`{"spec":{"size":10}}`), opts)
 				return r.Object, err
 			})
-			check("status", func() (api.Rendition, error) {
-				r, err := b.Patch(b.ctx(), "ns", name, "status", api.MergePatch, body(`{"status":{"phase":"Done"}}`),
+			check("status", func() (verb.Rendition, error) {
+				r, err := b.Patch(b.ctx(), "ns", name, "status", verb.MergePatch, body(`{"status":{"phase":"Done"}}`),
 					opts)
 				return r.Object, err
 			})
-			check("delete", func() (api.Rendition, error) {
-				r, err := b.Delete(b.ctx(), "ns", name, api.DeleteOptions{WriteOptions: opts})
+			check("delete", func() (verb.Rendition, error) {
+				r, err := b.Delete(b.ctx(), "ns", name, verb.DeleteOptions{WriteOptions: opts})
 				return r.Object, err
 			})
 		}
@@ -97,17 +99,17 @@ func TestAnswersOfWritesInOtherForms(t *testing.T) {
 // Protobuf is made once, too, and tells the revision that the write got, of however many digits.
 func TestAnswersOfWritesInProtobuf(t *testing.T) {
 	b := open(t, notes(true), false)
-	for _, shape := range []api.Shape{api.Whole, api.Metadata} {
-		opts := api.WriteOptions{Form: api.Form{Version: "v1", Encoding: api.Protobuf, Shape: shape}}
+	for _, shape := range []verb.Shape{verb.Whole, verb.Metadata} {
+		opts := verb.WriteOptions{Form: verb.Form{Version: "v1", Encoding: verb.Protobuf, Shape: shape}}
 		name := fmt.Sprint("n", int(shape))
 		for i := range 12 {
 			before := written.Load()
-			var r api.Result
+			var r verb.Result
 			var err error
 			if i == 0 {
 				r, err = b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"`+name+`"},"text":"0"}`), opts)
 			} else {
-				r, err = b.Patch(b.ctx(), "ns", name, "", api.MergePatch, body(fmt.Sprintf(`{"text":"%d"}`, i)), opts)
+				r, err = b.Patch(b.ctx(), "ns", name, "", verb.MergePatch, body(fmt.Sprintf(`{"text":"%d"}`, i)), opts)
 			}
 			if n := written.Load() - before; err != nil || n > 1 {
 				t.Fatalf("%v: made %d times, %v", shape, n, err)
@@ -142,9 +144,9 @@ func TestColumnOfTheRevision(t *testing.T) {
 			}},
 		})
 	b := openOver(t, memory.New(), registry.New(d), registry.Config{DisableCache: true})
-	for _, form := range []api.Form{{Version: "v1", Shape: api.Row}, {Version: "v1", Shape: api.RowWithObject,
-		Encoding: api.CBOR}} {
-		name, opts := fmt.Sprint("w", form.Shape), api.WriteOptions{Form: form}
+	for _, form := range []verb.Form{{Version: "v1", Shape: verb.Row}, {Version: "v1", Shape: verb.RowWithObject,
+		Encoding: verb.CBOR}} {
+		name, opts := fmt.Sprint("w", form.Shape), verb.WriteOptions{Form: form}
 		r, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"`+name+`"}}`), opts)
 		for i := range 3 {
 			if err != nil {
@@ -154,7 +156,7 @@ func TestColumnOfTheRevision(t *testing.T) {
 			if err != nil || whole(read) != whole(r.Object) {
 				t.Errorf("%v: answered\n%q, a read\n%q (%v)", form, whole(r.Object), whole(read), err)
 			}
-			r, err = b.Patch(b.ctx(), "ns", name, "", api.MergePatch, body(fmt.Sprintf(`{"spec":{"size":%d}}`, i+1)),
+			r, err = b.Patch(b.ctx(), "ns", name, "", verb.MergePatch, body(fmt.Sprintf(`{"spec":{"size":%d}}`, i+1)),
 				opts)
 			if err != nil {
 				t.Fatal(err)
@@ -188,7 +190,7 @@ func TestScaleThatCouldNotBeAnswered(t *testing.T) {
 	b := openOver(t, memory.New(), registry.New(d), registry.Config{})
 	created := b.create(`{"metadata":{"name":"a"},"spec":{"size":2}}`)
 	_, err := b.Extension("scale").Update(b.ctx(), "ns", "a", body(`{"metadata":{"name":"a"},"spec":{"replicas":13}}`),
-		api.WriteOptions{Form: v1})
+		verb.WriteOptions{Form: v1})
 	wantStatus(t, err, 500, metav1.StatusReasonInternalError, "no thirteen")
 	if w := b.get("a"); w.ResourceVersion != created.ResourceVersion || w.Spec.Size != 2 {
 		t.Errorf("it was written: %+v", w)

@@ -7,6 +7,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -29,7 +30,7 @@ type request[T api.Object] struct {
 	// proposal makes the object that the client wants.
 	proposal  proposal[T]
 	ownership fieldOwnership
-	options   api.WriteOptions
+	options   verb.WriteOptions
 	// uid is the UID that the object must have; "" is any.
 	uid types.UID
 	// mayCreate lets an update create the object.
@@ -62,9 +63,9 @@ const (
 )
 
 type deletion[T api.Object] struct {
-	options api.DeleteOptions
+	options verb.DeleteOptions
 	// consent, where it isn't nil, may change the options, or refuse to delete the object by an error.
-	consent func(obj T, options *api.DeleteOptions) error
+	consent func(obj T, options *verb.DeleteOptions) error
 	// collection reports whether the request deletes a collection, and names no object.
 	collection bool
 }
@@ -96,8 +97,8 @@ type attempt[T api.Object] struct {
 	// seen is what validating plug-ins let pass; nil before that, and after they were told what became of it.
 	seen *admission.Attributes
 	// deleteOptions and done are the options and the answer of a deletion.
-	deleteOptions *api.DeleteOptions
-	done          *api.Deletion
+	deleteOptions *verb.DeleteOptions
+	done          *verb.Deletion
 }
 
 // operation returns what the attempt does. An update that creates the object is a creation.

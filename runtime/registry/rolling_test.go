@@ -7,9 +7,9 @@ import (
 	"sync"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 )
@@ -64,7 +64,7 @@ func TestRollingUpgradeAndDowngrade(t *testing.T) {
 			t.Fatal(err)
 		}
 		last := opened(step.after)
-		page, err := last.List(t.Context(), "ns", api.ListOptions{}, api.Form{Version: step.after.Info().Storage})
+		page, err := last.List(t.Context(), "ns", verb.ListOptions{}, verb.Form{Version: step.after.Info().Storage})
 		if err != nil || page.Len != rollingObjects {
 			t.Fatalf("%+v %v", page, err)
 		}

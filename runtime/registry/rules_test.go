@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"k8s.io/apimachinery/pkg/api/operation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,8 +45,8 @@ func TestRulesOfVersions(t *testing.T) {
 	if _, err := b.patch("a", "status", `{"spec":{"color":"green"},"status":{"phase":"New"}}`); err != nil {
 		t.Fatal(err)
 	}
-	_, err := b.Patch(b.ctx(), "ns", "a", "", api.MergePatch,
-		api.Body{Version: "v1beta1", Data: []byte(`{"spec":{"colour":"green"}}`)}, api.WriteOptions{Form: v1})
+	_, err := b.Patch(b.ctx(), "ns", "a", "", verb.MergePatch,
+		verb.Body{Version: "v1beta1", Data: []byte(`{"spec":{"colour":"green"}}`)}, verb.WriteOptions{Form: v1})
 	wantStatus(t, err, 422, metav1.StatusReasonInvalid, "spec.colour: Forbidden")
 	want := []string{"v1 / 0 nothing to red", "v1 / 1 red to blue", "v1 /status 1 blue to blueNew",
 		"v1beta1 blue to green"}

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -71,8 +72,8 @@ func (r *resource[T]) sharing(config Config) (*sharing[T], error) {
 
 // Distinct returns one resource for each store, the one that is stored where it is among all. A caller that visits the
 // objects of all resources then visits each object once.
-func Distinct[R interface{ Info() *api.Info }](all []R) []R {
-	chosen := map[schema.GroupResource]*api.Info{}
+func Distinct[R interface{ Info() *verb.Info }](all []R) []R {
+	chosen := map[schema.GroupResource]*verb.Info{}
 	for _, r := range all {
 		name := r.Info().Stored().GroupResource()
 		if chosen[name] == nil || r.Info().SameAs == nil {

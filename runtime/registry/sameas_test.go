@@ -13,6 +13,7 @@ import (
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
@@ -59,9 +60,9 @@ func openBoth(t *testing.T, backend storage.Backend) (widgets, articles *bench) 
 
 const ofStock = "stock.example.com/v1"
 
-func inVersion(version string) api.Form { return api.Form{Version: version} }
+func inVersion(version string) verb.Form { return verb.Form{Version: version} }
 
-func text(r api.Rendition) string { return string(rendition.Whole(r)) }
+func text(r verb.Rendition) string { return string(rendition.Whole(r)) }
 
 func mustContain(t *testing.T, text string, parts ...string) {
 	t.Helper()
@@ -75,16 +76,16 @@ func mustContain(t *testing.T, text string, parts ...string) {
 // createBoth creates widget a, and article b.
 func createBoth(t *testing.T, widgets, articles *bench) {
 	t.Helper()
-	_, err := widgets.Create(t.Context(), "ns", api.Body{Version: "v1",
-		Data: []byte(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)}, api.WriteOptions{Form: inVersion("v1"),
+	_, err := widgets.Create(t.Context(), "ns", verb.Body{Version: "v1",
+		Data: []byte(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)}, verb.WriteOptions{Form: inVersion("v1"),
 		FieldManager: "shop"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = articles.Create(t.Context(), "ns", api.Body{Version: ofStock,
+	_, err = articles.Create(t.Context(), "ns", verb.Body{Version: ofStock,
 		Data: []byte(`{"apiVersion":"stock.example.com/v1","kind":"Article","metadata":{"name":"b"},` +
 			`"spec":{"colour":"blue","parts":"x,y"}}`)},
-		api.WriteOptions{Form: inVersion(ofStock), FieldManager: "stock"})
+		verb.WriteOptions{Form: inVersion(ofStock), FieldManager: "stock"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +113,7 @@ func TestTwoGroups(t *testing.T) {
 	if err != nil || count != 3 { // and the record of versions
 		t.Errorf("%d keys, %v", count, err)
 	}
-	page, err := articles.List(t.Context(), "", api.ListOptions{}, api.Form{Version: ofStock, Shape: api.Row})
+	page, err := articles.List(t.Context(), "", verb.ListOptions{}, verb.Form{Version: ofStock, Shape: verb.Row})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,7 @@ func TestTwoGroups(t *testing.T) {
 // TestTwoGroupsWatch tests that watches of both groups see one object.
 func TestTwoGroupsWatch(t *testing.T) {
 	widgets, articles := openBoth(t, memory.New())
-	var watches [2]api.Watch
+	var watches [2]verb.Watch
 	for i, b := range []*bench{widgets, articles} {
 		w, err := b.Watch(t.Context(), "ns", api.WatchOptions{}, inVersion([]string{"v1", ofStock}[i]))
 		if err != nil {
@@ -173,7 +174,7 @@ func TestTwoGroupsSelect(t *testing.T) {
 		{widgets, "v1", "status.phase=", nil, `"status.phase" is not a known field selector`},
 	} {
 		selector := fields.ParseSelectorOrDie(c.selector)
-		page, err := c.in.List(t.Context(), "ns", api.ListOptions{Selection: api.Selection{Fields: selector}},
+		page, err := c.in.List(t.Context(), "ns", verb.ListOptions{Selection: api.Selection{Fields: selector}},
 			inVersion(c.version))
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {
@@ -209,9 +210,9 @@ func TestTwoGroupsOwnership(t *testing.T) {
 			apiVersion, kind = ofStock, "Article"
 		}
 		body := fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":"a"},"spec":%s}`, apiVersion, kind, spec)
-		result, err := b.Patch(t.Context(), "ns", "a", "", api.ApplyPatch,
-			api.Body{Version: version, Data: []byte(body)},
-			api.WriteOptions{Form: inVersion(version), FieldManager: manager, Force: force})
+		result, err := b.Patch(t.Context(), "ns", "a", "", verb.ApplyPatch,
+			verb.Body{Version: version, Data: []byte(body)},
+			verb.WriteOptions{Form: inVersion(version), FieldManager: manager, Force: force})
 		return text(result.Object), err
 	}
 	if _, err := apply(articles, ofStock, "one", `{"colour":"red","notes":{"n":"1"}}`, false); err != nil {
@@ -323,7 +324,7 @@ func TestClosedGroup(t *testing.T) {
 		if err := handles[0].Close(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := handles[1].List(t.Context(), "", api.ListOptions{}, inVersion(ofStock)); err != nil {
+		if _, err := handles[1].List(t.Context(), "", verb.ListOptions{}, inVersion(ofStock)); err != nil {
 			t.Error(err)
 		}
 		if err := handles[1].Close(); err != nil {

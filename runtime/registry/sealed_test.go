@@ -11,6 +11,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/internal/state/cache"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
@@ -89,11 +90,11 @@ func TestLostKey(t *testing.T) {
 		if !errors.Is(err, cache.ErrCorrupt) {
 			t.Errorf("the cause of %v is lost", err)
 		}
-		_, err = b.List(b.ctx(), "ns", api.ListOptions{}, v1)
+		_, err = b.List(b.ctx(), "ns", verb.ListOptions{}, v1)
 		wantStatus(t, err, 500, metav1.StatusReasonStoreReadError, why)
 		_, err = b.patch("bad", "", `{}`)
 		wantStatus(t, err, 500, metav1.StatusReasonInternalError, why)
-		_, err = b.delete("bad", api.DeleteOptions{})
+		_, err = b.delete("bad", verb.DeleteOptions{})
 		wantStatus(t, err, 500, metav1.StatusReasonInternalError, why)
 		w, err := b.Watch(b.ctx(), "ns", api.WatchOptions{}, v1)
 		if err != nil {
@@ -106,7 +107,7 @@ func TestLostKey(t *testing.T) {
 		if got := b.get("good"); got.Name != "good" {
 			t.Errorf("%+v", got)
 		}
-		_, err = b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"bad"}}`), api.WriteOptions{Form: v1})
+		_, err = b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"bad"}}`), verb.WriteOptions{Form: v1})
 		wantStatus(t, err, 409, metav1.StatusReasonAlreadyExists, `widgets.shop.example.com "bad" already exists`)
 	}, "one")
 }
@@ -120,12 +121,12 @@ func TestKeyComesBack(t *testing.T) {
 		if _, err := b.backend.Put(b.ctx(), lost.Key, lost.Value, lost.Revision, 0); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := b.List(b.ctx(), "ns", api.ListOptions{}, v1); err == nil {
+		if _, err := b.List(b.ctx(), "ns", verb.ListOptions{}, v1); err == nil {
 			t.Fatal("a value was read without its key")
 		}
 		e.set("two", "one")
 		waitFor(t, func() error {
-			_, err := b.List(b.ctx(), "ns", api.ListOptions{ResourceVersion: "0"}, v1)
+			_, err := b.List(b.ctx(), "ns", verb.ListOptions{ResourceVersion: "0"}, v1)
 			return err
 		})
 	}, "one")
@@ -179,7 +180,7 @@ func TestWrongSecret(t *testing.T) {
 		}
 		for _, version := range []string{"", "0"} {
 			waitFor(t, func() error { // until the cache has it
-				_, err := b.List(b.ctx(), "ns", api.ListOptions{ResourceVersion: version}, v1)
+				_, err := b.List(b.ctx(), "ns", verb.ListOptions{ResourceVersion: version}, v1)
 				if err == nil {
 					return errors.New("it was read")
 				}
@@ -202,7 +203,7 @@ func TestWatchAcrossKeys(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.expect("MODIFIED a")
-		if _, err := b.delete("a", api.DeleteOptions{}); err != nil {
+		if _, err := b.delete("a", verb.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		w.expect("DELETED a")
@@ -217,7 +218,7 @@ func TestDeleteUnreadable(t *testing.T) {
 	kinds(t, func(t *testing.T, b *bench, e *encryption) {
 		b.create(`{"metadata":{"name":"bad","finalizers":["x.example.com/y"]}}`)
 		lost := b.raw("bad")
-		unsafe := api.DeleteOptions{IgnoreReadErrors: true}
+		unsafe := verb.DeleteOptions{IgnoreReadErrors: true}
 		_, err := b.delete("bad", unsafe)
 		wantStatus(t, err, 409, metav1.StatusReasonConflict, "the object can be read")
 		e.set("two")
@@ -230,7 +231,7 @@ func TestDeleteUnreadable(t *testing.T) {
 		dry := unsafe
 		dry.DryRun = true
 		for _, name := range []string{"bad", "junk"} {
-			for _, opts := range []api.DeleteOptions{dry, unsafe} {
+			for _, opts := range []verb.DeleteOptions{dry, unsafe} {
 				d, err := b.Delete(b.ctx(), "ns", name, opts)
 				if err != nil || !d.Done || d.Object.Payload != nil {
 					t.Errorf("%s: %+v %v", name, d, err)
@@ -241,7 +242,7 @@ func TestDeleteUnreadable(t *testing.T) {
 			_, err = b.Delete(b.ctx(), "ns", name, unsafe)
 			wantStatus(t, err, 404, metav1.StatusReasonNotFound, name)
 		}
-		if got, _ := b.names("ns", api.ListOptions{}); got != "" {
+		if got, _ := b.names("ns", verb.ListOptions{}); got != "" {
 			t.Errorf("left: %s", got)
 		}
 	}, "one")
@@ -250,7 +251,7 @@ func TestDeleteUnreadable(t *testing.T) {
 func TestDeleteUnreadableGoesAlone(t *testing.T) {
 	b := open(t, registry.New(shop.Definition()), false)
 	uid, grace, background := b.create(`{"metadata":{"name":"a"}}`).UID, int64(0), metav1.DeletePropagationBackground
-	for want, opts := range map[string]api.DeleteOptions{
+	for want, opts := range map[string]verb.DeleteOptions{
 		".preconditions":      {Preconditions: &metav1.Preconditions{UID: &uid}},
 		".gracePeriodSeconds": {GracePeriodSeconds: &grace},
 		".propagationPolicy":  {Propagation: &background},
@@ -259,7 +260,7 @@ func TestDeleteUnreadableGoesAlone(t *testing.T) {
 		_, err := b.Delete(b.ctx(), "ns", "a", opts)
 		wantStatus(t, err, 422, metav1.StatusReasonInvalid, "cannot be set together with "+want)
 	}
-	_, err := b.DeleteCollection(b.ctx(), "ns", api.DeleteOptions{IgnoreReadErrors: true}, api.ListOptions{})
+	_, err := b.DeleteCollection(b.ctx(), "ns", verb.DeleteOptions{IgnoreReadErrors: true}, verb.ListOptions{})
 	wantStatus(t, err, 400, metav1.StatusReasonBadRequest, "by name")
 }
 
@@ -271,7 +272,7 @@ func TestDeleteUnreadableLooksAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	backend.value = `{"kind":"Widget","apiVersion":"shop.example.com/v1","metadata":{"name":"a","namespace":"ns"}}`
-	_, err := b.Delete(b.ctx(), "ns", "a", api.DeleteOptions{IgnoreReadErrors: true})
+	_, err := b.Delete(b.ctx(), "ns", "a", verb.DeleteOptions{IgnoreReadErrors: true})
 	wantStatus(t, err, 409, metav1.StatusReasonConflict, "the object can be read")
 	if w := b.get("a"); w.Name != "a" {
 		t.Errorf("%+v", w)
@@ -299,7 +300,7 @@ func TestSealFails(t *testing.T) {
 	b := openOver(t, memory.New(), registry.New(shop.Definition()), registry.Config{DisableCache: true,
 		Transformer: sealsNothing{}})
 	_, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"a"}}`),
-		api.WriteOptions{Form: api.Form{Version: "v1"}})
+		verb.WriteOptions{Form: verb.Form{Version: "v1"}})
 	wantStatus(t, err, 500, metav1.StatusReasonInternalError, "no randomness")
 	if n, _ := b.backend.Count(b.ctx(), widgetKey); n != 0 {
 		t.Error("it was written all the same")
@@ -326,12 +327,12 @@ func TestRotationUnderLoad(t *testing.T) {
 			workers.Go(func() {
 				for n := range rounds {
 					name := fmt.Sprintf("w%d", i)
-					if _, err := b.Patch(b.ctx(), "ns", name, "", api.MergePatch,
-						body(fmt.Sprintf(`{"spec":{"size":%d}}`, n+10)), api.WriteOptions{Form: v1}); err != nil {
+					if _, err := b.Patch(b.ctx(), "ns", name, "", verb.MergePatch,
+						body(fmt.Sprintf(`{"spec":{"size":%d}}`, n+10)), verb.WriteOptions{Form: v1}); err != nil {
 						t.Error(err)
 					}
 					for _, version := range []string{"", "0"} {
-						if _, err := b.List(b.ctx(), "ns", api.ListOptions{ResourceVersion: version}, v1); err != nil {
+						if _, err := b.List(b.ctx(), "ns", verb.ListOptions{ResourceVersion: version}, v1); err != nil {
 							t.Error(err)
 						}
 					}
@@ -343,8 +344,8 @@ func TestRotationUnderLoad(t *testing.T) {
 			names = append([]string{fmt.Sprintf("key%d", n)}, names...)
 			e.set(names...)
 			for i := range objects { // a migration, as it were
-				if _, err := b.Patch(b.ctx(), "ns", fmt.Sprintf("w%d", i), "", api.MergePatch, body(`{}`),
-					api.WriteOptions{Form: v1}); err != nil {
+				if _, err := b.Patch(b.ctx(), "ns", fmt.Sprintf("w%d", i), "", verb.MergePatch, body(`{}`),
+					verb.WriteOptions{Form: v1}); err != nil {
 					t.Error(err)
 				}
 			}

@@ -8,13 +8,14 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // sharing are the definitions that share a store, and the store.
 type sharing[T api.Object] struct {
 	stored *Definition[T]
-	info   *api.Info // of stored
+	info   *verb.Info // of stored
 	// also are those of other groups.
 	also []*Definition[T]
 	// versions and store are nil while no handle is open; handles is how many are.
@@ -67,9 +68,9 @@ func (s *sharing[T]) newStore(config Config, record *store.StoredVersions) (*sto
 	for _, f := range s.fields() {
 		fields = append(fields, f.SelectableField)
 	}
-	form := api.Form{Version: s.stored.Storage, Shape: api.Whole, Encoding: all.StoredIn(config.Encoding)}
+	form := verb.Form{Version: s.stored.Storage, Shape: verb.Whole, Encoding: all.StoredIn(config.Encoding)}
 	encode := all.EncodeStored
-	if form.Encoding == api.Protobuf {
+	if form.Encoding == verb.Protobuf {
 		encode = all.EncodeMessage
 	}
 	return store.New(store.Config[T]{

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
@@ -63,7 +63,7 @@ func TestStaleCacheIsNotBelieved(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := other.delete("removed", api.DeleteOptions{}); err != nil {
+		if _, err := other.delete("removed", verb.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		other.create(`{"metadata":{"name":"added"}}`)
@@ -78,7 +78,7 @@ func TestStaleCacheIsNotBelieved(t *testing.T) {
 			t.Error("an object that is gone was read")
 		}
 		b.get("added")
-		if names, _ := b.names("ns", api.ListOptions{}); names != "added changed written" {
+		if names, _ := b.names("ns", verb.ListOptions{}); names != "added changed written" {
 			t.Errorf("a stale list: %s", names)
 		}
 		// What was decided on the stale entry is decided again: to write nothing, and to write.
@@ -90,12 +90,12 @@ func TestStaleCacheIsNotBelieved(t *testing.T) {
 			t.Errorf("%+v %v", w, err)
 		}
 		// A patch that can't be read is refused for each state that it is tried against.
-		for _, kind := range []api.PatchType{api.JSONPatch, api.MergePatch, api.StrategicPatch} {
+		for _, kind := range []verb.PatchType{verb.JSONPatch, verb.MergePatch, verb.StrategicPatch} {
 			if _, err := other.patch("changed", "", `{"spec":{"notes":{"`+string(kind[12])+`":"x"}}}`); err != nil {
 				t.Fatal(err)
 			}
-			body := api.Body{Version: "v1", Data: []byte(`{"a":`)}
-			_, err := b.Patch(b.ctx(), "ns", "changed", "", kind, body, api.WriteOptions{Form: v1})
+			body := verb.Body{Version: "v1", Data: []byte(`{"a":`)}
+			_, err := b.Patch(b.ctx(), "ns", "changed", "", kind, body, verb.WriteOptions{Form: v1})
 			wantStatus(t, err, 400, metav1.StatusReasonBadRequest, "")
 		}
 		// What logic refuses about a stale entry isn't its answer, where the object is gone.

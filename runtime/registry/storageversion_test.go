@@ -3,9 +3,9 @@ package registry_test
 import (
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -15,11 +15,11 @@ import (
 // what it writes is not stale, and writing the same again writes nothing.
 func TestWritesOfAnotherVersionAreNotStale(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
-		old := func(data string) api.Body {
-			return api.Body{Version: "v1beta1", Data: []byte(data), Validation: metav1.FieldValidationStrict}
+		old := func(data string) verb.Body {
+			return verb.Body{Version: "v1beta1", Data: []byte(data), Validation: metav1.FieldValidationStrict}
 		}
 		const unsized = `{"metadata":{"name":"a"},"spec":{"colour":"red"}}`
-		created, err := b.Create(b.ctx(), "ns", old(unsized), api.WriteOptions{Form: v1})
+		created, err := b.Create(b.ctx(), "ns", old(unsized), verb.WriteOptions{Form: v1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -28,7 +28,7 @@ func TestWritesOfAnotherVersionAreNotStale(t *testing.T) {
 		}
 		first, _ := b.stored("/registry/shop.example.com/widgets/ns/a")
 		for range 2 {
-			updated, err := b.Update(b.ctx(), "ns", "a", "", old(unsized), api.WriteOptions{Form: v1})
+			updated, err := b.Update(b.ctx(), "ns", "a", "", old(unsized), verb.WriteOptions{Form: v1})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,13 +5,13 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func (b *bench) strategic(patch, validation string) (api.Result, error) {
-	data := api.Body{Version: "v1", Data: []byte(patch), Validation: validation}
-	return b.Patch(b.ctx(), "ns", "a", "", api.StrategicPatch, data, api.WriteOptions{Form: v1, FieldManager: "m"})
+func (b *bench) strategic(patch, validation string) (verb.Result, error) {
+	data := verb.Body{Version: "v1", Data: []byte(patch), Validation: validation}
+	return b.Patch(b.ctx(), "ns", "a", "", verb.StrategicPatch, data, verb.WriteOptions{Form: v1, FieldManager: "m"})
 }
 
 func owner(name, uid string) string {
@@ -185,10 +185,10 @@ func FuzzPatches(f *testing.F) {
 		b.remove("a")
 		b.create(`{"metadata":{"name":"a","labels":{"x":"1"},"ownerReferences":[` + owner("p", "1") +
 			`]},"spec":{"color":"red","parts":["p"]},"status":{"phase":"Up"}}`)
-		for _, kind := range []api.PatchType{api.ApplyPatch, api.StrategicPatch, api.MergePatch} {
+		for _, kind := range []verb.PatchType{verb.ApplyPatch, verb.StrategicPatch, verb.MergePatch} {
 			for _, subresource := range []string{"", "status"} {
-				opts := api.WriteOptions{Form: v1, FieldManager: "m", Force: force && kind == api.ApplyPatch}
-				data := api.Body{Version: "v1", Data: []byte(patch), Validation: metav1.FieldValidationWarn}
+				opts := verb.WriteOptions{Form: v1, FieldManager: "m", Force: force && kind == verb.ApplyPatch}
+				data := verb.Body{Version: "v1", Data: []byte(patch), Validation: metav1.FieldValidationWarn}
 				if _, err := b.Patch(b.ctx(), "ns", "a", subresource, kind, data, opts); err != nil {
 					if code := codeOf(t, err); code < 400 || code >= 500 {
 						t.Fatalf("%s: %d %v", kind, code, err)

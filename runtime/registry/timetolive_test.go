@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 )
@@ -37,7 +37,7 @@ func TestTimeToLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	opts := api.WriteOptions{Form: v1}
+	opts := verb.WriteOptions{Form: v1}
 	want := func(name string, ttl time.Duration, err error) {
 		t.Helper()
 		if err != nil || backend.ttl != ttl {
@@ -48,8 +48,8 @@ func TestTimeToLive(t *testing.T) {
 		body(`{"metadata":{"name":"a","finalizers":["example.com/f"]},"spec":{"size":3}}`),
 		opts)
 	want("create", 3*time.Minute, err)
-	_, err = h.Patch(t.Context(), "ns", "a", "", api.MergePatch, body(`{"spec":{"size":5}}`), opts)
+	_, err = h.Patch(t.Context(), "ns", "a", "", verb.MergePatch, body(`{"spec":{"size":5}}`), opts)
 	want("patch", 5*time.Minute, err)
-	_, err = h.Delete(t.Context(), "ns", "a", api.DeleteOptions{WriteOptions: opts})
+	_, err = h.Delete(t.Context(), "ns", "a", verb.DeleteOptions{WriteOptions: opts})
 	want("mark", storage.KeepTTL, err)
 }

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
@@ -54,6 +54,6 @@ func TestTooLargeWithItsOwners(t *testing.T) {
 	if _, revision := b.stored(key + "c"); revision != before {
 		t.Error("a refused write was done")
 	}
-	_, err = b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"d"}}`), api.WriteOptions{Form: v1})
+	_, err = b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"d"}}`), verb.WriteOptions{Form: v1})
 	wantStatus(t, err, 413, metav1.StatusReasonRequestEntityTooLarge, "is larger than storage takes")
 }

@@ -9,6 +9,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
@@ -69,15 +70,15 @@ func TestStoredProtobuf(t *testing.T) {
 				t.Fatalf("%s, %v", whole(r), err)
 			}
 			page, err := b.List(b.ctx(), "ns",
-				api.ListOptions{Selection: api.Selection{Labels: labels.SelectorFromSet(labels.Set{"x": "y"})}}, v1)
+				verb.ListOptions{Selection: api.Selection{Labels: labels.SelectorFromSet(labels.Set{"x": "y"})}}, v1)
 			if err != nil || page.Len != 1 {
 				t.Fatalf("listed by its label: %v", err)
 			}
 			page.Close()
 			patch := func(data string) {
 				t.Helper()
-				if _, err := b.Patch(b.ctx(), "ns", "a", "", api.MergePatch,
-					api.Body{Version: "v1", Data: []byte(data)}, api.WriteOptions{Form: v1}); err != nil {
+				if _, err := b.Patch(b.ctx(), "ns", "a", "", verb.MergePatch,
+					verb.Body{Version: "v1", Data: []byte(data)}, verb.WriteOptions{Form: v1}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -150,7 +151,7 @@ func TestUnreadableProtobuf(t *testing.T) {
 		if _, err := b.Get(b.ctx(), "other", "good", "", v1); err != nil {
 			t.Errorf("%s: beside it: %v", name, err)
 		}
-		page, err := b.List(b.ctx(), "other", api.ListOptions{}, v1)
+		page, err := b.List(b.ctx(), "other", verb.ListOptions{}, v1)
 		if err != nil || page.Len != 1 {
 			t.Errorf("%s: the list beside it: %v", name, err)
 			continue

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -19,12 +19,12 @@ func TestCreateOnUpdateOfAnOlderState(t *testing.T) {
 	for _, cached := range []bool{true, false} {
 		b := open(t, registry.New(d), cached)
 		r, err := b.Update(b.ctx(), "ns", "a", "", body(`{"metadata":{"name":"a","resourceVersion":"7"}}`),
-			api.WriteOptions{Form: v1})
+			verb.WriteOptions{Form: v1})
 		if w := b.parse(r.Object); err != nil || !r.Created || w.ResourceVersion == "7" {
 			t.Fatalf("%v %+v", err, r)
 		}
 		_, err = b.Update(b.ctx(), "ns", "b", "", body(`{"metadata":{"name":"b","resourceVersion":"x"}}`),
-			api.WriteOptions{Form: v1})
+			verb.WriteOptions{Form: v1})
 		wantStatus(t, err, 400, metav1.StatusReasonBadRequest, "invalid resource version")
 	}
 }
@@ -41,10 +41,10 @@ func TestUpdateUnderAnOlderName(t *testing.T) {
 		t.Errorf("%+v, %v", w, err)
 	}
 	if _, err := b.Update(b.ctx(), "ns", "Old_Name", "", body(`{"metadata":{"name":"Old_Name"},"spec":{"size":3}}`),
-		api.WriteOptions{Form: v1}); err != nil {
+		verb.WriteOptions{Form: v1}); err != nil {
 		t.Error(err)
 	}
-	_, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"New_Name"}}`), api.WriteOptions{Form: v1})
+	_, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"New_Name"}}`), verb.WriteOptions{Form: v1})
 	wantStatus(t, err, 422, metav1.StatusReasonInvalid, "metadata.name: Invalid value")
 }
 
@@ -56,14 +56,14 @@ func TestTakenNameBesideGenerateName(t *testing.T) {
 			`name for the object`
 		create := func() error {
 			_, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"a","generateName":"b-"}}`),
-				api.WriteOptions{Form: v1})
+				verb.WriteOptions{Form: v1})
 			return err
 		}
 		if s := wantStatus(t, create(), 409, metav1.StatusReasonAlreadyExists, taken); s.Message != taken {
 			t.Errorf("%q", s.Message)
 		}
 		if _, err := b.Delete(b.ctx(), "ns", "a",
-			api.DeleteOptions{WriteOptions: api.WriteOptions{Form: v1}}); err != nil {
+			verb.DeleteOptions{WriteOptions: verb.WriteOptions{Form: v1}}); err != nil {
 			t.Fatal(err)
 		}
 		wantStatus(t, create(), 409, metav1.StatusReasonAlreadyExists, "object is being deleted: "+taken)
@@ -76,7 +76,7 @@ func TestOwnersThatStandTwice(t *testing.T) {
 		`"kind":"A","name":"a","uid":"u"}]`
 	both(t, func(t *testing.T, b *bench) {
 		b.create(`{"metadata":{"name":"a"}}`)
-		check := func(what, begin string, r api.Result, err error) {
+		check := func(what, begin string, r verb.Result, err error) {
 			t.Helper()
 			if err != nil || !slices.ContainsFunc(r.Warnings, func(w string) bool {
 				return strings.HasPrefix(w, ".metadata.ownerReferences contains duplicate entries"+begin)
@@ -84,16 +84,16 @@ func TestOwnersThatStandTwice(t *testing.T) {
 				t.Errorf("%s: warnings %q, %v", what, r.Warnings, err)
 			}
 		}
-		opts := api.WriteOptions{Form: v1, FieldManager: "m"}
+		opts := verb.WriteOptions{Form: v1, FieldManager: "m"}
 		object := body(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"a",` + owners + `}}`)
 		r, err := b.Update(b.ctx(), "ns", "a", "", object, opts)
 		check("update", "; API server", r, err)
 		r, err = b.Update(b.ctx(), "ns", "a", "status", object, opts)
 		check("update of the status", "; API server", r, err)
 		patch := body(`{"metadata":{` + owners + `}}`)
-		r, err = b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, patch, opts)
+		r, err = b.Patch(b.ctx(), "ns", "a", "", verb.MergePatch, patch, opts)
 		check("patch", " after mutating admission happens; API server", r, err)
-		r, err = b.Patch(b.ctx(), "ns", "a", "status", api.MergePatch, patch, opts)
+		r, err = b.Patch(b.ctx(), "ns", "a", "status", verb.MergePatch, patch, opts)
 		check("patch of the status", " after mutating admission happens; API server", r, err)
 	})
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,15 +25,15 @@ func TestVerbsOfAStoredKind(t *testing.T) {
 	}
 	const applied = `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"a"},` +
 		`"spec":{"color":"red"}}`
-	opts := api.WriteOptions{Form: v1, FieldManager: "m"}
-	if _, err := b.Patch(b.ctx(), "ns", "a", "", api.ApplyPatch, body(applied), opts); !apierrors.IsNotFound(err) {
+	opts := verb.WriteOptions{Form: v1, FieldManager: "m"}
+	if _, err := b.Patch(b.ctx(), "ns", "a", "", verb.ApplyPatch, body(applied), opts); !apierrors.IsNotFound(err) {
 		t.Errorf("an apply creates: %v", err)
 	}
 	b.create(`{"metadata":{"name":"a"}}`)
-	if _, err := b.Patch(b.ctx(), "ns", "a", "", api.ApplyPatch, body(applied), opts); err != nil {
+	if _, err := b.Patch(b.ctx(), "ns", "a", "", verb.ApplyPatch, body(applied), opts); err != nil {
 		t.Error(err)
 	}
-	if _, err := b.Delete(b.ctx(), "ns", "a", api.DeleteOptions{WriteOptions: opts}); err != nil {
+	if _, err := b.Delete(b.ctx(), "ns", "a", verb.DeleteOptions{WriteOptions: opts}); err != nil {
 		t.Error(err)
 	}
 }
@@ -56,7 +56,7 @@ func TestPathOfNames(t *testing.T) {
 		`{"metadata":{"name":"a/b"},"spec":{"size":-1}}`: `Widget.shop.example.com "a/b" is invalid: spec.size: ` +
 			`Invalid value: -1: must not be negative`,
 	} {
-		_, err := b.Create(b.ctx(), "ns", body(data), api.WriteOptions{Form: v1})
+		_, err := b.Create(b.ctx(), "ns", body(data), verb.WriteOptions{Form: v1})
 		wantStatus(t, err, 422, metav1.StatusReasonInvalid, want)
 	}
 	for _, name := range []string{"system:foo", "A", strings.Repeat("a", 254)} {
@@ -70,7 +70,7 @@ func TestReviewsHaveAnyName(t *testing.T) {
 		Create: func(_ context.Context, w *shop.Widget, _ bool) (*shop.Widget, error) { return w, nil },
 	})
 	for _, data := range []string{`{"metadata":{"name":"a/b"}}`, `{"metadata":{"generateName":"a/"}}`, `{}`} {
-		if _, err := h.Create(t.Context(), "ns", body(data), api.WriteOptions{Form: v1}); err != nil {
+		if _, err := h.Create(t.Context(), "ns", body(data), verb.WriteOptions{Form: v1}); err != nil {
 			t.Errorf("%s: %v", data, err)
 		}
 	}

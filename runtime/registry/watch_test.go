@@ -12,6 +12,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -19,10 +20,10 @@ import (
 // watcher collects what a watch tells, as "ADDED a" and so on.
 type watcher struct {
 	*bench
-	w    api.Watch
+	w    verb.Watch
 	ctx  context.Context
 	seen []string
-	last api.Rendition
+	last verb.Rendition
 }
 
 func (b *bench) watch(opts api.WatchOptions) *watcher {
@@ -77,7 +78,7 @@ func TestWatchFromARevision(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.expect("MODIFIED a")
-		if _, err := b.delete("a", api.DeleteOptions{}); err != nil {
+		if _, err := b.delete("a", verb.DeleteOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		w.expect("DELETED a")
@@ -147,7 +148,7 @@ func TestWatchHasABacklogUntilTheStateIsTold(t *testing.T) {
 			b.create(fmt.Sprintf(`{"metadata":{"name":"w%03d"}}`, i))
 		}
 		w := b.watch(api.WatchOptions{}).w
-		backlog := w.(api.Backlog)
+		backlog := w.(verb.Backlog)
 		over, cancel := context.WithCancel(b.ctx())
 		cancel()
 		if backlog.More() {
@@ -204,7 +205,7 @@ func TestWatchDeletedCarriesTheLastMatchingState(t *testing.T) {
 func TestWatchInOtherForms(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
-		w, err := b.Watch(b.ctx(), "ns", api.WatchOptions{}, api.Form{Version: "v1beta1", Shape: api.RowWithObject})
+		w, err := b.Watch(b.ctx(), "ns", api.WatchOptions{}, verb.Form{Version: "v1beta1", Shape: verb.RowWithObject})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -302,14 +303,14 @@ func TestWatchFallsBackToTheBackend(t *testing.T) {
 
 func TestWatchBookmarksAreRowsToo(t *testing.T) {
 	b := open(t, registry.New(shop.Definition()), true)
-	for shape, want := range map[api.Shape]string{
-		api.Metadata: `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",` +
+	for shape, want := range map[verb.Shape]string{
+		verb.Metadata: `{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",` +
 			`"metadata":{"resourceVersion":"1",`,
-		api.Row: `{"cells":["","",""],"object":null}`,
-		api.RowWithMetadata: `{"cells":["","",""],"object":{"kind":"PartialObjectMetadata",` +
+		verb.Row: `{"cells":["","",""],"object":null}`,
+		verb.RowWithMetadata: `{"cells":["","",""],"object":{"kind":"PartialObjectMetadata",` +
 			`"apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"1",`,
 	} {
-		w, err := b.Watch(b.ctx(), "ns", api.WatchOptions{AllowBookmarks: true}, api.Form{Version: "v1", Shape: shape})
+		w, err := b.Watch(b.ctx(), "ns", api.WatchOptions{AllowBookmarks: true}, verb.Form{Version: "v1", Shape: shape})
 		if err != nil {
 			t.Fatal(err)
 		}

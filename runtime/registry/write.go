@@ -8,6 +8,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/metadata"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,11 +17,11 @@ import (
 )
 
 func (k *kind[T]) Update(
-	ctx context.Context, namespace, name, subresource string, body api.Body, opts api.WriteOptions,
-) (api.Result, error) {
+	ctx context.Context, namespace, name, subresource string, body verb.Body, opts verb.WriteOptions,
+) (verb.Result, error) {
 	r, err := k.updateRequest("update", namespace, name, subresource, body.Version, opts)
 	if err != nil {
-		return api.Result{}, err
+		return verb.Result{}, err
 	}
 	r.proposal = &sent[T]{body: body}
 	r.mayCreate = subresource == "" && k.definition.Strategy.AllowCreateOnUpdate && k.info.Has("create")
@@ -30,13 +31,14 @@ func (k *kind[T]) Update(
 // Patch implements Write. It applies the patch to the object in the version of the URL, and again after a conflict with
 // another write. Only a patch that sets a resourceVersion can fail with a conflict.
 func (k *kind[T]) Patch(
-	ctx context.Context, namespace, name, subresource string, kind api.PatchType, body api.Body, opts api.WriteOptions,
-) (api.Result, error) {
+	ctx context.Context, namespace, name, subresource string, kind verb.PatchType, body verb.Body,
+	opts verb.WriteOptions,
+) (verb.Result, error) {
 	r, err := k.updateRequest("patch", namespace, name, subresource, body.Version, opts)
 	if err != nil {
-		return api.Result{}, err
+		return verb.Result{}, err
 	}
-	if r.proposal = (&patched[T]{kind: kind, body: body}); kind == api.ApplyPatch {
+	if r.proposal = (&patched[T]{kind: kind, body: body}); kind == verb.ApplyPatch {
 		r.proposal, r.ownership = &applied[T]{body: body}, merged
 		r.mayCreate = subresource == "" && k.info.Has("create")
 	}
@@ -44,7 +46,7 @@ func (k *kind[T]) Patch(
 }
 
 func (k *kind[T]) updateRequest(
-	verb, namespace, name, subresource, version string, opts api.WriteOptions,
+	verb, namespace, name, subresource, version string, opts verb.WriteOptions,
 ) (r *request[T], err error) {
 	if err := k.checkVerb(verb); err != nil {
 		return nil, err
@@ -128,14 +130,14 @@ func (k *kind[T]) checkVersion(_ context.Context, a *attempt[T]) error {
 }
 
 func (k *kind[T]) Create(
-	ctx context.Context, namespace string, body api.Body, opts api.WriteOptions,
-) (api.Result, error) {
+	ctx context.Context, namespace string, body verb.Body, opts verb.WriteOptions,
+) (verb.Result, error) {
 	if err := k.checkVerb("create"); err != nil {
-		return api.Result{}, err
+		return verb.Result{}, err
 	}
 	v, err := k.versions.Lookup(body.Version)
 	if err != nil {
-		return api.Result{}, internal(err)
+		return verb.Result{}, internal(err)
 	}
 	return k.create(ctx, &request[T]{
 		verb: createVerb, namespace: namespace, version: v, proposal: &sent[T]{body: body},

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -74,7 +74,7 @@ func endsOf(t *testing.T, d registry.Definition[*shop.Widget]) map[string]regist
 		}
 		t.Cleanup(func() { h.Close() })
 		a := body(`{"metadata":{"name":"a","labels":{"a":"b"}},"spec":{"color":"red","size":3}}`)
-		if _, err = h.Create(t.Context(), "ns", a, api.WriteOptions{Form: v1, FieldManager: "setup"}); err != nil {
+		if _, err = h.Create(t.Context(), "ns", a, verb.WriteOptions{Form: v1, FieldManager: "setup"}); err != nil {
 			t.Fatal(err)
 		}
 		handles[name] = h
@@ -147,29 +147,29 @@ var endCases = []endCase{
 	{"warnings of a refused update", "update", "", `{"metadata":{"name":"a","uid":"other","ownerReferences":[` +
 		dependentOf + `,` + dependentOf + `]}}`, false, `409 `},
 	{"update of a bad path", "update", "..", `{"metadata":{"name":".."}}`, false, `400 Name parameter invalid`},
-	{"merge patch", string(api.MergePatch), "", `{"spec":{"color":"blue"}}`, false, `"color":"blue"`},
-	{"merge patch in a dry run", string(api.MergePatch), "", `{"spec":{"color":"blue"}}`, true, `"color":"blue"`},
-	{"JSON patch", string(api.JSONPatch), "", `[{"op":"replace","path":"/spec/color","value":"blue"}]`, false,
+	{"merge patch", string(verb.MergePatch), "", `{"spec":{"color":"blue"}}`, false, `"color":"blue"`},
+	{"merge patch in a dry run", string(verb.MergePatch), "", `{"spec":{"color":"blue"}}`, true, `"color":"blue"`},
+	{"JSON patch", string(verb.JSONPatch), "", `[{"op":"replace","path":"/spec/color","value":"blue"}]`, false,
 		`"color":"blue"`},
-	{"JSON patch that fails", string(api.JSONPatch), "", `[{"op":"test","path":"/spec/color","value":"blue"}]`, false,
+	{"JSON patch that fails", string(verb.JSONPatch), "", `[{"op":"test","path":"/spec/color","value":"blue"}]`, false,
 		`422 `},
-	{"strategic merge patch", string(api.StrategicPatch), "", `{"spec":{"color":"blue"}}`, false, `"color":"blue"`},
-	{"patch of the UID", string(api.MergePatch), "", `{"metadata":{"uid":"other"}}`, false, `422 `},
-	{"patch of the version", string(api.MergePatch), "", `{"metadata":{"resourceVersion":"99"}}`, false, `409 `},
-	{"patch with a bad label", string(api.MergePatch), "", `{"metadata":{"labels":{"a b":"c"}}}`, false, `422 `},
-	{"patch of nothing", string(api.MergePatch), "x", `{"spec":{"color":"blue"}}`, false, `404 `},
-	{"a bad patch of nothing", string(api.MergePatch), "x", `{"spec":`, false, `404 `},
-	{"a bad patch", string(api.MergePatch), "", `{"spec":`, false, `400 `},
-	{"patch with an owner twice", string(api.MergePatch), "", `{"metadata":{"ownerReferences":[` + dependentOf + `,` +
+	{"strategic merge patch", string(verb.StrategicPatch), "", `{"spec":{"color":"blue"}}`, false, `"color":"blue"`},
+	{"patch of the UID", string(verb.MergePatch), "", `{"metadata":{"uid":"other"}}`, false, `422 `},
+	{"patch of the version", string(verb.MergePatch), "", `{"metadata":{"resourceVersion":"99"}}`, false, `409 `},
+	{"patch with a bad label", string(verb.MergePatch), "", `{"metadata":{"labels":{"a b":"c"}}}`, false, `422 `},
+	{"patch of nothing", string(verb.MergePatch), "x", `{"spec":{"color":"blue"}}`, false, `404 `},
+	{"a bad patch of nothing", string(verb.MergePatch), "x", `{"spec":`, false, `404 `},
+	{"a bad patch", string(verb.MergePatch), "", `{"spec":`, false, `400 `},
+	{"patch with an owner twice", string(verb.MergePatch), "", `{"metadata":{"ownerReferences":[` + dependentOf + `,` +
 		dependentOf + `]}}`, false,
 		`[.metadata.ownerReferences contains duplicate entries after mutating admission happens`},
-	{"apply", string(api.ApplyPatch), "", appliedWidget(`"a"`, `,"spec":{"size":7}`), false,
+	{"apply", string(verb.ApplyPatch), "", appliedWidget(`"a"`, `,"spec":{"size":7}`), false,
 		`409 Apply failed with 1 conflict`},
-	{"apply of what nobody has", string(api.ApplyPatch), "", appliedWidget(`"a"`, `,"spec":{"notes":{"n":"1"}}`), false,
-		`"notes":{"n":"1"}`},
-	{"apply that creates", string(api.ApplyPatch), "x", appliedWidget(`"x"`, `,"spec":{"size":7}`), false, `"size":7`},
-	{"apply of a UID to nothing", string(api.ApplyPatch), "x", appliedWidget(`"x","uid":"u"`, ``), false, `409 `},
-	{"apply with a bad label", string(api.ApplyPatch), "x", appliedWidget(`"x","labels":{"a b":"c"}`, ``), false,
+	{"apply of what nobody has", string(verb.ApplyPatch), "", appliedWidget(`"a"`, `,"spec":{"notes":{"n":"1"}}`),
+		false, `"notes":{"n":"1"}`},
+	{"apply that creates", string(verb.ApplyPatch), "x", appliedWidget(`"x"`, `,"spec":{"size":7}`), false, `"size":7`},
+	{"apply of a UID to nothing", string(verb.ApplyPatch), "x", appliedWidget(`"x","uid":"u"`, ``), false, `409 `},
+	{"apply with a bad label", string(verb.ApplyPatch), "x", appliedWidget(`"x","labels":{"a b":"c"}`, ``), false,
 		`422 `},
 	{"delete", "delete", "", ``, false, `deleted`},
 	{"delete in a dry run", "delete", "", ``, true, `deleted`},
@@ -215,8 +215,8 @@ func (c *endCase) object() string {
 // run makes the write, and tells what a client sees of it.
 func (c *endCase) run(t *testing.T, h registry.Handle) string {
 	t.Helper()
-	opts := api.WriteOptions{Form: v1, FieldManager: "test", DryRun: c.dryRun}
-	var r api.Result
+	opts := verb.WriteOptions{Form: v1, FieldManager: "test", DryRun: c.dryRun}
+	var r verb.Result
 	var err error
 	switch c.verb {
 	case "create":
@@ -226,7 +226,7 @@ func (c *endCase) run(t *testing.T, h registry.Handle) string {
 	case "delete":
 		err = c.remove(t, h, opts)
 	default:
-		r, err = h.Patch(t.Context(), "ns", c.object(), "", api.PatchType(c.verb), body(c.data), opts)
+		r, err = h.Patch(t.Context(), "ns", c.object(), "", verb.PatchType(c.verb), body(c.data), opts)
 	}
 	if err != nil {
 		return fmt.Sprintln(statusOf(t, err), r.Warnings)
@@ -237,7 +237,7 @@ func (c *endCase) run(t *testing.T, h registry.Handle) string {
 	return fmt.Sprintln(r.Created, r.Warnings, seenOf(t, r.Object))
 }
 
-func (c *endCase) remove(t *testing.T, h registry.Handle, opts api.WriteOptions) error {
+func (c *endCase) remove(t *testing.T, h registry.Handle, opts verb.WriteOptions) error {
 	t.Helper()
 	options := metav1.DeleteOptions{}
 	if c.data != "" {
@@ -245,7 +245,7 @@ func (c *endCase) remove(t *testing.T, h registry.Handle, opts api.WriteOptions)
 			t.Fatal(err)
 		}
 	}
-	_, err := h.Delete(t.Context(), "ns", c.object(), api.DeleteOptions{
+	_, err := h.Delete(t.Context(), "ns", c.object(), verb.DeleteOptions{
 		WriteOptions: opts, Preconditions: options.Preconditions, Propagation: options.PropagationPolicy,
 	})
 	return err
@@ -254,7 +254,7 @@ func (c *endCase) remove(t *testing.T, h registry.Handle, opts api.WriteOptions)
 // left is what there is afterwards.
 func (c *endCase) left(t *testing.T, h registry.Handle) string {
 	t.Helper()
-	page, err := h.List(t.Context(), "ns", api.ListOptions{}, v1)
+	page, err := h.List(t.Context(), "ns", verb.ListOptions{}, v1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +283,7 @@ func statusOf(t *testing.T, err error) string {
 }
 
 // seenOf is an object but for what each end counts for itself.
-func seenOf(t *testing.T, r api.Rendition) string {
+func seenOf(t *testing.T, r verb.Rendition) string {
 	t.Helper()
 	var object map[string]any
 	if err := json.Unmarshal([]byte(whole(r)), &object); err != nil {

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,7 +74,7 @@ func TestCreateRefuses(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		b.create(`{"metadata":{"name":"there"}}`)
 		for name, c := range cases {
-			_, err := b.Create(b.ctx(), c.namespace, body(c.body), api.WriteOptions{Form: v1})
+			_, err := b.Create(b.ctx(), c.namespace, body(c.body), verb.WriteOptions{Form: v1})
 			t.Run(name, func(t *testing.T) { wantStatus(t, err, c.code, c.reason, c.message) })
 		}
 		if n, err := b.backend.Count(b.ctx(), "/registry/shop.example.com/"); err != nil || n != 1 {
@@ -99,7 +99,7 @@ func TestEnvelopeInAnotherCase(t *testing.T) {
 			b := open(t, registry.New(shop.Definition()), true)
 			sent := body(`{` + said + `,"metadata":{"name":"a"}}`)
 			sent.Validation = validation
-			_, err := b.Create(b.ctx(), "ns", sent, api.WriteOptions{Form: v1})
+			_, err := b.Create(b.ctx(), "ns", sent, verb.WriteOptions{Form: v1})
 			if wrong != "" {
 				wantStatus(t, err, 400, metav1.StatusReasonBadRequest, wrong)
 			} else if err != nil {
@@ -112,7 +112,7 @@ func TestEnvelopeInAnotherCase(t *testing.T) {
 func TestInvalidNamesEveryField(t *testing.T) {
 	b := open(t, registry.New(shop.Definition()), true)
 	_, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"A_b","labels":{"a b":"c"}},"spec":{"size":-1}}`),
-		api.WriteOptions{Form: v1})
+		verb.WriteOptions{Form: v1})
 	s := wantStatus(t, err, 422, metav1.StatusReasonInvalid, "")
 	var fields []string
 	for _, c := range s.Details.Causes {
@@ -125,9 +125,9 @@ func TestInvalidNamesEveryField(t *testing.T) {
 
 func TestFieldValidationWarns(t *testing.T) {
 	b := open(t, registry.New(shop.Definition()), true)
-	data := api.Body{Version: "v1", Validation: metav1.FieldValidationWarn,
+	data := verb.Body{Version: "v1", Validation: metav1.FieldValidationWarn,
 		Data: []byte(`{"metadata":{"name":"a"},"spec":{"colr":"red","color":"beige","color":"beige"}}`)}
-	r, err := b.Create(b.ctx(), "ns", data, api.WriteOptions{Form: v1})
+	r, err := b.Create(b.ctx(), "ns", data, verb.WriteOptions{Form: v1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestFieldValidationWarns(t *testing.T) {
 	}
 	data.Validation = metav1.FieldValidationIgnore
 	data.Data = []byte(`{"metadata":{"name":"b"},"spec":{"colr":"red"}}`)
-	if r, err = b.Create(b.ctx(), "ns", data, api.WriteOptions{Form: v1}); err != nil || len(r.Warnings) > 0 {
+	if r, err = b.Create(b.ctx(), "ns", data, verb.WriteOptions{Form: v1}); err != nil || len(r.Warnings) > 0 {
 		t.Errorf("ignored fields: %v, %v", r.Warnings, err)
 	}
 }
@@ -174,7 +174,7 @@ func TestGenerateNameGivesUp(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	_, err = h.Create(b.ctx(), "ns", body(`{"metadata":{"generateName":"a-"}}`), api.WriteOptions{Form: v1})
+	_, err = h.Create(b.ctx(), "ns", body(`{"metadata":{"generateName":"a-"}}`), verb.WriteOptions{Form: v1})
 	s := wantStatus(t, err, 409, metav1.StatusReasonAlreadyExists, "the server was not able to generate a unique "+
 		"name for the object")
 	if backend.puts != 8 || s.Details.RetryAfterSeconds != 1 {
@@ -186,7 +186,7 @@ func TestDryRunLeavesNoTrace(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		w := b.create(`{"metadata":{"name":"a","finalizers":["x.example.com/y"]}}`)
 		before, _ := b.backend.Revision(b.ctx())
-		dry := api.WriteOptions{DryRun: true, Form: v1}
+		dry := verb.WriteOptions{DryRun: true, Form: v1}
 		r, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"b"}}`), dry)
 		if err != nil || r.Object.VersionLen != 0 || b.parse(r.Object).UID == "" {
 			t.Errorf("create: %v %s", err, whole(r.Object))
@@ -197,12 +197,12 @@ func TestDryRunLeavesNoTrace(t *testing.T) {
 		}
 		_, err = b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"a"}}`), dry)
 		wantStatus(t, err, 409, metav1.StatusReasonAlreadyExists, "")
-		r, err = b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, body(`{"spec":{"size":9}}`), dry)
+		r, err = b.Patch(b.ctx(), "ns", "a", "", verb.MergePatch, body(`{"spec":{"size":9}}`), dry)
 		if got := b.parse(r.Object); err != nil || got.Spec.Size != 9 || got.Generation != 2 ||
 			got.ResourceVersion != w.ResourceVersion {
 			t.Errorf("patch: %v %s", err, whole(r.Object))
 		}
-		d, err := b.Delete(b.ctx(), "ns", "a", api.DeleteOptions{WriteOptions: dry})
+		d, err := b.Delete(b.ctx(), "ns", "a", verb.DeleteOptions{WriteOptions: dry})
 		if err != nil || d.Done || b.parse(d.Object).DeletionTimestamp == nil {
 			t.Errorf("delete: %v %+v", err, d)
 		}
@@ -273,10 +273,10 @@ func TestUpdateRefuses(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {
 		b.create(`{"metadata":{"name":"a"}}`)
 		for name, c := range cases {
-			_, err := b.Update(b.ctx(), "ns", c.name, "", body(c.body), api.WriteOptions{Form: v1})
+			_, err := b.Update(b.ctx(), "ns", c.name, "", body(c.body), verb.WriteOptions{Form: v1})
 			t.Run(name, func(t *testing.T) { wantStatus(t, err, c.code, c.reason, c.message) })
 		}
-		_, err := b.Update(b.ctx(), "ns", "a", "scale", body(`{}`), api.WriteOptions{Form: v1})
+		_, err := b.Update(b.ctx(), "ns", "a", "scale", body(`{}`), verb.WriteOptions{Form: v1})
 		wantStatus(t, err, 404, metav1.StatusReasonNotFound, "")
 	})
 }
@@ -297,12 +297,12 @@ func TestCreateOnUpdate(t *testing.T) {
 	d.Strategy.AllowCreateOnUpdate = true
 	for _, cached := range []bool{true, false} {
 		b := open(t, registry.New(d), cached)
-		r, err := b.Update(b.ctx(), "ns", "a", "", body(`{"metadata":{"name":"a"}}`), api.WriteOptions{Form: v1})
+		r, err := b.Update(b.ctx(), "ns", "a", "", body(`{"metadata":{"name":"a"}}`), verb.WriteOptions{Form: v1})
 		if w := b.parse(r.Object); err != nil || !r.Created || w.UID == "" || w.Generation != 1 {
 			t.Errorf("%v %+v", err, r)
 		}
 		r, err = b.Update(b.ctx(), "ns", "a", "", body(`{"metadata":{"name":"a"},"spec":{"size":3}}`),
-			api.WriteOptions{Form: v1})
+			verb.WriteOptions{Form: v1})
 		if err != nil || r.Created {
 			t.Errorf("%v %+v", err, r)
 		}
@@ -315,7 +315,7 @@ func TestStatusSubresource(t *testing.T) {
 		send := *w
 		send.Spec.Color, send.Status.Phase, send.Labels = "blue", "Done", map[string]string{"a": "b"}
 		data, _ := json.Marshal(send)
-		r, err := b.Update(b.ctx(), "ns", "a", "status", body(string(data)), api.WriteOptions{Form: v1})
+		r, err := b.Update(b.ctx(), "ns", "a", "status", body(string(data)), verb.WriteOptions{Form: v1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -324,7 +324,7 @@ func TestStatusSubresource(t *testing.T) {
 			got.ResourceVersion == w.ResourceVersion {
 			t.Errorf("status took %+v", got)
 		}
-		_, err = b.Update(b.ctx(), "ns", "a", "status", body(string(data)), api.WriteOptions{Form: v1})
+		_, err = b.Update(b.ctx(), "ns", "a", "status", body(string(data)), verb.WriteOptions{Form: v1})
 		wantStatus(t, err, 409, metav1.StatusReasonConflict, "the object has been modified")
 		_, err = b.patch("a", "status", `{"status":{"clicks":-1}}`)
 		wantStatus(t, err, 422, metav1.StatusReasonInvalid, "status.clicks: Invalid value: -1: must not be negative")
@@ -353,8 +353,8 @@ func TestPatch(t *testing.T) {
 		if same, err := b.patch("a", "", `{}`); err != nil || same.ResourceVersion != got.ResourceVersion {
 			t.Errorf("an empty patch wrote: %v %+v", err, same)
 		}
-		r, err := b.Patch(b.ctx(), "ns", "a", "", api.MergePatch, api.Body{Version: "v1beta1",
-			Data: []byte(`{"spec":{"parts":"m,n","colour":"pink"}}`)}, api.WriteOptions{Form: v1beta1})
+		r, err := b.Patch(b.ctx(), "ns", "a", "", verb.MergePatch, verb.Body{Version: "v1beta1",
+			Data: []byte(`{"spec":{"parts":"m,n","colour":"pink"}}`)}, verb.WriteOptions{Form: v1beta1})
 		if err != nil || !strings.Contains(whole(r.Object), `"spec":{"colour":"pink","size":1,"parts":"m,n"}`) {
 			t.Errorf("v1beta1: %v %s", err, whole(r.Object))
 		}
@@ -466,14 +466,14 @@ func TestStrategyHooks(t *testing.T) {
 	if got := strings.Join(calls, " "); got != "prepare red-BLUE validate validateUpdate warn canonicalize" {
 		t.Error(got)
 	}
-	_, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"../x"}}`), api.WriteOptions{Form: v1})
+	_, err := b.Create(b.ctx(), "ns", body(`{"metadata":{"name":"../x"}}`), verb.WriteOptions{Form: v1})
 	wantStatus(t, err, 422, metav1.StatusReasonInvalid, "metadata.name: Invalid value")
 }
 
 func TestClusterScope(t *testing.T) {
 	b := open(t, registry.New(shop.Gadgets()), true)
 	r, err := b.Create(b.ctx(), "", body(`{"metadata":{"name":"a","namespace":"ns"},"spec":{"power":3}}`),
-		api.WriteOptions{Form: v1})
+		verb.WriteOptions{Form: v1})
 	if err != nil || !strings.HasPrefix(whole(r.Object), `{"kind":"Gadget","apiVersion":"shop.example.com/v1",`+
 		`"metadata":{"name":"a","uid":`) {
 		t.Fatal(err, whole(r.Object))
@@ -482,7 +482,7 @@ func TestClusterScope(t *testing.T) {
 	if kv == nil {
 		t.Error("the key of a cluster-scoped object is not where it belongs")
 	}
-	page, err := b.List(b.ctx(), "", api.ListOptions{}, api.Form{Version: "v1", Shape: api.Metadata})
+	page, err := b.List(b.ctx(), "", verb.ListOptions{}, verb.Form{Version: "v1", Shape: verb.Metadata})
 	if err != nil || page.Len != 1 {
 		t.Fatal(page, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/http/apigroups"
+	"apigen.dev/runtime/internal/jsondoc"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
@@ -98,7 +99,7 @@ func TestSwitchedOff(t *testing.T) {
 	group := twoKinds()
 	group.OpenAPI = map[string]api.Document{}
 	for _, version := range group.Versions {
-		group.OpenAPI[version] = api.NewDocument([]byte(strings.ReplaceAll(`{"openapi":"3.0.0","paths":{
+		group.OpenAPI[version] = jsondoc.New([]byte(strings.ReplaceAll(`{"openapi":"3.0.0","paths":{
 			"/apis/shop.example.com/VERSION/":{},
 			"/apis/shop.example.com/VERSION/namespaces/{namespace}/widgets":{
 				"get":{"$ref":"#/components/schemas/Widget"}},
@@ -158,9 +159,9 @@ func TestGroupInParts(t *testing.T) {
 		group := twoKinds()
 		group.Resources = group.Resources[kind : kind+1]
 		paths := `"paths":{"/apis/shop.example.com/v1/` + plural + `":{}}`
-		group.OpenAPI = map[string]api.Document{"v1": api.NewDocument([]byte(`{"openapi":"3.0.0",` + paths +
+		group.OpenAPI = map[string]api.Document{"v1": jsondoc.New([]byte(`{"openapi":"3.0.0",` + paths +
 			`,"components":{"schemas":{"Shared":{},"` + plural + `":{}}}}`))}
-		group.Swagger = api.NewDocument([]byte(`{"swagger":"2.0",` + paths + `,"definitions":{"` + plural + `":{}}}`))
+		group.Swagger = jsondoc.New([]byte(`{"swagger":"2.0",` + paths + `,"definitions":{"` + plural + `":{}}}`))
 		return group
 	}
 	program := serving(part(0, "widgets"))

@@ -5,18 +5,18 @@ import (
 	"slices"
 	"strings"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 )
 
 // storageMediaTypes are the values of --storage-media-type, by encoding. kube-apiserver has application/yaml, too.
-var storageMediaTypes = []string{api.JSON: "application/json", api.Protobuf: "application/vnd.kubernetes.protobuf"}
+var storageMediaTypes = []string{verb.JSON: "application/json", verb.Protobuf: "application/vnd.kubernetes.protobuf"}
 
 func mediaTypes() []string {
 	return slices.DeleteFunc(slices.Clone(storageMediaTypes), func(name string) bool { return name == "" })
 }
 
 // mediaTypeFlag is an encoding as the value of --storage-media-type.
-type mediaTypeFlag struct{ encoding *api.Encoding }
+type mediaTypeFlag struct{ encoding *verb.Encoding }
 
 func (f mediaTypeFlag) String() string {
 	if f.encoding == nil {
@@ -30,7 +30,7 @@ func (f mediaTypeFlag) Set(value string) error {
 	if encoding < 0 || value == "" {
 		return fmt.Errorf("it must be %s", strings.Join(mediaTypes(), " or "))
 	}
-	*f.encoding = api.Encoding(encoding)
+	*f.encoding = verb.Encoding(encoding)
 	return nil
 }
 

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/timing"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -32,14 +32,14 @@ var operationNames = [operations]string{"get", "list", "listCount", "revision", 
 var storageLabels = []string{"operation", "group", "resource"}
 
 // meter returns a backend for one resource that measures its requests.
-func (m *metrics) meter(backend storage.Backend, info *api.Info) storage.Backend {
+func (m *metrics) meter(backend storage.Backend, info *verb.Info) storage.Backend {
 	return &metered{Backend: backend, metrics: m, info: info}
 }
 
 type metered struct {
 	storage.Backend
 	metrics *metrics
-	info    *api.Info
+	info    *verb.Info
 	// measures are made when they are first needed: a server may have a thousand resources, of which few are used.
 	measures [operations]atomic.Pointer[measure]
 }

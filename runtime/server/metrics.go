@@ -3,10 +3,10 @@ package server
 import (
 	"slices"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/access/meter"
 	"apigen.dev/runtime/internal/http/traffic"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -63,7 +63,7 @@ type knownVersion struct {
 }
 
 // addKnown adds a resource to those whose requests are counted under their names.
-func addKnown(known map[resourceName]knownVersion, info *api.Info) {
+func addKnown(known map[resourceName]knownVersion, info *verb.Info) {
 	for _, version := range info.Versions {
 		if version.Unserved {
 			continue
@@ -82,7 +82,7 @@ func addKnown(known map[resourceName]knownVersion, info *api.Info) {
 }
 
 // forget drops the series of a resource.
-func (m *metrics) forget(info *api.Info) {
+func (m *metrics) forget(info *verb.Info) {
 	m.requests.Forget(info.Group, info.Names.Plural)
 }
 

@@ -34,6 +34,7 @@ import (
 	"apigen.dev/runtime/internal/objects"
 	"apigen.dev/runtime/internal/state/compactor"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
@@ -169,7 +170,7 @@ type Config struct {
 	// 0 is no limit.
 	TimeToLive map[schema.GroupResource]time.Duration
 	// StorageEncoding is that of stored objects whose Go types have it: JSON or Protobuf. Others are stored in JSON.
-	StorageEncoding api.Encoding
+	StorageEncoding verb.Encoding
 	// Flags are the flags of the command, which /flagz shows; nil serves no /flagz.
 	Flags map[string]string
 	// LogLevel is the level of Log, which /debug/flags/v sets; nil serves no /debug/flags/v.
@@ -401,7 +402,7 @@ func (s *Server) open(ctx context.Context) ([]endpoint.Group, error) {
 
 // resourceConfig is the configuration of a resource.
 func (s *Server) resourceConfig(
-	info *api.Info, schemas *ownership.Schemas, shared *registry.Shared,
+	info *verb.Info, schemas *ownership.Schemas, shared *registry.Shared,
 ) registry.Config {
 	stored := info.Stored()
 	config := registry.Config{
@@ -432,7 +433,7 @@ func (s *Server) replaced(opened, gone []registry.Handle) {
 
 // checkPrefixes refuses resources whose storage prefixes contain one another, unless they are the same objects.
 func checkPrefixes(groups []registry.Group) error {
-	var stored []*api.Info
+	var stored []*verb.Info
 	var errs []error
 	for _, group := range groups {
 		for _, resource := range group.Resources {

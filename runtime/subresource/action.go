@@ -13,6 +13,7 @@ import (
 	"apigen.dev/runtime/internal/object/metadata"
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/operation"
@@ -32,9 +33,9 @@ type Action[T, B api.Object] struct {
 
 // ActionOf makes the extension, which answers 201 with a Status.
 func ActionOf[T, B api.Object](a Action[T, B]) Extension[T] {
-	do := func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition, error) {
+	do := func(ctx context.Context, obj T, in B, form verb.Form) (verb.Rendition, error) {
 		if err := a.Do(ctx, obj, in); err != nil {
-			return api.Rendition{}, err
+			return verb.Rendition{}, err
 		}
 		return successRendition(form.Encoding)
 	}
@@ -53,10 +54,10 @@ type Request[T, B, A api.Object] struct {
 // RequestOf makes the extension, which answers 201 with what Do returns.
 func RequestOf[T, B, A api.Object](r Request[T, B, A]) Extension[T] {
 	answer, err := codec.BindKind(r.Answer)
-	do := func(ctx context.Context, obj T, in B, form api.Form) (api.Rendition, error) {
+	do := func(ctx context.Context, obj T, in B, form verb.Form) (verb.Rendition, error) {
 		out, err := r.Do(ctx, obj, in)
 		if err != nil {
-			return api.Rendition{}, err
+			return verb.Rendition{}, err
 		}
 		return answer.RenderObject(out, form)
 	}
@@ -76,14 +77,14 @@ func RequestOf[T, B, A api.Object](r Request[T, B, A]) Extension[T] {
 	return e
 }
 
-func successRendition(encoding api.Encoding) (r api.Rendition, err error) {
+func successRendition(encoding verb.Encoding) (r verb.Rendition, err error) {
 	status := &metav1.Status{Status: metav1.StatusSuccess, Code: http.StatusCreated}
 	r.Head = rendition.Head(encoding, "Status", "v1")
 	switch encoding {
-	case api.CBOR:
+	case verb.CBOR:
 		r.Payload, err = rendition.EncodeCBOR(status)
 		return r, err
-	case api.Protobuf:
+	case verb.Protobuf:
 		r.Payload, err = status.Marshal()
 		return r, err
 	}
@@ -96,7 +97,7 @@ func successRendition(encoding api.Encoding) (r api.Rendition, err error) {
 }
 
 // statusToJSON renders a Status in JSON that is in protobuf.
-func statusToJSON(answer api.Rendition, form api.Form) (out api.Rendition, err error) {
+func statusToJSON(answer verb.Rendition, form verb.Form) (out verb.Rendition, err error) {
 	var status metav1.Status
 	if err := status.Unmarshal(answer.Payload); err != nil {
 		return out, err
@@ -105,17 +106,17 @@ func statusToJSON(answer api.Rendition, form api.Form) (out api.Rendition, err e
 	if err != nil {
 		return out, err
 	}
-	out.Head, out.Payload = rendition.Head(api.JSON, "Status", "v1"), data[1:]
+	out.Head, out.Payload = rendition.Head(verb.JSON, "Status", "v1"), data[1:]
 	return out, nil
 }
 
 type post[T, B api.Object] func(
-	ctx context.Context, h Host[T], t Target, in B, opts api.WriteOptions,
-) (api.Result, error)
+	ctx context.Context, h Host[T], t Target, in B, opts verb.WriteOptions,
+) (verb.Result, error)
 
-func act[T, B api.Object](do func(context.Context, T, B, api.Form) (api.Rendition, error)) post[T, B] {
-	return func(ctx context.Context, h Host[T], t Target, in B, opts api.WriteOptions) (api.Result, error) {
-		return h.Writer.Act(ctx, t, opts, func(obj T) (api.Rendition, error) {
+func act[T, B api.Object](do func(context.Context, T, B, verb.Form) (verb.Rendition, error)) post[T, B] {
+	return func(ctx context.Context, h Host[T], t Target, in B, opts verb.WriteOptions) (verb.Result, error) {
+		return h.Writer.Act(ctx, t, opts, func(obj T) (verb.Rendition, error) {
 			return do(ctx, obj, in.DeepCopyObject().(B), opts.Form)
 		})
 	}
@@ -123,7 +124,7 @@ func act[T, B api.Object](do func(context.Context, T, B, api.Form) (api.Renditio
 
 func posted[T, B api.Object](name string, kind codec.Kind[B], complete bool, do post[T, B]) Extension[T] {
 	// The answer is a Status, unless the caller changes that.
-	e := Extension[T]{info: api.Extension{Name: name, Methods: []string{http.MethodPost}, GivesProtobuf: true}}
+	e := Extension[T]{info: verb.Extension{Name: name, Methods: []string{http.MethodPost}, GivesProtobuf: true}}
 	e.open = func(h Host[T]) (*Handle, error) {
 		switch {
 		case h.Writer == nil:
@@ -136,8 +137,8 @@ func posted[T, B api.Object](name string, kind codec.Kind[B], complete bool, do 
 			return nil, err
 		}
 		return &Handle{ToJSON: statusToJSON, Create: func(
-			ctx context.Context, namespace, object string, body api.Body, opts api.WriteOptions,
-		) (result api.Result, err error) {
+			ctx context.Context, namespace, object string, body verb.Body, opts verb.WriteOptions,
+		) (result verb.Result, err error) {
 			t := Target{Namespace: namespace, Name: object, Version: body.Version, Subresource: name}
 			in, warnings, err := receive(ctx, h, versions, body, t, opts)
 			var more reach.Warnings
@@ -148,7 +149,7 @@ func posted[T, B api.Object](name string, kind codec.Kind[B], complete bool, do 
 			return result, err
 		}}, nil
 	}
-	e.describe = func(info api.Extension, group string) api.Extension {
+	e.describe = func(info verb.Extension, group string) verb.Extension {
 		info.Kind, info.TakesProtobuf = kind.DiscoveryKind(group), kind.HasProtobuf()
 		return info
 	}
@@ -157,7 +158,7 @@ func posted[T, B api.Object](name string, kind codec.Kind[B], complete bool, do 
 
 // receive decodes a body, has it pass admission, and checks it.
 func receive[T, B api.Object](
-	ctx context.Context, h Host[T], versions *codec.Versions[B], body api.Body, t Target, opts api.WriteOptions,
+	ctx context.Context, h Host[T], versions *codec.Versions[B], body verb.Body, t Target, opts verb.WriteOptions,
 ) (in B, warnings []string, err error) {
 	if in, warnings, err = readBody(versions, h.Info.Scope, body, t); err != nil {
 		return in, warnings, err
@@ -178,7 +179,7 @@ func receive[T, B api.Object](
 
 // readBody decodes a body. One without a name is for the object of the URL.
 func readBody[B api.Object](
-	versions *codec.Versions[B], scope api.Scope, body api.Body, t Target,
+	versions *codec.Versions[B], scope api.Scope, body verb.Body, t Target,
 ) (in B, warnings []string, err error) {
 	if in, warnings, err = versions.DecodeBody(body); err != nil {
 		return in, warnings, err
@@ -223,10 +224,10 @@ var (
 )
 
 func (r Removal[T, B]) remove(
-	ctx context.Context, h Host[T], t Target, in B, opts api.WriteOptions,
-) (api.Result, error) {
-	_, err := h.Writer.Remove(ctx, t, api.DeleteOptions{WriteOptions: opts},
-		func(obj T, how *api.DeleteOptions) error {
+	ctx context.Context, h Host[T], t Target, in B, opts verb.WriteOptions,
+) (verb.Result, error) {
+	_, err := h.Writer.Remove(ctx, t, verb.DeleteOptions{WriteOptions: opts},
+		func(obj T, how *verb.DeleteOptions) error {
 			options, err := r.Do(ctx, obj.DeepCopyObject().(T), in.DeepCopyObject().(B))
 			switch {
 			case err != nil:
@@ -248,8 +249,8 @@ func (r Removal[T, B]) remove(
 		return r.remove(reach.DryRun(ctx), h, t, in, opts)
 	}
 	if err != nil && !errors.Is(err, errNotRemoved) {
-		return api.Result{}, err
+		return verb.Result{}, err
 	}
 	answer, err := successRendition(opts.Form.Encoding)
-	return api.Result{Object: answer, Created: true}, err
+	return verb.Result{Object: answer, Created: true}, err
 }

@@ -9,13 +9,14 @@ import (
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/hub"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // attributes returns what admission sees of a request for a subresource, without objects, whose kind is gvk.
 func (h Host[T]) attributes(
-	ctx context.Context, operation admission.Operation, t Target, gvk schema.GroupVersionKind, opts api.WriteOptions,
+	ctx context.Context, operation admission.Operation, t Target, gvk schema.GroupVersionKind, opts verb.WriteOptions,
 ) *admission.Attributes {
 	seen := &admission.Attributes{
 		Operation: operation, Kind: gvk, Subresource: t.Subresource, Namespace: t.Namespace, Name: t.Name,
@@ -74,7 +75,7 @@ func admitConnection[T api.Object](
 	case kind.Version == "":
 		kind.Version = h.version(ctx)
 	}
-	seen := h.attributes(ctx, admission.Connect, t, kind, api.WriteOptions{})
+	seen := h.attributes(ctx, admission.Connect, t, kind, verb.WriteOptions{})
 	seen.Object = hub.Options{Of: options, Kind: kind}
 	if err := h.Admission.Admit(ctx, seen); err != nil {
 		return err

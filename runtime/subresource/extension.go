@@ -17,6 +17,7 @@ import (
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/ownership"
+	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -24,9 +25,9 @@ import (
 // Extension is a subresource that is no part of its object. ScaleOf, ActionOf, RemovalOf, RequestOf, ProjectionOf,
 // StreamOf and ConnectionOf make it, and close over its types.
 type Extension[T api.Object] struct {
-	info api.Extension
+	info verb.Extension
 	// describe, where set, completes info for the resource's group.
-	describe func(info api.Extension, group string) api.Extension
+	describe func(info verb.Extension, group string) verb.Extension
 	// open binds the extension to an open resource.
 	open func(Host[T]) (*Handle, error)
 }
@@ -34,19 +35,21 @@ type Extension[T api.Object] struct {
 // Handle is an open Extension. It has the functions of its form; the others are nil. Errors are API statuses, and those
 // that the author's functions return.
 type Handle struct {
-	Get    func(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error)
-	Update func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error)
-	Patch  func(ctx context.Context, namespace, name string, kind api.PatchType, body api.Body,
-		opts api.WriteOptions) (api.Result, error)
-	Create func(ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions) (api.Result, error)
+	Get    func(ctx context.Context, namespace, name, resourceVersion string, form verb.Form) (verb.Rendition, error)
+	Update func(ctx context.Context, namespace, name string, body verb.Body,
+		opts verb.WriteOptions) (verb.Result, error)
+	Patch func(ctx context.Context, namespace, name string, kind verb.PatchType, body verb.Body,
+		opts verb.WriteOptions) (verb.Result, error)
+	Create func(ctx context.Context, namespace, name string, body verb.Body,
+		opts verb.WriteOptions) (verb.Result, error)
 	// View is a Get with options.
-	View func(ctx context.Context, namespace, name string, query url.Values, form api.Form) (api.Rendition, error)
+	View func(ctx context.Context, namespace, name string, query url.Values, form verb.Form) (verb.Rendition, error)
 	// Stream returns the output, which its reader must close.
 	Stream func(ctx context.Context, namespace, name string, query url.Values) (Output, error)
 	// Connect returns the author's handler, which serves the connection.
 	Connect func(ctx context.Context, namespace, name string, query url.Values) (http.Handler, error)
 	// ToJSON renders an answer in JSON that is in protobuf, in a form. It is set where answers are objects.
-	ToJSON func(answer api.Rendition, form api.Form) (api.Rendition, error)
+	ToJSON func(answer verb.Rendition, form verb.Form) (verb.Rendition, error)
 }
 
 // Output is the output of a stream.
@@ -57,7 +60,7 @@ type Output struct {
 
 // Host is the open resource that an extension is bound to.
 type Host[T api.Object] struct {
-	Info *api.Info
+	Info *verb.Info
 	// Object reads one object. resourceVersion is as in metav1.GetOptions.
 	Object func(ctx context.Context, namespace, name, resourceVersion string) (T, error)
 	// Writer is nil for a kind without storage.
@@ -72,12 +75,13 @@ type Host[T api.Object] struct {
 // Writer writes objects for their extensions.
 type Writer[T api.Object] interface {
 	// Act runs do on an object, stores all its changes that an update may make, and answers with the result of do.
-	Act(ctx context.Context, t Target, opts api.WriteOptions, do func(obj T) (api.Rendition, error)) (api.Result, error)
+	Act(ctx context.Context, t Target, opts verb.WriteOptions,
+		do func(obj T) (verb.Rendition, error)) (verb.Result, error)
 	// Change updates the object through another kind. The Change also sets managedFields and renders the answer.
-	Change(ctx context.Context, t Target, opts api.WriteOptions, change Change[T]) (api.Result, error)
+	Change(ctx context.Context, t Target, opts verb.WriteOptions, change Change[T]) (verb.Result, error)
 	// Remove deletes an object that consent doesn't refuse.
-	Remove(ctx context.Context, t Target, opts api.DeleteOptions,
-		consent func(T, *api.DeleteOptions) error) (api.Deletion, error)
+	Remove(ctx context.Context, t Target, opts verb.DeleteOptions,
+		consent func(T, *verb.DeleteOptions) error) (verb.Deletion, error)
 	// ServedVersion returns the group and version of a served version of the resource.
 	ServedVersion(name string) (schema.GroupVersion, error)
 }
@@ -92,7 +96,7 @@ type Target struct {
 // Change changes an object for an extension, and renders the answer.
 type Change[T api.Object] struct {
 	Change func(obj T) (warnings []string, err error)
-	Show   func(obj T, form api.Form) (api.Rendition, error)
+	Show   func(obj T, form verb.Form) (verb.Rendition, error)
 }
 
 // errNeedsStorage refuses an extension that writes objects of a kind without storage.
@@ -119,7 +123,7 @@ func Open[T api.Object](extensions []Extension[T], h Host[T]) (map[string]*Handl
 }
 
 // Infos describes the extensions of a resource in a group.
-func Infos[T api.Object](extensions []Extension[T], group string) (infos []api.Extension) {
+func Infos[T api.Object](extensions []Extension[T], group string) (infos []verb.Extension) {
 	for _, e := range extensions {
 		info := e.info
 		if e.describe != nil {

@@ -11,6 +11,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/subresource"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,11 +26,11 @@ type fakeWriter struct {
 }
 
 func (w *fakeWriter) Act(
-	_ context.Context, _ subresource.Target, _ api.WriteOptions, do func(*shop.Gadget) (api.Rendition, error),
-) (api.Result, error) {
+	_ context.Context, _ subresource.Target, _ verb.WriteOptions, do func(*shop.Gadget) (verb.Rendition, error),
+) (verb.Result, error) {
 	w.acted++
 	answer, err := do(w.gadget)
-	return api.Result{Object: answer, Created: true, Warnings: []string{"from the writer"}}, err
+	return verb.Result{Object: answer, Created: true, Warnings: []string{"from the writer"}}, err
 }
 
 func (*fakeWriter) ServedVersion(name string) (schema.GroupVersion, error) {
@@ -39,8 +40,8 @@ func (*fakeWriter) ServedVersion(name string) (schema.GroupVersion, error) {
 // fakeHost is a host of gadgets in namespaces, with one object: ns/a.
 func fakeHost() (subresource.Host[*shop.Gadget], *fakeWriter) {
 	w := &fakeWriter{gadget: &shop.Gadget{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a"}}}
-	info := &api.Info{Group: "shop.example.com", Scope: api.Namespaced, Subresources: []api.Subresource{{Name: "status",
-		Verbs: []string{"get", "patch", "update"}}}}
+	info := &verb.Info{Group: "shop.example.com", Scope: api.Namespaced,
+		Subresources: []verb.Subresource{{Name: "status", Verbs: []string{"get", "patch", "update"}}}}
 	info.Names.Plural = "gadgets"
 	return subresource.Host[*shop.Gadget]{
 		Info: info, Writer: w,
@@ -98,8 +99,8 @@ func TestActionChecksItsPayload(t *testing.T) {
 		"no object":              {`[]`, "cannot", 0},
 	} {
 		w.acted, w.gadget.Spec.Power = 0, 1
-		body := api.Body{Version: "v1", Data: []byte(c.body)}
-		r, err := action.Create(t.Context(), "ns", "a", body, api.WriteOptions{Form: api.Form{Version: "v1"}})
+		body := verb.Body{Version: "v1", Data: []byte(c.body)}
+		r, err := action.Create(t.Context(), "ns", "a", body, verb.WriteOptions{Form: verb.Form{Version: "v1"}})
 		switch {
 		case w.acted != c.acted:
 			t.Errorf("%s: the object was written %d times, want %d", name, w.acted, c.acted)
@@ -118,8 +119,8 @@ func TestActionKeepsTheWarningsOfItsPayload(t *testing.T) {
 	action := openOne(t, h, subresource.ActionOf(subresource.Action[*shop.Gadget, *shop.Gadget]{
 		Name: "charge", Body: charge(), Do: func(context.Context, *shop.Gadget, *shop.Gadget) error { return nil },
 	}))
-	body := api.Body{Version: "v1", Data: []byte(`{"spex":{}}`), Validation: metav1.FieldValidationWarn}
-	r, err := action.Create(t.Context(), "ns", "a", body, api.WriteOptions{Form: api.Form{Version: "v1"}})
+	body := verb.Body{Version: "v1", Data: []byte(`{"spex":{}}`), Validation: metav1.FieldValidationWarn}
+	r, err := action.Create(t.Context(), "ns", "a", body, verb.WriteOptions{Form: verb.Form{Version: "v1"}})
 	if got := strings.Join(r.Warnings, "; "); err != nil || got != `unknown field "spex"; from the writer` {
 		t.Errorf("got %q, %v", got, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -66,7 +67,7 @@ func StreamOf[T api.Object, O any](s Stream[T, O]) Extension[T] {
 		contentType = "text/plain"
 	}
 	return Extension[T]{
-		info: api.Extension{Name: s.Name, Form: api.StreamForm, Methods: []string{http.MethodGet}},
+		info: verb.Extension{Name: s.Name, Form: verb.StreamForm, Methods: []string{http.MethodGet}},
 		open: func(h Host[T]) (*Handle, error) {
 			if s.Open == nil || s.Options.New == nil {
 				return nil, errors.New("a Stream needs Open and Options")
@@ -118,7 +119,7 @@ func ConnectionOf[T api.Object, O any](c Connection[T, O]) Extension[T] {
 	}
 	slices.Sort(methods)
 	return Extension[T]{
-		info: api.Extension{Name: c.Name, Form: api.ConnectionForm, Kind: c.Kind, Methods: methods,
+		info: verb.Extension{Name: c.Name, Form: verb.ConnectionForm, Kind: c.Kind, Methods: methods,
 			Subpath: c.Subpath, Address: c.Address},
 		open: func(h Host[T]) (*Handle, error) {
 			if c.Connect == nil || c.Options.New == nil {
@@ -159,8 +160,8 @@ type Projection[T api.Object, O any, A api.Object] struct {
 
 // ProjectionOf makes the extension.
 func ProjectionOf[T api.Object, O any, A api.Object](v Projection[T, O, A]) Extension[T] {
-	e := Extension[T]{info: api.Extension{Name: v.Name, Methods: []string{http.MethodGet, http.MethodHead}}}
-	e.describe = func(info api.Extension, group string) api.Extension {
+	e := Extension[T]{info: verb.Extension{Name: v.Name, Methods: []string{http.MethodGet, http.MethodHead}}}
+	e.describe = func(info verb.Extension, group string) verb.Extension {
 		info.Kind, info.GivesProtobuf = v.Answer.DiscoveryKind(group), v.Answer.HasProtobuf()
 		if len(v.Answer.Versions) > 0 {
 			info.Columns = rendition.Columns(v.Answer.Versions[0].Info.Columns)
@@ -177,18 +178,18 @@ func ProjectionOf[T api.Object, O any, A api.Object](v Projection[T, O, A]) Exte
 		}
 		fetch := fetcher(h, v.Options)
 		return &Handle{ToJSON: answer.ToJSON, View: func(ctx context.Context, namespace, name string, query url.Values,
-			form api.Form) (api.Rendition, error) {
+			form verb.Form) (verb.Rendition, error) {
 			obj, options, err := fetch(ctx, namespace, name, query)
 			if err != nil {
-				return api.Rendition{}, err
+				return verb.Rendition{}, err
 			}
 			out, err := v.Show(ctx, obj, options)
 			if err != nil {
-				return api.Rendition{}, store.ToStatus(err, h.Info.GroupResource(), "get", name)
+				return verb.Rendition{}, store.ToStatus(err, h.Info.GroupResource(), "get", name)
 			}
 			var none A
 			if any(out) == any(none) {
-				return api.Rendition{}, apierrors.NewNotFound(h.Info.GroupResource(), name)
+				return verb.Rendition{}, apierrors.NewNotFound(h.Info.GroupResource(), name)
 			}
 			return answer.RenderObject(out, form)
 		}}, nil

@@ -14,6 +14,7 @@ import (
 	"apigen.dev/runtime/internal/hub"
 	"apigen.dev/runtime/internal/object/metadata"
 	"apigen.dev/runtime/internal/object/ownership"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -67,7 +68,7 @@ const scaleName = "scale"
 // ScaleOf makes the extension scale.
 func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 	return Extension[T]{
-		info: api.Extension{
+		info: verb.Extension{
 			Name: scaleName, Kind: scaleGVK, Columns: scaleColumns, Versions: s.Versions,
 			Methods:       []string{http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPut},
 			TakesProtobuf: true, GivesProtobuf: true,
@@ -143,20 +144,20 @@ func (s *scaler[T]) of(ctx context.Context, obj T, version string) (*scaleObject
 	})
 }
 
-func (s *scaler[T]) show(ctx context.Context, obj T, version string, form api.Form) (api.Rendition, error) {
+func (s *scaler[T]) show(ctx context.Context, obj T, version string, form verb.Form) (verb.Rendition, error) {
 	scale, err := s.of(ctx, obj, version)
 	if err != nil {
-		return api.Rendition{}, err
+		return verb.Rendition{}, err
 	}
 	return s.kind.RenderObject(scale, form)
 }
 
 func (s *scaler[T]) get(
-	ctx context.Context, namespace, name, resourceVersion string, form api.Form,
-) (api.Rendition, error) {
+	ctx context.Context, namespace, name, resourceVersion string, form verb.Form,
+) (verb.Rendition, error) {
 	obj, err := s.host.Object(ctx, namespace, name, resourceVersion)
 	if err != nil {
-		return api.Rendition{}, err
+		return verb.Rendition{}, err
 	}
 	return s.show(ctx, obj, form.Version, form)
 }
@@ -171,15 +172,15 @@ type proposal struct {
 type propose func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (proposal, error)
 
 func (s *scaler[T]) update(
-	ctx context.Context, namespace, name string, body api.Body, opts api.WriteOptions,
-) (api.Result, error) {
+	ctx context.Context, namespace, name string, body verb.Body, opts verb.WriteOptions,
+) (verb.Result, error) {
 	// As in kube-apiserver, a client learns that its body is wrong before it learns that there is no object.
 	sent, warnings, err := s.kind.DecodeBody(body)
 	if err == nil {
 		err = s.matchRequest(sent, namespace, name)
 	}
 	if err != nil {
-		return api.Result{Warnings: warnings}, err
+		return verb.Result{Warnings: warnings}, err
 	}
 	propose := func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (p proposal, err error) {
 		p = proposal{scale: sent.DeepCopyObject().(*scaleObject), warnings: warnings}
@@ -190,9 +191,9 @@ func (s *scaler[T]) update(
 }
 
 func (s *scaler[T]) patch(
-	ctx context.Context, namespace, name string, kind api.PatchType, body api.Body, opts api.WriteOptions,
-) (api.Result, error) {
-	if kind == api.ApplyPatch {
+	ctx context.Context, namespace, name string, kind verb.PatchType, body verb.Body, opts verb.WriteOptions,
+) (verb.Result, error) {
+	if kind == verb.ApplyPatch {
 		propose := func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (proposal, error) {
 			return s.apply(live, stored, body, opts)
 		}
@@ -201,7 +202,7 @@ func (s *scaler[T]) patch(
 	v := s.kind.Storage
 	patch, err := v.ReadPatch(kind, body)
 	if err != nil {
-		return api.Result{}, err
+		return verb.Result{}, err
 	}
 	propose := func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (p proposal, err error) {
 		data, err := v.Encode(live)
@@ -218,11 +219,11 @@ func (s *scaler[T]) patch(
 }
 
 func (s *scaler[T]) write(
-	ctx context.Context, namespace, name, version string, opts api.WriteOptions, propose propose,
-) (api.Result, error) {
+	ctx context.Context, namespace, name, version string, opts verb.WriteOptions, propose propose,
+) (verb.Result, error) {
 	gv, err := s.host.Writer.ServedVersion(version)
 	if err != nil {
-		return api.Result{}, apierrors.NewInternalError(err)
+		return verb.Result{}, apierrors.NewInternalError(err)
 	}
 	t := Target{Namespace: namespace, Name: name, Version: version, Subresource: scaleName}
 	var shown *scaleObject // before the write; what is written is answered without calling Through, which may fail
@@ -235,11 +236,11 @@ func (s *scaler[T]) write(
 			}
 			return s.scale(ctx, obj, t, fields, admitted)
 		},
-		Show: func(obj T, form api.Form) (api.Rendition, error) {
+		Show: func(obj T, form verb.Form) (verb.Rendition, error) {
 			if shown == nil {
 				scale, err := s.of(ctx, obj, version)
 				if err != nil {
-					return api.Rendition{}, err
+					return verb.Rendition{}, err
 				}
 				shown = scale
 			}
@@ -285,7 +286,7 @@ func (s *scaler[T]) scale(
 
 // admit makes a proposal, which passes admission and is checked.
 func (s *scaler[T]) admit(
-	ctx context.Context, t Target, opts api.WriteOptions, live *scaleObject, stored []metav1.ManagedFieldsEntry,
+	ctx context.Context, t Target, opts verb.WriteOptions, live *scaleObject, stored []metav1.ManagedFieldsEntry,
 	propose propose,
 ) (proposal, error) {
 	old := *live
@@ -379,7 +380,7 @@ func (s *scaler[T]) trackFields(
 }
 
 func (s *scaler[T]) apply(
-	live *scaleObject, stored []metav1.ManagedFieldsEntry, body api.Body, opts api.WriteOptions,
+	live *scaleObject, stored []metav1.ManagedFieldsEntry, body verb.Body, opts verb.WriteOptions,
 ) (p proposal, err error) {
 	m, err := s.manager()
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/internal/http/discovery"
 	"apigen.dev/runtime/internal/http/proxy"
+	"apigen.dev/runtime/internal/jsondoc"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -102,7 +103,7 @@ func (d *documents) readSwagger(ctx context.Context, backend *proxy.Backend, bef
 	case answer.Code == http.StatusNotModified:
 		d.swagger, d.swaggerTag = before.swagger, before.swaggerTag
 	case answer.Code == http.StatusOK && json.Valid(answer.Body):
-		d.swagger, d.swaggerTag = api.NewDocument(answer.Body), answer.Header.Get("ETag")
+		d.swagger, d.swaggerTag = jsondoc.New(answer.Body), answer.Header.Get("ETag")
 	}
 	return nil
 }
@@ -131,7 +132,7 @@ func (d *documents) readOpenAPI(ctx context.Context, backend *proxy.Backend, gv 
 	if hash != "" {
 		path += "?" + url.Values{"hash": {hash}}.Encode()
 	}
-	d.openAPI = api.Fetched([]byte(path), func() ([]byte, error) {
+	d.openAPI = jsondoc.Fetched([]byte(path), func() ([]byte, error) {
 		ctx := context.Background() // fetch has a deadline
 		answer, err := fetch(ctx, backend, reader, path, "application/json", "")
 		if err != nil {

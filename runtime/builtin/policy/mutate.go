@@ -8,10 +8,10 @@ import (
 	"fmt"
 
 	"apigen.dev/runtime/admission"
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/access/match"
 	celpolicy "apigen.dev/runtime/internal/access/policy"
 	"apigen.dev/runtime/internal/object/patch"
+	"apigen.dev/runtime/internal/verb"
 	registration "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -320,7 +320,7 @@ func (m *mutating) patch(form admission.Form, operations []celpolicy.Operation) 
 	if err != nil {
 		return fmt.Errorf("JSONPath valueExpression evaluated to a type that could not marshal to JSON: %w", err)
 	}
-	change, _, err := patch.New(api.JSONPatch, api.Body{Data: data, Validation: metav1.FieldValidationIgnore})
+	change, _, err := patch.New(verb.JSONPatch, verb.Body{Data: data, Validation: metav1.FieldValidationIgnore})
 	if err != nil {
 		return fmt.Errorf("JSON Patch: %w", patch.Cause(err))
 	}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"maps"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/builtin/rbac/wiring"
 	"apigen.dev/runtime/internal/access/rbac"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -51,7 +51,7 @@ func (Authorization) Configure(_ context.Context, config *server.Config) error {
 }
 
 // kinds returns the served kinds of groups.
-func kinds(groups []registry.Group) (all []*api.Info) {
+func kinds(groups []registry.Group) (all []*verb.Info) {
 	for _, group := range groups {
 		for _, resource := range group.Resources {
 			all = append(all, resource.Info())

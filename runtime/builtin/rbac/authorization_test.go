@@ -18,12 +18,12 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/builtin"
 	"apigen.dev/runtime/builtin/rbac"
 	authrbac "apigen.dev/runtime/internal/access/rbac"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage"
@@ -298,7 +298,7 @@ func TestReadyMadeGroups(t *testing.T) {
 	for _, feature := range builtin.Standalone() {
 		for _, group := range feature.Groups() {
 			for _, resource := range group.Resources {
-				policy.AddKinds([]*api.Info{resource.Info()})
+				policy.AddKinds([]*verb.Info{resource.Info()})
 			}
 		}
 	}

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"apigen.dev/runtime/admission"
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/patch"
+	"apigen.dev/runtime/internal/verb"
 	admissionv1 "k8s.io/api/admission/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -168,8 +168,8 @@ func (m *mutation) apply(ctx context.Context, answer *admissionv1.AdmissionRespo
 	err = json.Unmarshal(answer.Patch, &operations)
 	var change patch.Patch
 	if err == nil {
-		body := api.Body{Data: answer.Patch, Validation: metav1.FieldValidationIgnore}
-		change, _, err = patch.New(api.JSONPatch, body)
+		body := verb.Body{Data: answer.Patch, Validation: metav1.FieldValidationIgnore}
+		change, _, err = patch.New(verb.JSONPatch, body)
 	}
 	if err != nil {
 		err = fmt.Errorf("received undecodable patch in webhook response: %w", err)

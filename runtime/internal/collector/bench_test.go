@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 )
 
 // BenchmarkObserve is what an event costs the collector: of an object that nobody owns, while nobody owns any, and of
@@ -17,7 +18,7 @@ func BenchmarkObserve(b *testing.B) {
 	for name, payload := range map[string]string{"free": head + rest, "owned": head + owner + rest} {
 		b.Run(name, func(b *testing.B) {
 			c := New(newWorld(b, true).handles, nil)
-			event := api.Event{Type: api.Modified, Object: api.Rendition{Payload: []byte(payload)}}
+			event := verb.Event{Type: api.Modified, Object: verb.Rendition{Payload: []byte(payload)}}
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := c.observe(c.resources[0], &event); err != nil {

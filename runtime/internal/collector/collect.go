@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -142,8 +142,8 @@ func (c *Collector) remove(ctx context.Context, o *object, policy metav1.Deletio
 		err = c.removeRemote(ctx, o, &metav1.DeleteOptions{Preconditions: preconditions, PropagationPolicy: &policy})
 	} else {
 		from := o.resource.source.Load()
-		_, err = from.handle.Delete(ctx, o.namespace, o.name, api.DeleteOptions{
-			WriteOptions:  api.WriteOptions{FieldManager: manager, Form: from.form},
+		_, err = from.handle.Delete(ctx, o.namespace, o.name, verb.DeleteOptions{
+			WriteOptions:  verb.WriteOptions{FieldManager: manager, Form: from.form},
 			Preconditions: preconditions, Propagation: &policy,
 		})
 	}

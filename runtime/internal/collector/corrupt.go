@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 )
 
 // observeCorrupt observes an event of an object that can't be read, or that may have been one: it records objects that
@@ -14,7 +15,7 @@ import (
 //
 // When an object can be read again and its owner is absent, the collector deletes it then. That would be wrong if the
 // owner was deleted with the policy orphan, so only orphaning waits for corrupt objects.
-func (c *Collector) observeCorrupt(r *resource, e *api.Event) (*object, error) {
+func (c *Collector) observeCorrupt(r *resource, e *verb.Event) (*object, error) {
 	m, err := readMetadata(e.Object)
 	if err != nil {
 		return nil, fmt.Errorf("the metadata of an object of %s: %w", r.gr, err)

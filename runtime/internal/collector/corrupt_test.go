@@ -3,7 +3,7 @@ package collector
 import (
 	"testing"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -127,7 +127,7 @@ func TestUnreadableIsRemoved(t *testing.T) {
 		if w.meta("leafs/ns/a") == nil {
 			w.Error("the dependent of what can't be read went")
 		}
-		options := api.DeleteOptions{WriteOptions: api.WriteOptions{Form: form}, IgnoreReadErrors: true}
+		options := verb.DeleteOptions{WriteOptions: verb.WriteOptions{Form: form}, IgnoreReadErrors: true}
 		if _, err := w.handle("leafs").Delete(w.Context(), "ns", "broken", options); err != nil {
 			w.Fatal(err)
 		}

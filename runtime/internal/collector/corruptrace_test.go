@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -31,7 +32,7 @@ func TestADependentIsReadableOrCorrupt(t *testing.T) {
 		defer close(done)
 		for range 2000 {
 			for _, kind := range []api.EventType{api.Modified, api.Corrupt} {
-				if _, err := c.observe(r, &api.Event{Type: kind, Object: object}); err != nil {
+				if _, err := c.observe(r, &verb.Event{Type: kind, Object: object}); err != nil {
 					done <- err
 					return
 				}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -77,7 +78,7 @@ func (c *Collector) watch(ctx context.Context, r *resource) error {
 	}
 	defer w.Close()
 	r.floor.Store(0)
-	pace, ok := w.(api.Paced)
+	pace, ok := w.(verb.Paced)
 	if !ok {
 		// The objects of the resource aren't stored here, so they have no revision that one could wait for.
 		return errNoProgress
@@ -109,7 +110,7 @@ func (c *Collector) watch(ctx context.Context, r *resource) error {
 
 // replay updates the graph with the state with which a watch begins. It removes objects that the state doesn't have,
 // and queues all objects with references to objects of the resource.
-func (c *Collector) replay(ctx context.Context, r *resource, w api.Watch, pace api.Paced) error {
+func (c *Collector) replay(ctx context.Context, r *resource, w verb.Watch, pace verb.Paced) error {
 	c.forgetAbsent() // storage may have been restored to an earlier state
 	r.replays++
 	seen := map[types.UID]bool{}
@@ -149,7 +150,7 @@ func (c *Collector) reconcile(r *resource, seen map[types.UID]bool) {
 }
 
 // catchUp observes all events up to a revision that storage has.
-func (c *Collector) catchUp(ctx context.Context, r *resource, pace api.Paced, w api.Watch, wanted int64) error {
+func (c *Collector) catchUp(ctx context.Context, r *resource, pace verb.Paced, w verb.Watch, wanted int64) error {
 	ended, end := context.WithCancel(ctx)
 	end()
 	for ctx.Err() == nil {
@@ -170,7 +171,7 @@ func (c *Collector) catchUp(ctx context.Context, r *resource, pace api.Paced, w 
 }
 
 // nextWithin observes the events that come until bound ends, which isn't an error.
-func (c *Collector) nextWithin(bound context.Context, r *resource, w api.Watch) error {
+func (c *Collector) nextWithin(bound context.Context, r *resource, w verb.Watch) error {
 	events, err := w.Next(bound)
 	if err != nil && bound.Err() == nil {
 		return err
@@ -178,7 +179,7 @@ func (c *Collector) nextWithin(bound context.Context, r *resource, w api.Watch) 
 	return c.observeAll(r, events)
 }
 
-func (c *Collector) observeAll(r *resource, events []api.Event) error {
+func (c *Collector) observeAll(r *resource, events []verb.Event) error {
 	for i := range events {
 		if _, err := c.observe(r, &events[i]); err != nil {
 			return err
@@ -188,7 +189,7 @@ func (c *Collector) observeAll(r *resource, events []api.Event) error {
 }
 
 // observe updates the graph with an event, and returns the object if it is relevant.
-func (c *Collector) observe(r *resource, e *api.Event) (*object, error) {
+func (c *Collector) observe(r *resource, e *verb.Event) (*object, error) {
 	switch {
 	case e.Type == api.Bookmark:
 		return nil, nil
@@ -199,7 +200,7 @@ func (c *Collector) observe(r *resource, e *api.Event) (*object, error) {
 }
 
 // observeReadable is observe for an event of an object that can be read.
-func (c *Collector) observeReadable(r *resource, e *api.Event) (*object, error) {
+func (c *Collector) observeReadable(r *resource, e *verb.Event) (*object, error) {
 	removed := e.Type == api.Deleted
 	if removed {
 		// A reference to the object may come to the graph later.

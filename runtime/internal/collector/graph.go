@@ -9,7 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -281,7 +281,7 @@ type metadata struct {
 var metadataKey = []byte(`"metadata":`)
 
 // readMetadata decodes an object's metadata, which is usually its first member.
-func readMetadata(r api.Rendition) (m metadata, err error) {
+func readMetadata(r verb.Rendition) (m metadata, err error) {
 	if inside, ok := bytes.CutPrefix(r.Payload, metadataKey); ok {
 		err = json.NewDecoder(bytes.NewReader(inside)).Decode(&m)
 		return m, err
@@ -294,7 +294,7 @@ func readMetadata(r api.Rendition) (m metadata, err error) {
 }
 
 // mayBeRelevant reports whether an object may be relevant. It searches the bytes and doesn't decode them.
-func mayBeRelevant(r api.Rendition) bool {
+func mayBeRelevant(r verb.Rendition) bool {
 	return bytes.Contains(r.Payload, []byte(`"ownerReferences":`)) ||
 		bytes.Contains(r.Payload, []byte(`"deletionTimestamp":`))
 }

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 )
 
@@ -17,7 +17,9 @@ type remembering struct {
 	versions []string
 }
 
-func (r *remembering) Get(ctx context.Context, namespace, name, version string, form api.Form) (api.Rendition, error) {
+func (r *remembering) Get(
+	ctx context.Context, namespace, name, version string, form verb.Form,
+) (verb.Rendition, error) {
 	if version != "" {
 		r.mu.Lock()
 		r.versions = append(r.versions, version)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,7 +38,7 @@ func (e *elsewhere) err() error {
 	return nil
 }
 
-func partial(r api.Rendition) (*metav1.PartialObjectMetadata, error) {
+func partial(r verb.Rendition) (*metav1.PartialObjectMetadata, error) {
 	m, err := readMetadata(r)
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func (e *elsewhere) List(
 	if err := e.err(); err != nil {
 		return err
 	}
-	listed, err := e.handle.List(ctx, namespace, api.ListOptions{}, form)
+	listed, err := e.handle.List(ctx, namespace, verb.ListOptions{}, form)
 	if err != nil {
 		return err
 	}
@@ -108,7 +109,7 @@ func (e *elsewhere) Watch(
 		return err
 	}
 	defer w.Close()
-	pace := w.(api.Paced)
+	pace := w.(verb.Paced)
 	for {
 		bound, cancel := context.WithTimeout(ctx, time.Millisecond)
 		events, err := w.Next(bound)
@@ -147,8 +148,8 @@ func (e *elsewhere) Delete(ctx context.Context, namespace, name string, options 
 	if err := e.err(); err != nil {
 		return err
 	}
-	_, err := e.handle.Delete(ctx, namespace, name, api.DeleteOptions{
-		WriteOptions: api.WriteOptions{Form: form}, Preconditions: options.Preconditions,
+	_, err := e.handle.Delete(ctx, namespace, name, verb.DeleteOptions{
+		WriteOptions: verb.WriteOptions{Form: form}, Preconditions: options.Preconditions,
 		Propagation: options.PropagationPolicy,
 	})
 	if apierrors.IsNotFound(err) {
@@ -162,8 +163,8 @@ func (e *elsewhere) Patch(ctx context.Context, namespace, name string, patch []b
 	if err := e.err(); err != nil {
 		return err
 	}
-	body := api.Body{Version: "v1", Data: patch}
-	_, err := e.handle.Patch(ctx, namespace, name, "", api.MergePatch, body, api.WriteOptions{Form: form})
+	body := verb.Body{Version: "v1", Data: patch}
+	_, err := e.handle.Patch(ctx, namespace, name, "", verb.MergePatch, body, verb.WriteOptions{Form: form})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
@@ -215,7 +216,7 @@ func (w *world) await(what string, holds func() bool) {
 // TestAway: while a server is away, nothing is deleted because an owner can't be seen, and no dependent is forgotten
 // that was to be orphaned. Deletions in the foreground go on, and their dependents go when the server is back.
 func TestAway(t *testing.T) {
-	w := newWorldIn(t, true, api.JSON, "twigs")
+	w := newWorldIn(t, true, verb.JSON, "twigs")
 	for line := range strings.Lines(`create trees/a
 		create trees/b
 		create twigs/ns/owner
@@ -252,7 +253,7 @@ twigs/ns/owner`; got != want {
 // TestUnknown: an orphaning deletion waits for versions of which nobody knows what they have, and a deletion in the
 // foreground doesn't. Owners of a kind that nobody serves any more count as present.
 func TestUnknown(t *testing.T) {
-	w := newWorldIn(t, true, api.JSON, "twigs")
+	w := newWorldIn(t, true, verb.JSON, "twigs")
 	for _, line := range []string{
 		"create trees/a", "create trees/b", "create twigs/ns/owner", "create leafs/ns/a !twigs/ns/owner",
 	} {
@@ -289,7 +290,7 @@ func TestUnknown(t *testing.T) {
 // TestConfirmed: the collector asks another server once for the owner of many dependents, again after its every event,
 // and not in vain for one that is gone.
 func TestConfirmed(t *testing.T) {
-	w := newWorldIn(t, true, api.JSON, "trees")
+	w := newWorldIn(t, true, verb.JSON, "trees")
 	w.create("trees/oak")
 	const dependents = 200
 	for i := range dependents {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,7 +52,7 @@ type resource struct {
 type source struct {
 	handle registry.Handle
 	// form is the stored form, for which the cache renders and keeps nothing.
-	form api.Form
+	form verb.Form
 }
 
 func newResource(handle registry.Handle, kinds *kinds) *resource {
@@ -72,10 +73,10 @@ func (r *resource) read(handle registry.Handle) {
 
 // metadataForm returns the cheapest form in which readMetadata finds the metadata of a resource's objects: the stored
 // one where that is JSON.
-func metadataForm(handle registry.Handle) api.Form {
-	form := api.Form{Version: handle.Info().Storage, Shape: api.Whole}
+func metadataForm(handle registry.Handle) verb.Form {
+	form := verb.Form{Version: handle.Info().Storage, Shape: verb.Whole}
 	if s, ok := handle.(registry.Stored); ok && s.StoredForm() != form {
-		form.Shape = api.Metadata
+		form.Shape = verb.Metadata
 	}
 	return form
 }
@@ -179,9 +180,9 @@ func (r *resource) mergePatch(ctx context.Context, namespace, name string, patch
 		err = r.remote.Objects.Patch(ctx, namespace, name, patch)
 	} else {
 		from := r.source.Load()
-		body := api.Body{Version: from.form.Version, Data: patch, Validation: metav1.FieldValidationIgnore}
-		_, err = from.handle.Patch(ctx, namespace, name, "", api.MergePatch, body,
-			api.WriteOptions{FieldManager: manager, Form: from.form})
+		body := verb.Body{Version: from.form.Version, Data: patch, Validation: metav1.FieldValidationIgnore}
+		_, err = from.handle.Patch(ctx, namespace, name, "", verb.MergePatch, body,
+			verb.WriteOptions{FieldManager: manager, Form: from.form})
 	}
 	if apierrors.IsNotFound(err) {
 		return nil
@@ -192,7 +193,7 @@ func (r *resource) mergePatch(ctx context.Context, namespace, name string, patch
 // revision returns the present revision of storage.
 func (r *resource) revision(ctx context.Context) (int64, error) {
 	from := r.source.Load()
-	page, err := from.handle.List(ctx, "", api.ListOptions{Limit: 1}, from.form)
+	page, err := from.handle.List(ctx, "", verb.ListOptions{Limit: 1}, from.form)
 	if err != nil {
 		return 0, err
 	}

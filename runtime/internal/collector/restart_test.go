@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,7 +36,7 @@ func (f *fragile) mend() {
 	f.broken = make(chan struct{})
 }
 
-func (f *fragile) Watch(ctx context.Context, namespace string, opts api.WatchOptions, form api.Form) (api.Watch,
+func (f *fragile) Watch(ctx context.Context, namespace string, opts api.WatchOptions, form verb.Form) (verb.Watch,
 	error) {
 	broken := f.state()
 	select {
@@ -48,14 +49,14 @@ func (f *fragile) Watch(ctx context.Context, namespace string, opts api.WatchOpt
 }
 
 type fragileWatch struct {
-	api.Watch
+	verb.Watch
 	broken chan struct{}
 }
 
-func (w *fragileWatch) Revision() int64                 { return w.Watch.(api.Paced).Revision() }
-func (w *fragileWatch) Hurry(ctx context.Context) error { return w.Watch.(api.Paced).Hurry(ctx) }
+func (w *fragileWatch) Revision() int64                 { return w.Watch.(verb.Paced).Revision() }
+func (w *fragileWatch) Hurry(ctx context.Context) error { return w.Watch.(verb.Paced).Hurry(ctx) }
 
-func (w *fragileWatch) Next(ctx context.Context) ([]api.Event, error) {
+func (w *fragileWatch) Next(ctx context.Context) ([]verb.Event, error) {
 	bound, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -155,7 +156,7 @@ func TestOrphaningWaitsForWatches(t *testing.T) {
 // unwatched is a resource that can be read and not watched.
 type unwatched struct{ registry.Handle }
 
-func (u unwatched) Watch(context.Context, string, api.WatchOptions, api.Form) (api.Watch, error) {
+func (u unwatched) Watch(context.Context, string, api.WatchOptions, verb.Form) (verb.Watch, error) {
 	return nil, apierrors.NewMethodNotSupported(u.Info().GroupResource(), "watch")
 }
 
@@ -182,10 +183,10 @@ func TestUnwatchedResources(t *testing.T) {
 // lagging is a resource whose memory knows nothing yet.
 type lagging struct{ registry.Handle }
 
-func (l lagging) Get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition,
+func (l lagging) Get(ctx context.Context, namespace, name, resourceVersion string, form verb.Form) (verb.Rendition,
 	error) {
 	if resourceVersion != "" {
-		return api.Rendition{}, apierrors.NewNotFound(l.Info().GroupResource(), name)
+		return verb.Rendition{}, apierrors.NewNotFound(l.Info().GroupResource(), name)
 	}
 	return l.Handle.Get(ctx, namespace, name, resourceVersion, form)
 }
@@ -230,8 +231,8 @@ type panicking struct {
 	once sync.Once
 }
 
-func (p *panicking) Patch(ctx context.Context, namespace, name, subresource string, kind api.PatchType,
-	body api.Body, opts api.WriteOptions) (api.Result, error) {
+func (p *panicking) Patch(ctx context.Context, namespace, name, subresource string, kind verb.PatchType,
+	body verb.Body, opts verb.WriteOptions) (verb.Result, error) {
 	p.once.Do(func() { panic("a conversion that panics") })
 	return p.Handle.Patch(ctx, namespace, name, subresource, kind, body, opts)
 }
@@ -243,7 +244,7 @@ type racing struct {
 	change func()
 }
 
-func (r *racing) Delete(ctx context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error) {
+func (r *racing) Delete(ctx context.Context, namespace, name string, opts verb.DeleteOptions) (verb.Deletion, error) {
 	r.once.Do(r.change)
 	return r.Handle.Delete(ctx, namespace, name, opts)
 }

@@ -15,6 +15,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
@@ -114,10 +115,10 @@ func (m *mortal) Delete(ctx context.Context, key string, expect int64) (int64, e
 	return m.Backend.Delete(ctx, key, expect)
 }
 
-func newWorld(t testing.TB, cached bool) *world { return newWorldIn(t, cached, api.JSON) }
+func newWorld(t testing.TB, cached bool) *world { return newWorldIn(t, cached, verb.JSON) }
 
 // newWorldIn is newWorld for objects that are stored in an encoding, and where another server serves some resources.
-func newWorldIn(t testing.TB, cached bool, encoding api.Encoding, elsewhere ...string) *world {
+func newWorldIn(t testing.TB, cached bool, encoding verb.Encoding, elsewhere ...string) *world {
 	w := &world{
 		TB: t, backend: &mortal{Backend: memory.New()}, second: memory.New(), remote: sets.New(elsewhere...),
 	}
@@ -228,7 +229,7 @@ func (w *world) handle(plural string) registry.Handle {
 	return nil
 }
 
-var form = api.Form{Version: "v1"}
+var form = verb.Form{Version: "v1"}
 
 // meta is an object's metadata; nil is none. path is resource/[namespace/]name.
 func (w *world) meta(path string) *metadata {
@@ -288,8 +289,8 @@ func (w *world) create(path string, words ...string) {
 	h, namespace, name := w.split(path)
 	data := fmt.Sprintf(`{"metadata":{"name":%q,"finalizers":[%s],"ownerReferences":[%s]}}`, name,
 		strings.Join(finalizers, ","), strings.Join(owners, ","))
-	if _, err := h.Create(w.Context(), namespace, api.Body{Version: "v1", Data: []byte(data)},
-		api.WriteOptions{Form: form}); err != nil {
+	if _, err := h.Create(w.Context(), namespace, verb.Body{Version: "v1", Data: []byte(data)},
+		verb.WriteOptions{Form: form}); err != nil {
 		w.Fatalf("creating %s: %v", path, err)
 	}
 }
@@ -297,9 +298,9 @@ func (w *world) create(path string, words ...string) {
 func (w *world) patch(path, format string, args ...any) {
 	w.Helper()
 	h, namespace, name := w.split(path)
-	body := api.Body{Version: "v1", Data: fmt.Appendf(nil, format, args...)}
-	if _, err := h.Patch(w.Context(), namespace, name, "", api.MergePatch, body,
-		api.WriteOptions{Form: form}); err != nil {
+	body := verb.Body{Version: "v1", Data: fmt.Appendf(nil, format, args...)}
+	if _, err := h.Patch(w.Context(), namespace, name, "", verb.MergePatch, body,
+		verb.WriteOptions{Form: form}); err != nil {
 		w.Fatalf("patching %s: %v", path, err)
 	}
 }
@@ -307,7 +308,7 @@ func (w *world) patch(path, format string, args ...any) {
 func (w *world) delete(path string, policy metav1.DeletionPropagation) {
 	w.Helper()
 	h, namespace, name := w.split(path)
-	opts := api.DeleteOptions{WriteOptions: api.WriteOptions{Form: form}}
+	opts := verb.DeleteOptions{WriteOptions: verb.WriteOptions{Form: form}}
 	if policy != "" {
 		opts.Propagation = &policy
 	}
@@ -320,7 +321,7 @@ func (w *world) delete(path string, policy metav1.DeletionPropagation) {
 func (w *world) list() string {
 	var lines []string
 	for _, h := range w.handles {
-		page, err := h.List(w.Context(), "", api.ListOptions{}, form)
+		page, err := h.List(w.Context(), "", verb.ListOptions{}, form)
 		if err != nil {
 			w.Fatal(err)
 		}
@@ -399,9 +400,9 @@ func TestScripts(t *testing.T) {
 		for _, script := range strings.Split(string(text), "\n# ")[1:] {
 			name, rest, _ := strings.Cut(script, "\n")
 			for _, replicas := range []string{"1", "3"} {
-				for kind, encoding := range map[string]api.Encoding{
-					"cache": api.JSON, "bare": api.JSON, "protobuf": api.Protobuf, "trees": api.JSON, "twigs": api.JSON,
-					"leafs trees": api.JSON, "leafs trees twigs": api.JSON,
+				for kind, encoding := range map[string]verb.Encoding{
+					"cache": verb.JSON, "bare": verb.JSON, "protobuf": verb.Protobuf, "trees": verb.JSON,
+					"twigs": verb.JSON, "leafs trees": verb.JSON, "leafs trees twigs": verb.JSON,
 				} {
 					t.Run(name+"/"+kind+replicas, func(t *testing.T) {
 						t.Parallel()

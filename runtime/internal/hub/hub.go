@@ -10,6 +10,7 @@ import (
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -102,7 +103,7 @@ func (o *Object[T]) Replace(gvk schema.GroupVersionKind, data []byte) error {
 	if err != nil {
 		return err
 	}
-	value, _, err := v.DecodeBody(o.versions.NewHub(), api.Body{
+	value, _, err := v.DecodeBody(o.versions.NewHub(), verb.Body{
 		Version: v.Key, Data: data, Validation: metav1.FieldValidationIgnore,
 	})
 	if err != nil {

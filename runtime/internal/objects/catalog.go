@@ -8,6 +8,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/metadata"
 	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,9 +19,9 @@ import (
 
 // Handle is an open resource of a Catalog: a registry.Handle.
 type Handle interface {
-	Info() *api.Info
+	Info() *verb.Info
 	Resource
-	DeleteCollection(ctx context.Context, namespace string, opts api.DeleteOptions, list api.ListOptions) (*api.Page,
+	DeleteCollection(ctx context.Context, namespace string, opts verb.DeleteOptions, list verb.ListOptions) (*verb.Page,
 		error)
 }
 
@@ -47,7 +48,7 @@ func (c Catalog[H]) Unknown() []schema.GroupVersion { return nil }
 // verbs are those of a resource that names none.
 var verbs = []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}
 
-func describe(info *api.Info) reach.Resource {
+func describe(info *verb.Info) reach.Resource {
 	r := reach.Resource{
 		GroupResource: info.GroupResource(), Kind: info.Names.Kind, Namespaced: info.Scope == api.Namespaced,
 		Verbs: info.Verbs, Stored: info.Stored().Storage != "",
@@ -89,7 +90,7 @@ func (c Catalog[H]) Objects(gvr schema.GroupVersionResource) (reach.Objects[*uns
 	return Client[*unstructured.Unstructured]{
 		Resource: h, Versions: content{}, Stored: info.Stored().Storage != "",
 		New:  func() *unstructured.Unstructured { return new(unstructured.Unstructured) },
-		Form: api.Form{Version: info.Key(gvr.Version), Shape: api.Whole},
+		Form: verb.Form{Version: info.Key(gvr.Version), Shape: verb.Whole},
 	}, nil
 }
 
@@ -108,7 +109,7 @@ func (c Catalog[H]) Count(ctx context.Context, gr schema.GroupResource, namespac
 	if err != nil {
 		return 0, err
 	}
-	options := api.ListOptions{Limit: 1}
+	options := verb.ListOptions{Limit: 1}
 	var counted int64
 	for {
 		listed, err := h.List(ctx, namespace, options, formOf(h))
@@ -141,8 +142,8 @@ func (c Catalog[H]) Finalizers(
 	}
 	finalizers = map[string]int64{}
 	form := formOf(h)
-	form.Shape = api.Metadata
-	options := api.ListOptions{Limit: page}
+	form.Shape = verb.Metadata
+	options := verb.ListOptions{Limit: page}
 	for {
 		listed, err := h.List(ctx, namespace, options, form)
 		if err != nil {
@@ -158,7 +159,7 @@ func (c Catalog[H]) Finalizers(
 	}
 }
 
-func countFinalizers(listed *api.Page, into map[string]int64) error {
+func countFinalizers(listed *verb.Page, into map[string]int64) error {
 	for r := range listed.Items {
 		var object struct {
 			Metadata struct {
@@ -183,12 +184,12 @@ func (c Catalog[H]) DeleteAll(
 	if err != nil {
 		return err
 	}
-	var how api.DeleteOptions
+	var how verb.DeleteOptions
 	how.Form, how.DryRun = formOf(h), reach.IsDryRun(ctx) || len(options.DryRun) > 0
 	if err := metadata.SetDeleteOptions(&how, &options); err != nil {
 		return err
 	}
-	list := api.ListOptions{Limit: page}
+	list := verb.ListOptions{Limit: page}
 	for {
 		deleted, err := h.DeleteCollection(ctx, namespace, how, list)
 		if err != nil {
@@ -204,13 +205,13 @@ func (c Catalog[H]) DeleteAll(
 
 // formOf returns a form of a resource in its preferred version, or in the version in which custom resources are stored:
 // no conversion webhook keeps them from being deleted with their definition or their namespace.
-func formOf[H Handle](h H) api.Form {
+func formOf[H Handle](h H) verb.Form {
 	info := h.Info()
 	preferred := info.Versions[0]
 	if preferred.Untyped && info.Storage != "" {
-		return api.Form{Version: info.Key(info.Storage), Shape: api.Whole}
+		return verb.Form{Version: info.Key(info.Storage), Shape: verb.Whole}
 	}
-	return api.Form{Version: info.Key(preferred.Name), Shape: api.Whole}
+	return verb.Form{Version: info.Key(preferred.Name), Shape: verb.Whole}
 }
 
 // content is the Codec of objects without a Go type.

@@ -9,6 +9,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,7 +75,7 @@ func (r Client[T]) follow(ctx context.Context, namespace string, changes func(re
 func (r Client[T]) listed(
 	ctx context.Context, namespace string, options *api.WatchOptions, changes func(reach.Changes[T]),
 ) error {
-	page, err := r.Resource.List(ctx, namespace, api.ListOptions{}, r.Form)
+	page, err := r.Resource.List(ctx, namespace, verb.ListOptions{}, r.Form)
 	if err != nil {
 		return err
 	}
@@ -111,7 +112,7 @@ type change[T api.Object] struct {
 }
 
 // add adds an event. An object that can't be read counts as deleted.
-func (b *batch[T]) add(event *api.Event) {
+func (b *batch[T]) add(event *verb.Event) {
 	if event.Type == api.Bookmark {
 		b.reset, b.state = b.reset || b.state, false
 		return
@@ -133,9 +134,9 @@ func (b *batch[T]) add(event *api.Event) {
 }
 
 // setName gives an object the namespace and the name that a rendition has, if that has them.
-func setName(obj metav1.Object, r api.Rendition) {
+func setName(obj metav1.Object, r verb.Rendition) {
 	var named metav1.PartialObjectMetadata
-	partial, err := rendition.MetadataIn(api.JSON, r, api.Metadata)
+	partial, err := rendition.MetadataIn(verb.JSON, r, verb.Metadata)
 	if err == nil && json.Unmarshal(rendition.Whole(partial), &named) == nil {
 		obj.SetNamespace(named.Namespace)
 		obj.SetName(named.Name)
@@ -143,7 +144,7 @@ func setName(obj metav1.Object, r api.Rendition) {
 }
 
 // take returns the changes that the batch has collected, and false where there are none to tell yet.
-func (b *batch[T]) take(w api.Watch) (reach.Changes[T], bool) {
+func (b *batch[T]) take(w verb.Watch) (reach.Changes[T], bool) {
 	if b.state || !b.reset && len(b.order) == 0 {
 		return reach.Changes[T]{}, false
 	}
@@ -156,7 +157,7 @@ func (b *batch[T]) take(w api.Watch) (reach.Changes[T], bool) {
 			told.Deleted = append(told.Deleted, last.object)
 		}
 	}
-	if pace, ok := w.(api.Paced); ok {
+	if pace, ok := w.(verb.Paced); ok {
 		told.Revision = pace.Revision()
 	}
 	*b = batch[T]{client: b.client}

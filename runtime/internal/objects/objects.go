@@ -10,6 +10,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/metadata"
 	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,13 +22,13 @@ const maxUpdates = 20
 
 // Resource is an open resource, as far as its objects are reached: a registry.Handle.
 type Resource interface {
-	Get(ctx context.Context, namespace, name, resourceVersion string, form api.Form) (api.Rendition, error)
-	List(ctx context.Context, namespace string, opts api.ListOptions, form api.Form) (*api.Page, error)
-	Watch(ctx context.Context, namespace string, opts api.WatchOptions, form api.Form) (api.Watch, error)
-	Create(ctx context.Context, namespace string, body api.Body, opts api.WriteOptions) (api.Result, error)
-	Update(ctx context.Context, namespace, name, subresource string, body api.Body, opts api.WriteOptions) (api.Result,
-		error)
-	Delete(ctx context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error)
+	Get(ctx context.Context, namespace, name, resourceVersion string, form verb.Form) (verb.Rendition, error)
+	List(ctx context.Context, namespace string, opts verb.ListOptions, form verb.Form) (*verb.Page, error)
+	Watch(ctx context.Context, namespace string, opts api.WatchOptions, form verb.Form) (verb.Watch, error)
+	Create(ctx context.Context, namespace string, body verb.Body, opts verb.WriteOptions) (verb.Result, error)
+	Update(ctx context.Context, namespace, name, subresource string, body verb.Body,
+		opts verb.WriteOptions) (verb.Result, error)
+	Delete(ctx context.Context, namespace, name string, opts verb.DeleteOptions) (verb.Deletion, error)
 }
 
 // Codec decodes and encodes objects in the version of a Client's Form: a *codec.Versions.
@@ -43,17 +44,17 @@ type Client[T api.Object] struct {
 	// New returns an empty object.
 	New func() T
 	// Form is that in which the client reads: of the storage version.
-	Form api.Form
+	Form verb.Form
 	// Stored reports whether the objects are stored, so that a watch can begin with all of them and end these with a
 	// bookmark.
 	Stored bool
 	// Change writes what a function makes of the present state of an object, and returns the updated object. It is what
 	// Update does, but for encoding and decoding the object on the way; nil leaves it to Update.
-	Change func(ctx context.Context, namespace, name, subresource string, opts api.WriteOptions,
+	Change func(ctx context.Context, namespace, name, subresource string, opts verb.WriteOptions,
 		change func(obj T) error) (T, error)
 }
 
-func (r Client[T]) object(rendered api.Rendition) (T, error) {
+func (r Client[T]) object(rendered verb.Rendition) (T, error) {
 	obj, err := r.Versions.Decode(rendition.Whole(rendered))
 	if err != nil {
 		err = apierrors.NewInternalError(err)
@@ -61,23 +62,23 @@ func (r Client[T]) object(rendered api.Rendition) (T, error) {
 	return obj, err
 }
 
-func (r Client[T]) answer(result api.Result, err error) (none T, _ error) {
+func (r Client[T]) answer(result verb.Result, err error) (none T, _ error) {
 	if err != nil {
 		return none, err
 	}
 	return r.object(result.Object)
 }
 
-func (r Client[T]) body(obj T) (api.Body, error) {
+func (r Client[T]) body(obj T) (verb.Body, error) {
 	data, err := r.Versions.Encode(obj)
 	if err != nil {
 		err = apierrors.NewInternalError(err)
 	}
-	return api.Body{Version: r.Form.Version, Data: data, Validation: metav1.FieldValidationIgnore}, err
+	return verb.Body{Version: r.Form.Version, Data: data, Validation: metav1.FieldValidationIgnore}, err
 }
 
-func (r Client[T]) options(ctx context.Context, how reach.Write) api.WriteOptions {
-	return api.WriteOptions{DryRun: reach.IsDryRun(ctx), FieldManager: how.Manager, Form: r.Form}
+func (r Client[T]) options(ctx context.Context, how reach.Write) verb.WriteOptions {
+	return verb.WriteOptions{DryRun: reach.IsDryRun(ctx), FieldManager: how.Manager, Form: r.Form}
 }
 
 // Get implements reach.Objects.
@@ -91,7 +92,7 @@ func (r Client[T]) Get(ctx context.Context, namespace, name string) (none T, err
 
 // List implements reach.Objects.
 func (r Client[T]) List(ctx context.Context, namespace string, selector labels.Selector) ([]T, error) {
-	page, err := r.Resource.List(ctx, namespace, api.ListOptions{Selection: api.Selection{Labels: selector}}, r.Form)
+	page, err := r.Resource.List(ctx, namespace, verb.ListOptions{Selection: api.Selection{Labels: selector}}, r.Form)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +151,7 @@ func (r Client[T]) replace(
 
 // Delete implements reach.Objects.
 func (r Client[T]) Delete(ctx context.Context, namespace, name string, options metav1.DeleteOptions) error {
-	var how api.DeleteOptions
+	var how verb.DeleteOptions
 	how.Form = r.Form
 	how.DryRun = reach.IsDryRun(ctx) || len(options.DryRun) > 0
 	if err := metadata.SetDeleteOptions(&how, &options); err != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/jsondoc"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -69,5 +70,5 @@ func document(kind schema.GroupVersionKind, color string, parts object) api.Docu
 	if err != nil {
 		panic(err) // it is constant
 	}
-	return api.NewDocument(data)
+	return jsondoc.New(data)
 }

@@ -3,8 +3,8 @@ package rbac
 import (
 	"slices"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/verb"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -23,16 +23,16 @@ var extensionVerbs = map[string]string{
 // levels are the roles of a group, and the rules of each for a kind.
 var levels = []struct {
 	name  string
-	rules func(*kindRules, *api.Info)
+	rules func(*kindRules, *verb.Info)
 }{{"view", (*kindRules).view}, {"edit", (*kindRules).edit}, {"admin", (*kindRules).admin}}
 
 // AddKinds adds to a policy the ClusterRoles <group>:view, <group>:edit and <group>:admin of each group of served
 // kinds, whose rules the roles view, edit and admin gather by their labels. It leaves out groups that the policy names
 // already, Kubernetes' own, and those by which the server governs itself. view reads objects, edit also writes them and
 // uses their subresources, except for status; admin may use every verb.
-func (p *Policy) AddKinds(served []*api.Info) {
+func (p *Policy) AddKinds(served []*verb.Info) {
 	named := p.groups()
-	byGroup := map[string][]*api.Info{}
+	byGroup := map[string][]*verb.Info{}
 	var order []string
 	for _, info := range served {
 		if slices.Contains(named, info.Group) || auth.Governs(info.Group) {
@@ -91,7 +91,7 @@ func (k *kindRules) allow(resource string, verbs []string) {
 	})
 }
 
-func (k *kindRules) view(info *api.Info) {
+func (k *kindRules) view(info *verb.Info) {
 	k.allow(info.Names.Plural, common(readVerbs, info.Has))
 	for _, s := range info.Subresources {
 		if slices.Contains(s.Verbs, "get") {
@@ -106,11 +106,11 @@ func (k *kindRules) view(info *api.Info) {
 }
 
 // isView reports whether a GET of a subresource only shows something, as opposed to a connection.
-func isView(e *api.Extension) bool {
-	return e.Form != api.ConnectionForm && slices.Contains(e.Methods, "GET")
+func isView(e *verb.Extension) bool {
+	return e.Form != verb.ConnectionForm && slices.Contains(e.Methods, "GET")
 }
 
-func (k *kindRules) edit(info *api.Info) {
+func (k *kindRules) edit(info *verb.Info) {
 	k.allow(info.Names.Plural, common(writeVerbs, info.Has))
 	for i := range info.Extensions {
 		e := &info.Extensions[i]
@@ -125,7 +125,7 @@ func (k *kindRules) edit(info *api.Info) {
 	}
 }
 
-func (k *kindRules) admin(info *api.Info) {
+func (k *kindRules) admin(info *verb.Info) {
 	all := []string{everything}
 	k.allow(info.Names.Plural, all)
 	for _, s := range info.Subresources {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -17,15 +18,15 @@ func TestAddKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := len(p.ClusterRoles)
-	p.AddKinds([]*api.Info{
+	p.AddKinds([]*verb.Info{
 		{Group: "apps", Names: api.Names{Plural: "deployments"}}, // Kubernetes' roles have it
 		{
 			Group: "shop.example.com", Names: api.Names{Plural: "widgets"},
-			Subresources: []api.Subresource{{Name: "status", Verbs: []string{"get", "patch", "update"}}},
-			Extensions: []api.Extension{
+			Subresources: []verb.Subresource{{Name: "status", Verbs: []string{"get", "patch", "update"}}},
+			Extensions: []verb.Extension{
 				{Name: "scale", Methods: []string{"GET", "PATCH", "PUT"}},
-				{Name: "log", Form: api.StreamForm, Methods: []string{"GET"}},
-				{Name: "exec", Form: api.ConnectionForm, Methods: []string{"GET", "POST"}},
+				{Name: "log", Form: verb.StreamForm, Methods: []string{"GET"}},
+				{Name: "exec", Form: verb.ConnectionForm, Methods: []string{"GET", "POST"}},
 				{Name: "approve", Methods: []string{"POST"}},
 			},
 		},

@@ -15,10 +15,10 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/custom/agreement/wiring"
 	"apigen.dev/runtime/internal/custom/dynamic"
 	"apigen.dev/runtime/internal/object/ownership"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -185,7 +185,7 @@ func (p *pair) write(name string, body map[string]any, replaces bool) []string {
 	}
 	if typedErr == nil || customErr == nil { // so that the next write replaces the same object
 		for _, h := range []registry.Handle{p.typed, p.custom} {
-			_, _ = h.Delete(p.Context(), "ns", name, api.DeleteOptions{})
+			_, _ = h.Delete(p.Context(), "ns", name, verb.DeleteOptions{})
 		}
 	}
 	return out
@@ -224,10 +224,10 @@ func (p *pair) send(h registry.Handle, name string, body map[string]any, replace
 }
 
 // request writes an object whose name ends with the kind of the request.
-func (p *pair) request(h registry.Handle, name string, whole map[string]any, replaces bool) (api.Result, error) {
-	form := api.Form{Version: "v1"}
-	opts := api.WriteOptions{Form: form, FieldManager: "one", Force: true}
-	body := api.Body{Version: "v1"}
+func (p *pair) request(h registry.Handle, name string, whole map[string]any, replaces bool) (verb.Result, error) {
+	form := verb.Form{Version: "v1"}
+	opts := verb.WriteOptions{Form: form, FieldManager: "one", Force: true}
+	body := verb.Body{Version: "v1"}
 	var err error
 	if body.Data, err = json.Marshal(whole); err != nil {
 		p.Fatal(err)
@@ -238,9 +238,9 @@ func (p *pair) request(h registry.Handle, name string, whole map[string]any, rep
 		if body.Data, err = json.Marshal(withoutNull(whole)); err != nil {
 			p.Fatal(err)
 		}
-		return h.Patch(p.Context(), "ns", name, "", api.ApplyPatch, body, opts)
+		return h.Patch(p.Context(), "ns", name, "", verb.ApplyPatch, body, opts)
 	case !replaces && strings.HasSuffix(name, "cbor"):
-		body.Encoding = api.CBOR
+		body.Encoding = verb.CBOR
 		if body.Data, err = direct.Marshal(whole); err != nil {
 			p.Fatal(err)
 		}
@@ -250,7 +250,7 @@ func (p *pair) request(h registry.Handle, name string, whole map[string]any, rep
 	}
 	old, err := h.Get(p.Context(), "ns", name, "", form)
 	if err != nil {
-		return api.Result{}, err
+		return verb.Result{}, err
 	}
 	version := string(old.Payload[old.VersionAt : old.VersionAt+old.VersionLen])
 	whole["metadata"] = map[string]any{"name": name, "resourceVersion": version}

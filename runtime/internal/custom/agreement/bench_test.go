@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/custom/agreement/wiring"
+	"apigen.dev/runtime/internal/verb"
 )
 
 // BenchmarkWrite creates and replaces objects of each kind by its Go type.
@@ -13,10 +13,11 @@ func BenchmarkWrite(b *testing.B) {
 	for _, resource := range wiring.Group().Resources {
 		kind := resource.Info().Names.Kind
 		h := open(b, resource)
-		opts := api.WriteOptions{Form: api.Form{Version: "v1"}}
-		body := func(name string, n int) api.Body {
-			return api.Body{Version: "v1", Data: fmt.Appendf(nil, `{"apiVersion":"agreement.example.com/v1","kind":%q,`+
-				`"metadata":{"name":%q,"labels":{"n":"%d"}},"spec":{%s}}`, kind, name, n, typical[kind])}
+		opts := verb.WriteOptions{Form: verb.Form{Version: "v1"}}
+		body := func(name string, n int) verb.Body {
+			return verb.Body{Version: "v1", Data: fmt.Appendf(nil,
+				`{"apiVersion":"agreement.example.com/v1","kind":%q,`+
+					`"metadata":{"name":%q,"labels":{"n":"%d"}},"spec":{%s}}`, kind, name, n, typical[kind])}
 		}
 		b.Run("create "+kind, func(b *testing.B) {
 			n := 0
@@ -27,7 +28,7 @@ func BenchmarkWrite(b *testing.B) {
 					b.Fatal(err)
 				}
 				b.StopTimer()
-				if _, err := h.Delete(b.Context(), "ns", name, api.DeleteOptions{}); err != nil {
+				if _, err := h.Delete(b.Context(), "ns", name, verb.DeleteOptions{}); err != nil {
 					b.Fatal(err)
 				}
 				b.StartTimer()

@@ -7,6 +7,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/custom/crdjson"
+	"apigen.dev/runtime/internal/jsondoc"
 	"apigen.dev/runtime/internal/jsonpath"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -131,7 +132,7 @@ func pack(props *apiextensionsv1.JSONSchemaProps) packed {
 	if err != nil {
 		return packed{} // it was decoded from JSON
 	}
-	return packed{api.NewDocument(data)}
+	return packed{jsondoc.New(data)}
 }
 
 // props returns the schema, nil for none.

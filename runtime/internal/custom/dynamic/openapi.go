@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/jsondoc"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
@@ -92,7 +93,7 @@ type describer struct {
 
 // document returns the OpenAPI v3 document of the version, which is made when it is first asked for.
 func (d describer) document(t Template) api.Document {
-	return api.Deferred(d.source(t.openAPI.hash), func() ([]byte, error) {
+	return jsondoc.Deferred(d.source(t.openAPI.hash), func() ([]byte, error) {
 		template, err := t.openAPI.read()
 		if err != nil {
 			return nil, err

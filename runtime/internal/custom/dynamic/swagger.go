@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/jsondoc"
 )
 
 const definitions = "#/definitions/"
@@ -18,7 +19,7 @@ func swagger(versions []describer, t Template) api.Document {
 	for _, d := range versions {
 		source.Write(d.source(t.swagger.hash))
 	}
-	return api.Deferred(source.Bytes(), func() ([]byte, error) {
+	return jsondoc.Deferred(source.Bytes(), func() ([]byte, error) {
 		template, err := t.swagger.read()
 		if err != nil {
 			return nil, err

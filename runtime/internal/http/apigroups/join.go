@@ -9,6 +9,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/http/endpoint"
+	"apigen.dev/runtime/internal/jsondoc"
 	"apigen.dev/runtime/registry"
 	"k8s.io/apimachinery/pkg/version"
 )
@@ -103,7 +104,7 @@ func joinDocuments(documents []api.Document, member, below string) api.Document 
 	for _, d := range documents {
 		hashes.WriteString(d.Hash)
 	}
-	return api.Deferred([]byte(hashes.String()), func() ([]byte, error) {
+	return jsondoc.Deferred([]byte(hashes.String()), func() ([]byte, error) {
 		var all map[string]json.RawMessage
 		paths, schemas := map[string]json.RawMessage{}, map[string]json.RawMessage{}
 		for _, d := range documents {

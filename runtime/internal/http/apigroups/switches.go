@@ -15,6 +15,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/http/endpoint"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -111,7 +112,7 @@ func (e *Switches) set(key, value string, groups []registry.Group) error {
 }
 
 // Serves reports whether a resource is served in a version. The most specific switch decides.
-func (e *Switches) Serves(info *api.Info, version string) bool {
+func (e *Switches) Serves(info *verb.Info, version string) bool {
 	gv := schema.GroupVersion{Group: info.Group, Version: version}
 	if on, named := e.resources[gv.WithResource(info.Names.Plural)]; named {
 		return on

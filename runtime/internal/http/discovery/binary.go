@@ -4,10 +4,10 @@ import (
 	"net/http"
 	"sync"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/http/encoder"
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/http/respond"
+	"apigen.dev/runtime/internal/jsondoc"
 	"apigen.dev/runtime/internal/object/wire"
 	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,7 +26,7 @@ type hashed struct {
 	hash string
 }
 
-func hashOf(data []byte) hashed { return hashed{data, api.HashOf(data)} }
+func hashOf(data []byte) hashed { return hashed{data, jsondoc.HashOf(data)} }
 
 func newEncoded(text func() hashed, protobuf func() ([]byte, error)) *encoded {
 	e := &encoded{text: sync.OnceValue(text)}

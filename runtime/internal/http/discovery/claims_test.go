@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/jsondoc"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // secretsOf is the OpenAPI v2 document of a group of this server, which has a definition that others might stand for.
-var secretsOf = api.NewDocument([]byte(`{"paths":{"/apis/shop.example.com/v1beta1/widgets":{"get":{"r":
+var secretsOf = jsondoc.New([]byte(`{"paths":{"/apis/shop.example.com/v1beta1/widgets":{"get":{"r":
 {"$ref":"#/definitions/Secret"},"o":{"$ref":"#/definitions/DeleteOptions"}}}},"definitions":{
 "Secret":{"type":"object","x-kubernetes-group-version-kind":[{"group":"","kind":"Secret","version":"v1"}]},
 "DeleteOptions":{"x-kubernetes-group-version-kind":[{"group":"","kind":"DeleteOptions","version":"v1"}]}}}`))
@@ -22,7 +22,7 @@ func swaggerBeside(t *testing.T, theirs string) swaggerParts {
 	t.Helper()
 	documents, err := New([]Group{{
 		Name: shopV1.Group, Versions: []string{"v1", "v1beta1"}, Swagger: secretsOf,
-		Remotes:   map[string]Remote{"v1": {Swagger: api.NewDocument([]byte(theirs))}},
+		Remotes:   map[string]Remote{"v1": {Swagger: jsondoc.New([]byte(theirs))}},
 		Resources: []Resource{{widgets, map[string][]string{"": {"get", "list"}}}},
 	}})
 	if err != nil {

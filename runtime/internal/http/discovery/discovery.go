@@ -16,6 +16,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/http/respond"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/verb"
 )
 
 // Group is a served API group.
@@ -30,14 +31,14 @@ type Group struct {
 	Swagger api.Document
 	// Serves reports whether the server serves a resource in one of the resource's versions; nil serves all. If it is
 	// set, the OpenAPI documents leave out the paths of resources that aren't served.
-	Serves func(resource *api.Info, version string) bool
+	Serves func(resource *verb.Info, version string) bool
 	// Remotes are the versions that other servers serve, in place of the group's resources.
 	Remotes map[string]Remote
 }
 
 // Resource is a resource of a group.
 type Resource struct {
-	Info *api.Info
+	Info *verb.Info
 	// Verbs are the sorted verbs of the resource, under "", and of its subresources and extensions, under their names.
 	Verbs map[string][]string
 }
@@ -102,7 +103,7 @@ func (g *Group) check() error {
 	return nil
 }
 
-func (g *Group) has(info *api.Info, version string) bool {
+func (g *Group) has(info *verb.Info, version string) bool {
 	if _, remote := g.Remotes[version]; remote {
 		return false
 	}

@@ -11,6 +11,7 @@ import (
 	"apigen.dev/runtime/internal/http/encoder"
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -148,7 +149,7 @@ func (g *Group) resourceList(version string) *metav1.APIResourceList {
 }
 
 // storageVersionHash returns a hash that changes with the storage version of a resource.
-func storageVersionHash(info *api.Info) string {
+func storageVersionHash(info *verb.Info) string {
 	stored := info.Stored()
 	if stored.Storage == "" {
 		return ""

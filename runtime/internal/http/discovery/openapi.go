@@ -17,6 +17,7 @@ import (
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/http/openapi"
 	"apigen.dev/runtime/internal/http/respond"
+	"apigen.dev/runtime/internal/jsondoc"
 )
 
 const openAPIRoot = "/openapi/v3"
@@ -44,7 +45,7 @@ func newOpenAPIDocument(
 			return nil, err
 		}
 		data, err = encode(data)
-		return api.NewDocument(data).Gzip, err
+		return jsondoc.New(data).Gzip, err
 	}
 	return (&openAPIDocument{document, sync.OnceValues(protobuf), protobufType, location}).serve
 }
@@ -151,7 +152,7 @@ func (g *Group) withoutUnserved(version string, document api.Document) (api.Docu
 	prune(paths, schemas, componentReference)
 	components["schemas"] = toJSON(schemas)
 	members["components"], members["paths"] = toJSON(components), toJSON(paths)
-	return api.NewDocument(toJSON(members)), nil
+	return jsondoc.New(toJSON(members)), nil
 }
 
 var componentReference = regexp.MustCompile(`"#/components/schemas/([^"]+)"`)

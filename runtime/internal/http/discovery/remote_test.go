@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/jsondoc"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -98,18 +99,18 @@ func TestReadRemote(t *testing.T) {
 // TestRemoteSwagger: paths of other versions aren't taken over, definitions that differ get other names, and garbage
 // takes nothing away.
 func TestRemoteSwagger(t *testing.T) {
-	own := api.NewDocument([]byte(`{"paths":{"/apis/shop.example.com/v1beta1/widgets":{"get":{"r":
+	own := jsondoc.New([]byte(`{"paths":{"/apis/shop.example.com/v1beta1/widgets":{"get":{"r":
 		{"$ref":"#/definitions/Meta"},"s":{"$ref":"#/definitions/Same"}}}},
 		"definitions":{"Meta":{"type":"object"},
 		"Same":{"type":"string","x-kubernetes-group-version-kind":[{"kind":"A"}]}}}`))
-	theirs := api.NewDocument([]byte(`{"paths":{
+	theirs := jsondoc.New([]byte(`{"paths":{
 		"/apis/shop.example.com/v1/widgets":{"get":{"r":{"$ref":"#/definitions/Widget"}}},
 		"/apis/shop.example.com/v10/widgets":{"get":{}},"/api/v1/secrets":{"get":{}}},
 		"definitions":{"Widget":{"properties":{"m":{"$ref":"#/definitions/Meta"},"s":{"$ref":"#/definitions/Same"}}},
 		"Meta":{"type":"number"},"Unused":{},
 		"Same":{"type":"string","x-kubernetes-group-version-kind":[
 			{"group":"shop.example.com","version":"v1","kind":"B"}]}}}`))
-	for _, remote := range []api.Document{theirs, api.NewDocument([]byte("garbage")), {}} {
+	for _, remote := range []api.Document{theirs, jsondoc.New([]byte("garbage")), {}} {
 		documents, err := New([]Group{{
 			Name: shopV1.Group, Versions: []string{"v1", "v1beta1"}, Swagger: own,
 			Remotes:   map[string]Remote{"v1": {Swagger: remote}},

@@ -15,6 +15,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/http/openapi"
+	"apigen.dev/runtime/internal/jsondoc"
 	"apigen.dev/runtime/internal/request"
 	"github.com/munnerz/goautoneg"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -77,7 +78,7 @@ func joined(groups []Group) (api.Document, error) {
 		}
 	}
 	prune(all.Paths, all.Definitions, definitionReference)
-	return api.NewDocument(toJSON(map[string]any{
+	return jsondoc.New(toJSON(map[string]any{
 		"swagger": "2.0", "info": map[string]string{"title": "Kubernetes API", "version": "unversioned"},
 		"paths": all.Paths, "definitions": all.Definitions,
 		"securityDefinitions": map[string]any{"BearerToken": map[string]string{

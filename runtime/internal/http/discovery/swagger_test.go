@@ -13,6 +13,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/http/negotiation"
+	"apigen.dev/runtime/internal/verb"
 	openapi_v2 "github.com/google/gnostic-models/openapiv2"
 	openapi_v3 "github.com/google/gnostic-models/openapiv3"
 	"google.golang.org/protobuf/proto"
@@ -22,7 +23,7 @@ import (
 // twoGroups serves what the generator makes of two examples, but for one version.
 func twoGroups(t *testing.T) handler {
 	t.Helper()
-	group := func(name, file string, versions []string, info *api.Info) Group {
+	group := func(name, file string, versions []string, info *verb.Info) Group {
 		data, err := os.ReadFile("../../../../examples/" + file)
 		if err != nil {
 			t.Fatal(err)
@@ -38,9 +39,9 @@ func twoGroups(t *testing.T) handler {
 	}
 	documents, err := New([]Group{
 		group("park.example.com", "park/apis/park/wiring/zz_generated.swagger.json.gz", []string{"v1"},
-			&api.Info{Names: api.Names{Kind: "Park", ListKind: "ParkList", Plural: "parks"}, Scope: api.Cluster}),
+			&verb.Info{Names: api.Names{Kind: "Park", ListKind: "ParkList", Plural: "parks"}, Scope: api.Cluster}),
 		group("shop.example.com", "quickstart/apis/shop/wiring/zz_generated.swagger.json.gz", []string{"v1"},
-			&api.Info{Names: api.Names{Kind: "Widget", ListKind: "WidgetList", Plural: "widgets"},
+			&verb.Info{Names: api.Names{Kind: "Widget", ListKind: "WidgetList", Plural: "widgets"},
 				Scope: api.Namespaced}),
 	})
 	if err != nil {

@@ -8,11 +8,13 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/http/respond"
+	"apigen.dev/runtime/internal/jsondoc"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/verb"
 )
 
 // widgets is a namespaced kind, gadgets a cluster-scoped one.
-var widgets = &api.Info{
+var widgets = &verb.Info{
 	Group: "shop.example.com",
 	Names: api.Names{Kind: "Widget", ListKind: "WidgetList", Plural: "widgets", Singular: "widget",
 		ShortNames: []string{"wg"}, Categories: []string{"all"}},
@@ -22,11 +24,11 @@ var widgets = &api.Info{
 		{Name: "v1beta1", Deprecated: `shop.example.com/v1beta1 Widget is "deprecated"`},
 	},
 	Storage:          "v1",
-	Subresources:     []api.Subresource{{Name: "status", Verbs: []string{"get", "patch", "update"}}},
+	Subresources:     []verb.Subresource{{Name: "status", Verbs: []string{"get", "patch", "update"}}},
 	SelectableFields: []string{"spec.color"},
 }
 
-var gadgets = &api.Info{
+var gadgets = &verb.Info{
 	Group:    "shop.example.com",
 	Names:    api.Names{Kind: "Gadget", ListKind: "GadgetList", Plural: "gadgets", Singular: "gadget"},
 	Scope:    api.Cluster,
@@ -50,10 +52,10 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve serves the documents of one group.
-func serve(t testing.TB, infos ...*api.Info) handler {
+func serve(t testing.TB, infos ...*verb.Info) handler {
 	t.Helper()
 	group := Group{Name: "shop.example.com", Versions: []string{"v1", "v1beta1"},
-		OpenAPI: map[string]api.Document{"v1": api.NewDocument([]byte(`{"openapi":"3.0.0"}`))}}
+		OpenAPI: map[string]api.Document{"v1": jsondoc.New([]byte(`{"openapi":"3.0.0"}`))}}
 	for _, info := range infos {
 		group.Resources = append(group.Resources, Resource{info,
 			map[string][]string{"": {"get", "list"}, "status": {"get", "patch"}}})

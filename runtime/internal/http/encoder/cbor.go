@@ -3,9 +3,9 @@ package encoder
 import (
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/object/wire"
+	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	kjson "sigs.k8s.io/json"
@@ -22,7 +22,7 @@ func cborKind(kind, apiVersion string) string {
 
 type cborEncoder struct{}
 
-func (cborEncoder) Object(f *Frame, heads *Heads, shape api.Shape, object *api.Rendition, now time.Time) {
+func (cborEncoder) Object(f *Frame, heads *Heads, shape verb.Shape, object *verb.Rendition, now time.Time) {
 	f.text(wire.SelfDescribed)
 	if isRow(shape) {
 		f.cborTable(shape, object, heads.cborColumns(), now)
@@ -31,11 +31,11 @@ func (cborEncoder) Object(f *Frame, heads *Heads, shape api.Shape, object *api.R
 	}
 }
 
-func (cborEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page, now time.Time) {
+func (cborEncoder) Page(f *Frame, heads *Heads, shape verb.Shape, page *verb.Page, now time.Time) {
 	f.text(wire.SelfDescribed)
 	head, items := heads.cborList, "items"
 	switch {
-	case shape.Plain() == api.Metadata:
+	case shape.Plain() == verb.Metadata:
 		head = headsOf(shape).cborPartialList
 	case isRow(shape):
 		head, items = headsOf(shape).cborTable, "rows"
@@ -55,11 +55,11 @@ func (cborEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page,
 	f.reserve(maxItemHead)
 	f.buf = wire.AppendArray(f.buf, page.Len)
 	if w := f.blocks(page); w != nil {
-		f.parts(w, page.Parts, api.CBOR)
+		f.parts(w, page.Parts, verb.CBOR)
 		return
 	}
 	for rendition := range f.untilError(page.Items) {
-		if shape.Plain() == api.Metadata || heads.itemHeads && shape.Plain() == api.Whole {
+		if shape.Plain() == verb.Metadata || heads.itemHeads && shape.Plain() == verb.Whole {
 			f.cborItem(&rendition, now)
 		} else {
 			f.cborPayload(&rendition, now)
@@ -67,7 +67,7 @@ func (cborEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page,
 	}
 }
 
-func (cborEncoder) Event(f *Frame, heads *Heads, shape api.Shape, event *api.Event, first bool, now time.Time) {
+func (cborEncoder) Event(f *Frame, heads *Heads, shape verb.Shape, event *verb.Event, first bool, now time.Time) {
 	f.cborEvent(string(event.Type))
 	if !isRow(shape) {
 		f.cborItem(&event.Object, now)
@@ -112,7 +112,7 @@ func (f *Frame) cborEvent(kind string) {
 }
 
 // cborItem writes an object with its kind and apiVersion: the map that is its payload with two more members.
-func (f *Frame) cborItem(r *api.Rendition, now time.Time) {
+func (f *Frame) cborItem(r *verb.Rendition, now time.Time) {
 	members, rest, err := wire.MapHead(r.Payload)
 	if err != nil || r.Head == "" { // a row; the payload of everything else is a map
 		f.cborPayload(r, now)
@@ -124,7 +124,7 @@ func (f *Frame) cborItem(r *api.Rendition, now time.Time) {
 }
 
 // cborPayload writes an object without kind and apiVersion, as it stands in a list.
-func (f *Frame) cborPayload(r *api.Rendition, now time.Time) {
+func (f *Frame) cborPayload(r *verb.Rendition, now time.Time) {
 	at := uint32(0)
 	for i := range r.Holes {
 		hole := &r.Holes[i]
@@ -136,7 +136,7 @@ func (f *Frame) cborPayload(r *api.Rendition, now time.Time) {
 }
 
 // cborAge writes the beginning of a text through the age in it, with a head that counts the age.
-func (f *Frame) cborAge(text []byte, hole *api.Hole, now time.Time) {
+func (f *Frame) cborAge(text []byte, hole *verb.Hole, now time.Time) {
 	var buffer [rendition.MaxAge]byte
 	age := rendition.AppendAge(buffer[:0], hole.Since, now)
 	length, rest, err := wire.StringHead(text)
@@ -151,7 +151,7 @@ func (f *Frame) cborAge(text []byte, hole *api.Hole, now time.Time) {
 	f.buf = append(f.buf, age...)
 }
 
-func (f *Frame) cborTable(shape api.Shape, row *api.Rendition, columns string, now time.Time) {
+func (f *Frame) cborTable(shape verb.Shape, row *verb.Rendition, columns string, now time.Time) {
 	f.cborMap(5)
 	f.text(headsOf(shape).cborTable)
 	f.cborString("metadata")
@@ -167,13 +167,13 @@ func (f *Frame) cborTable(shape api.Shape, row *api.Rendition, columns string, n
 	f.cborString("rows")
 	f.reserve(maxItemHead)
 	f.buf = wire.AppendArray(f.buf, 1)
-	if shape.Plain() == api.Row {
-		row = rendition.WithoutObject(row, api.CBOR)
+	if shape.Plain() == verb.Row {
+		row = rendition.WithoutObject(row, verb.CBOR)
 	}
 	f.cborPayload(row, now)
 }
 
-func (f *Frame) cborListMeta(page *api.Page, saysEnd bool) {
+func (f *Frame) cborListMeta(page *verb.Page, saysEnd bool) {
 	members, hasContinue := 0, page.Continue != "" || saysEnd
 	for _, present := range [...]bool{page.ResourceVersion != "", hasContinue, page.Remaining != nil} {
 		if present {

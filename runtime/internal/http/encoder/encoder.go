@@ -12,6 +12,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/wire"
+	"apigen.dev/runtime/internal/verb"
 	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
@@ -20,20 +21,20 @@ import (
 // Encoder writes the answers of resources in one encoding. An Encoder has no state.
 type Encoder interface {
 	// Object writes one object, or a Table of one row.
-	Object(f *Frame, heads *Heads, shape api.Shape, object *api.Rendition, now time.Time)
+	Object(f *Frame, heads *Heads, shape verb.Shape, object *verb.Rendition, now time.Time)
 	// Page writes a list, or a Table.
-	Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page, now time.Time)
+	Page(f *Frame, heads *Heads, shape verb.Shape, page *verb.Page, now time.Time)
 	// Event writes an event of a watch. first reports whether it is the first event of the stream: only the first Table
 	// of a stream has column definitions.
-	Event(f *Frame, heads *Heads, shape api.Shape, event *api.Event, first bool, now time.Time)
+	Event(f *Frame, heads *Heads, shape verb.Shape, event *verb.Event, first bool, now time.Time)
 	// Failure writes the event that ends a stream with an error.
 	Failure(f *Frame, status *metav1.Status)
 }
 
 // For returns the Encoder of an encoding.
-func For(encoding api.Encoding) Encoder { return encoders[encoding] }
+func For(encoding verb.Encoding) Encoder { return encoders[encoding] }
 
-var encoders = [...]Encoder{api.JSON: jsonEncoder{}, api.CBOR: cborEncoder{}, api.Protobuf: protobufEncoder{}}
+var encoders = [...]Encoder{verb.JSON: jsonEncoder{}, verb.CBOR: cborEncoder{}, verb.Protobuf: protobufEncoder{}}
 
 // Heads are the constant beginnings of the answers of a resource in one version.
 type Heads struct {
@@ -59,7 +60,7 @@ func (h *Heads) WithItemHeads() *Heads {
 
 // saysEnd reports whether lists have an empty continue where nothing follows. As in kube-apiserver, those of custom
 // resources have it, whose continue is set whatever it is (UnstructuredList.SetContinue of apimachinery).
-func (h *Heads) saysEnd(shape api.Shape) bool { return h.itemHeads && shape.Plain() == api.Whole }
+func (h *Heads) saysEnd(shape verb.Shape) bool { return h.itemHeads && shape.Plain() == verb.Whole }
 
 // NewHeads returns the heads of a resource whose lists have this kind and apiVersion. Without columns, a Table has the
 // columns name and age.
@@ -106,7 +107,7 @@ func newTransformHeads(apiVersion string, metadataField, itemField protowire.Num
 	}
 }
 
-func headsOf(shape api.Shape) *transformHeads {
+func headsOf(shape verb.Shape) *transformHeads {
 	if shape != shape.Plain() {
 		return headsV1beta1
 	}

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/deflate"
 	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/verb"
 )
 
 // Frames is a pool of Frames of one size. Several goroutines may use it.
@@ -48,7 +48,7 @@ type BlockWriter interface {
 }
 
 // blocks returns the writer behind the Frame, if a page has parts for it, and else nil.
-func (f *Frame) blocks(page *api.Page) BlockWriter {
+func (f *Frame) blocks(page *verb.Page) BlockWriter {
 	w, ok := f.out.(BlockWriter)
 	if !ok || page.Parts == nil {
 		return nil
@@ -111,7 +111,7 @@ func (f *Frame) send(b []byte) {
 }
 
 // parts writes the parts of a page to w, which is behind the Frame, with the separator of its encoding between them.
-func (f *Frame) parts(w BlockWriter, parts iter.Seq[api.Part], encoding api.Encoding) {
+func (f *Frame) parts(w BlockWriter, parts iter.Seq[verb.Part], encoding verb.Encoding) {
 	separator := ""
 	for part := range parts {
 		if f.err != nil {
@@ -131,8 +131,8 @@ func (f *Frame) parts(w BlockWriter, parts iter.Seq[api.Part], encoding api.Enco
 }
 
 // untilError returns items up to the first error of the writer: the client may close the connection early.
-func (f *Frame) untilError(items iter.Seq[api.Rendition]) iter.Seq[api.Rendition] {
-	return func(yield func(api.Rendition) bool) {
+func (f *Frame) untilError(items iter.Seq[verb.Rendition]) iter.Seq[verb.Rendition] {
+	return func(yield func(verb.Rendition) bool) {
 		for item := range items {
 			if f.err != nil || !yield(item) {
 				return
@@ -142,7 +142,7 @@ func (f *Frame) untilError(items iter.Seq[api.Rendition]) iter.Seq[api.Rendition
 }
 
 // rendition writes an object in JSON; head reports whether with its kind and apiVersion.
-func (f *Frame) rendition(r *api.Rendition, head bool, now time.Time) {
+func (f *Frame) rendition(r *verb.Rendition, head bool, now time.Time) {
 	f.text("{")
 	if head {
 		f.text(r.Head)

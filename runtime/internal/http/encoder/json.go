@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 type jsonEncoder struct{}
 
-func (jsonEncoder) Object(f *Frame, heads *Heads, shape api.Shape, object *api.Rendition, now time.Time) {
+func (jsonEncoder) Object(f *Frame, heads *Heads, shape verb.Shape, object *verb.Rendition, now time.Time) {
 	if isRow(shape) {
 		f.table(shape, object, heads.jsonColumns(), now)
 	} else {
@@ -21,10 +22,10 @@ func (jsonEncoder) Object(f *Frame, heads *Heads, shape api.Shape, object *api.R
 	f.text("\n")
 }
 
-func (jsonEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page, now time.Time) {
+func (jsonEncoder) Page(f *Frame, heads *Heads, shape verb.Shape, page *verb.Page, now time.Time) {
 	head, items := heads.jsonList, `},"items":[`
 	switch {
-	case shape.Plain() == api.Metadata:
+	case shape.Plain() == verb.Metadata:
 		head = headsOf(shape).jsonPartialList
 	case isRow(shape):
 		head, items = headsOf(shape).jsonTable, `},"columnDefinitions":`+heads.jsonColumns()+`,"rows":[`
@@ -34,7 +35,7 @@ func (jsonEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page,
 	f.text(items)
 	switch w := f.blocks(page); {
 	case w != nil:
-		f.parts(w, page.Parts, api.JSON)
+		f.parts(w, page.Parts, verb.JSON)
 	case page.Blocks != nil:
 		f.joinedItems(page.Blocks, now)
 	default:
@@ -43,19 +44,19 @@ func (jsonEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page,
 	f.text("]}\n")
 }
 
-func (f *Frame) items(items iter.Seq[api.Rendition], shape api.Shape, now time.Time) {
+func (f *Frame) items(items iter.Seq[verb.Rendition], shape verb.Shape, now time.Time) {
 	comma := false
 	for rendition := range f.untilError(items) {
 		if comma {
 			f.text(",")
 		}
 		comma = true
-		f.rendition(&rendition, shape != api.Whole, now)
+		f.rendition(&rendition, shape != verb.Whole, now)
 	}
 }
 
 // joinedItems writes items that the cache keeps joined, each with a comma before it, which the first must not have.
-func (f *Frame) joinedItems(blocks []api.Block, now time.Time) {
+func (f *Frame) joinedItems(blocks []verb.Block, now time.Time) {
 	for i := range blocks {
 		if f.err != nil {
 			return
@@ -64,7 +65,7 @@ func (f *Frame) joinedItems(blocks []api.Block, now time.Time) {
 	}
 }
 
-func (f *Frame) joinedBlock(block *api.Block, first bool, now time.Time) {
+func (f *Frame) joinedBlock(block *verb.Block, first bool, now time.Time) {
 	at := 0
 	if first {
 		at = len(",")
@@ -79,7 +80,7 @@ func (f *Frame) joinedBlock(block *api.Block, first bool, now time.Time) {
 }
 
 // Event writes {"type":"ADDED","object":{...}} and a newline.
-func (jsonEncoder) Event(f *Frame, heads *Heads, shape api.Shape, event *api.Event, first bool, now time.Time) {
+func (jsonEncoder) Event(f *Frame, heads *Heads, shape verb.Shape, event *verb.Event, first bool, now time.Time) {
 	f.text(eventHead(event.Type))
 	if isRow(shape) {
 		columns := "null"
@@ -115,7 +116,7 @@ func (jsonEncoder) Failure(f *Frame, status *metav1.Status) {
 	f.text("}\n")
 }
 
-func (f *Frame) listMeta(page *api.Page, saysEnd bool) {
+func (f *Frame) listMeta(page *verb.Page, saysEnd bool) {
 	comma := ""
 	if page.ResourceVersion != "" {
 		f.text(`"resourceVersion":` + quoted(page.ResourceVersion))

@@ -4,8 +4,8 @@ import (
 	"encoding/binary"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/wire"
+	"apigen.dev/runtime/internal/verb"
 	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -33,13 +33,13 @@ type listLayout struct {
 // protobufEncoder writes Kubernetes protobuf. A length precedes each message, so Page reads the items of a list twice.
 type protobufEncoder struct{}
 
-func (protobufEncoder) Object(f *Frame, _ *Heads, _ api.Shape, object *api.Rendition, _ time.Time) {
+func (protobufEncoder) Object(f *Frame, _ *Heads, _ verb.Shape, object *verb.Rendition, _ time.Time) {
 	f.envelope(object)
 }
 
-func (protobufEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.Page, _ time.Time) {
+func (protobufEncoder) Page(f *Frame, heads *Heads, shape verb.Shape, page *verb.Page, _ time.Time) {
 	layout := headsOf(shape).protobufPartialList
-	if shape == api.Whole {
+	if shape == verb.Whole {
 		layout = listLayout{heads.protobufList, wire.ListMetaField, wire.ItemField}
 	}
 	meta := metav1.ListMeta{
@@ -55,7 +55,7 @@ func (protobufEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.P
 	f.buf = wire.AppendRawHead(f.buf, wire.FieldSize(len(metadata))+f.sizeOfItems(page))
 	f.field(layout.metadataField, metadata)
 	if w := f.blocks(page); w != nil {
-		f.parts(w, page.Parts, api.Protobuf)
+		f.parts(w, page.Parts, verb.Protobuf)
 	} else {
 		for rendition := range f.untilError(page.Items) {
 			f.field(layout.itemField, rendition.Payload)
@@ -65,7 +65,7 @@ func (protobufEncoder) Page(f *Frame, heads *Heads, shape api.Shape, page *api.P
 }
 
 // sizeOfItems returns the size of what follows the metadata of a list. It is the same by parts and by items.
-func (f *Frame) sizeOfItems(page *api.Page) (size int) {
+func (f *Frame) sizeOfItems(page *verb.Page) (size int) {
 	if f.blocks(page) != nil {
 		for part := range page.Parts {
 			size += part.Len()
@@ -79,7 +79,7 @@ func (f *Frame) sizeOfItems(page *api.Page) (size int) {
 }
 
 // Event writes the length of an event in four bytes, and a WatchEvent whose object has an envelope of its own.
-func (protobufEncoder) Event(f *Frame, _ *Heads, _ api.Shape, event *api.Event, _ bool, _ time.Time) {
+func (protobufEncoder) Event(f *Frame, _ *Heads, _ verb.Shape, event *verb.Event, _ bool, _ time.Time) {
 	f.protobufEvent(string(event.Type), wire.EnvelopeSize(event.Object.Head, len(event.Object.Payload)))
 	f.envelope(&event.Object)
 }
@@ -109,7 +109,7 @@ func (f *Frame) protobufEvent(kind string, n int) {
 	f.buf = wire.AppendFieldHead(f.buf, wire.RawExtensionField, n)
 }
 
-func (f *Frame) envelope(r *api.Rendition) {
+func (f *Frame) envelope(r *verb.Rendition) {
 	f.text(r.Head)
 	f.reserve(maxFieldHead)
 	f.buf = wire.AppendRawHead(f.buf, len(r.Payload))

@@ -5,6 +5,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -27,13 +28,13 @@ func tableColumns(columns []api.Column) []metav1.TableColumnDefinition {
 	return definitions
 }
 
-func isRow(s api.Shape) bool {
+func isRow(s verb.Shape) bool {
 	s = s.Plain()
-	return s == api.Row || s == api.RowWithMetadata || s == api.RowWithObject
+	return s == verb.Row || s == verb.RowWithMetadata || s == verb.RowWithObject
 }
 
 // table writes a Table of one row. Of a row with an object, the shape Row shows the resourceVersion alone.
-func (f *Frame) table(shape api.Shape, row *api.Rendition, columns string, now time.Time) {
+func (f *Frame) table(shape verb.Shape, row *verb.Rendition, columns string, now time.Time) {
 	f.text(headsOf(shape).jsonTable)
 	if row.VersionLen > 0 {
 		f.text(`"resourceVersion":"`)
@@ -43,8 +44,8 @@ func (f *Frame) table(shape api.Shape, row *api.Rendition, columns string, now t
 	f.text(`},"columnDefinitions":`)
 	f.text(columns)
 	f.text(`,"rows":[`)
-	if shape.Plain() == api.Row {
-		row = rendition.WithoutObject(row, api.JSON)
+	if shape.Plain() == verb.Row {
+		row = rendition.WithoutObject(row, verb.JSON)
 	}
 	f.rendition(row, true, now)
 	f.text(`]}`)

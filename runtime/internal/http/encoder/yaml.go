@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	"sigs.k8s.io/yaml"
 )
 
@@ -27,7 +27,7 @@ func YAML(frames *Frames, write func(*Frame)) ([]byte, error) {
 // members before its items and after them.
 type YAMLList struct {
 	Heads *Heads
-	Shape api.Shape
+	Shape verb.Shape
 	Now   time.Time
 	Out   *Frame
 	// Convert returns the JSON document that write writes, as YAML.
@@ -42,7 +42,7 @@ type YAMLList struct {
 
 // Write writes the list, up to the first error of Convert or of Out's writer. It returns the error of Convert. The
 // caller flushes Out.
-func (l *YAMLList) Write(page *api.Page) error {
+func (l *YAMLList) Write(page *verb.Page) error {
 	if l.prepare(page); l.err != nil {
 		return l.err
 	}
@@ -63,13 +63,13 @@ func (l *YAMLList) Write(page *api.Page) error {
 }
 
 // prepare makes the text around the items: that of a list without any.
-func (l *YAMLList) prepare(page *api.Page) {
+func (l *YAMLList) prepare(page *verb.Page) {
 	l.member = "items"
 	if isRow(l.Shape) {
 		l.member = "rows"
 	}
 	empty := *page
-	empty.Items, empty.Blocks = func(func(api.Rendition) bool) {}, nil
+	empty.Items, empty.Blocks = func(func(verb.Rendition) bool) {}, nil
 	around, err := l.Convert(func(f *Frame) { jsonEncoder{}.Page(f, l.Heads, l.Shape, &empty, l.Now) })
 	// Other lines that read like this one are indented, because they are deeper in the document.
 	l.before, l.after, _ = bytes.Cut(around, []byte("\n"+l.member+": []\n"))
@@ -77,7 +77,7 @@ func (l *YAMLList) prepare(page *api.Page) {
 }
 
 // joinedItems writes items that the cache keeps joined, one block after the other.
-func (l *YAMLList) joinedItems(blocks []api.Block) {
+func (l *YAMLList) joinedItems(blocks []verb.Block) {
 	for i := range blocks {
 		l.piece(func(f *Frame) { f.joinedBlock(&blocks[i], true, l.Now) })
 		if l.err != nil || l.Out.err != nil {
@@ -86,8 +86,8 @@ func (l *YAMLList) joinedItems(blocks []api.Block) {
 	}
 }
 
-func (l *YAMLList) items(page *api.Page) {
-	var items []api.Rendition
+func (l *YAMLList) items(page *verb.Page) {
+	var items []verb.Rendition
 	size := 0
 	join := func(f *Frame) { f.items(slices.Values(items), l.Shape, l.Now) }
 	for item := range l.Out.untilError(page.Items) {

@@ -4,11 +4,11 @@ import (
 	"net/http"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/deflate"
 	"apigen.dev/runtime/internal/http/encoder"
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/http/respond"
+	"apigen.dev/runtime/internal/verb"
 )
 
 // frameSize is the size of the pieces in which answers are written. It is more than deflate.Threshold, so that an
@@ -22,7 +22,7 @@ const streamFrameSize = 64 << 10
 const defaultWriteTimeout = time.Minute
 
 // writeObject writes one object, if the client accepts it.
-func (req *resourceRequest) writeObject(accepted acceptance, code int, object api.Rendition) error {
+func (req *resourceRequest) writeObject(accepted acceptance, code int, object verb.Rendition) error {
 	if accepted.notAcceptable != nil {
 		return accepted.notAcceptable
 	}
@@ -39,7 +39,7 @@ func (req *resourceRequest) writeObject(accepted acceptance, code int, object ap
 }
 
 // writePage writes a list, if the client accepts it. The memory that it takes doesn't depend on the number of items.
-func (req *resourceRequest) writePage(accepted acceptance, page *api.Page) error {
+func (req *resourceRequest) writePage(accepted acceptance, page *verb.Page) error {
 	if accepted.notAcceptable != nil {
 		return accepted.notAcceptable
 	}
@@ -108,7 +108,7 @@ func (req *resourceRequest) convertToYAML(write func(*encoder.Frame)) ([]byte, e
 }
 
 // writeYAMLPage writes a list in YAML, several items at once.
-func (req *resourceRequest) writeYAMLPage(shape api.Shape, page *api.Page) error {
+func (req *resourceRequest) writeYAMLPage(shape verb.Shape, page *verb.Page) error {
 	body := req.newBody(negotiation.YAML, http.StatusOK)
 	defer body.Close()
 	out := req.api.frames.Get(body)

@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 )
 
 func TestObjectsLargerThanAFrame(t *testing.T) {
 	a, fakes := serve(t, widgets)
-	fakes[0].object = rendered(api.Form{}, strings.Repeat("x", 3*frameSize), 7)
+	fakes[0].object = rendered(verb.Form{}, strings.Repeat("x", 3*frameSize), 7)
 	w := do(a, "GET", itemPath, "")
 	if want := "{" + fakes[0].object.Head + string(fakes[0].object.Payload) + "\n"; w.Body.String() != want {
 		t.Errorf("%d bytes, want %d", w.Body.Len(), len(want))

@@ -8,11 +8,12 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/internal/http/encoder"
+	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // auditBody has the object that a body holds recorded, once it is decoded.
-func (req *resourceRequest) auditBody(body *api.Body) {
+func (req *resourceRequest) auditBody(body *verb.Body) {
 	record := audit.RecordFrom(req.r.Context())
 	if !record.Wants(audit.Metadata) {
 		return
@@ -51,17 +52,17 @@ func (req *resourceRequest) auditPatch(data []byte) {
 }
 
 // auditObject records the object of an answer.
-func (req *resourceRequest) auditObject(form api.Form, object api.Rendition) {
+func (req *resourceRequest) auditObject(form verb.Form, object verb.Rendition) {
 	record := audit.RecordFrom(req.r.Context())
 	if !record.Wants(audit.RequestResponse) {
 		return
 	}
-	if form.Encoding == api.Protobuf {
+	if form.Encoding == verb.Protobuf {
 		var err error
 		if object, err = req.toJSON(object, form); err != nil {
 			return
 		}
-		form.Encoding = api.JSON
+		form.Encoding = verb.JSON
 	}
 	req.auditAnswer(record, form, func(f *encoder.Frame, e encoder.Encoder) {
 		e.Object(f, req.heads, form.Shape, &object, time.Now())
@@ -69,14 +70,14 @@ func (req *resourceRequest) auditObject(form api.Form, object api.Rendition) {
 }
 
 // auditPage records the list of an answer.
-func (req *resourceRequest) auditPage(form api.Form, page *api.Page) {
+func (req *resourceRequest) auditPage(form verb.Form, page *verb.Page) {
 	record := audit.RecordFrom(req.r.Context())
 	if !record.Wants(audit.RequestResponse) {
 		return
 	}
 	shown, to := page, form
-	if form.Encoding == api.Protobuf {
-		to.Encoding = api.JSON
+	if form.Encoding == verb.Protobuf {
+		to.Encoding = verb.JSON
 		shown = req.pageToJSON(page, form)
 	}
 	req.auditAnswer(record, to, func(f *encoder.Frame, e encoder.Encoder) {
@@ -85,10 +86,10 @@ func (req *resourceRequest) auditPage(form api.Form, page *api.Page) {
 }
 
 // pageToJSON returns a page whose items are in JSON. It leaves out what can't be rendered.
-func (req *resourceRequest) pageToJSON(page *api.Page, form api.Form) *api.Page {
+func (req *resourceRequest) pageToJSON(page *verb.Page, form verb.Form) *verb.Page {
 	shown := *page
 	shown.Blocks = nil
-	shown.Items = func(yield func(api.Rendition) bool) {
+	shown.Items = func(yield func(verb.Rendition) bool) {
 		for object := range page.Items {
 			if object, err := req.toJSON(object, form); err == nil && !yield(object) {
 				return
@@ -99,7 +100,7 @@ func (req *resourceRequest) pageToJSON(page *api.Page, form api.Form) *api.Page 
 }
 
 // toJSON renders in JSON what is in protobuf.
-func (req *resourceRequest) toJSON(object api.Rendition, form api.Form) (api.Rendition, error) {
+func (req *resourceRequest) toJSON(object verb.Rendition, form verb.Form) (verb.Rendition, error) {
 	if req.extension != nil {
 		return req.extension.handle.ToJSON(object, form)
 	}
@@ -108,7 +109,7 @@ func (req *resourceRequest) toJSON(object api.Rendition, form api.Form) (api.Ren
 
 // auditAnswer records what write writes in the encoding of a form: JSON or CBOR.
 func (req *resourceRequest) auditAnswer(
-	record *audit.Record, form api.Form, write func(*encoder.Frame, encoder.Encoder),
+	record *audit.Record, form verb.Form, write func(*encoder.Frame, encoder.Encoder),
 ) {
 	var out bytes.Buffer
 	f := req.api.frames.Get(&out)
@@ -116,7 +117,7 @@ func (req *resourceRequest) auditAnswer(
 	write(f, encoder.For(form.Encoding))
 	f.Flush()
 	data := out.Bytes()
-	if form.Encoding == api.CBOR {
+	if form.Encoding == verb.CBOR {
 		var err error
 		if data, err = cborToJSON(data); err != nil {
 			return

@@ -10,10 +10,10 @@ import (
 	"net/http"
 	"strings"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
@@ -88,7 +88,7 @@ func (req *resourceRequest) readObject(
 			req.faults = append(req.faults, strict)
 		}
 	}
-	if f.Encoding() != api.JSON {
+	if f.Encoding() != verb.JSON {
 		return data, nil, nil // their decoders bound the depth themselves
 	}
 	return data, warnings, checkDepth(data)

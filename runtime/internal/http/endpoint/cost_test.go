@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/verb"
 )
 
 // sink is a ResponseWriter that costs nothing.
@@ -32,8 +32,8 @@ func lister(t testing.TB, n int, accept string) func() int {
 	for i := range n {
 		body := fmt.Sprintf(`{"metadata":{"name":"w-%06d","annotations":{"a":%q}},"spec":{"color":"red"}}`, i,
 			strings.Repeat("x", 700))
-		_, err := handle.Create(t.Context(), "default", api.Body{Version: "v1", Data: []byte(body)},
-			api.WriteOptions{Form: api.Form{Version: "v1"}})
+		_, err := handle.Create(t.Context(), "default", verb.Body{Version: "v1", Data: []byte(body)},
+			verb.WriteOptions{Form: verb.Form{Version: "v1"}})
 		if err != nil {
 			t.Fatal(err)
 		}

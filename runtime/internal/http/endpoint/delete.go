@@ -4,11 +4,11 @@ import (
 	"context"
 	"net/http"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/http/respond"
 	"apigen.dev/runtime/internal/object/wire"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -97,10 +97,10 @@ func (req *resourceRequest) deleteCollection() error {
 // deleteOptions reads the options from the body if there is one, else from the query; it doesn't mix the two. When a
 // collection is deleted, the resourceVersion in the query only applies to the list: kube-apiserver takes it for a
 // precondition, too, which hardly any object meets. orphan is the deprecated option, which clients still send.
-func (req *resourceRequest) deleteOptions(accepted acceptance) (api.DeleteOptions, *bool, error) {
+func (req *resourceRequest) deleteOptions(accepted acceptance) (verb.DeleteOptions, *bool, error) {
 	data, err := req.readBody()
 	if err != nil {
-		return api.DeleteOptions{}, nil, err
+		return verb.DeleteOptions{}, nil, err
 	}
 	options := &metav1.DeleteOptions{}
 	if len(data) > 0 {
@@ -125,8 +125,8 @@ func (req *resourceRequest) deleteOptions(accepted acceptance) (api.DeleteOption
 	}
 	options.SetGroupVersionKind(metav1.SchemeGroupVersion.WithKind("DeleteOptions"))
 	dryRun := len(options.DryRun) > 0 || accepted.notAcceptable != nil
-	return api.DeleteOptions{
-		WriteOptions: api.WriteOptions{DryRun: dryRun, Form: accepted.form}, Preconditions: options.Preconditions,
+	return verb.DeleteOptions{
+		WriteOptions: verb.WriteOptions{DryRun: dryRun, Form: accepted.form}, Preconditions: options.Preconditions,
 		GracePeriodSeconds: options.GracePeriodSeconds, Propagation: propagation,
 		Sent: options, IgnoreReadErrors: ptr.Deref(options.IgnoreStoreReadErrorWithClusterBreakingPotential, false),
 	}, orphan, err

@@ -19,11 +19,11 @@ import (
 	"runtime"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/http/discovery"
 	"apigen.dev/runtime/internal/http/encoder"
 	"apigen.dev/runtime/internal/http/respond"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"golang.org/x/sync/semaphore"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,7 +36,7 @@ type Group struct {
 	// Handles are in the order of Group.Resources.
 	Handles []registry.Handle
 	// Serves reports whether a resource is served in one of its versions; nil serves all.
-	Serves func(resource *api.Info, version string) bool
+	Serves func(resource *verb.Info, version string) bool
 	// Remotes are the versions that other servers serve, in place of the group's resources.
 	Remotes map[string]discovery.Remote
 }

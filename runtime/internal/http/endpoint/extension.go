@@ -5,24 +5,24 @@ import (
 	"net/url"
 	"strings"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/http/encoder"
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/subresource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // extension is the part of a resource that only extensions have.
 type extension struct {
-	*api.Extension
+	*verb.Extension
 	shape  shape
 	handle *subresource.Handle
 }
 
 // extensionShapes are the shapes of the forms of extensions.
 var extensionShapes = [...]shape{
-	api.KindForm: kindExtension, api.StreamForm: streamExtension, api.ConnectionForm: connectionExtension,
+	verb.KindForm: kindExtension, verb.StreamForm: streamExtension, verb.ConnectionForm: connectionExtension,
 }
 
 // addExtensions adds extensions: copies of the resource with their own kind, columns and encodings.
@@ -96,7 +96,7 @@ func (a *API) LongRunning(info *request.Info) bool {
 // createInExtension passes a body of the extension's kind to the extension, and answers 201.
 func (req *resourceRequest) createInExtension() error {
 	return req.write(negotiation.NoTransform, "CreateOptions",
-		func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
+		func(ctx context.Context, body verb.Body, options verb.WriteOptions) (verb.Result, error) {
 			return req.extension.handle.Create(ctx, req.namespace, req.requestInfo.Name, body, options)
 		})
 }

@@ -16,22 +16,23 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/subresource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // forms has an extension of each form, and no other verbs than get.
-func forms() *api.Info {
+func forms() *verb.Info {
 	info := *widgets
-	info.Extensions = []api.Extension{
+	info.Extensions = []verb.Extension{
 		{Name: "scale", Kind: schema.GroupVersionKind{Group: "autoscaling", Version: "v1", Kind: "Scale"},
 			Methods: []string{"GET", "HEAD", "PATCH", "PUT"}},
 		{Name: "binding", Kind: schema.GroupVersionKind{Group: "shop.example.com", Kind: "Binding"},
 			Methods: []string{"POST"}},
-		{Name: "log", Form: api.StreamForm, Methods: []string{"GET"}},
-		{Name: "exec", Form: api.ConnectionForm, Methods: []string{"GET", "POST"}},
-		{Name: "proxy", Form: api.ConnectionForm, Subpath: true, Methods: []string{"DELETE", "GET", "OPTIONS"}},
+		{Name: "log", Form: verb.StreamForm, Methods: []string{"GET"}},
+		{Name: "exec", Form: verb.ConnectionForm, Methods: []string{"GET", "POST"}},
+		{Name: "proxy", Form: verb.ConnectionForm, Subpath: true, Methods: []string{"DELETE", "GET", "OPTIONS"}},
 	}
 	return &info
 }
@@ -51,21 +52,23 @@ func TestExtensionRoutes(t *testing.T) {
 	f := fakes[0]
 	note := func(args ...any) { f.note(fmt.Sprint(args[0]), args[1:]...) }
 	f.extension = subresource.Handle{
-		Get: func(_ context.Context, namespace, name, _ string, form api.Form) (api.Rendition, error) {
+		Get: func(_ context.Context, namespace, name, _ string, form verb.Form) (verb.Rendition, error) {
 			note("get", namespace, name, form.Version)
 			return f.object, nil
 		},
-		Update: func(_ context.Context, namespace, name string, body api.Body, _ api.WriteOptions) (api.Result, error) {
+		Update: func(
+			_ context.Context, namespace, name string, body verb.Body, _ verb.WriteOptions,
+		) (verb.Result, error) {
 			note("update", namespace, name, body.Version)
 			return f.result, nil
 		},
-		Patch: func(_ context.Context, namespace, name string, kind api.PatchType, _ api.Body,
-			_ api.WriteOptions) (api.Result, error) {
+		Patch: func(_ context.Context, namespace, name string, kind verb.PatchType, _ verb.Body,
+			_ verb.WriteOptions) (verb.Result, error) {
 			note("patch", namespace, name, kind)
 			return f.result, nil
 		},
-		Create: func(_ context.Context, namespace, name string, body api.Body,
-			options api.WriteOptions) (api.Result, error) {
+		Create: func(_ context.Context, namespace, name string, body verb.Body,
+			options verb.WriteOptions) (verb.Result, error) {
 			note("create", namespace, name, string(body.Data), options.DryRun)
 			result := f.result
 			result.Created = true
@@ -185,9 +188,9 @@ func TestTableOfAReview(t *testing.T) {
 // finds them in its URL.
 func TestConnectionToAnAddress(t *testing.T) {
 	info := *widgets
-	info.Extensions = []api.Extension{
-		{Name: "exec", Form: api.ConnectionForm, Methods: []string{"GET"}},
-		{Name: "proxy", Form: api.ConnectionForm, Subpath: true, Address: true, Methods: []string{"GET"}},
+	info.Extensions = []verb.Extension{
+		{Name: "exec", Form: verb.ConnectionForm, Methods: []string{"GET"}},
+		{Name: "proxy", Form: verb.ConnectionForm, Subpath: true, Address: true, Methods: []string{"GET"}},
 	}
 	a, fakes := serve(t, &info)
 	fakes[0].extension = subresource.Handle{

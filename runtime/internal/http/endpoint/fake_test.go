@@ -10,7 +10,9 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/jsondoc"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/subresource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +20,7 @@ import (
 )
 
 // widgets is a namespaced kind, gadgets a cluster-scoped one.
-var widgets = &api.Info{
+var widgets = &verb.Info{
 	Group: "shop.example.com",
 	Names: api.Names{Kind: "Widget", ListKind: "WidgetList", Plural: "widgets", Singular: "widget",
 		ShortNames: []string{"wg"}, Categories: []string{"all"}},
@@ -31,7 +33,7 @@ var widgets = &api.Info{
 			Removed: "1.9"},
 	},
 	Storage:          "v1",
-	Subresources:     []api.Subresource{{Name: "status", Verbs: []string{"get", "patch", "update"}}},
+	Subresources:     []verb.Subresource{{Name: "status", Verbs: []string{"get", "patch", "update"}}},
 	SelectableFields: []string{"spec.color"},
 }
 
@@ -40,7 +42,7 @@ const widgetColumns = `[{"name":"Name","type":"string","format":"name","descript
 	`{"name":"Color","type":"string","format":"","description":"","priority":1},` +
 	`{"name":"Age","type":"date","format":"","description":"","priority":0}]`
 
-var gadgets = &api.Info{
+var gadgets = &verb.Info{
 	Group:    "shop.example.com",
 	Names:    api.Names{Kind: "Gadget", ListKind: "GadgetList", Plural: "gadgets", Singular: "gadget"},
 	Scope:    api.Cluster,
@@ -50,32 +52,32 @@ var gadgets = &api.Info{
 
 // fake is a Handle that records what it was asked and answers what it was told.
 type fake struct {
-	info *api.Info
+	info *verb.Info
 
 	asked  string // the method and its arguments, printed
-	body   api.Body
-	list   api.ListOptions
+	body   verb.Body
+	list   verb.ListOptions
 	watch  api.WatchOptions
-	write  api.WriteOptions
-	remove api.DeleteOptions
+	write  verb.WriteOptions
+	remove verb.DeleteOptions
 
-	object    api.Rendition
-	page      api.Page
-	batches   [][]api.Event
-	events    <-chan []api.Event // come behind batches
+	object    verb.Rendition
+	page      verb.Page
+	batches   [][]verb.Event
+	events    <-chan []verb.Event // come behind batches
 	endWith   error
-	result    api.Result
-	deletion  api.Deletion
+	result    verb.Result
+	deletion  verb.Deletion
 	fail      error
 	extension subresource.Handle
 	openPages int
-	watching  api.Watch // instead of one of what stands above
+	watching  verb.Watch // instead of one of what stands above
 }
 
-func (f *fake) Info() *api.Info { return f.info }
-func (f *fake) Ready() error    { return nil }
+func (f *fake) Info() *verb.Info { return f.info }
+func (f *fake) Ready() error     { return nil }
 
-func (f *fake) ToJSON(object api.Rendition, _ api.Form) (api.Rendition, error) { return object, nil }
+func (f *fake) ToJSON(object verb.Rendition, _ verb.Form) (verb.Rendition, error) { return object, nil }
 
 func (f *fake) Extension(string) *subresource.Handle { return &f.extension }
 
@@ -85,12 +87,12 @@ func (f *fake) note(method string, args ...any) {
 	f.asked = strings.TrimSuffix(fmt.Sprintln(append([]any{method}, args...)...), "\n")
 }
 
-func (f *fake) Get(_ context.Context, namespace, name, version string, form api.Form) (api.Rendition, error) {
+func (f *fake) Get(_ context.Context, namespace, name, version string, form verb.Form) (verb.Rendition, error) {
 	f.note("get", namespace, name, version, form)
 	return f.object, f.fail
 }
 
-func (f *fake) List(_ context.Context, namespace string, opts api.ListOptions, form api.Form) (*api.Page, error) {
+func (f *fake) List(_ context.Context, namespace string, opts verb.ListOptions, form verb.Form) (*verb.Page, error) {
 	f.note("list", namespace, form)
 	f.list = opts
 	if f.fail != nil {
@@ -99,17 +101,17 @@ func (f *fake) List(_ context.Context, namespace string, opts api.ListOptions, f
 	return f.open(), nil
 }
 
-func (f *fake) open() *api.Page {
+func (f *fake) open() *verb.Page {
 	f.openPages++
 	page := f.page
 	page.Close = func() { f.openPages-- }
 	if page.Items == nil {
-		page.Items = func(func(api.Rendition) bool) {}
+		page.Items = func(func(verb.Rendition) bool) {}
 	}
 	return &page
 }
 
-func (f *fake) Watch(_ context.Context, namespace string, opts api.WatchOptions, form api.Form) (api.Watch, error) {
+func (f *fake) Watch(_ context.Context, namespace string, opts api.WatchOptions, form verb.Form) (verb.Watch, error) {
 	f.note("watch", namespace, form)
 	f.watch = opts
 	if f.fail != nil {
@@ -121,7 +123,9 @@ func (f *fake) Watch(_ context.Context, namespace string, opts api.WatchOptions,
 	return &fakeWatch{batches: f.batches, events: f.events, end: f.endWith}, nil
 }
 
-func (f *fake) Create(_ context.Context, namespace string, body api.Body, opts api.WriteOptions) (api.Result, error) {
+func (f *fake) Create(
+	_ context.Context, namespace string, body verb.Body, opts verb.WriteOptions,
+) (verb.Result, error) {
 	f.note("create", namespace, opts.Form)
 	f.body, f.write = body, opts
 	result := f.result
@@ -129,28 +133,28 @@ func (f *fake) Create(_ context.Context, namespace string, body api.Body, opts a
 	return result, f.fail
 }
 
-func (f *fake) Update(_ context.Context, namespace, name, subresource string, body api.Body,
-	opts api.WriteOptions) (api.Result, error) {
+func (f *fake) Update(_ context.Context, namespace, name, subresource string, body verb.Body,
+	opts verb.WriteOptions) (verb.Result, error) {
 	f.note("update", namespace, name, subresource, opts.Form)
 	f.body, f.write = body, opts
 	return f.result, f.fail
 }
 
-func (f *fake) Patch(_ context.Context, namespace, name, subresource string, kind api.PatchType, body api.Body,
-	opts api.WriteOptions) (api.Result, error) {
+func (f *fake) Patch(_ context.Context, namespace, name, subresource string, kind verb.PatchType, body verb.Body,
+	opts verb.WriteOptions) (verb.Result, error) {
 	f.note("patch", namespace, name, subresource, kind, opts.Form)
 	f.body, f.write = body, opts
 	return f.result, f.fail
 }
 
-func (f *fake) Delete(_ context.Context, namespace, name string, opts api.DeleteOptions) (api.Deletion, error) {
+func (f *fake) Delete(_ context.Context, namespace, name string, opts verb.DeleteOptions) (verb.Deletion, error) {
 	f.note("delete", namespace, name)
 	f.remove = opts
 	return f.deletion, f.fail
 }
 
-func (f *fake) DeleteCollection(_ context.Context, namespace string, opts api.DeleteOptions,
-	list api.ListOptions) (*api.Page, error) {
+func (f *fake) DeleteCollection(_ context.Context, namespace string, opts verb.DeleteOptions,
+	list verb.ListOptions) (*verb.Page, error) {
 	f.note("deletecollection", namespace)
 	f.remove, f.list = opts, list
 	if f.fail != nil {
@@ -161,12 +165,12 @@ func (f *fake) DeleteCollection(_ context.Context, namespace string, opts api.De
 
 // fakeWatch hands out batches, then an error, or waits for the context where there is none.
 type fakeWatch struct {
-	batches [][]api.Event
-	events  <-chan []api.Event
+	batches [][]verb.Event
+	events  <-chan []verb.Event
 	end     error
 }
 
-func (w *fakeWatch) Next(ctx context.Context) ([]api.Event, error) {
+func (w *fakeWatch) Next(ctx context.Context) ([]verb.Event, error) {
 	if len(w.batches) > 0 {
 		batch := w.batches[0]
 		w.batches = w.batches[1:]
@@ -186,35 +190,35 @@ func (w *fakeWatch) Next(ctx context.Context) ([]api.Event, error) {
 func (w *fakeWatch) Close() {}
 
 // rendered is an object as a Handle gives it: whole, or in another shape for which it has a head.
-func rendered(form api.Form, name string, version int) api.Rendition {
+func rendered(form verb.Form, name string, version int) verb.Rendition {
 	head := `"kind":"Widget","apiVersion":"shop.example.com/v1",`
 	switch form.Shape {
-	case api.Metadata:
+	case verb.Metadata:
 		head = `"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1",`
-	case api.Row, api.RowWithMetadata, api.RowWithObject:
+	case verb.Row, verb.RowWithMetadata, verb.RowWithObject:
 		head = ""
 	}
 	digits := fmt.Sprint(version)
 	payload := `"metadata":{"name":"` + name + `","resourceVersion":"` + digits + `"},"spec":{"color":"red"}}`
-	return api.Rendition{
+	return verb.Rendition{
 		Head: head, Payload: []byte(payload),
 		VersionAt: uint32(strings.Index(payload, digits+`"}`)), VersionLen: uint32(len(digits)),
 	}
 }
 
-func pageOf(items ...api.Rendition) api.Page {
-	return api.Page{ResourceVersion: "100", Len: len(items), Items: slices.Values(items)}
+func pageOf(items ...verb.Rendition) verb.Page {
+	return verb.Page{ResourceVersion: "100", Len: len(items), Items: slices.Values(items)}
 }
 
 // serve sets up an API over fakes.
-func serve(t testing.TB, infos ...*api.Info) (*API, []*fake) {
+func serve(t testing.TB, infos ...*verb.Info) (*API, []*fake) {
 	t.Helper()
 	group := Group{Group: registry.Group{Name: "shop.example.com", Versions: []string{"v1", "v1beta1"},
-		OpenAPI: map[string]api.Document{"v1": api.NewDocument([]byte(`{"openapi":"3.0.0"}`))}}}
+		OpenAPI: map[string]api.Document{"v1": jsondoc.New([]byte(`{"openapi":"3.0.0"}`))}}}
 	var fakes []*fake
 	for _, info := range infos {
-		f := &fake{info: info, object: rendered(api.Form{}, "a", 7)}
-		f.result = api.Result{Object: f.object}
+		f := &fake{info: info, object: rendered(verb.Form{}, "a", 7)}
+		f.result = verb.Result{Object: f.object}
 		fakes = append(fakes, f)
 		group.Handles = append(group.Handles, f)
 	}

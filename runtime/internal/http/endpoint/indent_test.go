@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 )
 
 // pieces is a client that counts what it is sent, and remembers the largest piece.
@@ -23,8 +23,8 @@ func (p *pieces) Write(b []byte) (int, error) {
 func TestPrettyListIsNotWholeInMemory(t *testing.T) {
 	a, fakes := serve(t, widgets)
 	const n = 5000
-	item := rendered(api.Form{}, strings.Repeat("x", 960), 123456)
-	fakes[0].page.Len, fakes[0].page.Items = n, func(yield func(api.Rendition) bool) {
+	item := rendered(verb.Form{}, strings.Repeat("x", 960), 123456)
+	fakes[0].page.Len, fakes[0].page.Items = n, func(yield func(verb.Rendition) bool) {
 		for range n {
 			if !yield(item) {
 				return

@@ -12,6 +12,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
 	listvalidation "k8s.io/apimachinery/pkg/apis/meta/internalversion/validation"
@@ -103,8 +104,8 @@ func selection(options *internalversion.ListOptions) api.Selection {
 	return s
 }
 
-func apiListOptions(options *internalversion.ListOptions) api.ListOptions {
-	return api.ListOptions{
+func apiListOptions(options *internalversion.ListOptions) verb.ListOptions {
+	return verb.ListOptions{
 		Selection: selection(options), ResourceVersion: options.ResourceVersion,
 		ResourceVersionMatch: options.ResourceVersionMatch, Limit: options.Limit, Continue: options.Continue,
 	}
@@ -140,7 +141,7 @@ func (req *resourceRequest) getOptions() (metav1.GetOptions, error) {
 // writeOptions reads the query of a write, whose options have a kind. It also returns the directive for unknown fields.
 func (req *resourceRequest) writeOptions(
 	kind string, validate func(*metav1.PatchOptions) field.ErrorList,
-) (write api.WriteOptions, validation string, err error) {
+) (write verb.WriteOptions, validation string, err error) {
 	var options metav1.PatchOptions // the options of a creation and of an update are a part of these
 	if err := metav1.Convert_url_Values_To_v1_PatchOptions(&req.query, &options, nil); err != nil {
 		return write, "", apierrors.NewBadRequest(err.Error())

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/verb"
 )
 
 func TestRefusedQueries(t *testing.T) {
@@ -114,7 +114,7 @@ func FuzzListOptions(f *testing.F) {
 			negotiation.NoTransform} {
 			accepted, err := req.negotiate(negotiation.Output, allow)
 			if err == nil && (accepted.media.Format >= negotiation.FormatCount ||
-				accepted.form.Shape > api.RowWithObject) {
+				accepted.form.Shape > verb.RowWithObject) {
 				t.Error(accepted)
 			}
 		}

@@ -3,8 +3,8 @@ package endpoint
 import (
 	"net/http"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/http/negotiation"
+	"apigen.dev/runtime/internal/verb"
 )
 
 // get answers with one object. A subresource that is a part of the object is answered with the whole object.
@@ -25,7 +25,7 @@ func (req *resourceRequest) get() error {
 }
 
 // read reads the object, or the view of it that an extension returns.
-func (req *resourceRequest) read(resourceVersion string, form api.Form) (api.Rendition, error) {
+func (req *resourceRequest) read(resourceVersion string, form verb.Form) (verb.Rendition, error) {
 	ctx, name := req.r.Context(), req.requestInfo.Name
 	switch {
 	case req.extension == nil:

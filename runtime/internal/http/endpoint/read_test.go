@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -103,8 +103,8 @@ func TestGetWritesTheRendition(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			a, fakes := serve(t, widgets)
-			form := api.Form{Shape: map[string]api.Shape{"{v1 1}": api.Metadata, "{v1 3}": api.RowWithMetadata,
-				"{v1 4}": api.RowWithObject, "{v1 131}": api.RowWithMetadata}[c.asked]}
+			form := verb.Form{Shape: map[string]verb.Shape{"{v1 1}": verb.Metadata, "{v1 3}": verb.RowWithMetadata,
+				"{v1 4}": verb.RowWithObject, "{v1 131}": verb.RowWithMetadata}[c.asked]}
 			fakes[0].object = rendered(form, "a", 7)
 			w := do(a, "GET", base+"/namespaces/n/widgets/a"+c.query, "", "Accept", c.accept)
 			if w.Code != 200 || fakes[0].asked != "get n a  "+c.asked ||
@@ -163,19 +163,19 @@ func TestListWritesItsItems(t *testing.T) {
 	a, fakes := serve(t, widgets)
 	cases := []struct {
 		name, accept string
-		page         api.Page
+		page         verb.Page
 		want         string
 	}{
 		{"empty", "", pageOf(), `{"kind":"WidgetList","apiVersion":"shop.example.com/v1",` +
 			`"metadata":{"resourceVersion":"100"},"items":[]}` + "\n"},
-		{"page", "", api.Page{ResourceVersion: "9", Continue: "ab=", Remaining: ptr.To(int64(3)),
-			Items: pageOf(rendered(api.Form{}, "a", 1), rendered(api.Form{}, "b", 2)).Items},
+		{"page", "", verb.Page{ResourceVersion: "9", Continue: "ab=", Remaining: ptr.To(int64(3)),
+			Items: pageOf(rendered(verb.Form{}, "a", 1), rendered(verb.Form{}, "b", 2)).Items},
 			`{"kind":"WidgetList","apiVersion":"shop.example.com/v1","metadata":{"resourceVersion":"9",` +
 				`"continue":"ab=","remainingItemCount":3},"items":[` +
 				`{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"color":"red"}},{"metadata":{"name":"b",` +
 				`"resourceVersion":"2"},"spec":{"color":"red"}}]}` + "\n"},
 		{"metadata", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
-			pageOf(rendered(api.Form{Shape: api.Metadata}, "a", 1)),
+			pageOf(rendered(verb.Form{Shape: verb.Metadata}, "a", 1)),
 			`{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"100"},` +
 				`"items":[` +
 				`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":{"name":"a",` +
@@ -198,7 +198,7 @@ func TestListWritesItsItems(t *testing.T) {
 func TestAgesAreFilledIn(t *testing.T) {
 	a, fakes := serve(t, widgets)
 	payload := `"cells":["a","","3 ( ago)"]}`
-	fakes[0].page = pageOf(api.Rendition{Payload: []byte(payload), Holes: []api.Hole{
+	fakes[0].page = pageOf(verb.Rendition{Payload: []byte(payload), Holes: []verb.Hole{
 		{At: uint32(strings.Index(payload, `","3`)), Since: time.Now().Add(-49 * time.Hour)},
 		{At: uint32(strings.Index(payload, " ago"))}}})
 	w := do(a, "GET", base+"/widgets", "", "Accept", asTable)
@@ -213,8 +213,8 @@ func TestAgesAreFilledIn(t *testing.T) {
 
 func TestLargeAnswersAreCompressedOnRequest(t *testing.T) {
 	a, fakes := serve(t, widgets)
-	big := rendered(api.Form{}, strings.Repeat("x", 3000), 1)
-	many := make([]api.Rendition, 500)
+	big := rendered(verb.Form{}, strings.Repeat("x", 3000), 1)
+	many := make([]verb.Rendition, 500)
 	for i := range many {
 		many[i] = big
 	}
@@ -265,11 +265,11 @@ func (d *discard) WriteHeader(int)             {}
 // listOf is a page of n objects of 1 KiB, and a function that lists it.
 func listOf(t testing.TB, n int, accept string) func() int {
 	a, fakes := serve(t, widgets)
-	item := rendered(api.Form{}, strings.Repeat("x", 960), 123456)
+	item := rendered(verb.Form{}, strings.Repeat("x", 960), 123456)
 	if accept != "" {
-		item.Holes = []api.Hole{{At: uint32(len(item.Payload)) - 1, Since: time.Now().Add(-time.Hour)}}
+		item.Holes = []verb.Hole{{At: uint32(len(item.Payload)) - 1, Since: time.Now().Add(-time.Hour)}}
 	}
-	items := make([]api.Rendition, n)
+	items := make([]verb.Rendition, n)
 	for i := range items {
 		items[i] = item
 	}
@@ -334,7 +334,7 @@ func BenchmarkGet(b *testing.B) {
 // TestCompressionBeginsWhereKubesDoes: what is larger than 128 KiB is compressed, in every format.
 func TestCompressionBeginsWhereKubesDoes(t *testing.T) {
 	a, fakes := serve(t, widgets)
-	fakes[0].object = api.Rendition{Head: `"kind":"Widget",`}
+	fakes[0].object = verb.Rendition{Head: `"kind":"Widget",`}
 	for _, c := range []struct {
 		size int
 		want string

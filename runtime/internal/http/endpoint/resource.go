@@ -8,6 +8,7 @@ import (
 	"apigen.dev/runtime/internal/http/encoder"
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,9 +21,9 @@ type resourceKey struct{ group, version, plural string }
 // resource is a resource, or an extension of one, in one served version.
 type resource struct {
 	handle       registry.Handle
-	resourceInfo *api.Info
+	resourceInfo *verb.Info
 	version      *api.VersionInfo
-	key          string // of the version: see api.Info.Key
+	key          string // of the version: see verb.Info.Key
 	// heads are the beginnings of its answers.
 	heads *encoder.Heads
 	// extensions are the extensions of the resource, by name.
@@ -62,12 +63,12 @@ type resourceRequest struct {
 	release  func()
 }
 
-func (req *resourceRequest) form(media negotiation.MediaType) (api.Form, error) {
-	form := api.Form{Version: req.key, Shape: media.As.Shape(), Encoding: media.Format.Encoding()}
-	if form.Shape.Plain() != api.RowWithMetadata {
+func (req *resourceRequest) form(media negotiation.MediaType) (verb.Form, error) {
+	form := verb.Form{Version: req.key, Shape: media.As.Shape(), Encoding: media.Format.Encoding()}
+	if form.Shape.Plain() != verb.RowWithMetadata {
 		return form, nil
 	}
-	old := form.Shape & api.V1beta1
+	old := form.Shape & verb.V1beta1
 	var options metav1.TableOptions
 	if values := req.query["includeObject"]; len(values) > 0 {
 		options.IncludeObject = metav1.IncludeObjectPolicy(values[0])
@@ -77,9 +78,9 @@ func (req *resourceRequest) form(media negotiation.MediaType) (api.Form, error) 
 	}
 	switch options.IncludeObject {
 	case metav1.IncludeNone:
-		form.Shape = api.Row | old
+		form.Shape = verb.Row | old
 	case metav1.IncludeObject:
-		form.Shape = api.RowWithObject | old
+		form.Shape = verb.RowWithObject | old
 	}
 	return form, nil
 }
@@ -87,7 +88,7 @@ func (req *resourceRequest) form(media negotiation.MediaType) (api.Form, error) 
 // acceptance is how a client accepts the answer.
 type acceptance struct {
 	media negotiation.MediaType
-	form  api.Form // of the objects in the answer
+	form  verb.Form // of the objects in the answer
 	// notAcceptable is the error 406 for a client that asks for a form of another answer: a list of one object, say, or
 	// a watch in YAML. As in kube-apiserver, other errors come first: the server only does a dry run of a write, and
 	// answers with notAcceptable when it has the answer.
@@ -96,10 +97,10 @@ type acceptance struct {
 
 // single returns the form to ask for where the answer has one object: a Table has the object's resourceVersion, which a
 // row without an object doesn't tell. The encoder leaves the object out.
-func (a acceptance) single() api.Form {
+func (a acceptance) single() verb.Form {
 	form := a.form
-	if form.Shape.Plain() == api.Row {
-		form.Shape = api.RowWithMetadata | form.Shape&api.V1beta1
+	if form.Shape.Plain() == verb.Row {
+		form.Shape = verb.RowWithMetadata | form.Shape&verb.V1beta1
 	}
 	return form
 }

@@ -11,6 +11,7 @@ import (
 	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/internal/http/respond"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -64,7 +65,7 @@ var routes = []route{
 }
 
 // verbsOf returns the sorted verbs of a resource, under "", and of its subresources and extensions, under their names.
-func verbsOf(info *api.Info) map[string][]string {
+func verbsOf(info *verb.Info) map[string][]string {
 	verbs := map[string][]string{
 		"": selectVerbs(func(row *route) bool {
 			return row.shapes&(collection|item) != 0 && info.Has(row.verb)

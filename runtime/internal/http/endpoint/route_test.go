@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/jsondoc"
+	"apigen.dev/runtime/internal/verb"
 )
 
 const base = "/apis/shop.example.com/v1"
@@ -116,7 +118,7 @@ func TestNamespacesThatAreNoObjects(t *testing.T) {
 func TestNamespacesAreTheirOwnNamespace(t *testing.T) {
 	namespaces := *gadgets
 	namespaces.Group, namespaces.Names.Plural = "", "namespaces"
-	namespaces.Subresources = []api.Subresource{{Name: "finalize", Verbs: []string{"get", "patch", "update"}}}
+	namespaces.Subresources = []verb.Subresource{{Name: "finalize", Verbs: []string{"get", "patch", "update"}}}
 	f := &fake{info: &namespaces}
 	group := Group{}
 	group.Versions = []string{"v1"}
@@ -173,7 +175,7 @@ func TestNewRefusesContradictions(t *testing.T) {
 	twice := group("shop.example.com", "v1", "v1beta1")
 	twice.Handles = append(twice.Handles, f)
 	openAPI := group("shop.example.com", "v1", "v1beta1")
-	openAPI.OpenAPI = map[string]api.Document{"v2": api.NewDocument([]byte("{}"))}
+	openAPI.OpenAPI = map[string]api.Document{"v2": jsondoc.New([]byte("{}"))}
 	for name, g := range map[string]Group{
 		"another group": group("else.example.com", "v1", "v1beta1"),
 		"a version":     group("shop.example.com", "v1"),

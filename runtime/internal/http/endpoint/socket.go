@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/http/encoder"
 	"apigen.dev/runtime/internal/http/negotiation"
+	"apigen.dev/runtime/internal/verb"
 	"golang.org/x/net/websocket"
 )
 
@@ -51,7 +51,7 @@ func (s *socket) send() error {
 }
 
 // runSocket writes events to a WebSocket until one side closes it. Of the client it heeds control frames only.
-func (s *eventStream) runSocket(ctx context.Context, events api.Watch) {
+func (s *eventStream) runSocket(ctx context.Context, events verb.Watch) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	websocket.Handler(func(conn *websocket.Conn) {

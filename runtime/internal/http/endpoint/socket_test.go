@@ -16,6 +16,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/verb"
 	"golang.org/x/net/websocket"
 )
 
@@ -57,10 +58,10 @@ func openSocket(t *testing.T, host, query, accept string) *websocket.Conn {
 // TestWatchOverASocket: each event is a message, of the type that the format asks for.
 func TestWatchOverASocket(t *testing.T) {
 	host, f, ended := socketServer(t)
-	f.batches = [][]api.Event{
-		{{Type: api.Added, Object: rendered(api.Form{}, "a", 1)},
-			{Type: api.Modified, Object: rendered(api.Form{}, strings.Repeat("b", streamFrameSize), 2)}},
-		{{Type: api.Bookmark, Object: rendered(api.Form{}, "", 3)}},
+	f.batches = [][]verb.Event{
+		{{Type: api.Added, Object: rendered(verb.Form{}, "a", 1)},
+			{Type: api.Modified, Object: rendered(verb.Form{}, strings.Repeat("b", streamFrameSize), 2)}},
+		{{Type: api.Bookmark, Object: rendered(verb.Form{}, "", 3)}},
 	}
 	conn := openSocket(t, host, "&timeoutSeconds=1", "")
 	for _, want := range []string{"ADDED", "MODIFIED", "BOOKMARK"} {
@@ -82,8 +83,8 @@ func TestSocketsOfBinaryFormats(t *testing.T) {
 	for _, accept := range []string{negotiation.TypeCBOR, negotiation.TypeProtobuf +
 		";stream=watch;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"} {
 		host, f, ended := socketServer(t)
-		event := []api.Event{{Type: api.Added, Object: api.Rendition{Head: "\x0a", Payload: []byte("\xa1\x41a\x01")}}}
-		f.batches = [][]api.Event{event, event}
+		event := []verb.Event{{Type: api.Added, Object: verb.Rendition{Head: "\x0a", Payload: []byte("\xa1\x41a\x01")}}}
+		f.batches = [][]verb.Event{event, event}
 		f.endWith = context.Canceled
 		conn := openSocket(t, host, "", accept)
 		for range 2 {
@@ -174,9 +175,9 @@ func TestWhatSocketsNeed(t *testing.T) {
 func TestAStalledSocketIsCutOff(t *testing.T) {
 	a, fakes := serve(t, widgets)
 	a.writeTimeout = 50 * time.Millisecond
-	large := api.Rendition{Payload: []byte(`"a":"` + strings.Repeat("x", 8<<20) + `"}`)}
+	large := verb.Rendition{Payload: []byte(`"a":"` + strings.Repeat("x", 8<<20) + `"}`)}
 	for range 4 {
-		fakes[0].batches = append(fakes[0].batches, []api.Event{{Type: api.Added, Object: large}})
+		fakes[0].batches = append(fakes[0].batches, []verb.Event{{Type: api.Added, Object: large}})
 	}
 	ended := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

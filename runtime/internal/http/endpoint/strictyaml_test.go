@@ -7,6 +7,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/http/negotiation"
+	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -17,7 +18,7 @@ func TestStrictYAMLIsAFaultOfTheBody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	info := &api.Info{Names: api.Names{Kind: "Widget"}}
+	info := &verb.Info{Names: api.Names{Kind: "Widget"}}
 	req := &resourceRequest{
 		resource: &resource{resourceInfo: info, version: &api.VersionInfo{Name: "v1"}},
 		api:      &API{maxBody: 1 << 20, bodies: newBudget(1)}, r: r,

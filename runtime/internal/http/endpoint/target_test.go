@@ -10,6 +10,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/http/endpoint"
+	"apigen.dev/runtime/internal/jsondoc"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -116,7 +117,7 @@ func newAPIOver(t testing.TB, config registry.Config) (*endpoint.API, registry.H
 	group := endpoint.Group{
 		Group: registry.Group{Name: "shop.example.com", Versions: []string{"v1"},
 			Resources: []registry.Resource{resource},
-			OpenAPI:   map[string]api.Document{"v1": api.NewDocument([]byte(openAPI))}},
+			OpenAPI:   map[string]api.Document{"v1": jsondoc.New([]byte(openAPI))}},
 		Handles: []registry.Handle{handle},
 	}
 	a, err := endpoint.New(endpoint.Config{Groups: []endpoint.Group{group}})

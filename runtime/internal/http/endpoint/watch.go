@@ -13,6 +13,7 @@ import (
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/http/respond"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/verb"
 )
 
 // watch streams events until the client closes the connection, the time of the watch is over, or the stream fails.
@@ -68,7 +69,7 @@ func (req *resourceRequest) watchTime(seconds *int64) time.Duration {
 type eventStream struct {
 	*resourceRequest
 	format  negotiation.Format
-	shape   api.Shape
+	shape   verb.Shape
 	encoder encoder.Encoder
 	begun   bool // an event was written
 	// toldBegun: those who wait for the beginning know of it.
@@ -85,7 +86,7 @@ func (s *eventStream) Write(b []byte) (int, error) {
 	return s.w.Write(b)
 }
 
-func (s *eventStream) run(ctx context.Context, events api.Watch) {
+func (s *eventStream) run(ctx context.Context, events verb.Watch) {
 	s.w.Header()["Content-Type"] = s.format.StreamContentType()
 	s.w.WriteHeader(http.StatusOK)
 	flusher := http.NewResponseController(s.w)
@@ -97,7 +98,7 @@ func (s *eventStream) run(ctx context.Context, events api.Watch) {
 }
 
 // follow writes the events of one moment in one piece, and flushes once. It holds no buffer while it waits.
-func (s *eventStream) follow(ctx context.Context, events api.Watch, flush func() bool) {
+func (s *eventStream) follow(ctx context.Context, events verb.Watch, flush func() bool) {
 	for told := false; flush(); told = true {
 		if told || !hasBacklog(events) {
 			s.tellBegun()
@@ -126,7 +127,7 @@ func (s *eventStream) tellBegun() {
 
 // writePiece writes the next events, and returns false if the stream ends with them. The state with which a watch
 // begins is one piece. It returns when it began to write, and how many events the last batch had.
-func (s *eventStream) writePiece(ctx context.Context, events api.Watch) (began time.Time, last int, ok bool) {
+func (s *eventStream) writePiece(ctx context.Context, events verb.Watch) (began time.Time, last int, ok bool) {
 	var f *encoder.Frame
 	for {
 		batch, err := events.Next(ctx)
@@ -160,8 +161,8 @@ func (s *eventStream) writePiece(ctx context.Context, events api.Watch) (began t
 	}
 }
 
-func hasBacklog(events api.Watch) bool {
-	backlog, ok := events.(api.Backlog)
+func hasBacklog(events verb.Watch) bool {
+	backlog, ok := events.(verb.Backlog)
 	return ok && backlog.More()
 }
 

@@ -11,15 +11,16 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 func TestWatchWritesEvents(t *testing.T) {
 	a, fakes := serve(t, widgets)
-	fakes[0].batches = [][]api.Event{
-		{{Type: api.Added, Object: rendered(api.Form{}, "a", 1)},
-			{Type: api.Modified, Object: rendered(api.Form{}, "a", 2)}},
-		{{Type: api.Bookmark, Object: rendered(api.Form{}, "", 3)}},
+	fakes[0].batches = [][]verb.Event{
+		{{Type: api.Added, Object: rendered(verb.Form{}, "a", 1)},
+			{Type: api.Modified, Object: rendered(verb.Form{}, "a", 2)}},
+		{{Type: api.Bookmark, Object: rendered(verb.Form{}, "", 3)}},
 	}
 	fakes[0].endWith = apierrors.NewResourceExpired("too old resource version: 1 (3)")
 	w := do(a, "GET", base+"/namespaces/n/widgets?watch=1&resourceVersion=1&allowWatchBookmarks=true"+
@@ -43,8 +44,8 @@ func TestWatchWritesEvents(t *testing.T) {
 
 func TestWatchAsTableTellsItsColumnsOnce(t *testing.T) {
 	a, fakes := serve(t, widgets)
-	row := rendered(api.Form{Shape: api.RowWithMetadata}, "a", 1)
-	fakes[0].batches = [][]api.Event{{{Type: api.Added, Object: row}}, {{Type: api.Deleted, Object: row}}}
+	row := rendered(verb.Form{Shape: verb.RowWithMetadata}, "a", 1)
+	fakes[0].batches = [][]verb.Event{{{Type: api.Added, Object: row}}, {{Type: api.Deleted, Object: row}}}
 	fakes[0].endWith = context.Canceled
 	lines := strings.Split(do(a, "GET", base+"/widgets?watch=1", "", "Accept", asTable).Body.String(), "\n")
 	const tail = `,"rows":[{"metadata":{"name":"a","resourceVersion":"1"},"spec":{"color":"red"}}]}}`
@@ -117,7 +118,7 @@ func TestWatchTimeIsBetweenTheMinimumAndItsDouble(t *testing.T) {
 // TestWatchIsFlushed reads an event from a connection whose watch has not ended.
 func TestWatchIsFlushed(t *testing.T) {
 	a, fakes := serve(t, widgets)
-	fakes[0].batches = [][]api.Event{{{Type: api.Added, Object: rendered(api.Form{}, "a", 1)}}}
+	fakes[0].batches = [][]verb.Event{{{Type: api.Added, Object: rendered(verb.Form{}, "a", 1)}}}
 	server := httptest.NewServer(a)
 	defer server.Close()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -139,11 +140,11 @@ func TestWatchIsFlushed(t *testing.T) {
 
 func BenchmarkWatch10000(b *testing.B) {
 	a, fakes := serve(b, widgets)
-	batch := make([]api.Event, 100)
+	batch := make([]verb.Event, 100)
 	for i := range batch {
-		batch[i] = api.Event{Type: api.Modified, Object: rendered(api.Form{}, strings.Repeat("x", 960), 123456)}
+		batch[i] = verb.Event{Type: api.Modified, Object: rendered(verb.Form{}, strings.Repeat("x", 960), 123456)}
 	}
-	batches := make([][]api.Event, 100)
+	batches := make([][]verb.Event, 100)
 	for i := range batches {
 		batches[i] = batch
 	}
@@ -180,9 +181,9 @@ func (w *backlogWatch) More() bool { return w.always || len(w.batches) > 0 }
 // TestWatchWritesWhatIsAtHandInOnePiece: between the header and the end there is one flush.
 func TestWatchWritesWhatIsAtHandInOnePiece(t *testing.T) {
 	a, fakes := serve(t, widgets)
-	batches := make([][]api.Event, 40)
+	batches := make([][]verb.Event, 40)
 	for i := range batches {
-		batches[i] = []api.Event{{Type: api.Added, Object: rendered(api.Form{}, strings.Repeat("x", 960), i)}}
+		batches[i] = []verb.Event{{Type: api.Added, Object: rendered(verb.Form{}, strings.Repeat("x", 960), i)}}
 	}
 	for name, end := range map[string]backlogWatch{
 		"state":   {fakeWatch: fakeWatch{end: context.Canceled}},

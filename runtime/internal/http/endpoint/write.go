@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/http/respond"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	metavalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -27,12 +27,12 @@ func (req *resourceRequest) writeContext(dryRun bool) context.Context {
 	return req.r.Context()
 }
 
-type change func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error)
+type change func(ctx context.Context, body verb.Body, options verb.WriteOptions) (verb.Result, error)
 
 // create creates an object, and answers 201.
 func (req *resourceRequest) create() error {
 	return req.write(negotiation.ObjectTransform, "CreateOptions",
-		func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
+		func(ctx context.Context, body verb.Body, options verb.WriteOptions) (verb.Result, error) {
 			return req.handle.Create(ctx, req.namespace, body, options)
 		})
 }
@@ -40,7 +40,7 @@ func (req *resourceRequest) create() error {
 // update replaces an object, or creates it if its kind allows that.
 func (req *resourceRequest) update() error {
 	return req.write(negotiation.ObjectTransform, "UpdateOptions",
-		func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
+		func(ctx context.Context, body verb.Body, options verb.WriteOptions) (verb.Result, error) {
 			name, subresource := req.requestInfo.Name, req.requestInfo.Subresource
 			if req.extension != nil {
 				return req.extension.handle.Update(ctx, req.namespace, name, body, options)
@@ -71,7 +71,7 @@ func (req *resourceRequest) write(allow negotiation.AllowTransform, kind string,
 	if err != nil {
 		return err
 	}
-	body := api.Body{
+	body := verb.Body{
 		Version: req.key, Encoding: format.Encoding(), Data: data, Validation: validation, Faults: req.faults,
 	}
 	req.auditBody(&body)
@@ -80,7 +80,7 @@ func (req *resourceRequest) write(allow negotiation.AllowTransform, kind string,
 
 // answer calls do with a body. It answers 201 with an object that do created, and else 200.
 func (req *resourceRequest) answer(
-	accepted acceptance, body api.Body, options api.WriteOptions, warnings []string, do change,
+	accepted acceptance, body verb.Body, options verb.WriteOptions, warnings []string, do change,
 ) error {
 	options.Form, options.DryRun = accepted.single(), options.DryRun || accepted.notAcceptable != nil
 	if ask := req.api.mayCreate; ask != nil {
@@ -104,14 +104,14 @@ func (req *resourceRequest) answer(
 // patchTypes is the table of patches. A new type of patch is a new row, and a type that a Handle applies.
 var patchTypes = []struct {
 	mediaType string
-	kind      api.PatchType
+	kind      verb.PatchType
 	format    negotiation.Format
 }{
-	{string(api.JSONPatch), api.JSONPatch, negotiation.JSON},
-	{string(api.MergePatch), api.MergePatch, negotiation.JSON},
-	{string(api.StrategicPatch), api.StrategicPatch, negotiation.JSON},
-	{string(api.ApplyPatch), api.ApplyPatch, negotiation.YAML},
-	{"application/apply-patch+cbor", api.ApplyPatch, negotiation.CBOR},
+	{string(verb.JSONPatch), verb.JSONPatch, negotiation.JSON},
+	{string(verb.MergePatch), verb.MergePatch, negotiation.JSON},
+	{string(verb.StrategicPatch), verb.StrategicPatch, negotiation.JSON},
+	{string(verb.ApplyPatch), verb.ApplyPatch, negotiation.YAML},
+	{"application/apply-patch+cbor", verb.ApplyPatch, negotiation.CBOR},
 }
 
 func (req *resourceRequest) patch() error {
@@ -134,27 +134,27 @@ func (req *resourceRequest) patch() error {
 		return err
 	}
 	req.auditPatch(data)
-	do := func(ctx context.Context, body api.Body, options api.WriteOptions) (api.Result, error) {
+	do := func(ctx context.Context, body verb.Body, options verb.WriteOptions) (verb.Result, error) {
 		name, subresource := req.requestInfo.Name, req.requestInfo.Subresource
 		if req.extension != nil {
 			return req.extension.handle.Patch(ctx, req.namespace, name, kind, body, options)
 		}
 		return req.handle.Patch(ctx, req.namespace, name, subresource, kind, body, options)
 	}
-	body := api.Body{Version: req.key, Data: data, Validation: validation}
+	body := verb.Body{Version: req.key, Data: data, Validation: validation}
 	return req.answer(accepted, body, options, warnings, do)
 }
 
 // readPatch reads a patch, and converts it to JSON. An apply patch is YAML, of which JSON is a part, or CBOR.
 func (req *resourceRequest) readPatch(
-	kind api.PatchType, f negotiation.Format, validation string,
+	kind verb.PatchType, f negotiation.Format, validation string,
 ) (data []byte, warnings []string, err error) {
 	switch {
 	case f == negotiation.CBOR:
 		if data, err = req.readBody(); err == nil && len(data) > 0 {
 			data, err = cborToJSON(data)
 		}
-	case kind == api.ApplyPatch:
+	case kind == verb.ApplyPatch:
 		data, warnings, err = req.readApply(validation)
 	default:
 		data, _, err = req.readObject(negotiation.JSON, validation)
@@ -163,11 +163,11 @@ func (req *resourceRequest) readPatch(
 }
 
 // patchType returns the type of the patch in the body, and its format. A body without a Content-Type has none.
-func (req *resourceRequest) patchType() (api.PatchType, negotiation.Format, error) {
+func (req *resourceRequest) patchType() (verb.PatchType, negotiation.Format, error) {
 	mediaType, _, err := mime.ParseMediaType(req.r.Header.Get("Content-Type"))
 	var accepted []string
 	for _, known := range patchTypes {
-		if known.kind == api.StrategicPatch && req.version.Untyped {
+		if known.kind == verb.StrategicPatch && req.version.Untyped {
 			continue
 		}
 		if err == nil && strings.EqualFold(mediaType, known.mediaType) {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -185,7 +185,7 @@ func TestAnnouncedLengthsAreBelieved(t *testing.T) {
 
 func TestDeleteAnswers(t *testing.T) {
 	a, fakes := serve(t, widgets)
-	fakes[0].deletion = api.Deletion{Object: fakes[0].object, UID: "u-1", Done: true}
+	fakes[0].deletion = verb.Deletion{Object: fakes[0].object, UID: "u-1", Done: true}
 	w := do(a, "DELETE", itemPath, "", "Accept", asTable+",application/json")
 	const gone = `{"kind":"Status","apiVersion":"v1","metadata":{},"status":"Success","details":{"name":"a",` +
 		`"group":"shop.example.com","kind":"widgets","uid":"u-1"}}` + "\n"
@@ -206,7 +206,7 @@ func TestDeleteAnswers(t *testing.T) {
 	if w = do(a, "DELETE", itemPath, `{"orphanDependents":false}`); w.Code != 202 || w.Body.String() != gone {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
-	fakes[0].deletion = api.Deletion{Object: fakes[0].object, Done: true, Shown: true}
+	fakes[0].deletion = verb.Deletion{Object: fakes[0].object, Done: true, Shown: true}
 	if w = do(a, "DELETE", itemPath, ""); w.Code != 200 || !strings.HasPrefix(w.Body.String(), `{"kind":"Widget"`) {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
@@ -239,7 +239,7 @@ func TestDeleteUnreadable(t *testing.T) {
 		{itemPath, ignore, 200, `"status":"Success"`},
 		{itemPath + "?ignoreStoreReadErrorWithClusterBreakingPotential=true", "", 200, `"status":"Success"`},
 	} {
-		fakes[0].asked, fakes[0].remove = "", api.DeleteOptions{}
+		fakes[0].asked, fakes[0].remove = "", verb.DeleteOptions{}
 		w := do(a, "DELETE", c.path, c.body)
 		if w.Code != c.code || !strings.Contains(w.Body.String(), c.message) {
 			t.Errorf("%s %s: %d %s", c.path, c.body, w.Code, w.Body)

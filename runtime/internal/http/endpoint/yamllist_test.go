@@ -12,15 +12,15 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/http/encoder"
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/verb"
 )
 
 // manyForms are objects whose YAML has all that depends on where it stands: long lines, blocks, quotes, nesting.
-func manyForms(n int) []api.Rendition {
-	items := make([]api.Rendition, n)
+func manyForms(n int) []verb.Rendition {
+	items := make([]verb.Rendition, n)
 	for i := range items {
 		text := strings.Repeat(fmt.Sprintf("word%d ", i), i%40)
 		data, _ := json.Marshal(map[string]any{
@@ -30,7 +30,7 @@ func manyForms(n int) []api.Rendition {
 				"\n"), "items: []": "\nitems: []\n", "blank": " ", "odd": "\u0085\ufeff\x7f" +
 				strings.Repeat("é", i%100),
 		})
-		items[i] = api.Rendition{Head: `"kind":"Widget","apiVersion":"v1",`, Payload: data[1:]}
+		items[i] = verb.Rendition{Head: `"kind":"Widget","apiVersion":"v1",`, Payload: data[1:]}
 	}
 	return items
 }
@@ -42,7 +42,7 @@ func TestAListInYAMLIsTheYAMLOfTheList(t *testing.T) {
 		for _, as := range []string{list, table, partial} {
 			a, fakes := serve(t, widgets)
 			remaining := int64(7)
-			fakes[0].page = api.Page{ResourceVersion: "100", Continue: "a\nitems: []\n", Remaining: &remaining,
+			fakes[0].page = verb.Page{ResourceVersion: "100", Continue: "a\nitems: []\n", Remaining: &remaining,
 				Items: slices.Values(manyForms(n))}
 			asJSON := do(a, "GET", base+"/widgets", "", "Accept", "application/json"+as)
 			got := do(a, "GET", base+"/widgets", "", "Accept", "application/yaml"+as)
@@ -63,17 +63,17 @@ func TestAListInYAMLIsTheYAMLOfTheList(t *testing.T) {
 // TestJoinedItems are written as they would be one by one, also in YAML and indented.
 func TestJoinedItems(t *testing.T) {
 	items := manyForms(300)
-	var joined []api.Block
+	var joined []verb.Block
 	for few := range slices.Chunk(items, 24) {
 		var data []byte
 		for _, item := range few {
 			data = append(append(data, ",{"...), item.Payload...)
 		}
-		joined = append(joined, api.Block{Data: data})
+		joined = append(joined, verb.Block{Data: data})
 	}
 	for _, accept := range []string{negotiation.TypeJSON, negotiation.TypeJSON + ";pretty=1", negotiation.TypeYAML} {
 		a, fakes := serve(t, widgets)
-		fakes[0].page = api.Page{ResourceVersion: "100", Items: slices.Values(items)}
+		fakes[0].page = verb.Page{ResourceVersion: "100", Items: slices.Values(items)}
 		want := do(a, "GET", base+"/widgets", "", "Accept", accept).Body.String()
 		fakes[0].page.Blocks, fakes[0].page.Items = joined, nil
 		if got := do(a, "GET", base+"/widgets", "", "Accept", accept).Body.String(); got != want {
@@ -87,7 +87,7 @@ func TestAListInYAMLIsWrittenAsItComes(t *testing.T) {
 	a, fakes := serve(t, widgets)
 	items := manyForms(3000)
 	w, most, written := httptest.NewRecorder(), 0, 0
-	fakes[0].page = api.Page{Items: func(yield func(api.Rendition) bool) {
+	fakes[0].page = verb.Page{Items: func(yield func(verb.Rendition) bool) {
 		read := 0
 		for _, item := range items {
 			read += len(item.Payload)
@@ -109,7 +109,7 @@ func TestNobodyReadsTheRest(t *testing.T) {
 		negotiation.TypeCBOR, asTable} {
 		a, fakes := serve(t, widgets)
 		items, read := manyForms(3000), 0
-		fakes[0].page = api.Page{Items: func(yield func(api.Rendition) bool) {
+		fakes[0].page = verb.Page{Items: func(yield func(verb.Rendition) bool) {
 			for _, item := range items {
 				if read++; !yield(item) {
 					return

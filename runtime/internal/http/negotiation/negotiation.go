@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	"github.com/munnerz/goautoneg"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,21 +43,21 @@ var formats = [FormatCount]struct {
 	// share. streamType is nil if a watch can't have the format.
 	contentType, streamType []string
 	// encoding is the encoding of the renditions that make up the body. YAML is made of JSON.
-	encoding api.Encoding
+	encoding verb.Encoding
 }{
-	JSON: {"json", []string{TypeJSON}, []string{TypeJSON}, api.JSON},
-	YAML: {"yaml", []string{TypeYAML}, nil, api.JSON},
+	JSON: {"json", []string{TypeJSON}, []string{TypeJSON}, verb.JSON},
+	YAML: {"yaml", []string{TypeYAML}, nil, verb.JSON},
 	Protobuf: {
-		"vnd.kubernetes.protobuf", []string{TypeProtobuf}, []string{TypeProtobuf + ";stream=watch"}, api.Protobuf,
+		"vnd.kubernetes.protobuf", []string{TypeProtobuf}, []string{TypeProtobuf + ";stream=watch"}, verb.Protobuf,
 	},
-	CBOR: {"cbor", []string{TypeCBOR}, []string{TypeCBOR + "-seq"}, api.CBOR},
+	CBOR: {"cbor", []string{TypeCBOR}, []string{TypeCBOR + "-seq"}, verb.CBOR},
 }
 
 // MediaType returns the media type of a body in the format.
 func (f Format) MediaType() string { return formats[f].contentType[0] }
 
 // Encoding returns the encoding of the renditions that make up a body in the format.
-func (f Format) Encoding() api.Encoding { return formats[f].encoding }
+func (f Format) Encoding() verb.Encoding { return formats[f].encoding }
 
 // Streams reports whether a watch can have the format.
 func (f Format) Streams() bool { return formats[f].streamType != nil }
@@ -103,7 +103,7 @@ func StatusFormats(f Format, as Transform) bool { return AnyFormat(f, as) || Has
 // protobuf message, a Table is none.
 func HasTransform(f Format, as Transform) bool {
 	shape, known := shapes[as]
-	return known && (f != Protobuf || shape.Plain() == api.Metadata)
+	return known && (f != Protobuf || shape.Plain() == verb.Metadata)
 }
 
 // Output returns the media type of the answer: the first clause of Accept, in the client's order of preference, that
@@ -205,17 +205,17 @@ func WatchTransform(t Transform) bool {
 
 // Shape returns the shape of objects that are transformed. A Table has the shape with metadata, which is the default of
 // the option includeObject.
-func (t Transform) Shape() api.Shape { return shapes[t] }
+func (t Transform) Shape() verb.Shape { return shapes[t] }
 
 // shapes is the table of transformations.
-var shapes = map[Transform]api.Shape{
-	{"Table", metav1.GroupName, "v1"}:                     api.RowWithMetadata,
-	{"PartialObjectMetadata", metav1.GroupName, "v1"}:     api.Metadata,
-	{"PartialObjectMetadataList", metav1.GroupName, "v1"}: api.Metadata,
+var shapes = map[Transform]verb.Shape{
+	{"Table", metav1.GroupName, "v1"}:                     verb.RowWithMetadata,
+	{"PartialObjectMetadata", metav1.GroupName, "v1"}:     verb.Metadata,
+	{"PartialObjectMetadataList", metav1.GroupName, "v1"}: verb.Metadata,
 
-	{"Table", metav1.GroupName, "v1beta1"}:                     api.RowWithMetadata | api.V1beta1,
-	{"PartialObjectMetadata", metav1.GroupName, "v1beta1"}:     api.Metadata | api.V1beta1,
-	{"PartialObjectMetadataList", metav1.GroupName, "v1beta1"}: api.Metadata | api.V1beta1,
+	{"Table", metav1.GroupName, "v1beta1"}:                     verb.RowWithMetadata | verb.V1beta1,
+	{"PartialObjectMetadata", metav1.GroupName, "v1beta1"}:     verb.Metadata | verb.V1beta1,
+	{"PartialObjectMetadataList", metav1.GroupName, "v1beta1"}: verb.Metadata | verb.V1beta1,
 }
 
 // NotAcceptable returns the error 406 for a request that accepts none of the media types.

@@ -6,7 +6,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -84,7 +84,7 @@ func TestFormatsAreComplete(t *testing.T) {
 			t.Errorf("format %d: %q", f, f.ContentType())
 		}
 	}
-	if (Transform{"PartialObjectMetadata", "meta.k8s.io", "v1beta1"}).Shape() != api.Metadata|api.V1beta1 {
+	if (Transform{"PartialObjectMetadata", "meta.k8s.io", "v1beta1"}).Shape() != verb.Metadata|verb.V1beta1 {
 		t.Error("the shape of old metadata")
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/http/encoder"
 	"apigen.dev/runtime/internal/http/negotiation"
+	"apigen.dev/runtime/internal/jsondoc"
 	"apigen.dev/runtime/internal/object/wire"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 )
@@ -77,7 +77,7 @@ func Compressed(w http.ResponseWriter, r *http.Request, contentType string, data
 		w.Header().Set("Content-Encoding", "gzip")
 	} else {
 		var err error
-		if data, err = api.Unzip(data); err != nil {
+		if data, err = jsondoc.Unzip(data); err != nil {
 			return err
 		}
 	}

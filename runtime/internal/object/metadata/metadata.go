@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	"github.com/google/uuid"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -193,7 +194,7 @@ func UIDConflict(gr schema.GroupResource, name string, sent, found types.UID) er
 }
 
 // SetDeleteOptions validates options, and sets those of a deletion.
-func SetDeleteOptions(o *api.DeleteOptions, options *metav1.DeleteOptions) error {
+func SetDeleteOptions(o *verb.DeleteOptions, options *metav1.DeleteOptions) error {
 	if errs := metavalidation.ValidateDeleteOptions(options); len(errs) > 0 {
 		return apierrors.NewInvalid(schema.GroupKind{Group: metav1.GroupName, Kind: "DeleteOptions"}, "", errs)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/jsondoc"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -24,7 +25,7 @@ const version = fieldpath.APIVersion("e.com/v1")
 
 // document describes Thing: items is a list by name, tags a set, and whole is atomic where atomic says so.
 func document(atomic string) map[string]api.Document {
-	return map[string]api.Document{"v1": api.NewDocument([]byte(`{"components":{"schemas":{"Thing":{
+	return map[string]api.Document{"v1": jsondoc.New([]byte(`{"components":{"schemas":{"Thing":{
 		"type":"object","properties":{
 		"apiVersion":{"type":"string"},"kind":{"type":"string"},
 		"metadata":{"type":"object","properties":{
@@ -239,7 +240,7 @@ func TestSetsAreBoundedAndShared(t *testing.T) {
 
 func TestSchemas(t *testing.T) {
 	schemas := NewSchemas(kind.Group, map[string]api.Document{"v1": document("")["v1"],
-		"v2": api.NewDocument([]byte(`{`)), "v3": api.NewDocument([]byte(`{}`))})
+		"v2": jsondoc.New([]byte(`{`)), "v3": jsondoc.New([]byte(`{}`))})
 	object := func(version string) *unstructured.Unstructured {
 		u := &unstructured.Unstructured{Object: map[string]any{"anything": map[string]any{"goes": []any{int64(1)}}}}
 		u.SetGroupVersionKind(kind.GroupKind().WithVersion(version))

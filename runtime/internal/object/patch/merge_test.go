@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/verb"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,7 +71,7 @@ func TestDeepMergePatchIsQuick(t *testing.T) {
 	const depth = 9000
 	data := strings.Repeat(`{"a":`, depth) + `"` + strings.Repeat("x", 2<<20) + `"` + strings.Repeat("}", depth)
 	began := time.Now()
-	patch, _, err := New(api.MergePatch, api.Body{Data: []byte(data), Validation: metav1.FieldValidationWarn})
+	patch, _, err := New(verb.MergePatch, verb.Body{Data: []byte(data), Validation: metav1.FieldValidationWarn})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,16 +86,16 @@ func TestDeepMergePatchIsQuick(t *testing.T) {
 
 // The library reads a value again at each level that it goes down; what would take it minutes is refused.
 func TestDeepJSONPatchIsRefused(t *testing.T) {
-	deep := func(depth, text int) api.Body {
-		return api.Body{Data: []byte(`[{"op":"add","path":"/x","value":` + strings.Repeat(`{"a":`, depth) + `"` +
+	deep := func(depth, text int) verb.Body {
+		return verb.Body{Data: []byte(`[{"op":"add","path":"/x","value":` + strings.Repeat(`{"a":`, depth) + `"` +
 			strings.Repeat(`x\"{`, text/4) + `"` +
 			strings.Repeat("}", depth) + `}]`)}
 	}
-	if _, _, err := New(api.JSONPatch, deep(1000, 2<<20)); !apierrors.IsRequestEntityTooLargeError(err) {
+	if _, _, err := New(verb.JSONPatch, deep(1000, 2<<20)); !apierrors.IsRequestEntityTooLargeError(err) {
 		t.Errorf("1000 levels around 2 MiB: error %v", err)
 	}
-	for _, body := range []api.Body{deep(5, 2<<20), deep(1000, 1000)} {
-		if _, _, err := New(api.JSONPatch, body); err != nil {
+	for _, body := range []verb.Body{deep(5, 2<<20), deep(1000, 1000)} {
+		if _, _, err := New(verb.JSONPatch, body); err != nil {
 			t.Error(err)
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"errors"
 	"fmt"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/verb"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,12 +27,12 @@ type Patch interface {
 
 // New decodes a JSON patch or a merge patch. strict are its unknown and duplicate fields, unless body.Validation
 // ignores them.
-func New(kind api.PatchType, body api.Body) (p Patch, strict []error, err error) {
+func New(kind verb.PatchType, body verb.Body) (p Patch, strict []error, err error) {
 	lax := body.Validation == metav1.FieldValidationIgnore
 	switch kind {
-	case api.JSONPatch:
+	case verb.JSONPatch:
 		return newJSONPatch(body.Data, lax)
-	case api.MergePatch:
+	case verb.MergePatch:
 		if strict, err = decode(body.Data, new(map[string]any), lax); err != nil {
 			return nil, nil, apierrors.NewBadRequest(fmt.Sprintf("error decoding patch: %v", err))
 		}

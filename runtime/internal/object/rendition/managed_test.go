@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 )
 
 // FuzzManaged: whatever the object, managedFields that are cut and put back are where they were.
@@ -20,12 +20,12 @@ func FuzzManaged(f *testing.F) {
 		if json.Unmarshal([]byte(object), &want) != nil || !strings.HasPrefix(object, "{") {
 			return
 		}
-		r := api.Rendition{Payload: []byte(object)[1:]}
+		r := verb.Rendition{Payload: []byte(object)[1:]}
 		cut, managed, ok := CutManagedFields(r)
 		if !ok {
 			return
 		}
-		back, ok := InsertManagedFields(api.Rendition{Payload: cut[1:]}, managed)
+		back, ok := InsertManagedFields(verb.Rendition{Payload: cut[1:]}, managed)
 		if !ok {
 			return // twice the same member
 		}

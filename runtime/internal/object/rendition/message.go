@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strconv"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/wire"
+	"apigen.dev/runtime/internal/verb"
 	"google.golang.org/protobuf/encoding/protowire"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -22,30 +22,30 @@ const (
 
 // IsMessage reports whether a rendition is a whole object in protobuf, or its metadata: its head is that of an
 // envelope.
-func IsMessage(r api.Rendition) bool { return wire.IsEnvelope(r.Head) }
+func IsMessage(r verb.Rendition) bool { return wire.IsEnvelope(r.Head) }
 
 // InProtobuf reports whether a whole object is in protobuf.
 func InProtobuf(object []byte) bool { return wire.IsEnvelope(object) }
 
-func newMessage(object []byte, head string) (api.Rendition, error) {
+func newMessage(object []byte, head string) (verb.Rendition, error) {
 	message, ok := wire.CutEnvelope(object, head)
 	if !ok || len(object) > maxRenditionLen {
-		return api.Rendition{}, fmt.Errorf("not a protobuf object of the kind of an acceptable size (%d bytes)",
+		return verb.Rendition{}, fmt.Errorf("not a protobuf object of the kind of an acceptable size (%d bytes)",
 			len(object))
 	}
-	return api.Rendition{Head: head, Payload: message}, nil
+	return verb.Rendition{Head: head, Payload: message}, nil
 }
 
 // CanStamp reports whether Stamp sets the resourceVersion in messages of a type: plain is the message of an object
 // without a resourceVersion, stamped that of the same object with revision.
 func CanStamp(plain, stamped []byte, revision int64) bool {
-	got := stampMessage(api.Rendition{Payload: plain}, strconv.AppendInt(nil, revision, 10))
+	got := stampMessage(verb.Rendition{Payload: plain}, strconv.AppendInt(nil, revision, 10))
 	return bytes.Equal(got.Payload, stamped) && !bytes.Equal(plain, stamped)
 }
 
 // stampMessage returns a copy of r with a resourceVersion in the place of that in its message. The metadata of
 // apimachinery always has that field, also where it is empty.
-func stampMessage(r api.Rendition, version []byte) api.Rendition {
+func stampMessage(r verb.Rendition, version []byte) verb.Rendition {
 	old, ok := wire.FindBytes(r.Payload, metadataField, versionField)
 	if !ok {
 		return r
@@ -56,7 +56,7 @@ func stampMessage(r api.Rendition, version []byte) api.Rendition {
 	return r
 }
 
-func isStoredMessage(r api.Rendition, stored []byte) bool {
+func isStoredMessage(r verb.Rendition, stored []byte) bool {
 	message, ok := wire.CutEnvelope(stored, r.Head)
 	if !ok {
 		return false
@@ -66,14 +66,14 @@ func isStoredMessage(r api.Rendition, stored []byte) bool {
 }
 
 // metadataOfMessage is MetadataIn for a whole object in protobuf.
-func metadataOfMessage(encoding api.Encoding, object api.Rendition, shape api.Shape) (m api.Rendition, err error) {
+func metadataOfMessage(encoding verb.Encoding, object verb.Rendition, shape verb.Shape) (m verb.Rendition, err error) {
 	metadata, ok := wire.FindBytes(object.Payload, metadataField)
 	if !ok {
 		return m, errNoMetadata
 	}
 	alone := wire.AppendField(nil, metadataField, metadata)
-	if encoding == api.Protobuf {
-		return api.Rendition{Head: metadataHead(encoding, shape), Payload: alone}, nil
+	if encoding == verb.Protobuf {
+		return verb.Rendition{Head: metadataHead(encoding, shape), Payload: alone}, nil
 	}
 	var partial metav1.PartialObjectMetadata
 	if err := partial.Unmarshal(alone); err != nil {

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/wire"
+	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-var messageHead = Head(api.Protobuf, "Label", "label.example.com/v1")
+var messageHead = Head(verb.Protobuf, "Label", "label.example.com/v1")
 
 func labelled(version string, annotation int) *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
@@ -22,7 +22,7 @@ func labelled(version string, annotation int) *metav1.PartialObjectMetadata {
 	}}
 }
 
-func asMessage(t *testing.T, object *metav1.PartialObjectMetadata) api.Rendition {
+func asMessage(t *testing.T, object *metav1.PartialObjectMetadata) verb.Rendition {
 	t.Helper()
 	message, err := object.Marshal()
 	if err != nil {
@@ -57,7 +57,7 @@ func TestMessagesAreStamped(t *testing.T) {
 			"with a version":    Whole(last),
 			"of another object": Whole(asMessage(t, labelled("", size+1))),
 			"in JSON":           []byte("{}\n"),
-			"of another kind":   wire.Enveloped(Head(api.Protobuf, "Tag", "label.example.com/v1"), plain.Payload),
+			"of another kind":   wire.Enveloped(Head(verb.Protobuf, "Tag", "label.example.com/v1"), plain.Payload),
 			"cut":               stored[:len(stored)-5],
 			"empty":             nil,
 		} {
@@ -93,8 +93,8 @@ func TestMetadataOfMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, encoding := range []api.Encoding{api.JSON, api.CBOR, api.Protobuf} {
-		for _, shape := range []api.Shape{api.Metadata, api.Metadata | api.V1beta1} {
+	for _, encoding := range []verb.Encoding{verb.JSON, verb.CBOR, verb.Protobuf} {
+		for _, shape := range []verb.Shape{verb.Metadata, verb.Metadata | verb.V1beta1} {
 			want, err := MetadataIn(encoding, plain, shape)
 			if err != nil {
 				t.Fatal(err)
@@ -106,7 +106,7 @@ func TestMetadataOfMessages(t *testing.T) {
 			}
 		}
 	}
-	if _, err := MetadataIn(api.JSON, api.Rendition{Head: messageHead}, api.Metadata); err == nil {
+	if _, err := MetadataIn(verb.JSON, verb.Rendition{Head: messageHead}, verb.Metadata); err == nil {
 		t.Error("an empty message has metadata")
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strconv"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/wire"
+	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
@@ -15,15 +15,15 @@ import (
 )
 
 // Head returns the head of a whole object in an encoding.
-func Head(encoding api.Encoding, kind, apiVersion string) string {
+func Head(encoding verb.Encoding, kind, apiVersion string) string {
 	switch encoding {
-	case api.CBOR:
+	case verb.CBOR:
 		var head []byte
 		for _, s := range []string{"kind", kind, "apiVersion", apiVersion} {
 			head = wire.AppendString(head, s)
 		}
 		return string(head)
-	case api.Protobuf:
+	case verb.Protobuf:
 		return wire.EnvelopeHead(kind, apiVersion)
 	}
 	return jsonHead(kind, apiVersion)
@@ -36,13 +36,13 @@ var metadataHeads, oldMetadataHeads = metadataHeadsIn("meta.k8s.io/v1"), metadat
 
 func metadataHeadsIn(apiVersion string) [3]string {
 	return [...]string{
-		api.JSON:     Head(api.JSON, metadataKind, apiVersion),
-		api.CBOR:     Head(api.CBOR, metadataKind, apiVersion),
-		api.Protobuf: Head(api.Protobuf, metadataKind, apiVersion),
+		verb.JSON:     Head(verb.JSON, metadataKind, apiVersion),
+		verb.CBOR:     Head(verb.CBOR, metadataKind, apiVersion),
+		verb.Protobuf: Head(verb.Protobuf, metadataKind, apiVersion),
 	}
 }
 
-func metadataHead(encoding api.Encoding, shape api.Shape) string {
+func metadataHead(encoding verb.Encoding, shape verb.Shape) string {
 	if shape != shape.Plain() {
 		return oldMetadataHeads[encoding]
 	}
@@ -55,12 +55,12 @@ func jsonHead(kind, apiVersion string) string {
 }
 
 // MetadataIn returns the metadata of a whole object, in JSON or in protobuf, in an encoding.
-func MetadataIn(encoding api.Encoding, object api.Rendition, shape api.Shape) (m api.Rendition, err error) {
+func MetadataIn(encoding verb.Encoding, object verb.Rendition, shape verb.Shape) (m verb.Rendition, err error) {
 	if IsMessage(object) {
 		return metadataOfMessage(encoding, object, shape)
 	}
 	plain, err := Metadata(object, shape)
-	if err != nil || encoding == api.JSON {
+	if err != nil || encoding == verb.JSON {
 		return plain, err
 	}
 	var partial metav1.PartialObjectMetadata
@@ -71,17 +71,17 @@ func MetadataIn(encoding api.Encoding, object api.Rendition, shape api.Shape) (m
 }
 
 func encodeMetadata(
-	encoding api.Encoding, partial *metav1.PartialObjectMetadata, shape api.Shape,
-) (m api.Rendition, err error) {
+	encoding verb.Encoding, partial *metav1.PartialObjectMetadata, shape verb.Shape,
+) (m verb.Rendition, err error) {
 	switch encoding {
-	case api.JSON:
+	case verb.JSON:
 		var data []byte
 		if data, err = json.Marshal(partial); err == nil {
 			m, err = New(data, "")
 		}
-	case api.CBOR:
+	case verb.CBOR:
 		m.Payload, err = EncodeCBOR(partial)
-	case api.Protobuf:
+	case verb.Protobuf:
 		m.Payload, err = partial.Marshal()
 	default:
 		err = fmt.Errorf("metadata can't be written as %v", encoding)
@@ -118,7 +118,7 @@ const ManagedFieldsKey = "managedFields"
 // CutManagedFields returns the whole object of r without its managedFields, and their value. They are the larger part
 // of many objects, expensive to decode and to encode, and the same in all versions. It returns false where they aren't
 // the last of several members of the metadata, as encoding/json writes them.
-func CutManagedFields(r api.Rendition) (object, managed []byte, ok bool) {
+func CutManagedFields(r verb.Rendition) (object, managed []byte, ok bool) {
 	start, end, found := Member(r.Payload, 0, MetadataKey)
 	if !found || r.Payload[start] != '{' {
 		return nil, nil, false
@@ -144,7 +144,7 @@ func CutManagedFields(r api.Rendition) (object, managed []byte, ok bool) {
 
 // InsertManagedFields inserts managedFields where encoding/json would write them. It returns false for an object that
 // already has some, or has no other metadata.
-func InsertManagedFields(r api.Rendition, managed []byte) (api.Rendition, bool) {
+func InsertManagedFields(r verb.Rendition, managed []byte) (verb.Rendition, bool) {
 	start, end, found := Member(r.Payload, 0, MetadataKey)
 	if !found || r.Payload[start] != '{' {
 		return r, false

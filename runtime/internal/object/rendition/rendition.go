@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strconv"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/wire"
+	"apigen.dev/runtime/internal/verb"
 )
 
 const (
@@ -27,22 +27,22 @@ const (
 
 // New splits a whole object, in JSON or in protobuf, as its head says, into head and payload. In JSON it finds the
 // resourceVersion. The payload shares memory with object.
-func New(object []byte, head string) (api.Rendition, error) {
+func New(object []byte, head string) (verb.Rendition, error) {
 	if wire.IsEnvelope(head) {
 		return newMessage(object, head)
 	}
 	object = bytes.TrimRight(object, "\n")
 	if len(object) < 2 || object[0] != '{' || len(object) > maxRenditionLen {
-		return api.Rendition{}, fmt.Errorf("not a JSON object of an acceptable size (%d bytes)", len(object))
+		return verb.Rendition{}, fmt.Errorf("not a JSON object of an acceptable size (%d bytes)", len(object))
 	}
 	payload := object[1:]
 	if head != "" {
 		if !bytes.HasPrefix(payload, []byte(head)) {
-			return api.Rendition{}, fmt.Errorf("the object doesn't begin with %s", head)
+			return verb.Rendition{}, fmt.Errorf("the object doesn't begin with %s", head)
 		}
 		payload = payload[len(head):]
 	}
-	r := api.Rendition{Head: head, Payload: payload}
+	r := verb.Rendition{Head: head, Payload: payload}
 	if inside, ok := InsideMetadata(payload, 0); ok {
 		r.VersionAt, r.VersionLen = findVersion(payload, inside)
 	}
@@ -60,7 +60,7 @@ func findVersion(data []byte, inside int) (at, n uint32) {
 
 // Stamp returns a copy of r with revision as its resourceVersion, where encoding/json would write it: after the members
 // of ObjectMeta that precede it. It returns a rendition without metadata as it is.
-func Stamp(r api.Rendition, revision int64) api.Rendition {
+func Stamp(r verb.Rendition, revision int64) verb.Rendition {
 	if r.VersionLen > 0 || IsMessage(r) {
 		return Restamp(r, revision)
 	}
@@ -80,7 +80,7 @@ func Stamp(r api.Rendition, revision int64) api.Rendition {
 	return splice(r, at, first, empty, revision)
 }
 
-func splice(r api.Rendition, at int, first, empty bool, revision int64) api.Rendition {
+func splice(r verb.Rendition, at int, first, empty bool, revision int64) verb.Rendition {
 	var number [20]byte
 	digits := strconv.AppendInt(number[:0], revision, 10)
 	payload := make([]byte, 0, len(r.Payload)+len(versionKey)+len(digits)+2)
@@ -100,7 +100,7 @@ func splice(r api.Rendition, at int, first, empty bool, revision int64) api.Rend
 }
 
 // Restamp returns the same object with another resourceVersion.
-func Restamp(r api.Rendition, revision int64) api.Rendition {
+func Restamp(r verb.Rendition, revision int64) verb.Rendition {
 	var number [20]byte
 	digits := strconv.AppendInt(number[:0], revision, 10)
 	if IsMessage(r) {
@@ -118,8 +118,8 @@ func Restamp(r api.Rendition, revision int64) api.Rendition {
 	return r
 }
 
-func moveHoles(holes []api.Hole, behind uint32, by int) []api.Hole {
-	moved := make([]api.Hole, len(holes))
+func moveHoles(holes []verb.Hole, behind uint32, by int) []verb.Hole {
+	moved := make([]verb.Hole, len(holes))
 	for i, h := range holes {
 		if h.At > behind {
 			h.At = uint32(int(h.At) + by)
@@ -130,7 +130,7 @@ func moveHoles(holes []api.Hole, behind uint32, by int) []api.Hole {
 }
 
 // unversioned returns the span of the resourceVersion in a payload, including a comma. Stored bytes lack it.
-func unversioned(r api.Rendition) (from, to int) {
+func unversioned(r verb.Rendition) (from, to int) {
 	if r.VersionLen == 0 {
 		return len(r.Payload), len(r.Payload)
 	}
@@ -153,7 +153,7 @@ func Stored(object []byte) []byte {
 }
 
 // StoredForm returns the object of r as it is stored: whole, without resourceVersion, in JSON with a newline.
-func StoredForm(r api.Rendition) []byte {
+func StoredForm(r verb.Rendition) []byte {
 	if IsMessage(r) {
 		return Whole(stampMessage(r, nil))
 	}
@@ -167,7 +167,7 @@ func StoredForm(r api.Rendition) []byte {
 }
 
 // IsStoredForm reports whether stored bytes are what StoredForm would return, without building it.
-func IsStoredForm(r api.Rendition, stored []byte) bool {
+func IsStoredForm(r verb.Rendition, stored []byte) bool {
 	if IsMessage(r) {
 		return isStoredMessage(r, stored)
 	}
@@ -181,7 +181,7 @@ func IsStoredForm(r api.Rendition, stored []byte) bool {
 }
 
 // Whole returns the object of r: in JSON with its braces and head, in protobuf in its envelope.
-func Whole(r api.Rendition) []byte {
+func Whole(r verb.Rendition) []byte {
 	if IsMessage(r) {
 		return wire.Enveloped(r.Head, r.Payload)
 	}
@@ -194,37 +194,37 @@ func Whole(r api.Rendition) []byte {
 var errNoMetadata = errors.New("the object has no metadata")
 
 // Metadata returns the object of r, in JSON, as PartialObjectMetadata, in the version of a shape.
-func Metadata(r api.Rendition, shape api.Shape) (api.Rendition, error) {
+func Metadata(r verb.Rendition, shape verb.Shape) (verb.Rendition, error) {
 	start, end, ok := Member(r.Payload, 0, MetadataKey)
 	if !ok || r.Payload[start] != '{' {
-		return api.Rendition{}, errNoMetadata
+		return verb.Rendition{}, errNoMetadata
 	}
 	payload := make([]byte, 0, len(`"metadata":}`)+end-start)
 	payload = append(payload, `"metadata":`...)
 	payload = append(payload, r.Payload[start:end]...)
 	payload = append(payload, '}')
-	m := api.Rendition{Head: metadataHead(api.JSON, shape), Payload: payload}
+	m := verb.Rendition{Head: metadataHead(verb.JSON, shape), Payload: payload}
 	m.VersionAt, m.VersionLen = findVersion(payload, len(`"metadata":{`))
 	return m, nil
 }
 
 // IsPlainJSON reports whether Stamp can set the resourceVersion of a form, which New locates.
-func IsPlainJSON(form api.Form) bool {
-	return form.Encoding == api.JSON && form.Shape.Plain() <= api.Metadata
+func IsPlainJSON(form verb.Form) bool {
+	return form.Encoding == verb.JSON && form.Shape.Plain() <= verb.Metadata
 }
 
 // StampForm returns the rendition of a form with the resourceVersion to in the place of from. It returns false where it
 // can't locate from without doubt.
-func StampForm(r api.Rendition, form api.Form, from, to int64) (api.Rendition, bool) {
+func StampForm(r verb.Rendition, form verb.Form, from, to int64) (verb.Rendition, bool) {
 	old, digits := strconv.AppendInt(nil, from, 10), strconv.AppendInt(nil, to, 10)
 	switch {
 	case IsPlainJSON(form):
 		return Stamp(r, to), (from == 0) == (r.VersionLen == 0)
-	case form.Shape.Plain() >= api.Row:
+	case form.Shape.Plain() >= verb.Row:
 		return stampRow(r, form, old, digits)
-	case form.Encoding == api.CBOR:
+	case form.Encoding == verb.CBOR:
 		return stampCBOR(r, old, digits)
-	case form.Encoding == api.Protobuf:
+	case form.Encoding == verb.Protobuf:
 		payload, ok := wire.ReplaceBytes(r.Payload, old, digits, metadataField, versionField)
 		r.Payload = payload
 		return r, ok
@@ -233,7 +233,7 @@ func StampForm(r api.Rendition, form api.Form, from, to int64) (api.Rendition, b
 }
 
 // stampRow gives up on a row with a cell that may show the resourceVersion.
-func stampRow(r api.Rendition, form api.Form, old, digits []byte) (api.Rendition, bool) {
+func stampRow(r verb.Rendition, form verb.Form, old, digits []byte) (verb.Rendition, bool) {
 	at := int(r.VersionAt)
 	switch {
 	case bytes.Contains(cellsIn(r, form), old):
@@ -245,15 +245,15 @@ func stampRow(r api.Rendition, form api.Form, old, digits []byte) (api.Rendition
 	}
 	r.Payload = slices.Replace(bytes.Clone(r.Payload), at, at+int(r.VersionLen), digits...)
 	r.VersionLen = uint32(len(digits))
-	if form.Encoding == api.CBOR {
+	if form.Encoding == verb.CBOR {
 		r.Payload[at-1] = wire.ShortString(len(digits))
 	}
 	return r, true
 }
 
 // cellsIn returns the part of a row that has its cells, and perhaps more.
-func cellsIn(r api.Rendition, form api.Form) []byte {
-	if form.Encoding == api.CBOR {
+func cellsIn(r verb.Rendition, form verb.Form) []byte {
+	if form.Encoding == verb.CBOR {
 		if start, end, err := wire.Find(r.Payload, "cells"); err == nil {
 			return r.Payload[start:end]
 		}
@@ -263,7 +263,7 @@ func cellsIn(r api.Rendition, form api.Form) []byte {
 	return cells
 }
 
-func stampCBOR(r api.Rendition, old, digits []byte) (api.Rendition, bool) {
+func stampCBOR(r verb.Rendition, old, digits []byte) (verb.Rendition, bool) {
 	start, end, err := wire.Find(r.Payload, MetadataKey, ResourceVersionKey)
 	if err != nil {
 		return r, false

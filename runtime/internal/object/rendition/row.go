@@ -8,7 +8,9 @@ import (
 	"strconv"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/cell"
 	"apigen.dev/runtime/internal/object/wire"
+	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 )
 
@@ -52,14 +54,14 @@ func named(declared []api.Column) bool {
 const behindCells = `],"object":`
 
 // Row renders a table row with its object; nil is none.
-func Row(cells []api.Cell, object *api.Rendition) (api.Rendition, error) {
-	row := api.Rendition{Payload: []byte(`"cells":[`)}
+func Row(cells []api.Cell, object *verb.Rendition) (verb.Rendition, error) {
+	row := verb.Rendition{Payload: []byte(`"cells":[`)}
 	for i, c := range cells {
 		if i > 0 {
 			row.Payload = append(row.Payload, ',')
 		}
 		if err := appendCell(&row, c); err != nil {
-			return api.Rendition{}, err
+			return verb.Rendition{}, err
 		}
 	}
 	row.Payload = append(row.Payload, behindCells...)
@@ -76,36 +78,36 @@ func Row(cells []api.Cell, object *api.Rendition) (api.Rendition, error) {
 }
 
 // WithoutObject returns a row without its object.
-func WithoutObject(row *api.Rendition, encoding api.Encoding) *api.Rendition {
+func WithoutObject(row *verb.Rendition, encoding verb.Encoding) *verb.Rendition {
 	at, nothing := bytes.Index(row.Payload, []byte(behindCells))+len(behindCells), []byte("null}")
-	if encoding == api.CBOR {
+	if encoding == verb.CBOR {
 		at, _, _ = wire.Find(row.Payload, "object") // a row has one
 		nothing = wire.AppendNull(nil)
 	}
-	return &api.Rendition{Head: row.Head, Payload: slices.Concat(row.Payload[:at], nothing), Holes: row.Holes}
+	return &verb.Rendition{Head: row.Head, Payload: slices.Concat(row.Payload[:at], nothing), Holes: row.Holes}
 }
 
-func appendCell(row *api.Rendition, c api.Cell) error {
+func appendCell(row *verb.Rendition, c api.Cell) error {
 	switch c.Kind {
-	case api.TextCell:
+	case cell.Text:
 		text, err := json.Marshal(c.Text)
 		if err != nil {
 			return err
 		}
 		row.Payload = append(row.Payload, text...)
-	case api.IntCell:
+	case cell.Int:
 		row.Payload = strconv.AppendInt(row.Payload, c.Int, 10)
-	case api.NumberCell:
+	case cell.Number:
 		if math.IsNaN(c.Number) || math.IsInf(c.Number, 0) {
 			row.Payload = append(row.Payload, "null"...)
 			return nil
 		}
 		row.Payload = strconv.AppendFloat(row.Payload, c.Number, 'g', -1, 64)
-	case api.TrueCell:
+	case cell.True:
 		row.Payload = append(row.Payload, "true"...)
-	case api.FalseCell:
+	case cell.False:
 		row.Payload = append(row.Payload, "false"...)
-	case api.AgeCell:
+	case cell.Age:
 		return appendAge(row, c)
 	default:
 		row.Payload = append(row.Payload, "null"...)
@@ -113,7 +115,7 @@ func appendCell(row *api.Rendition, c api.Cell) error {
 	return nil
 }
 
-func appendAge(row *api.Rendition, c api.Cell) error {
+func appendAge(row *verb.Rendition, c api.Cell) error {
 	before, err := json.Marshal(c.Text)
 	if err != nil {
 		return err
@@ -123,20 +125,20 @@ func appendAge(row *api.Rendition, c api.Cell) error {
 		return err
 	}
 	row.Payload = append(row.Payload, before[:len(before)-1]...)
-	row.Holes = append(row.Holes, api.Hole{At: uint32(len(row.Payload)), Since: c.Time})
+	row.Holes = append(row.Holes, verb.Hole{At: uint32(len(row.Payload)), Since: c.Time})
 	row.Payload = append(row.Payload, after[1:]...)
 	return nil
 }
 
 // RowCBOR is Row in CBOR, with the object in CBOR.
-func RowCBOR(cells []api.Cell, object *api.Rendition) (api.Rendition, error) {
-	var row api.Rendition
+func RowCBOR(cells []api.Cell, object *verb.Rendition) (verb.Rendition, error) {
+	var row verb.Rendition
 	row.Payload = wire.AppendMap(nil, 2)
 	row.Payload = wire.AppendString(row.Payload, "cells")
 	row.Payload = wire.AppendArray(row.Payload, len(cells))
 	for _, c := range cells {
 		if err := appendCBORCell(&row, c); err != nil {
-			return api.Rendition{}, err
+			return verb.Rendition{}, err
 		}
 	}
 	row.Payload = wire.AppendString(row.Payload, "object")
@@ -146,7 +148,7 @@ func RowCBOR(cells []api.Cell, object *api.Rendition) (api.Rendition, error) {
 	}
 	members, rest, err := wire.MapHead(object.Payload)
 	if err != nil {
-		return api.Rendition{}, err
+		return verb.Rendition{}, err
 	}
 	row.Payload = wire.AppendMap(row.Payload, members+2)
 	row.Payload = append(row.Payload, object.Head...)
@@ -161,13 +163,13 @@ func RowCBOR(cells []api.Cell, object *api.Rendition) (api.Rendition, error) {
 	return row, nil
 }
 
-func appendCBORCell(row *api.Rendition, c api.Cell) error {
+func appendCBORCell(row *verb.Rendition, c api.Cell) error {
 	switch c.Kind {
-	case api.TextCell:
+	case cell.Text:
 		row.Payload = wire.AppendString(row.Payload, c.Text)
-	case api.IntCell:
+	case cell.Int:
 		row.Payload = wire.AppendInt(row.Payload, c.Int)
-	case api.NumberCell:
+	case cell.Number:
 		if math.IsNaN(c.Number) || math.IsInf(c.Number, 0) {
 			row.Payload = wire.AppendNull(row.Payload)
 			return nil
@@ -177,13 +179,13 @@ func appendCBORCell(row *api.Rendition, c api.Cell) error {
 			return err
 		}
 		row.Payload = append(row.Payload, number...)
-	case api.TrueCell, api.FalseCell:
-		row.Payload = wire.AppendBool(row.Payload, c.Kind == api.TrueCell)
-	case api.AgeCell:
+	case cell.True, cell.False:
+		row.Payload = wire.AppendBool(row.Payload, c.Kind == cell.True)
+	case cell.Age:
 		begin := len(row.Payload)
 		row.Payload = wire.AppendString(row.Payload, c.Text+c.After)
 		at := len(row.Payload) - len(c.After)
-		row.Holes = append(row.Holes, api.Hole{At: uint32(at), Within: uint32(at - begin), Since: c.Time})
+		row.Holes = append(row.Holes, verb.Hole{At: uint32(at), Within: uint32(at - begin), Since: c.Time})
 	default:
 		row.Payload = wire.AppendNull(row.Payload)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/wire"
+	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -20,7 +21,7 @@ func TestCells(t *testing.T) {
 	if err != nil || string(row.Payload) != want || len(row.Holes) != 3 {
 		t.Fatalf("%s %v %v", row.Payload, row.Holes, err)
 	}
-	for i, hole := range []api.Hole{{Since: when}, {}, {Since: when}} {
+	for i, hole := range []verb.Hole{{Since: when}, {}, {Since: when}} {
 		after := []string{`","","`, `","\"3`, `\tago)"]`}[i]
 		if got := row.Holes[i]; got.Since != hole.Since || !strings.HasPrefix(string(row.Payload[got.At:]), after) {
 			t.Errorf("hole %d: %v before %s", i, got, row.Payload[got.At:])

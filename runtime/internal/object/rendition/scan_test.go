@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -96,8 +96,8 @@ func itoa(n int64) string { return string(encodeInt(n)) }
 func encodeInt(n int64) []byte { data, _ := json.Marshal(n); return data }
 
 func TestRestampMovesHoles(t *testing.T) {
-	r := api.Rendition{Payload: []byte(`"metadata":{"resourceVersion":"9"},"cells":[,]}`), VersionAt: 31, VersionLen: 1,
-		Holes: []api.Hole{{At: 5}, {At: 44}}}
+	r := verb.Rendition{Payload: []byte(`"metadata":{"resourceVersion":"9"},"cells":[,]}`), VersionAt: 31,
+		VersionLen: 1, Holes: []verb.Hole{{At: 5}, {At: 44}}}
 	if r.Payload[31] != '9' || r.Payload[44] != ',' {
 		t.Fatal("the test is wrong about its offsets")
 	}

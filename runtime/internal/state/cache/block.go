@@ -7,8 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/btree"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 )
 
@@ -17,7 +17,7 @@ import (
 // it. When a write replaces the leaf, the next list joins a new block from what is new and the bytes of the block
 // before.
 type leafBlock struct {
-	form api.Form
+	form verb.Form
 	pool *pool
 	next *leafBlock // the leaf's other forms; never changed
 
@@ -32,7 +32,7 @@ type joinedBlock struct {
 	entries  []slot
 	ends     []uint32 // where each entry's bytes end in data
 	data     []byte
-	holes    []api.Hole
+	holes    []verb.Hole
 	checksum uint32 // of data, with verify
 	verify   bool   // Config.Verify
 }
@@ -74,13 +74,13 @@ var pastHooks = btree.Hooks[leafBlocks]{
 
 // Blocks appends to blocks the first n entries, of those that Entries yields, in a form that the codec joins. It fails
 // where one of them is corrupt or can't be rendered.
-func (s *Snapshot) Blocks(blocks []api.Block, prefix, from string, n int, form api.Form) ([]api.Block, error) {
+func (s *Snapshot) Blocks(blocks []verb.Block, prefix, from string, n int, form verb.Form) ([]verb.Block, error) {
 	var err error
 	end, from := storage.PrefixEnd(prefix), max(prefix, from)
 	s.root.Leaves(position{key: from}, position{key: end}, func(leaf *node, first, last int) bool {
 		last = min(last, first+n)
 		n -= last - first
-		var part api.Block
+		var part verb.Block
 		if part, err = partOf(leaf, first, last, form, s.latest); err == nil {
 			blocks = append(blocks, part)
 		}
@@ -92,7 +92,7 @@ func (s *Snapshot) Blocks(blocks []api.Block, prefix, from string, n int, form a
 // partOf returns some entries of a leaf, joined. Where the leaf is of the present, all of it is joined and kept. latest
 // is the root of the present where that is another one: what is joined there needn't be rendered for a state of the
 // past.
-func partOf(leaf *node, first, last int, form api.Form, latest *node) (api.Block, error) {
+func partOf(leaf *node, first, last int, form verb.Form, latest *node) (verb.Block, error) {
 	blocks, entries := leaf.Attachment(), leaf.Values()
 	if j := blocks.joined(form); j != nil {
 		return j.part(first, last), nil
@@ -107,12 +107,12 @@ func partOf(leaf *node, first, last int, form api.Form, latest *node) (api.Block
 	}
 	j, err := join(entries[first:last], form, older)
 	if err != nil {
-		return api.Block{}, err
+		return verb.Block{}, err
 	}
 	return j.part(0, last-first), nil
 }
 
-func (l *leafBlocks) joined(form api.Form) *joinedBlock {
+func (l *leafBlocks) joined(form verb.Form) *joinedBlock {
 	b := l.first.Load().find(form)
 	if b == nil {
 		return nil
@@ -125,7 +125,7 @@ func (l *leafBlocks) joined(form api.Form) *joinedBlock {
 }
 
 // block finds or makes the block of a form for a leaf that has these entries.
-func (l *leafBlocks) block(form api.Form, entries []slot) *leafBlock {
+func (l *leafBlocks) block(form verb.Form, entries []slot) *leafBlock {
 	for {
 		all := l.first.Load()
 		if b := all.find(form); b != nil {
@@ -138,7 +138,7 @@ func (l *leafBlocks) block(form api.Form, entries []slot) *leafBlock {
 	}
 }
 
-func (b *leafBlock) find(form api.Form) *leafBlock {
+func (b *leafBlock) find(form verb.Form) *leafBlock {
 	for ; b != nil && b.form != form; b = b.next {
 	}
 	return b
@@ -194,7 +194,7 @@ func (b *leafBlock) drop() {
 
 // join joins entries. It copies their bytes from blocks of before, and renders the others without keeping the
 // renditions.
-func join(entries []slot, form api.Form, before []*leafBlock) (*joinedBlock, error) {
+func join(entries []slot, form verb.Form, before []*leafBlock) (*joinedBlock, error) {
 	var items [btree.Fanout]item
 	size, holes := 0, 0
 	var old []*joinedBlock
@@ -213,7 +213,7 @@ func join(entries []slot, form api.Form, before []*leafBlock) (*joinedBlock, err
 	}
 	j := &joinedBlock{entries: entries, ends: make([]uint32, len(entries)), data: make([]byte, 0, size)}
 	if holes > 0 {
-		j.holes = make([]api.Hole, 0, holes)
+		j.holes = make([]verb.Hole, 0, holes)
 	}
 	for i := range entries {
 		j.append(&items[i], entries[i].entry.shared.codec, form)
@@ -227,12 +227,12 @@ func join(entries []slot, form api.Form, before []*leafBlock) (*joinedBlock, err
 
 // item is an entry on its way into a block: a part of an older block, or else a rendition.
 type item struct {
-	block     api.Block
-	rendition api.Rendition
+	block     verb.Block
+	rendition verb.Rendition
 }
 
 // find takes an entry's bytes from an older block or from a form that is kept, or renders them.
-func (it *item) find(e *Entry, form api.Form, older []*joinedBlock) (err error) {
+func (it *item) find(e *Entry, form verb.Form, older []*joinedBlock) (err error) {
 	for _, j := range older {
 		if i := j.index(e); i >= 0 {
 			it.block = j.part(i, i+1)
@@ -264,7 +264,7 @@ func (it *item) size() int {
 	return len(it.rendition.Head) + len(it.rendition.Payload) + 2
 }
 
-func (j *joinedBlock) append(it *item, codec Codec, form api.Form) {
+func (j *joinedBlock) append(it *item, codec Codec, form verb.Form) {
 	holes, shift := it.block.Holes, len(j.data)-int(it.block.At)
 	if it.block.Data != nil {
 		j.data = append(j.data, it.block.Data...)
@@ -289,7 +289,7 @@ func (j *joinedBlock) index(e *Entry) int {
 }
 
 // part returns the entries from first to last, exclusively.
-func (j *joinedBlock) part(first, last int) api.Block {
+func (j *joinedBlock) part(first, last int) verb.Block {
 	j.check()
 	var from, to uint32
 	if first > 0 {
@@ -298,7 +298,7 @@ func (j *joinedBlock) part(first, last int) api.Block {
 	if last > 0 {
 		to = j.ends[last-1]
 	}
-	part := api.Block{Data: j.data[from:to:to], At: from}
+	part := verb.Block{Data: j.data[from:to:to], At: from}
 	for i := range j.holes {
 		switch at := j.holes[i].At; {
 		case at < from:

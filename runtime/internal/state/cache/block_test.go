@@ -8,12 +8,12 @@ import (
 	"sync"
 	"testing"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 )
 
 // unholed is bytes with their holes filled; those of data[i] are at at+i.
-func unholed(data []byte, holes []api.Hole, at uint32) string {
+func unholed(data []byte, holes []verb.Hole, at uint32) string {
 	var b strings.Builder
 	from := uint32(0)
 	for _, h := range holes {
@@ -26,7 +26,7 @@ func unholed(data []byte, holes []api.Hole, at uint32) string {
 }
 
 // oneByOne is what Blocks should be, made of the entries' own renditions; "" where one fails.
-func oneByOne(s *Snapshot, prefix, from string, n int, form api.Form) string {
+func oneByOne(s *Snapshot, prefix, from string, n int, form verb.Form) string {
 	var b strings.Builder
 	for e := range s.Entries(prefix, from) {
 		if n--; n < 0 {
@@ -44,7 +44,7 @@ func oneByOne(s *Snapshot, prefix, from string, n int, form api.Form) string {
 	return b.String()
 }
 
-func byBlocks(s *Snapshot, prefix, from string, n int, form api.Form) string {
+func byBlocks(s *Snapshot, prefix, from string, n int, form verb.Form) string {
 	blocks, err := s.Blocks(nil, prefix, from, n, form)
 	if err != nil {
 		return ""
@@ -89,7 +89,7 @@ func TestBlocksAreTheEntriesJoined(t *testing.T) {
 				if n == 0 {
 					continue
 				}
-				form := []api.Form{otherOne, agedOne, toyForm}[r.IntN(3)]
+				form := []verb.Form{otherOne, agedOne, toyForm}[r.IntN(3)]
 				want := oneByOne(s, prefix, from, n, form)
 				if form == toyForm {
 					want = ""
@@ -221,7 +221,7 @@ func TestBlocksBesideWrites(t *testing.T) {
 				default:
 				}
 				s := &g.state.Load().Snapshot
-				form := []api.Form{otherOne, agedOne}[r.IntN(2)]
+				form := []verb.Form{otherOne, agedOne}[r.IntN(2)]
 				n := s.Count(toys, "")
 				if got, want := byBlocks(s, toys, "", n, form), oneByOne(s, toys, "", n, form); got != want {
 					t.Errorf("revision %d: %s", s.revision, got)
@@ -275,7 +275,7 @@ func BenchmarkBlocks(b *testing.B) {
 		b.Fatal(err)
 	}
 	c.generation.Store(g)
-	var blocks []api.Block
+	var blocks []verb.Block
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		revision := g.state.Load().revision + 1

@@ -23,7 +23,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 )
 
@@ -33,25 +33,25 @@ type Codec interface {
 	// it.
 	Decode(key string, value []byte, revision int64) (Record, error)
 	// Render makes another form of an object from the rendition that Decode returned.
-	Render(key string, stored api.Rendition, form api.Form) (api.Rendition, error)
+	Render(key string, stored verb.Rendition, form verb.Form) (verb.Rendition, error)
 	// Join appends an object to others, as a list has them, in a form that a caller of Snapshot.Blocks or
 	// Snapshot.Parts asks for. The appended bytes begin with the Separator, end with the payload, and don't depend on
 	// the bytes before.
-	Join(list []byte, r *api.Rendition, form api.Form) []byte
+	Join(list []byte, r *verb.Rendition, form verb.Form) []byte
 	// Separator is what stands between the objects of a list.
-	Separator(form api.Form) string
+	Separator(form verb.Form) string
 	// AppendAge appends an age to what stands before it in a row, and returns when the age will be another one.
 	AppendAge(row []byte, since, now time.Time) (extended []byte, changes time.Time)
 	// Restamp returns the same object with another resourceVersion.
-	Restamp(r api.Rendition, revision int64) api.Rendition
+	Restamp(r verb.Rendition, revision int64) verb.Rendition
 }
 
 // Record is what the cache keeps of one stored value.
 type Record struct {
 	// Rendition is the object in the storage version, whole.
-	Rendition api.Rendition
+	Rendition verb.Rendition
 	Labels    map[string]string
-	// Fields are the values of metadata.name, metadata.namespace and then of api.Info.SelectableFields, in that order.
+	// Fields are the values of metadata.name, metadata.namespace and then of verb.Info.SelectableFields, in that order.
 	Fields []string
 	// Stale says that the value would be stored with other bytes today: in another version, or with another key.
 	Stale bool
@@ -64,7 +64,7 @@ type Config struct {
 	Prefix string
 	Codec  Codec
 	// Stored is the form of Record.Rendition.
-	Stored api.Form
+	Stored verb.Form
 	// Name is used in messages and metrics: widgets.shop.example.com.
 	Name string
 	// Indexed are the places in Record.Fields of the fields that have an index. The cache finds values of other fields

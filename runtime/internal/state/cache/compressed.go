@@ -6,15 +6,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/deflate"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 )
 
 // compressedLeaf is the entries of one leaf of the tree in one form, joined and compressed. Lists that may be sent
 // compressed make it and share it. A write that replaces the leaf drops it: the next such list compresses the new leaf.
 type compressedLeaf struct {
-	form api.Form
+	form verb.Form
 	pool *pool
 	next *compressedLeaf // the leaf's other forms; never changed
 
@@ -39,8 +39,8 @@ func (b *compressedBlock) right(now time.Time) bool {
 // Parts yields the first n entries, of those that Entries yields, in a form that the codec joins: the leaves of the
 // present compressed, and the others as they are. Ages are those at now. Its error is that of an entry that is corrupt
 // or can't be rendered; nothing follows it. Each call renders and compresses what is not kept.
-func (s *Snapshot) Parts(prefix, from string, n int, form api.Form, now time.Time) iter.Seq2[api.Part, error] {
-	return func(yield func(api.Part, error) bool) {
+func (s *Snapshot) Parts(prefix, from string, n int, form verb.Form, now time.Time) iter.Seq2[verb.Part, error] {
+	return func(yield func(verb.Part, error) bool) {
 		n := n
 		end := storage.PrefixEnd(prefix)
 		s.root.Leaves(position{key: max(prefix, from)}, position{key: end}, func(leaf *node, first, last int) bool {
@@ -53,15 +53,15 @@ func (s *Snapshot) Parts(prefix, from string, n int, form api.Form, now time.Tim
 }
 
 // part returns some entries of a leaf. It compresses and keeps whole leaves of the present.
-func (s *Snapshot) part(leaf *node, first, last int, form api.Form, now time.Time) (api.Part, error) {
+func (s *Snapshot) part(leaf *node, first, last int, form verb.Form, now time.Time) (verb.Part, error) {
 	blocks, entries := leaf.Attachment(), leaf.Values()
-	join := func() (api.Block, error) {
+	join := func() (verb.Block, error) {
 		if KeepsJoined(form) {
 			return partOf(leaf, first, last, form, s.latest)
 		}
 		j, err := join(entries[first:last], form, nil)
 		if err != nil {
-			return api.Block{}, err
+			return verb.Block{}, err
 		}
 		return j.part(0, last-first), nil
 	}
@@ -69,23 +69,23 @@ func (s *Snapshot) part(leaf *node, first, last int, form api.Form, now time.Tim
 	if last-first < len(entries) || blocks.past || blocks.replaced.Load() {
 		block, err := join()
 		if err != nil {
-			return api.Part{}, err
+			return verb.Part{}, err
 		}
 		plain, _ := shared.items(block, form, now)
-		return api.Part{Plain: plain}, nil
+		return verb.Part{Plain: plain}, nil
 	}
 	compressed, err := blocks.compressedLeaf(form, &shared.pool).get(blocks, shared, join, now)
-	return api.Part{Compressed: compressed}, err
+	return verb.Part{Compressed: compressed}, err
 }
 
 // KeepsJoined reports whether the cache keeps the leaves of a form joined, as Blocks returns them: metadata and rows,
 // which mostly lists read. Whole objects in other versions are also read by name and watched, and the cache would hold
 // them twice.
-func KeepsJoined(form api.Form) bool { return form.Shape != api.Whole && form.Encoding == api.JSON }
+func KeepsJoined(form verb.Form) bool { return form.Shape != verb.Whole && form.Encoding == verb.JSON }
 
 // items returns the items of a block with their ages at now, without what the list has before the first. Where they
 // have ages, until is when the first of them changes.
-func (s *shared) items(block api.Block, form api.Form, now time.Time) (items []byte, until time.Time) {
+func (s *shared) items(block verb.Block, form verb.Form, now time.Time) (items []byte, until time.Time) {
 	from := len(s.codec.Separator(form))
 	if len(block.Holes) == 0 {
 		return block.Data[from:], until
@@ -104,7 +104,7 @@ func (s *shared) items(block api.Block, form api.Form, now time.Time) (items []b
 }
 
 // compressedLeaf finds or makes the place for the leaf's entries in a form.
-func (l *leafBlocks) compressedLeaf(form api.Form, p *pool) *compressedLeaf {
+func (l *leafBlocks) compressedLeaf(form verb.Form, p *pool) *compressedLeaf {
 	for {
 		all := l.compressed.Load()
 		for c := all; c != nil; c = c.next {
@@ -128,7 +128,7 @@ func (l *leafBlocks) dropCompressed() {
 
 // get returns the leaf's entries, which belong to leaf and which join joins. The first caller compresses them, and the
 // others wait.
-func (c *compressedLeaf) get(leaf *leafBlocks, shared *shared, join func() (api.Block, error), now time.Time) (
+func (c *compressedLeaf) get(leaf *leafBlocks, shared *shared, join func() (verb.Block, error), now time.Time) (
 	*deflate.Block, error) {
 	if b := c.made.Load(); b.right(now) {
 		if !c.used.Load() {

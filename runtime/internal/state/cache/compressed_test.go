@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/deflate"
+	"apigen.dev/runtime/internal/verb"
 )
 
 // byParts reads the parts of a page as a client does that accepts gzip.
-func byParts(t testing.TB, s *Snapshot, prefix, from string, n int, form api.Form, now time.Time) string {
+func byParts(t testing.TB, s *Snapshot, prefix, from string, n int, form verb.Form, now time.Time) string {
 	t.Helper()
 	var out bytes.Buffer
 	stream := deflate.NewStream(&out)
@@ -44,7 +44,7 @@ func byParts(t testing.TB, s *Snapshot, prefix, from string, n int, form api.For
 }
 
 // withAges is what Parts should be, made of the entries' own renditions; "" where one fails.
-func withAges(s *Snapshot, prefix, from string, n int, form api.Form, now time.Time) string {
+func withAges(s *Snapshot, prefix, from string, n int, form verb.Form, now time.Time) string {
 	var b strings.Builder
 	codec := &toyCodec{}
 	for e := range s.Entries(prefix, from) {
@@ -113,7 +113,7 @@ func TestPartsAreTheEntries(t *testing.T) {
 				if n == 0 {
 					continue
 				}
-				form := []api.Form{otherOne, agedOne, toyForm}[r.IntN(3)]
+				form := []verb.Form{otherOne, agedOne, toyForm}[r.IntN(3)]
 				want := withAges(s, prefix, from, n, form, now)
 				if got := byParts(t, s, prefix, from, n, form, now); got != want {
 					t.Fatalf("revision %d: %d below %q from %q as %s are\n%s\nnot\n%s", revision, n, prefix, from,
@@ -148,7 +148,7 @@ func TestPartsAreMadeOnce(t *testing.T) {
 		write(i)
 	}
 	now := time.Unix(1000, 0)
-	read := func(form api.Form, now time.Time) (all map[*deflate.Block]bool) {
+	read := func(form verb.Form, now time.Time) (all map[*deflate.Block]bool) {
 		all = map[*deflate.Block]bool{}
 		for part, err := range g.state.Load().Parts(toys, "", 200, form, now) {
 			if err != nil || part.Compressed == nil {
@@ -166,7 +166,7 @@ func TestPartsAreMadeOnce(t *testing.T) {
 		}
 		return n
 	}
-	for _, form := range []api.Form{toyForm, otherOne, agedOne} {
+	for _, form := range []verb.Form{toyForm, otherOne, agedOne} {
 		first := read(form, now)
 		var others [4]map[*deflate.Block]bool
 		var wait sync.WaitGroup

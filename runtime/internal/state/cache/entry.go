@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
@@ -37,14 +37,14 @@ type Entry struct {
 type rare struct {
 	err      error
 	head     *string // where it differs from that of the other entries
-	holes    []api.Hole
+	holes    []verb.Hole
 	checksum uint32 // of the payload, with Config.Verify
 }
 
 // shared is the data to which all entries of one generation point.
 type shared struct {
 	codec  Codec
-	stored api.Form
+	stored verb.Form
 	head   atomic.Pointer[string] // the stored form's, kept once for all
 	pool   pool
 	verify bool
@@ -98,7 +98,7 @@ func (e *Entry) share(before *Entry) {
 	}
 }
 
-func (e *Entry) setStored(r api.Rendition) {
+func (e *Entry) setStored(r verb.Rendition) {
 	e.payload = r.Payload
 	if cap(r.Payload) > len(r.Payload)+len(r.Payload)/8+64 {
 		e.payload = slices.Clone(r.Payload)
@@ -156,10 +156,10 @@ func (e *Entry) corrupt() bool { return e != nil && e.Err() != nil }
 // Rendition returns a form of the object. The first caller renders it, and concurrent callers wait. The entry keeps the
 // form as long as the budget for renditions allows; then further calls don't allocate. It fails for a corrupt value,
 // and where the codec fails to render; the next call tries again.
-func (e *Entry) Rendition(wanted api.Form) (api.Rendition, error) {
+func (e *Entry) Rendition(wanted verb.Form) (verb.Rendition, error) {
 	if wanted == e.shared.stored {
 		if err := e.Err(); err != nil {
-			return api.Rendition{}, err
+			return verb.Rendition{}, err
 		}
 		e.check()
 		return e.stored(), nil
@@ -172,7 +172,7 @@ func (e *Entry) Rendition(wanted api.Form) (api.Rendition, error) {
 
 // Rendered reports whether the entry has a form, so that Rendition would neither render nor fail. This may be over by
 // the next call, where the budget for renditions is used up.
-func (e *Entry) Rendered(wanted api.Form) bool {
+func (e *Entry) Rendered(wanted verb.Form) bool {
 	if wanted == e.shared.stored {
 		return e.Err() == nil
 	}
@@ -180,8 +180,8 @@ func (e *Entry) Rendered(wanted api.Form) bool {
 	return f != nil && f.done.Load() && f.err == nil
 }
 
-func (e *Entry) stored() api.Rendition {
-	r := api.Rendition{Payload: e.payload, VersionAt: e.versionAt, VersionLen: e.versionLen}
+func (e *Entry) stored() verb.Rendition {
+	r := verb.Rendition{Payload: e.payload, VersionAt: e.versionAt, VersionLen: e.versionLen}
 	head := e.shared.head.Load()
 	if e.rare != nil {
 		r.Holes = e.rare.holes

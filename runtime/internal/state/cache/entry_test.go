@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
@@ -70,7 +70,7 @@ func TestCorruptEntryHasNothing(t *testing.T) {
 	if e.Key() != toys+"a/x" || e.Field(0) != "" || e.Labels().Has("a") || e.Revision() != 4 {
 		t.Error("a corrupt entry has more than its key")
 	}
-	for _, form := range []api.Form{toyForm, otherOne} {
+	for _, form := range []verb.Form{toyForm, otherOne} {
 		_, err := e.Rendition(form)
 		if !errors.Is(err, ErrCorrupt) || !errors.Is(err, cause) || !strings.Contains(err.Error(), e.Key()) {
 			t.Errorf("%v: %v", form, err)
@@ -85,7 +85,7 @@ func TestRenditionIsRenderedOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 16 {
 		all.Go(func() {
-			form := api.Form{Version: fmt.Sprint("v", i%4)}
+			form := verb.Form{Version: fmt.Sprint("v", i%4)}
 			r, err := e.Rendition(form)
 			if err != nil || (form != toyForm && r.Head != `"form":"`+form.Version+`",`) {
 				t.Errorf("%v: %q, %v", form, r.Head, err)
@@ -177,7 +177,7 @@ func TestRetiredEntryKeepsNothing(t *testing.T) {
 		var all sync.WaitGroup
 		for i := range 3 {
 			all.Go(func() {
-				if r, err := e.Rendition(api.Form{Version: fmt.Sprint("v", i+2)}); err != nil || len(r.Payload) == 0 {
+				if r, err := e.Rendition(verb.Form{Version: fmt.Sprint("v", i+2)}); err != nil || len(r.Payload) == 0 {
 					t.Errorf("%q, %v", r.Payload, err)
 				}
 			})
@@ -229,7 +229,7 @@ func TestReadingAllocatesNothing(t *testing.T) {
 			if !selector.Matches(e.Labels()) || e.Field(1) != "a" {
 				continue
 			}
-			for _, form := range [...]api.Form{toyForm, otherOne} {
+			for _, form := range [...]verb.Form{toyForm, otherOne} {
 				if _, err := e.Rendition(form); err != nil {
 					t.Fatal(err)
 				}
@@ -259,7 +259,7 @@ func TestEntryIsSmall(t *testing.T) {
 	for i := range entries {
 		namespace, name := fmt.Sprintf("namespace-%02d", i/1000), fmt.Sprintf("some-deployment-%05d", i)
 		entries[i] = newEntry(s, "/registry/example.com/toys/"+namespace+"/"+name, int64(i), Record{
-			Rendition: api.Rendition{Head: strings.Clone(toyHead), Payload: payloads[i], VersionAt: 10, VersionLen: 5},
+			Rendition: verb.Rendition{Head: strings.Clone(toyHead), Payload: payloads[i], VersionAt: 10, VersionLen: 5},
 			Labels:    map[string]string{"app.kubernetes.io/name": "some", "tier": "backend"},
 			Fields:    []string{name, namespace, "Running"},
 		})

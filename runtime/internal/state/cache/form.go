@@ -6,7 +6,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 )
 
 // form is one form of an entry beside the stored one, rendered or being rendered. The fields that readers look at come
@@ -15,9 +15,9 @@ type form struct {
 	// done says that rendition and err are set.
 	done      atomic.Bool
 	used      atomic.Bool // since the pool's hand came by
-	rendition api.Rendition
+	rendition verb.Rendition
 	err       error
-	name      api.Form
+	name      verb.Form
 	entry     *Entry
 	once      sync.Once
 	place     int // in the pool's ring, counted from 1, 0 where it isn't there; guarded by the pool
@@ -32,14 +32,14 @@ type formList struct {
 }
 
 type namedForm struct {
-	name api.Form
+	name verb.Form
 	form *form
 }
 
 // retired is the list of forms of an entry that left the window. The entry keeps no more forms.
 var retired = &formList{}
 
-func (l *formList) find(wanted api.Form) *form {
+func (l *formList) find(wanted verb.Form) *form {
 	if l == nil {
 		return nil
 	}
@@ -88,9 +88,9 @@ func (l *formList) all() []*form {
 var errRenderPanicked = errors.New("rendering panicked")
 
 // render makes a form that the entry doesn't have yet.
-func (e *Entry) render(wanted api.Form) (api.Rendition, error) {
+func (e *Entry) render(wanted verb.Form) (verb.Rendition, error) {
 	if err := e.Err(); err != nil {
-		return api.Rendition{}, err
+		return verb.Rendition{}, err
 	}
 	for {
 		old := e.forms.Load()
@@ -108,7 +108,7 @@ func (e *Entry) render(wanted api.Form) (api.Rendition, error) {
 }
 
 // Keep gives the entry a form that its caller rendered from the stored one, unless the entry has that form.
-func (e *Entry) Keep(r api.Rendition, name api.Form) {
+func (e *Entry) Keep(r verb.Rendition, name verb.Form) {
 	f := &form{name: name, entry: e, rendition: r}
 	f.once.Do(func() { f.done.Store(true) })
 	for {
@@ -125,7 +125,7 @@ func (e *Entry) Keep(r api.Rendition, name api.Form) {
 }
 
 // get returns the rendition. The first caller renders it, and the others wait.
-func (f *form) get() (api.Rendition, error) {
+func (f *form) get() (verb.Rendition, error) {
 	if !f.done.Load() {
 		f.once.Do(f.fill)
 	} else if !f.used.Load() {

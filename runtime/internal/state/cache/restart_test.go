@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 )
 
 // keyed is a codec that fails until it has its key.
@@ -21,7 +21,7 @@ func (k *keyed) Decode(key string, value []byte, revision int64) (Record, error)
 	return k.toyCodec.Decode(key, value, revision)
 }
 
-func (k *keyed) Render(key string, stored api.Rendition, form api.Form) (api.Rendition, error) {
+func (k *keyed) Render(key string, stored verb.Rendition, form verb.Form) (verb.Rendition, error) {
 	return k.toyCodec.Render(key, stored, form)
 }
 

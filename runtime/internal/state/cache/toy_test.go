@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
@@ -22,10 +22,10 @@ const toys = "/registry/toys/"
 const colorField = 2
 
 var (
-	toyForm  = api.Form{Version: "v1"}
-	otherOne = api.Form{Version: "v2"}
+	toyForm  = verb.Form{Version: "v1"}
+	otherOne = verb.Form{Version: "v2"}
 	// agedOne has two holes.
-	agedOne = api.Form{Version: "aged", Shape: api.Row}
+	agedOne = verb.Form{Version: "aged", Shape: verb.Row}
 )
 
 const toyHead = `"kind":"Toy",`
@@ -59,10 +59,10 @@ func (*toyCodec) Decode(key string, value []byte, revision int64) (Record, error
 	return r, nil
 }
 
-func toyRendition(text string, revision int64) api.Rendition {
+func toyRendition(text string, revision int64) verb.Rendition {
 	const before = `"rv":"`
 	version := strconv.FormatInt(revision, 10)
-	return api.Rendition{
+	return verb.Rendition{
 		Head:       toyHead,
 		Payload:    fmt.Appendf(nil, `%s%s","data":%q}`, before, version, text),
 		VersionAt:  uint32(len(before)),
@@ -70,26 +70,26 @@ func toyRendition(text string, revision int64) api.Rendition {
 	}
 }
 
-func (c *toyCodec) Render(key string, stored api.Rendition, form api.Form) (api.Rendition, error) {
+func (c *toyCodec) Render(key string, stored verb.Rendition, form verb.Form) (verb.Rendition, error) {
 	c.rendered.Add(1)
 	if strings.Contains(string(stored.Payload), "unrenderable") {
-		return api.Rendition{}, errors.New("no such form")
+		return verb.Rendition{}, errors.New("no such form")
 	}
 	stored.Head = `"form":"` + form.Version + `",`
 	stored.Payload = append([]byte(nil), stored.Payload...)
 	if form == agedOne {
 		since := time.Unix(int64(len(stored.Payload)), 0)
-		stored.Holes = []api.Hole{{At: stored.VersionAt, Since: since},
+		stored.Holes = []verb.Hole{{At: stored.VersionAt, Since: since},
 			{At: uint32(len(stored.Payload)) - 1, Since: since.Add(time.Second)}}
 	}
 	return stored, nil
 }
 
-func (*toyCodec) Join(list []byte, r *api.Rendition, form api.Form) []byte {
+func (*toyCodec) Join(list []byte, r *verb.Rendition, form verb.Form) []byte {
 	return append(append(append(list, ";{"...), r.Head...), r.Payload...)
 }
 
-func (*toyCodec) Separator(api.Form) string { return ";" }
+func (*toyCodec) Separator(verb.Form) string { return ";" }
 
 // AppendAge appends the tens of seconds since then.
 func (*toyCodec) AppendAge(row []byte, since, now time.Time) ([]byte, time.Time) {
@@ -98,7 +98,7 @@ func (*toyCodec) AppendAge(row []byte, since, now time.Time) ([]byte, time.Time)
 	return fmt.Appendf(row, "<%d>", age/ten), since.Add(age + ten)
 }
 
-func (*toyCodec) Restamp(r api.Rendition, revision int64) api.Rendition {
+func (*toyCodec) Restamp(r verb.Rendition, revision int64) verb.Rendition {
 	version := strconv.FormatInt(revision, 10)
 	at, end := r.VersionAt, r.VersionAt+r.VersionLen
 	r.Payload = []byte(string(r.Payload[:at]) + version + string(r.Payload[end:]))

@@ -12,6 +12,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/state/cache"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,7 +38,7 @@ func corruptError(key string, err error) error {
 
 // corruptEvent is the event of a corrupt object, or of its removal. Its object has only the metadata that the key
 // tells.
-func (r *reader) corruptEvent(kind api.EventType, key string, revision int64) api.Event {
+func (r *reader) corruptEvent(kind api.EventType, key string, revision int64) verb.Event {
 	namespace, name := "", strings.TrimPrefix(key, r.prefix)
 	if r.namespaced {
 		namespace, name, _ = strings.Cut(name, "/")
@@ -48,7 +49,7 @@ func (r *reader) corruptEvent(kind api.EventType, key string, revision int64) ap
 	if err != nil {
 		payload = []byte("{}") // strings can always be encoded
 	}
-	return api.Event{Type: kind, Object: api.Rendition{Payload: payload[1:]}}
+	return verb.Event{Type: kind, Object: verb.Rendition{Payload: payload[1:]}}
 }
 
 // DeleteCorrupt removes a corrupt object, and only such a one: without preconditions, finalizers and hooks, since
@@ -100,7 +101,7 @@ type listFailures struct {
 }
 
 // render renders an object in a form, or notes why it can't be rendered.
-func (f *listFailures) render(o object, form api.Form) (r api.Rendition, ok bool) {
+func (f *listFailures) render(o object, form verb.Form) (r verb.Rendition, ok bool) {
 	r, err := o.Rendition(form)
 	if err != nil {
 		f.note(o, form, err)
@@ -109,7 +110,7 @@ func (f *listFailures) render(o object, form api.Form) (r api.Rendition, ok bool
 }
 
 // note notes why an object can't be rendered.
-func (f *listFailures) note(o object, form api.Form, err error) {
+func (f *listFailures) note(o object, form verb.Form, err error) {
 	if o.Err() != nil {
 		f.corrupt, err = true, corruptError(o.Key(), err)
 	} else {

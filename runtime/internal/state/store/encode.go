@@ -10,6 +10,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/state/cache"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -46,7 +47,7 @@ func (s *Store[T]) Decode(data []byte, revision int64) (T, error) {
 }
 
 // Object decodes a rendition in the stored form. The zero value decodes to an empty object.
-func (s *Store[T]) Object(r api.Rendition) (T, error) {
+func (s *Store[T]) Object(r verb.Rendition) (T, error) {
 	if r.Payload == nil {
 		return s.config.New(), nil
 	}
@@ -58,7 +59,7 @@ func (s *Store[T]) Object(r api.Rendition) (T, error) {
 }
 
 // Rendition returns a stored form in the form of the store, with the resourceVersion of a revision, unless that is 0.
-func (s *Store[T]) Rendition(data []byte, revision int64) (api.Rendition, error) {
+func (s *Store[T]) Rendition(data []byte, revision int64) (verb.Rendition, error) {
 	r, err := rendition.New(data, s.config.Head)
 	if err == nil && revision > 0 {
 		r = rendition.Stamp(r, revision)
@@ -84,7 +85,7 @@ func fieldsOf[T api.Object](obj T, selectable []api.SelectableField[T]) []string
 	return values
 }
 
-func (s *Store[T]) plainBookmark(revision int64, initialEnd bool, _ api.Form) (api.Rendition, error) {
+func (s *Store[T]) plainBookmark(revision int64, initialEnd bool, _ verb.Form) (verb.Rendition, error) {
 	obj := s.config.New()
 	obj.SetResourceVersion(strconv.FormatInt(revision, 10))
 	if initialEnd {
@@ -92,7 +93,7 @@ func (s *Store[T]) plainBookmark(revision int64, initialEnd bool, _ api.Form) (a
 	}
 	data, err := s.config.Encode(obj)
 	if err != nil {
-		return api.Rendition{}, err
+		return verb.Rendition{}, err
 	}
 	return rendition.New(data, s.config.Head)
 }
@@ -126,28 +127,28 @@ func (c *cacheCodec[T]) Decode(key string, value []byte, revision int64) (cache.
 	}, nil
 }
 
-func (c *cacheCodec[T]) Render(key string, stored api.Rendition, form api.Form) (api.Rendition, error) {
+func (c *cacheCodec[T]) Render(key string, stored verb.Rendition, form verb.Form) (verb.Rendition, error) {
 	if form == c.config.Form {
 		return stored, nil
 	}
 	if c.config.Render == nil {
-		return api.Rendition{}, fmt.Errorf("there is no form %v of %s", form, key)
+		return verb.Rendition{}, fmt.Errorf("there is no form %v of %s", form, key)
 	}
 	return c.config.Render(stored, form)
 }
 
 // Join implements cache.Codec.
-func (c *cacheCodec[T]) Join(list []byte, r *api.Rendition, form api.Form) []byte {
+func (c *cacheCodec[T]) Join(list []byte, r *verb.Rendition, form verb.Form) []byte {
 	return rendition.AppendItem(append(list, c.Separator(form)...), r, form, c.config.ItemHeads)
 }
 
-func (c *cacheCodec[T]) Separator(form api.Form) string { return rendition.Separator(form.Encoding) }
+func (c *cacheCodec[T]) Separator(form verb.Form) string { return rendition.Separator(form.Encoding) }
 
 func (c *cacheCodec[T]) AppendAge(row []byte, since, now time.Time) ([]byte, time.Time) {
 	return rendition.AppendAge(row, since, now), rendition.AgeChanges(since, now)
 }
 
-func (c *cacheCodec[T]) Restamp(r api.Rendition, revision int64) api.Rendition {
+func (c *cacheCodec[T]) Restamp(r verb.Rendition, revision int64) verb.Rendition {
 	return rendition.Restamp(r, revision)
 }
 

@@ -8,11 +8,12 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/fields"
 )
 
 // elsewhere is the form of gadgets that another program renders.
-var elsewhere = api.Form{Version: "elsewhere"}
+var elsewhere = verb.Form{Version: "elsewhere"}
 
 // program renders gadgets once it is told to, or fails when its caller leaves. In a bubble its counts need no lock.
 type program struct {
@@ -21,7 +22,7 @@ type program struct {
 	panics      bool
 }
 
-func (p *program) render(ctx context.Context, stored []api.Rendition, _ api.Form) ([]api.Rendition, []error) {
+func (p *program) render(ctx context.Context, stored []verb.Rendition, _ verb.Form) ([]verb.Rendition, []error) {
 	p.calls++
 	errs := make([]error, len(stored))
 	if p.panics {
@@ -44,7 +45,7 @@ func openElsewhere(t *testing.T, cached bool) (*gadgets, *program) {
 	p := &program{answers: make(chan struct{})}
 	config := gadgetConfig(openBackend(t))
 	config.DisableCache = !cached
-	config.RenderAll = store.RenderAll{For: func(form api.Form) bool { return form == elsewhere }, Render: p.render}
+	config.RenderAll = store.RenderAll{For: func(form verb.Form) bool { return form == elsewhere }, Render: p.render}
 	opened, err := store.New(config)
 	if err != nil {
 		t.Fatal(err)
@@ -89,11 +90,11 @@ func TestReadersLeaveAHangingProgram(t *testing.T) {
 		for way, how := range map[string]func(context.Context, *gadgets) error{
 			"get": func(ctx context.Context, s *gadgets) error { return s.getElsewhere(ctx) },
 			"list": func(ctx context.Context, s *gadgets) error {
-				_, err := s.Store.List(ctx, "gadgets/", api.ListOptions{}, elsewhere)
+				_, err := s.Store.List(ctx, "gadgets/", verb.ListOptions{}, elsewhere)
 				return err
 			},
 			"list of one": func(ctx context.Context, s *gadgets) error {
-				opts := api.ListOptions{}
+				opts := verb.ListOptions{}
 				opts.Fields = fields.OneTermEqualSelector("metadata.name", "a")
 				_, err := s.Store.List(ctx, "gadgets/ns/", opts, elsewhere)
 				return err

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"strings"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/state/cache"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/internalversion"
@@ -21,7 +21,7 @@ type listing struct {
 	only   string // the one key asked for, where a selector names it
 	from   string // the first key of the page
 	limit  int
-	form   api.Form
+	form   verb.Form
 	// together reports whether the objects are rendered together.
 	together bool
 	// compress reports whether the reader takes compressed parts.
@@ -36,7 +36,7 @@ type listing struct {
 }
 
 // List reads one page of the objects below prefix, in a form.
-func (s *Store[T]) List(ctx context.Context, prefix string, opts api.ListOptions, form api.Form) (*api.Page, error) {
+func (s *Store[T]) List(ctx context.Context, prefix string, opts verb.ListOptions, form verb.Form) (*verb.Page, error) {
 	full, err := s.key(prefix)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (s *Store[T]) List(ctx context.Context, prefix string, opts api.ListOptions
 	return page, nil
 }
 
-func (r *reader) list(ctx context.Context, prefix string, opts api.ListOptions, form api.Form) (*api.Page, error) {
+func (r *reader) list(ctx context.Context, prefix string, opts verb.ListOptions, form verb.Form) (*verb.Page, error) {
 	l, err := r.listing(prefix, opts, form)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (r *reader) list(ctx context.Context, prefix string, opts api.ListOptions, 
 	return r.listBackend(ctx, l)
 }
 
-func (r *reader) listing(prefix string, opts api.ListOptions, form api.Form) (*listing, error) {
+func (r *reader) listing(prefix string, opts verb.ListOptions, form verb.Form) (*listing, error) {
 	if err := ValidateListOptions(opts); err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (r *reader) listing(prefix string, opts api.ListOptions, form api.Form) (*l
 	return l, nil
 }
 
-func (l *listing) resume(opts api.ListOptions) error {
+func (l *listing) resume(opts verb.ListOptions) error {
 	if opts.ResourceVersion != "" && opts.ResourceVersion != "0" {
 		return apierrors.NewBadRequest("specifying resource version is not allowed when using continue")
 	}
@@ -118,7 +118,7 @@ func (l *listing) resume(opts api.ListOptions) error {
 }
 
 // ValidateListOptions refuses contradictions in the options of a list.
-func ValidateListOptions(opts api.ListOptions) error {
+func ValidateListOptions(opts verb.ListOptions) error {
 	if opts.ResourceVersionMatch == "" {
 		return nil
 	}
@@ -132,7 +132,7 @@ func ValidateListOptions(opts api.ListOptions) error {
 }
 
 // listOne lists by reading one key, where a field selector names the only object that can match.
-func (r *reader) listOne(ctx context.Context, l *listing) (*api.Page, error) {
+func (r *reader) listOne(ctx context.Context, l *listing) (*verb.Page, error) {
 	o, revision, err := r.get(ctx, l.only, l.wanted)
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ const (
 )
 
 // listBackend reads a page from the backend, all of it at the revision of the first chunk.
-func (r *reader) listBackend(ctx context.Context, l *listing) (*api.Page, error) {
+func (r *reader) listBackend(ctx context.Context, l *listing) (*verb.Page, error) {
 	if wait := max(l.exact, l.revision); wait > 0 && !l.paging {
 		if err := r.await(ctx, wait); err != nil {
 			return nil, err

@@ -8,13 +8,13 @@ import (
 	"strconv"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/deflate"
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/state/cache"
+	"apigen.dev/runtime/internal/verb"
 )
 
-func (r *reader) listCached(ctx context.Context, s *cache.Snapshot, l *listing) (*api.Page, error) {
+func (r *reader) listCached(ctx context.Context, s *cache.Snapshot, l *listing) (*verb.Page, error) {
 	revision := s.Revision()
 	if l.exact > 0 {
 		revision = l.exact
@@ -40,13 +40,13 @@ func (r *reader) listCached(ctx context.Context, s *cache.Snapshot, l *listing) 
 // prepared returns a page of all objects, of compressed parts, of joined blocks, or of renditions that the cache keeps.
 // It returns nil where an object can't be rendered, because add names such an object, or where many must be rendered
 // first.
-func (l *listing) prepared(s *cache.Snapshot, stored api.Form, revision int64) (*api.Page, error) {
+func (l *listing) prepared(s *cache.Snapshot, stored verb.Form, revision int64) (*verb.Page, error) {
 	n, left := s.Count(l.prefix, l.from), 0
 	if l.limit > 0 && l.limit < n {
 		n, left = l.limit, n-l.limit
 	}
 	entries := firstOf(n, s.Entries(l.prefix, l.from))
-	page := &api.Page{ResourceVersion: strconv.FormatInt(revision, 10), Len: n,
+	page := &verb.Page{ResourceVersion: strconv.FormatInt(revision, 10), Len: n,
 		Items: preparedItems(entries, l.form), Close: func() {}}
 	if !l.compressed(s, page, stored) && !l.join(s, page) && !l.prepare(entries, n, stored) {
 		return nil, nil
@@ -67,7 +67,7 @@ const fewest = 64
 // compressed adds compressed parts to a page for a reader who takes them, and reports whether it could: not where the
 // page is small or one of its objects can't be rendered. What is stored in the page's form is compressed while the page
 // is written, and everything else before, because rendering may fail.
-func (l *listing) compressed(s *cache.Snapshot, page *api.Page, stored api.Form) bool {
+func (l *listing) compressed(s *cache.Snapshot, page *verb.Page, stored verb.Form) bool {
 	if !l.compress || page.Len < fewest || !rendition.Joins(l.form) {
 		return false
 	}
@@ -79,7 +79,7 @@ func (l *listing) compressed(s *cache.Snapshot, page *api.Page, stored api.Form)
 		page.Parts = withoutErrors(parts)
 		return true
 	}
-	var all []api.Part
+	var all []verb.Part
 	size := 0
 	for part, err := range parts {
 		if err != nil {
@@ -105,8 +105,8 @@ func (l *listing) large(s *cache.Snapshot, n int) bool {
 }
 
 // withoutErrors returns parts of objects none of which is corrupt, in the form in which they are stored.
-func withoutErrors(parts iter.Seq2[api.Part, error]) iter.Seq[api.Part] {
-	return func(yield func(api.Part) bool) {
+func withoutErrors(parts iter.Seq2[verb.Part, error]) iter.Seq[verb.Part] {
+	return func(yield func(verb.Part) bool) {
 		for part, err := range parts {
 			if err != nil {
 				panic(fmt.Sprintf("the form in which objects are stored can't be read: %v", err))
@@ -119,7 +119,7 @@ func withoutErrors(parts iter.Seq2[api.Part, error]) iter.Seq[api.Part] {
 }
 
 // join adds joined blocks to a page, and reports whether it could.
-func (l *listing) join(s *cache.Snapshot, page *api.Page) bool {
+func (l *listing) join(s *cache.Snapshot, page *verb.Page) bool {
 	if page.Len < fewest || !cache.KeepsJoined(l.form) {
 		return false
 	}
@@ -147,7 +147,7 @@ func firstOf(n int, entries iter.Seq[*cache.Entry]) iter.Seq[*cache.Entry] {
 // prepare renders those of n entries that are not rendered, and reports whether all of them are. It gives up where many
 // are missing, because the cache may drop them again and the page must keep them itself, and where an entry can't be
 // rendered; add then names all such entries.
-func (l *listing) prepare(entries iter.Seq[*cache.Entry], n int, stored api.Form) bool {
+func (l *listing) prepare(entries iter.Seq[*cache.Entry], n int, stored verb.Form) bool {
 	if l.form == stored {
 		return true
 	}
@@ -168,9 +168,9 @@ func (l *listing) prepare(entries iter.Seq[*cache.Entry], n int, stored api.Form
 
 // preparedItems returns the renditions of entries that were rendered before. Where the cache dropped one since, it is
 // rendered again from the same bytes, which can't fail.
-func preparedItems(entries iter.Seq[*cache.Entry], form api.Form) iter.Seq[api.Rendition] {
-	return func(yield func(api.Rendition) bool) {
-		var next [ahead]api.Rendition
+func preparedItems(entries iter.Seq[*cache.Entry], form verb.Form) iter.Seq[verb.Rendition] {
+	return func(yield func(verb.Rendition) bool) {
+		var next [ahead]verb.Rendition
 		n := 0
 		for e := range entries {
 			r, err := e.Rendition(form)

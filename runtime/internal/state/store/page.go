@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"unicode/utf8"
 
-	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -22,8 +22,8 @@ const maxPooled = 1 << 16
 
 // pageItems are the items of a page, in slices of a pool.
 type pageItems struct {
-	items  []api.Rendition
-	blocks []api.Block
+	items  []verb.Rendition
+	blocks []verb.Block
 	// last is the key of the last item, and more tells that an object follows it.
 	last string
 	more bool
@@ -99,14 +99,14 @@ func (p *pageItems) renderWaiting(ctx context.Context, r *reader, l *listing) er
 }
 
 // page makes the page of the items. left is how many objects follow; -1 is unknown.
-func (r *reader) page(ctx context.Context, p *pageItems, l *listing, revision int64, left int) (*api.Page, error) {
+func (r *reader) page(ctx context.Context, p *pageItems, l *listing, revision int64, left int) (*verb.Page, error) {
 	if len(p.waiting) > 0 {
 		if err := p.renderWaiting(ctx, r, l); err != nil {
 			p.close()
 			return nil, err
 		}
 	}
-	page := &api.Page{ResourceVersion: strconv.FormatInt(revision, 10), Len: len(p.items), Items: p.all,
+	page := &verb.Page{ResourceVersion: strconv.FormatInt(revision, 10), Len: len(p.items), Items: p.all,
 		Close: p.closeOnce()}
 	err := p.bad.err(l.gr)
 	if err == nil && p.more {
@@ -120,7 +120,7 @@ func (r *reader) page(ctx context.Context, p *pageItems, l *listing, revision in
 }
 
 // continueFrom sets the token that continues after the key last. left is how many objects follow; -1 is unknown.
-func continueFrom(page *api.Page, l *listing, last string, revision int64, left int) (err error) {
+func continueFrom(page *verb.Page, l *listing, last string, revision int64, left int) (err error) {
 	if l.Empty() && left >= 0 {
 		remaining := int64(left)
 		page.Remaining = &remaining
@@ -129,7 +129,7 @@ func continueFrom(page *api.Page, l *listing, last string, revision int64, left 
 	return err
 }
 
-func (p *pageItems) all(yield func(api.Rendition) bool) {
+func (p *pageItems) all(yield func(verb.Rendition) bool) {
 	for next := range slices.Chunk(p.items, ahead) {
 		if !yieldAll(next, yield) {
 			return
@@ -142,7 +142,7 @@ func (p *pageItems) all(yield func(api.Rendition) bool) {
 // copy of a whole object is between them.
 const ahead = 16
 
-func yieldAll(next []api.Rendition, yield func(api.Rendition) bool) bool {
+func yieldAll(next []verb.Rendition, yield func(verb.Rendition) bool) bool {
 	fetch(next)
 	for i := range next {
 		if !yield(next[i]) {
@@ -156,7 +156,7 @@ func yieldAll(next []api.Rendition, yield func(api.Rendition) bool) bool {
 // only keeps the compiler from removing the reads.
 //
 //go:noinline
-func fetch(next []api.Rendition) (sum byte) {
+func fetch(next []verb.Rendition) (sum byte) {
 	for i := range next {
 		if len(next[i].Payload) > 0 {
 			sum += next[i].Payload[0]

@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/state/cache"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/labels"
@@ -30,7 +30,7 @@ type shared struct {
 	backend storage.Backend
 	cache   *cache.Cache // nil: there is none
 	codec   cache.Codec
-	stored  api.Form
+	stored  verb.Form
 	// renderAll is Config.RenderAll.
 	renderAll  RenderAll
 	renderings renderings
@@ -38,7 +38,7 @@ type shared struct {
 	// namespaced reports whether keys are <prefix><namespace>/<name>, else <prefix><name>.
 	namespaced bool
 	// bookmark makes the object of a bookmark event.
-	bookmark func(revision int64, initialEnd bool, form api.Form) (api.Rendition, error)
+	bookmark func(revision int64, initialEnd bool, form verb.Form) (verb.Rendition, error)
 	// patience is how long a read waits for a revision of the future.
 	patience time.Duration
 	// bookmarks is how often a watch sends a bookmark.
@@ -167,7 +167,7 @@ type object interface {
 	// Err returns why the value can't be read, or nil.
 	Err() error
 	Labels() labels.Labels
-	Rendition(form api.Form) (api.Rendition, error)
+	Rendition(form verb.Form) (verb.Rendition, error)
 }
 
 // get reads the object under key, nil where there is none, and the revision of the state that it read.
@@ -252,20 +252,20 @@ type GetOptions struct {
 }
 
 // Get reads one object in a form.
-func (s *Store[T]) Get(ctx context.Context, key string, opts GetOptions, form api.Form) (api.Rendition, error) {
+func (s *Store[T]) Get(ctx context.Context, key string, opts GetOptions, form verb.Form) (verb.Rendition, error) {
 	full, err := s.key(key)
 	if err != nil {
-		return api.Rendition{}, err
+		return verb.Rendition{}, err
 	}
 	name := nameOf(key)
 	o, _, err := s.get(ctx, full, opts.ResourceVersion)
 	switch {
 	case err != nil:
-		return api.Rendition{}, s.Status(err, "get", name)
+		return verb.Rendition{}, s.Status(err, "get", name)
 	case o == nil && opts.IgnoreNotFound:
-		return api.Rendition{}, nil
+		return verb.Rendition{}, nil
 	case o == nil:
-		return api.Rendition{}, apierrors.NewNotFound(s.gr, name)
+		return verb.Rendition{}, apierrors.NewNotFound(s.gr, name)
 	}
 	rendition, err := s.rendition(ctx, o, form)
 	return rendition, s.Status(err, "get", name)

@@ -8,6 +8,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/state/cache"
+	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -178,7 +179,7 @@ func (r *record) Field(i int) string {
 	return ""
 }
 
-func (r *record) Rendition(form api.Form) (api.Rendition, error) {
+func (r *record) Rendition(form verb.Form) (verb.Rendition, error) {
 	if r.err != nil || form == r.r.stored {
 		return r.Record.Rendition, r.err
 	}

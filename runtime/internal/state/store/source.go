@@ -7,6 +7,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/state/cache"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 )
 
@@ -117,7 +118,7 @@ func (s *initial) appendObject(o object, revision int64) (enough bool) {
 	}
 	rendition, ok := s.bad.render(o, s.form)
 	if ok && s.bad.none() {
-		s.events = append(s.events, api.Event{Type: api.Added, Object: rendition})
+		s.events = append(s.events, verb.Event{Type: api.Added, Object: rendition})
 	}
 	return s.bad.enough()
 }
@@ -137,7 +138,7 @@ func (s *initial) appendWaiting(ctx context.Context) error {
 		case err != nil && !s.bad.enough():
 			s.bad.note(s.waiting[i], s.form, err)
 		case err == nil && s.bad.none():
-			s.events = append(s.events, api.Event{Type: api.Added, Object: rendered[i]})
+			s.events = append(s.events, verb.Event{Type: api.Added, Object: rendered[i]})
 		}
 	}
 	s.waiting = s.waiting[:0]
@@ -168,7 +169,7 @@ func (s *cacheSource) next(ctx context.Context) error {
 		if err != nil {
 			return corruptError(e.Entry.Key(), err)
 		}
-		s.events = append(s.events, api.Event{Type: typeOfEvent[e.Type], Object: rendition})
+		s.events = append(s.events, verb.Event{Type: typeOfEvent[e.Type], Object: rendition})
 	}
 	return nil
 }
@@ -276,7 +277,7 @@ func (s *backendSource) next(ctx context.Context) error {
 var errGap = errors.New("storage was lost, and what happened meanwhile can't be known")
 
 // event returns the event of a change: an object that begins or stops to match is added or deleted.
-func (s *backendSource) event(e *storage.Event) (event api.Event, ok bool, err error) {
+func (s *backendSource) event(e *storage.Event) (event verb.Event, ok bool, err error) {
 	if !e.Created && e.Previous == nil {
 		cause := fmt.Errorf("storage no longer has the state of %s before revision %d", e.Key, e.Revision)
 		return event, false, expiredWatch(s.reached, cause)
@@ -312,9 +313,9 @@ func (s *backendSource) event(e *storage.Event) (event api.Event, ok bool, err e
 }
 
 // corruptEvent is the event of a corrupt object, where the client watches for those; else it is an error.
-func (s *backendSource) corruptEvent(kind api.EventType, e *storage.Event, err error) (api.Event, bool, error) {
+func (s *backendSource) corruptEvent(kind api.EventType, e *storage.Event, err error) (verb.Event, bool, error) {
 	if !s.corrupt {
-		return api.Event{}, false, err
+		return verb.Event{}, false, err
 	}
 	return s.r.corruptEvent(kind, e.Key, e.Revision), true, nil
 }

@@ -15,6 +15,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/state/cache"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -47,16 +48,16 @@ type Config[T api.Object] struct {
 	// Fields are those by which lists and watches may select beyond metadata.name and metadata.namespace.
 	Fields []api.SelectableField[T]
 	// Form is the form of stored objects, and Head their constant beginning: in JSON after the brace.
-	Form api.Form
+	Form verb.Form
 	Head string
 	// ItemHeads reports whether the items of lists have kind and apiVersion, as custom resources have.
 	ItemHeads bool
 	// Render renders other forms from the stored one; nil means that there are none.
-	Render func(stored api.Rendition, form api.Form) (api.Rendition, error)
+	Render func(stored verb.Rendition, form verb.Form) (verb.Rendition, error)
 	// RenderAll renders the objects of lists in some forms; its zero value leaves all to Render.
 	RenderAll RenderAll
 	// Bookmark renders the object of a bookmark; nil renders an object with only metadata.
-	Bookmark func(revision int64, initialEnd bool, form api.Form) (api.Rendition, error)
+	Bookmark func(revision int64, initialEnd bool, form verb.Form) (verb.Rendition, error)
 
 	// DisableCache makes all reads go to the backend.
 	DisableCache bool
@@ -194,7 +195,7 @@ func (s *Store[T]) RequestProgress(ctx context.Context) error {
 func (s *Store[T]) Resource() schema.GroupResource { return s.gr }
 
 // Form returns the form of stored objects: reads in it cost least, and Object decodes it.
-func (s *Store[T]) Form() api.Form { return s.stored }
+func (s *Store[T]) Form() verb.Form { return s.stored }
 
 // Stats are counts of a store.
 type Stats struct {

@@ -14,6 +14,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -109,7 +110,7 @@ func TestUpdateOfTTL(t *testing.T) {
 		} {
 			time.Sleep(then.after)
 			for _, version := range []string{"", "0"} {
-				list, err := s.List(t.Context(), "gadgets/", api.ListOptions{ResourceVersion: version})
+				list, err := s.List(t.Context(), "gadgets/", verb.ListOptions{ResourceVersion: version})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -155,7 +156,7 @@ func TestReadsOfTheFuture(t *testing.T) {
 	for _, cached := range []bool{true, false} {
 		s := openStore(t, openBackend(t), cached, 30*time.Millisecond)
 		mustCreate(t, s, "a", 1)
-		opts := api.ListOptions{ResourceVersion: "1000"}
+		opts := verb.ListOptions{ResourceVersion: "1000"}
 		_, err := s.List(t.Context(), "gadgets/", opts)
 		_, err2 := s.Get(t.Context(), "gadgets/ns/a", store.GetOptions{ResourceVersion: "1000"})
 		opts.ResourceVersionMatch = metav1.ResourceVersionMatchExact
@@ -191,7 +192,7 @@ func TestWaitsForTheNearFuture(t *testing.T) {
 
 func TestListBelowANamespace(t *testing.T) {
 	contract(t, func(t *testing.T, s *gadgets, backend storage.Backend) {
-		list, err := s.List(t.Context(), "gadgets/ns", api.ListOptions{})
+		list, err := s.List(t.Context(), "gadgets/ns", verb.ListOptions{})
 		if err != nil || list.ResourceVersion == "" || list.ResourceVersion == "0" {
 			t.Errorf("%+v %v", list, err)
 		}
@@ -199,7 +200,7 @@ func TestListBelowANamespace(t *testing.T) {
 		if _, err := s.Create(t.Context(), "gadgets/nsx/a", gadget("a", 1), 0); err != nil {
 			t.Fatal(err)
 		}
-		if list, err = s.List(t.Context(), "gadgets/ns", api.ListOptions{}); err != nil || len(list.Items) != 1 {
+		if list, err = s.List(t.Context(), "gadgets/ns", verb.ListOptions{}); err != nil || len(list.Items) != 1 {
 			t.Errorf("%+v %v", list, err)
 		}
 	})
@@ -348,7 +349,7 @@ func TestCounts(t *testing.T) {
 		if err := backend.Compact(t.Context(), mustInt(g.ResourceVersion)+1); err != nil {
 			t.Fatal(err)
 		}
-		list, err := s.List(t.Context(), "gadgets/", api.ListOptions{ResourceVersion: g.ResourceVersion,
+		list, err := s.List(t.Context(), "gadgets/", verb.ListOptions{ResourceVersion: g.ResourceVersion,
 			ResourceVersionMatch: "Exact"})
 		if err == nil { // the cache's window still has it
 			if len(list.Items) != 1 {

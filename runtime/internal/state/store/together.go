@@ -4,33 +4,33 @@ import (
 	"context"
 	"sync"
 
-	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/state/cache"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 )
 
 // RenderAll renders many objects, where another program takes part in that: few calls are then better than many.
 type RenderAll struct {
 	// For reports whether it renders a form.
-	For func(form api.Form) bool
+	For func(form verb.Form) bool
 	// Render renders objects from their stored form. Each has its rendition or its error. The call of the other program
 	// ends with ctx.
-	Render func(ctx context.Context, stored []api.Rendition, form api.Form) ([]api.Rendition, []error)
+	Render func(ctx context.Context, stored []verb.Rendition, form verb.Form) ([]verb.Rendition, []error)
 }
 
 // rendersTogether reports whether the objects of a list are rendered together in a form.
-func (s *shared) rendersTogether(form api.Form) bool {
+func (s *shared) rendersTogether(form verb.Form) bool {
 	return s.renderAll.For != nil && form != s.stored && s.renderAll.For(form)
 }
 
 // renderTogether renders objects in a form: all that the cache doesn't have in that form together. It returns the error
 // of ctx if that ended before an object was rendered.
 func (s *shared) renderTogether(
-	ctx context.Context, objects []object, form api.Form,
-) (out []api.Rendition, errs []error, err error) {
-	out, errs = make([]api.Rendition, len(objects)), make([]error, len(objects))
+	ctx context.Context, objects []object, form verb.Form,
+) (out []verb.Rendition, errs []error, err error) {
+	out, errs = make([]verb.Rendition, len(objects)), make([]error, len(objects))
 	var places []int
-	var stored []api.Rendition
+	var stored []verb.Rendition
 	for i, o := range objects {
 		if e, ok := o.(*cache.Entry); ok && e.Rendered(form) {
 			out[i], errs[i] = e.Rendition(form)
@@ -57,7 +57,7 @@ func (s *shared) renderTogether(
 
 // rendition returns a form of an object. If another program takes part in rendering it, readers of an entry wait for
 // one call together. Each of them waits until its ctx ends, and the call ends when nobody waits any more.
-func (s *shared) rendition(ctx context.Context, o object, form api.Form) (api.Rendition, error) {
+func (s *shared) rendition(ctx context.Context, o object, form verb.Form) (verb.Rendition, error) {
 	if !s.rendersTogether(form) {
 		return o.Rendition(form)
 	}
@@ -70,7 +70,7 @@ func (s *shared) rendition(ctx context.Context, o object, form api.Form) (api.Re
 	}
 	r := s.join(e, form)
 	if r == nil {
-		return api.Rendition{}, storage.ErrClosed
+		return verb.Rendition{}, storage.ErrClosed
 	}
 	defer s.leave(r)
 	select {
@@ -80,11 +80,11 @@ func (s *shared) rendition(ctx context.Context, o object, form api.Form) (api.Re
 		}
 		return r.rendition, r.err
 	case <-ctx.Done():
-		return api.Rendition{}, ctx.Err()
+		return verb.Rendition{}, ctx.Err()
 	}
 }
 
-func (s *shared) renderOne(ctx context.Context, o object, form api.Form) (api.Rendition, error) {
+func (s *shared) renderOne(ctx context.Context, o object, form verb.Form) (verb.Rendition, error) {
 	out, errs, err := s.renderTogether(ctx, []object{o}, form)
 	if err == nil {
 		err = errs[0]
@@ -100,7 +100,7 @@ type renderings struct {
 
 type renderingKey struct {
 	entry *cache.Entry
-	form  api.Form
+	form  verb.Form
 }
 
 // rendering is a form of an entry that is being rendered.
@@ -110,13 +110,13 @@ type rendering struct {
 	cancel  context.CancelFunc
 	// done is closed when rendition and err are set.
 	done      chan struct{}
-	rendition api.Rendition
+	rendition verb.Rendition
 	err       error
 	panicked  any // what a panic of the codec said, for the readers
 }
 
 // join returns the rendering of a form, which it begins unless other readers wait for it. It returns nil after Close.
-func (s *shared) join(e *cache.Entry, form api.Form) *rendering {
+func (s *shared) join(e *cache.Entry, form verb.Form) *rendering {
 	all := &s.renderings
 	all.mu.Lock()
 	defer all.mu.Unlock()

@@ -12,6 +12,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -55,7 +56,7 @@ type gadgetList struct {
 	ResourceVersion string
 }
 
-func (s *gadgets) List(ctx context.Context, prefix string, opts api.ListOptions) (*gadgetList, error) {
+func (s *gadgets) List(ctx context.Context, prefix string, opts verb.ListOptions) (*gadgetList, error) {
 	page, err := s.Store.List(ctx, prefix, opts, s.Form())
 	if err != nil {
 		return nil, err
@@ -102,7 +103,7 @@ type gadgetEvent struct {
 }
 
 type gadgetWatch struct {
-	api.Watch
+	verb.Watch
 	s *gadgets
 }
 

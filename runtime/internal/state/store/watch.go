@@ -9,6 +9,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/state/cache"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,7 +30,7 @@ type watch struct {
 	ctx    context.Context // given, or the handle's: whichever ends first
 	cancel context.CancelFunc
 	unbind func() bool // from the handle
-	form   api.Form
+	form   verb.Form
 	sel    Selector
 	prefix string // of the keys
 
@@ -38,7 +39,7 @@ type watch struct {
 	source  source
 	// marks asks for bookmarks, markInitial for the one that ends the initial events.
 	marks, markInitial bool
-	events             []api.Event
+	events             []verb.Event
 	// corrupt is WatchOptions.Corrupt.
 	corrupt bool
 	// due is ctx until the next bookmark is due.
@@ -59,7 +60,9 @@ type source interface {
 
 // Watch watches the objects below prefix in a form, or one object where prefix is its key, without a "/" at the end.
 // The Watch is a Paced and a Backlog, too.
-func (s *Store[T]) Watch(ctx context.Context, prefix string, opts api.WatchOptions, form api.Form) (api.Watch, error) {
+func (s *Store[T]) Watch(
+	ctx context.Context, prefix string, opts api.WatchOptions, form verb.Form,
+) (verb.Watch, error) {
 	full, err := s.key(prefix)
 	if err != nil {
 		return nil, err
@@ -72,7 +75,7 @@ func (s *Store[T]) Watch(ctx context.Context, prefix string, opts api.WatchOptio
 }
 
 // watch begins a watch of the keys below prefix, or of one key without a "/" at the end.
-func (r *reader) watch(ctx context.Context, prefix string, opts api.WatchOptions, form api.Form) (*watch, error) {
+func (r *reader) watch(ctx context.Context, prefix string, opts api.WatchOptions, form verb.Form) (*watch, error) {
 	after, err := ParseVersion(opts.ResourceVersion)
 	if err != nil {
 		return nil, err
@@ -161,7 +164,7 @@ func watchError(err error, after int64) error {
 	return err
 }
 
-func (w *watch) Next(ctx context.Context) ([]api.Event, error) {
+func (w *watch) Next(ctx context.Context) ([]verb.Event, error) {
 	clear(w.events) // a watch that waits for long keeps no object alive
 	w.events = w.events[:0]
 	if w.failure != nil {
@@ -234,7 +237,7 @@ func (w *watch) mark(initialEnd bool) error {
 	if err != nil {
 		return err
 	}
-	w.events = append(w.events, api.Event{Type: api.Bookmark, Object: object})
+	w.events = append(w.events, verb.Event{Type: api.Bookmark, Object: object})
 	return nil
 }
 

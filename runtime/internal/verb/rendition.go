@@ -1,4 +1,4 @@
-package api
+package verb
 
 import (
 	"fmt"
@@ -95,55 +95,6 @@ type Hole struct {
 	// texts begin with their length: JSON has 0.
 	Within uint32
 	Since  time.Time // zero: <unknown>
-}
-
-// Cell is one value of a table row. Its zero value is null.
-type Cell struct {
-	Kind   CellKind
-	Text   string // of an AgeCell, what stands before the age
-	After  string // of an AgeCell, what stands after the age
-	Number float64
-	Int    int64
-	Time   time.Time
-}
-
-// CellKind tells which members of a Cell count.
-type CellKind uint8
-
-// The kinds of cells. AgeCell is written as the time passed since Time, as kubectl shows it, between Text and After.
-const (
-	NullCell CellKind = iota
-	TextCell
-	IntCell
-	NumberCell
-	TrueCell
-	FalseCell
-	AgeCell
-)
-
-// Text is a cell of text.
-func Text(s string) Cell { return Cell{Kind: TextCell, Text: s} }
-
-// Int is a cell of a whole number.
-func Int(i int64) Cell { return Cell{Kind: IntCell, Int: i} }
-
-// Number is a cell of a number.
-func Number(f float64) Cell { return Cell{Kind: NumberCell, Number: f} }
-
-// Bool is a cell of true or false.
-func Bool(b bool) Cell {
-	if b {
-		return Cell{Kind: TrueCell}
-	}
-	return Cell{Kind: FalseCell}
-}
-
-// Age is a cell of the time that has passed since t when the row is written; <unknown> where t is zero.
-func Age(t time.Time) Cell { return Cell{Kind: AgeCell, Time: t} }
-
-// AgeWithin is a cell of text with an age in it: "3 (", an hour ago, " ago)" is written as 3 (60m ago).
-func AgeWithin(before string, t time.Time, after string) Cell {
-	return Cell{Kind: AgeCell, Text: before, Time: t, After: after}
 }
 
 // Encoding is how the bytes of a form are written. Values are stored in JSON or in protobuf, whatever clients speak.

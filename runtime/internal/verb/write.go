@@ -1,6 +1,7 @@
-package api
+package verb
 
 import (
+	"apigen.dev/runtime/api"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -16,7 +17,7 @@ type Body struct {
 	Faults []error
 	// Decoded, unless it is nil, is called with the object that the body holds, with defaults and before anything else
 	// changes it. encode encodes it in the body's version, in JSON. A patch has no such object.
-	Decoded func(object Object, encode func() ([]byte, error))
+	Decoded func(object api.Object, encode func() ([]byte, error))
 }
 
 // PatchType is the media type of a patch.
