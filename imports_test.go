@@ -179,12 +179,12 @@ var floors = map[string][]string{
 
 	"templates": {},
 
-	"runtime/admission": {"runtime/api", "runtime/audit", "runtime/auth", "runtime/internal/timing"},
+	"runtime/admission": {"runtime/api", "runtime/auth", "runtime/internal/audit/trail", "runtime/internal/timing"},
 	"runtime/api":       {"runtime/internal/cell", "runtime/internal/deflate", "runtime/internal/jsondoc"},
 	"runtime/apitest": {
 		"runtime/auth", "runtime/registry", "runtime/server", "runtime/storage", "runtime/storage/memory",
 	},
-	"runtime/audit": {"runtime/auth", "runtime/internal/request"},
+	"runtime/audit": {"runtime/auth", "runtime/internal/audit/trail", "runtime/internal/request"},
 	"runtime/auth":  {"runtime/internal/request"},
 	"runtime/builtin": {
 		"runtime/admission/...", "runtime/builtin/...", "runtime/builtin/observability",
@@ -222,7 +222,7 @@ var floors = map[string][]string{
 		"runtime/api", "runtime/builtin/apiregistration/v1", "runtime/codec", "runtime/registry",
 	},
 	"runtime/builtin/auditlog": {
-		"runtime/audit", "runtime/internal/audit/backend", "runtime/internal/audit/policy",
+		"runtime/internal/audit/backend", "runtime/internal/audit/policy", "runtime/internal/audit/trail",
 		"runtime/internal/host/kubeconfig", "runtime/registry", "runtime/server",
 	},
 	"runtime/builtin/authentication": {
@@ -323,8 +323,9 @@ var floors = map[string][]string{
 		"runtime/api", "runtime/builtin/rbac/v1", "runtime/codec", "runtime/registry",
 	},
 	"runtime/builtin/serviceaccount": {
-		"runtime/audit", "runtime/auth", "runtime/internal/access/meter", "runtime/internal/access/tokencache",
-		"runtime/internal/reload", "runtime/reach", "runtime/registry", "runtime/server",
+		"runtime/auth", "runtime/internal/access/meter", "runtime/internal/access/tokencache",
+		"runtime/internal/audit/trail", "runtime/internal/reload", "runtime/reach", "runtime/registry",
+		"runtime/server",
 	},
 	"runtime/builtin/services": {"runtime/internal/http/proxy", "runtime/registry", "runtime/server"},
 	"runtime/builtin/tracing": {
@@ -359,10 +360,11 @@ var floors = map[string][]string{
 		"runtime/auth", "runtime/internal/request", "runtime/internal/verb", "runtime/reach",
 	},
 	"runtime/internal/access/tokencache": {
-		"runtime/audit", "runtime/auth", "runtime/internal/access/meter",
+		"runtime/auth", "runtime/internal/access/meter", "runtime/internal/audit/trail",
 	},
-	"runtime/internal/audit/backend": {"runtime/audit"},
-	"runtime/internal/audit/policy":  {"runtime/audit", "runtime/auth"},
+	"runtime/internal/audit/backend": {"runtime/internal/audit/trail"},
+	"runtime/internal/audit/policy":  {"runtime/auth", "runtime/internal/audit/trail"},
+	"runtime/internal/audit/trail":   {"runtime/auth", "runtime/internal/request"},
 	"runtime/internal/btree":         {},
 	"runtime/internal/cell":          {},
 	"runtime/internal/collector": {
@@ -406,14 +408,14 @@ var floors = map[string][]string{
 		"runtime/internal/verb",
 	},
 	"runtime/internal/http/endpoint": {
-		"runtime/api", "runtime/audit", "runtime/codec", "runtime/internal/deflate", "runtime/internal/http/discovery",
-		"runtime/internal/http/encoder", "runtime/internal/http/negotiation", "runtime/internal/http/respond",
-		"runtime/internal/object/rendition", "runtime/internal/object/wire", "runtime/internal/request",
-		"runtime/internal/state/store", "runtime/internal/verb", "runtime/reach", "runtime/registry",
-		"runtime/subresource",
+		"runtime/api", "runtime/codec", "runtime/internal/audit/trail", "runtime/internal/deflate",
+		"runtime/internal/http/discovery", "runtime/internal/http/encoder", "runtime/internal/http/negotiation",
+		"runtime/internal/http/respond", "runtime/internal/object/rendition", "runtime/internal/object/wire",
+		"runtime/internal/request", "runtime/internal/state/store", "runtime/internal/verb", "runtime/reach",
+		"runtime/registry", "runtime/subresource",
 	},
 	"runtime/internal/http/filter": {
-		"runtime/audit", "runtime/auth", "runtime/internal/flow", "runtime/internal/flow/cost",
+		"runtime/auth", "runtime/internal/audit/trail", "runtime/internal/flow", "runtime/internal/flow/cost",
 		"runtime/internal/http/respond", "runtime/internal/request", "runtime/internal/timing",
 	},
 	"runtime/internal/http/gather":      {},
@@ -425,7 +427,7 @@ var floors = map[string][]string{
 		"runtime/auth", "runtime/internal/host/certs", "runtime/internal/request",
 	},
 	"runtime/internal/http/respond": {
-		"runtime/audit", "runtime/internal/deflate", "runtime/internal/http/encoder",
+		"runtime/internal/audit/trail", "runtime/internal/deflate", "runtime/internal/http/encoder",
 		"runtime/internal/http/negotiation", "runtime/internal/jsondoc", "runtime/internal/object/wire",
 	},
 	"runtime/internal/http/scrape": {},
@@ -475,15 +477,16 @@ var floors = map[string][]string{
 	},
 	"runtime/roundtrip": {},
 	"runtime/server": {
-		"runtime/admission", "runtime/api", "runtime/audit", "runtime/auth", "runtime/internal/access/meter",
-		"runtime/internal/collector", "runtime/internal/host/certs", "runtime/internal/host/kubeconfig",
-		"runtime/internal/host/seal", "runtime/internal/http/apigroups", "runtime/internal/http/endpoint",
-		"runtime/internal/http/filter", "runtime/internal/http/gather", "runtime/internal/http/health",
-		"runtime/internal/http/loopback", "runtime/internal/http/respond", "runtime/internal/http/traffic",
-		"runtime/internal/http/zpages", "runtime/internal/object/ownership", "runtime/internal/objects",
-		"runtime/internal/reload", "runtime/internal/request", "runtime/internal/state/cache",
-		"runtime/internal/state/compactor", "runtime/internal/state/store", "runtime/internal/timing",
-		"runtime/internal/verb", "runtime/reach", "runtime/registry", "runtime/storage", "runtime/storage/etcd",
+		"runtime/admission", "runtime/api", "runtime/auth", "runtime/internal/access/meter",
+		"runtime/internal/audit/trail", "runtime/internal/collector", "runtime/internal/host/certs",
+		"runtime/internal/host/kubeconfig", "runtime/internal/host/seal", "runtime/internal/http/apigroups",
+		"runtime/internal/http/endpoint", "runtime/internal/http/filter", "runtime/internal/http/gather",
+		"runtime/internal/http/health", "runtime/internal/http/loopback", "runtime/internal/http/respond",
+		"runtime/internal/http/traffic", "runtime/internal/http/zpages", "runtime/internal/object/ownership",
+		"runtime/internal/objects", "runtime/internal/reload", "runtime/internal/request",
+		"runtime/internal/state/cache", "runtime/internal/state/compactor", "runtime/internal/state/store",
+		"runtime/internal/timing", "runtime/internal/verb", "runtime/reach", "runtime/registry", "runtime/storage",
+		"runtime/storage/etcd",
 	},
 	"runtime/storage":                    {},
 	"runtime/storage/embedded":           {"runtime/storage", "runtime/storage/etcd"},

@@ -10,8 +10,8 @@ import (
 	"errors"
 	"slices"
 
-	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/audit/trail"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -129,12 +129,12 @@ func (a *Attributes) Warnings() []string { return a.warnings }
 
 // Annotate adds an annotation to the audit events of the request. The first value of a key stays.
 func (a *Attributes) Annotate(ctx context.Context, key, value string) {
-	audit.Annotate(ctx, key, value)
+	trail.Annotate(ctx, key, value)
 }
 
 // AnnotateRequest does so where the policy of audit records what requests hold, since value could hold a secret.
 func (a *Attributes) AnnotateRequest(ctx context.Context, key, value string) {
-	audit.AnnotateAt(ctx, audit.Request, key, value)
+	trail.AnnotateAt(ctx, trail.Request, key, value)
 }
 
 // pass is the state of the mutating plug-ins, which run a second time where one of them asks for it.

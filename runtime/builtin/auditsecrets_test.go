@@ -10,22 +10,22 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/audit/trail"
 	"apigen.dev/runtime/server"
 )
 
 // journal records requests at a level, and keeps their events as JSON.
 type journal struct {
-	level audit.Level
+	level trail.Level
 
 	mu    sync.Mutex // guards lines
 	lines []string
 }
 
-func (j *journal) Decide(auth.Attributes) audit.Decision { return audit.Decision{Level: j.level} }
+func (j *journal) Decide(auth.Attributes) trail.Decision { return trail.Decision{Level: j.level} }
 
-func (j *journal) Process(e *audit.Event) bool {
+func (j *journal) Process(e *trail.Event) bool {
 	line, err := e.AppendJSON(nil)
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -45,9 +45,9 @@ func TestRefusedSecretsInAudit(t *testing.T) {
 	const value = "c2VjcmV0" // "secret" in base64
 	secret := `"metadata":{"name":"s"},"data":{"password":"` + value + `"}`
 	const secrets = "/api/v1/namespaces/default/secrets"
-	for level, repeated := range map[audit.Level]bool{audit.Metadata: false, audit.RequestResponse: true} {
+	for level, repeated := range map[trail.Level]bool{trail.Metadata: false, trail.RequestResponse: true} {
 		j := &journal{level: level}
-		s := start(t, func(c *server.Config) { c.Auditor = &audit.Auditor{Policy: j, Sink: j} })
+		s := start(t, func(c *server.Config) { c.Auditor = &trail.Auditor{Policy: j, Sink: j} })
 		until(t, s, http.MethodPost, secrets, `{"apiVersion":"v1","kind":"Secret",`+secret+`}`, http.StatusCreated)
 		for _, refused := range []struct{ method, path, contentType, body string }{
 			{http.MethodPatch, secrets + "/s", "application/json-patch+json",
@@ -233,9 +233,9 @@ func tokenRequests() []audited {
 // TestNoSecretsInAudit: an audit at level Metadata has no byte of a Secret's data, of a token, or of any object,
 // whatever is asked, however it is answered.
 func TestNoSecretsInAudit(t *testing.T) {
-	j := &journal{level: audit.Metadata}
+	j := &journal{level: trail.Metadata}
 	s := startFeatures(t, func(c *server.Config) {
-		c.Auditor = &audit.Auditor{Policy: j, Sink: j}
+		c.Auditor = &trail.Auditor{Policy: j, Sink: j}
 		c.Issuer = constantTokens{}
 	})
 	until(t, s, http.MethodPost, definitions, strings.Replace(strings.Replace(gadgets, `"storage":true,`,

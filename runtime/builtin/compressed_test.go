@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/apitest"
-	"apigen.dev/runtime/audit"
+	"apigen.dev/runtime/internal/audit/trail"
 	"apigen.dev/runtime/server"
 )
 
@@ -134,8 +134,8 @@ func TestCompressedLists(t *testing.T) {
 
 // TestCompressedListsInAudit: an audit that wants answers has all of a list that goes to its client compressed.
 func TestCompressedListsInAudit(t *testing.T) {
-	j := &journal{level: audit.RequestResponse}
-	s := start(t, func(c *server.Config) { c.Auditor = &audit.Auditor{Policy: j, Sink: j} })
+	j := &journal{level: trail.RequestResponse}
+	s := start(t, func(c *server.Config) { c.Auditor = &trail.Auditor{Policy: j, Sink: j} })
 	const maps, objects = "/api/v1/namespaces/default/configmaps", 100
 	for i := range objects {
 		until(t, s, http.MethodPost, maps, fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap",

@@ -18,10 +18,10 @@ import (
 	"time"
 
 	"apigen.dev/runtime/apitest"
-	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/builtin/webhookauth"
 	"apigen.dev/runtime/internal/audit/backend"
+	"apigen.dev/runtime/internal/audit/trail"
 	"apigen.dev/runtime/internal/host/kubeconfig"
 	"apigen.dev/runtime/internal/request"
 )
@@ -166,7 +166,7 @@ func reviews(t *testing.T, front *apitest.Server, p *peer) map[string]review {
 	}
 	t.Cleanup(client.CloseIdleConnections)
 	events := backend.Webhook{Client: client, URL: config.Server.String(), Timeout: 100 * time.Millisecond}
-	event := []byte(audit.Head + `"auditID":"a"}`)
+	event := []byte(trail.Head + `"auditID":"a"}`)
 	attributes := auth.Attributes{User: &auth.User{Name: "alice"}, Info: &request.Info{Verb: "get", Path: "/x"}}
 	write := func(context.Context) string {
 		return refusal(t, front, http.MethodPost, "/api/v1/namespaces/default/configmaps?timeout=1s&dryRun=All",

@@ -23,8 +23,8 @@ import (
 
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/audit/trail"
 	"apigen.dev/runtime/internal/collector"
 	"apigen.dev/runtime/internal/http/apigroups"
 	"apigen.dev/runtime/internal/http/endpoint"
@@ -108,7 +108,7 @@ type Config struct {
 	// Services finds the services that webhooks are behind; nil leaves it to DNS.
 	Services Services
 	// Auditor records requests; nil records none. A hook runs what its sink needs.
-	Auditor *audit.Auditor
+	Auditor *trail.Auditor
 	// Observers are told about each request after it was answered. They must not wait.
 	Observers []func(filter.Observation)
 	// Scraped returns the handler of /metrics, which may also answer DELETE if Profiling is true; nil only reads.

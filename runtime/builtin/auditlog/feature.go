@@ -13,9 +13,9 @@ import (
 	"os"
 	"path/filepath"
 
-	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/internal/audit/backend"
 	"apigen.dev/runtime/internal/audit/policy"
+	"apigen.dev/runtime/internal/audit/trail"
 	"apigen.dev/runtime/internal/host/kubeconfig"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
@@ -76,11 +76,11 @@ func (a *Audit) Configure(_ context.Context, config *server.Config) error {
 	if len(backends) == 0 {
 		return nil
 	}
-	var sinks audit.Sinks
+	var sinks trail.Sinks
 	for _, b := range backends {
 		sinks = append(sinks, b)
 	}
-	config.Auditor = &audit.Auditor{Policy: policy.NewEvaluator(rules), Sink: sinks}
+	config.Auditor = &trail.Auditor{Policy: policy.NewEvaluator(rules), Sink: sinks}
 	config.Metrics = append(config.Metrics, collector{config.Auditor, failures})
 	config.Hooks = append(config.Hooks, hook(backends, closing))
 	return nil
@@ -159,7 +159,7 @@ func (w *webhookFlags) target(log *slog.Logger) (backend.Target, error) {
 
 // collector collects the metrics of audit under kube-apiserver's names.
 type collector struct {
-	auditor  *audit.Auditor
+	auditor  *trail.Auditor
 	failures *backend.Failures
 }
 
@@ -189,7 +189,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	counts := &c.auditor.Counts
 	count(eventsDesc, counts.Events.Load())
 	count(rejectedDesc, counts.Rejected.Load())
-	for i, level := range audit.Levels {
+	for i, level := range trail.Levels {
 		count(levelsDesc, counts.Requests[i].Load(), string(level))
 	}
 	for plugin, lost := range c.failures.Lost() {

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/audit"
+	"apigen.dev/runtime/internal/audit/trail"
 	"apigen.dev/runtime/internal/host/kubeconfig"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage"
@@ -123,9 +123,9 @@ func TestLogFile(t *testing.T) {
 
 // TestWebhookIsFlushed: a webhook has all events once the server has ended, although no batch was full.
 func TestWebhookIsFlushed(t *testing.T) {
-	events := make(chan audit.Event, 100)
+	events := make(chan trail.Event, 100)
 	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		var list audit.EventList
+		var list trail.EventList
 		if err := json.NewDecoder(r.Body).Decode(&list); err != nil {
 			t.Error(err)
 		}

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/internal/audit/backend"
+	"apigen.dev/runtime/internal/audit/trail"
 	"github.com/spf13/pflag"
 )
 
@@ -48,7 +48,7 @@ type batchFlags struct {
 const (
 	legacyFormat = "legacy"
 	jsonFormat   = "json"
-	theVersion   = audit.Group + "/" + audit.Version
+	theVersion   = trail.Group + "/" + trail.Version
 )
 
 func (f *flags) add(set *pflag.FlagSet) {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
-	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/audit/trail"
 	"github.com/google/uuid"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -63,7 +63,7 @@ func (a *authority) IssueToken(ctx context.Context, request auth.TokenRequest) (
 		return "", time.Time{}, apierrors.NewBadRequest(fmt.Sprintf(
 			"the token has %d bytes, and may have %d: ask for fewer audiences", len(token), maxToken))
 	}
-	audit.Annotate(ctx, issuedCredential, credentialOf(c))
+	trail.Annotate(ctx, issuedCredential, credentialOf(c))
 	return token, expires, nil
 }
 

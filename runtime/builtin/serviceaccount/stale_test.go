@@ -7,24 +7,24 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/internal/access/meter"
 	"apigen.dev/runtime/internal/access/tokencache"
+	"apigen.dev/runtime/internal/audit/trail"
 	asked "apigen.dev/runtime/internal/request"
 )
 
 // everything is a policy that records metadata.
 type everything struct{}
 
-func (everything) Decide(auth.Attributes) audit.Decision {
-	return audit.Decision{Level: audit.Metadata}
+func (everything) Decide(auth.Attributes) trail.Decision {
+	return trail.Decision{Level: trail.Metadata}
 }
 
 // sink keeps the annotations of events.
 type sink map[string]string
 
-func (s sink) Process(event *audit.Event) bool {
+func (s sink) Process(event *trail.Event) bool {
 	maps.Copy(s, event.Annotations)
 	return true
 }
@@ -33,8 +33,8 @@ func (s sink) Process(event *audit.Event) bool {
 func annotations(t *testing.T, tokens auth.TokenAuthenticator, token string) sink {
 	t.Helper()
 	found := sink{}
-	record := (&audit.Auditor{Policy: everything{}, Sink: found}).NewRecord("id")
-	ctx := asked.WithInfo(audit.WithRecord(t.Context(), record), &asked.Info{Verb: "get"})
+	record := (&trail.Auditor{Policy: everything{}, Sink: found}).NewRecord("id")
+	ctx := asked.WithInfo(trail.WithRecord(t.Context(), record), &asked.Info{Verb: "get"})
 	if _, err := tokens.AuthenticateToken(ctx, token, nil); err != nil {
 		t.Fatal(err)
 	}

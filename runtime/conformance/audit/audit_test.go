@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/internal/audit/policy"
+	"apigen.dev/runtime/internal/audit/trail"
 	"apigen.dev/runtime/internal/request"
 	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,7 +39,7 @@ func TestEventRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var ours audit.Event
+		var ours trail.Event
 		if err := json.Unmarshal(want, &ours); err != nil {
 			t.Fatal(err)
 		}
@@ -76,7 +76,7 @@ func randomPolicy() *policy.Policy {
 	p := &policy.Policy{TypeMeta: metav1.TypeMeta{Kind: "Policy", APIVersion: "audit.k8s.io/v1"},
 		OmitManagedFields: rand.IntN(2) == 0}
 	for range 1 + rand.IntN(4) {
-		rule := policy.Rule{Level: audit.Levels[rand.IntN(4)], Users: some(users), UserGroups: some(groups),
+		rule := policy.Rule{Level: trail.Levels[rand.IntN(4)], Users: some(users), UserGroups: some(groups),
 			Verbs: some(verbs)}
 		switch rand.IntN(3) {
 		case 0:
@@ -92,7 +92,7 @@ func randomPolicy() *policy.Policy {
 			}
 		}
 		if rand.IntN(3) == 0 {
-			rule.OmitStages = audit.Stages[:1+rand.IntN(3)]
+			rule.OmitStages = trail.Stages[:1+rand.IntN(3)]
 			omit := rand.IntN(2) == 0
 			rule.OmitManagedFields = &omit
 		}
@@ -121,11 +121,11 @@ func TestPolicies(t *testing.T) {
 		for range 20 {
 			a, b := randomRequest()
 			got, want := evaluator.Decide(a), their.EvaluatePolicyRule(b)
-			if got.Level != audit.None {
+			if got.Level != trail.None {
 				matched++
 			}
 			if string(got.Level) != string(want.Level) ||
-				got.Level != audit.None && got.OmitManagedFields != want.OmitManagedFields ||
+				got.Level != trail.None && got.OmitManagedFields != want.OmitManagedFields ||
 				len(slices.Compact(slices.Sorted(slices.Values(got.Omit)))) != len(want.OmitStages) {
 				t.Fatalf("%s\n%+v %+v\nours %+v, theirs %+v", text, a.User, a.Info, got, want)
 			}

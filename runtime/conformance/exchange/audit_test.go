@@ -18,11 +18,11 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/conformance/exchange/apis"
 	"apigen.dev/runtime/internal/audit/backend"
 	"apigen.dev/runtime/internal/audit/policy"
+	"apigen.dev/runtime/internal/audit/trail"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage/memory"
@@ -89,7 +89,7 @@ func startAudited(t *testing.T, log *auditLog, groups []registry.Group) *world {
 		Groups: groups, Backend: store, Listener: listener,
 		Certificate:    certified.TLS.Certificates[0],
 		Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}},
-		Auditor:        &audit.Auditor{Policy: policy.NewEvaluator(rules), Sink: sink},
+		Auditor:        &trail.Auditor{Policy: policy.NewEvaluator(rules), Sink: sink},
 	})
 	if err != nil {
 		t.Fatal(err)

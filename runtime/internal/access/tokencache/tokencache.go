@@ -17,9 +17,9 @@ import (
 	"runtime/debug"
 	"time"
 
-	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/internal/access/meter"
+	"apigen.dev/runtime/internal/audit/trail"
 	"golang.org/x/sync/singleflight"
 )
 
@@ -93,7 +93,7 @@ func (c *Cache) AuthenticateToken(ctx context.Context, token string, audiences [
 	identity, err := c.identify(ctx, token, audiences)
 	if identity != nil {
 		for key, value := range identity.Annotations {
-			audit.Annotate(ctx, key, value)
+			trail.Annotate(ctx, key, value)
 		}
 	}
 	return identity, err

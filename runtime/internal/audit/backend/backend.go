@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"apigen.dev/runtime/audit"
+	"apigen.dev/runtime/internal/audit/trail"
 	"golang.org/x/time/rate"
 )
 
@@ -61,7 +61,7 @@ const MaxHeldBytes = 128 << 20
 // Format is how events are written.
 type Format interface {
 	// Append appends the encoded event.
-	Append(b []byte, event *audit.Event) ([]byte, error)
+	Append(b []byte, event *trail.Event) ([]byte, error)
 }
 
 // Target is where a Backend delivers events.
@@ -71,7 +71,7 @@ type Target interface {
 	Deliver(ctx context.Context, events [][]byte) error
 }
 
-// Backend is an audit.Sink. Run delivers batches, and flushes them at the end.
+// Backend is an trail.Sink. Run delivers batches, and flushes them at the end.
 type Backend struct {
 	config   Config
 	target   Target
@@ -93,8 +93,8 @@ func New(config Config, target Target, failures *Failures) *Backend {
 	return b
 }
 
-// Process implements audit.Sink. Only a Backend in the mode BlockingStrict returns false.
-func (b *Backend) Process(event *audit.Event) bool {
+// Process implements trail.Sink. Only a Backend in the mode BlockingStrict returns false.
+func (b *Backend) Process(event *trail.Event) bool {
 	buffer := b.buffers.Get().(*[]byte)
 	defer b.buffers.Put(buffer)
 	line, err := b.encode((*buffer)[:0], event)
@@ -114,7 +114,7 @@ func (b *Backend) Process(event *audit.Event) bool {
 		}
 		return true
 	}
-	if log, ok := b.target.(*Gathered); ok && b.config.Mode == Blocking && event.Stage == audit.RequestReceived {
+	if log, ok := b.target.(*Gathered); ok && b.config.Mode == Blocking && event.Stage == trail.RequestReceived {
 		log.deliverSoon(line, b.lose)
 		return true
 	}
@@ -132,13 +132,13 @@ const maxKeptBuffer = 64 << 10
 const truncatedAnnotation = "audit.k8s.io/truncated"
 
 // encode encodes an event, without its objects if it is too large with them. It returns nil if it is too large anyhow.
-func (b *Backend) encode(buffer []byte, event *audit.Event) ([]byte, error) {
+func (b *Backend) encode(buffer []byte, event *trail.Event) ([]byte, error) {
 	limit := b.config.MaxEventBytes
 	line, err := b.target.Append(buffer, event)
 	if err != nil || limit == 0 || int64(len(line)) <= limit {
 		return line, err
 	}
-	if event.Level.AtLeast(audit.Request) {
+	if event.Level.AtLeast(trail.Request) {
 		short := event.Clone()
 		short.RequestObject, short.ResponseObject = nil, nil
 		if short.Annotations == nil {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/audit"
+	"apigen.dev/runtime/internal/audit/trail"
 )
 
 func quiet() *Failures { return NewFailures(slog.New(slog.NewTextHandler(io.Discard, nil))) }
@@ -26,7 +26,7 @@ type memory struct {
 	events []string
 }
 
-func (m *memory) Append(b []byte, event *audit.Event) ([]byte, error) {
+func (m *memory) Append(b []byte, event *trail.Event) ([]byte, error) {
 	if event.Verb == "unencodable" {
 		return b, errors.New("unencodable")
 	}
@@ -56,8 +56,8 @@ func (m *memory) len() int {
 	return len(m.events)
 }
 
-func event(id string) *audit.Event {
-	return &audit.Event{AuditID: id, Level: audit.Metadata, Stage: audit.RequestReceived}
+func event(id string) *trail.Event {
+	return &trail.Event{AuditID: id, Level: trail.Metadata, Stage: trail.RequestReceived}
 }
 
 // start runs a backend. The function that it returns ends it, after what it holds is delivered.
@@ -92,7 +92,7 @@ func TestBlocking(t *testing.T) {
 		if ok := b.Process(event("b")); ok == (mode == BlockingStrict) {
 			t.Errorf("%s: a failure was answered %v", mode, ok)
 		}
-		if ok := b.Process(&audit.Event{Verb: "unencodable"}); ok == (mode == BlockingStrict) {
+		if ok := b.Process(&trail.Event{Verb: "unencodable"}); ok == (mode == BlockingStrict) {
 			t.Errorf("%s: an event that can't be encoded was answered %v", mode, ok)
 		}
 		if lost := failures.Lost()["log"]; lost != 2 {
@@ -201,12 +201,12 @@ func TestTruncate(t *testing.T) {
 	target, failures := &memory{}, quiet()
 	b := New(Config{Mode: BlockingStrict, MaxEventBytes: 1000}, target, failures)
 	large := event("a")
-	large.Level, large.RequestObject = audit.Request, json.RawMessage(`"`+strings.Repeat("a", 2000)+`"`)
+	large.Level, large.RequestObject = trail.Request, json.RawMessage(`"`+strings.Repeat("a", 2000)+`"`)
 	large.Annotations = map[string]string{"k": "v"}
 	if !b.Process(large) || target.len() != 1 || large.RequestObject == nil || len(large.Annotations) != 1 {
 		t.Fatal("a large event isn't delivered, or was changed")
 	}
-	var got audit.Event
+	var got trail.Event
 	if err := json.Unmarshal([]byte(target.events[0]), &got); err != nil || got.RequestObject != nil ||
 		got.Annotations["audit.k8s.io/truncated"] != "true" || got.Annotations["k"] != "v" {
 		t.Errorf("%s: %v", target.events[0], err)
@@ -256,7 +256,7 @@ func TestRetry(t *testing.T) {
 func TestLogFormats(t *testing.T) {
 	var lines, legacy bytes.Buffer
 	e := event("a")
-	e.User = audit.User{Username: "alice", Groups: []string{"x", "y"}}
+	e.User = trail.User{Username: "alice", Groups: []string{"x", "y"}}
 	e.SourceIPs, e.Verb, e.RequestURI = []string{"10.0.0.1"}, "get", "/x?a=\"b"
 	for _, target := range []Target{Lines{&lines}, Legacy{&legacy}} {
 		b := New(Config{Mode: BlockingStrict}, target, quiet())

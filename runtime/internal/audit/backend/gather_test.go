@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"apigen.dev/runtime/audit"
+	"apigen.dev/runtime/internal/audit/trail"
 )
 
 // slow is a file whose writes last until the test lets them go, if it has a gate.
@@ -31,8 +31,8 @@ func (s *slow) Write(p []byte) (int, error) {
 	return s.Buffer.Write(p)
 }
 
-func staged(id string, stage audit.Stage) *audit.Event {
-	return &audit.Event{AuditID: id, Stage: stage, Level: audit.Metadata}
+func staged(id string, stage trail.Stage) *trail.Event {
+	return &trail.Event{AuditID: id, Stage: stage, Level: trail.Metadata}
 }
 
 // TestEventsAreGathered: what comes while a piece is written is the next piece, and each request returns when its
@@ -43,8 +43,8 @@ func TestEventsAreGathered(t *testing.T) {
 	b := New(Config{Mode: Blocking}, log, quiet())
 	returned := make(chan string, 3)
 	request := func(id string) {
-		b.Process(staged(id, audit.RequestReceived))
-		b.Process(staged(id, audit.ResponseComplete))
+		b.Process(staged(id, trail.RequestReceived))
+		b.Process(staged(id, trail.ResponseComplete))
 		returned <- id
 	}
 	go request("r0")
@@ -68,8 +68,8 @@ func TestEventsAreGathered(t *testing.T) {
 	<-returned
 	lines := strings.Split(strings.TrimSuffix(file.String(), "\n"), "\n")
 	for i, line := range lines {
-		want := fmt.Sprintf(`"auditID":"r%d","stage":"%s"`, i/2, [...]audit.Stage{
-			audit.RequestReceived, audit.ResponseComplete}[i%2])
+		want := fmt.Sprintf(`"auditID":"r%d","stage":"%s"`, i/2, [...]trail.Stage{
+			trail.RequestReceived, trail.ResponseComplete}[i%2])
 		if len(lines) != 6 || !strings.Contains(line, want) {
 			t.Errorf("%d lines; line %d is %s", len(lines), i, line)
 		}
@@ -89,8 +89,8 @@ func TestEventsAreWrittenSoon(t *testing.T) {
 		file := &slow{}
 		b := New(Config{Mode: Blocking}, NewGathered(Lines{}, file), quiet())
 		for i := range 3 {
-			b.Process(staged("r", audit.RequestReceived))
-			b.Process(staged("s", audit.RequestReceived))
+			b.Process(staged("r", trail.RequestReceived))
+			b.Process(staged("s", trail.RequestReceived))
 			if file.writes.Load() != int32(i) {
 				t.Errorf("%d writes before the time", file.writes.Load())
 			}
@@ -108,7 +108,7 @@ func TestLargeEventsAreDivided(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		file := &slow{}
 		b := New(Config{Mode: Blocking}, NewGathered(Lines{}, file), quiet())
-		large := staged("r", audit.RequestReceived)
+		large := staged("r", trail.RequestReceived)
 		large.RequestURI = strings.Repeat("x", maxPiece/2)
 		for range 3 {
 			b.Process(large)
@@ -128,8 +128,8 @@ func TestLargeEventsAreDivided(t *testing.T) {
 func TestLostEventsAreCounted(t *testing.T) {
 	failures := quiet()
 	b := New(Config{Name: "log", Mode: Blocking}, NewGathered(Lines{}, full{}), failures)
-	b.Process(staged("r", audit.RequestReceived))
-	if b.Process(staged("s", audit.RequestReceived)); !b.Process(staged("r", audit.ResponseComplete)) {
+	b.Process(staged("r", trail.RequestReceived))
+	if b.Process(staged("s", trail.RequestReceived)); !b.Process(staged("r", trail.ResponseComplete)) {
 		t.Error("a lost event refuses the request")
 	}
 	if lost := failures.Lost()["log"]; lost != 3 {
@@ -144,7 +144,7 @@ func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on 
 // BenchmarkGathered is the cost of the two events of a request, from many goroutines.
 func BenchmarkGathered(b *testing.B) {
 	backend := New(Config{Mode: Blocking}, NewGathered(Lines{}, io.Discard), quiet())
-	first, last := staged("r", audit.RequestReceived), staged("r", audit.ResponseComplete)
+	first, last := staged("r", trail.RequestReceived), staged("r", trail.ResponseComplete)
 	b.ReportAllocs()
 	b.RunParallel(func(p *testing.PB) {
 		for p.Next() {

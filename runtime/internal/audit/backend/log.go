@@ -9,14 +9,14 @@ import (
 	"strings"
 	"time"
 
-	"apigen.dev/runtime/audit"
+	"apigen.dev/runtime/internal/audit/trail"
 )
 
 // Lines is a Target that writes each event as a line of JSON, in one piece.
 type Lines struct{ Out io.Writer }
 
 // Append implements Target.
-func (l Lines) Append(b []byte, event *audit.Event) ([]byte, error) {
+func (l Lines) Append(b []byte, event *trail.Event) ([]byte, error) {
 	b, err := event.AppendJSON(b)
 	return append(b, '\n'), err
 }
@@ -37,7 +37,7 @@ func writeEach(out io.Writer, events [][]byte) error {
 type Legacy struct{ Out io.Writer }
 
 // Append implements Target.
-func (l Legacy) Append(b []byte, e *audit.Event) ([]byte, error) {
+func (l Legacy) Append(b []byte, e *trail.Event) ([]byte, error) {
 	user, groups := "<none>", "<none>"
 	if e.User.Username != "" {
 		user, groups = e.User.Username, cmp.Or(quoteAll(e.User.Groups), groups)

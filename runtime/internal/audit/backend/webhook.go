@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"time"
 
-	"apigen.dev/runtime/audit"
+	"apigen.dev/runtime/internal/audit/trail"
 )
 
 // Webhook is a Target that posts each batch as an EventList.
@@ -20,11 +20,11 @@ type Webhook struct {
 }
 
 // Append implements Target.
-func (w Webhook) Append(b []byte, event *audit.Event) ([]byte, error) { return event.AppendJSON(b) }
+func (w Webhook) Append(b []byte, event *trail.Event) ([]byte, error) { return event.AppendJSON(b) }
 
 const (
 	defaultTimeout = 30 * time.Second
-	listHead       = `{"kind":"EventList","apiVersion":"` + audit.Group + "/" + audit.Version +
+	listHead       = `{"kind":"EventList","apiVersion":"` + trail.Group + "/" + trail.Version +
 		`","metadata":{},"items":[`
 	// maxAnswer is how much the Backend reads of an answer, so that the connection can be used again.
 	maxAnswer = 16 << 10
@@ -67,7 +67,7 @@ func list(events [][]byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(b, '{'), event[len(audit.Head):]...)
+		b = append(append(b, '{'), event[len(trail.Head):]...)
 	}
 	return append(b, "]}"...)
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/audit"
+	"apigen.dev/runtime/internal/audit/trail"
 )
 
 // hook is a webhook on a server with a handler, whose requests take at most timeout.
@@ -35,7 +35,7 @@ func lines(t *testing.T, w Webhook, ids ...string) [][]byte {
 }
 
 func TestWebhook(t *testing.T) {
-	var got audit.EventList
+	var got trail.EventList
 	w := hook(t, 0, func(_ http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s, %v", r.Method, r.Header)
@@ -105,7 +105,7 @@ func TestWebhookRecovers(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		}
-		var list audit.EventList
+		var list trail.EventList
 		if err := json.NewDecoder(r.Body).Decode(&list); err != nil {
 			t.Error(err)
 		}

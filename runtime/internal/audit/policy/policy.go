@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/audit/trail"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -20,7 +20,7 @@ type Policy struct {
 	// Rules are asked in order: the first rule that matches a request decides. Without one the level is None.
 	Rules []Rule `json:"rules"`
 	// OmitStages are the stages for which the server makes no events, beside those of a rule.
-	OmitStages []audit.Stage `json:"omitStages,omitempty"`
+	OmitStages []trail.Stage `json:"omitStages,omitempty"`
 	// OmitManagedFields leaves managed fields out of events, unless a rule says otherwise.
 	OmitManagedFields bool `json:"omitManagedFields,omitempty"`
 }
@@ -28,7 +28,7 @@ type Policy struct {
 // Rule gives a level to the requests that match all of its fields. An empty field matches every request. A rule with
 // resources or namespaces matches no other requests, and neither does a rule with non-resource URLs.
 type Rule struct {
-	Level audit.Level `json:"level"`
+	Level trail.Level `json:"level"`
 	// Users and UserGroups are of the user who authenticated, not of an impersonated one.
 	Users      []string         `json:"users,omitempty"`
 	UserGroups []string         `json:"userGroups,omitempty"`
@@ -38,7 +38,7 @@ type Rule struct {
 	Namespaces []string `json:"namespaces,omitempty"`
 	// NonResourceURLs are paths; one that ends in * matches all that begin with the rest of it.
 	NonResourceURLs   []string      `json:"nonResourceURLs,omitempty"`
-	OmitStages        []audit.Stage `json:"omitStages,omitempty"`
+	OmitStages        []trail.Stage `json:"omitStages,omitempty"`
 	OmitManagedFields *bool         `json:"omitManagedFields,omitempty"`
 }
 
@@ -51,10 +51,10 @@ type GroupResources struct {
 	ResourceNames []string `json:"resourceNames,omitempty"`
 }
 
-// Evaluator decides by the rules of a Policy, without allocating. It implements audit.Policy, and is immutable.
+// Evaluator decides by the rules of a Policy, without allocating. It implements trail.Policy, and is immutable.
 type Evaluator struct {
 	rules     []Rule
-	decisions []audit.Decision // of the rules
+	decisions []trail.Decision // of the rules
 }
 
 // NewEvaluator returns the Evaluator of a valid policy.
@@ -62,7 +62,7 @@ func NewEvaluator(p *Policy) *Evaluator {
 	e := &Evaluator{rules: p.Rules}
 	for i := range p.Rules {
 		rule := &p.Rules[i]
-		decision := audit.Decision{Level: rule.Level, OmitManagedFields: p.OmitManagedFields}
+		decision := trail.Decision{Level: rule.Level, OmitManagedFields: p.OmitManagedFields}
 		if rule.OmitManagedFields != nil {
 			decision.OmitManagedFields = *rule.OmitManagedFields
 		}
@@ -72,14 +72,14 @@ func NewEvaluator(p *Policy) *Evaluator {
 	return e
 }
 
-// Decide implements audit.Policy.
-func (e *Evaluator) Decide(a auth.Attributes) audit.Decision {
+// Decide implements trail.Policy.
+func (e *Evaluator) Decide(a auth.Attributes) trail.Decision {
 	for i := range e.rules {
 		if e.rules[i].matches(a) {
 			return e.decisions[i]
 		}
 	}
-	return audit.Decision{Level: audit.None}
+	return trail.Decision{Level: trail.None}
 }
 
 func (r *Rule) matches(a auth.Attributes) bool {

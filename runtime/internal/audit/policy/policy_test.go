@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/audit/trail"
 	"apigen.dev/runtime/internal/request"
 )
 
@@ -101,7 +101,7 @@ func TestDecide(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", test.rule, err)
 		}
-		if got := NewEvaluator(policy).Decide(test.a).Level == audit.Metadata; got != test.want {
+		if got := NewEvaluator(policy).Decide(test.a).Level == trail.Metadata; got != test.want {
 			t.Errorf("%s: %v", test.rule, got)
 		}
 	}
@@ -123,13 +123,13 @@ rules:
 	get := e.Decide(attributes("a", "get", "", "pods", "", "ns", "x"))
 	list := e.Decide(attributes("a", "list", "", "pods", "", "ns", ""))
 	watch := e.Decide(attributes("a", "watch", "", "pods", "", "ns", ""))
-	if get.Level != audit.Request || len(get.Omit) != 2 || get.OmitManagedFields {
+	if get.Level != trail.Request || len(get.Omit) != 2 || get.OmitManagedFields {
 		t.Errorf("get: %+v", get)
 	}
-	if list.Level != audit.Metadata || len(list.Omit) != 1 || !list.OmitManagedFields {
+	if list.Level != trail.Metadata || len(list.Omit) != 1 || !list.OmitManagedFields {
 		t.Errorf("list: %+v", list)
 	}
-	if watch.Level != audit.None {
+	if watch.Level != trail.None {
 		t.Errorf("watch: %+v", watch)
 	}
 }
@@ -162,7 +162,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for _, rule := range policy.Rules {
-			if rule.Level != audit.None && !rule.Level.AtLeast(audit.Metadata) {
+			if rule.Level != trail.None && !rule.Level.AtLeast(trail.Metadata) {
 				t.Errorf("level %q", rule.Level)
 			}
 		}

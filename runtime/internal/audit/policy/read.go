@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"apigen.dev/runtime/audit"
+	"apigen.dev/runtime/internal/audit/trail"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -44,7 +44,7 @@ func Parse(data []byte) (*Policy, error) {
 	switch {
 	case gvk.Kind == "":
 		return nil, errors.New("failed decoding: Object 'Kind' is missing")
-	case gvk.Group != audit.Group || gvk.Version != audit.Version:
+	case gvk.Group != trail.Group || gvk.Version != trail.Version:
 		return nil, fmt.Errorf("unknown group version field %v in policy", gvk)
 	case gvk.Kind != "Policy":
 		return nil, fmt.Errorf("failed decoding: %v is no Policy", gvk)
@@ -73,8 +73,8 @@ func (r *Rule) validate(path *field.Path) field.ErrorList {
 	switch {
 	case r.Level == "":
 		errs = append(errs, field.Required(path.Child("level"), ""))
-	case !slices.Contains(audit.Levels, r.Level):
-		errs = append(errs, field.NotSupported(path.Child("level"), r.Level, audit.Levels))
+	case !slices.Contains(trail.Levels, r.Level):
+		errs = append(errs, field.NotSupported(path.Child("level"), r.Level, trail.Levels))
 	}
 	urls := path.Child("nonResourceURLs")
 	errs = append(errs, validateURLs(r.NonResourceURLs, urls)...)
@@ -121,10 +121,10 @@ func (g *GroupResources) validate(path *field.Path) field.ErrorList {
 	return errs
 }
 
-func validateStages(stages []audit.Stage, path *field.Path) field.ErrorList {
+func validateStages(stages []trail.Stage, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	for i, stage := range stages {
-		if !slices.Contains(audit.Stages, stage) {
+		if !slices.Contains(trail.Stages, stage) {
 			errs = append(errs, field.Invalid(path.Index(i), string(stage), "allowed stages are "+allStages()))
 		}
 	}
@@ -133,7 +133,7 @@ func validateStages(stages []audit.Stage, path *field.Path) field.ErrorList {
 
 func allStages() string {
 	var names []string
-	for _, stage := range audit.Stages {
+	for _, stage := range trail.Stages {
 		names = append(names, string(stage))
 	}
 	return strings.Join(names, ",")

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/audit"
+	"apigen.dev/runtime/internal/audit/trail"
 	"apigen.dev/runtime/internal/http/encoder"
 	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,13 +14,13 @@ import (
 
 // auditBody has the object that a body holds recorded, once it is decoded.
 func (req *resourceRequest) auditBody(body *verb.Body) {
-	record := audit.RecordFrom(req.r.Context())
-	if !record.Wants(audit.Metadata) {
+	record := trail.RecordFrom(req.r.Context())
+	if !record.Wants(trail.Metadata) {
 		return
 	}
 	body.Decoded = func(object api.Object, encode func() ([]byte, error)) {
 		record.SetObject(object)
-		if !record.Wants(audit.Request) {
+		if !record.Wants(trail.Request) {
 			return
 		}
 		if data, err := encode(); err == nil {
@@ -35,8 +35,8 @@ const internalMeta = "meta.k8s.io/__internal"
 
 // auditOptions records the body of a deletion, as it was decoded.
 func (req *resourceRequest) auditOptions(options *metav1.DeleteOptions) {
-	record := audit.RecordFrom(req.r.Context())
-	if !record.Wants(audit.Request) {
+	record := trail.RecordFrom(req.r.Context())
+	if !record.Wants(trail.Request) {
 		return
 	}
 	shown := *options
@@ -48,13 +48,13 @@ func (req *resourceRequest) auditOptions(options *metav1.DeleteOptions) {
 
 // auditPatch records a patch, which is JSON.
 func (req *resourceRequest) auditPatch(data []byte) {
-	audit.RecordFrom(req.r.Context()).SetRequest(data)
+	trail.RecordFrom(req.r.Context()).SetRequest(data)
 }
 
 // auditObject records the object of an answer.
 func (req *resourceRequest) auditObject(form verb.Form, object verb.Rendition) {
-	record := audit.RecordFrom(req.r.Context())
-	if !record.Wants(audit.RequestResponse) {
+	record := trail.RecordFrom(req.r.Context())
+	if !record.Wants(trail.RequestResponse) {
 		return
 	}
 	if form.Encoding == verb.Protobuf {
@@ -71,8 +71,8 @@ func (req *resourceRequest) auditObject(form verb.Form, object verb.Rendition) {
 
 // auditPage records the list of an answer.
 func (req *resourceRequest) auditPage(form verb.Form, page *verb.Page) {
-	record := audit.RecordFrom(req.r.Context())
-	if !record.Wants(audit.RequestResponse) {
+	record := trail.RecordFrom(req.r.Context())
+	if !record.Wants(trail.RequestResponse) {
 		return
 	}
 	shown, to := page, form
@@ -109,7 +109,7 @@ func (req *resourceRequest) toJSON(object verb.Rendition, form verb.Form) (verb.
 
 // auditAnswer records what write writes in the encoding of a form: JSON or CBOR.
 func (req *resourceRequest) auditAnswer(
-	record *audit.Record, form verb.Form, write func(*encoder.Frame, encoder.Encoder),
+	record *trail.Record, form verb.Form, write func(*encoder.Frame, encoder.Encoder),
 ) {
 	var out bytes.Buffer
 	f := req.api.frames.Get(&out)

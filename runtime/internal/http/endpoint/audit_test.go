@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/audit/trail"
 	"apigen.dev/runtime/internal/request"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
@@ -15,27 +15,27 @@ import (
 
 // lastEvent is a policy of one level, and a sink that keeps the last event.
 type lastEvent struct {
-	audit.Level
-	event audit.Event
+	trail.Level
+	event trail.Event
 }
 
-func (l *lastEvent) Decide(auth.Attributes) audit.Decision { return audit.Decision{Level: l.Level} }
+func (l *lastEvent) Decide(auth.Attributes) trail.Decision { return trail.Decision{Level: l.Level} }
 
-func (l *lastEvent) Process(event *audit.Event) bool {
+func (l *lastEvent) Process(event *trail.Event) bool {
 	l.event = *event.Clone()
 	return true
 }
 
 // audited serves a request that is audited at a level, and returns its last event.
-func audited(t *testing.T, handler http.Handler, level audit.Level, r *http.Request) audit.Event {
+func audited(t *testing.T, handler http.Handler, level trail.Level, r *http.Request) trail.Event {
 	t.Helper()
 	last := &lastEvent{Level: level}
-	record := (&audit.Auditor{Policy: last, Sink: last}).NewRecord("id")
+	record := (&trail.Auditor{Policy: last, Sink: last}).NewRecord("id")
 	info, err := request.New(r, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r = r.WithContext(request.WithInfo(audit.WithRecord(r.Context(), record), info))
+	r = r.WithContext(request.WithInfo(trail.WithRecord(r.Context(), record), info))
 	record.Begin(r)
 	handler.ServeHTTP(httptest.NewRecorder(), r)
 	record.Complete(r)
@@ -52,14 +52,14 @@ func TestAuditedCBOR(t *testing.T) {
 	r := httptest.NewRequest(http.MethodPatch, "/apis/shop.example.com/v1/namespaces/ns/widgets/a?fieldManager=x",
 		strings.NewReader(string(whole)))
 	r.Header.Set("Content-Type", "application/apply-patch+cbor")
-	if event := audited(t, api, audit.Request, r); string(event.RequestObject) != `{"metadata":{"name":"a"}}` {
+	if event := audited(t, api, trail.Request, r); string(event.RequestObject) != `{"metadata":{"name":"a"}}` {
 		t.Errorf("the patch is %s", event.RequestObject)
 	}
 	r = httptest.NewRequest(http.MethodDelete, "/apis/shop.example.com/v1/namespaces/ns/widgets/a",
 		strings.NewReader(string(cborOptions(t))))
 	r.Header.Set("Content-Type", "application/cbor")
 	want := `{"kind":"DeleteOptions","apiVersion":"meta.k8s.io/__internal","gracePeriodSeconds":0}`
-	if event := audited(t, api, audit.Request, r); string(event.RequestObject) != want {
+	if event := audited(t, api, trail.Request, r); string(event.RequestObject) != want {
 		t.Errorf("the options are %s", event.RequestObject)
 	}
 }
@@ -86,11 +86,11 @@ func TestUnauditedBodies(t *testing.T) {
 	}
 	api, fakes := serve(t, widgets)
 	f := fakes[0]
-	audited(t, api, audit.None, post())
+	audited(t, api, trail.None, post())
 	if f.body.Decoded != nil {
 		t.Error("a body is looked at without audit")
 	}
-	event := audited(t, api, audit.Metadata, post())
+	event := audited(t, api, trail.Metadata, post())
 	f.body.Decoded(&metav1.PartialObjectMetadata{}, func() ([]byte, error) {
 		t.Error("the object is encoded at Metadata")
 		return nil, nil
@@ -105,7 +105,7 @@ func TestDeprecatedVersionsAreAudited(t *testing.T) {
 	api, _ := serve(t, widgets)
 	for version, want := range map[string][2]string{"v1": {}, "v1beta1": {"true", "1.9"}} {
 		r := httptest.NewRequest(http.MethodGet, "/apis/shop.example.com/"+version+"/namespaces/ns/widgets/a", nil)
-		annotations := audited(t, api, audit.Metadata, r).Annotations
+		annotations := audited(t, api, trail.Metadata, r).Annotations
 		if got := [2]string{annotations["k8s.io/deprecated"], annotations["k8s.io/removed-release"]}; got != want {
 			t.Errorf("%s: %q", version, got)
 		}

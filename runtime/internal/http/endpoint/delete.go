@@ -4,7 +4,7 @@ import (
 	"context"
 	"net/http"
 
-	"apigen.dev/runtime/audit"
+	"apigen.dev/runtime/internal/audit/trail"
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/http/respond"
 	"apigen.dev/runtime/internal/object/wire"
@@ -32,7 +32,7 @@ func (req *resourceRequest) delete() error {
 		return err
 	}
 	if options.IgnoreReadErrors {
-		audit.Annotate(req.r.Context(), "apiserver.k8s.io/unsafe-delete-ignore-read-error", "")
+		trail.Annotate(req.r.Context(), "apiserver.k8s.io/unsafe-delete-ignore-read-error", "")
 		if err := req.api.unsafeDelete(req.r); err != nil {
 			return err
 		}

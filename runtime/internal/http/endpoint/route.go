@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/audit"
+	"apigen.dev/runtime/internal/audit/trail"
 	"apigen.dev/runtime/internal/http/respond"
 	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/internal/verb"
@@ -151,9 +151,9 @@ func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *reques
 func (r *resource) warn(w http.ResponseWriter, req *http.Request) {
 	if warning := r.version.Deprecated; warning != "" {
 		respond.AddWarnings(w.Header(), []string{warning})
-		audit.Annotate(req.Context(), "k8s.io/deprecated", "true")
+		trail.Annotate(req.Context(), "k8s.io/deprecated", "true")
 		if r.version.Removed != "" {
-			audit.Annotate(req.Context(), "k8s.io/removed-release", r.version.Removed)
+			trail.Annotate(req.Context(), "k8s.io/removed-release", r.version.Removed)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"net"
 	"net/http"
 
-	"apigen.dev/runtime/audit"
+	"apigen.dev/runtime/internal/audit/trail"
 	"apigen.dev/runtime/internal/http/respond"
 	"github.com/google/uuid"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,7 +21,7 @@ const maxAuditID = 256
 
 // AuditID gives every request an audit ID, that of the client or a new one, and sends it back. If auditor isn't nil,
 // AuditID makes the Record of the request, which the filters after it and the endpoint find in the request's context.
-func AuditID(auditor *audit.Auditor) Filter {
+func AuditID(auditor *trail.Auditor) Filter {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		id := r.Header.Get(auditIDHeader)
 		if id == "" || len(id) > maxAuditID {
@@ -29,7 +29,7 @@ func AuditID(auditor *audit.Auditor) Filter {
 		}
 		w.Header()[auditIDHeader] = []string{id}
 		if auditor != nil {
-			r = r.WithContext(audit.WithRecord(r.Context(), auditor.NewRecord(id)))
+			r = r.WithContext(trail.WithRecord(r.Context(), auditor.NewRecord(id)))
 		}
 		next.ServeHTTP(w, r)
 	}
@@ -39,7 +39,7 @@ func AuditID(auditor *audit.Auditor) Filter {
 // it records, too.
 func AuditAnswers() Filter {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if record := audit.RecordFrom(r.Context()); record != nil {
+		if record := trail.RecordFrom(r.Context()); record != nil {
 			w = &audited{ResponseWriter: w, record: record, request: r}
 		}
 		next.ServeHTTP(w, r)
@@ -50,7 +50,7 @@ func AuditAnswers() Filter {
 // panic. If the server may run no request without an event, and the event is lost, Audit answers 500.
 func Audit() Filter {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		record := audit.RecordFrom(r.Context())
+		record := trail.RecordFrom(r.Context())
 		if record == nil {
 			next.ServeHTTP(w, r)
 			return
@@ -73,7 +73,7 @@ func Audit() Filter {
 // audited tells a record the code of the answer.
 type audited struct {
 	http.ResponseWriter
-	record  *audit.Record
+	record  *trail.Record
 	request *http.Request
 	begun   bool
 }

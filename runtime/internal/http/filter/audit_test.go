@@ -11,32 +11,32 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/audit/trail"
 )
 
 // auditSink keeps the events of an Auditor, and fails at a stage.
 type auditSink struct {
 	mu     sync.Mutex
-	events []audit.Event
-	fail   audit.Stage
+	events []trail.Event
+	fail   trail.Stage
 }
 
-func (s *auditSink) Process(event *audit.Event) bool {
+func (s *auditSink) Process(event *trail.Event) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.events = append(s.events, *event.Clone())
 	return event.Stage != s.fail
 }
 
-func (s *auditSink) Decide(auth.Attributes) audit.Decision {
-	return audit.Decision{Level: audit.Metadata}
+func (s *auditSink) Decide(auth.Attributes) trail.Decision {
+	return trail.Decision{Level: trail.Metadata}
 }
 
 // auditedChain is the order of the server, with audit.
 func auditedChain(sink *auditSink, drain *Drain, handler http.HandlerFunc) http.Handler {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	return Chain(handler, AuditID(&audit.Auditor{Policy: sink, Sink: sink}), Recover(log), RequestInfo(nil),
+	return Chain(handler, AuditID(&trail.Auditor{Policy: sink, Sink: sink}), Recover(log), RequestInfo(nil),
 		AuditAnswers(), drain.Filter(isHealth), Deadline(time.Minute), Authenticate(healthIsPublic, log), Audit(),
 		Impersonate(auth.MastersOnly{}, nil), MaxInFlight(1, 1, isHealth), Authorize(auth.Union{auth.MastersOnly{},
 			auth.Paths{"/readyz"}}))
@@ -120,7 +120,7 @@ func TestTooManyRequestsAreAudited(t *testing.T) {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, get()) // while this one has the only place
 		codes <- w.Code
-	}), AuditID(&audit.Auditor{Policy: sink, Sink: sink}), RequestInfo(nil), AuditAnswers(),
+	}), AuditID(&trail.Auditor{Policy: sink, Sink: sink}), RequestInfo(nil), AuditAnswers(),
 		Authenticate(healthIsPublic, log), Audit(), MaxInFlight(1, 1, isHealth))
 	handler.ServeHTTP(httptest.NewRecorder(), get())
 	if code := <-codes; code != http.StatusTooManyRequests || len(sink.events) != 4 ||
@@ -131,7 +131,7 @@ func TestTooManyRequestsAreAudited(t *testing.T) {
 
 // TestAuditStrict: a request whose first event is lost doesn't run, and is answered in kube-apiserver's words.
 func TestAuditStrict(t *testing.T) {
-	sink, ran := &auditSink{fail: audit.RequestReceived}, false
+	sink, ran := &auditSink{fail: trail.RequestReceived}, false
 	handler := auditedChain(sink, NewDrain(Ending{}), func(http.ResponseWriter, *http.Request) { ran = true })
 	r, w := httptest.NewRequest(http.MethodGet, "/apis/g/v1/things", nil), httptest.NewRecorder()
 	r.Header.Set("Authorization", "Bearer admin")

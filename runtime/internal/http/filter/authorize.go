@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/audit/trail"
 	"apigen.dev/runtime/internal/http/respond"
 	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/internal/timing"
@@ -52,11 +52,11 @@ func annotate(r *http.Request, decision auth.Decision, reason string, err error)
 	case decision == auth.Allow:
 		verdict = "allow"
 	case err != nil:
-		audit.Annotate(ctx, "authorization.k8s.io/reason", "internal error")
+		trail.Annotate(ctx, "authorization.k8s.io/reason", "internal error")
 		return
 	}
-	audit.Annotate(ctx, "authorization.k8s.io/decision", verdict)
-	audit.Annotate(ctx, "authorization.k8s.io/reason", reason)
+	trail.Annotate(ctx, "authorization.k8s.io/decision", verdict)
+	trail.Annotate(ctx, "authorization.k8s.io/reason", reason)
 }
 
 // MayCreate returns a function that asks whether the user of an update or a patch may also create the object, if it

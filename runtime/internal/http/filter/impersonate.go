@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"apigen.dev/runtime/audit"
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/audit/trail"
 	"apigen.dev/runtime/internal/http/respond"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validation"
@@ -53,7 +53,7 @@ func Impersonate(authorizer auth.Authorizer, observe func(verb string, took time
 				r.Header.Del(name)
 			}
 		}
-		audit.RecordFrom(r.Context()).SetImpersonated(user, constraint)
+		trail.RecordFrom(r.Context()).SetImpersonated(user, constraint)
 		next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), user)))
 	}
 }

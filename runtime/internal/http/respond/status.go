@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"apigen.dev/runtime/audit"
+	"apigen.dev/runtime/internal/audit/trail"
 	"apigen.dev/runtime/internal/http/negotiation"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -62,12 +62,12 @@ func record(r *http.Request, status *metav1.Status, err error) {
 	if errors.As(err, &quoting) {
 		unquoted = quoting.Unquoted()
 	}
-	audit.RecordFrom(r.Context()).SetStatus(status, unquoted)
+	trail.RecordFrom(r.Context()).SetStatus(status, unquoted)
 }
 
 // Status writes a Status, which the audit of the request records.
 func Status(w http.ResponseWriter, r *http.Request, media negotiation.MediaType, code int, status *metav1.Status) {
-	audit.RecordFrom(r.Context()).SetStatus(status, "")
+	trail.RecordFrom(r.Context()).SetStatus(status, "")
 	Document(w, media, code, status)
 }
 
