@@ -201,7 +201,8 @@ var floors = map[string][]string{
 	},
 	"runtime/builtin/apiextensions": {
 		"runtime/builtin/apiextensions/v1", "runtime/builtin/apiextensions/wiring", "runtime/internal/custom/dynamic",
-		"runtime/internal/host/kubeconfig", "runtime/reach", "runtime/registry", "runtime/server",
+		"runtime/internal/host/kubeconfig", "runtime/internal/objects", "runtime/internal/verb", "runtime/reach",
+		"runtime/registry", "runtime/server",
 	},
 	"runtime/builtin/apiextensions/v1": {
 		"runtime/builtin/admissionregistration/v1", "runtime/cel", "runtime/internal/custom/structural",
@@ -362,14 +363,12 @@ var floors = map[string][]string{
 	"runtime/internal/access/tokencache": {
 		"runtime/auth", "runtime/internal/access/meter", "runtime/internal/audit/trail",
 	},
-	"runtime/internal/audit/backend": {"runtime/internal/audit/trail"},
-	"runtime/internal/audit/policy":  {"runtime/auth", "runtime/internal/audit/trail"},
-	"runtime/internal/audit/trail":   {"runtime/auth", "runtime/internal/request"},
-	"runtime/internal/btree":         {},
-	"runtime/internal/cell":          {},
-	"runtime/internal/collector": {
-		"runtime/api", "runtime/internal/objects", "runtime/internal/verb", "runtime/registry",
-	},
+	"runtime/internal/audit/backend":       {"runtime/internal/audit/trail"},
+	"runtime/internal/audit/policy":        {"runtime/auth", "runtime/internal/audit/trail"},
+	"runtime/internal/audit/trail":         {"runtime/auth", "runtime/internal/request"},
+	"runtime/internal/btree":               {},
+	"runtime/internal/cell":                {},
+	"runtime/internal/collector":           {"runtime/api", "runtime/internal/objects", "runtime/internal/verb"},
 	"runtime/internal/custom/agreement":    {},
 	"runtime/internal/custom/agreement/v1": {},
 	"runtime/internal/custom/agreement/wiring": {
@@ -412,7 +411,7 @@ var floors = map[string][]string{
 		"runtime/internal/http/discovery", "runtime/internal/http/encoder", "runtime/internal/http/negotiation",
 		"runtime/internal/http/respond", "runtime/internal/object/rendition", "runtime/internal/object/wire",
 		"runtime/internal/request", "runtime/internal/state/store", "runtime/internal/verb", "runtime/reach",
-		"runtime/registry", "runtime/subresource",
+		"runtime/registry",
 	},
 	"runtime/internal/http/filter": {
 		"runtime/auth", "runtime/internal/audit/trail", "runtime/internal/flow", "runtime/internal/flow/cost",

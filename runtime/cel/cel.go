@@ -9,14 +9,14 @@ package cel
 
 // Limits of cost, in CEL's units, and of size. They are part of the API: every server accepts the same rules.
 const (
-	// CallLimit bounds the cost of one evaluation of one expression, about a tenth of a second.
-	CallLimit = 1_000_000
-	// ObjectLimit bounds the cost of all rules of one write, about a second.
-	ObjectLimit = 10_000_000
-	// RuleEstimateLimit bounds the estimated worst cost of one rule, in all places of an object together.
-	RuleEstimateLimit = 10_000_000
-	// TotalEstimateLimit bounds the estimated worst cost of all rules of a kind.
-	TotalEstimateLimit = 100_000_000
+	// callLimit bounds the cost of one evaluation of one expression, about a tenth of a second.
+	callLimit = 1_000_000
+	// objectLimit bounds the cost of all rules of one write, about a second.
+	objectLimit = 10_000_000
+	// ruleEstimateLimit bounds the estimated worst cost of one rule, in all places of an object together.
+	ruleEstimateLimit = 10_000_000
+	// totalEstimateLimit bounds the estimated worst cost of all rules of a kind.
+	totalEstimateLimit = 100_000_000
 
 	// checkEvery is the number of iterations of a loop between two checks of the context.
 	checkEvery = 100

@@ -40,9 +40,9 @@ func Check(s *Schema, path string, resource bool) []Fault {
 	one, budget := uint64(1), budget{}
 	c := compiler{budget: &budget}
 	c.node(location{schema: s, path: path, resource: resource, times: &one})
-	if budget.total > TotalEstimateLimit {
+	if budget.total > totalEstimateLimit {
 		c.add(budget.dearest, budget.index, Fault{Part: InAll, Dearest: budget.most, Follows: budget.exceeded,
-			Message: exceeded("the estimated cost of all rules", budget.total, TotalEstimateLimit)})
+			Message: exceeded("the estimated cost of all rules", budget.total, totalEstimateLimit)})
 	}
 	return c.faults
 }
@@ -89,15 +89,15 @@ func (b *budget) spend(c *compiler, l location, i int, rule compiled) {
 		count = *l.times
 	}
 	cost := multiply(rule.cost, count)
-	if cost > RuleEstimateLimit {
-		c.add(l, i, Fault{Part: InRule, Message: exceeded("estimated rule cost", cost, RuleEstimateLimit)})
+	if cost > ruleEstimateLimit {
+		c.add(l, i, Fault{Part: InRule, Message: exceeded("estimated rule cost", cost, ruleEstimateLimit)})
 	}
-	if rule.messageCost > RuleEstimateLimit {
+	if rule.messageCost > ruleEstimateLimit {
 		c.add(l, i, Fault{Part: InMessageExpression,
-			Message: exceeded("estimated messageExpression cost", rule.messageCost, RuleEstimateLimit)})
+			Message: exceeded("estimated messageExpression cost", rule.messageCost, ruleEstimateLimit)})
 	}
 	highest := max(cost, rule.messageCost)
-	b.exceeded = b.exceeded || highest > RuleEstimateLimit
+	b.exceeded = b.exceeded || highest > ruleEstimateLimit
 	if highest >= b.cost {
 		b.dearest, b.index, b.cost = l, i, highest
 	}
@@ -112,7 +112,7 @@ func (b *budget) add(e RulePart) {
 	if b.total += e.cost; b.total < e.cost {
 		b.total = math.MaxUint64
 	}
-	if e.cost < TotalEstimateLimit/100 {
+	if e.cost < totalEstimateLimit/100 {
 		return
 	}
 	b.most = append(b.most, e)

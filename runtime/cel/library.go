@@ -197,7 +197,7 @@ func program(env *celgo.Env, ast *celgo.Ast, costs interpreter.ActualCostEstimat
 		celgo.EvalOptions(celgo.OptOptimize, celgo.OptTrackCost),
 		celgo.CostTrackerOptions(interpreter.PresenceTestHasCost(false)),
 		celgo.CostTracking(costs),
-		celgo.CostLimit(CallLimit),
+		celgo.CostLimit(callLimit),
 		celgo.InterruptCheckFrequency(checkEvery),
 		constantPatterns(),
 	)

@@ -94,7 +94,7 @@ func (r *Rules) Run(ctx context.Context, obj, old map[string]any) field.ErrorLis
 	if r.root == nil {
 		return nil
 	}
-	w := walk{ctx: ctx, budget: ObjectLimit}
+	w := walk{ctx: ctx, budget: objectLimit}
 	at := ratchet{}
 	var before any
 	if old != nil {

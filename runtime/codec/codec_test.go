@@ -32,7 +32,7 @@ func oddKind(conversion Conversion[*odd, *odd]) Kind[*odd] {
 }
 
 func TestKindStandsFirstWhateverTheType(t *testing.T) {
-	all, err := Bind(oddKind(Conversion[*odd, *odd]{New: func() *odd { return &odd{} }}), "v1")
+	all, err := oddKind(Conversion[*odd, *odd]{New: func() *odd { return &odd{} }}).Bind("v1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,14 +58,14 @@ func TestVersionsThatDontFit(t *testing.T) {
 		"its Conversion has no New":                     {},
 		"its Conversion has only one of ToHub and From": {New: func() *odd { return nil }, ToHub: broken},
 	} {
-		if _, err := Bind(oddKind(conversion), "v1"); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := oddKind(conversion).Bind("v1"); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
 	d := oddKind(Conversion[*odd, *odd]{New: func() *odd { return nil }})
 	d.Versions[0] = VersionOf(api.VersionInfo{Name: "v1"}, Conversion[*odd,
 		*metav1.PartialObjectMetadata]{New: func() *metav1.PartialObjectMetadata { return nil }})
-	if _, err := Bind(d, "v1"); err == nil || !strings.Contains(err.Error(),
+	if _, err := d.Bind("v1"); err == nil || !strings.Contains(err.Error(),
 		"has no ToHub, and *v1.PartialObjectMetadata is not *codec.odd") {
 		t.Error(err)
 	}

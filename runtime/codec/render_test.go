@@ -31,7 +31,7 @@ func twoVersions(t testing.TB) *Versions[*odd] {
 	kind.Versions = append(kind.Versions, VersionOf(api.VersionInfo{Name: "v2"}, Conversion[*odd, *odd]{
 		New: newOdd, ToHub: swap("was", "is"), FromHub: swap("is", "was"),
 	}))
-	all, err := Bind(kind, "v1")
+	all, err := kind.Bind("v1")
 	if err != nil {
 		t.Fatal(err)
 	}

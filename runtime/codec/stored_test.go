@@ -44,9 +44,9 @@ func (o *other) Marshal() ([]byte, error) { return []byte("\x0a\x00"), nil }
 
 func bound[T Message](t *testing.T, create func() T) *Versions[T] {
 	t.Helper()
-	all, err := Bind(Kind[T]{Group: "g.example.com", Kind: "Odd", New: create, Versions: []Version[T]{
+	all, err := Kind[T]{Group: "g.example.com", Kind: "Odd", New: create, Versions: []Version[T]{
 		VersionOf(api.VersionInfo{Name: "v1"}, Conversion[T, T]{New: create, Proto: ProtoOf[T]()}),
-	}}, "v1")
+	}}.Bind("v1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,9 +99,9 @@ func TestWithJSON(t *testing.T) {
 				return nil, nil
 			},
 		})
-	all, err := Bind(Kind[*measured]{
+	all, err := Kind[*measured]{
 		Group: "g.example.com", Kind: "Odd", New: create, Versions: []Version[*measured]{version},
-	}, "v1")
+	}.Bind("v1")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,13 +140,13 @@ func TestStoredIn(t *testing.T) {
 // with an empty list, for which the object passes through protobuf.
 func BenchmarkEncodeStored(b *testing.B) {
 	create := func() *metav1.PartialObjectMetadata { return &metav1.PartialObjectMetadata{} }
-	all, err := Bind(Kind[*metav1.PartialObjectMetadata]{
+	all, err := Kind[*metav1.PartialObjectMetadata]{
 		Group: "g.example.com", Kind: "Odd", New: create,
 		Versions: []Version[*metav1.PartialObjectMetadata]{VersionOf(api.VersionInfo{Name: "v1"},
 			Conversion[*metav1.PartialObjectMetadata, *metav1.PartialObjectMetadata]{
 				New: create, Proto: ProtoOf[*metav1.PartialObjectMetadata](),
 			})},
-	}, "v1")
+	}.Bind("v1")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -45,7 +45,7 @@ type Versions[T api.Object] struct {
 
 // Bind binds the versions of a kind, one of which is stored. also are the kind in other groups, in which its objects
 // are served, too.
-func Bind[T api.Object](k Kind[T], storage string, also ...Kind[T]) (*Versions[T], error) {
+func (k Kind[T]) Bind(storage string, also ...Kind[T]) (*Versions[T], error) {
 	all := &Versions[T]{NewHub: k.New}
 	if err := all.add(k, func(name string) string { return name }); err != nil {
 		return nil, err
@@ -323,12 +323,12 @@ type Kind[T api.Object] struct {
 	Versions []Version[T]
 }
 
-// BindKind binds the versions of a kind without storage. Its first version takes the place of the storage version.
-func BindKind[T api.Object](k Kind[T]) (*Versions[T], error) {
+// BindUnstored binds the versions of a kind without storage. Its first version takes the place of the storage version.
+func (k Kind[T]) BindUnstored() (*Versions[T], error) {
 	if k.New == nil || k.Kind == "" || len(k.Versions) == 0 {
 		return nil, fmt.Errorf("the kind %q lacks New, Kind or Versions", k.Kind)
 	}
-	return Bind(k, k.Versions[0].Info.Name)
+	return k.Bind(k.Versions[0].Info.Name)
 }
 
 // DiscoveryKind returns the kind as the discovery document of a group shows it: without a version where the kind has

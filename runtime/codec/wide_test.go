@@ -29,11 +29,11 @@ func (g *gauge) DeepCopyObject() runtime.Object {
 // TestWideNumbers checks that numbers above those of int64 are refused: everything that reads them as JSON without a Go
 // type would change their last digits.
 func TestWideNumbers(t *testing.T) {
-	all, err := Bind(Kind[*gauge]{
+	all, err := Kind[*gauge]{
 		Group: "g.example.com", Kind: "Gauge", New: func() *gauge { return &gauge{} },
 		Versions: []Version[*gauge]{VersionOf(api.VersionInfo{Name: "v1"}, Conversion[*gauge, *gauge]{
 			New: func() *gauge { return &gauge{} }})},
-	}, "v1")
+	}.Bind("v1")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func (c *counter) Write(p []byte) (int, error) {
 // shelf is a handler over the real registry and cache, with objects of 1 KiB.
 type shelf struct {
 	handler http.Handler
-	handle  registry.Handle
+	handle  verb.Handle
 	n       int
 	written int
 	out     counter

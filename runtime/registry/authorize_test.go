@@ -67,7 +67,7 @@ func TestAuthorize(t *testing.T) {
 	}
 }
 
-func checkGuarded(t *testing.T, h registry.Handle) {
+func checkGuarded(t *testing.T, h verb.Handle) {
 	ctx, opts := t.Context(), verb.WriteOptions{Form: v1, FieldManager: "m"}
 	const red = `{"metadata":{"name":"a"},"spec":{"color":"red"}}`
 	const large = `{"metadata":{"name":"a"},"spec":{"size":11}}`

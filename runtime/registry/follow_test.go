@@ -101,7 +101,7 @@ func (r *replica) untilEqual(t *testing.T, b *bench) {
 }
 
 // follow runs a Follow until the test ends.
-func follow(t *testing.T, h registry.Handle, changes func(reach.Changes[*shop.Widget])) {
+func follow(t *testing.T, h verb.Handle, changes func(reach.Changes[*shop.Widget])) {
 	t.Helper()
 	_, widgets := reachedFrom(t, h)
 	ctx, end := context.WithCancel(t.Context())

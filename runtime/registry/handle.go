@@ -52,7 +52,9 @@ func describe[T api.Object](d Definition[T]) (*Definition[T], *verb.Info) {
 	for i := range d.Subresources {
 		info.Subresources = append(info.Subresources, d.Subresources[i].info())
 	}
-	info.Extensions = subresource.Infos(d.Extensions, d.Group)
+	for _, e := range d.Extensions {
+		info.Extensions = append(info.Extensions, e.Info(d.Group))
+	}
 	for _, f := range d.SelectableFields {
 		info.SelectableFields = append(info.SelectableFields, f.Path)
 	}
@@ -71,7 +73,7 @@ type resource[T api.Object] struct {
 
 func (r *resource[T]) Info() *verb.Info { return r.info }
 
-func (r *resource[T]) Open(ctx context.Context, config Config) (Handle, error) {
+func (r *resource[T]) Open(ctx context.Context, config Config) (verb.Handle, error) {
 	d := r.definition
 	shared, err := r.sharing(config)
 	if err == nil {
@@ -184,7 +186,7 @@ func (h *handle[T]) Ready() error                                  { return h.st
 func (h *handle[T]) Close() error                                  { return h.shared.release() }
 func (h *handle[T]) Measure(ctx context.Context) store.Measurement { return h.store.Measure(ctx) }
 
-func (h *handle[T]) objects() any {
+func (h *handle[T]) Objects() any {
 	return objects.Client[T]{Resource: h, Versions: h.versions, New: h.versions.NewHub, Form: h.StoredForm(),
 		Stored: true, Change: h.change}
 }

@@ -31,7 +31,7 @@ var (
 type bench struct {
 	testing.TB
 	backend storage.Backend
-	registry.Handle
+	verb.Handle
 	transformer store.Transformer
 }
 

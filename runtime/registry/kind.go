@@ -13,7 +13,6 @@ import (
 	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/internal/verb"
-	"apigen.dev/runtime/subresource"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -36,7 +35,7 @@ type kind[T api.Object] struct {
 	// fieldManagers returns the managers, which the first write makes; nil where the kind has no field ownership.
 	fieldManagers func() (*fieldManagers[T], error)
 	schemas       *ownership.Schemas
-	extensions    map[string]*subresource.Handle
+	extensions    map[string]*verb.ExtensionHandle
 	// admission has the plug-ins; nil has none. forms are those that they see of the objects.
 	admission *admission.Chain
 	forms     []admission.Form
@@ -70,7 +69,7 @@ func (k *kind[T]) ToJSON(object verb.Rendition, form verb.Form) (verb.Rendition,
 	return k.versions.ToJSON(object, form)
 }
 
-func (k *kind[T]) Extension(name string) *subresource.Handle { return k.extensions[name] }
+func (k *kind[T]) Extension(name string) *verb.ExtensionHandle { return k.extensions[name] }
 
 // checkVerb refuses a verb that the provider of a kind has no function for. A stored kind has all verbs here: the
 // endpoint refuses those that clients may not use.

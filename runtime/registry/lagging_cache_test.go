@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
@@ -72,7 +73,7 @@ func TestLaggingCache(t *testing.T) {
 		if w := b.get("b"); w.Name != "b" {
 			t.Error(w)
 		}
-		if m := b.Handle.(registry.Measured).Measure(b.ctx()); m.Cache.Lagging != 2 {
+		if m := b.Handle.(store.Measured).Measure(b.ctx()); m.Cache.Lagging != 2 {
 			t.Errorf("%d reads found that the cache lags", m.Cache.Lagging)
 		}
 		backend.quiet.Store(false)

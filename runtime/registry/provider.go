@@ -92,7 +92,7 @@ type provided[T api.Object] struct {
 func (r *provided[T]) Info() *verb.Info { return r.info }
 
 // Open implements Resource. The config's backend isn't used.
-func (r *provided[T]) Open(_ context.Context, config Config) (Handle, error) {
+func (r *provided[T]) Open(_ context.Context, config Config) (verb.Handle, error) {
 	alone := &sharing[T]{stored: r.definition, info: r.info}
 	all, err := alone.bind()
 	if err == nil && len(r.info.Verbs) == 0 {
@@ -127,7 +127,7 @@ type providerHandle[T api.Object] struct {
 	close  context.CancelFunc
 }
 
-func (h *providerHandle[T]) objects() any {
+func (h *providerHandle[T]) Objects() any {
 	form := verb.Form{Version: h.definition.Storage, Shape: verb.Whole}
 	return objects.Client[T]{Resource: h, Versions: h.versions, New: h.versions.NewHub, Form: form}
 }

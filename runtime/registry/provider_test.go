@@ -50,7 +50,7 @@ func (s *script) Next(ctx context.Context) ([]registry.WatchEvent[*shop.Widget],
 
 func (s *script) Close() { *s.closed = true }
 
-func openVirtual(t *testing.T, p registry.Provider[*shop.Widget]) registry.Handle {
+func openVirtual(t *testing.T, p registry.Provider[*shop.Widget]) verb.Handle {
 	t.Helper()
 	h, err := registry.NewProvided(shop.Definition(), p).Open(t.Context(), registry.Config{})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // unshowable opens widgets of a shelf of which those of size 13 have no v1beta1.
-func unshowable(t *testing.T, s *shelf, shown bool) registry.Handle {
+func unshowable(t *testing.T, s *shelf, shown bool) verb.Handle {
 	d := shop.Definition()
 	d.Strategy.ReturnDeletedObject = shown
 	d.Versions[1] = codec.VersionOf(api.VersionInfo{Name: "v1beta1"}, codec.Conversion[*shop.Widget,

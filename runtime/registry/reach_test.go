@@ -5,18 +5,19 @@ import (
 	"errors"
 	"testing"
 
+	"apigen.dev/runtime/internal/objects"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
-	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
 // reachedFrom is a request's context, and the widgets that are reached from it.
-func reachedFrom(t *testing.T, h registry.Handle) (context.Context, reach.Objects[*shop.Widget]) {
+func reachedFrom(t *testing.T, h verb.Handle) (context.Context, reach.Objects[*shop.Widget]) {
 	t.Helper()
-	ctx := reach.With(t.Context(), registry.Reachable([]registry.Handle{h}))
+	ctx := reach.With(t.Context(), objects.Reachable([]verb.Handle{h}))
 	widgets, err := reach.Of[*shop.Widget](ctx)
 	if err != nil {
 		t.Fatal(err)

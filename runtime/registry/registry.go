@@ -18,7 +18,6 @@ import (
 	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
-	"apigen.dev/runtime/subresource"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -84,70 +83,5 @@ type Resource interface {
 	Info() *verb.Info
 	// Open binds the resource to a backend. It reads from the backend which versions are stored; ctx bounds that. The
 	// handle owns goroutines until it is closed, also after ctx has ended.
-	Open(ctx context.Context, config Config) (Handle, error)
-}
-
-// Handle is an open resource. Its errors are API statuses (apierrors.APIStatus).
-//
-// Namespace is "" for cluster-scoped resources and for reads across all namespaces.
-type Handle interface {
-	Info() *verb.Info
-	View
-	Write
-	// ToJSON renders in JSON what is a rendition of the form, in protobuf.
-	ToJSON(object verb.Rendition, form verb.Form) (verb.Rendition, error)
-	// Extension returns one of Info.Extensions by its name, nil where there is none.
-	Extension(name string) *subresource.Handle
-	// Ready returns nil once the cache serves reads, else the reason why it doesn't.
-	Ready() error
-	// Close ends all watches and waits for the handle's goroutines.
-	Close() error
-}
-
-// View has the methods that read.
-type View interface {
-	// Get returns one object. resourceVersion is as in metav1.GetOptions.
-	Get(ctx context.Context, namespace, name, resourceVersion string, form verb.Form) (verb.Rendition, error)
-	// List returns one page, all of one revision. The caller must close it.
-	List(ctx context.Context, namespace string, opts verb.ListOptions, form verb.Form) (*verb.Page, error)
-	// Watch returns a stream of events.
-	Watch(ctx context.Context, namespace string, opts api.WatchOptions, form verb.Form) (verb.Watch, error)
-}
-
-// Write has the methods that write. A subresource of "" is the object itself.
-type Write interface {
-	Create(ctx context.Context, namespace string, body verb.Body, opts verb.WriteOptions) (verb.Result, error)
-	Update(ctx context.Context, namespace, name, subresource string, body verb.Body,
-		opts verb.WriteOptions) (verb.Result, error)
-	Patch(ctx context.Context, namespace, name, subresource string, kind verb.PatchType, body verb.Body,
-		opts verb.WriteOptions) (verb.Result, error)
-	Delete(ctx context.Context, namespace, name string, opts verb.DeleteOptions) (verb.Deletion, error)
-	// DeleteCollection deletes the objects that list selects, and returns a page of those that it deleted.
-	DeleteCollection(ctx context.Context, namespace string, opts verb.DeleteOptions, list verb.ListOptions) (*verb.Page,
-		error)
-}
-
-// Stored is implemented by the handles of stored kinds.
-type Stored interface {
-	// StoredForm returns the form of stored objects. Reads in it cost least; other forms are rendered from it.
-	StoredForm() verb.Form
-}
-
-// Reachable returns a reach.Objects for each open resource.
-func Reachable(handles []Handle) []any {
-	var all []any
-	for _, h := range handles {
-		if r, ok := h.(interface{ objects() any }); ok {
-			all = append(all, r.objects())
-		}
-	}
-	return all
-}
-
-// Measured is implemented by the handles of stored kinds.
-type Measured interface {
-	Measure(ctx context.Context) store.Measurement
-	// Size returns the number of objects and the sum of their sizes, from the cache, at no cost; false if it isn't
-	// known.
-	Size() (objects, bytes int64, known bool)
+	Open(ctx context.Context, config Config) (verb.Handle, error)
 }

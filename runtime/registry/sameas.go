@@ -2,10 +2,8 @@ package registry
 
 import (
 	"fmt"
-	"slices"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -68,19 +66,4 @@ func (r *resource[T]) sharing(config Config) (*sharing[T], error) {
 			r.info.GroupResource(), name, name.Group)
 	}
 	return nil, fmt.Errorf("%s has the objects of %s, whose Go type is another one", r.info.GroupResource(), name)
-}
-
-// Distinct returns one resource for each store, the one that is stored where it is among all. A caller that visits the
-// objects of all resources then visits each object once.
-func Distinct[R interface{ Info() *verb.Info }](all []R) []R {
-	chosen := map[schema.GroupResource]*verb.Info{}
-	for _, r := range all {
-		name := r.Info().Stored().GroupResource()
-		if chosen[name] == nil || r.Info().SameAs == nil {
-			chosen[name] = r.Info()
-		}
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(r R) bool {
-		return chosen[r.Info().Stored().GroupResource()] != r.Info()
-	})
 }

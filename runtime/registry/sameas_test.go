@@ -274,12 +274,12 @@ func TestDistinct(t *testing.T) {
 		{[]registry.Resource{stock(), widgets}, []registry.Resource{widgets}},
 		{[]registry.Resource{gadgets}, []registry.Resource{gadgets}},
 	} {
-		if got := registry.Distinct(c.all); !slices.Equal(got, c.want) {
+		if got := verb.Distinct(c.all); !slices.Equal(got, c.want) {
 			t.Errorf("%d of %d", len(got), len(c.all))
 		}
 	}
 	alone := stock()
-	if got := registry.Distinct([]registry.Resource{gadgets, alone}); !slices.Contains(got, alone) {
+	if got := verb.Distinct([]registry.Resource{gadgets, alone}); !slices.Contains(got, alone) {
 		t.Error("a resource whose stored one isn't served is its only one")
 	}
 }
@@ -314,7 +314,7 @@ func TestClosedGroup(t *testing.T) {
 	resources := []registry.Resource{registry.New(shop.Definition()), stock()}
 	config := registry.Config{Backend: memory.New(), Prefix: "/registry", Shared: registry.NewShared(resources)}
 	for range 2 { // the store is opened again
-		var handles [2]registry.Handle
+		var handles [2]verb.Handle
 		for i, r := range resources {
 			var err error
 			if handles[i], err = r.Open(t.Context(), config); err != nil {

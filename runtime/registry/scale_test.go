@@ -17,6 +17,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 )
@@ -89,14 +90,14 @@ func (crowdStream) RequestProgress(context.Context) error { return nil }
 func (crowdStream) Close()                                {}
 
 // gather opens widgets on a crowd, and returns when all are in memory.
-func gather(t testing.TB, n int) (*crowd, registry.Handle) {
+func gather(t testing.TB, n int) (*crowd, verb.Handle) {
 	t.Helper()
 	c := &crowd{n: n, padding: crowdPadding, changes: make(chan storage.Batch)}
 	return c, c.gather(t)
 }
 
 // gather opens the widgets, and returns when all are in memory.
-func (c *crowd) gather(t testing.TB) registry.Handle {
+func (c *crowd) gather(t testing.TB) verb.Handle {
 	t.Helper()
 	h, err := registry.New(shop.Definition()).Open(t.Context(), registry.Config{Backend: c, Prefix: "/registry"})
 	if err != nil {

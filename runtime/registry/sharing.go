@@ -104,7 +104,7 @@ func (s *sharing[T]) bind() (*codec.Versions[T], error) {
 			return nil, fmt.Errorf("%s.%s, which is the same: %w", d.Names.Plural, d.Group, err)
 		}
 	}
-	return codec.Bind(s.stored.kind(), s.stored.Storage, others...)
+	return s.stored.kind().Bind(s.stored.Storage, others...)
 }
 
 // checkSame refuses a definition of another group that contradicts the stored one.

@@ -55,13 +55,13 @@ func (k *keeper) put(obj *shop.Widget, dryRun bool) *shop.Widget {
 
 // endsOf opens a kind twice: with storage, and with a provider that keeps objects in the same way. Each has the object
 // a.
-func endsOf(t *testing.T, d registry.Definition[*shop.Widget]) map[string]registry.Handle {
+func endsOf(t *testing.T, d registry.Definition[*shop.Widget]) map[string]verb.Handle {
 	t.Helper()
 	d.Subresources = nil // a provider has none
 	backend := memory.New()
 	t.Cleanup(func() { backend.Close() })
 	k := &keeper{widgets: map[string]*shop.Widget{}}
-	handles := map[string]registry.Handle{}
+	handles := map[string]verb.Handle{}
 	for name, resource := range map[string]registry.Resource{
 		"storage": registry.New(d), "provider": registry.NewProvided(d, k.provider()),
 	} {
@@ -213,7 +213,7 @@ func (c *endCase) object() string {
 }
 
 // run makes the write, and tells what a client sees of it.
-func (c *endCase) run(t *testing.T, h registry.Handle) string {
+func (c *endCase) run(t *testing.T, h verb.Handle) string {
 	t.Helper()
 	opts := verb.WriteOptions{Form: v1, FieldManager: "test", DryRun: c.dryRun}
 	var r verb.Result
@@ -237,7 +237,7 @@ func (c *endCase) run(t *testing.T, h registry.Handle) string {
 	return fmt.Sprintln(r.Created, r.Warnings, seenOf(t, r.Object))
 }
 
-func (c *endCase) remove(t *testing.T, h registry.Handle, opts verb.WriteOptions) error {
+func (c *endCase) remove(t *testing.T, h verb.Handle, opts verb.WriteOptions) error {
 	t.Helper()
 	options := metav1.DeleteOptions{}
 	if c.data != "" {
@@ -252,7 +252,7 @@ func (c *endCase) remove(t *testing.T, h registry.Handle, opts verb.WriteOptions
 }
 
 // left is what there is afterwards.
-func (c *endCase) left(t *testing.T, h registry.Handle) string {
+func (c *endCase) left(t *testing.T, h verb.Handle) string {
 	t.Helper()
 	page, err := h.List(t.Context(), "ns", verb.ListOptions{}, v1)
 	if err != nil {

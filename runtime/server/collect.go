@@ -5,7 +5,8 @@ import (
 	"time"
 
 	"apigen.dev/runtime/internal/state/cache"
-	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -55,8 +56,8 @@ const scrapeTimeout = 2 * time.Second
 func (m *metrics) collectResources(s series) {
 	ctx, cancel := context.WithTimeout(context.Background(), scrapeTimeout)
 	defer cancel()
-	for _, handle := range registry.Distinct(m.table().handles) {
-		measured, ok := handle.(registry.Measured)
+	for _, handle := range verb.Distinct(m.table().handles) {
+		measured, ok := handle.(store.Measured)
 		if !ok {
 			continue
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -109,7 +110,7 @@ func migrate(ctx context.Context, program Program, f flags, options store.Migrat
 		}
 		return done, err
 	}
-	if err := m.all(ctx, program, registry.Distinct(all)); err != nil {
+	if err := m.all(ctx, program, verb.Distinct(all)); err != nil {
 		return err
 	}
 	if left > 0 {

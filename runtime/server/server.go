@@ -187,7 +187,7 @@ type Config struct {
 type Server struct {
 	config Config
 	// handles are those of the configuration's groups.
-	handles []registry.Handle
+	handles []verb.Handle
 	// groups are those of the configuration, with handles, and plugins and metrics are for all resources.
 	groups  []endpoint.Group
 	plugins *admission.Chain
@@ -242,7 +242,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
-	reached := reach.WithCatalog(reach.With(context.Background(), registry.Reachable(s.handles)), s.catalog())
+	reached := reach.WithCatalog(reach.With(context.Background(), objects.Reachable(s.handles)), s.catalog())
 	s.base = auth.WithAccess(reached, &auth.Access{
 		Tokens: auth.Bearer(s.authentication().Tokens), Audiences: config.Audiences, Authorizer: config.Authorizer,
 		Issuer: config.Issuer,
@@ -296,8 +296,8 @@ func userName(ctx context.Context) string {
 
 // catalog returns what the server serves at the time of a question.
 func (s *Server) catalog() reach.Catalog {
-	own := objects.Catalog[registry.Handle]{
-		Handles:   func() []registry.Handle { return s.table.Load().handles },
+	own := objects.Catalog[verb.Handle]{
+		Handles:   func() []verb.Handle { return s.table.Load().handles },
 		Documents: func() map[schema.GroupVersion]api.Document { return s.table.Load().documents },
 	}
 	if s.config.Additions == nil {
@@ -422,7 +422,7 @@ func (s *Server) resourceConfig(
 }
 
 // replaced tells those that follow resources which ones are new, and which are gone.
-func (s *Server) replaced(opened, gone []registry.Handle) {
+func (s *Server) replaced(opened, gone []verb.Handle) {
 	if s.collector != nil {
 		s.collector.Replace(opened, gone)
 	}

@@ -17,6 +17,8 @@ import (
 	"apigen.dev/runtime/internal/http/respond"
 	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,9 +32,9 @@ type table struct {
 	api     *endpoint.API
 	index   http.Handler
 	paths   []string // those of index
-	handles []registry.Handle
+	handles []verb.Handle
 	// measured are the handles of stored kinds.
-	measured map[schema.GroupResource]registry.Measured
+	measured map[schema.GroupResource]store.Measured
 	// documents are the OpenAPI v3 documents of versions.
 	documents map[schema.GroupVersion]api.Document
 	// known are the versions of resources, for metrics.
@@ -119,7 +121,7 @@ func (a *Additions) Set(ctx context.Context, all []Addition) (refused map[regist
 	}
 	refused = map[registry.Resource]error{}
 	var next []Addition
-	var opened []registry.Handle
+	var opened []verb.Handle
 	for _, add := range all {
 		at := slices.IndexFunc(a.open, func(o Addition) bool { return o.Resource == add.Resource })
 		if at >= 0 {
@@ -135,7 +137,7 @@ func (a *Additions) Set(ctx context.Context, all []Addition) (refused map[regist
 		add.Handle = handle
 		next = append(next, add)
 	}
-	var gone []registry.Handle
+	var gone []verb.Handle
 	for _, before := range a.open {
 		if !slices.ContainsFunc(next, func(o Addition) bool { return o.Handle == before.Handle }) {
 			gone = append(gone, before.Handle)
@@ -201,7 +203,7 @@ func (a *Additions) install(open []Addition, remotes []Remote, order []schema.Gr
 	return before, nil
 }
 
-func closeAll(handles []registry.Handle) error {
+func closeAll(handles []verb.Handle) error {
 	var errs []error
 	for _, handle := range handles {
 		errs = append(errs, handle.Close())
@@ -222,7 +224,7 @@ func (a *Additions) close() error {
 	return errors.Join(errs...)
 }
 
-func (s *Server) openAddition(ctx context.Context, add Addition) (registry.Handle, error) {
+func (s *Server) openAddition(ctx context.Context, add Addition) (verb.Handle, error) {
 	info := add.Resource.Info()
 	for _, handle := range s.handles {
 		if handle.Info().GroupResource() == info.GroupResource() {
@@ -239,7 +241,7 @@ func (s *Server) newTable(additions []Addition, remotes []Remote, order []schema
 	t := &table{
 		handles: slices.Clone(s.handles), documents: documents(s.config.Groups), known: map[resourceName]knownVersion{},
 		idle: make(chan struct{}), remotes: map[schema.GroupVersion]http.Handler{},
-		measured: map[schema.GroupResource]registry.Measured{},
+		measured: map[schema.GroupResource]store.Measured{},
 	}
 	groups, err := apigroups.Join(s.groups, additions)
 	if err != nil {
@@ -271,7 +273,7 @@ func (s *Server) newTable(additions []Addition, remotes []Remote, order []schema
 	}
 	for _, handle := range t.handles {
 		addKnown(t.known, handle.Info())
-		if m, ok := handle.(registry.Measured); ok {
+		if m, ok := handle.(store.Measured); ok {
 			t.measured[handle.Info().GroupResource()] = m
 		}
 		t.elsewhere = slices.DeleteFunc(t.elsewhere, func(r reach.Resource) bool {

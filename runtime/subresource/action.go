@@ -53,7 +53,7 @@ type Request[T, B, A api.Object] struct {
 
 // RequestOf makes the extension, which answers 201 with what Do returns.
 func RequestOf[T, B, A api.Object](r Request[T, B, A]) Extension[T] {
-	answer, err := codec.BindKind(r.Answer)
+	answer, err := r.Answer.BindUnstored()
 	do := func(ctx context.Context, obj T, in B, form verb.Form) (verb.Rendition, error) {
 		out, err := r.Do(ctx, obj, in)
 		if err != nil {
@@ -64,7 +64,7 @@ func RequestOf[T, B, A api.Object](r Request[T, B, A]) Extension[T] {
 	e := posted(r.Name, r.Body, r.Do != nil, act(do))
 	e.info.GivesProtobuf = r.Answer.HasProtobuf()
 	open := e.open
-	e.open = func(h Host[T]) (*Handle, error) {
+	e.open = func(h Host[T]) (*verb.ExtensionHandle, error) {
 		if err != nil {
 			return nil, err
 		}
@@ -125,18 +125,18 @@ func act[T, B api.Object](do func(context.Context, T, B, verb.Form) (verb.Rendit
 func posted[T, B api.Object](name string, kind codec.Kind[B], complete bool, do post[T, B]) Extension[T] {
 	// The answer is a Status, unless the caller changes that.
 	e := Extension[T]{info: verb.Extension{Name: name, Methods: []string{http.MethodPost}, GivesProtobuf: true}}
-	e.open = func(h Host[T]) (*Handle, error) {
+	e.open = func(h Host[T]) (*verb.ExtensionHandle, error) {
 		switch {
 		case h.Writer == nil:
 			return nil, errNeedsStorage
 		case !complete:
 			return nil, errors.New("Do is not set")
 		}
-		versions, err := codec.BindKind(kind)
+		versions, err := kind.BindUnstored()
 		if err != nil {
 			return nil, err
 		}
-		return &Handle{ToJSON: statusToJSON, Create: func(
+		return &verb.ExtensionHandle{ToJSON: statusToJSON, Create: func(
 			ctx context.Context, namespace, object string, body verb.Body, opts verb.WriteOptions,
 		) (result verb.Result, err error) {
 			t := Target{Namespace: namespace, Name: object, Version: body.Version, Subresource: name}

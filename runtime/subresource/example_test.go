@@ -20,8 +20,6 @@ func ExampleActionOf() {
 			return nil
 		},
 	})
-	for _, info := range subresource.Infos([]subresource.Extension[*shop.Widget]{paint}, d.Group) {
-		fmt.Println(info.Name)
-	}
+	fmt.Println(paint.Info(d.Group).Name)
 	// Output: paint
 }

@@ -10,9 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"net/url"
 
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/api"
@@ -29,33 +26,7 @@ type Extension[T api.Object] struct {
 	// describe, where set, completes info for the resource's group.
 	describe func(info verb.Extension, group string) verb.Extension
 	// open binds the extension to an open resource.
-	open func(Host[T]) (*Handle, error)
-}
-
-// Handle is an open Extension. It has the functions of its form; the others are nil. Errors are API statuses, and those
-// that the author's functions return.
-type Handle struct {
-	Get    func(ctx context.Context, namespace, name, resourceVersion string, form verb.Form) (verb.Rendition, error)
-	Update func(ctx context.Context, namespace, name string, body verb.Body,
-		opts verb.WriteOptions) (verb.Result, error)
-	Patch func(ctx context.Context, namespace, name string, kind verb.PatchType, body verb.Body,
-		opts verb.WriteOptions) (verb.Result, error)
-	Create func(ctx context.Context, namespace, name string, body verb.Body,
-		opts verb.WriteOptions) (verb.Result, error)
-	// View is a Get with options.
-	View func(ctx context.Context, namespace, name string, query url.Values, form verb.Form) (verb.Rendition, error)
-	// Stream returns the output, which its reader must close.
-	Stream func(ctx context.Context, namespace, name string, query url.Values) (Output, error)
-	// Connect returns the author's handler, which serves the connection.
-	Connect func(ctx context.Context, namespace, name string, query url.Values) (http.Handler, error)
-	// ToJSON renders an answer in JSON that is in protobuf, in a form. It is set where answers are objects.
-	ToJSON func(answer verb.Rendition, form verb.Form) (verb.Rendition, error)
-}
-
-// Output is the output of a stream.
-type Output struct {
-	io.ReadCloser
-	ContentType string
+	open func(Host[T]) (*verb.ExtensionHandle, error)
 }
 
 // Host is the open resource that an extension is bound to.
@@ -103,8 +74,8 @@ type Change[T api.Object] struct {
 var errNeedsStorage = errors.New("it changes the object, and nothing is stored of it")
 
 // Open binds extensions to an open resource.
-func Open[T api.Object](extensions []Extension[T], h Host[T]) (map[string]*Handle, error) {
-	opened := make(map[string]*Handle, len(extensions))
+func Open[T api.Object](extensions []Extension[T], h Host[T]) (map[string]*verb.ExtensionHandle, error) {
+	opened := make(map[string]*verb.ExtensionHandle, len(extensions))
 	for _, e := range extensions {
 		switch {
 		case e.open == nil || e.info.Name == "":
@@ -122,16 +93,12 @@ func Open[T api.Object](extensions []Extension[T], h Host[T]) (map[string]*Handl
 	return opened, nil
 }
 
-// Infos describes the extensions of a resource in a group.
-func Infos[T api.Object](extensions []Extension[T], group string) (infos []verb.Extension) {
-	for _, e := range extensions {
-		info := e.info
-		if e.describe != nil {
-			info = e.describe(info, group)
-		}
-		infos = append(infos, info)
+// Info describes the extension of a resource in a group.
+func (e Extension[T]) Info(group string) verb.Extension {
+	if e.describe != nil {
+		return e.describe(e.info, group)
 	}
-	return infos
+	return e.info
 }
 
 // Name is the name of the subresource.

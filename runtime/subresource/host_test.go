@@ -66,7 +66,7 @@ func charge() codec.Kind[*shop.Gadget] {
 
 func openOne(
 	t *testing.T, h subresource.Host[*shop.Gadget], e subresource.Extension[*shop.Gadget],
-) *subresource.Handle {
+) *verb.ExtensionHandle {
 	t.Helper()
 	opened, err := subresource.Open([]subresource.Extension[*shop.Gadget]{e}, h)
 	if err != nil {

@@ -68,24 +68,26 @@ func StreamOf[T api.Object, O any](s Stream[T, O]) Extension[T] {
 	}
 	return Extension[T]{
 		info: verb.Extension{Name: s.Name, Form: verb.StreamForm, Methods: []string{http.MethodGet}},
-		open: func(h Host[T]) (*Handle, error) {
+		open: func(h Host[T]) (*verb.ExtensionHandle, error) {
 			if s.Open == nil || s.Options.New == nil {
 				return nil, errors.New("a Stream needs Open and Options")
 			}
 			fetch := fetcher(h, s.Options)
-			return &Handle{Stream: func(ctx context.Context, namespace, name string, query url.Values) (Output, error) {
+			return &verb.ExtensionHandle{Stream: func(
+				ctx context.Context, namespace, name string, query url.Values,
+			) (verb.Output, error) {
 				obj, options, err := fetch(ctx, namespace, name, query)
 				if err != nil {
-					return Output{}, err
+					return verb.Output{}, err
 				}
 				reader, err := s.Open(ctx, obj, options)
 				if err != nil {
-					return Output{}, store.ToStatus(err, h.Info.GroupResource(), "get", name)
+					return verb.Output{}, store.ToStatus(err, h.Info.GroupResource(), "get", name)
 				}
 				if reader == nil {
-					return Output{}, apierrors.NewInternalError(errors.New("the stream has no output"))
+					return verb.Output{}, apierrors.NewInternalError(errors.New("the stream has no output"))
 				}
-				return Output{ReadCloser: reader, ContentType: contentType}, nil
+				return verb.Output{ReadCloser: reader, ContentType: contentType}, nil
 			}}, nil
 		},
 	}
@@ -121,12 +123,12 @@ func ConnectionOf[T api.Object, O any](c Connection[T, O]) Extension[T] {
 	return Extension[T]{
 		info: verb.Extension{Name: c.Name, Form: verb.ConnectionForm, Kind: c.Kind, Methods: methods,
 			Subpath: c.Subpath, Address: c.Address},
-		open: func(h Host[T]) (*Handle, error) {
+		open: func(h Host[T]) (*verb.ExtensionHandle, error) {
 			if c.Connect == nil || c.Options.New == nil {
 				return nil, errors.New("a Connection needs Connect and Options")
 			}
-			return &Handle{Connect: func(ctx context.Context, namespace, name string, query url.Values) (http.Handler,
-				error) {
+			return &verb.ExtensionHandle{Connect: func(ctx context.Context, namespace, name string,
+				query url.Values) (http.Handler, error) {
 				options, err := c.Options.read(query)
 				if err != nil {
 					return nil, err
@@ -168,17 +170,17 @@ func ProjectionOf[T api.Object, O any, A api.Object](v Projection[T, O, A]) Exte
 		}
 		return info
 	}
-	e.open = func(h Host[T]) (*Handle, error) {
+	e.open = func(h Host[T]) (*verb.ExtensionHandle, error) {
 		if v.Show == nil || v.Options.New == nil {
 			return nil, errors.New("a Projection needs Show and Options")
 		}
-		answer, err := codec.BindKind(v.Answer)
+		answer, err := v.Answer.BindUnstored()
 		if err != nil {
 			return nil, err
 		}
 		fetch := fetcher(h, v.Options)
-		return &Handle{ToJSON: answer.ToJSON, View: func(ctx context.Context, namespace, name string, query url.Values,
-			form verb.Form) (verb.Rendition, error) {
+		return &verb.ExtensionHandle{ToJSON: answer.ToJSON, View: func(ctx context.Context, namespace, name string,
+			query url.Values, form verb.Form) (verb.Rendition, error) {
 			obj, options, err := fetch(ctx, namespace, name, query)
 			if err != nil {
 				return verb.Rendition{}, err

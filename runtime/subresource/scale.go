@@ -73,14 +73,14 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 			Methods:       []string{http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPut},
 			TakesProtobuf: true, GivesProtobuf: true,
 		},
-		open: func(h Host[T]) (*Handle, error) {
+		open: func(h Host[T]) (*verb.ExtensionHandle, error) {
 			switch {
 			case h.Writer == nil:
 				return nil, errNeedsStorage
 			case s.Replicas == nil || s.SetReplicas == nil:
 				return nil, errors.New("a Scale needs Replicas and SetReplicas")
 			}
-			kind, err := codec.BindKind(scaleKind())
+			kind, err := scaleKind().BindUnstored()
 			if err != nil {
 				return nil, err
 			}
@@ -101,7 +101,7 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 				b.paths[gv.String()] = at
 			}
 			b.manager = sync.OnceValues(b.newManager)
-			return &Handle{Get: b.get, Update: b.update, Patch: b.patch, ToJSON: kind.ToJSON}, nil
+			return &verb.ExtensionHandle{Get: b.get, Update: b.update, Patch: b.patch, ToJSON: kind.ToJSON}, nil
 		},
 	}
 }

@@ -11,8 +11,9 @@ import (
 	v1 "apigen.dev/runtime/builtin/apiextensions/v1"
 	"apigen.dev/runtime/builtin/apiextensions/wiring"
 	"apigen.dev/runtime/internal/custom/dynamic"
+	"apigen.dev/runtime/internal/objects"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
-	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
@@ -27,7 +28,7 @@ func (*Feature) Migrate(ctx context.Context, m server.Migrator) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, handle.Close()) }()
-	definitions, err := reach.Of[*definition](reach.With(ctx, registry.Reachable([]registry.Handle{handle})))
+	definitions, err := reach.Of[*definition](reach.With(ctx, objects.Reachable([]verb.Handle{handle})))
 	if err != nil {
 		return err
 	}

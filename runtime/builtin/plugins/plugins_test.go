@@ -16,6 +16,7 @@ import (
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/objects"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
@@ -64,7 +65,7 @@ func newWorld(t *testing.T, allow func(auth.Attributes) bool, names ...string) *
 	}
 	backend := memory.New()
 	t.Cleanup(func() { backend.Close() })
-	var handles []registry.Handle
+	var handles []verb.Handle
 	for _, r := range resources() {
 		h, err := r.Open(t.Context(), registry.Config{
 			Backend: backend, Prefix: "/registry", DisableCache: true, Admission: admission.NewChain(run, nil),
@@ -75,8 +76,8 @@ func newWorld(t *testing.T, allow func(auth.Attributes) bool, names ...string) *
 		t.Cleanup(func() { h.Close() })
 		handles = append(handles, h)
 	}
-	ctx := reach.WithCatalog(reach.With(t.Context(), registry.Reachable(handles)),
-		objects.Catalog[registry.Handle]{Handles: func() []registry.Handle { return handles }})
+	ctx := reach.WithCatalog(reach.With(t.Context(), objects.Reachable(handles)),
+		objects.Catalog[verb.Handle]{Handles: func() []verb.Handle { return handles }})
 	return &world{T: t, ctx: auth.WithAccess(ctx, &auth.Access{Authorizer: authorizer(allow)})}
 }
 

@@ -13,6 +13,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/objects"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
@@ -54,7 +55,7 @@ func startReplica(t *testing.T, backend storage.Backend) *replica {
 		Reset: func(q *core.ResourceQuota) { q.Status = core.ResourceQuotaStatus{} },
 	}}
 	chain := admission.NewChain(config.Admission, nil)
-	var handles []registry.Handle
+	var handles []verb.Handle
 	for _, r := range []registry.Resource{
 		registry.New(quotas),
 		registry.New(define("ConfigMap", "configmaps", func() *core.ConfigMap { return new(core.ConfigMap) })),
@@ -67,8 +68,8 @@ func startReplica(t *testing.T, backend storage.Backend) *replica {
 		t.Cleanup(func() { h.Close() })
 		handles = append(handles, h)
 	}
-	ctx := reach.WithCatalog(reach.With(t.Context(), registry.Reachable(handles)),
-		objects.Catalog[registry.Handle]{Handles: func() []registry.Handle { return handles }})
+	ctx := reach.WithCatalog(reach.With(t.Context(), objects.Reachable(handles)),
+		objects.Catalog[verb.Handle]{Handles: func() []verb.Handle { return handles }})
 	ended := make(chan struct{})
 	running, stop := context.WithCancel(ctx)
 	go func() { defer close(ended); f.run(running) }()

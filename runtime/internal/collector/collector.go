@@ -23,7 +23,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -89,7 +89,7 @@ func (c *Collector) forgetAbsent() {
 
 // New returns a Collector for open resources. It leaves alone resources that it can't watch, and kinds of other
 // resources. A nil log discards all messages.
-func New(handles []registry.Handle, log *slog.Logger) *Collector {
+func New(handles []verb.Handle, log *slog.Logger) *Collector {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -98,7 +98,7 @@ func New(handles []registry.Handle, log *slog.Logger) *Collector {
 		started: time.Now(),
 	}
 	stored := map[schema.GroupResource]*resource{}
-	for _, handle := range registry.Distinct(handles) {
+	for _, handle := range verb.Distinct(handles) {
 		if handle.Info().Storage == "" {
 			continue // objects of the kind aren't stored
 		}
@@ -190,7 +190,7 @@ func (c *Collector) all() []*resource {
 
 // Replace makes the collector follow the resources that were opened, and leave those that are gone. A resource of the
 // same name as one that is gone takes its place: its objects are the same.
-func (c *Collector) Replace(opened, gone []registry.Handle) {
+func (c *Collector) Replace(opened, gone []verb.Handle) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, handle := range opened {

@@ -7,12 +7,11 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/internal/verb"
-	"apigen.dev/runtime/registry"
 )
 
 // remembering is a resource that notes how old what it reads from memory may be.
 type remembering struct {
-	registry.Handle
+	verb.Handle
 	mu       sync.Mutex // guards versions
 	versions []string
 }

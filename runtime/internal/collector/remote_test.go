@@ -12,7 +12,6 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/verb"
-	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -21,7 +20,7 @@ import (
 
 // elsewhere is a resource of another server, as one collector sees it.
 type elsewhere struct {
-	handle registry.Handle
+	handle verb.Handle
 	away   *atomic.Bool
 	// told is the revision up to which the collector was told of changes.
 	told atomic.Int64
@@ -173,7 +172,7 @@ func (e *elsewhere) Patch(ctx context.Context, namespace, name string, patch []b
 
 // newCollector returns a collector of the world's resources.
 func (w *world) newCollector() *Collector {
-	var own []registry.Handle
+	var own []verb.Handle
 	var remotes []Remote
 	for _, h := range w.handles {
 		info := h.Info()

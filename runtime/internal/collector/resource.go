@@ -10,7 +10,6 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/verb"
-	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -50,12 +49,12 @@ type resource struct {
 
 // source is an open resource.
 type source struct {
-	handle registry.Handle
+	handle verb.Handle
 	// form is the stored form, for which the cache renders and keeps nothing.
 	form verb.Form
 }
 
-func newResource(handle registry.Handle, kinds *kinds) *resource {
+func newResource(handle verb.Handle, kinds *kinds) *resource {
 	info := handle.Info()
 	r := &resource{
 		kind: schema.GroupKind{Group: info.Group, Kind: info.Names.Kind}, gr: info.GroupResource(),
@@ -67,15 +66,15 @@ func newResource(handle registry.Handle, kinds *kinds) *resource {
 }
 
 // read makes the resource read a handle.
-func (r *resource) read(handle registry.Handle) {
+func (r *resource) read(handle verb.Handle) {
 	r.source.Store(&source{handle, metadataForm(handle)})
 }
 
 // metadataForm returns the cheapest form in which readMetadata finds the metadata of a resource's objects: the stored
 // one where that is JSON.
-func metadataForm(handle registry.Handle) verb.Form {
+func metadataForm(handle verb.Handle) verb.Form {
 	form := verb.Form{Version: handle.Info().Storage, Shape: verb.Whole}
-	if s, ok := handle.(registry.Stored); ok && s.StoredForm() != form {
+	if s, ok := handle.(verb.Stored); ok && s.StoredForm() != form {
 		form.Shape = verb.Metadata
 	}
 	return form

@@ -10,14 +10,13 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/verb"
-	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // fragile is a resource whose watches can be broken, and are then refused until it is mended.
 type fragile struct {
-	registry.Handle
+	verb.Handle
 	mu     sync.Mutex
 	broken chan struct{} // closed while it is
 }
@@ -154,7 +153,7 @@ func TestOrphaningWaitsForWatches(t *testing.T) {
 }
 
 // unwatched is a resource that can be read and not watched.
-type unwatched struct{ registry.Handle }
+type unwatched struct{ verb.Handle }
 
 func (u unwatched) Watch(context.Context, string, api.WatchOptions, verb.Form) (verb.Watch, error) {
 	return nil, apierrors.NewMethodNotSupported(u.Info().GroupResource(), "watch")
@@ -181,7 +180,7 @@ func TestUnwatchedResources(t *testing.T) {
 }
 
 // lagging is a resource whose memory knows nothing yet.
-type lagging struct{ registry.Handle }
+type lagging struct{ verb.Handle }
 
 func (l lagging) Get(ctx context.Context, namespace, name, resourceVersion string, form verb.Form) (verb.Rendition,
 	error) {
@@ -227,7 +226,7 @@ func TestPanicsAreFailures(t *testing.T) {
 }
 
 type panicking struct {
-	registry.Handle
+	verb.Handle
 	once sync.Once
 }
 
@@ -239,7 +238,7 @@ func (p *panicking) Patch(ctx context.Context, namespace, name, subresource stri
 
 // racing is a resource of which an object changes between the decision to delete it and the deletion.
 type racing struct {
-	registry.Handle
+	verb.Handle
 	once   sync.Once
 	change func()
 }

@@ -72,7 +72,7 @@ func resources() []registry.Resource {
 type world struct {
 	testing.TB
 	backend    *mortal
-	handles    []registry.Handle
+	handles    []verb.Handle
 	collectors []*Collector
 	// second is the storage of another server, and remote are the resources that it serves, by their plurals.
 	second storage.Backend
@@ -218,7 +218,7 @@ func (q *queue) idle() bool {
 	return true
 }
 
-func (w *world) handle(plural string) registry.Handle {
+func (w *world) handle(plural string) verb.Handle {
 	w.Helper()
 	for _, h := range w.handles {
 		if h.Info().Names.Plural == plural {
@@ -246,7 +246,7 @@ func (w *world) meta(path string) *metadata {
 	return &m
 }
 
-func (w *world) split(path string) (h registry.Handle, namespace, name string) {
+func (w *world) split(path string) (h verb.Handle, namespace, name string) {
 	w.Helper()
 	parts := strings.Split(path, "/")
 	h = w.handle(parts[0])

@@ -16,7 +16,7 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// The budgets of kube-apiserver, in CEL's units of cost. A single evaluation is bounded by cel.CallLimit.
+// The budgets of kube-apiserver, in CEL's units of cost. Package cel bounds a single evaluation.
 const (
 	// Budget is for all expressions of one binding of a policy, for one request.
 	Budget int64 = 10_000_000

@@ -68,7 +68,7 @@ func TestAgreement(t *testing.T) {
 // pair is a kind that is served twice: by its Go type, and by its definition.
 type pair struct {
 	*testing.T
-	typed, custom registry.Handle
+	typed, custom verb.Handle
 	kind          string
 	schema        *apiextensionsv1.JSONSchemaProps
 	// differs has the names of objects that were stored in different forms, which changes who manages fields later.
@@ -96,7 +96,7 @@ func newPair(t *testing.T, resource registry.Resource) *pair {
 	}
 }
 
-func open(t testing.TB, resource registry.Resource) registry.Handle {
+func open(t testing.TB, resource registry.Resource) verb.Handle {
 	backend := memory.New()
 	group := wiring.Group()
 	config := registry.Config{Backend: backend, Prefix: "/registry", DisableCache: true,
@@ -184,7 +184,7 @@ func (p *pair) write(name string, body map[string]any, replaces bool) []string {
 		}
 	}
 	if typedErr == nil || customErr == nil { // so that the next write replaces the same object
-		for _, h := range []registry.Handle{p.typed, p.custom} {
+		for _, h := range []verb.Handle{p.typed, p.custom} {
 			_, _ = h.Delete(p.Context(), "ns", name, verb.DeleteOptions{})
 		}
 	}
@@ -195,7 +195,7 @@ func (p *pair) write(name string, body map[string]any, replaces bool) []string {
 const managed = "managedFields"
 
 // send returns what the server stores of an object, without the members that it sets itself, and the field sets.
-func (p *pair) send(h registry.Handle, name string, body map[string]any, replaces bool) (map[string]any, error) {
+func (p *pair) send(h verb.Handle, name string, body map[string]any, replaces bool) (map[string]any, error) {
 	whole := map[string]any{"apiVersion": "agreement.example.com/v1", "kind": p.kind,
 		"metadata": map[string]any{"name": name}}
 	maps.Copy(whole, body)
@@ -224,7 +224,7 @@ func (p *pair) send(h registry.Handle, name string, body map[string]any, replace
 }
 
 // request writes an object whose name ends with the kind of the request.
-func (p *pair) request(h registry.Handle, name string, whole map[string]any, replaces bool) (verb.Result, error) {
+func (p *pair) request(h verb.Handle, name string, whole map[string]any, replaces bool) (verb.Result, error) {
 	form := verb.Form{Version: "v1"}
 	opts := verb.WriteOptions{Form: form, FieldManager: "one", Force: true}
 	body := verb.Body{Version: "v1"}

@@ -10,6 +10,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/http/endpoint"
 	"apigen.dev/runtime/internal/jsondoc"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"k8s.io/apimachinery/pkg/version"
 )
@@ -17,7 +18,7 @@ import (
 // Addition is an open resource that comes while the server runs, with what describes it.
 type Addition struct {
 	Resource registry.Resource
-	Handle   registry.Handle
+	Handle   verb.Handle
 	// OpenAPI has the OpenAPI v3 document of each version, with the paths of this resource. Swagger is the OpenAPI v2
 	// document of all versions.
 	OpenAPI map[string]api.Document

@@ -1,5 +1,5 @@
 // Package endpoint is the HTTP of resources: the routes and their verbs, the decoding of bodies and options, the
-// answers and the watch streams. It works with resources through registry.Handle, and knows no Go type, no storage and
+// answers and the watch streams. It works with resources through verb.Handle, and knows no Go type, no storage and
 // no cache. Package filter has what every request passes before it.
 //
 // A read copies the bytes that a Handle returns. The endpoint decodes and encodes nothing on the way out, except for
@@ -34,7 +34,7 @@ import (
 type Group struct {
 	registry.Group
 	// Handles are in the order of Group.Resources.
-	Handles []registry.Handle
+	Handles []verb.Handle
 	// Serves reports whether a resource is served in one of its versions; nil serves all.
 	Serves func(resource *verb.Info, version string) bool
 	// Remotes are the versions that other servers serve, in place of the group's resources.
@@ -140,7 +140,7 @@ func (a *API) route(groups []Group, known map[resourceKey]*resource) (err error)
 	return err
 }
 
-func (a *API) add(group *Group, handle registry.Handle, known map[resourceKey]*resource) error {
+func (a *API) add(group *Group, handle verb.Handle, known map[resourceKey]*resource) error {
 	info := handle.Info()
 	if info.Group != group.Name {
 		return fmt.Errorf("resource %s stands in group %q", info.GroupResource(), group.Name)

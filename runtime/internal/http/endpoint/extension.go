@@ -9,7 +9,6 @@ import (
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/internal/verb"
-	"apigen.dev/runtime/subresource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -17,7 +16,7 @@ import (
 type extension struct {
 	*verb.Extension
 	shape  shape
-	handle *subresource.Handle
+	handle *verb.ExtensionHandle
 }
 
 // extensionShapes are the shapes of the forms of extensions.

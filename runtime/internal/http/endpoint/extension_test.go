@@ -18,7 +18,6 @@ import (
 	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/subresource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -51,7 +50,7 @@ func TestExtensionRoutes(t *testing.T) {
 	a, fakes := serve(t, forms())
 	f := fakes[0]
 	note := func(args ...any) { f.note(fmt.Sprint(args[0]), args[1:]...) }
-	f.extension = subresource.Handle{
+	f.extension = verb.ExtensionHandle{
 		Get: func(_ context.Context, namespace, name, _ string, form verb.Form) (verb.Rendition, error) {
 			note("get", namespace, name, form.Version)
 			return f.object, nil
@@ -74,9 +73,9 @@ func TestExtensionRoutes(t *testing.T) {
 			result.Created = true
 			return result, nil
 		},
-		Stream: func(_ context.Context, namespace, name string, query url.Values) (subresource.Output, error) {
+		Stream: func(_ context.Context, namespace, name string, query url.Values) (verb.Output, error) {
 			note("stream", namespace, name, query.Get("x"))
-			return subresource.Output{ReadCloser: io.NopCloser(strings.NewReader("out")), ContentType: "text/x"}, nil
+			return verb.Output{ReadCloser: io.NopCloser(strings.NewReader("out")), ContentType: "text/x"}, nil
 		},
 		Connect: func(_ context.Context, namespace, name string, query url.Values) (http.Handler, error) {
 			note("connect", namespace, name, query.Get("path"))
@@ -193,7 +192,7 @@ func TestConnectionToAnAddress(t *testing.T) {
 		{Name: "proxy", Form: verb.ConnectionForm, Subpath: true, Address: true, Methods: []string{"GET"}},
 	}
 	a, fakes := serve(t, &info)
-	fakes[0].extension = subresource.Handle{
+	fakes[0].extension = verb.ExtensionHandle{
 		Connect: func(_ context.Context, _, name string, _ url.Values) (http.Handler, error) {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				fmt.Fprint(w, name, " ", r.URL)
@@ -225,12 +224,12 @@ func TestOutput(t *testing.T) {
 	_, fakes := serve(t, forms())
 	read := func(output io.Reader) (int, string, string, error) {
 		closed := make(chan struct{})
-		fakes[0].extension = subresource.Handle{Stream: func(context.Context, string, string,
-			url.Values) (subresource.Output, error) {
-			return subresource.Output{ReadCloser: &noted{output, closed}, ContentType: "text/plain"}, nil
+		fakes[0].extension = verb.ExtensionHandle{Stream: func(context.Context, string, string,
+			url.Values) (verb.Output, error) {
+			return verb.Output{ReadCloser: &noted{output, closed}, ContentType: "text/plain"}, nil
 		}}
 		a, err := New(Config{Groups: []Group{{Group: registry.Group{Name: "shop.example.com",
-			Versions: []string{"v1", "v1beta1"}}, Handles: []registry.Handle{fakes[0]}}}})
+			Versions: []string{"v1", "v1beta1"}}, Handles: []verb.Handle{fakes[0]}}}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -273,7 +272,7 @@ func TestConnection(t *testing.T) {
 	_, fakes := serve(t, forms())
 	ended := make(chan error, 1)
 	seen := make(chan http.Header, 1)
-	fakes[0].extension = subresource.Handle{Connect: func(context.Context, string, string,
+	fakes[0].extension = verb.ExtensionHandle{Connect: func(context.Context, string, string,
 		url.Values) (http.Handler, error) {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			seen <- r.Header
@@ -292,7 +291,7 @@ func TestConnection(t *testing.T) {
 		}), nil
 	}}
 	a, err := New(Config{Groups: []Group{{Group: registry.Group{Name: "shop.example.com",
-		Versions: []string{"v1", "v1beta1"}}, Handles: []registry.Handle{fakes[0]}}}})
+		Versions: []string{"v1", "v1beta1"}}, Handles: []verb.Handle{fakes[0]}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -343,7 +342,7 @@ func FuzzSubpath(f *testing.F) {
 	}
 	a, fakes := serve(f, forms())
 	var served *http.Request
-	fakes[0].extension = subresource.Handle{Connect: func(context.Context, string, string,
+	fakes[0].extension = verb.ExtensionHandle{Connect: func(context.Context, string, string,
 		url.Values) (http.Handler, error) {
 		return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { served = r }), nil
 	}}

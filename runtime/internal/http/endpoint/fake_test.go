@@ -14,7 +14,6 @@ import (
 	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/subresource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 )
@@ -69,7 +68,7 @@ type fake struct {
 	result    verb.Result
 	deletion  verb.Deletion
 	fail      error
-	extension subresource.Handle
+	extension verb.ExtensionHandle
 	openPages int
 	watching  verb.Watch // instead of one of what stands above
 }
@@ -79,7 +78,7 @@ func (f *fake) Ready() error     { return nil }
 
 func (f *fake) ToJSON(object verb.Rendition, _ verb.Form) (verb.Rendition, error) { return object, nil }
 
-func (f *fake) Extension(string) *subresource.Handle { return &f.extension }
+func (f *fake) Extension(string) *verb.ExtensionHandle { return &f.extension }
 
 func (f *fake) Close() error { return nil }
 

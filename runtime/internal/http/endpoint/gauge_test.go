@@ -13,6 +13,7 @@ import (
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/http/endpoint"
 	"apigen.dev/runtime/internal/object/wire"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -192,7 +193,7 @@ func newGaugeWorld(t testing.TB, protobuf, cached bool) *gaugeWorld {
 		backend.Close()
 	})
 	group := endpoint.Group{Group: registry.Group{Name: "shop.example.com", Versions: []string{"v1"}},
-		Handles: []registry.Handle{handle}}
+		Handles: []verb.Handle{handle}}
 	a, err := endpoint.New(endpoint.Config{Groups: []endpoint.Group{group}})
 	if err != nil {
 		t.Fatal(err)

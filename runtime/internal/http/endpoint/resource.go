@@ -9,7 +9,6 @@ import (
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/internal/verb"
-	"apigen.dev/runtime/registry"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apivalidation "k8s.io/apimachinery/pkg/apis/meta/v1/validation"
@@ -20,7 +19,7 @@ type resourceKey struct{ group, version, plural string }
 
 // resource is a resource, or an extension of one, in one served version.
 type resource struct {
-	handle       registry.Handle
+	handle       verb.Handle
 	resourceInfo *verb.Info
 	version      *api.VersionInfo
 	key          string // of the version: see verb.Info.Key
@@ -32,7 +31,7 @@ type resource struct {
 	extension *extension
 }
 
-func newResource(handle registry.Handle, version *api.VersionInfo) *resource {
+func newResource(handle verb.Handle, version *api.VersionInfo) *resource {
 	info := handle.Info()
 	apiVersion := schema.GroupVersion{Group: info.Group, Version: version.Name}.String()
 	r := &resource{

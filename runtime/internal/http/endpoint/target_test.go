@@ -11,6 +11,7 @@ import (
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/http/endpoint"
 	"apigen.dev/runtime/internal/jsondoc"
+	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,7 +45,7 @@ func (w *widget) DeepCopyObject() runtime.Object {
 type target struct {
 	url, host, base, name string
 	api                   *endpoint.API
-	handle                registry.Handle
+	handle                verb.Handle
 }
 
 func newTarget(t testing.TB) *target {
@@ -68,7 +69,7 @@ func newTarget(t testing.TB) *target {
 }
 
 // newAPI serves widgets from a memory backend.
-func newAPI(t testing.TB) (*endpoint.API, registry.Handle) {
+func newAPI(t testing.TB) (*endpoint.API, verb.Handle) {
 	t.Helper()
 	backend := memory.New()
 	t.Cleanup(func() {
@@ -80,7 +81,7 @@ func newAPI(t testing.TB) (*endpoint.API, registry.Handle) {
 }
 
 // newAPIOver serves widgets from a backend, which stays the caller's.
-func newAPIOver(t testing.TB, config registry.Config) (*endpoint.API, registry.Handle) {
+func newAPIOver(t testing.TB, config registry.Config) (*endpoint.API, verb.Handle) {
 	t.Helper()
 	info := api.VersionInfo{Name: "v1", Columns: []api.Column{{Name: "Name", Type: "string", Format: "name"},
 		{Name: "Color", Type: "string"}, {Name: "Age", Type: "date"}}}
@@ -118,7 +119,7 @@ func newAPIOver(t testing.TB, config registry.Config) (*endpoint.API, registry.H
 		Group: registry.Group{Name: "shop.example.com", Versions: []string{"v1"},
 			Resources: []registry.Resource{resource},
 			OpenAPI:   map[string]api.Document{"v1": jsondoc.New([]byte(openAPI))}},
-		Handles: []registry.Handle{handle},
+		Handles: []verb.Handle{handle},
 	}
 	a, err := endpoint.New(endpoint.Config{Groups: []endpoint.Group{group}})
 	if err != nil {
