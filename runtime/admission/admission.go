@@ -2,7 +2,7 @@
 // kube-apiserver has, policies and webhooks. It defines what a plug-in sees of a write. As in kube-apiserver, mutating
 // plug-ins run after the server has tracked field ownership, and validating ones after it has validated the object.
 //
-// It may know packages api, audit and auth.
+// It may know packages api, auth and trail.
 package admission
 
 import (

@@ -7,8 +7,8 @@ import (
 
 // WriteOptions returns the Options of a creation or of an update, of what a client sent: those of a patch are those of
 // an update.
-func WriteOptions(operation Operation, sent *metav1.PatchOptions) runtime.Object {
-	if operation == Create {
+func (o Operation) WriteOptions(sent *metav1.PatchOptions) runtime.Object {
+	if o == Create {
 		options := &metav1.CreateOptions{
 			DryRun: sent.DryRun, FieldManager: sent.FieldManager, FieldValidation: sent.FieldValidation,
 		}

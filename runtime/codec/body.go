@@ -1,11 +1,9 @@
 package codec
 
 import (
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/rendition"
@@ -127,57 +125,7 @@ func (v *Served[T]) undecodable(body verb.Body, gvk schema.GroupVersionKind, err
 }
 
 func (v *Served[T]) unrecognized(err error, data []byte) error {
-	return Unrecognized(v.GVK.Kind, err, data)
-}
-
-// Unrecognized returns the error for a body whose kind can't be decoded. It shows the first bytes, as text where the
-// body begins like JSON, else in hexadecimal.
-func Unrecognized(kind string, err error, body []byte) error {
-	const most = 30
-	begin, more := body[:min(len(body), most)], ""
-	if len(body) > most {
-		more = " ..."
-	}
-	shown := hex.EncodeToString(begin) + more
-	switch {
-	case len(body) == 0:
-		shown = "<empty>"
-	case body[0] == '{':
-		shown = strings.ToValidUTF8(string(begin), "\ufffd") + more
-	}
-	unquoted := fmt.Sprintf("the object provided is unrecognized (must be of type %s)", kind)
-	return &quoting{apierrors.NewBadRequest(fmt.Sprintf("%s: %v (%s)", unquoted, err, shown)), unquoted}
-}
-
-// maxFaults and maxFaultText bound the number and the bytes of the faults in an error: a body can have hundreds of
-// thousands, and joining their texts takes quadratic time.
-const (
-	maxFaults    = 1000
-	maxFaultText = 1 << 20
-)
-
-// Invalid returns the error for the faults of an object, without duplicates; nil where there are none.
-func Invalid(kind schema.GroupKind, name string, errs field.ErrorList) error {
-	said, size, more := map[string]bool{}, 0, 0
-	var once field.ErrorList
-	for _, e := range errs {
-		if len(once) == maxFaults || size > maxFaultText {
-			more++
-			continue
-		}
-		if text := e.Error(); !said[text] {
-			said[text], size = true, size+len(text)
-			once = append(once, e)
-		}
-	}
-	if len(once) == 0 {
-		return nil
-	}
-	invalid := apierrors.NewInvalid(kind, name, once)
-	if more > 0 {
-		invalid.ErrStatus.Message += fmt.Sprintf(" (and %d more faults)", more)
-	}
-	return invalid
+	return verb.Unrecognized(v.GVK.Kind, err, data)
 }
 
 // ValidatePreserved checks an object that carries fields of the hub in an annotation by the rules of the storage

@@ -1,7 +1,7 @@
 // Package codec binds the versions of one kind: it decodes bytes of every served version to objects of the hub, encodes
 // objects of the hub, and renders the forms of answers.
 //
-// It may know packages api, omission, patch, rendition and wire.
+// It may know packages api, omission, patch, rendition, verb and wire.
 package codec
 
 import (

@@ -83,9 +83,9 @@ func (p *Patch[T]) strategic() bool {
 func (p *Patch[T]) decode(object []byte, hub T) (obj T, warnings []string, err error) {
 	refuse := func(why error) error {
 		path := field.NewPath("patch")
-		return &quoting{apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{
+		return verb.Quoting(apierrors.NewInvalid(schema.GroupKind{}, "", field.ErrorList{
 			field.Invalid(path, p.patch.Describe(object), why.Error()),
-		}), path.String() + ": " + field.ErrorTypeInvalid.String() + ": " + why.Error()}
+		}), path.String()+": "+field.ErrorTypeInvalid.String()+": "+why.Error())
 	}
 	d, err := p.version.Decode(object, hub, p.validation != metav1.FieldValidationIgnore)
 	if err == nil && !p.strategic() {

@@ -13,18 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// FaultsIn returns the faults in one member of an object, such as status; without a name, those that are in no member
-// that is a part of its own.
-func FaultsIn(name string, faults field.ErrorList, isPart func(member string) bool) field.ErrorList {
-	return slices.DeleteFunc(faults, func(e *field.Error) bool {
-		member, _, _ := strings.Cut(e.Field, ".")
-		if name != "" {
-			return member != name
-		}
-		return isPart(member)
-	})
-}
-
 // Standing returns those of the faults of a body that the new object still has: defaults and admission may have set
 // what the client left out, or changed a text. A text that old has already isn't refused; old is nil on a creation.
 func (v *Served[T]) Standing(faults field.ErrorList, obj T, old *T) field.ErrorList {

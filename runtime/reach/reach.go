@@ -3,7 +3,7 @@
 //
 //	budgets, err := reach.Of[*policyv1.PodDisruptionBudget](ctx)
 //
-// The package imports nothing else of the runtime, so that packages of API types that use it stay light.
+// It may know package request alone, so that packages of API types that use it stay light.
 package reach
 
 import (

@@ -147,13 +147,13 @@ func (a *attempt[T]) sentOptions(operation admission.Operation) runtime.Object {
 	case operation == admission.Delete:
 		return asMeta(*a.deleteOptions)
 	case a.options.Sent != nil:
-		return admission.WriteOptions(operation, a.options.Sent)
+		return operation.WriteOptions(a.options.Sent)
 	}
 	sent := &metav1.PatchOptions{FieldManager: a.options.FieldManager}
 	if a.options.DryRun {
 		sent.DryRun = []string{metav1.DryRunAll}
 	}
-	return admission.WriteOptions(operation, sent)
+	return operation.WriteOptions(sent)
 }
 
 // formsOf returns the forms in which clients can write the objects of a kind.

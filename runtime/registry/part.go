@@ -111,7 +111,7 @@ func (k *kind[T]) confineTo(part *Subresource[T]) func(ctx context.Context, a *a
 	return func(ctx context.Context, a *attempt[T]) error {
 		if part.Match != nil {
 			if errs := part.Match(a.obj, a.old.Object); len(errs) > 0 {
-				return codec.Invalid(k.gk, a.obj.GetName(), errs)
+				return verb.Invalid(k.gk, a.obj.GetName(), errs)
 			}
 		}
 		obj := a.old.Object.DeepCopyObject().(T)

@@ -8,7 +8,8 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/object/metadata"
-	"apigen.dev/runtime/reach"
+	requestinfo "apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -16,8 +17,8 @@ import (
 
 // validate is the step that refuses a new object with faults.
 func (k *kind[T]) validate(ctx context.Context, a *attempt[T]) error {
-	var warnings reach.Warnings
-	errs, err := a.scope.validate(reach.WithWarnings(ctx, &warnings), a)
+	var warnings requestinfo.Warnings
+	errs, err := a.scope.validate(requestinfo.WithWarnings(ctx, &warnings), a)
 	a.addWarnings(warnings.Texts())
 	if err != nil {
 		return internal(err)
@@ -25,7 +26,7 @@ func (k *kind[T]) validate(ctx context.Context, a *attempt[T]) error {
 	if a.scope.validateChange != nil && a.old.Exists {
 		errs = append(errs, a.scope.validateChange(ctx, a.obj, a.old.Object)...)
 	}
-	return codec.Invalid(k.gk, a.obj.GetName(), errs)
+	return verb.Invalid(k.gk, a.obj.GetName(), errs)
 }
 
 var metadataPath = field.NewPath("metadata")
@@ -119,7 +120,7 @@ func (k *kind[T]) sentFaults(a *attempt[T], old *T) (faults field.ErrorList) {
 	case *applied[T]:
 		faults = a.version.AppliedFaults(p.object)
 	}
-	return a.version.Standing(codec.FaultsIn(a.scope.name, faults, k.isPart), a.obj, old)
+	return a.version.Standing(faultsIn(a.scope.name, faults, k.isPart), a.obj, old)
 }
 
 func (k *kind[T]) isPart(member string) bool {
@@ -140,4 +141,16 @@ func PathErrors(paths []string, texts ...string) field.ErrorList {
 			Detail: strings.Join(details, ": ")})
 	}
 	return errs
+}
+
+// faultsIn returns the faults in one member of an object, such as status; without a name, those that are in no member
+// that is a part of its own.
+func faultsIn(name string, faults field.ErrorList, isPart func(member string) bool) field.ErrorList {
+	return slices.DeleteFunc(faults, func(e *field.Error) bool {
+		member, _, _ := strings.Cut(e.Field, ".")
+		if name != "" {
+			return member != name
+		}
+		return isPart(member)
+	})
 }

@@ -106,8 +106,8 @@ type LocalVersion struct {
 	Added bool
 }
 
-// ErrTaken is the error for a resource whose path another one has.
-var ErrTaken = errors.New("the server serves another resource there")
+// errTaken is the error for a resource whose path another one has.
+var errTaken = errors.New("the server serves another resource there")
 
 // Set makes the server serve all, and nothing else beside its groups. Resources that were there before stay as they
 // are; they are the same where Resource is the same value. The requests that are under way end with the resources that
@@ -228,7 +228,7 @@ func (s *Server) openAddition(ctx context.Context, add Addition) (verb.Handle, e
 	info := add.Resource.Info()
 	for _, handle := range s.handles {
 		if handle.Info().GroupResource() == info.GroupResource() {
-			return nil, fmt.Errorf("%s: %w", info.GroupResource(), ErrTaken)
+			return nil, fmt.Errorf("%s: %w", info.GroupResource(), errTaken)
 		}
 	}
 	schemas := ownership.NewSchemas(info.Group, add.OpenAPI)

@@ -12,6 +12,7 @@ import (
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/object/metadata"
 	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
@@ -141,9 +142,9 @@ func posted[T, B api.Object](name string, kind codec.Kind[B], complete bool, do 
 		) (result verb.Result, err error) {
 			t := Target{Namespace: namespace, Name: object, Version: body.Version, Subresource: name}
 			in, warnings, err := receive(ctx, h, versions, body, t, opts)
-			var more reach.Warnings
+			var more request.Warnings
 			if err == nil {
-				result, err = do(reach.WithWarnings(ctx, &more), h, t, in, opts)
+				result, err = do(request.WithWarnings(ctx, &more), h, t, in, opts)
 			}
 			result.Warnings = slices.Concat(warnings, result.Warnings, more.Texts())
 			return result, err
@@ -199,7 +200,7 @@ func checkBody[B api.Object](ctx context.Context, v *codec.Served[B], in B) erro
 	if err != nil {
 		return apierrors.NewInternalError(err)
 	}
-	return codec.Invalid(v.GVK.GroupKind(), in.GetName(), errs)
+	return verb.Invalid(v.GVK.GroupKind(), in.GetName(), errs)
 }
 
 // Removal is a subresource to which clients POST a kind of its own, B, and which deletes the object, like an eviction.

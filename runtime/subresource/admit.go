@@ -27,7 +27,7 @@ func (h Host[T]) attributes(
 		if sent == nil {
 			sent = &metav1.PatchOptions{}
 		}
-		seen.Options = admission.WriteOptions(operation, sent)
+		seen.Options = operation.WriteOptions(sent)
 	}
 	served := h.version(ctx)
 	for _, v := range h.Info.Versions {

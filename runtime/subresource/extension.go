@@ -2,7 +2,7 @@
 // projections, streams and connections. It reads and writes the object through a Host. It also pairs and compares the
 // items of lists for subresources that are a part of their object.
 //
-// It may know packages admission, api, auth, codec, metadata, ownership, reach, rendition, request, store and
+// It may know packages admission, api, auth, codec, metadata, ownership, reach, rendition, request, store, verb and
 // wire.
 package subresource
 

@@ -3,8 +3,8 @@
 // itself, passes requests for the others on with the identity of their users, says in the status of an APIService
 // whether its server can be reached, and lists all in discovery and OpenAPI.
 //
-// Every server with it follows the same APIServices. It may know packages auth, builtin/frontproxy, certs,
-// discovery, proxy, reach, reload, respond and server.
+// Every server with it follows the same APIServices. It may know packages auth, builtin/frontproxy, certs, discovery,
+// jsondoc, proxy, reach, reload, respond and server.
 package apiregistration
 
 import (

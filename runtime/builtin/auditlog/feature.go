@@ -1,7 +1,7 @@
 // Package auditlog is the audit of a server as a server.Feature: the flags of kube-apiserver, and what they name. A
 // main that names Audit links it; no other does.
 //
-// It may know packages server, audit, backend, policy and kubeconfig.
+// It may know packages server, trail, backend, policy and kubeconfig.
 package auditlog
 
 import (

@@ -2,8 +2,8 @@
 // ones change an object, validating ones refuse, warn or audit a write. Which writes a policy concerns, what its
 // expressions see and what becomes of their results and failures is as in kube-apiserver 1.36.
 //
-// It may know packages admission, access/manifest, access/match, api, builtin/admissionregistration/v1, cel,
-// access/policy, ownership, patch, reach, registry, reload and server.
+// It may know packages admission, access/manifest, access/match, builtin/admissionregistration/v1, cel, access/policy,
+// ownership, patch, reach, registry, reload, server and verb.
 package policy
 
 import (

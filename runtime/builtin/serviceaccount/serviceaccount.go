@@ -5,7 +5,7 @@
 // Its signatures come from the standard library: a token's algorithm follows from the key, so that four algorithms in
 // one serialization are all that it needs of JOSE.
 //
-// It may know packages auth, access/tokencache, reach, reload and server, and Kubernetes' core/v1 types.
+// It may know packages auth, access/tokencache, reach, reload, server and trail, and Kubernetes' core/v1 types.
 package serviceaccount
 
 import (

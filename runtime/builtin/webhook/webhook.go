@@ -2,8 +2,8 @@
 // one after the other, validating ones at the same time. What is called when, what it is sent, and what becomes of its
 // answers and failures is as in kube-apiserver 1.36.
 //
-// It may know packages admission, access/manifest, access/match, api, auth, builtin/admissionregistration/v1,
-// access/policy, kubeconfig, patch, reach, registry, reload, review and server.
+// It may know packages admission, access/manifest, access/match, auth, builtin/admissionregistration/v1, access/policy,
+// kubeconfig, patch, reach, registry, reload, review, server and verb.
 package webhook
 
 import (

@@ -1,7 +1,7 @@
 // Package collector is the garbage collector of a server without kube-controller-manager. It deletes objects whose
 // owners don't exist any more, and handles the finalizers foregroundDeletion and orphan that a deletion records, as the
 // garbage collector of kube-controller-manager does. It reads and writes through the open resources of its process. It
-// may know packages api, objects and registry.
+// may know packages api, objects, registry and verb.
 //
 // The collector remembers the objects that have owners, and those whose deletion waits for their dependents, in a graph
 // that the watches of the resources keep up to date. It asks the cache of a resource whether an owner exists, and asks

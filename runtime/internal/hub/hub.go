@@ -1,6 +1,6 @@
 // Package hub shows objects of Go types to admission.
 //
-// It may know packages admission, api and codec.
+// It may know packages admission, api, codec and verb.
 package hub
 
 import (

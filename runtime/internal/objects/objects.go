@@ -1,7 +1,7 @@
 // Package objects makes the typed access of package reach to the objects of an open resource: a client of the resource,
 // in the storage version.
 //
-// It may know packages api, metadata, reach and rendition.
+// It may know packages api, metadata, reach, rendition and verb.
 package objects
 
 import (

@@ -2,7 +2,7 @@
 // does: with the same decisions, reasons and errors. An Index holds roles and bindings in a form in which a decision
 // costs a few look-ups; it follows the objects of the server itself.
 //
-// The package may know packages api, auth, reach and request, and the types of k8s.io/api.
+// The package may know packages auth, reach, request and verb, and the types of k8s.io/api.
 package rbac
 
 import (

@@ -2,7 +2,7 @@
 // the same client doesn't make the server verify the same signature, read the same account or ask the same webhook for
 // each of its requests.
 //
-// It may know packages audit, auth and access/meter.
+// It may know packages trail, auth and access/meter.
 package tokencache
 
 import (

@@ -2,7 +2,7 @@
 // an event, truncates it if it is too large, and delivers it before the request goes on, or in batches beside the
 // requests. The memory that it takes is bounded in every mode, and it counts the events that it loses.
 //
-// It may know package audit.
+// It may know package trail.
 package backend
 
 import (

@@ -1,7 +1,7 @@
 // Package policy has the policies of audit: it reads the kind Policy of audit.k8s.io/v1, and decides by its rules how
 // much of a request the server records.
 //
-// It may know packages audit and auth.
+// It may know packages auth and trail.
 package policy
 
 import (

@@ -2,7 +2,7 @@
 // has the same pipeline, cache and storage as one that the generator made; its objects are unstructured. What a
 // definition has for one version, its schema, rules and columns, is compiled at the first use of the version.
 //
-// It may know packages api, codec, crdjson, jsonpath, registry, structural and subresource, and cel.
+// It may know packages api, codec, crdjson, jsonpath, registry, structural, subresource, cel and jsondoc.
 package dynamic
 
 import (

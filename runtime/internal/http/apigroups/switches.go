@@ -1,7 +1,7 @@
 // Package apigroups decides what of its groups a server serves: the switches of --runtime-config, and groups joined
 // with resources that come while the server runs.
 //
-// It may know packages api, endpoint and registry.
+// It may know packages api, endpoint, jsondoc, registry and verb.
 package apigroups
 
 import (

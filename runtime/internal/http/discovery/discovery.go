@@ -2,8 +2,8 @@
 // one level and aggregated, and OpenAPI v2 and v3. Each is encoded once, when a client first asks for it; a request
 // gets bytes with an ETag.
 //
-// It may know packages api, encoder, negotiation, request, respond and wire. It doesn't know routes: a Group says which
-// verbs its resources have.
+// It may know packages api, encoder, jsondoc, negotiation, request, respond, verb and wire. It doesn't know routes: a
+// Group says which verbs its resources have.
 package discovery
 
 import (

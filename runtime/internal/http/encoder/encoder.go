@@ -2,7 +2,7 @@
 // JSON, CBOR and Kubernetes protobuf, and lists in YAML. It copies the bytes of renditions and decodes nothing. Into
 // Tables it writes ages, which depend on the time.
 //
-// It may know packages api and wire, and nothing of HTTP.
+// It may know packages api, verb and wire, and nothing of HTTP.
 package encoder
 
 import (

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"strings"
 
-	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/verb"
@@ -82,7 +81,7 @@ func (req *resourceRequest) readObject(
 		text := data
 		var strict error
 		if data, warnings, strict, err = yamlToJSON(text, validation, req.api.maxBody); err != nil {
-			return nil, nil, codec.Unrecognized(req.resourceInfo.Names.Kind, err, text)
+			return nil, nil, verb.Unrecognized(req.resourceInfo.Names.Kind, err, text)
 		}
 		if strict != nil {
 			req.faults = append(req.faults, strict)

@@ -5,8 +5,8 @@
 // A read copies the bytes that a Handle returns. The endpoint decodes and encodes nothing on the way out, except for
 // formats that people read (YAML, indented JSON).
 //
-// It may know packages api, audit, codec, discovery, encoder, negotiation, reach, registry, request, respond, store and
-// wire.
+// It may know packages api, codec, discovery, encoder, negotiation, reach, registry, request, respond, store, trail,
+// verb and wire.
 package endpoint
 
 import (

@@ -1,7 +1,7 @@
 // Package filter has the filters that every request passes before it reaches the endpoint, one in each file. Package
 // server lists the filters in order.
 //
-// It may know packages audit, auth, flow, request and respond, and knows no resources.
+// It may know packages auth, flow, request, respond and trail, and knows no resources.
 package filter
 
 import "net/http"

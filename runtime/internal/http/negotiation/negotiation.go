@@ -1,6 +1,6 @@
 // Package negotiation finds the format of a request's body and of its answer: the media types, what the header Accept
 // asks for, and what a client wants objects to be transformed into (a Table, PartialObjectMetadata). It may know
-// package api, and it reads requests but writes no answers.
+// package verb, and it reads requests but writes no answers.
 package negotiation
 
 import (

@@ -2,7 +2,8 @@
 // kept encoded. It also has what such answers share with the answers of resources: compression, the time that a client
 // has to read, ETags and the header Warning.
 //
-// It may know packages audit, encoder, negotiation and what those know. Filters use it as well as the endpoint.
+// It may know packages encoder, jsondoc, negotiation and trail and what those know. Filters use it as well as the
+// endpoint.
 package respond
 
 import (

@@ -1,7 +1,7 @@
 // Package metadata applies the rules for an object's metadata on a write: names, namespaces, the fields that only the
 // server sets, owner references, and the options of a deletion.
 //
-// It may know package api.
+// It may know packages api and verb.
 package metadata
 
 import (

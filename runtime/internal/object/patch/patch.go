@@ -1,7 +1,7 @@
 // Package patch applies JSON patches, merge patches and strategic merge patches to encoded objects, within bounds of
 // time and size.
 //
-// It may know packages api and rendition.
+// It may know packages rendition and verb.
 package patch
 
 import (

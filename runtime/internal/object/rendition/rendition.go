@@ -1,7 +1,7 @@
 // Package rendition edits encoded objects without decoding them: it stamps resourceVersions, cuts and inserts members,
 // applies merge patches, and writes heads, metadata and rows of tables.
 //
-// It may know packages api and wire.
+// It may know packages api, cell, verb and wire.
 package rendition
 
 import (

@@ -1,7 +1,7 @@
 // Package store is the typed store of one resource over a backend, with the cache in front of it or without: optimistic
 // writes, reads, pages and watches. Writes take objects and return stored forms; reads return renditions.
 //
-// It may know packages api, cache, rendition, storage and wire.
+// It may know packages api, cache, rendition, storage, verb and wire.
 package store
 
 import (
