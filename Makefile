@@ -261,10 +261,12 @@ generate: build ## bring generated code that is checked in, and docs/reference, 
 	$(GO) test -count=1 -run '^TestReference$$' ./docs -update
 
 .PHONY: api
-api: ## write docs/reference/api.txt, which lists what users can name, and count the names of the generator
+api: ## write docs/reference/api.txt, which lists what users can name, and count the names of the halves
 	$(GO) test -count=1 -run '^TestAPI$$' ./docs -update
 	@printf 'exported names of the generator: '
 	@grep -cE '^apigen[.]dev/generator[^ ]* (const|func|type|var) ' docs/reference/api.txt
+	@printf 'exported names of the runtime, without the ready-made groups: '
+	@grep -E '^apigen[.]dev/runtime[^ ]* (const|func|type|var) ' docs/reference/api.txt | grep -cv runtime/builtin
 
 .PHONY: lint
 lint: $(LINT) ## go vet and golangci-lint; `make lint-fix` mends what can be mended
