@@ -206,7 +206,18 @@ func transportOf(t *testing.T, s *apitest.Server, http2 bool) *http.Transport {
 func register(t *testing.T, s *apitest.Server) {
 	t.Helper()
 	until(t, s, http.MethodPost, services, registration("relay", true, nil), http.StatusCreated)
+	looked(t, s)
+}
+
+// looked waits until a server itself has found that shop.example.com/v1 is available: it looks again after half a
+// minute. The condition of the APIService may be what a replica found.
+func looked(t *testing.T, s *apitest.Server) {
+	t.Helper()
 	available(t, s, "True", "Passed")
+	const gauge = "aggregator_unavailable_apiservice"
+	untilTrue(t, "the server doesn't look", func() bool {
+		return metricOf(t, s, gauge) == gauge+`{name="v1.shop.example.com"} 0`
+	})
 }
 
 // refusedAsLoop makes a server look at its APIService again, and waits until it finds a loop.
@@ -241,7 +252,7 @@ func TestRelayToReplica(t *testing.T) {
 	first := startBelieving(t, dir, backend, r.Addr().String)
 	second := startBelieving(t, dir, backend, r.Addr().String)
 	register(t, first)
-	available(t, second, "True", "Passed")
+	looked(t, second)
 	r.to(t, second)
 	wantLoop(t, first, r)
 	refusedAsLoop(t, first)
