@@ -117,7 +117,7 @@ var floors = map[string][]string{
 		"generator/internal/diag", "generator/internal/model", "generator/internal/spelling",
 	},
 	"generator/internal/load": {
-		"generator/internal/diag", "generator/internal/marker", "generator/internal/model",
+		"generator/internal/diag", "generator/internal/folder", "generator/internal/marker", "generator/internal/model",
 		"generator/internal/staging",
 	},
 	"generator/internal/loadtest": {

@@ -40,7 +40,7 @@ func (u *Universe) Matched() []Matched { return u.matched }
 // listRoots finds the packages to read from source: those that the patterns match and that hold markers, and, in the
 // user's own modules, those that belong to them: other versions of the group, and the packages that their markers name.
 func (u *Universe) listRoots(ctx context.Context) error {
-	pkgs, err := u.list(ctx, listMode, u.options.Patterns)
+	pkgs, err := u.listNames(ctx, u.options.Patterns)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (u *Universe) listRelatives(ctx context.Context) error {
 		if len(patterns) == 0 {
 			return nil
 		}
-		pkgs, err := u.list(ctx, listMode, patterns)
+		pkgs, err := u.listNames(ctx, patterns)
 		if err != nil {
 			return err
 		}
@@ -244,6 +244,9 @@ func (u *Universe) listDependencies(ctx context.Context) error {
 
 func (u *Universe) listExports(ctx context.Context, patterns []string) error {
 	pkgs, err := u.listCompiled(ctx, patterns)
+	if err == nil {
+		err = u.explainImports(ctx, pkgs)
+	}
 	packages.Visit(pkgs, nil, func(p *packages.Package) {
 		if u.metas[p.PkgPath] == nil || u.metas[p.PkgPath].ExportFile == "" && u.sources[p.PkgPath] == nil {
 			u.metas[p.PkgPath] = p

@@ -1,7 +1,7 @@
 // Package load is the universe of one run: Go packages with their types, comments and markers. It lists packages with
 // go/packages, reads those to generate for from source, and everything that they import from the compiler's export
 // data. Its diagnostics have positions, and it knows which packages they leave incomplete. It is the one place that
-// knows go/packages; it may know marker, the model that markers are put into, and diagnostics.
+// knows go/packages; it may know marker, the model that markers are put into, folder, and diagnostics.
 package load
 
 import (
