@@ -13,8 +13,11 @@ type ListOptions struct {
 	api.Selection
 	ResourceVersion      string
 	ResourceVersionMatch metav1.ResourceVersionMatch
-	Limit                int64
-	Continue             string
+	// Limit bounds the items of a page; 0 is no bound. A list of stored resources at ResourceVersion "0" ignores it, as
+	// kube-apiserver 1.36 and 1.37 do: such a list asks for what the cache has at hand, of any age, and a page of it
+	// could only be continued at a revision that the cache may not have any more.
+	Limit    int64
+	Continue string
 	// Compress reports whether the reader can use Page.Parts. Only the cache of stored resources heeds it.
 	Compress bool
 }
@@ -22,7 +25,11 @@ type ListOptions struct {
 // Page is what a List returns. Its items can be read once or more until it is closed.
 type Page struct {
 	ResourceVersion string
-	Continue        string
+	// Continue is empty where nothing that follows matches the selection, though more keys may follow: the cache knows
+	// what matches, and a page of the backend looks for one more match before it ends. kube-apiserver may give a token
+	// there, and the client then gets an empty last page. By the API conventions either is right: a client goes on as
+	// long as there is a token.
+	Continue string
 	// Remaining is nil where it is not known.
 	Remaining *int64
 	// Len is the number of items.
