@@ -64,7 +64,9 @@ func start(t *testing.T) client {
 			t.Fatal(err)
 		}
 	}, feature.Groups()...)
-	return client{s, t}
+	c := client{s, t}
+	c.await(http.StatusOK, "/readyz", nil) // before, a path that isn't there yet is answered 503, and not 404
+	return c
 }
 
 // do sends an object in YAML as JSON, or as a merge patch.

@@ -52,5 +52,6 @@ func TestUpgrade(t *testing.T) {
 	}
 	c.want(http.StatusOK, http.MethodPatch, definitions+"/gadgets.shop.example.com",
 		fmt.Sprintf("metadata: {labels: {app: %q}}", "x"))
+	c.await(http.StatusOK, "/readyz", nil)
 	c.want(http.StatusNotFound, http.MethodGet, "/apis/apiextensions.k8s.io/v1beta1", "")
 }
