@@ -114,8 +114,8 @@ test-slow: kubectl ## run the few tests that make test leaves out because each t
 	report
 
 .PHONY: test-race
-test-race: ## run the race detector on the packages of the runtime that start goroutines
-	$(GO) test -race -timeout 30m $$(grep -rlE --include='*.go' '^\s*go [a-z]|\.Go\(' runtime | \
+test-race: ## run the race detector on the packages of the runtime that start goroutines, but for the slow tests
+	$(GO) test -race -skip '^$(ANY_SLOW)$$' -timeout 30m $$(grep -rlE --include='*.go' '^\s*go [a-z]|\.Go\(' runtime | \
 	  grep -vE '_test[.]go|/(conformance|faults|storagetest|etcdtest)/' | xargs -n 1 dirname | sort -u | sed 's#^#./#')
 
 # What runs a part of test-peers: the folder of a module, and the arguments of go test.
