@@ -113,8 +113,10 @@ var projects = []project{
 			"webhooks.generators.external-secrets.io",
 		},
 		// The manual has placeholders where names belong, values of other types than their fields', and fields of
-		// earlier versions.
+		// earlier versions. It leaves out fields that the project's own definitions require.
 		refused: map[string]string{
+			"guides/security-best-practices.md":                    "spec.provider: Required value",
+			"provider/azure-key-vault.md":                          "azurekv.vaultUrl: Required value",
 			"provider/chef.md":                                     "spec.target.name in body should match",
 			"provider/delinea.md":                                  "_KUBE_SECRET>",
 			"provider/device42.md":                                 "in body should match",
@@ -137,11 +139,14 @@ var projects = []project{
 			"snippets/gitlab-secret-store.yaml":                    "gitlab.groupIDs of type []string",
 			"snippets/ibm-secret-store.yaml":                       "spec.provider.ibm.auth: Too many: 2",
 			"snippets/onboardbase-generic-secret-store.yaml":       "unknown field",
+			"snippets/oracle-instance-principal.yaml":              "oracle.region: Required value",
 			"snippets/oracle-principal-type.yaml":                  "Unsupported value",
+			"snippets/oracle-secret-store-pushsecret.yaml":         "oracle.region: Required value",
+			"snippets/oracle-secret-store.yaml":                    "oracle.auth.tenancy: Required value",
 			"snippets/oracle-workload-identity.yaml":               "serviceAccountRef.name in body should be at least",
 			"snippets/vault-mtls-store.yaml":                       "vault.auth of type v1.VaultAuth",
 		},
-		least: 177,
+		least: 172,
 	},
 	{
 		name: "kubevirt", module: "kubevirt.io/api", version: "v1.6.0",
@@ -194,7 +199,9 @@ var projects = []project{
 			"clustertriggerauthentications.keda.sh", "scaledjobs.keda.sh", "scaledobjects.keda.sh",
 			"triggerauthentications.keda.sh",
 		},
-		least: 6,
+		// The template is a comment, and the project's own definition requires it.
+		refused: map[string]string{"keda_v1alpha1_scaledjob.yaml": "spec.jobTargetRef.template: Required value"},
+		least:   5,
 	},
 	{
 		name: "tekton", module: "github.com/tektoncd/pipeline", version: "v1.6.0",
