@@ -106,14 +106,7 @@ func copyOf(p *packages.Package, copied map[*packages.Package]*packages.Package)
 // listingKey returns all that the go command's answer about unchanging packages depends on. It reports false where
 // files other than go.mod and go.sum decide, too.
 func (u *Universe) listingKey() (string, bool) {
-	env := map[string]string{}
-	for _, e := range u.options.Env {
-		name, value, _ := strings.Cut(e, "=")
-		env[name] = value
-	}
-	flags := env["GOFLAGS"]
-	if env["GOWORK"] != "off" || env["GOPACKAGESDRIVER"] != "" || strings.Contains(flags, "-overlay") ||
-		strings.Contains(flags, "-modfile") {
+	if env := u.environment(); env["GOWORK"] != "off" || redirected(env) {
 		return "", false
 	}
 	dir := moduleRoot(u.options.Dir)

@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"errors"
 	"go/build"
 	"os"
 	"path/filepath"
@@ -63,18 +64,29 @@ func (u *Universe) listOwn(ctx context.Context, patterns []string) ([]*packages.
 
 // inOneModule reports whether a go.mod alone decides what the user's own packages are.
 func (u *Universe) inOneModule() bool {
-	env := map[string]string{}
-	for _, e := range u.options.Env {
-		name, value, _ := strings.Cut(e, "=")
-		env[name] = value
-	}
-	flags, driver := env["GOFLAGS"], env["GOPACKAGESDRIVER"]
-	if driver != "" && driver != "off" || strings.Contains(flags, "-overlay") || strings.Contains(flags, "-modfile") {
+	env := u.environment()
+	if redirected(env) {
 		return false
 	}
 	dir, err := filepath.Abs(u.options.Dir)
 	return err == nil && moduleRoot(dir) != "" &&
 		(env["GOWORK"] == "off" || env["GOWORK"] == "" && folder.Above(dir, "go.work") == "")
+}
+
+// environment returns the variables of the go command.
+func (u *Universe) environment() map[string]string {
+	env := map[string]string{}
+	for _, e := range u.options.Env {
+		name, value, _ := strings.Cut(e, "=")
+		env[name] = value
+	}
+	return env
+}
+
+// redirected reports whether something else than the go command and the files in their folders answers about packages.
+func redirected(env map[string]string) bool {
+	flags, driver := env["GOFLAGS"], env["GOPACKAGESDRIVER"]
+	return driver != "" && driver != "off" || strings.Contains(flags, "-overlay") || strings.Contains(flags, "-modfile")
 }
 
 // isFolder reports whether a pattern names folders, and not import paths.
@@ -91,16 +103,17 @@ func bareModule(dir string) ([]byte, error) {
 		return nil, err
 	}
 	f.SetRequire(nil)
+	var failed []error
 	for _, r := range slices.Clone(f.Replace) {
-		err = f.DropReplace(r.Old.Path, r.Old.Version)
+		failed = append(failed, f.DropReplace(r.Old.Path, r.Old.Version))
 	}
 	for _, e := range slices.Clone(f.Exclude) {
-		err = f.DropExclude(e.Mod.Path, e.Mod.Version)
+		failed = append(failed, f.DropExclude(e.Mod.Path, e.Mod.Version))
 	}
 	for _, t := range slices.Clone(f.Tool) {
-		err = f.DropTool(t.Path)
+		failed = append(failed, f.DropTool(t.Path))
 	}
-	if err != nil {
+	if err := errors.Join(failed...); err != nil {
 		return nil, err
 	}
 	f.Cleanup()
