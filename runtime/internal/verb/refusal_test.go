@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -29,16 +28,12 @@ func TestFaultsAreBounded(t *testing.T) {
 			for i := range c.faults {
 				errs = append(errs, field.Invalid(path, strings.Repeat("x", c.size-9)+fmt.Sprintf("%09d", i), "no"))
 			}
-			began := time.Now()
 			var status apierrors.APIStatus
 			if err := Invalid(schema.GroupKind{Kind: "Widget"}, "a", errs); !errors.As(err, &status) ||
 				!apierrors.IsInvalid(err) {
 				t.Fatal(err)
 			}
 			got := status.Status()
-			if took := time.Since(began); took > 10*time.Second { // of a minute
-				t.Error(took)
-			}
 			if len(got.Details.Causes) != c.told || !strings.HasSuffix(got.Message, c.message) || c.message == "" &&
 				strings.Contains(got.Message, "more faults") {
 				t.Errorf("%d causes, ...%s", len(got.Details.Causes), got.Message[max(0, len(got.Message)-100):])
