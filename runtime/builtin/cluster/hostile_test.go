@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"encoding/pem"
@@ -29,23 +28,10 @@ import (
 // APIService is an error, costs bounded bytes, leads the server nowhere else, and has nothing written. A certificate
 // that the replica has stays.
 func TestHostileCluster(t *testing.T) {
-	elsewhere := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		t.Errorf("a redirect was followed: %s %v", r.URL, r.Header)
-	}))
-	defer elsewhere.Close()
-	var sent atomic.Int64
+	var endless testbed.Endless
 	for name, how := range map[string]http.HandlerFunc{
-		"redirects": func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
-		},
-		"sends 500 MB": func(w http.ResponseWriter, _ *http.Request) {
-			for chunk := bytes.Repeat([]byte("["), 1<<20); sent.Load() < 500<<20; {
-				n, err := w.Write(chunk)
-				if sent.Add(int64(n)); err != nil {
-					return
-				}
-			}
-		},
+		"redirects":    testbed.Redirecting(t),
+		"sends 500 MB": endless.ServeHTTP,
 		"answers something else": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"kind":"ConfigMap","data":{"tls.crt":"eA==","tls.key":"eA=="},"spec":[]}`)
 		},
@@ -72,8 +58,8 @@ func TestHostileCluster(t *testing.T) {
 			})
 		}
 	}
-	if sent.Load() > 64<<20 {
-		t.Errorf("%d bytes were read", sent.Load())
+	if endless.Sent() > 64<<20 {
+		t.Errorf("%d bytes were read", endless.Sent())
 	}
 }
 

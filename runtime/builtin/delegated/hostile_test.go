@@ -1,7 +1,6 @@
 package delegated
 
 import (
-	"bytes"
 	"context"
 	"io"
 	"log"
@@ -24,24 +23,11 @@ import (
 // TestHostileCluster: a cluster that redirects the question for the ConfigMap, never ends an answer, hangs, or answers
 // something else, changes nothing that is believed, costs bounded bytes and time, and leads the server nowhere else.
 func TestHostileCluster(t *testing.T) {
-	elsewhere := httptest.NewTLSServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		t.Errorf("a redirect was followed: %s %v", r.URL, r.Header)
-	}))
-	defer elsewhere.Close()
-	var sent atomic.Int64
+	var endless testbed.Endless
 	for name, how := range map[string]http.HandlerFunc{
-		"redirects": func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
-		},
-		"500 MB": func(w http.ResponseWriter, _ *http.Request) {
-			for chunk := bytes.Repeat([]byte("["), 1<<20); sent.Load() < 500<<20; {
-				n, err := w.Write(chunk)
-				if sent.Add(int64(n)); err != nil {
-					return
-				}
-			}
-		},
-		"hangs": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"redirects": testbed.Redirecting(t),
+		"500 MB":    endless.ServeHTTP,
+		"hangs":     func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
 		"something else": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, `{"kind":"Secret","items":{"metadata":{"name":"`+configMap+`"}}}`)
 		},
@@ -81,8 +67,8 @@ func TestHostileCluster(t *testing.T) {
 		client.CloseIdleConnections()
 		server.Close()
 	}
-	if sent.Load() > 64<<20 {
-		t.Errorf("%d bytes were read", sent.Load())
+	if endless.Sent() > 64<<20 {
+		t.Errorf("%d bytes were read", endless.Sent())
 	}
 }
 

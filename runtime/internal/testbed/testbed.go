@@ -1,5 +1,5 @@
 // Package testbed has what the tests of several packages need: files that change while a server runs, conditions to
-// wait for, and connections inside the process. It knows no other package of the runtime.
+// wait for, connections inside the process, and hostile servers. It knows no other package of the runtime.
 package testbed
 
 import (
