@@ -71,7 +71,7 @@ type Target interface {
 	Deliver(ctx context.Context, events [][]byte) error
 }
 
-// Backend is an trail.Sink. Run delivers batches, and flushes them at the end.
+// Backend is a trail.Sink. Run delivers batches, and flushes them at the end.
 type Backend struct {
 	config   Config
 	target   Target
