@@ -18,7 +18,9 @@ import (
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/builtin/flowcontrol"
 	"apigen.dev/runtime/builtin/flowcontrol/preset"
+	"apigen.dev/runtime/internal/http/filter"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/timing"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage"
@@ -41,6 +43,7 @@ type bench struct {
 	*apitest.Server
 	client        *http.Client
 	slow, entered chan struct{}
+	observed      chan filter.Observation // of requests to /queued
 }
 
 func start(t testing.TB, args ...string) *bench { return startOn(t, nil, args...) }
@@ -53,6 +56,7 @@ func (unclosed) Close() error { return nil }
 func startOn(t testing.TB, backend storage.Backend, args ...string) *bench {
 	t.Helper()
 	b := &bench{TB: t, slow: make(chan struct{}), entered: make(chan struct{}, 10)}
+	b.observed = make(chan filter.Observation, 10)
 	feature := &flowcontrol.Feature{}
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	feature.AddFlags(flags)
@@ -71,6 +75,11 @@ func startOn(t testing.TB, backend storage.Backend, args ...string) *bench {
 			tokens.Add(name, &auth.User{Name: name, Groups: []string{auth.Authenticated}})
 		}
 		config.Authentication.Tokens = append(config.Authentication.Tokens, tokens)
+		config.Observers = append(config.Observers, func(o filter.Observation) {
+			if o.Request.URL.Path == "/queued" {
+				b.observed <- o
+			}
+		})
 		config.AddPath("/slow", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			b.entered <- struct{}{}
 			select {
@@ -166,8 +175,14 @@ func get[T any](b *bench, path string) (object T) {
 // limit gives a user a level of one seat that rejects the rest.
 func (b *bench) limit(user string) (schema, level string) {
 	b.Helper()
+	return b.confine(user, `{"type":"Reject"}`)
+}
+
+// confine gives a user a level of one seat, and says what the level does with the rest.
+func (b *bench) confine(user, response string) (schema, level string) {
+	b.Helper()
 	b.must("POST", levels, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"type":"Limited","limited":{
-"nominalConcurrencyShares":1,"borrowingLimitPercent":0,"limitResponse":{"type":"Reject"}}}}`, user))
+"nominalConcurrencyShares":1,"borrowingLimitPercent":0,"limitResponse":%s}}}`, user, response))
 	b.must("POST", schemas, fmt.Sprintf(`{"metadata":{"name":%q},"spec":{"matchingPrecedence":5,
 "priorityLevelConfiguration":{"name":%q},"rules":[{"subjects":[{"kind":"User","user":{"name":%q}}],
 "nonResourceRules":[{"verbs":["*"],"nonResourceURLs":["*"]}],"resourceRules":[{"verbs":["*"],"apiGroups":["*"],
@@ -363,6 +378,38 @@ func TestWatchesLeave(t *testing.T) {
 		cancel()
 		response.Body.Close()
 		b.must("DELETE", widgets, "")
+	}
+}
+
+// TestQueueTime: a request knows its share of the server and the time that it waited for a seat, for logs and traces; a
+// request that didn't wait has no such time.
+func TestQueueTime(t *testing.T) {
+	b := start(t)
+	b.confine("ann", `{"type":"Queue","queuing":{"queues":1,"handSize":1,"queueLengthLimit":10}}`)
+	ended := make(chan struct{})
+	go func() { defer close(ended); b.code("ann", "GET", "/slow", "") }()
+	<-b.entered
+	waited := make(chan struct{})
+	go func() { defer close(waited); b.code("ann", "GET", "/queued", "") }()
+	const waiting = `apiserver_flowcontrol_current_inqueue_requests{flow_schema="ann",priority_level="ann"} 1`
+	b.until("the request waits", func() bool { return strings.Contains(b.must("GET", "/metrics", ""), waiting) })
+	b.code("bob", "GET", "/queued", "")
+	b.expectShare("global-default", false)
+	close(b.slow)
+	<-ended
+	<-waited
+	b.expectShare("ann", true)
+}
+
+// expectShare holds the next request to /queued to the name of its level and its schema, and to whether it waited.
+func (b *bench) expectShare(name string, waits bool) {
+	b.Helper()
+	record := timing.From((<-b.observed).Request.Context())
+	if spent := record.Spent(timing.Queue); (spent > 0) != waits {
+		b.Errorf("a request of %s waited %s in a queue", name, spent)
+	}
+	if got, want := record.Share(), (timing.Share{Level: name, Schema: name, Seats: 1}); got != want {
+		b.Errorf("%+v, want %+v", got, want)
 	}
 }
 

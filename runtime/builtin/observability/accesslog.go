@@ -46,10 +46,23 @@ func described(o filter.Observation) []slog.Attr {
 	if o.Info != nil {
 		verb = o.Info.Verb
 	}
-	return []slog.Attr{
+	attributes := append(make([]slog.Attr, 0, 20),
 		slog.String("verb", verb), slog.String("URI", bounded(r.RequestURI)), slog.Duration("latency", o.Duration),
 		slog.String("userAgent", bounded(r.UserAgent())), slog.String("audit-ID", bounded(o.AuditID)),
-		slog.String("srcIP", r.RemoteAddr), slog.Int("resp", o.Code), slog.Int64("bytes", o.Bytes),
+		slog.String("srcIP", r.RemoteAddr))
+	attributes = append(attributes, shareOf(timing.From(r.Context()))...)
+	return append(attributes, slog.Int("resp", o.Code), slog.Int64("bytes", o.Bytes))
+}
+
+// shareOf has what priority and fairness decided about a request; nothing if they didn't see the request.
+func shareOf(record *timing.Record) []slog.Attr {
+	if record == nil || record.Share().Level == "" {
+		return nil
+	}
+	share := record.Share()
+	return []slog.Attr{
+		slog.String("apf_pl", share.Level), slog.String("apf_fs", share.Schema), slog.Int("apf_iseats", share.Seats),
+		slog.Int("apf_fseats", share.Final), slog.Duration("apf_additionalLatency", share.Latency),
 	}
 }
 

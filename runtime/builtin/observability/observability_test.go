@@ -118,6 +118,8 @@ func TestSlowRequest(t *testing.T) {
 	log := requestLog{slog.New(slog.NewTextHandler(&out, nil))}
 	record := timing.New(t.Context())
 	timing.End(record, timing.Storage, "get", time.Now().Add(-time.Second))
+	timing.End(record, timing.Queue, "low", time.Now().Add(-2*time.Second))
+	timing.SetShare(record, timing.Share{Level: "low", Schema: "all", Seats: 3, Final: 2, Latency: time.Second})
 	r, err := http.NewRequestWithContext(record, http.MethodGet, "/x", http.NoBody)
 	if err != nil {
 		t.Fatal(err)
@@ -135,9 +137,17 @@ func TestSlowRequest(t *testing.T) {
 			t.Errorf("%+v: %d lines, %d bytes", test, lines, out.Len())
 		}
 	}
-	if text := out.String(); !strings.Contains(text, "storage=1.") || strings.Contains(text, "admission=") ||
-		!strings.Contains(text, "audit-ID=a") {
-		t.Errorf("the line doesn't say where the time went: %s", text)
+	text := out.String()
+	for _, want := range []string{
+		"storage=1.", "queue=2.", "audit-ID=a",
+		" apf_pl=low apf_fs=all apf_iseats=3 apf_fseats=2 apf_additionalLatency=1s resp=200 ",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the line has no %q: %s", want, text)
+		}
+	}
+	if strings.Contains(text, "admission=") {
+		t.Errorf("the line has a stage without time: %s", text)
 	}
 }
 

@@ -92,8 +92,8 @@ type span struct {
 }
 
 var names = map[timing.Stage]string{
-	timing.Authentication: "Authentication", timing.Authorization: "Authorization", timing.Admission: "Admission",
-	timing.CacheWait: "Cache wait", timing.Storage: "etcd",
+	timing.Authentication: "Authentication", timing.Authorization: "Authorization", timing.Queue: "Queue",
+	timing.Admission: "Admission", timing.CacheWait: "Cache wait", timing.Storage: "etcd",
 }
 
 // Part implements filter.Span.

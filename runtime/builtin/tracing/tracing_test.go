@@ -16,6 +16,7 @@ import (
 	"apigen.dev/runtime/apitest"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/timing"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
@@ -147,6 +148,18 @@ func TestParents(t *testing.T) {
 	for _, name := range []string{"Authentication", "Authorization"} {
 		if parts[name] == 0 {
 			t.Errorf("no span %q among %v", name, parts)
+		}
+	}
+}
+
+// TestNamesOfParts: every stage of a request has a span of its own name.
+func TestNamesOfParts(t *testing.T) {
+	known := map[string]bool{}
+	for stage := range timing.Stages {
+		if name := names[stage]; name == "" || known[name] {
+			t.Errorf("the stage %s has the name %q", stage, name)
+		} else {
+			known[name] = true
 		}
 	}
 }

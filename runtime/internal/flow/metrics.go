@@ -90,6 +90,9 @@ func (m *metrics) waiting(now time.Time, info *request.Info, delta int) {
 	m.requests.add(now, 0, info, delta)
 }
 
+// Waited reports whether the request had to wait in a queue. It is for the time after Enter returned.
+func (v *Visit) Waited() bool { return v.ticket.Waited() }
+
 // readsAndWrites counts the waiting and the executing requests of all levels, reads and writes apart.
 type readsAndWrites struct {
 	mu     sync.Mutex

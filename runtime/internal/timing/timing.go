@@ -17,6 +17,8 @@ type Stage uint8
 const (
 	Authentication Stage = iota
 	Authorization
+	// Queue is the wait in a fair queue.
+	Queue
 	Admission
 	// CacheWait is the wait of a read for a cache that has all earlier writes.
 	CacheWait
@@ -26,7 +28,7 @@ const (
 	Stages
 )
 
-var names = [Stages]string{"authentication", "authorization", "admission", "cache-wait", "storage"}
+var names = [Stages]string{"authentication", "authorization", "queue", "admission", "cache-wait", "storage"}
 
 // String returns the name of the stage.
 func (s Stage) String() string { return names[s] }
@@ -34,7 +36,7 @@ func (s Stage) String() string { return names[s] }
 // Part is a stage that has ended.
 type Part struct {
 	Stage Stage
-	// Detail says more: the name of a plug-in, or the operation of storage.
+	// Detail says more: the name of a plug-in or of a priority level, or the operation of storage.
 	Detail       string
 	Began, Ended time.Time
 }
@@ -45,8 +47,18 @@ type Record struct {
 	context.Context // that of the request, without the record
 	began           time.Time
 	spent           [Stages]atomic.Int64
+	share           Share
 	// observer is told about each part, if it isn't nil.
 	observer atomic.Pointer[func(Part)]
+}
+
+// Share is a request's share of the server, as priority and fairness estimate it.
+type Share struct {
+	// Level and Schema are the names of the priority level and of the flow schema.
+	Level, Schema string
+	// Seats are those of the request while it executes, and Final those that it occupies for Latency after that.
+	Seats, Final int
+	Latency      time.Duration
 }
 
 type key struct{}
@@ -73,6 +85,17 @@ func (r *Record) Began() time.Time { return r.began }
 
 // Spent returns the time that the request has spent in a stage.
 func (r *Record) Spent(stage Stage) time.Duration { return time.Duration(r.spent[stage].Load()) }
+
+// SetShare notes the share of the request of ctx. Only the goroutine that serves the request may call it.
+func SetShare(ctx context.Context, share Share) {
+	if r := From(ctx); r != nil {
+		r.share = share
+	}
+}
+
+// Share returns the share of the request, which is zero if nothing has estimated the request. Only the goroutine that
+// serves the request may call it.
+func (r *Record) Share() Share { return r.share }
 
 // Observe makes the Record call observer with each part that ends from now on, perhaps concurrently.
 func (r *Record) Observe(observer func(Part)) { r.observer.Store(&observer) }

@@ -10,6 +10,7 @@ import (
 	"apigen.dev/runtime/internal/flow"
 	"apigen.dev/runtime/internal/flow/cost"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/timing"
 )
 
 // The headers by which a client can be told why its request waits. They name objects by their UIDs, because the names
@@ -46,7 +47,16 @@ func Fairness(controller *flow.Controller, estimator *cost.Estimator, defaultWai
 			return
 		}
 		estimate, _ := visit.Estimate(estimator, r)
-		if visit.Enter(r.Context(), estimate, queueTime(r, defaultWait)) != nil {
+		timing.SetShare(r.Context(), timing.Share{
+			Level: visit.Level, Schema: visit.Schema,
+			Seats: estimate.Seats, Final: estimate.Final, Latency: estimate.Latency,
+		})
+		began := time.Now()
+		err := visit.Enter(r.Context(), estimate, queueTime(r, defaultWait))
+		if visit.Waited() {
+			timing.End(r.Context(), timing.Queue, visit.Level, began)
+		}
+		if err != nil {
 			tooMany(w, visit)
 			return
 		}

@@ -79,7 +79,8 @@ func New(registry prometheus.Registerer, known func(*request.Info) (Version, boo
 		durations: histogram("apiserver_request_duration_seconds", "Duration of requests, except for watches.", seconds,
 			dry),
 		objectives: histogram("apiserver_request_sli_duration_seconds",
-			"Duration of requests without the time in admission, where webhooks are asked, except for watches.",
+			"Duration of requests without the time in admission, where webhooks are asked, and in fair queues, except "+
+				"for watches.",
 			seconds[2:], resourceLabels),
 		sizes: histogram("apiserver_response_sizes",
 			"Sizes of the answers to GET and LIST in bytes, as they were sent.",
@@ -108,8 +109,9 @@ func (m *Metrics) Observe(o filter.Observation) {
 		return
 	}
 	s.duration.Observe(o.Duration.Seconds())
-	admitting := timing.From(o.Request.Context()).Spent(timing.Admission)
-	s.objective.Observe(max(o.Duration-admitting, 0).Seconds())
+	record := timing.From(o.Request.Context())
+	excused := record.Spent(timing.Admission) + record.Spent(timing.Queue)
+	s.objective.Observe(max(o.Duration-excused, 0).Seconds())
 	if s.size != nil {
 		s.size.Observe(float64(o.Bytes))
 	}

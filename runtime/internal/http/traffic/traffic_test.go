@@ -86,14 +86,17 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestObjective: what admission took is no part of the server's own latency.
+// TestObjective: what admission and a fair queue took is no part of the server's own latency.
 func TestObjective(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := New(registry, func(*request.Info) (Version, bool) { return Version{}, true })
 	record := timing.New(t.Context())
 	timing.End(record, timing.Admission, "webhook", time.Now().Add(-4*time.Second))
+	timing.End(record, timing.Queue, "low", time.Now().Add(-5*time.Second))
 	r := httptest.NewRequestWithContext(record, http.MethodPost, "/apis/g/v1/things", http.NoBody)
-	m.Observe(filter.Observation{Request: r, Info: &request.Info{Verb: "create"}, Code: 201, Duration: 5 * time.Second})
+	m.Observe(filter.Observation{
+		Request: r, Info: &request.Info{Verb: "create"}, Code: 201, Duration: 10 * time.Second,
+	})
 	families, err := registry.Gather()
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +107,7 @@ func TestObjective(t *testing.T) {
 			sums[family.GetName()] += metric.GetHistogram().GetSampleSum()
 		}
 	}
-	if sums["apiserver_request_duration_seconds"] != 5 || sums["apiserver_request_sli_duration_seconds"] > 1 {
+	if sums["apiserver_request_duration_seconds"] != 10 || sums["apiserver_request_sli_duration_seconds"] > 1 {
 		t.Errorf("%v", sums)
 	}
 }
