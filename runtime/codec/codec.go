@@ -14,11 +14,11 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/omission"
+	"apigen.dev/runtime/internal/object/patch"
 	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 )
@@ -27,11 +27,6 @@ import (
 func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V]) Version[T] {
 	return Version[T]{Info: info, codec: &typed[T, V]{
 		Conversion: conversion,
-		merging: sync.OnceValues(func() (strategicpatch.PatchMetaFromStruct, error) {
-			return strategicpatch.NewPatchMetaFromStruct(conversion.New())
-		}),
-		floats: sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), isFloat, map[reflect.Type]bool{}) }),
-		nulls:  sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), hasNulls, map[reflect.Type]bool{}) }),
 		shape: sync.OnceValue(func() *omission.Shape {
 			if !conversion.OmitsZeroStructs {
 				return nil
@@ -44,7 +39,9 @@ func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V
 			}
 			return conversion.Sent()
 		}),
-		wide: sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), isWide, map[reflect.Type]bool{}) }),
+		floats: sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), isFloat, map[reflect.Type]bool{}) }),
+		nulls:  sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), hasNulls, map[reflect.Type]bool{}) }),
+		wide:   sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), isWide, map[reflect.Type]bool{}) }),
 	}}
 }
 
@@ -71,7 +68,7 @@ type versionCodec[T api.Object] interface {
 	view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error)
 	empty(gvk schema.GroupVersionKind) runtime.Object
 	adopt(object map[string]any, hub T, complete bool) (T, error)
-	mergeRules() (strategicpatch.PatchMetaFromStruct, error)
+	mergeRules() (patch.Rules, error)
 	// remote reports whether another program converts.
 	remote() bool
 	// within returns a codec whose conversions by another program end with ctx.
@@ -89,7 +86,6 @@ type Decoded[T api.Object] struct {
 
 type typed[T, V api.Object] struct {
 	Conversion[T, V]
-	merging func() (strategicpatch.PatchMetaFromStruct, error)
 	// floats reports whether V has floating-point numbers, nulls whether it has maps whose values may be null, wide
 	// whether it has numbers that int64 can't hold.
 	floats, nulls, wide func() bool
@@ -99,7 +95,9 @@ type typed[T, V api.Object] struct {
 	sent func() *Sent
 }
 
-func (c *typed[T, V]) mergeRules() (strategicpatch.PatchMetaFromStruct, error) { return c.merging() }
+func (c *typed[T, V]) mergeRules() (patch.Rules, error) {
+	return patch.RulesOf(reflect.TypeFor[V]()), nil
+}
 
 func (c *typed[T, V]) omits() *omission.Shape { return c.shape() }
 
@@ -227,7 +225,7 @@ func (c *typed[T, V]) validate(
 			return nil, err
 		}
 	}
-	if shape := c.shape(); shape != nil {
+	if shape := c.shape(); !shape.Empty() {
 		ctx = omission.With(ctx, shape)
 	}
 	return c.Validate(ctx, op, changed, before), nil

@@ -71,7 +71,7 @@ func (c *typed[T, V]) write(encoding verb.Encoding, obj T) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case encoding == verb.CBOR && c.shape() != nil:
+	case encoding == verb.CBOR && !c.shape().Empty():
 		return c.writeShaped(out)
 	case encoding == verb.CBOR:
 		return rendition.EncodeCBOR(out)

@@ -9,13 +9,13 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/object/patch"
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
 )
@@ -291,6 +291,6 @@ func (m *mapped) adopt(members map[string]any, hub object, complete bool) (objec
 	return m.toHub(members)
 }
 
-func (m *mapped) mergeRules() (rules strategicpatch.PatchMetaFromStruct, err error) {
+func (m *mapped) mergeRules() (rules patch.Rules, err error) {
 	return rules, errors.New("a custom resource has no strategic merge patch")
 }

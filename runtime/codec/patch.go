@@ -39,11 +39,11 @@ func (v *Served[T]) ReadPatch(kind verb.PatchType, body verb.Body) (*Patch[T], e
 	if kind != verb.StrategicPatch {
 		p.patch, p.strict, err = patch.New(kind, body)
 	} else {
-		meta, metaErr := v.codec.mergeRules()
-		if metaErr != nil {
-			return nil, apierrors.NewInternalError(metaErr)
+		rules, rulesErr := v.codec.mergeRules()
+		if rulesErr != nil {
+			return nil, apierrors.NewInternalError(rulesErr)
 		}
-		p.patch, p.strict, err = patch.NewStrategic(body.Data, meta, body.Validation == metav1.FieldValidationIgnore)
+		p.patch, p.strict, err = patch.NewStrategic(body.Data, rules, body.Validation == metav1.FieldValidationIgnore)
 	}
 	if err != nil {
 		return nil, err

@@ -304,7 +304,8 @@ func (v *Served[T]) Validate(ctx context.Context, op operation.Operation, obj T,
 // so callers must only read it.
 func (v *Served[T]) View(obj T) (runtime.Object, error) { return v.codec.view(obj, v.GVK) }
 
-// Shape returns what the JSON of the version lacks of its Go values.
+// Shape returns what the JSON of the version lacks of its Go values; nil for a version that is treated as those of
+// Kubernetes' own kinds.
 func (v *Served[T]) Shape() *omission.Shape { return v.codec.omits() }
 
 // Empty returns an empty object of the version, with kind and apiVersion.

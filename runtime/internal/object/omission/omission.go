@@ -33,7 +33,8 @@ type member struct {
 	shape     *Shape
 }
 
-// Of returns the shape of a type of objects, whose metadata is left as it is. It takes some time: callers keep it.
+// Of returns the shape of a type of objects, whose metadata is left as it is. It is never nil, but may be
+// empty. It takes some time: callers keep it.
 func Of(t reflect.Type) *Shape {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -49,11 +50,14 @@ func Of(t reflect.Type) *Shape {
 		}
 	}
 	if s.empty() {
-		return nil
+		return &Shape{of: t}
 	}
 	s.of = t
 	return s
 }
+
+// Empty reports whether a shape leaves out nothing.
+func (s *Shape) Empty() bool { return s.empty() }
 
 type key struct{}
 
@@ -148,7 +152,7 @@ func (s *Shape) empty() bool { return s == nil || s.elem == nil && len(s.members
 // Omit returns the JSON of an object without the zero values of optional structs. data has no white space; Omit may
 // change it.
 func (s *Shape) Omit(data []byte) []byte {
-	if s == nil {
+	if s.empty() {
 		return data
 	}
 	c := cutter{data: data}

@@ -13,17 +13,17 @@ import (
 
 // Strategic is a strategic merge patch. The struct tags of the version's Go type say how lists merge.
 type Strategic struct {
-	data []byte
-	meta strategicpatch.PatchMetaFromStruct
+	data  []byte
+	rules Rules
 }
 
-// NewStrategic decodes a strategic merge patch. meta says how lists merge; lax ignores unknown and duplicate fields.
-func NewStrategic(data []byte, meta strategicpatch.PatchMetaFromStruct, lax bool) (Patch, []error, error) {
+// NewStrategic decodes a strategic merge patch. rules say how lists merge; lax ignores unknown and duplicate fields.
+func NewStrategic(data []byte, rules Rules, lax bool) (Patch, []error, error) {
 	strict, err := decode(data, new(map[string]any), lax)
 	if err != nil {
 		return nil, nil, apierrors.NewBadRequest(err.Error())
 	}
-	return &Strategic{data: data, meta: meta}, strict, nil
+	return &Strategic{data: data, rules: rules}, strict, nil
 }
 
 // Apply implements Patch.
@@ -39,7 +39,7 @@ func (p *Strategic) Apply(object []byte) ([]byte, error) {
 		if err := boundLists(original, patch); err != nil {
 			return nil, err
 		}
-		merged, err := strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(original, patch, p.meta)
+		merged, err := strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(original, patch, p.rules)
 		if err != nil {
 			return nil, strategicError(err)
 		}
