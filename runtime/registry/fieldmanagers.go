@@ -64,10 +64,14 @@ func newFieldManagers[T api.Object](
 					filters[fieldpath.APIVersion(gvk.GroupVersion().String())] = selected
 				}
 			}
-			o.managers[managerKey{v.Key, subresource}] = &ownership.Manager{
+			m := &ownership.Manager{
 				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: subresource,
 				Filters: filters, Types: o.types[v.Key], Convert: o.convert, Sets: sets,
 			}
+			if v.Shape() != nil {
+				m.Read = func(object *smd.TypedValue) (*smd.TypedValue, error) { return o.read(object, v, v) }
+			}
+			o.managers[managerKey{v.Key, subresource}] = m
 		}
 	}
 	add("", d.others)
@@ -133,7 +137,12 @@ func (o *fieldManagers[T]) convert(object *smd.TypedValue, version fieldpath.API
 	if from == to {
 		return object, nil
 	}
-	fields, _ := value.Unstructured().(map[string]any)
+	return o.read(object, from, to)
+}
+
+// read decodes the typed value of an object in a version, and returns that of its Go value in another version.
+func (o *fieldManagers[T]) read(object *smd.TypedValue, from, to *codec.Served[T]) (*smd.TypedValue, error) {
+	fields, _ := object.AsValue().Unstructured().(map[string]any)
 	hub, err := from.FromMap(fields, o.versions.NewHub())
 	if err != nil {
 		return nil, err
