@@ -458,6 +458,10 @@ var floors = map[string][]string{
 		"runtime/storage",
 	},
 	"runtime/internal/state/compactor": {"runtime/storage"},
+	"runtime/internal/state/stats": {
+		"runtime/internal/state/cache", "runtime/internal/state/store", "runtime/internal/timing",
+		"runtime/internal/verb", "runtime/storage",
+	},
 	"runtime/internal/state/store": {
 		"runtime/api", "runtime/internal/deflate", "runtime/internal/object/rendition", "runtime/internal/object/wire",
 		"runtime/internal/state/cache", "runtime/internal/verb", "runtime/storage",
@@ -482,9 +486,9 @@ var floors = map[string][]string{
 		"runtime/internal/http/health", "runtime/internal/http/loopback", "runtime/internal/http/respond",
 		"runtime/internal/http/traffic", "runtime/internal/http/zpages", "runtime/internal/object/ownership",
 		"runtime/internal/objects", "runtime/internal/reload", "runtime/internal/request",
-		"runtime/internal/state/cache", "runtime/internal/state/compactor", "runtime/internal/state/store",
-		"runtime/internal/timing", "runtime/internal/verb", "runtime/reach", "runtime/registry", "runtime/storage",
-		"runtime/storage/etcd",
+		"runtime/internal/state/cache", "runtime/internal/state/compactor", "runtime/internal/state/stats",
+		"runtime/internal/state/store", "runtime/internal/timing", "runtime/internal/verb", "runtime/reach",
+		"runtime/registry", "runtime/storage", "runtime/storage/etcd",
 	},
 	"runtime/storage":                    {},
 	"runtime/storage/embedded":           {"runtime/storage", "runtime/storage/etcd"},

@@ -180,7 +180,7 @@ func windowsGrow(r *run) {
 			}
 			return value
 		}
-		room := of("apiserver_watch_cache_capacity")
+		room := of("watch_cache_capacity")
 		wait(r.t, "the window is full", func() bool { return of("apiserver_watch_cache_events_received_total") > room })
 		kept, received := of("apigen_watch_cache_window_events"), of("apiserver_watch_cache_events_received_total")
 		if kept < room && time.Since(r.begin) < time.Minute {

@@ -13,6 +13,7 @@ import (
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/internal/host/certs"
 	"apigen.dev/runtime/internal/reload"
+	"apigen.dev/runtime/internal/state/stats"
 	"github.com/spf13/pflag"
 )
 
@@ -137,9 +138,9 @@ func (id *identity) follow(ctx context.Context, ticks <-chan time.Time) {
 }
 
 // collectEnds sends when the certificates end.
-func (id *identity) collectEnds(s series) {
+func (id *identity) collectEnds(s *stats.Series) {
 	for name, end := range id.keeper.State().Ends {
-		s.with("name", name).gauge("apigen_certificate_expiration_timestamp_seconds",
+		s.With("name", name).Gauge("apigen_certificate_expiration_timestamp_seconds",
 			"Unix time at which a certificate of the server ends: its authority, that which it shows to clients, "+
 				"and that "+
 				"of the administrator.", end.Unix())

@@ -21,6 +21,7 @@ import (
 	"apigen.dev/runtime/internal/host/certs"
 	"apigen.dev/runtime/internal/http/apigroups"
 	"apigen.dev/runtime/internal/state/cache"
+	"apigen.dev/runtime/internal/state/stats"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
@@ -163,7 +164,7 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 	config.TLS.GetCertificate = id.keeper.GetCertificate
 	config.Authentication.Certificates, config.Authentication.Tokens = id.users, tokens.authenticators()
 	config.ClientCA = func() []byte { return id.keeper.State().ClientCA }
-	config.Metrics = append(config.Metrics, collect(id.collectEnds))
+	config.Metrics = append(config.Metrics, stats.Collect(id.collectEnds))
 	config.Transformer, config.Log, config.DataDir = transformers(encryption), log, f.dataDir
 	if err := program.configure(ctx, &config, f.authorizationModes); err != nil {
 		return err

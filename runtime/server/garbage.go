@@ -2,6 +2,7 @@ package server
 
 import (
 	"apigen.dev/runtime/internal/collector"
+	"apigen.dev/runtime/internal/state/stats"
 	"github.com/spf13/pflag"
 )
 
@@ -66,23 +67,23 @@ func (f *flags) garbagePolicy(set *pflag.FlagSet) GarbagePolicy {
 	return CollectGarbage
 }
 
-func collectGarbage(c *collector.Collector) collect {
-	return func(s series) {
-		stats := c.Stats()
-		s.gauge("apigen_garbage_collector_objects", "Objects in the graph of the garbage collector: those with "+
-			"owners, and those whose deletion waits for dependents.", stats.Objects)
-		s.gauge("apigen_garbage_collector_queued",
-			"Objects that the garbage collector is to handle or to retry.", stats.Queued)
-		s.gauge("apigen_garbage_collector_unwatched_resources",
-			"Resources that the garbage collector can't watch at the moment.", stats.Unfollowed)
-		s.gauge("apigen_garbage_collector_unreadable_objects",
-			"Objects that can't be read, so that their owners are unknown.", stats.Corrupt)
-		s.counters("apigen_garbage_collector_actions_total", "Actions of the garbage collector: delete (of an object "+
+func collectGarbage(c *collector.Collector) stats.Collect {
+	return func(s *stats.Series) {
+		now := c.Stats()
+		s.Gauge("apigen_garbage_collector_objects", "Objects in the graph of the garbage collector: those with "+
+			"owners, and those whose deletion waits for dependents.", now.Objects)
+		s.Gauge("apigen_garbage_collector_queued",
+			"Objects that the garbage collector is to handle or to retry.", now.Queued)
+		s.Gauge("apigen_garbage_collector_unwatched_resources",
+			"Resources that the garbage collector can't watch at the moment.", now.Unfollowed)
+		s.Gauge("apigen_garbage_collector_unreadable_objects",
+			"Objects that can't be read, so that their owners are unknown.", now.Corrupt)
+		s.Counters("apigen_garbage_collector_actions_total", "Actions of the garbage collector: delete (of an object "+
 			"without owners), unlink (from absent owners), finalize (after waiting for dependents), and fail.",
 			"action", map[string]int64{
-				"delete": stats.Deleted, "unlink": stats.Unlinked, "finalize": stats.Finalized, "fail": stats.Failed,
+				"delete": now.Deleted, "unlink": now.Unlinked, "finalize": now.Finalized, "fail": now.Failed,
 			})
-		s.counter("apigen_garbage_collector_watch_restarts_total",
-			"Restarts of watches of the garbage collector.", stats.Restarts)
+		s.Counter("apigen_garbage_collector_watch_restarts_total",
+			"Restarts of watches of the garbage collector.", now.Restarts)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"apigen.dev/runtime/internal/access/meter"
 	"apigen.dev/runtime/internal/http/traffic"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/state/stats"
 	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 	"github.com/prometheus/client_golang/prometheus"
@@ -16,8 +17,7 @@ import (
 type metrics struct {
 	registry *prometheus.Registry
 	requests *traffic.Metrics
-	storage  *prometheus.HistogramVec
-	failures *prometheus.CounterVec
+	storage  *stats.Storage
 	attempts *meter.Attempts
 	// impersonation counts requests that act for others.
 	impersonation *meter.Impersonation
@@ -30,28 +30,18 @@ type metrics struct {
 type resourceName struct{ group, version, resource string }
 
 func newMetrics(config Config) *metrics {
-	counters := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
-	}
-	histograms := func(name, help string, labels ...string) *prometheus.HistogramVec {
-		seconds := []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: seconds}, labels)
-	}
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
-		storage: histograms("etcd_request_duration_seconds",
-			"Duration of requests to storage, by operation; of watches until they begin.", storageLabels...),
-		failures: counters("etcd_request_errors_total",
-			"Requests to storage that failed, except for conflicts of optimistic writes.", storageLabels...),
+		storage:  stats.NewStorage(),
 		attempts: meter.NewAttempts(), impersonation: meter.NewImpersonation(),
 	}
 	m.requests = traffic.New(m.registry, m.serves)
-	m.registry.MustRegister(m.storage, m.failures, collect(m.collectResources),
+	m.registry.MustRegister(m.storage, stats.Resources(func() []verb.Handle { return m.table().handles }),
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(m.attempts, m.impersonation)
 	m.registry.MustRegister(config.Metrics...)
 	if maintainer, ok := config.Backend.(storage.Maintainer); ok {
-		m.registry.MustRegister(collectSpace(maintainer))
+		m.registry.MustRegister(stats.Space(maintainer))
 	}
 	return m
 }

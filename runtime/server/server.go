@@ -406,7 +406,7 @@ func (s *Server) resourceConfig(
 ) registry.Config {
 	stored := info.Stored()
 	config := registry.Config{
-		Backend: s.metrics.meter(s.config.Backend, stored), Prefix: s.config.Prefix,
+		Backend: s.metrics.storage.Backend(s.config.Backend, stored), Prefix: s.config.Prefix,
 		DisableCache: s.config.DisableCache, CheckCache: s.config.CheckCache,
 		Log: s.config.Log, Verify: s.config.Verify, Schemas: schemas, Shared: shared,
 		IgnorePropagation: s.config.Garbage == IgnoreGarbage, Encoding: s.config.StorageEncoding,

@@ -106,9 +106,19 @@ func End(ctx context.Context, stage Stage, detail string, began time.Time) {
 	if r == nil {
 		return
 	}
-	ended := time.Now()
-	r.spent[stage].Add(int64(ended.Sub(began)))
+	r.add(Part{stage, detail, began, time.Now()})
+}
+
+// Add adds a part that has ended to the request of ctx.
+func Add(ctx context.Context, part Part) {
+	if r := From(ctx); r != nil {
+		r.add(part)
+	}
+}
+
+func (r *Record) add(part Part) {
+	r.spent[part.Stage].Add(int64(part.Ended.Sub(part.Began)))
 	if observer := r.observer.Load(); observer != nil {
-		(*observer)(Part{stage, detail, began, ended})
+		(*observer)(part)
 	}
 }

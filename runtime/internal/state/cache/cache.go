@@ -230,6 +230,7 @@ func (c *Cache) NotOlderThan(ctx context.Context, revision int64) (*Snapshot, er
 	if s := g.state.Load(); s.revision >= revision {
 		return &s.Snapshot, nil
 	}
+	defer c.waited(ctx, time.Now())
 	bound := time.NewTimer(c.config.Wait)
 	defer bound.Stop()
 	s, err := c.reach(ctx, g, revision, bound.C)

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"apigen.dev/runtime/internal/timing"
 	"apigen.dev/runtime/storage"
 )
 
@@ -26,7 +25,7 @@ func (c *Cache) Consistent(ctx context.Context) (*Snapshot, error) {
 		return nil, err
 	}
 	c.counts.consistent.Add(1)
-	defer timing.End(ctx, timing.CacheWait, c.config.Name, time.Now())
+	defer c.waited(ctx, time.Now())
 	bound := time.NewTimer(c.config.Wait)
 	defer bound.Stop()
 	q := c.asker.join()
@@ -35,16 +34,21 @@ func (c *Cache) Consistent(ctx context.Context) (*Snapshot, error) {
 	case <-bound.C:
 		return nil, c.lags(errors.New("storage doesn't answer with its revision"))
 	case <-ctx.Done():
+		c.counts.abandoned.Add(1)
 		return nil, ctx.Err()
 	}
 	if q.err != nil {
 		return nil, c.lags(q.err)
 	}
 	s, err := c.reach(ctx, q.generation, q.revision, bound.C)
-	if err != nil && ctx.Err() == nil {
-		return nil, c.lags(err)
+	switch {
+	case err == nil:
+		return s, nil
+	case ctx.Err() != nil:
+		c.counts.abandoned.Add(1)
+		return nil, err
 	}
-	return s, err
+	return nil, c.lags(err)
 }
 
 // Latest waits for the cache at most latestWait. After it has waited in vain, it doesn't wait again for behindFor.
@@ -60,7 +64,7 @@ func (c *Cache) Latest(ctx context.Context) *Snapshot {
 	if c.Ready() != nil || time.Since(c.began) < time.Duration(c.behind.Load()) {
 		return nil
 	}
-	defer timing.End(ctx, timing.CacheWait, c.config.Name, time.Now())
+	defer c.waited(ctx, time.Now())
 	q := c.asker.join()
 	select {
 	case <-q.done:

@@ -1,6 +1,12 @@
 package cache
 
-import "sync/atomic"
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"apigen.dev/runtime/internal/timing"
+)
 
 // Stats describes a cache: gauges, and counters since New.
 type Stats struct {
@@ -25,8 +31,11 @@ type Stats struct {
 	Expired int64
 	// Rendered counts rendered forms, Evicted the forms that the budget had no room for.
 	Rendered, Evicted int64
-	// Questions for the backend's revision, Consistent reads, and those among these that failed with ErrLagging.
-	Questions, Consistent, Lagging int64
+	// Questions for the backend's revision, Consistent reads, those among these that failed with ErrLagging, and those
+	// that were Abandoned because their request ended.
+	Questions, Consistent, Lagging, Abandoned int64
+	// Waits are the times that reads waited for a revision.
+	Waits Histogram
 	// RollBacks of the backend that the cache noticed.
 	RollBacks int64
 	// Checks found no difference, Differences found one, and FailedChecks could not compare.
@@ -38,6 +47,8 @@ type counters struct {
 	cursors                           atomic.Int64
 	expired, rendered, evicted        atomic.Int64
 	questions, consistent, lagging    atomic.Int64
+	abandoned                         atomic.Int64
+	waits                             waits
 	rollBacks                         atomic.Int64
 	checks, differences, failedChecks atomic.Int64
 }
@@ -61,6 +72,7 @@ func (c *Cache) Stats() Stats {
 		Batches: n.batches.Load(), Events: n.events.Load(), Fills: n.fills.Load(), Resumes: n.resumes.Load(),
 		Expired: n.expired.Load(), Rendered: n.rendered.Load(), Evicted: n.evicted.Load(),
 		Questions: n.questions.Load(), Consistent: n.consistent.Load(), Lagging: n.lagging.Load(),
+		Abandoned: n.abandoned.Load(), Waits: n.waits.histogram(),
 		RollBacks:    n.rollBacks.Load(),
 		WindowBudget: c.config.Window.Bytes, FormBudget: c.config.RenditionBytes,
 		Checks: n.checks.Load(), Differences: n.differences.Load(), FailedChecks: n.failedChecks.Load(),
@@ -78,4 +90,53 @@ func (c *Cache) Stats() Stats {
 	s.WindowLen, s.WindowCapacity, s.WindowBytes = int64(g.all.log.len()), int64(g.window.capacity), g.window.bytes
 	s.Topics = int64(len(g.topics))
 	return s
+}
+
+// Histogram counts durations.
+type Histogram struct {
+	Count uint64
+	Sum   time.Duration
+	// Cumulative has, for each of the Bounds, the number of durations up to it.
+	Bounds     []time.Duration
+	Cumulative []uint64
+}
+
+// waitBounds are kube-apiserver's.
+var waitBounds = [...]time.Duration{
+	5 * time.Millisecond, 25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond, 200 * time.Millisecond,
+	400 * time.Millisecond, 600 * time.Millisecond, 800 * time.Millisecond, time.Second, 1250 * time.Millisecond,
+	1500 * time.Millisecond, 2 * time.Second, 3 * time.Second,
+}
+
+// waits counts durations by the first bound that they don't exceed; the last number is that of those that exceed all.
+type waits struct {
+	counts [len(waitBounds) + 1]atomic.Uint64
+	sum    atomic.Int64
+}
+
+func (w *waits) observe(d time.Duration) {
+	i := 0
+	for i < len(waitBounds) && d > waitBounds[i] {
+		i++
+	}
+	w.counts[i].Add(1)
+	w.sum.Add(int64(d))
+}
+
+func (w *waits) histogram() Histogram {
+	h := Histogram{Sum: time.Duration(w.sum.Load()), Bounds: waitBounds[:]}
+	for i := range w.counts {
+		h.Count += w.counts[i].Load()
+		if i < len(waitBounds) {
+			h.Cumulative = append(h.Cumulative, h.Count)
+		}
+	}
+	return h
+}
+
+// waited notes that the request of ctx has waited for a revision since began.
+func (c *Cache) waited(ctx context.Context, began time.Time) {
+	ended := time.Now()
+	c.counts.waits.observe(ended.Sub(began))
+	timing.Add(ctx, timing.Part{Stage: timing.CacheWait, Detail: c.config.Name, Began: began, Ended: ended})
 }
