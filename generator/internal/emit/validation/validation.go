@@ -58,6 +58,9 @@ func warnings(program *plan.Plan) []diag.Error {
 			w := warner{out: &out, texts: v.Package.HasCustom(), types: schema.New(schema.CRD)}
 			for _, t := range v.Package.Types {
 				w.warn(t, &t.Schema, t.Name)
+				if v.Package.HasCustom() {
+					unkept(&out, t)
+				}
 				for _, f := range t.Fields {
 					w.warn(f.Type, &f.Schema, t.Name+"."+f.Name)
 				}

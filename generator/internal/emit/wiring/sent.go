@@ -1,7 +1,6 @@
 package wiring
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 
@@ -180,31 +179,14 @@ func textRules(t *model.Type, at *model.Schema) jen.Code {
 
 // refusalOf returns why the zero value of a field is refused where a client sends it, or nil.
 func refusalOf(f *model.Field) jen.Code {
-	t := f.Type
-	if t.Form == model.Pointer {
+	rule, fault := check.RefusesZero(f)
+	switch {
+	case rule == nil:
 		return nil
+	case fault == "":
+		return gocode.Code("{Supported: $}", jen.Index().String().Values(literals(rule.Values)...))
 	}
-	rules := slices.Concat(f.Schema.Rules, schema.Enforced(t).Rules)
-	for i := range rules {
-		rule := &rules[i]
-		if rule.Declarative || !check.Applies(rule, t) {
-			continue
-		}
-		if rule.Check == model.Enum && t.Form == model.Basic && !slices.Contains(rule.Values, zeroOf(t)) {
-			return gocode.Code("{Supported: $}", jen.Index().String().Values(literals(rule.Values)...))
-		}
-		if fault := zeroFault(rule); fault != "" {
-			return gocode.Code("{Fault: $}", jen.Lit(fault))
-		}
-	}
-	return nil
-}
-
-func zeroOf(t *model.Type) string {
-	if model.IsString(t) {
-		return `""`
-	}
-	return "0"
+	return gocode.Code("{Fault: $}", jen.Lit(fault))
 }
 
 func literals(values []string) (out []jen.Code) {
@@ -215,32 +197,4 @@ func literals(values []string) (out []jen.Code) {
 		out = append(out, jen.Lit(v))
 	}
 	return out
-}
-
-// zeroFault returns what a custom resource is told of a zero value that breaks a rule, or "".
-func zeroFault(r *model.Rule) string {
-	bound, err := strconv.ParseFloat(r.Text, 64)
-	number := check.Number(r.Text)
-	switch {
-	case r.Check == model.Pattern:
-		if re, err := regexp.Compile(r.Text); err == nil && !re.MatchString("") {
-			return "should match '" + r.Text + "'"
-		}
-	case err != nil:
-	case r.Check == model.MinItems && bound > 0:
-		return "should have at least " + number + " items"
-	case r.Check == model.MinProperties && bound > 0:
-		return "should have at least " + number + " properties"
-	case r.Check == model.MinLength && bound > 0:
-		return "should be at least " + number + " chars long"
-	case r.Check == model.Minimum && r.Exclusive && bound >= 0:
-		return "should be greater than " + number
-	case r.Check == model.Minimum && !r.Exclusive && bound > 0:
-		return "should be greater than or equal to " + number
-	case r.Check == model.Maximum && r.Exclusive && bound <= 0:
-		return "should be less than " + number
-	case r.Check == model.Maximum && !r.Exclusive && bound < 0:
-		return "should be less than or equal to " + number
-	}
-	return ""
 }
