@@ -334,6 +334,61 @@ func TestAggregation(t *testing.T) {
 	}
 }
 
+// TestAggregationManagedFields: the rules of an aggregated role have the entry that kube-controller-manager leaves: an
+// apply of the controller. A user's apply of the same role keeps its own.
+func TestAggregationManagedFields(t *testing.T) {
+	backend := memory.New()
+	defer backend.Close()
+	r := start(t, backend)
+	r.must("POST", roles, `{"metadata":{"name":"part","labels":{"for":"all"}},`+
+		`"rules":[{"verbs":["get"],"apiGroups":["mine.example.com"],"resources":["things"]}]}`)
+	r.apply("all", `{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"all"},`+
+		`"aggregationRule":{"clusterRoleSelectors":[{"matchLabels":{"for":"all"}}]},"rules":[]}`)
+	r.until(time.Minute, "all has the rules", func() bool { return len(r.clusterRole("all").Rules) == 1 })
+	r.wantManagers("all", "clusterrole-aggregation-controller Apply {\"f:rules\":{}}",
+		"user Apply {\"f:aggregationRule\":{\"f:clusterRoleSelectors\":{}}}")
+	r.wantManagers("edit", "clusterrole-aggregation-controller Apply {\"f:rules\":{}}",
+		`rbac-bootstrap Update {"f:aggregationRule":{".":{},"f:clusterRoleSelectors":{}},`+
+			`"f:metadata":{"f:annotations":{".":{},"f:rbac.authorization.kubernetes.io/autoupdate":{}},`+
+			`"f:labels":{".":{},"f:kubernetes.io/bootstrapping":{},`+
+			`"f:rbac.authorization.k8s.io/aggregate-to-admin":{}}}}`)
+	r.must("DELETE", roles+"/part", "")
+	r.until(time.Minute, "all has no rules", func() bool { return len(r.clusterRole("all").Rules) == 0 })
+	r.wantManagers("all", "user Apply {\"f:aggregationRule\":{\"f:clusterRoleSelectors\":{}}}")
+}
+
+// apply applies a ClusterRole as the field manager user.
+func (r *running) apply(name, configuration string) {
+	r.Helper()
+	request, err := http.NewRequestWithContext(r.Context(), http.MethodPatch,
+		r.url+roles+"/"+name+"?fieldManager=user", strings.NewReader(configuration))
+	if err != nil {
+		r.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer admin")
+	request.Header.Set("Content-Type", "application/apply-patch+yaml")
+	response, err := r.client.Do(request)
+	if err != nil {
+		r.Fatal(err)
+	}
+	defer response.Body.Close()
+	if answer, _ := io.ReadAll(response.Body); response.StatusCode/100 != 2 {
+		r.Fatalf("%d %s", response.StatusCode, answer)
+	}
+}
+
+func (r *running) wantManagers(name string, want ...string) {
+	r.Helper()
+	var got []string
+	for _, entry := range r.clusterRole(name).ManagedFields {
+		got = append(got, fmt.Sprintf("%s %s %s", entry.Manager, entry.Operation, entry.FieldsV1.GetRawString()))
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, want) {
+		r.Errorf("managers of %s:\n%s\nwant\n%s", name, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
 // TestEscalation: nobody grants by a role or a binding what they may not do.
 func TestEscalation(t *testing.T) {
 	backend := memory.New()

@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // maxUpdates bounds how often an update is tried again after a conflict.
@@ -27,6 +28,8 @@ type Resource interface {
 	Watch(ctx context.Context, namespace string, opts api.WatchOptions, form verb.Form) (verb.Watch, error)
 	Create(ctx context.Context, namespace string, body verb.Body, opts verb.WriteOptions) (verb.Result, error)
 	Update(ctx context.Context, namespace, name, subresource string, body verb.Body,
+		opts verb.WriteOptions) (verb.Result, error)
+	Patch(ctx context.Context, namespace, name, subresource string, kind verb.PatchType, body verb.Body,
 		opts verb.WriteOptions) (verb.Result, error)
 	Delete(ctx context.Context, namespace, name string, opts verb.DeleteOptions) (verb.Deletion, error)
 }
@@ -147,6 +150,18 @@ func (r Client[T]) replace(
 		return none, err
 	}
 	return r.answer(r.Resource.Update(ctx, namespace, name, how.Subresource, body, r.options(ctx, how)))
+}
+
+// Apply is a server-side apply that takes fields over from their owners, of a configuration in the storage version and
+// in JSON. It fails with an apierrors.NewNotFound where there is no such object.
+func (r Client[T]) Apply(
+	ctx context.Context, namespace, name string, how reach.Write, configuration []byte,
+) (T, error) {
+	opts := r.options(ctx, how)
+	opts.Force = true
+	opts.MayCreate = func() error { return apierrors.NewNotFound(schema.GroupResource{}, name) }
+	body := verb.Body{Version: r.Form.Version, Data: configuration, Validation: metav1.FieldValidationIgnore}
+	return r.answer(r.Resource.Patch(ctx, namespace, name, how.Subresource, verb.ApplyPatch, body, opts))
 }
 
 // Delete implements reach.Objects.

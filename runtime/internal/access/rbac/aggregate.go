@@ -3,6 +3,7 @@ package rbac
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"maps"
 	"slices"
 	"sync"
@@ -108,7 +109,7 @@ func writeAggregated(
 				continue
 			}
 			written = true
-			now, err := objects.Update(ctx, "", r.Name, reach.Write{Manager: aggregator}, setRules(r, rules))
+			now, err := writeRules(ctx, objects, r, rules)
 			if err == nil {
 				all[i] = now
 			} else if !apierrors.IsNotFound(err) {
@@ -117,6 +118,59 @@ func writeAggregated(
 		}
 	}
 	return failure
+}
+
+// applier applies configurations to roles: an objects.Client.
+type applier interface {
+	Apply(
+		ctx context.Context, namespace, name string, how reach.Write, configuration []byte,
+	) (*rbacv1.ClusterRole, error)
+}
+
+// writeRules writes the rules of a role, unless it gathers others meanwhile. It applies them by server-side apply, as
+// kube-controller-manager does, so that managedFields has the same entry. To apply no rules leaves those of other
+// managers: an update removes these.
+func writeRules(
+	ctx context.Context, objects reach.Objects[*rbacv1.ClusterRole], known *rbacv1.ClusterRole,
+	rules []rbacv1.PolicyRule,
+) (*rbacv1.ClusterRole, error) {
+	applied, ok := objects.(applier)
+	for now := known; ok && equality.Semantic.DeepEqual(now.AggregationRule, known.AggregationRule); {
+		written, err := applyRules(ctx, applied, now, rules)
+		if err != nil && !apierrors.IsConflict(err) {
+			return nil, err
+		}
+		if err == nil && equality.Semantic.DeepEqual(written.Rules, rules) {
+			return written, nil
+		}
+		if err == nil {
+			break
+		}
+		if now, err = objects.Get(ctx, "", known.Name); err != nil {
+			return nil, err
+		}
+	}
+	return objects.Update(ctx, "", known.Name, reach.Write{Manager: aggregator}, setRules(known, rules))
+}
+
+// applyRules applies the rules of a role. It fails with a conflict if the role has changed.
+func applyRules(
+	ctx context.Context, objects applier, known *rbacv1.ClusterRole, rules []rbacv1.PolicyRule,
+) (*rbacv1.ClusterRole, error) {
+	configuration := map[string]any{
+		"apiVersion": rbacv1.SchemeGroupVersion.String(), "kind": "ClusterRole",
+		"metadata": map[string]any{
+			"name": known.Name, "uid": known.UID, "resourceVersion": known.ResourceVersion,
+		},
+	}
+	if len(rules) > 0 {
+		configuration["rules"] = rules
+	}
+	data, err := json.Marshal(configuration)
+	if err != nil {
+		return nil, err
+	}
+	return objects.Apply(ctx, "", known.Name, reach.Write{Manager: aggregator}, data)
 }
 
 // setRules returns a function that sets the rules of a role, unless it gathers others meanwhile.
