@@ -141,9 +141,18 @@ func (v *Version[V, H]) normalize(at reflect.Value, random *rand.Rand) {
 		}
 	}
 	parts("", at, func(_ string, part reflect.Value) { v.normalize(part, random) })
-	if at.Kind() == reflect.Pointer && at.CanSet() && !at.IsNil() && isNil(at.Elem()) {
+	if at.Kind() == reflect.Pointer && at.CanSet() && !at.IsNil() && (isNil(at.Elem()) || writesNull(at.Elem())) {
 		at.SetZero() // both are null in JSON
 	}
+}
+
+// writesNull reports whether the JSON that a value writes itself is null.
+func writesNull(v reflect.Value) bool {
+	if !writesJSON(v) {
+		return false
+	}
+	data, err := json.Marshal(v.Addr().Interface())
+	return err == nil && string(data) == "null"
 }
 
 func isNil(v reflect.Value) bool {

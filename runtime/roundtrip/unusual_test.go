@@ -26,6 +26,27 @@ type unusual struct {
 	Array   [3]int32                   `json:"array,omitempty"`
 	ByInt   map[int32]string           `json:"byInt,omitempty"`
 	Wide    uint64                     `json:"wide,omitempty"`
+	Nothing *nothing                   `json:"nothing,omitempty"`
+	None    []*nothing                 `json:"none,omitempty"`
+	Void    *nothing                   `json:"void"`
+}
+
+// nothing is null in JSON where it is empty, as a zero metav1.Time is.
+type nothing struct{ Text string }
+
+func (n *nothing) MarshalJSON() ([]byte, error) {
+	if n.Text < "k" {
+		return []byte("null"), nil
+	}
+	return json.Marshal(n.Text)
+}
+
+func (n *nothing) UnmarshalJSON(data []byte) error {
+	if string(data) == "null" {
+		n.Text = ""
+		return nil
+	}
+	return json.Unmarshal(data, &n.Text)
 }
 
 func (u *unusual) DeepCopyObject() runtime.Object { return clone(u) }
