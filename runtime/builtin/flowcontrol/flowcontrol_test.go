@@ -55,6 +55,12 @@ func (unclosed) Close() error { return nil }
 
 func startOn(t testing.TB, backend storage.Backend, args ...string) *bench {
 	t.Helper()
+	return startSized(t, 3, backend, args...)
+}
+
+// startSized is startOn with a number of seats.
+func startSized(t testing.TB, seats int, backend storage.Backend, args ...string) *bench {
+	t.Helper()
 	b := &bench{TB: t, slow: make(chan struct{}), entered: make(chan struct{}, 10)}
 	b.observed = make(chan filter.Observation, 10)
 	feature := &flowcontrol.Feature{}
@@ -63,12 +69,14 @@ func startOn(t testing.TB, backend storage.Backend, args ...string) *bench {
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)
 	}
+	definition := shop.Definition()
+	definition.Extensions = append(definition.Extensions, logged())
 	groups := append(feature.Groups(), registry.Group{
 		Name: "shop.example.com", Versions: []string{"v1", "v1beta1"},
-		Resources: []registry.Resource{registry.New(shop.Definition())},
+		Resources: []registry.Resource{registry.New(definition)},
 	})
 	b.Server = apitest.StartWith(t, func(config *server.Config) {
-		config.MaxReads, config.MaxWrites = 2, 1
+		config.MaxReads, config.MaxWrites = seats-1, 1
 		config.Authorizer = auth.Always(auth.Allow)
 		tokens := new(auth.Tokens)
 		for _, name := range []string{"ann", "bob"} {
