@@ -3,6 +3,8 @@ package observability
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"io"
 	"log/slog"
@@ -17,6 +19,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/apitest"
+	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/internal/http/filter"
 	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/internal/shop"
@@ -44,11 +47,16 @@ func (o *output) String() string {
 }
 
 // observed starts a server with the feature.
-func observed(t *testing.T, f *Feature, log io.Writer, level *slog.LevelVar) *apitest.Server {
+func observed(
+	t *testing.T, f *Feature, log io.Writer, level *slog.LevelVar, changes ...func(*server.Config),
+) *apitest.Server {
 	t.Helper()
 	return apitest.StartWith(t, func(c *server.Config) {
 		c.Log = slog.New(slog.NewJSONHandler(log, &slog.HandlerOptions{Level: level}))
 		c.LogLevel, c.Profiling = level, true
+		for _, change := range changes {
+			change(c)
+		}
 		if err := f.Configure(t.Context(), c); err != nil {
 			t.Fatal(err)
 		}
@@ -173,6 +181,47 @@ func TestReset(t *testing.T) {
 			t.Errorf("POST %s: %d", path, code)
 		}
 	}
+}
+
+// TestNoReset: a user who may read the metrics, and not delete them, can't reset them.
+func TestNoReset(t *testing.T) {
+	reader := new(auth.Tokens)
+	reader.Add("reader", &auth.User{Name: "reader"})
+	s := observed(t, &Feature{}, io.Discard, new(slog.LevelVar), func(c *server.Config) {
+		c.Authentication.Tokens = append(c.Authentication.Tokens, reader)
+		c.Authorizer = onlyGet{}
+	})
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(s.CA)
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}}}
+	defer client.CloseIdleConnections()
+	for _, path := range []string{"/metrics", "/metrics/slis"} {
+		for method, want := range map[string]int{http.MethodGet: 200, http.MethodDelete: 403} {
+			r, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Authorization", "Bearer reader")
+			response, err := client.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response.Body.Close()
+			if response.StatusCode != want {
+				t.Errorf("%s %s: %s, want %d", method, path, response.Status, want)
+			}
+		}
+	}
+}
+
+// onlyGet allows everybody to read.
+type onlyGet struct{}
+
+func (onlyGet) Authorize(_ context.Context, a auth.Attributes) (auth.Decision, string, error) {
+	if a.Verb == "get" {
+		return auth.Allow, "", nil
+	}
+	return auth.NoOpinion, "", nil
 }
 
 // TestSocket: profiles are there for who may open the file, without TLS and without a name.
