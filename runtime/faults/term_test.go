@@ -141,3 +141,32 @@ func TestTerminateInTime(t *testing.T) {
 		t.Errorf("the request was answered %d", underWay.code)
 	}
 }
+
+// A second signal ends the server at once, whatever is under way.
+func TestSecondSignal(t *testing.T) {
+	t.Parallel()
+	server := startReplica(t, "--request-timeout="+startTimeout.String())
+	underWay := begin(t, server)
+	server.signal(syscall.SIGTERM)
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for end := time.After(startTimeout / 3); !server.ended(); {
+		select {
+		case <-again.C:
+			_ = server.command.Process.Signal(syscall.SIGTERM) // it may have ended
+		case <-server.done:
+		case <-end:
+			t.Fatal("the server waits for a request after further signals")
+		}
+	}
+	status, ok := server.command.ProcessState.Sys().(syscall.WaitStatus)
+	if !ok || !status.Signaled() || status.Signal() != syscall.SIGTERM {
+		t.Errorf("the server ended with %v", server.command.ProcessState)
+	}
+	if err := underWay.body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-underWay.answer; err == nil {
+		t.Errorf("the request was answered %d", underWay.code)
+	}
+}
