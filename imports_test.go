@@ -271,8 +271,9 @@ var floors = map[string][]string{
 		"runtime/api", "runtime/builtin/core/v1", "runtime/builtin/events/v1", "runtime/codec", "runtime/registry",
 	},
 	"runtime/builtin/flowcontrol": {
-		"runtime/builtin/flowcontrol/preset", "runtime/builtin/flowcontrol/wiring", "runtime/internal/flow/...",
-		"runtime/internal/http/filter", "runtime/reach", "runtime/registry", "runtime/server",
+		"runtime/builtin/flowcontrol/preset", "runtime/builtin/flowcontrol/v1", "runtime/builtin/flowcontrol/wiring",
+		"runtime/internal/flow/...", "runtime/internal/http/apigroups", "runtime/internal/http/filter",
+		"runtime/internal/reload", "runtime/reach", "runtime/registry", "runtime/server",
 	},
 	"runtime/builtin/flowcontrol/preset": {},
 	"runtime/builtin/flowcontrol/v1": {

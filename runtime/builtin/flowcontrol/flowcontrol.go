@@ -19,8 +19,13 @@ import (
 )
 
 // Feature serves the group, and bounds the requests in progress by its objects, unless a flag says otherwise. When the
-// server starts, it makes the objects of kube-apiserver, and keeps them afterwards.
-type Feature struct{ enabled bool }
+// server starts, it makes the objects of kube-apiserver, and keeps them afterwards. A server that doesn't serve the
+// group may read them from a file.
+type Feature struct {
+	enabled bool
+	// file has the objects of a server that doesn't serve the group.
+	file string
+}
 
 // Groups implements server.Feature.
 func (*Feature) Groups() []registry.Group { return []registry.Group{wiring.Group()} }
@@ -30,6 +35,9 @@ func (f *Feature) AddFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.enabled, "enable-priority-and-fairness", true,
 		"let requests wait in the fair queues of priority levels, instead of bounding reads and writes apart; "+
 			"--max-requests-inflight and --max-mutating-requests-inflight are the seats of all levels together")
+	flags.StringVar(&f.file, "flow-control-config-file", "",
+		"file of FlowSchemas and PriorityLevelConfigurations, which replace the suggested ones of a server that "+
+			"doesn't serve flowcontrol.apiserver.k8s.io")
 }
 
 // Configure implements server.Feature.
@@ -37,7 +45,7 @@ func (f *Feature) Configure(_ context.Context, config *server.Config) error {
 	config.Hooks = append(config.Hooks,
 		server.Hook{Name: "priority-and-fairness-config-producer", PostStart: ensure, Run: maintain})
 	if !f.enabled {
-		return nil
+		return f.refuseFile("goes with --enable-priority-and-fairness")
 	}
 	reads, writes := config.MaxInFlight()
 	seats := max(reads, 0) + max(writes, 0)
@@ -47,7 +55,8 @@ func (f *Feature) Configure(_ context.Context, config *server.Config) error {
 	}
 	controller := flow.New(seats, queue.RealClock{})
 	follower := &follower{controller: controller}
-	if err := follower.begin(); err != nil {
+	follow, err := f.follow(follower, config)
+	if err != nil {
 		return err
 	}
 	wait := max(config.RequestTimeout, 0) / 4
@@ -64,7 +73,7 @@ func (f *Feature) Configure(_ context.Context, config *server.Config) error {
 	}
 	maps.Copy(config.Unlisted, controller.Pages())
 	config.Hooks = append(config.Hooks,
-		server.Hook{Name: "priority-and-fairness-config-consumer", Run: follower.run},
+		server.Hook{Name: "priority-and-fairness-config-consumer", Run: follow},
 		server.Hook{Name: "priority-and-fairness-borrowing", Run: controller.Run})
 	return nil
 }

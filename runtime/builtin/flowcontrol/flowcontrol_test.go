@@ -55,11 +55,14 @@ func (unclosed) Close() error { return nil }
 
 func startOn(t testing.TB, backend storage.Backend, args ...string) *bench {
 	t.Helper()
-	return startSized(t, 3, backend, args...)
+	return startWith(t, func(config *server.Config) {
+		if backend != nil {
+			config.Backend = unclosed{backend}
+		}
+	}, args...)
 }
 
-// startSized is startOn with a number of seats.
-func startSized(t testing.TB, seats int, backend storage.Backend, args ...string) *bench {
+func startWith(t testing.TB, change func(*server.Config), args ...string) *bench {
 	t.Helper()
 	b := &bench{TB: t, slow: make(chan struct{}), entered: make(chan struct{}, 10)}
 	b.observed = make(chan filter.Observation, 10)
@@ -76,7 +79,7 @@ func startSized(t testing.TB, seats int, backend storage.Backend, args ...string
 		Resources: []registry.Resource{registry.New(definition)},
 	})
 	b.Server = apitest.StartWith(t, func(config *server.Config) {
-		config.MaxReads, config.MaxWrites = seats-1, 1
+		config.MaxReads, config.MaxWrites = 2, 1
 		config.Authorizer = auth.Always(auth.Allow)
 		tokens := new(auth.Tokens)
 		for _, name := range []string{"ann", "bob"} {
@@ -95,9 +98,7 @@ func startSized(t testing.TB, seats int, backend storage.Backend, args ...string
 			case <-r.Context().Done():
 			}
 		}))
-		if backend != nil {
-			config.Backend = unclosed{backend}
-		}
+		change(config)
 		if err := feature.Configure(t.Context(), config); err != nil {
 			t.Fatal(err)
 		}

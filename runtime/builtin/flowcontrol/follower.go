@@ -36,17 +36,30 @@ type follower struct {
 	complete struct{ levels, schemas bool }
 }
 
-// begin puts the configuration in force that holds until the objects are read, and where the group isn't served: what
-// kube-apiserver would begin with.
-func (f *follower) begin() error {
-	f.levels, f.schemas = map[string]*flowcontrolv1.PriorityLevelConfiguration{}, map[string]*flowcontrolv1.FlowSchema{}
-	for _, level := range preset.SuggestedLevels() {
-		f.levels[level.Name] = level
-	}
-	for _, schema := range preset.SuggestedSchemas() {
-		f.schemas[schema.Name] = schema
-	}
+// objects are schemas and the levels that they name.
+type objects struct {
+	levels  []*flowcontrolv1.PriorityLevelConfiguration
+	schemas []*flowcontrolv1.FlowSchema
+}
+
+// suggested is what kube-apiserver would begin with. It holds until the objects are read, and where the group isn't
+// served.
+func suggested() objects { return objects{preset.SuggestedLevels(), preset.SuggestedSchemas()} }
+
+// use puts objects in force.
+func (f *follower) use(all objects) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.levels, f.schemas = byName(all.levels), byName(all.schemas)
 	return f.configure()
+}
+
+func byName[T metav1.Object](objects []T) map[string]T {
+	named := make(map[string]T, len(objects))
+	for _, object := range objects {
+		named[object.GetName()] = object
+	}
+	return named
 }
 
 // configure puts the known objects in force. Where a mandatory one is missing, it is as if it were there.
@@ -88,7 +101,7 @@ func (f *follower) level(name string) (flow.Level, bool) {
 func (f *follower) run(ctx context.Context) error {
 	levels, err := reach.Of[*flowcontrolv1.PriorityLevelConfiguration](ctx)
 	if err != nil {
-		return nil //nolint:nilerr // the group isn't served: the configuration of begin stays
+		return nil //nolint:nilerr // the group isn't served: the suggested objects stay
 	}
 	schemas, err := reach.Of[*flowcontrolv1.FlowSchema](ctx)
 	if err != nil {

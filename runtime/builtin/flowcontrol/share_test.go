@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/subresource"
 )
 
@@ -63,7 +64,7 @@ func TestLogsPass(t *testing.T) {
 
 // TestSeatsOfLists: a list costs a seat for each 100 kB that it has, by the size that the cache measures.
 func TestSeatsOfLists(t *testing.T) {
-	b := startSized(t, 600, nil)
+	b := startWith(t, func(config *server.Config) { config.MaxReads = 600 })
 	const name = `apiserver_flowcontrol_work_estimated_seats_sum{flow_schema="global-default",` +
 		`priority_level="global-default"} `
 	value := regexp.MustCompile(regexp.QuoteMeta(name) + `(\S+)`)
