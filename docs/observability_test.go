@@ -12,10 +12,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// TestDashboard: every query of the dashboard and of the alerts asks for metrics that a server exposes, by labels that
-// these have.
+// TestDashboard: every query of the dashboard and of the alerts asks for metrics that a server exposes, if it has the
+// troubles that they are about, by labels that these have.
 func TestDashboard(t *testing.T) {
-	exposed := exposedBy(exposition(t))
+	exposed := exposedBy(exposition(t) + troubledMetrics(t))
 	for what, query := range queries(t) {
 		if err := exposed.check(query); err != nil {
 			t.Errorf("%s: %s\n%v", what, query, err)
