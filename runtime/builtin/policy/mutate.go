@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/internal/access/match"
@@ -246,7 +247,10 @@ func (m *mutating) call(ctx context.Context, c *call) error {
 		return err
 	}
 	for i := range programs.mutations {
-		if err := m.mutate(ctx, c, programs, &programs.mutations[i]); err != nil {
+		began := time.Now()
+		err := m.mutate(ctx, c, programs, &programs.mutations[i])
+		m.mutated.observe(c.policy.name, c.binding.name, time.Since(began), err)
+		if err != nil {
 			var status apierrors.APIStatus
 			if errors.As(err, &status) {
 				return err

@@ -32,6 +32,8 @@ type Feature struct {
 	namespaces match.Followed
 	params     *params
 	log        *slog.Logger
+	// validated and mutated measure the checks of the two kinds of policies.
+	validated, mutated *checks
 
 	validating source[*registration.ValidatingAdmissionPolicy, *registration.ValidatingAdmissionPolicyBinding]
 	mutating   source[*registration.MutatingAdmissionPolicy, *registration.MutatingAdmissionPolicyBinding]
@@ -46,6 +48,8 @@ func (*Feature) AddFlags(*pflag.FlagSet) {}
 // Configure implements server.Feature.
 func (f *Feature) Configure(_ context.Context, config *server.Config) error {
 	f.log, f.params = cmp.Or(config.Log, slog.Default()), newParams()
+	f.validated, f.mutated = newChecks("validating", "enforcement_action"), newChecks("mutating")
+	config.Metrics = append(append(config.Metrics, f.validated.collectors()...), f.mutated.collectors()...)
 	f.validating.init(f.log, newValidating, bindValidating)
 	f.mutating.init(f.log, newMutating, bindMutating)
 	config.Admission = append(config.Admission,

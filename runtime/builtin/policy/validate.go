@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/internal/access/match"
@@ -208,15 +209,16 @@ func (e *evaluated) binding(ctx context.Context, b *binding) error {
 func (e *evaluated) param(
 	ctx context.Context, b *binding, in celpolicy.Input, param *unstructured.Unstructured,
 ) {
+	began := time.Now()
 	c, err := e.policy.programs()
 	if err != nil {
-		e.fail(ctx, b, 0, err)
+		e.fail(ctx, b, check{began: began}, err)
 		return
 	}
 	in.Params = contentOf(param)
 	matches, err := c.conditions.Hold(ctx, &in)
 	if err != nil {
-		e.fail(ctx, b, 0, err)
+		e.fail(ctx, b, check{began: began}, err)
 		return
 	}
 	if !matches {
@@ -232,33 +234,42 @@ func (e *evaluated) param(
 	}
 }
 
+// check is the check of a validation that has ended.
+type check struct {
+	index int // of the validation; 0 for what fails all
+	began time.Time
+	took  time.Duration // 0 for a check that ends now
+}
+
 // validations returns false where the budget is spent.
 func (e *evaluated) validations(
 	ctx context.Context, b *binding, all []validation, evaluation *celpolicy.Evaluation,
 ) bool {
 	type result struct {
+		check
 		holds bool
 		err   error
 	}
 	results := make([]result, len(all))
 	for i := range all {
+		began := time.Now()
 		holds, err := evaluation.Bool(all[i].expression)
 		if errors.Is(err, celpolicy.ErrBudget) {
-			e.fail(ctx, b, 0, err)
+			e.fail(ctx, b, check{began: began}, err)
 			return false
 		}
-		results[i] = result{holds, err}
+		results[i] = result{check{i, began, time.Since(began)}, holds, err}
 	}
 	for i, r := range results {
 		switch {
 		case r.err != nil:
-			e.fail(ctx, b, i, r.err)
+			e.fail(ctx, b, r.check, r.err)
 		case !r.holds:
 			reason := metav1.StatusReasonInvalid
 			if all[i].Reason != nil {
 				reason = *all[i].Reason
 			}
-			e.deny(ctx, b, i, messageOf(&all[i], evaluation), reason)
+			e.deny(ctx, b, r.check, denial{messageOf(&all[i], evaluation), reason, errDenied})
 		}
 	}
 	return true
@@ -281,25 +292,43 @@ func messageOf(v *validation, evaluation *celpolicy.Evaluation) string {
 }
 
 // fail treats an error of an expression as the failure policy says.
-func (e *evaluated) fail(ctx context.Context, b *binding, index int, err error) {
-	if !e.policy.ignore {
-		e.deny(ctx, b, index, err.Error(), "")
+func (e *evaluated) fail(ctx context.Context, b *binding, c check, err error) {
+	if e.policy.ignore {
+		e.observe(b, c, err, "allow")
+		return
 	}
+	e.deny(ctx, b, c, denial{err.Error(), "", err})
+}
+
+// observe measures a check, and what followed from it.
+func (e *evaluated) observe(b *binding, c check, err error, action string) {
+	if c.took == 0 {
+		c.took = time.Since(c.began)
+	}
+	e.validated.observe(e.policy.name, b.name, c.took, err, action)
+}
+
+// denial is why a write doesn't pass.
+type denial struct {
+	message string
+	reason  metav1.StatusReason
+	cause   error
 }
 
 // deny does what the actions of a binding say about a failed validation.
-func (e *evaluated) deny(ctx context.Context, b *binding, index int, message string, reason metav1.StatusReason) {
+func (e *evaluated) deny(ctx context.Context, b *binding, c check, d denial) {
 	for _, action := range b.actions {
 		switch action {
 		case registration.Deny:
-			e.failures = append(e.failures, &failure{e.policy.name, b, message, reason})
+			e.failures = append(e.failures, &failure{e.policy.name, b, d.message, d.reason})
 		case registration.Audit:
 			e.a.Annotate(ctx, "validation.policy.admission.k8s.io/validation_failure",
-				auditValue(e.policy.name, b, index, message))
+				auditValue(e.policy.name, b, c.index, d.message))
 		case registration.Warn:
 			e.a.Warn(fmt.Sprintf("Validation failed for ValidatingAdmissionPolicy '%s' with binding '%s': %s",
-				e.policy.name, b.name, message))
+				e.policy.name, b.name, d.message))
 		}
+		e.observe(b, c, d.cause, strings.ToLower(string(action)))
 	}
 }
 
@@ -320,10 +349,12 @@ func auditValue(policy string, b *binding, index int, message string) string {
 
 // annotation evaluates an audit annotation. An error of it fails the write as the failure policy says.
 func (e *evaluated) annotation(b *binding, one annotation, evaluation *celpolicy.Evaluation) {
+	began := time.Now()
 	text, isText, err := evaluation.Text(one.value)
 	if err != nil {
 		if !e.policy.ignore {
 			e.failures = append(e.failures, &failure{e.policy.name, b, err.Error(), ""})
+			e.observe(b, check{began: began}, err, "deny")
 		}
 		return
 	}
