@@ -30,6 +30,7 @@ type Feature struct {
 	evaluator  policy.Evaluator
 	defaults   api.Policy
 	exemptions exemptions
+	metrics    *metrics
 }
 
 // Groups implements server.Feature.
@@ -46,6 +47,8 @@ func (f *Feature) Configure(_ context.Context, config *server.Config) (err error
 	if f.defaults, err = (defaults{}).policy(); err != nil {
 		return err
 	}
+	f.metrics = newMetrics()
+	config.Metrics = append(config.Metrics, f.metrics.collectors()...)
 	config.Admission = append(config.Admission, admission.Plugin{
 		Name: "PodSecurity", Handles: handles, Validate: f.validate, Configure: f.configure,
 	})
@@ -144,11 +147,13 @@ func (f *Feature) validatePod(
 	ctx context.Context, a *admission.Attributes, meta *metav1.ObjectMeta, spec *core.PodSpec, enforce bool,
 ) error {
 	if why := f.exempts(a, spec); why != "" {
+		f.metrics.exempted(a)
 		a.Annotate(ctx, annotation(api.ExemptionReasonAnnotationKey), why)
 		return nil
 	}
 	labels, err := labelsOf(ctx, a.Namespace)
 	if err != nil {
+		f.metrics.failed(a, true)
 		if !enforce {
 			a.Annotate(ctx, annotation("error"), fmt.Sprintf("failed to lookup namespace %q: %v", a.Namespace, err))
 			return nil
@@ -157,18 +162,22 @@ func (f *Feature) validatePod(
 	}
 	p, errs := api.PolicyToEvaluate(labels, f.defaults)
 	if err := errs.ToAggregate(); err != nil {
+		f.metrics.failed(a, false)
 		a.Annotate(ctx, annotation("error"), fmt.Sprintf("Failed to parse policy: %v", err))
 	}
 	judge := judgement{evaluator: f.evaluator, meta: meta, spec: spec, done: map[api.LevelVersion]*verdict{}}
 	if enforce {
 		a.Annotate(ctx, annotation(api.EnforcedPolicyAnnotationKey), p.Enforce.String())
-		if v := judge.at(p.Enforce); !v.Allowed {
+		v := judge.at(p.Enforce)
+		f.metrics.evaluated(a, "enforce", p.Enforce, v.Allowed)
+		if !v.Allowed {
 			f.audit(ctx, a, p.Audit, &judge)
 			return fmt.Errorf("violates PodSecurity %q: %s", p.Enforce.String(), v.ForbiddenDetail())
 		}
 	}
 	f.audit(ctx, a, p.Audit, &judge)
 	if v := judge.at(p.Warn); !v.Allowed {
+		f.metrics.evaluated(a, "warn", p.Warn, false)
 		a.Warn(fmt.Sprintf("would violate PodSecurity %q: %s", p.Warn.String(), v.ForbiddenDetail()))
 	}
 	return nil
@@ -176,6 +185,7 @@ func (f *Feature) validatePod(
 
 func (f *Feature) audit(ctx context.Context, a *admission.Attributes, at api.LevelVersion, judge *judgement) {
 	if v := judge.at(at); !v.Allowed {
+		f.metrics.evaluated(a, "audit", at, false)
 		a.Annotate(ctx, annotation(api.AuditViolationsAnnotationKey),
 			fmt.Sprintf("would violate PodSecurity %q: %s", at.String(), v.ForbiddenDetail()))
 	}
