@@ -1,0 +1,112 @@
+package apitest
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+
+	"apigen.dev/runtime/builtin/coordination/wiring"
+	"apigen.dev/runtime/registry"
+)
+
+// recorder is a test whose failures are kept.
+type recorder struct {
+	testing.TB
+	errors []string
+}
+
+func (r *recorder) Errorf(format string, args ...any) {
+	r.errors = append(r.errors, fmt.Sprintf(format, args...))
+}
+
+// tampered is a client of a server that changes what it answers.
+type tampered struct {
+	http.RoundTripper
+	change func(r *http.Request, status int, body string) (int, string)
+}
+
+func (c tampered) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := c.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, err
+	}
+	status, text := c.change(r, response.StatusCode, string(body))
+	response.StatusCode, response.Body = status, io.NopCloser(strings.NewReader(text))
+	return response, nil
+}
+
+// TestExerciseFindsFaults: the test fails where the server answers 5xx, refuses a request about an object that it
+// accepted, or answers another object.
+func TestExerciseFindsFaults(t *testing.T) {
+	holder := regexp.MustCompile(`holderIdentity("?:) ?"?[a-z]+"?`)
+	lose := func(text string) string { return holder.ReplaceAllString(text, `holderIdentity$1 "other"`) }
+	for name, plant := range map[string]struct {
+		change func(r *http.Request, status int, body string) (int, string)
+		want   string
+	}{
+		"a second apply fails": {func(r *http.Request, status int, body string) (int, string) {
+			if r.URL.RawQuery == "fieldManager=two" {
+				return http.StatusInternalServerError, `{"message":"broken"}`
+			}
+			return status, body
+		}, "fieldManager=two: 500"},
+		"an update is refused": {func(r *http.Request, status int, body string) (int, string) {
+			if r.Method == http.MethodPut {
+				return http.StatusUnprocessableEntity, `{"message":"refused"}`
+			}
+			return status, body
+		}, "PUT /apis/coordination.k8s.io/v1/namespaces/default/leases/full as : 422"},
+		"YAML says something else": {func(r *http.Request, status int, body string) (int, string) {
+			if r.Header.Get("Accept") == "application/yaml" && !strings.HasSuffix(r.URL.Path, "leases") {
+				body = lose(body)
+			}
+			return status, body
+		}, "GET as application/yaml answers"},
+		"a patch changes more": {func(r *http.Request, status int, body string) (int, string) {
+			if strings.HasPrefix(r.Header.Get("Content-Type"), "application/strategic") {
+				body = lose(body)
+			}
+			return status, body
+		}, "a strategic-merge-patch answers"},
+		"nothing is wrong": {func(_ *http.Request, status int, body string) (int, string) { return status, body }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			groups := []registry.Group{wiring.Group()}
+			server := Start(t, groups...)
+			server.Client.Transport = tampered{server.Client.Transport, plant.change}
+			r := &recorder{TB: t}
+			for _, k := range kinds(t, server, groups) {
+				k.run(r)
+			}
+			all := strings.Join(r.errors, "\n")
+			if !strings.Contains(all, plant.want) || plant.want == "" && all != "" {
+				t.Errorf("want %q, found: %s", plant.want, all)
+			}
+		})
+	}
+}
+
+// TestMatching: a text is made of a pattern, as long as it has to be.
+func TestMatching(t *testing.T) {
+	for _, pattern := range []string{
+		`^[a-z]+$`, `^([0-9]-?){9,12}[0-9X]$`, `^(red|blue)-\d{3}$`, `^v[1-9][0-9]*(alpha|beta)?$`, `.*`,
+		`^[^a1A]$`, `x?`,
+	} {
+		for _, least := range []int{0, 1, 5} {
+			text := matching(pattern, least)
+			if !regexp.MustCompile(pattern).MatchString(text) {
+				t.Errorf("%q doesn't match %s", text, pattern)
+			}
+			if long := strings.ContainsAny(pattern, "+*"); long && len(text) < least {
+				t.Errorf("%q of %s is shorter than %d", text, pattern, least)
+			}
+		}
+	}
+}
