@@ -79,7 +79,8 @@ var ownMarkers = []Definition{
 			Kind:    off(func(k *model.Kind) *bool { return &k.RoundTripOff }),
 		},
 		Doc: "+apigen:roundtrip=false on a version's package, or on a kind, leaves out the fuzz tests of its " +
-			"conversions, codecs, defaults and copies. apigen writes them beside the wiring otherwise."},
+			"conversions, codecs, defaults and copies. apigen writes them beside the wiring otherwise. The test that " +
+			"sends requests to a server leaves out a kind all of whose versions are marked so."},
 	{Name: "apigen:printcolumn", Places: Type, Kind: Arguments,
 		Keys: []string{"name", "type", "format", "description", "priority", "method"}, Many: true, Subject: Kinds,
 		Foreign: true, Set: Set{Kind: addMethodColumn},

@@ -187,6 +187,19 @@ func (p *Program) Wired() []*Group {
 	return out
 }
 
+// WiredBelow returns the groups with wiring below a package's directory, by name. It doesn't matter which of them were
+// asked for in this run: the list is complete.
+func (p *Program) WiredBelow(pkg *Package) []*Group {
+	var out []*Group
+	for _, g := range p.Wired() {
+		if strings.HasPrefix(g.Wiring.Path, pkg.Path+"/") {
+			out = append(out, g)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Group) int { return strings.Compare(a.Name, b.Name) })
+	return out
+}
+
 // InGroup reports whether the package of that path is a version of an API group, or one's internal package.
 func (p *Program) InGroup(path string) bool {
 	for _, g := range p.Groups {

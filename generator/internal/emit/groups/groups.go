@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"go/token"
 	"path"
-	"sort"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -47,7 +46,7 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 				"the marker")
 			continue
 		}
-		file, err := render(p.Program, pkg, below(p.Program, pkg))
+		file, err := render(p.Program, pkg, p.WiredBelow(pkg))
 		if err != nil {
 			return nil, err
 		}
@@ -57,19 +56,6 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 		return nil, err
 	}
 	return files, nil
-}
-
-// below are the groups with wiring in or below the package's directory, by name. It doesn't matter which of them were
-// asked for in this run: the list must be complete.
-func below(p *model.Program, pkg *model.Package) []*model.Group {
-	var out []*model.Group
-	for _, g := range p.Wired() {
-		if strings.HasPrefix(g.Wiring.Path+"/", pkg.Path+"/") && g.Wiring.Path != pkg.Path {
-			out = append(out, g)
-		}
-	}
-	sort.Slice(out, func(i, j int) bool { return out[i].Name < out[j].Name })
-	return out
 }
 
 func render(p *model.Program, pkg *model.Package, groups []*model.Group) (emit.File, error) {

@@ -1,7 +1,8 @@
-// Package roundtrip emits zz_generated.roundtrip_test.go beside the wiring of each group: one fuzz test for each kind
-// and version. A test encodes objects as JSON, YAML and CBOR, copies and defaults them, and converts them to the hub
-// and back. The tests call apigen.dev/runtime/roundtrip, which this package knows by name alone. It knows the plan,
-// the model, emit and gocode.
+// Package roundtrip emits the tests of generated code. zz_generated.roundtrip_test.go stands beside the wiring of each
+// group, and has one fuzz test for each kind and version. A test encodes objects as JSON, YAML and CBOR, copies and
+// defaults them, and converts them to the hub and back. zz_generated.requests_test.go stands beside each list of
+// groups, and has one test, which sends requests to a server. The tests call apigen.dev/runtime/roundtrip and
+// apigen.dev/runtime/apitest, which this package knows by name alone. It knows the plan, the model, emit and gocode.
 package roundtrip
 
 import (
@@ -27,14 +28,16 @@ var helper = &model.Package{Path: "apigen.dev/runtime/roundtrip", Name: "roundtr
 // Emitter returns the emitter of round-trip tests.
 func Emitter() emit.Emitter {
 	return emit.Emitter{
-		Name:  "roundtrip",
-		Doc:   "fuzz tests of codecs, copies, defaults and conversions, for each kind and version, beside the wiring",
-		Files: []string{FileName},
+		Name: "roundtrip",
+		Doc: "fuzz tests of codecs, copies, defaults and conversions, for each kind and version, beside the wiring, " +
+			"and a test that sends requests about each kind, beside the list of groups",
+		Files: []string{FileName, RequestsName},
 		Emit:  Emit,
 	}
 }
 
-// Emit returns a file for each group that has wiring, and kinds whose tests are not switched off.
+// Emit returns a file for each group that has wiring, and kinds whose tests are not switched off, and a file for each
+// list of groups.
 func Emit(p *plan.Plan) ([]emit.File, error) {
 	var files []emit.File
 	for _, g := range p.WiredGroups() {
@@ -46,7 +49,8 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 			files = append(files, *file)
 		}
 	}
-	return files, nil
+	more, err := requests(p)
+	return append(files, more...), err
 }
 
 type printer struct {
@@ -69,7 +73,7 @@ func printGroup(decided *plan.Plan, g *model.Group) (*emit.File, error) {
 	var tested []*model.Type
 	for _, r := range g.Resources {
 		for _, v := range r.Served() {
-			if v.Type.Kind != nil && v.Type.Kind.RoundTripOff || v.Version.Package.Home().RoundTripOff {
+			if off(v) {
 				continue
 			}
 			if !p.convertible(v.Type, r.Hub) {
