@@ -187,7 +187,6 @@ var absent = map[string]string{
 	"apiserver_authorization_config_controller_automatic_reloads_total":                  inFile,
 	"apiserver_cel_compilation_duration_seconds":                                         unused,
 	"apiserver_cel_evaluation_duration_seconds":                                          unused,
-	"apiserver_current_inflight_requests":                                                notMeasured,
 	"apiserver_longrunning_requests": "the watches of a resource are in apigen_watch_cache_watchers; " +
 		"connections aren't counted",
 	"apiserver_storage_size_bytes": "the server of this test stores in memory; one on etcd has it, without a label, " +

@@ -1,8 +1,6 @@
 package flow
 
 import (
-	"time"
-
 	"apigen.dev/runtime/internal/flow/queue"
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -101,18 +99,5 @@ func (s series) flow(now queue.FlowStats) {
 		"Times that the next request waited for more seats than there were.", now.Unaccommodated)
 	for reason, n := range now.Rejected {
 		s.with("reason", string(reason)).counter("rejected_requests_total", "Requests that were rejected.", n)
-	}
-}
-
-func (r *readsAndWrites) collect(out chan<- prometheus.Metric, now time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for phase, name := range phases {
-		for kind, of := range kinds {
-			s := series{out, []string{"phase", "request_kind"}, []string{name, of}}
-			measured := r.dwells[phase][kind].Histogram(now)
-			s.histogram("read_vs_write_current_requests",
-				"Nanoseconds, by the number of requests, in parts of their bound.", measured)
-		}
 	}
 }

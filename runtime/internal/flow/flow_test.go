@@ -358,6 +358,8 @@ func TestMetricsAndPages(t *testing.T) {
 		"dispatched_requests_total ann a": 1, "rejected_requests_total ann a time-out": 1,
 		"current_limit_seats a": 2, "priority_level_seat_utilization executing a": 1e9,
 		"read_vs_write_current_requests executing readOnly": 1e9, "demand_seats a": 1e9,
+		"apiserver_current_inflight_requests readOnly": 2, "apiserver_current_inflight_requests mutating": 0,
+		"apiserver_current_inqueue_requests readOnly": 1,
 	} {
 		if got, found := values[name]; !found || got != want {
 			t.Errorf("%s is %v (%t), want %v", name, got, found, want)

@@ -1,7 +1,6 @@
 package flow
 
 import (
-	"sync"
 	"time"
 
 	"apigen.dev/runtime/internal/flow/queue"
@@ -92,48 +91,3 @@ func (m *metrics) waiting(now time.Time, info *request.Info, delta int) {
 
 // Waited reports whether the request had to wait in a queue. It is for the time after Enter returned.
 func (v *Visit) Waited() bool { return v.ticket.Waited() }
-
-// readsAndWrites counts the waiting and the executing requests of all levels, reads and writes apart.
-type readsAndWrites struct {
-	mu     sync.Mutex
-	count  [2][2]int // waiting and executing, of reads and of writes
-	dwells [2][2]*queue.Dwell
-}
-
-// The values of the labels of readsAndWrites.
-var (
-	phases = [2]string{"waiting", "executing"}
-	kinds  = [2]string{"readOnly", "mutating"}
-)
-
-func newReadsAndWrites(now time.Time) *readsAndWrites {
-	r := &readsAndWrites{}
-	bounds := []float64{0, .001, .01, .1, .2, .3, .4, .5, .6, .7, .8, .9, .95, .99, 1}
-	for phase := range r.dwells {
-		for kind := range r.dwells[phase] {
-			r.dwells[phase][kind] = queue.NewDwell(now, bounds)
-		}
-	}
-	return r
-}
-
-func (r *readsAndWrites) relate(now time.Time, places, seats int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for kind := range kinds {
-		r.dwells[0][kind].Of(now, float64(places))
-		r.dwells[1][kind].Of(now, float64(seats))
-	}
-}
-
-func (r *readsAndWrites) add(now time.Time, phase int, info *request.Info, delta int) {
-	kind := 1
-	switch info.Verb {
-	case "get", "list", "watch", "head", "options":
-		kind = 0
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.count[phase][kind] += delta
-	r.dwells[phase][kind].Set(now, float64(r.count[phase][kind]))
-}
