@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/internal/access/match"
@@ -144,11 +145,11 @@ func (f *Feature) calls(
 	if err != nil {
 		return form, false, err
 	}
-	if matches, err = conditions.Hold(ctx, in); err != nil {
+	began := time.Now()
+	matches, err = conditions.Hold(ctx, in)
+	f.metrics.conditionsHeld(h, stepType, a, began, matches || err != nil)
+	if err != nil {
 		return form, false, apierrors.NewForbidden(a.Resource.GroupResource(), a.Name, err)
-	}
-	if !matches {
-		f.metrics.exclusions.WithLabelValues(h.Name, "webhook", stepType, string(a.Operation)).Inc()
 	}
 	return form, matches, nil
 }

@@ -18,7 +18,7 @@ const (
 
 // metrics are kube-apiserver's metrics of webhooks.
 type metrics struct {
-	duration                                   *prometheus.HistogramVec
+	duration, conditions                       *prometheus.HistogramVec
 	requests, rejections, failOpen, exclusions *prometheus.CounterVec
 }
 
@@ -31,6 +31,11 @@ func newMetrics() *metrics {
 			Name: "apiserver_admission_webhook_admission_duration_seconds", Help: "Duration of calls of webhooks.",
 			Buckets: []float64{0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25},
 		}, []string{"name", "type", "operation", "rejected"}),
+		conditions: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "apiserver_admission_match_condition_evaluation_seconds",
+			Help:    "Duration of the evaluation of the match conditions of a webhook.",
+			Buckets: []float64{0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25},
+		}, []string{"name", "kind", "type", "operation"}),
 		requests: counter("webhook_request_total", "Calls of webhooks, with the code of the answer.",
 			"name", "type", "operation", "code", "rejected"),
 		rejections: counter("webhook_rejection_count", "Writes that webhooks refused, or that failed with a webhook.",
@@ -42,7 +47,16 @@ func newMetrics() *metrics {
 }
 
 func (m *metrics) collectors() []prometheus.Collector {
-	return []prometheus.Collector{m.duration, m.requests, m.rejections, m.failOpen, m.exclusions}
+	return []prometheus.Collector{m.duration, m.conditions, m.requests, m.rejections, m.failOpen, m.exclusions}
+}
+
+// conditionsHeld records the evaluation of the match conditions of a hook, which began at a time.
+func (m *metrics) conditionsHeld(h *hook, stepType string, a *admission.Attributes, began time.Time, held bool) {
+	labels := []string{h.Name, "webhook", stepType, string(a.Operation)}
+	m.conditions.WithLabelValues(labels...).Observe(time.Since(began).Seconds())
+	if !held {
+		m.exclusions.WithLabelValues(labels...).Inc()
+	}
 }
 
 // maxCode bounds the codes that label metrics.
