@@ -58,6 +58,7 @@ func (req *resourceRequest) newBody(f negotiation.Format, code int) *respond.Bod
 	return &respond.Body{
 		Writer: req.w, Code: code, ContentType: f.ContentType(), Gzip: respond.AcceptsGzip(req.r),
 		WriteTimeout: req.api.writeTimeout,
+		Turn:         req.api.turns.Of(req.api.user(req.r.Context())), Context: req.r.Context(),
 	}
 }
 

@@ -90,6 +90,7 @@ type API struct {
 	// converters bounds how many pieces of answers the server converts to YAML at once. A conversion takes forty times
 	// the size of its piece in memory, and CPU time: half of the CPUs are left to other requests.
 	converters *semaphore.Weighted
+	turns      *respond.Turns // of answers of several pieces, and of the states with which watches begin
 	log        *slog.Logger
 }
 
@@ -105,6 +106,7 @@ func New(config Config) (*API, error) {
 		bodies:     newBudget(maxBodyBytes),
 		user:       config.User,
 		converters: semaphore.NewWeighted(max(1, int64(runtime.GOMAXPROCS(0)/2))),
+		turns:      respond.NewTurns(),
 		log:        cmp.Or(config.Log, slog.Default()),
 	}
 	if a.user == nil {

@@ -46,8 +46,9 @@ func (req *resourceRequest) watch() error {
 	}
 	s := &eventStream{
 		resourceRequest: req, format: accepted.media.Format, shape: accepted.form.Shape,
-		encoder: encoder.For(accepted.form.Encoding),
+		encoder: encoder.For(accepted.form.Encoding), turn: req.api.turns.Of(req.api.user(ctx)),
 	}
+	defer s.turn.End()
 	if wantsSocket(req.r) {
 		s.runSocket(ctx, events)
 	} else {
@@ -75,11 +76,17 @@ type eventStream struct {
 	// toldBegun: those who wait for the beginning know of it.
 	toldBegun bool
 	pace      pace
-	socket    *socket // nil if the events are the body of an answer
+	turn      respond.Turn // until toldBegun
+	socket    *socket      // nil if the events are the body of an answer
 }
 
-// Write writes a piece.
+// Write writes a piece. The pieces of the state with which the watch begins take turns with other large answers.
 func (s *eventStream) Write(b []byte) (int, error) {
+	if !s.toldBegun {
+		if err := s.turn.Take(s.r.Context()); err != nil {
+			return 0, err
+		}
+	}
 	if s.socket != nil {
 		return s.socket.Write(b)
 	}
@@ -121,6 +128,7 @@ func (s *eventStream) follow(ctx context.Context, events verb.Watch, flush func(
 func (s *eventStream) tellBegun() {
 	if !s.toldBegun {
 		s.toldBegun = true
+		s.turn.End()
 		request.Begun(s.r.Context())
 	}
 }

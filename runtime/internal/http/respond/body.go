@@ -1,6 +1,7 @@
 package respond
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"strconv"
@@ -25,9 +26,13 @@ type Body struct {
 	WriteTimeout time.Duration
 	// Gzip reports whether the client accepts gzip.
 	Gzip bool
+	// Turn is the turn of an answer of several pieces, which waits for it until the end of Context.
+	Turn    Turn
+	Context context.Context //nolint:containedctx // a Body is a part of one request, and lives as long
 
 	// whole: the first piece is all of the body.
 	whole    bool
+	cut      bool      // a piece is missing
 	out      io.Writer // nil until the first piece
 	zip      *deflate.Stream
 	deadline WriteDeadline
@@ -47,11 +52,8 @@ func (b *Body) WriteWhole(data []byte) {
 
 // Write writes a piece of the body, after the header if it is the first.
 func (b *Body) Write(data []byte) (int, error) {
-	if b.out == nil {
-		b.begin(len(data))
-	}
-	if !b.whole {
-		b.deadline.Start(b.Writer, b.WriteTimeout)
+	if err := b.startPiece(len(data)); err != nil {
+		return 0, err
 	}
 	if b.zip != nil {
 		return b.zip.Write(data)
@@ -61,11 +63,27 @@ func (b *Body) Write(data []byte) (int, error) {
 
 // WriteBlock writes a piece of the body that is compressed, to a client that accepts gzip.
 func (b *Body) WriteBlock(block *deflate.Block) error {
+	if err := b.startPiece(block.Len()); err != nil {
+		return err
+	}
+	return b.zip.WriteBlock(block)
+}
+
+// startPiece sends the header before the first piece, waits for the turn of a piece of several, and gives the client
+// its time.
+func (b *Body) startPiece(size int) error {
 	if b.out == nil {
-		b.begin(block.Len())
+		b.begin(size)
+	}
+	if b.whole {
+		return nil
+	}
+	if err := b.Turn.Take(b.Context); err != nil {
+		b.cut = true
+		return err
 	}
 	b.deadline.Start(b.Writer, b.WriteTimeout)
-	return b.zip.WriteBlock(block)
+	return nil
 }
 
 func (b *Body) begin(size int) {
@@ -91,8 +109,14 @@ func (b *Body) begin(size int) {
 	b.Writer.WriteHeader(b.Code)
 }
 
-// Close ends the body. The handler calls it before it returns.
+// Close ends the body. The handler calls it before it returns. If the request ended before the turn of a piece came,
+// Close aborts the answer: the client must not take a part for the whole.
 func (b *Body) Close() {
+	defer b.Turn.End()
+	if b.cut {
+		b.deadline.Stop()
+		panic(http.ErrAbortHandler)
+	}
 	defer b.endDeadline()
 	if b.zip != nil {
 		_ = b.zip.Close() // an error means that the client closed the connection

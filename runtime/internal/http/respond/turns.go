@@ -1,0 +1,201 @@
+package respond
+
+import (
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Turns shares the processors among large answers, so that small ones stay quick beside them. A large answer takes its
+// turn for each of its pieces. As long as goroutines get a processor at once, all answers have turns. When goroutines
+// wait, fewer and fewer answers have them, in the end one: users then take turns piece by piece, and the answers of one
+// user follow each other, so that the first is complete early.
+//
+// A slow client keeps its turn while it reads a piece. It holds nobody up, since the processors are idle then, and
+// others get turns, too. Several goroutines may use Turns.
+type Turns struct {
+	// late reports whether goroutines have waited for a processor. It is called once in paceInterval while answers wait
+	// or several have turns.
+	late func(planned time.Time) bool
+
+	mu      sync.Mutex // guards the fields below, and those of all Turn
+	limit   int        // how many answers may have turns
+	step    int        // by how much limit grew last; 0 after it shrank
+	held    int        // how many have
+	waiting []*line    // the users whose answers wait, in the order in which they come next
+	paced   bool       // pace will run
+}
+
+// line is the answers of one user that wait, the first one first.
+type line struct {
+	user  string
+	turns []*Turn
+}
+
+const (
+	// paceInterval is how often Turns look whether goroutines wait.
+	paceInterval = 2 * time.Millisecond
+	// maxLate is how long goroutines may wait for a processor before fewer answers have turns.
+	maxLate = 2 * time.Millisecond
+)
+
+// NewTurns returns Turns that begin with one answer for each processor.
+func NewTurns() *Turns { return &Turns{late: late, limit: runtime.GOMAXPROCS(0)} }
+
+// Count returns how many answers have turns, and how many wait for them.
+func (t *Turns) Count() (held, waiting int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, l := range t.waiting {
+		waiting += len(l.turns)
+	}
+	return t.held, waiting
+}
+
+// Turn is the turn of one answer. One goroutine uses it.
+type Turn struct {
+	turns *Turns
+	user  string
+	held  bool
+	given chan struct{} // closed when the turn is given; nil unless the answer has waited
+}
+
+// Of returns the turn of an answer to user, which doesn't have it yet.
+func (t *Turns) Of(user string) Turn { return Turn{turns: t, user: user} }
+
+// Take waits until the answer may write its next piece: at once if it has the turn and keeps it. It fails if ctx ends.
+// A zero Turn never waits.
+func (t *Turn) Take(ctx context.Context) error {
+	if t.turns == nil || !t.turns.waits(t) {
+		return nil
+	}
+	select {
+	case <-t.given:
+		return nil
+	case <-ctx.Done():
+		t.turns.leave(t)
+		return context.Cause(ctx)
+	}
+}
+
+// End gives the turn back.
+func (t *Turn) End() {
+	if t.turns != nil {
+		t.turns.leave(t)
+	}
+}
+
+// waits gives a turn if it can, and else puts it into its user's line: at the head if it had its turn until now.
+func (t *Turns) waits(turn *Turn) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	defer t.schedule()
+	had := turn.held
+	switch {
+	case had && t.held <= t.limit && !t.othersWait(turn.user):
+		return false
+	case had:
+		turn.held = false
+		t.held--
+	case t.held < t.limit: // then nobody waits
+		turn.held = true
+		t.held++
+		return false
+	}
+	turn.given = make(chan struct{})
+	t.enqueue(turn, had)
+	t.give()
+	return !turn.held
+}
+
+func (t *Turns) othersWait(user string) bool {
+	return len(t.waiting) > 1 || len(t.waiting) == 1 && t.waiting[0].user != user
+}
+
+func (t *Turns) enqueue(turn *Turn, first bool) {
+	at := slices.IndexFunc(t.waiting, func(l *line) bool { return l.user == turn.user })
+	if at < 0 {
+		at = len(t.waiting)
+		t.waiting = append(t.waiting, &line{user: turn.user})
+	}
+	l := t.waiting[at]
+	if first {
+		l.turns = slices.Insert(l.turns, 0, turn)
+	} else {
+		l.turns = append(l.turns, turn)
+	}
+}
+
+// give gives the turns that are free, to one user after the other.
+func (t *Turns) give() {
+	for t.held < t.limit && len(t.waiting) > 0 {
+		next := t.waiting[0]
+		turn := next.turns[0]
+		next.turns = next.turns[1:]
+		t.waiting = t.waiting[1:]
+		if len(next.turns) > 0 {
+			t.waiting = append(t.waiting, next)
+		}
+		turn.held = true
+		t.held++
+		close(turn.given)
+	}
+}
+
+// leave ends a turn, or the wait for it.
+func (t *Turns) leave(turn *Turn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if turn.held {
+		turn.held = false
+		t.held--
+		t.give()
+		return
+	}
+	for i, l := range t.waiting {
+		if at := slices.Index(l.turns, turn); at >= 0 {
+			l.turns = slices.Delete(l.turns, at, at+1)
+			if len(l.turns) == 0 {
+				t.waiting = slices.Delete(t.waiting, i, i+1)
+			}
+			return
+		}
+	}
+}
+
+// schedule has pace run as long as the number of turns matters.
+func (t *Turns) schedule() {
+	if t.paced || t.held <= 1 && len(t.waiting) == 0 {
+		return
+	}
+	t.paced = true
+	planned := time.Now().Add(paceInterval)
+	time.AfterFunc(paceInterval, func() { t.pace(planned) })
+}
+
+// pace changes the number of turns. If goroutines wait, half of the answers lose theirs. If they don't, more answers
+// get turns than have them, and the longer that goes well, the more: clients that don't read hold nobody up for long.
+func (t *Turns) pace(planned time.Time) {
+	late := t.late(planned)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.paced = false
+	switch {
+	case late:
+		t.limit, t.step = max(1, min(t.limit, t.held)/2), 0
+	case len(t.waiting) > 0:
+		t.step = max(1, 2*t.step)
+		t.limit = max(t.limit, t.held) + t.step
+		t.give()
+	}
+	t.schedule()
+}
+
+// late measures how long it took until the timer of pace ran, and how long a goroutine waits that stands at the end of
+// the scheduler's queue.
+func late(planned time.Time) bool {
+	runtime.Gosched()
+	return time.Since(planned) > maxLate
+}

@@ -1,0 +1,85 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// BenchmarkBesideLargeLists measures the GETs of an administrator while a user lists all objects on 100 connections
+// without a pause: 2,000 objects of 4 kB. It reports percentiles of their times, and how many lists were read in a
+// second. The clients of both run in the server's process, and take about as much of the processors as the server.
+func BenchmarkBesideLargeLists(b *testing.B) {
+	const objects, connections = 2000, 100
+	victim := startVictim(b)
+	padding := strings.Repeat("x", 4000)
+	for i := range objects {
+		body := fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"w-%d",`+
+			`"annotations":{"padding":%q}}}`, i, padding)
+		code := victim.requestAs(b.Context(), b, adminToken, http.MethodPost, widgetsPath, body)
+		if code != http.StatusCreated {
+			b.Fatal(code)
+		}
+	}
+	for _, http2 := range []bool{false, true} {
+		b.Run(map[bool]string{false: "HTTP1", true: "HTTP2"}[http2], func(b *testing.B) {
+			ctx, stop := context.WithCancel(b.Context())
+			var lists atomic.Int64
+			var flood sync.WaitGroup
+			for range connections {
+				flood.Go(func() {
+					client := victim.wrong(http2)
+					defer client.CloseIdleConnections()
+					for ctx.Err() == nil {
+						if victim.readList(ctx, client) == nil {
+							lists.Add(1)
+						}
+					}
+				})
+			}
+			for lists.Load() < connections {
+				time.Sleep(time.Millisecond)
+			}
+			before := lists.Load()
+			var times []time.Duration
+			for b.Loop() {
+				began := time.Now()
+				code := victim.requestAs(b.Context(), b, adminToken, http.MethodGet, widgetsPath+"/w-1", "")
+				if code != http.StatusOK {
+					b.Fatal(code)
+				}
+				times = append(times, time.Since(began))
+			}
+			b.ReportMetric(float64(lists.Load()-before)/b.Elapsed().Seconds(), "lists/s")
+			stop()
+			flood.Wait()
+			slices.Sort(times)
+			b.ReportMetric(times[len(times)/2].Seconds()*1000, "p50-ms")
+			b.ReportMetric(times[len(times)*99/100].Seconds()*1000, "p99-ms")
+			b.ReportMetric(times[len(times)-1].Seconds()*1000, "max-ms")
+		})
+	}
+}
+
+// readList reads a list to its end.
+func (v *victim) readList(ctx context.Context, client *http.Client) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, v.url+widgetsPath, http.NoBody)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+limitedToken)
+	response, err := client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	_, err = io.Copy(io.Discard, response.Body)
+	return err
+}
