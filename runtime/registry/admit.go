@@ -12,13 +12,13 @@ import (
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/hub"
 	"apigen.dev/runtime/internal/object/metadata"
+	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/managedfields"
 )
 
 // mutate is the step that runs the mutating plug-ins, which may replace the new object.
@@ -52,7 +52,7 @@ func (k *kind[T]) checkFields(a *attempt[T], before []metav1.ManagedFieldsEntry)
 	if slices.EqualFunc(after, before, sameEntry) {
 		return
 	}
-	if err := managedfields.ValidateManagedFields(after); err != nil {
+	if err := ownership.Validate(after); err != nil {
 		a.obj.SetManagedFields(before)
 		a.addWarnings([]string{fmt.Sprintf(invalidFields, err)})
 	}

@@ -18,7 +18,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/managedfields"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	smd "sigs.k8s.io/structured-merge-diff/v6/typed"
@@ -84,7 +83,8 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 			if err != nil {
 				return nil, err
 			}
-			b := &scaler[T]{Scale: s, host: h, kind: kind, paths: managedfields.ResourcePathMappings{}}
+			b := &scaler[T]{Scale: s, host: h, kind: kind,
+				replicas: ownership.Replicas{Paths: map[string]fieldpath.Path{}, Sets: &ownership.Sets{}}}
 			for version, path := range s.Paths {
 				elements := make([]any, len(path))
 				for i, name := range path {
@@ -98,7 +98,7 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 				if err != nil {
 					return nil, err
 				}
-				b.paths[gv.String()] = at
+				b.replicas.Paths[gv.String()] = at
 			}
 			b.manager = sync.OnceValues(b.newManager)
 			return &verb.ExtensionHandle{Get: b.get, Update: b.update, Patch: b.patch, ToJSON: kind.ToJSON}, nil
@@ -108,9 +108,9 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 
 type scaler[T api.Object] struct {
 	Scale[T]
-	host  Host[T]
-	kind  *codec.Versions[*scaleObject]
-	paths managedfields.ResourcePathMappings
+	host     Host[T]
+	kind     *codec.Versions[*scaleObject]
+	replicas ownership.Replicas
 	// manager is made at the first write.
 	manager func() (*ownership.Manager, error)
 }
@@ -230,11 +230,10 @@ func (s *scaler[T]) write(
 	return s.host.Writer.Change(ctx, t, opts, Change[T]{
 		Change: func(obj T) ([]string, error) {
 			shown = nil
-			fields := managedfields.NewScaleHandler(obj.GetManagedFields(), gv, s.paths)
 			admitted := func(live *scaleObject, stored []metav1.ManagedFieldsEntry) (proposal, error) {
 				return s.admit(ctx, t, opts, live, stored, propose)
 			}
-			return s.scale(ctx, obj, t, fields, admitted)
+			return s.scale(ctx, obj, t, gv, admitted)
 		},
 		Show: func(obj T, form verb.Form) (verb.Rendition, error) {
 			if shown == nil {
@@ -251,9 +250,10 @@ func (s *scaler[T]) write(
 }
 
 func (s *scaler[T]) scale(
-	ctx context.Context, obj T, t Target, fields *managedfields.ScaleHandler, propose propose,
+	ctx context.Context, obj T, t Target, version schema.GroupVersion, propose propose,
 ) ([]string, error) {
-	stored, err := fields.ToSubresource()
+	managed := obj.GetManagedFields()
+	stored, err := s.replicas.InScale(managed)
 	if err != nil {
 		return nil, apierrors.NewInternalError(err)
 	}
@@ -266,7 +266,7 @@ func (s *scaler[T]) scale(
 	if err != nil {
 		return p.warnings, err
 	}
-	entries, err := fields.ToParent(p.fields)
+	entries, err := s.replicas.InObject(version, managed, p.fields)
 	if err != nil {
 		return p.warnings, apierrors.NewInternalError(err)
 	}
