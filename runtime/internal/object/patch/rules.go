@@ -3,16 +3,18 @@ package patch
 import (
 	goencoding "encoding"
 	"encoding/json"
+	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	forkedjson "k8s.io/apimachinery/third_party/forked/golang/json"
 )
 
-// Rules say how a strategic merge patch merges the values of a Go type, by the tags of its fields, as
-// strategicpatch.PatchMetaFromStruct does. They also know types that k8s.io/api doesn't have: maps of maps, lists of
-// lists, pointers to pointers, and embedded pointers. A value whose JSON is its own has no rules, as the zero Rules:
-// objects in it are merged, and lists replaced.
+// Rules say how a strategic merge patch merges the values of a Go type, by the tags patchStrategy and patchMergeKey of
+// its fields. Beside the types that k8s.io/api has, they know maps of maps, lists of lists, pointers to pointers, and
+// embedded pointers. A value whose JSON is its own has no rules, as the zero Rules: objects in it are merged, and lists
+// replaced.
 type Rules struct{ of reflect.Type }
 
 // RulesOf returns the rules of a Go type.
@@ -32,57 +34,65 @@ func writesItself(t reflect.Type) bool {
 		pointer.Implements(reflect.TypeFor[goencoding.TextMarshaler]())
 }
 
-// Name implements strategicpatch.LookupPatchMeta.
-func (r Rules) Name() string {
+func (r Rules) String() string {
 	if r.of == nil {
 		return "any value"
 	}
 	return r.of.Kind().String()
 }
 
-// LookupPatchMetadataForStruct implements strategicpatch.LookupPatchMeta: it returns the rules of a member.
-func (r Rules) LookupPatchMetadataForStruct(name string) (
-	strategicpatch.LookupPatchMeta, strategicpatch.PatchMeta, error) {
-	rules, meta, err := r.member(name)
-	return rules, meta, err
+// strategy is what the tags of a field say.
+type strategy struct {
+	// merge reports whether the items of a list are merged with those of the object, replace whether an object takes
+	// the place of the other.
+	merge, replace bool
+	// key is the member that identifies the items of a list that is merged; "" if they are scalars.
+	key string
 }
 
-// LookupPatchMetadataForSlice implements strategicpatch.LookupPatchMeta: it returns the rules of a member's elements.
-func (r Rules) LookupPatchMetadataForSlice(name string) (
-	strategicpatch.LookupPatchMeta, strategicpatch.PatchMeta, error) {
-	rules, meta, err := r.member(name)
-	if err != nil {
-		return nil, meta, err
-	}
-	return rules.elements(), meta, nil
-}
-
-func (r Rules) elements() Rules {
-	if r.of != nil && (r.of.Kind() == reflect.Slice || r.of.Kind() == reflect.Array) {
-		return RulesOf(r.of.Elem())
-	}
-	return Rules{}
-}
-
-func (r Rules) member(name string) (rules Rules, meta strategicpatch.PatchMeta, err error) {
+// member returns the rules of a member of an object, and its strategy.
+func (r Rules) member(name string) (rules Rules, s strategy, err error) {
 	switch {
 	case r.of == nil:
-		return rules, meta, nil
+		return rules, s, nil
 	case r.of.Kind() == reflect.Map:
-		return RulesOf(r.of.Elem()), meta, nil
+		return RulesOf(r.of.Elem()), s, nil
 	case r.of.Kind() != reflect.Struct:
-		return rules, meta, nil
+		return rules, s, nil
 	}
+	t, strategies, key := reflect.Type(nil), []string(nil), ""
 	if f, ok := fieldBelowPointer(r.of, name); ok {
-		meta.SetPatchStrategies(strings.Split(f.Tag.Get("patchStrategy"), ","))
-		meta.SetPatchMergeKey(f.Tag.Get("patchMergeKey"))
-		return RulesOf(f.Type), meta, nil
+		t, strategies, key = f.Type, strings.Split(f.Tag.Get("patchStrategy"), ","), f.Tag.Get("patchMergeKey")
+	} else if t, strategies, key, err = forkedjson.LookupPatchMetadataForStruct(r.of, name); err != nil {
+		return rules, s, err
 	}
-	found, meta, err := strategicpatch.PatchMetaFromStruct{T: r.of}.LookupPatchMetadataForStruct(name)
-	if err != nil {
-		return rules, meta, err
+	s, err = strategyOf(strategies)
+	s.key = key
+	return RulesOf(t), s, err
+}
+
+// items returns the rules of the items of a member that is a list.
+func (r Rules) items(name string) (Rules, strategy, error) {
+	rules, s, err := r.member(name)
+	switch {
+	case err != nil || rules.of == nil || rules.of.Kind() == reflect.Interface:
+		return Rules{}, s, err
+	case rules.of.Kind() != reflect.Slice && rules.of.Kind() != reflect.Array:
+		return Rules{}, s, fmt.Errorf("expected slice or array type, but got: %s", r)
 	}
-	return RulesOf(found.(strategicpatch.PatchMetaFromStruct).T), meta, nil
+	return RulesOf(rules.of.Elem()), s, nil
+}
+
+// strategyOf reads the tag patchStrategy: one strategy, and perhaps retainKeys, which concerns clients alone.
+func strategyOf(words []string) (s strategy, err error) {
+	others := slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word == "retainKeys" })
+	if len(others) > 1 || len(words) > 2 {
+		return s, fmt.Errorf("unexpected patch strategy: %v", words)
+	}
+	for _, word := range others {
+		s.merge, s.replace = word == "merge", word == "replace"
+	}
+	return s, nil
 }
 
 // fieldBelowPointer returns a field that a struct has of an embedded pointer, below which the library panics.

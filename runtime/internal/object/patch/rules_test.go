@@ -79,7 +79,7 @@ func TestRules(t *testing.T) {
 // TestRulesOfUnknownFields: a field that a struct doesn't have is the error of the library.
 func TestRulesOfUnknownFields(t *testing.T) {
 	_, _, want := strategicpatch.PatchMetaFromStruct{T: reflect.TypeFor[book]()}.LookupPatchMetadataForStruct("other")
-	_, _, err := RulesOf(reflect.TypeFor[*book]()).LookupPatchMetadataForStruct("other")
+	_, _, err := RulesOf(reflect.TypeFor[*book]()).member("other")
 	if err == nil || err.Error() != want.Error() {
 		t.Errorf("got %v, want %v", err, want)
 	}

@@ -7,7 +7,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/mergepatch"
-	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	kjson "sigs.k8s.io/json"
 )
 
@@ -39,7 +38,7 @@ func (p *Strategic) Apply(object []byte) ([]byte, error) {
 		if err := boundLists(original, patch); err != nil {
 			return nil, err
 		}
-		merged, err := strategicpatch.StrategicMergeMapPatchUsingLookupPatchMeta(original, patch, p.rules)
+		merged, err := mergeObject(original, patch, p.rules)
 		if err != nil {
 			return nil, strategicError(err)
 		}
@@ -56,13 +55,14 @@ func (p *Strategic) Describe([]byte) string {
 
 // strategicError returns 422 for a patch that contradicts itself, and 400 for all other errors.
 func strategicError(err error) error {
-	if errors.Is(err, mergepatch.ErrNoListOfLists) || errors.Is(err, mergepatch.ErrPatchContentNotMatchRetainKeys) {
+	if errors.Is(err, mergepatch.ErrNoListOfLists) || errors.Is(err, mergepatch.ErrPatchContentNotMatchRetainKeys) ||
+		errors.Is(err, errUnmergeable) {
 		return unprocessable(err)
 	}
 	return apierrors.NewBadRequest(err.Error())
 }
 
-// maxListWork bounds what merging lists may cost: the library compares each item with each. objectWork is how much more
+// maxListWork bounds what merging lists may cost. objectWork is how much more
 // objects cost than other values.
 const (
 	maxListWork = 400_000_000
