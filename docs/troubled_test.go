@@ -133,8 +133,9 @@ func (s *troubled) limit() {
 "priorityLevelConfiguration":{"name":"ann"},"rules":[{"subjects":[{"kind":"User","user":{"name":"ann"}}],
 "nonResourceRules":[{"verbs":["*"],"nonResourceURLs":["*"]}]}]}}`, "")
 	s.until("the schema is in force", func() bool {
-		_, page := s.send(http.MethodGet, "/debug/api_priority_and_fairness/dump_priority_levels", "", "")
-		return strings.Contains(page, "ann,")
+		_, metrics := s.send(http.MethodGet, "/metrics", "", "")
+		return strings.Contains(metrics, "\napiserver_flowcontrol_dispatched_requests_total{"+
+			`flow_schema="ann",priority_level="ann"} `)
 	})
 	ended := make(chan struct{})
 	go func() { defer close(ended); s.send(http.MethodGet, "/slow", "", "ann") }()
