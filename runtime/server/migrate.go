@@ -55,11 +55,39 @@ func migrateCommand(program Program) *cobra.Command {
 	for _, name := range storageFlags {
 		command.Flags().AddFlag(all.Lookup(name))
 	}
+	for _, feature := range program.Features {
+		if finder, ok := feature.(finder); ok {
+			finder.AddFlags(command.Flags())
+		}
+	}
 	command.Flags().Lookup("request-timeout").Usage = "how long one read or write of storage may take"
 	command.Flags().BoolVar(&options.DryRun, "dry-run", false, "count stale objects, and write nothing")
 	command.Flags().Float64Var(&options.Rate, "rate", 200,
 		"how many objects are written in a second, at most; 0 means no bound")
 	return command
+}
+
+// finder is implemented by features that find services. The migrate command has their flags, too, because webhooks that
+// are services may convert objects.
+type finder interface {
+	Feature
+	// Find returns how services are found: as the flags of the feature say, and otherwise by services, which may be
+	// nil.
+	Find(services Services) (Services, error)
+}
+
+// findServices returns how the program and its features find services.
+func (p Program) findServices() (Services, error) {
+	services := p.Services
+	for _, feature := range p.Features {
+		if finder, ok := feature.(finder); ok {
+			var err error
+			if services, err = finder.Find(services); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return services, nil
 }
 
 // Migrating is implemented by features with stored resources beside those of their groups: custom resources.
@@ -74,11 +102,16 @@ type Migrator struct {
 	Config func(resource registry.Resource) registry.Config
 	// Resource migrates one resource, and prints the result.
 	Resource func(ctx context.Context, resource registry.Resource) (store.Migration, error)
+	// Services finds the services of webhooks, as the flags of features say, too.
 	Services Services
 	DryRun   bool
 }
 
 func migrate(ctx context.Context, program Program, f flags, options store.MigrateOptions, out io.Writer) (err error) {
+	services, err := program.findServices()
+	if err != nil {
+		return err
+	}
 	encryption, err := loadEncryption(f)
 	if err != nil {
 		return err
@@ -93,7 +126,7 @@ func migrate(ctx context.Context, program Program, f flags, options store.Migrat
 		all = append(all, group.Resources...)
 	}
 	left, shared := int64(0), registry.NewShared(all)
-	m := Migrator{Services: program.Services, DryRun: options.DryRun}
+	m := Migrator{Services: services, DryRun: options.DryRun}
 	m.Config = func(r registry.Resource) registry.Config {
 		return registry.Config{
 			Backend: backend, Prefix: f.server.Prefix, Encoding: f.server.StorageEncoding, DisableCache: true,

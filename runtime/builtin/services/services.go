@@ -29,14 +29,16 @@ func (f *Feature) AddFlags(flags *pflag.FlagSet) {
 }
 
 // Configure implements server.Feature.
-func (f *Feature) Configure(_ context.Context, config *server.Config) error {
+func (f *Feature) Configure(_ context.Context, config *server.Config) (err error) {
+	config.Services, err = f.Find(config.Services)
+	return err
+}
+
+// Find returns how services are found: as the flag says, and otherwise by services, which may be nil.
+func (f *Feature) Find(services server.Services) (server.Services, error) {
 	if len(f.endpoints) == 0 {
-		return nil
+		return services, nil
 	}
-	resolve, err := proxy.ParseEndpoints(endpointsFlag, f.endpoints, proxy.Resolve(config.Services))
-	if err != nil {
-		return err
-	}
-	config.Services = server.Services(resolve)
-	return nil
+	resolve, err := proxy.ParseEndpoints(endpointsFlag, f.endpoints, proxy.Resolve(services))
+	return server.Services(resolve), err
 }
