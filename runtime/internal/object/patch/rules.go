@@ -4,9 +4,11 @@ import (
 	goencoding "encoding"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	forkedjson "k8s.io/apimachinery/third_party/forked/golang/json"
 )
@@ -97,20 +99,34 @@ func strategyOf(words []string) (s strategy, err error) {
 
 // fieldBelowPointer returns a field that a struct has of an embedded pointer, below which the library panics.
 func fieldBelowPointer(t reflect.Type, name string) (found reflect.StructField, ok bool) {
+	fields, known := belowPointers.Load(t)
+	if !known {
+		fields, _ = belowPointers.LoadOrStore(t, fieldsBelowPointers(t))
+	}
+	found, ok = fields.(map[string]reflect.StructField)[name]
+	return found, ok
+}
+
+// belowPointers has the fieldsBelowPointers of each struct that was patched.
+var belowPointers sync.Map
+
+// fieldsBelowPointers returns the fields that a struct has of embedded pointers, by their names in JSON.
+func fieldsBelowPointers(t reflect.Type) map[string]reflect.StructField {
+	nearest := map[string]reflect.StructField{}
 	for _, f := range reflect.VisibleFields(t) {
-		if written(f) == name && (!ok || len(f.Index) < len(found.Index)) {
-			found, ok = f, true
+		if other, ok := nearest[written(f)]; !ok || len(f.Index) < len(other.Index) {
+			nearest[written(f)] = f
 		}
 	}
-	if !ok {
-		return found, false
-	}
-	for i := 1; i < len(found.Index); i++ {
-		if t.FieldByIndex(found.Index[:i]).Type.Kind() == reflect.Pointer {
-			return found, true
+	maps.DeleteFunc(nearest, func(_ string, f reflect.StructField) bool {
+		for i := 1; i < len(f.Index); i++ {
+			if t.FieldByIndex(f.Index[:i]).Type.Kind() == reflect.Pointer {
+				return false
+			}
 		}
-	}
-	return found, false
+		return true
+	})
+	return nearest
 }
 
 // written returns the name of a field in JSON.
