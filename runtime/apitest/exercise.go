@@ -84,13 +84,36 @@ func (k *exercised) run(t testing.TB) {
 	}
 	for _, sample := range k.samples {
 		if sample["apiVersion"] == k.apiVersion() && sample["kind"] == k.kind {
-			k.requests(sample)
+			k.sample(sample)
 			minimal = sample
 		}
 	}
 	if minimal == nil {
 		t.Logf("not exercised: no object of %s can be made from its schema, and config/samples has none", k.kind)
 	}
+}
+
+// sample sends all requests about a sample, unless it is refused.
+func (k *exercised) sample(sample object) {
+	k.Helper()
+	if ok, refusal := k.accepts(k.placed(sample)); !ok {
+		k.Errorf("the server refuses the %s %q of config/samples, which needs to be mended: %v", k.kind,
+			k.metadata(sample)["name"], refusal["message"])
+		return
+	}
+	k.requests(sample)
+}
+
+// placed returns an object in the namespace of the requests.
+func (k *exercised) placed(sent object) object {
+	if !k.namespaced {
+		return sent
+	}
+	sent = maps.Clone(sent)
+	metadata := maps.Clone(k.metadata(sent))
+	metadata["namespace"] = "default"
+	sent["metadata"] = metadata
+	return sent
 }
 
 func (k *exercised) apiVersion() string {
@@ -115,12 +138,7 @@ func (k *exercised) path() string {
 // requests creates an object and sends all requests about it.
 func (k *exercised) requests(sent object) {
 	k.Helper()
-	if k.namespaced {
-		sent = maps.Clone(sent)
-		sent["metadata"] = maps.Clone(sent["metadata"].(object))
-		sent["metadata"].(object)["namespace"] = "default"
-	}
-	created := k.do(request{method: http.MethodPost, path: k.path(), body: sent})
+	created := k.do(request{method: http.MethodPost, path: k.path(), body: k.placed(sent)})
 	name, _ := k.metadata(created)["name"].(string)
 	if name == "" || !k.has("get") {
 		return // it is answered and not stored

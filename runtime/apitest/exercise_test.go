@@ -93,6 +93,22 @@ func TestExerciseFindsFaults(t *testing.T) {
 	}
 }
 
+// TestRefusedSample: a sample that the server refuses is an error that names it, and what is wrong.
+func TestRefusedSample(t *testing.T) {
+	groups := []registry.Group{wiring.Group()}
+	server, r := Start(t, groups...), &recorder{TB: t}
+	for _, k := range kinds(t, server, groups) {
+		k.samples = []object{{"apiVersion": k.apiVersion(), "kind": k.kind,
+			"metadata": object{"name": "sample", "namespace": "elsewhere"}, "spec": object{"leaseTransitions": -1}}}
+		k.run(r)
+	}
+	all := strings.Join(r.errors, "\n")
+	if !strings.HasPrefix(all, `the server refuses the Lease "sample" of config/samples`) ||
+		!strings.Contains(all, "leaseTransitions") || strings.Count(all, "config/samples") != len(r.errors) {
+		t.Errorf("found: %s", all)
+	}
+}
+
 // TestMatching: a text is made of a pattern, as long as it has to be.
 func TestMatching(t *testing.T) {
 	for _, pattern := range []string{
