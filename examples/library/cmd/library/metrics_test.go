@@ -61,13 +61,13 @@ func TestMetrics(t *testing.T) {
 	first := scrape(t, server)
 	labels := `group="library.example.com",resource="books"`
 	for series, want := range map[string]string{
-		`apiserver_storage_objects{resource="books.library.example.com"}`:             "3",
-		`apiserver_watch_cache_events_received_total{` + labels + `}`:                 "3",
-		`apiserver_watch_cache_consistent_read_total{fallback="true",` + labels + `}`: "0",
-		`apiserver_watch_cache_initializations_total{` + labels + `}`:                 "1",
-		`apiserver_watch_cache_resource_version{` + labels + `}`:                      "5",
-		`apiserver_storage_consistency_checks_total{` + labels + `,status="failure"}`: "0",
-		`apigen_watch_cache_ready{` + labels + `}`:                                    "1",
+		`apiserver_storage_objects{resource="books.library.example.com"}`:                            "3",
+		`apiserver_watch_cache_events_received_total{` + labels + `}`:                                "3",
+		`apiserver_watch_cache_consistent_read_total{fallback="true",` + labels + `,success="true"}`: "0",
+		`apiserver_watch_cache_initializations_total{` + labels + `}`:                                "1",
+		`apiserver_watch_cache_resource_version{` + labels + `}`:                                     "5",
+		`apiserver_storage_consistency_checks_total{` + labels + `,status="failure"}`:                "0",
+		`apigen_watch_cache_ready{` + labels + `}`:                                                   "1",
 		// and again
 		`etcd_request_duration_seconds_count{group="library.example.com",operation="create",resource="books"}`: "4",
 		`etcd_request_errors_total{group="library.example.com",operation="create",resource="books"}`:           "0",
@@ -77,8 +77,8 @@ func TestMetrics(t *testing.T) {
 		}
 	}
 	// The test made one request; the garbage collector may have made others.
-	if got := first[`apiserver_watch_cache_consistent_read_total{fallback="false",`+labels+`}`]; got != "1" &&
-		got != "2" {
+	got := first[`apiserver_watch_cache_consistent_read_total{fallback="false",`+labels+`,success="true"}`]
+	if got != "1" && got != "2" {
 		t.Errorf("%s consistent reads, want 1 or 2", got)
 	}
 	for i := range 20 {
