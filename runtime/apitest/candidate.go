@@ -48,14 +48,14 @@ func (k *exercised) minimal() object {
 func (k *exercised) demanded(candidate object, root *schema, refusal object) (added bool) {
 	details, _ := refusal["details"].(object)
 	causes, _ := details["causes"].([]any)
-	for _, make := range []maker{{schemas: k.schemas, some: true}, {schemas: k.schemas, full: true}} {
+	for _, m := range []maker{{schemas: k.schemas, some: true}, {schemas: k.schemas, full: true}} {
 		for _, cause := range causes {
 			cause := cause.(object)
 			field, _ := cause["field"].(string)
 			message, _ := cause["message"].(string)
-			make.leaf = supported(message)
-			if (cause["reason"] == "FieldValueRequired" || make.leaf != nil) &&
-				make.add(candidate, root, strings.Split(field, ".")) {
+			m.leaf = supported(message)
+			if (cause["reason"] == "FieldValueRequired" || m.leaf != nil) &&
+				m.add(candidate, root, strings.Split(field, ".")) {
 				added = true
 			}
 		}

@@ -287,7 +287,6 @@ func checkOrder(items, order []any, key string) error {
 		}
 		for found := false; !found; at++ {
 			if at == len(order) {
-				//nolint:staticcheck // kube-apiserver's text
 				return fmt.Errorf("The order in patch list:\n%v\n doesn't match %s list:\n%v\n", items, orderDirective,
 					order)
 			}

@@ -224,7 +224,7 @@ func compareStrategic(t testing.TB, object, patch []byte) bool {
 }
 
 func codeOf(err error) string {
-	if status, ok := err.(apierrors.APIStatus); ok { //nolint:errorlint // the error itself is the answer
+	if status, ok := err.(apierrors.APIStatus); ok {
 		return fmt.Sprint(status.Status().Code)
 	}
 	return err.Error()

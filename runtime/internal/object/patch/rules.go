@@ -62,7 +62,9 @@ func (r Rules) member(name string) (rules Rules, s strategy, err error) {
 	case r.of.Kind() != reflect.Struct:
 		return rules, s, nil
 	}
-	t, strategies, key := reflect.Type(nil), []string(nil), ""
+	var t reflect.Type
+	var strategies []string
+	var key string
 	if f, ok := fieldBelowPointer(r.of, name); ok {
 		t, strategies, key = f.Type, strings.Split(f.Tag.Get("patchStrategy"), ","), f.Tag.Get("patchMergeKey")
 	} else if t, strategies, key, err = forkedjson.LookupPatchMetadataForStruct(r.of, name); err != nil {
