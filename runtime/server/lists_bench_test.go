@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -47,23 +46,9 @@ func BenchmarkBesideLargeLists(b *testing.B) {
 			for lists.Load() < connections {
 				time.Sleep(time.Millisecond)
 			}
-			before := lists.Load()
-			var times []time.Duration
-			for b.Loop() {
-				began := time.Now()
-				code := victim.requestAs(b.Context(), b, adminToken, http.MethodGet, widgetsPath+"/w-1", "")
-				if code != http.StatusOK {
-					b.Fatal(code)
-				}
-				times = append(times, time.Since(began))
-			}
-			b.ReportMetric(float64(lists.Load()-before)/b.Elapsed().Seconds(), "lists/s")
+			victim.measureBeside(b, &lists, "lists/s", adminToken, widgetsPath+"/w-1")
 			stop()
 			flood.Wait()
-			slices.Sort(times)
-			b.ReportMetric(times[len(times)/2].Seconds()*1000, "p50-ms")
-			b.ReportMetric(times[len(times)*99/100].Seconds()*1000, "p99-ms")
-			b.ReportMetric(times[len(times)-1].Seconds()*1000, "max-ms")
 		})
 	}
 }

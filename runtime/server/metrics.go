@@ -46,6 +46,15 @@ func newMetrics(config Config) *metrics {
 	return m
 }
 
+// collectLargeAnswers sends how many large answers the server writes, and how many wait for their turn.
+func (s *Server) collectLargeAnswers(out *stats.Series) {
+	writing, waiting := s.api.LargeAnswers()
+	for state, n := range map[string]int{"writing": writing, "waiting": waiting} {
+		out.With("state", state).Gauge("apigen_large_answers",
+			"Answers of several pieces, such as long lists, that are written, and that wait for their turn.", int64(n))
+	}
+}
+
 // knownVersion is what metrics know of a version of a resource.
 type knownVersion struct {
 	traffic.Version

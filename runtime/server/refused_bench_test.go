@@ -55,25 +55,30 @@ func BenchmarkBesideRefusedRequests(b *testing.B) {
 			for refusals.Load() < 10*holders {
 				time.Sleep(time.Millisecond)
 			}
-			before := refusals.Load()
-			var times []time.Duration
-			for b.Loop() {
-				began := time.Now()
-				code := victim.requestAs(b.Context(), b, otherToken, http.MethodGet, "/version", "")
-				if code != http.StatusOK {
-					b.Fatal(code)
-				}
-				times = append(times, time.Since(began))
-			}
-			b.ReportMetric(float64(refusals.Load()-before)/b.Elapsed().Seconds(), "refused/s")
+			victim.measureBeside(b, &refusals, "refused/s", otherToken, "/version")
 			stop()
 			flood.Wait()
-			slices.Sort(times)
-			b.ReportMetric(times[len(times)/2].Seconds()*1000, "p50-ms")
-			b.ReportMetric(times[len(times)*99/100].Seconds()*1000, "p99-ms")
-			b.ReportMetric(times[len(times)-1].Seconds()*1000, "max-ms")
 		})
 	}
+}
+
+// measureBeside measures GETs of a user, while others do something that they count. It reports percentiles, and how
+// often the others did it in a second.
+func (v *victim) measureBeside(b *testing.B, done *atomic.Int64, unit, token, path string) {
+	before := done.Load()
+	var times []time.Duration
+	for b.Loop() {
+		began := time.Now()
+		if code := v.requestAs(b.Context(), b, token, http.MethodGet, path, ""); code != http.StatusOK {
+			b.Fatal(code)
+		}
+		times = append(times, time.Since(began))
+	}
+	b.ReportMetric(float64(done.Load()-before)/b.Elapsed().Seconds(), unit)
+	slices.Sort(times)
+	b.ReportMetric(times[len(times)/2].Seconds()*1000, "p50-ms")
+	b.ReportMetric(times[len(times)*99/100].Seconds()*1000, "p99-ms")
+	b.ReportMetric(times[len(times)-1].Seconds()*1000, "max-ms")
 }
 
 // wrong returns a client with a connection of its own.

@@ -33,6 +33,7 @@ import (
 	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/objects"
 	"apigen.dev/runtime/internal/state/compactor"
+	"apigen.dev/runtime/internal/state/stats"
 	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
@@ -242,6 +243,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
+	metrics.registry.MustRegister(stats.Collect(s.collectLargeAnswers))
 	reached := reach.WithCatalog(reach.With(context.Background(), objects.Reachable(s.handles)), s.catalog())
 	s.base = auth.WithAccess(reached, &auth.Access{
 		Tokens: auth.Bearer(s.authentication().Tokens), Audiences: config.Audiences, Authorizer: config.Authorizer,

@@ -121,6 +121,9 @@ func New(config Config) (*API, error) {
 	return a, a.route(config.Groups, nil)
 }
 
+// LargeAnswers returns how many answers of several pieces are written, and how many wait for their turn.
+func (a *API) LargeAnswers() (writing, waiting int) { return a.turns.Count() }
+
 // With returns an API that serves other groups with the buffers and bounds of this one.
 func (a *API) With(groups []Group) (*API, error) {
 	other := *a

@@ -18,7 +18,7 @@ type turnsWriter struct {
 }
 
 func (w *turnsWriter) Write(b []byte) (int, error) {
-	held, _ := w.api.turns.Count()
+	held, _ := w.api.LargeAnswers()
 	w.held = append(w.held, held)
 	return w.ResponseRecorder.Write(b)
 }
@@ -64,7 +64,7 @@ func TestLargeAnswersTakeTurns(t *testing.T) {
 			if len(w.held) == 0 || w.held[0] != want {
 				t.Errorf("%d: %v answers have turns while the pieces are written, want %d", w.Code, w.held, want)
 			}
-			if held, waiting := a.turns.Count(); held != 0 || waiting != 0 {
+			if held, waiting := a.LargeAnswers(); held != 0 || waiting != 0 {
 				t.Errorf("%d answers have turns and %d wait at the end", held, waiting)
 			}
 		})

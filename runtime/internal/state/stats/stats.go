@@ -23,9 +23,7 @@ type Series struct {
 	labels, values []string
 }
 
-// With returns s with one more label. It isn't inlined, because that would make each call of a scrape's code long.
-//
-//go:noinline
+// With returns s with one more label.
 func (s *Series) With(label, value string) *Series {
 	labels, values := make([]string, 0, len(s.labels)+1), make([]string, 0, len(s.labels)+1)
 	return &Series{s.out, append(append(labels, s.labels...), label), append(append(values, s.values...), value)}
