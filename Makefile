@@ -68,6 +68,7 @@ kubernetes: ## serve the stable API of Kubernetes in the foreground
 # thirds. Stack traces don't change. go test leaves vet, which would look at all dependencies, to make lint. Tests that
 # run the go command keep these flags, and share what is compiled.
 LEAN     := -ldflags=-s -gcflags=all=-dwarf=false -vet=off
+export GO
 export GOFLAGS := $(strip $(filter-out $(LEAN),$(GOFLAGS)) $(LEAN))
 
 # The compiler collects garbage for a fifth of its time, unless it may use more memory. What measures memory or speed
@@ -83,7 +84,8 @@ test: ## what a newcomer runs: all packages, all examples, the recorded answers 
 	step "kubectl" $(MAKE) --no-print-directory kubectl; \
 	step "compile" $(GO) build ./...; \
 	step "apigen's own packages" \
-	  $(GO) test $(TEST_FLAGS) -skip '^$(ANY_SLOW)$$' -p $(SIDE_BY_SIDE) -timeout 30m ./...; \
+	  .ci/test.sh $(CURDIR)/$(BIN)/tests/apigen.dev ./... \
+	  $(TEST_FLAGS) -skip '^$(ANY_SLOW)$$' -p $(SIDE_BY_SIDE) -timeout 30m; \
 	step "examples, and kube-apiserver's recorded answers" \
 	  $(MAKE) --no-print-directory -k -j $(SIDE_BY_SIDE) $(TOGETHER) $(OTHER_MODULES); \
 	step "generated code is fresh" $(MAKE) --no-print-directory check-generated-code; \
@@ -100,15 +102,18 @@ OTHER_MODULES := $(addprefix test-of-,$(EXAMPLES) runtime/conformance)
 .PHONY: $(OTHER_MODULES)
 $(OTHER_MODULES): test-of-%:
 	@echo "$*"
-	@$(GO) test -C $* $(TEST_FLAGS) -skip '^$(ANY_SLOW)$$' -p 1 -timeout 30m \
-	  $(if $(filter runtime/conformance,$*),./exchange ./matrix,./...)
+	@cd $* && $(CURDIR)/.ci/test.sh $(CURDIR)/$(BIN)/tests/$* \
+	  $(if $(filter runtime/conformance,$*),"./exchange ./matrix",./...) \
+	  $(TEST_FLAGS) -skip '^$(ANY_SLOW)$$' -p 1 -timeout 30m
 
 .PHONY: test-slow
 test-slow: kubectl ## run the few tests that make test leaves out because each takes as long as a package
 	@. .ci/steps.sh; \
-	step "slow tests of apigen's own packages" $(GO) test $(TEST_FLAGS) -run '^$(ANY_SLOW)$$' -timeout 30m \
-	  $$(grep -rlE --include='*_test.go' '^func $(ANY_SLOW)\(' docs generator runtime | \
-	  grep -v /conformance/ | xargs -n 1 dirname | sort -u | sed 's#^#./#'); \
+	step "slow tests of apigen's own packages" \
+	  .ci/test.sh $(CURDIR)/$(BIN)/tests/apigen.dev \
+	  "$$(grep -rlE --include='*_test.go' '^func $(ANY_SLOW)\(' docs generator runtime | \
+	  grep -v /conformance/ | xargs -n 1 dirname | sort -u | sed 's#^#./#')" \
+	  $(TEST_FLAGS) -run '^$(ANY_SLOW)$$' -timeout 30m; \
 	step "slow tests of kube-apiserver's recorded answers" \
 	  $(GO) test -C runtime/conformance $(TEST_FLAGS) -run '^$(ANY_SLOW)$$' -timeout 30m ./exchange; \
 	report
