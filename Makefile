@@ -15,7 +15,7 @@ SLOW     := TestCompressedLists TestDashboard TestDay TestGeneratedTests TestHan
 empty    :=
 ANY_SLOW := ($(subst $(empty) $(empty),|,$(strip $(SLOW))))
 # How many packages are tested side by side: many tests wait for something most of their time.
-SIDE_BY_SIDE := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
+SIDE_BY_SIDE := $(shell echo $$((3 * $$(getconf _NPROCESSORS_ONLN))))
 # Parts of test-peers, each with its command below. ONLY="projects crd" runs these two.
 PARTS    := vet generator celrules crd deploy projects clients access policies builtin flow definitions kubernetes \
             webhooks controller faults sample-apiserver kube-apiserver controllers
@@ -104,7 +104,7 @@ $(OTHER_MODULES): test-of-%:
 	@echo "$*"
 	@cd $* && $(CURDIR)/.ci/test.sh $(CURDIR)/$(BIN)/tests/$* \
 	  $(if $(filter runtime/conformance,$*),"./exchange ./matrix",./...) \
-	  $(TEST_FLAGS) -skip '^$(ANY_SLOW)$$' -p 1 -timeout 30m
+	  $(TEST_FLAGS) -skip '^$(ANY_SLOW)$$' -p $(if $(filter runtime/conformance,$*),2,1) -timeout 30m
 
 .PHONY: test-slow
 test-slow: kubectl ## run the few tests that make test leaves out because each takes as long as a package
@@ -132,7 +132,8 @@ PART_celrules         := $(call peers,generator/conformance,./celrules)
 PART_crd              := $(call peers,generator/conformance/crd,./...)
 PART_deploy           := $(call peers,generator/conformance/deploy,./...)
 PART_projects         := $(call peers,generator/conformance,./projects)
-PART_clients          := $(call peers,runtime/conformance,. ./apiservices ./audit ./certs ./compare ./guard ./seal)
+PART_clients          := $(call peers,runtime/conformance,. ./apiservices ./audit ./certs \
+                           ./compare ./encryption ./guard)
 PART_access           := $(call peers,runtime/conformance,./access)
 PART_policies         := $(call peers,runtime/conformance,./policies)
 PART_builtin          := $(call peers,runtime/conformance/builtin,./...)
@@ -185,7 +186,7 @@ fuzz: ## run each fuzz target for 20 seconds
 .PHONY: peer
 peer: ## our answers beside those of k8s.io/sample-apiserver, on one etcd; takes minutes to compile
 	cd runtime/conformance && $(GO) test -tags peer -run '^TestPeer' -timeout 30m .
-	cd runtime/conformance && $(GO) test -tags peer ./seal
+	cd runtime/conformance && $(GO) test -tags peer ./encryption
 
 .PHONY: controllers
 controllers: ## run cert-manager, Cluster API and others on examples/controlplane; takes minutes to compile them
@@ -197,14 +198,16 @@ record: ## record what tests replay anew, from a kube-apiserver built in RECORD=
 	runtime/conformance/exchange/build-kube-apiserver.sh $(RECORD)
 	cd runtime/conformance && KUBE_APISERVER=$(RECORD)/kube-apiserver \
 	  $(GO) test -count=1 -tags record -run '^TestRecord' ./exchange ./matrix ./access
-	cd examples/kubernetes && KUBE_APISERVER=$(RECORD)/kube-apiserver \
+	$(GO) build -o $(RECORD)/etcd ./runtime/internal/etcdtest/etcd
+	cd examples/kubernetes && KUBE_APISERVER=$(RECORD)/kube-apiserver ETCD=$(RECORD)/etcd \
 	  $(GO) test -count=1 -tags record -run '^TestRecord' ./internal/recorded
 
 .PHONY: delegated
 delegated: ## run a server behind a kube-apiserver and its controllers, which are built in RECORD=/tmp/kube-apiserver
 	runtime/conformance/exchange/build-kube-apiserver.sh $(RECORD) kube-controller-manager
 	cd runtime/conformance && KUBE_APISERVER=$(RECORD)/kube-apiserver $(GO) test -count=1 ./access
-	cd generator/conformance/deploy && KUBE_APISERVER=$(RECORD)/kube-apiserver \
+	$(GO) build -o $(RECORD)/etcd ./runtime/internal/etcdtest/etcd
+	cd generator/conformance/deploy && KUBE_APISERVER=$(RECORD)/kube-apiserver ETCD=$(RECORD)/etcd \
 	  KUBE_CONTROLLER_MANAGER=$(RECORD)/kube-controller-manager $(GO) test -count=1 .
 
 .PHONY: measure

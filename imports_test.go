@@ -191,7 +191,7 @@ var floors = map[string][]string{
 		"runtime/builtin/serviceaccount", "runtime/builtin/services", "runtime/server",
 	},
 	"runtime/builtin/admissionregistration": {
-		"runtime/builtin/admissionregistration/wiring", "runtime/server",
+		"runtime/builtin/admissionregistration/wiring", "runtime/registry", "runtime/server",
 	},
 	"runtime/builtin/admissionregistration/v1": {
 		"runtime/auth", "runtime/internal/access/policy", "runtime/internal/request", "runtime/reach",
@@ -227,30 +227,31 @@ var floors = map[string][]string{
 		"runtime/internal/host/kubeconfig", "runtime/registry", "runtime/server",
 	},
 	"runtime/builtin/authentication": {
-		"runtime/auth", "runtime/builtin/authentication/wiring", "runtime/server",
+		"runtime/auth", "runtime/builtin/authentication/wiring", "runtime/registry", "runtime/server",
 	},
 	"runtime/builtin/authentication/v1": {},
 	"runtime/builtin/authentication/wiring": {
 		"runtime/api", "runtime/builtin/authentication/v1", "runtime/codec", "runtime/registry",
 	},
 	"runtime/builtin/authorization": {
-		"runtime/auth", "runtime/builtin/authorization/wiring", "runtime/internal/request", "runtime/server",
+		"runtime/auth", "runtime/builtin/authorization/wiring", "runtime/internal/request", "runtime/registry",
+		"runtime/server",
 	},
 	"runtime/builtin/authorization/v1": {},
 	"runtime/builtin/authorization/wiring": {
 		"runtime/api", "runtime/builtin/authorization/v1", "runtime/codec", "runtime/registry",
 	},
-	"runtime/builtin/certificates":    {"runtime/builtin/certificates/wiring", "runtime/server"},
+	"runtime/builtin/authorizationconfig": {
+		"runtime/auth", "runtime/builtin/webhookauth", "runtime/cel", "runtime/internal/access/meter",
+		"runtime/internal/host/kubeconfig", "runtime/internal/reload", "runtime/registry", "runtime/server",
+	},
+	"runtime/builtin/certificates":    {"runtime/builtin/certificates/wiring", "runtime/registry", "runtime/server"},
 	"runtime/builtin/certificates/v1": {"runtime/auth"},
 	"runtime/builtin/certificates/wiring": {
 		"runtime/api", "runtime/builtin/certificates/v1", "runtime/codec", "runtime/registry",
 	},
-	"runtime/builtin/chain": {
-		"runtime/auth", "runtime/builtin/webhookauth", "runtime/cel", "runtime/internal/access/meter",
-		"runtime/internal/host/kubeconfig", "runtime/internal/reload", "runtime/registry", "runtime/server",
-	},
 	"runtime/builtin/cluster":         {"runtime/internal/host/kubeconfig", "runtime/registry", "runtime/server"},
-	"runtime/builtin/coordination":    {"runtime/builtin/coordination/wiring", "runtime/server"},
+	"runtime/builtin/coordination":    {"runtime/builtin/coordination/wiring", "runtime/registry", "runtime/server"},
 	"runtime/builtin/coordination/v1": {},
 	"runtime/builtin/coordination/wiring": {
 		"runtime/api", "runtime/builtin/coordination/v1", "runtime/codec", "runtime/registry",
@@ -265,7 +266,7 @@ var floors = map[string][]string{
 		"runtime/auth", "runtime/builtin/frontproxy", "runtime/builtin/webhookauth", "runtime/internal/access/meter",
 		"runtime/internal/host/certs", "runtime/internal/host/kubeconfig", "runtime/registry", "runtime/server",
 	},
-	"runtime/builtin/events":    {"runtime/builtin/events/wiring", "runtime/server"},
+	"runtime/builtin/events":    {"runtime/builtin/events/wiring", "runtime/registry", "runtime/server"},
 	"runtime/builtin/events/v1": {"runtime/builtin/core/v1"},
 	"runtime/builtin/events/wiring": {
 		"runtime/api", "runtime/builtin/core/v1", "runtime/builtin/events/v1", "runtime/codec", "runtime/registry",
@@ -383,6 +384,8 @@ var floors = map[string][]string{
 	},
 	"runtime/internal/custom/structural": {"runtime/cel"},
 	"runtime/internal/deflate":           {},
+	"runtime/internal/etcdtest":          {},
+	"runtime/internal/etcdtest/etcd":     {},
 	"runtime/internal/flow": {
 		"runtime/auth", "runtime/internal/flow/class", "runtime/internal/flow/cost", "runtime/internal/flow/queue",
 		"runtime/internal/flow/share", "runtime/internal/request",
@@ -392,8 +395,8 @@ var floors = map[string][]string{
 	"runtime/internal/flow/queue":      {},
 	"runtime/internal/flow/share":      {},
 	"runtime/internal/host/certs":      {"runtime/auth", "runtime/internal/reload"},
+	"runtime/internal/host/encryption": {},
 	"runtime/internal/host/kubeconfig": {"runtime/internal/reload"},
-	"runtime/internal/host/seal":       {},
 	"runtime/internal/http/apigroups": {
 		"runtime/api", "runtime/internal/http/discovery", "runtime/internal/http/endpoint", "runtime/internal/jsondoc",
 		"runtime/internal/verb", "runtime/registry",
@@ -475,14 +478,14 @@ var floors = map[string][]string{
 		"runtime/admission", "runtime/api", "runtime/auth", "runtime/codec", "runtime/internal/hub",
 		"runtime/internal/object/metadata", "runtime/internal/object/ownership", "runtime/internal/object/patch",
 		"runtime/internal/object/rendition", "runtime/internal/objects", "runtime/internal/request",
-		"runtime/internal/state/cache", "runtime/internal/state/store", "runtime/internal/verb", "runtime/storage",
-		"runtime/subresource",
+		"runtime/internal/state/cache", "runtime/internal/state/store", "runtime/internal/verb", "runtime/reach",
+		"runtime/storage", "runtime/subresource",
 	},
 	"runtime/roundtrip": {},
 	"runtime/server": {
 		"runtime/admission", "runtime/api", "runtime/auth", "runtime/internal/access/meter",
 		"runtime/internal/audit/trail", "runtime/internal/collector", "runtime/internal/host/certs",
-		"runtime/internal/host/kubeconfig", "runtime/internal/host/seal", "runtime/internal/http/apigroups",
+		"runtime/internal/host/encryption", "runtime/internal/host/kubeconfig", "runtime/internal/http/apigroups",
 		"runtime/internal/http/endpoint", "runtime/internal/http/filter", "runtime/internal/http/gather",
 		"runtime/internal/http/health", "runtime/internal/http/loopback", "runtime/internal/http/respond",
 		"runtime/internal/http/traffic", "runtime/internal/http/zpages", "runtime/internal/object/ownership",
@@ -491,13 +494,11 @@ var floors = map[string][]string{
 		"runtime/internal/state/store", "runtime/internal/timing", "runtime/internal/verb", "runtime/reach",
 		"runtime/registry", "runtime/storage", "runtime/storage/etcd",
 	},
-	"runtime/storage":                    {},
-	"runtime/storage/embedded":           {"runtime/storage", "runtime/storage/etcd"},
-	"runtime/storage/etcd":               {"runtime/internal/reload", "runtime/storage"},
-	"runtime/storage/etcd/etcdtest":      {},
-	"runtime/storage/etcd/etcdtest/etcd": {},
-	"runtime/storage/memory":             {"runtime/internal/btree", "runtime/storage"},
-	"runtime/storage/storagetest":        {"runtime/storage"},
+	"runtime/storage":             {},
+	"runtime/storage/embedded":    {"runtime/storage", "runtime/storage/etcd"},
+	"runtime/storage/etcd":        {"runtime/internal/reload", "runtime/storage"},
+	"runtime/storage/memory":      {"runtime/internal/btree", "runtime/storage"},
+	"runtime/storage/storagetest": {"runtime/storage"},
 	"runtime/subresource": {
 		"runtime/admission", "runtime/api", "runtime/auth", "runtime/codec", "runtime/internal/hub",
 		"runtime/internal/object/metadata", "runtime/internal/object/ownership", "runtime/internal/object/patch",
@@ -508,17 +509,19 @@ var floors = map[string][]string{
 
 // holders is the table of who may import what of others: a path prefix, and the packages that may.
 var holders = map[string][]string{
-	"golang.org/x/tools":               {"generator/internal/load"},
-	"k8s.io/gengo":                     {"generator/internal/marker"},
-	"github.com/dave/jennifer":         {"generator/internal/emit/..."},
-	"go.etcd.io":                       {"runtime/storage/embedded", "runtime/storage/etcd/..."},
+	"golang.org/x/tools":       {"generator/internal/load"},
+	"k8s.io/gengo":             {"generator/internal/marker"},
+	"github.com/dave/jennifer": {"generator/internal/emit/..."},
+	"go.etcd.io": {
+		"runtime/internal/etcdtest/...", "runtime/storage/embedded", "runtime/storage/etcd/...",
+	},
 	"github.com/google/cel-go":         {"runtime/cel", "runtime/internal/access/policy"},
 	"github.com/gobuffalo/flect":       {"generator/internal/model"},
 	"github.com/spf13":                 {"generator/command", "runtime/builtin/...", "runtime/server"},
 	"github.com/coreos/go-oidc":        {"runtime/builtin/oidc"},
 	"github.com/go-jose/go-jose":       {"runtime/builtin/oidc"},
 	"gopkg.in/natefinch/lumberjack.v2": {"runtime/builtin/auditlog"},
-	"golang.org/x/crypto":              {"runtime/internal/host/seal"},
+	"golang.org/x/crypto":              {"runtime/internal/host/encryption"},
 	"golang.org/x/net":                 {"runtime/internal/http/endpoint"},
 	"github.com/google/gnostic-models": {},
 	"k8s.io/apiserver":                 {},

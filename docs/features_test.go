@@ -31,7 +31,7 @@ func TestFeatures(t *testing.T) {
 		}
 		return string(content)
 	}
-	values := regexp.MustCompile(`(?m)^\t\t(&?[a-z]+\.[A-Z][A-Za-z]*(?:\{\}|\(\))),`)
+	values := regexp.MustCompile(`(?m)^\t\t(&(?:[a-z]+\.Feature|webhookauth\.[A-Z][a-z]+)\{\}),`)
 	listed := func(path string) (all []string) {
 		for _, match := range values.FindAllStringSubmatch(read(path), -1) {
 			all = append(all, match[1])
@@ -55,7 +55,7 @@ func TestFeatures(t *testing.T) {
 	}
 	for _, file := range files {
 		source, name := read(file), filepath.Base(filepath.Dir(file))
-		made := strings.Contains(source, "func Feature() server.Feature")
+		made := strings.Contains(source, "\ntype Feature struct")
 		if (made || strings.Contains(source, ") AddFlags(")) && !slices.Contains(packages, name) {
 			t.Errorf("%s has a feature, and the page has none of package %s", file, name)
 		}

@@ -25,7 +25,7 @@ import (
 
 	"apigen.dev/runtime/builtin/apiregistration"
 	"apigen.dev/runtime/builtin/auditlog"
-	"apigen.dev/runtime/builtin/chain"
+	"apigen.dev/runtime/builtin/authorizationconfig"
 	"apigen.dev/runtime/builtin/cluster"
 	"apigen.dev/runtime/builtin/core"
 	"apigen.dev/runtime/builtin/delegated"
@@ -97,23 +97,25 @@ func flagsPage(t *testing.T, apigen string) string {
 		name, text string
 		server.Feature
 	}{
-		{"core.Feature", "The core group; builtin.Standalone() has it.", core.Feature()},
+		{"core.Feature", "The core group; builtin.Standalone() has it.", &core.Feature{}},
 		{"plugins.Feature", "Admission plug-ins; builtin.Standalone() has it.", &plugins.Feature{}},
 		{"services.Feature", "Where services listen; builtin.Standalone() has it.", &services.Feature{}},
-		{"serviceaccount.Tokens", "Tokens of service accounts; builtin.Standalone() has it.", &serviceaccount.Tokens{}},
+		{"serviceaccount.Feature", "Tokens of service accounts; builtin.Standalone() has it.",
+			&serviceaccount.Feature{}},
 		{"observability.Feature", "What operators look at; builtin.Standalone() has it.", &observability.Feature{}},
 		{"tracing.Feature", "Traces, for an OpenTelemetry collector.", &tracing.Feature{}},
 		{"flowcontrol.Feature", "Priority levels; builtin.Standalone() has it.", &flowcontrol.Feature{}},
-		{"oidc.Tokens", "Tokens of OpenID Connect providers.", &oidc.Tokens{}},
+		{"oidc.Feature", "Tokens of OpenID Connect providers.", &oidc.Feature{}},
 		{"webhookauth.Authentication", "Tokens that a webhook reviews.", &webhookauth.Authentication{}},
 		{"webhookauth.Authorization", "A webhook decides what requests may do.", &webhookauth.Authorization{}},
-		{"chain.Authorization", "A list of authorizers, by flags or by a file.", &chain.Authorization{}},
+		{"authorizationconfig.Feature", "A list of authorizers, by flags or by a file.",
+			&authorizationconfig.Feature{}},
 		{"apiregistration.Feature", "Other servers behind this one.", &apiregistration.Feature{}},
-		{"frontproxy.Authentication", "Users whom a proxy in front of the server names.", &frontproxy.Authentication{}},
-		{"delegated.Access", "A cluster says who users are, and what they may do.", &delegated.Access{}},
-		{"cluster.Certificates", "A Secret of a cluster has the authority of the server's certificate.",
-			&cluster.Certificates{}},
-		{"feature.Audit", "The audit log.", &auditlog.Audit{}},
+		{"frontproxy.Feature", "Users whom a proxy in front of the server names.", &frontproxy.Feature{}},
+		{"delegated.Feature", "A cluster says who users are, and what they may do.", &delegated.Feature{}},
+		{"cluster.Feature", "A Secret of a cluster has the authority of the server's certificate.",
+			&cluster.Feature{}},
+		{"auditlog.Feature", "The audit log.", &auditlog.Feature{}},
 	} {
 		flags := pflag.NewFlagSet(described.name, pflag.ContinueOnError)
 		described.AddFlags(flags)

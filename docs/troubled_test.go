@@ -53,7 +53,7 @@ func troubledMetrics(t *testing.T) string {
 func startTroubled(t *testing.T) *troubled {
 	t.Helper()
 	s := &troubled{TB: t, slow: make(chan struct{}), entered: make(chan struct{}, 1)}
-	features := append(builtin.Standalone(), &auditlog.Audit{})
+	features := append(builtin.Standalone(), &auditlog.Feature{})
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	var groups []registry.Group
 	for _, feature := range features {

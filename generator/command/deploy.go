@@ -77,7 +77,7 @@ func initDeployment(ctx context.Context, w io.Writer, dir string) error {
 which the cluster believes, so the Deployment's flags are unknown to it. Import
 "apigen.dev/runtime/builtin/delegated" and "apigen.dev/runtime/builtin/cluster", and name the features in place of
 builtin.Standalone():
-  Features: []server.Feature{&delegated.Access{}, &cluster.Certificates{}},
+  Features: []server.Feature{&delegated.Feature{}, &cluster.Feature{}},
 `, folder)
 	}
 	return err

@@ -95,8 +95,8 @@ type Object interface {
 	JSON(schema.GroupVersionKind) ([]byte, error)
 	// Content returns the object in a served kind, with numbers as int64 or float64. It must not be changed.
 	Content(schema.GroupVersionKind) (map[string]any, error)
-	// Replace replaces the object by the one in data, which is JSON in a served kind. It sets defaults as for an object
-	// that a client sends.
+	// Replace decodes data, the JSON of a served kind, and puts the result in the place of the object. It sets defaults
+	// as for an object that a client sends.
 	Replace(gvk schema.GroupVersionKind, data []byte) error
 	// Meta returns the metadata; nil for the options of a connection.
 	Meta() metav1.Object
@@ -107,13 +107,13 @@ func (a *Attributes) IsResource(group, resource string) bool {
 	return a.Resource.Group == group && a.Resource.Resource == resource && a.Subresource == ""
 }
 
-// Then has do be called once with what became of the write, after a validating plug-in let it pass. Nobody is told of a
-// dry run, and of a connection. The client's answer waits for do.
+// Then registers a function that the server calls once with the outcome of the write, if all validating plug-ins let it
+// pass, and before it answers the client. It calls none for dry runs and connections.
 func (a *Attributes) Then(do func(ctx context.Context, outcome Outcome)) {
 	a.settle = append(a.settle, do)
 }
 
-// Settle calls the functions that plug-ins gave to Then.
+// Settle calls the functions that plug-ins registered by Then.
 func (a *Attributes) Settle(ctx context.Context, outcome Outcome) {
 	for _, do := range a.settle {
 		do(ctx, outcome)
@@ -143,7 +143,8 @@ type pass struct {
 	state         map[string]any
 }
 
-// Reinvoke runs all mutating plug-ins once more after the last one. In the second pass it does nothing.
+// Reinvoke asks for a second pass of all mutating plug-ins after the last one, as kube-apiserver does for webhooks with
+// the reinvocationPolicy IfNeeded. It has no effect in the second pass.
 func (a *Attributes) Reinvoke() { a.pass.again = true }
 
 // IsReinvoked reports whether this is the second pass.

@@ -90,7 +90,7 @@ func (f SelectableField[T]) In(version string) bool {
 	return f.Versions == nil || slices.Contains(f.Versions, version)
 }
 
-// TextOf returns the string that a value writes itself as into JSON, such as a duration; empty where it writes null, or
+// TextOf returns the string that a value writes itself as into JSON, such as a duration; empty if it writes null, or
 // anything but a string.
 func TextOf(value json.Marshaler) string {
 	encoded, err := value.MarshalJSON()

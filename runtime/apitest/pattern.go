@@ -22,7 +22,7 @@ func matching(pattern string, least int) string {
 	return text
 }
 
-// write writes a text that matches an expression, with that many repeats where it leaves open how many.
+// write writes a text that matches an expression, with that many repeats if it leaves open how many.
 func write(b *strings.Builder, re *syntax.Regexp, repeats int) {
 	switch re.Op {
 	case syntax.OpLiteral:

@@ -98,12 +98,17 @@ func (j *journal) answered(t *testing.T, s *apitest.Server, method, path, body, 
 	return nil
 }
 
+// labels is a feature that serves labelled.
+type labels struct{ server.Base }
+
+func (labels) Groups() []registry.Group { return []registry.Group{labelled()} }
+
 // TestProtobufInAudit: the audit has the answers of subresources and of kinds that aren't stored in JSON, the same for
 // clients that accept protobuf and for those that accept JSON.
 func TestProtobufInAudit(t *testing.T) {
 	j := &journal{level: trail.RequestResponse}
 	s := startFeatures(t, func(c *server.Config) { c.Auditor = &trail.Auditor{Policy: j, Sink: j} },
-		server.Serving{labelled()})
+		labels{})
 	const (
 		definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 		lifts       = "/apis/lift.example.com/v1/namespaces/default/lifts"

@@ -321,7 +321,7 @@ func TestStoragePrefixes(t *testing.T) {
 // A server whose author serves a kind of a feature, too, says so when it starts.
 func TestKindTwice(t *testing.T) {
 	var groups []registry.Group
-	for _, feature := range append(builtin.Standalone(), core.Feature()) {
+	for _, feature := range append(builtin.Standalone(), &core.Feature{}) {
 		groups = append(groups, feature.Groups()...)
 	}
 	_, err := server.New(t.Context(), server.Config{Groups: groups, Backend: memory.New()})

@@ -186,7 +186,7 @@ func TestRequestsToTheOperatorsPeers(t *testing.T) {
 		"--oidc-ca-file=" + testbed.Write(t, filepath.Join(t.TempDir(), "ca"), p.ca()),
 		"--audit-webhook-config-file=" + p.kubeconfig(t, "/events", "audit"),
 		"--audit-webhook-mode=blocking", "--audit-policy-file=" + policy,
-	}, &delegated.Access{}, &cluster.Certificates{}, &oidc.Tokens{}, &auditlog.Audit{})
+	}, &delegated.Feature{}, &cluster.Feature{}, &oidc.Feature{}, &auditlog.Feature{})
 	startWithFlags(t, []string{
 		"--authentication-token-webhook-config-file=" + p.kubeconfig(t, "/tokens", "token-webhook"),
 		"--authorization-webhook-config-file=" + p.kubeconfig(t, "/access", "authorization-webhook"),

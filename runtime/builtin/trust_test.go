@@ -75,7 +75,7 @@ func runStandalone(t *testing.T, args ...string) *standalone {
 		t.Fatal(err)
 	}
 	command := server.Command(server.Program{
-		Name: "shop", Embedded: inMemory{}, Features: append(builtin.Standalone(), &frontproxy.Authentication{}),
+		Name: "shop", Embedded: inMemory{}, Features: append(builtin.Standalone(), &frontproxy.Feature{}),
 	})
 	out, in := io.Pipe()
 	command.SetOut(in)

@@ -97,7 +97,7 @@ func (c *costs) CallCost(function, overload string, args []ref.Val, result ref.V
 	return nil
 }
 
-// containment is the cost of comparing the bytes of two blocks, and of parsing the second where it is text.
+// containment is the cost of comparing the bytes of two blocks, and of parsing the second if it is text.
 func containment(function, overload string, args []ref.Val) uint64 {
 	cost := read(args[0], 2)
 	if function == "containsCIDR" {

@@ -107,7 +107,7 @@ func (r *Rules) Run(ctx context.Context, obj, old map[string]any) field.ErrorLis
 // walk is one run over an object.
 type walk struct {
 	ctx    context.Context
-	budget int64 // the remaining budget; no further rules run where it is negative
+	budget int64 // the remaining budget; no further rules run if it is negative
 	errs   field.ErrorList
 }
 

@@ -151,7 +151,8 @@ func TestElectionTakeover(t *testing.T) {
 	cut := make(chan struct{})
 	lost := make(chan context.Context, 1)
 	var working sync.WaitGroup
-	first, stopFirst := context.WithCancel(reach.With(ctx, []any{severed{leases, cut}}))
+	first, stopFirst := context.WithCancel(
+		reach.WithObjects[*coordinationv1.Lease](ctx, severed{leases, cut}))
 	working.Go(func() {
 		ours(first, t, "ours", func(ctx context.Context) {
 			lost <- ctx

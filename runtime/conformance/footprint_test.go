@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/apitest"
-	"apigen.dev/runtime/storage/etcd/etcdtest"
+	"apigen.dev/runtime/internal/etcdtest"
 	"k8s.io/client-go/rest"
 )
 

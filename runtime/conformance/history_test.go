@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"apigen.dev/runtime/storage/etcd/etcdtest"
+	"apigen.dev/runtime/internal/etcdtest"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/storage/etcd/etcdtest"
+	"apigen.dev/runtime/internal/etcdtest"
 )
 
 // process is a server as a process of its own.

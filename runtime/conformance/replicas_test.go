@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"apigen.dev/runtime/storage/etcd/etcdtest"
+	"apigen.dev/runtime/internal/etcdtest"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/conformance/exchange"
-	"apigen.dev/runtime/storage/etcd/etcdtest"
+	"apigen.dev/runtime/internal/etcdtest"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/client-go/rest"
 )

@@ -9,10 +9,10 @@ import (
 
 	"apigen.dev/runtime/apitest"
 	"apigen.dev/runtime/conformance/apis"
+	"apigen.dev/runtime/internal/etcdtest"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage/embedded"
-	"apigen.dev/runtime/storage/etcd/etcdtest"
 	library "example.com/library/apis"
 	workloads "example.com/workloads/apis"
 	"k8s.io/client-go/rest"

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"apigen.dev/runtime/apitest"
-	"apigen.dev/runtime/storage/etcd/etcdtest"
+	"apigen.dev/runtime/internal/etcdtest"
 	workloads "example.com/workloads/apis"
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"

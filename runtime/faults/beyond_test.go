@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
+	"apigen.dev/runtime/internal/etcdtest"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
-	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
 // An etcd whose data is replaced by older data and that is written beyond what the server had seen, all before the

@@ -3,8 +3,8 @@ package faults
 import (
 	"testing"
 
+	"apigen.dev/runtime/internal/etcdtest"
 	"apigen.dev/runtime/storage/etcd"
-	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
 // Three members with TLS, client certificates and authentication: the leader is killed, and halted, and all of them are

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/storage/etcd/etcdtest"
+	"apigen.dev/runtime/internal/etcdtest"
 )
 
 // While etcd is gone, reads of whatever age are served, and all else is answered within its deadline: 503 with a hint

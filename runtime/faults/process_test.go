@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/storage/etcd/etcdtest"
+	"apigen.dev/runtime/internal/etcdtest"
 	"sigs.k8s.io/yaml"
 )
 

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/internal/etcdtest"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
-	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
 // An etcd whose data is replaced by older data under a running server: the server forgets what it has in memory, says

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/internal/etcdtest"
 	"apigen.dev/runtime/storage/etcd"
-	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
 // A thousand clients at once, each on a connection of its own, among watchers that don't read what they asked for: all

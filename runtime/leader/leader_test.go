@@ -114,7 +114,7 @@ func (s *shared) startFrom(
 ) *candidate {
 	t.Helper()
 	c := &candidate{client: from, led: make(chan context.Context, 10), ended: make(chan error, 1)}
-	ctx, stop := context.WithCancel(reach.With(t.Context(), []any{c.client}))
+	ctx, stop := context.WithCancel(reach.WithObjects(t.Context(), c.client))
 	c.stop = stop
 	lease.Namespace, lease.Name, lease.Log = "kube-system", "a", slog.New(slog.DiscardHandler)
 	only := leader.Only(lease, func(ctx context.Context) error {
@@ -329,7 +329,7 @@ func TestWorkEnds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := new(shared)
-				ctx := reach.With(t.Context(), []any{&client{shared: s}})
+				ctx := reach.WithObjects(t.Context(), &client{shared: s})
 				only := leader.Only(leader.Lease{
 					Namespace: "x", Name: "a", Log: slog.New(slog.DiscardHandler),
 				}, func(context.Context) error {
@@ -369,7 +369,7 @@ func TestShutdownBeforeLeading(t *testing.T) {
 }
 
 func TestWrongLease(t *testing.T) {
-	served := reach.With(t.Context(), []any{&client{shared: new(shared)}})
+	served := reach.WithObjects(t.Context(), &client{shared: new(shared)})
 	for want, test := range map[string]struct {
 		ctx   context.Context
 		lease leader.Lease

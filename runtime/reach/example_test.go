@@ -33,7 +33,7 @@ func evict(ctx context.Context, namespace string) error {
 }
 
 func ExampleOf() {
-	ctx := reach.With(context.Background(), []any{budgets{}})
+	ctx := reach.WithObjects(context.Background(), budgets{})
 	fmt.Println(evict(ctx, "default"))
 	// Output:
 	// allowed: 1

@@ -9,6 +9,7 @@ package reach
 import (
 	"context"
 	"fmt"
+	"maps"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -56,20 +57,54 @@ type Write struct {
 	Manager string
 }
 
+// Resources are the Objects that a context gives access to: one for each Go type. Add fills it before its first use;
+// then it is safe for concurrent use. Its zero value is empty.
+type Resources struct {
+	byType map[any]any // an Objects[T] at goType[T]{}
+}
+
+// goType is the key of a Go type.
+type goType[T any] struct{}
+
+// Add adds the objects of the kind whose Go type is T. It fails if there are objects of that type already: Of could not
+// tell which of the two kinds is meant.
+func Add[T any](to *Resources, objects Objects[T]) error {
+	if _, taken := to.byType[goType[T]{}]; taken {
+		var none T
+		return fmt.Errorf("two kinds have the Go type %T", none)
+	}
+	if to.byType == nil {
+		to.byType = map[any]any{}
+	}
+	to.byType[goType[T]{}] = objects
+	return nil
+}
+
 type resourcesKey struct{}
 
-// With returns a context that gives access to resources, each of which is an Objects of its kind's Go type.
-func With(ctx context.Context, resources []any) context.Context {
+// With returns a context that gives access to resources, and to no others.
+func With(ctx context.Context, resources *Resources) context.Context {
 	return context.WithValue(ctx, resourcesKey{}, resources)
+}
+
+// WithObjects returns a context that gives access to the objects of one kind, beside those of ctx: tests of an author's
+// logic put a fake there.
+func WithObjects[T any](ctx context.Context, objects Objects[T]) context.Context {
+	all := new(Resources)
+	if outer, ok := ctx.Value(resourcesKey{}).(*Resources); ok {
+		all.byType = maps.Clone(outer.byType)
+	}
+	delete(all.byType, goType[T]{})
+	_ = Add(all, objects) // the type is free now
+	return With(ctx, all)
 }
 
 // Of returns the objects whose Go type is T: a pointer to the kind's hub, which is the type of the kind's methods. It
 // fails where the server doesn't serve the kind, and outside of requests.
 func Of[T any](ctx context.Context) (Objects[T], error) {
-	resources, _ := ctx.Value(resourcesKey{}).([]any)
-	for _, r := range resources {
-		if objects, ok := r.(Objects[T]); ok {
-			return objects, nil
+	if resources, ok := ctx.Value(resourcesKey{}).(*Resources); ok {
+		if objects, ok := resources.byType[goType[T]{}]; ok {
+			return objects.(Objects[T]), nil
 		}
 	}
 	var none T

@@ -17,7 +17,7 @@ func (letters) Get(context.Context, string, string) (*string, error) {
 }
 
 func TestOf(t *testing.T) {
-	ctx := reach.With(t.Context(), []any{"something else", letters{}})
+	ctx := reach.WithObjects(t.Context(), letters{})
 	objects, err := reach.Of[*string](ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -30,6 +30,35 @@ func TestOf(t *testing.T) {
 	}
 	if _, err := reach.Of[*string](t.Context()); err == nil {
 		t.Error("something was reached from nowhere")
+	}
+}
+
+// numbers and others are Objects of a second type, and other ones of the first.
+type (
+	numbers struct{ reach.Objects[*int] }
+	others  struct{ reach.Objects[*string] }
+)
+
+// TestAdd: a table has one Objects of a Go type, and a context in a context replaces its own type alone.
+func TestAdd(t *testing.T) {
+	resources := new(reach.Resources)
+	if err := errors.Join(reach.Add(resources, letters{}), reach.Add(resources, numbers{})); err != nil {
+		t.Fatal(err)
+	}
+	if err := reach.Add(resources, others{}); err == nil || !strings.Contains(err.Error(), "*string") {
+		t.Errorf("two kinds of one type: %v", err)
+	}
+	outer := reach.With(t.Context(), resources)
+	for _, c := range []struct {
+		ctx  context.Context
+		want reach.Objects[*string]
+	}{{outer, letters{}}, {reach.WithObjects(outer, others{}), others{}}, {outer, letters{}}} {
+		if objects, err := reach.Of[*string](c.ctx); err != nil || objects != c.want {
+			t.Errorf("%#v, %v; want %#v", objects, err, c.want)
+		}
+		if objects, err := reach.Of[*int](c.ctx); err != nil || objects != (numbers{}) {
+			t.Errorf("%#v, %v", objects, err)
+		}
 	}
 }
 

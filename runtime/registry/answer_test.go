@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// An update that names a uid is meant for that very object: where it is gone it isn't found, and where the update could
+// An update that names a uid is meant for that very object: if it is gone it isn't found, and where the update could
 // create another one, the answer is a conflict, as it is where another object took its place.
 func TestUpdateOfTheVeryObjectThatIsGone(t *testing.T) {
 	both(t, func(t *testing.T, b *bench) {

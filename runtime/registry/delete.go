@@ -112,7 +112,7 @@ func (k *kind[T]) checkConversion(a *attempt[T]) error {
 	return internal(err)
 }
 
-// planDeletion plans to remove an object, or to set its deletionTimestamp where it has finalizers or a grace period.
+// planDeletion plans to remove an object, or to set its deletionTimestamp if it has finalizers or a grace period.
 func (e *storageEnd[T]) planDeletion(ctx context.Context, a *attempt[T]) (err error) {
 	grace, err := e.grant(ctx, a.obj, *a.deleteOptions)
 	if err != nil {

@@ -157,7 +157,7 @@ func (o *fieldManagers[T]) read(object *smd.TypedValue, from, to *codec.Served[T
 // managedObject shows a hub object to package ownership.
 type managedObject[T api.Object] struct {
 	managers *fieldManagers[T]
-	// obj is the object; its value has no meaning where it is absent.
+	// obj is the object; its value has no meaning if it is absent.
 	obj    T
 	absent bool
 	// seen are the views that were made. Most writes take one, for which first has room.

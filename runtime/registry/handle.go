@@ -13,6 +13,7 @@ import (
 	"apigen.dev/runtime/internal/objects"
 	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/internal/verb"
+	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/subresource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -106,7 +107,7 @@ type migratable interface {
 // a compare-and-swap of the same object, without hooks; generation and time to live stay. Migrate counts corrupt
 // objects and leaves them alone. It may end at any time, with ctx or an error, and run again.
 //
-// Migrate removes a version from the record where it found no object in it. A server that still writes that version
+// Migrate removes a version from the record if it found no object in it. A server that still writes that version
 // records it again with its first write after a minute, so migrate once all servers have the new storage version.
 func Migrate(
 	ctx context.Context, resource Resource, config Config, opts store.MigrateOptions,
@@ -186,9 +187,10 @@ func (h *handle[T]) Ready() error                                  { return h.st
 func (h *handle[T]) Close() error                                  { return h.shared.release() }
 func (h *handle[T]) Measure(ctx context.Context) store.Measurement { return h.store.Measure(ctx) }
 
-func (h *handle[T]) Objects() any {
-	return objects.Client[T]{Resource: h, Versions: h.versions, New: h.versions.NewHub, Form: h.StoredForm(),
-		Stored: true, Change: h.change}
+// AddObjects implements objects.Reached.
+func (h *handle[T]) AddObjects(to *reach.Resources) error {
+	return reach.Add[T](to, objects.Client[T]{Resource: h, Versions: h.versions, New: h.versions.NewHub,
+		Form: h.StoredForm(), Stored: true, Change: h.change})
 }
 
 // change is an update by a function of this process, in place of a body. An error of the function is returned as it is.

@@ -74,7 +74,7 @@ func fillOld(t *testing.T, backend storage.Backend, n int, transformer store.Tra
 
 // The whole way: yesterday's objects are refused by tomorrow's server, until today's has migrated them.
 func TestMigration(t *testing.T) {
-	e := newEncryption(t, "one")
+	e := newEncryptionFile(t, "one")
 	backend := openBackend(t)
 	fillOld(t, backend, 12, e.transformer())
 	config := registry.Config{Backend: backend, Prefix: "/registry", Transformer: e.transformer()}
@@ -155,7 +155,7 @@ func TestMigrationLeavesTheUnreadable(t *testing.T) {
 
 // Where there is something whose version can't be told, no version goes off the record.
 func TestMigrationWithoutKeyTrimsNothing(t *testing.T) {
-	e := newEncryption(t, "one")
+	e := newEncryptionFile(t, "one")
 	backend := openBackend(t)
 	fillOld(t, backend, 2, e.transformer())
 	e.set("two", "-")

@@ -35,7 +35,7 @@ type Subresource[T api.Object] struct {
 	// Copy makes a deep copy of the fields from one object in another.
 	Copy func(from, to T)
 	// Match reports items that a new object adds to a list, removes from it, renames or reorders, where the part is
-	// below the items of a list; it is nil where it isn't. A write with such items is refused.
+	// below the items of a list; it is nil if it isn't. A write with such items is refused.
 	Match func(obj, old T) field.ErrorList
 	// Reset empties the fields, which belong to the subresource alone: a creation can't set them, and a write of the
 	// object keeps them as they are stored. Where Reset is nil, the object's writes set the fields, too, as far as the

@@ -82,7 +82,7 @@ type end[T api.Object] interface {
 	// plan decides what to write: it encodes the object, or plans a deletion. No later step refuses the object, except
 	// that renderAhead may be unable to render it.
 	plan(ctx context.Context, a *attempt[T]) error
-	// renderAhead renders the answer before the write, or refuses the write where it can't.
+	// renderAhead renders the answer before the write, or refuses the write if it can't.
 	renderAhead(a *attempt[T]) error
 	// create writes the attempt's object, which must not exist, and returns the answer.
 	create(ctx context.Context, a *attempt[T]) (verb.Rendition, error)

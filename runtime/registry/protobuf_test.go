@@ -260,7 +260,7 @@ func TestWritesKeepWhatProtobufKeeps(t *testing.T) {
 	}
 }
 
-// TestWritesThatProtobufMakesEqual tests that a write changes nothing, where it differs from the stored object only in
+// TestWritesThatProtobufMakesEqual tests that a write changes nothing if it differs from the stored object only in
 // what protobuf doesn't keep. The client owns the fields as it sent them.
 func TestWritesThatProtobufMakesEqual(t *testing.T) {
 	for name, write := range map[string]ledgerWrite{

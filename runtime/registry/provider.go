@@ -8,6 +8,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/objects"
 	"apigen.dev/runtime/internal/verb"
+	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/subresource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -127,9 +128,10 @@ type providerHandle[T api.Object] struct {
 	close  context.CancelFunc
 }
 
-func (h *providerHandle[T]) Objects() any {
+// AddObjects implements objects.Reached.
+func (h *providerHandle[T]) AddObjects(to *reach.Resources) error {
 	form := verb.Form{Version: h.definition.Storage, Shape: verb.Whole}
-	return objects.Client[T]{Resource: h, Versions: h.versions, New: h.versions.NewHub, Form: form}
+	return reach.Add[T](to, objects.Client[T]{Resource: h, Versions: h.versions, New: h.versions.NewHub, Form: form})
 }
 
 func (h *providerHandle[T]) Ready() error { return nil }

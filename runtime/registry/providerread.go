@@ -196,7 +196,7 @@ func (w *providerWatch[T]) add(event WatchEvent[T]) error {
 	return nil
 }
 
-// appears returns the type of an event for a client that sees only selected objects, or "" where it sees no event.
+// appears returns the type of an event for a client that sees only selected objects, or "" if it sees no event.
 func (w *providerWatch[T]) appears(event *WatchEvent[T], selected bool) api.EventType {
 	key := keyOf(event.Object)
 	had := w.had(event, key)

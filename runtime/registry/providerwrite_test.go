@@ -246,7 +246,7 @@ func TestVirtualWatchThatGoesOn(t *testing.T) {
 	}
 }
 
-// TestVirtualApply: what a provider keeps is applied to as what is stored is, and created where it can be.
+// TestVirtualApply: what a provider keeps is applied to as what is stored is, and created if it can be.
 func TestVirtualApply(t *testing.T) {
 	s := newShelf()
 	h := openVirtual(t, s.provider())

@@ -17,7 +17,11 @@ import (
 // reachedFrom is a request's context, and the widgets that are reached from it.
 func reachedFrom(t *testing.T, h verb.Handle) (context.Context, reach.Objects[*shop.Widget]) {
 	t.Helper()
-	ctx := reach.With(t.Context(), objects.Reachable([]verb.Handle{h}))
+	reached, err := objects.Reachable([]verb.Handle{h})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := reach.With(t.Context(), reached)
 	widgets, err := reach.Of[*shop.Widget](ctx)
 	if err != nil {
 		t.Fatal(err)

@@ -64,7 +64,7 @@ const (
 
 type deletion[T api.Object] struct {
 	options verb.DeleteOptions
-	// consent, where it isn't nil, may change the options, or refuse to delete the object by an error.
+	// consent, if it isn't nil, may change the options, or refuse to delete the object by an error.
 	consent func(obj T, options *verb.DeleteOptions) error
 	// collection reports whether the request deletes a collection, and names no object.
 	collection bool
@@ -92,7 +92,7 @@ type attempt[T api.Object] struct {
 	sentVersion string
 	// plan is what the end is to do.
 	plan store.Plan[T]
-	// ahead is the answer, where it was rendered before the write.
+	// ahead is the answer, if it was rendered before the write.
 	ahead renderedAhead
 	// seen is what validating plug-ins let pass; nil before that, and after they were told what became of it.
 	seen *admission.Attributes

@@ -7,30 +7,30 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/internal/host/seal"
+	"apigen.dev/runtime/internal/host/encryption"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// encryption is a configuration in a file. Its keys are named; a name with a "!" has another secret than without.
-type encryption struct {
+// encryptionFile is a configuration in a file. Its keys are named; a name with a "!" has another secret than without.
+type encryptionFile struct {
 	testing.TB
 	path   string
-	source *seal.Source
+	source *encryption.Source
 }
 
-func newEncryption(t testing.TB, names ...string) *encryption {
+func newEncryptionFile(t testing.TB, names ...string) *encryptionFile {
 	t.Helper()
-	e := &encryption{TB: t, path: filepath.Join(t.TempDir(), "encryption.yaml")}
+	e := &encryptionFile{TB: t, path: filepath.Join(t.TempDir(), "encryption.yaml")}
 	e.write(names)
 	var err error
-	if e.source, err = seal.Load(e.path); err != nil {
+	if e.source, err = encryption.Load(e.path); err != nil {
 		t.Fatal(err)
 	}
 	return e
 }
 
 // write sets the keys, the first one first; "-" is identity.
-func (e *encryption) write(names []string) {
+func (e *encryptionFile) write(names []string) {
 	e.Helper()
 	text := "apiVersion: apiserver.config.k8s.io/v1\nkind: EncryptionConfiguration\nresources:\n- resources: " +
 		"['*.*']\n  providers:\n"
@@ -48,7 +48,7 @@ func (e *encryption) write(names []string) {
 }
 
 // set changes the keys of a source that is in use.
-func (e *encryption) set(names ...string) {
+func (e *encryptionFile) set(names ...string) {
 	e.Helper()
 	e.write(names)
 	if changed, err := e.source.Reload(); err != nil || !changed {
@@ -56,8 +56,10 @@ func (e *encryption) set(names ...string) {
 	}
 }
 
-func (e *encryption) transformer() *seal.Transformer {
+func (e *encryptionFile) transformer() *encryption.Transformer {
 	return e.source.For(schema.GroupResource{Group: "shop.example.com", Resource: "widgets"})
 }
 
-func encrypted(t testing.TB) *seal.Transformer { return newEncryption(t, "key", "-").transformer() }
+func encrypted(t testing.TB) *encryption.Transformer {
+	return newEncryptionFile(t, "key", "-").transformer()
+}

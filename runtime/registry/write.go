@@ -77,7 +77,7 @@ func (k *kind[T]) matchRequest(_ context.Context, a *attempt[T]) error {
 }
 
 // checkPreconditions is the step that refuses an object with another UID than the client sent. An update that could
-// create the object is refused, too, where it has a UID and the object doesn't exist: the client means one that is
+// create the object is refused, too, if it has a UID and the object doesn't exist: the client means one that is
 // gone.
 func (k *kind[T]) checkPreconditions(_ context.Context, a *attempt[T]) error {
 	var found types.UID

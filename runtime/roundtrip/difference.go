@@ -135,7 +135,7 @@ func pointerTo(v reflect.Value) any {
 	return p.Interface()
 }
 
-// join returns the path of a field, by the field's name in JSON where it has one.
+// join returns the path of a field, by the field's name in JSON if it has one.
 func join(path string, f reflect.StructField) string {
 	name, rest, _ := strings.Cut(f.Tag.Get("json"), ",")
 	switch {

@@ -24,7 +24,7 @@ type Version[V, H runtime.Object] struct {
 	// New and NewHub return empty objects.
 	New    func() V
 	NewHub func() H
-	// Default sets the defaults of the version; nil where it has none.
+	// Default sets the defaults of the version; nil if it has none.
 	Default func(V)
 	// ToHub and FromHub convert. Both are nil where the version is the hub.
 	ToHub   func(in V, out H) error

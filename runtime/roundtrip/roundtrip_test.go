@@ -41,7 +41,7 @@ type note struct {
 	Text string `json:"text"`
 }
 
-// doubled is lost in JSON where it is 13.
+// doubled is lost in JSON if it is 13.
 type doubled int32
 
 func (d doubled) MarshalJSON() ([]byte, error) {
@@ -125,7 +125,7 @@ func TestPlantedFaults(t *testing.T) {
 	for name, plant := range map[string]struct {
 		change func(*Version[*box, *crate])
 		want   []string // in the report
-		object string   // the smallest object, where it is always the same
+		object string   // the smallest object, if it is always the same
 	}{
 		"a conversion to the hub forgets a field": {func(v *Version[*box, *crate]) {
 			v.ToHub = func(in *box, out *crate) error { _ = toHub(in, out); out.Color = ""; return nil }

@@ -31,7 +31,7 @@ type unusual struct {
 	Void    *nothing                   `json:"void"`
 }
 
-// nothing is null in JSON where it is empty, as a zero metav1.Time is.
+// nothing is null in JSON if it is empty, as a zero metav1.Time is.
 type nothing struct{ Text string }
 
 func (n *nothing) MarshalJSON() ([]byte, error) {

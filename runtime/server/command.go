@@ -194,7 +194,7 @@ func (f *flags) config() Config {
 	return c
 }
 
-// early returns the error of a server that failed to start. It is no error if a signal ended it.
+// early returns the error of a server that failed to start; nil, after a line on out, if a signal ended it.
 func early(ctx context.Context, out io.Writer, err error) error {
 	if ctx.Err() == nil {
 		return err

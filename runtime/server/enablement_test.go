@@ -14,25 +14,36 @@ import (
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
+
+// gadget is another Go type than widget.
+type gadget struct{ widget }
+
+// DeepCopyObject implements runtime.Object.
+func (g *gadget) DeepCopyObject() runtime.Object {
+	return &gadget{*g.widget.DeepCopyObject().(*widget)}
+}
 
 // twoKinds are widgets and gadgets in three versions; the oldest is stored.
 func twoKinds() registry.Group {
 	group := widgetsIn("v1", "v1beta1", "v1alpha1")
-	definition := func(kind, plural string) registry.Resource {
-		newWidget := func() *widget { return new(widget) }
-		var served []codec.Version[*widget]
-		for _, name := range group.Versions {
-			served = append(served, codec.VersionOf(api.VersionInfo{Name: name},
-				codec.Conversion[*widget, *widget]{New: newWidget}))
-		}
-		return registry.New(registry.Definition[*widget]{
-			Group: group.Name, Names: api.Names{Kind: kind,
-				Plural: plural}, Scope: api.Namespaced, New: newWidget, Versions: served, Storage: "v1alpha1",
-		})
+	group.Resources = []registry.Resource{
+		resourceOf(group, "Widget", "widgets", func() *widget { return new(widget) }),
+		resourceOf(group, "Gadget", "gadgets", func() *gadget { return new(gadget) }),
 	}
-	group.Resources = []registry.Resource{definition("Widget", "widgets"), definition("Gadget", "gadgets")}
 	return group
+}
+
+func resourceOf[T api.Object](group registry.Group, kind, plural string, newObject func() T) registry.Resource {
+	var served []codec.Version[T]
+	for _, name := range group.Versions {
+		served = append(served, codec.VersionOf(api.VersionInfo{Name: name}, codec.Conversion[T, T]{New: newObject}))
+	}
+	return registry.New(registry.Definition[T]{
+		Group: group.Name, Names: api.Names{Kind: kind, Plural: plural}, Scope: api.Namespaced, New: newObject,
+		Versions: served, Storage: "v1alpha1",
+	})
 }
 
 func TestRuntimeConfigNamesWhatThereIs(t *testing.T) {
@@ -165,7 +176,7 @@ func TestGroupInParts(t *testing.T) {
 		return group
 	}
 	program := serving(part(0, "widgets"))
-	program.Features = append(program.Features, Serving{part(1, "gadgets")})
+	program.Features = append(program.Features, groupFeature{group: part(1, "gadgets")})
 	program.Embedded = opens(func(context.Context, string) (storage.Backend, error) { return memory.New(), nil })
 	s := startProgram(t, program, t.TempDir(), "--runtime-config=shop.example.com/v1beta1/gadgets=false")
 	client, root := s.client(t), s.url+"/apis/shop.example.com"
@@ -195,3 +206,11 @@ func TestGroupInParts(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 }
+
+// groupFeature is a feature that serves one group.
+type groupFeature struct {
+	Base
+	group registry.Group
+}
+
+func (f groupFeature) Groups() []registry.Group { return []registry.Group{f.group} }

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"apigen.dev/runtime/internal/host/seal"
+	"apigen.dev/runtime/internal/host/encryption"
 	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/registry"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -17,22 +17,22 @@ import (
 const encryptionPoll = time.Minute
 
 // loadEncryption reads --encryption-provider-config. Without it, values are stored unencrypted.
-func loadEncryption(f flags) (*seal.Source, error) {
-	source, err := seal.Load(f.encryptionConfig)
+func loadEncryption(f flags) (*encryption.Source, error) {
+	source, err := encryption.Load(f.encryptionConfig)
 	if err != nil {
 		return nil, fmt.Errorf("--encryption-provider-config: %w", err)
 	}
 	return source, nil
 }
 
-func transformers(source *seal.Source) func(schema.GroupResource) store.Transformer {
+func transformers(source *encryption.Source) func(schema.GroupResource) store.Transformer {
 	return func(gr schema.GroupResource) store.Transformer { return source.For(gr) }
 }
 
 // followEncryption warns about rules for resources that the server doesn't have. If the flags ask for it, it reads the
 // file again every minute until stop is called. stop waits until the reading has ended.
 func followEncryption(
-	ctx context.Context, f flags, source *seal.Source, groups []registry.Group, log *slog.Logger,
+	ctx context.Context, f flags, source *encryption.Source, groups []registry.Group, log *slog.Logger,
 ) (stop func()) {
 	var resources []schema.GroupResource
 	for _, group := range groups {
@@ -40,7 +40,7 @@ func followEncryption(
 			resources = append(resources, resource.Info().GroupResource())
 		}
 	}
-	warn := func(keys *seal.Keys) {
+	warn := func(keys *encryption.Keys) {
 		for _, rule := range keys.Unused(resources) {
 			log.Warn("the encryption configuration names a resource that this server does not have", "resource", rule)
 		}

@@ -28,17 +28,17 @@ type Feature interface {
 	Configure(ctx context.Context, config *Config) error
 }
 
-// Serving is a Feature that serves groups and does nothing else.
-type Serving []registry.Group
+// Base is a Feature that has nothing: a feature embeds it, and declares the methods for what it has.
+type Base struct{}
 
 // Groups implements Feature.
-func (s Serving) Groups() []registry.Group { return s }
+func (Base) Groups() []registry.Group { return nil }
 
 // AddFlags implements Feature.
-func (Serving) AddFlags(*pflag.FlagSet) {}
+func (Base) AddFlags(*pflag.FlagSet) {}
 
 // Configure implements Feature.
-func (Serving) Configure(context.Context, *Config) error { return nil }
+func (Base) Configure(context.Context, *Config) error { return nil }
 
 // groups returns the groups of the author and those of the features.
 func (p Program) groups() []registry.Group {

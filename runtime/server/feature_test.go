@@ -57,7 +57,7 @@ func TestAuthorizationModes(t *testing.T) {
 }
 
 // decidingFeature is a feature that makes the authorizer of a mode, such as one that reads a file.
-type decidingFeature struct{ Serving }
+type decidingFeature struct{ Base }
 
 func (decidingFeature) Configure(_ context.Context, config *Config) error {
 	config.AuthorizerOf = func(modes map[string]auth.Authorizer) (auth.Authorizer, error) {

@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/internal/etcdtest"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
-	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
 const migrated = 120

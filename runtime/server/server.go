@@ -244,8 +244,12 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		return nil, errors.Join(err, s.close())
 	}
 	metrics.registry.MustRegister(stats.Collect(s.collectLargeAnswers))
-	reached := reach.WithCatalog(reach.With(context.Background(), objects.Reachable(s.handles)), s.catalog())
-	s.base = auth.WithAccess(reached, &auth.Access{
+	reached, err := objects.Reachable(s.handles)
+	if err != nil {
+		return nil, errors.Join(err, s.close())
+	}
+	inside := reach.WithCatalog(reach.With(context.Background(), reached), s.catalog())
+	s.base = auth.WithAccess(inside, &auth.Access{
 		Tokens: auth.Bearer(s.authentication().Tokens), Audiences: config.Audiences, Authorizer: config.Authorizer,
 		Issuer: config.Issuer,
 	})
@@ -305,15 +309,15 @@ func (s *Server) catalog() reach.Catalog {
 	if s.config.Additions == nil {
 		return own
 	}
-	return s.elsewhere(own, namespaceController)
+	return s.joined(own, namespaceController)
 }
 
-// elsewhere returns a catalog with the resources of other servers at the time of a question. It asks them as a user.
-func (s *Server) elsewhere(own reach.Catalog, user *auth.User) objects.Joined {
+// joined returns a catalog with the resources of other servers at the time of a question. It asks them as a user.
+func (s *Server) joined(own reach.Catalog, user *auth.User) objects.Joined {
 	return objects.Joined{
-		Catalog: own, Remote: func() []reach.Resource { return s.table.Load().elsewhere }, Host: s.config.URL(),
-		Away:   func() []schema.GroupVersion { return s.table.Load().away },
-		Client: &http.Client{Transport: acting{s, user}},
+		Catalog: own, Remote: func() []reach.Resource { return s.table.Load().remoteResources }, Host: s.config.URL(),
+		Unavailable: func() []schema.GroupVersion { return s.table.Load().unavailable },
+		Client:      &http.Client{Transport: acting{s, user}},
 	}
 }
 

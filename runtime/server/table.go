@@ -41,11 +41,11 @@ type table struct {
 	known map[resourceName]knownVersion
 	// remotes serve versions of groups instead of api.
 	remotes map[schema.GroupVersion]http.Handler
-	// local are the versions that api serves, elsewhere the resources of remotes, and away the remotes that can't be
-	// asked now. unknown are those of away that never said what they have.
-	local         []LocalVersion
-	elsewhere     []reach.Resource
-	away, unknown []schema.GroupVersion
+	// local are the versions that api serves, remoteResources what remotes serve, and unavailable the remotes that
+	// don't answer now. unknown are those of unavailable whose resources were never read.
+	local                []LocalVersion
+	remoteResources      []reach.Resource
+	unavailable, unknown []schema.GroupVersion
 
 	// requests counts those that began with this table, but for watches and connections. After the table was retired,
 	// idle is closed when there are none.
@@ -194,7 +194,7 @@ func (a *Additions) install(open []Addition, remotes []Remote, order []schema.Gr
 	before := a.server.table.Swap(next)
 	before.retire()
 	if c := a.server.collector; c != nil {
-		c.SetRemotes(collector.Remotes(a.server.elsewhere(nil, garbageCollector)), next.unknown)
+		c.SetRemotes(collector.Remotes(a.server.joined(nil, garbageCollector)), next.unknown)
 	}
 	if a.localChanged != nil && !slices.Equal(before.local, next.local) {
 		close(a.localChanged)
@@ -250,9 +250,9 @@ func (s *Server) newTable(additions []Addition, remotes []Remote, order []schema
 	t.local = localVersions(s.groups, groups)
 	for _, remote := range remotes {
 		t.remotes[remote.GroupVersion] = remote.Handler
-		t.elsewhere = addElsewhere(t.elsewhere, remote)
+		t.remoteResources = addRemoteResources(t.remoteResources, remote)
 		if !remote.Discovery.IsFresh() {
-			t.away = append(t.away, remote.GroupVersion)
+			t.unavailable = append(t.unavailable, remote.GroupVersion)
 			if len(remote.Discovery.Resources()) == 0 {
 				t.unknown = append(t.unknown, remote.GroupVersion)
 			}
@@ -276,7 +276,7 @@ func (s *Server) newTable(additions []Addition, remotes []Remote, order []schema
 		if m, ok := handle.(store.Measured); ok {
 			t.measured[handle.Info().GroupResource()] = m
 		}
-		t.elsewhere = slices.DeleteFunc(t.elsewhere, func(r reach.Resource) bool {
+		t.remoteResources = slices.DeleteFunc(t.remoteResources, func(r reach.Resource) bool {
 			return r.GroupResource == handle.Info().GroupResource()
 		})
 	}
@@ -285,8 +285,8 @@ func (s *Server) newTable(additions []Addition, remotes []Remote, order []schema
 	return t, nil
 }
 
-// addElsewhere adds the resources of a remote version, or the version to resources that are known from others.
-func addElsewhere(all []reach.Resource, remote Remote) []reach.Resource {
+// addRemoteResources adds the resources of a remote version, or the version to resources that are known from others.
+func addRemoteResources(all []reach.Resource, remote Remote) []reach.Resource {
 	for _, r := range remote.Discovery.Resources() {
 		gr := schema.GroupResource{Group: remote.Group, Resource: r.Name}
 		at := slices.IndexFunc(all, func(known reach.Resource) bool { return known.GroupResource == gr })

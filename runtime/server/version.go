@@ -18,7 +18,7 @@ const (
 	oldestApimachinery = "v0.37.2"
 )
 
-// buildInfo returns what the binary knows of its build, an empty value where it knows nothing.
+// buildInfo returns what the binary knows of its build, an empty value if it knows nothing.
 func buildInfo() *debug.BuildInfo {
 	if build, ok := debug.ReadBuildInfo(); ok {
 		return build
@@ -47,7 +47,7 @@ func versionInfo(build *debug.BuildInfo) version.Info {
 }
 
 // kubernetesMinor returns the minor version of the Kubernetes release that a build's apimachinery belongs to. A
-// replacement counts where it has the version of a release; a directory or a commit in its place doesn't say what it
+// replacement counts if it has the version of a release; a directory or a commit in its place doesn't say what it
 // is.
 func kubernetesMinor(build *debug.BuildInfo) string {
 	var versions []string

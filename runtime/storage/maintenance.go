@@ -8,7 +8,7 @@ import (
 
 // Embedded is a kind of backend that runs inside the process, on a directory of its own.
 type Embedded interface {
-	// Open opens the backend on dir, which it creates where it is absent. It fails at once with an error that wraps
+	// Open opens the backend on dir, which it creates if it is absent. It fails at once with an error that wraps
 	// ErrInUse where another process has the directory. The backend is a Maintainer.
 	Open(ctx context.Context, dir string, options EmbeddedOptions) (Backend, error)
 	// Restore writes the data of a snapshot to dir. It fails where dir has data already; whenever it fails it leaves

@@ -205,7 +205,7 @@ func (e *ConflictError) Error() string {
 
 // CompactedError says that the backend has dropped the requested history.
 type CompactedError struct {
-	// Revision is the oldest revision that the backend still has; 0 where it is not known.
+	// Revision is the oldest revision that the backend still has; 0 if it is not known.
 	Revision int64
 }
 

@@ -12,6 +12,6 @@ func Governed(groups []registry.Group) {
 	server.Main(server.Program{
 		Name:     "shop",
 		Groups:   groups,
-		Features: []server.Feature{rbac.Authorization{}, authorization.Feature()},
+		Features: []server.Feature{&rbac.Feature{}, &authorization.Feature{}},
 	})
 }

@@ -14,7 +14,7 @@ func Audited(groups []registry.Group) {
 	server.Main(server.Program{
 		Name:     "shop",
 		Groups:   groups,
-		Features: []server.Feature{&auditlog.Audit{}},
+		Features: []server.Feature{&auditlog.Feature{}},
 	})
 }
 

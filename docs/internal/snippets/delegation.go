@@ -1,7 +1,7 @@
 package snippets
 
 import (
-	"apigen.dev/runtime/builtin/chain"
+	"apigen.dev/runtime/builtin/authorizationconfig"
 	"apigen.dev/runtime/builtin/cluster"
 	"apigen.dev/runtime/builtin/delegated"
 	"apigen.dev/runtime/builtin/frontproxy"
@@ -16,15 +16,15 @@ func Asking(groups []registry.Group) {
 		Name:   "shop",
 		Groups: groups,
 		Features: []server.Feature{
-			&webhookauth.Authentication{}, &webhookauth.Authorization{}, &frontproxy.Authentication{},
-			&chain.Authorization{},
+			&webhookauth.Authentication{}, &webhookauth.Authorization{}, &frontproxy.Feature{},
+			&authorizationconfig.Feature{},
 		},
 	})
 }
 
 // Guest runs a server that may be the guest of a cluster.
 func Guest(groups []registry.Group) {
-	server.Main(server.Program{Name: "shop", Groups: groups, Features: []server.Feature{&delegated.Access{}}})
+	server.Main(server.Program{Name: "shop", Groups: groups, Features: []server.Feature{&delegated.Feature{}}})
 }
 
 // Deployed runs a server that may be a guest in a pod of the cluster.
@@ -32,6 +32,6 @@ func Deployed(groups []registry.Group) {
 	server.Main(server.Program{
 		Name:     "shop",
 		Groups:   groups,
-		Features: []server.Feature{&delegated.Access{}, &cluster.Certificates{}},
+		Features: []server.Feature{&delegated.Feature{}, &cluster.Feature{}},
 	})
 }

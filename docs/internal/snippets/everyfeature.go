@@ -7,8 +7,8 @@ import (
 	"apigen.dev/runtime/builtin/auditlog"
 	"apigen.dev/runtime/builtin/authentication"
 	"apigen.dev/runtime/builtin/authorization"
+	"apigen.dev/runtime/builtin/authorizationconfig"
 	"apigen.dev/runtime/builtin/certificates"
-	"apigen.dev/runtime/builtin/chain"
 	"apigen.dev/runtime/builtin/cluster"
 	"apigen.dev/runtime/builtin/coordination"
 	"apigen.dev/runtime/builtin/core"
@@ -40,17 +40,17 @@ var Everything = server.Program{
 
 	Features: []server.Feature{
 		&services.Feature{},
-		core.Feature(),
-		&serviceaccount.Tokens{},
-		events.Feature(),
-		certificates.Feature(),
-		coordination.Feature(),
+		&core.Feature{},
+		&serviceaccount.Feature{},
+		&events.Feature{},
+		&certificates.Feature{},
+		&coordination.Feature{},
 		&flowcontrol.Feature{},
-		authentication.Feature(),
-		authorization.Feature(),
-		rbac.Authorization{},
-		trust.Feature{},
-		admissionregistration.Feature(),
+		&authentication.Feature{},
+		&authorization.Feature{},
+		&rbac.Feature{},
+		&trust.Feature{},
+		&admissionregistration.Feature{},
 		&lifecycle.Feature{},
 		&plugins.Feature{},
 		&podsecurity.Feature{},
@@ -60,13 +60,13 @@ var Everything = server.Program{
 		&observability.Feature{},
 		&apiextensions.Feature{},
 		&apiregistration.Feature{},
-		&auditlog.Audit{},
-		&chain.Authorization{},
-		&cluster.Certificates{},
-		&delegated.Access{},
-		&frontproxy.Authentication{},
-		node.Authorization{},
-		&oidc.Tokens{},
+		&auditlog.Feature{},
+		&authorizationconfig.Feature{},
+		&cluster.Feature{},
+		&delegated.Feature{},
+		&frontproxy.Feature{},
+		&node.Feature{},
+		&oidc.Feature{},
 		&tracing.Feature{},
 		&webhookauth.Authentication{},
 		&webhookauth.Authorization{},

@@ -11,5 +11,5 @@ import (
 var Program = server.Program{
 	Name: "shop",
 
-	Features: []server.Feature{core.Feature(), coordination.Feature(), authorization.Feature()},
+	Features: []server.Feature{&core.Feature{}, &coordination.Feature{}, &authorization.Feature{}},
 }

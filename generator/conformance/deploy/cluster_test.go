@@ -31,8 +31,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
-
-	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
 // binaryVariable names a kube-apiserver.
@@ -50,7 +48,7 @@ func startCluster(t *testing.T) *cluster {
 		t.Skip("set " + binaryVariable + " to a kube-apiserver")
 	}
 	c := &cluster{dir: t.TempDir()}
-	port := etcdtest.FreePort(t)
+	port := freePort(t)
 	c.url = fmt.Sprintf("https://127.0.0.1:%d", port)
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -67,7 +65,7 @@ func startCluster(t *testing.T) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command(binary, "--etcd-servers="+etcdtest.Start(t).Endpoint(), "--bind-address=127.0.0.1",
+	command := exec.Command(binary, "--etcd-servers="+startEtcd(t), "--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port), "--cert-dir="+c.dir,
 		"--token-auth-file="+file("tokens.csv", []byte(adminToken+`,admin,1,"system:masters"`+"\n")),
 		"--authorization-mode=RBAC", "--requestheader-client-ca-file="+file("front.crt", front),
@@ -95,6 +93,38 @@ func startCluster(t *testing.T) *cluster {
 		"extension-apiserver-authentication-reader", 200)
 	c.until(t, adminToken, "GET", "/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication", 200)
 	return c
+}
+
+// startEtcd runs the etcd of ETCD, which ends with its standard input, and returns where it serves.
+func startEtcd(t *testing.T) string {
+	t.Helper()
+	endpoint := fmt.Sprintf("http://127.0.0.1:%d", freePort(t))
+	command := exec.Command(os.Getenv("ETCD"), "--data-dir="+t.TempDir(), "--log-level=error",
+		"--listen-client-urls="+endpoint, "--advertise-client-urls="+endpoint,
+		"--listen-peer-urls=http://127.0.0.1:0")
+	stdin, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatalf("the etcd of ETCD: %v", err)
+	}
+	t.Cleanup(func() {
+		_ = stdin.Close()
+		_ = command.Wait()
+	})
+	return endpoint
+}
+
+// freePort returns a port on which nobody listens now.
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().(*net.TCPAddr).Port
 }
 
 // ask sends an object, if there is one, and reads the answer into a second one, if there is one.

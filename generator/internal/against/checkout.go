@@ -162,7 +162,7 @@ func anchor(dir, copied, repository string) error {
 	}
 }
 
-// rewrite changes a file where it is there and can be read; what is wrong with it, the go command says.
+// rewrite changes a file if it is there and can be read; what is wrong with it, the go command says.
 func rewrite(name string, outside func(string) string, change func([]byte, func(string) string) []byte) error {
 	data, _ := os.ReadFile(name)
 	if len(data) == 0 {

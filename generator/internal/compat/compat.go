@@ -26,8 +26,8 @@ type Finding struct {
 	Path string
 	// Message says how the property was and how it is now.
 	Message string
-	// Pos is in the new source: of the field, or of what it was taken from. Old is in the old source, where it was
-	// there.
+	// Pos is in the new source: of the field, or of what it was taken from. Old is in the old source, if that
+	// has it.
 	Pos, Old model.Position
 }
 

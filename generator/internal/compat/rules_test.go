@@ -14,7 +14,7 @@ import (
 // sample is one state of a kind: its markers, its fields, and the rest of the package.
 type sample struct {
 	marks, fields, rest string
-	// version is v1 where it is empty.
+	// version is v1 if it is empty.
 	version string
 }
 

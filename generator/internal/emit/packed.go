@@ -22,7 +22,7 @@ func Pack(document []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// Readable is the content of a file as people read it: the document where it is packed, else the content itself.
+// Readable is the content of a file as people read it: the document if it is packed, else the content itself.
 func Readable(content []byte) []byte {
 	if !bytes.HasPrefix(content, []byte{0x1f, 0x8b}) {
 		return content

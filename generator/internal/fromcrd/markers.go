@@ -148,7 +148,7 @@ func enum(values []json.RawMessage) string {
 	return strings.Join(out, ";")
 }
 
-// quoted writes text as a string of Go, raw where it can be.
+// quoted writes text as a string of Go, raw if it can be.
 func quoted(text string) string {
 	if strings.ContainsAny(text, "\\\"") && strconv.CanBackquote(text) {
 		return "`" + text + "`"

@@ -218,7 +218,7 @@ func (w *writer) fields(out *bytes.Buffer, n *node, owner, path string) {
 	}
 }
 
-// optionalPointer reports whether a field of a type is a pointer where it may be absent.
+// optionalPointer reports whether a field of a type is a pointer if it may be absent.
 func optionalPointer(t string) bool {
 	return !strings.HasPrefix(t, "[]") && !strings.HasPrefix(t, "map[")
 }

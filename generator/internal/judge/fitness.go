@@ -129,7 +129,7 @@ func fits(value string, t *model.Type) bool {
 	return v == nil
 }
 
-// violates tells how a value breaks a rule; empty where it doesn't.
+// violates tells how a value breaks a rule; empty if it doesn't.
 func violates(value any, r *model.Rule, t *model.Type) string {
 	switch v := value.(type) {
 	case string:

@@ -138,7 +138,7 @@ func (u *Universe) listRelatives(ctx context.Context) error {
 	}
 }
 
-// named reports whether a marker of a root names the package: its types count even where it has no markers itself.
+// named reports whether a marker of a root names the package: its types count even if it has no markers itself.
 func (u *Universe) named(path string) bool {
 	for _, s := range u.sources {
 		if s.root && slices.Contains(s.reads.named, path) {

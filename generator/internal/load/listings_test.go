@@ -58,7 +58,7 @@ func TestListingsRememberWhatStays(t *testing.T) {
 	}
 }
 
-// TestListingsKey: what the go command says depends on go.mod, go.sum and the environment; where it depends on more,
+// TestListingsKey: what the go command says depends on go.mod, go.sum and the environment; if it depends on more,
 // nothing is remembered.
 func TestListingsKey(t *testing.T) {
 	module := func(mod string) string {

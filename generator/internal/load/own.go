@@ -24,7 +24,7 @@ func (u *Universe) listNames(ctx context.Context, patterns []string) ([]*package
 }
 
 // listOwn lists packages of the user's own module in a tenth of the time that list takes. The go command looks at all
-// packages that those of a pattern reach before it answers, also where it is asked for their names and files alone.
+// packages that those of a pattern reach before it answers, also if it is asked for their names and files alone.
 // Here it is shown a go.mod that requires nothing. Whenever something is not as it should be, listOwn reports false:
 // list then has the go command say what it is. It says nothing of what the module requires: see explainImports.
 func (u *Universe) listOwn(ctx context.Context, patterns []string) ([]*packages.Package, bool) {

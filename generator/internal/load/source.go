@@ -37,7 +37,7 @@ type Source struct {
 	Shallow bool
 	// Output: files may be written for the package.
 	Output bool
-	// Types is the type-checked package, complete or not; nil where it isn't checked.
+	// Types is the type-checked package, complete or not; nil if it isn't checked.
 	Types *types.Package
 	// root: read for its own sake, not for lack of export data.
 	root bool
@@ -161,7 +161,7 @@ func (u *Universe) collector(s *Source, f *ast.File) *collector {
 	return c
 }
 
-// parseFile parses a file, or the text of one where it is not nil, with its syntax errors. The file is nil where it
+// parseFile parses a file, or the text of one if it is not nil, with its syntax errors. The file is nil where it
 // lacks a package clause.
 func (u *Universe) parseFile(name string, text []byte, mode parser.Mode) (*ast.File, scanner.ErrorList) {
 	var source any

@@ -25,7 +25,7 @@ func (m Marker) check() error {
 	}
 }
 
-// missing returns what the value must be and isn't; empty where it is.
+// missing returns what the value must be and isn't; empty if it is.
 func (m Marker) missing() string {
 	d := m.Definition
 	bad, want := false, ""

@@ -76,7 +76,7 @@ func (m Marker) OfAPI() bool {
 // Strings returns the elements of a List value.
 func (m Marker) Strings() []string { return SplitList(m.Value) }
 
-// number returns the value as a finite number, of a marker of kind Int as a whole one; nil where it is none.
+// number returns the value as a finite number, of a marker of kind Int as a whole one; nil if it is none.
 func (m Marker) number() *float64 {
 	text := strings.TrimSpace(m.Value)
 	if m.Definition.Kind == Int {
@@ -146,7 +146,7 @@ func ours(word string) bool {
 }
 
 // Doubt says which marker text may be meant for that Parse takes for prose, since only the case of letters is wrong;
-// nothing where it is for none.
+// nothing if it is for none.
 func Doubt(text string) string {
 	text = strings.TrimSpace(text)
 	word := nameOf(text)

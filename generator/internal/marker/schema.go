@@ -40,7 +40,7 @@ func (ms Markers) toSchema(s *model.Schema, u Use) diag.Errors {
 	return faults
 }
 
-// of returns the type of the part of a value of the type; nil where it isn't known.
+// of returns the type of the part of a value of the type; nil if it isn't known.
 func (p Part) of(t *model.Type) *model.Type {
 	at := t.Pointee()
 	switch {

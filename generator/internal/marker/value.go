@@ -31,7 +31,7 @@ func jsonValue(v string, t *model.Type) string {
 	return model.JSONString(Unquote(v))
 }
 
-// bracedJSON turns what stands in braces into an object where it has keys, else into a list.
+// bracedJSON turns what stands in braces into an object if it has keys, else into a list.
 func bracedJSON(v string, t *model.Type) string {
 	var elem *model.Type
 	if t = t.Pointee(); t != nil {

@@ -38,7 +38,7 @@ func (t *Type) OmitsZeroStructs() bool {
 	return NewReach(writesZero, inner).From(t)
 }
 
-// WritesZeroStruct reports whether encoding/json writes the field where it is zero, although it has omitempty: it is a
+// WritesZeroStruct reports whether encoding/json writes the field if it is zero, although it has omitempty: it is a
 // struct and no pointer.
 func (f *Field) WritesZeroStruct() bool {
 	_, options, _ := strings.Cut(reflect.StructTag(f.Tag).Get("json"), ",")

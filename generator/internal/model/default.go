@@ -36,7 +36,7 @@ func JSONValue(text string) (any, error) {
 	return value, nil
 }
 
-// Mismatch says why a value of the type can't have the default; nil where it can. Code that sets a default never fails.
+// Mismatch says why a value of the type can't have the default; nil if it can. Code that sets a default never fails.
 func (d *Default) Mismatch(t *Type) error {
 	text := d.JSON
 	if d.Ref != nil {
@@ -188,7 +188,7 @@ func fitsStruct(value any, t *Type) error {
 	return nil
 }
 
-// EffectiveDefault is the default of a field that asks for something: its own marker, or where it is a pointer that
+// EffectiveDefault is the default of a field that asks for something: its own marker, or if it is a pointer that
 // of the type it leads to.
 func (f *Field) EffectiveDefault() *Default {
 	if f.Default != nil {

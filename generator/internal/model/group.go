@@ -53,13 +53,13 @@ type Resource struct {
 	Versions []ResourceVersion
 	// Status: the kind has a Status field in every version, and so a status subresource.
 	Status bool
-	// StatusMarker is +apigen:subresource:name=status; nil where it wasn't said.
+	// StatusMarker is +apigen:subresource:name=status; nil if it wasn't said.
 	StatusMarker *SubresourceMarker
 	// Subresources are all others, by name.
 	Subresources []*Subresource
 	// WithoutStorage: a provider answers for the kind, of which nothing is stored.
 	WithoutStorage bool
-	// Verbs are those that the kind is served with, sorted; nil where it is served with all. VerbsPos is where they are
+	// Verbs are those that the kind is served with, sorted; nil if it is served with all. VerbsPos is where they are
 	// said; it is invalid where nobody says them.
 	Verbs    []string
 	VerbsPos Position

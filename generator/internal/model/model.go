@@ -234,7 +234,7 @@ type Ref struct {
 // DeepCopyMode tells how a named type is copied.
 type DeepCopyMode uint8
 
-// The modes. A type without one is copied by assignment where it holds no references, and field by field inline
+// The modes. A type without one is copied by assignment if it holds no references, and field by field inline
 // otherwise.
 const (
 	DeepCopyNone DeepCopyMode = iota
@@ -276,7 +276,7 @@ type Field struct {
 
 // Default is the value of +default or +kubebuilder:default.
 type Default struct {
-	// JSON is the literal, valid JSON; or the value of the constant that Ref names, empty where it can't be read.
+	// JSON is the literal, valid JSON; or the value of the constant that Ref names, empty if it can't be read.
 	JSON string
 	Ref  *Ref
 	Pos  Position

@@ -16,7 +16,7 @@ type SubresourceMarker struct {
 	Subpath bool
 	// Address: requests to a connection may name the object with a scheme and a port.
 	Address bool
-	// ContentType is "" where it was not said.
+	// ContentType is "" if it was not said.
 	ContentType string
 	// Parts are the paths of the fields that a write changes, and Metadata the members of metadata, sorted.
 	Parts    []string

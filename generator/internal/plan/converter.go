@@ -54,7 +54,7 @@ func (p *Plan) converted(home *model.Package, pair Pair) bool {
 	return c != nil && c.Has(pair)
 }
 
-// ConversionsOf are the conversions that are written into a package; nil where it is no spoke.
+// ConversionsOf are the conversions that are written into a package; nil if it is no spoke.
 func (p *Plan) ConversionsOf(pkg *model.Package) *Conversions {
 	if i := slices.IndexFunc(p.Conversions, func(c *Conversions) bool { return c.Package == pkg }); i >= 0 {
 		return p.Conversions[i]

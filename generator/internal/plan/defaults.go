@@ -45,7 +45,7 @@ type TypeDefaults struct {
 type FieldDefault struct {
 	Field   *model.Field
 	Default *model.Default
-	// IfSet: the field is an optional struct, in which no defaults are set where it is zero.
+	// IfSet: the field is an optional struct, in which no defaults are set if it is zero.
 	IfSet bool
 }
 
@@ -258,7 +258,7 @@ func (g *defaultGraph) containsItself(t *model.Type) bool {
 	return g.recursive[t]
 }
 
-// onlyIfSet reports whether no defaults are set in a field where it is zero: a custom resource that lacks an object
+// onlyIfSet reports whether no defaults are set in a field if it is zero: a custom resource that lacks an object
 // gets no defaults inside of it. Without required fields, the object may be there and empty, so that a zero struct gets
 // them. Hand-written functions get every struct, as those of Kubernetes do.
 func (g *defaultGraph) onlyIfSet(f *model.Field) bool {

@@ -41,7 +41,7 @@ func (p *Plan) warnDefaulter(out *diag.Errors, t *model.Type) {
 	}
 }
 
-// DefaultsMethod returns the method that the server calls to set the defaults of a kind; nil where it calls none.
+// DefaultsMethod returns the method that the server calls to set the defaults of a kind; nil if it calls none.
 func (p *Plan) DefaultsMethod(t *model.Type) *model.Func {
 	if d := p.Defaults[p.defaultedIn(t)]; d != nil && d.Types[t] != nil {
 		return d.Types[t].Method

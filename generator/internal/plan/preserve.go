@@ -306,7 +306,7 @@ func (t *planner) subresourceFields(hub *model.Type) (out []subresourceField) {
 	return out
 }
 
-// preservedIn are the fields of a kind that are preserved where it is converted to another one, which lacks them.
+// preservedIn are the fields of a kind that are preserved when it is converted to another one, which lacks them.
 func (t *planner) preservedIn(p Pair) []Preserved { return preserved(t.conversion(p)).found }
 
 func mirrored(fields []Preserved) []Preserved {

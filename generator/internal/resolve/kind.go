@@ -10,7 +10,7 @@ import (
 	"apigen.dev/generator/internal/model"
 )
 
-// kind marks a type as a kind where it is one: an exported struct with TypeMeta and ObjectMeta embedded that markers or
+// kind marks a type as a kind if it is one: an exported struct with TypeMeta and ObjectMeta embedded that markers or
 // a method say is an object.
 func (b *typeBuilder) kind(m *model.Type, ms marker.Markers) {
 	if len(m.TypeArgs) > 0 {

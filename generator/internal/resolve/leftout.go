@@ -31,7 +31,7 @@ func (b *groupBuilder) leaveOut(p *model.Package, kinds []*model.Type) {
 }
 
 // unasked says why nothing asks for a kind to be served; it is empty where something does. Registered are the types
-// that the package's own code adds to a scheme; nil where it adds none of the kinds.
+// that the package's own code adds to a scheme; nil if it adds none of the kinds.
 func unasked(p *model.Package, t *model.Type, registered map[string]bool) string {
 	k := t.Kind
 	switch {

@@ -95,7 +95,7 @@ func payloads(pkgs []*model.Package, group string) map[string]bool {
 	return taken
 }
 
-// pointedTo returns the structs that parameters and results of a function point to; none where it is nil.
+// pointedTo returns the structs that parameters and results of a function point to; none if it is nil.
 func pointedTo(f *model.Func) iter.Seq[*model.Type] {
 	return func(yield func(*model.Type) bool) {
 		if f == nil {

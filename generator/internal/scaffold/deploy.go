@@ -97,7 +97,7 @@ func Delegates(dir string) (bool, string, error) {
 		all = append(all, content...)
 	}
 	has := func(feature string) bool { return bytes.Contains(all, []byte(feature)) }
-	return has("delegated.Access") && has("cluster.Certificates"), folder, nil
+	return has("delegated.Feature") && has("cluster.Feature"), folder, nil
 }
 
 // mainFolder returns the folder of the server's main package: that which apigen init writes, in a project of its own or

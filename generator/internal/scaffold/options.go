@@ -14,7 +14,7 @@ import (
 
 // Options say what to write.
 type Options struct {
-	// Dir is the project's directory; it is made where it does not exist.
+	// Dir is the project's directory; it is made if it does not exist.
 	Dir string
 	// Module is the path of a new project's module; of an existing one it is taken from go.mod.
 	Module string

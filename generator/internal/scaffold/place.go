@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// place completes the options with the group and the version of the project that a kind is added to, where it has
+// place completes the options with the group and the version of the project that a kind is added to, if it has
 // exactly one of them. It says which it took; nothing where the options name both.
 func place(options *Options) (string, error) {
 	if options.Kind == "" || options.Group != "" && options.Version != "" {

@@ -82,7 +82,7 @@ func serveMore(options Options) (*Result, error) {
 	return result, nil
 }
 
-// Serves returns the folder in which a project serves a package already; empty where it doesn't.
+// Serves returns the folder in which a project serves a package already; empty if it doesn't.
 func Serves(dir, importPath string) (string, error) {
 	found, err := apiPackages(dir)
 	return found.serving[importPath], err

@@ -184,7 +184,7 @@ func inspected(n ast.Node, out *[]string) bool {
 	return true
 }
 
-// valueType returns the type of the constants of a declaration; empty where it declares none, or untyped ones.
+// valueType returns the type of the constants of a declaration; empty if it declares none, or untyped ones.
 func (d *declaration) valueType() string {
 	if g, ok := d.node.(*ast.GenDecl); ok && g.Tok == token.CONST {
 		for _, spec := range g.Specs {

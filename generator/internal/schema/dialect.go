@@ -19,7 +19,7 @@ type Dialect struct {
 	format func(Basic) string
 }
 
-// encoding returns the JSON form of a type where it differs from the Go form.
+// encoding returns the JSON form of a type if it differs from the Go form.
 type encoding func(*model.Type) (Form, bool)
 
 // unknown is the form of well-known types that a dialect doesn't treat as such.

@@ -86,7 +86,7 @@ func (f *Field) pointee() *Type {
 
 // Resolver resolves types for a dialect. It is not safe for concurrent use.
 type Resolver struct {
-	// Replace, where it is set, returns the type to resolve in place of another, such as one with documentation.
+	// Replace, if it is set, returns the type to resolve in place of another, such as one with documentation.
 	Replace func(*model.Type) *model.Type
 
 	dialect *Dialect

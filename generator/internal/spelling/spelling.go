@@ -37,7 +37,7 @@ func Misspelt(name, want string) bool {
 
 func folded(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// distance is Levenshtein's, where two letters that changed places count as one change, or limit where it would be as
+// distance is Levenshtein's, where two letters that changed places count as one change, or limit if it would be as
 // much or more.
 func distance(a, b string, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {

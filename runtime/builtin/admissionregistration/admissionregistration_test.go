@@ -92,7 +92,7 @@ func create(t *testing.T, s *apitest.Server, object string, replace ...string) (
 
 // The server sets kube-apiserver's defaults.
 func TestDefaults(t *testing.T) {
-	s := apitest.Start(t, admissionregistration.Feature().Groups()...)
+	s := apitest.Start(t, (&admissionregistration.Feature{}).Groups()...)
 	for _, c := range []struct {
 		object string
 		want   []string
@@ -119,7 +119,7 @@ func TestDefaults(t *testing.T) {
 
 // The server refuses faulty objects with kube-apiserver's words.
 func TestFaults(t *testing.T) {
-	s := apitest.Start(t, admissionregistration.Feature().Groups()...)
+	s := apitest.Start(t, (&admissionregistration.Feature{}).Groups()...)
 	for _, c := range []struct {
 		name, object string
 		replace      []string

@@ -164,7 +164,7 @@ func (c *controller) put(crd *definition) (renamed bool) {
 	return renamed
 }
 
-// judge returns the definition with the status that it should have, or nil where it has that. It makes the kind of what
+// judge returns the definition with the status that it should have, or nil if it has that. It makes the kind of what
 // is accepted.
 func (c *controller) judge(crd *definition) *definition {
 	e := c.known[crd.Name]

@@ -28,7 +28,11 @@ func (*Feature) Migrate(ctx context.Context, m server.Migrator) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, handle.Close()) }()
-	definitions, err := reach.Of[*definition](reach.With(ctx, objects.Reachable([]verb.Handle{handle})))
+	reached, err := objects.Reachable([]verb.Handle{handle})
+	if err != nil {
+		return err
+	}
+	definitions, err := reach.Of[*definition](reach.With(ctx, reached))
 	if err != nil {
 		return err
 	}

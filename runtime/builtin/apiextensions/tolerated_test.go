@@ -11,7 +11,7 @@ import (
 	"apigen.dev/runtime/server"
 )
 
-// A definition that an older server accepted can still be changed, where it has a fault that is refused today.
+// A definition that an older server accepted can still be changed, if it has a fault that is refused today.
 func TestFaultsThatWereAccepted(t *testing.T) {
 	const schema = `"validation":{"openAPIV3Schema":{"type":"object","properties":{` +
 		`"size":{"type":"integer","default":3}}}},`

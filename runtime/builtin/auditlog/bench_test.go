@@ -66,7 +66,7 @@ type side struct {
 }
 
 // newSide starts a server with a feature, and makes items widgets in it.
-func newSide(b *testing.B, feature *Audit, items int, store storage.Backend) *side {
+func newSide(b *testing.B, feature *Feature, items int, store storage.Backend) *side {
 	b.Helper()
 	certified := httptest.NewTLSServer(nil)
 	defer certified.Close()
@@ -172,7 +172,7 @@ func BenchmarkMetadata(b *testing.B) {
 		{"create", http.MethodPost, "", true},
 	} {
 		b.Run(test.name, func(b *testing.B) {
-			feature := &Audit{}
+			feature := &Feature{}
 			command := server.Command(server.Program{Name: "shop", Features: []server.Feature{feature}})
 			dir := b.TempDir()
 			for flag, value := range map[string]string{

@@ -1,5 +1,5 @@
 // Package auditlog is the audit of a server as a server.Feature: the flags of kube-apiserver, and what they name. A
-// main that names Audit links it; no other does.
+// main that names Feature links it; no other does.
 //
 // It may know packages server, trail, backend, policy and kubeconfig.
 package auditlog
@@ -24,20 +24,20 @@ import (
 	"gopkg.in/natefinch/lumberjack.v2"
 )
 
-// Audit records requests by the policy in --audit-policy-file, into the log file of --audit-log-path, the webhook of
+// Feature records requests by the policy in --audit-policy-file, into the log file of --audit-log-path, the webhook of
 // --audit-webhook-config-file, or both. Without a policy, or without one of the two, it records nothing, as
 // kube-apiserver does. It belongs to one Program.
-type Audit struct{ flags flags }
+type Feature struct{ flags flags }
 
 // Groups implements server.Feature: audit has no kinds that a server serves.
-func (a *Audit) Groups() []registry.Group { return nil }
+func (a *Feature) Groups() []registry.Group { return nil }
 
 // AddFlags implements server.Feature.
-func (a *Audit) AddFlags(set *pflag.FlagSet) { a.flags.add(set) }
+func (a *Feature) AddFlags(set *pflag.FlagSet) { a.flags.add(set) }
 
 // Configure implements server.Feature. It reads the policy and the configuration of the webhook, and opens the log
 // file. A hook delivers batches, and flushes them after the last request.
-func (a *Audit) Configure(_ context.Context, config *server.Config) error {
+func (a *Feature) Configure(_ context.Context, config *server.Config) error {
 	f, log := &a.flags, config.Log
 	if log == nil {
 		log = slog.Default()

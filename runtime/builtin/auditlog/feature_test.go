@@ -52,7 +52,7 @@ func serve(t *testing.T, flags ...string) (client *http.Client, url string, end 
 	reader, writer := io.Pipe()
 	ctx, stop := context.WithCancel(t.Context())
 	command := server.Command(server.Program{Name: "shop", Embedded: opens{},
-		Features: []server.Feature{&Audit{}}})
+		Features: []server.Feature{&Feature{}}})
 	command.SetArgs(append([]string{"--secure-port=0", "--data-dir=" + dir}, flags...))
 	command.SetOut(writer)
 	done := make(chan error, 1)
@@ -210,7 +210,7 @@ func TestBadFlags(t *testing.T) {
 
 // TestDefaults: the defaults are kube-apiserver's.
 func TestDefaults(t *testing.T) {
-	command := server.Command(server.Program{Name: "shop", Features: []server.Feature{&Audit{}}})
+	command := server.Command(server.Program{Name: "shop", Features: []server.Feature{&Feature{}}})
 	for flag, want := range map[string]string{
 		"audit-log-mode": "blocking", "audit-log-maxsize": "100", "audit-log-maxage": "366",
 		"audit-log-maxbackup":      "100",

@@ -4,10 +4,14 @@ package authentication
 
 import (
 	"apigen.dev/runtime/builtin/authentication/wiring"
+	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 )
 
 // Feature serves the group authentication.k8s.io.
-func Feature() server.Feature {
-	return server.Serving{wiring.Group(selfSubjectReviews{}, tokenReviews{})}
+type Feature struct{ server.Base }
+
+// Groups implements server.Feature.
+func (*Feature) Groups() []registry.Group {
+	return []registry.Group{wiring.Group(selfSubjectReviews{}, tokenReviews{})}
 }

@@ -4,10 +4,14 @@ package authorization
 
 import (
 	"apigen.dev/runtime/builtin/authorization/wiring"
+	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 )
 
 // Feature serves the group authorization.k8s.io.
-func Feature() server.Feature {
-	return server.Serving{wiring.Group(localAccessReviews{}, selfAccessReviews{}, rulesReviews{}, accessReviews{})}
+type Feature struct{ server.Base }
+
+// Groups implements server.Feature.
+func (*Feature) Groups() []registry.Group {
+	return []registry.Group{wiring.Group(localAccessReviews{}, selfAccessReviews{}, rulesReviews{}, accessReviews{})}
 }

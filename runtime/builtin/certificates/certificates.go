@@ -4,10 +4,14 @@ package certificates
 
 import (
 	"apigen.dev/runtime/builtin/certificates/wiring"
+	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 )
 
 // Feature serves certificate signing requests. Nothing in the server approves or signs them.
-func Feature() server.Feature {
-	return server.Serving{wiring.Group()}
+type Feature struct{ server.Base }
+
+// Groups implements server.Feature.
+func (*Feature) Groups() []registry.Group {
+	return []registry.Group{wiring.Group()}
 }

@@ -24,13 +24,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Certificates is the feature of servers whose serving certificate comes from a Secret of the cluster: the flag
+// Feature is for servers whose serving certificate comes from a Secret of the cluster: the flag
 // --cluster-certificate-secret, and those about it. Without that flag it does nothing.
-type Certificates struct {
+type Feature struct {
 	secret, service, kubeconfig string
 }
 
-var _ server.Feature = (*Certificates)(nil)
+var _ server.Feature = (*Feature)(nil)
 
 const (
 	secretFlag     = "cluster-certificate-secret" //nolint:gosec // it is the name of a flag
@@ -39,10 +39,10 @@ const (
 )
 
 // Groups implements server.Feature.
-func (*Certificates) Groups() []registry.Group { return nil }
+func (*Feature) Groups() []registry.Group { return nil }
 
 // AddFlags implements server.Feature.
-func (c *Certificates) AddFlags(flags *pflag.FlagSet) {
+func (c *Feature) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&c.secret, secretFlag, "",
 		"Secret (namespace/name) with the authority of the certificate that the server shows to the cluster; it must "+
 			"exist, and the server fills it if it is empty")
@@ -54,7 +54,7 @@ func (c *Certificates) AddFlags(flags *pflag.FlagSet) {
 }
 
 // Configure implements server.Feature. It asks nothing of the cluster: the hook does.
-func (c *Certificates) Configure(_ context.Context, config *server.Config) error {
+func (c *Feature) Configure(_ context.Context, config *server.Config) error {
 	if c.secret == "" {
 		if c.service != "" || c.kubeconfig != "" {
 			return fmt.Errorf("--%s and --%s need --%s", serviceFlag, kubeconfigFlag, secretFlag)
@@ -83,7 +83,7 @@ func (c *Certificates) Configure(_ context.Context, config *server.Config) error
 	return nil
 }
 
-func (c *Certificates) connect(log *slog.Logger) (*client, error) {
+func (c *Feature) connect(log *slog.Logger) (*client, error) {
 	read := kubeconfig.InCluster
 	if c.kubeconfig != "" {
 		read = func() (*kubeconfig.Config, error) { return kubeconfig.Read(c.kubeconfig) }

@@ -23,7 +23,7 @@ import (
 // configure parses flags into a feature, and configures a server with it.
 func configure(t *testing.T, config *server.Config, args ...string) error {
 	t.Helper()
-	feature, flags := &Certificates{}, pflag.NewFlagSet("", pflag.ContinueOnError)
+	feature, flags := &Feature{}, pflag.NewFlagSet("", pflag.ContinueOnError)
 	feature.AddFlags(flags)
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)

@@ -81,7 +81,7 @@ func hostileClient(t *testing.T, h *host, path string, how http.HandlerFunc) *cl
 	if err != nil {
 		t.Fatal(err)
 	}
-	feature := Certificates{kubeconfig: testbed.Write(t, t.TempDir()+"/kubeconfig", content)}
+	feature := Feature{kubeconfig: testbed.Write(t, t.TempDir()+"/kubeconfig", content)}
 	made, err := feature.connect(slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

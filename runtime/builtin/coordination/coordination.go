@@ -3,10 +3,14 @@ package coordination
 
 import (
 	"apigen.dev/runtime/builtin/coordination/wiring"
+	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 )
 
 // Feature serves the group coordination.k8s.io.
-func Feature() server.Feature {
-	return server.Serving{wiring.Group()}
+type Feature struct{ server.Base }
+
+// Groups implements server.Feature.
+func (*Feature) Groups() []registry.Group {
+	return []registry.Group{wiring.Group()}
 }

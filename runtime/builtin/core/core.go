@@ -16,24 +16,22 @@ import (
 // Feature serves config maps, events, limit ranges, namespaces, resource quotas, secrets and service accounts of the
 // core group. What acts on them are features of their own: builtin/lifecycle empties namespaces, builtin/quota
 // keeps quotas.
-func Feature() server.Feature { return &feature{} }
-
-type feature struct {
+type Feature struct {
 	// eventTTL is how long events live after their last change.
 	eventTTL time.Duration
 }
 
 // Groups implements server.Feature.
-func (*feature) Groups() []registry.Group { return []registry.Group{wiring.Group()} }
+func (*Feature) Groups() []registry.Group { return []registry.Group{wiring.Group()} }
 
 // AddFlags implements server.Feature.
-func (f *feature) AddFlags(flags *pflag.FlagSet) {
+func (f *Feature) AddFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&f.eventTTL, "event-ttl", time.Hour,
 		"how long events live after their last change; 0 is for ever")
 }
 
 // Configure implements server.Feature.
-func (f *feature) Configure(_ context.Context, config *server.Config) error {
+func (f *Feature) Configure(_ context.Context, config *server.Config) error {
 	if config.TimeToLive == nil {
 		config.TimeToLive = map[schema.GroupResource]time.Duration{}
 	}

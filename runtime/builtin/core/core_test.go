@@ -16,7 +16,7 @@ import (
 
 // Events live as long as --event-ttl says.
 func TestEventTTL(t *testing.T) {
-	feature := core.Feature()
+	feature := &core.Feature{}
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	feature.AddFlags(flags)
 	if err := flags.Parse([]string{"--event-ttl=1s"}); err != nil {

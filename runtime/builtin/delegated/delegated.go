@@ -26,14 +26,14 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Access is the feature of servers that a cluster can host: the flags --authentication-kubeconfig and
+// Feature is for servers that a cluster can host: the flags --authentication-kubeconfig and
 // --authorization-kubeconfig, and those about them. Without these two, the server stands alone.
-type Access struct {
+type Feature struct {
 	flags          *pflag.FlagSet
 	skip, tolerate bool
 }
 
-var _ server.Feature = (*Access)(nil)
+var _ server.Feature = (*Feature)(nil)
 
 const (
 	authenticationFlag = "authentication-kubeconfig"
@@ -47,10 +47,10 @@ const (
 )
 
 // Groups implements server.Feature.
-func (*Access) Groups() []registry.Group { return nil }
+func (*Feature) Groups() []registry.Group { return nil }
 
 // AddFlags implements server.Feature.
-func (a *Access) AddFlags(flags *pflag.FlagSet) {
+func (a *Feature) AddFlags(flags *pflag.FlagSet) {
 	a.flags = flags
 	flags.String(authenticationFlag, "", "kubeconfig of the cluster that knows the users, with the right to create "+
 		"tokenreviews.authentication.k8s.io; an empty value stands for the service account of the pod")
@@ -70,7 +70,7 @@ func (a *Access) AddFlags(flags *pflag.FlagSet) {
 }
 
 // Configure implements server.Feature. It reads the authorities from the cluster.
-func (a *Access) Configure(ctx context.Context, config *server.Config) error {
+func (a *Feature) Configure(ctx context.Context, config *server.Config) error {
 	if a.flags.Changed(authenticationFlag) {
 		if err := a.authenticate(ctx, config); err != nil {
 			return err
@@ -82,7 +82,7 @@ func (a *Access) Configure(ctx context.Context, config *server.Config) error {
 	return nil
 }
 
-func (a *Access) authenticate(ctx context.Context, config *server.Config) error {
+func (a *Feature) authenticate(ctx context.Context, config *server.Config) error {
 	log := cmp.Or(config.Log, slog.Default())
 	cluster, err := a.cluster(authenticationFlag)
 	if err != nil {
@@ -116,7 +116,7 @@ func (a *Access) authenticate(ctx context.Context, config *server.Config) error 
 }
 
 // lookup reads the authorities that no flag names from the cluster, and follows them.
-func (a *Access) lookup(
+func (a *Feature) lookup(
 	ctx context.Context, config *server.Config, cluster *kubeconfig.Config, log *slog.Logger,
 ) error {
 	client, err := cluster.Client(log, 0)
@@ -143,7 +143,7 @@ func (a *Access) lookup(
 	return nil
 }
 
-func (a *Access) authorize(config *server.Config) error {
+func (a *Feature) authorize(config *server.Config) error {
 	for _, other := range []string{"authorization-mode", "authorization-config", "authorization-webhook-config-file"} {
 		if a.flags.Changed(other) {
 			return fmt.Errorf("--%s decides about all permissions, and can not be specified with --%s",
@@ -177,7 +177,7 @@ func (a *Access) authorize(config *server.Config) error {
 }
 
 // cluster returns the cluster that a flag names: by a kubeconfig, or with an empty value, that of the pod.
-func (a *Access) cluster(flag string) (*kubeconfig.Config, error) {
+func (a *Feature) cluster(flag string) (*kubeconfig.Config, error) {
 	path, err := a.flags.GetString(flag)
 	if err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func (a *Access) cluster(flag string) (*kubeconfig.Config, error) {
 }
 
 // ttl returns the value of a flag whose default another feature may have set.
-func (a *Access) ttl(flag string) (time.Duration, error) {
+func (a *Feature) ttl(flag string) (time.Duration, error) {
 	if !a.flags.Changed(flag) {
 		return kept, nil
 	}

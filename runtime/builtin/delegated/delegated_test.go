@@ -150,7 +150,7 @@ func configure(t *testing.T, args ...string) (server.Config, error) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	flags.StringSlice("authorization-mode", nil, "")
 	flags.String("client-ca-file", "", "")
-	feature := &Access{}
+	feature := &Feature{}
 	feature.AddFlags(flags)
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)

@@ -87,7 +87,7 @@ func TestHangingLookup(t *testing.T) {
 			served := make(chan error)
 			go func() { served <- hanging.Serve(pipes) }()
 			cluster := &kubeconfig.Config{Server: &url.URL{Scheme: "http", Host: "cluster"}, Dial: pipes.Dial}
-			access := &Access{flags: pflag.NewFlagSet("", pflag.ContinueOnError), tolerate: tolerates}
+			access := &Feature{flags: pflag.NewFlagSet("", pflag.ContinueOnError), tolerate: tolerates}
 			var config server.Config
 			began := time.Now()
 			err := access.lookup(t.Context(), &config, cluster, slog.New(slog.DiscardHandler))

@@ -4,10 +4,14 @@ package events
 
 import (
 	"apigen.dev/runtime/builtin/events/wiring"
+	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 )
 
 // Feature serves the group events.k8s.io.
-func Feature() server.Feature {
-	return server.Serving{wiring.Group()}
+type Feature struct{ server.Base }
+
+// Groups implements server.Feature.
+func (*Feature) Groups() []registry.Group {
+	return []registry.Group{wiring.Group()}
 }

@@ -15,22 +15,22 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Authentication is the feature of servers behind a proxy that authenticates users: the flags --requestheader-*.
-type Authentication struct{ flags *pflag.FlagSet }
+// Feature is for servers behind a proxy that authenticates users: the flags --requestheader-*.
+type Feature struct{ flags *pflag.FlagSet }
 
-var _ server.Feature = (*Authentication)(nil)
+var _ server.Feature = (*Feature)(nil)
 
 // Groups implements server.Feature.
-func (*Authentication) Groups() []registry.Group { return nil }
+func (*Feature) Groups() []registry.Group { return nil }
 
 // AddFlags implements server.Feature.
-func (f *Authentication) AddFlags(flags *pflag.FlagSet) {
+func (f *Feature) AddFlags(flags *pflag.FlagSet) {
 	f.flags = flags
 	AddFlags(flags)
 }
 
 // Configure implements server.Feature.
-func (f *Authentication) Configure(_ context.Context, config *server.Config) error {
+func (f *Feature) Configure(_ context.Context, config *server.Config) error {
 	proxy, err := FromFlags(f.flags, cmp.Or(config.Log, slog.Default()), Headers{})
 	if proxy != nil {
 		config.Authentication.FrontProxy = proxy

@@ -175,7 +175,7 @@ func TestHeadersOfAProxy(t *testing.T) {
 func configure(t *testing.T, args ...string) (server.Config, error) {
 	t.Helper()
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	feature := &Authentication{}
+	feature := &Feature{}
 	feature.AddFlags(flags)
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)
@@ -197,7 +197,7 @@ func TestAuthoritiesRotate(t *testing.T) {
 	write(before.PEM())
 	config := server.Config{Log: slog.New(slog.DiscardHandler)}
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	feature := &Authentication{}
+	feature := &Feature{}
 	feature.AddFlags(flags)
 	AddFlags(flags) // another feature
 	if err := flags.Parse([]string{"--requestheader-client-ca-file=" + path,

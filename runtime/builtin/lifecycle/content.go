@@ -60,9 +60,9 @@ func (e *emptier) deleteContent(ctx context.Context, namespace string) (*content
 	for _, version := range catalog.Unknown() {
 		left.unknown = append(left.unknown, fmt.Sprintf("%s: stale GroupVersion discovery: %[1]s", version))
 	}
-	own, elsewhere := divide(catalog.Resources())
+	own, remote := divide(catalog.Resources())
 	var working sync.WaitGroup
-	for group, resources := range elsewhere {
+	for group, resources := range remote {
 		working.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, patience)
 			defer cancel()
@@ -76,19 +76,19 @@ func (e *emptier) deleteContent(ctx context.Context, namespace string) (*content
 
 // divide returns the resources that can be emptied: those of the server itself, and those of other servers by their
 // groups.
-func divide(all []reach.Resource) (own []reach.Resource, elsewhere map[string][]reach.Resource) {
-	elsewhere = map[string][]reach.Resource{}
+func divide(all []reach.Resource) (own []reach.Resource, remote map[string][]reach.Resource) {
+	remote = map[string][]reach.Resource{}
 	for _, r := range all {
 		switch {
 		case !r.Namespaced || !r.SameAs.Empty() || !slices.Contains(r.Verbs, "delete") ||
 			!slices.Contains(r.Verbs, "list"):
 		case r.Remote:
-			elsewhere[r.Group] = append(elsewhere[r.Group], r)
+			remote[r.Group] = append(remote[r.Group], r)
 		default:
 			own = append(own, r)
 		}
 	}
-	return own, elsewhere
+	return own, remote
 }
 
 // emptyGroup deletes the objects of resources. Once ctx has ended, the rest fails as the first one did.

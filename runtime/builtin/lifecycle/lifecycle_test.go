@@ -22,7 +22,7 @@ func start(t *testing.T) *apitest.Server {
 		if err := new(lifecycle.Feature).Configure(t.Context(), config); err != nil {
 			t.Fatal(err)
 		}
-	}, core.Feature().Groups()...)
+	}, (&core.Feature{}).Groups()...)
 }
 
 func send(t *testing.T, s *apitest.Server, method, path, body string) (code int, answer string) {

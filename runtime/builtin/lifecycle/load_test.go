@@ -120,7 +120,7 @@ func TestLargeNamespace(t *testing.T) {
 		if err := new(lifecycle.Feature).Configure(t.Context(), config); err != nil {
 			t.Fatal(err)
 		}
-	}, append(core.Feature().Groups(), things(kinds))...)
+	}, append((&core.Feature{}).Groups(), things(kinds))...)
 	for _, name := range []string{"big", "other"} {
 		post(t, s, "/api/v1/namespaces", `{"metadata": {"name": "`+name+`"}}`)
 	}

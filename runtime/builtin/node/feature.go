@@ -7,20 +7,15 @@ import (
 	"apigen.dev/runtime/server"
 )
 
-// Mode is the mode of --authorization-mode that Authorization adds.
+// Mode is the mode of --authorization-mode that Feature adds.
 const Mode = "Node"
 
-// Authorization is the feature of servers that have kubelets as clients: the mode Node of --authorization-mode. It has
+// Feature is for servers that have kubelets as clients: the mode Node of --authorization-mode. It has
 // no groups and no flags. It follows those of its kinds that the server serves.
-type Authorization struct{ flagless }
-
-// flagless is a feature without groups and flags.
-type flagless = server.Serving
-
-var _ server.Feature = Authorization{}
+type Feature struct{ server.Base }
 
 // Configure implements server.Feature.
-func (Authorization) Configure(_ context.Context, config *server.Config) error {
+func (*Feature) Configure(_ context.Context, config *server.Config) error {
 	authorizer, err := New()
 	if err != nil {
 		return err

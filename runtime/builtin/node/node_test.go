@@ -54,7 +54,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	w := &world{t, authorizer, newTold[*corev1.Pod](), newTold[*corev1.PersistentVolume]()}
-	ctx, cancel := context.WithCancel(reach.With(context.Background(), []any{w.pods, w.volumes}))
+	ctx, cancel := context.WithCancel(reach.WithObjects(reach.WithObjects(context.Background(), w.pods), w.volumes))
 	ended := make(chan error, 1)
 	go func() { ended <- authorizer.Graph.Follow(ctx) }()
 	t.Cleanup(func() {
@@ -248,7 +248,7 @@ func TestFailure(t *testing.T) {
 	broken := newTold[*storagev1.VolumeAttachment]()
 	broken.err = errors.New("no watch")
 	close(broken.changes)
-	ctx := reach.With(t.Context(), []any{broken, newTold[*corev1.Pod]()})
+	ctx := reach.WithObjects(reach.WithObjects(t.Context(), broken), newTold[*corev1.Pod]())
 	if err := authorizer.Graph.Follow(ctx); !errors.Is(err, broken.err) {
 		t.Error(err)
 	}
@@ -312,7 +312,7 @@ func TestConcurrentReaders(t *testing.T) {
 // TestFeature: a main that names the feature has the mode, and follows beside requests.
 func TestFeature(t *testing.T) {
 	var config server.Config
-	if err := (node.Authorization{}).Configure(t.Context(), &config); err != nil {
+	if err := (&node.Feature{}).Configure(t.Context(), &config); err != nil {
 		t.Fatal(err)
 	}
 	if config.Modes["Node"] == nil || len(config.Hooks) != 2 {

@@ -6,7 +6,7 @@ import "slices"
 // have thousands: a tally is a list that becomes a map. The zero value is empty.
 type tally struct {
 	few  []way
-	many map[string]int // in place of few, where it isn't nil
+	many map[string]int // in place of few, if it isn't nil
 }
 
 type way struct {

@@ -19,22 +19,22 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Tokens is the feature of a server that accepts tokens of OpenID Connect providers, and that decides by
+// Feature is for a server that accepts tokens of OpenID Connect providers, and that decides by
 // --authentication-config which requests may be anonymous. A main names it after the feature that signs tokens of
 // service accounts, whose issuers are nobody else's.
-type Tokens struct {
+type Feature struct {
 	file   string
 	legacy legacy
 	set    *pflag.FlagSet
 }
 
-var _ server.Feature = (*Tokens)(nil)
+var _ server.Feature = (*Feature)(nil)
 
 // Groups implements server.Feature. The feature serves no group.
-func (*Tokens) Groups() []registry.Group { return nil }
+func (*Feature) Groups() []registry.Group { return nil }
 
 // AddFlags implements server.Feature.
-func (t *Tokens) AddFlags(flags *pflag.FlagSet) {
+func (t *Feature) AddFlags(flags *pflag.FlagSet) {
 	t.set = flags
 	flags.StringVar(&t.file, "authentication-config", "",
 		"file with an AuthenticationConfiguration, in kube-apiserver's format: the issuers of tokens (OpenID "+
@@ -50,7 +50,7 @@ func (l *live) AuthenticateToken(ctx context.Context, token string, audiences []
 }
 
 // Configure implements server.Feature.
-func (t *Tokens) Configure(_ context.Context, config *server.Config) error {
+func (t *Feature) Configure(_ context.Context, config *server.Config) error {
 	foreign, metrics := foreignIssuers(config.Issuer), meter.NewIssuers()
 	var in live
 	if t.file == "" {
@@ -92,7 +92,7 @@ func measure(files *reload.Files[*loaded]) *meter.Reloads {
 }
 
 // accept adds the issuers to a server, and the hook that reads their keys at the start, and the file when it changes.
-func (t *Tokens) accept(config *server.Config, in *live, files *reload.Files[*loaded], metrics *meter.Issuers) {
+func (t *Feature) accept(config *server.Config, in *live, files *reload.Files[*loaded], metrics *meter.Issuers) {
 	config.Authentication.Tokens = append(config.Authentication.Tokens, tokencache.New(in, tokencache.Config{
 		Log: config.Log, Metrics: meter.Shared(&config.Metrics, meter.NewTokenCache),
 	}))

@@ -34,7 +34,7 @@ func file(t *testing.T, anonymous *Anonymous, all ...JWT) []byte {
 
 func configured(t *testing.T, config *apiserver.Config, args ...string) error {
 	t.Helper()
-	var tokens Tokens
+	var tokens Feature
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	flags.Bool("anonymous-auth", false, "")
 	tokens.AddFlags(flags)

@@ -76,7 +76,11 @@ func newWorld(t *testing.T, allow func(auth.Attributes) bool, names ...string) *
 		t.Cleanup(func() { h.Close() })
 		handles = append(handles, h)
 	}
-	ctx := reach.WithCatalog(reach.With(t.Context(), objects.Reachable(handles)),
+	reached, err := objects.Reachable(handles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := reach.WithCatalog(reach.With(t.Context(), reached),
 		objects.Catalog[verb.Handle]{Handles: func() []verb.Handle { return handles }})
 	return &world{T: t, ctx: auth.WithAccess(ctx, &auth.Access{Authorizer: authorizer(allow)})}
 }

@@ -52,7 +52,7 @@ func TestMetrics(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		ctx := reach.With(t.Context(), []any{namespaces{labels: labels}})
+		ctx := reach.WithObjects(t.Context(), namespaces{labels: labels})
 		_ = config.Admission[0].Validate(ctx, a) // TestPods has what it returns
 		return counted(t, config.Metrics)
 	}

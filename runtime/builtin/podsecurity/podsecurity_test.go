@@ -109,7 +109,7 @@ func TestPods(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			plugin := newFeature(t, c.configuration)
-			ctx := reach.With(t.Context(), []any{namespaces{labels: c.labels}})
+			ctx := reach.WithObjects(t.Context(), namespaces{labels: c.labels})
 			if !plugin.Handles(c.request) {
 				t.Fatal("not handled")
 			}
@@ -138,7 +138,7 @@ func TestNamespaces(t *testing.T) {
 	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "must be one of privileged, baseline, restricted") {
 		t.Error(err)
 	}
-	ctx := reach.With(t.Context(), []any{pods{all: []*core.Pod{privileged("b"), privileged("a"), {}}}})
+	ctx := reach.WithObjects(t.Context(), pods{all: []*core.Pod{privileged("b"), privileged("a"), {}}})
 	a := request("namespaces", "", labeled("baseline"), labeled("privileged"))
 	if err := plugin.Validate(ctx, a); err != nil {
 		t.Fatal(err)

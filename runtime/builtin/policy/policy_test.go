@@ -26,8 +26,8 @@ import (
 func start(t *testing.T) *apitest.Server {
 	t.Helper()
 	var groups []registry.Group
-	groups = append(groups, core.Feature().Groups()...)
-	groups = append(groups, admissionregistration.Feature().Groups()...)
+	groups = append(groups, (&core.Feature{}).Groups()...)
+	groups = append(groups, (&admissionregistration.Feature{}).Groups()...)
 	return apitest.StartWith(t, func(config *server.Config) {
 		for _, feature := range []server.Feature{new(lifecycle.Feature), new(policy.Feature)} {
 			if err := feature.Configure(t.Context(), config); err != nil {
@@ -322,7 +322,7 @@ spec: {policyName: p.static.k8s.io, validationActions: [Deny]}
 
 // A server without policies among its kinds has those of files, from its first request on.
 func TestStaticManifests(t *testing.T) {
-	s, err := startWith(t, map[string]string{"p.yaml": staticPolicy}, core.Feature().Groups()...)
+	s, err := startWith(t, map[string]string{"p.yaml": staticPolicy}, (&core.Feature{}).Groups()...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +338,7 @@ func TestStaticManifests(t *testing.T) {
 // Only policies from files see writes of policies.
 func TestStaticManifestsGuardPolicies(t *testing.T) {
 	s, err := startWith(t, map[string]string{"p.yaml": staticPolicy},
-		append(core.Feature().Groups(), admissionregistration.Feature().Groups()...)...)
+		append((&core.Feature{}).Groups(), (&admissionregistration.Feature{}).Groups()...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

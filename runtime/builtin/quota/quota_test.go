@@ -68,14 +68,17 @@ func startReplica(t *testing.T, backend storage.Backend) *replica {
 		t.Cleanup(func() { h.Close() })
 		handles = append(handles, h)
 	}
-	ctx := reach.WithCatalog(reach.With(t.Context(), objects.Reachable(handles)),
+	reached, err := objects.Reachable(handles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := reach.WithCatalog(reach.With(t.Context(), reached),
 		objects.Catalog[verb.Handle]{Handles: func() []verb.Handle { return handles }})
 	ended := make(chan struct{})
 	running, stop := context.WithCancel(ctx)
 	go func() { defer close(ended); f.run(running) }()
 	t.Cleanup(func() { stop(); <-ended })
 	r := &replica{ctx: ctx, known: &f.known}
-	var err error
 	if r.Objects, err = reach.Of[*core.ResourceQuota](ctx); err == nil {
 		if r.maps, err = reach.Of[*core.ConfigMap](ctx); err == nil {
 			r.pods, err = reach.Of[*core.Pod](ctx)

@@ -63,7 +63,7 @@ func start(t testing.TB, backend storage.Backend, others ...registry.Group) *run
 	if err != nil {
 		t.Fatal(err)
 	}
-	feature := rbac.Authorization{}
+	feature := &rbac.Feature{}
 	widgets := registry.Group{
 		Name: "shop.example.com", Versions: []string{"v1", "v1beta1"},
 		Resources: []registry.Resource{registry.New(shop.Definition())},

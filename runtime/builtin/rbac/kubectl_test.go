@@ -28,8 +28,8 @@ func TestKubectlAuth(t *testing.T) {
 	}
 	backend := memory.New()
 	defer backend.Close()
-	r := start(t, backend, slices.Concat(core.Feature().Groups(), authentication.Feature().Groups(),
-		authorization.Feature().Groups())...)
+	r := start(t, backend, slices.Concat((&core.Feature{}).Groups(), (&authentication.Feature{}).Groups(),
+		(&authorization.Feature{}).Groups())...)
 	dir := t.TempDir()
 	kubectl := func(user, want string, args ...string) {
 		t.Helper()

@@ -23,7 +23,7 @@ func TestPaths(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	r := start(t, backend, authorization.Feature().Groups()...)
+	r := start(t, backend, (&authorization.Feature{}).Groups()...)
 	r.must("POST", roles, `{"metadata":{"name":"paths"},"rules":[{"nonResourceURLs":["*"],"verbs":["get"]}]}`)
 	r.must("POST", bindings, bindingOf("paths", "paths", "reader"))
 	var root struct{ Paths []string }

@@ -1,13 +1,60 @@
-// Package rbac serves the group rbac.authorization.k8s.io: roles and their bindings. It may know the packages that
-// serve groups.
+// Package rbac serves the group rbac.authorization.k8s.io, roles and their bindings, and decides by them what users may
+// do. It may know the packages that serve groups, and access/rbac.
 package rbac
 
 import (
+	"context"
+	"maps"
+
+	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/builtin/rbac/wiring"
+	"apigen.dev/runtime/internal/access/rbac"
+	"apigen.dev/runtime/internal/verb"
+	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Feature serves the group rbac.authorization.k8s.io. Authorization also decides by its objects.
-func Feature() server.Feature {
-	return server.Serving{wiring.Group()}
+// Feature serves the group, and has the server decide by its objects: the mode RBAC of --authorization-mode. When
+// the server starts, it makes the roles and bindings of kube-apiserver, and roles for the kinds of the other groups. It
+// has no flags.
+type Feature struct{ server.Base }
+
+// Groups implements server.Feature.
+func (*Feature) Groups() []registry.Group { return []registry.Group{wiring.Group()} }
+
+// Configure implements server.Feature.
+func (*Feature) Configure(_ context.Context, config *server.Config) error {
+	index, served := &rbac.Index{}, kinds(config.Groups)
+	if config.Modes == nil {
+		config.Modes = map[string]auth.Authorizer{}
+	}
+	config.Modes["RBAC"] = index
+	if config.AfterWrite == nil {
+		config.AfterWrite = map[schema.GroupResource]func(context.Context, int64){}
+	}
+	maps.Copy(config.AfterWrite, index.AfterWrite())
+	config.Hooks = append(config.Hooks,
+		server.Hook{Name: "rbac/index", Run: index.Follow},
+		server.Hook{Name: "rbac/bootstrap-roles", PostStart: func(ctx context.Context) error {
+			policy, err := rbac.KubernetesPolicy()
+			if err != nil {
+				return err
+			}
+			policy.AddKinds(served)
+			return rbac.Bootstrap(ctx, policy, index)
+		}},
+		server.Hook{Name: "rbac/clusterrole-aggregation", Run: rbac.Aggregate},
+	)
+	return nil
+}
+
+// kinds returns the served kinds of groups.
+func kinds(groups []registry.Group) (all []*verb.Info) {
+	for _, group := range groups {
+		for _, resource := range group.Resources {
+			all = append(all, resource.Info())
+		}
+	}
+	return all
 }

@@ -21,9 +21,9 @@ import (
 // defaultIssuer is the issuer of servers whose flags name none. It names nobody else's server.
 const defaultIssuer = "https://localhost"
 
-// Tokens is the feature of a server that signs and accepts tokens of service accounts. It needs a group that serves
+// Feature is for a server that signs and accepts tokens of service accounts. It needs a group that serves
 // service accounts, such as that of runtime/builtin/core.
-type Tokens struct {
+type Feature struct {
 	issuers, audiences   []string
 	signingFile, keysURL string
 	keyFiles             []string
@@ -31,13 +31,13 @@ type Tokens struct {
 	lifetime
 }
 
-var _ server.Feature = (*Tokens)(nil)
+var _ server.Feature = (*Feature)(nil)
 
 // Groups implements server.Feature. The feature serves no group itself.
-func (*Tokens) Groups() []registry.Group { return nil }
+func (*Feature) Groups() []registry.Group { return nil }
 
 // AddFlags implements server.Feature.
-func (t *Tokens) AddFlags(flags *pflag.FlagSet) {
+func (t *Feature) AddFlags(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&t.issuers, "service-account-issuer", []string{defaultIssuer},
 		"issuer of the tokens of service accounts; if the flag is repeated, the first issuer is that of new "+
 			"tokens, and tokens of all of them are accepted. An https URL makes the server serve "+configurationPath)
@@ -60,7 +60,7 @@ func (t *Tokens) AddFlags(flags *pflag.FlagSet) {
 }
 
 // Configure implements server.Feature.
-func (t *Tokens) Configure(_ context.Context, config *server.Config) error {
+func (t *Feature) Configure(_ context.Context, config *server.Config) error {
 	if err := t.check(); err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (t *Tokens) Configure(_ context.Context, config *server.Config) error {
 }
 
 // files reads the files of keys.
-func (t *Tokens) files(dataDir string) (*reload.Files[*keys], error) {
+func (t *Feature) files(dataDir string) (*reload.Files[*keys], error) {
 	signing := t.signingFile
 	if signing == "" && len(t.keyFiles) == 0 {
 		signing = filepath.Join(dataDir, "pki", "sa.key")
@@ -129,7 +129,7 @@ func (t *Tokens) files(dataDir string) (*reload.Files[*keys], error) {
 }
 
 // check returns the errors in the flags.
-func (t *Tokens) check() error {
+func (t *Feature) check() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	for i, issuer := range t.issuers {

@@ -44,7 +44,7 @@ func (a accounts) Get(ctx context.Context, namespace, name string) (*corev1.Serv
 // configured is a server's configuration after the feature configured it.
 func configured(t *testing.T, dir string, args ...string) (*server.Config, *bytes.Buffer, error) {
 	t.Helper()
-	var tokens Tokens
+	var tokens Feature
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	tokens.AddFlags(flags)
 	if err := flags.Parse(args); err != nil {
@@ -76,7 +76,7 @@ func read(t *testing.T, config *server.Config, path string) *httptest.ResponseRe
 // accepted asks a configured server who has a token.
 func accepted(t *testing.T, config *server.Config, token string) error {
 	t.Helper()
-	ctx := reach.With(t.Context(), []any{accounts{w: someWorld()}})
+	ctx := reach.WithObjects(t.Context(), accounts{w: someWorld()})
 	identity, err := config.Authentication.Tokens[0].AuthenticateToken(ctx, token, nil)
 	if err == nil && identity == nil {
 		return errors.New("it is another's token")
@@ -256,7 +256,7 @@ func TestRotation(t *testing.T) {
 // The files are read again while the server runs; broken ones change nothing.
 func TestReload(t *testing.T) {
 	path := testbed.Write(t, filepath.Join(t.TempDir(), "key"), privatePEM(t, testKeys["RS256"]))
-	tokens := Tokens{signingFile: path}
+	tokens := Feature{signingFile: path}
 	files, err := tokens.files("")
 	if err != nil {
 		t.Fatal(err)

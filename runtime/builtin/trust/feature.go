@@ -10,14 +10,11 @@ import (
 )
 
 // Feature publishes whom the server believes: the authorities of client certificates in force, and the front proxy of
-// the feature frontproxy.Authentication. The server must serve ConfigMaps of the core group. It has no flags.
-type Feature struct{ flagless }
-
-// flagless is a feature without groups and flags.
-type flagless = server.Serving
+// the feature frontproxy.Feature. The server must serve ConfigMaps of the core group. It has no flags.
+type Feature struct{ server.Base }
 
 // Configure implements server.Feature.
-func (Feature) Configure(_ context.Context, config *server.Config) error {
+func (*Feature) Configure(_ context.Context, config *server.Config) error {
 	current := func() Trust { return of(config) }
 	seen := func(published FrontProxy) {
 		if proxy, ok := config.Authentication.FrontProxy.(*frontproxy.Proxy); ok {

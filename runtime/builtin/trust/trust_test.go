@@ -117,7 +117,7 @@ func TestPublish(t *testing.T) {
 					}
 				})
 			}}}
-	}, core.Feature().Groups()...)
+	}, (&core.Feature{}).Groups()...)
 	ctx := <-contexts
 	objects, err := reach.Of[*corev1.ConfigMap](ctx)
 	if err != nil {

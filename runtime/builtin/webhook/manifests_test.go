@@ -21,7 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Webhooks from files are called by a server that serves no configurations, and see configurations where it does.
+// Webhooks from files are called by a server that serves no configurations, and see configurations if it does.
 func TestStaticManifests(t *testing.T) {
 	h := serve(t, says(admissionv1.AdmissionResponse{Result: &metav1.Status{Message: "no"}}))
 	all := registration.RuleWithOperations{
@@ -57,7 +57,7 @@ func TestStaticManifests(t *testing.T) {
 		return config, errors.New("there is no such plug-in")
 	}
 	for _, groups := range [][]registry.Group{
-		core.Feature().Groups(), append(core.Feature().Groups(), admissionregistration.Feature().Groups()...),
+		(&core.Feature{}).Groups(), append((&core.Feature{}).Groups(), (&admissionregistration.Feature{}).Groups()...),
 	} {
 		config, err := configured(manifest())
 		if err != nil {

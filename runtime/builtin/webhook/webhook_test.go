@@ -137,8 +137,8 @@ func (h *hook) validating(name string, change ...func(*registration.ValidatingWe
 func start(t *testing.T, services server.Services, configurations ...any) *apitest.Server {
 	t.Helper()
 	var groups []registry.Group
-	groups = append(groups, core.Feature().Groups()...)
-	groups = append(groups, admissionregistration.Feature().Groups()...)
+	groups = append(groups, (&core.Feature{}).Groups()...)
+	groups = append(groups, (&admissionregistration.Feature{}).Groups()...)
 	s := apitest.StartWith(t, func(config *server.Config) {
 		config.Services = services
 		for _, feature := range []server.Feature{new(lifecycle.Feature), new(webhook.Feature)} {

@@ -27,8 +27,8 @@ import (
 	"apigen.dev/runtime/builtin/apiextensions"
 	"apigen.dev/runtime/builtin/apiregistration"
 	"apigen.dev/runtime/builtin/frontproxy"
+	"apigen.dev/runtime/internal/etcdtest"
 	"apigen.dev/runtime/server"
-	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
 // binaryVariable names a kube-apiserver.
@@ -118,7 +118,7 @@ func startControlPlane(t *testing.T) *cluster {
 	c.writeProxy(t, c.front, "aggregator")
 	command := server.Command(server.Program{
 		Name: "controlplane", Embedded: inMemory{},
-		Features: append(builtin.Standalone(), &frontproxy.Authentication{}, &apiextensions.Feature{},
+		Features: append(builtin.Standalone(), &frontproxy.Feature{}, &apiextensions.Feature{},
 			&apiregistration.Feature{}),
 		Services: func(_ context.Context, _, _ string, port int32) (string, error) {
 			return fmt.Sprintf("localhost:%d", port), nil

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/builtin/chain"
+	"apigen.dev/runtime/builtin/authorizationconfig"
 	"apigen.dev/runtime/builtin/webhookauth"
 	"apigen.dev/runtime/internal/host/kubeconfig"
 	"apigen.dev/runtime/server"
@@ -67,8 +67,8 @@ func tree(t *testing.T, text []byte) (out any) {
 
 // Types that are declared anew have the wire form of the originals.
 func TestTypes(t *testing.T) {
-	roundTrip[apiserverv1.AuthorizationConfiguration, chain.Configuration](t)
-	roundTrip[apiserverv1beta1.AuthorizationConfiguration, chain.Configuration](t)
+	roundTrip[apiserverv1.AuthorizationConfiguration, authorizationconfig.Configuration](t)
+	roundTrip[apiserverv1beta1.AuthorizationConfiguration, authorizationconfig.Configuration](t)
 	roundTrip[authorizationv1.SubjectAccessReviewSpec, webhookauth.AccessReviewSpec](t)
 	roundTrip[authorizationv1beta1.SubjectAccessReviewSpec, webhookauth.AccessReviewSpecBeta](t)
 	roundTrip[authorizationv1.SubjectAccessReviewStatus, webhookauth.AccessReviewStatus](t)
@@ -112,7 +112,7 @@ func statusRoundTrip[T any](t *testing.T) {
 func ours(t *testing.T, path string) error {
 	t.Helper()
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	feature := &chain.Authorization{}
+	feature := &authorizationconfig.Feature{}
 	feature.AddFlags(flags)
 	if err := flags.Parse([]string{"--authorization-config=" + path}); err != nil {
 		t.Fatal(err)

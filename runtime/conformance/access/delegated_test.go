@@ -93,7 +93,7 @@ func startGuest(t *testing.T, c *cluster, spy *spy) string {
 	host := c.write(t, "host.kubeconfig", content)
 	command := server.Command(server.Program{
 		Name: "guest", Groups: apis.Groups(), Embedded: inMemory{},
-		Features: []server.Feature{&delegated.Access{}, spy},
+		Features: []server.Feature{&delegated.Feature{}, spy},
 	})
 	return run(t, command, "--data-dir="+filepath.Join(c.dir, "guest"), "--authentication-kubeconfig="+host,
 		"--authorization-kubeconfig="+host, "--authorization-webhook-cache-unauthorized-ttl=0s")

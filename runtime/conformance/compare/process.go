@@ -120,7 +120,7 @@ func (p pair) wait() {
 
 // startPair builds and starts both servers, each on an etcd of its own. If it fails, the pair has all that was started.
 func startPair(ctx context.Context, dir string) (p pair, err error) {
-	for name, pkg := range map[string]string{"etcd": "apigen.dev/runtime/storage/etcd/etcdtest/etcd",
+	for name, pkg := range map[string]string{"etcd": "apigen.dev/runtime/internal/etcdtest/etcd",
 		"apigen": "apigen.dev/runtime/conformance/compare/wardle", "peer": "k8s.io/sample-apiserver"} {
 		build := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, name), pkg)
 		build.Stderr = os.Stderr

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"apigen.dev/runtime/storage/etcd/etcdtest"
+	"apigen.dev/runtime/internal/etcdtest"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 

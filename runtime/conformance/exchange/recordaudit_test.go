@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"apigen.dev/runtime/storage/etcd/etcdtest"
+	"apigen.dev/runtime/internal/etcdtest"
 )
 
 // TestRecordAudit asks kube-apiserver all that the scripts about audit hold, and writes its events into them.

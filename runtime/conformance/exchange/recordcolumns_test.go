@@ -5,7 +5,7 @@ package exchange
 import (
 	"testing"
 
-	"apigen.dev/runtime/storage/etcd/etcdtest"
+	"apigen.dev/runtime/internal/etcdtest"
 )
 
 // TestRecordColumns asks kube-apiserver for the columns of the kinds that examples/workloads serves.

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/storage/etcd/etcdtest"
+	"apigen.dev/runtime/internal/etcdtest"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 

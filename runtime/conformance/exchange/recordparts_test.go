@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/storage/etcd/etcdtest"
+	"apigen.dev/runtime/internal/etcdtest"
 )
 
 // TestRecordParts asks kube-apiserver what the writes of subresources change that are parts of their object.

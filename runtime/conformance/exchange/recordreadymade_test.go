@@ -5,7 +5,7 @@ package exchange
 import (
 	"testing"
 
-	"apigen.dev/runtime/storage/etcd/etcdtest"
+	"apigen.dev/runtime/internal/etcdtest"
 )
 
 // TestRecordReadymade asks kube-apiserver what the scripts about the ready-made groups hold.

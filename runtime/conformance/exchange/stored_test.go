@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/storage/etcd/etcdtest"
+	"apigen.dev/runtime/internal/etcdtest"
 	clientv3 "go.etcd.io/etcd/client/v3"
 )
 

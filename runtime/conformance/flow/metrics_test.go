@@ -138,7 +138,7 @@ func ours(t *testing.T) described {
 		registries []*prometheus.Registry
 		groups     []registry.Group
 	)
-	features := append(builtin.Standalone(), &auditlog.Audit{})
+	features := append(builtin.Standalone(), &auditlog.Feature{})
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	for _, feature := range features {
 		feature.AddFlags(flags)

@@ -39,7 +39,7 @@ func startOurs(t testing.TB, w *world) {
 	flags = append(flags, "--data-dir="+dir, "--secure-port=0", "--authorization-always-allow-paths=", withoutAdmission)
 	command := server.Command(server.Program{
 		Name: "matrix", Embedded: &inMemory{backend: w.backend},
-		Features: append(builtin.Standalone(), &oidc.Tokens{}, &frontproxy.Authentication{}, &audit.Audit{}),
+		Features: append(builtin.Standalone(), &oidc.Feature{}, &frontproxy.Feature{}, &audit.Feature{}),
 	})
 	command.SetArgs(flags)
 	output, told := io.Pipe()

@@ -27,7 +27,7 @@ import (
 // connect starts a server of ours with policies and workloads.
 func connect(t *testing.T) *kubernetes.Clientset {
 	t.Helper()
-	groups := append(workloads.Groups(), admissionregistration.Feature().Groups()...)
+	groups := append(workloads.Groups(), (&admissionregistration.Feature{}).Groups()...)
 	s := apitest.StartWith(t, func(config *server.Config) {
 		if err := new(policy.Feature).Configure(t.Context(), config); err != nil {
 			t.Fatal(err)

@@ -61,7 +61,7 @@ func (t *Tree[K, V, A]) writable(n *Node[K, V, A]) *Node[K, V, A] {
 	return c
 }
 
-// put returns the node that takes n's place, and its new right neighbour where it had to be split.
+// put returns the node that takes n's place, and its new right neighbour if it had to be split.
 func (t *Tree[K, V, A]) put(n *Node[K, V, A], w *insertion[K, V]) (self, right *Node[K, V, A]) {
 	n = t.writable(n)
 	if t.order.CompareKeys(w.key, n.low) < 0 {

@@ -162,14 +162,14 @@ func (c *Collector) foreground(ctx context.Context, o *object) (again time.Durat
 		if err := c.waitForDependents(ctx, o); err != nil {
 			return 0, err
 		}
-		// What is in a server that is away is deleted later: its owner will be absent.
-		away, err := c.dependentsElsewhere(ctx, o)
+		// What is in a server that is unavailable is deleted later: its owner will be absent.
+		unavailable, err := c.remoteDependents(ctx, o)
 		if err != nil {
 			return 0, err
 		}
-		if away != nil {
+		if unavailable != nil {
 			c.log.Debug("an object is deleted before dependents that can't be seen", "object", o.String(),
-				"error", away)
+				"error", unavailable)
 		}
 	}
 	if !c.graph.blocked(o) {
@@ -189,8 +189,8 @@ func (c *Collector) orphan(ctx context.Context, o *object) error {
 	if err := c.waitForDependents(ctx, o); err != nil {
 		return err
 	}
-	if away, err := c.dependentsElsewhere(ctx, o); away != nil || err != nil {
-		return errors.Join(away, err) // otherwise the dependents would be deleted when the server is back
+	if unavailable, err := c.remoteDependents(ctx, o); unavailable != nil || err != nil {
+		return errors.Join(unavailable, err) // otherwise the dependents would be deleted when the server is back
 	}
 	dependents, err := c.graph.readableDependents(o)
 	if err != nil {

@@ -210,9 +210,9 @@ func (c *Collector) removeRemote(ctx context.Context, o *object, options *metav1
 	return o.resource.remote.Objects.Delete(ctx, o.namespace, o.name, options)
 }
 
-// dependentsElsewhere asks the other servers whether the graph has all dependents of an owner. away are the errors of
-// those that don't answer. It fails with errBehind if the graph lacks a dependent.
-func (c *Collector) dependentsElsewhere(ctx context.Context, owner *object) (away, err error) {
+// remoteDependents asks the other servers whether the graph has all dependents of an owner. unavailable are the errors
+// of those that don't answer. It fails with errBehind if the graph lacks a dependent.
+func (c *Collector) remoteDependents(ctx context.Context, owner *object) (unavailable, err error) {
 	namespace := ""
 	if owner.resource.namespaced {
 		namespace = owner.namespace

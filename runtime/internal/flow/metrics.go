@@ -37,7 +37,7 @@ func newMetrics(clock queue.Clock) *metrics {
 	}
 	return &metrics{
 		wait: histogram("request_wait_duration_seconds",
-			"How long requests waited in their queues; execute tells whether they executed then.", seconds, "execute"),
+			"How long requests waited in their queues; execute says whether they executed then.", seconds, "execute"),
 		execution: histogram("request_execution_seconds",
 			"How long requests executed: of a watch, until it has told the state with which it begins.", seconds,
 			"type"),

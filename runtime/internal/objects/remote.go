@@ -23,12 +23,12 @@ import (
 // namespaces of the latter; their objects can't be followed.
 type Joined struct {
 	reach.Catalog
-	// Remote returns the resources of other servers, and Away the versions of servers that don't answer. Client asks
-	// the server at Host, which passes requests for them on.
-	Remote func() []reach.Resource
-	Away   func() []schema.GroupVersion
-	Client *http.Client
-	Host   string
+	// Remote returns the resources of other servers, and Unavailable the versions of servers that don't answer. Client
+	// asks the server at Host, which passes requests for them on.
+	Remote      func() []reach.Resource
+	Unavailable func() []schema.GroupVersion
+	Client      *http.Client
+	Host        string
 
 	bounds bounds
 }
@@ -39,7 +39,7 @@ var _ reach.Catalog = Joined{}
 func (j Joined) Resources() []reach.Resource { return slices.Concat(j.Catalog.Resources(), j.Remote()) }
 
 // Unknown implements reach.Catalog.
-func (j Joined) Unknown() []schema.GroupVersion { return j.Away() }
+func (j Joined) Unknown() []schema.GroupVersion { return j.Unavailable() }
 
 // remote returns a resource that another server serves.
 func (j Joined) remote(gr schema.GroupResource) (reach.Resource, bool) {

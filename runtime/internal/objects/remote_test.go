@@ -116,6 +116,6 @@ func joined(t *testing.T, server http.Handler, gr schema.GroupResource, verbs ..
 				Remote: true,
 			}}
 		},
-		Away: func() []schema.GroupVersion { return nil }, Client: listening.Client(), Host: listening.URL,
+		Unavailable: func() []schema.GroupVersion { return nil }, Client: listening.Client(), Host: listening.URL,
 	}
 }

@@ -33,7 +33,7 @@ func Until(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// before returns a channel that is ready some time before the test's deadline; nil where it has none.
+// before returns a channel that is ready some time before the test's deadline; nil if it has none.
 func before(t testing.TB) <-chan time.Time {
 	if timed, ok := t.(interface{ Deadline() (time.Time, bool) }); ok {
 		if deadline, ok := timed.Deadline(); ok {

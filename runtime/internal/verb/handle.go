@@ -83,7 +83,7 @@ type Output struct {
 	ContentType string
 }
 
-// Distinct returns one resource for each store, the one that is stored where it is among all. A caller that visits the
+// Distinct returns one resource for each store, the one that is stored if it is among all. A caller that visits the
 // objects of all resources then visits each object once.
 func Distinct[R interface{ Info() *Info }](all []R) []R {
 	chosen := map[schema.GroupResource]*Info{}

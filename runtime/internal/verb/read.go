@@ -30,7 +30,7 @@ type Page struct {
 	// there, and the client then gets an empty last page. By the API conventions either is right: a client goes on as
 	// long as there is a token.
 	Continue string
-	// Remaining is nil where it is not known.
+	// Remaining is nil if it is not known.
 	Remaining *int64
 	// Len is the number of items.
 	Len int

@@ -43,7 +43,7 @@ type Form struct {
 // Whole is written as "{" + Payload, since items of a typed list carry neither kind nor apiVersion; in every other
 // shape an item is written with its head. This is so in JSON; what the two are in other encodings stands there.
 type Rendition struct {
-	// Head is the constant beginning of the form behind the brace, with a trailing comma where it is not empty:
+	// Head is the constant beginning of the form behind the brace, with a trailing comma if it is not empty:
 	// "kind":"Widget","apiVersion":"shop.example.com/v1", in the shape Whole.
 	Head string
 	// Payload is the rest, through the closing brace.
@@ -128,7 +128,7 @@ func (e Encoding) String() string {
 	return fmt.Sprintf("encoding %d", uint8(e))
 }
 
-// String is for messages: version and shape, and the encoding where it isn't JSON.
+// String is for messages: version and shape, and the encoding if it isn't JSON.
 func (f Form) String() string {
 	if f.Encoding == JSON {
 		return fmt.Sprintf("{%s %d}", f.Version, f.Shape)

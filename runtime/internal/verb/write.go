@@ -82,6 +82,6 @@ type Deletion struct {
 	Done bool
 	// Pending reports whether the grace period was running already, so that the deletion changed nothing.
 	Pending bool
-	// Shown reports whether the answer is the object, even where it was removed or nothing changed.
+	// Shown reports whether the answer is the object, even if it was removed or nothing changed.
 	Shown bool
 }

@@ -80,7 +80,7 @@ func (c *claim) undo() error {
 	}
 	errs = append(errs, c.file.Close())
 	if c.madeDir && c.madeFile {
-		_ = os.Remove(c.dir) // succeeds where it is empty
+		_ = os.Remove(c.dir) // succeeds if it is empty
 	}
 	return errors.Join(errs...)
 }

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/internal/etcdtest"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/embedded"
-	"apigen.dev/runtime/storage/etcd/etcdtest"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 )

@@ -58,7 +58,7 @@ func (s *startup) start(ctx context.Context, config *embed.Config) (*embed.Etcd,
 	results := make(chan result, 1)
 	go func() {
 		defer func() {
-			// etcd expects its log to be complete; where it isn't, etcd may panic without a reason.
+			// etcd expects its log to be complete; if it isn't, etcd may panic without a reason.
 			if reason := recover(); reason != nil {
 				s.fail(fmt.Errorf("its data can't be used, restore a copy (etcd: %v)", reason))
 			}

@@ -13,14 +13,14 @@ import (
 // attempt observes one write, so that the backend reports its outcome exactly and never sends it twice.
 //
 // clientv3's retry interceptor (client/v3/retry_interceptor.go) calls a unary RPC up to 100 times. For writes its
-// policy is "non-repeatable": it repeats an Unavailable only where it could not get a connection, which is right. But
+// policy is "non-repeatable": it repeats an Unavailable only if it could not get a connection, which is right. But
 // before it asks the policy it repeats every call that failed with Canceled or DeadlineExceeded while the caller's
 // context is alive. A server (or a proxy on the way) answers so when it gives up a request that it may have committed.
 // The repeated transaction would then find the revision of its own first attempt and report a conflict.
 //
 // gRPC asks per-call credentials for metadata just before it writes the headers of a request. So an attempt that gRPC
 // never asked was surely not sent, and an attempt that gRPC asks again after a call ended can refuse. Within one call
-// gRPC asks again only where it transparently repeats a request that no server has processed; the attempt lets that
+// gRPC asks again only if it transparently repeats a request that no server has processed; the attempt lets that
 // through.
 type attempt struct {
 	mu      sync.Mutex

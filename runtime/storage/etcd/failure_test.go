@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/internal/etcdtest"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
-	"apigen.dev/runtime/storage/etcd/etcdtest"
 	"apigen.dev/runtime/storage/storagetest"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"

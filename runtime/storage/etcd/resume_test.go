@@ -4,8 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"apigen.dev/runtime/internal/etcdtest"
 	"apigen.dev/runtime/storage"
-	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
 // A watch goes on where its connection was lost and comes back, unless it was asked to end with it.

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/internal/etcdtest"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
-	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
 // A member that ends forgets who has logged in, as etcd's tokens are by default. A user goes on all the same: its

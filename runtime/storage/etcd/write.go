@@ -80,7 +80,7 @@ func (b *backend) write(ctx context.Context, verb, key string, expect int64, op 
 }
 
 // untouched reports whether a key is in the state that a write expected. etcd may report that it has no space also
-// where it executes a write that was under way when the space ran out. A key that this write created, and that another
+// if it executes a write that was under way when the space ran out. A key that this write created, and that another
 // client deleted before the check, is untouched, too.
 func (b *backend) untouched(ctx context.Context, key string, expect int64) bool {
 	kv, _, err := b.Get(ctx, key, storage.GetOptions{RevisionOnly: true})

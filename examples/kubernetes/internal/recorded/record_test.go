@@ -9,13 +9,12 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
-
-	"apigen.dev/runtime/storage/etcd/etcdtest"
 )
 
 // TestRecord asks kube-apiserver for the answers to all writes, and for its resources.
@@ -40,11 +39,11 @@ func TestRecord(t *testing.T) {
 // which gives each pod a volume of a random name.
 func startTheirs(t *testing.T) *peer {
 	t.Helper()
-	binary, store := os.Getenv("KUBE_APISERVER"), etcdtest.Start(t)
+	binary := os.Getenv("KUBE_APISERVER")
 	if binary == "" {
 		t.Fatal("set KUBE_APISERVER to a kube-apiserver")
 	}
-	dir, port := t.TempDir(), etcdtest.FreePort(t)
+	dir, port := t.TempDir(), freePort(t)
 	signer, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +60,7 @@ func startTheirs(t *testing.T) *peer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.Command(binary, "--etcd-servers="+store.Endpoint(), "--bind-address=127.0.0.1",
+	command := exec.Command(binary, "--etcd-servers="+startEtcd(t), "--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port), "--cert-dir="+dir,
 		"--token-auth-file="+tokens, "--authorization-mode=RBAC", "--allow-privileged=true",
 		"--service-account-issuer=https://kubernetes.default.svc", "--service-account-key-file="+key,
@@ -79,4 +78,36 @@ func startTheirs(t *testing.T) *peer {
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}}
 	p.until(t, http.MethodGet, "/readyz", "", http.StatusOK)
 	return p
+}
+
+// startEtcd runs the etcd of ETCD, which ends with its standard input, and returns where it serves.
+func startEtcd(t *testing.T) string {
+	t.Helper()
+	endpoint := fmt.Sprintf("http://127.0.0.1:%d", freePort(t))
+	command := exec.Command(os.Getenv("ETCD"), "--data-dir="+t.TempDir(), "--log-level=error",
+		"--listen-client-urls="+endpoint, "--advertise-client-urls="+endpoint,
+		"--listen-peer-urls=http://127.0.0.1:0")
+	stdin, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatalf("the etcd of ETCD: %v", err)
+	}
+	t.Cleanup(func() {
+		_ = stdin.Close()
+		_ = command.Wait()
+	})
+	return endpoint
+}
+
+// freePort returns a port on which nobody listens now.
+func freePort(t *testing.T) int {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().(*net.TCPAddr).Port
 }

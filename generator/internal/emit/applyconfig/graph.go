@@ -60,7 +60,7 @@ func newGraph(s *clientset.Set) *graph {
 	return g
 }
 
-// lookup finds a type that a marker names among the set's; nil where it is another's.
+// lookup finds a type that a marker names among the set's; nil if it is another's.
 func lookup(s *clientset.Set, ref model.Ref) *model.Type {
 	for _, v := range s.Versions() {
 		if v.Package.Path == ref.Path {

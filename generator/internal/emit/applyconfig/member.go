@@ -12,9 +12,9 @@ import (
 type member struct {
 	*model.Field
 	configuration configuration
-	// In is the embedded apply configuration that the field is in; nil where it is the configuration's own.
+	// In is the embedded apply configuration that the field is in; nil if it is the configuration's own.
 	In *embedded
-	// Ensures is In for the first of its fields, where it must be made before something is set in it.
+	// Ensures is In for the first of its fields, if it must be made before something is set in it.
 	Ensures *embedded
 	// owner is the type that declares the field.
 	owner *model.Type

@@ -1,5 +1,5 @@
 // Package conversion emits zz_generated.conversion.go: functions that convert between the types of a hub and those of
-// its spokes, field by field, under the names and signatures of conversion-gen. A package is a spoke where it says
+// its spokes, field by field, under the names and signatures of conversion-gen. A package is a spoke if it says
 // +k8s:conversion-gen=<internal package>, or where its group is served, has no internal package, and stores another
 // version. Hand-written functions are called. The plan decides all of that, field by field; a field that a conversion
 // would lose is an error that says what to write.

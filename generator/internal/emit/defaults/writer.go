@@ -222,7 +222,7 @@ func (w *writer) whenZero(t *model.Type, in gocode.Place, body ...jen.Code) jen.
 	return w.file.Code("if "+condition+" {$}", append(args, body)...)
 }
 
-// fresh is an empty value of the type, for defaults of {} and []; nil where it has to be decoded.
+// fresh is an empty value of the type, for defaults of {} and []; nil if it has to be decoded.
 func (w *writer) fresh(t *model.Type) *jen.Statement {
 	switch {
 	case t.DecodesItself():

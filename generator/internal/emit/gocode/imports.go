@@ -41,7 +41,7 @@ func newImports(pkg *model.Package, more []string) *imports {
 }
 
 // name returns the name for the import, and whether it is surely the package's own, so that the import needs no alias.
-// pkgName is the package's own name, or empty where it isn't known.
+// pkgName is the package's own name, or empty if it isn't known.
 func (m *imports) name(path, pkgName string) (alias string, own bool) {
 	alias, ok := m.byPath[path]
 	if !ok {

@@ -31,7 +31,7 @@ func (f *File) alias(path string) string {
 	return f.keep(customaryAlias(path), path)
 }
 
-// customaryAlias is the last element of a path, behind that of its parent where it is a version: intstr, corev1.
+// customaryAlias is the last element of a path, behind that of its parent if it is a version: intstr, corev1.
 func customaryAlias(path string) string {
 	elements := strings.Split(path, "/")
 	name := clientset.Identifier(elements[len(elements)-1])

@@ -56,7 +56,7 @@ func (b *builder) resources() []served {
 	return out
 }
 
-// listType returns the list type of a kind: the package's, or one of the usual form where it declares none.
+// listType returns the list type of a kind: the package's, or one of the usual form if it declares none.
 func (b *builder) listType(r *model.Resource, kind *model.Type) *model.Type {
 	if kind.Kind != nil && kind.Kind.ListType != nil {
 		return kind.Kind.ListType

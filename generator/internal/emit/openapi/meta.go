@@ -39,7 +39,7 @@ func newMeta() *meta {
 	return m
 }
 
-// named returns the type of a package of apimachinery, or nil where it isn't known.
+// named returns the type of a package of apimachinery, or nil if it isn't known.
 func (m *meta) named(path, name string) *model.Type { return m.byName[path+"."+name] }
 
 func (m *meta) root(name string) *model.Type { return m.named(schema.MetaPath, name) }

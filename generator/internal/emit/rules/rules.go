@@ -208,7 +208,7 @@ func (p *printer) shared(s *cel.Schema) jen.Code {
 	return jen.Id(p.names[r]).Call()
 }
 
-// literal prints a string, in back quotes where it contains quotes.
+// literal prints a string, in back quotes if it contains quotes.
 func literal(s string) jen.Code {
 	if strings.ContainsAny(s, `"\`) && !strings.ContainsFunc(s, func(r rune) bool { return r == '`' || r < ' ' }) {
 		return jen.Op("`" + s + "`")

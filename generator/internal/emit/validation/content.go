@@ -222,7 +222,7 @@ func (w *writer) mismatch(v value, variable, pattern string) jen.Code {
 	return w.file.Code("!"+name+".MatchString($)", w.string(v))
 }
 
-// rawString is a string literal in back quotes where it can be.
+// rawString is a string literal in back quotes if it can be.
 func rawString(s string) jen.Code {
 	for _, r := range s {
 		if r == '`' || r < ' ' {

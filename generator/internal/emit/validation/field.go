@@ -94,7 +94,7 @@ func (w *writer) field(parent value, f *model.Field) []jen.Code {
 }
 
 // present puts the checks of a field behind their conditions: content runs where the field is set and has changed,
-// calls, which handle changes themselves, run where it is set.
+// calls, which handle changes themselves, run if it is set.
 func (w *writer) present(m member, content, calls []jen.Code) []jen.Code {
 	var set, none *jen.Statement
 	if m.pointer || w.checks.Optional(m.field) || check.Missing(m.field) {

@@ -19,7 +19,7 @@ type value struct {
 	old  oldValue
 	// pointer: the field holds a pointer to the value, and the place is the pointee's.
 	pointer bool
-	// label names variables that the value needs, and name is the field's on the wire, where it is one.
+	// label names variables that the value needs, and name is the field's on the wire, if it is one.
 	label, name string
 	// self: obj points to the value, and oldObj to the old one.
 	self bool

@@ -92,7 +92,7 @@ var shared = []struct{ name, doc, text string }{
 	}
 	return errs
 }`},
-	{sameJSON, "tells whether two values are the same on the wire. Fields that aren't exported don't count.",
+	{sameJSON, "reports whether two values are the same on the wire. Fields that aren't exported don't count.",
 		`[T any](a, b T) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
@@ -181,7 +181,7 @@ func (w *writer) ifThen(condition jen.Code, body ...jen.Code) *jen.Statement {
 	return w.file.Code("if $ $", condition, jen.Block(body...))
 }
 
-// call returns the statement that calls the function of the value's type, or nil where it has no rules.
+// call returns the statement that calls the function of the value's type, or nil if it has no rules.
 func (w *writer) call(v value, path jen.Code) jen.Code {
 	f := w.functionOf(v.typ)
 	if f == nil {

@@ -11,7 +11,7 @@ import (
 )
 
 // operand is a Go expression and its type. Where Pointer is set, the expression is a pointer to a value of the type
-// that is known not to be nil. Where omitted is set, JSON leaves the value out where it is zero.
+// that is known not to be nil. Where omitted is set, JSON leaves the value out if it is zero.
 type operand struct {
 	expr    string
 	typ     *model.Type
@@ -99,7 +99,7 @@ func declares(t *model.Type, name string) bool {
 	return false
 }
 
-// tooShort is the condition that a list has no element at the index, which counts from the end where it is negative.
+// tooShort is the condition that a list has no element at the index, which counts from the end if it is negative.
 func tooShort(list string, index int) string {
 	if index < 0 {
 		index = -index - 1

@@ -8,7 +8,7 @@ import (
 	"apigen.dev/generator/internal/plan/serving"
 )
 
-// columns prints the descriptions of a version's columns and the functions of their cells; both nil where it has none.
+// columns prints the descriptions of a version's columns and the functions of their cells; both nil if it has none.
 //
 // A cell shows what kubectl shows for a custom resource: text as it is, other values in a text column as their JSON, a
 // date as an age. It is empty where a value on the way is absent or doesn't fit the column's type. It shows a zero
@@ -118,7 +118,7 @@ var cells = map[serving.Cell]struct{ name, takes string }{
 	serving.BooleanCell: {"Bool", "bool"}, serving.TextCell: {"Text", "string"},
 }
 
-// as converts a value to a predeclared type, where it isn't of that type.
+// as converts a value to a predeclared type, if it isn't of that type.
 func as(name string, t *model.Type, value string) string {
 	if t.Package == nil && t.Basic == name {
 		return value

@@ -8,7 +8,7 @@ import (
 	"apigen.dev/generator/internal/model"
 )
 
-// TestBringsProtobuf: a kind has protobuf where it has all of the methods, as they must be.
+// TestBringsProtobuf: a kind has protobuf if it has all of the methods, as they must be.
 func TestBringsProtobuf(t *testing.T) {
 	const size, marshal, unmarshal = "Size() int { return 0 }", "Marshal() ([]byte, error) { return nil, nil }",
 		"Unmarshal(data []byte) error { return nil }"

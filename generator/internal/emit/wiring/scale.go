@@ -63,7 +63,7 @@ func (p *printer) returnSelector(found operand) jen.Code {
 // setter prints the statements that set the number of replicas, and that make values which are absent on the way.
 type setter struct{ entries int }
 
-// set returns those for the steps that are left of a place, which is not nil where it is the object.
+// set returns those for the steps that are left of a place, which is not nil if it is the object.
 func (s *setter) set(place string, t *model.Type, steps []model.Step) jen.Code {
 	if len(steps) == 0 {
 		value, pre := replicasAs(t)

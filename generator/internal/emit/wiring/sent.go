@@ -140,7 +140,7 @@ func (r *objectRules) elements(t *schema.Type, at *model.Schema) jen.Code {
 	return gocode.Code("&codec.Sent$", jen.Values(members...))
 }
 
-// typeName returns the name of a type in a schema, or "" where it may be any.
+// typeName returns the name of a type in a schema, or "" if it may be any.
 func typeName(t *schema.Type) string {
 	switch t.JSON {
 	case schema.Any, schema.IntOrString, schema.Decimal, schema.Pointer:

@@ -52,7 +52,7 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 }
 
 // checks is the expression of all faults of the object by the rules of its version's markers, those in CEL after the
-// others; nil where it has none.
+// others; nil if it has none.
 func (p *printer) checks(t *model.Type, obj, old string) jen.Code {
 	markers, inCEL := p.plan.Checks.Markers[t], p.plan.Checks.CEL[t]
 	sent := t.Custom() && p.sent.of(p.sent.types.Type(t)) != ""
@@ -104,7 +104,7 @@ func (p *printer) conversion(v model.ResourceVersion, in, out *model.Type) jen.C
 	return gocode.Converter(p.converter(v, in, out), plan.Pair{In: in, Out: out}, p.scoped)
 }
 
-// validator is the function that checks an object of the version against the rules of its markers, or nil where it has
+// validator is the function that checks an object of the version against the rules of its markers, or nil if it has
 // none. Where its objects carry fields of the hub in an annotation, which a client can write as it likes, they must
 // also keep the rules of the storage version, which has these fields.
 func (p *printer) validator(r *model.Resource, v model.ResourceVersion) jen.Code {

@@ -284,8 +284,8 @@ func when[T any](condition bool, value T) T {
 
 func texts(values []string) jen.Code { return gocode.Code(fmt.Sprintf("%#v", values)) }
 
-// adders are the functions that register what a version has: the AddToScheme or Install of its home; or, where it is of
-// another module, that module's own, or one in the wiring where it has none, and what was generated here.
+// adders are the functions that register what a version has: the AddToScheme or Install of its home; or, if it is of
+// another module, that module's own, or one in the wiring if it has none, and what was generated here.
 func (p *printer) adders(v *model.Version) []jen.Code {
 	from, home := v.Package, p.plan.Home(v.Package)
 	if from.ServedBy == nil {

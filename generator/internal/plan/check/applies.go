@@ -128,7 +128,7 @@ func (g *Functions) Optional(f *model.Field) bool {
 	return f.Schema.Optional || !f.Schema.Required && f.OmitEmpty
 }
 
-// OmitsZero reports whether the JSON of an object lacks the field where it is zero. encoding/json writes a zero struct
+// OmitsZero reports whether the JSON of an object lacks the field if it is zero. encoding/json writes a zero struct
 // although its field has omitempty; servers leave it out of kinds that are treated as custom resources.
 func (g *Functions) OmitsZero(f *model.Field) bool {
 	return f.OmitEmpty && (g.custom || !f.WritesZeroStruct())
@@ -146,7 +146,7 @@ func (g *Functions) refusesZero(t *model.Type) bool {
 }
 
 // hasDeclarativeRules reports whether fields of a struct have rules of Kubernetes' own grammar: these apply to a struct
-// that is no pointer even where it is zero.
+// that is no pointer even if it is zero.
 func hasDeclarativeRules(t *model.Type) bool {
 	for _, f := range t.Fields {
 		ruled := func(r model.Rule) bool { return r.Declarative && r.Check != model.Optional }

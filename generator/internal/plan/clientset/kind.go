@@ -186,7 +186,7 @@ func (m Method) Options() string { return spelling.UpperFirst(m.Verb) + "Options
 // TakesName reports whether the method has a parameter for the name.
 func (m Method) TakesName() bool { return m.Subresource != "" || m.Verb == "get" }
 
-// named is a type that a method names, or the other one of the kind's package where it names none.
+// named is a type that a method names, or the other one of the kind's package if it names none.
 func (k *Kind) named(ref model.Ref, other string) string {
 	switch {
 	case ref.Name == "":

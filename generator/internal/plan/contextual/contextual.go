@@ -15,7 +15,7 @@ const (
 	ConvertSignature     = "(ctx context.Context, version Convertible) error"
 )
 
-// Defaulter returns the method that sets the defaults of a kind; nil where it has none:
+// Defaulter returns the method that sets the defaults of a kind; nil if it has none:
 //
 //	func (in *X) SetDefaults(ctx context.Context)
 func Defaulter(t *model.Type) *model.Func {
@@ -56,7 +56,7 @@ type Errors struct {
 	Create, Update *model.Func
 }
 
-// Validator returns the type of the errors that a method answers with; nil where it has another shape:
+// Validator returns the type of the errors that a method answers with; nil if it has another shape:
 //
 //	func (in *X) Validate(ctx context.Context) *Errors
 //

@@ -16,7 +16,7 @@ type Hook struct {
 	// Function: it is a function of the package that serves the kind, with the object as a parameter, since the kind is
 	// of another module; else it is a method of the hub. Its signature is then that of the Strategy's field.
 	Function bool
-	// Errors is what a method Validate answers with in place of a field.ErrorList; nil where it answers with that.
+	// Errors is what a method Validate answers with in place of a field.ErrorList; nil if it answers with that.
 	Errors *contextual.Errors
 }
 

@@ -12,7 +12,7 @@ type Column struct {
 	model.Column
 	// Call is the column's method; nil for a column with a path.
 	Call *Call
-	// Hub is the type that the method or function takes, where it isn't the version's own: one written for the hub
+	// Hub is the type that the method or function takes, if it isn't the version's own: one written for the hub
 	// serves all versions, whose objects are converted for it.
 	Hub *model.Type
 	// Start is the type at which the column's steps begin: the version's, or the result of its method.

@@ -55,7 +55,7 @@ func PrepareForDelete_CustomResourceDefinition(_ context.Context, crd *definitio
 	})
 }
 
-// Condition returns a condition of a definition, nil where it has none of the type.
+// Condition returns a condition of a definition, nil if it has none of the type.
 func Condition(
 	crd *definition, of apiextensionsv1.CustomResourceDefinitionConditionType,
 ) *apiextensionsv1.CustomResourceDefinitionCondition {

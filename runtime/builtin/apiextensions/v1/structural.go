@@ -21,7 +21,7 @@ const (
 	inObject
 )
 
-// StructuralFaults says why a schema isn't structural, sorted; nothing where it is. The rules are in Kubernetes'
+// StructuralFaults says why a schema isn't structural, sorted; nothing if it is. The rules are in Kubernetes'
 // documentation of custom resource definitions, under "Specifying a structural schema".
 func StructuralFaults(s *props, path *field.Path) field.ErrorList {
 	errs := append(structureFaults(s, atRoot, path), completenessFaults(s, path)...)

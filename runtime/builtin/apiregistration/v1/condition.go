@@ -2,7 +2,7 @@ package v1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// ConditionOf returns a condition of an APIService, nil where it has none of the type. The condition is shared with the
+// ConditionOf returns a condition of an APIService, nil if it has none of the type. The condition is shared with the
 // APIService, not a copy.
 func ConditionOf(service *APIService, of APIServiceConditionType) *APIServiceCondition {
 	for i := range service.Status.Conditions {

@@ -120,7 +120,7 @@ type APIServiceConditionType string
 // Available is the condition that requests for the version can be answered.
 const Available APIServiceConditionType = "Available"
 
-// ConditionStatus tells whether a condition holds.
+// ConditionStatus says whether a condition holds.
 type ConditionStatus string
 
 // The statuses of conditions.

@@ -23,7 +23,7 @@ func DistinguisherColumn_FlowSchema(schema *flowcontrolv1.FlowSchema) string {
 	return string(schema.Spec.DistinguisherMethod.Type)
 }
 
-// MissingColumn_FlowSchema tells whether the priority level of a schema is missing; ? if nobody has said so yet.
+// MissingColumn_FlowSchema reports whether the priority level of a schema is missing; ? if nobody has said so yet.
 func MissingColumn_FlowSchema(schema *flowcontrolv1.FlowSchema) string {
 	for _, condition := range schema.Status.Conditions {
 		if condition.Type == flowcontrolv1.FlowSchemaConditionDangling {

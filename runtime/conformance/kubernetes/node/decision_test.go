@@ -146,8 +146,9 @@ func newComparison(t *testing.T, d *dice) *comparison {
 	if c.empty, err = node.New(); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(reach.With(t.Context(),
-		[]any{c.pods, c.volumes, c.attachments, c.slices, c.requests}))
+	ctx := reach.WithObjects(reach.WithObjects(t.Context(), c.pods), c.volumes)
+	ctx = reach.WithObjects(reach.WithObjects(reach.WithObjects(ctx, c.attachments), c.slices), c.requests)
+	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan error, 1)
 	go func() { ended <- c.ours.Graph.Follow(ctx) }()
 	c.end = func() {

@@ -32,7 +32,8 @@ func TestReconcile(t *testing.T) {
 		}
 		foundRole, foundBinding := role.object.DeepCopy(), binding.object.DeepCopy()
 		theirRole, theirBinding := reconcile(t, foundRole, wantedRole, foundBinding, wantedBinding)
-		ctx := reach.With(t.Context(), []any{role, binding, &slot[*rbacv1.Role]{}, &slot[*rbacv1.RoleBinding]{}})
+		ctx := reach.WithObjects(reach.WithObjects(t.Context(), role), binding)
+		ctx = reach.WithObjects(reach.WithObjects(ctx, &slot[*rbacv1.Role]{}), &slot[*rbacv1.RoleBinding]{})
 		err := rbac.Bootstrap(ctx, rbac.Policy{
 			ClusterRoles:        []*rbacv1.ClusterRole{wantedRole},
 			ClusterRoleBindings: []*rbacv1.ClusterRoleBinding{wantedBinding},

@@ -161,7 +161,7 @@ func judged(t *testing.T, text string) string {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var feature oidc.Tokens
+	var feature oidc.Feature
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	feature.AddFlags(flags)
 	if err := flags.Parse([]string{"--authentication-config=" + path}); err != nil {

@@ -186,7 +186,7 @@ func serve(t *testing.T, configuration string) func(token string) (code int, bod
 	if err := os.WriteFile(path, []byte(configuration), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := start(t, []server.Feature{new(oidc.Tokens)}, server.Config{Audiences: []string{"api"}},
+	s := start(t, []server.Feature{new(oidc.Feature)}, server.Config{Audiences: []string{"api"}},
 		"--authentication-config="+path)
 	return func(token string) (int, string) {
 		t.Helper()

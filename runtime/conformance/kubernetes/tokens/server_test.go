@@ -101,7 +101,7 @@ func administrator() server.Config {
 
 // A server signs tokens of its service accounts, which die with the account or with the Secret to which they are bound.
 func TestServiceAccountsOfAServer(t *testing.T) {
-	s := start(t, []server.Feature{core.Feature(), new(serviceaccount.Tokens)}, administrator())
+	s := start(t, []server.Feature{&core.Feature{}, new(serviceaccount.Feature)}, administrator())
 	must := func(method, path, body string, code int) string {
 		t.Helper()
 		got, answer := s.ask(t, method, path, "admin", body)
@@ -148,7 +148,7 @@ func TestServiceAccountsOfAServer(t *testing.T) {
 
 // Who may read the documents about keys is the authorizer's decision.
 func TestDocumentsOfAServer(t *testing.T) {
-	s := start(t, []server.Feature{core.Feature(), new(serviceaccount.Tokens)}, administrator())
+	s := start(t, []server.Feature{&core.Feature{}, new(serviceaccount.Feature)}, administrator())
 	for _, path := range []string{"/.well-known/openid-configuration", "/openid/v1/jwks"} {
 		if code, body := s.ask(t, "GET", path, "admin", ""); code != 200 || !strings.HasPrefix(body, "{") {
 			t.Errorf("%s: %d %s", path, code, body)

@@ -67,11 +67,10 @@ func (o one[T]) Get(context.Context, string, string) (T, error) { return o.objec
 
 // ourWorld has the objects in the context of a request.
 func ourWorld(ctx context.Context) context.Context {
-	return reach.With(ctx, []any{
-		one[*corev1.ServiceAccount]{object: account}, one[*corev1.Pod]{object: pod},
-		one[*corev1.Secret]{object: secret},
-		one[*corev1.Node]{object: node},
-	})
+	ctx = reach.WithObjects(ctx, one[*corev1.ServiceAccount]{object: account})
+	ctx = reach.WithObjects(ctx, one[*corev1.Pod]{object: pod})
+	ctx = reach.WithObjects(ctx, one[*corev1.Secret]{object: secret})
+	return reach.WithObjects(ctx, one[*corev1.Node]{object: node})
 }
 
 // addressed is a listener with an address, and nothing else.
@@ -90,7 +89,7 @@ func ours(t *testing.T, key crypto.Signer) *server.Config {
 	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var feature serviceaccount.Tokens
+	var feature serviceaccount.Feature
 	flags := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	feature.AddFlags(flags)
 	if err := flags.Parse([]string{"--service-account-issuer=" + issuer, "--service-account-signing-key-file=" +

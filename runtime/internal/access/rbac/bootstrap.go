@@ -202,7 +202,7 @@ func withSubjects(subjects, wanted []rbacv1.Subject) []rbacv1.Subject {
 	return subjects
 }
 
-// sameRole asks that a binding be made anew where it refers to another role, which no update changes.
+// sameRole asks that a binding be made anew if it refers to another role, which no update changes.
 func sameRole(now, wanted rbacv1.RoleRef) error {
 	if now != wanted {
 		return errRecreate

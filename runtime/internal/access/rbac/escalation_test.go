@@ -49,10 +49,9 @@ func as(t *testing.T, name string, info *request.Info) context.Context {
 		},
 	})
 	x.ApplyRoleBindings(reach.Changes[*rbacv1.RoleBinding]{Reset: true})
-	ctx := reach.With(t.Context(), []any{
-		shelf[*rbacv1.ClusterRole]{nil, "clusterroles", map[string]*rbacv1.ClusterRole{"view": view, "edit": edit}},
-		shelf[*rbacv1.Role]{nil, "roles", map[string]*rbacv1.Role{"ns/one": one}},
-	})
+	ctx := reach.WithObjects(t.Context(),
+		shelf[*rbacv1.ClusterRole]{nil, "clusterroles", map[string]*rbacv1.ClusterRole{"view": view, "edit": edit}})
+	ctx = reach.WithObjects(ctx, shelf[*rbacv1.Role]{nil, "roles", map[string]*rbacv1.Role{"ns/one": one}})
 	ctx = auth.WithAccess(ctx, &auth.Access{Authorizer: auth.Union{auth.MastersOnly{}, auth.Union{x}}})
 	who := &auth.User{Name: name, Groups: []string{"people"}}
 	if name == "admin" {

@@ -68,7 +68,7 @@ func (g *grant) compare(other *grant) int {
 	return cmp.Compare(g.position, other.position)
 }
 
-// roleOf returns the role of a grant, or nil where it doesn't exist.
+// roleOf returns the role of a grant, or nil if it doesn't exist.
 func (s *state) roleOf(g *grant) *role {
 	switch g.kind {
 	case clusterRoleKind:

@@ -111,7 +111,7 @@ func (s *state) firstOf(some *grants, a *auth.Attributes, best *grant) (_ *grant
 	return best, missing
 }
 
-// grants returns the grants of a user in a namespace, or those for the whole cluster where it is "": one of each
+// grants returns the grants of a user in a namespace, or those for the whole cluster if it is "": one of each
 // binding, in the order of the bindings' names.
 func (s *state) grants(within *subjects, user *auth.User) (all []*grant) {
 	add := func(some *grants) {

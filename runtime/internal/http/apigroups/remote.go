@@ -77,7 +77,7 @@ func Order(groups []endpoint.Group, list []schema.GroupVersion) {
 	}
 }
 
-// rankOf returns the place of a key, which is behind all others where it has none.
+// rankOf returns the place of a key, which is behind all others if it has none.
 func rankOf[K comparable](ranks map[K]int, key K) int {
 	if rank, ok := ranks[key]; ok {
 		return rank

@@ -2,7 +2,7 @@ package endpoint
 
 import "testing"
 
-// TestAppliedJSONIsYAML: what is applied is YAML, also where it looks like JSON.
+// TestAppliedJSONIsYAML: what is applied is YAML, also if it looks like JSON.
 func TestAppliedJSONIsYAML(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string

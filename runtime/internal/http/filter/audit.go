@@ -35,8 +35,8 @@ func AuditID(auditor *trail.Auditor) Filter {
 	}
 }
 
-// AuditAnswers records the codes of answers. It stands in front of the filters that refuse requests before Audit, which
-// it records, too.
+// AuditAnswers records the status codes of answers. It stands in front of the filters that refuse requests before Audit
+// sees them, so that their answers are recorded, too.
 func AuditAnswers() Filter {
 	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if record := trail.RecordFrom(r.Context()); record != nil {

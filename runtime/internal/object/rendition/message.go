@@ -44,7 +44,7 @@ func CanStamp(plain, stamped []byte, revision int64) bool {
 }
 
 // stampMessage returns a copy of r with a resourceVersion in the place of that in its message. The metadata of
-// apimachinery always has that field, also where it is empty.
+// apimachinery always has that field, also if it is empty.
 func stampMessage(r verb.Rendition, version []byte) verb.Rendition {
 	old, ok := wire.FindBytes(r.Payload, metadataField, versionField)
 	if !ok {

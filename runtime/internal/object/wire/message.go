@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Field is one field of a protobuf message. Varint is set where the field is a varint, Bytes where it is bytes, a
+// Field is one field of a protobuf message. Varint is set if the field is a varint, Bytes if it is bytes, a
 // string or a message; neither is set for the other types.
 type Field struct {
 	Number protowire.Number

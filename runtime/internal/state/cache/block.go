@@ -23,7 +23,7 @@ type leafBlock struct {
 
 	joining sync.Mutex // held while it is joined
 	joined  atomic.Pointer[joinedBlock]
-	used    atomic.Bool // since the pool's hand came by
+	used    atomic.Bool // since the pool's clock last passed it
 	place   int         // in the pool's ring, as that of a form
 }
 

@@ -20,7 +20,7 @@ type compressedLeaf struct {
 
 	making sync.Mutex // held while it is compressed
 	made   atomic.Pointer[compressedBlock]
-	used   atomic.Bool // since the pool's hand came by
+	used   atomic.Bool // since the pool's clock last passed it
 	place  int         // in the pool's ring, as that of a form
 }
 

@@ -36,7 +36,7 @@ type Entry struct {
 // rare holds the data that only few entries have.
 type rare struct {
 	err      error
-	head     *string // where it differs from that of the other entries
+	head     *string // if it differs from that of the other entries
 	holes    []verb.Hole
 	checksum uint32 // of the payload, with Config.Verify
 }

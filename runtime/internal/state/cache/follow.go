@@ -12,7 +12,7 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// fillAndFollow fills the cache where it must, and follows the backend until an error occurs.
+// fillAndFollow fills the cache if it must, and follows the backend until an error occurs.
 func (c *Cache) fillAndFollow(ctx context.Context) error {
 	g := c.generation.Load()
 	if g == nil || g.ctx.Err() != nil {

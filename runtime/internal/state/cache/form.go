@@ -14,13 +14,13 @@ import (
 type form struct {
 	// done says that rendition and err are set.
 	done      atomic.Bool
-	used      atomic.Bool // since the pool's hand came by
+	used      atomic.Bool // since the pool's clock last passed it
 	rendition verb.Rendition
 	err       error
 	name      verb.Form
 	entry     *Entry
 	once      sync.Once
-	place     int // in the pool's ring, counted from 1, 0 where it isn't there; guarded by the pool
+	place     int // in the pool's ring, counted from 1, 0 if it isn't there; guarded by the pool
 }
 
 // formList is the forms of an entry. It is immutable. The names stand beside each other, and the first one is in the

@@ -18,7 +18,7 @@ var (
 
 // Consistent returns a snapshot that has every write acknowledged before the call. Concurrent calls share questions to
 // the backend, but no call joins a question that was asked before the call. Consistent fails with ErrLagging where the
-// cache doesn't catch up within its bound, and with ErrNotReady where it doesn't follow the backend. The caller then
+// cache doesn't catch up within its bound, and with ErrNotReady if it doesn't follow the backend. The caller then
 // reads from the backend.
 func (c *Cache) Consistent(ctx context.Context) (*Snapshot, error) {
 	if err := c.Ready(); err != nil {

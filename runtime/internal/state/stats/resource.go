@@ -47,7 +47,7 @@ func (s *Series) resource(ctx context.Context, handle verb.Handle, measured stor
 
 const (
 	consistentReads = "apiserver_watch_cache_consistent_read_total"
-	consistentHelp  = "Consistent reads of the watch cache; fallback tells whether storage answered instead, and " +
+	consistentHelp  = "Consistent reads of the watch cache; fallback says whether storage answered instead, and " +
 		"success is false if the request ended before the cache had all writes."
 )
 

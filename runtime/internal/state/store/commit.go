@@ -22,7 +22,7 @@ type Plan[T api.Object] struct {
 	// Object is the object to write. The store encodes it, unless Data is there.
 	Object T
 	// Data is the stored form to write, as Encode returns it. With Remove and Nothing it becomes the Data of the
-	// Outcome, which is the stored form of the state where it is nil.
+	// Outcome, which is the stored form of the state if it is nil.
 	Data []byte
 	// TTL is the new time to live: 0 for no limit, or storage.KeepTTL.
 	TTL time.Duration
@@ -58,7 +58,7 @@ type CommitOptions[T api.Object] struct {
 	Preconditions *metav1.Preconditions
 	// IgnoreNotFound lets an Update begin with an empty object, which it creates.
 	IgnoreNotFound bool
-	// Guess, where it is set, is the object as the caller knows it. The store tries it first, and never trusts it. It
+	// Guess, if it is set, is the object as the caller knows it. The store tries it first, and never trusts it. It
 	// only reads it, so several writes may share one.
 	Guess T
 	// DryRun makes the store read and decide, and write nothing.
@@ -274,7 +274,7 @@ func (s *Store[T]) exists(ctx context.Context, conflict *storage.ConflictError, 
 
 // State is the state of an object that an optimistic write reads. A Writer may change and keep it.
 type State[T api.Object] struct {
-	// Object is the object with its resourceVersion; an empty one where it doesn't exist.
+	// Object is the object with its resourceVersion; an empty one if it doesn't exist.
 	Object   T
 	Exists   bool
 	Revision int64

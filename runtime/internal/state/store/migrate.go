@@ -36,7 +36,7 @@ type MigrateOptions struct {
 	// Timeout bounds every question to the backend and every write; 0 is a minute. A backend that is gone for longer
 	// ends the migration.
 	Timeout time.Duration
-	// Report, where it is set, is called after each object.
+	// Report, if it is set, is called after each object.
 	Report func(Migration)
 }
 
@@ -259,7 +259,7 @@ func (m *migration[T]) look(
 	return version, s, err
 }
 
-// apiVersionOf returns the apiVersion of a stored form in JSON or in protobuf, "" where it tells none.
+// apiVersionOf returns the apiVersion of a stored form in JSON or in protobuf, "" if it tells none.
 func apiVersionOf(plain []byte) string {
 	if wire.IsEnvelope(plain) {
 		_, gvk, _ := wire.OpenEnvelope(plain) // an error tells none

@@ -11,7 +11,7 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// narrow returns the prefix of the namespace that a selector names, where it names one.
+// narrow returns the prefix of the namespace that a selector names, if it names one.
 func (r *reader) narrow(prefix string, sel *Selector) string {
 	if r.namespaced && prefix == r.prefix && sel.namespace != "" {
 		if below := keyBelow(prefix, sel.namespace); below != "" {

@@ -18,7 +18,7 @@ func TimezoneColumn_CronJob(cron *batchv1.CronJob) string {
 	return column.Or(cron.Spec.TimeZone, column.None)
 }
 
-// SuspendColumn_CronJob tells whether a cron job starts no jobs.
+// SuspendColumn_CronJob says whether a cron job starts no jobs.
 func SuspendColumn_CronJob(cron *batchv1.CronJob) string {
 	if cron.Spec.Suspend == nil {
 		return "<unset>"

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// StatusColumn_ComponentStatus tells whether a component is healthy.
+// StatusColumn_ComponentStatus says whether a component is healthy.
 func StatusColumn_ComponentStatus(component *corev1.ComponentStatus) string {
 	healthy := health(component)
 	switch {

@@ -61,7 +61,7 @@ func VolumeColumn_PersistentVolumeClaim(claim *corev1.PersistentVolumeClaim) str
 	return claim.Spec.VolumeName
 }
 
-// ModeColumn_PersistentVolume tells whether a volume has a file system.
+// ModeColumn_PersistentVolume says whether a volume has a file system.
 func ModeColumn_PersistentVolume(volume *corev1.PersistentVolume) string {
 	return column.Or(volume.Spec.VolumeMode, unset)
 }
@@ -104,7 +104,7 @@ func AttributesColumn_PersistentVolumeClaim(claim *corev1.PersistentVolumeClaim)
 	return column.Or(claim.Spec.VolumeAttributesClassName, unset)
 }
 
-// ModeColumn_PersistentVolumeClaim tells whether the volume has a file system.
+// ModeColumn_PersistentVolumeClaim says whether the volume has a file system.
 func ModeColumn_PersistentVolumeClaim(claim *corev1.PersistentVolumeClaim) string {
 	return column.Or(claim.Spec.VolumeMode, unset)
 }

@@ -43,7 +43,7 @@ func CapacityColumn_CSIStorageCapacity(capacity *storagev1.CSIStorageCapacity) s
 	return capacity.Capacity.String()
 }
 
-// ExpansionColumn_StorageClass tells whether volumes can grow.
+// ExpansionColumn_StorageClass says whether volumes can grow.
 func ExpansionColumn_StorageClass(class *storagev1.StorageClass) bool {
 	return class.AllowVolumeExpansion != nil && *class.AllowVolumeExpansion
 }

@@ -275,7 +275,7 @@ type Same References
 // Imported is a type over a foreign type.
 type Imported foreign.Open
 
-// Locked has a lock that its own method leaves where it is.
+// Locked has a lock that its own method doesn't copy.
 type Locked struct {
 	mu     sync.Mutex
 	Values []string

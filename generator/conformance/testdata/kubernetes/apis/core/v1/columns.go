@@ -27,7 +27,7 @@ func SourceField_Event(in *corev1.Event) string {
 	return in.Source.Component
 }
 
-// StatusColumn_Node tells whether a node is ready, and whether it takes new pods.
+// StatusColumn_Node says whether a node is ready, and whether it takes new pods.
 func StatusColumn_Node(in *corev1.Node) string {
 	status := "Unknown"
 	for _, c := range in.Status.Conditions {

@@ -687,7 +687,7 @@ func byKeys[E any](errs field.ErrorList, keys func(E) map[string]any) field.Erro
 	return errs
 }
 
-// sameJSON tells whether two values are the same on the wire. Fields that aren't exported don't count.
+// sameJSON reports whether two values are the same on the wire. Fields that aren't exported don't count.
 func sameJSON[T any](a, b T) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)

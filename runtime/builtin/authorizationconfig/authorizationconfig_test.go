@@ -1,4 +1,4 @@
-package chain
+package authorizationconfig
 
 import (
 	"bytes"
@@ -88,7 +88,7 @@ func configure(t *testing.T, args ...string) (server.Config, *log, error) {
 	for _, name := range excluded {
 		flags.String(name, "", "")
 	}
-	feature := &Authorization{}
+	feature := &Feature{}
 	feature.AddFlags(flags)
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)

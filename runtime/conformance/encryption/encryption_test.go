@@ -1,6 +1,6 @@
 //go:build peer
 
-package seal
+package encryption
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/runtime/internal/host/seal"
+	"apigen.dev/runtime/internal/host/encryption"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apiserver/pkg/server/options/encryptionconfig"
 	"k8s.io/apiserver/pkg/storage/value"
@@ -44,13 +44,13 @@ func rule(providers ...[]string) string {
 // both reads a configuration with our code and with theirs.
 func both(
 	t *testing.T, text string,
-) (ours *seal.Source, theirs encryptionconfig.StaticTransformers, ourErr, theirErr error) {
+) (ours *encryption.Source, theirs encryptionconfig.StaticTransformers, ourErr, theirErr error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "encryption.yaml")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ours, ourErr = seal.Load(path)
+	ours, ourErr = encryption.Load(path)
 	loaded, theirErr := encryptionconfig.LoadEncryptionConfig(t.Context(), path, false, "")
 	if theirErr == nil {
 		theirs = loaded.Transformers

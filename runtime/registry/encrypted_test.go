@@ -21,11 +21,11 @@ import (
 const widgetKey = "/registry/shop.example.com/widgets/ns/"
 
 // kinds runs a test with the cache and without, each with keys of its own.
-func kinds(t *testing.T, test func(t *testing.T, b *bench, e *encryption), names ...string) {
+func kinds(t *testing.T, test func(t *testing.T, b *bench, e *encryptionFile), names ...string) {
 	t.Helper()
 	for kind, cached := range map[string]bool{"cache": true, "bare": false} {
 		t.Run(kind, func(t *testing.T) {
-			e := newEncryption(t, names...)
+			e := newEncryptionFile(t, names...)
 			test(t, openOver(t, memory.New(), registry.New(shop.Definition()), registry.Config{DisableCache: !cached,
 				Transformer: e.transformer()}), e)
 		})
@@ -43,7 +43,7 @@ func (b *bench) raw(name string) *storage.KeyValue {
 
 // With a new key in front, everything is still read, and each write, also one that changes nothing, takes the new key.
 func TestRotation(t *testing.T) {
-	kinds(t, func(t *testing.T, b *bench, e *encryption) {
+	kinds(t, func(t *testing.T, b *bench, e *encryptionFile) {
 		created := b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
 		if kv := b.raw("a"); !bytes.HasPrefix(kv.Value, []byte("k8s:enc:aesgcm:v1:one:")) ||
 			bytes.Contains(kv.Value, []byte("red")) {
@@ -72,7 +72,7 @@ func TestRotation(t *testing.T) {
 
 // A value that no key opens fails the reads that cover it, with the names of both keys, and nothing else.
 func TestLostKey(t *testing.T) {
-	kinds(t, func(t *testing.T, b *bench, e *encryption) {
+	kinds(t, func(t *testing.T, b *bench, e *encryptionFile) {
 		b.create(`{"metadata":{"name":"bad"}}`)
 		lost := b.raw("bad")
 		e.set("two")
@@ -114,7 +114,7 @@ func TestLostKey(t *testing.T) {
 
 // Once the key is back, what it sealed is read again without a restart, by the cache, too.
 func TestKeyComesBack(t *testing.T) {
-	kinds(t, func(t *testing.T, b *bench, e *encryption) {
+	kinds(t, func(t *testing.T, b *bench, e *encryptionFile) {
 		b.create(`{"metadata":{"name":"a"}}`)
 		lost := b.raw("a")
 		e.set("two")
@@ -134,7 +134,7 @@ func TestKeyComesBack(t *testing.T) {
 
 // Encryption is turned on, and off again, without any value being lost.
 func TestOnAndOff(t *testing.T) {
-	kinds(t, func(t *testing.T, b *bench, e *encryption) {
+	kinds(t, func(t *testing.T, b *bench, e *encryptionFile) {
 		for _, step := range []struct {
 			keys   []string
 			prefix string
@@ -159,7 +159,7 @@ func TestOnAndOff(t *testing.T) {
 
 // A value is bound to its key: what was copied below another name is refused.
 func TestCopiedValue(t *testing.T) {
-	kinds(t, func(t *testing.T, b *bench, e *encryption) {
+	kinds(t, func(t *testing.T, b *bench, e *encryptionFile) {
 		b.create(`{"metadata":{"name":"a"}}`)
 		if _, err := b.backend.Put(b.ctx(), widgetKey+"b", b.raw("a").Value, 0, 0); err != nil {
 			t.Fatal(err)
@@ -171,7 +171,7 @@ func TestCopiedValue(t *testing.T) {
 
 // A key whose secret is another one than it was is named, too.
 func TestWrongSecret(t *testing.T) {
-	kinds(t, func(t *testing.T, b *bench, e *encryption) {
+	kinds(t, func(t *testing.T, b *bench, e *encryptionFile) {
 		b.create(`{"metadata":{"name":"a"}}`)
 		bad := b.raw("a")
 		e.set("one!")
@@ -194,7 +194,7 @@ func TestWrongSecret(t *testing.T) {
 
 // Watches tell what was written under another key than the state before, and go on where the keys don't.
 func TestWatchAcrossKeys(t *testing.T) {
-	kinds(t, func(t *testing.T, b *bench, e *encryption) {
+	kinds(t, func(t *testing.T, b *bench, e *encryptionFile) {
 		w := b.watch(api.WatchOptions{})
 		b.create(`{"metadata":{"name":"a"},"spec":{"color":"red"}}`)
 		w.expect("ADDED a")
@@ -215,7 +215,7 @@ func TestWatchAcrossKeys(t *testing.T) {
 
 // What can't be read is deleted with the option for it, whatever its finalizers; what can be read is not.
 func TestDeleteUnreadable(t *testing.T) {
-	kinds(t, func(t *testing.T, b *bench, e *encryption) {
+	kinds(t, func(t *testing.T, b *bench, e *encryptionFile) {
 		b.create(`{"metadata":{"name":"bad","finalizers":["x.example.com/y"]}}`)
 		lost := b.raw("bad")
 		unsafe := verb.DeleteOptions{IgnoreReadErrors: true}
@@ -316,7 +316,7 @@ func (sealsNothing) Seal(string, []byte) ([]byte, error)                { return
 // key
 // alone opens everything that was written since.
 func TestRotationUnderLoad(t *testing.T) {
-	kinds(t, func(t *testing.T, b *bench, e *encryption) {
+	kinds(t, func(t *testing.T, b *bench, e *encryptionFile) {
 		const objects, rounds = 4, 25
 		for i := range objects {
 			b.create(fmt.Sprintf(`{"metadata":{"name":"w%d"}}`, i))

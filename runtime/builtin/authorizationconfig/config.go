@@ -1,8 +1,8 @@
-// Package chain reads kube-apiserver's AuthorizationConfiguration: a file that says which authorizers a server asks, in
-// which order, and about which requests. It follows the file while the server runs.
+// Package authorizationconfig reads kube-apiserver's AuthorizationConfiguration: a file that says which authorizers a
+// server asks, in which order, and about which requests. It follows the file while the server runs.
 //
 // It may know packages auth, access/meter, builtin/webhookauth, cel, kubeconfig, registry, reload and server.
-package chain
+package authorizationconfig
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package chain
+package authorizationconfig
 
 import (
 	"cmp"
@@ -20,22 +20,22 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Authorization is the feature of servers that take an AuthorizationConfiguration: the flag --authorization-config.
+// Feature is for servers that take an AuthorizationConfiguration: the flag --authorization-config.
 // A file may name the modes of all features of a main, whatever their order.
-type Authorization struct {
+type Feature struct {
 	flags *pflag.FlagSet
 	file  string
 }
 
-var _ server.Feature = (*Authorization)(nil)
+var _ server.Feature = (*Feature)(nil)
 
 const flag = "authorization-config"
 
 // Groups implements server.Feature.
-func (*Authorization) Groups() []registry.Group { return nil }
+func (*Feature) Groups() []registry.Group { return nil }
 
 // AddFlags implements server.Feature.
-func (f *Authorization) AddFlags(flags *pflag.FlagSet) {
+func (f *Feature) AddFlags(flags *pflag.FlagSet) {
 	f.flags = flags
 	flags.StringVar(&f.file, flag, "", "file with an AuthorizationConfiguration, in kube-apiserver's format, which "+
 		"says who decides what users may do; it excludes --authorization-mode and --authorization-webhook-*")
@@ -48,7 +48,7 @@ var excluded = []string{
 }
 
 // Configure implements server.Feature.
-func (f *Authorization) Configure(_ context.Context, config *server.Config) error {
+func (f *Feature) Configure(_ context.Context, config *server.Config) error {
 	if f.file == "" {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (f *Authorization) Configure(_ context.Context, config *server.Config) erro
 }
 
 // open reads the file, which may name modes.
-func (f *Authorization) open(b *builder, reloads *meter.Reloads) (auth.Authorizer, error) {
+func (f *Feature) open(b *builder, reloads *meter.Reloads) (auth.Authorizer, error) {
 	current, err := reload.Open(b.log, b.build, f.file)
 	if err != nil {
 		return nil, fmt.Errorf("--authorization-config %s: %w", f.file, err)

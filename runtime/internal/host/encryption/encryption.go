@@ -1,6 +1,6 @@
-// Package seal encrypts values at rest, as kube-apiserver does: it reads the same EncryptionConfiguration and writes
-// the same bytes, so that a server can be replaced in place, keys and all. Providers are identity, aesgcm, secretbox
-// and aescbc; the first one of a resource seals, all of them open.
+// Package encryption encrypts values at rest, as kube-apiserver does: it reads the same EncryptionConfiguration and
+// writes the same bytes, so that a server can be replaced in place, keys and all. Providers are identity, aesgcm,
+// secretbox and aescbc; the first one of a resource encrypts, and all of them decrypt.
 //
 // A Source is a configuration in a file, which it may read again; a Transformer applies the present configuration to
 // one resource. The package knows keys of etcd and bytes, no objects, and nothing else of ours.
@@ -8,7 +8,7 @@
 // A value that aesgcm sealed opens only under the key of etcd for which it was sealed. Its nonces are random: one
 // secret should seal at most 2^32 values before an operator puts a new one in front of it. secretbox has no such limit
 // in practice, and doesn't bind a value to its key. aescbc doesn't even detect a manipulated value.
-package seal
+package encryption
 
 import (
 	"bytes"
@@ -33,7 +33,7 @@ type link struct {
 }
 
 // provider seals and opens the bytes behind a link's prefix, which begin with a random nonce. It authenticates the etcd
-// key, where it can.
+// key, if it can.
 type provider interface {
 	// seal appends the sealed value to dst.
 	seal(dst, nonce []byte, key string, plain []byte) []byte

@@ -58,7 +58,7 @@ func buildBinary() (string, error) {
 	defer os.RemoveAll(unfinished)
 	built := filepath.Join(unfinished, name)
 	command := exec.Command("go", "build", "-ldflags=-s -w", "-o", built,
-		"apigen.dev/runtime/storage/etcd/etcdtest/etcd")
+		"apigen.dev/runtime/internal/etcdtest/etcd")
 	command.Dir = moduleDirectory()
 	if output, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("building etcd: %w\n%s", err, output)
