@@ -18,12 +18,14 @@ var errLoop = &apierrors.StatusError{ErrStatus: metav1.Status{
 
 // refuseLoops returns a filter that ends requests that came back. Nobody needs to be authenticated for that: the
 // request has the credentials of this server itself.
-func refuseLoops(loop *proxy.Loop) func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if loop.Closes(r.Header) {
-			respond.Error(w, r, errLoop)
-			return
-		}
-		next.ServeHTTP(w, r)
+func refuseLoops(loop *proxy.Loop) func(next http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if loop.Closes(r.Header) {
+				respond.Error(w, r, errLoop)
+				return
+			}
+			next.ServeHTTP(w, r)
+		})
 	}
 }

@@ -22,51 +22,57 @@ const maxAuditID = 256
 // AuditID gives every request an audit ID, that of the client or a new one, and sends it back. If auditor isn't nil,
 // AuditID makes the Record of the request, which the filters after it and the endpoint find in the request's context.
 func AuditID(auditor *trail.Auditor) Filter {
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		id := r.Header.Get(auditIDHeader)
-		if id == "" || len(id) > maxAuditID {
-			id = uuid.NewString()
-		}
-		w.Header()[auditIDHeader] = []string{id}
-		if auditor != nil {
-			r = r.WithContext(trail.WithRecord(r.Context(), auditor.NewRecord(id)))
-		}
-		next.ServeHTTP(w, r)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			id := r.Header.Get(auditIDHeader)
+			if id == "" || len(id) > maxAuditID {
+				id = uuid.NewString()
+			}
+			w.Header()[auditIDHeader] = []string{id}
+			if auditor != nil {
+				r = r.WithContext(trail.WithRecord(r.Context(), auditor.NewRecord(id)))
+			}
+			next.ServeHTTP(w, r)
+		})
 	}
 }
 
 // AuditAnswers records the status codes of answers. It stands in front of the filters that refuse requests before Audit
 // sees them, so that their answers are recorded, too.
 func AuditAnswers() Filter {
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if record := trail.RecordFrom(r.Context()); record != nil {
-			w = &audited{ResponseWriter: w, record: record, request: r}
-		}
-		next.ServeHTTP(w, r)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if record := trail.RecordFrom(r.Context()); record != nil {
+				w = &audited{ResponseWriter: w, record: record, request: r}
+			}
+			next.ServeHTTP(w, r)
+		})
 	}
 }
 
 // Audit records each request of an authenticated user when it is received, and when it is answered or ends with a
 // panic. If the server may run no request without an event, and the event is lost, Audit answers 500.
 func Audit() Filter {
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		record := trail.RecordFrom(r.Context())
-		if record == nil {
-			next.ServeHTTP(w, r)
-			return
-		}
-		if !record.Begin(r) {
-			respond.Error(w, r, apierrors.NewInternalError(errors.New("failed to store audit event")))
-			return
-		}
-		defer func() {
-			if cause := recover(); cause != nil {
-				record.Panicked(cause)
-				panic(cause)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			record := trail.RecordFrom(r.Context())
+			if record == nil {
+				next.ServeHTTP(w, r)
+				return
 			}
-			record.Complete(r)
-		}()
-		next.ServeHTTP(w, r)
+			if !record.Begin(r) {
+				respond.Error(w, r, apierrors.NewInternalError(errors.New("failed to store audit event")))
+				return
+			}
+			defer func() {
+				if cause := recover(); cause != nil {
+					record.Panicked(cause)
+					panic(cause)
+				}
+				record.Complete(r)
+			}()
+			next.ServeHTTP(w, r)
+		})
 	}
 }
 

@@ -21,29 +21,31 @@ import (
 // one costs more than many refusals.
 func Authenticate(authenticator auth.Authenticator, log *slog.Logger) Filter {
 	var refused refusals
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		began := time.Now()
-		user, err := authenticator.Authenticate(r)
-		timing.End(r.Context(), timing.Authentication, "", began)
-		if err != nil {
-			log.DebugContext(r.Context(), "a client could not be authenticated",
-				"client", r.RemoteAddr, "error", err)
-		}
-		if err == nil && (user == nil || user == auth.AnonymousUser) && spacedToken(r) {
-			respond.AddWarnings(w.Header(), []string{ignoredToken})
-		}
-		if err != nil || user == nil {
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			if waited := refused.pause(r.Context()); waited || r.ProtoMajor == 2 {
-				w.Header().Set("Connection", "close") // net/http sends GOAWAY over HTTP/2, and no such header
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			began := time.Now()
+			user, err := authenticator.Authenticate(r)
+			timing.End(r.Context(), timing.Authentication, "", began)
+			if err != nil {
+				log.DebugContext(r.Context(), "a client could not be authenticated",
+					"client", r.RemoteAddr, "error", err)
 			}
-			respond.Error(w, r, errUnauthorized)
-			return
-		}
-		// No handler needs the credentials any more, and one that forwards the request must not forward them.
-		r.Header.Del("Authorization")
-		removeProxyHeaders(r.Header)
-		next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), grouped(user))))
+			if err == nil && (user == nil || user == auth.AnonymousUser) && spacedToken(r) {
+				respond.AddWarnings(w.Header(), []string{ignoredToken})
+			}
+			if err != nil || user == nil {
+				w.Header().Set("WWW-Authenticate", "Bearer")
+				if waited := refused.pause(r.Context()); waited || r.ProtoMajor == 2 {
+					w.Header().Set("Connection", "close") // net/http sends GOAWAY over HTTP/2, and no such header
+				}
+				respond.Error(w, r, errUnauthorized)
+				return
+			}
+			// No handler needs the credentials any more, and one that forwards the request must not forward them.
+			r.Header.Del("Authorization")
+			removeProxyHeaders(r.Header)
+			next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), grouped(user))))
+		})
 	}
 }
 

@@ -19,20 +19,22 @@ import (
 // Authorize asks whether the user may do what the request asks for. It answers 403 if the authorizer doesn't allow it,
 // and 500 if the authorizer fails.
 func Authorize(authorizer auth.Authorizer) Filter {
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		a := auth.Attributes{User: auth.UserFrom(r.Context()), Info: request.InfoFrom(r.Context())}
-		began := time.Now()
-		decision, reason, err := authorizer.Authorize(r.Context(), a)
-		timing.End(r.Context(), timing.Authorization, "", began)
-		annotate(r, decision, reason, err)
-		switch {
-		case decision == auth.Allow:
-			next.ServeHTTP(w, r)
-		case err != nil:
-			undecided(w, r, err)
-		default:
-			respond.Error(w, r, forbidden(a, reason))
-		}
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			a := auth.Attributes{User: auth.UserFrom(r.Context()), Info: request.InfoFrom(r.Context())}
+			began := time.Now()
+			decision, reason, err := authorizer.Authorize(r.Context(), a)
+			timing.End(r.Context(), timing.Authorization, "", began)
+			annotate(r, decision, reason, err)
+			switch {
+			case decision == auth.Allow:
+				next.ServeHTTP(w, r)
+			case err != nil:
+				undecided(w, r, err)
+			default:
+				respond.Error(w, r, forbidden(a, reason))
+			}
+		})
 	}
 }
 

@@ -13,9 +13,11 @@ func StrictTransport(directives []string) Filter {
 		return nil
 	}
 	value := []string{strings.Join(directives, "; ")}
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		w.Header()["Strict-Transport-Security"] = value
-		next.ServeHTTP(w, r)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header()["Strict-Transport-Security"] = value
+			next.ServeHTTP(w, r)
+		})
 	}
 }
 
@@ -26,25 +28,27 @@ func CORS(origins []*regexp.Regexp) Filter {
 	if len(origins) == 0 {
 		return nil
 	}
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		origin := r.Header.Get("Origin")
-		if origin == "" || !matchesAny(origins, origin) {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			origin := r.Header.Get("Origin")
+			if origin == "" || !matchesAny(origins, origin) {
+				next.ServeHTTP(w, r)
+				return
+			}
+			header := w.Header()
+			header.Add("Vary", "Origin")
+			header.Set("Access-Control-Allow-Origin", origin)
+			header.Set("Access-Control-Allow-Methods", "POST, GET, OPTIONS, PUT, DELETE, PATCH")
+			header.Set("Access-Control-Allow-Headers", "Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, "+
+				"Authorization, X-Requested-With, If-Modified-Since")
+			header.Set("Access-Control-Expose-Headers", "Date")
+			header.Set("Access-Control-Allow-Credentials", "true")
+			if r.Method == http.MethodOptions {
+				w.WriteHeader(http.StatusNoContent)
+				return
+			}
 			next.ServeHTTP(w, r)
-			return
-		}
-		header := w.Header()
-		header.Add("Vary", "Origin")
-		header.Set("Access-Control-Allow-Origin", origin)
-		header.Set("Access-Control-Allow-Methods", "POST, GET, OPTIONS, PUT, DELETE, PATCH")
-		header.Set("Access-Control-Allow-Headers", "Content-Type, Content-Length, Accept-Encoding, X-CSRF-Token, "+
-			"Authorization, X-Requested-With, If-Modified-Since")
-		header.Set("Access-Control-Expose-Headers", "Date")
-		header.Set("Access-Control-Allow-Credentials", "true")
-		if r.Method == http.MethodOptions {
-			w.WriteHeader(http.StatusNoContent)
-			return
-		}
-		next.ServeHTTP(w, r)
+		})
 	}
 }
 

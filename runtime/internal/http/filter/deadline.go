@@ -16,23 +16,25 @@ import (
 // Deadline gives every request that is not long-running a deadline: limit, or less if the option timeout of the query
 // asks for less. The deadline also applies to reading the body, so that a client can't send it arbitrarily slowly.
 func Deadline(limit time.Duration) Filter {
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if isLongRunning(r) {
-			next.ServeHTTP(w, r)
-			return
-		}
-		timeout, err := requestTimeout(r, limit)
-		if err != nil {
-			respond.Error(w, r, apierrors.NewBadRequest(err.Error()))
-			return
-		}
-		ctx := &lazyDeadline{parent: r.Context(), deadline: time.Now().Add(timeout)}
-		defer ctx.end()
-		if r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {
-			// A writer without read deadlines (in tests inside the process) has no slow clients either.
-			_ = http.NewResponseController(w).SetReadDeadline(ctx.deadline)
-		}
-		next.ServeHTTP(w, r.WithContext(ctx))
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if isLongRunning(r) {
+				next.ServeHTTP(w, r)
+				return
+			}
+			timeout, err := requestTimeout(r, limit)
+			if err != nil {
+				respond.Error(w, r, apierrors.NewBadRequest(err.Error()))
+				return
+			}
+			ctx := &lazyDeadline{parent: r.Context(), deadline: time.Now().Add(timeout)}
+			defer ctx.end()
+			if r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {
+				// A writer without read deadlines (in tests inside the process) has no slow clients either.
+				_ = http.NewResponseController(w).SetReadDeadline(ctx.deadline)
+			}
+			next.ServeHTTP(w, r.WithContext(ctx))
+		})
 	}
 }
 

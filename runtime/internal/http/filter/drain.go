@@ -71,26 +71,28 @@ func (d *Drain) Wait(ctx context.Context) error {
 
 // Filter returns the filter. It serves the paths for which public returns true (health checks) at any time.
 func (d *Drain) Filter(public func(path string) bool) Filter {
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if public(r.URL.Path) {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if public(r.URL.Path) {
+				next.ServeHTTP(w, r)
+				return
+			}
+			if d.leaving.Load() && r.Header.Get("Upgrade") == "" {
+				w.Header().Set("Connection", "close") // net/http sends GOAWAY on a connection of HTTP/2
+			}
+			if !d.enter() {
+				respond.Error(w, r, d.refusal())
+				return
+			}
+			defer d.requests.Done()
+			if isLongRunning(r) {
+				ctx, cancel := context.WithCancel(r.Context())
+				defer cancel()
+				defer d.endLater(cancel)()
+				r = r.WithContext(ctx)
+			}
 			next.ServeHTTP(w, r)
-			return
-		}
-		if d.leaving.Load() && r.Header.Get("Upgrade") == "" {
-			w.Header().Set("Connection", "close") // net/http sends GOAWAY on a connection of HTTP/2
-		}
-		if !d.enter() {
-			respond.Error(w, r, d.refusal())
-			return
-		}
-		defer d.requests.Done()
-		if isLongRunning(r) {
-			ctx, cancel := context.WithCancel(r.Context())
-			defer cancel()
-			defer d.endLater(cancel)()
-			r = r.WithContext(ctx)
-		}
-		next.ServeHTTP(w, r)
+		})
 	}
 }
 

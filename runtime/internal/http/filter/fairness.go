@@ -32,45 +32,47 @@ const maxQueueTime = time.Minute
 // requests pass, except for watches, which count until they have told the state with which they begin.
 func Fairness(controller *flow.Controller, estimator *cost.Estimator, defaultWait time.Duration) Filter {
 	reading := newReaders(maxReading)
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		info, user := request.InfoFrom(r.Context()), auth.UserFrom(r.Context())
-		isWatch := info.Verb == request.VerbWatch && info.IsResource
-		if info.LongRunning && !isWatch {
-			next.ServeHTTP(w, r)
-			return
-		}
-		visit := controller.Classify(user, info)
-		header := w.Header()
-		header[schemaHeader], header[levelHeader] = []string{visit.SchemaUID}, []string{visit.LevelUID}
-		if !isWatch && !visit.Exempt() && reading.full(user.Name) {
-			tooMany(w, visit)
-			return
-		}
-		estimate, _ := visit.Estimate(estimator, r)
-		timing.SetShare(r.Context(), timing.Share{
-			Level: visit.Level, Schema: visit.Schema,
-			Seats: estimate.Seats, Final: estimate.Final, Latency: estimate.Latency,
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			info, user := request.InfoFrom(r.Context()), auth.UserFrom(r.Context())
+			isWatch := info.Verb == request.VerbWatch && info.IsResource
+			if info.LongRunning && !isWatch {
+				next.ServeHTTP(w, r)
+				return
+			}
+			visit := controller.Classify(user, info)
+			header := w.Header()
+			header[schemaHeader], header[levelHeader] = []string{visit.SchemaUID}, []string{visit.LevelUID}
+			if !isWatch && !visit.Exempt() && reading.full(user.Name) {
+				tooMany(w, visit)
+				return
+			}
+			estimate, _ := visit.Estimate(estimator, r)
+			timing.SetShare(r.Context(), timing.Share{
+				Level: visit.Level, Schema: visit.Schema,
+				Seats: estimate.Seats, Final: estimate.Final, Latency: estimate.Latency,
+			})
+			began := time.Now()
+			err := visit.Enter(r.Context(), estimate, queueTime(r, defaultWait))
+			if visit.Waited() {
+				timing.End(r.Context(), timing.Queue, visit.Level, began)
+			}
+			if err != nil {
+				tooMany(w, visit)
+				return
+			}
+			if !isWatch {
+				w, answer := countingOf(w)
+				answer.place = place{visit: visit, readers: reading, user: user.Name}
+				defer answer.place.end()
+				next.ServeHTTP(w, r)
+				return
+			}
+			leave := sync.OnceFunc(visit.Leave)
+			defer leave()
+			defer controller.Watch(info)()
+			next.ServeHTTP(w, r.WithContext(request.WithBegun(r.Context(), leave)))
 		})
-		began := time.Now()
-		err := visit.Enter(r.Context(), estimate, queueTime(r, defaultWait))
-		if visit.Waited() {
-			timing.End(r.Context(), timing.Queue, visit.Level, began)
-		}
-		if err != nil {
-			tooMany(w, visit)
-			return
-		}
-		if !isWatch {
-			w, answer := countingOf(w)
-			answer.place = place{visit: visit, readers: reading, user: user.Name}
-			defer answer.place.end()
-			next.ServeHTTP(w, r)
-			return
-		}
-		leave := sync.OnceFunc(visit.Leave)
-		defer leave()
-		defer controller.Watch(info)()
-		next.ServeHTTP(w, r.WithContext(request.WithBegun(r.Context(), leave)))
 	}
 }
 

@@ -4,19 +4,20 @@
 // It may know packages auth, flow, request, respond and trail, and knows no resources.
 package filter
 
-import "net/http"
+import (
+	"net/http"
+	"slices"
+)
 
-// Filter answers a request, or passes it to the next handler.
-type Filter func(w http.ResponseWriter, r *http.Request, next http.Handler)
+// Filter returns a handler that answers a request, or passes it to next.
+type Filter func(next http.Handler) http.Handler
 
 // Chain applies filters to a handler. The first filter is the outermost: it sees a request first. A nil filter is none.
 func Chain(handler http.Handler, filters ...Filter) http.Handler {
-	for i := len(filters) - 1; i >= 0; i-- {
-		if filters[i] == nil {
-			continue
+	for _, filter := range slices.Backward(filters) {
+		if filter != nil {
+			handler = filter(handler)
 		}
-		filter, next := filters[i], handler
-		handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { filter(w, r, next) })
 	}
 	return handler
 }

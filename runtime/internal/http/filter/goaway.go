@@ -12,10 +12,12 @@ func GoAway(chance float64) Filter {
 	if chance <= 0 {
 		return nil
 	}
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if r.ProtoMajor == 2 && rand.Float64() < chance {
-			w.Header().Set("Connection", "close") // net/http sends GOAWAY, and no such header
-		}
-		next.ServeHTTP(w, r)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.ProtoMajor == 2 && rand.Float64() < chance {
+				w.Header().Set("Connection", "close") // net/http sends GOAWAY, and no such header
+			}
+			next.ServeHTTP(w, r)
+		})
 	}
 }

@@ -29,32 +29,34 @@ const (
 // "", the time that the decision took, and the error of a refusal.
 func Impersonate(authorizer auth.Authorizer, observe func(verb string, took time.Duration, err error)) Filter {
 	i := &impersonator{authorizer: authorizer}
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		wanted, asked, err := impersonated(r.Header)
-		if err == nil && !asked {
-			next.ServeHTTP(w, r)
-			return
-		}
-		var user *auth.User
-		var constraint string
-		if err == nil {
-			begin := time.Now()
-			user, constraint, err = i.impersonate(r, wanted)
-			if observe != nil {
-				observe(constraint, time.Since(begin), err)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			wanted, asked, err := impersonated(r.Header)
+			if err == nil && !asked {
+				next.ServeHTTP(w, r)
+				return
 			}
-		}
-		if err != nil {
-			respond.Error(w, r, err)
-			return
-		}
-		for name := range r.Header {
-			if strings.HasPrefix(name, "Impersonate-") {
-				r.Header.Del(name)
+			var user *auth.User
+			var constraint string
+			if err == nil {
+				begin := time.Now()
+				user, constraint, err = i.impersonate(r, wanted)
+				if observe != nil {
+					observe(constraint, time.Since(begin), err)
+				}
 			}
-		}
-		trail.RecordFrom(r.Context()).SetImpersonated(user, constraint)
-		next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), user)))
+			if err != nil {
+				respond.Error(w, r, err)
+				return
+			}
+			for name := range r.Header {
+				if strings.HasPrefix(name, "Impersonate-") {
+					r.Header.Del(name)
+				}
+			}
+			trail.RecordFrom(r.Context()).SetImpersonated(user, constraint)
+			next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), user)))
+		})
 	}
 }
 

@@ -16,32 +16,34 @@ import (
 // system:masters, who must be able to find out what is wrong. 0 is no bound.
 func MaxInFlight(reads, writes int, public func(path string) bool) Filter {
 	readPlaces, writePlaces := newPlaces(reads), newPlaces(writes)
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		places := readPlaces
-		if !isRead(r) {
-			places = writePlaces
-		}
-		if places == nil || isLongRunning(r) || isRead(r) && public(r.URL.Path) {
-			next.ServeHTTP(w, r)
-			return
-		}
-		name, master := "", false
-		if user := auth.UserFrom(r.Context()); user != nil {
-			name, master = user.Name, slices.Contains(user.Groups, auth.Masters)
-		}
-		switch {
-		case !master && places.readers.full(name):
-			refuse(w, r)
-		case places.enter(name, master):
-			w, answer := countingOf(w)
-			answer.place = place{places: places, readers: places.readers, user: name}
-			defer answer.place.end()
-			next.ServeHTTP(w, r)
-		case master:
-			next.ServeHTTP(w, r)
-		default:
-			refuse(w, r)
-		}
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			places := readPlaces
+			if !isRead(r) {
+				places = writePlaces
+			}
+			if places == nil || isLongRunning(r) || isRead(r) && public(r.URL.Path) {
+				next.ServeHTTP(w, r)
+				return
+			}
+			name, master := "", false
+			if user := auth.UserFrom(r.Context()); user != nil {
+				name, master = user.Name, slices.Contains(user.Groups, auth.Masters)
+			}
+			switch {
+			case !master && places.readers.full(name):
+				refuse(w, r)
+			case places.enter(name, master):
+				w, answer := countingOf(w)
+				answer.place = place{places: places, readers: places.readers, user: name}
+				defer answer.place.end()
+				next.ServeHTTP(w, r)
+			case master:
+				next.ServeHTTP(w, r)
+			default:
+				refuse(w, r)
+			}
+		})
 	}
 }
 

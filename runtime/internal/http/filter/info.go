@@ -13,12 +13,14 @@ import (
 // the filters after it and for the endpoint. longRunning tells which requests beside watches last as long as their
 // client wants; nil means none. It answers 400 if it can't read the URL.
 func RequestInfo(longRunning func(*request.Info) bool) Filter {
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		info, err := request.New(r, longRunning)
-		if err != nil {
-			respond.Error(w, r, apierrors.NewBadRequest(err.Error()))
-			return
-		}
-		next.ServeHTTP(w, r.WithContext(request.WithInfo(timing.New(r.Context()), info)))
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			info, err := request.New(r, longRunning)
+			if err != nil {
+				respond.Error(w, r, apierrors.NewBadRequest(err.Error()))
+				return
+			}
+			next.ServeHTTP(w, r.WithContext(request.WithInfo(timing.New(r.Context()), info)))
+		})
 	}
 }

@@ -21,27 +21,29 @@ type Observation struct {
 
 // Observe calls observers with every request after it was answered, for metrics and logs.
 func Observe(observers ...func(Observation)) Filter {
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		begin := time.Now()
-		counted := &counting{ResponseWriter: w}
-		returned := false
-		defer func() {
-			switch {
-			case counted.code == 0 && returned:
-				counted.code = http.StatusOK
-			case counted.code == 0:
-				counted.code = http.StatusInternalServerError // Recover will answer a panic
-			}
-			seen := Observation{
-				Request: r, Info: request.InfoFrom(r.Context()), AuditID: auditIDOf(w), Code: counted.code,
-				Bytes: counted.bytes, Duration: time.Since(begin),
-			}
-			for _, observer := range observers {
-				observer(seen)
-			}
-		}()
-		next.ServeHTTP(counted, r)
-		returned = true
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			begin := time.Now()
+			counted := &counting{ResponseWriter: w}
+			returned := false
+			defer func() {
+				switch {
+				case counted.code == 0 && returned:
+					counted.code = http.StatusOK
+				case counted.code == 0:
+					counted.code = http.StatusInternalServerError // Recover will answer a panic
+				}
+				seen := Observation{
+					Request: r, Info: request.InfoFrom(r.Context()), AuditID: auditIDOf(w), Code: counted.code,
+					Bytes: counted.bytes, Duration: time.Since(begin),
+				}
+				for _, observer := range observers {
+					observer(seen)
+				}
+			}()
+			next.ServeHTTP(counted, r)
+			returned = true
+		})
 	}
 }
 

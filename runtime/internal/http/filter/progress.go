@@ -11,11 +11,13 @@ import (
 // doesn't take a write within timeout is dropped. It stands behind the filters that refuse requests: their answers keep
 // the deadline that the server gives to every answer.
 func Progress(timeout time.Duration) Filter {
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		if !isLongRunning(r) {
-			next.ServeHTTP(w, r)
-			return
-		}
-		respond.ByProgress(w, r, next, timeout)
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !isLongRunning(r) {
+				next.ServeHTTP(w, r)
+				return
+			}
+			respond.ByProgress(w, r, next, timeout)
+		})
 	}
 }

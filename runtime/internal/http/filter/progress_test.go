@@ -83,7 +83,7 @@ func TestProgressLeavesOthersAlone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		Progress(time.Minute)(w, r, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		Progress(time.Minute)(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
 		if long != (len(w.set) == 2) || long && (!w.set[0].IsZero() || w.set[1].IsZero()) {
 			t.Errorf("long-running: %v, deadlines: %v", long, w.set)
 		}

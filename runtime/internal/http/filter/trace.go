@@ -34,31 +34,33 @@ func Trace(tracer Tracer) Filter {
 	if tracer == nil {
 		return nil
 	}
-	return func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-		record := timing.From(r.Context())
-		r, span := tracer.Start(r, record.Began(), auditIDOf(w), mayNameParent(auth.UserFrom(r.Context())))
-		if span == nil {
-			next.ServeHTTP(w, r)
-			return
-		}
-		now := time.Now()
-		span.Part(timing.Part{
-			Stage: timing.Authentication, Began: now.Add(-record.Spent(timing.Authentication)), Ended: now,
-		})
-		record.Observe(span.Part)
-		counted := &counting{ResponseWriter: w}
-		returned := false
-		defer func() {
-			if counted.code == 0 {
-				counted.code = http.StatusOK
-				if !returned {
-					counted.code = http.StatusInternalServerError // Recover will answer a panic
-				}
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			record := timing.From(r.Context())
+			r, span := tracer.Start(r, record.Began(), auditIDOf(w), mayNameParent(auth.UserFrom(r.Context())))
+			if span == nil {
+				next.ServeHTTP(w, r)
+				return
 			}
-			span.End(counted.code)
-		}()
-		next.ServeHTTP(counted, r)
-		returned = true
+			now := time.Now()
+			span.Part(timing.Part{
+				Stage: timing.Authentication, Began: now.Add(-record.Spent(timing.Authentication)), Ended: now,
+			})
+			record.Observe(span.Part)
+			counted := &counting{ResponseWriter: w}
+			returned := false
+			defer func() {
+				if counted.code == 0 {
+					counted.code = http.StatusOK
+					if !returned {
+						counted.code = http.StatusInternalServerError // Recover will answer a panic
+					}
+				}
+				span.End(counted.code)
+			}()
+			next.ServeHTTP(counted, r)
+			returned = true
+		})
 	}
 }
 
