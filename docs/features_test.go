@@ -192,7 +192,7 @@ func startReady(t *testing.T, rows []int) {
 			feature.AddFlags(flags)
 		}
 		for _, feature := range features {
-			if err := feature.Configure(t.Context(), config); err != nil {
+			if err := config.Use(t.Context(), feature); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -72,12 +72,12 @@ func startTroubled(t *testing.T) *troubled {
 	}
 	s.Server = apitest.StartWith(t, func(c *server.Config) {
 		c.DataDir, c.MaxReads, c.MaxWrites, c.Authorizer = t.TempDir(), 2, 1, auth.Always(auth.Allow)
-		c.AddPath("/slow", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		c.Paths = map[string]http.Handler{"/slow": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 			s.entered <- struct{}{}
 			<-s.slow
-		}))
+		})}
 		for _, feature := range features {
-			if err := feature.Configure(t.Context(), c); err != nil {
+			if err := c.Use(t.Context(), feature); err != nil {
 				t.Fatal(err)
 			}
 		}

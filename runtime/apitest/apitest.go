@@ -65,10 +65,12 @@ func StartWith(t testing.TB, change func(config *server.Config), groups ...regis
 	tokens.Add(token, &auth.User{Name: "apitest:admin", Groups: []string{auth.Masters}})
 	backend := memory.New()
 	config := server.Config{
-		Groups: groups, Backend: backend, Listener: listener, Certificate: certificate,
-		Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}},
-		Log:            slog.New(slog.NewTextHandler(testLog{t}, nil)), ShutdownTimeout: 10 * time.Second,
-		Verify: true, CheckCache: time.Second,
+		Groups: groups, Log: slog.New(slog.NewTextHandler(testLog{t}, nil)),
+		Storage: server.Storage{Backend: backend, Verify: true, CheckCache: time.Second},
+		Serving: server.Serving{Listener: listener, Certificate: certificate, ShutdownTimeout: 10 * time.Second},
+		Contribution: server.Contribution{
+			Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}},
+		},
 	}
 	change(&config)
 	running, err := server.New(t.Context(), config)

@@ -324,7 +324,7 @@ func TestKindTwice(t *testing.T) {
 	for _, feature := range append(builtin.Standalone(), &core.Feature{}) {
 		groups = append(groups, feature.Groups()...)
 	}
-	_, err := server.New(t.Context(), server.Config{Groups: groups, Backend: memory.New()})
+	_, err := server.New(t.Context(), server.Config{Groups: groups, Storage: server.Storage{Backend: memory.New()}})
 	want := `two parts of the group "" serve configmaps: leave it out of one of them`
 	if err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v", err)

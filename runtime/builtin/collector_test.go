@@ -30,7 +30,7 @@ func TestHangingCollector(t *testing.T) {
 			"\nsamplingRatePerMillion: 1000000\n")}
 	t.Run("serve", func(t *testing.T) { // the server ends with it
 		s := startFeatures(t, func(c *server.Config) {
-			if err := feature.Configure(t.Context(), c); err != nil {
+			if err := c.Use(t.Context(), feature); err != nil {
 				t.Fatal(err)
 			}
 		})

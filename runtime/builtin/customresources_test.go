@@ -45,7 +45,7 @@ func startFeatures(
 			feature.AddFlags(flags)
 		}
 		for _, feature := range features {
-			if err := feature.Configure(t.Context(), c); err != nil {
+			if err := c.Use(t.Context(), feature); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -145,7 +145,7 @@ func startWithFlags(t *testing.T, args []string, features ...server.Feature) {
 			t.Fatal(err)
 		}
 		for _, feature := range features {
-			if err := feature.Configure(t.Context(), c); err != nil {
+			if err := c.Use(t.Context(), feature); err != nil {
 				t.Fatal(err)
 			}
 		}

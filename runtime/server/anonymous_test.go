@@ -7,23 +7,16 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"apigen.dev/runtime/registry"
-	"github.com/spf13/pflag"
 )
 
 // page is a feature with a document beside the API.
-type page struct{}
+type page struct{ Base }
 
-func (page) Groups() []registry.Group { return nil }
-
-func (page) AddFlags(*pflag.FlagSet) {}
-
-func (page) Configure(_ context.Context, config *Config) error {
-	config.AddPath("/page", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+func (page) Configure(_ context.Context, config *Config) (Contribution, error) {
+	show := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, "at "+config.URL()+" in "+filepath.Base(config.DataDir))
-	}))
-	return nil
+	})
+	return Contribution{Paths: map[string]http.Handler{"/page": show}}, nil
 }
 
 // Who asks without credentials, or with wrong ones, gets these codes, for each of the flags' values.

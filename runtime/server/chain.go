@@ -47,7 +47,7 @@ func (s *Server) bounds() filter.Filter {
 	return filter.MaxInFlight(s.config.MaxReads, s.config.MaxWrites, isHealth)
 }
 
-// size is the Size of the server.
+// size returns the number of objects of a resource, and the sum of their sizes in bytes; false if it isn't known.
 func (s *Server) size(group, resource string) (objects, bytes int64, known bool) {
 	m := s.table.Load().measured[schema.GroupResource{Group: group, Resource: resource}]
 	if m == nil {

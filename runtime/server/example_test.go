@@ -42,21 +42,23 @@ func ExampleNew() {
 	tls := httptest.NewTLSServer(nil) // it has a certificate for 127.0.0.1, and a client that trusts it
 	defer tls.Close()
 	made := make(chan string)
-	s, err := server.New(ctx, server.Config{
-		Groups: []registry.Group{wiring.Group()}, Backend: memory.New(), Listener: listener,
-		Certificate: tls.TLS.Certificates[0],
-		Hooks: []server.Hook{{Name: "defaults", PostStart: func(ctx context.Context) error {
-			maps, err := reach.Of[*corev1.ConfigMap](ctx)
-			if err != nil {
-				return err
-			}
-			m, err := maps.Create(ctx, &corev1.ConfigMap{
-				ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "settings"}}, reach.Write{})
-			if err == nil {
-				made <- m.Name
-			}
+	hook := server.Hook{Name: "defaults", PostStart: func(ctx context.Context) error {
+		maps, err := reach.Of[*corev1.ConfigMap](ctx)
+		if err != nil {
 			return err
-		}}},
+		}
+		m, err := maps.Create(ctx, &corev1.ConfigMap{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "settings"}}, reach.Write{})
+		if err == nil {
+			made <- m.Name
+		}
+		return err
+	}}
+	s, err := server.New(ctx, server.Config{
+		Groups:       []registry.Group{wiring.Group()},
+		Storage:      server.Storage{Backend: memory.New()},
+		Serving:      server.Serving{Listener: listener, Certificate: tls.TLS.Certificates[0]},
+		Contribution: server.Contribution{Hooks: []server.Hook{hook}},
 	})
 	if err != nil {
 		panic(err)

@@ -22,10 +22,11 @@ type Feature interface {
 	Groups() []registry.Group
 	// AddFlags adds the flags of the feature, which have the names of kube-apiserver's flags if it has them.
 	AddFlags(flags *pflag.FlagSet)
-	// Configure adds the feature to the configuration of a server. The command calls it after it parsed the flags, in
-	// the order of Program.Features. It may read files and make values, and starts nothing: Config.Hooks start what
-	// runs beside requests. Its error names the flag or the file that is wrong.
-	Configure(ctx context.Context, config *Config) error
+	// Configure returns what the feature adds to a server. The command calls it after it parsed the flags. It may read
+	// files and make values, and starts nothing: Hooks of the contribution start what runs beside requests. It changes
+	// nothing in config, and may keep it: what runs later finds there what other features have contributed. Its error
+	// names the flag or the file that is wrong.
+	Configure(ctx context.Context, config *Config) (Contribution, error)
 }
 
 // Base is a Feature that has nothing: a feature embeds it, and declares the methods for what it has.
@@ -38,7 +39,7 @@ func (Base) Groups() []registry.Group { return nil }
 func (Base) AddFlags(*pflag.FlagSet) {}
 
 // Configure implements Feature.
-func (Base) Configure(context.Context, *Config) error { return nil }
+func (Base) Configure(context.Context, *Config) (Contribution, error) { return Contribution{}, nil }
 
 // groups returns the groups of the author and those of the features.
 func (p Program) groups() []registry.Group {
@@ -60,10 +61,15 @@ func (p Program) configure(ctx context.Context, config *Config, modes []string) 
 	config.Modes = map[string]auth.Authorizer{
 		"AlwaysAllow": auth.Always(auth.Allow), "AlwaysDeny": auth.Always(auth.Deny),
 	}
-	config.Hooks, config.Admission = slices.Clone(p.Hooks), slices.Clone(p.Admission)
-	config.Services = p.Services
+	var err error
+	if config.Services, err = p.findServices(); err != nil {
+		return err
+	}
+	if err := config.add("the program", Contribution{Hooks: p.Hooks, Admission: p.Admission}); err != nil {
+		return err
+	}
 	for _, feature := range p.Features {
-		if err := feature.Configure(ctx, config); err != nil {
+		if err := config.Use(ctx, feature); err != nil {
 			return err
 		}
 	}

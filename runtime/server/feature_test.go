@@ -8,20 +8,16 @@ import (
 
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/internal/request"
-	"apigen.dev/runtime/registry"
-	"github.com/spf13/pflag"
 )
 
 // mode is a feature with one mode of authorization.
-type mode struct{ name string }
+type mode struct {
+	Base
+	name string
+}
 
-func (mode) Groups() []registry.Group { return nil }
-
-func (mode) AddFlags(*pflag.FlagSet) {}
-
-func (m mode) Configure(_ context.Context, config *Config) error {
-	config.Modes[m.name] = auth.Always(auth.Allow)
-	return nil
+func (m mode) Configure(context.Context, *Config) (Contribution, error) {
+	return Contribution{Modes: map[string]auth.Authorizer{m.name: auth.Always(auth.Allow)}}, nil
 }
 
 func TestAuthorizationModes(t *testing.T) {
@@ -34,8 +30,8 @@ func TestAuthorizationModes(t *testing.T) {
 		{nil, nil, auth.NoOpinion, ""},
 		{nil, []string{"AlwaysAllow"}, auth.Allow, ""},
 		{nil, []string{"AlwaysDeny", "AlwaysAllow"}, auth.Deny, ""},
-		{[]Feature{mode{"RBAC"}}, nil, auth.Allow, ""},
-		{[]Feature{mode{"RBAC"}}, []string{"AlwaysDeny"}, auth.Deny, ""},
+		{[]Feature{mode{name: "RBAC"}}, nil, auth.Allow, ""},
+		{[]Feature{mode{name: "RBAC"}}, []string{"AlwaysDeny"}, auth.Deny, ""},
 		{nil, []string{"RBAC"}, 0, `no mode "RBAC": it has AlwaysAllow, AlwaysDeny`},
 		{nil, []string{"AlwaysDeny", "AlwaysDeny"}, 0, "stands twice"},
 		{nil, []string{"ABAC"}, 0, "no mode ABAC: its policy file"},
@@ -59,14 +55,13 @@ func TestAuthorizationModes(t *testing.T) {
 // decidingFeature is a feature that makes the authorizer of a mode, such as one that reads a file.
 type decidingFeature struct{ Base }
 
-func (decidingFeature) Configure(_ context.Context, config *Config) error {
-	config.AuthorizerOf = func(modes map[string]auth.Authorizer) (auth.Authorizer, error) {
+func (decidingFeature) Configure(context.Context, *Config) (Contribution, error) {
+	return Contribution{AuthorizerOf: func(modes map[string]auth.Authorizer) (auth.Authorizer, error) {
 		if modes["Late"] == nil {
 			return nil, errors.New("no mode Late")
 		}
 		return modes["Late"], nil
-	}
-	return nil
+	}}, nil
 }
 
 // A feature that decides who authorizes sees the modes of all features, whatever their order.
@@ -88,9 +83,8 @@ func TestAuthorizerOfModes(t *testing.T) {
 // delegating is a feature that decides by itself.
 type delegating struct{ decidingFeature }
 
-func (delegating) Configure(_ context.Context, config *Config) error {
-	config.Authorizer = auth.Always(auth.Allow)
-	return nil
+func (delegating) Configure(context.Context, *Config) (Contribution, error) {
+	return Contribution{Authorizer: auth.Always(auth.Allow)}, nil
 }
 
 // Two that decide are an error: nobody would know which one holds.

@@ -61,11 +61,14 @@ func TestHolding(t *testing.T) {
 func TestUnreadAnswersGiveTheirPlacesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var refused atomic.Int64
-		c := startCrowd(t, Config{MaxReads: 4, Observers: []func(filter.Observation){func(o filter.Observation) {
-			if o.Code == http.StatusTooManyRequests {
-				refused.Add(1)
-			}
-		}}})
+		c := startCrowd(t, Config{
+			Limits: Limits{MaxReads: 4},
+			Contribution: Contribution{Observers: []func(filter.Observation){func(o filter.Observation) {
+				if o.Code == http.StatusTooManyRequests {
+					refused.Add(1)
+				}
+			}}},
+		})
 		defer c.stop()
 		c.fill(1)
 		for range 2 {

@@ -158,7 +158,7 @@ func TestHookContext(t *testing.T) {
 func TestPostStart(t *testing.T) {
 	for _, grace := range []time.Duration{0, time.Hour} {
 		together, finish, ran := make(chan struct{}), make(chan struct{}), make(chan struct{})
-		h := startHooked(t, Config{LivezGracePeriod: grace},
+		h := startHooked(t, Config{Serving: Serving{LivezGracePeriod: grace}},
 			Hook{Name: "a", PostStart: func(ctx context.Context) error {
 				connection, err := new(net.Dialer).DialContext(ctx, "tcp", LoopbackFrom(ctx).Host[len("https://"):])
 				if err != nil {
@@ -302,7 +302,7 @@ func TestPreShutdownFails(t *testing.T) {
 	const timeout = 20 * time.Millisecond
 	release := make(chan struct{})
 	defer close(release)
-	h := startHooked(t, Config{ShutdownTimeout: timeout},
+	h := startHooked(t, Config{Serving: Serving{ShutdownTimeout: timeout}},
 		Hook{Name: "error", PreShutdown: func(context.Context) error { return errors.New("no") }},
 		Hook{Name: "panic", PreShutdown: func(context.Context) error { panic("no") }},
 		Hook{Name: "hang", PreShutdown: func(ctx context.Context) error { <-ctx.Done(); <-release; return nil }})
@@ -322,7 +322,7 @@ func TestPreShutdownFails(t *testing.T) {
 func TestHookHangs(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
-	h := startHooked(t, Config{ShutdownTimeout: 20 * time.Millisecond},
+	h := startHooked(t, Config{Serving: Serving{ShutdownTimeout: 20 * time.Millisecond}},
 		Hook{Name: "good", Run: func(ctx context.Context) error { <-ctx.Done(); return nil }},
 		Hook{Name: "hang", Run: func(context.Context) error { <-release; return nil }})
 	<-h.hooks[0].started

@@ -81,7 +81,7 @@ func (a *attacker) until(stops func(http2.Frame) bool) error {
 
 // TestStreamLimit: a client that has more requests at once than the server announced is refused those.
 func TestStreamLimit(t *testing.T) {
-	victim, ended := startDelayed(t, Config{MaxStreams: 3})
+	victim, ended := startDelayed(t, Config{Limits: Limits{MaxStreams: 3}})
 	a, streams := victim.attackFrames(t)
 	if streams != 3 {
 		t.Errorf("the server announces %d", streams)

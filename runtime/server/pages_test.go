@@ -25,9 +25,9 @@ func (s *secretive) AddFlags(set *pflag.FlagSet) {
 	_ = set.SetAnnotation("password", classified, []string{"true"})
 }
 
-func (s *secretive) Configure(_ context.Context, config *Config) error {
+func (s *secretive) Configure(_ context.Context, config *Config) (Contribution, error) {
 	s.config = config
-	return nil
+	return Contribution{}, nil
 }
 
 // TestAdministratorsPages: the pages have the flags, the process and the level of the log, for those whom the

@@ -18,7 +18,7 @@ import (
 // TestIncomplete: while hooks may still install resources, nobody is told that a resource doesn't exist.
 func TestIncomplete(t *testing.T) {
 	finish := make(chan struct{})
-	h := startHooked(t, Config{Additions: new(Additions)},
+	h := startHooked(t, Config{Contribution: Contribution{Additions: new(Additions)}},
 		Hook{Name: "a", PostStart: func(context.Context) error { <-finish; return nil }})
 	const later, there = "/apis/later.example.com/v1/things", "/apis/shop.example.com/v1/widgets"
 	unknown := []string{later, "/apis/later.example.com", "/apis/later.example.com/v1", "/nope"}
@@ -54,7 +54,7 @@ func TestShutdownDelay(t *testing.T) { synctest.Test(t, testShutdownDelay) }
 func testShutdownDelay(t *testing.T) {
 	const delay, spread = 2 * time.Second, time.Second
 	pipes := testbed.NewPipes()
-	config := Config{Listener: pipes, ShutdownDelay: delay, Ending: filter.Ending{Spread: spread}}
+	config := Config{Serving: Serving{Listener: pipes, ShutdownDelay: delay, Ending: filter.Ending{Spread: spread}}}
 	victim, ended := startDelayed(t, config)
 	transport := &http.Transport{DialContext: pipes.Dial, TLSClientConfig: victim.tls, ForceAttemptHTTP2: true}
 	defer transport.CloseIdleConnections()

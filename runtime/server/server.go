@@ -5,7 +5,6 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -14,7 +13,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -24,7 +22,6 @@ import (
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/internal/audit/trail"
 	"apigen.dev/runtime/internal/collector"
 	"apigen.dev/runtime/internal/http/apigroups"
 	"apigen.dev/runtime/internal/http/endpoint"
@@ -34,155 +31,11 @@ import (
 	"apigen.dev/runtime/internal/objects"
 	"apigen.dev/runtime/internal/state/compactor"
 	"apigen.dev/runtime/internal/state/stats"
-	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
-	"apigen.dev/runtime/storage"
-	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
-
-// Services returns the address (host:port) where a service of a cluster listens, for a server that is outside of the
-// cluster's network. Requests call it concurrently.
-type Services func(ctx context.Context, namespace, name string, port int32) (address string, err error)
-
-// Size returns the number of objects of a resource, and the sum of their sizes in bytes; false if the server doesn't
-// know them. It is safe for concurrent use.
-type Size func(group, resource string) (objects, bytes int64, known bool)
-
-// Config configures a Server. The zero values of durations and limits mean kube-apiserver's defaults.
-type Config struct {
-	// Groups are the API groups to serve. Those of the same name are parts of one group, which have no resource in
-	// common.
-	Groups []registry.Group
-	// Backend holds the objects. The server does not close it.
-	Backend storage.Backend
-	// Prefix is the key prefix of all objects; empty is "/registry".
-	Prefix string
-	// Listener accepts the connections; the server closes it.
-	Listener net.Listener
-	// Certificate is the serving certificate.
-	Certificate tls.Certificate
-	// TLS has versions, cipher suites, and GetCertificate if there is no Certificate; nil means those of Go, from TLS
-	// 1.2 on. The server sets what it needs for HTTP/2 and for client certificates.
-	TLS *tls.Config
-	// Authentication finds the user of a request; its zero value authenticates nobody. If its Anonymous is nil,
-	// everybody may ask for health checks, and nothing else, without credentials.
-	Authentication auth.Authentication
-	// Guard refuses requests before they are authenticated, such as those that come back to the server that sent them;
-	// nil refuses none.
-	Guard filter.Filter
-	// ClientCA returns the authorities of client certificates that are in force, in PEM; nil if there are none. It is
-	// for those who publish them, and safe for concurrent use.
-	ClientCA func() []byte
-	// Audiences are those of tokens for this server.
-	Audiences []string
-	// Authorizer decides what users may do who are not in system:masters, whom the server allows everything; nil allows
-	// authenticated users to read discovery.
-	Authorizer auth.Authorizer
-	// AlwaysAllowPaths are the paths that every user may ask for, whatever the Authorizer says. A path that ends in *
-	// stands for all that begin so. nil are those of health checks.
-	AlwaysAllowPaths []string
-	// Modes are the modes of authorization that the server has, by their names in kube-apiserver's
-	// --authorization-mode, beside AlwaysAllow and AlwaysDeny. The command makes Authorizer of those that its flags
-	// name.
-	Modes map[string]auth.Authorizer
-	// AuthorizerOf makes Authorizer of Modes instead of --authorization-mode, if it isn't nil: a feature that reads who
-	// decides from a file sets it. The command calls it after it configured all features, whatever their order.
-	AuthorizerOf func(modes map[string]auth.Authorizer) (auth.Authorizer, error)
-	// Issuer signs tokens of service accounts; nil signs none.
-	Issuer auth.TokenIssuer
-	// Paths are handlers of documents beside the API, which answer GET and HEAD and are in the index at "/". The
-	// Authorizer decides who may read them.
-	Paths map[string]http.Handler
-	// Unlisted are such handlers that are not in the index.
-	Unlisted map[string]http.Handler
-	// DataDir is the directory of files that the server makes itself. Features write there when they are configured.
-	DataDir string
-	// Admission are the plug-ins that each write passes, in any order: the server arranges them. EnableAdmission and
-	// DisableAdmission name those that run although they are off by default, and those that don't run.
-	Admission                         []admission.Plugin
-	EnableAdmission, DisableAdmission []string
-	// AdmissionConfig is the path of an AdmissionConfiguration, which configures plug-ins; "" configures none.
-	AdmissionConfig string
-	// Services finds the services that webhooks are behind; nil leaves it to DNS.
-	Services Services
-	// Auditor records requests; nil records none. A hook runs what its sink needs.
-	Auditor *trail.Auditor
-	// Observers are told about each request after it was answered. They must not wait.
-	Observers []func(filter.Observation)
-	// Scraped returns the handler of /metrics, which may also answer DELETE if Profiling is true; nil only reads.
-	Scraped func(prometheus.Gatherer) http.Handler
-	// Tracer makes spans of requests; nil makes none.
-	Tracer filter.Tracer
-	// Metrics are in /metrics, beside the server's own.
-	Metrics []prometheus.Collector
-	// Additions are what the server serves beside Groups, and what changes while it runs; nil for nothing.
-	Additions *Additions
-	// Hooks run beside the server's requests.
-	Hooks []Hook
-	// Log receives messages for the operator; nil means slog.Default().
-	Log *slog.Logger
-
-	// RequestTimeout bounds requests except for watches (1 min). MinRequestTimeout is the shortest life of a watch that
-	// names none (30 min). ShutdownTimeout bounds how long a shutdown waits for each of these: PreShutdown of the
-	// hooks, requests, and the end of the hooks (RequestTimeout).
-	RequestTimeout, MinRequestTimeout, ShutdownTimeout time.Duration
-	// LivezGracePeriod is how long after the start /livez passes although a hook's PostStart hasn't finished (0).
-	LivezGracePeriod time.Duration
-	// ShutdownDelay is how long the server goes on to serve after it was told to end, while /readyz fails and balancers
-	// notice (0). In its second half, answers ask clients to connect anew.
-	ShutdownDelay time.Duration
-	// Ending says how requests end after that.
-	Ending filter.Ending
-	// GoAwayChance is the probability with which a request of HTTP/2 ends its connection, between 0 and 0.02.
-	GoAwayChance float64
-	// StrictTransport are the directives of Strict-Transport-Security, and AllowedOrigins the origins of CORS.
-	StrictTransport []string
-	AllowedOrigins  []*regexp.Regexp
-	// MaxStreams bounds the requests at once on a connection of HTTP/2 (250).
-	MaxStreams int
-	// MaxReads and MaxWrites bound the requests in progress, except for watches (400 and 200). A negative value is no
-	// bound.
-	MaxReads, MaxWrites int
-	// Fairness makes the filter that bounds the requests in progress instead of MaxReads and MaxWrites; nil leaves it
-	// to these.
-	Fairness func(Size) filter.Filter
-	// DisableCache sends all reads to the backend.
-	DisableCache bool
-	// CompactionInterval is how often one of the servers that share the backend drops old revisions, and how much
-	// history it keeps; 0 means never.
-	CompactionInterval time.Duration
-	// CheckCache is how often the server compares each cache with the backend, and drops it if they differ; 0 means
-	// never.
-	CheckCache time.Duration
-	// Garbage says what the server does about the dependents of deleted objects.
-	Garbage GarbagePolicy
-	// Verify turns on expensive checks of invariants, which panic. It is for tests.
-	Verify bool
-	// Transformer returns the transformer of the stored values of a resource, such as their encryption. If it is nil,
-	// or returns nil, the server stores values as they are.
-	Transformer func(schema.GroupResource) store.Transformer
-	// AfterWrite holds functions by resource. The server calls one after it has stored a write of the resource, and
-	// before it answers the client, with the revision of the write.
-	AfterWrite map[schema.GroupResource]func(ctx context.Context, revision int64)
-	// TimeToLive says of resources how long their objects live after each write, in place of what their strategies say;
-	// 0 is no limit.
-	TimeToLive map[schema.GroupResource]time.Duration
-	// StorageEncoding is that of stored objects whose Go types have it: JSON or Protobuf. Others are stored in JSON.
-	StorageEncoding verb.Encoding
-	// Flags are the flags of the command, which /flagz shows; nil serves no /flagz.
-	Flags map[string]string
-	// LogLevel is the level of Log, which /debug/flags/v sets; nil serves no /debug/flags/v.
-	LogLevel *slog.LevelVar
-	// Profiling serves /debug/pprof and /debug/flags, and lets metrics be reset.
-	Profiling bool
-	// RuntimeConfig switches served versions and resources on and off, as kube-apiserver's --runtime-config:
-	// group/version or group/version/resource, or api/all, api/ga, api/beta, api/alpha, to true or false. Everything
-	// else is on.
-	RuntimeConfig map[string]string
-}
 
 // Server is an API server. New opens its resources; Run serves, and closes them.
 type Server struct {
@@ -215,6 +68,9 @@ type Server struct {
 // New opens the resources and builds the handler. It serves nothing yet. ctx bounds the opening. After an error, New
 // leaves open only what config has brought.
 func New(ctx context.Context, config Config) (*Server, error) {
+	if err := config.complete(); err != nil {
+		return nil, err
+	}
 	config = withDefaults(config)
 	s := &Server{
 		config: config, drain: filter.NewDrain(config.Ending), ending: make(chan struct{}), loopback: new(Loopback),
@@ -330,43 +186,6 @@ func documents(groups []registry.Group) map[schema.GroupVersion]api.Document {
 		}
 	}
 	return all
-}
-
-func withDefaults(c Config) Config {
-	c.RequestTimeout = cmp.Or(c.RequestTimeout, time.Minute)
-	c.MinRequestTimeout = cmp.Or(c.MinRequestTimeout, 30*time.Minute)
-	c.ShutdownTimeout = cmp.Or(c.ShutdownTimeout, c.RequestTimeout)
-	c.MaxReads, c.MaxWrites = c.MaxInFlight()
-	c.MaxStreams = cmp.Or(c.MaxStreams, 250)
-	c.Prefix = cmp.Or(c.Prefix, "/registry")
-	c.Log = cmp.Or(c.Log, slog.Default())
-	if c.Authorizer == nil {
-		c.Authorizer = auth.Discovery{}
-	}
-	if c.AlwaysAllowPaths == nil {
-		c.AlwaysAllowPaths = healthPaths
-	}
-	if c.Authentication.Anonymous == nil {
-		c.Authentication.Anonymous = anonymousHealth
-	}
-	c.Authorizer = auth.Union{auth.MastersOnly{}, auth.Paths(c.AlwaysAllowPaths), c.Authorizer}
-	return c
-}
-
-// MaxInFlight returns MaxReads and MaxWrites, or their defaults.
-func (c *Config) MaxInFlight() (reads, writes int) {
-	return cmp.Or(c.MaxReads, 400), cmp.Or(c.MaxWrites, 200)
-}
-
-// URL returns the address at which the server will listen.
-func (c *Config) URL() string { return "https://" + reachable(c.Listener.Addr()) }
-
-// AddPath adds a handler to Paths.
-func (c *Config) AddPath(path string, handler http.Handler) {
-	if c.Paths == nil {
-		c.Paths = map[string]http.Handler{}
-	}
-	c.Paths[path] = handler
 }
 
 // open binds every resource to the backend.

@@ -36,10 +36,10 @@ func TestListenerFails(t *testing.T) {
 	tokens := new(auth.Tokens)
 	tokens.Add(adminToken, &auth.User{Name: "admin", Groups: []string{auth.Masters}})
 	s, err := New(t.Context(), Config{
-		Groups: []registry.Group{widgets()}, Backend: backend, Listener: listener,
-		Certificate:    borrowed.TLS.Certificates[0],
-		Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}},
-		Log:            slog.New(slog.DiscardHandler),
+		Groups: []registry.Group{widgets()}, Log: slog.New(slog.DiscardHandler),
+		Storage:      Storage{Backend: backend},
+		Serving:      Serving{Listener: listener, Certificate: borrowed.TLS.Certificates[0]},
+		Contribution: Contribution{Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}}},
 	})
 	if err != nil {
 		t.Fatal(err)

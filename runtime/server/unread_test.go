@@ -128,7 +128,7 @@ func (a *attacker) awaitReset(streams int) error {
 // TestUnreadAnswersEnd: whatever a client asks for, the server doesn't hold the answer for it for ever.
 func TestUnreadAnswersEnd(t *testing.T) {
 	t.Parallel()
-	s, victim := newVictim(t, Config{RequestTimeout: 2 * time.Second})
+	s, victim := newVictim(t, Config{Limits: Limits{RequestTimeout: 2 * time.Second}})
 	s.http.IdleTimeout = time.Second // which ends connections between two requests
 	closed := new(closings)
 	s.http.ConnState = closed.note
@@ -227,7 +227,7 @@ func awaitNoHandlers(t *testing.T) {
 // TestWatchAfterGet: a connection that is kept alive has the deadline of each of its requests, and no other.
 func TestWatchAfterGet(t *testing.T) {
 	t.Parallel()
-	victim, _ := startDelayed(t, Config{RequestTimeout: 2 * time.Second})
+	victim, _ := startDelayed(t, Config{Limits: Limits{RequestTimeout: 2 * time.Second}})
 	connection := victim.dialUnread(t)
 	reader := bufio.NewReader(connection)
 	ask := func(path string) *http.Response {
@@ -298,7 +298,9 @@ func TestUnauthorizedEndsConnection(t *testing.T) {
 // bodies to others at once.
 func TestUnreadAnswersHoldNoBodies(t *testing.T) {
 	t.Parallel()
-	victim, _ := startDelayed(t, Config{Authorizer: auth.Always(auth.Allow), RequestTimeout: time.Hour})
+	victim, _ := startDelayed(t, Config{
+		Contribution: Contribution{Authorizer: auth.Always(auth.Allow)}, Limits: Limits{RequestTimeout: time.Hour},
+	})
 	large := func(name string) string {
 		return `{"apiVersion":"shop.example.com/v1","kind":"Widget","metadata":{"name":"` + name +
 			`"},"spec":{"color":"` + strings.Repeat("x", 1400<<10) + `"}}`

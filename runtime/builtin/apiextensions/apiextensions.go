@@ -5,6 +5,7 @@
 package apiextensions
 
 import (
+	"cmp"
 	"context"
 
 	"apigen.dev/runtime/builtin/apiextensions/wiring"
@@ -23,13 +24,11 @@ func (*Feature) Groups() []registry.Group { return []registry.Group{wiring.Upgra
 func (*Feature) AddFlags(*pflag.FlagSet) {}
 
 // Configure implements server.Feature. The server is ready when it serves the definitions that it began with.
-func (*Feature) Configure(_ context.Context, config *server.Config) error {
-	if config.Additions == nil {
-		config.Additions = &server.Additions{}
-	}
-	c := newController(config.Additions, config.Services, config.Log)
-	config.Hooks = append(config.Hooks, server.Hook{
-		Name: "crd-informer-synced", PostStart: c.awaitFirst, Run: nil,
-	}, server.Hook{Name: "custom-resource-definitions", Run: c.run})
-	return nil
+func (*Feature) Configure(_ context.Context, config *server.Config) (server.Contribution, error) {
+	additions := cmp.Or(config.Additions, new(server.Additions))
+	c := newController(additions, config.Services, config.Log)
+	return server.Contribution{Additions: additions, Hooks: []server.Hook{
+		{Name: "crd-informer-synced", PostStart: c.awaitFirst},
+		{Name: "custom-resource-definitions", Run: c.run},
+	}}, nil
 }

@@ -60,7 +60,7 @@ func start(t *testing.T) client {
 	t.Helper()
 	feature := &apiextensions.Feature{}
 	s := apitest.StartWith(t, func(c *server.Config) {
-		if err := feature.Configure(t.Context(), c); err != nil {
+		if err := c.Use(t.Context(), feature); err != nil {
 			t.Fatal(err)
 		}
 	}, feature.Groups()...)

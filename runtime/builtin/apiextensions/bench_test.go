@@ -59,7 +59,7 @@ func BenchmarkDefinitions(b *testing.B) {
 	feature := &apiextensions.Feature{}
 	s := apitest.StartWith(b, func(c *server.Config) {
 		c.Verify, c.CheckCache = false, 0
-		if err := feature.Configure(b.Context(), c); err != nil {
+		if err := c.Use(b.Context(), feature); err != nil {
 			b.Fatal(err)
 		}
 	}, feature.Groups()...)

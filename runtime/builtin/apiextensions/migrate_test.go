@@ -26,7 +26,7 @@ func startLamps(t *testing.T) (client, storage.Backend) {
 	feature := &apiextensions.Feature{}
 	var backend storage.Backend
 	s := apitest.StartWith(t, func(c *server.Config) {
-		if err := feature.Configure(t.Context(), c); err != nil {
+		if err := c.Use(t.Context(), feature); err != nil {
 			t.Fatal(err)
 		}
 		backend = c.Backend

@@ -51,7 +51,7 @@ func startOldCable(t *testing.T, bundle string) storage.Backend {
 	feature := &apiextensions.Feature{}
 	var backend storage.Backend
 	c := client{apitest.StartWith(t, func(config *server.Config) {
-		if err := feature.Configure(t.Context(), config); err != nil {
+		if err := config.Use(t.Context(), feature); err != nil {
 			t.Fatal(err)
 		}
 		backend = config.Backend

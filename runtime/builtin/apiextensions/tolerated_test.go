@@ -28,7 +28,7 @@ func TestFaultsThatWereAccepted(t *testing.T) {
 	} {
 		feature := &apiextensions.Feature{}
 		s := apitest.StartWith(t, func(c *server.Config) {
-			if err := feature.Configure(t.Context(), c); err != nil {
+			if err := c.Use(t.Context(), feature); err != nil {
 				t.Fatal(err)
 			}
 			key := "/registry/apiextensions.k8s.io/customresourcedefinitions/gadgets.shop.example.com"

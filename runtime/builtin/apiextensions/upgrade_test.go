@@ -28,7 +28,7 @@ const stored = `{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k
 func TestUpgrade(t *testing.T) {
 	feature := &apiextensions.Feature{}
 	s := apitest.StartWith(t, func(c *server.Config) {
-		if err := feature.Configure(t.Context(), c); err != nil {
+		if err := c.Use(t.Context(), feature); err != nil {
 			t.Fatal(err)
 		}
 		for key, value := range map[string]string{

@@ -20,6 +20,7 @@ import (
 	"apigen.dev/runtime/internal/http/proxy"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 )
 
@@ -48,31 +49,33 @@ func (f *Feature) AddFlags(flags *pflag.FlagSet) {
 }
 
 // Configure implements server.Feature.
-func (f *Feature) Configure(_ context.Context, config *server.Config) error {
+func (f *Feature) Configure(_ context.Context, config *server.Config) (server.Contribution, error) {
 	resolve, err := proxy.ParseEndpoints(endpointsFlag, f.endpoints, proxy.Resolve(config.Services))
 	if err != nil {
-		return err
+		return server.Contribution{}, err
 	}
 	log := cmp.Or(config.Log, slog.Default())
-	identity, err := f.identity(config, log)
+	contribution := server.Contribution{Additions: cmp.Or(config.Additions, new(server.Additions))}
+	identity, err := f.identity(&contribution, config, log)
 	if err != nil {
-		return err
+		return server.Contribution{}, err
 	}
-	config.Guard = refuseLoops(proxy.NewLoop(identity))
-	if config.Additions == nil {
-		config.Additions = &server.Additions{}
+	c := newController(contribution.Additions, resolve, identity, log)
+	contribution.Guard = refuseLoops(proxy.NewLoop(identity))
+	contribution.Metrics = []prometheus.Collector{
+		c.metrics.unavailable, c.metrics.missingSAN, c.metrics.insecureSHA1, availability{c},
 	}
-	c := newController(config.Additions, resolve, identity, log)
-	config.Metrics = append(config.Metrics, c.metrics.unavailable, c.metrics.missingSAN, c.metrics.insecureSHA1,
-		availability{c})
-	config.Hooks = append(config.Hooks,
-		server.Hook{Name: "apiservice-discovery-controller", PostStart: c.awaitFirst},
-		server.Hook{Name: "apiservice-registration-controller", Run: c.run})
-	return nil
+	contribution.Hooks = []server.Hook{
+		{Name: "apiservice-discovery-controller", PostStart: c.awaitFirst},
+		{Name: "apiservice-registration-controller", Run: c.run},
+	}
+	return contribution, nil
 }
 
 // identity returns the client certificate of the server as a front proxy.
-func (f *Feature) identity(config *server.Config, log *slog.Logger) (getCertificate, error) {
+func (f *Feature) identity(
+	contribution *server.Contribution, config *server.Config, log *slog.Logger,
+) (getCertificate, error) {
 	switch {
 	case f.certificateFile != "" && f.keyFile != "":
 		return givenIdentity(f.certificateFile, f.keyFile, log)
@@ -83,15 +86,17 @@ func (f *Feature) identity(config *server.Config, log *slog.Logger) (getCertific
 	if err != nil {
 		return nil, err
 	}
-	if config.Authentication.FrontProxy == nil {
-		trust, err := frontproxy.NewTrust(own.authority.Trust(), []string{proxyName}, frontproxy.Standard())
-		if err != nil {
-			return nil, err
+	trust, err := frontproxy.NewTrust(own.authority.Trust(), []string{proxyName}, frontproxy.Standard())
+	if err != nil {
+		return nil, err
+	}
+	contribution.OwnFrontProxy = frontproxy.Published(trust)
+	contribution.Check = func(config *server.Config) error {
+		if config.Authentication.FrontProxy != nil {
+			log.Warn("the certificate that the server made as a front proxy is published by nobody, since " +
+				"--requestheader-client-ca-file names another authority: name --proxy-client-cert-file, too")
 		}
-		config.Authentication.FrontProxy = frontproxy.Published(trust)
-	} else {
-		log.Warn("the certificate that the server made as a front proxy is published by nobody, since " +
-			"--requestheader-client-ca-file names another authority: name --proxy-client-cert-file, too")
+		return nil
 	}
 	return own.get, nil
 }

@@ -79,13 +79,15 @@ func newSide(b *testing.B, feature *Feature, items int, store storage.Backend) *
 	tokens := &auth.Tokens{}
 	tokens.Add(s.token, &auth.User{Name: "admin", Groups: []string{auth.Masters}})
 	config := server.Config{
-		Groups: []registry.Group{widgets()}, Backend: store, Listener: listener,
-		Certificate:    certified.TLS.Certificates[0],
-		Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}},
-		Log:            slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Groups: []registry.Group{widgets()}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Storage: server.Storage{Backend: store},
+		Serving: server.Serving{Listener: listener, Certificate: certified.TLS.Certificates[0]},
+		Contribution: server.Contribution{
+			Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}},
+		},
 	}
 	if feature != nil {
-		if err := feature.Configure(b.Context(), &config); err != nil {
+		if err := config.Use(b.Context(), feature); err != nil {
 			b.Fatal(err)
 		}
 	}

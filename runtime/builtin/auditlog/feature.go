@@ -37,23 +37,23 @@ func (a *Feature) AddFlags(set *pflag.FlagSet) { a.flags.add(set) }
 
 // Configure implements server.Feature. It reads the policy and the configuration of the webhook, and opens the log
 // file. A hook delivers batches, and flushes them after the last request.
-func (a *Feature) Configure(_ context.Context, config *server.Config) error {
+func (a *Feature) Configure(_ context.Context, config *server.Config) (server.Contribution, error) {
 	f, log := &a.flags, config.Log
 	if log == nil {
 		log = slog.Default()
 	}
 	if err := f.check(); err != nil {
-		return err
+		return server.Contribution{}, err
 	}
 	if f.policy == "" {
 		if f.log.path != "" || f.webhook.config != "" {
 			log.Warn("nothing is audited without --audit-policy-file")
 		}
-		return nil
+		return server.Contribution{}, nil
 	}
 	rules, err := policy.ReadFile(f.policy)
 	if err != nil {
-		return fmt.Errorf("--audit-policy-file: loading audit policy file: %w", err)
+		return server.Contribution{}, fmt.Errorf("--audit-policy-file: loading audit policy file: %w", err)
 	}
 	failures := backend.NewFailures(log)
 	var backends []*backend.Backend
@@ -61,7 +61,7 @@ func (a *Feature) Configure(_ context.Context, config *server.Config) error {
 	if f.log.path != "" {
 		out, err := f.log.open()
 		if err != nil {
-			return fmt.Errorf("--audit-log-path: %w", err)
+			return server.Contribution{}, fmt.Errorf("--audit-log-path: %w", err)
 		}
 		closing = out
 		backends = append(backends, backend.New(f.log.batch.config("log", 0), f.log.target(out), failures))
@@ -69,21 +69,22 @@ func (a *Feature) Configure(_ context.Context, config *server.Config) error {
 	if f.webhook.config != "" {
 		target, err := f.webhook.target(log)
 		if err != nil {
-			return fmt.Errorf("--audit-webhook-config-file: %w", err)
+			return server.Contribution{}, fmt.Errorf("--audit-webhook-config-file: %w", err)
 		}
 		backends = append(backends, backend.New(f.webhook.batch.config("webhook", f.webhook.backoff), target, failures))
 	}
 	if len(backends) == 0 {
-		return nil
+		return server.Contribution{}, nil
 	}
 	var sinks trail.Sinks
 	for _, b := range backends {
 		sinks = append(sinks, b)
 	}
-	config.Auditor = &trail.Auditor{Policy: policy.NewEvaluator(rules), Sink: sinks}
-	config.Metrics = append(config.Metrics, collector{config.Auditor, failures})
-	config.Hooks = append(config.Hooks, hook(backends, closing))
-	return nil
+	auditor := &trail.Auditor{Policy: policy.NewEvaluator(rules), Sink: sinks}
+	return server.Contribution{
+		Auditor: auditor, Metrics: []prometheus.Collector{collector{auditor, failures}},
+		Hooks: []server.Hook{hook(backends, closing)},
+	}, nil
 }
 
 // hook runs the backends until the server has answered its last request, and closes the log file.

@@ -94,10 +94,13 @@ func configure(t *testing.T, args ...string) (server.Config, *log, error) {
 		t.Fatal(err)
 	}
 	logged := &log{}
-	config := server.Config{Log: slog.New(slog.NewTextHandler(logged, nil)), Modes: map[string]auth.Authorizer{
-		"AlwaysAllow": auth.Always(auth.Allow), "AlwaysDeny": auth.Always(auth.Deny), "RBAC": roles{},
-	}}
-	err := feature.Configure(t.Context(), &config)
+	config := server.Config{
+		Log: slog.New(slog.NewTextHandler(logged, nil)),
+		Contribution: server.Contribution{Modes: map[string]auth.Authorizer{
+			"AlwaysAllow": auth.Always(auth.Allow), "AlwaysDeny": auth.Always(auth.Deny), "RBAC": roles{},
+		}},
+	}
+	err := config.Use(t.Context(), feature)
 	if err == nil && config.AuthorizerOf != nil {
 		config.Authorizer, err = config.AuthorizerOf(config.Modes)
 	}

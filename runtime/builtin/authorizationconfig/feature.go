@@ -17,6 +17,7 @@ import (
 	"apigen.dev/runtime/internal/reload"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 )
 
@@ -48,25 +49,26 @@ var excluded = []string{
 }
 
 // Configure implements server.Feature.
-func (f *Feature) Configure(_ context.Context, config *server.Config) error {
+func (f *Feature) Configure(_ context.Context, config *server.Config) (server.Contribution, error) {
 	if f.file == "" {
-		return nil
+		return server.Contribution{}, nil
 	}
 	if slices.ContainsFunc(excluded, f.flags.Changed) {
-		return errors.New("--authorization-config can not be specified when --authorization-mode or " +
-			"--authorization-webhook-* flags are defined")
+		return server.Contribution{}, errors.New("--authorization-config can not be specified " +
+			"when --authorization-mode or --authorization-webhook-* flags are defined")
 	}
 	b := &builder{
 		log: cmp.Or(config.Log, slog.Default()), reviews: meter.Shared(&config.Metrics, meter.NewReviews),
 		decisions: meter.Shared(&config.Metrics, meter.NewDecisions),
 	}
 	reloads := meter.NewReloads("authorization")
-	config.Metrics = append(config.Metrics, reloads)
-	config.AuthorizerOf = func(modes map[string]auth.Authorizer) (auth.Authorizer, error) {
-		b.modes = modes
-		return f.open(b, reloads)
-	}
-	return nil
+	return server.Contribution{
+		Metrics: []prometheus.Collector{reloads},
+		AuthorizerOf: func(modes map[string]auth.Authorizer) (auth.Authorizer, error) {
+			b.modes = modes
+			return f.open(b, reloads)
+		},
+	}, nil
 }
 
 // open reads the file, which may name modes.

@@ -54,33 +54,31 @@ func (c *Feature) AddFlags(flags *pflag.FlagSet) {
 }
 
 // Configure implements server.Feature. It asks nothing of the cluster: the hook does.
-func (c *Feature) Configure(_ context.Context, config *server.Config) error {
+func (c *Feature) Configure(_ context.Context, config *server.Config) (server.Contribution, error) {
 	if c.secret == "" {
 		if c.service != "" || c.kubeconfig != "" {
-			return fmt.Errorf("--%s and --%s need --%s", serviceFlag, kubeconfigFlag, secretFlag)
+			return server.Contribution{}, fmt.Errorf("--%s and --%s need --%s", serviceFlag, kubeconfigFlag, secretFlag)
 		}
-		return nil
+		return server.Contribution{}, nil
 	}
 	secret, secretErr := parseName(secretFlag, c.secret)
 	service, serviceErr := parseName(serviceFlag, c.service)
 	if err := errors.Join(secretErr, serviceErr); err != nil {
-		return err
+		return server.Contribution{}, err
 	}
 	log := cmp.Or(config.Log, slog.Default())
 	cluster, err := c.connect(log)
 	if err != nil {
-		return fmt.Errorf("--%s: %w", kubeconfigFlag, err)
+		return server.Contribution{}, fmt.Errorf("--%s: %w", kubeconfigFlag, err)
 	}
 	k := &keeper{
 		cluster: cluster, secret: secret, service: service, apiServices: apiServices(config.Groups), now: time.Now,
 		log: log,
 	}
-	if config.TLS == nil {
-		config.TLS = &tls.Config{MinVersion: tls.VersionTLS12}
-	}
-	config.TLS.GetCertificate = k.getCertificate(config.TLS.GetCertificate)
-	config.Hooks = append(config.Hooks, server.Hook{Name: "cluster-certificate", PostStart: k.start, Run: k.run})
-	return nil
+	return server.Contribution{
+		ServingCertificate: func(t *tls.Config) { t.GetCertificate = k.getCertificate(t.GetCertificate) },
+		Hooks:              []server.Hook{{Name: "cluster-certificate", PostStart: k.start, Run: k.run}},
+	}, nil
 }
 
 func (c *Feature) connect(log *slog.Logger) (*client, error) {

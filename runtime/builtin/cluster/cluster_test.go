@@ -28,7 +28,7 @@ func configure(t *testing.T, config *server.Config, args ...string) error {
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)
 	}
-	return feature.Configure(t.Context(), config)
+	return config.Use(t.Context(), feature)
 }
 
 // kubeconfig writes a kubeconfig of the host.
@@ -58,9 +58,12 @@ func TestServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := server.Config{
-		Backend: memory.New(), Listener: listener, Groups: []registry.Group{{Name: "shop.example.com",
+		Groups: []registry.Group{{Name: "shop.example.com",
 			Versions: []string{"v1"}}},
-		TLS: &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return own, nil }},
+		Storage: server.Storage{Backend: memory.New()},
+		Serving: server.Serving{Listener: listener, TLS: &tls.Config{
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return own, nil },
+		}},
 	}
 	if err := configure(t, &config, "--cluster-certificate-secret="+testSecret.String(),
 		"--cluster-certificate-service="+testService.String(),

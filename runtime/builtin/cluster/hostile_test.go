@@ -157,9 +157,11 @@ func TestServerOfASilentCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := server.Config{
-		Backend: memory.New(), Listener: listener,
-		Groups: []registry.Group{{Name: "shop.example.com", Versions: []string{"v1"}}},
-		TLS:    &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return own, nil }},
+		Groups:  []registry.Group{{Name: "shop.example.com", Versions: []string{"v1"}}},
+		Storage: server.Storage{Backend: memory.New()},
+		Serving: server.Serving{Listener: listener, TLS: &tls.Config{
+			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return own, nil },
+		}},
 	}
 	if err := configure(t, &config, "--cluster-certificate-secret="+testSecret.String(),
 		"--cluster-certificate-service="+testService.String(),

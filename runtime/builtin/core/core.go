@@ -31,12 +31,10 @@ func (f *Feature) AddFlags(flags *pflag.FlagSet) {
 }
 
 // Configure implements server.Feature.
-func (f *Feature) Configure(_ context.Context, config *server.Config) error {
-	if config.TimeToLive == nil {
-		config.TimeToLive = map[schema.GroupResource]time.Duration{}
-	}
+func (f *Feature) Configure(context.Context, *server.Config) (server.Contribution, error) {
+	lives := map[schema.GroupResource]time.Duration{}
 	for _, group := range []string{"", "events.k8s.io"} { // one store
-		config.TimeToLive[schema.GroupResource{Group: group, Resource: "events"}] = f.eventTTL
+		lives[schema.GroupResource{Group: group, Resource: "events"}] = f.eventTTL
 	}
-	return nil
+	return server.Contribution{TimeToLive: lives}, nil
 }

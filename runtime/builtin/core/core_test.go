@@ -23,7 +23,7 @@ func TestEventTTL(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := apitest.StartWith(t, func(config *server.Config) {
-		if err := feature.Configure(t.Context(), config); err != nil {
+		if err := config.Use(t.Context(), feature); err != nil {
 			t.Fatal(err)
 		}
 	}, feature.Groups()...)

@@ -10,10 +10,8 @@ package delegated
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"time"
 
 	"apigen.dev/runtime/auth"
@@ -70,58 +68,63 @@ func (a *Feature) AddFlags(flags *pflag.FlagSet) {
 }
 
 // Configure implements server.Feature. It reads the authorities from the cluster.
-func (a *Feature) Configure(ctx context.Context, config *server.Config) error {
+func (a *Feature) Configure(ctx context.Context, config *server.Config) (c server.Contribution, err error) {
 	if a.flags.Changed(authenticationFlag) {
-		if err := a.authenticate(ctx, config); err != nil {
-			return err
+		if c.Authentication, c.Hooks, err = a.authenticate(ctx, config); err != nil {
+			return server.Contribution{}, err
 		}
 	}
 	if a.flags.Changed(authorizationFlag) {
-		return a.authorize(config)
+		c.Authorizer, err = a.authorize(config)
 	}
-	return nil
+	return c, err
 }
 
-func (a *Feature) authenticate(ctx context.Context, config *server.Config) error {
+// authenticate returns how the cluster finds users, and the hooks that follow its authorities.
+func (a *Feature) authenticate(
+	ctx context.Context, config *server.Config,
+) (in auth.Authentication, hooks []server.Hook, err error) {
 	log := cmp.Or(config.Log, slog.Default())
 	cluster, err := a.cluster(authenticationFlag)
 	if err != nil {
-		return err
+		return in, nil, err
 	}
 	endpoint, err := webhookauth.NewEndpoint(cluster, "/apis/authentication.k8s.io/v1/tokenreviews", reviewWithin, log)
 	if err != nil {
-		return fmt.Errorf("--%s: %w", authenticationFlag, err)
+		return in, nil, fmt.Errorf("--%s: %w", authenticationFlag, err)
 	}
 	ttl, err := a.ttl(webhookauth.FlagTokenTTL)
 	if err != nil {
-		return err
+		return in, nil, err
 	}
 	endpoint.Through(meter.Shared(&config.Metrics, meter.NewDelegated).Authentication)
 	tokens, err := webhookauth.NewTokens(endpoint, "v1", ttl, meter.Shared(&config.Metrics, meter.NewTokenCache))
 	if err != nil {
-		return err
+		return in, nil, err
 	}
-	config.Authentication.Tokens = append(config.Authentication.Tokens, tokens)
+	in.Tokens = []auth.TokenAuthenticator{tokens}
 	proxy, err := frontproxy.FromFlags(a.flags, log, frontproxy.Standard())
 	if err != nil {
-		return err
+		return in, nil, err
 	}
 	if proxy != nil {
-		config.Authentication.FrontProxy = proxy
+		in.FrontProxy = proxy
 	}
 	if a.skip {
-		return nil
+		return in, nil, nil
 	}
-	return a.lookup(ctx, config, cluster, log)
+	hook, err := a.lookup(ctx, &in, cluster, log)
+	return in, []server.Hook{hook}, err
 }
 
-// lookup reads the authorities that no flag names from the cluster, and follows them.
+// lookup adds the authorities that no flag names, which it reads from the cluster, and returns the hook that follows
+// them.
 func (a *Feature) lookup(
-	ctx context.Context, config *server.Config, cluster *kubeconfig.Config, log *slog.Logger,
-) error {
+	ctx context.Context, in *auth.Authentication, cluster *kubeconfig.Config, log *slog.Logger,
+) (server.Hook, error) {
 	client, err := cluster.Client(log, 0)
 	if err != nil {
-		return fmt.Errorf("--%s: %w", authenticationFlag, err)
+		return server.Hook{}, fmt.Errorf("--%s: %w", authenticationFlag, err)
 	}
 	trusted := &trusted{log: log, certificates: auth.NewCertificates(nil)}
 	f := &follower{client: client, server: cluster.Server, take: trusted.take, log: log, pause: time.Second}
@@ -129,51 +132,45 @@ func (a *Feature) lookup(
 	defer cancel()
 	if _, err := f.list(first); err != nil {
 		if !a.tolerate {
-			return fmt.Errorf("--%s: %w", authenticationFlag, err)
+			return server.Hook{}, fmt.Errorf("--%s: %w", authenticationFlag, err)
 		}
 		log.Warn("the authorities of the cluster could not be read yet", "error", err)
 	}
-	if config.Authentication.FrontProxy == nil {
-		config.Authentication.FrontProxy = frontproxy.New(trusted.proxy.Load)
+	if in.FrontProxy == nil {
+		in.FrontProxy = frontproxy.New(trusted.proxy.Load)
 	}
 	if !a.flags.Changed("client-ca-file") {
-		config.Authentication.Certificates = either{config.Authentication.Certificates, trusted}
+		in.Certificates = trusted
 	}
-	config.Hooks = append(config.Hooks, server.Hook{Name: "delegated-authentication", Run: f.run})
-	return nil
+	return server.Hook{Name: "delegated-authentication", Run: f.run}, nil
 }
 
-func (a *Feature) authorize(config *server.Config) error {
+func (a *Feature) authorize(config *server.Config) (auth.Authorizer, error) {
 	for _, other := range []string{"authorization-mode", "authorization-config", "authorization-webhook-config-file"} {
 		if a.flags.Changed(other) {
-			return fmt.Errorf("--%s decides about all permissions, and can not be specified with --%s",
+			return nil, fmt.Errorf("--%s decides about all permissions, and can not be specified with --%s",
 				authorizationFlag, other)
 		}
 	}
 	log := cmp.Or(config.Log, slog.Default())
 	cluster, err := a.cluster(authorizationFlag)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	endpoint, err := webhookauth.NewEndpoint(
 		cluster, "/apis/authorization.k8s.io/v1/subjectaccessreviews", reviewWithin, log)
 	if err != nil {
-		return fmt.Errorf("--%s: %w", authorizationFlag, err)
+		return nil, fmt.Errorf("--%s: %w", authorizationFlag, err)
 	}
 	endpoint.Through(meter.Shared(&config.Metrics, meter.NewDelegated).Authorization)
 	settings := webhookauth.Config{Version: "v1", Log: log}
 	if settings.AuthorizedTTL, err = a.ttl(webhookauth.FlagAuthorizedTTL); err != nil {
-		return err
+		return nil, err
 	}
 	if settings.UnauthorizedTTL, err = a.ttl(webhookauth.FlagUnauthorizedTTL); err != nil {
-		return err
+		return nil, err
 	}
-	authorizer, err := webhookauth.NewAuthorizer(endpoint, settings)
-	if err != nil {
-		return err
-	}
-	config.Authorizer = authorizer
-	return nil
+	return webhookauth.NewAuthorizer(endpoint, settings)
 }
 
 // cluster returns the cluster that a flag names: by a kubeconfig, or with an empty value, that of the pod.
@@ -199,23 +196,4 @@ func (a *Feature) ttl(flag string) (time.Duration, error) {
 		return kept, nil
 	}
 	return a.flags.GetDuration(flag)
-}
-
-// either asks authenticators in order, and returns the first user that one finds.
-type either []auth.Authenticator
-
-// Authenticate implements auth.Authenticator.
-func (e either) Authenticate(r *http.Request) (*auth.User, error) {
-	var failures []error
-	for _, authenticator := range e {
-		if authenticator == nil {
-			continue
-		}
-		user, err := authenticator.Authenticate(r)
-		if err == nil && user != nil {
-			return user, nil
-		}
-		failures = append(failures, err)
-	}
-	return nil, errors.Join(failures...)
 }

@@ -155,8 +155,8 @@ func configure(t *testing.T, args ...string) (server.Config, error) {
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)
 	}
-	config := server.Config{Log: slog.New(slog.DiscardHandler), Modes: map[string]auth.Authorizer{}}
-	return config, feature.Configure(t.Context(), &config)
+	config := server.Config{Log: slog.New(slog.DiscardHandler)}
+	return config, config.Use(t.Context(), feature)
 }
 
 // start configures, and runs the hooks until the test ends.

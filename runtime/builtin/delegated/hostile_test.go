@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/internal/host/kubeconfig"
 	"apigen.dev/runtime/internal/testbed"
 	"apigen.dev/runtime/server"
@@ -88,14 +89,14 @@ func TestHangingLookup(t *testing.T) {
 			go func() { served <- hanging.Serve(pipes) }()
 			cluster := &kubeconfig.Config{Server: &url.URL{Scheme: "http", Host: "cluster"}, Dial: pipes.Dial}
 			access := &Feature{flags: pflag.NewFlagSet("", pflag.ContinueOnError), tolerate: tolerates}
-			var config server.Config
+			var in auth.Authentication
 			began := time.Now()
-			err := access.lookup(t.Context(), &config, cluster, slog.New(slog.DiscardHandler))
+			hook, err := access.lookup(t.Context(), &in, cluster, slog.New(slog.DiscardHandler))
 			if took := time.Since(began); took != reviewWithin || (err == nil) != tolerates {
 				t.Errorf("the lookup took %s: %v", took, err)
 			}
 			if tolerates {
-				follows(t, config.Hooks[0], &asked)
+				follows(t, hook, &asked)
 			}
 			_ = hanging.Close()
 			<-served

@@ -110,7 +110,7 @@ func TestRefusedFiles(t *testing.T) {
 			if !test.served {
 				unserved(config)
 			}
-			err = feature.Configure(t.Context(), config)
+			err = config.Use(t.Context(), feature)
 			if err == nil || !strings.Contains(err.Error(), test.want) ||
 				!strings.Contains(err.Error(), "--flow-control-config-file") {
 				t.Errorf("%v, want %s", err, test.want)
@@ -130,7 +130,7 @@ func TestFileOfAnother(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := &server.Config{Groups: []registry.Group{{Name: "shop.example.com"}}}
-	if err := feature.Configure(t.Context(), config); err != nil || config.Fairness == nil {
+	if err := config.Use(t.Context(), feature); err != nil || config.Fairness == nil {
 		t.Errorf("%v", err)
 	}
 }

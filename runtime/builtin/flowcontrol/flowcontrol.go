@@ -5,8 +5,6 @@ package flowcontrol
 import (
 	"context"
 	"errors"
-	"maps"
-	"net/http"
 
 	"apigen.dev/runtime/builtin/flowcontrol/wiring"
 	"apigen.dev/runtime/internal/flow"
@@ -15,6 +13,7 @@ import (
 	"apigen.dev/runtime/internal/http/filter"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 )
 
@@ -41,39 +40,35 @@ func (f *Feature) AddFlags(flags *pflag.FlagSet) {
 }
 
 // Configure implements server.Feature.
-func (f *Feature) Configure(_ context.Context, config *server.Config) error {
-	config.Hooks = append(config.Hooks,
-		server.Hook{Name: "priority-and-fairness-config-producer", PostStart: ensure, Run: maintain})
+func (f *Feature) Configure(_ context.Context, config *server.Config) (server.Contribution, error) {
+	hooks := []server.Hook{{Name: "priority-and-fairness-config-producer", PostStart: ensure, Run: maintain}}
 	if !f.enabled {
-		return f.refuseFile("goes with --enable-priority-and-fairness")
+		return server.Contribution{Hooks: hooks}, f.refuseFile("goes with --enable-priority-and-fairness")
 	}
 	reads, writes := config.MaxInFlight()
 	seats := max(reads, 0) + max(writes, 0)
 	if seats == 0 {
-		return errors.New("--enable-priority-and-fairness needs seats: --max-requests-inflight and " +
-			"--max-mutating-requests-inflight must not both be 0")
+		return server.Contribution{}, errors.New("--enable-priority-and-fairness needs seats: " +
+			"--max-requests-inflight and --max-mutating-requests-inflight must not both be 0")
 	}
 	controller := flow.New(seats, queue.RealClock{})
 	follower := &follower{controller: controller}
 	follow, err := f.follow(follower, config)
 	if err != nil {
-		return err
+		return server.Contribution{}, err
 	}
 	wait := max(config.RequestTimeout, 0) / 4
-	config.Fairness = func(size server.Size) filter.Filter {
+	fairness := func(size func(group, resource string) (int64, int64, bool)) filter.Filter {
 		estimator := &cost.Estimator{Watches: controller.Watches, Size: func(group, resource string) (cost.Size, bool) {
 			objects, bytes, known := size(group, resource)
 			return cost.Size{Objects: objects, Bytes: bytes}, known
 		}}
 		return filter.Fairness(controller, estimator, wait)
 	}
-	config.Metrics = append(config.Metrics, controller)
-	if config.Unlisted == nil {
-		config.Unlisted = map[string]http.Handler{}
-	}
-	maps.Copy(config.Unlisted, controller.Pages())
-	config.Hooks = append(config.Hooks,
-		server.Hook{Name: "priority-and-fairness-config-consumer", Run: follow},
-		server.Hook{Name: "priority-and-fairness-borrowing", Run: controller.Run})
-	return nil
+	return server.Contribution{
+		Fairness: fairness, Metrics: []prometheus.Collector{controller}, Unlisted: controller.Pages(),
+		Hooks: append(hooks,
+			server.Hook{Name: "priority-and-fairness-config-consumer", Run: follow},
+			server.Hook{Name: "priority-and-fairness-borrowing", Run: controller.Run}),
+	}, nil
 }

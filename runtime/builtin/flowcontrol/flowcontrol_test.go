@@ -91,15 +91,15 @@ func startWith(t testing.TB, change func(*server.Config), args ...string) *bench
 				b.observed <- o
 			}
 		})
-		config.AddPath("/slow", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		config.Paths = map[string]http.Handler{"/slow": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			b.entered <- struct{}{}
 			select {
 			case <-b.slow:
 			case <-r.Context().Done():
 			}
-		}))
+		})}
 		change(config)
-		if err := feature.Configure(t.Context(), config); err != nil {
+		if err := config.Use(t.Context(), feature); err != nil {
 			t.Fatal(err)
 		}
 	}, groups...)
@@ -449,7 +449,7 @@ func TestOff(t *testing.T) {
 func TestNoSeats(t *testing.T) {
 	feature := &flowcontrol.Feature{}
 	feature.AddFlags(pflag.NewFlagSet("", pflag.ContinueOnError))
-	err := feature.Configure(t.Context(), &server.Config{MaxReads: -1, MaxWrites: -1})
+	err := (&server.Config{Limits: server.Limits{MaxReads: -1, MaxWrites: -1}}).Use(t.Context(), feature)
 	if err == nil || !strings.Contains(err.Error(), "--max-requests-inflight") {
 		t.Errorf("%v", err)
 	}

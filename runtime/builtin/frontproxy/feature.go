@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/internal/reload"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
@@ -30,12 +31,15 @@ func (f *Feature) AddFlags(flags *pflag.FlagSet) {
 }
 
 // Configure implements server.Feature.
-func (f *Feature) Configure(_ context.Context, config *server.Config) error {
-	proxy, err := FromFlags(f.flags, cmp.Or(config.Log, slog.Default()), Headers{})
-	if proxy != nil {
-		config.Authentication.FrontProxy = proxy
+func (f *Feature) Configure(_ context.Context, config *server.Config) (server.Contribution, error) {
+	if f.flags.Changed("authentication-kubeconfig") {
+		return server.Contribution{}, nil // package delegated reads the flags
 	}
-	return err
+	proxy, err := FromFlags(f.flags, cmp.Or(config.Log, slog.Default()), Headers{})
+	if err != nil || proxy == nil {
+		return server.Contribution{}, err
+	}
+	return server.Contribution{Authentication: auth.Authentication{FrontProxy: proxy}}, nil
 }
 
 const (

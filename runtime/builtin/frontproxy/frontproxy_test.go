@@ -181,7 +181,7 @@ func configure(t *testing.T, args ...string) (server.Config, error) {
 		t.Fatal(err)
 	}
 	config := server.Config{Log: slog.New(slog.DiscardHandler)}
-	return config, feature.Configure(t.Context(), &config)
+	return config, config.Use(t.Context(), feature)
 }
 
 // The authorities are read again when their file changes, and then hold for open connections.
@@ -204,7 +204,7 @@ func TestAuthoritiesRotate(t *testing.T) {
 		"--requestheader-username-headers=X-Remote-User"}); err != nil {
 		t.Fatal(err)
 	}
-	if err := feature.Configure(t.Context(), &config); err != nil {
+	if err := config.Use(t.Context(), feature); err != nil {
 		t.Fatal(err)
 	}
 	header := http.Header{"X-Remote-User": {"alice"}}

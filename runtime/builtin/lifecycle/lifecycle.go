@@ -49,24 +49,22 @@ func (*Feature) Groups() []registry.Group { return nil }
 func (*Feature) AddFlags(*pflag.FlagSet) {}
 
 // Configure implements server.Feature.
-func (f *Feature) Configure(_ context.Context, config *server.Config) error {
+func (f *Feature) Configure(_ context.Context, config *server.Config) (server.Contribution, error) {
 	f.log, f.deleted = cmp.Or(config.Log, slog.Default()), map[string]time.Time{}
-	config.Admission = append(config.Admission, admission.Plugin{
-		Name: "NamespaceLifecycle", Handles: handles, Admit: f.admit,
-	})
 	emptier, accounts := f.wake(), f.wake()
-	config.Hooks = append(config.Hooks,
-		server.Hook{Name: "start-system-namespaces-controller", PostStart: f.makeSystem, Run: f.follow},
-		server.Hook{Name: "namespaces/empty", Run: func(ctx context.Context) error {
+	hooks := []server.Hook{
+		{Name: "start-system-namespaces-controller", PostStart: f.makeSystem, Run: f.follow},
+		{Name: "namespaces/empty", Run: func(ctx context.Context) error {
 			e := newEmptier(f.log, emptier)
 			defer e.working.Wait()
 			return f.eachChange(ctx, emptier, e.all)
 		}},
-		server.Hook{Name: "namespaces/service-accounts", Run: func(ctx context.Context) error {
+		{Name: "namespaces/service-accounts", Run: func(ctx context.Context) error {
 			return f.eachChange(ctx, accounts, f.makeAccounts)
 		}},
-	)
-	return nil
+	}
+	plugin := admission.Plugin{Name: "NamespaceLifecycle", Handles: handles, Admit: f.admit}
+	return server.Contribution{Admission: []admission.Plugin{plugin}, Hooks: hooks}, nil
 }
 
 func (f *Feature) wake() chan struct{} {

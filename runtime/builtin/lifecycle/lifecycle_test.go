@@ -19,7 +19,7 @@ import (
 func start(t *testing.T) *apitest.Server {
 	t.Helper()
 	return apitest.StartWith(t, func(config *server.Config) {
-		if err := new(lifecycle.Feature).Configure(t.Context(), config); err != nil {
+		if err := config.Use(t.Context(), new(lifecycle.Feature)); err != nil {
 			t.Fatal(err)
 		}
 	}, (&core.Feature{}).Groups()...)

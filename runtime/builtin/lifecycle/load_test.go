@@ -117,7 +117,7 @@ func TestLargeNamespace(t *testing.T) {
 	t.Cleanup(func() { _ = store.Close() })
 	s := apitest.StartWith(t, func(config *server.Config) {
 		config.Backend, config.Verify, config.CheckCache = store, false, 0
-		if err := new(lifecycle.Feature).Configure(t.Context(), config); err != nil {
+		if err := config.Use(t.Context(), new(lifecycle.Feature)); err != nil {
 			t.Fatal(err)
 		}
 	}, append((&core.Feature{}).Groups(), things(kinds))...)

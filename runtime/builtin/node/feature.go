@@ -15,18 +15,16 @@ const Mode = "Node"
 type Feature struct{ server.Base }
 
 // Configure implements server.Feature.
-func (*Feature) Configure(_ context.Context, config *server.Config) error {
+func (*Feature) Configure(context.Context, *server.Config) (server.Contribution, error) {
 	authorizer, err := New()
 	if err != nil {
-		return err
+		return server.Contribution{}, err
 	}
-	if config.Modes == nil {
-		config.Modes = map[string]auth.Authorizer{}
-	}
-	config.Modes[Mode] = authorizer
-	config.Hooks = append(config.Hooks,
-		server.Hook{Name: "node/graph", Run: authorizer.Graph.Follow},
-		server.Hook{Name: "node/graph-complete", PostStart: authorizer.Graph.Wait},
-	)
-	return nil
+	return server.Contribution{
+		Modes: map[string]auth.Authorizer{Mode: authorizer},
+		Hooks: []server.Hook{
+			{Name: "node/graph", Run: authorizer.Graph.Follow},
+			{Name: "node/graph-complete", PostStart: authorizer.Graph.Wait},
+		},
+	}, nil
 }

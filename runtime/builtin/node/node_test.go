@@ -312,7 +312,7 @@ func TestConcurrentReaders(t *testing.T) {
 // TestFeature: a main that names the feature has the mode, and follows beside requests.
 func TestFeature(t *testing.T) {
 	var config server.Config
-	if err := (&node.Feature{}).Configure(t.Context(), &config); err != nil {
+	if err := config.Use(t.Context(), (&node.Feature{})); err != nil {
 		t.Fatal(err)
 	}
 	if config.Modes["Node"] == nil || len(config.Hooks) != 2 {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"apigen.dev/runtime/internal/http/filter"
 	"apigen.dev/runtime/internal/http/scrape"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
@@ -32,15 +33,17 @@ func (f *Feature) AddFlags(flags *pflag.FlagSet) {
 }
 
 // Configure implements server.Feature.
-func (f *Feature) Configure(_ context.Context, config *server.Config) error {
+func (f *Feature) Configure(_ context.Context, config *server.Config) (server.Contribution, error) {
 	log := config.Log
 	if log == nil {
 		log = slog.Default()
 	}
-	config.Observers = append(config.Observers, requestLog{log}.observe)
-	config.Scraped = func(metrics prometheus.Gatherer) http.Handler { return scrape.New(metrics) }
+	contribution := server.Contribution{
+		Observers: []func(filter.Observation){requestLog{log}.observe},
+		Scraped:   func(metrics prometheus.Gatherer) http.Handler { return scrape.New(metrics) },
+	}
 	if f.Socket == "" {
-		return nil
+		return contribution, nil
 	}
 	level := config.LogLevel
 	if level == nil {
@@ -48,8 +51,8 @@ func (f *Feature) Configure(_ context.Context, config *server.Config) error {
 	}
 	socket, err := listen(f.Socket, level)
 	if err != nil {
-		return err
+		return server.Contribution{}, err
 	}
-	config.Hooks = append(config.Hooks, server.Hook{Name: "debug-socket", Run: socket.run})
-	return nil
+	contribution.Hooks = []server.Hook{{Name: "debug-socket", Run: socket.run}}
+	return contribution, nil
 }

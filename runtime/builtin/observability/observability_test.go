@@ -57,7 +57,7 @@ func observed(
 		for _, change := range changes {
 			change(c)
 		}
-		if err := f.Configure(t.Context(), c); err != nil {
+		if err := c.Use(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}
 	}, registry.Group{

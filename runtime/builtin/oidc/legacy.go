@@ -47,8 +47,8 @@ func (l *legacy) changed(set *pflag.FlagSet) string {
 	return name
 }
 
-// issuers returns the issuer that the flags describe, or none.
-func (l *legacy) issuers(set *pflag.FlagSet, foreign []string, metrics *meter.Issuers) (issuers, error) {
+// issuers returns the issuer that the flags describe, or none. own returns the issuers of the server's own tokens.
+func (l *legacy) issuers(set *pflag.FlagSet, own func() []string, metrics *meter.Issuers) (issuers, error) {
 	if l.changed(set) == "" {
 		return nil, nil
 	}
@@ -66,7 +66,7 @@ func (l *legacy) issuers(set *pflag.FlagSet, foreign []string, metrics *meter.Is
 	if err != nil {
 		return nil, err
 	}
-	all, faults := validate(c, foreign)
+	all, faults := validate(c, own())
 	if err := faults.ToAggregate(); err != nil {
 		return nil, fmt.Errorf("the --oidc- flags: %w", err)
 	}

@@ -16,6 +16,7 @@ import (
 	"apigen.dev/runtime/internal/reload"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 )
 
@@ -50,37 +51,46 @@ func (l *live) AuthenticateToken(ctx context.Context, token string, audiences []
 }
 
 // Configure implements server.Feature.
-func (t *Feature) Configure(_ context.Context, config *server.Config) error {
-	foreign, metrics := foreignIssuers(config.Issuer), meter.NewIssuers()
+func (t *Feature) Configure(_ context.Context, config *server.Config) (server.Contribution, error) {
+	own, metrics := func() []string { return ownIssuers(config.Issuer) }, meter.NewIssuers()
 	var in live
 	if t.file == "" {
-		all, err := t.legacy.issuers(t.set, foreign, metrics)
+		all, err := t.legacy.issuers(t.set, own, metrics)
 		if err != nil || len(all) == 0 {
-			return err
+			return server.Contribution{}, err
 		}
 		in.Store(&all)
-		config.Metrics = append(config.Metrics, metrics)
-		t.accept(config, &in, nil, nil)
-		return nil
+		contribution := accept(config, &in, nil, metrics)
+		contribution.Metrics = []prometheus.Collector{metrics}
+		contribution.Check = func(*server.Config) error { // the server's own issuers are known now
+			_, err := t.legacy.issuers(t.set, own, metrics)
+			return err
+		}
+		return contribution, nil
 	}
 	if changed := t.legacy.changed(t.set); changed != "" {
-		return fmt.Errorf("--authentication-config and --%s can't both be given", changed)
+		return server.Contribution{}, fmt.Errorf("--authentication-config and --%s can't both be given", changed)
 	}
-	files, err := open(t.file, foreign, metrics)
+	files, err := open(t.file, own, metrics)
 	if err != nil {
-		return err
+		return server.Contribution{}, err
 	}
-	config.Metrics = append(config.Metrics, metrics, measure(files))
 	first := files.Value()
+	in.Store(&first.issuers)
+	contribution := accept(config, &in, files, metrics)
+	contribution.Metrics = []prometheus.Collector{metrics, measure(files)}
+	contribution.Check = func(*server.Config) error {
+		_, faults := validate(first.configuration, own())
+		return wrong(t.file, faults.ToAggregate())
+	}
 	if a := first.configuration.Anonymous; a != nil {
 		if t.set.Changed("anonymous-auth") {
-			return errors.New("--anonymous-auth can't be given, since --authentication-config has the field anonymous")
+			return server.Contribution{}, errors.New(
+				"--anonymous-auth can't be given, since --authentication-config has the field anonymous")
 		}
-		config.Authentication.Anonymous = a.users()
+		contribution.Authentication.Anonymous = a.users()
 	}
-	in.Store(&first.issuers)
-	t.accept(config, &in, files, metrics)
-	return nil
+	return contribution, nil
 }
 
 // measure counts how often a configuration is read again.
@@ -91,13 +101,13 @@ func measure(files *reload.Files[*loaded]) *meter.Reloads {
 	return reloads
 }
 
-// accept adds the issuers to a server, and the hook that reads their keys at the start, and the file when it changes.
-func (t *Feature) accept(config *server.Config, in *live, files *reload.Files[*loaded], metrics *meter.Issuers) {
-	config.Authentication.Tokens = append(config.Authentication.Tokens, tokencache.New(in, tokencache.Config{
-		Log: config.Log, Metrics: meter.Shared(&config.Metrics, meter.NewTokenCache),
-	}))
+// accept returns what adds issuers to a server, with the hook that reads their keys at the start, and the file when it
+// changes.
+func accept(
+	config *server.Config, in *live, files *reload.Files[*loaded], metrics *meter.Issuers,
+) server.Contribution {
 	log := config.Log
-	config.Hooks = append(config.Hooks, server.Hook{Name: "token-issuers", Run: func(ctx context.Context) error {
+	hook := server.Hook{Name: "token-issuers", Run: func(ctx context.Context) error {
 		warm(ctx, in, log)
 		if files == nil {
 			return nil
@@ -110,7 +120,13 @@ func (t *Feature) accept(config *server.Config, in *live, files *reload.Files[*l
 			warm(ctx, in, log)
 		})
 		return nil
-	}})
+	}}
+	tokens := tokencache.New(in, tokencache.Config{
+		Log: log, Metrics: meter.Shared(&config.Metrics, meter.NewTokenCache),
+	})
+	return server.Contribution{
+		Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}}, Hooks: []server.Hook{hook},
+	}
 }
 
 // warm reads the keys of the issuers, so that the first request needn't wait for them. If an issuer can't be reached,
@@ -122,8 +138,8 @@ func warm(ctx context.Context, in *live, log *slog.Logger) {
 	}
 }
 
-// foreignIssuers returns the issuers of the tokens that the server itself signs.
-func foreignIssuers(issuer auth.TokenIssuer) []string {
+// ownIssuers returns the issuers of the tokens that the server itself signs.
+func ownIssuers(issuer auth.TokenIssuer) []string {
 	if signing, ok := issuer.(interface{ Issuers() []string }); ok {
 		return signing.Issuers()
 	}
@@ -138,14 +154,14 @@ type loaded struct {
 }
 
 // open reads a configuration. What it says about anonymous requests can't change while the server runs.
-func open(path string, foreign []string, metrics *meter.Issuers) (*reload.Files[*loaded], error) {
+func open(path string, own func() []string, metrics *meter.Issuers) (*reload.Files[*loaded], error) {
 	var first *Configuration
 	files, err := reload.New(func(contents [][]byte) (*loaded, error) {
 		c, err := Parse(contents[0])
 		if err != nil {
 			return nil, err
 		}
-		all, faults := validate(c, foreign)
+		all, faults := validate(c, own())
 		if err := faults.ToAggregate(); err != nil {
 			return nil, err
 		}
@@ -158,9 +174,17 @@ func open(path string, foreign []string, metrics *meter.Issuers) (*reload.Files[
 		return &loaded{contents[0], c, newIssuers(all, allAlgorithms, metrics)}, nil
 	}, path)
 	if err != nil {
-		return nil, fmt.Errorf("--authentication-config %s: %w", path, err)
+		return nil, wrong(path, err)
 	}
 	return files, nil
+}
+
+// wrong returns an error with the flag and the file that it is about, or nil.
+func wrong(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("--authentication-config %s: %w", path, err)
 }
 
 // users returns which requests are anonymous.

@@ -41,7 +41,7 @@ func configured(t *testing.T, config *apiserver.Config, args ...string) error {
 	if err := flags.Parse(args); err != nil {
 		t.Fatal(err)
 	}
-	return tokens.Configure(t.Context(), config)
+	return config.Use(t.Context(), &tokens)
 }
 
 // issuing is an issuer of the server's own tokens.
@@ -94,7 +94,9 @@ func TestFlags(t *testing.T) {
 		foreign: "!! must not overlap with " +
 			"disallowed issuers",
 	} {
-		config := &apiserver.Config{Log: slog.New(slog.DiscardHandler), Issuer: issuing{}}
+		config := &apiserver.Config{
+			Log: slog.New(slog.DiscardHandler), Contribution: apiserver.Contribution{Issuer: issuing{}},
+		}
 		mark := want[:len(want)-len(strings.TrimLeft(want, "! "))]
 		got := outcome(t, i, config, configured(t, config, strings.Fields(args)...))
 		if !strings.HasPrefix(got, mark) || !strings.Contains(got, strings.TrimPrefix(want, mark)) {
@@ -153,7 +155,7 @@ func TestAnonymous(t *testing.T) {
 func TestReload(t *testing.T) {
 	first := newTestIssuer(t)
 	path := testbed.Write(t, filepath.Join(t.TempDir(), "config"), file(t, nil, first.plain()))
-	files, err := open(path, nil, nil)
+	files, err := open(path, func() []string { return nil }, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ package plugins
 import (
 	"context"
 
+	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/registry"
@@ -27,12 +28,11 @@ func (*Feature) Groups() []registry.Group { return nil }
 func (f *Feature) AddFlags(flags *pflag.FlagSet) { f.tolerations.addFlags(flags) }
 
 // Configure implements server.Feature.
-func (f *Feature) Configure(_ context.Context, config *server.Config) error {
-	config.Admission = append(config.Admission,
+func (f *Feature) Configure(context.Context, *server.Config) (server.Contribution, error) {
+	return server.Contribution{Admission: []admission.Plugin{
 		limitRanges(), serviceAccounts(), nodeRestriction(), priorities(), f.tolerations.plugin(), ownerReferences(),
 		certificateApproval(), certificateSigning(), certificateSubjects(),
-	)
-	return nil
+	}}, nil
 }
 
 // allowed asks the server's authorizer whether a user may do something with a resource.

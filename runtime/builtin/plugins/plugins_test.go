@@ -56,7 +56,7 @@ func newWorld(t *testing.T, allow func(auth.Attributes) bool, names ...string) *
 	var f Feature
 	f.tolerations = tolerationSeconds{notReady: 300, unreachable: 300}
 	var config server.Config
-	if err := f.Configure(t.Context(), &config); err != nil {
+	if err := config.Use(t.Context(), &f); err != nil {
 		t.Fatal(err)
 	}
 	run := slices.DeleteFunc(config.Admission, func(p admission.Plugin) bool { return !slices.Contains(names, p.Name) })

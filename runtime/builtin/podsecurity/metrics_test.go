@@ -44,7 +44,7 @@ func TestMetrics(t *testing.T) {
 	run := func(configuration string, labels map[string]string, a *admission.Attributes) map[string]float64 {
 		f := new(Feature)
 		var config server.Config
-		if err := f.Configure(t.Context(), &config); err != nil {
+		if err := config.Use(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}
 		if configuration != "" {

@@ -40,19 +40,18 @@ func (*Feature) Groups() []registry.Group { return nil }
 func (*Feature) AddFlags(*pflag.FlagSet) {}
 
 // Configure implements server.Feature.
-func (f *Feature) Configure(_ context.Context, config *server.Config) (err error) {
+func (f *Feature) Configure(context.Context, *server.Config) (server.Contribution, error) {
+	var err error
 	if f.evaluator, err = policy.NewEvaluator(policy.DefaultChecks(), nil); err != nil {
-		return err
+		return server.Contribution{}, err
 	}
 	if f.defaults, err = (defaults{}).policy(); err != nil {
-		return err
+		return server.Contribution{}, err
 	}
 	f.metrics = newMetrics()
-	config.Metrics = append(config.Metrics, f.metrics.collectors()...)
-	config.Admission = append(config.Admission, admission.Plugin{
+	return server.Contribution{Metrics: f.metrics.collectors(), Admission: []admission.Plugin{{
 		Name: "PodSecurity", Handles: handles, Validate: f.validate, Configure: f.configure,
-	})
-	return nil
+	}}}, nil
 }
 
 // configuration is kube-apiserver's PodSecurityConfiguration.

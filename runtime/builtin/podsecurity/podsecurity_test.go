@@ -41,7 +41,7 @@ func newFeature(t *testing.T, configuration string) admission.Plugin {
 	t.Helper()
 	f := new(Feature)
 	var config server.Config
-	if err := f.Configure(t.Context(), &config); err != nil {
+	if err := config.Use(t.Context(), f); err != nil {
 		t.Fatal(err)
 	}
 	if configuration != "" {

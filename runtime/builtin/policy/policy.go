@@ -46,30 +46,31 @@ func (*Feature) Groups() []registry.Group { return nil }
 func (*Feature) AddFlags(*pflag.FlagSet) {}
 
 // Configure implements server.Feature.
-func (f *Feature) Configure(_ context.Context, config *server.Config) error {
+func (f *Feature) Configure(_ context.Context, config *server.Config) (server.Contribution, error) {
 	f.log, f.params = cmp.Or(config.Log, slog.Default()), newParams()
 	f.validated, f.mutated = newChecks("validating", "enforcement_action"), newChecks("mutating")
-	config.Metrics = append(append(config.Metrics, f.validated.collectors()...), f.mutated.collectors()...)
 	f.validating.init(f.log, newValidating, bindValidating)
 	f.mutating.init(f.log, newMutating, bindMutating)
-	config.Admission = append(config.Admission,
-		admission.Plugin{
+	plugins := []admission.Plugin{
+		{
 			Name: pluginName, Handles: f.handlesMutating, Admit: f.admit,
 			Configure: f.mutating.configure("MutatingAdmissionPolicyConfiguration", readMutating),
 		},
-		admission.Plugin{
+		{
 			Name: "ValidatingAdmissionPolicy", Handles: f.handlesValidating, Validate: f.validate,
 			Configure: f.validating.configure("ValidatingAdmissionPolicyConfiguration", readValidating),
 		},
-	)
-	config.Hooks = append(config.Hooks,
-		server.Hook{Name: "admission-policies/namespaces", Run: f.namespaces.Run},
-		server.Hook{Name: "admission-policies/params", Run: f.params.run},
+	}
+	hooks := []server.Hook{
+		{Name: "admission-policies/namespaces", Run: f.namespaces.Run},
+		{Name: "admission-policies/params", Run: f.params.run},
 		f.hook("validating", f.validating.ready, f.validating.follow),
 		f.hook("mutating", f.mutating.ready, f.mutating.follow),
-		server.Hook{Name: "admission-policies/types", Run: f.checkTypes},
-	)
-	return nil
+		{Name: "admission-policies/types", Run: f.checkTypes},
+	}
+	return server.Contribution{
+		Metrics: append(f.validated.collectors(), f.mutated.collectors()...), Admission: plugins, Hooks: hooks,
+	}, nil
 }
 
 func bindValidating(b *registration.ValidatingAdmissionPolicyBinding) (policy string, made *binding) {

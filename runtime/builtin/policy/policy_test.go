@@ -30,7 +30,7 @@ func start(t *testing.T) *apitest.Server {
 	groups = append(groups, (&admissionregistration.Feature{}).Groups()...)
 	return apitest.StartWith(t, func(config *server.Config) {
 		for _, feature := range []server.Feature{new(lifecycle.Feature), new(policy.Feature)} {
-			if err := feature.Configure(t.Context(), config); err != nil {
+			if err := config.Use(t.Context(), feature); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -287,7 +287,7 @@ func startWith(t *testing.T, files map[string]string, groups ...registry.Group) 
 		}
 	}
 	config, feature := &server.Config{}, &policy.Feature{}
-	if err := feature.Configure(t.Context(), config); err != nil {
+	if err := config.Use(t.Context(), feature); err != nil {
 		t.Fatal(err)
 	}
 	for _, plugin := range config.Admission {

@@ -48,14 +48,15 @@ func (*Feature) Groups() []registry.Group { return nil }
 func (*Feature) AddFlags(*pflag.FlagSet) {}
 
 // Configure implements server.Feature.
-func (f *Feature) Configure(_ context.Context, config *server.Config) error {
+func (f *Feature) Configure(context.Context, *server.Config) (server.Contribution, error) {
 	f.ledger.waiting, f.ledger.working = map[string][]*entry{}, map[string]bool{}
 	f.known.init()
-	config.Admission = append(config.Admission, admission.Plugin{
-		Name: "ResourceQuota", Handles: f.handles, Validate: f.validate, Configure: f.configure,
-	})
-	config.Hooks = append(config.Hooks, server.Hook{Name: "resource-quota", Run: f.run})
-	return nil
+	return server.Contribution{
+		Admission: []admission.Plugin{{
+			Name: "ResourceQuota", Handles: f.handles, Validate: f.validate, Configure: f.configure,
+		}},
+		Hooks: []server.Hook{{Name: "resource-quota", Run: f.run}},
+	}, nil
 }
 
 // configuration is kube-apiserver's configuration of the plug-in.

@@ -45,7 +45,7 @@ func startReplica(t *testing.T, backend storage.Backend) *replica {
 	t.Helper()
 	f := new(Feature)
 	var config server.Config
-	if err := f.Configure(t.Context(), &config); err != nil {
+	if err := config.Use(t.Context(), f); err != nil {
 		t.Fatal(err)
 	}
 	quotas := define("ResourceQuota", "resourcequotas", func() *core.ResourceQuota { return new(core.ResourceQuota) })

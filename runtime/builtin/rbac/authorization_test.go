@@ -69,12 +69,14 @@ func start(t testing.TB, backend storage.Backend, others ...registry.Group) *run
 		Resources: []registry.Resource{registry.New(shop.Definition())},
 	}
 	config := server.Config{
-		Groups:  slices.Concat([]registry.Group{widgets}, feature.Groups(), others),
-		Backend: backend, Listener: listener, Certificate: certificate,
-		Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{names{}}},
-		Log:            slog.New(slog.DiscardHandler), ShutdownTimeout: 10 * time.Second, Verify: true,
+		Groups: slices.Concat([]registry.Group{widgets}, feature.Groups(), others), Log: slog.New(slog.DiscardHandler),
+		Storage: server.Storage{Backend: backend, Verify: true},
+		Serving: server.Serving{Listener: listener, Certificate: certificate, ShutdownTimeout: 10 * time.Second},
+		Contribution: server.Contribution{
+			Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{names{}}},
+		},
 	}
-	if err := feature.Configure(t.Context(), &config); err != nil {
+	if err := config.Use(t.Context(), feature); err != nil {
 		t.Fatal(err)
 	}
 	config.Authorizer = config.Modes["RBAC"]

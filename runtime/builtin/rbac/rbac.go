@@ -4,7 +4,6 @@ package rbac
 
 import (
 	"context"
-	"maps"
 
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/builtin/rbac/wiring"
@@ -12,7 +11,6 @@ import (
 	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Feature serves the group, and has the server decide by its objects: the mode RBAC of --authorization-mode. When
@@ -24,19 +22,11 @@ type Feature struct{ server.Base }
 func (*Feature) Groups() []registry.Group { return []registry.Group{wiring.Group()} }
 
 // Configure implements server.Feature.
-func (*Feature) Configure(_ context.Context, config *server.Config) error {
+func (*Feature) Configure(_ context.Context, config *server.Config) (server.Contribution, error) {
 	index, served := &rbac.Index{}, kinds(config.Groups)
-	if config.Modes == nil {
-		config.Modes = map[string]auth.Authorizer{}
-	}
-	config.Modes["RBAC"] = index
-	if config.AfterWrite == nil {
-		config.AfterWrite = map[schema.GroupResource]func(context.Context, int64){}
-	}
-	maps.Copy(config.AfterWrite, index.AfterWrite())
-	config.Hooks = append(config.Hooks,
-		server.Hook{Name: "rbac/index", Run: index.Follow},
-		server.Hook{Name: "rbac/bootstrap-roles", PostStart: func(ctx context.Context) error {
+	hooks := []server.Hook{
+		{Name: "rbac/index", Run: index.Follow},
+		{Name: "rbac/bootstrap-roles", PostStart: func(ctx context.Context) error {
 			policy, err := rbac.KubernetesPolicy()
 			if err != nil {
 				return err
@@ -44,9 +34,11 @@ func (*Feature) Configure(_ context.Context, config *server.Config) error {
 			policy.AddKinds(served)
 			return rbac.Bootstrap(ctx, policy, index)
 		}},
-		server.Hook{Name: "rbac/clusterrole-aggregation", Run: rbac.Aggregate},
-	)
-	return nil
+		{Name: "rbac/clusterrole-aggregation", Run: rbac.Aggregate},
+	}
+	return server.Contribution{
+		Modes: map[string]auth.Authorizer{"RBAC": index}, AfterWrite: index.AfterWrite(), Hooks: hooks,
+	}, nil
 }
 
 // kinds returns the served kinds of groups.

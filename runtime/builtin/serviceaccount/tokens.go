@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/internal/access/meter"
 	"apigen.dev/runtime/internal/access/tokencache"
 	"apigen.dev/runtime/internal/reload"
@@ -60,13 +61,13 @@ func (t *Feature) AddFlags(flags *pflag.FlagSet) {
 }
 
 // Configure implements server.Feature.
-func (t *Feature) Configure(_ context.Context, config *server.Config) error {
+func (t *Feature) Configure(_ context.Context, config *server.Config) (server.Contribution, error) {
 	if err := t.check(); err != nil {
-		return err
+		return server.Contribution{}, err
 	}
 	files, err := t.files(config.DataDir)
 	if err != nil {
-		return err
+		return server.Contribution{}, err
 	}
 	a := &authority{
 		issuers: t.issuers, audiences: t.audiences, lookup: served, now: time.Now, lifetime: t.lifetime,
@@ -76,30 +77,30 @@ func (t *Feature) Configure(_ context.Context, config *server.Config) error {
 		a.audiences = t.issuers
 	}
 	a.keys.Store(files.Value())
-	config.Audiences, config.Issuer = a.audiences, a
-	config.Authentication.Tokens = append(config.Authentication.Tokens,
-		tokencache.New(a, tokencache.Config{
-			Log: config.Log, Metrics: meter.Shared(&config.Metrics, meter.NewTokenCache),
-		}))
-	config.Hooks = append(config.Hooks, server.Hook{Name: "service-account-keys", Run: func(ctx context.Context) error {
-		ticker := time.NewTicker(reload.Every)
-		defer ticker.Stop()
-		files.Follow(ctx, ticker.C, config.Log, "keys of service accounts", func(k *keys) { a.keys.Store(k) })
-		return nil
-	}})
+	cached := tokencache.New(a, tokencache.Config{
+		Log: config.Log, Metrics: meter.Shared(&config.Metrics, meter.NewTokenCache),
+	})
+	contribution := server.Contribution{
+		Audiences: a.audiences, Issuer: a,
+		Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{cached}},
+		Hooks: []server.Hook{{Name: "service-account-keys", Run: func(ctx context.Context) error {
+			ticker := time.NewTicker(reload.Every)
+			defer ticker.Stop()
+			files.Follow(ctx, ticker.C, config.Log, "keys of service accounts", func(k *keys) { a.keys.Store(k) })
+			return nil
+		}}},
+	}
 	if err := discoverable(t.issuers[0]); err != nil {
 		config.Log.Warn("the keys of service accounts' tokens are not served", "flag", "--service-account-issuer",
 			"error", err)
-		return nil
+		return contribution, nil
 	}
 	keysURL := t.keysURL
 	if keysURL == "" {
 		keysURL = config.URL() + keysPath
 	}
-	for path, handler := range a.documents(keysURL) {
-		config.AddPath(path, handler)
-	}
-	return nil
+	contribution.Paths = a.documents(keysURL)
+	return contribution, nil
 }
 
 // files reads the files of keys.

@@ -52,9 +52,10 @@ func configured(t *testing.T, dir string, args ...string) (*server.Config, *byte
 	}
 	log := new(bytes.Buffer)
 	config := &server.Config{
-		DataDir: dir, Log: slog.New(slog.NewTextHandler(log, nil)), Listener: at6443{},
+		DataDir: dir, Log: slog.New(slog.NewTextHandler(log, nil)),
+		Serving: server.Serving{Listener: at6443{}},
 	}
-	return config, log, tokens.Configure(t.Context(), config)
+	return config, log, config.Use(t.Context(), &tokens)
 }
 
 // at6443 is a listener with an address, and nothing else.

@@ -3,10 +3,7 @@
 package services
 
 import (
-	"context"
-
 	"apigen.dev/runtime/internal/http/proxy"
-	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	"github.com/spf13/pflag"
 )
@@ -14,24 +11,17 @@ import (
 const endpointsFlag = "service-endpoints"
 
 // Feature gives a server the flag --service-endpoints, for the services of webhooks that admit or convert, and of
-// APIServices. A service that the flag doesn't name is found by Program.Services, or else by DNS. The feature stands
-// before those that call services.
-type Feature struct{ endpoints []string }
-
-// Groups implements server.Feature.
-func (*Feature) Groups() []registry.Group { return nil }
+// APIServices. A service that the flag doesn't name is found by Program.Services, or else by DNS.
+type Feature struct {
+	server.Base
+	endpoints []string
+}
 
 // AddFlags implements server.Feature.
 func (f *Feature) AddFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&f.endpoints, endpointsFlag, nil,
 		"where the services of webhooks and APIServices listen, as namespace/name:port=host:port or "+
 			"namespace/name=host:port; others are looked up as NAME.NAMESPACE.svc")
-}
-
-// Configure implements server.Feature.
-func (f *Feature) Configure(_ context.Context, config *server.Config) (err error) {
-	config.Services, err = f.Find(config.Services)
-	return err
 }
 
 // Find returns how services are found: as the flag says, and otherwise by services, which may be nil.

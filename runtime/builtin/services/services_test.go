@@ -9,22 +9,20 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// configure configures a server with arguments, whose main may find services, too.
-func configure(t *testing.T, otherwise server.Services, arguments ...string) (server.Services, error) {
+// find returns how a server with arguments finds services, whose main may find some, too.
+func find(t *testing.T, otherwise server.Services, arguments ...string) (server.Services, error) {
 	t.Helper()
 	feature, flags := &Feature{}, pflag.NewFlagSet("test", pflag.ContinueOnError)
 	feature.AddFlags(flags)
 	if err := flags.Parse(arguments); err != nil {
 		t.Fatal(err)
 	}
-	config := &server.Config{Services: otherwise}
-	err := feature.Configure(t.Context(), config)
-	return config.Services, err
+	return feature.Find(otherwise)
 }
 
 func TestFeature(t *testing.T) {
 	main := func(context.Context, string, string, int32) (string, error) { return "main:1", nil }
-	found, err := configure(t, main, "--service-endpoints=db/store:443=127.0.0.1:1,db/other=127.0.0.1:2")
+	found, err := find(t, main, "--service-endpoints=db/store:443=127.0.0.1:1,db/other=127.0.0.1:2")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,10 +31,10 @@ func TestFeature(t *testing.T) {
 			t.Errorf("%s: %s, %v, want %s", name, got, err, want)
 		}
 	}
-	if found, err = configure(t, nil); err != nil || found != nil {
+	if found, err = find(t, nil); err != nil || found != nil {
 		t.Errorf("without the flag, the server has a way to find services (%v)", err)
 	}
-	_, err = configure(t, main, "--service-endpoints=store=127.0.0.1:1")
+	_, err = find(t, main, "--service-endpoints=store=127.0.0.1:1")
 	if want := `--service-endpoints: "store=127.0.0.1:1": `; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("%v, want %q", err, want)
 	}

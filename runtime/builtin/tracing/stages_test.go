@@ -47,12 +47,12 @@ func startStaged(t *testing.T, feature *Feature) *staged {
 		c.Admission = append(c.Admission, admission.Plugin{
 			Name: "Patience", Validate: func(context.Context, *admission.Attributes) error { return nil },
 		})
-		c.AddPath("/slow", http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		c.Paths = map[string]http.Handler{"/slow": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
 			s.entered <- struct{}{}
 			<-s.slow
-		}))
+		})}
 		for _, f := range []server.Feature{fairness, feature} {
-			if err := f.Configure(t.Context(), c); err != nil {
+			if err := c.Use(t.Context(), f); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -87,20 +87,18 @@ func checkEndpoint(endpoint string) error {
 }
 
 // Configure implements server.Feature. The hook tracing connects to the collector, and sends what is left at the end.
-func (f *Feature) Configure(_ context.Context, config *server.Config) error {
+func (f *Feature) Configure(context.Context, *server.Config) (server.Contribution, error) {
 	if f.File == "" {
-		return nil
+		return server.Contribution{}, nil
 	}
 	c, err := read(f.File)
 	if err != nil {
-		return fmt.Errorf("--tracing-config-file %s: %w", f.File, err)
+		return server.Contribution{}, fmt.Errorf("--tracing-config-file %s: %w", f.File, err)
 	}
 	t := new(tracer)
-	config.Tracer = t
-	config.Hooks = append(config.Hooks, server.Hook{
+	return server.Contribution{Tracer: t, Hooks: []server.Hook{{
 		Name: "tracing", PostStart: func(ctx context.Context) error { return t.begin(ctx, c) }, Run: t.run,
-	})
-	return nil
+	}}}, nil
 }
 
 // flushTime bounds how long the end waits for the collector.

@@ -86,7 +86,7 @@ func traced(t *testing.T, rate string) []*otlp.Span {
 			}
 			c.Authentication.Tokens = append(c.Authentication.Tokens, tokens)
 			c.Authorizer = auth.Always(auth.Allow)
-			if err := feature.Configure(t.Context(), c); err != nil {
+			if err := c.Use(t.Context(), feature); err != nil {
 				t.Fatal(err)
 			}
 		}, registry.Group{
@@ -220,14 +220,14 @@ func TestBadConfigurations(t *testing.T) {
 		strings.Replace(head, "/v1\n", "/v2\n", 1):           "must be a TracingConfiguration",
 		head + "endpoint: unix:///run/otel.sock\nspans: 1\n": "unknown field",
 	} {
-		err := writeConfig(t, text).Configure(t.Context(), new(server.Config))
+		err := new(server.Config).Use(t.Context(), writeConfig(t, text))
 		if err == nil || !strings.Contains(err.Error(), want) ||
 			!strings.Contains(err.Error(), "--tracing-config-file") {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
 	var config server.Config
-	if err := new(Feature).Configure(t.Context(), &config); err != nil || config.Tracer != nil {
+	if err := config.Use(t.Context(), new(Feature)); err != nil || config.Tracer != nil {
 		t.Errorf("without a file: %v, %v", config.Tracer, err)
 	}
 }

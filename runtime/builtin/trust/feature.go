@@ -14,18 +14,18 @@ import (
 type Feature struct{ server.Base }
 
 // Configure implements server.Feature.
-func (*Feature) Configure(_ context.Context, config *server.Config) error {
+func (*Feature) Configure(_ context.Context, config *server.Config) (server.Contribution, error) {
 	current := func() Trust { return of(config) }
 	seen := func(published FrontProxy) {
-		if proxy, ok := config.Authentication.FrontProxy.(*frontproxy.Proxy); ok {
+		if proxy, ok := config.FrontProxyInForce().(*frontproxy.Proxy); ok {
 			proxy.Remove(frontproxy.Headers{
 				Username: published.UsernameHeaders, UID: published.UIDHeaders, Group: published.GroupHeaders,
 				ExtraPrefixes: published.ExtraHeaderPrefixes,
 			})
 		}
 	}
-	config.Hooks = append(config.Hooks, publish(current, seen, cmp.Or(config.Log, slog.Default())))
-	return nil
+	hook := publish(current, seen, cmp.Or(config.Log, slog.Default()))
+	return server.Contribution{Hooks: []server.Hook{hook}}, nil
 }
 
 // of returns whom a server of a configuration believes now. The server must have started: a feature that comes later
@@ -35,7 +35,7 @@ func of(config *server.Config) Trust {
 	if config.ClientCA != nil {
 		trust.ClientCA = config.ClientCA()
 	}
-	if proxy, ok := config.Authentication.FrontProxy.(*frontproxy.Proxy); ok {
+	if proxy, ok := config.FrontProxyInForce().(*frontproxy.Proxy); ok {
 		if believed := proxy.Trust(); believed != nil {
 			trust.FrontProxy = FrontProxy{
 				CA: believed.CA, AllowedNames: believed.AllowedNames, UsernameHeaders: believed.Username,

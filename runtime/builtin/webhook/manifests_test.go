@@ -45,7 +45,7 @@ func TestStaticManifests(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "x.json"), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := new(webhook.Feature).Configure(t.Context(), config); err != nil {
+		if err := config.Use(t.Context(), new(webhook.Feature)); err != nil {
 			t.Fatal(err)
 		}
 		for _, plugin := range config.Admission {

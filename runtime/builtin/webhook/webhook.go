@@ -45,7 +45,7 @@ func (*Feature) Groups() []registry.Group { return nil }
 func (*Feature) AddFlags(*pflag.FlagSet) {}
 
 // Configure implements server.Feature.
-func (f *Feature) Configure(_ context.Context, config *server.Config) error {
+func (f *Feature) Configure(_ context.Context, config *server.Config) (server.Contribution, error) {
 	f.metrics = newMetrics()
 	for _, p := range []*plugin{&f.mutating, &f.validating} {
 		*p = plugin{
@@ -53,27 +53,26 @@ func (f *Feature) Configure(_ context.Context, config *server.Config) error {
 			clients: map[string]*client{}, ready: make(chan struct{}),
 		}
 	}
-	config.Metrics = append(config.Metrics, f.metrics.collectors()...)
-	config.Admission = append(config.Admission,
-		admission.Plugin{
+	plugins := []admission.Plugin{
+		{
 			Name: "MutatingAdmissionWebhook", Handles: f.mutating.handles, Admit: f.admit,
 			Configure: f.mutating.configure(readMutating),
 		},
-		admission.Plugin{
+		{
 			Name: "ValidatingAdmissionWebhook", Handles: f.validating.handles, Validate: f.validate,
 			Configure: f.validating.configure(readValidating),
 		},
-	)
-	config.Hooks = append(config.Hooks,
-		server.Hook{Name: "admission-webhooks/namespaces", Run: f.namespaces.Run},
+	}
+	hooks := []server.Hook{
+		{Name: "admission-webhooks/namespaces", Run: f.namespaces.Run},
 		f.mutating.hook("mutating", func(ctx context.Context, p *plugin) error {
 			return follow(ctx, p, mutatingHooks)
 		}),
 		f.validating.hook("validating", func(ctx context.Context, p *plugin) error {
 			return follow(ctx, p, validatingHooks)
 		}),
-	)
-	return nil
+	}
+	return server.Contribution{Metrics: f.metrics.collectors(), Admission: plugins, Hooks: hooks}, nil
 }
 
 // plugin is the state of one of the plug-ins.

@@ -142,7 +142,7 @@ func start(t *testing.T, services server.Services, configurations ...any) *apite
 	s := apitest.StartWith(t, func(config *server.Config) {
 		config.Services = services
 		for _, feature := range []server.Feature{new(lifecycle.Feature), new(webhook.Feature)} {
-			if err := feature.Configure(t.Context(), config); err != nil {
+			if err := config.Use(t.Context(), feature); err != nil {
 				t.Fatal(err)
 			}
 		}

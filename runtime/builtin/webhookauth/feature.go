@@ -41,20 +41,21 @@ func (f *Authentication) AddFlags(flags *pflag.FlagSet) {
 }
 
 // Configure implements server.Feature.
-func (f *Authentication) Configure(_ context.Context, config *server.Config) error {
+func (f *Authentication) Configure(_ context.Context, config *server.Config) (server.Contribution, error) {
 	if f.file == "" {
-		return nil
+		return server.Contribution{}, nil
 	}
 	ttl, err := f.flags.GetDuration(FlagTokenTTL)
 	if err != nil {
-		return err
+		return server.Contribution{}, err
 	}
 	tokens, err := readTokens(f.file, f.version, ttl, config)
 	if err != nil {
-		return fmt.Errorf("--authentication-token-webhook-config-file: %w", err)
+		return server.Contribution{}, fmt.Errorf("--authentication-token-webhook-config-file: %w", err)
 	}
-	config.Authentication.Tokens = append(config.Authentication.Tokens, tokens)
-	return nil
+	return server.Contribution{
+		Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}},
+	}, nil
 }
 
 func readTokens(file, version string, ttl time.Duration, config *server.Config) (auth.TokenAuthenticator, error) {
@@ -110,38 +111,38 @@ func (f *Authorization) AddFlags(flags *pflag.FlagSet) {
 }
 
 // Configure implements server.Feature.
-func (f *Authorization) Configure(_ context.Context, config *server.Config) error {
+func (f *Authorization) Configure(_ context.Context, config *server.Config) (server.Contribution, error) {
 	modes, _ := f.flags.GetStringSlice("authorization-mode") // a command without the flag has no modes
 	switch named := slices.Contains(modes, Mode); {
 	case named && f.file == "":
-		return errors.New("authorization-mode Webhook's authorization config file not passed")
+		return server.Contribution{}, errors.New("authorization-mode Webhook's authorization config file not passed")
 	case !named && f.file != "":
-		return errors.New("cannot specify --authorization-webhook-config-file without mode Webhook")
+		return server.Contribution{}, errors.New(
+			"cannot specify --authorization-webhook-config-file without mode Webhook")
 	case f.file == "":
-		return nil
+		return server.Contribution{}, nil
 	}
 	reached, err := kubeconfig.Read(f.file)
 	if err != nil {
-		return fmt.Errorf("--authorization-webhook-config-file: %w", err)
+		return server.Contribution{}, fmt.Errorf("--authorization-webhook-config-file: %w", err)
 	}
 	log := cmp.Or(config.Log, slog.Default())
 	endpoint, err := NewEndpoint(reached, "", 0, log)
 	if err != nil {
-		return fmt.Errorf("--authorization-webhook-config-file: %w", err)
+		return server.Contribution{}, fmt.Errorf("--authorization-webhook-config-file: %w", err)
 	}
 	settings := Config{
 		Version: f.version, Log: log, Name: "default", Metrics: meter.Shared(&config.Metrics, meter.NewReviews),
 	}
 	if settings.AuthorizedTTL, err = f.flags.GetDuration(FlagAuthorizedTTL); err != nil {
-		return err
+		return server.Contribution{}, err
 	}
 	if settings.UnauthorizedTTL, err = f.flags.GetDuration(FlagUnauthorizedTTL); err != nil {
-		return err
+		return server.Contribution{}, err
 	}
 	authorizer, err := NewAuthorizer(endpoint, settings)
 	if err != nil {
-		return err
+		return server.Contribution{}, err
 	}
-	config.Modes[Mode] = authorizer
-	return nil
+	return server.Contribution{Modes: map[string]auth.Authorizer{Mode: authorizer}}, nil
 }

@@ -40,11 +40,11 @@ func TestFeatures(t *testing.T) {
 		if err := flags.Parse(strings.Fields(test.args)); err != nil {
 			t.Fatal(err)
 		}
-		config := server.Config{Modes: map[string]auth.Authorizer{}}
+		config := server.Config{Contribution: server.Contribution{Modes: map[string]auth.Authorizer{}}}
 		var err error
 		for _, feature := range features {
 			if err == nil {
-				err = feature.Configure(t.Context(), &config)
+				err = config.Use(t.Context(), feature)
 			}
 		}
 		if test.err != "" || err != nil {

@@ -118,7 +118,7 @@ func ours(t *testing.T, path string) error {
 		t.Fatal(err)
 	}
 	var config server.Config
-	if err := feature.Configure(t.Context(), &config); err != nil {
+	if err := config.Use(t.Context(), feature); err != nil {
 		return err
 	}
 	_, err := config.AuthorizerOf(map[string]auth.Authorizer{

@@ -15,12 +15,10 @@ import (
 	"apigen.dev/runtime/builtin/delegated"
 	"apigen.dev/runtime/conformance/apis"
 	"apigen.dev/runtime/internal/host/kubeconfig"
-	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/memory"
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 )
 
 // inMemory is a backend in the process.
@@ -33,6 +31,7 @@ func (inMemory) Open(context.Context, string, storage.EmbeddedOptions) (storage.
 // spy is a feature that records which authority signed the certificate of the proxy that is believed, and which users
 // the proxy names.
 type spy struct {
+	server.Base
 	auth.Authenticator
 
 	mu     sync.Mutex // guards the fields below
@@ -40,13 +39,11 @@ type spy struct {
 	users  map[string]*auth.User // by the audit ID of the request
 }
 
-func (*spy) Groups() []registry.Group { return nil }
-
-func (*spy) AddFlags(*pflag.FlagSet) {}
-
-func (s *spy) Configure(_ context.Context, config *server.Config) error {
-	s.Authenticator, config.Authentication.FrontProxy = config.Authentication.FrontProxy, s
-	return nil
+func (s *spy) Configure(context.Context, *server.Config) (server.Contribution, error) {
+	return server.Contribution{Check: func(config *server.Config) error {
+		s.Authenticator, config.Authentication.FrontProxy = config.Authentication.FrontProxy, s
+		return nil
+	}}, nil
 }
 
 func (s *spy) Authenticate(r *http.Request) (*auth.User, error) {

@@ -46,7 +46,7 @@ func startAdmission(t *testing.T) *world {
 		config.Audiences = []string{"https://kubernetes.default.svc"}
 		config.DataDir = t.TempDir()
 		for _, feature := range features {
-			if err := feature.Configure(t.Context(), config); err != nil {
+			if err := config.Use(t.Context(), feature); err != nil {
 				t.Fatal(err)
 			}
 		}

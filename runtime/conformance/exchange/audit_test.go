@@ -86,10 +86,13 @@ func startAudited(t *testing.T, log *auditLog, groups []registry.Group) *world {
 	}
 	store := memory.New()
 	running, err := server.New(t.Context(), server.Config{
-		Groups: groups, Backend: store, Listener: listener,
-		Certificate:    certified.TLS.Certificates[0],
-		Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}},
-		Auditor:        &trail.Auditor{Policy: policy.NewEvaluator(rules), Sink: sink},
+		Groups:  groups,
+		Storage: server.Storage{Backend: store},
+		Serving: server.Serving{Listener: listener, Certificate: certified.TLS.Certificates[0]},
+		Contribution: server.Contribution{
+			Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}},
+			Auditor:        &trail.Auditor{Policy: policy.NewEvaluator(rules), Sink: sink},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -156,7 +156,7 @@ func ours(t *testing.T) described {
 	s := apitest.StartWith(t, func(c *server.Config) {
 		c.DataDir = t.TempDir()
 		for _, feature := range features {
-			if err := feature.Configure(t.Context(), c); err != nil {
+			if err := c.Use(t.Context(), feature); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -29,7 +29,7 @@ func connect(t *testing.T) *kubernetes.Clientset {
 	t.Helper()
 	groups := append(workloads.Groups(), (&admissionregistration.Feature{}).Groups()...)
 	s := apitest.StartWith(t, func(config *server.Config) {
-		if err := new(policy.Feature).Configure(t.Context(), config); err != nil {
+		if err := config.Use(t.Context(), new(policy.Feature)); err != nil {
 			t.Fatal(err)
 		}
 	}, groups...)

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
@@ -41,24 +42,25 @@ func (f *Feature) AddFlags(flags *pflag.FlagSet) {
 }
 
 // Configure implements server.Feature.
-func (f *Feature) Configure(_ context.Context, config *server.Config) error {
+func (f *Feature) Configure(_ context.Context, config *server.Config) (server.Contribution, error) {
 	prefix, err := netip.ParsePrefix(f.clusterRange)
 	if err != nil {
-		return fmt.Errorf("--service-cluster-ip-range: %w", err)
+		return server.Contribution{}, fmt.Errorf("--service-cluster-ip-range: %w", err)
 	}
 	if prefix != prefix.Masked() {
-		return errors.New("--service-cluster-ip-range: the address has bits behind the mask")
+		return server.Contribution{}, errors.New("--service-cluster-ip-range: the address has bits behind the mask")
 	}
 	if _, err := fmt.Sscanf(f.portRange, "%d-%d", &f.first, &f.last); err != nil || f.first < 1 || f.last < f.first ||
 		f.last > 65535 {
-		return fmt.Errorf("--service-node-port-range: %q is no range such as 30000-32767", f.portRange)
+		return server.Contribution{}, fmt.Errorf(
+			"--service-node-port-range: %q is no range such as 30000-32767", f.portRange)
 	}
-	config.Admission = append(config.Admission, f.plugin())
-	config.Hooks = append(config.Hooks,
-		server.Hook{Name: "start-kubernetes-service", PostStart: func(ctx context.Context) error {
+	return server.Contribution{
+		Admission: []admission.Plugin{f.plugin()},
+		Hooks: []server.Hook{{Name: "start-kubernetes-service", PostStart: func(ctx context.Context) error {
 			return f.publish(ctx, config)
-		}, Run: repair})
-	return nil
+		}, Run: repair}},
+	}, nil
 }
 
 // The objects by which pods find the server.

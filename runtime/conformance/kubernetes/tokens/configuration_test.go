@@ -167,7 +167,8 @@ func judged(t *testing.T, text string) string {
 	if err := flags.Parse([]string{"--authentication-config=" + path}); err != nil {
 		t.Fatal(err)
 	}
-	err := feature.Configure(t.Context(), &server.Config{Log: slog.New(slog.DiscardHandler), Issuer: own{}})
+	config := &server.Config{Log: slog.New(slog.DiscardHandler), Contribution: server.Contribution{Issuer: own{}}}
+	err := config.Use(t.Context(), &feature)
 	if err == nil {
 		return ""
 	}

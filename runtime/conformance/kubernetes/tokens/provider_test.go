@@ -186,7 +186,8 @@ func serve(t *testing.T, configuration string) func(token string) (code int, bod
 	if err := os.WriteFile(path, []byte(configuration), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := start(t, []server.Feature{new(oidc.Feature)}, server.Config{Audiences: []string{"api"}},
+	audience := server.Contribution{Audiences: []string{"api"}}
+	s := start(t, []server.Feature{new(oidc.Feature)}, server.Config{Contribution: audience},
 		"--authentication-config="+path)
 	return func(token string) (int, string) {
 		t.Helper()

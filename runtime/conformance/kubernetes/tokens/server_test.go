@@ -46,7 +46,7 @@ func start(t *testing.T, features []server.Feature, config server.Config, args .
 	config.Log, config.DataDir = slog.New(slog.DiscardHandler), t.TempDir()
 	for _, feature := range features {
 		config.Groups = append(config.Groups, feature.Groups()...)
-		if err := feature.Configure(t.Context(), &config); err != nil {
+		if err := config.Use(t.Context(), feature); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -96,7 +96,9 @@ func (s *running) ask(t *testing.T, method, path, token, body string) (int, stri
 func administrator() server.Config {
 	tokens := new(auth.Tokens)
 	tokens.Add("admin", &auth.User{Name: "admin", Groups: []string{auth.Masters}})
-	return server.Config{Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}}}
+	return server.Config{Contribution: server.Contribution{
+		Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}},
+	}}
 }
 
 // A server signs tokens of its service accounts, which die with the account or with the Secret to which they are bound.

@@ -96,8 +96,8 @@ func ours(t *testing.T, key crypto.Signer) *server.Config {
 		path}); err != nil {
 		t.Fatal(err)
 	}
-	config := &server.Config{Log: slog.New(slog.DiscardHandler), Listener: addressed{}}
-	if err := feature.Configure(t.Context(), config); err != nil {
+	config := &server.Config{Log: slog.New(slog.DiscardHandler), Serving: server.Serving{Listener: addressed{}}}
+	if err := config.Use(t.Context(), &feature); err != nil {
 		t.Fatal(err)
 	}
 	return config
