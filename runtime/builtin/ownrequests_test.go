@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"apigen.dev/runtime/auth"
 )
@@ -120,7 +121,7 @@ func TestRequestsOfTheServer(t *testing.T) {
 	t.Cleanup(p.Close)
 	front := startBefore(t, p)
 	registerWebhooks(t, front, p.URL+"/review", p.ca())
-	for what, ask := range reviews(t, front, p) {
+	for what, ask := range reviews(t, front, p, 30*time.Second) {
 		if ask(t.Context()) == "" {
 			t.Errorf("%s: the webhook's failure isn't one", what)
 		}

@@ -15,7 +15,6 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/object/omission"
 	"apigen.dev/runtime/internal/object/patch"
-	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -25,7 +24,7 @@ import (
 
 // VersionOf returns a served version with its typed conversions. It erases V, the version's Go type.
 func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V]) Version[T] {
-	return Version[T]{Info: info, codec: &typed[T, V]{
+	return Version[T]{info, bindingOf(&typed[T, V]{
 		Conversion: conversion,
 		shape: sync.OnceValue(func() *omission.Shape {
 			if !conversion.OmitsZeroStructs {
@@ -42,39 +41,7 @@ func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V
 		floats: sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), isFloat, map[reflect.Type]bool{}) }),
 		nulls:  sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), hasNulls, map[reflect.Type]bool{}) }),
 		wide:   sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), isWide, map[reflect.Type]bool{}) }),
-	}}
-}
-
-// versionCodec is a version's codec with its Go type erased: a *typed, or a *mapped. It is safe for concurrent use.
-type versionCodec[T api.Object] interface {
-	check(columns int) error
-	decode(data []byte, hub T, strictly bool) (Decoded[T], error)
-	decodeStored(data []byte, hub T) (Decoded[T], error)
-	encode(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error)
-	store(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error)
-	read(encoding verb.Encoding, data []byte, hub T, gvk schema.GroupVersionKind, strictly bool) (Decoded[T], error)
-	write(encoding verb.Encoding, obj T) ([]byte, error)
-	hasProtobuf() bool
-	decodeMessage(message []byte, hub T) (Decoded[T], error)
-	storeMessage(obj T) ([]byte, error)
-	keepsProtobuf() bool
-	cells(obj T) ([]api.Cell, error)
-	// omits returns what the JSON of the version lacks of its Go values.
-	omits() *omission.Shape
-	// rules returns the rules about the JSON that clients send.
-	rules() *Sent
-	validate(ctx context.Context, op operation.Operation, gvk schema.GroupVersionKind, obj T, old *T) (field.ErrorList,
-		error)
-	view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error)
-	empty(gvk schema.GroupVersionKind) runtime.Object
-	adopt(object map[string]any, hub T, complete bool) (T, error)
-	mergeRules() (patch.Rules, error)
-	// remote reports whether another program converts.
-	remote() bool
-	// within returns a codec whose conversions by another program end with ctx.
-	within(ctx context.Context) versionCodec[T]
-	// converted converts hub objects, and returns for each a codec that has the result at hand, or an error.
-	converted(ctx context.Context, hubs []T) ([]versionCodec[T], []error)
+	})}
 }
 
 // Decoded is a decoded object. GVK is what the data says about its kind, Strict are its unknown and duplicate fields.
@@ -100,8 +67,6 @@ func (c *typed[T, V]) mergeRules() (patch.Rules, error) {
 }
 
 func (c *typed[T, V]) omits() *omission.Shape { return c.shape() }
-
-func (c *typed[T, V]) hasProtobuf() bool { return c.Proto.marshal != nil }
 
 func (c *typed[T, V]) check(columns int) error {
 	switch {
@@ -291,12 +256,12 @@ func (c *typed[T, V]) cells(obj T) ([]api.Cell, error) {
 
 // Version is one served version of a resource. VersionOf makes it.
 type Version[T api.Object] struct {
-	Info  api.VersionInfo
-	codec versionCodec[T]
+	Info api.VersionInfo
+	binding[T]
 }
 
 // HasProtobuf reports whether the version's type has a protobuf encoding.
-func (v Version[T]) HasProtobuf() bool { return v.codec != nil && v.codec.hasProtobuf() }
+func (v Version[T]) HasProtobuf() bool { return v.messages != nil }
 
 // Conversion holds the typed functions between a version's type V and the hub type T. They may change the objects that
 // they get.
@@ -337,5 +302,5 @@ type JSON[V api.Object] struct {
 func WithJSON[T, V api.Object](version Version[T], functions JSON[V]) Version[T] {
 	codec := *version.codec.(*typed[T, V])
 	codec.JSON = functions
-	return Version[T]{Info: version.Info, codec: &codec}
+	return Version[T]{version.Info, bindingOf(&codec)}
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/internal/object/patch"
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/api/operation"
@@ -45,7 +44,7 @@ type Mapping struct {
 
 // VersionOfMap returns a version of a kind without a Go type, whose hub objects have neither apiVersion nor kind.
 func VersionOfMap(info api.VersionInfo, m Mapping) Version[*unstructured.Unstructured] {
-	return Version[*unstructured.Unstructured]{Info: info, codec: &mapped{m}}
+	return Version[object]{info, bindingOfMap(&mapped{m})}
 }
 
 // mapped is the codec of a Mapping.
@@ -53,7 +52,13 @@ type mapped struct{ Mapping }
 
 type object = *unstructured.Unstructured
 
-var errNoMessage = errors.New("a custom resource has no protobuf")
+func bindingOfMap(m *mapped) binding[object] {
+	b := binding[object]{codec: m}
+	if m.FromHubAll != nil {
+		b.remote = m
+	}
+	return b
+}
 
 func (m *mapped) check(columns int) error {
 	switch {
@@ -208,14 +213,6 @@ func (m *mapped) write(encoding verb.Encoding, obj object) ([]byte, error) {
 	return rendition.EncodeCBOR(out)
 }
 
-func (m *mapped) hasProtobuf() bool { return false }
-
-func (m *mapped) decodeMessage([]byte, object) (d Decoded[object], err error) { return d, errNoMessage }
-
-func (m *mapped) storeMessage(object) ([]byte, error) { return nil, errNoMessage }
-
-func (m *mapped) keepsProtobuf() bool { return false }
-
 func (m *mapped) cells(obj object) ([]api.Cell, error) {
 	if len(m.Columns) == 0 {
 		return nil, nil
@@ -289,8 +286,4 @@ func (m *mapped) adopt(members map[string]any, hub object, complete bool) (objec
 		}
 	}
 	return m.toHub(members)
-}
-
-func (m *mapped) mergeRules() (rules patch.Rules, err error) {
-	return rules, errors.New("a custom resource has no strategic merge patch")
 }

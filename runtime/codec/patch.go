@@ -39,7 +39,7 @@ func (v *Served[T]) ReadPatch(kind verb.PatchType, body verb.Body) (*Patch[T], e
 	if kind != verb.StrategicPatch {
 		p.patch, p.strict, err = patch.New(kind, body)
 	} else {
-		rules, rulesErr := v.codec.mergeRules()
+		rules, rulesErr := v.mergeRules()
 		if rulesErr != nil {
 			return nil, apierrors.NewInternalError(rulesErr)
 		}
@@ -60,7 +60,7 @@ func (p *Patch[T]) Apply(object []byte, hub T, match func(T) error) (obj T, warn
 	if obj, warnings, err = p.decode(object, hub); err != nil {
 		return obj, nil, err
 	}
-	p.faults = p.version.codec.rules().faults(object)
+	p.faults = p.version.rules().faults(object)
 	if match != nil {
 		err = match(obj)
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"apigen.dev/runtime/internal/object/omission"
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
@@ -50,7 +49,7 @@ type Refusal struct {
 // SentFaults returns the faults of a body that a Go value doesn't show. It returns none of a body in protobuf, whose
 // objects are Go values.
 func (v *Served[T]) SentFaults(body verb.Body) field.ErrorList {
-	data, rules := body.Data, v.codec.rules()
+	data, rules := body.Data, v.rules()
 	switch {
 	case rules == nil || body.Encoding == verb.Protobuf:
 		return nil
@@ -66,7 +65,7 @@ func (v *Served[T]) SentFaults(body verb.Body) field.ErrorList {
 
 // AppliedFaults is SentFaults for the object that a server-side apply made.
 func (v *Served[T]) AppliedFaults(object map[string]any) field.ErrorList {
-	rules := v.codec.rules()
+	rules := v.rules()
 	if rules == nil {
 		return nil
 	}
@@ -86,10 +85,6 @@ func (s *Sent) faults(data []byte) field.ErrorList {
 	w.value(s, skipSpace(data), len(data))
 	return w.errs
 }
-
-func (m *mapped) omits() *omission.Shape { return nil }
-
-func (m *mapped) rules() *Sent { return nil }
 
 func (c *typed[T, V]) rules() *Sent { return c.sent() }
 

@@ -27,7 +27,7 @@ func (a *Versions[T]) decode(data []byte) (v *Served[T], d Decoded[T], err error
 	if wire.IsEnvelope(data) {
 		var message []byte
 		if v, message, err = a.message(data); err == nil {
-			d, err = v.codec.decodeMessage(message, a.NewHub())
+			d, err = v.decodeMessage(message, a.NewHub())
 		}
 		return v, d, err
 	}
@@ -96,7 +96,7 @@ func (a *Versions[T]) message(data []byte) (*Served[T], []byte, error) {
 }
 
 func (v *Served[T]) checkProtobuf() error {
-	if v.codec.hasProtobuf() {
+	if v.messages != nil {
 		return nil
 	}
 	return fmt.Errorf("it is stored as Kubernetes protobuf, which the Go type of %s can't be read from: "+
@@ -115,16 +115,13 @@ func (c *typed[T, V]) decodeMessage(message []byte, hub T) (d Decoded[T], err er
 // StoredIn returns the encoding in which objects are stored where a server prefers one: JSON where the type of the
 // storage version has no protobuf, or has metadata that isn't where Kubernetes has it.
 func (a *Versions[T]) StoredIn(preferred verb.Encoding) verb.Encoding {
-	if preferred == verb.Protobuf && a.Storage.codec.keepsProtobuf() {
+	if m := a.Storage.messages; preferred == verb.Protobuf && m != nil && m.keepsProtobuf() {
 		return verb.Protobuf
 	}
 	return verb.JSON
 }
 
 func (c *typed[T, V]) keepsProtobuf() bool {
-	if c.Proto.marshal == nil {
-		return false
-	}
 	const revision = 1 << 40
 	obj := c.New()
 	plain, err := c.Proto.marshal(obj)
@@ -142,7 +139,10 @@ func (v *Served[T]) HeadIn(encoding verb.Encoding) string { return v.heads[encod
 // EncodeMessage encodes what storage keeps of an object, as EncodeStored does, in protobuf and its envelope. What it
 // returns decodes to an object of which it returns the same bytes: marshaling a null in a map of bytes does not.
 func (a *Versions[T]) EncodeMessage(obj T) ([]byte, error) {
-	message, err := a.Storage.codec.storeMessage(obj)
+	if a.Storage.messages == nil {
+		return nil, errNoMessage
+	}
+	message, err := a.Storage.messages.storeMessage(obj)
 	if err != nil {
 		return nil, err
 	}
@@ -265,7 +265,7 @@ func (a *Versions[T]) ToJSON(object verb.Rendition, form verb.Form) (verb.Rendit
 	if form.Shape.Plain() == verb.Metadata {
 		return rendition.MetadataIn(verb.JSON, object, form.Shape)
 	}
-	d, err := v.codec.decodeMessage(object.Payload, a.NewHub())
+	d, err := v.decodeMessage(object.Payload, a.NewHub())
 	if err != nil {
 		return verb.Rendition{}, err
 	}

@@ -12,7 +12,7 @@ import (
 
 // Remote reports whether another program converts objects from the storage version to this one: a conversion may fail,
 // and takes as long as the other program does.
-func (v *Served[T]) Remote() bool { return v.codec.remote() }
+func (v *Served[T]) Remote() bool { return v.remote != nil }
 
 // Within returns the versions, whose conversions by another program end with ctx. Where no other program converts, it
 // returns a itself.
@@ -22,8 +22,9 @@ func (a *Versions[T]) Within(ctx context.Context) *Versions[T] {
 	}
 	bound := &Versions[T]{NewHub: a.NewHub, Served: slices.Clone(a.Served), remote: true}
 	for i := range bound.Served {
-		v := &bound.Served[i]
-		v.codec = v.codec.within(ctx)
+		if v := &bound.Served[i]; v.remote != nil {
+			v.binding = v.remote.within(ctx)
+		}
 	}
 	bound.Storage = bound.ByKey(a.Storage.Key)
 	return bound
@@ -60,7 +61,7 @@ func (a *Versions[T]) RenderAll(
 	for i := range all {
 		hubs[i] = all[i].hub
 	}
-	codecs, failed := v.codec.converted(ctx, hubs)
+	codecs, failed := v.remote.converted(ctx, hubs)
 	for i := range all {
 		at := all[i].at
 		if errs[at] = failed[i]; errs[at] != nil {
@@ -115,34 +116,20 @@ func (v *Served[T]) assemble(one separated[T], form verb.Form) (r verb.Rendition
 	return r, ok, err
 }
 
-func (c *typed[T, V]) remote() bool { return false }
-
-func (c *typed[T, V]) converted(_ context.Context, hubs []T) ([]versionCodec[T], []error) {
-	codecs := make([]versionCodec[T], len(hubs))
-	for i := range codecs {
-		codecs[i] = c
-	}
-	return codecs, make([]error, len(hubs))
-}
-
-func (c *typed[T, V]) within(context.Context) versionCodec[T] { return c }
-
-func (m *mapped) remote() bool { return m.FromHubAll != nil }
-
-func (m *mapped) within(ctx context.Context) versionCodec[object] {
+func (m *mapped) within(ctx context.Context) binding[object] {
 	if m.Within == nil {
-		return m
+		return bindingOfMap(m)
 	}
-	return &mapped{m.Within(ctx)}
+	return bindingOfMap(&mapped{m.Within(ctx)})
 }
 
-func (m *mapped) converted(ctx context.Context, hubs []object) ([]versionCodec[object], []error) {
+func (m *mapped) converted(ctx context.Context, hubs []object) ([]core[object], []error) {
 	in := make([]map[string]any, len(hubs))
 	for i, hub := range hubs {
 		in[i] = hub.DeepCopy().Object
 	}
 	out, errs := m.FromHubAll(ctx, in)
-	codecs := make([]versionCodec[object], len(hubs))
+	codecs := make([]core[object], len(hubs))
 	for i := range hubs {
 		one := *m
 		one.FromHub = func(map[string]any) (map[string]any, error) { return maps.Clone(out[i]), errs[i] }

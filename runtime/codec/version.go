@@ -29,8 +29,8 @@ type Served[T api.Object] struct {
 	heads [verb.Protobuf + 1]string // by encoding
 	// lead are kind and apiVersion in JSON, with which what Encode returns begins. It is Head, but for untyped
 	// versions: the items of their lists have kind and apiVersion, too, so that these are no Head.
-	lead  string
-	codec versionCodec[T]
+	lead string
+	binding[T]
 }
 
 // Versions are the served versions of a kind, in all groups that serve its objects. They decode stored values to hub
@@ -77,7 +77,7 @@ func (a *Versions[T]) add(k Kind[T], keyOf func(name string) string) error {
 			return fmt.Errorf("version %s: %w", name, err)
 		}
 		gvk := schema.GroupVersionKind{Group: k.Group, Version: name, Kind: k.Kind}
-		bound := Served[T]{Info: v.Info, GVK: gvk, Key: key, codec: v.codec}
+		bound := Served[T]{Info: v.Info, GVK: gvk, Key: key, binding: v.binding}
 		for e := range bound.heads {
 			bound.heads[e] = rendition.Head(verb.Encoding(e), gvk.Kind, gvk.GroupVersion().String())
 		}
@@ -187,7 +187,7 @@ func (a *Versions[T]) renderMessage(v *Served[T], stored verb.Rendition, form ve
 	if v == a.Storage && form.Shape.Plain() == verb.Metadata {
 		return rendition.MetadataIn(form.Encoding, stored, form.Shape)
 	}
-	d, err := a.Storage.codec.decodeMessage(stored.Payload, a.NewHub())
+	d, err := a.Storage.decodeMessage(stored.Payload, a.NewHub())
 	if err != nil {
 		return verb.Rendition{}, err
 	}
@@ -306,7 +306,7 @@ func (v *Served[T]) View(obj T) (runtime.Object, error) { return v.codec.view(ob
 
 // Shape returns what the JSON of the version lacks of its Go values; nil for a version that is treated as those of
 // Kubernetes' own kinds.
-func (v *Served[T]) Shape() *omission.Shape { return v.codec.omits() }
+func (v *Served[T]) Shape() *omission.Shape { return v.omits() }
 
 // Empty returns an empty object of the version, with kind and apiVersion.
 func (v *Served[T]) Empty() runtime.Object { return v.codec.empty(v.GVK) }

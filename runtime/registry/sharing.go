@@ -74,17 +74,19 @@ func (s *sharing[T]) newStore(config Config, record *store.StoredVersions) (*sto
 		encode = all.EncodeMessage
 	}
 	return store.New(store.Config[T]{
-		Backend: config.Backend, DisableCache: config.DisableCache, Transformer: config.Transformer,
-		BeforeWrite: record.BeforeWrite,
-		CheckCache:  config.CheckCache, Window: config.Window, Log: config.Log, Verify: config.Verify,
-		KeyPrefix: config.Prefix, ResourcePrefix: s.info.StoragePrefix + "/",
-		Resource: s.info.GroupResource(), Namespaced: s.stored.Scope == api.Namespaced,
+		Reading: store.Reading{
+			Backend: config.Backend, KeyPrefix: config.Prefix, ResourcePrefix: s.info.StoragePrefix + "/",
+			Resource: s.info.GroupResource(), Namespaced: s.stored.Scope == api.Namespaced,
+			Stored: form, Bookmark: all.Bookmark,
+			RenderAll: store.RenderAll{For: all.ConvertsTogether, Render: all.RenderAll},
+		},
 		New: s.stored.New, Encode: encode,
-		Decode: func(ctx context.Context, data []byte) (T, error) { return all.Within(ctx).Decode(data) },
-		Fields: fields,
-		Form:   form, Head: all.Storage.HeadIn(form.Encoding), ItemHeads: all.Storage.Info.Untyped,
-		Render: all.Render, Bookmark: all.Bookmark,
-		RenderAll: store.RenderAll{For: all.ConvertsTogether, Render: all.RenderAll},
+		Decode:      func(ctx context.Context, data []byte) (T, error) { return all.Within(ctx).Decode(data) },
+		Transformer: config.Transformer, BeforeWrite: record.BeforeWrite,
+		Fields: fields, Head: all.Storage.HeadIn(form.Encoding), ItemHeads: all.Storage.Info.Untyped,
+		Render:       all.Render,
+		DisableCache: config.DisableCache, CheckCache: config.CheckCache, Window: config.Window, Log: config.Log,
+		Verify: config.Verify,
 	})
 }
 

@@ -54,12 +54,13 @@ type Writer[T api.Object] func(current *State[T]) (Plan[T], error)
 
 // CommitOptions refine an Update or a Delete of a Store. The zero value works.
 type CommitOptions[T api.Object] struct {
-	// Preconditions must hold for each state that the write is tried on.
+	// Preconditions must hold for each state that the write is tried on. Servers check them in the Writer; this is the
+	// contract of stores.
 	Preconditions *metav1.Preconditions
 	// IgnoreNotFound lets an Update begin with an empty object, which it creates.
 	IgnoreNotFound bool
 	// Guess, if it is set, is the object as the caller knows it. The store tries it first, and never trusts it. It
-	// only reads it, so several writes may share one.
+	// only reads it, so several writes may share one. Servers leave it to the cache; this is the contract of stores.
 	Guess T
 	// DryRun makes the store read and decide, and write nothing.
 	DryRun bool
@@ -186,7 +187,7 @@ func (s *Store[T]) try(ctx context.Context, key string, opts CommitOptions[T], d
 
 func (s *Store[T]) apply(ctx context.Context, key string, current *State[T], p Plan[T]) (int64, error) {
 	if p.Verb == Remove {
-		return s.backend.Delete(ctx, key, current.Revision)
+		return s.Backend.Delete(ctx, key, current.Revision)
 	}
 	return s.put(ctx, key, p.Data, current.Revision, p.TTL)
 }
@@ -239,7 +240,7 @@ func (s *Store[T]) Create(ctx context.Context, key string, obj T, opts CreateOpt
 	var conflict *storage.ConflictError
 	if opts.DryRun {
 		var kv *storage.KeyValue
-		if kv, _, err = s.backend.Get(ctx, full, storage.GetOptions{}); kv != nil {
+		if kv, _, err = s.Backend.Get(ctx, full, storage.GetOptions{}); kv != nil {
 			conflict = &storage.ConflictError{Key: full, Current: kv}
 		}
 	} else if out.Revision, err = s.put(ctx, full, data, 0, opts.TTL); err != nil {
@@ -287,7 +288,7 @@ type State[T api.Object] struct {
 }
 
 func (s *Store[T]) read(ctx context.Context, key string) (*State[T], error) {
-	kv, _, err := s.backend.Get(ctx, key, storage.GetOptions{})
+	kv, _, err := s.Backend.Get(ctx, key, storage.GetOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -333,7 +334,7 @@ func (s *Store[T]) guess(ctx context.Context, key string) *State[T] {
 	if entry == nil || entry.Err() != nil {
 		return nil
 	}
-	rendered, err := entry.Rendition(s.stored)
+	rendered, err := entry.Rendition(s.Stored)
 	if err != nil {
 		return nil
 	}

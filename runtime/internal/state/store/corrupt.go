@@ -40,7 +40,7 @@ func corruptError(key string, err error) error {
 // tells.
 func (r *reader) corruptEvent(kind api.EventType, key string, revision int64) verb.Event {
 	namespace, name := "", strings.TrimPrefix(key, r.prefix)
-	if r.namespaced {
+	if r.Namespaced {
 		namespace, name, _ = strings.Cut(name, "/")
 	}
 	payload, err := json.Marshal(map[string]map[string]string{rendition.MetadataKey: {
@@ -60,7 +60,7 @@ func (s *Store[T]) DeleteCorrupt(ctx context.Context, key string, dryRun bool) e
 		return err
 	}
 	name := nameOf(key)
-	kv, _, err := s.backend.Get(ctx, full, storage.GetOptions{})
+	kv, _, err := s.Backend.Get(ctx, full, storage.GetOptions{})
 	for err == nil {
 		if kv == nil {
 			return apierrors.NewNotFound(s.gr, name)
@@ -74,7 +74,7 @@ func (s *Store[T]) DeleteCorrupt(ctx context.Context, key string, dryRun bool) e
 		if dryRun {
 			return nil
 		}
-		_, err = s.backend.Delete(ctx, full, kv.Revision)
+		_, err = s.Backend.Delete(ctx, full, kv.Revision)
 		var conflict *storage.ConflictError
 		if !errors.As(err, &conflict) {
 			break

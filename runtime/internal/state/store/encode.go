@@ -128,7 +128,7 @@ func (c *cacheCodec[T]) Decode(key string, value []byte, revision int64) (cache.
 }
 
 func (c *cacheCodec[T]) Render(key string, stored verb.Rendition, form verb.Form) (verb.Rendition, error) {
-	if form == c.config.Form {
+	if form == c.config.Stored {
 		return stored, nil
 	}
 	if c.config.Render == nil {
@@ -190,7 +190,7 @@ func (s *Store[T]) put(ctx context.Context, key string, data []byte, expect int6
 			return 0, err
 		}
 	}
-	return s.backend.Put(ctx, key, data, expect, ttl)
+	return s.Backend.Put(ctx, key, data, expect, ttl)
 }
 
 var errKeysChanged = errors.New("values that could not be opened may be readable now")

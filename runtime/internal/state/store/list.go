@@ -98,7 +98,7 @@ func (r *reader) listing(prefix string, opts verb.ListOptions, form verb.Form) (
 	if l.revision > 0 && (legacy || opts.ResourceVersionMatch == metav1.ResourceVersionMatchExact) {
 		l.exact = l.revision
 	}
-	if l.exact == 0 && (!r.namespaced || l.prefix != r.prefix) {
+	if l.exact == 0 && (!r.Namespaced || l.prefix != r.prefix) {
 		l.only = keyBelow(l.prefix, sel.name)
 	}
 	return l, nil
@@ -171,7 +171,7 @@ func (r *reader) listBackend(ctx context.Context, l *listing) (*verb.Page, error
 	}
 	p := newPage()
 	for {
-		result, err := r.backend.Range(ctx, req)
+		result, err := r.Backend.Range(ctx, req)
 		if err != nil {
 			p.close()
 			return nil, r.rangeError(ctx, err, req.Revision, l)

@@ -20,7 +20,7 @@ func (r *reader) listCached(ctx context.Context, s *cache.Snapshot, l *listing) 
 		revision = l.exact
 	}
 	if l.Empty() && !l.together && s.Corrupt(l.prefix) == nil {
-		if page, err := l.prepared(s, r.stored, revision); page != nil || err != nil {
+		if page, err := l.prepared(s, r.Stored, revision); page != nil || err != nil {
 			return page, err
 		}
 	}

@@ -158,7 +158,7 @@ func (m *migration[T]) scan(ctx context.Context) error {
 	for {
 		var result *storage.RangeResult
 		if err := m.ask(ctx, func(ctx context.Context) (err error) {
-			result, err = m.store.backend.Range(ctx, request)
+			result, err = m.store.Backend.Range(ctx, request)
 			return err
 		}); err != nil {
 			return err
@@ -221,7 +221,7 @@ func (m *migration[T]) object(ctx context.Context, kv *storage.KeyValue) error {
 		case errors.Is(err, storage.ErrUnknownOutcome) && try < migrateTries:
 			// Either it is written now, or it is tried again on what is there.
 			if err := m.ask(ctx, func(ctx context.Context) (err error) {
-				kv, _, err = m.store.backend.Get(ctx, kv.Key, storage.GetOptions{})
+				kv, _, err = m.store.Backend.Get(ctx, kv.Key, storage.GetOptions{})
 				return err
 			}); err != nil {
 				return err

@@ -27,22 +27,11 @@ type reader struct {
 
 // shared is what all views of a Store have together.
 type shared struct {
-	backend storage.Backend
-	cache   *cache.Cache // nil: there is none
-	codec   cache.Codec
-	stored  verb.Form
-	// renderAll is Config.RenderAll.
-	renderAll  RenderAll
+	Reading
+	cache      *cache.Cache // nil: there is none
+	codec      cache.Codec
 	renderings renderings
 	prefix     string // of the resource's keys, with "/" at its end
-	// namespaced reports whether keys are <prefix><namespace>/<name>, else <prefix><name>.
-	namespaced bool
-	// bookmark makes the object of a bookmark event.
-	bookmark func(revision int64, initialEnd bool, form verb.Form) (verb.Rendition, error)
-	// patience is how long a read waits for a revision of the future.
-	patience time.Duration
-	// bookmarks is how often a watch sends a bookmark.
-	bookmarks time.Duration
 	// asking counts the reads that wait for a key's revision from the backend.
 	asking atomic.Int32
 	// compacted is the revision of the last compaction that a read noticed.
@@ -120,7 +109,7 @@ func (r *reader) fallBack(ctx context.Context, err error, revision int64) error 
 }
 
 func (r *reader) future(ctx context.Context, revision int64) error {
-	current, err := r.backend.Revision(ctx)
+	current, err := r.Backend.Revision(ctx)
 	if err != nil {
 		return err
 	}
@@ -129,10 +118,10 @@ func (r *reader) future(ctx context.Context, revision int64) error {
 
 // await waits, for a bounded time, until the backend has revision. Where there is a cache, that waits instead.
 func (r *reader) await(ctx context.Context, revision int64) error {
-	bound, cancel := context.WithTimeout(ctx, r.patience)
+	bound, cancel := context.WithTimeout(ctx, r.Patience)
 	defer cancel()
 	for pause := 10 * time.Millisecond; ; pause *= 2 {
-		current, err := r.backend.Revision(ctx)
+		current, err := r.Backend.Revision(ctx)
 		if err != nil {
 			return err
 		}
@@ -211,7 +200,7 @@ func (r *reader) latest(ctx context.Context, key string) (object, int64, error) 
 	}
 	r.asking.Add(1)
 	defer r.asking.Add(-1)
-	kv, revision, err := r.backend.Get(ctx, key, storage.GetOptions{RevisionOnly: true})
+	kv, revision, err := r.Backend.Get(ctx, key, storage.GetOptions{RevisionOnly: true})
 	if err != nil || kv == nil {
 		return nil, revision, err
 	}
@@ -229,7 +218,7 @@ func (r *reader) latest(ctx context.Context, key string) (object, int64, error) 
 }
 
 func (r *reader) fromBackend(ctx context.Context, key string) (object, int64, error) {
-	kv, revision, err := r.backend.Get(ctx, key, storage.GetOptions{})
+	kv, revision, err := r.Backend.Get(ctx, key, storage.GetOptions{})
 	if err != nil || kv == nil {
 		return nil, revision, err
 	}

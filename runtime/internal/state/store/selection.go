@@ -180,7 +180,7 @@ func (r *record) Field(i int) string {
 }
 
 func (r *record) Rendition(form verb.Form) (verb.Rendition, error) {
-	if r.err != nil || form == r.r.stored {
+	if r.err != nil || form == r.r.Stored {
 		return r.Record.Rendition, r.err
 	}
 	return r.r.codec.Render(r.key, r.Record.Rendition, form)

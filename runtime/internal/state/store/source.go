@@ -13,7 +13,7 @@ import (
 
 // narrow returns the prefix of the namespace that a selector names, if it names one.
 func (r *reader) narrow(prefix string, sel *Selector) string {
-	if r.namespaced && prefix == r.prefix && sel.namespace != "" {
+	if r.Namespaced && prefix == r.prefix && sel.namespace != "" {
 		if below := keyBelow(prefix, sel.namespace); below != "" {
 			return below + "/"
 		}
@@ -49,7 +49,7 @@ func (w *watch) state(wanted string, revision int64) (*initial, error) {
 			return nil, err
 		}
 	}
-	s.revision, err = w.r.backend.Revision(w.ctx)
+	s.revision, err = w.r.Backend.Revision(w.ctx)
 	return s, err
 }
 
@@ -87,7 +87,7 @@ func (s *initial) nextCached() (done bool) {
 }
 
 func (s *initial) nextBackend(ctx context.Context) (done bool, err error) {
-	result, err := s.r.backend.Range(ctx, storage.RangeRequest{
+	result, err := s.r.Backend.Range(ctx, storage.RangeRequest{
 		Prefix: s.prefix, From: s.from, Limit: maxEvents, Revision: s.revision,
 	})
 	if err != nil {
@@ -200,7 +200,7 @@ type backendSource struct {
 
 func newBackendSource(w *watch, after int64) (*backendSource, error) {
 	ctx, end := context.WithCancel(w.ctx)
-	stream, err := w.r.backend.Watch(ctx, w.prefix, after)
+	stream, err := w.r.Backend.Watch(ctx, w.prefix, after)
 	if err != nil {
 		end()
 		return nil, watchError(err, after)
@@ -339,7 +339,7 @@ func (s *backendSource) arrived(ctx context.Context) (bool, error) {
 	if s.came {
 		return true, nil
 	}
-	now, err := s.r.backend.Revision(ctx)
+	now, err := s.r.Backend.Revision(ctx)
 	s.came = err == nil && now >= s.revision()
 	return s.came, err
 }

@@ -5,6 +5,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,18 +23,11 @@ import (
 
 // Config is what New needs. Backend, ResourcePrefix, New, Encode and Decode must be set.
 type Config[T api.Object] struct {
-	Backend storage.Backend
-	// KeyPrefix is that of all resources, "/registry/". ResourcePrefix is that of this resource's keys below it,
-	// "pods/"; it must end in a slash, and may begin with one.
-	KeyPrefix, ResourcePrefix string
-	// Resource names the resource in errors.
-	Resource schema.GroupResource
-	// Namespaced reports whether keys are <ResourcePrefix><namespace>/<name>.
-	Namespaced bool
+	Reading
 
 	// New returns an empty object.
 	New func() T
-	// Encode encodes an object whole, in the encoding of Form, which is JSON or protobuf. It may change the object,
+	// Encode encodes an object whole, in the encoding of Stored, which is JSON or protobuf. It may change the object,
 	// which belongs to the store; before a write it has neither resourceVersion nor selfLink.
 	Encode func(T) ([]byte, error)
 	// Decode decodes what Encode, or that of another release or server, returned: in another version, with other
@@ -47,29 +41,41 @@ type Config[T api.Object] struct {
 
 	// Fields are those by which lists and watches may select beyond metadata.name and metadata.namespace.
 	Fields []api.SelectableField[T]
-	// Form is the form of stored objects, and Head their constant beginning: in JSON after the brace.
-	Form verb.Form
+	// Head is the constant beginning of stored objects: in JSON after the brace.
 	Head string
 	// ItemHeads reports whether the items of lists have kind and apiVersion, as custom resources have.
 	ItemHeads bool
 	// Render renders other forms from the stored one; nil means that there are none.
 	Render func(stored verb.Rendition, form verb.Form) (verb.Rendition, error)
-	// RenderAll renders the objects of lists in some forms; its zero value leaves all to Render.
-	RenderAll RenderAll
-	// Bookmark renders the object of a bookmark; nil renders an object with only metadata.
-	Bookmark func(revision int64, initialEnd bool, form verb.Form) (verb.Rendition, error)
 
 	// DisableCache makes all reads go to the backend.
 	DisableCache bool
-	// CheckCache, Window, Log and Verify are Config's.
+	// CheckCache, Window, Log and Verify are Config's of package cache.
 	CheckCache time.Duration
 	Window     cache.Window
 	Log        *slog.Logger
 	Verify     bool
-	// Patience is how long a read waits for a revision of the future; 0 means 3 s.
-	Patience time.Duration
-	// BookmarkEvery is how often a watch sends a bookmark; 0 means a minute.
-	BookmarkEvery time.Duration
+}
+
+// Reading is the part of Config that doesn't know the Go type: reads need it.
+type Reading struct {
+	Backend storage.Backend
+	// KeyPrefix is that of all resources, "/registry/". ResourcePrefix is that of this resource's keys below it,
+	// "pods/"; it must end in a slash, and may begin with one.
+	KeyPrefix, ResourcePrefix string
+	// Resource names the resource in errors.
+	Resource schema.GroupResource
+	// Namespaced reports whether keys are <ResourcePrefix><namespace>/<name>, else <ResourcePrefix><name>.
+	Namespaced bool
+	// Stored is the form of stored objects.
+	Stored verb.Form
+	// RenderAll renders the objects of lists in some forms; its zero value leaves all to Render.
+	RenderAll RenderAll
+	// Bookmark renders the object of a bookmark; nil renders an object with only metadata.
+	Bookmark func(revision int64, initialEnd bool, form verb.Form) (verb.Rendition, error)
+	// Patience is how long a read waits for a revision of the future, and BookmarkEvery how often a watch sends a
+	// bookmark. Servers leave 0, which means 3 s and a minute; tests of the contract are quicker.
+	Patience, BookmarkEvery time.Duration
 }
 
 // Store is the typed store of one resource over a backend, with the cache in front of it or without. Keys begin with
@@ -98,23 +104,15 @@ func New[T api.Object](config Config[T]) (*Store[T], error) {
 		return nil, err
 	}
 	root := "/" + strings.TrimPrefix(config.ResourcePrefix, "/")
-	s := &Store[T]{config: config, root: root, reader: reader{shared: &shared{}}}
-	prefix := strings.TrimSuffix(config.KeyPrefix, "/") + root
-	s.backend, s.stored, s.prefix = config.Backend, config.Form, prefix
-	s.renderAll = config.RenderAll
-	s.gr, s.namespaced = config.Resource, config.Namespaced
-	s.bookmark, s.patience, s.bookmarks = config.Bookmark, config.Patience, config.BookmarkEvery
+	s := &Store[T]{config: config, root: root, reader: reader{gr: config.Resource, shared: &shared{
+		Reading: config.Reading, prefix: strings.TrimSuffix(config.KeyPrefix, "/") + root,
+	}}}
 	for _, f := range config.Fields {
 		s.selectable = append(s.selectable, f.Path)
 	}
-	if s.patience == 0 {
-		s.patience = 3 * time.Second
-	}
-	if s.bookmarks == 0 {
-		s.bookmarks = time.Minute
-	}
-	if s.bookmark == nil {
-		s.bookmark = s.plainBookmark
+	s.Patience, s.BookmarkEvery = cmp.Or(s.Patience, 3*time.Second), cmp.Or(s.BookmarkEvery, time.Minute)
+	if s.Bookmark == nil {
+		s.Bookmark = s.plainBookmark
 	}
 	s.codec = &cacheCodec[T]{config: &s.config}
 	s.closed, s.stop = context.WithCancel(context.Background())
@@ -133,7 +131,7 @@ func (s *Store[T]) runCache() {
 		indexed[i] = FirstSelectable + i
 	}
 	s.cache = cache.New(cache.Config{
-		Backend: s.backend, Prefix: s.prefix, Codec: s.codec, Stored: s.stored, Name: s.gr.String(),
+		Backend: s.Backend, Prefix: s.prefix, Codec: s.codec, Stored: s.Stored, Name: s.gr.String(),
 		Wait: s.config.Patience, Indexed: indexed, Window: s.config.Window,
 		Check: s.config.CheckCache, Logger: s.config.Log, Verify: s.config.Verify,
 	})
@@ -172,14 +170,15 @@ func (s *Store[T]) Ready() error {
 	return s.cache.Ready()
 }
 
-// CurrentRevision reads the current revision from the backend.
+// CurrentRevision reads the current revision from the backend. The contract of stores has it, as k8s.io/apiserver's
+// storage.Interface does; servers don't call it.
 func (s *Store[T]) CurrentRevision(ctx context.Context) (int64, error) {
-	revision, err := s.backend.Revision(ctx)
+	revision, err := s.Backend.Revision(ctx)
 	return revision, s.Status(err, "get", "")
 }
 
-// CompactRevision returns the oldest revision that can be read, as the last read of an older one found; 0 where no read
-// found one.
+// CompactRevision returns the oldest revision that can be read, as the last read of an older one found; 0 if no read
+// found one. The contract of stores has it; servers don't call it.
 func (s *Store[T]) CompactRevision() int64 { return s.compacted.Load() }
 
 // RequestProgress waits until the cache has the current revision of the backend.
@@ -195,7 +194,7 @@ func (s *Store[T]) RequestProgress(ctx context.Context) error {
 func (s *Store[T]) Resource() schema.GroupResource { return s.gr }
 
 // Form returns the form of stored objects: reads in it cost least, and Object decodes it.
-func (s *Store[T]) Form() verb.Form { return s.stored }
+func (s *Store[T]) Form() verb.Form { return s.Stored }
 
 // Stats are counts of a store.
 type Stats struct {
@@ -204,7 +203,7 @@ type Stats struct {
 
 // Stats reads the counts from the backend.
 func (s *Store[T]) Stats(ctx context.Context) (Stats, error) {
-	n, err := s.backend.Count(ctx, s.prefix)
+	n, err := s.Backend.Count(ctx, s.prefix)
 	return Stats{Objects: n}, s.Status(err, "list", "")
 }
 
@@ -220,7 +219,7 @@ type Measurement struct {
 func (s *Store[T]) Measure(ctx context.Context) Measurement {
 	m := Measurement{Objects: -1}
 	if s.cache == nil {
-		if n, err := s.backend.Count(ctx, s.prefix); err == nil {
+		if n, err := s.Backend.Count(ctx, s.prefix); err == nil {
 			m.Objects = n
 		}
 		return m

@@ -20,7 +20,7 @@ type RenderAll struct {
 
 // rendersTogether reports whether the objects of a list are rendered together in a form.
 func (s *shared) rendersTogether(form verb.Form) bool {
-	return s.renderAll.For != nil && form != s.stored && s.renderAll.For(form)
+	return s.RenderAll.For != nil && form != s.Stored && s.RenderAll.For(form)
 }
 
 // renderTogether renders objects in a form: all that the cache doesn't have in that form together. It returns the error
@@ -36,7 +36,7 @@ func (s *shared) renderTogether(
 			out[i], errs[i] = e.Rendition(form)
 			continue
 		}
-		r, err := o.Rendition(s.stored)
+		r, err := o.Rendition(s.Stored)
 		if errs[i] = err; err == nil {
 			places, stored = append(places, i), append(stored, r)
 		}
@@ -44,7 +44,7 @@ func (s *shared) renderTogether(
 	if len(places) == 0 {
 		return out, errs, nil
 	}
-	rendered, failed := s.renderAll.Render(ctx, stored, form)
+	rendered, failed := s.RenderAll.Render(ctx, stored, form)
 	for n, i := range places {
 		if out[i], errs[i] = rendered[n], failed[n]; errs[i] != nil {
 			err = ctx.Err()

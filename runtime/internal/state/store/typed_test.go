@@ -153,15 +153,16 @@ func openSealed(t *testing.T, backend storage.Backend, transformer store.Transfo
 // gadgetConfig configures a store of gadgets with the cache in front.
 func gadgetConfig(backend storage.Backend) store.Config[*gadgetT] {
 	return store.Config[*gadgetT]{
-		Backend: backend, KeyPrefix: "/registry/", ResourcePrefix: "gadgets/", Namespaced: true,
-		Resource: schema.GroupResource{Resource: "gadgets"},
-		New:      func() *gadgetT { return &gadgetT{} },
-		Encode:   func(g *gadgetT) ([]byte, error) { return json.Marshal(g) },
+		Reading: store.Reading{
+			Backend: backend, KeyPrefix: "/registry/", ResourcePrefix: "gadgets/", Namespaced: true,
+			Resource: schema.GroupResource{Resource: "gadgets"}, BookmarkEvery: 20 * time.Millisecond,
+		},
+		New:    func() *gadgetT { return &gadgetT{} },
+		Encode: func(g *gadgetT) ([]byte, error) { return json.Marshal(g) },
 		Decode: func(_ context.Context, data []byte) (*gadgetT, error) {
 			var g gadgetT
 			return &g, json.Unmarshal(data, &g)
 		},
-		BookmarkEvery: 20 * time.Millisecond,
 	}
 }
 

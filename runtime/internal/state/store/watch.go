@@ -233,7 +233,7 @@ func (w *watch) markReached(ctx context.Context) error {
 }
 
 func (w *watch) mark(initialEnd bool) error {
-	object, err := w.r.bookmark(w.source.revision(), initialEnd, w.form)
+	object, err := w.r.Bookmark(w.source.revision(), initialEnd, w.form)
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func (w *watch) schedule(now time.Time) {
 	if !w.marks {
 		return
 	}
-	next := now.Add(w.r.bookmarks + time.Duration(rand.Int64N(int64(w.r.bookmarks)/4+1)))
+	next := now.Add(w.r.BookmarkEvery + time.Duration(rand.Int64N(int64(w.r.BookmarkEvery)/4+1)))
 	if deadline, ok := w.ctx.Deadline(); ok {
 		last := deadline.Add(-beforeDeadline)
 		if !last.After(now) {
