@@ -51,6 +51,8 @@ type versionCodec[T api.Object] interface {
 	decode(data []byte, hub T, strictly bool) (Decoded[T], error)
 	decodeStored(data []byte, hub T) (Decoded[T], error)
 	encode(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error)
+	// setDefaults sets the defaults of a hub object before store, unless store sets them.
+	setDefaults(obj T) error
 	store(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error)
 	read(encoding verb.Encoding, data []byte, hub T, gvk schema.GroupVersionKind, strictly bool) (Decoded[T], error)
 	write(encoding verb.Encoding, obj T) ([]byte, error)

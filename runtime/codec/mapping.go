@@ -174,6 +174,8 @@ func encodeMembers(members map[string]any, head string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
+func (m *mapped) setDefaults(obj object) error { return m.SetDefaults(obj.Object, false) }
+
 func (m *mapped) store(obj object, gvk schema.GroupVersionKind, head string) ([]byte, error) {
 	return m.encode(obj, gvk, head)
 }
