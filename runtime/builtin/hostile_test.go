@@ -169,7 +169,8 @@ func reviews(t *testing.T, front *apitest.Server, p *peer, within time.Duration)
 	event := []byte(trail.Head + `"auditID":"a"}`)
 	attributes := auth.Attributes{User: &auth.User{Name: "alice"}, Info: &request.Info{Verb: "get", Path: "/x"}}
 	write := func(context.Context) string {
-		return refusal(t, front, http.MethodPost, "/api/v1/namespaces/default/configmaps?dryRun=All&timeout="+within.String(),
+		return refusal(t, front, http.MethodPost,
+			"/api/v1/namespaces/default/configmaps?dryRun=All&timeout="+within.String(),
 			`{"metadata":{"generateName":"x"}}`)
 	}
 	return map[string]review{

@@ -22,6 +22,8 @@ type binding[T api.Object] struct {
 	messages messages[T]
 	// goType is nil for a version that has no Go type.
 	goType goType
+	// setDefaults sets the defaults of an object that is stored; nil for a Go type, whose store sets them.
+	setDefaults func(obj T) error
 	// remote is nil unless another program converts.
 	remote remote[T]
 }

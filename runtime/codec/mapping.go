@@ -53,7 +53,7 @@ type mapped struct{ Mapping }
 type object = *unstructured.Unstructured
 
 func bindingOfMap(m *mapped) binding[object] {
-	b := binding[object]{codec: m}
+	b := binding[object]{codec: m, setDefaults: func(obj object) error { return m.SetDefaults(obj.Object, false) }}
 	if m.FromHubAll != nil {
 		b.remote = m
 	}

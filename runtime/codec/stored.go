@@ -68,11 +68,32 @@ func (a *Versions[T]) ToStorageVersion(obj T) (T, error) {
 	return d.Object, err
 }
 
-// EncodeStored encodes, as Encode does, what storage keeps of an object. Of a kind with protobuf it keeps what
-// kube-apiserver keeps, which stores protobuf: it sets an empty list to null or its default, and a null in a map of
-// bytes to empty bytes.
+// SetDefaults sets the defaults of the storage version in a custom resource, whose status a creation has removed: a
+// read would set them. An object of another version keeps the defaults of that version, as ToStorageVersion has it, and
+// one of a Go type gets them from EncodeStored.
+func (a *Versions[T]) SetDefaults(from *Served[T], obj T) error {
+	if from.Key != a.Storage.Key || a.Storage.setDefaults == nil {
+		return nil
+	}
+	return a.Storage.setDefaults(obj)
+}
+
+// EncodeStored encodes, as Encode does, what storage keeps of an object, with the defaults of the storage version:
+// since the object was decoded, the author's code or the removal of its status may have reset some, and a read would
+// set them. Of a kind with protobuf it keeps what kube-apiserver keeps, which stores protobuf: it sets an empty list to
+// null or its default, and a null in a map of bytes to empty bytes. It may change the object. A custom resource gets no
+// defaults here: see SetDefaults.
 func (a *Versions[T]) EncodeStored(obj T) ([]byte, error) {
 	return a.Storage.codec.store(obj, a.Storage.GVK, a.Storage.lead)
+}
+
+// complete returns an object in the version, with its defaults.
+func (c *typed[T, V]) complete(obj T) (V, error) {
+	out, err := c.version(obj)
+	if err == nil && c.Default != nil {
+		c.Default(out)
+	}
+	return out, err
 }
 
 // message finds the version of an object that is stored in protobuf, and its message.
@@ -150,7 +171,7 @@ func (a *Versions[T]) EncodeMessage(obj T) ([]byte, error) {
 }
 
 func (c *typed[T, V]) storeMessage(obj T) ([]byte, error) {
-	in, err := c.version(obj)
+	in, err := c.complete(obj)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +193,7 @@ func (c *typed[T, V]) storeMessage(obj T) ([]byte, error) {
 // omitted would change, too, but no kind of Kubernetes has one, and most have an empty struct, which looks the same in
 // JSON.
 func (c *typed[T, V]) store(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error) {
-	in, err := c.version(obj)
+	in, err := c.complete(obj)
 	if err != nil {
 		return nil, err
 	}

@@ -60,7 +60,12 @@ func (e *storageEnd[T]) plan(ctx context.Context, a *attempt[T]) (err error) {
 	a.plan.TTL = e.timeToLive(ctx, a)
 	switch a.operation() {
 	case createOperation:
-		a.plan.Data, err = e.encode(a.version, a.obj)
+		if len(e.kind.definition.Subresources) > 0 { // whose fields were removed, with their defaults
+			err = internal(e.kind.versions.SetDefaults(a.version, a.obj))
+		}
+		if err == nil {
+			a.plan.Data, err = e.encode(a.version, a.obj)
+		}
 	case updateOperation:
 		err = e.planUpdate(a)
 	case deleteOperation:

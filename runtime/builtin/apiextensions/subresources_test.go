@@ -98,3 +98,54 @@ func TestStatusOwner(t *testing.T) {
 		}
 	}
 }
+
+// gauge has a status with defaults, each version one of its own, and the subresource in both.
+const gauge = `
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: gauges.shop.example.com}
+spec:
+  group: shop.example.com
+  names: {kind: Gauge, plural: gauges}
+  scope: Namespaced
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources: {status: {}}
+    schema: {openAPIV3Schema: {type: object, properties: {status: {type: object, default: {}, properties: {
+      phase: {type: string, default: new}, level: {type: integer}}}}}}
+  - name: v2
+    served: true
+    storage: false
+    subresources: {status: {}}
+    schema: {openAPIV3Schema: {type: object, properties: {status: {type: object, default: {}, properties: {
+      phase: {type: string}, level: {type: integer, default: 7}}}}}}
+`
+
+// TestDefaultsOfANewStatus: the answer to a creation has the defaults of a status that a read has, although the server
+// ignores the status that the client sent. kube-apiserver decodes what it stored for the answer.
+func TestDefaultsOfANewStatus(t *testing.T) {
+	c := start(t)
+	c.establish(gauge, "gauges.shop.example.com")
+	const want = "map[phase:new]" // both versions have the defaults of the one that is stored
+	for _, version := range []string{"v1", "v2"} {
+		path := "/apis/shop.example.com/" + version + "/namespaces/ns/gauges"
+		object := func(name string) string {
+			return fmt.Sprintf("{apiVersion: shop.example.com/%s, kind: Gauge, metadata: {name: %s}, "+
+				"status: {phase: old, level: 3}}", version, name)
+		}
+		for name, answer := range map[string]map[string]any{
+			version + "-dry": c.want(http.StatusCreated, http.MethodPost, path+"?dryRun=All", object(version+"-dry")),
+			version:          c.want(http.StatusCreated, http.MethodPost, path, object(version)),
+		} {
+			if got := fmt.Sprint(answer["status"]); got != want {
+				t.Errorf("%s: the answer has the status %s, want %s", name, got, want)
+			}
+		}
+		read := c.want(http.StatusOK, http.MethodGet, path+"/"+version, "")
+		if got := fmt.Sprint(read["status"]); got != want {
+			t.Errorf("%s: a read has the status %s, want %s", version, got, want)
+		}
+	}
+}

@@ -2,9 +2,9 @@ package agreement_test
 
 import (
 	"encoding/json"
-	"maps"
 	"testing"
 
+	"apigen.dev/runtime/internal/custom/agreement/trial"
 	"apigen.dev/runtime/internal/custom/agreement/wiring"
 	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,17 +21,19 @@ func TestManagersShareZeroValues(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			for _, resource := range wiring.Group().Resources {
 				if resource.Info().Names.Kind == kind {
-					p := newPair(t, resource)
-					p.share(p.typed, configs.same, configs.other)
-					p.share(p.custom, configs.same, configs.other)
+					p := pair{trial.NewPair(t, trialOf(t, resource))}
+					p.share(p.Typed, configs.same, configs.other)
+					p.share(p.Custom, configs.same, configs.other)
 				}
 			}
 		})
 	}
 }
 
+type pair struct{ *trial.Pair }
+
 // share applies a configuration by two managers, and again, and another one by a third manager.
-func (p *pair) share(h verb.Handle, same, other string) {
+func (p pair) share(h verb.Handle, same, other string) {
 	p.Helper()
 	for _, manager := range []string{"one", "two", "one"} {
 		if err := p.apply(h, manager, same); err != nil {
@@ -46,11 +48,8 @@ func (p *pair) share(h verb.Handle, same, other string) {
 	}
 }
 
-func (p *pair) apply(h verb.Handle, manager, config string) error {
-	whole := map[string]any{"apiVersion": "agreement.example.com/v1", "kind": p.kind,
-		"metadata": map[string]any{"name": "shared"}}
-	maps.Copy(whole, p.decode(config))
-	data, err := json.Marshal(whole)
+func (p pair) apply(h verb.Handle, manager, config string) error {
+	data, err := json.Marshal(p.Whole("shared", p.Decode(config)))
 	if err != nil {
 		p.Fatal(err)
 	}

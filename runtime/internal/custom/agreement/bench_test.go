@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"apigen.dev/runtime/internal/custom/agreement/trial"
 	"apigen.dev/runtime/internal/custom/agreement/wiring"
 	"apigen.dev/runtime/internal/verb"
 )
@@ -12,7 +13,7 @@ import (
 func BenchmarkWrite(b *testing.B) {
 	for _, resource := range wiring.Group().Resources {
 		kind := resource.Info().Names.Kind
-		h := open(b, resource)
+		h := trial.Open(b, wiring.Group(), resource)
 		opts := verb.WriteOptions{Form: verb.Form{Version: "v1"}}
 		body := func(name string, n int) verb.Body {
 			return verb.Body{Version: "v1", Data: fmt.Appendf(nil,

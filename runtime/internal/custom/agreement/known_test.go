@@ -16,10 +16,12 @@ var chosen = map[string][]string{
 		`{"spec":{"frame":{"width":0,"color":"red"},"border":{"width":0,"color":"red"}}}`,
 		`{"spec":{"lines":[{"text":"a","frame":{"width":0,"color":"red"}}]}}`,
 		`{"spec":{"parts":{"keyA":{"text":"a","frame":{"width":0,"color":"red"}}}}}`,
+		`{"spec":{"title":"ab","logo":{"name":""}}}`, `{"spec":{"parts":{"keyA":{"text":"a","logo":{"name":""}}}}}`,
+		`{"spec":{"parts":{"keyA":null}}}`,
 	},
 	"Poster": {
 		`{"spec":{"hue":"red"}}`, `{"spec":{"logo":{"name":""}}}`, `{"spec":{"hue":"red","logo":{}}}`,
-		`{"spec":{"hue":"red","sheets":[null]}}`,
+		`{"spec":{"hue":"red","sheets":[null]}}`, `{"spec":{"sheets":[{"size":{}}]}}`,
 		`{"spec":{"sheets":[{"size":{"height":0,"width":1}},{"size":{"height":1,"width":0}}]}}`,
 	},
 	"Meter": {
@@ -107,6 +109,8 @@ var known = map[string]map[string][]string{
 			`stored spec.frame.width is 3 by the type and 0 by the definition`,
 			`stored spec.lines[].frame.width is 3 by the type and 0 by the definition`,
 			`stored spec.parts[].frame.width is 3 by the type and 0 by the definition`,
+			`only the definition stores status.seen`,
+			`stored status.phase is "dark" by the type and "" by the definition`,
 		},
 		null: {
 			`only the type stores spec.parts[]`,

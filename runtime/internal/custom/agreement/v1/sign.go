@@ -10,7 +10,8 @@ type Sign struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec   SignSpec   `json:"spec,omitempty"`
+	Spec SignSpec `json:"spec,omitempty"`
+	// +default={}
 	Status SignStatus `json:"status,omitempty"`
 }
 
@@ -99,6 +100,8 @@ type Lamp struct {
 // SignStatus is the status of a Sign.
 type SignStatus struct {
 	Seen Logo `json:"seen,omitempty"`
+	// +default="dark"
+	Phase string `json:"phase,omitempty"`
 }
 
 // SignList is a list of Sign.

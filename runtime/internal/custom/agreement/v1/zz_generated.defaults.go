@@ -46,6 +46,9 @@ func SetObjectDefaults_Sign(in *Sign) {
 		}
 		in.Spec.Parts[key] = val
 	}
+	if in.Status.Phase == "" {
+		in.Status.Phase = "dark"
+	}
 }
 
 // SetObjectDefaults_SignList sets the defaults of the object and of all that is in it.

@@ -1,10 +1,10 @@
-package agreement_test
+package trial
 
 import (
+	"encoding/json"
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
@@ -14,6 +14,17 @@ type generator struct {
 	*rand.Rand
 	// strings are values of strings without an enumeration.
 	strings []string
+	// right makes fewer wrong values: those that are demanded are there, and few are zero.
+	right bool
+}
+
+// body returns the fields of an object beside its metadata.
+func (g *generator) body(s *apiextensionsv1.JSONSchemaProps) map[string]any {
+	body := g.object(s)
+	for _, name := range []string{"apiVersion", "kind", "metadata"} {
+		delete(body, name)
+	}
+	return body
 }
 
 // object returns an object that lacks some of the members of a schema.
@@ -25,7 +36,7 @@ func (g *generator) object(s *apiextensionsv1.JSONSchemaProps) map[string]any {
 		if slices.Contains(s.Required, name) {
 			likely = 39
 		}
-		if g.IntN(40) < likely {
+		if n := g.IntN(40); n < likely || likely == 39 && g.right {
 			out[name] = g.value(&member)
 		}
 	}
@@ -34,23 +45,30 @@ func (g *generator) object(s *apiextensionsv1.JSONSchemaProps) map[string]any {
 
 // value returns a value of a schema: often its zero value, and sometimes null.
 func (g *generator) value(s *apiextensionsv1.JSONSchemaProps) any {
-	switch g.IntN(40) {
-	case 0:
+	switch n := g.IntN(40); {
+	case g.right:
+	case n == 0:
 		return nil
-	case 1, 2, 3, 4:
+	case n < 5:
 		return zero(s)
 	}
 	switch {
+	case len(s.Enum) > 0:
+		var value any
+		if err := json.Unmarshal(s.Enum[g.IntN(len(s.Enum))].Raw, &value); err != nil {
+			panic(err) // it was decoded from YAML
+		}
+		return value
 	case s.XIntOrString:
 		return g.pick("5", "50%", "", 0, 7)
-	case s.Type == "string" && len(s.Enum) > 0:
-		return strings.Trim(string(s.Enum[g.IntN(len(s.Enum))].Raw), `"`)
 	case s.Type == "string" && s.Format == "date-time":
 		return g.pick("2026-01-02T03:04:05Z", "2026-01-02T03:04:05.000000Z")
 	case s.Type == "string":
 		return g.strings[g.IntN(len(g.strings))]
 	case s.Type == "integer":
 		return g.IntN(12) - 1
+	case s.Type == "number":
+		return g.pick(-1, 0, 1, 2.5, 1e3)
 	case s.Type == "boolean":
 		return g.IntN(2) == 0
 	case s.Type == "array":
@@ -59,7 +77,7 @@ func (g *generator) value(s *apiextensionsv1.JSONSchemaProps) any {
 			list = append(list, g.value(s.Items.Schema))
 		}
 		return list
-	case s.AdditionalProperties != nil:
+	case s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil:
 		entries := map[string]any{}
 		for _, key := range []string{"keyA", "keyB"}[:g.IntN(3)] {
 			entries[key] = g.value(s.AdditionalProperties.Schema)
@@ -80,7 +98,7 @@ func zero(s *apiextensionsv1.JSONSchemaProps) any {
 		return nil
 	case s.Type == "string":
 		return ""
-	case s.Type == "integer":
+	case s.Type == "integer", s.Type == "number":
 		return 0
 	case s.Type == "boolean":
 		return false

@@ -1,0 +1,108 @@
+package trial
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// element is an index of a list, or a key of a map as either of the two names it.
+var element = regexp.MustCompile(`\[[^]]*\]|\.key[AB]\b`)
+
+// undecodable takes the place of the path for objects that can't be decoded.
+const undecodable = "what it can't decode"
+
+// refusals returns the fields that only one of the two refuses.
+func refusals(typedErr, customErr error, name string) (out []string) {
+	typed, custom := causes(typedErr, name), causes(customErr, name)
+	if typed[undecodable] && customErr != nil || custom[undecodable] {
+		return nil
+	}
+	for path := range typed {
+		if !custom[path] {
+			out = append(out, "only the type refuses "+path)
+		}
+	}
+	for path := range custom {
+		if !typed[path] {
+			out = append(out, "only the definition refuses "+path)
+		}
+	}
+	return out
+}
+
+// causes returns the paths of the fields for which an object is refused, without indexes and keys. An apply that
+// removes all members of an object leaves null, which only a definition refuses: it has no other causes then.
+func causes(err error, name string) map[string]bool {
+	if err == nil {
+		return nil
+	}
+	out := map[string]bool{}
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || status.Status().Details == nil || len(status.Status().Details.Causes) == 0 {
+		return map[string]bool{undecodable: true}
+	}
+	for _, cause := range status.Status().Details.Causes {
+		if strings.HasSuffix(name, "apply") && strings.Contains(cause.Message, `"null"`) {
+			return map[string]bool{undecodable: true}
+		}
+		out[element.ReplaceAllString(cause.Field, "[]")] = true
+	}
+	return out
+}
+
+// compare returns the differences of two values of JSON at a path.
+func compare(path string, typed, custom any) []string {
+	switch typed := typed.(type) {
+	case map[string]any:
+		if custom, ok := custom.(map[string]any); ok {
+			return compareMembers(path, typed, custom)
+		}
+	case []any:
+		if custom, ok := custom.([]any); ok && len(typed) == len(custom) {
+			var out []string
+			for i := range typed {
+				out = append(out, compare(path+"[]", typed[i], custom[i])...)
+			}
+			return out
+		}
+	}
+	if reflect.DeepEqual(typed, custom) {
+		return nil
+	}
+	const differs = "stored %s is %s by the type and %s by the definition"
+	return []string{fmt.Sprintf(differs, path, text(typed), text(custom))}
+}
+
+func compareMembers(path string, typed, custom map[string]any) (out []string) {
+	for name, value := range typed {
+		at := member(path, name)
+		if other, ok := custom[name]; ok {
+			out = append(out, compare(at, value, other)...)
+		} else {
+			out = append(out, fmt.Sprintf("only the type stores %s", at))
+		}
+	}
+	for name := range custom {
+		if _, ok := typed[name]; !ok {
+			out = append(out, fmt.Sprintf("only the definition stores %s", member(path, name)))
+		}
+	}
+	return out
+}
+
+func member(path, name string) string {
+	return strings.TrimPrefix(element.ReplaceAllString(path+"."+name, "[]"), ".")
+}
+
+func text(v any) string {
+	var out bytes.Buffer
+	_ = json.NewEncoder(&out).Encode(v) // it was decoded from JSON
+	return string(bytes.TrimSpace(out.Bytes()))
+}

@@ -1,0 +1,257 @@
+package trial
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/custom/dynamic"
+	"apigen.dev/runtime/internal/object/ownership"
+	"apigen.dev/runtime/internal/verb"
+	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/storage/memory"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
+)
+
+// Pair is a kind that is served twice: by its Go type, and by its definition.
+type Pair struct {
+	testing.TB
+	// Typed and Custom are the resources.
+	Typed, Custom verb.Handle
+	// APIVersion, Kind, version and namespace are those of its objects.
+	APIVersion, Kind, version, namespace string
+
+	schema *apiextensionsv1.JSONSchemaProps
+	random *generator
+	status bool // there is a subresource
+	// differs has the names of objects that were stored in different forms, which changes who manages fields later.
+	differs map[string]bool
+	// Both resources accepted so many of so many objects, and status.
+	accepted, written, acceptedStatus, writtenStatus int
+}
+
+// NewPair serves a kind twice.
+func NewPair(t testing.TB, tr Trial) *Pair {
+	t.Helper()
+	crd, v := tr.definition(t)
+	kind, err := dynamic.New(crd, nil, dynamic.Template{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	info := tr.Resource.Info()
+	p := &Pair{
+		TB: t, Typed: Open(t, tr.Group, tr.Resource), Custom: Open(t, tr.Group, kind.Resource),
+		APIVersion: crd.Spec.Group + "/" + v.Name, Kind: info.Names.Kind, version: v.Name,
+		schema: v.Schema.OpenAPIV3Schema, status: v.Subresources != nil && v.Subresources.Status != nil,
+		differs: map[string]bool{},
+	}
+	if info.Scope == api.Namespaced {
+		p.namespace = "ns"
+	}
+	return p
+}
+
+// Open opens a resource until the test ends.
+func Open(t testing.TB, group registry.Group, resource registry.Resource) verb.Handle {
+	t.Helper()
+	backend := memory.New()
+	config := registry.Config{Backend: backend, Prefix: "/registry", DisableCache: true,
+		Schemas: ownership.NewSchemas(group.Name, group.OpenAPI)}
+	handle, err := resource.Open(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := errors.Join(handle.Close(), backend.Close()); err != nil {
+			t.Error(err)
+		}
+	})
+	return handle
+}
+
+// request is a write of an object or of its status.
+type request struct {
+	name string
+	body map[string]any
+	// replaces says that it updates what is stored.
+	replaces bool
+	// subresource is status, or empty.
+	subresource string
+}
+
+// write creates or replaces an object in both ways, then its status, and returns how the results differ.
+func (p *Pair) write(name string, body map[string]any, replaces bool) []string {
+	p.written++
+	out, accepted := p.both(request{name: name, body: body, replaces: replaces})
+	if !accepted {
+		return out
+	}
+	p.accepted++
+	status, described := p.schema.Properties["status"]
+	if !p.status || !described || p.random == nil {
+		return out
+	}
+	p.writtenStatus++
+	with := map[string]any{"status": p.random.value(&status)}
+	more, accepted := p.both(request{name: name, body: with, replaces: true, subresource: "status"})
+	if accepted {
+		p.acceptedStatus++
+	}
+	return append(out, more...)
+}
+
+// both sends a request to both resources. It returns how the results differ, and whether both accepted it.
+func (p *Pair) both(r request) (out []string, accepted bool) {
+	typed, typedErr := p.send(p.Typed, r)
+	custom, customErr := p.send(p.Custom, r)
+	if typedErr == nil && customErr == nil {
+		owned := []any{typed[managed], custom[managed]}
+		out = append(reread(typed, "the type"), reread(custom, "the definition")...)
+		different := compare("", typed, custom)
+		if len(different) > 0 {
+			p.differs[r.name] = true
+		} else if !p.differs[r.name] && !reflect.DeepEqual(owned[0], owned[1]) {
+			out = append(out, fmt.Sprintf("of an equal object, the type manages %v and the definition %v", owned...))
+		}
+		return append(out, different...), true
+	}
+	if apierrors.IsNotFound(typedErr) && apierrors.IsNotFound(customErr) {
+		return nil, false // both refused what this would have replaced
+	}
+	if (typedErr == nil || customErr == nil) && r.subresource == "" { // the next write replaces the same object
+		for _, h := range []verb.Handle{p.Typed, p.Custom} {
+			_, _ = h.Delete(p.Context(), p.namespace, r.name, verb.DeleteOptions{})
+		}
+	}
+	if r.subresource != "" {
+		p.differs[r.name] = true
+	}
+	return refusals(typedErr, customErr, r.name), false
+}
+
+// The keys of the field sets, and of what a read returns, in what send returns.
+const managed, read = "managedFields", "read"
+
+// reread returns how what a read returned differs from what was answered, both of which it takes apart.
+func reread(answer map[string]any, by string) (out []string) {
+	found := answer[read].(map[string]any)
+	delete(answer, read)
+	for _, difference := range compare("", answer, found) {
+		out = append(out, "the answer of "+by+" isn't what it reads then: "+difference)
+	}
+	delete(answer, managed)
+	return out
+}
+
+// send returns what the server stores of an object, without the members that it sets itself, and the field sets.
+func (p *Pair) send(h verb.Handle, r request) (map[string]any, error) {
+	result, err := p.request(h, r)
+	if err != nil {
+		return nil, err
+	}
+	found, err := h.Get(p.Context(), p.namespace, r.name, "", verb.Form{Version: p.version})
+	if err != nil {
+		p.Fatal(err)
+	}
+	out := p.content(result.Object)
+	out[read] = p.content(found)
+	return out, nil
+}
+
+func (p *Pair) content(object verb.Rendition) (content map[string]any) {
+	data := slices.Concat([]byte("{"+object.Head), object.Payload)
+	if err := json.Unmarshal(data, &content); err != nil {
+		p.Fatal(err)
+	}
+	entries, _, err := unstructured.NestedSlice(content, "metadata", managed)
+	if err != nil {
+		p.Fatal(err)
+	}
+	delete(content, "metadata")
+	delete(content, "apiVersion")
+	delete(content, "kind")
+	var sets []any
+	for _, entry := range entries {
+		sets = append(sets, entry.(map[string]any)["fieldsV1"])
+	}
+	content[managed] = text(sets)
+	return content
+}
+
+// Whole returns an object with its kind and name.
+func (p *Pair) Whole(name string, body map[string]any) map[string]any {
+	whole := map[string]any{"apiVersion": p.APIVersion, "kind": p.Kind, "metadata": map[string]any{"name": name}}
+	maps.Copy(whole, body)
+	return whole
+}
+
+// request writes an object whose name ends with the kind of the request.
+func (p *Pair) request(h verb.Handle, r request) (verb.Result, error) {
+	form := verb.Form{Version: p.version}
+	opts := verb.WriteOptions{Form: form, FieldManager: "one", Force: true}
+	whole, body := p.Whole(r.name, r.body), verb.Body{Version: p.version}
+	switch {
+	case strings.HasSuffix(r.name, "apply"):
+		// A definition refuses null in a configuration, as kube-apiserver does, while a Go value has no null.
+		body.Data = p.encode(withoutNull(whole))
+		return h.Patch(p.Context(), p.namespace, r.name, r.subresource, verb.ApplyPatch, body, opts)
+	case !r.replaces && strings.HasSuffix(r.name, "cbor"):
+		body.Encoding = verb.CBOR
+		var err error
+		if body.Data, err = direct.Marshal(whole); err != nil {
+			p.Fatal(err)
+		}
+		return h.Create(p.Context(), p.namespace, body, opts)
+	case !r.replaces:
+		body.Data = p.encode(whole)
+		return h.Create(p.Context(), p.namespace, body, opts)
+	}
+	old, err := h.Get(p.Context(), p.namespace, r.name, "", form)
+	if err != nil {
+		return verb.Result{}, err
+	}
+	version := string(old.Payload[old.VersionAt : old.VersionAt+old.VersionLen])
+	whole["metadata"] = map[string]any{"name": r.name, "resourceVersion": version}
+	body.Data = p.encode(whole)
+	return h.Update(p.Context(), p.namespace, r.name, r.subresource, body, opts)
+}
+
+func (p *Pair) encode(whole any) []byte {
+	data, err := json.Marshal(whole)
+	if err != nil {
+		p.Fatal(err)
+	}
+	return data
+}
+
+// withoutNull returns a value of JSON without null in its objects and lists.
+func withoutNull(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for name, member := range v {
+			if member != nil {
+				out[name] = withoutNull(member)
+			}
+		}
+		return out
+	case []any:
+		out := []any{}
+		for _, item := range v {
+			if item != nil {
+				out = append(out, withoutNull(item))
+			}
+		}
+		return out
+	}
+	return v
+}

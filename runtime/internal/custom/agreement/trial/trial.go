@@ -1,0 +1,124 @@
+// Package trial writes random objects of a kind twice, by its Go type and as custom resources of the definition that
+// the generator writes of the type, and says where the server treats them in different ways.
+package trial
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"apigen.dev/runtime/registry"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/yaml"
+)
+
+// Trial is a kind with a Go type and a definition, and what is known of it.
+type Trial struct {
+	// Group has the resource, and the documents that describe it.
+	Group    registry.Group
+	Resource registry.Resource
+	// Definition is in YAML.
+	Definition []byte
+	// Texts are values of strings without an enumeration.
+	Texts []string
+	// Chosen are objects in JSON that show one case each.
+	Chosen []string
+	// Changes are objects in JSON, of which the second replaces the first; both are empty for none.
+	Changes [2]string
+	// Known are the differences that remain, by their reasons. Run wants to see each of them.
+	Known map[string][]string
+}
+
+// requests are the kinds of the requests for an object: apply, or create and put, of which the first may be in CBOR.
+var requests = []string{"", "apply", "", "cbor"}
+
+// Objects is how many random objects of each kind are created and replaced.
+func Objects() int {
+	if os.Getenv("APIGEN_LONG") != "" {
+		return 1000
+	}
+	return 100
+}
+
+// Run fails the test for each difference that isn't known: objects of the kind are refused for the same fields, and are
+// stored in the same form, whichever way they are written, and a read finds what the write answered.
+func (tr Trial) Run(t *testing.T) {
+	p := NewPair(t, tr)
+	found := map[string]string{} // a difference, and the first object that shows it
+	for i, body := range tr.bodies(p) {
+		name := fmt.Sprintf("o%d%s", i/2, requests[i/2%len(requests)])
+		for _, difference := range p.write(name, body, i%2 == 1) {
+			if found[difference] == "" {
+				found[difference] = fmt.Sprint(name, " ", text(body))
+			}
+		}
+	}
+	for _, differences := range tr.Known {
+		for _, difference := range differences {
+			if found[difference] == "" {
+				t.Errorf("no object shows the known difference %q", difference)
+			}
+			delete(found, difference)
+		}
+	}
+	for _, difference := range slices.Sorted(maps.Keys(found)) {
+		t.Errorf("%s, of %s", difference, found[difference])
+	}
+	t.Logf("%d of %d writes were accepted, %d of %d of the status", p.accepted, p.written, p.acceptedStatus,
+		p.writtenStatus)
+	if p.accepted < p.written/20 {
+		t.Errorf("only %d of %d objects were accepted, which compares little of what is stored", p.accepted, p.written)
+	}
+}
+
+// bodies returns what is written of the kind: the fields beside metadata. Each other one replaces the one before.
+func (tr Trial) bodies(p *Pair) (out []map[string]any) {
+	for range requests {
+		for _, text := range tr.Changes {
+			if text != "" {
+				out = append(out, p.Decode(text))
+			}
+		}
+	}
+	for _, text := range tr.Chosen {
+		for range requests {
+			out = append(out, p.Decode(text), map[string]any{})
+		}
+		for range requests {
+			out = append(out, map[string]any{}, p.Decode(text))
+		}
+	}
+	p.random = &generator{Rand: rand.New(rand.NewPCG(1, 2)), strings: tr.Texts}
+	for i := range 2 * Objects() {
+		p.random.right = i/2%3 == 0
+		out = append(out, p.random.body(p.schema))
+	}
+	return out
+}
+
+// definition returns the definition as a server serves it, and its storage version.
+func (tr Trial) definition(t testing.TB) (*apiextensionsv1.CustomResourceDefinition,
+	*apiextensionsv1.CustomResourceDefinitionVersion,
+) {
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal(tr.Definition, crd); err != nil {
+		t.Fatal(err)
+	}
+	crd.Status.AcceptedNames = crd.Spec.Names
+	i := slices.IndexFunc(crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+		return v.Storage
+	})
+	return crd, &crd.Spec.Versions[i]
+}
+
+// Decode decodes the fields of an object.
+func (p *Pair) Decode(text string) (body map[string]any) {
+	if err := kjson.UnmarshalCaseSensitivePreserveInts([]byte(text), &body); err != nil {
+		p.Fatal(err)
+	}
+	return body
+}
