@@ -77,8 +77,7 @@ func program(f *faults, o Options) *model.Program {
 	for _, pkg := range p.Packages {
 		pkg.RegistersInInit = pkg.RegistersInInit && !registered
 	}
-	f.judged(judge.Defaults(types.all()))
-	f.judged(judge.Program(p))
+	f.judged(judge.Program(p, types.all()))
 	return p
 }
 
