@@ -78,9 +78,8 @@ var floors = map[string][]string{
 		"generator/internal/emit", "generator/internal/emit/layout", "generator/internal/plan/clientset",
 	},
 	"generator/internal/emit/openapi": {
-		"generator/internal/diag", "generator/internal/emit", "generator/internal/emit/gocode",
-		"generator/internal/model", "generator/internal/plan", "generator/internal/schema",
-		"generator/internal/spelling",
+		"generator/internal/emit", "generator/internal/emit/gocode", "generator/internal/model",
+		"generator/internal/plan", "generator/internal/plan/document", "generator/internal/spelling",
 	},
 	"generator/internal/emit/reference": {
 		"generator/internal/diag", "generator/internal/emit", "generator/internal/model", "generator/internal/plan",
@@ -131,8 +130,8 @@ var floors = map[string][]string{
 	"generator/internal/plan": {
 		"generator/internal/diag", "generator/internal/model", "generator/internal/plan/check",
 		"generator/internal/plan/clientset", "generator/internal/plan/contextual",
-		"generator/internal/plan/expression", "generator/internal/plan/hook", "generator/internal/plan/serving",
-		"generator/internal/schema", "generator/internal/spelling",
+		"generator/internal/plan/document", "generator/internal/plan/expression", "generator/internal/plan/hook",
+		"generator/internal/plan/serving", "generator/internal/schema", "generator/internal/spelling",
 	},
 	"generator/internal/plan/check": {
 		"generator/internal/diag", "generator/internal/model", "generator/internal/schema",
@@ -141,6 +140,9 @@ var floors = map[string][]string{
 		"generator/internal/diag", "generator/internal/model", "generator/internal/spelling",
 	},
 	"generator/internal/plan/contextual": {"generator/internal/model"},
+	"generator/internal/plan/document": {
+		"generator/internal/model", "generator/internal/schema", "generator/internal/spelling",
+	},
 	"generator/internal/plan/expression": {
 		"generator/internal/model", "generator/internal/schema", "generator/internal/spelling", "runtime/cel",
 	},
@@ -151,10 +153,7 @@ var floors = map[string][]string{
 	"generator/internal/plan/serving": {
 		"generator/internal/diag", "generator/internal/model", "generator/internal/schema",
 	},
-	"generator/internal/product": {
-		"generator/internal/emit/...", "generator/internal/model",
-		"generator/internal/plan",
-	},
+	"generator/internal/product": {"generator/internal/emit/..."},
 	"generator/internal/report": {
 		"generator/internal/diag", "generator/internal/folder", "generator/internal/output",
 		"generator/internal/verify",

@@ -216,7 +216,7 @@ func (b *build) generate(ctx context.Context) error {
 	}
 	b.result.Program, b.result.Dirs = b.loaded.Program, b.loaded.Universe.MutableDirs()
 	b.progress("generating")
-	p := product.Plan(b.loaded.Program)
+	p := plan.New(b.loaded.Program)
 	b.result.Plan = p
 	if err := b.emit(p); err != nil {
 		return b.withBodies(ctx, err)
