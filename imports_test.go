@@ -17,12 +17,12 @@ var floors = map[string][]string{
 		"generator/internal/diag", "generator/internal/emit", "generator/internal/emit/layout",
 		"generator/internal/emit/rules", "generator/internal/folder", "generator/internal/input",
 		"generator/internal/load", "generator/internal/model", "generator/internal/output", "generator/internal/plan",
-		"generator/internal/product", "generator/internal/resolve", "generator/internal/verify",
+		"generator/internal/product", "generator/internal/program", "generator/internal/verify",
 	},
 	"generator/internal/against": {
 		"generator/internal/compat", "generator/internal/diag", "generator/internal/emit/rules",
 		"generator/internal/folder", "generator/internal/load", "generator/internal/output",
-		"generator/internal/product", "generator/internal/report", "generator/internal/resolve",
+		"generator/internal/product", "generator/internal/program", "generator/internal/report",
 	},
 	"generator/internal/compat": {"generator/internal/model", "generator/internal/schema"},
 	"generator/internal/dev": {
@@ -57,8 +57,8 @@ var floors = map[string][]string{
 		"generator/internal/model", "generator/internal/plan", "generator/internal/spelling",
 	},
 	"generator/internal/emit/emittest": {
-		"generator/internal/emit", "generator/internal/load", "generator/internal/loadtest",
-		"generator/internal/model", "generator/internal/plan", "generator/internal/resolve",
+		"generator/internal/emit", "generator/internal/load", "generator/internal/loadtest", "generator/internal/model",
+		"generator/internal/plan", "generator/internal/program",
 	},
 	"generator/internal/emit/gocode": {
 		"generator/internal/diag", "generator/internal/emit", "generator/internal/model", "generator/internal/plan",
@@ -120,7 +120,7 @@ var floors = map[string][]string{
 		"generator/internal/staging",
 	},
 	"generator/internal/loadtest": {
-		"generator/internal/load", "generator/internal/model", "generator/internal/resolve",
+		"generator/internal/load", "generator/internal/model", "generator/internal/program",
 	},
 	"generator/internal/marker": {
 		"generator/internal/diag", "generator/internal/model", "generator/internal/spelling",
@@ -154,21 +154,24 @@ var floors = map[string][]string{
 		"generator/internal/diag", "generator/internal/model", "generator/internal/schema",
 	},
 	"generator/internal/product": {"generator/internal/emit/..."},
+	"generator/internal/program": {
+		"generator/internal/diag", "generator/internal/judge", "generator/internal/load", "generator/internal/model",
+		"generator/internal/resolve",
+	},
 	"generator/internal/report": {
 		"generator/internal/diag", "generator/internal/folder", "generator/internal/output",
 		"generator/internal/verify",
 	},
 	"generator/internal/resolve": {
-		"generator/internal/diag", "generator/internal/judge", "generator/internal/load", "generator/internal/marker",
-		"generator/internal/model",
+		"generator/internal/diag", "generator/internal/load", "generator/internal/marker", "generator/internal/model",
 	},
 	"generator/internal/scaffold": {
 		"generator/internal/model", "generator/internal/staging", "templates",
 	},
 	"generator/internal/schema": {"generator/internal/model"},
 	"generator/internal/served": {
-		"generator/internal/diag", "generator/internal/load", "generator/internal/model",
-		"generator/internal/product", "generator/internal/resolve",
+		"generator/internal/diag", "generator/internal/load", "generator/internal/model", "generator/internal/product",
+		"generator/internal/program",
 	},
 	"generator/internal/spelling": {},
 	"generator/internal/staging":  {},
