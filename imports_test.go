@@ -17,12 +17,12 @@ var floors = map[string][]string{
 		"generator/internal/diag", "generator/internal/emit", "generator/internal/emit/layout",
 		"generator/internal/emit/rules", "generator/internal/folder", "generator/internal/input",
 		"generator/internal/load", "generator/internal/model", "generator/internal/output", "generator/internal/plan",
-		"generator/internal/product", "generator/internal/resolve", "generator/internal/verify",
+		"generator/internal/product", "generator/internal/program", "generator/internal/verify",
 	},
 	"generator/internal/against": {
 		"generator/internal/compat", "generator/internal/diag", "generator/internal/emit/rules",
 		"generator/internal/folder", "generator/internal/load", "generator/internal/output",
-		"generator/internal/product", "generator/internal/report", "generator/internal/resolve",
+		"generator/internal/product", "generator/internal/program", "generator/internal/report",
 	},
 	"generator/internal/compat": {"generator/internal/model", "generator/internal/schema"},
 	"generator/internal/dev": {
@@ -57,8 +57,8 @@ var floors = map[string][]string{
 		"generator/internal/model", "generator/internal/plan", "generator/internal/spelling",
 	},
 	"generator/internal/emit/emittest": {
-		"generator/internal/emit", "generator/internal/load", "generator/internal/loadtest",
-		"generator/internal/model", "generator/internal/plan", "generator/internal/resolve",
+		"generator/internal/emit", "generator/internal/load", "generator/internal/loadtest", "generator/internal/model",
+		"generator/internal/plan", "generator/internal/program",
 	},
 	"generator/internal/emit/gocode": {
 		"generator/internal/diag", "generator/internal/emit", "generator/internal/model", "generator/internal/plan",
@@ -78,9 +78,8 @@ var floors = map[string][]string{
 		"generator/internal/emit", "generator/internal/emit/layout", "generator/internal/plan/clientset",
 	},
 	"generator/internal/emit/openapi": {
-		"generator/internal/diag", "generator/internal/emit", "generator/internal/emit/gocode",
-		"generator/internal/model", "generator/internal/plan", "generator/internal/schema",
-		"generator/internal/spelling",
+		"generator/internal/emit", "generator/internal/emit/gocode", "generator/internal/model",
+		"generator/internal/plan", "generator/internal/plan/document", "generator/internal/spelling",
 	},
 	"generator/internal/emit/reference": {
 		"generator/internal/diag", "generator/internal/emit", "generator/internal/model", "generator/internal/plan",
@@ -121,7 +120,7 @@ var floors = map[string][]string{
 		"generator/internal/staging",
 	},
 	"generator/internal/loadtest": {
-		"generator/internal/load", "generator/internal/model", "generator/internal/resolve",
+		"generator/internal/load", "generator/internal/model", "generator/internal/program",
 	},
 	"generator/internal/marker": {
 		"generator/internal/diag", "generator/internal/model", "generator/internal/spelling",
@@ -131,8 +130,8 @@ var floors = map[string][]string{
 	"generator/internal/plan": {
 		"generator/internal/diag", "generator/internal/model", "generator/internal/plan/check",
 		"generator/internal/plan/clientset", "generator/internal/plan/contextual",
-		"generator/internal/plan/expression", "generator/internal/plan/hook", "generator/internal/plan/serving",
-		"generator/internal/schema", "generator/internal/spelling",
+		"generator/internal/plan/document", "generator/internal/plan/expression", "generator/internal/plan/hook",
+		"generator/internal/plan/serving", "generator/internal/schema", "generator/internal/spelling",
 	},
 	"generator/internal/plan/check": {
 		"generator/internal/diag", "generator/internal/model", "generator/internal/schema",
@@ -141,6 +140,9 @@ var floors = map[string][]string{
 		"generator/internal/diag", "generator/internal/model", "generator/internal/spelling",
 	},
 	"generator/internal/plan/contextual": {"generator/internal/model"},
+	"generator/internal/plan/document": {
+		"generator/internal/model", "generator/internal/schema", "generator/internal/spelling",
+	},
 	"generator/internal/plan/expression": {
 		"generator/internal/model", "generator/internal/schema", "generator/internal/spelling", "runtime/cel",
 	},
@@ -151,25 +153,25 @@ var floors = map[string][]string{
 	"generator/internal/plan/serving": {
 		"generator/internal/diag", "generator/internal/model", "generator/internal/schema",
 	},
-	"generator/internal/product": {
-		"generator/internal/emit/...", "generator/internal/model",
-		"generator/internal/plan",
+	"generator/internal/product": {"generator/internal/emit/..."},
+	"generator/internal/program": {
+		"generator/internal/diag", "generator/internal/judge", "generator/internal/load", "generator/internal/model",
+		"generator/internal/resolve",
 	},
 	"generator/internal/report": {
 		"generator/internal/diag", "generator/internal/folder", "generator/internal/output",
 		"generator/internal/verify",
 	},
 	"generator/internal/resolve": {
-		"generator/internal/diag", "generator/internal/judge", "generator/internal/load", "generator/internal/marker",
-		"generator/internal/model",
+		"generator/internal/diag", "generator/internal/load", "generator/internal/marker", "generator/internal/model",
 	},
 	"generator/internal/scaffold": {
 		"generator/internal/model", "generator/internal/staging", "templates",
 	},
 	"generator/internal/schema": {"generator/internal/model"},
 	"generator/internal/served": {
-		"generator/internal/diag", "generator/internal/load", "generator/internal/model",
-		"generator/internal/product", "generator/internal/resolve",
+		"generator/internal/diag", "generator/internal/load", "generator/internal/model", "generator/internal/product",
+		"generator/internal/program",
 	},
 	"generator/internal/spelling": {},
 	"generator/internal/staging":  {},

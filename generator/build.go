@@ -24,7 +24,7 @@ import (
 	"apigen.dev/generator/internal/output"
 	"apigen.dev/generator/internal/plan"
 	"apigen.dev/generator/internal/product"
-	"apigen.dev/generator/internal/resolve"
+	"apigen.dev/generator/internal/program"
 	"apigen.dev/generator/internal/verify"
 )
 
@@ -146,7 +146,7 @@ type build struct {
 	Options
 	emitters []emit.Emitter // those that run
 	all      []emit.Emitter
-	loaded   *resolve.Result
+	loaded   *program.Result
 	files    []emit.File
 	result   *Result
 	stamp    *stamp
@@ -203,7 +203,7 @@ func (b *build) progress(stage string) {
 func (b *build) generate(ctx context.Context) error {
 	b.progress("loading packages (dependencies that were never compiled take a while)")
 	var err error
-	b.loaded, err = resolve.Load(ctx, resolve.Options{Header: b.Header, Options: load.Options{
+	b.loaded, err = program.Read(ctx, program.Options{Header: b.Header, Options: load.Options{
 		Dir: b.Dir, Patterns: b.Patterns, Env: b.Env, Lenient: b.Lenient,
 		Owns: product.Owner(b.all), Imports: product.Imports, RuntimeImports: product.RuntimeImports,
 		RuleImports: rules.Imports(), ClientImports: layout.Imports(), Listings: b.Listings,
@@ -216,7 +216,7 @@ func (b *build) generate(ctx context.Context) error {
 	}
 	b.result.Program, b.result.Dirs = b.loaded.Program, b.loaded.Universe.MutableDirs()
 	b.progress("generating")
-	p := product.Plan(b.loaded.Program)
+	p := plan.New(b.loaded.Program)
 	b.result.Plan = p
 	if err := b.emit(p); err != nil {
 		return b.withBodies(ctx, err)

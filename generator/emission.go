@@ -14,7 +14,6 @@ import (
 	"apigen.dev/generator/internal/emit"
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/plan"
-	"apigen.dev/generator/internal/product"
 	"apigen.dev/generator/internal/verify"
 )
 
@@ -84,7 +83,7 @@ func (b *build) emitUnwritten() []emit.File {
 	for _, f := range b.files {
 		written[pathOf(f)] = true
 	}
-	p := product.Plan(b.loaded.Program, looked...)
+	p := plan.New(b.loaded.Program, looked...)
 	var out []emit.File
 	for _, e := range b.all {
 		files, err := e.Emit(p)
@@ -130,7 +129,7 @@ func (b *build) withDiagnostics(ctx context.Context, err error) error {
 	for _, f := range faults {
 		reported[f.Pos] = true
 	}
-	p := product.Plan(b.loaded.Program)
+	p := plan.New(b.loaded.Program)
 	for _, e := range b.emitters {
 		follows := func(f diag.Error) bool {
 			if e.Certain {

@@ -18,7 +18,7 @@ import (
 	"apigen.dev/generator/internal/emit"
 	"apigen.dev/generator/internal/folder"
 	"apigen.dev/generator/internal/input"
-	"apigen.dev/generator/internal/resolve"
+	"apigen.dev/generator/internal/program"
 )
 
 // stamp decides whether anything changed since a build that succeeded. It must never say that nothing did when
@@ -170,7 +170,7 @@ func (s *stamp) unchanged() *Result {
 	return &Result{Unchanged: true, Report: r.Report}
 }
 
-func (s *stamp) remember(res *Result, loaded *resolve.Result, files []emit.File) {
+func (s *stamp) remember(res *Result, loaded *program.Result, files []emit.File) {
 	if s.path == "" {
 		return
 	}

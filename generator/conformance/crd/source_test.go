@@ -14,7 +14,7 @@ import (
 	"apigen.dev/generator/internal/load"
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/plan"
-	"apigen.dev/generator/internal/resolve"
+	"apigen.dev/generator/internal/program"
 )
 
 // source is a project whose packages both generators read.
@@ -110,7 +110,7 @@ func (s source) theirs(t *testing.T, tool string) map[string]any {
 // program is what apigen reads of the packages, with a package above them that asks for definitions.
 func (s source) program(t *testing.T) *model.Program {
 	t.Helper()
-	res, err := resolve.Load(t.Context(), resolve.Options{Options: load.Options{Patterns: s.patterns}})
+	res, err := program.Read(t.Context(), program.Options{Options: load.Options{Patterns: s.patterns}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 	"apigen.dev/generator/internal/load"
 	"apigen.dev/generator/internal/output"
 	"apigen.dev/generator/internal/product"
+	"apigen.dev/generator/internal/program"
 	"apigen.dev/generator/internal/report"
-	"apigen.dev/generator/internal/resolve"
 )
 
 // Options say what to compare.
@@ -71,8 +71,8 @@ func Compare(ctx context.Context, o Options) (*Result, error) {
 	}, nil
 }
 
-func loadState(ctx context.Context, dir string, o Options) (*resolve.Result, error) {
-	return resolve.Load(ctx, resolve.Options{Options: load.Options{
+func loadState(ctx context.Context, dir string, o Options) (*program.Result, error) {
+	return program.Read(ctx, program.Options{Options: load.Options{
 		Dir: dir, Patterns: o.Patterns, Env: o.Env, Owns: product.Owner(product.Emitters()), Lenient: true,
 		Imports: product.Imports, RuntimeImports: product.RuntimeImports, RuleImports: rules.Imports(),
 	}})

@@ -10,9 +10,8 @@ import (
 	"apigen.dev/generator/internal/model"
 )
 
-// Defaults judges whether the defaults of types and of their fields are values of these, wherever a type comes from.
-func Defaults(types []*model.Type) []Finding {
-	r := &checker{}
+// defaults judges whether the defaults of types and of their fields are values of these, wherever a type comes from.
+func (r *checker) defaults(types []*model.Type) {
 	for _, t := range types {
 		r.in = t.Package
 		r.value(t.Default, t, func() { t.Default = nil })
@@ -22,37 +21,35 @@ func Defaults(types []*model.Type) []Finding {
 			}
 		}
 	}
-	return r.findings
 }
 
 func (r *checker) value(d *model.Default, t *model.Type, omit func()) {
-	if d == nil || t.Pointee().Form == model.TypeParam {
+	if d == nil {
 		return
 	}
-	if err := d.Mismatch(t); err != nil {
+	if err := mismatch(d, t); err != nil {
 		r.faultf(d.Pos, "%v", err)
 		r.omit(omit)
+		r.refused[d] = true
 	}
 }
 
-// fitDefault checks a default against the rules for it. Field is what has it, or nil where a type does.
+// fitDefault checks a default against the rules for it, unless it isn't a value of its type. Field is what has it, or
+// nil where a type does.
 func (r *checker) fitDefault(d *model.Default, t *model.Type, field *model.Field, omit func()) {
 	at, before := t.Pointee(), len(r.findings)
 	s, name := r.of(&t.Schema), t.Name
 	if field != nil {
 		s, name = r.of(&field.Schema), field.Name
 	}
-	if d == nil || at == nil {
+	if d == nil || at == nil || r.refused[d] {
 		return
 	}
 	rules := s.Rules
 	if field != nil {
 		rules = r.rulesAt(s, at)
 	}
-	value, err := d.Value()
-	if err != nil {
-		return // Defaults reports it
-	}
+	value := d.Value()
 	c := &defaultCheck{checker: r, pos: d.Pos, name: name}
 	c.rules("default "+d.JSON+" of "+name, value, at, rules)
 	if !flexible(at, s) {

@@ -43,9 +43,11 @@ func LeaveOut(findings []Finding) {
 	}
 }
 
-// Program judges all packages of a program that files are generated from.
-func Program(p *model.Program) []Finding {
-	r := &checker{kept: map[*model.Schema]*model.Schema{}}
+// Program judges all packages of a program that files are generated from, and the defaults of all types that these
+// reach.
+func Program(p *model.Program, types []*model.Type) []Finding {
+	r := &checker{kept: map[*model.Schema]*model.Schema{}, refused: map[*model.Default]bool{}}
+	r.defaults(types)
 	for _, pkg := range p.Packages {
 		r.in = pkg
 		for _, t := range pkg.Types {
@@ -81,6 +83,8 @@ type checker struct {
 	findings []Finding
 	// kept are the judged schemas without their refused parts, so that no finding only follows from another.
 	kept map[*model.Schema]*model.Schema
+	// refused are defaults that aren't values of their types.
+	refused map[*model.Default]bool
 }
 
 func (r *checker) add(severity Severity, pos model.Position, format string, args ...any) {

@@ -116,7 +116,7 @@ func TestProgram(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			judged := c.program()
 			var got []string
-			for _, f := range Program(judged) {
+			for _, f := range Program(judged, nil) {
 				got = append(got, f.Error.Error())
 			}
 			if !reflect.DeepEqual(got, c.want) {
@@ -142,7 +142,7 @@ func TestLeaveOut(t *testing.T) {
 	good.Default = &model.Default{JSON: "5", Pos: at(4)}
 	p := lamp(bad, good)
 
-	LeaveOut(Program(p))
+	LeaveOut(Program(p, nil))
 	if s := bad.Schema; len(s.Rules) != 1 || s.Rules[0].Check != model.MaxLength || s.Limit(model.Minimum) != nil ||
 		s.Limit(model.MaxLength) == nil || s.PatchStrategy != "" {
 		t.Errorf("the schema is %+v", s)
@@ -150,21 +150,7 @@ func TestLeaveOut(t *testing.T) {
 	if bad.Default != nil || good.Default == nil || len(good.Schema.Rules) != 1 {
 		t.Errorf("the defaults are %+v and %+v", bad.Default, good.Default)
 	}
-	if more := Program(p); len(more) != 0 {
+	if more := Program(p, nil); len(more) != 0 {
 		t.Errorf("what is left has faults: %v", more)
-	}
-}
-
-// TestDefaults finds defaults that aren't values of their types.
-func TestDefaults(t *testing.T) {
-	fits, not := with("Watts", basic("int32")), with("Color", basic("string"))
-	fits.Default = &model.Default{JSON: "5", Pos: at(4)}
-	not.Default = &model.Default{JSON: "5", Pos: at(5)}
-	findings := Defaults(lamp(fits, not).Packages[0].Types)
-	if len(findings) != 1 || findings[0].Pos != at(5) || findings[0].Omit == nil {
-		t.Fatalf("found %v", findings)
-	}
-	if LeaveOut(findings); not.Default != nil || fits.Default == nil {
-		t.Errorf("the defaults are %v and %v", not.Default, fits.Default)
 	}
 }

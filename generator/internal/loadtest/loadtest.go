@@ -20,7 +20,7 @@ import (
 
 	"apigen.dev/generator/internal/load"
 	"apigen.dev/generator/internal/model"
-	"apigen.dev/generator/internal/resolve"
+	"apigen.dev/generator/internal/program"
 )
 
 // Module is the path of the module that the files are put into, unless they bring a go.mod of their own.
@@ -64,7 +64,7 @@ func Program(t testing.TB, archive string) *model.Program {
 }
 
 // Load loads all packages of the module in a folder. Faults in the input fail the test.
-func Load(t testing.TB, dir string, patterns ...string) *resolve.Result {
+func Load(t testing.TB, dir string, patterns ...string) *program.Result {
 	t.Helper()
 	res, err := Try(dir, patterns...)
 	if err != nil {
@@ -74,8 +74,8 @@ func Load(t testing.TB, dir string, patterns ...string) *resolve.Result {
 }
 
 // Try loads packages of the module in a folder, ./... where no patterns are given.
-func Try(dir string, patterns ...string) (*resolve.Result, error) {
-	return resolve.Load(context.Background(), resolve.Options{Options: load.Options{
+func Try(dir string, patterns ...string) (*program.Result, error) {
+	return program.Read(context.Background(), program.Options{Options: load.Options{
 		Dir: dir, Patterns: patterns, Owns: Owned, Imports: imports,
 		Env: Env(), Listings: Listings,
 	}})

@@ -1,12 +1,9 @@
 package model
 
 import (
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -19,8 +16,15 @@ func JSONString(s string) string {
 	return string(data)
 }
 
-// Value returns what the literal says, numbers as they are written.
-func (d *Default) Value() (any, error) { return JSONValue(d.JSON) }
+// Value returns what the literal says, numbers as they are written. It is JSON: judges take other defaults from the
+// model.
+func (d *Default) Value() any {
+	value, err := JSONValue(d.JSON)
+	if err != nil {
+		panic(fmt.Sprintf("%s: the default %s %v, and was not judged", d.Pos, d.JSON, err))
+	}
+	return value
+}
 
 // JSONValue returns the value of a JSON text, with numbers as they are written.
 func JSONValue(text string) (any, error) {
@@ -36,31 +40,6 @@ func JSONValue(text string) (any, error) {
 	return value, nil
 }
 
-// Mismatch says why a value of the type can't have the default; nil if it can. Code that sets a default never fails.
-func (d *Default) Mismatch(t *Type) error {
-	text := d.JSON
-	if d.Ref != nil {
-		t = t.Pointee()
-		switch {
-		case t.Form != Basic:
-			return fmt.Errorf("the default ref(%s) is a constant, and the field is not of a basic type: write the "+
-				"value as JSON", d.Ref.Name)
-		case d.JSON == "":
-			return fmt.Errorf("the default ref(%s) names no constant of package %s that can be read: name an "+
-				"exported constant, or write the value as JSON", d.Ref.Name, d.Ref.Path)
-		}
-		text = fmt.Sprintf("ref(%s), which is %s,", d.Ref.Name, d.JSON)
-	}
-	value, err := d.Value()
-	if err == nil {
-		err = fits(value, t)
-	}
-	if err != nil {
-		return fmt.Errorf("the default %s %w", text, err)
-	}
-	return nil
-}
-
 // DecodesItself reports whether the type has its own way to read JSON, so that only it knows what it accepts. A struct
 // has that of a type that it embeds.
 func (t *Type) DecodesItself() bool { return t.decodesItself(map[*Type]bool{}) }
@@ -72,120 +51,6 @@ func (t *Type) decodesItself(seen map[*Type]bool) bool {
 	seen[t] = true
 	return t.Methods["UnmarshalJSON"] != nil || t.Methods["UnmarshalText"] != nil ||
 		slices.ContainsFunc(t.Fields, func(f *Field) bool { return f.Embedded && f.Type.Pointee().decodesItself(seen) })
-}
-
-func fits(value any, t *Type) error {
-	if value == nil || t.DecodesItself() {
-		return nil
-	}
-	switch t.Form {
-	case Pointer:
-		return fits(value, t.Elem)
-	case Basic:
-		return fitsBasic(value, t)
-	case Slice, Array:
-		return fitsList(value, t)
-	case Map:
-		return fitsMap(value, t)
-	case Struct:
-		return fitsStruct(value, t)
-	case Interface:
-		if len(t.InterfaceMethods) == 0 {
-			return nil
-		}
-	}
-	return fmt.Errorf("can't be set on a field of this type: write a SetDefaults_ function")
-}
-
-func fitsBasic(value any, t *Type) error {
-	switch v := value.(type) {
-	case string:
-		if t.Basic == "string" {
-			return nil
-		}
-	case bool:
-		if t.Basic == "bool" {
-			return nil
-		}
-	case json.Number:
-		if number(v.String(), t.Basic) {
-			return nil
-		}
-	}
-	return fmt.Errorf("is no %s", t.Basic)
-}
-
-func number(text, basic string) bool {
-	var err error
-	switch size := integerBits[basic]; {
-	case size > 0:
-		_, err = strconv.ParseInt(text, 10, size)
-	case size < 0:
-		_, err = strconv.ParseUint(text, 10, -size)
-	case basic == "float32":
-		_, err = strconv.ParseFloat(text, 32)
-	case basic == "float64":
-		_, err = strconv.ParseFloat(text, 64)
-	default:
-		return false
-	}
-	return err == nil
-}
-
-func fitsList(value any, t *Type) error {
-	if encoded, ok := value.(string); ok && t.IsBytes() {
-		if _, err := base64.StdEncoding.DecodeString(encoded); err != nil {
-			return fmt.Errorf("is not base64")
-		}
-		return nil
-	}
-	list, ok := value.([]any)
-	if !ok {
-		return fmt.Errorf("is no list")
-	}
-	for _, element := range list {
-		if err := fits(element, t.Elem); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func fitsMap(value any, t *Type) error {
-	object, ok := value.(map[string]any)
-	if !ok {
-		return fmt.Errorf("is no map")
-	}
-	for _, key := range slices.Sorted(maps.Keys(object)) {
-		if t.Key.Form == Basic && t.Key.Basic != "string" && !t.Key.DecodesItself() && !number(key, t.Key.Basic) {
-			return fmt.Errorf("has the key %q, which is no %s", key, t.Key.Basic)
-		}
-		if err := fits(object[key], t.Elem); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func fitsStruct(value any, t *Type) error {
-	object, ok := value.(map[string]any)
-	if !ok {
-		return fmt.Errorf("is no object")
-	}
-	if t.Ambiguous() {
-		return nil
-	}
-	for _, key := range slices.Sorted(maps.Keys(object)) {
-		// encoding/json finds a field without regard to case.
-		field := t.Find(func(f *Field) bool { return strings.EqualFold(f.JSON, key) })
-		if field == nil {
-			return fmt.Errorf("sets %q, which %s does not have", key, t.Name)
-		}
-		if err := fits(object[key], field.Type); err != nil {
-			return fmt.Errorf("%w (in %s)", err, key)
-		}
-	}
-	return nil
 }
 
 // EffectiveDefault is the default of a field that asks for something: its own marker, or if it is a pointer that
@@ -215,10 +80,7 @@ func effective(d *Default, t *Type) *Default {
 	if d == nil || d.Ref != nil {
 		return d
 	}
-	value, err := d.Value()
-	if err != nil {
-		return d // the emitter reports it
-	}
+	value := d.Value()
 	nothing := value == nil
 	switch v := value.(type) {
 	case string:

@@ -28,8 +28,4 @@ func TestProperty(t *testing.T) {
 	if len(path) != 2 || path[0] != through || path[1] != deep {
 		t.Errorf("got a path of %d fields", len(path))
 	}
-	d := &model.Default{JSON: `{"id": "x"}`}
-	if d.Mismatch(lamp) == nil {
-		t.Error("a default sets a field of an embedded struct that has a name on the wire")
-	}
 }

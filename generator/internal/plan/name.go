@@ -25,17 +25,6 @@ const (
 	SwaggerFunc = "swagger"
 )
 
-// AppliedSchemas are the OpenAPI schemas of the kinds that clients apply, which apply configurations are made from.
-type AppliedSchemas struct {
-	// Components are the schemas of a version's kinds and of all that they refer to, by name.
-	Components map[*model.Version]map[string]map[string]any
-	// Names are the names of the kinds' schemas. SchemeNames are those by which a scheme of apimachinery looks for
-	// them.
-	Names, SchemeNames map[*model.Type]string
-	// Err are faults of the types.
-	Err error
-}
-
 func (t *planner) spokes(typ *model.Type) bool {
 	return typ.Package != nil && typ.Package.Path == t.Types.Path
 }

@@ -11,6 +11,7 @@ import (
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/plan/check"
 	"apigen.dev/generator/internal/plan/clientset"
+	"apigen.dev/generator/internal/plan/document"
 	"apigen.dev/generator/internal/plan/expression"
 	"apigen.dev/generator/internal/plan/hook"
 	"apigen.dev/generator/internal/plan/serving"
@@ -51,8 +52,6 @@ type Plan struct {
 	Checks  Checks
 	// Rules are the rules in CEL.
 	Rules *expression.Rules
-	// Applied are the schemas of the kinds that clients apply.
-	Applied AppliedSchemas
 }
 
 // Checks are functions that check objects when they are written, by type.
@@ -126,11 +125,22 @@ func (p *Plan) clients() {
 		p.ClientFaults = append(p.ClientFaults, faults...)
 		for _, v := range s.Versions() {
 			v.AddToScheme = p.SchemeFunction(v.Package, &p.ClientFaults)
+			p.describeApplied(v)
 		}
 		if len(s.Groups) > 0 {
 			p.ClientSets = append(p.ClientSets, s)
 		}
 	}
+}
+
+// describeApplied adds the schemas of the kinds of a version that clients apply.
+func (p *Plan) describeApplied(v *clientset.Version) {
+	var types []*model.Type
+	for _, k := range v.Applied() {
+		types = append(types, k.Type)
+		k.Schema, k.SchemeName = document.Name(k.Type), document.SchemeName(k.Type)
+	}
+	v.Schemas = document.Schemas(p.Program, v.Group.Model, v.Model, types)
 }
 
 func (p *Plan) packages() []*model.Package {

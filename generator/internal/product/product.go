@@ -21,8 +21,6 @@ import (
 	"apigen.dev/generator/internal/emit/rules"
 	"apigen.dev/generator/internal/emit/validation"
 	"apigen.dev/generator/internal/emit/wiring"
-	"apigen.dev/generator/internal/model"
-	"apigen.dev/generator/internal/plan"
 )
 
 // Emitters returns the products of the generator, in the order in which they run. A new one is a line here.
@@ -45,14 +43,6 @@ func Emitters() []emit.Emitter {
 		reference.Emitter(),
 		crd.Emitter(),
 	}
-}
-
-// Plan returns the plan of a program, with all that the emitters need decided. It covers the packages to generate for,
-// and those in also.
-func Plan(program *model.Program, also ...*model.Package) *plan.Plan {
-	p := plan.New(program, also...)
-	p.Applied = openapi.Applied(p)
-	return p
 }
 
 // Imports are the packages that emitted code imports; they are listed together with what the sources import, so that

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"apigen.dev/generator/internal/diag"
-	"apigen.dev/generator/internal/judge"
 	"apigen.dev/generator/internal/load"
 	"apigen.dev/generator/internal/model"
 )
@@ -84,19 +83,21 @@ func lookup[T types.Object](u *load.Universe, path, name string) (found T, err e
 	return found, nil
 }
 
-// judged reports the findings of judges, and leaves out of the model what they refused. Faults in packages that the
-// user can't edit are warnings.
-func (f *faults) judged(findings []judge.Finding) {
-	for _, x := range findings {
-		s := f.rootOf(x.In)
-		switch {
-		case x.Severity == judge.Error:
-			f.errs = append(f.errs, x.Error)
-		case x.Severity == judge.Fault && s != nil:
-			f.add(x.In, x.Error)
-		case s == nil || s.Own():
-			f.warnings = append(f.warnings, x.Error)
-		}
+// Error reports an error of the model, which --lenient doesn't make a warning.
+func (f *faults) Error(e diag.Error) { f.errs = append(f.errs, e) }
+
+// Fault reports a fault of a package's model: a warning where the user can't edit the package.
+func (f *faults) Fault(p *model.Package, e diag.Error) {
+	if f.rootOf(p) == nil {
+		f.warnings = append(f.warnings, e)
+		return
 	}
-	judge.LeaveOut(findings)
+	f.add(p, e)
+}
+
+// Warning reports what keeps nothing from being generated. Users aren't warned of packages that others write.
+func (f *faults) Warning(p *model.Package, e diag.Error) {
+	if s := f.rootOf(p); s == nil || s.Own() {
+		f.warnings = append(f.warnings, e)
+	}
 }

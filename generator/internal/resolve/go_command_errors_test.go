@@ -9,7 +9,7 @@ import (
 
 	"apigen.dev/generator/internal/load"
 	"apigen.dev/generator/internal/loadtest"
-	"apigen.dev/generator/internal/resolve"
+	"apigen.dev/generator/internal/program"
 )
 
 // TestComplaint: where the go command itself fails, its users read what it says, and nothing that only follows from it.
@@ -51,7 +51,7 @@ type Lamp struct {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := resolve.Load(context.Background(), resolve.Options{Options: load.Options{
+			_, err := program.Read(context.Background(), program.Options{Options: load.Options{
 				Dir: loadtest.Dir(t, text),
 				Env: append(loadtest.Env("-mod=mod"),
 					strings.Fields(c.env)...),
@@ -68,7 +68,7 @@ type Lamp struct {
 
 func TestNoGoCommand(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	_, err := resolve.Load(context.Background(), resolve.Options{Options: load.Options{Dir: t.TempDir()}})
+	_, err := program.Read(context.Background(), program.Options{Options: load.Options{Dir: t.TempDir()}})
 	if err == nil || !strings.HasSuffix(err.Error(), "it isn't in the PATH: install Go, or add its folder bin to "+
 		"the PATH") {
 		t.Fatalf("got %v", err)

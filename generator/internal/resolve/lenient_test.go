@@ -6,7 +6,7 @@ import (
 
 	"apigen.dev/generator/internal/load"
 	"apigen.dev/generator/internal/loadtest"
-	"apigen.dev/generator/internal/resolve"
+	"apigen.dev/generator/internal/program"
 )
 
 // TestLenient: what is wrong with how kinds are shown and listed keeps nobody from a first build, and is left undone.
@@ -48,11 +48,11 @@ type WidgetList struct {
 		`types.go:12:4: JSONPath .size of kind Widget`,
 		`types.go:22:6: WidgetList is the list of kind Widget by its name`,
 	}
-	_, err := resolve.Load(t.Context(), resolve.Options{Options: load.Options{Dir: dir}})
+	_, err := program.Read(t.Context(), program.Options{Options: load.Options{Dir: dir}})
 	if err == nil {
 		t.Fatal("no error")
 	}
-	res, lenient := resolve.Load(t.Context(), resolve.Options{Options: load.Options{Dir: dir, Lenient: true}})
+	res, lenient := program.Read(t.Context(), program.Options{Options: load.Options{Dir: dir, Lenient: true}})
 	if lenient != nil {
 		t.Fatal(lenient)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"apigen.dev/generator/internal/load"
 	"apigen.dev/generator/internal/loadtest"
-	"apigen.dev/generator/internal/resolve"
+	"apigen.dev/generator/internal/program"
 )
 
 // TestFieldsWithoutTags: of a version's types, fields without a tag beside tagged ones are told, with the name that
@@ -32,7 +32,7 @@ type Lamp struct {
 	Color    string `+"`json:\"color\"`"+`
 }
 `)
-	res, err := resolve.Load(t.Context(), resolve.Options{Options: load.Options{Dir: dir}})
+	res, err := program.Read(t.Context(), program.Options{Options: load.Options{Dir: dir}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,11 +65,11 @@ type Lamp struct {
 	}
 	dir := loadtest.Dir(t, source.String())
 	const fault = "kind Lamp has two storage versions, v1 and v1beta1: mark one with +kubebuilder:storageversion"
-	if _, err := resolve.Load(t.Context(), resolve.Options{Options: load.Options{Dir: dir}}); err == nil ||
+	if _, err := program.Read(t.Context(), program.Options{Options: load.Options{Dir: dir}}); err == nil ||
 		!strings.Contains(err.Error(), fault) {
 		t.Errorf("the error is %v", err)
 	}
-	res, err := resolve.Load(t.Context(), resolve.Options{Options: load.Options{Dir: dir, Lenient: true}})
+	res, err := program.Read(t.Context(), program.Options{Options: load.Options{Dir: dir, Lenient: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,15 +1,11 @@
 // Package resolve makes the model of a loaded universe: it turns Go's types into the model's, puts into it what markers
-// say, finds groups, resources, subresources and clients, has the result judged, and leaves out what the judges
-// refused. It may know load, marker, judge, the model and diagnostics.
+// say, and finds groups, resources, subresources and clients. It may know load, marker, the model and diagnostics.
 package resolve
 
 import (
-	"context"
-	"errors"
 	"slices"
 
 	"apigen.dev/generator/internal/diag"
-	"apigen.dev/generator/internal/judge"
 	"apigen.dev/generator/internal/load"
 	"apigen.dev/generator/internal/model"
 )
@@ -21,41 +17,20 @@ type Options struct {
 	Header string
 }
 
-// Result is what was loaded.
+// Result is the model of a universe, and what was found wrong while it was made.
 type Result struct {
 	Program *model.Program
-	// Warnings are faults that don't keep anything from being generated.
-	Warnings diag.Errors
-	// Matched are the packages that the patterns matched, whether or not there is something to generate for them.
-	Matched []load.Matched
-	// Universe is the type-checked world that generated files can be checked in.
-	Universe *load.Universe
+	// Types are all types that the packages of the program reach, by their keys.
+	Types []*model.Type
+	*faults
 }
 
-// Load loads packages and makes the model of them. The error is diag.Errors where the input is at fault; the result is
-// not nil then where there are packages that others may find more faults in, and is what could be read.
-func Load(ctx context.Context, o Options) (*Result, error) {
-	u, err := load.Load(ctx, o.Options)
-	if err != nil {
-		return nil, err
-	}
-	if u.Endless() {
-		return nil, u.Faults()
-	}
+// New makes the model step by step: each reads what those before it made.
+func New(u *load.Universe, o Options) *Result {
 	f := &faults{u: u, lenient: o.Lenient}
-	res := &Result{Program: program(f, o), Matched: u.Matched(), Universe: u}
-	found := u.Report(f.errs, f.invalid)
-	if w := append(u.Warnings(), f.warnings...).Err(); w != nil {
-		errors.As(w, &res.Warnings)
-	}
-	return res, found.Err()
-}
-
-// program makes the model step by step: each reads what those before it made.
-func program(f *faults, o Options) *model.Program {
-	p := &model.Program{Header: o.Header, RuntimeAvailable: f.u.RuntimeAvailable(), Lenient: o.Lenient}
+	p := &model.Program{Header: o.Header, RuntimeAvailable: u.RuntimeAvailable(), Lenient: o.Lenient}
 	types := newTypeBuilder(f)
-	p.Packages = types.packagesOf(f.u.Roots())
+	p.Packages = types.packagesOf(u.Roots())
 	served := &serveBuilder{types}
 	for _, pkg := range p.Packages {
 		served.resolve(pkg)
@@ -77,9 +52,14 @@ func program(f *faults, o Options) *model.Program {
 	for _, pkg := range p.Packages {
 		pkg.RegistersInInit = pkg.RegistersInInit && !registered
 	}
-	f.judged(judge.Defaults(types.all()))
-	f.judged(judge.Program(p))
-	return p
+	return &Result{Program: p, Types: types.all(), faults: f}
+}
+
+// Diagnostics returns all faults that are known of the universe and of its model, without those that only follow from
+// others, and the faults that keep nothing from being generated.
+func (r *Result) Diagnostics() (errs, warnings diag.Errors) {
+	errs = r.u.Report(r.errs, r.invalid)
+	return errs, slices.Concat(r.u.Warnings(), r.warnings)
 }
 
 // checkCEL warns at the first rule in CEL where the module can't import the library that runs it.

@@ -11,7 +11,7 @@ import (
 	"apigen.dev/generator/internal/load"
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/product"
-	"apigen.dev/generator/internal/resolve"
+	"apigen.dev/generator/internal/program"
 )
 
 // Package reads a package that the module in a folder requires, as the marker +apigen:serve would: its group, its
@@ -27,7 +27,7 @@ func Package(ctx context.Context, dir, importPath string) (found *model.Package,
 		return nil, err
 	}
 
-	loaded, err := resolve.Load(ctx, resolve.Options{Options: load.Options{
+	loaded, err := program.Read(ctx, program.Options{Options: load.Options{
 		Dir: dir, Patterns: []string{"./" + filepath.Base(asking)}, Owns: product.Owner(product.Emitters()),
 		Lenient: true, ReadOnly: true, Imports: product.Imports,
 	}})

@@ -8,13 +8,13 @@ import (
 
 	"apigen.dev/generator/internal/load"
 	"apigen.dev/generator/internal/product"
-	"apigen.dev/generator/internal/resolve"
+	"apigen.dev/generator/internal/program"
 )
 
 // Versions returns the versions that a server of the module in a folder serves: for each group with wiring, whether or
 // not it was generated yet.
 func Versions(ctx context.Context, dir string) ([]schema.GroupVersion, error) {
-	loaded, err := resolve.Load(ctx, resolve.Options{Options: load.Options{
+	loaded, err := program.Read(ctx, program.Options{Options: load.Options{
 		Dir: dir, Patterns: []string{"./..."}, Owns: product.Owner(product.Emitters()), ReadOnly: true,
 		Imports: product.Imports, RuntimeImports: product.RuntimeImports,
 	}})

@@ -41,7 +41,7 @@ func write(out *layout.Writer, s *clientset.Set) {
 			"Package "+v.Name+" has the apply configurations of "+v.GroupVersion()+".")
 		f.Import("internal", s.ParserPath)
 		for _, t := range g.types[v] {
-			c := configuration{File: f, graph: g, Version: v, Type: t, SchemeName: out.Plan.Applied.SchemeNames[t]}
+			c := configuration{File: f, graph: g, Version: v, Type: t}
 			if i := slices.IndexFunc(v.Kinds, func(k *clientset.Kind) bool { return k.Type == t }); i >= 0 {
 				c.Kind = v.Kinds[i]
 			}
@@ -58,9 +58,8 @@ type configuration struct {
 	graph   *graph
 	Version *clientset.Version
 	Type    *model.Type
-	// Kind is nil where the type is no kind with a client, and SchemeName is a kind's name in the schema.
-	Kind       *clientset.Kind
-	SchemeName string
+	// Kind is nil where the type is no kind with a client.
+	Kind *clientset.Kind
 }
 
 // Name is that of the apply configuration's type.

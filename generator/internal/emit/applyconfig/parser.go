@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"apigen.dev/generator/internal/emit/layout"
-	"apigen.dev/generator/internal/plan"
 	"apigen.dev/generator/internal/plan/clientset"
 )
 
@@ -21,8 +20,7 @@ const (
 
 // writeParser adds the file with the schema that extracts a manager's fields, in structured-merge-diff's terms.
 func writeParser(w *layout.Writer, s *clientset.Set) {
-	w.Fail(w.Plan.Applied.Err)
-	definitions := definitions(w.Plan.Applied, s)
+	definitions := definitions(s)
 	var out translation
 	out.line("", "types:")
 	for _, name := range slices.Sorted(maps.Keys(definitions)) {
@@ -49,13 +47,12 @@ var parser = sync.OnceValue(func() *typed.Parser {
 	f.Add("var schemaYAML = typed.YAMLObject(`" + strings.ReplaceAll(out.String(), "`", "` + \"`\" + `") + "`)\n")
 }
 
-func definitions(applied plan.AppliedSchemas, s *clientset.Set) map[string]map[string]any {
+func definitions(s *clientset.Set) map[string]map[string]any {
 	out := map[string]map[string]any{}
 	for _, v := range s.Versions() {
-		components := applied.Components[v.Model]
-		maps.Copy(out, components)
+		maps.Copy(out, v.Schemas)
 		for _, k := range v.Applied() {
-			out[applied.SchemeNames[k.Type]] = components[applied.Names[k.Type]]
+			out[k.SchemeName] = v.Schemas[k.Schema]
 		}
 	}
 	return out

@@ -32,7 +32,7 @@ func write(p *plan.Plan, pkg *model.Package) (*gocode.File, diag.Errors) {
 	d := p.Defaults[pkg]
 	w := &writer{
 		plan: d, program: p.Program, file: gocode.New(p.Program, pkg, "d", "e", "f", "g", "h", "l", "m", "n"),
-		errs: slices.Clone(d.Faults), helpers: map[*model.Type]string{}, taken: map[string]bool{},
+		helpers: map[*model.Type]string{}, taken: map[string]bool{},
 	}
 	if w.plan.Generated {
 		w.register()
@@ -46,7 +46,7 @@ func write(p *plan.Plan, pkg *model.Package) (*gocode.File, diag.Errors) {
 		w.pending = w.pending[1:]
 		w.function(h.name, h.name+" sets the defaults in values of the type "+h.t.Name+", at any depth.", h.t)
 	}
-	return w.file, w.errs
+	return w.file, d.Faults
 }
 
 func (w *writer) register() {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
-	"apigen.dev/generator/internal/diag"
 	"apigen.dev/generator/internal/emit/gocode"
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/plan"
@@ -17,7 +16,6 @@ type writer struct {
 	plan    *plan.Defaults
 	program *model.Program
 	file    *gocode.File
-	errs    diag.Errors
 
 	helpers map[*model.Type]string
 	taken   map[string]bool
@@ -139,21 +137,16 @@ func name(letters, word string, depth int) string {
 	return word + strconv.Itoa(depth+1)
 }
 
-// set writes the default of a marker into the place where that is still zero. A value that doesn't fit is told at the
-// marker.
+// set writes the default of a marker into the place where that is still zero.
 func (w *writer) set(d *model.Default, t *model.Type, in gocode.Place) []jen.Code {
 	if d == nil {
-		return nil
-	}
-	if err := d.Mismatch(t); err != nil {
-		w.errs.Add(d.Pos, "%v", err)
 		return nil
 	}
 	pointers, base := pointerChain(t)
 	if d.Ref != nil {
 		return w.setRef(d, t, pointers, base, in)
 	}
-	value, _ := d.Value() // which fits
+	value := d.Value() // which judges found to fit
 	switch {
 	case base.Form == model.Basic && !base.DecodesItself():
 		constant := jen.Op(literal(value))

@@ -15,7 +15,7 @@ import (
 	"apigen.dev/generator/internal/loadtest"
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/plan"
-	"apigen.dev/generator/internal/resolve"
+	"apigen.dev/generator/internal/program"
 )
 
 var update = flag.Bool("update", false, "write the goldens instead of comparing with them")
@@ -23,7 +23,7 @@ var update = flag.Bool("update", false, "write the goldens instead of comparing 
 // Load loads packages of this module, from the test's folder.
 func Load(t testing.TB, patterns ...string) *model.Program {
 	t.Helper()
-	res, err := resolve.Load(context.Background(), resolve.Options{Options: load.Options{
+	res, err := program.Read(context.Background(), program.Options{Options: load.Options{
 		Patterns: patterns, Owns: loadtest.Owned, Imports: []string{
 			"k8s.io/apimachinery/pkg/apis/meta/v1", "k8s.io/apimachinery/pkg/runtime",
 			"k8s.io/apimachinery/pkg/runtime/schema",

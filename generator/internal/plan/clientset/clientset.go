@@ -48,6 +48,9 @@ type Version struct {
 	AddToScheme string
 	// Kinds are sorted by name.
 	Kinds []*Kind
+	// Schemas are the OpenAPI schemas of the kinds that clients apply, and of all that they refer to, by name. Apply
+	// configurations are made from them.
+	Schemas map[string]map[string]any
 	// These are the import paths of its clients, fakes, listers, informers and apply configurations.
 	TypedPath, TypedFakePath, ListerPath, InformerPath, ApplyPath string
 }

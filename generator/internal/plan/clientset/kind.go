@@ -20,6 +20,9 @@ type Kind struct {
 	// Resource is its name on the wire: flunders. Singular is the kind's in small letters.
 	Resource, Singular string
 	Namespaced         bool
+	// Schema is the name of the kind's schema, and SchemeName the one by which a scheme of apimachinery looks for it.
+	// They are empty where clients don't apply the kind.
+	Schema, SchemeName string
 }
 
 func newKind(v *Version, g *model.Group, t *model.Type, errs *diag.Errors) *Kind {

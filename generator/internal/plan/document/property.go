@@ -1,4 +1,4 @@
-package openapi
+package document
 
 import (
 	"maps"
@@ -116,18 +116,7 @@ func (b *builder) setDefault(s object, f *schema.Field) {
 		}
 		return
 	}
-	if d.Ref != nil && d.JSON == "" {
-		b.errs.Add(d.Pos, "default %s.%s is no constant that can be read: name an exported constant, or write the "+
-			"value as JSON",
-			d.Ref.Path, d.Ref.Name)
-		return
-	}
-	value, err := d.Value()
-	if err != nil {
-		b.errs.Add(d.Pos, "default %s %v", d.JSON, err)
-		return
-	}
-	s["default"] = value
+	s["default"] = d.Value()
 }
 
 // zeroOf returns the default that a document states for a field that clients may omit and the server always writes: its

@@ -1,4 +1,4 @@
-package openapi
+package document
 
 import (
 	"encoding/json"
@@ -16,24 +16,19 @@ import (
 	kubeproto "k8s.io/kube-openapi/pkg/util/proto"
 	"k8s.io/kube-openapi/pkg/validation/spec"
 
-	"apigen.dev/generator/internal/emit"
 	"apigen.dev/generator/internal/model"
-	"apigen.dev/generator/internal/plan"
 	"apigen.dev/generator/internal/schema"
 )
 
 // sampleSwagger is the OpenAPI v2 document of the sample.
 func sampleSwagger(t *testing.T, fields ...*model.Field) []byte {
 	t.Helper()
-	files, err := Emit(plan.New(sample(fields...)))
-	if err != nil {
-		t.Fatal(err)
+	p := sample(fields...)
+	documents := Of(p, p.Groups[0])
+	if len(documents) != 2 || documents[0].Version == nil || documents[1].Version != nil {
+		t.Fatalf("%d documents", len(documents))
 	}
-	last := files[len(files)-2]
-	if last.Name != SwaggerFileName || !Emitter().Owns(last.Name) {
-		t.Fatal(last.Name)
-	}
-	return emit.Readable(last.Content)
+	return documents[1].Content
 }
 
 // TestSwaggerIsParsed: gnostic refuses words that v2 doesn't have; kube-openapi is what kubectl reads models with.

@@ -4,15 +4,16 @@ import (
 	"strings"
 	"testing"
 
+	"apigen.dev/generator/internal/judge"
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/plan"
 )
 
 var (
 	words   = &model.Type{Form: model.Basic, Basic: "string"}
-	small   = &model.Type{Form: model.Basic, Basic: "int8"}
 	octets  = &model.Type{Form: model.Slice, Elem: &model.Type{Form: model.Basic, Basic: "byte"}}
 	numbers = &model.Type{Form: model.Map, Key: small, Elem: words}
+	small   = &model.Type{Form: model.Basic, Basic: "int8"}
 	inner   = &model.Type{Name: "Inner", Form: model.Struct, Fields: []*model.Field{
 		{Name: "Name", JSON: "name", Exported: true, Type: words},
 		{Name: "Size", JSON: "size", Exported: true, Type: &model.Type{Form: model.Pointer, Elem: small}},
@@ -44,58 +45,6 @@ func withField(t *model.Type, d *model.Default) *model.Program {
 	return &model.Program{Packages: []*model.Package{pkg}}
 }
 
-func TestDefaultsThatDoNotFit(t *testing.T) {
-	tests := []struct {
-		name string
-		typ  *model.Type
-		json string
-		want string
-	}{
-		{"text for a number", small, `"five"`, `the default "five" is no int8`},
-		{"number for text", words, `5`, "the default 5 is no string"},
-		{"too large", small, `200`, "the default 200 is no int8"},
-		{"fraction", small, `1.5`, "is no int8"},
-		{"behind a pointer", &model.Type{Form: model.Pointer, Elem: small}, `true`, "is no int8"},
-		{"no JSON", words, `red`, "the default red is not JSON"},
-		{"two values", words, `"a" "b"`, "is more than one JSON value"},
-		{"empty", words, ``, "is not JSON"},
-		{"object for a list", &model.Type{Form: model.Slice, Elem: words}, `{}`, "is no list"},
-		{"wrong element", &model.Type{Form: model.Slice, Elem: words}, `["a", 1]`, "is no string"},
-		{"no base64", octets, `"%"`, "is not base64"},
-		{"list for a map", numbers, `[1]`, "is no map"},
-		{"wrong key", numbers, `{"x": "y"}`, `has the key "x", which is no int8`},
-		{"wrong value in a map", numbers, `{"1": 2}`, "is no string"},
-		{"text for a struct", inner, `"x"`, "is no object"},
-		{"unknown field", &model.Type{Form: model.Pointer, Elem: inner}, `{"nme": "x"}`,
-			`sets "nme", which Inner does not have`},
-		{"wrong field", inner, `{"Size": 1000}`, "is no int8 (in Size)"},
-		{"interface with methods", &model.Type{Name: "I", Form: model.Interface, InterfaceMethods: []string{"Do"}},
-			`{"a": 1}`, "write a SetDefaults_ function"},
-		{"func", &model.Type{Form: model.Func_}, `1`, "write a SetDefaults_ function"},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			_, err := emitField(test.typ, &model.Default{JSON: test.json})
-			if err == nil || !strings.HasPrefix(err.Error(), "types.go:7:5: ") ||
-				!strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v", err)
-			}
-		})
-	}
-}
-
-func TestReferencesThatDoNotFit(t *testing.T) {
-	if _, err := emitField(inner, &model.Default{Ref: &model.Ref{Path: "example.com/x", Name: "Const"}}); err == nil ||
-		!strings.Contains(err.Error(), "ref(Const) is a constant, and the field is not of a basic type") {
-		t.Errorf("got %v", err)
-	}
-	if _, err := emitField(words,
-		&model.Default{Ref: &model.Ref{Path: "example.com/shop/v1", Name: "Const"}}); err == nil ||
-		!strings.Contains(err.Error(), "ref(Const) names no constant of package example.com/shop/v1") {
-		t.Errorf("got %v", err)
-	}
-}
-
 // A default that is the zero value anyway asks for nothing.
 func TestNothingToDo(t *testing.T) {
 	for _, d := range []string{`""`, "null"} {
@@ -110,7 +59,7 @@ func TestNothingToDo(t *testing.T) {
 	}
 }
 
-// Whatever stands in a marker, the emitter answers with an error or with Go.
+// FuzzDefault: whatever stands in a marker, judges refuse it, or the emitter writes Go.
 func FuzzDefault(f *testing.F) {
 	for _, seed := range []string{
 		`"a"`, `{"name": "x", "size": 3}`, `[1, 2]`, "true", "-1e3", "{", `{"1": "a"}`, "\x00", "`",
@@ -122,9 +71,10 @@ func FuzzDefault(f *testing.F) {
 		{Form: model.Interface}, {Form: model.Basic, Basic: "float32"}, {Form: model.Basic, Basic: "bool"}}
 	f.Fuzz(func(t *testing.T, value string) {
 		for _, typ := range types {
+			p := withField(typ, &model.Default{JSON: value})
+			judge.LeaveOut(judge.Program(p, p.Packages[0].Types))
 			// Emitting parses what it wrote, and tells when that is no Go.
-			if _, err := emitField(typ, &model.Default{JSON: value}); err != nil &&
-				!strings.HasPrefix(err.Error(), "types.go:7:5: ") {
+			if _, err := Emitter().Emit(plan.New(p)); err != nil {
 				t.Errorf("%q: %v", value, err)
 			}
 		}

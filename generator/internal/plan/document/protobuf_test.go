@@ -1,4 +1,4 @@
-package openapi
+package document
 
 import (
 	"encoding/json"
@@ -6,9 +6,7 @@ import (
 
 	"k8s.io/kube-openapi/pkg/spec3"
 
-	"apigen.dev/generator/internal/emit"
 	"apigen.dev/generator/internal/model"
-	"apigen.dev/generator/internal/plan"
 )
 
 // TestDocumentsTellProtobuf: of the kind that brings it, and of no other.
@@ -21,12 +19,8 @@ func TestDocumentsTellProtobuf(t *testing.T) {
 		"Marshal":   {Name: "Marshal", Results: []*model.Type{bytes, failure}},
 		"Unmarshal": {Name: "Unmarshal", Params: []*model.Type{bytes}, Results: []*model.Type{failure}},
 	}
-	files, err := Emit(plan.New(program))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var doc spec3.OpenAPI
-	if err := json.Unmarshal(emit.Readable(files[0].Content), &doc); err != nil {
+	if err := json.Unmarshal(documentOf(program), &doc); err != nil {
 		t.Fatal(err)
 	}
 	const root = "/apis/shop.example.com/v1/"

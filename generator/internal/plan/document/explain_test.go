@@ -1,4 +1,4 @@
-package openapi
+package document
 
 import (
 	"net/http"
@@ -8,9 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"apigen.dev/generator/internal/emit"
 	"apigen.dev/generator/internal/model"
-	"apigen.dev/generator/internal/plan"
 	"apigen.dev/generator/internal/schema"
 )
 
@@ -26,11 +24,7 @@ func TestKubectlExplain(t *testing.T) {
 		}})
 	color := field("color", predeclared("string"))
 	color.Doc = "Color is what it looks like."
-	files, err := Emit(plan.New(sample(color, field("parts", parts))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(discovery(emit.Readable(files[0].Content)))
+	server := httptest.NewServer(discovery(documentOf(sample(color, field("parts", parts)))))
 	defer server.Close()
 	for _, test := range []struct {
 		args string

@@ -1,14 +1,12 @@
-package openapi
+package document
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 )
-
-// SwaggerFileName is the base name of the OpenAPI v2 document of a group.
-const SwaggerFileName = "zz_generated.swagger.json.gz"
 
 // Where schemas stand in each version of OpenAPI.
 const (
@@ -18,15 +16,15 @@ const (
 
 // swagger converts the v3 documents of a group's versions to the group's OpenAPI v2 document. As kube-apiserver does,
 // it leaves out the features that v2 lacks: defaults, alternatives, and the type of nullable values.
-func swagger(group string, documents []embedded) (object, error) {
+func swagger(group string, documents []Document) object {
 	paths, definitions := object{}, object{}
 	for _, d := range documents {
 		var doc struct {
 			Paths      map[string]object
 			Components struct{ Schemas map[string]object }
 		}
-		if err := json.Unmarshal(d.content, &doc); err != nil {
-			return nil, err
+		if err := json.Unmarshal(d.Content, &doc); err != nil {
+			panic(fmt.Sprintf("the document of version %s isn't what was encoded: %v", d.Version.Name, err))
 		}
 		for path, item := range doc.Paths {
 			paths[path] = pathItem(item)
@@ -46,7 +44,7 @@ func swagger(group string, documents []embedded) (object, error) {
 		"definitions":         definitions,
 		"securityDefinitions": security,
 		"security":            []any{object{"BearerToken": []any{}}},
-	}, nil
+	}
 }
 
 const kindsKey = "x-kubernetes-group-version-kind"

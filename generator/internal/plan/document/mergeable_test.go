@@ -1,4 +1,4 @@
-package openapi
+package document
 
 import (
 	"encoding/json"
@@ -70,12 +70,8 @@ func TestMergeable(t *testing.T) {
 
 func parsed(t *testing.T, p *model.Program) *spec3.OpenAPI {
 	t.Helper()
-	content, err := encode(document(p, p.Groups[0], p.Groups[0].Versions[0], nil))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var doc spec3.OpenAPI
-	if err := json.Unmarshal(content, &doc); err != nil {
+	if err := json.Unmarshal(documentOf(p), &doc); err != nil {
 		t.Fatal(err)
 	}
 	return &doc

@@ -1,7 +1,6 @@
-package openapi
+package document
 
 import (
-	"apigen.dev/generator/internal/diag"
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/schema"
 	"apigen.dev/generator/internal/spelling"
@@ -57,6 +56,9 @@ func sample(spec ...*model.Field) *model.Program {
 func lower(s string) string { return string(s[0]|0x20) + s[1:] }
 
 // sampleBuilder is a builder for the sample's only version.
-func sampleBuilder(p *model.Program, errs *diag.Errors) *builder {
-	return newBuilder(p, p.Groups[0], p.Groups[0].Versions[0], errs)
+func sampleBuilder(p *model.Program) *builder {
+	return newBuilder(p, p.Groups[0], p.Groups[0].Versions[0])
 }
+
+// documentOf returns the only document of the sample's version.
+func documentOf(p *model.Program) []byte { return Of(p, p.Groups[0])[0].Content }

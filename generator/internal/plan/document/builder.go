@@ -1,9 +1,7 @@
-package openapi
+package document
 
 import (
-	"apigen.dev/generator/internal/diag"
 	"apigen.dev/generator/internal/model"
-	"apigen.dev/generator/internal/plan"
 	"apigen.dev/generator/internal/schema"
 )
 
@@ -12,7 +10,6 @@ type builder struct {
 	program *model.Program
 	group   *model.Group
 	version *model.Version
-	errs    *diag.Errors
 	meta    *meta
 	types   *schema.Resolver
 
@@ -25,9 +22,9 @@ type builder struct {
 	unfinished map[*schema.Type]bool
 }
 
-func newBuilder(p *model.Program, g *model.Group, v *model.Version, errs *diag.Errors) *builder {
+func newBuilder(p *model.Program, g *model.Group, v *model.Version) *builder {
 	b := &builder{
-		program: p, group: g, version: v, errs: errs, meta: newMeta(), types: schema.New(schema.OpenAPI),
+		program: p, group: g, version: v, meta: newMeta(), types: schema.New(schema.OpenAPI),
 		kinds: map[*model.Type]string{}, payloads: map[*model.Type]object{}, done: map[string]object{},
 		unfinished: map[*schema.Type]bool{},
 	}
@@ -186,49 +183,21 @@ func (b *builder) groupVersionKinds(t *model.Type) []any {
 	return nil
 }
 
-// Applied returns the schemas of the kinds that clients apply.
-func Applied(p *plan.Plan) plan.AppliedSchemas {
-	out := plan.AppliedSchemas{
-		Components: map[*model.Version]map[string]map[string]any{},
-		Names:      map[*model.Type]string{}, SchemeNames: map[*model.Type]string{},
-	}
-	var errs diag.Errors
-	for _, c := range p.Clients {
-		if !p.Writes(c.Marked) {
-			continue
-		}
-		for _, g := range c.Groups {
-			for _, v := range g.Versions {
-				var kinds []*model.Type
-				for _, t := range v.Kinds {
-					if client := t.Kind.Client; client != nil && (client.Has("apply") || client.Has("applyStatus")) {
-						kinds = append(kinds, t)
-						out.Names[t], out.SchemeNames[t] = Name(t), schemeName(t)
-					}
-				}
-				out.Components[v] = components(p.Program, g, v, kinds, &errs)
-			}
-		}
-	}
-	out.Err = errs.Err()
-	return out
-}
-
-// components returns the schemas of kinds of one version, and all schemas that they refer to, by name, as in the
-// version's document.
-func components(
-	p *model.Program, g *model.Group, v *model.Version, kinds []*model.Type, errs *diag.Errors,
-) map[string]object {
-	b := newBuilder(p, g, v, errs)
+// Schemas returns the schemas of kinds of one version, and all schemas that they refer to, by name, as in the version's
+// document.
+func Schemas(
+	p *model.Program, g *model.Group, v *model.Version, kinds []*model.Type,
+) map[string]map[string]any {
+	b := newBuilder(p, g, v)
 	for _, t := range kinds {
 		b.ref(t)
 	}
 	return b.components()
 }
 
-// schemeName returns the name under which a scheme of apimachinery looks up the schema of a registered type: that of
+// SchemeName returns the name under which a scheme of apimachinery looks up the schema of a registered type: that of
 // Name, if the type has a method OpenAPIModelName that returns it, else the name made of its import path.
-func schemeName(t *model.Type) string {
+func SchemeName(t *model.Type) string {
 	if t.Methods["OpenAPIModelName"] != nil {
 		return Name(t)
 	}
