@@ -87,7 +87,7 @@ var floors = map[string][]string{
 	},
 	"generator/internal/emit/register": {
 		"generator/internal/diag", "generator/internal/emit", "generator/internal/emit/gocode",
-		"generator/internal/model", "generator/internal/plan",
+		"generator/internal/model", "generator/internal/plan", "generator/internal/plan/registration",
 	},
 	"generator/internal/emit/roundtrip": {
 		"generator/internal/emit", "generator/internal/emit/gocode", "generator/internal/model",
@@ -131,7 +131,8 @@ var floors = map[string][]string{
 		"generator/internal/diag", "generator/internal/model", "generator/internal/plan/check",
 		"generator/internal/plan/clientset", "generator/internal/plan/contextual",
 		"generator/internal/plan/document", "generator/internal/plan/expression", "generator/internal/plan/hook",
-		"generator/internal/plan/serving", "generator/internal/schema", "generator/internal/spelling",
+		"generator/internal/plan/registration", "generator/internal/plan/serving", "generator/internal/schema",
+		"generator/internal/spelling",
 	},
 	"generator/internal/plan/check": {
 		"generator/internal/diag", "generator/internal/model", "generator/internal/schema",
@@ -150,6 +151,7 @@ var floors = map[string][]string{
 		"generator/internal/diag", "generator/internal/model", "generator/internal/plan/contextual",
 		"generator/internal/spelling",
 	},
+	"generator/internal/plan/registration": {"generator/internal/diag", "generator/internal/model"},
 	"generator/internal/plan/serving": {
 		"generator/internal/diag", "generator/internal/model", "generator/internal/schema",
 	},

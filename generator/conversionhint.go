@@ -42,7 +42,7 @@ func hasFunction(p *plan.Plan, pkg *model.Package, name string) bool {
 	if _, ok := pkg.Declared[name]; ok {
 		return true
 	}
-	c := p.ConversionsOf(pkg)
+	c := p.OfPackage(pkg).Conversions
 	return c != nil && slices.ContainsFunc(c.Functions, func(f *plan.Conversion) bool {
 		return f.Name == name || "auto"+f.Name == name
 	})

@@ -27,10 +27,8 @@ func printPlan(w io.Writer, p *plan.Plan) {
 		name  string
 		value any
 	}{
-		{"registrations", p.Registrations}, {"defaults", p.Defaults}, {"conversions", p.Conversions},
-		{"faults of conversions", p.ConversionFaults}, {"clients", clients}, {"scoped", p.Scoped}, {"hooks", p.Hooks},
-		{"serving", p.Serving}, {"columns", p.Columns}, {"defaulters", p.Defaulters}, {"checks", p.Checks},
-		{"converters", p.Converters}, {"round trips", p.RoundTrips},
+		{"packages", p.PackagePlans}, {"faults of conversions", p.ConversionFaults}, {"clients", clients},
+		{"scoped", p.Scoped}, {"resources", p.ResourcePlans}, {"types", p.TypePlans}, {"pairs", p.PairPlans},
 	} {
 		printValue(w, "", part.name, reflect.ValueOf(part.value))
 	}

@@ -102,6 +102,12 @@ func (p *Package) Type(name string) *Type {
 	return find(p.Types, func(t *Type) bool { return t.Name == name })
 }
 
+// Declares reports whether hand-written code of the package declares the name.
+func (p *Package) Declares(name string) bool {
+	_, ok := p.Declared[name]
+	return ok
+}
+
 // Func returns the package's hand-written function of that name, or nil.
 func (p *Package) Func(name string) *Func {
 	return find(p.Funcs, func(f *Func) bool { return f.Name == name })

@@ -72,7 +72,7 @@ func (p *Plan) convertPackages(u *universe) *conversionPlan {
 		for _, pair := range t.kinds() {
 			t.Losses = append(t.Losses, t.lossesOf(pair))
 		}
-		p.Conversions = append(p.Conversions, t.Conversions)
+		p.PackagePlans[t.Package].Conversions = t.Conversions
 	}
 	p.ConversionFaults = append(p.ConversionFaults, checkPruned(u.program, c.planners)...)
 	return c

@@ -13,20 +13,28 @@ func (p *Plan) convert(u *universe) {
 		p.Scoped[g] = p.handWritten(g) && hasSpokes(g)
 		for _, r := range g.Resources {
 			for _, v := range wireVersions(r, r.Versions) {
-				pair := Pair{v.typ, v.hub}
-				for _, pair := range []Pair{pair, pair.Reverse()} {
-					if home := p.convertedIn(v.typ, pair); home != nil && v.typ != v.hub {
-						p.Converters[pair] = Func{home.Path, pair.Function()}
+				there := Pair{v.typ, v.hub}
+				for _, pair := range []Pair{there, there.Reverse()} {
+					if v.typ != v.hub && p.PairPlans[pair] == nil {
+						p.PairPlans[pair] = &PairPlan{Converter: p.converter(v.typ, pair)}
 					}
 				}
 			}
 			for _, v := range r.Served() {
 				if pair := (Pair{v.Type, r.Hub}); v.Type != r.Hub {
-					p.RoundTrips[pair] = roundTripOf(trees.conversion(pair))
+					p.PairPlans[pair].RoundTrip = roundTripOf(trees.conversion(pair))
 				}
 			}
 		}
 	}
+}
+
+// converter is the function for a pair; empty where nothing converts.
+func (p *Plan) converter(version *model.Type, pair Pair) Func {
+	if home := p.convertedIn(version, pair); home != nil {
+		return Func{home.Path, pair.Function()}
+	}
+	return Func{}
 }
 
 // convertedIn is the package with the function for a pair: the version's home, that of the hub where the version can't
@@ -50,27 +58,30 @@ func (p *Plan) convertedIn(version *model.Type, pair Pair) *model.Package {
 }
 
 func (p *Plan) converted(home *model.Package, pair Pair) bool {
-	c := p.ConversionsOf(home)
+	c := p.OfPackage(home).Conversions
 	return c != nil && c.Has(pair)
 }
 
-// ConversionsOf are the conversions that are written into a package; nil if it is no spoke.
-func (p *Plan) ConversionsOf(pkg *model.Package) *Conversions {
-	if i := slices.IndexFunc(p.Conversions, func(c *Conversions) bool { return c.Package == pkg }); i >= 0 {
-		return p.Conversions[i]
+// Conversions are those of each package that is a spoke, in the order of the packages.
+func (p *Plan) Conversions() []*Conversions {
+	var out []*Conversions
+	for _, pkg := range p.Packages {
+		if c := p.OfPackage(pkg).Conversions; c != nil {
+			out = append(out, c)
+		}
 	}
-	return nil
+	return out
 }
 
 // RegistersConversions reports whether the package has a RegisterConversions after the run.
 func (p *Plan) RegistersConversions(pkg *model.Package) bool {
-	c := p.ConversionsOf(pkg)
+	c := p.OfPackage(pkg).Conversions
 	return pkg.Func("RegisterConversions") != nil || c != nil && !c.Empty()
 }
 
 // Preserves reports whether objects of the version carry fields of the hub in an annotation.
 func (p *Plan) Preserves(version, hub *model.Type) bool {
-	return slices.ContainsFunc(p.Conversions, func(c *Conversions) bool {
+	return slices.ContainsFunc(p.Conversions(), func(c *Conversions) bool {
 		f := c.Of(Pair{version, hub})
 		return f != nil && slices.ContainsFunc(f.Carriers, func(c *Carrier) bool { return !c.Own })
 	})

@@ -54,8 +54,8 @@ func (d *Defaults) Object(t *model.Type) bool { return slices.Contains(d.Objects
 
 // CallsDefaulter reports whether some package's defaults call a hand-written function.
 func (p *Plan) CallsDefaulter(f *model.Func) bool {
-	for _, d := range p.Defaults {
-		for _, t := range d.Types {
+	for _, record := range p.PackagePlans {
+		for _, t := range record.Defaults.Types {
 			if slices.Contains(t.Calls, f) {
 				return true
 			}
@@ -190,7 +190,7 @@ func (g *defaultGraph) wanted(t *model.Type, field string, asked bool) bool {
 	if len(t.TypeArgs) > 0 || t.Defaulter == "false" || !token.IsExported(t.Name) {
 		return false
 	}
-	if g.functions.defaulted(t, g.pkg) || Declares(g.pkg, ObjectDefaulter(t)) {
+	if g.functions.defaulted(t, g.pkg) || g.pkg.Declares(ObjectDefaulter(t)) {
 		return false
 	}
 	if g.pkg.Serves != nil && t.Kind == nil && t.ListOf == nil {

@@ -8,6 +8,13 @@ import (
 	"apigen.dev/generator/internal/model"
 )
 
+const (
+	runtimePath    = "k8s.io/apimachinery/pkg/runtime"
+	conversionPath = "k8s.io/apimachinery/pkg/conversion"
+	metaPath       = "k8s.io/apimachinery/pkg/apis/meta/v1"
+	fieldPath      = "k8s.io/apimachinery/pkg/util/validation/field"
+)
+
 // Converter is a hand-written function that converts one pair.
 type Converter struct {
 	Func

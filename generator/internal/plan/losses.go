@@ -22,7 +22,7 @@ type Losses struct {
 // Report is the losses of all packages that files are planned for, one line each, below a line for each pair of kinds.
 func (p *Plan) Report() []string {
 	var out []string
-	for _, c := range p.Conversions {
+	for _, c := range p.Conversions() {
 		if !p.Writes(c.Package) {
 			continue
 		}

@@ -43,7 +43,7 @@ func (p *Plan) warnDefaulter(out *diag.Errors, t *model.Type) {
 
 // DefaultsMethod returns the method that the server calls to set the defaults of a kind; nil if it calls none.
 func (p *Plan) DefaultsMethod(t *model.Type) *model.Func {
-	if d := p.Defaults[p.defaultedIn(t)]; d != nil && d.Types[t] != nil {
+	if d := p.OfPackage(p.defaultedIn(t)).Defaults; d != nil && d.Types[t] != nil {
 		return d.Types[t].Method
 	}
 	return nil
@@ -65,7 +65,7 @@ func (p *Plan) warnConverter(out *diag.Errors, version *model.Type, pair Pair, m
 	const uncalled = "method %s of %s is not called by the server: "
 	home := p.convertedIn(version, pair)
 	if home != nil {
-		if c := p.ConversionsOf(home); c != nil {
+		if c := p.OfPackage(home).Conversions; c != nil {
 			if f := c.Of(pair); f != nil && f.Method != "" {
 				return
 			}

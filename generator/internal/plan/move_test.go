@@ -75,13 +75,13 @@ func TestMoves(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := New(spoke(c.version, c.hub))
 			pair := Pair{p.Packages[1].Type("Lamp"), p.Packages[0].Type("Lamp")}
-			if got := moves(p.Conversions[0].Of(pair)); got != c.toHub {
+			if got := moves(p.Conversions()[0].Of(pair)); got != c.toHub {
 				t.Errorf("to the hub: %q", got)
 			}
-			if got := moves(p.Conversions[0].Of(pair.Reverse())); got != c.back {
+			if got := moves(p.Conversions()[0].Of(pair.Reverse())); got != c.back {
 				t.Errorf("back: %q", got)
 			}
-			if faults := p.Conversions[0].Faults; len(faults) != c.faults {
+			if faults := p.Conversions()[0].Faults; len(faults) != c.faults {
 				t.Errorf("faults: %v", faults)
 			}
 		})
@@ -109,7 +109,7 @@ func TestTypesOfThemselves(t *testing.T) {
 	}
 	p := spoke(&model.Field{Name: "A", Type: list(&model.Package{Path: "example.com/a"})},
 		&model.Field{Name: "A", Type: pointerTo(list(&model.Package{Path: "example.com/b"}))})
-	if got := New(p).Conversions[0].Of(Pair{p.Packages[1].Type("Lamp"), p.Packages[0].Type("Lamp")}); got == nil {
+	if got := New(p).Conversions()[0].Of(Pair{p.Packages[1].Type("Lamp"), p.Packages[0].Type("Lamp")}); got == nil {
 		t.Error("no conversion")
 	}
 }
@@ -128,7 +128,7 @@ func TestDefaultsOfTypes(t *testing.T) {
 		{Name: "Name", Type: basic("string"), Exported: true},
 	}}
 	pkg.Types = []*model.Type{inner, lamp}
-	d := New(&model.Program{Packages: []*model.Package{pkg}}).Defaults[pkg]
+	d := New(&model.Program{Packages: []*model.Package{pkg}}).OfPackage(pkg).Defaults
 	var fields []string
 	for _, typ := range pkg.Types {
 		for _, f := range d.Types[typ].Fields {

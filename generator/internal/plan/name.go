@@ -11,12 +11,6 @@ type Func struct{ Path, Name string }
 
 func (f Func) String() string { return f.Path + "." + f.Name }
 
-// Declares reports whether hand-written code of the package declares the name.
-func Declares(pkg *model.Package, name string) bool {
-	_, ok := pkg.Declared[name]
-	return ok
-}
-
 // The functions of a group's wiring package that return its OpenAPI documents.
 const (
 	// OpenAPIFunc returns the OpenAPI v3 document of each version, by its name.

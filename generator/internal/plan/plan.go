@@ -14,6 +14,7 @@ import (
 	"apigen.dev/generator/internal/plan/document"
 	"apigen.dev/generator/internal/plan/expression"
 	"apigen.dev/generator/internal/plan/hook"
+	"apigen.dev/generator/internal/plan/registration"
 	"apigen.dev/generator/internal/plan/serving"
 )
 
@@ -22,96 +23,123 @@ type Plan struct {
 	*model.Program
 	// Also are the packages that files are planned for although the run only looks at them.
 	Also []*model.Package
-	// Registrations and Defaults are there for each package of the program and of its groups.
-	Registrations map[*model.Package]*Registration
-	Defaults      map[*model.Package]*Defaults
-	// Conversions are those of each package that is a spoke, in the order of the packages. ConversionFaults are marks
-	// of preserved fields, and of packages, that can't mean anything.
-	Conversions      []*Conversions
-	ConversionFaults diag.Errors
-	// Hooks are the hand-written logic of each resource, in the order of a Strategy's fields.
-	Hooks map[*model.Resource][]hook.Hook
-	// Defaulters are the functions that set the defaults of the types that servers decode.
-	Defaulters map[*model.Type]Func
-	// Converters are the functions that convert the types of versions to the hub and back. A pair that nothing converts
-	// is missing.
-	Converters map[Pair]Func
+	// PackagePlans are there for each package of the program, of its groups, and of the types that servers decode.
+	PackagePlans map[*model.Package]*PackagePlan
+	// TypePlans are there for each type that servers decode.
+	TypePlans map[*model.Type]*TypePlan
+	// ResourcePlans are there for each resource of the program's groups.
+	ResourcePlans map[*model.Resource]*ResourcePlan
+	// PairPlans are there for the types of a group's versions, to the hub and back.
+	PairPlans map[Pair]*PairPlan
 	// Scoped are the groups whose conversions take a conversion.Scope, since some are written by hand.
 	Scoped map[*model.Group]bool
-	// RoundTrips are the losses that tests of conversions to the hub expect.
-	RoundTrips map[Pair]*RoundTrip
-	// Serving is there for each resource of groups with wiring. Columns are those of the types that servers encode.
-	Serving map[*model.Resource]*serving.Serving
-	Columns map[*model.Type][]serving.Column
+	// ConversionFaults are marks of preserved fields, and of packages, that can't mean anything.
+	ConversionFaults diag.Errors
 	// ClientSets are the client packages that are planned. ClientFaults keep them from being written.
 	ClientSets   []*clientset.Set
 	ClientFaults diag.Errors
-	// Checked are the validation functions of each package. Checks are the functions that check the types that servers
-	// decode.
-	Checked map[*model.Package]*check.Functions
-	Checks  Checks
 	// Rules are the rules in CEL.
 	Rules *expression.Rules
 }
 
-// Checks are functions that check objects when they are written, by type.
-type Checks struct {
-	// Markers are those for the rules of markers.
-	Markers map[*model.Type]Func
-	// CEL are the functions of a group's wiring package that return the rules in CEL.
-	CEL map[*model.Type]string
+// PackagePlan is what is decided about a package.
+type PackagePlan struct {
+	Registration *registration.Registration
+	Defaults     *Defaults
+	// Conversions are nil where the package is no spoke.
+	Conversions *Conversions
+	Validations *check.Functions
+}
+
+// TypePlan is what is decided about a type that servers decode.
+type TypePlan struct {
+	// Defaulter sets the defaults of an object, and Validation checks it against the rules of its markers. They are
+	// empty where there is none.
+	Defaulter, Validation Func
+	// Rules are the rules in CEL; nil where there are none.
+	Rules   *expression.TypeRules
+	Columns []serving.Column
+}
+
+// ResourcePlan is what is decided about a resource.
+type ResourcePlan struct {
+	// Hooks are its hand-written logic, in the order of a Strategy's fields.
+	Hooks []hook.Hook
+	// Serving is nil in groups without wiring.
+	Serving *serving.Serving
+}
+
+// PairPlan is what is decided about the conversion of one type to another, of which one is a version's and one the hub.
+type PairPlan struct {
+	// Converter is empty where nothing converts.
+	Converter Func
+	// RoundTrip are the losses that the test of a served version's conversion to the hub expects; nil otherwise.
+	RoundTrip *RoundTrip
 }
 
 // New plans the files of the packages that a run was asked for, and those of the packages in also.
 func New(program *model.Program, also ...*model.Package) *Plan {
 	p := &Plan{
 		Program: program, Also: also,
-		Registrations: map[*model.Package]*Registration{}, Defaults: map[*model.Package]*Defaults{},
-		Hooks: map[*model.Resource][]hook.Hook{}, Defaulters: map[*model.Type]Func{},
-		Converters: map[Pair]Func{}, Scoped: map[*model.Group]bool{}, RoundTrips: map[Pair]*RoundTrip{},
-		Serving: map[*model.Resource]*serving.Serving{}, Columns: map[*model.Type][]serving.Column{},
-		Checked: map[*model.Package]*check.Functions{}, Checks: Checks{Markers: map[*model.Type]Func{}},
+		PackagePlans: map[*model.Package]*PackagePlan{}, TypePlans: map[*model.Type]*TypePlan{},
+		ResourcePlans: map[*model.Resource]*ResourcePlan{}, PairPlans: map[Pair]*PairPlan{},
+		Scoped: map[*model.Group]bool{},
 	}
 	u, functions := newUniverse(program), findDefaulters(program)
 	for _, pkg := range p.packages() {
-		p.Defaults[pkg] = defaultsOf(u, pkg, functions)
-		p.Registrations[pkg] = registrationOf(pkg, p.Defaults[pkg])
-		p.Checked[pkg] = check.New(program, pkg)
+		defaults := defaultsOf(u, pkg, functions)
+		p.PackagePlans[pkg] = &PackagePlan{
+			Registration: registration.Of(pkg, defaults.Generated), Defaults: defaults,
+			Validations: check.New(program, pkg),
+		}
+	}
+	p.Rules = expression.New(program, p.Writes)
+	for _, v := range p.wire() {
+		p.TypePlans[v.typ] = &TypePlan{
+			Defaulter: p.defaulter(v.typ), Validation: p.validation(v.typ), Rules: p.Rules.Of(v.typ),
+			Columns: serving.Columns(v.typ, v.hub),
+		}
 	}
 	for _, g := range program.Groups {
 		for _, r := range g.Resources {
-			p.Hooks[r] = hook.Of(r)
+			p.ResourcePlans[r] = &ResourcePlan{Hooks: hook.Of(r)}
 		}
 	}
-	for _, t := range p.WireTypes() {
-		if f, ok := p.defaulter(t); ok {
-			p.Defaulters[t] = f
-		}
-		if home := t.Package.Home(); p.Checked[home].Exported(t) {
-			p.Checks.Markers[t] = Func{home.Path, check.FunctionName(t)}
-		}
-	}
-	for _, v := range p.wire() {
-		p.Columns[v.typ] = serving.Columns(v.typ, v.hub)
-	}
-	p.Rules = expression.New(program, p.WireTypes(), p.Writes)
-	p.Checks.CEL = p.Rules.Functions
 	p.convert(u)
 	for _, g := range p.Wired() {
 		for _, r := range g.Resources {
-			p.Serving[r] = p.serve(g, r)
+			p.ResourcePlans[r].Serving = p.serve(g, r)
 		}
 	}
 	p.clients()
 	return p
 }
 
+// OfPackage returns what is decided about a package.
+func (p *Plan) OfPackage(pkg *model.Package) PackagePlan { return recordOf(p.PackagePlans, pkg) }
+
+// OfType returns what is decided about a type: nothing, unless servers decode it.
+func (p *Plan) OfType(t *model.Type) TypePlan { return recordOf(p.TypePlans, t) }
+
+// OfResource returns what is decided about a resource.
+func (p *Plan) OfResource(r *model.Resource) ResourcePlan { return recordOf(p.ResourcePlans, r) }
+
+// OfPair returns what is decided about the conversion of a pair.
+func (p *Plan) OfPair(pair Pair) PairPlan { return recordOf(p.PairPlans, pair) }
+
+// recordOf returns the record under a key; an empty one where nothing was decided.
+func recordOf[K comparable, R any](records map[K]*R, key K) (r R) {
+	if found := records[key]; found != nil {
+		r = *found
+	}
+	return r
+}
+
 // Hook returns the resource's hook of that name, or nil.
 func (p *Plan) Hook(r *model.Resource, name string) *hook.Hook {
-	for i, h := range p.Hooks[r] {
-		if h.Name == name {
-			return &p.Hooks[r][i]
-		}
+	hooks := p.OfResource(r).Hooks
+	if i := slices.IndexFunc(hooks, func(h hook.Hook) bool { return h.Name == name }); i >= 0 {
+		return &hooks[i]
 	}
 	return nil
 }
@@ -124,7 +152,7 @@ func (p *Plan) clients() {
 		s, faults := clientset.New(c)
 		p.ClientFaults = append(p.ClientFaults, faults...)
 		for _, v := range s.Versions() {
-			v.AddToScheme = p.SchemeFunction(v.Package, &p.ClientFaults)
+			v.AddToScheme = p.OfPackage(v.Package).Registration.SchemeFunction(v.Package, &p.ClientFaults)
 			p.describeApplied(v)
 		}
 		if len(s.Groups) > 0 {
@@ -209,15 +237,23 @@ func wireVersions(r *model.Resource, versions []model.ResourceVersion) []version
 }
 
 // defaulter is the SetObjectDefaults function of the type: written by hand, generated, or brought by another module.
-func (p *Plan) defaulter(t *model.Type) (Func, bool) {
+func (p *Plan) defaulter(t *model.Type) Func {
 	home, name := p.Home(t.Package), ObjectDefaulter(t)
-	switch d := p.Defaults[home]; {
+	switch d := p.OfPackage(home).Defaults; {
 	case home.Func(name) != nil || d != nil && d.Object(t):
-		return Func{home.Path, name}, true
+		return Func{home.Path, name}
 	case t.Package.Func(name) != nil:
-		return Func{t.Package.Path, name}, true
+		return Func{t.Package.Path, name}
 	}
-	return Func{}, false
+	return Func{}
+}
+
+// validation is the function that checks the rules of the type's markers.
+func (p *Plan) validation(t *model.Type) Func {
+	if home := t.Package.Home(); p.OfPackage(home).Validations.Exported(t) {
+		return Func{home.Path, check.FunctionName(t)}
+	}
+	return Func{}
 }
 
 // Home is the package that holds what was generated or written for a version's types: the one that declares them, or

@@ -81,7 +81,7 @@ func (l Losses) prunes() bool { return len(l.Pruned)+len(l.PrunedOfHub) > 0 }
 // PruneNotes names, for each kind of the versions that files are planned for, the fields that conversions prune.
 func (p *Plan) PruneNotes() []string {
 	var out []string
-	for _, c := range p.Conversions {
+	for _, c := range p.Conversions() {
 		for _, l := range c.Losses {
 			if !p.Writes(c.Package) || !l.prunes() {
 				continue

@@ -19,7 +19,7 @@ func (p *Plan) serve(g *model.Group, r *model.Resource) *serving.Serving {
 	}
 	for _, v := range wireVersions(r, r.Served()) {
 		p.checkHub(s, g, v)
-		for _, c := range p.Columns[v.typ] {
+		for _, c := range p.OfType(v.typ).Columns {
 			if c.Fault != nil {
 				s.Faults.Add(c.Pos, "column %q: %s", c.Name, c.Fault)
 			}
@@ -35,7 +35,7 @@ func (p *Plan) checkHub(s *serving.Serving, g *model.Group, v versionOf) {
 	home := p.Home(v.typ.Package)
 	there := Pair{v.typ, v.hub}
 	for _, pair := range []Pair{there, there.Reverse()} {
-		if _, ok := p.Converters[pair]; ok {
+		if p.OfPair(pair).Converter != (Func{}) {
 			continue
 		}
 		s.Faults.Add(v.typ.Pos, "kind %s can't be served in version %s: nothing converts it to %s.%s, the hub, and "+

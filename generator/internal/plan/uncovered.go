@@ -14,7 +14,7 @@ func (p *Plan) Uncovered() diag.Errors {
 	if !p.RuntimeAvailable {
 		return out
 	}
-	for _, c := range p.Conversions {
+	for _, c := range p.Conversions() {
 		if !p.Writes(c.Package) || !c.Package.Own() {
 			continue
 		}

@@ -1,6 +1,6 @@
 // Package program reads the packages that patterns match: it loads them, resolves the model of them, and judges the
-// model, one after the other. Everything that needs a model starts here. It may know load, resolve, judge, the model and
-// diagnostics.
+// model, one after the other. Everything that needs a model starts here. It may know load, resolve, judge, model and
+// diag.
 package program
 
 import (

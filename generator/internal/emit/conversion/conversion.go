@@ -35,7 +35,7 @@ func Emitter() emit.Emitter {
 
 func emitFiles(p *plan.Plan) ([]emit.File, error) {
 	files, err := gocode.Files(p, fileName, func(pkg *model.Package) (*gocode.File, diag.Errors) {
-		switch c := p.ConversionsOf(pkg); {
+		switch c := p.OfPackage(pkg).Conversions; {
 		case c == nil:
 			return nil, nil
 		case len(c.Faults) > 0 || c.Empty():
@@ -53,7 +53,7 @@ func emitFiles(p *plan.Plan) ([]emit.File, error) {
 
 func write(p *plan.Plan, c *plan.Conversions) *gocode.File {
 	w := &writer{plan: c, file: gocode.New(p.Program, c.Package, locals...)}
-	if builder := p.Registrations[c.Package].Builder; builder != "" {
+	if builder := p.OfPackage(c.Package).Registration.Builder; builder != "" {
 		// By the convention of API packages, conversions register themselves with the package's scheme builder.
 		w.file.Add("", w.file.Code("func init() {\n$.Register(RegisterConversions)\n}", builder))
 	}

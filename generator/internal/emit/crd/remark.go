@@ -35,7 +35,7 @@ func Remarks(p *plan.Plan) []diag.Error {
 				out.Add(r.Hub.Pos, cannot+"%s, which is of the core group: there is none", r.Kind)
 				continue
 			}
-			hooks(&out, r, p.Hooks[r.Resource])
+			hooks(&out, r, p.OfResource(r.Resource).Hooks)
 			b.conversions(&out, r)
 			b.byHand(&out, r)
 			for _, v := range r.versions {

@@ -29,7 +29,7 @@ func Emitter() emit.Emitter {
 }
 
 func write(p *plan.Plan, pkg *model.Package) (*gocode.File, diag.Errors) {
-	d := p.Defaults[pkg]
+	d := p.OfPackage(pkg).Defaults
 	w := &writer{
 		plan: d, program: p.Program, file: gocode.New(p.Program, pkg, "d", "e", "f", "g", "h", "l", "m", "n"),
 		helpers: map[*model.Type]string{}, taken: map[string]bool{},
@@ -88,7 +88,7 @@ func (w *writer) helperFor(t *model.Type) string {
 		return name
 	}
 	name := "setNestedDefaults_" + t.Name
-	for n := 2; w.taken[name] || plan.Declares(w.plan.Package, name); n++ {
+	for n := 2; w.taken[name] || w.plan.Package.Declares(name); n++ {
 		name = fmt.Sprintf("setNestedDefaults_%s%d", t.Name, n)
 	}
 	w.taken[name] = true

@@ -127,8 +127,8 @@ func TestDefaultsOfOtherPackages(t *testing.T) {
 	}
 	for _, pkg := range program.Packages {
 		name := strings.TrimPrefix(pkg.Path, loadtest.Module+"/")
-		if _, emitted := got[name]; emitted != planned.Defaults[pkg].Generated {
-			t.Errorf("%s: emitted is %v, planned is %v", name, emitted, planned.Defaults[pkg].Generated)
+		if _, emitted := got[name]; emitted != planned.OfPackage(pkg).Defaults.Generated {
+			t.Errorf("%s: emitted is %v, planned is %v", name, emitted, planned.OfPackage(pkg).Defaults.Generated)
 		}
 	}
 	if len(got) != 3 {

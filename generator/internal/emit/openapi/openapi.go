@@ -1,6 +1,6 @@
-// Package openapi emits the OpenAPI documents of each API group with wiring, compressed, and the file of the wiring that
-// embeds them, whose bytes the server serves under /openapi. What is in them is decided in the plan's package document.
-// The package knows emit, gocode, model, plan and spelling.
+// Package openapi emits the OpenAPI documents of each API group with wiring, compressed, and the file of the wiring
+// that embeds them, whose bytes the server serves under /openapi. What is in them is decided in the plan's package
+// document. The package knows emit, gocode, model, plan and spelling.
 package openapi
 
 import (

@@ -14,7 +14,10 @@ import (
 	"apigen.dev/generator/internal/emit/gocode"
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/plan"
+	"apigen.dev/generator/internal/plan/registration"
 )
+
+const localSchemeBuilder = registration.LocalSchemeBuilder
 
 const runtimePath = "k8s.io/apimachinery/pkg/runtime"
 
@@ -24,7 +27,7 @@ func Emitter() emit.Emitter {
 }
 
 func write(p *plan.Plan, pkg *model.Package) (*gocode.File, diag.Errors) {
-	r := p.Registrations[pkg]
+	r := p.OfPackage(pkg).Registration
 	if !r.Generated {
 		return nil, nil
 	}
@@ -35,7 +38,7 @@ func write(p *plan.Plan, pkg *model.Package) (*gocode.File, diag.Errors) {
 	w.groupVersion()
 	w.qualifiers()
 	w.schemeBuilder()
-	w.file.Add("", w.file.Code("func init() {\n$.Register($)\n}", plan.LocalSchemeBuilder,
+	w.file.Add("", w.file.Code("func init() {\n$.Register($)\n}", localSchemeBuilder,
 		strings.Join(r.Initial, ", ")))
 	w.knownTypes()
 	return w.file, nil
@@ -43,9 +46,9 @@ func write(p *plan.Plan, pkg *model.Package) (*gocode.File, diag.Errors) {
 
 func obstacles(pkg *model.Package) diag.Errors {
 	var errs diag.Errors
-	if pos, taken := pkg.Declared[plan.LocalSchemeBuilder]; taken && pkg.LocalSchemeBuilder != plan.LocalSchemeBuilder {
+	if pos, taken := pkg.Declared[localSchemeBuilder]; taken && pkg.LocalSchemeBuilder != localSchemeBuilder {
 		errs.Add(pos, "%s is the name by which functions are registered: make it a *runtime.SchemeBuilder, or give "+
-			"it another name", plan.LocalSchemeBuilder)
+			"it another name", localSchemeBuilder)
 	}
 	if bare := bareKind(pkg); bare != nil {
 		errs.Add(bare.Pos, "kind %s is marked +genclient, and is no object: mark it with "+
@@ -66,18 +69,18 @@ func bareKind(pkg *model.Package) *model.Type {
 }
 
 var symbols = []string{
-	"GroupName", "GroupVersion", "SchemeGroupVersion", "Kind", "Resource", "SchemeBuilder", plan.LocalSchemeBuilder,
+	"GroupName", "GroupVersion", "SchemeGroupVersion", "Kind", "Resource", "SchemeBuilder", localSchemeBuilder,
 	"AddToScheme", "Install", "addKnownTypes", "RegisterDefaults", "RegisterConversions",
 }
 
 type writer struct {
 	file *gocode.File
 	pkg  *model.Package
-	plan *plan.Registration
+	plan *registration.Registration
 }
 
 func (w writer) add(name, doc string, decl *jen.Statement) {
-	if !plan.Declares(w.pkg, name) {
+	if !w.pkg.Declares(name) {
 		w.file.Add(doc, decl)
 	}
 }
@@ -117,13 +120,13 @@ func (w writer) schemeBuilder() {
 	for _, def := range []struct{ name, doc, text string }{
 		{"SchemeBuilder", "SchemeBuilder collects the functions that register the types of this package.",
 			"SchemeBuilder runtime.SchemeBuilder"},
-		{plan.LocalSchemeBuilder, "", plan.LocalSchemeBuilder + " = &SchemeBuilder"},
+		{localSchemeBuilder, "", localSchemeBuilder + " = &SchemeBuilder"},
 		{"AddToScheme",
 			"AddToScheme adds the types of this package to a scheme, with their defaults and conversions.",
-			"AddToScheme = " + plan.LocalSchemeBuilder + ".AddToScheme"},
-		{"Install", "Install is AddToScheme by another name.", "Install = " + plan.LocalSchemeBuilder + ".AddToScheme"},
+			"AddToScheme = " + localSchemeBuilder + ".AddToScheme"},
+		{"Install", "Install is AddToScheme by another name.", "Install = " + localSchemeBuilder + ".AddToScheme"},
 	} {
-		if plan.Declares(w.pkg, def.name) {
+		if w.pkg.Declares(def.name) {
 			continue
 		}
 		if def.doc != "" {

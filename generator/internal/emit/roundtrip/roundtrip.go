@@ -105,7 +105,7 @@ func (p *printer) test(r *model.Resource, v model.ResourceVersion) {
 	name := "FuzzRoundTrip" + r.Kind + strings.ToUpper(v.Version.Name[:1]) + v.Version.Name[1:]
 	hub := r.Hub
 	members := []jen.Code{member("New", gocode.Constructor(v.Type)), member("NewHub", gocode.Constructor(hub))}
-	if f, ok := p.plan.Defaulters[v.Type]; ok {
+	if f := p.plan.OfType(v.Type).Defaulter; f != (plan.Func{}) {
 		members = append(members, member("Default", jen.Qual(f.Path, f.Name)))
 	}
 	scope := ""
@@ -113,7 +113,7 @@ func (p *printer) test(r *model.Resource, v model.ResourceVersion) {
 		if p.scoped {
 			scope = "scope := newScope()\n"
 		}
-		losses := p.plan.RoundTrips[plan.Pair{In: v.Type, Out: hub}]
+		losses := p.plan.OfPair(plan.Pair{In: v.Type, Out: hub}).RoundTrip
 		members = append(members, member("ToHub", p.conversion(v.Type, hub)),
 			member("FromHub", p.conversion(hub, v.Type)),
 			p.fields("Dropped", losses.Dropped), p.fields("NeverNil", losses.NeverNil))
@@ -127,14 +127,13 @@ func (p *printer) test(r *model.Resource, v model.ResourceVersion) {
 
 func (p *printer) convertible(version, hub *model.Type) bool {
 	pair := plan.Pair{In: version, Out: hub}
-	_, to := p.plan.Converters[pair]
-	_, from := p.plan.Converters[pair.Reverse()]
-	return version == hub || to && from
+	to, from := p.plan.OfPair(pair).Converter, p.plan.OfPair(pair.Reverse()).Converter
+	return version == hub || to != (plan.Func{}) && from != (plan.Func{})
 }
 
 func (p *printer) conversion(in, out *model.Type) jen.Code {
 	pair := plan.Pair{In: in, Out: out}
-	return gocode.Converter(p.plan.Converters[pair], pair, p.scoped)
+	return gocode.Converter(p.plan.OfPair(pair).Converter, pair, p.scoped)
 }
 
 func (p *printer) pointer(t *model.Type) jen.Code { return jen.Op("*").Add(p.file.Type(t)) }

@@ -94,8 +94,8 @@ func file(p *plan.Plan, g *model.Group) (*emit.File, error) {
 	pr := &printer{rules: p.Rules, names: map[expression.Struct]string{}, used: map[string]bool{}}
 	for _, r := range g.Resources {
 		for _, v := range r.Served() {
-			if s := p.Rules.Schemas[v.Type]; s != nil {
-				pr.kind(f.File, g, r, v, s)
+			if rules := p.OfType(v.Type).Rules; rules != nil {
+				pr.kind(f.File, g, r, v, rules)
 			}
 		}
 	}
@@ -111,14 +111,15 @@ func file(p *plan.Plan, g *model.Group) (*emit.File, error) {
 	return &out, err
 }
 
-func (p *printer) kind(f *jen.File, g *model.Group, r *model.Resource, v model.ResourceVersion, s *cel.Schema) {
-	name := p.rules.Functions[v.Type]
+func (p *printer) kind(f *jen.File, g *model.Group, r *model.Resource, v model.ResourceVersion,
+	rules *expression.TypeRules) {
+	name := rules.Function
 	p.used[name] = true
 	f.Commentf("%s are the rules in CEL of %s in %s, compiled when the first object is written.", name, r.Kind,
 		v.Version.Name)
 	f.Add(gocode.Code("var "+name+" = sync.OnceValue(func() *cel.Rules {\n"+
 		"return cel.New(schema.GroupVersionKind{Group: $, Version: $, Kind: $}, &cel.Schema$)\n})",
-		jen.Lit(g.Name), jen.Lit(v.Version.Name), jen.Lit(r.Kind), p.body(s)))
+		jen.Lit(g.Name), jen.Lit(v.Version.Name), jen.Lit(r.Kind), p.body(rules.Schema)))
 }
 
 func (p *printer) function(f *jen.File, s *cel.Schema) {

@@ -136,8 +136,8 @@ func TestNothing(t *testing.T) {
 	if len(files) > 0 || err != nil {
 		t.Errorf("%v, %v", files, err)
 	}
-	if name := plan.New(p).Checks.CEL[p.Groups[0].Resources[0].Hub]; name != "" {
-		t.Errorf("function %s", name)
+	if rules := plan.New(p).OfType(p.Groups[0].Resources[0].Hub).Rules; rules != nil {
+		t.Errorf("function %s", rules.Function)
 	}
 }
 
@@ -232,12 +232,12 @@ func TestRulesElsewhere(t *testing.T) {
 	if err != nil || len(files) != 0 {
 		t.Errorf("%d files, %v", len(files), err)
 	}
-	name, kinds := plan.New(p).Checks.CEL, 0
+	planned, kinds := plan.New(p), 0
 	for _, g := range p.Groups {
 		for _, r := range g.Resources {
 			kinds++
-			if fn := name[r.Hub]; fn != "" {
-				t.Errorf("%s calls %s, which isn't written", r.Kind, fn)
+			if called := planned.OfType(r.Hub).Rules; called != nil {
+				t.Errorf("%s calls %s, which isn't written", r.Kind, called.Function)
 			}
 		}
 	}

@@ -40,7 +40,7 @@ func newWriter(p *plan.Plan, pkg *model.Package) *writer {
 		byKeys, sameJSON)
 	return &writer{
 		plan: p, pkg: pkg, file: file,
-		checks: p.Checked[pkg], helpers: map[*model.Type]string{}, taken: map[string]bool{},
+		checks: p.OfPackage(pkg).Validations, helpers: map[*model.Type]string{}, taken: map[string]bool{},
 		patterns: map[string]string{}, used: map[string]bool{},
 	}
 }
@@ -198,7 +198,8 @@ func (w *writer) functionOf(t *model.Type) jen.Code {
 		return jen.Id(check.FunctionName(t))
 	}
 	own := t.Package.Output || t.Package.Own()
-	if other := w.plan.Checked[t.Package]; own && t.Package != w.pkg && other != nil && other.Exported(t) {
+	other := w.plan.OfPackage(t.Package).Validations
+	if own && t.Package != w.pkg && other != nil && other.Exported(t) {
 		return w.file.PackageQual(t.Package, check.FunctionName(t))
 	}
 	if !w.checks.Reaches(t) {

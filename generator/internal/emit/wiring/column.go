@@ -16,7 +16,7 @@ import (
 func (p *printer) columns(v model.ResourceVersion) (columns, cells jen.Code) {
 	var infos, funcs []jen.Code
 	t := v.Type
-	for _, c := range p.plan.Columns[t] {
+	for _, c := range p.plan.OfType(t).Columns {
 		infos = append(infos, columnInfo(c.Column))
 		funcs = append(funcs, p.cell(v, c))
 	}
@@ -129,7 +129,7 @@ func as(name string, t *model.Type, value string) string {
 // selectable prints the selectable fields of all versions, read from the hub or those of another group, or nothing.
 func (p *printer) selectable(r *model.Resource) jen.Code {
 	var fields []jen.Code
-	for _, s := range p.plan.Serving[r].Selectable {
+	for _, s := range p.plan.OfResource(r).Serving.Selectable {
 		if s.Of != "" {
 			fields = append(fields, jen.Values(textMember("Path", s.Name), textMember("Of", s.Of),
 				when(s.Versions != nil, member("Versions", texts(s.Versions)))))

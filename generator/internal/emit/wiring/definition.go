@@ -14,7 +14,7 @@ import (
 )
 
 func (p *printer) define(f *jen.File, r *model.Resource, served []model.ResourceVersion) {
-	if !r.WithoutStorage && p.plan.Serving[r].Storage == nil {
+	if !r.WithoutStorage && p.plan.OfResource(r).Serving.Storage == nil {
 		return // the plan has the fault
 	}
 	var storage, prefix, scope = "", "", "api.Namespaced"
@@ -75,7 +75,7 @@ func (p *printer) strategy(r *model.Resource) jen.Code {
 	if contextual != nil {
 		members = p.contextualMembers(contextual, r)
 	}
-	for _, h := range p.plan.Hooks[r] {
+	for _, h := range p.plan.OfResource(r).Hooks {
 		if isTaken(contextual, &h) {
 			continue
 		}
@@ -86,7 +86,7 @@ func (p *printer) strategy(r *model.Resource) jen.Code {
 			members = append(members, member("Warnings", p.levelWarnings(h, r.Hub)))
 		}
 	}
-	serving := p.plan.Serving[r]
+	serving := p.plan.OfResource(r).Serving
 	if rule := serving.Name; rule != nil {
 		members = append(members, member(hook.ValidateName, jen.Qual(rule.Package, rule.Function)))
 	}
@@ -136,7 +136,7 @@ func Warnings(p *plan.Plan) []diag.Error {
 		for _, r := range g.Resources {
 			out = append(append(out, hook.Warnings(r)...), p.MethodWarnings(r)...)
 			for _, v := range r.Versions {
-				out = append(out, serving.Warnings(p.Columns[v.Type])...)
+				out = append(out, serving.Warnings(p.OfType(v.Type).Columns)...)
 			}
 		}
 	}

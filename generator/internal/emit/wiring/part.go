@@ -17,7 +17,7 @@ import (
 // subresources prints the subresources that are parts of the object, or nothing.
 func (p *printer) subresources(r *model.Resource) jen.Code {
 	var printed []jen.Code
-	if status := p.plan.Serving[r].Status; status != nil {
+	if status := p.plan.OfResource(r).Serving.Status; status != nil {
 		var metadata []string
 		if r.StatusMarker != nil {
 			metadata = r.StatusMarker.Metadata
@@ -48,7 +48,7 @@ func (p *printer) fieldSubresource(r *model.Resource, name string, f *model.Fiel
 }
 
 func (p *printer) partSubresource(r *model.Resource, s *model.Subresource) jen.Code {
-	parts := p.plan.Serving[r].Parts[s]
+	parts := p.plan.OfResource(r).Serving.Parts[s]
 	var versions []jen.Code
 	for _, v := range parts.Versions {
 		paths := gocode.Code(strings.TrimPrefix(fmt.Sprintf("%#v", v.Paths), "[]string"))

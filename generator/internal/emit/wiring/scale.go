@@ -12,7 +12,7 @@ import (
 )
 
 func (p *printer) scale(r *model.Resource) jen.Code {
-	s := p.plan.Serving[r].Scale
+	s := p.plan.OfResource(r).Serving.Scale
 	if s == nil {
 		return jen.Null() // the plan has the fault
 	}

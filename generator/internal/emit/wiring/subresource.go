@@ -118,7 +118,7 @@ func (p *printer) payloadPackages() (packages []*model.Package) {
 // options prints how the query of a stream or a connection is read into its options.
 func (p *printer) options(r *model.Resource, s *model.Subresource) jen.Code {
 	var reads []jen.Code
-	for _, f := range p.plan.Serving[r].Options[s] {
+	for _, f := range p.plan.OfResource(r).Serving.Options[s] {
 		parser := gocode.Code("subresource." + f.Parser)
 		if f.Parsed != nil {
 			parser = gocode.Code("subresource."+f.Parser+"[$]", name(f.Parsed))

@@ -22,7 +22,7 @@ func (p *printer) versions(r *model.Resource, served []model.ResourceVersion) je
 func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 	columns, cells := p.columns(v)
 	conversion := []jen.Code{member("New", gocode.Constructor(v.Type))}
-	if f, ok := p.plan.Defaulters[v.Type]; ok {
+	if f := p.plan.OfType(v.Type).Defaulter; f != (plan.Func{}) {
 		conversion = append(conversion, member("Default", jen.Qual(f.Path, f.Name)))
 	}
 	if f := p.validator(r, v); f != nil {
@@ -54,9 +54,9 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 // checks is the expression of all faults of the object by the rules of its version's markers, those in CEL after the
 // others; nil if it has none.
 func (p *printer) checks(t *model.Type, obj, old string) jen.Code {
-	markers, inCEL := p.plan.Checks.Markers[t], p.plan.Checks.CEL[t]
+	markers, inCEL := p.plan.OfType(t).Validation, p.plan.OfType(t).Rules
 	sent := t.Custom() && p.sent.of(p.sent.types.Type(t)) != ""
-	if markers == (plan.Func{}) && inCEL == "" && !sent {
+	if markers == (plan.Func{}) && inCEL == nil && !sent {
 		return nil
 	}
 	result := jen.Nil()
@@ -66,8 +66,8 @@ func (p *printer) checks(t *model.Type, obj, old string) jen.Code {
 	if sent {
 		result = gocode.Code("codec.AddFaults(ctx, $)", result)
 	}
-	if inCEL != "" {
-		result = gocode.Code("cel.Validate(ctx, "+inCEL+"(), $, "+obj+", "+old+")", result)
+	if inCEL != nil {
+		result = gocode.Code("cel.Validate(ctx, "+inCEL.Function+"(), $, "+obj+", "+old+")", result)
 	}
 	return result
 }
@@ -94,7 +94,7 @@ func (p *printer) info(r *model.Resource, v model.ResourceVersion, columns jen.C
 // converter is the function from in to out. One of the types is the version's.
 func (p *printer) converter(v model.ResourceVersion, in, out *model.Type) plan.Func {
 	pair := plan.Pair{In: in, Out: out}
-	if f, ok := p.plan.Converters[pair]; ok {
+	if f := p.plan.OfPair(pair).Converter; f != (plan.Func{}) {
 		return f
 	}
 	return plan.Func{Path: p.plan.Home(v.Version.Package).Path, Name: pair.Function()} // the plan has the fault
@@ -125,7 +125,7 @@ func (p *printer) validator(r *model.Resource, v model.ResourceVersion) jen.Code
 
 // preserved is the expression of all faults of the fields that an object carries in its annotation, or nil.
 func (p *printer) preserved(r *model.Resource, v model.ResourceVersion) jen.Code {
-	serving := p.plan.Serving[r]
+	serving := p.plan.OfResource(r).Serving
 	if serving == nil || serving.Storage == nil {
 		return nil // of a payload, or of a kind without storage
 	}

@@ -47,7 +47,7 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 		}
 		homes[g.Wiring.Dir] = g
 		for _, r := range g.Resources {
-			errs = append(errs, p.Serving[r].Faults...)
+			errs = append(errs, p.OfResource(r).Serving.Faults...)
 		}
 		file, err := (&printer{plan: p, group: g, scoped: p.Scoped[g], errs: &errs, sent: newSentRules()}).print()
 		if err != nil {
@@ -214,9 +214,9 @@ func newResource(r *model.Resource, definition string) jen.Code {
 func (p *printer) addToScheme(f *jen.File) {
 	var adders []jen.Code
 	seen := map[string]bool{}
-	if p.group.Internal != nil {
-		seen[p.group.Internal.Path] = true
-		adders = append(adders, jen.Qual(p.group.Internal.Path, p.plan.SchemeFunction(p.group.Internal, p.errs)))
+	if hub := p.group.Internal; hub != nil {
+		seen[hub.Path] = true
+		adders = append(adders, jen.Qual(hub.Path, p.plan.OfPackage(hub).Registration.SchemeFunction(hub, p.errs)))
 	}
 	for _, v := range p.group.Versions {
 		if home := p.plan.Home(v.Package); !seen[home.Path] {
@@ -289,16 +289,16 @@ func texts(values []string) jen.Code { return gocode.Code(fmt.Sprintf("%#v", val
 func (p *printer) adders(v *model.Version) []jen.Code {
 	from, home := v.Package, p.plan.Home(v.Package)
 	if from.ServedBy == nil {
-		return []jen.Code{jen.Qual(home.Path, p.plan.SchemeFunction(home, p.errs))}
+		return []jen.Code{jen.Qual(home.Path, p.plan.OfPackage(home).Registration.SchemeFunction(home, p.errs))}
 	}
 	var out []jen.Code
-	if name := p.plan.Registrations[from].Function; name != "" {
+	if name := p.plan.OfPackage(from).Registration.Function; name != "" {
 		out = append(out, jen.Qual(from.Path, name))
 	} else {
 		p.unregistered = append(p.unregistered, v)
 		out = append(out, jen.Id(adderName(v)))
 	}
-	if d := p.plan.Defaults[home]; d != nil && d.Registers {
+	if d := p.plan.OfPackage(home).Defaults; d != nil && d.Registers {
 		out = append(out, jen.Qual(home.Path, "RegisterDefaults"))
 	}
 	if p.plan.RegistersConversions(home) {

@@ -18,33 +18,41 @@ import (
 
 // Rules are the rules in CEL of a program.
 type Rules struct {
-	// Functions are the functions of a group's wiring package that return the rules of a type. Schemas have the rules
-	// in them, without those that have faults.
-	Functions map[*model.Type]string
-	Schemas   map[*model.Type]*cel.Schema
 	// Structs are the structs of the schemas that are the same everywhere.
 	Structs map[*cel.Schema]Struct
 	// Findings are the faults of rules in packages that output is written for, and advice about such rules.
 	Findings []Finding
+
+	builder *builder
 }
 
-// New decides the rules of types that servers decode.
-func New(p *model.Program, types []*model.Type, writes func(*model.Package) bool) *Rules {
-	out := &Rules{
-		Functions: map[*model.Type]string{}, Schemas: map[*model.Type]*cel.Schema{}, Findings: judge(p, writes),
-	}
+// TypeRules are the rules of a type.
+type TypeRules struct {
+	// Function is the function of a group's wiring package that returns the rules. Schema has the rules in it, without
+	// those that have faults.
+	Function string
+	Schema   *cel.Schema
+}
+
+// New judges the rules of a program.
+func New(p *model.Program, writes func(*model.Package) bool) *Rules {
+	out := &Rules{Findings: judge(p, writes)}
 	faulty := map[model.Position]bool{}
 	for _, f := range out.Findings {
 		faulty[f.Rule.Pos] = faulty[f.Rule.Pos] || !f.Advice
 	}
-	b := newBuilder(faulty)
-	out.Structs = b.types
-	for _, t := range types {
-		if s := b.kind(t); s.HasRules() {
-			out.Functions[t], out.Schemas[t] = "rules"+spelling.UpperFirst(t.Package.Name)+t.Name, s
-		}
-	}
+	out.builder = newBuilder(faulty)
+	out.Structs = out.builder.types
 	return out
+}
+
+// Of decides the rules of a type that servers decode; nil where it has none.
+func (r *Rules) Of(t *model.Type) *TypeRules {
+	s := r.builder.kind(t)
+	if !s.HasRules() {
+		return nil
+	}
+	return &TypeRules{Function: "rules" + spelling.UpperFirst(t.Package.Name) + t.Name, Schema: s}
 }
 
 // Finding is a fault of a rule, or advice about one.

@@ -1,4 +1,4 @@
-package plan
+package registration
 
 import (
 	"testing"
@@ -64,7 +64,7 @@ func TestRegistration(t *testing.T) {
 			p := &model.Package{HasGroup: true, Version: "v1", Declared: map[string]model.Position{},
 				Types: []*model.Type{{Name: "Widget", Form: model.Struct, Kind: &model.Kind{}}}}
 			test.change(p)
-			got, want := *registrationOf(p, nil), test.want
+			got, want := *Of(p, false), test.want
 			if (got.Other == nil) != (want.Other == nil) || got.Other != nil && got.Other.Name != want.Other.Name {
 				t.Errorf("the other function is %v", got.Other)
 			}

@@ -1,4 +1,6 @@
-package plan
+// Package registration decides how the types of a package get into a scheme. All emitters go by it. It knows diag and
+// model.
+package registration
 
 import (
 	"go/token"
@@ -9,19 +11,14 @@ import (
 	"apigen.dev/generator/internal/model"
 )
 
-const (
-	runtimePath    = "k8s.io/apimachinery/pkg/runtime"
-	conversionPath = "k8s.io/apimachinery/pkg/conversion"
-	metaPath       = "k8s.io/apimachinery/pkg/apis/meta/v1"
-	fieldPath      = "k8s.io/apimachinery/pkg/util/validation/field"
-)
+const runtimePath = "k8s.io/apimachinery/pkg/runtime"
 
 // LocalSchemeBuilder is the variable that generated functions of a package register with, where the registration of the
 // package is generated.
 const LocalSchemeBuilder = "localSchemeBuilder"
 
-// Registration says how the types of a package get into a scheme. All emitters go by it. It is the same whether or not
-// files are to be written for the package.
+// Registration says how the types of a package get into a scheme. It is the same whether or not files are to be written
+// for the package.
 type Registration struct {
 	// Generated: apigen writes the registration, and declares AddToScheme and localSchemeBuilder there.
 	Generated bool
@@ -39,11 +36,12 @@ type Registration struct {
 	Initial []string
 }
 
-func registrationOf(pkg *model.Package, defaults *Defaults) *Registration {
+// Of returns the registration of a package. defaults reports whether apigen writes functions of defaults there.
+func Of(pkg *model.Package, defaults bool) *Registration {
 	function, other := registeredByHand(pkg)
 	types := schemeTypes(pkg)
 	r := &Registration{Function: function, Builder: pkg.LocalSchemeBuilder, Other: other}
-	r.Generated = function == "" && other == nil && !Declares(pkg, "Install") && pkg.HasGroup && pkg.ServedBy == nil &&
+	r.Generated = function == "" && other == nil && !pkg.Declares("Install") && pkg.HasGroup && pkg.ServedBy == nil &&
 		len(types) > 0 && (!pkg.RegistersInInit || len(pkg.ConversionPeers) > 0)
 	if r.Generated {
 		r.Function, r.Types, r.Initial = "AddToScheme", types, initial(pkg, defaults)
@@ -56,12 +54,12 @@ func registrationOf(pkg *model.Package, defaults *Defaults) *Registration {
 
 // initial are the functions that the scheme builder begins with. Conversions register themselves where they are
 // emitted; defaults are registered by a hand-written addDefaultingFuncs, by custom, or else here.
-func initial(pkg *model.Package, defaults *Defaults) []string {
+func initial(pkg *model.Package, defaults bool) []string {
 	functions := []string{"addKnownTypes"}
 	switch {
-	case Declares(pkg, "addDefaultingFuncs"):
+	case pkg.Declares("addDefaultingFuncs"):
 		functions = append(functions, "addDefaultingFuncs")
-	case Declares(pkg, "RegisterDefaults") || defaults != nil && defaults.Generated:
+	case pkg.Declares("RegisterDefaults") || defaults:
 		functions = append(functions, "RegisterDefaults")
 	}
 	return functions
@@ -69,8 +67,7 @@ func initial(pkg *model.Package, defaults *Defaults) []string {
 
 // SchemeFunction returns the name of the function that adds the package's types to a scheme, for generated code that
 // calls it. It reports a package that has none, and returns AddToScheme then.
-func (p *Plan) SchemeFunction(pkg *model.Package, errs *diag.Errors) string {
-	r := p.Registrations[pkg]
+func (r *Registration) SchemeFunction(pkg *model.Package, errs *diag.Errors) string {
 	if r.Function != "" {
 		return r.Function
 	}
@@ -92,10 +89,10 @@ func (p *Plan) SchemeFunction(pkg *model.Package, errs *diag.Errors) string {
 // registeredByHand returns the hand-written function that registers the package's types: its name, if generated code
 // can call it, and else the function.
 func registeredByHand(pkg *model.Package) (name string, other *model.Func) {
-	if Declares(pkg, "AddToScheme") {
+	if pkg.Declares("AddToScheme") {
 		return "AddToScheme", nil
 	}
-	if Declares(pkg, "Install") {
+	if pkg.Declares("Install") {
 		switch install := pkg.Func("Install"); {
 		case install != nil && !fitsScheme(install):
 			return "", install
@@ -130,6 +127,6 @@ func schemeTypes(pkg *model.Package) []*model.Type {
 			types = append(types, t)
 		}
 	}
-	slices.SortFunc(types, ByName)
+	slices.SortFunc(types, func(a, b *model.Type) int { return strings.Compare(a.Name, b.Name) })
 	return types
 }
