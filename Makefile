@@ -4,7 +4,7 @@ BIN      := bin
 EXAMPLES := examples/quickstart examples/library examples/park examples/workloads examples/fleet \
             examples/controlplane examples/kubernetes
 # Modules whose generated code is checked in, beside the ready-made groups below runtime/builtin. make test leaves those
-# to make check whose dependencies nothing else in it needs.
+# to make test-peers whose dependencies nothing else in it needs.
 FRESH    := $(EXAMPLES) runtime/conformance $(FRESH_OF_PEERS)
 FRESH_OF_PEERS := runtime/conformance/builtin runtime/conformance/webhooks
 # Flags of go test for make test: TEST_FLAGS=-count=1 runs tests whose results are cached.
@@ -136,6 +136,8 @@ test-race: ## run the race detector on the packages of the runtime that start go
 
 # What runs a part of test-peers: the folder of a module, and the arguments of go test.
 peers = $(GO) test -C $(1) -count=1 -timeout 60m $(2)
+# Fails if generated code of a module is stale.
+fresh = $(GO) build -o $(BIN)/apigen ./cmd/apigen && (cd $(1) && $(CURDIR)/$(BIN)/apigen build --check ./...)
 
 PART_vet              := $(GO) vet -C runtime/conformance -tags peer,record ./...
 PART_generator        := $(call peers,generator/conformance,.)
@@ -147,11 +149,13 @@ PART_clients          := $(call peers,runtime/conformance,. ./apiservices ./audi
                            ./compare ./encryption ./guard)
 PART_access           := $(call peers,runtime/conformance,./access)
 PART_policies         := $(call peers,runtime/conformance,./policies)
-PART_builtin          := $(call peers,runtime/conformance/builtin,./...)
+PART_builtin          := sh -c '$(call fresh,runtime/conformance/builtin) && \
+                         $(call peers,runtime/conformance/builtin,./...)'
 PART_flow             := $(call peers,runtime/conformance,./flow)
 PART_definitions      := $(call peers,runtime/conformance,./definitions)
 PART_kubernetes       := $(call peers,runtime/conformance/kubernetes,./...)
-PART_webhooks         := $(call peers,runtime/conformance/webhooks,./...)
+PART_webhooks         := sh -c '$(call fresh,runtime/conformance/webhooks) && \
+                         $(call peers,runtime/conformance/webhooks,./...)'
 PART_controller       := $(call peers,examples/library/controller,./...)
 PART_faults           := $(call peers,runtime/faults,./...)
 PART_sample-apiserver := $(MAKE) --no-print-directory peer
