@@ -306,8 +306,9 @@ var floors = map[string][]string{
 		"runtime/internal/reload", "runtime/registry", "runtime/server",
 	},
 	"runtime/builtin/plugins": {
-		"runtime/admission", "runtime/api", "runtime/auth", "runtime/internal/object/metadata",
-		"runtime/internal/request", "runtime/reach", "runtime/registry", "runtime/server",
+		"runtime/admission", "runtime/api", "runtime/auth", "runtime/builtin/certificates/v1",
+		"runtime/internal/object/metadata", "runtime/internal/request", "runtime/reach", "runtime/registry",
+		"runtime/server",
 	},
 	"runtime/builtin/podsecurity": {
 		"runtime/admission", "runtime/reach", "runtime/registry", "runtime/server",
@@ -351,7 +352,7 @@ var floors = map[string][]string{
 		"runtime/internal/host/kubeconfig", "runtime/internal/request", "runtime/internal/review", "runtime/registry",
 		"runtime/server",
 	},
-	"runtime/cel": {"runtime/internal/object/omission", "runtime/reach"},
+	"runtime/cel": {"runtime/internal/correlation", "runtime/internal/object/omission", "runtime/reach"},
 	"runtime/codec": {
 		"runtime/api", "runtime/internal/object/omission", "runtime/internal/object/patch",
 		"runtime/internal/object/rendition", "runtime/internal/object/wire", "runtime/internal/verb",
@@ -375,6 +376,7 @@ var floors = map[string][]string{
 	"runtime/internal/btree":            {},
 	"runtime/internal/cell":             {},
 	"runtime/internal/collector":        {"runtime/api", "runtime/internal/objects", "runtime/internal/verb"},
+	"runtime/internal/correlation":      {},
 	"runtime/internal/custom/agreement": {},
 	"runtime/internal/custom/agreement/trial": {
 		"runtime/api", "runtime/internal/custom/dynamic", "runtime/internal/object/ownership", "runtime/internal/verb",
@@ -390,7 +392,7 @@ var floors = map[string][]string{
 		"runtime/internal/custom/structural", "runtime/internal/jsondoc", "runtime/internal/jsonpath",
 		"runtime/internal/request", "runtime/registry", "runtime/subresource",
 	},
-	"runtime/internal/custom/structural": {"runtime/cel"},
+	"runtime/internal/custom/structural": {"runtime/cel", "runtime/internal/correlation"},
 	"runtime/internal/deflate":           {},
 	"runtime/internal/etcdtest":          {},
 	"runtime/internal/etcdtest/etcd":     {},

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 
+	"apigen.dev/runtime/internal/correlation"
 	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
 	"github.com/google/cel-go/common/types/traits"
@@ -107,7 +108,7 @@ func (m *mapping) Equal(other ref.Val) ref.Val {
 			if !ok {
 				return types.MaybeNoSuchOverloadErr(other)
 			}
-			if oraw, ok := om.raw[k]; ok && !same(raw, oraw) {
+			if oraw, ok := om.raw[k]; ok && !correlation.Equal(raw, oraw) {
 				return types.False
 			}
 			continue
@@ -153,7 +154,9 @@ func (u unknown) ConvertToNative(to reflect.Type) (any, error) {
 
 func (u unknown) ConvertToType(to ref.Type) ref.Val { return types.NewErr(noConversion, to.TypeName()) }
 
-func (u unknown) Equal(other ref.Val) ref.Val { return types.Bool(same(u.raw, other.Value())) }
+func (u unknown) Equal(other ref.Val) ref.Val {
+	return types.Bool(correlation.Equal(u.raw, other.Value()))
+}
 
 func (u unknown) Type() ref.Type { return types.UnknownType }
 

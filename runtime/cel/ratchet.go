@@ -1,9 +1,6 @@
 package cel
 
-import (
-	"strconv"
-	"strings"
-)
+import "apigen.dev/runtime/internal/correlation"
 
 // ratchet is the change that an update makes at one place: a value, the old value that corresponds to it, and the
 // nearest place above that has an old value. Where nothing changed there, an update may keep faults, since the stored
@@ -17,7 +14,7 @@ type ratchet struct {
 }
 
 func (r ratchet) forgives() bool {
-	return r.schema != nil && unchanged(r.schema, r.now, r.old)
+	return r.schema != nil && correlation.Unchanged(correlated{r.schema}, r.now, r.old)
 }
 
 // field returns the ratchet of a member of an object or a map.
@@ -47,136 +44,25 @@ func (r ratchet) element(now, old any, s *Schema) ratchet {
 	return r
 }
 
-// unchanged compares values of a schema. One that the schema doesn't describe counts as changed.
-func unchanged(s *Schema, now, old any) bool {
-	switch now := now.(type) {
-	case map[string]any:
-		old, ok := old.(map[string]any)
-		if !ok || len(now) != len(old) {
-			return false
-		}
-		for name, v := range now {
-			member := s.Properties[name]
-			if member == nil {
-				member = s.Values
-			}
-			o, ok := old[name]
-			if !ok || member == nil || !unchanged(member, v, o) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		old, ok := old.([]any)
-		if !ok || len(now) != len(old) {
-			return false
-		}
-		if s.ListType != "map" || s.Items == nil {
-			return same(now, old)
-		}
-		by := newIndex(s, old)
-		for _, v := range now {
-			if o := by.find(v); o == nil || !unchanged(s.Items, v, o) {
-				return false
-			}
-		}
-		return true
+// correlated is a Schema for package correlation.
+type correlated struct{ *Schema }
+
+func (s correlated) Member(name string) (correlated, bool) {
+	member := s.Properties[name]
+	if member == nil {
+		member = s.Values
 	}
-	return same(now, old)
+	return correlated{member}, member != nil
 }
 
-func same(a, b any) bool {
-	switch a := a.(type) {
-	case map[string]any:
-		b, ok := b.(map[string]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for k, v := range a {
-			if o, ok := b[k]; !ok || !same(v, o) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		b, ok := b.([]any)
-		if !ok || len(a) != len(b) {
-			return false
-		}
-		for i := range a {
-			if !same(a[i], b[i]) {
-				return false
-			}
-		}
-		return true
-	}
-	switch b.(type) {
-	case map[string]any, []any:
-		return false
-	}
-	return a == b
+func (s correlated) MapItems() (items correlated, keys []string, ok bool) {
+	return correlated{s.Items}, s.ListMapKeys, s.ListType == "map" && s.Items != nil
 }
 
-// index finds the elements of a list by their keys.
-type index struct {
-	keys    []string
-	entries map[string]any
-}
-
-// newIndex returns the index of a list, empty without keys. Of elements with one key it has the first.
-func newIndex(s *Schema, elements []any) index {
-	x := index{}
-	if s.ListType != "map" || len(s.ListMapKeys) == 0 || len(elements) == 0 {
-		return x
+// newIndex returns the index of a list by its keys; it finds nothing in lists of other types.
+func newIndex(s *Schema, elements []any) correlation.Index {
+	if s.ListType != "map" {
+		return correlation.Index{}
 	}
-	x.keys, x.entries = s.ListMapKeys, make(map[string]any, len(elements))
-	for _, e := range elements {
-		if key, ok := x.key(e); ok && x.entries[key] == nil {
-			x.entries[key] = e
-		}
-	}
-	return x
-}
-
-func (x index) find(element any) any {
-	if x.entries == nil {
-		return nil
-	}
-	key, ok := x.key(element)
-	if !ok {
-		return nil
-	}
-	return x.entries[key]
-}
-
-// key returns text that is the same for the same values of the keys, which must be scalars.
-func (x index) key(element any) (string, bool) {
-	m, ok := element.(map[string]any)
-	if !ok {
-		return "", false
-	}
-	var out strings.Builder
-	for _, k := range x.keys {
-		if !writeScalar(&out, m[k]) {
-			return "", false
-		}
-	}
-	return out.String(), true
-}
-
-func writeScalar(out *strings.Builder, v any) bool {
-	switch v := v.(type) {
-	case string:
-		out.WriteString(strconv.Quote(v))
-	case int64:
-		out.WriteString("i" + strconv.FormatInt(v, 10))
-	case float64:
-		out.WriteString("f" + strconv.FormatFloat(v, 'g', -1, 64))
-	case bool:
-		out.WriteString("b" + strconv.FormatBool(v))
-	default:
-		return false
-	}
-	out.WriteByte(0)
-	return true
+	return correlation.NewIndex(s.ListMapKeys, elements)
 }

@@ -148,7 +148,7 @@ func (w *walk) elements(n *node, path *field.Path, v, old []any, at ratchet) {
 	}
 	by := newIndex(n.schema, old)
 	for i, e := range v {
-		before := by.find(e)
+		before := by.Find(e)
 		w.value(n.items, path.Index(i), e, before, at.element(e, before, n.items.schema))
 	}
 }

@@ -2,15 +2,13 @@ package plugins
 
 import (
 	"context"
-	"crypto/x509"
-	"encoding/pem"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/auth"
+	certificatesv1 "apigen.dev/runtime/builtin/certificates/v1"
 	"apigen.dev/runtime/internal/request"
 	certificates "k8s.io/api/certificates/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -79,7 +77,7 @@ func certificateSubjects() admission.Plugin {
 			if csr.Spec.SignerName != certificates.KubeAPIServerClientSignerName {
 				return nil
 			}
-			parsed, err := parseRequest(csr.Spec.Request)
+			parsed, err := certificatesv1.ParseRequest(csr.Spec.Request)
 			if err != nil {
 				return fmt.Errorf("failed to parse CSR: %w", err)
 			}
@@ -89,12 +87,4 @@ func certificateSubjects() admission.Plugin {
 			return nil
 		},
 	})
-}
-
-func parseRequest(text []byte) (*x509.CertificateRequest, error) {
-	block, _ := pem.Decode(text)
-	if block == nil || block.Type != "CERTIFICATE REQUEST" {
-		return nil, errors.New("PEM block type must be CERTIFICATE REQUEST")
-	}
-	return x509.ParseCertificateRequest(block.Bytes)
 }

@@ -9,6 +9,7 @@ import (
 
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/auth"
+	certificatesv1 "apigen.dev/runtime/builtin/certificates/v1"
 	certificates "k8s.io/api/certificates/v1"
 	core "k8s.io/api/core/v1"
 	resource "k8s.io/api/resource/v1"
@@ -224,7 +225,7 @@ func restrictRequest(_ context.Context, name string, a *admission.Attributes) er
 		csr.Spec.SignerName != certificates.KubeAPIServerClientKubeletSignerName {
 		return nil
 	}
-	parsed, err := parseRequest(csr.Spec.Request)
+	parsed, err := certificatesv1.ParseRequest(csr.Spec.Request)
 	if err != nil {
 		return fmt.Errorf("unable to parse csr: %w", err)
 	}

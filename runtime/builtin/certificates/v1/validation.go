@@ -63,15 +63,20 @@ func ValidateObject_CertificateSigningRequest(
 
 // checkRequest parses a PKCS#10 request in PEM, and verifies its signature.
 func checkRequest(data []byte) error {
-	block, _ := pem.Decode(data)
-	if block == nil || block.Type != "CERTIFICATE REQUEST" {
-		return errors.New("PEM block type must be CERTIFICATE REQUEST")
-	}
-	parsed, err := x509.ParseCertificateRequest(block.Bytes)
+	parsed, err := ParseRequest(data)
 	if err != nil {
 		return err
 	}
 	return parsed.CheckSignature()
+}
+
+// ParseRequest parses a PKCS#10 request in PEM. It doesn't verify the signature.
+func ParseRequest(data []byte) (*x509.CertificateRequest, error) {
+	block, _ := pem.Decode(data)
+	if block == nil || block.Type != "CERTIFICATE REQUEST" {
+		return nil, errors.New("PEM block type must be CERTIFICATE REQUEST")
+	}
+	return x509.ParseCertificateRequest(block.Bytes)
 }
 
 func validateUsages(asked []certificatesv1.KeyUsage, path *field.Path) (errs field.ErrorList) {

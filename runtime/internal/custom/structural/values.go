@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"strings"
 
+	"apigen.dev/runtime/internal/correlation"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	openapierrors "k8s.io/kube-openapi/pkg/validation/errors"
@@ -70,7 +71,7 @@ type lenient struct {
 	path     string
 	options  []validate.Option
 	now, old any
-	items    *counterparts // of an old list, from the first item on
+	items    *correlation.Index // of an old list, from the first item on
 }
 
 // SetPath implements validate.ValueValidator.
@@ -86,7 +87,7 @@ func (l *lenient) Validate(any) *validate.Result {
 	}
 	options := append([]validate.Option{hooks}, l.options...)
 	result := validate.NewSchemaValidator(l.schema, l.root, l.path, strfmt.Default, options...).Validate(l.now)
-	if !result.IsValid() && equal(l.schema, l.now, l.old) {
+	if !result.IsValid() && correlation.Unchanged(correlated{l.schema}, l.now, l.old) {
 		return &validate.Result{}
 	}
 	return result
@@ -111,9 +112,11 @@ func (l *lenient) item(
 	old, before := l.old.([]any)
 	if ok && before && i < len(now) {
 		if l.items == nil {
-			l.items = counterpartsIn(l.schema, old)
+			_, keys, _ := correlated{l.schema}.MapItems()
+			index := correlation.NewIndex(keys, old)
+			l.items = &index
 		}
-		if same := l.items.of(now[i]); same != nil {
+		if same := l.items.Find(now[i]); same != nil {
 			return &lenient{schema: s, root: root, path: path, options: options, now: now[i], old: same}
 		}
 	}
@@ -126,87 +129,21 @@ func granular(s *spec.Schema) bool {
 	return kind == "" || kind == "granular"
 }
 
-// counterparts finds items of a list of type map by the values of their keys, in constant time: a body may have a
-// hundred thousand of them.
-type counterparts struct {
-	keys  []string
-	items map[string]any
+// correlated is a schema for package correlation.
+type correlated struct{ *spec.Schema }
+
+func (s correlated) Member(name string) (correlated, bool) {
+	member := memberSchema(s.Schema, name)
+	return correlated{member}, member != nil
 }
 
-// counterpartsIn returns what finds nothing if the list's type is no map.
-func counterpartsIn(s *spec.Schema, items []any) *counterparts {
-	c := &counterparts{items: map[string]any{}}
-	if kind, _ := s.Extensions.GetString("x-kubernetes-list-type"); kind != "map" {
-		return c
+func (s correlated) MapItems() (items correlated, keys []string, ok bool) {
+	kind, _ := s.Extensions.GetString("x-kubernetes-list-type")
+	if kind != "map" || s.Items == nil || s.Items.Schema == nil {
+		return items, nil, false
 	}
-	c.keys, _ = s.Extensions.GetStringSlice("x-kubernetes-list-map-keys")
-	for _, item := range items {
-		if key, ok := c.key(item); ok && c.items[key] == nil {
-			c.items[key] = item
-		}
-	}
-	return c
-}
-
-// of returns the item that has the keys of another item, or nil.
-func (c *counterparts) of(item any) any {
-	key, ok := c.key(item)
-	if !ok {
-		return nil
-	}
-	return c.items[key]
-}
-
-// key returns text that is the same for the same values of all keys.
-func (c *counterparts) key(item any) (string, bool) {
-	members, ok := item.(map[string]any)
-	if !ok || len(c.keys) == 0 {
-		return "", false
-	}
-	values := make([]any, len(c.keys))
-	for i, key := range c.keys {
-		if values[i], ok = members[key]; !ok {
-			return "", false
-		}
-	}
-	text, err := json.Marshal(values)
-	return string(text), err == nil
-}
-
-// equal compares values; the items of a list of type map may have another order. A member that the schema doesn't name
-// counts as changed, as metadata does, whose every write differs.
-func equal(s *spec.Schema, now, old any) bool {
-	switch now := now.(type) {
-	case map[string]any:
-		old, ok := old.(map[string]any)
-		if !ok || len(now) != len(old) {
-			return false
-		}
-		for name, value := range now {
-			before, ok := old[name]
-			member := memberSchema(s, name)
-			if !ok || member == nil || !equal(member, value, before) {
-				return false
-			}
-		}
-		return true
-	case []any:
-		old, ok := old.([]any)
-		if !ok || len(now) != len(old) {
-			return false
-		}
-		if kind, _ := s.Extensions.GetString("x-kubernetes-list-type"); kind != "map" || s.Items == nil {
-			return reflect.DeepEqual(now, old)
-		}
-		items := counterpartsIn(s, old)
-		for _, value := range now {
-			if before := items.of(value); before == nil || !equal(s.Items.Schema, value, before) {
-				return false
-			}
-		}
-		return true
-	}
-	return reflect.DeepEqual(now, old)
+	keys, _ = s.Extensions.GetStringSlice("x-kubernetes-list-map-keys")
+	return correlated{s.Items.Schema}, keys, true
 }
 
 func memberSchema(s *spec.Schema, name string) *spec.Schema {

@@ -1,4 +1,4 @@
-package plugins
+package v1
 
 import (
 	"encoding/pem"
@@ -10,11 +10,11 @@ func FuzzParseRequest(f *testing.F) {
 	f.Add([]byte("-----BEGIN CERTIFICATE REQUEST-----\nMAA=\n-----END CERTIFICATE REQUEST-----\n"))
 	f.Add([]byte("-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		request, err := parseRequest(content)
+		request, err := ParseRequest(content)
 		if err != nil {
 			return
 		}
-		again, err := parseRequest(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: request.Raw}))
+		again, err := ParseRequest(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE REQUEST", Bytes: request.Raw}))
 		if err != nil || again.Subject.String() != request.Subject.String() {
 			t.Errorf("%s is read as %v, %v", request.Subject, again, err)
 		}
