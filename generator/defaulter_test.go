@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// partWithTypeMeta is a version with a struct that has a TypeMeta and is no kind: a custom task inside of a pipeline.
+// partWithTypeMeta is a version with a struct that has a TypeMeta and is not a kind: a custom task inside of a
+// pipeline.
 const partWithTypeMeta = `
 -- apis/run/v1/doc.go --
 // +k8s:deepcopy-gen=package
@@ -35,8 +36,8 @@ type Embedded struct {
 }
 `
 
-// TestDefaultsOfPartsWithTypeMeta: a struct that has a TypeMeta and is no runtime.Object gets its function of defaults,
-// and the scheme, which knows objects alone, isn't told of it.
+// TestDefaultsOfPartsWithTypeMeta: a struct that has a TypeMeta and is not a runtime.Object gets its function of
+// defaults, and the scheme, which knows objects alone, isn't told of it.
 func TestDefaultsOfPartsWithTypeMeta(t *testing.T) {
 	defaults := serve(t, partWithTypeMeta)["apis/run/v1/zz_generated.defaults.go"]
 	for text, want := range map[string]bool{

@@ -213,7 +213,7 @@ func SetDefaults_Plug(plug *lamp.Plug) {}
 
 var _ = between.Watts`, 1) + `
 -- between/between.go --
-// Package between is no package of an API.
+// Package between is not a package of an API.
 package between
 
 import (

@@ -197,7 +197,7 @@ type Plugin struct {
 	// Handles tells cheaply whether the plug-in looks at a write; nil looks at all. It must not look at Object and Old.
 	Handles func(a *Attributes) bool
 	// Admit may change the new object, or refuse the write. Validate may refuse the write, and changes nothing. An
-	// error that is no API status is answered with 403; one of a context with the status of its cause.
+	// error that is not an API status is answered with 403; one of a context with the status of its cause.
 	Admit, Validate func(ctx context.Context, a *Attributes) error
 	// Configure reads the plug-in's part of --admission-control-config-file, in JSON; dir is the directory of the file,
 	// to which paths are relative. It is called before the server starts, if the file has such a part.

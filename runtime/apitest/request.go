@@ -22,7 +22,7 @@ type request struct {
 	body                            any
 }
 
-// send sends a request. It returns the answer, and what is wrong if it is no success. An answer 5xx fails the test.
+// send sends a request. It returns the answer, and what is wrong if it is not a success. An answer 5xx fails the test.
 func (s *Server) send(t testing.TB, r request) (answer object, failure string) {
 	t.Helper()
 	var body []byte

@@ -10,7 +10,7 @@ type TokenIssuer interface {
 	// IssueToken returns a token and when it expires. The issuer shortens a lifetime that is too long.
 	// An error that is an API status reaches the client as it is.
 	IssueToken(ctx context.Context, request TokenRequest) (token string, expires time.Time, err error)
-	// LongestLife is the lifetime to which the issuer shortens longer ones; 0 is no bound.
+	// LongestLife is the lifetime to which the issuer shortens longer ones; 0 means no bound.
 	LongestLife() time.Duration
 }
 

@@ -144,8 +144,8 @@ func (w *walk) failed(n *node, r *compiled, path *field.Path, v any, vars variab
 	}
 }
 
-// message computes a message. It is empty where the evaluation fails, which is no fault of the object. stopped is why
-// no further rules run.
+// message computes a message. It is empty where the evaluation fails, which is not a fault of the object. stopped is
+// why no further rules run.
 func (w *walk) message(r *compiled, vars variables) (text, stopped string) {
 	out, details, err := r.message.ContextEval(w.ctx, vars)
 	if !w.spend(details) {

@@ -54,7 +54,7 @@ func TestExpressions(t *testing.T) {
 		{ofClaims, `claims["example.com/roles"]["in.shop"][0]["a/b"]`, "! deep [deep]"},
 		{ofClaims, `claims.example__dot__com__slash__roles.in__dot__shop[0].a__slash__b`, "! deep [deep]"},
 		{ofClaims, `"example.com/roles" in claims`, "true ! !"},
-		{ofClaims, `claims.groups.all(g, true)`, "compilation"}, // in Kubernetes, too, any is no list before dyn
+		{ofClaims, `claims.groups.all(g, true)`, "compilation"}, // in Kubernetes, too, any is not a list before dyn
 		{ofClaims, expensive(20), "! ! !"},
 		{ofUser, `user.username.startsWith("system:")`, "false ! !"},
 		{ofUser, `user.groups.exists(g, g == "a")`, "true ! !"},

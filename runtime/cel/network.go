@@ -84,7 +84,7 @@ func networkFunctions() functions {
 	}
 }
 
-// parseNetwork returns Kubernetes' errors, in which the beginning stands twice where the text is no network.
+// parseNetwork returns Kubernetes' errors, in which the beginning stands twice where the text is not a network.
 func parseNetwork(s string) (netip.Prefix, error) {
 	const fault = "network address parse error during conversion from string: "
 	n, err := netip.ParsePrefix(s)

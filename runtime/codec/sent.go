@@ -34,7 +34,7 @@ type Sent struct {
 type Text struct {
 	// Pattern is nil where there is none.
 	Pattern *regexp.Regexp
-	// MinLength and MaxLength count characters; a MaxLength of 0 is no bound.
+	// MinLength and MaxLength count characters; a MaxLength of 0 means no bound.
 	MinLength, MaxLength int
 	// Supported are the values of an enumeration; none where there is no enumeration.
 	Supported []string

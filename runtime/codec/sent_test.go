@@ -9,7 +9,7 @@ import (
 )
 
 // TestSentFaults: JSON that lacks required members, or has zero values that are refused, has faults at their paths,
-// whatever its white space; text that is no JSON has none that would panic.
+// whatever its white space; text that is not JSON has none that would panic.
 func TestSentFaults(t *testing.T) {
 	part := &Sent{Required: []string{"name"}, Refused: map[string]Refusal{
 		"size": {Supported: []string{"small"}}, "count": {Fault: "should be greater than 0"},

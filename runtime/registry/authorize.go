@@ -32,7 +32,7 @@ func (k *kind[T]) permit(ctx context.Context, a *attempt[T]) error {
 	return nil
 }
 
-// authorizeCreation is the step that asks whether the user may create the object, if the request is no creation and
+// authorizeCreation is the step that asks whether the user may create the object, if the request is not a creation and
 // the object doesn't exist.
 func (*kind[T]) authorizeCreation(_ context.Context, a *attempt[T]) error {
 	if a.verb != updateVerb || a.operation() != createOperation || a.options.MayCreate == nil {

@@ -82,7 +82,7 @@ type Strategy[T api.Object] struct {
 	// name one: Background, Orphan or Foreground. A nil function means Background. The empty policy means that objects
 	// of the kind have no dependents: the server records no finalizer, whatever a deletion asks for.
 	DefaultPropagationPolicy func(ctx context.Context, obj T) metav1.DeletionPropagation
-	// TimeToLive returns how long the object lives after this write of it, to the second; 0 is no limit, and so is a
+	// TimeToLive returns how long the object lives after this write of it, to the second; 0 means no limit, and so is a
 	// nil function.
 	TimeToLive func(ctx context.Context, obj T) time.Duration
 	// AllowCreateOnUpdate lets a PUT create the object.

@@ -120,7 +120,7 @@ func (e *providerEnd[T]) modify(
 func newProviderState[T api.Object](obj T) *store.State[T] {
 	s := &store.State[T]{Object: obj, Exists: !isAbsent(obj)}
 	if s.Exists {
-		// A resourceVersion that is no number leaves the revision 0, which equals no other.
+		// A resourceVersion that is not a number leaves the revision 0, which equals no other.
 		s.Revision, _ = store.ParseVersion(obj.GetResourceVersion())
 	}
 	return s

@@ -15,7 +15,8 @@ func AnyName(string, bool) []string { return nil }
 // name as a name, as kube-apiserver does for roles: "." is none.
 func NameIsPathSegment(name string, _ bool) []string { return content.IsPathSegmentName(name) }
 
-// NameIsIP returns why a name is no IP address in canonical form. It judges the prefix of a generated name as a name.
+// NameIsIP returns why a name is not an IP address in canonical form. It judges the prefix of a generated name as a
+// name.
 func NameIsIP(name string, _ bool) []string {
 	var messages []string
 	for _, fault := range validation.IsValidIP(nil, name) {

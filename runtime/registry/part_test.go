@@ -162,7 +162,7 @@ func TestPartsArePreparedAndValidated(t *testing.T) {
 	}
 }
 
-// TestPartsKeepPreservedFields: an annotation that carries a field of one version is no annotation to share.
+// TestPartsKeepPreservedFields: an annotation that carries a field of one version is not an annotation to share.
 func TestPartsKeepPreservedFields(t *testing.T) {
 	b := painted(t)
 	b.create(config(`,"annotations":{"apigen.dev/preserved-v1":"1","a":"1"}`, `,"spec":{}`))

@@ -100,7 +100,7 @@ func (l *ledger) Unmarshal(data []byte) error {
 	})
 }
 
-// hubLedger is the hub of the kind where that is no version of it. It has no protobuf that would keep its own field.
+// hubLedger is the hub of the kind where that is not a version of it. It has no protobuf that would keep its own field.
 type hubLedger struct {
 	ledger
 	Note string

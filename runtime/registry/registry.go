@@ -59,7 +59,7 @@ type Config struct {
 	// Admission has the plug-ins that each write passes; nil has none.
 	Admission *admission.Chain
 	// TimeToLive is how long an object lives after each write of it, in place of what its strategy says; nil leaves it
-	// to that, and 0 is no limit.
+	// to that, and 0 means no limit.
 	TimeToLive *time.Duration
 }
 

@@ -14,7 +14,7 @@ import (
 type scope[T api.Object] struct {
 	// name is the subresource by which validation rules and field managers know the scope; "" is the object.
 	name string
-	// counted reports whether metadata.generation counts the change: a status is no part of the desired state.
+	// counted reports whether metadata.generation counts the change: a status is not part of the desired state.
 	counted bool
 	// confine reverts the changes of the new object outside the scope. It may replace the object.
 	confine func(ctx context.Context, a *attempt[T]) error

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// narrow is a backend that takes no value above a size; 0 is no bound.
+// narrow is a backend that takes no value above a size; 0 means no bound.
 type narrow struct {
 	storage.Backend
 	most atomic.Int64

@@ -43,7 +43,7 @@ func (v *Version[V, H]) fill(object runtime.Object, data []byte) {
 		fillMeta,
 		func(q *resource.Quantity, c randfill.Continue) {
 			*q = *resource.NewMilliQuantity(int64(c.Intn(100000)), resource.DecimalSI)
-			_ = q.String() // the text that a quantity caches is no difference
+			_ = q.String() // the text that a quantity caches is not a difference
 		},
 		func(r *runtime.RawExtension, c randfill.Continue) { *r = runtime.RawExtension{Raw: document(c)} },
 		func(r *json.RawMessage, c randfill.Continue) { *r = document(c) },

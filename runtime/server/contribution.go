@@ -68,7 +68,7 @@ type Contribution struct {
 	// before it answers the client, with the revision of the write.
 	AfterWrite map[schema.GroupResource]func(ctx context.Context, revision int64)
 	// TimeToLive says of resources how long their objects live after each write, in place of what their strategies say;
-	// 0 is no limit.
+	// 0 means no limit.
 	TimeToLive map[schema.GroupResource]time.Duration
 	// ServingCertificate sets GetCertificate of the server's TLS in place of what is there.
 	ServingCertificate func(*tls.Config)

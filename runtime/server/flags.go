@@ -21,7 +21,7 @@ import (
 // flags are the flags of the command. They have the names and meanings of kube-apiserver's flags. --quota-backend-bytes
 // is a flag of etcd; --data-dir, --tls-san, --garbage-collector and --watch-cache-consistency-check are our own.
 type flags struct {
-	server Config // the fields whose flags have the same meaning, and MaxReads and MaxWrites, where 0 is no bound
+	server Config // the fields whose flags have the same meaning, and MaxReads and MaxWrites, where 0 means no bound
 	etcd   etcd.Config
 
 	encryptionConfig       string
@@ -127,7 +127,7 @@ func (f *flags) anonymousUser(set *pflag.FlagSet) func(*http.Request) *auth.User
 	return auth.AnonymousNowhere
 }
 
-// wrongPath reports whether a text is no path, and no beginning of paths before *.
+// wrongPath reports whether a text is not a path, and no beginning of paths before *.
 func wrongPath(path string) bool {
 	return !strings.HasPrefix(path, "/") || strings.Contains(strings.TrimSuffix(path, "*"), "*")
 }

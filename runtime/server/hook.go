@@ -21,7 +21,7 @@ import (
 // after the server has answered its last request.
 //
 // If PostStart or Run fails or panics, the server shuts down, and Server.Run returns an error that names the hook. An
-// error after the context has ended is no failure.
+// error after the context has ended is not a failure.
 type Hook struct {
 	// Name is unique among the hooks of a server. It consists of lower-case letters, digits, and dashes and slashes
 	// between them.

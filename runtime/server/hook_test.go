@@ -228,7 +228,7 @@ func TestHookFails(t *testing.T) {
 	}
 }
 
-// An error after the end of the context is no failure, and a hook whose context has ended doesn't begin to run.
+// An error after the end of the context is not a failure, and a hook whose context has ended doesn't begin to run.
 func TestHookEnds(t *testing.T) {
 	h := startHooked(t, Config{},
 		Hook{Name: "a", Run: func(ctx context.Context) error { <-ctx.Done(); return errors.New("it is late") }},

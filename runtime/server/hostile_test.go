@@ -179,7 +179,7 @@ func (v *victim) lists(t *testing.T) {
 
 func (c *hostile) accepts(code int, body string) bool {
 	var status metav1.Status
-	_ = json.Unmarshal([]byte(body), &status) // what is no Status has no reason
+	_ = json.Unmarshal([]byte(body), &status) // what is not a Status has no reason
 	return slices.ContainsFunc(append(c.Accept, c.Want), func(o outcome) bool {
 		return o.Code == code && (o.Reason == "" || o.Reason == status.Reason)
 	})

@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Extension is a subresource that is no part of its object. ScaleOf, ActionOf, RemovalOf, RequestOf, ProjectionOf,
+// Extension is a subresource that is not part of its object. ScaleOf, ActionOf, RemovalOf, RequestOf, ProjectionOf,
 // StreamOf and ConnectionOf make it, and close over its types.
 type Extension[T api.Object] struct {
 	info verb.Extension

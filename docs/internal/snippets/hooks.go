@@ -63,5 +63,5 @@ func (w *Widget) DefaultPropagationPolicy(ctx context.Context) metav1.DeletionPr
 	return metav1.DeletePropagationBackground
 }
 
-// TimeToLive returns how long the object lives after a write of it; 0 is no limit.
+// TimeToLive returns how long the object lives after a write of it; 0 means no limit.
 func (w *Widget) TimeToLive(ctx context.Context) time.Duration { return time.Hour }

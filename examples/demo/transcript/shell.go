@@ -107,7 +107,7 @@ func (s *Shell) read(ctx context.Context, complete func([]string) bool) (got []s
 				return got, status, fmt.Errorf("the shell ended")
 			}
 			if ended, ok := strings.CutPrefix(line, mark); ok {
-				status, blank = ended, false // printf's own newline is no output
+				status, blank = ended, false // printf's own newline is not an output
 				continue
 			}
 			if blank {

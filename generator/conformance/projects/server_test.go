@@ -221,7 +221,7 @@ func (s *server) create(t *testing.T, m manifest) (refusal string, served bool) 
 	return fmt.Sprintf("%d: %s", code, status.Message), true
 }
 
-// createNamespace creates the namespace that a sample is in. A placeholder is no name for one, as the answer to the
+// createNamespace creates the namespace that a sample is in. A placeholder is not a name for one, as the answer to the
 // sample tells.
 func (s *server) createNamespace(t *testing.T, name string) {
 	t.Helper()

@@ -33,8 +33,8 @@ type Emitter struct {
 	Files []string
 	// Emit returns the files, formatted, in an order that depends on the plan alone. The error may be diag.Errors.
 	Emit func(*plan.Plan) ([]File, error)
-	// Warnings returns what the user should know though it is no fault: a method that looks like a convention's but has
-	// another signature. Nil where the emitter has none.
+	// Warnings returns what the user should know though it is not a fault: a method that looks like a convention's but
+	// has another signature. Nil where the emitter has none.
 	Warnings func(*plan.Plan) []diag.Error
 	// Certain: no fault that Emit returns follows from a type that doesn't compile, for the plan judges none of those.
 	Certain bool

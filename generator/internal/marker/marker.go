@@ -98,9 +98,9 @@ type Markers []Marker
 // families are the prefixes whose names are all known: an unknown one is a mistake, not another tool's.
 var families = []string{"k8s:", "kubebuilder:", "genclient", "apigen:"}
 
-// Parse parses the text of a marker, plus sign excluded. The second result is false where the text is no marker: prose,
-// or another tool's. An error tells what is wrong with the marker; the marker is returned all the same, as far as it
-// was understood.
+// Parse parses the text of a marker, plus sign excluded. The second result is false where the text is not a marker:
+// prose, or another tool's. An error tells what is wrong with the marker; the marker is returned all the same, as far
+// as it was understood.
 func Parse(text string, pos token.Position) (Marker, bool, error) {
 	text = strings.TrimSpace(text)
 	word := nameOf(text)

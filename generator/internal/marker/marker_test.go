@@ -237,7 +237,7 @@ func parse(t *testing.T, text string) {
 	_ = m.CheckPlace(marker.Field)
 }
 
-// TestFamilies: what another tool reads below a name is no mistake, whatever it looks like.
+// TestFamilies: what another tool reads below a name is not a mistake, whatever it looks like.
 func TestFamilies(t *testing.T) {
 	for _, text := range []string{
 		"k8s:validation:maxLength=64", "k8s:validation:cel[0]:rule> self.all(x, x != 'it''s')",

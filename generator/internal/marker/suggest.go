@@ -37,7 +37,7 @@ func Suggest(name string) string {
 		return s
 	}
 	rest := name[min(len(family)+1, len(name)):]
-	var rests []string // what is common to a family is no likeness
+	var rests []string // what is common to a family is not a likeness
 	for _, n := range names {
 		if r, ok := strings.CutPrefix(n, family+":"); ok {
 			rests = append(rests, r)

@@ -6,7 +6,7 @@ import (
 )
 
 // EscapeDocLine returns a line of text as a doc comment shows it. A line that would be a marker there, or would be for
-// developers only, gets a backslash in front of its first character that is no white space.
+// developers only, gets a backslash in front of its first character that is not white space.
 func EscapeDocLine(line string) string {
 	space, text := splitIndent(line)
 	if !forDevelopers(strings.TrimLeft(text, `\`)) {

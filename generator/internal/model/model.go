@@ -126,7 +126,7 @@ type Const struct {
 	Value string // as JSON
 	Doc   string
 	Pos   Position
-	// Excluded is +k8s:enumExclude: the constant is no value of its type's enumeration.
+	// Excluded is +k8s:enumExclude: the constant is not a value of its type's enumeration.
 	Excluded bool
 }
 

@@ -72,7 +72,7 @@ type PackageSchemas struct {
 	// Preferred is +apigen:preferred: clients that name no version get this one. PreferredPos is where it stands.
 	Preferred    bool
 	PreferredPos Position
-	// Skip is +kubebuilder:skip: the package is no version in a CustomResourceDefinition.
+	// Skip is +kubebuilder:skip: the package is not a version in a CustomResourceDefinition.
 	Skip bool
 	// OptionalFields and RequiredFields are +kubebuilder:validation:Optional and Required: what holds for the fields
 	// that say neither.

@@ -67,7 +67,7 @@ type SubresourcePart struct {
 }
 
 // UpdateHook is the name of the subresource in those of its hooks: Berth in ValidateBerthUpdate. It is empty where the
-// subresource is no part of the object.
+// subresource is not part of the object.
 func (s *Subresource) UpdateHook() string {
 	switch s.Form {
 	case FieldSubresource:

@@ -100,7 +100,7 @@ func moves(c *Conversion) string {
 	return strings.Join(out, "\n")
 }
 
-// TestTypesOfThemselves: a list of itself is no endless tree.
+// TestTypesOfThemselves: a list of itself is not an endless tree.
 func TestTypesOfThemselves(t *testing.T) {
 	list := func(pkg *model.Package) *model.Type {
 		typ := &model.Type{Name: "List", Package: pkg, Form: model.Slice}

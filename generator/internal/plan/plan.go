@@ -46,7 +46,7 @@ type Plan struct {
 type PackagePlan struct {
 	Registration *registration.Registration
 	Defaults     *Defaults
-	// Conversions are nil where the package is no spoke.
+	// Conversions are nil where the package is not a spoke.
 	Conversions *Conversions
 	Validations *check.Functions
 }

@@ -14,7 +14,7 @@ type Presence struct {
 	ControllerGen bool
 	// Default says whether a field with a default may be omitted.
 	Default Omission
-	// ZeroStructs: clients may omit a struct that is no pointer unless a marker requires it, for its zero value
+	// ZeroStructs: clients may omit a struct that is not a pointer unless a marker requires it, for its zero value
 	// replaces it.
 	ZeroStructs bool
 }

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// Skew is what keeps the modules of a build from being of one release of Kubernetes. The zero value is no skew.
+// Skew is what keeps the modules of a build from being of one release of Kubernetes. The zero value means no skew.
 type Skew struct {
 	// Newest is the module of the newest release, Behind the modules of older ones, by path.
 	Newest module.Version

@@ -18,7 +18,7 @@ import (
 )
 
 // emptier empties the namespaces that are being deleted, each for itself: none waits for another, or for a server that
-// has nothing of it. Every replica has an emptier; what another one has done already is no error.
+// has nothing of it. Every replica has an emptier; what another one has done already is not an error.
 type emptier struct {
 	log *slog.Logger
 	// wake is sent to when a namespace was looked at.

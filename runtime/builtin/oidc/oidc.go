@@ -119,7 +119,7 @@ func (i *issuer) identify(ctx context.Context, token string, audiences []string)
 	return &auth.Identity{User: user, Audiences: audiences, Expires: verified.Expiry}, nil
 }
 
-// issuerOf returns the issuer that a token names, which nobody has verified yet; "" for a text that is no token.
+// issuerOf returns the issuer that a token names, which nobody has verified yet; "" for a text that is not a token.
 func issuerOf(token string) string {
 	if len(token) > maxToken {
 		return ""

@@ -31,7 +31,7 @@ const issuedCredential = "authentication.kubernetes.io/issued-credential-id"
 
 // lifetime says how long tokens live.
 type lifetime struct {
-	// most bounds the lifetime that a request may ask for; 0 is no bound.
+	// most bounds the lifetime that a request may ask for; 0 means no bound.
 	most time.Duration
 	// extend lets the tokens of Pods live for a year if they are for the server, as --service-account-extend-token-
 	// expiration says.

@@ -84,7 +84,7 @@ func userOf(user *auth.User) authenticationv1.UserInfo {
 	return info
 }
 
-// check returns the answer in a review that came back, unless it is no valid answer to the question.
+// check returns the answer in a review that came back, unless it is not a valid answer to the question.
 func (q *question) check(review *admissionv1.AdmissionReview, mutating bool) (*admissionv1.AdmissionResponse, error) {
 	answer := review.Response
 	if answer == nil {

@@ -150,7 +150,7 @@ func conditionOf(body string) (status, text string) {
 			Conditions []struct{ Type, Status, Reason, Message, LastTransitionTime string }
 		}
 	}
-	_ = json.Unmarshal([]byte(body), &object) // what is no object has no conditions
+	_ = json.Unmarshal([]byte(body), &object) // what is not an object has no conditions
 	for _, c := range object.Status.Conditions {
 		text += fmt.Sprintf("%s %s %s: %s", c.Type, c.Status, c.Reason, c.Message)
 		status = c.Status

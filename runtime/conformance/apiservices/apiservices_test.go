@@ -136,7 +136,7 @@ func (d dice) service() *theirs.APIService {
 
 var statuses = []theirs.ConditionStatus{theirs.ConditionTrue, theirs.ConditionFalse, theirs.ConditionUnknown}
 
-// sorted returns errors as text, sorted: the order of causes is no part of the contract.
+// sorted returns errors as text, sorted: the order of causes is not part of the contract.
 func sorted(errs field.ErrorList) []string {
 	out := []string{}
 	for _, err := range errs {

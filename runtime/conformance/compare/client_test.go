@@ -26,7 +26,7 @@ func serve(t *testing.T, handler http.HandlerFunc) *server {
 	return &server{name: "fake", stored: "v1beta1", other: "v1alpha1", url: fake.URL, tls: &tls.Config{RootCAs: roots}}
 }
 
-// TestListCheck: a list that lacks items, or isn't compressed, is no basis for a row.
+// TestListCheck: a list that lacks items, or isn't compressed, is not a basis for a row.
 func TestListCheck(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		var out io.Writer = w
@@ -87,7 +87,7 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// TestWatchListCheck: a stream without the bookmark, or with too few objects, is no basis for a row.
+// TestWatchListCheck: a stream without the bookmark, or with too few objects, is not a basis for a row.
 func TestWatchListCheck(t *testing.T) {
 	body := `{"type":"ADDED","object":{}}` + "\n"
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, body) })

@@ -90,8 +90,8 @@ func (n *Node[K, V, A]) Nth(rank int) (v V, found bool) {
 }
 
 // Leaves yields the leaves that have values from one key (inclusive) to another (exclusive), in order, with the range
-// of these values in the leaf's Values. It ends when yield returns false, and returns that. The zero key is no bound.
-// Only the paths to the two ends compare keys.
+// of these values in the leaf's Values. It ends when yield returns false, and returns that. The zero key means no
+// bound. Only the paths to the two ends compare keys.
 func (n *Node[K, V, A]) Leaves(from, end K, yield func(leaf *Node[K, V, A], first, last int) bool) bool {
 	if n == nil {
 		return true
@@ -116,7 +116,7 @@ func (n *Node[K, V, A]) Leaves(from, end K, yield func(leaf *Node[K, V, A], firs
 }
 
 // FirstMarked returns the first value from one key (inclusive) to another (exclusive) that Order.Marked selects. The
-// zero key is no bound. It visits only subtrees that have such a value.
+// zero key means no bound. It visits only subtrees that have such a value.
 func (n *Node[K, V, A]) FirstMarked(from, end K) (v V, found bool) {
 	if n.Marked() == 0 {
 		return v, false

@@ -15,7 +15,7 @@ func (n *Node[K, V, A]) Verify() error {
 type verification[K comparable, V any] struct {
 	last    V
 	started bool
-	// low and high bound the keys below the node that is visited next; the zero key is no bound.
+	// low and high bound the keys below the node that is visited next; the zero key means no bound.
 	low, high K
 }
 

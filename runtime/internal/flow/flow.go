@@ -71,7 +71,7 @@ type route struct {
 type level struct {
 	Level
 	*claim
-	// maxSeats is the number of seats that one request may have; 0 is no bound.
+	// maxSeats is the number of seats that one request may have; 0 means no bound.
 	maxSeats int
 	// quiescing is a level that is no longer configured, and whose last requests are under way.
 	quiescing bool

@@ -89,7 +89,7 @@ func (r Client[T]) listed(
 		all.Put = append(all.Put, obj)
 	}
 	options.ResourceVersion = page.ResourceVersion
-	// What is no number is no revision.
+	// What is not a number is not a revision.
 	all.Revision, _ = strconv.ParseInt(page.ResourceVersion, 10, 64)
 	changes(all)
 	return nil

@@ -129,7 +129,7 @@ func (f *Files[T]) reload() (changed bool, err error) {
 			f.value, f.sum, f.failure = value, sum, ""
 			return true, nil
 		}
-		if sum == last || attempt == attempts { // it is no mixture of old and new files
+		if sum == last || attempt == attempts { // it is not a mixture of old and new files
 			f.sum = sum
 			return false, f.fail(err)
 		}

@@ -2,7 +2,7 @@
 // namespace and name. The server makes one Info for each request, and the filters, the authorizer and the endpoint read
 // the same Info, so that they can't see different things in one URL.
 //
-// The package imports nothing of ours. The user is no part of an Info: authentication finds the user, impersonation
+// The package imports nothing of ours. The user is not part of an Info: authentication finds the user, impersonation
 // replaces it, and package auth carries it beside the Info.
 package request
 
@@ -74,7 +74,7 @@ const (
 const SubresourceDepth = 3
 
 // New reads the method and the URL of r, as kube-apiserver's RequestInfoFactory does. It calls longRunning once for a
-// request for a resource that is no watch; nil stands for a function that returns false. New fails if the path ends
+// request for a resource that is not a watch; nil stands for a function that returns false. New fails if the path ends
 // after a verb (/apis/g/v1/watch).
 func New(r *http.Request, longRunning func(*Info) bool) (*Info, error) {
 	info := &Info{Path: r.URL.Path, Verb: strings.ToLower(r.Method), Irregular: isIrregular(r.URL)}

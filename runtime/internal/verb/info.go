@@ -104,7 +104,7 @@ const (
 	ConnectionForm
 )
 
-// Extension is a subresource that is no part of its object: scale, binding, log, exec, proxy.
+// Extension is a subresource that is not part of its object: scale, binding, log, exec, proxy.
 type Extension struct {
 	Name string
 	Form ExtensionForm

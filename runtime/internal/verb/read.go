@@ -13,8 +13,8 @@ type ListOptions struct {
 	api.Selection
 	ResourceVersion      string
 	ResourceVersionMatch metav1.ResourceVersionMatch
-	// Limit bounds the items of a page; 0 is no bound. A list of stored resources at ResourceVersion "0" ignores it, as
-	// kube-apiserver 1.36 and 1.37 do: such a list asks for what the cache has at hand, of any age, and a page of it
+	// Limit bounds the items of a page; 0 means no bound. A list of stored resources at ResourceVersion "0" ignores it,
+	// as kube-apiserver 1.36 and 1.37 do: such a list asks for what the cache has at hand, of any age, and a page of it
 	// could only be continued at a revision that the cache may not have any more.
 	Limit    int64
 	Continue string

@@ -26,7 +26,7 @@ func code(err error) codes.Code {
 }
 
 // rejected reports whether a failed request was surely not carried out: the server rejected it before or instead of
-// applying it. An unknown error is no rejection.
+// applying it. An unknown error is not a rejection.
 func rejected(err error) bool {
 	if err == nil {
 		return false

@@ -216,7 +216,7 @@ var watches = []property{
 		}
 		o.sees(future + 1)
 	}},
-	// No event comes after the largest revision, and waiting for one is no error.
+	// No event comes after the largest revision, and waiting for one is not an error.
 	{"OfTheEndOfTime", func(b *bench) {
 		ctx, cancel := context.WithCancel(b.ctx)
 		defer cancel()

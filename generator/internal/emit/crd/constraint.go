@@ -68,7 +68,7 @@ func marked(c *model.Schema, marker string) bool {
 	return slices.ContainsFunc(c.Rules, func(r model.Rule) bool { return r.Marker == marker })
 }
 
-// notEmpty adds a minimum of 1 to a field that Kubernetes' own grammar requires: there, an empty value is no value.
+// notEmpty adds a minimum of 1 to a field that Kubernetes' own grammar requires: there, an empty value is not a value.
 func notEmpty(s object, t *model.Type) {
 	var keyword string
 	switch {

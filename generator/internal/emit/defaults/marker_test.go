@@ -73,7 +73,7 @@ func FuzzDefault(f *testing.F) {
 		for _, typ := range types {
 			p := withField(typ, &model.Default{JSON: value})
 			judge.LeaveOut(judge.Program(p, p.Packages[0].Types))
-			// Emitting parses what it wrote, and tells when that is no Go.
+			// Emitting parses what it wrote, and tells when that is not Go.
 			if _, err := Emitter().Emit(plan.New(p)); err != nil {
 				t.Errorf("%q: %v", value, err)
 			}

@@ -142,7 +142,7 @@ func TestDefaultsOfOtherPackages(t *testing.T) {
 		},
 		"defaults/user/v1": {"SetObjectDefaults_Gadget(in *userv1.Gadget)", `val.Color = "red"`,
 			"defaultsv1.SetDefaults_Size(&val.Size)"},
-		// That no marker asks for these is no obstacle: the kind reaches a default.
+		// That no marker asks for these is not an obstacle: the kind reaches a default.
 		"light/v1": {"SetObjectDefaults_Light(in *Light)", `in.Widget.Color = "red"`},
 	} {
 		for _, want := range wanted {

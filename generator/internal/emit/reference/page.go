@@ -48,7 +48,7 @@ type section struct {
 	Text         text
 	Fields       []field
 	Values       []enumValue
-	// Shape describes a type that is no struct.
+	// Shape describes a type that is not a struct.
 	Shape shape
 	Rules []string
 }

@@ -9,8 +9,8 @@ import (
 	"apigen.dev/generator/internal/schema"
 )
 
-// Applies reports whether the server can check a rule on values of a type, which is no pointer. It is false for rules
-// about a field as a whole, and for rules about several fields.
+// Applies reports whether the server can check a rule on values of a type, which is not a pointer. It is false for
+// rules about a field as a whole, and for rules about several fields.
 func Applies(r *model.Rule, t *model.Type) bool {
 	if half := HalfOf(r, t); half != nil {
 		t = half
@@ -44,7 +44,7 @@ func Applies(r *model.Rule, t *model.Type) bool {
 	return false
 }
 
-// Applies reports whether the server checks a rule on values of a type of the package, which is no pointer.
+// Applies reports whether the server checks a rule on values of a type of the package, which is not a pointer.
 func (g *Functions) Applies(r *model.Rule, t *model.Type) bool {
 	if g.builtIn && r.Check == model.Unique && !r.Declarative {
 		return false
@@ -146,7 +146,7 @@ func (g *Functions) refusesZero(t *model.Type) bool {
 }
 
 // hasDeclarativeRules reports whether fields of a struct have rules of Kubernetes' own grammar: these apply to a struct
-// that is no pointer even if it is zero.
+// that is not a pointer even if it is zero.
 func hasDeclarativeRules(t *model.Type) bool {
 	for _, f := range t.Fields {
 		ruled := func(r model.Rule) bool { return r.Declarative && r.Check != model.Optional }
@@ -255,7 +255,7 @@ func Integral(text string) bool {
 	return ok && f.IsInt()
 }
 
-// vacuous reports whether a bound excludes no value of the type, or is no value of it, which the compiler would not
+// vacuous reports whether a bound excludes no value of the type, or is not a value of it, which the compiler would not
 // compare with one.
 func vacuous(r *model.Rule, t *model.Type) bool {
 	least, most, ok := model.IntegerLimits(t.Basic)

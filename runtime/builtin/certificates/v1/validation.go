@@ -167,7 +167,7 @@ var final = []certificatesv1.RequestConditionType{
 	certificatesv1.CertificateApproved, certificatesv1.CertificateDenied, certificatesv1.CertificateFailed,
 }
 
-// validateStatus validates conditions and certificate. What an object has that was there before is no error.
+// validateStatus validates conditions and certificate. What an object has that was there before is not an error.
 func validateStatus(csr, old *request) field.ErrorList {
 	errs := validateConditions(csr, old)
 	if !bytes.Equal(csr.Status.Certificate, old.Status.Certificate) {
@@ -222,7 +222,7 @@ func tolerated(old *request) (t tolerance) {
 	return t
 }
 
-// validateDecision refuses a decision of somebody who is no approver.
+// validateDecision refuses a decision of somebody who is not an approver.
 func validateDecision(csr, old *request) (errs field.ErrorList) {
 	for _, kind := range decisions {
 		is, was := conditionsOf(csr, kind), conditionsOf(old, kind)

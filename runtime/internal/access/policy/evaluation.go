@@ -69,7 +69,7 @@ func (e *Evaluation) Bool(x *Expression) (bool, error) {
 	return out == types.True, err
 }
 
-// Text evaluates an expression; ok is false if it is no text, such as null.
+// Text evaluates an expression; ok is false if it is not text, such as null.
 func (e *Evaluation) Text(x *Expression) (text string, ok bool, err error) {
 	out, err := e.eval(x)
 	value, ok := out.(types.String)

@@ -110,7 +110,7 @@ func follow[T any](ctx context.Context, apply func(reach.Changes[T])) error {
 	return objects.Follow(ctx, "", apply)
 }
 
-// revisionOf returns the revision of an object, or 0 where its resourceVersion is no number.
+// revisionOf returns the revision of an object, or 0 where its resourceVersion is not a number.
 func revisionOf(object metav1.Object) int64 {
 	revision, _ := strconv.ParseInt(object.GetResourceVersion(), 10, 64)
 	return revision

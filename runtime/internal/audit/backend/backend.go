@@ -44,11 +44,11 @@ type Config struct {
 	// Senders is how many batches the Backend delivers at once.
 	Senders int
 	// QPS is how many batches the Backend delivers in a second, on average, and Burst how many at once after a pause. A
-	// QPS of 0 is no bound.
+	// QPS of 0 means no bound.
 	QPS   float64
 	Burst int
 	// MaxEventBytes is the size beyond which an event loses the objects of the request and of the answer. If it is
-	// larger without them, too, it is lost. A batch of more than MaxBatchBytes is divided. 0 is no bound.
+	// larger without them, too, it is lost. A batch of more than MaxBatchBytes is divided. 0 means no bound.
 	MaxEventBytes, MaxBatchBytes int64
 	// Backoff is how long the Backend waits before it delivers a batch for the second time; it waits longer each time.
 	// 0 delivers a batch once.

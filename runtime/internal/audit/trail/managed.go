@@ -54,7 +54,7 @@ func each(object map[string]json.RawMessage, list string, change func(map[string
 	}
 }
 
-// edit changes an object, and returns what is no object as it is.
+// edit changes an object, and returns what is not an object as it is.
 func edit(data json.RawMessage, change func(map[string]json.RawMessage)) json.RawMessage {
 	var object map[string]json.RawMessage
 	if json.Unmarshal(data, &object) != nil || object == nil {

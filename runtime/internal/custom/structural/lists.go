@@ -59,7 +59,7 @@ func repeated(values []any) (indices []int) {
 	return indices
 }
 
-// compound is the JSON of an object or a list, which is no string.
+// compound is the JSON of an object or a list, which is not a string.
 type compound string
 
 func (s *Schema) repeatedKeys(path *field.Path, items []any) (errs field.ErrorList) {

@@ -111,7 +111,7 @@ func TestMetadataOfOtherTypes(t *testing.T) {
 	if want := decode(t, `{kind: K, metadata: {name: a, annotations: {b: c}}}`); !reflect.DeepEqual(object, want) {
 		t.Errorf("stored: %v", object)
 	}
-	// Metadata that is no object stays where it is stored: the object can be read.
+	// Metadata that is not an object stays where it is stored: the object can be read.
 	object = decode(t, `{kind: K, metadata: [42]}`)
 	_, err = s.Coerce(object, true)
 	if err != nil || !reflect.DeepEqual(object, decode(t, `{kind: K, metadata: [42]}`)) {

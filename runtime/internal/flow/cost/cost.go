@@ -49,9 +49,9 @@ type Estimator struct {
 	Watches func(*request.Info) int
 }
 
-// Estimate returns the cost of a request in a level that gives a request at most maxSeats seats; 0 is no bound. bytes
-// is the expected size of the answer to a list or to a watch that begins with a list; 0 for others. watches is the
-// number of watches that see a write; -1 for others.
+// Estimate returns the cost of a request in a level that gives a request at most maxSeats seats; 0 means no bound.
+// bytes is the expected size of the answer to a list or to a watch that begins with a list; 0 for others. watches is
+// the number of watches that see a write; -1 for others.
 func (e *Estimator) Estimate(r *http.Request, info *request.Info, maxSeats int) (
 	estimate queue.Estimate, bytes int64, watches int,
 ) {

@@ -11,7 +11,7 @@ type Level struct {
 	Shares int
 	// Lendable is how much of its nominal seats the level lends at most, in percent.
 	Lendable int
-	// Borrowing is how much more than its nominal seats the level may have, in percent of these; nil is no bound.
+	// Borrowing is how much more than its nominal seats the level may have, in percent of these; nil means no bound.
 	Borrowing *int
 	// Exempt levels are not limited. What they use is counted against the others where seats are short.
 	Exempt bool

@@ -23,7 +23,7 @@ type Source struct {
 	listeners map[*func()]bool
 }
 
-// Load reads a file. "" is no file: all values are stored as they are, and encrypted ones can't be read.
+// Load reads a file. "" means no file: all values are stored as they are, and encrypted ones can't be read.
 func Load(path string) (*Source, error) {
 	s := &Source{path: path, listeners: map[*func()]bool{}}
 	s.keys.Store(&Keys{})

@@ -22,7 +22,7 @@ var ErrTooLarge = errors.New("the answer is too large")
 
 // Client returns an HTTP client with the credentials of the config. It reads certificates and the token again when
 // their files change, follows no redirects, and has no timeout: the context of a request bounds it. limit bounds the
-// size of an answer in bytes, after decompression; 0 is no bound. The client sends its credentials to every host, so
+// size of an answer in bytes, after decompression; 0 means no bound. The client sends its credentials to every host, so
 // its requests must be for c.Server.
 func (c *Config) Client(log *slog.Logger, limit int64) (*http.Client, error) {
 	t := &transport{config: c, limit: limit}

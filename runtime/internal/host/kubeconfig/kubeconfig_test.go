@@ -55,7 +55,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A fault of another context's cluster or user is no fault.
+// A fault of another context's cluster or user is not a fault.
 func TestParseRefuses(t *testing.T) {
 	const (
 		context  = "current-context: x\ncontexts: [{name: x, context: {cluster: c, user: u}}]\n"

@@ -94,7 +94,7 @@ func (req *resourceRequest) readObject(
 }
 
 // yamlToJSON converts a document whose size is at most limit after aliases are expanded. strict is the error that
-// strict validation refuses; err means that the document is no YAML.
+// strict validation refuses; err means that the document is not YAML.
 func yamlToJSON(data []byte, validation string, limit int64) (out []byte, warnings []string, strict, err error) {
 	if err := checkAliases(data, limit); err != nil {
 		return nil, nil, nil, errors.New(truncate(err.Error(), maxErrorText))

@@ -13,7 +13,7 @@ import (
 // then, and the client may take its time to read. One user has at most as many answers to read as there are places.
 // Long-running requests don't count, and neither do reads of the paths for which public returns true, so that a busy
 // server isn't taken for a dead one. Beyond the bounds MaxInFlight answers 429 with Retry-After, except to the group
-// system:masters, who must be able to find out what is wrong. 0 is no bound.
+// system:masters, who must be able to find out what is wrong. 0 means no bound.
 func MaxInFlight(reads, writes int, public func(path string) bool) Filter {
 	readPlaces, writePlaces := newPlaces(reads), newPlaces(writes)
 	return func(next http.Handler) http.Handler {

@@ -86,7 +86,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestObjective: what admission and a fair queue took is no part of the server's own latency.
+// TestObjective: what admission and a fair queue took is not part of the server's own latency.
 func TestObjective(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	m := New(registry, func(*request.Info) (Version, bool) { return Version{}, true })

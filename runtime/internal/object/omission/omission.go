@@ -26,7 +26,8 @@ type Shape struct {
 	elem *Shape
 }
 
-// member is a member of an object. It is left out where its value is zero; nil is no value. zeroValue is zero decoded.
+// member is a member of an object. It is left out where its value is zero; nil means no value. zeroValue is zero
+// decoded.
 type member struct {
 	zero      []byte
 	zeroValue any

@@ -4,7 +4,7 @@ import "bytes"
 
 // Members walks over the members of a JSON object, beginning at data[at] just behind its "{", and calls visit with each
 // key (without quotes, escapes untouched) and the span of its value, until visit returns false. It reports whether the
-// walk ended that way or at the object's "}"; data that is no JSON gives false and never a panic.
+// walk ended that way or at the object's "}"; data that is not JSON gives false and never a panic.
 func Members(data []byte, at int, visit func(key []byte, start, end int) bool) bool {
 	i := space(data, at)
 	if i < len(data) && data[i] == '}' {
@@ -194,7 +194,7 @@ func TypeOf(data []byte) (apiVersion, kind string) {
 	return apiVersion, kind
 }
 
-// Nesting returns the depth of JSON. What it returns for data that is no JSON is at least the depth up to the fault.
+// Nesting returns the depth of JSON. What it returns for data that is not JSON is at least the depth up to the fault.
 func Nesting(data []byte) int {
 	depth, deepest, inString := 0, 0, false
 	for i := 0; i < len(data); i++ {

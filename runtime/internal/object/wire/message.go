@@ -19,7 +19,7 @@ type Field struct {
 }
 
 // EachField calls visit with the fields of a message, in their order. Bytes share memory with the message. It ends with
-// the first error, that of visit or that of data which is no message.
+// the first error, that of visit or that of data which is not a message.
 func EachField(message []byte, visit func(Field) error) error {
 	for len(message) > 0 {
 		f, n, err := consumeField(message)
@@ -107,7 +107,7 @@ func FindBytes(message []byte, path ...protowire.Number) (value []byte, ok bool)
 }
 
 // EqualBut reports whether two messages are equal, apart from the fields to which the numbers of path lead: either may
-// have any number of them, with any values. It returns false for what is no message.
+// have any number of them, with any values. It returns false for what is not a message.
 func EqualBut(a, b []byte, path ...protowire.Number) bool {
 	for {
 		f, m, okA := nextBut(&a, path)

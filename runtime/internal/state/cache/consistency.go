@@ -140,7 +140,7 @@ func (c *Cache) compare(ctx context.Context, g *generation, s *Snapshot) error {
 
 var crcTable = crc64.MakeTable(crc64.ECMA)
 
-// differs describes how an entry, or nil for none, differs from the backend's value; "" is no difference.
+// differs describes how an entry, or nil for none, differs from the backend's value; "" means no difference.
 func (s *shared) differs(e *Entry, kv *storage.KeyValue) string {
 	switch {
 	case e == nil || e.Key() > kv.Key:

@@ -270,7 +270,7 @@ func TestEntryIsSmall(t *testing.T) {
 	runtime.KeepAlive(payloads)
 	runtime.KeepAlive(tr)
 	t.Logf("an entry costs %.0f bytes over its payload", cost)
-	if cost > 256+8 { // the slice of entries is no part of it
+	if cost > 256+8 { // the slice of entries is not part of it
 		t.Errorf("an entry costs %.0f bytes over its payload", cost)
 	}
 }

@@ -77,7 +77,7 @@ func (p *proof) take(g *generation, batch storage.Batch) (rest storage.Batch, pr
 	return rest, true, nil
 }
 
-// contradicts describes how the last event of a key differs from the cache's entry; "" is no difference.
+// contradicts describes how the last event of a key differs from the cache's entry; "" means no difference.
 func (s *shared) contradicts(known *Entry, event storage.Event) string {
 	switch {
 	case event.Deleted && known == nil:

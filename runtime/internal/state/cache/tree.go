@@ -78,7 +78,7 @@ type order int
 const byKey order = -1
 
 // position is where an entry stands in an order; the value is empty in the order of keys. As a bound, the zero position
-// is no bound.
+// means no bound.
 type position struct{ value, key string }
 
 func (o order) treeOrder() *btree.Order[position, slot] {

@@ -214,7 +214,7 @@ func CheckPreconditions[T api.Object](gr schema.GroupResource, name string, p *m
 type CreateOptions struct {
 	// Data is the stored form of the object, as Encode returns it; nil has the store encode the object.
 	Data []byte
-	// TTL is how long the object lives; 0 is no limit.
+	// TTL is how long the object lives; 0 means no limit.
 	TTL time.Duration
 	// DryRun makes Create check that the object doesn't exist, and write nothing.
 	DryRun bool
@@ -283,7 +283,7 @@ type State[T api.Object] struct {
 	Data []byte
 	// stale reports whether the backend has another form than Data: an older version, older defaults, an older key.
 	stale bool
-	// fresh reports whether this write read the state from the backend: it is no guess.
+	// fresh reports whether this write read the state from the backend: it is not a guess.
 	fresh bool
 }
 

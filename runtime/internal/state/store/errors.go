@@ -152,7 +152,7 @@ func ParseVersion(s string) (int64, error) {
 	return int64(n), nil
 }
 
-// InvalidVersion returns the error for a resourceVersion that is no number, or out of range.
+// InvalidVersion returns the error for a resourceVersion that is not a number, or out of range.
 func InvalidVersion(s string) error {
 	return apierrors.NewBadRequest("invalid resource version: " + VersionFault(s).Error())
 }

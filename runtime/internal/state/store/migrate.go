@@ -31,7 +31,7 @@ const (
 type MigrateOptions struct {
 	// DryRun counts, and writes nothing.
 	DryRun bool
-	// Rate bounds the writes in a second; 0 is no bound.
+	// Rate bounds the writes in a second; 0 means no bound.
 	Rate float64
 	// Timeout bounds every question to the backend and every write; 0 is a minute. A backend that is gone for longer
 	// ends the migration.

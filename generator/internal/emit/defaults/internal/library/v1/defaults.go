@@ -53,5 +53,5 @@ func SetDefaults_Status_Early(in *Status) {
 	}
 }
 
-// SetDefaults_Nothing is no defaulting function: its parameter is no pointer.
+// SetDefaults_Nothing is not a defaulting function: its parameter is not a pointer.
 func SetDefaults_Nothing(Author) {}

@@ -247,7 +247,7 @@ type Draft struct {
 	Author Author `json:"author"`
 }
 
-// Loose is no kind, but wants a function.
+// Loose is not a kind, but wants a function.
 //
 // +k8s:defaulter-gen=true
 type Loose struct {
