@@ -16,6 +16,8 @@ SLOW     := TestCompressedLists TestDashboard TestDay TestGeneratedTests TestHan
             TestTrustIsPublished TestUnreadAnswersEnd
 empty    :=
 ANY_SLOW := ($(subst $(empty) $(empty),|,$(strip $(SLOW))))
+# Packages of runtime/conformance that make test runs.
+ANSWERS  := ./exchange ./matrix ./agreement
 # How many packages are tested side by side: many tests wait for something most of their time.
 SIDE_BY_SIDE := $(shell echo $$((3 * $$(getconf _NPROCESSORS_ONLN))))
 # Parts of test-peers, each with its command below. ONLY="projects crd" runs these two.
@@ -104,7 +106,7 @@ test: ## what a newcomer runs: all packages, all examples, the recorded answers 
 compile:
 	@for m in . $(EXAMPLES) runtime/conformance; do \
 	  (cd $$m && $(GO) list -export -deps -test \
-	    $$([ $$m = runtime/conformance ] && echo ./exchange ./matrix || echo ./...) > /dev/null) || exit 1; done
+	    $$([ $$m = runtime/conformance ] && echo $(ANSWERS) || echo ./...) > /dev/null) || exit 1; done
 
 # The tests of other modules in make test, each a target, so that they run side by side. Where make can, it shows what
 # each of them prints in one piece.
@@ -114,7 +116,7 @@ OTHER_MODULES := $(addprefix test-of-,$(EXAMPLES) runtime/conformance)
 $(OTHER_MODULES): test-of-%:
 	@echo "$*"
 	@cd $* && $(CURDIR)/.ci/test.sh $(CURDIR)/$(BIN)/tests/$* \
-	  $(if $(filter runtime/conformance,$*),"./exchange ./matrix",./...) \
+	  $(if $(filter runtime/conformance,$*),"$(ANSWERS)",./...) \
 	  $(TEST_FLAGS) -skip '^$(ANY_SLOW)$$' -p $(if $(filter runtime/conformance,$*),2,1) -timeout 30m
 
 .PHONY: test-slow
@@ -179,6 +181,7 @@ test-long: kubectl ## run the tests that take hours: other systems, races, fuzzi
 	step "large inputs" env APIGEN_LONG=1 \
 	  $(GO) test -count=1 -timeout 60m $$($(GO) list ./runtime/... | grep -v /planted); \
 	step "a rolling restart" env APIGEN_LONG=1 $(call peers,runtime/conformance,-run '^TestRollingRestart$$' .); \
+	step "kinds of the examples" env APIGEN_LONG=1 $(call peers,runtime/conformance,./agreement); \
 	step "CEL rules of more projects" env APIGEN_LONG=1 $(call peers,generator/conformance,./celrules); \
 	step "all projects" env APIGEN_LONG=1 $(call peers,generator/conformance,./projects); \
 	step "500 definitions" env APIGEN_LONG=1 $(call peers,runtime/conformance,-run '^TestScale$$' ./definitions); \

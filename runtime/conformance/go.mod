@@ -46,6 +46,9 @@ require (
 require (
 	apigen.dev/runtime/conformance/builtin v0.0.0-00010101000000-000000000000
 	cel.dev/expr v0.25.3 // indirect
+	example.com/fleet v0.0.0-00010101000000-000000000000
+	example.com/park v0.0.0-00010101000000-000000000000
+	example.com/shop v0.0.0-00010101000000-000000000000
 	example.com/workloads v0.0.0-00010101000000-000000000000
 	github.com/NYTimes/gziphandler v1.1.1 // indirect
 	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect
@@ -156,5 +159,11 @@ require (
 )
 
 replace example.com/workloads => ../../examples/workloads
+
+replace (
+	example.com/fleet => ../../examples/fleet
+	example.com/park => ../../examples/park
+	example.com/shop => ../../examples/quickstart
+)
 
 replace apigen.dev/runtime/conformance/builtin => ./builtin

@@ -1,11 +1,13 @@
 package resolve
 
 import (
+	"go/token"
 	"go/types"
 	"slices"
 	"strings"
 
 	"apigen.dev/generator/internal/diag"
+	"apigen.dev/generator/internal/load"
 	"apigen.dev/generator/internal/model"
 )
 
@@ -64,14 +66,26 @@ func (b *typeBuilder) checkImplements(m *model.Type, n *types.Named, ref model.R
 	}
 }
 
-// checkGroup warns of a constant that names another group than the marker: the types would be registered with one, and
-// served in the other.
-func (b *typeBuilder) checkGroup(m *model.Package, p *types.Package) {
+// checkGroup warns of a constant or variable that names another group than the marker: the types would be registered
+// with one, and served in the other.
+func (b *typeBuilder) checkGroup(m *model.Package, p *types.Package, s *load.Source) {
+	if !m.HasGroup || len(kinds(m)) == 0 {
+		return
+	}
+	check := func(what, group string, at token.Pos) {
+		if group != m.Group {
+			b.warnf(b.u.Position(at), "the %s is %q, and the marker +groupName of package %s says %q, which is the "+
+				"group that is served: make them the same", what, group, p.Path(), m.Group)
+		}
+	}
 	name, ok := b.groupConstant(p.Path())
-	if ok && m.HasGroup && len(kinds(m)) > 0 && name != m.Group {
-		b.warnf(b.u.Position(p.Scope().Lookup("GroupName").Pos()), "the constant GroupName is %q, and the "+
-			"marker +groupName of package %s says %q, which is the group that is served: make them the same", name,
-			p.Path(), m.Group)
+	if ok {
+		check("constant GroupName", name, p.Scope().Lookup("GroupName").Pos())
+	}
+	for _, v := range b.u.GroupVariables(s) {
+		if !ok || v.Group != name { // the constant has the fault already
+			check("group of the variable "+v.Name, v.Group, v.Pos)
+		}
 	}
 }
 

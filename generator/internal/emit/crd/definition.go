@@ -53,8 +53,9 @@ func pairs(s object, key string, values []model.KeyValue) {
 
 func (b *builder) version(v model.ResourceVersion, storage bool) object {
 	k := v.Type.Kind
+	root := b.root(v.Type)
 	out := object{"name": v.Version.Name, "served": !k.Unserved, "storage": storage,
-		"schema": object{"openAPIV3Schema": b.root(v.Type)}}
+		"schema": object{"openAPIV3Schema": root}}
 	if k.IsDeprecated {
 		out["deprecated"] = true
 		text(out, "deprecationWarning", k.Deprecated)
@@ -63,10 +64,8 @@ func (b *builder) version(v model.ResourceVersion, storage bool) object {
 	if k.Manifest.Status {
 		subresources["status"] = object{}
 	}
-	if s := k.Scale; s != nil {
-		scale := object{"specReplicasPath": s.SpecPath, "statusReplicasPath": s.StatusPath}
-		text(scale, "labelSelectorPath", s.SelectorPath)
-		subresources["scale"] = scale
+	if k.Scale != nil {
+		subresources["scale"] = scale(k.Scale, root)
 	}
 	columns := columns(k)
 	list(out, "additionalPrinterColumns", columns)

@@ -41,6 +41,7 @@ func Remarks(p *plan.Plan) []diag.Error {
 			for _, v := range r.versions {
 				status(&out, r, v)
 				ways(&out, r, v)
+				b.scaleSelector(&out, r, v)
 				roots = append(roots, b.types.Type(v.Type))
 			}
 		}

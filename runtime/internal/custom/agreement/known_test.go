@@ -15,9 +15,9 @@ var chosen = map[string][]string{
 		`{"spec":{"back":null,"note":null,"inner":{"name":""},"lamps":[{"name":"a","margin":{}}]}}`,
 		`{"spec":{"frame":{"width":0,"color":"red"},"border":{"width":0,"color":"red"}}}`,
 		`{"spec":{"lines":[{"text":"a","frame":{"width":0,"color":"red"}}]}}`,
-		`{"spec":{"parts":{"keyA":{"text":"a","frame":{"width":0,"color":"red"}}}}}`,
-		`{"spec":{"title":"ab","logo":{"name":""}}}`, `{"spec":{"parts":{"keyA":{"text":"a","logo":{"name":""}}}}}`,
-		`{"spec":{"parts":{"keyA":null}}}`,
+		`{"spec":{"parts":{"key-a":{"text":"a","frame":{"width":0,"color":"red"}}}}}`,
+		`{"spec":{"title":"ab","logo":{"name":""}}}`, `{"spec":{"parts":{"key-a":{"text":"a","logo":{"name":""}}}}}`,
+		`{"spec":{"parts":{"key-a":null}}}`, `{"spec":{"lamps":[{"name":""},{}]}}`,
 	},
 	"Poster": {
 		`{"spec":{"hue":"red"}}`, `{"spec":{"logo":{"name":""}}}`, `{"spec":{"hue":"red","logo":{}}}`,

@@ -13,7 +13,7 @@ import (
 )
 
 // element is an index of a list, or a key of a map as either of the two names it.
-var element = regexp.MustCompile(`\[[^]]*\]|\.key[AB]\b`)
+var element = regexp.MustCompile(`\[[^]]*\]|\.key-[ab]\b`)
 
 // undecodable takes the place of the path for objects that can't be decoded.
 const undecodable = "what it can't decode"

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -14,7 +15,8 @@ type generator struct {
 	*rand.Rand
 	// strings are values of strings without an enumeration.
 	strings []string
-	// right makes fewer wrong values: those that are demanded are there, and few are zero.
+	// right makes fewer wrong values: those that are demanded are there, and so are objects that demand some; few are
+	// zero.
 	right bool
 }
 
@@ -33,7 +35,7 @@ func (g *generator) object(s *apiextensionsv1.JSONSchemaProps) map[string]any {
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		member := s.Properties[name]
 		likely := 20
-		if slices.Contains(s.Required, name) {
+		if slices.Contains(s.Required, name) || g.right && len(member.Required) > 0 {
 			likely = 39
 		}
 		if n := g.IntN(40); n < likely || likely == 39 && g.right {
@@ -64,7 +66,9 @@ func (g *generator) value(s *apiextensionsv1.JSONSchemaProps) any {
 	case s.Type == "string" && s.Format == "date-time":
 		return g.pick("2026-01-02T03:04:05Z", "2026-01-02T03:04:05.000000Z")
 	case s.Type == "string":
-		return g.strings[g.IntN(len(g.strings))]
+		return g.text(s)
+	case s.Type == "integer" && g.right && s.Minimum != nil:
+		return int(*s.Minimum) + g.IntN(10)
 	case s.Type == "integer":
 		return g.IntN(12) - 1
 	case s.Type == "number":
@@ -79,12 +83,33 @@ func (g *generator) value(s *apiextensionsv1.JSONSchemaProps) any {
 		return list
 	case s.AdditionalProperties != nil && s.AdditionalProperties.Schema != nil:
 		entries := map[string]any{}
-		for _, key := range []string{"keyA", "keyB"}[:g.IntN(3)] {
+		for _, key := range []string{"key-a", "key-b"}[:g.IntN(3)] {
 			entries[key] = g.value(s.AdditionalProperties.Schema)
 		}
 		return entries
 	}
 	return g.object(s)
+}
+
+// text returns one of the texts, and of right ones one that fits.
+func (g *generator) text(s *apiextensionsv1.JSONSchemaProps) string {
+	texts := g.strings
+	if g.right {
+		var fitting []string
+		for _, text := range texts {
+			matches := true
+			if s.Pattern != "" {
+				matches, _ = regexp.MatchString(s.Pattern, text) // a schema with a wrong pattern isn't served
+			}
+			if matches && (s.MinLength == nil || int64(len(text)) >= *s.MinLength) {
+				fitting = append(fitting, text)
+			}
+		}
+		if len(fitting) > 0 {
+			texts = fitting
+		}
+	}
+	return texts[g.IntN(len(texts))]
 }
 
 func (g *generator) pick(values ...any) any { return values[g.IntN(len(values))] }

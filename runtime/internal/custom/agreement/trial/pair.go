@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -114,13 +113,13 @@ func (p *Pair) both(r request) (out []string, accepted bool) {
 	typed, typedErr := p.send(p.Typed, r)
 	custom, customErr := p.send(p.Custom, r)
 	if typedErr == nil && customErr == nil {
-		owned := []any{typed[managed], custom[managed]}
+		typedSets, customSets := typed[managed], custom[managed]
 		out = append(reread(typed, "the type"), reread(custom, "the definition")...)
 		different := compare("", typed, custom)
 		if len(different) > 0 {
 			p.differs[r.name] = true
-		} else if !p.differs[r.name] && !reflect.DeepEqual(owned[0], owned[1]) {
-			out = append(out, fmt.Sprintf("of an equal object, the type manages %v and the definition %v", owned...))
+		} else if !p.differs[r.name] && typedSets != customSets {
+			out = append(out, manages(typedSets, customSets))
 		}
 		return append(out, different...), true
 	}
@@ -136,6 +135,14 @@ func (p *Pair) both(r request) (out []string, accepted bool) {
 		p.differs[r.name] = true
 	}
 	return refusals(typedErr, customErr, r.name), false
+}
+
+// manages returns how the texts of the field sets of equal objects differ.
+func manages(typed, custom any) string {
+	if custom == text(nil) {
+		return "of an equal object, only the type manages fields"
+	}
+	return fmt.Sprintf("of an equal object, the type manages %v and the definition %v", typed, custom)
 }
 
 // The keys of the field sets, and of what a read returns, in what send returns.

@@ -1,0 +1,3 @@
+// Package agreement holds the kinds of the examples to what a custom resource of the same types does: see
+// apigen.dev/runtime/internal/custom/agreement/trial.
+package agreement

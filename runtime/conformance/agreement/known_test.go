@@ -1,0 +1,140 @@
+package agreement
+
+import "apigen.dev/runtime/internal/custom/agreement/trial"
+
+// The reasons of differences. docs/decisions/rules.md has more about the first three, and about null.
+const (
+	explicit  = "a zero value that the client sent isn't kept"
+	native    = "without +kubebuilder:object:root the kind is in the style of Kubernetes: a zero value is unset"
+	inside    = "defaults are set inside an absent struct without required fields"
+	tags      = "a definition can't have what a tag of Kubernetes says"
+	null      = "null is a zero value in a map, and in a list of another package's struct"
+	dropped   = "field ownership can't read null in a list; the Go type has a zero value instead"
+	scale     = "a definition checks the paths of its scale; the type has the rules of the fields only, as Kubernetes' own"
+	canonical = "the Go type writes the value in its canonical form"
+	hooks     = "hand-written Go, which a definition can't have"
+)
+
+const time = `stored status.conditions[].lastTransitionTime is "2026-01-02T03:04:05Z" by the type and ` +
+	`"2026-01-02T03:04:05.000000Z" by the definition`
+
+// kinds are what the objects of each kind are made of, and the differences that remain.
+var kinds = map[string]trial.Trial{
+	"Book": {
+		Texts: []string{"", "x", "EUR", "eur", "0-306-40615-2", "0306406152"},
+		Right: 2,
+		Chosen: []string{
+			`{"spec":{"title":"x","isbn":"1234567890"}}`, `{"spec":{"title":"x","keywords":{"Key":"x"}}}`,
+			`{"spec":{"title":"x","keywords":{"key-a":null},"price":{"cents":0},"authors":[{"family":"x","given":""}]}}`,
+			`{"spec":{"title":"x","genre":"","pages":0}}`, `{"spec":{"title":"x","genre":"NonFiction","authors":[]}}`,
+			`{"spec":{"title":"x","authors":[{"family":"x"},null]}}`, `{"spec":{"title":"","genre":"NonFiction"}}`,
+		},
+		Known: map[string][]string{
+			native: {
+				`only the definition refuses <nil>`, // for genre, which says that rules were not checked
+				`only the definition refuses spec.authors[]`, // null
+				`only the definition refuses spec.genre`,
+				`only the definition refuses spec.isbn`,
+				`only the definition refuses spec.pages`,
+				`only the definition refuses spec.price.currency`,
+				`only the definition stores spec.authors`,
+				`only the definition stores spec.authors[].given`,
+				`only the definition stores spec.keywords`,
+				`only the definition stores spec.price.cents`,
+				`only the definition stores status.conditions`,
+				`only the definition stores status.conditions[].observedGeneration`,
+				`only the definition stores status.copies`,
+				`only the definition stores status.lent`,
+				`only the definition refuses spec.authors`, // beside a title that only the type refuses
+				`only the type refuses spec.authors`,
+				`only the type refuses spec.authors[].family`, // of null
+				`only the type stores spec.price`,
+				`only the type stores status`,
+			},
+			tags: {
+				`only the type refuses <nil>`,
+				`only the type refuses spec.keywords`,
+				`only the type refuses spec.title`,
+			},
+			hooks: {
+				`only the type refuses spec.isbn`,
+				`only the type refuses status.lent`,
+			},
+			null:      {`only the type stores spec.keywords[]`},
+			canonical: {time, `stored spec.isbn is "0306406152" by the type and "0-306-40615-2" by the definition`},
+		},
+	},
+	"Park": {
+		Texts: []string{"", "x", "ab"},
+		// Null is a path with the default of lit.
+		Chosen: []string{`{"spec":{"trees":0}}`, `{"spec":{"paths":[null]}}`},
+		Known: map[string][]string{
+			explicit: {
+				`only the definition stores spec.areaHectares`,
+				`only the definition stores spec.district`,
+				`only the definition stores spec.paths`,
+				`only the definition stores spec.trees`,
+				`only the definition stores status`,
+				`only the type refuses spec.paths[]`, // a name that is missing beside an empty one
+			},
+			hooks: {
+				`only the type refuses spec.trees`,
+				`only the type stores spec`, // which has plantedBy
+				`only the type stores spec.plantedBy`,
+				`stored spec.plantedBy is "the city" by the type*`,
+				`only the definition stores spec.paths[].surface`, // of the path that is sorted there, as below
+				`only the type stores spec.paths[].surface`,
+				`stored spec.paths[].*`,
+			},
+		},
+	},
+	"Widget": {
+		Texts:  []string{"", "x", "ab"},
+		Chosen: []string{`{"spec":{"size":1},"status":{"conditions":[null]}}`},
+		Known: map[string][]string{
+			explicit: {
+				`only the definition stores spec.color`,
+				`only the definition stores status`,
+				`only the definition stores status.conditions`,
+				`only the definition stores status.conditions[].observedGeneration`,
+				`only the definition stores status.phase`,
+			},
+			inside:    {`only the type stores spec`},
+			dropped:   {`of an equal object, only the type manages fields`},
+			hooks:     {`only the type refuses spec.size`},
+			canonical: {time},
+		},
+	},
+	"Ship": {
+		Texts: []string{"", "x", "ab"},
+		Chosen: []string{
+			`{"spec":{"watch":{"matchExpressions":[],"matchLabels":{}}}}`,
+			`{"spec":{"watch":{"matchLabels":{"key-a":null}}}}`,
+			`{"spec":{"watch":{"matchExpressions":[{"key":"x","operator":"In","values":[]}]}}}`,
+			`{"spec":{"watch":{"matchExpressions":[{"key":"x","operator":"In","values":[null]}]}}}`,
+		},
+		Known: map[string][]string{
+			explicit: {
+				`only the definition stores spec`,
+				`only the definition stores spec.harbour`,
+				`only the definition stores spec.passengers`,
+				`only the definition stores spec.watch.matchExpressions`,
+				`only the definition stores spec.watch.matchExpressions[].values`,
+				`only the definition stores spec.watch.matchLabels`,
+				`only the definition stores status`,
+			},
+			null: {
+				`only the definition refuses spec.watch.matchExpressions[].values[]`,
+				`only the type stores spec.watch.matchLabels[]`,
+			},
+			scale: {
+				`only the definition refuses .spec.crew`, // spec.crew is refused by both
+				`only the definition refuses .status.crew`,
+			},
+			hooks: {
+				`only the definition stores clearance`, // which a subresource sets
+				`only the type refuses spec.harbour`,
+			},
+		},
+	},
+}
