@@ -31,7 +31,7 @@ var kinds = map[string]trial.Trial{
 		},
 		Known: map[string][]string{
 			native: {
-				`only the definition refuses <nil>`, // for genre, which says that rules were not checked
+				`only the definition refuses <nil>`,          // for genre, which says that rules were not checked
 				`only the definition refuses spec.authors[]`, // null
 				`only the definition refuses spec.genre`,
 				`only the definition refuses spec.isbn`,

@@ -33,7 +33,9 @@ func TestScaleSelector(t *testing.T) {
 			var document struct {
 				Spec struct {
 					Versions []struct {
-						Subresources struct{ Scale struct{ SpecReplicasPath, LabelSelectorPath string } }
+						Subresources struct {
+							Scale struct{ SpecReplicasPath, LabelSelectorPath string }
+						}
 					}
 				}
 			}
