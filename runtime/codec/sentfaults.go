@@ -14,8 +14,8 @@ import (
 )
 
 // Standing returns those of the faults of a body that the new object still has: defaults and admission may have set
-// what the client left out, or changed a text. A text that old has already isn't refused; old is nil on a creation. Null
-// in a list stays refused, because the zero value that takes its place has defaults like each other element.
+// what the client left out, or changed a text. A text that old has already isn't refused; old is nil on a creation.
+// Null in a list stays refused, because the zero value that takes its place has defaults like each other element.
 func (v *Served[T]) Standing(faults field.ErrorList, obj T, old *T) field.ErrorList {
 	if len(faults) == 0 {
 		return nil

@@ -10,7 +10,7 @@ const (
 	tags      = "a definition can't have what a tag of Kubernetes says"
 	null      = "null is a zero value in a map, and in a list of another package's struct"
 	dropped   = "field ownership can't read null in a list; the Go type has a zero value instead"
-	scale     = "a definition checks the paths of its scale; the type has the rules of the fields only, as Kubernetes' own"
+	scale     = "a definition checks the paths of its scale; the type has the rules of its fields, as Kubernetes' own"
 	canonical = "the Go type writes the value in its canonical form"
 	hooks     = "hand-written Go, which a definition can't have"
 )
@@ -25,7 +25,8 @@ var kinds = map[string]trial.Trial{
 		Right: 2,
 		Chosen: []string{
 			`{"spec":{"title":"x","isbn":"1234567890"}}`, `{"spec":{"title":"x","keywords":{"Key":"x"}}}`,
-			`{"spec":{"title":"x","keywords":{"key-a":null},"price":{"cents":0},"authors":[{"family":"x","given":""}]}}`,
+			`{"spec":{"title":"x","keywords":{"key-a":null},"price":{"cents":0},` +
+				`"authors":[{"family":"x","given":""}]}}`,
 			`{"spec":{"title":"x","genre":"","pages":0}}`, `{"spec":{"title":"x","genre":"NonFiction","authors":[]}}`,
 			`{"spec":{"title":"x","authors":[{"family":"x"},null]}}`, `{"spec":{"title":"","genre":"NonFiction"}}`,
 		},

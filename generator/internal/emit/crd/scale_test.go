@@ -17,7 +17,8 @@ import (
 func TestScaleSelector(t *testing.T) {
 	const marker = "// +kubebuilder:subresource:scale:specpath=.spec.n,statuspath=.spec.n,selectorpath=.spec.%s\n"
 	const spec = "type Spec struct {\n\tN int32 `json:\"n\"`\n\tText Text `json:\"text\"`\n" +
-		"\tSelector *metav1.LabelSelector `json:\"selector,omitempty\"`\n\tLabels map[string]string `json:\"labels\"`\n" +
+		"\tSelector *metav1.LabelSelector `json:\"selector,omitempty\"`\n" +
+		"\tLabels map[string]string `json:\"labels\"`\n" +
 		"\tPart `json:\",inline\"`\n}\n// Part is inlined.\ntype Part struct {\n\tInner string `json:\"inner\"`\n}\n" +
 		"// Text is one.\ntype Text string"
 	for name, isText := range map[string]bool{
