@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -29,18 +30,30 @@ const mostRepairs = 20
 // minimal returns an object with no more fields than the server demands, or nil.
 func (k *exercised) minimal() object {
 	root := k.schemas.kind(k.group, k.version, k.kind)
-	candidate := k.named("minimal", maker{schemas: k.schemas}.object(root, 0))
+	candidate, refusal := k.repaired(root, "")
+	for i := 0; candidate == nil && i < len(words); i++ {
+		candidate, _ = k.repaired(root, words[i])
+	}
+	if candidate == nil {
+		k.Logf("an object with required fields alone is refused: %v", refusal["message"])
+	}
+	return candidate
+}
+
+// repaired returns an object with required fields, and those that the server demands beside them, or nil and the last
+// refusal. Texts of no known form are word.
+func (k *exercised) repaired(root *schema, word string) (candidate, refusal object) {
+	candidate = k.named("minimal", maker{schemas: k.schemas, word: word}.object(root, 0))
 	for range mostRepairs {
 		ok, answer := k.accepts(candidate)
 		if ok {
-			return candidate
+			return candidate, nil
 		}
-		if !k.demanded(candidate, root, answer) {
-			k.Logf("an object with required fields alone is refused: %v", answer["message"])
-			return nil
+		if refusal = answer; !k.demanded(candidate, root, answer) {
+			break
 		}
 	}
-	return nil
+	return nil, refusal
 }
 
 // demanded adds the fields that a refusal demands, and sets those that have to be one of some values. It reports
@@ -108,7 +121,7 @@ func (m maker) add(to any, at *schema, path []string) bool {
 	return m.add(list[0], property.Items, path[1:]) || changed
 }
 
-// mostTries bounds how many fields are tried for the full object.
+// mostTries bounds how many fields are tried for the full object, and how many other texts for these.
 const mostTries = 300
 
 // full returns an object with all fields that the server accepts.
@@ -118,7 +131,7 @@ func (k *exercised) full(minimal object) object {
 	if ok, _ := k.accepts(whole); ok {
 		return whole
 	}
-	g := &growing{exercised: k, whole: k.named("full", clone(minimal)), left: mostTries}
+	g := &growing{exercised: k, whole: k.named("full", clone(minimal)), left: mostTries, words: mostTries}
 	g.fields(g.whole, root, "")
 	if len(g.refused) > 0 {
 		k.Logf("refused with values that the schema allows: %s", strings.Join(g.refused, " "))
@@ -131,7 +144,8 @@ type growing struct {
 	*exercised
 	whole   object
 	refused []string
-	left    int
+	// left is how many fields may be tried, and words how many other texts for fields whose letters were refused.
+	left, words int
 }
 
 // fields sets the fields of a part of the object that the server accepts: a whole value, or of an object the fields
@@ -145,15 +159,17 @@ func (g *growing) fields(part object, s *schema, path string) {
 			return
 		}
 		before, had := part[name]
-		part[name] = maker{schemas: g.schemas, full: true}.value(s.Properties[name], 0)
-		if ok, _ := g.accepts(g.whole); ok {
+		if g.accepted(part, name, maker{schemas: g.schemas, full: true}.value(s.Properties[name], 0)) {
+			continue
+		}
+		inner, _ := g.schemas.of(s.Properties[name])
+		if inner.Properties == nil && g.worded(part, name, s.Properties[name]) {
 			continue
 		}
 		part[name] = before
 		if !had {
 			delete(part, name)
 		}
-		inner, _ := g.schemas.of(s.Properties[name])
 		if inner.Properties == nil {
 			g.refused = append(g.refused, path+name)
 			continue
@@ -162,11 +178,35 @@ func (g *growing) fields(part object, s *schema, path string) {
 	}
 }
 
+// accepted sets a field, and reports whether the server accepts it.
+func (g *growing) accepted(part object, name string, value any) bool {
+	part[name] = value
+	ok, _ := g.accepts(g.whole)
+	return ok
+}
+
+// worded is accepted with each of the words, of a value that has texts of no known form.
+func (g *growing) worded(part object, name string, s *schema) bool {
+	letters := part[name]
+	for _, word := range words {
+		value := maker{schemas: g.schemas, full: true, word: word}.value(s, 0)
+		if g.words--; g.words < 0 || reflect.DeepEqual(value, letters) {
+			return false
+		}
+		if g.accepted(part, name, value) {
+			return true
+		}
+	}
+	return false
+}
+
 // below grows an object that is refused as a whole.
 func (g *growing) below(part object, name string, inner *schema, path string, had bool) {
 	if !had {
-		part[name] = maker{schemas: g.schemas}.object(inner, 0)
-		if ok, _ := g.accepts(g.whole); !ok {
+		required := func(word string) bool {
+			return g.accepted(part, name, maker{schemas: g.schemas, word: word}.object(inner, 0))
+		}
+		if !required("") && !slices.ContainsFunc(words, required) {
 			delete(part, name)
 			g.refused = append(g.refused, path)
 			return

@@ -16,7 +16,8 @@ import (
 // Exercise starts a server for groups, and sends the requests of usual clients about each kind in each version, for
 // three objects: one that has no more than the server demands, one with all fields that the server accepts, and the
 // sample in config/samples of the module, if there is one. It creates, updates and patches the object in all ways,
-// applies it by two managers, and reads it in all forms. The objects are made from the group's OpenAPI documents.
+// applies it by two managers, reads it in all forms, protobuf included where the kind has it, and watches it. The
+// objects are made from the group's OpenAPI documents.
 //
 // The test fails where the server answers 5xx, refuses a sample, refuses a request about an object that it accepted, or
 // answers another object. A kind of which no object can be made is logged. Without are resources, such as
@@ -47,7 +48,7 @@ func kinds(t testing.TB, server *Server, groups []registry.Group) iter.Seq2[stri
 						server: server, schemas: document, samples: samples, group: group.Name, version: version,
 						kind: info.Names.Kind, plural: info.Names.Plural, resource: info.GroupResource().String(),
 						namespaced: info.Scope == "Namespaced", status: status != nil && status.In(version),
-						has: info.Has,
+						protobuf: info.Version(version).Protobuf, has: info.Has,
 					}
 					if !yield(k.apiVersion()+"/"+k.plural, k) {
 						return
@@ -65,7 +66,7 @@ type exercised struct {
 	schemas                                *schemas
 	samples                                []object
 	group, version, kind, plural, resource string
-	namespaced, status                     bool
+	namespaced, status, protobuf           bool
 	has                                    func(verb string) bool
 }
 
@@ -145,6 +146,9 @@ func (k *exercised) requests(sent object) {
 	}
 	one := k.path() + "/" + name
 	k.reads(one, created)
+	if k.protobuf {
+		k.inProtobuf(one, created)
+	}
 	if k.has("update") {
 		k.same("PUT of what GET answered", k.do(request{method: http.MethodPut, path: one,
 			body: k.do(request{path: one})}), created)
@@ -181,6 +185,9 @@ func (k *exercised) reads(one string, created object) {
 		if k.has("list") {
 			k.do(request{path: k.path(), accept: form})
 		}
+	}
+	if k.has("watch") {
+		k.watches(one, created)
 	}
 }
 

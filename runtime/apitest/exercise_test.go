@@ -1,9 +1,13 @@
 package apitest
 
 import (
+	"bufio"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/netip"
 	"regexp"
 	"strings"
 	"testing"
@@ -33,7 +37,13 @@ func (c tampered) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(response.Body)
+	var body []byte
+	if r.URL.Query().Get("watch") == "true" { // which doesn't end
+		body, err = bufio.NewReader(response.Body).ReadBytes('\n')
+		err = errors.Join(err, response.Body.Close())
+	} else {
+		body, err = io.ReadAll(response.Body)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -75,6 +85,30 @@ func TestExerciseFindsFaults(t *testing.T) {
 			}
 			return status, body
 		}, "a strategic-merge-patch answers"},
+		"a watch says something else": {func(r *http.Request, status int, body string) (int, string) {
+			if r.URL.Query().Has("watch") {
+				body = lose(body)
+			}
+			return status, body
+		}, "the first event of a watch answers"},
+		"a watch begins with a deletion": {func(r *http.Request, status int, body string) (int, string) {
+			if r.URL.Query().Has("watch") {
+				body = strings.Replace(body, "ADDED", "DELETED", 1)
+			}
+			return status, body
+		}, "the first event of a watch of /apis/coordination.k8s.io/v1/namespaces/default/leases/full is DELETED"},
+		"a write in protobuf changes more": {func(r *http.Request, status int, body string) (int, string) {
+			if r.Method == http.MethodPut && r.Header.Get("Content-Type") == protobuf {
+				body = lose(body)
+			}
+			return status, body
+		}, "PUT of what GET answered in protobuf answers"},
+		"protobuf is JSON": {func(r *http.Request, status int, body string) (int, string) {
+			if r.Header.Get("Accept") == protobuf {
+				body = "{}"
+			}
+			return status, body
+		}, "leases/full as application/vnd.kubernetes.protobuf: the answer doesn't begin as protobuf does: {}"},
 		"nothing is wrong": {func(_ *http.Request, status int, body string) (int, string) { return status, body }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -91,6 +125,56 @@ func TestExerciseFindsFaults(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestTextTypes: a full object has the fields of types of Go that are text of some form, which their schemas don't
+// tell, and so does a minimal one that must have them.
+func TestTextTypes(t *testing.T) {
+	type text struct {
+		Address  netip.Addr                `json:"address"`
+		Networks []netip.Prefix            `json:"networks"`
+		Ports    map[string]netip.AddrPort `json:"ports"`
+		Name     string                    `json:"name"`
+	}
+	accept := func(r *http.Request) (int, string) {
+		var sent struct{ Spec text }
+		if err := json.NewDecoder(r.Body).Decode(&sent); err != nil {
+			return http.StatusBadRequest, `{"message":"can't be decoded"}`
+		}
+		return http.StatusCreated, "{}"
+	}
+	schemas := &schemas{}
+	const document = `{"v1.Lamp":{"type":"object","properties":{"spec":{"$ref":"#/v1.Spec"}},"required":["spec"],
+		"x-kubernetes-group-version-kind":[{"group":"g","version":"v1","kind":"Lamp"}]},
+		"v1.Spec":{"type":"object","required":["address"],"properties":{"address":{"type":"string"},
+		"networks":{"type":"array","items":{"type":"string"}},"name":{"type":"string"},
+		"ports":{"type":"object","additionalProperties":{"type":"string"}}}}}`
+	if err := json.Unmarshal([]byte(document), &schemas.byName); err != nil {
+		t.Fatal(err)
+	}
+	k := &exercised{TB: t, server: &Server{Client: &http.Client{Transport: answering(accept)}}, schemas: schemas,
+		group: "g", version: "v1", kind: "Lamp", plural: "lamps"}
+	minimal := k.minimal()
+	if minimal == nil {
+		t.Fatal("there is no minimal object")
+	}
+	spec := k.full(minimal)["spec"].(object)
+	for _, name := range []string{"address", "networks", "ports", "name"} {
+		if spec[name] == nil {
+			t.Errorf("the full object has no %s: %v", name, spec)
+		}
+	}
+	if minimal := minimal["spec"].(object); len(minimal) != 1 {
+		t.Errorf("the minimal object has %v", minimal)
+	}
+}
+
+// answering is a server that answers by a function.
+type answering func(r *http.Request) (status int, body string)
+
+func (a answering) RoundTrip(r *http.Request) (*http.Response, error) {
+	status, body := a(r)
+	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader(body)), Request: r}, nil
 }
 
 // TestRefusedSample: a sample that the server refuses is an error that names it, and what is wrong.

@@ -16,7 +16,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// request is one whose answer is an object. Without a method it is a GET.
+// request is one whose answer is an object. Without a method it is a GET. A body of bytes is sent as it is, others as
+// JSON.
 type request struct {
 	method, path, accept, mediaType string
 	body                            any
@@ -25,8 +26,40 @@ type request struct {
 // send sends a request. It returns the answer, and what is wrong if it is not a success. An answer 5xx fails the test.
 func (s *Server) send(t testing.TB, r request) (answer object, failure string) {
 	t.Helper()
-	var body []byte
-	if r.body != nil {
+	data, failure := s.exchange(t, r)
+	answer, err := decode(r.accept, data)
+	switch {
+	case failure != "":
+		return answer, failure
+	case err != nil:
+		return nil, err.Error()
+	}
+	return answer, ""
+}
+
+// exchange is send for an answer that isn't decoded.
+func (s *Server) exchange(t testing.TB, r request) (data []byte, failure string) {
+	t.Helper()
+	response, body := s.open(t, r)
+	defer response.Body.Close()
+	data, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response.StatusCode >= http.StatusInternalServerError {
+		t.Errorf("%s %s: %d %s\nsent: %s", cmp.Or(r.method, http.MethodGet), r.path, response.StatusCode, data, body)
+	}
+	if response.StatusCode >= http.StatusMultipleChoices {
+		return data, fmt.Sprintf("%d %s", response.StatusCode, data)
+	}
+	return data, ""
+}
+
+// open sends a request. It returns the answer, whose body is to be closed, and what was sent.
+func (s *Server) open(t testing.TB, r request) (*http.Response, []byte) {
+	t.Helper()
+	body, raw := r.body.([]byte)
+	if r.body != nil && !raw {
 		var err error
 		if body, err = json.Marshal(r.body); err != nil {
 			t.Fatal(err)
@@ -43,22 +76,7 @@ func (s *Server) send(t testing.TB, r request) (answer object, failure string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
-	data, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if response.StatusCode >= http.StatusInternalServerError {
-		t.Errorf("%s %s: %d %s\nsent: %s", sent.Method, r.path, response.StatusCode, data, body)
-	}
-	answer, err = decode(r.accept, data)
-	if response.StatusCode >= http.StatusMultipleChoices {
-		return answer, fmt.Sprintf("%d %s", response.StatusCode, data)
-	}
-	if err != nil {
-		return nil, err.Error()
-	}
-	return answer, ""
+	return response, body
 }
 
 // decode decodes an object, whose numbers are json.Number.

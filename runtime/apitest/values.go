@@ -100,12 +100,20 @@ var formats = map[string]string{
 	"uri": "https://example.com", "email": "a@example.com", "hostname": "example.com", "int-or-string": "2",
 }
 
+// words are texts of types of Go whose schema tells no form, such as netip.Addr, for where letters are refused.
+var words = []string{
+	"10.0.0.1", "10.0.0.0/8", "10.0.0.1:80", "2", "2s", "2024-01-02T03:04:05Z", "true", "https://example.com",
+	"6ba7b810-9dad-41d1-80b4-00c04fd430c8", "02:00:5e:10:00:01", "YQ==",
+}
+
 // maker makes values of schemas.
 type maker struct {
 	*schemas
 	// full makes all fields of objects; else there are only required ones. some makes one element of lists and maps
 	// that may be empty; full does, too.
 	full, some bool
+	// word is the value of texts of no known form; if it is empty, they are letters.
+	word string
 	// leaf is what add sets, unless it is nil.
 	leaf any
 	// within are the names of the schemas that the value is in: a type that holds itself ends there.
@@ -129,6 +137,9 @@ func (m maker) value(at *schema, n int) any {
 	case s.IntOrString:
 		return 2
 	case s.Type == "string":
+		if m.word != "" && s.Format == "" && s.Pattern == "" {
+			return m.word
+		}
 		return s.text(n)
 	case s.Type == "integer", s.Type == "number":
 		return s.number(n)
