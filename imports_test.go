@@ -422,7 +422,7 @@ var floors = map[string][]string{
 		"runtime/internal/http/respond", "runtime/internal/request", "runtime/internal/timing",
 	},
 	"runtime/internal/http/gather":      {},
-	"runtime/internal/http/headroom":    {},
+	"runtime/internal/http/headroom":    {"runtime/internal/state/stats"},
 	"runtime/internal/http/health":      {"runtime/auth", "runtime/storage"},
 	"runtime/internal/http/loopback":    {},
 	"runtime/internal/http/negotiation": {"runtime/internal/verb"},

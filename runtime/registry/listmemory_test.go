@@ -16,6 +16,8 @@ var errShort = errors.New("short of memory")
 // listMemory counts what a list asks for, and refuses it beyond most.
 type listMemory struct{ held, most int64 }
 
+func (m *listMemory) Expect(bytes int64) error { return m.Hold(bytes) }
+
 func (m *listMemory) Hold(bytes int64) error {
 	if m.held+bytes > m.most {
 		return errShort

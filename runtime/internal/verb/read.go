@@ -26,8 +26,11 @@ type ListOptions struct {
 
 // Memory says whether a request may take more memory.
 type Memory interface {
-	// Hold adds bytes to what the request holds, or refuses them: the request ends with the error then.
+	// Hold adds bytes that the request takes at once to what it holds, or refuses them: the request ends with the error
+	// then.
 	Hold(bytes int64) error
+	// Expect is Hold for bytes that the request will probably take.
+	Expect(bytes int64) error
 }
 
 // Page is what a List returns. Its items can be read once or more until it is closed.

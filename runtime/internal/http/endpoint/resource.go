@@ -6,6 +6,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/http/encoder"
+	"apigen.dev/runtime/internal/http/headroom"
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/internal/verb"
@@ -60,6 +61,9 @@ type resourceRequest struct {
 	// reserved is how many bytes the body took of API.bodies, and release gives them back.
 	reserved int64
 	release  func()
+	// claim is what the request holds of the server's memory, and working the part for its body's decoding.
+	claim   headroom.Claim
+	working int64
 }
 
 func (req *resourceRequest) form(media negotiation.MediaType) (verb.Form, error) {

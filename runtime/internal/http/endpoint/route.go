@@ -9,6 +9,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/audit/trail"
+	"apigen.dev/runtime/internal/http/headroom"
 	"apigen.dev/runtime/internal/http/respond"
 	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/internal/verb"
@@ -140,11 +141,27 @@ func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *reques
 		res.warn(w, r)
 		req := &resourceRequest{
 			resource: res, api: a, requestInfo: info, namespace: namespace, w: w, r: r, query: r.URL.Query(),
+			claim: a.claim(r),
 		}
-		defer req.releaseBody() // of a request that failed before its work was done
+		defer req.end()
 		return row.serve(req)
 	}
 	return res.refuse(w, r, info, shape, allNamespaces)
+}
+
+// claim returns the claim of a request on memory.
+func (a *API) claim(r *http.Request) headroom.Claim {
+	kind := headroom.Write
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		kind = headroom.Read
+	}
+	return a.memory.Claim(r.Context(), kind)
+}
+
+// end gives back what the request holds: the bytes of its body, too, if it failed before its work was done.
+func (req *resourceRequest) end() {
+	req.releaseBody()
+	req.claim.Release()
 }
 
 // warn tells the client, and the audit, that the version is deprecated.

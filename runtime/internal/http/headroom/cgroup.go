@@ -2,7 +2,11 @@ package headroom
 
 import (
 	"io/fs"
+	"log/slog"
+	"math"
+	"os"
 	"path"
+	"runtime/debug"
 	"strconv"
 	"strings"
 )
@@ -13,9 +17,29 @@ const (
 	mounted    = "sys/fs/cgroup"
 )
 
-// CgroupLimit returns the memory limit of the process's control group, in bytes: the lowest of those of the group and
-// of the groups around it; false if there is none. root is the root of the file system.
-func CgroupLimit(root fs.FS) (limit int64, ok bool) {
+// cgroupPercent is how much of the limit of its control group a process uses: the rest is for what the Go runtime
+// doesn't know, such as the kernel's buffers of connections.
+const cgroupPercent = 90
+
+// LimitProcess sets the memory limit of the process by that of its control group, unless GOMEMLIMIT is set. root is the
+// root of the file system.
+func LimitProcess(root fs.FS, log *slog.Logger) {
+	if os.Getenv("GOMEMLIMIT") != "" || debug.SetMemoryLimit(-1) != math.MaxInt64 {
+		return
+	}
+	group, ok := cgroupLimit(root)
+	if !ok {
+		return
+	}
+	limit := group / 100 * cgroupPercent
+	debug.SetMemoryLimit(limit)
+	log.Info("the memory limit was set by that of the control group; the variable GOMEMLIMIT sets another one",
+		"bytes", limit, "controlGroupBytes", group)
+}
+
+// cgroupLimit returns the memory limit of the process's control group, in bytes: the lowest of those of the group and
+// of the groups around it; false if there is none.
+func cgroupLimit(root fs.FS) (limit int64, ok bool) {
 	groups, err := fs.ReadFile(root, membership)
 	if err != nil {
 		return 0, false

@@ -3,7 +3,7 @@
 // renders, and what a large body takes to decode. An Account sums the claims, and knows how much of the process's
 // memory limit a garbage collection would leave in use.
 //
-// It may know no other package of ours.
+// It may know package stats.
 package headroom
 
 import (
@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"apigen.dev/runtime/internal/state/stats"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -54,9 +55,12 @@ type Account struct {
 	reading Reading
 	readAt  time.Time
 	cycleAt time.Time // when a read first saw the last garbage collection
-	claimed int64     // by all claims
 	claims  int       // that hold something
-	refused [kinds]int64
+	claimed int64     // by all claims
+	// fresh was held since the last garbage collection, which therefore has not counted it. expected may be taken at
+	// any time. gone was held before the collection, and released since.
+	fresh, expected, gone int64
+	refused               [kinds]int64
 	// collecting: a garbage collection that a refusal started is under way.
 	collecting bool
 }
@@ -82,17 +86,28 @@ type Claim struct {
 	ctx     context.Context //nolint:containedctx // a Claim is a part of one request, and lives as long
 	kind    Kind
 	held    int64
+	// fresh and expected are the claim's parts of those of the Account, fresh as long as collections is the last one.
+	fresh, expected int64
+	collections     uint64
 }
 
-// Hold adds bytes to the claim before the request takes them. It returns an error 429 if memory is short and the
+// Hold adds bytes to the claim that the request takes at once. It returns an error 429 if memory is short and the
 // request would hold more than its share of what is left; the claim then stays what it was.
-func (c *Claim) Hold(bytes int64) error {
+func (c *Claim) Hold(bytes int64) error { return c.add(bytes, false) }
+
+// Expect is Hold for bytes that the request takes while it goes on. They count beside what the last garbage collection
+// has found alive until they are given back, because nobody knows how many of them it has found.
+func (c *Claim) Expect(bytes int64) error { return c.add(bytes, true) }
+
+func (c *Claim) add(bytes int64, expected bool) error {
 	a := c.account
 	if a == nil || bytes <= 0 {
 		return nil
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.refresh()
+	c.settle()
 	others := a.claims
 	if c.held > 0 {
 		others--
@@ -105,7 +120,21 @@ func (c *Claim) Hold(bytes int64) error {
 	a.claims = others + 1
 	a.claimed += bytes
 	c.held += bytes
+	if expected {
+		a.expected += bytes
+		c.expected += bytes
+	} else {
+		a.fresh += bytes
+		c.fresh += bytes
+	}
 	return nil
+}
+
+// settle says that a garbage collection has counted what was fresh before it. The Account is locked.
+func (c *Claim) settle() {
+	if now := c.account.reading.Collections; c.collections != now {
+		c.fresh, c.collections = 0, now
+	}
 }
 
 // Release gives back what the claim holds. It may be called more than once.
@@ -116,14 +145,22 @@ func (c *Claim) Release() {
 	a := c.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	c.settle()
 	a.claims--
 	a.claimed -= c.held
-	c.held = 0
+	a.fresh -= c.fresh
+	a.expected -= c.expected
+	a.gone += c.held - c.fresh - c.expected
+	c.held, c.fresh, c.expected = 0, 0, 0
 }
 
-// GiveBack gives a part back, of what the claim holds.
+// GiveBack gives back a part of what the request expected.
 func (c *Claim) GiveBack(bytes int64) {
-	if bytes = min(bytes, c.held); bytes == c.held {
+	bytes = min(bytes, c.expected)
+	if bytes == 0 {
+		return
+	}
+	if bytes == c.held {
 		c.Release()
 		return
 	}
@@ -131,16 +168,16 @@ func (c *Claim) GiveBack(bytes int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.claimed -= bytes
+	a.expected -= bytes
 	c.held -= bytes
+	c.expected -= bytes
 }
 
 // fits reports whether a claim that holds some bytes may hold more, beside other claims. Each claim may hold as much as
 // if all of them shared what is left of the limit, so that the largest are refused first, and all together never hold
-// more than there is. A claim whose bytes the last garbage collection has found alive counts twice until it is
-// released: nobody knows which bytes are whose, and the server must not hope.
+// more than there is.
 func (a *Account) fits(held, more int64, others int) bool {
-	a.refresh()
-	inUse := a.reading.Used + a.claimed
+	inUse := a.reading.Used + a.fresh + a.expected - a.gone
 	if inUse+more <= a.limit/100*threshold {
 		return true
 	}
@@ -156,7 +193,7 @@ func (a *Account) refresh() {
 	}
 	next := a.read()
 	if next.Collections != a.reading.Collections || a.readAt.IsZero() {
-		a.cycleAt = now
+		a.cycleAt, a.fresh, a.gone = now, 0, 0
 	}
 	a.reading, a.readAt = next, now
 }
@@ -183,20 +220,20 @@ func refusal(bytes int64) error {
 		(bytes+mebibyte-1)/mebibyte), 1)
 }
 
-// Stats are the numbers of an Account.
-type Stats struct {
-	// Limit is the memory limit, in bytes; 0 is none. Claimed is what requests hold or are about to.
-	Limit, Claimed int64
-	// Reads and Writes are how many requests were refused.
-	Reads, Writes int64
-}
-
-// Stats returns the present numbers.
-func (a *Account) Stats() Stats {
-	if a == nil {
-		return Stats{}
+// Collect sends the memory limit, what requests have claimed, and how many were refused.
+func (a *Account) Collect(out *stats.Series) {
+	var limit, claimed int64
+	var refused [kinds]int64
+	if a != nil {
+		a.mu.Lock()
+		limit, claimed, refused = a.limit, a.claimed, a.refused
+		a.mu.Unlock()
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return Stats{Limit: a.limit, Claimed: a.claimed, Reads: a.refused[Read], Writes: a.refused[Write]}
+	out.Gauge("apigen_memory_limit_bytes", "Memory limit of the server, by GOMEMLIMIT or by its control group; 0 is none.",
+		limit)
+	out.Gauge("apigen_memory_claimed_bytes",
+		"Memory that large requests hold or are about to take. It is 0 if there is no memory limit.", claimed)
+	out.Counters("apigen_memory_refused_requests_total",
+		"Requests that were refused with 429 because they needed more than their share of the memory that was left.",
+		"request_kind", map[string]int64{"readOnly": refused[Read], "mutating": refused[Write]})
 }

@@ -2,6 +2,8 @@ package headroom
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"math"
 	"runtime"
 	"runtime/debug"
@@ -92,10 +94,9 @@ func TestLargestIsRefusedFirst(t *testing.T) {
 // A claim that grows is refused when it is larger than its share, and one that holds little may grow on.
 func TestGrowingClaims(t *testing.T) {
 	d := newDesk()
-	d.use(600)
+	d.use(640)
 	both := d.hold(t, 200, 10)
 	large, little := both[0], both[1]
-	d.use(640)
 	if err := large.Hold(mib); !isRefused(err) {
 		t.Errorf("a claim of 200 MiB grew where 350 are left for two: %v", err)
 	}
@@ -105,6 +106,47 @@ func TestGrowingClaims(t *testing.T) {
 	large.Release()
 	if err := little.Hold(150 * mib); err != nil {
 		t.Errorf("after the large claim was released: %v", err)
+	}
+}
+
+// What a collection has found alive doesn't count twice, but for what is only expected; and what was released since
+// doesn't count any more.
+func TestCollectionCounts(t *testing.T) {
+	d := newDesk()
+	d.use(100)
+	held := d.hold(t, 300, 100)
+	expecting := d.Claim(t.Context(), Read)
+	if err := expecting.Expect(50 * mib); err != nil {
+		t.Fatal(err)
+	}
+	inUse := func(want int64) {
+		t.Helper()
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.refresh()
+		if got := (d.reading.Used + d.fresh + d.expected - d.gone) / mib; got != want {
+			t.Errorf("%d MiB are in use, want %d", got, want)
+		}
+	}
+	inUse(550)
+	d.cycles++
+	d.use(500)
+	inUse(550)
+	if err := held[0].Hold(10 * mib); err != nil {
+		t.Fatal(err)
+	}
+	inUse(560)
+	held[0].Release()
+	inUse(250)
+	expecting.Release()
+	inUse(200)
+	d.cycles++
+	d.use(200)
+	inUse(200)
+	held[1].Release()
+	inUse(100)
+	if d.claimed != 0 || d.claims != 0 || d.fresh != 0 || d.expected != 0 {
+		t.Errorf("%d bytes of %d claims are left, %d fresh, %d expected", d.claimed, d.claims, d.fresh, d.expected)
 	}
 }
 
@@ -127,7 +169,7 @@ func TestExemptRequestsPass(t *testing.T) {
 	if err := c.Hold(500 * mib); err != nil {
 		t.Error(err)
 	}
-	if got := d.Stats().Claimed; got != 500*mib {
+	if got := d.claimed; got != 500*mib {
 		t.Errorf("%d bytes are claimed: an exempt request counts as well", got)
 	}
 }
@@ -146,27 +188,33 @@ func TestRefusal(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if got, want := d.Stats(), (Stats{Limit: 1000 * mib, Reads: 1, Writes: 2}); got != want {
-		t.Errorf("got %+v, want %+v: a refused claim holds nothing", got, want)
+	if d.claimed != 0 || d.refused != [kinds]int64{Read: 1, Write: 2} {
+		t.Errorf("%d bytes are claimed after the refusals %v", d.claimed, d.refused)
 	}
 }
 
-func TestReleaseGivesBackOnce(t *testing.T) {
+func TestGiveBack(t *testing.T) {
 	d := newDesk()
-	claims := d.hold(t, 10, 20)
-	claims[0].GiveBack(4 * mib)
-	if got := d.Stats().Claimed; got != 26*mib {
-		t.Errorf("after a part: %d", got)
-	}
-	for range 2 {
-		for _, c := range claims {
-			c.Release()
+	c := d.Claim(t.Context(), Write)
+	for _, add := range []func(int64) error{c.Hold, c.Expect} {
+		if err := add(10 * mib); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if got := d.Stats().Claimed; got != 0 || d.Account.claims != 0 {
-		t.Errorf("%d bytes of %d claims are left", got, d.Account.claims)
+	c.GiveBack(4 * mib)
+	if d.claimed != 16*mib || d.expected != 6*mib {
+		t.Errorf("after a part: %d, of which %d expected", d.claimed, d.expected)
 	}
-	claims[0].GiveBack(1)
+	c.GiveBack(10 * mib) // more than there is
+	if d.claimed != 10*mib || d.expected != 0 {
+		t.Errorf("after all that was expected: %d, of which %d expected", d.claimed, d.expected)
+	}
+	c.Release()
+	c.Release()
+	c.GiveBack(mib)
+	if d.claimed != 0 || d.claims != 0 {
+		t.Errorf("%d bytes of %d claims are left", d.claimed, d.claims)
+	}
 }
 
 func TestReadsSeldom(t *testing.T) {
@@ -230,8 +278,8 @@ func TestNoLimit(t *testing.T) {
 	defer debug.SetMemoryLimit(before)
 	a := New(nil)
 	c := a.Claim(t.Context(), Read)
-	if err := c.Hold(math.MaxInt64); err != nil || a != nil || a.Stats() != (Stats{}) {
-		t.Errorf("got %v, %v, %v", a, err, a.Stats())
+	if err := c.Hold(math.MaxInt64); err != nil || a != nil {
+		t.Errorf("got %v, %v", a, err)
 	}
 	c.GiveBack(1)
 	c.Release()
@@ -291,8 +339,33 @@ func TestCgroupLimit(t *testing.T) {
 		}, 0},
 		"of no sense": {fstest.MapFS{membership: file("memory\n\n0::\n"), "sys/fs/cgroup/memory.max": file("much")}, 0},
 	} {
-		if got, ok := CgroupLimit(test.files); got != test.want || ok != (test.want > 0) {
+		if got, ok := cgroupLimit(test.files); got != test.want || ok != (test.want > 0) {
 			t.Errorf("%s: got %d, %t, want %d", name, got, ok, test.want)
+		}
+	}
+}
+
+// Where only the control group has a limit, the process takes nine tenths of it, and says so.
+func TestLimitProcess(t *testing.T) {
+	before := debug.SetMemoryLimit(math.MaxInt64)
+	defer debug.SetMemoryLimit(before)
+	root := fstest.MapFS{
+		membership: {Data: []byte("0::/\n")}, "sys/fs/cgroup/memory.max": {Data: fmt.Append(nil, 10<<30)},
+	}
+	for _, test := range []struct {
+		variable string
+		root     fstest.MapFS
+		want     int64
+	}{
+		{"off", root, math.MaxInt64},
+		{"", fstest.MapFS{}, math.MaxInt64},
+		{"", root, (10 << 30) / 100 * 90},
+	} {
+		t.Setenv("GOMEMLIMIT", test.variable)
+		var log strings.Builder
+		LimitProcess(test.root, slog.New(slog.NewTextHandler(&log, nil)))
+		if got := debug.SetMemoryLimit(-1); got != test.want || (log.Len() > 0) != (test.want < math.MaxInt64) {
+			t.Errorf("GOMEMLIMIT=%s: got %d, want %d\n%s", test.variable, got, test.want, &log)
 		}
 	}
 }

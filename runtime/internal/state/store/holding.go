@@ -28,7 +28,7 @@ func (h *holding) promise(bytes int64) error {
 	if h.memory == nil || bytes == 0 {
 		return nil
 	}
-	if err := h.memory.Hold(bytes); err != nil {
+	if err := h.memory.Expect(bytes); err != nil {
 		return err
 	}
 	h.promised += bytes
@@ -38,8 +38,12 @@ func (h *holding) promise(bytes int64) error {
 // take says that the list has taken bytes, and asks for more if that wasn't promised. After a refusal, the list ends
 // with the error in refused.
 func (h *holding) take(bytes int64) {
-	if h.taken += bytes; h.taken > h.promised && h.refused == nil {
-		h.refused = h.promise(max(holdStep, h.taken-h.promised))
+	if h.taken += bytes; h.taken <= h.promised || h.refused != nil {
+		return
+	}
+	step := max(holdStep, h.taken-h.promised)
+	if h.refused = h.memory.Hold(step); h.refused == nil {
+		h.promised += step
 	}
 }
 
