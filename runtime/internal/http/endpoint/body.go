@@ -39,7 +39,7 @@ func (req *resourceRequest) readBody() ([]byte, error) {
 		return nil, req.tooLarge()
 	}
 	if r.ContentLength > smallBody {
-		if err := req.claim.Expect(r.ContentLength); err != nil {
+		if err := req.memory().Expect(r.ContentLength); err != nil {
 			return nil, err
 		}
 	}
@@ -59,7 +59,7 @@ func (req *resourceRequest) readBody() ([]byte, error) {
 		return nil, errHalfBody
 	}
 	if r.ContentLength < 0 && n > smallBody {
-		if err := req.claim.Hold(n); err != nil {
+		if err := req.memory().Hold(n); err != nil {
 			return nil, err
 		}
 	}
@@ -206,18 +206,18 @@ func (req *resourceRequest) reserveBody(ctx context.Context, size int64) error {
 	if err != nil {
 		return apierrors.NewTooManyRequests("too many large requests are being worked on, please try again later", 1)
 	}
-	if err := req.claim.Expect(work); err != nil {
+	if err := req.memory().Expect(work); err != nil {
 		release()
 		return err
 	}
-	req.reserved, req.release, req.working = size, release, work
+	req.reserved, req.release = size, release
 	return nil
 }
 
 func (req *resourceRequest) releaseBody() {
 	if req.reserved > 0 {
 		req.release()
-		req.claim.GiveBack(req.working)
+		req.claim.GiveBack()
 		req.reserved = 0
 	}
 }

@@ -50,8 +50,8 @@ func (req *resourceRequest) list() error {
 	}
 	listOptions := apiListOptions(options)
 	listOptions.Compress = req.compresses(accepted.media)
-	if req.api.memory != nil {
-		listOptions.Memory = &req.claim
+	if claim := req.memory(); claim != nil {
+		listOptions.Memory = claim
 	}
 	page, err := req.handle.List(req.r.Context(), req.namespace, listOptions, accepted.form)
 	if err != nil {

@@ -61,9 +61,8 @@ type resourceRequest struct {
 	// reserved is how many bytes the body took of API.bodies, and release gives them back.
 	reserved int64
 	release  func()
-	// claim is what the request holds of the server's memory, and working the part for its body's decoding.
-	claim   headroom.Claim
-	working int64
+	// claim is what the request holds of the server's memory; nil until memory makes it.
+	claim *headroom.Claim
 }
 
 func (req *resourceRequest) form(media negotiation.MediaType) (verb.Form, error) {

@@ -141,7 +141,6 @@ func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *reques
 		res.warn(w, r)
 		req := &resourceRequest{
 			resource: res, api: a, requestInfo: info, namespace: namespace, w: w, r: r, query: r.URL.Query(),
-			claim: a.claim(r),
 		}
 		defer req.end()
 		return row.serve(req)
@@ -149,13 +148,16 @@ func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *reques
 	return res.refuse(w, r, info, shape, allNamespaces)
 }
 
-// claim returns the claim of a request on memory.
-func (a *API) claim(r *http.Request) headroom.Claim {
-	kind := headroom.Write
-	if r.Method == http.MethodGet || r.Method == http.MethodHead {
-		kind = headroom.Read
+// memory returns the claim of the request on memory; nil if the server has no memory limit.
+func (req *resourceRequest) memory() *headroom.Claim {
+	if req.claim == nil {
+		kind := headroom.Write
+		if req.r.Method == http.MethodGet || req.r.Method == http.MethodHead {
+			kind = headroom.Read
+		}
+		req.claim = req.api.memory.Claim(req.r.Context(), kind)
 	}
-	return a.memory.Claim(r.Context(), kind)
+	return req.claim
 }
 
 // end gives back what the request holds: the bytes of its body, too, if it failed before its work was done.

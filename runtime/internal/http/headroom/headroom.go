@@ -75,12 +75,15 @@ func New(exempt func(ctx context.Context) bool) *Account {
 	return &Account{limit: limit, exempt: exempt, read: readRuntime(), now: time.Now, collect: runtime.GC}
 }
 
-// Claim returns the claim of a request, which holds nothing yet.
-func (a *Account) Claim(ctx context.Context, kind Kind) Claim {
-	return Claim{account: a, ctx: ctx, kind: kind}
+// Claim returns the claim of a request, which holds nothing yet; nil if there is no limit.
+func (a *Account) Claim(ctx context.Context, kind Kind) *Claim {
+	if a == nil {
+		return nil
+	}
+	return &Claim{account: a, ctx: ctx, kind: kind}
 }
 
-// Claim is what one request holds, or is about to. One goroutine uses it. The zero value has no limit.
+// Claim is what one request holds, or is about to. One goroutine uses it. nil has no limit.
 type Claim struct {
 	account *Account
 	ctx     context.Context //nolint:containedctx // a Claim is a part of one request, and lives as long
@@ -100,10 +103,10 @@ func (c *Claim) Hold(bytes int64) error { return c.add(bytes, false) }
 func (c *Claim) Expect(bytes int64) error { return c.add(bytes, true) }
 
 func (c *Claim) add(bytes int64, expected bool) error {
-	a := c.account
-	if a == nil || bytes <= 0 {
+	if c == nil || bytes <= 0 {
 		return nil
 	}
+	a := c.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.refresh()
@@ -139,7 +142,7 @@ func (c *Claim) settle() {
 
 // Release gives back what the claim holds. It may be called more than once.
 func (c *Claim) Release() {
-	if c.held == 0 {
+	if c == nil || c.held == 0 {
 		return
 	}
 	a := c.account
@@ -154,23 +157,22 @@ func (c *Claim) Release() {
 	c.held, c.fresh, c.expected = 0, 0, 0
 }
 
-// GiveBack gives back a part of what the request expected.
-func (c *Claim) GiveBack(bytes int64) {
-	bytes = min(bytes, c.expected)
-	if bytes == 0 {
+// GiveBack gives back what the request expected.
+func (c *Claim) GiveBack() {
+	if c == nil || c.expected == 0 {
 		return
 	}
-	if bytes == c.held {
+	if c.expected == c.held {
 		c.Release()
 		return
 	}
 	a := c.account
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.claimed -= bytes
-	a.expected -= bytes
-	c.held -= bytes
-	c.expected -= bytes
+	a.claimed -= c.expected
+	a.expected -= c.expected
+	c.held -= c.expected
+	c.expected = 0
 }
 
 // fits reports whether a claim that holds some bytes may hold more, beside other claims. Each claim may hold as much as

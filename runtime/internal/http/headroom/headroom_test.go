@@ -57,7 +57,7 @@ func (d *desk) hold(t *testing.T, mebibytes ...int64) []*Claim {
 		if err := c.Hold(n * mib); err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, &c)
+		all = append(all, c)
 	}
 	return all
 }
@@ -201,18 +201,18 @@ func TestGiveBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c.GiveBack(4 * mib)
-	if d.claimed != 16*mib || d.expected != 6*mib {
-		t.Errorf("after a part: %d, of which %d expected", d.claimed, d.expected)
+	for range 2 {
+		if c.GiveBack(); d.claimed != 10*mib || d.expected != 0 {
+			t.Errorf("%d are left, of which %d expected", d.claimed, d.expected)
+		}
 	}
-	c.GiveBack(10 * mib) // more than there is
-	if d.claimed != 10*mib || d.expected != 0 {
-		t.Errorf("after all that was expected: %d, of which %d expected", d.claimed, d.expected)
+	for range 2 {
+		c.Release()
 	}
-	c.Release()
-	c.Release()
-	c.GiveBack(mib)
-	if d.claimed != 0 || d.claims != 0 {
+	if err := c.Expect(mib); err != nil {
+		t.Fatal(err)
+	}
+	if c.GiveBack(); d.claimed != 0 || d.claims != 0 {
 		t.Errorf("%d bytes of %d claims are left", d.claimed, d.claims)
 	}
 }
@@ -281,7 +281,7 @@ func TestNoLimit(t *testing.T) {
 	if err := c.Hold(math.MaxInt64); err != nil || a != nil {
 		t.Errorf("got %v, %v", a, err)
 	}
-	c.GiveBack(1)
+	c.GiveBack()
 	c.Release()
 }
 
