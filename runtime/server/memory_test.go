@@ -63,7 +63,8 @@ func TestShortOfMemory(t *testing.T) {
 		}
 		s.checkMetrics(t, codes[http.StatusTooManyRequests])
 		end()
-		code, body := 0, ""
+		var code int
+		var body string
 		for code != http.StatusOK && t.Context().Err() == nil { // the server notices the ends one by one
 			code, body = s.get(t, limitedToken, allAsTable, tableType)
 			if code != http.StatusOK && !strings.Contains(body, "the server is short of memory") {
@@ -89,7 +90,7 @@ type short struct {
 
 func startShort(t *testing.T, limit string) *short {
 	t.Helper()
-	command := exec.Command(os.Args[0], "-test.run=^TestShortOfMemory$") //nolint:gosec // itself
+	command := exec.Command(os.Args[0], "-test.run=^TestShortOfMemory$")
 	command.Env = append(os.Environ(), shortVariable+"=1", "GOMEMLIMIT="+limit)
 	command.Stderr = os.Stderr
 	input, err := command.StdinPipe()
