@@ -20,6 +20,7 @@ import (
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/internal/host/certs"
 	"apigen.dev/runtime/internal/http/apigroups"
+	"apigen.dev/runtime/internal/http/headroom"
 	"apigen.dev/runtime/internal/state/cache"
 	"apigen.dev/runtime/internal/state/stats"
 	"apigen.dev/runtime/registry"
@@ -150,6 +151,7 @@ func serve(ctx context.Context, program Program, f flags, out io.Writer) (err er
 	for _, warning := range warnings {
 		log.Warn(warning)
 	}
+	headroom.LimitProcess(os.DirFS("/"), log)
 	id, err := openIdentity(program.Name, f, given, log)
 	if err != nil {
 		return err

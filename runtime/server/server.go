@@ -27,6 +27,7 @@ import (
 	"apigen.dev/runtime/internal/http/endpoint"
 	"apigen.dev/runtime/internal/http/filter"
 	"apigen.dev/runtime/internal/http/gather"
+	"apigen.dev/runtime/internal/http/headroom"
 	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/objects"
 	"apigen.dev/runtime/internal/state/compactor"
@@ -49,6 +50,8 @@ type Server struct {
 	// table is what the server serves now. api has the groups of the configuration alone.
 	table atomic.Pointer[table]
 	api   *endpoint.API
+	// memory is nil if the process has no memory limit.
+	memory *headroom.Account
 	// paths are served beside the API.
 	paths map[string]http.Handler
 	drain *filter.Drain
@@ -74,6 +77,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	config = withDefaults(config)
 	s := &Server{
 		config: config, drain: filter.NewDrain(config.Ending), ending: make(chan struct{}), loopback: new(Loopback),
+		memory: headroom.New(isMaster),
 	}
 	metrics := newMetrics(config)
 	s.metrics = metrics
@@ -95,11 +99,12 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		Groups: s.groups, MinRequestTimeout: int64(config.MinRequestTimeout / time.Second),
 		MayCreate: filter.MayCreate(config.Authorizer), UnsafeDelete: filter.MayDeleteUnreadable(config.Authorizer),
 		Log: config.Log, WriteTimeout: config.RequestTimeout, User: userName,
+		Memory: s.memory,
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
-	metrics.registry.MustRegister(stats.Collect(s.collectLargeAnswers))
+	metrics.registry.MustRegister(stats.Collect(s.collectLargeAnswers), stats.Collect(s.memory.Collect))
 	reached, err := objects.Reachable(s.handles)
 	if err != nil {
 		return nil, errors.Join(err, s.close())
@@ -154,6 +159,12 @@ func userName(ctx context.Context) string {
 		return user.Name
 	}
 	return ""
+}
+
+// isMaster reports whether the user of a request is in system:masters, who must be able to find out what is wrong.
+func isMaster(ctx context.Context) bool {
+	user := auth.UserFrom(ctx)
+	return user != nil && slices.Contains(user.Groups, auth.Masters)
 }
 
 // catalog returns what the server serves at the time of a question.

@@ -20,6 +20,17 @@ type ListOptions struct {
 	Continue string
 	// Compress reports whether the reader can use Page.Parts. Only the cache of stored resources heeds it.
 	Compress bool
+	// Memory is asked before the list takes memory; nil allows everything. Only stored resources heed it.
+	Memory Memory
+}
+
+// Memory says whether a request may take more memory.
+type Memory interface {
+	// Hold adds bytes that the request takes at once to what it holds, or refuses them: the request ends with the error
+	// then.
+	Hold(bytes int64) error
+	// Expect is Hold for bytes that the request will probably take.
+	Expect(bytes int64) error
 }
 
 // Page is what a List returns. Its items can be read once or more until it is closed.

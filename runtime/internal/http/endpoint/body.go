@@ -38,6 +38,11 @@ func (req *resourceRequest) readBody() ([]byte, error) {
 	if r.ContentLength > req.api.maxBody {
 		return nil, req.tooLarge()
 	}
+	if r.ContentLength > smallBody {
+		if err := req.memory().Expect(r.ContentLength); err != nil {
+			return nil, err
+		}
+	}
 	var buffer bytes.Buffer
 	// A client may send less than its Content-Length says.
 	buffer.Grow(int(min(max(r.ContentLength, 0), 64<<10)) + bytes.MinRead)
@@ -52,6 +57,11 @@ func (req *resourceRequest) readBody() ([]byte, error) {
 		return nil, r.Context().Err()
 	case err != nil:
 		return nil, errHalfBody
+	}
+	if r.ContentLength < 0 && n > smallBody {
+		if err := req.memory().Hold(n); err != nil {
+			return nil, err
+		}
 	}
 	if strings.Contains(r.Header.Get("Content-Type"), "yaml") {
 		n *= yamlFactor
@@ -169,10 +179,11 @@ func cborToJSON(data []byte) ([]byte, error) {
 	return out, checkDepth(out)
 }
 
-// Decoding, converting and encoding a body takes about forty times its size in memory, and twice as much for YAML. So
-// the server bounds the sum of the sizes of the large bodies that it works on at once. Other large bodies wait, up to
-// the deadlines of their requests, and the users who sent them take turns.
+// Decoding, converting and encoding a body takes about workFactor times its size in memory, and twice as much for YAML.
+// So the server bounds the sum of the sizes of the large bodies that it works on at once. Other large bodies wait, up
+// to the deadlines of their requests, and the users who sent them take turns.
 const (
+	workFactor = 40
 	// smallBody is the size up to which a body doesn't count.
 	smallBody = 128 << 10
 	// maxBodyBytes bounds the sum of the sizes. A single body may be larger.
@@ -183,15 +194,21 @@ const (
 
 // reserveBody waits until the server may work on a body of that size. The body has been read, so that a slow client
 // reserves nothing. releaseBody ends the reservation when the request's work is done, before anything is answered, so
-// that a client that doesn't read its answer holds none either. A request that waits for a webhook loses it.
+// that a client that doesn't read its answer holds none either. A request that waits for a webhook loses it. Where
+// memory is short, reserveBody refuses a body whose work takes more than its share.
 func (req *resourceRequest) reserveBody(ctx context.Context, size int64) error {
 	if size <= smallBody || req.reserved > 0 {
 		return nil
 	}
+	work := workFactor * size
 	size = min(size, maxBodyBytes)
 	release, err := req.api.bodies.share(ctx, req.api.user(ctx), size)
 	if err != nil {
 		return apierrors.NewTooManyRequests("too many large requests are being worked on, please try again later", 1)
+	}
+	if err := req.memory().Expect(work); err != nil {
+		release()
+		return err
 	}
 	req.reserved, req.release = size, release
 	return nil
@@ -200,6 +217,7 @@ func (req *resourceRequest) reserveBody(ctx context.Context, size int64) error {
 func (req *resourceRequest) releaseBody() {
 	if req.reserved > 0 {
 		req.release()
+		req.claim.GiveBack()
 		req.reserved = 0
 	}
 }

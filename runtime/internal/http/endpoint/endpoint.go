@@ -21,6 +21,7 @@ import (
 
 	"apigen.dev/runtime/internal/http/discovery"
 	"apigen.dev/runtime/internal/http/encoder"
+	"apigen.dev/runtime/internal/http/headroom"
 	"apigen.dev/runtime/internal/http/respond"
 	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/internal/verb"
@@ -61,6 +62,8 @@ type Config struct {
 	// UnsafeDelete decides whether the user of a request, who may delete an object, may delete it although the server
 	// can't read it. It returns nil or the error to answer with. If it isn't set, nobody may.
 	UnsafeDelete func(r *http.Request) error
+	// Memory refuses large requests when memory is short; nil refuses none.
+	Memory *headroom.Account
 	// Log receives the errors whose text the answers leave out; nil means slog.Default().
 	Log *slog.Logger
 }
@@ -90,7 +93,8 @@ type API struct {
 	// converters bounds how many pieces of answers the server converts to YAML at once. A conversion takes forty times
 	// the size of its piece in memory, and CPU time: half of the CPUs are left to other requests.
 	converters *semaphore.Weighted
-	turns      *respond.Turns // of answers of several pieces, and of the states with which watches begin
+	turns      *respond.Turns    // of answers of several pieces, and of the states with which watches begin
+	memory     *headroom.Account // Config.Memory
 	log        *slog.Logger
 }
 
@@ -107,6 +111,7 @@ func New(config Config) (*API, error) {
 		user:       config.User,
 		converters: semaphore.NewWeighted(max(1, int64(runtime.GOMAXPROCS(0)/2))),
 		turns:      respond.NewTurns(),
+		memory:     config.Memory,
 		log:        cmp.Or(config.Log, slog.Default()),
 	}
 	if a.user == nil {

@@ -7,6 +7,9 @@ import (
 	"apigen.dev/runtime/internal/verb"
 )
 
+// manyItems is how many items a list has that probably fills a frame.
+const manyItems = 64
+
 // get answers with one object. A subresource that is a part of the object is answered with the whole object.
 func (req *resourceRequest) get() error {
 	accepted, err := req.negotiate(negotiation.Output, negotiation.ObjectTransform)
@@ -47,10 +50,18 @@ func (req *resourceRequest) list() error {
 	}
 	listOptions := apiListOptions(options)
 	listOptions.Compress = req.compresses(accepted.media)
+	if claim := req.memory(); claim != nil {
+		listOptions.Memory = claim
+	}
 	page, err := req.handle.List(req.r.Context(), req.namespace, listOptions, accepted.form)
 	if err != nil {
 		return err
 	}
 	defer page.Close()
+	if page.Len >= manyItems {
+		if err := req.claim.Hold(frameSize); err != nil {
+			return err
+		}
+	}
 	return req.writePage(accepted, page)
 }

@@ -6,6 +6,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/http/encoder"
+	"apigen.dev/runtime/internal/http/headroom"
 	"apigen.dev/runtime/internal/http/negotiation"
 	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/internal/verb"
@@ -60,6 +61,8 @@ type resourceRequest struct {
 	// reserved is how many bytes the body took of API.bodies, and release gives them back.
 	reserved int64
 	release  func()
+	// claim is what the request holds of the server's memory; nil until memory makes it.
+	claim *headroom.Claim
 }
 
 func (req *resourceRequest) form(media negotiation.MediaType) (verb.Form, error) {

@@ -9,6 +9,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/audit/trail"
+	"apigen.dev/runtime/internal/http/headroom"
 	"apigen.dev/runtime/internal/http/respond"
 	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/internal/verb"
@@ -141,10 +142,28 @@ func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *reques
 		req := &resourceRequest{
 			resource: res, api: a, requestInfo: info, namespace: namespace, w: w, r: r, query: r.URL.Query(),
 		}
-		defer req.releaseBody() // of a request that failed before its work was done
+		defer req.end()
 		return row.serve(req)
 	}
 	return res.refuse(w, r, info, shape, allNamespaces)
+}
+
+// memory returns the claim of the request on memory; nil if the server has no memory limit.
+func (req *resourceRequest) memory() *headroom.Claim {
+	if req.claim == nil {
+		kind := headroom.Write
+		if req.r.Method == http.MethodGet || req.r.Method == http.MethodHead {
+			kind = headroom.Read
+		}
+		req.claim = req.api.memory.Claim(req.r.Context(), kind)
+	}
+	return req.claim
+}
+
+// end gives back what the request holds: the bytes of its body, too, if it failed before its work was done.
+func (req *resourceRequest) end() {
+	req.releaseBody()
+	req.claim.Release()
 }
 
 // warn tells the client, and the audit, that the version is deprecated.

@@ -52,6 +52,43 @@ func (s *Snapshot) Parts(prefix, from string, n int, form verb.Form, now time.Ti
 	}
 }
 
+// Missing returns roughly how many bytes must be rendered, in a form, for the first n entries of those that Entries
+// yields: the sizes as stored of what neither a leaf nor an entry keeps in that form.
+func (s *Snapshot) Missing(prefix, from string, n int, form verb.Form) (bytes int64) {
+	if n <= 0 {
+		return 0
+	}
+	end := storage.PrefixEnd(prefix)
+	s.root.Leaves(position{key: max(prefix, from)}, position{key: end}, func(leaf *node, first, last int) bool {
+		last = min(last, first+n)
+		n -= last - first
+		entries := leaf.Values()[first:last]
+		if form == entries[0].entry.shared.stored || leaf.Attachment().keeps(form) {
+			return n > 0
+		}
+		for _, slot := range entries {
+			if KeepsJoined(form) || !slot.entry.Rendered(form) {
+				bytes += slot.entry.Size()
+			}
+		}
+		return n > 0
+	})
+	return bytes
+}
+
+// keeps reports whether a leaf's entries are kept in a form, joined or compressed.
+func (l *leafBlocks) keeps(form verb.Form) bool {
+	if l.joined(form) != nil {
+		return true
+	}
+	for c := l.compressed.Load(); c != nil; c = c.next {
+		if c.form == form {
+			return c.kept()
+		}
+	}
+	return false
+}
+
 // part returns some entries of a leaf. It compresses and keeps whole leaves of the present.
 func (s *Snapshot) part(leaf *node, first, last int, form verb.Form, now time.Time) (verb.Part, error) {
 	blocks, entries := leaf.Attachment(), leaf.Values()

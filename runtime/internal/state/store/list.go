@@ -17,6 +17,7 @@ import (
 
 type listing struct {
 	Selector
+	holding
 	prefix string // of the keys asked for
 	only   string // the one key asked for, where a selector names it
 	from   string // the first key of the page
@@ -86,7 +87,7 @@ func (r *reader) listing(prefix string, opts verb.ListOptions, form verb.Form) (
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{Selector: sel, prefix: r.narrow(prefix, &sel), limit: int(max(opts.Limit, 0)), form: form, gr: r.gr,
+	l := &listing{Selector: sel, holding: holding{memory: opts.Memory}, prefix: r.narrow(prefix, &sel), limit: int(max(opts.Limit, 0)), form: form, gr: r.gr,
 		together: r.rendersTogether(form), compress: opts.Compress, wanted: opts.ResourceVersion}
 	if opts.Continue != "" {
 		return l, l.resume(opts)
@@ -169,6 +170,9 @@ func (r *reader) listBackend(ctx context.Context, l *listing) (*verb.Page, error
 	if l.limit > 0 {
 		req.Limit = int64(min(l.limit, maxChunk))
 	}
+	if err := l.promise(r.expected(req.Limit, l)); err != nil {
+		return nil, err
+	}
 	p := newPage()
 	for {
 		result, err := r.Backend.Range(ctx, req)
@@ -191,6 +195,23 @@ func (r *reader) listBackend(ctx context.Context, l *listing) (*verb.Page, error
 		req.From = result.Items[len(result.Items)-1].Key + "\x00"
 		req.Limit = min(req.Limit*2, maxChunk)
 	}
+}
+
+// expected returns how many bytes a list from the backend will probably take, by what the cache has of the resource: at
+// least a chunk, of which a selector may leave little. It returns 0 if there is no cache.
+func (r *reader) expected(chunk int64, l *listing) int64 {
+	if r.cache == nil || l.memory == nil {
+		return 0
+	}
+	objects, bytes, _ := r.cache.Size()
+	if objects == 0 {
+		return 0
+	}
+	n := objects
+	if l.limit > 0 || !l.Empty() {
+		n = min(n, max(int64(l.limit), chunk))
+	}
+	return n * (bytes/objects + recordBytes + itemBytes)
 }
 
 // rangeError returns the error of a page that can't be read at a revision. An expired page has a token that continues

@@ -48,6 +48,11 @@ func (l *listing) prepared(s *cache.Snapshot, stored verb.Form, revision int64) 
 	entries := firstOf(n, s.Entries(l.prefix, l.from))
 	page := &verb.Page{ResourceVersion: strconv.FormatInt(revision, 10), Len: n,
 		Items: preparedItems(entries, l.form), Close: func() {}}
+	if l.memory != nil {
+		if err := l.promise(s.Missing(l.prefix, l.from, n, l.form)); err != nil {
+			return nil, err
+		}
+	}
 	if !l.compressed(s, page, stored) && !l.join(s, page) && !l.prepare(entries, n, stored) {
 		return nil, nil
 	}

@@ -56,7 +56,8 @@ func (p *pageItems) close() {
 	pages.Put(p)
 }
 
-// add appends an object that the list covers, or notes why it can't be shown. It reports whether the page is full.
+// add appends an object that the list covers, or notes why it can't be shown. It reports whether the page is full, or
+// the list was refused memory.
 func (p *pageItems) add(o object, l *listing) (full bool) {
 	if !l.covers(o) {
 		return false
@@ -66,13 +67,20 @@ func (p *pageItems) add(o object, l *listing) (full bool) {
 	}
 	if l.together {
 		p.waiting, p.last = append(p.waiting, o), o.Key()
-		return false
+		if l.memory != nil {
+			l.take(takesWhole(o))
+		}
+		return l.refused != nil
 	}
+	fresh := l.memory != nil && isFresh(o, l.form)
 	r, ok := p.bad.render(o, l.form)
 	if ok {
 		p.items, p.last = append(p.items, r), o.Key()
 	}
-	return p.bad.enough()
+	if fresh {
+		l.take(itemBytes + recordBytes + int64(len(r.Payload)))
+	}
+	return p.bad.enough() || l.refused != nil
 }
 
 // full reports whether the page has as many items as the list may have.
@@ -100,6 +108,10 @@ func (p *pageItems) renderWaiting(ctx context.Context, r *reader, l *listing) er
 
 // page makes the page of the items. left is how many objects follow; -1 is unknown.
 func (r *reader) page(ctx context.Context, p *pageItems, l *listing, revision int64, left int) (*verb.Page, error) {
+	if l.refused != nil {
+		p.close()
+		return nil, l.refused
+	}
 	if len(p.waiting) > 0 {
 		if err := p.renderWaiting(ctx, r, l); err != nil {
 			p.close()
