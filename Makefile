@@ -13,7 +13,7 @@ TEST_FLAGS ?=
 # generate, run kubectl hundreds of times, wait for peers that hang, or hold 300 requests at once.
 SLOW     := TestCompressedLists TestDashboard TestDay TestGeneratedTests TestHangingPeers TestHolding \
             TestHostileServers TestKubectlScripts TestSameBytesFromAnyLayout TestScriptsOfManyBuilds \
-            TestTrustIsPublished TestUnreadAnswersEnd
+            TestShortOfMemory TestTrustIsPublished TestUnreadAnswersEnd
 empty    :=
 ANY_SLOW := ($(subst $(empty) $(empty),|,$(strip $(SLOW))))
 # Packages of runtime/conformance that make test runs.

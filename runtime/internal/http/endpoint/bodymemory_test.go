@@ -45,7 +45,8 @@ func TestLargeBodiesNeedMemory(t *testing.T) {
 			memory: memory,
 		}
 		req := &resourceRequest{api: a, r: r}
-		if _, err := req.readBody(); apierrors.IsTooManyRequests(err) != test.isRefused || !test.isRefused && err != nil {
+		_, err = req.readBody()
+		if apierrors.IsTooManyRequests(err) != test.isRefused || !test.isRefused && err != nil {
 			t.Errorf("%s: got %v, want refused: %t", test.name, err, test.isRefused)
 		}
 		req.end()

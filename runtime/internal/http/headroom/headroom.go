@@ -118,7 +118,7 @@ func (c *Claim) add(bytes int64, expected bool) error {
 	if !a.fits(c.held, bytes, others) && !a.exempt(c.ctx) {
 		a.refused[c.kind]++
 		a.collectIfStale()
-		return refusal(c.held + bytes)
+		return refusal(c.kind, c.held+bytes)
 	}
 	a.claims = others + 1
 	a.claimed += bytes
@@ -215,11 +215,15 @@ func (a *Account) collectIfStale() {
 	}()
 }
 
-func refusal(bytes int64) error {
+func refusal(kind Kind, bytes int64) error {
 	const mebibyte = 1 << 20
+	remedy := "ask for less at once, for example with limit=500"
+	if kind == Write {
+		remedy = "send a smaller object"
+	}
 	return apierrors.NewTooManyRequests(fmt.Sprintf("the server is short of memory, and this request needs about "+
-		"%d MiB of it at once: try again later, or ask for less at once, for example with limit=500",
-		(bytes+mebibyte-1)/mebibyte), 1)
+		"%d MiB of it at once: try again later, or %s",
+		(bytes+mebibyte-1)/mebibyte, remedy), 1)
 }
 
 // Collect sends the memory limit, what requests have claimed, and how many were refused.
@@ -231,8 +235,8 @@ func (a *Account) Collect(out *stats.Series) {
 		limit, claimed, refused = a.limit, a.claimed, a.refused
 		a.mu.Unlock()
 	}
-	out.Gauge("apigen_memory_limit_bytes", "Memory limit of the server, by GOMEMLIMIT or by its control group; 0 is none.",
-		limit)
+	out.Gauge("apigen_memory_limit_bytes",
+		"Memory limit of the server, by GOMEMLIMIT or by its control group; 0 is none.", limit)
 	out.Gauge("apigen_memory_claimed_bytes",
 		"Memory that large requests hold or are about to take. It is 0 if there is no memory limit.", claimed)
 	out.Counters("apigen_memory_refused_requests_total",

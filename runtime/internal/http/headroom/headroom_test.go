@@ -184,7 +184,7 @@ func TestRefusal(t *testing.T) {
 		t.Errorf("got %v after %d s", err, seconds)
 	}
 	for range 2 {
-		if err := write.Hold(200 * mib); !isRefused(err) {
+		if err := write.Hold(200 * mib); !isRefused(err) || !strings.Contains(err.Error(), "send a smaller object") {
 			t.Error(err)
 		}
 	}
@@ -317,8 +317,10 @@ func TestCgroupLimit(t *testing.T) {
 		files fstest.MapFS
 		want  int64
 	}{
-		"none":                {fstest.MapFS{}, 0},
-		"version 2":           {fstest.MapFS{membership: file("0::/\n"), "sys/fs/cgroup/memory.max": file("1000\n")}, 1000},
+		"none": {fstest.MapFS{}, 0},
+		"version 2": {
+			fstest.MapFS{membership: file("0::/\n"), "sys/fs/cgroup/memory.max": file("1000\n")}, 1000,
+		},
 		"version 2, no bound": {fstest.MapFS{membership: file("0::/\n"), "sys/fs/cgroup/memory.max": file("max\n")}, 0},
 		"a group around": {fstest.MapFS{
 			membership: file("0::/a/b\n"), "sys/fs/cgroup/a/b/memory.max": file("max\n"),

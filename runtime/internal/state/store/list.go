@@ -87,7 +87,8 @@ func (r *reader) listing(prefix string, opts verb.ListOptions, form verb.Form) (
 	if err != nil {
 		return nil, err
 	}
-	l := &listing{Selector: sel, holding: holding{memory: opts.Memory}, prefix: r.narrow(prefix, &sel), limit: int(max(opts.Limit, 0)), form: form, gr: r.gr,
+	l := &listing{Selector: sel, prefix: r.narrow(prefix, &sel), limit: int(max(opts.Limit, 0)), form: form, gr: r.gr,
+		holding:  holding{memory: opts.Memory},
 		together: r.rendersTogether(form), compress: opts.Compress, wanted: opts.ResourceVersion}
 	if opts.Continue != "" {
 		return l, l.resume(opts)
