@@ -45,7 +45,7 @@ func TestFloors(t *testing.T) {
 	}
 }
 
-// exempt tells the packages that the table does not list: examples, fixtures, and this directory.
+// exempt reports whether the table does not list a package: examples, fixtures, and this directory.
 func exempt(dir string) bool {
 	return dir == "." || strings.HasPrefix(dir, "examples/") || strings.HasPrefix(dir, "docs/") ||
 		dir == "runtime/internal/shop" || dir == "runtime/internal/testbed" ||

@@ -235,7 +235,10 @@ func tokenRequests() []audited {
 func startConfidential(t *testing.T, change func(*server.Config)) *apitest.Server {
 	t.Helper()
 	s := startFeatures(t, func(c *server.Config) {
-		c.Issuer = constantTokens{}
+		c.Check = func(c *server.Config) error { // in place of the issuer that a feature brings
+			c.Issuer = constantTokens{}
+			return nil
+		}
 		change(c)
 	})
 	until(t, s, http.MethodPost, definitions, strings.Replace(strings.Replace(gadgets, `"storage":true,`,

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"apigen.dev/runtime/admission"
@@ -43,8 +44,7 @@ type Contribution struct {
 	// Authorizer decides what users may do who are not in system:masters, whom the server allows everything; nil allows
 	// authenticated users to read discovery.
 	Authorizer auth.Authorizer
-	// Issuer signs tokens of service accounts, for Audiences, which are those of tokens for this server; nil signs
-	// none.
+	// Issuer signs tokens of service accounts; nil signs none. Audiences are those of tokens for this server.
 	Issuer    auth.TokenIssuer
 	Audiences []string
 	// Guard refuses requests before they are authenticated, such as those that come back to the server that sent them;
@@ -112,45 +112,48 @@ func (c *Config) add(from string, more Contribution) error {
 	has.Metrics = append(has.Metrics, more.Metrics...)
 	has.Observers = append(has.Observers, more.Observers...)
 	has.Admission = append(has.Admission, more.Admission...)
-	has.Authentication.Tokens = append(has.Authentication.Tokens, more.Authentication.Tokens...)
-	has.Authentication.Certificates = inTurn(has.Authentication.Certificates, more.Authentication.Certificates)
-	if more.Authentication.FrontProxy != nil && m.first("a front proxy that is believed") {
-		has.Authentication.FrontProxy = more.Authentication.FrontProxy
+	in, moreIn := &has.Authentication, more.Authentication
+	in.Tokens, in.Certificates = append(in.Tokens, moreIn.Tokens...), inTurn(in.Certificates, moreIn.Certificates)
+	if moreIn.FrontProxy != nil && m.first("a front proxy that is believed", in.FrontProxy != nil) {
+		in.FrontProxy = moreIn.FrontProxy
 	}
-	if more.Authentication.Anonymous != nil && m.first("who may be anonymous") {
-		has.Authentication.Anonymous = more.Authentication.Anonymous
+	if moreIn.Anonymous != nil && m.first("who may be anonymous", in.Anonymous != nil) {
+		in.Anonymous = moreIn.Anonymous
 	}
-	if more.OwnFrontProxy != nil && m.first("the server's own front proxy") {
+	if more.OwnFrontProxy != nil && m.first("the server's own front proxy", has.OwnFrontProxy != nil) {
 		has.OwnFrontProxy = more.OwnFrontProxy
 	}
-	if more.AuthorizerOf != nil && m.first("an authorizer of the modes") {
+	if more.AuthorizerOf != nil && m.first("an authorizer of the modes", has.AuthorizerOf != nil) {
 		has.AuthorizerOf = more.AuthorizerOf
 	}
-	if more.Authorizer != nil && m.first("an authorizer") {
+	if more.Authorizer != nil && m.first("an authorizer", has.Authorizer != nil) {
 		has.Authorizer = more.Authorizer
 	}
-	if more.Issuer != nil && m.first("who signs tokens") {
-		has.Issuer, has.Audiences = more.Issuer, more.Audiences
+	if more.Issuer != nil && m.first("who signs tokens", has.Issuer != nil) {
+		has.Issuer = more.Issuer
 	}
-	if more.Guard != nil && m.first("a guard of requests") {
+	if len(more.Audiences) > 0 && m.first("the audiences of tokens", len(has.Audiences) > 0) {
+		has.Audiences = more.Audiences
+	}
+	if more.Guard != nil && m.first("a guard of requests", has.Guard != nil) {
 		has.Guard = more.Guard
 	}
-	if more.Auditor != nil && m.first("an auditor") {
+	if more.Auditor != nil && m.first("an auditor", has.Auditor != nil) {
 		has.Auditor = more.Auditor
 	}
-	if more.Tracer != nil && m.first("a tracer") {
+	if more.Tracer != nil && m.first("a tracer", has.Tracer != nil) {
 		has.Tracer = more.Tracer
 	}
-	if more.Fairness != nil && m.first("what bounds requests in progress") {
+	if more.Fairness != nil && m.first("what bounds requests in progress", has.Fairness != nil) {
 		has.Fairness = more.Fairness
 	}
-	if more.Additions != nil && (has.Additions == more.Additions || m.first("Additions of its own")) {
-		has.Additions = more.Additions
+	if a := more.Additions; a != nil && a != has.Additions && m.first("Additions of its own", has.Additions != nil) {
+		has.Additions = a
 	}
-	if more.ServingCertificate != nil && m.first("the serving certificate") {
+	if more.ServingCertificate != nil && m.first("the serving certificate", has.ServingCertificate != nil) {
 		has.ServingCertificate = more.ServingCertificate
 	}
-	if more.Scraped != nil && m.first("the handler of /metrics") {
+	if more.Scraped != nil && m.first("the handler of /metrics", has.Scraped != nil) {
 		has.Scraped = more.Scraped
 	}
 	union(&m, &has.Modes, more.Modes, "the authorization mode %s")
@@ -171,10 +174,11 @@ type merger struct {
 	conflicts []error
 }
 
-// first reports whether nobody else has brought a thing of which a server has one.
-func (m *merger) first(thing string) bool {
-	other, taken := m.config.contributors[thing]
-	if taken {
+// first reports whether nobody else has brought a thing of which a server has one. taken reports whether the
+// configuration has it already.
+func (m *merger) first(thing string, taken bool) bool {
+	if other, brought := m.config.contributors[thing]; taken || brought {
+		other = cmp.Or(other, "the configuration")
 		m.conflicts = append(m.conflicts,
 			fmt.Errorf("%s and %s both bring %s: leave one of them out", other, m.from, thing))
 		return false
@@ -189,7 +193,7 @@ func (m *merger) first(thing string) bool {
 // union adds things that have names.
 func union[K comparable, V any](m *merger, all *map[K]V, more map[K]V, thing string) {
 	for name, value := range more {
-		if !m.first(fmt.Sprintf(thing, fmt.Sprint(name))) {
+		if _, taken := (*all)[name]; !m.first(fmt.Sprintf(thing, fmt.Sprint(name)), taken) {
 			continue
 		}
 		if *all == nil {
@@ -205,7 +209,11 @@ func (c *Config) complete() error {
 		c.TLS = cmp.Or(c.TLS, &tls.Config{MinVersion: tls.VersionTLS12}).Clone()
 		c.ServingCertificate(c.TLS)
 	}
-	for _, check := range c.checks {
+	checks := c.checks
+	if c.Check != nil {
+		checks = append(slices.Clone(checks), c.Check)
+	}
+	for _, check := range checks {
 		if err := check(c); err != nil {
 			return err
 		}

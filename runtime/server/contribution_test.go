@@ -71,11 +71,8 @@ func TestContributions(t *testing.T) {
 		}
 		var one Contribution
 		reflect.ValueOf(&one).Elem().Field(i).Set(all.Field(i))
-		switch name {
-		case "Authentication":
+		if name == "Authentication" {
 			one.Authentication = auth.Authentication{FrontProxy: nobody{}}
-		case "Audiences":
-			one.Issuer = signer{}
 		}
 		var config Config
 		if err := config.add("first", one); err != nil {
@@ -89,6 +86,10 @@ func TestContributions(t *testing.T) {
 			second.Additions = new(Additions)
 		}
 		err := config.add("second", second)
+		if given := (&Config{Contribution: one}).add("second", second); (given == nil) != (err == nil) ||
+			given != nil && !strings.Contains(given.Error(), "the configuration and second both bring ") {
+			t.Errorf("a %s beside that of the configuration: %v", name, given)
+		}
 		if several := slices.Contains(severalOf, name); several != (err == nil) {
 			t.Errorf("a second %s: %v", name, err)
 		} else if err != nil && !strings.Contains(err.Error(), "first and second both bring ") {
@@ -133,5 +134,9 @@ func TestChecks(t *testing.T) {
 	}
 	if _, err := New(t.Context(), config); !errors.Is(err, refused) {
 		t.Error(err)
+	}
+	config = Config{Contribution: Contribution{Check: func(*Config) error { return refused }}}
+	if _, err := New(t.Context(), config); !errors.Is(err, refused) {
+		t.Errorf("the check of the configuration: %v", err)
 	}
 }

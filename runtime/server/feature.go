@@ -23,9 +23,9 @@ type Feature interface {
 	// AddFlags adds the flags of the feature, which have the names of kube-apiserver's flags if it has them.
 	AddFlags(flags *pflag.FlagSet)
 	// Configure returns what the feature adds to a server. The command calls it after it parsed the flags. It may read
-	// files and make values, and starts nothing: Hooks of the contribution start what runs beside requests. It changes
-	// nothing in config, and may keep it: what runs later finds there what other features have contributed. Its error
-	// names the flag or the file that is wrong.
+	// files and make values, and starts nothing: Hooks of the contribution start what runs beside requests. In config
+	// it changes nothing but Metrics, of which features share some. It may keep config: what runs later finds there
+	// what other features have contributed. Its error names the flag or the file that is wrong.
 	Configure(ctx context.Context, config *Config) (Contribution, error)
 }
 
