@@ -43,7 +43,6 @@ func startAdmission(t *testing.T) *world {
 	tokens.Add(theirsToken, &auth.User{Name: "admin", UID: "1", Groups: []string{auth.Masters}})
 	s := apitest.StartWith(t, func(config *server.Config) {
 		config.Authentication.Tokens = append(config.Authentication.Tokens, tokens)
-		config.Audiences = []string{"https://kubernetes.default.svc"}
 		config.DataDir = t.TempDir()
 		for _, feature := range features {
 			if err := config.Use(t.Context(), feature); err != nil {
