@@ -406,7 +406,8 @@ var floors = map[string][]string{
 	"runtime/internal/flow/share":      {},
 	"runtime/internal/host/certs":      {"runtime/auth", "runtime/internal/reload"},
 	"runtime/internal/host/encryption": {},
-	"runtime/internal/host/kubeconfig": {"runtime/internal/reload"},
+	"runtime/internal/host/kubeconfig": {"runtime/internal/reload", "runtime/internal/timing"},
+	"runtime/internal/host/release":    {},
 	"runtime/internal/http/apigroups": {
 		"runtime/api", "runtime/internal/http/discovery", "runtime/internal/http/endpoint", "runtime/internal/jsondoc",
 		"runtime/internal/verb", "runtime/registry",
@@ -438,7 +439,7 @@ var floors = map[string][]string{
 	"runtime/internal/http/negotiation": {"runtime/internal/verb"},
 	"runtime/internal/http/openapi":     {},
 	"runtime/internal/http/proxy": {
-		"runtime/auth", "runtime/internal/host/certs", "runtime/internal/request",
+		"runtime/auth", "runtime/internal/host/certs", "runtime/internal/request", "runtime/internal/timing",
 	},
 	"runtime/internal/http/respond": {
 		"runtime/internal/audit/trail", "runtime/internal/deflate", "runtime/internal/http/encoder",
@@ -497,12 +498,12 @@ var floors = map[string][]string{
 	"runtime/server": {
 		"runtime/admission", "runtime/api", "runtime/auth", "runtime/internal/access/meter",
 		"runtime/internal/audit/trail", "runtime/internal/collector", "runtime/internal/host/certs",
-		"runtime/internal/host/encryption", "runtime/internal/host/kubeconfig", "runtime/internal/http/apigroups",
-		"runtime/internal/http/endpoint", "runtime/internal/http/filter", "runtime/internal/http/gather",
-		"runtime/internal/http/headroom", "runtime/internal/http/health", "runtime/internal/http/loopback",
-		"runtime/internal/http/respond", "runtime/internal/http/traffic", "runtime/internal/http/zpages",
-		"runtime/internal/object/ownership", "runtime/internal/objects", "runtime/internal/reload",
-		"runtime/internal/request",
+		"runtime/internal/host/encryption", "runtime/internal/host/kubeconfig", "runtime/internal/host/release",
+		"runtime/internal/http/apigroups", "runtime/internal/http/endpoint", "runtime/internal/http/filter",
+		"runtime/internal/http/gather", "runtime/internal/http/headroom", "runtime/internal/http/health",
+		"runtime/internal/http/loopback", "runtime/internal/http/respond", "runtime/internal/http/traffic",
+		"runtime/internal/http/zpages", "runtime/internal/object/ownership", "runtime/internal/objects",
+		"runtime/internal/reload", "runtime/internal/request",
 		"runtime/internal/state/cache", "runtime/internal/state/compactor", "runtime/internal/state/stats",
 		"runtime/internal/state/store", "runtime/internal/timing", "runtime/internal/verb", "runtime/reach",
 		"runtime/registry", "runtime/storage", "runtime/storage/etcd",

@@ -21,19 +21,24 @@ import (
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 )
 
-// The times of the elections of these tests.
-const (
-	electionLease, electionDeadline, electionRetry = 2 * time.Second, time.Second, 100 * time.Millisecond
+// times are those of an election: how long a lease lasts, when its holder gives up renewing it, how often it tries.
+// On a machine that stands still for the difference between the first two, two may lead.
+type times struct{ lease, deadline, retry time.Duration }
+
+// short and long are the times of elections in which a lease runs out, and in which each leader releases it.
+var (
+	short = times{5 * time.Second, time.Second, 100 * time.Millisecond}
+	long  = times{time.Minute, 30 * time.Second, 100 * time.Millisecond}
 )
 
 // elect takes part in one election until it has led, and led has returned.
 type elect func(ctx context.Context, t *testing.T, identity string, led func(ctx context.Context))
 
 // ours is package leader, with a clock that is wrong by an hour.
-func ours(ctx context.Context, t *testing.T, identity string, led func(ctx context.Context)) {
+func (o times) ours(ctx context.Context, t *testing.T, identity string, led func(ctx context.Context)) {
 	err := leader.Only(leader.Lease{
 		Namespace: "kube-system", Name: "race", Identity: identity, Log: slog.New(slog.DiscardHandler),
-		Duration: electionLease, RenewDeadline: electionDeadline, RetryPeriod: electionRetry,
+		Duration: o.lease, RenewDeadline: o.deadline, RetryPeriod: o.retry,
 		Now: func() time.Time { return time.Now().Add(time.Hour) },
 	}, func(ctx context.Context) error { led(ctx); return nil })(ctx)
 	if err != nil {
@@ -42,7 +47,7 @@ func ours(ctx context.Context, t *testing.T, identity string, led func(ctx conte
 }
 
 // clientGo returns client-go's leader election over a configuration.
-func clientGo(config *rest.Config) elect {
+func (o times) clientGo(config *rest.Config) elect {
 	return func(ctx context.Context, t *testing.T, identity string, led func(ctx context.Context)) {
 		clients, err := kubernetes.NewForConfig(config)
 		if err != nil {
@@ -57,7 +62,7 @@ func clientGo(config *rest.Config) elect {
 				Client:     clients.CoordinationV1(),
 				LockConfig: resourcelock.ResourceLockConfig{Identity: identity},
 			},
-			LeaseDuration: electionLease, RenewDeadline: electionDeadline, RetryPeriod: electionRetry,
+			LeaseDuration: o.lease, RenewDeadline: o.deadline, RetryPeriod: o.retry,
 			ReleaseOnCancel: true,
 			Callbacks: leaderelection.LeaderCallbacks{
 				OnStartedLeading: func(ctx context.Context) { defer stop(); led(ctx) },
@@ -83,8 +88,9 @@ func TestElectionRace(t *testing.T) {
 	const terms = 3
 	var leading, led, finished atomic.Int32
 	candidates := map[string]elect{
-		"ours-1": ours, "ours-2": ours,
-		"client-go-1": clientGo(throughTransport(ctx)), "client-go-2": clientGo(throughKubeconfig(ctx, t)),
+		"ours-1": long.ours, "ours-2": long.ours,
+		"client-go-1": long.clientGo(throughTransport(ctx)),
+		"client-go-2": long.clientGo(throughKubeconfig(ctx, t)),
 	}
 	var working sync.WaitGroup
 	for identity, take := range candidates {
@@ -154,7 +160,7 @@ func TestElectionTakeover(t *testing.T) {
 	first, stopFirst := context.WithCancel(
 		reach.WithObjects[*coordinationv1.Lease](ctx, severed{leases, cut}))
 	working.Go(func() {
-		ours(first, t, "ours", func(ctx context.Context) {
+		short.ours(first, t, "ours", func(ctx context.Context) {
 			lost <- ctx
 			<-ctx.Done()
 		})
@@ -162,7 +168,7 @@ func TestElectionTakeover(t *testing.T) {
 	term := <-lost
 	working.Go(func() {
 		defer stopFirst()
-		clientGo(throughTransport(ctx))(ctx, t, "client-go", func(context.Context) {
+		short.clientGo(throughTransport(ctx))(ctx, t, "client-go", func(context.Context) {
 			if !errors.Is(context.Cause(term), leader.ErrLost) {
 				t.Errorf("client-go leads while the first does: %v", context.Cause(term))
 			}

@@ -3,26 +3,18 @@ package server
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"net"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
 	"apigen.dev/runtime/admission"
-	"apigen.dev/runtime/internal/host/certs"
 	"apigen.dev/runtime/internal/http/apigroups"
-	"apigen.dev/runtime/internal/http/headroom"
 	"apigen.dev/runtime/internal/state/cache"
-	"apigen.dev/runtime/internal/state/stats"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
@@ -109,81 +101,6 @@ path it prints at the start.`
 An etcd inside the process stores objects in --data-dir, too, unless --etcd-servers names a cluster.`
 	}
 	return text
-}
-
-// serve runs the server. It begins with the steps that can fail: it reads files, listens and opens storage before it
-// writes to the data directory or answers requests.
-func serve(ctx context.Context, program Program, f flags, out io.Writer) (err error) {
-	policy, warnings, err := f.certificates.policy.Config()
-	if err != nil {
-		return err
-	}
-	given, err := certs.ReadGiven(f.certificates.files)
-	if err != nil {
-		return err
-	}
-	tokens, err := readTokens(f.tokenFile)
-	if err != nil {
-		return err
-	}
-	encryption, err := loadEncryption(f)
-	if err != nil {
-		return err
-	}
-	var listening net.ListenConfig
-	listener, err := listening.Listen(ctx, "tcp", net.JoinHostPort(f.bindAddress, strconv.Itoa(f.securePort)))
-	if err != nil {
-		return fmt.Errorf("--bind-address and --secure-port: %w", err)
-	}
-	defer func() {
-		if closed := listener.Close(); !errors.Is(closed, net.ErrClosed) {
-			err = errors.Join(err, closed)
-		}
-	}()
-	backend, description, err := openBackend(ctx, program, f, false)
-	if err != nil {
-		return early(ctx, out, err)
-	}
-	defer func() { err = errors.Join(err, backend.Close()) }()
-	level := new(slog.LevelVar)
-	level.Set(-slog.Level(f.verbosity))
-	log := slog.New(logHandler(f.logFormat, os.Stderr, level))
-	for _, warning := range warnings {
-		log.Warn(warning)
-	}
-	headroom.LimitProcess(os.DirFS("/"), log)
-	id, err := openIdentity(program.Name, f, given, log)
-	if err != nil {
-		return err
-	}
-	if f.server.Profiling && f.contention {
-		runtime.SetBlockProfileRate(1)
-		runtime.SetMutexProfileFraction(1)
-	}
-	config := f.config()
-	config.Groups, config.Backend, config.LogLevel = program.groups(), backend, level
-	config.Listener, config.TLS = listener, policy
-	config.TLS.GetCertificate = id.keeper.GetCertificate
-	config.Authentication.Certificates, config.Authentication.Tokens = id.users, tokens.authenticators()
-	config.ClientCA = func() []byte { return id.keeper.State().ClientCA }
-	config.Metrics = append(config.Metrics, stats.Collect(id.collectEnds))
-	config.Transformer, config.Log, config.DataDir = transformers(encryption), log, f.dataDir
-	if err := program.configure(ctx, &config, f.authorizationModes); err != nil {
-		return err
-	}
-	server, err := New(ctx, config)
-	if err != nil {
-		return early(ctx, out, err)
-	}
-	kubeconfig, err := id.writeKubeconfig(server.URL())
-	if err != nil {
-		return errors.Join(err, server.close())
-	}
-	defer followEncryption(ctx, f, encryption, program.groups(), log)()
-	defer repeat(ctx, fileInterval, id.follow)()
-	defer repeat(ctx, fileInterval, tokens.follow(log))()
-	fmt.Fprintf(out, "serving %s   storage: %s\nkubeconfig: %s\n", server.URL(), description, kubeconfig)
-	return server.Run(ctx)
 }
 
 // config returns the configuration that the flags describe.

@@ -12,9 +12,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/testbed"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/storage/memory"
@@ -59,7 +61,10 @@ func startHooked(t *testing.T, config Config, hooks ...Hook) *hooked {
 	t.Helper()
 	borrowed := httptest.NewTLSServer(nil) // for its certificate
 	defer borrowed.Close()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	var err error
+	if config.Listener == nil {
+		config.Listener, err = net.Listen("tcp", "127.0.0.1:0")
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +72,7 @@ func startHooked(t *testing.T, config Config, hooks ...Hook) *hooked {
 	backend := memory.New()
 	config.Garbage = DelegateGarbage // whose health is not the hooks'
 	config.Groups, config.Backend, config.Hooks = []registry.Group{widgets()}, backend, hooks
-	config.Listener, config.Certificate = listener, borrowed.TLS.Certificates[0]
+	config.Certificate = borrowed.TLS.Certificates[0]
 	config.Log = slog.New(slog.NewTextHandler(h.log, nil))
 	if h.Server, err = New(t.Context(), config); err != nil {
 		t.Fatal(err)
@@ -80,6 +85,11 @@ func startHooked(t *testing.T, config Config, hooks ...Hook) *hooked {
 	}()
 	t.Cleanup(h.stop)
 	return h
+}
+
+// inBubble serves, in a bubble of testing/synctest, a server that ends soon after it was told.
+func inBubble() Serving {
+	return Serving{Listener: testbed.NewPipes(), ShutdownTimeout: 20 * time.Millisecond}
 }
 
 // ask sends a request through the loopback, and returns the status and the body.
@@ -298,11 +308,12 @@ func TestShutdownOrder(t *testing.T) {
 }
 
 // What goes wrong while hooks prepare is logged, and changes nothing.
-func TestPreShutdownFails(t *testing.T) {
-	const timeout = 20 * time.Millisecond
+func TestPreShutdownFails(t *testing.T) { synctest.Test(t, testPreShutdownFails) }
+
+func testPreShutdownFails(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
-	h := startHooked(t, Config{Serving: Serving{ShutdownTimeout: timeout}},
+	h := startHooked(t, Config{Serving: inBubble()},
 		Hook{Name: "error", PreShutdown: func(context.Context) error { return errors.New("no") }},
 		Hook{Name: "panic", PreShutdown: func(context.Context) error { panic("no") }},
 		Hook{Name: "hang", PreShutdown: func(ctx context.Context) error { <-ctx.Done(); <-release; return nil }})
@@ -319,10 +330,12 @@ func TestPreShutdownFails(t *testing.T) {
 }
 
 // A hook that doesn't end can't keep the server from ending, which says its name.
-func TestHookHangs(t *testing.T) {
+func TestHookHangs(t *testing.T) { synctest.Test(t, testHookHangs) }
+
+func testHookHangs(t *testing.T) {
 	release := make(chan struct{})
 	defer close(release)
-	h := startHooked(t, Config{Serving: Serving{ShutdownTimeout: 20 * time.Millisecond}},
+	h := startHooked(t, Config{Serving: inBubble()},
 		Hook{Name: "good", Run: func(ctx context.Context) error { <-ctx.Done(); return nil }},
 		Hook{Name: "hang", Run: func(context.Context) error { <-release; return nil }})
 	<-h.hooks[0].started

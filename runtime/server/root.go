@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"apigen.dev/runtime/internal/host/release"
 	"apigen.dev/runtime/internal/http/endpoint"
 	"apigen.dev/runtime/internal/http/health"
 	"apigen.dev/runtime/internal/http/respond"
@@ -24,10 +25,8 @@ import (
 
 // root serves the paths that don't belong to the API, and passes all other requests to the API.
 func (s *Server) root(metrics *metrics) http.Handler {
-	paths := map[string]http.Handler{
-		"/version":  jsonDocument(versionInfo(buildInfo())),
-		"/version/": jsonDocument(versionInfo(buildInfo())),
-	}
+	version := jsonDocument(release.Version())
+	paths := map[string]http.Handler{"/version": version, "/version/": version}
 	if s.config.Profiling {
 		maps.Copy(paths, zpages.Profiles())
 	}
@@ -95,7 +94,7 @@ func (s *Server) addPages(paths, administration map[string]http.Handler) {
 		paths["/flagz"] = zpages.Flags(s.config.Flags)
 	}
 	paths["/statusz"] = nil // it lists itself
-	version := versionInfo(buildInfo())
+	version := release.Version()
 	paths["/statusz"] = zpages.Status(zpages.Process{
 		Started: processStart, GoVersion: version.GoVersion, BinaryVersion: version.GitVersion,
 		Paths: index(s.api, paths).Paths,

@@ -3,6 +3,7 @@ package marker
 import (
 	"fmt"
 	"go/token"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -125,6 +126,14 @@ func (ms Markers) Asking(r Request) Markers {
 	return slices.DeleteFunc(slices.Clone(ms), func(m Marker) bool { return m.Definition.Asks != r })
 }
 
+// seenFrom says where something else stands: its line, and its file if that is another one.
+func seenFrom(here, there model.Position) string {
+	if here.Filename == there.Filename {
+		return fmt.Sprintf("line %d", there.Line)
+	}
+	return fmt.Sprintf("%s:%d", filepath.Base(there.Filename), there.Line)
+}
+
 // Disagreements returns the faults of markers of one declaration that differ, or contradict each other.
 func (ms Markers) Disagreements() diag.Errors {
 	var faults diag.Errors
@@ -133,8 +142,8 @@ func (ms Markers) Disagreements() diag.Errors {
 		d, same := m.Definition, ms.named(m.Name)
 		if seen[m.Name] {
 			if before := same[0]; d.once() && before.Value != m.Value {
-				faults.Add(m.Pos, "marker \"+%s\" is given twice, with %s here and with %s at line %d: remove one",
-					m.Name, m.Value, before.Value, before.Pos.Line)
+				faults.Add(m.Pos, "marker \"+%s\" is given twice, with %s here and with %s at %s: remove one",
+					m.Name, m.Value, before.Value, seenFrom(m.Pos, before.Pos))
 			}
 			continue
 		}

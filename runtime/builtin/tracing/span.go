@@ -23,7 +23,7 @@ type tracer struct {
 	provider *sdktrace.TracerProvider
 }
 
-// headers reads the W3C headers traceparent and tracestate.
+// headers reads and writes the W3C headers traceparent and tracestate.
 var headers = propagation.TraceContext{}
 
 // Start implements filter.Tracer.
@@ -45,6 +45,9 @@ func (t *tracer) Start(
 		}
 	}
 	ctx, root := (*made).Start(ctx, spanName(r), options...)
+	if record := timing.From(ctx); record != nil {
+		record.Trace(func(h http.Header) { headers.Inject(ctx, propagation.HeaderCarrier(h)) })
+	}
 	if !root.IsRecording() {
 		return r, nil
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/builtin/flowcontrol"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/timing"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	"github.com/spf13/pflag"
@@ -47,10 +49,17 @@ func startStaged(t *testing.T, feature *Feature) *staged {
 		c.Admission = append(c.Admission, admission.Plugin{
 			Name: "Patience", Validate: func(context.Context, *admission.Attributes) error { return nil },
 		})
-		c.Paths = map[string]http.Handler{"/slow": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-			s.entered <- struct{}{}
-			<-s.slow
-		})}
+		c.Paths = map[string]http.Handler{
+			"/slow": http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+				s.entered <- struct{}{}
+				<-s.slow
+			}),
+			"/parent": http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				sent := http.Header{}
+				timing.Propagate(r.Context(), sent)
+				_, _ = io.WriteString(w, sent.Get("Traceparent"))
+			}),
+		}
 		for _, f := range []server.Feature{fairness, feature} {
 			if err := c.Use(t.Context(), f); err != nil {
 				t.Fatal(err)
@@ -144,4 +153,30 @@ func TestStages(t *testing.T) {
 			t.Errorf("no span %q among %v", want, found)
 		}
 	}
+}
+
+// TestPropagation: the question to another server names the span of the request that it is asked for, or that this
+// request isn't recorded.
+func TestPropagation(t *testing.T) {
+	spans, endpoint := startCollector(t)
+	feature := writeConfig(t, head+"endpoint: "+endpoint+"\nsamplingRatePerMillion: 0\n")
+	var recorded, other string
+	t.Run("serve", func(t *testing.T) {
+		s := startStaged(t, feature)
+		recorded, other = s.do(auth.Masters, http.MethodGet, "/parent", ""), s.do("dev", http.MethodGet, "/parent", "")
+	})
+	if !strings.HasPrefix(other, "00-") || !strings.HasSuffix(other, "-00") {
+		t.Errorf("a request that isn't recorded: %q", other)
+	}
+	spans.mu.Lock()
+	defer spans.mu.Unlock()
+	for _, span := range spans.spans {
+		if span.GetKind() == otlp.Span_SPAN_KIND_SERVER && valueOf(span, "audit-id") == "GET /parent" {
+			if want := fmt.Sprintf("00-%032x-%x-01", 1, span.GetSpanId()); recorded != want {
+				t.Errorf("the question has %q, and the span is %q", recorded, want)
+			}
+			return
+		}
+	}
+	t.Error("no span was recorded")
 }

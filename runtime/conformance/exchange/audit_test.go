@@ -138,7 +138,7 @@ func (a *asked) audited(request []string, log func() []byte) []string {
 	m := a.message(sent)
 	a.ask(sent)
 	var events []map[string]any
-	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); <-time.After(20 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); <-time.After(20 * time.Millisecond) {
 		if events = eventsOf(log(), id); len(events) > 0 && isLast(events[len(events)-1]) {
 			break
 		}

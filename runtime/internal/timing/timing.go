@@ -6,6 +6,7 @@ package timing
 
 import (
 	"context"
+	"net/http"
 	"sync/atomic"
 	"time"
 )
@@ -50,6 +51,8 @@ type Record struct {
 	share           Share
 	// observer is told about each part, if it isn't nil.
 	observer atomic.Pointer[func(Part)]
+	// inject writes the headers that name the request's span, if it isn't nil.
+	inject atomic.Pointer[func(http.Header)]
 }
 
 // Share is a request's share of the server, as priority and fairness estimate it.
@@ -99,6 +102,21 @@ func (r *Record) Share() Share { return r.share }
 
 // Observe makes the Record call observer with each part that ends from now on, perhaps concurrently.
 func (r *Record) Observe(observer func(Part)) { r.observer.Store(&observer) }
+
+// Trace makes Propagate call inject with the headers of each request to another server that is made for this one.
+func (r *Record) Trace(inject func(http.Header)) { r.inject.Store(&inject) }
+
+// Propagate adds the headers that name the span of the request of ctx, in which another server is asked, to the headers
+// of that question. It adds nothing if the request isn't traced.
+func Propagate(ctx context.Context, header http.Header) {
+	r := From(ctx)
+	if r == nil {
+		return
+	}
+	if inject := r.inject.Load(); inject != nil {
+		(*inject)(header)
+	}
+}
 
 // End adds the time since began to a stage of the request of ctx.
 func End(ctx context.Context, stage Stage, detail string, began time.Time) {

@@ -17,7 +17,7 @@ const pods = "/api/v1/namespaces/default/pods"
 // TestPodsOfKubectl checks that kubectl's commands for pods work on a kind of this project with the same names.
 func TestPodsOfKubectl(t *testing.T) {
 	if _, err := exec.LookPath("kubectl"); err != nil {
-		t.Skip("kubectl is not installed")
+		t.Skip("there is no kubectl here; make kubectl builds one: ", err)
 	}
 	b := start(t)
 	board := httptest.NewServer(b.agent)

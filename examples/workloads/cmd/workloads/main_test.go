@@ -26,7 +26,7 @@ func start(t *testing.T) *kubectl {
 	t.Helper()
 	path, err := exec.LookPath("kubectl")
 	if err != nil {
-		t.Skip("there is no kubectl on this machine: ", err)
+		t.Skip("there is no kubectl here; make kubectl builds one: ", err)
 	}
 	home := t.TempDir()
 	config := filepath.Join(home, "kubeconfig")

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/internal/reload"
+	"apigen.dev/runtime/internal/timing"
 )
 
 // ErrTooLarge is the error of reading an answer that is larger than the client's limit.
@@ -60,6 +61,7 @@ type transport struct {
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
+	timing.Propagate(r.Context(), r.Header)
 	t.authenticate(r)
 	response, err := t.connections.Get().RoundTrip(r)
 	if err == nil && t.limit > 0 {

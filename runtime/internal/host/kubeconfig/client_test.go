@@ -2,6 +2,7 @@ package kubeconfig
 
 import (
 	"bytes"
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -21,6 +22,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"apigen.dev/runtime/internal/timing"
 )
 
 // start returns a server over TLS that asks for client certificates, and a config with its authority.
@@ -225,5 +228,32 @@ func TestClientRefuses(t *testing.T) {
 	config.Insecure, config.CA, config.ServerName = false, start(t, nil).CA, "example.com"
 	if _, err := get(t, newClient(t, config, 0), config); err != nil {
 		t.Error(err) // httptest's certificate is for example.com, too
+	}
+}
+
+// TestTracedClient: a request in a traced one names its span; another doesn't.
+func TestTracedClient(t *testing.T) {
+	config := start(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.Header.Get("Traceparent"))
+	})
+	client := newClient(t, config, 0)
+	record := timing.New(t.Context())
+	record.Trace(func(h http.Header) { h.Set("Traceparent", "here") })
+	for want, ctx := range map[string]context.Context{"here": record, "": t.Context()} {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Server.String(), http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, err := io.ReadAll(response.Body); err != nil || string(body) != want {
+			t.Errorf("%q, %v; want %q", body, err, want)
+		}
+		response.Body.Close()
+		if len(request.Header) > 0 {
+			t.Error("the caller's headers were changed")
+		}
 	}
 }

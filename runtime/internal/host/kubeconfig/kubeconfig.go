@@ -1,7 +1,7 @@
 // Package kubeconfig reads and writes the files by which clients of Kubernetes find a server and their credentials, and
 // makes HTTP clients of them. A server uses it to ask other servers: webhooks, and the cluster whose guest it is.
 //
-// It may know package reload.
+// It may know packages reload and timing.
 package kubeconfig
 
 import (

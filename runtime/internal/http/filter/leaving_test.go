@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"apigen.dev/runtime/internal/request"
@@ -53,7 +54,9 @@ func TestRefuseLater(t *testing.T) {
 }
 
 // TestSpread: watches end one after the other, and all of them within the time.
-func TestSpread(t *testing.T) {
+func TestSpread(t *testing.T) { synctest.Test(t, testSpread) }
+
+func testSpread(t *testing.T) {
 	const watches, spread = 100, 500 * time.Millisecond
 	drain := NewDrain(Ending{Spread: spread})
 	entered, ended := make(chan struct{}), make(chan time.Time, watches)

@@ -12,5 +12,5 @@
 // transport, and logs to klog. This package adds what ReverseProxy lacks for API servers: it refuses an answer of
 // success that doesn't switch protocols, and it ends an upgraded connection when either side ends.
 //
-// It may know packages auth, certs and request.
+// It may know packages auth, certs, request and timing.
 package proxy

@@ -17,6 +17,7 @@ import (
 
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/timing"
 )
 
 // flushInterval is how long a piece of a body of known length may wait for the next one. Bodies of unknown length, such
@@ -121,6 +122,7 @@ func (x *exchange) rewrite(p *httputil.ProxyRequest) {
 		out.Header[auditIDHeader] = x.auditID
 	}
 	x.setForwarded(out, p.In)
+	timing.Propagate(x.ctx, out.Header)
 }
 
 // setForwarded sets the headers X-Forwarded-* as kube-aggregator does, whose X-Forwarded-Host is the backend.

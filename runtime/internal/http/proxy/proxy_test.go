@@ -20,6 +20,7 @@ import (
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/internal/host/certs"
 	"apigen.dev/runtime/internal/request"
+	"apigen.dev/runtime/internal/timing"
 )
 
 // patience bounds every wait of the tests; it is never waited for when they pass.
@@ -539,4 +540,24 @@ func TestCertificateRotation(t *testing.T) {
 			t.Errorf("%q, %v", body, err)
 		}
 	})
+}
+
+// TestTracedRequests: a backend's request of a traced one has its span as the parent, and that of another what the
+// client named.
+func TestTracedRequests(t *testing.T) {
+	_, config := serveTLS(t, true, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, r.Header.Get("Traceparent"))
+	})
+	b := open(t, config)
+	traced := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		record := timing.New(r.Context())
+		record.Trace(func(h http.Header) { h.Set("Traceparent", "ours") })
+		b.ServeHTTP(w, r.WithContext(record))
+	})
+	for want, handler := range map[string]http.Handler{"ours": traced, "theirs": b} {
+		_, body := get(t, front(t, handler, alice).URL+"/apis/g/v1/things", http.Header{"Traceparent": {"theirs"}})
+		if body != want {
+			t.Errorf("%q, want %q", body, want)
+		}
+	}
 }

@@ -1,4 +1,7 @@
-package server
+// Package release says which Kubernetes release clients may take the server for.
+//
+// It imports nothing of ours.
+package release
 
 import (
 	"runtime"
@@ -17,6 +20,9 @@ const (
 	// binary that doesn't list its modules, as tests don't, is taken for one with this version.
 	oldestApimachinery = "v0.37.2"
 )
+
+// Version is what /version answers.
+func Version() version.Info { return versionInfo(buildInfo()) }
 
 // buildInfo returns what the binary knows of its build, an empty value if it knows nothing.
 func buildInfo() *debug.BuildInfo {

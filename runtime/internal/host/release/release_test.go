@@ -1,4 +1,4 @@
-package server
+package release
 
 import (
 	"os"
@@ -43,7 +43,7 @@ func TestKubernetesVersionIsThatOfApimachinery(t *testing.T) {
 
 // TestOldestApimachinery: what a build without a list of modules is taken for is what go.mod requires.
 func TestOldestApimachinery(t *testing.T) {
-	const path = "../../go.mod"
+	const path = "../../../../go.mod"
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
