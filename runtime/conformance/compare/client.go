@@ -23,6 +23,7 @@ type server struct {
 	flags         []string
 	url           string
 	tls           *tls.Config
+	file          func(name string) string // where the programs, and what authenticates them, are
 	process, etcd *process
 }
 

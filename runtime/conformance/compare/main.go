@@ -12,6 +12,9 @@
 // table has the medians of all rounds, the ratio of the medians, and the smallest and the largest ratio of one round.
 // On a busy machine, times grow for both servers; ratios change less.
 //
+// The last rows but one are no CPU time: they say how long a client waits that reads one object after the other, while
+// another user lists all objects on many connections. Clients and servers share the machine's processors.
+//
 // The memory of an object is the difference between the server's heap with all objects and without objects, divided by
 // their number. k8s.io/sample-apiserver has a watch cache and a watch on etcd for each version of a kind, so that it
 // keeps an object twice and decodes each write twice.
@@ -91,6 +94,16 @@ func compare(ctx context.Context, o options, out io.Writer) error {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
 		fmt.Fprintln(out, m.line(r.name, duration))
+	}
+	for _, connections := range floods {
+		if !o.rows.MatchString(latencyName(connections)) {
+			continue
+		}
+		m, err := latency(ctx, p, o, connections)
+		if err != nil {
+			return fmt.Errorf("%s: %w", latencyName(connections), err)
+		}
+		fmt.Fprintln(out, m.line(latencyName(connections), duration))
 	}
 	fmt.Fprintln(out, memory.line("memory of an object, which the peer caches once for each version", kilobytes))
 	fmt.Fprintf(out, "\n%s\n%s\n", o.summary(size), machine())

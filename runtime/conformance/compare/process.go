@@ -121,7 +121,8 @@ func (p pair) wait() {
 // startPair builds and starts both servers, each on an etcd of its own. If it fails, the pair has all that was started.
 func startPair(ctx context.Context, dir string) (p pair, err error) {
 	for name, pkg := range map[string]string{"etcd": "apigen.dev/runtime/internal/etcdtest/etcd",
-		"apigen": "apigen.dev/runtime/conformance/compare/wardle", "peer": "k8s.io/sample-apiserver"} {
+		"apigen": "apigen.dev/runtime/conformance/compare/wardle", "peer": "k8s.io/sample-apiserver",
+		"flood": "apigen.dev/runtime/conformance/compare/flood"} {
 		build := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, name), pkg)
 		build.Stderr = os.Stderr
 		if err := build.Run(); err != nil {
@@ -132,8 +133,10 @@ func startPair(ctx context.Context, dir string) (p pair, err error) {
 	if err != nil {
 		return p, err
 	}
+	masters := []string{"system:masters"}
 	if err := errors.Join(a.issue("server", pkix.Name{CommonName: "server"}),
-		a.issue("client", pkix.Name{CommonName: "client", Organization: []string{"system:masters"}})); err != nil {
+		a.issue("client", pkix.Name{CommonName: "client", Organization: masters}),
+		a.issue("flooder", pkix.Name{CommonName: "flooder", Organization: masters})); err != nil {
 		return p, err
 	}
 	none := filepath.Join(dir, "nocluster.kubeconfig")
@@ -168,7 +171,7 @@ func (s *server) start(ctx context.Context, a *authority) error {
 	if err != nil {
 		return err
 	}
-	s.tls, s.url = config, fmt.Sprintf("https://127.0.0.1:%d", ports[0])
+	s.file, s.tls, s.url = a.file, config, fmt.Sprintf("https://127.0.0.1:%d", ports[0])
 	clients, peers := fmt.Sprintf("http://127.0.0.1:%d", ports[1]), fmt.Sprintf("http://127.0.0.1:%d", ports[2])
 	if s.etcd, err = start(ctx, a.file(s.name+".etcd.log"), a.file("etcd"), "--data-dir="+a.file(s.name+".etcd"),
 		"--log-level=error", "--listen-client-urls="+clients, "--advertise-client-urls="+clients,
