@@ -68,7 +68,8 @@ var listedMetric = regexp.MustCompile("(?m)^\\| `(\\w+)` \\| (\\w+) \\| ([\\w, ]
 // TestWrongQueries: the check finds what the dashboard must not have.
 func TestWrongQueries(t *testing.T) {
 	exposed := metricSet{
-		"a_total": append([]string{"code", "verb"}, prometheusOwn...), "b_bucket": {"le"}, "c": nil, "up": prometheusOwn,
+		"a_total": append([]string{"code", "verb"}, prometheusOwn...), "b_bucket": {"le"}, "c": nil,
+		"up": prometheusOwn,
 	}
 	for query, want := range map[string]string{
 		`sum by (verb) (rate(a_total{job="x",code=~"5.."}[5m])) / ignoring (verb) c`: "",

@@ -24,7 +24,8 @@ const interval = 30 * time.Second
 
 // target are the labels that kube-prometheus' ServiceMonitor of kube-apiserver gives to all samples.
 var target = map[string]string{
-	"job": "apiserver", "instance": "192.0.2.1:6443", "namespace": "default", "service": "kubernetes", "endpoint": "https",
+	"job": "apiserver", "instance": "192.0.2.1:6443",
+	"namespace": "default", "service": "kubernetes", "endpoint": "https",
 }
 
 // database has the samples of one server, and answers Prometheus' engine.

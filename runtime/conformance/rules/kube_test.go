@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -97,7 +98,10 @@ func kubeAlerts() (all []rule) {
 	for _, w := range []struct {
 		long, short, severity string
 		percent               float64
-	}{{"1h", "5m", "critical", 14.4}, {"6h", "30m", "critical", 6}, {"1d", "2h", "warning", 3}, {"3d", "6h", "warning", 1}} {
+	}{
+		{"1h", "5m", "critical", 14.4}, {"6h", "30m", "critical", 6},
+		{"1d", "2h", "warning", 3}, {"3d", "6h", "warning", 1},
+	} {
 		over := func(window string) string {
 			return fmt.Sprintf("sum by (cluster) (apiserver_request:burnrate%s) > %g", window, w.percent/100)
 		}
@@ -105,8 +109,9 @@ func kubeAlerts() (all []rule) {
 	}
 	const certificates = "apiserver_client_certificate_expiration_seconds"
 	for severity, days := range map[string]int{"warning": 7, "critical": 1} {
-		alert("KubeClientCertificateExpiration", fmt.Sprintf(`histogram_quantile(0.01, sum by (job, cluster, instance, le) (
-			rate(%s_bucket{job="apiserver"}[5m]))) < %d and on (job, cluster, instance) %s_count{job="apiserver"} > 0`,
+		alert("KubeClientCertificateExpiration", fmt.Sprintf(`
+			histogram_quantile(0.01, sum by (job, cluster, instance, le) (rate(%s_bucket{job="apiserver"}[5m]))) < %d
+			and on (job, cluster, instance) %s_count{job="apiserver"} > 0`,
 			certificates, days*24*60*60, certificates), "severity", severity)
 	}
 	const warning = "warning"
@@ -150,7 +155,9 @@ func TestKubePrometheus(t *testing.T) {
 		if path == "" {
 			t.Skip("KUBE_PROMETHEUS names no file, and no module has it")
 		}
-		groups := slices.DeleteFunc(readRules(t, path), func(g group) bool { return !strings.Contains(g.Name, "apiserver") })
+		groups := slices.DeleteFunc(readRules(t, path), func(g group) bool {
+			return !strings.Contains(g.Name, "apiserver")
+		})
 		if theirs, ours := names(groups), names(kubePrometheus()); !slices.Equal(theirs, ours) {
 			t.Errorf("the file has the rules %q, and the test %q", theirs, ours)
 		}
@@ -183,6 +190,25 @@ func checkKube(t *testing.T, groups []group) {
 			}
 			if n == 0 {
 				t.Errorf("%s finds nothing\n%s", r.name(), r.Expr)
+			}
+		}
+	}
+}
+
+// period is at the end of names of rules of which the page has one row for all periods.
+var period = regexp.MustCompile(`(increase|burnrate)\d+[mhd]$`)
+
+// TestKubePrometheusIsDocumented: the page about observability has each rule in its table.
+func TestKubePrometheusIsDocumented(t *testing.T) {
+	page, err := os.ReadFile(docs + "observability.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range kubePrometheus() {
+		for _, r := range g.Rules {
+			name := "`" + period.ReplaceAllString(r.Record+r.Alert, "$1...") + "`"
+			if !strings.Contains(string(page), name) {
+				t.Errorf("the page lacks %s", name)
 			}
 		}
 	}

@@ -29,7 +29,9 @@ var invented = map[string]func(*database) *database{
 			return map[string]float64{"failure": 1}[of.Get("status")]
 		})
 	},
-	"StorageRolledBack": func(d *database) *database { return d.grow("apigen_watch_cache_storage_rollbacks_total", many) },
+	"StorageRolledBack": func(d *database) *database {
+		return d.grow("apigen_watch_cache_storage_rollbacks_total", many)
+	},
 	"StorageSlow":       func(d *database) *database { return d.slow("etcd_request_duration_seconds", 1) },
 	"StorageFails":      func(d *database) *database { return d.grow("etcd_request_errors_total", many) },
 	"StorageFillsUp":    func(d *database) *database { return d.set("apiserver_storage_size_bytes", 1e12) },

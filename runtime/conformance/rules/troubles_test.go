@@ -37,7 +37,9 @@ func startTroubled(t *testing.T) *served {
 "clientConfig":{"url":%q},"sideEffects":"None","admissionReviewVersions":["v1"],"rules":[{"operations":["CREATE"],
 "apiGroups":[""],"apiVersions":["v1"],"resources":["configmaps"]}]}]}`, name, name, policy, nobody), "")
 	}
-	s.until("a write fails with a webhook", func() bool { return s.createConfigMap() == http.StatusInternalServerError })
+	s.until("a write fails with a webhook", func() bool {
+		return s.createConfigMap() == http.StatusInternalServerError
+	})
 	return s
 }
 
@@ -76,7 +78,8 @@ func (s *served) failingWebhooks() {
 
 func (s *served) createConfigMap() int {
 	s.Helper()
-	code, _ := s.send(http.MethodPost, "/api/v1/namespaces/default/configmaps?dryRun=All", `{"metadata":{"name":"a"}}`, "")
+	const path = "/api/v1/namespaces/default/configmaps?dryRun=All"
+	code, _ := s.send(http.MethodPost, path, `{"metadata":{"name":"a"}}`, "")
 	return code
 }
 

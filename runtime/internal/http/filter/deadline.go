@@ -34,7 +34,8 @@ func Deadline(limit time.Duration) Filter {
 				_ = http.NewResponseController(w).SetReadDeadline(ctx.deadline)
 			}
 			next.ServeHTTP(w, r.WithContext(ctx))
-			if _, answer := countingOf(w); answer.code == http.StatusGatewayTimeout && !time.Now().Before(ctx.deadline) {
+			_, answer := countingOf(w)
+			if answer.code == http.StatusGatewayTimeout && !time.Now().Before(ctx.deadline) {
 				answer.terminated = true
 			}
 		})
