@@ -11,7 +11,7 @@ FRESH_OF_PEERS := runtime/conformance/builtin runtime/conformance/webhooks
 TEST_FLAGS ?=
 # Tests that take as long as all others together: make test leaves them to make test-slow. They compile what they
 # generate, run kubectl hundreds of times, wait for peers that hang, or hold 300 requests at once.
-SLOW     := TestCompressedLists TestDashboard TestDay TestGeneratedTests TestHangingPeers TestHolding \
+SLOW     := TestCompressedLists TestDay TestGeneratedTests TestHangingPeers TestHolding \
             TestHostileServers TestKubectlScripts TestSameBytesFromAnyLayout TestScriptsOfManyBuilds \
             TestShortOfMemory TestTrustIsPublished TestUnreadAnswersEnd
 empty    :=
@@ -22,7 +22,7 @@ ANSWERS  := ./exchange ./matrix ./agreement
 SIDE_BY_SIDE := $(shell echo $$((3 * $$(getconf _NPROCESSORS_ONLN))))
 # Parts of test-peers, each with its command below. ONLY="projects crd" runs these two.
 PARTS    := vet generator celrules crd deploy projects clients access policies builtin flow definitions kubernetes \
-            webhooks controller faults sample-apiserver kube-apiserver controllers
+            webhooks rules controller faults sample-apiserver kube-apiserver controllers
 ONLY     ?= $(PARTS)
 # Files whose lines may be longer than 120 columns: generated code and pages, inputs and goldens of tests, a table of
 # requests, and copies that a test compares with upstream's files.
@@ -158,6 +158,7 @@ PART_definitions      := $(call peers,runtime/conformance,./definitions)
 PART_kubernetes       := $(call peers,runtime/conformance/kubernetes,./...)
 PART_webhooks         := sh -c '$(call fresh,runtime/conformance/webhooks) && \
                          $(call peers,runtime/conformance/webhooks,./...)'
+PART_rules            := $(call peers,runtime/conformance/rules,./...)
 PART_controller       := $(call peers,examples/library/controller,./...)
 PART_faults           := $(call peers,runtime/faults,./...)
 PART_sample-apiserver := $(MAKE) --no-print-directory peer

@@ -34,6 +34,10 @@ func Deadline(limit time.Duration) Filter {
 				_ = http.NewResponseController(w).SetReadDeadline(ctx.deadline)
 			}
 			next.ServeHTTP(w, r.WithContext(ctx))
+			_, answer := countingOf(w)
+			if answer.code == http.StatusGatewayTimeout && !time.Now().Before(ctx.deadline) {
+				answer.terminated = true
+			}
 		})
 	}
 }

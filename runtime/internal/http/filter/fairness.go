@@ -86,6 +86,7 @@ func queueTime(r *http.Request, otherwise time.Duration) time.Duration {
 
 // tooMany answers in kube-apiserver's words, which are no Status.
 func tooMany(w http.ResponseWriter, visit *flow.Visit) {
+	terminate(w)
 	w.Header().Set("Retry-After", strconv.Itoa(visit.RetryAfter()))
 	http.Error(w, "Too many requests, please try again later.", http.StatusTooManyRequests)
 }

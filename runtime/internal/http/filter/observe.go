@@ -17,6 +17,8 @@ type Observation struct {
 	Code     int   // the status code of the answer
 	Bytes    int64 // the size of the answer's body
 	Duration time.Duration
+	// Terminated reports whether the server gave the request up, because it had no room or no time left for it.
+	Terminated bool
 }
 
 // Observe calls observers with every request after it was answered, for metrics and logs.
@@ -35,7 +37,7 @@ func Observe(observers ...func(Observation)) Filter {
 				}
 				seen := Observation{
 					Request: r, Info: request.InfoFrom(r.Context()), AuditID: auditIDOf(w), Code: counted.code,
-					Bytes: counted.bytes, Duration: time.Since(begin),
+					Bytes: counted.bytes, Duration: time.Since(begin), Terminated: counted.terminated,
 				}
 				for _, observer := range observers {
 					observer(seen)
@@ -61,6 +63,8 @@ type counting struct {
 	code  int
 	bytes int64
 	place place
+	// terminated is that of the Observation.
+	terminated bool
 }
 
 // countingOf returns the counting writer below w. If there is none, it makes one, and returns it as the new w, too.
@@ -84,6 +88,12 @@ func (c *counting) begin(code int) {
 		c.code = code
 		c.place.answer()
 	}
+}
+
+// terminate notes that the server gives a request up.
+func terminate(w http.ResponseWriter) {
+	_, answer := countingOf(w)
+	answer.terminated = true
 }
 
 func (c *counting) WriteHeader(code int) {

@@ -94,5 +94,6 @@ func (r *readers) remove(user string) {
 
 // refuse answers a request for which there is no place.
 func refuse(w http.ResponseWriter, r *http.Request) {
+	terminate(w)
 	respond.Error(w, r, apierrors.NewTooManyRequests("too many requests, please try again later", 1))
 }

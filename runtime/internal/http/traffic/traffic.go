@@ -32,7 +32,7 @@ var (
 // Metrics are the metrics of requests. They are safe for concurrent use.
 type Metrics struct {
 	known                 func(*request.Info) (Version, bool)
-	requests              *prometheus.CounterVec
+	requests, terminated  *prometheus.CounterVec
 	deprecated            *prometheus.GaugeVec
 	durations, objectives *prometheus.HistogramVec
 	sizes                 *prometheus.HistogramVec
@@ -51,12 +51,12 @@ type Version struct {
 type name struct {
 	verb, dryRun, group, version, resource, subresource, scope string
 	code                                                       int
-	longRunning                                                bool
+	longRunning, terminated                                    bool
 }
 
 // series are the time series of one name. The fields are nil where requests of the name are not measured so.
 type series struct {
-	count                     prometheus.Counter
+	count, terminated         prometheus.Counter
 	duration, objective, size prometheus.Observer
 }
 
@@ -72,6 +72,10 @@ func New(registry prometheus.Registerer, known func(*request.Info) (Version, boo
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "apiserver_request_total", Help: "Requests, by verb, resource, scope and status code of the answer.",
 		}, append([]string{"code"}, dry...)),
+		terminated: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "apiserver_request_terminations_total",
+			Help: "Requests that the server gave up, because too many were in progress or their time was over.",
+		}, append([]string{"code"}, resourceLabels...)),
 		deprecated: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "apiserver_requested_deprecated_apis",
 			Help: "1 for each deprecated version that clients asked for, with the release that removes it.",
@@ -86,7 +90,7 @@ func New(registry prometheus.Registerer, known func(*request.Info) (Version, boo
 			"Sizes of the answers to GET and LIST in bytes, as they were sent.",
 			prometheus.ExponentialBuckets(1000, 10, 7), resourceLabels),
 	}
-	registry.MustRegister(m.requests, m.deprecated, m.durations, m.objectives, m.sizes)
+	registry.MustRegister(m.requests, m.terminated, m.deprecated, m.durations, m.objectives, m.sizes)
 	return m
 }
 
@@ -99,12 +103,16 @@ func (m *Metrics) Observe(o filter.Observation) {
 			m.observeVersion(version, o)
 		}
 	}
+	key.terminated = o.Terminated
 	found, ok := m.series.Load(key)
 	if !ok {
 		found, _ = m.series.LoadOrStore(key, m.newSeries(key))
 	}
 	s := found.(*series)
 	s.count.Inc()
+	if s.terminated != nil {
+		s.terminated.Inc()
+	}
 	if key.longRunning {
 		return
 	}
@@ -129,7 +137,11 @@ func (m *Metrics) observeVersion(version Version, o filter.Observation) {
 func (m *Metrics) newSeries(n name) *series {
 	labels := []string{n.verb, n.group, n.version, n.resource, n.subresource, n.scope, component}
 	dry := append([]string{n.dryRun}, labels...)
-	s := &series{count: m.requests.WithLabelValues(append([]string{strconv.Itoa(n.code)}, dry...)...)}
+	code := strconv.Itoa(n.code)
+	s := &series{count: m.requests.WithLabelValues(append([]string{code}, dry...)...)}
+	if n.terminated {
+		s.terminated = m.terminated.WithLabelValues(append([]string{code}, labels...)...)
+	}
 	if n.longRunning {
 		return s
 	}
@@ -150,6 +162,7 @@ func (m *Metrics) Forget(group, resource string) {
 	})
 	labels := prometheus.Labels{"group": group, "resource": resource}
 	m.requests.DeletePartialMatch(labels)
+	m.terminated.DeletePartialMatch(labels)
 	m.deprecated.DeletePartialMatch(labels)
 	for _, histogram := range []*prometheus.HistogramVec{m.durations, m.objectives, m.sizes} {
 		histogram.DeletePartialMatch(labels)
