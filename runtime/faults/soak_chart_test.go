@@ -50,11 +50,11 @@ func (c chart) svg(end time.Duration, marks []mark) string {
 	fmt.Fprintf(&b, `<text x="%d" y="16" font-size="14" font-weight="bold">%s</text>`, left, html.EscapeString(c.title))
 	for _, m := range marks {
 		color := "#f7c6c5"
-		if m.name == "" {
+		if m.Name == "" {
 			color = "#d3f0d8"
 		}
 		fmt.Fprintf(&b, `<rect x="%.1f" y="%d" width="%.1f" height="%d" fill="%s"><title>%s</title></rect>`,
-			x(m.begin), top, max(1, x(m.end)-x(m.begin)), height-top-below, color, html.EscapeString(m.name))
+			x(m.begin), top, max(1, x(m.end)-x(m.begin)), height-top-below, color, html.EscapeString(m.Name))
 	}
 	for value := 0.0; value <= most; value += step {
 		fmt.Fprintf(&b, `<path d="M%d %.1fH%d" stroke="#ccc" fill="none"/><text x="%d" y="%.1f" text-anchor="end">%s</text>`,

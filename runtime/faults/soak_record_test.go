@@ -12,10 +12,9 @@ import (
 
 // record is what a soak saw.
 type record struct {
-	begin  time.Time
-	seed   uint64
-	length time.Duration
-	meter  *meter
+	begin time.Time
+	seed  uint64
+	meter *meter
 
 	mu               sync.Mutex // guards samples, marks and counts
 	samples          []sample
@@ -52,7 +51,7 @@ const requests = "apiserver_request_total"
 
 // mark is a time of trouble, or of rest, which has no name.
 type mark struct {
-	name       string
+	Name       string
 	begin, end time.Duration
 }
 
@@ -74,7 +73,7 @@ func (r *record) count(what string) {
 
 // mark does something and notes when.
 func (r *record) mark(name string, do func()) {
-	m := mark{name: name, begin: r.now()}
+	m := mark{Name: name, begin: r.now()}
 	do()
 	m.end = r.now()
 	r.mu.Lock()
@@ -89,9 +88,9 @@ func (r *record) verdict(subject string, ok bool, text string) {
 	r.verdicts = append(r.verdicts, finding{subject, text, ok})
 }
 
-// take samples a replica, if it answers.
-func (r *record) take(ctx context.Context, i int, one *replica) (sample, bool) {
-	ctx, cancel := context.WithTimeout(ctx, haste)
+// take samples a replica, if it answers in time.
+func (r *record) take(ctx context.Context, patience time.Duration, i int, one *replica) (sample, bool) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	all, err := scrape(ctx, one)
 	if err != nil {
@@ -116,24 +115,29 @@ func (r *record) take(ctx context.Context, i int, one *replica) (sample, bool) {
 func (s *soak) sample() (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var working sync.WaitGroup
-	working.Go(func() {
-		tick := time.NewTicker(s.every)
-		defer tick.Stop()
-		for ctx.Err() == nil {
-			for i, one := range s.replicas {
-				if taken, ok := s.record.take(ctx, i, one); ok {
-					s.record.mu.Lock()
-					s.record.samples = append(s.record.samples, taken)
-					s.record.mu.Unlock()
+	every := func(do func()) {
+		working.Go(func() {
+			tick := time.NewTicker(s.every)
+			defer tick.Stop()
+			for ctx.Err() == nil {
+				select {
+				case <-tick.C:
+					do()
+				case <-ctx.Done():
 				}
 			}
-			s.record.meter.close(s.record.now())
-			select {
-			case <-tick.C:
-			case <-ctx.Done():
+		})
+	}
+	every(func() { s.record.meter.close(s.record.now()) })
+	for i, one := range s.replicas {
+		every(func() {
+			if taken, ok := s.record.take(ctx, s.every, i, one); ok {
+				s.record.mu.Lock()
+				s.record.samples = append(s.record.samples, taken)
+				s.record.mu.Unlock()
 			}
-		}
-	})
+		})
+	}
 	stop = sync.OnceFunc(func() { cancel(); working.Wait() })
 	s.t.Cleanup(stop)
 	return stop

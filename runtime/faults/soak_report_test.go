@@ -34,6 +34,7 @@ func (r *record) write(path string) error {
 	}
 	return parsed.Execute(file, map[string]any{
 		"Seed": r.seed, "Length": r.end().Round(time.Second), "Charts": r.charts(), "Counts": rows(r.counts),
+		"Marks":    r.marks,
 		"Outcomes": rows(r.meter.outcomes), "Verdicts": r.verdicts, "Troubled": &r.troubled, "Rested": &r.rested,
 	})
 }
@@ -49,6 +50,10 @@ func rows(counts map[string]int) (all []row) {
 	}
 	return all
 }
+
+// At is when a trouble began, and Took how long it was; the page shows them.
+func (m mark) At() time.Duration   { return m.begin.Round(time.Second) }
+func (m mark) Took() time.Duration { return (m.end - m.begin).Round(time.Millisecond) }
 
 func (r *record) end() (end time.Duration) {
 	for _, i := range r.meter.intervals {

@@ -43,26 +43,27 @@ func TestSoak(t *testing.T) {
 	t.Logf("APIGEN_SOAK_SEED=%d", s.load.seed)
 	s.start()
 	stopSampling := s.sample()
-	for n := 1; n == 1 || s.record.now() < s.length; n++ {
-		name := fmt.Sprintf("round %d", n)
+	defer s.publish()
+	defer stopSampling()
+	for n, ok := 1, true; ok && (n == 1 || s.record.now() < s.length); n++ {
 		var summary string
-		ok := t.Run(name, func(t *testing.T) { summary = s.round(t, n) })
-		s.record.verdict(name+", histories", ok, summary)
+		ok = t.Run(fmt.Sprintf("round %d", n), func(t *testing.T) { summary = s.round(t, n) })
+		s.record.verdict(fmt.Sprintf("round %d, histories", n), ok, summary)
 		s.record.mark("", func() { s.rest(n) })
-		if !ok {
-			break
-		}
 	}
-	stopSampling()
+}
+
+// publish judges what was recorded, and writes the page.
+func (s *soak) publish() {
 	for _, v := range s.record.judge() {
 		if !v.OK {
-			t.Errorf("%s: %s", v.Subject, v.Text)
+			s.t.Errorf("%s: %s", v.Subject, v.Text)
 		}
 	}
-	s.record.summarize(t)
+	s.record.summarize(s.t)
 	if s.page != "" {
 		if err := s.record.write(s.page); err != nil {
-			t.Error(err)
+			s.t.Error(err)
 		}
 	}
 }
@@ -87,7 +88,7 @@ func newSoak(t *testing.T) *soak {
 		}
 	}
 	s.random = rand.New(rand.NewPCG(s.load.seed, 0))
-	s.record = &record{begin: time.Now(), seed: s.load.seed, length: s.length, meter: s.load.meter}
+	s.record = &record{seed: s.load.seed, meter: s.load.meter}
 	return s
 }
 
@@ -127,6 +128,7 @@ func (s *soak) start() {
 	for _, r := range s.replicas {
 		s.insist(r, "", http.MethodGet, path, "", answers(http.StatusOK))
 	}
+	s.record.begin = time.Now()
 }
 
 // round is one run of clients and churn, of which nothing is left.
@@ -134,6 +136,7 @@ func (s *soak) round(t *testing.T, n int) (summary string) {
 	r := &run{t: t, load: s.load, random: s.random, backend: s.backend, truth: observe(t, s.backend),
 		replicas: s.replicas, progress: &progress{tick: make(chan struct{}, 1)}, begin: time.Now()}
 	stopChurn := s.churn(n)
+	t.Cleanup(stopChurn)
 	stop, all := r.work(s.troubles())
 	stop()
 	stopChurn()
@@ -259,7 +262,7 @@ func (s *soak) rest(n int) {
 		for i, r := range s.replicas {
 			s.insist(r, "", http.MethodGet, "/debug/pprof/heap?gc=1", "", answers(http.StatusOK))
 			r.client.CloseIdleConnections()
-			if one, ok := s.record.take(s.t.Context(), i, r); ok {
+			if one, ok := s.record.take(s.t.Context(), haste, i, r); ok {
 				one.rest = n
 				s.record.rests = append(s.record.rests, one)
 			}
