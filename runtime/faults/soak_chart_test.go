@@ -57,8 +57,8 @@ func (c chart) svg(end time.Duration, marks []mark) string {
 			x(m.begin), top, max(1, x(m.end)-x(m.begin)), height-top-below, color, html.EscapeString(m.Name))
 	}
 	for value := 0.0; value <= most; value += step {
-		fmt.Fprintf(&b, `<path d="M%d %.1fH%d" stroke="#ccc" fill="none"/><text x="%d" y="%.1f" text-anchor="end">%s</text>`,
-			left, y(value), width-right, left-6, y(value)+4, fmt.Sprintf("%.4g", value))
+		fmt.Fprintf(&b, `<path d="M%d %.1fH%d" stroke="#ccc" fill="none"/>`, left, y(value), width-right)
+		fmt.Fprintf(&b, `<text x="%d" y="%.1f" text-anchor="end">%.4g</text>`, left-6, y(value)+4, value)
 	}
 	for i := range 6 {
 		at := end * time.Duration(i) / 5
@@ -87,7 +87,7 @@ func (s series) line(x func(time.Duration) float64, y func(float64) float64) str
 	return b.String()
 }
 
-// round is the distance of lines of a grid, of which there are two to five below a maximum: 1, 2 or 5 of a power of ten.
+// round is the distance of a grid's lines: 1, 2 or 5 of a power of ten, so that two to five lines are below a maximum.
 func round(most float64) float64 {
 	if most <= 0 {
 		return 1

@@ -75,10 +75,11 @@ func (s *soak) definition(kind string) {
 		s.insist(b, "", method, url, body, is)
 	}
 	created, gone := answers(http.StatusCreated, http.StatusConflict), answers(http.StatusNotFound)
-	s.insist(a, "", http.MethodPost, definitions, define(group, strings.ToUpper(kind[:1])+kind[1:], "size"), created)
+	capital := strings.ToUpper(kind[:1]) + kind[1:]
+	s.insist(a, "", http.MethodPost, definitions, define(group, capital, "size"), created)
 	everywhere(http.MethodGet, objects, "", answers(http.StatusOK))
 	s.insist(b, "", http.MethodPost, objects, fmt.Sprintf(`{"apiVersion":"%s/v1","kind":"%s",`+
-		`"metadata":{"name":"one"},"spec":{"size":"small","more":"x"}}`, group, strings.ToUpper(kind[:1])+kind[1:]), created)
+		`"metadata":{"name":"one"},"spec":{"size":"small","more":"x"}}`, group, capital), created)
 	everywhere(http.MethodGet, objects+"/one", "", func(code int, answer []byte) bool {
 		if bytes.Contains(answer, []byte(`"more":`)) && code == http.StatusOK {
 			s.t.Errorf("a field that %s doesn't have was kept: %s", kind, answer)

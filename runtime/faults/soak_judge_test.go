@@ -51,14 +51,18 @@ func (r *record) judge() []finding {
 		for _, m := range measures {
 			var floors []float64
 			for _, rest := range rests {
-				least := slices.MinFunc(rest, func(a, b sample) int { return cmp.Compare(a.values[m.title], b.values[m.title]) })
-				floors = append(floors, least.values[m.title])
+				floor := rest[0].values[m.title]
+				for _, s := range rest {
+					floor = min(floor, s.values[m.title])
+				}
+				floors = append(floors, floor)
 			}
 			from, to, beyond, enough := grown(floors, m.bound)
 			if enough {
+				lived := rests[len(rests)-1][0].at - rests[0][0].at
 				r.verdict(fmt.Sprintf("replica %d, %s", of.replica, m.title), !beyond, fmt.Sprintf(
 					"the floor went from %.1f to %.1f in %d rests, within %s; up to %.0f %% and %.0f more are allowed",
-					from, to, len(floors), brief(rests[len(rests)-1][0].at-rests[0][0].at), 100*m.bound.share, m.bound.more))
+					from, to, len(floors), lived.Round(time.Second), 100*m.bound.share, m.bound.more))
 			}
 		}
 	}
@@ -82,7 +86,7 @@ func TestGrown(t *testing.T) {
 		{"noise", series(30, func(int) float64 { return 1 }), false, true},
 		{"a slow leak", series(30, func(i int) float64 { return 1 + 0.01*float64(i) }), true, true},
 		{"a leak in a short life", series(leastRests, func(i int) float64 { return 1 + 0.05*float64(i) }), true, true},
-		{"a leak that begins late", series(30, func(i int) float64 { return 1 + 0.05*float64(max(0, i-15)) }), true, true},
+		{"a late leak", series(30, func(i int) float64 { return 1 + 0.05*float64(max(0, i-15)) }), true, true},
 		{"a warm-up", series(30, func(i int) float64 { return min(1, 0.3+0.2*float64(i)) }), false, true},
 		{"peaks", series(30, func(i int) float64 { return 1 + float64(i%4/3*i) }), false, true},
 		{"it shrinks", series(30, func(i int) float64 { return 2 - 0.02*float64(i) }), false, true},
@@ -96,13 +100,14 @@ func TestGrown(t *testing.T) {
 
 // The samples of a rest count once, by their least, and each process for itself.
 func TestJudge(t *testing.T) {
-	planted := func(heap func(rest int) float64) *record {
+	planted := func(rests int, heap func(rest int) float64) *record {
 		r := &record{}
-		for rest := range 20 {
+		for rest := range rests {
 			for n := range 4 {
 				for i, value := range []float64{50, heap(rest)} {
 					at := time.Duration(rest)*5*time.Minute + time.Duration(n)*time.Second
-					r.rests = append(r.rests, sample{at, i, rest, 1, map[string]float64{"live heap, MiB": value + float64(20*n)}})
+					values := map[string]float64{"live heap, MiB": value + float64(20*n)}
+					r.rests = append(r.rests, sample{at, i, rest + 1, 1, values})
 				}
 			}
 		}
@@ -116,11 +121,14 @@ func TestJudge(t *testing.T) {
 		}
 		return subjects
 	}
-	if leaks := bad(planted(func(rest int) float64 { return 50 + float64(rest) })); len(leaks) != 1 ||
+	if leaks := bad(planted(20, func(rest int) float64 { return 50 + float64(rest) })); len(leaks) != 1 ||
 		leaks[0] != "replica 1, live heap, MiB" {
 		t.Errorf("a leak of a MiB in each round is found as %q", leaks)
 	}
-	if leaks := bad(planted(func(int) float64 { return 50 })); leaks != nil {
+	if leaks := bad(planted(20, func(int) float64 { return 50 })); leaks != nil {
 		t.Errorf("of no leak, %q is found", leaks)
+	}
+	if verdicts := planted(3, func(int) float64 { return 50 }).judge(); verdicts != nil {
+		t.Errorf("three rests are enough for %v", verdicts)
 	}
 }

@@ -197,8 +197,8 @@ type lags [2][]time.Duration
 func (l *lags) note(i int, lag time.Duration) { l[i] = append(l[i], lag) }
 
 func (l *lags) String() string {
-	return fmt.Sprintf("%d changes of access; at the replica that answered, half within %s, all within %s; at the other, "+
-		"half within %s, 99%% within %s, all within %s", len(l[0]), brief(part(l[0], 0.5)), brief(part(l[0], 1)),
+	return fmt.Sprintf("%d changes of access; at the replica that answered, half within %s, all within %s; at the "+
+		"other, half within %s, 99%% within %s, all within %s", len(l[0]), brief(part(l[0], 0.5)), brief(part(l[0], 1)),
 		brief(part(l[1], 0.5)), brief(part(l[1], 0.99)), brief(part(l[1], 1)))
 }
 

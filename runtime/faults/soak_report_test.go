@@ -108,7 +108,8 @@ func TestSoakReport(t *testing.T) {
 		at := time.Duration(i+1) * time.Second
 		r.meter.note("get: <200>", true, time.Millisecond)
 		r.meter.close(at)
-		r.samples = append(r.samples, sample{at, i % 2, 0, 1, map[string]float64{"goroutines": 100, requests: float64(i)}})
+		values := map[string]float64{"goroutines": 100, requests: float64(i)}
+		r.samples = append(r.samples, sample{at, i % 2, 0, 1, values})
 	}
 	r.marks = []mark{{"halt a server", time.Second, 2 * time.Second}}
 	r.verdict("round 1, histories", false, "not linearizable")
