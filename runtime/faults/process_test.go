@@ -100,7 +100,8 @@ func launchReplica(t testing.TB, flags ...string) *replica {
 func newReplica(t testing.TB, flags ...string) *replica {
 	t.Helper()
 	dir, port := t.TempDir(), etcdtest.FreePort(t)
-	r := &replica{t: t, binary: library, dir: dir, home: filepath.Join(dir, "data"), url: fmt.Sprintf("https://127.0.0.1:%d", port)}
+	r := &replica{t: t, binary: library, dir: dir, home: filepath.Join(dir, "data"),
+		url: fmt.Sprintf("https://127.0.0.1:%d", port)}
 	r.arguments = append([]string{"--data-dir=" + r.home, fmt.Sprintf("--secure-port=%d", port),
 		"--watch-cache-consistency-check=1s"}, flags...)
 	t.Cleanup(func() {

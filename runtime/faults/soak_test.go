@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"math/rand/v2"
@@ -240,12 +241,15 @@ func (s *soak) renew(r *run) {
 // presented is the serial number of the certificate that a server presents; "" where it can't be reached.
 func presented(r *replica) string {
 	config := r.client.Transport.(*http.Transport).TLSClientConfig.Clone()
-	connection, err := tls.Dial("tcp", strings.TrimPrefix(r.url, "https://"), config)
+	ctx, cancel := context.WithTimeout(context.Background(), haste) // a server that was halted answers nothing
+	defer cancel()
+	dialer := tls.Dialer{Config: config}
+	connection, err := dialer.DialContext(ctx, "tcp", strings.TrimPrefix(r.url, "https://"))
 	if err != nil {
 		return ""
 	}
 	defer connection.Close()
-	return connection.ConnectionState().PeerCertificates[0].SerialNumber.String()
+	return connection.(*tls.Conn).ConnectionState().PeerCertificates[0].SerialNumber.String()
 }
 
 // rest samples the replicas while they have the same to do after each round: nothing, for nobody.
