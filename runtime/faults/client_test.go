@@ -195,6 +195,11 @@ func (c *client) list(r *replica, consistent bool) bool {
 	list, ok := fetch(ctx, r, consistent, c.now)
 	if ok {
 		c.lists = append(c.lists, list)
+		for name, v := range list.items { // what it writes next is more often of what there is
+			if v.revision > c.known[name].revision {
+				c.known[name] = v
+			}
+		}
 	}
 	return ok
 }

@@ -42,12 +42,15 @@ var measures = []struct {
 }{
 	{"live heap, MiB", "go_memstats_heap_alloc_bytes", 1 << 20, bound{0.10, 4}},
 	{"resident memory, MiB", "process_resident_memory_bytes", 1 << 20, bound{0.15, 24}},
-	{"goroutines", "go_goroutines", 1, bound{0.05, 10}},
+	{"goroutines", "go_goroutines", 1, bound{0.02, 15}},
 	{"file descriptors", "process_open_fds", 1, bound{0.05, 8}},
-	{"watches", "apigen_watch_cache_watchers", 1, bound{0.05, 2}},
+	{"watches of caches", watched, 1, bound{0.05, 2}},
 }
 
-const requests = "apiserver_request_total"
+const (
+	requests = "apiserver_request_total"
+	watched  = "apigen_watch_cache_watchers"
+)
 
 // mark is a time of trouble, or of rest, which has no name.
 type mark struct {
