@@ -68,9 +68,9 @@ func (c *Cache) checkAndLog(ctx context.Context) error {
 }
 
 // Check compares the current snapshot with the backend at the snapshot's revision, or a later one where that was
-// compacted: keys, revisions, and the hash of each object. Where they differ it fails with ErrInconsistent and drops the generation, so that cursors expire and the
-// cache starts anew. Any other error means that the comparison wasn't possible. A check costs as much as filling the
-// cache, and disturbs no reader.
+// compacted: keys, revisions, and the hash of each object. Where they differ it fails with ErrInconsistent and drops
+// the generation, so that cursors expire and the cache starts anew. Any other error means that the comparison wasn't
+// possible. A check costs as much as filling the cache, and disturbs no reader.
 func (c *Cache) Check(ctx context.Context) error {
 	g := c.generation.Load()
 	if g == nil {
