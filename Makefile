@@ -30,6 +30,9 @@ LONG_LINES := zz_generated|testdata/|/client/|^docs/reference/|^examples/.*/docs
 LONG_LINES := $(LONG_LINES)|v1alpha1/(conversion|doc)[.]go$$
 # How long each scenario of runtime/faults lasts in test-long.
 FAULTS   ?= 3m
+# How long soak runs, and where it writes its report.
+SOAK     ?= 30m
+SOAK_REPORT ?= $(BIN)/soak.html
 # A folder that keeps the binaries of controllers between runs; none without it.
 PROGRAMS ?=
 # Flags of the program that compare runs: COMPARE="-objects 2000 -rounds 1 -scale 40" is a short run.
@@ -188,7 +191,13 @@ test-long: kubectl ## run the tests that take hours: other systems, races, fuzzi
 	step "500 definitions" env APIGEN_LONG=1 $(call peers,runtime/conformance,-run '^TestScale$$' ./definitions); \
 	step "fair queues, more scenarios" env APIGEN_LONG=1 $(call peers,runtime/conformance,./flow); \
 	step "faults at length" env APIGEN_FAULTS=$(FAULTS) $(call peers,runtime/faults,-v .); \
+	step "soak" $(MAKE) --no-print-directory soak; \
 	report
+
+.PHONY: soak
+soak: ## run 200 clients under random faults for SOAK=30m, and write a page with plots; APIGEN_SOAK_SEED repeats a run
+	APIGEN_SOAK=$(SOAK) SOAK_REPORT=$(abspath $(SOAK_REPORT)) \
+	  $(call peers,runtime/faults,-v -timeout 0 -run '^TestSoak$$' .)
 
 .PHONY: test-race-all
 test-race-all: ## run the race detector on the whole runtime, but for generated round trips, which have one goroutine

@@ -45,6 +45,9 @@ type client struct {
 	progress *progress
 	share    int // of lists, in percent
 	patience time.Duration
+	objects  int
+	pace     time.Duration // between two requests, on average; 0 makes them at full speed
+	meter    *meter        // may be nil
 
 	known      map[string]version
 	operations []*operation
@@ -54,7 +57,7 @@ type client struct {
 func newClient(id int, seed uint64, replicas []*replica, begin time.Time, p *progress) *client {
 	return &client{
 		id: id, random: rand.New(rand.NewPCG(seed, uint64(id))), replicas: replicas, begin: begin, progress: p,
-		share: 12, patience: haste,
+		share: 12, patience: haste, objects: objects,
 		known: map[string]version{},
 	}
 }
@@ -64,18 +67,25 @@ func (c *client) now() int64 { return int64(time.Since(c.begin)) }
 func (c *client) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		replica := c.replicas[c.random.IntN(len(c.replicas))]
-		var success bool
+		success, outcome, called := false, "a list that failed", time.Now()
 		if dice := c.random.IntN(100); dice < c.share {
-			success = c.list(replica, 3*dice < 2*c.share)
+			if success = c.list(replica, 3*dice < 2*c.share); success {
+				outcome = "a list"
+			}
 		} else {
 			o := c.choose(c.random.IntN(100))
 			c.carryOut(replica, o)
-			success = o.code != 0 && o.code < 500
+			success, outcome = o.code != 0 && o.code < 500, fmt.Sprintf("%s: %d", o.kind, o.code)
 		}
 		c.progress.note(success)
-		if !success {
-			select { // whoever refuses a connection does so at once
-			case <-time.After(5 * time.Millisecond):
+		c.meter.note(outcome, success, time.Since(called))
+		pause := time.Duration(2 * c.random.Float64() * float64(c.pace))
+		if !success { // whoever refuses a connection does so at once
+			pause = max(pause, 5*time.Millisecond)
+		}
+		if pause > 0 {
+			select {
+			case <-time.After(pause):
 			case <-ctx.Done():
 			}
 		}
@@ -84,7 +94,7 @@ func (c *client) run(ctx context.Context) {
 
 // choose makes the next operation.
 func (c *client) choose(dice int) *operation {
-	o := &operation{client: c.id, name: fmt.Sprintf("book-%02d", c.random.IntN(objects)), kind: get}
+	o := &operation{client: c.id, name: fmt.Sprintf("book-%02d", c.random.IntN(c.objects)), kind: get}
 	known := c.known[o.name]
 	switch { // dice has a hundred sides
 	case dice < 32:
@@ -185,6 +195,11 @@ func (c *client) list(r *replica, consistent bool) bool {
 	list, ok := fetch(ctx, r, consistent, c.now)
 	if ok {
 		c.lists = append(c.lists, list)
+		for name, v := range list.items { // what it writes next is more often of what there is
+			if v.revision > c.known[name].revision {
+				c.known[name] = v
+			}
+		}
 	}
 	return ok
 }

@@ -18,4 +18,9 @@
 // The server is built by the tests, which go's cache of test results doesn't know: run them with -count=1.
 //
 // Each trouble of a scenario is made at least once; APIGEN_FAULTS=10m goes on with them for as long.
+//
+// The soak (soak_test.go) has many more clients, who make requests at a steady rate, and churn of definitions and
+// bindings (soak_churn_test.go). It draws its troubles at random. After each round the replicas rest, and what they
+// keep is compared from rest to rest (soak_judge_test.go). APIGEN_SOAK=30m says how long it goes on;
+// APIGEN_SOAK_SEED repeats the draw of troubles and requests, though not their timing.
 package faults

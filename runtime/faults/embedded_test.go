@@ -17,7 +17,8 @@ func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	server := startReplica(t, "--request-timeout=1500ms", "--etcd-compaction-interval=0")
 	r := &run{
-		t: t, random: rand.New(rand.NewPCG(seed, 0)), replicas: []*replica{server},
+		load: crowded(t),
+		t:    t, random: rand.New(rand.NewPCG(seed, 0)), replicas: []*replica{server},
 		progress: &progress{tick: make(chan struct{}, 1)}, begin: time.Now(),
 	}
 	kill := func(r *run) {

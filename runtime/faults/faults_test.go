@@ -46,6 +46,23 @@ type run struct {
 	progress *progress
 	begin    time.Time
 	lists    int // their share among the clients' requests, in percent; 0 is the usual one
+	load     load
+}
+
+// load is how many work, and how hard.
+type load struct {
+	seed              uint64
+	clients, watchers int
+	objects           int
+	pace              time.Duration // of each client
+	calm              int64         // so many requests succeed between two troubles, and up to as many again
+	atLeast           time.Duration // of trouble
+	meter             *meter
+}
+
+// crowded is the load of short scenarios: few who work at full speed.
+func crowded(t *testing.T) load {
+	return load{seed: seed, clients: clients, watchers: watchers, objects: objects, calm: 200, atLeast: duration(t)}
 }
 
 // newRun starts two replicas on an etcd, which the n-th of them reaches by the n-th of wires where there are any.
@@ -71,7 +88,7 @@ func newRunWith(t *testing.T, config etcd.Config, more []string, wires ...*etcdt
 	}
 	flags = append(flags, more...)
 	r := &run{
-		t: t, random: rand.New(rand.NewPCG(seed, 0)), backend: backend, truth: observe(t, backend),
+		t: t, load: crowded(t), random: rand.New(rand.NewPCG(seed, 0)), backend: backend, truth: observe(t, backend),
 		progress: &progress{tick: make(chan struct{}, 1)}, begin: time.Now(),
 	}
 	for i := range 2 {
@@ -148,17 +165,18 @@ func (r *run) work(troubles []trouble) (stopClients func(), c *crew) {
 		return ctx, &group, stop
 	}
 	working, workers, stopClients := starting()
-	for i := range clients {
-		one := newClient(i, seed, r.replicas, r.begin, r.progress)
+	for i := range r.load.clients {
+		one := newClient(i, r.load.seed, r.replicas, r.begin, r.progress)
+		one.objects, one.pace, one.meter = r.load.objects, r.load.pace, r.load.meter
 		one.share = cmp.Or(r.lists, one.share)
 		c.clients = append(c.clients, one)
 		workers.Go(func() { one.run(working) })
 	}
 	watching, followers, stopWatching := starting()
 	c.stopWatching = stopWatching
-	for i := range watchers {
-		w := &watcher{id: i, replicas: r.replicas, random: rand.New(rand.NewPCG(seed, uint64(100+i))), stream: i%3 == 2,
-			now: c.clients[0].now}
+	for i := range r.load.watchers {
+		w := &watcher{id: i, replicas: r.replicas, random: rand.New(rand.NewPCG(r.load.seed, uint64(1000+i))),
+			stream: i%3 == 2, now: c.clients[0].now}
 		if i%2 == 1 {
 			w.genre = "NonFiction"
 		}
@@ -166,11 +184,11 @@ func (r *run) work(troubles []trouble) (stopClients func(), c *crew) {
 		followers.Go(func() { w.run(watching) })
 	}
 	r.await(100, succeeded)
-	for i, end := 0, time.Now().Add(duration(r.t)); i < len(troubles) || time.Now().Before(end); i++ {
+	for i, end := 0, time.Now().Add(r.load.atLeast); i < len(troubles) || time.Now().Before(end); i++ {
 		trouble := troubles[i%len(troubles)] // each in its turn, and at least once
 		c.made[trouble.name]++
 		trouble.make(r)
-		r.await(200+int64(r.random.IntN(200)), succeeded)
+		r.await(r.load.calm+r.random.Int64N(r.load.calm), succeeded)
 	}
 	return stopClients, c
 }
@@ -214,8 +232,8 @@ func (r *run) latest(genre string, until int64) int64 {
 	return 0
 }
 
-// check holds everything that was seen against the log.
-func (r *run) check(all *crew) {
+// check holds everything that was seen against the log, and says how much it was.
+func (r *run) check(all *crew) (summary string) {
 	t := r.t
 	for _, replica := range r.replicas {
 		report(t, replica.crashed("\tfatal\tetcd"))
@@ -241,12 +259,14 @@ func (r *run) check(all *crew) {
 	report(t, err)
 	report(t, checkLists(l, lists, operations))
 	report(t, checkLinearizable(operations, applied, 5*time.Minute))
-	t.Logf("%d requests, %d of them answered; %d changes, %d lists; watches resumed %d times, began anew %d times; "+
-		"troubles: %v",
+	summary = fmt.Sprintf("%d requests, %d of them answered; %d changes, %d lists; watches resumed %d times, "+
+		"began anew %d times; troubles: %v",
 		len(operations), answered(operations), len(l.changes), len(lists), resumed, lost, all.made)
+	t.Log(summary)
 	if len(l.changes) < 100 || len(lists) < 10 || resumed == 0 {
 		t.Error("too little happened for a verdict")
 	}
+	return summary
 }
 
 func answered(operations []*operation) (n int) {

@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -146,9 +147,17 @@ func crowd(t *testing.T, server *replica, object string) {
 // metrics are the server's without labels.
 func metrics(t *testing.T, server *replica) map[string]float64 {
 	t.Helper()
-	code, text, err := server.do(t.Context(), http.MethodGet, "/metrics", "", nil)
+	values, err := scrape(t.Context(), server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return values
+}
+
+func scrape(ctx context.Context, server *replica) (map[string]float64, error) {
+	code, text, err := server.do(ctx, http.MethodGet, "/metrics", "", nil)
 	if err != nil || code != http.StatusOK {
-		t.Fatalf("/metrics: %d, %v", code, err)
+		return nil, fmt.Errorf("/metrics: %d, %w", code, err)
 	}
 	values := map[string]float64{}
 	for line := range strings.Lines(string(text)) {
@@ -157,7 +166,7 @@ func metrics(t *testing.T, server *replica) map[string]float64 {
 			values[name] = number
 		}
 	}
-	return values
+	return values, nil
 }
 
 // wait waits for a condition.

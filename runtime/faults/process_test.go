@@ -24,24 +24,39 @@ import (
 // startTimeout bounds how long a server may take to be ready.
 const startTimeout = 3 * time.Minute
 
-// binary is the server of examples/library, a downstream repository like any other.
-var binary = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "apigen-faults-")
-	if err != nil {
-		return "", err
-	}
-	built.Store(&dir)
-	path := filepath.Join(dir, "library")
-	command := exec.Command("go", "build", "-o", path, "./cmd/library")
-	command.Dir = filepath.Join("..", "..", "examples", "library")
-	if output, err := command.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building the server: %w\n%s", err, output)
-	}
-	return path, nil
-})
+// library is the server of examples/library, a downstream repository like any other; controlplane has definitions of
+// resources, roles and bindings.
+var (
+	library      = program("library", "./cmd/library")
+	controlplane = program("controlplane", ".")
+)
 
-// built is where the binary is, if any test wanted it.
-var built atomic.Pointer[string]
+// program builds a package of an example once, where a test wants it.
+func program(example, of string) func() (string, error) {
+	return sync.OnceValues(func() (string, error) {
+		dir, err := binaries()
+		if err != nil {
+			return "", err
+		}
+		path := filepath.Join(dir, example)
+		command := exec.Command("go", "build", "-o", path, of)
+		command.Dir = filepath.Join("..", "..", "examples", example)
+		if output, err := command.CombinedOutput(); err != nil {
+			return "", fmt.Errorf("building the server: %w\n%s", err, output)
+		}
+		return path, nil
+	})
+}
+
+// binaries makes the directory of what was built; built is where it is, if any test wanted it.
+var (
+	binaries = sync.OnceValues(func() (string, error) {
+		dir, err := os.MkdirTemp("", "apigen-faults-")
+		built.Store(&dir)
+		return dir, err
+	})
+	built atomic.Pointer[string]
+)
 
 func TestMain(m *testing.M) {
 	code := m.Run()
@@ -54,9 +69,11 @@ func TestMain(m *testing.M) {
 // replica is a server process. What changes it is called from one goroutine.
 type replica struct {
 	t         testing.TB
+	binary    func() (string, error)
 	dir, home string // of its log, and its data directory
 	arguments []string
 	url       string
+	caFile    string // of a further authority that clients trust, if any
 	// client waits long, for requests; watcher has no deadline.
 	client, watcher *http.Client
 
@@ -83,7 +100,8 @@ func launchReplica(t testing.TB, flags ...string) *replica {
 func newReplica(t testing.TB, flags ...string) *replica {
 	t.Helper()
 	dir, port := t.TempDir(), etcdtest.FreePort(t)
-	r := &replica{t: t, dir: dir, home: filepath.Join(dir, "data"), url: fmt.Sprintf("https://127.0.0.1:%d", port)}
+	r := &replica{t: t, binary: library, dir: dir, home: filepath.Join(dir, "data"),
+		url: fmt.Sprintf("https://127.0.0.1:%d", port)}
 	r.arguments = append([]string{"--data-dir=" + r.home, fmt.Sprintf("--secure-port=%d", port),
 		"--watch-cache-consistency-check=1s"}, flags...)
 	t.Cleanup(func() {
@@ -106,7 +124,7 @@ func tail(s string, n int) string { return s[max(0, len(s)-n):] }
 // launch starts the process.
 func (r *replica) launch() {
 	r.t.Helper()
-	path, err := binary()
+	path, err := r.binary()
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -176,7 +194,7 @@ func (r *replica) ready() bool {
 
 // program runs the server's program with other arguments, on its data directory.
 func (r *replica) program(arguments ...string) (string, error) {
-	path, err := binary()
+	path, err := r.binary()
 	if err != nil {
 		return "", err
 	}
@@ -212,6 +230,13 @@ func (r *replica) connect() bool {
 	}
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM(file.Clusters[0].Cluster.CA)
+	if r.caFile != "" {
+		authority, err := os.ReadFile(r.caFile)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		roots.AppendCertsFromPEM(authority)
+	}
 	transport := &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{pair},
 			MinVersion: tls.VersionTLS12},
@@ -248,6 +273,21 @@ func (r *replica) kill() {
 		r.t.Fatal(err)
 	}
 	<-r.done
+	r.command = nil
+}
+
+// terminate is SIGTERM; the server ends by itself.
+func (r *replica) terminate() {
+	r.t.Helper()
+	r.signal(syscall.SIGTERM)
+	select {
+	case <-r.done:
+	case <-time.After(startTimeout):
+		r.t.Fatalf("the server goes on %s after SIGTERM", startTimeout)
+	}
+	if code := r.command.ProcessState.ExitCode(); code != 0 {
+		r.t.Errorf("the server exited with %d after SIGTERM", code)
+	}
 	r.command = nil
 }
 

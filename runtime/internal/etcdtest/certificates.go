@@ -20,6 +20,7 @@ type Certificates struct {
 
 	authority *x509.Certificate
 	key       *ecdsa.PrivateKey
+	template  *x509.Certificate // what CertFile was made from
 }
 
 // newCertificates makes an authority, and a certificate for the members and for clients.
@@ -27,10 +28,16 @@ func newCertificates(t testing.TB) Certificates {
 	t.Helper()
 	authority := newTemplate(pkix.Name{CommonName: "authority"})
 	authority.IsCA, authority.KeyUsage = true, x509.KeyUsageCertSign
-	member := newTemplate(pkix.Name{Organization: []string{"etcd"}})
-	member.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
-	member.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
-	return Certificates{}.sign(t, authority).sign(t, member)
+	return Certificates{}.sign(t, authority).Server(t)
+}
+
+// Server returns the files of a server on the loopback address, which may be a client, too.
+func (c Certificates) Server(t testing.TB) Certificates {
+	t.Helper()
+	template := newTemplate(pkix.Name{Organization: []string{"etcd"}})
+	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}
+	template.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1)}
+	return c.sign(t, template)
 }
 
 // User returns the files of a client whose certificate names a user.
@@ -41,6 +48,17 @@ func (c Certificates) User(t testing.TB, name string) Certificates {
 	return c.sign(t, template)
 }
 
+// Renew replaces the files by those of a new key and a new certificate of the same subject, one file after the other.
+func (c Certificates) Renew(t testing.TB) {
+	t.Helper()
+	next := c.sign(t, c.template)
+	for from, to := range map[string]string{next.KeyFile: c.KeyFile, next.CertFile: c.CertFile} {
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // sign makes a certificate. An authority signs itself, and the further certificates of the result.
 func (c Certificates) sign(t testing.TB, template *x509.Certificate) Certificates {
 	t.Helper()
@@ -49,6 +67,7 @@ func (c Certificates) sign(t testing.TB, template *x509.Certificate) Certificate
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
+	c.template = template
 	c.CertFile, c.KeyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	if template.IsCA {
 		c.CAFile, c.authority, c.key = c.CertFile, template, key
