@@ -206,7 +206,7 @@ var floors = map[string][]string{
 	"runtime/builtin/apiextensions": {
 		"runtime/builtin/apiextensions/v1", "runtime/builtin/apiextensions/wiring", "runtime/internal/custom/dynamic",
 		"runtime/internal/host/kubeconfig", "runtime/internal/objects", "runtime/internal/verb", "runtime/reach",
-		"runtime/registry", "runtime/server",
+		"runtime/registry", "runtime/server", "runtime/storage",
 	},
 	"runtime/builtin/apiextensions/v1": {
 		"runtime/builtin/admissionregistration/v1", "runtime/cel", "runtime/internal/custom/structural",

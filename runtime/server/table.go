@@ -111,8 +111,8 @@ var errTaken = errors.New("the server serves another resource there")
 
 // Set makes the server serve all, and nothing else beside its groups. Resources that were there before stay as they
 // are; they are the same where Resource is the same value. The requests that are under way end with the resources that
-// they began with, and the watches of resources that are gone end. Set leaves out what it can't serve, and returns why.
-// After an error, the server serves what it served before.
+// they began with, and the watches of resources that are gone end. Set returns why it can't serve some; what it served
+// before under their names stays, and otherwise nothing is. After an error, the server serves what it served before.
 func (a *Additions) Set(ctx context.Context, all []Addition) (refused map[registry.Resource]error, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -131,6 +131,11 @@ func (a *Additions) Set(ctx context.Context, all []Addition) (refused map[regist
 		handle, err := a.server.openAddition(ctx, add)
 		if err != nil {
 			refused[add.Resource] = err
+			name := add.Resource.Info().GroupResource()
+			at := slices.IndexFunc(a.open, func(o Addition) bool { return o.Resource.Info().GroupResource() == name })
+			if at >= 0 {
+				next = append(next, a.open[at])
+			}
 			continue
 		}
 		opened = append(opened, handle)

@@ -17,6 +17,7 @@ import (
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
+	"apigen.dev/runtime/storage"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -36,12 +37,17 @@ type controller struct {
 	template  dynamic.Template
 	first     chan struct{} // closed when the definitions that were there at the start are served
 	once      sync.Once
+	working   sync.WaitGroup
+	// again has something when there are unfinished definitions.
+	again chan struct{}
+
+	mu sync.Mutex // held while changes are taken over; guards the fields below
 	// cleaning are the definitions whose objects are being deleted, by uid.
 	cleaning map[types.UID]bool
-	working  sync.WaitGroup
-
-	known  map[string]*entry   // by name; the goroutine of Follow has it
-	served []registry.Resource // what the server serves of them; nil where that isn't known
+	known    map[string]*entry   // by name
+	served   []registry.Resource // what the server serves of them; nil where that isn't known
+	// unfinished are the names of definitions for which something could not be done, which may be possible later.
+	unfinished map[string]bool
 }
 
 // entry is what the controller keeps of a definition.
@@ -58,8 +64,8 @@ type entry struct {
 func newController(additions *server.Additions, services server.Services, log *slog.Logger) *controller {
 	return &controller{
 		additions: additions, services: services, template: template(),
-		log: cmp.Or(log, slog.Default()), first: make(chan struct{}), cleaning: map[types.UID]bool{},
-		known: map[string]*entry{},
+		log: cmp.Or(log, slog.Default()), first: make(chan struct{}), again: make(chan struct{}, 1),
+		cleaning: map[types.UID]bool{}, known: map[string]*entry{}, unfinished: map[string]bool{},
 	}
 }
 
@@ -84,12 +90,57 @@ func (c *controller) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	following, stop := context.WithCancel(ctx)
+	defer stop()
+	c.working.Go(func() { c.repeat(following, definitions) })
 	return definitions.Follow(ctx, "", func(changes reach.Changes[*definition]) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		c.observe(ctx, definitions, changes)
 	})
 }
 
-// observe takes over changes, serves the result, and then writes what changed about the status of definitions.
+// repeat looks again at unfinished definitions until ctx ends. It waits longer each time, as long as some are left.
+func (c *controller) repeat(ctx context.Context, definitions reach.Objects[*definition]) {
+	for {
+		select {
+		case <-c.again:
+		case <-ctx.Done():
+			return
+		}
+		for wait, left := pause, true; left; wait = min(2*wait, time.Minute) {
+			select {
+			case <-time.After(wait):
+			case <-ctx.Done():
+				return
+			}
+			left = c.finish(ctx, definitions)
+		}
+	}
+}
+
+// finish looks again at unfinished definitions, and reports whether some are left.
+func (c *controller) finish(ctx context.Context, definitions reach.Objects[*definition]) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	unfinished := c.unfinished
+	c.unfinished = map[string]bool{}
+	var changes reach.Changes[*definition]
+	for name := range unfinished {
+		crd, err := definitions.Get(ctx, "", name)
+		switch {
+		case err == nil:
+			changes.Put = append(changes.Put, crd)
+		case !apierrors.IsNotFound(err):
+			c.unfinished[name] = true
+		}
+	}
+	c.observe(ctx, definitions, changes)
+	return len(c.unfinished) > 0
+}
+
+// observe takes over changes, serves the result, and then writes what changed about the status of definitions. What it
+// can't do now makes the definition unfinished.
 func (c *controller) observe(
 	ctx context.Context, definitions reach.Objects[*definition], changes reach.Changes[*definition],
 ) {
@@ -124,13 +175,21 @@ func (c *controller) observe(
 			statuses[name] = next
 		}
 	}
-	refused := c.serve(ctx)
+	refused, complete := c.serve(ctx)
 	for _, name := range slices.Sorted(maps.Keys(statuses)) {
 		c.write(ctx, definitions, statuses[name], refused[name])
 	}
-	c.once.Do(func() { close(c.first) })
+	if complete {
+		c.once.Do(func() { close(c.first) })
+	}
 	for _, crd := range look {
 		c.clean(ctx, definitions, crd)
+	}
+	if len(c.unfinished) > 0 {
+		select {
+		case c.again <- struct{}{}:
+		default: // it is known
+		}
 	}
 }
 
@@ -143,8 +202,12 @@ func (c *controller) lookAgain(
 			continue
 		}
 		crd, err := definitions.Get(ctx, "", name)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
 		if err != nil {
-			continue // it is gone, or comes again with the next change
+			c.unfinished[name] = true
+			continue
 		}
 		if !v1.IsTrue(crd, apiextensionsv1.NamesAccepted) {
 			look[name] = crd
@@ -218,9 +281,9 @@ func (c *controller) make(e *entry, crd *definition) {
 	}
 }
 
-// serve makes the server serve what is known, and returns why it does not serve some, by name. It has nothing to do
-// where only the status of definitions changed.
-func (c *controller) serve(ctx context.Context) map[string]error {
+// serve makes the server serve what is known, and returns why it does not serve some, by name, and whether it knows of
+// all whether they can be served. It has nothing to do where only the status of definitions changed.
+func (c *controller) serve(ctx context.Context) (refused map[string]error, complete bool) {
 	var all []server.Addition
 	var resources []registry.Resource
 	names := map[string]string{}
@@ -234,28 +297,40 @@ func (c *controller) serve(ctx context.Context) map[string]error {
 		}
 	}
 	if slices.Equal(resources, c.served) {
-		return nil
+		return nil, true
 	}
-	refused, err := c.additions.Set(ctx, all)
-	if c.served = nil; err == nil && len(refused) == 0 {
+	left, err := c.additions.Set(ctx, all)
+	if c.served = nil; err == nil && len(left) == 0 {
 		c.served = resources
 	}
 	if err != nil {
 		c.log.Error("custom resources can't be served", "error", err)
 	}
-	out := map[string]error{}
-	for resource, err := range refused {
+	refused, complete = map[string]error{}, true
+	for resource, err := range left {
 		name := names[resource.Info().GroupResource().String()]
-		out[name] = err
+		refused[name] = err
+		if passes(err) {
+			c.unfinished[name], complete = true, false
+		}
 		c.log.Error("a custom resource can't be served", "name", name, "error", err)
 	}
-	return out
+	return refused, complete
 }
 
-// write writes the status of a definition, unless the definition changed since. What can't be served isn't established.
+// passes reports whether an error says nothing of the definition: storage could not be asked.
+func passes(err error) bool {
+	return errors.Is(err, storage.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// write writes the status of a definition, unless the definition changed since. What can't be served isn't established;
+// where nobody knows whether it can, there is nothing to write.
 func (c *controller) write(
 	ctx context.Context, definitions reach.Objects[*definition], next *definition, refused error,
 ) {
+	if passes(refused) {
+		return
+	}
 	if refused != nil {
 		v1.SetCondition(next, apiextensionsv1.CustomResourceDefinitionCondition{
 			Type: apiextensionsv1.Established, Status: apiextensionsv1.ConditionFalse, Reason: "NotServed",
@@ -273,6 +348,7 @@ func (c *controller) write(
 	switch {
 	case err == nil, errors.Is(err, errChanged), apierrors.IsNotFound(err), apierrors.IsConflict(err), ctx.Err() != nil:
 	default:
+		c.unfinished[next.Name] = true
 		c.log.Warn("the status of a definition can't be written", "name", next.Name, "error", err)
 	}
 }
