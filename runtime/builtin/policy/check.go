@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	celpolicy "apigen.dev/runtime/internal/access/policy"
 	"apigen.dev/runtime/reach"
@@ -35,7 +36,7 @@ func (f *Feature) checkTypes(ctx context.Context) error {
 			if p.Status.ObservedGeneration == p.Generation {
 				continue
 			}
-			err := report(ctx, policies, p, checker.warnings(p))
+			err := reportInTime(ctx, policies, p, checker.warnings(p))
 			if err != nil && !apierrors.IsNotFound(err) && ctx.Err() == nil {
 				f.log.WarnContext(ctx, "the status of an admission policy can't be written", "policy", p.Name,
 					"error", err)
@@ -46,6 +47,27 @@ func (f *Feature) checkTypes(ctx context.Context) error {
 		return nil //nolint:nilerr // The server ends.
 	}
 	return err
+}
+
+// reportRetry is how long the first pause is after a status could not be written, and lastReportRetry the last one.
+const reportRetry, lastReportRetry = time.Second, time.Minute
+
+// reportInTime reports again and again while the server can't store what it reports. Whatever changes meanwhile waits.
+func reportInTime(
+	ctx context.Context, policies reach.Objects[*registration.ValidatingAdmissionPolicy],
+	checked *registration.ValidatingAdmissionPolicy, warnings []registration.ExpressionWarning,
+) error {
+	for pause := reportRetry; ; pause = min(2*pause, lastReportRetry) {
+		err := report(ctx, policies, checked, warnings)
+		if !apierrors.IsServiceUnavailable(err) && !apierrors.IsTooManyRequests(err) && !apierrors.IsTimeout(err) {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 var errChecked = errors.New("checked already")

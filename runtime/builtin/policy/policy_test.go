@@ -17,6 +17,7 @@ import (
 	"apigen.dev/runtime/builtin/core"
 	"apigen.dev/runtime/builtin/lifecycle"
 	"apigen.dev/runtime/builtin/policy"
+	"apigen.dev/runtime/internal/testbed"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -25,16 +26,25 @@ import (
 
 func start(t *testing.T) *apitest.Server {
 	t.Helper()
+	s, _ := startWithOutage(t)
+	return s
+}
+
+func startWithOutage(t *testing.T) (s *apitest.Server, outage *testbed.Outage) {
+	t.Helper()
 	var groups []registry.Group
 	groups = append(groups, (&core.Feature{}).Groups()...)
 	groups = append(groups, (&admissionregistration.Feature{}).Groups()...)
-	return apitest.StartWith(t, func(config *server.Config) {
+	s = apitest.StartWith(t, func(config *server.Config) {
+		outage = testbed.NewOutage(config.Backend)
+		config.Backend = outage
 		for _, feature := range []server.Feature{new(lifecycle.Feature), new(policy.Feature)} {
 			if err := config.Use(t.Context(), feature); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}, groups...)
+	return s, outage
 }
 
 const (
@@ -215,6 +225,25 @@ spec:`+strings.ReplaceAll(constraints, "['*']", "[CREATE, UPDATE]")+`
 	if got := send(t, s, http.MethodDelete, maps+"/x", ""); got.code != 200 {
 		t.Errorf("%+v", got)
 	}
+}
+
+// The status of a policy that could not be written while storage was away is written later.
+func TestTypeCheckingWhileStorageIsAway(t *testing.T) {
+	s, outage := startWithOutage(t)
+	policies := registration + "validatingadmissionpolicies"
+	outage.Changes("validatingadmissionpolicies/p")
+	create(t, s, policies, `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: p}
+spec:
+  matchConstraints:
+    resourceRules: [{operations: ['*'], apiGroups: [''], apiVersions: [v1], resources: [configmaps]}]
+  validations: [{expression: "true"}]`)
+	outage.Await(t)
+	outage.Await(t)
+	outage.End()
+	eventually(t, s, http.MethodGet, policies+"/p", "", has(http.StatusOK, `"observedGeneration":1`))
 }
 
 // The status of a policy tells what is wrong with its expressions, for each kind that its rules name.
