@@ -244,7 +244,8 @@ func exposition(t *testing.T) string {
 
 var scraped string
 
-// scrape returns the metrics of the quickstart example's server, with the embedded etcd, after one request.
+// scrape returns the metrics of the quickstart example's server, with the embedded etcd, after a list, a watch and a
+// write.
 func scrape(t *testing.T) string {
 	dir := folder(t, "examples/quickstart")
 	build(t, dir, "shop", "./cmd/shop")
@@ -271,6 +272,8 @@ func scrape(t *testing.T) string {
 	}
 	url := strings.Fields(first)[1]
 	read(t, url+"/apis/shop.example.com/v1/widgets")
+	read(t, url+"/api/v1/namespaces?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan"+
+		"&allowWatchBookmarks=true&timeoutSeconds=1")
 	// A write passes admission, once the server has made the namespace.
 	for range time.Tick(20 * time.Millisecond) {
 		response := ask(t, http.MethodPost, url+"/api/v1/namespaces/default/configmaps?dryRun=All",

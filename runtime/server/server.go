@@ -30,6 +30,7 @@ import (
 	"apigen.dev/runtime/internal/http/headroom"
 	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/objects"
+	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/internal/state/compactor"
 	"apigen.dev/runtime/internal/state/stats"
 	"apigen.dev/runtime/internal/verb"
@@ -99,7 +100,8 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		Groups: s.groups, MinRequestTimeout: int64(config.MinRequestTimeout / time.Second),
 		MayCreate: filter.MayCreate(config.Authorizer), UnsafeDelete: filter.MayDeleteUnreadable(config.Authorizer),
 		Log: config.Log, WriteTimeout: config.RequestTimeout, User: userName,
-		Memory: s.memory,
+		Memory:     s.memory,
+		WatchMeter: func(info *request.Info) endpoint.WatchMeter { return metrics.requests.Watch(info) },
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.close())

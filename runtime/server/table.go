@@ -329,6 +329,7 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		if info != nil && info.LongRunning {
+			defer s.metrics.requests.Begin(r, info)()
 			t.handler(info).ServeHTTP(w, r)
 			return
 		}

@@ -187,15 +187,10 @@ var absent = map[string]string{
 	"apiserver_authorization_config_controller_automatic_reloads_total":                  inFile,
 	"apiserver_cel_compilation_duration_seconds":                                         unused,
 	"apiserver_cel_evaluation_duration_seconds":                                          unused,
-	"apiserver_longrunning_requests": "the watches of a resource are in apigen_watch_cache_watchers; " +
-		"connections aren't counted",
 	"apiserver_storage_size_bytes": "the server of this test stores in memory; one on etcd has it, without a label, " +
 		"because it has one etcd",
 	"apiserver_validation_declarative_validation_mismatch_total": oneValidation,
 	"apiserver_validation_declarative_validation_panic_total":    oneValidation,
-	"apiserver_watch_events_sizes":                               notMeasured,
-	"apiserver_watch_events_total":                               notMeasured,
-	"apiserver_watch_list_duration_seconds":                      notMeasured,
 	"apiserver_webhooks_x509_insecure_sha1_total":                oldCertificates,
 	"apiserver_webhooks_x509_missing_san_total":                  oldCertificates,
 	"disabled_metrics_total":                                     framework,
@@ -207,7 +202,6 @@ var absent = map[string]string{
 const (
 	perPlugin       = "each plug-in is measured for itself, and not all of a step together"
 	inFile          = "a server whose configuration comes from a file has it, and this one has no such file"
-	notMeasured     = "nothing measures it yet"
 	unused          = "k8s.io/apiserver registers it, and observes nothing with it"
 	oneValidation   = "a kind has one validation, so there is nothing to compare or to fall back to"
 	oldCertificates = "Go refuses such certificates, and the call is counted as failed"

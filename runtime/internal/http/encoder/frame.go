@@ -28,16 +28,17 @@ func (p *Frames) Get(out io.Writer) *Frame {
 
 // Put takes a Frame back. Put drops the bytes that the caller didn't flush.
 func (p *Frames) Put(f *Frame) {
-	f.out, f.err, f.buf = nil, nil, f.buf[:0]
+	f.out, f.err, f.buf, f.sent = nil, nil, f.buf[:0], 0
 	p.pool.Put(f)
 }
 
 // Frame is a buffer that collects what encoders write, so that the writer behind it gets large pieces. After an error
 // of that writer a Frame drops everything. One goroutine uses a Frame at a time.
 type Frame struct {
-	out io.Writer
-	buf []byte
-	err error
+	out  io.Writer
+	buf  []byte
+	sent int // the bytes that left buf
+	err  error
 }
 
 // BlockWriter is a writer that also takes bytes that were compressed before, such as the body of a compressed answer.
@@ -63,6 +64,9 @@ func (f *Frame) Flush() {
 		f.buf = f.buf[:0]
 	}
 }
+
+// Size returns how many bytes were written to the Frame since Get, but for those of parts.
+func (f *Frame) Size() int { return f.sent + len(f.buf) }
 
 // Err returns the first error of the writer.
 func (f *Frame) Err() error { return f.err }
@@ -105,6 +109,7 @@ func (f *Frame) reserve(n int) {
 }
 
 func (f *Frame) send(b []byte) {
+	f.sent += len(b)
 	if f.err == nil {
 		_, f.err = f.out.Write(b)
 	}

@@ -64,6 +64,8 @@ type Config struct {
 	UnsafeDelete func(r *http.Request) error
 	// Memory refuses large requests when memory is short; nil refuses none.
 	Memory *headroom.Account
+	// WatchMeter returns what measures the watch that a request begins. If it isn't set, nothing does.
+	WatchMeter func(info *request.Info) WatchMeter
 	// Log receives the errors whose text the answers leave out; nil means slog.Default().
 	Log *slog.Logger
 }
@@ -95,6 +97,7 @@ type API struct {
 	converters *semaphore.Weighted
 	turns      *respond.Turns    // of answers of several pieces, and of the states with which watches begin
 	memory     *headroom.Account // Config.Memory
+	watchMeter func(info *request.Info) WatchMeter
 	log        *slog.Logger
 }
 
@@ -112,10 +115,14 @@ func New(config Config) (*API, error) {
 		converters: semaphore.NewWeighted(max(1, int64(runtime.GOMAXPROCS(0)/2))),
 		turns:      respond.NewTurns(),
 		memory:     config.Memory,
+		watchMeter: config.WatchMeter,
 		log:        cmp.Or(config.Log, slog.Default()),
 	}
 	if a.user == nil {
 		a.user = func(context.Context) string { return "" }
+	}
+	if a.watchMeter == nil {
+		a.watchMeter = func(*request.Info) WatchMeter { return unmeasured{} }
 	}
 	if a.unsafeDelete == nil {
 		a.unsafeDelete = func(*http.Request) error {

@@ -16,8 +16,22 @@ import (
 	"apigen.dev/runtime/internal/verb"
 )
 
+// WatchMeter measures watches. It is safe for concurrent use.
+type WatchMeter interface {
+	// Event counts an event of so many bytes.
+	Event(bytes int)
+	// Listed measures how long it took to write the state that a watch with sendInitialEvents begins with.
+	Listed(took time.Duration)
+}
+
+type unmeasured struct{}
+
+func (unmeasured) Event(int)            {}
+func (unmeasured) Listed(time.Duration) {}
+
 // watch streams events until the client closes the connection, the time of the watch is over, or the stream fails.
 func (req *resourceRequest) watch() error {
+	received := time.Now()
 	accepted, err := req.negotiate(negotiation.StreamOutput, negotiation.WatchTransform)
 	if err != nil {
 		return err
@@ -47,6 +61,10 @@ func (req *resourceRequest) watch() error {
 	s := &eventStream{
 		resourceRequest: req, format: accepted.media.Format, shape: accepted.form.Shape,
 		encoder: encoder.For(accepted.form.Encoding), turn: req.api.turns.Of(req.api.user(ctx)),
+		meter: req.api.watchMeter(request.InfoFrom(ctx)),
+	}
+	if req.r.URL.Query().Get("sendInitialEvents") == "true" { // options have it of older requests for the state, too
+		s.received = received
 	}
 	defer s.turn.End()
 	if wantsSocket(req.r) {
@@ -77,7 +95,9 @@ type eventStream struct {
 	toldBegun bool
 	pace      pace
 	turn      respond.Turn // until toldBegun
-	socket    *socket      // nil if the events are the body of an answer
+	meter     WatchMeter
+	received  time.Time // of a watch with sendInitialEvents
+	socket    *socket   // nil if the events are the body of an answer
 }
 
 // Write writes a piece. The pieces of the state with which the watch begins take turns with other large answers.
@@ -130,6 +150,9 @@ func (s *eventStream) tellBegun() {
 		s.toldBegun = true
 		s.turn.End()
 		request.Begun(s.r.Context())
+		if !s.received.IsZero() {
+			s.meter.Listed(time.Since(s.received))
+		}
 	}
 }
 
@@ -152,7 +175,9 @@ func (s *eventStream) writePiece(ctx context.Context, events verb.Watch) (began 
 			defer s.api.streamFrames.Put(f)
 		}
 		for i := range batch {
+			before := f.Size()
 			s.encoder.Event(f, s.heads, s.shape, &batch[i], !s.begun, now)
+			s.meter.Event(f.Size() - before)
 			s.endEvent(f)
 			s.begun = true
 		}

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/internal/verb"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
@@ -85,6 +87,39 @@ func TestOldWatchPaths(t *testing.T) {
 	}
 	if w := do(a, "GET", base+"/watch/namespaces/n/widgets/a?fieldSelector=metadata.name%3Db", ""); w.Code != 400 {
 		t.Error(w.Body)
+	}
+}
+
+// measured is a WatchMeter.
+type measured struct {
+	sizes []int
+	lists int
+}
+
+func (m *measured) Event(bytes int)      { m.sizes = append(m.sizes, bytes) }
+func (m *measured) Listed(time.Duration) { m.lists++ }
+
+// TestWatchesAreMeasured: the meter of a watch learns the size of each event, as it was sent, and when the state was
+// sent that the client asked for.
+func TestWatchesAreMeasured(t *testing.T) {
+	for query, lists := range map[string]int{
+		"watch=1": 0, "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan": 1,
+	} {
+		a, fakes := serve(t, widgets)
+		fakes[0].endWith = context.Canceled
+		fakes[0].batches = [][]verb.Event{
+			{{Type: api.Added, Object: fakes[0].object}, {Type: api.Modified, Object: fakes[0].object}},
+			{{Type: api.Deleted, Object: fakes[0].object}},
+		}
+		m := new(measured)
+		a.watchMeter = func(*request.Info) WatchMeter { return m }
+		var sizes []int
+		for line := range strings.Lines(do(a, "GET", base+"/widgets?"+query, "").Body.String()) {
+			sizes = append(sizes, len(line))
+		}
+		if !slices.Equal(m.sizes, sizes) || len(sizes) != 3 || m.lists != lists {
+			t.Errorf("%s: events of %d bytes and %d lists were measured, and %d were sent", query, m.sizes, m.lists, sizes)
+		}
 	}
 }
 

@@ -37,6 +37,7 @@ type Metrics struct {
 	durations, objectives *prometheus.HistogramVec
 	sizes                 *prometheus.HistogramVec
 	series                sync.Map // of name to *series
+	watches               watches
 }
 
 // Version is what metrics tell of the version of a resource.
@@ -91,6 +92,7 @@ func New(registry prometheus.Registerer, known func(*request.Info) (Version, boo
 			prometheus.ExponentialBuckets(1000, 10, 7), resourceLabels),
 	}
 	registry.MustRegister(m.requests, m.terminated, m.deprecated, m.durations, m.objectives, m.sizes)
+	m.watches = newWatches(registry)
 	return m
 }
 
@@ -99,7 +101,8 @@ func (m *Metrics) Observe(o filter.Observation) {
 	key := name{verb: other, code: o.Code}
 	if o.Info != nil {
 		if version, served := m.known(o.Info); served {
-			key = nameOf(o)
+			key = nameOf(o.Request, o.Info)
+			key.code = o.Code
 			m.observeVersion(version, o)
 		}
 	}
@@ -160,6 +163,7 @@ func (m *Metrics) Forget(group, resource string) {
 		}
 		return true
 	})
+	m.watches.forget(group, resource)
 	labels := prometheus.Labels{"group": group, "resource": resource}
 	m.requests.DeletePartialMatch(labels)
 	m.terminated.DeletePartialMatch(labels)
@@ -169,22 +173,25 @@ func (m *Metrics) Forget(group, resource string) {
 	}
 }
 
-func nameOf(o filter.Observation) name {
-	i := o.Info
+func nameOf(r *http.Request, i *request.Info) name {
 	n := name{
-		verb: verbOf(o.Request, i), group: i.Group, version: i.Version, resource: i.Resource,
-		subresource: i.Subresource, scope: "cluster", code: o.Code, longRunning: i.LongRunning,
+		verb: verbOf(r, i), group: i.Group, version: i.Version, resource: i.Resource,
+		subresource: i.Subresource, scope: scopeOf(i), longRunning: i.LongRunning,
 	}
-	switch {
-	case i.Name != "" || i.Verb == "create":
-		n.scope = "resource"
-	case i.Namespace != "":
-		n.scope = "namespace"
-	}
-	if strings.Contains(o.Request.URL.RawQuery, "dryRun") {
-		n.dryRun = dryRunOf(o.Request.URL.Query()["dryRun"])
+	if strings.Contains(r.URL.RawQuery, "dryRun") {
+		n.dryRun = dryRunOf(r.URL.Query()["dryRun"])
 	}
 	return n
+}
+
+func scopeOf(i *request.Info) string {
+	switch {
+	case i.Name != "" || i.Verb == "create":
+		return "resource"
+	case i.Namespace != "":
+		return "namespace"
+	}
+	return "cluster"
 }
 
 // verbs are kube-apiserver's names of verbs in metrics.
