@@ -3,9 +3,11 @@ package codec
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/verb"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
@@ -55,4 +57,39 @@ func TestNullInAListStands(t *testing.T) {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
+}
+
+// TestMissingTextsStand: a required duration or quantity that a client leaves out is missed, although its zero value is
+// written as text. One that a default or admission has set isn't.
+func TestMissingTextsStand(t *testing.T) {
+	all, err := Kind[*delay]{
+		Group: "g.example.com", Kind: "Delay", New: func() *delay { return &delay{} },
+		Versions: []Version[*delay]{VersionOf(api.VersionInfo{Name: "v1"}, Conversion[*delay, *delay]{
+			New:  func() *delay { return &delay{} },
+			Sent: func() *Sent { return &Sent{Required: []string{"timeout", "size"}} },
+		})},
+	}.Bind("v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &all.Served[0]
+	set := delay{Timeout: metav1.Duration{Duration: time.Second}, Size: resource.MustParse("1")}
+	for want, now := range map[string]*delay{"[timeout: Required value size: Required value]": {}, "[]": &set} {
+		if got := fmt.Sprint(v.Standing(v.SentFaults(verb.Body{Data: []byte(`{}`)}), now, nil)); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// delay has values whose zero is text.
+type delay struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Timeout           metav1.Duration   `json:"timeout"`
+	Size              resource.Quantity `json:"size"`
+}
+
+func (d *delay) DeepCopyObject() runtime.Object {
+	out := *d
+	return &out
 }
