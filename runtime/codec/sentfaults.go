@@ -125,8 +125,8 @@ func collectForms(v any, path []string, into map[string]bool) {
 	}
 }
 
-// isZero reports whether a value of JSON may be what encoding/json writes of a zero value: "0s" of a duration, and "0" of
-// a quantity. A default that sets a required string to such a text counts as none.
+// isZero reports whether a value of JSON may be what encoding/json writes of a zero value: "0s" of a duration, and "0"
+// of a quantity. A default that sets a required string to such a text counts as none.
 func isZero(v any) bool {
 	switch v := v.(type) {
 	case string:
