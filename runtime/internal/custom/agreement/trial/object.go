@@ -28,7 +28,7 @@ type generator struct {
 
 // body returns the fields of an object beside its metadata: a random one, or a sample with few changes.
 func (g *generator) body(s *apiextensionsv1.JSONSchemaProps) map[string]any {
-	body := map[string]any{}
+	var body map[string]any
 	if len(g.samples) > 0 && g.IntN(4) > 0 {
 		body = runtime.DeepCopyJSON(g.samples[g.IntN(len(g.samples))])
 		for range 1 + g.IntN(2) {
