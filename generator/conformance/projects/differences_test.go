@@ -17,39 +17,49 @@ var differences = map[string]map[string][]string{
 		explicit: {
 			`*: only the type refuses *[]`, // a key that is missing beside an empty one
 			`*: stored *.numOfHosts is 1 by the type and 0 by the definition`,
-			`*: stored *.template.spec.* by the type and "" by the definition`,
+			`*: stored *.spec.* by the type and "" by the definition`,
+			`*: only the definition stores *.resourceFieldRef.divisor`,
 			`rayjobs: only the type refuses spec.deletionStrategy`,
 			`rayjobs: stored spec.submissionMode is "K8sJobMode" by the type and "" by the definition`,
 		},
 		beside: {`rayjobs: only the type refuses spec.deletionStrategy.deletionRules[].condition.jobStatus`},
 		inside: {`rayjobs: only the type stores spec`, `rayjobs: only the type stores status`},
-		tags: {
-			`*: only the type refuses *.evictionResponders[].name`,
-			`rayservices: only the type refuses <nil>`, // for it, which says that rules were not checked
-		},
+		tags:   {`*: only the type refuses *.evictionResponders[].name`},
 	},
 	"velero": {
-		explicit:  {`backupstoragelocations: only the definition refuses spec.objectStorage.caCert`},
-		status:    {`*: only the definition stores status`, `*: only the definition refuses status.*`},
-		decoding:  {`*: only the type refuses what it can't decode`},
-		omitempty: {`*: only the type stores spec.uploaderType`, `*: only the type stores spec.repositoryType`},
+		explicit: {`backupstoragelocations: only the definition refuses spec.objectStorage.caCert`},
+		status:   {`*: only the definition stores status`, `*: only the definition refuses status.*`},
+		decoding: {`*: only the type refuses what it can't decode`},
+		omitempty: {
+			`*: only the type stores spec.uploaderType`, `*: only the type stores spec.repositoryType`,
+			`datauploads: only the type stores spec.csiSnapshot.snapshotClass`,
+		},
 	},
 	"external-secrets": {
 		explicit: {
-			`*: only the definition refuses *.conversionStrategy`,
-			`acraccesstokens: only the definition refuses spec.environmentType`,
-			`clusterpushsecrets: only the definition refuses spec.pushSecretSpec.deletionPolicy`,
+			`*: only the definition refuses *Strategy`, // an enumeration with a default, as those that follow
+			`*: only the definition refuses *Policy`,
+			`*: only the definition refuses *.environmentType`,
+			`*: only the definition refuses *.template.engineVersion`,
+			`*: only the definition refuses *.templateFrom[].target`,
+			`*: only the definition refuses *.provider.version`,
+			`*: only the definition refuses *.kubernetes.remoteNamespace`,
 			`*pushsecrets: only the definition refuses *.secretStoreRefs[].kind`,
-			`vaultdynamicsecrets: only the definition refuses spec.resultType`,
-			`*: only the definition refuses *.caBundle`, // an empty text is no base64
+			`*: only the definition refuses *.resultType`,
+			`acraccesstokens: only the definition stores spec`, // with such a default
+			`*: only the definition refuses *.caBundle`,        // an empty text is no base64
 			`*: stored * by the type and "" by the definition`,
-			`passwords: stored spec.length is 24 by the type and 0 by the definition`,
+			`*: stored *.length is 24 by the type and 0 by the definition`,
 			`*: stored *.expandSecretReferences is true by the type and false by the definition`,
-			`externalsecrets: only the type refuses spec.data[].sourceRef`,
+			`*: only the type refuses *.data[].sourceRef`,
+			`*: only the definition refuses *.data[].sourceRef`,
+			`clusterpushsecrets: only the type refuses spec.pushSecretSpec.selector`,
 		},
 		inside: {
 			`*: only the definition refuses spec.*SecretSpec`,
-			`externalsecrets: only the definition refuses spec.data[].remoteRef`,
+			`*: only the definition refuses *.data[].remoteRef`,
+			`*: only the definition refuses *.infisical.secretsScope`,
+			`*: only the definition refuses *.webhook.auth`,
 			`externalsecrets: only the type stores spec`,
 			`passwords: only the type stores spec`,
 		},
@@ -62,6 +72,8 @@ var differences = map[string]map[string][]string{
 		omitempty: {
 			`secretstores: only the type stores *.conjur.auth.jwt.hostId`,
 			`secretstores: only the type stores *.kubernetes.server`,
+			`secretstores: only the type stores *.kubernetes.auth`,
+			`secretstores: only the type stores *.azureAuthCredentials.resource`,
 		},
 	},
 }
