@@ -125,11 +125,12 @@ func collectForms(v any, path []string, into map[string]bool) {
 	}
 }
 
-// isZero reports whether a value of JSON may be what encoding/json writes of a zero value.
+// isZero reports whether a value of JSON may be what encoding/json writes of a zero value: "0s" of a duration, and "0"
+// of a quantity. A default that sets a required string to such a text counts as none.
 func isZero(v any) bool {
 	switch v := v.(type) {
 	case string:
-		return v == ""
+		return v == "" || v == "0s" || v == "0"
 	case float64:
 		return v == 0
 	case bool:

@@ -21,6 +21,8 @@ type project struct {
 	serve []string
 	// edits are changes of the project's files that apigen's messages ask for.
 	edits []edit
+	// marks are changes of the files that apigen init writes: markers that apigen build asks for.
+	marks []edit
 	// untidy is what go mod tidy says of packages that only tests of dependencies import, and that the aligned modules
 	// no longer have. The project is then tidied but for those.
 	untidy string
@@ -87,6 +89,17 @@ var projects = []project{
 			"test_images/volumes/service-pvc.yaml":    "Persistent volume claim support is disabled",
 		},
 		least: 28,
+	},
+	{
+		name: "kuberay", module: "github.com/ray-project/kuberay/ray-operator", version: "v1.5.0",
+		serve: []string{"apis/ray/v1", "apis/ray/v1alpha1"},
+		// Its definitions have no conversion, so that a cluster prunes the fields that v1alpha1 doesn't have.
+		marks: []edit{{
+			"apis/ray/v1alpha1/doc.go", "package v1alpha1\n", "//\n// +apigen:conversion:prune\npackage v1alpha1\n",
+		}},
+		samples: []string{"config/samples"},
+		kinds:   []string{"rayclusters.ray.io", "rayjobs.ray.io", "rayservices.ray.io"},
+		least:   67,
 	},
 	{
 		// The types lie beside functions that call controller-runtime as it was before the release that fits to
@@ -254,6 +267,9 @@ func TestProjects(t *testing.T) {
 			}
 			dir, samples, command := p.adopt(t, apigen)
 			p.testRequests(t, dir)
+			if known := differences[p.name]; known != nil {
+				p.testKinds(t, dir, samples, known)
+			}
 			s := start(t, dir, command)
 			if kinds := s.kinds(t); !slices.Equal(kinds, slices.Sorted(slices.Values(p.kinds))) {
 				t.Errorf("serves %v", kinds)

@@ -40,16 +40,22 @@ func (p project) copy(t *testing.T, source string) string {
 		t.Fatal(err)
 	}
 	for _, e := range p.edits {
-		name := filepath.Join(dir, filepath.FromSlash(e.file))
-		text, err := os.ReadFile(name)
-		if err != nil || !bytes.Contains(text, []byte(e.old)) {
-			t.Fatalf("%s: %q is not there: %v", e.file, e.old, err)
-		}
-		if err := os.WriteFile(name, bytes.Replace(text, []byte(e.old), []byte(e.new), 1), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		e.make(t, dir)
 	}
 	return dir
+}
+
+// make replaces a text in a file below a folder, once.
+func (e edit) make(t *testing.T, dir string) {
+	t.Helper()
+	name := filepath.Join(dir, filepath.FromSlash(e.file))
+	text, err := os.ReadFile(name)
+	if err != nil || !bytes.Contains(text, []byte(e.old)) {
+		t.Fatalf("%s: %q is not there: %v", e.file, e.old, err)
+	}
+	if err := os.WriteFile(name, bytes.Replace(text, []byte(e.old), []byte(e.new), 1), 0o644); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // step is a line of what apigen init says is left to do.
@@ -72,6 +78,7 @@ func (p project) adopt(t *testing.T, apigen string) (dir, samples, command strin
 		dir = p.copy(t, source)
 		said = must(t, dir, apigen, "init")
 	}
+	p.mark(t, dir)
 	steps := step.FindAllStringSubmatch(said, -1)
 	if len(steps) < 2 || !strings.HasPrefix(steps[len(steps)-1][1], "go run ") {
 		t.Fatalf("apigen init printed no steps:\n%s", said)
@@ -144,7 +151,7 @@ func run(t *testing.T, dir string, command ...string) (string, error) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "PWD="+dir)
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod "+os.Getenv("GOFLAGS"), "PWD="+dir)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // generator makes values of a schema, right and wrong ones.
@@ -18,16 +19,30 @@ type generator struct {
 	// right makes fewer wrong values: those that are demanded are there, and so are objects that demand some; few are
 	// zero.
 	right bool
+	// thin makes objects of few members, and texts in their usual form: objects of a large schema, of which each member
+	// may be wrong, are hardly ever right otherwise.
+	thin bool
+	// samples are right objects.
+	samples []map[string]any
 }
 
-// body returns the fields of an object beside its metadata.
+// body returns the fields of an object beside its metadata: a random one, or a sample with few changes.
 func (g *generator) body(s *apiextensionsv1.JSONSchemaProps) map[string]any {
-	body := g.object(s)
-	for _, name := range []string{"apiVersion", "kind", "metadata"} {
-		delete(body, name)
+	var body map[string]any
+	if len(g.samples) > 0 && g.IntN(4) > 0 {
+		body = runtime.DeepCopyJSON(g.samples[g.IntN(len(g.samples))])
+		for range 1 + g.IntN(2) {
+			g.change(body, s)
+		}
+	} else {
+		body = g.object(s)
 	}
+	maps.DeleteFunc(body, func(name string, _ any) bool { return slices.Contains(attributes, name) })
 	return body
 }
+
+// attributes are members of an object that a write sets.
+var attributes = []string{"apiVersion", "kind", "metadata"}
 
 // object returns an object that lacks some of the members of a schema.
 func (g *generator) object(s *apiextensionsv1.JSONSchemaProps) map[string]any {
@@ -35,22 +50,36 @@ func (g *generator) object(s *apiextensionsv1.JSONSchemaProps) map[string]any {
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		member := s.Properties[name]
 		likely := 20
-		if slices.Contains(s.Required, name) || g.right && len(member.Required) > 0 {
+		switch {
+		case slices.Contains(s.Required, name), g.right && !g.thin && len(member.Required) > 0:
 			likely = 39
+		case g.thin:
+			likely = min(likely, 1+120/len(s.Properties))
 		}
 		if n := g.IntN(40); n < likely || likely == 39 && g.right {
-			out[name] = g.value(&member)
+			out[name] = g.member(&member)
 		}
 	}
 	return out
+}
+
+// member returns a value of a member of an object: of a thin one, only these are null, as null in maps, and in lists of
+// the structs of other packages, is a zero value of a Go type.
+func (g *generator) member(s *apiextensionsv1.JSONSchemaProps) any {
+	if g.thin && !g.right && g.IntN(40) == 0 {
+		return nil
+	}
+	return g.value(s)
 }
 
 // value returns a value of a schema: often its zero value, and sometimes null.
 func (g *generator) value(s *apiextensionsv1.JSONSchemaProps) any {
 	switch n := g.IntN(40); {
 	case g.right:
-	case n == 0:
+	case n == 0 && !g.thin:
 		return nil
+	case n < 5 && g.thin:
+		return quantities(zero(s), s)
 	case n < 5:
 		return zero(s)
 	}
@@ -61,8 +90,12 @@ func (g *generator) value(s *apiextensionsv1.JSONSchemaProps) any {
 			panic(err) // it was decoded from YAML
 		}
 		return value
+	case s.XIntOrString && g.thin:
+		return g.pick("5", "1Gi")
 	case s.XIntOrString:
 		return g.pick("5", "50%", "", 0, 7)
+	case s.Type == "string" && s.Format == "date-time" && g.thin:
+		return "2026-01-02T03:04:05Z"
 	case s.Type == "string" && s.Format == "date-time":
 		return g.pick("2026-01-02T03:04:05Z", "2026-01-02T03:04:05.000000Z")
 	case s.Type == "string":
@@ -77,7 +110,11 @@ func (g *generator) value(s *apiextensionsv1.JSONSchemaProps) any {
 		return g.IntN(2) == 0
 	case s.Type == "array":
 		list := []any{}
-		for range g.IntN(4) {
+		least := 0
+		if g.right && s.MinItems != nil {
+			least = int(*s.MinItems)
+		}
+		for range least + g.IntN(4) {
 			list = append(list, g.value(s.Items.Schema))
 		}
 		return list
@@ -89,6 +126,49 @@ func (g *generator) value(s *apiextensionsv1.JSONSchemaProps) any {
 		return entries
 	}
 	return g.object(s)
+}
+
+// change changes one value somewhere in an object: another takes its place, or none.
+func (g *generator) change(object map[string]any, s *apiextensionsv1.JSONSchemaProps) {
+	names := slices.Sorted(maps.Keys(s.Properties))
+	present := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return object[name] == nil })
+	if len(present) > 0 && g.IntN(6) > 0 {
+		name := present[g.IntN(len(present))]
+		if member := s.Properties[name]; g.below(object[name], &member) {
+			return
+		}
+		names = present
+	}
+	if len(names) == 0 {
+		return
+	}
+	name := names[g.IntN(len(names))]
+	if member := s.Properties[name]; g.IntN(4) > 0 {
+		object[name] = g.member(&member)
+	} else {
+		delete(object, name)
+	}
+}
+
+// below changes a value in an object or in an element of a list. It reports whether there is one.
+func (g *generator) below(v any, s *apiextensionsv1.JSONSchemaProps) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		if len(s.Properties) > 0 {
+			g.change(v, s)
+			return true
+		}
+	case []any:
+		if len(v) == 0 || s.Items == nil || s.Items.Schema == nil {
+			return false
+		}
+		i := g.IntN(len(v))
+		if !g.below(v[i], s.Items.Schema) {
+			v[i] = g.value(s.Items.Schema)
+		}
+		return true
+	}
+	return false
 }
 
 // text returns one of the texts, and of right ones one that fits.

@@ -1,0 +1,95 @@
+package codec
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/verb"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// path has lamps, which are lit unless a client says otherwise.
+type path struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Lamps             []lamp `json:"lamps,omitempty"`
+}
+
+type lamp struct {
+	Name string `json:"name"`
+	Lit  *bool  `json:"lit,omitempty"`
+}
+
+func (p *path) DeepCopyObject() runtime.Object {
+	out := *p
+	return &out
+}
+
+// TestNullInAListStands: null in a list is refused although its element has defaults by the time that rules are
+// checked, and although the object had null there before. A required member that was set meanwhile isn't missed.
+func TestNullInAListStands(t *testing.T) {
+	all, err := Kind[*path]{
+		Group: "g.example.com", Kind: "Path", New: func() *path { return &path{} },
+		Versions: []Version[*path]{VersionOf(api.VersionInfo{Name: "v1"}, Conversion[*path, *path]{
+			New: func() *path { return &path{} },
+			Sent: func() *Sent {
+				lamp := &Sent{Required: []string{"name"}}
+				return &Sent{Members: map[string]*Sent{"lamps": {Elem: lamp, Items: "object"}}}
+			},
+		})},
+	}.Bind("v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, lit := &all.Served[0], true
+	now := &path{Lamps: []lamp{{Name: "set by admission", Lit: &lit}, {Lit: &lit}}}
+	const want = `[lamps[1]: Invalid value: null: lamps[1] in body must be of type object: "null"]`
+	for _, old := range []**path{nil, &now} {
+		faults := v.SentFaults(verb.Body{Data: []byte(`{"lamps":[{"lit":true},null]}`)})
+		if len(faults) != 2 {
+			t.Fatalf("the body has faults %v", faults)
+		}
+		if got := fmt.Sprint(v.Standing(faults, now, old)); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// TestMissingTextsStand: a required duration or quantity that a client leaves out is missed, although its zero value is
+// written as text. One that a default or admission has set isn't.
+func TestMissingTextsStand(t *testing.T) {
+	all, err := Kind[*delay]{
+		Group: "g.example.com", Kind: "Delay", New: func() *delay { return &delay{} },
+		Versions: []Version[*delay]{VersionOf(api.VersionInfo{Name: "v1"}, Conversion[*delay, *delay]{
+			New:  func() *delay { return &delay{} },
+			Sent: func() *Sent { return &Sent{Required: []string{"timeout", "size"}} },
+		})},
+	}.Bind("v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &all.Served[0]
+	set := delay{Timeout: metav1.Duration{Duration: time.Second}, Size: resource.MustParse("1")}
+	for want, now := range map[string]*delay{"[timeout: Required value size: Required value]": {}, "[]": &set} {
+		if got := fmt.Sprint(v.Standing(v.SentFaults(verb.Body{Data: []byte(`{}`)}), now, nil)); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
+// delay has values whose zero is text.
+type delay struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Timeout           metav1.Duration   `json:"timeout"`
+	Size              resource.Quantity `json:"size"`
+}
+
+func (d *delay) DeepCopyObject() runtime.Object {
+	out := *d
+	return &out
+}
