@@ -118,7 +118,7 @@ func TestWatchesAreMeasured(t *testing.T) {
 			sizes = append(sizes, len(line))
 		}
 		if !slices.Equal(m.sizes, sizes) || len(sizes) != 3 || m.lists != lists {
-			t.Errorf("%s: events of %d bytes and %d lists were measured, and %d were sent", query, m.sizes, m.lists, sizes)
+			t.Errorf("%s: measured were events of %d bytes and %d lists; %d were sent", query, m.sizes, m.lists, sizes)
 		}
 	}
 }

@@ -65,7 +65,8 @@ func (m *Metrics) Begin(r *http.Request, info *request.Info) (ended func()) {
 		return func() {}
 	}
 	n := nameOf(r, info)
-	active := m.watches.active.WithLabelValues(n.verb, n.group, n.version, n.resource, n.subresource, n.scope, component)
+	labels := []string{n.verb, n.group, n.version, n.resource, n.subresource, n.scope, component}
+	active := m.watches.active.WithLabelValues(labels...)
 	active.Inc()
 	return active.Dec
 }
