@@ -71,7 +71,7 @@ var floors = map[string][]string{
 		"generator/internal/emit", "generator/internal/emit/layout", "generator/internal/plan/clientset",
 	},
 	"generator/internal/emit/layout": {
-		"generator/internal/emit", "generator/internal/model", "generator/internal/plan",
+		"generator/internal/diag", "generator/internal/emit", "generator/internal/model", "generator/internal/plan",
 		"generator/internal/plan/clientset", "templates",
 	},
 	"generator/internal/emit/listers": {

@@ -218,8 +218,12 @@ func (b *build) generate(ctx context.Context) error {
 	b.progress("generating")
 	p := plan.New(b.loaded.Program)
 	b.result.Plan = p
-	if err := b.emit(p); err != nil {
-		return b.withBodies(ctx, err)
+	faults, err := b.emit(p, nothing)
+	if err != nil {
+		return err
+	}
+	if len(faults) > 0 {
+		return b.withBodies(ctx, faults)
 	}
 	leftOver, err := b.leftOver()
 	if err != nil {
@@ -233,9 +237,7 @@ func (b *build) generate(ctx context.Context) error {
 	if err != nil {
 		return withPeers(p, err)
 	}
-	if w := append(b.result.Warnings, warnings...).Err(); w != nil {
-		errors.As(w, &b.result.Warnings)
-	}
+	b.result.Warnings = append(b.result.Warnings, warnings...).Sorted()
 	b.note()
 	b.result.Losses = p.Report()
 	b.result.Notes = append(b.result.Notes, p.PruneNotes()...)

@@ -3,7 +3,6 @@ package generator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,50 +16,76 @@ import (
 	"apigen.dev/generator/internal/verify"
 )
 
-func (b *build) emit(p *plan.Plan) error {
-	var faults diag.Errors
-	byPath := map[string]string{}
+// emit makes the files of the emitters that find no faults in a plan, and returns the faults of the others. The error
+// is a bug.
+func (b *build) emit(p *plan.Plan, follows follows) (diag.Errors, error) {
+	clean, faults := judge(p, b.emitters, follows)
 	for _, e := range b.emitters {
-		files, err := e.Emit(p)
-		var list diag.Errors
-		switch {
-		case errors.As(err, &list):
-			faults = addNew(faults, list)
-		case err != nil:
-			return bug("emitter %s: %v", e.Name, err)
+		if e.Warnings == nil {
+			continue
 		}
-		if e.Warnings != nil {
-			b.result.Warnings = append(b.result.Warnings, e.Warnings(p)...)
+		for _, w := range e.Warnings(p) {
+			if !follows(e, w) {
+				b.result.Warnings = append(b.result.Warnings, w)
+			}
 		}
-		if e.Remarks != nil && err == nil {
+	}
+	for _, e := range clean {
+		if e.Remarks != nil {
 			b.result.Remarks = append(b.result.Remarks, e.Remarks(p)...)
 		}
-		for _, f := range files {
-			path := pathOf(f)
-			if other := byPath[path]; other != "" {
-				return bug("emitters %s and %s both write %s", other, e.Name, path)
-			}
-			byPath[path] = e.Name
-			b.files = append(b.files, f)
-		}
 	}
-	slices.SortFunc(b.files, func(x, y emit.File) int { return strings.Compare(pathOf(x), pathOf(y)) })
+	var bugs diag.Errors
+	b.files, bugs = files(p, clean)
 	b.result.Files = len(b.files)
-	return faults.Err()
+	if bugs != nil {
+		return nil, verify.Bug{Errors: bugs}
+	}
+	return faults, nil
 }
 
-func bug(format string, args ...any) error {
-	return verify.Bug{Errors: diag.Errors{{Message: fmt.Sprintf(format, args...)}}}
-}
+// follows reports whether what an emitter finds follows from a fault that is reported already.
+type follows func(emit.Emitter, diag.Error) bool
 
-// addNew adds the faults that aren't there yet: emitters that share a part of the plan report its faults alike.
-func addNew(faults, more diag.Errors) diag.Errors {
-	for _, f := range more {
-		if !slices.Contains(faults, f) {
-			faults = append(faults, f)
+func nothing(emit.Emitter, diag.Error) bool { return false }
+
+// judge returns the emitters that find no faults in a plan, and the faults of the others.
+func judge(p *plan.Plan, emitters []emit.Emitter, follows follows) (clean []emit.Emitter, faults diag.Errors) {
+	for _, e := range emitters {
+		var found diag.Errors
+		if e.Faults != nil {
+			found = e.Faults(p)
+		}
+		if len(found) == 0 {
+			clean = append(clean, e)
+		}
+		for _, f := range found { // emitters that share a part of the plan report its faults alike
+			if !follows(e, f) && !slices.Contains(faults, f) {
+				faults = append(faults, f)
+			}
 		}
 	}
-	return faults
+	return clean, faults
+}
+
+// files returns the files of emitters that find no faults in a plan, sorted by path, and what is wrong with emitters.
+func files(p *plan.Plan, clean []emit.Emitter) (out []emit.File, bugs diag.Errors) {
+	writers := map[string]string{}
+	for _, e := range clean {
+		made, err := e.Emit(p)
+		if err != nil {
+			bugs.Add(model.Position{}, "emitter %s: %v", e.Name, err)
+		}
+		for _, f := range made {
+			if other := writers[pathOf(f)]; other != "" {
+				bugs.Add(model.Position{}, "emitters %s and %s both write %s", other, e.Name, pathOf(f))
+			}
+			writers[pathOf(f)] = e.Name
+		}
+		out = append(out, made...)
+	}
+	slices.SortStableFunc(out, func(x, y emit.File) int { return strings.Compare(pathOf(x), pathOf(y)) })
+	return out, bugs
 }
 
 func pathOf(f emit.File) string { return filepath.Join(f.Dir, f.Name) }
@@ -84,18 +109,11 @@ func (b *build) emitUnwritten() []emit.File {
 		written[pathOf(f)] = true
 	}
 	p := plan.New(b.loaded.Program, looked...)
-	var out []emit.File
-	for _, e := range b.all {
-		files, err := e.Emit(p)
-		if err != nil {
-			continue // its faults are those of a run that asks for it
-		}
-		for _, f := range files {
-			if !written[pathOf(f)] && (len(b.Only) == 0 || inLooked[f.Package]) {
-				out = append(out, f)
-			}
-		}
-	}
+	clean, _ := judge(p, b.all, nothing) // faults are those of a run that asks for the emitter
+	all, _ := files(p, clean)
+	out := slices.DeleteFunc(all, func(f emit.File) bool {
+		return written[pathOf(f)] || len(b.Only) > 0 && !inLooked[f.Package]
+	})
 	b.noteStale(out)
 	return out
 }
@@ -129,41 +147,22 @@ func (b *build) withDiagnostics(ctx context.Context, err error) error {
 	for _, f := range faults {
 		reported[f.Pos] = true
 	}
-	p := plan.New(b.loaded.Program)
-	for _, e := range b.emitters {
-		follows := func(f diag.Error) bool {
-			if e.Certain {
-				return reported[f.Pos] || b.loaded.Universe.Unread(f.Pos)
-			}
-			return reported[f.Pos] || b.loaded.Universe.Incomplete(f.Pos)
+	follows := func(e emit.Emitter, f diag.Error) bool {
+		if e.Certain {
+			return reported[f.Pos] || b.loaded.Universe.Unread(f.Pos)
 		}
-		files, err := e.Emit(p)
-		b.files = append(b.files, files...)
-		var more diag.Errors
-		errors.As(err, &more)
-		faults = addNew(faults, without(more, follows))
-		if e.Warnings != nil {
-			b.result.Warnings = append(b.result.Warnings, without(e.Warnings(p), follows)...)
-		}
+		return reported[f.Pos] || b.loaded.Universe.Incomplete(f.Pos)
 	}
-	return b.withBodies(ctx, faults.Err())
-}
-
-// without returns the faults that don't follow from others.
-func without(faults diag.Errors, follows func(diag.Error) bool) diag.Errors {
-	return slices.DeleteFunc(slices.Clone(faults), follows)
+	more, _ := b.emit(plan.New(b.loaded.Program), follows) // whether emitters have bugs, a complete program shows
+	return b.withBodies(ctx, append(faults, more...))
 }
 
 // withBodies adds the errors of the compiler in the bodies of the user's functions, as far as they can be told while
 // something else keeps code from being generated.
-func (b *build) withBodies(ctx context.Context, err error) error {
-	var faults diag.Errors
-	if !errors.As(err, &faults) {
-		return err
-	}
-	bodies, cerr := verify.Bodies(ctx, b.loaded.Universe, b.files)
-	if cerr != nil {
-		return err // the next run reports it
+func (b *build) withBodies(ctx context.Context, faults diag.Errors) error {
+	bodies, err := verify.Bodies(ctx, b.loaded.Universe, b.files)
+	if err != nil {
+		return faults.Err() // the next run reports it
 	}
 	for _, f := range bodies {
 		if !b.loaded.Universe.Incomplete(f.Pos) {

@@ -125,7 +125,11 @@ func (s source) program(t *testing.T) *model.Program {
 // ours are apigen's.
 func (s source) ours(t *testing.T) map[string]any {
 	t.Helper()
-	files, err := crd.Emit(plan.New(s.program(t)))
+	p := plan.New(s.program(t))
+	if faults := crd.Emitter().Faults(p); len(faults) > 0 {
+		t.Fatal(faults)
+	}
+	files, err := crd.Emitter().Emit(p)
 	if err != nil {
 		t.Fatal(err)
 	}

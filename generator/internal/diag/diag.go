@@ -43,11 +43,16 @@ func (e *Errors) Add(pos token.Position, format string, args ...any) {
 	*e = append(*e, Error{Pos: pos, Message: fmt.Sprintf(format, args...)})
 }
 
-// Err returns the errors sorted by position and without duplicates, or nil where there are none.
+// Err returns Sorted, or nil where there are none.
 func (e Errors) Err() error {
 	if len(e) == 0 {
 		return nil
 	}
+	return e.Sorted()
+}
+
+// Sorted returns the errors sorted by position and without duplicates.
+func (e Errors) Sorted() Errors {
 	sorted := slices.Clone(e)
 	slices.SortStableFunc(sorted, func(a, b Error) int {
 		return cmp.Or(strings.Compare(a.Pos.Filename, b.Pos.Filename), a.Pos.Line-b.Pos.Line, a.Pos.Column-b.Pos.Column)

@@ -6,33 +6,49 @@ import (
 	"apigen.dev/generator/internal/plan"
 )
 
-// Documents returns the documents that packages ask for in a folder of their own, which write makes for each package.
-// A package that asks for none has no folder. Two packages with the same folder are a fault; what names the documents
-// in its message.
-func Documents(p *plan.Plan, what string, folder func(*model.Package) *model.Folder,
-	write func(*model.Package, *diag.Errors) ([]File, error)) ([]File, error) {
-	var errs diag.Errors
-	var files []File
+// Documents is a product that packages ask for in a folder of their own.
+type Documents struct {
+	// What names the documents in messages.
+	What string
+	// Folder is nil for a package that asks for none.
+	Folder func(*model.Package) *model.Folder
+	// Faults keep the documents of a package from being made, which Write makes.
+	Faults func(*model.Program, *model.Package) diag.Errors
+	Write  func(*model.Program, *model.Package) ([]File, error)
+}
+
+// FindFaults returns the faults of all packages. Two packages with the same folder are one.
+func (d Documents) FindFaults(p *plan.Plan) diag.Errors {
+	var out diag.Errors
 	taken := map[string]*model.Package{}
-	for _, pkg := range p.Packages {
-		at := folder(pkg)
-		if at == nil || !p.Writes(pkg) {
+	for _, pkg := range p.Written() {
+		at := d.Folder(pkg)
+		if at == nil {
 			continue
 		}
 		if other := taken[at.Dir]; other != nil {
-			errs.Add(at.Pos, "the %s of %s and %s would go to the same folder: name another", what, other.Path,
+			out.Add(at.Pos, "the %s of %s and %s would go to the same folder: name another", d.What, other.Path,
 				pkg.Path)
 			continue
 		}
 		taken[at.Dir] = pkg
-		documents, err := write(pkg, &errs)
+		out = append(out, d.Faults(p.Program, pkg)...)
+	}
+	return out.Sorted()
+}
+
+// Emit returns the documents of all packages.
+func (d Documents) Emit(p *plan.Plan) ([]File, error) {
+	var files []File
+	for _, pkg := range p.Written() {
+		if d.Folder(pkg) == nil {
+			continue
+		}
+		documents, err := d.Write(p.Program, pkg)
 		if err != nil {
 			return nil, err
 		}
 		files = append(files, documents...)
-	}
-	if err := errs.Err(); err != nil {
-		return nil, err
 	}
 	return files, nil
 }

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -58,7 +59,11 @@ func structShape(t *Type, tags bool) string {
 		if f.Embedded {
 			s.WriteString("=")
 		}
-		if !f.Exported && t.Package != nil {
+		switch { // an unexported name is that of the package where it stands
+		case f.Exported:
+		case f.Pos.IsValid():
+			s.WriteString(filepath.Dir(f.Pos.Filename) + ".")
+		case t.Package != nil:
 			s.WriteString(t.Package.Path + ".")
 		}
 		s.WriteString(f.Name + " " + TypeKey(f.Type))

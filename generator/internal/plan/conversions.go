@@ -75,6 +75,12 @@ func (p *Plan) convertPackages(u *universe) *conversionPlan {
 		p.PackagePlans[t.Package].Conversions = t.Conversions
 	}
 	p.ConversionFaults = append(p.ConversionFaults, checkPruned(u.program, c.planners)...)
+	for _, t := range c.planners {
+		if p.Writes(t.Package) {
+			p.ConversionFaults = append(p.ConversionFaults, t.Faults...)
+		}
+	}
+	p.ConversionFaults = p.ConversionFaults.Sorted()
 	return c
 }
 

@@ -240,7 +240,7 @@ func (t *planner) byItself(p Pair, where string) *Move {
 		return m
 	}
 	key := p.Key()
-	if t.active[key] { // type T []T
+	if t.active[key] || !t.nameable(in) || !t.nameable(out) { // active: type T []T
 		return m
 	}
 	t.active[key] = true

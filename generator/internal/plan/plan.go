@@ -33,7 +33,7 @@ type Plan struct {
 	PairPlans map[Pair]*PairPlan
 	// Scoped are the groups whose conversions take a conversion.Scope, since some are written by hand.
 	Scoped map[*model.Group]bool
-	// ConversionFaults are marks of preserved fields, and of packages, that can't mean anything.
+	// ConversionFaults are fields that can't be converted, names that are taken, and marks that can't mean anything.
 	ConversionFaults diag.Errors
 	// ClientSets are the client packages that are planned. ClientFaults keep them from being written.
 	ClientSets   []*clientset.Set
@@ -152,13 +152,16 @@ func (p *Plan) clients() {
 		s, faults := clientset.New(c)
 		p.ClientFaults = append(p.ClientFaults, faults...)
 		for _, v := range s.Versions() {
-			v.AddToScheme = p.OfPackage(v.Package).Registration.SchemeFunction(v.Package, &p.ClientFaults)
+			registration := p.OfPackage(v.Package).Registration
+			v.AddToScheme = registration.Function
+			p.ClientFaults = append(p.ClientFaults, registration.CallFaults(v.Package)...)
 			p.describeApplied(v)
 		}
 		if len(s.Groups) > 0 {
 			p.ClientSets = append(p.ClientSets, s)
 		}
 	}
+	p.ClientFaults = p.ClientFaults.Sorted()
 }
 
 // describeApplied adds the schemas of the kinds of a version that clients apply.
@@ -265,6 +268,11 @@ func (p *Plan) Home(types *model.Package) *model.Package {
 		}
 	}
 	return types
+}
+
+// Written returns the packages that files are planned for.
+func (p *Plan) Written() []*model.Package {
+	return slices.DeleteFunc(slices.Clone(p.Packages), func(pkg *model.Package) bool { return !p.Writes(pkg) })
 }
 
 // Writes reports whether files are planned for a package.

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"go/token"
-
 	"apigen.dev/generator/internal/model"
 )
 
@@ -83,9 +81,10 @@ func (t *planner) compareFields(p Pair, assumed map[string]bool) bool {
 	return true
 }
 
-// nameable reports whether the type's own name, if it has one, can be written in the package.
+// nameable reports whether the type can be written in the package.
 func (t *planner) nameable(typ *model.Type) bool {
-	return typ.Package == nil || token.IsExported(typ.Name) || typ.Package.Path == t.Package.Path
+	part, _ := model.Unnameable(t.Package, typ)
+	return part == nil
 }
 
 // wholeStruct reports whether a struct may be converted by a single assignment: its layout is the same, and no field is

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 
+	"apigen.dev/generator/internal/diag"
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/plan/hook"
 	"apigen.dev/generator/internal/plan/serving"
@@ -26,6 +27,36 @@ func (p *Plan) serve(g *model.Group, r *model.Resource) *serving.Serving {
 		}
 	}
 	return s
+}
+
+// WiringFaults keep the wiring of groups from being written: two groups with one folder, resources that can't be
+// served, and packages that can't be registered.
+func (p *Plan) WiringFaults() diag.Errors {
+	var out diag.Errors
+	homes := map[string]*model.Group{}
+	for _, g := range p.WiredGroups() {
+		if other := homes[g.Wiring.Dir]; other != nil {
+			out.Add(g.Versions[0].Package.Pos, "the groups %s and %s would both be wired in %s: put the packages of "+
+				"each group into a folder of their own", other.Name, g.Name, g.Wiring.Path)
+			continue
+		}
+		homes[g.Wiring.Dir] = g
+		for _, r := range g.Resources {
+			out = append(out, p.OfResource(r).Serving.Faults...)
+		}
+		registered := []*model.Package{g.Internal}
+		for _, v := range g.Versions {
+			if v.Package.ServedBy == nil { // the wiring registers those of other modules itself
+				registered = append(registered, p.Home(v.Package))
+			}
+		}
+		for _, pkg := range registered {
+			if pkg != nil {
+				out = append(out, p.OfPackage(pkg).Registration.CallFaults(pkg)...)
+			}
+		}
+	}
+	return out.Sorted()
 }
 
 func (p *Plan) checkHub(s *serving.Serving, g *model.Group, v versionOf) {

@@ -5,7 +5,6 @@ package program
 
 import (
 	"context"
-	"errors"
 
 	"apigen.dev/generator/internal/diag"
 	"apigen.dev/generator/internal/judge"
@@ -46,9 +45,7 @@ func Read(ctx context.Context, o Options) (*Result, error) {
 	judge.LeaveOut(findings)
 	res := &Result{Program: resolved.Program, Matched: u.Matched(), Universe: u}
 	faults, warnings := resolved.Diagnostics()
-	if w := warnings.Err(); w != nil {
-		errors.As(w, &res.Warnings)
-	}
+	res.Warnings = warnings.Sorted()
 	return res, faults.Err()
 }
 

@@ -4,7 +4,6 @@ package verify
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 
@@ -63,9 +62,7 @@ func Check(ctx context.Context, u *load.Universe, p Plan) (warnings diag.Errors,
 		return warnings, err
 	}
 	if ours != nil {
-		var sorted diag.Errors
-		errors.As(ours.Err(), &sorted)
-		return warnings, Bug{sorted}
+		return warnings, Bug{ours.Sorted()}
 	}
 	return warnings, nil
 }

@@ -8,8 +8,6 @@
 package conversion
 
 import (
-	"errors"
-	"slices"
 	"strings"
 
 	"apigen.dev/generator/internal/diag"
@@ -20,38 +18,19 @@ import (
 	"apigen.dev/generator/internal/spelling"
 )
 
-const fileName = "zz_generated.conversion.go"
-
 // Emitter returns the emitter of conversion functions.
 func Emitter() emit.Emitter {
-	return emit.Emitter{
-		Name:     "conversion",
-		Doc:      "conversions between versions: Convert_a_X_To_b_X, RegisterConversions",
-		Files:    []string{fileName},
-		Emit:     emitFiles,
-		Warnings: warnings,
-	}
+	e := gocode.Emitter("conversion", "conversions between versions: Convert_a_X_To_b_X, RegisterConversions", write)
+	e.Faults = func(p *plan.Plan) diag.Errors { return p.ConversionFaults }
+	e.Warnings = warnings
+	return e
 }
 
-func emitFiles(p *plan.Plan) ([]emit.File, error) {
-	files, err := gocode.Files(p, fileName, func(pkg *model.Package) (*gocode.File, diag.Errors) {
-		switch c := p.OfPackage(pkg).Conversions; {
-		case c == nil:
-			return nil, nil
-		case len(c.Faults) > 0 || c.Empty():
-			return nil, c.Faults
-		default:
-			return write(p, c), nil
-		}
-	})
-	var faults diag.Errors
-	if err != nil && !errors.As(err, &faults) || len(p.ConversionFaults)+len(faults) == 0 {
-		return files, err
+func write(p *plan.Plan, pkg *model.Package) *gocode.File {
+	c := p.OfPackage(pkg).Conversions
+	if c == nil || c.Empty() {
+		return nil
 	}
-	return nil, slices.Concat(p.ConversionFaults, faults).Err()
-}
-
-func write(p *plan.Plan, c *plan.Conversions) *gocode.File {
 	w := &writer{plan: c, file: gocode.New(p.Program, c.Package, locals...)}
 	if builder := p.OfPackage(c.Package).Registration.Builder; builder != "" {
 		// By the convention of API packages, conversions register themselves with the package's scheme builder.
@@ -74,10 +53,7 @@ func write(p *plan.Plan, c *plan.Conversions) *gocode.File {
 // be called as it likes.
 func warnings(p *plan.Plan) []diag.Error {
 	errs := p.Uncovered()
-	for _, pkg := range p.Packages {
-		if !p.Writes(pkg) {
-			continue
-		}
+	for _, pkg := range p.Written() {
 		for _, f := range pkg.Funcs {
 			if f.Mentioned || !strings.HasPrefix(strings.ToLower(f.Name), "conver") || !plan.IsConversion(f) {
 				continue

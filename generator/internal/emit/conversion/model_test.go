@@ -11,7 +11,7 @@ import (
 func TestPeerThatIsNotThere(t *testing.T) {
 	pkg := &model.Package{Path: "example.com/v1", Name: "v1", Output: true,
 		PackageConversion: model.PackageConversion{ConversionPeers: []string{"example.com/hub"}}}
-	_, err := Emitter().Emit(plan.New(&model.Program{Packages: []*model.Package{pkg}}))
+	err := Emitter().Faults(plan.New(&model.Program{Packages: []*model.Package{pkg}})).Err()
 	if err == nil || !strings.Contains(err.Error(), "package example.com/hub of +k8s:conversion-gen is not there") {
 		t.Errorf("got %v", err)
 	}

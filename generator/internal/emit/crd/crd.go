@@ -13,10 +13,8 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"apigen.dev/generator/internal/diag"
 	"apigen.dev/generator/internal/emit"
 	"apigen.dev/generator/internal/model"
-	"apigen.dev/generator/internal/plan"
 )
 
 // Emitter returns the emitter of CustomResourceDefinitions.
@@ -25,23 +23,23 @@ func Emitter() emit.Emitter {
 		Name:     "crd",
 		Doc:      "CustomResourceDefinitions of the kinds below a package marked +apigen:crds, in YAML",
 		Files:    []string{"*.yaml"},
-		Emit:     Emit,
+		Faults:   documents.FindFaults,
+		Emit:     documents.Emit,
 		Remarks:  Remarks,
 		Warnings: warnings,
 	}
 }
 
-// Emit returns the documents of all marked packages.
-func Emit(p *plan.Plan) ([]emit.File, error) {
-	return emit.Documents(p, "CustomResourceDefinitions", func(pkg *model.Package) *model.Folder { return pkg.CRDs },
-		func(pkg *model.Package, errs *diag.Errors) ([]emit.File, error) {
-			return emitPackage(p.Program, pkg, errs)
-		})
+var documents = emit.Documents{
+	What:   "CustomResourceDefinitions",
+	Folder: func(pkg *model.Package) *model.Folder { return pkg.CRDs },
+	Faults: faults,
+	Write:  write,
 }
 
-func emitPackage(p *model.Program, pkg *model.Package, errs *diag.Errors) ([]emit.File, error) {
+func write(p *model.Program, pkg *model.Package) ([]emit.File, error) {
 	var files []emit.File
-	b := newBuilder(pkg.EmbeddedMetadata, errs)
+	b := newBuilder(pkg.EmbeddedMetadata)
 	for _, r := range resourcesBelow(p, pkg) {
 		content, err := yaml.Marshal(b.definition(r))
 		if err != nil {
@@ -51,9 +49,6 @@ func emitPackage(p *model.Program, pkg *model.Package, errs *diag.Errors) ([]emi
 			Package: pkg.Path, Dir: pkg.CRDs.Dir, PackageName: pkg.Name,
 			Name: FileName(r.group.Name, r.Plural), Content: append(head(p.Header), content...),
 		})
-	}
-	if len(files) == 0 {
-		errs.Add(pkg.CRDs.Pos, "there is no kind below %s to write a CustomResourceDefinition of", pkg.Path)
 	}
 	return files, nil
 }

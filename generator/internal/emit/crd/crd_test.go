@@ -2,7 +2,6 @@ package crd_test
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -12,7 +11,6 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"apigen.dev/generator/internal/diag"
 	"apigen.dev/generator/internal/emit"
 	"apigen.dev/generator/internal/emit/crd"
 	"apigen.dev/generator/internal/loadtest"
@@ -35,7 +33,7 @@ func shop(t *testing.T) *model.Program {
 func TestGolden(t *testing.T) {
 	p := shop(t)
 	p.Header = "// Copyright of nobody.\n//\n// All rights given."
-	files, err := crd.Emit(plan.New(p))
+	files, err := crd.Emitter().Emit(plan.New(p))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +45,7 @@ func TestGolden(t *testing.T) {
 		t.Error("the document doesn't say that it is generated")
 	}
 	golden(t, "testdata/"+files[0].Name, files[0].Content)
-	again, err := crd.Emit(plan.New(p))
+	again, err := crd.Emitter().Emit(plan.New(p))
 	if err != nil || !bytes.Equal(again[0].Content, files[0].Content) {
 		t.Error("the second run differs", err)
 	}
@@ -130,10 +128,9 @@ func TestFaults(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := crd.Emit(plan.New(loadtest.Program(t, c.archive)))
-			var faults diag.Errors
-			if !errors.As(err, &faults) || !strings.Contains(filepath.ToSlash(err.Error()), c.want) {
-				t.Errorf("got %v, want %s", err, c.want)
+			faults := crd.Emitter().Faults(plan.New(loadtest.Program(t, c.archive)))
+			if !strings.Contains(filepath.ToSlash(faults.Error()), c.want) {
+				t.Errorf("got %v, want %s", faults, c.want)
 			}
 		})
 	}
@@ -142,7 +139,8 @@ func TestFaults(t *testing.T) {
 // TestSkipped: versions that a marker skips are left out, and a remaining version is stored.
 func TestSkipped(t *testing.T) {
 	const group = "// +groupName=shop.example.com\n"
-	files, err := crd.Emit(plan.New(loadtest.Program(t, "-- apis/doc.go --\n// +apigen:crds=../crd\npackage apis\n"+
+	const asked = "-- apis/doc.go --\n// +apigen:crds=../crd\npackage apis\n"
+	files, err := crd.Emitter().Emit(plan.New(loadtest.Program(t, asked+
 		version("v1", group, "// +kubebuilder:skipversion\n", "type Spec struct{}")+
 		version("v1beta1", group, "// +kubebuilder:unservedversion\n", "type Spec struct{}")+
 		version("v1alpha1", group+"// +kubebuilder:skip\n", "", "type Spec struct{}"))))

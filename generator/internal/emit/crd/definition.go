@@ -1,7 +1,6 @@
 package crd
 
 import (
-	"slices"
 	"strings"
 
 	"apigen.dev/generator/internal/model"
@@ -12,10 +11,6 @@ type object = map[string]any
 
 func (b *builder) definition(r resource) object {
 	stored := func(v model.ResourceVersion) bool { return v.Version == r.storage }
-	if !slices.ContainsFunc(r.versions, stored) {
-		b.errs.Add(r.versions[0].Type.Pos, "kind %s is stored in %s, which its CustomResourceDefinition doesn't have: "+
-			"mark another version with +kubebuilder:storageversion", r.Kind, r.storage.Name)
-	}
 	metadata := object{"name": r.Plural + "." + r.group.Name}
 	names := object{"kind": r.Kind, "listKind": r.ListKind, "plural": r.Plural, "singular": r.Singular}
 	list(names, "shortNames", r.ShortNames)

@@ -16,8 +16,8 @@ import (
 // own, each at the marker or type that it refuses.
 func warnings(p *plan.Plan) []diag.Error {
 	var out diag.Errors
-	for _, pkg := range p.Packages {
-		if pkg.CRDs == nil || !p.Writes(pkg) {
+	for _, pkg := range p.Written() {
+		if pkg.CRDs == nil {
 			continue
 		}
 		types := schema.New(schema.CRD)

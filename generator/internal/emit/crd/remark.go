@@ -1,7 +1,6 @@
 package crd
 
 import (
-	"errors"
 	"reflect"
 	"strings"
 
@@ -16,11 +15,11 @@ import (
 // cluster with the definition therefore lacks, sorted by position.
 func Remarks(p *plan.Plan) []diag.Error {
 	var out diag.Errors
-	for _, pkg := range p.Packages {
-		if pkg.CRDs == nil || !p.Writes(pkg) {
+	for _, pkg := range p.Written() {
+		if pkg.CRDs == nil {
 			continue
 		}
-		b := newBuilder(pkg.EmbeddedMetadata, new(diag.Errors))
+		b := newBuilder(pkg.EmbeddedMetadata)
 		var roots []*schema.Type
 		for _, r := range kindsBelow(p.Program, pkg) {
 			switch {
@@ -52,9 +51,7 @@ func Remarks(p *plan.Plan) []diag.Error {
 			}
 		}
 	}
-	var sorted diag.Errors
-	errors.As(out.Err(), &sorted)
-	return sorted
+	return out.Sorted()
 }
 
 // hooks remarks on the methods that a server calls on writes, on the functions that stand for them, and on the

@@ -27,7 +27,7 @@ func TestScaleSelector(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := plan.New(loadtest.Program(t, "-- apis/doc.go --\n// +apigen:crds=../crd\npackage apis\n"+
 				version("v1", "// +groupName=shop.example.com\n", fmt.Sprintf(marker, name), spec)))
-			files, err := crd.Emit(p)
+			files, err := crd.Emitter().Emit(p)
 			if err != nil {
 				t.Fatal(err)
 			}

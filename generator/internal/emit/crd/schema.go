@@ -5,26 +5,19 @@ import (
 	"slices"
 	"strings"
 
-	"apigen.dev/generator/internal/diag"
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/schema"
 )
 
 type builder struct {
 	embeddedMetadata bool
-	errs             *diag.Errors
 	types            *schema.Resolver
 
 	done map[*schema.Type]object
-	// unfinished holds the named types that are being made, so that a type which contains itself is found.
-	unfinished map[*schema.Type]bool
 }
 
-func newBuilder(embeddedMetadata bool, errs *diag.Errors) *builder {
-	return &builder{
-		embeddedMetadata: embeddedMetadata, errs: errs, types: schema.New(schema.CRD),
-		done: map[*schema.Type]object{}, unfinished: map[*schema.Type]bool{},
-	}
+func newBuilder(embeddedMetadata bool) *builder {
+	return &builder{embeddedMetadata: embeddedMetadata, types: schema.New(schema.CRD), done: map[*schema.Type]object{}}
 }
 
 // place is a schema where a type is used: the markers there, and the named type whose schema is merged into it.
@@ -39,16 +32,12 @@ type place struct {
 }
 
 // flat returns the schema of a place with everything in place. The result is the caller's.
-func (b *builder) flat(p place, at *model.Field) object {
+func (b *builder) flat(p place) object {
 	if p.named == nil && p.inlined == nil {
 		return p.here
 	}
 	named, out := object{}, object{}
 	if p.named != nil {
-		if b.unfinished[p.named] {
-			b.endless(p.named.Go, at)
-			return p.here
-		}
 		named = b.named(p.named)
 	}
 	merge(out, named)
@@ -70,20 +59,11 @@ func (b *builder) flat(p place, at *model.Field) object {
 	return out
 }
 
-func (b *builder) endless(t *model.Type, at *model.Field) {
-	pos := t.Pos
-	if at != nil {
-		pos = at.Pos
-	}
-	b.errs.Add(pos, "%s contains itself here, which a CustomResourceDefinition can't express: mark the field "+
-		"+kubebuilder:validation:Schemaless and +kubebuilder:pruning:PreserveUnknownFields", t.Name)
-}
-
-func (b *builder) use(t *schema.Type, at *model.Field) place {
+func (b *builder) use(t *schema.Type) place {
 	if t.Named() {
 		return place{named: t, here: object{}}
 	}
-	return b.form(t, at)
+	return b.form(t)
 }
 
 // named returns the schema of a named type. Callers must not change it.
@@ -91,11 +71,8 @@ func (b *builder) named(t *schema.Type) object {
 	if s := b.done[t]; s != nil {
 		return s
 	}
-	b.unfinished[t] = true
-	s := b.declared(t)
-	delete(b.unfinished, t)
-	b.done[t] = s
-	return s
+	b.done[t] = b.declared(t) // which doesn't come back here: judges refuse types that contain themselves
+	return b.done[t]
 }
 
 // declared returns the schema of a type by its declaration: by the methods that write its JSON, by the type that it is
@@ -112,34 +89,34 @@ func (b *builder) declared(t *schema.Type) object {
 	if t.Go.Of != nil {
 		p.named = b.types.Type(t.Go.Of)
 	} else {
-		p = b.form(t, nil)
+		p = b.form(t)
 	}
 	text(p.here, "description", description(t.Go.Doc))
 	constrainPlace(&p, &t.Go.Schema, t)
-	return b.flat(p, nil)
+	return b.flat(p)
 }
 
 // form returns the place of a type's JSON form, whatever its name.
-func (b *builder) form(t *schema.Type, at *model.Field) place {
+func (b *builder) form(t *schema.Type) place {
 	switch {
 	case t.Structural && t.JSON == schema.Object:
 		return b.structure(t)
 	case t.JSON == schema.Pointer:
-		return b.use(t.Elem, at)
+		return b.use(t.Elem)
 	}
-	return place{here: b.simple(t, at)}
+	return place{here: b.simple(t)}
 }
 
-func (b *builder) simple(t *schema.Type, at *model.Field) object {
+func (b *builder) simple(t *schema.Type) object {
 	switch {
 	case t.JSON == schema.Any:
 		return object{preserve: true}
 	case t.JSON == schema.IntOrString:
 		return object{"anyOf": []any{object{"type": "integer"}, object{"type": "string"}}, intOrString: true}
 	case t.Structural && t.JSON == schema.List:
-		return object{"type": "array", "items": b.flat(b.use(t.Elem, at), at)}
+		return object{"type": "array", "items": b.flat(b.use(t.Elem))}
 	case t.Structural && t.JSON == schema.Map:
-		return object{"type": "object", "additionalProperties": b.flat(b.use(t.Elem, at), at)}
+		return object{"type": "object", "additionalProperties": b.flat(b.use(t.Elem))}
 	}
 	s := object{"type": string(t.JSON)}
 	text(s, "format", t.Format)
@@ -187,12 +164,12 @@ func standsFor(t *model.Type, f *model.Field) bool {
 func (b *builder) field(f *schema.Field) object {
 	p := place{here: object{}}
 	if !f.Go.Schema.Schemaless {
-		p = b.use(f.Type, f.Go)
+		p = b.use(f.Type)
 	}
 	text(p.here, "description", description(f.Go.Doc))
 	constrainPlace(&p, &f.Go.Schema, f.Type)
 	setDefault(p.here, f)
-	return b.flat(p, f.Go)
+	return b.flat(p)
 }
 
 // quantity is the pattern of a resource.Quantity in a string.
@@ -206,7 +183,7 @@ const (
 
 // special returns the schema of a type whose form doesn't follow from its Go form.
 func (b *builder) special(t *schema.Type) object {
-	s := b.simple(t, nil)
+	s := b.simple(t)
 	switch t.Known {
 	case schema.ObjectMeta:
 		return b.metadata()

@@ -103,6 +103,7 @@ func (c *copier) form(t *model.Type, out, in gocode.Place, depth int, assigned b
 			to, from = out.Starred(), in.Starred()
 		}
 		rest := c.copy(t.Elem, to, from, depth, false)
+		c.name(t.Elem)
 		return []jen.Code{in.IfNotNil(append([]jen.Code{fresh}, rest...)...)}
 	case model.Interface:
 		return c.interfaceValue(t, out, in)
@@ -186,6 +187,7 @@ func (c *copier) array(t *model.Type, out, in gocode.Place, depth int, assigned 
 
 func (c *copier) elements(t *model.Type, out, in gocode.Place, depth int) []jen.Code {
 	fresh := out.Set(jen.Make(c.file.Type(t), jen.Len(in.Value())))
+	defer c.name(t)
 	if t.Form == model.Map {
 		return []jen.Code{fresh, c.mapEntries(t, out, in, depth)}
 	}
@@ -222,6 +224,7 @@ func (c *copier) entry(t *model.Type, to, variable, val gocode.Place, depth int)
 	}
 	code := []jen.Code{jen.Var().Add(variable.Value()).Add(c.file.Type(t.Elem))}
 	code = append(code, c.copy(t.Elem, variable, val, depth+1, false)...)
+	c.name(t.Elem)
 	return append(code, to.Set(variable.Value()))
 }
 
@@ -244,8 +247,24 @@ func (c *copier) interfaceValue(t *model.Type, out, in gocode.Place) []jen.Code 
 	if method := t.Methods[found[0]]; method != nil && len(method.Results) == 1 && method.Results[0] == t {
 		return []jen.Code{in.IfNotNil(out.Set(in.Call(found[0])))}
 	}
+	c.name(t)
 	assert := in.Call(found[0]).Assert(c.file.Type(t))
 	return []jen.Code{in.IfNotNil(jen.List(out.Value(), jen.Id("_")).Op("=").Add(assert))}
+}
+
+// name refuses a type that a copy is made of and that the package can't name, unless what is inside was refused.
+func (c *copier) name(t *model.Type) {
+	part, at := model.Unnameable(c.file.Package(), t)
+	if part == nil {
+		return
+	}
+	outer := c.pos
+	if c.file.Package().Holds(at) {
+		c.pos = at
+	}
+	c.refuse("holds %s, which package %s can't name: use a type with a name that is exported, or %s",
+		model.TypeText(part), c.file.Package().Path, c.byHand())
+	c.pos = outer
 }
 
 func index(depth int) string {

@@ -15,12 +15,15 @@ import (
 
 // Emitter returns the emitter of deep copies.
 func Emitter() emit.Emitter {
-	return gocode.Emitter("deepcopy", "DeepCopyInto, DeepCopy and DeepCopyObject for types", emitPackage)
+	e := gocode.Emitter("deepcopy", "DeepCopyInto, DeepCopy and DeepCopyObject for types",
+		func(p *plan.Plan, pkg *model.Package) *gocode.File { return copies(p, pkg).file })
+	// What can't be copied shows on the way through a type, which is the way of the copy.
+	e.Faults = emit.FaultsOf(func(p *plan.Plan, pkg *model.Package) diag.Errors { return copies(p, pkg).errs })
+	return e
 }
 
-// emitPackage writes the methods of the package's types, in the order of their names: moving a declaration changes
-// nothing.
-func emitPackage(p *plan.Plan, pkg *model.Package) (*gocode.File, diag.Errors) {
+// copies makes the methods of the package's types, in the order of their names: moving a declaration changes nothing.
+func copies(p *plan.Plan, pkg *model.Package) *copier {
 	file := gocode.New(p.Program, pkg)
 	c := &copier{file: file, shapes: shapes{}, refused: map[model.Position]bool{}}
 	for _, t := range slices.SortedFunc(slices.Values(pkg.Types), plan.ByName) {
@@ -31,5 +34,5 @@ func emitPackage(p *plan.Plan, pkg *model.Package) (*gocode.File, diag.Errors) {
 		}
 		m.interfaces()
 	}
-	return file, c.errs
+	return c
 }

@@ -29,7 +29,11 @@ func emitOne(t *testing.T, types ...*model.Type) (string, error) {
 	for _, typ := range types {
 		typ.Package = pkg
 	}
-	files, err := Emitter().Emit(plan.New(&model.Program{Packages: []*model.Package{pkg}}))
+	p := plan.New(&model.Program{Packages: []*model.Package{pkg}})
+	if err := Emitter().Faults(p).Err(); err != nil {
+		return "", err
+	}
+	files, err := Emitter().Emit(p)
 	if err != nil || len(files) == 0 {
 		return "", err
 	}

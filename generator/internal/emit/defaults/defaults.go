@@ -24,11 +24,14 @@ const runtimePath = "k8s.io/apimachinery/pkg/runtime"
 // Emitter returns the emitter of defaulting functions.
 func Emitter() emit.Emitter {
 	e := gocode.Emitter("defaults", "SetObjectDefaults_X and RegisterDefaults for kinds that have defaults", write)
+	e.Faults = emit.FaultsOf(func(p *plan.Plan, pkg *model.Package) diag.Errors {
+		return p.OfPackage(pkg).Defaults.Faults
+	})
 	e.Warnings = warnings
 	return e
 }
 
-func write(p *plan.Plan, pkg *model.Package) (*gocode.File, diag.Errors) {
+func write(p *plan.Plan, pkg *model.Package) *gocode.File {
 	d := p.OfPackage(pkg).Defaults
 	w := &writer{
 		plan: d, program: p.Program, file: gocode.New(p.Program, pkg, "d", "e", "f", "g", "h", "l", "m", "n"),
@@ -46,7 +49,7 @@ func write(p *plan.Plan, pkg *model.Package) (*gocode.File, diag.Errors) {
 		w.pending = w.pending[1:]
 		w.function(h.name, h.name+" sets the defaults in values of the type "+h.t.Name+", at any depth.", h.t)
 	}
-	return w.file, d.Faults
+	return w.file
 }
 
 func (w *writer) register() {
@@ -100,10 +103,10 @@ func (w *writer) helperFor(t *model.Type) string {
 // warnings tells of functions that are called like defaulting functions and never called.
 func warnings(p *plan.Plan) []diag.Error {
 	var errs diag.Errors
-	for _, pkg := range p.Packages {
+	for _, pkg := range p.Written() {
 		for _, f := range pkg.Funcs {
 			name, ok := strings.CutPrefix(f.Name, "SetDefaults_")
-			if !p.Writes(pkg) || f.Mentioned { // what is called by hand may look as it likes
+			if f.Mentioned { // what is called by hand may look as it likes
 				continue
 			}
 			if !ok {

@@ -170,10 +170,9 @@ import v1 "example.com/test/api/v1"
 
 func SetDefaults_Size(in *v1.Size) {}
 `)
-	_, err := Emitter().Emit(plan.New(program))
-	if err == nil || !strings.Contains(err.Error(),
-		"defaults.go:5:6: SetDefaults_Size is in package example.com/test/defaults/") {
-		t.Errorf("got %v", err)
+	faults := Emitter().Faults(plan.New(program))
+	if !strings.Contains(faults.Error(), "defaults.go:5:6: SetDefaults_Size is in package example.com/test/defaults/") {
+		t.Errorf("got %v", faults)
 	}
 }
 

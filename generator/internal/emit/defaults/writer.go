@@ -81,7 +81,7 @@ func (w *writer) field(f plan.FieldDefault, in gocode.Place, depth int) []jen.Co
 
 // whenSet runs the body where a struct isn't zero.
 func (w *writer) whenSet(t *model.Type, in gocode.Place, body ...jen.Code) jen.Code {
-	if equatable(t) {
+	if w.comparesWithZero(t) {
 		return w.file.Code("if $ != ($) {$}", in.Value(), w.file.Type(t).Values(), body)
 	}
 	return w.file.Code("if !reflect.ValueOf($).IsZero() {$}", in.Value(), body)
@@ -148,7 +148,7 @@ func (w *writer) set(d *model.Default, t *model.Type, in gocode.Place) []jen.Cod
 	}
 	value := d.Value() // which judges found to fit
 	switch {
-	case base.Form == model.Basic && !base.DecodesItself():
+	case base.Form == model.Basic && !base.DecodesItself() && (len(pointers) == 0 || w.file.Names(base)):
 		constant := jen.Op(literal(value))
 		if len(pointers) > 0 && !untyped(value, base) {
 			constant = w.file.Type(base).Call(constant)
@@ -207,7 +207,7 @@ func (w *writer) whenZero(t *model.Type, in gocode.Place, body ...jen.Code) jen.
 		condition = `$ == ""`
 	case t.Form == model.Basic:
 		condition = "$ == 0"
-	case t.Form == model.Struct && equatable(t), t.Form == model.Array && equatable(t):
+	case (t.Form == model.Struct || t.Form == model.Array) && w.comparesWithZero(t):
 		condition, args = "$ == ($)", append(args, w.file.Type(t).Values())
 	case t.Form == model.Struct, t.Form == model.Array:
 		condition = "reflect.ValueOf($).IsZero()"
@@ -215,10 +215,13 @@ func (w *writer) whenZero(t *model.Type, in gocode.Place, body ...jen.Code) jen.
 	return w.file.Code("if "+condition+" {$}", append(args, body)...)
 }
 
+// comparesWithZero reports whether Go compares values of the type with its zero value, which the file can write.
+func (w *writer) comparesWithZero(t *model.Type) bool { return equatable(t) && w.file.Names(t) }
+
 // fresh is an empty value of the type, for defaults of {} and []; nil if it has to be decoded.
 func (w *writer) fresh(t *model.Type) *jen.Statement {
 	switch {
-	case t.DecodesItself():
+	case t.DecodesItself() || !w.file.Names(t):
 		return nil
 	case t.Form == model.Pointer && t.Elem.Form == model.Struct && !t.Elem.DecodesItself():
 		return jen.New(w.file.Type(t.Elem))

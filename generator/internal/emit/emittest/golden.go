@@ -44,6 +44,9 @@ func Load(t testing.TB, patterns ...string) *model.Program {
 func Golden(t *testing.T, program *model.Program, emitters ...emit.Emitter) {
 	t.Helper()
 	for _, e := range emitters {
+		if e.Faults != nil && len(e.Faults(plan.New(program))) > 0 {
+			t.Fatalf("%s: %v", e.Name, e.Faults(plan.New(program)))
+		}
 		files, err := e.Emit(plan.New(program))
 		if err != nil {
 			t.Fatalf("%s: %v", e.Name, err)

@@ -5,14 +5,12 @@ package gocode
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"go/format"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
 
-	"apigen.dev/generator/internal/diag"
 	"apigen.dev/generator/internal/emit"
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/plan"
@@ -27,10 +25,9 @@ type File struct {
 	pkg     *model.Package
 	body    *jen.File
 	imports *imports
-	errs    diag.Errors
-	// field is where the field stands whose type is being written, within a struct without a name.
-	field model.Position
-	decls int
+	// unnamed are types that were asked for and can't be written.
+	unnamed []string
+	decls   int
 }
 
 // New begins a file of the package. Locals are names that the emitted code gives to variables and that are therefore no
@@ -47,36 +44,27 @@ func New(program *model.Program, pkg *model.Package, locals ...string) *File {
 }
 
 // Emitter returns the emitter of that name, which writes one file, zz_generated.<name>.go, into packages: see Files.
-func Emitter(name, doc string, write func(p *plan.Plan, pkg *model.Package) (*File, diag.Errors)) emit.Emitter {
+func Emitter(name, doc string, write func(*plan.Plan, *model.Package) *File) emit.Emitter {
 	base := "zz_generated." + name + ".go"
 	return emit.Emitter{Name: name, Doc: doc, Files: []string{base}, Emit: func(p *plan.Plan) ([]emit.File, error) {
-		return Files(p, base, func(pkg *model.Package) (*File, diag.Errors) { return write(p, pkg) })
+		return Files(p, base, write)
 	}}
 }
 
 // Files renders one file of that name for each package that output is written for, of what write puts into it: none
-// where that is nil or empty. The faults of all packages are told together, and then there are no files.
-func Files(p *plan.Plan, base string, write func(pkg *model.Package) (*File, diag.Errors)) ([]emit.File, error) {
+// where that is nil or empty.
+func Files(p *plan.Plan, base string, write func(*plan.Plan, *model.Package) *File) ([]emit.File, error) {
 	var files []emit.File
-	var errs diag.Errors
-	for _, pkg := range p.Packages {
-		if !p.Writes(pkg) {
-			continue
-		}
-		file, faults := write(pkg)
-		errs = append(errs, faults...)
-		if file == nil || file.Empty() || len(faults) > 0 {
+	for _, pkg := range p.Written() {
+		file := write(p, pkg)
+		if file == nil || file.Empty() {
 			continue
 		}
 		rendered, err := file.Render(base)
-		if err != nil && !errors.As(err, &faults) {
+		if err != nil {
 			return nil, err
 		}
-		errs = append(errs, faults...)
 		files = append(files, rendered)
-	}
-	if err := errs.Err(); err != nil {
-		return nil, err
 	}
 	return files, nil
 }
@@ -126,11 +114,10 @@ func (f *File) qual(path, pkgName, name string) *jen.Statement {
 	return jen.Qual(path, name)
 }
 
-// Render returns the formatted file under the base name. It fails where a type was asked for that Go can't name in this
-// package.
+// Render returns the formatted file under the base name.
 func (f *File) Render(base string) (emit.File, error) {
-	if err := f.errs.Err(); err != nil {
-		return emit.File{}, err
+	if len(f.unnamed) > 0 {
+		return emit.File{}, fmt.Errorf("%s/%s: types that can't be written there: %q", f.pkg.Path, base, f.unnamed)
 	}
 	head := fmt.Sprintf("%s\n\n%s\n\n", buildTag, emit.Header(f.program))
 	out := emit.File{Package: f.pkg.Path, Dir: f.pkg.Dir, PackageName: f.pkg.Name, Name: base}

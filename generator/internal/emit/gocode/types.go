@@ -8,9 +8,14 @@ import (
 	"apigen.dev/generator/internal/model"
 )
 
-// Type is the type as it is written in this file, imports included. A type that can't be written here (an unnamed func
-// or interface with methods, a struct with another package's unexported fields) makes Render fail: emitters refuse such
-// fields at the user's line before they get here.
+// Names reports whether the type can be written in this file.
+func (f *File) Names(t *model.Type) bool {
+	part, _ := model.Unnameable(f.pkg, t)
+	return part == nil
+}
+
+// Type is the type as it is written in this file, imports included. Of one that can't be written here Render fails:
+// emitters don't ask for it, or have a judge that refuses it at the user's line.
 func (f *File) Type(t *model.Type) *jen.Statement {
 	if t.Name != "" {
 		return f.named(t)
@@ -35,11 +40,7 @@ func (f *File) Type(t *model.Type) *jen.Statement {
 	case model.UnsafePointer:
 		return f.Qual("unsafe", "Pointer")
 	}
-	pos := t.Pos
-	if !pos.IsValid() {
-		pos = f.field
-	}
-	f.errs.Add(pos, "package %s can't name this type: declare it as a named type", f.pkg.Path)
+	f.unnamed = append(f.unnamed, model.TypeText(t))
 	return jen.Id("any")
 }
 
@@ -68,10 +69,7 @@ func (f *File) named(t *model.Type) *jen.Statement {
 func (f *File) structType(t *model.Type) *jen.Statement {
 	fields := make([]jen.Code, len(t.Fields))
 	for i, field := range t.Fields {
-		outer := f.field
-		f.field = field.Pos
 		code := f.Type(field.Type)
-		f.field = outer
 		if !field.Embedded {
 			code = jen.Id(field.Name).Add(code)
 		}

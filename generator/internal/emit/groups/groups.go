@@ -30,20 +30,21 @@ func Emitter() emit.Emitter {
 		Doc:   "the list of all groups below a package marked +apigen:groups",
 		Files: []string{FileName},
 		Emit:  Emit,
+		Faults: emit.FaultsOf(func(p *plan.Plan, pkg *model.Package) (out diag.Errors) {
+			if pos, ok := pkg.Declared["Groups"]; ok && pkg.CollectGroups && p.RuntimeAvailable {
+				out.Add(pos, "Groups is declared here, and +apigen:groups would declare it again: rename it, or "+
+					"remove the marker")
+			}
+			return out
+		}),
 	}
 }
 
 // Emit returns a file for each marked package.
 func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs diag.Errors
 	var files []emit.File
-	for _, pkg := range p.Packages {
-		if !pkg.CollectGroups || !p.Writes(pkg) || !p.RuntimeAvailable {
-			continue
-		}
-		if pos, ok := pkg.Declared["Groups"]; ok {
-			errs.Add(pos, "Groups is declared here, and +apigen:groups would declare it again: rename it, or remove "+
-				"the marker")
+	for _, pkg := range p.Written() {
+		if !pkg.CollectGroups || !p.RuntimeAvailable {
 			continue
 		}
 		file, err := render(p.Program, pkg, p.WiredBelow(pkg))
@@ -51,9 +52,6 @@ func Emit(p *plan.Plan) ([]emit.File, error) {
 			return nil, err
 		}
 		files = append(files, file)
-	}
-	if err := errs.Err(); err != nil {
-		return nil, err
 	}
 	return files, nil
 }

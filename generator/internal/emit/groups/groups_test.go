@@ -92,9 +92,9 @@ func TestDeclaredByHand(t *testing.T) {
 	pkg := &model.Package{Path: "example.com/a", Name: "a", Output: true,
 		PackageProducts: model.PackageProducts{CollectGroups: true},
 		Declared:        map[string]model.Position{"Groups": {Filename: "a.go", Line: 3, Column: 6}}}
-	_, err := Emit(plan.New(&model.Program{RuntimeAvailable: true, Packages: []*model.Package{pkg}}))
-	if err == nil || !strings.HasPrefix(err.Error(), "a.go:3:6: Groups is declared here") {
-		t.Errorf("error %v", err)
+	faults := Emitter().Faults(plan.New(&model.Program{RuntimeAvailable: true, Packages: []*model.Package{pkg}}))
+	if !strings.HasPrefix(faults.Error(), "a.go:3:6: Groups is declared here") {
+		t.Errorf("faults %v", faults)
 	}
 }
 

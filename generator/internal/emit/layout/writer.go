@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/template"
 
+	"apigen.dev/generator/internal/diag"
 	"apigen.dev/generator/internal/emit"
 	"apigen.dev/generator/internal/plan"
 	"apigen.dev/generator/internal/plan/clientset"
@@ -20,16 +21,13 @@ type Writer struct {
 	err     error
 }
 
-// Emitter returns an emitter of files of clients. The function write adds the files of one set. No file is returned
-// while the plan has faults of clients.
+// Emitter returns an emitter of files of clients. The function write adds the files of one set.
 func Emitter(name, doc string, write func(*Writer, *clientset.Set)) emit.Emitter {
 	return emit.Emitter{
 		Name: name, Doc: doc,
-		Files: []string{fileName(name)},
+		Files:  []string{fileName(name)},
+		Faults: func(p *plan.Plan) diag.Errors { return p.ClientFaults },
 		Emit: func(p *plan.Plan) ([]emit.File, error) {
-			if err := p.ClientFaults.Err(); err != nil {
-				return nil, err
-			}
 			w := &Writer{Plan: p, emitter: name}
 			for _, s := range p.ClientSets {
 				write(w, s)

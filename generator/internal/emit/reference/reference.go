@@ -12,51 +12,66 @@ import (
 	"apigen.dev/generator/internal/diag"
 	"apigen.dev/generator/internal/emit"
 	"apigen.dev/generator/internal/model"
-	"apigen.dev/generator/internal/plan"
 )
 
 // Emitter returns the emitter of references.
 func Emitter() emit.Emitter {
 	return emit.Emitter{
-		Name:  "reference",
-		Doc:   "the API reference of the groups below a package marked +apigen:reference, in Markdown and HTML",
-		Files: []string{"*.md", "*.html"},
-		Emit:  Emit,
+		Name:   "reference",
+		Doc:    "the API reference of the groups below a package marked +apigen:reference, in Markdown and HTML",
+		Files:  []string{"*.md", "*.html"},
+		Faults: documents.FindFaults,
+		Emit:   documents.Emit,
 	}
 }
 
-// Emit returns the pages of all marked packages.
-func Emit(p *plan.Plan) ([]emit.File, error) {
-	return emit.Documents(p, "references", func(pkg *model.Package) *model.Folder { return pkg.Reference },
-		func(pkg *model.Package, errs *diag.Errors) ([]emit.File, error) {
-			return emitPackage(p.Program, pkg, errs)
-		})
+var documents = emit.Documents{
+	What:   "references",
+	Folder: func(pkg *model.Package) *model.Folder { return pkg.Reference },
+	Faults: faults,
+	Write:  write,
 }
 
-func emitPackage(p *model.Program, pkg *model.Package, errs *diag.Errors) ([]emit.File, error) {
+func faults(p *model.Program, pkg *model.Package) (out diag.Errors) {
+	if len(versionsBelow(p, pkg)) == 0 {
+		out.Add(pkg.Reference.Pos, "there is no API group below %s to write a reference of", pkg.Path)
+	}
+	return out
+}
+
+func write(p *model.Program, pkg *model.Package) ([]emit.File, error) {
 	var files []emit.File
+	for _, v := range versionsBelow(p, pkg) {
+		made := newPage(v.group, v.version)
+		for ending, tmpl := range pages {
+			var out bytes.Buffer
+			if err := tmpl(&out, made); err != nil {
+				return nil, fmt.Errorf("reference of %s/%s: %w", v.group.Name, v.version.Name, err)
+			}
+			files = append(files, emit.File{
+				Package: pkg.Path, Dir: pkg.Reference.Dir, PackageName: pkg.Name,
+				Name: FileName(v.group.Name, v.version.Name) + ending, Content: tidy(out.Bytes()),
+			})
+		}
+	}
+	return files, nil
+}
+
+type groupVersion struct {
+	group   *model.Group
+	version *model.Version
+}
+
+// versionsBelow returns the served versions of the groups below a package.
+func versionsBelow(p *model.Program, pkg *model.Package) (out []groupVersion) {
 	for _, g := range p.Groups {
 		for _, v := range g.ServedVersions() {
-			if !strings.HasPrefix(v.Package.Home().Path+"/", pkg.Path+"/") {
-				continue
-			}
-			made := newPage(g, v)
-			for ending, tmpl := range pages {
-				var out bytes.Buffer
-				if err := tmpl(&out, made); err != nil {
-					return nil, fmt.Errorf("reference of %s/%s: %w", g.Name, v.Name, err)
-				}
-				files = append(files, emit.File{
-					Package: pkg.Path, Dir: pkg.Reference.Dir, PackageName: pkg.Name,
-					Name: FileName(g.Name, v.Name) + ending, Content: tidy(out.Bytes()),
-				})
+			if strings.HasPrefix(v.Package.Home().Path+"/", pkg.Path+"/") {
+				out = append(out, groupVersion{g, v})
 			}
 		}
 	}
-	if len(files) == 0 {
-		errs.Add(pkg.Reference.Pos, "there is no API group below %s to write a reference of", pkg.Path)
-	}
-	return files, nil
+	return out
 }
 
 // FileName returns the base name of a version's pages, without an ending.

@@ -26,7 +26,7 @@ func shop(t *testing.T) []emit.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := reference.Emit(plan.New(loadtest.Program(t, string(data))))
+	files, err := reference.Emitter().Emit(plan.New(loadtest.Program(t, string(data))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,9 +187,9 @@ func TestRefusals(t *testing.T) {
 			"+apigen:reference=../docs\npackage b\n",
 			"would go to the same folder"},
 	} {
-		_, err := reference.Emit(plan.New(loadtest.Program(t, c.archive)))
-		if err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want %s", name, err, c.want)
+		faults := reference.Emitter().Faults(plan.New(loadtest.Program(t, c.archive)))
+		if !strings.Contains(faults.Error(), c.want) {
+			t.Errorf("%s: got %v, want %s", name, faults, c.want)
 		}
 	}
 	for _, value := range []string{"../../out", "/tmp"} {

@@ -23,16 +23,17 @@ const runtimePath = "k8s.io/apimachinery/pkg/runtime"
 
 // Emitter returns the emitter of registrations.
 func Emitter() emit.Emitter {
-	return gocode.Emitter("register", "SchemeGroupVersion, AddToScheme and its companions for packages of kinds", write)
+	e := gocode.Emitter("register", "SchemeGroupVersion, AddToScheme and its companions for packages of kinds", write)
+	e.Faults = emit.FaultsOf(func(p *plan.Plan, pkg *model.Package) diag.Errors {
+		return p.OfPackage(pkg).Registration.Faults(pkg)
+	})
+	return e
 }
 
-func write(p *plan.Plan, pkg *model.Package) (*gocode.File, diag.Errors) {
+func write(p *plan.Plan, pkg *model.Package) *gocode.File {
 	r := p.OfPackage(pkg).Registration
 	if !r.Generated {
-		return nil, nil
-	}
-	if errs := obstacles(pkg); len(errs) > 0 {
-		return nil, errs
+		return nil
 	}
 	w := writer{file: gocode.New(p.Program, pkg, symbols...), pkg: pkg, plan: r}
 	w.groupVersion()
@@ -41,31 +42,7 @@ func write(p *plan.Plan, pkg *model.Package) (*gocode.File, diag.Errors) {
 	w.file.Add("", w.file.Code("func init() {\n$.Register($)\n}", localSchemeBuilder,
 		strings.Join(r.Initial, ", ")))
 	w.knownTypes()
-	return w.file, nil
-}
-
-func obstacles(pkg *model.Package) diag.Errors {
-	var errs diag.Errors
-	if pos, taken := pkg.Declared[localSchemeBuilder]; taken && pkg.LocalSchemeBuilder != localSchemeBuilder {
-		errs.Add(pos, "%s is the name by which functions are registered: make it a *runtime.SchemeBuilder, or give "+
-			"it another name", localSchemeBuilder)
-	}
-	if bare := bareKind(pkg); bare != nil {
-		errs.Add(bare.Pos, "kind %s is marked +genclient, and is no object: mark it with "+
-			"+kubebuilder:object:root=true or +k8s:deepcopy-gen:interfaces=%s.Object", bare.Name, runtimePath)
-	}
-	return errs
-}
-
-// bareKind is a kind that only a marker of clients makes one, so that it has no DeepCopyObject; nil where there is
-// none.
-func bareKind(pkg *model.Package) *model.Type {
-	for _, t := range pkg.Types {
-		if t.Kind != nil && t.Kind.Client != nil && !t.IsObject() {
-			return t
-		}
-	}
-	return nil
+	return w.file
 }
 
 var symbols = []string{

@@ -30,6 +30,7 @@ func Emitter() emit.Emitter {
 		Name:     "rules",
 		Doc:      "the rules in CEL of each group's kinds (+kubebuilder:validation:XValidation)",
 		Files:    []string{FileName},
+		Faults:   faults,
 		Emit:     Emit,
 		Warnings: warnings,
 		Certain:  true,
@@ -41,17 +42,19 @@ func Imports() []string {
 	return []string{gocode.ImportPath("cel")}
 }
 
-// Emit returns a file for each group with wiring that has rules. Faults of rules that the user can mend are errors.
-func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs diag.Errors
+// faults are those of rules that the user can mend.
+func faults(p *plan.Plan) diag.Errors {
+	var out diag.Errors
 	for _, f := range p.Rules.Findings {
 		if f.Fixable && !f.Advice {
-			errs = append(errs, diag.Error{Pos: f.Rule.Pos, Message: f.Text, Lenient: true})
+			out = append(out, diag.Error{Pos: f.Rule.Pos, Message: f.Text, Lenient: true})
 		}
 	}
-	if err := errs.Err(); err != nil {
-		return nil, err
-	}
+	return out.Sorted()
+}
+
+// Emit returns a file for each group with wiring that has rules.
+func Emit(p *plan.Plan) ([]emit.File, error) {
 	var files []emit.File
 	for _, g := range p.WiredGroups() {
 		made, err := file(p, g)

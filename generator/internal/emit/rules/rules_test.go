@@ -1,14 +1,12 @@
 package rules_test
 
 import (
-	"errors"
 	"fmt"
 	"go/parser"
 	"go/token"
 	"strings"
 	"testing"
 
-	"apigen.dev/generator/internal/diag"
 	"apigen.dev/generator/internal/emit/rules"
 	"apigen.dev/generator/internal/loadtest"
 	"apigen.dev/generator/internal/model"
@@ -144,16 +142,16 @@ func TestNothing(t *testing.T) {
 // TestLenient: a lenient run turns errors into warnings, and leaves the rules out.
 func TestLenient(t *testing.T) {
 	p := program(t, strings.Replace(source, "self.size > 0", "self.sise > 0", 1))
-	var errs diag.Errors
-	_, err := rules.Emit(plan.New(p))
-	if !errors.As(err, &errs) || len(errs) != 1 || !strings.Contains(errs[0].Message, "undefined field 'sise'") ||
+	errs := rules.Emitter().Faults(plan.New(p))
+	if len(errs) != 1 || !strings.Contains(errs[0].Message, "undefined field 'sise'") ||
 		!strings.Contains(errs[0].Message, "did you mean size?") {
-		t.Errorf("%v", err)
+		t.Errorf("%v", errs)
 	}
 	p.Lenient = true
+	faults := rules.Emitter().Faults(plan.New(p))
 	files, err := rules.Emit(plan.New(p))
-	if err != nil || len(files) != 1 || strings.Contains(string(files[0].Content), "sise") {
-		t.Errorf("%v, %s", err, files)
+	if err != nil || len(faults) > 0 || len(files) != 1 || strings.Contains(string(files[0].Content), "sise") {
+		t.Errorf("%v, %v, %s", faults, err, files)
 	}
 	warnings := rules.Emitter().Warnings(plan.New(p))
 	if len(warnings) != 1 || !strings.HasSuffix(warnings[0].Message, "the rule is not run") {
@@ -164,8 +162,8 @@ func TestLenient(t *testing.T) {
 // TestAdvice: a rule that asks for a field which need not be there works, and is told about.
 func TestAdvice(t *testing.T) {
 	p := program(t, strings.Replace(source, "!has(self.deeper) || has(self.name)", "self.name != ''", 1))
-	if _, err := rules.Emit(plan.New(p)); err != nil {
-		t.Fatal(err)
+	if faults := rules.Emitter().Faults(plan.New(p)); len(faults) > 0 {
+		t.Fatal(faults)
 	}
 	warnings := rules.Emitter().Warnings(plan.New(p))
 	if len(warnings) != 1 || !strings.Contains(warnings[0].Message, "fails where name is not there") {

@@ -31,19 +31,17 @@ func Emitter() emit.Emitter {
 		Name: "validation",
 		Doc: "Validate_X for types of a version that have rules: +k8s:minimum, +kubebuilder:validation:Pattern and " +
 			"so on",
-		Files: []string{FileName},
-		Emit:  emitAll,
-
+		Files:    []string{FileName},
+		Faults:   emit.FaultsOf((*plan.Plan).ValidationFaults),
+		Emit:     func(p *plan.Plan) ([]emit.File, error) { return gocode.Files(p, FileName, write) },
 		Warnings: warnings,
 	}
 }
 
-func emitAll(p *plan.Plan) ([]emit.File, error) {
-	return gocode.Files(p, FileName, func(pkg *model.Package) (*gocode.File, diag.Errors) {
-		w := newWriter(p, pkg)
-		w.functions()
-		return w.file, w.checks.Conflicts()
-	})
+func write(p *plan.Plan, pkg *model.Package) *gocode.File {
+	w := newWriter(p, pkg)
+	w.functions()
+	return w.file
 }
 
 // warnings report rules that clients read in the schema and that no server checks, since the JSON of the value isn't

@@ -197,9 +197,7 @@ func (w *writer) functionOf(t *model.Type) jen.Code {
 	if w.checks.Exported(t) {
 		return jen.Id(check.FunctionName(t))
 	}
-	own := t.Package.Output || t.Package.Own()
-	other := w.plan.OfPackage(t.Package).Validations
-	if own && t.Package != w.pkg && other != nil && other.Exported(t) {
+	if w.plan.ValidatedElsewhere(w.pkg, t) {
 		return w.file.PackageQual(t.Package, check.FunctionName(t))
 	}
 	if !w.checks.Reaches(t) {

@@ -38,7 +38,7 @@ func (p *printer) cell(v model.ResourceVersion, c serving.Column) jen.Code {
 	if c.Hub == nil {
 		return gocode.Code("func(in $) api.Cell {\n$\n}", pointer(v.Type), p.cellBody("in", c))
 	}
-	f := p.converter(v, v.Type, c.Hub)
+	f := p.converter(v.Type, c.Hub)
 	return gocode.Code("func(in $) api.Cell {\nhub := new($)\nif $(in, hub, $) != nil {\n"+noCell+"\n}\n$\n}",
 		pointer(v.Type), name(c.Hub), jen.Qual(f.Path, f.Name), gocode.Scope(p.scoped), p.cellBody("hub", c))
 }

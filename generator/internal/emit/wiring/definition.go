@@ -14,9 +14,6 @@ import (
 )
 
 func (p *printer) define(f *jen.File, r *model.Resource, served []model.ResourceVersion) {
-	if !r.WithoutStorage && p.plan.OfResource(r).Serving.Storage == nil {
-		return // the plan has the fault
-	}
 	var storage, prefix, scope = "", "", "api.Namespaced"
 	if !r.WithoutStorage { // nothing is stored of others
 		storage, prefix = r.Storage.Name, r.StoragePrefix

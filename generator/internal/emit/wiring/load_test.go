@@ -1,13 +1,11 @@
 package wiring
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
-	"apigen.dev/generator/internal/diag"
 	"apigen.dev/generator/internal/loadtest"
 	"apigen.dev/generator/internal/plan"
 )
@@ -90,13 +88,8 @@ type Gone struct {
 
 func TestErrors(t *testing.T) {
 	p := loadtest.Program(t, badSource)
-	_, err := Emit(plan.New(p))
-	var errs diag.Errors
-	if !errors.As(err, &errs) {
-		t.Fatalf("no list of errors: %v", err)
-	}
 	var got []string
-	for _, e := range errs {
+	for _, e := range Emitter().Faults(plan.New(p)) {
 		got = append(got, e.Message)
 		if !strings.HasSuffix(e.Pos.Filename, "types.go") || e.Pos.Line == 0 {
 			t.Errorf("%s stands at %s", e.Message, e.Pos)

@@ -13,9 +13,6 @@ import (
 
 func (p *printer) scale(r *model.Resource) jen.Code {
 	s := p.plan.OfResource(r).Serving.Scale
-	if s == nil {
-		return jen.Null() // the plan has the fault
-	}
 	number := func(steps []model.Step) jen.Code { return hubGetter(r.Hub, steps, "int32", "0", returnInt32) }
 	var status, selector jen.Code
 	if s.Status != nil {

@@ -30,8 +30,8 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 	}
 	if v.Type != r.Hub {
 		conversion = append(conversion,
-			member("ToHub", p.conversion(v, v.Type, r.Hub)),
-			member("FromHub", p.conversion(v, r.Hub, v.Type)))
+			member("ToHub", p.conversion(v.Type, r.Hub)),
+			member("FromHub", p.conversion(r.Hub, v.Type)))
 	}
 	if v.Type.OmitsZeroStructs() {
 		conversion = append(conversion, member("OmitsZeroStructs", jen.True()))
@@ -91,17 +91,13 @@ func (p *printer) info(r *model.Resource, v model.ResourceVersion, columns jen.C
 	return literal(gocode.Code("api.VersionInfo"), members...)
 }
 
-// converter is the function from in to out. One of the types is the version's.
-func (p *printer) converter(v model.ResourceVersion, in, out *model.Type) plan.Func {
-	pair := plan.Pair{In: in, Out: out}
-	if f := p.plan.OfPair(pair).Converter; f != (plan.Func{}) {
-		return f
-	}
-	return plan.Func{Path: p.plan.Home(v.Version.Package).Path, Name: pair.Function()} // the plan has the fault
+// converter is the function from in to out. One of the types is a version's, the other the hub.
+func (p *printer) converter(in, out *model.Type) plan.Func {
+	return p.plan.OfPair(plan.Pair{In: in, Out: out}).Converter
 }
 
-func (p *printer) conversion(v model.ResourceVersion, in, out *model.Type) jen.Code {
-	return gocode.Converter(p.converter(v, in, out), plan.Pair{In: in, Out: out}, p.scoped)
+func (p *printer) conversion(in, out *model.Type) jen.Code {
+	return gocode.Converter(p.converter(in, out), plan.Pair{In: in, Out: out}, p.scoped)
 }
 
 // validator is the function that checks an object of the version against the rules of its markers, or nil if it has
@@ -145,11 +141,11 @@ func (p *printer) toStorage(r *model.Resource, v model.ResourceVersion, stored *
 	convert := func(f plan.Func, from, to string) jen.Code {
 		return gocode.Code("$("+from+", "+to+", $)", jen.Qual(f.Path, f.Name), gocode.Scope(p.scoped))
 	}
-	toHub := convert(p.converter(v, v.Type, r.Hub), "in", "hub")
+	toHub := convert(p.converter(v.Type, r.Hub), "in", "hub")
 	body := gocode.Code("return hub, $", toHub)
 	if stored.Type != r.Hub {
 		body = gocode.Code("if err := $; err != nil {\nreturn nil, err\n}\nout := new($)\nreturn out, $", toHub,
-			name(stored.Type), convert(p.converter(*stored, r.Hub, stored.Type), "hub", "out"))
+			name(stored.Type), convert(p.converter(r.Hub, stored.Type), "hub", "out"))
 	}
 	return gocode.Code("func(in $) ($, error) {\nhub := new($)\n$\n}", pointer(v.Type), pointer(stored.Type),
 		name(r.Hub), body)

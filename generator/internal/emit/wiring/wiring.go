@@ -11,7 +11,6 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
-	"apigen.dev/generator/internal/diag"
 	"apigen.dev/generator/internal/emit"
 	"apigen.dev/generator/internal/emit/gocode"
 	"apigen.dev/generator/internal/model"
@@ -29,6 +28,7 @@ func Emitter() emit.Emitter {
 		Name:     "wiring",
 		Doc:      "the value that a server is made of: kinds, versions, conversions, columns and hooks of each group",
 		Files:    []string{FileName},
+		Faults:   (*plan.Plan).WiringFaults,
 		Emit:     Emit,
 		Warnings: Warnings,
 	}
@@ -36,37 +36,22 @@ func Emitter() emit.Emitter {
 
 // Emit returns one file for each group of p that has wiring.
 func Emit(p *plan.Plan) ([]emit.File, error) {
-	var errs diag.Errors
 	var files []emit.File
-	homes := map[string]*model.Group{}
 	for _, g := range p.WiredGroups() {
-		if other := homes[g.Wiring.Dir]; other != nil {
-			errs.Add(g.Versions[0].Package.Pos, "the groups %s and %s would both be wired in %s: put the packages of "+
-				"each group into a folder of their own", other.Name, g.Name, g.Wiring.Path)
-			continue
-		}
-		homes[g.Wiring.Dir] = g
-		for _, r := range g.Resources {
-			errs = append(errs, p.OfResource(r).Serving.Faults...)
-		}
-		file, err := (&printer{plan: p, group: g, scoped: p.Scoped[g], errs: &errs, sent: newSentRules()}).print()
+		file, err := (&printer{plan: p, group: g, scoped: p.Scoped[g], sent: newSentRules()}).print()
 		if err != nil {
 			return nil, fmt.Errorf("wiring of %s: %w", g.Name, err)
 		}
 		files = append(files, file)
 	}
-	if err := errs.Err(); err != nil {
-		return nil, err
-	}
 	return files, nil
 }
 
-// printer prints the wiring of one group. Faults of the input go to errs; what is printed then is not used.
+// printer prints the wiring of one group.
 type printer struct {
 	sent  *sentRules
 	plan  *plan.Plan
 	group *model.Group
-	errs  *diag.Errors
 	// unregistered are versions that the wiring registers itself.
 	unregistered []*model.Version
 	// scoped: hand-written conversions are called, which may ask for a conversion.Scope.
@@ -216,7 +201,7 @@ func (p *printer) addToScheme(f *jen.File) {
 	seen := map[string]bool{}
 	if hub := p.group.Internal; hub != nil {
 		seen[hub.Path] = true
-		adders = append(adders, jen.Qual(hub.Path, p.plan.OfPackage(hub).Registration.SchemeFunction(hub, p.errs)))
+		adders = append(adders, jen.Qual(hub.Path, p.plan.OfPackage(hub).Registration.Function))
 	}
 	for _, v := range p.group.Versions {
 		if home := p.plan.Home(v.Package); !seen[home.Path] {
@@ -289,7 +274,7 @@ func texts(values []string) jen.Code { return gocode.Code(fmt.Sprintf("%#v", val
 func (p *printer) adders(v *model.Version) []jen.Code {
 	from, home := v.Package, p.plan.Home(v.Package)
 	if from.ServedBy == nil {
-		return []jen.Code{jen.Qual(home.Path, p.plan.OfPackage(home).Registration.SchemeFunction(home, p.errs))}
+		return []jen.Code{jen.Qual(home.Path, p.plan.OfPackage(home).Registration.Function)}
 	}
 	var out []jen.Code
 	if name := p.plan.OfPackage(from).Registration.Function; name != "" {

@@ -89,6 +89,12 @@ func (g *Functions) FieldEffective(f *model.Field) bool {
 	return g.Effective(f.Type, s) || len(s.Modes) > 0
 }
 
+// NamesType reports whether the checks of a field name its type: those that go by more than whether it is set.
+func (g *Functions) NamesType(f *model.Field) bool {
+	return g.Effective(f.Type, &f.Schema) || len(f.Schema.Modes) > 0 || !f.Schema.Opaque && g.Reaches(f.Type) ||
+		f.Type.Form == model.Struct && g.FieldEffective(f)
+}
+
 // Subfield returns the field with the rules that a part of its parent has for it, and no others.
 func Subfield(f *model.Field, p model.Part) *model.Field {
 	out := *f

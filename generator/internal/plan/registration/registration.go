@@ -52,6 +52,27 @@ func Of(pkg *model.Package, defaults bool) *Registration {
 	return r
 }
 
+// Faults keep the registration of the package from being generated.
+func (r *Registration) Faults(pkg *model.Package) (out diag.Errors) {
+	if !r.Generated {
+		return nil
+	}
+	if pos, taken := pkg.Declared[LocalSchemeBuilder]; taken && pkg.LocalSchemeBuilder != LocalSchemeBuilder {
+		out.Add(pos, "%s is the name by which functions are registered: make it a *runtime.SchemeBuilder, or give "+
+			"it another name", LocalSchemeBuilder)
+	}
+	// A kind that only a marker of clients makes one has no DeepCopyObject.
+	bare := slices.IndexFunc(pkg.Types, func(t *model.Type) bool {
+		return t.Kind != nil && t.Kind.Client != nil && !t.IsObject()
+	})
+	if bare >= 0 {
+		out.Add(pkg.Types[bare].Pos, "kind %s is marked +genclient, and is no object: mark it with "+
+			"+kubebuilder:object:root=true or +k8s:deepcopy-gen:interfaces=%s.Object", pkg.Types[bare].Name,
+			runtimePath)
+	}
+	return out
+}
+
 // initial are the functions that the scheme builder begins with. Conversions register themselves where they are
 // emitted; defaults are registered by a hand-written addDefaultingFuncs, by custom, or else here.
 func initial(pkg *model.Package, defaults bool) []string {
@@ -65,25 +86,23 @@ func initial(pkg *model.Package, defaults bool) []string {
 	return functions
 }
 
-// SchemeFunction returns the name of the function that adds the package's types to a scheme, for generated code that
-// calls it. It reports a package that has none, and returns AddToScheme then.
-func (r *Registration) SchemeFunction(pkg *model.Package, errs *diag.Errors) string {
-	if r.Function != "" {
-		return r.Function
-	}
+// CallFaults keep generated code from adding the package's types to a scheme: there is no Function.
+func (r *Registration) CallFaults(pkg *model.Package) (out diag.Errors) {
 	const write = "write a func AddToScheme(scheme *runtime.Scheme) error"
-	if r.Other == nil {
-		errs.Add(pkg.Pos, "generated code calls AddToScheme, and package %s has none: %s that adds its types to the "+
+	switch {
+	case r.Function != "":
+	case r.Other == nil:
+		out.Add(pkg.Pos, "generated code calls AddToScheme, and package %s has none: %s that adds its types to the "+
 			"scheme", pkg.Path, write)
-		return "AddToScheme"
+	default:
+		remedy := write + " that calls it"
+		if fitsScheme(r.Other) {
+			remedy = "rename this function to AddToScheme, or " + remedy
+		}
+		out.Add(r.Other.Pos, "generated code calls AddToScheme, and apigen generates none for package %s because %s "+
+			"registers its types: %s", pkg.Path, r.Other.Name, remedy)
 	}
-	remedy := write + " that calls it"
-	if fitsScheme(r.Other) {
-		remedy = "rename this function to AddToScheme, or " + remedy
-	}
-	errs.Add(r.Other.Pos, "generated code calls AddToScheme, and apigen generates none for package %s because %s "+
-		"registers its types: %s", pkg.Path, r.Other.Name, remedy)
-	return "AddToScheme"
+	return out
 }
 
 // registeredByHand returns the hand-written function that registers the package's types: its name, if generated code
