@@ -35,6 +35,7 @@ func TestAnonymous(t *testing.T) {
 	} {
 		t.Run(strings.Join(row.flags, " "), func(t *testing.T) {
 			s := startProgram(t, with, filepath.Join(t.TempDir(), "data"), row.flags...)
+			s.awaitReady(t)
 			anonymous := s.anonymous(t)
 			code := func(path, token string) int {
 				r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+path, nil)

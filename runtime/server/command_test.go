@@ -253,6 +253,24 @@ func startProgram(t *testing.T, p Program, dir string, args ...string) *started 
 	return s
 }
 
+// awaitReady waits until the server is ready, which it isn't at once: caches are filled beside the first requests.
+func (s *started) awaitReady(t *testing.T) {
+	t.Helper()
+	admin, tick, late := s.client(t), time.NewTicker(5*time.Millisecond), time.After(time.Minute)
+	defer tick.Stop()
+	for {
+		code, body := get(t, admin, s.url+"/readyz")
+		if code == http.StatusOK {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-late:
+			t.Fatalf("/readyz: %d %s", code, body)
+		}
+	}
+}
+
 func (s *started) end(t *testing.T) {
 	t.Helper()
 	s.leave()
@@ -319,6 +337,7 @@ func TestServes(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := start(t, filepath.Join(t.TempDir(), "data"), "--token-auth-file="+tokens)
+	s.awaitReady(t)
 	admin, anonymous := s.client(t), s.anonymous(t)
 	for _, test := range []struct {
 		client *http.Client

@@ -61,6 +61,7 @@ func TestStorageCommands(t *testing.T) {
 		!strings.HasSuffix(err.Error(), ": stop it first") {
 		t.Errorf("restore while the server runs: %v", err)
 	}
+	s.awaitReady(t)
 	if code, body := get(t, s.client(t), s.url+"/readyz?verbose"); code != 200 ||
 		!strings.Contains(body, "[+]storage-space ok") {
 		t.Errorf("readyz: %d %s", code, body)
@@ -182,9 +183,7 @@ func TestSpaceAlarm(t *testing.T) {
 	if out, err := keep(t, dir, "defrag"); err != nil || strings.Contains(out, "alarm") {
 		t.Errorf("defrag: %q, %v", out, err)
 	}
-	if code, body := get(t, admin, s.url+"/readyz"); code != 200 {
-		t.Errorf("readyz after the defragmentation: %d %s", code, body)
-	}
+	s.awaitReady(t) // after the defragmentation
 	s.end(t)
 	withBackend(t, dir, quota, func(b storage.Backend) {
 		if kv, _, err := b.Get(t.Context(), last.key, storage.GetOptions{}); err != nil || kv == nil ||
