@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -53,6 +54,7 @@ func (s *server) beside(ctx context.Context, connections int, within time.Durati
 	defer cancel()
 	flood := exec.CommandContext(ctx, s.file("flood"), "-connections", strconv.Itoa(connections),
 		s.collection(s.stored), s.file("ca.crt"), s.file("flooder.crt"), s.file("flooder.key"))
+	flood.Stderr = os.Stderr
 	input, err := flood.StdinPipe()
 	if err != nil {
 		return nil, err

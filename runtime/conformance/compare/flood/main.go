@@ -1,6 +1,6 @@
 // Command flood asks a server for the same list on many connections of HTTP/2, over and over, until its standard input
-// ends: flood -connections 50 URL CA CERTIFICATE KEY. It prints a line for each answer that it has read. compare runs
-// it as a process of its own, so that what it does costs those who measure nothing but their processor.
+// ends: flood -connections 50 URL CA CERTIFICATE KEY. It prints a line for each answer. compare runs it as a process of
+// its own, so that what it does costs those who measure nothing but their processor.
 package main
 
 import (
@@ -63,29 +63,44 @@ func configOf(ca, certificate, key string) (*tls.Config, error) {
 	return &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{own}}, nil
 }
 
-// ask reads answers on one connection until one fails.
+// mostFailures is how many requests in a row may fail: a server that is asked for too much breaks answers off.
+const mostFailures = 100
+
+// ask reads one answer after the other on one connection, until ctx ends or too many fail.
 func ask(ctx context.Context, url string, config *tls.Config) error {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP2(true)
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: config.Clone(), Protocols: protocols,
 		DisableCompression: true}}
-	for {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-		if err != nil {
-			return err
+	for failures := 0; ; {
+		err := read(ctx, client, url)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err == nil:
+			failures = 0
+		default:
+			if failures++; failures == mostFailures {
+				return err
+			}
 		}
-		response, err := client.Do(r)
-		if err != nil {
-			return err
-		}
-		_, err = io.Copy(io.Discard, response.Body)
-		if err = errors.Join(err, response.Body.Close()); err != nil {
-			return err
-		}
-		// A server that is asked for too much may refuse some of it.
-		if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusTooManyRequests {
-			return fmt.Errorf("%s: %s", url, response.Status)
-		}
-		fmt.Println(response.StatusCode)
+		fmt.Println(err)
 	}
+}
+
+func read(ctx context.Context, client *http.Client, url string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", url, response.Status)
+	}
+	_, err = io.Copy(io.Discard, response.Body)
+	return err
 }
