@@ -256,10 +256,17 @@ func TestHookFails(t *testing.T) {
 
 // An error after the end of the context is not a failure, and a hook whose context has ended doesn't begin to run.
 func TestHookEnds(t *testing.T) {
+	begun := make(chan struct{}) // of a hook; one that had not begun would not begin
 	h := startHooked(t, Config{},
-		Hook{Name: "a", Run: func(ctx context.Context) error { <-ctx.Done(); return errors.New("it is late") }},
-		Hook{Name: "b", PostStart: func(ctx context.Context) error { <-ctx.Done(); return nil },
+		Hook{Name: "a", Run: func(ctx context.Context) error {
+			begun <- struct{}{}
+			<-ctx.Done()
+			return errors.New("it is late")
+		}},
+		Hook{Name: "b", PostStart: func(ctx context.Context) error { begun <- struct{}{}; <-ctx.Done(); return nil },
 			Run: func(context.Context) error { panic("it runs") }})
+	<-begun
+	<-begun
 	h.end(t)
 	if !h.log.has("a hook ended with an error", "hook=a", "it is late") {
 		t.Error("the error is not logged")
