@@ -250,12 +250,22 @@ func (r *replica) connect() bool {
 
 // do makes a request; a failure leaves open whether it was carried out.
 func (r *replica) do(ctx context.Context, method, path, contentType string, body []byte) (int, []byte, error) {
+	return r.as(ctx, "", method, path, contentType, body)
+}
+
+// as is do, as a user whom the administrator impersonates; "" is the administrator.
+func (r *replica) as(
+	ctx context.Context, user, method, path, contentType string, body []byte,
+) (int, []byte, error) {
 	request, err := http.NewRequestWithContext(ctx, method, r.url+path, strings.NewReader(string(body)))
 	if err != nil {
 		return 0, nil, err
 	}
 	if contentType != "" {
 		request.Header.Set("Content-Type", contentType)
+	}
+	if user != "" {
+		request.Header.Set("Impersonate-User", user)
 	}
 	response, err := r.client.Do(request)
 	if err != nil {

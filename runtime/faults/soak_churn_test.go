@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -158,22 +157,9 @@ func (s *soak) insist(r *replica, user, method, url, body string, is verdict) {
 func (s *soak) ask(r *replica, user, method, url, body string) (int, []byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), haste)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, method, r.url+url, strings.NewReader(body))
-	if err != nil {
-		return 0, nil, err
-	}
-	request.Header.Set("Content-Type", jsonType)
+	contentType := jsonType
 	if method == http.MethodPatch {
-		request.Header.Set("Content-Type", "application/merge-patch+json")
+		contentType = "application/merge-patch+json"
 	}
-	if user != "" {
-		request.Header.Set("Impersonate-User", user)
-	}
-	response, err := r.client.Do(request)
-	if err != nil {
-		return 0, nil, err
-	}
-	defer response.Body.Close()
-	answer, err := io.ReadAll(response.Body)
-	return response.StatusCode, answer, err
+	return r.as(ctx, user, method, url, contentType, []byte(body))
 }

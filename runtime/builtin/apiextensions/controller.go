@@ -310,7 +310,7 @@ func (c *controller) serve(ctx context.Context) (refused map[string]error, compl
 	for resource, err := range left {
 		name := names[resource.Info().GroupResource().String()]
 		refused[name] = err
-		if passes(err) {
+		if isTransient(err) {
 			c.unfinished[name], complete = true, false
 		}
 		c.log.Error("a custom resource can't be served", "name", name, "error", err)
@@ -318,8 +318,8 @@ func (c *controller) serve(ctx context.Context) (refused map[string]error, compl
 	return refused, complete
 }
 
-// passes reports whether an error says nothing of the definition: storage could not be asked.
-func passes(err error) bool {
+// isTransient reports whether an error says nothing of the definition, because storage could not be asked.
+func isTransient(err error) bool {
 	return errors.Is(err, storage.ErrUnavailable) || errors.Is(err, context.DeadlineExceeded)
 }
 
@@ -328,7 +328,7 @@ func passes(err error) bool {
 func (c *controller) write(
 	ctx context.Context, definitions reach.Objects[*definition], next *definition, refused error,
 ) {
-	if passes(refused) {
+	if isTransient(refused) {
 		return
 	}
 	if refused != nil {

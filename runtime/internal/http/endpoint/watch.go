@@ -63,7 +63,8 @@ func (req *resourceRequest) watch() error {
 		encoder: encoder.For(accepted.form.Encoding), turn: req.api.turns.Of(req.api.user(ctx)),
 		meter: req.api.watchMeter(request.InfoFrom(ctx)),
 	}
-	if req.r.URL.Query().Get("sendInitialEvents") == "true" { // options have it of older requests for the state, too
+	// A watch without a revision begins with the state, too: options say so, and the client didn't.
+	if begins := options.SendInitialEvents; begins != nil && *begins && req.r.URL.Query().Has("sendInitialEvents") {
 		s.received = received
 	}
 	defer s.turn.End()
