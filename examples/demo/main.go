@@ -25,12 +25,10 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
-	defer cancel()
 	begin := time.Now()
 	if err := demo(ctx, *apigen, *page, *keep); err != nil {
 		fmt.Fprintln(os.Stderr, "\ndemo:", err)
-		cancel()
+		stop()
 		os.Exit(1)
 	}
 	fmt.Printf("\n# All of it worked, in %s.\n", time.Since(begin).Round(100*time.Millisecond))

@@ -73,7 +73,7 @@ func codeOf(t *testing.T, s *apitest.Server, method, path, body string) int {
 // until asks until the answer has a code.
 func until(t *testing.T, s *apitest.Server, method, path, body string, code int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for {
 		got := codeOf(t, s, method, path, body)

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"regexp"
 	"strings"
-	"time"
 )
 
 // Shell is a bash that runs the steps of one session, so that they share the working directory, variables and jobs.
@@ -68,9 +67,9 @@ func (s *Shell) Close() error {
 	return nil
 }
 
-// Run runs a step, and fails if its output or its exit status differs. A command in the background that prints
-// "serving" is a server: it listens on a free port in place of the page's,
-// and has started once it has printed its lines.
+// Run runs a step, and fails if its output or its exit status differs, or if the context ends first. A command in the
+// background that prints "serving" is a server: it listens on a free port in place of the page's, and has started once
+// it has printed its lines.
 func (s *Shell) Run(ctx context.Context, step Step) error {
 	fmt.Fprintf(s.Echo, "$ %s\n", step.Command)
 	command, want := step.Command, step.Want
@@ -97,8 +96,6 @@ func (s *Shell) Run(ctx context.Context, step Step) error {
 
 // read collects lines until the command has ended and they are complete.
 func (s *Shell) read(ctx context.Context, complete func([]string) bool) (got []string, status string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
-	defer cancel()
 	blank := false
 	for status == "" || !complete(got) {
 		select {

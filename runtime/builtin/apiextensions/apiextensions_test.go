@@ -115,7 +115,7 @@ func (c client) want(code int, method, path, body string) map[string]any {
 // await asks until the answer has a code and passes a test.
 func (c client) await(code int, path string, pass func(answer map[string]any) bool) {
 	c.t.Helper()
-	ctx, cancel := context.WithTimeout(c.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
 	defer cancel()
 	for {
 		got, answer := c.do(http.MethodGet, path, "")

@@ -48,7 +48,7 @@ func TestEventTTL(t *testing.T) {
 	if code := send(http.MethodPost, "configmaps", `{"metadata":{"name":"c"}}`); code != http.StatusCreated {
 		t.Fatal(code)
 	}
-	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 20*time.Second, true,
+	if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 2*time.Minute, true,
 		func(context.Context) (bool, error) {
 			return send(http.MethodGet, "events/e", "") == http.StatusNotFound, nil
 		}); err != nil {

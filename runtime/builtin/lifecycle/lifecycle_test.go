@@ -53,7 +53,7 @@ func eventually(t *testing.T, s *apitest.Server, method, path, body string, code
 	t.Helper()
 	var lastCode int
 	var last string
-	if err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 20*time.Second, true,
+	if err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 2*time.Minute, true,
 		func(context.Context) (bool, error) {
 			lastCode, last = send(t, s, method, path, body)
 			return lastCode == code && strings.Contains(last, has), nil

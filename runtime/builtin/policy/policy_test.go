@@ -96,7 +96,7 @@ func create(t *testing.T, s *apitest.Server, path, body string) {
 func eventually(t *testing.T, s *apitest.Server, method, path, body string, want func(answer) bool) answer {
 	t.Helper()
 	var last answer
-	if err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 10*time.Second, true,
+	if err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 2*time.Minute, true,
 		func(context.Context) (bool, error) {
 			last = send(t, s, method, path, body)
 			return want(last), nil

@@ -105,7 +105,7 @@ func (r *replica) quota(t *testing.T, hard core.ResourceList, scopes ...core.Res
 
 func (r *replica) waitFor(t *testing.T, what string, ready func(*core.ResourceQuota) bool) {
 	t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for tick := time.NewTicker(time.Millisecond); ; <-tick.C {
 		q, err := r.Get(r.ctx, "ns", "q")
 		if err != nil {

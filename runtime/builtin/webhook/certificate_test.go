@@ -66,7 +66,7 @@ func TestExpiredCertificate(t *testing.T) {
 	}
 	var code int
 	var body string
-	if err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 20*time.Second, true,
+	if err := wait.PollUntilContextTimeout(t.Context(), 5*time.Millisecond, 2*time.Minute, true,
 		func(context.Context) (bool, error) {
 			code, body = send(t, s, http.MethodPost, maps+"?dryRun=All", object("fail"))
 			return code == http.StatusInternalServerError, nil

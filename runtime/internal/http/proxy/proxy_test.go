@@ -24,7 +24,7 @@ import (
 )
 
 // patience bounds every wait of the tests; it is never waited for when they pass.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 var alice = &auth.User{
 	Name: "alice", UID: "u-1", Groups: []string{"devs", "ops"},
