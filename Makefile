@@ -71,10 +71,10 @@ run: ## serve an example in the foreground
 kubernetes: ## serve the stable API of Kubernetes in the foreground
 	cd examples/kubernetes && $(GO) run ./cmd/kubernetes --data-dir $(CURDIR)/data/kubernetes
 
-# Programs of the tests have nothing for debuggers: compiling takes three quarters of the time then, and linking two
-# thirds. Stack traces don't change. go test leaves vet, which would look at all dependencies, to make lint. Tests that
-# run the go command keep these flags, and share what is compiled.
-LEAN     := -ldflags=-s -gcflags=all=-dwarf=false -vet=off
+# Programs of the tests have nothing for debuggers: linking takes two thirds of the time then. Stack traces don't
+# change. go test leaves vet, which would look at all dependencies, to make lint. Tests that run the go command keep
+# these flags. None is for the compiler: go tool ignores them, and would compile what it runs a second time.
+LEAN     := -ldflags=-s -vet=off
 export GO
 export GOFLAGS := $(strip $(filter-out $(LEAN),$(GOFLAGS)) $(LEAN))
 
@@ -88,7 +88,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 .PHONY: test
 test: ## what a newcomer runs: all packages, all examples, the recorded answers of kube-apiserver, the manual
 	@. .ci/steps.sh; \
-	step "kubectl" $(MAKE) --no-print-directory kubectl; \
+	step "kubectl, and modules" $(MAKE) --no-print-directory -j 2 kubectl download; \
 	step "compile" $(MAKE) --no-print-directory compile; \
 	step "apigen's own packages" \
 	  .ci/test.sh $(CURDIR)/$(BIN)/tests/apigen.dev ./... \
@@ -103,13 +103,20 @@ test: ## what a newcomer runs: all packages, all examples, the recorded answers 
 	echo "         make test-long (fuzzing, faults, a million objects)."; \
 	exit $$status
 
+# The modules of make test, and the packages in a module $$m that it tests.
+TESTED   := . $(EXAMPLES) runtime/conformance
+PACKAGES := $$([ $$m = runtime/conformance ] && echo $(ANSWERS) || echo ./...)
+
+# Fetches what the modules need, while the compiler has other work.
+.PHONY: download
+download:
+	@for m in $(TESTED); do (cd $$m && $(GO) list -deps -test $(PACKAGES) > /dev/null) || exit 1; done
+
 # Compiles one module after the other: tests run side by side, and two that begin at once would both compile what they
 # share. go list compiles what tests import, too, and links nothing.
 .PHONY: compile
 compile:
-	@for m in . $(EXAMPLES) runtime/conformance; do \
-	  (cd $$m && $(GO) list -export -deps -test \
-	    $$([ $$m = runtime/conformance ] && echo $(ANSWERS) || echo ./...) > /dev/null) || exit 1; done
+	@for m in $(TESTED); do (cd $$m && $(GO) list -export -deps -test $(PACKAGES) > /dev/null) || exit 1; done
 
 # The tests of other modules in make test, each a target, so that they run side by side. Where make can, it shows what
 # each of them prints in one piece.

@@ -30,6 +30,7 @@ import (
 )
 
 // +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
 // +kubebuilder:selectablefield:JSONPath=.spec.color
 // +apigen:createOnUpdate
 type Widget struct {
@@ -67,6 +68,7 @@ import (
 
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=articles
+// +kubebuilder:subresource:status
 // +kubebuilder:selectablefield:JSONPath=.spec.colour
 // +kubebuilder:selectablefield:JSONPath=.status.phase
 // +apigen:sameAs=example.com/test/apis/shop/v1.Widget

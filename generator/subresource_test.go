@@ -160,9 +160,9 @@ func compiledWiring(t *testing.T, o generator.Options) string {
 	if len(res.Warnings) != 0 {
 		t.Error(report.Warnings(res.Warnings, o.Dir))
 	}
-	vet := exec.Command("go", "vet", "./...")
-	vet.Dir, vet.Env = o.Dir, o.Env
-	if out, err := vet.CombinedOutput(); err != nil {
+	compile := exec.Command("go", "list", "-export", "-test", "./...")
+	compile.Dir, compile.Env = o.Dir, o.Env
+	if out, err := compile.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 	return wiringOf(t, o)

@@ -52,9 +52,9 @@ func TestWardleCompiles(t *testing.T) {
 	if res.Files != 13 || len(res.Warnings) != 0 || len(res.Notes) != 0 {
 		t.Errorf("got %d files, warnings %v, notes %v", res.Files, res.Warnings, res.Notes)
 	}
-	vet := exec.Command("go", "vet", "./...")
-	vet.Dir, vet.Env = o.Dir, o.Env
-	if out, err := vet.CombinedOutput(); err != nil {
+	compile := exec.Command("go", "list", "-export", "-test", "./...")
+	compile.Dir, compile.Env = o.Dir, o.Env
+	if out, err := compile.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
 	o.Check = true

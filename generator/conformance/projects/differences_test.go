@@ -6,7 +6,6 @@ const (
 	inside    = "defaults are set inside an absent struct without required fields, which is there then"
 	beside    = "the fields of a required struct that is missing are refused beside it"
 	tags      = "a definition can't have what a tag of Kubernetes says"
-	status    = "a field Status is a subresource without a marker, which a definition needs"
 	decoding  = "the Go type can't hold the value"
 	omitempty = "Go writes the zero value of a field without omitempty"
 )
@@ -28,7 +27,6 @@ var differences = map[string]map[string][]string{
 	},
 	"velero": {
 		explicit: {`backupstoragelocations: only the definition refuses spec.objectStorage.caCert`},
-		status:   {`*: only the definition stores status`, `*: only the definition refuses status.*`},
 		decoding: {`*: only the type refuses what it can't decode`},
 		omitempty: {
 			`*: only the type stores spec.uploaderType`, `*: only the type stores spec.repositoryType`,
@@ -65,10 +63,6 @@ var differences = map[string]map[string][]string{
 		},
 		beside:   {`*: only the type refuses *.serviceAccountRef.name`},
 		decoding: {`*: only the type refuses what it can't decode`},
-		status: {
-			`generatorstates: only the definition stores status`,
-			`generatorstates: only the definition refuses status.*`,
-		},
 		omitempty: {
 			`secretstores: only the type stores *.conjur.auth.jwt.hostId`,
 			`secretstores: only the type stores *.kubernetes.server`,

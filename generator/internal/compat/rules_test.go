@@ -22,6 +22,8 @@ type sample struct {
 const (
 	spec   = "\tSpec WidgetSpec `json:\"spec,omitempty\"`\n"
 	status = "\tStatus WidgetStatus `json:\"status,omitempty\"`\n"
+
+	statusTypes = "type WidgetSpec struct{}\ntype WidgetStatus struct{}\n"
 )
 
 func specOf(fields string) sample {
@@ -139,9 +141,8 @@ var cases = []struct {
 	{"createOnUpdate", kindOf("// +apigen:createOnUpdate"), kindOf(""), "CREATE_ON_UPDATE_REMOVED", ""},
 	{"needsVersion", kindOf(""), kindOf("// +apigen:requireResourceVersion"), "RESOURCE_VERSION_REQUIRED", ""},
 	{"deprecated", kindOf(""), kindOf("// +kubebuilder:deprecatedversion"), "VERSION_DEPRECATED", ""},
-	{"status", sample{fields: spec + status, rest: "type WidgetSpec struct{}\ntype WidgetStatus struct{}\n",
-		marks: "// +genclient:noStatus"}, sample{fields: spec + status,
-		rest: "type WidgetSpec struct{}\ntype WidgetStatus struct{}\n"}, "SUBRESOURCE_ADDED", "SUBRESOURCE_REMOVED"},
+	{"status", sample{fields: spec + status, rest: statusTypes}, sample{fields: spec + status, rest: statusTypes,
+		marks: "// +kubebuilder:subresource:status"}, "SUBRESOURCE_ADDED", "SUBRESOURCE_REMOVED"},
 
 	{"storage", kindOf(""), kindOf("// +apigen:storage=none"), "STORAGE_REMOVED", "STORAGE_ADDED"},
 	{"verb", kindOf("// +apigen:storage=none\n// +genclient:onlyVerbs=get,list"),

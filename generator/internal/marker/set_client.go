@@ -33,7 +33,7 @@ func setClient(k *model.Kind, u *Use) {
 	}
 }
 
-func setNoStatus(k *model.Kind, _ *Use) { k.HasStatus, k.Client.NoStatus = false, true }
+func setNoStatus(k *model.Kind, _ *Use) { k.Client.NoStatus = true }
 
 func setReadonly(k *model.Kind, _ *Use) {
 	k.Client.Only = append(k.Client.Only, "get", "list", "watch")

@@ -262,8 +262,9 @@ var subresourcePattern = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]+)*$`)
 
 // builtin are the subresources that other declarations ask for, and how.
 var builtin = map[string]string{
-	"status": "a Status field says so already; metadata=annotations says what else a write of it changes",
-	"scale":  "write +kubebuilder:subresource:scale:specpath=.spec.replicas",
+	"status": "a Status field or +kubebuilder:subresource:status says so; metadata=annotations says what else a " +
+		"write of it changes",
+	"scale": "write +kubebuilder:subresource:scale:specpath=.spec.replicas",
 }
 
 func addSubresource(k *model.Kind, u *Use) {

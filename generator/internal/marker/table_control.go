@@ -73,7 +73,8 @@ var clientMarkers = []Definition{
 	{Name: "genclient:nonNamespaced", Places: Type, Kind: OptionalText, Foreign: true,
 		Set: Set{Kind: setNonNamespaced}, Doc: "Makes the kind cluster scoped."},
 	{Name: "genclient:noStatus", Places: Type, Kind: OptionalText, Foreign: true, Set: Set{Kind: setNoStatus},
-		Doc: "Takes the subresource status from a kind that has a Status field."},
+		Doc: "Takes the subresource status from a kind that has a Status field and isn't marked " +
+			"+kubebuilder:subresource:status."},
 	{Name: "genclient:method", Places: Type, Kind: Text, Many: true, Set: Set{Kind: addClientMethod},
 		Read: Read{Packages: methodPackages, OfClients: true},
 		Doc: "Adds a method to the client: +genclient:method=UpdateScale,verb=update,subresource=scale," +

@@ -18,8 +18,8 @@ var kubebuilderMarkers = []Definition{
 			"+kubebuilder:resource:path=books,singular=book,shortName={bk},categories={all},scope=Cluster."},
 	{Name: "kubebuilder:subresource:status", Places: Type, Kind: Flag, Subject: Kinds, Foreign: true,
 		Set: Set{Kind: flag(func(k *model.Kind) *bool { return &k.Manifest.Status })},
-		Doc: "Adds the subresource status to the kind's CustomResourceDefinition. The server serves it for every " +
-			"kind with a Status field, with or without the marker."},
+		Doc: "Makes the field Status a subresource, on the server and in the kind's CustomResourceDefinition. The " +
+			"server has it for every kind with such a field that isn't marked +kubebuilder:object:root."},
 	{Name: "kubebuilder:subresource:scale", Places: Type, Kind: Arguments, Keys: []string{"specpath", "statuspath",
 		"selectorpath"},
 		Subject: Kinds, Foreign: true, Set: Set{Kind: setScale},

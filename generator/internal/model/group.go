@@ -51,7 +51,7 @@ type Resource struct {
 	Storage *Version
 	// Versions are those that have the kind, in order of priority, with their types.
 	Versions []ResourceVersion
-	// Status: the kind has a Status field in every version, and so a status subresource.
+	// Status: every version of the kind has a status subresource.
 	Status bool
 	// StatusMarker is +apigen:subresource:name=status; nil if it wasn't said.
 	StatusMarker *SubresourceMarker

@@ -79,7 +79,8 @@ type KindViews struct {
 
 // KindSubresources is what a kind says of its subresources.
 type KindSubresources struct {
-	// HasStatus: there is a Status field, and nothing says that it is not a subresource (+genclient:noStatus).
+	// HasStatus: there is a Status field, and it is a subresource: +kubebuilder:subresource:status says so, or neither
+	// +kubebuilder:object:root nor +genclient:noStatus says otherwise.
 	HasStatus bool
 	// Scale is +kubebuilder:subresource:scale, Subresources are +apigen:subresource.
 	Scale        *Scale

@@ -41,7 +41,7 @@ func (t *planner) reportUnconverted() {
 		for _, c := range u.failing {
 			lines = append(lines, u.direction(c))
 		}
-		lines = slices.Concat(lines, u.functions(said), u.markers())
+		lines = slices.Concat(lines, u.functions(said), u.markers(), u.allLost())
 		t.Faults.Add(u.problems()[0].pos, "%s", strings.Join(lines, "\n\t"))
 	}
 }
@@ -145,6 +145,22 @@ func (u *unconverted) toWrite(p Pair) string {
 		s += fmt.Sprintf(" (the %s at %s has another signature)", fn.Name, fn.Pos)
 	}
 	return s
+}
+
+// allLost says how all of the fields may be lost, where that is all that is wrong with the pair.
+func (u *unconverted) allLost() []string {
+	if len(u.kinds()) == 0 {
+		return nil
+	}
+	for _, c := range u.failing {
+		for _, x := range problemsToMend(c) {
+			if !x.lost() || strings.Contains(x.Field, ".") || !prunable(x.move.Field, c.Out) {
+				return nil
+			}
+		}
+	}
+	return []string{"or lose them, as a cluster without a conversion webhook does: write // +apigen:conversion:prune " +
+		"above the package clause of " + u.Package.Path}
 }
 
 // markers say what the author of a struct can do in place of writing a function.

@@ -30,9 +30,9 @@ func (b *typeBuilder) kind(m *model.Type, ms marker.Markers) {
 }
 
 func readKind(m *model.Type, ms marker.Markers) (*model.Kind, diag.Errors) {
-	k := &model.Kind{KindSubresources: model.KindSubresources{HasStatus: field(m, "Status") != nil},
-		Client: &model.Client{}}
+	k := &model.Kind{Client: &model.Client{}}
 	faults := ms.ToKind(k, m)
+	k.HasStatus = field(m, "Status") != nil && (k.Manifest.Status || !k.Kubebuilder && !k.Client.NoStatus)
 	if !k.Client.Pos.IsValid() {
 		k.Client = nil
 	} else {

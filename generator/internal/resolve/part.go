@@ -12,7 +12,8 @@ import (
 func (b *subresourceBuilder) status(m model.SubresourceMarker) {
 	switch r := b.resource; {
 	case !r.Status:
-		b.errorf(m.Pos, "%s has no status in all of its versions: add a field Status, or remove the marker", r.Kind)
+		b.errorf(m.Pos, "%s has no status subresource in all of its versions: add a field Status and "+
+			"+kubebuilder:subresource:status, or remove the marker", r.Kind)
 	case len(m.Parts) > 0 || len(m.Methods) > 0 || m.Subpath || m.ContentType != "":
 		b.errorf(m.Pos, "the status of %s is the field Status: write metadata= alone, or another name", r.Kind)
 	default:

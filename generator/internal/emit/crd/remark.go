@@ -82,7 +82,7 @@ func status(out *diag.Errors, r resource, v model.ResourceVersion) {
 			"CustomResourceDefinition has none in %s without +kubebuilder:subresource:status", r.Kind, v.Version.Name)
 	case !r.Status && k.Manifest.Status:
 		out.Add(v.Type.Pos, "the CustomResourceDefinition has a status subresource of %s in %s, for it is marked so; "+
-			"the server has none where a version has no field Status", r.Kind, v.Version.Name)
+			"the server has none, for a version has no field Status or no such marker", r.Kind, v.Version.Name)
 	}
 }
 

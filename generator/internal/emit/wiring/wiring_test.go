@@ -51,7 +51,8 @@ func TestGolden(t *testing.T) {
 		t.Fatalf("%d files and %d documents", len(files), len(documents))
 	}
 	golden(t, append(files, documents...))
-	if out, err := exec.Command("go", "vet", "./testdata/shop/wiring").CombinedOutput(); err != nil {
+	compile := exec.Command("go", "list", "-export", "-test", "./testdata/shop/wiring")
+	if out, err := compile.CombinedOutput(); err != nil {
 		t.Errorf("the golden doesn't compile: %v\n%s", err, out)
 	}
 }

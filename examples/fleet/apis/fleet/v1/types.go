@@ -7,6 +7,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=sh
+// +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Crew",type=integer,JSONPath=`.spec.crew`
 // +kubebuilder:printcolumn:name="Harbour",type=string,JSONPath=`.spec.harbour`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`

@@ -10,6 +10,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:object:root=true
 // +kubebuilder:storageversion
 // +kubebuilder:resource:scope=Cluster,shortName=pk
+// +kubebuilder:subresource:status
 // +kubebuilder:printcolumn:name="Area",type=number,JSONPath=`.spec.areaHectares`
 // +kubebuilder:printcolumn:name="Trees",type=integer,JSONPath=`.spec.trees`
 // +kubebuilder:printcolumn:name="Open",type=boolean,JSONPath=`.status.open`
