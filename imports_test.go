@@ -362,7 +362,7 @@ var floors = map[string][]string{
 		"runtime/admission", "runtime/auth", "runtime/internal/access/policy", "runtime/internal/request",
 		"runtime/reach",
 	},
-	"runtime/internal/access/meter":  {"runtime/auth"},
+	"runtime/internal/access/meter":  {"runtime/admission", "runtime/auth"},
 	"runtime/internal/access/policy": {"runtime/auth", "runtime/cel", "runtime/internal/request"},
 	"runtime/internal/access/rbac": {
 		"runtime/auth", "runtime/internal/request", "runtime/internal/verb", "runtime/reach",

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/internal/audit/trail"
@@ -204,7 +205,8 @@ type Plugin struct {
 	Configure func(configuration []byte, dir string) error
 }
 
-// Observe is told about each call of a plug-in.
+// Observe is told about each call of a plug-in, and, with a nil plug-in, how all calls together went that change or
+// check a write.
 type Observe func(plugin *Plugin, a *Attributes, mutating bool, call Call)
 
 // Chain runs plug-ins in order. A nil Chain admits everything. It is immutable.
@@ -227,12 +229,13 @@ func (c *Chain) Admit(ctx context.Context, a *Attributes) error {
 		return nil
 	}
 	a.pass = pass{}
+	began := time.Now()
 	err := c.run(ctx, a, true)
 	if err == nil && a.pass.again {
 		a.pass.second = true
 		err = c.run(ctx, a, true)
 	}
-	return err
+	return c.ended(a, true, began, err)
 }
 
 // Validate runs the validating plug-ins.
@@ -240,7 +243,8 @@ func (c *Chain) Validate(ctx context.Context, a *Attributes) error {
 	if c == nil {
 		return nil
 	}
-	return c.run(ctx, a, false)
+	began := time.Now()
+	return c.ended(a, false, began, c.run(ctx, a, false))
 }
 
 func (c *Chain) run(ctx context.Context, a *Attributes, mutating bool) error {

@@ -9,7 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Call is how a call of a plug-in went.
+// Call is how a call of a plug-in, or of all of them, went.
 type Call struct {
 	Duration time.Duration
 	// Err is what the client gets, or nil.
@@ -26,6 +26,14 @@ func (c *Chain) call(
 	err := status(ctx, a, run(ctx, a))
 	timing.End(ctx, timing.Admission, p.Name, began)
 	c.observe(p, a, mutating, Call{Duration: time.Since(began), Err: err})
+	return err
+}
+
+// ended tells the observer how all calls went, and returns their error.
+func (c *Chain) ended(a *Attributes, mutating bool, began time.Time, err error) error {
+	if c.observe != nil {
+		c.observe(nil, a, mutating, Call{Duration: time.Since(began), Err: err})
+	}
 	return err
 }
 

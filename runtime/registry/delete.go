@@ -180,7 +180,7 @@ func (h *handle[T]) DeleteCollection(
 		if version == "" {
 			version = page.ResourceVersion
 		}
-		err = h.deletePage(ctx, page, &deleted, opts, &sel)
+		err = h.deletePage(ctx, page, &deleted, opts, list.Memory, &sel)
 		page.Close()
 		if err != nil {
 			return nil, err
@@ -197,10 +197,11 @@ func (h *handle[T]) DeleteCollection(
 // deletePage deletes the objects of a page, and appends them to into. After the first error it begins no further
 // deletion.
 func (h *handle[T]) deletePage(
-	ctx context.Context, page *verb.Page, into *[]verb.Rendition, opts verb.DeleteOptions, sel *store.Selector,
+	ctx context.Context, page *verb.Page, into *[]verb.Rendition, opts verb.DeleteOptions, memory verb.Memory,
+	sel *store.Selector,
 ) error {
 	deleted := make([]verb.Rendition, page.Len)
-	shown, err := h.listedIn(ctx, page, opts.Form)
+	shown, err := h.listedIn(ctx, page, opts.Form, memory)
 	if err != nil {
 		return err
 	}
@@ -241,9 +242,11 @@ func (h *handle[T]) deletePage(
 	return nil
 }
 
-// listedIn returns the objects of a page in the form of the answer. No object is deleted where one of them can't be
-// rendered in that form.
-func (h *handle[T]) listedIn(ctx context.Context, page *verb.Page, form verb.Form) ([]verb.Rendition, error) {
+// listedIn returns the objects of a page in the form of the answer, which is kept until the collection is deleted. No
+// object is deleted where one of them can't be rendered in that form, or where there is no memory for them.
+func (h *handle[T]) listedIn(
+	ctx context.Context, page *verb.Page, form verb.Form, memory verb.Memory,
+) ([]verb.Rendition, error) {
 	listed := slices.Collect(page.Items)
 	if form == h.store.Form() {
 		return listed, nil
@@ -254,7 +257,14 @@ func (h *handle[T]) listedIn(ctx context.Context, page *verb.Page, form verb.For
 			return nil, internal(err)
 		}
 	}
-	return shown, nil
+	if memory == nil {
+		return shown, nil
+	}
+	size := int64(0)
+	for _, r := range shown {
+		size += int64(len(r.Payload))
+	}
+	return shown, memory.Hold(size)
 }
 
 // deleteListed deletes an object of a list, and returns it as it is shown. It returns the zero value where the object

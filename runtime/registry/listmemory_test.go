@@ -87,3 +87,47 @@ func TestListsAskForMemory(t *testing.T) {
 		})
 	}
 }
+
+// TestDeletedCollectionsAskForMemory: what the answer keeps of a collection that is deleted counts, and nothing is
+// deleted where there is no memory for it.
+func TestDeletedCollectionsAskForMemory(t *testing.T) {
+	const n, size = 200, 10_000
+	const all = n * size
+	for _, test := range []struct {
+		name     string
+		cached   bool
+		form     verb.Form
+		min, max int64
+	}{
+		{"as stored", true, v1, 0, 0},
+		{"another version", true, v1beta1, all, all * 5 / 4},
+		{"from storage", false, v1, all, all * 3},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := open(t, registry.New(shop.Definition()), test.cached)
+			for i := range n {
+				w.create(fmt.Sprintf(`{"metadata":{"name":"w%03d"},"spec":{"color":"red","notes":{"a":%q}}}`, i,
+					strings.Repeat("x", size)))
+			}
+			remove := func(m *listMemory) (int, error) {
+				opts := verb.DeleteOptions{WriteOptions: verb.WriteOptions{Form: test.form}}
+				page, err := w.DeleteCollection(w.ctx(), "ns", opts, verb.ListOptions{Memory: m})
+				if err != nil {
+					return 0, err
+				}
+				defer page.Close()
+				return page.Len, nil
+			}
+			if test.max > 0 {
+				if _, err := remove(&listMemory{most: test.min - 1}); !errors.Is(err, errShort) {
+					t.Errorf("with too little memory: %v", err)
+				}
+			}
+			m := &listMemory{most: 1 << 40}
+			if deleted, err := remove(m); err != nil || deleted != n || m.held < test.min || m.held > test.max {
+				t.Errorf("%d deleted, %d bytes asked for (%v), want %d, and %d to %d", deleted, m.held, err, n,
+					test.min, test.max)
+			}
+		})
+	}
+}

@@ -1,7 +1,7 @@
-// Package meter measures how a server authenticates and authorizes requests, in metrics with kube-apiserver's names,
-// labels and buckets. Each type is the collector of some metrics, and has methods that count.
+// Package meter measures how a server authenticates, authorizes and admits requests, in metrics with kube-apiserver's
+// names, labels and buckets. Each type is the collector of some metrics, and has methods that count.
 //
-// It may know package auth.
+// It may know packages admission and auth.
 package meter
 
 import "github.com/prometheus/client_golang/prometheus"

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/internal/request"
 	"github.com/prometheus/client_golang/prometheus"
@@ -81,6 +82,29 @@ func has(t *testing.T, collector prometheus.Collector, want map[string]float64) 
 	if !maps.Equal(got, want) {
 		t.Errorf("series %v, want %v", got, want)
 	}
+}
+
+func TestAdmissions(t *testing.T) {
+	m := NewAdmissions()
+	chain := admission.NewChain([]admission.Plugin{
+		{Name: "changes", Admit: func(context.Context, *admission.Attributes) error { return nil }},
+		{Name: "refuses", Validate: func(context.Context, *admission.Attributes) error { return errRefused }},
+	}, m.Observe)
+	a := &admission.Attributes{Operation: admission.Create}
+	if err := chain.Admit(t.Context(), a); err != nil {
+		t.Error(err)
+	}
+	if err := chain.Validate(t.Context(), a); err == nil {
+		t.Error("the write isn't refused")
+	}
+	const calls, steps = "apiserver_admission_controller_admission_duration_seconds{",
+		"apiserver_admission_step_admission_duration_seconds{"
+	has(t, m, map[string]float64{
+		calls + "name=changes,operation=CREATE,rejected=false,type=admit}":   1,
+		calls + "name=refuses,operation=CREATE,rejected=true,type=validate}": 1,
+		steps + "operation=CREATE,rejected=false,type=admit}":                1,
+		steps + "operation=CREATE,rejected=true,type=validate}":              1,
+	})
 }
 
 // lister is an authorizer that lists rules.

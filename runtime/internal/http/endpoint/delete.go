@@ -85,7 +85,7 @@ func (req *resourceRequest) deleteCollection() error {
 			"is not allowed with DELETECOLLECTION, try again after removing the option")})
 	}
 	ctx := req.writeContext(options.DryRun)
-	page, err := req.handle.DeleteCollection(ctx, req.namespace, options, apiListOptions(list))
+	page, err := req.handle.DeleteCollection(ctx, req.namespace, options, req.claiming(apiListOptions(list)))
 	req.releaseBody()
 	if err != nil {
 		return err

@@ -39,6 +39,14 @@ func (req *resourceRequest) read(resourceVersion string, form verb.Form) (verb.R
 	return req.extension.handle.Get(ctx, req.namespace, name, resourceVersion, form)
 }
 
+// claiming has what a list takes counted as the request's.
+func (req *resourceRequest) claiming(options verb.ListOptions) verb.ListOptions {
+	if claim := req.memory(); claim != nil {
+		options.Memory = claim
+	}
+	return options
+}
+
 func (req *resourceRequest) list() error {
 	accepted, err := req.negotiate(negotiation.Output, negotiation.ListTransform)
 	if err != nil {
@@ -48,11 +56,8 @@ func (req *resourceRequest) list() error {
 	if err != nil {
 		return err
 	}
-	listOptions := apiListOptions(options)
+	listOptions := req.claiming(apiListOptions(options))
 	listOptions.Compress = req.compresses(accepted.media)
-	if claim := req.memory(); claim != nil {
-		listOptions.Memory = claim
-	}
 	page, err := req.handle.List(req.r.Context(), req.namespace, listOptions, accepted.form)
 	if err != nil {
 		return err
