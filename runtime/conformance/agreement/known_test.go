@@ -123,6 +123,8 @@ var kinds = map[string]trial.Trial{
 				`only the definition stores spec.watch.matchExpressions[].values`,
 				`only the definition stores spec.watch.matchLabels`,
 				`only the definition stores status`,
+				`only the definition stores status.address`,
+				`only the definition stores status.crew`,
 			},
 			null: {
 				`only the definition refuses spec.watch.matchExpressions[].values[]`,
@@ -131,6 +133,7 @@ var kinds = map[string]trial.Trial{
 			scale: {
 				`only the definition refuses .spec.crew`, // spec.crew is refused by both
 				`only the definition refuses .status.crew`,
+				`only the type stores status`, // of a write that the definition refuses for it
 			},
 			hooks: {
 				`only the definition stores clearance`, // which a subresource sets
