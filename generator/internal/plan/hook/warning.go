@@ -20,6 +20,7 @@ func Warnings(r *model.Resource) diag.Errors {
 	for _, home := range ownHomes(r) {
 		warnFunctions(&out, r, home)
 	}
+	warnStatus(&out, r)
 	for _, v := range r.Versions {
 		warnElsewhere(&out, r, v.Type)
 	}
@@ -45,6 +46,19 @@ func warnHub(out *diag.Errors, r *model.Resource) {
 	warnMisnamed(out, r)
 	if home != nil {
 		warnFunctions(out, r, home)
+	}
+}
+
+// warnStatus names the hooks of a status that is no subresource, which is written with the object.
+func warnStatus(out *diag.Errors, r *model.Resource) {
+	if r.Status {
+		return
+	}
+	for _, h := range Of(r) {
+		if h.Name == PreparePart("Status") || h.Name == ValidatePart("Status") {
+			out.Add(h.Func.Pos, "%s of %s is not called by the server: the kind has no subresource status, which "+
+				"+kubebuilder:subresource:status makes of its field Status", h.Func.Name, r.Kind)
+		}
 	}
 }
 

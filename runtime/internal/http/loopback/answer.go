@@ -143,7 +143,8 @@ func (a *answer) SetWriteDeadline(deadline time.Time) error {
 
 // fail ends the handler's request. The client gets err instead of the response, or instead of the rest of its body.
 func (a *answer) fail(err error) {
-	_ = a.writer.CloseWithError(err) // it never fails; the handler, which would end the body well, doesn't know yet
+	// The body breaks off before the handler may return, since serve would end it as if it were complete.
+	_ = a.writer.CloseWithError(err) // it never fails
 	a.cancel(err)
 	a.mu.Lock()
 	defer a.mu.Unlock()
