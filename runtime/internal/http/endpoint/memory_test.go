@@ -11,6 +11,30 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
+// limited returns the account of a process with a memory limit, in bytes.
+func limited(limit int64, exempt bool) *headroom.Account {
+	before := debug.SetMemoryLimit(limit)
+	defer debug.SetMemoryLimit(before)
+	return headroom.New(func(context.Context) bool { return exempt })
+}
+
+// What lists take, and what answers with them, counts where there is a limit.
+func TestListsClaimMemory(t *testing.T) {
+	const target = "/apis/shop.example.com/v1/namespaces/x/widgets"
+	for _, method := range []string{http.MethodGet, http.MethodDelete} {
+		for _, memory := range []*headroom.Account{nil, limited(4<<30, false)} {
+			a, fakes := serve(t, widgets)
+			a.memory = memory
+			if w := do(a, method, target, ""); w.Code != http.StatusOK {
+				t.Fatalf("%s: %d %s", method, w.Code, w.Body)
+			}
+			if got := fakes[0].list.Memory != nil; got != (memory != nil) {
+				t.Errorf("%s: a claim is made: %t, want %t", method, got, memory != nil)
+			}
+		}
+	}
+}
+
 // Where memory is short, large bodies are refused, whether or not their length is known before they are read. Nothing
 // stays reserved for them.
 func TestLargeBodiesNeedMemory(t *testing.T) {
@@ -29,9 +53,7 @@ func TestLargeBodiesNeedMemory(t *testing.T) {
 		{"large, with more work than there is memory", 64 << 20, 2 << 20, false, false, true},
 		{"large, of an administrator", 1 << 20, smallBody + 1, false, true, false},
 	} {
-		before := debug.SetMemoryLimit(test.limit)
-		memory := headroom.New(func(context.Context) bool { return test.exempt })
-		debug.SetMemoryLimit(before)
+		memory := limited(test.limit, test.exempt)
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "/x",
 			strings.NewReader(strings.Repeat(" ", test.size)))
 		if err != nil {
