@@ -3,6 +3,7 @@ package codec
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -13,8 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// Standing returns those of the faults of a body that the new object still has: defaults and admission may have set
-// what the client left out, or changed a text. A text that old has already isn't refused; old is nil on a creation.
+// Standing returns those of the faults of a body that the new object still has: hooks and admission may have set what
+// the client left out, or changed a text. What the defaults of the type set inside of it doesn't count: a custom
+// resource has them only in an object that is there. A text that old has already isn't refused; old is nil on a
+// creation.
 // Null in a list stays refused, because the zero value that takes its place has defaults like each other element.
 func (v *Served[T]) Standing(faults field.ErrorList, obj T, old *T) field.ErrorList {
 	if len(faults) == 0 {
@@ -37,10 +40,50 @@ func (v *Served[T]) Standing(faults field.ErrorList, obj T, old *T) field.ErrorL
 		case e.Type == field.ErrorTypeForbidden, e.Type == field.ErrorTypeTypeInvalid: // more faults, or null
 			return false
 		case text == "":
-			return !isZero(at(now, e.Field))
+			value := at(now, e.Field)
+			return !isZero(value) && !v.rules().defaulted(steps(e.Field), value)
 		}
 		return !sameText(at(now, e.Field), text) || kept.has(steps(e.Field), text)
 	})
+}
+
+// defaulted reports whether a value at a path is what defaults make of none.
+func (s *Sent) defaulted(path []string, value any) bool {
+	for i, name := range path {
+		switch {
+		case s == nil:
+			return false
+		case name[0] == '[':
+			s = s.Elem
+		case i == len(path)-1:
+			var made any
+			text, ok := s.Defaults[name]
+			return ok && json.Unmarshal([]byte(text), &made) == nil && sameButZeros(value, made)
+		default:
+			s = s.Members[name]
+		}
+	}
+	return false
+}
+
+// sameButZeros reports whether a value of JSON is another one beside members that are zero.
+func sameButZeros(v, other any) bool {
+	members, ok := v.(map[string]any)
+	others, both := other.(map[string]any)
+	if !ok || !both {
+		return reflect.DeepEqual(v, other)
+	}
+	for name, member := range members {
+		if want, ok := others[name]; ok && !sameButZeros(member, want) || !ok && !isZero(member) {
+			return false
+		}
+	}
+	for name := range others {
+		if _, ok := members[name]; !ok {
+			return false
+		}
+	}
+	return true
 }
 
 func (v *Served[T]) members(obj T) (members any, err error) {

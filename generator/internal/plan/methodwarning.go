@@ -43,11 +43,14 @@ func (p *Plan) warnDefaulter(out *diag.Errors, t *model.Type) {
 
 // DefaultsMethod returns the method that the server calls to set the defaults of a kind; nil if it calls none.
 func (p *Plan) DefaultsMethod(t *model.Type) *model.Func {
-	if d := p.OfPackage(p.defaultedIn(t)).Defaults; d != nil && d.Types[t] != nil {
+	if d := p.DefaultsOf(t); d != nil && d.Types[t] != nil {
 		return d.Types[t].Method
 	}
 	return nil
 }
+
+// DefaultsOf returns the defaulting functions of the package that sets the defaults of a kind; nil where it has none.
+func (p *Plan) DefaultsOf(t *model.Type) *Defaults { return p.OfPackage(p.defaultedIn(t)).Defaults }
 
 // defaultedIn returns the package with the functions that set the defaults of a kind.
 func (p *Plan) defaultedIn(t *model.Type) *model.Package {

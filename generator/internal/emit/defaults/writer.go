@@ -157,8 +157,9 @@ func (w *writer) set(d *model.Default, t *model.Type, in gocode.Place) []jen.Cod
 	case empty(value) && w.fresh(t) != nil:
 		return []jen.Code{w.whenZero(t, in, in.Set(w.fresh(t)))}
 	}
-	return []jen.Code{w.whenZero(t, in, w.file.Code(
-		"if err := json.Unmarshal([]byte($), $); err != nil {\npanic(err)\n}", text(d.JSON), in.Address()))}
+	decode := w.file.Code("if err := json.Unmarshal([]byte($), $); err != nil {\npanic(err)\n}",
+		gocode.RawLiteral(d.JSON), in.Address())
+	return []jen.Code{w.whenZero(t, in, decode)}
 }
 
 func (w *writer) setRef(d *model.Default, t *model.Type, pointers []*model.Type, base *model.Type,
@@ -261,13 +262,6 @@ func untyped(value any, t *model.Type) bool {
 		return t.Basic == "int" && err == nil
 	}
 	return true
-}
-
-func text(s string) jen.Code {
-	if strconv.CanBackquote(s) {
-		return jen.Op("`" + s + "`")
-	}
-	return jen.Lit(s)
 }
 
 func equatable(t *model.Type) bool {

@@ -74,17 +74,18 @@ func (f *File) structType(t *model.Type) *jen.Statement {
 			code = jen.Id(field.Name).Add(code)
 		}
 		if field.Tag != "" {
-			code.Op(tagLiteral(field.Tag))
+			code.Op(RawLiteral(field.Tag))
 		}
 		fields[i] = code
 	}
 	return jen.Struct(fields...)
 }
 
-// tagLiteral keeps the tag's bytes: a struct with another tag is another type.
-func tagLiteral(tag string) string {
-	if strconv.CanBackquote(tag) {
-		return "`" + tag + "`"
+// RawLiteral returns the literal of a text that has quotes of its own, such as a tag or JSON: between backquotes, if Go
+// can write it so.
+func RawLiteral(text string) string {
+	if strconv.CanBackquote(text) {
+		return "`" + text + "`"
 	}
-	return strconv.Quote(tag)
+	return strconv.Quote(text)
 }

@@ -1,6 +1,8 @@
 package wiring
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -8,6 +10,7 @@ import (
 
 	"apigen.dev/generator/internal/emit/gocode"
 	"apigen.dev/generator/internal/model"
+	"apigen.dev/generator/internal/plan"
 	"apigen.dev/generator/internal/plan/check"
 	"apigen.dev/generator/internal/schema"
 	"apigen.dev/generator/internal/spelling"
@@ -17,6 +20,8 @@ import (
 // by.
 type sentRules struct {
 	types *schema.Resolver
+	// defaults are those of the package whose kind is being printed; nil where it has none.
+	defaults *plan.Defaults
 	// names are those of the functions; a struct without rules has "". A struct that is being printed has "", too: a
 	// type that holds itself has no rules where it begins again.
 	names map[*model.Type]string
@@ -26,6 +31,12 @@ type sentRules struct {
 
 func newSentRules() *sentRules {
 	return &sentRules{types: schema.New(schema.CRD), names: map[*model.Type]string{}, taken: map[string]bool{}}
+}
+
+// ofKind returns the name of the function for a kind whose defaults these are, or "".
+func (s *sentRules) ofKind(t *model.Type, defaults *plan.Defaults) string {
+	s.defaults = defaults
+	return s.of(s.types.Type(t))
 }
 
 // of returns the name of the function for a struct, or "".
@@ -45,6 +56,9 @@ func (s *sentRules) of(t *schema.Type) string {
 	}
 	if len(r.refused) > 0 {
 		members = append(members, member("Refused", literal(gocode.Code("map[string]codec.Refusal"), r.refused...)))
+	}
+	if len(r.defaults) > 0 {
+		members = append(members, member("Defaults", literal(gocode.Code("map[string]string"), r.defaults...)))
 	}
 	if len(r.members) > 0 {
 		members = append(members, member("Members", literal(gocode.Code("map[string]*codec.Sent"), r.members...)))
@@ -71,8 +85,8 @@ func (s *sentRules) name(t *model.Type) string {
 type objectRules struct {
 	rules *sentRules
 	// own reports whether the object's type is in a package of kinds that are treated as custom resources.
-	own                        bool
-	required, refused, members []jen.Code
+	own                                  bool
+	required, refused, defaults, members []jen.Code
 }
 
 func (r *objectRules) fields(t *schema.Type) {
@@ -95,13 +109,43 @@ func declarative(f *model.Field) bool {
 func (r *objectRules) field(f *schema.Field) {
 	if f.Required && f.Default == nil && !f.Go.Schema.Nullable {
 		r.required = append(r.required, jen.Lit(f.Go.JSON))
+		r.setInside(f)
 	}
-	if refusal := refusalOf(f.Go); refusal != nil && f.Default == nil {
+	if refusal := r.refusalOf(f); refusal != nil && (f.Default == nil || r.replaced(f)) {
 		r.refused = append(r.refused, jen.Lit(f.Go.JSON).Op(":").Add(refusal))
 	}
 	if value := r.below(f.Type, &f.Go.Schema); value != nil {
 		r.members = append(r.members, jen.Lit(f.Go.JSON).Op(":").Add(value))
 	}
+}
+
+// setInside adds what defaults set inside a struct that a client must send: by them alone it isn't there.
+func (r *objectRules) setInside(f *schema.Field) {
+	if f.Go.Type.Form != model.Struct || r.rules.defaults == nil {
+		return
+	}
+	if set := r.rules.defaults.OfZero(f.Go.Type); len(set) > 0 {
+		r.addDefault(f, set)
+	}
+}
+
+// replaced reports whether it is known by what a default replaces a zero value that a client sent: such a value is
+// refused like in a custom resource, which has the default only where there is no value. Go clients send the zero value
+// of a field without omitempty whenever it isn't set, so that it has the default.
+func (r *objectRules) replaced(f *schema.Field) bool {
+	if !f.Go.OmitEmpty || f.Go.Type.Form != model.Basic || f.Default.JSON == "" {
+		return false
+	}
+	r.addDefault(f, f.Default.Value())
+	return true
+}
+
+func (r *objectRules) addDefault(f *schema.Field, value any) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("%s: the default of %s %v", f.Go.Pos, f.Go.Name, err)) // it was read from JSON
+	}
+	r.defaults = append(r.defaults, jen.Lit(f.Go.JSON).Op(":").Op(gocode.RawLiteral(string(text))))
 }
 
 // below returns the rules about the values of a type, at which a field or a list has markers; nil where there are none.
@@ -178,9 +222,11 @@ func textRules(t *model.Type, at *model.Schema) jen.Code {
 }
 
 // refusalOf returns why the zero value of a field is refused where a client sends it, or nil.
-func refusalOf(f *model.Field) jen.Code {
-	rule, fault := check.RefusesZero(f)
+func (r *objectRules) refusalOf(f *schema.Field) jen.Code {
+	rule, fault := check.RefusesZero(f.Go)
 	switch {
+	case rule == nil && r.own && f.Type.Format == "byte":
+		fault = `must be of type byte: ""` // custom resources don't take an empty text for base64
 	case rule == nil:
 		return nil
 	case fault == "":

@@ -37,7 +37,7 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 		conversion = append(conversion, member("OmitsZeroStructs", jen.True()))
 	}
 	if v.Type.Custom() {
-		if name := p.sent.of(p.sent.types.Type(v.Type)); name != "" {
+		if name := p.sentBy(v.Type); name != "" {
 			conversion = append(conversion, member("Sent", jen.Id(name)))
 		}
 	}
@@ -51,11 +51,16 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 		literal(gocode.Code("codec.Conversion[$, $]", pointer(r.Hub), pointer(v.Type)), conversion...))
 }
 
+// sentBy returns the name of the function with the rules about the JSON of a kind, or "".
+func (p *printer) sentBy(t *model.Type) string {
+	return p.sent.ofKind(t, p.plan.DefaultsOf(t))
+}
+
 // checks is the expression of all faults of the object by the rules of its version's markers, those in CEL after the
 // others; nil if it has none.
 func (p *printer) checks(t *model.Type, obj, old string) jen.Code {
 	markers, inCEL := p.plan.OfType(t).Validation, p.plan.OfType(t).Rules
-	sent := t.Custom() && p.sent.of(p.sent.types.Type(t)) != ""
+	sent := t.Custom() && p.sentBy(t) != ""
 	if markers == (plan.Func{}) && inCEL == nil && !sent {
 		return nil
 	}

@@ -4,12 +4,16 @@
 package wiring
 
 import (
+	"context"
+
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/conformance/core/v1"
 	"apigen.dev/runtime/registry"
+	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,
@@ -94,6 +98,10 @@ func defineMemo() registry.Definition[*v1.Memo] {
 				New: func() *v1.Memo {
 					return new(v1.Memo)
 				},
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Memo) field.ErrorList {
+					return codec.AddFaults(ctx, nil)
+				},
+				Sent: sentV1Memo,
 				Columns: []func(*v1.Memo) api.Cell{
 					func(in *v1.Memo) api.Cell {
 						if in.Text == "" {
@@ -108,6 +116,15 @@ func defineMemo() registry.Definition[*v1.Memo] {
 		Storage: "v1",
 		Strategy: registry.Strategy[*v1.Memo]{
 			NoGeneration: true,
+		},
+	}
+}
+
+// sentV1Memo returns the rules about the JSON of v1.Memo that clients send.
+func sentV1Memo() *codec.Sent {
+	return &codec.Sent{
+		Refused: map[string]codec.Refusal{
+			"ink": {Fault: "must be of type byte: \"\""},
 		},
 	}
 }

@@ -18,6 +18,8 @@ var chosen = map[string][]string{
 		`{"spec":{"parts":{"key-a":{"text":"a","frame":{"width":0,"color":"red"}}}}}`,
 		`{"spec":{"title":"ab","logo":{"name":""}}}`, `{"spec":{"parts":{"key-a":{"text":"a","logo":{"name":""}}}}}`,
 		`{"spec":{"parts":{"key-a":null}}}`, `{"spec":{"lamps":[{"name":""},{}]}}`,
+		`{"spec":{"light":""}}`, `{"spec":{"photo":""}}`, `{"spec":{"mount":{}}}`, `{"spec":{"mount":{"pole":{}}}}`,
+		`{"spec":{"mount":{"pole":{},"bolts":0}}}`, `{"spec":{"mount":{"bolts":3}}}`,
 	},
 	"Poster": {
 		`{"spec":{"hue":"red"}}`, `{"spec":{"logo":{"name":""}}}`, `{"spec":{"hue":"red","logo":{}}}`,
@@ -40,6 +42,7 @@ var changes = map[string][2]string{
 // The reasons of differences.
 const (
 	explicit  = "a zero value that the client sent isn't kept"
+	inside    = "defaults are set inside an absent struct without required fields"
 	null      = "null in a map is a zero value"
 	decoding  = "the Go type can't hold the value"
 	canonical = "the Go type writes the value in its canonical form"
@@ -93,14 +96,18 @@ var known = map[string]map[string][]string{
 		},
 	},
 	"Sign": {
+		inside: {
+			`only the type stores spec`,
+			`only the type stores spec.mount.pole.foot`,
+		},
 		explicit: {
-			`only the definition stores spec`,
 			`only the definition stores spec.back`,
 			`only the definition stores spec.inner`,
 			`only the definition stores spec.lamps`,
 			`only the definition stores spec.lamps[].margin`,
 			`only the definition stores spec.lines[].logo`,
 			`only the definition stores spec.logo`,
+			`only the definition stores spec.mount.pole.foot.depth`,
 			`only the definition stores spec.note`,
 			`only the definition stores spec.parts`,
 			`only the definition stores spec.parts[].logo`,

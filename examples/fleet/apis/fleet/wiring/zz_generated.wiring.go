@@ -560,7 +560,11 @@ func sentV1MooringSpec() *codec.Sent {
 	return &codec.Sent{
 		Required: []string{"ship"},
 		Refused: map[string]codec.Refusal{
-			"ship": {Fault: "should be at least 1 chars long"},
+			"ship":  {Fault: "should be at least 1 chars long"},
+			"lines": {Fault: "should be greater than or equal to 1"},
+		},
+		Defaults: map[string]string{
+			"lines": `2`,
 		},
 	}
 }
@@ -569,6 +573,9 @@ func sentV1MooringSpec() *codec.Sent {
 func sentV1Mooring() *codec.Sent {
 	return &codec.Sent{
 		Required: []string{"spec"},
+		Defaults: map[string]string{
+			"spec": `{"lines":2}`,
+		},
 		Members: map[string]*codec.Sent{
 			"spec": sentV1MooringSpec(),
 		},
@@ -673,6 +680,9 @@ func sentV1TicketStatus() *codec.Sent {
 func sentV1TicketRequest() *codec.Sent {
 	return &codec.Sent{
 		Required: []string{"spec"},
+		Defaults: map[string]string{
+			"spec": `{"class":"deck"}`,
+		},
 		Members: map[string]*codec.Sent{
 			"spec":   sentV1TicketSpec(),
 			"status": sentV1TicketStatus(),

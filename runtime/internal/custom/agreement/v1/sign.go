@@ -42,8 +42,36 @@ type SignSpec struct {
 	// +nullable
 	Note *string `json:"note,omitempty"`
 	// +nullable
-	Back *Logo `json:"back,omitempty"`
-	Base `json:",inline"`
+	Back  *Logo  `json:"back,omitempty"`
+	Mount *Mount `json:"mount,omitempty"`
+	// +kubebuilder:validation:Enum=warm;cold
+	// +kubebuilder:default=warm
+	Light string `json:"light,omitempty"`
+	Photo []byte `json:"photo,omitempty"`
+	Base  `json:",inline"`
+}
+
+// Mount has a required struct in which all have defaults.
+type Mount struct {
+	// +required
+	Pole Pole `json:"pole"`
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:default=2
+	Bolts int32 `json:"bolts,omitempty"`
+}
+
+// Pole has only fields with defaults.
+type Pole struct {
+	// +kubebuilder:default=4
+	Height int32 `json:"height,omitempty"`
+	Foot   Foot  `json:"foot,omitempty"`
+}
+
+// Foot has a default.
+type Foot struct {
+	// +kubebuilder:default=stone
+	Material string `json:"material,omitempty"`
+	Depth    int32  `json:"depth,omitempty"`
 }
 
 // Base stands in the objects that embed it.

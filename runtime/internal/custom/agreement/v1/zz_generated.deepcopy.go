@@ -210,6 +210,14 @@ func (in *Sign) DeepCopyInto(out *Sign) {
 		out.Spec.Back = new(Logo)
 		*out.Spec.Back = *in.Spec.Back
 	}
+	if in.Spec.Mount != nil {
+		out.Spec.Mount = new(Mount)
+		*out.Spec.Mount = *in.Spec.Mount
+	}
+	if in.Spec.Photo != nil {
+		out.Spec.Photo = make([]byte, len(in.Spec.Photo))
+		copy(out.Spec.Photo, in.Spec.Photo)
+	}
 }
 
 // DeepCopy returns a copy that shares nothing with the receiver, a new Sign.

@@ -46,6 +46,20 @@ func SetObjectDefaults_Sign(in *Sign) {
 		}
 		in.Spec.Parts[key] = val
 	}
+	if in.Spec.Mount != nil {
+		if in.Spec.Mount.Pole.Height == 0 {
+			in.Spec.Mount.Pole.Height = 4
+		}
+		if in.Spec.Mount.Pole.Foot.Material == "" {
+			in.Spec.Mount.Pole.Foot.Material = "stone"
+		}
+		if in.Spec.Mount.Bolts == 0 {
+			in.Spec.Mount.Bolts = 2
+		}
+	}
+	if in.Spec.Light == "" {
+		in.Spec.Light = "warm"
+	}
 	if in.Status.Phase == "" {
 		in.Status.Phase = "dark"
 	}

@@ -119,6 +119,16 @@ func Validate_MeterSpec(ctx context.Context, op operation.Operation, fldPath *fi
 
 var meterSpecSharePattern = regexp.MustCompile(`^[0-9]+%$`)
 
+// Validate_Mount checks obj, which replaces oldObj where that isn't nil.
+func Validate_Mount(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Mount) (errs field.ErrorList) {
+	if path := fldPath.Child("bolts"); obj.Bolts != 0 && (oldObj == nil || obj.Bolts != oldObj.Bolts) {
+		if obj.Bolts < 1 {
+			errs = append(errs, field.Invalid(path, obj.Bolts, path.String()+" in body should be greater than or equal to 1"))
+		}
+	}
+	return errs
+}
+
 // Validate_Poster checks obj, which replaces oldObj where that isn't nil.
 func Validate_Poster(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Poster) (errs field.ErrorList) {
 	errs = append(errs, Validate_PosterSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *Poster) *PosterSpec { return &old.Spec }))...)
@@ -195,6 +205,16 @@ func Validate_SignSpec(ctx context.Context, op operation.Operation, fldPath *fie
 	}
 	if path := fldPath.Child("back"); obj.Back != nil {
 		errs = append(errs, Validate_Logo(ctx, op, path, obj.Back, safe.Field(oldObj, func(old *SignSpec) *Logo { return old.Back }))...)
+	}
+	if path := fldPath.Child("mount"); obj.Mount != nil {
+		errs = append(errs, Validate_Mount(ctx, op, path, obj.Mount, safe.Field(oldObj, func(old *SignSpec) *Mount { return old.Mount }))...)
+	}
+	if path := fldPath.Child("light"); obj.Light != "" && (oldObj == nil || obj.Light != oldObj.Light) {
+		switch obj.Light {
+		case "warm", "cold":
+		default:
+			errs = append(errs, field.NotSupported(path, obj.Light, []string{"warm", "cold"}))
+		}
 	}
 	errs = append(errs, Validate_Base(ctx, op, fldPath, &obj.Base, safe.Field(oldObj, func(old *SignSpec) *Base { return &old.Base }))...)
 	return errs

@@ -252,6 +252,20 @@ func sentV1Lamp() *codec.Sent {
 	}
 }
 
+// sentV1Mount returns the rules about the JSON of v1.Mount that clients send.
+func sentV1Mount() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"pole"},
+		Refused: map[string]codec.Refusal{
+			"bolts": {Fault: "should be greater than or equal to 1"},
+		},
+		Defaults: map[string]string{
+			"pole":  `{"foot":{"material":"stone"},"height":4}`,
+			"bolts": `2`,
+		},
+	}
+}
+
 // sentV1SignSpec returns the rules about the JSON of v1.SignSpec that clients send.
 func sentV1SignSpec() *codec.Sent {
 	return &codec.Sent{
@@ -261,7 +275,12 @@ func sentV1SignSpec() *codec.Sent {
 			"height":   {Fault: "should be greater than or equal to 1"},
 			"title":    {Fault: "should be at least 2 chars long"},
 			"lines":    {Fault: "should have at least 1 items"},
+			"light":    {Supported: []string{"warm", "cold"}},
+			"photo":    {Fault: "must be of type byte: \"\""},
 			"material": {Supported: []string{"wood", "steel"}},
+		},
+		Defaults: map[string]string{
+			"light": `"warm"`,
 		},
 		Members: map[string]*codec.Sent{
 			"logo":   sentV1Logo(),
@@ -272,6 +291,7 @@ func sentV1SignSpec() *codec.Sent {
 			"lamps":  &codec.Sent{Elem: sentV1Lamp(), Items: "object"},
 			"parts":  &codec.Sent{Elem: sentV1Line()},
 			"back":   sentV1Logo(),
+			"mount":  sentV1Mount(),
 			"inner":  sentV1Logo(),
 		},
 	}
