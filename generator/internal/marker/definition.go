@@ -72,11 +72,7 @@ type Definition struct {
 	Many bool
 	// Set holds the setters.
 	Set Set
-	// Check is the rule that the marker makes, which is checked when objects are written; Refine completes it. Lifts is
-	// the check of the rules that the marker takes away.
-	Check  model.Check
-	Refine func(r *model.Rule, u *Use, s *model.Schema)
-	Lifts  model.Check
+	Rule
 	// Claims is the form of values that the marker is for.
 	Claims model.ClaimedForm
 	// Element is the marker that says of values what this one says of the elements of a list.
@@ -89,15 +85,29 @@ type Definition struct {
 	// Subject narrows the types that the marker is for. Foreign: +apigen:kind can put it on a kind of another module.
 	Subject Subject
 	Foreign bool
-	// Single: two such markers with different values on one thing are a fault. So are two markers of numbers.
+	Conflicts
+	// Read says what the marker means to the loader of packages.
+	Read Read
+}
+
+// Rule is what a marker has checked when objects are written.
+type Rule struct {
+	// Check is the rule that the marker makes; Refine completes it. Lifts is the check of the rules that the marker
+	// takes away.
+	Check  model.Check
+	Refine func(r *model.Rule, u *Use, s *model.Schema)
+	Lifts  model.Check
+}
+
+// Conflicts say what becomes of a marker beside others on one thing.
+type Conflicts struct {
+	// Single: two such markers with different values are a fault. So are two markers of numbers.
 	Single bool
-	// Contradicts is the marker that says the opposite: both on one thing are a fault.
+	// Contradicts is the marker that says the opposite: both are a fault.
 	Contradicts string
 	// OverriddenBy are markers beside which this one sets nothing. MustMatch: another value beside them is a fault.
 	OverriddenBy []string
 	MustMatch    bool
-	// Read says what the marker means to the loader of packages.
-	Read Read
 }
 
 // Set holds the setters of a marker, by what it stands on: each puts what the marker says into the model. Nil ones set

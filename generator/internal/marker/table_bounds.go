@@ -31,7 +31,8 @@ var bounds = []bound{
 var boundMarkers = func() []Definition {
 	var kubernetes, kubebuilder []Definition
 	for _, b := range bounds {
-		d := Definition{Places: values, Kind: b.kind, Check: b.check, Set: Set{Value: limit(b.check)}, Doc: b.doc}
+		d := Definition{Places: values, Kind: b.kind, Rule: Rule{Check: b.check}, Set: Set{Value: limit(b.check)},
+			Doc: b.doc}
 		d.Name, d.Refine = validation+strings.ToUpper(string(b.check[:1]))+string(b.check[1:]), b.refine
 		kubebuilder = append(kubebuilder, d)
 		d.Name, d.Refine, d.OverriddenBy = "k8s:"+string(b.check), nil, []string{d.Name}

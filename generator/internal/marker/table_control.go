@@ -4,14 +4,17 @@ import "apigen.dev/generator/internal/model"
 
 // controlMarkers ask for code: they are those of Kubernetes' generators.
 var controlMarkers = []Definition{
-	{Name: "groupName", Places: Package | Type, Kind: OptionalText, Single: true, Set: Set{Package: setGroup},
+	{Name: "groupName", Places: Package | Type, Kind: OptionalText, Conflicts: Conflicts{Single: true},
+		Set:  Set{Package: setGroup},
 		Read: Read{Detached: true},
 		Doc:  "Sets the API group of the package: +groupName=shop.example.com. An empty value is the core group."},
-	{Name: "groupGoName", Places: Package, Kind: Text, Single: true, Set: Set{Package: setGroupGoName},
+	{Name: "groupGoName", Places: Package, Kind: Text, Conflicts: Conflicts{Single: true},
+		Set: Set{Package: setGroupGoName},
 		Doc: "Sets the Go identifier of the group. Without it, apigen takes the group's first label in camel case."},
 	{Name: "versionName", Places: Package, Kind: Text, Set: Set{Package: setVersion}, Read: Read{Detached: true},
 		Doc: "Sets the version of the package where the package name is no version: +versionName=v1."},
-	{Name: "resourceName", Places: Type, Kind: Text, Single: true, Foreign: true, Set: Set{Kind: setPlural},
+	{Name: "resourceName", Places: Type, Kind: Text, Conflicts: Conflicts{Single: true}, Foreign: true,
+		Set: Set{Kind: setPlural},
 		Doc: "Sets the plural under which the server serves the kind, where the English rule gives another."},
 	{Name: "k8s:deepcopy-gen", Places: Package | Type, Kind: Word, Words: []string{"package", "register", "true",
 		"false"},

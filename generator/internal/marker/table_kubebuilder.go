@@ -50,8 +50,9 @@ var kubebuilderMarkers = []Definition{
 	{Name: "kubebuilder:deprecatedversion", Places: Type, Kind: Arguments, Keys: []string{"warning"}, Foreign: true,
 		Set: Set{Kind: setDeprecated},
 		Doc: "Marks the version as deprecated. The server sends clients that use it a warning."},
-	{Name: "k8s:prerelease-lifecycle-gen:removed", Places: Type, Kind: Text, Single: true, Foreign: true,
-		Set: Set{Kind: setRemoved},
+	{Name: "k8s:prerelease-lifecycle-gen:removed", Places: Type, Kind: Text, Conflicts: Conflicts{Single: true},
+		Foreign: true,
+		Set:     Set{Kind: setRemoved},
 		Doc: "Names the release that no longer has the version. Audit and metrics say it of requests in a version " +
 			"that is marked as deprecated, too."},
 	{Name: "kubebuilder:metadata", Places: Type, Kind: Arguments, Keys: []string{"annotations", "labels"}, Many: true,
