@@ -2,8 +2,10 @@ package endpoint_test
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -72,6 +74,24 @@ func BenchmarkStoredList10000(b *testing.B) {
 	for name, accept := range map[string]string{"JSON": "", "Table": "application/json;as=Table;v=v1;g=meta.k8s.io"} {
 		b.Run(name, func(b *testing.B) {
 			list := lister(b, 10000, accept)
+			b.SetBytes(int64(list()))
+			b.ReportAllocs()
+			for b.Loop() {
+				list()
+			}
+		})
+	}
+}
+
+// BenchmarkListWithMemoryLimit lists 10,000 objects: each list of a process with a memory limit claims what it takes.
+func BenchmarkListWithMemoryLimit(b *testing.B) {
+	for _, c := range []struct {
+		name  string
+		limit int64
+	}{{"none", math.MaxInt64}, {"16GiB", 16 << 30}} {
+		b.Run("limit="+c.name, func(b *testing.B) {
+			defer debug.SetMemoryLimit(debug.SetMemoryLimit(c.limit))
+			list := lister(b, 10000, "")
 			b.SetBytes(int64(list()))
 			b.ReportAllocs()
 			for b.Loop() {

@@ -76,7 +76,7 @@ func newMatrixWorld(t *testing.T) *matrixWorld {
 }
 
 func (w *matrixWorld) serve(name string, disableCache bool) {
-	w.servers[name], _ = newAPIOver(w.T, registry.Config{Backend: w.backend, DisableCache: disableCache})
+	w.servers[name], _ = newAPIOver(w.T, registry.Config{Backend: w.backend, DisableCache: disableCache}, nil)
 	synctest.Wait()
 }
 

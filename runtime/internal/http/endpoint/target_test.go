@@ -1,6 +1,7 @@
 package endpoint_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +11,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/http/endpoint"
+	"apigen.dev/runtime/internal/http/headroom"
 	"apigen.dev/runtime/internal/jsondoc"
 	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
@@ -77,11 +79,11 @@ func newAPI(t testing.TB) (*endpoint.API, verb.Handle) {
 			t.Error(err)
 		}
 	})
-	return newAPIOver(t, registry.Config{Backend: backend})
+	return newAPIOver(t, registry.Config{Backend: backend}, headroom.New(func(context.Context) bool { return false }))
 }
 
-// newAPIOver serves widgets from a backend, which stays the caller's.
-func newAPIOver(t testing.TB, config registry.Config) (*endpoint.API, verb.Handle) {
+// newAPIOver serves widgets from a backend, which stays the caller's. Requests claim memory of the account.
+func newAPIOver(t testing.TB, config registry.Config, account *headroom.Account) (*endpoint.API, verb.Handle) {
 	t.Helper()
 	info := api.VersionInfo{Name: "v1", Columns: []api.Column{{Name: "Name", Type: "string", Format: "name"},
 		{Name: "Color", Type: "string"}, {Name: "Age", Type: "date"}}}
@@ -121,7 +123,7 @@ func newAPIOver(t testing.TB, config registry.Config) (*endpoint.API, verb.Handl
 			OpenAPI:   map[string]api.Document{"v1": jsondoc.New([]byte(openAPI))}},
 		Handles: []verb.Handle{handle},
 	}
-	a, err := endpoint.New(endpoint.Config{Groups: []endpoint.Group{group}})
+	a, err := endpoint.New(endpoint.Config{Groups: []endpoint.Group{group}, Memory: account})
 	if err != nil {
 		t.Fatal(err)
 	}
