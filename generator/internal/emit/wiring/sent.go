@@ -124,7 +124,7 @@ func (r *objectRules) setInside(f *schema.Field) {
 	if f.Go.Type.Form != model.Struct || r.rules.defaults == nil {
 		return
 	}
-	if set := r.rules.defaults.OfZero(f.Go.Type); len(set) > 0 {
+	if set := madeOfZero(r.rules.defaults, f.Go.Type); len(set) > 0 {
 		r.addDefault(f, set)
 	}
 }

@@ -1,18 +1,21 @@
-package plan
+package wiring
 
-import "apigen.dev/generator/internal/model"
+import (
+	"apigen.dev/generator/internal/model"
+	"apigen.dev/generator/internal/plan"
+)
 
-// OfZero returns what the defaults of markers make of the zero value of a struct, as the members of its JSON; it is
+// madeOfZero returns what the defaults of markers make of the zero value of a struct, as the members of its JSON; it is
 // empty where they set nothing. It leaves out what hand-written functions set, and what Go values decide: the default
 // of a constant that can't be read.
-func (d *Defaults) OfZero(t *model.Type) map[string]any {
+func madeOfZero(d *plan.Defaults, t *model.Type) map[string]any {
 	out := map[string]any{}
-	plan := d.Types[t]
-	if plan == nil || plan.ContainsItself {
+	own := d.Types[t]
+	if own == nil || own.ContainsItself {
 		return out
 	}
-	for _, f := range plan.Fields {
-		inside := d.insideZero(f)
+	for _, f := range own.Fields {
+		inside := madeInside(d, f)
 		if f.Field.Inline {
 			addMissing(out, inside)
 			continue
@@ -32,8 +35,8 @@ func (d *Defaults) OfZero(t *model.Type) map[string]any {
 	return out
 }
 
-// insideZero returns what defaults set inside the zero value of a field, or inside the struct that its own default is.
-func (d *Defaults) insideZero(f FieldDefault) map[string]any {
+// madeInside returns what defaults set inside the zero value of a field, or inside the struct that its own default is.
+func madeInside(d *plan.Defaults, f plan.FieldDefault) map[string]any {
 	t := f.Field.Type
 	if t.Form == model.Pointer && f.Default != nil {
 		t = t.Elem
@@ -41,7 +44,7 @@ func (d *Defaults) insideZero(f FieldDefault) map[string]any {
 	if t.Form != model.Struct || f.IfSet {
 		return nil
 	}
-	return d.OfZero(t)
+	return madeOfZero(d, t)
 }
 
 func valueOf(d *model.Default) any {
