@@ -205,7 +205,7 @@ var floors = map[string][]string{
 	},
 	"runtime/builtin/apiextensions": {
 		"runtime/builtin/apiextensions/v1", "runtime/builtin/apiextensions/wiring", "runtime/internal/custom/dynamic",
-		"runtime/internal/host/kubeconfig", "runtime/internal/objects", "runtime/internal/verb", "runtime/reach",
+		"runtime/internal/host/kubeconfig", "runtime/internal/typedclient", "runtime/internal/verb", "runtime/reach",
 		"runtime/registry", "runtime/server", "runtime/storage",
 	},
 	"runtime/builtin/apiextensions/v1": {
@@ -340,7 +340,7 @@ var floors = map[string][]string{
 		"runtime/internal/http/filter", "runtime/internal/request", "runtime/internal/timing", "runtime/registry",
 		"runtime/server",
 	},
-	"runtime/builtin/trust": {"runtime/builtin/frontproxy", "runtime/reach", "runtime/server"},
+	"runtime/builtin/clusterauthenticationtrust": {"runtime/builtin/frontproxy", "runtime/reach", "runtime/server"},
 	"runtime/builtin/webhook": {
 		"runtime/admission", "runtime/auth", "runtime/builtin/admissionregistration/v1",
 		"runtime/internal/access/manifest", "runtime/internal/access/match", "runtime/internal/access/policy",
@@ -375,7 +375,7 @@ var floors = map[string][]string{
 	"runtime/internal/audit/trail":      {"runtime/auth", "runtime/internal/request"},
 	"runtime/internal/btree":            {},
 	"runtime/internal/cell":             {},
-	"runtime/internal/collector":        {"runtime/api", "runtime/internal/objects", "runtime/internal/verb"},
+	"runtime/internal/collector":        {"runtime/api", "runtime/internal/typedclient", "runtime/internal/verb"},
 	"runtime/internal/correlation":      {},
 	"runtime/internal/custom/agreement": {},
 	"runtime/internal/custom/agreement/trial": {
@@ -452,7 +452,7 @@ var floors = map[string][]string{
 	"runtime/internal/http/zpages": {
 		"runtime/internal/http/negotiation", "runtime/internal/http/respond",
 	},
-	"runtime/internal/hub":              {"runtime/admission", "runtime/api", "runtime/codec", "runtime/internal/verb"},
+	"runtime/internal/versioned":        {"runtime/admission", "runtime/api", "runtime/codec", "runtime/internal/verb"},
 	"runtime/internal/jsondoc":          {"runtime/internal/deflate"},
 	"runtime/internal/jsonpath":         {},
 	"runtime/internal/object/metadata":  {"runtime/api", "runtime/internal/verb"},
@@ -463,7 +463,7 @@ var floors = map[string][]string{
 		"runtime/api", "runtime/internal/cell", "runtime/internal/object/wire", "runtime/internal/verb",
 	},
 	"runtime/internal/object/wire": {},
-	"runtime/internal/objects": {
+	"runtime/internal/typedclient": {
 		"runtime/api", "runtime/internal/object/metadata", "runtime/internal/object/rendition", "runtime/internal/verb",
 		"runtime/reach",
 	},
@@ -488,9 +488,9 @@ var floors = map[string][]string{
 	"runtime/leader":          {"runtime/reach"},
 	"runtime/reach":           {"runtime/internal/request", "runtime/internal/verb"},
 	"runtime/registry": {
-		"runtime/admission", "runtime/api", "runtime/auth", "runtime/codec", "runtime/internal/hub",
+		"runtime/admission", "runtime/api", "runtime/auth", "runtime/codec", "runtime/internal/versioned",
 		"runtime/internal/object/metadata", "runtime/internal/object/ownership", "runtime/internal/object/patch",
-		"runtime/internal/object/rendition", "runtime/internal/objects", "runtime/internal/request",
+		"runtime/internal/object/rendition", "runtime/internal/typedclient", "runtime/internal/request",
 		"runtime/internal/state/cache", "runtime/internal/state/store", "runtime/internal/verb", "runtime/reach",
 		"runtime/storage", "runtime/subresource",
 	},
@@ -502,7 +502,7 @@ var floors = map[string][]string{
 		"runtime/internal/http/apigroups", "runtime/internal/http/endpoint", "runtime/internal/http/filter",
 		"runtime/internal/http/gather", "runtime/internal/http/headroom", "runtime/internal/http/health",
 		"runtime/internal/http/loopback", "runtime/internal/http/respond", "runtime/internal/http/traffic",
-		"runtime/internal/http/zpages", "runtime/internal/object/ownership", "runtime/internal/objects",
+		"runtime/internal/http/zpages", "runtime/internal/object/ownership", "runtime/internal/typedclient",
 		"runtime/internal/reload", "runtime/internal/request",
 		"runtime/internal/state/cache", "runtime/internal/state/compactor", "runtime/internal/state/stats",
 		"runtime/internal/state/store", "runtime/internal/timing", "runtime/internal/verb", "runtime/reach",
@@ -514,7 +514,7 @@ var floors = map[string][]string{
 	"runtime/storage/memory":      {"runtime/internal/btree", "runtime/storage"},
 	"runtime/storage/storagetest": {"runtime/storage"},
 	"runtime/subresource": {
-		"runtime/admission", "runtime/api", "runtime/auth", "runtime/codec", "runtime/internal/hub",
+		"runtime/admission", "runtime/api", "runtime/auth", "runtime/codec", "runtime/internal/versioned",
 		"runtime/internal/object/metadata", "runtime/internal/object/ownership", "runtime/internal/object/patch",
 		"runtime/internal/object/rendition", "runtime/internal/object/wire", "runtime/internal/request",
 		"runtime/internal/state/store", "runtime/internal/verb", "runtime/reach",

@@ -151,16 +151,16 @@ func (a *Attributes) Reinvoke() { a.pass.again = true }
 // IsReinvoked reports whether this is the second pass.
 func (a *Attributes) IsReinvoked() bool { return a.pass.second }
 
-// Keep keeps a value of a plug-in for its second pass, and Kept returns it.
-func (a *Attributes) Keep(plugin string, state any) {
+// SetReinvocationValue keeps a value of a plug-in for its second pass.
+func (a *Attributes) SetReinvocationValue(plugin string, state any) {
 	if a.pass.state == nil {
 		a.pass.state = map[string]any{}
 	}
 	a.pass.state[plugin] = state
 }
 
-// Kept returns what a plug-in has kept; nil if it has kept nothing.
-func (a *Attributes) Kept(plugin string) any { return a.pass.state[plugin] }
+// ReinvocationValue returns what a plug-in has kept for its second pass; nil if it has kept nothing.
+func (a *Attributes) ReinvocationValue(plugin string) any { return a.pass.state[plugin] }
 
 // ObjectName returns how errors name the object: by its name, by its generateName, or as Unknown.
 func (a *Attributes) ObjectName() string {

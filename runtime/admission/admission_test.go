@@ -61,10 +61,10 @@ func TestReinvoke(t *testing.T) {
 		return admission.Plugin{Name: name, Admit: func(_ context.Context, a *admission.Attributes) error {
 			call := name
 			if a.IsReinvoked() {
-				call += " again, " + a.Kept(name).(string)
+				call += " again, " + a.ReinvocationValue(name).(string)
 			}
 			calls = append(calls, call)
-			a.Keep(name, "kept")
+			a.SetReinvocationValue(name, "kept")
 			if name == "b" {
 				a.Reinvoke()
 			}

@@ -7,6 +7,7 @@ import (
 	"apigen.dev/runtime/builtin/authentication"
 	"apigen.dev/runtime/builtin/authorization"
 	"apigen.dev/runtime/builtin/certificates"
+	"apigen.dev/runtime/builtin/clusterauthenticationtrust"
 	"apigen.dev/runtime/builtin/coordination"
 	"apigen.dev/runtime/builtin/core"
 	"apigen.dev/runtime/builtin/events"
@@ -20,7 +21,6 @@ import (
 	"apigen.dev/runtime/builtin/rbac"
 	"apigen.dev/runtime/builtin/serviceaccount"
 	"apigen.dev/runtime/builtin/services"
-	"apigen.dev/runtime/builtin/trust"
 	"apigen.dev/runtime/builtin/webhook"
 	"apigen.dev/runtime/server"
 )
@@ -40,7 +40,7 @@ func Standalone() []server.Feature {
 		&authentication.Feature{},
 		&authorization.Feature{},
 		&rbac.Feature{},
-		&trust.Feature{},
+		&clusterauthenticationtrust.Feature{},
 		&admissionregistration.Feature{},
 		&lifecycle.Feature{},
 		&plugins.Feature{},

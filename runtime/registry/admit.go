@@ -10,11 +10,11 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/internal/hub"
 	"apigen.dev/runtime/internal/object/metadata"
 	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/state/store"
 	"apigen.dev/runtime/internal/verb"
+	"apigen.dev/runtime/internal/versioned"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -106,7 +106,7 @@ func (k *kind[T]) merge(kind schema.GroupVersionKind, object, config map[string]
 }
 
 // attributes returns what admission sees of an attempt, and the object that mutating plug-ins may replace.
-func (k *kind[T]) attributes(ctx context.Context, a *attempt[T]) (*admission.Attributes, *hub.Object[T]) {
+func (k *kind[T]) attributes(ctx context.Context, a *attempt[T]) (*admission.Attributes, *versioned.Object[T]) {
 	seen := &admission.Attributes{
 		Operation: admission.Operation(a.operation()), Subresource: a.scope.name, Namespace: a.namespace, Name: a.name,
 		DryRun: a.options.DryRun, User: auth.UserFrom(ctx), Equivalents: k.forms,
@@ -127,12 +127,12 @@ func (k *kind[T]) attributes(ctx context.Context, a *attempt[T]) (*admission.Att
 		seen.Namespace = a.name // as kube-apiserver has it
 	}
 	seen.Options = a.sentOptions(seen.Operation)
-	object := hub.New(a.versions, a.obj)
+	object := versioned.New(a.versions, a.obj)
 	if seen.Operation != admission.Delete {
 		seen.Object = object
 	}
 	if a.old != nil && a.old.Exists {
-		seen.Old = hub.New(a.versions, a.old.Object)
+		seen.Old = versioned.New(a.versions, a.old.Object)
 	}
 	return seen, object
 }

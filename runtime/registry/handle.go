@@ -10,8 +10,8 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/internal/object/rendition"
-	"apigen.dev/runtime/internal/objects"
 	"apigen.dev/runtime/internal/state/store"
+	"apigen.dev/runtime/internal/typedclient"
 	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/subresource"
@@ -187,9 +187,9 @@ func (h *handle[T]) Ready() error                                  { return h.st
 func (h *handle[T]) Close() error                                  { return h.shared.release() }
 func (h *handle[T]) Measure(ctx context.Context) store.Measurement { return h.store.Measure(ctx) }
 
-// AddObjects implements objects.Reached.
+// AddObjects implements typedclient.Reached.
 func (h *handle[T]) AddObjects(to *reach.Resources) error {
-	return reach.Add[T](to, objects.Client[T]{Resource: h, Versions: h.versions, New: h.versions.NewHub,
+	return reach.Add[T](to, typedclient.Client[T]{Resource: h, Versions: h.versions, New: h.versions.NewHub,
 		Form: h.StoredForm(), Stored: true, Change: h.change})
 }
 

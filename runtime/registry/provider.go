@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"apigen.dev/runtime/api"
-	"apigen.dev/runtime/internal/objects"
+	"apigen.dev/runtime/internal/typedclient"
 	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/subresource"
@@ -128,10 +128,10 @@ type providerHandle[T api.Object] struct {
 	close  context.CancelFunc
 }
 
-// AddObjects implements objects.Reached.
+// AddObjects implements typedclient.Reached.
 func (h *providerHandle[T]) AddObjects(to *reach.Resources) error {
-	form := verb.Form{Version: h.definition.Storage, Shape: verb.Whole}
-	return reach.Add[T](to, objects.Client[T]{Resource: h, Versions: h.versions, New: h.versions.NewHub, Form: form})
+	return reach.Add[T](to, typedclient.Client[T]{Resource: h, Versions: h.versions, New: h.versions.NewHub,
+		Form: verb.Form{Version: h.definition.Storage, Shape: verb.Whole}})
 }
 
 func (h *providerHandle[T]) Ready() error { return nil }

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"testing"
 
-	"apigen.dev/runtime/internal/objects"
 	"apigen.dev/runtime/internal/shop"
+	"apigen.dev/runtime/internal/typedclient"
 	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -17,7 +17,7 @@ import (
 // reachedFrom is a request's context, and the widgets that are reached from it.
 func reachedFrom(t *testing.T, h verb.Handle) (context.Context, reach.Objects[*shop.Widget]) {
 	t.Helper()
-	reached, err := objects.Reachable([]verb.Handle{h})
+	reached, err := typedclient.Reachable([]verb.Handle{h})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,9 +61,9 @@ type Contribution struct {
 	// server doesn't know them; it is safe for concurrent use.
 	Fairness func(size func(group, resource string) (objects, bytes int64, known bool)) filter.Filter
 
-	// Additions are what the server serves beside Groups, and what changes while it runs; nil for nothing. Features
+	// DynamicAPIs are what the server serves beside Groups, and what changes while it runs; nil for nothing. Features
 	// share them: one that finds them in Config contributes the same.
-	Additions *Additions
+	DynamicAPIs *DynamicAPIs
 	// AfterWrite holds functions by resource. The server calls one after it has stored a write of the resource, and
 	// before it answers the client, with the revision of the write.
 	AfterWrite map[schema.GroupResource]func(ctx context.Context, revision int64)
@@ -147,8 +147,9 @@ func (c *Config) add(from string, more Contribution) error {
 	if more.Fairness != nil && m.first("what bounds requests in progress", has.Fairness != nil) {
 		has.Fairness = more.Fairness
 	}
-	if a := more.Additions; a != nil && a != has.Additions && m.first("Additions of its own", has.Additions != nil) {
-		has.Additions = a
+	if apis := more.DynamicAPIs; apis != nil && apis != has.DynamicAPIs &&
+		m.first("DynamicAPIs of its own", has.DynamicAPIs != nil) {
+		has.DynamicAPIs = apis
 	}
 	if more.ServingCertificate != nil && m.first("the serving certificate", has.ServingCertificate != nil) {
 		has.ServingCertificate = more.ServingCertificate

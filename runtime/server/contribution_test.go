@@ -47,7 +47,7 @@ func full() Contribution {
 		Auditor:            new(trail.Auditor),
 		Tracer:             spans{},
 		Fairness:           func(func(string, string) (int64, int64, bool)) filter.Filter { return pass },
-		Additions:          new(Additions),
+		DynamicAPIs:        new(DynamicAPIs),
 		AfterWrite:         map[schema.GroupResource]func(context.Context, int64){events: nil},
 		TimeToLive:         map[schema.GroupResource]time.Duration{events: time.Hour},
 		ServingCertificate: func(*tls.Config) {},
@@ -82,8 +82,8 @@ func TestContributions(t *testing.T) {
 			t.Errorf("%s is lost", name)
 		}
 		second := one
-		if name == "Additions" {
-			second.Additions = new(Additions)
+		if name == "DynamicAPIs" {
+			second.DynamicAPIs = new(DynamicAPIs)
 		}
 		err := config.add("second", second)
 		if given := (&Config{Contribution: one}).add("second", second); (given == nil) != (err == nil) ||
@@ -98,16 +98,16 @@ func TestContributions(t *testing.T) {
 	}
 }
 
-// Tokens and certificates of several features are asked in turn, and Additions are shared.
+// Tokens and certificates of several features are asked in turn, and DynamicAPIs are shared.
 func TestSharedContributions(t *testing.T) {
 	var config Config
-	additions := new(Additions)
+	apis := new(DynamicAPIs)
 	for _, from := range []string{"first", "second"} {
 		if err := config.add(from, Contribution{
 			Authentication: auth.Authentication{
 				Certificates: nobody{}, Tokens: []auth.TokenAuthenticator{new(auth.Tokens)},
 			},
-			Additions: additions,
+			DynamicAPIs: apis,
 		}); err != nil {
 			t.Error(err)
 		}

@@ -18,7 +18,7 @@ import (
 // TestIncomplete: while hooks may still install resources, nobody is told that a resource doesn't exist.
 func TestIncomplete(t *testing.T) {
 	finish := make(chan struct{})
-	h := startHooked(t, Config{Contribution: Contribution{Additions: new(Additions)}},
+	h := startHooked(t, Config{Contribution: Contribution{DynamicAPIs: new(DynamicAPIs)}},
 		Hook{Name: "a", PostStart: func(context.Context) error { <-finish; return nil }})
 	const later, there = "/apis/later.example.com/v1/things", "/apis/shop.example.com/v1/widgets"
 	unknown := []string{later, "/apis/later.example.com", "/apis/later.example.com/v1", "/nope"}

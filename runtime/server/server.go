@@ -29,10 +29,10 @@ import (
 	"apigen.dev/runtime/internal/http/gather"
 	"apigen.dev/runtime/internal/http/headroom"
 	"apigen.dev/runtime/internal/object/ownership"
-	"apigen.dev/runtime/internal/objects"
 	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/internal/state/compactor"
 	"apigen.dev/runtime/internal/state/stats"
+	"apigen.dev/runtime/internal/typedclient"
 	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
@@ -107,7 +107,7 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		return nil, errors.Join(err, s.close())
 	}
 	metrics.registry.MustRegister(stats.Collect(s.collectLargeAnswers), stats.Collect(s.memory.Collect))
-	reached, err := objects.Reachable(s.handles)
+	reached, err := typedclient.Reachable(s.handles)
 	if err != nil {
 		return nil, errors.Join(err, s.close())
 	}
@@ -139,8 +139,8 @@ func New(ctx context.Context, config Config) (*Server, error) {
 		ErrorLog: log.New(httpErrorLog{config.Log}, "", 0),
 	}
 	s.loopback.connect(s)
-	if config.Additions != nil {
-		config.Additions.server = s
+	if config.DynamicAPIs != nil {
+		config.DynamicAPIs.server = s
 	}
 	return s, nil
 }
@@ -171,19 +171,19 @@ func isMaster(ctx context.Context) bool {
 
 // catalog returns what the server serves at the time of a question.
 func (s *Server) catalog() reach.Catalog {
-	own := objects.Catalog[verb.Handle]{
+	own := typedclient.Catalog[verb.Handle]{
 		Handles:   func() []verb.Handle { return s.table.Load().handles },
 		Documents: func() map[schema.GroupVersion]api.Document { return s.table.Load().documents },
 	}
-	if s.config.Additions == nil {
+	if s.config.DynamicAPIs == nil {
 		return own
 	}
 	return s.joined(own, namespaceController)
 }
 
 // joined returns a catalog with the resources of other servers at the time of a question. It asks them as a user.
-func (s *Server) joined(own reach.Catalog, user *auth.User) objects.Joined {
-	return objects.Joined{
+func (s *Server) joined(own reach.Catalog, user *auth.User) typedclient.Joined {
+	return typedclient.Joined{
 		Catalog: own, Remote: func() []reach.Resource { return s.table.Load().remoteResources }, Host: s.config.URL(),
 		Unavailable: func() []schema.GroupVersion { return s.table.Load().unavailable },
 		Client:      &http.Client{Transport: acting{s, user}},
@@ -298,8 +298,8 @@ func checkPrefixes(groups []registry.Group) error {
 
 func (s *Server) close() error {
 	var errs []error
-	if s.config.Additions != nil {
-		errs = append(errs, s.config.Additions.close())
+	if s.config.DynamicAPIs != nil {
+		errs = append(errs, s.config.DynamicAPIs.close())
 	}
 	for _, handle := range s.handles {
 		errs = append(errs, handle.Close())

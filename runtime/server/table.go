@@ -78,13 +78,13 @@ func (t *table) retire() {
 	}
 }
 
-// Additions are what a server serves beside the resources of its groups, and what changes while it runs: resources of
+// DynamicAPIs are what a server serves beside the resources of its groups, and what changes while it runs: resources of
 // definitions, for example, and versions of groups that other servers serve. Features share the one of their Config.
 // They need a server that runs.
-type Additions struct {
+type DynamicAPIs struct {
 	mu      sync.Mutex // guards the fields below; held while the table changes
 	server  *Server
-	open    []Addition
+	open    []DynamicResource
 	remotes []Remote
 	order   []schema.GroupVersion
 	// localChanged is closed when the versions that the server serves itself change.
@@ -93,8 +93,8 @@ type Additions struct {
 	changing sync.WaitGroup
 }
 
-// Addition is a resource with what describes it. Set opens its handle.
-type Addition = apigroups.Addition
+// DynamicResource is a resource with what describes it. Set opens its handle.
+type DynamicResource = apigroups.DynamicResource
 
 // Remote is a version of a group that another server serves.
 type Remote = apigroups.Remote
@@ -102,7 +102,7 @@ type Remote = apigroups.Remote
 // LocalVersion is a version of a group that the server serves itself.
 type LocalVersion struct {
 	schema.GroupVersion
-	// Added reports whether all resources of the group are Additions.
+	// Added reports whether all resources of the group are dynamic.
 	Added bool
 }
 
@@ -113,26 +113,27 @@ var errTaken = errors.New("the server serves another resource there")
 // are; they are the same where Resource is the same value. The requests that are under way end with the resources that
 // they began with, and the watches of resources that are gone end. Set returns why it can't serve some; what it served
 // before under their names stays, and otherwise nothing is. After an error, the server serves what it served before.
-func (a *Additions) Set(ctx context.Context, all []Addition) (refused map[registry.Resource]error, err error) {
+func (a *DynamicAPIs) Set(ctx context.Context, all []DynamicResource) (refused map[registry.Resource]error, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.server == nil {
 		return nil, errors.New("there is no server yet")
 	}
 	refused = map[registry.Resource]error{}
-	var next []Addition
+	var next []DynamicResource
 	var opened []verb.Handle
 	for _, add := range all {
-		at := slices.IndexFunc(a.open, func(o Addition) bool { return o.Resource == add.Resource })
+		at := slices.IndexFunc(a.open, func(o DynamicResource) bool { return o.Resource == add.Resource })
 		if at >= 0 {
 			next = append(next, a.open[at])
 			continue
 		}
-		handle, err := a.server.openAddition(ctx, add)
+		handle, err := a.server.openDynamic(ctx, add)
 		if err != nil {
 			refused[add.Resource] = err
 			name := add.Resource.Info().GroupResource()
-			at := slices.IndexFunc(a.open, func(o Addition) bool { return o.Resource.Info().GroupResource() == name })
+			named := func(open DynamicResource) bool { return open.Resource.Info().GroupResource() == name }
+			at := slices.IndexFunc(a.open, named)
 			if at >= 0 {
 				next = append(next, a.open[at])
 			}
@@ -144,7 +145,7 @@ func (a *Additions) Set(ctx context.Context, all []Addition) (refused map[regist
 	}
 	var gone []verb.Handle
 	for _, before := range a.open {
-		if !slices.ContainsFunc(next, func(o Addition) bool { return o.Handle == before.Handle }) {
+		if !slices.ContainsFunc(next, func(o DynamicResource) bool { return o.Handle == before.Handle }) {
 			gone = append(gone, before.Handle)
 		}
 	}
@@ -165,7 +166,7 @@ func (a *Additions) Set(ctx context.Context, all []Addition) (refused map[regist
 
 // SetRemotes makes other servers serve remotes, and no other versions. Groups and versions stand in discovery as they
 // stand in order; those that it leaves out come last. After an error, the server serves what it served before.
-func (a *Additions) SetRemotes(remotes []Remote, order []schema.GroupVersion) error {
+func (a *DynamicAPIs) SetRemotes(remotes []Remote, order []schema.GroupVersion) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.server == nil {
@@ -177,7 +178,7 @@ func (a *Additions) SetRemotes(remotes []Remote, order []schema.GroupVersion) er
 
 // Local returns the versions that the server serves itself, also those that a Remote replaces, and a channel that is
 // closed when they change.
-func (a *Additions) Local() (versions []LocalVersion, changed <-chan struct{}) {
+func (a *DynamicAPIs) Local() (versions []LocalVersion, changed <-chan struct{}) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.localChanged == nil {
@@ -189,8 +190,8 @@ func (a *Additions) Local() (versions []LocalVersion, changed <-chan struct{}) {
 	return slices.Clone(a.server.table.Load().local), a.localChanged
 }
 
-// install swaps the table for one with additions and remotes, and returns the one before.
-func (a *Additions) install(open []Addition, remotes []Remote, order []schema.GroupVersion) (*table, error) {
+// install swaps the table for one with other dynamic resources and remotes, and returns the one before.
+func (a *DynamicAPIs) install(open []DynamicResource, remotes []Remote, order []schema.GroupVersion) (*table, error) {
 	next, err := a.server.newTable(open, remotes, order)
 	if err != nil {
 		return nil, err
@@ -217,7 +218,7 @@ func closeAll(handles []verb.Handle) error {
 }
 
 // close closes what is open. Requests have ended.
-func (a *Additions) close() error {
+func (a *DynamicAPIs) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.changing.Wait()
@@ -229,7 +230,7 @@ func (a *Additions) close() error {
 	return errors.Join(errs...)
 }
 
-func (s *Server) openAddition(ctx context.Context, add Addition) (verb.Handle, error) {
+func (s *Server) openDynamic(ctx context.Context, add DynamicResource) (verb.Handle, error) {
 	info := add.Resource.Info()
 	for _, handle := range s.handles {
 		if handle.Info().GroupResource() == info.GroupResource() {
@@ -241,14 +242,14 @@ func (s *Server) openAddition(ctx context.Context, add Addition) (verb.Handle, e
 	return add.Resource.Open(ctx, s.resourceConfig(info, schemas, alone))
 }
 
-// newTable makes a table of the server's groups, of additions and of remotes.
-func (s *Server) newTable(additions []Addition, remotes []Remote, order []schema.GroupVersion) (*table, error) {
+// newTable makes a table of the server's groups, of dynamic resources and of remotes.
+func (s *Server) newTable(apis []DynamicResource, remotes []Remote, order []schema.GroupVersion) (*table, error) {
 	t := &table{
 		handles: slices.Clone(s.handles), documents: documents(s.config.Groups), known: map[resourceName]knownVersion{},
 		idle: make(chan struct{}), remotes: map[schema.GroupVersion]http.Handler{},
 		measured: map[schema.GroupResource]store.Measured{},
 	}
-	groups, err := apigroups.Join(s.groups, additions)
+	groups, err := apigroups.Join(s.groups, apis)
 	if err != nil {
 		return nil, err
 	}
@@ -268,7 +269,7 @@ func (s *Server) newTable(additions []Addition, remotes []Remote, order []schema
 	if t.api, err = s.api.With(groups); err != nil {
 		return nil, err
 	}
-	for _, add := range additions {
+	for _, add := range apis {
 		t.handles = append(t.handles, add.Handle)
 	}
 	for i := range groups {
@@ -344,7 +345,7 @@ func (s *Server) serveAPI(w http.ResponseWriter, r *http.Request) {
 // complete reports whether the table has all that hooks install at the start: definitions of resources, and versions
 // that other servers serve.
 func (s *Server) complete() bool {
-	if s.config.Additions == nil || s.installed.Load() {
+	if s.config.DynamicAPIs == nil || s.installed.Load() {
 		return true
 	}
 	for _, h := range s.hooks {

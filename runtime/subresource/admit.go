@@ -7,9 +7,9 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/internal/hub"
 	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/internal/verb"
+	"apigen.dev/runtime/internal/versioned"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -56,7 +56,7 @@ func (h Host[T]) version(ctx context.Context) string {
 func admitPosted[B api.Object](
 	ctx context.Context, plugins *admission.Chain, seen *admission.Attributes, versions *codec.Versions[B], in B,
 ) (B, error) {
-	object := hub.New(versions, in)
+	object := versioned.New(versions, in)
 	seen.Object = object
 	err := plugins.Admit(ctx, seen)
 	return object.Hub(), err
@@ -76,7 +76,7 @@ func admitConnection[T api.Object](
 		kind.Version = h.version(ctx)
 	}
 	seen := h.attributes(ctx, admission.Connect, t, kind, verb.WriteOptions{})
-	seen.Object = hub.Options{Of: options, Kind: kind}
+	seen.Object = versioned.Options{Of: options, Kind: kind}
 	if err := h.Admission.Admit(ctx, seen); err != nil {
 		return err
 	}

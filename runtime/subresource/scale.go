@@ -11,10 +11,10 @@ import (
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/internal/hub"
 	"apigen.dev/runtime/internal/object/metadata"
 	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/verb"
+	"apigen.dev/runtime/internal/versioned"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -298,7 +298,7 @@ func (s *scaler[T]) admit(
 		return p, err
 	}
 	seen := s.host.attributes(ctx, admission.Update, t, scaleGVK, opts)
-	seen.Old = hub.New(s.kind, &old)
+	seen.Old = versioned.New(s.kind, &old)
 	if p.scale, err = admitPosted(ctx, s.host.Admission, seen, s.kind, p.scale); err == nil {
 		err = s.check(p.scale, &old, t)
 	}

@@ -10,6 +10,7 @@ import (
 	"apigen.dev/runtime/builtin/authorizationconfig"
 	"apigen.dev/runtime/builtin/certificates"
 	"apigen.dev/runtime/builtin/cluster"
+	"apigen.dev/runtime/builtin/clusterauthenticationtrust"
 	"apigen.dev/runtime/builtin/coordination"
 	"apigen.dev/runtime/builtin/core"
 	"apigen.dev/runtime/builtin/delegated"
@@ -28,7 +29,6 @@ import (
 	"apigen.dev/runtime/builtin/serviceaccount"
 	"apigen.dev/runtime/builtin/services"
 	"apigen.dev/runtime/builtin/tracing"
-	"apigen.dev/runtime/builtin/trust"
 	"apigen.dev/runtime/builtin/webhook"
 	"apigen.dev/runtime/builtin/webhookauth"
 	"apigen.dev/runtime/server"
@@ -49,7 +49,7 @@ var Everything = server.Program{
 		&authentication.Feature{},
 		&authorization.Feature{},
 		&rbac.Feature{},
-		&trust.Feature{},
+		&clusterauthenticationtrust.Feature{},
 		&admissionregistration.Feature{},
 		&lifecycle.Feature{},
 		&plugins.Feature{},

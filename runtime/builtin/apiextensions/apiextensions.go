@@ -25,9 +25,9 @@ func (*Feature) AddFlags(*pflag.FlagSet) {}
 
 // Configure implements server.Feature. The server is ready when it serves the definitions that it began with.
 func (*Feature) Configure(_ context.Context, config *server.Config) (server.Contribution, error) {
-	additions := cmp.Or(config.Additions, new(server.Additions))
-	c := newController(additions, config.Services, config.Log)
-	return server.Contribution{Additions: additions, Hooks: []server.Hook{
+	apis := cmp.Or(config.DynamicAPIs, new(server.DynamicAPIs))
+	c := newController(apis, config.Services, config.Log)
+	return server.Contribution{DynamicAPIs: apis, Hooks: []server.Hook{
 		{Name: "crd-informer-synced", PostStart: c.awaitFirst},
 		{Name: "custom-resource-definitions", Run: c.run},
 	}}, nil

@@ -31,13 +31,13 @@ const manager = "kube-apiserver"
 
 // controller serves what definitions define, and keeps their status.
 type controller struct {
-	additions *server.Additions
-	log       *slog.Logger
-	services  server.Services
-	template  dynamic.Template
-	first     chan struct{} // closed when the definitions that were there at the start are served
-	once      sync.Once
-	working   sync.WaitGroup
+	apis     *server.DynamicAPIs
+	log      *slog.Logger
+	services server.Services
+	template dynamic.Template
+	first    chan struct{} // closed when the definitions that were there at the start are served
+	once     sync.Once
+	working  sync.WaitGroup
 	// again has something when there are unfinished definitions.
 	again chan struct{}
 
@@ -61,9 +61,9 @@ type entry struct {
 	accepted   apiextensionsv1.CustomResourceDefinitionNames
 }
 
-func newController(additions *server.Additions, services server.Services, log *slog.Logger) *controller {
+func newController(apis *server.DynamicAPIs, services server.Services, log *slog.Logger) *controller {
 	return &controller{
-		additions: additions, services: services, template: template(),
+		apis: apis, services: services, template: template(),
 		log: cmp.Or(log, slog.Default()), first: make(chan struct{}), again: make(chan struct{}, 1),
 		cleaning: map[types.UID]bool{}, known: map[string]*entry{}, unfinished: map[string]bool{},
 	}
@@ -284,12 +284,12 @@ func (c *controller) make(e *entry, crd *definition) {
 // serve makes the server serve what is known, and returns why it does not serve some, by name, and whether it knows of
 // all whether they can be served. It has nothing to do where only the status of definitions changed.
 func (c *controller) serve(ctx context.Context) (refused map[string]error, complete bool) {
-	var all []server.Addition
+	var all []server.DynamicResource
 	var resources []registry.Resource
 	names := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(c.known)) {
 		if kind := c.known[name].kind; kind != nil {
-			all = append(all, server.Addition{
+			all = append(all, server.DynamicResource{
 				Resource: kind.Resource, OpenAPI: kind.OpenAPI, Swagger: kind.Swagger,
 			})
 			resources = append(resources, kind.Resource)
@@ -299,7 +299,7 @@ func (c *controller) serve(ctx context.Context) (refused map[string]error, compl
 	if slices.Equal(resources, c.served) {
 		return nil, true
 	}
-	left, err := c.additions.Set(ctx, all)
+	left, err := c.apis.Set(ctx, all)
 	if c.served = nil; err == nil && len(left) == 0 {
 		c.served = resources
 	}

@@ -11,7 +11,7 @@ import (
 	v1 "apigen.dev/runtime/builtin/apiextensions/v1"
 	"apigen.dev/runtime/builtin/apiextensions/wiring"
 	"apigen.dev/runtime/internal/custom/dynamic"
-	"apigen.dev/runtime/internal/objects"
+	"apigen.dev/runtime/internal/typedclient"
 	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/server"
@@ -28,7 +28,7 @@ func (*Feature) Migrate(ctx context.Context, m server.Migrator) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, handle.Close()) }()
-	reached, err := objects.Reachable([]verb.Handle{handle})
+	reached, err := typedclient.Reachable([]verb.Handle{handle})
 	if err != nil {
 		return err
 	}

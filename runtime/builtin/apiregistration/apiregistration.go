@@ -55,12 +55,12 @@ func (f *Feature) Configure(_ context.Context, config *server.Config) (server.Co
 		return server.Contribution{}, err
 	}
 	log := cmp.Or(config.Log, slog.Default())
-	contribution := server.Contribution{Additions: cmp.Or(config.Additions, new(server.Additions))}
+	contribution := server.Contribution{DynamicAPIs: cmp.Or(config.DynamicAPIs, new(server.DynamicAPIs))}
 	identity, err := f.identity(&contribution, config, log)
 	if err != nil {
 		return server.Contribution{}, err
 	}
-	c := newController(contribution.Additions, resolve, identity, log)
+	c := newController(contribution.DynamicAPIs, resolve, identity, log)
 	contribution.Guard = refuseLoops(proxy.NewLoop(identity))
 	contribution.Metrics = []prometheus.Collector{
 		c.metrics.unavailable, c.metrics.missingSAN, c.metrics.insecureSHA1, availability{c},

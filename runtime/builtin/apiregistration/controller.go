@@ -20,7 +20,7 @@ const manager = "kube-apiserver"
 
 // controller serves what APIServices say.
 type controller struct {
-	additions   *server.Additions
+	apis        *server.DynamicAPIs
 	resolve     proxy.Resolve
 	certificate getCertificate
 	log         *slog.Logger
@@ -41,10 +41,10 @@ type entry struct {
 }
 
 func newController(
-	additions *server.Additions, resolve proxy.Resolve, certificate getCertificate, log *slog.Logger,
+	apis *server.DynamicAPIs, resolve proxy.Resolve, certificate getCertificate, log *slog.Logger,
 ) *controller {
 	return &controller{
-		additions: additions, resolve: resolve, certificate: certificate, log: log, metrics: newMetrics(),
+		apis: apis, resolve: resolve, certificate: certificate, log: log, metrics: newMetrics(),
 		first: make(chan struct{}), wake: make(chan struct{}, 1), known: map[string]*entry{},
 	}
 }
@@ -171,7 +171,7 @@ func (c *controller) serve() {
 			}
 		}
 	}
-	if err := c.additions.SetRemotes(remotes, order); err != nil {
+	if err := c.apis.SetRemotes(remotes, order); err != nil {
 		c.log.Error("API services can't be served", "error", err)
 	}
 }

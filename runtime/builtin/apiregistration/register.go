@@ -40,7 +40,7 @@ func (r *registrar) run(ctx context.Context) {
 		return
 	}
 	for {
-		versions, changed := r.additions.Local()
+		versions, changed := r.apis.Local()
 		again := r.look(ctx, versions)
 		var pause <-chan time.Time
 		if again {

@@ -15,7 +15,7 @@ import (
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/internal/objects"
+	"apigen.dev/runtime/internal/typedclient"
 	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
@@ -76,12 +76,12 @@ func newWorld(t *testing.T, allow func(auth.Attributes) bool, names ...string) *
 		t.Cleanup(func() { h.Close() })
 		handles = append(handles, h)
 	}
-	reached, err := objects.Reachable(handles)
+	reached, err := typedclient.Reachable(handles)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx := reach.WithCatalog(reach.With(t.Context(), reached),
-		objects.Catalog[verb.Handle]{Handles: func() []verb.Handle { return handles }})
+		typedclient.Catalog[verb.Handle]{Handles: func() []verb.Handle { return handles }})
 	return &world{T: t, ctx: auth.WithAccess(ctx, &auth.Access{Authorizer: authorizer(allow)})}
 }
 

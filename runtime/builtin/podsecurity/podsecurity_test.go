@@ -8,7 +8,7 @@ import (
 
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/auth"
-	"apigen.dev/runtime/internal/hub"
+	"apigen.dev/runtime/internal/versioned"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/server"
 	apps "k8s.io/api/apps/v1"
@@ -58,10 +58,10 @@ func request(resource, subresource string, obj, old any) *admission.Attributes {
 		Operation: admission.Create, Namespace: "ns", Name: "x", Subresource: subresource,
 		Resource: schema.GroupVersionResource{Version: "v1", Resource: resource},
 		Kind:     schema.GroupVersionKind{Version: "v1", Kind: "X"},
-		User:     &auth.User{Name: "u"}, Object: hub.Options{Of: obj},
+		User:     &auth.User{Name: "u"}, Object: versioned.Options{Of: obj},
 	}
 	if old != nil {
-		a.Operation, a.Old = admission.Update, hub.Options{Of: old}
+		a.Operation, a.Old = admission.Update, versioned.Options{Of: old}
 	}
 	return a
 }

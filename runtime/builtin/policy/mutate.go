@@ -94,11 +94,11 @@ type passes struct {
 }
 
 func passesOf(a *admission.Attributes) *passes {
-	if kept, ok := a.Kept(pluginName).(*passes); ok {
+	if kept, ok := a.ReinvocationValue(pluginName).(*passes); ok {
 		return kept
 	}
 	p := &passes{called: map[id]bool{}, again: map[id]bool{}}
-	a.Keep(pluginName, p)
+	a.SetReinvocationValue(pluginName, p)
 	return p
 }
 

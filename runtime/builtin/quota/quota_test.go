@@ -12,7 +12,7 @@ import (
 	"apigen.dev/runtime/admission"
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
-	"apigen.dev/runtime/internal/objects"
+	"apigen.dev/runtime/internal/typedclient"
 	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/reach"
 	"apigen.dev/runtime/registry"
@@ -68,12 +68,12 @@ func startReplica(t *testing.T, backend storage.Backend) *replica {
 		t.Cleanup(func() { h.Close() })
 		handles = append(handles, h)
 	}
-	reached, err := objects.Reachable(handles)
+	reached, err := typedclient.Reachable(handles)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx := reach.WithCatalog(reach.With(t.Context(), reached),
-		objects.Catalog[verb.Handle]{Handles: func() []verb.Handle { return handles }})
+		typedclient.Catalog[verb.Handle]{Handles: func() []verb.Handle { return handles }})
 	ended := make(chan struct{})
 	running, stop := context.WithCancel(ctx)
 	go func() { defer close(ended); f.run(running) }()

@@ -41,11 +41,11 @@ func (p *passes) requireAgain() {
 const pluginName = "MutatingAdmissionWebhook"
 
 func passesOf(a *admission.Attributes) *passes {
-	if kept, ok := a.Kept(pluginName).(*passes); ok {
+	if kept, ok := a.ReinvocationValue(pluginName).(*passes); ok {
 		return kept
 	}
 	p := &passes{called: map[string]bool{}, again: map[string]bool{}}
-	a.Keep(pluginName, p)
+	a.SetReinvocationValue(pluginName, p)
 	return p
 }
 

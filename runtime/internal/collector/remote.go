@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"apigen.dev/runtime/internal/objects"
+	"apigen.dev/runtime/internal/typedclient"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -44,7 +44,7 @@ type RemoteObjects interface {
 }
 
 // Remotes returns the resources that other servers serve behind a server.
-func Remotes(server objects.Joined) (all []Remote) {
+func Remotes(server typedclient.Joined) (all []Remote) {
 	for _, r := range server.Remote() {
 		can := func(verb string) bool { return slices.Contains(r.Verbs, verb) }
 		if !can("get") || len(r.Versions) == 0 {
@@ -53,7 +53,7 @@ func Remotes(server objects.Joined) (all []Remote) {
 		all = append(all, Remote{
 			GroupVersionResource: r.WithVersion(r.Versions[0]), Kind: r.Kind, Namespaced: r.Namespaced,
 			Followed: can("list") && can("watch") && can("patch") && can("delete"),
-			Objects:  objects.Metadata{Server: server, Resource: r},
+			Objects:  typedclient.Metadata{Server: server, Resource: r},
 		})
 	}
 	return all

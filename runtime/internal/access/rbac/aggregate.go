@@ -120,7 +120,7 @@ func writeAggregated(
 	return failure
 }
 
-// applier applies configurations to roles: an objects.Client.
+// applier applies configurations to roles: an typedclient.Client.
 type applier interface {
 	Apply(
 		ctx context.Context, namespace, name string, how reach.Write, configuration []byte,

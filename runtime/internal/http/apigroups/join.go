@@ -15,8 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/version"
 )
 
-// Addition is an open resource that comes while the server runs, with what describes it.
-type Addition struct {
+// DynamicResource is an open resource that comes while the server runs, with what describes it.
+type DynamicResource struct {
 	Resource registry.Resource
 	Handle   verb.Handle
 	// OpenAPI has the OpenAPI v3 document of each version, with the paths of this resource. Swagger is the OpenAPI v2
@@ -25,18 +25,18 @@ type Addition struct {
 	Swagger api.Document
 }
 
-// Join returns groups with additions: in a group of the same name, or in a new one behind the others.
-func Join(groups []endpoint.Group, additions []Addition) ([]endpoint.Group, error) {
+// Join returns groups with dynamic resources: in a group of the same name, or in a new one behind the others.
+func Join(groups []endpoint.Group, apis []DynamicResource) ([]endpoint.Group, error) {
 	joined := slices.Clone(groups)
 	by := map[string]*builder{}
 	var order []string
-	for _, add := range additions {
+	for _, add := range apis {
 		name := add.Resource.Info().Group
 		if by[name] == nil {
 			by[name] = &builder{openAPI: map[string][]api.Document{}}
 			order = append(order, name)
 		}
-		by[name].additions = append(by[name].additions, add)
+		by[name].apis = append(by[name].apis, add)
 	}
 	slices.Sort(order)
 	for _, name := range order {
@@ -52,9 +52,9 @@ func Join(groups []endpoint.Group, additions []Addition) ([]endpoint.Group, erro
 
 // builder adds resources to a group.
 type builder struct {
-	additions []Addition
-	openAPI   map[string][]api.Document
-	swagger   []api.Document
+	apis    []DynamicResource
+	openAPI map[string][]api.Document
+	swagger []api.Document
 }
 
 func (b *builder) group(of endpoint.Group) endpoint.Group {
@@ -67,7 +67,7 @@ func (b *builder) group(of endpoint.Group) endpoint.Group {
 	if !of.Swagger.IsZero() {
 		b.swagger = append(b.swagger, of.Swagger)
 	}
-	for _, add := range b.additions {
+	for _, add := range b.apis {
 		of.Resources, of.Handles = append(of.Resources, add.Resource), append(of.Handles, add.Handle)
 		for _, v := range add.Resource.Info().Versions {
 			if !v.Unserved && !slices.Contains(of.Versions, v.Name) {

@@ -1,4 +1,4 @@
-package objects
+package typedclient
 
 import (
 	"context"

@@ -1,9 +1,9 @@
-// Package trust publishes how a server authenticates clients, as kube-apiserver does: in the ConfigMap
-// extension-apiserver-authentication of the namespace kube-system, which servers behind an aggregator read to believe
-// the same clients and the same front proxy.
+// Package clusterauthenticationtrust publishes how a server authenticates clients, as kube-apiserver's controller of
+// this name does: in the ConfigMap extension-apiserver-authentication of the namespace kube-system. Servers behind an
+// aggregator read there to believe the same clients and the same front proxy.
 //
 // It may know packages builtin/frontproxy, reach and server.
-package trust
+package clusterauthenticationtrust
 
 import (
 	"bytes"

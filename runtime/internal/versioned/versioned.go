@@ -1,7 +1,7 @@
-// Package hub shows objects of Go types to admission.
+// Package versioned shows objects of Go types to admission, in the versions that plug-ins ask for.
 //
 // It may know packages admission, api, codec and verb.
-package hub
+package versioned
 
 import (
 	"encoding/json"

@@ -1,8 +1,8 @@
-// Package objects makes the typed access of package reach to the objects of an open resource: a client of the resource,
-// in the storage version.
+// Package typedclient reads and writes the objects of an open resource as Go values, for package reach: a client of the
+// resource, in the storage version.
 //
 // It may know packages api, metadata, reach, rendition and verb.
-package objects
+package typedclient
 
 import (
 	"context"
