@@ -60,7 +60,8 @@ func TestDefinitionsRefuse(t *testing.T) {
 		t.Fatal(err)
 	}
 	delete(content["spec"].(map[string]any), "secretName")
-	errs := validation.ValidateCustomResource(nil, content, validatorOf(t, filepath.Join(download(t, of.module), of.file)))
+	validator := validatorOf(t, filepath.Join(download(t, of.module), of.file))
+	errs := validation.ValidateCustomResource(nil, content, validator)
 	if !slices.ContainsFunc(errs, func(e *field.Error) bool { return e.Field == "spec.secretName" }) {
 		t.Errorf("a certificate without secretName: %v", errs)
 	}
