@@ -88,20 +88,29 @@ func content[T any](ctx context.Context, r *Rules, obj *T) (map[string]any, erro
 // Run runs the rules over an object, which is decoded JSON with int64 for whole numbers, and returns their errors in
 // the order of the schema. old is nil on a creation.
 func (r *Rules) Run(ctx context.Context, obj, old map[string]any) field.ErrorList {
+	errs, _ := r.RunWithin(ctx, objectLimit, obj, old)
+	return errs
+}
+
+// RunWithin is Run with a limit of the cost of all rules together, in units of CEL. It returns what is left of it,
+// which is negative where the rules needed more.
+func (r *Rules) RunWithin(
+	ctx context.Context, limit int64, obj, old map[string]any,
+) (errs field.ErrorList, left int64) {
 	if r.fault != nil {
-		return field.ErrorList{field.InternalError(nil, r.fault)}
+		return field.ErrorList{field.InternalError(nil, r.fault)}, limit
 	}
 	if r.root == nil {
-		return nil
+		return nil, limit
 	}
-	w := walk{ctx: ctx, budget: objectLimit}
+	w := walk{ctx: ctx, budget: limit}
 	at := ratchet{}
 	var before any
 	if old != nil {
 		before, at = old, ratchet{correlated: true, schema: r.root.schema, now: obj, old: old}
 	}
 	w.value(r.root, nil, obj, before, at)
-	return w.errs
+	return w.errs, w.budget
 }
 
 // walk is one run over an object.
