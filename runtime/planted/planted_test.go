@@ -44,9 +44,10 @@ var bugs = []bug{
 		dir:   "internal/collector", tests: []string{"TestOnlyWhatIsKnownIsDeleted"},
 	},
 	{
-		name: "an owner taken for absent because nobody serves it at the moment", file: "internal/objects/metadata.go",
+		name:  "an owner taken for absent because nobody serves it at the moment",
+		file:  "internal/typedclient/metadata.go",
 		right: "details.Name == name", wrong: "(details.Name == name || true)",
-		dir: "internal/objects", tests: []string{"TestAbsence"},
+		dir: "internal/typedclient", tests: []string{"TestAbsence"},
 	},
 	{
 		name: "an owner confirmed by an answer from before its deletion", file: "internal/collector/confirmed.go",

@@ -50,7 +50,10 @@ func TestMetrics(t *testing.T) {
 		"mutating" + check + `total{error_type="no_error",policy="label",policy_binding="label"} `,
 		"mutating" + check + `duration_seconds_count{error_type="no_error",policy="label",policy_binding="label"} `,
 	} {
-		eventually(t, s, http.MethodGet, "/metrics", "", has(http.StatusOK, "\napiserver_"+want))
+		eventually(t, s, http.MethodGet, "/metrics", "", func(a answer) bool {
+			send(t, s, http.MethodPost, maps+"?dryRun=All", fine) // a policy may be in effect only now
+			return has(http.StatusOK, "\napiserver_"+want)(a)
+		})
 	}
 	if strings.Contains(send(t, s, http.MethodGet, "/metrics", "").body, `enforcement_action="warn"`) {
 		t.Error("a failure that is ignored warned")
