@@ -16,8 +16,9 @@ import (
 
 // Standing returns those of the faults of a body that the new object still has: hooks and admission may have set what
 // the client left out, or changed a text. What the defaults of the type set inside of it doesn't count: a custom
-// resource has them only in an object that is there. A text that old has already isn't refused; old is nil on a
-// creation.
+// resource has them only in an object that is there. A text that old has already isn't refused, nor is a member missed
+// that the JSON of old lacks, too: what clients read can be written, although the Go type has left out a zero value
+// that a client sent. old is nil on a creation.
 // Null in a list stays refused, because the zero value that takes its place has defaults like each other element.
 func (v *Served[T]) Standing(faults field.ErrorList, obj T, old *T) field.ErrorList {
 	if len(faults) == 0 {
@@ -41,7 +42,8 @@ func (v *Served[T]) Standing(faults field.ErrorList, obj T, old *T) field.ErrorL
 			return false
 		case text == "":
 			value := at(now, e.Field)
-			return !isZero(value) && !v.rules().defaulted(steps(e.Field), value)
+			return !isZero(value) && !v.rules().defaulted(steps(e.Field), value) ||
+				e.Type == field.ErrorTypeRequired && lacks(before, e.Field)
 		}
 		return !sameText(at(now, e.Field), text) || kept.has(steps(e.Field), text)
 	})
@@ -92,6 +94,14 @@ func (v *Served[T]) members(obj T) (members any, err error) {
 		return nil, err
 	}
 	return members, json.Unmarshal(data, &members)
+}
+
+// lacks reports whether there is an object that should have the member at a path, and that has none.
+func lacks(v any, path string) bool {
+	end := strings.LastIndexByte(path, '.')
+	object, there := at(v, path[:max(end, 0)]).(map[string]any)
+	_, has := object[path[end+1:]]
+	return there && !has
 }
 
 // sameText reports whether a value of JSON is another form of a text: "60s" and "1m0s" are one duration. A value that

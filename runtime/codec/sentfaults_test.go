@@ -93,3 +93,57 @@ func (d *delay) DeepCopyObject() runtime.Object {
 	out := *d
 	return &out
 }
+
+// lane has a post, which JSON leaves out where it is zero.
+type lane struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Post              post   `json:"post,omitzero"`
+	More              []more `json:"more,omitempty"`
+}
+
+type post struct {
+	Foot *string `json:"foot,omitempty"`
+}
+
+type more struct {
+	Post post `json:"post,omitzero"`
+}
+
+func (l *lane) DeepCopyObject() runtime.Object {
+	out := *l
+	return &out
+}
+
+// TestWhatIsReadCanBeWritten: an update isn't refused for a required member that the object lacks already, since its Go
+// type leaves out the zero value that a client sent. A creation is, and so is an object that the update adds.
+func TestWhatIsReadCanBeWritten(t *testing.T) {
+	all, err := Kind[*lane]{
+		Group: "g.example.com", Kind: "Lane", New: func() *lane { return &lane{} },
+		Versions: []Version[*lane]{VersionOf(api.VersionInfo{Name: "v1"}, Conversion[*lane, *lane]{
+			New: func() *lane { return &lane{} },
+			Sent: func() *Sent {
+				inner := &Sent{Required: []string{"post"}}
+				return &Sent{Required: []string{"post"}, Members: map[string]*Sent{"more": {Elem: inner}}}
+			},
+		})},
+	}.Bind("v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, stored, longer := &all.Served[0], &lane{More: []more{{}}}, &lane{More: []more{{}, {}}}
+	for _, c := range []struct {
+		body, want string
+		now        *lane
+		old        **lane
+	}{
+		{`{"more":[{}]}`, "[more[0].post: Required value post: Required value]", stored, nil},
+		{`{"post":{},"more":[{"post":{}}]}`, "[]", stored, nil},
+		{`{"more":[{}]}`, "[]", stored, &stored},
+		{`{"more":[{},{}]}`, "[more[1].post: Required value]", longer, &stored},
+	} {
+		if got := fmt.Sprint(v.Standing(v.SentFaults(verb.Body{Data: []byte(c.body)}), c.now, c.old)); got != c.want {
+			t.Errorf("%s: %s, want %s", c.body, got, c.want)
+		}
+	}
+}
