@@ -46,6 +46,19 @@ type embedder struct {
 
 func (e *embedder) DeepCopyObject() runtime.Object { out := *e; return &out }
 
+// rawText is unstructured in another way than it is JSON.
+type rawText string
+
+func (r rawText) MarshalJSON() ([]byte, error) { return json.Marshal(string(r)) }
+func (r rawText) ToUnstructured() any          { return []byte(r) }
+
+type raws struct {
+	metav1.TypeMeta `json:",inline"`
+	Raw             rawText `json:"raw,omitempty"`
+}
+
+func (r *raws) DeepCopyObject() runtime.Object { out := *r; return &out }
+
 // TestGoTypes checks that field ownership is tracked of the fields that encoding/json writes, whatever Go types they
 // have.
 func TestGoTypes(t *testing.T) {
@@ -58,6 +71,7 @@ func TestGoTypes(t *testing.T) {
 		".byShelf\n.byShelf.r1":  &odds{ByShelf: map[shelf]int32{{1}: 5}},
 		".address":               &odds{Address: &address},
 		".shelf":                 &odds{Shelf: &shelf{2}},
+		".raw":                   &raws{Raw: "720h"},
 		".word":                  &odds{Word: 1, hidden: hidden{Word: ""}},
 		".Granular\n.Granular.a": &embedder{Granular: Granular{"a": "1"}},
 	} {

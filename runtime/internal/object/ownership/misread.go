@@ -5,13 +5,22 @@ import (
 	"encoding/json"
 	"reflect"
 	"strings"
+
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 var (
 	asJSON = reflect.TypeFor[json.Marshaler]()
 	asText = reflect.TypeFor[encoding.TextMarshaler]()
 	number = reflect.TypeFor[json.Number]()
+
+	// structured-merge-diff calls these methods in place of MarshalJSON. Those of apimachinery return what the JSON
+	// says. Others may not: Karpenter's NillableDuration returns the bytes of its JSON.
+	asUnstructured          = reflect.TypeFor[value.UnstructuredConverter]()
+	asUnstructuredWithError = reflect.TypeFor[value.UnstructuredConverterWithError]()
 )
+
+const apimachinery = "k8s.io/apimachinery/"
 
 // isMisread reports whether structured-merge-diff, which reads Go values by reflection, reads some value of a type in
 // another way than encoding/json writes it, or panics at it.
@@ -20,8 +29,9 @@ func isMisread(t reflect.Type, seen map[any]bool) bool {
 		return false
 	}
 	seen[t] = true
-	if reflect.PointerTo(t).Implements(asJSON) {
-		return false
+	if p := reflect.PointerTo(t); p.Implements(asJSON) {
+		converts := p.Implements(asUnstructured) || p.Implements(asUnstructuredWithError)
+		return converts && !strings.HasPrefix(t.PkgPath(), apimachinery)
 	}
 	if reflect.PointerTo(t).Implements(asText) || t == number {
 		return true
