@@ -167,11 +167,18 @@ func (m maker) object(s *schema, n int) object {
 		property := s.Properties[name]
 		_, called := m.of(property)
 		template := len(m.within) > 0 && strings.HasSuffix(called, "."+objectMeta)
-		if template || slices.Contains(s.Required, name) || m.full && !m.repeats(property) {
+		optional := m.full && !m.repeats(property) && !m.isKind(s, name)
+		if template || slices.Contains(s.Required, name) || optional {
 			out[name] = m.value(property, n)
 		}
 	}
 	return out
+}
+
+// isKind reports whether a property says of which kind an object within another one is, such as a template of volume
+// claims: JSON keeps that, and protobuf has no place for it.
+func (m maker) isKind(s *schema, name string) bool {
+	return len(m.within) > 0 && s.Properties["metadata"] != nil && (name == "apiVersion" || name == "kind")
 }
 
 // repeats reports whether a schema is one of those that a value is in.
