@@ -115,7 +115,8 @@ func (p *Pair) both(r request) (out []string, accepted bool) {
 	custom, customErr := p.send(p.Custom, r)
 	if typedErr == nil && customErr == nil {
 		typedSets, customSets := typed[managed], custom[managed]
-		out = append(reread(typed, "the type"), reread(custom, "the definition")...)
+		out = append(p.returned(p.Typed, r, typed, "the type"), p.returned(p.Custom, r, custom, "the definition")...)
+		out = append(append(out, reread(typed, "the type")...), reread(custom, "the definition")...)
 		different := compare("", typed, custom)
 		if len(different) > 0 {
 			p.differs[r.name] = true
@@ -151,6 +152,16 @@ func manages(typed, custom any) string {
 
 // The keys of the field sets, and of what a read returns, in what send returns.
 const managed, read = "managedFields", "read"
+
+// returned sends back what a read returned. It returns a difference where that is refused.
+func (p *Pair) returned(h verb.Handle, r request, answer map[string]any, by string) []string {
+	r.body, r.replaces = maps.Clone(answer[read].(map[string]any)), true
+	delete(r.body, managed)
+	if _, err := p.request(h, r); err != nil {
+		return []string{fmt.Sprintf("%s refuses what it has answered: %v", by, err)}
+	}
+	return nil
+}
 
 // reread returns how what a read returned differs from what was answered, both of which it takes apart.
 func reread(answer map[string]any, by string) (out []string) {

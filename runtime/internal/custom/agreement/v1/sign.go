@@ -55,9 +55,16 @@ type SignSpec struct {
 type Mount struct {
 	// +required
 	Pole Pole `json:"pole"`
+	// +required
+	Rest Rest `json:"rest,omitempty,omitzero"`
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:default=2
 	Bolts int32 `json:"bolts,omitempty"`
+}
+
+// Rest has only an optional field, so that an empty one is right.
+type Rest struct {
+	Width *int32 `json:"width,omitempty"`
 }
 
 // Pole has only fields with defaults.

@@ -213,6 +213,10 @@ func (in *Sign) DeepCopyInto(out *Sign) {
 	if in.Spec.Mount != nil {
 		out.Spec.Mount = new(Mount)
 		*out.Spec.Mount = *in.Spec.Mount
+		if in.Spec.Mount.Rest.Width != nil {
+			out.Spec.Mount.Rest.Width = new(int32)
+			*out.Spec.Mount.Rest.Width = *in.Spec.Mount.Rest.Width
+		}
 	}
 	if in.Spec.Photo != nil {
 		out.Spec.Photo = make([]byte, len(in.Spec.Photo))

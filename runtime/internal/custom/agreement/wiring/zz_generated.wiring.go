@@ -255,7 +255,7 @@ func sentV1Lamp() *codec.Sent {
 // sentV1Mount returns the rules about the JSON of v1.Mount that clients send.
 func sentV1Mount() *codec.Sent {
 	return &codec.Sent{
-		Required: []string{"pole"},
+		Required: []string{"pole", "rest"},
 		Refused: map[string]codec.Refusal{
 			"bolts": {Fault: "should be greater than or equal to 1"},
 		},
