@@ -111,8 +111,11 @@ func (r *objectRules) field(f *schema.Field) {
 		r.required = append(r.required, jen.Lit(f.Go.JSON))
 		r.setInside(f)
 	}
-	if refusal := r.refusalOf(f); refusal != nil && (f.Default == nil || r.replaced(f)) {
+	if refusal := r.refusalOf(f); refusal != nil && (f.Default == nil || replacesOnlyAbsent(f)) {
 		r.refused = append(r.refused, jen.Lit(f.Go.JSON).Op(":").Add(refusal))
+		if f.Default != nil {
+			r.addDefault(f, f.Default.Value())
+		}
 	}
 	if value := r.below(f.Type, &f.Go.Schema); value != nil {
 		r.members = append(r.members, jen.Lit(f.Go.JSON).Op(":").Add(value))
@@ -129,15 +132,11 @@ func (r *objectRules) setInside(f *schema.Field) {
 	}
 }
 
-// replaced reports whether it is known by what a default replaces a zero value that a client sent: such a value is
-// refused like in a custom resource, which has the default only where there is no value. Go clients send the zero value
-// of a field without omitempty whenever it isn't set, so that it has the default.
-func (r *objectRules) replaced(f *schema.Field) bool {
-	if !f.Go.OmitEmpty || f.Go.Type.Form != model.Basic || f.Default.JSON == "" {
-		return false
-	}
-	r.addDefault(f, f.Default.Value())
-	return true
+// replacesOnlyAbsent reports whether a field's default is for clients that leave out the field, as a custom resource's
+// default is, and not for a zero value that they send. Clients in Go send that of a field without omitempty whenever
+// they don't set it, so that it gets the default. The value of a constant may not be known here.
+func replacesOnlyAbsent(f *schema.Field) bool {
+	return f.Go.OmitEmpty && f.Go.Type.Form == model.Basic && f.Default.JSON != ""
 }
 
 func (r *objectRules) addDefault(f *schema.Field, value any) {

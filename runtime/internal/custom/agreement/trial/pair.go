@@ -153,12 +153,13 @@ func manages(typed, custom any) string {
 // The keys of the field sets, and of what a read returns, in what send returns.
 const managed, read = "managedFields", "read"
 
-// returned sends back what a read returned. It returns a difference where that is refused.
+// returned sends back what a read returned. It returns a difference where that is refused: one for all objects, whose
+// names it leaves out.
 func (p *Pair) returned(h verb.Handle, r request, answer map[string]any, by string) []string {
 	r.body, r.replaces = maps.Clone(answer[read].(map[string]any)), true
 	delete(r.body, managed)
 	if _, err := p.request(h, r); err != nil {
-		return []string{fmt.Sprintf("%s refuses what it has answered: %v", by, err)}
+		return []string{by + " refuses what it has answered: " + strings.ReplaceAll(err.Error(), r.name, "")}
 	}
 	return nil
 }
