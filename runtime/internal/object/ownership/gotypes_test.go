@@ -59,6 +59,26 @@ type raws struct {
 
 func (r *raws) DeepCopyObject() runtime.Object { out := *r; return &out }
 
+// The fields of inner are inlined three structs deep.
+type (
+	inner struct {
+		First  string `json:"first,omitempty"`
+		Second string `json:"second,omitempty"`
+	}
+	within struct {
+		inner `json:",inline"`
+	}
+	around struct {
+		within `json:",inline"`
+	}
+	nested struct {
+		metav1.TypeMeta `json:",inline"`
+		around          `json:",inline"`
+	}
+)
+
+func (n *nested) DeepCopyObject() runtime.Object { out := *n; return &out }
+
 // TestGoTypes checks that field ownership is tracked of the fields that encoding/json writes, whatever Go types they
 // have.
 func TestGoTypes(t *testing.T) {
@@ -72,6 +92,7 @@ func TestGoTypes(t *testing.T) {
 		".address":               &odds{Address: &address},
 		".shelf":                 &odds{Shelf: &shelf{2}},
 		".raw":                   &raws{Raw: "720h"},
+		".first":                 &nested{around: around{within{inner{First: "a"}}}},
 		".word":                  &odds{Word: 1, hidden: hidden{Word: ""}},
 		".Granular\n.Granular.a": &embedder{Granular: Granular{"a": "1"}},
 	} {

@@ -61,8 +61,9 @@ func hasMethod(t reflect.Type) bool {
 	return p.Implements(asJSON) || p.Implements(asText)
 }
 
-// maxInlined bounds how deep embedded structs are searched: a struct may embed a pointer to itself.
-const maxInlined = 8
+// maxInlined is how deep structured-merge-diff reads structs that are inlined in one another: of one that is deeper, it
+// keeps the paths to all fields in the same memory (buildStructCacheEntry), and reads the last field for each of them.
+const maxInlined = 2
 
 // isMisreadStruct is isMisread for the fields of a struct and of those that it inlines, whose names are noted.
 // structured-merge-diff takes the last of several fields with one name, leaves out embedded values without a name that
