@@ -332,6 +332,38 @@ func TestBadExtensions(t *testing.T) {
 	}
 }
 
+// TestNegativeReplicas: a number below zero at a path of the subresource scale is refused, as of a custom resource: in
+// the object, and in its status where that is written.
+func TestNegativeReplicas(t *testing.T) {
+	d := shop.Definition()
+	d.Extensions = []subresource.Extension[*shop.Widget]{subresource.ScaleOf(subresource.Scale[*shop.Widget]{
+		Replicas:       func(w *shop.Widget) int32 { return int32(w.Size) },
+		SetReplicas:    func(w *shop.Widget, n int32) { w.Size = int64(n) },
+		StatusReplicas: func(w *shop.Widget) int32 { return int32(w.Clicks) },
+		SpecPath:       ".spec.size", StatusPath: ".status.clicks",
+	})}
+	b := open(t, registry.New(d), true)
+	write := func(subresource, members string) error {
+		if subresource == "" {
+			_, err := b.Create(b.ctx(), "ns", body(config("", members)), verb.WriteOptions{Form: v1})
+			return err
+		}
+		_, err := b.Update(b.ctx(), "ns", "a", subresource, body(config("", members)), verb.WriteOptions{Form: v1})
+		return err
+	}
+	for _, c := range []struct{ subresource, members, want string }{
+		{"", `,"spec":{"size":-1}`, ".spec.size: Invalid value: -1: should be a non-negative integer"},
+		{"", `,"spec":{"color":"red"}`, ""},
+		{"status", `,"status":{"clicks":-2}`, ".status.clicks: Invalid value: -2: should be a non-negative integer"},
+		{"status", `,"spec":{"size":-1},"status":{"clicks":2}`, ""},
+	} {
+		err := write(c.subresource, c.members)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s %s: %v, want %q", c.subresource, c.members, err, c.want)
+		}
+	}
+}
+
 func TestQuery(t *testing.T) {
 	type color string
 	query := url.Values{"n": {"3", "4"}, "s": {"x"}, "b": {""}, "no": {"False"}, "big": {"300"},

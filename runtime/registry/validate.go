@@ -106,7 +106,11 @@ func (k *kind[T]) validateRules(ctx context.Context, a *attempt[T]) (field.Error
 	if name := a.scope.name; name != "" {
 		op.Request.Subresources = []string{name}
 	}
-	return a.version.Validate(codec.WithFaults(ctx, k.sentFaults(a, old)), op, a.obj, old)
+	errs, err := a.version.Validate(codec.WithFaults(ctx, k.sentFaults(a, old)), op, a.obj, old)
+	for _, e := range k.definition.Extensions {
+		errs = append(errs, e.Faults(a.obj, a.scope.name)...)
+	}
+	return errs, err
 }
 
 // sentFaults returns the faults of what the client sent that the new object still has, and doesn't show: a write of a

@@ -17,6 +17,7 @@ import (
 	"apigen.dev/runtime/internal/verb"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Extension is a subresource that is not part of its object. ScaleOf, ActionOf, RemovalOf, RequestOf, ProjectionOf,
@@ -25,6 +26,8 @@ type Extension[T api.Object] struct {
 	info verb.Extension
 	// describe, where set, completes info for the resource's group.
 	describe func(info verb.Extension, group string) verb.Extension
+	// faults, where set, checks what the extension reads of an object, for a write of the object or of its part.
+	faults func(obj T, part string) field.ErrorList
 	// open binds the extension to an open resource.
 	open func(Host[T]) (*verb.ExtensionHandle, error)
 }
@@ -103,3 +106,12 @@ func (e Extension[T]) Info(group string) verb.Extension {
 
 // Name is the name of the subresource.
 func (e Extension[T]) Name() string { return e.info.Name }
+
+// Faults returns what is wrong with the fields of an object that the extension reads. part is the subresource that is
+// written, or "" for the object.
+func (e Extension[T]) Faults(obj T, part string) field.ErrorList {
+	if e.faults == nil {
+		return nil
+	}
+	return e.faults(obj, part)
+}

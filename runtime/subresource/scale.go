@@ -31,6 +31,10 @@ type Scale[T api.Object] struct {
 	// StatusReplicas returns the observed number of replicas, Selector their label selector. Each may be nil.
 	StatusReplicas func(T) int32
 	Selector       func(T) string
+	// SpecPath and StatusPath are the paths of the two numbers as a CustomResourceDefinition writes them, such as
+	// .spec.replicas: as of a custom resource, an object is refused if the number is negative. "" checks nothing, as of
+	// Kubernetes' own kinds, whose own rules do.
+	SpecPath, StatusPath string
 	// Paths has the path of the desired number in each version: the field manager of a scale owns that field.
 	Paths map[string][]string
 	// Versions are the versions that have the subresource; nil means all.
@@ -72,6 +76,7 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 			Methods:       []string{http.MethodGet, http.MethodHead, http.MethodPatch, http.MethodPut},
 			TakesProtobuf: true, GivesProtobuf: true,
 		},
+		faults: s.faults,
 		open: func(h Host[T]) (*verb.ExtensionHandle, error) {
 			switch {
 			case h.Writer == nil:
@@ -104,6 +109,22 @@ func ScaleOf[T api.Object](s Scale[T]) Extension[T] {
 			return &verb.ExtensionHandle{Get: b.get, Update: b.update, Patch: b.patch, ToJSON: kind.ToJSON}, nil
 		},
 	}
+}
+
+// faults checks the numbers of an object, and of its status alone where that is written.
+func (s *Scale[T]) faults(obj T, part string) (errs field.ErrorList) {
+	check := func(path string, n int32) {
+		if n < 0 {
+			errs = append(errs, field.Invalid(field.NewPath(path), n, "should be a non-negative integer"))
+		}
+	}
+	if s.SpecPath != "" && part == "" {
+		check(s.SpecPath, s.Replicas(obj))
+	}
+	if s.StatusPath != "" && (part == "" || part == "status") {
+		check(s.StatusPath, s.StatusReplicas(obj))
+	}
+	return errs
 }
 
 type scaler[T api.Object] struct {

@@ -32,6 +32,8 @@ func (p *printer) scale(r *model.Resource) jen.Code {
 			new(setter).set("obj", r.Hub, s.Spec))),
 		status,
 		selector,
+		optional("SpecPath", s.SpecPath),
+		optional("StatusPath", s.StatusPath),
 		member("Paths", gocode.Code("map[string][]string$", jen.Values(paths...))))
 }
 

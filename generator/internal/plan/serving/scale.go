@@ -9,6 +9,8 @@ import (
 // Scale is the subresource scale: paths from the hub to its numbers and its selector. Status and Selector may be nil.
 type Scale struct {
 	Spec, Status, Selector []model.Step
+	// SpecPath and StatusPath are the marker's paths of a custom resource, whose numbers are checked; "" otherwise.
+	SpecPath, StatusPath string
 	// Paths are those of the number of replicas in JSON.
 	Paths []ScalePath
 }
@@ -68,6 +70,9 @@ func (s *Serving) scale(r *model.Resource, sub *model.Subresource) {
 	}
 	if marker.SelectorSteps != nil {
 		out.Selector = path(marker.SelectorSteps, checkSelector)
+	}
+	if r.Hub.Custom() {
+		out.SpecPath, out.StatusPath = marker.SpecPath, marker.StatusPath
 	}
 	if len(s.Faults) == before {
 		s.Scale = out

@@ -457,7 +457,9 @@ func defineShip() registry.Definition[*v1.Ship] {
 					}
 					return selectorText(obj.Spec.Watch)
 				},
-				Paths: map[string][]string{"v1": {"spec", "crew"}},
+				SpecPath:   ".spec.crew",
+				StatusPath: ".status.crew",
+				Paths:      map[string][]string{"v1": {"spec", "crew"}},
 			}),
 			subresource.RequestOf(subresource.Request[*v1.Ship, *v1.TicketRequest, *v1.TicketRequest]{
 				Name: "ticket",
