@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"apigen.dev/runtime/internal/object/rendition"
@@ -101,10 +102,36 @@ func WithFaults(ctx context.Context, faults field.ErrorList) context.Context {
 	return context.WithValue(ctx, sentKey{}, faults)
 }
 
-// AddFaults returns the faults of a context before those of the rules of a Go value. Generated code calls it.
+// AddFaults returns the faults of a context before those of the rules of a Go value. Of a value that the client left
+// out, or that was null, nothing else is said. Generated code calls it.
 func AddFaults(ctx context.Context, errs field.ErrorList) field.ErrorList {
 	faults, _ := ctx.Value(sentKey{}).(field.ErrorList)
-	return append(faults[:len(faults):len(faults)], errs...)
+	if len(faults) == 0 {
+		return errs
+	}
+	absent := map[string]bool{}
+	for _, f := range faults {
+		if f.Type == field.ErrorTypeRequired || f.Type == field.ErrorTypeTypeInvalid && f.BadValue == nil {
+			absent[f.Field] = true
+		}
+	}
+	out := faults[:len(faults):len(faults)]
+	for _, e := range errs {
+		if !within(absent, e.Field) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// within reports whether a path is one of those in a set, or leads below one of them.
+func within(paths map[string]bool, path string) bool {
+	for end := len(path); end > 0 && len(paths) > 0; end = strings.LastIndexAny(path[:end], ".[") {
+		if paths[path[:end]] {
+			return true
+		}
+	}
+	return false
 }
 
 // mostFaults is how many faults of one member of an object are collected. With more, the object is refused whatever
@@ -278,6 +305,9 @@ func (w *sentWalk) members(s *Sent, at int) {
 	}
 }
 
+// wrongType begins the Fault of a zero value that isn't of the type of its field: an empty text is no base64.
+const wrongType = "must be of type"
+
 func (w *sentWalk) zero(refusal Refusal, key, raw []byte) {
 	var value any = 0
 	switch {
@@ -294,7 +324,12 @@ func (w *sentWalk) zero(refusal Refusal, key, raw []byte) {
 		w.errs = append(w.errs, field.NotSupported(path, value, refusal.Supported))
 		return
 	}
-	w.errs = append(w.errs, field.Invalid(path, value, path.String()+" in body "+refusal.Fault))
+	fault := path.String() + " in body " + refusal.Fault
+	if strings.HasPrefix(refusal.Fault, wrongType) { // which keeps rules in CEL from running
+		w.errs = append(w.errs, field.TypeInvalid(path, value, fault))
+		return
+	}
+	w.errs = append(w.errs, field.Invalid(path, value, fault))
 }
 
 // isEmpty reports whether JSON is a list without elements, or an object without members that aren't null.

@@ -16,9 +16,9 @@ import (
 
 // Standing returns those of the faults of a body that the new object still has: hooks and admission may have set what
 // the client left out, or changed a text. What the defaults of the type set inside of it doesn't count: a custom
-// resource has them only in an object that is there. A text that old has already isn't refused, nor is a member missed
-// that the JSON of old lacks, too: what clients read can be written, although the Go type has left out a zero value
-// that a client sent. old is nil on a creation.
+// resource has them only in an object that is there. A text that old has already isn't refused, nor is a zero value
+// that the JSON of old has, or a member missed that it lacks: what clients read can be written, although the Go type
+// has left out a zero value that a client sent, or written one that nobody sent. old is nil on a creation.
 // Null in a list stays refused, because the zero value that takes its place has defaults like each other element.
 func (v *Served[T]) Standing(faults field.ErrorList, obj T, old *T) field.ErrorList {
 	if len(faults) == 0 {
@@ -38,12 +38,11 @@ func (v *Served[T]) Standing(faults field.ErrorList, obj T, old *T) field.ErrorL
 	return slices.DeleteFunc(faults, func(e *field.Error) bool {
 		text, _ := e.BadValue.(string)
 		switch {
-		case e.Type == field.ErrorTypeForbidden, e.Type == field.ErrorTypeTypeInvalid: // more faults, or null
-			return false
+		case e.Type == field.ErrorTypeForbidden, e.Type == field.ErrorTypeTypeInvalid && e.BadValue == nil:
+			return false // more faults, or null
 		case text == "":
 			value := at(now, e.Field)
-			return !isZero(value) && !v.rules().defaulted(steps(e.Field), value) ||
-				e.Type == field.ErrorTypeRequired && lacks(before, e.Field)
+			return !isZero(value) && !v.rules().defaulted(steps(e.Field), value) || isAnswered(before, e)
 		}
 		return !sameText(at(now, e.Field), text) || kept.has(steps(e.Field), text)
 	})
@@ -96,12 +95,21 @@ func (v *Served[T]) members(obj T) (members any, err error) {
 	return members, json.Unmarshal(data, &members)
 }
 
-// lacks reports whether there is an object that should have the member at a path, and that has none.
+// isAnswered reports whether the JSON of an object, which clients may send back, has the fault: Go writes the zero
+// value of a field without omitempty, and leaves out that of one with it.
+func isAnswered(object any, e *field.Error) bool {
+	if e.Type == field.ErrorTypeRequired {
+		return lacks(object, e.Field)
+	}
+	value := at(object, e.Field)
+	return value != nil && isZero(value)
+}
+
+// lacks reports whether there is an object that should have the member at a path, and that has none, or null.
 func lacks(v any, path string) bool {
 	end := strings.LastIndexByte(path, '.')
 	object, there := at(v, path[:max(end, 0)]).(map[string]any)
-	_, has := object[path[end+1:]]
-	return there && !has
+	return there && object[path[end+1:]] == nil
 }
 
 // sameText reports whether a value of JSON is another form of a text: "60s" and "1m0s" are one duration. A value that

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // path has lamps, which are lit unless a client says otherwise.
@@ -100,6 +102,8 @@ type lane struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 	Post              post   `json:"post,omitzero"`
 	More              []more `json:"more,omitempty"`
+	Seal              []byte `json:"seal"`
+	Hue               string `json:"hue"`
 }
 
 type post struct {
@@ -124,7 +128,10 @@ func TestWhatIsReadCanBeWritten(t *testing.T) {
 			New: func() *lane { return &lane{} },
 			Sent: func() *Sent {
 				inner := &Sent{Required: []string{"post"}}
-				return &Sent{Required: []string{"post"}, Members: map[string]*Sent{"more": {Elem: inner}}}
+				return &Sent{
+					Required: []string{"post", "seal"}, Refused: map[string]Refusal{"hue": {Fault: "is dull"}},
+					Members: map[string]*Sent{"more": {Elem: inner}},
+				}
 			},
 		})},
 	}.Bind("v1")
@@ -132,18 +139,45 @@ func TestWhatIsReadCanBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, stored, longer := &all.Served[0], &lane{More: []more{{}}}, &lane{More: []more{{}, {}}}
+	red := &lane{Hue: "red", More: []more{{}}}
 	for _, c := range []struct {
 		body, want string
 		now        *lane
 		old        **lane
 	}{
-		{`{"more":[{}]}`, "[more[0].post: Required value post: Required value]", stored, nil},
-		{`{"post":{},"more":[{"post":{}}]}`, "[]", stored, nil},
-		{`{"more":[{}]}`, "[]", stored, &stored},
+		{
+			`{"more":[{}],"seal":null}`,
+			"[more[0].post: Required value post: Required value seal: Required value]", stored, nil,
+		},
+		{`{"post":{},"more":[{"post":{}}],"seal":"YQ=="}`, "[]", stored, nil},
+		{`{"more":[{}],"seal":null,"hue":""}`, "[]", stored, &stored},
+		{`{"more":[{}],"hue":""}`, `[hue: Invalid value: "": hue in body is dull]`, stored, &red},
 		{`{"more":[{},{}]}`, "[more[1].post: Required value]", longer, &stored},
 	} {
 		if got := fmt.Sprint(v.Standing(v.SentFaults(verb.Body{Data: []byte(c.body)}), c.now, c.old)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.body, got, c.want)
 		}
+	}
+}
+
+// TestNothingIsSaidOfWhatIsAbsent: rules of the Go value see a zero value where the client sent none, or null.
+func TestNothingIsSaidOfWhatIsAbsent(t *testing.T) {
+	faults := field.ErrorList{
+		field.Required(field.NewPath("spec", "post"), ""),
+		field.TypeInvalid(field.NewPath("rows").Index(1), nil, "null"),
+		field.Invalid(field.NewPath("hue"), "", "too short"), field.TypeInvalid(field.NewPath("seal"), "", "no base64"),
+	}
+	var errs field.ErrorList
+	for _, path := range []string{
+		"spec.post", "spec.post.foot", "spec.posts", "rows[1].name", "rows[10].name", "hue", "seal", "spec",
+	} {
+		errs = append(errs, field.Invalid(field.NewPath(path), 0, "of the value"))
+	}
+	var left []string
+	for _, e := range AddFaults(WithFaults(t.Context(), faults), errs)[len(faults):] {
+		left = append(left, e.Field)
+	}
+	if want := []string{"spec.posts", "rows[10].name", "hue", "seal", "spec"}; !slices.Equal(left, want) {
+		t.Errorf("faults of the value at %v, want %v", left, want)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/operation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -308,8 +309,17 @@ func (v *Served[T]) View(obj T) (runtime.Object, error) { return v.codec.view(ob
 // Kubernetes' own kinds.
 func (v *Served[T]) Shape() *omission.Shape { return v.omits() }
 
-// Empty returns an empty object of the version, with kind and apiVersion.
-func (v *Served[T]) Empty() runtime.Object { return v.codec.empty(v.GVK) }
+// Empty returns what an object is before a client creates it, with which field ownership compares: its kind and
+// apiVersion. A Go struct has the fields without omitempty in it, as Kubernetes' own kinds; what behaves as a custom
+// resource has none, so that a client that sends spec owns it, and one that applies no spec has sent none.
+func (v *Served[T]) Empty() runtime.Object {
+	if v.omits() == nil && v.rules() == nil {
+		return v.codec.empty(v.GVK)
+	}
+	out := &unstructured.Unstructured{}
+	out.SetGroupVersionKind(v.GVK)
+	return out
+}
 
 // FromMap makes a hub object of a part of an object of the version, without defaults. It ignores unknown fields.
 func (v *Served[T]) FromMap(object map[string]any, hub T) (T, error) {

@@ -25,6 +25,58 @@ var differences = map[string]map[string][]string{
 		inside: {`rayjobs: only the type stores spec`, `rayjobs: only the type stores status`},
 		tags:   {`*: only the type refuses *.evictionResponders[].name`},
 	},
+	"keda": {
+		explicit: {`scaledjobs: only the type refuses *.containers[]`}, // a key that is missing beside an empty one
+		tags: {
+			`scaledjobs: only the type refuses spec.jobTargetRef.scheduling*`,
+			`scaledjobs: only the type refuses *.evictionResponders[].name`,
+			`scaledjobs: only the definition refuses <nil>`, // it didn't check the rules of such a tag
+		},
+		omitempty: {
+			`*: only the type stores spec.azureKeyVault.cloud.*`,
+			`*: only the type stores status.triggersActivity[].isActive`,
+			`scaledjobs: only the type stores *.onPodConditions[].status`,
+		},
+	},
+	"cert-manager": {
+		decoding: {`*: only the type refuses what it can't decode`},
+		omitempty: {
+			`*: only the type stores spec`, `*: only the type stores status`,
+			`challenges: only the type stores spec.wildcard`, `challenges: only the type stores status.*`,
+			`*: only the type stores *.podTemplate.metadata`, `*: only the type stores *.podTemplate.spec`,
+			`*: only the type stores *.ingressTemplate.metadata`,
+			`challenges: only the type stores *.secretAccessKeySecretRef`,
+		},
+	},
+	"gateway-api": {
+		explicit: {
+			`*: stored status.conditions is * by the type and [] by the definition`,
+			`httproutes: stored *.matches is * by the type and [] by the definition`,
+			`*: only the type refuses spec.listeners*`,  // a key or a protocol that is missing beside an empty one
+			`grpcroutes: only the definition refuses *`, // an update without the empty spec that was stored
+		},
+	},
+	"prometheus-operator": {
+		explicit: {`*: stored * by the type and "" by the definition`},
+		inside:   {`alertmanagers: only the type stores spec.alertmanagerConfigMatcherStrategy`},
+		omitempty: {
+			`alertmanagerconfigs: only the type stores *.value`,
+			`alertmanagerconfigs: only the type stores spec.route.receiver`,
+			`*: only the type stores status.*eplicas`, `*: only the type stores status.paused`,
+		},
+	},
+	"kueue": {},
+	"cluster-api": {
+		explicit: {
+			`*: only the type refuses *Gates[]`, // a key that is missing beside an empty one, as those that follow
+			`clusters: only the type refuses spec.topology.variables[]`,
+			`clusterclasses: only the type refuses *.x-kubernetes-validations[]`,
+			`machinedrainrules: only the type refuses spec.*`,                // elements differ in empty structs alone
+			`machinehealthchecks: only the definition refuses spec.selector`, // an update without what was stored empty
+		},
+		decoding:  {`clusterclasses: only the type refuses what it can't decode`},
+		omitempty: {`*: only the type stores status.deprecated.*eplicas`},
+	},
 	"velero": {
 		explicit: {`backupstoragelocations: only the definition refuses spec.objectStorage.caCert`},
 		decoding: {`*: only the type refuses what it can't decode`},

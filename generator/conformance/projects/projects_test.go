@@ -3,6 +3,7 @@ package projects
 import (
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,6 +44,12 @@ type project struct {
 
 type edit struct{ file, old, new string }
 
+// custom says of the kinds of a package that they are custom resources, which their own markers leave open.
+func custom(dir string) edit {
+	name := "package " + path.Base(dir) + "\n"
+	return edit{dir + "/doc.go", name, `// +apigen:kind("*")=+kubebuilder:object:root=true` + "\n" + name}
+}
+
 // Reasons for which Tekton's own validation refuses its samples.
 const (
 	artifacts = "feature flag enable-artifacts should be set to true to use artifacts feature"
@@ -72,6 +79,78 @@ var projects = []project{
 			"api-types/schedule.md": "BackupSpec.spec.template.excludedClusterScopedResources of type []string",
 		},
 		least: 13,
+	},
+	{
+		// Its kinds have no marker that makes them controller-gen's.
+		name: "cert-manager", module: "github.com/cert-manager/cert-manager", version: "v1.21.2",
+		serve:   []string{"pkg/apis/certmanager/v1", "pkg/apis/acme/v1"},
+		marks:   []edit{custom("apis/certmanager/v1"), custom("apis/acme/v1")},
+		samples: []string{"test/fixtures", "design"},
+		kinds: []string{
+			"certificaterequests.cert-manager.io", "certificates.cert-manager.io", "challenges.acme.cert-manager.io",
+			"clusterissuers.cert-manager.io", "issuers.cert-manager.io", "orders.acme.cert-manager.io",
+		},
+		least: 3,
+	},
+	{
+		name: "gateway-api", module: "sigs.k8s.io/gateway-api", version: "v1.6.0",
+		serve:   []string{"apis/v1", "apis/v1beta1"},
+		samples: []string{"examples"},
+		kinds: []string{
+			"backendtlspolicies." + gatewayAPI, "gatewayclasses." + gatewayAPI, "gateways." + gatewayAPI,
+			"grpcroutes." + gatewayAPI, "httproutes." + gatewayAPI, "listenersets." + gatewayAPI,
+			"referencegrants." + gatewayAPI, "tcproutes." + gatewayAPI, "tlsroutes." + gatewayAPI,
+			"udproutes." + gatewayAPI,
+		},
+		least: 101,
+	},
+	{
+		// Neither have its kinds. The module with the samples can't be had in the version of the types.
+		name:    "prometheus-operator",
+		module:  "github.com/prometheus-operator/prometheus-operator/pkg/apis/monitoring",
+		version: "v0.95.2", serve: []string{"v1", "v1alpha1", "v1beta1"},
+		manifests: "github.com/prometheus-operator/prometheus-operator@v0.85.0",
+		marks: []edit{
+			custom("apis/monitoring/v1"), custom("apis/monitoring/v1alpha1"), custom("apis/monitoring/v1beta1"),
+		},
+		samples: []string{"example", "Documentation/developer", "Documentation/platform", "Documentation/user-guides"},
+		kinds: []string{
+			"alertmanagerconfigs.monitoring.coreos.com", "alertmanagers.monitoring.coreos.com",
+			"podmonitors.monitoring.coreos.com", "probes.monitoring.coreos.com",
+			"prometheusagents.monitoring.coreos.com", "prometheuses.monitoring.coreos.com",
+			"prometheusrules.monitoring.coreos.com", "scrapeconfigs.monitoring.coreos.com",
+			"servicemonitors.monitoring.coreos.com", "thanosrulers.monitoring.coreos.com",
+		},
+		// Parts of objects, and placeholders. The project's own definitions refuse them, too.
+		refused: map[string]string{
+			"scrapeclass-example-definition.yaml":     "metadata.name: Required value",
+			"scrapeclass-example-podmonitor.yaml":     "spec.selector: Required value",
+			"scrapeclass-example-servicemonitor.yaml": "spec.selector: Required value",
+			"developer/scrapeclass.md":                "spec.selector: Required value",
+			"platform/strategic-merge-patch.md":       "metadata.name: Invalid value",
+			"platform/troubleshooting.md":             "spec.remoteWrite[0].url in body should match",
+			"user-guides/running-exporters.md":        `unknown field "spec.endpoints"`,
+		},
+		least: 60,
+	},
+	{
+		name: "kueue", module: "sigs.k8s.io/kueue", version: "v0.17.0", long: true,
+		serve:   []string{"apis/kueue/v1beta1", "apis/kueue/v1beta2"},
+		samples: []string{"cmd", "config", "test/e2e"},
+	},
+	{
+		name: "argo-workflows", module: "github.com/argoproj/argo-workflows/v4", version: "v4.0.5", long: true,
+		serve:   []string{"pkg/apis/workflow/v1alpha1"},
+		samples: []string{"examples", "test", "workflow"},
+	},
+	{
+		name: "cluster-api", module: "sigs.k8s.io/cluster-api/api", version: "v1.14.2",
+		serve: []string{"core/v1beta2"},
+		kinds: []string{
+			"clusterclasses.cluster.x-k8s.io", "clusters.cluster.x-k8s.io", "machinedeployments.cluster.x-k8s.io",
+			"machinedrainrules.cluster.x-k8s.io", "machinehealthchecks.cluster.x-k8s.io",
+			"machinepools.cluster.x-k8s.io", "machines.cluster.x-k8s.io", "machinesets.cluster.x-k8s.io",
+		},
 	},
 	{
 		// Knative's module requires more of clouds than its types do.

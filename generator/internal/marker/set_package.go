@@ -40,7 +40,7 @@ func setPackageCopies(p *model.Package, u *Use) {
 	}
 }
 
-func setPackageObjects(p *model.Package, u *Use) { p.DeepCopy = u.True() }
+func setPackageObjects(p *model.Package, u *Use) { p.DeepCopy, p.Kubebuilder = u.True(), u.True() }
 
 func setConversion(p *model.Package, u *Use) {
 	switch u.Value {

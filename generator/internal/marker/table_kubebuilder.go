@@ -4,13 +4,14 @@ import "apigen.dev/generator/internal/model"
 
 // kubebuilderMarkers are controller-gen's markers of packages and kinds.
 var kubebuilderMarkers = []Definition{
-	{Name: "kubebuilder:object:root", Places: Type, Kind: Bool, Subject: KindsAndLists,
+	{Name: "kubebuilder:object:root", Places: Type, Kind: Bool, Subject: KindsAndLists, Foreign: true,
 		Set: Set{Type: addObject, Kind: flag(func(k *model.Kind) *bool { return &k.Kubebuilder })},
-		Doc: "Makes the type a kind, or the list of one. apigen writes DeepCopyObject for it."},
+		Doc: "Makes the type a kind in controller-gen's style, or the list of one. apigen writes DeepCopyObject for " +
+			"it."},
 	{Name: "kubebuilder:object:generate", Places: Package | Type, Kind: Bool,
 		Set: Set{Package: setPackageObjects, Type: setObjects}, Read: Read{Detached: true},
 		Doc: "true writes DeepCopyInto and DeepCopy for all types of the package, or for the type; false leaves " +
-			"them out."},
+			"them out. The kinds of a marked package are in controller-gen's style."},
 	{Name: "kubebuilder:resource", Places: Type, Kind: Arguments, Keys: []string{"path", "singular", "shortName",
 		"categories", "scope"},
 		Many: true, Subject: Kinds, Foreign: true, Set: Set{Kind: setResource},
@@ -19,7 +20,7 @@ var kubebuilderMarkers = []Definition{
 	{Name: "kubebuilder:subresource:status", Places: Type, Kind: Flag, Subject: Kinds, Foreign: true,
 		Set: Set{Kind: flag(func(k *model.Kind) *bool { return &k.Manifest.Status })},
 		Doc: "Makes the field Status a subresource, on the server and in the kind's CustomResourceDefinition. The " +
-			"server has it for every kind with such a field that isn't marked +kubebuilder:object:root."},
+			"server has it for every kind with such a field that isn't in controller-gen's style."},
 	{Name: "kubebuilder:subresource:scale", Places: Type, Kind: Arguments, Keys: []string{"specpath", "statuspath",
 		"selectorpath"},
 		Subject: Kinds, Foreign: true, Set: Set{Kind: setScale},

@@ -25,7 +25,8 @@ type KindNames struct {
 	Plural, Singular       string
 	ShortNames, Categories []string
 	ClusterScoped          bool
-	// Kubebuilder: the kind is marked as controller-gen's, +kubebuilder:object:root.
+	// Kubebuilder: the kind is a custom resource, as controller-gen's: marked +kubebuilder:object:root, or in a package
+	// with +kubebuilder:object:generate=true.
 	Kubebuilder bool
 	// Served: a marker says how the kind is served.
 	Served bool

@@ -45,6 +45,8 @@ type PackageServing struct {
 type PackageProducts struct {
 	// DeepCopy is the package's default for its types (+k8s:deepcopy-gen=package, +kubebuilder:object:generate=true).
 	DeepCopy bool
+	// Kubebuilder is +kubebuilder:object:generate: the package's kinds are custom resources, as controller-gen's.
+	Kubebuilder bool
 	// Validation is +k8s:validation-gen: validation functions are asked for, whether or not there is a server.
 	Validation bool
 	// CollectGroups is +apigen:groups: emit Groups(), the wiring of every group below this package.

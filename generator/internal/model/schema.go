@@ -85,6 +85,10 @@ type Constraints struct {
 	Opaque bool
 }
 
+// HidesType reports whether the rules of the value's type don't count here: it is marked +k8s:opaqueType, or
+// +kubebuilder:validation:Schemaless, so that a definition has only the value's own markers.
+func (s *Schema) HidesType() bool { return s.Opaque || s.Schemaless }
+
 // Claim is a marker that only values of some form can have.
 type Claim struct {
 	Marker, Value string

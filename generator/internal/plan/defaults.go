@@ -47,6 +47,8 @@ type FieldDefault struct {
 	Default *model.Default
 	// IfSet: the field is an optional struct, in which no defaults are set if it is zero.
 	IfSet bool
+	// IfEmpty: the default takes the place of an empty list or map, too, which the JSON of a custom resource lacks.
+	IfEmpty bool
 }
 
 // Object reports whether the type gets a SetObjectDefaults_X.
@@ -112,7 +114,9 @@ func (g *defaultGraph) plan(d *Defaults, t *model.Type) {
 			def = &model.Default{JSON: "{}", Pos: f.Pos}
 		}
 		if def != nil || g.reach.From(f.Type) {
-			plan.Fields = append(plan.Fields, FieldDefault{f, def, def == nil && g.onlyIfSet(f)})
+			plan.Fields = append(plan.Fields, FieldDefault{
+				f, def, def == nil && g.onlyIfSet(f), f.OmitsEmptyList() && g.source().HasCustom(),
+			})
 		}
 	}
 	if t.Form == model.Slice || t.Form == model.Array || t.Form == model.Map {

@@ -32,6 +32,7 @@ func (b *typeBuilder) kind(m *model.Type, ms marker.Markers) {
 func readKind(m *model.Type, ms marker.Markers) (*model.Kind, diag.Errors) {
 	k := &model.Kind{Client: &model.Client{}}
 	faults := ms.ToKind(k, m)
+	k.Kubebuilder = k.Kubebuilder || m.Package.Kubebuilder
 	k.HasStatus = field(m, "Status") != nil && (k.Manifest.Status || !k.Kubebuilder && !k.Client.NoStatus)
 	if !k.Client.Pos.IsValid() {
 		k.Client = nil

@@ -44,3 +44,28 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 		})
 	}
 }
+
+// TestPackageInControllerGensStyle: a package that is marked for controller-gen has custom resources, as KEDA's
+// TriggerAuthentication, which has no marker of its own.
+func TestPackageInControllerGensStyle(t *testing.T) {
+	for marker, want := range map[string]bool{
+		"": false, "// +kubebuilder:object:generate=true\n": true, "// +kubebuilder:object:generate=false\n": false,
+	} {
+		p := loadtest.Program(t, `
+-- api/v1/types.go --
+// +groupName=example.com
+`+marker+`package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object
+type Lamp struct {
+	metav1.TypeMeta   `+"`json:\",inline\"`"+`
+	metav1.ObjectMeta `+"`json:\"metadata,omitempty\"`"+`
+}
+`)
+		if got := p.Groups[0].Resources[0].Hub.Custom(); got != want {
+			t.Errorf("with %q a custom resource: %t, want %t", marker, got, want)
+		}
+	}
+}

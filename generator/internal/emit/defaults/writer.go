@@ -76,7 +76,11 @@ func (w *writer) field(f plan.FieldDefault, in gocode.Place, depth int) []jen.Co
 	if f.IfSet && len(inside) > 0 {
 		return []jen.Code{w.whenSet(f.Field.Type, in, inside...)}
 	}
-	return append(w.set(f.Default, f.Field.Type, in), inside...)
+	absent := w.isZero(f.Field.Type, in)
+	if f.IfEmpty {
+		absent = w.file.Code("len($) == 0", in.Value())
+	}
+	return append(w.set(f.Default, f.Field.Type, in, absent), inside...)
 }
 
 // whenSet runs the body where a struct isn't zero.
@@ -88,7 +92,7 @@ func (w *writer) whenSet(t *model.Type, in gocode.Place, body ...jen.Code) jen.C
 }
 
 func (w *writer) elementSet(t *model.Type, in gocode.Place) []jen.Code {
-	return w.set(w.plan.Types[t].Element, t.Elem, in)
+	return w.set(w.plan.Types[t].Element, t.Elem, in, w.isZero(t.Elem, in))
 }
 
 func (w *writer) elements(t *model.Type, in gocode.Place, depth int) []jen.Code {
@@ -137,14 +141,18 @@ func name(letters, word string, depth int) string {
 	return word + strconv.Itoa(depth+1)
 }
 
-// set writes the default of a marker into the place where that is still zero.
-func (w *writer) set(d *model.Default, t *model.Type, in gocode.Place) []jen.Code {
+// set writes the default of a marker into a place where there is no value.
+func (w *writer) set(d *model.Default, t *model.Type, in gocode.Place, absent jen.Code) []jen.Code {
 	if d == nil {
 		return nil
 	}
+	return []jen.Code{w.file.Code("if $ {$}", absent, w.assignDefault(d, t, in))}
+}
+
+func (w *writer) assignDefault(d *model.Default, t *model.Type, in gocode.Place) []jen.Code {
 	pointers, base := pointerChain(t)
 	if d.Ref != nil {
-		return w.setRef(d, t, pointers, base, in)
+		return w.assign(pointers, base, w.constant(d.Ref, base), in)
 	}
 	value := d.Value() // which judges found to fit
 	switch {
@@ -153,26 +161,25 @@ func (w *writer) set(d *model.Default, t *model.Type, in gocode.Place) []jen.Cod
 		if len(pointers) > 0 && !untyped(value, base) {
 			constant = w.file.Type(base).Call(constant)
 		}
-		return []jen.Code{w.whenZero(t, in, w.assign(pointers, base, constant, in)...)}
+		return w.assign(pointers, base, constant, in)
 	case empty(value) && w.fresh(t) != nil:
-		return []jen.Code{w.whenZero(t, in, in.Set(w.fresh(t)))}
+		return []jen.Code{in.Set(w.fresh(t))}
 	}
-	decode := w.file.Code("if err := json.Unmarshal([]byte($), $); err != nil {\npanic(err)\n}",
-		gocode.RawLiteral(d.JSON), in.Address())
-	return []jen.Code{w.whenZero(t, in, decode)}
+	return []jen.Code{w.file.Code("if err := json.Unmarshal([]byte($), $); err != nil {\npanic(err)\n}",
+		gocode.RawLiteral(d.JSON), in.Address())}
 }
 
-func (w *writer) setRef(d *model.Default, t *model.Type, pointers []*model.Type, base *model.Type,
-	in gocode.Place) []jen.Code {
-	path := d.Ref.Path
+// constant is the constant that a default refers to, as a value of a type.
+func (w *writer) constant(ref *model.Ref, t *model.Type) jen.Code {
+	path := ref.Path
 	if path == "" {
 		path = w.plan.Source.Path
 	}
-	value := w.file.Qual(path, d.Ref.Name)
-	if !w.hasType(path, d.Ref.Name, base) {
-		value = w.file.Type(base).Call(value)
+	value := w.file.Qual(path, ref.Name)
+	if !w.hasType(path, ref.Name, t) {
+		value = w.file.Type(t).Call(value)
 	}
-	return []jen.Code{w.whenZero(t, in, w.assign(pointers, base, value, in)...)}
+	return value
 }
 
 func (w *writer) hasType(path, name string, t *model.Type) bool {
@@ -198,7 +205,8 @@ func (w *writer) assign(pointers []*model.Type, base *model.Type, value jen.Code
 	return append(code, in.Set(jen.Op("&ptrVar1")))
 }
 
-func (w *writer) whenZero(t *model.Type, in gocode.Place, body ...jen.Code) jen.Code {
+// isZero is the condition under which there is no value in a place.
+func (w *writer) isZero(t *model.Type, in gocode.Place) jen.Code {
 	condition := "$ == nil"
 	args := []any{in.Value()}
 	switch {
@@ -213,7 +221,7 @@ func (w *writer) whenZero(t *model.Type, in gocode.Place, body ...jen.Code) jen.
 	case t.Form == model.Struct, t.Form == model.Array:
 		condition = "reflect.ValueOf($).IsZero()"
 	}
-	return w.file.Code("if "+condition+" {$}", append(args, body)...)
+	return w.file.Code(condition, args...)
 }
 
 // comparesWithZero reports whether Go compares values of the type with its zero value, which the file can write.

@@ -82,7 +82,7 @@ func (w *writer) field(parent value, f *model.Field) []jen.Code {
 	content := w.content(m.value, &f.Schema)
 	var calls []jen.Code
 	switch {
-	case f.Schema.Opaque:
+	case f.Schema.HidesType():
 	case w.functionOf(m.typ) != nil:
 		calls = []jen.Code{w.call(m.value, jen.Id("path"))}
 	case m.typ.Form == model.Struct && m.typ.Name == "" && w.checks.Reaches(m.typ):

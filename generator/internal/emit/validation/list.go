@@ -122,7 +122,7 @@ func (w *writer) comparison(t *model.Type) jen.Code {
 // elements returns the checks of the elements of a list or a map: those of a schema, and, where the list has no
 // function of its own for it, those of the elements' type.
 func (w *writer) elements(v value, s *model.Schema) []jen.Code {
-	deep := (v.typ.Name == "" || v.self) && !s.Opaque
+	deep := (v.typ.Name == "" || v.self) && !s.HidesType()
 	switch v.typ.Form {
 	case model.Slice:
 		if v.typ.IsBytes() {
@@ -138,7 +138,7 @@ func (w *writer) elements(v value, s *model.Schema) []jen.Code {
 // validator returns the function that checks an element: its type's, or one of its own. It returns nil where there is
 // nothing to check.
 func (w *writer) validator(t *model.Type, s *model.Schema, deep bool, label string) jen.Code {
-	if s != nil && s.Opaque {
+	if s != nil && s.HidesType() {
 		deep = false
 	}
 	effective := w.checks.Effective(t, s)

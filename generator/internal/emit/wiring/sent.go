@@ -90,13 +90,30 @@ type objectRules struct {
 }
 
 func (r *objectRules) fields(t *schema.Type) {
+	nearest := map[string]int{}
+	inlined(t, 0, func(f *schema.Field, depth int) {
+		if known, ok := nearest[f.Go.JSON]; !ok || depth < known {
+			nearest[f.Go.JSON] = depth
+		}
+	})
+	inlined(t, 0, func(f *schema.Field, depth int) {
+		if nearest[f.Go.JSON] == depth {
+			nearest[f.Go.JSON] = -1 // and no other of the name
+			r.field(f)
+		}
+	})
+}
+
+// inlined calls do with each field of a struct, and of the structs that it inlines. encoding/json takes the nearest of
+// several fields with one name.
+func inlined(t *schema.Type, depth int, do func(f *schema.Field, depth int)) {
 	for _, f := range t.Fields {
 		switch {
 		case f.Go.Inline && f.Type.Go.Form == model.Struct:
-			r.fields(f.Type)
-		case f.Go.Embedded && f.Go.JSON == "metadata" || f.Go.Inline || declarative(f.Go):
+			inlined(f.Type, depth+1, do)
+		case f.Go.IsMetadata() || f.Go.Inline || declarative(f.Go):
 		default:
-			r.field(f)
+			do(f, depth)
 		}
 	}
 }
@@ -117,6 +134,9 @@ func (r *objectRules) field(f *schema.Field) {
 			r.addDefault(f, f.Default.Value())
 		}
 	}
+	if f.Go.Schema.Schemaless {
+		return
+	}
 	if value := r.below(f.Type, &f.Go.Schema); value != nil {
 		r.members = append(r.members, jen.Lit(f.Go.JSON).Op(":").Add(value))
 	}
@@ -136,7 +156,8 @@ func (r *objectRules) setInside(f *schema.Field) {
 // default is, and not for a zero value that they send. Clients in Go send that of a field without omitempty whenever
 // they don't set it, so that it gets the default. The value of a constant may not be known here.
 func replacesOnlyAbsent(f *schema.Field) bool {
-	return f.Go.OmitEmpty && f.Go.Type.Form == model.Basic && f.Default.JSON != ""
+	omitted := f.Go.OmitEmpty && f.Go.Type.Form == model.Basic || f.Go.OmitsEmptyList()
+	return omitted && f.Default.JSON != ""
 }
 
 func (r *objectRules) addDefault(f *schema.Field, value any) {

@@ -91,7 +91,7 @@ func (g *Functions) FieldEffective(f *model.Field) bool {
 
 // NamesType reports whether the checks of a field name its type: those that go by more than whether it is set.
 func (g *Functions) NamesType(f *model.Field) bool {
-	return g.Effective(f.Type, &f.Schema) || len(f.Schema.Modes) > 0 || !f.Schema.Opaque && g.Reaches(f.Type) ||
+	return g.Effective(f.Type, &f.Schema) || len(f.Schema.Modes) > 0 || !f.Schema.HidesType() && g.Reaches(f.Type) ||
 		f.Type.Form == model.Struct && g.FieldEffective(f)
 }
 

@@ -112,7 +112,7 @@ func (g *Functions) inner(t *model.Type) []*model.Type {
 	case model.Struct:
 		var types []*model.Type
 		for _, f := range t.Fields {
-			if Accessible(g.pkg, t, f) && !f.Schema.Opaque {
+			if Accessible(g.pkg, t, f) && !f.Schema.HidesType() {
 				types = append(types, f.Type)
 			}
 		}

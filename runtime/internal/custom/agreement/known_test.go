@@ -26,6 +26,11 @@ var chosen = map[string][]string{
 		`{"spec":{"hue":"red"}}`, `{"spec":{"logo":{"name":""}}}`, `{"spec":{"hue":"red","logo":{}}}`,
 		`{"spec":{"hue":"red","sheets":[null]}}`, `{"spec":{"sheets":[{"size":{}}]}}`,
 		`{"spec":{"sheets":[{"size":{"height":0,"width":1}},{"size":{"height":1,"width":0}}]}}`,
+		`{"spec":{},"status":{"conditions":[null]}}`, `{"spec":{},"status":{"conditions":[]}}`,
+		`{"spec":{"border":{"sides":[]}}}`,
+		`{"spec":{"back":{}}}`, `{"spec":{"back":{"text":""}}}`, `{"spec":{"back":{"marks":[]}}}`,
+		`{"spec":{"sheets":[{"size":{},"scale":1}]}}`, `{"spec":{"places":[]}}`,
+		`{"spec":{"free":{"text":"abcdef"}}}`, `{"spec":{"free":{"marks":["a"]}}}`,
 	},
 	"Meter": {
 		`{"spec":{"timeout":"0s"}}`, `{"spec":{"waits":[{"of":"a"}]}}`, `{"spec":{"waits":[null]}}`,
@@ -44,7 +49,7 @@ var changes = map[string][2]string{
 const (
 	explicit  = "a zero value that the client sent isn't kept"
 	inside    = "defaults are set inside an absent struct without required fields"
-	null      = "null in a map is a zero value"
+	null      = "null in a map or list is a zero value"
 	decoding  = "the Go type can't hold the value"
 	canonical = "the Go type writes the value in its canonical form"
 )
@@ -88,13 +93,18 @@ var known = map[string]map[string][]string{
 		explicit: {
 			`only the definition refuses spec`,
 			`only the definition refuses spec.sheets[]`,
-			`only the definition stores spec`,
+			`only the definition stores spec.back`,
+			`only the definition stores spec.back.*`,
+			`only the definition stores spec.border`,
 			`only the definition stores spec.hue`,
+			`only the definition stores status.printed`,
+			`stored status.conditions is * by the type and * by the definition`, // a list, or a struct, that is empty
 			`only the definition stores spec.sheets`,
 			`only the definition stores spec.sheets[].size.height`,
 			`only the definition stores spec.sheets[].size.width`,
 			`only the type refuses spec.sheets[]`,
 		},
+		null: {`of an equal object, only the type manages fields`},
 	},
 	"Sign": {
 		inside: {

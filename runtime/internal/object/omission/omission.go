@@ -123,13 +123,18 @@ func (b builder) fields(t reflect.Type, s *Shape) {
 				name = f.Name
 			}
 			m := member{shape: b.shape(f.Type)}
-			if f.Type.Kind() == reflect.Struct && slices.Contains(strings.Split(options, ","), "omitempty") {
+			if f.Type.Kind() == reflect.Struct && isOptional(options) {
 				m.zero, _ = json.Marshal(reflect.New(f.Type).Interface()) // nil where there is no JSON of it
 				_ = kjson.UnmarshalCaseSensitivePreserveInts(m.zero, &m.zeroValue)
 			}
 			s.members[name] = m
 		}
 	}
+}
+
+func isOptional(options string) bool {
+	all := strings.Split(options, ",")
+	return slices.Contains(all, "omitempty") || slices.Contains(all, "omitzero")
 }
 
 // trim removes what leaves out nothing.

@@ -5,11 +5,29 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // Poster has rules in CEL about fields that clients may leave out.
 //
 // +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
 type Poster struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
-	Spec PosterSpec `json:"spec,omitempty"`
+	Spec PosterSpec `json:"spec"`
+	// +kubebuilder:default={conditions: {{type: "Hung", status: "Unknown"}}}
+	Status PosterStatus `json:"status,omitempty"`
+}
+
+// PosterStatus is the status of a Poster, with a list that has a default.
+type PosterStatus struct {
+	// +listType=map
+	// +listMapKey=type
+	// +kubebuilder:default={{type: "Hung", status: "Unknown"},{type: "Seen", status: "Unknown"}}
+	Conditions []PosterCondition `json:"conditions,omitempty"`
+	Printed    []string          `json:"printed,omitempty"`
+}
+
+// PosterCondition says whether something holds.
+type PosterCondition struct {
+	Type   string `json:"type"`
+	Status string `json:"status"`
 }
 
 // PosterSpec is the specification of a Poster.
@@ -21,6 +39,30 @@ type PosterSpec struct {
 	Hue  string `json:"hue,omitempty"`
 	// +kubebuilder:validation:MaxItems=5
 	Sheets []Sheet `json:"sheets,omitempty"`
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:default={wall}
+	Places []string `json:"places,omitempty"`
+	// +optional
+	Border PosterBorder `json:"border,omitempty,omitzero"`
+	// +optional
+	Back PosterBack `json:"back,omitempty,omitzero"`
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:pruning:PreserveUnknownFields
+	Free *PosterBack `json:"free,omitempty"`
+}
+
+// PosterBorder has no required field.
+type PosterBorder struct {
+	Sides []string `json:"sides,omitempty"`
+}
+
+// PosterBack has no required field, and must not be empty.
+//
+// +kubebuilder:validation:MinProperties=1
+type PosterBack struct {
+	// +kubebuilder:validation:MaxLength=5
+	Text  string   `json:"text,omitempty"`
+	Marks []string `json:"marks,omitempty"`
 }
 
 // Sheet is in a list.

@@ -120,6 +120,34 @@ func (in *Poster) DeepCopyInto(out *Poster) {
 			}
 		}
 	}
+	if in.Spec.Places != nil {
+		out.Spec.Places = make([]string, len(in.Spec.Places))
+		copy(out.Spec.Places, in.Spec.Places)
+	}
+	if in.Spec.Border.Sides != nil {
+		out.Spec.Border.Sides = make([]string, len(in.Spec.Border.Sides))
+		copy(out.Spec.Border.Sides, in.Spec.Border.Sides)
+	}
+	if in.Spec.Back.Marks != nil {
+		out.Spec.Back.Marks = make([]string, len(in.Spec.Back.Marks))
+		copy(out.Spec.Back.Marks, in.Spec.Back.Marks)
+	}
+	if in.Spec.Free != nil {
+		out.Spec.Free = new(PosterBack)
+		*out.Spec.Free = *in.Spec.Free
+		if in.Spec.Free.Marks != nil {
+			out.Spec.Free.Marks = make([]string, len(in.Spec.Free.Marks))
+			copy(out.Spec.Free.Marks, in.Spec.Free.Marks)
+		}
+	}
+	if in.Status.Conditions != nil {
+		out.Status.Conditions = make([]PosterCondition, len(in.Status.Conditions))
+		copy(out.Status.Conditions, in.Status.Conditions)
+	}
+	if in.Status.Printed != nil {
+		out.Status.Printed = make([]string, len(in.Status.Printed))
+		copy(out.Status.Printed, in.Status.Printed)
+	}
 }
 
 // DeepCopy returns a copy that shares nothing with the receiver, a new Poster.

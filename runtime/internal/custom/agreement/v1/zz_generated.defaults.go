@@ -4,11 +4,22 @@
 
 package v1
 
-import "k8s.io/apimachinery/pkg/runtime"
+import (
+	"encoding/json"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/runtime"
+)
 
 // RegisterDefaults adds the defaulting functions of this package to the scheme. Each sets the defaults of all
 // that its object holds.
 func RegisterDefaults(scheme *runtime.Scheme) error {
+	scheme.AddTypeDefaultingFunc(&Poster{}, func(obj any) {
+		SetObjectDefaults_Poster(obj.(*Poster))
+	})
+	scheme.AddTypeDefaultingFunc(&PosterList{}, func(obj any) {
+		SetObjectDefaults_PosterList(obj.(*PosterList))
+	})
 	scheme.AddTypeDefaultingFunc(&Sign{}, func(obj any) {
 		SetObjectDefaults_Sign(obj.(*Sign))
 	})
@@ -16,6 +27,33 @@ func RegisterDefaults(scheme *runtime.Scheme) error {
 		SetObjectDefaults_SignList(obj.(*SignList))
 	})
 	return nil
+}
+
+// SetObjectDefaults_Poster sets the defaults of the object and of all that is in it.
+func SetObjectDefaults_Poster(in *Poster) {
+	if len(in.Spec.Places) == 0 {
+		if err := json.Unmarshal([]byte(`["wall"]`), &in.Spec.Places); err != nil {
+			panic(err)
+		}
+	}
+	if reflect.ValueOf(in.Status).IsZero() {
+		if err := json.Unmarshal([]byte(`{"conditions":[{"type":"Hung","status":"Unknown"}]}`), &in.Status); err != nil {
+			panic(err)
+		}
+	}
+	if len(in.Status.Conditions) == 0 {
+		if err := json.Unmarshal([]byte(`[{"type":"Hung","status":"Unknown"},{"type":"Seen","status":"Unknown"}]`), &in.Status.Conditions); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// SetObjectDefaults_PosterList sets the defaults of the object and of all that is in it.
+func SetObjectDefaults_PosterList(in *PosterList) {
+	for i := range in.Items {
+		a := &in.Items[i]
+		SetObjectDefaults_Poster(a)
+	}
 }
 
 // SetObjectDefaults_Sign sets the defaults of the object and of all that is in it.

@@ -132,6 +132,22 @@ func Validate_Mount(ctx context.Context, op operation.Operation, fldPath *field.
 // Validate_Poster checks obj, which replaces oldObj where that isn't nil.
 func Validate_Poster(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Poster) (errs field.ErrorList) {
 	errs = append(errs, Validate_PosterSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *Poster) *PosterSpec { return &old.Spec }))...)
+	errs = append(errs, Validate_PosterStatus(ctx, op, fldPath.Child("status"), &obj.Status, safe.Field(oldObj, func(old *Poster) *PosterStatus { return &old.Status }))...)
+	return errs
+}
+
+// Validate_PosterBack checks obj, which replaces oldObj where that isn't nil.
+func Validate_PosterBack(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *PosterBack) (errs field.ErrorList) {
+	if oldObj == nil || !equality.Semantic.DeepEqual(obj, oldObj) {
+		if n := countSet(obj.Text != "", obj.Marks != nil); n < 1 {
+			errs = append(errs, field.Invalid(fldPath, n, fldPath.String()+" in body should have at least 1 properties"))
+		}
+	}
+	if path := fldPath.Child("text"); obj.Text != "" && (oldObj == nil || obj.Text != oldObj.Text) {
+		if utf8.RuneCountInString(obj.Text) > 5 {
+			errs = append(errs, field.TooLong(path, "", 5))
+		}
+	}
 	return errs
 }
 
@@ -142,6 +158,22 @@ func Validate_PosterSpec(ctx context.Context, op operation.Operation, fldPath *f
 		if n := len(obj.Sheets); n > 5 {
 			errs = append(errs, field.TooMany(path, n, 5))
 		}
+	}
+	if path := fldPath.Child("places"); obj.Places != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Places, oldObj.Places)) {
+		if n := len(obj.Places); n < 1 {
+			errs = append(errs, field.Invalid(path, n, path.String()+" in body should have at least 1 items"))
+		}
+	}
+	if path := fldPath.Child("back"); !reflect.ValueOf(obj.Back).IsZero() {
+		errs = append(errs, Validate_PosterBack(ctx, op, path, &obj.Back, safe.Field(oldObj, func(old *PosterSpec) *PosterBack { return &old.Back }))...)
+	}
+	return errs
+}
+
+// Validate_PosterStatus checks obj, which replaces oldObj where that isn't nil.
+func Validate_PosterStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *PosterStatus) (errs field.ErrorList) {
+	if path := fldPath.Child("conditions"); obj.Conditions != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Conditions, oldObj.Conditions)) {
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Conditions, nil, func(a, b *PosterCondition) bool { return a.Type == b.Type }), func(e PosterCondition) map[string]any { return map[string]any{"type": e.Type} })...)
 	}
 	return errs
 }

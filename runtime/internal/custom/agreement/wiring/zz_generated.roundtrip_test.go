@@ -34,6 +34,7 @@ func FuzzRoundTripPosterV1(f *testing.F) {
 		NewHub: func() *agreementv1.Poster {
 			return new(agreementv1.Poster)
 		},
+		Default: agreementv1.SetObjectDefaults_Poster,
 		Values:  roundTripValues,
 		Fillers: roundTripFillers,
 	})

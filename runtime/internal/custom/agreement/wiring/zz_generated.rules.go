@@ -34,11 +34,25 @@ func ruledV1Poster() map[string]*cel.Schema {
 // fieldsV1PosterSpec are the fields of v1.PosterSpec.
 func fieldsV1PosterSpec() map[string]*cel.Schema {
 	return map[string]*cel.Schema{
-		"hue": {Type: "string"},
+		"back": {
+			Type:       "object",
+			Properties: fieldsV1PosterBack(),
+		},
+		"border": {
+			Type:       "object",
+			Properties: fieldsV1PosterBorder(),
+		},
+		"free": {PreserveUnknownFields: true},
+		"hue":  {Type: "string"},
 		"logo": {
 			Type:       "object",
 			Required:   []string{"name"},
 			Properties: fieldsV1Logo(),
+		},
+		"places": {
+			Type:      "array",
+			Defaulted: true,
+			Items:     &cel.Schema{Type: "string"},
 		},
 		"sheets": {
 			Type:     "array",
@@ -50,6 +64,30 @@ func fieldsV1PosterSpec() map[string]*cel.Schema {
 				},
 				Properties: fieldsV1Sheet(),
 			},
+		},
+	}
+}
+
+// fieldsV1PosterBack are the fields of v1.PosterBack.
+func fieldsV1PosterBack() map[string]*cel.Schema {
+	return map[string]*cel.Schema{
+		"marks": {
+			Type:  "array",
+			Items: &cel.Schema{Type: "string"},
+		},
+		"text": {
+			Type:      "string",
+			MaxLength: cel.Limit(5),
+		},
+	}
+}
+
+// fieldsV1PosterBorder are the fields of v1.PosterBorder.
+func fieldsV1PosterBorder() map[string]*cel.Schema {
+	return map[string]*cel.Schema{
+		"sides": {
+			Type:  "array",
+			Items: &cel.Schema{Type: "string"},
 		},
 	}
 }

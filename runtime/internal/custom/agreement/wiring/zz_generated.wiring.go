@@ -97,6 +97,7 @@ func definePoster() registry.Definition[*v1.Poster] {
 				New: func() *v1.Poster {
 					return new(v1.Poster)
 				},
+				Default: v1.SetObjectDefaults_Poster,
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Poster) field.ErrorList {
 					return cel.Validate(ctx, rulesV1Poster(), codec.AddFaults(ctx, v1.Validate_Poster(ctx, op, nil, obj, old)), obj, old)
 				},
@@ -105,6 +106,15 @@ func definePoster() registry.Definition[*v1.Poster] {
 			}),
 		},
 		Storage: "v1",
+		Subresources: []registry.Subresource[*v1.Poster]{{
+			Name: "status",
+			Copy: func(from, to *v1.Poster) {
+				to.Status = from.DeepCopy().Status
+			},
+			Reset: func(obj *v1.Poster) {
+				obj.Status = v1.PosterStatus{}
+			},
+		}},
 	}
 }
 
@@ -187,12 +197,57 @@ func sentV1Logo() *codec.Sent {
 	}
 }
 
+// sentV1PosterBorder returns the rules about the JSON of v1.PosterBorder that clients send.
+func sentV1PosterBorder() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"sides": &codec.Sent{Items: "string"},
+		},
+	}
+}
+
+// sentV1PosterBack returns the rules about the JSON of v1.PosterBack that clients send.
+func sentV1PosterBack() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"marks": &codec.Sent{Items: "string"},
+		},
+	}
+}
+
 // sentV1PosterSpec returns the rules about the JSON of v1.PosterSpec that clients send.
 func sentV1PosterSpec() *codec.Sent {
 	return &codec.Sent{
+		Refused: map[string]codec.Refusal{
+			"places": {Fault: "should have at least 1 items"},
+			"back":   {Fault: "should have at least 1 properties"},
+		},
+		Defaults: map[string]string{
+			"places": `["wall"]`,
+		},
 		Members: map[string]*codec.Sent{
 			"logo":   sentV1Logo(),
 			"sheets": &codec.Sent{Items: "object"},
+			"places": &codec.Sent{Items: "string"},
+			"border": sentV1PosterBorder(),
+			"back":   sentV1PosterBack(),
+		},
+	}
+}
+
+// sentV1PosterCondition returns the rules about the JSON of v1.PosterCondition that clients send.
+func sentV1PosterCondition() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"type", "status"},
+	}
+}
+
+// sentV1PosterStatus returns the rules about the JSON of v1.PosterStatus that clients send.
+func sentV1PosterStatus() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"conditions": &codec.Sent{Elem: sentV1PosterCondition(), Items: "object"},
+			"printed":    &codec.Sent{Items: "string"},
 		},
 	}
 }
@@ -200,8 +255,13 @@ func sentV1PosterSpec() *codec.Sent {
 // sentV1Poster returns the rules about the JSON of v1.Poster that clients send.
 func sentV1Poster() *codec.Sent {
 	return &codec.Sent{
+		Required: []string{"spec"},
+		Defaults: map[string]string{
+			"spec": `{"places":["wall"]}`,
+		},
 		Members: map[string]*codec.Sent{
-			"spec": sentV1PosterSpec(),
+			"spec":   sentV1PosterSpec(),
+			"status": sentV1PosterStatus(),
 		},
 	}
 }
