@@ -90,7 +90,8 @@ var projects = []project{
 			"certificaterequests.cert-manager.io", "certificates.cert-manager.io", "challenges.acme.cert-manager.io",
 			"clusterissuers.cert-manager.io", "issuers.cert-manager.io", "orders.acme.cert-manager.io",
 		},
-		least: 3,
+		refused: map[string]string{"20220720-per-certificate-owner-ref.md": "spec.issuerRef: Required value"},
+		least:   3,
 	},
 	{
 		name: "gateway-api", module: "sigs.k8s.io/gateway-api", version: "v1.6.0",

@@ -10,7 +10,6 @@ const (
 	tags      = "a definition can't have what a tag of Kubernetes says"
 	null      = "null is a zero value in a map, and in a list of another package's struct"
 	dropped   = "field ownership can't read null in a list; the Go type has a zero value instead"
-	scale     = "a definition checks the paths of its scale; the type has the rules of its fields, as Kubernetes' own"
 	canonical = "the Go type writes the value in its canonical form"
 	hooks     = "hand-written Go, which a definition can't have"
 )
@@ -129,11 +128,6 @@ var kinds = map[string]trial.Trial{
 			null: {
 				`only the definition refuses spec.watch.matchExpressions[].values[]`,
 				`only the type stores spec.watch.matchLabels[]`,
-			},
-			scale: {
-				`only the definition refuses .spec.crew`, // spec.crew is refused by both
-				`only the definition refuses .status.crew`,
-				`only the type stores status`, // of a write that the definition refuses for it
 			},
 			hooks: {
 				`only the definition stores clearance`, // which a subresource sets
