@@ -11,6 +11,8 @@ import (
 	"apigen.dev/generator/internal/loadtest"
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/plan"
+	"apigen.dev/runtime/cel"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 const source = `
@@ -97,6 +99,35 @@ func TestEmit(t *testing.T) {
 	for _, unwanted := range []string{"unseen", "plain", "fieldsV1Plain"} {
 		if strings.Contains(text, unwanted) {
 			t.Errorf("%s in\n%s", unwanted, text)
+		}
+	}
+}
+
+// TestTypeThatContainsItself: the rules of such a type run, but where it begins again, and its fields aren't declared.
+// The tasks of Argo Workflows' templates have templates in them.
+func TestTypeThatContainsItself(t *testing.T) {
+	const tree = "type Tree struct"
+	rule := `// +kubebuilder:validation:XValidation:rule="!has(self.name) || !has(self.deeper)",message=both`
+	p := program(t, strings.Replace(source, tree, rule+"\n"+tree, 1))
+	checks := cel.New(schema.GroupVersionKind{Group: "shop.example.com", Version: "v1", Kind: "Widget"},
+		plan.New(p).Rules.Of(p.Groups[0].Resources[0].Hub).Schema)
+	spec := func(tree map[string]any) map[string]any {
+		return map[string]any{"spec": map[string]any{
+			"size": int64(1), "least": "1", "when": "2026-01-02T03:04:05Z", "tree": tree,
+		}}
+	}
+	leaf := map[string]any{"name": "a"}
+	both := map[string]any{"name": "a", "deeper": leaf}
+	for _, c := range []struct {
+		tree map[string]any
+		want string
+	}{
+		{leaf, "[]"},
+		{both, "[spec.tree: Invalid value: both]"},
+		{map[string]any{"name": "a", "deeper": map[string]any{}}, "[spec.tree: Invalid value: both]"},
+	} {
+		if got := fmt.Sprint(checks.Run(t.Context(), spec(c.tree), nil)); got != c.want {
+			t.Errorf("%v: %s, want %s", c.tree, got, c.want)
 		}
 	}
 }

@@ -38,6 +38,9 @@ type builder struct {
 	// vague holds the schemas of types that don't compile, and of structs with one name twice: what an expression says
 	// of them isn't judged.
 	vague map[*cel.Schema]bool
+	// cut holds the schemas of structs that are cut off, and of lists and maps of them. They have no rules: an
+	// expression would name fields that aren't declared there.
+	cut map[*cel.Schema]bool
 	// types holds the struct of a schema.
 	types map[*cel.Schema]Struct
 }
@@ -53,7 +56,7 @@ func newBuilder(excluded map[model.Position]bool) *builder {
 		resolver: schema.New(schema.CEL), excluded: excluded, unfinished: map[Struct]int{}, low: math.MaxInt,
 		passed: map[Struct]int{}, nested: map[*schema.Type]bool{}, made: map[Struct]*cel.Schema{},
 		sources: map[*cel.Schema][]model.CELRule{}, owners: map[*cel.Schema]string{}, types: map[*cel.Schema]Struct{},
-		vague: map[*cel.Schema]bool{},
+		vague: map[*cel.Schema]bool{}, cut: map[*cel.Schema]bool{},
 	}
 }
 
@@ -96,7 +99,7 @@ func (b *builder) copy(s *cel.Schema) *cel.Schema {
 	out := *s
 	out.Rules = slices.Clone(s.Rules)
 	b.sources[&out] = slices.Clone(b.sources[s])
-	b.owners[&out], b.vague[&out] = b.owners[s], b.vague[s]
+	b.owners[&out], b.vague[&out], b.cut[&out] = b.owners[s], b.vague[s], b.cut[s]
 	if r, ok := b.types[s]; ok {
 		b.types[&out] = r
 	}
@@ -115,9 +118,13 @@ func (b *builder) shape(t *schema.Type, all bool) *cel.Schema {
 	case t.JSON == schema.Pointer:
 		return b.copy(b.value(t.Elem, all))
 	case t.JSON == schema.List:
-		return &cel.Schema{Type: "array", Items: b.value(t.Elem, all)}
+		s := &cel.Schema{Type: "array", Items: b.value(t.Elem, all)}
+		b.cut[s] = b.cut[s.Items]
+		return s
 	case t.JSON == schema.Map:
-		return &cel.Schema{Type: "object", Values: b.value(t.Elem, all)}
+		s := &cel.Schema{Type: "object", Values: b.value(t.Elem, all)}
+		b.cut[s] = b.cut[s.Values]
+		return s
 	case t.JSON == schema.Object:
 		return b.copy(b.structure(t, all))
 	}
@@ -134,7 +141,9 @@ func (b *builder) structure(t *schema.Type, all bool) *cel.Schema {
 	for _, met := range []map[Struct]int{b.unfinished, b.passed} {
 		if depth, ok := met[key]; ok {
 			b.low = min(b.low, depth)
-			return &cel.Schema{Type: "object", PreserveUnknownFields: true}
+			s := &cel.Schema{Type: "object", PreserveUnknownFields: true}
+			b.cut[s] = true
+			return s
 		}
 	}
 	depth, outer := len(b.unfinished), b.low
@@ -212,6 +221,9 @@ func (b *builder) constrain(s *cel.Schema, c *model.Schema, owner string) {
 }
 
 func (b *builder) addRules(s *cel.Schema, rules []model.CELRule, owner string) {
+	if b.cut[s] {
+		return
+	}
 	for _, r := range b.rules(rules) {
 		s.Rules = append(s.Rules, cel.Rule{
 			Rule: r.Rule, Message: r.Message, MessageExpression: r.MessageExpression, Reason: r.Reason,
