@@ -4,7 +4,6 @@ package projects
 const (
 	explicit  = "a zero value that the client sent isn't kept: a default takes its place, and it may be a duplicate"
 	inside    = "defaults are set inside an absent struct without required fields, which is there then"
-	beside    = "the fields of a required struct that is missing are refused beside it"
 	tags      = "a definition can't have what a tag of Kubernetes says"
 	decoding  = "the Go type can't hold the value"
 	omitempty = "Go writes the zero value of a field without omitempty"
@@ -21,7 +20,6 @@ var differences = map[string]map[string][]string{
 			`rayjobs: only the type refuses spec.deletionStrategy`,
 			`rayjobs: stored spec.submissionMode is "K8sJobMode" by the type and "" by the definition`,
 		},
-		beside: {`rayjobs: only the type refuses spec.deletionStrategy.deletionRules[].condition.jobStatus`},
 		inside: {`rayjobs: only the type stores spec`, `rayjobs: only the type stores status`},
 		tags:   {`*: only the type refuses *.evictionResponders[].name`},
 	},
@@ -65,7 +63,6 @@ var differences = map[string]map[string][]string{
 			`*: only the type stores status.*eplicas`, `*: only the type stores status.paused`,
 		},
 	},
-	"kueue": {},
 	"cluster-api": {
 		explicit: {
 			`*: only the type refuses *Gates[]`, // a key that is missing beside an empty one, as those that follow
@@ -113,7 +110,6 @@ var differences = map[string]map[string][]string{
 			`externalsecrets: only the type stores spec`,
 			`passwords: only the type stores spec`,
 		},
-		beside:   {`*: only the type refuses *.serviceAccountRef.name`},
 		decoding: {`*: only the type refuses what it can't decode`},
 		omitempty: {
 			`secretstores: only the type stores *.conjur.auth.jwt.hostId`,
