@@ -44,10 +44,11 @@ type Text struct {
 	Supported []string
 }
 
-// Refusal is why a zero value is refused: it is none of the supported values, or else what Fault says.
+// Refusal is why a zero value is refused: it is none of the supported values, or isn't of the type of a custom
+// resource's field, as an empty text is no base64 (byte), or else what Fault says.
 type Refusal struct {
-	Supported []string
-	Fault     string
+	Supported   []string
+	Type, Fault string
 }
 
 // SentFaults returns the faults of a body that a Go value doesn't show. It returns none of a body in protobuf, whose
@@ -305,9 +306,6 @@ func (w *sentWalk) members(s *Sent, at int) {
 	}
 }
 
-// wrongType begins the Fault of a zero value that isn't of the type of its field: an empty text is no base64.
-const wrongType = "must be of type"
-
 func (w *sentWalk) zero(refusal Refusal, key, raw []byte) {
 	var value any = 0
 	switch {
@@ -320,16 +318,15 @@ func (w *sentWalk) zero(refusal Refusal, key, raw []byte) {
 		return
 	}
 	path := w.path(string(key))
-	if len(refusal.Supported) > 0 {
+	switch {
+	case len(refusal.Supported) > 0:
 		w.errs = append(w.errs, field.NotSupported(path, value, refusal.Supported))
-		return
-	}
-	fault := path.String() + " in body " + refusal.Fault
-	if strings.HasPrefix(refusal.Fault, wrongType) { // which keeps rules in CEL from running
+	case refusal.Type != "": // which keeps rules in CEL from running
+		fault := fmt.Sprintf(`%s in body must be of type %s: ""`, path, refusal.Type)
 		w.errs = append(w.errs, field.TypeInvalid(path, value, fault))
-		return
+	default:
+		w.errs = append(w.errs, field.Invalid(path, value, path.String()+" in body "+refusal.Fault))
 	}
-	w.errs = append(w.errs, field.Invalid(path, value, fault))
 }
 
 // isEmpty reports whether JSON is a list without elements, or an object without members that aren't null.

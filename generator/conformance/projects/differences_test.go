@@ -50,8 +50,9 @@ var differences = map[string]map[string][]string{
 		explicit: {
 			`*: stored status.conditions is * by the type and [] by the definition`,
 			`httproutes: stored *.matches is * by the type and [] by the definition`,
-			`*: only the type refuses spec.listeners*`,  // a key or a protocol that is missing beside an empty one
-			`grpcroutes: only the definition refuses *`, // an update without the empty spec that was stored
+			`*: only the type refuses spec.listeners*`,     // a key or a protocol that is missing beside an empty one
+			`grpcroutes: only the definition refuses spec`, // an update without the empty spec that was stored
+			`grpcroutes: only the definition refuses <nil>`,
 		},
 	},
 	"prometheus-operator": {

@@ -245,8 +245,8 @@ func textRules(t *model.Type, at *model.Schema) jen.Code {
 func (r *objectRules) refusalOf(f *schema.Field) jen.Code {
 	rule, fault := check.RefusesZero(f.Go)
 	switch {
-	case rule == nil && r.own && f.Type.Format == "byte":
-		fault = `must be of type byte: ""` // custom resources don't take an empty text for base64
+	case rule == nil && r.own && f.Type.Format == "byte": // custom resources don't take an empty text for base64
+		return gocode.Code("{Type: $}", jen.Lit(f.Type.Format))
 	case rule == nil:
 		return nil
 	case fault == "":

@@ -124,7 +124,7 @@ func defineMemo() registry.Definition[*v1.Memo] {
 func sentV1Memo() *codec.Sent {
 	return &codec.Sent{
 		Refused: map[string]codec.Refusal{
-			"ink": {Fault: "must be of type byte: \"\""},
+			"ink": {Type: "byte"},
 		},
 	}
 }

@@ -336,7 +336,7 @@ func sentV1SignSpec() *codec.Sent {
 			"title":    {Fault: "should be at least 2 chars long"},
 			"lines":    {Fault: "should have at least 1 items"},
 			"light":    {Supported: []string{"warm", "cold"}},
-			"photo":    {Fault: "must be of type byte: \"\""},
+			"photo":    {Type: "byte"},
 			"material": {Supported: []string{"wood", "steel"}},
 		},
 		Defaults: map[string]string{
