@@ -256,6 +256,25 @@ func TestServeRoots(t *testing.T) {
 	}
 }
 
+// TestServeSkippedVersion: a kind that has no version in its definition is served only where it is named.
+func TestServeSkippedVersion(t *testing.T) {
+	archive := strings.Replace(otherModule, "// +genclient\n// +genclient:onlyVerbs=create\n",
+		"// +genclient\n// +kubebuilder:skipversion\n", 1)
+	wiring := serve(t, archive)["apis/lamp/wiring/zz_generated.wiring.go"]
+	if !strings.Contains(wiring, "defineLamp(") || strings.Contains(wiring, "defineReview(") {
+		t.Error(wiring)
+	}
+	serving := "// +apigen:serve=example.com/other/lamp/v1\n"
+	if !strings.Contains(archive, serving) {
+		t.Fatal(archive)
+	}
+	archive = strings.Replace(archive, serving, serving+"// +apigen:serve:kinds=Lamp;Review\n", 1)
+	wiring = serve(t, archive)["apis/lamp/wiring/zz_generated.wiring.go"]
+	if !strings.Contains(wiring, "defineReview(") {
+		t.Error(wiring)
+	}
+}
+
 // TestServeUnregistered: kinds of a package that has no function to register them are registered by the wiring.
 func TestServeUnregistered(t *testing.T) {
 	archive := strings.Replace(otherModule, "func AddToScheme(*runtime.Scheme) error { return nil }\n",

@@ -189,7 +189,8 @@ func (b *serveBuilder) dropKinds(pkgs []*model.Package) {
 }
 
 // wantedKinds returns the names of the kinds to serve: those of +apigen:serve:kinds, or else all whose clients have
-// more than single verbs (others are bodies of subresources), or else all that are roots for controller-gen.
+// more than single verbs (others are bodies of subresources), or else all that are roots for controller-gen. Kinds that
+// no definition has in this version, as +kubebuilder:skipversion says, are served where they are named.
 func (b *serveBuilder) wantedKinds(from *model.Package, at marker.Marker, lists marker.Markers) map[string]bool {
 	wanted := map[string]bool{}
 	for _, list := range lists {
@@ -206,6 +207,9 @@ func (b *serveBuilder) wantedKinds(from *model.Package, at marker.Marker, lists 
 	}
 	roots := map[string]bool{}
 	for _, t := range kinds(from) {
+		if t.Kind.Manifest.Skip {
+			continue
+		}
 		if c := t.Kind.Client; c != nil && !c.NoVerbs && t.Kind.OnlyVerbs == nil {
 			wanted[t.Name] = true
 		}
