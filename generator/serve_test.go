@@ -275,6 +275,21 @@ func TestServeSkippedVersion(t *testing.T) {
 	}
 }
 
+// TestServeGroup: the package that serves another one may name its group.
+func TestServeGroup(t *testing.T) {
+	v1beta1 := otherModule[strings.Index(otherModule, "-- apis/lamp/v1beta1/doc.go --"):]
+	archive := strings.NewReplacer("// +apigen:serve=example.com/other/lamp/v1\n",
+		"// +apigen:serve=example.com/other/lamp/v1\n// +groupName=lights.example.com\n", v1beta1, "",
+	).Replace(otherModule)
+	files := serve(t, archive)
+	holds(t, files, "apis/lamp/wiring/zz_generated.wiring.go", `Name: "lights.example.com"`)
+	for name, text := range files {
+		if strings.Contains(text, "lamp.example.com") {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+}
+
 // TestServeUnregistered: kinds of a package that has no function to register them are registered by the wiring.
 func TestServeUnregistered(t *testing.T) {
 	archive := strings.Replace(otherModule, "func AddToScheme(*runtime.Scheme) error { return nil }\n",

@@ -107,11 +107,19 @@ const twoPackages = "version %s of group %q is declared by two packages, %s and 
 	"compiling), " +
 	"or take +groupName off the one that is neither served nor has clients"
 
+// twoServed is that error for packages of other modules, which can't be moved.
+const twoServed = "version %s of group %q is declared by two packages, %s and %s: a version is one package, so " +
+	"declare their kinds in a package of yours, with the types of their Spec and Status, and serve that"
+
 func (b *groupBuilder) addVersion(g *model.Group, p *model.Package, kinds []*model.Type) {
 	for _, v := range g.Versions {
 		if v.Name == p.Version {
+			message := twoPackages
+			if p.ServedBy != nil && v.Package.ServedBy != nil {
+				message = twoServed
+			}
 			for _, home := range []*model.Package{p.Home(), v.Package.Home()} {
-				b.errorf(home.Pos, twoPackages, v.Name, g.Name, v.Package.Path, p.Path)
+				b.errorf(home.Pos, message, v.Name, g.Name, v.Package.Path, p.Path)
 			}
 			return
 		}

@@ -101,14 +101,15 @@ func (b *serveBuilder) servable(m *model.Package, at marker.Marker) *model.Packa
 	return from
 }
 
-// versionOf decides the group and the version of a package of another module: by its markers, the constant GroupName
-// that its registration conventionally declares, or the markers of the package that serves it.
+// versionOf decides the group and the version of a package of another module. The group is that of the marker of the
+// package that serves it, else of its own marker, else of the constant GroupName that its registration conventionally
+// declares: Katib's packages register their types in another group than their markers say.
 func (b *serveBuilder) versionOf(m, from *model.Package, at marker.Marker) bool {
-	if !from.HasGroup {
-		from.Group, from.HasGroup = b.groupConstant(from.Path)
+	if m.HasGroup {
+		from.Group, from.HasGroup = m.Group, true
 	}
 	if !from.HasGroup {
-		from.Group, from.HasGroup = m.Group, m.HasGroup
+		from.Group, from.HasGroup = b.groupConstant(from.Path)
 	}
 	if from.Version == "" && model.IsVersion(path.Base(from.Path)) {
 		from.Version = path.Base(from.Path)
