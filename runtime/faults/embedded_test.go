@@ -131,7 +131,7 @@ func TestRestore(t *testing.T) {
 	}
 	server.kill()
 
-	restored := &replica{t: t, arguments: []string{"--data-dir=" + t.TempDir() + "/data"}}
+	restored := &replica{t: t, binary: server.binary, arguments: []string{"--data-dir=" + t.TempDir() + "/data"}}
 	if out, err := restored.program("storage", "restore", file); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
