@@ -71,6 +71,7 @@ func ObjectDefaulter(t *model.Type) string { return "SetObjectDefaults_" + t.Nam
 
 func defaultsOf(u *universe, pkg *model.Package, functions *defaulters) *Defaults {
 	g := &defaultGraph{universe: u, pkg: pkg, functions: functions, recursive: map[*model.Type]bool{}}
+	g.byHand = model.NewReach(g.called, g.members)
 	g.reach = model.NewReach(g.has, g.inner)
 	d := &Defaults{Package: pkg, Source: g.source(), Objects: g.objects(), Types: map[*model.Type]*TypeDefaults{}}
 	_, byHand := pkg.Declared["RegisterDefaults"]
@@ -89,7 +90,9 @@ type defaultGraph struct {
 	pkg       *model.Package
 	functions *defaulters
 
-	reach     *model.Reach[*model.Type]
+	reach *model.Reach[*model.Type]
+	// byHand tells types that lead to a hand-written function.
+	byHand    *model.Reach[*model.Type]
 	recursive map[*model.Type]bool
 }
 
@@ -113,7 +116,7 @@ func (g *defaultGraph) plan(d *Defaults, t *model.Type) {
 		if def == nil && g.fills(f) {
 			def = &model.Default{JSON: "{}", Pos: f.Pos}
 		}
-		if def != nil || g.reach.From(f.Type) {
+		if def != nil || g.reach.From(f.Type) && !g.hidden(f) {
 			plan.Fields = append(plan.Fields, FieldDefault{
 				f, def, def == nil && g.onlyIfSet(f), f.OmitsEmptyList() && g.source().HasCustom(),
 			})
@@ -207,7 +210,12 @@ func (g *defaultGraph) wanted(t *model.Type, field string, asked bool) bool {
 }
 
 func (g *defaultGraph) has(t *model.Type) bool {
-	return len(g.functions.calls(t, g.pkg).functions) > 0 || g.method(t) != nil || g.hasMarker(t)
+	return g.called(t) || g.hasMarker(t)
+}
+
+// called reports whether a hand-written function sets defaults of the type.
+func (g *defaultGraph) called(t *model.Type) bool {
+	return len(g.functions.calls(t, g.pkg).functions) > 0 || g.method(t) != nil
 }
 
 // method is the method that sets the defaults of a kind. Servers call it; a package that none serves is defaulted as
@@ -230,7 +238,19 @@ func (g *defaultGraph) hasMarker(t *model.Type) bool {
 	return false
 }
 
-func (g *defaultGraph) inner(t *model.Type) []*model.Type {
+// inner returns the types in which defaults are set.
+func (g *defaultGraph) inner(t *model.Type) []*model.Type { return g.innerTypes(t, g.hidden) }
+
+func (g *defaultGraph) members(t *model.Type) []*model.Type {
+	return g.innerTypes(t, func(*model.Field) bool { return false })
+}
+
+// hidden reports whether markers inside a field mean nothing: its definition has no schema of it.
+func (g *defaultGraph) hidden(f *model.Field) bool {
+	return f.Schema.Schemaless && g.source().HasCustom() && !g.byHand.From(f.Type)
+}
+
+func (g *defaultGraph) innerTypes(t *model.Type, hidden func(*model.Field) bool) []*model.Type {
 	if g.functions.calls(t, g.pkg).covers {
 		return nil
 	}
@@ -240,7 +260,7 @@ func (g *defaultGraph) inner(t *model.Type) []*model.Type {
 	case model.Struct:
 		var types []*model.Type
 		for _, field := range t.Fields {
-			if g.accessible(t, field) {
+			if g.accessible(t, field) && !hidden(field) {
 				types = append(types, field.Type)
 			}
 		}
@@ -271,20 +291,7 @@ func (g *defaultGraph) onlyIfSet(f *model.Field) bool {
 		t.Default != nil {
 		return false
 	}
-	byHand := model.NewReach(func(t *model.Type) bool {
-		return len(g.functions.calls(t, g.pkg).functions) > 0 || g.method(t) != nil
-	}, g.inner)
-	return !byHand.From(t) && needsMembers(schema.New(schema.CRD).Type(t))
-}
-
-// needsMembers reports whether an object has required fields without defaults.
-func needsMembers(t *schema.Type) bool {
-	return slices.ContainsFunc(t.Fields, func(f *schema.Field) bool {
-		if f.Go.Inline {
-			return f.Type.Go.Form == model.Struct && needsMembers(f.Type)
-		}
-		return f.Required && f.Default == nil
-	})
+	return !g.byHand.From(t) && schema.New(schema.CRD).Type(t).NeedsMembers()
 }
 
 // fills reports whether a server sets an embedded pointer that is nil: on the wire, the fields of its struct are those

@@ -78,3 +78,13 @@ func alwaysDefaulted(f *model.Field) bool {
 	}
 	return false
 }
+
+// NeedsMembers reports whether an object has required fields without defaults.
+func (t *Type) NeedsMembers() bool {
+	return slices.ContainsFunc(t.Fields, func(f *Field) bool {
+		if f.Go.Inline {
+			return f.Type.Go.Form == model.Struct && f.Type.NeedsMembers()
+		}
+		return f.Required && f.Default == nil
+	})
+}

@@ -49,6 +49,16 @@ type PosterSpec struct {
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Free *PosterBack `json:"free,omitempty"`
+	// +kubebuilder:validation:Schemaless
+	// +kubebuilder:pruning:PreserveUnknownFields
+	Loose *PosterLoose `json:"loose,omitempty"`
+}
+
+// PosterLoose has a default, which no definition sets where the type is hidden.
+type PosterLoose struct {
+	// +kubebuilder:default=plain
+	Paper string `json:"paper,omitempty"`
+	Glue  string `json:"glue,omitempty"`
 }
 
 // PosterBorder has no required field.

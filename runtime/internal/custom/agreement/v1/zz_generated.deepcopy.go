@@ -140,6 +140,10 @@ func (in *Poster) DeepCopyInto(out *Poster) {
 			copy(out.Spec.Free.Marks, in.Spec.Free.Marks)
 		}
 	}
+	if in.Spec.Loose != nil {
+		out.Spec.Loose = new(PosterLoose)
+		*out.Spec.Loose = *in.Spec.Loose
+	}
 	if in.Status.Conditions != nil {
 		out.Status.Conditions = make([]PosterCondition, len(in.Status.Conditions))
 		copy(out.Status.Conditions, in.Status.Conditions)

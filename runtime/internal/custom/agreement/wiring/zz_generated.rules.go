@@ -49,6 +49,7 @@ func fieldsV1PosterSpec() map[string]*cel.Schema {
 			Required:   []string{"name"},
 			Properties: fieldsV1Logo(),
 		},
+		"loose": {PreserveUnknownFields: true},
 		"places": {
 			Type:      "array",
 			Defaulted: true,
