@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/cel"
@@ -42,6 +43,21 @@ func (c *claims) text(name string) (string, error) {
 	var text string
 	err := json.Unmarshal(raw, &text)
 	return text, err
+}
+
+// leeway is how far the clocks of an issuer and of this server may differ; kube-apiserver's is the same.
+const leeway = time.Minute
+
+// begun refuses a token that is not valid yet (RFC 7519, section 4.1.5). go-oidc, which has read the claim already, is
+// more patient.
+func (c *claims) begun(now time.Time) error {
+	var seconds json.Number
+	_ = json.Unmarshal(c.raw["nbf"], &seconds) // it may be missing
+	begin, err := seconds.Float64()
+	if err == nil && now.Add(leeway).Before(time.Unix(int64(begin), 0)) {
+		return errors.New("oidc: the token is not valid yet (nbf)")
+	}
+	return nil
 }
 
 // texts returns a claim that is a string or a list of strings.

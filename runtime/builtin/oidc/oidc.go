@@ -109,6 +109,9 @@ func (i *issuer) identify(ctx context.Context, token string, audiences []string)
 		return nil, err
 	}
 	c, err := readClaims(payload)
+	if err == nil {
+		err = c.begun(i.provider.now())
+	}
 	if err != nil {
 		return nil, err
 	}

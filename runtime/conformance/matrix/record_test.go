@@ -64,7 +64,7 @@ func (w *world) recordRow(t *testing.T, f *table, q *question, r *row) (id strin
 	}
 	for end := time.Now().Add(10 * time.Second); ; <-time.After(20 * time.Millisecond) {
 		began := time.Now()
-		id, lines, err = w.ask(q, r)
+		id, lines, err = w.ask(t, q, r)
 		if d := time.Since(began); d > time.Second {
 			t.Logf("%s:%d: %s took %s", f.path, q.line, r.label(), d)
 		}
@@ -159,7 +159,7 @@ func (w *world) awaitAuthorizer(t *testing.T) {
 	for user, namespace := range map[string]string{"last": "blue", "last-in-red": "red"} {
 		q := &question{request: []string{"GET /api/v1/namespaces/" + namespace + "/configmaps/open"}}
 		for end := time.Now().Add(time.Minute); ; <-time.After(20 * time.Millisecond) {
-			_, lines, err := w.ask(q, &row{who: user, how: firstProtocol})
+			_, lines, err := w.ask(t, q, &row{who: user, how: firstProtocol})
 			if err == nil && strings.HasPrefix(lines[0], "200") {
 				break
 			}

@@ -14,7 +14,7 @@ func (w *world) settled(t testing.TB) map[string][]record {
 	q := &question{request: []string{"GET /version"}}
 	before := -1
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); <-time.After(50 * time.Millisecond) {
-		id, _, err := w.ask(q, &row{who: "admin", how: firstProtocol})
+		id, _, err := w.ask(t, q, &row{who: "admin", how: firstProtocol})
 		if err != nil {
 			t.Fatal(err)
 		}

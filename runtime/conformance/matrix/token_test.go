@@ -31,6 +31,15 @@ var forgeries = map[string]func(w *world) forgery{
 		return forgery{claims: map[string]any{"exp": from(-time.Hour), "iat": from(-2 * time.Hour),
 			"nbf": from(-2 * time.Hour)}}
 	},
+	"expired-by-a-bit": func(*world) forgery {
+		return forgery{claims: map[string]any{"exp": from(-20 * time.Second)}}
+	},
+	"expired-by-more": func(*world) forgery {
+		return forgery{claims: map[string]any{"exp": from(-2 * time.Minute)}}
+	},
+	"not-yet-by-a-bit": func(*world) forgery { return forgery{claims: map[string]any{"nbf": from(20 * time.Second)}} },
+	"not-yet-by-more":  func(*world) forgery { return forgery{claims: map[string]any{"nbf": from(4 * time.Minute)}} },
+	"issued-in-a-bit":  func(*world) forgery { return forgery{claims: map[string]any{"iat": from(20 * time.Second)}} },
 	"not-yet": func(*world) forgery {
 		return forgery{claims: map[string]any{"nbf": from(time.Hour), "exp": from(2 * time.Hour)}}
 	},

@@ -35,6 +35,8 @@ type world struct {
 	// auditLog is the log of the server; "" if it writes none.
 	auditLog string
 	key      *rsa.PrivateKey
+	// issuers are those of users, in the world that has some.
+	issuers *issuers
 	// tokens is the file of static tokens, and admin the administrator's.
 	tokens, admin string
 	// backend holds the objects of ours.
@@ -59,6 +61,8 @@ var worlds = map[string][]string{
 	"closed": {"--authentication-config=testdata/authentication.yaml"},
 	// Who sends no credentials is system:anonymous.
 	"anonymous": {"--anonymous-auth=true"},
+	// Users come from issuers, whose configuration is made with them.
+	"issuers": nil,
 }
 
 // credentials makes the certificates and keys of a world in dir, and returns the flags that name them.
@@ -91,7 +95,7 @@ func (w *world) credentials(t testing.TB, dir string) []string {
 		Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key),
 	}))
 	w.auditLog = filepath.Join(dir, "audit.log")
-	return []string{
+	flags := []string{
 		"--token-auth-file=" + w.tokens,
 		"--client-ca-file=" + write(t, dir, "clients.pem", clients.pem()),
 		"--requestheader-client-ca-file=" + write(t, dir, "proxies.pem", proxies.pem()),
@@ -103,6 +107,11 @@ func (w *world) credentials(t testing.TB, dir string) []string {
 		"--audit-policy-file=testdata/audit-policy.yaml", "--audit-log-path=" + w.auditLog,
 		"--authorization-mode=RBAC",
 	}
+	if w.name == "issuers" {
+		w.issuers = startIssuers(t)
+		flags = append(flags, "--authentication-config="+w.issuers.configuration(t, dir))
+	}
+	return flags
 }
 
 func name(common string, organizations ...string) pkix.Name {
@@ -192,6 +201,7 @@ func (w *world) populate(t testing.TB) {
 	w.words["uid:reborn-before"] = w.words["uid:reborn"]
 	w.make(t, []byte(`{apiVersion: v1, kind: ServiceAccount, metadata: {name: reborn, namespace: red}}`))
 	w.makeTokens(t)
+	w.awaitIssuers(t)
 }
 
 // collections are the paths of the kinds of testdata/objects.yaml.
@@ -263,7 +273,9 @@ func (w *world) until(t testing.TB, method, path string, body []byte) []byte {
 }
 
 // ask sends the request of a row, and returns the id and the lines of the answer.
-func (w *world) ask(q *question, r *row) (id string, lines []string, err error) {
+func (w *world) ask(t testing.TB, q *question, r *row) (id string, lines []string, err error) {
+	t.Helper()
+	w.freshen(t, r.who)
 	w.rows++
 	id = fmt.Sprintf("%s%d", rowPrefix, w.rows)
 	w.words["id"] = id
