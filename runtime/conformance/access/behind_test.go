@@ -106,8 +106,8 @@ func newWorld(t *testing.T, c *cluster) *world {
 
 // scenarios are independent of one another.
 var scenarios = map[string]func(*testing.T, *world){
-	"exchanges": exchanges, "conditions": conditions, "documents": documents, "order": order, "faults": faults,
-	"locals": locals,
+	"exchanges": exchanges, "http2": exchangesInHTTP2, "conditions": conditions, "documents": documents,
+	"order": order, "faults": faults, "locals": locals,
 }
 
 func (w *world) ask(t *testing.T) {

@@ -113,9 +113,11 @@ func (b *backend) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		b.describe(w, r)
 		return
 	}
-	if answer := answers[name]; answer != nil {
-		answer(b, w, r)
-		return
+	for _, known := range []map[string]answer{answers, bytesOfHTTP1} {
+		if answer := known[name]; answer != nil {
+			answer(b, w, r)
+			return
+		}
 	}
 	w.Header().Set("Content-Type", "text/plain")
 	w.WriteHeader(http.StatusNotFound)
@@ -321,6 +323,13 @@ var answers = map[string]answer{
 		_, _ = io.WriteString(w, "before the trailer")
 		w.Header().Set("X-Sum", "42")
 	},
+	"endless": endless,
+	"watched": watched,
+	"abort":   func(*backend, http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+}
+
+// bytesOfHTTP1 are further answers, which are bytes of HTTP/1.1.
+var bytesOfHTTP1 = map[string]answer{
 	"reset":      func(_ *backend, w http.ResponseWriter, _ *http.Request) { reset(w, "") },
 	"closed":     exactly(""),
 	"half":       exactly("HTTP/1.1 200 OK\r\nContent-"),
@@ -345,11 +354,8 @@ var answers = map[string]answer{
 	"midbody": func(_ *backend, w http.ResponseWriter, _ *http.Request) {
 		reset(w, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Type: text/plain\r\n\r\n5\r\nhello\r\n")
 	},
-	"endless": endless,
-	"watched": watched,
-	"switch":  switched,
-	"other":   exactly("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\nhello"),
-	"abort":   func(*backend, http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	"switch": switched,
+	"other":  exactly("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\nhello"),
 }
 
 // endless answers with 500 MB, and records whether the client left.

@@ -18,9 +18,13 @@ func general(text string) string {
 			text = strings.ReplaceAll(text, "\n"+line+"\n", "\n")
 		}
 	}
-	text = ownMark.ReplaceAllString(text, "\n")        // kube-aggregator doesn't notice that a request comes back
+	text = ownMark.ReplaceAllString(text, "\n") // kube-aggregator doesn't notice that a request comes back
+	text = streamNumber.ReplaceAllString(text, "Content-Length: <length>$1 <number>")
 	return timeout.ReplaceAllString(text, "<timeout>") // net/http says one or the other
 }
+
+// streamNumber is the number of a stream in an error of a proxy, which counts the requests before.
+var streamNumber = regexp.MustCompile(`Content-Length: \d+(\nContent-Type: [^\n]*\nbody "[^"\n]*stream ID) \d+`)
 
 // ownMark is the line by which our server recognizes its own requests.
 var ownMark = regexp.MustCompile(`\nVia: 1\.1 apigen-[0-9a-f]{32}\n`)
@@ -62,8 +66,9 @@ var differences = []struct {
 		"kube-apiserver restores these when it starts; ours does at once, so that no group goes missing"},
 }
 
-// reasonOf returns why a row is different on purpose, or "".
+// reasonOf returns why a row is different on purpose, or "". It is the same in HTTP/2.
 func reasonOf(name string) string {
+	name = strings.TrimPrefix(name, overHTTP2)
 	for _, d := range differences {
 		if d.rows.MatchString(name) {
 			return d.why

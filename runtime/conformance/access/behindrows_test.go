@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -16,12 +17,16 @@ import (
 
 const oddGroup, oddVersion = "odd.behind.example.com", "/apis/odd.behind.example.com/v1"
 
+// secondGroup is that of the backend that speaks HTTP/2.
+const secondGroup = "second.behind.example.com"
+
 // row is a request to a backend. Its path is below the version, unless it begins with a slash.
 type row struct {
 	method, path string
 	header       []string
 	body         string
 	how          func(t *testing.T, b *backend, client *http.Client, r *http.Request) []string // nil is readAll
+	once         bool                                                                          // not in HTTP/2, too
 }
 
 // spoofed are headers by which a client could say who it is, or which the aggregator sets.
@@ -91,7 +96,7 @@ var rows = []row{
 	{path: "plain", header: spoofed},
 	{path: "plain", header: jane},
 	{path: "plain", header: []string{"Impersonate-User", "jane"}},
-	{path: "plain", header: []string{"Connection", "X-Remote-User, X-Remote-Group"}},
+	{path: "plain", header: []string{"Connection", "X-Remote-User, X-Remote-Group"}, once: true},
 	{path: "plain", header: []string{"Authorization", "Bearer guest"}},
 	{path: "plain", header: []string{"Authorization", "Bearer wrong"}},
 	{path: "plain", header: []string{"Authorization", ""}},
@@ -131,7 +136,7 @@ var rows = []row{
 	{path: "code999"}, {path: "code1000"}, {path: "phrase"}, {path: "badheader"}, {path: "badvalue"}, {path: "huge"},
 	{path: "twolengths"}, {path: "nolength"}, {path: "tooshort"}, {path: "toolong"}, {path: "badchunk"},
 	{path: "cutchunk"}, {path: "midbody"}, {path: "unasked"},
-	{path: "endless", how: leave}, {path: "watched?watch=true", how: oneEvent},
+	{path: "endless", how: leave, once: true}, {path: "watched?watch=true", how: oneEvent},
 	{path: "namespaces/x/things/watched?watch=true", how: oneEvent}, {path: "watched", how: oneEvent},
 	{path: "switch", header: upgrade, how: speak}, {path: "other", header: upgrade, how: speak},
 	{path: "namespaces/x/things/y/exec/switch", header: upgrade, how: speak},
@@ -143,7 +148,7 @@ var rows = []row{
 	{path: oddVersion}, {path: oddVersion + "/"}, {method: "HEAD", path: oddVersion},
 	{method: "POST", path: oddVersion, body: "{}"}, {method: "OPTIONS", path: oddVersion},
 	{path: oddVersion, header: []string{"Accept", "application/vnd.kubernetes.protobuf"}},
-	{path: oddVersion, how: hang},
+	{path: oddVersion, how: hang, once: true},
 	{path: oddVersion + "/unknown"}, {path: oddVersion + "/namespaces/x/unknown/y"},
 	{path: oddVersion + "x/plain"}, {path: "/apis/" + oddGroup + "/v2"}, {path: "/apis/" + oddGroup + "/v2/things"},
 	{path: "/apis/" + oddGroup}, {path: "/apis/" + oddGroup + "/"}, {path: "/apis/unknown.behind.example.com"},
@@ -151,7 +156,7 @@ var rows = []row{
 	{path: "a/../plain"}, {path: "a//plain"}, {path: "a%2fplain"}, {path: "a%20b/plain"}, {path: "a;b/plain"},
 	{path: "%70lain"}, {path: "./plain"}, {path: "plain/"}, {path: "ä/plain"}, {path: "a%00/plain"},
 	{path: "../../../../api/v1/namespaces/plain"}, {path: oddVersion + "/%2e%2e/%2e%2e/plain"},
-	{path: "plain", how: refuse},
+	{path: "plain", how: refuse, once: true},
 }
 
 // name returns the words by which a row is known.
@@ -166,48 +171,90 @@ func (r *row) name(earlier map[string]int) string {
 	return name
 }
 
-// exchanges sends all rows.
+// exchanges sends all rows in HTTP/1.1, to a backend that speaks it.
 func exchanges(t *testing.T, w *world) {
 	b := newBackend(t, w.servers, oddGroup, "v1").start(t, false)
-	w.registered(t, b, "v1", 1000, 10)
-	transport := &http.Transport{
-		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableCompression: true, DisableKeepAlives: true,
+	w.exchange(t, b, &http.Transport{DisableKeepAlives: true}, "")
+}
+
+// exchangesInHTTP2 sends what HTTP/2 can say, to a backend that speaks it.
+func exchangesInHTTP2(t *testing.T, w *world) {
+	b := newBackend(t, w.servers, secondGroup, "v1").start(t, true)
+	w.exchange(t, b, &http.Transport{ForceAttemptHTTP2: true}, overHTTP2)
+}
+
+// overHTTP2 is before the names of rows that are sent in HTTP/2.
+const overHTTP2 = "HTTP/2 "
+
+// withoutConnection leaves out headers about a connection, which clients of HTTP/2 don't send.
+func withoutConnection(header []string) (kept []string) {
+	for i := 0; i < len(header); i += 2 {
+		if header[i] != "Connection" && header[i] != "Keep-Alive" {
+			kept = append(kept, header[i], header[i+1])
+		}
 	}
+	return kept
+}
+
+// ofHTTP1 reports whether a row asks for an upgrade, for bytes that are no frames of HTTP/2, or for trouble that is the
+// same with any protocol.
+func (r row) ofHTTP1() bool {
+	name, _, _ := strings.Cut(path.Base(r.path), "?")
+	return bytesOfHTTP1[name] != nil || slices.Contains(r.header, "Upgrade") || r.once
+}
+
+// exchange sends the rows of a protocol to a backend, whose group takes the place of theirs.
+func (w *world) exchange(t *testing.T, b *backend, transport *http.Transport, protocol string) {
+	w.registered(t, b, "v1", 1000, 10)
+	transport.TLSClientConfig, transport.DisableCompression = &tls.Config{InsecureSkipVerify: true}, true
+	t.Cleanup(transport.CloseIdleConnections)
 	client := &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse
 	}}
 	earlier := map[string]int{}
 	b.received()
 	for _, row := range rows {
-		path := row.path
-		if path[0] != '/' {
-			path = oddVersion + "/" + path
-		}
-		r, err := http.NewRequestWithContext(t.Context(), row.method, w.url+path, strings.NewReader(row.body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Authorization", "Bearer "+adminToken)
-		for i := 0; i < len(row.header); i += 2 {
-			if name := row.header[i]; name == "Authorization" {
-				r.Header.Set(name, row.header[i+1])
-			} else {
-				r.Header.Add(name, row.header[i+1])
+		name := protocol + row.name(earlier)
+		if protocol == overHTTP2 {
+			if row.ofHTTP1() {
+				continue
 			}
+			row.header = withoutConnection(row.header)
 		}
-		if r.Header.Get("Authorization") == "" {
-			delete(r.Header, "Authorization")
-		}
-		how := row.how
-		if how == nil {
-			how = readAll
-		}
-		lines := how(t, b, client, r)
+		lines := row.send(t, b, client, w.url)
 		for _, seen := range b.received() {
 			lines = append(lines, "the backend received "+seen)
 		}
-		w.add(row.name(earlier), lines...)
+		w.add(name, lines...)
 	}
+}
+
+// send sends a row to a backend, and returns what its client sees.
+func (r row) send(t *testing.T, b *backend, client *http.Client, url string) []string {
+	path := r.path
+	if path[0] != '/' {
+		path = oddVersion + "/" + path
+	}
+	path = strings.Replace(path, oddGroup, b.group, 1)
+	request, err := http.NewRequestWithContext(t.Context(), r.method, url+path, strings.NewReader(r.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+adminToken)
+	for i := 0; i < len(r.header); i += 2 {
+		if name := r.header[i]; name == "Authorization" {
+			request.Header.Set(name, r.header[i+1])
+		} else {
+			request.Header.Add(name, r.header[i+1])
+		}
+	}
+	if request.Header.Get("Authorization") == "" {
+		delete(request.Header, "Authorization")
+	}
+	if r.how == nil {
+		return readAll(t, b, client, request)
+	}
+	return r.how(t, b, client, request)
 }
 
 // send returns the answer, and the lines that describe its head.

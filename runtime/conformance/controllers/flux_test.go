@@ -27,8 +27,8 @@ func TestFlux(t *testing.T) {
 	c.run(t, process{
 		deployment: deployments["source-controller"],
 		binary:     sourceController.build(t),
-		extra: []string{"--storage-path=" + t.TempDir(), "--storage-addr=" + artifacts, "--storage-adv-addr=" + artifacts,
-			"--metrics-addr=127.0.0.1:0", "--health-addr=127.0.0.1:0",
+		extra: []string{"--storage-path=" + t.TempDir(), "--storage-addr=" + artifacts,
+			"--storage-adv-addr=" + artifacts, "--metrics-addr=127.0.0.1:0", "--health-addr=127.0.0.1:0",
 			"--enable-leader-election=false"}, // it elects a leader in pods alone: nothing else tells it the namespace
 	})
 	c.play(t, "flux", "CHARTS="+charts(t), "ARTIFACTS=http://"+artifacts)
