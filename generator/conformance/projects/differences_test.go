@@ -75,6 +75,8 @@ var differences = map[string]map[string][]string{
 		decoding:  {`clusterclasses: only the type refuses what it can't decode`},
 		omitempty: {`*: only the type stores status.deprecated.*eplicas`},
 	},
+	"katib": {},
+	"kueue": {},
 	"velero": {
 		explicit: {`backupstoragelocations: only the definition refuses spec.objectStorage.caCert`},
 		decoding: {`*: only the type refuses what it can't decode`},

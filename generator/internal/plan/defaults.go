@@ -287,7 +287,8 @@ func (g *defaultGraph) containsItself(t *model.Type) bool {
 // them. Hand-written functions get every struct, as those of Kubernetes do.
 func (g *defaultGraph) onlyIfSet(f *model.Field) bool {
 	t := f.Type
-	if !g.source().HasCustom() || t.Form != model.Struct || !f.OmitEmpty || f.Inline || f.Schema.Required ||
+	omitted := f.OmitEmpty || f.Schema.Optional
+	if !g.source().HasCustom() || t.Form != model.Struct || !omitted || f.Inline || f.Schema.Required ||
 		t.Default != nil {
 		return false
 	}
