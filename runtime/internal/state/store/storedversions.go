@@ -24,6 +24,8 @@ const (
 	// recordTries bounds how often a record is read and written again.
 	recordTries = 5
 	openTimeout = 30 * time.Second
+	// openAgain is after what time a record is read again while the backend has no leader.
+	openAgain = 250 * time.Millisecond
 )
 
 // StoredVersions is the record, in the backend, of the versions in which a resource's objects may be stored. A store
@@ -60,11 +62,15 @@ func NewStoredVersions(
 	return v
 }
 
-// Check fails where the record has a version that isn't in readable.
+// Check fails where the record has a version that isn't in readable. It waits up to half a minute for a backend that
+// is not available: a server may start while etcd's members elect a leader.
 func (v *StoredVersions) Check(ctx context.Context, readable []string) error {
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
 	record, _, err := v.read(ctx)
+	for errors.Is(err, storage.ErrUnavailable) && !ended(ctx, openAgain) {
+		record, _, err = v.read(ctx)
+	}
 	if err != nil {
 		return fmt.Errorf("reading in which versions objects are stored: %w", err)
 	}
@@ -75,6 +81,16 @@ func (v *StoredVersions) Check(ctx context.Context, readable []string) error {
 	return fmt.Errorf("objects may be stored in %s, which this server cannot read (it reads %s): "+
 		"migrate them with a server that can; where none are left, migrating with this one takes the version "+
 		"off the record %s", strings.Join(unknown, ", "), strings.Join(readable, ", "), v.key)
+}
+
+// ended waits, and reports whether ctx ended meanwhile.
+func ended(ctx context.Context, wait time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return true
+	case <-time.After(wait):
+		return false
+	}
 }
 
 // read returns the record, empty where there is none, and its revision.

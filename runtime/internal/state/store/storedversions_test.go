@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"apigen.dev/runtime/storage"
@@ -60,6 +61,42 @@ func (c *counted) Put(ctx context.Context, key string, value []byte, expect int6
 	}
 	revision, err := c.Backend.Put(ctx, key, value, expect, ttl)
 	return revision, errors.Join(fail, err)
+}
+
+// leaderless fails reads, as etcd does while its members elect a leader.
+type leaderless struct {
+	storage.Backend
+	failures int
+	err      error
+}
+
+func (l *leaderless) Get(ctx context.Context, key string, opts storage.GetOptions) (*storage.KeyValue, int64, error) {
+	if l.failures--; l.failures >= 0 {
+		return nil, 0, l.err
+	}
+	return l.Backend.Get(ctx, key, opts)
+}
+
+// A server that starts while etcd elects a leader waits for it. Other errors end it at once, and so does its own end.
+func TestVersionsAreReadWhenTheBackendIsAvailable(t *testing.T) {
+	away := fmt.Errorf("get: %w: etcdserver: leader changed", storage.ErrUnavailable)
+	synctest.Test(t, func(t *testing.T) {
+		backend := &leaderless{Backend: memory.New(), failures: 3, err: away}
+		defer backend.Close()
+		if err := recorder(backend, "v1").Check(t.Context(), []string{"v1"}); err != nil || backend.failures != -1 {
+			t.Errorf("after %d failures: %v", 3-backend.failures, err)
+		}
+		backend.failures, backend.err = 1, errors.New("no permission")
+		if err := recorder(backend, "v1").Check(t.Context(), []string{"v1"}); !errors.Is(err, backend.err) {
+			t.Error(err)
+		}
+		backend.failures, backend.err = 1_000_000, away
+		began := time.Now()
+		if err := recorder(backend, "v1").Check(t.Context(), []string{"v1"}); !errors.Is(err, away) ||
+			time.Since(began) != openTimeout {
+			t.Errorf("after %s: %v", time.Since(began), err)
+		}
+	})
 }
 
 // A version is recorded once, before the first write, and then believed for a minute.
