@@ -7,6 +7,7 @@ const (
 	tags      = "a definition can't have what a tag of Kubernetes says"
 	decoding  = "the Go type can't hold the value"
 	omitempty = "Go writes the zero value of a field without omitempty"
+	pruning   = "a definition prunes an Unstructured of which no marker says that its fields are preserved"
 )
 
 // differences are what is known of each project whose kinds are held to their definitions.
@@ -24,7 +25,11 @@ var differences = map[string]map[string][]string{
 		tags:   {`*: only the type refuses *.evictionResponders[].name`},
 	},
 	"keda": {
-		explicit: {`scaledjobs: only the type refuses *.containers[]`}, // a key that is missing beside an empty one
+		explicit: {
+			`scaledjobs: only the type refuses *.containers[]`, // a key that is missing beside an empty one
+			`scaledjobs: stored *.protocol is "TCP" by the type and "" by the definition`,
+			`*triggerauthentications: only the definition refuses spec.oauth2.type`, // an enumeration
+		},
 		tags: {
 			`scaledjobs: only the type refuses spec.jobTargetRef.scheduling*`,
 			`scaledjobs: only the type refuses *.evictionResponders[].name`,
@@ -37,13 +42,17 @@ var differences = map[string]map[string][]string{
 		},
 	},
 	"cert-manager": {
+		explicit: { // updates without what was stored empty
+			`certificate*: only the definition refuses spec.issuerRef*`,
+			`certificaterequests: only the definition refuses spec.request`,
+		},
 		decoding: {`*: only the type refuses what it can't decode`},
 		omitempty: {
 			`*: only the type stores spec`, `*: only the type stores status`,
 			`challenges: only the type stores spec.wildcard`, `challenges: only the type stores status.*`,
 			`*: only the type stores *.podTemplate.metadata`, `*: only the type stores *.podTemplate.spec`,
 			`*: only the type stores *.ingressTemplate.metadata`,
-			`challenges: only the type stores *.secretAccessKeySecretRef`,
+			`*: only the type stores *.secretAccessKeySecretRef`,
 		},
 	},
 	"gateway-api": {
@@ -53,11 +62,22 @@ var differences = map[string]map[string][]string{
 			`*: only the type refuses spec.listeners*`,     // a key or a protocol that is missing beside an empty one
 			`grpcroutes: only the definition refuses spec`, // an update without the empty spec that was stored
 			`grpcroutes: only the definition refuses <nil>`,
+			`httproutes: only the definition refuses spec.rules[]`,
+			`backendtlspolicies: only the definition refuses spec.validation`,
+			`gateways: only the definition refuses spec.addresses`, // elements that are empty texts alone
+			`gateways: only the type refuses spec.tls.frontend.perPort[]`,
+			`*routes: only the type refuses spec.rules[]*[]`,
 		},
 	},
 	"prometheus-operator": {
-		explicit: {`*: stored * by the type and "" by the definition`},
-		inside:   {`alertmanagers: only the type stores spec.alertmanagerConfigMatcherStrategy`},
+		explicit: {
+			`*: stored * by the type and "" by the definition`,
+			`*: only the type refuses *[]`,                                                   // a key that is empty
+			`alertmanagerconfigs: only the type refuses *.sigv4`,                             // one field needs another
+			`thanosrulers: only the definition refuses spec.excludedFromEnforcement[].group`, // as those above
+			`thanosrulers: only the definition refuses <nil>`,
+		},
+		inside: {`alertmanagers: only the type stores spec.alertmanagerConfigMatcherStrategy`},
 		omitempty: {
 			`alertmanagerconfigs: only the type stores *.value`,
 			`alertmanagerconfigs: only the type stores spec.route.receiver`,
@@ -69,16 +89,52 @@ var differences = map[string]map[string][]string{
 			`*: only the type refuses *Gates[]`, // a key that is missing beside an empty one, as those that follow
 			`clusters: only the type refuses spec.topology.variables[]`,
 			`clusterclasses: only the type refuses *.x-kubernetes-validations[]`,
-			`machinedrainrules: only the type refuses spec.*`,                // elements differ in empty structs alone
+			`machinedrainrules: only the type refuses spec.*`, // elements differ in empty structs alone
+			`clusterclasses: only the type refuses spec.workers.machine*[]`,
+			`clusters: only the type refuses spec.topology.workers.machinePools[]`,
+			`clusters: only the type refuses spec`,                           // it has an empty struct alone
 			`machinehealthchecks: only the definition refuses spec.selector`, // an update without what was stored empty
+			`machinehealthchecks: only the definition refuses <nil>`,
+			`machine*: only the definition refuses status*`,
+			`machinesets: only the definition refuses spec.template.metadata`,
 		},
 		decoding:  {`clusterclasses: only the type refuses what it can't decode`},
 		omitempty: {`*: only the type stores status.deprecated.*eplicas`},
 	},
-	"katib": {},
-	"kueue": {},
+	"katib": {
+		explicit: {
+			`*: only the type refuses *[]`, // a key that is missing beside an empty one
+			`*: only the definition stores status`,
+		},
+		decoding: {`*: only the type refuses what it can't decode`},
+		pruning:  {`experiments: only the type stores spec.trialTemplate.trialSpec.*`},
+	},
+	"kueue": {
+		explicit: {
+			`*: only the type refuses *[]`, // a key that is missing beside an empty one
+			`clusterqueues: only the type refuses spec`,
+			`multikueueclusters: only the * refuses spec.clusterSource`,
+			`multikueueclusters: only the definition refuses <nil>`,
+			`resourceflavors: only the definition refuses spec`,
+			`resourceflavors: only the type refuses spec.tolerations`,
+			`topologies: only the definition refuses <nil>`,
+			`topologies: only the * refuses spec.levels`,
+			`workloads: only the definition refuses spec.podSets[]`,
+			`workloads: only the definition stores status`,
+			`workloads: stored spec.podSets[].count is 1 by the type and 0 by the definition`,
+			`workloads: only the type refuses status.admission.podSetAssignments[].topologyAssignment`,
+		},
+		tags: {`workloads: only the type refuses *.evictionResponders[].name`},
+		omitempty: {
+			`*: only the type stores spec`,
+			`*queues: only the type stores status.*Workloads`,
+			`workloads: only the type stores status.admission.clusterQueue`,
+			`admissionchecks: only the type refuses spec.controllerName`, // which then seems to be changed
+			`admissionchecks: only the definition refuses *`,             // an update of what was stored empty
+			`provisioningrequestconfigs: only the definition refuses spec.provisioningClassName`,
+		},
+	},
 	"velero": {
-		explicit: {`backupstoragelocations: only the definition refuses spec.objectStorage.caCert`},
 		decoding: {`*: only the type refuses what it can't decode`},
 		omitempty: {
 			`*: only the type stores spec.uploaderType`, `*: only the type stores spec.repositoryType`,
@@ -87,17 +143,8 @@ var differences = map[string]map[string][]string{
 	},
 	"external-secrets": {
 		explicit: {
-			`*: only the definition refuses *Strategy`, // an enumeration with a default, as those that follow
-			`*: only the definition refuses *Policy`,
-			`*: only the definition refuses *.environmentType`,
-			`*: only the definition refuses *.template.engineVersion`,
-			`*: only the definition refuses *.templateFrom[].target`,
 			`*: only the definition refuses *.provider.version`,
-			`*: only the definition refuses *.kubernetes.remoteNamespace`,
-			`*pushsecrets: only the definition refuses *.secretStoreRefs[].kind`,
-			`*: only the definition refuses *.resultType`,
-			`acraccesstokens: only the definition stores spec`, // with such a default
-			`*: only the definition refuses *.caBundle`,        // an empty text is no base64
+			`acraccesstokens: only the definition stores spec`, // of empty fields
 			`*: stored * by the type and "" by the definition`,
 			`*: stored *.length is 24 by the type and 0 by the definition`,
 			`*: stored *.expandSecretReferences is true by the type and false by the definition`,
@@ -107,8 +154,6 @@ var differences = map[string]map[string][]string{
 		},
 		inside: {
 			`*: only the definition refuses spec.*SecretSpec`,
-			`*: only the definition refuses *.data[].remoteRef`,
-			`*: only the definition refuses *.infisical.secretsScope`,
 			`*: only the definition refuses *.webhook.auth`,
 			`externalsecrets: only the type stores spec`,
 			`passwords: only the type stores spec`,

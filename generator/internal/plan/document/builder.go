@@ -81,6 +81,9 @@ func (b *builder) components() map[string]object {
 		b.queue = b.queue[1:]
 		b.done[Name(t)] = b.component(t)
 	}
+	if b.version.Package.HasCustom() {
+		defaultKeys(b.done)
+	}
 	return b.done
 }
 
