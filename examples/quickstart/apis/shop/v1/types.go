@@ -23,7 +23,7 @@ type Widget struct {
 	Status WidgetStatus `json:"status,omitempty"`
 }
 
-// WidgetSpec is the state that a user asks for.
+// WidgetSpec defines the desired state of Widget.
 type WidgetSpec struct {
 	// Size is the number of copies that the user asks for. It is 1 where the user names none.
 	// +optional
@@ -35,7 +35,7 @@ type WidgetSpec struct {
 	Color string `json:"color,omitempty"`
 }
 
-// WidgetStatus is the state that a controller observed.
+// WidgetStatus defines the observed state of Widget.
 type WidgetStatus struct {
 	// Phase is a one-word summary of the state.
 	// +optional
