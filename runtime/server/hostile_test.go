@@ -191,7 +191,13 @@ const (
 
 func startVictim(t testing.TB) *victim {
 	t.Helper()
-	s, v := newVictim(t, Config{})
+	return runVictim(t, Config{})
+}
+
+// runVictim runs a server of widgets until the test ends.
+func runVictim(t testing.TB, config Config) *victim {
+	t.Helper()
+	s, v := newVictim(t, config)
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
