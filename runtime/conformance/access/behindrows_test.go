@@ -26,7 +26,7 @@ type row struct {
 	header       []string
 	body         string
 	how          func(t *testing.T, b *backend, client *http.Client, r *http.Request) []string // nil is readAll
-	once         bool                                                                          // not in HTTP/2, too
+	once         bool                                                                          // sent in HTTP/1.1 alone
 }
 
 // spoofed are headers by which a client could say who it is, or which the aggregator sets.

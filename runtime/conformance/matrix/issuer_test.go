@@ -33,7 +33,7 @@ type issuers struct {
 	second       *ecdsa.PrivateKey
 }
 
-// jwks are the keys that issuers publish, by their paths; "" is a path without keys.
+// jwks are the documents of keys that issuers publish, by their paths; "" is answered with 500.
 func (i *issuers) jwks() map[string]string {
 	first, second := i.jwk("first", ""), i.jwk("second", "")
 	return map[string]string{
@@ -91,7 +91,7 @@ func startIssuers(t testing.TB) *issuers {
 
 func (i *issuers) url(name string) string { return i.URL + "/" + name }
 
-// jwk is the public form of a key, with a member that is set or removed: "" removes it.
+// jwk is the public form of a key, with a member that is set, or removed where it is "".
 func (i *issuers) jwk(name, change string) string {
 	number := func(n *big.Int) string { return base64.RawURLEncoding.EncodeToString(n.Bytes()) }
 	members := map[string]any{"kid": name, "use": "sig"}
