@@ -103,10 +103,10 @@ type eventStream struct {
 
 // Write writes a piece. The pieces of the state with which the watch begins take turns with other large answers.
 func (s *eventStream) Write(b []byte) (int, error) {
-	if !s.toldBegun {
-		if err := s.turn.Take(s.r.Context()); err != nil {
-			return 0, err
-		}
+	if s.toldBegun {
+		s.turn.Pass()
+	} else if err := s.turn.Take(s.r.Context()); err != nil {
+		return 0, err
 	}
 	if s.socket != nil {
 		return s.socket.Write(b)

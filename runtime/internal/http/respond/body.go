@@ -76,6 +76,7 @@ func (b *Body) startPiece(size int) error {
 		b.begin(size)
 	}
 	if b.whole {
+		b.Turn.Pass()
 		return nil
 	}
 	if err := b.Turn.Take(b.Context); err != nil {

@@ -5,13 +5,16 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
 // Turns shares the processors among large answers, so that small ones stay quick beside them. A large answer takes its
 // turn for each of its pieces. As long as goroutines get a processor at once, all answers have turns. When goroutines
 // wait, fewer and fewer answers have them, in the end one: users then take turns piece by piece, and the answers of one
-// user follow each other, so that the first is complete early.
+// user follow each other, so that the first is complete early. While small answers pass, the number grows again only
+// after a pause: a processor that writes one piece after the other leaves the network to itself for up to 10 ms, and a
+// small request stays unread as long.
 //
 // A slow client keeps its turn while it reads a piece. It holds nobody up, since the processors are idle then, and
 // others get turns, too. Several goroutines may use Turns.
@@ -19,6 +22,8 @@ type Turns struct {
 	// late reports whether goroutines have waited for a processor. It is called once in paceInterval while answers wait
 	// or several have turns.
 	late func(planned time.Time) bool
+	// passed: a small answer was written since pace looked last.
+	passed atomic.Bool
 
 	mu      sync.Mutex // guards the fields below, and those of all Turn
 	limit   int        // how many answers may have turns
@@ -26,6 +31,10 @@ type Turns struct {
 	held    int        // how many have
 	waiting []*line    // the users whose answers wait, in the order in which they come next
 	paced   bool       // pace will run
+	prompt  int        // how often in a row pace found that nobody waited
+	alone   int        // how often in a row pace found that no small answer had passed
+	read    bool       // a client has read a piece since pace looked last
+	stalled int        // how often in a row pace found that no client had read a piece
 }
 
 // line is the answers of one user that wait, the first one first.
@@ -39,10 +48,21 @@ const (
 	paceInterval = 2 * time.Millisecond
 	// maxLate is how long goroutines may wait for a processor before fewer answers have turns.
 	maxLate = 2 * time.Millisecond
+	// pause is how often in a row goroutines must get processors at once before more answers have turns, while small
+	// answers pass: 32 ms.
+	pause = 16
+	// forgetAfter is how often pace looks until it forgets that a small answer has passed: after a second.
+	forgetAfter = 500
+	// stall is how often pace looks until it takes the clients for slow: 6 ms, in which a quick one reads ten pieces.
+	stall = 3
 )
 
 // NewTurns returns Turns that begin with one answer for each processor.
-func NewTurns() *Turns { return &Turns{late: late, limit: runtime.GOMAXPROCS(0)} }
+func NewTurns() *Turns { return newTurns(runtime.GOMAXPROCS(0), late) }
+
+func newTurns(limit int, late func(planned time.Time) bool) *Turns {
+	return &Turns{late: late, limit: limit, alone: forgetAfter}
+}
 
 // Count returns how many answers have turns, and how many wait for them.
 func (t *Turns) Count() (held, waiting int) {
@@ -80,6 +100,13 @@ func (t *Turn) Take(ctx context.Context) error {
 	}
 }
 
+// Pass says that an answer was written that is too small to take a turn.
+func (t *Turn) Pass() {
+	if t.turns != nil && !t.turns.passed.Load() { // most often it is set: processors needn't share a write
+		t.turns.passed.Store(true)
+	}
+}
+
 // End gives the turn back.
 func (t *Turn) End() {
 	if t.turns != nil {
@@ -93,6 +120,7 @@ func (t *Turns) waits(turn *Turn) bool {
 	defer t.mu.Unlock()
 	defer t.schedule()
 	had := turn.held
+	t.read = t.read || had
 	switch {
 	case had && t.held <= t.limit && !t.othersWait(turn.user):
 		return false
@@ -175,16 +203,25 @@ func (t *Turns) schedule() {
 	time.AfterFunc(paceInterval, func() { t.pace(planned) })
 }
 
-// pace changes the number of turns. If goroutines wait, half of the answers lose theirs. If they don't, more answers
-// get turns than have them, and the longer that goes well, the more: clients that don't read hold nobody up for long.
+// pace changes the number of turns. If goroutines wait, half of the answers lose theirs. If they don't, and haven't for
+// long enough, more answers get turns than have them, and the longer that goes well, the more: clients that don't read
+// hold nobody up for long.
 func (t *Turns) pace(planned time.Time) {
 	late := t.late(planned)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.paced = false
+	t.prompt, t.alone, t.stalled = t.prompt+1, t.alone+1, t.stalled+1
+	if t.passed.Swap(false) {
+		t.alone = 0
+	}
+	if t.read {
+		t.read, t.stalled = false, 0
+	}
 	switch {
 	case late:
-		t.limit, t.step = max(1, min(t.limit, t.held)/2), 0
+		t.limit, t.step, t.prompt = max(1, min(t.limit, t.held)/2), 0, 0
+	case t.step == 0 && t.prompt < pause && t.alone < forgetAfter && t.stalled < stall: // small answers would wait
 	case len(t.waiting) > 0:
 		t.step = max(1, 2*t.step)
 		t.limit = max(t.limit, t.held) + t.step

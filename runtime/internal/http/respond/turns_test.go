@@ -14,11 +14,10 @@ import (
 	"time"
 )
 
-// newTurns returns turns for limit answers, and a function that has goroutines wait for processors, or not.
-func newTurns(limit int) (*Turns, func(late bool)) {
+// turnsOf returns turns for limit answers, and a function that has goroutines wait for processors, or not.
+func turnsOf(limit int) (*Turns, func(late bool)) {
 	var prompt atomic.Bool // at first goroutines wait, so that the limit stays as low as it is
-	return &Turns{limit: limit, late: func(time.Time) bool { return !prompt.Load() }},
-		func(late bool) { prompt.Store(!late) }
+	return newTurns(limit, func(time.Time) bool { return !prompt.Load() }), func(late bool) { prompt.Store(!late) }
 }
 
 // answers writes pieces of answers in turn, and records in which order.
@@ -78,7 +77,7 @@ func TestUsersTakeTurns(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				turns, _ := newTurns(1)
+				turns, _ := turnsOf(1)
 				a := &answers{turns: turns}
 				test.start(a)
 				a.open.Wait()
@@ -97,7 +96,7 @@ func TestUsersTakeTurns(t *testing.T) {
 func TestTurnsFollowTheProcessors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const slow = 8
-		turns, setLate := newTurns(1)
+		turns, setLate := turnsOf(1)
 		setLate(false)
 		began := time.Now()
 		held := make([]Turn, slow)
@@ -131,9 +130,63 @@ func TestTurnsFollowTheProcessors(t *testing.T) {
 	})
 }
 
+// TestSmallAnswersKeepLargeOnesFew: once a small answer has passed, it takes a while without waiting goroutines until
+// more answers have turns; a second after the last small one, it doesn't, and not either if the client of the large
+// answer doesn't read.
+func TestSmallAnswersKeepLargeOnesFew(t *testing.T) {
+	const longAgo = 2 * forgetAfter * paceInterval
+	tests := []struct {
+		name  string
+		ago   time.Duration // when a small answer passed; negative if none did
+		reads time.Duration // when the client of the first large answer reads its last piece
+		after time.Duration // when the second large answer has its turn
+	}{
+		{"none", -1, time.Second, paceInterval},
+		{"one just now", 0, time.Second, pause * paceInterval},
+		{"one just now, and a client that doesn't read", 0, 0, (1 + stall) * paceInterval},
+		{"one just now, and a client that stops", 0, 2 * paceInterval, (3 + stall) * paceInterval},
+		{"one long ago", longAgo, time.Second, paceInterval},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				turns, setLate := turnsOf(1)
+				first, second, small := turns.Of("ann"), turns.Of("ann"), turns.Of("bob")
+				began := time.Now().Add(longAgo + paceInterval/2)
+				var reader sync.WaitGroup
+				reader.Go(func() {
+					for first.Take(t.Context()) == nil && time.Now().Before(began.Add(test.reads)) {
+						time.Sleep(time.Millisecond)
+					}
+				})
+				synctest.Wait()
+				given := make(chan error, 1)
+				go func() { given <- second.Take(t.Context()) }()
+				time.Sleep(time.Until(began) - max(test.ago, 0)) // in the bubble; goroutines wait for processors
+				if test.ago >= 0 {
+					small.Pass()
+					time.Sleep(test.ago)
+				}
+				setLate(false)
+				if err := <-given; err != nil {
+					t.Error(err)
+				}
+				if took := time.Since(began); took > test.after || took <= test.after-paceInterval {
+					t.Errorf("the second answer had its turn after %v, not within %v", took, test.after)
+				}
+				second.End()
+				reader.Wait()
+				first.End()
+				time.Sleep(2 * paceInterval) // in the bubble: until pace has ended
+				checkIdle(t, turns)
+			})
+		})
+	}
+}
+
 func TestTurnOfAnEndedRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns, _ := newTurns(1)
+		turns, _ := turnsOf(1)
 		first, second, third := turns.Of("ann"), turns.Of("ann"), turns.Of("bob")
 		if err := first.Take(t.Context()); err != nil {
 			t.Fatal(err)
@@ -164,7 +217,7 @@ func TestTurnOfAnEndedRequest(t *testing.T) {
 // TestAnswersWithoutATurnAreAborted: a client must not take a part of an answer for the whole.
 func TestAnswersWithoutATurnAreAborted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		turns, _ := newTurns(1)
+		turns, _ := turnsOf(1)
 		other := turns.Of("ann")
 		if err := other.Take(t.Context()); err != nil {
 			t.Fatal(err)
@@ -192,7 +245,7 @@ func TestAnswersWithoutATurnAreAborted(t *testing.T) {
 
 // TestWholeAnswersDontWait: an answer of one piece is small.
 func TestWholeAnswersDontWait(t *testing.T) {
-	turns, _ := newTurns(1)
+	turns, _ := turnsOf(1)
 	other := turns.Of("ann")
 	if err := other.Take(t.Context()); err != nil {
 		t.Fatal(err)
