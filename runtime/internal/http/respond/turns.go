@@ -22,7 +22,7 @@ type Turns struct {
 	// late reports whether goroutines have waited for a processor. It is called once in paceInterval while answers wait
 	// or several have turns.
 	late func(planned time.Time) bool
-	// passed: a small answer was written since pace looked last.
+	// passed: a small answer has passed since pace looked last.
 	passed atomic.Bool
 
 	mu      sync.Mutex // guards the fields below, and those of all Turn
@@ -100,7 +100,7 @@ func (t *Turn) Take(ctx context.Context) error {
 	}
 }
 
-// Pass says that an answer was written that is too small to take a turn.
+// Pass says that an answer is written that is too small to take a turn.
 func (t *Turn) Pass() {
 	if t.turns != nil && !t.turns.passed.Load() { // most often it is set: processors needn't share a write
 		t.turns.passed.Store(true)
@@ -220,14 +220,18 @@ func (t *Turns) pace(planned time.Time) {
 	}
 	switch {
 	case late:
-		t.limit, t.step, t.prompt = max(1, min(t.limit, t.held)/2), 0, 0
-	case t.step == 0 && t.prompt < pause && t.alone < forgetAfter && t.stalled < stall: // small answers would wait
-	case len(t.waiting) > 0:
+		t.limit, t.step, t.prompt, t.stalled = max(1, min(t.limit, t.held)/2), 0, 0, 0
+	case len(t.waiting) > 0 && t.mayGrow():
 		t.step = max(1, 2*t.step)
 		t.limit = max(t.limit, t.held) + t.step
 		t.give()
 	}
 	t.schedule()
+}
+
+// mayGrow reports whether more answers get turns. Once it has begun, that goes on until goroutines wait.
+func (t *Turns) mayGrow() bool {
+	return t.step > 0 || t.alone >= forgetAfter || t.prompt >= pause || t.stalled >= stall
 }
 
 // late measures how long it took until the timer of pace ran, and how long a goroutine waits that stands at the end of

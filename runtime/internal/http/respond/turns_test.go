@@ -130,9 +130,8 @@ func TestTurnsFollowTheProcessors(t *testing.T) {
 	})
 }
 
-// TestSmallAnswersKeepLargeOnesFew: once a small answer has passed, it takes a while without waiting goroutines until
-// more answers have turns; a second after the last small one, it doesn't, and not either if the client of the large
-// answer doesn't read.
+// TestSmallAnswersKeepLargeOnesFew: for a second after a small answer, more large answers get turns only when
+// goroutines haven't waited for a while, or when the clients of those that have turns don't read.
 func TestSmallAnswersKeepLargeOnesFew(t *testing.T) {
 	const longAgo = 2 * forgetAfter * paceInterval
 	tests := []struct {
@@ -145,6 +144,7 @@ func TestSmallAnswersKeepLargeOnesFew(t *testing.T) {
 		{"one just now", 0, time.Second, pause * paceInterval},
 		{"one just now, and a client that doesn't read", 0, 0, (1 + stall) * paceInterval},
 		{"one just now, and a client that stops", 0, 2 * paceInterval, (3 + stall) * paceInterval},
+		{"one just now, and a client that couldn't read", 0, -time.Second, stall * paceInterval},
 		{"one long ago", longAgo, time.Second, paceInterval},
 	}
 	for _, test := range tests {
@@ -243,7 +243,7 @@ func TestAnswersWithoutATurnAreAborted(t *testing.T) {
 	})
 }
 
-// TestWholeAnswersDontWait: an answer of one piece is small.
+// TestWholeAnswersDontWait: an answer of one piece is small, and passes.
 func TestWholeAnswersDontWait(t *testing.T) {
 	turns, _ := turnsOf(1)
 	other := turns.Of("ann")
@@ -255,6 +255,9 @@ func TestWholeAnswersDontWait(t *testing.T) {
 	body := Body{Writer: w, Code: http.StatusOK, WriteTimeout: time.Minute, Turn: turns.Of("ann"), Context: t.Context()}
 	body.WriteWhole([]byte("whole"))
 	body.Close()
+	if !turns.passed.Load() {
+		t.Error("large answers don't know that a small one has passed")
+	}
 	if got := w.Body.String(); got != "whole" || slices.Contains([]int{0, 429}, w.Code) {
 		t.Errorf("%d %q", w.Code, got)
 	}
