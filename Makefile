@@ -261,7 +261,7 @@ bench: ## run the benchmarks
 	cd runtime/conformance && $(GO) test -run '^$$' -bench . .
 
 .PHONY: compare
-compare: ## measure our server beside k8s.io/sample-apiserver: the table of README.md; takes ten minutes
+compare: ## measure our server beside k8s.io/sample-apiserver: the table of README.md; takes 13 minutes
 	cd runtime/conformance && $(GO) run ./compare $(COMPARE)
 
 .PHONY: guard
