@@ -34,7 +34,8 @@ type sample struct {
 	values  map[string]float64 // by the names of measures
 }
 
-// measures are what is sampled: the sum of a family of metrics, and the bound of its growth.
+// measures are what is sampled: the sum of a family of metrics, and the bound of its growth. Watches of caches have
+// none, since watches move from storage to caches: a leak of watches is one of goroutines, too.
 var measures = []struct {
 	title, family string
 	scale         float64
@@ -44,7 +45,7 @@ var measures = []struct {
 	{"resident memory, MiB", "process_resident_memory_bytes", 1 << 20, bound{0.15, 24}},
 	{"goroutines", "go_goroutines", 1, bound{0.02, 15}},
 	{"file descriptors", "process_open_fds", 1, bound{0.05, 8}},
-	{"watches of caches", watched, 1, bound{0.05, 2}},
+	{"watches of caches", watched, 1, bound{}},
 }
 
 const (
