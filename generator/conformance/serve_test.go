@@ -107,3 +107,19 @@ func TestKubernetes(t *testing.T) {
 		t.Errorf("%d lines are written by hand, %d of them markers, and %d are too many: %v", lines, markers, most, err)
 	}
 }
+
+// TestVersionOfSeveralPackages serves a version whose kinds two packages declare, and an older one that has all in one.
+func TestVersionOfSeveralPackages(t *testing.T) {
+	dir := newServerModule(t)
+	copyTest(t, "severalpackages", dir)
+	if out := run(t, dir, apigen(t), "build", "--strict", "./..."); strings.Contains(out, "warning") {
+		t.Error(out)
+	}
+	goTest(t, dir, "./apis/...")
+	for _, plural := range []string{"lamps", "tools"} {
+		crd := read(t, filepath.Join(dir, "config", "crd", "shop.example.com_"+plural+".yaml"))
+		if strings.Count(crd, "\n    served: true\n") != 2 {
+			t.Errorf("the definition of %s has not both versions:\n%s", plural, crd)
+		}
+	}
+}

@@ -20,9 +20,6 @@ type project struct {
 	// serve are packages of the module, without its path, that a project of its own serves; none: the module itself is
 	// made to serve its kinds, which needs all that it requires, and all that its tests require.
 	serve []string
-	// types is a folder of testdata with the kinds of a project that declares them itself, with specs and statuses of
-	// the module; none: the kinds are the module's.
-	types string
 	// edits are changes of the project's files that apigen's messages ask for.
 	edits []edit
 	// marks are changes of the files that apigen init writes: markers that apigen build asks for.
@@ -141,7 +138,14 @@ var projects = []project{
 		// Its kinds are of one version, and each is in a package of its own. Its definitions have no schemas, so that
 		// they accept a set that has an element twice.
 		name: "katib", module: "github.com/kubeflow/katib", version: "v0.19.0",
-		types:   "katib",
+		serve: []string{
+			"pkg/apis/controller/experiments/v1beta1", "pkg/apis/controller/suggestions/v1beta1",
+			"pkg/apis/controller/trials/v1beta1",
+		},
+		marks: []edit{
+			custom("apis/kubeflow/v1beta1"), custom("apis/kubeflow/suggestions/v1beta1"),
+			custom("apis/kubeflow/trials/v1beta1"),
+		},
 		samples: []string{"examples/v1beta1"},
 		kinds:   []string{"experiments.kubeflow.org", "suggestions.kubeflow.org", "trials.kubeflow.org"},
 		refused: map[string]string{

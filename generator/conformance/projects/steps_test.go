@@ -71,9 +71,6 @@ func (p project) adopt(t *testing.T, apigen string) (dir, samples, command strin
 	}
 	var said string
 	switch {
-	case p.types != "":
-		dir = p.declare(t)
-		said = must(t, dir, apigen, "init")
 	case len(p.serve) > 0:
 		dir = filepath.Join(t.TempDir(), p.name)
 		p.replace(t, dir, source)
@@ -93,18 +90,6 @@ func (p project) adopt(t *testing.T, apigen string) (dir, samples, command strin
 		}
 	}
 	return dir, samples, strings.TrimPrefix(steps[len(steps)-1][1], "go run ")
-}
-
-// declare makes a module that declares the kinds, and returns its folder.
-func (p project) declare(t *testing.T) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), p.name)
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join("testdata", p.types))); err != nil {
-		t.Fatal(err)
-	}
-	must(t, dir, "go", "mod", "init", "example.com/"+p.name)
-	must(t, dir, "go", "get", p.module+"@"+p.version)
-	return dir
 }
 
 // replace makes a module in dir that has an edited copy of the project in its place, if there are edits.

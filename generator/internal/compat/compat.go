@@ -132,8 +132,8 @@ func groupNamed(p *model.Program, name string) *model.Group {
 }
 
 func groupPosition(g *model.Group) model.Position {
-	for _, v := range g.Versions {
-		return v.Package.Pos
+	for _, p := range g.Packages() {
+		return p.Pos
 	}
 	return model.Position{}
 }

@@ -5,6 +5,8 @@ import (
 	"go/constant"
 	"go/token"
 	"go/types"
+	"path/filepath"
+	"slices"
 	"strconv"
 )
 
@@ -14,16 +16,13 @@ type GroupVariable struct {
 	Pos         token.Pos
 }
 
-// GroupVariables returns the variables SchemeGroupVersion and GroupVersion whose group is a literal or a constant. A
-// package that isn't read from source, whose Source is nil, shows none.
-func (u *Universe) GroupVariables(s *Source) (out []GroupVariable) {
-	if s == nil {
-		return nil
-	}
-	for _, f := range s.files {
-		if s.generated[f] {
-			continue
-		}
+// groupVariables are what packages call the group and version of their types.
+var groupVariables = []string{"SchemeGroupVersion", "GroupVersion"}
+
+// GroupVariables returns the variables SchemeGroupVersion and GroupVersion whose group is a literal or a constant,
+// those of generated files left out.
+func (u *Universe) GroupVariables(p *types.Package) (out []GroupVariable) {
+	for _, f := range u.filesOfGroup(p) {
 		for _, d := range f.Decls {
 			vars, ok := d.(*ast.GenDecl)
 			if !ok || vars.Tok != token.VAR {
@@ -32,10 +31,10 @@ func (u *Universe) GroupVariables(s *Source) (out []GroupVariable) {
 			for _, spec := range vars.Specs {
 				values := spec.(*ast.ValueSpec)
 				for i, name := range values.Names {
-					if name.Name != "SchemeGroupVersion" && name.Name != "GroupVersion" || i >= len(values.Values) {
+					if !slices.Contains(groupVariables, name.Name) || i >= len(values.Values) {
 						continue
 					}
-					if group, ok := u.constantText(s, f, groupIn(values.Values[i])); ok {
+					if group, ok := u.constantText(p, f, groupIn(values.Values[i])); ok {
 						out = append(out, GroupVariable{name.Name, group, name.Pos()})
 					}
 				}
@@ -43,6 +42,26 @@ func (u *Universe) GroupVariables(s *Source) (out []GroupVariable) {
 		}
 	}
 	return out
+}
+
+// filesOfGroup returns the hand-written files of a root, or those of a dependency that declare one of the variables.
+func (u *Universe) filesOfGroup(p *types.Package) (files []*ast.File) {
+	if s := u.sources[p.Path()]; s != nil && s.root {
+		return slices.DeleteFunc(slices.Clone(s.files), func(f *ast.File) bool { return s.generated[f] })
+	}
+	for _, name := range u.filesOf(p.Path()) {
+		declares := func(variable string) bool {
+			o := p.Scope().Lookup(variable)
+			return o != nil && filepath.Base(u.fset.Position(o.Pos()).Filename) == filepath.Base(name)
+		}
+		if !slices.ContainsFunc(groupVariables, declares) {
+			continue
+		}
+		if f, _ := u.parseFile(name, nil, 0); f != nil {
+			files = append(files, f)
+		}
+	}
+	return files
 }
 
 // groupIn returns the group in a literal of a schema.GroupVersion, or nil.
@@ -67,7 +86,7 @@ func groupIn(value ast.Expr) ast.Expr {
 }
 
 // constantText returns the value of a literal, or of a constant of the package or of another one.
-func (u *Universe) constantText(s *Source, f *ast.File, expr ast.Expr) (string, bool) {
+func (u *Universe) constantText(p *types.Package, f *ast.File, expr ast.Expr) (string, bool) {
 	var in *types.Package
 	var name string
 	switch expr := expr.(type) {
@@ -75,7 +94,7 @@ func (u *Universe) constantText(s *Source, f *ast.File, expr ast.Expr) (string, 
 		text, err := strconv.Unquote(expr.Value)
 		return text, err == nil && expr.Kind == token.STRING
 	case *ast.Ident:
-		in, name = s.Types, expr.Name
+		in, name = p, expr.Name
 	case *ast.SelectorExpr:
 		if qualifier, ok := expr.X.(*ast.Ident); ok {
 			in, name = u.imported(f, qualifier.Name), expr.Sel.Name

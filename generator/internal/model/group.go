@@ -30,10 +30,20 @@ type WiringPackage struct {
 
 // Version is one served version of a group.
 type Version struct {
-	Name    string
-	Package *Package
-	// Kinds are the version's kinds, by position.
+	Name string
+	// Packages declare its kinds, by import path: one of them nearly always, as clients need it.
+	Packages []*Package
+	// Kinds are the version's kinds, by package and position.
 	Kinds []*Type
+}
+
+// Packages returns the packages of the group's versions, in the order of the versions.
+func (g *Group) Packages() []*Package {
+	var out []*Package
+	for _, v := range g.Versions {
+		out = append(out, v.Packages...)
+	}
+	return out
 }
 
 // Resource is a kind across the versions of its group.
@@ -206,8 +216,8 @@ func (p *Program) InGroup(path string) bool {
 		if g.Internal != nil && g.Internal.Path == path {
 			return true
 		}
-		for _, v := range g.Versions {
-			if v.Package.Path == path || v.Package.Home().Path == path {
+		for _, q := range g.Packages() {
+			if q.Path == path || q.Home().Path == path {
 				return true
 			}
 		}

@@ -39,6 +39,8 @@ type PackageServing struct {
 	// served from here. ConversionExternal and DefaulterInput are that package, too. ServedBy leads back; of that
 	// package's types, those that aren't served are no kinds.
 	Serves, ServedBy *Package
+	// OtherGroupMarked: the package's own marker names another group than Group, in which it registers its types.
+	OtherGroupMarked bool
 }
 
 // PackageProducts is what markers of a package ask for.

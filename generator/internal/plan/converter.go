@@ -94,8 +94,8 @@ func (p *Plan) handWritten(g *model.Group) bool {
 	if g.Internal != nil {
 		packages = append(packages, g.Internal)
 	}
-	for _, v := range g.Versions {
-		packages = append(packages, v.Package, p.Home(v.Package))
+	for _, pkg := range g.Packages() {
+		packages = append(packages, pkg, p.Home(pkg))
 	}
 	for _, r := range g.Resources {
 		if r.SameAs != nil {

@@ -183,8 +183,8 @@ func (p *Plan) packages() []*model.Package {
 	}
 	for _, g := range p.Groups {
 		add(g.Internal)
-		for _, v := range g.Versions {
-			add(v.Package)
+		for _, pkg := range g.Packages() {
+			add(pkg)
 		}
 	}
 	for _, t := range p.WireTypes() {
@@ -285,8 +285,8 @@ func (p *Plan) WritesGroup(g *model.Group) bool {
 	if g.Internal != nil && p.Writes(g.Internal) {
 		return true
 	}
-	return slices.ContainsFunc(g.Versions, func(v *model.Version) bool {
-		return p.Writes(v.Package) || p.Writes(v.Package.Home())
+	return slices.ContainsFunc(g.Packages(), func(pkg *model.Package) bool {
+		return p.Writes(pkg) || p.Writes(pkg.Home())
 	})
 }
 

@@ -36,7 +36,7 @@ func (p *Plan) WiringFaults() diag.Errors {
 	homes := map[string]*model.Group{}
 	for _, g := range p.WiredGroups() {
 		if other := homes[g.Wiring.Dir]; other != nil {
-			out.Add(g.Versions[0].Package.Pos, "the groups %s and %s would both be wired in %s: put the packages of "+
+			out.Add(g.Packages()[0].Pos, "the groups %s and %s would both be wired in %s: put the packages of "+
 				"each group into a folder of their own", other.Name, g.Name, g.Wiring.Path)
 			continue
 		}
@@ -45,9 +45,9 @@ func (p *Plan) WiringFaults() diag.Errors {
 			out = append(out, p.OfResource(r).Serving.Faults...)
 		}
 		registered := []*model.Package{g.Internal}
-		for _, v := range g.Versions {
-			if v.Package.ServedBy == nil { // the wiring registers those of other modules itself
-				registered = append(registered, p.Home(v.Package))
+		for _, pkg := range g.Packages() {
+			if pkg.ServedBy == nil { // the wiring registers those of other modules itself
+				registered = append(registered, p.Home(pkg))
 			}
 		}
 		for _, pkg := range registered {

@@ -35,8 +35,8 @@ func newUniverse(program *model.Program) *universe {
 	}
 	for _, g := range program.Groups {
 		w.pkg(g.Internal)
-		for _, v := range g.Versions {
-			w.pkg(v.Package)
+		for _, p := range g.Packages() {
+			w.pkg(p)
 		}
 	}
 	return u

@@ -104,6 +104,7 @@ func (b *clientBuilder) clientsOf(prog *model.Program, p *model.Package) *model.
 		return nil
 	}
 	for _, g := range c.Groups {
+		b.checkClientPackages(c, g)
 		b.checkClientTypes(g)
 	}
 	c.Declared = map[string]map[string]bool{}
@@ -133,6 +134,28 @@ func (b *clientBuilder) checkServed(prog *model.Program, c *model.Clients) bool 
 		b.warnf(p.Pos, "no client is generated for the kinds of %s: %s", p.Serves.Path, reason)
 	}
 	return true
+}
+
+// checkClientPackages reports versions with clients in several packages: the clients of a version are a package, which
+// has a type, a lister and an apply configuration for each name, all of one package.
+func (b *clientBuilder) checkClientPackages(c *model.Clients, g *model.Group) {
+	for _, v := range g.Versions {
+		var packages []*model.Package
+		for _, p := range v.Packages {
+			if p.Below(c.Marked.Path) && hasClients(p) {
+				packages = append(packages, p)
+			}
+		}
+		if len(packages) < 2 {
+			continue
+		}
+		for _, p := range packages[:2] {
+			b.errorf(p.Pos, "version %s of group %q has clients for kinds of two packages, %s and %s: clients are of "+
+				"one, so move the types of one into the other (type X = other.X, left behind, keeps importers "+
+				"compiling), or remove +genclient from the kinds of one", v.Name, g.Name, packages[0].Path,
+				packages[1].Path)
+		}
+	}
 }
 
 // checkClientTypes looks for the types that methods of clients name.
@@ -235,7 +258,7 @@ func (b *clientBuilder) unmarkedGroup(p *model.Package) string {
 
 // below reports whether a version of the group with clients lies in or below a package's folder.
 func below(g *model.Group, p *model.Package) bool {
-	return slices.ContainsFunc(g.Versions, func(v *model.Version) bool {
-		return v.Package.Below(p.Path) && hasClients(v.Package)
+	return slices.ContainsFunc(g.Packages(), func(version *model.Package) bool {
+		return version.Below(p.Path) && hasClients(version)
 	})
 }

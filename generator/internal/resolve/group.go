@@ -99,46 +99,61 @@ func resourceKinds(p *model.Package, pkgs []*model.Package) []*model.Type {
 	return slices.DeleteFunc(kinds(p), func(t *model.Type) bool { return taken[t.Name] })
 }
 
-// twoPackages is the error where a server or clients need one package for a version. Types that move may leave
-// aliases behind, which declare no kinds.
-const twoPackages = "version %s of group %q is declared by two packages, %s and %s: a version that is served, or " +
-	"has clients, " +
-	"is one package, so move the types of one into the other (type X = other.X, left behind, keeps importers " +
-	"compiling), " +
-	"or take +groupName off the one that is neither served nor has clients"
-
-// twoServed is that error for packages of other modules, which can't be moved.
-const twoServed = "version %s of group %q is declared by two packages, %s and %s: a version is one package, so " +
-	"declare their kinds in a package of yours, with the types of their Spec and Status, and serve that"
-
+// addVersion adds a package to its version, which may have others.
 func (b *groupBuilder) addVersion(g *model.Group, p *model.Package, kinds []*model.Type) {
-	for _, v := range g.Versions {
-		if v.Name == p.Version {
-			message := twoPackages
-			if p.ServedBy != nil && v.Package.ServedBy != nil {
-				message = twoServed
-			}
-			for _, home := range []*model.Package{p.Home(), v.Package.Home()} {
-				b.errorf(home.Pos, message, v.Name, g.Name, v.Package.Path, p.Path)
-			}
-			return
-		}
-	}
 	b.leaveOut(p, kinds)
-	g.Versions = append(g.Versions, &model.Version{Name: p.Version, Package: p, Kinds: kinds})
+	i := slices.IndexFunc(g.Versions, func(v *model.Version) bool { return v.Name == p.Version })
+	if i < 0 {
+		g.Versions = append(g.Versions, &model.Version{Name: p.Version, Packages: []*model.Package{p}, Kinds: kinds})
+		return
+	}
+	v := g.Versions[i]
+	for _, t := range kinds {
+		if other := typeNamed(v.Kinds, t.Name); other != nil {
+			b.declaredTwice(g, v, other, t)
+			continue
+		}
+		v.Kinds = append(v.Kinds, t)
+	}
+	v.Packages = append(v.Packages, p)
+}
+
+func typeNamed(types []*model.Type, name string) *model.Type {
+	if i := slices.IndexFunc(types, func(t *model.Type) bool { return t.Name == name }); i >= 0 {
+		return types[i]
+	}
+	return nil
+}
+
+// declaredTwice reports a kind that two packages of one version declare. Types that move may leave aliases behind,
+// which declare no kinds.
+func (b *groupBuilder) declaredTwice(g *model.Group, v *model.Version, one, other *model.Type) {
+	remedy := "keep one of them (type %[1]s = other.%[1]s, left behind, keeps importers compiling), or take " +
+		"+groupName off the package that is not served"
+	if one.Package.ServedBy != nil && other.Package.ServedBy != nil {
+		remedy = "leave %[1]s out of the kinds that +apigen:serve names of one of them"
+	}
+	for _, t := range []*model.Type{one, other} {
+		pos := t.Pos
+		if t.Package.ServedBy != nil {
+			pos = t.Package.ServedBy.Pos
+		}
+		b.errorf(pos, "kind %[1]s of group %[2]q is declared twice in version %[3]s, by the packages %[4]s and %[5]s: "+
+			remedy, t.Name, g.Name, v.Name, one.Package.Path, other.Package.Path)
+	}
 }
 
 func (b *groupBuilder) finish(g *model.Group) {
 	named := ""
 	slices.SortFunc(g.Versions, func(x, y *model.Version) int { return model.CompareVersions(x.Name, y.Name) })
-	for _, v := range g.Versions {
-		switch name := v.Package.GroupGoName; {
+	for _, p := range g.Packages() {
+		switch name := p.GroupGoName; {
 		case name == "":
 		case named == "":
 			named, g.GoName = name, name
 		case name != named:
-			b.marked(v.Package, diag.Errors{{Pos: v.Package.GroupGoNamePos, Message: fmt.Sprintf(
-				"marker \"+groupGoName\": group %q is %s here, and %s in another version: call it alike", g.Name,
+			b.marked(p, diag.Errors{{Pos: p.GroupGoNamePos, Message: fmt.Sprintf(
+				"marker \"+groupGoName\": group %q is %s here, and %s in another package: call it alike", g.Name,
 				name, named)}})
 		}
 	}
@@ -203,8 +218,8 @@ func internal(g *model.Group, pkgs []*model.Package) *model.Package {
 			}
 		}
 	}
-	for _, v := range g.Versions {
-		home := v.Package.Home()
+	for _, p := range g.Packages() {
+		home := p.Home()
 		if c := candidate(home.ConversionPeers...); c != nil {
 			return c
 		}
@@ -215,22 +230,43 @@ func internal(g *model.Group, pkgs []*model.Package) *model.Package {
 	return nil
 }
 
-// wiring returns the package beside the versions that wiring goes into; nil where the user owns none of them.
+// wiring returns the package beside the versions that wiring goes into; nil where the user owns none of them. If the
+// first of them is several packages in several folders, it is beside those.
 func wiring(g *model.Group) *model.WiringPackage {
 	for _, v := range g.Versions {
-		p := v.Package.Home()
-		if !p.Own() {
+		own := slices.DeleteFunc(homes(v.Packages), func(p *model.Package) bool { return !p.Own() })
+		if len(own) == 0 {
 			continue
 		}
-		parent, dir := path.Dir(p.Path), filepath.Dir(p.Dir)
-		if p.Dir == p.Module.Dir || p.Serves != nil && !model.IsVersion(path.Base(p.Path)) {
-			parent, dir = p.Path, p.Dir
+		parent, dir := wiringFolder(own[0])
+		elsewhere := func(p *model.Package) bool {
+			other, _ := wiringFolder(p)
+			return !strings.HasPrefix(other+"/", parent+"/")
+		}
+		for dir != own[0].Module.Dir && slices.ContainsFunc(own, elsewhere) {
+			parent, dir = path.Dir(parent), filepath.Dir(dir)
 		}
 		return &model.WiringPackage{
 			Path: path.Join(parent, "wiring"), Name: "wiring", Dir: filepath.Join(dir, "wiring"),
 		}
 	}
 	return nil
+}
+
+func homes(packages []*model.Package) []*model.Package {
+	var out []*model.Package
+	for _, p := range packages {
+		out = append(out, p.Home())
+	}
+	return out
+}
+
+// wiringFolder returns the import path and the folder that the wiring of a package goes below.
+func wiringFolder(p *model.Package) (importPath, dir string) {
+	if p.Dir == p.Module.Dir || p.Serves != nil && !model.IsVersion(path.Base(p.Path)) {
+		return p.Path, p.Dir
+	}
+	return path.Dir(p.Path), filepath.Dir(p.Dir)
 }
 
 // plural returns the name of a resource without a marker for it, as the tool that the kind is marked for forms it.

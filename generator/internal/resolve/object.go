@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"apigen.dev/generator/internal/diag"
-	"apigen.dev/generator/internal/load"
 	"apigen.dev/generator/internal/model"
 )
 
@@ -67,9 +66,9 @@ func (b *typeBuilder) checkImplements(m *model.Type, n *types.Named, ref model.R
 }
 
 // checkGroup warns of a constant or variable that names another group than the marker: the types would be registered
-// with one, and served in the other.
-func (b *typeBuilder) checkGroup(m *model.Package, p *types.Package, s *load.Source) {
-	if !m.HasGroup || len(kinds(m)) == 0 {
+// with one, and served in the other. What a package of another module says is decided where it is served.
+func (b *typeBuilder) checkGroup(m *model.Package, p *types.Package) {
+	if !b.u.IsRoot(p) || !m.HasGroup || len(kinds(m)) == 0 {
 		return
 	}
 	check := func(what, group string, at token.Pos) {
@@ -82,7 +81,7 @@ func (b *typeBuilder) checkGroup(m *model.Package, p *types.Package, s *load.Sou
 	if ok {
 		check("constant GroupName", name, p.Scope().Lookup("GroupName").Pos())
 	}
-	for _, v := range b.u.GroupVariables(s) {
+	for _, v := range b.u.GroupVariables(p) {
 		if !ok || v.Group != name { // the constant has the fault already
 			check("group of the variable "+v.Name, v.Group, v.Pos)
 		}

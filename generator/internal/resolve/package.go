@@ -59,7 +59,7 @@ func (b *typeBuilder) scope(m *model.Package, tp *types.Package, s *load.Source)
 	}
 	b.expand()
 	b.checkScheme(m, tp)
-	b.checkGroup(m, tp, s)
+	b.checkGroup(m, tp)
 	c := b.u.Comments(tp, 0)
 	m.Mentions = s.Mentions()
 	bodyNames := s.ConversionNames()

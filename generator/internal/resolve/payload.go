@@ -37,7 +37,7 @@ func (b *subresourceBuilder) payloadVersions(s *model.Subresource, p *model.Payl
 	var versions []model.PayloadVersion
 	var without []string
 	for _, rv := range b.resource.Versions {
-		if v := rv.Version.Package.Type(p.Hub.Name); v != nil && v.Kind != nil {
+		if v := rv.Type.Package.Type(p.Hub.Name); v != nil && v.Kind != nil {
 			versions = append(versions, model.PayloadVersion{Name: rv.Version.Name, Type: v})
 		} else {
 			without = append(without, rv.Version.Name)

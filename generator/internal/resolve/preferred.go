@@ -33,12 +33,15 @@ func (b *groupBuilder) markedPreferred(g *model.Group) *model.Version {
 	var marked *model.Version
 	served := g.ServedVersions()
 	for _, v := range g.Versions {
-		home := v.Package.Home()
+		i := slices.IndexFunc(v.Packages, func(p *model.Package) bool { return p.Home().Preferred })
+		if i < 0 {
+			continue
+		}
+		home := v.Packages[i].Home()
 		fault := func(format string, args ...any) {
 			b.marked(home, diag.Errors{{Pos: home.PreferredPos, Message: fmt.Sprintf(format, args...)}})
 		}
 		switch {
-		case !home.Preferred:
 		case !slices.Contains(served, v):
 			fault("version %s of group %q is marked +apigen:preferred, and no kind is served in it: serve one, or "+
 				"remove the marker", v.Name, g.Name)

@@ -34,7 +34,7 @@ func TestWardle(t *testing.T) {
 		flunder.Hub.Package != g.Internal || len(flunder.Versions) != 2 {
 		t.Errorf("flunders are %+v", flunder)
 	}
-	for _, f := range g.Versions[1].Package.Funcs {
+	for _, f := range g.Versions[1].Packages[0].Funcs {
 		if f.Name == "Convert_v1alpha1_FlunderSpec_To_wardle_FlunderSpec" &&
 			f.Params[1].Elem != g.Internal.Type("FlunderSpec") {
 			t.Error("a hand-written conversion takes another type than the hub's")

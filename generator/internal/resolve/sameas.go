@@ -58,7 +58,7 @@ func resourceNamed(groups []*model.Group, ref model.Ref) *model.GroupResource {
 	for _, g := range groups {
 		for _, r := range g.Resources {
 			if r.Kind == ref.Name && slices.ContainsFunc(r.Versions, func(v model.ResourceVersion) bool {
-				return v.Version.Package.Path == ref.Path || v.Version.Package.Home().Path == ref.Path
+				return v.Type.Package.Path == ref.Path || v.Type.Package.Home().Path == ref.Path
 			}) {
 				return &model.GroupResource{Resource: r, Group: g}
 			}

@@ -102,14 +102,19 @@ func (b *serveBuilder) servable(m *model.Package, at marker.Marker) *model.Packa
 }
 
 // versionOf decides the group and the version of a package of another module. The group is that of the marker of the
-// package that serves it, else of its own marker, else of the constant GroupName that its registration conventionally
-// declares: Katib's packages register their types in another group than their markers say.
+// package that serves it, else the one that its types are registered in, else that of its own marker.
 func (b *serveBuilder) versionOf(m, from *model.Package, at marker.Marker) bool {
-	if m.HasGroup {
-		from.Group, from.HasGroup = m.Group, true
+	registered, ok := b.registeredGroup(from.Path)
+	from.OtherGroupMarked = ok && from.HasGroup && from.Group != registered
+	if from.OtherGroupMarked && !m.HasGroup {
+		b.warnf(at.Pos, "package %s registers its types in the group %q, which is served, and its marker +groupName "+
+			"says %q: write +groupName=%s here to say that you know", from.Path, registered, from.Group, registered)
 	}
-	if !from.HasGroup {
-		from.Group, from.HasGroup = b.groupConstant(from.Path)
+	switch {
+	case m.HasGroup:
+		from.Group, from.HasGroup = m.Group, true
+	case ok:
+		from.Group, from.HasGroup = registered, true
 	}
 	if from.Version == "" && model.IsVersion(path.Base(from.Path)) {
 		from.Version = path.Base(from.Path)
@@ -123,6 +128,17 @@ func (b *serveBuilder) versionOf(m, from *model.Package, at marker.Marker) bool 
 			from.Path)
 	}
 	return from.HasGroup && from.Version != ""
+}
+
+// registeredGroup returns the group of the variables that conventionally hold what a package registers its types in, or
+// of the constant GroupName.
+func (b *serveBuilder) registeredGroup(importPath string) (string, bool) {
+	if p, err := b.u.Import(importPath); err == nil {
+		for _, v := range b.u.GroupVariables(p) {
+			return v.Group, true
+		}
+	}
+	return b.groupConstant(importPath)
 }
 
 func (f *faults) groupConstant(importPath string) (string, bool) {

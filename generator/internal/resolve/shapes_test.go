@@ -278,12 +278,12 @@ func TestGroupsAreComplete(t *testing.T) {
 	if g.Internal == nil || g.Internal.Path != "example.com/test/internal/apis/shop" || g.Internal.Output {
 		t.Errorf("the hub is %+v", g.Internal)
 	}
-	if len(g.Versions) != 2 || g.Versions[0].Name != "v1" || g.Versions[1].Package.Output ||
-		!g.Versions[0].Package.Output {
+	if len(g.Versions) != 2 || g.Versions[0].Name != "v1" || g.Versions[1].Packages[0].Output ||
+		!g.Versions[0].Packages[0].Output {
 		t.Errorf("the versions are %+v", g.Versions)
 	}
-	if g.Versions[0].Package.Path != "example.com/test/pkg/apis/shop/v1" {
-		t.Errorf("the types of v1 are taken from %s", g.Versions[0].Package.Path)
+	if g.Versions[0].Packages[0].Path != "example.com/test/pkg/apis/shop/v1" {
+		t.Errorf("the types of v1 are taken from %s", g.Versions[0].Packages[0].Path)
 	}
 	if w := g.Wiring; w == nil || w.Path != "example.com/test/pkg/apis/shop/wiring" || w.Dir != filepath.Join(dir,
 		"pkg/apis/shop/wiring") {

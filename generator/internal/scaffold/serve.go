@@ -93,6 +93,8 @@ type served struct {
 	Version, Path string
 	// Of is the group, as a sentence names it.
 	Of string
+	// Group is the group if a marker is needed to name it, for the package's own names another one; else "".
+	Group string
 	// KindLists are the names of the kinds, as many for each marker as fit on a line.
 	KindLists []string
 	Kinds     []servedKind
@@ -104,7 +106,8 @@ type servedKind struct {
 	Markers, Notes []string
 }
 
-// Serve writes the package that serves a package of another module, into the folder of its group and version.
+// Serve writes the package that serves a package of another module, into the folder of its group and version. If that
+// has another package of the version, it is <group>/trials/v1beta1, for a package .../trials/v1beta1.
 func Serve(dir string, p *model.Package) (*Result, error) {
 	found, err := apiPackages(dir)
 	if err != nil {
@@ -115,15 +118,16 @@ func Serve(dir string, p *model.Package) (*Result, error) {
 		base = path.Dir(collector)
 	}
 	v := served{Version: p.Version, Path: p.Path, Of: "the core group"}
+	if p.OtherGroupMarked {
+		v.Group = p.Group
+	}
 	if p.Group != "" {
 		v.Of, group = "group "+p.Group, groupDir(p.Group)
 	}
-	folder := path.Join(base, group, p.Version)
-	if sources, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(folder), "*.go")); err != nil {
-		return nil, err
-	} else if len(sources) > 0 {
-		return nil, fmt.Errorf("%s is a package already, and one package serves one other: write a package with the "+
-			"marker +apigen:serve=%s elsewhere", folder, p.Path)
+	folder, err := unusedFolder(dir, path.Join(base, group, p.Version),
+		path.Join(base, group, path.Base(path.Dir(p.Path)), p.Version))
+	if err != nil {
+		return nil, fmt.Errorf("%w: write a package with the marker +apigen:serve=%s elsewhere", err, p.Path)
 	}
 	var names []string
 	for _, t := range p.Types {
@@ -134,6 +138,20 @@ func Serve(dir string, p *model.Package) (*Result, error) {
 	}
 	v.KindLists = lists(names)
 	return write(dir, v, []file{{path: folder + "/doc.go", template: "serve/doc.go.tmpl"}})
+}
+
+// unusedFolder returns the first of the folders below dir that has no package yet: a package serves one other.
+func unusedFolder(dir string, folders ...string) (string, error) {
+	for _, folder := range folders {
+		sources, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(folder), "*.go"))
+		if err != nil {
+			return "", err
+		}
+		if len(sources) == 0 {
+			return folder, nil
+		}
+	}
+	return "", fmt.Errorf("%s are packages already, and one package serves one other", strings.Join(folders, " and "))
 }
 
 // lists joins names with semicolons, as many as fit on a line with the marker in front.

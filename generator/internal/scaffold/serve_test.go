@@ -145,9 +145,19 @@ import _ "example.org/pets/v1" // go mod tidy keeps its module
 	if folder, err := Serves(dir, "example.org/pets/v1"); err != nil || folder != "apis/pets/v1" {
 		t.Errorf("served in %q, %v", folder, err)
 	}
-	other := &model.Package{Path: "example.com/other/v1", Version: "v1", Group: "pets.example.com"}
-	if _, err := Serve(dir, other); err == nil || !strings.Contains(err.Error(), "apis/pets/v1 is a package already") {
-		t.Errorf("a second package in the folder: %v", err)
+	other := &model.Package{Path: "example.com/other/v1", Version: "v1", Group: "pets.example.com",
+		PackageServing: model.PackageServing{OtherGroupMarked: true}}
+	result, err = Serve(dir, other)
+	if err != nil || !slices.Equal(result.Created, []string{"apis/pets/other/v1/doc.go"}) {
+		t.Errorf("a second package of the version: %+v, %v", result, err)
+	}
+	const group = "// +groupName=pets.example.com\n// +apigen:serve=example.com/other/v1\n"
+	if doc := tree(t, dir)["apis/pets/other/v1/doc.go"]; !strings.Contains(doc, group) {
+		t.Errorf("the group of a package whose marker names another one is not in\n%s", doc)
+	}
+	const taken = "apis/pets/v1 and apis/pets/other/v1 are packages already"
+	if _, err := Serve(dir, other); err == nil || !strings.Contains(err.Error(), taken) {
+		t.Errorf("a third package of the version: %v", err)
 	}
 }
 

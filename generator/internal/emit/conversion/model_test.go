@@ -61,15 +61,15 @@ func TestStorageVersionIsTheHub(t *testing.T) {
 	}{{"neither", false, false, 0}, {"marked", true, false, 0}, {"served", false, true, 1}, {"both", true, true, 1}} {
 		t.Run(test.name, func(t *testing.T) {
 			v1, v1beta1 := version("v1"), version("v1beta1")
-			hub := v1.Package.Types[0]
+			hub := v1.Packages[0].Types[0]
 			hub.Kind.StorageVersion = test.marked
 			group := &model.Group{Versions: []*model.Version{v1, v1beta1}, Resources: []*model.Resource{{
 				Hub: hub, Storage: v1, Versions: []model.ResourceVersion{
-					{Version: v1, Type: hub}, {Version: v1beta1, Type: v1beta1.Package.Types[0]},
+					{Version: v1, Type: hub}, {Version: v1beta1, Type: v1beta1.Packages[0].Types[0]},
 				},
 			}}}
 			files, err := Emitter().Emit(plan.New(&model.Program{
-				Packages: []*model.Package{v1.Package, v1beta1.Package}, Groups: []*model.Group{group},
+				Packages: []*model.Package{v1.Packages[0], v1beta1.Packages[0]}, Groups: []*model.Group{group},
 				RuntimeAvailable: test.served,
 			}))
 			if err != nil || len(files) != test.files {
@@ -82,5 +82,5 @@ func TestStorageVersionIsTheHub(t *testing.T) {
 func version(name string) *model.Version {
 	pkg := &model.Package{Path: "example.com/" + name, Name: name, Version: name, Output: true}
 	pkg.Types = []*model.Type{{Name: "Lamp", Package: pkg, Form: model.Struct, Kind: &model.Kind{}}}
-	return &model.Version{Name: name, Package: pkg}
+	return &model.Version{Name: name, Packages: []*model.Package{pkg}}
 }

@@ -93,8 +93,8 @@ func kindsBelow(p *model.Program, pkg *model.Package) []resource {
 		for _, r := range g.Resources {
 			found := resource{Resource: r, group: g}
 			for _, v := range r.Versions {
-				below := strings.HasPrefix(v.Version.Package.Home().Path+"/", pkg.Path+"/")
-				if below && !v.Version.Package.Home().Skip && v.Type.Kind != nil && !v.Type.Kind.Manifest.Skip {
+				below := strings.HasPrefix(v.Type.Package.Home().Path+"/", pkg.Path+"/")
+				if below && !v.Type.Package.Home().Skip && v.Type.Kind != nil && !v.Type.Kind.Manifest.Skip {
 					found.versions = append(found.versions, v)
 				}
 			}

@@ -128,7 +128,7 @@ func ways(out *diag.Errors, r resource, v model.ResourceVersion) {
 			out.Add(f.Pos, cannot+"the selectable field %s, whose name is no path: it is left out", f.Name)
 		}
 	}
-	for _, f := range v.Version.Package.Home().Funcs {
+	for _, f := range v.Type.Package.Home().Funcs {
 		if strings.HasPrefix(f.Name, "SetDefaults_") {
 			out.Add(f.Pos, cannot+"%s: defaults that code sets are left out", f.Name)
 		}
@@ -176,7 +176,7 @@ func (b *builder) byHand(out *diag.Errors, r resource) {
 	}
 	types, homes := []*schema.Type{b.types.Type(r.Hub)}, []*model.Package{r.Hub.Package.Home()}
 	for _, v := range r.versions {
-		types, homes = append(types, b.types.Type(v.Type)), append(homes, v.Version.Package.Home())
+		types, homes = append(types, b.types.Type(v.Type)), append(homes, v.Type.Package.Home())
 		for _, name := range []string{"ConvertTo", "ConvertFrom"} {
 			if m := v.Type.Methods[name]; m != nil {
 				out.Add(m.Pos, conversionsByHand, r.Kind+"."+name)

@@ -14,7 +14,7 @@ import (
 func TestFiles(t *testing.T) {
 	pkg := &model.Package{Path: "example.com/shop/v1", Name: "v1", Version: "v1", Group: "shop.example.com",
 		HasGroup: true, Output: true}
-	version := &model.Version{Name: "v1", Package: pkg}
+	version := &model.Version{Name: "v1", Packages: []*model.Package{pkg}}
 	kind := &model.Type{Name: "Widget", Package: pkg, Form: model.Struct, Kind: &model.Kind{}}
 	pkg.Types = []*model.Type{kind}
 	group := &model.Group{Name: pkg.Group, Versions: []*model.Version{version},

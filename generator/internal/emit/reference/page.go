@@ -85,12 +85,23 @@ type maker struct {
 	queue   []*model.Type
 }
 
+// packageTexts are the comments of the packages of a version, one below the other.
+func packageTexts(v *model.Version) text {
+	out := parse(v.Packages[0].Doc)
+	for _, p := range v.Packages[1:] {
+		if p.Doc != v.Packages[0].Doc {
+			out.doc.Content = append(out.doc.Content, parse(p.Doc).doc.Content...)
+		}
+	}
+	return out
+}
+
 func newPage(g *model.Group, v *model.Version) *page {
 	m := &maker{
 		types: schema.New(schema.Reference), group: g, version: v,
 		kinds: map[*model.Type]bool{}, anchors: map[*model.Type]string{}, taken: map[string]bool{},
 	}
-	out := &page{Notice: emit.Notice, Title: strings.TrimPrefix(g.Name+"/"+v.Name, "/"), Text: parse(v.Package.Doc)}
+	out := &page{Notice: emit.Notice, Title: strings.TrimPrefix(g.Name+"/"+v.Name, "/"), Text: packageTexts(v)}
 	served := map[*model.Type]*model.Resource{}
 	for _, r := range g.Resources {
 		for _, rv := range r.Served() {

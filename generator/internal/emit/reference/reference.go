@@ -7,7 +7,7 @@ package reference
 import (
 	"bytes"
 	"fmt"
-	"strings"
+	"slices"
 
 	"apigen.dev/generator/internal/diag"
 	"apigen.dev/generator/internal/emit"
@@ -66,7 +66,7 @@ type groupVersion struct {
 func versionsBelow(p *model.Program, pkg *model.Package) (out []groupVersion) {
 	for _, g := range p.Groups {
 		for _, v := range g.ServedVersions() {
-			if strings.HasPrefix(v.Package.Home().Path+"/", pkg.Path+"/") {
+			if slices.ContainsFunc(v.Packages, func(p *model.Package) bool { return p.Home().Below(pkg.Path) }) {
 				out = append(out, groupVersion{g, v})
 			}
 		}

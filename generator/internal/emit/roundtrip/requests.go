@@ -82,7 +82,7 @@ func untested(r *model.Resource) bool {
 
 // off reports whether the tests of a version of a kind are switched off.
 func off(v model.ResourceVersion) bool {
-	return v.Type.Kind != nil && v.Type.Kind.RoundTripOff || v.Version.Package.Home().RoundTripOff
+	return v.Type.Kind != nil && v.Type.Kind.RoundTripOff || v.Type.Package.Home().RoundTripOff
 }
 
 func resourceName(g *model.Group, r *model.Resource) string {

@@ -50,22 +50,27 @@ func warnings(program *plan.Plan) []diag.Error {
 	var out diag.Errors
 	for _, group := range program.Wired() {
 		for _, v := range group.ServedVersions() {
-			if !program.Writes(v.Package) {
-				continue
-			}
-			w := warner{out: &out, texts: v.Package.HasCustom(), types: schema.New(schema.CRD)}
-			for _, t := range v.Package.Types {
-				w.warn(t, &t.Schema, t.Name)
-				if v.Package.HasCustom() {
-					unkept(&out, t)
-				}
-				for _, f := range t.Fields {
-					w.warn(f.Type, &f.Schema, t.Name+"."+f.Name)
+			for _, pkg := range v.Packages {
+				if program.Writes(pkg) {
+					warnOf(pkg, &out)
 				}
 			}
 		}
 	}
 	return out
+}
+
+func warnOf(pkg *model.Package, out *diag.Errors) {
+	w := warner{out: out, texts: pkg.HasCustom(), types: schema.New(schema.CRD)}
+	for _, t := range pkg.Types {
+		w.warn(t, &t.Schema, t.Name)
+		if pkg.HasCustom() {
+			unkept(out, t)
+		}
+		for _, f := range t.Fields {
+			w.warn(f.Type, &f.Schema, t.Name+"."+f.Name)
+		}
+	}
 }
 
 // warner warns of rules that the server doesn't check.

@@ -81,7 +81,7 @@ func newShop() *shop {
 		pkg.Defaulter = true
 		pkg.Declared = registered()
 		t, spec := s.kind(pkg, pointerTo(s.part))
-		version := &model.Version{Name: name, Package: pkg, Kinds: []*model.Type{t}}
+		version := &model.Version{Name: name, Packages: []*model.Package{pkg}, Kinds: []*model.Type{t}}
 		group.Versions = append(group.Versions, version)
 		resource.Versions = append(resource.Versions, model.ResourceVersion{Version: version, Type: t})
 		s.program.Packages = append(s.program.Packages, pkg)

@@ -87,7 +87,7 @@ func (p *printer) payload(k *model.Payload) jen.Code {
 	as := &model.Resource{Kind: k.Kind, Hub: k.Hub}
 	for _, v := range k.Versions {
 		as.Versions = append(as.Versions, model.ResourceVersion{
-			Version: &model.Version{Name: v.Name, Package: v.Type.Package}, Type: v.Type,
+			Version: &model.Version{Name: v.Name}, Type: v.Type,
 		})
 	}
 	return literal(gocode.Code("codec.Kind[$]", pointer(k.Hub)),

@@ -52,8 +52,8 @@ type printer struct {
 	sent  *sentRules
 	plan  *plan.Plan
 	group *model.Group
-	// unregistered are versions that the wiring registers itself.
-	unregistered []*model.Version
+	// unregistered are packages of versions that the wiring registers itself.
+	unregistered []versionPackage
 	// scoped: hand-written conversions are called, which may ask for a conversion.Scope.
 	scoped bool
 	// textual: some cell needs jsonCell, some date is read from text.
@@ -106,19 +106,22 @@ func (p *printer) imports(f *jen.File) {
 	if p.group.Internal != nil {
 		own = append(own, p.group.Internal)
 	}
-	for _, v := range p.group.Versions {
-		own = append(own, v.Package, p.plan.Home(v.Package))
+	for _, pkg := range p.group.Packages() {
+		own = append(own, pkg, p.plan.Home(pkg))
 	}
 	for _, pkg := range own {
-		if pkg.ServedBy != nil {
+		switch {
+		case p.oneOfSeveral(pkg):
+			f.ImportAlias(pkg.Path, importAlias(pkg.Path))
+		case p.oneOfSeveral(pkg.Source()):
+			f.ImportAlias(pkg.Path, logicAlias(pkg.Path))
+		case pkg.ServedBy != nil:
 			f.ImportAlias(pkg.Path, p.alias(pkg))
-			continue
-		}
-		if slices.Contains(locals, pkg.Name) {
+		case slices.Contains(locals, pkg.Name):
 			f.ImportAlias(pkg.Path, pkg.Name+"group")
-			continue
+		default:
+			f.ImportName(pkg.Path, pkg.Name)
 		}
-		f.ImportName(pkg.Path, pkg.Name)
 	}
 	for _, r := range p.group.Resources {
 		pkg := r.Hub.Package
@@ -127,7 +130,7 @@ func (p *printer) imports(f *jen.File) {
 		}
 		f.ImportAlias(pkg.Path, importAlias(pkg.Path))
 		if home := p.plan.Home(pkg); home != pkg {
-			f.ImportAlias(home.Path, path.Base(path.Dir(home.Path))+"logic")
+			f.ImportAlias(home.Path, logicAlias(home.Path))
 		}
 	}
 	for _, pkg := range p.payloadPackages() {
@@ -137,9 +140,23 @@ func (p *printer) imports(f *jen.File) {
 	}
 }
 
+// oneOfSeveral reports whether a version of the group is this package and others, which are called alike.
+func (p *printer) oneOfSeveral(pkg *model.Package) bool {
+	return slices.ContainsFunc(p.group.Versions, func(v *model.Version) bool {
+		return len(v.Packages) > 1 && slices.Contains(v.Packages, pkg)
+	})
+}
+
+// logicAlias names a package beside types of another module after the folder above it: policylogic.
+func logicAlias(importPath string) string { return letters(path.Base(path.Dir(importPath)) + "logic") }
+
 // importAlias names a package after its last two folders: policyv1.
 func importAlias(importPath string) string {
-	name := path.Base(path.Dir(importPath)) + path.Base(importPath)
+	return letters(path.Base(path.Dir(importPath)) + path.Base(importPath))
+}
+
+// letters returns a text in lower case, without what a Go name can't have.
+func letters(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
 			return r
@@ -204,9 +221,11 @@ func (p *printer) addToScheme(f *jen.File) {
 		adders = append(adders, jen.Qual(hub.Path, p.plan.OfPackage(hub).Registration.Function))
 	}
 	for _, v := range p.group.Versions {
-		if home := p.plan.Home(v.Package); !seen[home.Path] {
-			seen[home.Path] = true
-			adders = append(adders, p.adders(v)...)
+		for _, pkg := range v.Packages {
+			if home := p.plan.Home(pkg); !seen[home.Path] {
+				seen[home.Path] = true
+				adders = append(adders, p.adders(versionPackage{v, pkg})...)
+			}
 		}
 	}
 	var priority []jen.Code // the served versions, the preferred one first
@@ -217,8 +236,8 @@ func (p *printer) addToScheme(f *jen.File) {
 		"priority of its versions.")
 	f.Add(gocode.Code("func AddToScheme(scheme *runtime.Scheme) error {\n$\nreturn scheme.SetVersionPriority$\n}",
 		addAll(adders), jen.Custom(arguments, priority...)))
-	for _, v := range p.unregistered {
-		p.adder(f, v)
+	for _, of := range p.unregistered {
+		p.adder(f, of)
 	}
 }
 
@@ -271,8 +290,8 @@ func texts(values []string) jen.Code { return gocode.Code(fmt.Sprintf("%#v", val
 
 // adders are the functions that register what a version has: the AddToScheme or Install of its home; or, if it is of
 // another module, that module's own, or one in the wiring if it has none, and what was generated here.
-func (p *printer) adders(v *model.Version) []jen.Code {
-	from, home := v.Package, p.plan.Home(v.Package)
+func (p *printer) adders(of versionPackage) []jen.Code {
+	from, home := of.pkg, p.plan.Home(of.pkg)
 	if from.ServedBy == nil {
 		return []jen.Code{jen.Qual(home.Path, p.plan.OfPackage(home).Registration.Function)}
 	}
@@ -280,8 +299,8 @@ func (p *printer) adders(v *model.Version) []jen.Code {
 	if name := p.plan.OfPackage(from).Registration.Function; name != "" {
 		out = append(out, jen.Qual(from.Path, name))
 	} else {
-		p.unregistered = append(p.unregistered, v)
-		out = append(out, jen.Id(adderName(v)))
+		p.unregistered = append(p.unregistered, of)
+		out = append(out, jen.Id(of.adderName()))
 	}
 	if d := p.plan.OfPackage(home).Defaults; d != nil && d.Registers {
 		out = append(out, jen.Qual(home.Path, "RegisterDefaults"))
@@ -292,23 +311,38 @@ func (p *printer) adders(v *model.Version) []jen.Code {
 	return out
 }
 
-func adderName(v *model.Version) string { return "add" + spelling.UpperFirst(v.Name) }
+// versionPackage is a package of a version.
+type versionPackage struct {
+	version *model.Version
+	pkg     *model.Package
+}
 
-// adder prints the function that registers the kinds of a version whose package registers them nowhere that others can
-// reach.
-func (p *printer) adder(f *jen.File, v *model.Version) {
+// adderName returns addV1; addLampV1 if the version is several packages.
+func (of versionPackage) adderName() string {
+	if len(of.version.Packages) == 1 {
+		return "add" + spelling.UpperFirst(of.version.Name)
+	}
+	return "add" + spelling.UpperFirst(importAlias(of.pkg.Path))
+}
+
+// adder prints the function that registers the kinds of a package that registers them nowhere that others can reach.
+func (p *printer) adder(f *jen.File, of versionPackage) {
 	args := []jen.Code{jen.Id("version")}
 	add := func(t *model.Type) { args = append(args, jen.Op("&").Qual(t.Package.Path, t.Name).Values()) }
-	for _, t := range v.Kinds {
+	for _, t := range of.version.Kinds {
+		if t.Package != of.pkg {
+			continue
+		}
 		add(t)
 		if list := t.Kind.ListType; list != nil && list.Methods["DeepCopyObject"] != nil {
 			add(list)
 		}
 	}
-	name := adderName(v)
-	f.Commentf("%s registers the kinds of %s, which has no AddToScheme.", name, v.Package.Path)
+	name := of.adderName()
+	f.Commentf("%s registers the kinds of %s, which has no AddToScheme.", name, of.pkg.Path)
 	f.Add(gocode.Code("func "+name+"(scheme *runtime.Scheme) error {\nversion := $\nscheme.AddKnownTypes$\n"+
-		"metav1.AddToGroupVersion(scheme, version)\nreturn nil\n}", p.groupVersion(v), jen.Custom(arguments, args...)))
+		"metav1.AddToGroupVersion(scheme, version)\nreturn nil\n}", p.groupVersion(of.version),
+		jen.Custom(arguments, args...)))
 }
 
 // alias is the name under which a version of another module is imported: appsv1.

@@ -41,8 +41,9 @@ type Version struct {
 	Set   *Set
 	Group *Group
 	// Name is v1alpha1.
-	Name    string
-	Model   *model.Version
+	Name  string
+	Model *model.Version
+	// Package declares the kinds that have clients: one does, of those of the version.
 	Package *model.Package
 	// AddToScheme is the function of the types' package that registers them.
 	AddToScheme string
@@ -81,12 +82,10 @@ func New(c *model.Clients) (*Set, diag.Errors) {
 func (s *Set) group(g *model.Group, errs *diag.Errors) *Group {
 	out := &Group{Name: g.Name, Model: g, GoName: spelling.UpperFirst(g.GoName)}
 	for _, v := range g.Versions {
-		if !v.Package.Below(s.Marked.Path) {
-			continue
-		}
-		version := &Version{Set: s, Group: out, Name: v.Name, Model: v, Package: v.Package}
+		version := &Version{Set: s, Group: out, Name: v.Name, Model: v}
 		for _, t := range v.Kinds {
-			if t.Kind.Client != nil {
+			if t.Kind.Client != nil && t.Package.Below(s.Marked.Path) {
+				version.Package = t.Package
 				version.Kinds = append(version.Kinds, newKind(version, g, t, errs))
 			}
 		}
@@ -96,7 +95,7 @@ func (s *Set) group(g *model.Group, errs *diag.Errors) *Group {
 		}
 		out.Versions = append(out.Versions, version)
 		if out.Folder == "" {
-			out.Folder = strings.ToLower(path.Base(path.Dir(v.Package.Path)))
+			out.Folder = strings.ToLower(path.Base(path.Dir(version.Package.Path)))
 		}
 	}
 	return out

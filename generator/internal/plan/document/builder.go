@@ -1,6 +1,8 @@
 package document
 
 import (
+	"slices"
+
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/schema"
 )
@@ -81,7 +83,7 @@ func (b *builder) components() map[string]object {
 		b.queue = b.queue[1:]
 		b.done[Name(t)] = b.component(t)
 	}
-	if b.version.Package.HasCustom() {
+	if slices.ContainsFunc(b.version.Packages, (*model.Package).HasCustom) {
 		defaultKeys(b.done)
 	}
 	return b.done

@@ -25,7 +25,7 @@ func field(json string, t *model.Type) *model.Field {
 func sample(spec ...*model.Field) *model.Program {
 	pkg := &model.Package{Path: "example.com/shop/apis/shop/v1", Name: "v1", Version: "v1", Group: "shop.example.com",
 		HasGroup: true, Output: true}
-	version := &model.Version{Name: "v1", Package: pkg}
+	version := &model.Version{Name: "v1", Packages: []*model.Package{pkg}}
 	group := &model.Group{Name: "shop.example.com", Versions: []*model.Version{version},
 		Wiring: &model.WiringPackage{Path: "example.com/shop/apis/shop/wiring", Name: "wiring", Dir: "wiring"}}
 	for _, name := range []string{"Widget", "Zone"} {

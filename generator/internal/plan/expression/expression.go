@@ -73,7 +73,7 @@ func judge(p *model.Program, writes func(*model.Package) bool) []Finding {
 	for _, g := range p.Groups {
 		for _, r := range g.Resources {
 			for _, v := range r.Versions {
-				if writes(v.Version.Package.Home()) {
+				if writes(v.Type.Package.Home()) {
 					j.schema(b.kind(v.Type), r.Kind, true, v.Type.Package)
 				}
 			}

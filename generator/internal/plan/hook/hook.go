@@ -58,7 +58,7 @@ func ownHomes(r *model.Resource) (homes []*model.Package) {
 		return nil
 	}
 	for _, v := range r.Versions {
-		homes = append(homes, v.Version.Package.Home())
+		homes = append(homes, v.Type.Package.Home())
 	}
 	return homes
 }
