@@ -35,7 +35,7 @@ func start(t testing.TB, change func(*server.Config)) *apitest.Server {
 }
 
 // send sends an object as JSON, wants a code, and decodes the answer.
-func send[T any](t *testing.T, s *apitest.Server, method, path, body string, code int) (answer T) {
+func send[T any](t testing.TB, s *apitest.Server, method, path, body string, code int) (answer T) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, s.URL+path, strings.NewReader(body))
 	if err != nil {

@@ -156,12 +156,12 @@ func TestCompressedListsInAudit(t *testing.T) {
 }
 
 // BenchmarkCompressedLists is the LIST of 2000 objects by a client that accepts gzip, in the encodings that a server
-// keeps compressed. One of b.N is a LIST of what was listed before.
+// keeps compressed, and in pages. One of b.N is a LIST of what was listed before.
 func BenchmarkCompressedLists(b *testing.B) {
 	s := start(b, func(*server.Config) {})
 	const maps, objects = "/api/v1/namespaces/default/configmaps", 2000
-	get := func(method, accept, body string) {
-		request, err := http.NewRequestWithContext(b.Context(), method, s.URL+maps, strings.NewReader(body))
+	get := func(method, query, accept, body string) {
+		request, err := http.NewRequestWithContext(b.Context(), method, s.URL+maps+query, strings.NewReader(body))
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -178,18 +178,36 @@ func BenchmarkCompressedLists(b *testing.B) {
 		}
 	}
 	for i := range objects {
-		get(http.MethodPost, "application/json", fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap",
+		get(http.MethodPost, "", "application/json", fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap",
 "metadata":{"name":"m-%04d"},"data":{"a":"%x"}}`, i, rand.New(rand.NewPCG(uint64(i), 1)).Perm(50)))
 	}
 	for _, accept := range []string{"application/json", "application/vnd.kubernetes.protobuf", "application/cbor"} {
 		b.Run(accept, func(b *testing.B) {
-			get(http.MethodGet, accept, "")
+			get(http.MethodGet, "", accept, "")
 			b.ReportAllocs()
 			for b.Loop() {
-				get(http.MethodGet, accept, "")
+				get(http.MethodGet, "", accept, "")
 			}
 		})
 	}
+	b.Run("in pages of 300", func(b *testing.B) {
+		var pages []string
+		for query := "?limit=300"; ; {
+			pages = append(pages, query)
+			page := send[struct{ Metadata struct{ Continue string } }](b, s, http.MethodGet, maps+query, "",
+				http.StatusOK)
+			if page.Metadata.Continue == "" {
+				break
+			}
+			query = "?limit=300&continue=" + url.QueryEscape(page.Metadata.Continue)
+		}
+		b.ReportAllocs()
+		for b.Loop() {
+			for _, query := range pages {
+				get(http.MethodGet, query, "application/json", "")
+			}
+		}
+	})
 }
 
 // difference is where two texts begin to differ.

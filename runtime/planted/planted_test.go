@@ -74,6 +74,16 @@ var bugs = []bug{
 		dir: "internal/state/cache", tests: []string{"TestPartsAreTheEntries", "TestPartsAreMadeOnce"},
 	},
 	{
+		name: "a page that begins with what another page began with", file: "internal/state/cache/compressed.go",
+		right: "there.first == first && there.last == last", wrong: "there.last == last",
+		dir: "internal/state/cache", tests: []string{"TestPartsAreTheEntries", "TestPagesAreMadeOnce"},
+	},
+	{
+		name: "what pages of other sizes compressed stays", file: "internal/state/cache/compressed.go",
+		right: "\t\t\t\tthere.drop()\n", wrong: "",
+		dir: "internal/state/cache", tests: []string{"TestPartsAreTheEntries", "TestPagesAreMadeOnce"},
+	},
+	{
 		name: "a compressed age in the wrong place", file: "internal/state/cache/compressed.go",
 		right: "at := int(hole.At - block.At)", wrong: "at := max(int(hole.At-block.At)-1, from)",
 		dir: "internal/state/cache", tests: []string{"TestPartsAreTheEntries"},

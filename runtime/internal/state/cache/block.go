@@ -41,7 +41,7 @@ type joinedBlock struct {
 type leafBlocks struct {
 	first atomic.Pointer[leafBlock]
 	// compressed are the leaf's entries, compressed, one for each form.
-	compressed atomic.Pointer[compressedLeaf]
+	compressed atomic.Pointer[compressedForm]
 	// before are the blocks of the leaf from which this one took its entries.
 	before []*leafBlock
 	// replaced: another leaf took its place, so that a block that is joined for this one is of no use to others.

@@ -127,7 +127,7 @@ func checkPool(t *testing.T, g *generation) {
 		for _, s := range leaf.Attachment().lineage() {
 			reachable[s] = true
 		}
-		for c := leaf.Attachment().compressed.Load(); c != nil; c = c.next {
+		for c := range leaf.Attachment().parts {
 			reachable[c] = true
 		}
 		return true
@@ -144,8 +144,8 @@ func checkPool(t *testing.T, g *generation) {
 		if s, ok := one.what.(*leafBlock); ok && (!reachable[s] || s.joined.Load() == nil) {
 			t.Fatalf("a block is kept that nobody can find, or holds nothing: %v", s.joined.Load() == nil)
 		}
-		if c, ok := one.what.(*compressedLeaf); ok && (!reachable[c] || !c.kept()) {
-			t.Fatalf("a compressed leaf is kept that nobody can find, or holds nothing: %v", !c.kept())
+		if c, ok := one.what.(*compressedPart); ok && (!reachable[c] || !c.kept()) {
+			t.Fatalf("a compressed part is kept that nobody can find, or holds nothing: %v", !c.kept())
 		}
 	}
 	if bytes != p.bytes || bytes > p.budget {

@@ -11,20 +11,31 @@ import (
 	"apigen.dev/runtime/storage"
 )
 
-// compressedLeaf is the entries of one leaf of the tree in one form, joined and compressed. Lists that may be sent
-// compressed make it and share it. A write that replaces the leaf drops it: the next such list compresses the new leaf.
-type compressedLeaf struct {
-	form verb.Form
-	pool *pool
-	next *compressedLeaf // the leaf's other forms; never changed
+// compressedForm is what is compressed of one leaf of the tree in one form: all of its entries, and the first and the
+// last of them, as many as the last page had that ended or began within the leaf. Pages of 500, and lists of a
+// namespace, end there each time.
+type compressedForm struct {
+	form         verb.Form
+	next         *compressedForm // the leaf's other forms; never changed
+	all          compressedPart
+	begun, ended atomic.Pointer[compressedPart]
+}
+
+// compressedPart is entries of a leaf, joined and compressed. Lists that may be sent compressed make it and share it. A
+// write that replaces the leaf drops it: the next such list compresses the new leaf.
+type compressedPart struct {
+	of          *compressedForm
+	first, last int // the entries from first on, and before last
+	pool        *pool
 
 	making sync.Mutex // held while it is compressed
 	made   atomic.Pointer[compressedBlock]
+	gone   atomic.Bool // another part of the leaf has its place
 	used   atomic.Bool // since the pool's clock last passed it
 	place  int         // in the pool's ring, as that of a form
 }
 
-// compressedBlock is what a compressedLeaf holds. It is immutable.
+// compressedBlock is what a compressedPart holds. It is immutable.
 type compressedBlock struct {
 	*deflate.Block
 	// The ages in it are right from since until until; where until is zero, there are none.
@@ -36,9 +47,9 @@ func (b *compressedBlock) right(now time.Time) bool {
 	return b != nil && (b.until.IsZero() || !now.Before(b.since) && now.Before(b.until))
 }
 
-// Parts yields the first n entries, of those that Entries yields, in a form that the codec joins: the leaves of the
-// present compressed, and the others as they are. Ages are those at now. Its error is that of an entry that is corrupt
-// or can't be rendered; nothing follows it. Each call renders and compresses what is not kept.
+// Parts yields the first n entries, of those that Entries yields, in a form that the codec joins: those in leaves of
+// the present compressed, and the others as they are. Ages are those at now. Its error is that of an entry that is
+// corrupt or can't be rendered; nothing follows it. Each call renders and compresses what is not kept.
 func (s *Snapshot) Parts(prefix, from string, n int, form verb.Form, now time.Time) iter.Seq2[verb.Part, error] {
 	return func(yield func(verb.Part, error) bool) {
 		n := n
@@ -81,15 +92,16 @@ func (l *leafBlocks) keeps(form verb.Form) bool {
 	if l.joined(form) != nil {
 		return true
 	}
-	for c := l.compressed.Load(); c != nil; c = c.next {
-		if c.form == form {
-			return c.kept()
+	for f := l.compressed.Load(); f != nil; f = f.next {
+		if f.form == form {
+			return f.all.kept()
 		}
 	}
 	return false
 }
 
-// part returns some entries of a leaf. It compresses and keeps whole leaves of the present.
+// part returns some entries of a leaf. It compresses and keeps those of leaves of the present, but for some that are in
+// the middle of a leaf, which a few pages have.
 func (s *Snapshot) part(leaf *node, first, last int, form verb.Form, now time.Time) (verb.Part, error) {
 	blocks, entries := leaf.Attachment(), leaf.Values()
 	join := func() (verb.Block, error) {
@@ -103,7 +115,7 @@ func (s *Snapshot) part(leaf *node, first, last int, form verb.Form, now time.Ti
 		return j.part(0, last-first), nil
 	}
 	shared := entries[0].entry.shared
-	if last-first < len(entries) || blocks.past || blocks.replaced.Load() {
+	if blocks.past || blocks.replaced.Load() || first > 0 && last < len(entries) {
 		block, err := join()
 		if err != nil {
 			return verb.Part{}, err
@@ -111,7 +123,8 @@ func (s *Snapshot) part(leaf *node, first, last int, form verb.Form, now time.Ti
 		plain, _ := shared.items(block, form, now)
 		return verb.Part{Plain: plain}, nil
 	}
-	compressed, err := blocks.compressedLeaf(form, &shared.pool).get(blocks, shared, join, now)
+	of := blocks.compressedForm(form, len(entries), &shared.pool)
+	compressed, err := of.part(first, last).get(blocks, shared, join, now)
 	return verb.Part{Compressed: compressed}, err
 }
 
@@ -140,32 +153,69 @@ func (s *shared) items(block verb.Block, form verb.Form, now time.Time) (items [
 	return append(items, block.Data[from:]...), until
 }
 
-// compressedLeaf finds or makes the place for the leaf's entries in a form.
-func (l *leafBlocks) compressedLeaf(form verb.Form, p *pool) *compressedLeaf {
+// compressedForm finds or makes what is compressed in a form of a leaf that has n entries.
+func (l *leafBlocks) compressedForm(form verb.Form, n int, p *pool) *compressedForm {
 	for {
-		all := l.compressed.Load()
-		for c := all; c != nil; c = c.next {
-			if c.form == form {
-				return c
+		forms := l.compressed.Load()
+		for f := forms; f != nil; f = f.next {
+			if f.form == form {
+				return f
 			}
 		}
-		c := &compressedLeaf{form: form, pool: p, next: all}
-		if l.compressed.CompareAndSwap(all, c) {
+		f := &compressedForm{form: form, next: forms}
+		f.all.of, f.all.last, f.all.pool = f, n, p
+		if l.compressed.CompareAndSwap(forms, f) {
+			return f
+		}
+	}
+}
+
+// part finds or makes a part. A part that is not all entries takes the place of the one before at that end of the leaf.
+func (f *compressedForm) part(first, last int) *compressedPart {
+	at := &f.ended
+	switch {
+	case first == 0 && last == f.all.last:
+		return &f.all
+	case first == 0:
+		at = &f.begun
+	}
+	for {
+		there := at.Load()
+		if there != nil && there.first == first && there.last == last {
+			return there
+		}
+		c := &compressedPart{of: f, first: first, last: last, pool: f.all.pool}
+		if at.CompareAndSwap(there, c) {
+			if there != nil {
+				there.gone.Store(true)
+				there.drop()
+			}
 			return c
+		}
+	}
+}
+
+// parts yields all compressed parts of a leaf.
+func (l *leafBlocks) parts(yield func(*compressedPart) bool) {
+	for f := l.compressed.Load(); f != nil; f = f.next {
+		for _, c := range []*compressedPart{&f.all, f.begun.Load(), f.ended.Load()} {
+			if c != nil && !yield(c) {
+				return
+			}
 		}
 	}
 }
 
 // dropCompressed drops what is compressed of a leaf that leaves the tree.
 func (l *leafBlocks) dropCompressed() {
-	for c := l.compressed.Load(); c != nil; c = c.next {
+	for c := range l.parts {
 		c.drop()
 	}
 }
 
-// get returns the leaf's entries, which belong to leaf and which join joins. The first caller compresses them, and the
-// others wait.
-func (c *compressedLeaf) get(leaf *leafBlocks, shared *shared, join func() (verb.Block, error), now time.Time) (
+// get returns the entries, which belong to leaf and which join joins. The first caller compresses them, and the others
+// wait.
+func (c *compressedPart) get(leaf *leafBlocks, shared *shared, join func() (verb.Block, error), now time.Time) (
 	*deflate.Block, error) {
 	if b := c.made.Load(); b.right(now) {
 		if !c.used.Load() {
@@ -182,31 +232,31 @@ func (c *compressedLeaf) get(leaf *leafBlocks, shared *shared, join func() (verb
 	if err != nil {
 		return nil, err
 	}
-	data, until := shared.items(joined, c.form, now)
+	data, until := shared.items(joined, c.of.form, now)
 	b := &compressedBlock{deflate.Compress(data), now, until}
 	c.keep(b)
-	if leaf.replaced.Load() {
-		c.drop() // the writer that replaced the leaf may not have seen the block
+	if leaf.replaced.Load() || c.gone.Load() {
+		c.drop() // who replaced the leaf, or the part, may not have seen the block
 	}
 	return b.Block, nil
 }
 
 // keep replaces the block, which may have another size than the one before.
-func (c *compressedLeaf) keep(b *compressedBlock) {
+func (c *compressedPart) keep(b *compressedBlock) {
 	c.pool.drop(c)
 	c.made.Store(b)
 	c.pool.add(c)
 }
 
-func (c *compressedLeaf) drop() {
+func (c *compressedPart) drop() {
 	c.made.Store(nil)
 	c.pool.drop(c)
 }
 
-// compressedOverhead is roughly what a compressed leaf costs beside its bytes.
+// compressedOverhead is roughly what a compressed part costs beside its bytes.
 const compressedOverhead = 250
 
-func (c *compressedLeaf) cost() int64 {
+func (c *compressedPart) cost() int64 {
 	b := c.made.Load()
 	if b == nil {
 		return 0
@@ -214,7 +264,7 @@ func (c *compressedLeaf) cost() int64 {
 	return int64(b.Size() + compressedOverhead)
 }
 
-func (c *compressedLeaf) kept() bool  { return c.made.Load() != nil }
-func (c *compressedLeaf) spare() bool { return c.used.Swap(false) }
-func (c *compressedLeaf) evict()      { c.made.Store(nil) }
-func (c *compressedLeaf) at() *int    { return &c.place }
+func (c *compressedPart) kept() bool  { return c.made.Load() != nil }
+func (c *compressedPart) spare() bool { return c.used.Swap(false) }
+func (c *compressedPart) evict()      { c.made.Store(nil) }
+func (c *compressedPart) at() *int    { return &c.place }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -189,6 +190,50 @@ func TestPartsAreMadeOnce(t *testing.T) {
 			t.Errorf("%v: a minute later, %d parts of %d were compressed again", form, n, len(second))
 		}
 		checkPool(t, g)
+	}
+}
+
+// TestPagesAreMadeOnce: pages that begin and end within leaves are compressed once, whole objects and rows each, until
+// pages begin elsewhere. What a page of another size has compressed doesn't stay in the pool.
+func TestPagesAreMadeOnce(t *testing.T) {
+	c, g := fedCache(t, toyConfig(newFake()))
+	const objects = 1000
+	for i := range objects {
+		c.feed(t, g, fmt.Sprintf("a/%04d", i), "|text", int64(i+2))
+	}
+	now := time.Unix(1000, 0)
+	read := func(form verb.Form, size int) (all []*deflate.Block) {
+		t.Helper()
+		s := &g.state.Load().Snapshot
+		for i := 0; i < objects; i += size {
+			from, n := fmt.Sprintf("%sa/%04d", toys, i), min(size, objects-i)
+			want := withAges(s, toys, from, n, form, now)
+			if got := byParts(t, s, toys, from, n, form, now); got != want {
+				t.Fatalf("the page from %s is\n%s\nnot\n%s", from, got, want)
+			}
+			for part := range s.Parts(toys, from, n, form, now) {
+				if part.Compressed == nil {
+					t.Fatalf("a part of the page from %s is not compressed", from)
+				}
+				all = append(all, part.Compressed)
+			}
+		}
+		checkPool(t, g)
+		return all
+	}
+	whole, rows := read(toyForm, 150), read(agedOne, 150)
+	kept := g.shared.pool.size()
+	if !slices.Equal(whole, read(toyForm, 150)) || !slices.Equal(rows, read(agedOne, 150)) {
+		t.Error("pages were compressed again")
+	}
+	if size := g.shared.pool.size(); size != kept {
+		t.Errorf("%d bytes are kept, %d before the same pages", size, kept)
+	}
+	for size := 151; size < 400; size += 7 {
+		read(toyForm, size)
+	}
+	if size := g.shared.pool.size(); size > kept*3/2 {
+		t.Errorf("%d bytes are kept after pages of many sizes, %d after those of one", size, kept)
 	}
 }
 
