@@ -73,9 +73,9 @@ func (a *authority) sign(name string, template *x509.Certificate, key crypto.Pub
 
 func (a *authority) file(name string) string { return filepath.Join(a.dir, name) }
 
-// clientConfig is what a client of either server has.
-func (a *authority) clientConfig() (*tls.Config, error) {
-	own, err := tls.LoadX509KeyPair(a.file("client.crt"), a.file("client.key"))
+// clientConfig is what a client has whose certificate was issued under a name.
+func (a *authority) clientConfig(name string) (*tls.Config, error) {
+	own, err := tls.LoadX509KeyPair(a.file(name+".crt"), a.file(name+".key"))
 	if err != nil {
 		return nil, err
 	}

@@ -18,9 +18,13 @@ import (
 
 // server is one of the two, with its etcd.
 type server struct {
-	name          string
+	name, title   string // of its files, and of its column in the table
+	program       string // the Go package that it is built from
 	stored, other string // versions of flunders
+	client        string // the name of the certificate of clients
 	flags         []string
+	// prepare does what is left when the server is ready; nil if there is nothing.
+	prepare       func(ctx context.Context, s *server, a *authority) error
 	url           string
 	tls           *tls.Config
 	file          func(name string) string // where the programs, and what authenticates them, are

@@ -1,5 +1,6 @@
 // Command compare measures the CPU time that a request costs apigen's server and k8s.io/sample-apiserver, and prints
-// the table of README.md. It runs on Linux, in the module runtime/conformance: make compare.
+// the table of README.md. It runs on Linux, in the module runtime/conformance: make compare. With -pair=features it
+// measures apigen's server without a feature beside the one with all that govern: the table of docs/features.md.
 //
 // Both servers serve the types of k8s.io/sample-apiserver. Each has an etcd process of its own on 127.0.0.1. Clients
 // use HTTP/2 and TLS, and authenticate with a certificate of the group system:masters. Both servers hold the same
@@ -36,6 +37,8 @@ type options struct {
 	objects, rounds, clients, watchers, scale int
 	// rows matches the names of the rows that are measured.
 	rows *regexp.Regexp
+	// pair is a key of pairs.
+	pair string
 }
 
 func main() {
@@ -45,11 +48,16 @@ func main() {
 	flag.IntVar(&o.clients, "clients", 4, "how many clients send requests at once; each has a connection")
 	flag.IntVar(&o.watchers, "watchers", 100, "how many clients watch in the row of events")
 	flag.IntVar(&o.scale, "scale", 100, "percentage of each row's number of operations")
+	flag.StringVar(&o.pair, "pair", "peer", "what is compared: peer and ours, or ours without and with features")
 	rows := flag.String("rows", "", "regular expression: measure only rows with such a name")
 	flag.Parse()
 	var err error
 	if o.rows, err = regexp.Compile(*rows); err != nil {
 		fmt.Fprintln(os.Stderr, "compare: -rows:", err)
+		os.Exit(2)
+	}
+	if pairs[o.pair] == nil {
+		fmt.Fprintln(os.Stderr, "compare: -pair must be peer or features")
 		os.Exit(2)
 	}
 	if min(o.rounds, o.clients, o.watchers, o.scale) < 1 || o.objects < max(100, 2*o.clients) {
@@ -74,7 +82,7 @@ func compare(ctx context.Context, o options, out io.Writer) error {
 	defer func() { _ = os.RemoveAll(dir) }()
 	ctx, cancel := context.WithCancel(ctx)
 	fmt.Fprintln(os.Stderr, "building both servers and etcd")
-	p, err := startPair(ctx, dir)
+	p, err := startPair(ctx, dir, pairs[o.pair])
 	defer p.wait()
 	defer cancel()
 	if err != nil {
@@ -84,7 +92,7 @@ func compare(ctx context.Context, o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprint(out, header)
+	fmt.Fprint(out, p.header())
 	for _, r := range rows {
 		if !o.rows.MatchString(r.name) {
 			continue
@@ -105,7 +113,7 @@ func compare(ctx context.Context, o options, out io.Writer) error {
 		}
 		fmt.Fprintln(out, m.line(latencyName(connections), duration))
 	}
-	fmt.Fprintln(out, memory.line("memory of an object, which the peer caches once for each version", kilobytes))
+	fmt.Fprintln(out, memory.line("memory of an object", kilobytes))
 	fmt.Fprintf(out, "\n%s\n%s\n", o.summary(size), machine())
 	return nil
 }

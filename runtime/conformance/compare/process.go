@@ -3,26 +3,18 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/x509/pkix"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"time"
 )
 
 // startTimeout bounds how long a process may take until it serves.
 const startTimeout = 2 * time.Minute
-
-// noCluster is the kubeconfig that the peer wants of a cluster; it sends nothing to it.
-const noCluster = `{"apiVersion":"v1","kind":"Config","current-context":"none",
-"clusters":[{"name":"none","cluster":{"server":"https://127.0.0.1:1"}}],
-"contexts":[{"name":"none","context":{"cluster":"none","user":"none"}}],
-"users":[{"name":"none","user":{"token":"none"}}]}`
 
 // process is one that this program started. It ends with the context of its start.
 type process struct {
@@ -104,70 +96,13 @@ func parseStat(stat []byte) (float64, error) {
 	return float64(user+system) / 100, err
 }
 
-// pair is the peer and our server, in the order of the table's columns.
-type pair struct{ servers []*server }
-
-// wait returns when all processes have ended.
-func (p pair) wait() {
-	for _, s := range p.servers {
-		for _, started := range []*process{s.process, s.etcd} {
-			if started != nil {
-				<-started.ended
-			}
-		}
-	}
-}
-
-// startPair builds and starts both servers, each on an etcd of its own. If it fails, the pair has all that was started.
-func startPair(ctx context.Context, dir string) (p pair, err error) {
-	for name, pkg := range map[string]string{"etcd": "apigen.dev/runtime/internal/etcdtest/etcd",
-		"apigen": "apigen.dev/runtime/conformance/compare/wardle", "peer": "k8s.io/sample-apiserver",
-		"flood": "apigen.dev/runtime/conformance/compare/flood"} {
-		build := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, name), pkg)
-		build.Stderr = os.Stderr
-		if err := build.Run(); err != nil {
-			return p, fmt.Errorf("go build %s: %w", pkg, err)
-		}
-	}
-	a, err := newAuthority(dir)
-	if err != nil {
-		return p, err
-	}
-	masters := []string{"system:masters"}
-	if err := errors.Join(a.issue("server", pkix.Name{CommonName: "server"}),
-		a.issue("client", pkix.Name{CommonName: "client", Organization: masters}),
-		a.issue("flooder", pkix.Name{CommonName: "flooder", Organization: masters})); err != nil {
-		return p, err
-	}
-	none := filepath.Join(dir, "nocluster.kubeconfig")
-	if err := os.WriteFile(none, []byte(noCluster), 0o600); err != nil {
-		return p, err
-	}
-	for _, s := range []*server{
-		{name: "peer", stored: "v1alpha1", other: "v1beta1", flags: []string{"--kubeconfig=" + none,
-			"--authentication-kubeconfig=" + none, "--authorization-kubeconfig=" + none,
-			"--authentication-skip-lookup", "--enable-priority-and-fairness=false",
-			"--disable-admission-plugins=NamespaceLifecycle,MutatingAdmissionPolicy,MutatingAdmissionWebhook," +
-				"ValidatingAdmissionPolicy,ValidatingAdmissionWebhook"}},
-		{name: "apigen", stored: "v1beta1", other: "v1alpha1", flags: []string{
-			"--data-dir=" + filepath.Join(dir, "data")}},
-	} {
-		p.servers = append(p.servers, s)
-		if err := s.start(ctx, a); err != nil {
-			text, _ := os.ReadFile(filepath.Join(dir, s.name+".log"))
-			return p, fmt.Errorf("starting %s: %w\n%s", s.name, err, text)
-		}
-	}
-	return p, nil
-}
-
 // start runs etcd and the server, and returns when they serve.
 func (s *server) start(ctx context.Context, a *authority) error {
 	ports, err := freePorts(3)
 	if err != nil {
 		return err
 	}
-	config, err := a.clientConfig()
+	config, err := a.clientConfig(s.client)
 	if err != nil {
 		return err
 	}
@@ -189,7 +124,10 @@ func (s *server) start(ctx context.Context, a *authority) error {
 	if err != nil {
 		return err
 	}
-	return s.process.ready(ctx, s.newClient().http, s.url+"/readyz")
+	if err := s.process.ready(ctx, s.newClient().http, s.url+"/readyz"); err != nil || s.prepare == nil {
+		return err
+	}
+	return s.prepare(ctx, s, a)
 }
 
 // freePorts returns ports of 127.0.0.1 on which nothing listens.

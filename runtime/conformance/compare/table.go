@@ -9,9 +9,13 @@ import (
 	"strings"
 )
 
-const header = "| request | k8s.io/apiserver | apigen | ratio | range |\n| --- | --- | --- | --- | --- |\n"
+// header returns the first lines of the table.
+func (p pair) header() string {
+	return fmt.Sprintf("| request | %s | %s | ratio | range |\n| --- | --- | --- | --- | --- |\n", p.servers[0].title,
+		p.servers[1].title)
+}
 
-// measurement has the figures of the peer and of our server, round by round.
+// measurement has the figures of the two servers, round by round.
 type measurement [][2]float64
 
 // line returns a line of the table.
@@ -22,13 +26,13 @@ func (m measurement) line(name string, format func(float64) string) string {
 		columns[0], columns[1] = append(columns[0], round[0]), append(columns[1], round[1])
 		ratios[i] = round[1] / round[0]
 	}
-	peer, own := median(columns[0]), median(columns[1])
+	first, second := median(columns[0]), median(columns[1])
 	low, high := ratio(slices.Min(ratios)), ratio(slices.Max(ratios))
 	spread := low + " to " + high
 	if low == high {
 		spread = low
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s |", name, format(peer), format(own), ratio(own/peer), spread)
+	return fmt.Sprintf("| %s | %s | %s | %s | %s |", name, format(first), format(second), ratio(second/first), spread)
 }
 
 // median returns the middle of the values, or the mean of the two in the middle.
@@ -44,8 +48,10 @@ func median(values []float64) float64 {
 // ratio writes a ratio below 1 as a fraction: 1/12, 1/2.5.
 func ratio(r float64) string {
 	switch {
-	case r >= 1:
+	case r >= 2:
 		return fmt.Sprintf("%.1f", r)
+	case r > 0.66:
+		return fmt.Sprintf("%.2f", r)
 	case r <= 0 || math.IsNaN(r):
 		return "?" // less than /proc can tell
 	case r < 0.105:
