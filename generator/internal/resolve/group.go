@@ -65,7 +65,7 @@ func (b *groupBuilder) groups() []*model.Group {
 }
 
 // split returns the groups that have packages of one version in several folders. Each folder is then a group of its
-// own, unless wiring or clients are generated, which need one package for each version.
+// own, unless wiring or clients are generated, which are of all packages of a group.
 func (b *groupBuilder) split() map[string]bool {
 	out, seen := map[string]bool{}, map[string]string{}
 	if b.runtime || slices.ContainsFunc(b.packages, func(p *model.Package) bool { return p.Clients }) {

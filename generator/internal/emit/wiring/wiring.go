@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -317,12 +318,22 @@ type versionPackage struct {
 	pkg     *model.Package
 }
 
-// adderName returns addV1; addLampV1 if the version is several packages.
+// adderName returns addV1. If the version is several packages, it returns addV1Trials, after the folder above, or
+// addV1Trials2 for the second one in such a folder.
 func (of versionPackage) adderName() string {
+	name := "add" + spelling.UpperFirst(of.version.Name)
 	if len(of.version.Packages) == 1 {
-		return "add" + spelling.UpperFirst(of.version.Name)
+		return name
 	}
-	return "add" + spelling.UpperFirst(importAlias(of.pkg.Path))
+	folder, count := "", map[string]int{}
+	for _, p := range of.version.Packages[:slices.Index(of.version.Packages, of.pkg)+1] {
+		folder = letters(path.Base(path.Dir(p.Path)))
+		count[folder]++
+	}
+	if name += spelling.UpperFirst(folder); count[folder] > 1 {
+		name += strconv.Itoa(count[folder])
+	}
+	return name
 }
 
 // adder prints the function that registers the kinds of a package that registers them nowhere that others can reach.
