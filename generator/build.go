@@ -46,7 +46,7 @@ type Options struct {
 	Check bool
 	// Cache is the folder in which unchanged runs are remembered. Empty remembers nothing.
 	Cache string
-	// Losses asks for Result.Losses, for which packages are loaded even where nothing changed.
+	// Losses asks for Result.Losses, for which packages are loaded even if nothing changed.
 	Losses bool
 	// Env is the environment of the go command; nil is the process's.
 	Env []string

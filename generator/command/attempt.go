@@ -18,7 +18,7 @@ type attempt struct {
 	io.Writer
 	dir     string
 	results []*scaffold.Result
-	// modules are the files of the go command as they were before, by their names; nil where there was none.
+	// modules are the files of the go command as they were before, by their names; nil if there was none.
 	modules map[string][]byte
 }
 
@@ -64,7 +64,7 @@ func (a *attempt) end(err error) error {
 	return errors.Join(errs...)
 }
 
-// restore gives a file the content that it had; nil where there was no file.
+// restore gives a file the content that it had; nil if there was no file.
 func restore(name string, content []byte) error {
 	if content == nil {
 		if err := os.Remove(name); !errors.Is(err, fs.ErrNotExist) {

@@ -11,7 +11,7 @@ type Access struct {
 	Audiences []string
 	// Authorizer decides what users may do.
 	Authorizer Authorizer
-	// Issuer signs tokens of service accounts, or is nil where the server signs none.
+	// Issuer signs tokens of service accounts, or is nil if the server signs none.
 	Issuer TokenIssuer
 }
 

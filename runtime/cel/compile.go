@@ -11,8 +11,8 @@ import (
 
 type compiled struct {
 	Rule
-	program celgo.Program // nil where the rule is empty
-	message celgo.Program // nil where there is none
+	program celgo.Program // nil if the rule is empty
+	message celgo.Program // nil if there is none
 	// path is the path of errors below the value; empty for the value itself.
 	path string
 	// transition says that the rule uses oldSelf.

@@ -183,7 +183,7 @@ func (c *costs) size(node checker.AstNode) checker.SizeEstimate {
 	return checker.SizeEstimate{Max: math.MaxUint64}
 }
 
-// element returns a node for the elements of a list, or nil where the node is not a list.
+// element returns a node for the elements of a list, or nil if the node is not a list.
 func element(list checker.AstNode) checker.AstNode {
 	params := list.Type().Parameters()
 	if len(params) == 0 {

@@ -72,7 +72,7 @@ func (w *walk) stop(err *field.Error) {
 	w.budget = -1
 }
 
-// spend subtracts the cost of an evaluation from the budget, and returns false where the budget doesn't suffice.
+// spend subtracts the cost of an evaluation from the budget, and returns false if the budget doesn't suffice.
 func (w *walk) spend(details *celgo.EvalDetails) bool {
 	if details == nil || details.ActualCost() == nil {
 		return false
@@ -144,7 +144,7 @@ func (w *walk) failed(n *node, r *compiled, path *field.Path, v any, vars variab
 	}
 }
 
-// message computes a message. It is empty where the evaluation fails, which is not a fault of the object. stopped is
+// message computes a message. It is empty if the evaluation fails, which is not a fault of the object. stopped is
 // why no further rules run.
 func (w *walk) message(r *compiled, vars variables) (text, stopped string) {
 	out, details, err := r.message.ContextEval(w.ctx, vars)

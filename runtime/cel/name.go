@@ -43,7 +43,7 @@ func Escape(name string) (string, bool) {
 // sequence is an escape sequence in a name.
 var sequence = regexp.MustCompile(`__[^_]+__`)
 
-// unescape returns the field that an expression names, false where no field has this escaped name.
+// unescape returns the field that an expression names, false if no field has this escaped name.
 func unescape(name string) (string, bool) {
 	if !strings.Contains(name, "__") {
 		return name, true

@@ -25,7 +25,7 @@ func (r *compiled) probe(s *Schema, resource bool) (missing string) {
 	return missing
 }
 
-// minimal returns the smallest value of a schema, or false where the schema doesn't describe the value.
+// minimal returns the smallest value of a schema, or false if the schema doesn't describe the value.
 func minimal(s *Schema, depth int) (any, bool) {
 	if s == nil || depth > 20 {
 		return nil, false

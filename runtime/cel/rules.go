@@ -55,7 +55,7 @@ func (f *Fault) rule() string {
 // location is a place in a schema.
 type location struct {
 	schema *Schema
-	// declaration is nil where the declaration above doesn't have the value, or where expressions can't see it. types
+	// declaration is nil if the declaration above doesn't have the value, or where expressions can't see it. types
 	// has the types of the declaration.
 	declaration *declaration
 	types       *celgo.Env
@@ -71,7 +71,7 @@ type location struct {
 	uncorrelated string
 }
 
-// below returns the location of a property or an element. s is its schema, or nil where there is none.
+// below returns the location of a property or an element. s is its schema, or nil if there is none.
 func (l *location) below(s *Schema, d *declaration, step string, times *uint64, correlated bool) location {
 	b := location{schema: s, declaration: d, types: l.types, path: l.path + step, times: times,
 		uncorrelated: l.uncorrelated, resource: s != nil && s.EmbeddedResource}
@@ -92,7 +92,7 @@ func (c *compiler) add(l location, index int, f Fault) {
 	c.faults = append(c.faults, f)
 }
 
-// node compiles the rules of a place and of the places below, or returns nil where there are none.
+// node compiles the rules of a place and of the places below, or returns nil if there are none.
 func (c *compiler) node(l location) *node {
 	s := l.schema
 	if !s.HasRules() {

@@ -31,7 +31,7 @@ type Schema struct {
 
 	// Properties are an object's fields, by their names in JSON.
 	Properties map[string]*Schema
-	// Values is the schema of a map's values, Items that of a list's elements. They are nil where they are unknown.
+	// Values is the schema of a map's values, Items that of a list's elements. They are nil if they are unknown.
 	Values, Items *Schema
 }
 

@@ -20,7 +20,7 @@ const skipped = "some validation rules were not checked because the object was i
 	"to complete validation"
 
 // Validate runs the rules over an object of the kind, and returns their errors after the errors that other checks
-// found. old is the object that is replaced, or nil on a creation. Rules that use oldSelf run only where there is an
+// found. old is the object that is replaced, or nil on a creation. Rules that use oldSelf run only if there is an
 // old object, and a rule whose value an update leaves unchanged may fail. As for a custom resource, no rule runs where
 // an earlier error says that a value is missing, too large or not allowed. Validate changes neither object.
 func Validate[T any](ctx context.Context, r *Rules, errs field.ErrorList, obj, old *T) field.ErrorList {
@@ -120,7 +120,7 @@ type walk struct {
 	errs   field.ErrorList
 }
 
-// value runs the rules for a value and for the values in it. old is nil where there is no value to compare with.
+// value runs the rules for a value and for the values in it. old is nil if there is no value to compare with.
 func (w *walk) value(n *node, path *field.Path, v, old any, at ratchet) {
 	if v == nil || w.budget < 0 {
 		return // the value around null has rules about null

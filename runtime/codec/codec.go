@@ -268,10 +268,10 @@ func (v Version[T]) HasProtobuf() bool { return v.messages != nil }
 type Conversion[T, V api.Object] struct {
 	// New returns an empty object of the version.
 	New func() V
-	// Default sets the defaults of the version; nil where there are none.
+	// Default sets the defaults of the version; nil if there are none.
 	Default func(V)
 	// Validate checks an object by the rules of the version, before the Strategy's Validate. old is nil on a creation;
-	// op has the subresource of the write. Validate is nil where there are no rules.
+	// op has the subresource of the write. Validate is nil if there are no rules.
 	Validate func(ctx context.Context, op operation.Operation, obj, old V) field.ErrorList
 	// ToHub and FromHub convert. Both are nil where V is T: the version is the hub. They need not convert
 	// managedFields, which reads convert separately.
@@ -284,7 +284,7 @@ type Conversion[T, V api.Object] struct {
 	// OmitsZeroStructs: the JSON of an object lacks optional structs that are zero, and rules in CEL don't see them, as
 	// if the fields were pointers. Without it, such structs are in the JSON as encoding/json has them.
 	OmitsZeroStructs bool
-	// Sent returns the rules about the JSON that a client sends; nil where there are none.
+	// Sent returns the rules about the JSON that a client sends; nil if there are none.
 	Sent func() *Sent
 	// JSON encodes and decodes objects of the version; the zero value leaves that to reflection.
 	JSON JSON[V]

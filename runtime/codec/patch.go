@@ -32,7 +32,7 @@ type Patch[T api.Object] struct {
 // Faults returns the faults of the last object that Apply made, beside those that its Go value shows.
 func (p *Patch[T]) Faults() field.ErrorList { return p.faults }
 
-// ReadPatch reads a patch of the version. The patch is nil where there is an error.
+// ReadPatch reads a patch of the version. The patch is nil if there is an error.
 func (v *Served[T]) ReadPatch(kind verb.PatchType, body verb.Body) (*Patch[T], error) {
 	p := &Patch[T]{version: v, validation: body.Validation}
 	var err error

@@ -28,7 +28,7 @@ type Sent struct {
 	// Members are rules about the members of an object, and Elem those about the elements of a list or map.
 	Members map[string]*Sent
 	Elem    *Sent
-	// Items is the type of a list's elements, which must not be null; "" where they may be.
+	// Items is the type of a list's elements, which must not be null; "" if they may be.
 	Items string
 	// Text are the rules about a value that is text.
 	Text *Text
@@ -36,11 +36,11 @@ type Sent struct {
 
 // Text holds rules about the text of a value whose Go type has a JSON form of its own, such as metav1.Duration.
 type Text struct {
-	// Pattern is nil where there is none.
+	// Pattern is nil if there is none.
 	Pattern *regexp.Regexp
 	// MinLength and MaxLength count characters; a MaxLength of 0 means no bound.
 	MinLength, MaxLength int
-	// Supported are the values of an enumeration; none where there is no enumeration.
+	// Supported are the values of an enumeration; none if there is no enumeration.
 	Supported []string
 }
 

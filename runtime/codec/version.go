@@ -92,7 +92,7 @@ func (a *Versions[T]) add(k Kind[T], keyOf func(name string) string) error {
 	return nil
 }
 
-// ByKey finds a version by its key; nil where there is none.
+// ByKey finds a version by its key; nil if there is none.
 func (a *Versions[T]) ByKey(key string) *Served[T] {
 	for i := range a.Served {
 		if a.Served[i].Key == key {
@@ -102,7 +102,7 @@ func (a *Versions[T]) ByKey(key string) *Served[T] {
 	return nil
 }
 
-// In finds a version by its group and name; nil where there is none.
+// In finds a version by its group and name; nil if there is none.
 func (a *Versions[T]) In(gv schema.GroupVersion) *Served[T] {
 	for i := range a.Served {
 		if v := &a.Served[i]; v.GVK.Version == gv.Version && v.GVK.Group == gv.Group {

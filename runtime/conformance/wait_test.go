@@ -70,7 +70,7 @@ func (l *errorLog) keep(err error) error {
 	return err
 }
 
-// first is nil where there are none.
+// first is nil if there are none.
 func (l *errorLog) first() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

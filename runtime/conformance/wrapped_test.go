@@ -284,7 +284,7 @@ func TestTypedApplyConfigurations(t *testing.T) {
 	if err := c.Apply(ctx, stale, client.FieldOwner("three")); !apierrors.IsConflict(err) {
 		t.Errorf("of an old version: %v", err)
 	}
-	// The same in CreateOrUpdate: nothing is written where nothing changes.
+	// The same in CreateOrUpdate: nothing is written if nothing changes.
 	if err := c.Get(ctx, client.ObjectKeyFromObject(&d), &d); err != nil {
 		t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func crowded(t *testing.T) load {
 	return load{seed: seed, clients: clients, watchers: watchers, objects: objects, calm: 200, atLeast: duration(t)}
 }
 
-// newRun starts two replicas on an etcd, which the n-th of them reaches by the n-th of wires where there are any.
+// newRun starts two replicas on an etcd, which the n-th of them reaches by the n-th of wires if there are any.
 func newRun(t *testing.T, config etcd.Config, wires ...*etcdtest.Proxy) *run {
 	t.Helper()
 	return newRunWith(t, config, nil, wires...)

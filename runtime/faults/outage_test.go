@@ -15,7 +15,7 @@ import (
 )
 
 // While etcd is gone, reads of whatever age are served, and all else is answered within its deadline: 503 with a hint
-// to retry where nothing was written, 504 without one where that is not known. Once etcd is back, so is everything.
+// to retry if nothing was written, 504 without one where that is not known. Once etcd is back, so is everything.
 func TestOutage(t *testing.T) {
 	for _, fault := range []struct {
 		name       string
@@ -118,7 +118,7 @@ func TestOutage(t *testing.T) {
 	}
 }
 
-// line is what the line that begins with prefix has behind it; "" where there is none.
+// line is what the line that begins with prefix has behind it; "" if there is none.
 func line(text, prefix string) string {
 	for l := range strings.Lines(text) {
 		if rest, found := strings.CutPrefix(l, prefix); found {

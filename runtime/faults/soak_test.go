@@ -238,7 +238,7 @@ func (s *soak) renew(r *run) {
 	}
 }
 
-// presented is the serial number of the certificate that a server presents; "" where it can't be reached.
+// presented is the serial number of the certificate that a server presents; "" if it can't be reached.
 func presented(r *replica) string {
 	config := r.client.Transport.(*http.Transport).TLSClientConfig.Clone()
 	ctx, cancel := context.WithTimeout(context.Background(), haste) // a server that was halted answers nothing

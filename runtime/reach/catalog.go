@@ -62,7 +62,7 @@ func CatalogFrom(ctx context.Context) (Catalog, error) {
 	return nil, errors.New("no server is reached here")
 }
 
-// FindKind returns the resource of a kind in a version, and false where the catalog has none.
+// FindKind returns the resource of a kind in a version, and false if the catalog has none.
 func FindKind(catalog Catalog, gvk schema.GroupVersionKind) (Resource, bool) {
 	for _, r := range catalog.Resources() {
 		if r.Group != gvk.Group || r.Kind != gvk.Kind {

@@ -21,7 +21,7 @@ import (
 //
 // Namespace is "" for cluster-scoped kinds, and for lists across all namespaces.
 type Objects[T any] interface {
-	// Get reads the present state of an object. It fails with an apierrors.NewNotFound where there is none.
+	// Get reads the present state of an object. It fails with an apierrors.NewNotFound if there is none.
 	Get(ctx context.Context, namespace, name string) (T, error)
 	// List reads the present state of the objects whose labels match a selector; nil matches all.
 	List(ctx context.Context, namespace string, selector labels.Selector) ([]T, error)

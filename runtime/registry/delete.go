@@ -243,7 +243,7 @@ func (h *handle[T]) deletePage(
 }
 
 // listedIn returns the objects of a page in the form of the answer, which is kept until the collection is deleted. No
-// object is deleted where one of them can't be rendered in that form, or where there is no memory for them.
+// object is deleted where one of them can't be rendered in that form, or if there is no memory for them.
 func (h *handle[T]) listedIn(
 	ctx context.Context, page *verb.Page, form verb.Form, memory verb.Memory,
 ) ([]verb.Rendition, error) {

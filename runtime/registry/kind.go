@@ -30,9 +30,9 @@ type kind[T api.Object] struct {
 	scopes     scopes[T]
 	// absent is the state of every object that is to be created.
 	absent store.State[T]
-	// initialize sets the UID and times of a new object; nil where a provider sets them.
+	// initialize sets the UID and times of a new object; nil if a provider sets them.
 	initialize func(obj T)
-	// fieldManagers returns the managers, which the first write makes; nil where the kind has no field ownership.
+	// fieldManagers returns the managers, which the first write makes; nil if the kind has no field ownership.
 	fieldManagers func() (*fieldManagers[T], error)
 	schemas       *ownership.Schemas
 	extensions    map[string]*verb.ExtensionHandle

@@ -89,7 +89,7 @@ func TestListsAskForMemory(t *testing.T) {
 }
 
 // TestDeletedCollectionsAskForMemory: what the answer keeps of a collection that is deleted counts, and nothing is
-// deleted where there is no memory for it.
+// deleted if there is no memory for it.
 func TestDeletedCollectionsAskForMemory(t *testing.T) {
 	const n, size = 200, 10_000
 	const all = n * size

@@ -21,14 +21,14 @@ import (
 //
 // Namespace is "" for cluster-scoped kinds and for reads across all namespaces.
 type Provider[T api.Object] struct {
-	// Get returns one object; an apierrors.NewNotFound where there is none.
+	// Get returns one object; an apierrors.NewNotFound if there is none.
 	Get func(ctx context.Context, namespace, name string) (T, error)
 	// List returns the objects that selection selects, or more: the runtime selects again, sorts by namespace and name,
 	// and pages. A ResourceVersion that isn't empty is a number. The runtime ignores Continue and Remaining.
 	List func(ctx context.Context, namespace string, selection api.Selection) (*List[T], error)
 	// Watch begins a watch: after options.ResourceVersion, which List returned, or with all objects where that is "" or
 	// 0. The runtime selects: an object that begins or stops to match is ADDED or DELETED. It decides that by the
-	// event's Old or, where there is none, by the events before. A resumed watch assumes that the client has an object
+	// event's Old or, if there is none, by the events before. A resumed watch assumes that the client has an object
 	// of which it saw no event: the client may get DELETED for an object that it doesn't have, and never keeps one that
 	// no longer matches.
 	Watch func(ctx context.Context, namespace string, options api.WatchOptions) (ObjectWatch[T], error)
@@ -38,7 +38,7 @@ type Provider[T api.Object] struct {
 	Create func(ctx context.Context, obj T, dryRun bool) (T, error)
 	// Update replaces old, which Get returned, with obj, which is valid, and returns the new object. On an
 	// apierrors.NewConflict the runtime reads again and tries again. A dry run must not change anything elsewhere.
-	// Patches and applies are updates, too; where there is also a Create, an apply may create the object. Field
+	// Patches and applies are updates, too; if there is also a Create, an apply may create the object. Field
 	// ownership is in metadata.managedFields: where a provider doesn't keep them, applies never conflict and never
 	// remove fields of an earlier apply. Update needs Get.
 	Update func(ctx context.Context, obj, old T, dryRun bool) (T, error)

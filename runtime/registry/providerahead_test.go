@@ -77,7 +77,7 @@ func TestVirtualWritesThatCouldNotBeAnswered(t *testing.T) {
 	}
 }
 
-// What can't be shown is deleted where nothing is shown, and what was written is shown as the provider made it.
+// What can't be shown is deleted if nothing is shown, and what was written is shown as the provider made it.
 func TestVirtualDeletionThatShowsNothing(t *testing.T) {
 	s := newShelf("a", "b")
 	s.widgets["b"].Size = 13

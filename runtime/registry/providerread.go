@@ -144,7 +144,7 @@ type providerWatch[T api.Object] struct {
 	ctx       context.Context
 	cancel    context.CancelFunc
 	unbind    func() bool // from the handle
-	// known tells of each object of which there was an event whether the client has it, where there is a selector.
+	// known tells of each object of which there was an event whether the client has it, if there is a selector.
 	known map[string]bool
 	// resumed reports whether the client may have objects of which this watch sent no event.
 	resumed bool

@@ -52,7 +52,7 @@ type Config struct {
 	// in the other encoding are read, and are stale.
 	Encoding verb.Encoding
 	// AfterWrite is called after a write of the resource was stored, and before the client gets its answer, with the
-	// revision of what the answer tells: that of the write, or of the object where there was nothing to write. It may
+	// revision of what the answer tells: that of the write, or of the object if there was nothing to write. It may
 	// wait until something that follows the resource has that revision. Requests call it concurrently. Nil does
 	// nothing.
 	AfterWrite func(ctx context.Context, revision int64)

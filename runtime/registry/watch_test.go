@@ -138,7 +138,7 @@ func TestWatchListEndsWithABookmark(t *testing.T) {
 	})
 }
 
-// TestWatchHasABacklogUntilTheStateIsTold: where there is more, nobody waits for it; where the last piece is full,
+// TestWatchHasABacklogUntilTheStateIsTold: if there is more, nobody waits for it; where the last piece is full,
 // there is
 // no more.
 func TestWatchHasABacklogUntilTheStateIsTold(t *testing.T) {

@@ -26,7 +26,7 @@ type Version[V, H runtime.Object] struct {
 	NewHub func() H
 	// Default sets the defaults of the version; nil if it has none.
 	Default func(V)
-	// ToHub and FromHub convert. Both are nil where the version is the hub.
+	// ToHub and FromHub convert. Both are nil if the version is the hub.
 	ToHub   func(in V, out H) error
 	FromHub func(in H, out V) error
 	// Dropped are fields, of the version and of the hub, that conversions lose on purpose. They are empty in the

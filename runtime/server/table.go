@@ -55,7 +55,7 @@ type table struct {
 	idle     chan struct{}
 }
 
-// enter counts a request. It returns false where the table was retired: another one is in force.
+// enter counts a request. It returns false if the table was retired: another one is in force.
 func (t *table) enter() bool {
 	t.requests.Add(1)
 	if t.retired.Load() {

@@ -36,7 +36,7 @@ type KeyValue struct {
 
 // Reader reads. All reads are linearizable, except ranges at a given revision, which need not be.
 type Reader interface {
-	// Get returns the key's state, or nil where the key is absent, and the backend's revision at that moment.
+	// Get returns the key's state, or nil if the key is absent, and the backend's revision at that moment.
 	Get(ctx context.Context, key string, opts GetOptions) (kv *KeyValue, revision int64, err error)
 	// Range returns keys in ascending order.
 	Range(ctx context.Context, req RangeRequest) (*RangeResult, error)
@@ -68,7 +68,7 @@ type RangeRequest struct {
 // RangeResult is a page of keys.
 type RangeResult struct {
 	Items []KeyValue
-	// Revision is the state of the result: the requested one, or the current one where none was requested.
+	// Revision is the state of the result: the requested one, or the current one if none was requested.
 	Revision int64
 	// More says that more keys follow the last item.
 	More bool
@@ -157,7 +157,7 @@ func ValidateWatch(after int64) error {
 	return nil
 }
 
-// PrefixEnd returns the first key behind all keys that begin with prefix; "" where there is none.
+// PrefixEnd returns the first key behind all keys that begin with prefix; "" if there is none.
 func PrefixEnd(prefix string) string {
 	for i := len(prefix) - 1; i >= 0; i-- {
 		if prefix[i] != 0xff {
@@ -191,7 +191,7 @@ var (
 type ConflictError struct {
 	Key      string
 	Expected int64
-	// Current is the state that the transaction found; nil where the key is absent.
+	// Current is the state that the transaction found; nil if the key is absent.
 	Current *KeyValue
 }
 

@@ -207,7 +207,7 @@ func checkBody[B api.Object](ctx context.Context, v *codec.Served[B], in B) erro
 type Removal[T, B api.Object] struct {
 	Name string
 	Body codec.Kind[B]
-	// Do returns the options of the deletion, or nil where the object is not to be deleted. It gets copies. After a
+	// Do returns the options of the deletion, or nil if the object is not to be deleted. It gets copies. After a
 	// conflict with another write the server calls Do again with the newer object. Finalizers, grace periods and
 	// propagation policies work as in any deletion.
 	Do func(ctx context.Context, obj T, in B) (*metav1.DeleteOptions, error)

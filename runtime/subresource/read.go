@@ -202,7 +202,7 @@ func ProjectionOf[T api.Object, O any, A api.Object](v Projection[T, O, A]) Exte
 // A Parser parses one value of a query.
 type Parser[V any] func(text string) (V, error)
 
-// QueryValue parses the first value of a parameter, and leaves into alone where there is none.
+// QueryValue parses the first value of a parameter, and leaves into alone if there is none.
 func QueryValue[V any](query url.Values, name string, parse Parser[V], into *V) error {
 	values := query[name]
 	if len(values) == 0 {
@@ -216,7 +216,7 @@ func QueryValue[V any](query url.Values, name string, parse Parser[V], into *V) 
 	return nil
 }
 
-// QueryPointer is QueryValue for an option that is nil where the query lacks it.
+// QueryPointer is QueryValue for an option that is nil if the query lacks it.
 func QueryPointer[V any](query url.Values, name string, parse Parser[V], into **V) error {
 	if len(query[name]) == 0 {
 		return nil

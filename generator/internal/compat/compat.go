@@ -19,7 +19,7 @@ type Finding struct {
 	Rule Rule
 	// Level is the rule's, but for alpha versions, which promise nothing: there a break is a warning.
 	Level Level
-	// Group, Version and Kind name the object; Version and Kind are empty where the finding is about all.
+	// Group, Version and Kind name the object; Version and Kind are empty if the finding is about all.
 	Group, Version, Kind string
 	// Path is the field's, as kubectl explain has it, with [] for elements and {} for values: spec.ports[].name. Empty
 	// for the kind itself.

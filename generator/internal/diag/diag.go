@@ -43,7 +43,7 @@ func (e *Errors) Add(pos token.Position, format string, args ...any) {
 	*e = append(*e, Error{Pos: pos, Message: fmt.Sprintf(format, args...)})
 }
 
-// Err returns Sorted, or nil where there are none.
+// Err returns Sorted, or nil if there are none.
 func (e Errors) Err() error {
 	if len(e) == 0 {
 		return nil

@@ -35,7 +35,7 @@ func (r *checker) value(d *model.Default, t *model.Type, omit func()) {
 }
 
 // fitDefault checks a default against the rules for it, unless it isn't a value of its type. Field is what has it, or
-// nil where a type does.
+// nil if a type does.
 func (r *checker) fitDefault(d *model.Default, t *model.Type, field *model.Field, omit func()) {
 	at, before := t.Pointee(), len(r.findings)
 	s, name := r.of(&t.Schema), t.Name

@@ -82,7 +82,7 @@ func (u *Universe) Listed(path string) bool {
 }
 
 // Missing says what keeps a package from being imported: itself, or one that it imports and that go.mod or go.sum
-// doesn't know, since no package imported it before. It is nil where the package can be imported.
+// doesn't know, since no package imported it before. It is nil if the package can be imported.
 func (u *Universe) Missing(path string) error {
 	if !u.Listed(path) {
 		return listError(u.metas[path])

@@ -104,7 +104,7 @@ func (s *Source) importSites() func(yield func(string, token.Pos) bool) {
 type failure struct{ path, message string }
 
 // refused returns the package of another module that the compiler refused: the one of the path, or one that it imports,
-// directly or not. It returns nil where there is none.
+// directly or not. It returns nil if there is none.
 func (u *Universe) refused(path string) *failure {
 	if found, ok := u.refusals[path]; ok {
 		return found
@@ -170,7 +170,7 @@ func (u *Universe) required() []module.Version {
 	return staging.Required(f)
 }
 
-// goMod returns the go.mod of the user's first root; empty where there is none.
+// goMod returns the go.mod of the user's first root; empty if there is none.
 func (u *Universe) goMod() string {
 	for _, s := range u.Roots() {
 		if own(s.meta) {

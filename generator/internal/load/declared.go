@@ -119,7 +119,7 @@ func namesOf(d ast.Decl) []*ast.Ident {
 }
 
 // Registered returns the names of types whose objects hand-written code adds to a scheme: &X{} as an argument of
-// AddKnownTypes or Register. It is empty where there is no such code, and where types are added in another form, so
+// AddKnownTypes or Register. It is empty if there is no such code, and where types are added in another form, so
 // that they aren't known.
 func (s *Source) Registered() map[string]bool {
 	out := map[string]bool{}

@@ -73,7 +73,7 @@ func (v *versionFolders) add(path string) {
 	}
 }
 
-// headOf reads the comments above the package clause of a file; nil where there are none.
+// headOf reads the comments above the package clause of a file; nil if there are none.
 func headOf(path string) *Comments {
 	f, err := os.Open(path)
 	if err != nil {

@@ -34,7 +34,7 @@ func (u *Universe) checkImports() {
 	}
 }
 
-// Lacks says which package is missing that one of another module imports, directly or not; nil where none is.
+// Lacks says which package is missing that one of another module imports, directly or not; nil if none is.
 func (u *Universe) Lacks(path string) error {
 	seen := map[*packages.Package]bool{}
 	var visit func(p *packages.Package) error

@@ -26,7 +26,7 @@ func (u *Universe) Endless() bool {
 
 // Report returns all the faults that were found: those of the universe and of its markers, and those found in the
 // model. Invalid are fields whose types don't compile. Report leaves out faults that only follow from others. It
-// returns nil where there are none.
+// returns nil if there are none.
 func (u *Universe) Report(found, invalid diag.Errors) diag.Errors {
 	marked, _ := u.markerFaults()
 	if u.errs == nil {
@@ -95,7 +95,7 @@ func (u *Universe) withMarkers(err error) error {
 	return slices.Concat(u.errs, list, marked).Err()
 }
 
-// Faults returns the faults of the universe and of its markers alone; nil where there are none.
+// Faults returns the faults of the universe and of its markers alone; nil if there are none.
 func (u *Universe) Faults() error { return u.withMarkers(diag.Errors(nil)) }
 
 // markerFaults returns the errors and the warnings about the markers of roots.

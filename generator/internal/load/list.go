@@ -185,7 +185,7 @@ func (u *Universe) relatives(s *Source) []string {
 	return append(out, u.elsewhere(s)...)
 }
 
-// packageName returns the name that the first file in a folder gives its package; empty where there is none.
+// packageName returns the name that the first file in a folder gives its package; empty if there is none.
 func packageName(dir string) string {
 	for _, name := range goFiles(dir) {
 		if f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.PackageClauseOnly); err == nil {

@@ -129,7 +129,7 @@ func (u *Universe) listingKey() (string, bool) {
 }
 
 // replacedModules returns the text of the go.mod in each folder that a module has in place of another module: it takes
-// part in the choice of versions. The text is empty where there is no such file.
+// part in the choice of versions. The text is empty if there is no such file.
 func replacedModules(dir string, mod []byte) ([]string, error) {
 	f, err := modfile.Parse("go.mod", mod, nil)
 	if err != nil {
@@ -153,7 +153,7 @@ func replacedModules(dir string, mod []byte) ([]string, error) {
 	return out, nil
 }
 
-// moduleRoot returns the folder of the go.mod in a folder or the nearest above it; empty where there is none.
+// moduleRoot returns the folder of the go.mod in a folder or the nearest above it; empty if there is none.
 func moduleRoot(dir string) string {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

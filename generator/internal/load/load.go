@@ -33,7 +33,7 @@ type Options struct {
 	Imports []string
 	// RuntimeImports are the same, but only asked for where the module requires apigen.dev.
 	RuntimeImports []string
-	// RuleImports are the same, but only asked for where there are rules in CEL, too.
+	// RuleImports are the same, but only asked for if there are rules in CEL, too.
 	RuleImports []string
 	// ClientImports are the same, but only asked for where clients are.
 	ClientImports []string
@@ -84,7 +84,7 @@ func wildcard(pattern string) bool {
 type diagnostics struct {
 	errs     diag.Errors
 	warnings diag.Errors
-	// causes are failed imports in files of other generators: where there are errors, they follow from these.
+	// causes are failed imports in files of other generators: if there are errors, they follow from these.
 	causes diag.Errors
 	// silenced are the lines of fields whose types don't compile, beyond the first of a package.
 	silenced map[lineOf]bool

@@ -42,7 +42,7 @@ func (c *collector) detached() {
 	}
 }
 
-// declarationAround returns the declaration that holds a comment group or has it as its doc; nil where there is none.
+// declarationAround returns the declaration that holds a comment group or has it as its doc; nil if there is none.
 func (c *collector) declarationAround(g *ast.CommentGroup) ast.Decl {
 	for _, d := range c.file.Decls {
 		if gen, ok := d.(*ast.GenDecl); ok && gen.Doc == g || d.Pos() <= g.Pos() && g.Pos() <= d.End() {

@@ -54,7 +54,7 @@ func (c *Comments) Of(pos token.Pos, name string) *Comment {
 	return noComment
 }
 
-// At returns what comments say of the declaration at a position; nil where nothing is known of it.
+// At returns what comments say of the declaration at a position; nil if nothing is known of it.
 func (c *Comments) At(pos token.Pos) *Comment {
 	if !pos.IsValid() {
 		return nil

@@ -50,7 +50,7 @@ func (u *Universe) list(ctx context.Context, mode packages.LoadMode, patterns []
 }
 
 // goListError returns why the go command fails at patterns for which go/packages has no answer and no error, such as at
-// a go.mod that is not up to date. It is empty where the go command doesn't fail.
+// a go.mod that is not up to date. It is empty if the go command doesn't fail.
 func (u *Universe) goListError(ctx context.Context, mode packages.LoadMode, patterns []string) string {
 	args := []string{"list", "-e", "-deps"}
 	if mode&packages.NeedExportFile != 0 {

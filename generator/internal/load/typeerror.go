@@ -82,7 +82,7 @@ func joined(errs []types.Error) []types.Error {
 // registered are the names by which constants may know what is generated for a package: those of its group.
 var registered = map[string]bool{"GroupName": true, "GroupVersion": true, "SchemeGroupVersion": true}
 
-// importAt returns the path of the import at a position; empty where there is none.
+// importAt returns the path of the import at a position; empty if there is none.
 func importAt(f *ast.File, pos token.Pos) string {
 	for path, spec := range importsOf(f) {
 		if spec.Pos() <= pos && pos <= spec.End() {

@@ -37,7 +37,7 @@ type Universe struct {
 	// bodies: roots are checked with the bodies of their functions.
 	bodies bool
 
-	// refusals are the packages that the compiler refused, by the packages that need them; nil where there is none.
+	// refusals are the packages that the compiler refused, by the packages that need them; nil if there is none.
 	refusals map[string]*failure
 
 	exports  types.Importer

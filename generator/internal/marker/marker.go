@@ -19,7 +19,7 @@ import (
 type Marker struct {
 	// Name is the definition's, without the plus sign; of an unknown marker, what stands before the value.
 	Name string
-	// Definition is nil where the marker is unknown.
+	// Definition is nil if the marker is unknown.
 	Definition *Definition
 	// Args are the arguments: in parentheses (Kubernetes) or key=value (controller-gen). A positional one has no key.
 	Args []Arg
@@ -98,7 +98,7 @@ type Markers []Marker
 // families are the prefixes whose names are all known: an unknown one is a mistake, not another tool's.
 var families = []string{"k8s:", "kubebuilder:", "genclient", "apigen:"}
 
-// Parse parses the text of a marker, plus sign excluded. The second result is false where the text is not a marker:
+// Parse parses the text of a marker, plus sign excluded. The second result is false if the text is not a marker:
 // prose, or another tool's. An error tells what is wrong with the marker; the marker is returned all the same, as far
 // as it was understood.
 func Parse(text string, pos token.Position) (Marker, bool, error) {

@@ -286,7 +286,7 @@ func addSubresource(k *model.Kind, u *Use) {
 	k.Subresources = append(k.Subresources, s)
 }
 
-// boolean returns an argument that is true or false; it is false where the marker doesn't have it.
+// boolean returns an argument that is true or false; it is false if the marker doesn't have it.
 func (u *Use) boolean(key string) bool {
 	text, said := u.Arg(key)
 	value, err := strconv.ParseBool(text)

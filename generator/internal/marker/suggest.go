@@ -7,7 +7,7 @@ import (
 	"apigen.dev/generator/internal/spelling"
 )
 
-// Suggest returns the known marker that is nearest to an unknown name, or nothing where none is near.
+// Suggest returns the known marker that is nearest to an unknown name, or nothing if none is near.
 func Suggest(name string) string {
 	names := make([]string, 0, len(table))
 	for i := range table {

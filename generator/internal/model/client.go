@@ -41,7 +41,7 @@ type ClientMethod struct {
 	Verb string
 	// Subresource is where it goes; empty is the resource itself.
 	Subresource string
-	// Input and Result replace the kind. Their paths are empty where nothing was said.
+	// Input and Result replace the kind. Their paths are empty if nothing was said.
 	Input, Result Ref
 	Pos           Position
 }

@@ -70,13 +70,13 @@ type Resource struct {
 	// WithoutStorage: a provider answers for the kind, of which nothing is stored.
 	WithoutStorage bool
 	// Verbs are those that the kind is served with, sorted; nil if it is served with all. VerbsPos is where they are
-	// said; it is invalid where nobody says them.
+	// said; it is invalid if nobody says them.
 	Verbs    []string
 	VerbsPos Position
-	// StoragePrefix is that of the first version that says one; empty where none does.
+	// StoragePrefix is that of the first version that says one; empty if none does.
 	StoragePrefix string
 	// SameAs is the resource of another group whose objects these are. Hub, Storage and StoragePrefix are those of that
-	// resource. It is nil where the objects are the resource's own.
+	// resource. It is nil if the objects are the resource's own.
 	SameAs *GroupResource
 }
 
@@ -128,7 +128,7 @@ const NameFormat = "name"
 type SelectableField struct {
 	// Name is what selectors call it: the path without the dot, unless the marker says otherwise.
 	Name string
-	// Method is the method of the hub that returns its value; empty where a path leads to it.
+	// Method is the method of the hub that returns its value; empty if a path leads to it.
 	Method   string
 	JSONPath string
 	Steps    []Step

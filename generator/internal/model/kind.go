@@ -2,7 +2,7 @@ package model
 
 // Kind is what markers and fields say of a type that is a kind, in one version.
 type Kind struct {
-	ListType *Type // nil where the package declares none
+	ListType *Type // nil if the package declares none
 	KindNames
 	KindVersion
 	KindWrites

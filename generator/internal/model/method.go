@@ -4,7 +4,7 @@ import "slices"
 
 // Method returns the method that values of a type, or pointers to them, have by that name: the type's own, or the one
 // that Go promotes from a struct's embedded field. By is that field of the struct; it is nil for a method of its own.
-// The method is nil where there is none.
+// The method is nil if there is none.
 func (t *Type) Method(name string) (method *Func, by *Field) {
 	if t == nil {
 		return nil, nil

@@ -5,10 +5,10 @@ import (
 	"path/filepath"
 )
 
-// Unnameable returns the part of a type that code of a package can't write, or nil where it can write the whole type: a
+// Unnameable returns the part of a type that code of a package can't write, or nil if it can write the whole type: a
 // type of another package that isn't exported; a struct without a name that has unexported fields of another package;
 // and a func, a chan or an interface with methods without a name, whose signatures aren't known. The position is that
-// of the innermost field of structs without a name that the part stands in; it is invalid where there is none.
+// of the innermost field of structs without a name that the part stands in; it is invalid if there is none.
 func Unnameable(in *Package, t *Type) (part *Type, at Position) {
 	switch {
 	case t.Name != "" && t.Package != nil && t.Package.Path != in.Path && !token.IsExported(t.Name):

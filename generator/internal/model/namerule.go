@@ -33,7 +33,7 @@ func NameRuleWords() []string {
 	return words
 }
 
-// NameRuleOf returns the rule of a word; nil where there is none.
+// NameRuleOf returns the rule of a word; nil if there is none.
 func NameRuleOf(word string) *NameRule {
 	i := slices.IndexFunc(nameRules, func(r NameRule) bool { return r.Word == word })
 	if i < 0 {

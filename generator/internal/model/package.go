@@ -26,7 +26,7 @@ type PackageDefaulting struct {
 // PackageRegistration is what hand-written code of a package does to register types with a scheme.
 type PackageRegistration struct {
 	// LocalSchemeBuilder names the variable that generated functions register with: localSchemeBuilder, SchemeBuilder,
-	// or empty where the package declares neither by hand, or one that takes no functions, as controller-runtime's.
+	// or empty if the package declares neither by hand, or one that takes no functions, as controller-runtime's.
 	LocalSchemeBuilder string
 	// RegistersInInit reports whether a hand-written function init adds types to a scheme, and nothing that is
 	// generated for the program needs an AddToScheme.
@@ -61,7 +61,7 @@ type PackageProducts struct {
 	ClientFolder    Folder
 	ExternalClients map[string]string
 	// Reference and CRDs are where documents of the groups below the package go (+apigen:reference, +apigen:crds); nil
-	// where none are asked for.
+	// if none are asked for.
 	Reference, CRDs *Folder
 	// EmbeddedMetadata is +apigen:crds:embeddedMetadata: the documents say what the metadata of objects inside of
 	// objects is.

@@ -53,7 +53,7 @@ type Rule struct {
 	Values []string
 	// Exclusive: the bound itself is out of bounds.
 	Exclusive bool
-	// Least and Most bound a OneOf; Most is negative where there is no bound.
+	// Least and Most bound a OneOf; Most is negative if there is no bound.
 	Least, Most int
 	// Marker is its name, for messages: kubebuilder:validation:Minimum.
 	Marker string

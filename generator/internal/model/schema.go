@@ -1,6 +1,6 @@
 package model
 
-// Schema holds what markers say of a type's or a field's values, in OpenAPI's terms. Pointers are nil where nothing was
+// Schema holds what markers say of a type's or a field's values, in OpenAPI's terms. Pointers are nil if nothing was
 // said.
 type Schema struct {
 	Presence
@@ -76,7 +76,7 @@ type Constraints struct {
 	// OpenAPI can express are among the Bounds, too.
 	Rules []Rule
 	// Items constrain the elements of a list or the values of a map (+k8s:eachVal, +kubebuilder:validation:items:),
-	// Keys the keys of a map (+k8s:eachKey). Nil where nothing was said.
+	// Keys the keys of a map (+k8s:eachKey). Nil if nothing was said.
 	Items, Keys *Schema
 	// Subfields constrain fields of the struct (+k8s:subfield), Elements single elements of a list (+k8s:item), Modes
 	// the value as long as the discriminator beside it has a certain value (+k8s:ifMode).

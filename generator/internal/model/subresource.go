@@ -2,7 +2,7 @@ package model
 
 import "slices"
 
-// Scale is +kubebuilder:subresource:scale. The steps lead from the kind; they are nil where there is no path.
+// Scale is +kubebuilder:subresource:scale. The steps lead from the kind; they are nil if there is no path.
 type Scale struct {
 	SpecPath, StatusPath, SelectorPath    string
 	SpecSteps, StatusSteps, SelectorSteps []Step
@@ -95,11 +95,11 @@ func (s *Subresource) Payloads() []*Payload {
 
 // OptionsKind is the kind of a connection's options.
 type OptionsKind struct {
-	// Version is empty where the kind is of the resource's own group: it then has the version that the URL names.
+	// Version is empty if the kind is of the resource's own group: it then has the version that the URL names.
 	Group, Version, Kind string
 }
 
-// OptionsKind returns the kind of the options of a connection to an object of a group, or nil where the options are no
+// OptionsKind returns the kind of the options of a connection to an object of a group, or nil if the options are no
 // kind.
 func (s *Subresource) OptionsKind(group string) *OptionsKind {
 	if s.Form != ConnectSubresource || !s.Options.IsObject() || !s.Options.Package.HasGroup {

@@ -134,7 +134,7 @@ func (t *Type) Find(matches func(*Field) bool) *Field {
 }
 
 // FieldPath returns the field of a struct that is on the wire and matches, behind the inlined structs that lead to it.
-// The struct's own fields win over those of inlined ones. The result is nil where no field matches.
+// The struct's own fields win over those of inlined ones. The result is nil if no field matches.
 func (t *Type) FieldPath(matches func(*Field) bool) []*Field { return t.fieldPath(matches, 0) }
 
 func (t *Type) fieldPath(matches func(*Field) bool, depth int) []*Field {
@@ -276,7 +276,7 @@ func (t *Type) BasicName() string {
 }
 
 // Counterpart is the field of the other type that the field is: the one that +apigen:conversion:name names, on
-// whichever of the two it stands, else that of the same name. Nil where there is none.
+// whichever of the two it stands, else that of the same name. Nil if there is none.
 func Counterpart(other *Type, f *Field) *Field {
 	if f.ConversionName != "" {
 		return FieldNamed(other, f.ConversionName)

@@ -18,7 +18,7 @@ import (
 // Change is a file that is to be written or removed.
 type Change struct {
 	Path string
-	// Old is the file's content, nil where there is none. New is what it shall be, nil if it shall go.
+	// Old is the file's content, nil if there is none. New is what it shall be, nil if it shall go.
 	Old, New []byte
 }
 

@@ -29,9 +29,9 @@ type journal struct {
 
 type journalFile struct {
 	Path string
-	// Temp is where the new content is written first; empty where the file is to be removed.
+	// Temp is where the new content is written first; empty if the file is to be removed.
 	Temp string
-	// Existed tells an old content from none. New is the hash of the new one; empty where the file is to be removed.
+	// Existed tells an old content from none. New is the hash of the new one; empty if the file is to be removed.
 	Existed bool
 	Old     []byte
 	New     string

@@ -37,7 +37,7 @@ func (c *Conversions) Empty() bool {
 // Has reports whether a function for the pair was asked for.
 func (c *Conversions) Has(p Pair) bool { return slices.Contains(c.Roots, p) }
 
-// Of returns the conversion of a pair of structs for which a function is written; nil where there is none.
+// Of returns the conversion of a pair of structs for which a function is written; nil if there is none.
 func (c *Conversions) Of(p Pair) *Conversion {
 	if i := slices.IndexFunc(c.Functions, func(f *Conversion) bool { return f.Pair == p }); i >= 0 {
 		return c.Functions[i]

@@ -27,7 +27,7 @@ type Defaults struct {
 
 // TypeDefaults says how the values of a type are defaulted: first by hand-written functions, then in what they hold.
 type TypeDefaults struct {
-	// Method is the hand-written method of a kind, SetDefaults(ctx), which is called first; it is nil where there is
+	// Method is the hand-written method of a kind, SetDefaults(ctx), which is called first; it is nil if there is
 	// none, or a function stands in its place.
 	Method *model.Func
 	// Calls are the hand-written functions, in order. Covers: they take care of all that is inside the type.
@@ -37,7 +37,7 @@ type TypeDefaults struct {
 	ContainsItself bool
 	// Fields are those of a struct that have a default, or whose types hold one.
 	Fields []FieldDefault
-	// Element is the default of a list's or a map's elements; nil where they have none, or have defaults inside.
+	// Element is the default of a list's or a map's elements; nil if they have none, or have defaults inside.
 	Element *model.Default
 }
 

@@ -49,7 +49,7 @@ func (p *Plan) DefaultsMethod(t *model.Type) *model.Func {
 	return nil
 }
 
-// DefaultsOf returns the defaulting functions of the package that sets the defaults of a kind; nil where it has none.
+// DefaultsOf returns the defaulting functions of the package that sets the defaults of a kind; nil if it has none.
 func (p *Plan) DefaultsOf(t *model.Type) *Defaults { return p.OfPackage(p.defaultedIn(t)).Defaults }
 
 // defaultedIn returns the package with the functions that set the defaults of a kind.

@@ -14,16 +14,16 @@ type Conversion struct {
 	Fields []*FieldMove
 	Unset  []*model.Field
 	// Method is the hand-written method that converts the pair, ConvertTo or ConvertFrom, by controller-runtime's
-	// convention, or by Knative's, where it takes a context: Contextual. It is empty where there is none, or a function
+	// convention, or by Knative's, where it takes a context: Contextual. It is empty if there is none, or a function
 	// is written by hand.
 	Method     string
 	Contextual bool
 
-	// Name is the function's; it is empty where none is written. Public: one of the types is the spoke's.
+	// Name is the function's; it is empty if none is written. Public: one of the types is the spoke's.
 	Name   string
 	Public bool
 	// ByHand: the function is written by hand, and only an auto... beside it is generated. Problems are what that one
-	// leaves to it; where nothing is written by hand, they are faults.
+	// leaves to it; if nothing is written by hand, they are faults.
 	ByHand   bool
 	Problems []Problem
 	// Prunes: the fields that one of the two types lacks are lost on purpose.
@@ -60,7 +60,7 @@ type FieldMove struct {
 	Field *model.Field
 	Fate  Fate
 	// To is the counterpart, or nil. Move says how values of the field's type become those of the counterpart's,
-	// whatever the fate; it is nil where there is no counterpart.
+	// whatever the fate; it is nil if there is no counterpart.
 	To   *model.Field
 	Move *Move
 	// Other is the field that has Taken the counterpart. Out is the type that lacks the field.

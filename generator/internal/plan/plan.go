@@ -46,7 +46,7 @@ type Plan struct {
 type PackagePlan struct {
 	Registration *registration.Registration
 	Defaults     *Defaults
-	// Conversions are nil where the package is not a spoke.
+	// Conversions are nil if the package is not a spoke.
 	Conversions *Conversions
 	Validations *check.Functions
 }
@@ -54,9 +54,9 @@ type PackagePlan struct {
 // TypePlan is what is decided about a type that servers decode.
 type TypePlan struct {
 	// Defaulter sets the defaults of an object, and Validation checks it against the rules of its markers. They are
-	// empty where there is none.
+	// empty if there is none.
 	Defaulter, Validation Func
-	// Rules are the rules in CEL; nil where there are none.
+	// Rules are the rules in CEL; nil if there are none.
 	Rules   *expression.TypeRules
 	Columns []serving.Column
 }
@@ -127,7 +127,7 @@ func (p *Plan) OfResource(r *model.Resource) ResourcePlan { return recordOf(p.Re
 // OfPair returns what is decided about the conversion of a pair.
 func (p *Plan) OfPair(pair Pair) PairPlan { return recordOf(p.PairPlans, pair) }
 
-// recordOf returns the record under a key; an empty one where nothing was decided.
+// recordOf returns the record under a key; an empty one if nothing was decided.
 func recordOf[K comparable, R any](records map[K]*R, key K) (r R) {
 	if found := records[key]; found != nil {
 		r = *found

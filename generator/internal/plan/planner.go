@@ -36,7 +36,7 @@ func emptyPlanner(u *universe, pkg *model.Package) *planner {
 	}
 }
 
-// newPlanner returns nil where nothing says that the package is a spoke.
+// newPlanner returns nil if nothing says that the package is a spoke.
 func newPlanner(u *universe, pkg *model.Package, kinds []Pair) *planner {
 	t := emptyPlanner(u, pkg)
 	switch {

@@ -162,7 +162,7 @@ func (w *preservedWalk) move(m *Move, keys []string, steps []Step, name string) 
 	}
 }
 
-// listKeys are the hub's names of the fields that tell the elements of a list apart; nil where there are none, and the
+// listKeys are the hub's names of the fields that tell the elements of a list apart; nil if there are none, and the
 // place in the list counts.
 func listKeys(f, g *model.Field) []string {
 	if f.Type.Form != model.Slice || g.Type.Form != model.Slice {

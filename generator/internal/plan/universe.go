@@ -52,7 +52,7 @@ func (u *universe) reaches(from, to *model.Package) bool {
 }
 
 // way is the shortest one from a package to another, by their paths, over what packages import, or would for the
-// conversions written into them; nil where there is none.
+// conversions written into them; nil if there is none.
 func (u *universe) way(from, to *model.Package) []string {
 	before := map[*model.Package]*model.Package{from: nil}
 	for queue := []*model.Package{from}; len(queue) > 0; queue = queue[1:] {

@@ -28,7 +28,7 @@ type Result struct {
 }
 
 // Read loads, resolves and judges. The error is diag.Errors where the input is at fault; the result is not nil then
-// where there are packages that others may find more faults in, and is what could be read.
+// if there are packages that others may find more faults in, and is what could be read.
 func Read(ctx context.Context, o Options) (*Result, error) {
 	u, err := load.Load(ctx, o.Options)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // Unenforced sums up the warnings about what the user wrote and the server doesn't do: how much of it there is,
-// and where, by cause. It is empty where there is none. All lists every place.
+// and where, by cause. It is empty if there is none. All lists every place.
 func Unenforced(w diag.Errors, dir string, all bool) string {
 	dir = folder.Resolved(dir)
 	total, byCause := 0, map[string][]string{}

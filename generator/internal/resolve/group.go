@@ -230,7 +230,7 @@ func internal(g *model.Group, pkgs []*model.Package) *model.Package {
 	return nil
 }
 
-// wiring returns the package beside the versions that wiring goes into; nil where the user owns none of them. If the
+// wiring returns the package beside the versions that wiring goes into; nil if the user owns none of them. If the
 // first of them is several packages in several folders, it is beside those.
 func wiring(g *model.Group) *model.WiringPackage {
 	for _, v := range g.Versions {

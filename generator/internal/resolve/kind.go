@@ -81,7 +81,7 @@ func lists(f *faults, p *model.Package) {
 	}
 }
 
-// itemOf returns the type of a list's items, or of what they point to; nil where there are none.
+// itemOf returns the type of a list's items, or of what they point to; nil if there are none.
 func itemOf(list *model.Type) *model.Type {
 	f := itemsOf(list)
 	if f == nil {
@@ -93,7 +93,7 @@ func itemOf(list *model.Type) *model.Type {
 	return f.Type.Elem
 }
 
-// itemsOf returns the field of a list's items; nil where there is none.
+// itemsOf returns the field of a list's items; nil if there is none.
 func itemsOf(list *model.Type) *model.Field {
 	if f := model.FieldNamed(list, "Items"); f != nil && f.Type.Form == model.Slice {
 		return f

@@ -176,7 +176,7 @@ func (b *typeBuilder) constant(c *types.Const, comments *load.Comments) *model.C
 	return out
 }
 
-// constantJSON returns a constant's value as JSON, where there is such a thing.
+// constantJSON returns a constant's value as JSON, if there is such a thing.
 func constantJSON(v constant.Value) (string, bool) {
 	switch v.Kind() {
 	case constant.String:
@@ -193,7 +193,7 @@ func constantJSON(v constant.Value) (string, bool) {
 	return "", false
 }
 
-// readConstant gives a default that refers to a constant its value, where there is such a constant.
+// readConstant gives a default that refers to a constant its value, if there is such a constant.
 func (b *typeBuilder) readConstant(d *model.Default) {
 	if d == nil || d.Ref == nil {
 		return

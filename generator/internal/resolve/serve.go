@@ -38,7 +38,7 @@ func (b *serveBuilder) resolve(m *model.Package) {
 	b.serve(m, ms)
 }
 
-// named returns the package that a marker of other generators names; nil, and a fault, where there is none: projects
+// named returns the package that a marker of other generators names; nil, and a fault, if there is none: projects
 // keep such markers after the package was removed.
 func (b *serveBuilder) named(m *model.Package, x marker.Marker) *model.Package {
 	p, err := b.whole(x.Value)

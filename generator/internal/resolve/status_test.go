@@ -7,7 +7,7 @@ import (
 )
 
 // TestStatusSubresource: a kind in controller-gen's style has the subresource where the marker says so, any other kind
-// where there is the field.
+// if there is the field.
 func TestStatusSubresource(t *testing.T) {
 	const root, object = "// +kubebuilder:object:root=true\n",
 		"// +k8s:deepcopy-gen:interfaces=k8s.io/apimachinery/pkg/runtime.Object\n"

@@ -216,7 +216,7 @@ func isStructPointer(t *model.Type) bool {
 // functionName returns the function that stands for a method of a kind.
 func functionName(t *model.Type, method string) string { return method + "_" + t.Name }
 
-// subresourceFunction returns the function that stands for the method of a subresource, nil where there is none.
+// subresourceFunction returns the function that stands for the method of a subresource, nil if there is none.
 func subresourceFunction(t *model.Type, subresource string) *model.Func {
 	if t.Package.ServedBy == nil {
 		return nil
@@ -224,7 +224,7 @@ func subresourceFunction(t *model.Type, subresource string) *model.Func {
 	return t.Package.ServedBy.Func(functionName(t, model.Camel(subresource)))
 }
 
-// subresourceMethod returns the function or the method that a subresource would call; nil where there is none.
+// subresourceMethod returns the function or the method that a subresource would call; nil if there is none.
 func subresourceMethod(t *model.Type, subresource string) *model.Func {
 	if f := subresourceFunction(t, subresource); f != nil {
 		return f

@@ -106,7 +106,7 @@ func clientVerbs(r *model.Resource) {
 	r.Verbs = append([]string{}, out...)
 }
 
-// foreignClient returns the client of a kind of another module; nil where there is none, or if it has no verbs at
+// foreignClient returns the client of a kind of another module; nil if there is none, or if it has no verbs at
 // all, which says nothing of the server.
 func foreignClient(t *model.Type) *model.Client {
 	c := t.Kind.Client

@@ -139,7 +139,7 @@ const (
 	collectorTemplate = "project/apis.go.tmpl"
 )
 
-// moduleIn returns the path of the module in dir; "" where there is none.
+// moduleIn returns the path of the module in dir; "" if there is none.
 func moduleIn(dir string) (string, error) {
 	content, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -155,7 +155,7 @@ func moduleIn(dir string) (string, error) {
 	return name, nil
 }
 
-// ProjectName returns the name of the project in a folder, by which its server is called; empty where there is no
+// ProjectName returns the name of the project in a folder, by which its server is called; empty if there is no
 // module.
 func ProjectName(dir string) string {
 	name, err := moduleIn(dir)

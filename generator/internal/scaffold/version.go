@@ -295,7 +295,7 @@ func (c *copied) isStruct(name string) bool {
 	return found
 }
 
-// sample returns the kind's sample in the new version, where there is one in the copied version.
+// sample returns the kind's sample in the new version, if there is one in the copied version.
 func (c *copied) sample() (string, []byte) {
 	base := path.Join("config/samples", strings.ToLower(c.Kind))
 	for _, name := range []string{base + "." + c.From + ".yaml", base + ".yaml"} {

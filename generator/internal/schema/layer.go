@@ -64,7 +64,7 @@ func (l Layers) Flag(of func(*model.Schema) bool) bool {
 }
 
 // Strictest returns the effective bound where several layers have one: the highest lower bound or the lowest upper
-// bound. It returns nil where there is none.
+// bound. It returns nil if there is none.
 func (l Layers) Strictest(check model.Check, lower bool) *float64 {
 	var out *float64
 	for _, layer := range l {
@@ -76,7 +76,7 @@ func (l Layers) Strictest(check model.Check, lower bool) *float64 {
 }
 
 // Enum returns the values that a field takes, as JSON: those of the nearest layer with a marker for them, else the
-// constants of the nearest type that is an enumeration. It returns nil where the field takes any value.
+// constants of the nearest type that is an enumeration. It returns nil if the field takes any value.
 func (l Layers) Enum() []string {
 	for _, layer := range l {
 		if len(layer.Enum) > 0 {
@@ -118,7 +118,7 @@ func (l Layers) Items() Layers {
 	return out
 }
 
-// Override returns the form that markers set instead of the Go type's; false where they set none.
+// Override returns the form that markers set instead of the Go type's; false if they set none.
 func Override(s *model.Schema) (JSON, bool) {
 	switch {
 	case s.Schemaless:

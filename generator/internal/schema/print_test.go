@@ -72,7 +72,7 @@ func origin(l Layer, name string) string {
 	return name
 }
 
-// keywords returns the keywords of a layer as JSON; it is empty where there are none.
+// keywords returns the keywords of a layer as JSON; it is empty if there are none.
 func keywords(s *model.Schema) string {
 	found := Keywords(s)
 	if rules := Validations(s); rules != nil {

@@ -65,7 +65,7 @@ type Field struct {
 	Type *Type
 	// Required reports whether the dialect requires the field.
 	Required bool
-	// Default is the field's, or its type's; nil where there is none.
+	// Default is the field's, or its type's; nil if there is none.
 	Default *model.Default
 }
 
@@ -129,7 +129,7 @@ func (r *Resolver) Field(f *model.Field) *Field {
 	return &Field{Go: f, Type: r.Type(f.Type), Required: r.dialect.Presence.requires(f), Default: DefaultOf(f)}
 }
 
-// DefaultOf returns the default of a field or of its type; nil where there is none.
+// DefaultOf returns the default of a field or of its type; nil if there is none.
 func DefaultOf(f *model.Field) *model.Default {
 	if f.Default != nil {
 		return f.Default

@@ -11,7 +11,7 @@ type Union struct {
 	Name string
 	// ZeroOrOne: no field has to be set.
 	ZeroOrOne bool
-	// Discriminator is the field that names the member that is set; nil where there is none.
+	// Discriminator is the field that names the member that is set; nil if there is none.
 	Discriminator *model.Field
 	Members       []*model.Field
 	// Values are the values of the discriminator, one for each member.

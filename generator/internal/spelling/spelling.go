@@ -10,7 +10,7 @@ func UpperFirst(s string) string { return strings.ToUpper(s[:min(1, len(s))]) + 
 func LowerFirst(s string) string { return strings.ToLower(s[:min(1, len(s))]) + s[min(1, len(s)):] }
 
 // Nearest returns the candidate that a word is likely to be misspelt from: the one at the smallest distance, at most a
-// third of the word's length; empty where there is none.
+// third of the word's length; empty if there is none.
 func Nearest(word string, candidates []string) string { return Within(word, candidates, len(word)/3) }
 
 // Within returns the candidate at the smallest distance without regard to case, at most that given; empty where there

@@ -82,7 +82,7 @@ func Required(mod *modfile.File) []module.Version {
 func (s Skew) Skewed() bool { return len(s.Behind) > 0 }
 
 // String names the newest module and those behind it: "k8s.io/apimachinery v0.37.2 beside k8s.io/api v0.36.4". It is
-// empty where there is no skew.
+// empty if there is no skew.
 func (s Skew) String() string {
 	if !s.Skewed() {
 		return ""
@@ -94,7 +94,7 @@ func (s Skew) String() string {
 	return s.Newest.Path + " " + s.Newest.Version + " beside " + strings.Join(behind, ", ")
 }
 
-// Command returns the command that aligns the modules to the newest release. It is empty where there is no skew.
+// Command returns the command that aligns the modules to the newest release. It is empty if there is no skew.
 func (s Skew) Command() string {
 	if !s.Skewed() {
 		return ""

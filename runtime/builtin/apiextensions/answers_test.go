@@ -85,7 +85,7 @@ func TestAnswers(t *testing.T) {
 	c.want(http.StatusNotFound, http.MethodGet, "/apis/shop.example.com/v1/gadgets/a/nothing", "")
 }
 
-// refusal is the code, the details and the causes of a Status, or its message where there is no cause.
+// refusal is the code, the details and the causes of a Status, or its message if there is no cause.
 func refusal(code int, status map[string]any) string {
 	text := fmt.Sprint(status["message"])
 	if causes, _ := at(status, "details", "causes").([]any); len(causes) > 0 {
@@ -129,7 +129,7 @@ time: "2020-01-01T00:00:00Z", fieldsType: FieldsV1, fieldsV1: {"f:spec": {"f:siz
 	}
 }
 
-// TestContinueOfLists: a list of custom resources has an empty continue where nothing follows, in each form of whole
+// TestContinueOfLists: a list of custom resources has an empty continue if nothing follows, in each form of whole
 // objects. In kube-apiserver it is an UnstructuredList, whose SetContinue leaves none out.
 func TestContinueOfLists(t *testing.T) {
 	c := start(t)

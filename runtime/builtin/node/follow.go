@@ -80,7 +80,7 @@ func (f following[T]) apply(g *Graph, changes reach.Changes[T]) {
 func (f following[T]) objectOf(o T) object { return object{o.GetNamespace(), o.GetName(), f.kind} }
 
 // Follow keeps the graph up to date with the objects of the server that ctx reaches, until ctx ends. It doesn't follow
-// kinds that the server doesn't serve, and returns nil where the server serves none of them. A Graph follows once.
+// kinds that the server doesn't serve, and returns nil if the server serves none of them. A Graph follows once.
 func (g *Graph) Follow(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

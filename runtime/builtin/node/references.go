@@ -145,7 +145,7 @@ func (r *references) addResourceClaims(pod *corev1.Pod) {
 	}
 }
 
-// claimMadeFor returns the name of the claim that a controller made of a template, or nil where there is none.
+// claimMadeFor returns the name of the claim that a controller made of a template, or nil if there is none.
 func claimMadeFor(pod *corev1.Pod, claim string) *string {
 	for _, status := range pod.Status.ResourceClaimStatuses {
 		if status.Name == claim {

@@ -13,7 +13,7 @@ import (
 type rules struct {
 	JWT
 	roots *x509.CertPool
-	// username, groups and uid are nil where a claim has the value.
+	// username, groups and uid are nil if a claim has the value.
 	username, groups, uid *cel.Expression
 	extra                 []extraRule
 	// required are claims with the values that they must have.
@@ -134,7 +134,7 @@ func (c *compiler) mappings(path *field.Path, r *rules) {
 	}
 }
 
-// prefixed returns the expression of a mapping, nil where a claim has the value.
+// prefixed returns the expression of a mapping, nil if a claim has the value.
 func (c *compiler) prefixed(path *field.Path, m PrefixedClaim) *cel.Expression {
 	switch {
 	case m.Expression != "" && m.Claim != "":

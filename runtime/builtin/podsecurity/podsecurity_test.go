@@ -52,7 +52,7 @@ func newFeature(t *testing.T, configuration string) admission.Plugin {
 	return config.Admission[0]
 }
 
-// request returns the attributes of a creation, or of an update where there is an old object.
+// request returns the attributes of a creation, or of an update if there is an old object.
 func request(resource, subresource string, obj, old any) *admission.Attributes {
 	a := &admission.Attributes{
 		Operation: admission.Create, Namespace: "ns", Name: "x", Subresource: subresource,

@@ -241,7 +241,7 @@ type check struct {
 	took  time.Duration // 0 for a check that ends now
 }
 
-// validations returns false where the budget is spent.
+// validations returns false if the budget is spent.
 func (e *evaluated) validations(
 	ctx context.Context, b *binding, all []validation, evaluation *celpolicy.Evaluation,
 ) bool {

@@ -19,7 +19,7 @@ import (
 	"apigen.dev/runtime/storage/memory"
 )
 
-// TestKubectlAuth drives a server with the kubectl of the machine, where there is one: the administrator gives rights
+// TestKubectlAuth drives a server with the kubectl of the machine, if there is one: the administrator gives rights
 // with kubectl's own commands, and each user asks for theirs.
 func TestKubectlAuth(t *testing.T) {
 	path, err := exec.LookPath("kubectl")

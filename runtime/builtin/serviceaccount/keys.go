@@ -12,7 +12,7 @@ import (
 
 // keys are the keys of a server at one time. They are immutable.
 type keys struct {
-	// signing signs new tokens; nil where the server signs none.
+	// signing signs new tokens; nil if the server signs none.
 	signing *key
 	// all verify tokens, the signing one first.
 	all []*key

@@ -27,7 +27,7 @@ import (
 // answerLimit bounds the size of an answer in bytes.
 const answerLimit = 1 << 20
 
-// defaultTimeout bounds a try, with the reading of the answer, where nothing else does.
+// defaultTimeout bounds a try, with the reading of the answer, if nothing else does.
 const defaultTimeout = 30 * time.Second
 
 // Endpoint is where reviews are sent.

@@ -19,7 +19,7 @@ type kubectl struct {
 	path, home string
 }
 
-// newKubectl skips the test where there is no kubectl, neither on the path nor where `make kubectl` puts it.
+// newKubectl skips the test if there is no kubectl, neither on the path nor where `make kubectl` puts it.
 func newKubectl(t *testing.T, c *chained) *kubectl {
 	t.Helper()
 	path, err := exec.LookPath("kubectl")

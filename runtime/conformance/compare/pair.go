@@ -16,7 +16,9 @@ import (
 type pair struct{ servers []*server }
 
 // pairs make the servers of -pair from what is in the folder of the authority.
-var pairs = map[string]func(a *authority) ([]*server, error){"peer": peerAndOurs, "features": withoutAndWithFeatures}
+var pairs = map[string]func(a *authority) ([]*server, error){
+	"peer": peerAndOurs, "features": withoutAndWithFeatures, "fairness": withoutAndWithFairness,
+}
 
 // noCluster is the kubeconfig that the peer wants of a cluster; it sends nothing to it.
 const noCluster = `{"apiVersion":"v1","kind":"Config","current-context":"none",
@@ -51,13 +53,24 @@ const auditPolicy = `{"apiVersion":"audit.k8s.io/v1","kind":"Policy","rules":[{"
 // admission, and audits each request.
 func withoutAndWithFeatures(a *authority) ([]*server, error) {
 	policy := a.file("policy.json")
+	all := governed(a, "features", "all features", "--audit-policy-file="+policy,
+		"--audit-log-path="+a.file("audit.log"))
+	return []*server{plain(a, "no feature"), all}, os.WriteFile(policy, []byte(auditPolicy), 0o600)
+}
+
+// withoutAndWithFairness are two servers that govern themselves, one of which queues requests fairly.
+func withoutAndWithFairness(a *authority) ([]*server, error) {
 	return []*server{
-		plain(a, "no feature"),
-		{name: "features", title: "all features", program: "apigen.dev/runtime/conformance/compare/features",
-			stored: "v1beta1", other: "v1alpha1", client: "tester", prepare: bind,
-			flags: []string{"--data-dir=" + a.file("features.data"), "--audit-policy-file=" + policy,
-				"--audit-log-path=" + a.file("audit.log")}},
-	}, os.WriteFile(policy, []byte(auditPolicy), 0o600)
+		governed(a, "unfair", "without fairness", "--enable-priority-and-fairness=false"),
+		governed(a, "fair", "with fairness"),
+	}, nil
+}
+
+// governed returns our server with the features of one that governs itself.
+func governed(a *authority, name, title string, flags ...string) *server {
+	return &server{name: name, title: title, program: "apigen.dev/runtime/conformance/compare/features",
+		stored: "v1beta1", other: "v1alpha1", client: "tester", prepare: bind,
+		flags: append(flags, "--data-dir="+a.file(name+".data"))}
 }
 
 // startPair builds and starts both servers, each on an etcd of its own. If it fails, the pair has all that was started.

@@ -151,7 +151,7 @@ func (a *asked) settle(request string) {
 	}
 }
 
-// revision returns the resourceVersion of an object or of a list; "" where there is none.
+// revision returns the resourceVersion of an object or of a list; "" if there is none.
 func (a *asked) revision(target string) string {
 	a.Helper()
 	request, err := http.NewRequestWithContext(a.Context(), http.MethodGet, "https://"+a.host+a.fill(target), nil)

@@ -28,7 +28,7 @@ type kubectl struct {
 	config clientcmdapi.Config
 }
 
-// newKubectl skips the test where there is no kubectl, or another one.
+// newKubectl skips the test if there is no kubectl, or another one.
 func newKubectl(t *testing.T, config clientcmdapi.Config) *kubectl {
 	t.Helper()
 	path, err := exec.LookPath("kubectl")

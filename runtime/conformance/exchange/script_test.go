@@ -36,7 +36,7 @@ type scene struct {
 type exchange struct {
 	request []string
 	theirs  []string
-	// why ours is another answer; "" where it isn't.
+	// why ours is another answer; "" if it isn't.
 	why  string
 	ours []string
 }

@@ -30,7 +30,7 @@ type Order[K comparable, V any] struct {
 // the goroutine of the writer; readers may hold a leaf that the tree replaces or drops. The zero value does nothing.
 type Hooks[A any] struct {
 	// Made initializes the attachment of a new leaf. from belongs to the leaf from which the new one has taken its
-	// values, and is nil where there is no such leaf.
+	// values, and is nil if there is no such leaf.
 	Made func(leaf, from *A)
 	// Replaced is called before a copy of the leaf takes the leaf's place in the tree.
 	Replaced func(leaf *A)
@@ -92,7 +92,7 @@ func Edit[K comparable, V, A any](root *Node[K, V, A], order *Order[K, V], hooks
 	return Tree[K, V, A]{root: root, order: order, hooks: hooks, edit: &edit{}}
 }
 
-// Freeze returns the root of the present state, nil where the tree is empty. The nodes below it never change again.
+// Freeze returns the root of the present state, nil if the tree is empty. The nodes below it never change again.
 func (t *Tree[K, V, A]) Freeze() *Node[K, V, A] {
 	t.edit = &edit{}
 	return t.root

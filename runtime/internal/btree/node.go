@@ -47,7 +47,7 @@ func (n *Node[K, V, A]) Get(key K) (v V, found bool) {
 	return v, found
 }
 
-// LeafOf returns the leaf that has a key, or would have it; nil where the tree is empty.
+// LeafOf returns the leaf that has a key, or would have it; nil if the tree is empty.
 func (n *Node[K, V, A]) LeafOf(key K) *Node[K, V, A] {
 	for n != nil && !n.isLeaf() {
 		n = n.children[n.childOf(key)]

@@ -20,7 +20,7 @@ type kinds struct {
 	all map[schema.GroupKind]*kind
 }
 
-// of returns a kind, or nil where there are too many.
+// of returns a kind, or nil if there are too many.
 func (k *kinds) of(gk schema.GroupKind) *kind {
 	k.mu.RLock()
 	found := k.all[gk]

@@ -12,7 +12,7 @@ import (
 
 // Schema is what the comparison asks of a schema. Its zero value describes nothing.
 type Schema[S any] interface {
-	// Member returns the schema of a member of an object, and false where the schema doesn't describe it.
+	// Member returns the schema of a member of an object, and false if the schema doesn't describe it.
 	Member(name string) (S, bool)
 	// MapItems returns the schema of the elements of a list of type map, and their keys; false for other lists.
 	MapItems() (items S, keys []string, ok bool)

@@ -200,7 +200,7 @@ func v1Conversion(rules Rules[*WidgetV1]) codec.Conversion[*Widget, *WidgetV1] {
 	}
 }
 
-// DefaultV1 is what a v1 widget has where nothing is said.
+// DefaultV1 is what a v1 widget has if nothing is said.
 func DefaultV1(w *WidgetV1) {
 	if w.Spec.Size == 0 {
 		w.Spec.Size = 1

@@ -143,7 +143,7 @@ func setName(obj metav1.Object, r verb.Rendition) {
 	}
 }
 
-// take returns the changes that the batch has collected, and false where there are none to tell yet.
+// take returns the changes that the batch has collected, and false if there are none to tell yet.
 func (b *batch[T]) take(w verb.Watch) (reach.Changes[T], bool) {
 	if b.state || !b.reset && len(b.order) == 0 {
 		return reach.Changes[T]{}, false

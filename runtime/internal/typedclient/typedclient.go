@@ -153,7 +153,7 @@ func (r Client[T]) replace(
 }
 
 // Apply is a server-side apply that takes fields over from their owners, of a configuration in the storage version and
-// in JSON. It fails with an apierrors.NewNotFound where there is no such object.
+// in JSON. It fails with an apierrors.NewNotFound if there is no such object.
 func (r Client[T]) Apply(
 	ctx context.Context, namespace, name string, how reach.Write, configuration []byte,
 ) (T, error) {

@@ -20,7 +20,7 @@ type Handle interface {
 	Write
 	// ToJSON renders in JSON what is a rendition of the form, in protobuf.
 	ToJSON(object Rendition, form Form) (Rendition, error)
-	// Extension returns one of Info.Extensions by its name, nil where there is none.
+	// Extension returns one of Info.Extensions by its name, nil if there is none.
 	Extension(name string) *ExtensionHandle
 	// Ready returns nil once the cache serves reads, else the reason why it doesn't.
 	Ready() error

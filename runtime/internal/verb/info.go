@@ -13,11 +13,11 @@ type Info struct {
 	Names    api.Names
 	Scope    api.Scope
 	Versions []api.VersionInfo // in order of priority, the preferred one first
-	// Storage is the version in which objects are written to the backend; empty where nothing is stored.
+	// Storage is the version in which objects are written to the backend; empty if nothing is stored.
 	Storage string
 	// StoragePrefix is where its keys are, below the prefix of all resources.
 	StoragePrefix string
-	// SameAs is the resource of another group whose objects these are, which has the storage; nil where the objects are
+	// SameAs is the resource of another group whose objects these are, which has the storage; nil if the objects are
 	// the resource's own.
 	SameAs *Info
 	// Subresources are those that are a part of the object: status.
@@ -119,7 +119,7 @@ type Extension struct {
 	Subpath bool
 	// Address: a request may name the object with a scheme and a port, https:name:port.
 	Address bool
-	// Columns of the Table; nil where there is none.
+	// Columns of the Table; nil if there is none.
 	Columns []api.Column
 	// TakesProtobuf and GivesProtobuf tell that what is sent, and what is answered, can be Kubernetes protobuf.
 	TakesProtobuf, GivesProtobuf bool

@@ -36,7 +36,7 @@ type Memory interface {
 // Page is what a List returns. Its items can be read once or more until it is closed.
 type Page struct {
 	ResourceVersion string
-	// Continue is empty where nothing that follows matches the selection, though more keys may follow: the cache knows
+	// Continue is empty if nothing that follows matches the selection, though more keys may follow: the cache knows
 	// what matches, and a page of the backend looks for one more match before it ends. kube-apiserver may give a token
 	// there, and the client then gets an empty last page. By the API conventions either is right: a client goes on as
 	// long as there is a token.

@@ -36,7 +36,7 @@ const (
 	maxFaultText = 1 << 20
 )
 
-// Invalid returns the error for the faults of an object, without duplicates; nil where there are none.
+// Invalid returns the error for the faults of an object, without duplicates; nil if there are none.
 func Invalid(kind schema.GroupKind, name string, errs field.ErrorList) error {
 	said, size, more := map[string]bool{}, 0, 0
 	var once field.ErrorList

@@ -44,7 +44,7 @@ type WriteOptions struct {
 	// MayCreate decides whether the user of an update or of an apply may create the object, if it doesn't exist. It
 	// returns nil or the error to answer with. If it is nil, every user who may write may create.
 	MayCreate func() error
-	// Sent are the options as the client sent them, which admission sees; nil where the server itself writes.
+	// Sent are the options as the client sent them, which admission sees; nil if the server itself writes.
 	Sent *metav1.PatchOptions
 }
 
@@ -68,7 +68,7 @@ type DeleteOptions struct {
 	// IgnoreReadErrors deletes a corrupt object without reading it; another object is a conflict. It can't be combined
 	// with Preconditions, GracePeriodSeconds and Propagation, and ignores finalizers. The answer has no object.
 	IgnoreReadErrors bool
-	// Sent are the options as the client sent them, which admission sees; nil where the server itself deletes.
+	// Sent are the options as the client sent them, which admission sees; nil if the server itself deletes.
 	Sent *metav1.DeleteOptions
 }
 

@@ -77,7 +77,7 @@ func (b *backend) readError(ctx context.Context, what string, err error) error {
 	return fmt.Errorf("%s: etcd: %w", what, err)
 }
 
-// storageError returns the contract's error for an answer of the server; nil where the contract has none.
+// storageError returns the contract's error for an answer of the server; nil if the contract has none.
 func storageError(err error) error {
 	err = rpctypes.Error(err)
 	switch {

@@ -189,7 +189,7 @@ func (o *observer) verify(batch storage.Batch) {
 	o.revision = max(o.revision, batch.Revision)
 }
 
-// events reads until n events have come, and fails where there are more.
+// events reads until n events have come, and fails if there are more.
 func (o *observer) events(n int) []storage.Event {
 	o.Helper()
 	var events []storage.Event

@@ -63,7 +63,7 @@ func RequiredOneOf[T ~string](path *field.Path, value T, supported ...T) Errors 
 	return OneOf(path, value, supported...)
 }
 
-// OptionalOneOf wants one of the supported values where there is one.
+// OptionalOneOf wants one of the supported values if there is one.
 func OptionalOneOf[T ~string](path *field.Path, value *T, supported ...T) Errors {
 	if value == nil {
 		return nil
@@ -79,7 +79,7 @@ func NotNegative[T number](path *field.Path, value T) Errors {
 	return When(value < 0, field.Invalid(path, int64(value), apivalidation.IsNegativeErrorMsg).WithOrigin("minimum"))
 }
 
-// OptionalNotNegative wants a number of at least 0 where there is one.
+// OptionalNotNegative wants a number of at least 0 if there is one.
 func OptionalNotNegative[T number](path *field.Path, value *T) Errors {
 	if value == nil {
 		return nil

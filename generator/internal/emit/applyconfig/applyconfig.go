@@ -58,7 +58,7 @@ type configuration struct {
 	graph   *graph
 	Version *clientset.Version
 	Type    *model.Type
-	// Kind is nil where the type is not a kind with a client.
+	// Kind is nil if the type is not a kind with a client.
 	Kind *clientset.Kind
 }
 

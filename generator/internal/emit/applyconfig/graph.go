@@ -99,7 +99,7 @@ func written(f *model.Field) bool {
 	return tagged && !f.Ignored
 }
 
-// home is the package with a type's apply configuration, and the name to import it under; empty where there is none.
+// home is the package with a type's apply configuration, and the name to import it under; empty if there is none.
 func (g *graph) home(t *model.Type) (path, alias string) {
 	if t.Name == "" || t.Package == nil || t.Form != model.Struct {
 		return "", ""

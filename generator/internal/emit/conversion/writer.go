@@ -139,7 +139,7 @@ func (w *writer) call(fn jen.Code, from, to gocode.Place) []jen.Code {
 	return one(w.file.Code(returnError, w.file.Code("$($, $, s)", fn, from.Address(), to.Address())))
 }
 
-// cast takes the value for one of the other type: by a conversion of Go's where there is one, through unsafe.Pointer
+// cast takes the value for one of the other type: by a conversion of Go's if there is one, through unsafe.Pointer
 // where only the layout is known to be the same.
 func (w *writer) cast(p plan.Pair, from, to gocode.Place) jen.Code {
 	target := w.file.Type(p.Out)

@@ -65,7 +65,7 @@ func (b *builder) version(v model.ResourceVersion, storage bool) object {
 	columns := columns(k)
 	list(out, "additionalPrinterColumns", columns)
 	if len(columns) > 0 || len(subresources) > 0 {
-		out["subresources"] = subresources // empty where there are only columns, as controller-gen writes it
+		out["subresources"] = subresources // empty if there are only columns, as controller-gen writes it
 	}
 	var selectable []any
 	for _, f := range k.Selectable {

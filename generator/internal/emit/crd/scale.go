@@ -24,7 +24,7 @@ func (b *builder) scaleSelector(out *diag.Errors, r resource, v model.ResourceVe
 	}
 }
 
-// typeAt returns the type of the values to which steps lead from an object, or "" where the schema doesn't say it.
+// typeAt returns the type of the values to which steps lead from an object, or "" if the schema doesn't say it.
 func typeAt(schema object, steps []model.Step) string {
 	if len(steps) == 0 {
 		return ""

@@ -141,7 +141,7 @@ func name(letters, word string, depth int) string {
 	return word + strconv.Itoa(depth+1)
 }
 
-// set writes the default of a marker into a place where there is no value.
+// set writes the default of a marker into a place if there is no value.
 func (w *writer) set(d *model.Default, t *model.Type, in gocode.Place, absent jen.Code) []jen.Code {
 	if d == nil {
 		return nil

@@ -94,7 +94,7 @@ func Converter(f plan.Func, p plan.Pair, scoped bool) jen.Code {
 		jen.Return(jen.Qual(f.Path, f.Name).Call(jen.Id("in"), jen.Id("out"), Scope(scoped))))
 }
 
-// Scope is the conversion.Scope that conversion functions get: the variable scope, or nil where nothing asks for it.
+// Scope is the conversion.Scope that conversion functions get: the variable scope, or nil if nothing asks for it.
 func Scope(scoped bool) jen.Code {
 	if scoped {
 		return jen.Id("scope")

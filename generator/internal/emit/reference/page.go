@@ -39,7 +39,7 @@ type kind struct {
 	Verbs          []string
 }
 
-// column is one of kubectl get's. From is empty where a method makes it.
+// column is one of kubectl get's. From is empty if a method makes it.
 type column struct{ Name, Type, From string }
 
 // section is a type with its fields, or with its values.

@@ -135,7 +135,7 @@ func (w *writer) elements(v value, s *model.Schema) []jen.Code {
 	return nil
 }
 
-// validator returns the function that checks an element: its type's, or one of its own. It returns nil where there is
+// validator returns the function that checks an element: its type's, or one of its own. It returns nil if there is
 // nothing to check.
 func (w *writer) validator(t *model.Type, s *model.Schema, deep bool, label string) jen.Code {
 	if s != nil && s.HidesType() {

@@ -37,7 +37,7 @@ type oldValue struct {
 	place func(name string) gocode.Place
 }
 
-// oldAddress returns a pointer to the old value, nil where there is none.
+// oldAddress returns a pointer to the old value, nil if there is none.
 func (w *writer) oldAddress(v value) jen.Code {
 	if v.self {
 		return jen.Id("oldObj")

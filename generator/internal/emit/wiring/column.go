@@ -11,7 +11,7 @@ import (
 // columns prints the descriptions of a version's columns and the functions of their cells; both nil if it has none.
 //
 // A cell shows what kubectl shows for a custom resource: text as it is, other values in a text column as their JSON, a
-// date as an age. It is empty where a value on the way is absent or doesn't fit the column's type. It shows a zero
+// date as an age. It is empty if a value on the way is absent or doesn't fit the column's type. It shows a zero
 // value, with omitempty too: the Go type knows no difference.
 func (p *printer) columns(v model.ResourceVersion) (columns, cells jen.Code) {
 	var infos, funcs []jen.Code

@@ -20,7 +20,7 @@ import (
 // by.
 type sentRules struct {
 	types *schema.Resolver
-	// defaults are those of the package whose kind is being printed; nil where it has none.
+	// defaults are those of the package whose kind is being printed; nil if it has none.
 	defaults *plan.Defaults
 	// names are those of the functions; a struct without rules has "". A struct that is being printed has "", too: a
 	// type that holds itself has no rules where it begins again.
@@ -168,7 +168,7 @@ func (r *objectRules) addDefault(f *schema.Field, value any) {
 	r.defaults = append(r.defaults, jen.Lit(f.Go.JSON).Op(":").Op(gocode.RawLiteral(string(text))))
 }
 
-// below returns the rules about the values of a type, at which a field or a list has markers; nil where there are none.
+// below returns the rules about the values of a type, at which a field or a list has markers; nil if there are none.
 func (r *objectRules) below(t *schema.Type, at *model.Schema) jen.Code {
 	switch {
 	case check.IsText(t):

@@ -77,7 +77,7 @@ func (p *printer) checks(t *model.Type, obj, old string) jen.Code {
 	return result
 }
 
-// info prints the VersionInfo: on one line where there is nothing but the name.
+// info prints the VersionInfo: on one line if there is nothing but the name.
 func (p *printer) info(r *model.Resource, v model.ResourceVersion, columns jen.Code) jen.Code {
 	members := []jen.Code{textMember("Name", v.Version.Name)}
 	if columns != nil {

@@ -242,7 +242,7 @@ func (p *printer) addToScheme(f *jen.File) {
 	}
 }
 
-// addAll prints the calls of the functions that register types: a loop, where there is more than one.
+// addAll prints the calls of the functions that register types: a loop, if there is more than one.
 func addAll(adders []jen.Code) jen.Code {
 	const call = "if err := $(scheme); err != nil {\nreturn err\n}"
 	if len(adders) == 1 {
@@ -274,7 +274,7 @@ func textMember(name, value string) jen.Code { return member(name, jen.Lit(value
 // optional is a member that is left out where the text is empty.
 func optional(name, value string) jen.Code { return when(value != "", textMember(name, value)) }
 
-// list is a member that is left out where there are no elements.
+// list is a member that is left out if there are no elements.
 func list(name string, typ jen.Code, elements []jen.Code) jen.Code {
 	return when(len(elements) > 0, member(name, literal(typ, elements...)))
 }

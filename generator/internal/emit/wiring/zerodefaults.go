@@ -6,7 +6,7 @@ import (
 )
 
 // madeOfZero returns what the defaults of markers make of the zero value of a struct, as the members of its JSON; it is
-// empty where they set nothing. It leaves out what hand-written functions set, and what Go values decide: the default
+// empty if they set nothing. It leaves out what hand-written functions set, and what Go values decide: the default
 // of a constant that can't be read.
 func madeOfZero(d *plan.Defaults, t *model.Type) map[string]any {
 	out := map[string]any{}

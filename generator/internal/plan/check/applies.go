@@ -163,7 +163,7 @@ func hasDeclarativeRules(t *model.Type) bool {
 	return false
 }
 
-// FieldByJSON returns the field of a struct, or of one that t points to, of that name in JSON; nil where there is none.
+// FieldByJSON returns the field of a struct, or of one that t points to, of that name in JSON; nil if there is none.
 func FieldByJSON(t *model.Type, name string) *model.Field {
 	if t = t.Pointee(); t == nil || t.Form != model.Struct {
 		return nil

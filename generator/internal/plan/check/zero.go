@@ -10,7 +10,7 @@ import (
 )
 
 // RefusesZero returns the rule by which a server refuses the zero value of a field where a client sends it, and what a
-// custom resource is told of it, or "" for an enumeration. It returns nil where there is no such rule.
+// custom resource is told of it, or "" for an enumeration. It returns nil if there is no such rule.
 func RefusesZero(f *model.Field) (rule *model.Rule, fault string) {
 	t := f.Type
 	if t.Form == model.Pointer {

@@ -66,7 +66,7 @@ func (k *Kind) Private() string {
 // API is the kind's type as files name it: wardlev1alpha1.Flunder.
 func (k *Kind) API() string { return k.Version.API() + "." + k.Type.Name }
 
-// APIList is the type of the kind's list as files name it; empty where there is none.
+// APIList is the type of the kind's list as files name it; empty if there is none.
 func (k *Kind) APIList() string {
 	if k.List == nil {
 		return ""
@@ -154,7 +154,7 @@ func (k *Kind) Extra() []Method {
 	return out
 }
 
-// Input is the type of the object that is sent, empty where none is.
+// Input is the type of the object that is sent, empty if none is.
 func (m Method) Input() string {
 	if m.Verb != "create" && m.Verb != "update" {
 		return ""
@@ -175,7 +175,7 @@ func (m Method) Result() string {
 	return m.Kind.named(ref, "")
 }
 
-// Apply is the apply configuration that is sent, empty where none is.
+// Apply is the apply configuration that is sent, empty if none is.
 func (m Method) Apply() string {
 	if m.Verb != "apply" {
 		return ""
@@ -200,7 +200,7 @@ func (k *Kind) named(ref model.Ref, other string) string {
 	return foreignAlias(ref.Path) + "." + ref.Name
 }
 
-// applyOf is the apply configuration of a type that a method names; empty where there is none.
+// applyOf is the apply configuration of a type that a method names; empty if there is none.
 func (k *Kind) applyOf(ref model.Ref) string {
 	if ref.Name == "" {
 		return k.Apply()

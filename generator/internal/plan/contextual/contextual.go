@@ -52,7 +52,7 @@ type Errors struct {
 	// for errors.
 	Described, Details, Leveled bool
 	// Create and Update are functions of the type's package by which a method's context says which write the method is
-	// called for; both are nil where the package lacks one of them.
+	// called for; both are nil if the package lacks one of them.
 	Create, Update *model.Func
 }
 

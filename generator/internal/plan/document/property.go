@@ -120,7 +120,7 @@ func (b *builder) setDefault(s object, f *schema.Field) {
 }
 
 // zeroOf returns the default that a document states for a field that clients may omit and the server always writes: its
-// zero value. It returns nil where there is none.
+// zero value. It returns nil if there is none.
 func zeroOf(f *schema.Field) any {
 	t := f.Go.Type
 	if form, _ := schema.Override(&f.Go.Schema); form == schema.List {

@@ -46,7 +46,7 @@ func New(p *model.Program, writes func(*model.Package) bool) *Rules {
 	return out
 }
 
-// Of decides the rules of a type that servers decode; nil where it has none.
+// Of decides the rules of a type that servers decode; nil if it has none.
 func (r *Rules) Of(t *model.Type) *TypeRules {
 	s := r.builder.kind(t)
 	if !s.HasRules() {

@@ -23,13 +23,13 @@ type Registration struct {
 	// Generated: apigen writes the registration, and declares AddToScheme and localSchemeBuilder there.
 	Generated bool
 	// Function is the name of the function that adds the package's types to a scheme: AddToScheme or Install. It is
-	// empty where the package has neither, and gets neither.
+	// empty if the package has neither, and gets neither.
 	Function string
 	// Builder is the variable that generated functions register with. Where it is empty, the hand-written registration
 	// calls RegisterConversions and RegisterDefaults itself.
 	Builder string
 	// Other is the hand-written function because of which nothing is generated though generated code can't call it:
-	// AddMetaToScheme, or an Install with another signature. It is nil where there is none.
+	// AddMetaToScheme, or an Install with another signature. It is nil if there is none.
 	Other *model.Func
 	// Types are those that the scheme knows, and Initial the functions that a generated registration begins with.
 	Types   []*model.Type

@@ -70,7 +70,7 @@ func resultsOf(t *model.Type, method string) ([]*model.Type, *model.Func, error)
 }
 
 // valueFunction returns the function of the user's that stands for a method of a kind of another module: it is named
-// after the method and the kind, and its parameter is the object. Nil where there is none.
+// after the method and the kind, and its parameter is the object. Nil if there is none.
 func valueFunction(t *model.Type, method string) *model.Func {
 	if t.Package.ServedBy == nil {
 		return nil

@@ -23,7 +23,7 @@ type Serving struct {
 	Storage    *model.ResourceVersion
 	Selectable []Selectable
 	Scale      *Scale
-	// Name is the rule for names; nil where no marker names one. NamePos is where the marker stands.
+	// Name is the rule for names; nil if no marker names one. NamePos is where the marker stands.
 	Name    *model.NameRule
 	NamePos model.Position
 	// Strategy are the fields of the runtime's Strategy that are true. Options are those of subresources.

@@ -52,7 +52,7 @@ func (f *Followed) take(changes reach.Changes[*unstructured.Unstructured]) {
 	}
 }
 
-// find returns a namespace, and asks the server for one that isn't known yet. It is nil where the server has none.
+// find returns a namespace, and asks the server for one that isn't known yet. It is nil if the server has none.
 func (f *Followed) find(ctx context.Context, name string) (*unstructured.Unstructured, error) {
 	f.mu.RLock()
 	namespace, served := f.known[name], f.served

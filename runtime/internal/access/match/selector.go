@@ -71,7 +71,7 @@ func (s *Selectors) MatchNamespace(ctx context.Context, a *admission.Attributes,
 type Namespaces interface {
 	// Labels returns the labels of a namespace. A missing one is an apierrors.NewNotFound.
 	Labels(ctx context.Context, name string) (map[string]string, error)
-	// Content returns a namespace as expressions see it; nil where the server has no namespaces.
+	// Content returns a namespace as expressions see it; nil if the server has no namespaces.
 	Content(ctx context.Context, name string) (map[string]any, error)
 }
 

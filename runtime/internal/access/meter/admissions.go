@@ -29,7 +29,7 @@ func NewAdmissions() *Admissions {
 	return a
 }
 
-// Observe counts a call of a plug-in, or of all where there is none.
+// Observe counts a call of a plug-in, or of all if there is none.
 func (a *Admissions) Observe(p *admission.Plugin, of *admission.Attributes, mutating bool, call admission.Call) {
 	step, rejected := "validate", strconv.FormatBool(call.Err != nil)
 	if mutating {

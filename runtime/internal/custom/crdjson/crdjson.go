@@ -38,7 +38,7 @@ func unmarshalWhole(data []byte, crd *definition, strictly bool) (strict []error
 	return nil, kjson.UnmarshalCaseSensitivePreserveInts(data, crd)
 }
 
-// unmarshalParts decodes the schemas here and the rest by reflection. It returns false where one of them is irregular.
+// unmarshalParts decodes the schemas here and the rest by reflection. It returns false if one of them is irregular.
 func unmarshalParts(data []byte, crd *definition, strictly bool) bool {
 	found, ok := findSchemas(data)
 	if !ok || len(found) == 0 {

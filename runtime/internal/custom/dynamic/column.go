@@ -96,7 +96,7 @@ func asText(value any) string {
 	return fmt.Sprint(value)
 }
 
-// textAt returns the function that reads a field of the version as field selectors see it: as text, "" where there is
+// textAt returns the function that reads a field of the version as field selectors see it: as text, "" if there is
 // none, or where a webhook can't convert the object.
 func (v *kindVersion) textAt(path string) (func(*unstructured.Unstructured) string, error) {
 	parsed, err := jsonpath.Parse(path)

@@ -136,7 +136,7 @@ func text(s *string) string {
 	return *s
 }
 
-// member returns the schema of a member of an object, nil where the schema says nothing of it.
+// member returns the schema of a member of an object, nil if the schema says nothing of it.
 func (s *Schema) member(name string) *Schema {
 	if s == nil {
 		return nil

@@ -23,7 +23,7 @@ const (
 	// watchesPerSeat is how many watches share a final seat of a write, for eventTime.
 	watchesPerSeat = 10
 	eventTime      = 5 * time.Millisecond
-	// unknownSize is the size of objects where there are some, but nobody knows how large: the largest.
+	// unknownSize is the size of objects if there are some, but nobody knows how large: the largest.
 	unknownSize = 1_500_000
 )
 

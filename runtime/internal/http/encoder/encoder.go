@@ -58,7 +58,7 @@ func (h *Heads) WithItemHeads() *Heads {
 	return &other
 }
 
-// saysEnd reports whether lists have an empty continue where nothing follows. As in kube-apiserver, those of custom
+// saysEnd reports whether lists have an empty continue if nothing follows. As in kube-apiserver, those of custom
 // resources have it, whose continue is set whatever it is (UnstructuredList.SetContinue of apimachinery).
 func (h *Heads) saysEnd(shape verb.Shape) bool { return h.itemHeads && shape.Plain() == verb.Whole }
 

@@ -10,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// Large bodies are worked on one after another where there is no room for all; small ones never wait.
+// Large bodies are worked on one after another if there is no room for all; small ones never wait.
 func TestWeigh(t *testing.T) {
 	a := &API{bodies: newBudget(maxBodyBytes), user: func(context.Context) string { return "bob" }}
 	r := httptest.NewRequest(http.MethodPost, "/x", nil)

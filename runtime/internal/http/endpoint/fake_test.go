@@ -162,7 +162,7 @@ func (f *fake) DeleteCollection(_ context.Context, namespace string, opts verb.D
 	return f.open(), nil
 }
 
-// fakeWatch hands out batches, then an error, or waits for the context where there is none.
+// fakeWatch hands out batches, then an error, or waits for the context if there is none.
 type fakeWatch struct {
 	batches [][]verb.Event
 	events  <-chan []verb.Event

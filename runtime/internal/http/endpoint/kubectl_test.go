@@ -94,7 +94,7 @@ func TestKubectlWatches(t *testing.T) {
 	_ = watch.Wait() // it was killed
 }
 
-// TestKubectl drives a server with the kubectl of the machine, where there is one.
+// TestKubectl drives a server with the kubectl of the machine, if there is one.
 func TestKubectl(t *testing.T) {
 	target := newTarget(t)
 	m := newMachine(t, target)

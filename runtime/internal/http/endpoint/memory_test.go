@@ -18,7 +18,7 @@ func limited(limit int64, exempt bool) *headroom.Account {
 	return headroom.New(func(context.Context) bool { return exempt })
 }
 
-// What lists take, and what answers with them, counts where there is a limit.
+// What lists take, and what answers with them, counts if there is a limit.
 func TestListsClaimMemory(t *testing.T) {
 	const target = "/apis/shop.example.com/v1/namespaces/x/widgets"
 	for _, method := range []string{http.MethodGet, http.MethodDelete} {

@@ -124,7 +124,7 @@ func (b builder) fields(t reflect.Type, s *Shape) {
 			}
 			m := member{shape: b.shape(f.Type)}
 			if f.Type.Kind() == reflect.Struct && isOptional(options) {
-				m.zero, _ = json.Marshal(reflect.New(f.Type).Interface()) // nil where there is no JSON of it
+				m.zero, _ = json.Marshal(reflect.New(f.Type).Interface()) // nil if there is no JSON of it
 				_ = kjson.UnmarshalCaseSensitivePreserveInts(m.zero, &m.zeroValue)
 			}
 			s.members[name] = m

@@ -37,7 +37,7 @@ type Live struct {
 
 // Applied is the result of an apply.
 type Applied struct {
-	// Object is nil where the apply changes nothing but, maybe, managedFields.
+	// Object is nil if the apply changes nothing but, maybe, managedFields.
 	Object        map[string]any
 	ManagedFields []metav1.ManagedFieldsEntry
 }

@@ -116,7 +116,7 @@ func EncodeCBOR(obj runtime.Object) ([]byte, error) {
 const ManagedFieldsKey = "managedFields"
 
 // CutManagedFields returns the whole object of r without its managedFields, and their value. They are the larger part
-// of many objects, expensive to decode and to encode, and the same in all versions. It returns false where they aren't
+// of many objects, expensive to decode and to encode, and the same in all versions. It returns false if they aren't
 // the last of several members of the metadata, as encoding/json writes them.
 func CutManagedFields(r verb.Rendition) (object, managed []byte, ok bool) {
 	start, end, found := Member(r.Payload, 0, MetadataKey)

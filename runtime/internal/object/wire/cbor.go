@@ -90,7 +90,7 @@ func MapHead(data []byte) (members int, rest []byte, err error) {
 }
 
 // Find finds a value in nested maps by the keys that lead to it, strings of either kind. The value is data[start:end],
-// which is empty where there is none.
+// which is empty if there is none.
 func Find(data []byte, path ...string) (start, end int, err error) {
 	end = len(data)
 	for _, key := range path {

@@ -62,7 +62,7 @@ func consumeField(data []byte) (f Field, size int, err error) {
 }
 
 // ReplaceBytes returns a message with other bytes in a field of a message within it, to which the numbers of path lead.
-// It returns false where there is no such field, or the field doesn't hold old. Of several fields with one number it
+// It returns false if there is no such field, or the field doesn't hold old. Of several fields with one number it
 // takes the first.
 func ReplaceBytes(message, old, replacement []byte, path ...protowire.Number) ([]byte, bool) {
 	for at := message; len(at) > 0; {

@@ -25,7 +25,7 @@ func unholed(data []byte, holes []verb.Hole, at uint32) string {
 	return b.String()
 }
 
-// oneByOne is what Blocks should be, made of the entries' own renditions; "" where one fails.
+// oneByOne is what Blocks should be, made of the entries' own renditions; "" if one fails.
 func oneByOne(s *Snapshot, prefix, from string, n int, form verb.Form) string {
 	var b strings.Builder
 	for e := range s.Entries(prefix, from) {

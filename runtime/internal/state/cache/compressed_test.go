@@ -44,7 +44,7 @@ func byParts(t testing.TB, s *Snapshot, prefix, from string, n int, form verb.Fo
 	return string(data)
 }
 
-// withAges is what Parts should be, made of the entries' own renditions; "" where one fails.
+// withAges is what Parts should be, made of the entries' own renditions; "" if one fails.
 func withAges(s *Snapshot, prefix, from string, n int, form verb.Form, now time.Time) string {
 	var b strings.Builder
 	codec := &toyCodec{}

@@ -198,7 +198,7 @@ func (e *Entry) stored() verb.Rendition {
 // Labels returns the entry's labels. It doesn't allocate.
 func (e *Entry) Labels() labels.Labels { return LabelSet{e} }
 
-// Field returns the value at index i of Record.Fields, "" where there is none.
+// Field returns the value at index i of Record.Fields, "" if there is none.
 func (e *Entry) Field(i int) string {
 	rest := e.packed[e.keyLen:e.labelsAt]
 	n, rest := cutNumber(rest)
@@ -233,7 +233,7 @@ func (l LabelSet) Has(label string) bool {
 	return found
 }
 
-// Get returns the label's value, "" where the entry doesn't have the label.
+// Get returns the label's value, "" if the entry doesn't have the label.
 func (l LabelSet) Get(label string) string {
 	value, _ := l.Lookup(label)
 	return value

@@ -62,7 +62,7 @@ func (l *formList) with(f *form) *formList {
 	return &formList{l.first, append(slices.Clip(l.rest), named)}
 }
 
-// without returns a list that doesn't have f, nil where no form is left.
+// without returns a list that doesn't have f, nil if no form is left.
 func (l *formList) without(f *form) *formList {
 	var without *formList
 	for _, other := range l.all() {

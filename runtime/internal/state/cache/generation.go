@@ -340,7 +340,7 @@ func (g *generation) close(cause error) {
 	}
 }
 
-// at returns the snapshot at a revision of the past, nil where the window doesn't have the revision.
+// at returns the snapshot at a revision of the past, nil if the window doesn't have the revision.
 func (g *generation) at(revision int64) *Snapshot {
 	s, v := g.state.Load(), g.all.log.view.Load()
 	switch {

@@ -107,7 +107,7 @@ func compareSelect(t *testing.T, s *Snapshot, prefix, from string, w wanted) {
 	}
 }
 
-// TestIndexYieldsNothingElse: where there is an index, what is yielded has the value.
+// TestIndexYieldsNothingElse: if there is an index, what is yielded has the value.
 func TestIndexYieldsNothingElse(t *testing.T) {
 	c, g := fedCache(t, toyConfig(newFake()))
 	randomWrites(t, c, g, rand.New(rand.NewPCG(1, 1)), 300, false)

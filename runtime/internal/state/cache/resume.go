@@ -41,7 +41,7 @@ type proof struct {
 	known  map[string]storage.Event // the last event of each key, up to have
 }
 
-// proof returns nil where no watch has followed the generation yet, or the generation has seen no change.
+// proof returns nil if no watch has followed the generation yet, or the generation has seen no change.
 func (g *generation) proof(have int64) *proof {
 	g.mu.Lock()
 	defer g.mu.Unlock()

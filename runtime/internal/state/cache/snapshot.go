@@ -93,7 +93,7 @@ func (s *Snapshot) index(l *Lookup) (*node, string) {
 	return nil, ""
 }
 
-// Corrupt returns the first corrupt entry below prefix, or nil; in constant time where there is none.
+// Corrupt returns the first corrupt entry below prefix, or nil; in constant time if there is none.
 func (s *Snapshot) Corrupt(prefix string) *Entry {
 	found, _ := s.root.FirstMarked(position{key: prefix}, position{key: storage.PrefixEnd(prefix)})
 	return found.entry

@@ -39,7 +39,7 @@ func (t *tree) set(e *Entry) *Entry {
 	return previous.entry
 }
 
-// remove removes the entry at a position and returns it, or nil where there is none.
+// remove removes the entry at a position and returns it, or nil if there is none.
 func (t *tree) remove(at position) *Entry {
 	previous, _ := t.Remove(at)
 	return previous.entry

@@ -347,7 +347,7 @@ func (s *Store[T]) guess(ctx context.Context, key string) *State[T] {
 	return &State[T]{Object: obj, Exists: true, Revision: entry.Revision(), Data: data, stale: entry.Stale()}
 }
 
-// stateOfCaller returns the state of the caller's guess, or nil where the caller has none.
+// stateOfCaller returns the state of the caller's guess, or nil if the caller has none.
 func (s *Store[T]) stateOfCaller(obj T) *State[T] {
 	var none T
 	if any(obj) == any(none) {

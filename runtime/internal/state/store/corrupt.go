@@ -124,7 +124,7 @@ func (f *listFailures) none() bool { return len(f.errs) == 0 }
 // enough reports whether the read is given up.
 func (f *listFailures) enough() bool { return len(f.errs) >= maxListFailures }
 
-// err is nil where there is none, else a 500 which names each by its key. The reason is StorageReadError where one is
+// err is nil if there is none, else a 500 which names each by its key. The reason is StorageReadError where one is
 // corrupt.
 func (f *listFailures) err(gr schema.GroupResource) error {
 	if f.none() {

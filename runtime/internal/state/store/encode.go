@@ -169,7 +169,7 @@ type Changing interface {
 	OnChange(f func()) (cancel func())
 }
 
-// open opens a value with the Transformer, where there is one.
+// open opens a value with the Transformer, if there is one.
 func (c *Config[T]) open(key string, stored []byte) (plain []byte, stale bool, err error) {
 	if c.Transformer == nil {
 		return stored, false, nil

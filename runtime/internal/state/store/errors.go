@@ -114,7 +114,7 @@ func unavailable(err error, gr schema.GroupResource, verb, name string) *apierro
 	return status
 }
 
-// subject names a resource, or an object of it where there is a name.
+// subject names a resource, or an object of it if there is a name.
 func subject(gr schema.GroupResource, name string) string {
 	if name == "" {
 		return gr.String()

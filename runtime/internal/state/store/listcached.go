@@ -38,7 +38,7 @@ func (r *reader) listCached(ctx context.Context, s *cache.Snapshot, l *listing) 
 }
 
 // prepared returns a page of all objects, of compressed parts, of joined blocks, or of renditions that the cache keeps.
-// It returns nil where an object can't be rendered, because add names such an object, or where many must be rendered
+// It returns nil if an object can't be rendered, because add names such an object, or where many must be rendered
 // first.
 func (l *listing) prepared(s *cache.Snapshot, stored verb.Form, revision int64) (*verb.Page, error) {
 	n, left := s.Count(l.prefix, l.from), 0

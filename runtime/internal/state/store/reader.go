@@ -77,7 +77,7 @@ func (r *reader) noticed(revision int64) {
 }
 
 // snapshot returns the cache's state for a resourceVersion: "" is a consistent read, "0" the current state, a number a
-// state not older. It returns nil where the backend must answer instead.
+// state not older. It returns nil if the backend must answer instead.
 func (r *reader) snapshot(ctx context.Context, wanted string, revision int64) (*cache.Snapshot, error) {
 	if r.cache == nil {
 		return nil, nil
@@ -159,7 +159,7 @@ type object interface {
 	Rendition(form verb.Form) (verb.Rendition, error)
 }
 
-// get reads the object under key, nil where there is none, and the revision of the state that it read.
+// get reads the object under key, nil if there is none, and the revision of the state that it read.
 func (r *reader) get(ctx context.Context, key, wanted string) (object, int64, error) {
 	revision, err := ParseVersion(wanted)
 	if err != nil {

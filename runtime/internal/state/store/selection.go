@@ -30,7 +30,7 @@ type Selector struct {
 	name, namespace string
 	// key, where not empty, is the only key that is selected.
 	key string
-	// lookup has the requirements that the cache can look up; nil where there are none.
+	// lookup has the requirements that the cache can look up; nil if there are none.
 	lookup *cache.Lookup
 }
 

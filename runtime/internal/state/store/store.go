@@ -88,7 +88,7 @@ type Store[T api.Object] struct {
 	config Config[T]
 	// root is the prefix of keys, between slashes.
 	root string
-	// unfollow ends OnChange of the transformer; nil where the transformer doesn't change.
+	// unfollow ends OnChange of the transformer; nil if the transformer doesn't change.
 	unfollow func()
 }
 
@@ -162,7 +162,7 @@ func (s *Store[T]) Close() error {
 	return nil
 }
 
-// Ready returns nil where the cache serves reads or there is no cache, else the reason why it doesn't.
+// Ready returns nil if the cache serves reads or there is no cache, else the reason why it doesn't.
 func (s *Store[T]) Ready() error {
 	if s.cache == nil {
 		return nil
@@ -209,9 +209,9 @@ func (s *Store[T]) Stats(ctx context.Context) (Stats, error) {
 
 // Measurement is the state of a resource for metrics.
 type Measurement struct {
-	// Objects is the number of objects, counted by the cache, or by the backend where there is none; -1 is unknown.
+	// Objects is the number of objects, counted by the cache, or by the backend if there is none; -1 is unknown.
 	Objects int64
-	// Cache has the statistics of the cache; nil where there is none.
+	// Cache has the statistics of the cache; nil if there is none.
 	Cache *cache.Stats
 }
 
@@ -232,7 +232,7 @@ func (s *Store[T]) Measure(ctx context.Context) Measurement {
 	return m
 }
 
-// Size returns the number of objects, and the sum of their sizes as they are stored. It returns false where there is no
+// Size returns the number of objects, and the sum of their sizes as they are stored. It returns false if there is no
 // cache, or none yet. It costs nothing.
 func (s *Store[T]) Size() (objects, bytes int64, known bool) {
 	if s.cache == nil {

@@ -93,7 +93,7 @@ func ended(ctx context.Context, wait time.Duration) bool {
 	}
 }
 
-// read returns the record, empty where there is none, and its revision.
+// read returns the record, empty if there is none, and its revision.
 func (v *StoredVersions) read(ctx context.Context) (versionRecord, int64, error) {
 	kv, _, err := v.backend.Get(ctx, v.key, storage.GetOptions{})
 	if err != nil {

@@ -179,7 +179,7 @@ func (p *progress) run(pod *corev1.Pod) {
 	}
 }
 
-// ending returns how a container ended; empty where it didn't.
+// ending returns how a container ended; empty if it didn't.
 func ending(ended *corev1.ContainerStateTerminated) string {
 	switch {
 	case ended == nil:
