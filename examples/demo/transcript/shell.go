@@ -73,6 +73,9 @@ func (s *Shell) Close() error {
 func (s *Shell) Run(ctx context.Context, step Step) error {
 	fmt.Fprintf(s.Echo, "$ %s\n", step.Command)
 	command, want := step.Command, step.Want
+	if strings.HasSuffix(command, `\`) {
+		return fmt.Errorf("a command of a transcript is one line")
+	}
 	server, background := strings.CutSuffix(command, " &")
 	if background && len(want) > 0 && strings.HasPrefix(want[0], "serving ") {
 		command = server + " --secure-port=0 2>>" + s.log + " &"

@@ -58,6 +58,7 @@ func TestRun(t *testing.T) {
 	for _, wrong := range []Step{
 		{Command: "echo a", Want: []string{"b"}, Status: "0"},
 		{Command: "false", Status: "0"},
+		{Command: "echo a \\\\", Want: []string{"a"}, Status: "0"},
 	} {
 		if shell.Run(t.Context(), wrong) == nil {
 			t.Errorf("%+v passes", wrong)

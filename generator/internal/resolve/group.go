@@ -171,6 +171,7 @@ func (b *groupBuilder) finish(g *model.Group) {
 		}
 	}
 	b.unversioned(g, byKind)
+	b.otherHubs(g)
 	plurals := map[string]*model.Resource{}
 	for _, r := range g.Resources {
 		b.resource(g, r)
@@ -194,6 +195,27 @@ func (b *groupBuilder) unversioned(g *model.Group, known map[string]*model.Resou
 		if known[t.Name] == nil && !taken[t.Name] {
 			b.warnf(t.Pos, "kind %s of the hub is in no version of group %q, so it isn't served: declare it in a "+
 				"version's package, or remove it", t.Name, g.Name)
+		}
+	}
+}
+
+// otherHubs warns of packages that would be a hub, too, if the group had none.
+func (b *groupBuilder) otherHubs(g *model.Group) {
+	if g.Internal == nil || !b.runtime {
+		return
+	}
+	told := map[*model.Package]bool{g.Internal: true}
+	for _, p := range g.Packages() {
+		home := p.Home()
+		for _, q := range b.packages {
+			named := slices.Contains(home.ConversionPeers, q.Path) || q.Path == path.Dir(home.Path)
+			ofGroup := q.Version == "" && q.HasGroup && q.Group == g.Name
+			if told[q] || !named || !ofGroup || len(kinds(q)) == 0 {
+				continue
+			}
+			told[q] = true
+			b.warnf(q.Pos, "package %s has kinds of group %q and no version, as a hub has, and the hub is %s: move "+
+				"the kinds there, since a group has one hub", q.Path, g.Name, g.Internal.Path)
 		}
 	}
 }
