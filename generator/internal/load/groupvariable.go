@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// GroupVariable is a hand-written variable of a package that names the API group of its types.
+// GroupVariable is a variable of a package that names the API group of its types.
 type GroupVariable struct {
 	Name, Group string
 	Pos         token.Pos
@@ -19,8 +19,8 @@ type GroupVariable struct {
 // groupVariables are what packages call the group and version of their types.
 var groupVariables = []string{"SchemeGroupVersion", "GroupVersion"}
 
-// GroupVariables returns the variables SchemeGroupVersion and GroupVersion whose group is a literal or a constant,
-// those of generated files left out.
+// GroupVariables returns the variables SchemeGroupVersion and GroupVersion whose group is a literal or a constant. It
+// leaves out those of generated files, but for dependencies, whose register.go another tool may have generated.
 func (u *Universe) GroupVariables(p *types.Package) (out []GroupVariable) {
 	for _, f := range u.filesOfGroup(p) {
 		for _, d := range f.Decls {
