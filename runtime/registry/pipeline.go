@@ -112,7 +112,7 @@ func (k *kind[T]) create(ctx context.Context, r *request[T]) (verb.Result, error
 	if err != nil {
 		return verb.Result{Warnings: a.warnings}, err
 	}
-	return r.fit(func() (verb.Result, error) {
+	return r.writeWithinSize(func() (verb.Result, error) {
 		if r.ownership == dropped {
 			a.obj.SetManagedFields(nil)
 		}
@@ -161,7 +161,7 @@ func (k *kind[T]) update(ctx context.Context, r *request[T]) (verb.Result, error
 		return verb.Result{Warnings: a.warnings}, err
 	}
 	received := a.warnings[:len(a.warnings):len(a.warnings)]
-	return r.fit(func() (verb.Result, error) {
+	return r.writeWithinSize(func() (verb.Result, error) {
 		answer, err := k.end.modify(ctx, r, nil, func(found *store.State[T]) (*attempt[T], error) {
 			a.settle(ctx, admission.Rejected) // another write came between
 			*a = attempt[T]{request: r, old: found, warnings: received}
@@ -179,8 +179,8 @@ func (k *kind[T]) update(ctx context.Context, r *request[T]) (verb.Result, error
 	})
 }
 
-// fit runs a write, and runs it again without managedFields where they make the object too large.
-func (r *request[T]) fit(write func() (verb.Result, error)) (verb.Result, error) {
+// writeWithinSize runs a write, and runs it again without managedFields if they make the object too large.
+func (r *request[T]) writeWithinSize(write func() (verb.Result, error)) (verb.Result, error) {
 	result, err := write()
 	if !errors.Is(err, storage.ErrTooLarge) || r.ownership != updated {
 		return result, err

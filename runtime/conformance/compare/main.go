@@ -1,7 +1,9 @@
 // Command compare measures the CPU time that a request costs apigen's server and k8s.io/sample-apiserver, and prints
-// the table of README.md. It runs on Linux, in the module runtime/conformance: make compare. With -pair=features it
-// measures apigen's server without a feature beside the one with all that govern, the table of docs/features.md; with
-// -pair=fairness the latter without and with priority and fairness.
+// the table of README.md. It runs on Linux, in the module runtime/conformance: make compare. With -pair=audit both
+// audit each request, and ours asks RBAC. With -pair=features it measures apigen's server without a feature beside the
+// one with all that govern, the tables of docs/features.md; with -pair=access beside one with RBAC and audit; with
+// -pair=fairness the one with all without and with priority and fairness; with -pair=observed also without and with
+// tracing and the log of requests.
 //
 // Both servers serve the types of k8s.io/sample-apiserver. Each has an etcd process of its own on 127.0.0.1. Clients
 // use HTTP/2 and TLS, and authenticate with a certificate of the group system:masters. Both servers hold the same
@@ -49,7 +51,7 @@ func main() {
 	flag.IntVar(&o.clients, "clients", 4, "how many clients send requests at once; each has a connection")
 	flag.IntVar(&o.watchers, "watchers", 100, "how many clients watch in the row of events")
 	flag.IntVar(&o.scale, "scale", 100, "percentage of each row's number of operations")
-	flag.StringVar(&o.pair, "pair", "peer", "peer and ours; or ours without and with features, or fairness")
+	flag.StringVar(&o.pair, "pair", "peer", "which servers: "+pairNames())
 	rows := flag.String("rows", "", "regular expression: measure only rows with such a name")
 	flag.Parse()
 	var err error
@@ -58,7 +60,7 @@ func main() {
 		os.Exit(2)
 	}
 	if pairs[o.pair] == nil {
-		fmt.Fprintln(os.Stderr, "compare: -pair must be peer, features or fairness")
+		fmt.Fprintln(os.Stderr, "compare: -pair must be one of", pairNames())
 		os.Exit(2)
 	}
 	if min(o.rounds, o.clients, o.watchers, o.scale) < 1 || o.objects < max(100, 2*o.clients) {

@@ -6,10 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // pair is two servers, in the order of the table's columns.
@@ -17,8 +20,12 @@ type pair struct{ servers []*server }
 
 // pairs make the servers of -pair from what is in the folder of the authority.
 var pairs = map[string]func(a *authority) ([]*server, error){
-	"peer": peerAndOurs, "features": withoutAndWithFeatures, "fairness": withoutAndWithFairness,
+	"peer": peerAndOurs, "audit": auditedPeerAndOurs,
+	"features": withoutAndWithFeatures, "access": withoutAndWithAccess,
+	"fairness": withoutAndWithFairness, "observed": withoutAndWithObservation,
 }
+
+func pairNames() string { return strings.Join(slices.Sorted(maps.Keys(pairs)), ", ") }
 
 // noCluster is the kubeconfig that the peer wants of a cluster; it sends nothing to it.
 const noCluster = `{"apiVersion":"v1","kind":"Config","current-context":"none",
@@ -32,38 +39,93 @@ func plain(a *authority, title string) *server {
 		stored: "v1beta1", other: "v1alpha1", client: "admin", flags: []string{"--data-dir=" + a.file("data")}}
 }
 
-func peerAndOurs(a *authority) ([]*server, error) {
+// peer returns the server of k8s.io/sample-apiserver, which serves without a cluster.
+func peer(a *authority, flags ...string) (*server, error) {
 	none := a.file("nocluster.kubeconfig")
-	return []*server{
-		{name: "peer", title: "k8s.io/apiserver", program: "k8s.io/sample-apiserver", stored: "v1alpha1",
-			other: "v1beta1", client: "admin", flags: []string{"--kubeconfig=" + none,
-				"--authentication-kubeconfig=" + none, "--authorization-kubeconfig=" + none,
-				"--authentication-skip-lookup", "--enable-priority-and-fairness=false",
-				"--disable-admission-plugins=NamespaceLifecycle,MutatingAdmissionPolicy,MutatingAdmissionWebhook," +
-					"ValidatingAdmissionPolicy,ValidatingAdmissionWebhook"}},
-		plain(a, "apigen"),
-	}, os.WriteFile(none, []byte(noCluster), 0o600)
+	flags = append(flags, "--kubeconfig="+none, "--authentication-kubeconfig="+none,
+		"--authorization-kubeconfig="+none, "--authentication-skip-lookup", noFairness,
+		"--disable-admission-plugins=NamespaceLifecycle,MutatingAdmissionPolicy,MutatingAdmissionWebhook,"+
+			"ValidatingAdmissionPolicy,ValidatingAdmissionWebhook")
+	return &server{name: "peer", title: "k8s.io/apiserver", program: "k8s.io/sample-apiserver", stored: "v1alpha1",
+		other: "v1beta1", client: "admin", flags: flags}, os.WriteFile(none, []byte(noCluster), 0o600)
+}
+
+func peerAndOurs(a *authority) ([]*server, error) {
+	peer, err := peer(a)
+	return []*server{peer, plain(a, "apigen")}, err
 }
 
 // auditPolicy records each request.
 const auditPolicy = `{"apiVersion":"audit.k8s.io/v1","kind":"Policy","rules":[{"level":"Metadata"}]}`
 
-// withoutAndWithFeatures are our server with nothing but flunders, whose clients are administrators, and the one that
-// governs itself: it asks RBAC about clients, with ten thousand bindings of others, queues their requests fairly, runs
-// admission, and audits each request.
-func withoutAndWithFeatures(a *authority) ([]*server, error) {
+// audit returns the flags with which a server audits each request.
+func audit(a *authority, server string) ([]string, error) {
 	policy := a.file("policy.json")
-	all := governed(a, "features", "all features", "--audit-policy-file="+policy,
-		"--audit-log-path="+a.file("audit.log"))
-	return []*server{plain(a, "no feature"), all}, os.WriteFile(policy, []byte(auditPolicy), 0o600)
+	return []string{"--audit-policy-file=" + policy, "--audit-log-path=" + a.file(server+".audit.log")},
+		os.WriteFile(policy, []byte(auditPolicy), 0o600)
+}
+
+const (
+	noFairness = "--enable-priority-and-fairness=false"
+	// noAdmission turns off what runs for flunders.
+	noAdmission = "--disable-admission-plugins=NamespaceLifecycle,ResourceQuota,MutatingAdmissionPolicy," +
+		"MutatingAdmissionWebhook,ValidatingAdmissionPolicy,ValidatingAdmissionWebhook"
+)
+
+// auditedPeerAndOurs both audit each request. Ours asks RBAC about clients, with ten thousand bindings of others; the
+// peer has no authorizer of its own, and its clients are administrators.
+func auditedPeerAndOurs(a *authority) ([]*server, error) {
+	theirs, err := audit(a, "peer")
+	if err != nil {
+		return nil, err
+	}
+	peer, err := peer(a, theirs...)
+	if err != nil {
+		return nil, err
+	}
+	ours, err := accessed(a, "apigen")
+	return []*server{peer, ours}, err
+}
+
+// withoutAndWithAccess are our server with nothing but flunders, whose clients are administrators, and the one that
+// asks RBAC about clients, with ten thousand bindings of others, and audits each request.
+func withoutAndWithAccess(a *authority) ([]*server, error) {
+	ours, err := accessed(a, "RBAC, audit")
+	return []*server{plain(a, "no feature"), ours}, err
+}
+
+func accessed(a *authority, title string) (*server, error) {
+	flags, err := audit(a, "access")
+	return governed(a, "access", title, append(flags, noFairness, noAdmission)...), err
+}
+
+// withoutAndWithFeatures are our server with nothing but flunders, and the one that governs itself: beside RBAC and
+// audit, it queues requests fairly and runs admission.
+func withoutAndWithFeatures(a *authority) ([]*server, error) {
+	flags, err := audit(a, "features")
+	return []*server{plain(a, "no feature"), governed(a, "features", "all features", flags...)}, err
 }
 
 // withoutAndWithFairness are two servers that govern themselves, one of which queues requests fairly.
 func withoutAndWithFairness(a *authority) ([]*server, error) {
 	return []*server{
-		governed(a, "unfair", "without fairness", "--enable-priority-and-fairness=false"),
+		governed(a, "unfair", "without fairness", noFairness),
 		governed(a, "fair", "with fairness"),
 	}, nil
+}
+
+// tracingConfiguration traces a hundredth of the requests. The collector isn't there: spans are made and dropped.
+const tracingConfiguration = `{"apiVersion":"apiserver.config.k8s.io/v1","kind":"TracingConfiguration",
+"endpoint":"127.0.0.1:1","samplingRatePerMillion":10000}`
+
+// withoutAndWithObservation are two servers that govern themselves: one without fairness, and one that queues requests
+// fairly, traces them, and logs each.
+func withoutAndWithObservation(a *authority) ([]*server, error) {
+	tracing := a.file("tracing.json")
+	return []*server{
+		governed(a, "unobserved", "without", noFairness),
+		governed(a, "observed", "fairness, tracing, log", "--tracing-config-file="+tracing, "--v=3"),
+	}, os.WriteFile(tracing, []byte(tracingConfiguration), 0o600)
 }
 
 // governed returns our server with the features of one that governs itself.

@@ -24,7 +24,7 @@ func TestRecordAudit(t *testing.T) {
 		for _, scene := range s.scenes {
 			a := theirs.enter(t, scene)
 			for _, e := range scene.exchanges {
-				e.theirs = a.audited(e.request, logFile(log))
+				e.theirs = a.audited(e, logFile(log))
 			}
 		}
 		s.write(t)

@@ -1,10 +1,11 @@
 // Command features is apigen's server of k8s.io/sample-apiserver's types, with the features of a server that governs
-// itself, and an audit log.
+// itself, an audit log, and tracing.
 package main
 
 import (
 	"apigen.dev/runtime/builtin"
 	"apigen.dev/runtime/builtin/auditlog"
+	"apigen.dev/runtime/builtin/tracing"
 	"apigen.dev/runtime/conformance/apis"
 	"apigen.dev/runtime/server"
 )

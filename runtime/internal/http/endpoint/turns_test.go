@@ -1,12 +1,18 @@
 package endpoint
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"apigen.dev/runtime/api"
+	"apigen.dev/runtime/internal/http/respond"
 	"apigen.dev/runtime/internal/verb"
 )
 
@@ -68,5 +74,52 @@ func TestLargeAnswersTakeTurns(t *testing.T) {
 				t.Errorf("%d answers have turns and %d wait at the end", held, waiting)
 			}
 		})
+	}
+}
+
+// TestEventsPass: an event keeps large answers as few as the processors, so that the next small answer is quick; the
+// state with which a watch begins doesn't.
+func TestEventsPass(t *testing.T) {
+	tests := []struct {
+		name  string
+		begun bool // the client has the state
+		more  int  // how many more large answers than processors have turns after a while
+	}{
+		{"an event", true, 0},
+		{"a piece of the state", false, 1},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				turns, processors := respond.NewTurns(), runtime.GOMAXPROCS(0)
+				request := &resourceRequest{
+					w: httptest.NewRecorder(), r: httptest.NewRequestWithContext(ctx, "GET", collectionPath, nil),
+				}
+				stream := &eventStream{resourceRequest: request, toldBegun: test.begun, turn: turns.Of("a watch")}
+				if _, err := stream.Write([]byte("{}")); err != nil {
+					t.Fatal(err)
+				}
+				stream.turn.End()
+				for i := range processors + 1 {
+					go writeLargeAnswer(ctx, turns.Of(fmt.Sprint("list ", i)))
+				}
+				time.Sleep(20 * time.Millisecond)
+				if held, _ := turns.Count(); held != processors+test.more {
+					t.Errorf("%d large answers have turns on %d processors, want %d more", held, processors, test.more)
+				}
+				cancel()
+				synctest.Wait()
+				time.Sleep(time.Second) // in the bubble: until turns are no longer paced
+			})
+		})
+	}
+}
+
+// writeLargeAnswer takes a turn for a piece that a client reads in a millisecond, again and again.
+func writeLargeAnswer(ctx context.Context, turn respond.Turn) {
+	defer turn.End()
+	for turn.Take(ctx) == nil && ctx.Err() == nil {
+		time.Sleep(time.Millisecond)
 	}
 }
