@@ -118,10 +118,10 @@ download:
 compile:
 	@for m in $(TESTED); do (cd $$m && $(GO) list -export -deps -test $(PACKAGES) > /dev/null) || exit 1; done
 
-# The tests of other modules in make test, each a target, so that they run side by side. Where make can, it shows what
-# each of them prints in one piece.
+# The tests of other modules in make test, each a target, so that they run side by side, the longest first. Where make
+# can, it shows what each of them prints in one piece.
 TOGETHER := $(if $(filter output-sync,$(.FEATURES)),--output-sync)
-OTHER_MODULES := $(addprefix test-of-,$(EXAMPLES) runtime/conformance)
+OTHER_MODULES := $(addprefix test-of-,runtime/conformance $(EXAMPLES))
 .PHONY: $(OTHER_MODULES)
 $(OTHER_MODULES): test-of-%:
 	@echo "$*"
