@@ -12,5 +12,5 @@ import (
 
 func main() {
 	server.Main(server.Program{Name: "features", Groups: apis.Groups(),
-		Features: append(builtin.Standalone(), &auditlog.Feature{})})
+		Features: append(builtin.Standalone(), &auditlog.Feature{}, &tracing.Feature{})})
 }
