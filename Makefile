@@ -206,6 +206,10 @@ soak: ## run 200 clients under random faults for SOAK=30m, and write a page with
 	APIGEN_SOAK=$(SOAK) SOAK_REPORT=$(abspath $(SOAK_REPORT)) \
 	  $(call peers,runtime/faults,-v -timeout 0 -run '^TestSoak$$' .)
 
+.PHONY: plots
+plots: ## draw the dashboard of docs/observability, of a server that is under load for two minutes
+	$(call peers,runtime/conformance/rules,-run '^TestPicture$$' . -draw $(CURDIR)/docs/observability/dashboard.svg)
+
 .PHONY: test-race-all
 test-race-all: ## run the race detector on the whole runtime, but for generated round trips, which have one goroutine
 	$(GO) test -race -timeout 60m $$($(GO) list ./runtime/... | grep -vE '/planted|/wiring$$')

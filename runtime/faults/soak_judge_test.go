@@ -35,10 +35,14 @@ const streamGoroutines = 6
 
 // judged is the value of a measure that a judgement compares. A watch that begins while its cache isn't ready is served
 // by storage for all of its life, such as the hour of a watch of the garbage collector. So goroutines are counted as if
-// storage served all watches: a watch that moves is no leak.
+// storage served all watches: a watch that moves is no leak. Memory is counted without what caches keep within their
+// budgets.
 func (s sample) judged(title string) float64 {
-	if title == "goroutines" {
-		return s.values[title] + streamGoroutines*s.values["watches of caches"]
+	switch title {
+	case goroutines:
+		return s.values[title] + streamGoroutines*s.values[watched]
+	case heap, resident:
+		return s.values[title] - s.values[kept]
 	}
 	return s.values[title]
 }
@@ -118,13 +122,13 @@ func TestGrown(t *testing.T) {
 
 // The samples of a rest count once, by their least, and each process for itself.
 func TestJudge(t *testing.T) {
-	planted := func(rests int, heap func(rest int) float64) *record {
+	planted := func(rests int, alive func(rest int) float64) *record {
 		r := &record{}
 		for rest := range rests {
 			for n := range 4 {
-				for i, value := range []float64{50, heap(rest)} {
+				for i, value := range []float64{50, alive(rest)} {
 					at := time.Duration(rest)*5*time.Minute + time.Duration(n)*time.Second
-					values := map[string]float64{"live heap, MiB": value + float64(20*n)}
+					values := map[string]float64{heap: value + float64(20*n)}
 					r.rests = append(r.rests, sample{at, i, rest + 1, 1, values})
 				}
 			}
@@ -152,14 +156,23 @@ func TestJudge(t *testing.T) {
 		if s.replica == 0 {
 			away = 20 - away
 		}
-		s.values["goroutines"], s.values["watches of caches"] = 300+streamGoroutines*away, 45-away
+		s.values[goroutines], s.values[watched] = 300+streamGoroutines*away, 45-away
 		if s.replica == 1 {
-			s.values["goroutines"] += 5 * float64(s.rest)
+			s.values[goroutines] += 5 * float64(s.rest)
 		}
 		moved.rests[i] = s
 	}
 	if leaks := bad(moved); len(leaks) != 1 || leaks[0] != "replica 1, goroutines" {
 		t.Errorf("watches move to caches and away from them, and goroutines leak at the second: %q", leaks)
+	}
+	filled := planted(20, func(rest int) float64 { return 50 + float64(rest) })
+	for i := range filled.rests {
+		s := &filled.rests[i]
+		s.values[kept] = float64(s.rest)
+		s.values[heap] += 2 * float64(1-s.replica) * s.values[kept] // more than the first replica's caches keep
+	}
+	if leaks := bad(filled); len(leaks) != 1 || leaks[0] != "replica 0, live heap, MiB" {
+		t.Errorf("both replicas' caches keep more, and the first's heap grows by twice as much: %q", leaks)
 	}
 	if verdicts := planted(3, func(int) float64 { return 50 }).judge(); verdicts != nil {
 		t.Errorf("three rests are enough for %v", verdicts)

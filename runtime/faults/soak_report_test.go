@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"apigen.dev/runtime/internal/testbed/plot"
 )
 
 //go:embed soak.html
@@ -26,9 +28,13 @@ func (r *record) write(path string) error {
 		return err
 	}
 	defer file.Close()
-	parsed, err := template.New("").Funcs(template.FuncMap{"draw": func(c chart) template.HTML {
-		return template.HTML(c.svg(r.end(), r.marks)) // it escapes what it draws
-	}}).Parse(page)
+	parsed, err := template.New("").Funcs(template.FuncMap{
+		"draw": func(c plot.Chart) template.HTML {
+			return template.HTML(c.SVG(r.end(), r.marks)) // it escapes what it draws
+		},
+		"began": func(m plot.Mark) time.Duration { return m.Begin.Round(time.Second) },
+		"took":  func(m plot.Mark) time.Duration { return (m.End - m.Begin).Round(time.Millisecond) },
+	}).Parse(page)
 	if err != nil {
 		return err
 	}
@@ -51,54 +57,54 @@ func rows(counts map[string]int) (all []row) {
 	return all
 }
 
-// At is when a trouble began, and Took how long it was; the page shows them.
-func (m mark) At() time.Duration   { return m.begin.Round(time.Second) }
-func (m mark) Took() time.Duration { return (m.end - m.begin).Round(time.Millisecond) }
-
 func (r *record) end() (end time.Duration) {
 	for _, i := range r.meter.intervals {
 		end = max(end, i.at)
 	}
 	for _, m := range r.marks {
-		end = max(end, m.end)
+		end = max(end, m.End)
 	}
 	return max(end, time.Second)
 }
 
 // charts has one for each measure of the replicas, one of their requests, and two of the clients.
-func (r *record) charts() (charts []chart) {
-	byReplica := func(value func(s, before sample) float64) []series {
-		all := []series{{name: "replica 0"}, {name: "replica 1"}}
+func (r *record) charts() (charts []plot.Chart) {
+	byReplica := func(value func(s, before sample) float64) []plot.Line {
+		all := []plot.Line{{Name: "replica 0"}, {Name: "replica 1"}}
 		last := map[int]sample{}
 		for _, s := range r.samples {
 			of, before := &all[s.replica], last[s.replica]
-			of.points = append(of.points, point{s.at, value(s, before), before.born == s.born})
+			of.Points = append(of.Points, plot.Point{At: s.at, Value: value(s, before), Joined: before.born == s.born})
 			last[s.replica] = s
 		}
 		return all
 	}
 	for _, m := range measures {
-		charts = append(charts, chart{m.title, byReplica(func(s, _ sample) float64 { return s.values[m.title] })})
+		charts = append(charts, plot.Chart{Title: m.title,
+			Lines: byReplica(func(s, _ sample) float64 { return s.values[m.title] })})
 	}
-	charts = append(charts, chart{"requests per second", byReplica(func(s, before sample) float64 {
+	charts = append(charts, plot.Chart{Title: "requests per second", Lines: byReplica(func(s, before sample) float64 {
 		if before.born != s.born {
 			return 0
 		}
 		return (s.values[requests] - before.values[requests]) / (s.at - before.at).Seconds()
 	})})
-	half, most, answered, failed := series{name: "half of the requests"}, series{name: "99 %"},
-		series{name: "answered"}, series{name: "failed"}
+	half, most, answered, failed := plot.Line{Name: "half of the requests"}, plot.Line{Name: "99 %"},
+		plot.Line{Name: "answered"}, plot.Line{Name: "failed"}
 	var last time.Duration
 	for _, i := range r.meter.intervals {
 		seconds := (i.at - last).Seconds()
 		last = i.at
-		half.points = append(half.points, point{i.at, float64(i.p50.Microseconds()) / 1000, true})
-		most.points = append(most.points, point{i.at, float64(i.p99.Microseconds()) / 1000, true})
-		answered.points = append(answered.points, point{i.at, float64(i.answered) / seconds, true})
-		failed.points = append(failed.points, point{i.at, float64(i.failed) / seconds, true})
+		add := func(to *plot.Line, value float64) {
+			to.Points = append(to.Points, plot.Point{At: i.at, Value: value, Joined: true})
+		}
+		add(&half, float64(i.p50.Microseconds())/1000)
+		add(&most, float64(i.p99.Microseconds())/1000)
+		add(&answered, float64(i.answered)/seconds)
+		add(&failed, float64(i.failed)/seconds)
 	}
-	return append(charts, chart{"latency that clients see, ms", []series{half, most}},
-		chart{"clients' requests per second", []series{answered, failed}})
+	return append(charts, plot.Chart{Title: "latency that clients see, ms", Lines: []plot.Line{half, most}},
+		plot.Chart{Title: "clients' requests per second", Lines: []plot.Line{answered, failed}})
 }
 
 // The page has all that was recorded, and what comes from elsewhere is escaped.
@@ -111,7 +117,7 @@ func TestSoakReport(t *testing.T) {
 		values := map[string]float64{"goroutines": 100, requests: float64(i)}
 		r.samples = append(r.samples, sample{at, i % 2, 0, 1, values})
 	}
-	r.marks = []mark{{"halt a server", time.Second, 2 * time.Second}}
+	r.marks = []plot.Mark{{Name: "halt a server", Begin: time.Second, End: 2 * time.Second}}
 	r.verdict("round 1, histories", false, "not linearizable")
 	path := filepath.Join(t.TempDir(), "new", "soak.html")
 	if err := r.write(path); err != nil {

@@ -48,11 +48,16 @@ func newDatabase(t *testing.T) *database {
 	}
 }
 
-// scrape adds what a server exposes, an interval after the last scrape. Labels that are the target's, too, get another
-// name, as in Prometheus.
+// scrape adds what a server exposes, an interval after the last scrape.
 func (d *database) scrape(text string) {
 	d.Helper()
-	d.now = d.now.Add(interval)
+	d.scrapeAt(d.now.Add(interval), text)
+}
+
+// scrapeAt adds what a server exposes. Labels that are the target's, too, get another name, as in Prometheus.
+func (d *database) scrapeAt(now time.Time, text string) {
+	d.Helper()
+	d.now = now
 	p := textparse.NewPromParser([]byte(text), labels.NewSymbolTable(), false)
 	for {
 		entry, err := p.Next()
@@ -161,6 +166,29 @@ func (d *database) query(text string) (promql.Vector, error) {
 	vector, err := result.Vector()
 	found := slices.Clone(vector) // the engine uses the vector again
 	return slices.DeleteFunc(found, func(s promql.Sample) bool { return math.IsNaN(s.F) }), err
+}
+
+// queryRange returns what a query finds at steps from a time until now, without what is not a number.
+func (d *database) queryRange(text string, from time.Time, step time.Duration) ([]promql.Series, error) {
+	q, err := d.engine.NewRangeQuery(d.Context(), d, nil, text, from, d.now, step)
+	if err != nil {
+		return nil, err
+	}
+	defer q.Close()
+	result := q.Exec(d.Context())
+	if result.Err != nil {
+		return nil, result.Err
+	}
+	matrix, err := result.Matrix()
+	var all []promql.Series
+	for _, found := range matrix { // the engine uses the matrix again
+		floats := slices.Clone(found.Floats)
+		floats = slices.DeleteFunc(floats, func(p promql.FPoint) bool { return math.IsNaN(p.F) || math.IsInf(p.F, 0) })
+		if len(floats) > 0 {
+			all = append(all, promql.Series{Metric: found.Metric, Floats: floats})
+		}
+	}
+	return all, err
 }
 
 // Querier implements storage.Queryable.

@@ -1,10 +1,7 @@
 package rules
 
 import (
-	"encoding/json"
-	"os"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/prometheus/prometheus/model/labels"
@@ -55,22 +52,9 @@ func (d *database) slow(histogram string, seconds float64) *database {
 // TestDashboardFindsSomething: each query of the dashboard finds something on a server that has troubles.
 func TestDashboardFindsSomething(t *testing.T) {
 	d := troubled(t)
-	var dashboard struct {
-		Panels []struct {
-			Title   string
-			Targets []struct{ Expr string }
-		}
-	}
-	text, err := os.ReadFile(docs + "observability/dashboard.json")
-	if err == nil {
-		err = json.Unmarshal(text, &dashboard)
-	}
-	if err != nil || len(dashboard.Panels) == 0 {
-		t.Fatal("there is no dashboard", err)
-	}
-	for _, panel := range dashboard.Panels {
+	for _, panel := range dashboard(t) {
 		for i, target := range panel.Targets {
-			found, err := d.query(strings.ReplaceAll(target.Expr, "$job", "apiserver"))
+			found, err := d.query(target.query())
 			if err != nil || len(found) == 0 {
 				t.Errorf("panel %q, query %d finds nothing: %v\n%s", panel.Title, i, err, target.Expr)
 			}

@@ -21,10 +21,11 @@ import (
 	"apigen.dev/runtime/builtin/auditlog"
 	"apigen.dev/runtime/registry"
 	"apigen.dev/runtime/server"
+	"apigen.dev/runtime/storage"
 	"github.com/spf13/pflag"
 )
 
-// served is a standalone server that stores in memory.
+// served is a standalone server.
 type served struct {
 	*testing.T
 	*apitest.Server
@@ -32,8 +33,9 @@ type served struct {
 	entered, leave chan struct{}
 }
 
-// start starts a server whose audit backend is audit's, with the memory limit memory.
-func start(t *testing.T, memory int64, audit ...string) *served {
+// start starts a server whose audit backend is audit's, with the memory limit memory. It stores in memory, or in store
+// if that isn't nil.
+func start(t *testing.T, store storage.Backend, memory int64, audit ...string) *served {
 	t.Helper()
 	s := &served{T: t, entered: make(chan struct{}), leave: make(chan struct{})}
 	features := append(builtin.Standalone(), &auditlog.Feature{}, &apiregistration.Feature{})
@@ -51,6 +53,9 @@ func start(t *testing.T, memory int64, audit ...string) *served {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memory))
 	s.Server = apitest.StartWith(t, func(c *server.Config) {
 		c.DataDir, c.Authorizer = t.TempDir(), unsure{}
+		if store != nil {
+			c.Storage.Backend = store
+		}
 		c.MaxReads, c.MaxWrites = 20, 10 // so few that a level with one share has one seat
 		c.Paths = map[string]http.Handler{"/slow": http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			s.entered <- struct{}{}
@@ -97,9 +102,18 @@ func (s *served) until(what string, holds func() bool) {
 // send sends a request of the administrator, or of a user whom it impersonates.
 func (s *served) send(method, path, body, user string) (code int, answer string) {
 	s.Helper()
-	r, err := http.NewRequestWithContext(context.Background(), method, s.URL+path, strings.NewReader(body))
+	code, answer, err := s.try(context.Background(), method, path, body, user)
 	if err != nil {
 		s.Fatal(err)
+	}
+	return code, answer
+}
+
+// try is send for any goroutine.
+func (s *served) try(ctx context.Context, method, path, body, user string) (code int, answer string, err error) {
+	r, err := http.NewRequestWithContext(ctx, method, s.URL+path, strings.NewReader(body))
+	if err != nil {
+		return 0, "", err
 	}
 	r.Header.Set("Content-Type", "application/json")
 	if method == http.MethodPatch {
@@ -110,14 +124,11 @@ func (s *served) send(method, path, body, user string) (code int, answer string)
 	}
 	response, err := s.Client.Do(r)
 	if err != nil {
-		s.Fatal(err)
+		return 0, "", err
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return response.StatusCode, string(text)
+	return response.StatusCode, string(text), err
 }
 
 // want sends a request of the administrator or another user, and wants the answer to have a code.
@@ -168,7 +179,7 @@ var calmScrapes, troubledScrapes []string
 func calm(t *testing.T) *database {
 	t.Helper()
 	if calmScrapes == nil {
-		s := start(t, math.MaxInt64, "--audit-log-path="+filepath.Join(t.TempDir(), "audit.log"))
+		s := start(t, nil, math.MaxInt64, "--audit-log-path="+filepath.Join(t.TempDir(), "audit.log"))
 		for range rounds {
 			s.work()
 			calmScrapes = append(calmScrapes, s.metrics()+whole(time.Now().AddDate(1, 0, 0)))
@@ -181,14 +192,11 @@ func calm(t *testing.T) *database {
 func troubled(t *testing.T) *database {
 	t.Helper()
 	if troubledScrapes == nil {
-		s := startTroubled(t)
+		s := startTroubled(t, nil, 1<<20)
 		for range rounds {
 			s.work()
-			s.rejected()
-			s.undecided()
-			s.failingWebhooks()
+			s.troubles()
 			s.shortOfMemory()
-			s.aggregatedDown()
 			troubledScrapes = append(troubledScrapes, s.metrics()+whole(time.Now().AddDate(0, 0, 1)))
 		}
 	}
@@ -207,9 +215,12 @@ func replay(t *testing.T, scrapes []string) *database {
 // whole is what a server exposes, beside what that of a test does, if it has made its certificate, which ends at a
 // time, and stores in the embedded etcd. docs/reference/metrics.md is made of such a server.
 func whole(end time.Time) string {
-	return fmt.Sprintf(`apigen_certificate_expiration_timestamp_seconds{name="server"} %d
-apigen_storage_in_use_bytes 1e+06
+	return certificate(end) + `apigen_storage_in_use_bytes 1e+06
 apigen_storage_quota_bytes 8e+09
 apiserver_storage_size_bytes{storage_cluster_id="embedded"} 2e+06
-`, end.Unix())
+`
+}
+
+func certificate(end time.Time) string {
+	return fmt.Sprintf("apigen_certificate_expiration_timestamp_seconds{name=\"server\"} %d\n", end.Unix())
 }

@@ -5,19 +5,21 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"apigen.dev/runtime/storage"
 )
 
 // nobody is an address at which nobody answers.
 const nobody = "https://127.0.0.1:1/"
 
-// startTroubled starts a server that has little memory, whose audit backend takes no events, in which ann may send one
-// request at once, and whose webhooks can't be called.
-func startTroubled(t *testing.T) *served {
+// startTroubled starts a server whose audit backend takes no events, in which ann may send one request at once, and
+// whose webhooks can't be called.
+func startTroubled(t *testing.T, store storage.Backend, memory int64) *served {
 	t.Helper()
 	kubeconfig := (&served{T: t}).file("webhook.yaml", "apiVersion: v1\nkind: Config\n"+
 		"clusters: [{name: a, cluster: {server: '"+nobody+"'}}]\n"+
 		"contexts: [{name: a, context: {cluster: a}}]\ncurrent-context: a\n")
-	s := start(t, 1<<20, "--audit-webhook-config-file="+kubeconfig, "--audit-webhook-batch-buffer-size=1",
+	s := start(t, store, memory, "--audit-webhook-config-file="+kubeconfig, "--audit-webhook-batch-buffer-size=1",
 		"--audit-webhook-batch-max-size=1")
 	const flow = "/apis/flowcontrol.apiserver.k8s.io/v1/"
 	s.want(http.StatusCreated, http.MethodPost, flow+"prioritylevelconfigurations", `{"metadata":{"name":"ann"},
@@ -41,6 +43,15 @@ func startTroubled(t *testing.T) *served {
 		return s.createConfigMap() == http.StatusInternalServerError
 	})
 	return s
+}
+
+// troubles makes each of the troubles below once.
+func (s *served) troubles() {
+	s.Helper()
+	s.rejected()
+	s.undecided()
+	s.failingWebhooks()
+	s.aggregatedDown()
 }
 
 // rejections is how many requests of ann are rejected between two scrapes: four in a second.
@@ -83,7 +94,7 @@ func (s *served) createConfigMap() int {
 	return code
 }
 
-// shortOfMemory has a write refused that needs more memory than there is.
+// shortOfMemory has a write refused that needs more memory than a server with a mebibyte has.
 func (s *served) shortOfMemory() {
 	s.Helper()
 	body := fmt.Sprintf(`{"metadata":{"name":"large","annotations":{"a":%q}}}`, strings.Repeat("a", 200_000))
