@@ -1,8 +1,9 @@
 #!/bin/sh
 # Builds a kube-apiserver in a directory of its own, and other commands of Kubernetes that are named after it, such as
-# kube-controller-manager: build-kube-apiserver.sh DIRECTORY [COMMAND...]. It takes minutes.
+# kube-controller-manager: build-kube-apiserver.sh DIRECTORY [COMMAND...]. RELEASE=37.2 builds those of Kubernetes
+# 1.37.2, the default is 36.3. It takes minutes.
 set -eu
-release=36.3
+release=${RELEASE:-36.3}
 dir=$1
 shift
 mkdir -p "$dir"
