@@ -39,8 +39,9 @@ PROGRAMS ?=
 COMPARE  ?=
 # The commit that guard compares with.
 BASE     ?= HEAD^
-# Where record builds kube-apiserver.
+# Where record builds kube-apiserver. That of examples/kubernetes is of a newer release, in a folder beside it.
 RECORD   ?= /tmp/kube-apiserver
+EXAMPLE_RECORD := $(RECORD)-1.37
 # What bin/kubectl says of itself: kubectl's own build does it in the same way.
 KUBECTL_VERSION := $(foreach v,gitVersion=v1.37.2 gitMajor=1 gitMinor=37,-X k8s.io/component-base/version.$(v))
 # The vulnerability database that vulncheck asks.
@@ -233,12 +234,13 @@ controllers: ## run cert-manager, Cluster API and others on examples/controlplan
 	  $(GO) test -count=1 -v -timeout 90m ./controllers
 
 .PHONY: record
-record: ## record what tests replay anew, from a kube-apiserver built in RECORD=/tmp/kube-apiserver
+record: ## record what tests replay anew, from kube-apiservers built in RECORD=/tmp/kube-apiserver and beside it
 	runtime/conformance/exchange/build-kube-apiserver.sh $(RECORD)
 	cd runtime/conformance && KUBE_APISERVER=$(RECORD)/kube-apiserver \
 	  $(GO) test -count=1 -tags record -run '^TestRecord' ./exchange ./matrix ./access
-	$(GO) build -o $(RECORD)/etcd ./runtime/internal/etcdtest/etcd
-	cd examples/kubernetes && KUBE_APISERVER=$(RECORD)/kube-apiserver ETCD=$(RECORD)/etcd \
+	RELEASE=37.2 runtime/conformance/exchange/build-kube-apiserver.sh $(EXAMPLE_RECORD)
+	$(GO) build -o $(EXAMPLE_RECORD)/etcd ./runtime/internal/etcdtest/etcd
+	cd examples/kubernetes && KUBE_APISERVER=$(EXAMPLE_RECORD)/kube-apiserver ETCD=$(EXAMPLE_RECORD)/etcd \
 	  $(GO) test -count=1 -tags record -run '^TestRecord' ./internal/recorded
 
 .PHONY: delegated

@@ -125,9 +125,4 @@ require (
 // The example builds against this checkout.
 replace apigen.dev => ../..
 
-// apigen requires a newer release of the types than the one that this example serves: that of kube-apiserver 1.36.3.
-replace k8s.io/api => k8s.io/api v0.36.3
-
-replace k8s.io/component-helpers => k8s.io/component-helpers v0.36.3
-
 require github.com/robfig/cron/v3 v3.0.1

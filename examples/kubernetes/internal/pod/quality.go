@@ -49,46 +49,6 @@ func sum(to, amounts corev1.ResourceList) (found int) {
 	return found
 }
 
-// SetResources sets the requests that a pod has for all of its containers where it has limits alone: those of its
-// containers, and else the limits.
-func SetResources(pod *corev1.Pod) {
-	r := pod.Spec.Resources
-	if r == nil || len(r.Limits) == 0 {
-		return
-	}
-	requests := corev1.ResourceList{}
-	for _, c := range pod.Spec.Containers {
-		sum(requests, c.Resources.Requests)
-	}
-	if r.Requests == nil {
-		r.Requests = corev1.ResourceList{}
-	}
-	for _, from := range []corev1.ResourceList{requests, r.Limits} {
-		for name, amount := range from {
-			if _, found := r.Requests[name]; !found && (slices.Contains(forPods, name) || isHuge(name)) {
-				r.Requests[name] = amount.DeepCopy()
-			}
-		}
-	}
-	if len(r.Requests) == 0 {
-		r.Requests = nil
-	}
-}
-
-// DropDisabled removes fields of features that kube-apiserver doesn't enable by default.
-func DropDisabled(in *corev1.PodSpec) {
-	in.SchedulingGroup = nil
-	for _, containers := range [][]corev1.Container{in.InitContainers, in.Containers} {
-		for i := range containers {
-			if life := containers[i].Lifecycle; life != nil && life.StopSignal != nil {
-				life = life.DeepCopy()
-				life.StopSignal = nil
-				containers[i].Lifecycle = life
-			}
-		}
-	}
-}
-
 // AffinityTerms returns all terms about other pods.
 func AffinityTerms(affinity *corev1.Affinity) (terms []*corev1.PodAffinityTerm) {
 	if affinity == nil {

@@ -26,7 +26,7 @@ func (s *spec) validateSecurity() rule.Errors {
 	return rule.All(
 		errs,
 		rule.When(s.ShareProcessNamespace != nil && *s.ShareProcessNamespace && s.HostPID,
-			field.Invalid(path.Child("shareProcessNamespace"), true,
+			field.Invalid(s.path.Child("shareProcessNamespace"), true,
 				"ShareProcessNamespace and HostPID cannot both be enabled")),
 		s.validateSysctls(path.Child("sysctls")),
 		rule.OptionalOneOf(path.Child("fsGroupChangePolicy"), security.FSGroupChangePolicy,

@@ -130,8 +130,7 @@ func (s *spec) laterSources(v *corev1.Volume, at *field.Path) []source {
 			return errs
 		}},
 		{"image", v.Image != nil, func(path *field.Path) rule.Errors {
-			missing := s.meta != nil && v.Image.Reference == ""
-			return append(rule.When(missing, field.Required(path.Child("reference"), "")),
+			return append(rule.Required(path.Child("reference"), v.Image.Reference),
 				validatePullPolicy(v.Image.PullPolicy, path.Child("pullPolicy"))...)
 		}},
 	}

@@ -141,7 +141,7 @@ func (w *write) wanted() string {
 }
 
 // goValue finds a Go value in an error, which kube-apiserver shows by the names of its internal types.
-var goValue = regexp.MustCompile(`(Invalid|Unsupported|Duplicate) value: \{.*?\}: `)
+var goValue = regexp.MustCompile(`(Invalid|Unsupported|Duplicate) value: (\{.*?\}|\[\{.*?\}\]): `)
 
 // same compares two answers, but for such values.
 func same(a, b string) bool {

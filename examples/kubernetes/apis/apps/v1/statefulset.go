@@ -6,8 +6,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubernetes/internal/claim"
@@ -26,6 +26,7 @@ func SetDefaults_StatefulSet(in *appsv1.StatefulSet) {
 	}
 	if strategy.Type == appsv1.RollingUpdateStatefulSetStrategyType && strategy.RollingUpdate != nil {
 		defaults.Pointer(&strategy.RollingUpdate.Partition, 0)
+		defaults.Pointer(&strategy.RollingUpdate.MaxUnavailable, intstr.FromInt32(1))
 	}
 	defaults.Pointer(&in.Spec.PersistentVolumeClaimRetentionPolicy,
 		appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{})
@@ -50,9 +51,6 @@ func PrepareForUpdate_StatefulSet(_ context.Context, in, old *appsv1.StatefulSet
 
 func dropDisabled(in *appsv1.StatefulSet) {
 	pod.DropDisabled(&in.Spec.Template.Spec)
-	if in.Spec.UpdateStrategy.RollingUpdate != nil {
-		in.Spec.UpdateStrategy.RollingUpdate.MaxUnavailable = nil
-	}
 	for i := range in.Spec.VolumeClaimTemplates {
 		in.Spec.VolumeClaimTemplates[i].TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
 		in.Spec.VolumeClaimTemplates[i].Status = corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}
@@ -137,9 +135,22 @@ func validateStatefulSetStrategy(strategy *appsv1.StatefulSetUpdateStrategy, pat
 		if rolling == nil {
 			return nil
 		}
-		return rule.OptionalNotNegative(path.Child("rollingUpdate", "partition"), rolling.Partition)
+		return validateRollingStatefulSet(rolling, path.Child("rollingUpdate"))
 	}
 	return rule.Errors{field.Invalid(path, strategy, "must be 'RollingUpdate' or 'OnDelete'")}
+}
+
+func validateRollingStatefulSet(rolling *appsv1.RollingUpdateStatefulSetStrategy, path *field.Path) rule.Errors {
+	errs := rule.OptionalNotNegative(path.Child("partition"), rolling.Partition)
+	if rolling.MaxUnavailable == nil {
+		return errs
+	}
+	unavailable, at := *rolling.MaxUnavailable, path.Child("maxUnavailable")
+	return rule.All(errs,
+		rule.Share(at, unavailable),
+		rule.When(rule.Amount(unavailable) == 0, field.Invalid(at, unavailable, "cannot be 0")),
+		rule.AtMostAll(at, unavailable),
+	)
 }
 
 func validateRetention(policy *appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy, path *field.Path) rule.Errors {
@@ -154,14 +165,13 @@ func validateRetention(policy *appsv1.StatefulSetPersistentVolumeClaimRetentionP
 
 // ValidateUpdate_StatefulSet holds what the pods that there are depend on.
 func ValidateUpdate_StatefulSet(_ context.Context, in, old *appsv1.StatefulSet) field.ErrorList {
-	rest, was := in.Spec, &old.Spec
-	rest.Replicas, rest.Template, rest.UpdateStrategy = was.Replicas, was.Template, was.UpdateStrategy
-	rest.MinReadySeconds, rest.Ordinals = was.MinReadySeconds, was.Ordinals
-	rest.RevisionHistoryLimit = was.RevisionHistoryLimit
-	rest.PersistentVolumeClaimRetentionPolicy = was.PersistentVolumeClaimRetentionPolicy
-	return rule.When(!equality.Semantic.DeepEqual(rest, *was), field.Forbidden(field.NewPath("spec"),
-		"updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', "+
-			"'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden"))
+	is, was, path := &in.Spec, &old.Spec, field.NewPath("spec")
+	return rule.All(
+		rule.Immutable(path.Child("selector"), is.Selector, was.Selector),
+		rule.Immutable(path.Child("volumeClaimTemplates"), is.VolumeClaimTemplates, was.VolumeClaimTemplates),
+		rule.Immutable(path.Child("serviceName"), is.ServiceName, was.ServiceName),
+		rule.Immutable(path.Child("podManagementPolicy"), is.PodManagementPolicy, was.PodManagementPolicy),
+	)
 }
 
 // ValidateStatusUpdate_StatefulSet returns the errors of a status.

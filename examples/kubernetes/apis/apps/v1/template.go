@@ -16,7 +16,7 @@ func validateSelector(
 	selector *metav1.LabelSelector, kind, invalid string, path *field.Path, template func() rule.Errors,
 ) rule.Errors {
 	if selector == nil {
-		return append(rule.Errors{field.Required(path, "")}, template()...)
+		return template() // the type's own tags report that there is none
 	}
 	errs := append(pod.ValidateSelector(selector, path),
 		rule.When(len(selector.MatchLabels)+len(selector.MatchExpressions) == 0, field.Invalid(path, selector,

@@ -4,6 +4,7 @@
 package wiring
 
 import (
+	"context"
 	"strconv"
 
 	"apigen.dev/runtime/api"
@@ -12,9 +13,11 @@ import (
 	"apigen.dev/runtime/subresource"
 	"example.com/kubernetes/apis/apps/v1"
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/operation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,
@@ -141,6 +144,9 @@ func defineDaemonSet() registry.Definition[*appsv1.DaemonSet] {
 					return new(appsv1.DaemonSet)
 				},
 				Default: v1.SetObjectDefaults_DaemonSet,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *appsv1.DaemonSet) field.ErrorList {
+					return v1.Validate_DaemonSet(ctx, op, nil, obj, old)
+				},
 				Columns: []func(*appsv1.DaemonSet) api.Cell{
 					func(in *appsv1.DaemonSet) api.Cell {
 						return api.Int(int64(in.Status.DesiredNumberScheduled))
@@ -238,6 +244,9 @@ func defineDeployment() registry.Definition[*appsv1.Deployment] {
 					return new(appsv1.Deployment)
 				},
 				Default: v1.SetObjectDefaults_Deployment,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *appsv1.Deployment) field.ErrorList {
+					return v1.Validate_Deployment(ctx, op, nil, obj, old)
+				},
 				Columns: []func(*appsv1.Deployment) api.Cell{
 					func(in *appsv1.Deployment) api.Cell {
 						result := v1.ReadyColumn_Deployment(in)
@@ -349,6 +358,9 @@ func defineReplicaSet() registry.Definition[*appsv1.ReplicaSet] {
 					return new(appsv1.ReplicaSet)
 				},
 				Default: v1.SetObjectDefaults_ReplicaSet,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *appsv1.ReplicaSet) field.ErrorList {
+					return v1.Validate_ReplicaSet(ctx, op, nil, obj, old)
+				},
 				Columns: []func(*appsv1.ReplicaSet) api.Cell{
 					func(in *appsv1.ReplicaSet) api.Cell {
 						if in.Spec.Replicas == nil {
@@ -467,6 +479,9 @@ func defineStatefulSet() registry.Definition[*appsv1.StatefulSet] {
 					return new(appsv1.StatefulSet)
 				},
 				Default: v1.SetObjectDefaults_StatefulSet,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *appsv1.StatefulSet) field.ErrorList {
+					return v1.Validate_StatefulSet(ctx, op, nil, obj, old)
+				},
 				Columns: []func(*appsv1.StatefulSet) api.Cell{
 					func(in *appsv1.StatefulSet) api.Cell {
 						result := v1.ReadyColumn_StatefulSet(in)

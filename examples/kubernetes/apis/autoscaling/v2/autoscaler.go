@@ -90,11 +90,8 @@ func ValidateObject_HorizontalPodAutoscaler(
 ) field.ErrorList {
 	spec, path := &in.Spec, field.NewPath("spec")
 	least, most := spec.MinReplicas, path.Child("maxReplicas")
-	errs := rule.When(least != nil && *least < 1, field.Invalid(path.Child("minReplicas"), least,
-		"must be greater than or equal to 1"))
-	errs = append(errs, rule.When(spec.MaxReplicas == 0, field.Required(most, "must be set and greater than 0"))...)
-	errs = append(errs, rule.When(spec.MaxReplicas < 0, field.Invalid(most, spec.MaxReplicas,
-		"must be greater than or equal to 1"))...)
+	errs := rule.When(least != nil && *least < 0, field.Invalid(path.Child("minReplicas"), least,
+		"must be greater than or equal to 0"))
 	errs = append(errs, rule.When(least != nil && spec.MaxReplicas < *least, field.Invalid(most, spec.MaxReplicas,
 		"must be greater than or equal to `minReplicas`"))...)
 	errs = append(errs, validateReference(&spec.ScaleTargetRef, path.Child("scaleTargetRef"))...)

@@ -5,7 +5,6 @@
 // +apigen:kind(HorizontalPodAutoscaler)=+apigen:subresource:name=status,metadata=*
 //
 // +apigen:kind(HorizontalPodAutoscaler)=+kubebuilder:storageversion
-// +apigen:kind(HorizontalPodAutoscaler)=+apigen:generation=false
 // +apigen:kind(HorizontalPodAutoscaler)=+kubebuilder:resource:shortName=hpa,categories=all
 // +apigen:kind(HorizontalPodAutoscaler)=+apigen:printcolumn:name=Reference,type=string,method=ReferenceColumn
 // +apigen:kind(HorizontalPodAutoscaler)=+apigen:printcolumn:name=Targets,type=string,method=TargetsColumn

@@ -4,6 +4,7 @@
 package wiring
 
 import (
+	"context"
 	"sync"
 
 	"apigen.dev/runtime/api"
@@ -13,9 +14,11 @@ import (
 	"example.com/kubernetes/apis/autoscaling/v2"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,
@@ -82,6 +85,9 @@ func defineHorizontalPodAutoscaler(scope conversion.Scope) registry.Definition[*
 					return new(autoscalingv2.HorizontalPodAutoscaler)
 				},
 				Default: v2.SetObjectDefaults_HorizontalPodAutoscaler,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *autoscalingv2.HorizontalPodAutoscaler) field.ErrorList {
+					return v2.Validate_HorizontalPodAutoscaler(ctx, op, nil, obj, old)
+				},
 				Columns: []func(*autoscalingv2.HorizontalPodAutoscaler) api.Cell{
 					func(in *autoscalingv2.HorizontalPodAutoscaler) api.Cell {
 						result := v2.ReferenceColumn_HorizontalPodAutoscaler(in)
@@ -125,6 +131,9 @@ func defineHorizontalPodAutoscaler(scope conversion.Scope) registry.Definition[*
 					return new(autoscalingv1.HorizontalPodAutoscaler)
 				},
 				Default: v1.SetObjectDefaults_HorizontalPodAutoscaler,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *autoscalingv1.HorizontalPodAutoscaler) field.ErrorList {
+					return v1.Validate_HorizontalPodAutoscaler(ctx, op, nil, obj, old)
+				},
 				ToHub: func(in *autoscalingv1.HorizontalPodAutoscaler, out *autoscalingv2.HorizontalPodAutoscaler) error {
 					return v1.Convert_v1_HorizontalPodAutoscaler_To_v2_HorizontalPodAutoscaler(in, out, scope)
 				},
@@ -178,7 +187,6 @@ func defineHorizontalPodAutoscaler(scope conversion.Scope) registry.Definition[*
 			PrepareForCreate: v2.PrepareForCreate_HorizontalPodAutoscaler,
 			PrepareForUpdate: v2.PrepareForUpdate_HorizontalPodAutoscaler,
 			Validate:         v2.ValidateObject_HorizontalPodAutoscaler,
-			NoGeneration:     true,
 		},
 		Subresources: []registry.Subresource[*autoscalingv2.HorizontalPodAutoscaler]{{
 			Name:     "status",

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"example.com/kubernetes/internal/defaults"
-	"example.com/kubernetes/internal/pod"
 	"example.com/kubernetes/internal/rule"
 )
 
@@ -27,13 +26,13 @@ func SetDefaults_CronJob(in *batchv1.CronJob) {
 // PrepareForCreate_CronJob leaves the status to the controller.
 func PrepareForCreate_CronJob(_ context.Context, in *batchv1.CronJob) {
 	in.Status = batchv1.CronJobStatus{}
-	pod.DropDisabled(&in.Spec.JobTemplate.Spec.Template.Spec)
+	dropDisabled(&in.Spec.JobTemplate.Spec)
 }
 
 // PrepareForUpdate_CronJob keeps the status.
 func PrepareForUpdate_CronJob(_ context.Context, in, old *batchv1.CronJob) {
 	in.Status = old.Status
-	pod.DropDisabled(&in.Spec.JobTemplate.Spec.Template.Spec)
+	dropDisabled(&in.Spec.JobTemplate.Spec)
 }
 
 // longestCronJob is how long the name may be, so that the time of a job fits behind it.
@@ -81,7 +80,7 @@ func ValidateUpdate_CronJob(_ context.Context, in, old *batchv1.CronJob) field.E
 
 func validateSchedule(spec *batchv1.CronJobSpec, mayHaveZone bool, path *field.Path) (errs rule.Errors) {
 	if spec.Schedule == "" {
-		return rule.Errors{field.Required(path, "")}
+		return nil // the type's own tags report that there is none
 	}
 	if _, err := cron.ParseStandard(spec.Schedule); err != nil {
 		errs = append(errs, field.Invalid(path, spec.Schedule, err.Error()))

@@ -56,7 +56,7 @@ const legacyName = "job-name"
 // PrepareForCreate_Job labels the pods, and selects them by the labels.
 func PrepareForCreate_Job(_ context.Context, in *batchv1.Job) {
 	in.Status = batchv1.JobStatus{}
-	pod.DropDisabled(&in.Spec.Template.Spec)
+	dropDisabled(&in.Spec)
 	if *in.Spec.ManualSelector {
 		return
 	}
@@ -84,7 +84,13 @@ func PrepareForCreate_Job(_ context.Context, in *batchv1.Job) {
 // PrepareForUpdate_Job keeps the status.
 func PrepareForUpdate_Job(_ context.Context, in, old *batchv1.Job) {
 	in.Status = old.Status
-	pod.DropDisabled(&in.Spec.Template.Spec)
+	dropDisabled(&in.Spec)
+}
+
+// dropDisabled removes fields of features that kube-apiserver doesn't enable by default.
+func dropDisabled(in *batchv1.JobSpec) {
+	in.Scheduling = nil
+	pod.DropDisabled(&in.Template.Spec)
 }
 
 // ValidateObject_Job returns the errors of a job.

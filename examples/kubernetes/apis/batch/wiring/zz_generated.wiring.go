@@ -4,6 +4,7 @@
 package wiring
 
 import (
+	"context"
 	"strconv"
 
 	"apigen.dev/runtime/api"
@@ -11,8 +12,10 @@ import (
 	"apigen.dev/runtime/registry"
 	"example.com/kubernetes/apis/batch/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,
@@ -81,6 +84,9 @@ func defineCronJob() registry.Definition[*batchv1.CronJob] {
 					return new(batchv1.CronJob)
 				},
 				Default: v1.SetObjectDefaults_CronJob,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *batchv1.CronJob) field.ErrorList {
+					return v1.Validate_CronJob(ctx, op, nil, obj, old)
+				},
 				Columns: []func(*batchv1.CronJob) api.Cell{
 					func(in *batchv1.CronJob) api.Cell {
 						return api.Text(in.Spec.Schedule)
@@ -179,6 +185,9 @@ func defineJob() registry.Definition[*batchv1.Job] {
 					return new(batchv1.Job)
 				},
 				Default: v1.SetObjectDefaults_Job,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *batchv1.Job) field.ErrorList {
+					return v1.Validate_Job(ctx, op, nil, obj, old)
+				},
 				Columns: []func(*batchv1.Job) api.Cell{
 					func(in *batchv1.Job) api.Cell {
 						result := v1.StatusColumn_Job(in)

@@ -20,8 +20,14 @@ func SetDefaults_NodeStatus(in *corev1.NodeStatus) {
 	}
 }
 
+// PrepareForCreate_Node removes the field of a feature that kube-apiserver doesn't enable by default.
+func PrepareForCreate_Node(_ context.Context, in *corev1.Node) { in.Spec.PodPreemptionPolicy = nil }
+
 // PrepareForUpdate_Node keeps the status.
-func PrepareForUpdate_Node(_ context.Context, in, old *corev1.Node) { in.Status = old.Status }
+func PrepareForUpdate_Node(_ context.Context, in, old *corev1.Node) {
+	in.Status = old.Status
+	in.Spec.PodPreemptionPolicy = nil
+}
 
 // ValidateObject_Node returns the errors of a node.
 func ValidateObject_Node(_ context.Context, in *corev1.Node) field.ErrorList {
@@ -58,8 +64,14 @@ func ValidateUpdate_Node(_ context.Context, in, old *corev1.Node) field.ErrorLis
 	is, was, path := &in.Spec, &old.Spec, field.NewPath("spec")
 	errs := rule.When(len(was.PodCIDRs) > 0 && !slices.Equal(is.PodCIDRs, was.PodCIDRs), field.Forbidden(
 		path.Child("podCIDRs"), "node updates may not change podCIDR except from \"\" to valid"))
-	return append(errs, rule.When(was.ProviderID != "" && is.ProviderID != was.ProviderID, field.Forbidden(
-		path.Child("providerID"), "node updates may not change providerID except from \"\" to valid"))...)
+	if was.ProviderID == "" || is.ProviderID == was.ProviderID {
+		return errs
+	}
+	message := "field cannot be modified once set"
+	if is.ProviderID == "" {
+		message = "field cannot be cleared once set"
+	}
+	return append(errs, field.Invalid(path.Child("providerID"), nil, message))
 }
 
 // ValidateStatusUpdate_Node returns the errors of a status.

@@ -120,6 +120,12 @@ func validateAttributesUpdate(in, old *corev1.PersistentVolumeClaim, path *field
 	return nil
 }
 
+// PrepareForStatusUpdate_PersistentVolumeClaim removes the field of a feature that kube-apiserver doesn't enable by
+// default.
+func PrepareForStatusUpdate_PersistentVolumeClaim(_ context.Context, in, _ *corev1.PersistentVolumeClaim) {
+	in.Status.HealthStatus = nil
+}
+
 // ValidateStatusUpdate_PersistentVolumeClaim returns the errors of a status.
 func ValidateStatusUpdate_PersistentVolumeClaim(
 	_ context.Context, in, _ *corev1.PersistentVolumeClaim,

@@ -24,7 +24,9 @@ func SetDefaults_Pod(in *corev1.Pod) {
 			complete(&containers[i].Resources.Requests, containers[i].Resources.Limits)
 		}
 	}
-	pod.SetResources(in)
+	if grace := in.Spec.TerminationGracePeriodSeconds; grace != nil && *grace < 0 {
+		in.Spec.TerminationGracePeriodSeconds = new(int64(1))
+	}
 	defaults.Pointer(&in.Spec.EnableServiceLinks, corev1.DefaultEnableServiceLinks)
 	if in.Spec.HostNetwork {
 		setHostPorts(in.Spec.Containers)
@@ -43,11 +45,9 @@ func setHostPorts(containers []corev1.Container) {
 
 // PrepareForCreate_Pod sets what only the server sets.
 func PrepareForCreate_Pod(_ context.Context, in *corev1.Pod) {
-	in.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: pod.QualityOf(in)}
 	pod.DropDisabled(&in.Spec)
-	if grace := in.Spec.TerminationGracePeriodSeconds; grace != nil && *grace < 0 {
-		in.Spec.TerminationGracePeriodSeconds = new(int64(1))
-	}
+	pod.SetResources(in)
+	in.Status = corev1.PodStatus{Phase: corev1.PodPending, QOSClass: pod.QualityOf(in)}
 	if len(in.Spec.SchedulingGates) > 0 {
 		in.Status.Conditions = []corev1.PodCondition{{
 			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonSchedulingGated,
@@ -78,14 +78,28 @@ func mergeLabelKeys(in *corev1.Pod) {
 	}
 }
 
-// PrepareForUpdate_Pod keeps the status.
+// PrepareForUpdate_Pod keeps the status, and the resources of the pod, which a client may not know.
 func PrepareForUpdate_Pod(_ context.Context, in, old *corev1.Pod) {
 	in.Status = old.Status
+	keepResources(in, old)
 	pod.DropDisabled(&in.Spec)
+}
+
+// PrepareForResizeUpdate_Pod completes the resources of the pod.
+func PrepareForResizeUpdate_Pod(_ context.Context, in, old *corev1.Pod) {
+	keepResources(in, old)
+	pod.SetResources(in)
+}
+
+func keepResources(in, old *corev1.Pod) {
+	if in.Spec.Resources == nil && old.Spec.Resources != nil {
+		in.Spec.Resources = old.Spec.Resources.DeepCopy()
+	}
 }
 
 // PrepareForStatusUpdate_Pod keeps what a kubelet leaves out.
 func PrepareForStatusUpdate_Pod(_ context.Context, in, old *corev1.Pod) {
+	in.Status.VolumeHealth = nil // a feature that kube-apiserver doesn't enable by default
 	defaults.Value(&in.Status.QOSClass, old.Status.QOSClass)
 	defaults.Value(&in.Status.ObservedGeneration, old.Status.ObservedGeneration)
 	seen := map[corev1.PodConditionType]int64{}

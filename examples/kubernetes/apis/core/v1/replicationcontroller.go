@@ -41,15 +41,11 @@ func PrepareForUpdate_ReplicationController(_ context.Context, in, old *corev1.R
 	}
 }
 
-// ValidateObject_ReplicationController returns the errors of a controller.
+// ValidateObject_ReplicationController returns the errors of a controller, but for those of the type's own tags.
 func ValidateObject_ReplicationController(_ context.Context, in *corev1.ReplicationController) field.ErrorList {
 	spec, path := &in.Spec, field.NewPath("spec")
 	template := path.Child("template")
-	errs := rule.All(
-		rule.NotNegative(path.Child("minReadySeconds"), spec.MinReadySeconds),
-		rule.When(len(spec.Selector) == 0, field.Required(path.Child("selector"), "")),
-		rule.OptionalNotNegative(path.Child("replicas"), spec.Replicas),
-	)
+	errs := rule.When(len(spec.Selector) == 0, field.Required(path.Child("selector"), ""))
 	if spec.Template == nil {
 		return append(errs, field.Required(template, ""))
 	}
@@ -78,6 +74,16 @@ func ValidateStatusUpdate_ReplicationController(
 		rule.AtMost(path.Child("availableReplicas"), status.AvailableReplicas, status.Replicas, "status.replicas"),
 		rule.AtMost(path.Child("availableReplicas"), status.AvailableReplicas, status.ReadyReplicas, "readyReplicas"),
 	)
+}
+
+// PrepareForCreate_PodTemplate removes fields of features that kube-apiserver doesn't enable by default.
+func PrepareForCreate_PodTemplate(_ context.Context, in *corev1.PodTemplate) {
+	pod.DropDisabled(&in.Template.Spec)
+}
+
+// PrepareForUpdate_PodTemplate removes them, too.
+func PrepareForUpdate_PodTemplate(_ context.Context, in, _ *corev1.PodTemplate) {
+	pod.DropDisabled(&in.Template.Spec)
 }
 
 // ValidateObject_PodTemplate returns the errors of a template that nothing uses.

@@ -19,11 +19,44 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// Validate_Node checks obj, which replaces oldObj where that isn't nil.
+func Validate_Node(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.Node) (errs field.ErrorList) {
+	if path := fldPath.Child("spec"); !reflect.ValueOf(obj.Spec).IsZero() {
+		errs = append(errs, validate_v1_NodeSpec(ctx, op, path, &obj.Spec, safe.Field(oldObj, func(old *corev1.Node) *corev1.NodeSpec { return &old.Spec }))...)
+	}
+	return errs
+}
+
+// Validate_PersistentVolumeClaim checks obj, which replaces oldObj where that isn't nil.
+func Validate_PersistentVolumeClaim(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.PersistentVolumeClaim) (errs field.ErrorList) {
+	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+		errs = append(errs, validate_v1_PersistentVolumeClaimStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *corev1.PersistentVolumeClaim) *corev1.PersistentVolumeClaimStatus { return &old.Status }))...)
+	}
+	return errs
+}
+
 // Validate_Pod checks obj, which replaces oldObj where that isn't nil.
 func Validate_Pod(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.Pod) (errs field.ErrorList) {
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
-		errs = append(errs, validate_v1_PodStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *corev1.Pod) *corev1.PodStatus { return &old.Status }))...)
+	errs = append(errs, validate_v1_PodSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *corev1.Pod) *corev1.PodSpec { return &old.Spec }))...)
+	errs = append(errs, validate_v1_PodStatus(ctx, op, fldPath.Child("status"), &obj.Status, safe.Field(oldObj, func(old *corev1.Pod) *corev1.PodStatus { return &old.Status }))...)
+	return errs
+}
+
+// Validate_PodTemplate checks obj, which replaces oldObj where that isn't nil.
+func Validate_PodTemplate(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.PodTemplate) (errs field.ErrorList) {
+	errs = append(errs, validate_v1_PodTemplateSpec(ctx, op, fldPath.Child("template"), &obj.Template, safe.Field(oldObj, func(old *corev1.PodTemplate) *corev1.PodTemplateSpec { return &old.Template }))...)
+	return errs
+}
+
+// Validate_ReplicationController checks obj, which replaces oldObj where that isn't nil.
+func Validate_ReplicationController(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.ReplicationController) (errs field.ErrorList) {
+	{
+		path := fldPath.Child("metadata")
+		if path := path.Child("name"); obj.ObjectMeta.Name != "" && (oldObj == nil || obj.ObjectMeta.Name != oldObj.ObjectMeta.Name) {
+			errs = append(errs, validate.LongName(ctx, op, path, &obj.ObjectMeta.Name, nil)...)
+		}
 	}
+	errs = append(errs, validate_v1_ReplicationControllerSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *corev1.ReplicationController) *corev1.ReplicationControllerSpec { return &old.Spec }))...)
 	return errs
 }
 
@@ -31,6 +64,32 @@ func Validate_Pod(ctx context.Context, op operation.Operation, fldPath *field.Pa
 func Validate_Service(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.Service) (errs field.ErrorList) {
 	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
 		errs = append(errs, validate_v1_ServiceStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *corev1.Service) *corev1.ServiceStatus { return &old.Status }))...)
+	}
+	return errs
+}
+
+// validate_v1_NodeSpec checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_NodeSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.NodeSpec) (errs field.ErrorList) {
+	if path := fldPath.Child("podPreemptionPolicy"); obj.PodPreemptionPolicy != nil {
+		errs = append(errs, validate_v1_NodePodPreemptionPolicy(ctx, op, path, obj.PodPreemptionPolicy, safe.Field(oldObj, func(old *corev1.NodeSpec) *corev1.NodePodPreemptionPolicy { return old.PodPreemptionPolicy }))...)
+	}
+	return errs
+}
+
+// validate_v1_PersistentVolumeClaimStatus checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_PersistentVolumeClaimStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.PersistentVolumeClaimStatus) (errs field.ErrorList) {
+	if path := fldPath.Child("healthStatus"); obj.HealthStatus != nil {
+		errs = append(errs, validate_v1_VolumeHealthStatus(ctx, op, path, obj.HealthStatus, safe.Field(oldObj, func(old *corev1.PersistentVolumeClaimStatus) *corev1.VolumeHealthStatus { return old.HealthStatus }))...)
+	}
+	return errs
+}
+
+// validate_v1_PodSpec checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_PodSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.PodSpec) (errs field.ErrorList) {
+	if path := fldPath.Child("evictionResponders"); len(obj.EvictionResponders) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.EvictionResponders, oldObj.EvictionResponders)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.EvictionResponders, nil, 10)...)
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.EvictionResponders, nil, func(a, b *corev1.EvictionResponder) bool { return a.Name == b.Name })...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.EvictionResponders, safe.Field(oldObj, func(old *corev1.PodSpec) []corev1.EvictionResponder { return old.EvictionResponders }), func(a, b *corev1.EvictionResponder) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, validate_v1_EvictionResponder)...)
 	}
 	return errs
 }
@@ -46,8 +105,43 @@ func validate_v1_PodStatus(ctx context.Context, op operation.Operation, fldPath 
 	if path := fldPath.Child("ephemeralContainerStatuses"); obj.EphemeralContainerStatuses != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.EphemeralContainerStatuses, oldObj.EphemeralContainerStatuses)) {
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.EphemeralContainerStatuses, nil, nil, nil, validate_v1_ContainerStatus)...)
 	}
-	if path := fldPath.Child("nodeAllocatableResourceClaimStatuses"); obj.NodeAllocatableResourceClaimStatuses != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.NodeAllocatableResourceClaimStatuses, oldObj.NodeAllocatableResourceClaimStatuses)) {
-		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.NodeAllocatableResourceClaimStatuses, nil, nil, nil, validate_v1_NodeAllocatableResourceClaimStatus)...)
+	if path := fldPath.Child("nodeAllocatableResourceClaimStatuses"); len(obj.NodeAllocatableResourceClaimStatuses) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.NodeAllocatableResourceClaimStatuses, oldObj.NodeAllocatableResourceClaimStatuses)) {
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.NodeAllocatableResourceClaimStatuses, nil, func(a, b *corev1.NodeAllocatableResourceClaimStatus) bool {
+			return a.ResourceClaimName == b.ResourceClaimName
+		})...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.NodeAllocatableResourceClaimStatuses, safe.Field(oldObj, func(old *corev1.PodStatus) []corev1.NodeAllocatableResourceClaimStatus {
+			return old.NodeAllocatableResourceClaimStatuses
+		}), func(a, b *corev1.NodeAllocatableResourceClaimStatus) bool {
+			return a.ResourceClaimName == b.ResourceClaimName
+		}, validate.SemanticDeepEqual, validate_v1_NodeAllocatableResourceClaimStatus)...)
+	}
+	if path := fldPath.Child("volumeHealth"); len(obj.VolumeHealth) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.VolumeHealth, oldObj.VolumeHealth)) {
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.VolumeHealth, nil, func(a, b *corev1.PodVolumeHealth) bool { return a.Name == b.Name })...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.VolumeHealth, safe.Field(oldObj, func(old *corev1.PodStatus) []corev1.PodVolumeHealth { return old.VolumeHealth }), func(a, b *corev1.PodVolumeHealth) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, validate_v1_PodVolumeHealth)...)
+	}
+	return errs
+}
+
+// validate_v1_PodTemplateSpec checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_PodTemplateSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.PodTemplateSpec) (errs field.ErrorList) {
+	errs = append(errs, validate_v1_PodSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *corev1.PodTemplateSpec) *corev1.PodSpec { return &old.Spec }))...)
+	return errs
+}
+
+// validate_v1_ReplicationControllerSpec checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_ReplicationControllerSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.ReplicationControllerSpec) (errs field.ErrorList) {
+	if path := fldPath.Child("replicas"); oldObj == nil || !validate.DirectEqual(obj.Replicas, oldObj.Replicas) {
+		if obj.Replicas == nil {
+			errs = append(errs, field.Required(path, ""))
+		} else {
+			errs = append(errs, validate.Minimum(ctx, op, path, obj.Replicas, nil, 0)...)
+		}
+	}
+	if path := fldPath.Child("minReadySeconds"); obj.MinReadySeconds != 0 && (oldObj == nil || obj.MinReadySeconds != oldObj.MinReadySeconds) {
+		errs = append(errs, validate.Minimum(ctx, op, path, &obj.MinReadySeconds, nil, 0)...)
+	}
+	if path := fldPath.Child("template"); obj.Template != nil {
+		errs = append(errs, validate_v1_PodTemplateSpec(ctx, op, path, obj.Template, safe.Field(oldObj, func(old *corev1.ReplicationControllerSpec) *corev1.PodTemplateSpec { return old.Template }))...)
 	}
 	return errs
 }
@@ -63,6 +157,49 @@ func validate_v1_ServiceStatus(ctx context.Context, op operation.Operation, fldP
 	return errs
 }
 
+// validate_v1_NodePodPreemptionPolicy checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_NodePodPreemptionPolicy(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.NodePodPreemptionPolicy) (errs field.ErrorList) {
+	if path := fldPath.Child("disableResizePreemption"); len(obj.DisableResizePreemption) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.DisableResizePreemption, oldObj.DisableResizePreemption)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.DisableResizePreemption, nil, 20)...)
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.DisableResizePreemption, nil, validate.DirectEqual)...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.DisableResizePreemption, safe.Field(oldObj, func(old *corev1.NodePodPreemptionPolicy) []string { return old.DisableResizePreemption }), validate.DirectEqual, nil, func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *string) (errs field.ErrorList) {
+			errs = append(errs, validate.LabelKey(ctx, op, fldPath, obj, nil)...)
+			return errs
+		})...)
+	}
+	return errs
+}
+
+// validate_v1_VolumeHealthStatus checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_VolumeHealthStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.VolumeHealthStatus) (errs field.ErrorList) {
+	if path := fldPath.Child("healthConditions"); len(obj.HealthConditions) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.HealthConditions, oldObj.HealthConditions)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.HealthConditions, nil, 16)...)
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.HealthConditions, nil, func(a, b *corev1.VolumeHealthCondition) bool { return a.Status == b.Status && a.Reason == b.Reason })...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.HealthConditions, safe.Field(oldObj, func(old *corev1.VolumeHealthStatus) []corev1.VolumeHealthCondition { return old.HealthConditions }), func(a, b *corev1.VolumeHealthCondition) bool { return a.Status == b.Status && a.Reason == b.Reason }, validate.DirectEqual, validate_v1_VolumeHealthCondition)...)
+	}
+	return errs
+}
+
+// validate_v1_EvictionResponder checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_EvictionResponder(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.EvictionResponder) (errs field.ErrorList) {
+	if path := fldPath.Child("name"); oldObj == nil || obj.Name != oldObj.Name {
+		if obj.Name == "" {
+			errs = append(errs, field.Required(path, ""))
+		} else {
+			errs = append(errs, validate.PrefixedLabelKey(ctx, op, path, &obj.Name, nil)...)
+		}
+	}
+	if path := fldPath.Child("priority"); oldObj == nil || !validate.DirectEqual(obj.Priority, oldObj.Priority) {
+		if obj.Priority == nil {
+			errs = append(errs, field.Required(path, ""))
+		} else {
+			errs = append(errs, validate.Minimum(ctx, op, path, obj.Priority, nil, 0)...)
+			errs = append(errs, validate.Maximum(ctx, op, path, obj.Priority, nil, 100000)...)
+		}
+	}
+	return errs
+}
+
 // validate_v1_ContainerStatus checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_ContainerStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.ContainerStatus) (errs field.ErrorList) {
 	if path := fldPath.Child("volumeMounts"); obj.VolumeMounts != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.VolumeMounts, oldObj.VolumeMounts)) {
@@ -73,8 +210,36 @@ func validate_v1_ContainerStatus(ctx context.Context, op operation.Operation, fl
 
 // validate_v1_NodeAllocatableResourceClaimStatus checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_NodeAllocatableResourceClaimStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.NodeAllocatableResourceClaimStatus) (errs field.ErrorList) {
-	if path := fldPath.Child("resources"); obj.Resources == nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Resources, oldObj.Resources)) {
+	if path := fldPath.Child("resourceClaimName"); obj.ResourceClaimName == "" && (oldObj == nil || obj.ResourceClaimName != oldObj.ResourceClaimName) {
 		errs = append(errs, field.Required(path, ""))
+	}
+	if path := fldPath.Child("containers"); len(obj.Containers) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Containers, oldObj.Containers)) {
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Containers, nil, validate.DirectEqual)...)
+	}
+	if path := fldPath.Child("mapping"); len(obj.Mapping) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Mapping, oldObj.Mapping)) {
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Mapping, nil, func(a, b *corev1.NodeAllocatableMappedResources) bool { return a.Name == b.Name })...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Mapping, safe.Field(oldObj, func(old *corev1.NodeAllocatableResourceClaimStatus) []corev1.NodeAllocatableMappedResources {
+			return old.Mapping
+		}), func(a, b *corev1.NodeAllocatableMappedResources) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, validate_v1_NodeAllocatableMappedResources)...)
+	}
+	if path := fldPath.Child("overhead"); len(obj.Overhead) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Overhead, oldObj.Overhead)) {
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Overhead, nil, func(a, b *corev1.NodeAllocatableOverheadResources) bool { return a.Name == b.Name })...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Overhead, safe.Field(oldObj, func(old *corev1.NodeAllocatableResourceClaimStatus) []corev1.NodeAllocatableOverheadResources {
+			return old.Overhead
+		}), func(a, b *corev1.NodeAllocatableOverheadResources) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, validate_v1_NodeAllocatableOverheadResources)...)
+	}
+	return errs
+}
+
+// validate_v1_PodVolumeHealth checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_PodVolumeHealth(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.PodVolumeHealth) (errs field.ErrorList) {
+	if path := fldPath.Child("name"); obj.Name == "" && (oldObj == nil || obj.Name != oldObj.Name) {
+		errs = append(errs, field.Required(path, ""))
+	}
+	if path := fldPath.Child("healthConditions"); len(obj.HealthConditions) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.HealthConditions, oldObj.HealthConditions)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.HealthConditions, nil, 16)...)
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.HealthConditions, nil, func(a, b *corev1.VolumeHealthCondition) bool { return a.Status == b.Status && a.Reason == b.Reason })...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.HealthConditions, safe.Field(oldObj, func(old *corev1.PodVolumeHealth) []corev1.VolumeHealthCondition { return old.HealthConditions }), func(a, b *corev1.VolumeHealthCondition) bool { return a.Status == b.Status && a.Reason == b.Reason }, validate.DirectEqual, validate_v1_VolumeHealthCondition)...)
 	}
 	return errs
 }
@@ -132,6 +297,26 @@ var conditionTypePattern = regexp.MustCompile(`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\
 
 var conditionReasonPattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
+// validate_v1_VolumeHealthCondition checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_VolumeHealthCondition(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.VolumeHealthCondition) (errs field.ErrorList) {
+	if path := fldPath.Child("status"); obj.Status != "" {
+		errs = append(errs, validate_v1_VolumeHealthStatusType(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *corev1.VolumeHealthCondition) *corev1.VolumeHealthStatusType { return &old.Status }))...)
+	} else if oldObj == nil || obj.Status != oldObj.Status {
+		errs = append(errs, field.Required(path, ""))
+	}
+	if path := fldPath.Child("reason"); oldObj == nil || obj.Reason != oldObj.Reason {
+		if obj.Reason == "" {
+			errs = append(errs, field.Required(path, ""))
+		} else {
+			errs = append(errs, validate.MaxBytes(ctx, op, path, &obj.Reason, nil, 256)...)
+		}
+	}
+	if path := fldPath.Child("message"); obj.Message != "" && (oldObj == nil || obj.Message != oldObj.Message) {
+		errs = append(errs, validate.MaxBytes(ctx, op, path, &obj.Message, nil, 1024)...)
+	}
+	return errs
+}
+
 // validate_v1_VolumeMountStatus checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_VolumeMountStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.VolumeMountStatus) (errs field.ErrorList) {
 	if path := fldPath.Child("volumeStatus"); obj.VolumeStatus != nil {
@@ -140,10 +325,42 @@ func validate_v1_VolumeMountStatus(ctx context.Context, op operation.Operation, 
 	return errs
 }
 
+// validate_v1_NodeAllocatableMappedResources checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_NodeAllocatableMappedResources(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.NodeAllocatableMappedResources) (errs field.ErrorList) {
+	if path := fldPath.Child("name"); obj.Name == "" && (oldObj == nil || obj.Name != oldObj.Name) {
+		errs = append(errs, field.Required(path, ""))
+	}
+	if path := fldPath.Child("quantity"); obj.Quantity == nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Quantity, oldObj.Quantity)) {
+		errs = append(errs, field.Required(path, ""))
+	}
+	return errs
+}
+
+// validate_v1_NodeAllocatableOverheadResources checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_NodeAllocatableOverheadResources(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.NodeAllocatableOverheadResources) (errs field.ErrorList) {
+	if path := fldPath.Child("name"); obj.Name == "" && (oldObj == nil || obj.Name != oldObj.Name) {
+		errs = append(errs, field.Required(path, ""))
+	}
+	return errs
+}
+
 // validate_v1_LoadBalancerIngress checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_LoadBalancerIngress(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.LoadBalancerIngress) (errs field.ErrorList) {
 	if path := fldPath.Child("ports"); obj.Ports != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Ports, oldObj.Ports)) {
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Ports, nil, nil, nil, validate_v1_PortStatus)...)
+	}
+	return errs
+}
+
+// validate_v1_VolumeHealthStatusType checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_VolumeHealthStatusType(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.VolumeHealthStatusType) (errs field.ErrorList) {
+	if oldObj != nil && *obj == *oldObj {
+		return errs
+	}
+	switch *obj {
+	case corev1.VolumeHealthDataLoss, corev1.VolumeHealthDegraded, corev1.VolumeHealthInaccessible:
+	default:
+		errs = append(errs, field.NotSupported(fldPath, *obj, []corev1.VolumeHealthStatusType{corev1.VolumeHealthDataLoss, corev1.VolumeHealthDegraded, corev1.VolumeHealthInaccessible}))
 	}
 	return errs
 }

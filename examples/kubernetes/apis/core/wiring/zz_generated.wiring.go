@@ -235,6 +235,9 @@ func defineNode() registry.Definition[*corev1.Node] {
 					return new(corev1.Node)
 				},
 				Default: v1.SetObjectDefaults_Node,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *corev1.Node) field.ErrorList {
+					return v1.Validate_Node(ctx, op, nil, obj, old)
+				},
 				Columns: []func(*corev1.Node) api.Cell{
 					func(in *corev1.Node) api.Cell {
 						result := v1.StatusColumn_Node(in)
@@ -280,6 +283,7 @@ func defineNode() registry.Definition[*corev1.Node] {
 		Storage:       "v1",
 		StoragePrefix: "minions",
 		Strategy: registry.Strategy[*corev1.Node]{
+			PrepareForCreate: v1.PrepareForCreate_Node,
 			PrepareForUpdate: v1.PrepareForUpdate_Node,
 			Validate:         v1.ValidateObject_Node,
 			ValidateUpdate:   v1.ValidateUpdate_Node,
@@ -340,6 +344,9 @@ func definePersistentVolumeClaim() registry.Definition[*corev1.PersistentVolumeC
 					return new(corev1.PersistentVolumeClaim)
 				},
 				Default: v1.SetObjectDefaults_PersistentVolumeClaim,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *corev1.PersistentVolumeClaim) field.ErrorList {
+					return v1.Validate_PersistentVolumeClaim(ctx, op, nil, obj, old)
+				},
 				Columns: []func(*corev1.PersistentVolumeClaim) api.Cell{
 					func(in *corev1.PersistentVolumeClaim) api.Cell {
 						result := v1.StatusColumn_PersistentVolumeClaim(in)
@@ -398,6 +405,7 @@ func definePersistentVolumeClaim() registry.Definition[*corev1.PersistentVolumeC
 			Reset: func(obj *corev1.PersistentVolumeClaim) {
 				obj.Status = corev1.PersistentVolumeClaimStatus{}
 			},
+			Prepare:  v1.PrepareForStatusUpdate_PersistentVolumeClaim,
 			Validate: v1.ValidateStatusUpdate_PersistentVolumeClaim,
 		}},
 	}
@@ -639,6 +647,7 @@ func definePod() registry.Definition[*corev1.Pod] {
 				errs = append(errs, subresource.SameItems(field.NewPath("spec", "initContainers"), "name", obj.Spec.InitContainers, old.Spec.InitContainers, func(item *corev1.Container) string { return item.Name })...)
 				return errs
 			},
+			Prepare:  v1.PrepareForResizeUpdate_Pod,
 			Validate: v1.ValidateResizeUpdate_Pod,
 		}},
 		Extensions: []subresource.Extension[*corev1.Pod]{
@@ -761,6 +770,9 @@ func definePodTemplate() registry.Definition[*corev1.PodTemplate] {
 					return new(corev1.PodTemplate)
 				},
 				Default: v1.SetObjectDefaults_PodTemplate,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *corev1.PodTemplate) field.ErrorList {
+					return v1.Validate_PodTemplate(ctx, op, nil, obj, old)
+				},
 				Columns: []func(*corev1.PodTemplate) api.Cell{
 					func(in *corev1.PodTemplate) api.Cell {
 						result := v1.ContainersColumn_PodTemplate(in)
@@ -781,6 +793,8 @@ func definePodTemplate() registry.Definition[*corev1.PodTemplate] {
 		Storage:       "v1",
 		StoragePrefix: "podtemplates",
 		Strategy: registry.Strategy[*corev1.PodTemplate]{
+			PrepareForCreate:    v1.PrepareForCreate_PodTemplate,
+			PrepareForUpdate:    v1.PrepareForUpdate_PodTemplate,
 			Validate:            v1.ValidateObject_PodTemplate,
 			ReturnDeletedObject: true,
 		},
@@ -820,6 +834,9 @@ func defineReplicationController() registry.Definition[*corev1.ReplicationContro
 					return new(corev1.ReplicationController)
 				},
 				Default: v1.SetObjectDefaults_ReplicationController,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *corev1.ReplicationController) field.ErrorList {
+					return v1.Validate_ReplicationController(ctx, op, nil, obj, old)
+				},
 				Columns: []func(*corev1.ReplicationController) api.Cell{
 					func(in *corev1.ReplicationController) api.Cell {
 						if in.Spec.Replicas == nil {
@@ -861,6 +878,7 @@ func defineReplicationController() registry.Definition[*corev1.ReplicationContro
 			PrepareForCreate: v1.PrepareForCreate_ReplicationController,
 			PrepareForUpdate: v1.PrepareForUpdate_ReplicationController,
 			Validate:         v1.ValidateObject_ReplicationController,
+			ValidateName:     registry.AnyName,
 		},
 		Subresources: []registry.Subresource[*corev1.ReplicationController]{{
 			Name:     "status",

@@ -38,11 +38,10 @@ func PrepareForUpdate_EndpointSlice(_ context.Context, in, old *discoveryv1.Endp
 	}
 }
 
-// Bounds of slices.
+// Bounds of slices, beside those of the type's own tags.
 const (
 	maxEndpoints = 1000
 	maxPorts     = 20000
-	maxAddresses = 100
 	maxTopology  = 16
 	maxHints     = 8
 )
@@ -52,8 +51,6 @@ func ValidateObject_EndpointSlice(_ context.Context, in *discoveryv1.EndpointSli
 	ports := field.NewPath("ports")
 	var names []string
 	errs := rule.All(
-		rule.RequiredOneOf(field.NewPath("addressType"), in.AddressType, discoveryv1.AddressTypeFQDN,
-			discoveryv1.AddressTypeIPv4, discoveryv1.AddressTypeIPv6),
 		rule.When(len(in.Ports) > maxPorts, field.TooMany(ports, len(in.Ports), maxPorts)),
 		rule.Each(in.Ports, ports, func(port *discoveryv1.EndpointPort, path *field.Path) (errs rule.Errors) {
 			if *port.Name != "" {
@@ -75,12 +72,12 @@ func ValidateObject_EndpointSlice(_ context.Context, in *discoveryv1.EndpointSli
 	return append(errs, validateEndpoints(in)...)
 }
 
-// ValidateUpdate_EndpointSlice holds the type of the addresses, and returns the errors of endpoints that changed.
-func ValidateUpdate_EndpointSlice(_ context.Context, in, old *discoveryv1.EndpointSlice) (errs field.ErrorList) {
-	if !equality.Semantic.DeepEqual(in.Endpoints, old.Endpoints) {
-		errs = validateEndpoints(in)
+// ValidateUpdate_EndpointSlice returns the errors of endpoints that changed.
+func ValidateUpdate_EndpointSlice(_ context.Context, in, old *discoveryv1.EndpointSlice) field.ErrorList {
+	if equality.Semantic.DeepEqual(in.Endpoints, old.Endpoints) {
+		return nil
 	}
-	return append(errs, rule.Immutable(field.NewPath("addressType"), in.AddressType, old.AddressType)...)
+	return validateEndpoints(in)
 }
 
 func validateEndpoints(in *discoveryv1.EndpointSlice) rule.Errors {
@@ -93,12 +90,9 @@ func validateEndpoints(in *discoveryv1.EndpointSlice) rule.Errors {
 
 func validateEndpoint(e *discoveryv1.Endpoint, of discoveryv1.AddressType, path *field.Path) rule.Errors {
 	addresses := path.Child("addresses")
-	errs := rule.When(len(e.Addresses) == 0, field.Required(addresses, "must contain at least 1 address"))
-	errs = append(errs, rule.When(len(e.Addresses) > maxAddresses, field.TooMany(addresses, len(e.Addresses),
-		maxAddresses))...)
-	errs = append(errs, rule.Each(e.Addresses, addresses, func(address *string, path *field.Path) rule.Errors {
+	errs := rule.Each(e.Addresses, addresses, func(address *string, path *field.Path) rule.Errors {
 		return validateAddress(*address, of, path, addresses)
-	})...)
+	})
 	if e.NodeName != nil {
 		errs = append(errs, rule.Subdomain(path.Child("nodeName"), *e.NodeName)...)
 	}

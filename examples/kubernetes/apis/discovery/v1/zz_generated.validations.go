@@ -10,22 +10,48 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/operation"
+	"k8s.io/apimachinery/pkg/api/safe"
 	"k8s.io/apimachinery/pkg/api/validate"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Validate_EndpointSlice checks obj, which replaces oldObj where that isn't nil.
 func Validate_EndpointSlice(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *discoveryv1.EndpointSlice) (errs field.ErrorList) {
-	if path := fldPath.Child("endpoints"); obj.Endpoints != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Endpoints, oldObj.Endpoints)) {
+	if path := fldPath.Child("addressType"); oldObj == nil || obj.AddressType != oldObj.AddressType {
+		errs = append(errs, validate.Immutable(ctx, op, path, &obj.AddressType, nil)...)
+	}
+	if path := fldPath.Child("addressType"); obj.AddressType != "" {
+		errs = append(errs, validate_v1_AddressType(ctx, op, path, &obj.AddressType, safe.Field(oldObj, func(old *discoveryv1.EndpointSlice) *discoveryv1.AddressType { return &old.AddressType }))...)
+	} else if oldObj == nil || obj.AddressType != oldObj.AddressType {
+		errs = append(errs, field.Required(path, ""))
+	}
+	if path := fldPath.Child("endpoints"); len(obj.Endpoints) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Endpoints, oldObj.Endpoints)) {
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Endpoints, nil, nil, nil, validate_v1_Endpoint)...)
+	}
+	return errs
+}
+
+// validate_v1_AddressType checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_AddressType(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *discoveryv1.AddressType) (errs field.ErrorList) {
+	if oldObj != nil && *obj == *oldObj {
+		return errs
+	}
+	switch *obj {
+	case discoveryv1.AddressTypeFQDN, discoveryv1.AddressTypeIPv4, discoveryv1.AddressTypeIPv6:
+	default:
+		errs = append(errs, field.NotSupported(fldPath, *obj, []discoveryv1.AddressType{discoveryv1.AddressTypeFQDN, discoveryv1.AddressTypeIPv4, discoveryv1.AddressTypeIPv6}))
 	}
 	return errs
 }
 
 // validate_v1_Endpoint checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_Endpoint(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *discoveryv1.Endpoint) (errs field.ErrorList) {
-	if path := fldPath.Child("addresses"); obj.Addresses == nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Addresses, oldObj.Addresses)) {
-		errs = append(errs, field.Required(path, ""))
+	if path := fldPath.Child("addresses"); oldObj == nil || !equality.Semantic.DeepEqual(obj.Addresses, oldObj.Addresses) {
+		if len(obj.Addresses) == 0 {
+			errs = append(errs, field.Required(path, ""))
+		} else {
+			errs = append(errs, validate.MaxItems(ctx, op, path, obj.Addresses, nil, 100)...)
+		}
 	}
 	return errs
 }

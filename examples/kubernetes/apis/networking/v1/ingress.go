@@ -136,14 +136,13 @@ func validateReference(ref *corev1.TypedLocalObjectReference, path *field.Path) 
 	if ref.APIGroup != nil {
 		errs = rule.Subdomain(path.Child("apiGroup"), *ref.APIGroup)
 	}
-	return append(errs, append(segment(path.Child("kind"), ref.Kind), segment(path.Child("name"), ref.Name)...)...)
+	kind, name := path.Child("kind"), path.Child("name")
+	return rule.All(errs, rule.Required(kind, ref.Kind), segment(kind, ref.Kind), rule.Required(name, ref.Name),
+		segment(name, ref.Name))
 }
 
-// segment wants a text that can stand between two slashes of a path.
+// segment wants a text that can stand between two slashes of a path, if there is one.
 func segment(path *field.Path, value string) rule.Errors {
-	if value == "" {
-		return rule.Errors{field.Required(path, "")}
-	}
 	return rule.Texts(path, value, content.IsPathSegmentName(value))
 }
 

@@ -79,7 +79,7 @@ func validatePolicyPort(port *networkingv1.NetworkPolicyPort, path *field.Path) 
 	if end == nil {
 		return errs
 	}
-	errs = append(errs, rule.When(*end < port.Port.IntVal, field.Invalid(at, port.Port.IntVal,
+	errs = append(errs, rule.When(*end < port.Port.IntVal, field.Invalid(at, *end,
 		"must be greater than or equal to `port`"))...)
 	return append(errs, rule.Port(at, *end)...)
 }
@@ -102,7 +102,7 @@ func validatePeer(peer *networkingv1.NetworkPolicyPeer, path *field.Path) (errs 
 
 func validateBlock(block *networkingv1.IPBlock, path *field.Path) rule.Errors {
 	if block.CIDR == "" {
-		return rule.Errors{field.Required(path.Child("cidr"), "")}
+		return nil // the type's own tags report that there is none
 	}
 	errs := validation.IsValidCIDRForLegacyField(path.Child("cidr"), block.CIDR, true, nil)
 	all, err := netip.ParsePrefix(block.CIDR)

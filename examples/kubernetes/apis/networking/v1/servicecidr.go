@@ -67,14 +67,6 @@ func ValidateObject_IPAddress(_ context.Context, in *networkingv1.IPAddress) (er
 	if ref.Group != "" {
 		errs = rule.Subdomain(path.Child("group"), ref.Group)
 	}
-	errs = rule.All(errs, segment(path.Child("resource"), ref.Resource), segment(path.Child("name"), ref.Name))
-	if ref.Namespace == "" {
-		return errs
-	}
-	return append(errs, segment(path.Child("namespace"), ref.Namespace)...)
-}
-
-// ValidateUpdate_IPAddress holds who has an address.
-func ValidateUpdate_IPAddress(_ context.Context, in, old *networkingv1.IPAddress) field.ErrorList {
-	return rule.Immutable(field.NewPath("spec", "parentRef"), in.Spec.ParentRef, old.Spec.ParentRef)
+	return rule.All(errs, segment(path.Child("resource"), ref.Resource), segment(path.Child("name"), ref.Name),
+		segment(path.Child("namespace"), ref.Namespace))
 }

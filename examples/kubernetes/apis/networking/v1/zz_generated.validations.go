@@ -33,6 +33,22 @@ func Validate_Ingress(ctx context.Context, op operation.Operation, fldPath *fiel
 	return errs
 }
 
+// Validate_IngressClass checks obj, which replaces oldObj where that isn't nil.
+func Validate_IngressClass(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.IngressClass) (errs field.ErrorList) {
+	if path := fldPath.Child("spec"); !reflect.ValueOf(obj.Spec).IsZero() {
+		errs = append(errs, validate_v1_IngressClassSpec(ctx, op, path, &obj.Spec, safe.Field(oldObj, func(old *networkingv1.IngressClass) *networkingv1.IngressClassSpec { return &old.Spec }))...)
+	}
+	return errs
+}
+
+// Validate_NetworkPolicy checks obj, which replaces oldObj where that isn't nil.
+func Validate_NetworkPolicy(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.NetworkPolicy) (errs field.ErrorList) {
+	if path := fldPath.Child("spec"); !reflect.ValueOf(obj.Spec).IsZero() {
+		errs = append(errs, validate_v1_NetworkPolicySpec(ctx, op, path, &obj.Spec, safe.Field(oldObj, func(old *networkingv1.NetworkPolicy) *networkingv1.NetworkPolicySpec { return &old.Spec }))...)
+	}
+	return errs
+}
+
 // Validate_ServiceCIDR checks obj, which replaces oldObj where that isn't nil.
 func Validate_ServiceCIDR(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.ServiceCIDR) (errs field.ErrorList) {
 	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
@@ -43,7 +59,12 @@ func Validate_ServiceCIDR(ctx context.Context, op operation.Operation, fldPath *
 
 // validate_v1_IPAddressSpec checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_IPAddressSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.IPAddressSpec) (errs field.ErrorList) {
-	if path := fldPath.Child("parentRef"); obj.ParentRef == nil && (oldObj == nil || !validate.DirectEqual(obj.ParentRef, oldObj.ParentRef)) {
+	if path := fldPath.Child("parentRef"); oldObj == nil || !validate.DirectEqual(obj.ParentRef, oldObj.ParentRef) {
+		errs = append(errs, validate.Immutable(ctx, op, path, obj.ParentRef, nil)...)
+	}
+	if path := fldPath.Child("parentRef"); obj.ParentRef != nil {
+		errs = append(errs, validate_v1_ParentReference(ctx, op, path, obj.ParentRef, safe.Field(oldObj, func(old *networkingv1.IPAddressSpec) *networkingv1.ParentReference { return old.ParentRef }))...)
+	} else if oldObj == nil || !validate.DirectEqual(obj.ParentRef, oldObj.ParentRef) {
 		errs = append(errs, field.Required(path, ""))
 	}
 	return errs
@@ -59,6 +80,27 @@ func validate_v1_IngressStatus(ctx context.Context, op operation.Operation, fldP
 	return errs
 }
 
+// validate_v1_IngressClassSpec checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_IngressClassSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.IngressClassSpec) (errs field.ErrorList) {
+	if path := fldPath.Child("parameters"); obj.Parameters != nil {
+		errs = append(errs, validate_v1_IngressClassParametersReference(ctx, op, path, obj.Parameters, safe.Field(oldObj, func(old *networkingv1.IngressClassSpec) *networkingv1.IngressClassParametersReference {
+			return old.Parameters
+		}))...)
+	}
+	return errs
+}
+
+// validate_v1_NetworkPolicySpec checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_NetworkPolicySpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.NetworkPolicySpec) (errs field.ErrorList) {
+	if path := fldPath.Child("ingress"); len(obj.Ingress) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Ingress, oldObj.Ingress)) {
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Ingress, nil, nil, nil, validate_v1_NetworkPolicyIngressRule)...)
+	}
+	if path := fldPath.Child("egress"); len(obj.Egress) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Egress, oldObj.Egress)) {
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Egress, nil, nil, nil, validate_v1_NetworkPolicyEgressRule)...)
+	}
+	return errs
+}
+
 // validate_v1_ServiceCIDRStatus checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_ServiceCIDRStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.ServiceCIDRStatus) (errs field.ErrorList) {
 	if path := fldPath.Child("conditions"); obj.Conditions != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Conditions, oldObj.Conditions)) {
@@ -67,10 +109,48 @@ func validate_v1_ServiceCIDRStatus(ctx context.Context, op operation.Operation, 
 	return errs
 }
 
+// validate_v1_ParentReference checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_ParentReference(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.ParentReference) (errs field.ErrorList) {
+	if path := fldPath.Child("resource"); obj.Resource == "" && (oldObj == nil || obj.Resource != oldObj.Resource) {
+		errs = append(errs, field.Required(path, ""))
+	}
+	if path := fldPath.Child("name"); obj.Name == "" && (oldObj == nil || obj.Name != oldObj.Name) {
+		errs = append(errs, field.Required(path, ""))
+	}
+	return errs
+}
+
 // validate_v1_IngressLoadBalancerStatus checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_IngressLoadBalancerStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.IngressLoadBalancerStatus) (errs field.ErrorList) {
 	if path := fldPath.Child("ingress"); obj.Ingress != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Ingress, oldObj.Ingress)) {
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Ingress, nil, nil, nil, validate_v1_IngressLoadBalancerIngress)...)
+	}
+	return errs
+}
+
+// validate_v1_IngressClassParametersReference checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_IngressClassParametersReference(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.IngressClassParametersReference) (errs field.ErrorList) {
+	if path := fldPath.Child("kind"); obj.Kind == "" && (oldObj == nil || obj.Kind != oldObj.Kind) {
+		errs = append(errs, field.Required(path, ""))
+	}
+	if path := fldPath.Child("name"); obj.Name == "" && (oldObj == nil || obj.Name != oldObj.Name) {
+		errs = append(errs, field.Required(path, ""))
+	}
+	return errs
+}
+
+// validate_v1_NetworkPolicyIngressRule checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_NetworkPolicyIngressRule(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.NetworkPolicyIngressRule) (errs field.ErrorList) {
+	if path := fldPath.Child("from"); len(obj.From) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.From, oldObj.From)) {
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.From, nil, nil, nil, validate_v1_NetworkPolicyPeer)...)
+	}
+	return errs
+}
+
+// validate_v1_NetworkPolicyEgressRule checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_NetworkPolicyEgressRule(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.NetworkPolicyEgressRule) (errs field.ErrorList) {
+	if path := fldPath.Child("to"); len(obj.To) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.To, oldObj.To)) {
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.To, nil, nil, nil, validate_v1_NetworkPolicyPeer)...)
 	}
 	return errs
 }
@@ -128,6 +208,14 @@ func validate_v1_IngressLoadBalancerIngress(ctx context.Context, op operation.Op
 	return errs
 }
 
+// validate_v1_NetworkPolicyPeer checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_NetworkPolicyPeer(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.NetworkPolicyPeer) (errs field.ErrorList) {
+	if path := fldPath.Child("ipBlock"); obj.IPBlock != nil {
+		errs = append(errs, validate_v1_IPBlock(ctx, op, path, obj.IPBlock, safe.Field(oldObj, func(old *networkingv1.NetworkPolicyPeer) *networkingv1.IPBlock { return old.IPBlock }))...)
+	}
+	return errs
+}
+
 // validate_v1_IngressPortStatus checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_IngressPortStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.IngressPortStatus) (errs field.ErrorList) {
 	if path := fldPath.Child("error"); obj.Error != nil && (oldObj == nil || !validate.DirectEqual(obj.Error, oldObj.Error)) {
@@ -137,6 +225,14 @@ func validate_v1_IngressPortStatus(ctx context.Context, op operation.Operation, 
 		if utf8.RuneCountInString(*obj.Error) > 316 {
 			errs = append(errs, field.TooLong(path, "", 316))
 		}
+	}
+	return errs
+}
+
+// validate_v1_IPBlock checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_IPBlock(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.IPBlock) (errs field.ErrorList) {
+	if path := fldPath.Child("cidr"); obj.CIDR == "" && (oldObj == nil || obj.CIDR != oldObj.CIDR) {
+		errs = append(errs, field.Required(path, ""))
 	}
 	return errs
 }

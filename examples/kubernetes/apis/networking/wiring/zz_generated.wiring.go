@@ -78,6 +78,9 @@ func defineIngressClass() registry.Definition[*networkingv1.IngressClass] {
 					return new(networkingv1.IngressClass)
 				},
 				Default: v1.SetObjectDefaults_IngressClass,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *networkingv1.IngressClass) field.ErrorList {
+					return v1.Validate_IngressClass(ctx, op, nil, obj, old)
+				},
 				Columns: []func(*networkingv1.IngressClass) api.Cell{
 					func(in *networkingv1.IngressClass) api.Cell {
 						if in.Spec.Controller == "" {
@@ -228,10 +231,9 @@ func defineIPAddress() registry.Definition[*networkingv1.IPAddress] {
 		Storage:       "v1",
 		StoragePrefix: "ipaddresses",
 		Strategy: registry.Strategy[*networkingv1.IPAddress]{
-			Validate:       v1.ValidateObject_IPAddress,
-			ValidateUpdate: v1.ValidateUpdate_IPAddress,
-			ValidateName:   registry.NameIsIP,
-			NoGeneration:   true,
+			Validate:     v1.ValidateObject_IPAddress,
+			ValidateName: registry.NameIsIP,
+			NoGeneration: true,
 		},
 	}
 }
@@ -263,6 +265,9 @@ func defineNetworkPolicy() registry.Definition[*networkingv1.NetworkPolicy] {
 					return new(networkingv1.NetworkPolicy)
 				},
 				Default: v1.SetObjectDefaults_NetworkPolicy,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *networkingv1.NetworkPolicy) field.ErrorList {
+					return v1.Validate_NetworkPolicy(ctx, op, nil, obj, old)
+				},
 				Columns: []func(*networkingv1.NetworkPolicy) api.Cell{
 					func(in *networkingv1.NetworkPolicy) api.Cell {
 						result := v1.SelectorColumn_NetworkPolicy(in)

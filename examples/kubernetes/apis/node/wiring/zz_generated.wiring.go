@@ -4,13 +4,17 @@
 package wiring
 
 import (
+	"context"
+
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
 	"example.com/kubernetes/apis/node/v1"
 	nodev1 "k8s.io/api/node/v1"
+	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,
@@ -69,6 +73,9 @@ func defineRuntimeClass() registry.Definition[*nodev1.RuntimeClass] {
 					return new(nodev1.RuntimeClass)
 				},
 				Default: v1.SetObjectDefaults_RuntimeClass,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *nodev1.RuntimeClass) field.ErrorList {
+					return v1.Validate_RuntimeClass(ctx, op, nil, obj, old)
+				},
 				Columns: []func(*nodev1.RuntimeClass) api.Cell{
 					func(in *nodev1.RuntimeClass) api.Cell {
 						return api.Text(in.Handler)

@@ -6,12 +6,12 @@ package v1
 
 import (
 	"context"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	corev1 "k8s.io/api/core/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/operation"
@@ -21,11 +21,31 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
+// Validate_DeviceClass checks obj, which replaces oldObj where that isn't nil.
+func Validate_DeviceClass(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceClass) (errs field.ErrorList) {
+	{
+		path := fldPath.Child("metadata")
+		if path := path.Child("name"); obj.ObjectMeta.Name != "" && (oldObj == nil || obj.ObjectMeta.Name != oldObj.ObjectMeta.Name) {
+			errs = append(errs, validate.LongName(ctx, op, path, &obj.ObjectMeta.Name, nil)...)
+		}
+	}
+	errs = append(errs, validate_v1_DeviceClassSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *resourcev1.DeviceClass) *resourcev1.DeviceClassSpec { return &old.Spec }))...)
+	return errs
+}
+
 // Validate_ResourceClaim checks obj, which replaces oldObj where that isn't nil.
 func Validate_ResourceClaim(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.ResourceClaim) (errs field.ErrorList) {
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
-		errs = append(errs, validate_v1_ResourceClaimStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *resourcev1.ResourceClaim) *resourcev1.ResourceClaimStatus { return &old.Status }))...)
+	if path := fldPath.Child("spec"); oldObj == nil || !equality.Semantic.DeepEqual(obj.Spec, oldObj.Spec) {
+		errs = append(errs, validate.Immutable(ctx, op, path, &obj.Spec, nil)...)
 	}
+	errs = append(errs, validate_v1_ResourceClaimSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *resourcev1.ResourceClaim) *resourcev1.ResourceClaimSpec { return &old.Spec }))...)
+	errs = append(errs, validate_v1_ResourceClaimStatus(ctx, op, fldPath.Child("status"), &obj.Status, safe.Field(oldObj, func(old *resourcev1.ResourceClaim) *resourcev1.ResourceClaimStatus { return &old.Status }))...)
+	return errs
+}
+
+// Validate_ResourceClaimTemplate checks obj, which replaces oldObj where that isn't nil.
+func Validate_ResourceClaimTemplate(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.ResourceClaimTemplate) (errs field.ErrorList) {
+	errs = append(errs, validate_v1_ResourceClaimTemplateSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *resourcev1.ResourceClaimTemplate) *resourcev1.ResourceClaimTemplateSpec { return &old.Spec }))...)
 	return errs
 }
 
@@ -35,9 +55,43 @@ func Validate_ResourceSlice(ctx context.Context, op operation.Operation, fldPath
 	return errs
 }
 
+// validate_v1_DeviceClassSpec checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceClassSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceClassSpec) (errs field.ErrorList) {
+	if path := fldPath.Child("selectors"); len(obj.Selectors) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Selectors, oldObj.Selectors)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.Selectors, nil, 32)...)
+	}
+	if path := fldPath.Child("config"); len(obj.Config) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Config, oldObj.Config)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.Config, nil, 32)...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Config, nil, nil, nil, validate_v1_DeviceClassConfiguration)...)
+	}
+	if path := fldPath.Child("extendedResourceName"); obj.ExtendedResourceName != nil && (oldObj == nil || !validate.DirectEqual(obj.ExtendedResourceName, oldObj.ExtendedResourceName)) {
+		errs = append(errs, validate.ExtendedResourceName(ctx, op, path, obj.ExtendedResourceName, nil)...)
+	}
+	return errs
+}
+
+// validate_v1_ResourceClaimSpec checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_ResourceClaimSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.ResourceClaimSpec) (errs field.ErrorList) {
+	errs = append(errs, validate_v1_DeviceClaim(ctx, op, fldPath.Child("devices"), &obj.Devices, safe.Field(oldObj, func(old *resourcev1.ResourceClaimSpec) *resourcev1.DeviceClaim { return &old.Devices }))...)
+	return errs
+}
+
 // validate_v1_ResourceClaimStatus checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_ResourceClaimStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.ResourceClaimStatus) (errs field.ErrorList) {
-	if path := fldPath.Child("devices"); obj.Devices != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Devices, oldObj.Devices)) {
+	if path := fldPath.Child("allocation"); oldObj == nil || !equality.Semantic.DeepEqual(obj.Allocation, oldObj.Allocation) {
+		errs = append(errs, validate.UpdatePointer(ctx, op, path, obj.Allocation, safe.Field(oldObj, func(old *resourcev1.ResourceClaimStatus) *resourcev1.AllocationResult { return old.Allocation }), validate.NoModify)...)
+	}
+	if path := fldPath.Child("allocation"); obj.Allocation != nil {
+		errs = append(errs, validate_v1_AllocationResult(ctx, op, path, obj.Allocation, safe.Field(oldObj, func(old *resourcev1.ResourceClaimStatus) *resourcev1.AllocationResult { return old.Allocation }))...)
+	}
+	if path := fldPath.Child("reservedFor"); len(obj.ReservedFor) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.ReservedFor, oldObj.ReservedFor)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.ReservedFor, nil, 256)...)
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.ReservedFor, nil, func(a, b *resourcev1.ResourceClaimConsumerReference) bool { return a.UID == b.UID })...)
+	}
+	if path := fldPath.Child("devices"); len(obj.Devices) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Devices, oldObj.Devices)) {
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Devices, nil, func(a, b *resourcev1.AllocatedDeviceStatus) bool {
+			return a.Driver == b.Driver && a.Device == b.Device && a.Pool == b.Pool && validate.DirectEqual(a.ShareID, b.ShareID)
+		})...)
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Devices, safe.Field(oldObj, func(old *resourcev1.ResourceClaimStatus) []resourcev1.AllocatedDeviceStatus { return old.Devices }), func(a, b *resourcev1.AllocatedDeviceStatus) bool {
 			return a.Driver == b.Driver && a.Device == b.Device && a.Pool == b.Pool && validate.DirectEqual(a.ShareID, b.ShareID)
 		}, validate.SemanticDeepEqual, validate_v1_AllocatedDeviceStatus)...)
@@ -45,42 +99,201 @@ func validate_v1_ResourceClaimStatus(ctx context.Context, op operation.Operation
 	return errs
 }
 
+// validate_v1_ResourceClaimTemplateSpec checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_ResourceClaimTemplateSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.ResourceClaimTemplateSpec) (errs field.ErrorList) {
+	errs = append(errs, validate_v1_ResourceClaimSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *resourcev1.ResourceClaimTemplateSpec) *resourcev1.ResourceClaimSpec { return &old.Spec }))...)
+	return errs
+}
+
 // validate_v1_ResourceSliceSpec checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_ResourceSliceSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.ResourceSliceSpec) (errs field.ErrorList) {
-	if path := fldPath.Child("devices"); obj.Devices != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Devices, oldObj.Devices)) {
+	if path := fldPath.Child("devices"); len(obj.Devices) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Devices, oldObj.Devices)) {
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Devices, nil, nil, nil, validate_v1_Device)...)
 	}
-	if path := fldPath.Child("sharedCounters"); obj.SharedCounters != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.SharedCounters, oldObj.SharedCounters)) {
-		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.SharedCounters, nil, nil, nil, validate_v1_CounterSet)...)
+	if path := fldPath.Child("sharedCounters"); len(obj.SharedCounters) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.SharedCounters, oldObj.SharedCounters)) {
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.SharedCounters, nil, func(a, b *resourcev1.CounterSet) bool { return a.Name == b.Name })...)
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.SharedCounters, nil, 8)...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.SharedCounters, safe.Field(oldObj, func(old *resourcev1.ResourceSliceSpec) []resourcev1.CounterSet { return old.SharedCounters }), func(a, b *resourcev1.CounterSet) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, validate_v1_CounterSet)...)
 	}
+	if path := fldPath.Child("skipNodeOperations"); len(obj.SkipNodeOperations) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.SkipNodeOperations, oldObj.SkipNodeOperations)) {
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.SkipNodeOperations, nil, validate.DirectEqual)...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.SkipNodeOperations, safe.Field(oldObj, func(old *resourcev1.ResourceSliceSpec) []resourcev1.SkipNodeOperation { return old.SkipNodeOperations }), validate.DirectEqual, nil, validate_v1_SkipNodeOperation)...)
+	}
+	return errs
+}
+
+// validate_v1_DeviceClassConfiguration checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceClassConfiguration(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceClassConfiguration) (errs field.ErrorList) {
+	errs = append(errs, validate_v1_DeviceConfiguration(ctx, op, fldPath, &obj.DeviceConfiguration, safe.Field(oldObj, func(old *resourcev1.DeviceClassConfiguration) *resourcev1.DeviceConfiguration {
+		return &old.DeviceConfiguration
+	}))...)
+	return errs
+}
+
+// validate_v1_DeviceClaim checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceClaim(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceClaim) (errs field.ErrorList) {
+	if path := fldPath.Child("requests"); len(obj.Requests) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Requests, oldObj.Requests)) {
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Requests, nil, func(a, b *resourcev1.DeviceRequest) bool { return a.Name == b.Name })...)
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.Requests, nil, 32)...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Requests, safe.Field(oldObj, func(old *resourcev1.DeviceClaim) []resourcev1.DeviceRequest { return old.Requests }), func(a, b *resourcev1.DeviceRequest) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, validate_v1_DeviceRequest)...)
+	}
+	if path := fldPath.Child("constraints"); len(obj.Constraints) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Constraints, oldObj.Constraints)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.Constraints, nil, 32)...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Constraints, nil, nil, nil, validate_v1_DeviceConstraint)...)
+	}
+	if path := fldPath.Child("config"); len(obj.Config) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Config, oldObj.Config)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.Config, nil, 32)...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Config, nil, nil, nil, validate_v1_DeviceClaimConfiguration)...)
+	}
+	return errs
+}
+
+// validate_v1_AllocationResult checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_AllocationResult(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.AllocationResult) (errs field.ErrorList) {
+	errs = append(errs, validate_v1_DeviceAllocationResult(ctx, op, fldPath.Child("devices"), &obj.Devices, safe.Field(oldObj, func(old *resourcev1.AllocationResult) *resourcev1.DeviceAllocationResult { return &old.Devices }))...)
 	return errs
 }
 
 // validate_v1_AllocatedDeviceStatus checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_AllocatedDeviceStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.AllocatedDeviceStatus) (errs field.ErrorList) {
+	if path := fldPath.Child("shareID"); obj.ShareID != nil && (oldObj == nil || !validate.DirectEqual(obj.ShareID, oldObj.ShareID)) {
+		errs = append(errs, validate.UUID(ctx, op, path, obj.ShareID, nil)...)
+	}
 	if path := fldPath.Child("conditions"); obj.Conditions != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Conditions, oldObj.Conditions)) {
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Conditions, safe.Field(oldObj, func(old *resourcev1.AllocatedDeviceStatus) []metav1.Condition { return old.Conditions }), func(a, b *metav1.Condition) bool { return a.Type == b.Type }, validate.SemanticDeepEqual, validate_v1_Condition)...)
+	}
+	if path := fldPath.Child("networkData"); obj.NetworkData != nil {
+		errs = append(errs, validate_v1_NetworkDeviceData(ctx, op, path, obj.NetworkData, safe.Field(oldObj, func(old *resourcev1.AllocatedDeviceStatus) *resourcev1.NetworkDeviceData { return old.NetworkData }))...)
 	}
 	return errs
 }
 
 // validate_v1_Device checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_Device(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.Device) (errs field.ErrorList) {
+	if path := fldPath.Child("attributes"); len(obj.Attributes) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Attributes, oldObj.Attributes)) {
+		errs = append(errs, inOrder(validate.EachMapVal(ctx, op, path, obj.Attributes, safe.Field(oldObj, func(old *resourcev1.Device) map[resourcev1.QualifiedName]resourcev1.DeviceAttribute {
+			return old.Attributes
+		}), validate.SemanticDeepEqual, validate_v1_DeviceAttribute))...)
+	}
 	if path := fldPath.Child("capacity"); obj.Capacity != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Capacity, oldObj.Capacity)) {
 		errs = append(errs, inOrder(validate.EachMapVal(ctx, op, path, obj.Capacity, safe.Field(oldObj, func(old *resourcev1.Device) map[resourcev1.QualifiedName]resourcev1.DeviceCapacity {
 			return old.Capacity
 		}), validate.SemanticDeepEqual, validate_v1_DeviceCapacity))...)
 	}
-	if path := fldPath.Child("consumesCounters"); obj.ConsumesCounters != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.ConsumesCounters, oldObj.ConsumesCounters)) {
-		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.ConsumesCounters, nil, nil, nil, validate_v1_DeviceCounterConsumption)...)
+	if path := fldPath.Child("consumesCounters"); len(obj.ConsumesCounters) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.ConsumesCounters, oldObj.ConsumesCounters)) {
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.ConsumesCounters, nil, func(a, b *resourcev1.DeviceCounterConsumption) bool { return a.CounterSet == b.CounterSet })...)
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.ConsumesCounters, nil, 2)...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.ConsumesCounters, safe.Field(oldObj, func(old *resourcev1.Device) []resourcev1.DeviceCounterConsumption { return old.ConsumesCounters }), func(a, b *resourcev1.DeviceCounterConsumption) bool { return a.CounterSet == b.CounterSet }, validate.SemanticDeepEqual, validate_v1_DeviceCounterConsumption)...)
+	}
+	if path := fldPath.Child("taints"); len(obj.Taints) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Taints, oldObj.Taints)) {
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Taints, nil, nil, nil, validate_v1_DeviceTaint)...)
+	}
+	if path := fldPath.Child("bindingConditions"); len(obj.BindingConditions) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.BindingConditions, oldObj.BindingConditions)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.BindingConditions, nil, 4)...)
+	}
+	if path := fldPath.Child("bindingFailureConditions"); len(obj.BindingFailureConditions) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.BindingFailureConditions, oldObj.BindingFailureConditions)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.BindingFailureConditions, nil, 4)...)
+	}
+	if path := fldPath.Child("nodeAllocatableResources"); len(obj.NodeAllocatableResources) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.NodeAllocatableResources, oldObj.NodeAllocatableResources)) {
+		errs = append(errs, inOrder(validate.EachMapVal(ctx, op, path, obj.NodeAllocatableResources, safe.Field(oldObj, func(old *resourcev1.Device) map[corev1.ResourceName]resourcev1.NodeAllocatableResource {
+			return old.NodeAllocatableResources
+		}), validate.SemanticDeepEqual, validate_v1_NodeAllocatableResource))...)
 	}
 	return errs
 }
 
 // validate_v1_CounterSet checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_CounterSet(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.CounterSet) (errs field.ErrorList) {
-	if path := fldPath.Child("counters"); obj.Counters == nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Counters, oldObj.Counters)) {
-		errs = append(errs, field.Required(path, ""))
+	if path := fldPath.Child("name"); oldObj == nil || obj.Name != oldObj.Name {
+		if obj.Name == "" {
+			errs = append(errs, field.Required(path, ""))
+		} else {
+			errs = append(errs, validate.ShortName(ctx, op, path, &obj.Name, nil)...)
+		}
+	}
+	if path := fldPath.Child("counters"); oldObj == nil || !equality.Semantic.DeepEqual(obj.Counters, oldObj.Counters) {
+		if len(obj.Counters) == 0 {
+			errs = append(errs, field.Required(path, ""))
+		} else {
+			errs = append(errs, inOrder(validate.EachMapKey(ctx, op, path, obj.Counters, safe.Field(oldObj, func(old *resourcev1.CounterSet) map[string]resourcev1.Counter { return old.Counters }), func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *string) (errs field.ErrorList) {
+				errs = append(errs, validate.ShortName(ctx, op, fldPath, obj, nil)...)
+				return errs
+			}))...)
+		}
+	}
+	return errs
+}
+
+// validate_v1_SkipNodeOperation checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_SkipNodeOperation(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.SkipNodeOperation) (errs field.ErrorList) {
+	if oldObj != nil && *obj == *oldObj {
+		return errs
+	}
+	switch *obj {
+	case resourcev1.SkipNodeOperationAll, resourcev1.SkipNodeOperationNodePrepareResources, resourcev1.SkipNodeOperationNodeUnprepareResources:
+	default:
+		errs = append(errs, field.NotSupported(fldPath, *obj, []resourcev1.SkipNodeOperation{resourcev1.SkipNodeOperationAll, resourcev1.SkipNodeOperationNodePrepareResources, resourcev1.SkipNodeOperationNodeUnprepareResources}))
+	}
+	return errs
+}
+
+// validate_v1_DeviceConfiguration checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceConfiguration(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceConfiguration) (errs field.ErrorList) {
+	if path := fldPath.Child("opaque"); obj.Opaque != nil {
+		errs = append(errs, validate_v1_OpaqueDeviceConfiguration(ctx, op, path, obj.Opaque, safe.Field(oldObj, func(old *resourcev1.DeviceConfiguration) *resourcev1.OpaqueDeviceConfiguration { return old.Opaque }))...)
+	}
+	return errs
+}
+
+// validate_v1_DeviceRequest checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceRequest(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceRequest) (errs field.ErrorList) {
+	if path := fldPath.Child("exactly"); obj.Exactly != nil {
+		errs = append(errs, validate_v1_ExactDeviceRequest(ctx, op, path, obj.Exactly, safe.Field(oldObj, func(old *resourcev1.DeviceRequest) *resourcev1.ExactDeviceRequest { return old.Exactly }))...)
+	}
+	if path := fldPath.Child("firstAvailable"); len(obj.FirstAvailable) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.FirstAvailable, oldObj.FirstAvailable)) {
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.FirstAvailable, nil, func(a, b *resourcev1.DeviceSubRequest) bool { return a.Name == b.Name })...)
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.FirstAvailable, nil, 8)...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.FirstAvailable, safe.Field(oldObj, func(old *resourcev1.DeviceRequest) []resourcev1.DeviceSubRequest { return old.FirstAvailable }), func(a, b *resourcev1.DeviceSubRequest) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, validate_v1_DeviceSubRequest)...)
+	}
+	return errs
+}
+
+// validate_v1_DeviceConstraint checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceConstraint(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceConstraint) (errs field.ErrorList) {
+	if path := fldPath.Child("requests"); len(obj.Requests) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Requests, oldObj.Requests)) {
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Requests, nil, validate.DirectEqual)...)
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.Requests, nil, 32)...)
+	}
+	if path := fldPath.Child("matchAttribute"); obj.MatchAttribute != nil && (oldObj == nil || !validate.DirectEqual(obj.MatchAttribute, oldObj.MatchAttribute)) {
+		errs = append(errs, validate.ResourceFullyQualifiedName(ctx, op, path, obj.MatchAttribute, nil)...)
+	}
+	if path := fldPath.Child("distinctAttribute"); obj.DistinctAttribute != nil && (oldObj == nil || !validate.DirectEqual(obj.DistinctAttribute, oldObj.DistinctAttribute)) {
+		errs = append(errs, validate.ResourceFullyQualifiedName(ctx, op, path, obj.DistinctAttribute, nil)...)
+	}
+	return errs
+}
+
+// validate_v1_DeviceClaimConfiguration checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceClaimConfiguration(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceClaimConfiguration) (errs field.ErrorList) {
+	if path := fldPath.Child("requests"); len(obj.Requests) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Requests, oldObj.Requests)) {
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Requests, nil, validate.DirectEqual)...)
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.Requests, nil, 32)...)
+	}
+	errs = append(errs, validate_v1_DeviceConfiguration(ctx, op, fldPath, &obj.DeviceConfiguration, safe.Field(oldObj, func(old *resourcev1.DeviceClaimConfiguration) *resourcev1.DeviceConfiguration {
+		return &old.DeviceConfiguration
+	}))...)
+	return errs
+}
+
+// validate_v1_DeviceAllocationResult checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceAllocationResult(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceAllocationResult) (errs field.ErrorList) {
+	if path := fldPath.Child("results"); len(obj.Results) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Results, oldObj.Results)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.Results, nil, 32)...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Results, nil, nil, nil, validate_v1_DeviceRequestAllocationResult)...)
+	}
+	if path := fldPath.Child("config"); len(obj.Config) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Config, oldObj.Config)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.Config, nil, 64)...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Config, nil, nil, nil, validate_v1_DeviceAllocationConfiguration)...)
 	}
 	return errs
 }
@@ -130,6 +343,45 @@ var conditionTypePattern = regexp.MustCompile(`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\
 
 var conditionReasonPattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
+// validate_v1_NetworkDeviceData checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_NetworkDeviceData(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.NetworkDeviceData) (errs field.ErrorList) {
+	if path := fldPath.Child("interfaceName"); obj.InterfaceName != "" && (oldObj == nil || obj.InterfaceName != oldObj.InterfaceName) {
+		errs = append(errs, validate.MaxBytes(ctx, op, path, &obj.InterfaceName, nil, 256)...)
+	}
+	if path := fldPath.Child("ips"); len(obj.IPs) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.IPs, oldObj.IPs)) {
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.IPs, nil, validate.DirectEqual)...)
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.IPs, nil, 16)...)
+	}
+	if path := fldPath.Child("hardwareAddress"); obj.HardwareAddress != "" && (oldObj == nil || obj.HardwareAddress != oldObj.HardwareAddress) {
+		errs = append(errs, validate.MaxBytes(ctx, op, path, &obj.HardwareAddress, nil, 128)...)
+	}
+	return errs
+}
+
+// validate_v1_DeviceAttribute checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceAttribute(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceAttribute) (errs field.ErrorList) {
+	errs = append(errs, validate.Union(
+		ctx,
+		op,
+		fldPath,
+		obj,
+		oldObj,
+		deviceAttributeUnion,
+		func(obj *resourcev1.DeviceAttribute) bool { return obj != nil && obj.IntValue != nil },
+		func(obj *resourcev1.DeviceAttribute) bool { return obj != nil && obj.BoolValue != nil },
+		func(obj *resourcev1.DeviceAttribute) bool { return obj != nil && obj.StringValue != nil },
+		func(obj *resourcev1.DeviceAttribute) bool { return obj != nil && obj.VersionValue != nil },
+		func(obj *resourcev1.DeviceAttribute) bool { return obj != nil && len(obj.IntValues) != 0 },
+		func(obj *resourcev1.DeviceAttribute) bool { return obj != nil && len(obj.BoolValues) != 0 },
+		func(obj *resourcev1.DeviceAttribute) bool { return obj != nil && len(obj.StringValues) != 0 },
+		func(obj *resourcev1.DeviceAttribute) bool { return obj != nil && len(obj.VersionValues) != 0 },
+	)...)
+	return errs
+}
+
+// deviceAttributeUnion are the fields of which one is set.
+var deviceAttributeUnion = validate.NewUnionMembership(validate.NewUnionMember("int"), validate.NewUnionMember("bool"), validate.NewUnionMember("string"), validate.NewUnionMember("version"), validate.NewUnionMember("ints"), validate.NewUnionMember("bools"), validate.NewUnionMember("strings"), validate.NewUnionMember("versions"))
+
 // validate_v1_DeviceCapacity checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_DeviceCapacity(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceCapacity) (errs field.ErrorList) {
 	if path := fldPath.Child("requestPolicy"); obj.RequestPolicy != nil {
@@ -140,9 +392,162 @@ func validate_v1_DeviceCapacity(ctx context.Context, op operation.Operation, fld
 
 // validate_v1_DeviceCounterConsumption checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_DeviceCounterConsumption(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceCounterConsumption) (errs field.ErrorList) {
-	if path := fldPath.Child("counters"); obj.Counters == nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Counters, oldObj.Counters)) {
+	if path := fldPath.Child("counterSet"); oldObj == nil || obj.CounterSet != oldObj.CounterSet {
+		if obj.CounterSet == "" {
+			errs = append(errs, field.Required(path, ""))
+		} else {
+			errs = append(errs, validate.ShortName(ctx, op, path, &obj.CounterSet, nil)...)
+		}
+	}
+	if path := fldPath.Child("counters"); oldObj == nil || !equality.Semantic.DeepEqual(obj.Counters, oldObj.Counters) {
+		if len(obj.Counters) == 0 {
+			errs = append(errs, field.Required(path, ""))
+		} else {
+			errs = append(errs, inOrder(validate.EachMapKey(ctx, op, path, obj.Counters, safe.Field(oldObj, func(old *resourcev1.DeviceCounterConsumption) map[string]resourcev1.Counter { return old.Counters }), func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *string) (errs field.ErrorList) {
+				errs = append(errs, validate.ShortName(ctx, op, fldPath, obj, nil)...)
+				return errs
+			}))...)
+		}
+	}
+	if path := fldPath.Child("compatibilityGroups"); len(obj.CompatibilityGroups) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.CompatibilityGroups, oldObj.CompatibilityGroups)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.CompatibilityGroups, nil, 2)...)
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.CompatibilityGroups, nil, validate.DirectEqual)...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.CompatibilityGroups, safe.Field(oldObj, func(old *resourcev1.DeviceCounterConsumption) []string { return old.CompatibilityGroups }), validate.DirectEqual, nil, func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *string) (errs field.ErrorList) {
+			errs = append(errs, validate.ShortName(ctx, op, fldPath, obj, nil)...)
+			return errs
+		})...)
+	}
+	return errs
+}
+
+// validate_v1_DeviceTaint checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceTaint(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceTaint) (errs field.ErrorList) {
+	if path := fldPath.Child("effect"); obj.Effect != "" {
+		errs = append(errs, validate_v1_DeviceTaintEffect(ctx, op, path, &obj.Effect, safe.Field(oldObj, func(old *resourcev1.DeviceTaint) *resourcev1.DeviceTaintEffect { return &old.Effect }))...)
+	} else if oldObj == nil || obj.Effect != oldObj.Effect {
 		errs = append(errs, field.Required(path, ""))
 	}
+	return errs
+}
+
+// validate_v1_NodeAllocatableResource checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_NodeAllocatableResource(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.NodeAllocatableResource) (errs field.ErrorList) {
+	if path := fldPath.Child("mapping"); obj.Mapping != nil {
+		errs = append(errs, validate_v1_NodeAllocatableMapping(ctx, op, path, obj.Mapping, safe.Field(oldObj, func(old *resourcev1.NodeAllocatableResource) *resourcev1.NodeAllocatableMapping { return old.Mapping }))...)
+	}
+	return errs
+}
+
+// validate_v1_OpaqueDeviceConfiguration checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_OpaqueDeviceConfiguration(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.OpaqueDeviceConfiguration) (errs field.ErrorList) {
+	if path := fldPath.Child("driver"); oldObj == nil || obj.Driver != oldObj.Driver {
+		if obj.Driver == "" {
+			errs = append(errs, field.Required(path, ""))
+		} else {
+			errs = append(errs, validate.LongNameCaseless(ctx, op, path, &obj.Driver, nil)...)
+			errs = append(errs, validate.MaxLength(ctx, op, path, &obj.Driver, nil, 63)...)
+		}
+	}
+	return errs
+}
+
+// validate_v1_ExactDeviceRequest checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_ExactDeviceRequest(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.ExactDeviceRequest) (errs field.ErrorList) {
+	if path := fldPath.Child("selectors"); len(obj.Selectors) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Selectors, oldObj.Selectors)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.Selectors, nil, 32)...)
+	}
+	if path := fldPath.Child("allocationMode"); obj.AllocationMode != "" {
+		errs = append(errs, validate_v1_DeviceAllocationMode(ctx, op, path, &obj.AllocationMode, safe.Field(oldObj, func(old *resourcev1.ExactDeviceRequest) *resourcev1.DeviceAllocationMode { return &old.AllocationMode }))...)
+	}
+	if path := fldPath.Child("tolerations"); len(obj.Tolerations) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Tolerations, oldObj.Tolerations)) {
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Tolerations, nil, nil, nil, validate_v1_DeviceToleration)...)
+	}
+	if path := fldPath.Child("derivedAttributes"); len(obj.DerivedAttributes) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.DerivedAttributes, oldObj.DerivedAttributes)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.DerivedAttributes, nil, 32)...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.DerivedAttributes, nil, nil, nil, validate_v1_DeviceDerivedAttribute)...)
+	}
+	return errs
+}
+
+// validate_v1_DeviceSubRequest checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceSubRequest(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceSubRequest) (errs field.ErrorList) {
+	if path := fldPath.Child("deviceClassName"); oldObj == nil || obj.DeviceClassName != oldObj.DeviceClassName {
+		if obj.DeviceClassName == "" {
+			errs = append(errs, field.Required(path, ""))
+		} else {
+			errs = append(errs, validate.LongName(ctx, op, path, &obj.DeviceClassName, nil)...)
+		}
+	}
+	if path := fldPath.Child("selectors"); len(obj.Selectors) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Selectors, oldObj.Selectors)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.Selectors, nil, 32)...)
+	}
+	if path := fldPath.Child("allocationMode"); obj.AllocationMode != "" {
+		errs = append(errs, validate_v1_DeviceAllocationMode(ctx, op, path, &obj.AllocationMode, safe.Field(oldObj, func(old *resourcev1.DeviceSubRequest) *resourcev1.DeviceAllocationMode { return &old.AllocationMode }))...)
+	}
+	if path := fldPath.Child("tolerations"); len(obj.Tolerations) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Tolerations, oldObj.Tolerations)) {
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Tolerations, nil, nil, nil, validate_v1_DeviceToleration)...)
+	}
+	if path := fldPath.Child("derivedAttributes"); len(obj.DerivedAttributes) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.DerivedAttributes, oldObj.DerivedAttributes)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.DerivedAttributes, nil, 32)...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.DerivedAttributes, nil, nil, nil, validate_v1_DeviceDerivedAttribute)...)
+	}
+	return errs
+}
+
+// validate_v1_DeviceRequestAllocationResult checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceRequestAllocationResult(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceRequestAllocationResult) (errs field.ErrorList) {
+	if path := fldPath.Child("driver"); oldObj == nil || obj.Driver != oldObj.Driver {
+		if obj.Driver == "" {
+			errs = append(errs, field.Required(path, ""))
+		} else {
+			errs = append(errs, validate.LongNameCaseless(ctx, op, path, &obj.Driver, nil)...)
+			errs = append(errs, validate.MaxLength(ctx, op, path, &obj.Driver, nil, 63)...)
+		}
+	}
+	if path := fldPath.Child("pool"); oldObj == nil || obj.Pool != oldObj.Pool {
+		if obj.Pool == "" {
+			errs = append(errs, field.Required(path, ""))
+		} else {
+			errs = append(errs, validate.ResourcePoolName(ctx, op, path, &obj.Pool, nil)...)
+		}
+	}
+	if path := fldPath.Child("tolerations"); len(obj.Tolerations) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Tolerations, oldObj.Tolerations)) {
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Tolerations, nil, nil, nil, validate_v1_DeviceToleration)...)
+	}
+	if path := fldPath.Child("bindingConditions"); len(obj.BindingConditions) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.BindingConditions, oldObj.BindingConditions)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.BindingConditions, nil, 4)...)
+	}
+	if path := fldPath.Child("bindingFailureConditions"); len(obj.BindingFailureConditions) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.BindingFailureConditions, oldObj.BindingFailureConditions)) {
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.BindingFailureConditions, nil, 4)...)
+	}
+	if path := fldPath.Child("shareID"); obj.ShareID != nil && (oldObj == nil || !validate.DirectEqual(obj.ShareID, oldObj.ShareID)) {
+		errs = append(errs, validate.UUID(ctx, op, path, obj.ShareID, nil)...)
+	}
+	if path := fldPath.Child("skipNodeOperations"); len(obj.SkipNodeOperations) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.SkipNodeOperations, oldObj.SkipNodeOperations)) {
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.SkipNodeOperations, nil, validate.DirectEqual)...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.SkipNodeOperations, safe.Field(oldObj, func(old *resourcev1.DeviceRequestAllocationResult) []resourcev1.SkipNodeOperation {
+			return old.SkipNodeOperations
+		}), validate.DirectEqual, nil, validate_v1_SkipNodeOperation)...)
+	}
+	return errs
+}
+
+// validate_v1_DeviceAllocationConfiguration checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceAllocationConfiguration(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceAllocationConfiguration) (errs field.ErrorList) {
+	if path := fldPath.Child("source"); obj.Source != "" {
+		errs = append(errs, validate_v1_AllocationConfigSource(ctx, op, path, &obj.Source, safe.Field(oldObj, func(old *resourcev1.DeviceAllocationConfiguration) *resourcev1.AllocationConfigSource {
+			return &old.Source
+		}))...)
+	} else if oldObj == nil || obj.Source != oldObj.Source {
+		errs = append(errs, field.Required(path, ""))
+	}
+	if path := fldPath.Child("requests"); len(obj.Requests) != 0 && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Requests, oldObj.Requests)) {
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Requests, nil, validate.DirectEqual)...)
+		errs = append(errs, validate.MaxItems(ctx, op, path, obj.Requests, nil, 32)...)
+	}
+	errs = append(errs, validate_v1_DeviceConfiguration(ctx, op, fldPath, &obj.DeviceConfiguration, safe.Field(oldObj, func(old *resourcev1.DeviceAllocationConfiguration) *resourcev1.DeviceConfiguration {
+		return &old.DeviceConfiguration
+	}))...)
 	return errs
 }
 
@@ -156,10 +561,111 @@ func validate_v1_CapacityRequestPolicy(ctx context.Context, op operation.Operati
 	return errs
 }
 
+// validate_v1_DeviceTaintEffect checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceTaintEffect(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceTaintEffect) (errs field.ErrorList) {
+	if oldObj != nil && *obj == *oldObj {
+		return errs
+	}
+	switch *obj {
+	case resourcev1.DeviceTaintEffectNoExecute, resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNone:
+	default:
+		errs = append(errs, field.NotSupported(fldPath, *obj, []resourcev1.DeviceTaintEffect{resourcev1.DeviceTaintEffectNoExecute, resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNone}))
+	}
+	return errs
+}
+
+// validate_v1_NodeAllocatableMapping checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_NodeAllocatableMapping(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.NodeAllocatableMapping) (errs field.ErrorList) {
+	errs = append(errs, validate.Union(
+		ctx,
+		op,
+		fldPath,
+		obj,
+		oldObj,
+		nodeAllocatableMappingUnion,
+		func(obj *resourcev1.NodeAllocatableMapping) bool { return obj != nil && obj.CapacityKey != nil },
+		func(obj *resourcev1.NodeAllocatableMapping) bool { return obj != nil && obj.DeviceMultiplier != nil },
+	)...)
+	return errs
+}
+
+// nodeAllocatableMappingUnion are the fields of which one is set.
+var nodeAllocatableMappingUnion = validate.NewUnionMembership(validate.NewUnionMember("capacityKey"), validate.NewUnionMember("deviceMultiplier"))
+
+// validate_v1_DeviceAllocationMode checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceAllocationMode(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceAllocationMode) (errs field.ErrorList) {
+	if oldObj != nil && *obj == *oldObj {
+		return errs
+	}
+	switch *obj {
+	case resourcev1.DeviceAllocationModeAll, resourcev1.DeviceAllocationModeExactCount:
+	default:
+		errs = append(errs, field.NotSupported(fldPath, *obj, []resourcev1.DeviceAllocationMode{resourcev1.DeviceAllocationModeAll, resourcev1.DeviceAllocationModeExactCount}))
+	}
+	return errs
+}
+
+// validate_v1_DeviceToleration checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceToleration(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceToleration) (errs field.ErrorList) {
+	if path := fldPath.Child("key"); obj.Key != "" && (oldObj == nil || obj.Key != oldObj.Key) {
+		errs = append(errs, validate.LabelKey(ctx, op, path, &obj.Key, nil)...)
+	}
+	if path := fldPath.Child("operator"); obj.Operator != "" {
+		errs = append(errs, validate_v1_DeviceTolerationOperator(ctx, op, path, &obj.Operator, safe.Field(oldObj, func(old *resourcev1.DeviceToleration) *resourcev1.DeviceTolerationOperator { return &old.Operator }))...)
+	} else if oldObj == nil || obj.Operator != oldObj.Operator {
+		errs = append(errs, field.Required(path, ""))
+	}
+	if path := fldPath.Child("effect"); obj.Effect != "" {
+		errs = append(errs, validate_v1_DeviceTaintEffect(ctx, op, path, &obj.Effect, safe.Field(oldObj, func(old *resourcev1.DeviceToleration) *resourcev1.DeviceTaintEffect { return &old.Effect }))...)
+	}
+	return errs
+}
+
+// validate_v1_DeviceDerivedAttribute checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceDerivedAttribute(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceDerivedAttribute) (errs field.ErrorList) {
+	if path := fldPath.Child("name"); oldObj == nil || obj.Name != oldObj.Name {
+		if obj.Name == "" {
+			errs = append(errs, field.Required(path, ""))
+		} else {
+			errs = append(errs, validate.ResourceFullyQualifiedName(ctx, op, path, &obj.Name, nil)...)
+		}
+	}
+	if path := fldPath.Child("expression"); obj.Expression == "" && (oldObj == nil || obj.Expression != oldObj.Expression) {
+		errs = append(errs, field.Required(path, ""))
+	}
+	return errs
+}
+
+// validate_v1_AllocationConfigSource checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_AllocationConfigSource(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.AllocationConfigSource) (errs field.ErrorList) {
+	if oldObj != nil && *obj == *oldObj {
+		return errs
+	}
+	switch *obj {
+	case resourcev1.AllocationConfigSourceClaim, resourcev1.AllocationConfigSourceClass:
+	default:
+		errs = append(errs, field.NotSupported(fldPath, *obj, []resourcev1.AllocationConfigSource{resourcev1.AllocationConfigSourceClaim, resourcev1.AllocationConfigSourceClass}))
+	}
+	return errs
+}
+
 // validate_v1_CapacityRequestPolicyRange checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_CapacityRequestPolicyRange(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.CapacityRequestPolicyRange) (errs field.ErrorList) {
 	if path := fldPath.Child("min"); obj.Min == nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Min, oldObj.Min)) {
 		errs = append(errs, field.Required(path, ""))
+	}
+	return errs
+}
+
+// validate_v1_DeviceTolerationOperator checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceTolerationOperator(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceTolerationOperator) (errs field.ErrorList) {
+	if oldObj != nil && *obj == *oldObj {
+		return errs
+	}
+	switch *obj {
+	case resourcev1.DeviceTolerationOpEqual, resourcev1.DeviceTolerationOpExists:
+	default:
+		errs = append(errs, field.NotSupported(fldPath, *obj, []resourcev1.DeviceTolerationOperator{resourcev1.DeviceTolerationOpEqual, resourcev1.DeviceTolerationOpExists}))
 	}
 	return errs
 }

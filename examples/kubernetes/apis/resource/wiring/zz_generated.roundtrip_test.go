@@ -79,6 +79,7 @@ var roundTripValues = []any{
 	[]resourcev1.DeviceAllocationMode{resourcev1.DeviceAllocationModeExactCount, resourcev1.DeviceAllocationModeAll},
 	[]resourcev1.DeviceTaintEffect{resourcev1.DeviceTaintEffectNone, resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNoExecute},
 	[]resourcev1.DeviceTolerationOperator{resourcev1.DeviceTolerationOpExists, resourcev1.DeviceTolerationOpEqual},
+	[]resourcev1.SkipNodeOperation{resourcev1.SkipNodeOperationNodePrepareResources, resourcev1.SkipNodeOperationNodeUnprepareResources, resourcev1.SkipNodeOperationAll},
 }
 
 // roundTripFillers may be added to in an init function of a test file of this package, where values of a type can't be any:

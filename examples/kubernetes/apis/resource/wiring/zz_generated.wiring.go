@@ -74,6 +74,9 @@ func defineDeviceClass() registry.Definition[*resourcev1.DeviceClass] {
 				New: func() *resourcev1.DeviceClass {
 					return new(resourcev1.DeviceClass)
 				},
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *resourcev1.DeviceClass) field.ErrorList {
+					return v1.Validate_DeviceClass(ctx, op, nil, obj, old)
+				},
 				Columns: []func(*resourcev1.DeviceClass) api.Cell{
 					func(in *resourcev1.DeviceClass) api.Cell {
 						if in.CreationTimestamp.IsZero() {
@@ -87,6 +90,9 @@ func defineDeviceClass() registry.Definition[*resourcev1.DeviceClass] {
 		},
 		Storage:       "v1",
 		StoragePrefix: "deviceclasses",
+		Strategy: registry.Strategy[*resourcev1.DeviceClass]{
+			ValidateName: registry.AnyName,
+		},
 	}
 }
 
@@ -173,6 +179,9 @@ func defineResourceClaimTemplate() registry.Definition[*resourcev1.ResourceClaim
 					return new(resourcev1.ResourceClaimTemplate)
 				},
 				Default: v1.SetObjectDefaults_ResourceClaimTemplate,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *resourcev1.ResourceClaimTemplate) field.ErrorList {
+					return v1.Validate_ResourceClaimTemplate(ctx, op, nil, obj, old)
+				},
 				Columns: []func(*resourcev1.ResourceClaimTemplate) api.Cell{
 					func(in *resourcev1.ResourceClaimTemplate) api.Cell {
 						if in.CreationTimestamp.IsZero() {

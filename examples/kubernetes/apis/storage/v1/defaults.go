@@ -20,6 +20,7 @@ func SetDefaults_CSIDriver(in *storagev1.CSIDriver) {
 	defaults.Pointer(&in.Spec.StorageCapacity, false)
 	defaults.Pointer(&in.Spec.RequiresRepublish, false)
 	defaults.Pointer(&in.Spec.SELinuxMount, false)
+	defaults.Pointer(&in.Spec.PreventPodSchedulingIfMissing, false)
 	defaults.Pointer(&in.Spec.FSGroupPolicy, storagev1.ReadWriteOnceWithFSTypeFSGroupPolicy)
 	if len(in.Spec.VolumeLifecycleModes) == 0 {
 		in.Spec.VolumeLifecycleModes = []storagev1.VolumeLifecycleMode{storagev1.VolumeLifecyclePersistent}

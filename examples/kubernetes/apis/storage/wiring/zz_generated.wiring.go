@@ -4,13 +4,17 @@
 package wiring
 
 import (
+	"context"
+
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/registry"
 	"example.com/kubernetes/apis/storage/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,
@@ -173,8 +177,20 @@ func defineCSINode() registry.Definition[*storagev1.CSINode] {
 		Storage:       "v1",
 		StoragePrefix: "csinodes",
 		Strategy: registry.Strategy[*storagev1.CSINode]{
-			NoGeneration: true,
+			PrepareForCreate: v1.PrepareForCreate_CSINode,
+			PrepareForUpdate: v1.PrepareForUpdate_CSINode,
+			NoGeneration:     true,
 		},
+		Subresources: []registry.Subresource[*storagev1.CSINode]{{
+			Name: "status",
+			Copy: func(from, to *storagev1.CSINode) {
+				from.Status.DeepCopyInto(&to.Status)
+			},
+			Reset: func(obj *storagev1.CSINode) {
+				obj.Status = storagev1.CSINodeStatus{}
+			},
+			Prepare: v1.PrepareForStatusUpdate_CSINode,
+		}},
 	}
 }
 
@@ -253,6 +269,9 @@ func defineStorageClass() registry.Definition[*storagev1.StorageClass] {
 					return new(storagev1.StorageClass)
 				},
 				Default: v1.SetObjectDefaults_StorageClass,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *storagev1.StorageClass) field.ErrorList {
+					return v1.Validate_StorageClass(ctx, op, nil, obj, old)
+				},
 				Columns: []func(*storagev1.StorageClass) api.Cell{
 					func(in *storagev1.StorageClass) api.Cell {
 						return api.Text(in.Provisioner)
@@ -286,9 +305,8 @@ func defineStorageClass() registry.Definition[*storagev1.StorageClass] {
 		Storage:       "v1",
 		StoragePrefix: "storageclasses",
 		Strategy: registry.Strategy[*storagev1.StorageClass]{
-			Validate:       v1.ValidateObject_StorageClass,
-			ValidateUpdate: v1.ValidateUpdate_StorageClass,
-			NoGeneration:   true,
+			Validate:     v1.ValidateObject_StorageClass,
+			NoGeneration: true,
 		},
 	}
 }
@@ -322,6 +340,9 @@ func defineVolumeAttachment() registry.Definition[*storagev1.VolumeAttachment] {
 					return new(storagev1.VolumeAttachment)
 				},
 				Default: v1.SetObjectDefaults_VolumeAttachment,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *storagev1.VolumeAttachment) field.ErrorList {
+					return v1.Validate_VolumeAttachment(ctx, op, nil, obj, old)
+				},
 				Columns: []func(*storagev1.VolumeAttachment) api.Cell{
 					func(in *storagev1.VolumeAttachment) api.Cell {
 						return api.Text(in.Spec.Attacher)
