@@ -72,8 +72,6 @@ var differences = map[string]string{
 	"storagemigration.k8s.io/v1 storageversionmigrations StorageVersionMigration namespaced=false " + all: stable,
 	"storagemigration.k8s.io/v1 storageversionmigrations/status StorageVersionMigration namespaced=false " +
 		"get,patch,update": stable,
-	"resource.k8s.io/v1 devicetaintrules DeviceTaintRule namespaced=false " + all:                  stable,
-	"resource.k8s.io/v1 devicetaintrules/status DeviceTaintRule namespaced=false get,patch,update": stable,
 }
 
 // Reasons of differences.

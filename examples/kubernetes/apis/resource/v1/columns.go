@@ -24,3 +24,8 @@ func StateColumn_ResourceClaim(claim *resourcev1.ResourceClaim) string {
 	}
 	return strings.Join(states, ",")
 }
+
+// ValueColumn_DeviceTaintRule is the value of the taint, which may be empty.
+func ValueColumn_DeviceTaintRule(rule *resourcev1.DeviceTaintRule) string {
+	return rule.Spec.Taint.Value
+}

@@ -12,6 +12,12 @@ import (
 // RegisterDefaults adds the defaulting functions of this package to the scheme. Each sets the defaults of all
 // that its object holds.
 func RegisterDefaults(scheme *runtime.Scheme) error {
+	scheme.AddTypeDefaultingFunc(&resourcev1.DeviceTaintRule{}, func(obj any) {
+		SetObjectDefaults_DeviceTaintRule(obj.(*resourcev1.DeviceTaintRule))
+	})
+	scheme.AddTypeDefaultingFunc(&resourcev1.DeviceTaintRuleList{}, func(obj any) {
+		SetObjectDefaults_DeviceTaintRuleList(obj.(*resourcev1.DeviceTaintRuleList))
+	})
 	scheme.AddTypeDefaultingFunc(&resourcev1.ResourceClaim{}, func(obj any) {
 		SetObjectDefaults_ResourceClaim(obj.(*resourcev1.ResourceClaim))
 	})
@@ -24,7 +30,26 @@ func RegisterDefaults(scheme *runtime.Scheme) error {
 	scheme.AddTypeDefaultingFunc(&resourcev1.ResourceClaimTemplateList{}, func(obj any) {
 		SetObjectDefaults_ResourceClaimTemplateList(obj.(*resourcev1.ResourceClaimTemplateList))
 	})
+	scheme.AddTypeDefaultingFunc(&resourcev1.ResourceSlice{}, func(obj any) {
+		SetObjectDefaults_ResourceSlice(obj.(*resourcev1.ResourceSlice))
+	})
+	scheme.AddTypeDefaultingFunc(&resourcev1.ResourceSliceList{}, func(obj any) {
+		SetObjectDefaults_ResourceSliceList(obj.(*resourcev1.ResourceSliceList))
+	})
 	return nil
+}
+
+// SetObjectDefaults_DeviceTaintRule sets the defaults of the object and of all that is in it.
+func SetObjectDefaults_DeviceTaintRule(in *resourcev1.DeviceTaintRule) {
+	SetDefaults_DeviceTaint(&in.Spec.Taint)
+}
+
+// SetObjectDefaults_DeviceTaintRuleList sets the defaults of the object and of all that is in it.
+func SetObjectDefaults_DeviceTaintRuleList(in *resourcev1.DeviceTaintRuleList) {
+	for i := range in.Items {
+		a := &in.Items[i]
+		SetObjectDefaults_DeviceTaintRule(a)
+	}
 }
 
 // SetObjectDefaults_ResourceClaim sets the defaults of the object and of all that is in it.
@@ -99,5 +124,24 @@ func SetObjectDefaults_ResourceClaimTemplateList(in *resourcev1.ResourceClaimTem
 	for i := range in.Items {
 		a := &in.Items[i]
 		SetObjectDefaults_ResourceClaimTemplate(a)
+	}
+}
+
+// SetObjectDefaults_ResourceSlice sets the defaults of the object and of all that is in it.
+func SetObjectDefaults_ResourceSlice(in *resourcev1.ResourceSlice) {
+	for i := range in.Spec.Devices {
+		a := &in.Spec.Devices[i]
+		for j := range a.Taints {
+			b := &a.Taints[j]
+			SetDefaults_DeviceTaint(b)
+		}
+	}
+}
+
+// SetObjectDefaults_ResourceSliceList sets the defaults of the object and of all that is in it.
+func SetObjectDefaults_ResourceSliceList(in *resourcev1.ResourceSliceList) {
+	for i := range in.Items {
+		a := &in.Items[i]
+		SetObjectDefaults_ResourceSlice(a)
 	}
 }

@@ -6,6 +6,7 @@ package v1
 
 import (
 	"context"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -30,6 +31,15 @@ func Validate_DeviceClass(ctx context.Context, op operation.Operation, fldPath *
 		}
 	}
 	errs = append(errs, validate_v1_DeviceClassSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *resourcev1.DeviceClass) *resourcev1.DeviceClassSpec { return &old.Spec }))...)
+	return errs
+}
+
+// Validate_DeviceTaintRule checks obj, which replaces oldObj where that isn't nil.
+func Validate_DeviceTaintRule(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceTaintRule) (errs field.ErrorList) {
+	errs = append(errs, validate_v1_DeviceTaintRuleSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *resourcev1.DeviceTaintRule) *resourcev1.DeviceTaintRuleSpec { return &old.Spec }))...)
+	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+		errs = append(errs, validate_v1_DeviceTaintRuleStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *resourcev1.DeviceTaintRule) *resourcev1.DeviceTaintRuleStatus { return &old.Status }))...)
+	}
 	return errs
 }
 
@@ -66,6 +76,20 @@ func validate_v1_DeviceClassSpec(ctx context.Context, op operation.Operation, fl
 	}
 	if path := fldPath.Child("extendedResourceName"); obj.ExtendedResourceName != nil && (oldObj == nil || !validate.DirectEqual(obj.ExtendedResourceName, oldObj.ExtendedResourceName)) {
 		errs = append(errs, validate.ExtendedResourceName(ctx, op, path, obj.ExtendedResourceName, nil)...)
+	}
+	return errs
+}
+
+// validate_v1_DeviceTaintRuleSpec checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceTaintRuleSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceTaintRuleSpec) (errs field.ErrorList) {
+	errs = append(errs, validate_v1_DeviceTaint(ctx, op, fldPath.Child("taint"), &obj.Taint, safe.Field(oldObj, func(old *resourcev1.DeviceTaintRuleSpec) *resourcev1.DeviceTaint { return &old.Taint }))...)
+	return errs
+}
+
+// validate_v1_DeviceTaintRuleStatus checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceTaintRuleStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceTaintRuleStatus) (errs field.ErrorList) {
+	if path := fldPath.Child("conditions"); obj.Conditions != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Conditions, oldObj.Conditions)) {
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Conditions, safe.Field(oldObj, func(old *resourcev1.DeviceTaintRuleStatus) []metav1.Condition { return old.Conditions }), func(a, b *metav1.Condition) bool { return a.Type == b.Type }, validate.SemanticDeepEqual, validate_v1_Condition)...)
 	}
 	return errs
 }
@@ -129,6 +153,61 @@ func validate_v1_DeviceClassConfiguration(ctx context.Context, op operation.Oper
 	}))...)
 	return errs
 }
+
+// validate_v1_DeviceTaint checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceTaint(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceTaint) (errs field.ErrorList) {
+	if path := fldPath.Child("effect"); obj.Effect != "" {
+		errs = append(errs, validate_v1_DeviceTaintEffect(ctx, op, path, &obj.Effect, safe.Field(oldObj, func(old *resourcev1.DeviceTaint) *resourcev1.DeviceTaintEffect { return &old.Effect }))...)
+	} else if oldObj == nil || obj.Effect != oldObj.Effect {
+		errs = append(errs, field.Required(path, ""))
+	}
+	return errs
+}
+
+// validate_v1_Condition checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_Condition(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *metav1.Condition) (errs field.ErrorList) {
+	if path := fldPath.Child("type"); oldObj == nil || obj.Type != oldObj.Type {
+		if !conditionTypePattern.MatchString(obj.Type) {
+			errs = append(errs, field.Invalid(path, obj.Type, path.String()+" in body should match '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$'"))
+		}
+		if utf8.RuneCountInString(obj.Type) > 316 {
+			errs = append(errs, field.TooLong(path, "", 316))
+		}
+	}
+	if path := fldPath.Child("status"); oldObj == nil || obj.Status != oldObj.Status {
+		switch obj.Status {
+		case "True", "False", "Unknown":
+		default:
+			errs = append(errs, field.NotSupported(path, obj.Status, []metav1.ConditionStatus{"True", "False", "Unknown"}))
+		}
+	}
+	if path := fldPath.Child("observedGeneration"); obj.ObservedGeneration != 0 && (oldObj == nil || obj.ObservedGeneration != oldObj.ObservedGeneration) {
+		if obj.ObservedGeneration < 0 {
+			errs = append(errs, field.Invalid(path, obj.ObservedGeneration, path.String()+" in body should be greater than or equal to 0"))
+		}
+	}
+	if path := fldPath.Child("reason"); oldObj == nil || obj.Reason != oldObj.Reason {
+		if utf8.RuneCountInString(obj.Reason) > 1024 {
+			errs = append(errs, field.TooLong(path, "", 1024))
+		}
+		if utf8.RuneCountInString(obj.Reason) < 1 {
+			errs = append(errs, field.Invalid(path, obj.Reason, path.String()+" in body should be at least 1 chars long"))
+		}
+		if !conditionReasonPattern.MatchString(obj.Reason) {
+			errs = append(errs, field.Invalid(path, obj.Reason, path.String()+" in body should match '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$'"))
+		}
+	}
+	if path := fldPath.Child("message"); oldObj == nil || obj.Message != oldObj.Message {
+		if utf8.RuneCountInString(obj.Message) > 32768 {
+			errs = append(errs, field.TooLong(path, "", 32768))
+		}
+	}
+	return errs
+}
+
+var conditionTypePattern = regexp.MustCompile(`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`)
+
+var conditionReasonPattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
 // validate_v1_DeviceClaim checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_DeviceClaim(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceClaim) (errs field.ErrorList) {
@@ -245,6 +324,19 @@ func validate_v1_DeviceConfiguration(ctx context.Context, op operation.Operation
 	return errs
 }
 
+// validate_v1_DeviceTaintEffect checks obj, which replaces oldObj where that isn't nil.
+func validate_v1_DeviceTaintEffect(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceTaintEffect) (errs field.ErrorList) {
+	if oldObj != nil && *obj == *oldObj {
+		return errs
+	}
+	switch *obj {
+	case resourcev1.DeviceTaintEffectNoExecute, resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNone:
+	default:
+		errs = append(errs, field.NotSupported(fldPath, *obj, []resourcev1.DeviceTaintEffect{resourcev1.DeviceTaintEffectNoExecute, resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNone}))
+	}
+	return errs
+}
+
 // validate_v1_DeviceRequest checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_DeviceRequest(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceRequest) (errs field.ErrorList) {
 	if path := fldPath.Child("exactly"); obj.Exactly != nil {
@@ -297,51 +389,6 @@ func validate_v1_DeviceAllocationResult(ctx context.Context, op operation.Operat
 	}
 	return errs
 }
-
-// validate_v1_Condition checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_Condition(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *metav1.Condition) (errs field.ErrorList) {
-	if path := fldPath.Child("type"); oldObj == nil || obj.Type != oldObj.Type {
-		if !conditionTypePattern.MatchString(obj.Type) {
-			errs = append(errs, field.Invalid(path, obj.Type, path.String()+" in body should match '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$'"))
-		}
-		if utf8.RuneCountInString(obj.Type) > 316 {
-			errs = append(errs, field.TooLong(path, "", 316))
-		}
-	}
-	if path := fldPath.Child("status"); oldObj == nil || obj.Status != oldObj.Status {
-		switch obj.Status {
-		case "True", "False", "Unknown":
-		default:
-			errs = append(errs, field.NotSupported(path, obj.Status, []metav1.ConditionStatus{"True", "False", "Unknown"}))
-		}
-	}
-	if path := fldPath.Child("observedGeneration"); obj.ObservedGeneration != 0 && (oldObj == nil || obj.ObservedGeneration != oldObj.ObservedGeneration) {
-		if obj.ObservedGeneration < 0 {
-			errs = append(errs, field.Invalid(path, obj.ObservedGeneration, path.String()+" in body should be greater than or equal to 0"))
-		}
-	}
-	if path := fldPath.Child("reason"); oldObj == nil || obj.Reason != oldObj.Reason {
-		if utf8.RuneCountInString(obj.Reason) > 1024 {
-			errs = append(errs, field.TooLong(path, "", 1024))
-		}
-		if utf8.RuneCountInString(obj.Reason) < 1 {
-			errs = append(errs, field.Invalid(path, obj.Reason, path.String()+" in body should be at least 1 chars long"))
-		}
-		if !conditionReasonPattern.MatchString(obj.Reason) {
-			errs = append(errs, field.Invalid(path, obj.Reason, path.String()+" in body should match '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$'"))
-		}
-	}
-	if path := fldPath.Child("message"); oldObj == nil || obj.Message != oldObj.Message {
-		if utf8.RuneCountInString(obj.Message) > 32768 {
-			errs = append(errs, field.TooLong(path, "", 32768))
-		}
-	}
-	return errs
-}
-
-var conditionTypePattern = regexp.MustCompile(`^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$`)
-
-var conditionReasonPattern = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
 // validate_v1_NetworkDeviceData checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_NetworkDeviceData(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.NetworkDeviceData) (errs field.ErrorList) {
@@ -416,16 +463,6 @@ func validate_v1_DeviceCounterConsumption(ctx context.Context, op operation.Oper
 			errs = append(errs, validate.ShortName(ctx, op, fldPath, obj, nil)...)
 			return errs
 		})...)
-	}
-	return errs
-}
-
-// validate_v1_DeviceTaint checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_DeviceTaint(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceTaint) (errs field.ErrorList) {
-	if path := fldPath.Child("effect"); obj.Effect != "" {
-		errs = append(errs, validate_v1_DeviceTaintEffect(ctx, op, path, &obj.Effect, safe.Field(oldObj, func(old *resourcev1.DeviceTaint) *resourcev1.DeviceTaintEffect { return &old.Effect }))...)
-	} else if oldObj == nil || obj.Effect != oldObj.Effect {
-		errs = append(errs, field.Required(path, ""))
 	}
 	return errs
 }
@@ -557,19 +594,6 @@ func validate_v1_CapacityRequestPolicy(ctx context.Context, op operation.Operati
 		errs = append(errs, validate_v1_CapacityRequestPolicyRange(ctx, op, path, obj.ValidRange, safe.Field(oldObj, func(old *resourcev1.CapacityRequestPolicy) *resourcev1.CapacityRequestPolicyRange {
 			return old.ValidRange
 		}))...)
-	}
-	return errs
-}
-
-// validate_v1_DeviceTaintEffect checks obj, which replaces oldObj where that isn't nil.
-func validate_v1_DeviceTaintEffect(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceTaintEffect) (errs field.ErrorList) {
-	if oldObj != nil && *obj == *oldObj {
-		return errs
-	}
-	switch *obj {
-	case resourcev1.DeviceTaintEffectNoExecute, resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNone:
-	default:
-		errs = append(errs, field.NotSupported(fldPath, *obj, []resourcev1.DeviceTaintEffect{resourcev1.DeviceTaintEffectNoExecute, resourcev1.DeviceTaintEffectNoSchedule, resourcev1.DeviceTaintEffectNone}))
 	}
 	return errs
 }

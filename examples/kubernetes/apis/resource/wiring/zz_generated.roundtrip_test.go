@@ -27,6 +27,21 @@ func FuzzRoundTripDeviceClassV1(f *testing.F) {
 	})
 }
 
+// FuzzRoundTripDeviceTaintRuleV1 tests that nothing of DeviceTaintRule is lost in version v1.
+func FuzzRoundTripDeviceTaintRuleV1(f *testing.F) {
+	roundtrip.Fuzz(f, roundtrip.Version[*resourcev1.DeviceTaintRule, *resourcev1.DeviceTaintRule]{
+		New: func() *resourcev1.DeviceTaintRule {
+			return new(resourcev1.DeviceTaintRule)
+		},
+		NewHub: func() *resourcev1.DeviceTaintRule {
+			return new(resourcev1.DeviceTaintRule)
+		},
+		Default: v1.SetObjectDefaults_DeviceTaintRule,
+		Values:  roundTripValues,
+		Fillers: roundTripFillers,
+	})
+}
+
 // FuzzRoundTripResourceClaimV1 tests that nothing of ResourceClaim is lost in version v1.
 func FuzzRoundTripResourceClaimV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*resourcev1.ResourceClaim, *resourcev1.ResourceClaim]{
@@ -66,6 +81,7 @@ func FuzzRoundTripResourceSliceV1(f *testing.F) {
 		NewHub: func() *resourcev1.ResourceSlice {
 			return new(resourcev1.ResourceSlice)
 		},
+		Default: v1.SetObjectDefaults_ResourceSlice,
 		Values:  roundTripValues,
 		Fillers: roundTripFillers,
 	})

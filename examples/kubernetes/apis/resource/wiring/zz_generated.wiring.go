@@ -28,6 +28,7 @@ func Group() registry.Group {
 		Versions: []string{"v1"},
 		Resources: []registry.Resource{
 			registry.New(defineDeviceClass()),
+			registry.New(defineDeviceTaintRule()),
 			registry.New(defineResourceClaim()),
 			registry.New(defineResourceClaimTemplate()),
 			registry.New(defineResourceSlice()),
@@ -93,6 +94,86 @@ func defineDeviceClass() registry.Definition[*resourcev1.DeviceClass] {
 		Strategy: registry.Strategy[*resourcev1.DeviceClass]{
 			ValidateName: registry.AnyName,
 		},
+	}
+}
+
+// defineDeviceTaintRule is the resource devicetaintrules.
+func defineDeviceTaintRule() registry.Definition[*resourcev1.DeviceTaintRule] {
+	return registry.Definition[*resourcev1.DeviceTaintRule]{
+		Group: "resource.k8s.io",
+		Names: api.Names{
+			Kind:     "DeviceTaintRule",
+			ListKind: "DeviceTaintRuleList",
+			Plural:   "devicetaintrules",
+			Singular: "devicetaintrule",
+		},
+		Scope: api.Cluster,
+		New: func() *resourcev1.DeviceTaintRule {
+			return new(resourcev1.DeviceTaintRule)
+		},
+		Versions: []codec.Version[*resourcev1.DeviceTaintRule]{
+			codec.VersionOf(api.VersionInfo{
+				Name: "v1",
+				Columns: []api.Column{
+					{Name: "Key", Type: "string"},
+					{Name: "Value", Type: "string"},
+					{Name: "Effect", Type: "string"},
+					{Name: "TimeAdded", Type: "date"},
+					{Name: "Age", Type: "date"},
+				},
+			}, codec.Conversion[*resourcev1.DeviceTaintRule, *resourcev1.DeviceTaintRule]{
+				New: func() *resourcev1.DeviceTaintRule {
+					return new(resourcev1.DeviceTaintRule)
+				},
+				Default: v1.SetObjectDefaults_DeviceTaintRule,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *resourcev1.DeviceTaintRule) field.ErrorList {
+					return v1.Validate_DeviceTaintRule(ctx, op, nil, obj, old)
+				},
+				Columns: []func(*resourcev1.DeviceTaintRule) api.Cell{
+					func(in *resourcev1.DeviceTaintRule) api.Cell {
+						return api.Text(in.Spec.Taint.Key)
+					},
+					func(in *resourcev1.DeviceTaintRule) api.Cell {
+						result := v1.ValueColumn_DeviceTaintRule(in)
+						return api.Text(result)
+					},
+					func(in *resourcev1.DeviceTaintRule) api.Cell {
+						return api.Text(string(in.Spec.Taint.Effect))
+					},
+					func(in *resourcev1.DeviceTaintRule) api.Cell {
+						if in.Spec.Taint.TimeAdded == nil {
+							return api.Cell{}
+						}
+						if in.Spec.Taint.TimeAdded.IsZero() {
+							return api.Cell{}
+						}
+						return api.Age(in.Spec.Taint.TimeAdded.Time)
+					},
+					func(in *resourcev1.DeviceTaintRule) api.Cell {
+						if in.CreationTimestamp.IsZero() {
+							return api.Cell{}
+						}
+						return api.Age(in.CreationTimestamp.Time)
+					},
+				},
+				Proto: codec.ProtoOf[*resourcev1.DeviceTaintRule](),
+			}),
+		},
+		Storage:       "v1",
+		StoragePrefix: "devicetaintrules",
+		Strategy: registry.Strategy[*resourcev1.DeviceTaintRule]{
+			PrepareForCreate: v1.PrepareForCreate_DeviceTaintRule,
+			PrepareForUpdate: v1.PrepareForUpdate_DeviceTaintRule,
+		},
+		Subresources: []registry.Subresource[*resourcev1.DeviceTaintRule]{{
+			Name: "status",
+			Copy: func(from, to *resourcev1.DeviceTaintRule) {
+				from.Status.DeepCopyInto(&to.Status)
+			},
+			Reset: func(obj *resourcev1.DeviceTaintRule) {
+				obj.Status = resourcev1.DeviceTaintRuleStatus{}
+			},
+		}},
 	}
 }
 
@@ -225,6 +306,7 @@ func defineResourceSlice() registry.Definition[*resourcev1.ResourceSlice] {
 				New: func() *resourcev1.ResourceSlice {
 					return new(resourcev1.ResourceSlice)
 				},
+				Default: v1.SetObjectDefaults_ResourceSlice,
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *resourcev1.ResourceSlice) field.ErrorList {
 					return v1.Validate_ResourceSlice(ctx, op, nil, obj, old)
 				},
