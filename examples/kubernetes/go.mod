@@ -8,6 +8,7 @@ require (
 	apigen.dev v0.0.0
 	k8s.io/api v0.37.2
 	k8s.io/apimachinery v0.37.2
+	k8s.io/component-helpers v0.37.2
 	sigs.k8s.io/yaml v1.6.0
 )
 
@@ -16,7 +17,6 @@ require (
 	github.com/klauspost/compress v1.20.1 // indirect
 	k8s.io/apiextensions-apiserver v0.37.2 // indirect
 	k8s.io/component-base v0.37.2 // indirect
-	k8s.io/component-helpers v0.37.2 // indirect
 	k8s.io/pod-security-admission v0.37.2 // indirect
 )
 

@@ -18,7 +18,8 @@ func PrepareForCreate_DeviceTaintRule(_ context.Context, in *resourcev1.DeviceTa
 	in.Status = resourcev1.DeviceTaintRuleStatus{}
 }
 
-// PrepareForUpdate_DeviceTaintRule keeps the status. A new effect counts as a new taint: claims tolerate it from now on.
+// PrepareForUpdate_DeviceTaintRule keeps the status. A new effect counts as a new taint, which claims tolerate from now
+// on.
 func PrepareForUpdate_DeviceTaintRule(_ context.Context, in, old *resourcev1.DeviceTaintRule) {
 	in.Status = old.Status
 	taint, was := &in.Spec.Taint, &old.Spec.Taint
