@@ -379,8 +379,8 @@ var floors = map[string][]string{
 	"runtime/internal/correlation":      {},
 	"runtime/internal/custom/agreement": {},
 	"runtime/internal/custom/agreement/trial": {
-		"runtime/api", "runtime/internal/custom/dynamic", "runtime/internal/object/ownership", "runtime/internal/verb",
-		"runtime/registry", "runtime/storage/memory",
+		"runtime/api", "runtime/internal/custom/dynamic", "runtime/internal/jsondoc",
+		"runtime/internal/object/ownership", "runtime/internal/verb", "runtime/registry", "runtime/storage/memory",
 	},
 	"runtime/internal/custom/agreement/v1": {},
 	"runtime/internal/custom/agreement/wiring": {

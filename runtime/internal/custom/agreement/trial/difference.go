@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // element is an index of a list, or a key of a map as either of the two names it.
@@ -18,19 +20,22 @@ var element = regexp.MustCompile(`\[[^]]*\]|\.key-[ab]\b`)
 // undecodable takes the place of the path for objects that can't be decoded.
 const undecodable = "what it can't decode"
 
-// refusals returns the fields that only one of the two refuses.
-func refusals(typedErr, customErr error, name string) (out []string) {
+// unmarked are the causes for which a definition refuses what a Go type in Kubernetes' own style accepts: see Trial.
+var unmarked = []metav1.CauseType{metav1.CauseTypeFieldValueRequired, metav1.CauseTypeFieldValueDuplicate}
+
+// refusals returns the fields that only one of the two refuses. Native is as of a Trial.
+func refusals(typedErr, customErr error, name string, native bool) (out []string) {
 	typed, custom := causes(typedErr, name), causes(customErr, name)
-	if typed[undecodable] && customErr != nil || custom[undecodable] {
+	if has(typed, undecodable) && customErr != nil || has(custom, undecodable) {
 		return nil
 	}
 	for path := range typed {
-		if !custom[path] {
+		if !has(custom, path) {
 			out = append(out, "only the type refuses "+path)
 		}
 	}
-	for path := range custom {
-		if !typed[path] {
+	for path, cause := range custom {
+		if !has(typed, path) && !(native && slices.Contains(unmarked, cause)) {
 			out = append(out, "only the definition refuses "+path)
 		}
 	}
@@ -39,20 +44,23 @@ func refusals(typedErr, customErr error, name string) (out []string) {
 
 // causes returns the paths of the fields for which an object is refused, without indexes and keys. An apply that
 // removes all members of an object leaves null, which only a definition refuses: it has no other causes then.
-func causes(err error, name string) map[string]bool {
+func causes(err error, name string) map[string]metav1.CauseType {
 	if err == nil {
 		return nil
 	}
-	out := map[string]bool{}
+	out := map[string]metav1.CauseType{}
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Details == nil || len(status.Status().Details.Causes) == 0 {
-		return map[string]bool{undecodable: true}
+		return map[string]metav1.CauseType{undecodable: ""}
 	}
 	for _, cause := range status.Status().Details.Causes {
 		if strings.HasSuffix(name, "apply") && strings.Contains(cause.Message, `"null"`) {
-			return map[string]bool{undecodable: true}
+			return map[string]metav1.CauseType{undecodable: ""}
 		}
-		out[element.ReplaceAllString(cause.Field, "[]")] = true
+		path := element.ReplaceAllString(cause.Field, "[]")
+		if !has(out, path) || slices.Contains(unmarked, out[path]) {
+			out[path] = cause.Type
+		}
 	}
 	return out
 }

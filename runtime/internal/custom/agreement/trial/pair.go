@@ -11,6 +11,7 @@ import (
 
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/internal/custom/dynamic"
+	"apigen.dev/runtime/internal/jsondoc"
 	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
@@ -18,6 +19,7 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 )
 
@@ -26,13 +28,15 @@ type Pair struct {
 	testing.TB
 	// Typed and Custom are the resources.
 	Typed, Custom verb.Handle
-	// APIVersion, Kind, version and namespace are those of its objects.
-	APIVersion, Kind, version, namespace string
+	// APIVersion, Kind, version and namespace are those of its objects. A kind of the core group, which can't have a
+	// definition, has one of another group: typedVersion is the apiVersion of the type's own.
+	APIVersion, Kind, version, namespace, typedVersion string
 
 	schema *apiextensionsv1.JSONSchemaProps
 	random *generator
 	status bool // there is a subresource
-	thin   bool // see Trial
+	// See Trial.
+	thin, native bool
 	// differs has the names of objects that were stored in different forms, which changes who manages fields later.
 	differs map[string]bool
 	// Both resources accepted so many of so many objects, and status.
@@ -43,21 +47,43 @@ type Pair struct {
 func NewPair(t testing.TB, tr Trial) *Pair {
 	t.Helper()
 	crd, v := tr.definition(t)
-	kind, err := dynamic.New(crd, nil, dynamic.Template{})
+	kind, err := dynamic.New(crd, nil, template(t, tr.Group.OpenAPI[v.Name]))
 	if err != nil {
 		t.Fatal(err)
 	}
-	info := tr.Resource.Info()
+	info, custom := tr.Resource.Info(), registry.Group{Name: crd.Spec.Group, OpenAPI: kind.OpenAPI}
 	p := &Pair{
-		TB: t, Typed: Open(t, tr.Group, tr.Resource), Custom: Open(t, tr.Group, kind.Resource),
+		TB: t, Typed: Open(t, tr.Group, tr.Resource), Custom: Open(t, custom, kind.Resource),
 		APIVersion: crd.Spec.Group + "/" + v.Name, Kind: info.Names.Kind, version: v.Name,
-		schema: v.Schema.OpenAPIV3Schema, status: v.Subresources != nil && v.Subresources.Status != nil,
-		thin: tr.Thin, differs: map[string]bool{},
+		typedVersion: (schema.GroupVersion{Group: tr.Group.Name, Version: v.Name}).String(),
+		schema:       v.Schema.OpenAPIV3Schema, status: v.Subresources != nil && v.Subresources.Status != nil,
+		thin: tr.Thin, native: tr.Native, differs: map[string]bool{},
 	}
 	if info.Scope == api.Namespaced {
 		p.namespace = "ns"
 	}
 	return p
+}
+
+// template returns what the document of a definition is made of beside its schema, by which managers have fields: the
+// schemas of metadata, which the document of the type has, too.
+func template(t testing.TB, document api.Document) dynamic.Template {
+	t.Helper()
+	var parts map[string]any
+	data, err := document.JSON()
+	if err == nil {
+		err = json.Unmarshal(data, &parts)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	const path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+	none := struct{}{}
+	parts["paths"] = map[string]any{path: none, path + "/{name}": none, path + "/{name}/status": none}
+	if data, err = json.Marshal(parts); err != nil {
+		t.Fatal(err)
+	}
+	return dynamic.NewTemplate(jsondoc.New(data), api.Document{})
 }
 
 // Open opens a resource until the test ends.
@@ -120,6 +146,9 @@ func (p *Pair) both(r request) (out []string, accepted bool) {
 		different := compare("", typed, custom)
 		if len(different) > 0 {
 			p.differs[r.name] = true
+			if p.native {
+				usual(typed, custom)
+			}
 			if p.thin {
 				different = compare("", typed, usual(custom, typed))
 			}
@@ -139,7 +168,7 @@ func (p *Pair) both(r request) (out []string, accepted bool) {
 	if r.subresource != "" {
 		p.differs[r.name] = true
 	}
-	return refusals(typedErr, customErr, r.name), false
+	return refusals(typedErr, customErr, r.name, p.native), false
 }
 
 // manages returns how the texts of the field sets of equal objects differ.
@@ -223,6 +252,9 @@ func (p *Pair) request(h verb.Handle, r request) (verb.Result, error) {
 	form := verb.Form{Version: p.version}
 	opts := verb.WriteOptions{Form: form, FieldManager: "one", Force: true}
 	whole, body := p.Whole(r.name, r.body), verb.Body{Version: p.version}
+	if h == p.Typed {
+		whole["apiVersion"] = p.typedVersion
+	}
 	switch {
 	case strings.HasSuffix(r.name, "apply"):
 		// A definition refuses null in a configuration, as kube-apiserver does, while a Go value has no null.

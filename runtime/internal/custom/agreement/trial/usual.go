@@ -63,7 +63,7 @@ func quantities(v any, s *apiextensionsv1.JSONSchemaProps) any {
 	return v
 }
 
-func has(object map[string]any, name string) bool {
+func has[V any](object map[string]V, name string) bool {
 	_, ok := object[name]
 	return ok
 }
