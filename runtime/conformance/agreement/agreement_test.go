@@ -1,6 +1,7 @@
 package agreement
 
 import (
+	"cmp"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"apigen.dev/generator"
+	"apigen.dev/runtime/internal/custom/agreement/trial"
 	"apigen.dev/runtime/registry"
 	fleet "example.com/fleet/apis/fleet/wiring"
 	library "example.com/library/apis/library/wiring"
@@ -24,19 +26,20 @@ func TestExamples(t *testing.T) {
 		"fleet": fleet.Group(struct{ fleet.MooringProvider }{}, struct{ fleet.PassageReviewProvider }{},
 			struct{ fleet.TideProvider }{}), // what they provide isn't stored
 	} {
-		t.Run(example, func(t *testing.T) { compare(t, group, definitions(t, example)) })
+		t.Run(example, func(t *testing.T) { compare(t, group, definitions(t, example), kinds) })
 	}
-	t.Run("library", func(t *testing.T) { compare(t, library.Group(), "../../../examples/library/config/crd") })
+	t.Run("library", func(t *testing.T) { compare(t, library.Group(), "../../../examples/library/config/crd", kinds) })
 }
 
-// compare holds the stored kinds of a group to their definitions.
-func compare(t *testing.T, group registry.Group, definitions string) {
+// compare holds the stored kinds of a group to their definitions. Kinds says what is known of them.
+func compare(t *testing.T, group registry.Group, definitions string, kinds map[string]trial.Trial) {
 	for _, resource := range group.Resources {
 		info := resource.Info()
 		if info.Storage == "" {
 			continue
 		}
-		definition, err := os.ReadFile(filepath.Join(definitions, group.Name+"_"+info.Names.Plural+".yaml"))
+		named := cmp.Or(group.Name, coreGroup)
+		definition, err := os.ReadFile(filepath.Join(definitions, named+"_"+info.Names.Plural+".yaml"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -48,8 +51,9 @@ func compare(t *testing.T, group registry.Group, definitions string) {
 	}
 }
 
-// definitions returns a folder with the definitions of the kinds of an example, which a build of a copy wrote.
-func definitions(t *testing.T, example string) string {
+// definitions returns a folder with the definitions of the kinds of an example, which a build of a copy wrote. The
+// functions change the copy.
+func definitions(t *testing.T, example string, changes ...func(dir string)) string {
 	t.Helper()
 	root, err := filepath.Abs("../../..")
 	if err != nil {
@@ -59,6 +63,9 @@ func definitions(t *testing.T, example string) string {
 	copyTypes(t, filepath.Join(root, "examples", example), dir)
 	edit(t, filepath.Join(dir, "go.mod"), "=> ../..", "=> "+root)
 	edit(t, filepath.Join(dir, "apis", "apis.go"), "// +apigen:groups\n", "// +apigen:groups\n// +apigen:crds=../crd\n")
+	for _, change := range changes {
+		change(dir)
+	}
 	_, err = generator.Build(t.Context(), generator.Options{Dir: dir, Only: []string{"crd"}})
 	if err != nil {
 		t.Fatal(err)
