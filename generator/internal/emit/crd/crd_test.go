@@ -177,6 +177,8 @@ func TestRefusals(t *testing.T) {
 	for name, c := range map[string]struct{ archive, want string }{
 		"a group of Kubernetes": {version("v1", "// +groupName=shop.k8s.io\n", "", spec),
 			"7:6: group shop.k8s.io is Kubernetes' own: mark Widget"},
+		"a group without a domain": {version("v1", "// +groupName=shop\n", "", spec),
+			"7:6: group shop of Widget isn't a domain with a dot"},
 		"that is approved": {
 			version("v1", "// +groupName=shop.k8s.io\n",
 				"// +kubebuilder:metadata:annotations=\"api-approved.kubernetes.io=none\"\n", spec), "",

@@ -24,6 +24,7 @@ func warnings(p *plan.Plan) []diag.Error {
 		changes := transitions{&out, map[visited]bool{}}
 		var kinds []*schema.Type
 		for _, r := range resourcesBelow(p.Program, pkg) {
+			undotted(r, &out)
 			unapproved(r, &out)
 			for _, v := range r.versions {
 				selectables(v.Type.Kind, &out)
@@ -45,6 +46,13 @@ func warnings(p *plan.Plan) []diag.Error {
 }
 
 const refuses = "kube-apiserver refuses the CustomResourceDefinition: "
+
+func undotted(r resource, out *diag.Errors) {
+	if !strings.Contains(r.group.Name, ".") {
+		out.Add(r.versions[0].Type.Pos, refuses+"group %s of %s isn't a domain with a dot: name another group",
+			r.group.Name, r.Kind)
+	}
+}
 
 // approval is the annotation that definitions of Kubernetes' own groups need.
 const approval = "api-approved.kubernetes.io"
