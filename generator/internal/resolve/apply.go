@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"fmt"
 	"go/types"
 
@@ -42,12 +43,18 @@ func (b *typeBuilder) checkInterfaces(m *model.Type, n *types.Named) {
 	}
 }
 
-func (b *typeBuilder) fieldMarkers(f *model.Field, p *model.Package, said *load.Comment) {
-	f.Doc = said.Doc
+func (b *typeBuilder) fieldMarkers(f *model.Field, v *types.Var, said *load.Comment) {
+	p := b.pkg(v.Pkg())
+	ofAliases, doc := b.aliases(v.Type())
+	f.Doc = cmp.Or(said.Doc, doc)
 	if said.Pos.IsValid() {
 		f.Pos = said.Pos
 	}
-	b.marked(p, said.Markers.ToField(f, p))
+	if f.Inline {
+		b.lostAliases(v.Type(), "an embedded struct")
+		ofAliases = nil
+	}
+	b.marked(p, append(ofAliases, said.Markers...).ToField(f, p))
 	b.readConstant(f.Default)
 	if !f.Schema.Optional && !f.Schema.Required {
 		f.Schema.Optional, f.Schema.Required = p.OptionalFields, p.RequiredFields

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"apigen.dev/generator/internal/load"
-	"apigen.dev/generator/internal/marker"
 	"apigen.dev/generator/internal/model"
 )
 
@@ -51,9 +50,7 @@ func (b *typeBuilder) root(s *load.Source) *model.Package {
 
 func (b *typeBuilder) scope(m *model.Package, tp *types.Package, s *load.Source) {
 	for _, o := range sorted(b, declared[*types.TypeName](tp)) {
-		if o.IsAlias() {
-			b.alias(m, o)
-		} else if n, ok := o.Type().(*types.Named); ok {
+		if n, ok := o.Type().(*types.Named); ok && !o.IsAlias() {
 			m.Types = append(m.Types, b.namedType(n, true))
 		}
 	}
@@ -75,27 +72,6 @@ func (b *typeBuilder) scope(m *model.Package, tp *types.Package, s *load.Source)
 			m.LocalSchemeBuilder = name
 		}
 	}
-}
-
-// alias reports the markers of an alias that say something of values: an alias is another name for a type, and a value
-// doesn't tell by which name its type was written. Those that the type has, too, are not lost.
-func (b *typeBuilder) alias(in *model.Package, o *types.TypeName) {
-	var known marker.Markers
-	if n, ok := types.Unalias(o.Type()).(*types.Named); ok && n.Obj().Pkg() != nil {
-		known = b.markersOf(n.Obj())
-	}
-	for _, m := range b.markersOf(o) {
-		same := func(other marker.Marker) bool { return other.Text == m.Text }
-		if m.OfValues() && !slices.ContainsFunc(known, same) {
-			b.fault(in, m.Pos, "marker \"+%s\" has no effect on %s, which is an alias: declare a type of its own, "+
-				"without the sign =, or write the marker at the fields", m.Name, o.Name())
-			return
-		}
-	}
-}
-
-func (b *typeBuilder) markersOf(o *types.TypeName) marker.Markers {
-	return b.u.Comments(o.Pkg(), o.Pos()).Of(o.Pos(), o.Name()).Markers
 }
 
 // takesFunctions reports whether a scheme builder's Register takes functions: that of controller-runtime takes objects.

@@ -105,7 +105,7 @@ func (b *typeBuilder) annotate(m *model.Type, st *types.Struct, obj *types.TypeN
 			from, owner = b.u.Comments(v.Pkg(), v.Pos()), "" // a type over a foreign struct
 		}
 		b.fieldDefaults(b.pkg(v.Pkg()), from)
-		b.fieldMarkers(f, b.pkg(v.Pkg()), from.Of(v.Pos(), owner+"."+v.Name()))
+		b.fieldMarkers(f, v, from.Of(v.Pos(), owner+"."+v.Name()))
 	}
 }
 
@@ -114,6 +114,9 @@ type holder interface{ Elem() types.Type }
 
 func (b *typeBuilder) shape(m *model.Type, t types.Type, expand bool) {
 	m.Form = form(t)
+	if expand {
+		b.lostBelow(t)
+	}
 	switch t := t.(type) {
 	case *types.Basic:
 		m.Basic, m.Unknown = t.Name(), t.Kind() == types.Invalid
@@ -182,7 +185,7 @@ func (b *typeBuilder) field(v *types.Var, tag string, expand bool) *model.Field 
 	f.Schema.PatchStrategy, f.Schema.PatchMergeKey = st.Get("patchStrategy"), st.Get("patchMergeKey")
 	if b.u.IsRoot(v.Pkg()) {
 		if said := b.u.Comments(v.Pkg(), v.Pos()).At(v.Pos()); said != nil {
-			b.fieldMarkers(f, b.pkg(v.Pkg()), said)
+			b.fieldMarkers(f, v, said)
 		}
 	}
 	return f

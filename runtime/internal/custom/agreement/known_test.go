@@ -5,6 +5,8 @@ var texts = map[string][]string{
 	"Sign":   {"", "x", "ab", "abc"},
 	"Poster": {"", "x", "ab"},
 	"Meter":  {"1m0s", "60s", "5s", "0s"},
+
+	"Leaflet": {"", "x", "abc"},
 }
 
 // chosen are objects that show one case each.
@@ -31,6 +33,10 @@ var chosen = map[string][]string{
 		`{"spec":{"back":{}}}`, `{"spec":{"back":{"text":""}}}`, `{"spec":{"back":{"marks":[]}}}`,
 		`{"spec":{"sheets":[{"size":{},"scale":1}]}}`, `{"spec":{"places":[]}}`,
 		`{"spec":{"free":{"text":"abcdef"}}}`, `{"spec":{"free":{"marks":["a"]}}}`,
+	},
+	"Leaflet": {
+		`{"spec":{"grade":7}}`, `{"spec":{"grade":3,"label":"abc"}}`, `{"spec":{"sizes":[1,1]}}`,
+		`{"spec":{"sizes":[1,2,3]}}`, `{"spec":{"format":{"width":5}}}`, `{"spec":{"sizes":[2,1],"label":"ab"}}`,
 	},
 	"Meter": {
 		`{"spec":{"timeout":"0s"}}`, `{"spec":{"waits":[{"of":"a"}]}}`, `{"spec":{"waits":[null]}}`,
@@ -87,6 +93,13 @@ var known = map[string]map[string][]string{
 			`stored spec.capacity is "7" by the type and 7 by the definition`,
 			`stored spec.limit is "0" by the type and 0 by the definition`,
 			`stored spec.limit is "7" by the type and 7 by the definition`,
+		},
+	},
+	"Leaflet": {
+		explicit: {
+			`only the definition stores spec.format.height`,
+			`only the definition stores spec.format.width`,
+			`only the definition stores spec.sizes`,
 		},
 	},
 	"Poster": {

@@ -89,6 +89,9 @@ func (g *generator) value(s *apiextensionsv1.JSONSchemaProps) any {
 		if err := json.Unmarshal(s.Enum[g.IntN(len(s.Enum))].Raw, &value); err != nil {
 			panic(err) // it was decoded from YAML
 		}
+		if number, ok := value.(float64); ok && s.Type == "integer" {
+			return int64(number) // CBOR has both, and Go can't read the other one
+		}
 		return value
 	case s.XIntOrString && g.thin:
 		return g.pick("5", "1Gi")

@@ -12,6 +12,42 @@ import (
 )
 
 // DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
+func (in *Leaflet) DeepCopyInto(out *Leaflet) {
+	*out = *in
+	in.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	if in.Spec.Label != nil {
+		out.Spec.Label = new(string)
+		*out.Spec.Label = *in.Spec.Label
+	}
+	if in.Spec.Sizes != nil {
+		out.Spec.Sizes = make([]int32, len(in.Spec.Sizes))
+		copy(out.Spec.Sizes, in.Spec.Sizes)
+	}
+	if in.Spec.Format != nil {
+		out.Spec.Format = new(Size)
+		*out.Spec.Format = *in.Spec.Format
+	}
+}
+
+// DeepCopy returns a copy that shares nothing with the receiver, a new Leaflet.
+func (in *Leaflet) DeepCopy() *Leaflet {
+	if in == nil {
+		return nil
+	}
+	out := new(Leaflet)
+	in.DeepCopyInto(out)
+	return out
+}
+
+// DeepCopyObject returns a copy that shares nothing with the receiver, as Object.
+func (in *Leaflet) DeepCopyObject() runtime.Object {
+	if c := in.DeepCopy(); c != nil {
+		return c
+	}
+	return nil
+}
+
+// DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
 func (in *Meter) DeepCopyInto(out *Meter) {
 	*out = *in
 	in.ObjectMeta.DeepCopyInto(&out.ObjectMeta)

@@ -14,6 +14,9 @@ import (
 // RegisterDefaults adds the defaulting functions of this package to the scheme. Each sets the defaults of all
 // that its object holds.
 func RegisterDefaults(scheme *runtime.Scheme) error {
+	scheme.AddTypeDefaultingFunc(&Leaflet{}, func(obj any) {
+		SetObjectDefaults_Leaflet(obj.(*Leaflet))
+	})
 	scheme.AddTypeDefaultingFunc(&Poster{}, func(obj any) {
 		SetObjectDefaults_Poster(obj.(*Poster))
 	})
@@ -27,6 +30,13 @@ func RegisterDefaults(scheme *runtime.Scheme) error {
 		SetObjectDefaults_SignList(obj.(*SignList))
 	})
 	return nil
+}
+
+// SetObjectDefaults_Leaflet sets the defaults of the object and of all that is in it.
+func SetObjectDefaults_Leaflet(in *Leaflet) {
+	if in.Spec.Grade == 0 {
+		in.Spec.Grade = 2
+	}
 }
 
 // SetObjectDefaults_Poster sets the defaults of the object and of all that is in it.

@@ -56,6 +56,38 @@ func Validate_Lamp(ctx context.Context, op operation.Operation, fldPath *field.P
 	return errs
 }
 
+// Validate_Leaflet checks obj, which replaces oldObj where that isn't nil.
+func Validate_Leaflet(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Leaflet) (errs field.ErrorList) {
+	errs = append(errs, Validate_LeafletSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *Leaflet) *LeafletSpec { return &old.Spec }))...)
+	return errs
+}
+
+// Validate_LeafletSpec checks obj, which replaces oldObj where that isn't nil.
+func Validate_LeafletSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *LeafletSpec) (errs field.ErrorList) {
+	if path := fldPath.Child("grade"); obj.Grade != 0 && (oldObj == nil || obj.Grade != oldObj.Grade) {
+		switch obj.Grade {
+		case 1, 2, 3:
+		default:
+			errs = append(errs, field.NotSupported(path, obj.Grade, []string{"1", "2", "3"}))
+		}
+	}
+	if path := fldPath.Child("label"); obj.Label != nil && (oldObj == nil || !validate.DirectEqual(obj.Label, oldObj.Label)) {
+		if utf8.RuneCountInString(*obj.Label) > 2 {
+			errs = append(errs, field.TooLong(path, "", 2))
+		}
+		if utf8.RuneCountInString(*obj.Label) < 1 {
+			errs = append(errs, field.Invalid(path, *obj.Label, path.String()+" in body should be at least 1 chars long"))
+		}
+	}
+	if path := fldPath.Child("sizes"); obj.Sizes != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Sizes, oldObj.Sizes)) {
+		if n := len(obj.Sizes); n > 2 {
+			errs = append(errs, field.TooMany(path, n, 2))
+		}
+		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Sizes, nil, validate.DirectEqual)...)
+	}
+	return errs
+}
+
 // Validate_Line checks obj, which replaces oldObj where that isn't nil.
 func Validate_Line(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Line) (errs field.ErrorList) {
 	errs = append(errs, Validate_Logo(ctx, op, fldPath.Child("logo"), &obj.Logo, safe.Field(oldObj, func(old *Line) *Logo { return &old.Logo }))...)

@@ -11,6 +11,21 @@ import (
 	"apigen.dev/runtime/roundtrip"
 )
 
+// FuzzRoundTripLeafletV1 tests that nothing of Leaflet is lost in version v1.
+func FuzzRoundTripLeafletV1(f *testing.F) {
+	roundtrip.Fuzz(f, roundtrip.Version[*agreementv1.Leaflet, *agreementv1.Leaflet]{
+		New: func() *agreementv1.Leaflet {
+			return new(agreementv1.Leaflet)
+		},
+		NewHub: func() *agreementv1.Leaflet {
+			return new(agreementv1.Leaflet)
+		},
+		Default: agreementv1.SetObjectDefaults_Leaflet,
+		Values:  roundTripValues,
+		Fillers: roundTripFillers,
+	})
+}
+
 // FuzzRoundTripMeterV1 tests that nothing of Meter is lost in version v1.
 func FuzzRoundTripMeterV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*agreementv1.Meter, *agreementv1.Meter]{

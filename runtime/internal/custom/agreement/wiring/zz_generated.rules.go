@@ -9,6 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
+// rulesV1Leaflet are the rules in CEL of Leaflet in v1, compiled when the first object is written.
+var rulesV1Leaflet = sync.OnceValue(func() *cel.Rules {
+	return cel.New(schema.GroupVersionKind{Group: "agreement.example.com", Version: "v1", Kind: "Leaflet"}, &cel.Schema{
+		Type:       "object",
+		Properties: ruledV1Leaflet(),
+	})
+})
+
 // rulesV1Poster are the rules in CEL of Poster in v1, compiled when the first object is written.
 var rulesV1Poster = sync.OnceValue(func() *cel.Rules {
 	return cel.New(schema.GroupVersionKind{Group: "agreement.example.com", Version: "v1", Kind: "Poster"}, &cel.Schema{
@@ -16,6 +24,16 @@ var rulesV1Poster = sync.OnceValue(func() *cel.Rules {
 		Properties: ruledV1Poster(),
 	})
 })
+
+// ruledV1Leaflet are the fields of v1.Leaflet that have rules in them.
+func ruledV1Leaflet() map[string]*cel.Schema {
+	return map[string]*cel.Schema{
+		"spec": {
+			Type:       "object",
+			Properties: ruledV1LeafletSpec(),
+		},
+	}
+}
 
 // ruledV1Poster are the fields of v1.Poster that have rules in them.
 func ruledV1Poster() map[string]*cel.Schema {
@@ -27,6 +45,19 @@ func ruledV1Poster() map[string]*cel.Schema {
 				{Rule: "!has(self.hue) || has(self.logo)", Message: "a hue needs a logo"},
 			},
 			Properties: fieldsV1PosterSpec(),
+		},
+	}
+}
+
+// ruledV1LeafletSpec are the fields of v1.LeafletSpec that have rules in them.
+func ruledV1LeafletSpec() map[string]*cel.Schema {
+	return map[string]*cel.Schema{
+		"format": {
+			Type: "object",
+			Rules: []cel.Rule{
+				{Rule: "!has(self.width) || self.width < 3", Message: "a leaflet is narrow"},
+			},
+			Properties: fieldsV1Size(),
 		},
 	}
 }
@@ -66,6 +97,14 @@ func fieldsV1PosterSpec() map[string]*cel.Schema {
 				Properties: fieldsV1Sheet(),
 			},
 		},
+	}
+}
+
+// fieldsV1Size are the fields of v1.Size.
+func fieldsV1Size() map[string]*cel.Schema {
+	return map[string]*cel.Schema{
+		"height": {Type: "integer"},
+		"width":  {Type: "integer"},
 	}
 }
 
@@ -112,13 +151,5 @@ func fieldsV1Sheet() map[string]*cel.Schema {
 			Type:       "object",
 			Properties: fieldsV1Size(),
 		},
-	}
-}
-
-// fieldsV1Size are the fields of v1.Size.
-func fieldsV1Size() map[string]*cel.Schema {
-	return map[string]*cel.Schema{
-		"height": {Type: "integer"},
-		"width":  {Type: "integer"},
 	}
 }

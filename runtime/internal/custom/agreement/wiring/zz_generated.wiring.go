@@ -28,6 +28,7 @@ func Group() registry.Group {
 		Name:     "agreement.example.com",
 		Versions: []string{"v1"},
 		Resources: []registry.Resource{
+			registry.New(defineLeaflet()),
 			registry.New(defineMeter()),
 			registry.New(definePoster()),
 			registry.New(defineSign()),
@@ -46,6 +47,36 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return scheme.SetVersionPriority(
 		schema.GroupVersion{Group: "agreement.example.com", Version: "v1"},
 	)
+}
+
+// defineLeaflet is the resource leaflets.
+func defineLeaflet() registry.Definition[*v1.Leaflet] {
+	return registry.Definition[*v1.Leaflet]{
+		Group: "agreement.example.com",
+		Names: api.Names{
+			Kind:     "Leaflet",
+			ListKind: "LeafletList",
+			Plural:   "leaflets",
+			Singular: "leaflet",
+		},
+		Scope: api.Namespaced,
+		New: func() *v1.Leaflet {
+			return new(v1.Leaflet)
+		},
+		Versions: []codec.Version[*v1.Leaflet]{
+			codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*v1.Leaflet, *v1.Leaflet]{
+				New: func() *v1.Leaflet {
+					return new(v1.Leaflet)
+				},
+				Default: v1.SetObjectDefaults_Leaflet,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Leaflet) field.ErrorList {
+					return cel.Validate(ctx, rulesV1Leaflet(), codec.AddFaults(ctx, v1.Validate_Leaflet(ctx, op, nil, obj, old)), obj, old)
+				},
+				Sent: sentV1Leaflet,
+			}),
+		},
+		Storage: "v1",
+	}
 }
 
 // defineMeter is the resource meters.
@@ -155,6 +186,34 @@ func defineSign() registry.Definition[*v1.Sign] {
 				obj.Status = v1.SignStatus{}
 			},
 		}},
+	}
+}
+
+// sentV1LeafletSpec returns the rules about the JSON of v1.LeafletSpec that clients send.
+func sentV1LeafletSpec() *codec.Sent {
+	return &codec.Sent{
+		Refused: map[string]codec.Refusal{
+			"grade": {Supported: []string{"1", "2", "3"}},
+		},
+		Defaults: map[string]string{
+			"grade": `2`,
+		},
+		Members: map[string]*codec.Sent{
+			"sizes": &codec.Sent{Items: "integer"},
+		},
+	}
+}
+
+// sentV1Leaflet returns the rules about the JSON of v1.Leaflet that clients send.
+func sentV1Leaflet() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"spec"},
+		Defaults: map[string]string{
+			"spec": `{"grade":2}`,
+		},
+		Members: map[string]*codec.Sent{
+			"spec": sentV1LeafletSpec(),
+		},
 	}
 }
 
