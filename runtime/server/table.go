@@ -151,14 +151,14 @@ func (a *DynamicAPIs) Set(ctx context.Context, all []DynamicResource) (refused m
 	}
 	retired, err := a.install(next, a.remotes, a.order)
 	if err != nil {
-		return nil, errors.Join(err, closeAll(opened))
+		return nil, errors.Join(err, a.server.closeDynamic(opened))
 	}
 	a.server.replaced(opened, gone)
-	log := a.server.config.Log
+	server := a.server
 	a.changing.Go(func() {
 		<-retired.idle
-		if err := closeAll(gone); err != nil {
-			log.Warn("closing what is no longer served", "error", err)
+		if err := server.closeDynamic(gone); err != nil {
+			server.config.Log.Warn("closing what is no longer served", "error", err)
 		}
 	})
 	return refused, nil
@@ -209,10 +209,12 @@ func (a *DynamicAPIs) install(open []DynamicResource, remotes []Remote, order []
 	return before, nil
 }
 
-func closeAll(handles []verb.Handle) error {
+// closeDynamic closes what openDynamic opened. No request uses it.
+func (s *Server) closeDynamic(handles []verb.Handle) error {
 	var errs []error
 	for _, handle := range handles {
 		errs = append(errs, handle.Close())
+		s.metrics.storage.Forget(handle.Info().Stored())
 	}
 	return errors.Join(errs...)
 }
@@ -239,7 +241,11 @@ func (s *Server) openDynamic(ctx context.Context, add DynamicResource) (verb.Han
 	}
 	schemas := ownership.NewSchemas(info.Group, add.OpenAPI)
 	alone := registry.NewShared([]registry.Resource{add.Resource})
-	return add.Resource.Open(ctx, s.resourceConfig(info, schemas, alone))
+	handle, err := add.Resource.Open(ctx, s.resourceConfig(info, schemas, alone))
+	if err != nil {
+		s.metrics.storage.Forget(info.Stored())
+	}
+	return handle, err
 }
 
 // newTable makes a table of the server's groups, of dynamic resources and of remotes.

@@ -3,6 +3,7 @@ package stats
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/storage"
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // operation is an operation of storage. It has kube-apiserver's name if kube-apiserver has the operation.
@@ -29,10 +31,13 @@ const (
 
 var operationNames = [operations]string{"get", "list", "listCount", "revision", "create", "update", "delete", "watch"}
 
-// Storage are the metrics of requests to storage.
+// Storage are the metrics of requests to storage. It is safe for concurrent use.
 type Storage struct {
 	durations                            *prometheus.HistogramVec
 	requests, failures, events, progress *prometheus.CounterVec
+
+	mu       sync.Mutex
+	backends map[schema.GroupResource]int // how many there are, without those that were forgotten
 }
 
 // NewStorage returns metrics that nothing has filled.
@@ -42,6 +47,7 @@ func NewStorage() *Storage {
 	}
 	operation := []string{"operation", "group", "resource"}
 	return &Storage{
+		backends: map[schema.GroupResource]int{},
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "etcd_request_duration_seconds",
 			Help: "Duration of requests to storage, by operation; of watches until they begin.",
@@ -78,9 +84,30 @@ func (s *Storage) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// Backend returns a backend for one resource that measures its requests.
+// Backend returns a backend for one resource that measures its requests. If the resource may go before the server
+// ends, Forget says so.
 func (s *Storage) Backend(backend storage.Backend, info *verb.Info) storage.Backend {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.backends[info.GroupResource()]++
 	return &metered{Backend: backend, metrics: s, info: info}
+}
+
+// Forget says that a backend of a resource is no longer used. With the last one, the series of the resource go: a
+// server in which definitions come and go would keep more and more of them.
+func (s *Storage) Forget(info *verb.Info) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := info.GroupResource()
+	if s.backends[name]--; s.backends[name] > 0 {
+		return
+	}
+	delete(s.backends, name)
+	labels := prometheus.Labels{"group": name.Group, "resource": name.Resource}
+	s.durations.DeletePartialMatch(labels)
+	for _, counter := range []*prometheus.CounterVec{s.requests, s.failures, s.events, s.progress} {
+		counter.DeletePartialMatch(labels)
+	}
 }
 
 type metered struct {

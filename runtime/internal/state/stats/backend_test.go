@@ -2,6 +2,8 @@ package stats
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 
 	"apigen.dev/runtime/api"
@@ -129,5 +131,41 @@ func TestProgress(t *testing.T) {
 	if !below.ends || got["etcd_bookmark_total g things"] != 2 ||
 		got["apiserver_storage_events_received_total g things"] != 2 {
 		t.Errorf("ends %t, %v", below.ends, got)
+	}
+}
+
+// TestForget: the series of a resource go with its last backend, and no other's do.
+func TestForget(t *testing.T) {
+	measured := NewStorage()
+	below := memory.New()
+	defer below.Close()
+	things := &verb.Info{Group: "g", Names: api.Names{Plural: "things"}}
+	others := &verb.Info{Group: "other", Names: api.Names{Plural: "things"}}
+	for _, info := range []*verb.Info{things, others, things} {
+		b := measured.Backend(below, info)
+		if _, err := b.Revision(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		stream, err := b.Watch(t.Context(), "/"+info.Group+"/", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stream.Close()
+	}
+	series := func(group string) (n int) {
+		for name := range values(t, measured) {
+			if slices.Contains(strings.Fields(name), group) {
+				n++
+			}
+		}
+		return n
+	}
+	all := series("g")
+	if measured.Forget(things); all == 0 || series("g") != all {
+		t.Errorf("of two backends, one is forgotten: %d series of %d are left", series("g"), all)
+	}
+	if measured.Forget(things); series("g") != 0 || series("other") != all {
+		t.Errorf("both backends are forgotten: %d series are left, and %d of another resource, want %d", series("g"),
+			series("other"), all)
 	}
 }
