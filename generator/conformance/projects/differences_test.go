@@ -7,6 +7,8 @@ const (
 	tags      = "a definition can't have what a tag of Kubernetes says"
 	decoding  = "the Go type can't hold the value"
 	omitempty = "Go writes the zero value of a field without omitempty"
+	sets      = "the metadata of a template has no list types in a definition: its finalizers are no set"
+	atomic    = "controller-gen makes a struct atomic that embeds an atomic one; Kubernetes' own schemas don't"
 	pruning   = "a definition prunes an Unstructured of which no marker says that its fields are preserved"
 )
 
@@ -23,6 +25,8 @@ var differences = map[string]map[string][]string{
 		},
 		inside: {`rayjobs: only the type stores spec`, `rayjobs: only the type stores status`},
 		tags:   {`*: only the type refuses *.evictionResponders[].name`},
+		sets:   {`rayservices: only the type refuses what it can't decode`},
+		atomic: {`rayclusters: of an equal object, only the type manages *.configMap*`},
 	},
 	"keda": {
 		explicit: {

@@ -105,6 +105,56 @@ func compareMembers(path string, typed, custom map[string]any) (out []string) {
 	return out
 }
 
+// managers returns how the field sets of equal objects differ.
+func managers(typed, custom []any) (out []string) {
+	const equal = "of an equal object, "
+	switch {
+	case len(typed) > 0 && len(custom) == 0:
+		return []string{equal + "only the type manages fields"}
+	case len(typed) == 0 && len(custom) > 0:
+		return []string{equal + "only the definition manages fields"}
+	case len(typed) != len(custom):
+		return []string{fmt.Sprintf(equal+"%d managers have fields of the type and %d of the definition",
+			len(typed), len(custom))}
+	}
+	for i := range typed {
+		compareSets("", typed[i].(map[string]any), custom[i].(map[string]any), func(who, path string) {
+			if difference := equal + "only " + who + " manages " + path; !slices.Contains(out, difference) {
+				out = append(out, difference)
+			}
+		})
+	}
+	return out
+}
+
+// compareSets reports the paths that only one of two sets has, of which each shows the first.
+func compareSets(path string, typed, custom map[string]any, report func(who, path string)) {
+	for name, below := range typed {
+		if other, ok := custom[name]; ok {
+			compareSets(managedMember(path, name), below.(map[string]any), other.(map[string]any), report)
+		} else {
+			report("the type", managedMember(path, name))
+		}
+	}
+	for name := range custom {
+		if !has(typed, name) {
+			report("the definition", managedMember(path, name))
+		}
+	}
+}
+
+// managedMember is the path of what a set of FieldsV1 calls f:field, k:{keys}, v:value, or a dot for the whole itself.
+func managedMember(path, name string) string {
+	kind, field, _ := strings.Cut(name, ":")
+	switch kind {
+	case ".":
+		return path + " itself"
+	case "f":
+		return member(path, field)
+	}
+	return path + "[]"
+}
+
 func member(path, name string) string {
 	return strings.TrimPrefix(element.ReplaceAllString(path+"."+name, "[]"), ".")
 }

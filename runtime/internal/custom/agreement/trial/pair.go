@@ -3,7 +3,6 @@ package trial
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -140,7 +139,7 @@ func (p *Pair) both(r request) (out []string, accepted bool) {
 	typed, typedErr := p.send(p.Typed, r)
 	custom, customErr := p.send(p.Custom, r)
 	if typedErr == nil && customErr == nil {
-		typedSets, customSets := typed[managed], custom[managed]
+		typedSets, customSets := typed[managed].([]any), custom[managed].([]any)
 		out = append(p.returned(p.Typed, r, typed, "the type"), p.returned(p.Custom, r, custom, "the definition")...)
 		out = append(append(out, reread(typed, "the type")...), reread(custom, "the definition")...)
 		different := compare("", typed, custom)
@@ -152,8 +151,10 @@ func (p *Pair) both(r request) (out []string, accepted bool) {
 			if p.thin {
 				different = compare("", typed, usual(custom, typed))
 			}
-		} else if !p.differs[r.name] && typedSets != customSets {
-			out = append(out, manages(typedSets, customSets))
+		} else if unkeyed(r.body, p.schema) {
+			p.differs[r.name] = true
+		} else if !p.differs[r.name] {
+			out = append(out, managers(typedSets, customSets)...)
 		}
 		return append(out, different...), true
 	}
@@ -171,12 +172,35 @@ func (p *Pair) both(r request) (out []string, accepted bool) {
 	return refusals(typedErr, customErr, r.name, p.native), false
 }
 
-// manages returns how the texts of the field sets of equal objects differ.
-func manages(typed, custom any) string {
-	if custom == "" {
-		return "of an equal object, only the type manages fields"
+// unkeyed reports whether an element of a list with keys lacks one, as the status of a new object may, which isn't
+// validated. Field ownership can't read such a list; a Go value has a key, which is empty.
+func unkeyed(v any, s *apiextensionsv1.JSONSchemaProps) bool {
+	if s == nil {
+		return false
 	}
-	return fmt.Sprintf("of an equal object, the type manages %v and the definition %v", typed, custom)
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			if property, ok := s.Properties[name]; ok && unkeyed(member, &property) {
+				return true
+			}
+			if s.AdditionalProperties != nil && unkeyed(member, s.AdditionalProperties.Schema) {
+				return true
+			}
+		}
+	case []any:
+		return s.Items != nil && slices.ContainsFunc(v, func(element any) bool {
+			return lacksKey(element, s) || unkeyed(element, s.Items.Schema)
+		})
+	}
+	return false
+}
+
+func lacksKey(element any, list *apiextensionsv1.JSONSchemaProps) bool {
+	object, ok := element.(map[string]any)
+	return ok && slices.ContainsFunc(list.XListMapKeys, func(key string) bool {
+		return !has(object, key) && list.Items.Schema.Properties[key].Default == nil
+	})
 }
 
 // The keys of the field sets, and of what a read returns, in what send returns.
@@ -231,12 +255,13 @@ func (p *Pair) content(object verb.Rendition) (content map[string]any) {
 	delete(content, "metadata")
 	delete(content, "apiVersion")
 	delete(content, "kind")
-	var sets []string
+	sets := []any{}
 	for _, entry := range entries {
-		sets = append(sets, text(entry.(map[string]any)["fieldsV1"]))
+		sets = append(sets, entry.(map[string]any)["fieldsV1"])
 	}
-	slices.Sort(sets) // entries stand in the order of their seconds
-	content[managed] = strings.Join(sets, " ")
+	// Entries stand in the order of their seconds.
+	slices.SortFunc(sets, func(a, b any) int { return strings.Compare(text(a), text(b)) })
+	content[managed] = sets
 	return content
 }
 
