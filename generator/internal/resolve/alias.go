@@ -13,8 +13,8 @@ import (
 // markers and the comment of an alias say of values holds for the fields of that type, as if it stood above them.
 
 // aliases returns the markers of the aliases that a type is written with, through pointers, and the first comment of
-// those that name a type without a comment. The markers of an alias stand behind those of the alias that it names. Those
-// that the named type has, too, are left out.
+// those that name a type without a comment. The markers of an alias stand behind those of the alias that it names.
+// Those that the named type has, too, are left out.
 func (b *typeBuilder) aliases(t types.Type) (ms marker.Markers, doc string) {
 	for {
 		switch at := t.(type) {
