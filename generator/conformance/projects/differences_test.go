@@ -9,6 +9,7 @@ const (
 	omitempty = "Go writes the zero value of a field without omitempty"
 	sets      = "the metadata of a template has no list types in a definition: its finalizers are no set"
 	atomic    = "controller-gen makes a struct atomic that embeds an atomic one; Kubernetes' own schemas don't"
+	keyless   = "an element of a list with keys lacks one: field ownership can't read that, a Go value has an empty one"
 	pruning   = "a definition prunes an Unstructured of which no marker says that its fields are preserved"
 )
 
@@ -113,6 +114,7 @@ var differences = map[string]map[string][]string{
 			`*: only the definition stores status`,
 		},
 		decoding: {`*: only the type refuses what it can't decode`},
+		keyless:  {`*: only the type stores status`},
 		pruning:  {`experiments: only the type stores spec.trialTemplate.trialSpec.*`},
 	},
 	"kueue": {
@@ -131,6 +133,7 @@ var differences = map[string]map[string][]string{
 			`workloads: only the type refuses status.admission.podSetAssignments[].topologyAssignment`,
 		},
 		tags: {`workloads: only the type refuses *.evictionResponders[].name`},
+		sets: {`workloads: of an equal object, only the type manages spec.podSets[].template.metadata.finalizers[]`},
 		omitempty: {
 			`*: only the type stores spec`,
 			`*queues: only the type stores status.*Workloads`,

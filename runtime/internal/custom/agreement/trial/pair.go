@@ -172,8 +172,8 @@ func (p *Pair) both(r request) (out []string, accepted bool) {
 	return refusals(typedErr, customErr, r.name, p.native), false
 }
 
-// unkeyed reports whether an element of a list with keys lacks one, as the status of a new object may, which isn't
-// validated. Field ownership can't read such a list; a Go value has a key, which is empty.
+// unkeyed reports whether an element of a list with keys lacks one, or has null. The status of a new object may, which
+// isn't validated. Field ownership can't read such a list; a Go value has a key, which is empty.
 func unkeyed(v any, s *apiextensionsv1.JSONSchemaProps) bool {
 	if s == nil {
 		return false
@@ -199,7 +199,7 @@ func unkeyed(v any, s *apiextensionsv1.JSONSchemaProps) bool {
 func lacksKey(element any, list *apiextensionsv1.JSONSchemaProps) bool {
 	object, ok := element.(map[string]any)
 	return ok && slices.ContainsFunc(list.XListMapKeys, func(key string) bool {
-		return !has(object, key) && list.Items.Schema.Properties[key].Default == nil
+		return object[key] == nil && list.Items.Schema.Properties[key].Default == nil
 	})
 }
 
