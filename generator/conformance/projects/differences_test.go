@@ -133,7 +133,6 @@ var differences = map[string]map[string][]string{
 			`workloads: only the type refuses status.admission.podSetAssignments[].topologyAssignment`,
 		},
 		tags: {`workloads: only the type refuses *.evictionResponders[].name`},
-		sets: {`workloads: of an equal object, only the type manages spec.podSets[].template.metadata.finalizers[]`},
 		omitempty: {
 			`*: only the type stores spec`,
 			`*queues: only the type stores status.*Workloads`,

@@ -105,7 +105,11 @@ func compareMembers(path string, typed, custom map[string]any) (out []string) {
 	return out
 }
 
-// managers returns how the field sets of equal objects differ.
+// finalizers is the end of the paths of finalizers in the metadata of templates.
+const finalizers = ".metadata.finalizers"
+
+// managers returns how the field sets of equal objects differ, but for finalizers in the metadata of templates: they
+// are a set in Kubernetes' own schema, and a definition doesn't say so.
 func managers(typed, custom []any) (out []string) {
 	const equal = "of an equal object, "
 	switch {
@@ -119,6 +123,9 @@ func managers(typed, custom []any) (out []string) {
 	}
 	for i := range typed {
 		compareSets("", typed[i].(map[string]any), custom[i].(map[string]any), func(who, path string) {
+			if strings.HasSuffix(path, finalizers+"[]") || strings.HasSuffix(path, finalizers+" itself") {
+				return
+			}
 			if difference := equal + "only " + who + " manages " + path; !slices.Contains(out, difference) {
 				out = append(out, difference)
 			}
