@@ -12,33 +12,40 @@ import (
 // An alias is another name for a type, and a value doesn't tell by which name its type was written. A field does: what
 // markers and the comment of an alias say of values holds for the fields of that type, as if it stood above them.
 
-// aliases returns the markers of the aliases that a type is written with, through pointers, and the first comment of
-// those that name a type without a comment. The markers of an alias stand behind those of the alias that it names.
-// Those that the named type has, too, are left out.
-func (b *typeBuilder) aliases(t types.Type) (ms marker.Markers, doc string) {
+// throughAliases visits the aliases that a type is written with, through pointers, each before the one that it names.
+func throughAliases(t types.Type, visit func(*types.Alias)) {
 	for {
 		switch at := t.(type) {
 		case *types.Alias:
-			said := b.commentOf(at.Obj())
-			ms = append(b.ofValues(at, said.Markers), ms...)
-			if _, named := types.Unalias(at).(*types.Named); !named {
-				doc = cmp.Or(doc, said.Doc)
-			}
+			visit(at)
 			t = at.Rhs()
 		case *types.Pointer:
 			t = at.Elem()
 		default:
-			return ms, doc
+			return
 		}
 	}
 }
 
-func (b *typeBuilder) ofValues(of *types.Alias, ms marker.Markers) (out marker.Markers) {
+// aliases returns the markers of the aliases that a type is written with, and the first comment of those that name a
+// type without a comment. The markers of an alias stand behind those of the alias that it names.
+func (b *typeBuilder) aliases(t types.Type) (ms marker.Markers, doc string) {
+	throughAliases(t, func(a *types.Alias) {
+		ms = append(b.ofValues(a), ms...)
+		if _, named := types.Unalias(a).(*types.Named); !named {
+			doc = cmp.Or(doc, b.commentOf(a.Obj()).Doc)
+		}
+	})
+	return ms, doc
+}
+
+// ofValues returns the markers of an alias that say something of values, but for those that the named type has, too.
+func (b *typeBuilder) ofValues(of *types.Alias) (out marker.Markers) {
 	var known marker.Markers
 	if n, ok := types.Unalias(of).(*types.Named); ok && n.Obj().Pkg() != nil {
 		known = b.commentOf(n.Obj()).Markers
 	}
-	for _, m := range ms {
+	for _, m := range b.commentOf(of.Obj()).Markers {
 		same := func(other marker.Marker) bool { return other.Text == m.Text }
 		if m.OfValues() && !slices.ContainsFunc(known, same) {
 			out = append(out, m)
@@ -72,19 +79,10 @@ func (b *typeBuilder) lostBelow(t types.Type) {
 // lostAliases reports markers of the aliases that a type is written with where no field has them: of elements and keys,
 // and of embedded structs, whose members are the outer struct's.
 func (b *typeBuilder) lostAliases(t types.Type, place string) {
-	ms, _ := b.aliases(t)
-	if len(ms) == 0 {
-		return
-	}
-	a, name := t, ""
-	for name == "" {
-		switch at := a.(type) {
-		case *types.Pointer:
-			a = at.Elem()
-		case *types.Alias:
-			name = at.Obj().Name()
-			b.fault(b.pkg(at.Obj().Pkg()), ms[0].Pos, "marker \"+%s\" of the alias %s has no effect on %s, only on "+
-				"fields: declare a type of its own, without the sign =", ms[0].Name, name, place)
+	throughAliases(t, func(a *types.Alias) {
+		if ms := b.ofValues(a); len(ms) > 0 {
+			b.fault(b.pkg(a.Obj().Pkg()), ms[0].Pos, "marker \"+%s\" of the alias %s has no effect on %s, only on "+
+				"fields: declare a type of its own, without the sign =", ms[0].Name, a.Obj().Name(), place)
 		}
-	}
+	})
 }
