@@ -21,7 +21,7 @@ if [ -n "$others" ]; then
   printed=$(mktemp)
   ${GO:-go} test "$@" $others > "$printed" 2>&1 &
   running=$!
-  trap 'kill "$running"; exit 130' INT TERM # the shell keeps Ctrl-C from what runs in the background
+  trap 'kill "$running"; rm -f "$printed"; exit 130' INT TERM # the shell keeps Ctrl-C from what runs in the background
 fi
 ${GO:-go} test -o "$kept/" "$@" $first || status=1
 if [ -n "$running" ]; then

@@ -40,10 +40,10 @@ type Trial struct {
 	// stores a zero value, or that it stores another form of a quantity, a duration or a time, nor that only the type
 	// stores null.
 	Thin bool
-	// Native is for large schemas of types in Kubernetes' own style. It is no difference then that only the definition
-	// refuses a missing member or a duplicate element: Go finds them where a marker demands it, +required for one, and
-	// a schema where a tag lacks omitempty or a list is a set or a map. Nor is it that only the type stores a zero
-	// value, which Go writes where a tag lacks omitempty.
+	// Native is for large schemas of types in Kubernetes' own style, beside Thin. It is no difference then that only
+	// the definition refuses a missing member or a duplicate element: Go finds them where a marker demands it, such as
+	// +required, and a schema where a tag lacks omitempty or a list is a set or a map. Nor is it that only the type
+	// stores a zero value, which Go writes where a tag lacks omitempty.
 	Native bool
 	// Known are the differences that remain, by their reasons; an asterisk stands for any text. Run wants to see each
 	// of them.
