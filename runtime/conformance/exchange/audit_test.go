@@ -133,8 +133,8 @@ func (l *auditLog) events() []byte {
 // noEvent is what a script says of a request without events.
 const noEvent = answerMark + "nothing"
 
-// audited sends a request, and returns the events of it that the log has. If none is expected, the log must have those
-// of the next request before.
+// audited sends a request, and returns the events of it that the log has. If none is expected, it sends another
+// request, and looks when the log has the events of that.
 func (a *asked) audited(e *exchange, log func() []byte) []string {
 	a.Helper()
 	id := fmt.Sprintf("%s-%d", a.words["$NS"], time.Now().UnixNano())
