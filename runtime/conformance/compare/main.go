@@ -1,7 +1,7 @@
 // Command compare measures the CPU time that a request costs apigen's server and k8s.io/sample-apiserver, and prints
 // the table of README.md. It runs on Linux, in the module runtime/conformance: make compare. With -pair=audit both
 // audit each request, and ours asks RBAC. With -pair=features it measures apigen's server without a feature beside the
-// one with all that govern, the tables of docs/features.md; with -pair=access beside one with RBAC and audit; with
+// one with all that govern, the tables of docs/features.md; with -pair=access one without and with RBAC and audit; with
 // -pair=fairness the one with all without and with priority and fairness; with -pair=observed also without and with
 // tracing and the log of requests.
 //

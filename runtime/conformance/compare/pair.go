@@ -87,11 +87,12 @@ func auditedPeerAndOurs(a *authority) ([]*server, error) {
 	return []*server{peer, ours}, err
 }
 
-// withoutAndWithAccess are our server with nothing but flunders, whose clients are administrators, and the one that
-// asks RBAC about clients, with ten thousand bindings of others, and audits each request.
+// withoutAndWithAccess are two servers that hold ten thousand bindings of others: one lets everybody do everything, and
+// one asks RBAC about clients, and audits each request.
 func withoutAndWithAccess(a *authority) ([]*server, error) {
 	ours, err := accessed(a, "RBAC, audit")
-	return []*server{plain(a, "no feature"), ours}, err
+	free := governed(a, "free", "neither", noFairness, noAdmission, "--authorization-mode=AlwaysAllow")
+	return []*server{free, ours}, err
 }
 
 func accessed(a *authority, title string) (*server, error) {
