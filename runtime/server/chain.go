@@ -17,9 +17,9 @@ func (s *Server) chain(handler http.Handler, metrics *metrics, longRunning func(
 	who.Certificates = metrics.attempts.Certificates(who.Certificates)
 	return filter.Chain(handler,
 		filter.Stack(),
-		filter.AuditID(s.config.Auditor),
+		filter.AuditID(),
 		filter.Recover(s.config.Log),
-		filter.RequestInfo(longRunning),
+		filter.RequestInfo(longRunning, s.config.Auditor),
 		filter.StrictTransport(s.config.StrictTransport),
 		filter.CacheControl(),
 		filter.Observe(append([]func(filter.Observation){metrics.requests.Observe}, s.config.Observers...)...),

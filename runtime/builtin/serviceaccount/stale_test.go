@@ -1,7 +1,6 @@
 package serviceaccount
 
 import (
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -25,7 +24,9 @@ func (everything) Decide(auth.Attributes) trail.Decision {
 type sink map[string]string
 
 func (s sink) Process(event *trail.Event) bool {
-	maps.Copy(s, event.Annotations)
+	for _, annotation := range event.Annotations {
+		s[annotation.Key] = annotation.Value
+	}
 	return true
 }
 
@@ -33,8 +34,8 @@ func (s sink) Process(event *trail.Event) bool {
 func annotations(t *testing.T, tokens auth.TokenAuthenticator, token string) sink {
 	t.Helper()
 	found := sink{}
-	record := (&trail.Auditor{Policy: everything{}, Sink: found}).NewRecord("id")
-	ctx := asked.WithInfo(trail.WithRecord(t.Context(), record), &asked.Info{Verb: "get"})
+	record := (&trail.Auditor{Policy: everything{}, Sink: found}).NewRecord(t.Context(), "id")
+	ctx := asked.WithInfo(record, &asked.Info{Verb: "get"})
 	if _, err := tokens.AuthenticateToken(ctx, token, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -141,10 +141,7 @@ func (b *Backend) encode(buffer []byte, event *trail.Event) ([]byte, error) {
 	if event.Level.AtLeast(trail.Request) {
 		short := event.Clone()
 		short.RequestObject, short.ResponseObject = nil, nil
-		if short.Annotations == nil {
-			short.Annotations = map[string]string{}
-		}
-		short.Annotations[truncatedAnnotation] = "true"
+		short.Annotations = append(short.Annotations, trail.Annotation{Key: truncatedAnnotation, Value: "true"})
 		line, err = b.target.Append(line[:0], short)
 		if err != nil || int64(len(line)) <= limit {
 			return line, err

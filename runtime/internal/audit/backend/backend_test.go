@@ -202,13 +202,13 @@ func TestTruncate(t *testing.T) {
 	b := New(Config{Mode: BlockingStrict, MaxEventBytes: 1000}, target, failures)
 	large := event("a")
 	large.Level, large.RequestObject = trail.Request, json.RawMessage(`"`+strings.Repeat("a", 2000)+`"`)
-	large.Annotations = map[string]string{"k": "v"}
+	large.Annotations = trail.Annotations{{Key: "k", Value: "v"}}
 	if !b.Process(large) || target.len() != 1 || large.RequestObject == nil || len(large.Annotations) != 1 {
 		t.Fatal("a large event isn't delivered, or was changed")
 	}
 	var got trail.Event
 	if err := json.Unmarshal([]byte(target.events[0]), &got); err != nil || got.RequestObject != nil ||
-		got.Annotations["audit.k8s.io/truncated"] != "true" || got.Annotations["k"] != "v" {
+		got.Annotations.Get("audit.k8s.io/truncated") != "true" || got.Annotations.Get("k") != "v" {
 		t.Errorf("%s: %v", target.events[0], err)
 	}
 	hopeless := event("b")

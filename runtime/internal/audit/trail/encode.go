@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,7 +24,7 @@ func (e *Event) AppendJSON(b []byte) ([]byte, error) {
 	w.member(`,"auditID":`, e.AuditID)
 	w.member(`,"stage":`, string(e.Stage))
 	if e.origin != nil {
-		w.buf = append(w.buf, e.origin...)
+		w.buf = append(w.buf, *e.origin...)
 	} else {
 		w.origin(e)
 	}
@@ -36,12 +38,30 @@ func (e *Event) AppendJSON(b []byte) ([]byte, error) {
 	return append(w.buf, '}'), w.err
 }
 
+// origins are the buffers of events that no request has.
+var origins = sync.Pool{New: func() any { return new([]byte) }}
+
+// maxKeptOrigin is the size in bytes of the largest buffer that is used again.
+const maxKeptOrigin = 4 << 10
+
 // encodeOrigin encodes once what the events of a request have in common.
 func (e *Event) encodeOrigin() {
-	w := writer{buf: make([]byte, 0, 512)}
-	if w.origin(e); w.err == nil {
-		e.origin = w.buf
+	if e.origin == nil {
+		e.origin = origins.Get().(*[]byte)
 	}
+	w := writer{buf: (*e.origin)[:0]}
+	w.origin(e)
+	if *e.origin = w.buf; w.err != nil {
+		e.releaseOrigin()
+	}
+}
+
+// releaseOrigin gives the buffer back, once no event of the request follows.
+func (e *Event) releaseOrigin() {
+	if e.origin != nil && cap(*e.origin) <= maxKeptOrigin {
+		origins.Put(e.origin)
+	}
+	e.origin = nil
 }
 
 // origin appends what an event says of where its request comes from, which is the same at every stage of it.
@@ -197,17 +217,17 @@ func (w *writer) time(name string, t metav1.MicroTime) {
 	w.buf = append(w.buf, `Z"`...)
 }
 
-func (w *writer) annotations(values map[string]string) {
+func (w *writer) annotations(values Annotations) {
 	if len(values) == 0 {
 		return
 	}
 	at := w.open(`,"annotations":`)
-	var few [8]string
-	keys := slices.AppendSeq(few[:0], maps.Keys(values))
-	slices.Sort(keys)
-	for _, key := range keys {
-		w.member(",", key)
-		w.member(":", values[key])
+	var few [8]Annotation
+	sorted := append(few[:0], values...)
+	slices.SortFunc(sorted, func(a, b Annotation) int { return strings.Compare(a.Key, b.Key) })
+	for _, one := range sorted {
+		w.member(",", one.Key)
+		w.member(":", one.Value)
 	}
 	w.shut(at)
 }

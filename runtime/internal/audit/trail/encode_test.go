@@ -3,6 +3,7 @@ package trail
 import (
 	"encoding/json"
 	"math/rand/v2"
+	"strconv"
 	"testing"
 	"time"
 
@@ -16,6 +17,11 @@ func TestAppendJSON(t *testing.T) {
 		func(data *json.RawMessage, _ randfill.Continue) { *data = json.RawMessage(`{"a":[1,"b"]}`) },
 		func(at *metav1.MicroTime, c randfill.Continue) {
 			*at = metav1.NewMicroTime(time.UnixMicro(c.Int63n(1 << 52)).UTC())
+		},
+		func(annotations *Annotations, c randfill.Continue) { // which have a key once
+			for i := range c.Intn(10) {
+				*annotations = append(*annotations, Annotation{c.String(0) + strconv.Itoa(i), c.String(0)})
+			}
 		},
 	)
 	for range 2000 {
@@ -95,7 +101,7 @@ func BenchmarkAppendJSON(b *testing.B) {
 			Resource: "widgets", Namespace: "default", Name: "a", APIGroup: "shop.example.com",
 		},
 		ResponseStatus: &metav1.Status{Code: 200},
-		Annotations:    map[string]string{"authorization.k8s.io/decision": "allow", "authorization.k8s.io/reason": ""},
+		Annotations:    Annotations{{"authorization.k8s.io/decision", "allow"}, {"authorization.k8s.io/reason", ""}},
 	}
 	b.ReportAllocs()
 	var buffer []byte

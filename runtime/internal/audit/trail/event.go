@@ -2,6 +2,8 @@ package trail
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -40,12 +42,12 @@ type Event struct {
 	RequestObject  json.RawMessage `json:"requestObject,omitempty"`
 	ResponseObject json.RawMessage `json:"responseObject,omitempty"`
 
-	RequestReceivedTimestamp metav1.MicroTime  `json:"requestReceivedTimestamp"`
-	StageTimestamp           metav1.MicroTime  `json:"stageTimestamp"`
-	Annotations              map[string]string `json:"annotations,omitempty"`
+	RequestReceivedTimestamp metav1.MicroTime `json:"requestReceivedTimestamp"`
+	StageTimestamp           metav1.MicroTime `json:"stageTimestamp"`
+	Annotations              Annotations      `json:"annotations,omitempty"`
 
-	// origin is the JSON of the members from requestURI to userAgent, where a Record has encoded it for all stages.
-	origin []byte
+	// origin is the JSON of the members from requestURI to userAgent, if a Record has encoded it for all stages.
+	origin *[]byte
 }
 
 // EventList is a list of events, which a webhook takes: the kind EventList of audit.k8s.io/v1.
@@ -78,6 +80,47 @@ type ObjectReference struct {
 	APIVersion      string `json:"apiVersion,omitempty"`
 	ResourceVersion string `json:"resourceVersion,omitempty"`
 	Subresource     string `json:"subresource,omitempty"`
+}
+
+// Annotations are what parts of the server say about a request, in the order in which they said it. In JSON they are an
+// object. A key is in them once.
+type Annotations []Annotation
+
+// Annotation is one of them.
+type Annotation struct{ Key, Value string }
+
+// Get returns the value of a key, or "".
+func (a Annotations) Get(key string) string {
+	if i := a.index(key); i >= 0 {
+		return a[i].Value
+	}
+	return ""
+}
+
+func (a Annotations) index(key string) int {
+	return slices.IndexFunc(a, func(one Annotation) bool { return one.Key == key })
+}
+
+// MarshalJSON implements json.Marshaler.
+func (a Annotations) MarshalJSON() ([]byte, error) {
+	values := make(map[string]string, len(a))
+	for _, one := range a {
+		values[one.Key] = one.Value
+	}
+	return json.Marshal(values)
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (a *Annotations) UnmarshalJSON(data []byte) error {
+	var values map[string]string
+	if err := json.Unmarshal(data, &values); err != nil {
+		return err
+	}
+	*a = nil
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		*a = append(*a, Annotation{key, values[key]})
+	}
+	return nil
 }
 
 func microTime(t time.Time) metav1.MicroTime { return metav1.NewMicroTime(t) }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -19,25 +18,30 @@ import (
 // Record is what an Auditor knows of one request. Its methods do nothing on nil, which is the Record of a request of a
 // server without an Auditor. Several goroutines may use a Record.
 type Record struct {
-	auditor *Auditor
+	context.Context // that of the request, without the record
+	auditor         *Auditor
 
 	mu       sync.Mutex // guards the fields below, also while the sink reads event
 	begun    bool       // the policy has decided
 	over     bool       // no event follows
 	decision Decision
 	event    Event
-	// object and status are those of event.
+	// object, status and few are those of event; few has as many annotations as most requests.
 	object ObjectReference
 	status metav1.Status
+	few    [2]Annotation
 	// refusal is the answer to a request that the server refuses before the policy has decided.
 	refusal *metav1.Status
 }
 
 type recordKey struct{}
 
-// WithRecord returns a context that carries the Record of a request.
-func WithRecord(ctx context.Context, record *Record) context.Context {
-	return context.WithValue(ctx, recordKey{}, record)
+// Value implements context.Context.
+func (r *Record) Value(key any) any {
+	if key == (recordKey{}) {
+		return r
+	}
+	return r.Context.Value(key)
 }
 
 // RecordFrom returns the Record that ctx carries, or nil.
@@ -65,10 +69,10 @@ func (r *Record) annotate(level Level, key, value string) {
 		return
 	}
 	if r.event.Annotations == nil {
-		r.event.Annotations = make(map[string]string, 2)
+		r.event.Annotations = r.few[:0]
 	}
-	if _, taken := r.event.Annotations[key]; !taken {
-		r.event.Annotations[key] = value
+	if r.event.Annotations.index(key) < 0 {
+		r.event.Annotations = append(r.event.Annotations, Annotation{key, value})
 	}
 }
 
@@ -83,7 +87,7 @@ func (r *Record) Begin(req *http.Request) bool {
 	if r.start(req); r.process(RequestReceived) {
 		return true
 	}
-	r.over = true
+	r.end()
 	r.auditor.Counts.Rejected.Add(1)
 	return false
 }
@@ -289,7 +293,15 @@ func (r *Record) Answer(req *http.Request, code int) {
 	if refused || request.InfoFrom(req.Context()).LongRunning {
 		r.process(ResponseStarted)
 	}
-	r.over = refused
+	if refused {
+		r.end()
+	}
+}
+
+// end notes that no event follows.
+func (r *Record) end() {
+	r.over = true
+	r.event.releaseOrigin()
 }
 
 // Complete records that the server has answered a request for which Begin returned true.
@@ -312,7 +324,7 @@ func (r *Record) Complete(req *http.Request) {
 		}
 	}
 	r.process(ResponseComplete)
-	r.over = true
+	r.end()
 }
 
 // Panicked records that a request for which Begin returned true ends with a panic.
@@ -331,7 +343,7 @@ func (r *Record) Panicked(cause any) {
 	}
 	r.event.ResponseStatus = &r.status
 	r.process(Panic)
-	r.over = true
+	r.end()
 }
 
 // process makes the event of a stage. It returns false if the event is lost and the request must not run.
@@ -348,12 +360,12 @@ func (r *Record) process(stage Stage) bool {
 	return r.auditor.Sink.Process(&r.event)
 }
 
-// Clone returns a copy of the event for those who keep or change it. The server changes the event, its maps, its object
+// Clone returns a copy of the event for those who keep or change it. The server changes the event, its annotations, its object
 // and its status when the request goes on.
 func (e *Event) Clone() *Event {
 	copied := *e
 	copied.origin = nil
-	copied.Annotations = maps.Clone(e.Annotations)
+	copied.Annotations = slices.Clone(e.Annotations)
 	if e.ObjectRef != nil {
 		ref := *e.ObjectRef
 		copied.ObjectRef = &ref

@@ -45,13 +45,13 @@ func (a always) Decide(auth.Attributes) Decision { return Decision(a) }
 func newRecord(t *testing.T, decision Decision, target string) (*Record, *http.Request, *kept) {
 	t.Helper()
 	sink := &kept{}
-	record := (&Auditor{Policy: always(decision), Sink: sink}).NewRecord("id")
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
 	info, err := request.New(r, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx := request.WithInfo(WithRecord(r.Context(), record), info)
+	record := (&Auditor{Policy: always(decision), Sink: sink}).NewRecord(r.Context(), "id")
+	ctx := request.WithInfo(record, info)
 	return record, r.WithContext(auth.WithUser(ctx, &auth.User{Name: "alice", Groups: []string{"dev"}})), sink
 }
 
@@ -129,7 +129,7 @@ func TestAnnotate(t *testing.T) {
 	Annotate(r.Context(), "late", "3")
 	record.Complete(r)
 	last := sink.events[1].Annotations
-	if sink.events[0].Annotations["early"] != "1" || last["early"] != "1" || last["late"] != "2" || len(last) != 2 {
+	if sink.events[0].Annotations.Get("early") != "1" || last.Get("early") != "1" || last.Get("late") != "2" || len(last) != 2 {
 		t.Errorf("annotations %v and %v", sink.events[0].Annotations, last)
 	}
 }

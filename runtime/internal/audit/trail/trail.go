@@ -7,6 +7,7 @@
 package trail
 
 import (
+	"context"
 	"sync/atomic"
 	"time"
 
@@ -106,9 +107,11 @@ type Counts struct {
 	Requests [4]atomic.Uint64
 }
 
-// NewRecord returns the Record of a request that arrives now.
-func (a *Auditor) NewRecord(id string) *Record {
-	return &Record{auditor: a, event: Event{AuditID: id, RequestReceivedTimestamp: microTime(time.Now())}}
+// NewRecord returns the Record of a request that arrives now, which is the request's context, too.
+func (a *Auditor) NewRecord(ctx context.Context, id string) *Record {
+	return &Record{
+		Context: ctx, auditor: a, event: Event{AuditID: id, RequestReceivedTimestamp: microTime(time.Now())},
+	}
 }
 
 // decide asks the policy.

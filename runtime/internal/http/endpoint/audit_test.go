@@ -30,12 +30,12 @@ func (l *lastEvent) Process(event *trail.Event) bool {
 func audited(t *testing.T, handler http.Handler, level trail.Level, r *http.Request) trail.Event {
 	t.Helper()
 	last := &lastEvent{Level: level}
-	record := (&trail.Auditor{Policy: last, Sink: last}).NewRecord("id")
+	record := (&trail.Auditor{Policy: last, Sink: last}).NewRecord(r.Context(), "id")
 	info, err := request.New(r, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r = r.WithContext(request.WithInfo(trail.WithRecord(r.Context(), record), info))
+	r = r.WithContext(request.WithInfo(record, info))
 	record.Begin(r)
 	handler.ServeHTTP(httptest.NewRecorder(), r)
 	record.Complete(r)
@@ -106,7 +106,7 @@ func TestDeprecatedVersionsAreAudited(t *testing.T) {
 	for version, want := range map[string][2]string{"v1": {}, "v1beta1": {"true", "1.9"}} {
 		r := httptest.NewRequest(http.MethodGet, "/apis/shop.example.com/"+version+"/namespaces/ns/widgets/a", nil)
 		annotations := audited(t, api, trail.Metadata, r).Annotations
-		if got := [2]string{annotations["k8s.io/deprecated"], annotations["k8s.io/removed-release"]}; got != want {
+		if got := [2]string{annotations.Get("k8s.io/deprecated"), annotations.Get("k8s.io/removed-release")}; got != want {
 			t.Errorf("%s: %q", version, got)
 		}
 	}

@@ -19,9 +19,8 @@ const auditIDHeader = "Audit-Id"
 // has 36. A longer one is replaced.
 const maxAuditID = 256
 
-// AuditID gives every request an audit ID, that of the client or a new one, and sends it back. If auditor isn't nil,
-// AuditID makes the Record of the request, which the filters after it and the endpoint find in the request's context.
-func AuditID(auditor *trail.Auditor) Filter {
+// AuditID gives every request an audit ID, that of the client or a new one, and sends it back.
+func AuditID() Filter {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			id := r.Header.Get(auditIDHeader)
@@ -29,9 +28,6 @@ func AuditID(auditor *trail.Auditor) Filter {
 				id = uuid.NewString()
 			}
 			w.Header()[auditIDHeader] = []string{id}
-			if auditor != nil {
-				r = r.WithContext(trail.WithRecord(r.Context(), auditor.NewRecord(id)))
-			}
 			next.ServeHTTP(w, r)
 		})
 	}

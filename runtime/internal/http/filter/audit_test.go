@@ -36,7 +36,7 @@ func (s *auditSink) Decide(auth.Attributes) trail.Decision {
 // auditedChain is the order of the server, with audit.
 func auditedChain(sink *auditSink, drain *Drain, handler http.HandlerFunc) http.Handler {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	return Chain(handler, AuditID(&trail.Auditor{Policy: sink, Sink: sink}), Recover(log), RequestInfo(nil),
+	return Chain(handler, AuditID(), Recover(log), RequestInfo(nil, &trail.Auditor{Policy: sink, Sink: sink}),
 		AuditAnswers(), drain.Filter(isHealth), Deadline(time.Minute), Authenticate(healthIsPublic, log), Audit(),
 		Impersonate(auth.MastersOnly{}, nil), MaxInFlight(1, 1, isHealth), Authorize(auth.Union{auth.MastersOnly{},
 			auth.Paths{"/readyz"}}))
@@ -98,7 +98,7 @@ func TestAuditChain(t *testing.T) {
 			}
 			last := sink.events[len(sink.events)-1]
 			if last.ResponseStatus.Code != test.code ||
-				last.Annotations["authorization.k8s.io/decision"] != test.decision {
+				last.Annotations.Get("authorization.k8s.io/decision") != test.decision {
 				t.Errorf("status %+v, annotations %v", last.ResponseStatus, last.Annotations)
 			}
 		})
@@ -120,7 +120,7 @@ func TestTooManyRequestsAreAudited(t *testing.T) {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, get()) // while this one has the only place
 		codes <- w.Code
-	}), AuditID(&trail.Auditor{Policy: sink, Sink: sink}), RequestInfo(nil), AuditAnswers(),
+	}), AuditID(), RequestInfo(nil, &trail.Auditor{Policy: sink, Sink: sink}), AuditAnswers(),
 		Authenticate(healthIsPublic, log), Audit(), MaxInFlight(1, 1, isHealth))
 	handler.ServeHTTP(httptest.NewRecorder(), get())
 	if code := <-codes; code != http.StatusTooManyRequests || len(sink.events) != 4 ||
@@ -160,7 +160,7 @@ func TestAuditID(t *testing.T) {
 		}
 	}
 	w := httptest.NewRecorder()
-	Chain(http.NotFoundHandler(), AuditID(nil)).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
+	Chain(http.NotFoundHandler(), AuditID()).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 	if len(w.Header().Get("Audit-ID")) != 36 {
 		t.Errorf("ID %q", w.Header().Get("Audit-ID"))
 	}

@@ -37,7 +37,7 @@ func TestAuthorizerFails(t *testing.T) {
 	} {
 		handler := Chain(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte("root"))
-		}), RequestInfo(nil), Deadline(time.Minute), Authenticate(one{}, slog.New(slog.DiscardHandler)),
+		}), RequestInfo(nil, nil), Deadline(time.Minute), Authenticate(one{}, slog.New(slog.DiscardHandler)),
 			Impersonate(broken{test.decision}, nil), Authorize(broken{test.decision}))
 		r := httptest.NewRequest(http.MethodGet, "/apis/g/v1/things?a=1", nil)
 		if test.as != "" {

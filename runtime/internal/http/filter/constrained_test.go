@@ -82,7 +82,7 @@ func TestConstrainedImpersonation(t *testing.T) {
 			r.Header = test.header.Clone()
 			r.Header.Set("Authorization", "Bearer bob")
 			w := httptest.NewRecorder()
-			Chain(http.HandlerFunc(whoami), RequestInfo(nil), Authenticate(users, slog.New(slog.DiscardHandler)),
+			Chain(http.HandlerFunc(whoami), RequestInfo(nil, nil), Authenticate(users, slog.New(slog.DiscardHandler)),
 				Impersonate(test.rights, nil)).ServeHTTP(w, r)
 			if !strings.Contains(w.Body.String(), test.want) {
 				t.Errorf("%d %s, want %s", w.Code, w.Body, test.want)

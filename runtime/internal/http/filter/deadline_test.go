@@ -113,7 +113,7 @@ func TestLongRunning(t *testing.T) {
 		_, _ = fmt.Fprint(w, limited, drained)
 	}), RequestInfo(func(i *request.Info) bool {
 		return i.Subresource == "log"
-	}), drain.Filter(isHealth), Deadline(time.Minute))
+	}, nil), drain.Filter(isHealth), Deadline(time.Minute))
 	for _, c := range []struct{ path, want string }{{"status", "true false"}, {"log", "false true"}} {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/apis/g/v1/namespaces/ns/widgets/a/"+c.path, nil))

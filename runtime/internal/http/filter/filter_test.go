@@ -49,7 +49,7 @@ var healthIsPublic = auth.Authentication{FrontProxy: users, Anonymous: func(r *h
 // chain is the order of the server, with a handler that tells who arrived.
 func chain(handler http.HandlerFunc) http.Handler {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
-	return Chain(handler, Recover(log), RequestInfo(nil), Deadline(time.Minute), Authenticate(healthIsPublic, log),
+	return Chain(handler, Recover(log), RequestInfo(nil, nil), Deadline(time.Minute), Authenticate(healthIsPublic, log),
 		Impersonate(auth.MastersOnly{}, nil), MaxInFlight(1, 1, isHealth), Authorize(auth.Union{auth.MastersOnly{},
 			auth.Paths{"/readyz", "/open"}}))
 }
@@ -276,7 +276,7 @@ func TestObserve(t *testing.T) {
 			panic("x")
 		}
 		_, _ = io.WriteString(w, "body")
-	}), Recover(slog.New(slog.NewTextHandler(io.Discard, nil))), RequestInfo(nil), Observe(func(o Observation) {
+	}), Recover(slog.New(slog.NewTextHandler(io.Discard, nil))), RequestInfo(nil, nil), Observe(func(o Observation) {
 		seen = append(seen, o)
 	}))
 	for _, path := range []string{"/ok", "/teapot", "/panic"} {

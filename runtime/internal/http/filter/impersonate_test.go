@@ -52,7 +52,7 @@ func TestImpersonatedGroups(t *testing.T) {
 			r.Header = http.Header{"Authorization": {"Bearer admin"}, "Impersonate-User": {test.user},
 				"Impersonate-Group": test.groups}
 			w := httptest.NewRecorder()
-			Chain(http.HandlerFunc(whoami), RequestInfo(nil), Authenticate(users,
+			Chain(http.HandlerFunc(whoami), RequestInfo(nil, nil), Authenticate(users,
 				slog.New(slog.DiscardHandler)), Impersonate(&rights, nil)).ServeHTTP(w, r)
 			if got := w.Body.String(); w.Code != http.StatusOK || got != test.want {
 				t.Errorf("%d %s", w.Code, got)
@@ -141,7 +141,7 @@ func TestForgedImpersonation(t *testing.T) {
 			r.Header = test.header.Clone()
 			r.Header.Set("Authorization", "Bearer bob")
 			w := httptest.NewRecorder()
-			Chain(http.HandlerFunc(whoami), RequestInfo(nil), Authenticate(users, slog.New(slog.DiscardHandler)),
+			Chain(http.HandlerFunc(whoami), RequestInfo(nil, nil), Authenticate(users, slog.New(slog.DiscardHandler)),
 				Impersonate(authorizer, nil)).ServeHTTP(w, r)
 			got := map[int]string{
 				http.StatusOK:         strings.TrimSuffix(w.Body.String(), " system:authenticated"),

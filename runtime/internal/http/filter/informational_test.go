@@ -18,7 +18,7 @@ func TestInformationalAnswers(t *testing.T) {
 			panic("x")
 		}
 		w.WriteHeader(http.StatusTeapot)
-	}), Recover(slog.New(slog.NewTextHandler(io.Discard, nil))), RequestInfo(nil), Observe(func(o Observation) {
+	}), Recover(slog.New(slog.NewTextHandler(io.Discard, nil))), RequestInfo(nil, nil), Observe(func(o Observation) {
 		observed <- o.Code
 	})))
 	defer server.Close()

@@ -33,7 +33,7 @@ func TestProgress(t *testing.T) {
 						}
 					}
 					failed <- nil
-				}), RequestInfo(nil), Progress(time.Second))}
+				}), RequestInfo(nil, nil), Progress(time.Second))}
 			go func() { _ = server.Serve(listener) }()
 			client, err := listener.Dial(t.Context(), "", "")
 			if err != nil {
