@@ -2,7 +2,10 @@ package tracing
 
 import (
 	"context"
+	crand "crypto/rand"
+	"math/rand/v2"
 	"net/http"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -18,10 +21,20 @@ import (
 
 // tracer is a filter.Tracer. It records nothing until its hook runs.
 type tracer struct {
-	made atomic.Pointer[trace.Tracer]
+	made atomic.Pointer[sampled]
 	// provider is made by begin, before run.
 	provider *sdktrace.TracerProvider
 }
+
+// sampled makes spans of a part of the requests without a parent. It is asked before a span is begun, since most
+// requests have none. Those with a parent are recorded if the parent is.
+type sampled struct {
+	trace.Tracer
+	perMillion int32
+}
+
+// draws reports whether the next request without a parent is recorded.
+func (s *sampled) draws() bool { return rand.Int32N(million) < s.perMillion }
 
 // headers reads and writes the W3C headers traceparent and tracestate.
 var headers = propagation.TraceContext{}
@@ -34,20 +47,23 @@ func (t *tracer) Start(
 	if made == nil {
 		return r, nil
 	}
-	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(began)}
 	ctx := r.Context()
-	if r.Header.Get("Traceparent") != "" {
-		remote := headers.Extract(ctx, propagation.HeaderCarrier(r.Header))
-		if trusted {
-			ctx = remote
-		} else {
-			options = append(options, trace.WithNewRoot(), trace.WithLinks(trace.LinkFromContext(remote)))
-		}
+	record := timing.From(ctx)
+	named := parentOf(r)
+	if hasParent := named.IsValid() && trusted; !hasParent && !made.draws() {
+		record.Trace(new(unrecorded).inject)
+		return r, nil
 	}
-	ctx, root := (*made).Start(ctx, spanName(r), options...)
-	if record := timing.From(ctx); record != nil {
-		record.Trace(func(h http.Header) { headers.Inject(ctx, propagation.HeaderCarrier(h)) })
+	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(began)}
+	switch {
+	case !named.IsValid():
+	case trusted:
+		ctx = trace.ContextWithRemoteSpanContext(ctx, named)
+	default:
+		options = append(options, trace.WithLinks(trace.Link{SpanContext: named}))
 	}
+	ctx, root := made.Start(ctx, spanName(r), options...)
+	record.Trace(func(h http.Header) { headers.Inject(ctx, propagation.HeaderCarrier(h)) })
 	if !root.IsRecording() {
 		return r, nil
 	}
@@ -55,7 +71,32 @@ func (t *tracer) Start(
 		attribute.String("http.request.method", r.Method), attribute.String("http.target", bounded(r.URL.RequestURI())),
 		attribute.String("user_agent.original", bounded(r.UserAgent())),
 		attribute.String("audit-id", bounded(auditID)))
-	return r.WithContext(ctx), &span{ctx, *made, root}
+	return r.WithContext(ctx), &span{ctx, made, root}
+}
+
+// parentOf returns the span that the headers of a request name, which is invalid if they name none.
+func parentOf(r *http.Request) trace.SpanContext {
+	if len(r.Header["Traceparent"]) == 0 {
+		return trace.SpanContext{}
+	}
+	return trace.SpanContextFromContext(headers.Extract(context.Background(), propagation.HeaderCarrier(r.Header)))
+}
+
+// unrecorded is the span of a request that isn't recorded. Servers that are asked for the request learn its name, and
+// that it isn't recorded; the first of them makes the name.
+type unrecorded struct {
+	name sync.Once
+	span trace.SpanContext
+}
+
+func (u *unrecorded) inject(h http.Header) {
+	u.name.Do(func() {
+		var ids trace.SpanContextConfig
+		_, _ = crand.Read(ids.TraceID[:]) // never fails
+		_, _ = crand.Read(ids.SpanID[:])
+		u.span = trace.NewSpanContext(ids)
+	})
+	headers.Inject(trace.ContextWithSpanContext(context.Background(), u.span), propagation.HeaderCarrier(h))
 }
 
 // maxText bounds what a client has in a span.

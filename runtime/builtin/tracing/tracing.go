@@ -35,7 +35,7 @@ func (*Feature) Groups() []registry.Group { return nil }
 
 // AddFlags implements server.Feature.
 func (f *Feature) AddFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&f.File, "tracing-config-file", "",
+	flags.StringVar(&f.File, "tracing-config-file", f.File,
 		"file with a TracingConfiguration, in kube-apiserver's format; without it, nothing is traced")
 }
 
@@ -116,12 +116,10 @@ func (t *tracer) begin(ctx context.Context, c configuration) error {
 	}
 	t.provider = sdktrace.NewTracerProvider(
 		sdktrace.WithBatcher(exporter),
-		sdktrace.WithSampler(sdktrace.ParentBased(
-			sdktrace.TraceIDRatioBased(float64(c.SamplingRatePerMillion)/million))),
+		sdktrace.WithSampler(sdktrace.ParentBased(sdktrace.AlwaysSample())), // sampled has drawn those without a parent
 		sdktrace.WithResource(resource.NewSchemaless(attribute.String("service.name", "apiserver"))),
 	)
-	made := t.provider.Tracer("apigen.dev/runtime/builtin/tracing")
-	t.made.Store(&made)
+	t.made.Store(&sampled{t.provider.Tracer("apigen.dev/runtime/builtin/tracing"), c.SamplingRatePerMillion})
 	return nil
 }
 

@@ -7,8 +7,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -208,6 +210,59 @@ func valueOf(span *otlp.Span, key string) string {
 		}
 	}
 	return ""
+}
+
+// TestUnrecorded: servers that are asked for a request whose span isn't recorded learn one name of it, and that it isn't.
+func TestUnrecorded(t *testing.T) {
+	record := timing.New(t.Context())
+	r := httptest.NewRequestWithContext(record, http.MethodGet, "/", http.NoBody)
+	r.Header.Set("Traceparent", "00-00000000000000000000000000000001-00000000000000aa-01")
+	made := new(tracer)
+	made.made.Store(&sampled{})
+	if served, span := made.Start(r, record.Began(), "id", false); served != r || span != nil {
+		t.Errorf("it has the span %v", span)
+	}
+	names := map[string]bool{}
+	for range 2 {
+		header := http.Header{}
+		timing.Propagate(record, header)
+		name := header.Get("Traceparent")
+		if names[name] = true; !unsampled.MatchString(name) || strings.HasPrefix(name, "00-00000000000000000000") {
+			t.Errorf("its name is %q", name)
+		}
+	}
+	if len(names) != 1 {
+		t.Errorf("names %v", names)
+	}
+}
+
+var unsampled = regexp.MustCompile(`^00-[0-9a-f]{32}-[0-9a-f]{16}-00$`)
+
+// TestDraws: a part of the requests is drawn, none of them at 0, and all at a million.
+func TestDraws(t *testing.T) {
+	for perMillion, bounds := range map[int32][2]int{0: {0, 0}, 500_000: {1, 9999}, million: {10000, 10000}} {
+		s, drawn := sampled{perMillion: perMillion}, 0
+		for range 10000 {
+			if s.draws() {
+				drawn++
+			}
+		}
+		if drawn < bounds[0] || drawn > bounds[1] {
+			t.Errorf("at %d, %d of 10000", perMillion, drawn)
+		}
+	}
+}
+
+// TestFileInCode: the file that an author names is that of the server, unless a flag names another one.
+func TestFileInCode(t *testing.T) {
+	feature := &Feature{File: "a.yaml"}
+	command := server.Command(server.Program{Name: "shop", Features: []server.Feature{feature}})
+	if feature.File != "a.yaml" {
+		t.Errorf("the file is %q", feature.File)
+	}
+	if err := command.Flags().Set("tracing-config-file", "b.yaml"); err != nil || feature.File != "b.yaml" {
+		t.Errorf("the file is %q, %v", feature.File, err)
+	}
 }
 
 func TestBadConfigurations(t *testing.T) {
