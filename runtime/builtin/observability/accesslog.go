@@ -24,7 +24,7 @@ type requestLog struct{ *slog.Logger }
 func (l requestLog) observe(o filter.Observation) {
 	ctx := o.Request.Context()
 	if l.Enabled(ctx, accessLevel) {
-		l.LogAttrs(ctx, accessLevel, "HTTP", described(o)...)
+		l.LogAttrs(ctx, accessLevel, "HTTP", inlined(described(o)))
 	}
 	if o.Duration < slow || o.Info == nil || o.Info.LongRunning {
 		return
@@ -37,8 +37,11 @@ func (l requestLog) observe(o filter.Observation) {
 			}
 		}
 	}
-	l.LogAttrs(ctx, slog.LevelInfo, "a request was slow", attributes...)
+	l.LogAttrs(ctx, slog.LevelInfo, "a request was slow", inlined(attributes))
 }
+
+// inlined returns a group that is written as its attributes, since it has no key. A record of the log would copy them.
+func inlined(attributes []slog.Attr) slog.Attr { return slog.Attr{Value: slog.GroupValue(attributes...)} }
 
 // described has what a line of the log says about a request, under kube-apiserver's names.
 func described(o filter.Observation) []slog.Attr {
@@ -46,24 +49,27 @@ func described(o filter.Observation) []slog.Attr {
 	if o.Info != nil {
 		verb = o.Info.Verb
 	}
-	attributes := append(make([]slog.Attr, 0, 20),
+	attributes := append(make([]slog.Attr, 0, maxAttributes),
 		slog.String("verb", verb), slog.String("URI", bounded(r.RequestURI)), slog.Duration("latency", o.Duration),
 		slog.String("userAgent", bounded(r.UserAgent())), slog.String("audit-ID", bounded(o.AuditID)),
 		slog.String("srcIP", r.RemoteAddr))
-	attributes = append(attributes, shareOf(timing.From(r.Context()))...)
+	if record := timing.From(r.Context()); record != nil {
+		attributes = appendShare(attributes, record.Share())
+	}
 	return append(attributes, slog.Int("resp", o.Code), slog.Int64("bytes", o.Bytes))
 }
 
-// shareOf has what priority and fairness decided about a request; nothing if they didn't see the request.
-func shareOf(record *timing.Record) []slog.Attr {
-	if record == nil || record.Share().Level == "" {
-		return nil
+// maxAttributes is how many attributes a request has at most, unless it was slow.
+const maxAttributes = 13
+
+// appendShare appends what priority and fairness decided about a request; nothing if they didn't see the request.
+func appendShare(attributes []slog.Attr, share timing.Share) []slog.Attr {
+	if share.Level == "" {
+		return attributes
 	}
-	share := record.Share()
-	return []slog.Attr{
+	return append(attributes,
 		slog.String("apf_pl", share.Level), slog.String("apf_fs", share.Schema), slog.Int("apf_iseats", share.Seats),
-		slog.Int("apf_fseats", share.Final), slog.Duration("apf_additionalLatency", share.Latency),
-	}
+		slog.Int("apf_fseats", share.Final), slog.Duration("apf_additionalLatency", share.Latency))
 }
 
 func bounded(text string) string {

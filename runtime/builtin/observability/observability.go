@@ -28,7 +28,7 @@ func (*Feature) Groups() []registry.Group { return nil }
 
 // AddFlags implements server.Feature.
 func (f *Feature) AddFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&f.Socket, "debug-socket-path", "",
+	flags.StringVar(&f.Socket, "debug-socket-path", f.Socket,
 		"unix socket of /debug/pprof and /debug/flags/v, for which the permissions of the file are all that it takes")
 }
 

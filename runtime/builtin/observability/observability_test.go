@@ -277,3 +277,15 @@ func TestSocket(t *testing.T) {
 		t.Error("the server replaced a file that is no socket")
 	}
 }
+
+// TestSocketInCode: the socket that an author names is that of the server, unless a flag names another one.
+func TestSocketInCode(t *testing.T) {
+	feature := &Feature{Socket: "a.sock"}
+	command := server.Command(server.Program{Name: "shop", Features: []server.Feature{feature}})
+	if feature.Socket != "a.sock" {
+		t.Errorf("the socket is %q", feature.Socket)
+	}
+	if err := command.Flags().Set("debug-socket-path", "b.sock"); err != nil || feature.Socket != "b.sock" {
+		t.Errorf("the socket is %q, %v", feature.Socket, err)
+	}
+}
