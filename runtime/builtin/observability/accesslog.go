@@ -41,7 +41,9 @@ func (l requestLog) observe(o filter.Observation) {
 }
 
 // inlined returns a group that is written as its attributes, since it has no key. A record of the log would copy them.
-func inlined(attributes []slog.Attr) slog.Attr { return slog.Attr{Value: slog.GroupValue(attributes...)} }
+func inlined(attributes []slog.Attr) slog.Attr {
+	return slog.Attr{Value: slog.GroupValue(attributes...)}
+}
 
 // described has what a line of the log says about a request, under kube-apiserver's names.
 func described(o filter.Observation) []slog.Attr {
