@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/host/logging"
 	"apigen.dev/runtime/storage"
 	"apigen.dev/runtime/storage/etcd"
 	"github.com/spf13/pflag"
@@ -106,7 +107,7 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 	f.addGarbage(set)
 	f.life.add(set, &f.server)
 	set.BoolVar(&f.server.Profiling, "profiling", true, "serve /debug/pprof to administrators")
-	set.StringVar(&f.logFormat, "logging-format", textLog, "format of the log: text or json")
+	set.StringVar(&f.logFormat, "logging-format", logging.Text, "format of the log: text or json")
 	set.IntVarP(&f.verbosity, "v", "v", 0,
 		"how much the server logs: 3 adds each request, 4 what slog's level Debug has; /debug/flags/v changes it")
 	set.BoolVar(&f.contention, "contention-profiling", false,
@@ -171,7 +172,7 @@ func (f *flags) check(embedded bool) error {
 			"--authorization-always-allow-paths: %q must be paths that begin with a slash, with * at the end alone",
 			[]any{f.server.AlwaysAllowPaths}},
 		{f.minRequestTimeout < 1, "--min-request-timeout: %d must be at least 1", []any{f.minRequestTimeout}},
-		{f.logFormat != textLog && f.logFormat != jsonLog, "--logging-format: %q is neither text nor json",
+		{f.logFormat != logging.Text && f.logFormat != logging.JSON, "--logging-format: %q is neither text nor json",
 			[]any{f.logFormat}},
 		{f.verbosity < 0, "-v: %d must not be negative", []any{f.verbosity}},
 		{f.server.MaxReads < 0 || f.server.MaxWrites < 0,

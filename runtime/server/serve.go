@@ -14,6 +14,7 @@ import (
 
 	"apigen.dev/runtime/internal/host/certs"
 	"apigen.dev/runtime/internal/host/encryption"
+	"apigen.dev/runtime/internal/host/logging"
 	"apigen.dev/runtime/internal/http/headroom"
 	"apigen.dev/runtime/internal/state/stats"
 	"apigen.dev/runtime/storage"
@@ -90,7 +91,9 @@ func (p process) close() error {
 func (p process) run(ctx context.Context, program Program, f flags, in input, out io.Writer) error {
 	level := new(slog.LevelVar)
 	level.Set(-slog.Level(f.verbosity))
-	log := slog.New(logHandler(f.logFormat, os.Stderr, level))
+	handler, flush := logging.New(f.logFormat, os.Stderr, level)
+	defer flush()
+	log := slog.New(handler)
 	for _, warning := range in.warnings {
 		log.Warn(warning)
 	}

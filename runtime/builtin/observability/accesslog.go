@@ -1,6 +1,7 @@
 package observability
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -24,7 +25,7 @@ type requestLog struct{ *slog.Logger }
 func (l requestLog) observe(o filter.Observation) {
 	ctx := o.Request.Context()
 	if l.Enabled(ctx, accessLevel) {
-		l.LogAttrs(ctx, accessLevel, "HTTP", inlined(described(o)))
+		l.write(ctx, accessLevel, "HTTP", described(o))
 	}
 	if o.Duration < slow || o.Info == nil || o.Info.LongRunning {
 		return
@@ -37,12 +38,15 @@ func (l requestLog) observe(o filter.Observation) {
 			}
 		}
 	}
-	l.LogAttrs(ctx, slog.LevelInfo, "a request was slow", inlined(attributes))
+	l.write(ctx, slog.LevelInfo, "a request was slow", attributes)
 }
 
-// inlined returns a group that is written as its attributes, since it has no key. A record of the log would copy them.
-func inlined(attributes []slog.Attr) slog.Attr {
-	return slog.Attr{Value: slog.GroupValue(attributes...)}
+// write writes a line. A Logger would copy the attributes, and look for the line of the program, which is always this
+// one. A group without a key is written as its attributes.
+func (l requestLog) write(ctx context.Context, level slog.Level, message string, attributes []slog.Attr) {
+	record := slog.NewRecord(time.Now(), level, message, 0)
+	record.AddAttrs(slog.Attr{Value: slog.GroupValue(attributes...)})
+	_ = l.Handler().Handle(ctx, record) // as a Logger does
 }
 
 // described has what a line of the log says about a request, under kube-apiserver's names.

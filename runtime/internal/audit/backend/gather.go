@@ -28,8 +28,9 @@ type Gathered struct {
 func NewGathered(format Format, out io.Writer) *Gathered { return &Gathered{Format: format, out: out} }
 
 const (
-	// soon is how long an event stays in memory that no request waits for.
-	soon = time.Millisecond
+	// soon is how long an event stays in memory that no request waits for. Most requests end before it has passed; a
+	// timer for each of them would wake a processor.
+	soon = 10 * time.Millisecond
 	// maxPiece bounds the events that are written together. A larger event is a piece of its own.
 	maxPiece = 64 << 10
 )
