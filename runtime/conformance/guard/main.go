@@ -3,10 +3,12 @@
 //
 // Each benchmark runs in rounds, in each round once for both commits, one after the other, so that what else the
 // machine does meets both. A benchmark fails if its smallest number of allocations grew by more than 2 %, or if the
-// median of the rounds' ratios of time is above 1.05, and none of the ratios is below 1.02.
+// median of the rounds' ratios of time is above 1.05, and none of the ratios is below 1.02. Benchmarks that both commits
+// compile to the same program don't run.
 package main
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -73,7 +75,15 @@ func guard(ctx context.Context, base string, rounds int) (failed bool, err error
 		p := pair{ctx: ctx, benchmarks: w.benchmarks, folders: [2]string{
 			filepath.Join(tree, w.folder), filepath.Join(root, w.folder),
 		}}
-		results, err := p.run(dir, rounds)
+		same, err := p.build(dir)
+		if err != nil {
+			return failed, fmt.Errorf("%s: %w", w.folder, err)
+		}
+		if same {
+			fmt.Println(w.folder, "is the same program at both commits")
+			continue
+		}
+		results, err := p.run(rounds)
 		if err != nil {
 			return failed, fmt.Errorf("%s: %w", w.folder, err)
 		}
@@ -94,13 +104,24 @@ type pair struct {
 	binaries   [2]string
 }
 
-func (p *pair) run(dir string, rounds int) ([]*result, error) {
+// build compiles the benchmarks of both, without what differs between two compilations of the same code, and reports
+// whether the programs are the same.
+func (p *pair) build(dir string) (same bool, err error) {
+	var programs [2][]byte
 	for i, folder := range p.folders {
 		p.binaries[i] = filepath.Join(dir, fmt.Sprint("benchmark", i))
-		if _, err := output(p.ctx, folder, "go", "test", "-c", "-o", p.binaries[i], "."); err != nil {
-			return nil, err
+		if _, err := output(p.ctx, folder, "go", "test", "-c", "-trimpath", "-ldflags=-buildid=", "-o", p.binaries[i],
+			"."); err != nil {
+			return false, err
+		}
+		if programs[i], err = os.ReadFile(p.binaries[i]); err != nil {
+			return false, err
 		}
 	}
+	return bytes.Equal(programs[0], programs[1]), nil
+}
+
+func (p *pair) run(rounds int) ([]*result, error) {
 	var all results
 	for round := range rounds {
 		for i := range p.folders {
