@@ -66,7 +66,9 @@ func StartWith(t testing.TB, change func(config *server.Config), groups ...regis
 	backend := memory.New()
 	config := server.Config{
 		Groups: groups, Log: slog.New(slog.NewTextHandler(testLog{t}, nil)),
-		Storage: server.Storage{Backend: backend, Verify: true, CheckCache: time.Second},
+		Storage: server.Storage{
+			Backend: backend, Verify: true, CheckCache: time.Second, CompressCache: 200 * time.Millisecond,
+		},
 		Serving: server.Serving{Listener: listener, Certificate: certificate, ShutdownTimeout: 10 * time.Second},
 		Contribution: server.Contribution{
 			Authentication: auth.Authentication{Tokens: []auth.TokenAuthenticator{tokens}},

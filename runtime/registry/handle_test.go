@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -51,6 +52,7 @@ func openOver(t testing.TB, backend storage.Backend, resource registry.Resource,
 	if _, measured := t.(*testing.B); !measured {
 		// A cache that differs from the backend panics.
 		config.Verify, config.CheckCache = true, 100*time.Millisecond
+		config.CompressCache = cmp.Or(config.CompressCache, 20*time.Millisecond)
 	}
 	h, err := resource.Open(t.Context(), config)
 	if err != nil {

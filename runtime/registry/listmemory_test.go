@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"apigen.dev/runtime/internal/shop"
 	"apigen.dev/runtime/internal/verb"
 	"apigen.dev/runtime/registry"
+	"apigen.dev/runtime/storage/memory"
 )
 
 var errShort = errors.New("short of memory")
@@ -54,7 +56,8 @@ func TestListsAskForMemory(t *testing.T) {
 		{"a page from storage", false, verb.ListOptions{Limit: n / 4}, v1, all / 4, all},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := open(t, registry.New(shop.Definition()), test.cached)
+			w := openOver(t, memory.New(), registry.New(shop.Definition()),
+				registry.Config{DisableCache: !test.cached, CompressCache: time.Hour})
 			for i := range n {
 				w.create(fmt.Sprintf(`{"metadata":{"name":"w%03d","labels":{"even":"%t"}},"spec":{"color":"red",
 					"notes":{"a":%q}}}`, i, i%2 == 0, strings.Repeat("x", size)))
@@ -104,7 +107,8 @@ func TestDeletedCollectionsAskForMemory(t *testing.T) {
 		{"from storage", false, v1, all, all * 3},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := open(t, registry.New(shop.Definition()), test.cached)
+			w := openOver(t, memory.New(), registry.New(shop.Definition()),
+				registry.Config{DisableCache: !test.cached, CompressCache: time.Hour})
 			for i := range n {
 				w.create(fmt.Sprintf(`{"metadata":{"name":"w%03d"},"spec":{"color":"red","notes":{"a":%q}}}`, i,
 					strings.Repeat("x", size)))

@@ -32,6 +32,9 @@ type Config struct {
 	// CheckCache is how often the cache compares itself with the backend; it starts again where they differ. 0 is
 	// never.
 	CheckCache time.Duration
+	// CompressCache is after how long the cache keeps an object compressed that nobody read, up to twice that; 0 is
+	// never.
+	CompressCache time.Duration
 	// Window is how much history the cache keeps for watches; its zero value means the cache's defaults.
 	Window cache.Window
 	// Log gets messages about failures of the backend; nil discards them.

@@ -85,8 +85,8 @@ func (s *sharing[T]) newStore(config Config, record *store.StoredVersions) (*sto
 		Transformer: config.Transformer, BeforeWrite: record.BeforeWrite,
 		Fields: fields, Head: all.Storage.HeadIn(form.Encoding), ItemHeads: all.Storage.Info.Untyped,
 		Render:       all.Render,
-		DisableCache: config.DisableCache, CheckCache: config.CheckCache, Window: config.Window, Log: config.Log,
-		Verify: config.Verify,
+		DisableCache: config.DisableCache, CheckCache: config.CheckCache, CompressCache: config.CompressCache,
+		Window: config.Window, Log: config.Log, Verify: config.Verify,
 	})
 }
 

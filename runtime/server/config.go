@@ -129,6 +129,9 @@ type Storage struct {
 	// CheckCache is how often the server compares each cache with the backend, and drops it if they differ; 0 means
 	// never.
 	CheckCache time.Duration
+	// CompressCache is after how long the caches keep an object compressed that nobody read, up to twice that; 0 means
+	// never.
+	CompressCache time.Duration
 	// Garbage says what the server does about the dependents of deleted objects.
 	Garbage GarbagePolicy
 	// Verify turns on expensive checks of invariants, which panic. It is for tests.

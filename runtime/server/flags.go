@@ -20,7 +20,8 @@ import (
 )
 
 // flags are the flags of the command. They have the names and meanings of kube-apiserver's flags. --quota-backend-bytes
-// is a flag of etcd; --data-dir, --tls-san, --garbage-collector and --watch-cache-consistency-check are our own.
+// is a flag of etcd; --data-dir, --tls-san, --garbage-collector, --watch-cache-consistency-check and
+// --watch-cache-compress-after are our own.
 type flags struct {
 	server Config // the fields whose flags have the same meaning, and MaxReads and MaxWrites, where 0 means no bound
 	etcd   etcd.Config
@@ -101,6 +102,8 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 	set.BoolVar(&f.watchCache, "watch-cache", true, "serve reads from memory")
 	set.DurationVar(&f.server.CheckCache, "watch-cache-consistency-check", 0,
 		"how often the server compares its caches with storage, of which it reads everything; 0 means never")
+	set.DurationVar(&f.server.CompressCache, "watch-cache-compress-after", 5*time.Minute,
+		"after how long the server keeps an object compressed in memory that nobody read, up to twice that; 0 means never")
 	set.StringSliceVar(&f.runtimeConfig, "runtime-config", nil,
 		"versions and resources to switch on or off: <group>/<version>[/<resource>]=true|false, api/all, api/ga, "+
 			"api/beta, api/alpha; everything else is on")
@@ -166,6 +169,8 @@ func (f *flags) check(embedded bool) error {
 			[]any{f.server.CompactionInterval}},
 		{f.server.CheckCache < 0, "--watch-cache-consistency-check: %s must not be negative",
 			[]any{f.server.CheckCache}},
+		{f.server.CompressCache < 0, "--watch-cache-compress-after: %s must not be negative",
+			[]any{f.server.CompressCache}},
 		{embedded && f.quota < minQuota, "--quota-backend-bytes: %d must be at least %d", []any{f.quota, minQuota}},
 		{f.server.RequestTimeout <= 0, "--request-timeout: %s must be above 0", []any{f.server.RequestTimeout}},
 		{slices.ContainsFunc(f.server.AlwaysAllowPaths, wrongPath),

@@ -245,7 +245,7 @@ func (s *Server) resourceConfig(
 	stored := info.Stored()
 	config := registry.Config{
 		Backend: s.metrics.storage.Backend(s.config.Backend, stored), Prefix: s.config.Prefix,
-		DisableCache: s.config.DisableCache, CheckCache: s.config.CheckCache,
+		DisableCache: s.config.DisableCache, CheckCache: s.config.CheckCache, CompressCache: s.config.CompressCache,
 		Log: s.config.Log, Verify: s.config.Verify, Schemas: schemas, Shared: shared,
 		IgnorePropagation: s.config.Garbage == IgnoreGarbage, Encoding: s.config.StorageEncoding,
 		AfterWrite: s.config.AfterWrite[info.GroupResource()], Admission: s.plugins,

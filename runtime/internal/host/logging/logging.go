@@ -59,7 +59,9 @@ func (g gathered) WithAttrs(attributes []slog.Attr) slog.Handler {
 }
 
 // WithGroup implements slog.Handler.
-func (g gathered) WithGroup(name string) slog.Handler { return gathered{g.Handler.WithGroup(name), g.held} }
+func (g gathered) WithGroup(name string) slog.Handler {
+	return gathered{g.Handler.WithGroup(name), g.held}
+}
 
 // lines holds what is written to it.
 type lines struct {

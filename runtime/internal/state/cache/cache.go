@@ -85,6 +85,9 @@ type Config struct {
 	// Backoff returns the pause before the next attempt, after a number of failures in a row (beginning with 0) since
 	// the backend last delivered something. The default goes from 50 ms, doubling, to 10 s, with jitter.
 	Backoff func(failures int) time.Duration
+	// Cold is after how long, up to twice that, an object that nobody read as it is stored is kept compressed; 0 is
+	// never. Caches of less than 1 MiB keep all as they are, unless Verify is on.
+	Cold time.Duration
 	// Verify turns on expensive checks of invariants. A failed check panics.
 	Verify bool
 	// Check is the interval at which the cache compares itself with the backend, see Cache.Check; 0 is never.
@@ -152,6 +155,7 @@ func (c *Cache) Run(ctx context.Context) error {
 	var asking sync.WaitGroup
 	asking.Go(func() { c.asker.run(ctx, c.ask) })
 	asking.Go(func() { c.runChecks(ctx) })
+	asking.Go(func() { c.runCooler(ctx) })
 	defer asking.Wait()
 	for failures := 0; ctx.Err() == nil; failures++ {
 		before := c.counts.batches.Load() + c.counts.fills.Load()

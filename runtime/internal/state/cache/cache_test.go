@@ -24,7 +24,7 @@ type seen struct {
 	text     string
 }
 
-func payload(e *Entry) string {
+func textOf(e *Entry) string {
 	r, err := e.Rendition(toyForm)
 	if err != nil {
 		return err.Error()
@@ -149,7 +149,7 @@ func followOnce(t *testing.T, c *Cache, f *fake, r *rand.Rand, done <-chan struc
 		events, err := w.Next(ctx)
 		cancel()
 		for _, e := range events {
-			returned = append(returned, seen{e.Type, e.Revision, e.Entry.Key(), payload(e.Entry)})
+			returned = append(returned, seen{e.Type, e.Revision, e.Entry.Key(), textOf(e.Entry)})
 		}
 		if w.Revision() < before || (err != nil && !errors.Is(err, context.DeadlineExceeded)) {
 			t.Errorf("at %d after %d: %v", w.Revision(), before, err)
@@ -226,9 +226,9 @@ func compareState(t *testing.T, f *fake, s *Snapshot) {
 	n := 0
 	for e := range s.Entries(toys, "") {
 		kv, found := want[e.Key()]
-		if !found || kv.Revision != e.Revision() || payload(e) != string(toyRendition(string(kv.Value),
+		if !found || kv.Revision != e.Revision() || textOf(e) != string(toyRendition(string(kv.Value),
 			kv.Revision).Payload) {
-			t.Fatalf("at revision %d, %s is %s, not %+v", s.Revision(), e.Key(), payload(e), kv)
+			t.Fatalf("at revision %d, %s is %s, not %+v", s.Revision(), e.Key(), textOf(e), kv)
 		}
 		n++
 	}
@@ -258,7 +258,7 @@ func TestConsistentSeesWhatWasAcknowledged(t *testing.T) {
 					return
 				}
 				if e := s.Get(key); s.Revision() < revision || e == nil ||
-					!strings.Contains(payload(e), fmt.Sprintf("|%d\"", n)) {
+					!strings.Contains(textOf(e), fmt.Sprintf("|%d\"", n)) {
 					t.Errorf("the read of revision %d misses %s of revision %d", s.Revision(), value, revision)
 				}
 			}

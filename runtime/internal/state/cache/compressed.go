@@ -63,8 +63,8 @@ func (s *Snapshot) Parts(prefix, from string, n int, form verb.Form, now time.Ti
 	}
 }
 
-// Missing returns roughly how many bytes must be rendered, in a form, for the first n entries of those that Entries
-// yields: the sizes as stored of what neither a leaf nor an entry keeps in that form.
+// Missing returns roughly how many bytes must be rendered or expanded, in a form, for the first n entries of those that
+// Entries yields: the sizes as stored of what neither a leaf nor an entry keeps in that form.
 func (s *Snapshot) Missing(prefix, from string, n int, form verb.Form) (bytes int64) {
 	if n <= 0 {
 		return 0
@@ -74,7 +74,7 @@ func (s *Snapshot) Missing(prefix, from string, n int, form verb.Form) (bytes in
 		last = min(last, first+n)
 		n -= last - first
 		entries := leaf.Values()[first:last]
-		if form == entries[0].entry.shared.stored || leaf.Attachment().keeps(form) {
+		if leaf.Attachment().keeps(form) {
 			return n > 0
 		}
 		for _, slot := range entries {

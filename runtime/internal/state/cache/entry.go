@@ -22,7 +22,7 @@ type Entry struct {
 	// is its length, doubled, and its bytes; where the key holds the same bytes, it is the doubled length plus one and
 	// the offset in the key. A label is two strings with their lengths in front.
 	packed    string
-	payload   []byte
+	payload   payload
 	signature signature
 	revision  int64
 	forms     atomic.Pointer[formList]
@@ -49,6 +49,8 @@ type shared struct {
 	pool   pool
 	verify bool
 	counts *counters
+	// dictionary is what compressed payloads refer to. The cooler makes it, before the first of them.
+	dictionary []byte
 }
 
 func newEntry(s *shared, key string, revision int64, r Record) *Entry {
@@ -99,10 +101,11 @@ func (e *Entry) share(before *Entry) {
 }
 
 func (e *Entry) setStored(r verb.Rendition) {
-	e.payload = r.Payload
-	if cap(r.Payload) > len(r.Payload)+len(r.Payload)/8+64 {
-		e.payload = slices.Clone(r.Payload)
+	data := r.Payload
+	if cap(data) > len(data)+len(data)/8+64 {
+		data = slices.Clone(data)
 	}
+	e.payload.init(data)
 	e.versionAt, e.versionLen = r.VersionAt, r.VersionLen
 	if known := e.shared.isHead(r.Head); !known || len(r.Holes) > 0 {
 		e.rare = &rare{holes: r.Holes}
@@ -133,7 +136,7 @@ func (e *Entry) Size() int64 {
 	if e == nil {
 		return 0
 	}
-	return int64(len(e.payload))
+	return int64(e.payload.length)
 }
 
 // Revision returns the revision of the object's last write. For the entry of a Deleted event it is the revision of the
@@ -162,7 +165,7 @@ func (e *Entry) Rendition(wanted verb.Form) (verb.Rendition, error) {
 			return verb.Rendition{}, err
 		}
 		e.check()
-		return e.stored(), nil
+		return e.storedAs(e.payload.take(e.shared)), nil
 	}
 	if f := e.forms.Load().find(wanted); f != nil {
 		return f.get()
@@ -170,18 +173,21 @@ func (e *Entry) Rendition(wanted verb.Form) (verb.Rendition, error) {
 	return e.render(wanted)
 }
 
-// Rendered reports whether the entry has a form, so that Rendition would neither render nor fail. This may be over by
-// the next call, where the budget for renditions is used up.
+// Rendered reports whether the entry has a form, so that Rendition would neither render nor expand nor fail. This may be
+// over by the next call, where the budget for renditions is used up, or the stored form is compressed.
 func (e *Entry) Rendered(wanted verb.Form) bool {
 	if wanted == e.shared.stored {
-		return e.Err() == nil
+		return e.Err() == nil && !e.payload.isCold()
 	}
 	f := e.forms.Load().find(wanted)
 	return f != nil && f.done.Load() && f.err == nil
 }
 
-func (e *Entry) stored() verb.Rendition {
-	r := verb.Rendition{Payload: e.payload, VersionAt: e.versionAt, VersionLen: e.versionLen}
+// stored returns the stored form to those who make something else of it.
+func (e *Entry) stored() verb.Rendition { return e.storedAs(e.payload.peek(e.shared)) }
+
+func (e *Entry) storedAs(payload []byte) verb.Rendition {
+	r := verb.Rendition{Payload: payload, VersionAt: e.versionAt, VersionLen: e.versionLen}
 	head := e.shared.head.Load()
 	if e.rare != nil {
 		r.Holes = e.rare.holes

@@ -34,7 +34,7 @@ func (c *change) cost() int64 {
 	if c.previous == nil {
 		return changeOverhead
 	}
-	return int64(len(c.previous.payload)) + changeOverhead
+	return c.previous.Size() + changeOverhead
 }
 
 // deletedEntry returns the previous entry with the revision of this change. The first caller makes it.

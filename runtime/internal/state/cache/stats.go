@@ -31,6 +31,9 @@ type Stats struct {
 	Expired int64
 	// Rendered counts rendered forms, Evicted the forms that the budget had no room for.
 	Rendered, Evicted int64
+	// Compressed counts stored forms that were compressed since nobody read them, and Expanded those that were expanded
+	// for a reader.
+	Compressed, Expanded int64
 	// Questions for the backend's revision, Consistent reads, those among these that failed with ErrLagging, and those
 	// that were Abandoned because their request ended.
 	Questions, Consistent, Lagging, Abandoned int64
@@ -46,6 +49,7 @@ type counters struct {
 	batches, events, fills, resumes   atomic.Int64
 	cursors                           atomic.Int64
 	expired, rendered, evicted        atomic.Int64
+	compressed, expanded              atomic.Int64
 	questions, consistent, lagging    atomic.Int64
 	abandoned                         atomic.Int64
 	waits                             waits
@@ -71,6 +75,7 @@ func (c *Cache) Stats() Stats {
 		Cursors: n.cursors.Load(),
 		Batches: n.batches.Load(), Events: n.events.Load(), Fills: n.fills.Load(), Resumes: n.resumes.Load(),
 		Expired: n.expired.Load(), Rendered: n.rendered.Load(), Evicted: n.evicted.Load(),
+		Compressed: n.compressed.Load(), Expanded: n.expanded.Load(),
 		Questions: n.questions.Load(), Consistent: n.consistent.Load(), Lagging: n.lagging.Load(),
 		Abandoned: n.abandoned.Load(), Waits: n.waits.histogram(),
 		RollBacks:    n.rollBacks.Load(),

@@ -121,6 +121,7 @@ func toyConfig(f *fake) Config {
 	return Config{
 		Backend: f, Prefix: toys, Codec: &toyCodec{}, Stored: toyForm, Name: "toys", Indexed: []int{colorField},
 		Backoff: noPause,
+		Cold:    5 * time.Millisecond,
 		Verify:  true,
 	}
 }

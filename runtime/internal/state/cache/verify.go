@@ -21,14 +21,14 @@ func (e *Entry) seal() {
 	if e.rare == nil {
 		e.rare = &rare{}
 	}
-	e.rare.checksum = crc32.ChecksumIEEE(e.payload)
+	e.rare.checksum = crc32.ChecksumIEEE(e.payload.peek(e.shared))
 }
 
 func (e *Entry) check() {
 	if e == nil || !e.shared.verify || e.Err() != nil {
 		return
 	}
-	if crc32.ChecksumIEEE(e.payload) != e.rare.checksum {
+	if crc32.ChecksumIEEE(e.payload.peek(e.shared)) != e.rare.checksum {
 		panic(fmt.Sprintf("cache: a reader changed the bytes of %s at revision %d, which are shared", e.Key(),
 			e.revision))
 	}

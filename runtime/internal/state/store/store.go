@@ -50,11 +50,12 @@ type Config[T api.Object] struct {
 
 	// DisableCache makes all reads go to the backend.
 	DisableCache bool
-	// CheckCache, Window, Log and Verify are Config's of package cache.
-	CheckCache time.Duration
-	Window     cache.Window
-	Log        *slog.Logger
-	Verify     bool
+	// CheckCache, Window, Log and Verify are Config's of package cache, and CompressCache is its Cold.
+	CheckCache    time.Duration
+	CompressCache time.Duration
+	Window        cache.Window
+	Log           *slog.Logger
+	Verify        bool
 }
 
 // Reading is the part of Config that doesn't know the Go type: reads need it.
@@ -133,7 +134,7 @@ func (s *Store[T]) runCache() {
 	s.cache = cache.New(cache.Config{
 		Backend: s.Backend, Prefix: s.prefix, Codec: s.codec, Stored: s.Stored, Name: s.gr.String(),
 		Wait: s.config.Patience, Indexed: indexed, Window: s.config.Window,
-		Check: s.config.CheckCache, Logger: s.config.Log, Verify: s.config.Verify,
+		Check: s.config.CheckCache, Cold: s.config.CompressCache, Logger: s.config.Log, Verify: s.config.Verify,
 	})
 	s.spawn(func() {
 		// Run ends only with its context: it tries again after all other errors.
