@@ -69,6 +69,21 @@ var bugs = []bug{
 		dir: "internal/state/cache", tests: []string{"TestPartsAreTheEntries", "TestPartsAreMadeOnce"},
 	},
 	{
+		name: "an object compressed while it is read all the time", file: "internal/state/cache/cold.go",
+		right: "if !p.used.Load() {\n\t\t\tp.used.Store(true)\n\t\t}\n", wrong: "",
+		dir: "internal/state/cache", tests: []string{"TestColdEntries", "TestCooler"},
+	},
+	{
+		name: "bytes expanded without their dictionary", file: "internal/state/cache/cold.go",
+		right: "int(p.length), s.dictionary)", wrong: "int(p.length), nil)",
+		dir: "internal/state/cache", tests: []string{"TestColdEntries", "TestCooler"},
+	},
+	{
+		name: "a list that doesn't know what it must expand", file: "internal/state/cache/entry.go",
+		right: "e.Err() == nil && !e.payload.isCold()", wrong: "e.Err() == nil",
+		dir: "internal/state/cache", tests: []string{"TestColdEntries", "TestCooler"},
+	},
+	{
 		name: "compressed ages that are over", file: "internal/state/cache/compressed.go",
 		right: "return b != nil && (b.until.IsZero()", wrong: "return b != nil && (true || b.until.IsZero()",
 		dir: "internal/state/cache", tests: []string{"TestPartsAreTheEntries", "TestPartsAreMadeOnce"},

@@ -103,7 +103,7 @@ func (f *flags) add(set *pflag.FlagSet, embedded bool) {
 	set.DurationVar(&f.server.CheckCache, "watch-cache-consistency-check", 0,
 		"how often the server compares its caches with storage, of which it reads everything; 0 means never")
 	set.DurationVar(&f.server.CompressCache, "watch-cache-compress-after", 5*time.Minute,
-		"after how long the server keeps an object compressed in memory that nobody read, up to twice that; 0 means never")
+		"after how long an object that nobody read is kept compressed in memory, up to twice that; 0 means never")
 	set.StringSliceVar(&f.runtimeConfig, "runtime-config", nil,
 		"versions and resources to switch on or off: <group>/<version>[/<resource>]=true|false, api/all, api/ga, "+
 			"api/beta, api/alpha; everything else is on")

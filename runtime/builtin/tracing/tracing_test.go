@@ -212,7 +212,8 @@ func valueOf(span *otlp.Span, key string) string {
 	return ""
 }
 
-// TestUnrecorded: servers that are asked for a request whose span isn't recorded learn one name of it, and that it isn't.
+// TestUnrecorded: servers that are asked for a request whose span isn't recorded learn one name of it, and that it
+// isn't.
 func TestUnrecorded(t *testing.T) {
 	record := timing.New(t.Context())
 	r := httptest.NewRequestWithContext(record, http.MethodGet, "/", http.NoBody)

@@ -3,8 +3,8 @@
 //
 // Each benchmark runs in rounds, in each round once for both commits, one after the other, so that what else the
 // machine does meets both. A benchmark fails if its smallest number of allocations grew by more than 2 %, or if the
-// median of the rounds' ratios of time is above 1.05, and none of the ratios is below 1.02. Benchmarks that both commits
-// compile to the same program don't run.
+// median of the rounds' ratios of time is above 1.05, and none of the ratios is below 1.02. Benchmarks that both
+// commits compile to the same program don't run.
 package main
 
 import (

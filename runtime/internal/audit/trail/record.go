@@ -360,8 +360,8 @@ func (r *Record) process(stage Stage) bool {
 	return r.auditor.Sink.Process(&r.event)
 }
 
-// Clone returns a copy of the event for those who keep or change it. The server changes the event, its annotations, its object
-// and its status when the request goes on.
+// Clone returns a copy of the event for those who keep or change it. The server changes the event, its annotations, its
+// object and its status when the request goes on.
 func (e *Event) Clone() *Event {
 	copied := *e
 	copied.origin = nil

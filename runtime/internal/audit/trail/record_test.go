@@ -128,9 +128,9 @@ func TestAnnotate(t *testing.T) {
 	Annotate(r.Context(), "late", "2")
 	Annotate(r.Context(), "late", "3")
 	record.Complete(r)
-	last := sink.events[1].Annotations
-	if sink.events[0].Annotations.Get("early") != "1" || last.Get("early") != "1" || last.Get("late") != "2" || len(last) != 2 {
-		t.Errorf("annotations %v and %v", sink.events[0].Annotations, last)
+	first, last := sink.events[0].Annotations, sink.events[1].Annotations
+	if first.Get("early") != "1" || last.Get("early") != "1" || last.Get("late") != "2" || len(last) != 2 {
+		t.Errorf("annotations %v and %v", first, last)
 	}
 }
 

@@ -105,8 +105,8 @@ func TestDeprecatedVersionsAreAudited(t *testing.T) {
 	api, _ := serve(t, widgets)
 	for version, want := range map[string][2]string{"v1": {}, "v1beta1": {"true", "1.9"}} {
 		r := httptest.NewRequest(http.MethodGet, "/apis/shop.example.com/"+version+"/namespaces/ns/widgets/a", nil)
-		annotations := audited(t, api, trail.Metadata, r).Annotations
-		if got := [2]string{annotations.Get("k8s.io/deprecated"), annotations.Get("k8s.io/removed-release")}; got != want {
+		all := audited(t, api, trail.Metadata, r).Annotations
+		if got := [2]string{all.Get("k8s.io/deprecated"), all.Get("k8s.io/removed-release")}; got != want {
 			t.Errorf("%s: %q", version, got)
 		}
 	}

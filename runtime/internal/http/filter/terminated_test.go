@@ -28,8 +28,8 @@ func TestTerminated(t *testing.T) {
 				<-r.Context().Done()
 			}
 			w.WriteHeader(codes[r.URL.Path])
-		}), RequestInfo(nil, nil), Observe(func(o Observation) { got[o.Request.URL.Path] = o.Terminated }), Deadline(limit),
-			MaxInFlight(1, 1, func(string) bool { return false }))
+		}), RequestInfo(nil, nil), Observe(func(o Observation) { got[o.Request.URL.Path] = o.Terminated }),
+			Deadline(limit), MaxInFlight(1, 1, func(string) bool { return false }))
 		send := func(path string) {
 			handler.ServeHTTP(httptest.NewRecorder(),
 				httptest.NewRequestWithContext(context.Background(), http.MethodGet, path, http.NoBody))

@@ -173,8 +173,8 @@ func (e *Entry) Rendition(wanted verb.Form) (verb.Rendition, error) {
 	return e.render(wanted)
 }
 
-// Rendered reports whether the entry has a form, so that Rendition would neither render nor expand nor fail. This may be
-// over by the next call, where the budget for renditions is used up, or the stored form is compressed.
+// Rendered reports whether the entry has a form, so that Rendition would neither render nor expand nor fail. This may
+// be over by the next call, where the budget for renditions is used up, or the stored form is compressed.
 func (e *Entry) Rendered(wanted verb.Form) bool {
 	if wanted == e.shared.stored {
 		return e.Err() == nil && !e.payload.isCold()
