@@ -164,7 +164,7 @@ func (c *Cache) cool(ctx context.Context) {
 		return
 	}
 	now := g.state.Load()
-	if now.size < coolFrom && !g.shared.verify {
+	if now.root.Len() == 0 || now.size < coolFrom && !g.shared.verify {
 		return
 	}
 	if g.shared.dictionary == nil {

@@ -12,7 +12,8 @@ import (
 )
 
 // Entry is one object at one revision: its rendition in the storage version, the labels and fields that selectors ask
-// for, and further forms, which are rendered at demand. It is immutable but for those, and safe for concurrent use.
+// for, and further forms, which are rendered at demand. What it says never changes; forms come and go, and the
+// rendition is kept compressed while nobody reads it. It is safe for concurrent use.
 //
 // An Entry has few pointers, so that a million entries cost the garbage collector little: key, fields and labels are
 // packed into one string.
