@@ -29,10 +29,20 @@ type payload struct {
 // keepsPlain is the packLen of bytes that compression makes hardly smaller.
 const keepsPlain = ^uint32(0)
 
+// address returns where a slice begins, which isn't empty.
+func address(data []byte) *byte {
+	return unsafe.SliceData(data) //nolint:gosec // G103: bytesAt makes a slice of it again
+}
+
+// bytesAt returns the slice of a length that begins at an address.
+func bytesAt(first *byte, length uint32) []byte {
+	return unsafe.Slice(first, length) //nolint:gosec // G103: address had a slice of this length
+}
+
 // init takes the bytes of a new entry, which count as used.
 func (p *payload) init(data []byte) {
 	if p.length = uint32(len(data)); p.length > 0 {
-		p.plain.Store(unsafe.SliceData(data))
+		p.plain.Store(address(data))
 	}
 	p.used.Store(true)
 }
@@ -43,12 +53,12 @@ func (p *payload) take(s *shared) []byte {
 		if !p.used.Load() {
 			p.used.Store(true)
 		}
-		return unsafe.Slice(plain, p.length)
+		return bytesAt(plain, p.length)
 	}
 	data := p.peek(s)
 	if len(data) > 0 {
 		p.used.Store(true)
-		p.plain.Store(unsafe.SliceData(data))
+		p.plain.Store(address(data))
 	}
 	return data
 }
@@ -59,13 +69,13 @@ func (p *payload) isCold() bool { return p.length > 0 && p.plain.Load() == nil }
 // peek returns the bytes, and doesn't keep what it expands.
 func (p *payload) peek(s *shared) []byte {
 	if plain := p.plain.Load(); plain != nil {
-		return unsafe.Slice(plain, p.length)
+		return bytesAt(plain, p.length)
 	}
 	if p.length == 0 {
 		return nil
 	}
 	s.counts.expanded.Add(1)
-	data, err := expand(unsafe.Slice(p.packed.Load(), p.packLen), int(p.length), s.dictionary)
+	data, err := expand(bytesAt(p.packed.Load(), p.packLen), int(p.length), s.dictionary)
 	if err != nil { // they were expanded once, after they had been compressed
 		panic(fmt.Sprintf("cache: compressed bytes can't be expanded: %v", err))
 	}
@@ -81,7 +91,7 @@ func (p *payload) cool(s *shared) (compressed bool) {
 	}
 	if p.packed.Load() == nil {
 		compressed = true
-		data := unsafe.Slice(plain, p.length)
+		data := bytesAt(plain, p.length)
 		packed := compress(data, s.dictionary)
 		again, err := expand(packed, len(data), s.dictionary)
 		if len(packed) > len(data)*3/4 || err != nil || !bytes.Equal(again, data) {
@@ -89,7 +99,7 @@ func (p *payload) cool(s *shared) (compressed bool) {
 			return compressed
 		}
 		p.packLen = uint32(len(packed))
-		p.packed.Store(unsafe.SliceData(packed))
+		p.packed.Store(address(packed))
 		s.counts.compressed.Add(1)
 	}
 	p.plain.Store(nil)
