@@ -150,6 +150,7 @@ func TestHandler(t *testing.T) {
 	})
 }
 
+// BenchmarkHandle is a record below Info, without the output.
 func BenchmarkHandle(b *testing.B) {
 	handler, _ := New(Text, io.Discard, debug)
 	log := slog.New(handler)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -106,8 +105,8 @@ func (p *payload) cool(s *shared) (compressed bool) {
 	return compressed
 }
 
-// coolLevel compresses an object in 10 to 20 µs. Higher levels take longer, and make nothing smaller: what objects have
-// in common is in the dictionary.
+// coolLevel compresses an object in 10 to 20 µs. Higher levels take longer, and make hardly anything smaller: what
+// objects have in common is in the dictionary.
 const coolLevel = 1
 
 var (
@@ -118,7 +117,7 @@ var (
 	unpackers = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 )
 
-// compress returns data as a deflate stream (RFC 1951) that refers to the dictionary, in a slice without spare memory.
+// compress returns data as a deflate stream (RFC 1951) that refers to the dictionary, in a slice of its own.
 func compress(data, dictionary []byte) []byte {
 	w := packers.Get().(*flate.Writer)
 	defer packers.Put(w)
@@ -126,7 +125,7 @@ func compress(data, dictionary []byte) []byte {
 	w.ResetDict(out, dictionary)
 	_, _ = w.Write(data) // a buffer takes everything
 	_ = w.Close()
-	return slices.Clip(bytes.Clone(out.Bytes()))
+	return bytes.Clone(out.Bytes()) // without the buffer's spare memory
 }
 
 // expand returns the length bytes of which compress made packed.
@@ -142,7 +141,7 @@ func expand(packed []byte, length int, dictionary []byte) ([]byte, error) {
 }
 
 const (
-	// coolFrom is the size, in bytes, of the stored forms of a cache in which anything is compressed.
+	// coolFrom is how many bytes the stored forms of a cache have at least, in all, if any of them are compressed.
 	coolFrom = 1 << 20
 	// dictionarySize bounds a dictionary, and sampleSize the part of it that is of one object, in bytes.
 	dictionarySize, sampleSize = 16 << 10, 4 << 10

@@ -176,6 +176,21 @@ func TestCompressAndExpand(t *testing.T) {
 	}
 }
 
+// FuzzCompress holds that what was compressed with a dictionary is expanded with it, and that nothing else makes expand
+// panic.
+func FuzzCompress(f *testing.F) {
+	f.Add([]byte(nil), []byte(nil))
+	f.Add(sample(1).Rendition.Payload, sample(2).Rendition.Payload)
+	f.Fuzz(func(t *testing.T, data, dictionary []byte) {
+		packed := compress(data, dictionary)
+		if got, err := expand(packed, len(data), dictionary); err != nil || !bytes.Equal(got, data) {
+			t.Errorf("%q became %q: %v", data, got, err)
+		}
+		_, _ = expand(data, 100, dictionary)
+		_, _ = expand(packed, len(data)+1, data)
+	})
+}
+
 // TestCooler: a cache compresses what nobody read for Config.Cold, up to twice that, and serves what it served. A list
 // knows what it must expand.
 func TestCooler(t *testing.T) {

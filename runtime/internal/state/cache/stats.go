@@ -31,8 +31,8 @@ type Stats struct {
 	Expired int64
 	// Rendered counts rendered forms, Evicted the forms that the budget had no room for.
 	Rendered, Evicted int64
-	// Compressed counts stored forms that were compressed since nobody read them, and Expanded those that were expanded
-	// for a reader.
+	// Compressed counts stored forms that were compressed because nobody read them, and Expanded how often one of them
+	// was expanded, for a reader, for another form, or for a comparison with the backend.
 	Compressed, Expanded int64
 	// Questions for the backend's revision, Consistent reads, those among these that failed with ErrLagging, and those
 	// that were Abandoned because their request ended.

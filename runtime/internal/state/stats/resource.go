@@ -79,9 +79,9 @@ func (s *Series) cacheCounters(c *cache.Stats) {
 	s.Counter("apigen_watch_cache_expired_total", "Watches that fell out of the window, or began before it.", c.Expired)
 	s.Counter("apigen_watch_cache_renditions_total", "Renditions made beside the stored form.", c.Rendered)
 	s.Counter("apigen_watch_cache_renditions_evicted_total", "Renditions dropped to stay within the bound.", c.Evicted)
-	s.Counter("apigen_watch_cache_objects_compressed_total", "Objects that were compressed since nobody read them.",
+	s.Counter("apigen_watch_cache_objects_compressed_total", "Objects that were compressed because nobody read them.",
 		c.Compressed)
-	s.Counter("apigen_watch_cache_objects_expanded_total", "Compressed objects that were expanded for a reader.",
+	s.Counter("apigen_watch_cache_objects_expanded_total", "Times that a compressed object was expanded.",
 		c.Expanded)
 	s.Counter("apigen_watch_cache_revision_questions_total",
 		"Requests for the revision of storage. Reads that wait at the same time share a request.", c.Questions)
