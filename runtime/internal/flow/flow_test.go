@@ -64,7 +64,7 @@ func visit(c *Controller, user string) *Visit { return c.Classify(&auth.User{Nam
 // enter lets a request enter that waits no time.
 func enter(c *Controller, user string, seats int) (*Visit, error) {
 	v := visit(c, user)
-	return v, v.Enter(context.Background(), queue.Estimate{Seats: seats}, 0)
+	return v, v.Enter(context.Background(), queue.Estimate{Seats: seats}, within(0))
 }
 
 func configure(t testing.TB, c *Controller, levels []Level, schemas ...*class.Schema) {
@@ -146,7 +146,7 @@ func TestBorrowing(t *testing.T) {
 	for range 60 {
 		waiting.Go(func() {
 			v := visit(c, "bob")
-			if err := v.Enter(t.Context(), queue.Estimate{Seats: 1}, time.Hour); err != nil {
+			if err := v.Enter(t.Context(), queue.Estimate{Seats: 1}, within(time.Hour)); err != nil {
 				t.Error(err)
 				return
 			}
@@ -234,7 +234,7 @@ func TestRejections(t *testing.T) {
 	}
 	waiting := visit(c, "ann")
 	var working sync.WaitGroup
-	working.Go(func() { err = waiting.Enter(t.Context(), queue.Estimate{Seats: 1}, time.Hour) })
+	working.Go(func() { err = waiting.Enter(t.Context(), queue.Estimate{Seats: 1}, within(time.Hour)) })
 	for c.state.Load().level("a").set.Dump().Waiting == 0 {
 		runtime.Gosched()
 	}
@@ -397,7 +397,7 @@ func TestConcurrentUse(t *testing.T) {
 			user := []string{"ann", "bob"}[worker%2]
 			for range 200 {
 				v := visit(c, user)
-				if v.Enter(t.Context(), queue.Estimate{Seats: 1}, time.Minute) == nil {
+				if v.Enter(t.Context(), queue.Estimate{Seats: 1}, within(time.Minute)) == nil {
 					v.Leave()
 				}
 			}
@@ -423,6 +423,9 @@ func TestConcurrentUse(t *testing.T) {
 	}
 }
 
+// within is the longest time that a request waits.
+func within(d time.Duration) func() time.Duration { return func() time.Duration { return d } }
+
 func BenchmarkVisit(b *testing.B) {
 	c := New(600, queue.RealClock{})
 	schemas := []*class.Schema{}
@@ -436,7 +439,7 @@ func BenchmarkVisit(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		v := c.Classify(user, version)
-		if err := v.Enter(context.Background(), queue.Estimate{Seats: 1}, time.Second); err != nil {
+		if err := v.Enter(context.Background(), queue.Estimate{Seats: 1}, within(time.Second)); err != nil {
 			b.Fatal(err)
 		}
 		v.Leave()

@@ -47,9 +47,9 @@ func (v *Visit) Estimate(by *cost.Estimator, r *http.Request) (queue.Estimate, i
 	return estimate, bytes
 }
 
-// Enter waits until the request may execute, up to limit, or until ctx ends. It returns a queue.Rejection for a request
-// that may not.
-func (v *Visit) Enter(ctx context.Context, estimate queue.Estimate, limit time.Duration) error {
+// Enter waits until the request may execute, as long as limit says, or until ctx ends. It returns a queue.Rejection for
+// a request that may not. It asks limit only if the request must wait.
+func (v *Visit) Enter(ctx context.Context, estimate queue.Estimate, limit func() time.Duration) error {
 	r, c := v.route, v.controller
 	distinguisher, hash := "", uint64(0)
 	if r.level.Queues.Queues > 1 {
@@ -59,7 +59,7 @@ func (v *Visit) Enter(ctx context.Context, estimate queue.Estimate, limit time.D
 		Flow: &r.source.Flow, Hash: hash, Distinguisher: distinguisher, Estimate: estimate, Detail: v,
 	})
 	if err == nil && v.ticket.Waited() {
-		err = v.wait(ctx, limit)
+		err = v.wait(ctx, limit())
 	}
 	switch {
 	case v.Exempt():
@@ -72,7 +72,7 @@ func (v *Visit) Enter(ctx context.Context, estimate queue.Estimate, limit time.D
 		r.level.drops.add(c.clock.Now().Unix())
 		return err
 	}
-	c.metrics.executing(c.clock.Now(), v.info, 1)
+	c.metrics.executing(v.ticket.Started(), v.info, 1)
 	return nil
 }
 
@@ -87,16 +87,18 @@ func (v *Visit) wait(ctx context.Context, limit time.Duration) error {
 
 // Leave ends the execution of the request.
 func (v *Visit) Leave() {
-	now := v.controller.clock.Now()
-	took := now.Sub(v.ticket.Started()).Seconds()
+	ended := v.ticket.Leave()
+	took := ended.Sub(v.ticket.Started()).Seconds()
 	if v.info.Verb == request.VerbWatch {
 		v.route.source.watch.Observe(took)
 	} else {
 		v.route.source.regular.Observe(took)
 	}
-	v.controller.metrics.executing(now, v.info, -1)
-	v.ticket.Leave()
+	v.controller.metrics.executing(ended, v.info, -1)
 }
+
+// Arrived returns when the request entered. It is for the time after Enter returned.
+func (v *Visit) Arrived() time.Time { return v.ticket.Arrived() }
 
 // RetryAfter returns after how many seconds the client of a rejected request should come again. It grows while many
 // requests of the level are rejected.

@@ -178,11 +178,13 @@ func (t *Ticket) Arrived() time.Time { return t.arrived }
 // Started returns when the request began to execute. It is for the time after Wait returned nil.
 func (t *Ticket) Started() time.Time { return t.started }
 
-// Leave ends the execution of the request. Its seats are free at once, or after the latency of its estimate.
-func (t *Ticket) Leave() {
+// Leave ends the execution of the request, and returns when it ended. Its seats are free at once, or after the latency
+// of its estimate.
+func (t *Ticket) Leave() (ended time.Time) {
 	s := t.set
 	s.lock()
 	defer s.mu.Unlock()
+	ended = s.last
 	s.executing--
 	t.Flow.execute(-1, 0)
 	s.dwells.executing.Set(s.last, float64(s.executing))
@@ -205,6 +207,7 @@ func (t *Ticket) Leave() {
 		t.release()
 	}
 	s.dispatch()
+	return ended
 }
 
 // release frees the seats of the request.

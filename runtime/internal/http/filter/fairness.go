@@ -52,10 +52,9 @@ func Fairness(controller *flow.Controller, estimator *cost.Estimator, defaultWai
 				Level: visit.Level, Schema: visit.Schema,
 				Seats: estimate.Seats, Final: estimate.Final, Latency: estimate.Latency,
 			})
-			began := time.Now()
-			err := visit.Enter(r.Context(), estimate, queueTime(r, defaultWait))
+			err := visit.Enter(r.Context(), estimate, func() time.Duration { return queueTime(r, defaultWait) })
 			if visit.Waited() {
-				timing.End(r.Context(), timing.Queue, visit.Level, began)
+				timing.End(r.Context(), timing.Queue, visit.Level, visit.Arrived())
 			}
 			if err != nil {
 				tooMany(w, visit)
