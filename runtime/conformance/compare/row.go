@@ -17,6 +17,8 @@ type row struct {
 	operations int
 	// all reports whether an operation reads all objects.
 	all bool
+	// reads reports whether an operation reads one object, as often as one likes.
+	reads bool
 	// etcd reports whether the time of etcd counts, too.
 	etcd bool
 	// check looks at an answer of a server in full, before the first round; nil if operate itself does.
@@ -49,9 +51,10 @@ type work struct {
 
 func (r row) count(o options) int {
 	n := r.operations * o.scale / 100
-	if r.all {
+	switch {
+	case r.all:
 		n = n * 10000 / o.objects
-	} else {
+	case !r.reads:
 		n = min(n, o.objects/2) // so that each object is written once
 	}
 	return max(n, 1)
@@ -204,7 +207,7 @@ func (l listing) pages(ctx context.Context, c *client, each func(page []byte) er
 }
 
 func get(name, query string, etcd bool) row {
-	return row{name: name, operations: 5000, etcd: etcd, begin: func(_ context.Context, t turn) (work, error) {
+	return row{name: name, operations: 10000, reads: true, etcd: etcd, begin: func(_ context.Context, t turn) (work, error) {
 		return work{operate: func(ctx context.Context, c *client, i int) error {
 			return c.skip(ctx, request{url: t.object(i) + query})
 		}}, nil

@@ -49,13 +49,14 @@ func TestWritesOnce(t *testing.T) {
 }
 
 func TestCount(t *testing.T) {
-	reads, writes := row{operations: 30, all: true}, row{operations: 2000}
+	lists, reads, writes := row{operations: 30, all: true}, row{operations: 5000, reads: true}, row{operations: 2000}
 	for _, test := range []struct {
 		row            row
 		objects, scale int
 		want           int
 	}{
-		{reads, 10000, 100, 30}, {reads, 2000, 100, 150}, {reads, 10000, 1, 1},
+		{lists, 10000, 100, 30}, {lists, 2000, 100, 150}, {lists, 10000, 1, 1},
+		{reads, 10000, 100, 5000}, {reads, 2000, 400, 20000},
 		{writes, 10000, 100, 2000}, {writes, 2000, 100, 1000}, {writes, 10000, 10, 200},
 	} {
 		if got := test.row.count(options{objects: test.objects, scale: test.scale}); got != test.want {

@@ -180,7 +180,6 @@ func ours(t *testing.T) described {
 
 // absent are STABLE and BETA metrics that a standalone server doesn't have, and why; and metrics that it has otherwise.
 var absent = map[string]string{
-	"apiserver_admission_step_admission_duration_seconds":                                perPlugin,
 	"apiserver_authentication_config_controller_automatic_reload_last_timestamp_seconds": inFile,
 	"apiserver_authentication_config_controller_automatic_reloads_total":                 inFile,
 	"apiserver_authorization_config_controller_automatic_reload_last_timestamp_seconds":  inFile,
@@ -200,7 +199,6 @@ var absent = map[string]string{
 }
 
 const (
-	perPlugin       = "each plug-in is measured for itself, and not all of a step together"
 	inFile          = "a server whose configuration comes from a file has it, and this one has no such file"
 	unused          = "k8s.io/apiserver registers it, and observes nothing with it"
 	oneValidation   = "a kind has one validation, so there is nothing to compare or to fall back to"
