@@ -51,7 +51,7 @@ func TestNullInAListStands(t *testing.T) {
 	now := &path{Lamps: []lamp{{Name: "set by admission", Lit: &lit}, {Lit: &lit}}}
 	const want = `[lamps[1]: Invalid value: null: lamps[1] in body must be of type object: "null"]`
 	for _, old := range []**path{nil, &now} {
-		faults := v.SentFaults(verb.Body{Data: []byte(`{"lamps":[{"lit":true},null]}`)})
+		faults := v.Findings(verb.Body{Data: []byte(`{"lamps":[{"lit":true},null]}`)}).Faults
 		if len(faults) != 2 {
 			t.Fatalf("the body has faults %v", faults)
 		}
@@ -77,7 +77,7 @@ func TestMissingTextsStand(t *testing.T) {
 	v := &all.Served[0]
 	set := delay{Timeout: metav1.Duration{Duration: time.Second}, Size: resource.MustParse("1")}
 	for want, now := range map[string]*delay{"[timeout: Required value size: Required value]": {}, "[]": &set} {
-		if got := fmt.Sprint(v.Standing(v.SentFaults(verb.Body{Data: []byte(`{}`)}), now, nil)); got != want {
+		if got := fmt.Sprint(v.Standing(v.Findings(verb.Body{Data: []byte(`{}`)}).Faults, now, nil)); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
@@ -154,7 +154,7 @@ func TestWhatIsReadCanBeWritten(t *testing.T) {
 		{`{"more":[{}],"hue":""}`, `[hue: Invalid value: "": hue in body is dull]`, stored, &red},
 		{`{"more":[{},{}]}`, "[more[1].post: Required value]", longer, &stored},
 	} {
-		if got := fmt.Sprint(v.Standing(v.SentFaults(verb.Body{Data: []byte(c.body)}), c.now, c.old)); got != c.want {
+		if got := fmt.Sprint(v.Standing(v.Findings(verb.Body{Data: []byte(c.body)}).Faults, c.now, c.old)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.body, got, c.want)
 		}
 	}

@@ -106,25 +106,31 @@ func (k *kind[T]) validateRules(ctx context.Context, a *attempt[T]) (field.Error
 	if name := a.scope.name; name != "" {
 		op.Request.Subresources = []string{name}
 	}
-	errs, err := a.version.Validate(codec.WithFaults(ctx, k.sentFaults(a, old)), op, a.obj, old)
+	faults, replaced := k.findings(a, old)
+	for _, e := range replaced {
+		requestinfo.WarningsFrom(ctx).Add(e.Field + ": " + e.Detail)
+	}
+	errs, err := a.version.Validate(codec.WithFaults(ctx, faults), op, a.obj, old)
 	for _, e := range k.definition.Extensions {
 		errs = append(errs, e.Faults(a.obj, a.scope.name)...)
 	}
 	return errs, err
 }
 
-// sentFaults returns the faults of what the client sent that the new object still has, and doesn't show: a write of a
-// part has those of the part, and other writes those of the rest.
-func (k *kind[T]) sentFaults(a *attempt[T], old *T) (faults field.ErrorList) {
+// findings returns the faults of what the client sent that the new object still has, and doesn't show, and the zero
+// values that a default has replaced: a write of a part has those of the part, and other writes those of the rest.
+func (k *kind[T]) findings(a *attempt[T], old *T) (faults, replaced field.ErrorList) {
+	var found verb.Findings
 	switch p := a.proposal.(type) {
 	case *sent[T]:
-		faults = a.version.SentFaults(p.body)
+		found = a.version.Findings(p.body)
 	case *patched[T]:
-		faults = p.patch.Faults()
+		found = p.patch.Findings()
 	case *applied[T]:
-		faults = a.version.AppliedFaults(p.object)
+		found = a.version.AppliedFindings(p.object)
 	}
-	return a.version.Standing(faultsIn(a.scope.name, faults, k.isPart), a.obj, old)
+	faults = a.version.Standing(faultsIn(a.scope.name, found.Faults, k.isPart), a.obj, old)
+	return faults, faultsIn(a.scope.name, found.Replaced, k.isPart)
 }
 
 func (k *kind[T]) isPart(member string) bool {

@@ -668,6 +668,9 @@ func sentV1Manifest() *codec.Sent {
 func sentV1TicketSpec() *codec.Sent {
 	return &codec.Sent{
 		Required: []string{"passenger"},
+		Replaced: map[string]string{
+			"class": `"deck"`,
+		},
 	}
 }
 

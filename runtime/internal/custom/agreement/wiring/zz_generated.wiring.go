@@ -304,6 +304,9 @@ func sentV1PosterCondition() *codec.Sent {
 // sentV1PosterStatus returns the rules about the JSON of v1.PosterStatus that clients send.
 func sentV1PosterStatus() *codec.Sent {
 	return &codec.Sent{
+		Replaced: map[string]string{
+			"conditions": `[{"status":"Unknown","type":"Hung"},{"status":"Unknown","type":"Seen"}]`,
+		},
 		Members: map[string]*codec.Sent{
 			"conditions": &codec.Sent{Elem: sentV1PosterCondition(), Items: "object"},
 			"printed":    &codec.Sent{Items: "string"},
@@ -331,6 +334,9 @@ func sentV1Frame() *codec.Sent {
 		Required: []string{"color"},
 		Refused: map[string]codec.Refusal{
 			"color": {Supported: []string{"red", "blue"}},
+		},
+		Replaced: map[string]string{
+			"width": `3`,
 		},
 	}
 }
@@ -371,6 +377,27 @@ func sentV1Lamp() *codec.Sent {
 	}
 }
 
+// sentV1Foot returns the rules about the JSON of v1.Foot that clients send.
+func sentV1Foot() *codec.Sent {
+	return &codec.Sent{
+		Replaced: map[string]string{
+			"material": `"stone"`,
+		},
+	}
+}
+
+// sentV1Pole returns the rules about the JSON of v1.Pole that clients send.
+func sentV1Pole() *codec.Sent {
+	return &codec.Sent{
+		Replaced: map[string]string{
+			"height": `4`,
+		},
+		Members: map[string]*codec.Sent{
+			"foot": sentV1Foot(),
+		},
+	}
+}
+
 // sentV1Mount returns the rules about the JSON of v1.Mount that clients send.
 func sentV1Mount() *codec.Sent {
 	return &codec.Sent{
@@ -381,6 +408,9 @@ func sentV1Mount() *codec.Sent {
 		Defaults: map[string]string{
 			"pole":  `{"foot":{"material":"stone"},"height":4}`,
 			"bolts": `2`,
+		},
+		Members: map[string]*codec.Sent{
+			"pole": sentV1Pole(),
 		},
 	}
 }
@@ -419,6 +449,9 @@ func sentV1SignSpec() *codec.Sent {
 // sentV1SignStatus returns the rules about the JSON of v1.SignStatus that clients send.
 func sentV1SignStatus() *codec.Sent {
 	return &codec.Sent{
+		Replaced: map[string]string{
+			"phase": `"dark"`,
+		},
 		Members: map[string]*codec.Sent{
 			"seen": sentV1Logo(),
 		},
