@@ -154,7 +154,8 @@ func TestWhatIsReadCanBeWritten(t *testing.T) {
 		{`{"more":[{}],"hue":""}`, `[hue: Invalid value: "": hue in body is dull]`, stored, &red},
 		{`{"more":[{},{}]}`, "[more[1].post: Required value]", longer, &stored},
 	} {
-		if got := fmt.Sprint(v.Standing(v.Findings(verb.Body{Data: []byte(c.body)}).Faults, c.now, c.old)); got != c.want {
+		faults := v.Findings(verb.Body{Data: []byte(c.body)}).Faults
+		if got := fmt.Sprint(v.Standing(faults, c.now, c.old)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.body, got, c.want)
 		}
 	}

@@ -207,11 +207,12 @@ func (l listing) pages(ctx context.Context, c *client, each func(page []byte) er
 }
 
 func get(name, query string, etcd bool) row {
-	return row{name: name, operations: 10000, reads: true, etcd: etcd, begin: func(_ context.Context, t turn) (work, error) {
+	begin := func(_ context.Context, t turn) (work, error) {
 		return work{operate: func(ctx context.Context, c *client, i int) error {
 			return c.skip(ctx, request{url: t.object(i) + query})
 		}}, nil
-	}}
+	}
+	return row{name: name, operations: 10000, reads: true, etcd: etcd, begin: begin}
 }
 
 // object returns the URL of the object of an operation.

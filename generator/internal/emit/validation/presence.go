@@ -35,8 +35,8 @@ func unkept(out *diag.Errors, t *model.Type) {
 	}
 }
 
-// replaced reports whether a default takes the place of a number or a bool whose zero value, in JSON, a client may send.
-// An empty text, which hardly any client sends on purpose, is left to the manual.
+// replaced reports whether a default takes the place of a number or a bool whose zero value, in JSON, a client may
+// send. An empty text, which hardly any client sends on purpose, is left to the manual.
 func replaced(f *model.Field, zero string) bool {
 	d := schema.DefaultOf(f)
 	if d == nil || !f.OmitEmpty || f.Ignored || f.Type.Form != model.Basic || model.IsString(f.Type) ||
