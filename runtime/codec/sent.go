@@ -318,23 +318,28 @@ func (w *sentWalk) members(s *Sent, at int) {
 
 // replace notes that a default takes the place of a value if that is zero.
 func (w *sentWalk) replace(text string, key, raw []byte) {
-	if len(w.replaced) == mostReplaced || !isZeroText(raw) {
+	zero, ok := zeroText(raw)
+	if !ok || len(w.replaced) == mostReplaced {
 		return
 	}
-	detail := fmt.Sprintf("%s is not kept: the default %s takes its place", raw, text)
+	detail := zero + " is not kept: the default " + text + " takes its place"
 	w.replaced = append(w.replaced, field.Invalid(w.path(string(key)), field.OmitValueType{}, detail))
 }
 
-// isZeroText reports whether JSON is false, 0, or an empty text, list or object.
-func isZeroText(raw []byte) bool {
+// zeroText returns the usual form of JSON that is false, 0, or an empty text, list or object, and whether it is that.
+func zeroText(raw []byte) (text string, ok bool) {
 	switch raw[0] {
-	case '[', '{':
-		return isEmpty(raw)
-	case '"', 'f':
-		return string(raw) == `""` || string(raw) == "false"
+	case '[':
+		return "[]", isEmpty(raw)
+	case '{':
+		return "{}", isEmpty(raw)
+	case '"':
+		return `""`, len(raw) == 2
+	case 'f':
+		return "false", true
 	}
 	n, err := strconv.ParseFloat(string(raw), 64)
-	return err == nil && n == 0
+	return "0", err == nil && n == 0
 }
 
 func (w *sentWalk) zero(refusal Refusal, key, raw []byte) {

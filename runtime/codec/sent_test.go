@@ -137,9 +137,9 @@ func TestReplaced(t *testing.T) {
 	}}}
 	for body, want := range map[string]string{
 		`{"spec":{"lit":false}}`:   "[spec.lit: false is not kept: the default true takes its place]",
-		`{"spec":{"size" : 0.0 }}`: "[spec.size: 0.0 is not kept: the default 3 takes its place]",
-		`{"spec":{"size":-0,"name":"","list":[ ],"map":{}}}`: "[spec.size: -0 is not kept: the default 3 takes its " +
-			`place spec.name: "" is not kept: the default "a" takes its place spec.list: [ ] is not kept: the ` +
+		`{"spec":{"size" : 0.0 }}`: "[spec.size: 0 is not kept: the default 3 takes its place]",
+		`{"spec":{"size":-0,"name":"","list":[ ],"map":{}}}`: "[spec.size: 0 is not kept: the default 3 takes its " +
+			`place spec.name: "" is not kept: the default "a" takes its place spec.list: [] is not kept: the ` +
 			`default [1] takes its place spec.map: {} is not kept: the default {"a":1} takes its place]`,
 		`{"spec":{"lit":true,"size":1,"name":"b","list":[0],"map":{"b":0}}}`:   "[]",
 		`{"spec":{"lit":null,"size":null,"name":null,"list":null,"map":null}}`: "[]",

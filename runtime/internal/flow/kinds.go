@@ -60,10 +60,10 @@ func (r *readsAndWrites) add(now time.Time, phase int, info *request.Info, delta
 	r.dwells[phase][kind].Set(now, float64(r.count[phase][kind]))
 }
 
-// roll begins another second if one has passed.
+// roll begins another second if one has passed. A time may be a little older than the one before it.
 func (r *readsAndWrites) roll(now time.Time) {
 	second := now.Unix()
-	if second == r.second {
+	if second == r.second || second == r.second-1 {
 		return
 	}
 	r.highestBefore = r.highest

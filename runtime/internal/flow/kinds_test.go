@@ -47,4 +47,10 @@ func TestPeaks(t *testing.T) {
 	r.add(at(61), 1, write, -1)
 	want(61.5, 1)
 	want(63, 0)
+	r.add(at(64.1), 1, write, 5)
+	r.add(at(64.2), 1, write, -5)
+	want(65.0, 5)
+	r.add(at(64.99), 1, write, 1) // it began before, and comes late
+	r.add(at(65.1), 1, write, -1)
+	want(65.2, 5)
 }
