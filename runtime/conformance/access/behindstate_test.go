@@ -204,7 +204,8 @@ func documents(t *testing.T, w *world) {
 		lines := w.described(t, there.group)
 		w.add("documents: deleted", lines...)
 		all := strings.Join(lines, "\n")
-		return strings.Contains(all, "aggregated: nothing") && len(lines) == 4, all
+		gone := strings.Contains(all, "/apis: nothing") && strings.Contains(all, "aggregated: nothing")
+		return gone && len(lines) == 4, all
 	})
 }
 
