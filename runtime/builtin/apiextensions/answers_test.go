@@ -56,6 +56,9 @@ func TestAnswers(t *testing.T) {
 			`405 gadgets : delete is not supported on resources of kind "gadgets.shop.example.com"`},
 		{"POST of a scale", "POST", "/a/scale", "{}",
 			`405 gadgets : create is not supported on resources of kind "gadgets.shop.example.com"`},
+		// The namer of the update and the patch handler, which the path of a collection reaches.
+		{"PUT of a collection", "PUT", "", gadgetOf("Gadget", "name: a"), "400 : name must be provided"},
+		{"PATCH of a collection", "PATCH", "", "{}", "400 : name must be provided"},
 		// customResourceValidator.ValidateScaleSpec and ValidateScaleStatus.
 		{"PUT of a negative scale", "PUT", "/a/scale", scaleOf("a", "-1"), "422 Gadget a: .spec.replicas" + negative},
 		{"PATCH of a negative scale", "PATCH", "/a/scale", "{spec: {replicas: -1}}",

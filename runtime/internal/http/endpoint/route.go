@@ -178,13 +178,17 @@ func (r *resource) warn(w http.ResponseWriter, req *http.Request) {
 }
 
 // refuse returns the answer to a request that no route serves. As in kube-apiserver, a watch of what can only be listed
-// is refused by the route of the list, with the verb, and each request for a custom resource with its own.
+// is refused by the route of the list, with the verb, and each request for a custom resource with its own; an update of
+// a collection of custom resources lacks the name.
 func (r *resource) refuse(
 	w http.ResponseWriter, req *http.Request, info *request.Info, shape shape, allNamespaces bool,
 ) error {
 	methods := r.allowedMethods(shape, allNamespaces, info)
 	if methods == "" || allNamespaces && r.version.Untyped {
 		return respond.ErrNotFound
+	}
+	if r.version.Untyped && shape == collection && (info.Verb == "update" || info.Verb == "patch") {
+		return apierrors.NewBadRequest("name must be provided")
 	}
 	w.Header().Set("Allow", methods)
 	if info.Verb == "watch" && shape == collection && req.Method == http.MethodGet && r.resourceInfo.Has("list") {
