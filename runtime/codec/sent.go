@@ -343,12 +343,16 @@ func zeroText(raw []byte) (text string, ok bool) {
 }
 
 func (w *sentWalk) zero(refusal Refusal, key, raw []byte) {
-	var value any = 0
-	switch {
-	case string(raw) == `""`:
-		value = ""
-	case string(raw) != "0" && !isEmpty(raw):
+	text, ok := zeroText(raw)
+	if !ok {
 		return
+	}
+	var value any = 0
+	switch text {
+	case `""`:
+		value = ""
+	case "false":
+		value = false
 	}
 	if w.full() {
 		return

@@ -34,6 +34,10 @@ func TestSentFaults(t *testing.T) {
 			`"small"]`,
 		`{"spec":{"part":{"name":"a","count":0}}}`: "[spec.part.count: Invalid value: 0: spec.part.count in body " +
 			"should be greater than 0]",
+		`{"spec":{"part":{"name":"a","count":-0.0}}}`: "[spec.part.count: Invalid value: 0: spec.part.count in body " +
+			"should be greater than 0]",
+		`{"spec":{"part":{"name":"a","size":false}}}`: `[spec.part.size: Unsupported value: false: supported values: ` +
+			`"small"]`,
 		`{"spec":{"part":{"name":"a","count":1,"size":"small"}}}`: "[]",
 		`{"spec":[`: "[]",
 		`{"spec":{"list":[{"name":"a"},null]}}`: `[spec.list[1]: Invalid value: null: spec.list[1] in body must be ` +

@@ -17,7 +17,7 @@ type row struct {
 	operations int
 	// all reports whether an operation reads all objects.
 	all bool
-	// reads reports whether an operation reads one object, as often as one likes.
+	// reads reports whether an operation reads one object, of which there may be fewer than operations.
 	reads bool
 	// etcd reports whether the time of etcd counts, too.
 	etcd bool
