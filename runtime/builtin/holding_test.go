@@ -351,6 +351,11 @@ func TestConversionsEndWithTheirReaders(t *testing.T) {
 				`{"apiVersion":"shop.example.com/v1","kind":"Cable","metadata":{"name":"left"}}`, http.StatusCreated)
 			p.turn(hook.ServeHTTP, func(path string) bool { return path == "/review" })
 			u := usersOf(t, front)
+			untilTrue(t, "the levels of ordinary users", func() bool {
+				u.code(t.Context(), busyToken, http.MethodGet, "/apis/shop.example.com", "")
+				_, found := executing(t, front)
+				return found
+			})
 			var clients sync.WaitGroup
 			begin := func(token, path string, calls int) context.CancelFunc {
 				ctx, leave := context.WithCancel(t.Context())
@@ -360,12 +365,15 @@ func TestConversionsEndWithTheirReaders(t *testing.T) {
 			}
 			leaveLater := begin(busyToken, "/c", 1)
 			leave := begin(holdingToken, path, 2)
-			if n := executing(t, front); n != 2 {
+			if n, _ := executing(t, front); n != 2 {
 				t.Errorf("%d requests have seats", n)
 			}
 			leave()
 			untilTrue(t, "the end of the second call", func() bool { return hook.ended()[1] })
-			untilTrue(t, "the end of the second request", func() bool { return executing(t, front) < 2 })
+			untilTrue(t, "the end of the second request", func() bool {
+				n, _ := executing(t, front)
+				return n < 2
+			})
 			if hook.ended()[0] {
 				t.Error("the older call has ended, too")
 			}
@@ -375,8 +383,8 @@ func TestConversionsEndWithTheirReaders(t *testing.T) {
 	}
 }
 
-// executing returns how many requests of ordinary users a server works on.
-func executing(t *testing.T, s *apitest.Server) int {
+// executing returns how many requests of ordinary users a server works on, and whether it has a level for them yet.
+func executing(t *testing.T, s *apitest.Server) (n int, found bool) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/metrics", http.NoBody)
 	if err != nil {
@@ -394,10 +402,12 @@ func executing(t *testing.T, s *apitest.Server) int {
 	const metric = "\napiserver_flowcontrol_current_executing_requests{" +
 		`flow_schema="global-default",priority_level="global-default"} `
 	_, value, found := strings.Cut(string(text), metric)
+	if !found {
+		return 0, false
+	}
 	value, _, _ = strings.Cut(value, "\n")
-	n, err := strconv.Atoi(value)
-	if !found || err != nil {
+	if n, err = strconv.Atoi(value); err != nil {
 		t.Fatalf("the metric of executing requests is %q", value)
 	}
-	return n
+	return n, true
 }

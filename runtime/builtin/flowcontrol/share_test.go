@@ -89,6 +89,7 @@ func TestSeatsOfLists(t *testing.T) {
 		b.must("POST", widgets, fmt.Sprintf(`{"apiVersion":"shop.example.com/v1","kind":"Widget",
 "metadata":{"name":"w%d"},"spec":{"notes":{"text":%q}}}`, i, strings.Repeat("x", 150_000)))
 	}
+	b.until("the cache has the objects", func() bool { return seats("") == "5" })
 	for query, want := range map[string]string{"": "5", "?limit=1&resourceVersion=0": "2", "/w0": "1"} {
 		if got := seats(query); got != want {
 			t.Errorf("GET %s occupies %s seats, want %s", query, got, want)

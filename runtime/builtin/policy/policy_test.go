@@ -440,7 +440,7 @@ spec: {policyName: `+name+`, validationActions: [Deny]}`)
 		}
 	}
 	for _, name := range []string{"p0", fmt.Sprint("p", many/2), fmt.Sprint("p", many-1)} {
-		eventually(t, s, http.MethodPost, maps, `metadata: {name: x, labels: {`+name+`: a}}`,
+		eventually(t, s, http.MethodPost, maps+"?dryRun=All", `metadata: {name: x, labels: {`+name+`: a}}`,
 			has(http.StatusUnprocessableEntity, "not by "+name+": x"))
 	}
 	create(t, s, maps, `metadata: {name: x}`)
