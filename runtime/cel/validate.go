@@ -2,7 +2,6 @@ package cel
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"reflect"
@@ -75,12 +74,11 @@ func content[T any](ctx context.Context, r *Rules, obj *T) (map[string]any, erro
 	if o, ok := any(&shallow).(interface{ GetObjectKind() schema.ObjectKind }); ok {
 		o.GetObjectKind().SetGroupVersionKind(r.kind)
 	}
-	data, err := json.Marshal(&shallow)
+	data, err := omission.From(ctx, reflect.TypeFor[T]()).JSON(&shallow)
 	if err != nil {
 		return nil, fmt.Errorf("the object as rules see it: %w", err)
 	}
 	var out map[string]any
-	data = omission.From(ctx, reflect.TypeFor[T]()).Omit(data)
 	err = kjson.UnmarshalCaseSensitivePreserveInts(data, &out)
 	return out, err
 }

@@ -57,8 +57,8 @@ type messages[T api.Object] interface {
 
 // goType is what a Go type says about the JSON of its objects.
 type goType interface {
-	// omits returns what the JSON of the version lacks of its Go values.
-	omits() *omission.Shape
+	// jsonForm returns what the JSON of the version has; nil for what encoding/json writes.
+	jsonForm() *omission.Form
 	// rules returns the rules about the JSON that clients send.
 	rules() *Sent
 	mergeRules() (patch.Rules, error)
@@ -89,11 +89,11 @@ func (b *binding[T]) decodeMessage(message []byte, hub T) (d Decoded[T], err err
 	return b.messages.decodeMessage(message, hub)
 }
 
-func (b *binding[T]) omits() *omission.Shape {
+func (b *binding[T]) jsonForm() *omission.Form {
 	if b.goType == nil {
 		return nil
 	}
-	return b.goType.omits()
+	return b.goType.jsonForm()
 }
 
 func (b *binding[T]) rules() *Sent {

@@ -26,11 +26,11 @@ import (
 func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V]) Version[T] {
 	return Version[T]{info, bindingOf(&typed[T, V]{
 		Conversion: conversion,
-		shape: sync.OnceValue(func() *omission.Shape {
-			if !conversion.OmitsZeroStructs {
+		form: sync.OnceValue(func() *omission.Form {
+			if !conversion.Custom {
 				return nil
 			}
-			return omission.Of(reflect.TypeFor[V]())
+			return omission.FormOf(reflect.TypeFor[V](), conversion.DefaultsIfSent...)
 		}),
 		sent: sync.OnceValue(func() *Sent {
 			if conversion.Sent == nil {
@@ -56,8 +56,8 @@ type typed[T, V api.Object] struct {
 	// floats reports whether V has floating-point numbers, nulls whether it has maps whose values may be null, wide
 	// whether it has numbers that int64 can't hold.
 	floats, nulls, wide func() bool
-	// shape says what encoded objects leave out.
-	shape func() *omission.Shape
+	// form says what encoded objects have; nil for what encoding/json writes.
+	form func() *omission.Form
 	// sent are the rules about the JSON that a client sends.
 	sent func() *Sent
 }
@@ -66,7 +66,7 @@ func (c *typed[T, V]) mergeRules() (patch.Rules, error) {
 	return patch.RulesOf(reflect.TypeFor[V]()), nil
 }
 
-func (c *typed[T, V]) omits() *omission.Shape { return c.shape() }
+func (c *typed[T, V]) jsonForm() *omission.Form { return c.form() }
 
 func (c *typed[T, V]) check(columns int) error {
 	switch {
@@ -102,20 +102,32 @@ func (c *typed[T, V]) decodeChecked(data []byte, hub T, strictly bool, check fun
 	if err != nil {
 		return d, err
 	}
-	d.Object, err = c.toHub(obj, hub, true)
+	d.Object, err = c.toHub(obj, hub, data, true)
 	return d, err
 }
 
-// toHub converts a decoded object to the hub, and sets defaults before where the object is complete.
-func (c *typed[T, V]) toHub(obj V, hub T, complete bool) (T, error) {
+// toHub converts an object to the hub that was decoded of JSON, and sets defaults before where the object is complete.
+// An object that was decoded of another encoding has no JSON.
+func (c *typed[T, V]) toHub(obj V, hub T, data []byte, complete bool) (T, error) {
 	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
-	if complete && c.Default != nil {
-		c.Default(obj)
-	}
+	c.form().Complete(obj, data, func() {
+		if complete && c.Default != nil {
+			c.Default(obj)
+		}
+	})
 	if c.ToHub == nil {
 		return any(obj).(T), nil
 	}
 	return hub, c.ToHub(obj, hub)
+}
+
+// setDefaults sets the defaults of an object that was decoded before.
+func (c *typed[T, V]) setDefaults(obj V) {
+	c.form().CompleteAgain(obj, func() {
+		if c.Default != nil {
+			c.Default(obj)
+		}
+	})
 }
 
 func (c *typed[T, V]) version(obj T) (V, error) {
@@ -148,11 +160,7 @@ func (c *typed[T, V]) marshal(obj V) ([]byte, error) {
 	if c.JSON.Marshal != nil {
 		return c.JSON.Marshal(obj)
 	}
-	data, err := json.Marshal(obj)
-	if err != nil {
-		return nil, err
-	}
-	return c.shape().Omit(data), nil
+	return c.form().JSON(obj)
 }
 
 // encodeWhole encodes an object without a newline, with kind and apiVersion first. It sets both in the object and
@@ -190,8 +198,8 @@ func (c *typed[T, V]) validate(
 			return nil, err
 		}
 	}
-	if shape := c.shape(); !shape.Empty() {
-		ctx = omission.With(ctx, shape)
+	if form := c.form(); form != nil {
+		ctx = omission.With(ctx, form)
 	}
 	return c.Validate(ctx, op, changed, before), nil
 }
@@ -236,7 +244,7 @@ func (c *typed[T, V]) adopt(object map[string]any, hub T, complete bool) (T, err
 	if err := c.checkNumbers(obj); err != nil {
 		return hub, err
 	}
-	return c.toHub(obj, hub, complete)
+	return c.toHub(obj, hub, data, complete)
 }
 
 func (c *typed[T, V]) cells(obj T) ([]api.Cell, error) {
@@ -281,9 +289,13 @@ type Conversion[T, V api.Object] struct {
 	Columns []func(V) api.Cell
 	// Proto encodes objects of the version as Kubernetes protobuf: ProtoOf[V](), where V has methods for it.
 	Proto Proto[V]
-	// OmitsZeroStructs: the JSON of an object lacks optional structs that are zero, and rules in CEL don't see them, as
-	// if the fields were pointers. Without it, such structs are in the JSON as encoding/json has them.
-	OmitsZeroStructs bool
+	// Custom: objects are treated as custom resources. Their JSON, and what rules in CEL see, has the zero values that
+	// a client sent, and lacks optional structs that are zero, as if the fields were pointers. Without it, objects are
+	// treated as Kubernetes' own, whose JSON is what encoding/json writes.
+	Custom bool
+	// DefaultsIfSent are the paths of optional structs of a Custom kind in which Default sets fields, and which get no
+	// defaults where a client sends none of them. [*] stands for the elements of a list or map: spec.doors[*].lock.
+	DefaultsIfSent []string
 	// Sent returns the rules about the JSON that a client sends; nil if there are none.
 	Sent func() *Sent
 	// JSON encodes and decodes objects of the version; the zero value leaves that to reflection.

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -13,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
 	kjson "sigs.k8s.io/json"
 )
 
@@ -43,9 +45,12 @@ func (c *typed[T, V]) read(encoding verb.Encoding, data []byte, hub T, gvk schem
 	strictly bool,
 ) (d Decoded[T], err error) {
 	obj := c.New()
+	var asJSON []byte
 	switch {
 	case encoding == verb.CBOR:
-		d.Strict, err = decodeCBOR(data, obj, gvk, strictly)
+		if d.Strict, err = decodeCBOR(data, obj, gvk, strictly); err == nil && c.form() != nil {
+			asJSON, err = jsonOfCBOR(data)
+		}
 		d.GVK = obj.GetObjectKind().GroupVersionKind()
 	case encoding == verb.Protobuf && c.Proto.unmarshal != nil:
 		var message []byte
@@ -61,8 +66,16 @@ func (c *typed[T, V]) read(encoding verb.Encoding, data []byte, hub T, gvk schem
 	if err != nil {
 		return d, err
 	}
-	d.Object, err = c.toHub(obj, hub, true)
+	d.Object, err = c.toHub(obj, hub, asJSON, true)
 	return d, err
+}
+
+func jsonOfCBOR(data []byte) ([]byte, error) {
+	var object map[string]any
+	if err := direct.Unmarshal(data, &object); err != nil {
+		return nil, err
+	}
+	return json.Marshal(object)
 }
 
 // write encodes an object in another encoding than JSON: the payload of its whole form.
@@ -71,18 +84,27 @@ func (c *typed[T, V]) write(encoding verb.Encoding, obj T) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case encoding == verb.CBOR && !c.shape().Empty():
-		return c.writeShaped(out)
+	case encoding == verb.CBOR && c.form().Differs(out):
+		return c.writeFormed(out)
 	case encoding == verb.CBOR:
 		return rendition.EncodeCBOR(out)
 	case encoding == verb.Protobuf && c.Proto.marshal != nil:
-		return c.Proto.marshal(out)
+		return c.message(out)
 	}
 	return nil, fmt.Errorf("it can't be written as %v", encoding)
 }
 
-// writeShaped encodes what the JSON of an object has as CBOR.
-func (c *typed[T, V]) writeShaped(obj V) ([]byte, error) {
+// message encodes an object as a message in protobuf, which has no zero values that a client sent.
+func (c *typed[T, V]) message(obj V) ([]byte, error) {
+	link := obj.GetSelfLink()
+	obj.SetSelfLink("")
+	data, err := c.Proto.marshal(obj)
+	obj.SetSelfLink(link)
+	return data, err
+}
+
+// writeFormed encodes what the JSON of an object has as CBOR.
+func (c *typed[T, V]) writeFormed(obj V) ([]byte, error) {
 	data, err := c.marshal(obj)
 	if err != nil {
 		return nil, err

@@ -129,7 +129,9 @@ func (m *mapped) toHub(members map[string]any) (object, error) {
 	}
 	delete(members, "apiVersion")
 	delete(members, "kind")
-	return &unstructured.Unstructured{Object: members}, nil
+	obj := &unstructured.Unstructured{Object: members}
+	obj.SetSelfLink("")
+	return obj, nil
 }
 
 // version returns an object in the version, with apiVersion and kind. In the storage version it shares memory with obj.

@@ -25,12 +25,12 @@ type Patch[T api.Object] struct {
 	patch      patch.Patch
 	strict     []error // the unknown and duplicate fields of the patch itself
 	validation string
-	// findings are those of the last result.
-	findings verb.Findings
+	// faults are those of the last result that a Go value doesn't show.
+	faults field.ErrorList
 }
 
-// Findings returns what is found in the last object that Apply made, beside what its Go value shows.
-func (p *Patch[T]) Findings() verb.Findings { return p.findings }
+// Faults returns the faults of the last object that Apply made, beside those that its Go value shows.
+func (p *Patch[T]) Faults() field.ErrorList { return p.faults }
 
 // ReadPatch reads a patch of the version. The patch is nil if there is an error.
 func (v *Served[T]) ReadPatch(kind verb.PatchType, body verb.Body) (*Patch[T], error) {
@@ -60,7 +60,7 @@ func (p *Patch[T]) Apply(object []byte, hub T, match func(T) error) (obj T, warn
 	if obj, warnings, err = p.decode(object, hub); err != nil {
 		return obj, nil, err
 	}
-	p.findings = p.version.rules().find(object)
+	p.faults = p.version.rules().faults(object)
 	if match != nil {
 		err = match(obj)
 	}

@@ -23,9 +23,6 @@ type Sent struct {
 	Required []string
 	// Refused are the members of an object that must not be zero or empty, and why.
 	Refused map[string]Refusal
-	// Replaced are the members whose zero value isn't kept, because their default takes its place: the defaults, as
-	// JSON.
-	Replaced map[string]string
 	// Defaults are what the defaults of the type make of a member that an object lacks, or that is zero, as JSON. A
 	// fault of such a member isn't mended by them.
 	Defaults map[string]string
@@ -55,44 +52,44 @@ type Refusal struct {
 	Type, Fault string
 }
 
-// Findings returns what is found in a body that a Go value doesn't show; nothing in one in protobuf, whose objects are
-// Go values.
-func (v *Served[T]) Findings(body verb.Body) verb.Findings {
+// SentFaults returns the faults of a body that a Go value doesn't show. It returns none of a body in protobuf, whose
+// objects are Go values.
+func (v *Served[T]) SentFaults(body verb.Body) field.ErrorList {
 	data, rules := body.Data, v.rules()
 	switch {
 	case rules == nil || body.Encoding == verb.Protobuf:
-		return verb.Findings{}
+		return nil
 	case body.Encoding == verb.CBOR:
 		var object map[string]any
 		if direct.Unmarshal(data, &object) != nil {
-			return verb.Findings{}
+			return nil
 		}
-		return v.AppliedFindings(object)
+		return v.AppliedFaults(object)
 	}
-	return rules.find(data)
+	return rules.faults(data)
 }
 
-// AppliedFindings is Findings for the object that a server-side apply made.
-func (v *Served[T]) AppliedFindings(object map[string]any) verb.Findings {
+// AppliedFaults is SentFaults for the object that a server-side apply made.
+func (v *Served[T]) AppliedFaults(object map[string]any) field.ErrorList {
 	rules := v.rules()
 	if rules == nil {
-		return verb.Findings{}
+		return nil
 	}
 	data, err := json.Marshal(object)
 	if err != nil {
-		return verb.Findings{} // it can't be decoded either
+		return nil // it can't be decoded either
 	}
-	return rules.find(data)
+	return rules.faults(data)
 }
 
-// find returns what is found in JSON; nil has no rules.
-func (s *Sent) find(data []byte) verb.Findings {
+// faults returns the faults of JSON; nil has no rules.
+func (s *Sent) faults(data []byte) field.ErrorList {
 	if s == nil {
-		return verb.Findings{}
+		return nil
 	}
 	w := sentWalk{data: data}
 	w.value(s, skipSpace(data), len(data))
-	return verb.Findings{Faults: w.errs, Replaced: w.replaced}
+	return w.errs
 }
 
 func (c *typed[T, V]) rules() *Sent { return c.sent() }
@@ -143,14 +140,11 @@ func within(paths map[string]bool, path string) bool {
 // becomes of them.
 const mostFaults = 10_000
 
-// mostReplaced is how many zero values a client is told about whose place a default takes.
-const mostReplaced = 10
-
-// sentWalk collects what is found in JSON. at leads to the value that is checked.
+// sentWalk collects the faults of JSON. at leads to the value that is checked.
 type sentWalk struct {
-	data           []byte
-	at             []sentStep
-	errs, replaced field.ErrorList
+	data []byte
+	at   []sentStep
+	errs field.ErrorList
 	// last is the length of errs from which on the present member of the object gets no more; over reports whether it
 	// would.
 	last int
@@ -301,9 +295,6 @@ func (w *sentWalk) members(s *Sent, at int) {
 		if refusal, ok := s.Refused[string(key)]; ok {
 			w.zero(refusal, key, raw)
 		}
-		if text, ok := s.Replaced[string(key)]; ok {
-			w.replace(text, key, raw)
-		}
 		if below := s.Members[string(key)]; below != nil {
 			w.below(below, sentStep{name: key}, start, end)
 		}
@@ -314,16 +305,6 @@ func (w *sentWalk) members(s *Sent, at int) {
 			w.errs = append(w.errs, field.Required(w.path(name), ""))
 		}
 	}
-}
-
-// replace notes that a default takes the place of a value if that is zero.
-func (w *sentWalk) replace(text string, key, raw []byte) {
-	zero, ok := zeroText(raw)
-	if !ok || len(w.replaced) == mostReplaced {
-		return
-	}
-	detail := zero + " is not kept: the default " + text + " takes its place"
-	w.replaced = append(w.replaced, field.Invalid(w.path(string(key)), field.OmitValueType{}, detail))
 }
 
 // zeroText returns the usual form of JSON that is false, 0, or an empty text, list or object, and whether it is that.

@@ -102,6 +102,9 @@ func isAnswered(object any, e *field.Error) bool {
 		return lacks(object, e.Field)
 	}
 	value := at(object, e.Field)
+	if members, ok := value.(map[string]any); ok {
+		return len(members) == 0 // one with zero members isn't the one without any that is refused
+	}
 	return value != nil && isZero(value)
 }
 

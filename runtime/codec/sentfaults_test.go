@@ -51,7 +51,7 @@ func TestNullInAListStands(t *testing.T) {
 	now := &path{Lamps: []lamp{{Name: "set by admission", Lit: &lit}, {Lit: &lit}}}
 	const want = `[lamps[1]: Invalid value: null: lamps[1] in body must be of type object: "null"]`
 	for _, old := range []**path{nil, &now} {
-		faults := v.Findings(verb.Body{Data: []byte(`{"lamps":[{"lit":true},null]}`)}).Faults
+		faults := v.SentFaults(verb.Body{Data: []byte(`{"lamps":[{"lit":true},null]}`)})
 		if len(faults) != 2 {
 			t.Fatalf("the body has faults %v", faults)
 		}
@@ -77,7 +77,7 @@ func TestMissingTextsStand(t *testing.T) {
 	v := &all.Served[0]
 	set := delay{Timeout: metav1.Duration{Duration: time.Second}, Size: resource.MustParse("1")}
 	for want, now := range map[string]*delay{"[timeout: Required value size: Required value]": {}, "[]": &set} {
-		if got := fmt.Sprint(v.Standing(v.Findings(verb.Body{Data: []byte(`{}`)}).Faults, now, nil)); got != want {
+		if got := fmt.Sprint(v.Standing(v.SentFaults(verb.Body{Data: []byte(`{}`)}), now, nil)); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
@@ -102,6 +102,7 @@ type lane struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 	Post              post   `json:"post,omitzero"`
 	More              []more `json:"more,omitempty"`
+	Frame             post   `json:"frame,omitzero"`
 	Seal              []byte `json:"seal"`
 	Hue               string `json:"hue"`
 }
@@ -129,8 +130,9 @@ func TestWhatIsReadCanBeWritten(t *testing.T) {
 			Sent: func() *Sent {
 				inner := &Sent{Required: []string{"post"}}
 				return &Sent{
-					Required: []string{"post", "seal"}, Refused: map[string]Refusal{"hue": {Fault: "is dull"}},
-					Members: map[string]*Sent{"more": {Elem: inner}},
+					Required: []string{"post", "seal"},
+					Refused:  map[string]Refusal{"hue": {Fault: "is dull"}, "frame": {Fault: "is bare"}},
+					Members:  map[string]*Sent{"more": {Elem: inner}},
 				}
 			},
 		})},
@@ -139,7 +141,7 @@ func TestWhatIsReadCanBeWritten(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, stored, longer := &all.Served[0], &lane{More: []more{{}}}, &lane{More: []more{{}, {}}}
-	red := &lane{Hue: "red", More: []more{{}}}
+	red := &lane{Hue: "red", More: []more{{}}, Frame: post{Foot: new(string)}}
 	for _, c := range []struct {
 		body, want string
 		now        *lane
@@ -152,10 +154,10 @@ func TestWhatIsReadCanBeWritten(t *testing.T) {
 		{`{"post":{},"more":[{"post":{}}],"seal":"YQ=="}`, "[]", stored, nil},
 		{`{"more":[{}],"seal":null,"hue":""}`, "[]", stored, &stored},
 		{`{"more":[{}],"hue":""}`, `[hue: Invalid value: "": hue in body is dull]`, stored, &red},
+		{`{"more":[{}],"frame":{}}`, "[frame: Invalid value: 0: frame in body is bare]", stored, &red},
 		{`{"more":[{},{}]}`, "[more[1].post: Required value]", longer, &stored},
 	} {
-		faults := v.Findings(verb.Body{Data: []byte(c.body)}).Faults
-		if got := fmt.Sprint(v.Standing(faults, c.now, c.old)); got != c.want {
+		if got := fmt.Sprint(v.Standing(v.SentFaults(verb.Body{Data: []byte(c.body)}), c.now, c.old)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.body, got, c.want)
 		}
 	}

@@ -90,8 +90,8 @@ func (a *Versions[T]) EncodeStored(obj T) ([]byte, error) {
 // complete returns an object in the version, with its defaults.
 func (c *typed[T, V]) complete(obj T) (V, error) {
 	out, err := c.version(obj)
-	if err == nil && c.Default != nil {
-		c.Default(out)
+	if err == nil {
+		c.setDefaults(out)
 	}
 	return out, err
 }
@@ -128,7 +128,7 @@ func (v *Served[T]) checkProtobuf() error {
 func (c *typed[T, V]) decodeMessage(message []byte, hub T) (d Decoded[T], err error) {
 	obj := c.New()
 	if err = c.Proto.unmarshal(message, obj); err == nil {
-		d.Object, err = c.toHub(obj, hub, true)
+		d.Object, err = c.toHub(obj, hub, nil, true)
 	}
 	return d, err
 }
@@ -185,7 +185,7 @@ func (c *typed[T, V]) storeMessage(obj T) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.Proto.marshal(out)
+	return c.message(out)
 }
 
 // store encodes an object as kube-apiserver reads it back from protobuf, with the version's defaults. Only an object
@@ -213,7 +213,7 @@ func (c *typed[T, V]) store(obj T, gvk schema.GroupVersionKind, head string) ([]
 
 // reread returns an object as it is read back from protobuf, with the version's defaults.
 func (c *typed[T, V]) reread(in V) (out V, err error) {
-	message, err := c.Proto.marshal(in)
+	message, err := c.message(in)
 	if err != nil {
 		return out, err
 	}
@@ -221,9 +221,8 @@ func (c *typed[T, V]) reread(in V) (out V, err error) {
 	if err := c.Proto.unmarshal(message, out); err != nil {
 		return out, err
 	}
-	if c.Default != nil {
-		c.Default(out)
-	}
+	out.SetSelfLink(in.GetSelfLink())
+	c.setDefaults(out)
 	return out, nil
 }
 

@@ -305,15 +305,14 @@ func (v *Served[T]) Validate(ctx context.Context, op operation.Operation, obj T,
 // so callers must only read it.
 func (v *Served[T]) View(obj T) (runtime.Object, error) { return v.codec.view(obj, v.GVK) }
 
-// Shape returns what the JSON of the version lacks of its Go values; nil for a version that is treated as those of
-// Kubernetes' own kinds.
-func (v *Served[T]) Shape() *omission.Shape { return v.omits() }
+// Form returns what the JSON of the version has; nil for a version that is treated as those of Kubernetes' own kinds.
+func (v *Served[T]) Form() *omission.Form { return v.jsonForm() }
 
 // Empty returns what an object is before a client creates it, with which field ownership compares: its kind and
 // apiVersion. A Go struct has the fields without omitempty in it, as Kubernetes' own kinds; what behaves as a custom
 // resource has none, so that a client that sends spec owns it, and one that applies no spec has sent none.
 func (v *Served[T]) Empty() runtime.Object {
-	if v.omits() == nil && v.rules() == nil {
+	if v.jsonForm() == nil && v.rules() == nil {
 		return v.codec.empty(v.GVK)
 	}
 	out := &unstructured.Unstructured{}

@@ -76,6 +76,7 @@ func (e *providerEnd[T]) renderAhead(a *attempt[T]) error {
 
 func (e *providerEnd[T]) create(ctx context.Context, a *attempt[T]) (verb.Rendition, error) {
 	name := a.obj.GetName()
+	a.obj.SetSelfLink("") // a provider has Go values, without the zero values that a client sent
 	obj, err := e.provider.Create(ctx, a.obj, a.options.DryRun)
 	return e.answer(a, obj, e.status(err, createVerb, name))
 }
@@ -135,6 +136,7 @@ func (e *providerEnd[T]) write(ctx context.Context, a *attempt[T]) (verb.Renditi
 	case !a.old.Exists:
 		return e.create(ctx, a)
 	}
+	a.obj.SetSelfLink("")
 	obj, err := e.provider.Update(ctx, a.obj, a.old.Object, a.options.DryRun)
 	return e.answer(a, obj, e.status(err, updateVerb, a.name))
 }

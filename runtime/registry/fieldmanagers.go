@@ -45,7 +45,7 @@ func newFieldManagers[T api.Object](
 		if err != nil {
 			return nil, err
 		}
-		types.Omit(v.Shape())
+		types.Omit(v.Form())
 		o.types[v.Key] = types
 	}
 	for i := range d.Versions {
@@ -67,9 +67,6 @@ func newFieldManagers[T api.Object](
 			m := &ownership.Manager{
 				Version: fieldpath.APIVersion(v.GVK.GroupVersion().String()), Subresource: subresource,
 				Filters: filters, Types: o.types[v.Key], Convert: o.convert, Sets: sets,
-			}
-			if v.Shape() != nil {
-				m.Read = func(object *smd.TypedValue) (*smd.TypedValue, error) { return o.read(object, v, v) }
 			}
 			o.managers[managerKey{v.Key, subresource}] = m
 		}

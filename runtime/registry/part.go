@@ -116,6 +116,7 @@ func (k *kind[T]) confineTo(part *Subresource[T]) func(ctx context.Context, a *a
 		}
 		obj := a.old.Object.DeepCopyObject().(T)
 		part.Copy(a.obj, obj)
+		a.version.Form().Merge(obj, a.obj, part.paths(a.version.GVK.Version)...)
 		metadata.CopyMembers(part.Metadata, a.obj, obj)
 		keepPreserved(obj, a.old.Object)
 		obj.SetManagedFields(a.obj.GetManagedFields())
@@ -150,12 +151,17 @@ func keepPreserved(obj, old metav1.Object) {
 	obj.SetAnnotations(annotations)
 }
 
+// paths are those of the fields of the part in a version.
+func (s *Subresource[T]) paths(version string) []string {
+	if s.Fields == nil {
+		return []string{s.Name}
+	}
+	return s.Fields[version]
+}
+
 // filter selects the fields of the part in a version, whatever version is written.
 func (s *Subresource[T]) filter(_, version string) fieldpath.Filter {
-	paths := slices.Clone(s.Fields[version])
-	if s.Fields == nil {
-		paths = append(paths, s.Name)
-	}
+	paths := slices.Clone(s.paths(version))
 	for _, name := range s.Metadata {
 		paths = append(paths, "metadata."+name)
 	}

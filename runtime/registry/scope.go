@@ -74,8 +74,10 @@ func (k *kind[T]) confineToObject(ctx context.Context, a *attempt[T]) error {
 		case s.Reset == nil || !s.info().In(a.version.GVK.Version):
 		case a.old.Exists:
 			s.Copy(a.old.Object, a.obj)
+			a.version.Form().Merge(a.obj, a.old.Object, s.Name)
 		default:
 			s.Reset(a.obj)
+			a.version.Form().Forget(a.obj, s.Name)
 		}
 	}
 	switch strategy := &k.definition.Strategy; {

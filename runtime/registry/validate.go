@@ -106,31 +106,25 @@ func (k *kind[T]) validateRules(ctx context.Context, a *attempt[T]) (field.Error
 	if name := a.scope.name; name != "" {
 		op.Request.Subresources = []string{name}
 	}
-	faults, replaced := k.findings(a, old)
-	for _, e := range replaced {
-		requestinfo.WarningsFrom(ctx).Add(e.Field + ": " + e.Detail)
-	}
-	errs, err := a.version.Validate(codec.WithFaults(ctx, faults), op, a.obj, old)
+	errs, err := a.version.Validate(codec.WithFaults(ctx, k.sentFaults(a, old)), op, a.obj, old)
 	for _, e := range k.definition.Extensions {
 		errs = append(errs, e.Faults(a.obj, a.scope.name)...)
 	}
 	return errs, err
 }
 
-// findings returns the faults of what the client sent that the new object still has, and doesn't show, and the zero
-// values that a default has replaced: a write of a part has those of the part, and other writes those of the rest.
-func (k *kind[T]) findings(a *attempt[T], old *T) (faults, replaced field.ErrorList) {
-	var found verb.Findings
+// sentFaults returns the faults of what the client sent that the new object still has, and doesn't show: a write of a
+// part has those of the part, and other writes those of the rest.
+func (k *kind[T]) sentFaults(a *attempt[T], old *T) (faults field.ErrorList) {
 	switch p := a.proposal.(type) {
 	case *sent[T]:
-		found = a.version.Findings(p.body)
+		faults = a.version.SentFaults(p.body)
 	case *patched[T]:
-		found = p.patch.Findings()
+		faults = p.patch.Faults()
 	case *applied[T]:
-		found = a.version.AppliedFindings(p.object)
+		faults = a.version.AppliedFaults(p.object)
 	}
-	faults = a.version.Standing(faultsIn(a.scope.name, found.Faults, k.isPart), a.obj, old)
-	return faults, faultsIn(a.scope.name, found.Replaced, k.isPart)
+	return a.version.Standing(faultsIn(a.scope.name, faults, k.isPart), a.obj, old)
 }
 
 func (k *kind[T]) isPart(member string) bool {

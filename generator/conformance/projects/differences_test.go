@@ -2,7 +2,7 @@ package projects
 
 // The reasons for which a kind differs from the definition of its type. docs/decisions/rules.md has more about them.
 const (
-	explicit  = "a zero value that the client sent isn't kept: a default takes its place, and it may be a duplicate"
+	explicit  = "a Go value doesn't tell a zero value from none: in the key of an item, and for rules about presence"
 	inside    = "defaults are set inside an absent struct without required fields, which is there then"
 	tags      = "a definition can't have what a tag of Kubernetes says"
 	decoding  = "the Go type can't hold the value"
@@ -18,23 +18,22 @@ var differences = map[string]map[string][]string{
 	"kuberay": {
 		explicit: {
 			`*: only the type refuses *[]`, // a key that is missing beside an empty one
-			`*: stored *.numOfHosts is 1 by the type and 0 by the definition`,
-			`*: stored *.spec.* by the type and "" by the definition`,
-			`*: only the definition stores *.resourceFieldRef.divisor`,
-			`rayjobs: only the type refuses spec.deletionStrategy`,
-			`rayjobs: stored spec.submissionMode is "K8sJobMode" by the type and "" by the definition`,
 		},
 		inside: {`rayjobs: only the type stores spec`, `rayjobs: only the type stores status`},
 		tags:   {`*: only the type refuses *.evictionResponders[].name`},
-		sets:   {`rayservices: only the type refuses what it can't decode`},
+		sets: {
+			`rayservices: only the type refuses what it can't decode`,
+			`rayservices: of an equal object, only the definition manages *.metadata`, // of an empty list of finalizers
+		},
 		atomic: {`rayclusters: of an equal object, only the type manages *.configMap*`},
 	},
 	"keda": {
 		explicit: {
 			`scaledjobs: only the type refuses *.containers[]`, // a key that is missing beside an empty one
-			`scaledjobs: stored *.protocol is "TCP" by the type and "" by the definition`,
-			`*triggerauthentications: only the definition refuses spec.oauth2.type`, // an enumeration
+			// An enumeration.
+			`*triggerauthentications: only the definition refuses spec.oauth2.type`,
 		},
+		sets: {`scaledjobs: of an equal object, only the definition manages *.metadata*`},
 		tags: {
 			`scaledjobs: only the type refuses spec.jobTargetRef.scheduling*`,
 			`scaledjobs: only the type refuses *.evictionResponders[].name`,
@@ -64,23 +63,14 @@ var differences = map[string]map[string][]string{
 	},
 	"gateway-api": {
 		explicit: {
-			`*: stored status.conditions is * by the type and [] by the definition`,
-			`httproutes: stored *.matches is * by the type and [] by the definition`,
-			`*: only the type refuses spec.listeners*`,     // a key or a protocol that is missing beside an empty one
-			`grpcroutes: only the definition refuses spec`, // an update without the empty spec that was stored
-			`grpcroutes: only the definition refuses <nil>`,
-			`httproutes: only the definition refuses spec.rules[]`,
-			`backendtlspolicies: only the definition refuses spec.validation`,
-			`gateways: only the definition refuses spec.addresses`, // elements that are empty texts alone
+			`*: only the type refuses spec.listeners*`, // a key or a protocol that is missing beside an empty one
 			`gateways: only the type refuses spec.tls.frontend.perPort[]`,
 			`*routes: only the type refuses spec.rules[]*[]`,
 		},
 	},
 	"prometheus-operator": {
 		explicit: {
-			`*: stored * by the type and "" by the definition`,
-			`*: only the type refuses *[]`,                                                   // a key that is empty
-			`alertmanagerconfigs: only the type refuses *.sigv4`,                             // one field needs another
+			`*: only the type refuses *[]`, // a key that is empty
 			`thanosrulers: only the definition refuses spec.excludedFromEnforcement[].group`, // as those above
 			`thanosrulers: only the definition refuses <nil>`,
 		},
@@ -96,14 +86,9 @@ var differences = map[string]map[string][]string{
 			`*: only the type refuses *Gates[]`, // a key that is missing beside an empty one, as those that follow
 			`clusters: only the type refuses spec.topology.variables[]`,
 			`clusterclasses: only the type refuses *.x-kubernetes-validations[]`,
-			`machinedrainrules: only the type refuses spec.*`, // elements differ in empty structs alone
 			`clusterclasses: only the type refuses spec.workers.machine*[]`,
 			`clusters: only the type refuses spec.topology.workers.machinePools[]`,
-			`clusters: only the type refuses spec`,                           // it has an empty struct alone
-			`machinehealthchecks: only the definition refuses spec.selector`, // an update without what was stored empty
-			`machinehealthchecks: only the definition refuses <nil>`,
-			`machine*: only the definition refuses status*`,
-			`machinesets: only the definition refuses spec.template.metadata`,
+			`clusters: only the type refuses spec`, // it has an empty struct alone
 		},
 		decoding:  {`clusterclasses: only the type refuses what it can't decode`},
 		omitempty: {`*: only the type stores status.deprecated.*eplicas`},
@@ -114,24 +99,20 @@ var differences = map[string]map[string][]string{
 			`*: only the definition stores status`,
 		},
 		decoding: {`*: only the type refuses what it can't decode`},
-		keyless:  {`*: only the type stores status`},
+		keyless:  {`*: only the type stores status`, `suggestions: only the type stores status.*`},
 		pruning:  {`experiments: only the type stores spec.trialTemplate.trialSpec.*`},
 	},
 	"kueue": {
 		explicit: {
 			`*: only the type refuses *[]`, // a key that is missing beside an empty one
-			`clusterqueues: only the type refuses spec`,
 			`multikueueclusters: only the * refuses spec.clusterSource`,
 			`multikueueclusters: only the definition refuses <nil>`,
-			`resourceflavors: only the definition refuses spec`,
-			`resourceflavors: only the type refuses spec.tolerations`,
 			`topologies: only the definition refuses <nil>`,
 			`topologies: only the * refuses spec.levels`,
 			`workloads: only the definition refuses spec.podSets[]`,
-			`workloads: only the definition stores status`,
 			`workloads: stored spec.podSets[].count is 1 by the type and 0 by the definition`,
-			`workloads: only the type refuses status.admission.podSetAssignments[].topologyAssignment`,
 		},
+		sets: {`workloads: of an equal object, only the definition manages *.metadata*`},
 		tags: {`workloads: only the type refuses *.evictionResponders[].name`},
 		omitempty: {
 			`*: only the type stores spec`,
@@ -151,11 +132,11 @@ var differences = map[string]map[string][]string{
 	},
 	"external-secrets": {
 		explicit: {
+			// The struct is sent with its required fields empty.
+			`acraccesstokens: only the definition stores spec.environmentType`,
 			`*: only the definition refuses *.provider.version`,
-			`acraccesstokens: only the definition stores spec`, // of empty fields
 			`*: stored * by the type and "" by the definition`,
 			`*: stored *.length is 24 by the type and 0 by the definition`,
-			`*: stored *.expandSecretReferences is true by the type and false by the definition`,
 			`*: only the type refuses *.data[].sourceRef`,
 			`*: only the definition refuses *.data[].sourceRef`,
 			`clusterpushsecrets: only the type refuses spec.pushSecretSpec.selector`,

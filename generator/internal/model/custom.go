@@ -13,53 +13,10 @@ func (t *Type) Custom() bool { return t.Kind != nil && t.Kind.Kubebuilder }
 // HasCustom reports whether kinds of the package are Custom.
 func (p *Package) HasCustom() bool { return slices.ContainsFunc(p.Source().Types, (*Type).Custom) }
 
-// OmitsZeroStructs reports whether the type is a Custom kind, and encoding/json would write structs without a value
-// although their fields have omitempty or omitzero.
-func (t *Type) OmitsZeroStructs() bool {
-	if !t.Custom() {
-		return false
-	}
-	inner := func(t *Type) (types []*Type) {
-		if t.Elem != nil {
-			types = append(types, t.Elem)
-		}
-		for _, f := range t.Fields {
-			if !f.Ignored && !f.IsMetadata() {
-				types = append(types, f.Type)
-			}
-		}
-		return types
-	}
-	writesZero := func(t *Type) bool {
-		return slices.ContainsFunc(t.Fields, func(f *Field) bool {
-			return (f.WritesZeroStruct() || f.mayBeEmpty()) && !f.IsMetadata()
-		})
-	}
-	return NewReach(writesZero, inner).From(t)
-}
-
 // IsMetadata reports whether the field is the metadata of an object. A type of the author's own that is embedded under
 // that name, as Cluster API's ObjectMeta, is a struct as others.
 func (f *Field) IsMetadata() bool {
 	return f.Embedded && f.JSON == "metadata" && f.Type.Is("k8s.io/apimachinery/pkg/apis/meta/v1", "ObjectMeta")
-}
-
-// mayBeEmpty reports whether the field is an optional struct that encoding/json may write as that of a zero value,
-// although it isn't zero: there is an empty list or map in it.
-func (f *Field) mayBeEmpty() bool {
-	if !f.OmitEmpty || f.Type.Form != Struct {
-		return false
-	}
-	emptied := func(t *Type) bool { return slices.ContainsFunc(t.Fields, (*Field).OmitsEmptyList) }
-	inner := func(t *Type) (types []*Type) {
-		for _, f := range t.Fields {
-			if f.Type.Form == Struct {
-				types = append(types, f.Type)
-			}
-		}
-		return types
-	}
-	return NewReach(emptied, inner).From(f.Type)
 }
 
 // WritesZeroStruct reports whether encoding/json writes the field if it is zero, although it has omitempty: it is a

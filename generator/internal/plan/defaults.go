@@ -45,8 +45,9 @@ type TypeDefaults struct {
 type FieldDefault struct {
 	Field   *model.Field
 	Default *model.Default
-	// IfSet: the field is an optional struct, in which no defaults are set if it is zero.
-	IfSet bool
+	// IfSet: the field is an optional struct, in which no defaults are set if it is zero. IfSent: nor are they if the
+	// JSON of an object lacks it, which the server knows.
+	IfSet, IfSent bool
 	// IfEmpty: the default takes the place of an empty list or map, too, which the JSON of a custom resource lacks.
 	IfEmpty bool
 }
@@ -117,8 +118,11 @@ func (g *defaultGraph) plan(d *Defaults, t *model.Type) {
 			def = &model.Default{JSON: "{}", Pos: f.Pos}
 		}
 		if def != nil || g.reach.From(f.Type) && !g.hidden(f) {
+			optional := def == nil && g.isOptionalStruct(f)
 			plan.Fields = append(plan.Fields, FieldDefault{
-				f, def, def == nil && g.onlyIfSet(f), f.OmitsEmptyList() && g.source().HasCustom(),
+				Field: f, Default: def, IfSent: optional && f.OmitEmpty,
+				IfSet:   optional && !f.OmitEmpty && schema.New(schema.CRD).Type(f.Type).NeedsMembers(),
+				IfEmpty: f.OmitsEmptyList() && g.source().HasCustom(),
 			})
 		}
 	}
@@ -282,17 +286,12 @@ func (g *defaultGraph) containsItself(t *model.Type) bool {
 	return g.recursive[t]
 }
 
-// onlyIfSet reports whether no defaults are set in a field if it is zero: a custom resource that lacks an object
-// gets no defaults inside of it. Without required fields, the object may be there and empty, so that a zero struct gets
-// them. Hand-written functions get every struct, as those of Kubernetes do.
-func (g *defaultGraph) onlyIfSet(f *model.Field) bool {
-	t := f.Type
-	omitted := f.OmitEmpty || f.Schema.Optional
-	if !g.source().HasCustom() || t.Form != model.Struct || !omitted || f.Inline || f.Schema.Required ||
-		t.Default != nil {
-		return false
-	}
-	return !g.byHand.From(t) && schema.New(schema.CRD).Type(t).NeedsMembers()
+// isOptionalStruct reports whether a field is a struct that an object may lack: a custom resource that lacks it gets no
+// defaults inside of it. Go always writes one without omitempty, so that it may be there and zero, unless it has
+// required fields. Hand-written functions get every struct, as those of Kubernetes do.
+func (g *defaultGraph) isOptionalStruct(f *model.Field) bool {
+	return g.source().HasCustom() && f.Type.Form == model.Struct && (f.OmitEmpty || f.Schema.Optional) && !f.Inline &&
+		!f.Schema.Required && schema.DefaultOf(f) == nil && !g.byHand.From(f.Type)
 }
 
 // fills reports whether a server sets an embedded pointer that is nil: on the wire, the fields of its struct are those

@@ -6,7 +6,6 @@ import "apigen.dev/runtime/internal/custom/agreement/trial"
 const (
 	explicit  = "a zero value that the client sent isn't kept"
 	native    = "without +kubebuilder:object:root the kind is in the style of Kubernetes: a zero value is unset"
-	inside    = "defaults are set inside an absent struct without required fields"
 	tags      = "a definition can't have what a tag of Kubernetes says"
 	null      = "null is a zero value in a map, and in a list of another package's struct"
 	dropped   = "field ownership can't read null in a list; the Go type has a zero value instead"
@@ -70,11 +69,6 @@ var kinds = map[string]trial.Trial{
 		Chosen: []string{`{"spec":{"trees":0}}`, `{"spec":{"paths":[null]}}`},
 		Known: map[string][]string{
 			explicit: {
-				`only the definition stores spec.areaHectares`,
-				`only the definition stores spec.district`,
-				`only the definition stores spec.paths`,
-				`only the definition stores spec.trees`,
-				`only the definition stores status`,
 				`only the type refuses spec.paths[]`, // a name that is missing beside an empty one
 			},
 			hooks: {
@@ -92,14 +86,6 @@ var kinds = map[string]trial.Trial{
 		Texts:  []string{"", "x", "ab"},
 		Chosen: []string{`{"spec":{"size":1},"status":{"conditions":[null]}}`},
 		Known: map[string][]string{
-			explicit: {
-				`only the definition stores spec.color`,
-				`only the definition stores status`,
-				`only the definition stores status.conditions`,
-				`only the definition stores status.conditions[].observedGeneration`,
-				`only the definition stores status.phase`,
-			},
-			inside:    {`only the type stores spec`},
 			dropped:   {`of an equal object, only the type manages fields`},
 			hooks:     {`only the type refuses spec.size`},
 			canonical: {time},
@@ -114,20 +100,8 @@ var kinds = map[string]trial.Trial{
 			`{"spec":{"watch":{"matchExpressions":[{"key":"x","operator":"In","values":[null]}]}}}`,
 		},
 		Known: map[string][]string{
-			explicit: {
-				`only the definition stores spec`,
-				`only the definition stores spec.harbour`,
-				`only the definition stores spec.passengers`,
-				`only the definition stores spec.watch.matchExpressions`,
-				`only the definition stores spec.watch.matchExpressions[].values`,
-				`only the definition stores spec.watch.matchLabels`,
-				`only the definition stores status`,
-				`only the definition stores status.address`,
-				`only the definition stores status.crew`,
-			},
 			null: {
 				`only the definition refuses spec.watch.matchExpressions[].values[]`,
-				`only the type stores spec.watch.matchLabels[]`,
 			},
 			hooks: {
 				`only the definition stores clearance`, // which a subresource sets

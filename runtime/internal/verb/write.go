@@ -3,7 +3,6 @@ package verb
 import (
 	"apigen.dev/runtime/api"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Body is an object or a patch of a client, in a version. The endpoint has translated YAML to JSON.
@@ -47,14 +46,6 @@ type WriteOptions struct {
 	MayCreate func() error
 	// Sent are the options as the client sent them, which admission sees; nil if the server itself writes.
 	Sent *metav1.PatchOptions
-}
-
-// Findings are what is found in the JSON of an object that a client sent, and that a Go value doesn't show.
-type Findings struct {
-	// Faults are for the validation.
-	Faults field.ErrorList
-	// Replaced are zero values whose place a default takes: their paths, and in Detail what a client is told.
-	Replaced field.ErrorList
 }
 
 // Result is the answer of a write.

@@ -41,16 +41,17 @@ type Wood struct {
 }
 `
 
-// TestOptionalStructs: an optional struct that is zero was not sent, whether its JSON omits it or not, and a default
-// would make its required fields refuse the object. A struct that is there, or that needs nothing, gets its defaults.
+// TestOptionalStructs: the server decides whether an optional struct was sent, and gets defaults inside. One without
+// omitempty is always there: if it has required fields, and is zero, it was not sent, and a default would make these
+// refuse the object.
 func TestOptionalStructs(t *testing.T) {
 	program := loadtest.Program(t, optionalStructs)
 	pkg := program.Packages[0]
 	defaults := plan.New(program).OfPackage(pkg).Defaults
-	want := map[string]bool{"Written": true, "Omitted": true, "Needed": false, "Free": false}
+	want := map[string][2]bool{"Written": {true, false}, "Omitted": {false, true}, "Needed": {}, "Free": {}}
 	for _, f := range defaults.Types[pkg.Type("Widget")].Fields {
-		if ifSet, ok := want[f.Field.Name]; !ok || f.IfSet != ifSet {
-			t.Errorf("%s gets defaults only if it is set: %v", f.Field.Name, f.IfSet)
+		if got, ok := want[f.Field.Name]; !ok || got != [2]bool{f.IfSet, f.IfSent} {
+			t.Errorf("%s gets defaults only if it is set: %t, only if it is sent: %t", f.Field.Name, f.IfSet, f.IfSent)
 		}
 		delete(want, f.Field.Name)
 	}

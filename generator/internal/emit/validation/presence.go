@@ -10,18 +10,14 @@ import (
 )
 
 // unkept warns of rules about fields that clients may leave out and that Go writes nevertheless: without omitempty, the
-// JSON of an object has a zero value where the client sent none. It also warns of values that a client can't set.
+// JSON of an object has a zero value where the client sent none.
 func unkept(out *diag.Errors, t *model.Type) {
 	for _, f := range t.Fields {
-		name := t.Name + "." + f.Name
-		zero := zeroText(f.Type)
-		if replaced(f, zero) {
-			out.Add(f.Pos, "%s has a default, and Go leaves out %s where a client sends it: the server sets the "+
-				"default, and a custom resource keeps %s: make it a pointer", name, zero, zero)
-		}
 		if !mayBeAbsent(f) {
 			continue
 		}
+		name := t.Name + "." + f.Name
+		zero := zeroText(f.Type)
 		switch d, rule := schema.DefaultOf(f), refusing(f, map[*model.Type]bool{}); {
 		case d != nil && (d.Ref != nil || d.JSON != zero) && f.Type.Form == model.Basic:
 			out.Add(f.Pos, "%s has a default and no omitempty: Go clients that set nothing send %s, for which the "+
@@ -33,18 +29,6 @@ func unkept(out *diag.Errors, t *model.Type) {
 				rule.Marker, f.JSON, omission(f.Type))
 		}
 	}
-}
-
-// replaced reports whether a default takes the place of a number or a bool whose zero value, in JSON, a client may
-// send. An empty text, which hardly any client sends on purpose, is left to the manual.
-func replaced(f *model.Field, zero string) bool {
-	d := schema.DefaultOf(f)
-	if d == nil || !f.OmitEmpty || f.Ignored || f.Type.Form != model.Basic || model.IsString(f.Type) ||
-		f.Type.DecodesItself() {
-		return false
-	}
-	rule, _ := check.RefusesZero(f)
-	return rule == nil && (d.Ref != nil || d.JSON != zero)
 }
 
 // mayBeAbsent reports whether clients may leave out a field that encoding/json always writes.

@@ -20,10 +20,8 @@ import (
 // by.
 type sentRules struct {
 	types *schema.Resolver
-	// defaults are those of the package whose kind is being printed; nil if it has none. defaulted are the fields whose
-	// defaults they set.
-	defaults  *plan.Defaults
-	defaulted map[*model.Field]bool
+	// defaults are those of the package whose kind is being printed; nil if it has none.
+	defaults *plan.Defaults
 	// names are those of the functions; a struct without rules has "". A struct that is being printed has "", too: a
 	// type that holds itself has no rules where it begins again.
 	names map[*model.Type]string
@@ -37,14 +35,7 @@ func newSentRules() *sentRules {
 
 // ofKind returns the name of the function for a kind whose defaults these are, or "".
 func (s *sentRules) ofKind(t *model.Type, defaults *plan.Defaults) string {
-	s.defaults, s.defaulted = defaults, map[*model.Field]bool{}
-	if defaults != nil {
-		for _, of := range defaults.Types {
-			for _, f := range of.Fields {
-				s.defaulted[f.Field] = f.Default != nil
-			}
-		}
-	}
+	s.defaults = defaults
 	return s.of(s.types.Type(t))
 }
 
@@ -56,7 +47,7 @@ func (s *sentRules) of(t *schema.Type) string {
 	s.names[t.Go] = ""
 	r := &objectRules{rules: s, own: t.Go.Package.HasCustom()}
 	r.fields(t)
-	if len(r.required)+len(r.refused)+len(r.replaced)+len(r.members) == 0 {
+	if len(r.required)+len(r.refused)+len(r.members) == 0 {
 		return ""
 	}
 	var members []jen.Code
@@ -65,9 +56,6 @@ func (s *sentRules) of(t *schema.Type) string {
 	}
 	if len(r.refused) > 0 {
 		members = append(members, member("Refused", literal(gocode.Code("map[string]codec.Refusal"), r.refused...)))
-	}
-	if len(r.replaced) > 0 {
-		members = append(members, member("Replaced", literal(gocode.Code("map[string]string"), r.replaced...)))
 	}
 	if len(r.defaults) > 0 {
 		members = append(members, member("Defaults", literal(gocode.Code("map[string]string"), r.defaults...)))
@@ -97,8 +85,8 @@ func (s *sentRules) name(t *model.Type) string {
 type objectRules struct {
 	rules *sentRules
 	// own reports whether the object's type is in a package of kinds that are treated as custom resources.
-	own                                            bool
-	required, refused, replaced, defaults, members []jen.Code
+	own                                  bool
+	required, refused, defaults, members []jen.Code
 }
 
 func (r *objectRules) fields(t *schema.Type) {
@@ -140,14 +128,11 @@ func (r *objectRules) field(f *schema.Field) {
 		r.required = append(r.required, jen.Lit(f.Go.JSON))
 		r.setInside(f)
 	}
-	switch refusal := r.refusalOf(f); {
-	case refusal != nil && (f.Default == nil || replacesOnlyAbsent(f)):
+	if refusal := r.refusalOf(f); refusal != nil && (f.Default == nil || replacesOnlyAbsent(f)) {
 		r.refused = append(r.refused, jen.Lit(f.Go.JSON).Op(":").Add(refusal))
 		if f.Default != nil {
-			r.defaults = append(r.defaults, r.value(f, f.Default.Value()))
+			r.addDefault(f, f.Default.Value())
 		}
-	case r.own && r.rules.defaulted[f.Go] && replacesOnlyAbsent(f) && !isZero(f.Default.Value()):
-		r.replaced = append(r.replaced, r.value(f, f.Default.Value()))
 	}
 	if f.Go.Schema.Schemaless {
 		return
@@ -163,7 +148,7 @@ func (r *objectRules) setInside(f *schema.Field) {
 		return
 	}
 	if set := madeOfZero(r.rules.defaults, f.Go.Type); len(set) > 0 {
-		r.defaults = append(r.defaults, r.value(f, set))
+		r.addDefault(f, set)
 	}
 }
 
@@ -175,31 +160,12 @@ func replacesOnlyAbsent(f *schema.Field) bool {
 	return omitted && f.Default.JSON != ""
 }
 
-// value prints a member of a map: the name of a field, and a value of its default as JSON.
-func (r *objectRules) value(f *schema.Field, value any) jen.Code {
+func (r *objectRules) addDefault(f *schema.Field, value any) {
 	text, err := json.Marshal(value)
 	if err != nil {
 		panic(fmt.Sprintf("%s: the default of %s %v", f.Go.Pos, f.Go.Name, err)) // it was read from JSON
 	}
-	return jen.Lit(f.Go.JSON).Op(":").Op(gocode.RawLiteral(string(text)))
-}
-
-// isZero reports whether a value of JSON is what a Go value without a default is.
-func isZero(value any) bool {
-	switch v := value.(type) {
-	case bool:
-		return !v
-	case string:
-		return v == ""
-	case json.Number:
-		n, err := v.Float64()
-		return err == nil && n == 0
-	case []any:
-		return len(v) == 0
-	case map[string]any:
-		return len(v) == 0
-	}
-	return value == nil
+	r.defaults = append(r.defaults, jen.Lit(f.Go.JSON).Op(":").Op(gocode.RawLiteral(string(text))))
 }
 
 // below returns the rules about the values of a type, at which a field or a list has markers; nil if there are none.

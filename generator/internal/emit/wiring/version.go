@@ -33,10 +33,11 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 			member("ToHub", p.conversion(v.Type, r.Hub)),
 			member("FromHub", p.conversion(r.Hub, v.Type)))
 	}
-	if v.Type.OmitsZeroStructs() {
-		conversion = append(conversion, member("OmitsZeroStructs", jen.True()))
-	}
 	if v.Type.Custom() {
+		conversion = append(conversion, member("Custom", jen.True()))
+		if paths := ifSent(p.plan.DefaultsOf(v.Type), v.Type); len(paths) > 0 {
+			conversion = append(conversion, member("DefaultsIfSent", texts(paths)))
+		}
 		if name := p.sentBy(v.Type); name != "" {
 			conversion = append(conversion, member("Sent", jen.Id(name)))
 		}

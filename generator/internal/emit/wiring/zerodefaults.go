@@ -1,6 +1,8 @@
 package wiring
 
 import (
+	"strings"
+
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/plan"
 )
@@ -41,7 +43,7 @@ func madeInside(d *plan.Defaults, f plan.FieldDefault) map[string]any {
 	if t.Form == model.Pointer && f.Default != nil {
 		t = t.Elem
 	}
-	if t.Form != model.Struct || f.IfSet {
+	if t.Form != model.Struct || f.IfSet || f.IfSent {
 		return nil
 	}
 	return madeOfZero(d, t)
@@ -60,4 +62,48 @@ func addMissing(to, from map[string]any) {
 			to[name] = value
 		}
 	}
+}
+
+// ifSent returns the paths of the optional structs of a kind that get defaults inside only if a client sends them. [*]
+// stands for the elements of a list or map.
+func ifSent(d *plan.Defaults, t *model.Type) []string {
+	if d == nil {
+		return nil
+	}
+	w := sentPaths{defaults: d, around: map[*model.Type]bool{}}
+	w.inside(t, "")
+	return w.paths
+}
+
+// sentPaths collects paths. around are the types that are being looked at: one that holds itself begins again.
+type sentPaths struct {
+	defaults *plan.Defaults
+	around   map[*model.Type]bool
+	paths    []string
+}
+
+func (w *sentPaths) inside(t *model.Type, path string) {
+	own := w.defaults.Types[t]
+	if own == nil || own.Covers || w.around[t] {
+		return
+	}
+	w.around[t] = true
+	switch t.Form {
+	case model.Pointer:
+		w.inside(t.Elem, path)
+	case model.Slice, model.Array, model.Map:
+		w.inside(t.Elem, path+"[*]")
+	case model.Struct:
+		for _, f := range own.Fields {
+			at := path
+			if !f.Field.Inline {
+				at = strings.TrimPrefix(path+"."+f.Field.JSON, ".")
+			}
+			if f.IfSent {
+				w.paths = append(w.paths, at)
+			}
+			w.inside(f.Field.Type, at)
+		}
+	}
+	delete(w.around, t)
 }

@@ -64,6 +64,7 @@ func defineDesk() registry.Definition[*v1.Desk] {
 				New: func() *v1.Desk {
 					return new(v1.Desk)
 				},
+				Custom: true,
 			}),
 		},
 		Storage: "v1",
@@ -101,7 +102,8 @@ func defineMemo() registry.Definition[*v1.Memo] {
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Memo) field.ErrorList {
 					return codec.AddFaults(ctx, nil)
 				},
-				Sent: sentV1Memo,
+				Custom: true,
+				Sent:   sentV1Memo,
 				Columns: []func(*v1.Memo) api.Cell{
 					func(in *v1.Memo) api.Cell {
 						if in.Text == "" {

@@ -54,7 +54,6 @@ var changes = map[string][2]string{
 // The reasons of differences.
 const (
 	explicit  = "a zero value that the client sent isn't kept"
-	inside    = "defaults are set inside an absent struct without required fields"
 	null      = "null in a map or list is a zero value"
 	decoding  = "the Go type can't hold the value"
 	canonical = "the Go type writes the value in its canonical form"
@@ -65,15 +64,6 @@ const times = ` is "2026-01-02T03:04:05Z" by the type and "2026-01-02T03:04:05.0
 // known are the differences that are left, by kind and reason.
 var known = map[string]map[string][]string{
 	"Meter": {
-		explicit: {
-			`only the definition stores spec`,
-			`only the definition stores spec.capacity`,
-			`only the definition stores spec.port`,
-			`only the definition stores spec.steps`,
-			`only the definition stores spec.timeout`,
-			`only the definition stores spec.waits`,
-			`only the definition stores spec.waits[].for`,
-		},
 		null: {
 			`only the type stores spec.port`, // of a body in CBOR
 		},
@@ -95,57 +85,18 @@ var known = map[string]map[string][]string{
 			`stored spec.limit is "7" by the type and 7 by the definition`,
 		},
 	},
-	"Leaflet": {
-		explicit: {
-			`only the definition stores spec.format.height`,
-			`only the definition stores spec.format.width`,
-			`only the definition stores spec.sizes`,
-		},
-	},
+	"Leaflet": {},
 	"Poster": {
 		explicit: {
-			`only the definition refuses spec`,
-			`only the definition refuses spec.sheets[]`,
-			`only the definition stores spec.back`,
-			`only the definition stores spec.back.*`,
-			`only the definition stores spec.border`,
-			`only the definition stores spec.hue`,
-			`only the definition stores status.printed`,
 			`stored status.conditions is * by the type and * by the definition`, // a list, or a struct, that is empty
-			`only the definition stores spec.sheets`,
-			`only the definition stores spec.sheets[].size.height`,
-			`only the definition stores spec.sheets[].size.width`,
-			`only the type refuses spec.sheets[]`,
 		},
 		null: {`of an equal object, only the type manages fields`},
 	},
 	"Sign": {
-		inside: {
-			`only the type stores spec`,
-			`only the type stores spec.mount.pole.foot`,
-		},
 		explicit: {
 			`only the definition stores spec.back`,
-			`only the definition stores spec.inner`,
-			`only the definition stores spec.lamps`,
-			`only the definition stores spec.lamps[].margin`,
-			`only the definition stores spec.lines[].logo`,
-			`only the definition stores spec.logo`,
-			`only the definition stores spec.mount.*`,
 			`only the definition stores spec.note`,
-			`only the definition stores spec.parts`,
-			`only the definition stores spec.parts[].logo`,
 			`only the type refuses spec.lamps[]`,
-			`stored spec.border.width is 3 by the type and 0 by the definition`,
-			`stored spec.frame.width is 3 by the type and 0 by the definition`,
-			`stored spec.lines[].frame.width is 3 by the type and 0 by the definition`,
-			`stored spec.mount.pole.* by the type and * by the definition`,
-			`stored spec.parts[].frame.width is 3 by the type and 0 by the definition`,
-			`only the definition stores status.seen`,
-			`stored status.phase is "dark" by the type and "" by the definition`,
-		},
-		null: {
-			`only the type stores spec.parts[]`,
 		},
 	},
 }

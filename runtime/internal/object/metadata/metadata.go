@@ -71,7 +71,6 @@ func Reset(obj metav1.Object) {
 	obj.SetCreationTimestamp(metav1.Time{})
 	obj.SetDeletionTimestamp(nil)
 	obj.SetDeletionGracePeriodSeconds(nil)
-	obj.SetSelfLink("")
 }
 
 // Initialize sets the UID and the creation time of a new object.
@@ -87,7 +86,6 @@ func Now() metav1.Time { return metav1.NewTime(time.Now().UTC().Truncate(time.Se
 // has: validation refuses a changed value of these immutable fields.
 func KeepSystemFields(obj, old metav1.Object) {
 	obj.SetGeneration(old.GetGeneration())
-	obj.SetSelfLink("")
 	if obj.GetUID() == "" {
 		obj.SetUID(old.GetUID())
 	}

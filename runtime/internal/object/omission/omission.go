@@ -1,12 +1,12 @@
-// Package omission leaves the zero values of optional structs out of JSON. encoding/json writes a struct that is no
-// pointer although its field has omitempty: {"logo":{"name":""}} of an object without a logo.
+// Package omission makes the JSON of a Go value what a client sent. encoding/json writes a struct that is no pointer
+// although its field has omitempty: {"logo":{"name":""}} of an object without a logo. And it leaves out zero values
+// that are no pointers, which a client may have sent: {"lit":false}.
 //
 // It may know package rendition.
 package omission
 
 import (
 	"bytes"
-	"context"
 	"encoding"
 	"encoding/json"
 	"reflect"
@@ -20,7 +20,6 @@ import (
 // Shape says which members of the JSON of a Go type are left out. It is safe for concurrent use. Nil leaves out
 // nothing.
 type Shape struct {
-	of      reflect.Type
 	members map[string]member
 	// elem is the shape of the elements of a list, and of the values of a map.
 	elem *Shape
@@ -51,27 +50,13 @@ func Of(t reflect.Type) *Shape {
 		}
 	}
 	if s.empty() {
-		return &Shape{of: t}
+		return &Shape{}
 	}
-	s.of = t
 	return s
 }
 
 // Empty reports whether a shape leaves out nothing.
 func (s *Shape) Empty() bool { return s.empty() }
-
-type key struct{}
-
-// With returns a context with the shape of the objects that are validated.
-func With(ctx context.Context, s *Shape) context.Context { return context.WithValue(ctx, key{}, s) }
-
-// From returns the shape that a context has for a type, or nil.
-func From(ctx context.Context, t reflect.Type) *Shape {
-	if s, _ := ctx.Value(key{}).(*Shape); s != nil && s.of == t {
-		return s
-	}
-	return nil
-}
 
 // builder has the shape of each type, so that a type may hold itself.
 type builder map[reflect.Type]*Shape
@@ -86,8 +71,7 @@ func (b builder) shape(t reflect.Type) *Shape {
 	if s, known := b[t]; known {
 		return s
 	}
-	pointer := reflect.PointerTo(t)
-	if pointer.Implements(jsonMarshaler) || pointer.Implements(textMarshaler) {
+	if hasOwnJSON(t) {
 		return nil
 	}
 	switch t.Kind() {
@@ -108,6 +92,21 @@ func (b builder) shape(t reflect.Type) *Shape {
 }
 
 func (b builder) fields(t reflect.Type, s *Shape) {
+	eachField(t, nil, func(f reflect.StructField, name, options string, _ []int) {
+		m := member{shape: b.shape(f.Type)}
+		if f.Type.Kind() == reflect.Struct && isOptional(options) {
+			m.zero, _ = json.Marshal(reflect.New(f.Type).Interface()) // nil if there is no JSON of it
+			_ = kjson.UnmarshalCaseSensitivePreserveInts(m.zero, &m.zeroValue)
+		}
+		s.members[name] = m
+	})
+}
+
+// eachField calls do with each field of a struct that is in its JSON, the fields of embedded structs among them: with
+// its name there, the options of its tag, and its index below outer.
+func eachField(
+	t reflect.Type, outer []int, do func(f reflect.StructField, name, options string, index []int),
+) {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -115,27 +114,31 @@ func (b builder) fields(t reflect.Type, s *Shape) {
 		if inner.Kind() == reflect.Pointer {
 			inner = inner.Elem()
 		}
+		index := append(slices.Clone(outer), i)
 		switch {
 		case f.Anonymous && name == "" && inner.Kind() == reflect.Struct:
-			b.fields(inner, s)
+			eachField(inner, index, do)
 		case f.IsExported() && f.Tag.Get("json") != "-":
 			if name == "" {
 				name = f.Name
 			}
-			m := member{shape: b.shape(f.Type)}
-			if f.Type.Kind() == reflect.Struct && isOptional(options) {
-				m.zero, _ = json.Marshal(reflect.New(f.Type).Interface()) // nil if there is no JSON of it
-				_ = kjson.UnmarshalCaseSensitivePreserveInts(m.zero, &m.zeroValue)
-			}
-			s.members[name] = m
+			do(f, name, options, index)
 		}
 	}
 }
 
-func isOptional(options string) bool {
-	all := strings.Split(options, ",")
-	return slices.Contains(all, "omitempty") || slices.Contains(all, "omitzero")
+// hasOwnJSON reports whether the JSON of a type is its own.
+func hasOwnJSON(t reflect.Type) bool {
+	pointer := reflect.PointerTo(t)
+	return pointer.Implements(jsonMarshaler) || pointer.Implements(textMarshaler)
 }
+
+func isOptional(options string) bool {
+	return hasOption(options, "omitempty") || hasOption(options, "omitzero")
+}
+
+// hasOption reports whether the options of a tag have one.
+func hasOption(options, name string) bool { return slices.Contains(strings.Split(options, ","), name) }
 
 // trim removes what leaves out nothing.
 func (s *Shape) trim() {
@@ -162,8 +165,7 @@ func (s *Shape) Omit(data []byte) []byte {
 		return data
 	}
 	c := cutter{data: data}
-	c.value(s, 0)
-	if len(c.cuts) == 0 {
+	if c.value(s, 0) < 0 || len(c.cuts) == 0 {
 		return data
 	}
 	out, at := data[:0], 0
@@ -181,32 +183,30 @@ type cutter struct {
 
 type span struct{ start, end int }
 
-func (c *cutter) value(s *Shape, at int) {
-	if s == nil || at >= len(c.data) {
-		return
+// value collects what to cut out of the value at an index, and returns the index behind it.
+func (c *cutter) value(s *Shape, at int) (end int) {
+	switch {
+	case s == nil || at >= len(c.data):
+	case c.data[at] == '{':
+		return c.members(s, at)
+	case c.data[at] == '[':
+		return rendition.EachElement(c.data, at+1, func(start int) int { return c.value(s.elem, start) })
 	}
-	switch c.data[at] {
-	case '{':
-		c.members(s, at)
-	case '[':
-		rendition.Elements(c.data, at+1, func(start, _ int) bool {
-			c.value(s.elem, start)
-			return true
-		})
-	}
+	return rendition.Skip(c.data, at)
 }
 
-func (c *cutter) members(s *Shape, at int) {
+func (c *cutter) members(s *Shape, at int) (end int) {
 	kept := false
-	rendition.Members(c.data, at+1, func(key []byte, start, end int) bool {
+	return rendition.EachMember(c.data, at+1, func(key []byte, start int) int {
 		m := member{shape: s.elem}
 		if s.members != nil {
 			m = s.members[string(key)]
 		}
-		if m.zero == nil || !bytes.Equal(c.data[start:end], m.zero) {
+		end := start + len(m.zero)
+		if m.zero == nil || !bytes.HasPrefix(c.data[start:], m.zero) || end >= len(c.data) ||
+			c.data[end] != ',' && c.data[end] != '}' {
 			kept = true
-			c.value(m.shape, start)
-			return true
+			return c.value(m.shape, start)
 		}
 		cut := span{start - len(key) - len(`"":`), end}
 		switch {
@@ -216,6 +216,6 @@ func (c *cutter) members(s *Shape, at int) {
 			cut.end++
 		}
 		c.cuts = append(c.cuts, cut)
-		return true
+		return end
 	})
 }

@@ -2,7 +2,6 @@ package omission
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"reflect"
 	"testing"
@@ -80,15 +79,6 @@ func TestNothingToOmit(t *testing.T) {
 	var none *Shape
 	if got := none.Omit([]byte(`{"a":{}}`)); string(got) != `{"a":{}}` {
 		t.Errorf("no shape makes %s", got)
-	}
-}
-
-// TestFrom: a context has the shape of one type.
-func TestFrom(t *testing.T) {
-	s := Of(reflect.TypeFor[*object]())
-	ctx := With(context.Background(), s)
-	if From(ctx, reflect.TypeFor[object]()) != s || From(ctx, reflect.TypeFor[spec]()) != nil {
-		t.Error("the context doesn't have the shape of its type alone")
 	}
 }
 

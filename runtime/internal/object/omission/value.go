@@ -28,7 +28,10 @@ func (v *shapedValue) AsListUsing(a value.Allocator) value.List {
 	return &shapedList{v.Value.AsListUsing(a), v.shape}
 }
 
-func (v *shapedValue) Unstructured() any {
+func (v *shapedValue) Unstructured() any { return unstructured(v) }
+
+// unstructured returns a view as decoded JSON.
+func unstructured(v value.Value) any {
 	switch {
 	case v.IsNull():
 		return nil
@@ -47,7 +50,13 @@ func (v *shapedValue) Unstructured() any {
 		})
 		return out
 	}
-	return v.Value.Unstructured()
+	switch v := v.(type) { // views of lists and objects alone
+	case *shapedValue:
+		return v.Value.Unstructured()
+	case *sentValue:
+		return v.Value.Unstructured()
+	}
+	return v.Unstructured()
 }
 
 // shapedMap is an object or a map. Set and Delete are those of what it views.
@@ -151,6 +160,9 @@ func (m *shapedMap) Zip(other value.Map, order value.MapTraverseOrder,
 // ZipUsing zips what two views of one shape show at once, which is faster for structs of one type.
 func (m *shapedMap) ZipUsing(a value.Allocator, other value.Map, order value.MapTraverseOrder,
 	visit func(key string, lhs, rhs value.Value) bool) bool {
+	if right, ok := other.(*sentMap); ok {
+		return (&sentMap{m, right.zeros, nil}).ZipUsing(a, right, order, visit)
+	}
 	right, _ := other.(*shapedMap)
 	if right != nil {
 		other = right.Map

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -75,7 +74,7 @@ func (m *Manager) Apply(live *Live, config map[string]any, manager string, force
 		}
 	}
 	id := identityOf(manager, metav1.ManagedFieldsOperationApply, m)
-	after, fields, err := m.merge(before, object, all, id.key(), force)
+	after, fields, err := m.updater().Apply(before, object, m.Version, all.fields, id.key(), force)
 	var conflicts merge.Conflicts
 	if errors.As(err, &conflicts) {
 		if manager == Kubectl && live.LastApplied != "" {
@@ -95,53 +94,6 @@ func (m *Manager) Apply(live *Live, config map[string]any, manager string, force
 	}
 	all.fields = fields
 	return m.applied(all, after, id)
-}
-
-// merge merges a configuration into a live object. Zero values that two managers apply, and that the object can't
-// hold, are no conflict.
-func (m *Manager) merge(live, config *typed.TypedValue, all *managers, manager string, force bool) (
-	*typed.TypedValue, fieldpath.ManagedFields, error) {
-	if m.Read == nil {
-		return m.updater().Apply(live, config, m.Version, all.fields, manager, force)
-	}
-	after, fields, err := m.updater().Apply(live, config, m.Version, maps.Clone(all.fields), manager, false)
-	var conflicts merge.Conflicts
-	if !errors.As(err, &conflicts) {
-		return after, fields, err
-	}
-	unheld, err := m.unheld(live, config, conflicts)
-	if err != nil {
-		return nil, nil, err
-	}
-	return m.updater().Apply(unheld, config, m.Version, all.fields, manager, force)
-}
-
-// unheld returns a live object with those values of a configuration, of the fields in conflict, that the live object
-// lacks and that it lacks after they are set, too.
-func (m *Manager) unheld(live, config *typed.TypedValue, conflicts merge.Conflicts) (*typed.TypedValue, error) {
-	paths := conflicts.ToSet()
-	has, err := live.ToFieldSet()
-	if err != nil {
-		return nil, err
-	}
-	if paths = paths.Difference(has); paths.Empty() {
-		return live, nil
-	}
-	set, err := live.Merge(config.ExtractItems(paths, typed.WithAppendKeyFields()))
-	if err != nil {
-		return nil, err
-	}
-	held, err := m.Read(set)
-	if err != nil {
-		return nil, err
-	}
-	if has, err = held.ToFieldSet(); err != nil {
-		return nil, err
-	}
-	if paths = paths.Difference(has); paths.Empty() {
-		return live, nil
-	}
-	return live.Merge(config.ExtractItems(paths, typed.WithAppendKeyFields()))
 }
 
 func (m *Manager) applied(all *managers, after *typed.TypedValue, id identity) (out Applied, err error) {

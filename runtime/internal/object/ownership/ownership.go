@@ -40,10 +40,6 @@ type Manager struct {
 	Types *Type
 	// Convert converts a typed value to another version. It fails with ErrNotServed.
 	Convert func(object *typed.TypedValue, version fieldpath.APIVersion) (*typed.TypedValue, error)
-	// Read returns a typed value as a Go value of Version has it, which lacks zero values of optional fields. It is nil
-	// for objects that keep all values, and for kinds of which two managers conflict over such a zero value, as in
-	// kube-apiserver.
-	Read func(object *typed.TypedValue) (*typed.TypedValue, error)
 	// Sets caches decoded sets. Managers may share it.
 	Sets *Sets
 }

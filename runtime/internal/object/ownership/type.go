@@ -1,12 +1,12 @@
 package ownership
 
 import (
-	"encoding/json"
 	"reflect"
 	"slices"
 	"sync"
 
 	"apigen.dev/runtime/internal/object/omission"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	kjson "sigs.k8s.io/json"
@@ -19,15 +19,16 @@ type Type struct {
 	parseable typed.ParseableType
 	// misread holds, by Go type, whether it is misread. A type is looked at once.
 	misread sync.Map
-	// shape says what the JSON of Go values lacks.
-	shape *omission.Shape
+	// form says what the JSON of Go values has.
+	form *omission.Form
 }
 
-// Omit makes t leave out of Go values what a shape says. It must be called before other methods.
-func (t *Type) Omit(shape *omission.Shape) { t.shape = shape }
+// Omit makes t leave out of Go values what their form in JSON lacks. It must be called before other methods.
+func (t *Type) Omit(form *omission.Form) { t.form = form }
 
 // ObjectToTyped returns the typed value of an object: a Go struct or an Unstructured. It is an error that names fields
-// which the schema doesn't have. With AllowDuplicates, a Go struct of the schema isn't validated.
+// which the schema doesn't have. With AllowDuplicates, a Go struct of the schema isn't validated. The value shares
+// memory with obj, which forgets the zero values that it remembered: the value has them.
 func (t *Type) ObjectToTyped(obj runtime.Object, options ...typed.ValidationOptions) (*typed.TypedValue, error) {
 	if u, ok := obj.(*unstructured.Unstructured); ok {
 		return t.parseable.FromUnstructured(u.Object, options...)
@@ -43,7 +44,9 @@ func (t *Type) ObjectToTyped(obj runtime.Object, options ...typed.ValidationOpti
 	if err != nil {
 		return nil, err
 	}
-	v = t.shape.Value(v)
+	if meta, ok := obj.(metav1.Object); ok {
+		v = t.form.Value(meta, v)
+	}
 	if slices.Contains(options, typed.AllowDuplicates) {
 		// The schema was made of the Go type, and what compares and merges values checks the keys of their items. A
 		// validation would walk through the whole object for each write, also through lists that are atomic.
@@ -64,9 +67,9 @@ func (t *Type) isMisread(of reflect.Type) bool {
 
 // written returns an object as clients read it.
 func (t *Type) written(obj runtime.Object) (content map[string]any, err error) {
-	data, err := json.Marshal(obj)
+	data, err := t.form.JSON(obj)
 	if err != nil {
 		return nil, err
 	}
-	return content, kjson.UnmarshalCaseSensitivePreserveInts(t.shape.Omit(data), &content)
+	return content, kjson.UnmarshalCaseSensitivePreserveInts(data, &content)
 }

@@ -4,64 +4,91 @@ import "bytes"
 
 // Members walks over the members of a JSON object, beginning at data[at] just behind its "{", and calls visit with each
 // key (without quotes, escapes untouched) and the span of its value, until visit returns false. It reports whether the
-// walk ended that way or at the object's "}"; data that is not JSON gives false and never a panic.
+// walk ended that way or at the object's "}"; data that is not JSON gives false and never a panic. A visit that walks
+// over the value reads it again: where values may nest deep, see EachMember.
 func Members(data []byte, at int, visit func(key []byte, start, end int) bool) bool {
+	ended := false
+	behind := EachMember(data, at, func(key []byte, start int) int {
+		end := Skip(data, start)
+		if end >= 0 && !visit(key, start, end) {
+			ended = true
+			return -1
+		}
+		return end
+	})
+	return ended || behind >= 0
+}
+
+// Elements walks over the elements of a JSON list, beginning at data[at] just behind its "[", as Members does.
+func Elements(data []byte, at int, visit func(start, end int) bool) bool {
+	ended := false
+	behind := EachElement(data, at, func(start int) int {
+		end := Skip(data, start)
+		if end >= 0 && !visit(start, end) {
+			ended = true
+			return -1
+		}
+		return end
+	})
+	return ended || behind >= 0
+}
+
+// EachMember walks over the members of a JSON object, beginning at data[at] just behind its "{". visit gets each key
+// (without quotes, escapes untouched) and the index of its value, and returns the index behind the value, as Skip does,
+// or -1 to end the walk. So each byte is read once, however deep values nest. EachMember returns the index behind the
+// object's "}", or -1 where the walk ended before.
+func EachMember(data []byte, at int, visit func(key []byte, start int) (end int)) int {
 	i := space(data, at)
 	if i < len(data) && data[i] == '}' {
-		return true
+		return i + 1
 	}
 	for {
 		if i >= len(data) || data[i] != '"' {
-			return false
+			return -1
 		}
 		keyEnd := skipString(data, i)
 		if keyEnd < 0 {
-			return false
+			return -1
 		}
 		key := data[i+1 : keyEnd-1]
 		i = space(data, keyEnd)
 		if i >= len(data) || data[i] != ':' {
-			return false
+			return -1
 		}
-		start := space(data, i+1)
-		end := skipValue(data, start)
-		if end < 0 {
-			return false
+		if i = visit(key, space(data, i+1)); i < 0 {
+			return -1
 		}
-		if !visit(key, start, end) {
-			return true
-		}
-		i = space(data, end)
-		if i >= len(data) {
-			return false
-		}
-		if data[i] == '}' {
-			return true
-		}
-		if data[i] != ',' {
-			return false
+		i = space(data, i)
+		switch {
+		case i >= len(data):
+			return -1
+		case data[i] == '}':
+			return i + 1
+		case data[i] != ',':
+			return -1
 		}
 		i = space(data, i+1)
 	}
 }
 
-// Elements walks over the elements of a JSON list, beginning at data[at] just behind its "[", as Members does.
-func Elements(data []byte, at int, visit func(start, end int) bool) bool {
+// EachElement walks over the elements of a JSON list, beginning at data[at] just behind its "[", as EachMember does.
+func EachElement(data []byte, at int, visit func(start int) (end int)) int {
 	i := space(data, at)
 	if i < len(data) && data[i] == ']' {
-		return true
+		return i + 1
 	}
 	for {
-		end := skipValue(data, i)
-		if end < 0 {
-			return false
+		if i = visit(i); i < 0 {
+			return -1
 		}
-		if !visit(i, end) {
-			return true
-		}
-		i = space(data, end)
-		if i >= len(data) || data[i] != ',' {
-			return i < len(data) && data[i] == ']'
+		i = space(data, i)
+		switch {
+		case i >= len(data):
+			return -1
+		case data[i] == ']':
+			return i + 1
+		case data[i] != ',':
+			return -1
 		}
 		i = space(data, i+1)
 	}
@@ -123,8 +150,8 @@ func skipString(data []byte, i int) int {
 	return -1
 }
 
-// skipValue returns the index behind the value that begins at data[i], or -1.
-func skipValue(data []byte, i int) int {
+// Skip returns the index behind the value that begins at data[i], or -1.
+func Skip(data []byte, i int) int {
 	if i >= len(data) {
 		return -1
 	}

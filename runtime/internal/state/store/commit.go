@@ -312,7 +312,6 @@ func (s *Store[T]) stateOf(ctx context.Context, key string, kv *storage.KeyValue
 	if err != nil {
 		return nil, corruptError(key, err)
 	}
-	obj.SetSelfLink("")
 	data, err := s.Encode(obj)
 	if err != nil {
 		return nil, corruptError(key, err)

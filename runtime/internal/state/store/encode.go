@@ -19,15 +19,13 @@ import (
 // encodeCopy encodes a copy of an object, which the caller of the store may share with readers.
 func (s *Store[T]) encodeCopy(obj T) ([]byte, error) { return s.Encode(obj.DeepCopyObject().(T)) }
 
-// Encode returns the stored form of an object: without resourceVersion and selfLink, and in JSON with a newline. It
-// resets both fields of obj and sets them again, so no other goroutine may read obj.
+// Encode returns the stored form of an object: without resourceVersion, and in JSON with a newline. It resets the field
+// of obj and sets it again, so no other goroutine may read obj.
 func (s *Store[T]) Encode(obj T) ([]byte, error) {
-	version, link := obj.GetResourceVersion(), obj.GetSelfLink()
+	version := obj.GetResourceVersion()
 	obj.SetResourceVersion("")
-	obj.SetSelfLink("")
 	data, err := s.config.Encode(obj)
 	obj.SetResourceVersion(version)
-	obj.SetSelfLink(link)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +110,6 @@ func (c *cacheCodec[T]) Decode(key string, value []byte, revision int64) (cache.
 		return cache.Record{}, err
 	}
 	obj.SetResourceVersion(strconv.FormatInt(revision, 10))
-	obj.SetSelfLink("")
 	data, err := c.config.Encode(obj)
 	if err != nil {
 		return cache.Record{}, err

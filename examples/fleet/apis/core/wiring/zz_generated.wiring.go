@@ -79,8 +79,8 @@ func definePod() registry.Definition[*v1.Pod] {
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Pod) field.ErrorList {
 					return codec.AddFaults(ctx, v1.Validate_Pod(ctx, op, nil, obj, old))
 				},
-				OmitsZeroStructs: true,
-				Sent:             sentV1Pod,
+				Custom: true,
+				Sent:   sentV1Pod,
 				Columns: []func(*v1.Pod) api.Cell{
 					func(in *v1.Pod) api.Cell {
 						if in.Status.Phase == "" {

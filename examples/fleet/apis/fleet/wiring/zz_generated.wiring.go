@@ -119,7 +119,8 @@ func defineMooring() registry.Definition[*v1.Mooring] {
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Mooring) field.ErrorList {
 					return codec.AddFaults(ctx, v1.Validate_Mooring(ctx, op, nil, obj, old))
 				},
-				Sent: sentV1Mooring,
+				Custom: true,
+				Sent:   sentV1Mooring,
 				Columns: []func(*v1.Mooring) api.Cell{
 					func(in *v1.Mooring) api.Cell {
 						return api.Text(in.Spec.Ship)
@@ -171,8 +172,8 @@ func definePassageReview() registry.Definition[*v1.PassageReview] {
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.PassageReview) field.ErrorList {
 					return codec.AddFaults(ctx, v1.Validate_PassageReview(ctx, op, nil, obj, old))
 				},
-				OmitsZeroStructs: true,
-				Sent:             sentV1PassageReview,
+				Custom: true,
+				Sent:   sentV1PassageReview,
 			}),
 		},
 	}
@@ -208,8 +209,8 @@ func defineShip() registry.Definition[*v1.Ship] {
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Ship) field.ErrorList {
 					return codec.AddFaults(ctx, v1.Validate_Ship(ctx, op, nil, obj, old))
 				},
-				OmitsZeroStructs: true,
-				Sent:             sentV1Ship,
+				Custom: true,
+				Sent:   sentV1Ship,
 				Columns: []func(*v1.Ship) api.Cell{
 					func(in *v1.Ship) api.Cell {
 						if in.Spec.Crew == nil {
@@ -296,7 +297,8 @@ func defineShip() registry.Definition[*v1.Ship] {
 							Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Docking) field.ErrorList {
 								return codec.AddFaults(ctx, v1.Validate_Docking(ctx, op, nil, obj, old))
 							},
-							Sent: sentV1Docking,
+							Custom: true,
+							Sent:   sentV1Docking,
 						}),
 					},
 				},
@@ -392,7 +394,8 @@ func defineShip() registry.Definition[*v1.Ship] {
 							Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Manifest) field.ErrorList {
 								return codec.AddFaults(ctx, nil)
 							},
-							Sent: sentV1Manifest,
+							Custom: true,
+							Sent:   sentV1Manifest,
 							Columns: []func(*v1.Manifest) api.Cell{
 								func(in *v1.Manifest) api.Cell {
 									return api.Int(int64(in.Count))
@@ -478,8 +481,8 @@ func defineShip() registry.Definition[*v1.Ship] {
 							Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.TicketRequest) field.ErrorList {
 								return codec.AddFaults(ctx, nil)
 							},
-							OmitsZeroStructs: true,
-							Sent:             sentV1TicketRequest,
+							Custom: true,
+							Sent:   sentV1TicketRequest,
 						}),
 					},
 				},
@@ -498,8 +501,8 @@ func defineShip() registry.Definition[*v1.Ship] {
 							Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.TicketRequest) field.ErrorList {
 								return codec.AddFaults(ctx, nil)
 							},
-							OmitsZeroStructs: true,
-							Sent:             sentV1TicketRequest,
+							Custom: true,
+							Sent:   sentV1TicketRequest,
 						}),
 					},
 				},
@@ -538,7 +541,8 @@ func defineTide() registry.Definition[*v1.Tide] {
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Tide) field.ErrorList {
 					return codec.AddFaults(ctx, nil)
 				},
-				Sent: sentV1Tide,
+				Custom: true,
+				Sent:   sentV1Tide,
 				Columns: []func(*v1.Tide) api.Cell{
 					func(in *v1.Tide) api.Cell {
 						return api.Int(int64(in.HeightCentimetres))
@@ -668,9 +672,6 @@ func sentV1Manifest() *codec.Sent {
 func sentV1TicketSpec() *codec.Sent {
 	return &codec.Sent{
 		Required: []string{"passenger"},
-		Replaced: map[string]string{
-			"class": `"deck"`,
-		},
 	}
 }
 

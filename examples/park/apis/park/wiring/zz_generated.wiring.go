@@ -80,8 +80,9 @@ func definePark() registry.Definition[*v1.Park] {
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Park) field.ErrorList {
 					return codec.AddFaults(ctx, v1.Validate_Park(ctx, op, nil, obj, old))
 				},
-				OmitsZeroStructs: true,
-				Sent:             sentV1Park,
+				Custom:         true,
+				DefaultsIfSent: []string{"spec"},
+				Sent:           sentV1Park,
 				Columns: []func(*v1.Park) api.Cell{
 					func(in *v1.Park) api.Cell {
 						return api.Number(in.Spec.AreaHectares)
@@ -128,8 +129,9 @@ func definePark() registry.Definition[*v1.Park] {
 				FromHub: func(in *v1.Park, out *v1beta1.Park) error {
 					return v1beta1.Convert_v1_Park_To_v1beta1_Park(in, out, nil)
 				},
-				OmitsZeroStructs: true,
-				Sent:             sentV1beta1Park,
+				Custom:         true,
+				DefaultsIfSent: []string{"spec"},
+				Sent:           sentV1beta1Park,
 				Columns: []func(*v1beta1.Park) api.Cell{
 					func(in *v1beta1.Park) api.Cell {
 						return api.Number(in.Spec.AreaHectares)

@@ -74,8 +74,9 @@ func defineWidget() registry.Definition[*v1.Widget] {
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Widget) field.ErrorList {
 					return codec.AddFaults(ctx, v1.Validate_Widget(ctx, op, nil, obj, old))
 				},
-				OmitsZeroStructs: true,
-				Sent:             sentV1Widget,
+				Custom:         true,
+				DefaultsIfSent: []string{"spec"},
+				Sent:           sentV1Widget,
 				Columns: []func(*v1.Widget) api.Cell{
 					func(in *v1.Widget) api.Cell {
 						if in.Spec.Size == nil {

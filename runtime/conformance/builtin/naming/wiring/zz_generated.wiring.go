@@ -96,6 +96,7 @@ func defineAnyNamed() registry.Definition[*v1.AnyNamed] {
 				New: func() *v1.AnyNamed {
 					return new(v1.AnyNamed)
 				},
+				Custom: true,
 			}),
 		},
 		Storage: "v1",
@@ -125,6 +126,7 @@ func defineCronNamed() registry.Definition[*v1.CronNamed] {
 				New: func() *v1.CronNamed {
 					return new(v1.CronNamed)
 				},
+				Custom: true,
 			}),
 		},
 		Storage: "v1",
@@ -159,6 +161,7 @@ func defineDeclaredNamed() registry.Definition[*v1.DeclaredNamed] {
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.DeclaredNamed) field.ErrorList {
 					return v1.Validate_DeclaredNamed(ctx, op, nil, obj, old)
 				},
+				Custom: true,
 			}),
 		},
 		Storage: "v1",
@@ -188,6 +191,7 @@ func defineIPNamed() registry.Definition[*v1.IPNamed] {
 				New: func() *v1.IPNamed {
 					return new(v1.IPNamed)
 				},
+				Custom: true,
 			}),
 		},
 		Storage: "v1",
@@ -217,6 +221,7 @@ func defineLocalReview() registry.Definition[*v1.LocalReview] {
 				New: func() *v1.LocalReview {
 					return new(v1.LocalReview)
 				},
+				Custom: true,
 			}),
 		},
 		Strategy: registry.Strategy[*v1.LocalReview]{
@@ -246,6 +251,7 @@ func defineLongNamed() registry.Definition[*v1.LongNamed] {
 				New: func() *v1.LongNamed {
 					return new(v1.LongNamed)
 				},
+				Custom: true,
 			}),
 		},
 		Storage: "v1",
@@ -274,6 +280,7 @@ func defineNamelessReview() registry.Definition[*v1.NamelessReview] {
 				New: func() *v1.NamelessReview {
 					return new(v1.NamelessReview)
 				},
+				Custom: true,
 			}),
 		},
 		Strategy: registry.Strategy[*v1.NamelessReview]{
@@ -303,6 +310,7 @@ func definePathNamed() registry.Definition[*v1.PathNamed] {
 				New: func() *v1.PathNamed {
 					return new(v1.PathNamed)
 				},
+				Custom: true,
 			}),
 		},
 		Storage: "v1",
@@ -332,6 +340,7 @@ func definePluralNamed() registry.Definition[*v1.PluralNamed] {
 				New: func() *v1.PluralNamed {
 					return new(v1.PluralNamed)
 				},
+				Custom: true,
 			}),
 		},
 		Storage: "v1",
@@ -363,6 +372,7 @@ func defineReview() registry.Definition[*v1.Review] {
 				New: func() *v1.Review {
 					return new(v1.Review)
 				},
+				Custom: true,
 			}),
 		},
 	}
@@ -387,6 +397,7 @@ func defineShortNamed() registry.Definition[*v1.ShortNamed] {
 				New: func() *v1.ShortNamed {
 					return new(v1.ShortNamed)
 				},
+				Custom: true,
 			}),
 		},
 		Storage: "v1",
@@ -416,6 +427,7 @@ func defineVersionNamed() registry.Definition[*v1.VersionNamed] {
 				New: func() *v1.VersionNamed {
 					return new(v1.VersionNamed)
 				},
+				Custom: true,
 			}),
 		},
 		Storage: "v1",

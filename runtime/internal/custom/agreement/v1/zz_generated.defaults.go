@@ -68,10 +68,8 @@ func SetObjectDefaults_PosterList(in *PosterList) {
 
 // SetObjectDefaults_Sign sets the defaults of the object and of all that is in it.
 func SetObjectDefaults_Sign(in *Sign) {
-	if in.Spec.Frame != (Frame{}) {
-		if in.Spec.Frame.Width == 0 {
-			in.Spec.Frame.Width = 3
-		}
+	if in.Spec.Frame.Width == 0 {
+		in.Spec.Frame.Width = 3
 	}
 	if in.Spec.Border != nil {
 		if in.Spec.Border.Width == 0 {
@@ -80,17 +78,13 @@ func SetObjectDefaults_Sign(in *Sign) {
 	}
 	for i := range in.Spec.Lines {
 		a := &in.Spec.Lines[i]
-		if a.Frame != (Frame{}) {
-			if a.Frame.Width == 0 {
-				a.Frame.Width = 3
-			}
+		if a.Frame.Width == 0 {
+			a.Frame.Width = 3
 		}
 	}
 	for key, val := range in.Spec.Parts {
-		if val.Frame != (Frame{}) {
-			if val.Frame.Width == 0 {
-				val.Frame.Width = 3
-			}
+		if val.Frame.Width == 0 {
+			val.Frame.Width = 3
 		}
 		in.Spec.Parts[key] = val
 	}

@@ -72,7 +72,8 @@ func defineLeaflet() registry.Definition[*v1.Leaflet] {
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Leaflet) field.ErrorList {
 					return cel.Validate(ctx, rulesV1Leaflet(), codec.AddFaults(ctx, v1.Validate_Leaflet(ctx, op, nil, obj, old)), obj, old)
 				},
-				Sent: sentV1Leaflet,
+				Custom: true,
+				Sent:   sentV1Leaflet,
 			}),
 		},
 		Storage: "v1",
@@ -101,8 +102,8 @@ func defineMeter() registry.Definition[*v1.Meter] {
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Meter) field.ErrorList {
 					return codec.AddFaults(ctx, v1.Validate_Meter(ctx, op, nil, obj, old))
 				},
-				OmitsZeroStructs: true,
-				Sent:             sentV1Meter,
+				Custom: true,
+				Sent:   sentV1Meter,
 			}),
 		},
 		Storage: "v1",
@@ -132,8 +133,8 @@ func definePoster() registry.Definition[*v1.Poster] {
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Poster) field.ErrorList {
 					return cel.Validate(ctx, rulesV1Poster(), codec.AddFaults(ctx, v1.Validate_Poster(ctx, op, nil, obj, old)), obj, old)
 				},
-				OmitsZeroStructs: true,
-				Sent:             sentV1Poster,
+				Custom: true,
+				Sent:   sentV1Poster,
 			}),
 		},
 		Storage: "v1",
@@ -172,8 +173,9 @@ func defineSign() registry.Definition[*v1.Sign] {
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Sign) field.ErrorList {
 					return codec.AddFaults(ctx, v1.Validate_Sign(ctx, op, nil, obj, old))
 				},
-				OmitsZeroStructs: true,
-				Sent:             sentV1Sign,
+				Custom:         true,
+				DefaultsIfSent: []string{"spec", "spec.frame", "spec.lines[*].frame", "spec.parts[*].frame", "spec.mount.pole.foot"},
+				Sent:           sentV1Sign,
 			}),
 		},
 		Storage: "v1",
@@ -304,9 +306,6 @@ func sentV1PosterCondition() *codec.Sent {
 // sentV1PosterStatus returns the rules about the JSON of v1.PosterStatus that clients send.
 func sentV1PosterStatus() *codec.Sent {
 	return &codec.Sent{
-		Replaced: map[string]string{
-			"conditions": `[{"status":"Unknown","type":"Hung"},{"status":"Unknown","type":"Seen"}]`,
-		},
 		Members: map[string]*codec.Sent{
 			"conditions": &codec.Sent{Elem: sentV1PosterCondition(), Items: "object"},
 			"printed":    &codec.Sent{Items: "string"},
@@ -334,9 +333,6 @@ func sentV1Frame() *codec.Sent {
 		Required: []string{"color"},
 		Refused: map[string]codec.Refusal{
 			"color": {Supported: []string{"red", "blue"}},
-		},
-		Replaced: map[string]string{
-			"width": `3`,
 		},
 	}
 }
@@ -377,27 +373,6 @@ func sentV1Lamp() *codec.Sent {
 	}
 }
 
-// sentV1Foot returns the rules about the JSON of v1.Foot that clients send.
-func sentV1Foot() *codec.Sent {
-	return &codec.Sent{
-		Replaced: map[string]string{
-			"material": `"stone"`,
-		},
-	}
-}
-
-// sentV1Pole returns the rules about the JSON of v1.Pole that clients send.
-func sentV1Pole() *codec.Sent {
-	return &codec.Sent{
-		Replaced: map[string]string{
-			"height": `4`,
-		},
-		Members: map[string]*codec.Sent{
-			"foot": sentV1Foot(),
-		},
-	}
-}
-
 // sentV1Mount returns the rules about the JSON of v1.Mount that clients send.
 func sentV1Mount() *codec.Sent {
 	return &codec.Sent{
@@ -406,11 +381,8 @@ func sentV1Mount() *codec.Sent {
 			"bolts": {Fault: "should be greater than or equal to 1"},
 		},
 		Defaults: map[string]string{
-			"pole":  `{"foot":{"material":"stone"},"height":4}`,
+			"pole":  `{"height":4}`,
 			"bolts": `2`,
-		},
-		Members: map[string]*codec.Sent{
-			"pole": sentV1Pole(),
 		},
 	}
 }
@@ -449,9 +421,6 @@ func sentV1SignSpec() *codec.Sent {
 // sentV1SignStatus returns the rules about the JSON of v1.SignStatus that clients send.
 func sentV1SignStatus() *codec.Sent {
 	return &codec.Sent{
-		Replaced: map[string]string{
-			"phase": `"dark"`,
-		},
 		Members: map[string]*codec.Sent{
 			"seen": sentV1Logo(),
 		},

@@ -1,0 +1,254 @@
+package agreement_test
+
+import (
+	"encoding/json"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+
+	"apigen.dev/runtime/internal/custom/agreement/trial"
+	"apigen.dev/runtime/internal/custom/agreement/wiring"
+	"apigen.dev/runtime/internal/object/rendition"
+	"apigen.dev/runtime/internal/verb"
+	"apigen.dev/runtime/registry"
+	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
+)
+
+// TestZerosStay: the zero values that clients send stay in an object of a Go type as they do in a custom resource,
+// whichever way they are written, whatever is written after them, and whoever reads them. So do their managers, and the
+// generation counts the same changes.
+func TestZerosStay(t *testing.T) {
+	const (
+		narrow = `{"spec":{"frame":{"color":"red","width":0},` +
+			`"parts":{"a":{"text":"","frame":{"color":"red","width":0}}}}}`
+		wide = `{"spec":{"frame":{"color":"red","width":5}}}`
+		pole = `{"spec":{"mount":{"pole":{"height":0,"foot":{"material":"","depth":0}},"rest":{},"bolts":1}}}`
+	)
+	for name, write := range map[string]func(w writer){
+		"create":         func(w writer) { w.create(narrow) },
+		"create, deeper": func(w writer) { w.create(pole) },
+		"create in CBOR": func(w writer) { w.createIn(verb.CBOR, pole) },
+		"create with a status, which it can't set": func(w writer) {
+			w.create(`{"spec":{"title":"ab"},"status":{"phase":"","seen":{"name":""}}}`)
+		},
+		"update": func(w writer) {
+			w.create(wide)
+			w.update("", narrow)
+		},
+		"update by what was read": func(w writer) {
+			w.create(narrow)
+			w.update("", `{}`)
+		},
+		"update without": func(w writer) {
+			w.create(pole)
+			w.update("", `{"spec":{"mount":{"pole":{"foot":{}},"rest":{},"bolts":1}}}`)
+		},
+		"status": func(w writer) {
+			w.create(narrow)
+			w.update("status", `{"spec":{},"status":{"phase":""}}`)
+		},
+		"object after status": func(w writer) {
+			w.create(narrow)
+			w.update("status", `{"status":{"phase":"","seen":{"name":""}}}`)
+			w.update("", `{"spec":{"frame":{"color":"red"}},"status":{"phase":"lit"}}`)
+		},
+		"status after status": func(w writer) {
+			w.create(pole)
+			w.update("status", `{"status":{"phase":""}}`)
+			w.update("status", `{"status":{}}`)
+		},
+		"merge patch": func(w writer) {
+			w.create(wide)
+			w.patch(verb.MergePatch, narrow)
+		},
+		"patch of another": func(w writer) {
+			w.create(pole)
+			w.patch(verb.MergePatch, `{"spec":{"title":"ab"}}`)
+		},
+		"patch with null": func(w writer) {
+			w.create(narrow)
+			w.patch(verb.MergePatch, `{"spec":{"frame":{"width":null}}}`)
+		},
+		"patch that tests": func(w writer) {
+			w.create(narrow)
+			w.patch(verb.JSONPatch, tested)
+		},
+		"patch of metadata": func(w writer) {
+			w.create(narrow)
+			w.patch(verb.MergePatch, `{"metadata":{"labels":{"a":"b"}}}`)
+		},
+		"apply": func(w writer) { w.apply("one", narrow) },
+		"apply by two": func(w writer) {
+			w.apply("one", narrow)
+			w.apply("two", narrow)
+		},
+		"apply that gives up": func(w writer) {
+			w.apply("one", narrow)
+			w.apply("one", `{"spec":{"frame":{"color":"red"}}}`)
+		},
+		"apply after create": func(w writer) {
+			w.create(pole)
+			w.apply("one", narrow)
+		},
+		"apply of the rest": func(w writer) {
+			w.apply("one", pole)
+			w.apply("two", `{"spec":{"title":"ab"}}`)
+		},
+		"deletion that waits": func(w writer) {
+			w.create(narrow)
+			w.patch(verb.MergePatch, `{"metadata":{"finalizers":["example.com/a"]}}`)
+			w.delete()
+			w.patch(verb.MergePatch, `{"metadata":{"labels":{"a":"b"}}}`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			all := wiring.Group().Resources
+			at := slices.IndexFunc(all, func(r registry.Resource) bool { return r.Info().Names.Kind == "Sign" })
+			p := trial.NewPair(t, trialOf(t, all[at]))
+			typed, custom := writer{p, p.Typed}, writer{p, p.Custom}
+			write(typed)
+			write(custom)
+			got, want := typed.read(), custom.read()
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("got %v\nwant %v", text(got), text(want))
+			}
+			if in := typed.readCBOR(); !reflect.DeepEqual(in, got) {
+				t.Errorf("CBOR has %v, JSON %v", text(in), text(got))
+			}
+		})
+	}
+}
+
+const tested = `[{"op":"test","path":"/spec/frame/width","value":0},{"op":"add","path":"/spec/title","value":"ab"}]`
+
+func text(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(data)
+}
+
+// writer writes one object.
+type writer struct {
+	*trial.Pair
+	to verb.Handle
+}
+
+func options(manager string) verb.WriteOptions {
+	return verb.WriteOptions{Form: verb.Form{Version: "v1"}, FieldManager: manager}
+}
+
+func (w writer) whole(content string) []byte {
+	w.Helper()
+	data, err := json.Marshal(w.Whole("a", w.Decode(content)))
+	if err != nil {
+		w.Fatal(err)
+	}
+	return data
+}
+
+func (w writer) create(content string) {
+	w.Helper()
+	w.done(w.to.Create(w.Context(), "ns", verb.Body{Version: "v1", Data: w.whole(content)}, options("test")))
+}
+
+func (w writer) createIn(encoding verb.Encoding, content string) {
+	w.Helper()
+	data, err := direct.Marshal(w.Whole("a", w.Decode(content)))
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.done(w.to.Create(w.Context(), "ns", verb.Body{Version: "v1", Encoding: encoding, Data: data}, options("test")))
+}
+
+func (w writer) update(part, content string) {
+	w.Helper()
+	object := w.get()
+	maps.Copy(object, w.Decode(content))
+	data, err := json.Marshal(object)
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.done(w.to.Update(w.Context(), "ns", "a", part, verb.Body{Version: "v1", Data: data}, options("test")))
+}
+
+func (w writer) patch(kind verb.PatchType, patch string) {
+	w.Helper()
+	body := verb.Body{Version: "v1", Data: []byte(patch)}
+	w.done(w.to.Patch(w.Context(), "ns", "a", "", kind, body, options("test")))
+}
+
+func (w writer) apply(manager, config string) {
+	w.Helper()
+	body := verb.Body{Version: "v1", Data: w.whole(config)}
+	w.done(w.to.Patch(w.Context(), "ns", "a", "", verb.ApplyPatch, body, options(manager)))
+}
+
+func (w writer) delete() {
+	w.Helper()
+	if _, err := w.to.Delete(w.Context(), "ns", "a", verb.DeleteOptions{WriteOptions: options("test")}); err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w writer) done(_ verb.Result, err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+func (w writer) get() (object map[string]any) {
+	w.Helper()
+	found, err := w.to.Get(w.Context(), "ns", "a", "", verb.Form{Version: "v1"})
+	if err != nil {
+		w.Fatal(err)
+	}
+	if err := json.Unmarshal(rendition.Whole(found), &object); err != nil {
+		w.Fatal(err)
+	}
+	return object
+}
+
+// read returns the object without what every object has of its own.
+func (w writer) read() map[string]any {
+	w.Helper()
+	return w.common(w.get())
+}
+
+func (w writer) readCBOR() map[string]any {
+	w.Helper()
+	found, err := w.to.Get(w.Context(), "ns", "a", "", verb.Form{Version: "v1", Encoding: verb.CBOR})
+	if err != nil {
+		w.Fatal(err)
+	}
+	var object any
+	if err := direct.Unmarshal(found.Payload, &object); err != nil {
+		w.Fatal(err)
+	}
+	data, err := json.Marshal(object) // which has the numbers and lists of JSON
+	if err != nil {
+		w.Fatal(err)
+	}
+	var out map[string]any
+	if err := json.Unmarshal(data, &out); err != nil {
+		w.Fatal(err)
+	}
+	return w.common(out)
+}
+
+func (w writer) common(object map[string]any) map[string]any {
+	metadata := object["metadata"].(map[string]any)
+	for _, name := range []string{"uid", "creationTimestamp", "resourceVersion", "deletionTimestamp"} {
+		delete(metadata, name)
+	}
+	entries, _ := metadata["managedFields"].([]any)
+	for _, entry := range entries {
+		delete(entry.(map[string]any), "time")
+	}
+	delete(object, "kind")
+	delete(object, "apiVersion")
+	return object
+}

@@ -1,0 +1,188 @@
+package omission
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"sync/atomic"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+)
+
+// Form says what the JSON of the objects of a Go type has, in place of what encoding/json writes. An object remembers
+// the zero values that a client sent in its selfLink, a field of metadata that Kubernetes no longer has a use for
+// (KEP-1164): it is copied with the metadata by each conversion and each copy, and Form keeps it out of JSON. It is
+// safe for concurrent use. Nil is the form of encoding/json.
+type Form struct {
+	of    reflect.Type
+	shape *Shape
+	zeros *Zeros
+	// read are texts that were decoded, each at a place of its own: a write meets the same text several times.
+	read [32]atomic.Pointer[readText]
+}
+
+// readText is a text, and what it says.
+type readText struct {
+	text string
+	sent *Sent
+}
+
+// FormOf returns the form of a type of objects. ifSent are the paths of optional structs that get no defaults inside
+// where an object lacks them; [*] stands for the elements of a list or map. FormOf takes some time: callers keep the
+// form.
+func FormOf(of reflect.Type, ifSent ...string) *Form {
+	for of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	f := &Form{of: of, shape: Of(of), zeros: ZerosOf(of)}
+	for _, path := range ifSent {
+		f.zeros.fillIfSent(pathOf(path))
+	}
+	return f
+}
+
+// JSON encodes an object.
+func (f *Form) JSON(obj any) ([]byte, error) {
+	meta, ok := obj.(metav1.Object)
+	if f == nil || !ok {
+		return json.Marshal(obj)
+	}
+	link := meta.GetSelfLink()
+	if link == "" {
+		data, err := json.Marshal(obj)
+		return f.shape.Omit(data), err
+	}
+	meta.SetSelfLink("")
+	data, err := json.Marshal(obj)
+	meta.SetSelfLink(link)
+	if err != nil {
+		return nil, err
+	}
+	return f.zeros.Insert(f.shape.Omit(data), f.remembered(link)), nil
+}
+
+// Differs reports whether the JSON of an object may differ from what encoding/json writes.
+func (f *Form) Differs(obj metav1.Object) bool {
+	return f != nil && (!f.shape.Empty() || obj.GetSelfLink() != "")
+}
+
+// Value returns a view of the Go value of an object that has what its JSON has. The view is of v, a value of obj, which
+// then forgets the zero values that it remembered.
+func (f *Form) Value(obj metav1.Object, v value.Value) value.Value {
+	if f == nil {
+		return v
+	}
+	link := obj.GetSelfLink()
+	v = f.shape.Value(v)
+	if link == "" {
+		return v
+	}
+	obj.SetSelfLink("")
+	return f.zeros.value(v, f.remembered(link))
+}
+
+// Complete sets the defaults of an object that was decoded of JSON; data is empty if it was another encoding. The
+// object remembers the zero values in its JSON from then on, and defaults don't take their place. A nil Form only sets
+// the defaults; no Form remembers the selfLink that a client sent.
+func (f *Form) Complete(obj metav1.Object, data []byte, setDefaults func()) {
+	obj.SetSelfLink("")
+	if f == nil {
+		setDefaults()
+		return
+	}
+	sent := f.zeros.In(data)
+	f.zeros.restore(reflect.ValueOf(obj), sent) // what is null in a map is no value
+	f.complete(obj, sent.present(), setDefaults)
+}
+
+// CompleteAgain sets the defaults of an object that code may have changed since it was decoded. They don't take the
+// place of the zero values that the object remembers, unless these have other values by now.
+func (f *Form) CompleteAgain(obj metav1.Object, setDefaults func()) {
+	if f == nil {
+		setDefaults()
+		return
+	}
+	f.complete(obj, f.zeros.Held(obj, f.remembered(obj.GetSelfLink())), setDefaults)
+}
+
+// complete sets the defaults of an object, and resets what they set in the place of what is absent, or was sent as
+// zero.
+func (f *Form) complete(obj metav1.Object, sent *Sent, setDefaults func()) {
+	v := reflect.ValueOf(obj)
+	lacking := f.zeros.lacking(v, sent)
+	setDefaults()
+	f.zeros.restore(v, lacking)
+	f.zeros.restore(v, sent)
+	f.remember(obj, f.zeros.identified(v, sent))
+}
+
+// Merge has an object remember what two objects remember: of the fields with these paths what from remembers, and of
+// all others what it remembers itself. In a path, [*] stands for the items of a list: spec.containers[*].resources.
+func (f *Form) Merge(obj, from metav1.Object, paths ...string) {
+	if f == nil || obj.GetSelfLink() == "" && from.GetSelfLink() == "" {
+		return
+	}
+	own, other := f.remembered(obj.GetSelfLink()), f.remembered(from.GetSelfLink())
+	for _, path := range paths {
+		own = own.replaced(other, pathOf(path))
+	}
+	f.remember(obj, own)
+}
+
+// Forget has an object forget the zero values in a field.
+func (f *Form) Forget(obj metav1.Object, path string) { f.Merge(obj, &metav1.ObjectMeta{}, path) }
+
+// maxRead is the longest text that is kept once it was decoded.
+const maxRead = 4 << 10
+
+func (f *Form) remember(obj metav1.Object, sent *Sent) {
+	if sent == nil || len(sent.Below) == 0 {
+		if obj.GetSelfLink() != "" {
+			obj.SetSelfLink("")
+		}
+		return
+	}
+	link := string(sent.append(make([]byte, 0, 512)))
+	obj.SetSelfLink(link)
+	f.keep(link, sent)
+}
+
+// remembered returns what an object's selfLink says; nil where it is of another origin.
+func (f *Form) remembered(link string) (sent *Sent) {
+	if link == "" {
+		return nil
+	}
+	if known := f.placeOf(link).Load(); known != nil && known.text == link {
+		return known.sent
+	}
+	if json.Unmarshal([]byte(link), &sent) != nil || !sent.valid() {
+		return nil
+	}
+	f.keep(link, sent)
+	return sent
+}
+
+func (f *Form) keep(link string, sent *Sent) {
+	if len(link) <= maxRead {
+		f.placeOf(link).Store(&readText{link, sent})
+	}
+}
+
+// placeOf returns the place of a text. Two texts of one place are decoded more often.
+func (f *Form) placeOf(link string) *atomic.Pointer[readText] {
+	return &f.read[(len(link)+int(link[len(link)/2])*7+int(link[len(link)*3/4]))%len(f.read)]
+}
+
+type key struct{}
+
+// With returns a context with the form of the objects that are validated.
+func With(ctx context.Context, f *Form) context.Context { return context.WithValue(ctx, key{}, f) }
+
+// From returns the form that a context has for a type, or nil.
+func From(ctx context.Context, t reflect.Type) *Form {
+	if f, _ := ctx.Value(key{}).(*Form); f != nil && f.of == t {
+		return f
+	}
+	return nil
+}

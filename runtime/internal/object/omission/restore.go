@@ -1,0 +1,346 @@
+package omission
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"reflect"
+	"slices"
+	"sort"
+	"strconv"
+)
+
+// restore sets to zero what was sent as zero, or is absent, in the Go value of an object: defaults may have taken its
+// place.
+func (z *Zeros) restore(v reflect.Value, sent *Sent) {
+	if v = pointed(v); z == nil || sent == nil || !v.IsValid() {
+		return
+	}
+	keys := keysOf(v)
+	for _, m := range sent.Below {
+		switch v.Kind() {
+		case reflect.Struct:
+			f, value := z.field(v, m.Name)
+			switch {
+			case m.Sent.Zero == "" || m.Sent.Zero != absent && f.zero == structZero:
+				f.below.restore(value, m.Sent)
+			case value.IsValid() && !f.isZero(value):
+				value.SetZero()
+			}
+		case reflect.Slice, reflect.Array:
+			z.elem.restore(element(v, m.Name), m.Sent)
+		case reflect.Map:
+			if key, value := keys.entry(v, m.Name); m.Sent.Zero == absent && value.IsValid() {
+				v.SetMapIndex(key, reflect.Value{})
+			} else if value.IsValid() {
+				changed := reflect.New(v.Type().Elem()).Elem()
+				changed.Set(value)
+				z.elem.restore(changed, m.Sent)
+				v.SetMapIndex(key, changed)
+			}
+		}
+	}
+}
+
+// Held returns which of the values that were sent as zero still are, in the Go value of an object: code may have set
+// them, or removed what they were in. Elements of lists may have moved.
+func (z *Zeros) Held(obj any, sent *Sent) *Sent { return z.held(reflect.ValueOf(obj), sent) }
+
+func (z *Zeros) held(v reflect.Value, sent *Sent) *Sent {
+	if v = pointed(v); z == nil || sent == nil || !v.IsValid() {
+		return nil
+	}
+	var below members
+	if v.Kind() == reflect.Slice || v.Kind() == reflect.Array {
+		below = z.heldElements(v, sent)
+	} else {
+		keys := keysOf(v)
+		for _, m := range sent.Below {
+			if held := z.heldMember(v, keys, m); held != nil {
+				below = append(below, Member{m.Name, held})
+			}
+		}
+	}
+	if held := sent.with(below); !held.isEmpty() {
+		return held
+	}
+	return nil
+}
+
+// heldMember is held for a member of a struct or map.
+func (z *Zeros) heldMember(v reflect.Value, keys keys, m Member) *Sent {
+	if v.Kind() == reflect.Map {
+		_, value := keys.entry(v, m.Name)
+		return z.elem.held(value, m.Sent)
+	}
+	f, value := z.field(v, m.Name)
+	switch {
+	case m.Sent.Zero == "" || f.zero == structZero:
+		return f.below.held(value, m.Sent)
+	case value.IsValid() && f.isZero(value):
+		return m.Sent
+	}
+	return nil
+}
+
+// heldElements is held for the elements of a list. An element is looked for by its JSON. One that code has changed is
+// taken to be where it was, or else where there is one that is zero where it was zero.
+func (z *Zeros) heldElements(v reflect.Value, sent *Sent) members {
+	p := places{of: z.elem, list: v, at: map[int]*Sent{}}
+	rest := p.findUnchanged(sent.Below)
+	rest = slices.DeleteFunc(rest, func(m Member) bool { return p.holds(indexOf(m), m.Sent) })
+	for i, tries := 0, 0; i < len(rest); i++ {
+		for at := 0; at < v.Len() && tries < maxTries && !p.holds(at, rest[i].Sent); at++ {
+			tries++
+		}
+	}
+	var out members
+	for at, s := range p.at {
+		out = append(out, Member{strconv.Itoa(at), s})
+	}
+	sort.Sort(out)
+	return out
+}
+
+// maxTries is how many elements of a list are looked at for those that code has both moved and changed.
+const maxTries = 1000
+
+// places are the places of elements in a list.
+type places struct {
+	of   *Zeros
+	list reflect.Value
+	// at are the elements that are found. A place has one at most.
+	at map[int]*Sent
+}
+
+// findUnchanged finds elements by their digests, those first that are where they were, and returns the others.
+func (p *places) findUnchanged(elements members) members {
+	free := map[string][]int{}
+	for at := range p.list.Len() {
+		d := digest(p.list.Index(at))
+		free[d] = append(free[d], at)
+	}
+	moved := slices.DeleteFunc(slices.Clone(elements), func(m Member) bool {
+		at := indexOf(m)
+		_, same := slices.BinarySearch(free[m.Sent.Digest], at)
+		if same {
+			p.at[at] = m.Sent
+		}
+		return same
+	})
+	return slices.DeleteFunc(moved, func(m Member) bool {
+		all := free[m.Sent.Digest]
+		for len(all) > 0 && p.at[all[0]] != nil {
+			all = all[1:]
+		}
+		free[m.Sent.Digest] = all
+		if len(all) > 0 {
+			p.at[all[0]] = m.Sent
+		}
+		return len(all) > 0
+	})
+}
+
+// holds puts an element at a place if it is zero there where it was zero.
+func (p *places) holds(at int, s *Sent) bool {
+	if at < 0 || at >= p.list.Len() || p.at[at] != nil {
+		return false
+	}
+	held := p.of.held(p.list.Index(at), s)
+	if held.count() != s.count() {
+		return false
+	}
+	p.at[at] = held
+	return true
+}
+
+// indexOf returns the index of an element, or -1.
+func indexOf(m Member) int {
+	if at, err := strconv.Atoi(m.Name); err == nil {
+		return at
+	}
+	return -1
+}
+
+// identified returns Sent with the digests of elements of lists in the Go value of an object.
+func (z *Zeros) identified(v reflect.Value, sent *Sent) *Sent {
+	if v = pointed(v); z == nil || sent == nil || !v.IsValid() {
+		return sent
+	}
+	below, keys := members(sent.Below), keysOf(v)
+	for i, m := range sent.Below {
+		s := m.Sent
+		switch v.Kind() {
+		case reflect.Struct:
+			f, value := z.field(v, m.Name)
+			s = f.below.identified(value, s)
+		case reflect.Map:
+			_, value := keys.entry(v, m.Name)
+			s = z.elem.identified(value, s)
+		case reflect.Slice, reflect.Array:
+			if value := element(v, m.Name); value.IsValid() {
+				s = z.elem.identified(value, s)
+				s = &Sent{Zero: s.Zero, Digest: digest(value), Below: s.Below}
+			}
+		}
+		if s != m.Sent && &below[0] == &sent.Below[0] {
+			below = slices.Clone(below)
+		}
+		below[i].Sent = s
+	}
+	return sent.with(below)
+}
+
+// digest returns a short text for the JSON of a value; "" if it has none.
+func digest(v reflect.Value) string {
+	data, err := json.Marshal(v.Interface())
+	if err != nil {
+		return ""
+	}
+	hash := fnv.New64a()
+	_, _ = hash.Write(data)
+	return strconv.FormatUint(hash.Sum64(), 36)
+}
+
+// pointed returns what a value points to; the zero Value if that is nothing.
+func pointed(v reflect.Value) reflect.Value {
+	for v.IsValid() && (v.Kind() == reflect.Pointer || v.Kind() == reflect.Interface) {
+		v = v.Elem()
+	}
+	return v
+}
+
+// field returns a field of a struct by its name in JSON. Its value is the zero Value where it is in an embedded struct
+// that is absent.
+func (z *Zeros) field(v reflect.Value, name string) (*field, reflect.Value) {
+	f := z.members[name]
+	if f == nil || v.Kind() != reflect.Struct {
+		return &field{}, reflect.Value{}
+	}
+	value, err := v.FieldByIndexErr(f.index)
+	if err != nil {
+		return f, reflect.Value{}
+	}
+	return f, value
+}
+
+// element returns an element of a list; the zero Value if there is none.
+func element(v reflect.Value, index string) reflect.Value {
+	if i, err := strconv.Atoi(index); err == nil && i >= 0 && i < v.Len() {
+		return v.Index(i)
+	}
+	return reflect.Value{}
+}
+
+// keys are the keys of a map by their texts; nil of a map whose keys are texts, and of other values.
+type keys map[string]reflect.Value
+
+func keysOf(v reflect.Value) keys {
+	if v.Kind() != reflect.Map || v.Type().Key().Kind() == reflect.String {
+		return nil
+	}
+	all := keys{}
+	for _, key := range v.MapKeys() {
+		all[textOf(key)] = key
+	}
+	return all
+}
+
+// entry returns the key and value of a map at the text of a key; the zero Value if there is none.
+func (k keys) entry(v reflect.Value, text string) (key, value reflect.Value) {
+	if of := v.Type().Key(); of.Kind() == reflect.String {
+		key = reflect.ValueOf(text).Convert(of)
+	} else if key = k[text]; !key.IsValid() {
+		return key, key
+	}
+	return key, v.MapIndex(key)
+}
+
+// textOf returns the key of a map as encoding/json writes it.
+func textOf(key reflect.Value) string {
+	if m, ok := key.Interface().(encoding.TextMarshaler); ok && key.Kind() != reflect.String {
+		text, _ := m.MarshalText() // a key without text is none that was sent
+		return string(text)
+	}
+	return fmt.Sprint(key.Interface())
+}
+
+// isZero reports whether the JSON of a field's value is that of its zero value.
+func (f *field) isZero(v reflect.Value) bool {
+	switch {
+	case v.IsZero():
+		return true
+	case hasOwnJSON(v.Type()):
+		text, err := json.Marshal(v.Interface())
+		return err == nil && string(text) == f.zero
+	case v.Kind() == reflect.Slice || v.Kind() == reflect.Map:
+		return v.Len() == 0
+	}
+	return false
+}
+
+// absent is the Zero of a struct that isn't there, and of null in a map, which a custom resource doesn't keep.
+const absent = "absent"
+
+// fillIfSent notes that a struct gets no defaults inside where an object lacks it.
+func (z *Zeros) fillIfSent(path []string) {
+	if z == nil {
+		return
+	}
+	if path[0] == anyItem {
+		z.elem.fillIfSent(path[1:])
+		z.fills = true
+		return
+	}
+	f := z.members[path[0]]
+	if f == nil {
+		return
+	}
+	if f.fills = f.fills || len(path) == 1; len(path) > 1 {
+		f.below.fillIfSent(path[1:])
+	}
+	if !slices.Contains(z.fillable, path[0]) {
+		z.fillable = append(z.fillable, path[0])
+	}
+	z.fills = true
+}
+
+// lacking returns the structs that are zero in the Go value of an object, were not sent, and get no defaults inside.
+func (z *Zeros) lacking(v reflect.Value, sent *Sent) *Sent {
+	if z == nil || !z.fills {
+		return nil
+	}
+	if v = pointed(v); !v.IsValid() {
+		return nil
+	}
+	var found members
+	add := func(name string, s *Sent) {
+		if s != nil {
+			found = append(found, Member{name, s})
+		}
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for _, name := range z.fillable {
+			f, value := z.field(v, name)
+			s := sent.At(name)
+			if f.fills && value.IsValid() && value.IsZero() && (s == nil || s.Zero == "") {
+				add(name, &Sent{Zero: absent})
+			} else {
+				add(name, f.below.lacking(value, s))
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			index := strconv.Itoa(i)
+			add(index, z.elem.lacking(v.Index(i), sent.At(index)))
+		}
+	case reflect.Map:
+		for entries := v.MapRange(); entries.Next(); {
+			key := textOf(entries.Key())
+			add(key, z.elem.lacking(entries.Value(), sent.At(key)))
+		}
+	}
+	return found.sent("")
+}

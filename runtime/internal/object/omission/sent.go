@@ -1,0 +1,231 @@
+package omission
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// Sent are zero values that a client sent, in one value of JSON. They don't change once they are made. Nil are none.
+type Sent struct {
+	// Zero is the value, if it is zero; "" if it isn't. Of an object it is {}, and Below are all of its members.
+	Zero string `json:"zero,omitempty"`
+	// Digest is that of the JSON of an element of a list, by which it is found where code has moved it.
+	Digest string `json:"digest,omitempty"`
+	// Below are those in members of an object or map, or in elements of a list, sorted by name.
+	Below []Member `json:"below,omitempty"`
+}
+
+// Member is a member of an object or map, or an element of a list, whose name is its index.
+type Member struct {
+	Name string `json:"name"`
+	Sent *Sent  `json:"sent"`
+}
+
+// At returns those in a member; nil if there are none.
+func (s *Sent) At(name string) *Sent {
+	if s == nil {
+		return nil
+	}
+	i, found := slices.BinarySearchFunc(s.Below, name, func(m Member, name string) int {
+		return strings.Compare(m.Name, name)
+	})
+	if !found {
+		return nil
+	}
+	return s.Below[i].Sent
+}
+
+func (s *Sent) members() []Member {
+	if s == nil {
+		return nil
+	}
+	return s.Below
+}
+
+// find finds a member by its key in JSON.
+func (s *Sent) find(key []byte) (i int, found bool) {
+	if bytes.IndexByte(key, '\\') >= 0 {
+		key = []byte(keyText(key))
+	}
+	return slices.BinarySearchFunc(s.Below, key, func(m Member, key []byte) int {
+		switch { // strings.Compare would make a text of the key
+		case m.Name < string(key):
+			return -1
+		case m.Name > string(key):
+			return 1
+		}
+		return 0
+	})
+}
+
+// with returns Sent with other members, which may be itself.
+func (s *Sent) with(below members) *Sent {
+	if slices.Equal(s.Below, below) {
+		return s
+	}
+	return &Sent{Zero: s.Zero, Digest: s.Digest, Below: below}
+}
+
+// anyItem stands in a path for the elements of a list or map.
+const anyItem = "[*]"
+
+// pathOf returns the names in a path, such as spec.containers[*].resources.
+func pathOf(path string) []string {
+	return strings.Split(strings.ReplaceAll(path, anyItem, "."+anyItem), ".")
+}
+
+// replaced returns Sent with what other has at a path.
+func (s *Sent) replaced(other *Sent, path []string) *Sent {
+	if len(path) == 0 {
+		return other
+	}
+	names := []string{path[0]}
+	if path[0] == anyItem {
+		names = nil
+		for _, m := range slices.Concat(s.members(), other.members()) {
+			names = append(names, m.Name)
+		}
+	}
+	below := slices.Clone(members(s.members()))
+	for _, name := range names {
+		below = append(below, Member{name, s.At(name).replaced(other.At(name), path[1:])})
+	}
+	out := below.sent("")
+	if out != nil && s != nil {
+		out.Zero, out.Digest = s.Zero, s.Digest
+	}
+	return out
+}
+
+// present returns Sent without what is absent.
+func (s *Sent) present() *Sent {
+	if s == nil || s.Zero == absent {
+		return nil
+	}
+	var below members
+	same := true
+	for _, m := range s.Below {
+		one := m.Sent.present()
+		same = same && one == m.Sent
+		if one != nil {
+			below = append(below, Member{m.Name, one})
+		}
+	}
+	if same {
+		return s
+	}
+	if out := s.with(below); !out.isEmpty() {
+		return out
+	}
+	return nil
+}
+
+// isEmpty reports whether there are none.
+func (s *Sent) isEmpty() bool { return s == nil || s.Zero == "" && len(s.Below) == 0 }
+
+// count returns how many zero values there are.
+func (s *Sent) count() (n int) {
+	if s == nil {
+		return 0
+	}
+	if s.Zero != "" {
+		n++
+	}
+	for _, m := range s.Below {
+		n += m.Sent.count()
+	}
+	return n
+}
+
+// valid reports whether Sent, which was decoded, is as it is made.
+func (s *Sent) valid() bool {
+	return s != nil && sort.IsSorted(members(s.Below)) &&
+		!slices.ContainsFunc(s.Below, func(m Member) bool { return !m.Sent.valid() })
+}
+
+// append appends Sent as JSON. encoding/json would do the same in several times the time.
+func (s *Sent) append(out []byte) []byte {
+	out = append(out, '{')
+	if s.Zero != "" {
+		out = append(appendText(append(out, `"zero":`...), s.Zero), ',')
+	}
+	if s.Digest != "" {
+		out = append(appendText(append(out, `"digest":`...), s.Digest), ',')
+	}
+	if len(s.Below) == 0 {
+		return append(bytes.TrimSuffix(out, []byte(",")), '}')
+	}
+	out = append(out, `"below":[`...)
+	for i, m := range s.Below {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(appendText(append(out, `{"name":`...), m.Name), `,"sent":`...)
+		out = append(m.Sent.append(out), '}')
+	}
+	return append(out, `]}`...)
+}
+
+// members are collected for Sent. They implement sort.Interface, whose sort every binary has: one of slices would add
+// ten kilobytes.
+type members []Member
+
+// set adds what is known of a member by its key in JSON. One object may have a key twice: what is added last counts,
+// also if it is nothing.
+func (m *members) set(key []byte, s *Sent) {
+	if s != nil || len(*m) > 0 {
+		*m = append(*m, Member{keyText(key), s})
+	}
+}
+
+func (m members) Len() int           { return len(m) }
+func (m members) Less(i, j int) bool { return m[i].Name < m[j].Name }
+func (m members) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }
+
+// sent returns members, which are sorted, as those of a value; nil if there are none, and it isn't zero.
+func (m members) sent(zero string) *Sent {
+	sort.Stable(m)
+	last := m[:0]
+	for i, one := range m {
+		if one.Sent != nil && (i == len(m)-1 || m[i+1].Name != one.Name) {
+			last = append(last, one)
+		}
+	}
+	if len(last) == 0 && zero == "" {
+		return nil
+	}
+	return &Sent{Zero: zero, Below: last}
+}
+
+// keyText returns a key in JSON as text.
+func keyText(raw []byte) string {
+	if bytes.IndexByte(raw, '\\') < 0 {
+		return string(raw)
+	}
+	var text string
+	if json.Unmarshal(slices.Concat([]byte{'"'}, raw, []byte{'"'}), &text) != nil {
+		return string(raw)
+	}
+	return text
+}
+
+// appendText appends a text as JSON.
+func appendText(out []byte, text string) []byte {
+	begin := len(out)
+	out = append(out, '"')
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c < ' ' || c > '~':
+			quoted, _ := json.Marshal(text) // a text has JSON
+			return append(out[:begin], quoted...)
+		case c == '"' || c == '\\':
+			out = append(out, '\\', c)
+		default:
+			out = append(out, c)
+		}
+	}
+	return append(out, '"')
+}
