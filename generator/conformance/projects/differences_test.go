@@ -3,7 +3,7 @@ package projects
 // The reasons for which a kind differs from the definition of its type. docs/decisions/rules.md has more about them.
 const (
 	explicit  = "a Go value doesn't tell a zero value from none: in the key of an item, and for rules about presence"
-	inside    = "defaults are set inside an absent struct without required fields, which is there then"
+	inside    = "a struct without omitempty is always there, and gets defaults inside"
 	tags      = "a definition can't have what a tag of Kubernetes says"
 	decoding  = "the Go type can't hold the value"
 	omitempty = "Go writes the zero value of a field without omitempty"
@@ -19,13 +19,12 @@ var differences = map[string]map[string][]string{
 		explicit: {
 			`*: only the type refuses *[]`, // a key that is missing beside an empty one
 		},
-		inside: {`rayjobs: only the type stores spec`, `rayjobs: only the type stores status`},
-		tags:   {`*: only the type refuses *.evictionResponders[].name`},
+		tags: {`*: only the type refuses *.evictionResponders[].name`},
 		sets: {
 			`rayservices: only the type refuses what it can't decode`,
 			`rayservices: of an equal object, only the definition manages *.metadata`, // of an empty list of finalizers
 		},
-		atomic: {`rayclusters: of an equal object, only the type manages *.configMap*`},
+		atomic: {`ray*: of an equal object, only the type manages *.configMap*`},
 	},
 	"keda": {
 		explicit: {
@@ -74,7 +73,6 @@ var differences = map[string]map[string][]string{
 			`thanosrulers: only the definition refuses spec.excludedFromEnforcement[].group`, // as those above
 			`thanosrulers: only the definition refuses <nil>`,
 		},
-		inside: {`alertmanagers: only the type stores spec.alertmanagerConfigMatcherStrategy`},
 		omitempty: {
 			`alertmanagerconfigs: only the type stores *.value`,
 			`alertmanagerconfigs: only the type stores spec.route.receiver`,
@@ -132,8 +130,6 @@ var differences = map[string]map[string][]string{
 	},
 	"external-secrets": {
 		explicit: {
-			// The struct is sent with its required fields empty.
-			`acraccesstokens: only the definition stores spec.environmentType`,
 			`*: only the definition refuses *.provider.version`,
 			`*: stored * by the type and "" by the definition`,
 			`*: stored *.length is 24 by the type and 0 by the definition`,
@@ -144,13 +140,10 @@ var differences = map[string]map[string][]string{
 		inside: {
 			`*: only the definition refuses spec.*SecretSpec`,
 			`*: only the definition refuses *.webhook.auth`,
-			`externalsecrets: only the type stores spec`,
-			`passwords: only the type stores spec`,
 		},
 		decoding: {`*: only the type refuses what it can't decode`},
 		omitempty: {
 			`secretstores: only the type stores *.conjur.auth.jwt.hostId`,
-			`secretstores: only the type stores *.kubernetes.server`,
 			`secretstores: only the type stores *.kubernetes.auth`,
 			`secretstores: only the type stores *.azureAuthCredentials.resource`,
 		},
