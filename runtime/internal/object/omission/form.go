@@ -110,9 +110,15 @@ func (f *Form) CompleteAgain(obj metav1.Object, setDefaults func()) {
 // zero.
 func (f *Form) complete(obj metav1.Object, sent *Sent, setDefaults func()) {
 	v := reflect.ValueOf(obj)
-	lacking := f.zeros.lacking(v, sent)
-	setDefaults()
-	f.zeros.restore(v, lacking)
+	if f.zeros != nil && f.zeros.fills {
+		absent := &lacking{}
+		absent.structs = absent.few[:0]
+		absent.collect(f.zeros, v, sent)
+		setDefaults()
+		absent.reset()
+	} else {
+		setDefaults()
+	}
 	f.zeros.restore(v, sent)
 	f.remember(obj, f.zeros.identified(v, sent))
 }

@@ -306,12 +306,65 @@ func (z *Zeros) fillIfSent(path []string) {
 	z.fills = true
 }
 
-// lacking returns the structs that are zero in the Go value of an object, were not sent, and get no defaults inside.
-func (z *Zeros) lacking(v reflect.Value, sent *Sent) *Sent {
-	if z == nil || !z.fills {
-		return nil
+// lacking are the structs that an object lacks, and that get no defaults inside.
+type lacking struct {
+	structs []reflect.Value
+	few     [8]reflect.Value // room for most objects
+	// entries are those in the values of maps, which have no address.
+	entries []lackingEntries
+}
+
+// lackingEntries are what is absent in the values of a map, which of knows.
+type lackingEntries struct {
+	of     *Zeros
+	in     reflect.Value
+	absent *Sent
+}
+
+// reset removes the defaults that were set inside.
+func (l *lacking) reset() {
+	for _, v := range l.structs {
+		v.SetZero()
 	}
-	if v = pointed(v); !v.IsValid() {
+	for _, e := range l.entries {
+		e.of.restore(e.in, e.absent)
+	}
+}
+
+// collect adds the structs that are zero in a Go value, and were not sent.
+func (l *lacking) collect(z *Zeros, v reflect.Value, sent *Sent) {
+	if z == nil || !z.fills {
+		return
+	}
+	switch v = pointed(v); v.Kind() {
+	case reflect.Struct:
+		for _, name := range z.fillable {
+			f, value := z.field(v, name)
+			if s := sent.At(name); f.lacks(value, s) {
+				l.structs = append(l.structs, value)
+			} else {
+				l.collect(f.below, value, s)
+			}
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			l.collect(z.elem, v.Index(i), sent.element(i))
+		}
+	case reflect.Map:
+		if absent := z.absentIn(v, sent); absent != nil {
+			l.entries = append(l.entries, lackingEntries{z, v, absent})
+		}
+	}
+}
+
+// lacks reports whether a field is a struct that gets no defaults inside, since it is zero, and wasn't sent.
+func (f *field) lacks(value reflect.Value, sent *Sent) bool {
+	return f.fills && value.IsValid() && value.IsZero() && (sent == nil || sent.Zero == "")
+}
+
+// absentIn returns by their names what collect would find.
+func (z *Zeros) absentIn(v reflect.Value, sent *Sent) *Sent {
+	if v = pointed(v); z == nil || !z.fills || !v.IsValid() {
 		return nil
 	}
 	var found members
@@ -324,22 +377,20 @@ func (z *Zeros) lacking(v reflect.Value, sent *Sent) *Sent {
 	case reflect.Struct:
 		for _, name := range z.fillable {
 			f, value := z.field(v, name)
-			s := sent.At(name)
-			if f.fills && value.IsValid() && value.IsZero() && (s == nil || s.Zero == "") {
+			if s := sent.At(name); f.lacks(value, s) {
 				add(name, &Sent{Zero: absent})
 			} else {
-				add(name, f.below.lacking(value, s))
+				add(name, f.below.absentIn(value, s))
 			}
 		}
 	case reflect.Slice, reflect.Array:
 		for i := range v.Len() {
-			index := strconv.Itoa(i)
-			add(index, z.elem.lacking(v.Index(i), sent.At(index)))
+			add(strconv.Itoa(i), z.elem.absentIn(v.Index(i), sent.element(i)))
 		}
 	case reflect.Map:
 		for entries := v.MapRange(); entries.Next(); {
 			key := textOf(entries.Key())
-			add(key, z.elem.lacking(entries.Value(), sent.At(key)))
+			add(key, z.elem.absentIn(entries.Value(), sent.At(key)))
 		}
 	}
 	return found.sent("")

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 )
 
@@ -36,6 +37,14 @@ func (s *Sent) At(name string) *Sent {
 		return nil
 	}
 	return s.Below[i].Sent
+}
+
+// element returns those in an element of a list.
+func (s *Sent) element(i int) *Sent {
+	if s == nil {
+		return nil
+	}
+	return s.At(strconv.Itoa(i))
 }
 
 func (s *Sent) members() []Member {
