@@ -198,10 +198,11 @@ func (c *typed[T, V]) validate(
 			return nil, err
 		}
 	}
-	if form := c.form(); form != nil {
-		ctx = omission.With(ctx, form)
+	form := c.form()
+	if form == nil {
+		return c.Validate(ctx, op, changed, before), nil
 	}
-	return c.Validate(ctx, op, changed, before), nil
+	return c.withoutDistinct(ctx, c.Validate(omission.With(ctx, form), op, changed, before), changed), nil
 }
 
 func (c *typed[T, V]) view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error) {

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -208,6 +209,65 @@ func isZero(v any) bool {
 	}
 	list, _ := v.([]any)
 	return len(list) == 0
+}
+
+// withoutDistinct returns faults of an object without those about duplicate items of a list whose keys differ in what
+// the client sent: one has a key that is zero, and another one lacks it.
+func (c *typed[T, V]) withoutDistinct(ctx context.Context, errs field.ErrorList, obj V) field.ErrorList {
+	var members any
+	return slices.DeleteFunc(errs, func(e *field.Error) bool {
+		keys, ok := e.BadValue.(map[string]any)
+		if e.Type != field.ErrorTypeDuplicate || !ok {
+			return false
+		}
+		if members == nil {
+			data, err := c.marshal(obj)
+			if err != nil || json.Unmarshal(data, &members) != nil {
+				return false
+			}
+			removeMissed(ctx, members)
+		}
+		return isDistinct(members, e.Field, keys)
+	})
+}
+
+// removeMissed removes from the JSON of an object the zero values of required members that the client left out.
+func removeMissed(ctx context.Context, object any) {
+	faults, _ := ctx.Value(sentKey{}).(field.ErrorList)
+	for _, f := range faults {
+		end := strings.LastIndexByte(f.Field, '.')
+		if parent, ok := at(object, f.Field[:max(end, 0)]).(map[string]any); ok && f.Type == field.ErrorTypeRequired {
+			delete(parent, f.Field[end+1:])
+		}
+	}
+}
+
+// isDistinct reports whether there is an item at a path, and none before it has the same keys.
+func isDistinct(object any, path string, keys map[string]any) bool {
+	begin := strings.LastIndexByte(path, '[')
+	if begin < 0 {
+		return false
+	}
+	items, _ := at(object, path[:begin]).([]any)
+	index, err := strconv.Atoi(strings.TrimSuffix(path[begin+1:], "]"))
+	if err != nil || index >= len(items) {
+		return false
+	}
+	item, _ := items[index].(map[string]any)
+	return item != nil && !slices.ContainsFunc(items[:index], func(other any) bool {
+		before, _ := other.(map[string]any)
+		for key := range keys {
+			if value, there := item[key]; !reflect.DeepEqual(value, before[key]) || there != has(before, key) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func has(members map[string]any, name string) bool {
+	_, ok := members[name]
+	return ok
 }
 
 var step = regexp.MustCompile(`[^.\[\]]+|\[[^\]]*\]`)

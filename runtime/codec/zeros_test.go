@@ -2,6 +2,7 @@ package codec
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -139,6 +140,29 @@ func TestVersionsKeepZeros(t *testing.T) {
 			strings.Contains(got, "selfLink") {
 			t.Errorf("in v1beta1, %s is %s, want %s (%v)", data, got, c.v1beta1, err)
 		}
+	}
+}
+
+// TestKeysAreToldApart: an item without its key isn't a duplicate of one whose key is empty.
+func TestKeysAreToldApart(t *testing.T) {
+	var object any
+	if err := json.Unmarshal([]byte(`{"all":{"a.b":[{},{"name":""},{"name":"","n":1},{"n":1},{"name":""},{}]}}`),
+		&object); err != nil {
+		t.Fatal(err)
+	}
+	for index, want := range []bool{true, true, false, false, false, false} {
+		path := fmt.Sprintf("all[a.b][%d]", index)
+		if got := isDistinct(object, path, map[string]any{"name": ""}); got != want {
+			t.Errorf("%s is distinct: %t", path, got)
+		}
+	}
+	for _, path := range []string{"", "all", "all[a.b]", "all[a.b][6]", "all[a.b][x]", "none[0]"} {
+		if isDistinct(object, path, map[string]any{"name": ""}) {
+			t.Errorf("%q is distinct", path)
+		}
+	}
+	if !isDistinct(object, "all[a.b][2]", map[string]any{"name": "", "n": 1}) {
+		t.Error("another key counts as well")
 	}
 }
 

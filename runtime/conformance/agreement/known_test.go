@@ -68,9 +68,6 @@ var kinds = map[string]trial.Trial{
 		// Null is a path with the default of lit.
 		Chosen: []string{`{"spec":{"trees":0}}`, `{"spec":{"paths":[null]}}`},
 		Known: map[string][]string{
-			explicit: {
-				`only the type refuses spec.paths[]`, // a name that is missing beside an empty one
-			},
 			hooks: {
 				`only the type refuses spec.trees`,
 				`only the type stores spec`, // which has plantedBy

@@ -96,7 +96,6 @@ var known = map[string]map[string][]string{
 		explicit: {
 			`only the definition stores spec.back`,
 			`only the definition stores spec.note`,
-			`only the type refuses spec.lamps[]`,
 		},
 	},
 }
