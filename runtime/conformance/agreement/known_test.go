@@ -2,12 +2,11 @@ package agreement
 
 import "apigen.dev/runtime/internal/custom/agreement/trial"
 
-// The reasons of differences. docs/decisions/rules.md has more about the first three, and about null.
+// The reasons of differences. docs/decisions/rules.md has more about some.
 const (
-	explicit  = "a zero value that the client sent isn't kept"
 	native    = "without +kubebuilder:object:root the kind is in the style of Kubernetes: a zero value is unset"
 	tags      = "a definition can't have what a tag of Kubernetes says"
-	null      = "null is a zero value in a map, and in a list of another package's struct"
+	null      = "null is a zero value in a list of another package's struct, and in a map of a kind of Kubernetes"
 	dropped   = "field ownership can't read null in a list; the Go type has a zero value instead"
 	canonical = "the Go type writes the value in its canonical form"
 	hooks     = "hand-written Go, which a definition can't have"

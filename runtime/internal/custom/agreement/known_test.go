@@ -53,8 +53,8 @@ var changes = map[string][2]string{
 
 // The reasons of differences.
 const (
-	explicit  = "a zero value that the client sent isn't kept"
-	null      = "null in a map or list is a zero value"
+	nullable  = "null isn't kept in a nullable field, whose pointer is nil"
+	null      = "null in a list is a zero value"
 	decoding  = "the Go type can't hold the value"
 	canonical = "the Go type writes the value in its canonical form"
 )
@@ -87,13 +87,13 @@ var known = map[string]map[string][]string{
 	},
 	"Leaflet": {},
 	"Poster": {
-		explicit: {
-			`stored status.conditions is * by the type and * by the definition`, // a list, or a struct, that is empty
+		null: {
+			`of an equal object, only the type manages fields`,
+			`stored status.conditions is * by the type and * by the definition`, // of a status that a creation drops
 		},
-		null: {`of an equal object, only the type manages fields`},
 	},
 	"Sign": {
-		explicit: {
+		nullable: {
 			`only the definition stores spec.back`,
 			`only the definition stores spec.note`,
 		},
