@@ -16,10 +16,9 @@ const (
 // differences are what is known of each project whose kinds are held to their definitions.
 var differences = map[string]map[string][]string{
 	"kuberay": {
-		explicit: {
-			`*: only the type refuses *[]`, // a key that is missing beside an empty one
-		},
-		tags: {`*: only the type refuses *.evictionResponders[].name`},
+		// A default of "" makes keys equal of which one is missing.
+		explicit: {`rayservices: only the definition refuses *.imagePullSecrets[]`},
+		tags:     {`*: only the type refuses *.evictionResponders[].name`},
 		sets: {
 			`rayservices: only the type refuses what it can't decode`,
 			`rayservices: of an equal object, only the definition manages *.metadata`, // of an empty list of finalizers
@@ -28,7 +27,6 @@ var differences = map[string]map[string][]string{
 	},
 	"keda": {
 		explicit: {
-			`scaledjobs: only the type refuses *.containers[]`, // a key that is missing beside an empty one
 			// An enumeration.
 			`*triggerauthentications: only the definition refuses spec.oauth2.type`,
 		},
@@ -60,17 +58,10 @@ var differences = map[string]map[string][]string{
 			`*: only the type stores *.secretAccessKeySecretRef`,
 		},
 	},
-	"gateway-api": {
-		explicit: {
-			`*: only the type refuses spec.listeners*`, // a key or a protocol that is missing beside an empty one
-			`gateways: only the type refuses spec.tls.frontend.perPort[]`,
-			`*routes: only the type refuses spec.rules[]*[]`,
-		},
-	},
+	"gateway-api": {},
 	"prometheus-operator": {
 		explicit: {
-			`*: only the type refuses *[]`, // a key that is empty
-			`thanosrulers: only the definition refuses spec.excludedFromEnforcement[].group`, // as those above
+			`thanosrulers: only the definition refuses spec.excludedFromEnforcement[].group`,
 			`thanosrulers: only the definition refuses <nil>`,
 		},
 		omitempty: {
@@ -81,28 +72,19 @@ var differences = map[string]map[string][]string{
 	},
 	"cluster-api": {
 		explicit: {
-			`*: only the type refuses *Gates[]`, // a key that is missing beside an empty one, as those that follow
-			`clusters: only the type refuses spec.topology.variables[]`,
-			`clusterclasses: only the type refuses *.x-kubernetes-validations[]`,
-			`clusterclasses: only the type refuses spec.workers.machine*[]`,
-			`clusters: only the type refuses spec.topology.workers.machinePools[]`,
 			`clusters: only the type refuses spec`, // it has an empty struct alone
 		},
 		decoding:  {`clusterclasses: only the type refuses what it can't decode`},
 		omitempty: {`*: only the type stores status.deprecated.*eplicas`},
 	},
 	"katib": {
-		explicit: {
-			`*: only the type refuses *[]`, // a key that is missing beside an empty one
-			`*: only the definition stores status`,
-		},
 		decoding: {`*: only the type refuses what it can't decode`},
 		keyless:  {`*: only the type stores status`, `suggestions: only the type stores status.*`},
 		pruning:  {`experiments: only the type stores spec.trialTemplate.trialSpec.*`},
 	},
 	"kueue": {
 		explicit: {
-			`*: only the type refuses *[]`, // a key that is missing beside an empty one
+			`workloads: only the definition refuses *.imagePullSecrets[]`, // a default of "" makes keys equal
 			`multikueueclusters: only the * refuses spec.clusterSource`,
 			`multikueueclusters: only the definition refuses <nil>`,
 			`topologies: only the definition refuses <nil>`,
