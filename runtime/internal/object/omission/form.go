@@ -25,7 +25,7 @@ type Form struct {
 // readText is a text, and what it says.
 type readText struct {
 	text string
-	sent *Sent
+	sent *SentZeros
 }
 
 // FormOf returns the form of a type of objects. ifSent are the paths of optional structs that get no defaults inside
@@ -108,7 +108,7 @@ func (f *Form) CompleteAgain(obj metav1.Object, setDefaults func()) {
 
 // complete sets the defaults of an object, and resets what they set in the place of what is absent, or was sent as
 // zero.
-func (f *Form) complete(obj metav1.Object, sent *Sent, setDefaults func()) {
+func (f *Form) complete(obj metav1.Object, sent *SentZeros, setDefaults func()) {
 	v := reflect.ValueOf(obj)
 	if f.zeros != nil && f.zeros.fills {
 		absent := &lacking{}
@@ -142,7 +142,7 @@ func (f *Form) Forget(obj metav1.Object, path string) { f.Merge(obj, &metav1.Obj
 // maxRead is the longest text that is kept once it was decoded.
 const maxRead = 4 << 10
 
-func (f *Form) remember(obj metav1.Object, sent *Sent) {
+func (f *Form) remember(obj metav1.Object, sent *SentZeros) {
 	if sent == nil || len(sent.Below) == 0 {
 		if obj.GetSelfLink() != "" {
 			obj.SetSelfLink("")
@@ -155,7 +155,7 @@ func (f *Form) remember(obj metav1.Object, sent *Sent) {
 }
 
 // remembered returns what an object's selfLink says; nil where it is of another origin.
-func (f *Form) remembered(link string) (sent *Sent) {
+func (f *Form) remembered(link string) (sent *SentZeros) {
 	if link == "" {
 		return nil
 	}
@@ -169,7 +169,7 @@ func (f *Form) remembered(link string) (sent *Sent) {
 	return sent
 }
 
-func (f *Form) keep(link string, sent *Sent) {
+func (f *Form) keep(link string, sent *SentZeros) {
 	if len(link) <= maxRead {
 		f.placeOf(link).Store(&readText{link, sent})
 	}

@@ -240,7 +240,7 @@ func TestMerge(t *testing.T) {
 	to = read(t, f, `{"spec":{"back":{"lit":false},"hue":""},"parts":[{"lit":false,"hue":""},{"hue":""}]}`)
 	from = read(t, f, `{"spec":{"back":{"hue":""},"width":0},"parts":[{"width":0},{"lit":false},{"hue":""}]}`)
 	f.Merge(to, from, "parts[*].lit", "spec.back")
-	var got Sent
+	var got SentZeros
 	if err := json.Unmarshal([]byte(to.SelfLink), &got); err != nil {
 		t.Fatal(err)
 	}

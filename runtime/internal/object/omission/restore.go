@@ -13,7 +13,7 @@ import (
 
 // restore sets to zero what was sent as zero, or is absent, in the Go value of an object: defaults may have taken its
 // place.
-func (z *Zeros) restore(v reflect.Value, sent *Sent) {
+func (z *Zeros) restore(v reflect.Value, sent *SentZeros) {
 	if v = pointed(v); z == nil || sent == nil || !v.IsValid() {
 		return
 	}
@@ -45,9 +45,9 @@ func (z *Zeros) restore(v reflect.Value, sent *Sent) {
 
 // Held returns which of the values that were sent as zero still are, in the Go value of an object: code may have set
 // them, or removed what they were in. Elements of lists may have moved.
-func (z *Zeros) Held(obj any, sent *Sent) *Sent { return z.held(reflect.ValueOf(obj), sent) }
+func (z *Zeros) Held(obj any, sent *SentZeros) *SentZeros { return z.held(reflect.ValueOf(obj), sent) }
 
-func (z *Zeros) held(v reflect.Value, sent *Sent) *Sent {
+func (z *Zeros) held(v reflect.Value, sent *SentZeros) *SentZeros {
 	if v = pointed(v); z == nil || sent == nil || !v.IsValid() {
 		return nil
 	}
@@ -69,7 +69,7 @@ func (z *Zeros) held(v reflect.Value, sent *Sent) *Sent {
 }
 
 // heldMember is held for a member of a struct or map.
-func (z *Zeros) heldMember(v reflect.Value, keys keys, m Member) *Sent {
+func (z *Zeros) heldMember(v reflect.Value, keys keys, m Member) *SentZeros {
 	if v.Kind() == reflect.Map {
 		_, value := keys.entry(v, m.Name)
 		return z.elem.held(value, m.Sent)
@@ -86,8 +86,8 @@ func (z *Zeros) heldMember(v reflect.Value, keys keys, m Member) *Sent {
 
 // heldElements is held for the elements of a list. An element is looked for by its JSON. One that code has changed is
 // taken to be where it was, or else where there is one that is zero where it was zero.
-func (z *Zeros) heldElements(v reflect.Value, sent *Sent) members {
-	p := places{of: z.elem, list: v, at: map[int]*Sent{}}
+func (z *Zeros) heldElements(v reflect.Value, sent *SentZeros) members {
+	p := places{of: z.elem, list: v, at: map[int]*SentZeros{}}
 	rest := p.findUnchanged(sent.Below)
 	rest = slices.DeleteFunc(rest, func(m Member) bool { return p.holds(indexOf(m), m.Sent) })
 	for i, tries := 0, 0; i < len(rest); i++ {
@@ -111,7 +111,7 @@ type places struct {
 	of   *Zeros
 	list reflect.Value
 	// at are the elements that are found. A place has one at most.
-	at map[int]*Sent
+	at map[int]*SentZeros
 }
 
 // findUnchanged finds elements by their digests, those first that are where they were, and returns the others.
@@ -143,7 +143,7 @@ func (p *places) findUnchanged(elements members) members {
 }
 
 // holds puts an element at a place if it is zero there where it was zero.
-func (p *places) holds(at int, s *Sent) bool {
+func (p *places) holds(at int, s *SentZeros) bool {
 	if at < 0 || at >= p.list.Len() || p.at[at] != nil {
 		return false
 	}
@@ -163,8 +163,8 @@ func indexOf(m Member) int {
 	return -1
 }
 
-// identified returns Sent with the digests of elements of lists in the Go value of an object.
-func (z *Zeros) identified(v reflect.Value, sent *Sent) *Sent {
+// identified returns SentZeros with the digests of elements of lists in the Go value of an object.
+func (z *Zeros) identified(v reflect.Value, sent *SentZeros) *SentZeros {
 	if v = pointed(v); z == nil || sent == nil || !v.IsValid() {
 		return sent
 	}
@@ -181,7 +181,7 @@ func (z *Zeros) identified(v reflect.Value, sent *Sent) *Sent {
 		case reflect.Slice, reflect.Array:
 			if value := element(v, m.Name); value.IsValid() {
 				s = z.elem.identified(value, s)
-				s = &Sent{Zero: s.Zero, Digest: digest(value), Below: s.Below}
+				s = &SentZeros{Zero: s.Zero, Digest: digest(value), Below: s.Below}
 			}
 		}
 		if s != m.Sent && &below[0] == &sent.Below[0] {
@@ -318,7 +318,7 @@ type lacking struct {
 type lackingEntries struct {
 	of     *Zeros
 	in     reflect.Value
-	absent *Sent
+	absent *SentZeros
 }
 
 // reset removes the defaults that were set inside.
@@ -332,7 +332,7 @@ func (l *lacking) reset() {
 }
 
 // collect adds the structs that are zero in a Go value, and were not sent.
-func (l *lacking) collect(z *Zeros, v reflect.Value, sent *Sent) {
+func (l *lacking) collect(z *Zeros, v reflect.Value, sent *SentZeros) {
 	if z == nil || !z.fills {
 		return
 	}
@@ -358,17 +358,17 @@ func (l *lacking) collect(z *Zeros, v reflect.Value, sent *Sent) {
 }
 
 // lacks reports whether a field is a struct that gets no defaults inside, since it is zero, and wasn't sent.
-func (f *field) lacks(value reflect.Value, sent *Sent) bool {
+func (f *field) lacks(value reflect.Value, sent *SentZeros) bool {
 	return f.fills && value.IsValid() && value.IsZero() && (sent == nil || sent.Zero == "")
 }
 
 // absentIn returns by their names what collect would find.
-func (z *Zeros) absentIn(v reflect.Value, sent *Sent) *Sent {
+func (z *Zeros) absentIn(v reflect.Value, sent *SentZeros) *SentZeros {
 	if v = pointed(v); z == nil || !z.fills || !v.IsValid() {
 		return nil
 	}
 	var found members
-	add := func(name string, s *Sent) {
+	add := func(name string, s *SentZeros) {
 		if s != nil {
 			found = append(found, Member{name, s})
 		}
@@ -378,7 +378,7 @@ func (z *Zeros) absentIn(v reflect.Value, sent *Sent) *Sent {
 		for _, name := range z.fillable {
 			f, value := z.field(v, name)
 			if s := sent.At(name); f.lacks(value, s) {
-				add(name, &Sent{Zero: absent})
+				add(name, &SentZeros{Zero: absent})
 			} else {
 				add(name, f.below.absentIn(value, s))
 			}

@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// Sent are zero values that a client sent, in one value of JSON. They don't change once they are made. Nil are none.
-type Sent struct {
+// SentZeros are zero values that a client sent, in one value of JSON. They don't change once they are made. Nil are
+// none.
+type SentZeros struct {
 	// Zero is the value, if it is zero; "" if it isn't. Of an object it is {}, and Below are all of its members.
 	Zero string `json:"zero,omitempty"`
 	// Digest is that of the JSON of an element of a list, by which it is found where code has moved it.
@@ -21,12 +22,12 @@ type Sent struct {
 
 // Member is a member of an object or map, or an element of a list, whose name is its index.
 type Member struct {
-	Name string `json:"name"`
-	Sent *Sent  `json:"sent"`
+	Name string     `json:"name"`
+	Sent *SentZeros `json:"sent"`
 }
 
 // At returns those in a member; nil if there are none.
-func (s *Sent) At(name string) *Sent {
+func (s *SentZeros) At(name string) *SentZeros {
 	if s == nil {
 		return nil
 	}
@@ -40,14 +41,14 @@ func (s *Sent) At(name string) *Sent {
 }
 
 // element returns those in an element of a list.
-func (s *Sent) element(i int) *Sent {
+func (s *SentZeros) element(i int) *SentZeros {
 	if s == nil {
 		return nil
 	}
 	return s.At(strconv.Itoa(i))
 }
 
-func (s *Sent) members() []Member {
+func (s *SentZeros) members() []Member {
 	if s == nil {
 		return nil
 	}
@@ -55,7 +56,7 @@ func (s *Sent) members() []Member {
 }
 
 // find finds a member by its key in JSON.
-func (s *Sent) find(key []byte) (i int, found bool) {
+func (s *SentZeros) find(key []byte) (i int, found bool) {
 	if bytes.IndexByte(key, '\\') >= 0 {
 		key = []byte(keyText(key))
 	}
@@ -70,12 +71,12 @@ func (s *Sent) find(key []byte) (i int, found bool) {
 	})
 }
 
-// with returns Sent with other members, which may be itself.
-func (s *Sent) with(below members) *Sent {
+// with returns SentZeros with other members, which may be itself.
+func (s *SentZeros) with(below members) *SentZeros {
 	if slices.Equal(s.Below, below) {
 		return s
 	}
-	return &Sent{Zero: s.Zero, Digest: s.Digest, Below: below}
+	return &SentZeros{Zero: s.Zero, Digest: s.Digest, Below: below}
 }
 
 // anyItem stands in a path for the elements of a list or map.
@@ -86,8 +87,8 @@ func pathOf(path string) []string {
 	return strings.Split(strings.ReplaceAll(path, anyItem, "."+anyItem), ".")
 }
 
-// replaced returns Sent with what other has at a path.
-func (s *Sent) replaced(other *Sent, path []string) *Sent {
+// replaced returns SentZeros with what other has at a path.
+func (s *SentZeros) replaced(other *SentZeros, path []string) *SentZeros {
 	if len(path) == 0 {
 		return other
 	}
@@ -109,8 +110,8 @@ func (s *Sent) replaced(other *Sent, path []string) *Sent {
 	return out
 }
 
-// present returns Sent without what is absent.
-func (s *Sent) present() *Sent {
+// present returns SentZeros without what is absent.
+func (s *SentZeros) present() *SentZeros {
 	if s == nil || s.Zero == absent {
 		return nil
 	}
@@ -133,10 +134,10 @@ func (s *Sent) present() *Sent {
 }
 
 // isEmpty reports whether there are none.
-func (s *Sent) isEmpty() bool { return s == nil || s.Zero == "" && len(s.Below) == 0 }
+func (s *SentZeros) isEmpty() bool { return s == nil || s.Zero == "" && len(s.Below) == 0 }
 
 // count returns how many zero values there are.
-func (s *Sent) count() (n int) {
+func (s *SentZeros) count() (n int) {
 	if s == nil {
 		return 0
 	}
@@ -149,14 +150,14 @@ func (s *Sent) count() (n int) {
 	return n
 }
 
-// valid reports whether Sent, which was decoded, is as it is made.
-func (s *Sent) valid() bool {
+// valid reports whether SentZeros, which was decoded, is as it is made.
+func (s *SentZeros) valid() bool {
 	return s != nil && sort.IsSorted(members(s.Below)) &&
 		!slices.ContainsFunc(s.Below, func(m Member) bool { return !m.Sent.valid() })
 }
 
-// append appends Sent as JSON. encoding/json would do the same in several times the time.
-func (s *Sent) append(out []byte) []byte {
+// append appends SentZeros as JSON. encoding/json would do the same in several times the time.
+func (s *SentZeros) append(out []byte) []byte {
 	out = append(out, '{')
 	if s.Zero != "" {
 		out = append(appendText(append(out, `"zero":`...), s.Zero), ',')
@@ -178,13 +179,13 @@ func (s *Sent) append(out []byte) []byte {
 	return append(out, `]}`...)
 }
 
-// members are collected for Sent. They implement sort.Interface, whose sort every binary has: one of slices would add
-// ten kilobytes.
+// members are collected for SentZeros. They implement sort.Interface, whose sort every binary has: one of slices would
+// add ten kilobytes.
 type members []Member
 
 // set adds what is known of a member by its key in JSON. One object may have a key twice: what is added last counts,
 // also if it is nothing.
-func (m *members) set(key []byte, s *Sent) {
+func (m *members) set(key []byte, s *SentZeros) {
 	if s != nil || len(*m) > 0 {
 		*m = append(*m, Member{keyText(key), s})
 	}
@@ -195,7 +196,7 @@ func (m members) Less(i, j int) bool { return m[i].Name < m[j].Name }
 func (m members) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }
 
 // sent returns members, which are sorted, as those of a value; nil if there are none, and it isn't zero.
-func (m members) sent(zero string) *Sent {
+func (m members) sent(zero string) *SentZeros {
 	sort.Stable(m)
 	last := m[:0]
 	for i, one := range m {
@@ -206,7 +207,7 @@ func (m members) sent(zero string) *Sent {
 	if len(last) == 0 && zero == "" {
 		return nil
 	}
-	return &Sent{Zero: zero, Below: last}
+	return &SentZeros{Zero: zero, Below: last}
 }
 
 // keyText returns a key in JSON as text.

@@ -8,7 +8,7 @@ import (
 )
 
 // value returns a view of a value that has the zero values that its JSON lacks.
-func (z *Zeros) value(v value.Value, sent *Sent) value.Value {
+func (z *Zeros) value(v value.Value, sent *SentZeros) value.Value {
 	if z == nil || v == nil || sent == nil || len(sent.Below) == 0 {
 		return v
 	}
@@ -19,7 +19,7 @@ func (z *Zeros) value(v value.Value, sent *Sent) value.Value {
 type sentValue struct {
 	value.Value
 	zeros *Zeros
-	sent  *Sent
+	sent  *SentZeros
 }
 
 func (v *sentValue) AsMap() value.Map { return v.AsMapUsing(value.HeapAllocator) }
@@ -40,7 +40,7 @@ func (v *sentValue) Unstructured() any { return unstructured(v) }
 type sentMap struct {
 	value.Map
 	zeros *Zeros
-	sent  *Sent
+	sent  *SentZeros
 }
 
 // member returns the view of a member that is there.
@@ -142,7 +142,7 @@ func (m *sentMap) ZipUsing(a value.Allocator, other value.Map, order value.MapTr
 	if !m.Map.ZipUsing(a, other, order, both) {
 		return false
 	}
-	rest := func(sent, seen *Sent) bool {
+	rest := func(sent, seen *SentZeros) bool {
 		for _, s := range sent.members() {
 			if seen.At(s.Name) == nil && !m.Map.Has(s.Name) && (other == nil || !other.Has(s.Name)) &&
 				!both(s.Name, nil, nil) {
@@ -166,7 +166,7 @@ func (m *sentMap) shown(key string, v value.Value) value.Value {
 type sentList struct {
 	value.List
 	zeros *Zeros
-	sent  *Sent
+	sent  *SentZeros
 }
 
 func (l *sentList) element(i int, v value.Value) value.Value {

@@ -122,7 +122,7 @@ func zeroOf(t reflect.Type, omitted bool) string {
 const structZero = "struct"
 
 // In returns the zero values in the JSON of an object that the JSON of its Go value lacks.
-func (z *Zeros) In(data []byte) *Sent {
+func (z *Zeros) In(data []byte) *SentZeros {
 	at := bytes.IndexByte(data, '{')
 	if z == nil || at < 0 {
 		return nil
@@ -133,7 +133,7 @@ func (z *Zeros) In(data []byte) *Sent {
 
 // scan returns those in the value at an index of data, and the index behind it. whole is the value, if it is the zero
 // value of a struct or an empty map, or else nil.
-func (z *Zeros) scan(data []byte, at int) (sent, whole *Sent, end int) {
+func (z *Zeros) scan(data []byte, at int) (sent, whole *SentZeros, end int) {
 	switch {
 	case z == nil || at >= len(data):
 	case data[at] == '{' && z.members != nil:
@@ -157,13 +157,13 @@ func (z *Zeros) scan(data []byte, at int) (sent, whole *Sent, end int) {
 }
 
 // scanMap is scan for a map. One that has null alone is empty.
-func (z *Zeros) scanMap(data []byte, at int) (sent, whole *Sent, end int) {
+func (z *Zeros) scanMap(data []byte, at int) (sent, whole *SentZeros, end int) {
 	var found members
 	empty := true
 	end = rendition.EachMember(data, at+1, func(key []byte, start int) int {
 		sent, _, end := z.elem.scan(data, start)
 		if start < len(data) && data[start] == 'n' {
-			sent = &Sent{Zero: absent}
+			sent = &SentZeros{Zero: absent}
 		} else {
 			empty = false
 		}
@@ -176,7 +176,7 @@ func (z *Zeros) scanMap(data []byte, at int) (sent, whole *Sent, end int) {
 	return found.sent(""), nil, end
 }
 
-func (z *Zeros) scanStruct(data []byte, at int) (sent, whole *Sent, end int) {
+func (z *Zeros) scanStruct(data []byte, at int) (sent, whole *SentZeros, end int) {
 	var found, all members // all are the members of a zero value
 	zero := true
 	end = rendition.EachMember(data, at+1, func(key []byte, start int) int {
@@ -202,13 +202,13 @@ func (z *Zeros) scanStruct(data []byte, at int) (sent, whole *Sent, end int) {
 }
 
 // scan returns those in a value of the field, and the index behind it. whole is the value if it is zero, or else nil.
-func (f *field) scan(data []byte, start int) (sent, whole *Sent, end int) {
+func (f *field) scan(data []byte, start int) (sent, whole *SentZeros, end int) {
 	sent, whole, end = f.below.scan(data, start)
 	switch {
 	case f.zero == structZero || end < 0:
 	case f.zero == "{}" && whole != nil:
 	case f.zero != "" && isZero(data[start:end], f.zero):
-		whole = &Sent{Zero: string(data[start:end])}
+		whole = &SentZeros{Zero: string(data[start:end])}
 	default:
 		if whole != nil && f.below.isMap { // which isn't left out
 			sent = members(whole.Below).sent("")
@@ -234,7 +234,7 @@ func isZero(raw []byte, zero string) bool {
 
 // Insert returns the JSON of an object with zero values that it lacks. It leaves out those that the JSON of the type
 // would have, or that are of another type: an object may have been sent in another version.
-func (z *Zeros) Insert(data []byte, sent *Sent) []byte {
+func (z *Zeros) Insert(data []byte, sent *SentZeros) []byte {
 	if z == nil || sent == nil {
 		return data
 	}
@@ -252,7 +252,7 @@ type inserter struct {
 }
 
 // value copies a value of JSON with what it lacks, and returns the index behind it. It doesn't copy the rest of it.
-func (i *inserter) value(z *Zeros, sent *Sent, at int) (end int) {
+func (i *inserter) value(z *Zeros, sent *SentZeros, at int) (end int) {
 	switch {
 	case z == nil || sent == nil || len(sent.Below) == 0 || at >= len(i.data):
 	case i.data[at] == '{':
@@ -267,7 +267,7 @@ func (i *inserter) value(z *Zeros, sent *Sent, at int) (end int) {
 	return rendition.Skip(i.data, at)
 }
 
-func (i *inserter) members(z *Zeros, sent *Sent, at int) (end int) {
+func (i *inserter) members(z *Zeros, sent *SentZeros, at int) (end int) {
 	var few [16]bool
 	has := few[:] // which of the members below are there
 	if len(sent.Below) > len(few) {
@@ -302,7 +302,7 @@ func (i *inserter) members(z *Zeros, sent *Sent, at int) (end int) {
 }
 
 // mayBe reports whether a value is a zero value of the field.
-func (f *field) mayBe(s *Sent) bool {
+func (f *field) mayBe(s *SentZeros) bool {
 	if f.zero == structZero {
 		return s.Zero == "{}"
 	}
@@ -310,7 +310,7 @@ func (f *field) mayBe(s *Sent) bool {
 }
 
 // appendZero appends a zero value of the field, which may be one.
-func (f *field) appendZero(out []byte, s *Sent) []byte {
+func (f *field) appendZero(out []byte, s *SentZeros) []byte {
 	if f.zero != structZero {
 		return append(out, s.Zero...)
 	}
