@@ -294,8 +294,8 @@ type Conversion[T, V api.Object] struct {
 	// a client sent, and lacks optional structs that are zero, as if the fields were pointers. Without it, objects are
 	// treated as Kubernetes' own, whose JSON is what encoding/json writes.
 	Custom bool
-	// DefaultsIfSent are the paths of optional structs of a Custom kind in which Default sets fields, and which get no
-	// defaults where a client sends none of them. [*] stands for the elements of a list or map: spec.doors[*].lock.
+	// DefaultsIfSent are the paths of optional structs of a Custom kind that keep what Default sets inside only if the
+	// client sent the struct, though it were empty. [*] stands for the elements of a list or map: spec.doors[*].lock.
 	DefaultsIfSent []string
 	// Sent returns the rules about the JSON that a client sends; nil if there are none.
 	Sent func() *Sent
