@@ -31,20 +31,22 @@ func New(format string, out io.Writer, level slog.Leveler) (slog.Handler, func()
 	held := &lines{out: out}
 	options := &slog.HandlerOptions{Level: level}
 	if format == JSON {
-		return gathered{slog.NewJSONHandler(held, options), held}, held.flush
+		return gathered{Handler: slog.NewJSONHandler(held, options), held: held}, held.flush
 	}
-	return gathered{slog.NewTextHandler(held, options), held}, held.flush
+	return gathered{Handler: slog.NewTextHandler(held, options), held: held, text: true}, held.flush
 }
 
 // gathered is a handler whose lines are held.
 type gathered struct {
 	slog.Handler
 	held *lines
+	// text reports whether appendLine may write the records in Handler's place.
+	text bool
 }
 
 // Handle implements slog.Handler.
 func (g gathered) Handle(ctx context.Context, r slog.Record) error {
-	err := g.Handler.Handle(ctx, r)
+	err := g.line(ctx, r)
 	if r.Level >= slog.LevelInfo {
 		g.held.flush()
 	} else {
@@ -53,14 +55,33 @@ func (g gathered) Handle(ctx context.Context, r slog.Record) error {
 	return err
 }
 
+// line has the record written to held.
+func (g gathered) line(ctx context.Context, r slog.Record) error {
+	if !g.text {
+		return g.Handler.Handle(ctx, r)
+	}
+	buffer := buffers.Get().(*[]byte)
+	defer buffers.Put(buffer)
+	line, simple := appendLine((*buffer)[:0], r)
+	*buffer = line
+	if !simple {
+		return g.Handler.Handle(ctx, r)
+	}
+	_, err := g.held.Write(line)
+	return err
+}
+
+// buffers are for lines.
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
 // WithAttrs implements slog.Handler.
 func (g gathered) WithAttrs(attributes []slog.Attr) slog.Handler {
-	return gathered{g.Handler.WithAttrs(attributes), g.held}
+	return gathered{Handler: g.Handler.WithAttrs(attributes), held: g.held}
 }
 
 // WithGroup implements slog.Handler.
 func (g gathered) WithGroup(name string) slog.Handler {
-	return gathered{g.Handler.WithGroup(name), g.held}
+	return gathered{Handler: g.Handler.WithGroup(name), held: g.held}
 }
 
 // lines holds what is written to it.

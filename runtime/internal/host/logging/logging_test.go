@@ -150,12 +150,27 @@ func TestHandler(t *testing.T) {
 	})
 }
 
-// BenchmarkHandle is a record below Info, without the output.
+// request is a record as the access log has it.
+func request() slog.Record {
+	r := slog.NewRecord(time.Now(), debug, "HTTP", 0)
+	r.AddAttrs(slog.Attr{Value: slog.GroupValue(
+		slog.String("verb", "get"), slog.String("URI", "/apis/example.com/v1/namespaces/default/lamps/f17?resourceVersion=0"),
+		slog.Duration("latency", 312345*time.Nanosecond), slog.String("userAgent", "kubectl/v1.37.0 (linux/amd64)"),
+		slog.String("audit-ID", "f5f4c8ab-0f9f-4b7e-a0bd-5a1c3a2d4b55"), slog.String("srcIP", "127.0.0.1:41234"),
+		slog.String("apf_pl", "global-default"), slog.Int("apf_iseats", 1), slog.Int("resp", 200),
+	)})
+	return r
+}
+
+// BenchmarkHandle is a line of the access log, without the output.
 func BenchmarkHandle(b *testing.B) {
-	handler, _ := New(Text, io.Discard, debug)
-	log := slog.New(handler)
-	b.ReportAllocs()
-	for b.Loop() {
-		log.LogAttrs(b.Context(), debug, "HTTP", slog.String("verb", "get"))
+	for _, format := range []string{Text, JSON} {
+		b.Run(format, func(b *testing.B) {
+			handler, _ := New(format, io.Discard, debug)
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = handler.Handle(b.Context(), request())
+			}
+		})
 	}
 }
