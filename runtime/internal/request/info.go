@@ -77,9 +77,10 @@ const SubresourceDepth = 3
 // request for a resource that is not a watch; nil stands for a function that returns false. New fails if the path ends
 // after a verb (/apis/g/v1/watch).
 func New(r *http.Request, longRunning func(*Info) bool) (*Info, error) {
-	info := &Info{Path: r.URL.Path, Verb: strings.ToLower(r.Method), Irregular: isIrregular(r.URL)}
+	info := &Info{Path: r.URL.Path, Irregular: isIrregular(r.URL)}
 	segments := split(r.URL.Path)
 	if len(segments) < 3 || segments[0] != CoreRoot && (segments[0] != GroupsRoot || len(segments) < 4) {
+		info.Verb = strings.ToLower(r.Method)
 		return info, nil
 	}
 	if segments[0] == GroupsRoot {

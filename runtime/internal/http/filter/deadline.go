@@ -27,13 +27,18 @@ func Deadline(limit time.Duration) Filter {
 				respond.Error(w, r, apierrors.NewBadRequest(err.Error()))
 				return
 			}
-			ctx := &lazyDeadline{parent: r.Context(), deadline: time.Now().Add(timeout)}
+			ctx, begun := r.Context().(*lazyDeadline)
+			if !begun || !ctx.deadline.IsZero() || ctx.timer.Load() != nil {
+				ctx = &lazyDeadline{parent: r.Context()}
+				r = r.WithContext(ctx)
+			}
+			ctx.deadline = time.Now().Add(timeout)
 			defer ctx.end()
 			if r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {
 				// A writer without read deadlines (in tests inside the process) has no slow clients either.
 				_ = http.NewResponseController(w).SetReadDeadline(ctx.deadline)
 			}
-			next.ServeHTTP(w, r.WithContext(ctx))
+			next.ServeHTTP(w, r)
 			_, answer := countingOf(w)
 			if answer.code == http.StatusGatewayTimeout && !time.Now().Before(ctx.deadline) {
 				answer.terminated = true
@@ -66,8 +71,11 @@ func requestTimeout(r *http.Request, limit time.Duration) (time.Duration, error)
 }
 
 // lazyDeadline is a context that starts its timer when somebody waits for its end, which most reads never do.
+// RequestInfo makes it, without a deadline: the copy of the request that carries it is the largest thing that the
+// filters allocate, and one suffices.
 type lazyDeadline struct {
-	parent   context.Context
+	parent context.Context
+	// deadline is zero until Deadline sets it, before the request has further goroutines.
 	deadline time.Time
 	timer    atomic.Pointer[timerContext]
 }
@@ -85,8 +93,8 @@ var ended = func() *timerContext {
 }()
 
 func (d *lazyDeadline) Deadline() (time.Time, bool) {
-	if earlier, ok := d.parent.Deadline(); ok && earlier.Before(d.deadline) {
-		return earlier, true
+	if earlier, ok := d.parent.Deadline(); d.deadline.IsZero() || ok && earlier.Before(d.deadline) {
+		return earlier, ok
 	}
 	return d.deadline, true
 }
@@ -94,6 +102,9 @@ func (d *lazyDeadline) Deadline() (time.Time, bool) {
 func (d *lazyDeadline) Done() <-chan struct{} {
 	if t := d.timer.Load(); t != nil {
 		return t.Done()
+	}
+	if d.deadline.IsZero() {
+		return d.parent.Done()
 	}
 	ctx, cancel := context.WithDeadline(d.parent, d.deadline)
 	if !d.timer.CompareAndSwap(nil, &timerContext{ctx, cancel}) {
@@ -106,6 +117,9 @@ func (d *lazyDeadline) Done() <-chan struct{} {
 func (d *lazyDeadline) Err() error {
 	if t := d.timer.Load(); t != nil {
 		return t.Err()
+	}
+	if d.deadline.IsZero() {
+		return d.parent.Err()
 	}
 	if d.parent.Err() == nil && time.Now().Before(d.deadline) {
 		return nil

@@ -99,6 +99,49 @@ func TestBoundedCostsOneAllocation(t *testing.T) {
 	}
 }
 
+// TestWithoutDeadline: until it has a deadline, the context is as its parent, and a child that it has by then ends with
+// the parent.
+func TestWithoutDeadline(t *testing.T) {
+	parent, cancel := context.WithCancel(t.Context())
+	b := &lazyDeadline{parent: parent}
+	if _, limited := b.Deadline(); limited || b.Err() != nil || b.Done() != parent.Done() {
+		t.Error("a context without a deadline isn't its parent")
+	}
+	child, stop := context.WithCancel(b)
+	defer stop()
+	b.deadline = time.Now().Add(time.Hour)
+	defer b.end()
+	cancel()
+	<-child.Done()
+	if <-b.Done(); !errors.Is(b.Err(), context.Canceled) {
+		t.Error(b.Err())
+	}
+}
+
+// TestOneCopyOfARequest: RequestInfo and Deadline put what they know into one context of one copy of the request.
+func TestOneCopyOfARequest(t *testing.T) {
+	var copies int
+	seen := map[*http.Request]bool{}
+	count := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !seen[r] {
+				copies++
+			}
+			seen[r] = true
+			next.ServeHTTP(w, r)
+		})
+	}
+	handler := Chain(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if _, limited := r.Context().Deadline(); !limited || request.InfoFrom(r.Context()) == nil {
+			t.Error("the request has no deadline or no Info")
+		}
+	}), RequestInfo(nil, nil), count, Deadline(time.Minute), count)
+	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil))
+	if copies != 1 {
+		t.Errorf("%d requests were seen", copies)
+	}
+}
+
 // What lives as long as its client wants has no deadline, and ends when the server drains.
 func TestLongRunning(t *testing.T) {
 	drain := NewDrain(Ending{})

@@ -25,7 +25,7 @@ func RequestInfo(longRunning func(*request.Info) bool, auditor *trail.Auditor) F
 			if auditor != nil {
 				ctx = auditor.NewRecord(ctx, auditIDOf(w))
 			}
-			next.ServeHTTP(w, r.WithContext(request.WithInfo(timing.New(ctx), info)))
+			next.ServeHTTP(w, r.WithContext(&lazyDeadline{parent: request.WithInfo(timing.New(ctx), info)}))
 		})
 	}
 }
