@@ -20,6 +20,7 @@ import (
 type server struct {
 	name, title   string // of its files, and of its column in the table
 	program       string // the Go package that it is built from
+	binary        string // a file in place of program, or ""
 	stored, other string // versions of flunders
 	client        string // the name of the certificate of clients
 	flags         []string

@@ -3,7 +3,8 @@
 // audit each request, and ours asks RBAC. With -pair=features it measures apigen's server without a feature beside the
 // one with all that govern, the tables of docs/features.md; with -pair=access one without and with RBAC and audit; with
 // -pair=fairness the one with all without and with priority and fairness; with -pair=observed also without and with
-// tracing and the log of requests.
+// tracing and the log of requests. With -before=FILE the first server of the pair is a program that was built from an
+// earlier commit: what a commit without the features cost, beside one with them.
 //
 // Both servers serve the types of k8s.io/sample-apiserver. Each has an etcd process of its own on 127.0.0.1. Clients
 // use HTTP/2 and TLS, and authenticate with a certificate of the group system:masters. Both servers hold the same
@@ -40,8 +41,8 @@ type options struct {
 	objects, rounds, clients, watchers, scale int
 	// rows matches the names of the rows that are measured.
 	rows *regexp.Regexp
-	// pair is a key of pairs.
-	pair string
+	// pair is a key of pairs. before is the file of the program that takes the place of its first server, or "".
+	pair, before string
 }
 
 func main() {
@@ -52,6 +53,7 @@ func main() {
 	flag.IntVar(&o.watchers, "watchers", 100, "how many clients watch in the row of events")
 	flag.IntVar(&o.scale, "scale", 100, "percentage of each row's number of operations")
 	flag.StringVar(&o.pair, "pair", "peer", "which servers: "+pairNames())
+	flag.StringVar(&o.before, "before", "", "program of an earlier commit, in place of the pair's first server")
 	rows := flag.String("rows", "", "regular expression: measure only rows with such a name")
 	flag.Parse()
 	var err error
@@ -85,7 +87,7 @@ func compare(ctx context.Context, o options, out io.Writer) error {
 	defer func() { _ = os.RemoveAll(dir) }()
 	ctx, cancel := context.WithCancel(ctx)
 	fmt.Fprintln(os.Stderr, "building both servers and etcd")
-	p, err := startPair(ctx, dir, pairs[o.pair])
+	p, err := startPair(ctx, dir, o.servers())
 	defer p.wait()
 	defer cancel()
 	if err != nil {

@@ -136,6 +136,23 @@ func governed(a *authority, name, title string, flags ...string) *server {
 		flags: append(flags, "--data-dir="+a.file(name+".data"))}
 }
 
+// servers returns what makes the servers of the pair. A program of an earlier commit gets no flags of features: it may
+// lack them.
+func (o options) servers() func(*authority) ([]*server, error) {
+	if o.before == "" {
+		return pairs[o.pair]
+	}
+	return func(a *authority) ([]*server, error) {
+		both, err := pairs[o.pair](a)
+		if err != nil {
+			return nil, err
+		}
+		before := governed(a, "before", "before")
+		before.binary, err = filepath.Abs(o.before)
+		return []*server{before, both[1]}, err
+	}
+}
+
 // startPair builds and starts both servers, each on an etcd of its own. If it fails, the pair has all that was started.
 func startPair(ctx context.Context, dir string, servers func(*authority) ([]*server, error)) (p pair, err error) {
 	a, err := newAuthority(dir)
@@ -156,7 +173,11 @@ func startPair(ctx context.Context, dir string, servers func(*authority) ([]*ser
 	programs := map[string]string{"etcd": "apigen.dev/runtime/internal/etcdtest/etcd",
 		"flood": "apigen.dev/runtime/conformance/compare/flood"}
 	for _, s := range both {
-		programs[s.name] = s.program
+		if s.binary == "" {
+			programs[s.name] = s.program
+		} else if err := os.Symlink(s.binary, filepath.Join(dir, s.name)); err != nil {
+			return p, err
+		}
 	}
 	for name, program := range programs {
 		build := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(dir, name), program)
