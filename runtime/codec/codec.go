@@ -30,7 +30,8 @@ func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V
 			if !conversion.Custom {
 				return nil
 			}
-			return omission.FormOf(reflect.TypeFor[V](), conversion.DefaultsIfSent...)
+			return omission.FormOf(reflect.TypeFor[V](), conversion.DefaultsIfSent, conversion.Nullable,
+				conversion.DefaultTexts)
 		}),
 		sent: sync.OnceValue(func() *Sent {
 			if conversion.Sent == nil {
@@ -110,11 +111,15 @@ func (c *typed[T, V]) decodeChecked(data []byte, hub T, strictly bool, check fun
 // An object that was decoded of another encoding has no JSON.
 func (c *typed[T, V]) toHub(obj V, hub T, data []byte, complete bool) (T, error) {
 	obj.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{})
-	c.form().Complete(obj, data, func() {
-		if complete && c.Default != nil {
-			c.Default(obj)
+	var setDefaults func()
+	if complete {
+		setDefaults = func() {
+			if c.Default != nil {
+				c.Default(obj)
+			}
 		}
-	})
+	}
+	c.form().Complete(obj, data, setDefaults)
 	if c.ToHub == nil {
 		return any(obj).(T), nil
 	}
@@ -297,6 +302,12 @@ type Conversion[T, V api.Object] struct {
 	// DefaultsIfSent are the paths of optional structs of a Custom kind that keep what Default sets inside only if the
 	// client sent the struct, though it were empty. [*] stands for the elements of a list or map: spec.doors[*].lock.
 	DefaultsIfSent []string
+	// Nullable are the paths of optional fields of a Custom kind that keep null, as +nullable says. [*] stands for the
+	// elements of a list or map.
+	Nullable []string
+	// DefaultTexts are the defaults of a Custom kind that Go leaves out of JSON, as they are zero, or writes in another
+	// form, such as "1h". They are in JSON, by the paths of their fields. [*] stands for the elements of a list or map.
+	DefaultTexts map[string]string
 	// Sent returns the rules about the JSON that a client sends; nil if there are none.
 	Sent func() *Sent
 	// JSON encodes and decodes objects of the version; the zero value leaves that to reflection.

@@ -3,15 +3,12 @@ package codec
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -45,7 +42,7 @@ func (v *Served[T]) Standing(faults field.ErrorList, obj T, old *T) field.ErrorL
 			value := at(now, e.Field)
 			return !isZero(value) && !v.rules().defaulted(steps(e.Field), value) || isAnswered(before, e)
 		}
-		return !sameText(at(now, e.Field), text) || kept.has(steps(e.Field), text)
+		return textOf(at(now, e.Field)) != text || kept.has(steps(e.Field), text)
 	})
 }
 
@@ -116,59 +113,40 @@ func lacks(v any, path string) bool {
 	return there && object[path[end+1:]] == nil
 }
 
-// sameText reports whether a value of JSON is another form of a text: "60s" and "1m0s" are one duration. A value that
-// is absent may be zero.
-func sameText(v any, text string) bool {
-	if v == nil {
-		v = "0"
+// textOf returns the text of a value of JSON, which is a text or a number.
+func textOf(v any) string {
+	if n, ok := v.(float64); ok {
+		return strconv.FormatFloat(n, 'f', -1, 64)
 	}
-	now := forms(fmt.Sprint(v))
-	return slices.ContainsFunc(forms(text), func(form string) bool { return slices.Contains(now, form) })
-}
-
-// forms returns a text, and the usual forms of what it may be: a duration, a quantity, a time. One quantity has one
-// form, whatever its suffix.
-func forms(text string) []string {
-	all := []string{text}
-	if d, err := time.ParseDuration(text); err == nil {
-		all = append(all, "duration "+d.String())
-	}
-	if q, err := resource.ParseQuantity(text); err == nil {
-		all = append(all, "quantity "+resource.NewDecimalQuantity(*q.AsDec(), resource.DecimalSI).String())
-	}
-	if t, err := time.Parse(time.RFC3339Nano, text); err == nil {
-		all = append(all, "time "+t.UTC().String())
-	}
-	return all
+	text, _ := v.(string)
+	return text
 }
 
 // keptTexts are the texts of a stored object.
 type keptTexts struct {
 	object any
-	// forms are those of the texts at a path, whose steps into lists count as one: items move in lists.
-	forms map[string]map[string]bool
+	// texts are those at a path, whose steps into lists count as one: items move in lists.
+	texts map[string]map[string]bool
 }
 
 // has reports whether the object has a text at a path, of whose indexes any may be another.
 func (k keptTexts) has(path []string, text string) bool {
 	key := listIndex.ReplaceAllString(strings.Join(path, "\n"), "[]")
-	found, known := k.forms[key]
+	found, known := k.texts[key]
 	if !known {
 		found = map[string]bool{}
-		collectForms(k.object, path, found)
-		k.forms[key] = found
+		collectTexts(k.object, path, found)
+		k.texts[key] = found
 	}
-	return slices.ContainsFunc(forms(text), func(form string) bool { return found[form] })
+	return found[text]
 }
 
 var listIndex = regexp.MustCompile(`\[[0-9]+\]`)
 
-func collectForms(v any, path []string, into map[string]bool) {
+func collectTexts(v any, path []string, into map[string]bool) {
 	if len(path) == 0 {
 		if v != nil {
-			for _, form := range forms(fmt.Sprint(v)) {
-				into[form] = true
-			}
+			into[textOf(v)] = true
 		}
 		return
 	}
@@ -177,15 +155,15 @@ func collectForms(v any, path []string, into map[string]bool) {
 		if listIndex.MatchString(path[0]) { // of a map, whose other numbers count as well
 			for key, value := range in {
 				if listIndex.MatchString("[" + key + "]") {
-					collectForms(value, path[1:], into)
+					collectTexts(value, path[1:], into)
 				}
 			}
 			return
 		}
-		collectForms(in[strings.Trim(path[0], "[]")], path[1:], into)
+		collectTexts(in[strings.Trim(path[0], "[]")], path[1:], into)
 	case []any:
 		for _, item := range in {
-			collectForms(item, path[1:], into)
+			collectTexts(item, path[1:], into)
 		}
 	}
 }

@@ -38,6 +38,12 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 		if paths := ifSent(p.plan.DefaultsOf(v.Type), v.Type); len(paths) > 0 {
 			conversion = append(conversion, member("DefaultsIfSent", texts(paths)))
 		}
+		if paths := nullablePaths(v.Type); len(paths) > 0 {
+			conversion = append(conversion, member("Nullable", texts(paths)))
+		}
+		if defaults := defaultTexts(v.Type); len(defaults) > 0 {
+			conversion = append(conversion, member("DefaultTexts", literal(gocode.Code("map[string]string"), defaults...)))
+		}
 		if name := p.sentBy(v.Type); name != "" {
 			conversion = append(conversion, member("Sent", jen.Id(name)))
 		}

@@ -53,13 +53,9 @@ var changes = map[string][2]string{
 
 // The reasons of differences.
 const (
-	nullable  = "null isn't kept in a nullable field, whose pointer is nil"
-	null      = "null in a list is a zero value"
-	decoding  = "the Go type can't hold the value"
-	canonical = "the Go type writes the value in its canonical form"
+	null     = "null in a list is a zero value"
+	decoding = "the Go type can't hold the value"
 )
-
-const times = ` is "2026-01-02T03:04:05Z" by the type and "2026-01-02T03:04:05.000000Z" by the definition`
 
 // known are the differences that are left, by kind and reason.
 var known = map[string]map[string][]string{
@@ -70,20 +66,6 @@ var known = map[string]map[string][]string{
 		decoding: {
 			`only the type refuses what it can't decode`,
 		},
-		canonical: {
-			`only the definition refuses spec.delay`, // the usual form of what is stored
-			`stored spec.delay is "1m0s" by the type and "60s" by the definition`,
-			`stored spec.pause is "1m0s" by the type and "60s" by the definition`,
-			`stored spec.period is "1m0s" by the type and "60s" by the definition`,
-			`stored spec.steps[] is "1m0s" by the type and "60s" by the definition`,
-			`stored spec.timeout is "1m0s" by the type and "60s" by the definition`,
-			`stored spec.since` + times,
-			`stored spec.until` + times,
-			`stored spec.waits[].for is "1m0s" by the type and "60s" by the definition`,
-			`stored spec.capacity is "7" by the type and 7 by the definition`,
-			`stored spec.limit is "0" by the type and 0 by the definition`,
-			`stored spec.limit is "7" by the type and 7 by the definition`,
-		},
 	},
 	"Leaflet": {},
 	"Poster": {
@@ -92,10 +74,5 @@ var known = map[string]map[string][]string{
 			`stored status.conditions is * by the type and * by the definition`, // of a status that a creation drops
 		},
 	},
-	"Sign": {
-		nullable: {
-			`only the definition stores spec.back`,
-			`only the definition stores spec.note`,
-		},
-	},
+	"Sign": {},
 }

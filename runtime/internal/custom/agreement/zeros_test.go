@@ -101,22 +101,92 @@ func TestZerosStay(t *testing.T) {
 			w.delete()
 			w.patch(verb.MergePatch, `{"metadata":{"labels":{"a":"b"}}}`)
 		},
+		"null": func(w writer) { w.create(`{"spec":{"note":null,"back":null,"title":null}}`) },
+		"null after another": func(w writer) {
+			w.create(`{"spec":{"note":"a","back":{"name":"a"}}}`)
+			w.update("", `{"spec":{"note":null,"back":null}}`)
+		},
+		"another after null": func(w writer) {
+			w.create(`{"spec":{"note":null,"back":null}}`)
+			w.patch(verb.MergePatch, `{"spec":{"note":"a"}}`)
+		},
+		"null in a JSON patch": func(w writer) {
+			w.create(`{"spec":{"note":"a","back":{"name":"a"}}}`)
+			w.patch(verb.JSONPatch, `[{"op":"replace","path":"/spec/note","value":null}]`)
+		},
+		"null, applied": func(w writer) {
+			w.apply("one", `{"spec":{"note":null,"title":"ab"}}`)
+			w.apply("two", `{"spec":{"note":null}}`)
+			w.apply("one", `{"spec":{"title":"ab"}}`)
+		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			all := wiring.Group().Resources
-			at := slices.IndexFunc(all, func(r registry.Resource) bool { return r.Info().Names.Kind == "Sign" })
-			p := trial.NewPair(t, trialOf(t, all[at]))
-			typed, custom := writer{p, p.Typed}, writer{p, p.Custom}
-			write(typed)
-			write(custom)
-			got, want := typed.read(), custom.read()
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("got %v\nwant %v", text(got), text(want))
-			}
-			if in := typed.readCBOR(); !reflect.DeepEqual(in, got) {
-				t.Errorf("CBOR has %v, JSON %v", text(in), text(got))
-			}
-		})
+		t.Run(name, func(t *testing.T) { agree(t, "Sign", write) })
+	}
+}
+
+// TestTextsStay: so do the forms of durations, times and quantities that clients send.
+func TestTextsStay(t *testing.T) {
+	const (
+		long = `{"spec":{"timeout":"60s","period":"90m","capacity":"1000m","limit":2,"pause":"0m0s","steps":["60s","5s"],` +
+			`"since":"2026-01-02T03:04:05.000Z","until":"2026-01-02T05:04:05+02:00",` +
+			`"waits":[{"for":"60s","of":"a"},{"for":"1m0s","of":"b"}]}}`
+		short = `{"spec":{"timeout":"1m0s","waits":[{"for":"1m","of":"b"}]}}`
+	)
+	for name, write := range map[string]func(w writer){
+		"create":         func(w writer) { w.create(long) },
+		"create in CBOR": func(w writer) { w.createIn(verb.CBOR, short) },
+		"update by what was read": func(w writer) {
+			w.create(long)
+			w.update("", `{}`)
+		},
+		"update to the same in another form": func(w writer) {
+			w.create(long)
+			w.update("", short)
+		},
+		"patch of another": func(w writer) {
+			w.create(long)
+			w.patch(verb.MergePatch, `{"spec":{"limit":"3"}}`)
+		},
+		"patch to another form": func(w writer) {
+			w.create(short)
+			w.patch(verb.MergePatch, `{"spec":{"timeout":"60s"}}`)
+		},
+		"patch that tests": func(w writer) {
+			w.create(long)
+			w.patch(verb.JSONPatch, `[{"op":"test","path":"/spec/steps/0","value":"60s"},{"op":"remove","path":"/spec/steps/1"}]`)
+		},
+		"apply": func(w writer) { w.apply("one", long) },
+		"apply by two": func(w writer) {
+			w.apply("one", long)
+			w.apply("two", long)
+		},
+		"apply that gives up": func(w writer) {
+			w.apply("one", long)
+			w.apply("one", short)
+		},
+		"apply after create": func(w writer) {
+			w.create(`{"spec":{"period":"90m"}}`)
+			w.apply("one", short)
+		},
+	} {
+		t.Run(name, func(t *testing.T) { agree(t, "Meter", write) })
+	}
+}
+
+// agree writes an object of a kind twice, as one of its Go type and as a custom resource, and compares what is read.
+func agree(t *testing.T, kind string, write func(w writer)) {
+	all := wiring.Group().Resources
+	at := slices.IndexFunc(all, func(r registry.Resource) bool { return r.Info().Names.Kind == kind })
+	p := trial.NewPair(t, trialOf(t, all[at]))
+	typed, custom := writer{p, p.Typed}, writer{p, p.Custom}
+	write(typed)
+	write(custom)
+	got, want := typed.read(), custom.read()
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v\nwant %v", text(got), text(want))
+	}
+	if in := typed.readCBOR(); !reflect.DeepEqual(in, got) {
+		t.Errorf("CBOR has %v, JSON %v", text(in), text(got))
 	}
 }
 

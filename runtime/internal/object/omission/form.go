@@ -29,15 +29,22 @@ type readText struct {
 }
 
 // FormOf returns the form of a type of objects. ifSent are the paths of optional structs that get no defaults inside
-// where an object lacks them; [*] stands for the elements of a list or map. FormOf takes some time: callers keep the
-// form.
-func FormOf(of reflect.Type, ifSent ...string) *Form {
+// where an object lacks them, and nullable those of fields that keep null; defaults has the JSON of those that Go writes
+// in another form, or leaves out because they are zero, by their paths. [*] stands for the elements of a list or map.
+// FormOf takes some time: callers keep the form.
+func FormOf(of reflect.Type, ifSent, nullable []string, defaults map[string]string) *Form {
 	for of.Kind() == reflect.Pointer {
 		of = of.Elem()
 	}
 	f := &Form{of: of, shape: Of(of), zeros: ZerosOf(of)}
 	for _, path := range ifSent {
 		f.zeros.fillIfSent(pathOf(path))
+	}
+	for _, path := range nullable {
+		f.zeros.fieldAt(pathOf(path), func(_ *Zeros, _ string, f *field) { f.nullable = true })
+	}
+	for path, text := range defaults {
+		f.zeros.fieldAt(pathOf(path), func(in *Zeros, name string, f *field) { in.keepDefault(name, f, text) })
 	}
 	return f
 }
@@ -84,14 +91,19 @@ func (f *Form) Value(obj metav1.Object, v value.Value) value.Value {
 
 // Complete sets the defaults of an object that was decoded of JSON; data is empty if it was another encoding. The
 // object remembers the zero values in its JSON from then on, and defaults don't take their place. A nil Form only sets
-// the defaults; no Form remembers the selfLink that a client sent.
+// the defaults; no Form remembers the selfLink that a client sent. A nil setDefaults sets none, as in the configuration
+// of an apply.
 func (f *Form) Complete(obj metav1.Object, data []byte, setDefaults func()) {
 	obj.SetSelfLink("")
+	complete := setDefaults != nil
+	if !complete {
+		setDefaults = func() {}
+	}
 	if f == nil {
 		setDefaults()
 		return
 	}
-	sent := f.zeros.In(data)
+	sent := f.zeros.In(data, complete)
 	f.zeros.restore(reflect.ValueOf(obj), sent) // what is null in a map is no value
 	f.complete(obj, sent.present(), setDefaults)
 }

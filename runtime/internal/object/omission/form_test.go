@@ -121,7 +121,7 @@ func withoutNull(v any) any {
 // TestZerosAreKept: the JSON of an object has the zero values that a client sent, and no others; a default takes the
 // place of what is absent alone.
 func TestZerosAreKept(t *testing.T) {
-	f := FormOf(reflect.TypeFor[*lamp]())
+	f := FormOf(reflect.TypeFor[*lamp](), nil, nil, nil)
 	for body, want := range map[string]string{
 		`{"spec":{}}`: `{"spec":{"lit":true,"width":3,"tags":["a","b"],"plain":""}}`,
 		`{ "spec" : { "lit" : false , "width" : 0 , "tags" : [ ] } }`: `{"spec":{"lit":false,"width":0,"tags":[]}}`,
@@ -175,7 +175,7 @@ func TestZerosAreKept(t *testing.T) {
 // TestZerosFollowTheirElements: code that sorts, inserts or removes elements, or sets what was zero, leaves zero what
 // a client sent so, and what it resets gets a default.
 func TestZerosFollowTheirElements(t *testing.T) {
-	f := FormOf(reflect.TypeFor[*lamp]())
+	f := FormOf(reflect.TypeFor[*lamp](), nil, nil, nil)
 	l := read(t, f, `{"spec":{"lit":false,"width":0},`+
 		`"parts":[{"hue":"a","lit":false},{"hue":"b"},{"hue":"c","width":0}],`+
 		`"named":{"a":{"lit":false},"b":{"width":0}}}`)
@@ -207,7 +207,7 @@ func TestZerosFollowTheirElements(t *testing.T) {
 
 // TestEqualElementsStay: elements that are equal in Go are told apart by their place.
 func TestEqualElementsStay(t *testing.T) {
-	f := FormOf(reflect.TypeFor[*lamp]())
+	f := FormOf(reflect.TypeFor[*lamp](), nil, nil, nil)
 	const want = `"parts":[{"tags":["c"],"plain":"","extra":null},{"tags":["c"],"plain":"","extra":null},` +
 		`{"tags":["c"],"plain":"","extra":null,"hue":""}],"grid"`
 	l := read(t, f, `{"parts":[{"tags":["c"]},{"tags":["c"]},{"tags":["c"],"hue":""}]}`)
@@ -224,7 +224,7 @@ func TestEqualElementsStay(t *testing.T) {
 
 // TestMerge: an object remembers what it was sent of its own members, and what the other one was of the named.
 func TestMerge(t *testing.T) {
-	f := FormOf(reflect.TypeFor[*lamp]())
+	f := FormOf(reflect.TypeFor[*lamp](), nil, nil, nil)
 	to := read(t, f, `{"spec":{"lit":false},"parts":[{"lit":false}]}`)
 	from := read(t, f, `{"spec":{"width":0},"parts":[{"width":0}]}`)
 	to.Spec = from.Spec
@@ -268,7 +268,7 @@ func TestMerge(t *testing.T) {
 // TestForeignLinks: a selfLink of another origin is in no JSON, and means nothing. Of another type's object, an object
 // has what fits.
 func TestForeignLinks(t *testing.T) {
-	f := FormOf(reflect.TypeFor[*lamp]())
+	f := FormOf(reflect.TypeFor[*lamp](), nil, nil, nil)
 	for _, link := range []string{"/api/v1/lamps/a", "{}", "null", `{"below":null}`,
 		`{"below":[{"name":"spec","sent":null}]}`, `{"below":[{"name":"spec"},{"name":"parts"}]}`,
 		`{"below":[{"name":"spec","sent":{"below":[{"name":"lit","sent":{"zero":"false"}}]}},` +
@@ -298,7 +298,7 @@ func FuzzZeros(f *testing.F) {
 	} {
 		f.Add(body)
 	}
-	form := FormOf(reflect.TypeFor[*lamp]())
+	form := FormOf(reflect.TypeFor[*lamp](), nil, nil, nil)
 	f.Fuzz(func(t *testing.T, body string) {
 		l := &lamp{}
 		if err := kjson.UnmarshalCaseSensitivePreserveInts([]byte(body), l); err != nil || l.SelfLink != "" {
@@ -336,7 +336,8 @@ func FuzzZeros(f *testing.F) {
 // TestDefaultsIfSent: structs get defaults inside only if they are there: they were sent, although empty, or code has
 // set them.
 func TestDefaultsIfSent(t *testing.T) {
-	f := FormOf(reflect.TypeFor[*lamp](), "spec", "spec.back.logo", "parts[*].logo", "named[*].logo", "none[*].there")
+	f := FormOf(reflect.TypeFor[*lamp](),
+		[]string{"spec", "spec.back.logo", "parts[*].logo", "named[*].logo", "none[*].there"}, nil, nil)
 	set := func(l *lamp) func() {
 		return func() {
 			l.Spec.Width = 3
@@ -385,14 +386,14 @@ func TestDefaultsIfSent(t *testing.T) {
 
 // BenchmarkDeep looks for zero values in objects of one size, of which one nests a hundred times as deep.
 func BenchmarkDeep(b *testing.B) {
-	f := FormOf(reflect.TypeFor[*lamp]())
+	f := FormOf(reflect.TypeFor[*lamp](), nil, nil, nil)
 	for _, depth := range []int{50, 5000} {
 		body := []byte(`{"spec":` + strings.Repeat(`{"back":`, depth) + `{"tags":[` + strings.Repeat(`"",`, 100_000) +
 			`""]}` + strings.Repeat("}", depth+1))
 		b.Run(strconv.Itoa(depth), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				f.zeros.In(body)
+				f.zeros.In(body, true)
 				f.shape.Omit(body)
 			}
 		})

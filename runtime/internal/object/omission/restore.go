@@ -23,7 +23,7 @@ func (z *Zeros) restore(v reflect.Value, sent *SentZeros) {
 		case reflect.Struct:
 			f, value := z.field(v, m.Name)
 			switch {
-			case m.Sent.Zero == "" || m.Sent.Zero != absent && f.zero == structZero:
+			case m.Sent.Zero == "" || m.Sent.Zero != absent && m.Sent.Zero != null && f.zero == structZero:
 				f.below.restore(value, m.Sent)
 			case value.IsValid() && !f.isZero(value):
 				value.SetZero()
@@ -51,6 +51,9 @@ func (z *Zeros) held(v reflect.Value, sent *SentZeros) *SentZeros {
 	if v = pointed(v); z == nil || sent == nil || !v.IsValid() {
 		return nil
 	}
+	if z.text != nil {
+		return z.heldText(v, sent)
+	}
 	var below members
 	if v.Kind() == reflect.Slice || v.Kind() == reflect.Array {
 		below = z.heldElements(v, sent)
@@ -76,7 +79,7 @@ func (z *Zeros) heldMember(v reflect.Value, keys keys, m Member) *SentZeros {
 	}
 	f, value := z.field(v, m.Name)
 	switch {
-	case m.Sent.Zero == "" || f.zero == structZero:
+	case m.Sent.Zero == "" || m.Sent.Zero != null && f.zero == structZero:
 		return f.below.held(value, m.Sent)
 	case value.IsValid() && f.isZero(value):
 		return m.Sent
@@ -181,7 +184,9 @@ func (z *Zeros) identified(v reflect.Value, sent *SentZeros) *SentZeros {
 		case reflect.Slice, reflect.Array:
 			if value := element(v, m.Name); value.IsValid() {
 				s = z.elem.identified(value, s)
-				s = &SentZeros{Zero: s.Zero, Digest: digest(value), Below: s.Below}
+				known := *s
+				known.Digest = digest(value)
+				s = &known
 			}
 		}
 		if s != m.Sent && &below[0] == &sent.Below[0] {
@@ -280,8 +285,42 @@ func (f *field) isZero(v reflect.Value) bool {
 	return false
 }
 
+// null is the Zero of what was sent as null, in a field that may be.
+const null = "null"
+
+var sentNull = &SentZeros{Zero: null}
+
 // absent is the Zero of a struct that isn't there, and of null in a map, which a custom resource doesn't keep.
 const absent = "absent"
+
+// fieldAt calls do with the field at a path, and what knows it.
+func (z *Zeros) fieldAt(path []string, do func(in *Zeros, name string, f *field)) {
+	switch {
+	case z == nil:
+	case path[0] == anyItem:
+		z.elem.fieldAt(path[1:], do)
+	case z.members[path[0]] == nil:
+	case len(path) == 1:
+		do(z, path[0], z.members[path[0]])
+	default:
+		z.members[path[0]].below.fieldAt(path[1:], do)
+	}
+}
+
+// keepDefault notes that a member has a default, in JSON, that the JSON of its Go value lacks, or has in another form.
+func (z *Zeros) keepDefault(name string, f *field, text string) {
+	if f.defaulted != 0 || len(z.defaults) == 64 {
+		return
+	}
+	sent, whole, _ := scanner{data: []byte(text)}.field(f, 0)
+	if whole != nil && f.omitted {
+		sent = whole
+	}
+	if sent != nil {
+		f.defaulted = 1 << len(z.defaults)
+		z.defaults = append(z.defaults, Member{name, sent})
+	}
+}
 
 // fillIfSent notes that a struct gets no defaults inside where an object lacks it.
 func (z *Zeros) fillIfSent(path []string) {

@@ -9,11 +9,15 @@ import (
 	"strings"
 )
 
-// SentZeros are zero values that a client sent, in one value of JSON. They don't change once they are made. Nil are
-// none.
+// SentZeros are zero values that a client sent, null, and texts that Go writes in another form, in one value of JSON.
+// They don't change once they are made. Nil are none.
 type SentZeros struct {
-	// Zero is the value, if it is zero; "" if it isn't. Of an object it is {}, and Below are all of its members.
+	// Zero is the value, if it is zero or null; "" if it isn't. Of an object it is {}, and Below are all of its members.
 	Zero string `json:"zero,omitempty"`
+	// Text is the JSON of a text or number that isn't zero, and whose Go type writes it as Usual: "60s" and "1m0s". Of
+	// one that is zero, Usual is that of Zero.
+	Text  string `json:"text,omitempty"`
+	Usual string `json:"usual,omitempty"`
 	// Digest is that of the JSON of an element of a list, by which it is found where code has moved it.
 	Digest string `json:"digest,omitempty"`
 	// Below are those in members of an object or map, or in elements of a list, sorted by name.
@@ -76,7 +80,9 @@ func (s *SentZeros) with(below members) *SentZeros {
 	if slices.Equal(s.Below, below) {
 		return s
 	}
-	return &SentZeros{Zero: s.Zero, Digest: s.Digest, Below: below}
+	out := *s
+	out.Below = below
+	return &out
 }
 
 // anyItem stands in a path for the elements of a list or map.
@@ -105,7 +111,7 @@ func (s *SentZeros) replaced(other *SentZeros, path []string) *SentZeros {
 	}
 	out := below.sent("")
 	if out != nil && s != nil {
-		out.Zero, out.Digest = s.Zero, s.Digest
+		out.Zero, out.Text, out.Usual, out.Digest = s.Zero, s.Text, s.Usual, s.Digest
 	}
 	return out
 }
@@ -134,14 +140,16 @@ func (s *SentZeros) present() *SentZeros {
 }
 
 // isEmpty reports whether there are none.
-func (s *SentZeros) isEmpty() bool { return s == nil || s.Zero == "" && len(s.Below) == 0 }
+func (s *SentZeros) isEmpty() bool {
+	return s == nil || s.Zero == "" && s.Text == "" && len(s.Below) == 0
+}
 
-// count returns how many zero values there are.
+// count returns how many values there are.
 func (s *SentZeros) count() (n int) {
 	if s == nil {
 		return 0
 	}
-	if s.Zero != "" {
+	if s.Zero != "" || s.Text != "" {
 		n++
 	}
 	for _, m := range s.Below {
@@ -161,6 +169,12 @@ func (s *SentZeros) append(out []byte) []byte {
 	out = append(out, '{')
 	if s.Zero != "" {
 		out = append(appendText(append(out, `"zero":`...), s.Zero), ',')
+	}
+	if s.Text != "" {
+		out = append(appendText(append(out, `"text":`...), s.Text), ',')
+	}
+	if s.Usual != "" {
+		out = append(appendText(append(out, `"usual":`...), s.Usual), ',')
 	}
 	if s.Digest != "" {
 		out = append(appendText(append(out, `"digest":`...), s.Digest), ',')

@@ -3,12 +3,14 @@ package omission
 import (
 	"strconv"
 
-	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 // value returns a view of a value that has the zero values that its JSON lacks.
 func (z *Zeros) value(v value.Value, sent *SentZeros) value.Value {
+	if z != nil && v != nil && z.text != nil {
+		return sent.textOf(v)
+	}
 	if z == nil || v == nil || sent == nil || len(sent.Below) == 0 {
 		return v
 	}
@@ -58,11 +60,7 @@ func (m *sentMap) missing(key string) value.Value {
 	if s == nil || f == nil || !f.omitted || !f.mayBe(s) {
 		return nil
 	}
-	var decoded any
-	if kjson.UnmarshalCaseSensitivePreserveInts(f.appendZero(nil, s), &decoded) != nil {
-		return nil
-	}
-	return value.NewValueInterface(decoded)
+	return decoded(f.appendZero(nil, s))
 }
 
 func (m *sentMap) Get(key string) (value.Value, bool) { return m.GetUsing(value.HeapAllocator, key) }

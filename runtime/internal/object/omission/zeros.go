@@ -7,12 +7,17 @@ import (
 	"strconv"
 
 	"apigen.dev/runtime/internal/object/rendition"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Zeros knows the zero values that the JSON of a Go type lacks, because their fields have omitempty or omitzero,
-// although a client may have sent them. It is safe for concurrent use. Nil knows none.
+// Zeros knows what a client may have sent that the JSON of a Go type lacks: zero values, whose fields have omitempty or
+// omitzero, null, and texts that the type writes in another form. It is safe for concurrent use. Nil knows none.
 type Zeros struct {
 	members map[string]*field
+	// defaults are those of members that JSON lacks, as they are zero, or has in another form.
+	defaults []Member
+	// text is the type of a text or number that has its own JSON, such as metav1.Duration; nil of other types.
+	text reflect.Type
 	// elem knows those in the elements of a list, and in the values of a map. isMap reports whether it is a map.
 	elem  *Zeros
 	isMap bool
@@ -30,7 +35,11 @@ type field struct {
 	omitted bool
 	// fills: the field is a struct that gets no defaults inside where an object lacks it.
 	fills bool
-	below *Zeros
+	// nullable: null is kept.
+	nullable bool
+	// defaulted is the bit of a member in defaults.
+	defaulted uint64
+	below     *Zeros
 }
 
 // ZerosOf returns the zero values that the JSON of objects of a type lacks, but for those in metadata. It takes some
@@ -55,7 +64,11 @@ func (b zerosBuilder) of(t reflect.Type) *Zeros {
 		return z
 	}
 	if hasOwnJSON(t) {
-		return nil
+		if t == reflect.TypeFor[intstr.IntOrString]() {
+			return nil // it is written as it was read
+		}
+		b[t] = &Zeros{text: t}
+		return b[t]
 	}
 	switch t.Kind() {
 	case reflect.Pointer:
@@ -121,30 +134,40 @@ func zeroOf(t reflect.Type, omitted bool) string {
 // structZero stands for the zero value of a struct, whose JSON has its fields without omitempty.
 const structZero = "struct"
 
-// In returns the zero values in the JSON of an object that the JSON of its Go value lacks.
-func (z *Zeros) In(data []byte) *SentZeros {
+// In returns what is in the JSON of an object that the JSON of its Go value lacks. defaults reports whether defaults
+// take the place of what is absent.
+func (z *Zeros) In(data []byte, defaults bool) *SentZeros {
 	at := bytes.IndexByte(data, '{')
 	if z == nil || at < 0 {
 		return nil
 	}
-	sent, _, _ := z.scan(data, at)
+	sent, _, _ := scanner{data, defaults}.value(z, at)
 	return sent
 }
 
-// scan returns those in the value at an index of data, and the index behind it. whole is the value, if it is the zero
-// value of a struct or an empty map, or else nil.
-func (z *Zeros) scan(data []byte, at int) (sent, whole *SentZeros, end int) {
+// scanner looks for what a Go value lacks in data. For defaults, see In.
+type scanner struct {
+	data     []byte
+	defaults bool
+}
+
+// value returns what is in the value at an index of data, and the index behind it. whole is the value, if it is the
+// zero value of a struct or an empty map, or else nil.
+func (s scanner) value(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 	switch {
-	case z == nil || at >= len(data):
-	case data[at] == '{' && z.members != nil:
-		return z.scanStruct(data, at)
-	case data[at] == '{' && z.isMap:
-		return z.scanMap(data, at)
-	case data[at] == '[' && z.elem != nil:
+	case z == nil || at >= len(s.data):
+	case z.text != nil:
+		end = rendition.Skip(s.data, at)
+		return z.scanText(s.data, at, end), nil, end
+	case s.data[at] == '{' && z.members != nil:
+		return s.object(z, at)
+	case s.data[at] == '{' && z.isMap:
+		return s.entries(z, at)
+	case s.data[at] == '[' && z.elem != nil:
 		var found members
 		n := 0
-		end = rendition.EachElement(data, at+1, func(start int) int {
-			sent, _, end := z.elem.scan(data, start)
+		end = rendition.EachElement(s.data, at+1, func(start int) int {
+			sent, _, end := s.value(z.elem, start)
 			if sent != nil {
 				found = append(found, Member{strconv.Itoa(n), sent})
 			}
@@ -153,16 +176,19 @@ func (z *Zeros) scan(data []byte, at int) (sent, whole *SentZeros, end int) {
 		})
 		return found.sent(""), nil, end
 	}
-	return nil, nil, rendition.Skip(data, at)
+	return nil, nil, rendition.Skip(s.data, at)
 }
 
-// scanMap is scan for a map. One that has null alone is empty.
-func (z *Zeros) scanMap(data []byte, at int) (sent, whole *SentZeros, end int) {
+// isNull reports whether the value at an index is null.
+func (s scanner) isNull(at int) bool { return at < len(s.data) && s.data[at] == 'n' }
+
+// entries is value for a map. One that has null alone is empty.
+func (s scanner) entries(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 	var found members
 	empty := true
-	end = rendition.EachMember(data, at+1, func(key []byte, start int) int {
-		sent, _, end := z.elem.scan(data, start)
-		if start < len(data) && data[start] == 'n' {
+	end = rendition.EachMember(s.data, at+1, func(key []byte, start int) int {
+		sent, _, end := s.value(z.elem, start)
+		if s.isNull(start) {
 			sent = &SentZeros{Zero: absent}
 		} else {
 			empty = false
@@ -176,16 +202,25 @@ func (z *Zeros) scanMap(data []byte, at int) (sent, whole *SentZeros, end int) {
 	return found.sent(""), nil, end
 }
 
-func (z *Zeros) scanStruct(data []byte, at int) (sent, whole *SentZeros, end int) {
+// object is value for a struct.
+func (s scanner) object(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 	var found, all members // all are the members of a zero value
+	var there uint64       // which of the members with defaults
 	zero := true
-	end = rendition.EachMember(data, at+1, func(key []byte, start int) int {
+	end = rendition.EachMember(s.data, at+1, func(key []byte, start int) int {
 		f := z.members[string(key)]
-		if f == nil || start < len(data) && data[start] == 'n' {
+		switch isNull := s.isNull(start); {
+		case f == nil || isNull && !f.nullable:
 			found.set(key, nil)
-			return rendition.Skip(data, start)
+			return rendition.Skip(s.data, start)
+		case isNull:
+			there |= f.defaulted
+			found.set(key, sentNull)
+			all.set(key, sentNull)
+			return rendition.Skip(s.data, start)
 		}
-		sent, whole, end := f.scan(data, start)
+		there |= f.defaulted
+		sent, whole, end := s.field(f, start)
 		if whole != nil && f.omitted {
 			sent = whole
 		}
@@ -195,20 +230,29 @@ func (z *Zeros) scanStruct(data []byte, at int) (sent, whole *SentZeros, end int
 		}
 		return end
 	})
+	for i, made := range z.defaults {
+		if s.defaults && there&(1<<i) == 0 {
+			found, all = append(found, made), append(all, made)
+			zero = zero && made.Sent.Zero != ""
+		}
+	}
 	if zero {
 		whole = all.sent("{}")
 	}
 	return found.sent(""), whole, end
 }
 
-// scan returns those in a value of the field, and the index behind it. whole is the value if it is zero, or else nil.
-func (f *field) scan(data []byte, start int) (sent, whole *SentZeros, end int) {
-	sent, whole, end = f.below.scan(data, start)
+// field returns what is in a value of the field, and the index behind it. whole is the value if it is zero, or else
+// nil.
+func (s scanner) field(f *field, start int) (sent, whole *SentZeros, end int) {
+	sent, whole, end = s.value(f.below, start)
 	switch {
 	case f.zero == structZero || end < 0:
 	case f.zero == "{}" && whole != nil:
-	case f.zero != "" && isZero(data[start:end], f.zero):
-		whole = &SentZeros{Zero: string(data[start:end])}
+	case sent != nil && sent.Text != "" && sent.Usual == f.zero:
+		whole = &SentZeros{Zero: sent.Text, Usual: sent.Usual}
+	case f.zero != "" && isZero(s.data[start:end], f.zero):
+		whole = &SentZeros{Zero: string(s.data[start:end])}
 	default:
 		if whole != nil && f.below.isMap { // which isn't left out
 			sent = members(whole.Below).sent("")
@@ -254,6 +298,12 @@ type inserter struct {
 // value copies a value of JSON with what it lacks, and returns the index behind it. It doesn't copy the rest of it.
 func (i *inserter) value(z *Zeros, sent *SentZeros, at int) (end int) {
 	switch {
+	case z != nil && z.text != nil && sent != nil && sent.Text != "":
+		if end = rendition.Skip(i.data, at); end > 0 && string(i.data[at:end]) == sent.Usual {
+			i.out = append(append(i.out, i.data[i.at:at]...), sent.Text...)
+			i.at = end
+		}
+		return end
 	case z == nil || sent == nil || len(sent.Below) == 0 || at >= len(i.data):
 	case i.data[at] == '{':
 		return i.members(z, sent, at)
@@ -303,15 +353,18 @@ func (i *inserter) members(z *Zeros, sent *SentZeros, at int) (end int) {
 
 // mayBe reports whether a value is a zero value of the field.
 func (f *field) mayBe(s *SentZeros) bool {
-	if f.zero == structZero {
+	switch {
+	case s.Zero == null:
+		return f.nullable
+	case f.zero == structZero:
 		return s.Zero == "{}"
 	}
-	return s.Zero != "" && f.zero != "" && isZero([]byte(s.Zero), f.zero)
+	return s.Zero != "" && f.zero != "" && (s.Usual == f.zero || isZero([]byte(s.Zero), f.zero))
 }
 
 // appendZero appends a zero value of the field, which may be one.
 func (f *field) appendZero(out []byte, s *SentZeros) []byte {
-	if f.zero != structZero {
+	if f.zero != structZero || s.Zero == null {
 		return append(out, s.Zero...)
 	}
 	out = append(out, '{')

@@ -19,9 +19,9 @@ type generator struct {
 	// right makes fewer wrong values: those that are demanded are there, and so are objects that demand some; few are
 	// zero.
 	right bool
-	// thin makes objects of few members, and texts in their usual form: objects of a large schema, of which each member
-	// may be wrong, are hardly ever right otherwise.
-	thin bool
+	// thin makes objects of few members: objects of a large schema, of which each member may be wrong, are hardly ever
+	// right otherwise. usual makes texts in the form in which Go writes them.
+	thin, usual bool
 	// samples are right objects.
 	samples []map[string]any
 }
@@ -93,11 +93,13 @@ func (g *generator) value(s *apiextensionsv1.JSONSchemaProps) any {
 			return int64(number) // CBOR has both, and Go can't read the other one
 		}
 		return value
-	case s.XIntOrString && g.thin:
+	case s.XIntOrString && g.usual:
 		return g.pick("5", "1Gi")
+	case s.XIntOrString && g.thin:
+		return g.pick("5", "1Gi", "1000m")
 	case s.XIntOrString:
 		return g.pick("5", "50%", "", 0, 7)
-	case s.Type == "string" && s.Format == "date-time" && g.thin:
+	case s.Type == "string" && s.Format == "date-time" && g.usual:
 		return "2026-01-02T03:04:05Z"
 	case s.Type == "string" && s.Format == "date-time":
 		return g.pick("2026-01-02T03:04:05Z", "2026-01-02T03:04:05.000000Z")

@@ -35,7 +35,7 @@ type Pair struct {
 	random *generator
 	status bool // there is a subresource
 	// See Trial.
-	thin, native bool
+	native bool
 	// differs has the names of objects that were stored in different forms, which changes who manages fields later.
 	differs map[string]bool
 	// Both resources accepted so many of so many objects, and status.
@@ -56,7 +56,7 @@ func NewPair(t testing.TB, tr Trial) *Pair {
 		APIVersion: crd.Spec.Group + "/" + v.Name, Kind: info.Names.Kind, version: v.Name,
 		typedVersion: (schema.GroupVersion{Group: tr.Group.Name, Version: v.Name}).String(),
 		schema:       v.Schema.OpenAPIV3Schema, status: v.Subresources != nil && v.Subresources.Status != nil,
-		thin: tr.Thin, native: tr.Native, differs: map[string]bool{},
+		native: tr.Native, differs: map[string]bool{},
 	}
 	if info.Scope == api.Namespaced {
 		p.namespace = "ns"
@@ -147,8 +147,6 @@ func (p *Pair) both(r request) (out []string, accepted bool) {
 			p.differs[r.name] = true
 			if p.native {
 				usual(typed, custom)
-			}
-			if p.thin {
 				different = compare("", typed, usual(custom, typed))
 			}
 		} else if unkeyed(r.body, p.schema) {

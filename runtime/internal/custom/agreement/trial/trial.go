@@ -36,14 +36,12 @@ type Trial struct {
 	Changes [2]string
 	// Samples are right objects in JSON, of which most random objects are made by few changes.
 	Samples []json.RawMessage
-	// Thin is for large schemas: random objects have few members. It is no difference then that only the definition
-	// stores a zero value, or that it stores another form of a quantity, a duration or a time, nor that only the type
-	// stores null.
+	// Thin is for large schemas: random objects have few members.
 	Thin bool
 	// Native is for large schemas of types in Kubernetes' own style, beside Thin. It is no difference then that only
 	// the definition refuses a missing member or a duplicate element: Go finds them where a marker demands it, such as
-	// +required, and a schema where a tag lacks omitempty or a list is a set or a map. Nor is it that only the type
-	// stores a zero value, which Go writes where a tag lacks omitempty.
+	// +required, and a schema where a tag lacks omitempty or a list is a set or a map. Nor is it that only one of the
+	// two stores a zero value or null, or that the definition stores another form of a quantity, a duration or a time.
 	Native bool
 	// Known are the differences that remain, by their reasons; an asterisk stands for any text. Run wants to see each
 	// of them.
@@ -137,7 +135,8 @@ func (tr Trial) bodies(p *Pair) (out []map[string]any) {
 			out = append(out, map[string]any{}, p.Decode(text))
 		}
 	}
-	p.random = &generator{Rand: rand.New(rand.NewPCG(1, 2)), strings: tr.Texts, thin: tr.Thin}
+	p.random = &generator{Rand: rand.New(rand.NewPCG(1, 2)), strings: tr.Texts, thin: tr.Thin,
+		usual: tr.Native}
 	for _, sample := range tr.Samples {
 		body := p.Decode(string(sample))
 		quantities(body, p.schema)

@@ -175,7 +175,11 @@ func defineSign() registry.Definition[*v1.Sign] {
 				},
 				Custom:         true,
 				DefaultsIfSent: []string{"spec", "spec.frame", "spec.lines[*].frame", "spec.parts[*].frame", "spec.mount.pole.foot"},
-				Sent:           sentV1Sign,
+				Nullable:       []string{"spec.note", "spec.back"},
+				DefaultTexts: map[string]string{
+					"status": `{}`,
+				},
+				Sent: sentV1Sign,
 			}),
 		},
 		Storage: "v1",

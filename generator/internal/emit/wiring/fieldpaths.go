@@ -1,0 +1,94 @@
+package wiring
+
+import (
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"apigen.dev/generator/internal/emit/gocode"
+	"apigen.dev/generator/internal/model"
+	"apigen.dev/generator/internal/schema"
+)
+
+// isDefaultText reports whether a field has a default that Go leaves out of JSON, as it is the zero value, or may write
+// in another form.
+func isDefaultText(f *model.Field) bool {
+	def := schema.DefaultOf(f)
+	if def == nil || def.JSON == "" || def.Value() == nil {
+		return false
+	}
+	return f.OmitEmpty && f.EffectiveDefault() == nil || f.Type.Pointee().DecodesItself()
+}
+
+// defaultTexts returns the defaults of such fields, in JSON, by their paths.
+func defaultTexts(t *model.Type) []jen.Code {
+	var all []jen.Code
+	w := fieldPaths{seen: map[*model.Type]bool{}}
+	w.found = func(f *model.Field, path string) {
+		if isDefaultText(f) {
+			all = append(all, jen.Lit(path).Op(":").Op(gocode.RawLiteral(schema.DefaultOf(f).JSON)))
+		}
+	}
+	w.inside(t, "")
+	return all
+}
+
+// nullablePaths returns the paths of the optional fields of a kind in which null is kept.
+func nullablePaths(t *model.Type) (paths []string) {
+	w := fieldPaths{seen: map[*model.Type]bool{}}
+	w.found = func(f *model.Field, path string) {
+		if f.Schema.Nullable && f.OmitEmpty {
+			paths = append(paths, path)
+		}
+	}
+	w.inside(t, "")
+	return paths
+}
+
+// fieldPaths calls found with the fields of a kind and their paths, in which [*] stands for the elements of a list or
+// map. A field of a type that stands in several places is found once.
+type fieldPaths struct {
+	found func(f *model.Field, path string)
+	seen  map[*model.Type]bool
+}
+
+func (w *fieldPaths) inside(t *model.Type, path string) {
+	switch {
+	case t == nil || w.seen[t]:
+		return
+	case t.Form == model.Pointer:
+		w.inside(t.Elem, path)
+		return
+	}
+	w.seen[t] = true
+	switch t.Form {
+	case model.Slice, model.Array, model.Map:
+		w.inside(t.Elem, path+"[*]")
+	case model.Struct:
+		for _, f := range t.Fields {
+			w.field(f, path)
+		}
+	}
+}
+
+func (w *fieldPaths) field(f *model.Field, path string) {
+	switch {
+	case f.Ignored || f.IsMetadata():
+		return
+	case f.Inline:
+		w.inline(f.Type, path)
+		return
+	}
+	path = strings.TrimPrefix(path+"."+f.JSON, ".")
+	w.found(f, path)
+	w.inside(f.Type, path)
+}
+
+// inline looks at the fields of a struct that another one has as its own: each such place counts.
+func (w *fieldPaths) inline(t *model.Type, path string) {
+	t = t.Pointee()
+	known := w.seen[t]
+	w.seen[t] = false
+	w.inside(t, path)
+	w.seen[t] = known
+}
