@@ -302,7 +302,7 @@ type Conversion[T, V api.Object] struct {
 	// DefaultsIfSent are the paths of optional structs of a Custom kind that keep what Default sets inside only if the
 	// client sent the struct, though it were empty. [*] stands for the elements of a list or map: spec.doors[*].lock.
 	DefaultsIfSent []string
-	// Nullable are the paths of optional fields of a Custom kind that keep null, as +nullable says. [*] stands for the
+	// Nullable are the paths of the fields of a Custom kind that keep null, as +nullable says. [*] stands for the
 	// elements of a list or map.
 	Nullable []string
 	// DefaultTexts are the defaults of a Custom kind that Go leaves out of JSON, as they are zero, or writes in another

@@ -33,11 +33,11 @@ func defaultTexts(t *model.Type) []jen.Code {
 	return all
 }
 
-// nullablePaths returns the paths of the optional fields of a kind in which null is kept.
+// nullablePaths returns the paths of the fields of a kind in which null is kept.
 func nullablePaths(t *model.Type) (paths []string) {
 	w := fieldPaths{seen: map[*model.Type]bool{}}
 	w.found = func(f *model.Field, path string) {
-		if f.Schema.Nullable && f.OmitEmpty {
+		if f.Schema.Nullable {
 			paths = append(paths, path)
 		}
 	}

@@ -46,6 +46,9 @@ func FormOf(of reflect.Type, ifSent, nullable []string, defaults map[string]stri
 	for path, text := range defaults {
 		f.zeros.fieldAt(pathOf(path), func(in *Zeros, name string, f *field) { in.keepDefault(name, f, text) })
 	}
+	if len(defaults) > 0 {
+		f.zeros.settleDefaults(map[*Zeros]bool{})
+	}
 	return f
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -208,8 +209,8 @@ func TestZerosFollowTheirElements(t *testing.T) {
 // TestEqualElementsStay: elements that are equal in Go are told apart by their place.
 func TestEqualElementsStay(t *testing.T) {
 	f := FormOf(reflect.TypeFor[*lamp](), nil, nil, nil)
-	const want = `"parts":[{"tags":["c"],"plain":"","extra":null},{"tags":["c"],"plain":"","extra":null},` +
-		`{"tags":["c"],"plain":"","extra":null,"hue":""}],"grid"`
+	const want = `"parts":[{"tags":["c"],"plain":""},{"tags":["c"],"plain":""},` +
+		`{"tags":["c"],"plain":"","hue":""}],"grid"`
 	l := read(t, f, `{"parts":[{"tags":["c"]},{"tags":["c"]},{"tags":["c"],"hue":""}]}`)
 	for range 2 {
 		for i := range l.Parts {
@@ -287,6 +288,120 @@ func TestForeignLinks(t *testing.T) {
 	}
 }
 
+// keepingForm returns the form of lamps that keep null, and some defaults.
+func keepingForm() *Form {
+	return FormOf(reflect.TypeFor[*lamp](), nil, []string{"spec.logo", "spec.near", "named[*].back"}, map[string]string{
+		"spec.hue": `""`, "spec.wait": `"90s"`, "spec.logo.color": `""`, "spec.width": `7`, "none": `""`,
+	})
+}
+
+// completed decodes a body, and completes the object with some defaults.
+func completed(t *testing.T, f *Form, body string) *lamp {
+	t.Helper()
+	l := &lamp{}
+	if err := json.Unmarshal([]byte(body), l); err != nil {
+		t.Fatal(err)
+	}
+	f.Complete(l, []byte(body), func() {
+		if l.Spec.Wait.Duration == 0 {
+			l.Spec.Wait.Duration = 90 * time.Second
+		}
+	})
+	return l
+}
+
+// TestForms: a text stays in the form in which it was sent, as long as the Go value says the same, wherever it is.
+func TestForms(t *testing.T) {
+	f := FormOf(reflect.TypeFor[*lamp](), nil, nil, nil)
+	for body, test := range map[string]struct {
+		change func(l *lamp)
+		want   string
+	}{
+		`{"spec":{"wait":"60s","size":"1000m"}}`: {nil, `{"spec":{"wait":"60s","size":"1000m","plain":""}}`},
+		`{"spec":{"wait":"0m"}}`:                 {nil, `{"spec":{"wait":"0m"}}`},
+		`{"spec":{"wait":"1m0s"}}`:               {nil, `{"spec":{"wait":"1m0s","plain":""}}`},
+		`{"spec":{"size":5,"wait":"60\u0073"}}`:  {nil, `{"spec":{"size":5,"wait":"60s","plain":""}}`},
+		`{"spec":{"wait":"61s"}}`: {func(l *lamp) { l.Spec.Wait.Duration = time.Minute },
+			`{"spec":{"wait":"1m0s","plain":""}}`},
+		`{"parts":[{"size":"1000m"},{"size":"2000m"}]}`: {func(l *lamp) { slices.Reverse(l.Parts) },
+			`{"parts":[{"size":"2000m","plain":""},{"size":"1000m","plain":""}]}`},
+		`{"parts":[{"size":"3000m"},{"size":"4000m"}]}`: {func(l *lamp) { l.Parts = l.Parts[1:] },
+			`{"parts":[{"size":"4000m","plain":""}]}`},
+		`{"named":{"a":{"wait":"60s"},"b":{"wait":"60s"}}}`: {func(l *lamp) {
+			b := l.Named["b"]
+			b.Wait.Duration++
+			l.Named["b"] = b
+		}, `{"named":{"a":{"wait":"60s","plain":""},"b":{"wait":"1m0.000000001s","plain":""}}}`},
+	} {
+		l, want := &lamp{}, map[string]any{}
+		if err := errors.Join(json.Unmarshal([]byte(body), l), json.Unmarshal([]byte(test.want), &want)); err != nil {
+			t.Fatal(err)
+		}
+		f.Complete(l, []byte(body), func() {})
+		if test.change != nil {
+			test.change(l)
+			f.CompleteAgain(l, func() {})
+		}
+		if got := written(t, f, l); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, want %v", body, got, want)
+		}
+	}
+}
+
+// TestNullStays in nullable fields, until something takes its place.
+func TestNullStays(t *testing.T) {
+	f := FormOf(reflect.TypeFor[*lamp](), nil, []string{"spec.logo", "spec.near", "named[*].back"}, nil)
+	const body = `{"spec":{"hue":"a","logo":null,"near":null,"lit":null},"named":{"a":{"back":null}}}`
+	l := completed(t, f, body)
+	null, found := map[string]int{}, func() string {
+		data, err := f.JSON(l)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	for _, name := range []string{"logo", "near", "lit", "back"} {
+		null[name] = strings.Count(found(), `"`+name+`":null`)
+	}
+	if want := map[string]int{"logo": 1, "near": 1, "lit": 0, "back": 1}; !reflect.DeepEqual(null, want) {
+		t.Errorf("%s has null in %v, want %v", found(), null, want)
+	}
+	l.Spec.Logo.Name, l.Spec.Near = "a", new(bool)
+	f.CompleteAgain(l, func() {})
+	if text := found(); !strings.Contains(text, `"near":false`) || !strings.Contains(text, `"logo":{"name":"a"}`) {
+		t.Errorf("code's values are not in %s", text)
+	}
+}
+
+// TestDefaultTexts: a default that is zero, or that Go writes in another form, is as it was written where a client
+// leaves the field out, and only there.
+func TestDefaultTexts(t *testing.T) {
+	f := keepingForm()
+	for body, want := range map[string]string{
+		`{"spec":{}}`:                          `{"spec":{"hue":"","wait":"90s","plain":""}}`,
+		`{"spec":{"hue":"a"}}`:                 `{"spec":{"hue":"a","wait":"90s","plain":""}}`,
+		`{"spec":{"wait":"1m30s"}}`:            `{"spec":{"hue":"","wait":"1m30s","plain":""}}`,
+		`{"spec":{"hue":null,"wait":"90.0s"}}`: `{"spec":{"hue":"","wait":"90.0s","plain":""}}`,
+		`{"spec":{"logo":{"name":""}}}`: `{"spec":{"hue":"","wait":"90s","plain":"",` +
+			`"logo":{"name":"","color":""}}}`,
+		`{"parts":[{"wait":"1s"},{"hue":"a"}]}`: `{"spec":{"wait":"1m30s","plain":""},"parts":[` +
+			`{"wait":"1s","plain":"","hue":""},{"hue":"a","plain":""}]}`,
+	} {
+		l, expected := completed(t, f, body), map[string]any{}
+		if err := json.Unmarshal([]byte(want), &expected); err != nil {
+			t.Fatal(err)
+		}
+		if got := written(t, f, l); !reflect.DeepEqual(got, expected) {
+			t.Errorf("%s: %v, want %v", body, got, expected)
+		}
+	}
+	l := &lamp{}
+	f.Complete(l, []byte(`{"spec":{}}`), nil)
+	if spec := written(t, f, l)["spec"]; !reflect.DeepEqual(spec, map[string]any{}) {
+		t.Errorf("an apply's configuration has %v", spec)
+	}
+}
+
 // FuzzZeros: whatever a client sends that decodes, the JSON of the object has its zero values, is what it was once it
 // is read again, and has all that the JSON of its Go value has.
 func FuzzZeros(f *testing.F) {
@@ -295,10 +410,12 @@ func FuzzZeros(f *testing.F) {
 		`{"parts":[{"back":{"hue":""}},{"wait":"0s"}]}`,
 		`{"named":{"\"":{"marks":{}}},"numbered":{"-1":{"near":false}}}`, `{"grid":[{"lit":false},{"size":0}]}`,
 		`{"spec":{"logo":{"lines":[]},"logo":{"color":""}}}`, `{"spec":{},"spec":{"lit":false}}`,
+		`{"spec":{"wait":"60s","size":5,"logo":null},"parts":[{"size":"1000m"},{"wait":"0m"}]}`,
+		`{"named":{"a":{"hue":null,"size":1e3},"b":null},"grid":[{"wait":"1h"},{"near":null}]}`,
 	} {
 		f.Add(body)
 	}
-	form := FormOf(reflect.TypeFor[*lamp](), nil, nil, nil)
+	form := keepingForm()
 	f.Fuzz(func(t *testing.T, body string) {
 		l := &lamp{}
 		if err := kjson.UnmarshalCaseSensitivePreserveInts([]byte(body), l); err != nil || l.SelfLink != "" {

@@ -1,6 +1,7 @@
 // Package omission makes the JSON of a Go value what a client sent. encoding/json writes a struct that is no pointer
-// although its field has omitempty: {"logo":{"name":""}} of an object without a logo. And it leaves out zero values
-// that are no pointers, which a client may have sent: {"lit":false}.
+// although its field has omitempty: {"logo":{"name":""}} of an object without a logo; and null for a list that isn't
+// there, if its field has no omitempty. It leaves out zero values that are no pointers, which a client may have sent:
+// {"lit":false}. And types such as metav1.Duration write {"wait":"1m0s"} where a client sent {"wait":"60s"}.
 //
 // It may know package rendition.
 package omission
@@ -94,12 +95,24 @@ func (b builder) shape(t reflect.Type) *Shape {
 func (b builder) fields(t reflect.Type, s *Shape) {
 	eachField(t, nil, func(f reflect.StructField, name, options string, _ []int) {
 		m := member{shape: b.shape(f.Type)}
-		if f.Type.Kind() == reflect.Struct && isOptional(options) {
+		switch {
+		case isNil(f.Type) && !isOptional(options):
+			m.zero = []byte(null)
+		case f.Type.Kind() == reflect.Struct && isOptional(options):
 			m.zero, _ = json.Marshal(reflect.New(f.Type).Interface()) // nil if there is no JSON of it
 			_ = kjson.UnmarshalCaseSensitivePreserveInts(m.zero, &m.zeroValue)
 		}
 		s.members[name] = m
 	})
+}
+
+// isNil reports whether encoding/json writes the zero value of a type as null.
+func isNil(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
+		return !hasOwnJSON(t)
+	}
+	return false
 }
 
 // eachField calls do with each field of a struct that is in its JSON, the fields of embedded structs among them: with

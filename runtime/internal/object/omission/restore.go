@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"reflect"
 	"slices"
 	"sort"
@@ -319,6 +320,26 @@ func (z *Zeros) keepDefault(name string, f *field, text string) {
 	if sent != nil {
 		f.defaulted = 1 << len(z.defaults)
 		z.defaults = append(z.defaults, Member{name, sent})
+	}
+}
+
+// settleDefaults notes the defaults inside of what JSON has although nobody sent it. It comes after keepDefault.
+func (z *Zeros) settleDefaults(seen map[*Zeros]bool) {
+	if z == nil || seen[z] {
+		return
+	}
+	seen[z] = true
+	z.elem.settleDefaults(seen)
+	for _, name := range slices.Sorted(maps.Keys(z.members)) {
+		f := z.members[name]
+		f.below.settleDefaults(seen)
+		if !f.written || f.defaulted != 0 || len(z.defaults) == 64 {
+			continue
+		}
+		if made := f.below.unsent(); made != nil {
+			f.defaulted = 1 << len(z.defaults)
+			z.defaults = append(z.defaults, Member{name, made})
+		}
 	}
 }
 

@@ -205,6 +205,14 @@ func (m *members) set(key []byte, s *SentZeros) {
 	}
 }
 
+// and returns members with another one, unless that is nothing.
+func (m members) and(name string, s *SentZeros) members {
+	if s == nil {
+		return m
+	}
+	return append(m, Member{name, s})
+}
+
 func (m members) Len() int           { return len(m) }
 func (m members) Less(i, j int) bool { return m[i].Name < m[j].Name }
 func (m members) Swap(i, j int)      { m[i], m[j] = m[j], m[i] }

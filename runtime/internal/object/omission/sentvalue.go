@@ -57,7 +57,7 @@ func (m *sentMap) member(key string, v value.Value) value.Value {
 // missing returns the zero value of a member that isn't there, or nil.
 func (m *sentMap) missing(key string) value.Value {
 	s, f := m.sent.At(key), m.zeros.members[key]
-	if s == nil || f == nil || !f.omitted || !f.mayBe(s) {
+	if s == nil || f == nil || !f.isMissing(s) {
 		return nil
 	}
 	return decoded(f.appendZero(nil, s))

@@ -18,9 +18,11 @@ type Zeros struct {
 	defaults []Member
 	// text is the type of a text or number that has its own JSON, such as metav1.Duration; nil of other types.
 	text reflect.Type
-	// elem knows those in the elements of a list, and in the values of a map. isMap reports whether it is a map.
-	elem  *Zeros
-	isMap bool
+	// elem knows those in the elements of a list, and in the values of a map. isMap reports whether it is a map, and
+	// length is that of an array.
+	elem   *Zeros
+	isMap  bool
+	length int
 	// fills reports whether there is a field below that fills; fillable are the members at and in which there is one.
 	fills    bool
 	fillable []string
@@ -31,8 +33,10 @@ type field struct {
 	index []int
 	// zero is the JSON of the zero value; "" if a value that a client sends can't be that.
 	zero string
-	// omitted reports whether JSON lacks the field where it is zero.
+	// omitted reports whether JSON lacks the field where it is zero; of one that isn't, JSON lacks null.
 	omitted bool
+	// written: the field is a struct or an array that JSON has although nobody sent it.
+	written bool
 	// fills: the field is a struct that gets no defaults inside where an object lacks it.
 	fills bool
 	// nullable: null is kept.
@@ -83,12 +87,16 @@ func (b zerosBuilder) of(t reflect.Type) *Zeros {
 				if hasOption(options, "string") && (zero == "0" || zero == "false" || zero == `""`) {
 					zero = strconv.Quote(zero)
 				}
-				z.members[name] = &field{index: index, zero: zero, omitted: omitted, below: b.of(f.Type)}
+				z.members[name] = &field{index: index, zero: zero, omitted: omitted, below: b.of(f.Type),
+					written: !omitted && (f.Type.Kind() == reflect.Struct || f.Type.Kind() == reflect.Array)}
 			}
 		})
 		return z
 	case reflect.Slice, reflect.Array, reflect.Map:
 		z := &Zeros{isMap: t.Kind() == reflect.Map}
+		if t.Kind() == reflect.Array {
+			z.length = t.Len()
+		}
 		b[t] = z
 		z.elem = b.of(t.Elem())
 		return z
@@ -174,9 +182,25 @@ func (s scanner) value(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 			n++
 			return end
 		})
+		for ; n < z.length && s.defaults; n++ {
+			found = found.and(strconv.Itoa(n), z.elem.unsent())
+		}
 		return found.sent(""), nil, end
 	}
 	return nil, nil, rendition.Skip(s.data, at)
+}
+
+// unsent returns the defaults in a struct or array that JSON has although nobody sent it.
+func (z *Zeros) unsent() *SentZeros {
+	if z == nil || z.members == nil && z.length == 0 {
+		return nil
+	}
+	empty := "{}"
+	if z.length > 0 {
+		empty = "[]"
+	}
+	sent, _, _ := scanner{[]byte(empty), true}.value(z, 0)
+	return sent
 }
 
 // isNull reports whether the value at an index is null.
@@ -343,13 +367,16 @@ func (i *inserter) members(z *Zeros, sent *SentZeros, at int) (end int) {
 	i.out = append(i.out, i.data[i.at:end-1]...)
 	i.at = end - 1
 	for n, m := range sent.Below {
-		if f := z.members[m.Name]; !has[n] && f != nil && f.omitted && f.mayBe(m.Sent) {
+		if f := z.members[m.Name]; !has[n] && f != nil && f.isMissing(m.Sent) {
 			i.out = f.appendZero(appendKey(i.out, m.Name, empty), m.Sent)
 			empty = false
 		}
 	}
 	return end
 }
+
+// isMissing reports whether a value is one of the field that JSON lacks.
+func (f *field) isMissing(s *SentZeros) bool { return (f.omitted || s.Zero == null) && f.mayBe(s) }
 
 // mayBe reports whether a value is a zero value of the field.
 func (f *field) mayBe(s *SentZeros) bool {
