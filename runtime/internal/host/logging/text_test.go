@@ -42,7 +42,8 @@ func FuzzLine(f *testing.F) {
 		for _, zone := range []*time.Location{time.UTC, time.FixedZone("", 19800)} {
 			r := slog.NewRecord(time.Unix(0, nanoseconds).In(zone), slog.Level(level), message, 0)
 			r.AddAttrs(slog.String(key, text), slog.Int64("number", number),
-				slog.Attr{Value: slog.GroupValue(slog.Duration("duration", time.Duration(number)), slog.String("text", text))})
+				slog.Attr{Value: slog.GroupValue(slog.Duration("duration", time.Duration(number)),
+					slog.String("text", text))})
 			wantsSlogsLine(t, r)
 		}
 	})

@@ -12,7 +12,8 @@ import (
 // SentZeros are zero values that a client sent, null, and texts that Go writes in another form, in one value of JSON.
 // They don't change once they are made. Nil are none.
 type SentZeros struct {
-	// Zero is the value, if it is zero or null; "" if it isn't. Of an object it is {}, and Below are all of its members.
+	// Zero is the value, if it is zero or null; "" if it isn't. Of an object it is {}, and Below are all of its
+	// members.
 	Zero string `json:"zero,omitempty"`
 	// Text is the JSON of a text or number that isn't zero, and whose Go type writes it as Usual: "60s" and "1m0s". Of
 	// one that is zero, Usual is that of Zero.

@@ -43,12 +43,14 @@ func (z *Zeros) isUsualTime(raw []byte) bool {
 		return false
 	}
 	for i, c := range raw {
-		if isDigit := c >= '0' && c <= '9'; isDigit != (usual[i] >= '0' && usual[i] <= '9') || !isDigit && c != usual[i] {
+		if u := usual[i]; isDigit(c) != isDigit(u) || !isDigit(c) && c != u {
 			return false
 		}
 	}
 	return true
 }
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // heldText returns what was sent, if the Go value still says the same.
 func (z *Zeros) heldText(v reflect.Value, sent *SentZeros) *SentZeros {

@@ -257,7 +257,6 @@ func (s scanner) object(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 	for i, made := range z.defaults {
 		if s.defaults && there&(1<<i) == 0 {
 			found, all = append(found, made), append(all, made)
-			zero = zero && made.Sent.Zero != ""
 		}
 	}
 	if zero {
