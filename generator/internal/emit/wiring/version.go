@@ -42,7 +42,8 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 			conversion = append(conversion, member("Nullable", texts(paths)))
 		}
 		if defaults := defaultTexts(v.Type); len(defaults) > 0 {
-			conversion = append(conversion, member("DefaultTexts", literal(gocode.Code("map[string]string"), defaults...)))
+			byPath := literal(gocode.Code("map[string]string"), defaults...)
+			conversion = append(conversion, member("DefaultTexts", byPath))
 		}
 		if name := p.sentBy(v.Type); name != "" {
 			conversion = append(conversion, member("Sent", jen.Id(name)))

@@ -127,8 +127,8 @@ func TestZerosStay(t *testing.T) {
 // TestTextsStay: so do the forms of durations, times and quantities that clients send.
 func TestTextsStay(t *testing.T) {
 	const (
-		long = `{"spec":{"timeout":"60s","period":"90m","capacity":"1000m","limit":2,"pause":"0m0s","steps":["60s","5s"],` +
-			`"since":"2026-01-02T03:04:05.000Z","until":"2026-01-02T05:04:05+02:00",` +
+		long = `{"spec":{"timeout":"60s","period":"90m","capacity":"1000m","limit":2,"pause":"0m0s",` +
+			`"steps":["60s","5s"],"since":"2026-01-02T03:04:05.000Z","until":"2026-01-02T05:04:05+02:00",` +
 			`"waits":[{"for":"60s","of":"a"},{"for":"1m0s","of":"b"}]}}`
 		short = `{"spec":{"timeout":"1m0s","waits":[{"for":"1m","of":"b"}]}}`
 	)
@@ -153,7 +153,8 @@ func TestTextsStay(t *testing.T) {
 		},
 		"patch that tests": func(w writer) {
 			w.create(long)
-			w.patch(verb.JSONPatch, `[{"op":"test","path":"/spec/steps/0","value":"60s"},{"op":"remove","path":"/spec/steps/1"}]`)
+			w.patch(verb.JSONPatch, `[{"op":"test","path":"/spec/steps/0","value":"60s"},`+
+				`{"op":"remove","path":"/spec/steps/1"}]`)
 		},
 		"apply": func(w writer) { w.apply("one", long) },
 		"apply by two": func(w writer) {

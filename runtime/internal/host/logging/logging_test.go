@@ -154,7 +154,8 @@ func TestHandler(t *testing.T) {
 func request() slog.Record {
 	r := slog.NewRecord(time.Now(), debug, "HTTP", 0)
 	r.AddAttrs(slog.Attr{Value: slog.GroupValue(
-		slog.String("verb", "get"), slog.String("URI", "/apis/example.com/v1/namespaces/default/lamps/f17?resourceVersion=0"),
+		slog.String("verb", "get"),
+		slog.String("URI", "/apis/example.com/v1/namespaces/default/lamps/f17?resourceVersion=0"),
 		slog.Duration("latency", 312345*time.Nanosecond), slog.String("userAgent", "kubectl/v1.37.0 (linux/amd64)"),
 		slog.String("audit-ID", "f5f4c8ab-0f9f-4b7e-a0bd-5a1c3a2d4b55"), slog.String("srcIP", "127.0.0.1:41234"),
 		slog.String("apf_pl", "global-default"), slog.Int("apf_iseats", 1), slog.Int("resp", 200),
