@@ -10,11 +10,14 @@ import (
 	"net"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
+	"time"
 
 	"apigen.dev/runtime/internal/host/certs"
 	"apigen.dev/runtime/internal/host/encryption"
 	"apigen.dev/runtime/internal/host/logging"
+	"apigen.dev/runtime/internal/host/programpages"
 	"apigen.dev/runtime/internal/http/headroom"
 	"apigen.dev/runtime/internal/state/stats"
 	"apigen.dev/runtime/storage"
@@ -121,8 +124,21 @@ func (p process) run(ctx context.Context, program Program, f flags, in input, ou
 	defer followEncryption(ctx, f, in.encryption, program.groups(), log)()
 	defer repeat(ctx, fileInterval, id.follow)()
 	defer repeat(ctx, fileInterval, in.tokens.follow(log))()
+	defer time.AfterFunc(settled, func() { releasePages(log) }).Stop()
 	fmt.Fprintf(out, "serving %s   storage: %s\nkubeconfig: %s\n", server.URL(), p.description, kubeconfig)
 	return server.Run(ctx)
+}
+
+// settled is how long after its start a server needs no more what only the start needs: caches are full, and clients
+// have come.
+const settled = time.Minute
+
+// releasePages gives back the memory that only the start needed.
+func releasePages(log *slog.Logger) {
+	debug.FreeOSMemory()
+	if err := programpages.Release(); err != nil {
+		log.Debug("the pages of the program stay in memory", "error", err)
+	}
 }
 
 // adjustProcess changes what Go has once for a process.
