@@ -6,8 +6,6 @@
 package programpages
 
 import (
-	"bufio"
-	"io"
 	"strconv"
 	"strings"
 )
@@ -18,12 +16,11 @@ type span struct{ start, length uintptr }
 // unchanged returns the parts of the address space that show a file as it is, and that the process may not write to. It
 // reads the format of /proc/PID/smaps. A part with a page of its own, such as a breakpoint or an address that the
 // linker filled in, isn't as the file is.
-func unchanged(smaps io.Reader, file string) (all []span, err error) {
+func unchanged(smaps, file string) (all []span) {
 	var at span
 	clean := false
-	lines := bufio.NewScanner(smaps)
-	for lines.Scan() {
-		fields := strings.Fields(lines.Text())
+	for line := range strings.Lines(smaps) {
+		fields := strings.Fields(line)
 		switch {
 		case len(fields) < 2:
 		case !strings.HasSuffix(fields[0], ":"): // the first line of a part
@@ -35,7 +32,7 @@ func unchanged(smaps io.Reader, file string) (all []span, err error) {
 			all = append(all, at)
 		}
 	}
-	return all, lines.Err()
+	return all
 }
 
 // spanOf reads the addresses of a part: 00400000-01a2b000.

@@ -12,16 +12,11 @@ func Release() error {
 	if err != nil {
 		return err
 	}
-	smaps, err := os.Open("/proc/self/smaps")
+	smaps, err := os.ReadFile("/proc/self/smaps")
 	if err != nil {
 		return err
 	}
-	defer func() { _ = smaps.Close() }()
-	spans, err := unchanged(smaps, file)
-	if err != nil {
-		return err
-	}
-	for _, s := range spans {
+	for _, s := range unchanged(string(smaps), file) {
 		// syscall.Madvise wants a slice, and the address is none of a Go value.
 		if _, _, e := syscall.Syscall(syscall.SYS_MADVISE, s.start, s.length, syscall.MADV_DONTNEED); e != 0 {
 			return e

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"reflect"
 	"slices"
 	"sort"
@@ -330,8 +329,7 @@ func (z *Zeros) settleDefaults(seen map[*Zeros]bool) {
 	}
 	seen[z] = true
 	z.elem.settleDefaults(seen)
-	for _, name := range slices.Sorted(maps.Keys(z.members)) {
-		f := z.members[name]
+	for name, f := range z.members {
 		f.below.settleDefaults(seen)
 		if !f.written || f.defaulted != 0 || len(z.defaults) == 64 {
 			continue
