@@ -60,9 +60,9 @@ type Attributes struct {
 	// server-side apply merges them. It changes neither.
 	Merge func(kind schema.GroupVersionKind, object, config map[string]any) (map[string]any, error)
 
-	warnings []string
-	pass     pass
-	settle   []func(ctx context.Context, outcome Outcome)
+	warnings  []string
+	pass      pass
+	onOutcome []func(ctx context.Context, outcome Outcome)
 }
 
 // Outcome is what became of a write that passed admission.
@@ -108,18 +108,18 @@ func (a *Attributes) IsResource(group, resource string) bool {
 	return a.Resource.Group == group && a.Resource.Resource == resource && a.Subresource == ""
 }
 
-// Then registers a function that the server calls once with the outcome of the write, if all validating plug-ins let it
+// OnOutcome registers a function that the server calls once with the outcome of the write, if all validating plug-ins let it
 // pass, and before it answers the client. It calls none for dry runs and connections.
-func (a *Attributes) Then(do func(ctx context.Context, outcome Outcome)) {
-	a.settle = append(a.settle, do)
+func (a *Attributes) OnOutcome(do func(ctx context.Context, outcome Outcome)) {
+	a.onOutcome = append(a.onOutcome, do)
 }
 
-// Settle calls the functions that plug-ins registered by Then.
-func (a *Attributes) Settle(ctx context.Context, outcome Outcome) {
-	for _, do := range a.settle {
+// Conclude calls the functions that plug-ins registered by OnOutcome.
+func (a *Attributes) Conclude(ctx context.Context, outcome Outcome) {
+	for _, do := range a.onOutcome {
 		do(ctx, outcome)
 	}
-	a.settle = nil
+	a.onOutcome = nil
 }
 
 // Warn adds a warning to the answer.

@@ -83,7 +83,7 @@ func (a *attempt[T]) settle(ctx context.Context, outcome admission.Outcome) {
 	}
 	seen := a.seen
 	a.seen = nil
-	seen.Settle(context.WithoutCancel(ctx), outcome)
+	seen.Conclude(context.WithoutCancel(ctx), outcome)
 }
 
 // outcome returns what became of an attempt whose write ended with err.

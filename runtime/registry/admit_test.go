@@ -235,7 +235,7 @@ func TestAdmissionLearnsTheOutcome(t *testing.T) {
 	h := openAdmitted(t, admission.Plugin{Name: "Ledger", Validate: func(
 		_ context.Context, a *admission.Attributes,
 	) error {
-		a.Then(func(_ context.Context, outcome admission.Outcome) { outcomes = append(outcomes, outcome) })
+		a.OnOutcome(func(_ context.Context, outcome admission.Outcome) { outcomes = append(outcomes, outcome) })
 		return nil
 	}})
 	ctx, opts := t.Context(), verb.WriteOptions{Form: v1, FieldManager: "m"}

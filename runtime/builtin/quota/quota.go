@@ -111,7 +111,7 @@ func (f *Feature) validate(ctx context.Context, a *admission.Attributes) error {
 	if err != nil {
 		return err
 	}
-	a.Then(f.ledger.settled(a.Namespace, e))
+	a.OnOutcome(f.ledger.settled(a.Namespace, e))
 	f.credit(a)
 	return nil
 }
@@ -152,7 +152,7 @@ func (f *Feature) credit(a *admission.Attributes) {
 	if a.Object != nil {
 		after = m.usage(a.Object.Value())
 	}
-	a.Then(func(_ context.Context, outcome admission.Outcome) {
+	a.OnOutcome(func(_ context.Context, outcome admission.Outcome) {
 		var freed core.ResourceList
 		switch outcome {
 		case admission.Removed:

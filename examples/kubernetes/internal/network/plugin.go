@@ -212,7 +212,7 @@ func setFamilies(service, _ *corev1.Service) field.ErrorList {
 
 // settle gives addresses back when the outcome of a write is known.
 func settle(_ context.Context, a *admission.Attributes, service, old *corev1.Service) error {
-	a.Then(func(ctx context.Context, outcome admission.Outcome) {
+	a.OnOutcome(func(ctx context.Context, outcome admission.Outcome) {
 		switch {
 		case a.Operation == admission.Create && outcome == admission.Rejected:
 			release(ctx, service.Spec.ClusterIPs)
