@@ -500,9 +500,9 @@ var floors = map[string][]string{
 	"runtime/server": {
 		"runtime/admission", "runtime/api", "runtime/auth", "runtime/internal/access/meter",
 		"runtime/internal/audit/trail", "runtime/internal/collector", "runtime/internal/host/certs",
-		"runtime/internal/host/encryption", "runtime/internal/host/kubeconfig", "runtime/internal/host/logging", "runtime/internal/host/programpages",
-		"runtime/internal/host/release", "runtime/internal/http/apigroups", "runtime/internal/http/endpoint",
-		"runtime/internal/http/filter",
+		"runtime/internal/host/encryption", "runtime/internal/host/kubeconfig", "runtime/internal/host/logging",
+		"runtime/internal/host/programpages", "runtime/internal/host/release", "runtime/internal/http/apigroups",
+		"runtime/internal/http/endpoint", "runtime/internal/http/filter",
 		"runtime/internal/http/gather", "runtime/internal/http/headroom", "runtime/internal/http/health",
 		"runtime/internal/http/loopback", "runtime/internal/http/respond", "runtime/internal/http/traffic",
 		"runtime/internal/http/zpages", "runtime/internal/object/ownership", "runtime/internal/typedclient",

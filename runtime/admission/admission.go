@@ -108,8 +108,8 @@ func (a *Attributes) IsResource(group, resource string) bool {
 	return a.Resource.Group == group && a.Resource.Resource == resource && a.Subresource == ""
 }
 
-// OnOutcome registers a function that the server calls once with the outcome of the write, if all validating plug-ins let it
-// pass, and before it answers the client. It calls none for dry runs and connections.
+// OnOutcome registers a function that the server calls once with the outcome of the write, if all validating plug-ins
+// let it pass, and before it answers the client. It calls none for dry runs and connections.
 func (a *Attributes) OnOutcome(do func(ctx context.Context, outcome Outcome)) {
 	a.onOutcome = append(a.onOutcome, do)
 }
