@@ -11,17 +11,21 @@ const (
 	atomic    = "controller-gen makes a struct atomic that embeds an atomic one; Kubernetes' own schemas don't"
 	keyless   = "an element of a list with keys lacks one: field ownership can't read that, a Go value has an empty one"
 	pruning   = "a definition prunes an Unstructured of which no marker says that its fields are preserved"
+	emptied   = "an apply removes the last of its items from a list with keys, and sends it empty: it isn't kept"
 )
 
 // differences are what is known of each project whose kinds are held to their definitions.
 var differences = map[string]map[string][]string{
 	"kuberay": {
-		// A default of "" makes keys equal of which one is missing.
-		explicit: {`rayservices: only the definition refuses *.imagePullSecrets[]`},
-		tags:     {`*: only the type refuses *.evictionResponders[].name`},
+		tags: {
+			`*: only the type refuses *.evictionResponders[]*`,
+			// The object has such a fault, so that its rules in CEL aren't checked.
+			`rayclusters: only the type refuses <nil>`, `rayclusters: only the definition refuses spec.managedBy`,
+		},
 		sets: {
-			`rayservices: only the type refuses what it can't decode`,
-			`rayservices: of an equal object, only the definition manages *.metadata`, // of an empty list of finalizers
+			`ray*: only the type refuses what it can't decode`,
+			`ray*: of an equal object, only the definition manages *.metadata.finalizers`, // an empty list
+			`rayclusters: only the type stores *.metadata.finalizers`,
 		},
 		atomic: {`ray*: of an equal object, only the type manages *.configMap*`},
 	},
@@ -30,7 +34,11 @@ var differences = map[string]map[string][]string{
 			// An enumeration.
 			`*triggerauthentications: only the definition refuses spec.oauth2.type`,
 		},
-		sets: {`scaledjobs: of an equal object, only the definition manages *.metadata*`},
+		sets: {
+			`scaledjobs: of an equal object, only the definition manages *.metadata*`,
+			`scaledjobs: only the type refuses what it can't decode`,
+		},
+		emptied: {`scaledobjects: only the definition stores status.triggersActivity[]`},
 		tags: {
 			`scaledjobs: only the type refuses spec.jobTargetRef.scheduling*`,
 			`scaledjobs: only the type refuses *.evictionResponders[].name`,
@@ -61,9 +69,10 @@ var differences = map[string]map[string][]string{
 	"gateway-api": {},
 	"prometheus-operator": {
 		explicit: {
-			`thanosrulers: only the definition refuses spec.excludedFromEnforcement[].group`,
+			`*: only the definition refuses spec.excludedFromEnforcement[].group`,
 			`thanosrulers: only the definition refuses <nil>`,
 		},
+		sets: {`alertmanagers: only the type refuses what it can't decode`},
 		omitempty: {
 			`alertmanagerconfigs: only the type stores *.value`,
 			`alertmanagerconfigs: only the type stores spec.route.receiver`,
@@ -80,20 +89,22 @@ var differences = map[string]map[string][]string{
 	"katib": {
 		decoding: {`*: only the type refuses what it can't decode`},
 		keyless:  {`*: only the type stores status`, `suggestions: only the type stores status.*`},
-		pruning:  {`experiments: only the type stores spec.trialTemplate.trialSpec.*`},
+		emptied: {
+			`suggestions: only the definition stores status`, `suggestions: only the definition stores status.suggestions*`,
+			`trials: only the definition stores status.conditions`, `trials: only the definition stores status.observation`,
+		},
+		pruning: {`experiments: only the type stores spec.trialTemplate.trialSpec.*`},
 	},
 	"kueue": {
 		explicit: {
-			`workloads: only the definition refuses *.imagePullSecrets[]`, // a default of "" makes keys equal
 			`multikueueclusters: only the * refuses spec.clusterSource`,
 			`multikueueclusters: only the definition refuses <nil>`,
 			`topologies: only the definition refuses <nil>`,
 			`topologies: only the * refuses spec.levels`,
-			`workloads: only the definition refuses spec.podSets[]`,
 			`workloads: stored spec.podSets[].count is 1 by the type and 0 by the definition`,
 		},
 		sets: {`workloads: of an equal object, only the definition manages *.metadata*`},
-		tags: {`workloads: only the type refuses *.evictionResponders[].name`},
+		tags: {`workloads: only the type refuses *.evictionResponders[]*`},
 		omitempty: {
 			`*: only the type stores spec`,
 			`*queues: only the type stores status.*Workloads`,
@@ -117,16 +128,15 @@ var differences = map[string]map[string][]string{
 			`*: stored *.length is 24 by the type and 0 by the definition`,
 			`*: only the type refuses *.data[].sourceRef`,
 			`*: only the definition refuses *.data[].sourceRef`,
-			`clusterpushsecrets: only the type refuses spec.pushSecretSpec.selector`,
 		},
 		inside: {
-			`*: only the definition refuses spec.*SecretSpec`,
 			`*: only the definition refuses *.webhook.auth`,
 		},
 		decoding: {`*: only the type refuses what it can't decode`},
 		omitempty: {
-			`secretstores: only the type stores *.conjur.auth.jwt.hostId`,
-			`secretstores: only the type stores *.kubernetes.auth`,
+			`*secretstores: only the type stores *.conjur.auth.jwt.hostId`,
+			`*secretstores: only the type stores *.kubernetes.auth`,
+			`*secretstores: only the definition refuses *.vault.version`, // it has a default
 			`secretstores: only the type stores *.azureAuthCredentials.resource`,
 		},
 	},

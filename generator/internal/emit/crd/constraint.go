@@ -192,6 +192,8 @@ func join(dst object, key string, value any) bool {
 		slices.Sort(all)
 		dst[key] = slices.Compact(all)
 	case "type": // the type's, whatever the place says
+	case "default": // of two fields with one name; allOf may have none
+		dst[key] = clone(value)
 	case "additionalProperties":
 		merge(dst[key].(object), value.(object))
 	case "x-kubernetes-preserve-unknown-fields", "x-kubernetes-map-type", "x-kubernetes-list-type",

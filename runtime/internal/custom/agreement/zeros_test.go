@@ -101,6 +101,16 @@ func TestZerosStay(t *testing.T) {
 			w.delete()
 			w.patch(verb.MergePatch, `{"metadata":{"labels":{"a":"b"}}}`)
 		},
+		"apply of the status": func(w writer) {
+			w.apply("one", `{"spec":{"title":"ab"}}`)
+			w.applyTo("status", "one", `{"status":{"phase":"","seen":{"name":""}}}`)
+		},
+		"apply of the status, twice": func(w writer) {
+			w.apply("one", `{"spec":{"title":"ab"}}`)
+			w.applyTo("status", "one", `{"status":{"phase":"lit","seen":{"name":"a"}}}`)
+			w.apply("one", `{"spec":{"title":"abc"}}`)
+			w.applyTo("status", "one", `{"status":{"phase":"","seen":{"name":""}}}`)
+		},
 		"null": func(w writer) { w.create(`{"spec":{"note":null,"back":null,"title":null}}`) },
 		"null after another": func(w writer) {
 			w.create(`{"spec":{"note":"a","back":{"name":"a"}}}`)
@@ -255,6 +265,12 @@ func (w writer) apply(manager, config string) {
 	w.Helper()
 	body := verb.Body{Version: "v1", Data: w.whole(config)}
 	w.done(w.to.Patch(w.Context(), "ns", "a", "", verb.ApplyPatch, body, options(manager)))
+}
+
+func (w writer) applyTo(part, manager, config string) {
+	w.Helper()
+	body := verb.Body{Version: "v1", Data: w.whole(config)}
+	w.done(w.to.Patch(w.Context(), "ns", "a", part, verb.ApplyPatch, body, options(manager)))
 }
 
 func (w writer) delete() {
