@@ -90,8 +90,10 @@ var differences = map[string]map[string][]string{
 		decoding: {`*: only the type refuses what it can't decode`},
 		keyless:  {`*: only the type stores status`, `suggestions: only the type stores status.*`},
 		emptied: {
-			`suggestions: only the definition stores status`, `suggestions: only the definition stores status.suggestions*`,
-			`trials: only the definition stores status.conditions`, `trials: only the definition stores status.observation`,
+			`suggestions: only the definition stores status`,
+			`suggestions: only the definition stores status.suggestions*`,
+			`trials: only the definition stores status.conditions`,
+			`trials: only the definition stores status.observation`,
 		},
 		pruning: {`experiments: only the type stores spec.trialTemplate.trialSpec.*`},
 	},

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestMergeDefaults: of two fields with one name, of which one is in an embedded struct, the nearer has its default, and
-// allOf, in which a definition may have none, has none.
+// TestMergeDefaults: of two fields with one name, of which one is in an embedded struct, the nearer has its default,
+// and allOf, in which a definition may have none, has none.
 func TestMergeDefaults(t *testing.T) {
 	embedded := object{"properties": object{"name": object{"type": "string", "default": "a", "maxLength": int64(3)}}}
 	own := object{"properties": object{"name": object{"type": "string", "default": "", "maxLength": int64(2)}}}
