@@ -10,7 +10,6 @@ import (
 	"net"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strconv"
 	"time"
 
@@ -129,13 +128,12 @@ func (p process) run(ctx context.Context, program Program, f flags, in input, ou
 	return server.Run(ctx)
 }
 
-// settled is how long after its start a server needs no more what only the start needs: caches are full, and clients
-// have come.
+// settled is how long after its start a server has no use any more for what only the start needs: caches are full, and
+// clients have come.
 const settled = time.Minute
 
-// releasePages gives back the memory that only the start needed.
+// releasePages gives back the pages of the program that only the start needed. Go gives back the heap by itself.
 func releasePages(log *slog.Logger) {
-	debug.FreeOSMemory()
 	if err := programpages.Release(); err != nil {
 		log.Debug("the pages of the program stay in memory", "error", err)
 	}
