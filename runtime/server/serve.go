@@ -132,7 +132,7 @@ func (p process) run(ctx context.Context, program Program, f flags, in input, ou
 // clients have come.
 const settled = time.Minute
 
-// releasePages gives back the pages of the program that only the start needed. Go gives back the heap by itself.
+// releasePages gives back the memory that only the start needed.
 func releasePages(log *slog.Logger) {
 	if err := programpages.Release(); err != nil {
 		log.Debug("the pages of the program stay in memory", "error", err)

@@ -5,9 +5,8 @@ import (
 	"syscall"
 )
 
-// Release takes the pages of the program's file out of the process's memory. They stay in the kernel's cache of files,
-// from which a page that is needed again comes back when it is touched. It does nothing where /proc isn't mounted.
-func Release() error {
+// releaseFile takes the pages of the program's file out of the process's memory.
+func releaseFile() error {
 	file, err := os.Executable()
 	if err != nil {
 		return err

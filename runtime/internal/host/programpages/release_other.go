@@ -2,5 +2,5 @@
 
 package programpages
 
-// Release does nothing: this system gives no part of a program back.
-func Release() error { return nil }
+// releaseFile does nothing: this system gives no part of a program back.
+func releaseFile() error { return nil }
