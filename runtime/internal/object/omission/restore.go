@@ -309,7 +309,7 @@ func (z *Zeros) fieldAt(path []string, do func(in *Zeros, name string, f *field)
 
 // keepDefault notes that a member has a default, in JSON, that the JSON of its Go value lacks, or has in another form.
 func (z *Zeros) keepDefault(name string, f *field, text string) {
-	if f.defaulted != 0 || len(z.defaults) == 64 {
+	if f.defaulted != 0 {
 		return
 	}
 	sent, whole, _ := scanner{data: []byte(text)}.field(f, 0)
@@ -317,8 +317,8 @@ func (z *Zeros) keepDefault(name string, f *field, text string) {
 		sent = whole
 	}
 	if sent != nil {
-		f.defaulted = 1 << len(z.defaults)
 		z.defaults = append(z.defaults, Member{name, sent})
+		f.defaulted = len(z.defaults)
 	}
 }
 
@@ -331,12 +331,12 @@ func (z *Zeros) settleDefaults(seen map[*Zeros]bool) {
 	z.elem.settleDefaults(seen)
 	for name, f := range z.members {
 		f.below.settleDefaults(seen)
-		if !f.written || f.defaulted != 0 || len(z.defaults) == 64 {
+		if !f.written || f.defaulted != 0 {
 			continue
 		}
 		if made := f.below.unsent(); made != nil {
-			f.defaulted = 1 << len(z.defaults)
 			z.defaults = append(z.defaults, Member{name, made})
+			f.defaulted = len(z.defaults)
 		}
 	}
 }

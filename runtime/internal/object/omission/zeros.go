@@ -41,8 +41,8 @@ type field struct {
 	fills bool
 	// nullable: null is kept.
 	nullable bool
-	// defaulted is the bit of a member in defaults.
-	defaulted uint64
+	// defaulted is the place of a member in defaults, counted from 1; 0 of others.
+	defaulted int
 	below     *Zeros
 }
 
@@ -229,7 +229,11 @@ func (s scanner) entries(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 // object is value for a struct.
 func (s scanner) object(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 	var found, all members // all are the members of a zero value
-	var there uint64       // which of the members with defaults
+	var few [16]bool
+	there := few[:] // which of the members with defaults, from 1 on
+	if len(z.defaults) >= len(few) {
+		there = make([]bool, len(z.defaults)+1)
+	}
 	zero := true
 	end = rendition.EachMember(s.data, at+1, func(key []byte, start int) int {
 		f := z.members[string(key)]
@@ -238,12 +242,12 @@ func (s scanner) object(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 			found.set(key, nil)
 			return rendition.Skip(s.data, start)
 		case isNull:
-			there |= f.defaulted
+			there[f.defaulted] = true
 			found.set(key, sentNull)
 			all.set(key, sentNull)
 			return rendition.Skip(s.data, start)
 		}
-		there |= f.defaulted
+		there[f.defaulted] = true
 		sent, whole, end := s.field(f, start)
 		if whole != nil && f.omitted {
 			sent = whole
@@ -255,7 +259,7 @@ func (s scanner) object(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 		return end
 	})
 	for i, made := range z.defaults {
-		if s.defaults && there&(1<<i) == 0 {
+		if s.defaults && !there[i+1] {
 			found, all = append(found, made), append(all, made)
 		}
 	}
