@@ -87,8 +87,24 @@ func (w *wireWalk) fields(t *model.Type, at place, addressable bool) {
 				"embed the struct itself, or export its name", cmp.Or(t.Name, "the struct"), f.Name)
 			continue
 		}
+		if f.Inline && embeds(f.Type.Pointee(), t, map[*model.Type]bool{}) {
+			w.faultf(inner, "%s embeds itself, so that its fields would have no end: give the field a name on the "+
+				"wire, `json:\"parent,omitempty\"`", cmp.Or(t.Name, "the struct"))
+			continue
+		}
 		w.value(f.Type, inner, addressable)
 	}
+}
+
+// embeds reports whether a struct is another one, or embeds it.
+func embeds(t, other *model.Type, seen map[*model.Type]bool) bool {
+	if t == nil || seen[t] {
+		return false
+	}
+	seen[t] = true
+	return t == other || slices.ContainsFunc(t.Fields, func(f *model.Field) bool {
+		return f.Inline && !f.Ignored && embeds(f.Type.Pointee(), other, seen)
+	})
 }
 
 // writesItself reports whether values of a type have methods that write their JSON, and reports methods that

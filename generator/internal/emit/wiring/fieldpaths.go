@@ -23,25 +23,21 @@ func isDefaultText(f *model.Field) bool {
 // defaultTexts returns the defaults of such fields, in JSON, by their paths.
 func defaultTexts(t *model.Type) []jen.Code {
 	var all []jen.Code
-	w := fieldPaths{seen: map[*model.Type]bool{}}
-	w.found = func(f *model.Field, path string) {
+	newFieldPaths(func(f *model.Field, path string) {
 		if isDefaultText(f) {
 			all = append(all, jen.Lit(path).Op(":").Op(gocode.RawLiteral(schema.DefaultOf(f).JSON)))
 		}
-	}
-	w.inside(t, "")
+	}).inside(t, "")
 	return all
 }
 
 // nullablePaths returns the paths of the fields of a kind in which null is kept.
 func nullablePaths(t *model.Type) (paths []string) {
-	w := fieldPaths{seen: map[*model.Type]bool{}}
-	w.found = func(f *model.Field, path string) {
+	newFieldPaths(func(f *model.Field, path string) {
 		if f.Schema.Nullable {
 			paths = append(paths, path)
 		}
-	}
-	w.inside(t, "")
+	}).inside(t, "")
 	return paths
 }
 
@@ -49,7 +45,12 @@ func nullablePaths(t *model.Type) (paths []string) {
 // map. A field of a type that stands in several places is found once.
 type fieldPaths struct {
 	found func(f *model.Field, path string)
-	seen  map[*model.Type]bool
+	// seen are the types whose fields were found, and around the structs that are being looked at.
+	seen, around map[*model.Type]bool
+}
+
+func newFieldPaths(found func(f *model.Field, path string)) *fieldPaths {
+	return &fieldPaths{found: found, seen: map[*model.Type]bool{}, around: map[*model.Type]bool{}}
 }
 
 func (w *fieldPaths) inside(t *model.Type, path string) {
@@ -65,9 +66,11 @@ func (w *fieldPaths) inside(t *model.Type, path string) {
 	case model.Slice, model.Array, model.Map:
 		w.inside(t.Elem, path+"[*]")
 	case model.Struct:
+		w.around[t] = true
 		for _, f := range t.Fields {
 			w.field(f, path)
 		}
+		delete(w.around, t)
 	}
 }
 
@@ -84,9 +87,13 @@ func (w *fieldPaths) field(f *model.Field, path string) {
 	w.inside(f.Type, path)
 }
 
-// inline looks at the fields of a struct that another one has as its own: each such place counts.
+// inline looks at the fields of a struct that another one has as its own: each such place counts, but for a struct that
+// has itself.
 func (w *fieldPaths) inline(t *model.Type, path string) {
 	t = t.Pointee()
+	if w.around[t] {
+		return
+	}
 	known := w.seen[t]
 	w.seen[t] = false
 	w.inside(t, path)

@@ -91,12 +91,12 @@ type objectRules struct {
 
 func (r *objectRules) fields(t *schema.Type) {
 	nearest := map[string]int{}
-	inlined(t, 0, func(f *schema.Field, depth int) {
+	inlined(t, func(f *schema.Field, depth int) {
 		if known, ok := nearest[f.Go.JSON]; !ok || depth < known {
 			nearest[f.Go.JSON] = depth
 		}
 	})
-	inlined(t, 0, func(f *schema.Field, depth int) {
+	inlined(t, func(f *schema.Field, depth int) {
 		if nearest[f.Go.JSON] == depth {
 			nearest[f.Go.JSON] = -1 // and no other of the name
 			r.field(f)
@@ -106,11 +106,19 @@ func (r *objectRules) fields(t *schema.Type) {
 
 // inlined calls do with each field of a struct, and of the structs that it inlines. encoding/json takes the nearest of
 // several fields with one name.
-func inlined(t *schema.Type, depth int, do func(f *schema.Field, depth int)) {
+func inlined(t *schema.Type, do func(f *schema.Field, depth int)) { inlinedBelow(t, nil, do) }
+
+// inlinedBelow is inlined for a struct in others, none of which it is: a struct that embeds itself has no end.
+func inlinedBelow(t *schema.Type, around []*model.Type, do func(f *schema.Field, depth int)) {
+	if slices.Contains(around, t.Go) {
+		return
+	}
+	depth := len(around)
+	around = append(slices.Clip(around), t.Go)
 	for _, f := range t.Fields {
 		switch {
 		case f.Go.Inline && f.Type.Go.Form == model.Struct:
-			inlined(f.Type, depth+1, do)
+			inlinedBelow(f.Type, around, do)
 		case f.Go.IsMetadata() || f.Go.Inline || declarative(f.Go):
 		default:
 			do(f, depth)

@@ -15,10 +15,10 @@ type SentZeros struct {
 	// Zero is the value, if it is zero or null; "" if it isn't. Of an object it is {}, and Below are all of its
 	// members.
 	Zero string `json:"zero,omitempty"`
-	// Text is the JSON of a text or number that isn't zero, and whose Go type writes it as Usual: "60s" and "1m0s". Of
-	// one that is zero, Usual is that of Zero.
-	Text  string `json:"text,omitempty"`
-	Usual string `json:"usual,omitempty"`
+	// Text is the JSON of a text or number that isn't zero, and whose Go type writes it as Canonical: "60s" and "1m0s".
+	// Of one that is zero, Canonical is that of Zero.
+	Text      string `json:"text,omitempty"`
+	Canonical string `json:"canonical,omitempty"`
 	// Digest is that of the JSON of an element of a list, by which it is found where code has moved it.
 	Digest string `json:"digest,omitempty"`
 	// Below are those in members of an object or map, or in elements of a list, sorted by name.
@@ -112,7 +112,7 @@ func (s *SentZeros) replaced(other *SentZeros, path []string) *SentZeros {
 	}
 	out := below.sent("")
 	if out != nil && s != nil {
-		out.Zero, out.Text, out.Usual, out.Digest = s.Zero, s.Text, s.Usual, s.Digest
+		out.Zero, out.Text, out.Canonical, out.Digest = s.Zero, s.Text, s.Canonical, s.Digest
 	}
 	return out
 }
@@ -174,8 +174,8 @@ func (s *SentZeros) append(out []byte) []byte {
 	if s.Text != "" {
 		out = append(appendText(append(out, `"text":`...), s.Text), ',')
 	}
-	if s.Usual != "" {
-		out = append(appendText(append(out, `"usual":`...), s.Usual), ',')
+	if s.Canonical != "" {
+		out = append(appendText(append(out, `"canonical":`...), s.Canonical), ',')
 	}
 	if s.Digest != "" {
 		out = append(appendText(append(out, `"digest":`...), s.Digest), ',')

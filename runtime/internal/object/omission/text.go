@@ -11,7 +11,7 @@ import (
 
 // scanText returns a text or number in data, if its type writes it in another form.
 func (z *Zeros) scanText(data []byte, at, end int) *SentZeros {
-	if end < 0 || z.isUsualTime(data[at:end]) {
+	if end < 0 || z.isCanonicalTime(data[at:end]) {
 		return nil
 	}
 	raw := data[at:end]
@@ -29,15 +29,15 @@ func (z *Zeros) scanText(data []byte, at, end int) *SentZeros {
 	if json.Unmarshal(raw, v.Interface()) != nil {
 		return nil
 	}
-	usual, err := json.Marshal(v.Interface())
-	if err != nil || string(usual) == string(raw) || len(usual) == 0 || usual[0] == '{' || usual[0] == '[' {
+	canonical, err := json.Marshal(v.Interface())
+	if err != nil || string(canonical) == string(raw) || canonical[0] == '{' || canonical[0] == '[' {
 		return nil
 	}
-	return &SentZeros{Text: string(raw), Usual: string(usual)}
+	return &SentZeros{Text: string(raw), Canonical: string(canonical)}
 }
 
-// isUsualTime reports whether JSON is a time as metav1.Time writes it, which most are.
-func (z *Zeros) isUsualTime(raw []byte) bool {
+// isCanonicalTime reports whether JSON is a time as metav1.Time writes it, which most are.
+func (z *Zeros) isCanonicalTime(raw []byte) bool {
 	const usual = `"2006-01-02T15:04:05Z"`
 	if z.text != reflect.TypeFor[metav1.Time]() || len(raw) != len(usual) {
 		return false
@@ -59,7 +59,7 @@ func (z *Zeros) heldText(v reflect.Value, sent *SentZeros) *SentZeros {
 	}
 	same := reflect.New(z.text)
 	same.Elem().Set(v)
-	if usual, err := json.Marshal(same.Interface()); err != nil || string(usual) != sent.Usual {
+	if canonical, err := json.Marshal(same.Interface()); err != nil || string(canonical) != sent.Canonical {
 		return nil
 	}
 	return sent
@@ -67,7 +67,7 @@ func (z *Zeros) heldText(v reflect.Value, sent *SentZeros) *SentZeros {
 
 // textOf returns the text that was sent, in place of a value that says the same in another form.
 func (s *SentZeros) textOf(v value.Value) value.Value {
-	if s == nil || s.Text == "" || !value.Equals(v, decoded([]byte(s.Usual))) {
+	if s == nil || s.Text == "" || !value.Equals(v, decoded([]byte(s.Canonical))) {
 		return v
 	}
 	return decoded([]byte(s.Text))

@@ -276,8 +276,8 @@ func (s scanner) field(f *field, start int) (sent, whole *SentZeros, end int) {
 	switch {
 	case f.zero == structZero || end < 0:
 	case f.zero == "{}" && whole != nil:
-	case sent != nil && sent.Text != "" && sent.Usual == f.zero:
-		whole = &SentZeros{Zero: sent.Text, Usual: sent.Usual}
+	case sent != nil && sent.Text != "" && sent.Canonical == f.zero:
+		whole = &SentZeros{Zero: sent.Text, Canonical: sent.Canonical}
 	case f.zero != "" && isZero(s.data[start:end], f.zero):
 		whole = &SentZeros{Zero: string(s.data[start:end])}
 	default:
@@ -326,7 +326,7 @@ type inserter struct {
 func (i *inserter) value(z *Zeros, sent *SentZeros, at int) (end int) {
 	switch {
 	case z != nil && z.text != nil && sent != nil && sent.Text != "":
-		if end = rendition.Skip(i.data, at); end > 0 && string(i.data[at:end]) == sent.Usual {
+		if end = rendition.Skip(i.data, at); end > 0 && string(i.data[at:end]) == sent.Canonical {
 			i.out = append(append(i.out, i.data[i.at:at]...), sent.Text...)
 			i.at = end
 		}
@@ -389,7 +389,7 @@ func (f *field) mayBe(s *SentZeros) bool {
 	case f.zero == structZero:
 		return s.Zero == "{}"
 	}
-	return s.Zero != "" && f.zero != "" && (s.Usual == f.zero || isZero([]byte(s.Zero), f.zero))
+	return s.Zero != "" && f.zero != "" && (s.Canonical == f.zero || isZero([]byte(s.Zero), f.zero))
 }
 
 // appendZero appends a zero value of the field, which may be one.
