@@ -52,6 +52,8 @@ type gatherer struct {
 	timer *time.Timer
 	timed bool // the timer will fire
 	aged  bool // the held bytes were there when it last fired
+
+	deadlines deadlines // they have a mutex of their own
 }
 
 var gatherBuffers = sync.Pool{New: func() any {
@@ -67,7 +69,7 @@ func (g *gatherer) Write(b []byte) (int, error) {
 	}
 	more := g.expectsMore(b)
 	if g.held == nil && !more {
-		return g.Conn.Write(b)
+		return g.write(b, false)
 	}
 	if g.held == nil {
 		g.held = gatherBuffers.Get().(*[]byte)
@@ -76,9 +78,9 @@ func (g *gatherer) Write(b []byte) (int, error) {
 	*g.held = append(*g.held, b...)
 	switch n := len(*g.held); {
 	case !more:
-		g.flush(n)
+		g.flush(n, false)
 	case n >= gatherSize:
-		g.flush(gatherSize)
+		g.flush(gatherSize, false)
 	}
 	if g.err != nil {
 		return 0, g.err
@@ -114,15 +116,16 @@ func (g *gatherer) fire() {
 		g.timed = false
 		return
 	case g.aged:
-		g.flush(len(*g.held))
+		g.flush(len(*g.held), true)
 	}
 	g.aged = true
 	g.timer.Reset(gatherTime)
 }
 
-// flush writes n of the held bytes, and gives the buffer back if none are left. It sets err.
-func (g *gatherer) flush(n int) {
-	_, g.err = g.Conn.Write((*g.held)[:n])
+// flush writes n of the held bytes, and gives the buffer back if none are left. It sets err. late reports whether the
+// Write that brought the bytes has returned.
+func (g *gatherer) flush(n int, late bool) {
+	_, g.err = g.write((*g.held)[:n], late)
 	g.aged = false
 	*g.held = (*g.held)[:copy(*g.held, (*g.held)[n:])]
 	if len(*g.held) == 0 || g.err != nil {
