@@ -49,8 +49,6 @@ func (g gathered) Handle(ctx context.Context, r slog.Record) error {
 	err := g.line(ctx, r)
 	if r.Level >= slog.LevelInfo {
 		g.held.flush()
-	} else {
-		g.held.flushSoon()
 	}
 	return err
 }
@@ -102,6 +100,7 @@ func (l *lines) Write(line []byte) (int, error) {
 		l.write()
 	}
 	l.held = append(l.held, line...)
+	l.flushSoon()
 	return len(line), nil
 }
 
@@ -120,9 +119,8 @@ func (l *lines) flush() {
 	l.write()
 }
 
+// flushSoon has the timer flush what is held. The caller holds mu.
 func (l *lines) flushSoon() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	switch {
 	case l.armed:
 		return

@@ -2,7 +2,9 @@ package logging
 
 import (
 	"log/slog"
+	"slices"
 	"strconv"
+	"time"
 )
 
 // appendLine appends the line that slog's TextHandler would write for a record, in a third of its time. It returns
@@ -11,7 +13,7 @@ func appendLine(line []byte, r slog.Record) ([]byte, bool) {
 	if r.Time.IsZero() || r.PC != 0 {
 		return line, false
 	}
-	line = r.Time.AppendFormat(append(line, slog.TimeKey+"="...), milliseconds)
+	line = appendTime(append(line, slog.TimeKey+"="...), r.Time)
 	line = append(append(line, " "+slog.LevelKey+"="...), levelText(r.Level)...)
 	line, simple := appendText(append(line, " "+slog.MessageKey+"="...), r.Message)
 	if !simple {
@@ -26,6 +28,17 @@ func appendLine(line []byte, r slog.Record) ([]byte, bool) {
 
 // milliseconds is the format of times in slog's lines.
 const milliseconds = "2006-01-02T15:04:05.000Z07:00"
+
+// appendTime appends a time with milliseconds. Package time has a short way for RFC 3339 alone.
+func appendTime(line []byte, t time.Time) []byte {
+	if year := t.Year(); year < 0 || year > 9999 {
+		return t.AppendFormat(line, milliseconds)
+	}
+	fraction := len(line) + len("2006-01-02T15:04:05")
+	line = t.AppendFormat(line, time.RFC3339)
+	n := t.Nanosecond() / int(time.Millisecond)
+	return slices.Insert(line, fraction, '.', byte('0'+n/100), byte('0'+n/10%10), byte('0'+n%10))
+}
 
 // levelText returns the name of a level.
 func levelText(level slog.Level) string {
@@ -78,17 +91,40 @@ func appendAttribute(line []byte, a slog.Attr) (_ []byte, simple bool) {
 
 // appendText appends a text, in quotes if it isn't a plain word. It returns false for one that needs escapes.
 func appendText(line []byte, text string) (_ []byte, simple bool) {
-	quoted := text == ""
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c < ' ' || c > '~' || c == '"' || c == '\\':
-			return line, false
-		case c == ' ' || c == '=':
-			quoted = true
-		}
+	form := plain
+	if text == "" {
+		form = quoted
 	}
-	if quoted {
+	for i := range len(text) {
+		form |= forms[text[i]]
+	}
+	switch {
+	case form&escaped != 0:
+		return line, false
+	case form&quoted != 0:
 		return append(append(append(line, '"'), text...), '"'), true
 	}
 	return append(line, text...), true
 }
+
+// textForm is how a text stands in a line: what the forms of its characters have together.
+type textForm uint8
+
+const (
+	quoted textForm = 1 << iota
+	escaped
+	plain textForm = 0
+)
+
+// forms are those of characters.
+var forms = func() (of [256]textForm) {
+	for c := range of {
+		switch {
+		case c < ' ' || c > '~' || c == '"' || c == '\\':
+			of[c] = escaped
+		case c == ' ' || c == '=':
+			of[c] = quoted
+		}
+	}
+	return of
+}()

@@ -44,7 +44,7 @@ func Authenticate(authenticator auth.Authenticator, log *slog.Logger) Filter {
 			// No handler needs the credentials any more, and one that forwards the request must not forward them.
 			r.Header.Del("Authorization")
 			removeProxyHeaders(r.Header)
-			next.ServeHTTP(w, r.WithContext(auth.WithUser(r.Context(), grouped(user))))
+			next.ServeHTTP(w, withUser(r, grouped(user)))
 		})
 	}
 }
@@ -76,6 +76,6 @@ func withGroup(user *auth.User, group string) *auth.User {
 		return user
 	}
 	copied := *user
-	copied.Groups = append(slices.Clip(slices.Clone(user.Groups)), group)
+	copied.Groups = append(append(make([]string, 0, len(user.Groups)+1), user.Groups...), group)
 	return &copied
 }

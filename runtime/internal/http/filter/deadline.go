@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/internal/http/respond"
 	"apigen.dev/runtime/internal/request"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -71,10 +72,10 @@ func requestTimeout(r *http.Request, limit time.Duration) (time.Duration, error)
 }
 
 // lazyDeadline is a context that starts its timer when somebody waits for its end, which most reads never do.
-// RequestInfo makes it, without a deadline: the copy of the request that carries it is the largest thing that the
-// filters allocate, and one suffices.
+// RequestInfo makes it, without a deadline and a user: the copy of the request that carries it is the largest thing
+// that the filters allocate, and one suffices.
 type lazyDeadline struct {
-	parent context.Context
+	parent context.Context // withUser adds the user to it
 	// deadline is zero until Deadline sets it, before the request has further goroutines.
 	deadline time.Time
 	timer    atomic.Pointer[timerContext]
@@ -135,6 +136,18 @@ func (d *lazyDeadline) Value(key any) any {
 		return t.Value(key)
 	}
 	return d.parent.Value(key)
+}
+
+// withUser returns the request with its user: the request itself if its context is a lazyDeadline that nobody but the
+// filters can have seen, and a copy otherwise.
+func withUser(r *http.Request, user *auth.User) *http.Request {
+	ctx, lazy := r.Context().(*lazyDeadline)
+	// Who may use the context later, such as a client of an authenticator's webhook, waits for its end first.
+	if !lazy || ctx.deadline.IsZero() || ctx.timer.Load() != nil {
+		return r.WithContext(auth.WithUser(r.Context(), user))
+	}
+	ctx.parent = auth.WithUser(ctx.parent, user)
+	return r
 }
 
 func (d *lazyDeadline) end() {

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"apigen.dev/runtime/auth"
 	"apigen.dev/runtime/internal/request"
 )
 
@@ -164,4 +165,39 @@ func TestLongRunning(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.path, got, c.want)
 		}
 	}
+}
+
+// TestUserOfDeadline: a request gets its user without a copy, unless somebody may read its context already.
+func TestUserOfDeadline(t *testing.T) {
+	jane := &auth.User{Name: "jane"}
+	plain := httptest.NewRequest(http.MethodGet, "/", nil)
+	lazy := &lazyDeadline{parent: plain.Context(), deadline: time.Now().Add(time.Hour)}
+	cases := map[string]struct {
+		request *http.Request
+		copied  bool
+	}{
+		"a deadline for which nobody waits": {plain.WithContext(lazy), false},
+		"a deadline for which somebody waits": {
+			plain.WithContext(waitedFor(&lazyDeadline{parent: plain.Context(), deadline: time.Now().Add(time.Hour)})),
+			true,
+		},
+		"a long-running request": {plain.WithContext(&lazyDeadline{parent: plain.Context()}), true},
+		"another context":        {plain, true},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := withUser(c.request, jane)
+			if auth.UserFrom(got.Context()) != jane || (got != c.request) != c.copied {
+				t.Errorf("the user is %v, copied: %v", auth.UserFrom(got.Context()), got != c.request)
+			}
+			if c.copied && auth.UserFrom(c.request.Context()) != nil {
+				t.Error("the request that others see has changed")
+			}
+		})
+	}
+}
+
+func waitedFor(d *lazyDeadline) *lazyDeadline {
+	d.Done()
+	return d
 }

@@ -41,8 +41,8 @@ func Fairness(controller *flow.Controller, estimator *cost.Estimator, defaultWai
 				return
 			}
 			visit := controller.Classify(user, info)
-			header := w.Header()
-			header[schemaHeader], header[levelHeader] = []string{visit.SchemaUID}, []string{visit.LevelUID}
+			header, uids := w.Header(), []string{visit.SchemaUID, visit.LevelUID}
+			header[schemaHeader], header[levelHeader] = uids[:1:1], uids[1:]
 			if !isWatch && !visit.Exempt() && reading.full(user.Name) {
 				tooMany(w, visit)
 				return
