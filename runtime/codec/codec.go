@@ -306,7 +306,8 @@ type Conversion[T, V api.Object] struct {
 	// elements of a list or map.
 	Nullable []string
 	// DefaultTexts are the defaults of a Custom kind that Go leaves out of JSON, as they are zero, or writes in another
-	// form, such as "1h". They are in JSON, by the paths of their fields. [*] stands for the elements of a list or map.
+	// form, such as "1h", and those of fields that are in JSON though they are zero. They are in JSON, by the paths of
+	// their fields. [*] stands for the elements of a list or map.
 	DefaultTexts map[string]string
 	// Sent returns the rules about the JSON that a client sends; nil if there are none.
 	Sent func() *Sent

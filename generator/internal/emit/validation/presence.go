@@ -20,9 +20,9 @@ func unkept(out *diag.Errors, t *model.Type) {
 		zero := zeroText(f.Type)
 		switch d, rule := schema.DefaultOf(f), refusing(f, map[*model.Type]bool{}); {
 		case d != nil && (d.Ref != nil || d.JSON != zero) && f.Type.Form == model.Basic:
-			out.Add(f.Pos, "%s has a default and no omitempty: Go clients that set nothing send %s, for which the "+
-				"server sets the default, and a custom resource doesn't: write `json:\"%s,omitempty\"`, or make it "+
-				"a pointer", name, zero, f.JSON)
+			out.Add(f.Pos, "%s has a default and no omitempty: Go clients that set nothing send %s, which the server "+
+				"keeps, as in a custom resource: write `json:\"%s,omitempty\"`, or make it a pointer",
+				name, zero, f.JSON)
 		case d == nil && rule != nil:
 			out.Add(f.Pos, "%s is optional and has no omitempty: where a client leaves it out, the server answers %s, "+
 				"which +%s refuses when it is sent: write `json:\"%s,%s\"`, or make it a pointer", name, zero,

@@ -11,13 +11,15 @@ import (
 )
 
 // isDefaultText reports whether a field has a default that Go leaves out of JSON, as it is the zero value, or may write
-// in another form.
+// in another form, or that takes the place of a zero value that Go writes.
 func isDefaultText(f *model.Field) bool {
 	def := schema.DefaultOf(f)
 	if def == nil || def.JSON == "" || def.Value() == nil {
 		return false
 	}
-	return f.OmitEmpty && f.EffectiveDefault() == nil || f.Type.Pointee().DecodesItself()
+	asks := f.EffectiveDefault() != nil
+	return f.OmitEmpty && !asks || !f.OmitEmpty && asks && f.Type.Form != model.Pointer ||
+		f.Type.Pointee().DecodesItself()
 }
 
 // defaultTexts returns the defaults of such fields, in JSON, by their paths.

@@ -40,7 +40,7 @@ var chosen = map[string][]string{
 	},
 	"Meter": {
 		`{"spec":{"timeout":"0s"}}`, `{"spec":{"waits":[{"of":"a"}]}}`, `{"spec":{"waits":[null]}}`,
-		`{"spec":{"port":null,"timeout":"5s"}}`,
+		`{"spec":{"port":null,"timeout":"5s"}}`, `{"spec":{"place":"","readings":{"key-a":{"digits":1,"times":0}}}}`,
 	},
 }
 

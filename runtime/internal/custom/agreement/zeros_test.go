@@ -184,6 +184,56 @@ func TestTextsStay(t *testing.T) {
 	}
 }
 
+// TestDefaultsOfZeros: a default doesn't take the place of a zero value that a client sends, though the field has no
+// omitempty, so that Go writes that zero value anyway.
+func TestDefaultsOfZeros(t *testing.T) {
+	const (
+		zero    = `{"spec":{"place":"","readings":{"a":{"digits":0,"times":0}}}}`
+		nothing = `{"spec":{"readings":{"a":{"digits":0}}}}`
+		other   = `{"spec":{"place":"door","readings":{"a":{"digits":1,"times":5}}}}`
+	)
+	for name, write := range map[string]func(w writer){
+		"create":         func(w writer) { w.create(zero) },
+		"create without": func(w writer) { w.create(nothing) },
+		"create in CBOR": func(w writer) { w.createIn(verb.CBOR, zero) },
+		"update": func(w writer) {
+			w.create(other)
+			w.update("", zero)
+		},
+		"update without": func(w writer) {
+			w.create(zero)
+			w.update("", nothing)
+		},
+		"update by what was read": func(w writer) {
+			w.create(zero)
+			w.update("", `{}`)
+		},
+		"merge patch": func(w writer) {
+			w.create(other)
+			w.patch(verb.MergePatch, zero)
+		},
+		"patch of another": func(w writer) {
+			w.create(zero)
+			w.patch(verb.MergePatch, `{"spec":{"readings":{"b":{"digits":3}}}}`)
+		},
+		"patch with null": func(w writer) {
+			w.create(zero)
+			w.patch(verb.MergePatch, `{"spec":{"place":null}}`)
+		},
+		"apply": func(w writer) { w.apply("one", zero) },
+		"apply by two": func(w writer) {
+			w.apply("one", zero)
+			w.apply("two", zero)
+		},
+		"apply that gives up": func(w writer) {
+			w.apply("one", zero)
+			w.apply("one", nothing)
+		},
+	} {
+		t.Run(name, func(t *testing.T) { agree(t, "Meter", write) })
+	}
+}
+
 // agree writes an object of a kind twice, as one of its Go type and as a custom resource, and compares what is read.
 func agree(t *testing.T, kind string, write func(w writer)) {
 	all := wiring.Group().Resources

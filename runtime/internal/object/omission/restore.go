@@ -316,9 +316,12 @@ func (z *Zeros) keepDefault(name string, f *field, text string) {
 	if whole != nil && f.omitted {
 		sent = whole
 	}
-	if sent != nil {
+	switch {
+	case sent != nil:
 		z.defaults = append(z.defaults, Member{name, sent})
 		f.defaulted = len(z.defaults)
+	case f.zero != structZero:
+		f.refilled = true
 	}
 }
 

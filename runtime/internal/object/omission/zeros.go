@@ -39,6 +39,8 @@ type field struct {
 	written bool
 	// fills: the field is a struct that gets no defaults inside where an object lacks it.
 	fills bool
+	// refilled: a default takes the place of the zero value.
+	refilled bool
 	// nullable: null is kept.
 	nullable bool
 	// defaulted is the place of a member in defaults, counted from 1; 0 of others.
@@ -249,7 +251,7 @@ func (s scanner) object(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 		}
 		there[f.defaulted] = true
 		sent, whole, end := s.field(f, start)
-		if whole != nil && f.omitted {
+		if whole != nil && (f.omitted || f.refilled) {
 			sent = whole
 		}
 		found.set(key, sent)

@@ -41,6 +41,9 @@ type MeterSpec struct {
 	At *metav1.MicroTime `json:"at,omitempty"`
 	// +kubebuilder:validation:items:Pattern=`s$`
 	Steps []metav1.Duration `json:"steps,omitempty"`
+	// +kubebuilder:default=wall
+	Place    string             `json:"place"`
+	Readings map[string]Reading `json:"readings,omitempty"`
 }
 
 // Wait is in a list.
@@ -48,6 +51,14 @@ type Wait struct {
 	For metav1.Duration `json:"for,omitempty"`
 	// +required
 	Of string `json:"of"`
+}
+
+// Reading has a default of which Go writes the zero value.
+type Reading struct {
+	Digits int32 `json:"digits"`
+	// +kubebuilder:default=2
+	// +kubebuilder:validation:Minimum=0
+	Times int32 `json:"times"`
 }
 
 // MeterList is a list of Meter.

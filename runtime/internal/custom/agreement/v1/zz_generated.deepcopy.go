@@ -92,6 +92,12 @@ func (in *Meter) DeepCopyInto(out *Meter) {
 			in.Spec.Steps[i].DeepCopyInto(&out.Spec.Steps[i])
 		}
 	}
+	if in.Spec.Readings != nil {
+		out.Spec.Readings = make(map[string]Reading, len(in.Spec.Readings))
+		for key, val := range in.Spec.Readings {
+			out.Spec.Readings[key] = val
+		}
+	}
 }
 
 // DeepCopy returns a copy that shares nothing with the receiver, a new Meter.

@@ -17,6 +17,12 @@ func RegisterDefaults(scheme *runtime.Scheme) error {
 	scheme.AddTypeDefaultingFunc(&Leaflet{}, func(obj any) {
 		SetObjectDefaults_Leaflet(obj.(*Leaflet))
 	})
+	scheme.AddTypeDefaultingFunc(&Meter{}, func(obj any) {
+		SetObjectDefaults_Meter(obj.(*Meter))
+	})
+	scheme.AddTypeDefaultingFunc(&MeterList{}, func(obj any) {
+		SetObjectDefaults_MeterList(obj.(*MeterList))
+	})
 	scheme.AddTypeDefaultingFunc(&Poster{}, func(obj any) {
 		SetObjectDefaults_Poster(obj.(*Poster))
 	})
@@ -36,6 +42,27 @@ func RegisterDefaults(scheme *runtime.Scheme) error {
 func SetObjectDefaults_Leaflet(in *Leaflet) {
 	if in.Spec.Grade == 0 {
 		in.Spec.Grade = 2
+	}
+}
+
+// SetObjectDefaults_Meter sets the defaults of the object and of all that is in it.
+func SetObjectDefaults_Meter(in *Meter) {
+	if in.Spec.Place == "" {
+		in.Spec.Place = "wall"
+	}
+	for key, val := range in.Spec.Readings {
+		if val.Times == 0 {
+			val.Times = 2
+		}
+		in.Spec.Readings[key] = val
+	}
+}
+
+// SetObjectDefaults_MeterList sets the defaults of the object and of all that is in it.
+func SetObjectDefaults_MeterList(in *MeterList) {
+	for i := range in.Items {
+		a := &in.Items[i]
+		SetObjectDefaults_Meter(a)
 	}
 }
 

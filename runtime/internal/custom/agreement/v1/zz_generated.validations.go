@@ -146,6 +146,9 @@ func Validate_MeterSpec(ctx context.Context, op operation.Operation, fldPath *fi
 			}
 		}
 	}
+	if path := fldPath.Child("readings"); obj.Readings != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Readings, oldObj.Readings)) {
+		errs = append(errs, inOrder(validate.EachMapVal(ctx, op, path, obj.Readings, safe.Field(oldObj, func(old *MeterSpec) map[string]Reading { return old.Readings }), validate.DirectEqual, Validate_Reading))...)
+	}
 	return errs
 }
 
@@ -206,6 +209,16 @@ func Validate_PosterSpec(ctx context.Context, op operation.Operation, fldPath *f
 func Validate_PosterStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *PosterStatus) (errs field.ErrorList) {
 	if path := fldPath.Child("conditions"); obj.Conditions != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Conditions, oldObj.Conditions)) {
 		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Conditions, nil, func(a, b *PosterCondition) bool { return a.Type == b.Type }), func(e PosterCondition) map[string]any { return map[string]any{"type": e.Type} })...)
+	}
+	return errs
+}
+
+// Validate_Reading checks obj, which replaces oldObj where that isn't nil.
+func Validate_Reading(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Reading) (errs field.ErrorList) {
+	if path := fldPath.Child("times"); oldObj == nil || obj.Times != oldObj.Times {
+		if obj.Times < 0 {
+			errs = append(errs, field.Invalid(path, obj.Times, path.String()+" in body should be greater than or equal to 0"))
+		}
 	}
 	return errs
 }

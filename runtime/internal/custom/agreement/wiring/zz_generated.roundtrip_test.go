@@ -35,6 +35,7 @@ func FuzzRoundTripMeterV1(f *testing.F) {
 		NewHub: func() *agreementv1.Meter {
 			return new(agreementv1.Meter)
 		},
+		Default: agreementv1.SetObjectDefaults_Meter,
 		Values:  roundTripValues,
 		Fillers: roundTripFillers,
 	})

@@ -99,11 +99,17 @@ func defineMeter() registry.Definition[*v1.Meter] {
 				New: func() *v1.Meter {
 					return new(v1.Meter)
 				},
+				Default: v1.SetObjectDefaults_Meter,
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Meter) field.ErrorList {
 					return codec.AddFaults(ctx, v1.Validate_Meter(ctx, op, nil, obj, old))
 				},
-				Custom: true,
-				Sent:   sentV1Meter,
+				Custom:         true,
+				DefaultsIfSent: []string{"spec"},
+				DefaultTexts: map[string]string{
+					"spec.place":             `"wall"`,
+					"spec.readings[*].times": `2`,
+				},
+				Sent: sentV1Meter,
 			}),
 		},
 		Storage: "v1",
@@ -230,15 +236,23 @@ func sentV1Wait() *codec.Sent {
 	}
 }
 
+// sentV1Reading returns the rules about the JSON of v1.Reading that clients send.
+func sentV1Reading() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"digits"},
+	}
+}
+
 // sentV1MeterSpec returns the rules about the JSON of v1.MeterSpec that clients send.
 func sentV1MeterSpec() *codec.Sent {
 	return &codec.Sent{
 		Members: map[string]*codec.Sent{
-			"waits": &codec.Sent{Elem: sentV1Wait(), Items: "object"},
-			"delay": &codec.Sent{Text: &codec.Text{Pattern: regexp.MustCompile("^[0-9]+(s|m)$"), MaxLength: 3}},
-			"pause": &codec.Sent{Text: &codec.Text{MinLength: 3}},
-			"at":    &codec.Sent{Text: &codec.Text{Pattern: regexp.MustCompile("Z$")}},
-			"steps": &codec.Sent{Elem: &codec.Sent{Text: &codec.Text{Pattern: regexp.MustCompile("s$")}}, Items: "string"},
+			"waits":    &codec.Sent{Elem: sentV1Wait(), Items: "object"},
+			"delay":    &codec.Sent{Text: &codec.Text{Pattern: regexp.MustCompile("^[0-9]+(s|m)$"), MaxLength: 3}},
+			"pause":    &codec.Sent{Text: &codec.Text{MinLength: 3}},
+			"at":       &codec.Sent{Text: &codec.Text{Pattern: regexp.MustCompile("Z$")}},
+			"steps":    &codec.Sent{Elem: &codec.Sent{Text: &codec.Text{Pattern: regexp.MustCompile("s$")}}, Items: "string"},
+			"readings": &codec.Sent{Elem: sentV1Reading()},
 		},
 	}
 }
