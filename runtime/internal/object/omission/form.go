@@ -30,8 +30,8 @@ type readText struct {
 
 // FormOf returns the form of a type of objects. ifSent are the paths of optional structs that get no defaults inside
 // where an object lacks them, and nullable those of fields that keep null; defaults has the JSON of those that Go
-// writes in another form, or leaves out because they are zero, by their paths. [*] stands for the elements of a list or
-// map. FormOf takes some time: callers keep the form.
+// writes in another form, or leaves out because they are zero, or whose fields Go writes though they are zero, by their
+// paths. [*] stands for the elements of a list or map. FormOf takes some time: callers keep the form.
 func FormOf(of reflect.Type, ifSent, nullable []string, defaults map[string]string) *Form {
 	for of.Kind() == reflect.Pointer {
 		of = of.Elem()

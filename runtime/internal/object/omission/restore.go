@@ -307,7 +307,8 @@ func (z *Zeros) fieldAt(path []string, do func(in *Zeros, name string, f *field)
 	}
 }
 
-// keepDefault notes that a member has a default, in JSON, that the JSON of its Go value lacks, or has in another form.
+// keepDefault notes that a member has a default, in JSON, that the JSON of its Go value lacks, or has in another form,
+// or that takes the place of a zero value.
 func (z *Zeros) keepDefault(name string, f *field, text string) {
 	if f.defaulted != 0 {
 		return
