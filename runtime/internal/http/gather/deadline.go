@@ -10,7 +10,7 @@ import (
 const deadlineSlack = time.Second
 
 // deadlines are what was set as the deadline of writes, and what the connection has. net/http sets one for each write,
-// half a minute ahead, and clears it behind the write. The connection would move a timer each time.
+// a minute or more ahead, and clears it behind the write. The connection would move a timer each time.
 type deadlines struct {
 	mu sync.Mutex
 	// wanted was set last, and latest is the last one that wasn't zero.
