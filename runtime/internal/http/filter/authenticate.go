@@ -76,6 +76,6 @@ func withGroup(user *auth.User, group string) *auth.User {
 		return user
 	}
 	copied := *user
-	copied.Groups = append(append(make([]string, 0, len(user.Groups)+1), user.Groups...), group)
+	copied.Groups = slices.Concat(user.Groups, []string{group})
 	return &copied
 }

@@ -13,8 +13,8 @@ const deadlineSlack = time.Second
 // a minute or more ahead, and clears it behind the write. The connection would move a timer each time.
 type deadlines struct {
 	mu sync.Mutex
-	// wanted was set last, and latest is the last one that wasn't zero.
-	wanted, latest time.Time
+	// wanted was set last, and held is that of the bytes that are held.
+	wanted, held time.Time
 	// armed is that of the connection.
 	armed time.Time
 }
@@ -34,8 +34,14 @@ func (g *gatherer) SetWriteDeadline(t time.Time) error {
 	if t.IsZero() {
 		return nil
 	}
-	d.latest = t
 	return g.arm(t)
+}
+
+// hold notes that bytes are held, which have the deadline of now.
+func (d *deadlines) hold() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.held = d.wanted
 }
 
 // arm gives the connection a deadline, unless it has one that is as good. The caller holds deadlines.mu.
@@ -61,7 +67,7 @@ func (g *gatherer) prepare(late bool) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if late && d.wanted.IsZero() {
-		return g.arm(d.latest)
+		return g.arm(d.held)
 	}
 	return g.arm(d.wanted)
 }

@@ -73,10 +73,7 @@ func TestDeadlinesOfWrites(t *testing.T) {
 			_ = g.SetWriteDeadline(at)
 			put(g, string(record))
 			_ = g.SetWriteDeadline(never)
-			g.mu.Lock()
-			defer g.mu.Unlock()
-			g.timer.Stop()
-			g.flush(len(*g.held), true)
+			flushLate(g)
 		}, []time.Time{at}, 1},
 		"held bytes, late, after another write": {func(g *gatherer) {
 			_ = g.SetWriteDeadline(never)
@@ -84,11 +81,15 @@ func TestDeadlinesOfWrites(t *testing.T) {
 			_ = g.SetWriteDeadline(at.Add(time.Hour))
 			put(g, string(record))
 			_ = g.SetWriteDeadline(never)
-			g.mu.Lock()
-			defer g.mu.Unlock()
-			g.timer.Stop()
-			g.flush(len(*g.held), true)
+			flushLate(g)
 		}, []time.Time{never, at.Add(time.Hour)}, 1},
+		"held bytes of a write without one": {func(g *gatherer) { // of an upgraded connection
+			_ = g.SetWriteDeadline(at)
+			put(g, "a")
+			_ = g.SetWriteDeadline(never)
+			put(g, string(record))
+			flushLate(g)
+		}, []time.Time{at, never}, 2},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -103,6 +104,16 @@ func TestDeadlinesOfWrites(t *testing.T) {
 }
 
 func put(g *gatherer, text string) { _, _ = g.Write([]byte(text)) }
+
+// flushLate writes what is held as the timer does, unless it has done so.
+func flushLate(g *gatherer) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.timer.Stop()
+	if g.held != nil {
+		g.flush(len(*g.held), true)
+	}
+}
 
 // TestStuckWrites has a client that doesn't read: a deadline that passes ends the write that waits for it.
 func TestStuckWrites(t *testing.T) {

@@ -76,6 +76,7 @@ func (g *gatherer) Write(b []byte) (int, error) {
 		g.setTimer()
 	}
 	*g.held = append(*g.held, b...)
+	g.deadlines.hold()
 	switch n := len(*g.held); {
 	case !more:
 		g.flush(n, false)
