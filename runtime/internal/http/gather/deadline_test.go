@@ -117,21 +117,8 @@ func flushLate(g *gatherer) {
 
 // TestStuckWrites has a client that doesn't read: a deadline that passes ends the write that waits for it.
 func TestStuckWrites(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	out, err := net.Dial("tcp", listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	in, err := (Listener{listener}).Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer in.Close()
+	below, _ := connected(t)
+	in := &gatherer{Conn: below}
 	_ = in.SetWriteDeadline(time.Now().Add(time.Hour))
 	ended := make(chan error, 1)
 	go func() {

@@ -29,23 +29,30 @@ func (c *counted) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// gathered is a TLS connection over a gatherer, and what its other end reads.
-func gathered(t testing.TB, version uint16) (server *tls.Conn, below *counted, client io.Reader) {
+// connected returns the two ends of a connection of TCP.
+func connected(t testing.TB) (in, out net.Conn) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer listener.Close()
-	out, err := net.Dial("tcp", listener.Addr().String())
+	out, err = net.Dial("tcp", listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := listener.Accept()
+	in, err = listener.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { in.Close(); out.Close() })
+	return in, out
+}
+
+// gathered is a TLS connection over a gatherer, and what its other end reads.
+func gathered(t testing.TB, version uint16) (server *tls.Conn, below *counted, client io.Reader) {
+	t.Helper()
+	in, out := connected(t)
 	given := httptest.NewUnstartedServer(nil)
 	given.StartTLS() // for its certificate
 	defer given.Close()
