@@ -296,18 +296,18 @@ type Conversion[T, V api.Object] struct {
 	// Proto encodes objects of the version as Kubernetes protobuf: ProtoOf[V](), where V has methods for it.
 	Proto Proto[V]
 	// Custom: objects are treated as custom resources. Their JSON, and what rules in CEL see, has the zero values that
-	// a client sent, and lacks optional structs that are zero, as if the fields were pointers. Without it, objects are
-	// treated as Kubernetes' own, whose JSON is what encoding/json writes.
+	// a client sent, and no others, as if the fields were pointers. Without it, objects are treated as Kubernetes' own,
+	// whose JSON is what encoding/json writes.
 	Custom bool
-	// DefaultsIfSent are the paths of optional structs of a Custom kind that keep what Default sets inside only if the
-	// client sent the struct, though it were empty. [*] stands for the elements of a list or map: spec.doors[*].lock.
+	// DefaultsIfSent are the paths of structs of a Custom kind that keep what Default sets inside only if the client
+	// sent the struct, though it were empty. [*] stands for the elements of a list or map: spec.doors[*].lock.
 	DefaultsIfSent []string
 	// Nullable are the paths of the fields of a Custom kind that keep null, as +nullable says. [*] stands for the
 	// elements of a list or map.
 	Nullable []string
 	// DefaultTexts are the defaults of a Custom kind that Go leaves out of JSON, as they are zero, or writes in another
-	// form, such as "1h", and those of fields that are in JSON though they are zero. They are in JSON, by the paths of
-	// their fields. [*] stands for the elements of a list or map.
+	// form, such as "1h", and those of fields without omitempty. They are in JSON, by the paths of their fields. [*]
+	// stands for the elements of a list or map.
 	DefaultTexts map[string]string
 	// Sent returns the rules about the JSON that a client sends; nil if there are none.
 	Sent func() *Sent

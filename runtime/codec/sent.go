@@ -23,9 +23,6 @@ type Sent struct {
 	Required []string
 	// Refused are the members of an object that must not be zero or empty, and why.
 	Refused map[string]Refusal
-	// Defaults are what the defaults of the type make of a member that an object lacks, or that is zero, as JSON. A
-	// fault of such a member isn't mended by them.
-	Defaults map[string]string
 	// Members are rules about the members of an object, and Elem those about the elements of a list or map.
 	Members map[string]*Sent
 	Elem    *Sent

@@ -39,50 +39,10 @@ func (v *Served[T]) Standing(faults field.ErrorList, obj T, old *T) field.ErrorL
 		case e.Type == field.ErrorTypeForbidden, e.Type == field.ErrorTypeTypeInvalid && e.BadValue == nil:
 			return false // more faults, or null
 		case text == "":
-			value := at(now, e.Field)
-			return !isZero(value) && !v.rules().defaulted(steps(e.Field), value) || isAnswered(before, e)
+			return !isZero(at(now, e.Field)) || isAnswered(before, e)
 		}
 		return textOf(at(now, e.Field)) != text || kept.has(steps(e.Field), text)
 	})
-}
-
-// defaulted reports whether a value at a path is what defaults make of none.
-func (s *Sent) defaulted(path []string, value any) bool {
-	for i, name := range path {
-		switch {
-		case s == nil:
-			return false
-		case name[0] == '[':
-			s = s.Elem
-		case i == len(path)-1:
-			var made any
-			text, ok := s.Defaults[name]
-			return ok && json.Unmarshal([]byte(text), &made) == nil && sameButZeros(value, made)
-		default:
-			s = s.Members[name]
-		}
-	}
-	return false
-}
-
-// sameButZeros reports whether a value of JSON is another one beside members that are zero.
-func sameButZeros(v, other any) bool {
-	members, ok := v.(map[string]any)
-	others, both := other.(map[string]any)
-	if !ok || !both {
-		return reflect.DeepEqual(v, other)
-	}
-	for name, member := range members {
-		if want, ok := others[name]; ok && !sameButZeros(member, want) || !ok && !isZero(member) {
-			return false
-		}
-	}
-	for name := range others {
-		if _, ok := members[name]; !ok {
-			return false
-		}
-	}
-	return true
 }
 
 func (v *Served[T]) members(obj T) (members any, err error) {
@@ -93,8 +53,7 @@ func (v *Served[T]) members(obj T) (members any, err error) {
 	return members, json.Unmarshal(data, &members)
 }
 
-// isAnswered reports whether the JSON of an object, which clients may send back, has the fault: Go writes the zero
-// value of a field without omitempty, and leaves out that of one with it.
+// isAnswered reports whether the JSON of an object, which clients may send back, has the fault.
 func isAnswered(object any, e *field.Error) bool {
 	if e.Type == field.ErrorTypeRequired {
 		return lacks(object, e.Field)

@@ -45,9 +45,9 @@ type TypeDefaults struct {
 type FieldDefault struct {
 	Field   *model.Field
 	Default *model.Default
-	// IfSet: the field is an optional struct, in which no defaults are set if it is zero. IfSent: nor are they if the
-	// JSON of an object lacks it, which the server knows.
-	IfSet, IfSent bool
+	// IfSent: the field is a struct in which no defaults are set if the JSON of an object lacks it, which the server
+	// knows.
+	IfSent bool
 	// IfEmpty: the default takes the place of an empty list or map, too, which the JSON of a custom resource lacks.
 	IfEmpty bool
 }
@@ -118,10 +118,8 @@ func (g *defaultGraph) plan(d *Defaults, t *model.Type) {
 			def = &model.Default{JSON: "{}", Pos: f.Pos}
 		}
 		if def != nil || g.reach.From(f.Type) && !g.hidden(f) {
-			optional := def == nil && g.isOptionalStruct(f)
 			plan.Fields = append(plan.Fields, FieldDefault{
-				Field: f, Default: def, IfSent: optional && f.OmitEmpty,
-				IfSet:   optional && !f.OmitEmpty && schema.New(schema.CRD).Type(f.Type).NeedsMembers(),
+				Field: f, Default: def, IfSent: def == nil && g.mayBeUnsent(f),
 				IfEmpty: f.OmitsEmptyList() && g.source().HasCustom(),
 			})
 		}
@@ -286,12 +284,11 @@ func (g *defaultGraph) containsItself(t *model.Type) bool {
 	return g.recursive[t]
 }
 
-// isOptionalStruct reports whether a field is a struct that an object may lack: a custom resource that lacks it gets no
-// defaults inside of it. Go always writes one without omitempty, so that it may be there and zero, unless it has
-// required fields. Hand-written functions get every struct, as those of Kubernetes do.
-func (g *defaultGraph) isOptionalStruct(f *model.Field) bool {
-	return g.source().HasCustom() && f.Type.Form == model.Struct && (f.OmitEmpty || f.Schema.Optional) && !f.Inline &&
-		!f.Schema.Required && schema.DefaultOf(f) == nil && !g.byHand.From(f.Type)
+// mayBeUnsent reports whether a field is a struct that an object may lack: a custom resource that lacks it gets no
+// defaults inside of it. Hand-written functions get every struct, as those of Kubernetes do.
+func (g *defaultGraph) mayBeUnsent(f *model.Field) bool {
+	return g.source().HasCustom() && f.Type.Form == model.Struct && !f.Inline && schema.DefaultOf(f) == nil &&
+		!g.byHand.From(f.Type)
 }
 
 // fills reports whether a server sets an embedded pointer that is nil: on the wire, the fields of its struct are those

@@ -41,17 +41,15 @@ type Wood struct {
 }
 `
 
-// TestOptionalStructs: the server decides whether an optional struct was sent, and gets defaults inside. One without
-// omitempty is always there: if it has required fields, and is zero, it was not sent, and a default would make these
-// refuse the object.
+// TestOptionalStructs: the server decides whether an optional struct was sent, and gets defaults inside.
 func TestOptionalStructs(t *testing.T) {
 	program := loadtest.Program(t, optionalStructs)
 	pkg := program.Packages[0]
 	defaults := plan.New(program).OfPackage(pkg).Defaults
-	want := map[string][2]bool{"Written": {true, false}, "Omitted": {false, true}, "Needed": {}, "Free": {}}
+	want := map[string]bool{"Written": true, "Omitted": true, "Needed": true, "Free": true}
 	for _, f := range defaults.Types[pkg.Type("Widget")].Fields {
-		if got, ok := want[f.Field.Name]; !ok || got != [2]bool{f.IfSet, f.IfSent} {
-			t.Errorf("%s gets defaults only if it is set: %t, only if it is sent: %t", f.Field.Name, f.IfSet, f.IfSent)
+		if got, ok := want[f.Field.Name]; !ok || got != f.IfSent {
+			t.Errorf("%s gets defaults only if it is sent: %t", f.Field.Name, f.IfSent)
 		}
 		delete(want, f.Field.Name)
 	}

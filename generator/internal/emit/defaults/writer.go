@@ -73,22 +73,11 @@ func (w *writer) inside(t *model.Type, in gocode.Place, depth int) []jen.Code {
 // field sets the field's own default first, so that what it brings is defaulted like the rest.
 func (w *writer) field(f plan.FieldDefault, in gocode.Place, depth int) []jen.Code {
 	inside := w.nested(f.Field.Type, in, depth)
-	if f.IfSet && len(inside) > 0 {
-		return []jen.Code{w.whenSet(f.Field.Type, in, inside...)}
-	}
 	absent := w.isZero(f.Field.Type, in)
 	if f.IfEmpty {
 		absent = w.file.Code("len($) == 0", in.Value())
 	}
 	return append(w.set(f.Default, f.Field.Type, in, absent), inside...)
-}
-
-// whenSet runs the body where a struct isn't zero.
-func (w *writer) whenSet(t *model.Type, in gocode.Place, body ...jen.Code) jen.Code {
-	if w.comparesWithZero(t) {
-		return w.file.Code("if $ != ($) {$}", in.Value(), w.file.Type(t).Values(), body)
-	}
-	return w.file.Code("if !reflect.ValueOf($).IsZero() {$}", in.Value(), body)
 }
 
 func (w *writer) elementSet(t *model.Type, in gocode.Place) []jen.Code {

@@ -9,8 +9,8 @@ import (
 	"apigen.dev/generator/internal/schema"
 )
 
-// unkept warns of rules about fields that clients may leave out and that Go writes nevertheless: without omitempty, the
-// JSON of an object has a zero value where the client sent none.
+// unkept warns of rules about fields that clients may leave out and that those in Go send nevertheless, as they have no
+// omitempty.
 func unkept(out *diag.Errors, t *model.Type) {
 	for _, f := range t.Fields {
 		if !mayBeAbsent(f) {
@@ -24,9 +24,9 @@ func unkept(out *diag.Errors, t *model.Type) {
 				"keeps, as in a custom resource: write `json:\"%s,omitempty\"`, or make it a pointer",
 				name, zero, f.JSON)
 		case d == nil && rule != nil:
-			out.Add(f.Pos, "%s is optional and has no omitempty: where a client leaves it out, the server answers %s, "+
-				"which +%s refuses when it is sent: write `json:\"%s,%s\"`, or make it a pointer", name, zero,
-				rule.Marker, f.JSON, omission(f.Type))
+			out.Add(f.Pos, "%s is optional and has no omitempty: Go clients that set nothing send %s, which +%s "+
+				"refuses: write `json:\"%s,%s\"`, or make it a pointer", name, zero, rule.Marker, f.JSON,
+				omission(f.Type))
 		}
 	}
 }

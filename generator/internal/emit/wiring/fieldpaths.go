@@ -11,14 +11,13 @@ import (
 )
 
 // isDefaultText reports whether a field has a default that Go leaves out of JSON, as it is the zero value, or may write
-// in another form, or that takes the place of a zero value that Go writes.
+// in another form, or that takes the place of what Go writes of a field that is always in JSON.
 func isDefaultText(f *model.Field) bool {
 	def := schema.DefaultOf(f)
 	if def == nil || def.JSON == "" || def.Value() == nil {
 		return false
 	}
-	asks := f.EffectiveDefault() != nil
-	return f.OmitEmpty && !asks || !f.OmitEmpty && asks && f.Type.Form != model.Pointer ||
+	return f.OmitEmpty && f.EffectiveDefault() == nil || !f.OmitEmpty && f.Type.Form != model.Pointer ||
 		f.Type.Pointee().DecodesItself()
 }
 

@@ -1,8 +1,6 @@
 package wiring
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -10,7 +8,6 @@ import (
 
 	"apigen.dev/generator/internal/emit/gocode"
 	"apigen.dev/generator/internal/model"
-	"apigen.dev/generator/internal/plan"
 	"apigen.dev/generator/internal/plan/check"
 	"apigen.dev/generator/internal/schema"
 	"apigen.dev/generator/internal/spelling"
@@ -20,8 +17,6 @@ import (
 // by.
 type sentRules struct {
 	types *schema.Resolver
-	// defaults are those of the package whose kind is being printed; nil if it has none.
-	defaults *plan.Defaults
 	// names are those of the functions; a struct without rules has "". A struct that is being printed has "", too: a
 	// type that holds itself has no rules where it begins again.
 	names map[*model.Type]string
@@ -33,11 +28,8 @@ func newSentRules() *sentRules {
 	return &sentRules{types: schema.New(schema.CRD), names: map[*model.Type]string{}, taken: map[string]bool{}}
 }
 
-// ofKind returns the name of the function for a kind whose defaults these are, or "".
-func (s *sentRules) ofKind(t *model.Type, defaults *plan.Defaults) string {
-	s.defaults = defaults
-	return s.of(s.types.Type(t))
-}
+// ofKind returns the name of the function for a kind, or "".
+func (s *sentRules) ofKind(t *model.Type) string { return s.of(s.types.Type(t)) }
 
 // of returns the name of the function for a struct, or "".
 func (s *sentRules) of(t *schema.Type) string {
@@ -56,9 +48,6 @@ func (s *sentRules) of(t *schema.Type) string {
 	}
 	if len(r.refused) > 0 {
 		members = append(members, member("Refused", literal(gocode.Code("map[string]codec.Refusal"), r.refused...)))
-	}
-	if len(r.defaults) > 0 {
-		members = append(members, member("Defaults", literal(gocode.Code("map[string]string"), r.defaults...)))
 	}
 	if len(r.members) > 0 {
 		members = append(members, member("Members", literal(gocode.Code("map[string]*codec.Sent"), r.members...)))
@@ -85,8 +74,8 @@ func (s *sentRules) name(t *model.Type) string {
 type objectRules struct {
 	rules *sentRules
 	// own reports whether the object's type is in a package of kinds that are treated as custom resources.
-	own                                  bool
-	required, refused, defaults, members []jen.Code
+	own                        bool
+	required, refused, members []jen.Code
 }
 
 func (r *objectRules) fields(t *schema.Type) {
@@ -134,13 +123,9 @@ func declarative(f *model.Field) bool {
 func (r *objectRules) field(f *schema.Field) {
 	if f.Required && f.Default == nil && !f.Go.Schema.Nullable {
 		r.required = append(r.required, jen.Lit(f.Go.JSON))
-		r.setInside(f)
 	}
 	if refusal := r.refusalOf(f); refusal != nil && (f.Default == nil || replacesOnlyAbsent(f)) {
 		r.refused = append(r.refused, jen.Lit(f.Go.JSON).Op(":").Add(refusal))
-		if f.Default != nil {
-			r.addDefault(f, f.Default.Value())
-		}
 	}
 	if f.Go.Schema.Schemaless {
 		return
@@ -150,30 +135,10 @@ func (r *objectRules) field(f *schema.Field) {
 	}
 }
 
-// setInside adds what defaults set inside a struct that a client must send: by them alone it isn't there.
-func (r *objectRules) setInside(f *schema.Field) {
-	if f.Go.Type.Form != model.Struct || r.rules.defaults == nil {
-		return
-	}
-	if set := madeOfZero(r.rules.defaults, f.Go.Type); len(set) > 0 {
-		r.addDefault(f, set)
-	}
-}
-
 // replacesOnlyAbsent reports whether a field's default is for clients that leave out the field, as a custom resource's
-// default is, and not for a zero value that they send. Clients in Go send that of a field without omitempty whenever
-// they don't set it, so that it gets the default. The value of a constant may not be known here.
+// default is, and not for a zero value that they send. The value of a constant may not be known here.
 func replacesOnlyAbsent(f *schema.Field) bool {
-	omitted := f.Go.OmitEmpty && f.Go.Type.Form == model.Basic || f.Go.OmitsEmptyList()
-	return omitted && f.Default.JSON != ""
-}
-
-func (r *objectRules) addDefault(f *schema.Field, value any) {
-	text, err := json.Marshal(value)
-	if err != nil {
-		panic(fmt.Sprintf("%s: the default of %s %v", f.Go.Pos, f.Go.Name, err)) // it was read from JSON
-	}
-	r.defaults = append(r.defaults, jen.Lit(f.Go.JSON).Op(":").Op(gocode.RawLiteral(string(text))))
+	return (f.Go.Type.Form == model.Basic || f.Go.OmitsEmptyList()) && f.Default.JSON != ""
 }
 
 // below returns the rules about the values of a type, at which a field or a list has markers; nil if there are none.

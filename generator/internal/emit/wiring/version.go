@@ -45,7 +45,7 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 			byPath := literal(gocode.Code("map[string]string"), defaults...)
 			conversion = append(conversion, member("DefaultTexts", byPath))
 		}
-		if name := p.sentBy(v.Type); name != "" {
+		if name := p.sent.ofKind(v.Type); name != "" {
 			conversion = append(conversion, member("Sent", jen.Id(name)))
 		}
 	}
@@ -59,16 +59,11 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 		literal(gocode.Code("codec.Conversion[$, $]", pointer(r.Hub), pointer(v.Type)), conversion...))
 }
 
-// sentBy returns the name of the function with the rules about the JSON of a kind, or "".
-func (p *printer) sentBy(t *model.Type) string {
-	return p.sent.ofKind(t, p.plan.DefaultsOf(t))
-}
-
 // checks is the expression of all faults of the object by the rules of its version's markers, those in CEL after the
 // others; nil if it has none.
 func (p *printer) checks(t *model.Type, obj, old string) jen.Code {
 	markers, inCEL := p.plan.OfType(t).Validation, p.plan.OfType(t).Rules
-	sent := t.Custom() && p.sentBy(t) != ""
+	sent := t.Custom() && p.sent.ofKind(t) != ""
 	if markers == (plan.Func{}) && inCEL == nil && !sent {
 		return nil
 	}

@@ -2,6 +2,7 @@ package document
 
 import (
 	"slices"
+	"strings"
 
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/schema"
@@ -22,13 +23,20 @@ type builder struct {
 	// unfinished holds the named types whose schemas are being written in place, to detect types that contain
 	// themselves.
 	unfinished map[*schema.Type]bool
+	// custom: the kinds are treated as custom resources, whose JSON has no zero values that nobody sent. writesZeros:
+	// that of the component that is being made has some, as Kubernetes' own types do.
+	custom, writesZeros bool
 }
+
+// kubernetesPrefix begins the names of types of k8s.io/api, k8s.io/apimachinery and k8s.io/apiextensions-apiserver.
+const kubernetesPrefix = "io.k8s.api"
 
 func newBuilder(p *model.Program, g *model.Group, v *model.Version) *builder {
 	b := &builder{
 		program: p, group: g, version: v, meta: newMeta(), types: schema.New(schema.OpenAPI),
 		kinds: map[*model.Type]string{}, payloads: map[*model.Type]object{}, done: map[string]object{},
 		unfinished: map[*schema.Type]bool{},
+		custom:     slices.ContainsFunc(v.Packages, (*model.Package).HasCustom),
 	}
 	b.types.Replace = b.documented
 	for _, r := range b.resources() {
@@ -83,9 +91,6 @@ func (b *builder) components() map[string]object {
 		b.queue = b.queue[1:]
 		b.done[Name(t)] = b.component(t)
 	}
-	if slices.ContainsFunc(b.version.Packages, (*model.Package).HasCustom) {
-		defaultKeys(b.done)
-	}
 	return b.done
 }
 
@@ -103,6 +108,7 @@ func (b *builder) metaRef(name string) object { return b.ref(b.meta.root(name)) 
 
 func (b *builder) component(t *model.Type) object {
 	resolved := b.types.Type(t)
+	b.writesZeros = !b.custom || strings.HasPrefix(Name(t), kubernetesPrefix)
 	b.unfinished[resolved] = true
 	s := b.form(resolved)
 	delete(b.unfinished, resolved)

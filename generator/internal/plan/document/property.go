@@ -111,7 +111,7 @@ func (b *builder) element(t *schema.Type) object {
 func (b *builder) setDefault(s object, f *schema.Field) {
 	d := f.Default
 	if d == nil {
-		if zero := zeroOf(f); zero != nil {
+		if zero := zeroOf(f); zero != nil && b.writesZeros {
 			s["default"] = zero
 		}
 		return

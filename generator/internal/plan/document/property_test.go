@@ -110,6 +110,7 @@ func TestProperty(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			b := sampleBuilder(p)
+			b.writesZeros = true
 			got, err := json.Marshal(b.property(b.types.Field(test.field)))
 			if err != nil {
 				t.Fatal(err)

@@ -40,6 +40,9 @@ var chosen = map[string][]string{
 	},
 	"Meter": {
 		`{"spec":{"timeout":"0s"}}`, `{"spec":{"waits":[{"of":"a"}]}}`, `{"spec":{"waits":[null]}}`,
+		`{"spec":{"face":""}}`, `{"spec":{"glass":{}}}`, `{"spec":{"glass":{"tint":"","width":0,"form":""}}}`,
+		`{"spec":{"glass":{"width":0}}}`, `{"spec":{"panes":[{"tint":"","width":1}]}}`,
+		`{"spec":{"glass":{"width":1}}}`, `{"spec":{"glass":{"width":1,"form":""}}}`,
 		`{"spec":{"port":null,"timeout":"5s"}}`, `{"spec":{"place":"","readings":{"key-a":{"digits":1,"times":0}}}}`,
 	},
 }

@@ -36,19 +36,18 @@ func FormOf(of reflect.Type, ifSent, nullable []string, defaults map[string]stri
 	for of.Kind() == reflect.Pointer {
 		of = of.Elem()
 	}
-	f := &Form{of: of, shape: Of(of), zeros: ZerosOf(of)}
+	shapes := builder{}
+	f := &Form{of: of, shape: shapes.whole(of), zeros: ZerosOf(of)}
 	for _, path := range ifSent {
 		f.zeros.fillIfSent(pathOf(path))
 	}
 	for _, path := range nullable {
-		f.zeros.fieldAt(pathOf(path), func(_ *Zeros, _ string, f *field) { f.nullable = true })
+		f.zeros.fieldAt(pathOf(path), func(f *field) { f.nullable = true })
 	}
 	for path, text := range defaults {
-		f.zeros.fieldAt(pathOf(path), func(in *Zeros, name string, f *field) { in.keepDefault(name, f, text) })
+		f.zeros.fieldAt(pathOf(path), func(f *field) { f.keepDefault(text) })
 	}
-	if len(defaults) > 0 {
-		f.zeros.settleDefaults(map[*Zeros]bool{})
-	}
+	f.zeros.watch(shapes, map[*Zeros]bool{})
 	return f
 }
 
@@ -151,8 +150,19 @@ func (f *Form) Merge(obj, from metav1.Object, paths ...string) {
 	f.remember(obj, own)
 }
 
-// Forget has an object forget the zero values in a field.
-func (f *Form) Forget(obj metav1.Object, path string) { f.Merge(obj, &metav1.ObjectMeta{}, path) }
+// Forget has an object forget what a client sent of a member, which is zero now.
+func (f *Form) Forget(obj metav1.Object, name string) {
+	if f == nil {
+		return
+	}
+	var known *SentZeros
+	if of := f.zeros.members[name]; of != nil && of.filler != nil {
+		known = &SentZeros{Below: []Member{{name, sentNot}}}
+	} else if obj.GetSelfLink() == "" {
+		return
+	}
+	f.remember(obj, f.remembered(obj.GetSelfLink()).replaced(known, []string{name}))
+}
 
 // maxRead is the longest text that is kept once it was decoded.
 const maxRead = 4 << 10

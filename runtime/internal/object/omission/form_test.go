@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "sigs.k8s.io/json"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
 // lamp is an object whose members have defaults: it is lit, three wide, and has two tags.
@@ -124,33 +125,33 @@ func withoutNull(v any) any {
 func TestZerosAreKept(t *testing.T) {
 	f := FormOf(reflect.TypeFor[*lamp](), nil, nil, nil)
 	for body, want := range map[string]string{
-		`{"spec":{}}`: `{"spec":{"lit":true,"width":3,"tags":["a","b"],"plain":""}}`,
+		`{"spec":{}}`: `{"spec":{"lit":true,"width":3,"tags":["a","b"]}}`,
 		`{ "spec" : { "lit" : false , "width" : 0 , "tags" : [ ] } }`: `{"spec":{"lit":false,"width":0,"tags":[]}}`,
 		`{"spec":{"width":0,"hue":"","wait":"0s","size":"0","data":"","marks":{},"count":"0"}}`: `{"spec":{` +
 			`"lit":true,` +
-			`"width":0,"tags":["a","b"],"plain":"","hue":"","wait":"0s","size":"0","data":"","marks":{},"count":"0"}}`,
+			`"width":0,"tags":["a","b"],"hue":"","wait":"0s","size":"0","data":"","marks":{},"count":"0"}}`,
 		`{"spec":{"width":1,"tags":["c"],"hue":null,"near":false,"logo":{}}}`: `{"spec":{"lit":true,"width":1,` +
-			`"tags":["c"],"plain":"","near":false,"logo":{}}}`,
+			`"tags":["c"],"near":false,"logo":{}}}`,
 		`{"spec":{"width":1,"tags":["c"],"logo":{"name":"","color":"","lines":[],"bogus":0}}}`: `{"spec":{"lit":` +
-			`true,"width":1,"tags":["c"],"plain":"","logo":{"name":"","color":"","lines":[]}}}`,
+			`true,"width":1,"tags":["c"],"logo":{"name":"","color":"","lines":[]}}}`,
 		`{"spec":{"width":1,"tags":["c"],"logo":{"color":"red","lines":[]}}}`: `{"spec":{"lit":true,"width":1,` +
-			`"tags":["c"],"plain":"","logo":{"name":"","color":"red","lines":[]}}}`,
+			`"tags":["c"],"logo":{"color":"red","lines":[]}}}`,
 		`{"spec":{"width":1,"tags":["c"],"back":{"lit":false,"back":{"width":0}}}}`: `{"spec":{"lit":true,"width":` +
-			`1,"tags":["c"],"plain":"","back":{"lit":false,"width":3,"tags":["a","b"],"plain":"","back":{"lit":` +
-			`true,"width":0,"tags":["a","b"],"plain":""}}}}`,
+			`1,"tags":["c"],"back":{"lit":false,"width":3,"tags":["a","b"],"back":{"lit":` +
+			`true,"width":0,"tags":["a","b"]}}}}`,
 		`{"parts":[{"width":1,"tags":["c"]},{"lit":false,"width":2,"tags":[]}]}`: `{"spec":{"lit":true,"width":3,` +
-			`"tags":["a","b"],"plain":""},"parts":[{"lit":true,"width":1,"tags":["c"],"plain":""},{"lit":false,` +
-			`"width":2,"tags":[],"plain":""}]}`,
+			`"tags":["a","b"],"plain":""},"parts":[{"lit":true,"width":1,"tags":["c"]},{"lit":false,"width":2,` +
+			`"tags":[]}]}`, // spec wasn't sent either
 		`{"named":{"a\u003c":{"lit":false,"width":0,"tags":["c"]}},"numbered":{"7":{"lit":false,"width":0,"tags":` +
 			`["c"]}}}`: `{"spec":{"lit":true,"width":3,"tags":["a","b"],"plain":""},"named":{"a<":{"lit":false,` +
-			`"width":0,"tags":["c"],"plain":""}},"numbered":{"7":{"lit":false,"width":0,"tags":["c"],"plain":""}}}`,
+			`"width":0,"tags":["c"]}},"numbered":{"7":{"lit":false,"width":0,"tags":["c"]}}}`,
 		`{"named":{"a":null,"b":{"lit":false,"marks":{"c":null,"d":""}}},"numbered":{"1":null},"spec":{"width":1,` +
 			`"tags":["c"],"marks":{"a":null},"extra":{"a":null},"back":{"width":1,"tags":["c"],"extra":{"a":0}}}}`: `` +
-			`{"spec":{"lit":true,"width":1,"tags":["c"],"plain":"","marks":{},"extra":{},"back":{"lit":true,` +
-			`"width":1,"tags":["c"],"plain":"","extra":{"a":0}}},` +
-			`"named":{"b":{"lit":false,"width":3,"tags":["a","b"],"marks":{"d":""},"plain":""}},"numbered":{}}`,
-		`{"parts":[],"named":{},"spec":{"width":1,"tags":["c"]}}`: `{"spec":{"lit":true,"width":1,"tags":["c"],` +
-			`"plain":""},"parts":[],"named":{}}`,
+			`{"spec":{"lit":true,"width":1,"tags":["c"],"marks":{},"extra":{},"back":{"lit":true,` +
+			`"width":1,"tags":["c"],"extra":{"a":0}}},` +
+			`"named":{"b":{"lit":false,"width":3,"tags":["a","b"],"marks":{"d":""}}},"numbered":{}}`,
+		`{"parts":[],"named":{},"spec":{"width":1,"tags":["c"]}}`: `{"spec":{"lit":true,"width":1,"tags":["c"]},` +
+			`"parts":[],"named":{}}`,
 	} {
 		var expected map[string]any
 		if err := json.Unmarshal([]byte(want), &expected); err != nil {
@@ -209,8 +210,7 @@ func TestZerosFollowTheirElements(t *testing.T) {
 // TestEqualElementsStay: elements that are equal in Go are told apart by their place.
 func TestEqualElementsStay(t *testing.T) {
 	f := FormOf(reflect.TypeFor[*lamp](), nil, nil, nil)
-	const want = `"parts":[{"tags":["c"],"plain":""},{"tags":["c"],"plain":""},` +
-		`{"tags":["c"],"plain":"","hue":""}],"grid"`
+	const want = `"parts":[{"tags":["c"]},{"tags":["c"]},{"tags":["c"],"hue":""}]}`
 	l := read(t, f, `{"parts":[{"tags":["c"]},{"tags":["c"]},{"tags":["c"],"hue":""}]}`)
 	for range 2 {
 		for i := range l.Parts {
@@ -261,7 +261,7 @@ func TestMerge(t *testing.T) {
 	}
 	f.Forget(to, "spec")
 	f.Forget(to, "parts")
-	if to.SelfLink != "" {
+	if to.SelfLink != `{"below":[{"name":"grid","sent":{"zero":"unsent"}}]}` {
 		t.Errorf("it remembers %s", to.SelfLink)
 	}
 }
@@ -317,21 +317,21 @@ func TestForms(t *testing.T) {
 		change func(l *lamp)
 		want   string
 	}{
-		`{"spec":{"wait":"60s","size":"1000m"}}`: {nil, `{"spec":{"wait":"60s","size":"1000m","plain":""}}`},
+		`{"spec":{"wait":"60s","size":"1000m"}}`: {nil, `{"spec":{"wait":"60s","size":"1000m"}}`},
 		`{"spec":{"wait":"0m"}}`:                 {nil, `{"spec":{"wait":"0m"}}`},
-		`{"spec":{"wait":"1m0s"}}`:               {nil, `{"spec":{"wait":"1m0s","plain":""}}`},
-		`{"spec":{"size":5,"wait":"60\u0073"}}`:  {nil, `{"spec":{"size":5,"wait":"60s","plain":""}}`},
+		`{"spec":{"wait":"1m0s"}}`:               {nil, `{"spec":{"wait":"1m0s"}}`},
+		`{"spec":{"size":5,"wait":"60\u0073"}}`:  {nil, `{"spec":{"size":5,"wait":"60s"}}`},
 		`{"spec":{"wait":"61s"}}`: {func(l *lamp) { l.Spec.Wait.Duration = time.Minute },
-			`{"spec":{"wait":"1m0s","plain":""}}`},
+			`{"spec":{"wait":"1m0s"}}`},
 		`{"parts":[{"size":"1000m"},{"size":"2000m"}]}`: {func(l *lamp) { slices.Reverse(l.Parts) },
-			`{"parts":[{"size":"2000m","plain":""},{"size":"1000m","plain":""}]}`},
+			`{"parts":[{"size":"2000m"},{"size":"1000m"}]}`},
 		`{"parts":[{"size":"3000m"},{"size":"4000m"}]}`: {func(l *lamp) { l.Parts = l.Parts[1:] },
-			`{"parts":[{"size":"4000m","plain":""}]}`},
+			`{"parts":[{"size":"4000m"}]}`},
 		`{"named":{"a":{"wait":"60s"},"b":{"wait":"60s"}}}`: {func(l *lamp) {
 			b := l.Named["b"]
 			b.Wait.Duration++
 			l.Named["b"] = b
-		}, `{"named":{"a":{"wait":"60s","plain":""},"b":{"wait":"1m0.000000001s","plain":""}}}`},
+		}, `{"named":{"a":{"wait":"60s"},"b":{"wait":"1m0.000000001s"}}}`},
 	} {
 		l, want := &lamp{}, map[string]any{}
 		if err := errors.Join(json.Unmarshal([]byte(body), l), json.Unmarshal([]byte(test.want), &want)); err != nil {
@@ -346,6 +346,73 @@ func TestForms(t *testing.T) {
 			t.Errorf("%s: %v, want %v", body, got, want)
 		}
 	}
+}
+
+// TestWhatNobodySent isn't in JSON, nor in the view of the object, although Go writes zero values of fields without
+// omitempty, until code sets them; what is reset then is zero.
+func TestWhatNobodySent(t *testing.T) {
+	f := FormOf(reflect.TypeFor[*gate](), nil, nil, map[string]string{"width": "3"})
+	for body, test := range map[string]struct {
+		change func(g *gate)
+		want   string
+	}{
+		`{}`: {nil, `{"width":3}`},
+		`{"at":null,"bars":[{}],"frame":{},"wait":"0s","name":"","width":0}`: {nil,
+			`{"bars":[{}],"frame":{},"wait":"0s","name":"","width":0}`},
+		`{"name":"","bars":[{"name":""},{"size":0},{}],"bar":{},"named":{"a":{},"b":{"name":""}}}`: {nil,
+			`{"name":"","width":3,"bars":[{"name":""},{"size":0},{}],"bar":{},"named":{"a":{},"b":{"name":""}}}`},
+		`{"bars":[{"size":0},{"name":"a"}]}`: {func(g *gate) {
+			slices.Reverse(g.Bars)
+			g.Frame.Size, g.Width = 5, 4
+		}, `{"bars":[{"name":"a"},{"size":0}],"frame":{"name":"","size":5},"width":4}`},
+	} {
+		var g gate
+		if err := json.Unmarshal([]byte(body), &g); err != nil {
+			t.Fatal(err)
+		}
+		setDefault := func() { g.Width = max(g.Width, 3) }
+		f.Complete(&g, []byte(body), setDefault)
+		if test.change != nil {
+			test.change(&g)
+			f.CompleteAgain(&g, setDefault)
+		}
+		var got, want map[string]any
+		data, err := f.JSON(&g)
+		if err := errors.Join(err, json.Unmarshal(data, &got), json.Unmarshal([]byte(test.want), &want)); err != nil {
+			t.Fatal(err)
+		}
+		want["metadata"] = map[string]any{}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s makes %s, want %s", body, data, test.want)
+		}
+		whole, err := value.NewValueReflect(&g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		view, plain := f.Value(&g, whole), value.NewValueInterface(got)
+		if !value.Equals(view, plain) || !value.Equals(plain, view) ||
+			!value.Equals(value.NewValueInterface(view.Unstructured()), plain) {
+			t.Errorf("%s shows %s, and its JSON is %s", body, value.ToString(view), data)
+		}
+	}
+}
+
+// gate has zero values that Go always writes.
+type gate struct {
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	At                metav1.Time     `json:"at"`
+	Wait              metav1.Duration `json:"wait"`
+	Name              string          `json:"name"`
+	Width             int32           `json:"width"`
+	Frame             bar             `json:"frame"`
+	Bars              []bar           `json:"bars"`
+	Bar               *bar            `json:"bar,omitempty"`
+	Named             map[string]bar  `json:"named,omitempty"`
+}
+
+type bar struct {
+	Name string `json:"name"`
+	Size int32  `json:"size"`
 }
 
 // TestNullStays in nullable fields, until something takes its place.
@@ -378,14 +445,14 @@ func TestNullStays(t *testing.T) {
 func TestDefaultTexts(t *testing.T) {
 	f := keepingForm()
 	for body, want := range map[string]string{
-		`{"spec":{}}`:                          `{"spec":{"hue":"","wait":"90s","plain":""}}`,
-		`{"spec":{"hue":"a"}}`:                 `{"spec":{"hue":"a","wait":"90s","plain":""}}`,
-		`{"spec":{"wait":"1m30s"}}`:            `{"spec":{"hue":"","wait":"1m30s","plain":""}}`,
-		`{"spec":{"hue":null,"wait":"90.0s"}}`: `{"spec":{"hue":"","wait":"90.0s","plain":""}}`,
-		`{"spec":{"logo":{"name":""}}}`: `{"spec":{"hue":"","wait":"90s","plain":"",` +
+		`{"spec":{}}`:                          `{"spec":{"hue":"","wait":"90s"}}`,
+		`{"spec":{"hue":"a"}}`:                 `{"spec":{"hue":"a","wait":"90s"}}`,
+		`{"spec":{"wait":"1m30s"}}`:            `{"spec":{"hue":"","wait":"1m30s"}}`,
+		`{"spec":{"hue":null,"wait":"90.0s"}}`: `{"spec":{"hue":"","wait":"90.0s"}}`,
+		`{"spec":{"logo":{"name":""}}}`: `{"spec":{"hue":"","wait":"90s",` +
 			`"logo":{"name":"","color":""}}}`,
-		`{"parts":[{"wait":"1s"},{"hue":"a"}]}`: `{"spec":{"wait":"1m30s","plain":""},"parts":[` +
-			`{"wait":"1s","plain":"","hue":""},{"hue":"a","plain":""}]}`,
+		`{"parts":[{"wait":"1s"},{"hue":"a"}]}`: `{"spec":{"wait":"1m30s","plain":""},` +
+			`"parts":[{"wait":"1s","hue":""},{"hue":"a"}]}`,
 	} {
 		l, expected := completed(t, f, body), map[string]any{}
 		if err := json.Unmarshal([]byte(want), &expected); err != nil {
@@ -471,14 +538,14 @@ func TestDefaultsIfSent(t *testing.T) {
 		}
 	}
 	for body, want := range map[string]string{
-		`{}`: `{}`, `{"spec":{}}`: `{"spec":{"width":3,"plain":""}}`, `{"spec":null}`: `{}`,
-		`{"spec":{"hue":""}}`:           `{"spec":{"width":3,"plain":"","hue":""}}`,
-		`{"spec":{"back":{"hue":"a"}}}`: `{"spec":{"width":3,"plain":"","back":{"hue":"a","plain":""}}}`,
-		`{"spec":{"back":{"logo":{"lines":[]}}}}`: `{"spec":{"width":3,"plain":"","back":{"plain":"",` +
-			`"logo":{"name":"","color":"red","lines":[]}}}}`,
+		`{}`: `{}`, `{"spec":{}}`: `{"spec":{"width":3}}`, `{"spec":null}`: `{}`,
+		`{"spec":{"hue":""}}`:           `{"spec":{"width":3,"hue":""}}`,
+		`{"spec":{"back":{"hue":"a"}}}`: `{"spec":{"width":3,"back":{"hue":"a"}}}`,
+		`{"spec":{"back":{"logo":{"lines":[]}}}}`: `{"spec":{"width":3,"back":{` +
+			`"logo":{"color":"red","lines":[]}}}}`,
 		`{"parts":[{},{"logo":{}},{"logo":{"name":"a"}}],"named":{"a":{},"b":{"logo":{}}}}`: `{"parts":[` +
-			`{"plain":""},{"plain":"","logo":{"name":"","color":"red"}},{"plain":"","logo":{"name":"a","color":` +
-			`"red"}}],"named":{"a":{"plain":""},"b":{"plain":"","logo":{"name":"","color":"red"}}}}`,
+			`{},{"logo":{"color":"red"}},{"logo":{"name":"a","color":"red"}}],` +
+			`"named":{"a":{},"b":{"logo":{"color":"red"}}}}`,
 	} {
 		l, expected := &lamp{}, map[string]any{}
 		if err := errors.Join(json.Unmarshal([]byte(body), l), json.Unmarshal([]byte(want), &expected)); err != nil {

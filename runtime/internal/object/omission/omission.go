@@ -1,7 +1,8 @@
 // Package omission makes the JSON of a Go value what a client sent. encoding/json writes a struct that is no pointer
-// although its field has omitempty: {"logo":{"name":""}} of an object without a logo; and null for a list that isn't
-// there, if its field has no omitempty. It leaves out zero values that are no pointers, which a client may have sent:
-// {"lit":false}. And types such as metav1.Duration write {"wait":"1m0s"} where a client sent {"wait":"60s"}.
+// although its field has omitempty: {"logo":{"name":""}} of an object without a logo; and it writes fields without
+// omitempty that nobody sent: null for a list, "" for a text. It leaves out zero values that are no pointers, which a
+// client may have sent: {"lit":false}. And types such as metav1.Duration write {"wait":"1m0s"} where a client sent
+// {"wait":"60s"}.
 //
 // It may know package rendition.
 package omission
@@ -36,11 +37,13 @@ type member struct {
 
 // Of returns the shape of a type of objects, whose metadata is left as it is. It is never nil, but may be
 // empty. It takes some time: callers keep it.
-func Of(t reflect.Type) *Shape {
+func Of(t reflect.Type) *Shape { return builder{}.whole(t) }
+
+// whole returns the shape of a type of objects, and has those of the types inside afterwards.
+func (b builder) whole(t reflect.Type) *Shape {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	b := builder{}
 	s := b.shape(t)
 	if s != nil {
 		delete(s.members, rendition.MetadataKey)
@@ -221,14 +224,20 @@ func (c *cutter) members(s *Shape, at int) (end int) {
 			kept = true
 			return c.value(m.shape, start)
 		}
-		cut := span{start - len(key) - len(`"":`), end}
-		switch {
-		case kept:
-			cut.start-- // the comma before it
-		case c.data[end] == ',':
-			cut.end++
-		}
-		c.cuts = append(c.cuts, cut)
+		c.cuts = append(c.cuts, memberSpan(c.data, key, start, end, kept))
 		return end
 	})
+}
+
+// memberSpan returns where a member with its comma is in JSON without white space: the comma is the one before it if
+// members before it are kept.
+func memberSpan(data, key []byte, start, end int, kept bool) span {
+	s := span{start - len(key) - len(`"":`), end}
+	switch {
+	case kept:
+		s.start--
+	case data[end] == ',':
+		s.end++
+	}
+	return s
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+
+	kjson "sigs.k8s.io/json"
 )
 
 // restore sets to zero what was sent as zero, or is absent, in the Go value of an object: defaults may have taken its
@@ -23,6 +25,7 @@ func (z *Zeros) restore(v reflect.Value, sent *SentZeros) {
 		case reflect.Struct:
 			f, value := z.field(v, m.Name)
 			switch {
+			case m.Sent.Zero == unsent: // which may have a default
 			case m.Sent.Zero == "" || m.Sent.Zero != absent && m.Sent.Zero != null && f.zero == structZero:
 				f.below.restore(value, m.Sent)
 			case value.IsValid() && !f.isZero(value):
@@ -79,7 +82,7 @@ func (z *Zeros) heldMember(v reflect.Value, keys keys, m Member) *SentZeros {
 	}
 	f, value := z.field(v, m.Name)
 	switch {
-	case m.Sent.Zero == "" || m.Sent.Zero != null && f.zero == structZero:
+	case m.Sent.Zero == "" || m.Sent.Zero != null && m.Sent.Zero != unsent && f.zero == structZero:
 		return f.below.held(value, m.Sent)
 	case value.IsValid() && f.isZero(value):
 		return m.Sent
@@ -166,7 +169,8 @@ func indexOf(m Member) int {
 	return -1
 }
 
-// identified returns SentZeros with the digests of elements of lists in the Go value of an object.
+// identified returns SentZeros with the digests of elements of lists in the Go value of an object, and without what
+// wasn't sent and has a value nevertheless: a default.
 func (z *Zeros) identified(v reflect.Value, sent *SentZeros) *SentZeros {
 	if v = pointed(v); z == nil || sent == nil || !v.IsValid() {
 		return sent
@@ -177,7 +181,11 @@ func (z *Zeros) identified(v reflect.Value, sent *SentZeros) *SentZeros {
 		switch v.Kind() {
 		case reflect.Struct:
 			f, value := z.field(v, m.Name)
-			s = f.below.identified(value, s)
+			if s.Zero != unsent {
+				s = f.below.identified(value, s)
+			} else if !value.IsValid() || !f.isZero(value) {
+				s = nil
+			}
 		case reflect.Map:
 			_, value := keys.entry(v, m.Name)
 			s = z.elem.identified(value, s)
@@ -189,12 +197,15 @@ func (z *Zeros) identified(v reflect.Value, sent *SentZeros) *SentZeros {
 				s = &known
 			}
 		}
+		if s.isEmpty() {
+			s = nil
+		}
 		if s != m.Sent && &below[0] == &sent.Below[0] {
 			below = slices.Clone(below)
 		}
 		below[i].Sent = s
 	}
-	return sent.with(below)
+	return sent.with(slices.DeleteFunc(below, func(m Member) bool { return m.Sent == nil }))
 }
 
 // digest returns a short text for the JSON of a value; "" if it has none.
@@ -293,56 +304,73 @@ var sentNull = &SentZeros{Zero: null}
 // absent is the Zero of a struct that isn't there, and of null in a map, which a custom resource doesn't keep.
 const absent = "absent"
 
-// fieldAt calls do with the field at a path, and what knows it.
-func (z *Zeros) fieldAt(path []string, do func(in *Zeros, name string, f *field)) {
+// unsent is the Zero of a field without omitempty that JSON has, as Go writes its zero value, although nobody sent it.
+const unsent = "unsent"
+
+var sentNot = &SentZeros{Zero: unsent}
+
+// fieldAt calls do with the field at a path.
+func (z *Zeros) fieldAt(path []string, do func(f *field)) {
 	switch {
 	case z == nil:
 	case path[0] == anyItem:
 		z.elem.fieldAt(path[1:], do)
 	case z.members[path[0]] == nil:
 	case len(path) == 1:
-		do(z, path[0], z.members[path[0]])
+		do(z.members[path[0]])
 	default:
 		z.members[path[0]].below.fieldAt(path[1:], do)
 	}
 }
 
 // keepDefault notes that a member has a default, in JSON, that the JSON of its Go value lacks, or has in another form,
-// or that takes the place of a zero value.
-func (z *Zeros) keepDefault(name string, f *field, text string) {
-	if f.defaulted != 0 {
+// or that takes the place of a zero value. It comes before watch.
+func (f *field) keepDefault(text string) {
+	if f.defaulted {
 		return
 	}
+	f.defaulted = true
 	sent, whole, _ := scanner{data: []byte(text)}.field(f, 0)
 	if whole != nil && f.omitted {
 		sent = whole
 	}
-	switch {
-	case sent != nil:
-		z.defaults = append(z.defaults, Member{name, sent})
-		f.defaulted = len(z.defaults)
-	case f.zero != structZero:
-		f.refilled = true
-	}
+	f.defaultValue = sent
+	f.refilled = sent == nil && whole == nil && f.zero != structZero
 }
 
-// settleDefaults notes the defaults inside of what JSON has although nobody sent it. It comes after keepDefault.
-func (z *Zeros) settleDefaults(seen map[*Zeros]bool) {
+// watch notes what is known of members that an object lacks. shapes has the shapes of all types.
+func (z *Zeros) watch(shapes builder, seen map[*Zeros]bool) {
 	if z == nil || seen[z] {
 		return
 	}
 	seen[z] = true
-	z.elem.settleDefaults(seen)
+	z.elem.watch(shapes, seen)
 	for name, f := range z.members {
-		f.below.settleDefaults(seen)
-		if !f.written || f.defaulted != 0 {
-			continue
+		f.below.watch(shapes, seen)
+		if !f.omitted {
+			f.setFiller(shapes)
 		}
-		if made := f.below.unsent(); made != nil {
-			z.defaults = append(z.defaults, Member{name, made})
-			f.defaulted = len(z.defaults)
+		if f.filler != nil || f.defaultValue != nil {
+			z.watched = append(z.watched, watched{name, f, f.defaultValue})
+			f.watched = len(z.watched)
 		}
 	}
+}
+
+// setFiller sets the JSON of the zero value that Go writes although nobody sent it.
+func (f *field) setFiller(shapes builder) {
+	switch kind := f.of.Kind(); {
+	case isNil(f.of): // which is left out
+	case hasOwnJSON(f.of), kind == reflect.Struct, kind == reflect.Array:
+		zero, err := json.Marshal(reflect.New(f.of).Interface())
+		if err != nil {
+			return
+		}
+		f.filler = shapes[f.of].Omit(zero)
+	case f.zero != "":
+		f.filler = []byte(f.zero)
+	}
+	_ = kjson.UnmarshalCaseSensitivePreserveInts(f.filler, &f.fillerValue) // it was made of a value
 }
 
 // fillIfSent notes that a struct gets no defaults inside where an object lacks it.
@@ -421,7 +449,8 @@ func (l *lacking) collect(z *Zeros, v reflect.Value, sent *SentZeros) {
 
 // lacks reports whether a field is a struct that gets no defaults inside, since it is zero, and wasn't sent.
 func (f *field) lacks(value reflect.Value, sent *SentZeros) bool {
-	return f.fills && value.IsValid() && value.IsZero() && (sent == nil || sent.Zero == "")
+	known := f.omitted && (sent == nil || sent.Zero == "") || sent != nil && sent.Zero == unsent
+	return f.fills && known && value.IsValid() && value.IsZero()
 }
 
 // absentIn returns by their names what collect would find.

@@ -45,13 +45,16 @@ type sentMap struct {
 	sent  *SentZeros
 }
 
-// member returns the view of a member that is there.
-func (m *sentMap) member(key string, v value.Value) value.Value {
-	below := m.zeros.elem
+// member returns the view of a member that is there, or nil where it wasn't sent.
+func (m *sentMap) member(a value.Allocator, key string, v value.Value) value.Value {
+	below, s := m.zeros.elem, m.sent.At(key)
 	if f := m.zeros.members[key]; f != nil {
+		if s != nil && s.Zero == unsent && f.filler != nil && equal(a, v, f.fillerValue) {
+			return nil
+		}
 		below = f.below
 	}
-	return below.value(v, m.sent.At(key))
+	return below.value(v, s)
 }
 
 // missing returns the zero value of a member that isn't there, or nil.
@@ -67,7 +70,8 @@ func (m *sentMap) Get(key string) (value.Value, bool) { return m.GetUsing(value.
 
 func (m *sentMap) GetUsing(a value.Allocator, key string) (value.Value, bool) {
 	if v, ok := m.Map.GetUsing(a, key); ok {
-		return m.member(key, v), true
+		v = m.member(a, key, v)
+		return v, v != nil
 	}
 	v := m.missing(key)
 	return v, v != nil
@@ -83,7 +87,11 @@ func (m *sentMap) Iterate(visit func(string, value.Value) bool) bool {
 }
 
 func (m *sentMap) IterateUsing(a value.Allocator, visit func(string, value.Value) bool) bool {
-	if !m.Map.IterateUsing(a, func(key string, v value.Value) bool { return visit(key, m.member(key, v)) }) {
+	there := func(key string, v value.Value) bool {
+		v = m.member(a, key, v)
+		return v == nil || visit(key, v)
+	}
+	if !m.Map.IterateUsing(a, there) {
 		return false
 	}
 	for _, s := range m.sent.members() {
@@ -131,9 +139,9 @@ func (m *sentMap) ZipUsing(a value.Allocator, other value.Map, order value.MapTr
 		other = right.Map
 	}
 	both := func(key string, lhs, rhs value.Value) bool {
-		lhs = m.shown(key, lhs)
+		lhs = m.shown(a, key, lhs)
 		if right != nil {
-			rhs = right.shown(key, rhs)
+			rhs = right.shown(a, key, rhs)
 		}
 		return lhs == nil && rhs == nil || visit(key, lhs, rhs)
 	}
@@ -153,11 +161,11 @@ func (m *sentMap) ZipUsing(a value.Allocator, other value.Map, order value.MapTr
 }
 
 // shown returns the view of a member, which may not be there.
-func (m *sentMap) shown(key string, v value.Value) value.Value {
+func (m *sentMap) shown(a value.Allocator, key string, v value.Value) value.Value {
 	if v == nil {
 		return m.missing(key)
 	}
-	return m.member(key, v)
+	return m.member(a, key, v)
 }
 
 // sentList is a list in whose elements zero values are missing.

@@ -10,12 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Zeros knows what a client may have sent that the JSON of a Go type lacks: zero values, whose fields have omitempty or
-// omitzero, null, and texts that the type writes in another form. It is safe for concurrent use. Nil knows none.
+// Zeros knows in what the JSON of a Go type differs from what a client sent. It lacks zero values, whose fields have
+// omitempty or omitzero, and null; it has the zero values of other fields, although nobody sent them; and it has texts
+// in another form. Zeros is safe for concurrent use. Nil knows none.
 type Zeros struct {
 	members map[string]*field
-	// defaults are those of members that JSON lacks, as they are zero, or has in another form.
-	defaults []Member
+	// watched are the members of which something is known where an object lacks them.
+	watched []watched
 	// text is the type of a text or number that has its own JSON, such as metav1.Duration; nil of other types.
 	text reflect.Type
 	// elem knows those in the elements of a list, and in the values of a map. isMap reports whether it is a map, and
@@ -28,24 +29,37 @@ type Zeros struct {
 	fillable []string
 }
 
+// watched is a member of a struct. default is what JSON lacks of its default, or has in another form; it may be nil.
+type watched struct {
+	name         string
+	field        *field
+	defaultValue *SentZeros
+}
+
 // field is a field of a struct. index is that of reflect.
 type field struct {
+	of    reflect.Type
 	index []int
 	// zero is the JSON of the zero value; "" if a value that a client sends can't be that.
 	zero string
 	// omitted reports whether JSON lacks the field where it is zero; of one that isn't, JSON lacks null.
 	omitted bool
-	// written: the field is a struct or an array that JSON has although nobody sent it.
-	written bool
+	// filler is the zero value that JSON has although nobody sent it, and fillerValue is that decoded; nil if JSON has
+	// none.
+	filler      []byte
+	fillerValue any
 	// fills: the field is a struct that gets no defaults inside where an object lacks it.
 	fills bool
 	// refilled: a default takes the place of the zero value.
 	refilled bool
 	// nullable: null is kept.
 	nullable bool
-	// defaulted is the place of a member in defaults, counted from 1; 0 of others.
-	defaulted int
-	below     *Zeros
+	// defaulted: the field has a default that is known here, of which JSON lacks defaultValue.
+	defaulted    bool
+	defaultValue *SentZeros
+	// watched is the place of the field in those that are, counted from 1; 0 of others.
+	watched int
+	below   *Zeros
 }
 
 // ZerosOf returns the zero values that the JSON of objects of a type lacks, but for those in metadata. It takes some
@@ -89,8 +103,7 @@ func (b zerosBuilder) of(t reflect.Type) *Zeros {
 				if hasOption(options, "string") && (zero == "0" || zero == "false" || zero == `""`) {
 					zero = strconv.Quote(zero)
 				}
-				z.members[name] = &field{index: index, zero: zero, omitted: omitted, below: b.of(f.Type),
-					written: !omitted && (f.Type.Kind() == reflect.Struct || f.Type.Kind() == reflect.Array)}
+				z.members[name] = &field{of: f.Type, index: index, zero: zero, omitted: omitted, below: b.of(f.Type)}
 			}
 		})
 		return z
@@ -232,9 +245,9 @@ func (s scanner) entries(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 func (s scanner) object(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 	var found, all members // all are the members of a zero value
 	var few [16]bool
-	there := few[:] // which of the members with defaults, from 1 on
-	if len(z.defaults) >= len(few) {
-		there = make([]bool, len(z.defaults)+1)
+	there := few[:] // which of the watched members, from 1 on
+	if len(z.watched) >= len(few) {
+		there = make([]bool, len(z.watched)+1)
 	}
 	zero := true
 	end = rendition.EachMember(s.data, at+1, func(key []byte, start int) int {
@@ -244,12 +257,12 @@ func (s scanner) object(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 			found.set(key, nil)
 			return rendition.Skip(s.data, start)
 		case isNull:
-			there[f.defaulted] = true
+			there[f.watched] = true
 			found.set(key, sentNull)
 			all.set(key, sentNull)
 			return rendition.Skip(s.data, start)
 		}
-		there[f.defaulted] = true
+		there[f.watched] = true
 		sent, whole, end := s.field(f, start)
 		if whole != nil && (f.omitted || f.refilled) {
 			sent = whole
@@ -260,9 +273,14 @@ func (s scanner) object(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 		}
 		return end
 	})
-	for i, made := range z.defaults {
-		if s.defaults && !there[i+1] {
+	for i, w := range z.watched {
+		switch {
+		case there[i+1]:
+		case s.defaults && w.defaultValue != nil:
+			made := Member{w.name, w.defaultValue}
 			found, all = append(found, made), append(all, made)
+		case w.field.filler != nil && !(s.defaults && w.field.defaulted):
+			found, all = append(found, Member{w.name, sentNot}), append(all, Member{w.name, sentNot})
 		}
 	}
 	if zero {
@@ -354,16 +372,21 @@ func (i *inserter) members(z *Zeros, sent *SentZeros, at int) (end int) {
 	}
 	empty := true
 	end = rendition.EachMember(i.data, at+1, func(key []byte, start int) int {
-		empty = false
 		n, found := sent.find(key)
 		if !found {
+			empty = false
 			return rendition.Skip(i.data, start)
 		}
 		has[n] = true
 		elem := z.elem
 		if f := z.members[sent.Below[n].Name]; f != nil {
+			if end, ok := f.isFiller(sent.Below[n].Sent, i.data, start); ok {
+				i.leaveOut(memberSpan(i.data, key, start, end, !empty))
+				return end
+			}
 			elem = f.below
 		}
+		empty = false
 		return i.value(elem, sent.Below[n].Sent, start)
 	})
 	if end < 0 {
@@ -378,6 +401,20 @@ func (i *inserter) members(z *Zeros, sent *SentZeros, at int) (end int) {
 		}
 	}
 	return end
+}
+
+// leaveOut copies what is before a span, and passes over the span.
+func (i *inserter) leaveOut(cut span) {
+	i.out = append(i.out, i.data[i.at:cut.start]...)
+	i.at = cut.end
+}
+
+// isFiller reports whether a value at an index of JSON is the zero value of the field, and wasn't sent. If so, it
+// returns the index behind it.
+func (f *field) isFiller(s *SentZeros, data []byte, start int) (end int, yes bool) {
+	end = start + len(f.filler)
+	return end, s.Zero == unsent && f.filler != nil && end < len(data) && bytes.HasPrefix(data[start:], f.filler) &&
+		(data[end] == ',' || data[end] == '}')
 }
 
 // isMissing reports whether a value is one of the field that JSON lacks.

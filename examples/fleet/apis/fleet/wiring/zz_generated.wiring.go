@@ -119,8 +119,9 @@ func defineMooring() registry.Definition[*v1.Mooring] {
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Mooring) field.ErrorList {
 					return codec.AddFaults(ctx, v1.Validate_Mooring(ctx, op, nil, obj, old))
 				},
-				Custom: true,
-				Sent:   sentV1Mooring,
+				Custom:         true,
+				DefaultsIfSent: []string{"spec"},
+				Sent:           sentV1Mooring,
 				Columns: []func(*v1.Mooring) api.Cell{
 					func(in *v1.Mooring) api.Cell {
 						return api.Text(in.Spec.Ship)
@@ -481,8 +482,9 @@ func defineShip() registry.Definition[*v1.Ship] {
 							Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.TicketRequest) field.ErrorList {
 								return codec.AddFaults(ctx, nil)
 							},
-							Custom: true,
-							Sent:   sentV1TicketRequest,
+							Custom:         true,
+							DefaultsIfSent: []string{"spec"},
+							Sent:           sentV1TicketRequest,
 						}),
 					},
 				},
@@ -501,8 +503,9 @@ func defineShip() registry.Definition[*v1.Ship] {
 							Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.TicketRequest) field.ErrorList {
 								return codec.AddFaults(ctx, nil)
 							},
-							Custom: true,
-							Sent:   sentV1TicketRequest,
+							Custom:         true,
+							DefaultsIfSent: []string{"spec"},
+							Sent:           sentV1TicketRequest,
 						}),
 					},
 				},
@@ -569,9 +572,6 @@ func sentV1MooringSpec() *codec.Sent {
 			"ship":  {Fault: "should be at least 1 chars long"},
 			"lines": {Fault: "should be greater than or equal to 1"},
 		},
-		Defaults: map[string]string{
-			"lines": `2`,
-		},
 	}
 }
 
@@ -579,9 +579,6 @@ func sentV1MooringSpec() *codec.Sent {
 func sentV1Mooring() *codec.Sent {
 	return &codec.Sent{
 		Required: []string{"spec"},
-		Defaults: map[string]string{
-			"spec": `{"lines":2}`,
-		},
 		Members: map[string]*codec.Sent{
 			"spec": sentV1MooringSpec(),
 		},
@@ -686,9 +683,6 @@ func sentV1TicketStatus() *codec.Sent {
 func sentV1TicketRequest() *codec.Sent {
 	return &codec.Sent{
 		Required: []string{"spec"},
-		Defaults: map[string]string{
-			"spec": `{"class":"deck"}`,
-		},
 		Members: map[string]*codec.Sent{
 			"spec":   sentV1TicketSpec(),
 			"status": sentV1TicketStatus(),

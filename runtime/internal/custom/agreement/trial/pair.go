@@ -149,8 +149,6 @@ func (p *Pair) both(r request) (out []string, accepted bool) {
 				usual(typed, custom)
 				different = compare("", typed, usual(custom, typed))
 			}
-		} else if unkeyed(r.body, p.schema) {
-			p.differs[r.name] = true
 		} else if !p.differs[r.name] {
 			out = append(out, managers(typedSets, customSets)...)
 		}
@@ -168,37 +166,6 @@ func (p *Pair) both(r request) (out []string, accepted bool) {
 		p.differs[r.name] = true
 	}
 	return refusals(typedErr, customErr, r.name, p.native), false
-}
-
-// unkeyed reports whether an element of a list with keys lacks one, or has null. The status of a new object may, which
-// isn't validated. Field ownership can't read such a list; a Go value has a key, which is empty.
-func unkeyed(v any, s *apiextensionsv1.JSONSchemaProps) bool {
-	if s == nil {
-		return false
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		for name, member := range v {
-			if property, ok := s.Properties[name]; ok && unkeyed(member, &property) {
-				return true
-			}
-			if s.AdditionalProperties != nil && unkeyed(member, s.AdditionalProperties.Schema) {
-				return true
-			}
-		}
-	case []any:
-		return s.Items != nil && slices.ContainsFunc(v, func(element any) bool {
-			return lacksKey(element, s) || unkeyed(element, s.Items.Schema)
-		})
-	}
-	return false
-}
-
-func lacksKey(element any, list *apiextensionsv1.JSONSchemaProps) bool {
-	object, ok := element.(map[string]any)
-	return ok && slices.ContainsFunc(list.XListMapKeys, func(key string) bool {
-		return object[key] == nil && list.Items.Schema.Properties[key].Default == nil
-	})
 }
 
 // The keys of the field sets, and of what a read returns, in what send returns.

@@ -44,6 +44,24 @@ type MeterSpec struct {
 	// +kubebuilder:default=wall
 	Place    string             `json:"place"`
 	Readings map[string]Reading `json:"readings,omitempty"`
+	// +kubebuilder:default=round
+	// +kubebuilder:validation:Enum=round;square
+	Face  string `json:"face"`
+	Glass Glass  `json:"glass,omitempty"`
+	// +optional
+	Panes []Glass `json:"panes"`
+}
+
+// Glass has rules that refuse zero values, of fields of which Go writes them.
+type Glass struct {
+	// +kubebuilder:default=clear
+	// +kubebuilder:validation:Enum=clear;dim
+	Tint string `json:"tint"`
+	// +kubebuilder:validation:Minimum=1
+	Width int32 `json:"width"`
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	Form string `json:"form"`
 }
 
 // Wait is in a list.

@@ -98,6 +98,10 @@ func (in *Meter) DeepCopyInto(out *Meter) {
 			out.Spec.Readings[key] = val
 		}
 	}
+	if in.Spec.Panes != nil {
+		out.Spec.Panes = make([]Glass, len(in.Spec.Panes))
+		copy(out.Spec.Panes, in.Spec.Panes)
+	}
 }
 
 // DeepCopy returns a copy that shares nothing with the receiver, a new Meter.

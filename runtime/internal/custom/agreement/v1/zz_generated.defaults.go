@@ -56,6 +56,18 @@ func SetObjectDefaults_Meter(in *Meter) {
 		}
 		in.Spec.Readings[key] = val
 	}
+	if in.Spec.Face == "" {
+		in.Spec.Face = "round"
+	}
+	if in.Spec.Glass.Tint == "" {
+		in.Spec.Glass.Tint = "clear"
+	}
+	for i := range in.Spec.Panes {
+		a := &in.Spec.Panes[i]
+		if a.Tint == "" {
+			a.Tint = "clear"
+		}
+	}
 }
 
 // SetObjectDefaults_MeterList sets the defaults of the object and of all that is in it.

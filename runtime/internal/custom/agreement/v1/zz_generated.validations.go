@@ -45,6 +45,28 @@ func Validate_Frame(ctx context.Context, op operation.Operation, fldPath *field.
 	return errs
 }
 
+// Validate_Glass checks obj, which replaces oldObj where that isn't nil.
+func Validate_Glass(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Glass) (errs field.ErrorList) {
+	if path := fldPath.Child("tint"); oldObj == nil || obj.Tint != oldObj.Tint {
+		switch obj.Tint {
+		case "clear", "dim":
+		default:
+			errs = append(errs, field.NotSupported(path, obj.Tint, []string{"clear", "dim"}))
+		}
+	}
+	if path := fldPath.Child("width"); oldObj == nil || obj.Width != oldObj.Width {
+		if obj.Width < 1 {
+			errs = append(errs, field.Invalid(path, obj.Width, path.String()+" in body should be greater than or equal to 1"))
+		}
+	}
+	if path := fldPath.Child("form"); obj.Form != "" && (oldObj == nil || obj.Form != oldObj.Form) {
+		if utf8.RuneCountInString(obj.Form) < 1 {
+			errs = append(errs, field.Invalid(path, obj.Form, path.String()+" in body should be at least 1 chars long"))
+		}
+	}
+	return errs
+}
+
 // Validate_Lamp checks obj, which replaces oldObj where that isn't nil.
 func Validate_Lamp(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Lamp) (errs field.ErrorList) {
 	errs = append(errs, Validate_Margin(ctx, op, fldPath.Child("margin"), &obj.Margin, safe.Field(oldObj, func(old *Lamp) *Margin { return &old.Margin }))...)
@@ -133,7 +155,9 @@ func Validate_Margin(ctx context.Context, op operation.Operation, fldPath *field
 
 // Validate_Meter checks obj, which replaces oldObj where that isn't nil.
 func Validate_Meter(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Meter) (errs field.ErrorList) {
-	errs = append(errs, Validate_MeterSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *Meter) *MeterSpec { return &old.Spec }))...)
+	if path := fldPath.Child("spec"); !reflect.ValueOf(obj.Spec).IsZero() {
+		errs = append(errs, Validate_MeterSpec(ctx, op, path, &obj.Spec, safe.Field(oldObj, func(old *Meter) *MeterSpec { return &old.Spec }))...)
+	}
 	return errs
 }
 
@@ -148,6 +172,19 @@ func Validate_MeterSpec(ctx context.Context, op operation.Operation, fldPath *fi
 	}
 	if path := fldPath.Child("readings"); obj.Readings != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Readings, oldObj.Readings)) {
 		errs = append(errs, inOrder(validate.EachMapVal(ctx, op, path, obj.Readings, safe.Field(oldObj, func(old *MeterSpec) map[string]Reading { return old.Readings }), validate.DirectEqual, Validate_Reading))...)
+	}
+	if path := fldPath.Child("face"); oldObj == nil || obj.Face != oldObj.Face {
+		switch obj.Face {
+		case "round", "square":
+		default:
+			errs = append(errs, field.NotSupported(path, obj.Face, []string{"round", "square"}))
+		}
+	}
+	if path := fldPath.Child("glass"); obj.Glass != (Glass{}) {
+		errs = append(errs, Validate_Glass(ctx, op, path, &obj.Glass, safe.Field(oldObj, func(old *MeterSpec) *Glass { return &old.Glass }))...)
+	}
+	if path := fldPath.Child("panes"); obj.Panes != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Panes, oldObj.Panes)) {
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Panes, nil, nil, nil, Validate_Glass)...)
 	}
 	return errs
 }

@@ -72,8 +72,9 @@ func defineLeaflet() registry.Definition[*v1.Leaflet] {
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Leaflet) field.ErrorList {
 					return cel.Validate(ctx, rulesV1Leaflet(), codec.AddFaults(ctx, v1.Validate_Leaflet(ctx, op, nil, obj, old)), obj, old)
 				},
-				Custom: true,
-				Sent:   sentV1Leaflet,
+				Custom:         true,
+				DefaultsIfSent: []string{"spec"},
+				Sent:           sentV1Leaflet,
 			}),
 		},
 		Storage: "v1",
@@ -104,10 +105,12 @@ func defineMeter() registry.Definition[*v1.Meter] {
 					return codec.AddFaults(ctx, v1.Validate_Meter(ctx, op, nil, obj, old))
 				},
 				Custom:         true,
-				DefaultsIfSent: []string{"spec"},
+				DefaultsIfSent: []string{"spec", "spec.glass"},
 				DefaultTexts: map[string]string{
 					"spec.place":             `"wall"`,
 					"spec.readings[*].times": `2`,
+					"spec.face":              `"round"`,
+					"spec.glass.tint":        `"clear"`,
 				},
 				Sent: sentV1Meter,
 			}),
@@ -139,8 +142,9 @@ func definePoster() registry.Definition[*v1.Poster] {
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Poster) field.ErrorList {
 					return cel.Validate(ctx, rulesV1Poster(), codec.AddFaults(ctx, v1.Validate_Poster(ctx, op, nil, obj, old)), obj, old)
 				},
-				Custom: true,
-				Sent:   sentV1Poster,
+				Custom:         true,
+				DefaultsIfSent: []string{"spec"},
+				Sent:           sentV1Poster,
 			}),
 		},
 		Storage: "v1",
@@ -180,7 +184,7 @@ func defineSign() registry.Definition[*v1.Sign] {
 					return codec.AddFaults(ctx, v1.Validate_Sign(ctx, op, nil, obj, old))
 				},
 				Custom:         true,
-				DefaultsIfSent: []string{"spec", "spec.frame", "spec.lines[*].frame", "spec.parts[*].frame", "spec.mount.pole.foot"},
+				DefaultsIfSent: []string{"spec", "spec.frame", "spec.lines[*].frame", "spec.parts[*].frame", "spec.mount.pole", "spec.mount.pole.foot"},
 				Nullable:       []string{"spec.note", "spec.back"},
 				DefaultTexts: map[string]string{
 					"status": `{}`,
@@ -207,9 +211,6 @@ func sentV1LeafletSpec() *codec.Sent {
 		Refused: map[string]codec.Refusal{
 			"grade": {Supported: []string{"1", "2", "3"}},
 		},
-		Defaults: map[string]string{
-			"grade": `2`,
-		},
 		Members: map[string]*codec.Sent{
 			"sizes": &codec.Sent{Items: "integer"},
 		},
@@ -220,9 +221,6 @@ func sentV1LeafletSpec() *codec.Sent {
 func sentV1Leaflet() *codec.Sent {
 	return &codec.Sent{
 		Required: []string{"spec"},
-		Defaults: map[string]string{
-			"spec": `{"grade":2}`,
-		},
 		Members: map[string]*codec.Sent{
 			"spec": sentV1LeafletSpec(),
 		},
@@ -243,9 +241,24 @@ func sentV1Reading() *codec.Sent {
 	}
 }
 
+// sentV1Glass returns the rules about the JSON of v1.Glass that clients send.
+func sentV1Glass() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"width"},
+		Refused: map[string]codec.Refusal{
+			"tint":  {Supported: []string{"clear", "dim"}},
+			"width": {Fault: "should be greater than or equal to 1"},
+			"form":  {Fault: "should be at least 1 chars long"},
+		},
+	}
+}
+
 // sentV1MeterSpec returns the rules about the JSON of v1.MeterSpec that clients send.
 func sentV1MeterSpec() *codec.Sent {
 	return &codec.Sent{
+		Refused: map[string]codec.Refusal{
+			"face": {Supported: []string{"round", "square"}},
+		},
 		Members: map[string]*codec.Sent{
 			"waits":    &codec.Sent{Elem: sentV1Wait(), Items: "object"},
 			"delay":    &codec.Sent{Text: &codec.Text{Pattern: regexp.MustCompile("^[0-9]+(s|m)$"), MaxLength: 3}},
@@ -253,6 +266,8 @@ func sentV1MeterSpec() *codec.Sent {
 			"at":       &codec.Sent{Text: &codec.Text{Pattern: regexp.MustCompile("Z$")}},
 			"steps":    &codec.Sent{Elem: &codec.Sent{Text: &codec.Text{Pattern: regexp.MustCompile("s$")}}, Items: "string"},
 			"readings": &codec.Sent{Elem: sentV1Reading()},
+			"glass":    sentV1Glass(),
+			"panes":    &codec.Sent{Elem: sentV1Glass(), Items: "object"},
 		},
 	}
 }
@@ -301,9 +316,6 @@ func sentV1PosterSpec() *codec.Sent {
 			"places": {Fault: "should have at least 1 items"},
 			"back":   {Fault: "should have at least 1 properties"},
 		},
-		Defaults: map[string]string{
-			"places": `["wall"]`,
-		},
 		Members: map[string]*codec.Sent{
 			"logo":   sentV1Logo(),
 			"sheets": &codec.Sent{Items: "object"},
@@ -335,9 +347,6 @@ func sentV1PosterStatus() *codec.Sent {
 func sentV1Poster() *codec.Sent {
 	return &codec.Sent{
 		Required: []string{"spec"},
-		Defaults: map[string]string{
-			"spec": `{"places":["wall"]}`,
-		},
 		Members: map[string]*codec.Sent{
 			"spec":   sentV1PosterSpec(),
 			"status": sentV1PosterStatus(),
@@ -398,10 +407,6 @@ func sentV1Mount() *codec.Sent {
 		Refused: map[string]codec.Refusal{
 			"bolts": {Fault: "should be greater than or equal to 1"},
 		},
-		Defaults: map[string]string{
-			"pole":  `{"height":4}`,
-			"bolts": `2`,
-		},
 	}
 }
 
@@ -417,9 +422,6 @@ func sentV1SignSpec() *codec.Sent {
 			"light":    {Supported: []string{"warm", "cold"}},
 			"photo":    {Type: "byte"},
 			"material": {Supported: []string{"wood", "steel"}},
-		},
-		Defaults: map[string]string{
-			"light": `"warm"`,
 		},
 		Members: map[string]*codec.Sent{
 			"logo":   sentV1Logo(),
