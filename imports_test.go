@@ -352,10 +352,14 @@ var floors = map[string][]string{
 		"runtime/internal/host/kubeconfig", "runtime/internal/request", "runtime/internal/review", "runtime/registry",
 		"runtime/server",
 	},
-	"runtime/cel": {"runtime/internal/correlation", "runtime/internal/object/omission", "runtime/reach"},
+	"runtime/cel": {
+		"runtime/internal/correlation", "runtime/internal/object/fault", "runtime/internal/object/omission",
+		"runtime/reach",
+	},
 	"runtime/codec": {
-		"runtime/api", "runtime/internal/object/omission", "runtime/internal/object/patch",
-		"runtime/internal/object/rendition", "runtime/internal/object/wire", "runtime/internal/verb",
+		"runtime/api", "runtime/internal/object/fault", "runtime/internal/object/omission",
+		"runtime/internal/object/patch", "runtime/internal/object/rendition", "runtime/internal/object/wire",
+		"runtime/internal/verb",
 	},
 	"runtime/internal/access/manifest": {"runtime/internal/reload"},
 	"runtime/internal/access/match": {
@@ -458,6 +462,7 @@ var floors = map[string][]string{
 	"runtime/internal/jsondoc":          {"runtime/internal/deflate"},
 	"runtime/internal/jsonpath":         {},
 	"runtime/internal/object/metadata":  {"runtime/api", "runtime/internal/verb"},
+	"runtime/internal/object/fault":     {},
 	"runtime/internal/object/ownership": {"runtime/api", "runtime/internal/object/omission"},
 	"runtime/internal/object/omission":  {"runtime/internal/object/rendition"},
 	"runtime/internal/object/patch":     {"runtime/internal/object/rendition", "runtime/internal/verb"},

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 
+	"apigen.dev/runtime/internal/object/fault"
 	"apigen.dev/runtime/internal/object/omission"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -14,17 +15,13 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// skipped is the message for rules that don't run because the object may not have the form that they expect.
-const skipped = "some validation rules were not checked because the object was invalid; correct the existing errors " +
-	"to complete validation"
-
 // Validate runs the rules over an object of the kind, and returns their errors after the errors that other checks
 // found. old is the object that is replaced, or nil on a creation. Rules that use oldSelf run only if there is an
 // old object, and a rule whose value an update leaves unchanged may fail. As for a custom resource, no rule runs where
 // an earlier error says that a value is missing, too large or not allowed. Validate changes neither object.
 func Validate[T any](ctx context.Context, r *Rules, errs field.ErrorList, obj, old *T) field.ErrorList {
-	if blocks(errs) {
-		return append(errs, field.Invalid(nil, nil, skipped))
+	if fault.Blocks(errs) {
+		return fault.Unchecked(errs)
 	}
 	if r.fault != nil {
 		return append(errs, field.InternalError(nil, r.fault))
@@ -42,25 +39,13 @@ func Validate[T any](ctx context.Context, r *Rules, errs field.ErrorList, obj, o
 	return append(errs, r.Run(ctx, now, before)...)
 }
 
-// blocks reports whether there is an error after which no rule runs.
-func blocks(errs field.ErrorList) bool {
-	return slices.ContainsFunc(errs, func(e *field.Error) bool {
-		switch e.Type {
-		case field.ErrorTypeNotSupported, field.ErrorTypeRequired, field.ErrorTypeTooLong, field.ErrorTypeTooMany,
-			field.ErrorTypeTypeInvalid:
-			return true
-		}
-		return false
-	})
-}
-
 // RunAfter is Validate for decoded JSON, such as a custom resource: see Run.
 func (r *Rules) RunAfter(ctx context.Context, errs field.ErrorList, obj, old map[string]any) field.ErrorList {
 	if r.root == nil && r.fault == nil {
 		return errs
 	}
-	if blocks(errs) {
-		return append(errs, field.Invalid(nil, nil, skipped))
+	if fault.Blocks(errs) {
+		return fault.Unchecked(errs)
 	}
 	return append(errs, r.Run(ctx, obj, old)...)
 }

@@ -207,7 +207,8 @@ func (c *typed[T, V]) validate(
 	if form == nil {
 		return c.Validate(ctx, op, changed, before), nil
 	}
-	return c.withoutDistinct(ctx, c.Validate(omission.With(ctx, form), op, changed, before), changed), nil
+	errs := c.withoutDistinct(ctx, c.Validate(omission.With(ctx, form), op, changed, before), changed)
+	return c.recounted(errs, changed, before)
 }
 
 func (c *typed[T, V]) view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error) {

@@ -30,6 +30,15 @@ type Sent struct {
 	Items string
 	// Text are the rules about a value that is text.
 	Text *Text
+	// Counts are rules about the number of members of an object.
+	Counts []Count
+}
+
+// Counting returns the rules with others about the number of members. It changes them: generated code has just made
+// them.
+func (s *Sent) Counting(counts ...Count) *Sent {
+	s.Counts = append(s.Counts, counts...)
+	return s
 }
 
 // Text holds rules about the text of a value whose Go type has a JSON form of its own, such as metav1.Duration.
@@ -261,7 +270,9 @@ func (w *sentWalk) text(t *Text, raw []byte) {
 func (w *sentWalk) characters(t *Text, text string) {
 	n := utf8.RuneCountInString(text)
 	if t.MaxLength > 0 && n > t.MaxLength {
-		w.errs = append(w.errs, field.TooLong(w.path(""), text, t.MaxLength))
+		fault := field.TooLong(w.path(""), text, t.MaxLength)
+		fault.BadValue = text // by which Standing finds it
+		w.errs = append(w.errs, fault)
 	}
 	if n < t.MinLength {
 		path := w.path("")

@@ -2,8 +2,6 @@ package projects
 
 // The reasons for which a kind differs from the definition of its type. docs/decisions/rules.md has more about them.
 const (
-	explicit = "a Go value doesn't tell a zero value from none: in the key of an item, and for rules about presence"
-	inside   = "a struct without omitempty is always there, and gets defaults inside"
 	tags     = "a definition can't have what a tag of Kubernetes says"
 	decoding = "the Go type can't hold the value"
 	sets     = "the metadata of a template has no list types in a definition: its finalizers are no set"
@@ -48,9 +46,6 @@ var differences = map[string]map[string][]string{
 		sets: {`alertmanagers: only the type refuses what it can't decode`},
 	},
 	"cluster-api": {
-		explicit: {
-			`clusters: only the type refuses spec`, // it has an empty struct alone
-		},
 		decoding: {`clusterclasses: only the type refuses what it can't decode`},
 	},
 	"katib": {
@@ -58,10 +53,6 @@ var differences = map[string]map[string][]string{
 		pruning:  {`experiments: only the type stores spec.trialTemplate.trialSpec.*`},
 	},
 	"kueue": {
-		explicit: {
-			`multikueueclusters: only the * refuses spec.clusterSource`,
-			`multikueueclusters: only the definition refuses <nil>`,
-		},
 		sets: {`workloads: of an equal object, only the definition manages *.metadata*`},
 		tags: {`workloads: only the type refuses *.evictionResponders[]*`},
 	},
@@ -69,13 +60,6 @@ var differences = map[string]map[string][]string{
 		decoding: {`*: only the type refuses what it can't decode`},
 	},
 	"external-secrets": {
-		explicit: {
-			`*: only the type refuses *.data[].sourceRef`,
-			`*: only the definition refuses *.data[].sourceRef`,
-		},
-		inside: {
-			`*: only the definition refuses *.webhook.auth`,
-		},
 		decoding: {`*: only the type refuses what it can't decode`},
 	},
 }

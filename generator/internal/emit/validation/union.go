@@ -151,7 +151,7 @@ func (w *writer) oneOf(v value, r *model.Rule) []jen.Code {
 		if f == nil {
 			return nil
 		}
-		set = append(set, w.set(w.member(v, f), true))
+		set = append(set, w.written(v, f))
 	}
 	wrong := "n != 1"
 	switch {
@@ -171,13 +171,20 @@ func (w *writer) properties(v value) *jen.Statement {
 		if f.Ignored || f.Inline || f.JSON == "" || !check.Accessible(w.pkg, v.typ, f) {
 			continue
 		}
-		if !w.checks.OmitsZero(f) {
-			set = append(set, jen.True())
-			continue
-		}
-		set = append(set, w.set(w.member(v, f), true))
+		set = append(set, w.written(v, f))
 	}
 	return w.file.Code(w.common(countSet)+"($)", jen.List(set...))
+}
+
+// written returns the condition that JSON has a field.
+func (w *writer) written(v value, f *model.Field) *jen.Statement {
+	switch f.Type.Form {
+	case model.Basic, model.Struct, model.Array:
+		if !w.checks.OmitsZero(f) {
+			return jen.True()
+		}
+	}
+	return w.set(w.member(v, f), true)
 }
 
 // elementUnions checks which of the elements that unions name the list in v has.

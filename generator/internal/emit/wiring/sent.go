@@ -148,7 +148,15 @@ func (r *objectRules) below(t *schema.Type, at *model.Schema) jen.Code {
 		return textRules(t.Go, at)
 	case !t.Structural:
 	case t.Go.Form == model.Struct && t.Go.Package != nil:
-		if name := r.rules.of(t); name != "" {
+		name, counts := r.rules.of(t), countsOf(t.Go, at)
+		switch {
+		case name == "" && len(counts) > 0:
+			all := literal(gocode.Code("[]codec.Count"), counts...)
+			return gocode.Code("&codec.Sent$", jen.Values(member("Counts", all)))
+		case len(counts) > 0:
+			eachOnALine := jen.Options{Open: "(", Close: ")", Separator: ",", Multi: len(counts) > 1}
+			return jen.Id(name).Call().Dot("Counting").Custom(eachOnALine, counts...)
+		case name != "":
 			return jen.Id(name).Call()
 		}
 	case t.Elem != nil && t.JSON != schema.Pointer:
@@ -175,6 +183,27 @@ func (r *objectRules) elements(t *schema.Type, at *model.Schema) jen.Code {
 		return nil
 	}
 	return gocode.Code("&codec.Sent$", jen.Values(members...))
+}
+
+// countsOf returns the rules about the number of members of a struct: those of a place, and of its type.
+func countsOf(t *model.Type, at *model.Schema) (counts []jen.Code) {
+	for _, rule := range slices.Concat(at.Rules, schema.Enforced(t).Rules) {
+		if rule.Declarative || !check.Applies(&rule, t) {
+			continue
+		}
+		number := check.Number(rule.Text)
+		switch rule.Check {
+		case model.MinProperties:
+			counts = append(counts, gocode.Code("codec.Count{Least: $, Most: -1}", jen.Id(number)))
+		case model.MaxProperties:
+			counts = append(counts, gocode.Code("codec.Count{Most: $}", jen.Id(number)))
+		case model.OneOf:
+			of := jen.Index().String().Values(literals(rule.Values)...)
+			counts = append(counts, gocode.Code("codec.Count{Of: $, Least: $, Most: $, Fault: $}", of,
+				jen.Lit(rule.Least), jen.Lit(rule.Most), jen.Lit(schema.OneOfMessage(&rule))))
+		}
+	}
+	return counts
 }
 
 // typeName returns the name of a type in a schema, or "" if it may be any.

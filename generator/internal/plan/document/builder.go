@@ -24,12 +24,12 @@ type builder struct {
 	// themselves.
 	unfinished map[*schema.Type]bool
 	// custom: the kinds are treated as custom resources, whose JSON has no zero values that nobody sent. writesZeros:
-	// that of the component that is being made has some, as Kubernetes' own types do.
+	// that of the component that is being made has some, as the metadata of all objects.
 	custom, writesZeros bool
 }
 
-// kubernetesPrefix begins the names of types of k8s.io/api, k8s.io/apimachinery and k8s.io/apiextensions-apiserver.
-const kubernetesPrefix = "io.k8s.api"
+// metaPrefix begins the names of the types of metadata, beside which there are conditions.
+const metaPrefix = "io.k8s.apimachinery.pkg.apis.meta."
 
 func newBuilder(p *model.Program, g *model.Group, v *model.Version) *builder {
 	b := &builder{
@@ -108,7 +108,7 @@ func (b *builder) metaRef(name string) object { return b.ref(b.meta.root(name)) 
 
 func (b *builder) component(t *model.Type) object {
 	resolved := b.types.Type(t)
-	b.writesZeros = !b.custom || strings.HasPrefix(Name(t), kubernetesPrefix)
+	b.writesZeros = !b.custom || strings.HasPrefix(Name(t), metaPrefix) && t.Name != "Condition"
 	b.unfinished[resolved] = true
 	s := b.form(resolved)
 	delete(b.unfinished, resolved)

@@ -39,7 +39,13 @@ var chosen = map[string][]string{
 		`{"spec":{"sizes":[1,2,3]}}`, `{"spec":{"format":{"width":5}}}`, `{"spec":{"sizes":[2,1],"label":"ab"}}`,
 	},
 	"Meter": {
-		`{"spec":{"timeout":"0s"}}`, `{"spec":{"waits":[{"of":"a"}]}}`, `{"spec":{"waits":[null]}}`,
+		`{"spec":{"delay":"100s"}}`, `{"spec":{"timeout":"x"}}`, `{"spec":{"timeout":"0s"}}`,
+		`{"spec":{"waits":[{"of":"a"}]}}`, `{"spec":{"waits":[null]}}`,
+		`{"spec":{"source":{"store":{}}}}`, `{"spec":{"source":{}}}`, `{"spec":{"source":{"wide":false}}}`,
+		`{"spec":{"source":{"name":"","wide":true}}}`, `{"spec":{"sources":[{},{"name":"","wide":false},` +
+			`{"name":"","wide":false,"glass":{"width":1}}]}}`, `{"spec":{"either":{"left":"","over":[]}}}`,
+		`{"spec":{"either":{"left":"","right":{"of":""}}}}`, `{"spec":{"either":{"over":[]}}}`,
+		`{"spec":{"either":{}}}`, `{"spec":{"either":{"right":{"of":""},"over":[],"middle":{"digits":1}}}}`,
 		`{"spec":{"face":""}}`, `{"spec":{"glass":{}}}`, `{"spec":{"glass":{"tint":"","width":0,"form":""}}}`,
 		`{"spec":{"glass":{"width":0}}}`, `{"spec":{"panes":[{"tint":"","width":1}]}}`,
 		`{"spec":{"glass":{"width":1}}}`, `{"spec":{"glass":{"width":1,"form":""}}}`,

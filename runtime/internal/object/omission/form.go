@@ -161,7 +161,7 @@ func (f *Form) Forget(obj metav1.Object, name string) {
 	} else if obj.GetSelfLink() == "" {
 		return
 	}
-	f.remember(obj, f.remembered(obj.GetSelfLink()).replaced(known, []string{name}))
+	f.remember(obj, f.remembered(obj.GetSelfLink()).replaced(known, pathOf(name)))
 }
 
 // maxRead is the longest text that is kept once it was decoded.

@@ -50,6 +50,32 @@ type MeterSpec struct {
 	Glass Glass  `json:"glass,omitempty"`
 	// +optional
 	Panes []Glass `json:"panes"`
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=1
+	Source  *Source  `json:"source,omitempty"`
+	Sources []Source `json:"sources,omitempty"`
+	Either  Either   `json:"either,omitempty"`
+}
+
+// Source has a number of members that is bounded.
+//
+// +kubebuilder:validation:MaxProperties=2
+type Source struct {
+	Store *Reading `json:"store,omitempty"`
+	Glass Glass    `json:"glass,omitempty"`
+	Name  string   `json:"name,omitempty"`
+	Wide  bool     `json:"wide"`
+}
+
+// Either has one of two members, and at most one of three.
+//
+// +kubebuilder:validation:ExactlyOneOf=left;right
+// +kubebuilder:validation:AtMostOneOf=left;middle;over
+type Either struct {
+	Left   string   `json:"left,omitempty"`
+	Right  *Wait    `json:"right,omitempty"`
+	Middle Reading  `json:"middle,omitempty"`
+	Over   []string `json:"over,omitempty"`
 }
 
 // Glass has rules that refuse zero values, of fields of which Go writes them.

@@ -102,6 +102,33 @@ func (in *Meter) DeepCopyInto(out *Meter) {
 		out.Spec.Panes = make([]Glass, len(in.Spec.Panes))
 		copy(out.Spec.Panes, in.Spec.Panes)
 	}
+	if in.Spec.Source != nil {
+		out.Spec.Source = new(Source)
+		*out.Spec.Source = *in.Spec.Source
+		if in.Spec.Source.Store != nil {
+			out.Spec.Source.Store = new(Reading)
+			*out.Spec.Source.Store = *in.Spec.Source.Store
+		}
+	}
+	if in.Spec.Sources != nil {
+		out.Spec.Sources = make([]Source, len(in.Spec.Sources))
+		for i := range in.Spec.Sources {
+			out.Spec.Sources[i] = in.Spec.Sources[i]
+			if in.Spec.Sources[i].Store != nil {
+				out.Spec.Sources[i].Store = new(Reading)
+				*out.Spec.Sources[i].Store = *in.Spec.Sources[i].Store
+			}
+		}
+	}
+	if in.Spec.Either.Right != nil {
+		out.Spec.Either.Right = new(Wait)
+		*out.Spec.Either.Right = *in.Spec.Either.Right
+		in.Spec.Either.Right.For.DeepCopyInto(&out.Spec.Either.Right.For)
+	}
+	if in.Spec.Either.Over != nil {
+		out.Spec.Either.Over = make([]string, len(in.Spec.Either.Over))
+		copy(out.Spec.Either.Over, in.Spec.Either.Over)
+	}
 }
 
 // DeepCopy returns a copy that shares nothing with the receiver, a new Meter.

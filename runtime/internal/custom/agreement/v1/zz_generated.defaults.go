@@ -68,6 +68,30 @@ func SetObjectDefaults_Meter(in *Meter) {
 			a.Tint = "clear"
 		}
 	}
+	if in.Spec.Source != nil {
+		if in.Spec.Source.Store != nil {
+			if in.Spec.Source.Store.Times == 0 {
+				in.Spec.Source.Store.Times = 2
+			}
+		}
+		if in.Spec.Source.Glass.Tint == "" {
+			in.Spec.Source.Glass.Tint = "clear"
+		}
+	}
+	for i := range in.Spec.Sources {
+		a := &in.Spec.Sources[i]
+		if a.Store != nil {
+			if a.Store.Times == 0 {
+				a.Store.Times = 2
+			}
+		}
+		if a.Glass.Tint == "" {
+			a.Glass.Tint = "clear"
+		}
+	}
+	if in.Spec.Either.Middle.Times == 0 {
+		in.Spec.Either.Middle.Times = 2
+	}
 }
 
 // SetObjectDefaults_MeterList sets the defaults of the object and of all that is in it.

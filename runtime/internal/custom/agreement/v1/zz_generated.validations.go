@@ -33,6 +33,22 @@ func Validate_Base(ctx context.Context, op operation.Operation, fldPath *field.P
 	return errs
 }
 
+// Validate_Either checks obj, which replaces oldObj where that isn't nil.
+func Validate_Either(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Either) (errs field.ErrorList) {
+	if oldObj == nil || !equality.Semantic.DeepEqual(obj, oldObj) {
+		if n := countSet(obj.Left != "", obj.Right != nil); n != 1 {
+			errs = append(errs, field.Invalid(fldPath, "object", "exactly one of the fields in [left right] must be set"))
+		}
+		if n := countSet(obj.Left != "", obj.Middle != (Reading{}), obj.Over != nil); n > 1 {
+			errs = append(errs, field.Invalid(fldPath, "object", "at most one of the fields in [left middle over] may be set"))
+		}
+	}
+	if path := fldPath.Child("middle"); obj.Middle != (Reading{}) {
+		errs = append(errs, Validate_Reading(ctx, op, path, &obj.Middle, safe.Field(oldObj, func(old *Either) *Reading { return &old.Middle }))...)
+	}
+	return errs
+}
+
 // Validate_Frame checks obj, which replaces oldObj where that isn't nil.
 func Validate_Frame(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Frame) (errs field.ErrorList) {
 	if path := fldPath.Child("color"); oldObj == nil || obj.Color != oldObj.Color {
@@ -186,6 +202,23 @@ func Validate_MeterSpec(ctx context.Context, op operation.Operation, fldPath *fi
 	if path := fldPath.Child("panes"); obj.Panes != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Panes, oldObj.Panes)) {
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Panes, nil, nil, nil, Validate_Glass)...)
 	}
+	if path := fldPath.Child("source"); obj.Source != nil {
+		if oldObj == nil || !equality.Semantic.DeepEqual(obj.Source, oldObj.Source) {
+			if n := countSet(obj.Source.Store != nil, obj.Source.Glass != (Glass{}), obj.Source.Name != "", true); n < 1 {
+				errs = append(errs, field.Invalid(path, n, path.String()+" in body should have at least 1 properties"))
+			}
+			if n := countSet(obj.Source.Store != nil, obj.Source.Glass != (Glass{}), obj.Source.Name != "", true); n > 1 {
+				errs = append(errs, field.TooMany(path, n, 1))
+			}
+		}
+		errs = append(errs, Validate_Source(ctx, op, path, obj.Source, safe.Field(oldObj, func(old *MeterSpec) *Source { return old.Source }))...)
+	}
+	if path := fldPath.Child("sources"); obj.Sources != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Sources, oldObj.Sources)) {
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Sources, nil, nil, nil, Validate_Source)...)
+	}
+	if path := fldPath.Child("either"); !reflect.ValueOf(obj.Either).IsZero() {
+		errs = append(errs, Validate_Either(ctx, op, path, &obj.Either, safe.Field(oldObj, func(old *MeterSpec) *Either { return &old.Either }))...)
+	}
 	return errs
 }
 
@@ -337,6 +370,22 @@ func Validate_SignSpec(ctx context.Context, op operation.Operation, fldPath *fie
 // Validate_SignStatus checks obj, which replaces oldObj where that isn't nil.
 func Validate_SignStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *SignStatus) (errs field.ErrorList) {
 	errs = append(errs, Validate_Logo(ctx, op, fldPath.Child("seen"), &obj.Seen, safe.Field(oldObj, func(old *SignStatus) *Logo { return &old.Seen }))...)
+	return errs
+}
+
+// Validate_Source checks obj, which replaces oldObj where that isn't nil.
+func Validate_Source(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Source) (errs field.ErrorList) {
+	if oldObj == nil || !equality.Semantic.DeepEqual(obj, oldObj) {
+		if n := countSet(obj.Store != nil, obj.Glass != (Glass{}), obj.Name != "", true); n > 2 {
+			errs = append(errs, field.TooMany(fldPath, n, 2))
+		}
+	}
+	if path := fldPath.Child("store"); obj.Store != nil {
+		errs = append(errs, Validate_Reading(ctx, op, path, obj.Store, safe.Field(oldObj, func(old *Source) *Reading { return old.Store }))...)
+	}
+	if path := fldPath.Child("glass"); obj.Glass != (Glass{}) {
+		errs = append(errs, Validate_Glass(ctx, op, path, &obj.Glass, safe.Field(oldObj, func(old *Source) *Glass { return &old.Glass }))...)
+	}
 	return errs
 }
 

@@ -105,7 +105,7 @@ func defineMeter() registry.Definition[*v1.Meter] {
 					return codec.AddFaults(ctx, v1.Validate_Meter(ctx, op, nil, obj, old))
 				},
 				Custom:         true,
-				DefaultsIfSent: []string{"spec", "spec.glass"},
+				DefaultsIfSent: []string{"spec", "spec.glass", "spec.source.glass", "spec.sources[*].glass", "spec.either", "spec.either.middle"},
 				DefaultTexts: map[string]string{
 					"spec.place":             `"wall"`,
 					"spec.readings[*].times": `2`,
@@ -253,6 +253,28 @@ func sentV1Glass() *codec.Sent {
 	}
 }
 
+// sentV1Source returns the rules about the JSON of v1.Source that clients send.
+func sentV1Source() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"wide"},
+		Members: map[string]*codec.Sent{
+			"store": sentV1Reading(),
+			"glass": sentV1Glass(),
+		},
+	}
+}
+
+// sentV1Either returns the rules about the JSON of v1.Either that clients send.
+func sentV1Either() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"right":  sentV1Wait(),
+			"middle": sentV1Reading(),
+			"over":   &codec.Sent{Items: "string"},
+		},
+	}
+}
+
 // sentV1MeterSpec returns the rules about the JSON of v1.MeterSpec that clients send.
 func sentV1MeterSpec() *codec.Sent {
 	return &codec.Sent{
@@ -268,6 +290,16 @@ func sentV1MeterSpec() *codec.Sent {
 			"readings": &codec.Sent{Elem: sentV1Reading()},
 			"glass":    sentV1Glass(),
 			"panes":    &codec.Sent{Elem: sentV1Glass(), Items: "object"},
+			"source": sentV1Source().Counting(
+				codec.Count{Least: 1, Most: -1},
+				codec.Count{Most: 1},
+				codec.Count{Most: 2},
+			),
+			"sources": &codec.Sent{Elem: sentV1Source().Counting(codec.Count{Most: 2}), Items: "object"},
+			"either": sentV1Either().Counting(
+				codec.Count{Of: []string{"left", "right"}, Least: 1, Most: 1, Fault: "exactly one of the fields in [left right] must be set"},
+				codec.Count{Of: []string{"left", "middle", "over"}, Least: 0, Most: 1, Fault: "at most one of the fields in [left middle over] may be set"},
+			),
 		},
 	}
 }
@@ -321,7 +353,7 @@ func sentV1PosterSpec() *codec.Sent {
 			"sheets": &codec.Sent{Items: "object"},
 			"places": &codec.Sent{Items: "string"},
 			"border": sentV1PosterBorder(),
-			"back":   sentV1PosterBack(),
+			"back":   sentV1PosterBack().Counting(codec.Count{Least: 1, Most: -1}),
 		},
 	}
 }
@@ -427,7 +459,7 @@ func sentV1SignSpec() *codec.Sent {
 			"logo":   sentV1Logo(),
 			"frame":  sentV1Frame(),
 			"border": sentV1Frame(),
-			"margin": sentV1Margin(),
+			"margin": sentV1Margin().Counting(codec.Count{Least: 1, Most: -1}),
 			"lines":  &codec.Sent{Elem: sentV1Line(), Items: "object"},
 			"lamps":  &codec.Sent{Elem: sentV1Lamp(), Items: "object"},
 			"parts":  &codec.Sent{Elem: sentV1Line()},
