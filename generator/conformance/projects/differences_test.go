@@ -5,7 +5,6 @@ const (
 	tags     = "a definition can't have what a tag of Kubernetes says"
 	decoding = "the Go type can't hold the value"
 	sets     = "the metadata of a template has no list types in a definition: its finalizers are no set"
-	atomic   = "controller-gen makes a struct atomic that embeds an atomic one; Kubernetes' own schemas don't"
 	keyless  = "an element of a list with keys lacks one: field ownership can't read that, a Go value has an empty one"
 	pruning  = "a definition prunes an Unstructured of which no marker says that its fields are preserved"
 )
@@ -23,7 +22,6 @@ var differences = map[string]map[string][]string{
 			`ray*: of an equal object, only the definition manages *.metadata.finalizers`, // an empty list
 			`rayclusters: only the type stores *.metadata.finalizers`,
 		},
-		atomic: {`ray*: of an equal object, only the type manages *.configMap*`},
 	},
 	"keda": {
 		sets: {

@@ -152,7 +152,11 @@ func (b *builder) structure(t *schema.Type) object {
 		s["required"] = required
 	}
 	for _, f := range t.Inlines() {
-		validations(s, &f.Inlined().Go.Schema)
+		inlined := &f.Inlined().Go.Schema
+		validations(s, inlined)
+		if kind := schema.Keywords(inlined)["x-kubernetes-map-type"]; kind != nil && b.custom {
+			s["x-kubernetes-map-type"] = kind // as controller-gen has it, and openapi-gen doesn't
+		}
 	}
 	return s
 }

@@ -46,6 +46,7 @@ var chosen = map[string][]string{
 			`{"name":"","wide":false,"glass":{"width":1}}]}}`, `{"spec":{"either":{"left":"","over":[]}}}`,
 		`{"spec":{"either":{"left":"","right":{"of":""}}}}`, `{"spec":{"either":{"over":[]}}}`,
 		`{"spec":{"either":{}}}`, `{"spec":{"either":{"right":{"of":""},"over":[],"middle":{"digits":1}}}}`,
+		`{"spec":{"lens":{"tint":"ab","width":1}}}`,
 		`{"spec":{"face":""}}`, `{"spec":{"glass":{}}}`, `{"spec":{"glass":{"tint":"","width":0,"form":""}}}`,
 		`{"spec":{"glass":{"width":0}}}`, `{"spec":{"panes":[{"tint":"","width":1}]}}`,
 		`{"spec":{"glass":{"width":1}}}`, `{"spec":{"glass":{"width":1,"form":""}}}`,

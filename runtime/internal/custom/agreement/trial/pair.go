@@ -149,6 +149,8 @@ func (p *Pair) both(r request) (out []string, accepted bool) {
 				usual(typed, custom)
 				different = compare("", typed, usual(custom, typed))
 			}
+		} else if unkeyed(r.body, p.schema, false) {
+			p.differs[r.name] = true
 		} else if !p.differs[r.name] {
 			out = append(out, managers(typedSets, customSets)...)
 		}
@@ -166,6 +168,40 @@ func (p *Pair) both(r request) (out []string, accepted bool) {
 		p.differs[r.name] = true
 	}
 	return refusals(typedErr, customErr, r.name, p.native), false
+}
+
+// unkeyed reports whether an element of a list with keys lacks one, or has null, inside of an atomic list or struct.
+// The status that a client sends with an object may, which isn't validated. Field ownership of a definition looks
+// there, and then tracks nothing; that of a Go type doesn't, as an atomic list has one owner.
+func unkeyed(v any, s *apiextensionsv1.JSONSchemaProps, atomic bool) bool {
+	if s == nil {
+		return false
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		atomic = atomic || s.XMapType != nil && *s.XMapType == "atomic"
+		for name, member := range v {
+			if property, ok := s.Properties[name]; ok && unkeyed(member, &property, atomic) {
+				return true
+			}
+			if s.AdditionalProperties != nil && unkeyed(member, s.AdditionalProperties.Schema, atomic) {
+				return true
+			}
+		}
+	case []any:
+		atomic = atomic || s.XListType == nil || *s.XListType == "atomic"
+		return s.Items != nil && slices.ContainsFunc(v, func(element any) bool {
+			return atomic && lacksKey(element, s) || unkeyed(element, s.Items.Schema, atomic)
+		})
+	}
+	return false
+}
+
+func lacksKey(element any, list *apiextensionsv1.JSONSchemaProps) bool {
+	object, ok := element.(map[string]any)
+	return ok && slices.ContainsFunc(list.XListMapKeys, func(key string) bool {
+		return object[key] == nil && list.Items.Schema.Properties[key].Default == nil
+	})
 }
 
 // The keys of the field sets, and of what a read returns, in what send returns.

@@ -55,6 +55,20 @@ type MeterSpec struct {
 	Source  *Source  `json:"source,omitempty"`
 	Sources []Source `json:"sources,omitempty"`
 	Either  Either   `json:"either,omitempty"`
+	Lens    *Lens    `json:"lens,omitempty"`
+}
+
+// Lens is atomic, as it has the fields of an atomic struct.
+type Lens struct {
+	Rim  `json:",inline"`
+	Tint string `json:"tint,omitempty"`
+}
+
+// Rim is atomic.
+//
+// +structType=atomic
+type Rim struct {
+	Width int32 `json:"width,omitempty"`
 }
 
 // Source has a number of members that is bounded.

@@ -129,6 +129,10 @@ func (in *Meter) DeepCopyInto(out *Meter) {
 		out.Spec.Either.Over = make([]string, len(in.Spec.Either.Over))
 		copy(out.Spec.Either.Over, in.Spec.Either.Over)
 	}
+	if in.Spec.Lens != nil {
+		out.Spec.Lens = new(Lens)
+		*out.Spec.Lens = *in.Spec.Lens
+	}
 }
 
 // DeepCopy returns a copy that shares nothing with the receiver, a new Meter.
