@@ -1,13 +1,13 @@
 package codec
 
 import (
-	"encoding/json"
+	"bytes"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 
 	"apigen.dev/runtime/internal/object/fault"
+	"apigen.dev/runtime/internal/object/rendition"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
@@ -22,13 +22,13 @@ type Count struct {
 	Fault string
 }
 
-// check returns what is wrong with an object at a path, or nil.
-func (c *Count) check(path *field.Path, object map[string]any) *field.Error {
-	n := len(object)
+// check returns what is wrong with an object at a path that has members of these names, or nil.
+func (c *Count) check(path *field.Path, names [][]byte) *field.Error {
+	n := len(names)
 	if len(c.Of) > 0 {
 		n = 0
-		for _, name := range c.Of {
-			if has(object, name) {
+		for _, name := range names {
+			if slices.Contains(c.Of, string(name)) {
 				n++
 			}
 		}
@@ -97,39 +97,36 @@ func (s *Sent) collectUnions(faults map[string]bool) {
 // corrected replaces the faults that the check of the Go value found. Those that old has are left alone in what hasn't
 // changed.
 func (c *typed[T, V]) corrected(errs field.ErrorList, obj, old V) (field.ErrorList, error) {
-	rules := c.sent()
-	now, err := c.counted(rules, obj)
-	if err != nil || len(now.rules) == 0 {
+	now, err := c.counted(obj)
+	if err != nil {
 		return errs, err
+	}
+	errs = slices.DeleteFunc(errs, func(e *field.Error) bool { return now.rules[placed{e.Field, e.Detail}] })
+	if len(now.faults) == 0 {
+		return errs, nil
 	}
 	var before counted
 	if !reflect.ValueOf(old).IsNil() {
-		if before, err = c.counted(rules, old); err != nil {
+		if before, err = c.counted(old); err != nil {
 			return errs, err
 		}
 	}
-	errs = slices.DeleteFunc(errs, func(e *field.Error) bool { return now.rules[placed{e.Field, e.Detail}] })
 	for _, f := range now.faults {
 		at := placed{f.Field, f.Detail}
-		if value, same := before.values[at]; !same || !reflect.DeepEqual(value, now.values[at]) {
+		if value, same := before.values[at]; !same || !bytes.Equal(value, now.values[at]) {
 			errs = append(errs, f)
 		}
 	}
 	return errs, nil
 }
 
-func (c *typed[T, V]) counted(rules *Sent, obj V) (out counted, err error) {
-	data, err := c.marshal(obj)
-	if err != nil {
-		return out, err
+func (c *typed[T, V]) counted(obj V) (out counted, err error) {
+	out.data, err = c.marshal(obj)
+	if err == nil {
+		out.rules, out.values = map[placed]bool{}, map[placed][]byte{}
+		out.value(c.sent(), 0, len(out.data))
 	}
-	var members map[string]any
-	if err := json.Unmarshal(data, &members); err != nil {
-		return out, err
-	}
-	out = counted{rules: map[placed]bool{}, values: map[placed]any{}}
-	out.inside(rules, nil, members)
-	return out, nil
+	return out, err
 }
 
 // counts reports whether there are rules about the number of members; nil has none.
@@ -148,50 +145,63 @@ func (s *Sent) counts() bool {
 // placed is what a rule says at a place.
 type placed struct{ path, detail string }
 
-// counted is what the rules about the number of members say of an object. values are those with faults.
+// counted is what the rules about the number of members say of an object, whose JSON is data. values are those with
+// faults.
 type counted struct {
+	place
+	data   []byte
 	rules  map[placed]bool
 	faults field.ErrorList
-	values map[placed]any
+	values map[placed][]byte
 }
 
-// inside checks what is in a value of JSON.
-func (c *counted) inside(s *Sent, path *field.Path, v any) {
-	switch v := v.(type) {
-	case []any:
-		for i, item := range v {
-			c.value(s.Elem, path.Index(i), item)
-		}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			if s.Elem != nil {
-				c.value(s.Elem, path.Key(name), v[name])
-			} else if below := s.Members[name]; below != nil {
-				c.value(below, path.Child(name), v[name])
-			}
-		}
+// value checks a value of JSON and what is in it. Nil has no rules.
+func (c *counted) value(s *Sent, start, end int) {
+	switch {
+	case s == nil || start >= end:
+	case c.data[start] == '{':
+		c.object(s, start, end)
+	case c.data[start] == '[' && s.Elem != nil:
+		n := 0
+		rendition.Elements(c.data, start+1, func(start, end int) bool {
+			c.below(s.Elem, step{index: n}, start, end)
+			n++
+			return true
+		})
 	}
 }
 
-// value checks a value; nil has no rules.
-func (c *counted) value(s *Sent, path *field.Path, v any) {
-	if s == nil {
-		return
-	}
-	if object, ok := v.(map[string]any); ok {
-		for i := range s.Counts {
-			c.object(&s.Counts[i], path, object)
-		}
-	}
-	c.inside(s, path, v)
+func (c *counted) below(s *Sent, to step, start, end int) {
+	c.at = append(c.at, to)
+	c.value(s, start, end)
+	c.at = c.at[:len(c.at)-1]
 }
 
-func (c *counted) object(rule *Count, path *field.Path, object map[string]any) {
+func (c *counted) object(s *Sent, start, end int) {
+	var names [][]byte
+	rendition.Members(c.data, start+1, func(key []byte, start, end int) bool {
+		if len(s.Counts) > 0 {
+			names = append(names, key)
+		}
+		if s.Elem != nil {
+			c.below(s.Elem, step{name: key, inMap: true}, start, end)
+		} else if below := s.Members[string(key)]; below != nil {
+			c.below(below, step{name: key}, start, end)
+		}
+		return true
+	})
+	for i := range s.Counts {
+		c.check(&s.Counts[i], names, c.data[start:end])
+	}
+}
+
+func (c *counted) check(rule *Count, names [][]byte, object []byte) {
+	path := c.path("")
 	at := path.String()
 	for _, n := range []int{rule.Least - 1, rule.Most + 1} {
 		c.rules[placed{at, rule.faultOf(path, n).Detail}] = true
 	}
-	if found := rule.check(path, object); found != nil {
+	if found := rule.check(path, names); found != nil {
 		c.faults = append(c.faults, found)
 		c.values[placed{at, found.Detail}] = object
 	}

@@ -146,10 +146,10 @@ func within(paths map[string]bool, path string) bool {
 // becomes of them.
 const mostFaults = 10_000
 
-// sentWalk collects the faults of JSON. at leads to the value that is checked.
+// sentWalk collects the faults of JSON.
 type sentWalk struct {
+	place
 	data []byte
-	at   []sentStep
 	errs field.ErrorList
 	// last is the length of errs from which on the present member of the object gets no more; over reports whether it
 	// would.
@@ -171,16 +171,19 @@ func (w *sentWalk) full() bool {
 	return true
 }
 
-// sentStep leads to a member of an object or map, or, where name is nil, to an element of a list.
-type sentStep struct {
+// place is where in an object a walk is: at leads to the value that is checked.
+type place struct{ at []step }
+
+// step leads to a member of an object or map, or, where name is nil, to an element of a list.
+type step struct {
 	name  []byte
 	inMap bool
 	index int
 }
 
 // path returns the path of the value that is checked, and of a member of it unless name is "". Few values have faults.
-func (w *sentWalk) path(name string) (path *field.Path) {
-	for _, s := range w.at {
+func (p *place) path(name string) (path *field.Path) {
+	for _, s := range p.at {
 		switch {
 		case s.name == nil:
 			path = path.Index(s.index)
@@ -197,11 +200,11 @@ func (w *sentWalk) path(name string) (path *field.Path) {
 }
 
 // below checks the value to which a step leads.
-func (w *sentWalk) below(s *Sent, step sentStep, start, end int) {
+func (w *sentWalk) below(s *Sent, to step, start, end int) {
 	if len(w.at) == 0 {
 		w.last, w.over = len(w.errs)+mostFaults, false
 	}
-	w.at = append(w.at, step)
+	w.at = append(w.at, to)
 	w.value(s, start, end)
 	w.at = w.at[:len(w.at)-1]
 }
@@ -243,7 +246,7 @@ func (w *sentWalk) elements(s *Sent, at int) {
 			fault := fmt.Sprintf(`%s in body must be of type %s: "null"`, at, s.Items)
 			w.errs = append(w.errs, field.TypeInvalid(at, nil, fault))
 		} else if s.Elem != nil {
-			w.below(s.Elem, sentStep{index: n}, start, end)
+			w.below(s.Elem, step{index: n}, start, end)
 		}
 		n++
 		return true
@@ -294,7 +297,7 @@ func (w *sentWalk) members(s *Sent, at int) {
 	rendition.Members(w.data, at+1, func(key []byte, start, end int) bool {
 		raw := w.data[start:end]
 		if s.Elem != nil {
-			w.below(s.Elem, sentStep{name: key, inMap: true}, start, end)
+			w.below(s.Elem, step{name: key, inMap: true}, start, end)
 			return true
 		}
 		if i := slices.Index(s.Required, string(key)); i >= 0 && string(raw) != "null" {
@@ -304,7 +307,7 @@ func (w *sentWalk) members(s *Sent, at int) {
 			w.zero(refusal, key, raw)
 		}
 		if below := s.Members[string(key)]; below != nil {
-			w.below(below, sentStep{name: key}, start, end)
+			w.below(below, step{name: key}, start, end)
 		}
 		return true
 	})

@@ -207,9 +207,9 @@ func has(members map[string]any, name string) bool {
 	return ok
 }
 
-var step = regexp.MustCompile(`[^.\[\]]+|\[[^\]]*\]`)
+var pathStep = regexp.MustCompile(`[^.\[\]]+|\[[^\]]*\]`)
 
-func steps(path string) []string { return step.FindAllString(path, -1) }
+func steps(path string) []string { return pathStep.FindAllString(path, -1) }
 
 // at returns the value at the path of a field, or nil.
 func at(v any, path string) any {

@@ -91,6 +91,14 @@ func (f *Form) Value(obj metav1.Object, v value.Value) value.Value {
 	return f.zeros.value(v, f.remembered(link))
 }
 
+// Remembered returns what an object remembers of what a client sent; nil where that is nothing.
+func (f *Form) Remembered(obj metav1.Object) *SentZeros {
+	if f == nil {
+		return nil
+	}
+	return f.remembered(obj.GetSelfLink())
+}
+
 // Complete sets the defaults of an object that was decoded of JSON; data is empty if it was another encoding. The
 // object remembers the zero values in its JSON from then on, and defaults don't take their place. A nil Form only sets
 // the defaults; no Form remembers the selfLink that a client sent. A nil setDefaults sets none, as in the configuration

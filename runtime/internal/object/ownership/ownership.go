@@ -303,7 +303,8 @@ func (m *Manager) changed(from, to Object, version fieldpath.APIVersion) (*typed
 // compare returns the difference between two values. Where they can't be compared, the error of their validation says
 // more: it names the field.
 func compare(before, after *typed.TypedValue) (*typed.Comparison, error) {
-	change, err := before.Compare(after)
+	beforeThat, afterThat := differing(before, after)
+	change, err := beforeThat.Compare(afterThat)
 	if err == nil {
 		return change, nil
 	}

@@ -45,7 +45,9 @@ func (t *Type) ObjectToTyped(obj runtime.Object, options ...typed.ValidationOpti
 		return nil, err
 	}
 	if meta, ok := obj.(metav1.Object); ok {
-		v = t.form.Value(meta, v)
+		of := &goValue{of: reflect.ValueOf(obj).Elem(), sent: t.form.Remembered(meta)}
+		of.Value = t.form.Value(meta, v)
+		v = of
 	}
 	if slices.Contains(options, typed.AllowDuplicates) {
 		// The schema was made of the Go type, and what compares and merges values checks the keys of their items. A
