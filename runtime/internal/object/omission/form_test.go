@@ -479,13 +479,15 @@ func FuzzZeros(f *testing.F) {
 		`{"spec":{"logo":{"lines":[]},"logo":{"color":""}}}`, `{"spec":{},"spec":{"lit":false}}`,
 		`{"spec":{"wait":"60s","size":5,"logo":null},"parts":[{"size":"1000m"},{"wait":"0m"}]}`,
 		`{"named":{"a":{"hue":null,"size":1e3},"b":null},"grid":[{"wait":"1h"},{"near":null}]}`,
+		"{\"named\":{\"\xd0\":{}}}",
 	} {
 		f.Add(body)
 	}
 	form := keepingForm()
 	f.Fuzz(func(t *testing.T, body string) {
 		l := &lamp{}
-		if err := kjson.UnmarshalCaseSensitivePreserveInts([]byte(body), l); err != nil || l.SelfLink != "" {
+		err := kjson.UnmarshalCaseSensitivePreserveInts([]byte(body), l)
+		if err != nil || l.SelfLink != "" || !strings.HasPrefix(strings.TrimSpace(body), "{") { // null is no object
 			return
 		}
 		plain, err := json.Marshal(l)

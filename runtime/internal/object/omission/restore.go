@@ -351,7 +351,7 @@ func (z *Zeros) watch(shapes builder, seen map[*Zeros]bool) {
 			f.setFiller(shapes)
 		}
 		if f.filler != nil || f.defaultValue != nil {
-			z.watched = append(z.watched, watched{name, f, f.defaultValue})
+			z.watched = append(z.watched, watched{name, f})
 			f.watched = len(z.watched)
 		}
 	}

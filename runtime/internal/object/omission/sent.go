@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // SentZeros are zero values that a client sent, null, and texts that Go writes in another form, in one value of JSON.
@@ -233,9 +234,9 @@ func (m members) sent(zero string) *SentZeros {
 	return &SentZeros{Zero: zero, Below: last}
 }
 
-// keyText returns a key in JSON as text.
+// keyText returns a key in JSON as text, in which encoding/json replaces what isn't UTF-8.
 func keyText(raw []byte) string {
-	if bytes.IndexByte(raw, '\\') < 0 {
+	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
 		return string(raw)
 	}
 	var text string

@@ -29,11 +29,10 @@ type Zeros struct {
 	fillable []string
 }
 
-// watched is a member of a struct. default is what JSON lacks of its default, or has in another form; it may be nil.
+// watched is a member of a struct.
 type watched struct {
-	name         string
-	field        *field
-	defaultValue *SentZeros
+	name  string
+	field *field
 }
 
 // field is a field of a struct. index is that of reflect.
@@ -54,7 +53,8 @@ type field struct {
 	refilled bool
 	// nullable: null is kept.
 	nullable bool
-	// defaulted: the field has a default that is known here, of which JSON lacks defaultValue.
+	// defaulted: the field has a default that is known here. defaultValue is what JSON lacks of that, or has in another
+	// form; it may be nil.
 	defaulted    bool
 	defaultValue *SentZeros
 	// watched is the place of the field in those that are, counted from 1; 0 of others.
@@ -274,13 +274,9 @@ func (s scanner) object(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 		return end
 	})
 	for i, w := range z.watched {
-		switch {
-		case there[i+1]:
-		case s.defaults && w.defaultValue != nil:
-			made := Member{w.name, w.defaultValue}
-			found, all = append(found, made), append(all, made)
-		case w.field.filler != nil && !(s.defaults && w.field.defaulted):
-			found, all = append(found, Member{w.name, sentNot}), append(all, Member{w.name, sentNot})
+		missed := Member{w.name, w.field.missed(s.defaults)}
+		if !there[i+1] && missed.Sent != nil {
+			found, all = append(found, missed), append(all, missed)
 		}
 	}
 	if zero {
@@ -401,6 +397,18 @@ func (i *inserter) members(z *Zeros, sent *SentZeros, at int) (end int) {
 		}
 	}
 	return end
+}
+
+// missed returns what is known of a field that an object lacks, or nil. defaults take the place of what is absent, if
+// there are any.
+func (f *field) missed(defaults bool) *SentZeros {
+	switch {
+	case defaults && f.defaulted:
+		return f.defaultValue
+	case f.filler != nil:
+		return sentNot
+	}
+	return nil
 }
 
 // leaveOut copies what is before a span, and passes over the span.
