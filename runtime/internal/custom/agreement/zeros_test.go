@@ -134,6 +134,27 @@ func TestZerosStay(t *testing.T) {
 	}
 }
 
+// TestEmptiedStays: a struct or map of which an apply removes all members, as it sends it empty, is empty.
+// structured-merge-diff leaves null, which a definition refuses.
+func TestEmptiedStays(t *testing.T) {
+	for kind, specs := range map[string][3]string{
+		"Sign": {`{"mount":{"bolts":1,"rest":{},"pole":{"height":3}}}`, `{"mount":{"bolts":1,"rest":{},"pole":{}}}`,
+			`{"light":"warm","mount":{"bolts":1,"pole":{"height":4},"rest":{}}}`},
+		"Meter": {`{"readings":{"a":{"digits":1}},"place":"a"}`, `{"readings":{},"place":"a"}`,
+			`{"face":"round","place":"a","readings":{}}`},
+	} {
+		all := wiring.Group().Resources
+		at := slices.IndexFunc(all, func(r registry.Resource) bool { return r.Info().Names.Kind == kind })
+		p := trial.NewPair(t, trialOf(t, all[at]))
+		w := writer{p, p.Typed}
+		w.apply("one", `{"spec":`+specs[0]+`}`)
+		w.apply("one", `{"spec":`+specs[1]+`}`)
+		if got := text(w.read()["spec"]); got != specs[2] {
+			t.Errorf("%s has %v, want %v", kind, got, specs[2])
+		}
+	}
+}
+
 // TestTextsStay: so do the forms of durations, times and quantities that clients send.
 func TestTextsStay(t *testing.T) {
 	const (

@@ -93,7 +93,32 @@ func (m *Manager) Apply(live *Live, config map[string]any, manager string, force
 		return Applied{}, apierrors.NewBadRequest(err.Error())
 	}
 	all.fields = fields
-	return m.applied(all, after, id)
+	out, err := m.applied(all, after, id)
+	if m.Types.form != nil {
+		keepEmptied(out.Object, config)
+	}
+	return out, err
+}
+
+// keepEmptied puts back what a configuration has as empty, in the place of null: an apply that removes all members of
+// an object, or all items of a list, leaves null. It doesn't look into lists.
+func keepEmptied(object, config map[string]any) {
+	for name, wanted := range config {
+		left, there := object[name]
+		isNull := there && left == nil
+		switch wanted := wanted.(type) {
+		case map[string]any:
+			if of, ok := left.(map[string]any); ok {
+				keepEmptied(of, wanted)
+			} else if isNull && len(wanted) == 0 {
+				object[name] = map[string]any{}
+			}
+		case []any:
+			if isNull && len(wanted) == 0 {
+				object[name] = []any{}
+			}
+		}
+	}
 }
 
 func (m *Manager) applied(all *managers, after *typed.TypedValue, id identity) (out Applied, err error) {
