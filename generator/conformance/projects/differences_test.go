@@ -5,7 +5,6 @@ const (
 	tags     = "a definition can't have what a tag of Kubernetes says"
 	decoding = "the Go type can't hold the value"
 	sets     = "the metadata of a template has no list types in a definition: its finalizers are no set"
-	keyless  = "an element of a list with keys lacks one: field ownership can't read that, a Go value has an empty one"
 	pruning  = "a definition prunes an Unstructured of which no marker says that its fields are preserved"
 )
 
