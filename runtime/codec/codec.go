@@ -24,6 +24,12 @@ import (
 
 // VersionOf returns a served version with its typed conversions. It erases V, the version's Go type.
 func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V]) Version[T] {
+	sent := sync.OnceValue(func() *Sent {
+		if conversion.Sent == nil {
+			return nil
+		}
+		return conversion.Sent()
+	})
 	return Version[T]{info, bindingOf(&typed[T, V]{
 		Conversion: conversion,
 		form: sync.OnceValue(func() *omission.Form {
@@ -33,12 +39,8 @@ func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V
 			return omission.FormOf(reflect.TypeFor[V](), conversion.DefaultsIfSent, conversion.Nullable,
 				conversion.DefaultTexts)
 		}),
-		sent: sync.OnceValue(func() *Sent {
-			if conversion.Sent == nil {
-				return nil
-			}
-			return conversion.Sent()
-		}),
+		sent:   sent,
+		counts: sync.OnceValue(func() counts { return sent().counts() }),
 		floats: sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), isFloat, map[reflect.Type]bool{}) }),
 		nulls:  sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), hasNulls, map[reflect.Type]bool{}) }),
 		wide:   sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), isWide, map[reflect.Type]bool{}) }),
@@ -61,6 +63,8 @@ type typed[T, V api.Object] struct {
 	form func() *omission.Form
 	// sent are the rules about the JSON that a client sends.
 	sent func() *Sent
+	// counts says which of them are about the number of members.
+	counts func() counts
 }
 
 func (c *typed[T, V]) mergeRules() (patch.Rules, error) {

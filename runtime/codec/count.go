@@ -54,43 +54,52 @@ func (c *Count) faultOf(path *field.Path, n int) *field.Error {
 // from the Go value. As in a custom resource, how many of several members there are is a rule that other faults keep
 // from being checked. old is nil on a creation.
 func (c *typed[T, V]) recounted(errs field.ErrorList, obj, old V) (field.ErrorList, error) {
-	rules := c.sent()
-	if !rules.counts() {
-		return errs, nil
-	}
-	if obj.GetSelfLink() != "" {
+	rules := c.counts()
+	if rules.any && obj.GetSelfLink() != "" {
 		var err error
 		if errs, err = c.corrected(errs, obj, old); err != nil {
 			return errs, err
 		}
 	}
-	unions := map[string]bool{}
-	if len(errs) > 0 {
-		rules.collectUnions(unions)
-	}
-	if len(unions) == 0 || !fault.Blocks(errs) {
+	if len(rules.several) == 0 || !fault.Blocks(errs) {
 		return errs, nil
 	}
-	errs = slices.DeleteFunc(errs, func(e *field.Error) bool { return e.BadValue == anObject && unions[e.Detail] })
+	errs = slices.DeleteFunc(errs, func(e *field.Error) bool {
+		return e.BadValue == anObject && rules.several[e.Detail]
+	})
 	return fault.Unchecked(errs), nil
 }
 
 // anObject is what is said of the value that breaks a rule about several members.
 const anObject = "object"
 
-// collectUnions collects the faults of the rules about several members; nil has none.
-func (s *Sent) collectUnions(faults map[string]bool) {
+// counts says whether there are any rules about the number of members, and what is wrong where those about several
+// members aren't kept.
+type counts struct {
+	any     bool
+	several map[string]bool
+}
+
+// counts returns which rules there are about the number of members; nil has none.
+func (s *Sent) counts() counts {
+	out := counts{several: map[string]bool{}}
+	s.collectCounts(&out)
+	return out
+}
+
+func (s *Sent) collectCounts(out *counts) {
 	if s == nil {
 		return
 	}
 	for i := range s.Counts {
+		out.any = true
 		if c := &s.Counts[i]; len(c.Of) > 0 {
-			faults[c.Fault] = true
+			out.several[c.Fault] = true
 		}
 	}
-	s.Elem.collectUnions(faults)
+	s.Elem.collectCounts(out)
 	for _, below := range s.Members {
-		below.collectUnions(faults)
+		below.collectCounts(out)
 	}
 }
 
@@ -127,19 +136,6 @@ func (c *typed[T, V]) counted(obj V) (out counted, err error) {
 		out.value(c.sent(), 0, len(out.data))
 	}
 	return out, err
-}
-
-// counts reports whether there are rules about the number of members; nil has none.
-func (s *Sent) counts() bool {
-	if s == nil {
-		return false
-	}
-	for _, below := range s.Members {
-		if below.counts() {
-			return true
-		}
-	}
-	return len(s.Counts) > 0 || s.Elem.counts()
 }
 
 // placed is what a rule says at a place.

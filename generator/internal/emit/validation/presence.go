@@ -9,8 +9,8 @@ import (
 	"apigen.dev/generator/internal/schema"
 )
 
-// unkept warns of rules about fields that clients may leave out and that those in Go send nevertheless, as they have no
-// omitempty.
+// unkept warns of rules about fields that clients may leave out, and that clients in Go always send, as the fields have
+// no omitempty.
 func unkept(out *diag.Errors, t *model.Type) {
 	for _, f := range t.Fields {
 		if !mayBeAbsent(f) {

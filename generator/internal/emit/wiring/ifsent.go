@@ -7,8 +7,8 @@ import (
 	"apigen.dev/generator/internal/plan"
 )
 
-// ifSent returns the paths of the structs of a kind that get defaults inside only if a client sends them. [*]
-// stands for the elements of a list or map.
+// ifSent returns the paths of the structs of a kind that get defaults inside only if a client sends them. [*] stands
+// for the elements of a list or map.
 func ifSent(d *plan.Defaults, t *model.Type) []string {
 	if d == nil {
 		return nil

@@ -164,12 +164,15 @@ func (f *Form) Forget(obj metav1.Object, name string) {
 		return
 	}
 	var known *SentZeros
-	if of := f.zeros.members[name]; of != nil && of.filler != nil {
-		known = &SentZeros{Below: []Member{{name, sentNot}}}
-	} else if obj.GetSelfLink() == "" {
-		return
+	path := pathOf(name)
+	f.zeros.fieldAt(path, func(of *field) {
+		if of.filler != nil {
+			known = &SentZeros{Below: []Member{{name, sentNot}}}
+		}
+	})
+	if known != nil || obj.GetSelfLink() != "" {
+		f.remember(obj, f.remembered(obj.GetSelfLink()).replaced(known, path))
 	}
-	f.remember(obj, f.remembered(obj.GetSelfLink()).replaced(known, pathOf(name)))
 }
 
 // maxRead is the longest text that is kept once it was decoded.
