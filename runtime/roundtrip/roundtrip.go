@@ -97,33 +97,41 @@ func (v *Version[V, H]) check(data []byte) *fault {
 type check[T runtime.Object] struct {
 	name string
 	run  func(T) difference
+	// remedy is as of a fault.
+	remedy string
 }
+
+// lossy is the remedy for a conversion that loses fields.
+const lossy = "\nif a conversion is to lose it: +apigen:conversion:drop at the field, or +apigen:conversion:prune above the " +
+	"package clause of the version"
 
 // errRefused means that a conversion refused the object, which loses nothing.
 var errRefused = errors.New("the conversion refuses the object")
 
 func (v *Version[V, H]) checks() []check[V] {
 	all := []check[V]{
-		{"JSON", codec(v.New, json.Marshal, json.Unmarshal)},
-		{"YAML", codec(v.New, yaml.Marshal, func(data []byte, into any) error { return yaml.Unmarshal(data, into) })},
-		{"CBOR", codec(v.New, func(obj any) ([]byte, error) { return direct.Marshal(obj) }, direct.Unmarshal)},
-		{"its deep copy", copied[V]},
+		{name: "JSON", run: codec(v.New, json.Marshal, json.Unmarshal)},
+		{name: "YAML", run: codec(v.New, yaml.Marshal,
+			func(data []byte, into any) error { return yaml.Unmarshal(data, into) })},
+		{name: "CBOR", run: codec(v.New,
+			func(obj any) ([]byte, error) { return direct.Marshal(obj) }, direct.Unmarshal)},
+		{name: "its deep copy", run: copied[V]},
 	}
 	if v.Default != nil {
-		all = append(all, check[V]{"its defaults, set twice", v.defaultedTwice})
+		all = append(all, check[V]{name: "its defaults, set twice", run: v.defaultedTwice})
 	}
 	if v.ToHub != nil {
 		all = append(all, check[V]{"the way to the hub and back",
-			func(obj V) difference { d, _ := v.throughHub(obj); return d }})
+			func(obj V) difference { d, _ := v.throughHub(obj); return d }, lossy})
 	}
 	return all
 }
 
 func (v *Version[V, H]) hubChecks() []check[H] {
 	return []check[H]{
-		{"its deep copy", copied[H]},
+		{name: "its deep copy", run: copied[H]},
 		{"the way from the hub to the version and back",
-			func(obj H) difference { d, _ := v.throughVersion(obj); return d }},
+			func(obj H) difference { d, _ := v.throughVersion(obj); return d }, lossy},
 	}
 }
 

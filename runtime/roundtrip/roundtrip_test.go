@@ -141,7 +141,8 @@ func TestPlantedFaults(t *testing.T) {
 		}, []string{"parts[0].count", "became nil"}, ""},
 		"a field that was to be dropped on purpose, and isn't marked": {func(v *Version[*box, *crate]) {
 			v.Dropped = v.Dropped[:2]
-		}, []string{"*roundtrip.crate", "the way from the hub to the version and back", ": Hidden: "}, ""},
+		}, []string{"*roundtrip.crate", "the way from the hub to the version and back", ": Hidden: ",
+			"\nif a conversion is to lose it: +apigen:conversion:drop at the field"}, ""},
 		"a conversion adds what wasn't there": {func(v *Version[*box, *crate]) {
 			v.FromHub = func(in *crate, out *box) error {
 				err := fromHub(in, out)

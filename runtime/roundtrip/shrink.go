@@ -17,6 +17,8 @@ type fault struct {
 	object   any
 	why      difference
 	attempts int
+	// remedy says what else than mending the code helps; "" if nothing does.
+	remedy string
 }
 
 // patience bounds how many smaller objects are tried.
@@ -27,7 +29,7 @@ func examine[T runtime.Object](object T, checks []check[T]) *fault {
 	for _, c := range checks {
 		if c.run(object).found() {
 			small, attempts := shrink(object, func(smaller T) bool { return c.run(smaller).found() })
-			return &fault{check: c.name, object: small, why: c.run(small), attempts: attempts}
+			return &fault{check: c.name, object: small, why: c.run(small), attempts: attempts, remedy: c.remedy}
 		}
 	}
 	return nil
@@ -42,8 +44,8 @@ func (f *fault) report() string {
 	if f.why.path != "" {
 		at = f.why.path + ": "
 	}
-	return fmt.Sprintf("%s: %s%s\nthe smallest object that shows it (%d were tried):\n  %s", f.summary(), at,
-		f.why.text, f.attempts,
+	return fmt.Sprintf("%s: %s%s%s\nthe smallest object that shows it (%d were tried):\n  %s", f.summary(), at,
+		f.why.text, f.remedy, f.attempts,
 		strings.ReplaceAll(strings.TrimSpace(string(text)), "\n", "\n  "))
 }
 
