@@ -70,3 +70,42 @@ func TestReload(t *testing.T) {
 		t.Errorf("the log: %s", &log)
 	}
 }
+
+// TestSuggestedWhileTheyAreCreated: while the objects of a new store come one after the other, requests are of the
+// levels that they will have. Once all have been there, those that are deleted have no effect any more.
+func TestSuggestedWhileTheyAreCreated(t *testing.T) {
+	follower := &follower{controller: flow.New(10, queue.RealClock{})}
+	if err := follower.use(suggested()); err != nil {
+		t.Fatal(err)
+	}
+	level := func() string {
+		user := &auth.User{Name: "ann", Groups: []string{"system:authenticated"}}
+		return follower.controller.Classify(user, &request.Info{Verb: "get", Path: "/version"}).Level
+	}
+	apply := func() {
+		t.Helper()
+		follower.complete.levels, follower.complete.schemas = true, true
+		if _, err := follower.apply(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const usual = "global-default"
+	all := suggested()
+	clear(follower.levels)
+	clear(follower.schemas)
+	for _, level := range all.levels {
+		follower.levels[level.Name] = level
+	}
+	for _, schema := range all.schemas {
+		if got := level(); got != usual {
+			t.Fatalf("before there is %s, the level is %s", schema.Name, got)
+		}
+		follower.schemas[schema.Name] = schema
+		apply()
+	}
+	delete(follower.schemas, usual)
+	apply()
+	if got := level(); got != "catch-all" {
+		t.Errorf("without the schema, the level is %s", got)
+	}
+}

@@ -34,6 +34,8 @@ type follower struct {
 	schemas map[string]*flowcontrolv1.FlowSchema
 	// complete has which kinds were read in full. The first configuration has all objects.
 	complete struct{ levels, schemas bool }
+	// begun: all suggested objects have been there.
+	begun bool
 }
 
 // objects are schemas and the levels that they name.
@@ -42,8 +44,8 @@ type objects struct {
 	schemas []*flowcontrolv1.FlowSchema
 }
 
-// suggested is what kube-apiserver would begin with. It holds until the objects are read, and where the group isn't
-// served.
+// suggested is what kube-apiserver would begin with. Each of them holds until all are there, which the first server
+// creates, and where the group isn't served.
 func suggested() objects { return objects{preset.SuggestedLevels(), preset.SuggestedSchemas()} }
 
 // use puts objects in force.
@@ -51,7 +53,7 @@ func (f *follower) use(all objects) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.levels, f.schemas = byName(all.levels), byName(all.schemas)
-	return f.configure()
+	return f.configure(objects{})
 }
 
 func byName[T metav1.Object](objects []T) map[string]T {
@@ -62,9 +64,12 @@ func byName[T metav1.Object](objects []T) map[string]T {
 	return named
 }
 
-// configure puts the known objects in force. Where a mandatory one is missing, it is as if it were there.
-func (f *follower) configure() error {
-	levels, schemas := maps.Clone(f.levels), maps.Clone(f.schemas)
+// configure puts the known objects in force, and those of others that aren't known. Where a mandatory one is missing,
+// it is as if it were there.
+func (f *follower) configure(others objects) error {
+	levels, schemas := byName(others.levels), byName(others.schemas)
+	maps.Copy(levels, f.levels)
+	maps.Copy(schemas, f.schemas)
 	for _, level := range preset.MandatoryLevels() {
 		if _, usable := f.level(level.Name); !usable {
 			levels[level.Name] = level
@@ -181,7 +186,7 @@ func (f *follower) apply() (map[string]flowcontrolv1.FlowSchemaCondition, error)
 	if !f.complete.levels || !f.complete.schemas {
 		return nil, nil
 	}
-	if err := f.configure(); err != nil {
+	if err := f.configure(f.awaited()); err != nil {
 		return nil, err
 	}
 	wrong := map[string]flowcontrolv1.FlowSchemaCondition{}
@@ -193,6 +198,25 @@ func (f *follower) apply() (map[string]flowcontrolv1.FlowSchemaCondition, error)
 		}
 	}
 	return wrong, nil
+}
+
+// awaited returns the suggested objects until all of them have been there once: without them, requests that arrive
+// while a new store is filled would be of the level catch-all, which refuses them.
+func (f *follower) awaited() objects {
+	all := suggested()
+	f.begun = f.begun || knows(f.levels, all.levels) && knows(f.schemas, all.schemas)
+	if f.begun {
+		return objects{}
+	}
+	return all
+}
+
+// knows reports whether there are objects of all these names.
+func knows[T metav1.Object](known map[string]T, wanted []T) bool {
+	return !slices.ContainsFunc(wanted, func(object T) bool {
+		_, there := known[object.GetName()]
+		return !there
+	})
 }
 
 // dangling returns the condition of a schema whose level exists or doesn't, in the words of kube-apiserver.
