@@ -464,7 +464,7 @@ var floors = map[string][]string{
 	"runtime/internal/object/metadata":  {"runtime/api", "runtime/internal/verb"},
 	"runtime/internal/object/fault":     {},
 	"runtime/internal/object/ownership": {"runtime/api", "runtime/internal/object/omission"},
-	"runtime/internal/object/omission":  {"runtime/internal/object/rendition"},
+	"runtime/internal/object/omission":  {"runtime/internal/object/fault", "runtime/internal/object/rendition"},
 	"runtime/internal/object/patch":     {"runtime/internal/object/rendition", "runtime/internal/verb"},
 	"runtime/internal/object/rendition": {
 		"runtime/api", "runtime/internal/cell", "runtime/internal/object/wire", "runtime/internal/verb",

@@ -159,6 +159,17 @@ func TestServe(t *testing.T) {
 	}
 }
 
+// TestServeDefaultsOfMarkers: the functions that defaulter-gen wrote in another module don't know controller-gen's
+// markers, so that they are called, and the markers' defaults are set beside them.
+func TestServeDefaultsOfMarkers(t *testing.T) {
+	files := serve(t, strings.NewReplacer("// +genclient\n// +genclient:nonNamespaced\ntype Lamp",
+		"// +kubebuilder:object:root=true\n// +kubebuilder:resource:scope=Cluster\ntype Lamp", "+default=40",
+		"+kubebuilder:default=40", "func SetDefaults_Lamp(in *Lamp) {}", "func SetObjectDefaults_Lamp(in *Lamp) {}",
+	).Replace(otherModule))
+	holds(t, files, "apis/lamp/wiring/zz_generated.wiring.go", "Default: v1.SetObjectDefaults_Lamp,")
+	holds(t, files, "apis/lamp/v1/zz_generated.defaults.go", "v1.SetObjectDefaults_Lamp(in)", "in.Bulb.Watts = 40")
+}
+
 // TestServeStorageVersion checks that the version that a marker makes the storage version of a kind is its hub, and
 // that the generator looks for the kind's logic there.
 func TestServeStorageVersion(t *testing.T) {

@@ -36,8 +36,10 @@ func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V
 			if !conversion.Custom {
 				return nil
 			}
-			return omission.FormOf(reflect.TypeFor[V](), conversion.DefaultsIfSent, conversion.Nullable,
-				conversion.DefaultTexts)
+			return omission.FormOf(reflect.TypeFor[V](), omission.Rules{
+				IfSent: conversion.DefaultsIfSent, Nullable: conversion.Nullable, Defaults: conversion.DefaultTexts,
+				Empty: conversion.EmptyStructs,
+			})
 		}),
 		sent:   sent,
 		counts: sync.OnceValue(func() counts { return sent().counts() }),
@@ -99,7 +101,7 @@ func (c *typed[T, V]) decodeStored(data []byte, hub T) (Decoded[T], error) {
 
 func (c *typed[T, V]) decodeChecked(data []byte, hub T, strictly bool, check func(V) error) (d Decoded[T], err error) {
 	obj := c.New()
-	d.Strict, err = c.unmarshal(data, obj, strictly)
+	d.Strict, err = c.unmarshal(c.form().Decodable(data), obj, strictly)
 	d.GVK = obj.GetObjectKind().GroupVersionKind()
 	if err == nil {
 		err = check(obj)
@@ -195,7 +197,7 @@ func (c *typed[T, V]) validate(
 	ctx context.Context, op operation.Operation, _ schema.GroupVersionKind, obj T, old *T,
 ) (field.ErrorList, error) {
 	if c.Validate == nil {
-		return nil, nil
+		return AddFaults(ctx, nil), nil
 	}
 	changed, err := c.version(obj)
 	if err != nil {
@@ -211,8 +213,12 @@ func (c *typed[T, V]) validate(
 	if form == nil {
 		return c.Validate(ctx, op, changed, before), nil
 	}
-	errs := c.withoutDistinct(ctx, c.Validate(omission.With(ctx, form), op, changed, before), changed)
-	return c.recounted(errs, changed, before)
+	recount, err := c.recount(changed, before)
+	if err != nil {
+		return nil, err
+	}
+	errs := c.Validate(omission.With(recount.before(ctx), form), op, changed, before)
+	return c.unchecked(recount.after(c.withoutDistinct(ctx, errs, changed))), nil
 }
 
 func (c *typed[T, V]) view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error) {
@@ -314,6 +320,9 @@ type Conversion[T, V api.Object] struct {
 	// form, such as "1h", and those of fields without omitempty. They are in JSON, by the paths of their fields. [*]
 	// stands for the elements of a list or map.
 	DefaultTexts map[string]string
+	// EmptyStructs has structs of a Custom kind that have a default of their own, by their paths: the JSON that they
+	// have if a client sends {}, which has the defaults inside, and not that of the struct. [*] is as above.
+	EmptyStructs map[string]string
 	// Sent returns the rules about the JSON that a client sends; nil if there are none.
 	Sent func() *Sent
 	// JSON encodes and decodes objects of the version; the zero value leaves that to reflection.

@@ -2,6 +2,7 @@ package codec
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -50,24 +51,17 @@ func (c *Count) faultOf(path *field.Path, n int) *field.Error {
 	return field.TooMany(path, n, c.Most)
 }
 
-// recounted returns the faults of an object with those about the number of members by its JSON, where that may differ
-// from the Go value. As in a custom resource, how many of several members there are is a rule that other faults keep
-// from being checked. old is nil on a creation.
-func (c *typed[T, V]) recounted(errs field.ErrorList, obj, old V) (field.ErrorList, error) {
+// unchecked returns the faults of an object without those about how many of several members there are, if there are
+// others that keep such a rule from being checked, as in a custom resource.
+func (c *typed[T, V]) unchecked(errs field.ErrorList) field.ErrorList {
 	rules := c.counts()
-	if rules.any && obj.GetSelfLink() != "" {
-		var err error
-		if errs, err = c.corrected(errs, obj, old); err != nil {
-			return errs, err
-		}
-	}
 	if len(rules.several) == 0 || !fault.Blocks(errs) {
-		return errs, nil
+		return errs
 	}
 	errs = slices.DeleteFunc(errs, func(e *field.Error) bool {
 		return e.BadValue == anObject && rules.several[e.Detail]
 	})
-	return fault.Unchecked(errs), nil
+	return fault.Unchecked(errs)
 }
 
 // anObject is what is said of the value that breaks a rule about several members.
@@ -103,30 +97,55 @@ func (s *Sent) collectCounts(out *counts) {
 	}
 }
 
-// corrected replaces the faults that the check of the Go value found. Those that old has are left alone in what hasn't
-// changed.
-func (c *typed[T, V]) corrected(errs field.ErrorList, obj, old V) (field.ErrorList, error) {
+// recount is what the rules about the number of members say of the JSON of an object, which may differ from what they
+// say of its Go value. The zero value says nothing.
+type recount struct {
+	rules  map[placed]bool
+	faults field.ErrorList
+}
+
+// recount counts the members of an object in JSON. What old has is left alone where it hasn't changed; old is nil on a
+// creation.
+func (c *typed[T, V]) recount(obj, old V) (out recount, err error) {
+	if !c.counts().any || obj.GetSelfLink() == "" {
+		return out, nil
+	}
 	now, err := c.counted(obj)
 	if err != nil {
-		return errs, err
+		return out, err
 	}
-	errs = slices.DeleteFunc(errs, func(e *field.Error) bool { return now.rules[placed{e.Field, e.Detail}] })
-	if len(now.faults) == 0 {
-		return errs, nil
-	}
+	out.rules = now.rules
 	var before counted
-	if !reflect.ValueOf(old).IsNil() {
+	if len(now.faults) > 0 && !reflect.ValueOf(old).IsNil() {
 		if before, err = c.counted(old); err != nil {
-			return errs, err
+			return out, err
 		}
 	}
 	for _, f := range now.faults {
 		at := placed{f.Field, f.Detail}
 		if value, same := before.values[at]; !same || !bytes.Equal(value, now.values[at]) {
-			errs = append(errs, f)
+			out.faults = append(out.faults, f)
 		}
 	}
-	return errs, nil
+	return out, nil
+}
+
+// before returns a context for the check of the Go value, with the faults that keep rules in CEL from being checked.
+func (r recount) before(ctx context.Context) context.Context {
+	if !fault.Blocks(r.faults) {
+		return ctx
+	}
+	sent, _ := ctx.Value(sentKey{}).(field.ErrorList)
+	return WithFaults(ctx, append(sent[:len(sent):len(sent)], r.faults...))
+}
+
+// after replaces the faults of the same rules that the check of the Go value found.
+func (r recount) after(errs field.ErrorList) field.ErrorList {
+	if r.rules == nil {
+		return errs
+	}
+	errs = slices.DeleteFunc(errs, func(e *field.Error) bool { return r.rules[placed{e.Field, e.Detail}] })
+	return append(errs, r.faults...)
 }
 
 func (c *typed[T, V]) counted(obj V) (out counted, err error) {
@@ -144,7 +163,7 @@ type placed struct{ path, detail string }
 // counted is what the rules about the number of members say of an object, whose JSON is data. values are those with
 // faults.
 type counted struct {
-	place
+	fault.Place
 	data   []byte
 	rules  map[placed]bool
 	faults field.ErrorList
@@ -160,17 +179,17 @@ func (c *counted) value(s *Sent, start, end int) {
 	case c.data[start] == '[' && s.Elem != nil:
 		n := 0
 		rendition.Elements(c.data, start+1, func(start, end int) bool {
-			c.below(s.Elem, step{index: n}, start, end)
+			c.below(s.Elem, fault.Step{Index: n}, start, end)
 			n++
 			return true
 		})
 	}
 }
 
-func (c *counted) below(s *Sent, to step, start, end int) {
-	c.at = append(c.at, to)
+func (c *counted) below(s *Sent, to fault.Step, start, end int) {
+	c.At = append(c.At, to)
 	c.value(s, start, end)
-	c.at = c.at[:len(c.at)-1]
+	c.At = c.At[:len(c.At)-1]
 }
 
 func (c *counted) object(s *Sent, start, end int) {
@@ -180,9 +199,9 @@ func (c *counted) object(s *Sent, start, end int) {
 			names = append(names, key)
 		}
 		if s.Elem != nil {
-			c.below(s.Elem, step{name: key, inMap: true}, start, end)
+			c.below(s.Elem, fault.Step{Name: key, InMap: true}, start, end)
 		} else if below := s.Members[string(key)]; below != nil {
-			c.below(below, step{name: key}, start, end)
+			c.below(below, fault.Step{Name: key}, start, end)
 		}
 		return true
 	})
@@ -192,7 +211,7 @@ func (c *counted) object(s *Sent, start, end int) {
 }
 
 func (c *counted) check(rule *Count, names [][]byte, object []byte) {
-	path := c.path("")
+	path := c.Path("")
 	at := path.String()
 	for _, n := range []int{rule.Least - 1, rule.Most + 1} {
 		c.rules[placed{at, rule.faultOf(path, n).Detail}] = true

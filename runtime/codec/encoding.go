@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -49,7 +50,7 @@ func (c *typed[T, V]) read(encoding verb.Encoding, data []byte, hub T, gvk schem
 	switch {
 	case encoding == verb.CBOR:
 		if d.Strict, err = decodeCBOR(data, obj, gvk, strictly); err == nil && c.form() != nil {
-			asJSON, err = jsonOfCBOR(data)
+			asJSON, obj, err = c.withoutNull(data, obj)
 		}
 		d.GVK = obj.GetObjectKind().GroupVersionKind()
 	case encoding == verb.Protobuf && c.Proto.unmarshal != nil:
@@ -68,6 +69,19 @@ func (c *typed[T, V]) read(encoding verb.Encoding, data []byte, hub T, gvk schem
 	}
 	d.Object, err = c.toHub(obj, hub, asJSON, true)
 	return d, err
+}
+
+// withoutNull returns the JSON of CBOR, and the object that was decoded of it: anew, of JSON, if there is null, since
+// intstr.IntOrString takes null in CBOR for a text.
+func (c *typed[T, V]) withoutNull(data []byte, obj V) ([]byte, V, error) {
+	asJSON, err := jsonOfCBOR(data)
+	if err == nil && bytes.Contains(asJSON, []byte("null")) {
+		gvk := obj.GetObjectKind().GroupVersionKind()
+		obj = c.New()
+		_, err = c.unmarshal(c.form().Decodable(asJSON), obj, false)
+		obj.GetObjectKind().SetGroupVersionKind(gvk)
+	}
+	return asJSON, obj, err
 }
 
 func jsonOfCBOR(data []byte) ([]byte, error) {

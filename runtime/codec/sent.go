@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"apigen.dev/runtime/internal/object/fault"
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
@@ -26,8 +28,6 @@ type Sent struct {
 	// Members are rules about the members of an object, and Elem those about the elements of a list or map.
 	Members map[string]*Sent
 	Elem    *Sent
-	// Items is the type of a list's elements, which must not be null; "" if they may be.
-	Items string
 	// Text are the rules about a value that is text.
 	Text *Text
 	// Counts are rules about the number of members of an object.
@@ -61,31 +61,64 @@ type Refusal struct {
 // SentFaults returns the faults of a body that a Go value doesn't show. It returns none of a body in protobuf, whose
 // objects are Go values.
 func (v *Served[T]) SentFaults(body verb.Body) field.ErrorList {
-	data, rules := body.Data, v.rules()
 	switch {
-	case rules == nil || body.Encoding == verb.Protobuf:
+	case body.Encoding == verb.Protobuf:
 		return nil
 	case body.Encoding == verb.CBOR:
 		var object map[string]any
-		if direct.Unmarshal(data, &object) != nil {
+		if v.rules() == nil && (v.jsonForm() == nil || bytes.IndexByte(body.Data, nullInCBOR) < 0) ||
+			direct.Unmarshal(body.Data, &object) != nil {
 			return nil
 		}
 		return v.AppliedFaults(object)
 	}
-	return rules.faults(data)
+	return v.jsonFaults(body.Data)
 }
+
+// nullInCBOR is null in CBOR (RFC 8949, section 3.3). The byte may also be a part of another value.
+const nullInCBOR = 0xf6
 
 // AppliedFaults is SentFaults for the object that a server-side apply made.
 func (v *Served[T]) AppliedFaults(object map[string]any) field.ErrorList {
-	rules := v.rules()
-	if rules == nil {
+	if v.rules() == nil && (v.jsonForm() == nil || !hasNull(object)) {
 		return nil
 	}
 	data, err := json.Marshal(object)
 	if err != nil {
 		return nil // it can't be decoded either
 	}
-	return rules.faults(data)
+	return v.jsonFaults(data)
+}
+
+// hasNull reports whether there is null in a value of JSON.
+func hasNull(v any) bool {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, member := range v {
+			if hasNull(member) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, hasNull)
+	}
+	return v == nil
+}
+
+// jsonFaults returns the faults of JSON that a Go value doesn't show.
+func (v *Served[T]) jsonFaults(data []byte) field.ErrorList {
+	errs := v.rules().faults(data)
+	most := len(errs) + mostFaults
+	v.jsonForm().NullItems(data, func(place *fault.Place, of string) bool {
+		at := place.Path("")
+		if len(errs) == most {
+			errs = append(errs, field.Forbidden(at, fmt.Sprintf("it is null, as are %d before it", mostFaults)))
+			return false
+		}
+		errs = append(errs, field.TypeInvalid(at, nil, fmt.Sprintf(`%s in body must be of type %s: "null"`, at, of)))
+		return true
+	})
+	return errs
 }
 
 // faults returns the faults of JSON; nil has no rules.
@@ -148,7 +181,7 @@ const mostFaults = 10_000
 
 // sentWalk collects the faults of JSON.
 type sentWalk struct {
-	place
+	fault.Place
 	data []byte
 	errs field.ErrorList
 	// last is the length of errs from which on the present member of the object gets no more; over reports whether it
@@ -160,53 +193,25 @@ type sentWalk struct {
 // full reports whether the present member of the object has all the faults that are collected. If so, one of them says
 // that there are more.
 func (w *sentWalk) full() bool {
-	if len(w.at) == 0 || len(w.errs) < w.last {
+	if len(w.At) == 0 || len(w.errs) < w.last {
 		return false
 	}
 	if !w.over {
 		w.over = true
-		path := field.NewPath(string(w.at[0].name))
+		path := field.NewPath(string(w.At[0].Name))
 		w.errs = append(w.errs, field.Forbidden(path, fmt.Sprintf("it has more than %d faults", mostFaults)))
 	}
 	return true
 }
 
-// place is where in an object a walk is: at leads to the value that is checked.
-type place struct{ at []step }
-
-// step leads to a member of an object or map, or, where name is nil, to an element of a list.
-type step struct {
-	name  []byte
-	inMap bool
-	index int
-}
-
-// path returns the path of the value that is checked, and of a member of it unless name is "". Few values have faults.
-func (p *place) path(name string) (path *field.Path) {
-	for _, s := range p.at {
-		switch {
-		case s.name == nil:
-			path = path.Index(s.index)
-		case s.inMap:
-			path = path.Key(string(s.name))
-		default:
-			path = path.Child(string(s.name))
-		}
-	}
-	if name != "" {
-		path = path.Child(name)
-	}
-	return path
-}
-
 // below checks the value to which a step leads.
-func (w *sentWalk) below(s *Sent, to step, start, end int) {
-	if len(w.at) == 0 {
+func (w *sentWalk) below(s *Sent, to fault.Step, start, end int) {
+	if len(w.At) == 0 {
 		w.last, w.over = len(w.errs)+mostFaults, false
 	}
-	w.at = append(w.at, to)
+	w.At = append(w.At, to)
 	w.value(s, start, end)
-	w.at = w.at[:len(w.at)-1]
+	w.At = w.At[:len(w.At)-1]
 }
 
 func skipSpace(data []byte) (at int) {
@@ -233,21 +238,12 @@ func (w *sentWalk) value(s *Sent, at, end int) {
 }
 
 func (w *sentWalk) elements(s *Sent, at int) {
-	if s.Elem == nil && s.Items == "" {
+	if s.Elem == nil {
 		return
 	}
 	n := 0
 	rendition.Elements(w.data, at+1, func(start, end int) bool {
-		if s.Items != "" && w.data[start] == 'n' {
-			if w.full() {
-				return false
-			}
-			at := w.path("").Index(n)
-			fault := fmt.Sprintf(`%s in body must be of type %s: "null"`, at, s.Items)
-			w.errs = append(w.errs, field.TypeInvalid(at, nil, fault))
-		} else if s.Elem != nil {
-			w.below(s.Elem, step{index: n}, start, end)
-		}
+		w.below(s.Elem, fault.Step{Index: n}, start, end)
 		n++
 		return true
 	})
@@ -266,24 +262,24 @@ func (w *sentWalk) text(t *Text, raw []byte) {
 		w.characters(t, text)
 	}
 	if len(t.Supported) > 0 && text != "null" && !slices.Contains(t.Supported, text) {
-		w.errs = append(w.errs, field.NotSupported(w.path(""), text, t.Supported))
+		w.errs = append(w.errs, field.NotSupported(w.Path(""), text, t.Supported))
 	}
 }
 
 func (w *sentWalk) characters(t *Text, text string) {
 	n := utf8.RuneCountInString(text)
 	if t.MaxLength > 0 && n > t.MaxLength {
-		fault := field.TooLong(w.path(""), text, t.MaxLength)
+		fault := field.TooLong(w.Path(""), text, t.MaxLength)
 		fault.BadValue = text // by which Standing finds it
 		w.errs = append(w.errs, fault)
 	}
 	if n < t.MinLength {
-		path := w.path("")
+		path := w.Path("")
 		fault := fmt.Sprintf("%s in body should be at least %d chars long", path, t.MinLength)
 		w.errs = append(w.errs, field.Invalid(path, text, fault))
 	}
 	if t.Pattern != nil && !t.Pattern.MatchString(text) {
-		path := w.path("")
+		path := w.Path("")
 		w.errs = append(w.errs, field.Invalid(path, text, fmt.Sprintf("%s in body should match '%s'", path, t.Pattern)))
 	}
 }
@@ -297,7 +293,7 @@ func (w *sentWalk) members(s *Sent, at int) {
 	rendition.Members(w.data, at+1, func(key []byte, start, end int) bool {
 		raw := w.data[start:end]
 		if s.Elem != nil {
-			w.below(s.Elem, step{name: key, inMap: true}, start, end)
+			w.below(s.Elem, fault.Step{Name: key, InMap: true}, start, end)
 			return true
 		}
 		if i := slices.Index(s.Required, string(key)); i >= 0 && string(raw) != "null" {
@@ -307,13 +303,13 @@ func (w *sentWalk) members(s *Sent, at int) {
 			w.zero(refusal, key, raw)
 		}
 		if below := s.Members[string(key)]; below != nil {
-			w.below(below, step{name: key}, start, end)
+			w.below(below, fault.Step{Name: key}, start, end)
 		}
 		return true
 	})
 	for i, name := range s.Required {
 		if !seen[i] && !w.full() {
-			w.errs = append(w.errs, field.Required(w.path(name), ""))
+			w.errs = append(w.errs, field.Required(w.Path(name), ""))
 		}
 	}
 }
@@ -349,7 +345,7 @@ func (w *sentWalk) zero(refusal Refusal, key, raw []byte) {
 	if w.full() {
 		return
 	}
-	path := w.path(string(key))
+	path := w.Path(string(key))
 	switch {
 	case len(refusal.Supported) > 0:
 		w.errs = append(w.errs, field.NotSupported(path, value, refusal.Supported))

@@ -18,7 +18,7 @@ func TestSentFaults(t *testing.T) {
 	port := &Sent{Text: &Text{Supported: []string{"http", "80"}}}
 	rules := &Sent{Members: map[string]*Sent{"spec": {
 		Members: map[string]*Sent{
-			"part": part, "list": {Elem: part, Items: "object"}, "map": {Elem: part}, "wait": wait, "port": port,
+			"part": part, "list": {Elem: part}, "map": {Elem: part}, "wait": wait, "port": port,
 		},
 		Refused: map[string]Refusal{"list": {Fault: "should have at least 1 items"}},
 	}}}
@@ -39,9 +39,9 @@ func TestSentFaults(t *testing.T) {
 		`{"spec":{"part":{"name":"a","size":false}}}`: `[spec.part.size: Unsupported value: false: supported values: ` +
 			`"small"]`,
 		`{"spec":{"part":{"name":"a","count":1,"size":"small"}}}`: "[]",
-		`{"spec":[`: "[]",
-		`{"spec":{"list":[{"name":"a"},null]}}`: `[spec.list[1]: Invalid value: null: spec.list[1] in body must be ` +
-			`of type object: "null"]`,
+		`{"spec":[`:                             "[]",
+		`{"spec":{"list":[{"name":"a"},null]}}`: "[]",
+
 		`{"spec":{"list":[ ]}}`: "[spec.list: Invalid value: 0: spec.list in body should have at least 1 items]",
 		`{"spec":{"wait":"1m"}}`: `[spec.wait: Invalid value: "1m": spec.wait in body should match ` +
 			`'s$']`,
@@ -79,21 +79,19 @@ func TestKeptTexts(t *testing.T) {
 // TestManyFaults: a member of an object has a bounded number of faults, and is refused with more, whatever it had
 // before. Other members have theirs.
 func TestManyFaults(t *testing.T) {
-	list := &Sent{Elem: &Sent{Text: &Text{Pattern: regexp.MustCompile("s$")}}, Items: "string"}
+	list := &Sent{Elem: &Sent{Text: &Text{Pattern: regexp.MustCompile("s$")}}}
 	rules := &Sent{Required: []string{"kind"}, Members: map[string]*Sent{
 		"spec": list, "status": {Required: []string{"a"}},
 	}}
-	for _, item := range []string{`null`, `"1m"`} {
-		body := `{"spec":[` + strings.Repeat(item+",", mostFaults) + item + `],"status":{}}`
-		faults := rules.faults([]byte(body))
-		if len(faults) != mostFaults+3 {
-			t.Fatalf("%d faults of %s", len(faults), item)
-		}
-		last := fmt.Sprint(faults[mostFaults:])
-		want := "[spec: Forbidden: it has more than 10000 faults status.a: Required value kind: Required value]"
-		if last != want {
-			t.Errorf("the last faults of %s are %s", item, last)
-		}
+	body := `{"spec":[` + strings.Repeat(`"1m",`, mostFaults) + `"1m"],"status":{}}`
+	faults := rules.faults([]byte(body))
+	if len(faults) != mostFaults+3 {
+		t.Fatalf("%d faults", len(faults))
+	}
+	last := fmt.Sprint(faults[mostFaults:])
+	want := "[spec: Forbidden: it has more than 10000 faults status.a: Required value kind: Required value]"
+	if last != want {
+		t.Errorf("the last faults are %s", last)
 	}
 }
 

@@ -3,6 +3,7 @@ package codec
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,10 +38,9 @@ func TestNullInAListStands(t *testing.T) {
 	all, err := Kind[*path]{
 		Group: "g.example.com", Kind: "Path", New: func() *path { return &path{} },
 		Versions: []Version[*path]{VersionOf(api.VersionInfo{Name: "v1"}, Conversion[*path, *path]{
-			New: func() *path { return &path{} },
+			New: func() *path { return &path{} }, Custom: true,
 			Sent: func() *Sent {
-				lamp := &Sent{Required: []string{"name"}}
-				return &Sent{Members: map[string]*Sent{"lamps": {Elem: lamp, Items: "object"}}}
+				return &Sent{Members: map[string]*Sent{"lamps": {Elem: &Sent{Required: []string{"name"}}}}}
 			},
 		})},
 	}.Bind("v1")
@@ -58,6 +58,25 @@ func TestNullInAListStands(t *testing.T) {
 		if got := fmt.Sprint(v.Standing(faults, now, old)); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
+	}
+}
+
+// TestManyNulls: of a million nulls, few are told apart.
+func TestManyNulls(t *testing.T) {
+	all, err := Kind[*path]{
+		Group: "g.example.com", Kind: "Path", New: func() *path { return &path{} },
+		Versions: []Version[*path]{VersionOf(api.VersionInfo{Name: "v1"}, Conversion[*path, *path]{
+			New: func() *path { return &path{} }, Custom: true,
+		})},
+	}.Bind("v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := `{"lamps":[` + strings.Repeat("null,", mostFaults+10) + `{}]}`
+	faults := all.Served[0].SentFaults(verb.Body{Data: []byte(body)})
+	const want = "lamps[10000]: Forbidden: it is null, as are 10000 before it"
+	if last := len(faults) - 1; last != mostFaults || faults[last].Error() != want {
+		t.Errorf("%d faults, the last %v", len(faults), faults[max(last, 0)])
 	}
 }
 

@@ -80,9 +80,9 @@ func (a *Versions[T]) SetDefaults(from *Served[T], obj T) error {
 
 // EncodeStored encodes, as Encode does, what storage keeps of an object, with the defaults of the storage version:
 // since the object was decoded, the author's code or the removal of its status may have reset some, and a read would
-// set them. Of a kind with protobuf it keeps what kube-apiserver keeps, which stores protobuf: it sets an empty list to
-// null or its default, and a null in a map of bytes to empty bytes. It may change the object. A custom resource gets no
-// defaults here: see SetDefaults.
+// set them. Of a kind with protobuf in Kubernetes' own style it keeps what kube-apiserver keeps, which stores protobuf:
+// it sets an empty list to null or its default, and a null in a map of bytes to empty bytes. It may change the object.
+// A custom resource gets no defaults here: see SetDefaults.
 func (a *Versions[T]) EncodeStored(obj T) ([]byte, error) {
 	return a.Storage.codec.store(obj, a.Storage.GVK, a.Storage.lead)
 }
@@ -134,9 +134,11 @@ func (c *typed[T, V]) decodeMessage(message []byte, hub T) (d Decoded[T], err er
 }
 
 // StoredIn returns the encoding in which objects are stored where a server prefers one: JSON where the type of the
-// storage version has no protobuf, or has metadata that isn't where Kubernetes has it.
+// storage version has no protobuf, or has metadata that isn't where Kubernetes has it, and where objects are treated as
+// custom resources, of which protobuf doesn't show what a client sent.
 func (a *Versions[T]) StoredIn(preferred verb.Encoding) verb.Encoding {
-	if m := a.Storage.messages; preferred == verb.Protobuf && m != nil && m.keepsProtobuf() {
+	m := a.Storage.messages
+	if preferred == verb.Protobuf && m != nil && a.Storage.jsonForm() == nil && m.keepsProtobuf() {
 		return verb.Protobuf
 	}
 	return verb.JSON
@@ -188,17 +190,17 @@ func (c *typed[T, V]) storeMessage(obj T) ([]byte, error) {
 	return c.message(out)
 }
 
-// store encodes an object as kube-apiserver reads it back from protobuf, with the version's defaults. Only an object
-// with a null in a map or an empty list changes on that way, so store spares all others. An empty map that is never
-// omitted would change, too, but no kind of Kubernetes has one, and most have an empty struct, which looks the same in
-// JSON.
+// store encodes an object with the version's defaults. One in Kubernetes' own style is encoded as kube-apiserver reads
+// it back from protobuf. Only an object with a null in a map or an empty list changes on that way, so store spares all
+// others. An empty map that is never omitted would change, too, but no kind of Kubernetes has one, and most have an
+// empty struct, which looks the same in JSON.
 func (c *typed[T, V]) store(obj T, gvk schema.GroupVersionKind, head string) ([]byte, error) {
 	in, err := c.complete(obj)
 	if err != nil {
 		return nil, err
 	}
 	data, err := c.encodeWhole(in, gvk, head)
-	if err != nil || c.Proto.marshal == nil {
+	if err != nil || c.Proto.marshal == nil || c.Custom {
 		return data, err
 	}
 	if !(hasMember(data, `":null`) && c.nulls()) && !hasMember(data, `":[]`) {

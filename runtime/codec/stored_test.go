@@ -53,6 +53,39 @@ func bound[T Message](t *testing.T, create func() T) *Versions[T] {
 	return all
 }
 
+// listed is a kind with a list whose tag lacks omitempty.
+type listed struct {
+	metav1.PartialObjectMetadata
+	Items []string `json:"items"`
+}
+
+// TestCustomResourcesKeepEmptyLists: protobuf has no empty list, so that one of a kind of Kubernetes is null when it is
+// read back. A custom resource keeps it, although its type has methods for protobuf, in which it isn't stored.
+func TestCustomResourcesKeepEmptyLists(t *testing.T) {
+	create := func() *listed { return &listed{} }
+	for custom, want := range map[bool]string{false: `"items":null`, true: `"items":[]`} {
+		all, err := Kind[*listed]{Group: "g.example.com", Kind: "Listed", New: create, Versions: []Version[*listed]{
+			VersionOf(api.VersionInfo{Name: "v1"}, Conversion[*listed, *listed]{
+				New: create, Proto: ProtoOf[*listed](), Custom: custom,
+			}),
+		}}.Bind("v1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		body := verb.Body{Data: []byte(`{"apiVersion":"g.example.com/v1","kind":"Listed","items":[]}`)}
+		obj, _, err := all.Served[0].DecodeBody(create(), body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if data, err := all.EncodeStored(obj); err != nil || !strings.Contains(string(data), want) {
+			t.Errorf("custom %t: %s is stored, %v", custom, data, err)
+		}
+		if in := all.StoredIn(verb.Protobuf); (in == verb.JSON) != custom {
+			t.Errorf("custom %t: it is stored in %v", custom, in)
+		}
+	}
+}
+
 // What JSON can't express isn't stored in protobuf either, since no list of it could be shown.
 func TestStoredMessageCanBeShown(t *testing.T) {
 	all := bound(t, func() *measured { return &measured{} })

@@ -102,8 +102,8 @@ type check[T runtime.Object] struct {
 }
 
 // lossy is the remedy for a conversion that loses fields.
-const lossy = "\nif a conversion is to lose it: +apigen:conversion:drop at the field, or +apigen:conversion:prune above the " +
-	"package clause of the version"
+const lossy = "\nif a conversion is to lose it: +apigen:conversion:drop at the field, or +apigen:conversion:prune " +
+	"above the package clause of the version"
 
 // errRefused means that a conversion refused the object, which loses nothing.
 var errRefused = errors.New("the conversion refuses the object")

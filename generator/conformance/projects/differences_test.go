@@ -4,7 +4,7 @@ package projects
 const (
 	tags     = "a definition can't have what a tag of Kubernetes says"
 	decoding = "the Go type can't hold the value"
-	sets     = "the metadata of a template has no list types in a definition: its finalizers are no set"
+	opaque   = "RolloutSpec has JSON of its own, so that nothing is known of what a client sent inside of it"
 	pruning  = "a definition prunes an Unstructured of which no marker says that its fields are preserved"
 )
 
@@ -16,17 +16,8 @@ var differences = map[string]map[string][]string{
 			// The object has such a fault, so that its rules in CEL aren't checked.
 			`rayclusters: only the type refuses <nil>`, `rayclusters: only the definition refuses spec.managedBy`,
 		},
-		sets: {
-			`ray*: only the type refuses what it can't decode`,
-			`ray*: of an equal object, only the definition manages *.metadata.finalizers`, // an empty list
-			`rayclusters: only the type stores *.metadata.finalizers`,
-		},
 	},
 	"keda": {
-		sets: {
-			`scaledjobs: of an equal object, only the definition manages *.metadata*`,
-			`scaledjobs: only the type refuses what it can't decode`,
-		},
 		tags: {
 			`scaledjobs: only the type refuses spec.jobTargetRef.scheduling*`,
 			`scaledjobs: only the type refuses *.evictionResponders[].name`,
@@ -38,10 +29,8 @@ var differences = map[string]map[string][]string{
 	"cert-manager": {
 		decoding: {`*: only the type refuses what it can't decode`},
 	},
-	"gateway-api": {},
-	"prometheus-operator": {
-		sets: {`alertmanagers: only the type refuses what it can't decode`},
-	},
+	"gateway-api":         {},
+	"prometheus-operator": {},
 	"cluster-api": {
 		decoding: {`clusterclasses: only the type refuses what it can't decode`},
 	},
@@ -50,8 +39,29 @@ var differences = map[string]map[string][]string{
 		pruning:  {`experiments: only the type stores spec.trialTemplate.trialSpec.*`},
 	},
 	"kueue": {
-		sets: {`workloads: of an equal object, only the definition manages *.metadata*`},
 		tags: {`workloads: only the type refuses *.evictionResponders[]*`},
+	},
+	"source-controller": {},
+	"kwok":              {},
+	"trainer": {
+		tags: {
+			`*trainingruntimes: only the type refuses *.scheduling*`,
+			`*trainingruntimes: only the type refuses *.evictionResponders[].name`,
+			// Another text than a name of Kubernetes is of the wrong type there, so that rules in CEL aren't checked.
+			`*trainingruntimes: only the definition refuses <nil>`,
+			`*trainingruntimes: only the type refuses spec.mlPolicy*`,
+			`*trainingruntimes: only the type refuses spec.template.spec`,
+		},
+	},
+	"metallb": {
+		decoding: {`*: only the type refuses what it can't decode`},
+	},
+	"argo-rollouts": {
+		tags: {
+			`*: only the definition refuses <nil>`, // as KEDA's
+			`*: only the type refuses *.scheduling*`,
+		},
+		opaque: {`rollouts: *`},
 	},
 	"velero": {
 		decoding: {`*: only the type refuses what it can't decode`},

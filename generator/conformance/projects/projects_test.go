@@ -285,6 +285,67 @@ var projects = []project{
 		least: 172,
 	},
 	{
+		// Its status has a default of its own, whose members have none.
+		name: "source-controller", module: "github.com/fluxcd/source-controller/api", version: "v1.6.2",
+		serve: []string{"v1"}, manifests: "github.com/fluxcd/source-controller@v1.8.0",
+		samples: []string{"config/samples"},
+		kinds: []string{
+			"buckets.source.toolkit.fluxcd.io", "gitrepositories.source.toolkit.fluxcd.io",
+			"helmcharts.source.toolkit.fluxcd.io", "helmrepositories.source.toolkit.fluxcd.io",
+			"ocirepositories.source.toolkit.fluxcd.io",
+		},
+		least: 5,
+	},
+	{
+		// It brings functions of defaulter-gen, which don't know controller-gen's markers.
+		name: "trainer", module: "github.com/kubeflow/trainer/v2", version: "v2.0.0",
+		serve: []string{"pkg/apis/trainer/v1alpha1"}, samples: []string{"manifests"},
+		kinds: []string{
+			"clustertrainingruntimes.trainer.kubeflow.org", "trainingruntimes.trainer.kubeflow.org",
+			"trainjobs.trainer.kubeflow.org",
+		},
+		least: 5,
+	},
+	{
+		// Its lists have tags for strategic merge patches, and no list types.
+		name: "kwok", module: "sigs.k8s.io/kwok", version: "v0.8.0",
+		serve: []string{"pkg/apis/v1alpha1"}, marks: []edit{custom("apis/kwok/v1alpha1")},
+		samples: []string{"kustomize"},
+		kinds: []string{
+			"attaches.kwok.x-k8s.io", "clusterattaches.kwok.x-k8s.io", "clusterexecs.kwok.x-k8s.io",
+			"clusterlogs.kwok.x-k8s.io", "clusterportforwards.kwok.x-k8s.io", "clusterresourceusages.kwok.x-k8s.io",
+			"execs.kwok.x-k8s.io", "logs.kwok.x-k8s.io", "metrics.kwok.x-k8s.io", "portforwards.kwok.x-k8s.io",
+			"resourceusages.kwok.x-k8s.io", "stages.kwok.x-k8s.io",
+		},
+		least: 5,
+	},
+	{
+		// Its conversion webhook loses fields of v1beta2.
+		name: "metallb", module: "go.universe.tf/metallb", version: "v0.16.2",
+		serve: []string{"api/v1beta1", "api/v1beta2"},
+		marks: []edit{{
+			"apis/metallb/v1beta1/doc.go", "package v1beta1\n", "//\n// +apigen:conversion:prune\npackage v1beta1\n",
+		}},
+		samples: []string{"configsamples"},
+		kinds: []string{
+			"bfdprofiles.metallb.io", "bgpadvertisements.metallb.io", "bgppeers.metallb.io", "communities.metallb.io",
+			"configurationstates.metallb.io", "ipaddresspools.metallb.io", "l2advertisements.metallb.io",
+			"servicebgpstatuses.metallb.io", "servicel2statuses.metallb.io",
+		},
+		least: 26,
+	},
+	{
+		// Its types have methods for protobuf, and are custom resources.
+		name: "argo-rollouts", module: "github.com/argoproj/argo-rollouts", version: "v1.8.3", long: true,
+		serve: []string{"pkg/apis/rollouts/v1alpha1"}, marks: []edit{custom("apis/argoproj/v1alpha1")},
+		samples: []string{"examples"},
+		kinds: []string{
+			"analysisruns.argoproj.io", "analysistemplates.argoproj.io", "clusteranalysistemplates.argoproj.io",
+			"experiments.argoproj.io", "rollouts.argoproj.io",
+		},
+		least: 28,
+	},
+	{
 		name: "kubevirt", module: "kubevirt.io/api", version: "v1.6.0",
 		serve: []string{
 			"core/v1", "instancetype/v1beta1", "pool/v1alpha1", "migrations/v1alpha1", "snapshot/v1beta1",

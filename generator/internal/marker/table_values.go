@@ -97,7 +97,8 @@ var valueMarkers = []Definition{
 	{Name: "kubebuilder:validation:Format", Places: values, Kind: Text,
 		Rule:      Rule{Check: model.Format, Refine: unquoteRule},
 		Conflicts: Conflicts{Single: true}, Set: Set{Value: setFormat},
-		Doc: "Sets the format in the schema: date-time, int64."},
+		Doc: "Sets the format in the schema: date-time, int64. The server checks strings of the formats that are " +
+			"checked in custom resources: ipv4, hostname, duration and so on."},
 	{Name: "kubebuilder:validation:Enum", Places: values, Kind: List, Rule: Rule{Check: model.Enum, Refine: enumRule},
 		Conflicts: Conflicts{Single: true},
 		Set:       Set{Value: setEnum}, Doc: "Lists the legal values: +kubebuilder:validation:Enum=Red;Green."},

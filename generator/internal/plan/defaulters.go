@@ -87,7 +87,7 @@ func (x *defaulters) calls(t *model.Type, pkg *model.Package) calls {
 		return calls{}
 	}
 	if object, rivals := x.nearest(x.object[t], t, pkg); len(object) > 0 {
-		return calls{functions: object, covers: true, rivals: rivals}
+		return calls{functions: object, covers: !knowsNoMarkers(object[0], t), rivals: rivals}
 	}
 	base, rivals := x.nearest(x.base[t], t, pkg)
 	if len(base) > 0 && (t.Defaulter == "covers" || base[0].Covers) {
@@ -103,9 +103,13 @@ func (x *defaulters) calls(t *model.Type, pkg *model.Package) calls {
 func (x *defaulters) defaulted(t *model.Type, pkg *model.Package) bool {
 	return slices.ContainsFunc(x.object[t], func(f *model.Func) bool {
 		place := x.place(f, t, pkg)
-		return place > elsewhere || place == elsewhere && pkg.Defaulter
+		return !knowsNoMarkers(f, t) && (place > elsewhere || place == elsewhere && pkg.Defaulter)
 	})
 }
+
+// knowsNoMarkers reports whether a function that defaults a whole object leaves out the defaults of markers: where
+// another module has custom resources, defaulter-gen wrote it, which doesn't read controller-gen's markers.
+func knowsNoMarkers(f *model.Func, t *model.Type) bool { return t.Custom() && !f.Package.Own() }
 
 // The places of functions, the farthest first.
 const (

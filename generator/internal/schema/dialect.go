@@ -176,7 +176,7 @@ var Basics = map[string]Basic{
 	"uint8":   {JSON: Integer, Bits: 32, Format: "int32"},
 	"byte":    {JSON: Integer, Bits: 32, Format: "int32"},
 	"uint16":  {JSON: Integer, Bits: 32, Format: "int32"},
-	"uint32":  {JSON: Integer, Bits: 64, Format: "int64", ControllerGen: "int32"},
+	"uint32":  {JSON: Integer, Bits: 64, Format: "int64", ControllerGen: "int64"}, // int32 can't hold its values
 	"uint64":  {JSON: Integer, Bits: 64, Format: "int64", ControllerGen: "int64"},
 	"uintptr": {JSON: Integer, Bits: 64, Format: "int64"},
 

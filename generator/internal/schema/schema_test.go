@@ -62,7 +62,7 @@ func TestForms(t *testing.T) {
 		{"int", basic("int"), []string{"integer int32 64", "integer 64"}},
 		{"int16", basic("int16"), []string{"integer int32 32", "integer 32"}},
 		{"int32", basic("int32"), []string{"integer int32 32", "integer int32 32", "integer 32"}},
-		{"uint32", basic("uint32"), []string{"integer int64 64", "integer int32 64", "integer 64"}},
+		{"uint32", basic("uint32"), []string{"integer int64 64", "integer int64 64", "integer 64"}},
 		{"int64", basic("int64"), []string{"integer int64 64", "integer int64 64", "integer 64"}},
 		{"float32", basic("float32"), []string{"number float", "number", "number", "number float", "number"}},
 		{"pointer", pointer(pointer(basic("bool"))), []string{"boolean"}},

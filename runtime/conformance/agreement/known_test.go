@@ -6,8 +6,7 @@ import "apigen.dev/runtime/internal/custom/agreement/trial"
 const (
 	native    = "without +kubebuilder:object:root the kind is in the style of Kubernetes: a zero value is unset"
 	tags      = "a definition can't have what a tag of Kubernetes says"
-	null      = "null is a zero value in a list of another package's struct, and in a map of a kind of Kubernetes"
-	dropped   = "field ownership can't read null in a list; the Go type has a zero value instead"
+	null      = "null is a zero value in a list or map of a kind in the style of Kubernetes"
 	canonical = "the Go type writes the value in its canonical form"
 	hooks     = "hand-written Go, which a definition can't have"
 )
@@ -82,8 +81,7 @@ var kinds = map[string]trial.Trial{
 		Texts:  []string{"", "x", "ab"},
 		Chosen: []string{`{"spec":{"size":1},"status":{"conditions":[null]}}`},
 		Known: map[string][]string{
-			dropped: {`of an equal object, *`}, // fewer managers have fields of the definition, or of the type
-			hooks:   {`only the type refuses spec.size`},
+			hooks: {`only the type refuses spec.size`},
 		},
 	},
 	"Ship": {
@@ -95,9 +93,6 @@ var kinds = map[string]trial.Trial{
 			`{"spec":{"watch":{"matchExpressions":[{"key":"x","operator":"In","values":[null]}]}}}`,
 		},
 		Known: map[string][]string{
-			null: {
-				`only the definition refuses spec.watch.matchExpressions[].values[]`,
-			},
 			hooks: {
 				`only the definition stores clearance`, // which a subresource sets
 				`only the type refuses spec.harbour`,

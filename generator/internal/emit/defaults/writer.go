@@ -208,7 +208,8 @@ func (w *writer) isZero(t *model.Type, in gocode.Place) jen.Code {
 	case (t.Form == model.Struct || t.Form == model.Array) && w.comparesWithZero(t):
 		condition, args = "$ == ($)", append(args, w.file.Type(t).Values())
 	case t.Form == model.Struct, t.Form == model.Array:
-		condition = "reflect.ValueOf($).IsZero()"
+		// A copy would be made of a value, and a struct may have a lock.
+		condition, args = "reflect.ValueOf($).Elem().IsZero()", []any{in.Address()}
 	}
 	return w.file.Code(condition, args...)
 }

@@ -25,6 +25,7 @@ var packages = map[string]string{
 	"runtime":    "k8s.io/apimachinery/pkg/runtime",
 	"safe":       "k8s.io/apimachinery/pkg/api/safe",
 	"schema":     "k8s.io/apimachinery/pkg/runtime/schema",
+	"strfmt":     "k8s.io/kube-openapi/pkg/validation/strfmt",
 	"validate":   "k8s.io/apimachinery/pkg/api/validate",
 	"validation": "k8s.io/apimachinery/pkg/api/validation",
 	"base64":     "encoding/base64", "bytes": "bytes", "context": "context", "errors": "errors", "fmt": "fmt",

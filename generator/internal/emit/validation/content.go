@@ -208,18 +208,14 @@ func (w *writer) string(v value) *jen.Statement {
 	return w.file.Code("string($)", v.place.Value())
 }
 
+// pattern checks that a pattern, which a variable holds, matches.
 func (w *writer) pattern(v value, pattern string) []jen.Code {
-	return w.refuse(v, w.mismatch(v, v.label+"Pattern", pattern), "should match '"+pattern+"'")
-}
-
-// mismatch returns the condition that a pattern doesn't match, which a variable of that name or a similar one holds.
-func (w *writer) mismatch(v value, variable, pattern string) jen.Code {
 	name, ok := w.patterns[pattern]
 	if !ok {
-		name = w.declare(variable, "", w.file.Code("regexp.MustCompile($)", rawString(pattern)))
+		name = w.declare(v.label+"Pattern", "", w.file.Code("regexp.MustCompile($)", rawString(pattern)))
 		w.patterns[pattern] = name
 	}
-	return w.file.Code("!"+name+".MatchString($)", w.string(v))
+	return w.refuse(v, w.file.Code("!"+name+".MatchString($)", w.string(v)), "should match '"+pattern+"'")
 }
 
 // rawString is a string literal in back quotes if it can be.
@@ -232,32 +228,13 @@ func rawString(s string) jen.Code {
 	return jen.Op("`" + s + "`")
 }
 
-// parsed holds the formats of OpenAPI that a function of the standard library parses: the condition that it fails, with
-// $ for the value.
-var parsed = map[string]string{
-	"date-time": "_, err := time.Parse(time.RFC3339, $); err != nil",
-	"datetime":  "_, err := time.Parse(time.RFC3339, $); err != nil",
-	"date":      "_, err := time.Parse(time.DateOnly, $); err != nil",
-	"cidr":      "_, _, err := net.ParseCIDR($); err != nil",
-	"mac":       "_, err := net.ParseMAC($); err != nil",
-	"uri":       "_, err := url.ParseRequestURI($); err != nil",
-	"email":     "_, err := mail.ParseAddress($); err != nil",
-	"byte":      "_, err := base64.StdEncoding.DecodeString($); err != nil",
-	"ipv4":      "a, err := netip.ParseAddr($); err != nil || !a.Is4()",
-	"ipv6":      "a, err := netip.ParseAddr($); err != nil || !a.Is6()",
-}
-
-// uuidPattern is kube-apiserver's pattern of a UUID in a custom resource.
-const uuidPattern = `^(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$`
-
+// format checks a format of Kubernetes' own grammar by apimachinery's function, and another one by that which checks
+// custom resources.
 func (w *writer) format(v value, name string) []jen.Code {
 	if function := check.Formats[name]; function != "" {
 		return []jen.Code{w.check(v, function, v.place.Address(), jen.Nil())}
 	}
-	condition := w.file.Code(parsed[name], w.string(v))
-	if name == "uuid" {
-		condition = w.file.Code("$", w.mismatch(v, "uuidFormat", uuidPattern))
-	}
+	condition := w.file.Code("!strfmt.Default.Validates($, $)", jen.Lit(name), w.string(v))
 	return []jen.Code{w.ifThen(condition, w.fail(v, "TypeInvalid", v.place.Value(),
 		w.file.Code("$ + strconv.Quote($)", w.inBody(v, "must be of type "+name+": "), w.string(v))))}
 }

@@ -124,11 +124,11 @@ func (r *objectRules) field(f *schema.Field) {
 	if f.Required && f.Default == nil && !f.Go.Schema.Nullable {
 		r.required = append(r.required, jen.Lit(f.Go.JSON))
 	}
-	if refusal := r.refusalOf(f); refusal != nil && (f.Default == nil || replacesOnlyAbsent(f)) {
-		r.refused = append(r.refused, jen.Lit(f.Go.JSON).Op(":").Add(refusal))
-	}
 	if f.Go.Schema.Schemaless {
 		return
+	}
+	if refusal := r.refusalOf(f); refusal != nil && (f.Default == nil || replacesOnlyAbsent(f)) {
+		r.refused = append(r.refused, jen.Lit(f.Go.JSON).Op(":").Add(refusal))
 	}
 	if value := r.below(f.Type, &f.Go.Schema); value != nil {
 		r.members = append(r.members, jen.Lit(f.Go.JSON).Op(":").Add(value))
@@ -165,24 +165,17 @@ func (r *objectRules) below(t *schema.Type, at *model.Schema) jen.Code {
 	return nil
 }
 
-// elements returns the rules about a list or map. Lists of types of others may have null where these have no rules.
+// elements returns the rules about a list or map.
 func (r *objectRules) elements(t *schema.Type, at *model.Schema) jen.Code {
 	items := at.Items
 	if items == nil {
 		items = &model.Schema{}
 	}
 	elem := r.below(t.Elem, items)
-	var members []jen.Code
-	if elem != nil {
-		members = append(members, member("Elem", elem))
-	}
-	if name := typeName(t.Elem); t.JSON == schema.List && name != "" && !items.Nullable && (elem != nil || r.own) {
-		members = append(members, member("Items", jen.Lit(name)))
-	}
-	if len(members) == 0 {
+	if elem == nil {
 		return nil
 	}
-	return gocode.Code("&codec.Sent$", jen.Values(members...))
+	return gocode.Code("&codec.Sent$", jen.Values(member("Elem", elem)))
 }
 
 // countsOf returns the rules about the number of members of a struct: those of a place, and of its type.
@@ -204,17 +197,6 @@ func countsOf(t *model.Type, at *model.Schema) (counts []jen.Code) {
 		}
 	}
 	return counts
-}
-
-// typeName returns the name of a type in a schema, or "" if it may be any.
-func typeName(t *schema.Type) string {
-	switch t.JSON {
-	case schema.Any, schema.IntOrString, schema.Decimal, schema.Pointer:
-		return ""
-	case schema.Map:
-		return string(schema.Object)
-	}
-	return string(t.JSON)
 }
 
 // textRules returns the rules about text that the Go value of a type can't be checked by, or nil.
@@ -251,6 +233,8 @@ func (r *objectRules) refusalOf(f *schema.Field) jen.Code {
 		return gocode.Code("{Type: $}", jen.Lit(f.Type.Format))
 	case rule == nil:
 		return nil
+	case rule.Check == model.Format:
+		return gocode.Code("{Type: $}", jen.Lit(rule.Text))
 	case fault == "":
 		return gocode.Code("{Supported: $}", jen.Index().String().Values(literals(rule.Values)...))
 	}

@@ -45,6 +45,10 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 			byPath := literal(gocode.Code("map[string]string"), defaults...)
 			conversion = append(conversion, member("DefaultTexts", byPath))
 		}
+		if empty := emptyStructs(v.Type); len(empty) > 0 {
+			byPath := literal(gocode.Code("map[string]string"), empty...)
+			conversion = append(conversion, member("EmptyStructs", byPath))
+		}
 		if name := p.sent.ofKind(v.Type); name != "" {
 			conversion = append(conversion, member("Sent", jen.Id(name)))
 		}
@@ -60,11 +64,10 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 }
 
 // checks is the expression of all faults of the object by the rules of its version's markers, those in CEL after the
-// others; nil if it has none.
-func (p *printer) checks(t *model.Type, obj, old string) jen.Code {
+// others; nil if it has none. With sent, it has the faults of what the client sent, too.
+func (p *printer) checks(t *model.Type, obj, old string, sent bool) jen.Code {
 	markers, inCEL := p.plan.OfType(t).Validation, p.plan.OfType(t).Rules
-	sent := t.Custom() && p.sent.ofKind(t) != ""
-	if markers == (plan.Func{}) && inCEL == nil && !sent {
+	if markers == (plan.Func{}) && inCEL == nil {
 		return nil
 	}
 	result := jen.Nil()
@@ -112,12 +115,14 @@ func (p *printer) conversion(in, out *model.Type) jen.Code {
 // none. Where its objects carry fields of the hub in an annotation, which a client can write as it likes, they must
 // also keep the rules of the storage version, which has these fields.
 func (p *printer) validator(r *model.Resource, v model.ResourceVersion) jen.Code {
-	checks := p.checks(v.Type, "obj", "old")
+	checks := p.checks(v.Type, "obj", "old", v.Type.Custom())
 	preserved := p.preserved(r, v)
 	body := gocode.Code("return $", checks)
 	switch {
 	case checks == nil && preserved == nil:
 		return nil
+	case checks == nil && v.Type.Custom():
+		body = gocode.Code("return codec.AddFaults(ctx, $)", preserved)
 	case checks == nil:
 		body = gocode.Code("return $", preserved)
 	case preserved != nil:
@@ -137,7 +142,7 @@ func (p *printer) preserved(r *model.Resource, v model.ResourceVersion) jen.Code
 	if stored.Type == v.Type || !p.plan.Preserves(v.Type, r.Hub) {
 		return nil
 	}
-	rules := p.checks(stored.Type, "to", "from")
+	rules := p.checks(stored.Type, "to", "from", false)
 	if rules == nil {
 		return nil
 	}

@@ -206,9 +206,12 @@ func opaqueJSON(t *model.Type) bool {
 	return t.SchemaType != "" || t.Methods["MarshalJSON"] != nil
 }
 
-// formats are the formats that the server checks beside Kubernetes' own; other formats only document the schema.
+// formats are the formats that the server checks beside Kubernetes' own, as in a custom resource; other formats only
+// document the schema.
 var formats = []string{
-	"date-time", "datetime", "date", "cidr", "mac", "uri", "email", "ipv4", "ipv6", "uuid", "byte",
+	"date-time", "datetime", "date", "duration", "cidr", "mac", "uri", "email", "hostname", "ipv4", "ipv6", "uuid",
+	"uuid3", "uuid4", "uuid5", "byte", "isbn", "isbn10", "isbn13", "creditcard", "ssn", "hexcolor", "rgbcolor",
+	"bsonobjectid",
 }
 
 // Formats holds the formats of Kubernetes' own grammar, and the functions that check them.

@@ -10,7 +10,7 @@ import (
 )
 
 // RefusesZero returns the rule by which a server refuses the zero value of a field where a client sends it, and what a
-// custom resource is told of it, or "" for an enumeration. It returns nil if there is no such rule.
+// custom resource is told of it, or "" for an enumeration and a format. It returns nil if there is no such rule.
 func RefusesZero(f *model.Field) (rule *model.Rule, fault string) {
 	t := f.Type
 	if t.Form == model.Pointer {
@@ -23,6 +23,9 @@ func RefusesZero(f *model.Field) (rule *model.Rule, fault string) {
 			continue
 		}
 		if rule.Check == model.Enum && t.Form == model.Basic && !slices.Contains(rule.Values, zeroOf(t)) {
+			return rule, ""
+		}
+		if rule.Check == model.Format { // all that are checked refuse an empty text
 			return rule, ""
 		}
 		if fault := zeroFault(rule); fault != "" {

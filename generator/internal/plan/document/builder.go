@@ -24,8 +24,9 @@ type builder struct {
 	// themselves.
 	unfinished map[*schema.Type]bool
 	// custom: the kinds are treated as custom resources, whose JSON has no zero values that nobody sent. writesZeros:
-	// that of the component that is being made has some, as the metadata of all objects.
-	custom, writesZeros bool
+	// that of the component that is being made has some, as the metadata of all objects. inside: the component is a
+	// part of a custom resource, and no kind.
+	custom, writesZeros, inside bool
 }
 
 // metaPrefix begins the names of the types of metadata, beside which there are conditions.
@@ -109,6 +110,8 @@ func (b *builder) metaRef(name string) object { return b.ref(b.meta.root(name)) 
 func (b *builder) component(t *model.Type) object {
 	resolved := b.types.Type(t)
 	b.writesZeros = !b.custom || strings.HasPrefix(Name(t), metaPrefix) && t.Name != "Condition"
+	kinds := b.groupVersionKinds(t)
+	b.inside = !b.writesZeros && kinds == nil
 	b.unfinished[resolved] = true
 	s := b.form(resolved)
 	delete(b.unfinished, resolved)
@@ -121,7 +124,7 @@ func (b *builder) component(t *model.Type) object {
 	if b.kinds[t] != "" {
 		describeMetadata(s)
 	}
-	if kinds := b.groupVersionKinds(t); kinds != nil {
+	if kinds != nil {
 		s[kindsKey] = kinds
 	}
 	return s

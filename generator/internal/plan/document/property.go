@@ -17,9 +17,42 @@ func (b *builder) property(f *schema.Field) object {
 	text(extra, "x-kubernetes-patch-strategy", f.Go.Schema.PatchStrategy)
 	text(extra, "x-kubernetes-patch-merge-key", f.Go.Schema.PatchMergeKey)
 	b.setDefault(extra, f)
-	whole := overlay(replaceBase(b.value(f.Type), &f.Go.Schema), extra)
+	value := b.value
+	if b.inside && schema.KnownAs(f.Go.Type.Pointee()) == schema.ObjectMeta {
+		value = b.metadataInside
+	}
+	whole := overlay(replaceBase(value(f.Type), &f.Go.Schema), extra)
 	b.elements(whole, f.Go.Schema.Items)
+	if !b.writesZeros && f.Go.Schema.PatchStrategy != "" && f.Type.JSON == schema.List {
+		replaceAsWhole(whole)
+	}
 	return whole
+}
+
+// replaceAsWhole says of a list that field ownership replaces it as a whole, unless a marker has said how its elements
+// are told apart: a custom resource knows nothing of the tags for strategic merge patches, by which Kubernetes' own
+// kinds are merged.
+func replaceAsWhole(list object) {
+	if list["x-kubernetes-list-type"] == nil {
+		list["x-kubernetes-list-type"] = "atomic"
+	}
+}
+
+// metadataInside returns the schema of the metadata of a part of a custom resource, such as a template. Its lists are
+// replaced as a whole, as in a definition of controller-gen's, while those of an object are merged.
+func (b *builder) metadataInside(t *schema.Type) object {
+	for t.JSON == schema.Pointer {
+		t = t.Elem
+	}
+	s := b.structure(t)
+	for _, property := range s["properties"].(object) {
+		if property, ok := property.(object); ok && property["type"] == "array" {
+			delete(property, "x-kubernetes-list-type")
+			delete(property, "x-kubernetes-list-map-keys")
+			replaceAsWhole(property)
+		}
+	}
+	return s
 }
 
 // replaceBase returns the schema of the form that markers set instead of the Go type's.

@@ -18,7 +18,7 @@ import (
 
 // Validate_CertificateSigningRequest checks obj, which replaces oldObj where that isn't nil.
 func Validate_CertificateSigningRequest(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *certificatesv1.CertificateSigningRequest) (errs field.ErrorList) {
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+	if path := fldPath.Child("status"); !reflect.ValueOf(&obj.Status).Elem().IsZero() {
 		errs = append(errs, validate_v1_CertificateSigningRequestStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *certificatesv1.CertificateSigningRequest) *certificatesv1.CertificateSigningRequestStatus {
 			return &old.Status
 		}))...)

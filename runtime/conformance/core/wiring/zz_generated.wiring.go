@@ -4,16 +4,12 @@
 package wiring
 
 import (
-	"context"
-
 	"apigen.dev/runtime/api"
 	"apigen.dev/runtime/codec"
 	"apigen.dev/runtime/conformance/core/v1"
 	"apigen.dev/runtime/registry"
-	"k8s.io/apimachinery/pkg/api/operation"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // A compile error here means that this file and apigen.dev/runtime don't fit together: run `go tool apigen build ./...`,
@@ -98,9 +94,6 @@ func defineMemo() registry.Definition[*v1.Memo] {
 			}, codec.Conversion[*v1.Memo, *v1.Memo]{
 				New: func() *v1.Memo {
 					return new(v1.Memo)
-				},
-				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Memo) field.ErrorList {
-					return codec.AddFaults(ctx, nil)
 				},
 				Custom: true,
 				Sent:   sentV1Memo,

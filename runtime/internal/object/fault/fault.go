@@ -1,5 +1,6 @@
-// Package fault knows which faults of an object keep rules in CEL from being checked, as in a custom resource: an
-// object that lacks a value may not have the form that they expect. It knows no other package of the runtime.
+// Package fault knows where in an object a fault is that a walk over its JSON has found, and which faults keep rules in
+// CEL from being checked, as in a custom resource: an object that lacks a value may not have the form that they expect.
+// It knows no other package of the runtime.
 package fault
 
 import (

@@ -28,23 +28,35 @@ type readText struct {
 	sent *SentZeros
 }
 
-// FormOf returns the form of a type of objects. ifSent are the paths of optional structs that get no defaults inside
-// where an object lacks them, and nullable those of fields that keep null; defaults has the JSON of those that Go
-// writes in another form, or leaves out because they are zero, or whose fields Go writes though they are zero, by their
-// paths. [*] stands for the elements of a list or map. FormOf takes some time: callers keep the form.
-func FormOf(of reflect.Type, ifSent, nullable []string, defaults map[string]string) *Form {
+// Rules are what a Form knows beside the Go type. In paths, [*] stands for the elements of a list or map.
+type Rules struct {
+	// IfSent are the paths of optional structs that get no defaults inside where an object lacks them. Nullable are
+	// those of fields that keep null, and, with [*] at the end, of lists whose elements may be null.
+	IfSent, Nullable []string
+	// Defaults has by their paths the JSON of those defaults that Go writes in another form, or leaves out because they
+	// are zero, or whose fields Go writes though they are zero.
+	Defaults map[string]string
+	// Empty has by their paths the structs with a default of their own: the JSON of one that is sent without members.
+	Empty map[string]string
+}
+
+// FormOf returns the form of a type of objects. It takes some time: callers keep the form.
+func FormOf(of reflect.Type, rules Rules) *Form {
 	for of.Kind() == reflect.Pointer {
 		of = of.Elem()
 	}
 	shapes := builder{}
 	f := &Form{of: of, shape: shapes.whole(of), zeros: ZerosOf(of)}
-	for _, path := range ifSent {
-		f.zeros.fillIfSent(pathOf(path))
+	for _, path := range rules.IfSent {
+		f.zeros.filling(pathOf(path), func(f *field) { f.fills = true })
 	}
-	for _, path := range nullable {
-		f.zeros.fieldAt(pathOf(path), func(f *field) { f.nullable = true })
+	for path, text := range rules.Empty {
+		f.zeros.filling(pathOf(path), func(f *field) { f.empty = text })
 	}
-	for path, text := range defaults {
+	for _, path := range rules.Nullable {
+		f.zeros.allowNull(pathOf(path))
+	}
+	for path, text := range rules.Defaults {
 		f.zeros.fieldAt(pathOf(path), func(f *field) { f.keepDefault(text) })
 	}
 	f.zeros.watch(shapes, map[*Zeros]bool{})

@@ -123,7 +123,7 @@ func withoutNull(v any) any {
 // TestZerosAreKept: the JSON of an object has the zero values that a client sent, and no others; a default takes the
 // place of what is absent alone.
 func TestZerosAreKept(t *testing.T) {
-	f := FormOf(reflect.TypeFor[*lamp](), nil, nil, nil)
+	f := FormOf(reflect.TypeFor[*lamp](), Rules{})
 	for body, want := range map[string]string{
 		`{"spec":{}}`: `{"spec":{"lit":true,"width":3,"tags":["a","b"]}}`,
 		`{ "spec" : { "lit" : false , "width" : 0 , "tags" : [ ] } }`: `{"spec":{"lit":false,"width":0,"tags":[]}}`,
@@ -177,7 +177,7 @@ func TestZerosAreKept(t *testing.T) {
 // TestZerosFollowTheirElements: code that sorts, inserts or removes elements, or sets what was zero, leaves zero what
 // a client sent so, and what it resets gets a default.
 func TestZerosFollowTheirElements(t *testing.T) {
-	f := FormOf(reflect.TypeFor[*lamp](), nil, nil, nil)
+	f := FormOf(reflect.TypeFor[*lamp](), Rules{})
 	l := read(t, f, `{"spec":{"lit":false,"width":0},`+
 		`"parts":[{"hue":"a","lit":false},{"hue":"b"},{"hue":"c","width":0}],`+
 		`"named":{"a":{"lit":false},"b":{"width":0}}}`)
@@ -209,7 +209,7 @@ func TestZerosFollowTheirElements(t *testing.T) {
 
 // TestEqualElementsStay: elements that are equal in Go are told apart by their place.
 func TestEqualElementsStay(t *testing.T) {
-	f := FormOf(reflect.TypeFor[*lamp](), nil, nil, nil)
+	f := FormOf(reflect.TypeFor[*lamp](), Rules{})
 	const want = `"parts":[{"tags":["c"]},{"tags":["c"]},{"tags":["c"],"hue":""}]}`
 	l := read(t, f, `{"parts":[{"tags":["c"]},{"tags":["c"]},{"tags":["c"],"hue":""}]}`)
 	for range 2 {
@@ -225,7 +225,7 @@ func TestEqualElementsStay(t *testing.T) {
 
 // TestMerge: an object remembers what it was sent of its own members, and what the other one was of the named.
 func TestMerge(t *testing.T) {
-	f := FormOf(reflect.TypeFor[*lamp](), nil, nil, nil)
+	f := FormOf(reflect.TypeFor[*lamp](), Rules{})
 	to := read(t, f, `{"spec":{"lit":false},"parts":[{"lit":false}]}`)
 	from := read(t, f, `{"spec":{"width":0},"parts":[{"width":0}]}`)
 	to.Spec = from.Spec
@@ -269,7 +269,7 @@ func TestMerge(t *testing.T) {
 // TestForeignLinks: a selfLink of another origin is in no JSON, and means nothing. Of another type's object, an object
 // has what fits.
 func TestForeignLinks(t *testing.T) {
-	f := FormOf(reflect.TypeFor[*lamp](), nil, nil, nil)
+	f := FormOf(reflect.TypeFor[*lamp](), Rules{})
 	for _, link := range []string{"/api/v1/lamps/a", "{}", "null", `{"below":null}`,
 		`{"below":[{"name":"spec","sent":null}]}`, `{"below":[{"name":"spec"},{"name":"parts"}]}`,
 		`{"below":[{"name":"spec","sent":{"below":[{"name":"lit","sent":{"zero":"false"}}]}},` +
@@ -290,8 +290,11 @@ func TestForeignLinks(t *testing.T) {
 
 // keepingForm returns the form of lamps that keep null, and some defaults.
 func keepingForm() *Form {
-	return FormOf(reflect.TypeFor[*lamp](), nil, []string{"spec.logo", "spec.near", "named[*].back"}, map[string]string{
-		"spec.hue": `""`, "spec.wait": `"90s"`, "spec.logo.color": `""`, "spec.width": `7`, "none": `""`,
+	return FormOf(reflect.TypeFor[*lamp](), Rules{
+		Nullable: []string{"spec.logo", "spec.near", "named[*].back"},
+		Defaults: map[string]string{
+			"spec.hue": `""`, "spec.wait": `"90s"`, "spec.logo.color": `""`, "spec.width": `7`, "none": `""`,
+		},
 	})
 }
 
@@ -312,7 +315,7 @@ func completed(t *testing.T, f *Form, body string) *lamp {
 
 // TestForms: a text stays in the form in which it was sent, as long as the Go value says the same, wherever it is.
 func TestForms(t *testing.T) {
-	f := FormOf(reflect.TypeFor[*lamp](), nil, nil, nil)
+	f := FormOf(reflect.TypeFor[*lamp](), Rules{})
 	for body, test := range map[string]struct {
 		change func(l *lamp)
 		want   string
@@ -351,7 +354,7 @@ func TestForms(t *testing.T) {
 // TestWhatNobodySent isn't in JSON, nor in the view of the object, although Go writes zero values of fields without
 // omitempty, until code sets them; what is reset then is zero.
 func TestWhatNobodySent(t *testing.T) {
-	f := FormOf(reflect.TypeFor[*gate](), nil, nil, map[string]string{"width": "3"})
+	f := FormOf(reflect.TypeFor[*gate](), Rules{Defaults: map[string]string{"width": "3"}})
 	for body, test := range map[string]struct {
 		change func(g *gate)
 		want   string
@@ -417,7 +420,7 @@ type bar struct {
 
 // TestNullStays in nullable fields, until something takes its place.
 func TestNullStays(t *testing.T) {
-	f := FormOf(reflect.TypeFor[*lamp](), nil, []string{"spec.logo", "spec.near", "named[*].back"}, nil)
+	f := FormOf(reflect.TypeFor[*lamp](), Rules{Nullable: []string{"spec.logo", "spec.near", "named[*].back"}})
 	const body = `{"spec":{"hue":"a","logo":null,"near":null,"lit":null},"named":{"a":{"back":null}}}`
 	l := completed(t, f, body)
 	null, found := map[string]int{}, func() string {
@@ -522,8 +525,9 @@ func FuzzZeros(f *testing.F) {
 // TestDefaultsIfSent: structs get defaults inside only if they are there: they were sent, although empty, or code has
 // set them.
 func TestDefaultsIfSent(t *testing.T) {
-	f := FormOf(reflect.TypeFor[*lamp](),
-		[]string{"spec", "spec.back.logo", "parts[*].logo", "named[*].logo", "none[*].there"}, nil, nil)
+	f := FormOf(reflect.TypeFor[*lamp](), Rules{
+		IfSent: []string{"spec", "spec.back.logo", "parts[*].logo", "named[*].logo", "none[*].there"},
+	})
 	set := func(l *lamp) func() {
 		return func() {
 			l.Spec.Width = 3
@@ -570,9 +574,69 @@ func TestDefaultsIfSent(t *testing.T) {
 	}
 }
 
+// TestEmptyStructs: a struct with a default of its own that a client sends without members keeps none of these, and has
+// the defaults inside; what code sets in it later stays.
+func TestEmptyStructs(t *testing.T) {
+	const empty = `{"color":"red"}`
+	f := FormOf(reflect.TypeFor[*lamp](), Rules{Empty: map[string]string{
+		"spec.logo": empty, "parts[*].logo": empty, "named[*].logo": empty, "none[*].there": empty,
+	}})
+	setLogo := func(l *logo) {
+		if reflect.ValueOf(*l).IsZero() {
+			l.Name = "own"
+		}
+		if l.Color == "" {
+			l.Color = "red"
+		}
+	}
+	set := func(l *lamp) func() {
+		return func() {
+			setLogo(&l.Spec.Logo)
+			for i := range l.Parts {
+				setLogo(&l.Parts[i].Logo)
+			}
+			for name, part := range l.Named {
+				setLogo(&part.Logo)
+				l.Named[name] = part
+			}
+		}
+	}
+	const own, red = `{"name":"own","color":"red"}`, `{"color":"red"}`
+	for body, want := range map[string]string{
+		`{"spec":{}}`:                    `{"spec":{"logo":` + own + `}}`,
+		`{"spec":{"logo":{}}}`:           `{"spec":{"logo":` + red + `}}`,
+		`{"spec":{"logo":null}}`:         `{"spec":{"logo":` + own + `}}`,
+		`{"spec":{"logo":{"name":""}}}`:  `{"spec":{"logo":{"name":"","color":"red"}}}`,
+		`{"spec":{"logo":{"name":"a"}}}`: `{"spec":{"logo":{"name":"a","color":"red"}}}`,
+		`{"spec":{"logo":{}},"parts":[{},{"logo":{}}]}`: `{"spec":{"logo":` + red + `},"parts":[{"logo":` + own +
+			`},{"logo":` + red + `}]}`,
+		`{"spec":{"logo":{}},"named":{"a":{"logo":{}},"b":{}}}`: `{"spec":{"logo":` + red + `},"named":{"a":{"logo":` +
+			red + `},"b":{"logo":` + own + `}}}`,
+	} {
+		l, expected := &lamp{}, map[string]any{}
+		if err := errors.Join(json.Unmarshal([]byte(body), l), json.Unmarshal([]byte(want), &expected)); err != nil {
+			t.Fatal(err)
+		}
+		f.Complete(l, []byte(body), set(l))
+		for range 2 {
+			if got := written(t, f, l); !reflect.DeepEqual(got, expected) {
+				t.Errorf("%s: %v, want %v", body, got, expected)
+			}
+			f.CompleteAgain(l, set(l))
+		}
+	}
+	l := &lamp{}
+	f.Complete(l, []byte(`{"spec":{"logo":{}}}`), set(l))
+	l.Spec.Logo.Name = "set by code"
+	f.CompleteAgain(l, set(l))
+	if l.Spec.Logo.Name != "set by code" || l.Spec.Logo.Color != "red" {
+		t.Errorf("%+v", l.Spec.Logo)
+	}
+}
+
 // BenchmarkDeep looks for zero values in objects of one size, of which one nests a hundred times as deep.
 func BenchmarkDeep(b *testing.B) {
-	f := FormOf(reflect.TypeFor[*lamp](), nil, nil, nil)
+	f := FormOf(reflect.TypeFor[*lamp](), Rules{})
 	for _, depth := range []int{50, 5000} {
 		body := []byte(`{"spec":` + strings.Repeat(`{"back":`, depth) + `{"tags":[` + strings.Repeat(`"",`, 100_000) +
 			`""]}` + strings.Repeat("}", depth+1))

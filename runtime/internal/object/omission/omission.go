@@ -4,7 +4,7 @@
 // client may have sent: {"lit":false}. And types such as metav1.Duration write {"wait":"1m0s"} where a client sent
 // {"wait":"60s"}.
 //
-// It may know package rendition.
+// It may know packages fault and rendition.
 package omission
 
 import (

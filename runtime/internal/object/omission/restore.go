@@ -26,6 +26,8 @@ func (z *Zeros) restore(v reflect.Value, sent *SentZeros) {
 			f, value := z.field(v, m.Name)
 			switch {
 			case m.Sent.Zero == unsent: // which may have a default
+			case m.Sent == sentEmpty:
+				f.makeEmpty(value)
 			case m.Sent.Zero == "" || m.Sent.Zero != absent && m.Sent.Zero != null && f.zero == structZero:
 				f.below.restore(value, m.Sent)
 			case value.IsValid() && !f.isZero(value):
@@ -309,6 +311,9 @@ const unsent = "unsent"
 
 var sentNot = &SentZeros{Zero: unsent}
 
+// sentEmpty stands for a struct with a default of its own that was sent without members.
+var sentEmpty = &SentZeros{Zero: "{}"}
+
 // fieldAt calls do with the field at a path.
 func (z *Zeros) fieldAt(path []string, do func(f *field)) {
 	switch {
@@ -321,6 +326,18 @@ func (z *Zeros) fieldAt(path []string, do func(f *field)) {
 	default:
 		z.members[path[0]].below.fieldAt(path[1:], do)
 	}
+}
+
+// allowNull notes that a field keeps null, or, of a path that ends with [*], that the elements of its list may be null.
+func (z *Zeros) allowNull(path []string) {
+	of := path
+	for of[len(of)-1] == anyItem {
+		of = of[:len(of)-1]
+	}
+	z.fieldAt(of, func(f *field) {
+		f.nullable = f.nullable || len(of) == len(path)
+		f.nullItems = f.nullItems || len(of) < len(path)
+	})
 }
 
 // keepDefault notes that a member has a default, in JSON, that the JSON of its Go value lacks, or has in another form,
@@ -373,13 +390,13 @@ func (f *field) setFiller(shapes builder) {
 	_ = kjson.UnmarshalCaseSensitivePreserveInts(f.filler, &f.fillerValue) // it was made of a value
 }
 
-// fillIfSent notes that a struct gets no defaults inside where an object lacks it.
-func (z *Zeros) fillIfSent(path []string) {
+// filling calls do with the struct at a path, in which defaults are set, but not always, and notes it in those above.
+func (z *Zeros) filling(path []string, do func(f *field)) {
 	if z == nil {
 		return
 	}
 	if path[0] == anyItem {
-		z.elem.fillIfSent(path[1:])
+		z.elem.filling(path[1:], do)
 		z.fills = true
 		return
 	}
@@ -387,8 +404,10 @@ func (z *Zeros) fillIfSent(path []string) {
 	if f == nil {
 		return
 	}
-	if f.fills = f.fills || len(path) == 1; len(path) > 1 {
-		f.below.fillIfSent(path[1:])
+	if len(path) == 1 {
+		do(f)
+	} else {
+		f.below.filling(path[1:], do)
 	}
 	if !slices.Contains(z.fillable, path[0]) {
 		z.fillable = append(z.fillable, path[0])
@@ -396,12 +415,20 @@ func (z *Zeros) fillIfSent(path []string) {
 	z.fills = true
 }
 
-// lacking are the structs that an object lacks, and that get no defaults inside.
+// lacking are the structs that an object lacks, and that get no defaults inside, and those that a client sent without
+// members, in whose place no default is set.
 type lacking struct {
 	structs []reflect.Value
 	few     [8]reflect.Value // room for most objects
 	// entries are those in the values of maps, which have no address.
 	entries []lackingEntries
+	emptied []emptied
+}
+
+// emptied is a struct that a client sent without members, in a field.
+type emptied struct {
+	value reflect.Value
+	of    *field
 }
 
 // lackingEntries are what is absent in the values of a map, which of knows.
@@ -419,6 +446,15 @@ func (l *lacking) reset() {
 	for _, e := range l.entries {
 		e.of.restore(e.in, e.absent)
 	}
+	for _, e := range l.emptied {
+		e.of.makeEmpty(e.value)
+	}
+}
+
+// makeEmpty makes a struct what it is where a client has sent {}.
+func (f *field) makeEmpty(v reflect.Value) {
+	v.SetZero()
+	_ = json.Unmarshal([]byte(f.empty), v.Addr().Interface()) // the build has decoded it
 }
 
 // collect adds the structs that are zero in a Go value, and were not sent.
@@ -430,9 +466,12 @@ func (l *lacking) collect(z *Zeros, v reflect.Value, sent *SentZeros) {
 	case reflect.Struct:
 		for _, name := range z.fillable {
 			f, value := z.field(v, name)
-			if s := sent.At(name); f.lacks(value, s) {
+			switch s := sent.At(name); {
+			case f.lacks(value, s):
 				l.structs = append(l.structs, value)
-			} else {
+			case f.wasEmptied(value, s):
+				l.emptied = append(l.emptied, emptied{value, f})
+			default:
 				l.collect(f.below, value, s)
 			}
 		}
@@ -453,6 +492,11 @@ func (f *field) lacks(value reflect.Value, sent *SentZeros) bool {
 	return f.fills && known && value.IsValid() && value.IsZero()
 }
 
+// wasEmptied reports whether a field is a struct with a default of its own, which a client sent without members.
+func (f *field) wasEmptied(value reflect.Value, sent *SentZeros) bool {
+	return f.empty != "" && sent != nil && sent.Zero == "{}" && value.IsValid() && value.IsZero()
+}
+
 // absentIn returns by their names what collect would find.
 func (z *Zeros) absentIn(v reflect.Value, sent *SentZeros) *SentZeros {
 	if v = pointed(v); z == nil || !z.fills || !v.IsValid() {
@@ -468,9 +512,12 @@ func (z *Zeros) absentIn(v reflect.Value, sent *SentZeros) *SentZeros {
 	case reflect.Struct:
 		for _, name := range z.fillable {
 			f, value := z.field(v, name)
-			if s := sent.At(name); f.lacks(value, s) {
+			switch s := sent.At(name); {
+			case f.lacks(value, s):
 				add(name, &SentZeros{Zero: absent})
-			} else {
+			case f.wasEmptied(value, s):
+				add(name, sentEmpty)
+			default:
 				add(name, f.below.absentIn(value, s))
 			}
 		}

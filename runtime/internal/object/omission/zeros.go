@@ -20,10 +20,11 @@ type Zeros struct {
 	// text is the type of a text or number that has its own JSON, such as metav1.Duration; nil of other types.
 	text reflect.Type
 	// elem knows those in the elements of a list, and in the values of a map. isMap reports whether it is a map, and
-	// length is that of an array.
+	// length is that of an array. items is the type of a list's elements in a schema, "" where they may be null.
 	elem   *Zeros
 	isMap  bool
 	length int
+	items  string
 	// fills reports whether there is a field below that fills; fillable are the members at and in which there is one.
 	fills    bool
 	fillable []string
@@ -47,12 +48,14 @@ type field struct {
 	// none.
 	filler      []byte
 	fillerValue any
-	// fills: the field is a struct that gets no defaults inside where an object lacks it.
+	// fills: the field is a struct that gets no defaults inside where an object lacks it. empty is the JSON of one that
+	// a client sent without members, in whose place a default of its own would be set; "" if it has none.
 	fills bool
+	empty string
 	// refilled: a default takes the place of the zero value.
 	refilled bool
-	// nullable: null is kept.
-	nullable bool
+	// nullable: null is kept. nullItems: the elements of a list in the field may be null.
+	nullable, nullItems bool
 	// defaulted: the field has a default that is known here. defaultValue is what JSON lacks of that, or has in another
 	// form; it may be nil.
 	defaulted    bool
@@ -114,6 +117,9 @@ func (b zerosBuilder) of(t reflect.Type) *Zeros {
 		}
 		b[t] = z
 		z.elem = b.of(t.Elem())
+		if !z.isMap {
+			z.items = schemaType(t.Elem())
+		}
 		return z
 	}
 	return nil
@@ -264,7 +270,7 @@ func (s scanner) object(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 		}
 		there[f.watched] = true
 		sent, whole, end := s.field(f, start)
-		if whole != nil && (f.omitted || f.refilled) {
+		if whole != nil && (f.omitted || f.refilled || f.empty != "") {
 			sent = whole
 		}
 		found.set(key, sent)

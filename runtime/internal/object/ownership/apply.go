@@ -13,6 +13,7 @@ import (
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/merge"
+	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
@@ -95,21 +96,30 @@ func (m *Manager) Apply(live *Live, config map[string]any, manager string, force
 	all.fields = fields
 	out, err := m.applied(all, after, id)
 	if m.Types.form != nil {
-		keepEmptied(out.Object, config)
+		m.Types.keepEmptied(out.Object, config, m.Types.parseable.TypeRef)
 	}
 	return out, err
 }
 
 // keepEmptied puts back what a configuration has as empty, in the place of null: an apply that removes all members of
-// an object, or all items of a list, leaves null. It doesn't look into lists.
-func keepEmptied(object, config map[string]any) {
+// an object, or all items of a list, leaves null. A default takes the place of null, as in a custom resource.
+// keepEmptied doesn't look into lists. of is the schema of the object.
+func (t *Type) keepEmptied(object, config map[string]any, of smd.TypeRef) {
+	atom, _ := t.parseable.Schema.Resolve(of)
+	if atom.Map == nil {
+		atom.Map = &smd.Map{}
+	}
 	for name, wanted := range config {
 		left, there := object[name]
-		isNull := there && left == nil
+		field, known := atom.Map.FindField(name)
+		if !known {
+			field.Type = atom.Map.ElementType
+		}
+		isNull := there && left == nil && field.Default == nil
 		switch wanted := wanted.(type) {
 		case map[string]any:
-			if of, ok := left.(map[string]any); ok {
-				keepEmptied(of, wanted)
+			if inner, ok := left.(map[string]any); ok {
+				t.keepEmptied(inner, wanted, field.Type)
 			} else if isNull && len(wanted) == 0 {
 				object[name] = map[string]any{}
 			}

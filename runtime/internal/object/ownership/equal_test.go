@@ -31,7 +31,7 @@ func (b *board) DeepCopyObject() runtime.Object { out := *b; return &out }
 // place of zero values among them.
 func TestDiffering(t *testing.T) {
 	types := &Type{parseable: typed.DeducedParseableType}
-	types.Omit(omission.FormOf(reflect.TypeFor[*board](), nil, nil, nil))
+	types.Omit(omission.FormOf(reflect.TypeFor[*board](), omission.Rules{}))
 	form := types.form
 	read := func(body string, b *board) *board {
 		form.Complete(b, []byte(body), nil)

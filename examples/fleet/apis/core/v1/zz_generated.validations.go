@@ -17,7 +17,7 @@ import (
 
 // Validate_Pod checks obj, which replaces oldObj where that isn't nil.
 func Validate_Pod(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Pod) (errs field.ErrorList) {
-	if path := fldPath.Child("spec"); !reflect.ValueOf(obj.Spec).IsZero() {
+	if path := fldPath.Child("spec"); !reflect.ValueOf(&obj.Spec).Elem().IsZero() {
 		errs = append(errs, Validate_PodSpec(ctx, op, path, &obj.Spec, safe.Field(oldObj, func(old *Pod) *PodSpec { return &old.Spec }))...)
 	}
 	return errs

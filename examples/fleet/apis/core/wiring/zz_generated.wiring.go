@@ -204,7 +204,7 @@ func sentV1PodSpec() *codec.Sent {
 			"containers": {Fault: "should have at least 1 items"},
 		},
 		Members: map[string]*codec.Sent{
-			"containers": &codec.Sent{Elem: sentV1Container(), Items: "object"},
+			"containers": &codec.Sent{Elem: sentV1Container()},
 		},
 	}
 }

@@ -392,9 +392,6 @@ func defineShip() registry.Definition[*v1.Ship] {
 							New: func() *v1.Manifest {
 								return new(v1.Manifest)
 							},
-							Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Manifest) field.ErrorList {
-								return codec.AddFaults(ctx, nil)
-							},
 							Custom: true,
 							Sent:   sentV1Manifest,
 							Columns: []func(*v1.Manifest) api.Cell{
@@ -478,10 +475,7 @@ func defineShip() registry.Definition[*v1.Ship] {
 							New: func() *v1.TicketRequest {
 								return new(v1.TicketRequest)
 							},
-							Default: v1.SetObjectDefaults_TicketRequest,
-							Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.TicketRequest) field.ErrorList {
-								return codec.AddFaults(ctx, nil)
-							},
+							Default:        v1.SetObjectDefaults_TicketRequest,
 							Custom:         true,
 							DefaultsIfSent: []string{"spec"},
 							Sent:           sentV1TicketRequest,
@@ -499,10 +493,7 @@ func defineShip() registry.Definition[*v1.Ship] {
 							New: func() *v1.TicketRequest {
 								return new(v1.TicketRequest)
 							},
-							Default: v1.SetObjectDefaults_TicketRequest,
-							Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.TicketRequest) field.ErrorList {
-								return codec.AddFaults(ctx, nil)
-							},
+							Default:        v1.SetObjectDefaults_TicketRequest,
 							Custom:         true,
 							DefaultsIfSent: []string{"spec"},
 							Sent:           sentV1TicketRequest,
@@ -540,9 +531,6 @@ func defineTide() registry.Definition[*v1.Tide] {
 			}, codec.Conversion[*v1.Tide, *v1.Tide]{
 				New: func() *v1.Tide {
 					return new(v1.Tide)
-				},
-				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Tide) field.ErrorList {
-					return codec.AddFaults(ctx, nil)
 				},
 				Custom: true,
 				Sent:   sentV1Tide,
@@ -621,7 +609,7 @@ func sentV1LabelSelectorRequirement() *codec.Sent {
 func sentV1LabelSelector() *codec.Sent {
 	return &codec.Sent{
 		Members: map[string]*codec.Sent{
-			"matchExpressions": &codec.Sent{Elem: sentV1LabelSelectorRequirement(), Items: "object"},
+			"matchExpressions": &codec.Sent{Elem: sentV1LabelSelectorRequirement()},
 		},
 	}
 }
@@ -630,8 +618,7 @@ func sentV1LabelSelector() *codec.Sent {
 func sentV1ShipSpec() *codec.Sent {
 	return &codec.Sent{
 		Members: map[string]*codec.Sent{
-			"watch":      sentV1LabelSelector(),
-			"passengers": &codec.Sent{Items: "string"},
+			"watch": sentV1LabelSelector(),
 		},
 	}
 }
@@ -659,9 +646,6 @@ func sentV1Docking() *codec.Sent {
 func sentV1Manifest() *codec.Sent {
 	return &codec.Sent{
 		Required: []string{"count"},
-		Members: map[string]*codec.Sent{
-			"names": &codec.Sent{Items: "string"},
-		},
 	}
 }
 

@@ -88,7 +88,7 @@ func validate_v1_PodTemplateSpec(ctx context.Context, op operation.Operation, fl
 
 // validate_v1_PersistentVolumeClaim checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_PersistentVolumeClaim(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.PersistentVolumeClaim) (errs field.ErrorList) {
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+	if path := fldPath.Child("status"); !reflect.ValueOf(&obj.Status).Elem().IsZero() {
 		errs = append(errs, validate_v1_PersistentVolumeClaimStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *corev1.PersistentVolumeClaim) *corev1.PersistentVolumeClaimStatus { return &old.Status }))...)
 	}
 	return errs

@@ -27,7 +27,7 @@ func Validate_IPAddress(ctx context.Context, op operation.Operation, fldPath *fi
 
 // Validate_Ingress checks obj, which replaces oldObj where that isn't nil.
 func Validate_Ingress(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.Ingress) (errs field.ErrorList) {
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+	if path := fldPath.Child("status"); !reflect.ValueOf(&obj.Status).Elem().IsZero() {
 		errs = append(errs, validate_v1_IngressStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *networkingv1.Ingress) *networkingv1.IngressStatus { return &old.Status }))...)
 	}
 	return errs
@@ -35,7 +35,7 @@ func Validate_Ingress(ctx context.Context, op operation.Operation, fldPath *fiel
 
 // Validate_IngressClass checks obj, which replaces oldObj where that isn't nil.
 func Validate_IngressClass(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.IngressClass) (errs field.ErrorList) {
-	if path := fldPath.Child("spec"); !reflect.ValueOf(obj.Spec).IsZero() {
+	if path := fldPath.Child("spec"); !reflect.ValueOf(&obj.Spec).Elem().IsZero() {
 		errs = append(errs, validate_v1_IngressClassSpec(ctx, op, path, &obj.Spec, safe.Field(oldObj, func(old *networkingv1.IngressClass) *networkingv1.IngressClassSpec { return &old.Spec }))...)
 	}
 	return errs
@@ -43,7 +43,7 @@ func Validate_IngressClass(ctx context.Context, op operation.Operation, fldPath 
 
 // Validate_NetworkPolicy checks obj, which replaces oldObj where that isn't nil.
 func Validate_NetworkPolicy(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.NetworkPolicy) (errs field.ErrorList) {
-	if path := fldPath.Child("spec"); !reflect.ValueOf(obj.Spec).IsZero() {
+	if path := fldPath.Child("spec"); !reflect.ValueOf(&obj.Spec).Elem().IsZero() {
 		errs = append(errs, validate_v1_NetworkPolicySpec(ctx, op, path, &obj.Spec, safe.Field(oldObj, func(old *networkingv1.NetworkPolicy) *networkingv1.NetworkPolicySpec { return &old.Spec }))...)
 	}
 	return errs
@@ -51,7 +51,7 @@ func Validate_NetworkPolicy(ctx context.Context, op operation.Operation, fldPath
 
 // Validate_ServiceCIDR checks obj, which replaces oldObj where that isn't nil.
 func Validate_ServiceCIDR(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.ServiceCIDR) (errs field.ErrorList) {
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+	if path := fldPath.Child("status"); !reflect.ValueOf(&obj.Status).Elem().IsZero() {
 		errs = append(errs, validate_v1_ServiceCIDRStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *networkingv1.ServiceCIDR) *networkingv1.ServiceCIDRStatus { return &old.Status }))...)
 	}
 	return errs
@@ -72,7 +72,7 @@ func validate_v1_IPAddressSpec(ctx context.Context, op operation.Operation, fldP
 
 // validate_v1_IngressStatus checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_IngressStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.IngressStatus) (errs field.ErrorList) {
-	if path := fldPath.Child("loadBalancer"); !reflect.ValueOf(obj.LoadBalancer).IsZero() {
+	if path := fldPath.Child("loadBalancer"); !reflect.ValueOf(&obj.LoadBalancer).Elem().IsZero() {
 		errs = append(errs, validate_v1_IngressLoadBalancerStatus(ctx, op, path, &obj.LoadBalancer, safe.Field(oldObj, func(old *networkingv1.IngressStatus) *networkingv1.IngressLoadBalancerStatus {
 			return &old.LoadBalancer
 		}))...)

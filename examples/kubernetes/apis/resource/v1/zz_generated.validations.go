@@ -37,7 +37,7 @@ func Validate_DeviceClass(ctx context.Context, op operation.Operation, fldPath *
 // Validate_DeviceTaintRule checks obj, which replaces oldObj where that isn't nil.
 func Validate_DeviceTaintRule(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *resourcev1.DeviceTaintRule) (errs field.ErrorList) {
 	errs = append(errs, validate_v1_DeviceTaintRuleSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *resourcev1.DeviceTaintRule) *resourcev1.DeviceTaintRuleSpec { return &old.Spec }))...)
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+	if path := fldPath.Child("status"); !reflect.ValueOf(&obj.Status).Elem().IsZero() {
 		errs = append(errs, validate_v1_DeviceTaintRuleStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *resourcev1.DeviceTaintRule) *resourcev1.DeviceTaintRuleStatus { return &old.Status }))...)
 	}
 	return errs

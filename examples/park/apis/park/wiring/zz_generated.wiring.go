@@ -120,7 +120,7 @@ func definePark() registry.Definition[*v1.Park] {
 						hub := new(v1.Park)
 						return hub, v1beta1.Convert_v1beta1_Park_To_v1_Park(in, hub, nil)
 					}, func(to, from *v1.Park) field.ErrorList {
-						return codec.AddFaults(ctx, v1.Validate_Park(ctx, op, nil, to, from))
+						return v1.Validate_Park(ctx, op, nil, to, from)
 					})...)
 				},
 				ToHub: func(in *v1beta1.Park, out *v1.Park) error {
@@ -205,7 +205,7 @@ func sentV1Path() *codec.Sent {
 func sentV1ParkSpec() *codec.Sent {
 	return &codec.Sent{
 		Members: map[string]*codec.Sent{
-			"paths": &codec.Sent{Elem: sentV1Path(), Items: "object"},
+			"paths": &codec.Sent{Elem: sentV1Path()},
 		},
 	}
 }
@@ -230,7 +230,7 @@ func sentV1beta1Path() *codec.Sent {
 func sentV1beta1ParkSpec() *codec.Sent {
 	return &codec.Sent{
 		Members: map[string]*codec.Sent{
-			"paths": &codec.Sent{Elem: sentV1beta1Path(), Items: "object"},
+			"paths": &codec.Sent{Elem: sentV1beta1Path()},
 		},
 	}
 }

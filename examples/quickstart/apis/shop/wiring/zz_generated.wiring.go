@@ -141,7 +141,7 @@ func sentV1Condition() *codec.Sent {
 func sentV1WidgetStatus() *codec.Sent {
 	return &codec.Sent{
 		Members: map[string]*codec.Sent{
-			"conditions": &codec.Sent{Elem: sentV1Condition(), Items: "object"},
+			"conditions": &codec.Sent{Elem: sentV1Condition()},
 		},
 	}
 }

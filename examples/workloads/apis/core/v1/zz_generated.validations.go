@@ -19,7 +19,7 @@ import (
 
 // Validate_Node checks obj, which replaces oldObj where that isn't nil.
 func Validate_Node(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.Node) (errs field.ErrorList) {
-	if path := fldPath.Child("spec"); !reflect.ValueOf(obj.Spec).IsZero() {
+	if path := fldPath.Child("spec"); !reflect.ValueOf(&obj.Spec).Elem().IsZero() {
 		errs = append(errs, validate_v1_NodeSpec(ctx, op, path, &obj.Spec, safe.Field(oldObj, func(old *corev1.Node) *corev1.NodeSpec { return &old.Spec }))...)
 	}
 	return errs

@@ -21,7 +21,7 @@ import (
 
 // Validate_ValidatingAdmissionPolicy checks obj, which replaces oldObj where that isn't nil.
 func Validate_ValidatingAdmissionPolicy(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *admissionregistrationv1.ValidatingAdmissionPolicy) (errs field.ErrorList) {
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+	if path := fldPath.Child("status"); !reflect.ValueOf(&obj.Status).Elem().IsZero() {
 		errs = append(errs, validate_v1_ValidatingAdmissionPolicyStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *admissionregistrationv1.ValidatingAdmissionPolicy) *admissionregistrationv1.ValidatingAdmissionPolicyStatus {
 			return &old.Status
 		}))...)

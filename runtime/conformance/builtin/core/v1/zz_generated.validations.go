@@ -21,7 +21,7 @@ import (
 
 // Validate_Node checks obj, which replaces oldObj where that isn't nil.
 func Validate_Node(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.Node) (errs field.ErrorList) {
-	if path := fldPath.Child("spec"); !reflect.ValueOf(obj.Spec).IsZero() {
+	if path := fldPath.Child("spec"); !reflect.ValueOf(&obj.Spec).Elem().IsZero() {
 		errs = append(errs, validate_v1_NodeSpec(ctx, op, path, &obj.Spec, safe.Field(oldObj, func(old *corev1.Node) *corev1.NodeSpec { return &old.Spec }))...)
 	}
 	return errs
@@ -29,7 +29,7 @@ func Validate_Node(ctx context.Context, op operation.Operation, fldPath *field.P
 
 // Validate_PersistentVolumeClaim checks obj, which replaces oldObj where that isn't nil.
 func Validate_PersistentVolumeClaim(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.PersistentVolumeClaim) (errs field.ErrorList) {
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+	if path := fldPath.Child("status"); !reflect.ValueOf(&obj.Status).Elem().IsZero() {
 		errs = append(errs, validate_v1_PersistentVolumeClaimStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *corev1.PersistentVolumeClaim) *corev1.PersistentVolumeClaimStatus { return &old.Status }))...)
 	}
 	return errs
@@ -56,7 +56,7 @@ func Validate_ReplicationController(ctx context.Context, op operation.Operation,
 
 // Validate_Service checks obj, which replaces oldObj where that isn't nil.
 func Validate_Service(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.Service) (errs field.ErrorList) {
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+	if path := fldPath.Child("status"); !reflect.ValueOf(&obj.Status).Elem().IsZero() {
 		errs = append(errs, validate_v1_ServiceStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *corev1.Service) *corev1.ServiceStatus { return &old.Status }))...)
 	}
 	return errs
@@ -136,7 +136,7 @@ func validate_v1_ReplicationControllerSpec(ctx context.Context, op operation.Ope
 
 // validate_v1_ServiceStatus checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_ServiceStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *corev1.ServiceStatus) (errs field.ErrorList) {
-	if path := fldPath.Child("loadBalancer"); !reflect.ValueOf(obj.LoadBalancer).IsZero() {
+	if path := fldPath.Child("loadBalancer"); !reflect.ValueOf(&obj.LoadBalancer).Elem().IsZero() {
 		errs = append(errs, validate_v1_LoadBalancerStatus(ctx, op, path, &obj.LoadBalancer, safe.Field(oldObj, func(old *corev1.ServiceStatus) *corev1.LoadBalancerStatus { return &old.LoadBalancer }))...)
 	}
 	if path := fldPath.Child("conditions"); obj.Conditions != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Conditions, oldObj.Conditions)) {

@@ -159,7 +159,7 @@ func defineDeclaredNamed() registry.Definition[*v1.DeclaredNamed] {
 					return new(v1.DeclaredNamed)
 				},
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.DeclaredNamed) field.ErrorList {
-					return v1.Validate_DeclaredNamed(ctx, op, nil, obj, old)
+					return codec.AddFaults(ctx, v1.Validate_DeclaredNamed(ctx, op, nil, obj, old))
 				},
 				Custom: true,
 			}),

@@ -21,7 +21,7 @@ import (
 
 // Validate_Ingress checks obj, which replaces oldObj where that isn't nil.
 func Validate_Ingress(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.Ingress) (errs field.ErrorList) {
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+	if path := fldPath.Child("status"); !reflect.ValueOf(&obj.Status).Elem().IsZero() {
 		errs = append(errs, validate_v1_IngressStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *networkingv1.Ingress) *networkingv1.IngressStatus { return &old.Status }))...)
 	}
 	return errs
@@ -29,7 +29,7 @@ func Validate_Ingress(ctx context.Context, op operation.Operation, fldPath *fiel
 
 // Validate_ServiceCIDR checks obj, which replaces oldObj where that isn't nil.
 func Validate_ServiceCIDR(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.ServiceCIDR) (errs field.ErrorList) {
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+	if path := fldPath.Child("status"); !reflect.ValueOf(&obj.Status).Elem().IsZero() {
 		errs = append(errs, validate_v1_ServiceCIDRStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *networkingv1.ServiceCIDR) *networkingv1.ServiceCIDRStatus { return &old.Status }))...)
 	}
 	return errs
@@ -37,7 +37,7 @@ func Validate_ServiceCIDR(ctx context.Context, op operation.Operation, fldPath *
 
 // validate_v1_IngressStatus checks obj, which replaces oldObj where that isn't nil.
 func validate_v1_IngressStatus(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *networkingv1.IngressStatus) (errs field.ErrorList) {
-	if path := fldPath.Child("loadBalancer"); !reflect.ValueOf(obj.LoadBalancer).IsZero() {
+	if path := fldPath.Child("loadBalancer"); !reflect.ValueOf(&obj.LoadBalancer).Elem().IsZero() {
 		errs = append(errs, validate_v1_IngressLoadBalancerStatus(ctx, op, path, &obj.LoadBalancer, safe.Field(oldObj, func(old *networkingv1.IngressStatus) *networkingv1.IngressLoadBalancerStatus {
 			return &old.LoadBalancer
 		}))...)

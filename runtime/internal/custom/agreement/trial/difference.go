@@ -108,9 +108,9 @@ func compareMembers(path string, typed, custom map[string]any) (out []string) {
 // finalizers is the end of the paths of finalizers in the metadata of templates.
 const finalizers = ".metadata.finalizers"
 
-// managers returns how the field sets of equal objects differ, but for finalizers in the metadata of templates: they
-// are a set in Kubernetes' own schema, and a definition doesn't say so.
-func managers(typed, custom []any) (out []string) {
+// managers returns how the field sets of equal objects differ. Of kinds in Kubernetes' own style, the finalizers in the
+// metadata of templates are a set, and a definition doesn't say so.
+func managers(typed, custom []any, native bool) (out []string) {
 	const equal = "of an equal object, "
 	switch {
 	case len(typed) > 0 && len(custom) == 0:
@@ -123,7 +123,7 @@ func managers(typed, custom []any) (out []string) {
 	}
 	for i := range typed {
 		compareSets("", typed[i].(map[string]any), custom[i].(map[string]any), func(who, path string) {
-			if strings.HasSuffix(path, finalizers+"[]") || strings.HasSuffix(path, finalizers+" itself") {
+			if native && (strings.HasSuffix(path, finalizers+"[]") || strings.HasSuffix(path, finalizers+" itself")) {
 				return
 			}
 			if difference := equal + "only " + who + " manages " + path; !slices.Contains(out, difference) {

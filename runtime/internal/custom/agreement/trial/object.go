@@ -63,10 +63,10 @@ func (g *generator) object(s *apiextensionsv1.JSONSchemaProps) map[string]any {
 	return out
 }
 
-// member returns a value of a member of an object: of a thin one, only these are null, as null in maps, and in lists of
-// the structs of other packages, is a zero value of a Go type.
+// member returns a value of a member of an object: of a kind in Kubernetes' own style, only these are null, as null in
+// lists and maps is a zero value of a Go type.
 func (g *generator) member(s *apiextensionsv1.JSONSchemaProps) any {
-	if g.thin && !g.right && g.IntN(40) == 0 {
+	if g.usual && !g.right && g.IntN(40) == 0 {
 		return nil
 	}
 	return g.value(s)
@@ -76,7 +76,7 @@ func (g *generator) member(s *apiextensionsv1.JSONSchemaProps) any {
 func (g *generator) value(s *apiextensionsv1.JSONSchemaProps) any {
 	switch n := g.IntN(40); {
 	case g.right:
-	case n == 0 && !g.thin:
+	case n == 0 && !g.usual:
 		return nil
 	case n < 5 && g.thin:
 		return quantities(zero(s), s)

@@ -152,7 +152,7 @@ func (p *Pair) both(r request) (out []string, accepted bool) {
 		} else if unkeyed(r.body, p.schema, false) {
 			p.differs[r.name] = true
 		} else if !p.differs[r.name] {
-			out = append(out, managers(typedSets, customSets)...)
+			out = append(out, managers(typedSets, customSets, p.native)...)
 		}
 		return append(out, different...), true
 	}
@@ -170,9 +170,10 @@ func (p *Pair) both(r request) (out []string, accepted bool) {
 	return refusals(typedErr, customErr, r.name, p.native), false
 }
 
-// unkeyed reports whether an element of a list with keys lacks one, or has null, inside of an atomic list or struct.
-// The status that a client sends with an object may, which isn't validated. Field ownership of a definition looks
-// there, and then tracks nothing; that of a Go type doesn't, as an atomic list has one owner.
+// unkeyed reports whether an element of a list is null, or one of a list with keys lacks one, or has null, inside of an
+// atomic list or struct. In the status that a client sends with an object, which isn't validated, it may. Field
+// ownership of a definition can't read it, and then tracks nothing; that of a Go type reads a zero value for null, and
+// doesn't look into an atomic list, which has one owner.
 func unkeyed(v any, s *apiextensionsv1.JSONSchemaProps, atomic bool) bool {
 	if s == nil {
 		return false
@@ -191,7 +192,7 @@ func unkeyed(v any, s *apiextensionsv1.JSONSchemaProps, atomic bool) bool {
 	case []any:
 		atomic = atomic || s.XListType == nil || *s.XListType == "atomic"
 		return s.Items != nil && slices.ContainsFunc(v, func(element any) bool {
-			return atomic && lacksKey(element, s) || unkeyed(element, s.Items.Schema, atomic)
+			return element == nil || atomic && lacksKey(element, s) || unkeyed(element, s.Items.Schema, atomic)
 		})
 	}
 	return false

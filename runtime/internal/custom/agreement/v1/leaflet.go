@@ -20,6 +20,48 @@ type LeafletSpec struct {
 	Label  *LeafletLabel  `json:"label,omitempty"`
 	Sizes  LeafletSizes   `json:"sizes,omitempty"`
 	Format *LeafletFormat `json:"format,omitempty"`
+	// +kubebuilder:validation:Format=ipv4
+	Server string `json:"server,omitempty"`
+	// +kubebuilder:validation:Format=hostname
+	Host *string `json:"host,omitempty"`
+	// +kubebuilder:validation:Format=duration
+	Shown string `json:"shown,omitempty"`
+	// +kubebuilder:validation:Format=byte
+	Code string `json:"code,omitempty"`
+	// Printed is when it was.
+	// +kubebuilder:validation:Format=date-time
+	Printed string `json:"printed,omitempty"`
+	// +kubebuilder:validation:items:Format=ipv6
+	Readers []string `json:"readers,omitempty"`
+	// +kubebuilder:default={name: "cover", gloss: true}
+	Cover LeafletCover `json:"cover,omitempty"`
+	// +kubebuilder:default={name: "back"}
+	Back    LeafletCover           `json:"back"`
+	Pages   []LeafletPage          `json:"pages,omitempty"`
+	Inserts map[string]LeafletPage `json:"inserts,omitempty"`
+}
+
+// LeafletCover has a default and a required field, and defaults of its own where it stands.
+type LeafletCover struct {
+	// +required
+	Name string `json:"name"`
+	// +kubebuilder:default=plain
+	Paper string `json:"paper,omitempty"`
+	Gloss bool   `json:"gloss,omitempty"`
+	Folds *int32 `json:"folds,omitempty"`
+}
+
+// LeafletPage has a struct without a default inside.
+type LeafletPage struct {
+	// +kubebuilder:default={width: 2}
+	Size LeafletSize `json:"size,omitempty"`
+	Text string      `json:"text,omitempty"`
+}
+
+// LeafletSize is that of a page.
+type LeafletSize struct {
+	Width  int32 `json:"width,omitempty"`
+	Height int32 `json:"height,omitempty"`
 }
 
 // LeafletGrade is how well it is printed.

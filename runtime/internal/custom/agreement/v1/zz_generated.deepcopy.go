@@ -27,6 +27,32 @@ func (in *Leaflet) DeepCopyInto(out *Leaflet) {
 		out.Spec.Format = new(Size)
 		*out.Spec.Format = *in.Spec.Format
 	}
+	if in.Spec.Host != nil {
+		out.Spec.Host = new(string)
+		*out.Spec.Host = *in.Spec.Host
+	}
+	if in.Spec.Readers != nil {
+		out.Spec.Readers = make([]string, len(in.Spec.Readers))
+		copy(out.Spec.Readers, in.Spec.Readers)
+	}
+	if in.Spec.Cover.Folds != nil {
+		out.Spec.Cover.Folds = new(int32)
+		*out.Spec.Cover.Folds = *in.Spec.Cover.Folds
+	}
+	if in.Spec.Back.Folds != nil {
+		out.Spec.Back.Folds = new(int32)
+		*out.Spec.Back.Folds = *in.Spec.Back.Folds
+	}
+	if in.Spec.Pages != nil {
+		out.Spec.Pages = make([]LeafletPage, len(in.Spec.Pages))
+		copy(out.Spec.Pages, in.Spec.Pages)
+	}
+	if in.Spec.Inserts != nil {
+		out.Spec.Inserts = make(map[string]LeafletPage, len(in.Spec.Inserts))
+		for key, val := range in.Spec.Inserts {
+			out.Spec.Inserts[key] = val
+		}
+	}
 }
 
 // DeepCopy returns a copy that shares nothing with the receiver, a new Leaflet.

@@ -43,6 +43,38 @@ func SetObjectDefaults_Leaflet(in *Leaflet) {
 	if in.Spec.Grade == 0 {
 		in.Spec.Grade = 2
 	}
+	if in.Spec.Cover == (LeafletCover{}) {
+		if err := json.Unmarshal([]byte(`{"name":"cover","gloss":true}`), &in.Spec.Cover); err != nil {
+			panic(err)
+		}
+	}
+	if in.Spec.Cover.Paper == "" {
+		in.Spec.Cover.Paper = "plain"
+	}
+	if in.Spec.Back == (LeafletCover{}) {
+		if err := json.Unmarshal([]byte(`{"name":"back"}`), &in.Spec.Back); err != nil {
+			panic(err)
+		}
+	}
+	if in.Spec.Back.Paper == "" {
+		in.Spec.Back.Paper = "plain"
+	}
+	for i := range in.Spec.Pages {
+		a := &in.Spec.Pages[i]
+		if a.Size == (LeafletSize{}) {
+			if err := json.Unmarshal([]byte(`{"width":2}`), &a.Size); err != nil {
+				panic(err)
+			}
+		}
+	}
+	for key, val := range in.Spec.Inserts {
+		if val.Size == (LeafletSize{}) {
+			if err := json.Unmarshal([]byte(`{"width":2}`), &val.Size); err != nil {
+				panic(err)
+			}
+		}
+		in.Spec.Inserts[key] = val
+	}
 }
 
 // SetObjectDefaults_Meter sets the defaults of the object and of all that is in it.
@@ -109,7 +141,7 @@ func SetObjectDefaults_Poster(in *Poster) {
 			panic(err)
 		}
 	}
-	if reflect.ValueOf(in.Status).IsZero() {
+	if reflect.ValueOf(&in.Status).Elem().IsZero() {
 		if err := json.Unmarshal([]byte(`{"conditions":[{"type":"Hung","status":"Unknown"}]}`), &in.Status); err != nil {
 			panic(err)
 		}

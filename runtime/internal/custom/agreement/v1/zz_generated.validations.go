@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -18,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validate"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
 
 // Validate_Base checks obj, which replaces oldObj where that isn't nil.
@@ -123,6 +125,39 @@ func Validate_LeafletSpec(ctx context.Context, op operation.Operation, fldPath *
 		}
 		errs = append(errs, validate.ValSliceUnique(ctx, op, path, obj.Sizes, nil, validate.DirectEqual)...)
 	}
+	if path := fldPath.Child("server"); obj.Server != "" && (oldObj == nil || obj.Server != oldObj.Server) {
+		if !strfmt.Default.Validates("ipv4", obj.Server) {
+			errs = append(errs, field.TypeInvalid(path, obj.Server, path.String()+" in body must be of type ipv4: "+strconv.Quote(obj.Server)))
+		}
+	}
+	if path := fldPath.Child("host"); obj.Host != nil && (oldObj == nil || !validate.DirectEqual(obj.Host, oldObj.Host)) {
+		if !strfmt.Default.Validates("hostname", *obj.Host) {
+			errs = append(errs, field.TypeInvalid(path, *obj.Host, path.String()+" in body must be of type hostname: "+strconv.Quote(*obj.Host)))
+		}
+	}
+	if path := fldPath.Child("shown"); obj.Shown != "" && (oldObj == nil || obj.Shown != oldObj.Shown) {
+		if !strfmt.Default.Validates("duration", obj.Shown) {
+			errs = append(errs, field.TypeInvalid(path, obj.Shown, path.String()+" in body must be of type duration: "+strconv.Quote(obj.Shown)))
+		}
+	}
+	if path := fldPath.Child("code"); obj.Code != "" && (oldObj == nil || obj.Code != oldObj.Code) {
+		if !strfmt.Default.Validates("byte", obj.Code) {
+			errs = append(errs, field.TypeInvalid(path, obj.Code, path.String()+" in body must be of type byte: "+strconv.Quote(obj.Code)))
+		}
+	}
+	if path := fldPath.Child("printed"); obj.Printed != "" && (oldObj == nil || obj.Printed != oldObj.Printed) {
+		if !strfmt.Default.Validates("date-time", obj.Printed) {
+			errs = append(errs, field.TypeInvalid(path, obj.Printed, path.String()+" in body must be of type date-time: "+strconv.Quote(obj.Printed)))
+		}
+	}
+	if path := fldPath.Child("readers"); obj.Readers != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Readers, oldObj.Readers)) {
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Readers, nil, nil, nil, func(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *string) (errs field.ErrorList) {
+			if !strfmt.Default.Validates("ipv6", *obj) {
+				errs = append(errs, field.TypeInvalid(fldPath, *obj, fldPath.String()+" in body must be of type ipv6: "+strconv.Quote(*obj)))
+			}
+			return errs
+		})...)
+	}
 	return errs
 }
 
@@ -171,7 +206,7 @@ func Validate_Margin(ctx context.Context, op operation.Operation, fldPath *field
 
 // Validate_Meter checks obj, which replaces oldObj where that isn't nil.
 func Validate_Meter(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Meter) (errs field.ErrorList) {
-	if path := fldPath.Child("spec"); !reflect.ValueOf(obj.Spec).IsZero() {
+	if path := fldPath.Child("spec"); !reflect.ValueOf(&obj.Spec).Elem().IsZero() {
 		errs = append(errs, Validate_MeterSpec(ctx, op, path, &obj.Spec, safe.Field(oldObj, func(old *Meter) *MeterSpec { return &old.Spec }))...)
 	}
 	return errs
@@ -216,7 +251,7 @@ func Validate_MeterSpec(ctx context.Context, op operation.Operation, fldPath *fi
 	if path := fldPath.Child("sources"); obj.Sources != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Sources, oldObj.Sources)) {
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Sources, nil, nil, nil, Validate_Source)...)
 	}
-	if path := fldPath.Child("either"); !reflect.ValueOf(obj.Either).IsZero() {
+	if path := fldPath.Child("either"); !reflect.ValueOf(&obj.Either).Elem().IsZero() {
 		errs = append(errs, Validate_Either(ctx, op, path, &obj.Either, safe.Field(oldObj, func(old *MeterSpec) *Either { return &old.Either }))...)
 	}
 	return errs
@@ -269,7 +304,7 @@ func Validate_PosterSpec(ctx context.Context, op operation.Operation, fldPath *f
 			errs = append(errs, field.Invalid(path, n, path.String()+" in body should have at least 1 items"))
 		}
 	}
-	if path := fldPath.Child("back"); !reflect.ValueOf(obj.Back).IsZero() {
+	if path := fldPath.Child("back"); !reflect.ValueOf(&obj.Back).Elem().IsZero() {
 		errs = append(errs, Validate_PosterBack(ctx, op, path, &obj.Back, safe.Field(oldObj, func(old *PosterSpec) *PosterBack { return &old.Back }))...)
 	}
 	return errs
@@ -309,7 +344,7 @@ func Validate_SignSpec(ctx context.Context, op operation.Operation, fldPath *fie
 	if path := fldPath.Child("border"); obj.Border != nil {
 		errs = append(errs, Validate_Frame(ctx, op, path, obj.Border, safe.Field(oldObj, func(old *SignSpec) *Frame { return old.Border }))...)
 	}
-	if path := fldPath.Child("margin"); !reflect.ValueOf(obj.Margin).IsZero() {
+	if path := fldPath.Child("margin"); !reflect.ValueOf(&obj.Margin).Elem().IsZero() {
 		if oldObj == nil || !equality.Semantic.DeepEqual(obj.Margin, oldObj.Margin) {
 			if n := countSet(obj.Margin.Left != nil, obj.Margin.Right != 0); n < 1 {
 				errs = append(errs, field.Invalid(path, n, path.String()+" in body should have at least 1 properties"))

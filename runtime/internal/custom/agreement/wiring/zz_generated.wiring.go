@@ -74,7 +74,16 @@ func defineLeaflet() registry.Definition[*v1.Leaflet] {
 				},
 				Custom:         true,
 				DefaultsIfSent: []string{"spec"},
-				Sent:           sentV1Leaflet,
+				DefaultTexts: map[string]string{
+					"spec.back": `{"name":"back"}`,
+				},
+				EmptyStructs: map[string]string{
+					"spec.cover":           `{"paper":"plain"}`,
+					"spec.back":            `{"paper":"plain"}`,
+					"spec.pages[*].size":   `{}`,
+					"spec.inserts[*].size": `{}`,
+				},
+				Sent: sentV1Leaflet,
 			}),
 		},
 		Storage: "v1",
@@ -144,7 +153,10 @@ func definePoster() registry.Definition[*v1.Poster] {
 				},
 				Custom:         true,
 				DefaultsIfSent: []string{"spec"},
-				Sent:           sentV1Poster,
+				EmptyStructs: map[string]string{
+					"status": `{"conditions":[{"type":"Hung","status":"Unknown"},{"type":"Seen","status":"Unknown"}]}`,
+				},
+				Sent: sentV1Poster,
 			}),
 		},
 		Storage: "v1",
@@ -205,14 +217,26 @@ func defineSign() registry.Definition[*v1.Sign] {
 	}
 }
 
+// sentV1LeafletCover returns the rules about the JSON of v1.LeafletCover that clients send.
+func sentV1LeafletCover() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"name"},
+	}
+}
+
 // sentV1LeafletSpec returns the rules about the JSON of v1.LeafletSpec that clients send.
 func sentV1LeafletSpec() *codec.Sent {
 	return &codec.Sent{
 		Refused: map[string]codec.Refusal{
-			"grade": {Supported: []string{"1", "2", "3"}},
+			"grade":   {Supported: []string{"1", "2", "3"}},
+			"server":  {Type: "ipv4"},
+			"shown":   {Type: "duration"},
+			"code":    {Type: "byte"},
+			"printed": {Type: "date-time"},
 		},
 		Members: map[string]*codec.Sent{
-			"sizes": &codec.Sent{Items: "integer"},
+			"cover": sentV1LeafletCover(),
+			"back":  sentV1LeafletCover(),
 		},
 	}
 }
@@ -270,7 +294,6 @@ func sentV1Either() *codec.Sent {
 		Members: map[string]*codec.Sent{
 			"right":  sentV1Wait(),
 			"middle": sentV1Reading(),
-			"over":   &codec.Sent{Items: "string"},
 		},
 	}
 }
@@ -282,20 +305,20 @@ func sentV1MeterSpec() *codec.Sent {
 			"face": {Supported: []string{"round", "square"}},
 		},
 		Members: map[string]*codec.Sent{
-			"waits":    &codec.Sent{Elem: sentV1Wait(), Items: "object"},
+			"waits":    &codec.Sent{Elem: sentV1Wait()},
 			"delay":    &codec.Sent{Text: &codec.Text{Pattern: regexp.MustCompile("^[0-9]+(s|m)$"), MaxLength: 3}},
 			"pause":    &codec.Sent{Text: &codec.Text{MinLength: 3}},
 			"at":       &codec.Sent{Text: &codec.Text{Pattern: regexp.MustCompile("Z$")}},
-			"steps":    &codec.Sent{Elem: &codec.Sent{Text: &codec.Text{Pattern: regexp.MustCompile("s$")}}, Items: "string"},
+			"steps":    &codec.Sent{Elem: &codec.Sent{Text: &codec.Text{Pattern: regexp.MustCompile("s$")}}},
 			"readings": &codec.Sent{Elem: sentV1Reading()},
 			"glass":    sentV1Glass(),
-			"panes":    &codec.Sent{Elem: sentV1Glass(), Items: "object"},
+			"panes":    &codec.Sent{Elem: sentV1Glass()},
 			"source": sentV1Source().Counting(
 				codec.Count{Least: 1, Most: -1},
 				codec.Count{Most: 1},
 				codec.Count{Most: 2},
 			),
-			"sources": &codec.Sent{Elem: sentV1Source().Counting(codec.Count{Most: 2}), Items: "object"},
+			"sources": &codec.Sent{Elem: sentV1Source().Counting(codec.Count{Most: 2})},
 			"either": sentV1Either().Counting(
 				codec.Count{Of: []string{"left", "right"}, Least: 1, Most: 1, Fault: "exactly one of the fields in [left right] must be set"},
 				codec.Count{Of: []string{"left", "middle", "over"}, Least: 0, Most: 1, Fault: "at most one of the fields in [left middle over] may be set"},
@@ -323,24 +346,6 @@ func sentV1Logo() *codec.Sent {
 	}
 }
 
-// sentV1PosterBorder returns the rules about the JSON of v1.PosterBorder that clients send.
-func sentV1PosterBorder() *codec.Sent {
-	return &codec.Sent{
-		Members: map[string]*codec.Sent{
-			"sides": &codec.Sent{Items: "string"},
-		},
-	}
-}
-
-// sentV1PosterBack returns the rules about the JSON of v1.PosterBack that clients send.
-func sentV1PosterBack() *codec.Sent {
-	return &codec.Sent{
-		Members: map[string]*codec.Sent{
-			"marks": &codec.Sent{Items: "string"},
-		},
-	}
-}
-
 // sentV1PosterSpec returns the rules about the JSON of v1.PosterSpec that clients send.
 func sentV1PosterSpec() *codec.Sent {
 	return &codec.Sent{
@@ -349,11 +354,10 @@ func sentV1PosterSpec() *codec.Sent {
 			"back":   {Fault: "should have at least 1 properties"},
 		},
 		Members: map[string]*codec.Sent{
-			"logo":   sentV1Logo(),
-			"sheets": &codec.Sent{Items: "object"},
-			"places": &codec.Sent{Items: "string"},
-			"border": sentV1PosterBorder(),
-			"back":   sentV1PosterBack().Counting(codec.Count{Least: 1, Most: -1}),
+			"logo": sentV1Logo(),
+			"back": &codec.Sent{Counts: []codec.Count{
+				codec.Count{Least: 1, Most: -1},
+			}},
 		},
 	}
 }
@@ -369,8 +373,7 @@ func sentV1PosterCondition() *codec.Sent {
 func sentV1PosterStatus() *codec.Sent {
 	return &codec.Sent{
 		Members: map[string]*codec.Sent{
-			"conditions": &codec.Sent{Elem: sentV1PosterCondition(), Items: "object"},
-			"printed":    &codec.Sent{Items: "string"},
+			"conditions": &codec.Sent{Elem: sentV1PosterCondition()},
 		},
 	}
 }
@@ -460,8 +463,8 @@ func sentV1SignSpec() *codec.Sent {
 			"frame":  sentV1Frame(),
 			"border": sentV1Frame(),
 			"margin": sentV1Margin().Counting(codec.Count{Least: 1, Most: -1}),
-			"lines":  &codec.Sent{Elem: sentV1Line(), Items: "object"},
-			"lamps":  &codec.Sent{Elem: sentV1Lamp(), Items: "object"},
+			"lines":  &codec.Sent{Elem: sentV1Line()},
+			"lamps":  &codec.Sent{Elem: sentV1Lamp()},
 			"parts":  &codec.Sent{Elem: sentV1Line()},
 			"back":   sentV1Logo(),
 			"mount":  sentV1Mount(),

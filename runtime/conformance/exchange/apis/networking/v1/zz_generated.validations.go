@@ -16,7 +16,7 @@ import (
 
 // Validate_IngressClass checks obj, which replaces oldObj where that isn't nil.
 func Validate_IngressClass(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *IngressClass) (errs field.ErrorList) {
-	if path := fldPath.Child("spec"); !reflect.ValueOf(obj.Spec).IsZero() {
+	if path := fldPath.Child("spec"); !reflect.ValueOf(&obj.Spec).Elem().IsZero() {
 		errs = append(errs, validate_v1_IngressClassSpec(ctx, op, path, &obj.Spec, safe.Field(oldObj, func(old *IngressClass) *networkingv1.IngressClassSpec { return &old.Spec }))...)
 	}
 	return errs

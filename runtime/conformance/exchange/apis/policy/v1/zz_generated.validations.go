@@ -21,7 +21,7 @@ import (
 
 // Validate_PodDisruptionBudget checks obj, which replaces oldObj where that isn't nil.
 func Validate_PodDisruptionBudget(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *PodDisruptionBudget) (errs field.ErrorList) {
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+	if path := fldPath.Child("status"); !reflect.ValueOf(&obj.Status).Elem().IsZero() {
 		errs = append(errs, validate_v1_PodDisruptionBudgetStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *PodDisruptionBudget) *policyv1.PodDisruptionBudgetStatus { return &old.Status }))...)
 	}
 	return errs

@@ -31,7 +31,7 @@ func Validate_Part(ctx context.Context, op operation.Operation, fldPath *field.P
 // Validate_Widget checks obj, which replaces oldObj where that isn't nil.
 func Validate_Widget(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Widget) (errs field.ErrorList) {
 	errs = append(errs, Validate_WidgetSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *Widget) *WidgetSpec { return &old.Spec }))...)
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+	if path := fldPath.Child("status"); !reflect.ValueOf(&obj.Status).Elem().IsZero() {
 		errs = append(errs, Validate_WidgetStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *Widget) *WidgetStatus { return &old.Status }))...)
 	}
 	return errs

@@ -22,7 +22,7 @@ import (
 // Validate_Challenge checks obj, which replaces oldObj where that isn't nil.
 func Validate_Challenge(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *acmev1.Challenge) (errs field.ErrorList) {
 	errs = append(errs, validate_v1_ChallengeSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *acmev1.Challenge) *acmev1.ChallengeSpec { return &old.Spec }))...)
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+	if path := fldPath.Child("status"); !reflect.ValueOf(&obj.Status).Elem().IsZero() {
 		errs = append(errs, validate_v1_ChallengeStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *acmev1.Challenge) *acmev1.ChallengeStatus { return &old.Status }))...)
 	}
 	return errs
@@ -30,7 +30,7 @@ func Validate_Challenge(ctx context.Context, op operation.Operation, fldPath *fi
 
 // Validate_Order checks obj, which replaces oldObj where that isn't nil.
 func Validate_Order(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *acmev1.Order) (errs field.ErrorList) {
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+	if path := fldPath.Child("status"); !reflect.ValueOf(&obj.Status).Elem().IsZero() {
 		errs = append(errs, validate_v1_OrderStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *acmev1.Order) *acmev1.OrderStatus { return &old.Status }))...)
 	}
 	return errs

@@ -23,10 +23,10 @@ import (
 
 // Validate_Certificate checks obj, which replaces oldObj where that isn't nil.
 func Validate_Certificate(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *certmanagerv1.Certificate) (errs field.ErrorList) {
-	if path := fldPath.Child("spec"); !reflect.ValueOf(obj.Spec).IsZero() {
+	if path := fldPath.Child("spec"); !reflect.ValueOf(&obj.Spec).Elem().IsZero() {
 		errs = append(errs, validate_v1_CertificateSpec(ctx, op, path, &obj.Spec, safe.Field(oldObj, func(old *certmanagerv1.Certificate) *certmanagerv1.CertificateSpec { return &old.Spec }))...)
 	}
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+	if path := fldPath.Child("status"); !reflect.ValueOf(&obj.Status).Elem().IsZero() {
 		errs = append(errs, validate_v1_CertificateStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *certmanagerv1.Certificate) *certmanagerv1.CertificateStatus { return &old.Status }))...)
 	}
 	return errs
@@ -34,10 +34,10 @@ func Validate_Certificate(ctx context.Context, op operation.Operation, fldPath *
 
 // Validate_CertificateRequest checks obj, which replaces oldObj where that isn't nil.
 func Validate_CertificateRequest(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *certmanagerv1.CertificateRequest) (errs field.ErrorList) {
-	if path := fldPath.Child("spec"); !reflect.ValueOf(obj.Spec).IsZero() {
+	if path := fldPath.Child("spec"); !reflect.ValueOf(&obj.Spec).Elem().IsZero() {
 		errs = append(errs, validate_v1_CertificateRequestSpec(ctx, op, path, &obj.Spec, safe.Field(oldObj, func(old *certmanagerv1.CertificateRequest) *certmanagerv1.CertificateRequestSpec { return &old.Spec }))...)
 	}
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+	if path := fldPath.Child("status"); !reflect.ValueOf(&obj.Status).Elem().IsZero() {
 		errs = append(errs, validate_v1_CertificateRequestStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *certmanagerv1.CertificateRequest) *certmanagerv1.CertificateRequestStatus {
 			return &old.Status
 		}))...)
@@ -48,7 +48,7 @@ func Validate_CertificateRequest(ctx context.Context, op operation.Operation, fl
 // Validate_ClusterIssuer checks obj, which replaces oldObj where that isn't nil.
 func Validate_ClusterIssuer(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *certmanagerv1.ClusterIssuer) (errs field.ErrorList) {
 	errs = append(errs, validate_v1_IssuerSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *certmanagerv1.ClusterIssuer) *certmanagerv1.IssuerSpec { return &old.Spec }))...)
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+	if path := fldPath.Child("status"); !reflect.ValueOf(&obj.Status).Elem().IsZero() {
 		errs = append(errs, validate_v1_IssuerStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *certmanagerv1.ClusterIssuer) *certmanagerv1.IssuerStatus { return &old.Status }))...)
 	}
 	return errs
@@ -57,7 +57,7 @@ func Validate_ClusterIssuer(ctx context.Context, op operation.Operation, fldPath
 // Validate_Issuer checks obj, which replaces oldObj where that isn't nil.
 func Validate_Issuer(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *certmanagerv1.Issuer) (errs field.ErrorList) {
 	errs = append(errs, validate_v1_IssuerSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *certmanagerv1.Issuer) *certmanagerv1.IssuerSpec { return &old.Spec }))...)
-	if path := fldPath.Child("status"); !reflect.ValueOf(obj.Status).IsZero() {
+	if path := fldPath.Child("status"); !reflect.ValueOf(&obj.Status).Elem().IsZero() {
 		errs = append(errs, validate_v1_IssuerStatus(ctx, op, path, &obj.Status, safe.Field(oldObj, func(old *certmanagerv1.Issuer) *certmanagerv1.IssuerStatus { return &old.Status }))...)
 	}
 	return errs

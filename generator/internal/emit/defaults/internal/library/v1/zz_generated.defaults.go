@@ -138,7 +138,7 @@ func SetObjectDefaults_Book(in *Book) {
 			panic(err)
 		}
 	}
-	if reflect.ValueOf(in.Spec.JSON.Struct).IsZero() {
+	if reflect.ValueOf(&in.Spec.JSON.Struct).Elem().IsZero() {
 		if err := json.Unmarshal([]byte(`{"title": "struct", "tags": ["x"]}`), &in.Spec.JSON.Struct); err != nil {
 			panic(err)
 		}

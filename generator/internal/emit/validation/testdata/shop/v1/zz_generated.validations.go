@@ -11,14 +11,11 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
-	"net"
-	"net/netip"
 	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -28,6 +25,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/kube-openapi/pkg/validation/strfmt"
 )
 
 // Validate_CRD checks obj, which replaces oldObj where that isn't nil.
@@ -143,29 +141,29 @@ func Validate_CRD(ctx context.Context, op operation.Operation, fldPath *field.Pa
 		}
 		errs = append(errs, Validate_Part(ctx, op, path, obj.Part, safe.Field(oldObj, func(old *CRD) *Part { return old.Part }))...)
 	}
-	if path := fldPath.Child("optional"); !reflect.ValueOf(obj.Optional).IsZero() {
+	if path := fldPath.Child("optional"); !reflect.ValueOf(&obj.Optional).Elem().IsZero() {
 		errs = append(errs, Validate_Part(ctx, op, path, &obj.Optional, safe.Field(oldObj, func(old *CRD) *Part { return &old.Optional }))...)
 	}
 	if path := fldPath.Child("needed"); obj.Needed == nil && (oldObj == nil || !validate.DirectEqual(obj.Needed, oldObj.Needed)) {
 		errs = append(errs, field.Required(path, ""))
 	}
 	if path := fldPath.Child("dateTime"); obj.DateTime != "" && (oldObj == nil || obj.DateTime != oldObj.DateTime) {
-		if _, err := time.Parse(time.RFC3339, obj.DateTime); err != nil {
+		if !strfmt.Default.Validates("date-time", obj.DateTime) {
 			errs = append(errs, field.TypeInvalid(path, obj.DateTime, path.String()+" in body must be of type date-time: "+strconv.Quote(obj.DateTime)))
 		}
 	}
 	if path := fldPath.Child("ipv4"); obj.IPv4 != "" && (oldObj == nil || obj.IPv4 != oldObj.IPv4) {
-		if a, err := netip.ParseAddr(obj.IPv4); err != nil || !a.Is4() {
+		if !strfmt.Default.Validates("ipv4", obj.IPv4) {
 			errs = append(errs, field.TypeInvalid(path, obj.IPv4, path.String()+" in body must be of type ipv4: "+strconv.Quote(obj.IPv4)))
 		}
 	}
 	if path := fldPath.Child("uuid"); obj.UUID != "" && (oldObj == nil || obj.UUID != oldObj.UUID) {
-		if !uuidFormat.MatchString(obj.UUID) {
+		if !strfmt.Default.Validates("uuid", obj.UUID) {
 			errs = append(errs, field.TypeInvalid(path, obj.UUID, path.String()+" in body must be of type uuid: "+strconv.Quote(obj.UUID)))
 		}
 	}
 	if path := fldPath.Child("cidr"); obj.CIDR != "" && (oldObj == nil || obj.CIDR != oldObj.CIDR) {
-		if _, _, err := net.ParseCIDR(obj.CIDR); err != nil {
+		if !strfmt.Default.Validates("cidr", obj.CIDR) {
 			errs = append(errs, field.TypeInvalid(path, obj.CIDR, path.String()+" in body must be of type cidr: "+strconv.Quote(obj.CIDR)))
 		}
 	}
@@ -238,8 +236,6 @@ func Validate_CRD(ctx context.Context, op operation.Operation, fldPath *field.Pa
 }
 
 var crdPatternPattern = regexp.MustCompile(`^[a-z]+\d$`)
-
-var uuidFormat = regexp.MustCompile(`^(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$`)
 
 var crdSharePattern = regexp.MustCompile(`^[0-9]+%$`)
 

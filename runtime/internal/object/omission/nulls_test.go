@@ -1,0 +1,134 @@
+package omission
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"apigen.dev/runtime/internal/object/fault"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+type nullable struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+
+	Texts    []string               `json:"texts,omitempty"`
+	Numbers  []int64                `json:"numbers,omitempty"`
+	Shares   []float64              `json:"shares,omitempty"`
+	Flags    []bool                 `json:"flags,omitempty"`
+	Bytes    [][]byte               `json:"bytes,omitempty"`
+	Rows     [][]string             `json:"rows,omitempty"`
+	Parts    []nullablePart         `json:"parts,omitempty"`
+	Pointers []*nullablePart        `json:"pointers,omitempty"`
+	Maps     []map[string][]string  `json:"maps,omitempty"`
+	Times    []metav1.Time          `json:"times,omitempty"`
+	Waits    []metav1.Duration      `json:"waits,omitempty"`
+	Raw      []runtime.RawExtension `json:"raw,omitempty"`
+	// Any value, a number or a text: null is one, too.
+	Ports  []intstr.IntOrString   `json:"ports,omitempty"`
+	Sizes  []resource.Quantity    `json:"sizes,omitempty"`
+	Values []apiextensionsv1.JSON `json:"values,omitempty"`
+	// Allowed are what markers let be null.
+	Allowed []string       `json:"allowed,omitempty"`
+	Inner   []nullablePart `json:"inner,omitempty"`
+	One     *string        `json:"one,omitempty"`
+}
+
+type nullablePart struct {
+	Texts []string `json:"texts,omitempty"`
+}
+
+// TestNullItems: null in a list is found, with its path and the type that its schema wants, wherever it stands, but
+// not where it is a value or allowed, and not in objects and maps.
+func TestNullItems(t *testing.T) {
+	form := FormOf(reflect.TypeFor[nullable](), Rules{Nullable: []string{"allowed[*]", "inner[*]", "one"}})
+	for body, want := range map[string]string{
+		`{"texts":["a",null]}`:                                       "texts[1] string",
+		`{"texts":[null,null],"other":[null]}`:                       "texts[0] string, texts[1] string",
+		` { "numbers" : [ null ] , "texts" : [ "a" ] }`:              "numbers[0] integer",
+		`{"shares":[null]}`:                                          "shares[0] number",
+		`{"flags":[null]}`:                                           "flags[0] boolean",
+		`{"bytes":[null]}`:                                           "bytes[0] string",
+		`{"rows":[null,["a",null]]}`:                                 "rows[0] array, rows[1][1] string",
+		`{"parts":[null,{"texts":[null]}]}`:                          "parts[0] object, parts[1].texts[0] string",
+		`{"pointers":[null]}`:                                        "pointers[0] object",
+		`{"maps":[null,{"a":null,"b":[null]}]}`:                      "maps[0] object, maps[1][b][0] string",
+		`{"times":[null]}`:                                           "times[0] string",
+		`{"waits":[null]}`:                                           "waits[0] string",
+		`{"raw":[null,{"a":[null]}]}`:                                "raw[0] object",
+		`{"ports":[null],"sizes":[null],"values":[null,[null]]}`:     "",
+		`{"allowed":[null],"inner":[null,{"texts":[null]}]}`:         "inner[1].texts[0] string",
+		`{"metadata":{"finalizers":[null]},"one":null,"texts":null}`: "",
+		`{"texts":["null"],"null":null}`:                             "",
+		`{"unknown":{"texts":[null]}}`:                               "",
+		`{"texts":[null`:                                             "texts[0] string",
+		`null`:                                                       "",
+		`[null]`:                                                     "",
+		``:                                                           "",
+	} {
+		var found []string
+		form.NullItems([]byte(body), func(at *fault.Place, of string) bool {
+			found = append(found, fmt.Sprint(at.Path(""), " ", of))
+			return true
+		})
+		if got := strings.Join(found, ", "); got != want {
+			t.Errorf("%s: %s, want %s", body, got, want)
+		}
+	}
+	n := 0
+	form.NullItems([]byte(`{"texts":[null,null,null]}`), func(*fault.Place, string) bool {
+		n++
+		return n < 2
+	})
+	if n != 2 {
+		t.Errorf("the search went on after its end: %d", n)
+	}
+}
+
+type waiting struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+
+	Wait  metav1.Duration            `json:"wait,omitempty"`
+	Later *metav1.Duration           `json:"later,omitempty"`
+	Since metav1.Time                `json:"since,omitempty"`
+	Size  resource.Quantity          `json:"size,omitempty"`
+	Named map[string]metav1.Duration `json:"named,omitempty"`
+	Parts []waitingPart              `json:"parts,omitempty"`
+	Text  string                     `json:"text,omitempty"`
+}
+
+type waitingPart struct {
+	Wait metav1.Duration `json:"wait"`
+}
+
+// TestDecodable: null in a field of a type that doesn't decode it is no value, and other null stays as it is.
+func TestDecodable(t *testing.T) {
+	form := FormOf(reflect.TypeFor[waiting](), Rules{})
+	for body, want := range map[string]string{
+		`{"wait":null,"text":null}`:                 `{"wait":"0s","text":null}`,
+		` { "wait" : null , "later" : null } `:      ` { "wait" : "0s" , "later" : null } `,
+		`{"since":null,"text":"null"}`:              `{"since":null,"text":"null"}`,
+		`{"named":{"a":null,"b":"1s"}}`:             `{"named":{"a":"0s","b":"1s"}}`,
+		`{"parts":[{"wait":null},null,{}],"no":[]}`: `{"parts":[{"wait":"0s"},null,{}],"no":[]}`,
+		`{"wait":"1s"}`:                             `{"wait":"1s"}`, `null`: `null`, `{"wait":null`: `{"wait":null`,
+		`{"metadata":{"creationTimestamp":null}}`: `{"metadata":{"creationTimestamp":null}}`,
+	} {
+		got := string(form.Decodable([]byte(body)))
+		if got != want {
+			t.Errorf("%s: %s, want %s", body, got, want)
+		}
+		if body[0] == '{' && body[len(body)-1] == '}' {
+			if err := json.Unmarshal([]byte(got), &waiting{}); err != nil {
+				t.Errorf("%s: %v", body, err)
+			}
+		}
+	}
+}
