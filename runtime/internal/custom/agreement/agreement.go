@@ -3,4 +3,5 @@
 // same types.
 //
 // +apigen:crds=testdata
+// +apigen:crds:embeddedMetadata
 package agreement

@@ -47,6 +47,8 @@ var chosen = map[string][]string{
 		`{"spec":{"cover":{"name":"x"},"back":{"name":"","paper":""}}}`, `{"spec":{"cover":null,"back":null}}`,
 		`{"spec":{"pages":[{},{"size":{}},{"size":{"width":0}},{"size":{"height":1}}]}}`,
 		`{"spec":{"inserts":{"key-a":{"size":{}},"key-b":{}}}}`,
+		`{"spec":{"notes":[{"name":"x"},{"name":"x","text":"abc"}]}}`, `{"spec":{"notes":[]}}`,
+		`{"spec":{"cards":[{"metadata":{"finalizers":["x","x"]}},{"metadata":{"labels":{"key-a":"x"}}}]}}`,
 	},
 	"Meter": {
 		`{"spec":{"delay":"100s"}}`, `{"spec":{"timeout":"x"}}`, `{"spec":{"timeout":"0s"}}`,

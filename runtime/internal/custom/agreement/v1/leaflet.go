@@ -39,6 +39,21 @@ type LeafletSpec struct {
 	Back    LeafletCover           `json:"back"`
 	Pages   []LeafletPage          `json:"pages,omitempty"`
 	Inserts map[string]LeafletPage `json:"inserts,omitempty"`
+	// Notes are merged by strategic merge patches, but field ownership replaces them as a whole.
+	Notes []LeafletNote `json:"notes,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
+	Cards []LeafletCard `json:"cards,omitempty"`
+}
+
+// LeafletNote has a name.
+type LeafletNote struct {
+	Name string `json:"name"`
+	Text string `json:"text,omitempty"`
+}
+
+// LeafletCard is a template with metadata.
+type LeafletCard struct {
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Text              string `json:"text,omitempty"`
 }
 
 // LeafletCover has a default and a required field, and defaults of its own where it stands.

@@ -53,6 +53,17 @@ func (in *Leaflet) DeepCopyInto(out *Leaflet) {
 			out.Spec.Inserts[key] = val
 		}
 	}
+	if in.Spec.Notes != nil {
+		out.Spec.Notes = make([]LeafletNote, len(in.Spec.Notes))
+		copy(out.Spec.Notes, in.Spec.Notes)
+	}
+	if in.Spec.Cards != nil {
+		out.Spec.Cards = make([]LeafletCard, len(in.Spec.Cards))
+		for i := range in.Spec.Cards {
+			out.Spec.Cards[i] = in.Spec.Cards[i]
+			in.Spec.Cards[i].ObjectMeta.DeepCopyInto(&out.Spec.Cards[i].ObjectMeta)
+		}
+	}
 }
 
 // DeepCopy returns a copy that shares nothing with the receiver, a new Leaflet.

@@ -224,6 +224,13 @@ func sentV1LeafletCover() *codec.Sent {
 	}
 }
 
+// sentV1LeafletNote returns the rules about the JSON of v1.LeafletNote that clients send.
+func sentV1LeafletNote() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"name"},
+	}
+}
+
 // sentV1LeafletSpec returns the rules about the JSON of v1.LeafletSpec that clients send.
 func sentV1LeafletSpec() *codec.Sent {
 	return &codec.Sent{
@@ -237,6 +244,7 @@ func sentV1LeafletSpec() *codec.Sent {
 		Members: map[string]*codec.Sent{
 			"cover": sentV1LeafletCover(),
 			"back":  sentV1LeafletCover(),
+			"notes": &codec.Sent{Elem: sentV1LeafletNote()},
 		},
 	}
 }
