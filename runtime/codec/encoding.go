@@ -57,6 +57,7 @@ func (c *typed[T, V]) read(encoding verb.Encoding, data []byte, hub T, gvk schem
 		var message []byte
 		if message, d.GVK, err = wire.OpenEnvelope(data); err == nil {
 			err = c.Proto.unmarshal(message, obj)
+			c.form().FillLists(obj)
 		}
 	default:
 		err = fmt.Errorf("it can't be read as %v", encoding)

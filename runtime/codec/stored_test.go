@@ -60,7 +60,8 @@ type listed struct {
 }
 
 // TestCustomResourcesKeepEmptyLists: protobuf has no empty list, so that one of a kind of Kubernetes is null when it is
-// read back. A custom resource keeps it, although its type has methods for protobuf, in which it isn't stored.
+// read back. A custom resource keeps it, although its type has methods for protobuf, in which it isn't stored, and a
+// client that writes protobuf sends it.
 func TestCustomResourcesKeepEmptyLists(t *testing.T) {
 	create := func() *listed { return &listed{} }
 	for custom, want := range map[bool]string{false: `"items":null`, true: `"items":[]`} {
@@ -79,6 +80,14 @@ func TestCustomResourcesKeepEmptyLists(t *testing.T) {
 		}
 		if data, err := all.EncodeStored(obj); err != nil || !strings.Contains(string(data), want) {
 			t.Errorf("custom %t: %s is stored, %v", custom, data, err)
+		}
+		message, err := all.EncodeMessage(obj)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sent, _, err := all.Served[0].DecodeBody(create(), verb.Body{Encoding: verb.Protobuf, Data: message})
+		if err != nil || (sent.Items != nil) != custom {
+			t.Errorf("custom %t: %#v is read from protobuf, %v", custom, sent.Items, err)
 		}
 		if in := all.StoredIn(verb.Protobuf); (in == verb.JSON) != custom {
 			t.Errorf("custom %t: it is stored in %v", custom, in)

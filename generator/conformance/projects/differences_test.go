@@ -60,6 +60,7 @@ var differences = map[string]map[string][]string{
 		tags: {
 			`*: only the definition refuses <nil>`, // as KEDA's
 			`*: only the type refuses *.scheduling*`,
+			`*: only the type refuses *.evictionResponders[]*`,
 		},
 		opaque: {`rollouts: *`},
 	},

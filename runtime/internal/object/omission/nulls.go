@@ -142,6 +142,42 @@ func (n *nullFiller) member(z *Zeros, of reflect.Type, start int) (end int) {
 	return end
 }
 
+// FillLists makes lists empty that are nil in a Go value that was decoded of protobuf, and whose tags lack omitempty:
+// protobuf has no empty list, and a list that must be there would be missing.
+func (f *Form) FillLists(obj any) {
+	if f != nil {
+		f.zeros.fillLists(reflect.ValueOf(obj))
+	}
+}
+
+func (z *Zeros) fillLists(v reflect.Value) {
+	if v = pointed(v); z == nil || !v.IsValid() {
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for name, known := range z.members {
+			_, value := z.field(v, name)
+			if of := known.of; of.Kind() == reflect.Slice && of.Elem().Kind() != reflect.Uint8 && !known.omitted &&
+				!known.nullable && value.IsValid() && value.IsNil() && known.below != nil && known.below.text == nil {
+				value.Set(reflect.MakeSlice(of, 0, 0))
+			}
+			known.below.fillLists(value)
+		}
+	case reflect.Slice, reflect.Array:
+		for i := range v.Len() {
+			z.elem.fillLists(v.Index(i))
+		}
+	case reflect.Map:
+		for entries := v.MapRange(); entries.Next(); {
+			changed := reflect.New(v.Type().Elem()).Elem()
+			changed.Set(entries.Value())
+			z.elem.fillLists(changed)
+			v.SetMapIndex(entries.Key(), changed)
+		}
+	}
+}
+
 // schemaTyped is a type whose type in a schema is its own. Several, or none, stand for any.
 type schemaTyped interface{ OpenAPISchemaType() []string }
 

@@ -132,3 +132,35 @@ func TestDecodable(t *testing.T) {
 		}
 	}
 }
+
+// TestFillLists: lists that must be in JSON are empty where they are nil, in all that an object holds.
+func TestFillLists(t *testing.T) {
+	form := FormOf(reflect.TypeFor[filled](), Rules{Nullable: []string{"null"}})
+	in := filled{Parts: []filledPart{{}}, Named: map[string]filledPart{"a": {}}, Other: &filledPart{}}
+	form.FillLists(&in)
+	data, err := json.Marshal(&in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"metadata":{},"parts":[{"texts":[]}],"named":{"a":{"texts":[]}},"other":{"texts":[]},"data":null,` +
+		`"null":null}`
+	if string(data) != want {
+		t.Errorf("%s, want %s", data, want)
+	}
+}
+
+type filled struct {
+	metav1.ObjectMeta `json:"metadata"`
+
+	Parts []filledPart          `json:"parts"`
+	Named map[string]filledPart `json:"named"`
+	Other *filledPart           `json:"other"`
+	None  *filledPart           `json:"none,omitempty"`
+	Data  []byte                `json:"data"`
+	Null  []string              `json:"null"`
+	Rest  []string              `json:"rest,omitempty"`
+}
+
+type filledPart struct {
+	Texts []string `json:"texts"`
+}
