@@ -10,15 +10,19 @@ import (
 	"testing"
 )
 
-// known are the differences that are meant, by the place where they are and why.
-var known = []struct{ place, reason string }{
+// known are the differences that are meant, by the place where they are and why. theirs is what controller-gen has.
+var known = []struct {
+	place, reason string
+	theirs        any
+}{
 	{`\.azureDisk\.properties\.(cachingMode|kind)\.default$`,
-		"controller-gen skips +default=ref(...); apigen reads the constant, as defaulter-gen does"},
+		"controller-gen skips +default=ref(...); apigen reads the constant, as defaulter-gen does", nil},
 	{`\.healthConditions\.items\.properties\.(message|reason)\.maxLength$`,
 		"controller-gen doesn't read +k8s:maxLength; " +
-			"apigen's three products (server, OpenAPI, definition) agree on it"},
-	{`\.(evictionResponders|scheduling)\..*\.format$`, "controller-gen doesn't read +k8s:format"},
-	{`\.wide\.format$`, "controller-gen writes int32 for uint32, and a cluster refuses values beyond int32 then"},
+			"apigen's three products (server, OpenAPI, definition) agree on it", nil},
+	{`\.(evictionResponders|scheduling)\..*\.format$`, "controller-gen doesn't read +k8s:format", nil},
+	{`\.(wide|getConcurrency|timeout)\.format$`,
+		"controller-gen writes int32 for uint32, of which a cluster refuses values beyond int32", "int32"},
 }
 
 // TestDefinitions makes the definitions of each project with both generators. The definitions are equal up to ordering,
@@ -76,7 +80,7 @@ func (d difference) String() string {
 // meant is the reason for a difference that is known, or empty.
 func meant(d difference) string {
 	for _, k := range known {
-		if d.theirs == nil && regexp.MustCompile(k.place).MatchString(d.place) {
+		if d.theirs == k.theirs && regexp.MustCompile(k.place).MatchString(d.place) {
 			return k.reason
 		}
 	}
