@@ -50,3 +50,48 @@ func TestDefaultsOfPartsWithTypeMeta(t *testing.T) {
 		}
 	}
 }
+
+// filledByHand is a custom resource with a struct that has a default inside.
+const filledByHand = `
+-- apis/shop/v1/types.go --
+// +groupName=shop.example.com
+// +k8s:deepcopy-gen=package
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// +kubebuilder:object:root=true
+type Lamp struct {
+	metav1.TypeMeta   ` + "`json:\",inline\"`" + `
+	metav1.ObjectMeta ` + "`json:\"metadata,omitempty\"`" + `
+
+	Spec LampSpec ` + "`json:\"spec,omitempty\"`" + `
+}
+
+type LampSpec struct {
+	Box Box ` + "`json:\"box,omitempty\"`" + `
+}
+
+type Box struct {
+	Name string ` + "`json:\"name,omitempty\"`" + `
+	// +kubebuilder:default=red
+	Color string ` + "`json:\"color,omitempty\"`" + `
+}
+`
+
+// TestStructsFilledByHand: a struct that a client leaves out gets no defaults inside, but where a hand-written function
+// of what it is in may set some of its fields, nothing is taken out of it again.
+func TestStructsFilledByHand(t *testing.T) {
+	const paths = `DefaultsIfSent: []string{"spec", "spec.box"}`
+	for function, want := range map[string]bool{
+		"": true,
+		"func SetDefaults_Lamp(in *Lamp) { in.Spec.Box.Name = \"x\" }":    false,
+		"func SetDefaults_LampSpec(in *LampSpec) { in.Box.Name = \"x\" }": false,
+		"func SetDefaults_Other(in *Other) {}\n\ntype Other struct{}":     true,
+	} {
+		wiring := serve(t, filledByHand+"\n"+function+"\n")["apis/shop/wiring/zz_generated.wiring.go"]
+		if strings.Contains(wiring, paths) != want {
+			t.Errorf("with %q: want %v, in\n%s", function, want, wiring)
+		}
+	}
+}

@@ -98,6 +98,16 @@ func (x *defaulters) calls(t *model.Type, pkg *model.Package) calls {
 	return calls{functions: slices.Concat(base, additional), rivals: slices.Concat(rivals, others)}
 }
 
+// writtenFor reports whether somebody wrote a function for the type that can be called.
+func (x *defaulters) writtenFor(t *model.Type, pkg *model.Package) bool {
+	if t.Name == "" {
+		return false
+	}
+	base, _ := x.nearest(x.base[t], t, pkg)
+	additional, _ := x.nearest(x.additional[t], t, pkg)
+	return len(base)+len(additional) > 0
+}
+
 // defaulted reports whether a function that defaults the whole object stands where servers look for it, or, for a
 // package where a marker asks for defaults, anywhere.
 func (x *defaulters) defaulted(t *model.Type, pkg *model.Package) bool {

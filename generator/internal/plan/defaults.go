@@ -71,9 +71,11 @@ func (p *Plan) CallsDefaulter(f *model.Func) bool {
 func ObjectDefaulter(t *model.Type) string { return "SetObjectDefaults_" + t.Name }
 
 func defaultsOf(u *universe, pkg *model.Package, functions *defaulters) *Defaults {
-	g := &defaultGraph{universe: u, pkg: pkg, functions: functions, recursive: map[*model.Type]bool{}}
+	g := &defaultGraph{universe: u, pkg: pkg, functions: functions, recursive: map[*model.Type]bool{},
+		insideByHand: map[*model.Type]bool{}}
 	g.byHand = model.NewReach(g.called, g.members)
 	g.reach = model.NewReach(g.has, g.inner)
+	g.findInsideByHand()
 	d := &Defaults{Package: pkg, Source: g.source(), Objects: g.objects(), Types: map[*model.Type]*TypeDefaults{}}
 	_, byHand := pkg.Declared["RegisterDefaults"]
 	d.Generated = !byHand && (pkg.Defaulter || len(d.Objects) > 0)
@@ -92,9 +94,11 @@ type defaultGraph struct {
 	functions *defaulters
 
 	reach *model.Reach[*model.Type]
-	// byHand tells types that lead to a hand-written function.
-	byHand    *model.Reach[*model.Type]
-	recursive map[*model.Type]bool
+	// byHand tells types that lead to a hand-written function, and insideByHand holds types that stand inside of others
+	// which have one: it may set any field of these.
+	byHand       *model.Reach[*model.Type]
+	insideByHand map[*model.Type]bool
+	recursive    map[*model.Type]bool
 }
 
 func (g *defaultGraph) plan(d *Defaults, t *model.Type) {
@@ -119,7 +123,7 @@ func (g *defaultGraph) plan(d *Defaults, t *model.Type) {
 		}
 		if def != nil || g.reach.From(f.Type) && !g.hidden(f) {
 			plan.Fields = append(plan.Fields, FieldDefault{
-				Field: f, Default: def, IfSent: def == nil && g.mayBeUnsent(f),
+				Field: f, Default: def, IfSent: def == nil && !g.insideByHand[t] && g.mayBeUnsent(f),
 				IfEmpty: f.OmitsEmptyList() && g.source().HasCustom(),
 			})
 		}
@@ -218,6 +222,29 @@ func (g *defaultGraph) has(t *model.Type) bool {
 // called reports whether a hand-written function sets defaults of the type.
 func (g *defaultGraph) called(t *model.Type) bool {
 	return len(g.functions.calls(t, g.pkg).functions) > 0 || g.method(t) != nil
+}
+
+// findInsideByHand finds the types inside of those with hand-written functions. A function that defaulter-gen wrote for
+// a whole object is none: it calls those that somebody wrote.
+func (g *defaultGraph) findInsideByHand() {
+	seen := map[*model.Type]bool{}
+	var visit func(t *model.Type, inside bool)
+	visit = func(t *model.Type, inside bool) {
+		if t == nil || g.insideByHand[t] || !inside && seen[t] {
+			return
+		}
+		seen[t] = true
+		inside = inside || g.functions.writtenFor(t, g.pkg) || g.method(t) != nil
+		if inside {
+			g.insideByHand[t] = true
+		}
+		for _, inner := range g.members(t) {
+			visit(inner, inside)
+		}
+	}
+	for _, t := range g.source().Types {
+		visit(t, false)
+	}
 }
 
 // method is the method that sets the defaults of a kind. Servers call it; a package that none serves is defaulted as
