@@ -61,7 +61,7 @@ func (s *nullSearch) value(z *Zeros, at int, nullable bool) (end int) {
 }
 
 func (s *nullSearch) element(z *Zeros, n, start int, nullable bool) (end int) {
-	if z.items == "" || nullable || s.data[start] != 'n' {
+	if z.items == "" || nullable || !isNull(s.data, start) {
 		return s.below(fault.Step{Index: n}, z.elem, start, nullable)
 	}
 	s.At = append(s.At, fault.Step{Index: n})
@@ -128,7 +128,7 @@ func (n *nullFiller) value(z *Zeros, at int) (end int) {
 
 // member looks into a member of a type.
 func (n *nullFiller) member(z *Zeros, of reflect.Type, start int) (end int) {
-	if n.data[start] != 'n' {
+	if !isNull(n.data, start) {
 		return n.value(z, start)
 	}
 	end = rendition.Skip(n.data, start)

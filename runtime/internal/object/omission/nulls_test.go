@@ -149,6 +149,25 @@ func TestFillLists(t *testing.T) {
 	}
 }
 
+// TestNullInBrokenJSON: what begins as JSON is no reason to panic, wherever it ends.
+func TestNullInBrokenJSON(t *testing.T) {
+	lists := FormOf(reflect.TypeFor[nullable](), Rules{})
+	waits := FormOf(reflect.TypeFor[waiting](), Rules{})
+	for _, body := range []string{
+		` { "texts" : [ null , "a" ] , "rows" : [ null , [ null ] ] , "parts" : [ null , { "texts" : [ null ] } ] } `,
+		`{"maps":[null,{"a":null,"b":[null]}],"texts":null,"text\u0073":[null]}`,
+		` { "wait" : null , "named" : { "a" : null } , "parts" : [ null , { "wait" : null } ] } `,
+	} {
+		for end := range len(body) {
+			for _, begin := range []string{body[:end], body[:end] + "null", body[:end] + "[", `{"one":null,` + body[:end]} {
+				lists.NullItems([]byte(begin), func(*fault.Place, string) bool { return true })
+				lists.Decodable([]byte(begin))
+				waits.Decodable([]byte(begin))
+			}
+		}
+	}
+}
+
 type filled struct {
 	metav1.ObjectMeta `json:"metadata"`
 

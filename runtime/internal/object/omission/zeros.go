@@ -224,8 +224,8 @@ func (z *Zeros) unsent() *SentZeros {
 	return sent
 }
 
-// isNull reports whether the value at an index is null.
-func (s scanner) isNull(at int) bool { return at < len(s.data) && s.data[at] == 'n' }
+// isNull reports whether the value at an index of JSON, which may end there, is null.
+func isNull(data []byte, at int) bool { return at < len(data) && data[at] == 'n' }
 
 // entries is value for a map. One that has null alone is empty.
 func (s scanner) entries(z *Zeros, at int) (sent, whole *SentZeros, end int) {
@@ -233,7 +233,7 @@ func (s scanner) entries(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 	empty := true
 	end = rendition.EachMember(s.data, at+1, func(key []byte, start int) int {
 		sent, _, end := s.value(z.elem, start)
-		if s.isNull(start) {
+		if isNull(s.data, start) {
 			sent = &SentZeros{Zero: absent}
 		} else {
 			empty = false
@@ -258,11 +258,11 @@ func (s scanner) object(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 	zero := true
 	end = rendition.EachMember(s.data, at+1, func(key []byte, start int) int {
 		f := z.members[string(key)]
-		switch isNull := s.isNull(start); {
-		case f == nil || isNull && !f.nullable:
+		switch none := isNull(s.data, start); {
+		case f == nil || none && !f.nullable:
 			found.set(key, nil)
 			return rendition.Skip(s.data, start)
-		case isNull:
+		case none:
 			there[f.watched] = true
 			found.set(key, sentNull)
 			all.set(key, sentNull)
