@@ -54,7 +54,8 @@ var floors = map[string][]string{
 	},
 	"generator/internal/emit/defaults": {
 		"generator/internal/diag", "generator/internal/emit", "generator/internal/emit/gocode",
-		"generator/internal/model", "generator/internal/plan", "generator/internal/spelling",
+		"generator/internal/model", "generator/internal/plan", "generator/internal/plan/defaulter",
+		"generator/internal/spelling",
 	},
 	"generator/internal/emit/emittest": {
 		"generator/internal/emit", "generator/internal/load", "generator/internal/loadtest", "generator/internal/model",
@@ -130,9 +131,9 @@ var floors = map[string][]string{
 	"generator/internal/plan": {
 		"generator/internal/diag", "generator/internal/model", "generator/internal/plan/check",
 		"generator/internal/plan/clientset", "generator/internal/plan/contextual",
-		"generator/internal/plan/document", "generator/internal/plan/expression", "generator/internal/plan/hook",
-		"generator/internal/plan/registration", "generator/internal/plan/serving", "generator/internal/schema",
-		"generator/internal/spelling",
+		"generator/internal/plan/defaulter", "generator/internal/plan/document", "generator/internal/plan/expression",
+		"generator/internal/plan/hook", "generator/internal/plan/registration", "generator/internal/plan/serving",
+		"generator/internal/schema", "generator/internal/spelling",
 	},
 	"generator/internal/plan/check": {
 		"generator/internal/diag", "generator/internal/model", "generator/internal/schema",
@@ -141,6 +142,7 @@ var floors = map[string][]string{
 		"generator/internal/diag", "generator/internal/model", "generator/internal/spelling",
 	},
 	"generator/internal/plan/contextual": {"generator/internal/model"},
+	"generator/internal/plan/defaulter":  {"generator/internal/model"},
 	"generator/internal/plan/document": {
 		"generator/internal/model", "generator/internal/schema", "generator/internal/spelling",
 	},

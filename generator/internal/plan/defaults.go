@@ -7,6 +7,7 @@ import (
 	"apigen.dev/generator/internal/diag"
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/plan/contextual"
+	"apigen.dev/generator/internal/plan/defaulter"
 	"apigen.dev/generator/internal/schema"
 )
 
@@ -67,10 +68,7 @@ func (p *Plan) CallsDefaulter(f *model.Func) bool {
 	return false
 }
 
-// ObjectDefaulter is the name of the function that defaults a whole object.
-func ObjectDefaulter(t *model.Type) string { return "SetObjectDefaults_" + t.Name }
-
-func defaultsOf(u *universe, pkg *model.Package, functions *defaulters) *Defaults {
+func defaultsOf(u *universe, pkg *model.Package, functions *defaulter.Functions) *Defaults {
 	g := &defaultGraph{universe: u, pkg: pkg, functions: functions, recursive: map[*model.Type]bool{},
 		insideByHand: map[*model.Type]bool{}}
 	g.byHand = model.NewReach(g.called, g.members)
@@ -91,7 +89,7 @@ func defaultsOf(u *universe, pkg *model.Package, functions *defaulters) *Default
 type defaultGraph struct {
 	universe  *universe
 	pkg       *model.Package
-	functions *defaulters
+	functions *defaulter.Functions
 
 	reach *model.Reach[*model.Type]
 	// byHand tells types that lead to a hand-written function, and insideByHand holds types that stand inside of others
@@ -105,12 +103,12 @@ func (g *defaultGraph) plan(d *Defaults, t *model.Type) {
 	if d.Types[t] != nil || !g.reach.From(t) {
 		return
 	}
-	own := g.functions.calls(t, g.pkg)
-	plan := &TypeDefaults{Calls: own.functions, Covers: own.covers, ContainsItself: t.Name != "" && g.containsItself(t)}
+	own := g.functions.Calls(t, g.pkg)
+	plan := &TypeDefaults{Calls: own.Functions, Covers: own.Covers, ContainsItself: t.Name != "" && g.containsItself(t)}
 	plan.Method = g.method(t)
 	d.Types[t] = plan
 	g.checkCalls(&d.Faults, t, own)
-	if own.covers {
+	if own.Covers {
 		return
 	}
 	for _, f := range t.Fields {
@@ -140,20 +138,20 @@ func (g *defaultGraph) plan(d *Defaults, t *model.Type) {
 
 // checkCalls reports functions that can't be called: of several in other packages it can't be told which one is meant,
 // and a package that leads back to this one can't be imported.
-func (g *defaultGraph) checkCalls(faults *diag.Errors, t *model.Type, c calls) {
+func (g *defaultGraph) checkCalls(faults *diag.Errors, t *model.Type, c defaulter.Calls) {
 	home := g.pkg
 	if t.Package != nil && t.Package.ServedBy != nil {
 		home = t.Package.ServedBy
 	}
-	for _, f := range c.rivals {
+	for _, f := range c.Rivals {
 		faults.Add(f.Pos, "%s is in package %s too: which of the two sets the defaults of %s can't be told, so keep "+
-			"one of them, or declare func %s(in *%s) in package %s", f.Name, c.rivalOf(f).Package.Path,
+			"one of them, or declare func %s(in *%s) in package %s", f.Name, c.RivalOf(f).Package.Path,
 			model.TypeText(t), f.Name, model.TypeText(t), home.Path)
 	}
-	if len(c.rivals) > 0 {
+	if len(c.Rivals) > 0 {
 		return
 	}
-	for _, f := range c.functions {
+	for _, f := range c.Functions {
 		if way := g.universe.call(g.pkg, f.Package); way != nil {
 			faults.Add(f.Pos, "package %s needs the defaults of %s that %s sets, and can't import its package, which "+
 				"leads back: %s; declare func %s(in *%s) in package %s, too", g.pkg.Path, model.TypeText(t), f.Name,
@@ -203,7 +201,7 @@ func (g *defaultGraph) wanted(t *model.Type, field string, asked bool) bool {
 	if len(t.TypeArgs) > 0 || t.Defaulter == "false" || !token.IsExported(t.Name) {
 		return false
 	}
-	if g.functions.defaulted(t, g.pkg) || g.pkg.Declares(ObjectDefaulter(t)) {
+	if g.functions.Defaulted(t, g.pkg) || g.pkg.Declares(defaulter.ObjectName(t)) {
 		return false
 	}
 	if g.pkg.Serves != nil && t.Kind == nil && t.ListOf == nil {
@@ -221,7 +219,7 @@ func (g *defaultGraph) has(t *model.Type) bool {
 
 // called reports whether a hand-written function sets defaults of the type.
 func (g *defaultGraph) called(t *model.Type) bool {
-	return len(g.functions.calls(t, g.pkg).functions) > 0 || g.method(t) != nil
+	return len(g.functions.Calls(t, g.pkg).Functions) > 0 || g.method(t) != nil
 }
 
 // findInsideByHand finds the types inside of those with hand-written functions. A function that defaulter-gen wrote for
@@ -234,7 +232,7 @@ func (g *defaultGraph) findInsideByHand() {
 			return
 		}
 		seen[t] = true
-		inside = inside || g.functions.writtenFor(t, g.pkg) || g.method(t) != nil
+		inside = inside || g.functions.WrittenFor(t, g.pkg) || g.method(t) != nil
 		if inside {
 			g.insideByHand[t] = true
 		}
@@ -250,7 +248,7 @@ func (g *defaultGraph) findInsideByHand() {
 // method is the method that sets the defaults of a kind. Servers call it; a package that none serves is defaulted as
 // defaulter-gen does it.
 func (g *defaultGraph) method(t *model.Type) *model.Func {
-	if !g.universe.program.RuntimeAvailable || len(g.functions.calls(t, g.pkg).functions) > 0 {
+	if !g.universe.program.RuntimeAvailable || len(g.functions.Calls(t, g.pkg).Functions) > 0 {
 		return nil
 	}
 	return contextual.Defaulter(t)
@@ -280,7 +278,7 @@ func (g *defaultGraph) hidden(f *model.Field) bool {
 }
 
 func (g *defaultGraph) innerTypes(t *model.Type, hidden func(*model.Field) bool) []*model.Type {
-	if g.functions.calls(t, g.pkg).covers {
+	if g.functions.Calls(t, g.pkg).Covers {
 		return nil
 	}
 	switch t.Form {

@@ -11,6 +11,7 @@ import (
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/plan/check"
 	"apigen.dev/generator/internal/plan/clientset"
+	"apigen.dev/generator/internal/plan/defaulter"
 	"apigen.dev/generator/internal/plan/document"
 	"apigen.dev/generator/internal/plan/expression"
 	"apigen.dev/generator/internal/plan/hook"
@@ -85,7 +86,7 @@ func New(program *model.Program, also ...*model.Package) *Plan {
 		ResourcePlans: map[*model.Resource]*ResourcePlan{}, PairPlans: map[Pair]*PairPlan{},
 		Scoped: map[*model.Group]bool{},
 	}
-	u, functions := newUniverse(program), findDefaulters(program)
+	u, functions := newUniverse(program), defaulter.Find(program)
 	for _, pkg := range p.packages() {
 		defaults := defaultsOf(u, pkg, functions)
 		p.PackagePlans[pkg] = &PackagePlan{
@@ -241,7 +242,7 @@ func wireVersions(r *model.Resource, versions []model.ResourceVersion) []version
 
 // defaulter is the SetObjectDefaults function of the type: written by hand, generated, or brought by another module.
 func (p *Plan) defaulter(t *model.Type) Func {
-	home, name := p.Home(t.Package), ObjectDefaulter(t)
+	home, name := p.Home(t.Package), defaulter.ObjectName(t)
 	switch d := p.OfPackage(home).Defaults; {
 	case home.Func(name) != nil || d != nil && d.Object(t):
 		return Func{home.Path, name}

@@ -16,6 +16,7 @@ import (
 	"apigen.dev/generator/internal/emit/gocode"
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/plan"
+	"apigen.dev/generator/internal/plan/defaulter"
 	"apigen.dev/generator/internal/spelling"
 )
 
@@ -41,7 +42,7 @@ func write(p *plan.Plan, pkg *model.Package) *gocode.File {
 		w.register()
 	}
 	for _, t := range w.plan.Objects {
-		name := plan.ObjectDefaulter(t)
+		name := defaulter.ObjectName(t)
 		w.function(name, name+" sets the defaults of the object and of all that is in it.", t)
 	}
 	for len(w.pending) > 0 {
@@ -59,7 +60,7 @@ func (w *writer) register() {
 			continue
 		}
 		body = append(body, w.file.Code("scheme.AddTypeDefaultingFunc(&$, func(obj any) {\n$(obj.(*$))\n})",
-			w.file.Type(t).Values(), plan.ObjectDefaulter(t), w.file.Type(t)))
+			w.file.Type(t).Values(), defaulter.ObjectName(t), w.file.Type(t)))
 	}
 	body = append(body, jen.Return(jen.Nil()))
 	w.file.Add("RegisterDefaults adds the defaulting functions of this package to the scheme. "+
@@ -114,7 +115,7 @@ func warnings(p *plan.Plan) []diag.Error {
 				continue
 			}
 			switch {
-			case !plan.IsDefaulter(f):
+			case !defaulter.Is(f):
 				errs.Add(f.Pos, "%s is never called: a defaulting function is func SetDefaults_%s(in *%s), named "+
 					"after its one parameter and without results", f.Name, name, name)
 			case pkg.Serves != nil && !p.CallsDefaulter(f):

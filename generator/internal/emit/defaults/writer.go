@@ -10,6 +10,7 @@ import (
 	"apigen.dev/generator/internal/emit/gocode"
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/plan"
+	"apigen.dev/generator/internal/plan/defaulter"
 )
 
 type writer struct {
@@ -27,7 +28,7 @@ func (w *writer) nested(t *model.Type, in gocode.Place, depth int) []jen.Code {
 	case d == nil:
 		return nil
 	case w.plan.Object(t):
-		return []jen.Code{jen.Id(plan.ObjectDefaulter(t)).Call(in.Address())}
+		return []jen.Code{jen.Id(defaulter.ObjectName(t)).Call(in.Address())}
 	case d.ContainsItself:
 		return []jen.Code{jen.Id(w.helperFor(t)).Call(in.Address())}
 	}

@@ -159,7 +159,8 @@ func TestNullInBrokenJSON(t *testing.T) {
 		` { "wait" : null , "named" : { "a" : null } , "parts" : [ null , { "wait" : null } ] } `,
 	} {
 		for end := range len(body) {
-			for _, begin := range []string{body[:end], body[:end] + "null", body[:end] + "[", `{"one":null,` + body[:end]} {
+			whole := body[:end]
+			for _, begin := range []string{whole, whole + "null", whole + "[", `{"one":null,` + whole} {
 				lists.NullItems([]byte(begin), func(*fault.Place, string) bool { return true })
 				lists.Decodable([]byte(begin))
 				waits.Decodable([]byte(begin))
