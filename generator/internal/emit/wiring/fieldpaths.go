@@ -1,7 +1,6 @@
 package wiring
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -33,43 +32,6 @@ func defaultTexts(t *model.Type) []jen.Code {
 	return all
 }
 
-// emptyStructs returns the structs of a kind that have a default of their own, by their paths: the JSON of one that a
-// client sends without members.
-func emptyStructs(t *model.Type) (all []jen.Code) {
-	add := func(f *model.Field, path string) {
-		if hasOwnDefault(f) {
-			inside := "{" + strings.Join(membersInside(f.Type), ",") + "}"
-			all = append(all, jen.Lit(path).Op(":").Op(gocode.RawLiteral(inside)))
-		}
-	}
-	if newFieldPaths(add).inside(t, ""); len(all) > 0 { // most kinds have none, in no place
-		all = nil
-		everyPlace(add).inside(t, "")
-	}
-	return all
-}
-
-// hasOwnDefault reports whether a field is a struct with a default that has members.
-func hasOwnDefault(f *model.Field) bool {
-	def := schema.DefaultOf(f)
-	return f.Type.Form == model.Struct && def != nil && def.JSON != "" && def.JSON != "{}" && !f.Type.DecodesItself()
-}
-
-// membersInside returns the members that defaults set in a struct, in JSON.
-func membersInside(t *model.Type) (members []string) {
-	for _, f := range t.Fields {
-		def := schema.DefaultOf(f)
-		switch {
-		case f.Ignored:
-		case f.Inline && f.Type.Form == model.Struct:
-			members = append(members, membersInside(f.Type)...)
-		case def != nil && def.JSON != "":
-			members = append(members, strconv.Quote(f.JSON)+":"+def.JSON)
-		}
-	}
-	return members
-}
-
 // nullablePaths returns the paths of the fields of a kind in which null is kept, and of lists whose elements may be
 // null: as a marker at their type says, or because the field has no schema.
 func nullablePaths(t *model.Type) (paths []string) {
@@ -85,17 +47,11 @@ func nullablePaths(t *model.Type) (paths []string) {
 }
 
 // fieldPaths calls found with the fields of a kind and their paths, in which [*] stands for the elements of a list or
-// map. A field of a type that stands in several places is found once, or in each of them.
+// map. A field of a type that stands in several places is found once.
 type fieldPaths struct {
 	found func(f *model.Field, path string)
-	// seen are the types whose fields were found, nil if that doesn't count, and around the types that are being looked
-	// at.
+	// seen are the types whose fields were found, and around the structs that are being looked at.
 	seen, around map[*model.Type]bool
-}
-
-// everyPlace finds a field of a type in each place of the type, but for those in a value of the type itself.
-func everyPlace(found func(f *model.Field, path string)) *fieldPaths {
-	return &fieldPaths{found: found, around: map[*model.Type]bool{}}
 }
 
 func newFieldPaths(found func(f *model.Field, path string)) *fieldPaths {
@@ -104,25 +60,23 @@ func newFieldPaths(found func(f *model.Field, path string)) *fieldPaths {
 
 func (w *fieldPaths) inside(t *model.Type, path string) {
 	switch {
-	case t == nil || w.seen[t] || w.seen == nil && w.around[t]:
+	case t == nil || w.seen[t]:
 		return
 	case t.Form == model.Pointer:
 		w.inside(t.Elem, path)
 		return
 	}
-	if w.seen != nil {
-		w.seen[t] = true
-	}
-	w.around[t] = true
+	w.seen[t] = true
 	switch t.Form {
 	case model.Slice, model.Array, model.Map:
 		w.inside(t.Elem, path+"[*]")
 	case model.Struct:
+		w.around[t] = true
 		for _, f := range t.Fields {
 			w.field(f, path)
 		}
+		delete(w.around, t)
 	}
-	delete(w.around, t)
 }
 
 func (w *fieldPaths) field(f *model.Field, path string) {
@@ -143,10 +97,6 @@ func (w *fieldPaths) field(f *model.Field, path string) {
 func (w *fieldPaths) inline(t *model.Type, path string) {
 	t = t.Pointee()
 	if w.around[t] {
-		return
-	}
-	if w.seen == nil {
-		w.inside(t, path)
 		return
 	}
 	known := w.seen[t]

@@ -35,17 +35,18 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 	}
 	if v.Type.Custom() {
 		conversion = append(conversion, member("Custom", jen.True()))
-		if paths := ifSent(p.plan.DefaultsOf(v.Type), v.Type); len(paths) > 0 {
+		defaults := p.plan.DefaultsOf(v.Type)
+		if paths := ifSent(defaults, v.Type); len(paths) > 0 {
 			conversion = append(conversion, member("DefaultsIfSent", texts(paths)))
 		}
 		if paths := nullablePaths(v.Type); len(paths) > 0 {
 			conversion = append(conversion, member("Nullable", texts(paths)))
 		}
-		if defaults := defaultTexts(v.Type); len(defaults) > 0 {
-			byPath := literal(gocode.Code("map[string]string"), defaults...)
+		if texts := defaultTexts(v.Type); len(texts) > 0 {
+			byPath := literal(gocode.Code("map[string]string"), texts...)
 			conversion = append(conversion, member("DefaultTexts", byPath))
 		}
-		if empty := emptyStructs(v.Type); len(empty) > 0 {
+		if empty := emptyStructs(defaults, v.Type); len(empty) > 0 {
 			byPath := literal(gocode.Code("map[string]string"), empty...)
 			conversion = append(conversion, member("EmptyStructs", byPath))
 		}
