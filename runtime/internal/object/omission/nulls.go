@@ -16,129 +16,104 @@ import (
 
 // NullItems calls found with each element of a list that is null in the JSON of an object, although the schema of a
 // custom resource refuses that: with its place, and the type that it should have, such as object. A Go value has a zero
-// value instead. It ends where found returns false. JSON without null costs no walk.
+// value instead. It ends where found returns false.
 func (f *Form) NullItems(data []byte, found func(at *fault.Place, of string) bool) {
-	at := bytes.IndexByte(data, '{')
-	if f == nil || at < 0 || !bytes.Contains(data, []byte(null)) {
-		return
+	var w nullWalk
+	w.found = func(n nullValue) bool {
+		return n.list == nil || n.list.items == "" || n.nullable || found(&w.Place, n.list.items)
 	}
-	search := nullSearch{data: data, found: found}
-	search.value(f.zeros, at, false)
+	w.over(f, data)
 }
 
-// nullSearch looks for null in the lists of data.
-type nullSearch struct {
+// Decodable returns the JSON of an object for its Go type. Null in a field that may not have it is no value, but some
+// types with JSON of their own don't decode it, such as metav1.Duration: their zero value takes its place.
+func (f *Form) Decodable(data []byte) []byte {
+	var out []byte
+	copied := 0 // of data
+	w := nullWalk{found: func(n nullValue) bool {
+		if n.list != nil || n.known == nil || n.known.text == nil || n.known.text != n.of { // a pointer is nil
+			return true
+		}
+		if zero := zeroOf(n.of, false); zero != "" {
+			out = append(append(out, data[copied:n.start]...), zero...)
+			copied = n.end
+		}
+		return true
+	}}
+	if !w.over(f, data) || copied == 0 {
+		return data
+	}
+	return append(out, data[copied:]...)
+}
+
+// nullValue is null in JSON: an element of a list, or a member of an object or map, where list is nil.
+type nullValue struct {
+	start, end int
+	list       *Zeros
+	// known is what is known of the type that the value has. of is that type, for members; nil of others.
+	known *Zeros
+	of    reflect.Type
+	// nullable: it is in a list whose elements may be null.
+	nullable bool
+}
+
+// nullWalk calls found with each null in an object, until that returns false. Its place is that of the value.
+type nullWalk struct {
 	fault.Place
 	data  []byte
-	found func(at *fault.Place, of string) bool
+	found func(n nullValue) bool
+}
+
+// over walks over the JSON of an object, if there is null in it. It reports whether the walk came to its end.
+func (w *nullWalk) over(f *Form, data []byte) bool {
+	w.data = data
+	at := bytes.IndexByte(data, '{')
+	return f != nil && at >= 0 && bytes.Contains(data, []byte(null)) && w.value(f.zeros, at, false) >= 0
 }
 
 // value looks into the value at an index of data, and returns the index behind it, or -1 to end. nullable reports
 // whether the elements of a list may be null.
-func (s *nullSearch) value(z *Zeros, at int, nullable bool) (end int) {
+func (w *nullWalk) value(z *Zeros, at int, nullable bool) (end int) {
 	switch {
-	case z == nil || at >= len(s.data):
-	case s.data[at] == '{' && z.members != nil:
-		return rendition.EachMember(s.data, at+1, func(key []byte, start int) int {
+	case z == nil || at >= len(w.data):
+	case w.data[at] == '{' && z.members != nil:
+		return rendition.EachMember(w.data, at+1, func(key []byte, start int) int {
 			f := z.members[string(key)]
 			if f == nil {
-				return rendition.Skip(s.data, start)
+				return rendition.Skip(w.data, start)
 			}
-			return s.below(fault.Step{Name: key}, f.below, start, f.nullItems)
+			n := nullValue{start: start, known: f.below, of: f.of, nullable: f.nullItems}
+			return w.below(fault.Step{Name: key}, n)
 		})
-	case s.data[at] == '{' && z.isMap:
-		return rendition.EachMember(s.data, at+1, func(key []byte, start int) int {
-			return s.below(fault.Step{Name: key, InMap: true}, z.elem, start, nullable)
-		})
-	case s.data[at] == '[' && !z.isMap:
-		n := -1
-		return rendition.EachElement(s.data, at+1, func(start int) int {
-			n++
-			return s.element(z, n, start, nullable)
-		})
-	}
-	return rendition.Skip(s.data, at)
-}
-
-func (s *nullSearch) element(z *Zeros, n, start int, nullable bool) (end int) {
-	if z.items == "" || nullable || !isNull(s.data, start) {
-		return s.below(fault.Step{Index: n}, z.elem, start, nullable)
-	}
-	s.At = append(s.At, fault.Step{Index: n})
-	more := s.found(&s.Place, z.items)
-	s.At = s.At[:len(s.At)-1]
-	if !more {
-		return -1
-	}
-	return rendition.Skip(s.data, start)
-}
-
-func (s *nullSearch) below(to fault.Step, z *Zeros, start int, nullable bool) (end int) {
-	s.At = append(s.At, to)
-	end = s.value(z, start, nullable)
-	s.At = s.At[:len(s.At)-1]
-	return end
-}
-
-// Decodable returns the JSON of an object for its Go type. Null in a field that may not have it is no value, but some
-// types with JSON of their own don't decode it, such as metav1.Duration: their zero value takes its place. JSON without
-// null costs no walk.
-func (f *Form) Decodable(data []byte) []byte {
-	at := bytes.IndexByte(data, '{')
-	if f == nil || at < 0 || !bytes.Contains(data, []byte(null)) {
-		return data
-	}
-	fill := nullFiller{data: data}
-	if fill.value(f.zeros, at) < 0 || fill.at == 0 {
-		return data
-	}
-	return append(fill.out, data[fill.at:]...)
-}
-
-// nullFiller copies data to out, with zero values for null. at is the index up to which it has.
-type nullFiller struct {
-	data, out []byte
-	at        int
-}
-
-// value looks into the value at an index of data, and returns the index behind it.
-func (n *nullFiller) value(z *Zeros, at int) (end int) {
-	switch {
-	case z == nil || at >= len(n.data):
-	case n.data[at] == '{' && z.members != nil:
-		return rendition.EachMember(n.data, at+1, func(key []byte, start int) int {
-			f := z.members[string(key)]
-			if f == nil {
-				return rendition.Skip(n.data, start)
+	case w.data[at] == '{' && z.isMap:
+		return rendition.EachMember(w.data, at+1, func(key []byte, start int) int {
+			n := nullValue{start: start, known: z.elem, nullable: nullable}
+			if z.elem != nil {
+				n.of = z.elem.text
 			}
-			return n.member(f.below, f.of, start)
+			return w.below(fault.Step{Name: key, InMap: true}, n)
 		})
-	case n.data[at] == '{' && z.isMap:
-		return rendition.EachMember(n.data, at+1, func(_ []byte, start int) int {
-			if z.elem == nil {
-				return rendition.Skip(n.data, start)
-			}
-			return n.member(z.elem, z.elem.text, start)
+	case w.data[at] == '[' && !z.isMap:
+		i := -1
+		return rendition.EachElement(w.data, at+1, func(start int) int {
+			i++
+			return w.below(fault.Step{Index: i}, nullValue{start: start, list: z, known: z.elem, nullable: nullable})
 		})
-	case n.data[at] == '[' && !z.isMap:
-		return rendition.EachElement(n.data, at+1, func(start int) int { return n.value(z.elem, start) })
 	}
-	return rendition.Skip(n.data, at)
+	return rendition.Skip(w.data, at)
 }
 
-// member looks into a member of a type.
-func (n *nullFiller) member(z *Zeros, of reflect.Type, start int) (end int) {
-	if !isNull(n.data, start) {
-		return n.value(z, start)
+// below looks at a value in another one, which n describes as if it were null.
+func (w *nullWalk) below(to fault.Step, n nullValue) (end int) {
+	w.At = append(w.At, to)
+	if !isNull(w.data, n.start) {
+		end = w.value(n.known, n.start, n.nullable)
+	} else if end = rendition.Skip(w.data, n.start); end >= 0 {
+		if n.end = end; !w.found(n) {
+			end = -1
+		}
 	}
-	end = rendition.Skip(n.data, start)
-	if z == nil || z.text != of || of == nil || end < 0 { // a pointer is nil
-		return end
-	}
-	if zero := zeroOf(of, false); zero != "" {
-		n.out = append(append(n.out, n.data[n.at:start]...), zero...)
-		n.at = end
-	}
+	w.At = w.At[:len(w.At)-1]
 	return end
 }
 
