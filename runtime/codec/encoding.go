@@ -50,7 +50,7 @@ func (c *typed[T, V]) read(encoding verb.Encoding, data []byte, hub T, gvk schem
 	switch {
 	case encoding == verb.CBOR:
 		if d.Strict, err = decodeCBOR(data, obj, gvk, strictly); err == nil && c.form() != nil {
-			asJSON, obj, err = c.withoutNull(data, obj)
+			asJSON, obj, err = c.likeJSON(data, obj)
 		}
 		d.GVK = obj.GetObjectKind().GroupVersionKind()
 	case encoding == verb.Protobuf && c.Proto.unmarshal != nil:
@@ -72,9 +72,9 @@ func (c *typed[T, V]) read(encoding verb.Encoding, data []byte, hub T, gvk schem
 	return d, err
 }
 
-// withoutNull returns the JSON of CBOR, and the object that was decoded of it: anew, of JSON, if there is null, since
-// intstr.IntOrString takes null in CBOR for a text.
-func (c *typed[T, V]) withoutNull(data []byte, obj V) ([]byte, V, error) {
+// likeJSON returns the JSON of CBOR, and the object that was decoded of it. Where there is null, that is decoded anew,
+// of the JSON: intstr.IntOrString takes null in CBOR for a text.
+func (c *typed[T, V]) likeJSON(data []byte, obj V) ([]byte, V, error) {
 	asJSON, err := jsonOfCBOR(data)
 	if err == nil && bytes.Contains(asJSON, []byte("null")) {
 		gvk := obj.GetObjectKind().GroupVersionKind()
