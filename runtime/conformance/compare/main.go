@@ -4,7 +4,8 @@
 // one with all that govern, the tables of docs/features.md; with -pair=access one without and with RBAC and audit; with
 // -pair=fairness the one with all without and with priority and fairness; with -pair=observed also without and with
 // tracing and the log of requests. With -before=FILE the first server of the pair is a program that was built from an
-// earlier commit: what a commit without the features cost, beside one with them.
+// earlier commit: what a commit without the features cost, beside one with them; -pair=plain is made for it, of two
+// servers without a feature.
 //
 // Both servers serve the types of k8s.io/sample-apiserver. Each has an etcd process of its own on 127.0.0.1. Clients
 // use HTTP/2 and TLS, and authenticate with a certificate of the group system:masters. Both servers hold the same

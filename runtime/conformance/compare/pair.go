@@ -20,7 +20,7 @@ type pair struct{ servers []*server }
 
 // pairs make the servers of -pair from what is in the folder of the authority.
 var pairs = map[string]func(a *authority) ([]*server, error){
-	"peer": peerAndOurs, "audit": auditedPeerAndOurs,
+	"peer": peerAndOurs, "audit": auditedPeerAndOurs, "plain": plainTwice,
 	"features": withoutAndWithFeatures, "access": withoutAndWithAccess,
 	"fairness": withoutAndWithFairness, "observed": withoutAndWithObservation,
 }
@@ -53,6 +53,14 @@ func peer(a *authority, flags ...string) (*server, error) {
 func peerAndOurs(a *authority) ([]*server, error) {
 	peer, err := peer(a)
 	return []*server{peer, plain(a, "apigen")}, err
+}
+
+// plainTwice are two servers without a feature: with -before, what commits since then cost such a server.
+func plainTwice(a *authority) ([]*server, error) {
+	ours := plain(a, "apigen")
+	again := *ours
+	again.name, again.flags = "again", []string{"--data-dir=" + a.file("again.data")}
+	return []*server{ours, &again}, nil
 }
 
 // auditPolicy records each request.
@@ -147,9 +155,10 @@ func (o options) servers() func(*authority) ([]*server, error) {
 		if err != nil {
 			return nil, err
 		}
-		before := governed(a, "before", "before")
+		before := *both[0]
+		before.name, before.title, before.flags = "before", "before", []string{"--data-dir=" + a.file("before.data")}
 		before.binary, err = filepath.Abs(o.before)
-		return []*server{before, both[1]}, err
+		return []*server{&before, both[1]}, err
 	}
 }
 
