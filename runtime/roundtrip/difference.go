@@ -8,25 +8,29 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/conversion"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// meaning compares objects as apimachinery does, and documents by their content: a RawExtension that was read as CBOR
-// has other bytes than one that was read as JSON.
+// meaning compares objects as apimachinery does, and documents by their content: a RawExtension or FieldsV1 that was
+// read as CBOR has other bytes than one that was read as JSON.
 var meaning = func() conversion.Equalities {
 	out := equality.Semantic.Copy()
-	if err := out.AddFunc(func(a, b runtime.RawExtension) bool { return saying(a) == saying(b) }); err != nil {
+	if err := out.AddFuncs(
+		func(a, b runtime.RawExtension) bool { return saying(a) == saying(b) },
+		func(a, b metav1.FieldsV1) bool { return saying(a) == saying(b) },
+	); err != nil {
 		panic(err) // a mistake in the list of functions
 	}
 	return out
 }()
 
 // saying returns the JSON of a document, in one order and form.
-func saying(r runtime.RawExtension) string {
-	data, err := r.MarshalJSON()
+func saying(of json.Marshaler) string {
+	data, err := of.MarshalJSON()
 	if err != nil {
-		return fmt.Sprintf("%q", r.Raw)
+		return fmt.Sprintf("%+v", of)
 	}
 	var value any
 	if json.Unmarshal(data, &value) != nil {
@@ -64,7 +68,7 @@ func differ(path string, a, b reflect.Value) difference {
 			return differ(path, a.Elem(), b.Elem())
 		}
 	case reflect.Struct:
-		if a.Type() == reflect.TypeFor[runtime.RawExtension]() {
+		if a.Type() == reflect.TypeFor[runtime.RawExtension]() || a.Type() == reflect.TypeFor[metav1.FieldsV1]() {
 			break
 		}
 		for i := range a.NumField() {
@@ -155,8 +159,11 @@ func shown(v reflect.Value) string {
 		v = v.Elem()
 	}
 	text := fmt.Sprintf("%+v", v)
-	if r, ok := v.Interface().(runtime.RawExtension); ok {
-		text = saying(r)
+	switch document := v.Interface().(type) {
+	case runtime.RawExtension:
+		text = saying(document)
+	case metav1.FieldsV1:
+		text = saying(document)
 	}
 	switch {
 	case v.Kind() == reflect.Pointer, v.Kind() == reflect.Slice && v.IsNil(), v.Kind() == reflect.Map && v.IsNil():

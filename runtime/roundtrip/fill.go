@@ -7,6 +7,7 @@ import (
 	"math/rand"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -141,8 +142,28 @@ func (v *Version[V, H]) normalize(at reflect.Value, random *rand.Rand) {
 		}
 	}
 	parts("", at, func(_ string, part reflect.Value) { v.normalize(part, random) })
+	if at.Kind() == reflect.Struct {
+		dropUnwritten(at)
+	}
 	if at.Kind() == reflect.Pointer && at.CanSet() && !at.IsNil() && (isNil(at.Elem()) || writesNull(at.Elem())) {
 		at.SetZero() // both are null in JSON
+	}
+}
+
+// dropUnwritten sets the embedded pointers of a struct to nil that JSON shows nothing of: the members of what they
+// point to are those of the struct.
+func dropUnwritten(of reflect.Value) {
+	for i := range of.NumField() {
+		field, known := of.Field(i), of.Type().Field(i)
+		name, _, _ := strings.Cut(known.Tag.Get("json"), ",")
+		if !known.Anonymous || name != "" || field.Kind() != reflect.Pointer || field.IsNil() || !field.CanSet() {
+			continue
+		}
+		data, err := json.Marshal(field.Interface())
+		zero := reflect.New(field.Type().Elem()).Elem()
+		if err == nil && string(data) == "{}" || !differ("", field.Elem(), zero).found() {
+			field.SetZero()
+		}
 	}
 }
 

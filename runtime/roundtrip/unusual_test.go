@@ -2,8 +2,10 @@ package roundtrip
 
 import (
 	"encoding/json"
+	"math/rand"
 	"net"
 	"net/netip"
+	"reflect"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,20 +17,27 @@ type unusual struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
+	*Inlined `json:",inline"`
+
 	List    *[]string                  `json:"list,omitempty"`
 	Map     *map[string]string         `json:"map,omitempty"`
-	Pointer **string                   `json:"pointer,omitempty"`
 	IP      net.IP                     `json:"ip,omitempty"`
 	IPs     map[string]net.IP          `json:"ips,omitempty"`
 	Address *netip.Addr                `json:"address,omitempty"`
 	Raw     json.RawMessage            `json:"raw,omitempty"`
 	Raws    map[string]json.RawMessage `json:"raws,omitempty"`
-	Array   [3]int32                   `json:"array,omitempty"`
+	Fields  metav1.FieldsV1            `json:"fields,omitzero"`
 	ByInt   map[int32]string           `json:"byInt,omitempty"`
 	Wide    uint64                     `json:"wide,omitempty"`
 	Nothing *nothing                   `json:"nothing,omitempty"`
 	None    []*nothing                 `json:"none,omitempty"`
 	Void    *nothing                   `json:"void"`
+}
+
+// Inlined is embedded by a pointer, of which JSON shows nothing where all is empty.
+type Inlined struct {
+	Names []string `json:"names,omitempty"`
+	Count int32    `json:"count,omitempty"`
 }
 
 // nothing is null in JSON if it is empty, as a zero metav1.Time is.
@@ -58,6 +67,22 @@ func TestUnusualTypes(t *testing.T) {
 	for i := range 4 * seeds {
 		if f := v.check(seed(i)); f != nil {
 			t.Fatal(f.report())
+		}
+	}
+}
+
+// TestUnwrittenPointers: a struct that is embedded by a pointer, and of which JSON shows nothing, is none that a client
+// could have sent.
+func TestUnwrittenPointers(t *testing.T) {
+	v := Version[*unusual, *unusual]{}
+	for _, c := range []struct {
+		in   Inlined
+		kept bool
+	}{{Inlined{}, false}, {Inlined{Names: []string{}}, false}, {Inlined{Count: 1}, true}} {
+		object := &unusual{Inlined: &c.in}
+		v.normalize(reflect.ValueOf(object).Elem(), rand.New(rand.NewSource(1)))
+		if kept := object.Inlined != nil; kept != c.kept {
+			t.Errorf("%+v: %v", c.in, kept)
 		}
 	}
 }
