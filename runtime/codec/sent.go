@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"apigen.dev/runtime/internal/object/fault"
+	"apigen.dev/runtime/internal/object/omission"
 	"apigen.dev/runtime/internal/object/rendition"
 	"apigen.dev/runtime/internal/verb"
 	"k8s.io/apimachinery/pkg/runtime/serializer/cbor/direct"
@@ -107,9 +108,10 @@ func hasNull(v any) bool {
 
 // jsonFaults returns the faults of JSON that a Go value doesn't show.
 func (v *Served[T]) jsonFaults(data []byte) field.ErrorList {
-	errs := v.rules().faults(data)
+	form := v.jsonForm()
+	errs := withoutNullable(v.rules().faults(data), form, data)
 	most := len(errs) + mostFaults
-	v.jsonForm().NullItems(data, func(place *fault.Place, of string) bool {
+	form.NullItems(data, func(place *fault.Place, of string) bool {
 		at := place.Path("")
 		if len(errs) == most {
 			errs = append(errs, field.Forbidden(at, fmt.Sprintf("it is null, as are %d before it", mostFaults)))
@@ -119,6 +121,20 @@ func (v *Served[T]) jsonFaults(data []byte) field.ErrorList {
 		return true
 	})
 	return errs
+}
+
+// withoutNullable returns faults without those about required members that are null, and may be.
+func withoutNullable(errs field.ErrorList, form *omission.Form, data []byte) field.ErrorList {
+	var object any
+	return slices.DeleteFunc(errs, func(e *field.Error) bool {
+		if e.Type != field.ErrorTypeRequired || !form.Nullable(steps(e.Field)) {
+			return false
+		}
+		if object == nil && json.Unmarshal(data, &object) != nil {
+			return false
+		}
+		return has(parentOf(object, e.Field))
+	})
 }
 
 // faults returns the faults of JSON; nil has no rules.

@@ -67,9 +67,15 @@ func isAnswered(object any, e *field.Error) bool {
 
 // lacks reports whether there is an object that should have the member at a path, and that has none, or null.
 func lacks(v any, path string) bool {
+	object, name := parentOf(v, path)
+	return object != nil && object[name] == nil
+}
+
+// parentOf returns the object that should have the member at a path, nil if there is none, and the member's name.
+func parentOf(v any, path string) (object map[string]any, name string) {
 	end := strings.LastIndexByte(path, '.')
-	object, there := at(v, path[:max(end, 0)]).(map[string]any)
-	return there && object[path[end+1:]] == nil
+	object, _ = at(v, path[:max(end, 0)]).(map[string]any)
+	return object, path[end+1:]
 }
 
 // textOf returns the text of a value of JSON, which is a text or a number.

@@ -203,3 +203,29 @@ func TestNothingIsSaidOfWhatIsAbsent(t *testing.T) {
 		t.Errorf("faults of the value at %v, want %v", left, want)
 	}
 }
+
+// TestNullableMembers: null is a value of a required member that may be null, and no member isn't.
+func TestNullableMembers(t *testing.T) {
+	all, err := Kind[*lane]{
+		Group: "g.example.com", Kind: "Lane", New: func() *lane { return &lane{} },
+		Versions: []Version[*lane]{VersionOf(api.VersionInfo{Name: "v1"}, Conversion[*lane, *lane]{
+			New: func() *lane { return &lane{} }, Custom: true, Nullable: []string{"seal", "more[*].post"},
+			Sent: func() *Sent {
+				return &Sent{Required: []string{"seal"}, Members: map[string]*Sent{
+					"more": {Elem: &Sent{Required: []string{"post"}}},
+				}}
+			},
+		})},
+	}.Bind("v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for body, want := range map[string]string{
+		`{"seal":null,"more":[{"post":null}]}`: "[]",
+		`{"more":[{"post":null},{}]}`:          "[more[1].post: Required value seal: Required value]",
+	} {
+		if got := fmt.Sprint(all.Served[0].SentFaults(verb.Body{Data: []byte(body)})); got != want {
+			t.Errorf("%s: %s, want %s", body, got, want)
+		}
+	}
+}

@@ -179,7 +179,7 @@ var cases = []struct {
 	{"recursiveMap", specOf("A Tree `json:\"a,omitempty\"`\n}\ntype Tree map[string]Tree\ntype filler struct {"),
 		specOf("A Tree `json:\"a,omitempty\"`\nB string `json:\"b,omitempty\"`\n}\ntype Tree map[string]Tree\ntype " +
 			"filler struct {"), "FIELD_ADDED spec.b", "FIELD_REMOVED spec.b"},
-	{"bytes", specOf("A []byte `json:\"a,omitempty\"`"), specOf("A [4]byte `json:\"a,omitempty\"`"),
+	{"bytes", specOf("A []byte `json:\"a,omitempty\"`"), specOf("A []int8 `json:\"a,omitempty\"`"),
 		"TYPE_CHANGED spec.a", "TYPE_CHANGED spec.a"},
 	{"time", specOf("A metav1.Time `json:\"a,omitempty\"`"), specOf("A *metav1.Time `json:\"a,omitempty\"`"), "", ""},
 	{"generic", specOf("A Box `json:\"a,omitempty\"`\n}\ntype Box struct { V string `json:\"v,omitempty\"`"),

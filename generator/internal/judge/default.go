@@ -83,7 +83,8 @@ func (c *defaultCheck) constant(value any, t *model.Type, rules []model.Rule) {
 		strings.Join(constants, ", "), t.Name)
 }
 
-// missing reports fields that a marker requires, and that an object lacks which a default makes.
+// missing reports required fields that an object lacks which a default makes: a server refuses a definition with such a
+// default.
 func (c *defaultCheck) missing(value any, t *model.Type) {
 	object, ok := value.(map[string]any)
 	if !ok || t.Form != model.Struct || t.Ambiguous() {
@@ -93,9 +94,15 @@ func (c *defaultCheck) missing(value any, t *model.Type) {
 		if f.Ignored || f.Inline || f.Default != nil || f.Type.Pointee().Default != nil || f.Schema.Optional {
 			continue
 		}
-		if rule := c.of(&f.Schema).Rule(model.Required); rule != nil && object[f.JSON] == nil {
+		if object[f.JSON] != nil {
+			continue
+		}
+		if rule := c.of(&f.Schema).Rule(model.Required); rule != nil {
 			c.faultf(c.pos, "the default of %s lacks the field %q, which is required (+%s)",
 				c.name, f.JSON, rule.Marker)
+		} else if !f.OmitEmpty && t.Package != nil && t.Package.HasCustom() {
+			c.faultf(c.pos, "the default of %s lacks the field %q, which is required, since it has no omitempty",
+				c.name, f.JSON)
 		}
 	}
 }

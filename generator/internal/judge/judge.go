@@ -138,6 +138,8 @@ func (r *checker) fields(t *model.Type) {
 	for _, f := range t.Fields {
 		r.wire(t, f)
 		r.schema(f.Type, &f.Schema, t, f.Name)
+		r.nullable(f)
+		r.inlined(t, f)
 		r.fitDefault(f.Default, f.Type, f, func() { f.Default = nil })
 		r.claims(f.Type, &f.Schema, f.Name)
 		r.siblings(t, f)

@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -47,6 +48,37 @@ func (r *checker) rulesAt(s *model.Schema, t *model.Type) []model.Rule {
 		return r.of(s).Rules
 	}
 	return slices.Concat(r.of(s).Rules, r.of(&t.Schema).Rules)
+}
+
+// nullable reports a field whose +nullable says nothing: an enumeration without null refuses it.
+func (r *checker) nullable(f *model.Field) {
+	if !f.Schema.Nullable {
+		return
+	}
+	for _, rule := range r.rulesAt(&f.Schema, f.Type) {
+		if rule.Check == model.Enum && !rule.Declarative && !slices.Contains(rule.Values, "null") {
+			r.warnf(f.Pos, "+nullable of %s has no effect, since null is none of the values of +%s: leave it out",
+				f.Name, rule.Marker)
+			r.omit(func() { f.Schema.Nullable = false })
+			return
+		}
+	}
+}
+
+// inlined reports a rule about the number of members of a struct that another one inlines: in a definition, it would
+// count those of the outer one.
+func (r *checker) inlined(t *model.Type, f *model.Field) {
+	of := f.Type.Pointee()
+	if !f.Inline || f.Ignored || of == nil || of.Form != model.Struct {
+		return
+	}
+	for _, rule := range r.of(&of.Schema).Rules {
+		if rule.Declarative || rule.Check != model.MinProperties && rule.Check != model.MaxProperties {
+			continue
+		}
+		r.faultf(f.Pos, "%s inlines %s, so that +%s of that counts the fields of both: put the marker on %s",
+			cmp.Or(t.Name, "the struct"), of.Name, rule.Marker, cmp.Or(t.Name, "the field of the struct"))
+	}
 }
 
 // parts judges what a schema says of parts of a value.

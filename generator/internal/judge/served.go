@@ -2,6 +2,7 @@ package judge
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"apigen.dev/generator/internal/model"
@@ -57,6 +58,11 @@ func (w *wireWalk) value(t *model.Type, at place, addressable bool) {
 			"a string: use resource.Quantity, an int64, or a string", at.name)
 		return
 	}
+	if t.Form == model.Pointer && t.Elem != nil && t.Elem.Form == model.Pointer {
+		w.faultf(at, "%s holds a pointer to a pointer, which is no other value on the wire than one pointer: write *%s",
+			at.name, model.TypeText(t.Pointee()))
+		return
+	}
 	if t.Form != model.Pointer && w.writesItself(t, at, addressable) || w.passed[visit{t, addressable}] {
 		return
 	}
@@ -65,12 +71,22 @@ func (w *wireWalk) value(t *model.Type, at place, addressable bool) {
 	case model.Pointer, model.Slice:
 		w.value(t.Elem, at, true)
 	case model.Array:
-		w.value(t.Elem, at, addressable)
+		w.array(t, at)
 	case model.Map:
 		w.value(t.Elem, at, false)
 	case model.Struct:
 		w.fields(t, at, addressable)
 	}
+}
+
+// array reports an array: what it loses, or adds, no definition would.
+func (w *wireWalk) array(t *model.Type, at place) {
+	bounds := fmt.Sprintf(", with +kubebuilder:validation:MinItems=%d and MaxItems=%d", t.Len, t.Len)
+	if t.Elem.Bits() == -8 {
+		bounds = ", which is text in base64"
+	}
+	w.faultf(at, "%s holds an array, which encoding/json fills up or cuts where a client sends another number of "+
+		"elements: write []%s%s", at.name, model.TypeText(t.Elem), bounds)
 }
 
 func (w *wireWalk) fields(t *model.Type, at place, addressable bool) {
@@ -92,9 +108,16 @@ func (w *wireWalk) fields(t *model.Type, at place, addressable bool) {
 				"wire, `json:\"parent,omitempty\"`", cmp.Or(t.Name, "the struct"))
 			continue
 		}
+		if f.Type.Is(unstructured, "Unstructured") && (!f.OmitEmpty || f.WritesZeroStruct()) {
+			w.faultf(inner, "%s holds an Unstructured, which is null where nobody sets it, and can't be read then: "+
+				"write *unstructured.Unstructured", inner.name)
+			continue
+		}
 		w.value(f.Type, inner, addressable)
 	}
 }
+
+const unstructured = "k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 // embeds reports whether a struct is another one, or embeds it.
 func embeds(t, other *model.Type, seen map[*model.Type]bool) bool {

@@ -37,8 +37,7 @@ var (
 	CRD = &Dialect{
 		Presence: Presence{ControllerGen: true},
 		forms: map[WellKnown]Form{
-			ObjectMeta: object, Fields: object, Unstructured: object, Quantity: either, RawMessage: unknown,
-			JSONNumber: unknown,
+			ObjectMeta: object, Fields: object, Unstructured: object, Quantity: either, JSONNumber: unknown,
 		},
 		encodings:  []encoding{markedJSON, byText},
 		namedBytes: true,

@@ -58,7 +58,6 @@ var workloads = map[string]trial.Trial{
 				`only the type refuses spec.template.metadata.labels`,
 			},
 			tags:     {`only the type refuses spec.template.spec.evictionResponders[].name`},
-			unmarked: {`only the type stores status`}, // which the definition refused before
 			embedded: {`only the type refuses what it can't decode`},
 			written:  {`only the type stores spec.template.spec`}, // with defaults inside of it
 			defaulted: {
@@ -86,7 +85,6 @@ var workloads = map[string]trial.Trial{
 		Known: map[string][]string{
 			scale:    {`only the definition refuses .spec.replicas`, `only the definition refuses .status.replicas`},
 			tags:     {`only the type refuses spec.template.spec.evictionResponders[]*`},
-			unmarked: {`only the type stores status`}, // which the definition refused before
 			embedded: {`only the type refuses what it can't decode`},
 			written: {
 				`only the type refuses spec.selector`, // of an absent spec, which only the definition finds missing
@@ -135,7 +133,6 @@ var workloads = map[string]trial.Trial{
 	"Node": large(trial.Trial{
 		Known: map[string][]string{
 			tags:      {`only the type refuses spec.podPreemptionPolicy.disableResizePreemption[]`},
-			unmarked:  {`only the type stores status`}, // which the definition refused before
 			emptyList: {`stored status.images[].names is null by the type and [] by the definition`},
 		},
 	}),

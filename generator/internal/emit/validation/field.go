@@ -155,6 +155,8 @@ func (w *writer) set(m member, yes bool) *jen.Statement {
 	case t.Form == model.Struct:
 		// A copy would be made of a value, and a struct may have a lock.
 		return w.file.Code(map[bool]string{true: "!"}[yes]+"reflect.ValueOf($).Elem().IsZero()", m.holder.Address())
+	case model.IsBool(t) && t.Name != "":
+		return w.file.Code(not+"bool($)", holder)
 	case model.IsBool(t):
 		return w.file.Code(not+"$", holder)
 	case model.IsString(t):

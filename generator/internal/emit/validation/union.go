@@ -1,6 +1,8 @@
 package validation
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"apigen.dev/generator/internal/model"
@@ -166,23 +168,41 @@ func (w *writer) oneOf(v value, r *model.Rule) []jen.Code {
 
 // properties returns the number of properties that the struct in v has on the wire.
 func (w *writer) properties(v value) *jen.Statement {
-	var set []jen.Code
-	for _, f := range v.typ.Fields {
-		if f.Ignored || f.Inline || f.JSON == "" || !check.Accessible(w.pkg, v.typ, f) {
-			continue
-		}
-		set = append(set, w.written(v, f))
+	return w.file.Code(w.common(countSet)+"($)", jen.List(w.allWritten(v, nil)...))
+}
+
+// allWritten returns for each field of the struct in v, and of those that it inlines, the condition that JSON has it.
+// around are the structs in which v is inlined.
+func (w *writer) allWritten(v value, around []*model.Type) (set []jen.Code) {
+	if slices.Contains(around, v.typ) {
+		return nil
 	}
-	return w.file.Code(w.common(countSet)+"($)", jen.List(set...))
+	around = append(slices.Clip(around), v.typ)
+	for _, f := range v.typ.Fields {
+		switch {
+		case f.Ignored || !check.Accessible(w.pkg, v.typ, f):
+		case f.Inline && f.Type.Pointee().Form == model.Struct:
+			m := w.member(v, f)
+			m.value.typ = m.typ
+			for _, inner := range w.allWritten(m.value, around) {
+				if m.pointer {
+					inner = w.file.Code("$ && ($)", w.set(m, true), inner)
+				}
+				set = append(set, inner)
+			}
+		case !f.Inline && f.JSON != "":
+			set = append(set, w.written(v, f))
+		}
+	}
+	return set
 }
 
 // written returns the condition that JSON has a field.
 func (w *writer) written(v value, f *model.Field) *jen.Statement {
-	switch f.Type.Form {
-	case model.Basic, model.Struct, model.Array:
-		if !w.checks.OmitsZero(f) {
-			return jen.True()
-		}
+	text, _ := f.Type.Method("MarshalText") // net.IP writes "" where there is none
+	always := f.Type.Form == model.Basic || f.Type.Form == model.Struct || f.Type.Form == model.Array || text != nil
+	if always && f.Type.Form != model.Pointer && !w.checks.OmitsZero(f) {
+		return jen.True()
 	}
 	return w.set(w.member(v, f), true)
 }

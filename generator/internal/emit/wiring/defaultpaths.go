@@ -84,7 +84,7 @@ func (w *defaultPaths) inside(t *model.Type, path string) {
 		for _, f := range own.Fields {
 			at := path
 			if !f.Field.Inline {
-				at = strings.TrimPrefix(path+"."+f.Field.JSON, ".")
+				at = pathTo(path, f.Field)
 			}
 			w.found(f, at)
 			w.inside(f.Field.Type, at)

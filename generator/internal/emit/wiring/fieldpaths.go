@@ -87,7 +87,7 @@ func (w *fieldPaths) field(f *model.Field, path string) {
 		w.inline(f.Type, path)
 		return
 	}
-	path = strings.TrimPrefix(path+"."+f.JSON, ".")
+	path = pathTo(path, f)
 	w.found(f, path)
 	w.inside(f.Type, path)
 }
@@ -103,4 +103,9 @@ func (w *fieldPaths) inline(t *model.Type, path string) {
 	w.seen[t] = false
 	w.inside(t, path)
 	w.seen[t] = known
+}
+
+// pathTo returns the path of a field in a struct at a path. A dot in its name stands behind a backslash.
+func pathTo(path string, f *model.Field) string {
+	return strings.TrimPrefix(path+"."+strings.ReplaceAll(f.JSON, ".", `\.`), ".")
 }

@@ -121,7 +121,7 @@ func declarative(f *model.Field) bool {
 }
 
 func (r *objectRules) field(f *schema.Field) {
-	if f.Required && f.Default == nil && !f.Go.Schema.Nullable {
+	if f.Required && f.Default == nil {
 		r.required = append(r.required, jen.Lit(f.Go.JSON))
 	}
 	if f.Go.Schema.Schemaless {

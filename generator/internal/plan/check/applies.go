@@ -129,7 +129,7 @@ func (g *Functions) Optional(f *model.Field) bool {
 	if f.Type.Form == model.Struct {
 		absent := f.Schema.Optional || g.OmitsZero(f) && !f.Schema.Required &&
 			(g.Effective(f.Type, &f.Schema) || g.refusesZero(f.Type))
-		return absent && len(f.Schema.Subfields) == 0 && !hasDeclarativeRules(f.Type)
+		return absent && len(f.Schema.Subfields) == 0 && !g.hasDeclarativeRules(f.Type)
 	}
 	return f.Schema.Optional || !f.Schema.Required && f.OmitEmpty
 }
@@ -147,16 +147,19 @@ func (g *Functions) refusesZero(t *model.Type) bool {
 	}
 	return slices.ContainsFunc(t.Fields, func(f *model.Field) bool {
 		return Accessible(g.pkg, t, f) && !g.Optional(f) &&
-			(g.FieldEffective(f) || f.Type.Form == model.Struct && g.refusesZero(f.Type))
+			(g.FieldEffective(f) || g.Effective(f.Type, schema.Enforced(f.Type)) ||
+				f.Type.Form == model.Struct && g.refusesZero(f.Type))
 	})
 }
 
 // hasDeclarativeRules reports whether fields of a struct have rules of Kubernetes' own grammar: these apply to a struct
-// that is not a pointer even if it is zero.
-func hasDeclarativeRules(t *model.Type) bool {
+// that is not a pointer even if it is zero. Structs of Kubernetes inside of a custom resource's have such rules, too,
+// which apply where their own struct is there.
+func (g *Functions) hasDeclarativeRules(t *model.Type) bool {
 	for _, f := range t.Fields {
 		ruled := func(r model.Rule) bool { return r.Declarative && r.Check != model.Optional }
-		if slices.ContainsFunc(f.Schema.Rules, ruled) || f.Type.Form == model.Struct && hasDeclarativeRules(f.Type) {
+		within := f.Type.Form == model.Struct && (f.Inline || !g.custom)
+		if slices.ContainsFunc(f.Schema.Rules, ruled) || within && g.hasDeclarativeRules(f.Type) {
 			return true
 		}
 	}

@@ -1,9 +1,13 @@
 package omission
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -56,12 +60,31 @@ func FormOf(of reflect.Type, rules Rules) *Form {
 	for _, path := range rules.Nullable {
 		f.zeros.allowNull(pathOf(path))
 	}
-	for path, text := range rules.Defaults {
+	for _, path := range slices.SortedFunc(maps.Keys(rules.Defaults), innerFirst(rules.Defaults)) {
+		text := rules.Defaults[path]
+		if isObject(text) { // it lacks the defaults inside
+			f.zeros.watch(shapes, map[*Zeros]bool{})
+		}
 		f.zeros.fieldAt(pathOf(path), func(f *field) { f.keepDefault(text) })
 	}
 	f.zeros.watch(shapes, map[*Zeros]bool{})
 	return f
 }
+
+// innerFirst orders the paths of defaults: those of structs, in which there may be others, are the last.
+func innerFirst(defaults map[string]string) func(a, b string) int {
+	return func(a, b string) int {
+		switch {
+		case isObject(defaults[a]) == isObject(defaults[b]):
+			return cmp.Or(len(pathOf(b))-len(pathOf(a)), strings.Compare(a, b))
+		case isObject(defaults[a]):
+			return 1
+		}
+		return -1
+	}
+}
+
+func isObject(text string) bool { return strings.HasPrefix(text, "{") }
 
 // JSON encodes an object.
 func (f *Form) JSON(obj any) ([]byte, error) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"time"
 
 	"apigen.dev/runtime/internal/object/fault"
 	"apigen.dev/runtime/internal/object/rendition"
@@ -162,8 +163,10 @@ func schemaType(t reflect.Type) string {
 		t = t.Elem()
 	}
 	switch value := reflect.New(t).Interface().(type) {
-	case *intstr.IntOrString, *resource.Quantity: // a number or a text
-		return ""
+	case *intstr.IntOrString, *resource.Quantity:
+		return "integer,string"
+	case *time.Time:
+		return "string"
 	case *runtime.RawExtension, runtime.Unstructured:
 		return "object"
 	case schemaTyped:

@@ -30,7 +30,7 @@ func (z *Zeros) restore(v reflect.Value, sent *SentZeros) {
 				f.makeEmpty(value)
 			case m.Sent.Zero == "" || m.Sent.Zero != absent && m.Sent.Zero != null && f.zero == structZero:
 				f.below.restore(value, m.Sent)
-			case value.IsValid() && !f.isZero(value):
+			case value.IsValid() && (m.Sent.Zero == absent || !f.isZero(value)):
 				value.SetZero()
 			}
 		case reflect.Slice, reflect.Array:
@@ -84,6 +84,8 @@ func (z *Zeros) heldMember(v reflect.Value, keys keys, m Member) *SentZeros {
 	}
 	f, value := z.field(v, m.Name)
 	switch {
+	case !value.IsValid() && z.members[m.Name] != nil: // nothing is in the embedded struct
+		return m.Sent
 	case m.Sent.Zero == "" || m.Sent.Zero != null && m.Sent.Zero != unsent && f.zero == structZero:
 		return f.below.held(value, m.Sent)
 	case value.IsValid() && f.isZero(value):
@@ -185,7 +187,7 @@ func (z *Zeros) identified(v reflect.Value, sent *SentZeros) *SentZeros {
 			f, value := z.field(v, m.Name)
 			if s.Zero != unsent {
 				s = f.below.identified(value, s)
-			} else if !value.IsValid() || !f.isZero(value) {
+			} else if value.IsValid() && !f.isZero(value) {
 				s = nil
 			}
 		case reflect.Map:
@@ -291,7 +293,7 @@ func (f *field) isZero(v reflect.Value) bool {
 		return true
 	case hasOwnJSON(v.Type()):
 		text, err := json.Marshal(v.Interface())
-		return err == nil && string(text) == f.zero
+		return err == nil && (string(text) == f.zero || f.zero == "" && string(text) == null)
 	case v.Kind() == reflect.Slice || v.Kind() == reflect.Map:
 		return v.Len() == 0
 	}
@@ -340,22 +342,38 @@ func (z *Zeros) allowNull(path []string) {
 	})
 }
 
+// Nullable reports whether the field at a path keeps null. [3] and [key] in a path stand for elements of lists and
+// maps.
+func (f *Form) Nullable(path []string) (yes bool) {
+	if f == nil || len(path) == 0 {
+		return false
+	}
+	steps := slices.Clone(path)
+	for i, step := range steps {
+		if step[0] == '[' {
+			steps[i] = anyItem
+		}
+	}
+	f.zeros.fieldAt(steps, func(of *field) { yes = of.nullable })
+	return yes
+}
+
 // keepDefault notes that a member has a default, in JSON, that the JSON of its Go value lacks, or has in another form,
-// or that takes the place of a zero value. It comes before watch.
+// or that takes the place of a zero value. watch comes behind it, and before those of structs that have others inside.
 func (f *field) keepDefault(text string) {
 	if f.defaulted {
 		return
 	}
 	f.defaulted = true
-	sent, whole, _ := scanner{data: []byte(text)}.field(f, 0)
+	sent, whole, _ := scanner{[]byte(text), true}.field(f, 0)
 	if whole != nil && f.omitted {
 		sent = whole
 	}
-	f.defaultValue = sent
+	f.defaultValue, f.defaultZero = sent, whole
 	f.refilled = sent == nil && whole == nil && f.zero != structZero
 }
 
-// watch notes what is known of members that an object lacks. shapes has the shapes of all types.
+// watch notes what is known of members that an object lacks, if it isn't noted. shapes has the shapes of all types.
 func (z *Zeros) watch(shapes builder, seen map[*Zeros]bool) {
 	if z == nil || seen[z] {
 		return
@@ -364,6 +382,9 @@ func (z *Zeros) watch(shapes builder, seen map[*Zeros]bool) {
 	z.elem.watch(shapes, seen)
 	for name, f := range z.members {
 		f.below.watch(shapes, seen)
+		if f.watched > 0 {
+			continue
+		}
 		if !f.omitted {
 			f.setFiller(shapes)
 		}

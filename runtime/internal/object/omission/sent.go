@@ -90,10 +90,17 @@ func (s *SentZeros) with(below members) *SentZeros {
 // anyItem stands in a path for the elements of a list or map.
 const anyItem = "[*]"
 
-// pathOf returns the names in a path, such as spec.containers[*].resources.
+// pathOf returns the names in a path, such as spec.containers[*].resources. A dot in a name stands behind a backslash.
 func pathOf(path string) []string {
-	return strings.Split(strings.ReplaceAll(path, anyItem, "."+anyItem), ".")
+	names := strings.Split(strings.ReplaceAll(strings.ReplaceAll(path, `\.`, escapedDot), anyItem, "."+anyItem), ".")
+	for i, name := range names {
+		names[i] = strings.ReplaceAll(name, escapedDot, ".")
+	}
+	return names
 }
+
+// escapedDot stands for a dot in a name; no name has it.
+const escapedDot = "\x00"
 
 // replaced returns SentZeros with what other has at a path.
 func (s *SentZeros) replaced(other *SentZeros, path []string) *SentZeros {

@@ -2,6 +2,7 @@ package omission
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"reflect"
 	"strconv"
@@ -19,12 +20,11 @@ type Zeros struct {
 	watched []watched
 	// text is the type of a text or number that has its own JSON, such as metav1.Duration; nil of other types.
 	text reflect.Type
-	// elem knows those in the elements of a list, and in the values of a map. isMap reports whether it is a map, and
-	// length is that of an array. items is the type of a list's elements in a schema, "" where they may be null.
-	elem   *Zeros
-	isMap  bool
-	length int
-	items  string
+	// elem knows those in the elements of a list, and in the values of a map. isMap reports whether it is a map. items
+	// is the type of a list's elements in a schema, "" where they may be null.
+	elem  *Zeros
+	isMap bool
+	items string
 	// fills reports whether there is a field below that fills; fillable are the members at and in which there is one.
 	fills    bool
 	fillable []string
@@ -57,9 +57,9 @@ type field struct {
 	// nullable: null is kept. nullItems: the elements of a list in the field may be null.
 	nullable, nullItems bool
 	// defaulted: the field has a default that is known here. defaultValue is what JSON lacks of that, or has in another
-	// form; it may be nil.
-	defaulted    bool
-	defaultValue *SentZeros
+	// form, and defaultZero the default, if it is zero; both may be nil.
+	defaulted                 bool
+	defaultValue, defaultZero *SentZeros
 	// watched is the place of the field in those that are, counted from 1; 0 of others.
 	watched int
 	below   *Zeros
@@ -112,9 +112,6 @@ func (b zerosBuilder) of(t reflect.Type) *Zeros {
 		return z
 	case reflect.Slice, reflect.Array, reflect.Map:
 		z := &Zeros{isMap: t.Kind() == reflect.Map}
-		if t.Kind() == reflect.Array {
-			z.length = t.Len()
-		}
 		b[t] = z
 		z.elem = b.of(t.Elem())
 		if !z.isMap {
@@ -196,32 +193,23 @@ func (s scanner) value(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 		var found members
 		n := 0
 		end = rendition.EachElement(s.data, at+1, func(start int) int {
-			sent, _, end := s.value(z.elem, start)
-			if sent != nil {
-				found = append(found, Member{strconv.Itoa(n), sent})
-			}
+			sent, end := s.element(z.elem, start)
+			found = found.and(strconv.Itoa(n), sent)
 			n++
 			return end
 		})
-		for ; n < z.length && s.defaults; n++ {
-			found = found.and(strconv.Itoa(n), z.elem.unsent())
-		}
 		return found.sent(""), nil, end
 	}
 	return nil, nil, rendition.Skip(s.data, at)
 }
 
-// unsent returns the defaults in a struct or array that JSON has although nobody sent it.
-func (z *Zeros) unsent() *SentZeros {
-	if z == nil || z.members == nil && z.length == 0 {
-		return nil
+// element is value for an element of a list or map, which isn't left out if it is zero.
+func (s scanner) element(z *Zeros, at int) (sent *SentZeros, end int) {
+	sent, whole, end := s.value(z, at)
+	if whole != nil && z.isMap {
+		sent = members(whole.Below).sent("")
 	}
-	empty := "{}"
-	if z.length > 0 {
-		empty = "[]"
-	}
-	sent, _, _ := scanner{[]byte(empty), true}.value(z, 0)
-	return sent
+	return sent, end
 }
 
 // isNull reports whether the value at an index of JSON, which may end there, is null.
@@ -232,7 +220,7 @@ func (s scanner) entries(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 	var found members
 	empty := true
 	end = rendition.EachMember(s.data, at+1, func(key []byte, start int) int {
-		sent, _, end := s.value(z.elem, start)
+		sent, end := s.element(z.elem, start)
 		if isNull(s.data, start) {
 			sent = &SentZeros{Zero: absent}
 		} else {
@@ -260,7 +248,8 @@ func (s scanner) object(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 		f := z.members[string(key)]
 		switch none := isNull(s.data, start); {
 		case f == nil || none && !f.nullable:
-			found.set(key, nil)
+			found.set(key, f.keptNull())
+			all.set(key, f.keptNull())
 			return rendition.Skip(s.data, start)
 		case none:
 			there[f.watched] = true
@@ -280,9 +269,9 @@ func (s scanner) object(z *Zeros, at int) (sent, whole *SentZeros, end int) {
 		return end
 	})
 	for i, w := range z.watched {
-		missed := Member{w.name, w.field.missed(s.defaults)}
-		if !there[i+1] && missed.Sent != nil {
-			found, all = append(found, missed), append(all, missed)
+		if !there[i+1] {
+			missed, whole := w.field.missed(s.defaults)
+			found, all = found.and(w.name, missed), all.and(w.name, whole)
 		}
 	}
 	if zero {
@@ -405,14 +394,22 @@ func (i *inserter) members(z *Zeros, sent *SentZeros, at int) (end int) {
 	return end
 }
 
-// missed returns what is known of a field that an object lacks, or nil. defaults take the place of what is absent, if
-// there are any.
-func (f *field) missed(defaults bool) *SentZeros {
+// missed returns what is known of a field that an object lacks, or nil; and of one in a struct that is zero. defaults
+// take the place of what is absent, if there are any.
+func (f *field) missed(defaults bool) (sent, whole *SentZeros) {
 	switch {
 	case defaults && f.defaulted:
-		return f.defaultValue
+		return f.defaultValue, cmp.Or(f.defaultZero, f.defaultValue)
 	case f.filler != nil:
-		return sentNot
+		return sentNot, sentNot
+	}
+	return nil, nil
+}
+
+// keptNull returns what is known of a field that may not be null, and was sent as null: a Go value may have that.
+func (f *field) keptNull() *SentZeros {
+	if f != nil && f.omitted && f.of == reflect.TypeFor[json.RawMessage]() {
+		return &SentZeros{Zero: absent}
 	}
 	return nil
 }

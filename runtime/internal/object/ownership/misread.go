@@ -67,7 +67,7 @@ const maxInlined = 2
 
 // isMisreadStruct is isMisread for the fields of a struct and of those that it inlines, whose names are noted.
 // structured-merge-diff takes the last of several fields with one name, leaves out embedded values without a name that
-// are no structs, and knows no option "string".
+// are no structs, reads zero values through an embedded pointer that is nil, and knows no option "string".
 func isMisreadStruct(t reflect.Type, names, seen map[any]bool, depth int) bool {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -76,11 +76,8 @@ func isMisreadStruct(t reflect.Type, names, seen map[any]bool, depth int) bool {
 			continue
 		}
 		if f.Anonymous && name == "" {
-			of := f.Type
-			if of.Kind() == reflect.Pointer {
-				of = of.Elem()
-			}
-			if of.Kind() != reflect.Struct || depth == maxInlined || isMisreadStruct(of, names, seen, depth+1) {
+			if f.Type.Kind() != reflect.Struct || depth == maxInlined ||
+				isMisreadStruct(f.Type, names, seen, depth+1) {
 				return true
 			}
 			continue

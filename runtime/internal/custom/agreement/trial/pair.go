@@ -159,7 +159,7 @@ func (p *Pair) both(r request) (out []string, accepted bool) {
 	if apierrors.IsNotFound(typedErr) && apierrors.IsNotFound(customErr) {
 		return nil, false // both refused what this would have replaced
 	}
-	if (typedErr == nil || customErr == nil) && r.subresource == "" { // the next write replaces the same object
+	if typedErr == nil || customErr == nil { // the next write replaces the same object
 		for _, h := range []verb.Handle{p.Typed, p.Custom} {
 			_, _ = h.Delete(p.Context(), p.namespace, r.name, verb.DeleteOptions{})
 		}

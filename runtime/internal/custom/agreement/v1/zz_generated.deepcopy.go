@@ -5,11 +5,164 @@
 package v1
 
 import (
+	"encoding/json"
+	"net"
+	"time"
+
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
+
+// DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
+func (in *Knot) DeepCopyInto(out *Knot) {
+	*out = *in
+	in.ObjectMeta.DeepCopyInto(&out.ObjectMeta)
+	if in.Spec.KnotStrand != nil {
+		out.Spec.KnotStrand = new(KnotStrand)
+		*out.Spec.KnotStrand = *in.Spec.KnotStrand
+		in.Spec.KnotStrand.Wait.DeepCopyInto(&out.Spec.KnotStrand.Wait)
+	}
+	if in.Spec.Loop.KnotStrand != nil {
+		out.Spec.Loop.KnotStrand = new(KnotStrand)
+		*out.Spec.Loop.KnotStrand = *in.Spec.Loop.KnotStrand
+		in.Spec.Loop.KnotStrand.Wait.DeepCopyInto(&out.Spec.Loop.KnotStrand.Wait)
+	}
+	if in.Spec.Loop.At != nil {
+		out.Spec.Loop.At = new(KnotPlace)
+		*out.Spec.Loop.At = *in.Spec.Loop.At
+		if in.Spec.Loop.At.KnotTie.Pull != nil {
+			out.Spec.Loop.At.KnotTie.Pull = new(int32)
+			*out.Spec.Loop.At.KnotTie.Pull = *in.Spec.Loop.At.KnotTie.Pull
+		}
+		if in.Spec.Loop.At.Address != nil {
+			out.Spec.Loop.At.Address = make(net.IP, len(in.Spec.Loop.At.Address))
+			copy(out.Spec.Loop.At.Address, in.Spec.Loop.At.Address)
+		}
+	}
+	if in.Spec.Loops != nil {
+		out.Spec.Loops = make([]KnotLoop, len(in.Spec.Loops))
+		for i := range in.Spec.Loops {
+			out.Spec.Loops[i] = in.Spec.Loops[i]
+			if in.Spec.Loops[i].KnotStrand != nil {
+				out.Spec.Loops[i].KnotStrand = new(KnotStrand)
+				*out.Spec.Loops[i].KnotStrand = *in.Spec.Loops[i].KnotStrand
+				in.Spec.Loops[i].KnotStrand.Wait.DeepCopyInto(&out.Spec.Loops[i].KnotStrand.Wait)
+			}
+			if in.Spec.Loops[i].At != nil {
+				out.Spec.Loops[i].At = new(KnotPlace)
+				*out.Spec.Loops[i].At = *in.Spec.Loops[i].At
+				if in.Spec.Loops[i].At.KnotTie.Pull != nil {
+					out.Spec.Loops[i].At.KnotTie.Pull = new(int32)
+					*out.Spec.Loops[i].At.KnotTie.Pull = *in.Spec.Loops[i].At.KnotTie.Pull
+				}
+				if in.Spec.Loops[i].At.Address != nil {
+					out.Spec.Loops[i].At.Address = make(net.IP, len(in.Spec.Loops[i].At.Address))
+					copy(out.Spec.Loops[i].At.Address, in.Spec.Loops[i].At.Address)
+				}
+			}
+		}
+	}
+	if in.Spec.Tie.Pull != nil {
+		out.Spec.Tie.Pull = new(int32)
+		*out.Spec.Tie.Pull = *in.Spec.Tie.Pull
+	}
+	if in.Spec.Raw != nil {
+		out.Spec.Raw = make(json.RawMessage, len(in.Spec.Raw))
+		copy(out.Spec.Raw, in.Spec.Raw)
+	}
+	if in.Spec.Text != nil {
+		out.Spec.Text = make(json.RawMessage, len(in.Spec.Text))
+		copy(out.Spec.Text, in.Spec.Text)
+	}
+	if in.Spec.Raws != nil {
+		out.Spec.Raws = make(map[string]json.RawMessage, len(in.Spec.Raws))
+		for key, val := range in.Spec.Raws {
+			var outVal json.RawMessage
+			if val != nil {
+				outVal = make(json.RawMessage, len(val))
+				copy(outVal, val)
+			}
+			out.Spec.Raws[key] = outVal
+		}
+	}
+	if in.Spec.Coils != nil {
+		out.Spec.Coils = make([]map[string][]int32, len(in.Spec.Coils))
+		for i := range in.Spec.Coils {
+			if in.Spec.Coils[i] != nil {
+				out.Spec.Coils[i] = make(map[string][]int32, len(in.Spec.Coils[i]))
+				for key2, val2 := range in.Spec.Coils[i] {
+					var outVal2 []int32
+					if val2 != nil {
+						outVal2 = make([]int32, len(val2))
+						copy(outVal2, val2)
+					}
+					out.Spec.Coils[i][key2] = outVal2
+				}
+			}
+		}
+	}
+	if in.Spec.Turned != nil {
+		out.Spec.Turned = make(map[string]map[string]int32, len(in.Spec.Turned))
+		for key, val := range in.Spec.Turned {
+			var outVal map[string]int32
+			if val != nil {
+				outVal = make(map[string]int32, len(val))
+				for key2, val2 := range val {
+					outVal[key2] = val2
+				}
+			}
+			out.Spec.Turned[key] = outVal
+		}
+	}
+	if in.Spec.Bag.Sizes != nil {
+		out.Spec.Bag.Sizes = make([]float32, len(in.Spec.Bag.Sizes))
+		copy(out.Spec.Bag.Sizes, in.Spec.Bag.Sizes)
+	}
+	if in.Spec.Weights != nil {
+		out.Spec.Weights = make([]resource.Quantity, len(in.Spec.Weights))
+		for i := range in.Spec.Weights {
+			in.Spec.Weights[i].DeepCopyInto(&out.Spec.Weights[i])
+		}
+	}
+	if in.Spec.Marks != nil {
+		out.Spec.Marks = make([][]intstr.IntOrString, len(in.Spec.Marks))
+		for i := range in.Spec.Marks {
+			if in.Spec.Marks[i] != nil {
+				out.Spec.Marks[i] = make([]intstr.IntOrString, len(in.Spec.Marks[i]))
+				copy(out.Spec.Marks[i], in.Spec.Marks[i])
+			}
+		}
+	}
+	if in.Spec.Seen != nil {
+		out.Spec.Seen = make([]time.Time, len(in.Spec.Seen))
+		copy(out.Spec.Seen, in.Spec.Seen)
+	}
+	if in.Status.KnotStrand != nil {
+		out.Status.KnotStrand = new(KnotStrand)
+		*out.Status.KnotStrand = *in.Status.KnotStrand
+		in.Status.KnotStrand.Wait.DeepCopyInto(&out.Status.KnotStrand.Wait)
+	}
+}
+
+// DeepCopy returns a copy that shares nothing with the receiver, a new Knot.
+func (in *Knot) DeepCopy() *Knot {
+	if in == nil {
+		return nil
+	}
+	out := new(Knot)
+	in.DeepCopyInto(out)
+	return out
+}
+
+// DeepCopyObject returns a copy that shares nothing with the receiver, as Object.
+func (in *Knot) DeepCopyObject() runtime.Object {
+	if c := in.DeepCopy(); c != nil {
+		return c
+	}
+	return nil
+}
 
 // DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
 func (in *Leaflet) DeepCopyInto(out *Leaflet) {

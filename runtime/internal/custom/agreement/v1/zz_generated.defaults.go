@@ -8,12 +8,16 @@ import (
 	"encoding/json"
 	"reflect"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
 // RegisterDefaults adds the defaulting functions of this package to the scheme. Each sets the defaults of all
 // that its object holds.
 func RegisterDefaults(scheme *runtime.Scheme) error {
+	scheme.AddTypeDefaultingFunc(&Knot{}, func(obj any) {
+		SetObjectDefaults_Knot(obj.(*Knot))
+	})
 	scheme.AddTypeDefaultingFunc(&Leaflet{}, func(obj any) {
 		SetObjectDefaults_Leaflet(obj.(*Leaflet))
 	})
@@ -36,6 +40,53 @@ func RegisterDefaults(scheme *runtime.Scheme) error {
 		SetObjectDefaults_SignList(obj.(*SignList))
 	})
 	return nil
+}
+
+// SetObjectDefaults_Knot sets the defaults of the object and of all that is in it.
+func SetObjectDefaults_Knot(in *Knot) {
+	if in.Spec.KnotStrand == nil {
+		in.Spec.KnotStrand = new(KnotStrand)
+	}
+	if in.Spec.KnotStrand != nil {
+		if in.Spec.KnotStrand.Wait == (metav1.Duration{}) {
+			if err := json.Unmarshal([]byte(`"30s"`), &in.Spec.KnotStrand.Wait); err != nil {
+				panic(err)
+			}
+		}
+	}
+	if in.Spec.Loop.KnotStrand == nil {
+		in.Spec.Loop.KnotStrand = new(KnotStrand)
+	}
+	if in.Spec.Loop.KnotStrand != nil {
+		if in.Spec.Loop.KnotStrand.Wait == (metav1.Duration{}) {
+			if err := json.Unmarshal([]byte(`"30s"`), &in.Spec.Loop.KnotStrand.Wait); err != nil {
+				panic(err)
+			}
+		}
+	}
+	for i := range in.Spec.Loops {
+		a := &in.Spec.Loops[i]
+		if a.KnotStrand == nil {
+			a.KnotStrand = new(KnotStrand)
+		}
+		if a.KnotStrand != nil {
+			if a.KnotStrand.Wait == (metav1.Duration{}) {
+				if err := json.Unmarshal([]byte(`"30s"`), &a.KnotStrand.Wait); err != nil {
+					panic(err)
+				}
+			}
+		}
+	}
+	if in.Status.KnotStrand == nil {
+		in.Status.KnotStrand = new(KnotStrand)
+	}
+	if in.Status.KnotStrand != nil {
+		if in.Status.KnotStrand.Wait == (metav1.Duration{}) {
+			if err := json.Unmarshal([]byte(`"30s"`), &in.Status.KnotStrand.Wait); err != nil {
+				panic(err)
+			}
+		}
+	}
 }
 
 // SetObjectDefaults_Leaflet sets the defaults of the object and of all that is in it.

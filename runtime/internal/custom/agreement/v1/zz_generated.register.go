@@ -46,6 +46,7 @@ func init() {
 // addKnownTypes registers the types of this package, and those that every version has: ListOptions and the like.
 func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
+		&Knot{},
 		&Leaflet{},
 		&Meter{},
 		&MeterList{},

@@ -5,7 +5,9 @@
 package v1
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"reflect"
 	"regexp"
 	"slices"
@@ -81,6 +83,43 @@ func Validate_Glass(ctx context.Context, op operation.Operation, fldPath *field.
 		if utf8.RuneCountInString(obj.Form) < 1 {
 			errs = append(errs, field.Invalid(path, obj.Form, path.String()+" in body should be at least 1 chars long"))
 		}
+	}
+	return errs
+}
+
+// Validate_Knot checks obj, which replaces oldObj where that isn't nil.
+func Validate_Knot(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Knot) (errs field.ErrorList) {
+	if path := fldPath.Child("spec"); !reflect.ValueOf(&obj.Spec).Elem().IsZero() {
+		errs = append(errs, Validate_KnotSpec(ctx, op, path, &obj.Spec, safe.Field(oldObj, func(old *Knot) *KnotSpec { return &old.Spec }))...)
+	}
+	return errs
+}
+
+// Validate_KnotLoop checks obj, which replaces oldObj where that isn't nil.
+func Validate_KnotLoop(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotLoop) (errs field.ErrorList) {
+	if path := fldPath.Child("at"); obj.At != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.At, oldObj.At)) {
+		if n := countSet(obj.At.KnotTie.Pull != nil, obj.At.KnotTie.Push != 0, true, bool(obj.At.Open)); n < 1 {
+			errs = append(errs, field.Invalid(path, n, path.String()+" in body should have at least 1 properties"))
+		}
+		if n := countSet(obj.At.KnotTie.Pull != nil, obj.At.KnotTie.Push != 0, true, bool(obj.At.Open)); n > 2 {
+			errs = append(errs, field.TooMany(path, n, 2))
+		}
+	}
+	return errs
+}
+
+// Validate_KnotSpec checks obj, which replaces oldObj where that isn't nil.
+func Validate_KnotSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotSpec) (errs field.ErrorList) {
+	if oldObj == nil || !sameJSON(obj, oldObj) {
+		if n := countSet(obj.KnotStrand != nil && (!reflect.ValueOf(&obj.KnotStrand.Wait).Elem().IsZero()), obj.KnotStrand != nil && (obj.KnotStrand.Slack != 0), obj.KnotStrand != nil && (obj.KnotStrand.Loose), obj.KnotStrand != nil && (true), !reflect.ValueOf(&obj.Loop).Elem().IsZero(), obj.Loops != nil, true, obj.Raw != nil, obj.Text != nil, obj.Raws != nil, obj.Coils != nil, obj.Turned != nil, true, true, obj.Weights != nil, obj.Marks != nil, obj.Seen != nil, obj.Rope != (KnotRope{})); n < 1 {
+			errs = append(errs, field.Invalid(fldPath, n, fldPath.String()+" in body should have at least 1 properties"))
+		}
+	}
+	if path := fldPath.Child("loop"); !reflect.ValueOf(&obj.Loop).Elem().IsZero() {
+		errs = append(errs, Validate_KnotLoop(ctx, op, path, &obj.Loop, safe.Field(oldObj, func(old *KnotSpec) *KnotLoop { return &old.Loop }))...)
+	}
+	if path := fldPath.Child("loops"); obj.Loops != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Loops, oldObj.Loops)) {
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Loops, nil, nil, nil, Validate_KnotLoop)...)
 	}
 	return errs
 }
@@ -446,4 +485,11 @@ func byKeys[E any](errs field.ErrorList, keys func(E) map[string]any) field.Erro
 		err.BadValue = keys(err.BadValue.(E))
 	}
 	return errs
+}
+
+// sameJSON reports whether two values are the same on the wire. Fields that aren't exported don't count.
+func sameJSON[T any](a, b T) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
 }

@@ -11,6 +11,21 @@ import (
 	"apigen.dev/runtime/roundtrip"
 )
 
+// FuzzRoundTripKnotV1 tests that nothing of Knot is lost in version v1.
+func FuzzRoundTripKnotV1(f *testing.F) {
+	roundtrip.Fuzz(f, roundtrip.Version[*agreementv1.Knot, *agreementv1.Knot]{
+		New: func() *agreementv1.Knot {
+			return new(agreementv1.Knot)
+		},
+		NewHub: func() *agreementv1.Knot {
+			return new(agreementv1.Knot)
+		},
+		Default: agreementv1.SetObjectDefaults_Knot,
+		Values:  roundTripValues,
+		Fillers: roundTripFillers,
+	})
+}
+
 // FuzzRoundTripLeafletV1 tests that nothing of Leaflet is lost in version v1.
 func FuzzRoundTripLeafletV1(f *testing.F) {
 	roundtrip.Fuzz(f, roundtrip.Version[*agreementv1.Leaflet, *agreementv1.Leaflet]{

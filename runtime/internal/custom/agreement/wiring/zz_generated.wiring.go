@@ -28,6 +28,7 @@ func Group() registry.Group {
 		Name:     "agreement.example.com",
 		Versions: []string{"v1"},
 		Resources: []registry.Resource{
+			registry.New(defineKnot()),
 			registry.New(defineLeaflet()),
 			registry.New(defineMeter()),
 			registry.New(definePoster()),
@@ -47,6 +48,62 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return scheme.SetVersionPriority(
 		schema.GroupVersion{Group: "agreement.example.com", Version: "v1"},
 	)
+}
+
+// defineKnot is the resource knots.
+func defineKnot() registry.Definition[*v1.Knot] {
+	return registry.Definition[*v1.Knot]{
+		Group: "agreement.example.com",
+		Names: api.Names{
+			Kind:     "Knot",
+			ListKind: "KnotList",
+			Plural:   "knots",
+			Singular: "knot",
+		},
+		Scope: api.Namespaced,
+		New: func() *v1.Knot {
+			return new(v1.Knot)
+		},
+		Versions: []codec.Version[*v1.Knot]{
+			codec.VersionOf(api.VersionInfo{Name: "v1"}, codec.Conversion[*v1.Knot, *v1.Knot]{
+				New: func() *v1.Knot {
+					return new(v1.Knot)
+				},
+				Default: v1.SetObjectDefaults_Knot,
+				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Knot) field.ErrorList {
+					return codec.AddFaults(ctx, v1.Validate_Knot(ctx, op, nil, obj, old))
+				},
+				Custom:         true,
+				DefaultsIfSent: []string{"spec", "spec.loop", "status"},
+				Nullable:       []string{"spec.loop.at.pull", "spec.loop.at.push", "spec.tie.pull", "spec.tie.push", "spec.coils"},
+				DefaultTexts: map[string]string{
+					"spec.wait":           `"30s"`,
+					"spec.slack":          `0`,
+					"spec.loose":          `false`,
+					"spec.loop.wait":      `"30s"`,
+					"spec.loop.slack":     `0`,
+					"spec.loop.loose":     `false`,
+					"spec.bag":            `{}`,
+					"spec.bag.full":       `false`,
+					"spec.dotted\\.count": `0`,
+					"status.wait":         `"30s"`,
+					"status.slack":        `0`,
+					"status.loose":        `false`,
+				},
+				Sent: sentV1Knot,
+			}),
+		},
+		Storage: "v1",
+		Subresources: []registry.Subresource[*v1.Knot]{{
+			Name: "status",
+			Copy: func(from, to *v1.Knot) {
+				to.Status = from.DeepCopy().Status
+			},
+			Reset: func(obj *v1.Knot) {
+				obj.Status = v1.KnotStatus{}
+			},
+		}},
+	}
 }
 
 // defineLeaflet is the resource leaflets.
@@ -214,6 +271,56 @@ func defineSign() registry.Definition[*v1.Sign] {
 				obj.Status = v1.SignStatus{}
 			},
 		}},
+	}
+}
+
+// sentV1KnotPlace returns the rules about the JSON of v1.KnotPlace that clients send.
+func sentV1KnotPlace() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"pull", "push"},
+	}
+}
+
+// sentV1KnotLoop returns the rules about the JSON of v1.KnotLoop that clients send.
+func sentV1KnotLoop() *codec.Sent {
+	return &codec.Sent{
+		Members: map[string]*codec.Sent{
+			"at": sentV1KnotPlace().Counting(
+				codec.Count{Least: 1, Most: -1},
+				codec.Count{Most: 2},
+			),
+		},
+	}
+}
+
+// sentV1KnotTie returns the rules about the JSON of v1.KnotTie that clients send.
+func sentV1KnotTie() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"pull", "push"},
+	}
+}
+
+// sentV1KnotSpec returns the rules about the JSON of v1.KnotSpec that clients send.
+func sentV1KnotSpec() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"rope"},
+		Members: map[string]*codec.Sent{
+			"loop":  sentV1KnotLoop(),
+			"loops": &codec.Sent{Elem: sentV1KnotLoop()},
+			"tie":   sentV1KnotTie(),
+		},
+	}
+}
+
+// sentV1Knot returns the rules about the JSON of v1.Knot that clients send.
+func sentV1Knot() *codec.Sent {
+	return &codec.Sent{
+		Refused: map[string]codec.Refusal{
+			"spec": {Fault: "should have at least 1 properties"},
+		},
+		Members: map[string]*codec.Sent{
+			"spec": sentV1KnotSpec().Counting(codec.Count{Least: 1, Most: -1}),
+		},
 	}
 }
 

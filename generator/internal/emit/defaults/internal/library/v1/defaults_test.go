@@ -36,12 +36,11 @@ func TestPointersTellUnsetFromZero(t *testing.T) {
 	SetObjectDefaults_Book(book)
 	p := book.Spec.Pointers
 	if *p.String != "plain" || *p.Bool || *p.Zero != 0 || *p.Int != 2 ||
-		**p.Deep != "deep" || *p.Color != "green" || *p.Blue != "blue" ||
+		*p.Color != "green" || *p.Blue != "blue" ||
 		*p.Link != "https://example.com" {
 		t.Errorf("got %+v", p)
 	}
 	zero := Pointers{String: pointer(""), Bool: pointer(true), Zero: pointer(int64(1)), Int: pointer(0),
-		Deep:  pointer(pointer("")),
 		Color: pointer(Color("")), Blue: pointer(Color("")), Link: pointer("")}
 	book = &Book{Spec: BookSpec{Pointers: zero}}
 	SetObjectDefaults_Book(book)
@@ -59,7 +58,7 @@ func TestJSON(t *testing.T) {
 		Quantity: resource.MustParse("1Gi"), Duration: metav1.Duration{Duration: 5 * time.Minute},
 		DurationPtr: &metav1.Duration{Duration: 5 * time.Minute}, IntOrString: intstr.FromString("80%"),
 		Port: pointer(intstr.FromInt32(80)), Struct: Optional{Title: "struct", Tags: []string{"x"}},
-		EmptyStruct: Optional{Title: "untitled"}, Bytes: []byte("hello"), Array: [3]int{1, 2, 3},
+		EmptyStruct: Optional{Title: "untitled"}, Bytes: []byte("hello"),
 		Authors: []Author{{Name: "Ada", Country: "unknown"}, {Name: "anonymous", Calls: 1, Country: "unknown"}},
 	}
 	if got := book.Spec.JSON; !reflect.DeepEqual(got, want) {
@@ -93,7 +92,7 @@ func TestFunctionsAtEveryDepth(t *testing.T) {
 	for where, got := range map[string]Author{
 		"slice": s.Authors[1], "pointer": *s.AuthorPtr, "slice of pointers": *s.AuthorPtrs[1], "map": s.ByName["a"],
 		"map of pointers": *s.ByNamePtr["a"], "map of slices": s.ByNames["a"][0], "slice of slices": s.Matrix[0][0],
-		"array": s.Fixed[1], "slice of maps": s.Nested[0][1], "anonymous struct": s.Anonymous.Author,
+		"slice of maps": s.Nested[0][1], "anonymous struct": s.Anonymous.Author,
 		"unexported": s.private,
 	} {
 		if !reflect.DeepEqual(got, want) {

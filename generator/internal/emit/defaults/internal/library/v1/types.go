@@ -44,7 +44,6 @@ type BookSpec struct {
 	ByNamePtr  map[string]*Author `json:"byNamePtr,omitempty"`
 	ByNames    map[string][]Author
 	Matrix     [][]Author       `json:"matrix,omitempty"`
-	Fixed      [2]Author        `json:"fixed"`
 	Nested     []map[int]Author `json:"nested,omitempty"`
 	Place      shared.Place     `json:"place"`
 	Anonymous  struct {
@@ -102,8 +101,6 @@ type Pointers struct {
 	Zero *int64 `json:"zero,omitempty"`
 	// +default=2
 	Int *int `json:"int,omitempty"`
-	// +default="deep"
-	Deep **string `json:"deep,omitempty"`
 	// The type of this one has a default.
 	Color *Color `json:"color,omitempty"`
 	// +default="blue"
@@ -137,8 +134,6 @@ type JSON struct {
 	EmptyStruct Optional `json:"emptyStruct"`
 	// +default="aGVsbG8="
 	Bytes []byte `json:"bytes,omitempty"`
-	// +default=[1, 2, 3]
-	Array [3]int `json:"array"`
 	// +default=[{"name": "Ada"}, {}]
 	Authors []Author `json:"authors,omitempty"`
 	// +default=null

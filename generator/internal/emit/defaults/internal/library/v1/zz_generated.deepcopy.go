@@ -157,9 +157,6 @@ func (in *BookSpec) DeepCopyInto(out *BookSpec) {
 			}
 		}
 	}
-	for i := range in.Fixed {
-		in.Fixed[i].DeepCopyInto(&out.Fixed[i])
-	}
 	if in.Nested != nil {
 		out.Nested = make([]map[int]Author, len(in.Nested))
 		for i := range in.Nested {
@@ -488,13 +485,6 @@ func (in *Pointers) DeepCopyInto(out *Pointers) {
 	if in.Int != nil {
 		out.Int = new(int)
 		*out.Int = *in.Int
-	}
-	if in.Deep != nil {
-		out.Deep = new(*string)
-		if *in.Deep != nil {
-			*out.Deep = new(string)
-			*(*out.Deep) = *(*in.Deep)
-		}
 	}
 	if in.Color != nil {
 		out.Color = new(Color)

@@ -73,11 +73,6 @@ func SetObjectDefaults_Book(in *Book) {
 		ptrVar1 := 2
 		in.Spec.Pointers.Int = &ptrVar1
 	}
-	if in.Spec.Pointers.Deep == nil {
-		ptrVar2 := "deep"
-		var ptrVar1 *string = &ptrVar2
-		in.Spec.Pointers.Deep = &ptrVar1
-	}
 	if in.Spec.Pointers.Color == nil {
 		ptrVar1 := Color("green")
 		in.Spec.Pointers.Color = &ptrVar1
@@ -151,11 +146,6 @@ func SetObjectDefaults_Book(in *Book) {
 	}
 	if in.Spec.JSON.Bytes == nil {
 		if err := json.Unmarshal([]byte(`"aGVsbG8="`), &in.Spec.JSON.Bytes); err != nil {
-			panic(err)
-		}
-	}
-	if in.Spec.JSON.Array == ([3]int{}) {
-		if err := json.Unmarshal([]byte(`[1, 2, 3]`), &in.Spec.JSON.Array); err != nil {
 			panic(err)
 		}
 	}
@@ -243,13 +233,6 @@ func SetObjectDefaults_Book(in *Book) {
 			if b.Country == "" {
 				b.Country = "unknown"
 			}
-		}
-	}
-	for i := range in.Spec.Fixed {
-		a := &in.Spec.Fixed[i]
-		SetDefaults_Author(a)
-		if a.Country == "" {
-			a.Country = "unknown"
 		}
 	}
 	for i := range in.Spec.Nested {

@@ -1,0 +1,129 @@
+package v1
+
+import (
+	"encoding/json"
+	"net"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// Knot has structs embedded by pointers, which are nil where an object has no member of theirs.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+type Knot struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	// +optional
+	Spec KnotSpec `json:"spec,omitempty"`
+	// +optional
+	Status KnotStatus `json:"status,omitempty"`
+}
+
+// KnotStatus is the status of a Knot.
+type KnotStatus struct {
+	*KnotStrand `json:",inline"`
+	// +optional
+	Tight bool `json:"tight"`
+}
+
+// KnotSpec is the specification of a Knot. It has a rule about itself, and required fields.
+//
+// +kubebuilder:validation:MinProperties=1
+type KnotSpec struct {
+	*KnotStrand `json:",inline"`
+	// +optional
+	Loop KnotLoop `json:"loop,omitempty"`
+	// +optional
+	Loops []KnotLoop `json:"loops,omitempty"`
+	// +optional
+	Tie KnotTie `json:"tie"`
+	// +optional
+	Raw json.RawMessage `json:"raw,omitempty"`
+	// +optional
+	Text json.RawMessage `json:"text"`
+	// +optional
+	Raws map[string]json.RawMessage `json:"raws,omitempty"`
+	// +optional
+	// +nullable
+	Coils []map[string][]int32 `json:"coils,omitempty"`
+	// +optional
+	Turned map[string]map[string]int32 `json:"turned,omitempty"`
+	// +kubebuilder:default={}
+	Bag KnotBag `json:"bag"`
+	// +kubebuilder:default=0
+	Dotted int32 `json:"dotted.count"`
+	// +optional
+	Weights []resource.Quantity `json:"weights,omitempty"`
+	// +optional
+	Marks [][]intstr.IntOrString `json:"marks,omitempty"`
+	// +optional
+	Seen []time.Time `json:"seen,omitempty"`
+	// +required
+	Rope KnotRope `json:"rope,omitempty"`
+}
+
+// KnotStrand has defaults, two of which are zero.
+type KnotStrand struct {
+	// +kubebuilder:default="30s"
+	// +optional
+	Wait metav1.Duration `json:"wait,omitempty"`
+	// +kubebuilder:default=0
+	Slack float64 `json:"slack,omitempty"`
+	// +kubebuilder:default=false
+	// +required
+	Loose bool `json:"loose,omitempty"`
+	// +optional
+	Name string `json:"name"`
+}
+
+// KnotLoop has a default below an embedded pointer.
+type KnotLoop struct {
+	*KnotStrand `json:",inline"`
+	// +optional
+	Ends uint32 `json:"ends,omitempty"`
+	// +kubebuilder:validation:MinProperties=1
+	// +kubebuilder:validation:MaxProperties=2
+	// +optional
+	At *KnotPlace `json:"at,omitempty"`
+}
+
+// KnotPlace has members that are in JSON although they are empty, and those of a struct that it inlines.
+type KnotPlace struct {
+	KnotTie `json:",inline"`
+	// +optional
+	Address net.IP `json:"address"`
+	// +optional
+	Open KnotOpen `json:"open,omitempty"`
+}
+
+// KnotOpen has a name.
+type KnotOpen bool
+
+// KnotTie has required members that may be null.
+type KnotTie struct {
+	// +nullable
+	// +required
+	Pull *int32 `json:"pull,omitempty"`
+	// +nullable
+	// +required
+	Push float32 `json:"push,omitempty"`
+}
+
+// KnotBag has a list that is in JSON although nobody sent it, and a default.
+type KnotBag struct {
+	// +optional
+	Sizes []float32 `json:"sizes"`
+	// +kubebuilder:default=false
+	Full bool `json:"full,omitempty"`
+}
+
+// KnotRope is what it is made of.
+type KnotRope struct {
+	// +optional
+	Length uint64 `json:"length,omitempty"`
+}
