@@ -34,7 +34,6 @@ type OddmentSpec struct {
 	Pointers map[string]*string                      `json:"pointers,omitempty"`
 	Maps     map[string]map[string]map[string]string `json:"maps,omitempty"`
 	Floats   map[string][]float64                    `json:"floats,omitempty"`
-	Fixed    [3]int16                                `json:"fixed,omitempty"`
 	// +kubebuilder:validation:Schemaless
 	// +kubebuilder:pruning:PreserveUnknownFields
 	Nothing []byte `json:"nothing,omitempty"`

@@ -167,7 +167,6 @@ type EverythingSpec struct {
 // Common is inlined.
 //
 // +kubebuilder:validation:XValidation:rule="size(self.owner) > 0"
-// +kubebuilder:validation:MaxProperties=50
 type Common struct {
 	// Owner owns it.
 	Owner string `json:"owner"`
