@@ -59,7 +59,6 @@ type Shapes struct {
 	Lists       map[string][]string `json:"lists,omitempty"`
 	NamedMap    Named               `json:"namedMap,omitempty"`
 	NamedList   List                `json:"namedList,omitempty"`
-	Array       [2]string           `json:"array,omitempty"`
 	Anonymous   struct {
 		A string `json:"a"`
 	} `json:"anonymous,omitempty"`
