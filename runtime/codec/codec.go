@@ -311,7 +311,8 @@ type Conversion[T, V api.Object] struct {
 	// whose JSON is what encoding/json writes.
 	Custom bool
 	// DefaultsIfSent are the paths of structs of a Custom kind that keep what Default sets inside only if the client
-	// sent the struct, though it were empty. [*] stands for the elements of a list or map: spec.doors[*].lock.
+	// sent the struct, though it were empty. [*] stands for the elements of a list or map: spec.doors[*].lock. A dot in
+	// a name stands behind a backslash.
 	DefaultsIfSent []string
 	// Nullable are the paths of the fields of a Custom kind that keep null, as +nullable says. [*] stands for the
 	// elements of a list or map.
