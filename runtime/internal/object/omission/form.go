@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -60,31 +59,36 @@ func FormOf(of reflect.Type, rules Rules) *Form {
 	for _, path := range rules.Nullable {
 		f.zeros.allowNull(pathOf(path))
 	}
-	for _, path := range slices.SortedFunc(maps.Keys(rules.Defaults), innerFirst(rules.Defaults)) {
-		text := rules.Defaults[path]
-		if isObject(text) { // it lacks the defaults inside
-			f.zeros.watch(shapes, map[*Zeros]bool{})
-		}
-		f.zeros.fieldAt(pathOf(path), func(f *field) { f.keepDefault(text) })
-	}
-	f.zeros.watch(shapes, map[*Zeros]bool{})
+	f.keepDefaults(rules.Defaults, shapes)
 	return f
 }
 
-// innerFirst orders the paths of defaults: those of structs, in which there may be others, are the last.
-func innerFirst(defaults map[string]string) func(a, b string) int {
-	return func(a, b string) int {
-		switch {
-		case isObject(defaults[a]) == isObject(defaults[b]):
-			return cmp.Or(len(pathOf(b))-len(pathOf(a)), strings.Compare(a, b))
-		case isObject(defaults[a]):
-			return 1
+// keepDefaults notes the defaults of fields. Those of structs come behind all others, and the inner ones before the
+// outer: their text lacks the defaults inside.
+func (f *Form) keepDefaults(defaults map[string]string, shapes builder) {
+	var structs []string
+	for path, text := range defaults {
+		if strings.HasPrefix(text, "{") {
+			structs = append(structs, path)
+		} else {
+			f.zeros.fieldAt(pathOf(path), func(_ *Zeros, of *field) { of.keepDefault(text) })
 		}
-		return -1
+	}
+	f.zeros.watch(shapes, map[*Zeros]bool{})
+	slices.SortFunc(structs, innerFirst)
+	for _, path := range structs {
+		names := pathOf(path)
+		f.zeros.fieldAt(names, func(in *Zeros, of *field) {
+			of.keepDefault(defaults[path])
+			in.watchField(names[len(names)-1], of)
+		})
 	}
 }
 
-func isObject(text string) bool { return strings.HasPrefix(text, "{") }
+// innerFirst orders paths: the longest are the first.
+func innerFirst(a, b string) int {
+	return cmp.Or(len(pathOf(b))-len(pathOf(a)), strings.Compare(a, b))
+}
 
 // JSON encodes an object.
 func (f *Form) JSON(obj any) ([]byte, error) {
@@ -200,7 +204,7 @@ func (f *Form) Forget(obj metav1.Object, name string) {
 	}
 	var known *SentZeros
 	path := pathOf(name)
-	f.zeros.fieldAt(path, func(of *field) {
+	f.zeros.fieldAt(path, func(_ *Zeros, of *field) {
 		if of.filler != nil {
 			known = &SentZeros{Below: []Member{{name, sentNot}}}
 		}

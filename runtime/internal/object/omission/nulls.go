@@ -157,7 +157,8 @@ func (z *Zeros) fillLists(v reflect.Value) {
 // schemaTyped is a type whose type in a schema is its own. Several, or none, stand for any.
 type schemaTyped interface{ OpenAPISchemaType() []string }
 
-// schemaType returns the type of values of a Go type in a schema; "" if it isn't known, or they may be of several.
+// schemaType returns the type of values of a Go type in a schema, or the types of numbers that may be text; "" if it
+// isn't known, or they may be of any.
 func schemaType(t reflect.Type) string {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()

@@ -187,7 +187,7 @@ func (z *Zeros) identified(v reflect.Value, sent *SentZeros) *SentZeros {
 			f, value := z.field(v, m.Name)
 			if s.Zero != unsent {
 				s = f.below.identified(value, s)
-			} else if value.IsValid() && !f.isZero(value) {
+			} else if !value.IsValid() || !f.isZero(value) {
 				s = nil
 			}
 		case reflect.Map:
@@ -316,15 +316,15 @@ var sentNot = &SentZeros{Zero: unsent}
 // sentEmpty stands for a struct with a default of its own that was sent without members.
 var sentEmpty = &SentZeros{Zero: "{}"}
 
-// fieldAt calls do with the field at a path.
-func (z *Zeros) fieldAt(path []string, do func(f *field)) {
+// fieldAt calls do with the field at a path, and with what is known of the struct that has it.
+func (z *Zeros) fieldAt(path []string, do func(in *Zeros, f *field)) {
 	switch {
-	case z == nil:
+	case z == nil || len(path) == 0:
 	case path[0] == anyItem:
 		z.elem.fieldAt(path[1:], do)
 	case z.members[path[0]] == nil:
 	case len(path) == 1:
-		do(z.members[path[0]])
+		do(z, z.members[path[0]])
 	default:
 		z.members[path[0]].below.fieldAt(path[1:], do)
 	}
@@ -336,7 +336,7 @@ func (z *Zeros) allowNull(path []string) {
 	for of[len(of)-1] == anyItem {
 		of = of[:len(of)-1]
 	}
-	z.fieldAt(of, func(f *field) {
+	z.fieldAt(of, func(_ *Zeros, f *field) {
 		f.nullable = f.nullable || len(of) == len(path)
 		f.nullItems = f.nullItems || len(of) < len(path)
 	})
@@ -354,12 +354,12 @@ func (f *Form) Nullable(path []string) (yes bool) {
 			steps[i] = anyItem
 		}
 	}
-	f.zeros.fieldAt(steps, func(of *field) { yes = of.nullable })
+	f.zeros.fieldAt(steps, func(_ *Zeros, of *field) { yes = of.nullable })
 	return yes
 }
 
 // keepDefault notes that a member has a default, in JSON, that the JSON of its Go value lacks, or has in another form,
-// or that takes the place of a zero value. watch comes behind it, and before those of structs that have others inside.
+// or that takes the place of a zero value. What is watched inside of a struct is known before.
 func (f *field) keepDefault(text string) {
 	if f.defaulted {
 		return
@@ -373,7 +373,7 @@ func (f *field) keepDefault(text string) {
 	f.refilled = sent == nil && whole == nil && f.zero != structZero
 }
 
-// watch notes what is known of members that an object lacks, if it isn't noted. shapes has the shapes of all types.
+// watch notes what is known of members that an object lacks. shapes has the shapes of all types.
 func (z *Zeros) watch(shapes builder, seen map[*Zeros]bool) {
 	if z == nil || seen[z] {
 		return
@@ -382,16 +382,18 @@ func (z *Zeros) watch(shapes builder, seen map[*Zeros]bool) {
 	z.elem.watch(shapes, seen)
 	for name, f := range z.members {
 		f.below.watch(shapes, seen)
-		if f.watched > 0 {
-			continue
-		}
 		if !f.omitted {
 			f.setFiller(shapes)
 		}
-		if f.filler != nil || f.defaultValue != nil {
-			z.watched = append(z.watched, watched{name, f})
-			f.watched = len(z.watched)
-		}
+		z.watchField(name, f)
+	}
+}
+
+// watchField notes a field of which something is known where an object lacks it.
+func (z *Zeros) watchField(name string, f *field) {
+	if f.watched == 0 && (f.filler != nil || f.defaultValue != nil) {
+		z.watched = append(z.watched, watched{name, f})
+		f.watched = len(z.watched)
 	}
 }
 
