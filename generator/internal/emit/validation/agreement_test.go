@@ -69,10 +69,15 @@ func TestAgreement(t *testing.T) {
 		"crd.list":    list(func() string { return pick(`"a"`, `"b"`, `"long"`, `"d"`) }),
 		"crd.uniques": list(number(-2, 2)),
 		"crd.counts":  object(number(-2, 3)),
-		"crd.nested":  list(list(func() string { return pick(`"Low"`, `"High"`, `"low"`) })),
-		"crd.share":   func() string { return pick(`"1%"`, `"%"`, `1`, `-1`, `7`) },
-		"crd.ipv4":    func() string { return pick(`"1.2.3.4"`, `"1.2.3"`, `"256.1.1.1"`, `"::1"`, `"x"`) },
-		"crd.cidr":    func() string { return pick(`"1.2.3.4/8"`, `"1.2.3.4"`, `"fd00::/8"`, `"1.2.3.4/33"`) },
+		"crd.bundle": func() string {
+			return pick(`{"from":""}`, `{"from":"","paper":"a","length":2}`, `{"from":"","paper":"a","loose":true}`,
+				`{"from":"","paper":"a","length":2,"loose":true}`,
+				`{"from":"1.2.3.4","paper":"a","length":1,"loose":true}`)
+		},
+		"crd.nested": list(list(func() string { return pick(`"Low"`, `"High"`, `"low"`) })),
+		"crd.share":  func() string { return pick(`"1%"`, `"%"`, `1`, `-1`, `7`) },
+		"crd.ipv4":   func() string { return pick(`"1.2.3.4"`, `"1.2.3"`, `"256.1.1.1"`, `"::1"`, `"x"`) },
+		"crd.cidr":   func() string { return pick(`"1.2.3.4/8"`, `"1.2.3.4"`, `"fd00::/8"`, `"1.2.3.4/33"`) },
 		"crd.dateTime": func() string {
 			return pick(`"2026-02-28T10:00:00Z"`, `"2026-02-28T10:00:00.5+01:00"`, `"2026-02-28"`,
 				`"2026-13-01T00:00:00Z"`)

@@ -64,6 +64,9 @@ var chosen = map[string][]string{
 		`{"spec":{"rope":{},"bag":{},"dotted.count":0}}`, `{"spec":{"rope":{},"dotted.count":null}}`,
 		`{"spec":{"rope":{},"loop":{"at":{"address":""}}}}`, `{"spec":{"rope":{},"loop":{"at":{}}}}`,
 		`{"spec":{"rope":{},"loop":{"at":{"pull":1,"push":0,"open":false}}}}`,
+		`{"spec":{"rope":{},"eased":false}}`, `{"spec":{"rope":{},"reason":"","slips":0}}`,
+		`{"spec":{"rope":{},"hold":{}}}`, `{"spec":{"rope":{},"hold":{"seal":{"text":"abc"}}}}`,
+		`{"spec":{"rope":{},"knob":{}}}`, `{"spec":{"rope":{},"knob":{"grade":0}}}`,
 	},
 	"Meter": {
 		`{"spec":{"delay":"100s"}}`, `{"spec":{"timeout":"x"}}`, `{"spec":{"timeout":"0s"}}`,

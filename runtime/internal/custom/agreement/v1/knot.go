@@ -36,6 +36,7 @@ type KnotStatus struct {
 // +kubebuilder:validation:MinProperties=1
 type KnotSpec struct {
 	*KnotStrand `json:",inline"`
+	*KnotSlip   `json:",inline"`
 	// +optional
 	Loop KnotLoop `json:"loop,omitempty"`
 	// +optional
@@ -55,6 +56,8 @@ type KnotSpec struct {
 	Turned map[string]map[string]int32 `json:"turned,omitempty"`
 	// +kubebuilder:default={}
 	Bag KnotBag `json:"bag"`
+	// +kubebuilder:default={}
+	Sack KnotBag `json:"sack,omitempty"`
 	// +kubebuilder:default=0
 	Dotted int32 `json:"dotted.count"`
 	// +optional
@@ -63,6 +66,9 @@ type KnotSpec struct {
 	Marks [][]intstr.IntOrString `json:"marks,omitempty"`
 	// +optional
 	Seen []time.Time `json:"seen,omitempty"`
+	// +optional
+	Hold KnotHold `json:"hold,omitempty"`
+	Knob KnotKnob `json:"knob,omitempty"`
 	// +required
 	Rope KnotRope `json:"rope,omitempty"`
 }
@@ -126,4 +132,43 @@ type KnotBag struct {
 type KnotRope struct {
 	// +optional
 	Length uint64 `json:"length,omitempty"`
+}
+
+// KnotHold may not be empty, and has a struct with a rule in Kubernetes' grammar.
+//
+// +kubebuilder:validation:MinProperties=1
+type KnotHold struct {
+	Seal KnotSeal `json:"seal,omitempty"`
+	Firm bool     `json:"firm,omitempty"`
+}
+
+// KnotSeal is on a hold.
+type KnotSeal struct {
+	// +k8s:maxLength=2
+	Text string `json:"text,omitempty"`
+}
+
+// KnotKnob inlines a required field that can't be zero.
+type KnotKnob struct {
+	KnotBase `json:",inline"`
+}
+
+// KnotBase is below a knob.
+type KnotBase struct {
+	// +required
+	Grade KnotGrade `json:"grade,omitzero"`
+}
+
+// KnotGrade is how hard it is.
+//
+// +kubebuilder:validation:Minimum=1
+type KnotGrade int32
+
+// KnotSlip has defaults that are zero alone, so that a pointer to it stays nil.
+type KnotSlip struct {
+	// +kubebuilder:default=0
+	Slips int32 `json:"slips,omitempty"`
+	Eased bool  `json:"eased,omitempty"`
+	// +optional
+	Reason string `json:"reason"`
 }

@@ -24,6 +24,10 @@ func (in *Knot) DeepCopyInto(out *Knot) {
 		*out.Spec.KnotStrand = *in.Spec.KnotStrand
 		in.Spec.KnotStrand.Wait.DeepCopyInto(&out.Spec.KnotStrand.Wait)
 	}
+	if in.Spec.KnotSlip != nil {
+		out.Spec.KnotSlip = new(KnotSlip)
+		*out.Spec.KnotSlip = *in.Spec.KnotSlip
+	}
 	if in.Spec.Loop.KnotStrand != nil {
 		out.Spec.Loop.KnotStrand = new(KnotStrand)
 		*out.Spec.Loop.KnotStrand = *in.Spec.Loop.KnotStrand
@@ -119,6 +123,10 @@ func (in *Knot) DeepCopyInto(out *Knot) {
 	if in.Spec.Bag.Sizes != nil {
 		out.Spec.Bag.Sizes = make([]float32, len(in.Spec.Bag.Sizes))
 		copy(out.Spec.Bag.Sizes, in.Spec.Bag.Sizes)
+	}
+	if in.Spec.Sack.Sizes != nil {
+		out.Spec.Sack.Sizes = make([]float32, len(in.Spec.Sack.Sizes))
+		copy(out.Spec.Sack.Sizes, in.Spec.Sack.Sizes)
 	}
 	if in.Spec.Weights != nil {
 		out.Spec.Weights = make([]resource.Quantity, len(in.Spec.Weights))

@@ -95,6 +95,40 @@ func Validate_Knot(ctx context.Context, op operation.Operation, fldPath *field.P
 	return errs
 }
 
+// Validate_KnotBase checks obj, which replaces oldObj where that isn't nil.
+func Validate_KnotBase(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotBase) (errs field.ErrorList) {
+	errs = append(errs, Validate_KnotGrade(ctx, op, fldPath.Child("grade"), &obj.Grade, safe.Field(oldObj, func(old *KnotBase) *KnotGrade { return &old.Grade }))...)
+	return errs
+}
+
+// Validate_KnotGrade checks obj, which replaces oldObj where that isn't nil.
+func Validate_KnotGrade(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotGrade) (errs field.ErrorList) {
+	if oldObj != nil && *obj == *oldObj {
+		return errs
+	}
+	if *obj < 1 {
+		errs = append(errs, field.Invalid(fldPath, *obj, fldPath.String()+" in body should be greater than or equal to 1"))
+	}
+	return errs
+}
+
+// Validate_KnotHold checks obj, which replaces oldObj where that isn't nil.
+func Validate_KnotHold(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotHold) (errs field.ErrorList) {
+	if oldObj == nil || *obj != *oldObj {
+		if n := countSet(obj.Seal != (KnotSeal{}), obj.Firm); n < 1 {
+			errs = append(errs, field.Invalid(fldPath, n, fldPath.String()+" in body should have at least 1 properties"))
+		}
+	}
+	errs = append(errs, Validate_KnotSeal(ctx, op, fldPath.Child("seal"), &obj.Seal, safe.Field(oldObj, func(old *KnotHold) *KnotSeal { return &old.Seal }))...)
+	return errs
+}
+
+// Validate_KnotKnob checks obj, which replaces oldObj where that isn't nil.
+func Validate_KnotKnob(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotKnob) (errs field.ErrorList) {
+	errs = append(errs, Validate_KnotBase(ctx, op, fldPath, &obj.KnotBase, safe.Field(oldObj, func(old *KnotKnob) *KnotBase { return &old.KnotBase }))...)
+	return errs
+}
+
 // Validate_KnotLoop checks obj, which replaces oldObj where that isn't nil.
 func Validate_KnotLoop(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotLoop) (errs field.ErrorList) {
 	if path := fldPath.Child("at"); obj.At != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.At, oldObj.At)) {
@@ -108,10 +142,18 @@ func Validate_KnotLoop(ctx context.Context, op operation.Operation, fldPath *fie
 	return errs
 }
 
+// Validate_KnotSeal checks obj, which replaces oldObj where that isn't nil.
+func Validate_KnotSeal(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotSeal) (errs field.ErrorList) {
+	if path := fldPath.Child("text"); obj.Text != "" && (oldObj == nil || obj.Text != oldObj.Text) {
+		errs = append(errs, validate.MaxLength(ctx, op, path, &obj.Text, nil, 2)...)
+	}
+	return errs
+}
+
 // Validate_KnotSpec checks obj, which replaces oldObj where that isn't nil.
 func Validate_KnotSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotSpec) (errs field.ErrorList) {
 	if oldObj == nil || !sameJSON(obj, oldObj) {
-		if n := countSet(obj.KnotStrand != nil && (!reflect.ValueOf(&obj.KnotStrand.Wait).Elem().IsZero()), obj.KnotStrand != nil && (obj.KnotStrand.Slack != 0), obj.KnotStrand != nil && (obj.KnotStrand.Loose), obj.KnotStrand != nil && (true), !reflect.ValueOf(&obj.Loop).Elem().IsZero(), obj.Loops != nil, true, obj.Raw != nil, obj.Text != nil, obj.Raws != nil, obj.Coils != nil, obj.Turned != nil, true, true, obj.Weights != nil, obj.Marks != nil, obj.Seen != nil, obj.Rope != (KnotRope{})); n < 1 {
+		if n := countSet(obj.KnotStrand != nil && (!reflect.ValueOf(&obj.KnotStrand.Wait).Elem().IsZero()), obj.KnotStrand != nil && (obj.KnotStrand.Slack != 0), obj.KnotStrand != nil && (obj.KnotStrand.Loose), obj.KnotStrand != nil && (true), obj.KnotSlip != nil && (obj.KnotSlip.Slips != 0), obj.KnotSlip != nil && (obj.KnotSlip.Eased), obj.KnotSlip != nil && (true), !reflect.ValueOf(&obj.Loop).Elem().IsZero(), obj.Loops != nil, true, obj.Raw != nil, obj.Text != nil, obj.Raws != nil, obj.Coils != nil, obj.Turned != nil, true, !reflect.ValueOf(&obj.Sack).Elem().IsZero(), true, obj.Weights != nil, obj.Marks != nil, obj.Seen != nil, obj.Hold != (KnotHold{}), obj.Knob != (KnotKnob{}), obj.Rope != (KnotRope{})); n < 1 {
 			errs = append(errs, field.Invalid(fldPath, n, fldPath.String()+" in body should have at least 1 properties"))
 		}
 	}
@@ -120,6 +162,12 @@ func Validate_KnotSpec(ctx context.Context, op operation.Operation, fldPath *fie
 	}
 	if path := fldPath.Child("loops"); obj.Loops != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Loops, oldObj.Loops)) {
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Loops, nil, nil, nil, Validate_KnotLoop)...)
+	}
+	if path := fldPath.Child("hold"); obj.Hold != (KnotHold{}) {
+		errs = append(errs, Validate_KnotHold(ctx, op, path, &obj.Hold, safe.Field(oldObj, func(old *KnotSpec) *KnotHold { return &old.Hold }))...)
+	}
+	if path := fldPath.Child("knob"); obj.Knob != (KnotKnob{}) {
+		errs = append(errs, Validate_KnotKnob(ctx, op, path, &obj.Knob, safe.Field(oldObj, func(old *KnotSpec) *KnotKnob { return &old.Knob }))...)
 	}
 	return errs
 }

@@ -80,11 +80,13 @@ func defineKnot() registry.Definition[*v1.Knot] {
 					"spec.wait":           `"30s"`,
 					"spec.slack":          `0`,
 					"spec.loose":          `false`,
+					"spec.slips":          `0`,
 					"spec.loop.wait":      `"30s"`,
 					"spec.loop.slack":     `0`,
 					"spec.loop.loose":     `false`,
 					"spec.bag":            `{}`,
 					"spec.bag.full":       `false`,
+					"spec.sack":           `{}`,
 					"spec.dotted\\.count": `0`,
 					"status.wait":         `"30s"`,
 					"status.slack":        `0`,
@@ -300,14 +302,31 @@ func sentV1KnotTie() *codec.Sent {
 	}
 }
 
+// sentV1KnotKnob returns the rules about the JSON of v1.KnotKnob that clients send.
+func sentV1KnotKnob() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"grade"},
+		Refused: map[string]codec.Refusal{
+			"grade": {Fault: "should be greater than or equal to 1"},
+		},
+	}
+}
+
 // sentV1KnotSpec returns the rules about the JSON of v1.KnotSpec that clients send.
 func sentV1KnotSpec() *codec.Sent {
 	return &codec.Sent{
 		Required: []string{"rope"},
+		Refused: map[string]codec.Refusal{
+			"hold": {Fault: "should have at least 1 properties"},
+		},
 		Members: map[string]*codec.Sent{
 			"loop":  sentV1KnotLoop(),
 			"loops": &codec.Sent{Elem: sentV1KnotLoop()},
 			"tie":   sentV1KnotTie(),
+			"hold": &codec.Sent{Counts: []codec.Count{
+				codec.Count{Least: 1, Most: -1},
+			}},
+			"knob": sentV1KnotKnob(),
 		},
 	}
 }

@@ -1,6 +1,8 @@
 package v1
 
 import (
+	"net"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
@@ -62,6 +64,8 @@ type CRD struct {
 	Part *Part `json:"part,omitempty"`
 	// +optional
 	Optional Part `json:"optional,omitempty"`
+	// +kubebuilder:validation:MaxProperties=3
+	Bundle *Bundle `json:"bundle,omitempty"`
 	// +kubebuilder:validation:Required
 	Needed *string `json:"needed"`
 	// +kubebuilder:validation:Required
@@ -128,6 +132,28 @@ type Part struct {
 	// +kubebuilder:validation:MinLength=1
 	Must string `json:"must"`
 }
+
+// Bundle has fields of its own, of a struct and behind a pointer, which all count.
+type Bundle struct {
+	Wrap  `json:",inline"`
+	*Cord `json:",inline"`
+	Loose Slack `json:"loose,omitempty"`
+	// +optional
+	From net.IP `json:"from"`
+}
+
+// Wrap is around a bundle.
+type Wrap struct {
+	Paper string `json:"paper,omitempty"`
+}
+
+// Cord holds a bundle.
+type Cord struct {
+	Length int32 `json:"length,omitempty"`
+}
+
+// Slack is a bool with a name.
+type Slack bool
 
 // Port has a rule on its type and on its field.
 type Port struct {

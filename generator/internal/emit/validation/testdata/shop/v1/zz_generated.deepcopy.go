@@ -5,10 +5,35 @@
 package v1
 
 import (
+	"net"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
+
+// DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
+func (in *Bundle) DeepCopyInto(out *Bundle) {
+	*out = *in
+	if in.Cord != nil {
+		out.Cord = new(Cord)
+		*out.Cord = *in.Cord
+	}
+	if in.From != nil {
+		out.From = make(net.IP, len(in.From))
+		copy(out.From, in.From)
+	}
+}
+
+// DeepCopy returns a copy that shares nothing with the receiver, a new Bundle.
+func (in *Bundle) DeepCopy() *Bundle {
+	if in == nil {
+		return nil
+	}
+	out := new(Bundle)
+	in.DeepCopyInto(out)
+	return out
+}
 
 // DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
 func (in *CRD) DeepCopyInto(out *CRD) {
@@ -48,6 +73,10 @@ func (in *CRD) DeepCopyInto(out *CRD) {
 		in.Part.DeepCopyInto(out.Part)
 	}
 	in.Optional.DeepCopyInto(&out.Optional)
+	if in.Bundle != nil {
+		out.Bundle = new(Bundle)
+		in.Bundle.DeepCopyInto(out.Bundle)
+	}
 	if in.Needed != nil {
 		out.Needed = new(string)
 		*out.Needed = *in.Needed
@@ -112,6 +141,21 @@ func (in *CRD) DeepCopy() *CRD {
 		return nil
 	}
 	out := new(CRD)
+	in.DeepCopyInto(out)
+	return out
+}
+
+// DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
+func (in *Cord) DeepCopyInto(out *Cord) {
+	*out = *in
+}
+
+// DeepCopy returns a copy that shares nothing with the receiver, a new Cord.
+func (in *Cord) DeepCopy() *Cord {
+	if in == nil {
+		return nil
+	}
+	out := new(Cord)
 	in.DeepCopyInto(out)
 	return out
 }
@@ -456,4 +500,19 @@ func (in *WidgetList) DeepCopyObject() runtime.Object {
 		return c
 	}
 	return nil
+}
+
+// DeepCopyInto copies the receiver into out; nothing is shared between the two. in must be non-nil.
+func (in *Wrap) DeepCopyInto(out *Wrap) {
+	*out = *in
+}
+
+// DeepCopy returns a copy that shares nothing with the receiver, a new Wrap.
+func (in *Wrap) DeepCopy() *Wrap {
+	if in == nil {
+		return nil
+	}
+	out := new(Wrap)
+	in.DeepCopyInto(out)
+	return out
 }

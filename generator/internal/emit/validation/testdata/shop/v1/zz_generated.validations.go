@@ -144,6 +144,11 @@ func Validate_CRD(ctx context.Context, op operation.Operation, fldPath *field.Pa
 	if path := fldPath.Child("optional"); !reflect.ValueOf(&obj.Optional).Elem().IsZero() {
 		errs = append(errs, Validate_Part(ctx, op, path, &obj.Optional, safe.Field(oldObj, func(old *CRD) *Part { return &old.Optional }))...)
 	}
+	if path := fldPath.Child("bundle"); obj.Bundle != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Bundle, oldObj.Bundle)) {
+		if n := countSet_(obj.Bundle.Wrap.Paper != "", obj.Bundle.Cord != nil && (obj.Bundle.Cord.Length != 0), bool(obj.Bundle.Loose), true); n > 3 {
+			errs = append(errs, field.TooMany(path, n, 3))
+		}
+	}
 	if path := fldPath.Child("needed"); obj.Needed == nil && (oldObj == nil || !validate.DirectEqual(obj.Needed, oldObj.Needed)) {
 		errs = append(errs, field.Required(path, ""))
 	}
