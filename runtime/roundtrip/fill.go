@@ -159,9 +159,7 @@ func dropUnwritten(of reflect.Value) {
 		if !known.Anonymous || name != "" || field.Kind() != reflect.Pointer || field.IsNil() || !field.CanSet() {
 			continue
 		}
-		data, err := json.Marshal(field.Interface())
-		zero := reflect.New(field.Type().Elem()).Elem()
-		if err == nil && string(data) == "{}" || !differ("", field.Elem(), zero).found() {
+		if data, err := json.Marshal(field.Interface()); err == nil && string(data) == "{}" {
 			field.SetZero()
 		}
 	}

@@ -79,7 +79,7 @@ func (w *wireWalk) value(t *model.Type, at place, addressable bool) {
 	}
 }
 
-// array reports an array: what it loses, or adds, no definition would.
+// array reports an array. encoding/json reads a list of another length into it, and its definition has no length.
 func (w *wireWalk) array(t *model.Type, at place) {
 	bounds := fmt.Sprintf(", with +kubebuilder:validation:MinItems=%d and MaxItems=%d", t.Len, t.Len)
 	if t.Elem.Bits() == -8 {
