@@ -15,8 +15,8 @@ import (
 
 	"apigen.dev/runtime/internal/host/certs"
 	"apigen.dev/runtime/internal/host/encryption"
+	"apigen.dev/runtime/internal/host/footprint"
 	"apigen.dev/runtime/internal/host/logging"
-	"apigen.dev/runtime/internal/host/programpages"
 	"apigen.dev/runtime/internal/http/headroom"
 	"apigen.dev/runtime/internal/state/stats"
 	"apigen.dev/runtime/storage"
@@ -91,6 +91,9 @@ func (p process) close() error {
 
 // run serves until ctx ends.
 func (p process) run(ctx context.Context, program Program, f flags, in input, out io.Writer) error {
+	started := footprint.CollectOften()
+	defer started()
+	defer time.AfterFunc(starting, started).Stop()
 	level := new(slog.LevelVar)
 	level.Set(-slog.Level(f.verbosity))
 	handler, flush := logging.New(f.logFormat, os.Stderr, level)
@@ -123,18 +126,21 @@ func (p process) run(ctx context.Context, program Program, f flags, in input, ou
 	defer followEncryption(ctx, f, in.encryption, program.groups(), log)()
 	defer repeat(ctx, fileInterval, id.follow)()
 	defer repeat(ctx, fileInterval, in.tokens.follow(log))()
-	defer time.AfterFunc(settled, func() { releasePages(log) }).Stop()
+	defer time.AfterFunc(settled, func() { giveBack(log) }).Stop()
 	fmt.Fprintf(out, "serving %s   storage: %s\nkubeconfig: %s\n", server.URL(), p.description, kubeconfig)
 	return server.Run(ctx)
 }
+
+// starting is how long a server takes to serve, at most, unless it reads many objects.
+const starting = 5 * time.Second
 
 // settled is how long after its start a server has no use any more for what only the start needs: caches are full, and
 // clients have come.
 const settled = time.Minute
 
-// releasePages gives back the memory that only the start needed.
-func releasePages(log *slog.Logger) {
-	if err := programpages.Release(); err != nil {
+// giveBack releases the memory that only the start needed.
+func giveBack(log *slog.Logger) {
+	if err := footprint.Release(); err != nil {
 		log.Debug("the pages of the program stay in memory", "error", err)
 	}
 }

@@ -1,4 +1,4 @@
-package programpages
+package footprint
 
 import (
 	"os"

@@ -1,12 +1,51 @@
-package programpages
+package footprint
 
 import (
 	"os"
 	"reflect"
 	"runtime"
+	"runtime/metrics"
 	"strings"
 	"testing"
 )
+
+// percent returns by how much the heap may grow until it is collected.
+func percent() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/gogc:percent"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// TestCollectOften: a small heap is collected more often until it ends, which it may do twice.
+func TestCollectOften(t *testing.T) {
+	t.Setenv("GOGC", "")
+	usual := percent()
+	end := CollectOften()
+	runtime.GC()
+	if got := percent(); got != startGrowth {
+		t.Errorf("it grows by %d %%, want %d", got, startGrowth)
+	}
+	end()
+	if got := percent(); got != usual {
+		t.Errorf("it grows by %d %% afterwards, want %d", got, usual)
+	}
+	next := CollectOften()
+	defer next()
+	end()
+	if got := percent(); got != startGrowth {
+		t.Errorf("the first end, called again, ends the second: it grows by %d %%", got)
+	}
+}
+
+// TestCollectOftenByGOGC: what the operator sets stays.
+func TestCollectOftenByGOGC(t *testing.T) {
+	t.Setenv("GOGC", "100")
+	usual := percent()
+	defer CollectOften()()
+	if got := percent(); got != usual {
+		t.Errorf("it grows by %d %%, want %d", got, usual)
+	}
+}
 
 const smaps = `00400000-01a2b000 r-xp 00000000 fe:00 1234                     /bin/server
 Size:              22700 kB

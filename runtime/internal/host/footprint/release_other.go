@@ -1,6 +1,6 @@
 //go:build !linux
 
-package programpages
+package footprint
 
 // releaseFile does nothing: this system gives no part of a program back.
 func releaseFile() error { return nil }
