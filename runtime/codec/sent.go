@@ -29,6 +29,8 @@ type Sent struct {
 	// Members are rules about the members of an object, and Elem those about the elements of a list or map.
 	Members map[string]*Sent
 	Elem    *Sent
+	// Zero is why the value must not be zero or empty itself; nil if it may, or is a member in Refused of its object.
+	Zero *Refusal
 	// Text are the rules about a value that is text.
 	Text *Text
 	// Counts are rules about the number of members of an object.
@@ -241,6 +243,9 @@ func (w *sentWalk) value(s *Sent, at, end int) {
 	if at >= end {
 		return
 	}
+	if s.Zero != nil {
+		w.zero(*s.Zero, "", w.data[at:end])
+	}
 	switch w.data[at] {
 	case '{':
 		w.members(s, at)
@@ -316,7 +321,7 @@ func (w *sentWalk) members(s *Sent, at int) {
 			seen[i] = true
 		}
 		if refusal, ok := s.Refused[string(key)]; ok {
-			w.zero(refusal, key, raw)
+			w.zero(refusal, string(key), raw)
 		}
 		if below := s.Members[string(key)]; below != nil {
 			w.below(below, fault.Step{Name: key}, start, end)
@@ -346,7 +351,8 @@ func zeroText(raw []byte) (text string, ok bool) {
 	return "0", err == nil && n == 0
 }
 
-func (w *sentWalk) zero(refusal Refusal, key, raw []byte) {
+// zero checks a member of the object that is looked at or, if its name is "", that value itself.
+func (w *sentWalk) zero(refusal Refusal, name string, raw []byte) {
 	text, ok := zeroText(raw)
 	if !ok {
 		return
@@ -361,7 +367,7 @@ func (w *sentWalk) zero(refusal Refusal, key, raw []byte) {
 	if w.full() {
 		return
 	}
-	path := w.Path(string(key))
+	path := w.Path(name)
 	switch {
 	case len(refusal.Supported) > 0:
 		w.errs = append(w.errs, field.NotSupported(path, value, refusal.Supported))

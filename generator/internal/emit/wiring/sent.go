@@ -172,10 +172,22 @@ func (r *objectRules) elements(t *schema.Type, at *model.Schema) jen.Code {
 		items = &model.Schema{}
 	}
 	elem := r.below(t.Elem, items)
+	if refusal := r.refusedBytes(t.Elem); refusal != nil {
+		elem = gocode.Code("&codec.Sent$", jen.Values(member("Zero", gocode.Code("&codec.Refusal$", refusal))))
+	}
 	if elem == nil {
 		return nil
 	}
 	return gocode.Code("&codec.Sent$", jen.Values(member("Elem", elem)))
+}
+
+// refusedBytes returns why empty bytes are refused where a client sends them, or nil: custom resources don't take an
+// empty text for base64.
+func (r *objectRules) refusedBytes(t *schema.Type) jen.Code {
+	if !r.own || t.Format != "byte" {
+		return nil
+	}
+	return gocode.Code("{Type: $}", jen.Lit(t.Format))
 }
 
 // countsOf returns the rules about the number of members of a struct: those of a place, and of its type.
@@ -229,10 +241,8 @@ func textRules(t *model.Type, at *model.Schema) jen.Code {
 func (r *objectRules) refusalOf(f *schema.Field) jen.Code {
 	rule, fault := check.RefusesZero(f.Go)
 	switch {
-	case rule == nil && r.own && f.Type.Format == "byte": // custom resources don't take an empty text for base64
-		return gocode.Code("{Type: $}", jen.Lit(f.Type.Format))
 	case rule == nil:
-		return nil
+		return r.refusedBytes(f.Type)
 	case rule.Check == model.Format:
 		return gocode.Code("{Type: $}", jen.Lit(rule.Text))
 	case fault == "":

@@ -26,6 +26,8 @@ var chosen = map[string][]string{
 		`{"spec":{"light":""}}`, `{"spec":{"photo":""}}`, `{"spec":{"mount":{}}}`, `{"spec":{"mount":{"pole":{}}}}`,
 		`{"spec":{"mount":{"pole":{},"rest":{},"bolts":0}}}`, `{"spec":{"mount":{"bolts":3,"rest":{"width":1}}}}`,
 		`{"spec":{"mount":{"pole":{},"rest":{}}}}`,
+		`{"spec":{"sketches":[""]}}`, `{"spec":{"sketches":["YQ==",null]}}`, `{"spec":{"layers":[["YQ=="],[""]]}}`,
+		`{"spec":{"named":{"key-a":""}}}`, `{"spec":{"named":{"key-a":"YQ==","key-b":"x"}}}`, `{"spec":{"proof":""}}`,
 	},
 	"Poster": {
 		`{"spec":{"hue":"red"}}`, `{"spec":{"logo":{"name":""}}}`, `{"spec":{"hue":"red","logo":{}}}`,

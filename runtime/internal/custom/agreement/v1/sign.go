@@ -48,7 +48,12 @@ type SignSpec struct {
 	// +kubebuilder:default=warm
 	Light string `json:"light,omitempty"`
 	Photo []byte `json:"photo,omitempty"`
-	Base  `json:",inline"`
+	// Sketches, Layers and Named have bytes as elements.
+	Sketches [][]byte          `json:"sketches,omitempty"`
+	Layers   [][][]byte        `json:"layers,omitempty"`
+	Named    map[string][]byte `json:"named,omitempty"`
+	Proof    *[]byte           `json:"proof,omitempty"`
+	Base     `json:",inline"`
 }
 
 // Mount has a required struct in which all have defaults.

@@ -529,6 +529,47 @@ func (in *Sign) DeepCopyInto(out *Sign) {
 		out.Spec.Photo = make([]byte, len(in.Spec.Photo))
 		copy(out.Spec.Photo, in.Spec.Photo)
 	}
+	if in.Spec.Sketches != nil {
+		out.Spec.Sketches = make([][]byte, len(in.Spec.Sketches))
+		for i := range in.Spec.Sketches {
+			if in.Spec.Sketches[i] != nil {
+				out.Spec.Sketches[i] = make([]byte, len(in.Spec.Sketches[i]))
+				copy(out.Spec.Sketches[i], in.Spec.Sketches[i])
+			}
+		}
+	}
+	if in.Spec.Layers != nil {
+		out.Spec.Layers = make([][][]byte, len(in.Spec.Layers))
+		for i := range in.Spec.Layers {
+			if in.Spec.Layers[i] != nil {
+				out.Spec.Layers[i] = make([][]byte, len(in.Spec.Layers[i]))
+				for j := range in.Spec.Layers[i] {
+					if in.Spec.Layers[i][j] != nil {
+						out.Spec.Layers[i][j] = make([]byte, len(in.Spec.Layers[i][j]))
+						copy(out.Spec.Layers[i][j], in.Spec.Layers[i][j])
+					}
+				}
+			}
+		}
+	}
+	if in.Spec.Named != nil {
+		out.Spec.Named = make(map[string][]byte, len(in.Spec.Named))
+		for key, val := range in.Spec.Named {
+			var outVal []byte
+			if val != nil {
+				outVal = make([]byte, len(val))
+				copy(outVal, val)
+			}
+			out.Spec.Named[key] = outVal
+		}
+	}
+	if in.Spec.Proof != nil {
+		out.Spec.Proof = new([]byte)
+		if *in.Spec.Proof != nil {
+			*out.Spec.Proof = make([]byte, len(*in.Spec.Proof))
+			copy(*out.Spec.Proof, *in.Spec.Proof)
+		}
+	}
 }
 
 // DeepCopy returns a copy that shares nothing with the receiver, a new Sign.
