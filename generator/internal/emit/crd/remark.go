@@ -47,7 +47,7 @@ func Remarks(p *plan.Plan) []diag.Error {
 		for _, t := range reached(roots...) {
 			inexpressible(&out, &t.Go.Schema)
 			for _, f := range t.Fields {
-				inexpressibleField(&out, f.Go)
+				inexpressibleField(&out, f)
 			}
 		}
 	}
@@ -202,7 +202,8 @@ const conversionsByHand = cannot + "%s: what is converted by hand, a cluster nee
 // cannot begins remarks on features that a definition leaves out.
 const cannot = "a CustomResourceDefinition can't express "
 
-func inexpressibleField(out *diag.Errors, f *model.Field) {
+func inexpressibleField(out *diag.Errors, of *schema.Field) {
+	f := of.Go
 	inexpressible(out, &f.Schema)
 	if f.Schema.PatchStrategy != "" {
 		out.Add(f.Pos, cannot+"patchStrategy of %s: custom resources have no strategic merge patches", f.Name)
@@ -210,6 +211,23 @@ func inexpressibleField(out *diag.Errors, f *model.Field) {
 	if f.Schema.Opaque {
 		out.Add(f.Pos, cannot+"+k8s:opaqueType of %s: the rules of its type hold there, too", f.Name)
 	}
+	if prunes(of.Type, &f.Schema) {
+		out.Add(f.Pos, "the server keeps all members of the objects in %s, and a cluster with the "+
+			"CustomResourceDefinition none without +kubebuilder:pruning:PreserveUnknownFields", f.Name)
+	}
+}
+
+// prunes reports whether a cluster prunes the objects of any kind in a value, at which there are markers.
+func prunes(t *schema.Type, at *model.Schema) bool {
+	for t.Elem != nil && !t.Named() {
+		if t.JSON != schema.Pointer {
+			at = at.Items
+		}
+		if t = t.Elem; at == nil {
+			at = &model.Schema{}
+		}
+	}
+	return t.Known == schema.Unstructured && !at.PreserveUnknownFields && !at.Schemaless && at.Type == ""
 }
 
 // inexpressible remarks on markers of values for which schemas have no keyword.
