@@ -49,7 +49,7 @@ func TestReload(t *testing.T) {
 		t.Helper()
 		info := &request.Info{Verb: "get", Path: "/version"}
 		user := &auth.User{Name: "ann", Groups: []string{"dev"}}
-		if got := follower.controller.Classify(user, info).Level; got != level {
+		if _, got := follower.controller.Classify(user, info).Names(); got != level {
 			t.Errorf("the level is %s, want %s", got, level)
 		}
 	}
@@ -80,7 +80,8 @@ func TestSuggestedWhileTheyAreCreated(t *testing.T) {
 	}
 	level := func() string {
 		user := &auth.User{Name: "ann", Groups: []string{"system:authenticated"}}
-		return follower.controller.Classify(user, &request.Info{Verb: "get", Path: "/version"}).Level
+		_, name := follower.controller.Classify(user, &request.Info{Verb: "get", Path: "/version"}).Names()
+		return name
 	}
 	apply := func() {
 		t.Helper()

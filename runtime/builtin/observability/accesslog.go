@@ -3,6 +3,8 @@ package observability
 import (
 	"context"
 	"log/slog"
+	"slices"
+	"sync"
 	"time"
 
 	"apigen.dev/runtime/internal/http/filter"
@@ -19,18 +21,30 @@ const (
 )
 
 // requestLog logs requests.
-type requestLog struct{ *slog.Logger }
+type requestLog struct {
+	*slog.Logger
+	// prompt reports whether the handler keeps nothing of a record, so that the next one may have its attributes.
+	prompt bool
+}
+
+func newRequestLog(log *slog.Logger) requestLog {
+	_, prompt := log.Handler().(interface{ KeepsNoRecord() })
+	return requestLog{log, prompt}
+}
+
+// lists has empty lists of attributes.
+var lists = sync.Pool{New: func() any { return new([maxAttributes]slog.Attr) }}
 
 // observe logs a request that was answered.
 func (l requestLog) observe(o filter.Observation) {
 	ctx := o.Request.Context()
 	if l.Enabled(ctx, accessLevel) {
-		l.write(ctx, accessLevel, "HTTP", described(o))
+		l.access(ctx, o)
 	}
 	if o.Duration < slow || o.Info == nil || o.Info.LongRunning {
 		return
 	}
-	attributes := described(o)
+	attributes := described(nil, o)
 	if record := timing.From(ctx); record != nil {
 		for stage := range timing.Stages {
 			if spent := record.Spent(stage); spent > 0 {
@@ -41,6 +55,18 @@ func (l requestLog) observe(o filter.Observation) {
 	l.write(ctx, slog.LevelInfo, "a request was slow", attributes)
 }
 
+// access writes the line of the access log.
+func (l requestLog) access(ctx context.Context, o filter.Observation) {
+	if !l.prompt {
+		l.write(ctx, accessLevel, "HTTP", described(nil, o))
+		return
+	}
+	list := lists.Get().(*[maxAttributes]slog.Attr)
+	l.write(ctx, accessLevel, "HTTP", described(list[:0], o))
+	clear(list[:])
+	lists.Put(list)
+}
+
 // write writes a line. A Logger would copy the attributes, and look for the line of the program, which is always this
 // one. A group without a key is written as its attributes.
 func (l requestLog) write(ctx context.Context, level slog.Level, message string, attributes []slog.Attr) {
@@ -49,13 +75,13 @@ func (l requestLog) write(ctx context.Context, level slog.Level, message string,
 	_ = l.Handler().Handle(ctx, record) // as a Logger does
 }
 
-// described has what a line of the log says about a request, under kube-apiserver's names.
-func described(o filter.Observation) []slog.Attr {
+// described appends what a line of the log says about a request, under kube-apiserver's names.
+func described(attributes []slog.Attr, o filter.Observation) []slog.Attr {
 	r, verb := o.Request, o.Request.Method
 	if o.Info != nil {
 		verb = o.Info.Verb
 	}
-	attributes := append(make([]slog.Attr, 0, maxAttributes),
+	attributes = append(slices.Grow(attributes, maxAttributes),
 		slog.String("verb", verb), slog.String("URI", bounded(r.RequestURI)), slog.Duration("latency", o.Duration),
 		slog.String("userAgent", bounded(r.UserAgent())), slog.String("audit-ID", bounded(o.AuditID)),
 		slog.String("srcIP", r.RemoteAddr))

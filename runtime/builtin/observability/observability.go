@@ -39,7 +39,7 @@ func (f *Feature) Configure(_ context.Context, config *server.Config) (server.Co
 		log = slog.Default()
 	}
 	contribution := server.Contribution{
-		Observers: []func(filter.Observation){requestLog{log}.observe},
+		Observers: []func(filter.Observation){newRequestLog(log).observe},
 		Scraped:   func(metrics prometheus.Gatherer) http.Handler { return scrape.New(metrics) },
 	}
 	if f.Socket == "" {

@@ -20,6 +20,7 @@ import (
 
 	"apigen.dev/runtime/apitest"
 	"apigen.dev/runtime/auth"
+	"apigen.dev/runtime/internal/host/logging"
 	"apigen.dev/runtime/internal/http/filter"
 	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/internal/shop"
@@ -120,10 +121,49 @@ func TestAccessLog(t *testing.T) {
 	}
 }
 
+// keeper is a handler that keeps its records.
+type keeper struct {
+	slog.Handler
+	records []slog.Record
+}
+
+func (k *keeper) Handle(_ context.Context, r slog.Record) error {
+	k.records = append(k.records, r)
+	return nil
+}
+
+// TestKeptRecords: a handler may keep the records that it gets, unless it says that it doesn't.
+func TestKeptRecords(t *testing.T) {
+	var out bytes.Buffer
+	text, flush := logging.New(logging.Text, &out, accessLevel)
+	kept := &keeper{Handler: text}
+	for _, log := range []requestLog{newRequestLog(slog.New(kept)), newRequestLog(slog.New(text))} {
+		for _, id := range []string{"first", "second"} {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "/x", http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			log.observe(filter.Observation{Request: r, AuditID: id, Code: 200})
+		}
+	}
+	flush()
+	for i, id := range []string{"first", "second"} {
+		kept.records[i].Attrs(func(group slog.Attr) bool {
+			if got := group.Value.Group()[4].Value.String(); got != id {
+				t.Errorf("record %d is of %s", i, got)
+			}
+			return true
+		})
+		if line := strings.Split(out.String(), "\n")[i]; !strings.Contains(line, "audit-ID="+id) {
+			t.Errorf("line %d is %s", i, line)
+		}
+	}
+}
+
 // TestSlowRequest: a slow request is logged with where its time went, and a client can't fill the log by one request.
 func TestSlowRequest(t *testing.T) {
 	var out bytes.Buffer
-	log := requestLog{slog.New(slog.NewTextHandler(&out, nil))}
+	log := newRequestLog(slog.New(slog.NewTextHandler(&out, nil)))
 	record := timing.New(t.Context())
 	timing.End(record, timing.Storage, "get", time.Now().Add(-time.Second))
 	timing.End(record, timing.Queue, "low", time.Now().Add(-2*time.Second))

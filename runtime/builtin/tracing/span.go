@@ -5,7 +5,6 @@ import (
 	crand "crypto/rand"
 	"math/rand/v2"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -51,7 +50,7 @@ func (t *tracer) Start(
 	record := timing.From(ctx)
 	named := parentOf(r)
 	if hasParent := named.IsValid() && trusted; !hasParent && !made.draws() {
-		record.Trace(new(unrecorded).inject)
+		record.TraceByName(unrecorded)
 		return r, nil
 	}
 	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(began)}
@@ -82,21 +81,14 @@ func parentOf(r *http.Request) trace.SpanContext {
 	return trace.SpanContextFromContext(headers.Extract(context.Background(), propagation.HeaderCarrier(r.Header)))
 }
 
-// unrecorded is the span of a request that isn't recorded. Servers that are asked for the request learn its name, and
-// that it isn't recorded; the first of them makes the name.
-type unrecorded struct {
-	name sync.Once
-	span trace.SpanContext
-}
-
-func (u *unrecorded) inject(h http.Header) {
-	u.name.Do(func() {
-		var ids trace.SpanContextConfig
-		_, _ = crand.Read(ids.TraceID[:]) // never fails
-		_, _ = crand.Read(ids.SpanID[:])
-		u.span = trace.NewSpanContext(ids)
-	})
-	headers.Inject(trace.ContextWithSpanContext(context.Background(), u.span), propagation.HeaderCarrier(h))
+// unrecorded names the span of a request that isn't recorded. Servers that are asked for the request learn its name,
+// and that it isn't recorded.
+func unrecorded() func(http.Header) {
+	var ids trace.SpanContextConfig
+	_, _ = crand.Read(ids.TraceID[:]) // never fails
+	_, _ = crand.Read(ids.SpanID[:])
+	ctx := trace.ContextWithSpanContext(context.Background(), trace.NewSpanContext(ids))
+	return func(h http.Header) { headers.Inject(ctx, propagation.HeaderCarrier(h)) }
 }
 
 // maxText bounds what a client has in a span.

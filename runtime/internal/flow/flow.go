@@ -65,6 +65,7 @@ type route struct {
 	schema *class.Schema
 	level  *level
 	source *source
+	uids   *[2]string // of the schema and the level
 }
 
 // level is a level of a state. Levels of several states share what counts their requests.
@@ -145,7 +146,7 @@ func (c *Controller) replace(levels []Level, schemas []*class.Schema) {
 	next.schemas = slices.DeleteFunc(next.schemas, func(s *class.Schema) bool { return next.level(s.Level) == nil })
 	for _, s := range next.schemas {
 		l := next.level(s.Level)
-		next.routes = append(next.routes, route{s, l, c.source(l, s)})
+		next.routes = append(next.routes, route{s, l, c.source(l, s), &[2]string{s.UID, l.UID}})
 	}
 	c.state.Store(next)
 	c.forget(next)

@@ -96,22 +96,31 @@ func expect(t testing.TB, what, got, want string) {
 	}
 }
 
+func levelOf(v *Visit) string {
+	_, level := v.Names()
+	return level
+}
+
 // TestClassification: the first schema decides, and the last one has all others. A schema without a level is left out.
 func TestClassification(t *testing.T) {
 	c := New(100, &fakeClock{now: time.Unix(0, 0)})
 	configure(t, c, []Level{limited("low", 1, 0), limited("high", 1, 0)},
 		forUser("zoe", "low", 10), forUser("ann", "high", 5), forUser("ann2", "low", 6), forUser("bob", "gone", 1))
 	for user, want := range map[string]string{"ann": "high", "bob": "low", "zoe": "low"} {
-		if v := visit(c, user); v.Level != want || v.LevelUID != want+"-uid" {
-			t.Errorf("%s is in %s", user, v.Level)
+		v := visit(c, user)
+		level := levelOf(v)
+		if _, uid := v.UIDs(); level != want || !slices.Equal(uid, []string{want + "-uid"}) {
+			t.Errorf("%s is in %s, %s", user, level, uid)
 		}
 	}
-	if v := visit(c, "bob"); v.Schema != "zoe" || v.SchemaUID != "zoe-schema" {
-		t.Errorf("the fallback is %s", v.Schema)
+	v := visit(c, "bob")
+	schema, _ := v.Names()
+	if uid, _ := v.UIDs(); schema != "zoe" || !slices.Equal(uid, []string{"zoe-schema"}) {
+		t.Errorf("the fallback is %s", schema)
 	}
 	wrong := limited("low", 1, 0)
 	wrong.Queues = queue.Config{Queues: 2, Hand: 3}
-	if err := c.Configure([]Level{wrong}, nil); err == nil || visit(c, "ann").Level != "high" {
+	if err := c.Configure([]Level{wrong}, nil); err == nil || levelOf(visit(c, "ann")) != "high" {
 		t.Errorf("a wrong configuration: %v", err)
 	}
 }
@@ -182,7 +191,7 @@ func TestQuiescing(t *testing.T) {
 	}
 	configure(t, c, []Level{b}, forUser("ann", "a", 1), forUser("bob", "b", 2))
 	expect(t, "while a request is inside", seats(c), "a 50/50 quiescing, b 50/50")
-	expect(t, "a new request", visit(c, "ann").Level, "b")
+	expect(t, "a new request", levelOf(visit(c, "ann")), "b")
 	clock.pass(time.Second)
 	configure(t, c, []Level{a, b}, forUser("ann", "a", 1), forUser("bob", "b", 2))
 	if v, err := enter(c, "ann", 1); err != nil || v.route.level.set != inside.route.level.set {

@@ -13,11 +13,6 @@ import (
 
 // Visit is a request that a Controller has classified. Its maker calls Enter, and if that returns nil, Leave once.
 type Visit struct {
-	// SchemaUID and LevelUID are what clients see of the schema and the level; Schema is for logs.
-	SchemaUID, LevelUID, Schema string
-	// Level is the name of the priority level.
-	Level string
-
 	controller *Controller
 	route      route
 	ticket     queue.Ticket
@@ -27,11 +22,16 @@ type Visit struct {
 
 // Classify finds the schema and the level of a request.
 func (c *Controller) Classify(user *auth.User, info *request.Info) *Visit {
-	r := c.state.Load().find(user, info)
-	return &Visit{
-		SchemaUID: r.schema.UID, Schema: r.schema.Name, LevelUID: r.level.UID, Level: r.level.Name,
-		controller: c, route: r, user: user, info: info,
-	}
+	return &Visit{controller: c, route: c.state.Load().find(user, info), user: user, info: info}
+}
+
+// Names returns the names of the schema and the level that the request matched.
+func (v *Visit) Names() (schema, level string) { return v.route.schema.Name, v.route.level.Name }
+
+// UIDs returns what clients see of the schema and the level, each as the values of a header, which nobody changes.
+func (v *Visit) UIDs() (schema, level []string) {
+	uids := v.route.uids
+	return uids[:1:1], uids[1:2:2]
 }
 
 // Exempt reports whether nothing limits the request.

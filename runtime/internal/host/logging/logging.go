@@ -44,6 +44,9 @@ type gathered struct {
 	text bool
 }
 
+// KeepsNoRecord says to those who make records that Handle keeps nothing of them.
+func (g gathered) KeepsNoRecord() {}
+
 // Handle implements slog.Handler.
 func (g gathered) Handle(ctx context.Context, r slog.Record) error {
 	err := g.line(ctx, r)

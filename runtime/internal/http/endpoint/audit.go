@@ -53,10 +53,14 @@ func (req *resourceRequest) auditPatch(data []byte) {
 
 // auditObject records the object of an answer.
 func (req *resourceRequest) auditObject(form verb.Form, object verb.Rendition) {
-	record := trail.RecordFrom(req.r.Context())
-	if !record.Wants(trail.RequestResponse) {
-		return
+	if record := trail.RecordFrom(req.r.Context()); record.Wants(trail.RequestResponse) {
+		req.auditWhole(record, form, object)
 	}
+}
+
+// auditWhole records the object of an answer in a record that wants it. It is a function of its own so that other
+// objects stay out of the heap.
+func (req *resourceRequest) auditWhole(record *trail.Record, form verb.Form, object verb.Rendition) {
 	if form.Encoding == verb.Protobuf {
 		var err error
 		if object, err = req.toJSON(object, form); err != nil {

@@ -140,7 +140,7 @@ func (a *API) serveResource(w http.ResponseWriter, r *http.Request, info *reques
 		}
 		res.warn(w, r)
 		req := &resourceRequest{
-			resource: res, api: a, requestInfo: info, namespace: namespace, w: w, r: r, query: r.URL.Query(),
+			resource: res, api: a, requestInfo: info, namespace: namespace, w: w, r: r, query: queryOf(r.URL),
 		}
 		defer req.end()
 		return row.serve(req)
@@ -163,6 +163,7 @@ func (req *resourceRequest) memory() *headroom.Claim {
 // end gives back what the request holds: the bytes of its body, too, if it failed before its work was done.
 func (req *resourceRequest) end() {
 	req.releaseBody()
+	req.releaseQuery()
 	req.claim.Release()
 }
 

@@ -41,20 +41,21 @@ func Fairness(controller *flow.Controller, estimator *cost.Estimator, defaultWai
 				return
 			}
 			visit := controller.Classify(user, info)
-			header, uids := w.Header(), []string{visit.SchemaUID, visit.LevelUID}
-			header[schemaHeader], header[levelHeader] = uids[:1:1], uids[1:]
+			header := w.Header()
+			header[schemaHeader], header[levelHeader] = visit.UIDs()
 			if !isWatch && !visit.Exempt() && reading.full(user.Name) {
 				tooMany(w, visit)
 				return
 			}
 			estimate, _ := visit.Estimate(estimator, r)
+			schema, level := visit.Names()
 			timing.SetShare(r.Context(), timing.Share{
-				Level: visit.Level, Schema: visit.Schema,
+				Level: level, Schema: schema,
 				Seats: estimate.Seats, Final: estimate.Final, Latency: estimate.Latency,
 			})
 			err := visit.Enter(r.Context(), estimate, func() time.Duration { return queueTime(r, defaultWait) })
 			if visit.Waited() {
-				timing.End(r.Context(), timing.Queue, visit.Level, visit.Arrived())
+				timing.End(r.Context(), timing.Queue, level, visit.Arrived())
 			}
 			if err != nil {
 				tooMany(w, visit)

@@ -82,11 +82,12 @@ func countingOf(w http.ResponseWriter) (http.ResponseWriter, *counting) {
 	}
 }
 
-// begin notes the code of an answer. Later ones don't count.
+// begin notes the code of an answer, and dates it. Later ones don't count.
 func (c *counting) begin(code int) {
 	if c.code == 0 && isFinal(code) {
 		c.code = code
 		c.place.answer()
+		setDate(c.Header(), time.Now())
 	}
 }
 
