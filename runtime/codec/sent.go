@@ -244,7 +244,7 @@ func (w *sentWalk) value(s *Sent, at, end int) {
 		return
 	}
 	if s.Zero != nil {
-		w.zero(*s.Zero, "", w.data[at:end])
+		w.zero(*s.Zero, nil, w.data[at:end])
 	}
 	switch w.data[at] {
 	case '{':
@@ -321,7 +321,7 @@ func (w *sentWalk) members(s *Sent, at int) {
 			seen[i] = true
 		}
 		if refusal, ok := s.Refused[string(key)]; ok {
-			w.zero(refusal, string(key), raw)
+			w.zero(refusal, key, raw)
 		}
 		if below := s.Members[string(key)]; below != nil {
 			w.below(below, fault.Step{Name: key}, start, end)
@@ -351,8 +351,8 @@ func zeroText(raw []byte) (text string, ok bool) {
 	return "0", err == nil && n == 0
 }
 
-// zero checks a member of the object that is looked at or, if its name is "", that value itself.
-func (w *sentWalk) zero(refusal Refusal, name string, raw []byte) {
+// zero checks a member of the object that is looked at or, if key is nil, that value itself.
+func (w *sentWalk) zero(refusal Refusal, key, raw []byte) {
 	text, ok := zeroText(raw)
 	if !ok {
 		return
@@ -367,7 +367,7 @@ func (w *sentWalk) zero(refusal Refusal, name string, raw []byte) {
 	if w.full() {
 		return
 	}
-	path := w.Path(name)
+	path := w.Path(string(key))
 	switch {
 	case len(refusal.Supported) > 0:
 		w.errs = append(w.errs, field.NotSupported(path, value, refusal.Supported))
