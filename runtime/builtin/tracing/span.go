@@ -50,7 +50,7 @@ func (t *tracer) Start(
 	record := timing.From(ctx)
 	named := parentOf(r)
 	if hasParent := named.IsValid() && trusted; !hasParent && !made.draws() {
-		record.TraceByName(unrecorded)
+		record.TraceLazily(unrecorded)
 		return r, nil
 	}
 	options := []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer), trace.WithTimestamp(began)}

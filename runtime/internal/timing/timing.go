@@ -52,11 +52,11 @@ type Record struct {
 	share           Share
 	// observer is told about each part, if it isn't nil.
 	observer atomic.Pointer[func(Part)]
-	// inject writes the headers that name the request's span, if it isn't nil. Where it is nil, name makes it, if that
-	// isn't nil.
-	inject atomic.Pointer[func(http.Header)]
-	named  sync.Once
-	name   func() func(http.Header)
+	// inject writes the headers that name the request's span, if it isn't nil. makeInject, if it isn't nil, makes it
+	// when it is needed.
+	inject     atomic.Pointer[func(http.Header)]
+	makeInject func() func(http.Header)
+	made       sync.Once
 }
 
 // Share is a request's share of the server, as priority and fairness estimate it.
@@ -110,9 +110,9 @@ func (r *Record) Observe(observer func(Part)) { r.observer.Store(&observer) }
 // Trace makes Propagate call inject with the headers of each request to another server that is made for this one.
 func (r *Record) Trace(inject func(http.Header)) { r.inject.Store(&inject) }
 
-// TraceByName is Trace for a function that name returns, which is called for the first of these requests. Only the
-// goroutine that serves the request may call it.
-func (r *Record) TraceByName(name func() func(http.Header)) { r.name = name }
+// TraceLazily is Trace with the function that makeInject returns. makeInject is called once, for the first request to
+// another server, which most requests never make. Only the goroutine that serves the request may call TraceLazily.
+func (r *Record) TraceLazily(makeInject func() func(http.Header)) { r.makeInject = makeInject }
 
 // Propagate adds the headers that name the span of the request of ctx, in which another server is asked, to the headers
 // of that question. It adds nothing if the request isn't traced.
@@ -121,8 +121,8 @@ func Propagate(ctx context.Context, header http.Header) {
 	if r == nil {
 		return
 	}
-	if r.name != nil {
-		r.named.Do(func() { r.Trace(r.name()) })
+	if r.makeInject != nil {
+		r.made.Do(func() { r.Trace(r.makeInject()) })
 	}
 	if inject := r.inject.Load(); inject != nil {
 		(*inject)(header)
