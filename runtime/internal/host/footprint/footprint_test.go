@@ -16,12 +16,11 @@ func percent() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// TestCollectOften: a small heap is collected more often until it ends, which it may do twice.
+// TestCollectOften: the heap is collected more often until end is called, which may be called again.
 func TestCollectOften(t *testing.T) {
 	t.Setenv("GOGC", "")
 	usual := percent()
 	end := CollectOften()
-	runtime.GC()
 	if got := percent(); got != startGrowth {
 		t.Errorf("it grows by %d %%, want %d", got, startGrowth)
 	}
