@@ -103,6 +103,8 @@ func serveWidgets(t *testing.T, backend storage.Backend, window cache.Window) *h
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { handle.Close() })
+		// A watch that begins before the cache is filled follows the backend, whose history has no window.
+		await(t, func() bool { return handle.Ready() == nil })
 		group.Handles = append(group.Handles, handle)
 	}
 	api, err := endpoint.New(endpoint.Config{Groups: []endpoint.Group{group}})
