@@ -108,5 +108,8 @@ func of(w diag.Error, t *model.Type) bool {
 	if s := t.Kind.Scale; s != nil {
 		markers = min(markers, s.Pos.Line)
 	}
+	for _, r := range t.Schema.Rules {
+		markers = min(markers, r.Pos.Line)
+	}
 	return markers <= w.Pos.Line && w.Pos.Line <= t.Fields[len(t.Fields)-1].Pos.Line
 }

@@ -5,7 +5,6 @@ const (
 	tags     = "a definition can't have what a tag of Kubernetes says"
 	decoding = "the Go type can't hold the value"
 	opaque   = "RolloutSpec has JSON of its own, so that nothing is known of what a client sent inside of it"
-	pruning  = "a definition prunes an Unstructured of which no marker says that its fields are preserved"
 	nulled   = "a custom resource keeps null where an apply sets an empty map in its place"
 )
 
@@ -37,7 +36,6 @@ var differences = map[string]map[string][]string{
 	},
 	"katib": {
 		decoding: {`*: only the type refuses what it can't decode`},
-		pruning:  {`experiments: only the type stores spec.trialTemplate.trialSpec.*`},
 	},
 	"kueue": {
 		tags: {`workloads: only the type refuses *.evictionResponders[]*`},

@@ -8,6 +8,7 @@ import (
 
 	"apigen.dev/generator/internal/model"
 	"apigen.dev/generator/internal/schema"
+	"apigen.dev/runtime/cel"
 )
 
 // constrainPlace adds the constraints of the markers at a place. Where the value is of a named type, flat adds the
@@ -116,6 +117,9 @@ func validations(c *model.Schema) []any {
 func oneOf(r *model.Rule) object {
 	var counted, has []string
 	for _, name := range r.Values {
+		if escaped, ok := cel.Escape(name); ok { // which isn't controller-gen's, whose rule doesn't compile
+			name = escaped
+		}
 		has = append(has, "has(self."+name+")")
 		counted = append(counted, "(has(self."+name+")?1:0)")
 	}

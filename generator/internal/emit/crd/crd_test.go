@@ -203,6 +203,15 @@ func TestRefusals(t *testing.T) {
 			field("\t// +listType=map\n\t// +listMapKey=a\n\tM []Fixed `json:\"m\"`\n"+
 				"\tN map[string]Fixed `json:\"n\"`")+"\n"+
 				"type Fixed struct {\n\t// +k8s:immutable\n\tA string `json:\"a\"`\n}"), ""},
+		"one of what has no type": {version("v1", group, "",
+			"// +kubebuilder:validation:ExactlyOneOf=a;b\n"+field("\tA string `json:\"a,omitempty\"`\n"+
+				"\t// +kubebuilder:validation:Schemaless\n\t// +kubebuilder:pruning:PreserveUnknownFields\n"+
+				"\tB Part `json:\"b,omitempty\"`")),
+			"12:4: +kubebuilder:validation:ExactlyOneOf names b, and the schema has no type for it: give B another " +
+				"Go type"},
+		"one of what has a type": {version("v1", group, "",
+			"// +kubebuilder:validation:ExactlyOneOf=a;b\n"+field("\tA string `json:\"a,omitempty\"`\n"+
+				"\tB []Part `json:\"b,omitempty\"`")), ""},
 		"a set of objects": {version("v1", group, "",
 			field("\t// +listType=set\n\tA []Part `json:\"a\"`")), "13:5: the elements of the set A are objects, and " +
 			"not atomic: mark Part with +structType=atomic"},

@@ -35,7 +35,9 @@ func warnings(p *plan.Plan) []diag.Error {
 			}
 		}
 		for _, t := range reached(kinds...) {
+			membersUnseen(t, &t.Go.Schema, &out)
 			for _, f := range t.Fields {
+				membersUnseen(f.Type, &f.Go.Schema, &out)
 				keysOf(f, &out)
 				schemaless(f.Go, &out)
 				setOfObjects(f, &out)
@@ -131,6 +133,39 @@ func schemaless(f *model.Field, out *diag.Errors) {
 			"+kubebuilder:pruning:PreserveUnknownFields, "+
 			"or +%s=<type>", f.Name, "kubebuilder:validation:Type")
 	}
+}
+
+// membersUnseen warns of markers such as ExactlyOneOf, for which a definition has rules in CEL, that name members
+// without a type: CEL doesn't see them.
+func membersUnseen(t *schema.Type, s *model.Schema, out *diag.Errors) {
+	for _, r := range s.Rules {
+		if r.Check != model.OneOf {
+			continue
+		}
+		for _, name := range r.Values {
+			if member := t.Property(name); member != nil && untyped(member.Type, &member.Go.Schema) {
+				out.Add(r.Pos, refuses+"+%s names %s, and the schema has no type for it: give %s another Go type",
+					r.Marker, name, member.Go.Name)
+			}
+		}
+	}
+}
+
+// untyped reports whether the schema of a value, at which there are markers, has no type, or one of what has none.
+func untyped(t *schema.Type, at *model.Schema) bool {
+	switch {
+	case at.Type != "" || at.IntOrString:
+		return false
+	case at.Schemaless || t.JSON == schema.Any:
+		return true
+	case t.JSON != schema.List && t.JSON != schema.Map || t.Elem == nil:
+		return false
+	}
+	items := at.Items
+	if items == nil {
+		items = &model.Schema{}
+	}
+	return untyped(t.Elem, items)
 }
 
 // setOfObjects warns of a set whose elements are merged themselves.

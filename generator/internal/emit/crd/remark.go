@@ -211,23 +211,6 @@ func inexpressibleField(out *diag.Errors, of *schema.Field) {
 	if f.Schema.Opaque {
 		out.Add(f.Pos, cannot+"+k8s:opaqueType of %s: the rules of its type hold there, too", f.Name)
 	}
-	if prunes(of.Type, &f.Schema) {
-		out.Add(f.Pos, "the server keeps all members of the objects in %s, and a cluster with the "+
-			"CustomResourceDefinition none without +kubebuilder:pruning:PreserveUnknownFields", f.Name)
-	}
-}
-
-// prunes reports whether a cluster prunes the objects of any kind in a value, at which there are markers.
-func prunes(t *schema.Type, at *model.Schema) bool {
-	for t.Elem != nil && !t.Named() {
-		if t.JSON != schema.Pointer {
-			at = at.Items
-		}
-		if t = t.Elem; at == nil {
-			at = &model.Schema{}
-		}
-	}
-	return t.Known == schema.Unstructured && !at.PreserveUnknownFields && !at.Schemaless && at.Type == ""
 }
 
 // inexpressible remarks on markers of values for which schemas have no keyword.

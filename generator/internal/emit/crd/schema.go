@@ -191,7 +191,7 @@ func (b *builder) special(t *schema.Type) object {
 		s["additionalProperties"] = object{}
 	case schema.Quantity:
 		s["pattern"] = quantity
-	case schema.RawExtension:
+	case schema.RawExtension, schema.Unstructured:
 		s[preserve] = true
 	}
 	return s

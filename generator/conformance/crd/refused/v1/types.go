@@ -3,7 +3,10 @@
 // +groupName=refused.example.com
 package v1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // Selected is selected by what isn't exact.
 //
@@ -102,6 +105,18 @@ type Changing struct {
 	// +kubebuilder:validation:items:MaxLength=9
 	// +kubebuilder:validation:MaxItems=9
 	Spec []string `json:"spec"`
+}
+
+// Choosing has one of two members, one of which may be anything.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:validation:ExactlyOneOf=name;any
+type Choosing struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+
+	Name string               `json:"name,omitempty"`
+	Any  apiextensionsv1.JSON `json:"any,omitempty"`
 }
 
 // Part may have a name.
