@@ -140,7 +140,7 @@ func (z *Zeros) fillLists(v reflect.Value) {
 			}
 			known.below.fillLists(value)
 		}
-	case reflect.Slice, reflect.Array:
+	case reflect.Slice:
 		for i := range v.Len() {
 			z.elem.fillLists(v.Index(i))
 		}
@@ -185,7 +185,7 @@ func schemaType(t reflect.Type) string {
 		return "object"
 	case kind == reflect.String, kind == reflect.Slice && t.Elem().Kind() == reflect.Uint8:
 		return "string"
-	case kind == reflect.Slice, kind == reflect.Array:
+	case kind == reflect.Slice:
 		return "array"
 	case kind == reflect.Bool:
 		return "boolean"

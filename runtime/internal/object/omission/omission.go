@@ -86,7 +86,7 @@ func (b builder) shape(t reflect.Type) *Shape {
 		b[t] = s
 		b.fields(t, s)
 		return s
-	case reflect.Slice, reflect.Array, reflect.Map:
+	case reflect.Slice, reflect.Map:
 		s := &Shape{}
 		b[t] = s
 		s.elem = b.shape(t.Elem())

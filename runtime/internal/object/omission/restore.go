@@ -33,7 +33,7 @@ func (z *Zeros) restore(v reflect.Value, sent *SentZeros) {
 			case value.IsValid() && (m.Sent.Zero == absent || !f.isZero(value)):
 				value.SetZero()
 			}
-		case reflect.Slice, reflect.Array:
+		case reflect.Slice:
 			z.elem.restore(element(v, m.Name), m.Sent)
 		case reflect.Map:
 			if key, value := keys.entry(v, m.Name); m.Sent.Zero == absent && value.IsValid() {
@@ -60,7 +60,7 @@ func (z *Zeros) held(v reflect.Value, sent *SentZeros) *SentZeros {
 		return z.heldText(v, sent)
 	}
 	var below members
-	if v.Kind() == reflect.Slice || v.Kind() == reflect.Array {
+	if v.Kind() == reflect.Slice {
 		below = z.heldElements(v, sent)
 	} else {
 		keys := keysOf(v)
@@ -193,7 +193,7 @@ func (z *Zeros) identified(v reflect.Value, sent *SentZeros) *SentZeros {
 		case reflect.Map:
 			_, value := keys.entry(v, m.Name)
 			s = z.elem.identified(value, s)
-		case reflect.Slice, reflect.Array:
+		case reflect.Slice:
 			if value := element(v, m.Name); value.IsValid() {
 				s = z.elem.identified(value, s)
 				known := *s
@@ -320,7 +320,7 @@ var sentEmpty = &SentZeros{Zero: "{}"}
 func (z *Zeros) fieldAt(path []string, do func(in *Zeros, f *field)) {
 	switch {
 	case z == nil || len(path) == 0:
-	case path[0] == anyItem:
+	case path[0] == AnyItem:
 		z.elem.fieldAt(path[1:], do)
 	case z.members[path[0]] == nil:
 	case len(path) == 1:
@@ -333,7 +333,7 @@ func (z *Zeros) fieldAt(path []string, do func(in *Zeros, f *field)) {
 // allowNull notes that a field keeps null, or, of a path that ends with [*], that the elements of its list may be null.
 func (z *Zeros) allowNull(path []string) {
 	of := path
-	for of[len(of)-1] == anyItem {
+	for of[len(of)-1] == AnyItem {
 		of = of[:len(of)-1]
 	}
 	z.fieldAt(of, func(_ *Zeros, f *field) {
@@ -351,10 +351,18 @@ func (f *Form) Nullable(path []string) (yes bool) {
 	steps := slices.Clone(path)
 	for i, step := range steps {
 		if step[0] == '[' {
-			steps[i] = anyItem
+			steps[i] = AnyItem
 		}
 	}
 	f.zeros.fieldAt(steps, func(_ *Zeros, of *field) { yes = of.nullable })
+	return yes
+}
+
+// WritesZeroStruct reports whether the field at a path is a struct that encoding/json writes although it is zero.
+func (f *Form) WritesZeroStruct(path []string) (yes bool) {
+	if f != nil {
+		f.zeros.fieldAt(path, func(_ *Zeros, of *field) { yes = of.zero == structZero && !of.omitted })
+	}
 	return yes
 }
 
@@ -401,7 +409,7 @@ func (z *Zeros) watchField(name string, f *field) {
 func (f *field) setFiller(shapes builder) {
 	switch kind := f.of.Kind(); {
 	case isNil(f.of): // which is left out
-	case hasOwnJSON(f.of), kind == reflect.Struct, kind == reflect.Array:
+	case hasOwnJSON(f.of), kind == reflect.Struct:
 		zero, err := json.Marshal(reflect.New(f.of).Interface())
 		if err != nil {
 			return
@@ -418,7 +426,7 @@ func (z *Zeros) filling(path []string, do func(f *field)) {
 	if z == nil {
 		return
 	}
-	if path[0] == anyItem {
+	if path[0] == AnyItem {
 		z.elem.filling(path[1:], do)
 		z.fills = true
 		return
@@ -498,7 +506,7 @@ func (l *lacking) collect(z *Zeros, v reflect.Value, sent *SentZeros) {
 				l.collect(f.below, value, s)
 			}
 		}
-	case reflect.Slice, reflect.Array:
+	case reflect.Slice:
 		for i := range v.Len() {
 			l.collect(z.elem, v.Index(i), sent.element(i))
 		}
@@ -544,7 +552,7 @@ func (z *Zeros) absentIn(v reflect.Value, sent *SentZeros) *SentZeros {
 				add(name, f.below.absentIn(value, s))
 			}
 		}
-	case reflect.Slice, reflect.Array:
+	case reflect.Slice:
 		for i := range v.Len() {
 			add(strconv.Itoa(i), z.elem.absentIn(v.Index(i), sent.element(i)))
 		}

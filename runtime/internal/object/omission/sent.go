@@ -87,12 +87,12 @@ func (s *SentZeros) with(below members) *SentZeros {
 	return &out
 }
 
-// anyItem stands in a path for the elements of a list or map.
-const anyItem = "[*]"
+// AnyItem stands in a path for the elements of a list or map.
+const AnyItem = "[*]"
 
 // pathOf returns the names in a path, such as spec.containers[*].resources. A dot in a name stands behind a backslash.
 func pathOf(path string) []string {
-	names := strings.Split(strings.ReplaceAll(strings.ReplaceAll(path, `\.`, escapedDot), anyItem, "."+anyItem), ".")
+	names := strings.Split(strings.ReplaceAll(strings.ReplaceAll(path, `\.`, escapedDot), AnyItem, "."+AnyItem), ".")
 	for i, name := range names {
 		names[i] = strings.ReplaceAll(name, escapedDot, ".")
 	}
@@ -108,7 +108,7 @@ func (s *SentZeros) replaced(other *SentZeros, path []string) *SentZeros {
 		return other
 	}
 	names := []string{path[0]}
-	if path[0] == anyItem {
+	if path[0] == AnyItem {
 		names = nil
 		for _, m := range slices.Concat(s.members(), other.members()) {
 			names = append(names, m.Name)

@@ -49,8 +49,8 @@ type sentMap struct {
 func (m *sentMap) member(a value.Allocator, key string, v value.Value) value.Value {
 	below, s := m.zeros.elem, m.sent.At(key)
 	if f := m.zeros.members[key]; f != nil {
-		if s != nil && s.Zero == unsent && f.filler != nil && equal(a, v, f.fillerValue) {
-			return nil
+		if s != nil && f.replacesFiller(s) && equal(a, v, f.fillerValue) {
+			return m.missing(key)
 		}
 		below = f.below
 	}

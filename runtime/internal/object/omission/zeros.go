@@ -110,7 +110,7 @@ func (b zerosBuilder) of(t reflect.Type) *Zeros {
 			}
 		})
 		return z
-	case reflect.Slice, reflect.Array, reflect.Map:
+	case reflect.Slice, reflect.Map:
 		z := &Zeros{isMap: t.Kind() == reflect.Map}
 		b[t] = z
 		z.elem = b.of(t.Elem())
@@ -373,6 +373,7 @@ func (i *inserter) members(z *Zeros, sent *SentZeros, at int) (end int) {
 		if f := z.members[sent.Below[n].Name]; f != nil {
 			if end, ok := f.isFiller(sent.Below[n].Sent, i.data, start); ok {
 				i.leaveOut(memberSpan(i.data, key, start, end, !empty))
+				has[n] = sent.Below[n].Sent.Zero == unsent // null comes in its place
 				return end
 			}
 			elem = f.below
@@ -420,12 +421,17 @@ func (i *inserter) leaveOut(cut span) {
 	i.at = cut.end
 }
 
-// isFiller reports whether a value at an index of JSON is the zero value of the field, and wasn't sent. If so, it
-// returns the index behind it.
+// isFiller reports whether a value at an index of JSON is the zero value of the field, and wasn't sent, or was sent as
+// null. If so, it returns the index behind it.
 func (f *field) isFiller(s *SentZeros, data []byte, start int) (end int, yes bool) {
 	end = start + len(f.filler)
-	return end, s.Zero == unsent && f.filler != nil && end < len(data) && bytes.HasPrefix(data[start:], f.filler) &&
+	return end, f.replacesFiller(s) && end < len(data) && bytes.HasPrefix(data[start:], f.filler) &&
 		(data[end] == ',' || data[end] == '}')
+}
+
+// replacesFiller reports whether a field of which s is known hasn't the zero value that JSON has.
+func (f *field) replacesFiller(s *SentZeros) bool {
+	return f.filler != nil && (s.Zero == unsent || s.Zero == null && f.nullable)
 }
 
 // isMissing reports whether a value is one of the field that JSON lacks.
