@@ -30,19 +30,18 @@ func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V
 		}
 		return conversion.Sent()
 	})
+	form := sync.OnceValue(func() *omission.Form {
+		if !conversion.Custom {
+			return nil
+		}
+		return omission.FormOf(reflect.TypeFor[V](), omission.Rules{
+			IfSent: conversion.DefaultsIfSent, Nullable: conversion.Nullable, Defaults: conversion.DefaultTexts,
+			Empty: conversion.EmptyStructs,
+		})
+	})
 	return Version[T]{info, bindingOf(&typed[T, V]{
-		Conversion: conversion,
-		form: sync.OnceValue(func() *omission.Form {
-			if !conversion.Custom {
-				return nil
-			}
-			return omission.FormOf(reflect.TypeFor[V](), omission.Rules{
-				IfSent: conversion.DefaultsIfSent, Nullable: conversion.Nullable, Defaults: conversion.DefaultTexts,
-				Empty: conversion.EmptyStructs,
-			})
-		}),
-		sent:   sent,
-		counts: sync.OnceValue(func() counts { return sent().counts() }),
+		Conversion: conversion, form: form, sent: sent,
+		counts: sync.OnceValue(func() counts { return sent().counts(form()) }),
 		floats: sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), isFloat, map[reflect.Type]bool{}) }),
 		nulls:  sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), hasNulls, map[reflect.Type]bool{}) }),
 		wide:   sync.OnceValue(func() bool { return holds(reflect.TypeFor[V](), isWide, map[reflect.Type]bool{}) }),
@@ -217,8 +216,8 @@ func (c *typed[T, V]) validate(
 	if err != nil {
 		return nil, err
 	}
-	errs := c.Validate(omission.With(recount.before(ctx), form), op, changed, before)
-	return c.unchecked(recount.after(c.withoutDistinct(ctx, errs, changed))), nil
+	errs := c.Validate(omission.With(recount.context(ctx), form), op, changed, before)
+	return c.unchecked(c.withoutDistinct(ctx, errs, changed)), nil
 }
 
 func (c *typed[T, V]) view(obj T, gvk schema.GroupVersionKind) (runtime.Object, error) {

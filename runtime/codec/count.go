@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"apigen.dev/runtime/internal/object/fault"
+	"apigen.dev/runtime/internal/object/omission"
 	"apigen.dev/runtime/internal/object/rendition"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -72,28 +73,33 @@ const anObject = "object"
 type counts struct {
 	any     bool
 	several map[string]bool
+	// zero: there are rules about a struct in a field without omitempty. The check of the Go value takes it for absent
+	// where it is zero, although a client has sent it.
+	zero bool
 }
 
-// counts returns which rules there are about the number of members; nil has none.
-func (s *Sent) counts() counts {
+// counts returns which rules there are about the number of members of objects of a form; nil has none.
+func (s *Sent) counts(form *omission.Form) counts {
 	out := counts{several: map[string]bool{}}
-	s.collectCounts(&out)
+	s.collectCounts(form, nil, &out)
 	return out
 }
 
-func (s *Sent) collectCounts(out *counts) {
+func (s *Sent) collectCounts(form *omission.Form, path []string, out *counts) {
 	if s == nil {
 		return
 	}
 	for i := range s.Counts {
 		out.any = true
+		out.zero = out.zero || form.WritesZeroStruct(path)
 		if c := &s.Counts[i]; len(c.Of) > 0 {
 			out.several[c.Fault] = true
 		}
 	}
-	s.Elem.collectCounts(out)
-	for _, below := range s.Members {
-		below.collectCounts(out)
+	path = slices.Clip(path)
+	s.Elem.collectCounts(form, append(path, omission.AnyItem), out)
+	for name, below := range s.Members {
+		below.collectCounts(form, append(path, name), out)
 	}
 }
 
@@ -107,7 +113,7 @@ type recount struct {
 // recount counts the members of an object in JSON. What old has is left alone where it hasn't changed; old is nil on a
 // creation.
 func (c *typed[T, V]) recount(obj, old V) (out recount, err error) {
-	if !c.counts().any || obj.GetSelfLink() == "" {
+	if counts := c.counts(); !counts.any || obj.GetSelfLink() == "" && !counts.zero {
 		return out, nil
 	}
 	now, err := c.counted(obj)
@@ -130,20 +136,18 @@ func (c *typed[T, V]) recount(obj, old V) (out recount, err error) {
 	return out, nil
 }
 
-// before returns a context for the check of the Go value, with the faults that keep rules in CEL from being checked.
-func (r recount) before(ctx context.Context) context.Context {
-	if !fault.Blocks(r.faults) {
+type recountKey struct{}
+
+// context returns a context in which AddFaults replaces what the check of the Go value found.
+func (r *recount) context(ctx context.Context) context.Context {
+	if r.rules == nil {
 		return ctx
 	}
-	sent, _ := ctx.Value(sentKey{}).(field.ErrorList)
-	return WithFaults(ctx, append(sent[:len(sent):len(sent)], r.faults...))
+	return context.WithValue(ctx, recountKey{}, r)
 }
 
 // after replaces the faults of the same rules that the check of the Go value found.
-func (r recount) after(errs field.ErrorList) field.ErrorList {
-	if r.rules == nil {
-		return errs
-	}
+func (r *recount) after(errs field.ErrorList) field.ErrorList {
 	errs = slices.DeleteFunc(errs, func(e *field.Error) bool { return r.rules[placed{e.Field, e.Detail}] })
 	return append(errs, r.faults...)
 }

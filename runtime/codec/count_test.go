@@ -20,6 +20,7 @@ type mast struct {
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 	Hue               string     `json:"hue,omitempty"`
 	Top               mastPart   `json:"top,omitempty"`
+	Base              mastPart   `json:"base"`
 	More              []mastPart `json:"more,omitempty"`
 }
 
@@ -42,7 +43,7 @@ func TestCounts(t *testing.T) {
 		Group: "g.example.com", Kind: "Mast", New: func() *mast { return &mast{} },
 		Versions: []Version[*mast]{VersionOf(api.VersionInfo{Name: "v1"}, Conversion[*mast, *mast]{
 			New: func() *mast { return &mast{} }, Custom: true,
-			Validate: func(_ context.Context, _ operation.Operation, obj, _ *mast) (errs field.ErrorList) {
+			Validate: func(ctx context.Context, _ operation.Operation, obj, _ *mast) (errs field.ErrorList) {
 				path := field.NewPath("top")
 				if (obj.Top.Foot == "") == (obj.Top.Head == 0) { // as generated code counts
 					errs = append(errs, field.Invalid(path, "object", one))
@@ -50,11 +51,18 @@ func TestCounts(t *testing.T) {
 				if obj.Hue == "" {
 					errs = append(errs, field.Required(field.NewPath("hue"), ""))
 				}
+				if len(obj.More) == 1 { // all of its members are written in Go
+					errs = append(errs, field.TooMany(field.NewPath("more").Index(0), 2, 1))
+				}
+				if errs = AddFaults(ctx, errs); fault.Blocks(errs) { // as rules in CEL
+					errs = fault.Unchecked(errs)
+				}
 				return errs
 			},
 			Sent: func() *Sent {
 				return &Sent{Members: map[string]*Sent{
 					"top":  (&Sent{}).Counting(Count{Of: []string{"foot", "head"}, Least: 1, Most: 1, Fault: one}),
+					"base": {Counts: []Count{{Of: []string{"foot"}, Least: 1, Most: -1, Fault: "no foot"}}},
 					"more": {Elem: &Sent{Counts: []Count{{Least: 1, Most: -1}, {Most: 1}}}},
 				}}
 			},
@@ -68,12 +76,15 @@ func TestCounts(t *testing.T) {
 	for _, c := range []struct{ body, old, want string }{
 		{`{"hue":"red","top":{"foot":"a"}}`, "", "[]"},
 		{`{"hue":"red","top":{"foot":""}}`, "", "[]"},
+		{`{"hue":"red","top":{"foot":"a"},"base":{}}`, "", `[base: Invalid value: "object": no foot]`},
+		{`{"hue":"red","top":{"foot":"a"},"base":{"foot":""}}`, "", "[]"},
 		{`{"hue":"red","top":{}}`, "", `[top: Invalid value: "object": ` + one + "]"},
 		{`{"hue":"red","top":{"foot":"","head":0}}`, "", `[top: Invalid value: "object": ` + one + "]"},
 		{`{"hue":"red","top":{"foot":"","head":3}}`, "", `[top: Invalid value: "object": ` + one + "]"},
 		{`{"hue":"red","top":{"foot":"","head":3}}`, `{"top":{"foot":"","head":3}}`, "[]"},
 		{`{"hue":"red","top":{"foot":"","head":3}}`, `{"top":{"foot":"","head":4}}`,
 			`[top: Invalid value: "object": ` + one + "]"},
+		{`{"hue":"red","top":{"foot":""},"more":[{"foot":""}]}`, "", "[]"},
 		{`{"top":{"foot":"","head":3}}`, "", "[hue: Required value " + unchecked + "]"},
 		{
 			`{"hue":"red","top":{"foot":""},"more":[{},{"foot":"","head":0},{"foot":""}]}`, "",

@@ -161,9 +161,13 @@ func WithFaults(ctx context.Context, faults field.ErrorList) context.Context {
 	return context.WithValue(ctx, sentKey{}, faults)
 }
 
-// AddFaults returns the faults of a context before those of the rules of a Go value. Of a value that the client left
-// out, or that was null, nothing else is said. Generated code calls it.
+// AddFaults returns the faults of a context before those of the rules of a Go value, without those about numbers of
+// members that JSON doesn't have. Of a value that the client left out, or that was null, nothing else is said.
+// Generated code calls it, before it checks rules in CEL.
 func AddFaults(ctx context.Context, errs field.ErrorList) field.ErrorList {
+	if r, ok := ctx.Value(recountKey{}).(*recount); ok {
+		errs = r.after(errs)
+	}
 	faults, _ := ctx.Value(sentKey{}).(field.ErrorList)
 	if len(faults) == 0 {
 		return errs

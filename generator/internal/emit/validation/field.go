@@ -70,6 +70,9 @@ func (w *writer) field(parent value, f *model.Field) []jen.Code {
 	if m.typ.Form == model.Pointer { // of a pointer
 		return nil
 	}
+	if f.Inline && m.pointer && w.pkg.HasCustom() && w.functionOf(m.typ) != nil {
+		return []jen.Code{w.embedded(m)}
+	}
 	var code []jen.Code
 	if change := w.change(m.value, &f.Schema); len(change) > 0 {
 		code = append(code, w.when(m, w.changed(m.value), change...))
@@ -91,6 +94,15 @@ func (w *writer) field(parent value, f *model.Field) []jen.Code {
 	content = append(content, w.elements(m.value, &f.Schema)...)
 	calls = append(calls, w.inner(m)...)
 	return append(append(code, w.present(m, content, calls)...), w.modes(parent, m)...)
+}
+
+// embedded returns the check of a struct that is embedded by a pointer. JSON doesn't show whether that is nil: rules
+// about the members hold for the outer struct either way.
+func (w *writer) embedded(m member) jen.Code {
+	members := w.common(membersOf)
+	old := w.file.Code(members+"($)", m.value.old.place("old").Value())
+	return w.add("$(ctx, op, "+m.at+", "+members+"($), $)", w.functionOf(m.typ), m.holder.Value(),
+		w.oldField(m.value, w.file.Code("*$", w.file.Type(m.typ)), old))
 }
 
 // present puts the checks of a field behind their conditions: content runs where the field is set and has changed,

@@ -37,7 +37,7 @@ type declaration struct {
 
 func newWriter(p *plan.Plan, pkg *model.Package) *writer {
 	file := gocode.New(p.Program, pkg, "ctx", "op", "fldPath", "path", "old", "oldObj", "errs", countSet, inOrder,
-		byKeys, sameJSON)
+		byKeys, sameJSON, membersOf)
 	return &writer{
 		plan: p, pkg: pkg, file: file,
 		checks: p.OfPackage(pkg).Validations, helpers: map[*model.Type]string{}, taken: map[string]bool{},
@@ -69,6 +69,8 @@ const (
 	inOrder  = "inOrder"
 	byKeys   = "byKeys"
 	sameJSON = "sameJSON"
+
+	membersOf = "membersOf"
 )
 
 var shared = []struct{ name, doc, text string }{
@@ -97,6 +99,12 @@ var shared = []struct{ name, doc, text string }{
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
+}`},
+	{membersOf, "returns the struct of an embedded pointer, a zero one where that is nil.", `[T any](embedded *T) *T {
+	if embedded == nil {
+		return new(T)
+	}
+	return embedded
 }`},
 }
 

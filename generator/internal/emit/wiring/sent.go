@@ -39,7 +39,11 @@ func (s *sentRules) of(t *schema.Type) string {
 	s.names[t.Go] = ""
 	r := &objectRules{rules: s, own: t.Go.Package.HasCustom()}
 	r.fields(t)
-	if len(r.required)+len(r.refused)+len(r.members) == 0 {
+	var counts []jen.Code
+	structs(t, nil, func(in *schema.Type, _ int) {
+		counts = append(counts, countsOf("", in.Go, schema.Enforced(in.Go))...)
+	})
+	if len(r.required)+len(r.refused)+len(r.members)+len(counts) == 0 {
 		return ""
 	}
 	var members []jen.Code
@@ -51,6 +55,9 @@ func (s *sentRules) of(t *schema.Type) string {
 	}
 	if len(r.members) > 0 {
 		members = append(members, member("Members", literal(gocode.Code("map[string]*codec.Sent"), r.members...)))
+	}
+	if len(counts) > 0 {
+		members = append(members, member("Counts", literal(gocode.Code("[]codec.Count"), counts...)))
 	}
 	name := s.name(t.Go)
 	s.names[t.Go] = name
@@ -95,25 +102,33 @@ func (r *objectRules) fields(t *schema.Type) {
 
 // inlined calls do with each field of a struct, and of the structs that it inlines. encoding/json takes the nearest of
 // several fields with one name.
-func inlined(t *schema.Type, do func(f *schema.Field, depth int)) { inlinedBelow(t, nil, do) }
+func inlined(t *schema.Type, do func(f *schema.Field, depth int)) {
+	structs(t, nil, func(in *schema.Type, depth int) {
+		for _, f := range in.Fields {
+			if !f.Go.IsMetadata() && !f.Go.Inline && !declarative(f.Go) {
+				do(f, depth)
+			}
+		}
+	})
+}
 
-// inlinedBelow is inlined for a struct in others, none of which it is: a struct that embeds itself has no end.
-func inlinedBelow(t *schema.Type, around []*model.Type, do func(f *schema.Field, depth int)) {
+// structs calls do with a struct, and with those that it inlines. around are the structs in which it is, none of which
+// it is itself: a struct that embeds itself has no end.
+func structs(t *schema.Type, around []*model.Type, do func(t *schema.Type, depth int)) {
 	if slices.Contains(around, t.Go) {
 		return
 	}
-	depth := len(around)
+	do(t, len(around))
 	around = append(slices.Clip(around), t.Go)
 	for _, f := range t.Fields {
-		switch {
-		case f.Go.Inline && f.Type.Go.Form == model.Struct:
-			inlinedBelow(f.Type, around, do)
-		case f.Go.IsMetadata() || f.Go.Inline || declarative(f.Go):
-		default:
-			do(f, depth)
+		if inlines(f) {
+			structs(f.Type, around, do)
 		}
 	}
 }
+
+// inlines reports whether a field is a struct whose members are those of the outer struct.
+func inlines(f *schema.Field) bool { return f.Go.Inline && f.Type.Go.Form == model.Struct }
 
 // declarative reports whether Kubernetes' own markers define the field's presence.
 func declarative(f *model.Field) bool {
@@ -148,10 +163,10 @@ func (r *objectRules) below(t *schema.Type, at *model.Schema) jen.Code {
 		return textRules(t.Go, at)
 	case !t.Structural:
 	case t.Go.Form == model.Struct && t.Go.Package != nil:
-		name, counts := r.rules.of(t), countsOf(t.Go, at)
+		name, counts := r.rules.of(t), countsOf("codec.Count", t.Go, at)
 		switch {
 		case name == "" && len(counts) > 0:
-			all := literal(gocode.Code("[]codec.Count"), counts...)
+			all := literal(gocode.Code("[]codec.Count"), countsOf("", t.Go, at)...)
 			return gocode.Code("&codec.Sent$", jen.Values(member("Counts", all)))
 		case len(counts) > 0:
 			eachOnALine := jen.Options{Open: "(", Close: ")", Separator: ",", Multi: len(counts) > 1}
@@ -190,21 +205,22 @@ func (r *objectRules) refusedBytes(t *schema.Type) jen.Code {
 	return gocode.Code("{Type: $}", jen.Lit(t.Format))
 }
 
-// countsOf returns the rules about the number of members of a struct: those of a place, and of its type.
-func countsOf(t *model.Type, at *model.Schema) (counts []jen.Code) {
-	for _, rule := range slices.Concat(at.Rules, schema.Enforced(t).Rules) {
+// countsOf returns the rules of a schema about the number of members of a struct, as literals of the type that is
+// named, which is "" in a list.
+func countsOf(of string, t *model.Type, s *model.Schema) (counts []jen.Code) {
+	for _, rule := range s.Rules {
 		if rule.Declarative || !check.Applies(&rule, t) {
 			continue
 		}
 		number := check.Number(rule.Text)
 		switch rule.Check {
 		case model.MinProperties:
-			counts = append(counts, gocode.Code("codec.Count{Least: $, Most: -1}", jen.Id(number)))
+			counts = append(counts, gocode.Code(of+"{Least: $, Most: -1}", jen.Id(number)))
 		case model.MaxProperties:
-			counts = append(counts, gocode.Code("codec.Count{Most: $}", jen.Id(number)))
+			counts = append(counts, gocode.Code(of+"{Most: $}", jen.Id(number)))
 		case model.OneOf:
-			of := jen.Index().String().Values(literals(rule.Values)...)
-			counts = append(counts, gocode.Code("codec.Count{Of: $, Least: $, Most: $, Fault: $}", of,
+			members := jen.Index().String().Values(literals(rule.Values)...)
+			counts = append(counts, gocode.Code(of+"{Of: $, Least: $, Most: $, Fault: $}", members,
 				jen.Lit(rule.Least), jen.Lit(rule.Most), jen.Lit(schema.OneOfMessage(&rule))))
 		}
 	}

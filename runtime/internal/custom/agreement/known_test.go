@@ -69,6 +69,14 @@ var chosen = map[string][]string{
 		`{"spec":{"rope":{},"eased":false}}`, `{"spec":{"rope":{},"reason":"","slips":0}}`,
 		`{"spec":{"rope":{},"hold":{}}}`, `{"spec":{"rope":{},"hold":{"seal":{"text":"abc"}}}}`,
 		`{"spec":{"rope":{},"knob":{}}}`, `{"spec":{"rope":{},"knob":{"grade":0}}}`,
+		`{"spec":{"rope":{},"start":{}}}`, `{"spec":{"rope":{},"start":{"left":0}}}`,
+		`{"spec":{"rope":{},"start":null}}`,
+		`{"spec":{"rope":{},"splices":[{"name":"a"}]}}`, `{"spec":{"rope":{},"splices":[{"name":"a","whipped":0}]}}`,
+		`{"spec":{"rope":{},"splices":[{"name":"a","melted":"","glued":false},{"name":"b","whipped":0,"melted":""}]}}`,
+		`{"spec":{"rope":{},"splices":[{"name":"a","melted":"x","taped":false},` +
+			`{"name":"b","whipped":1,"taped":false,"clamped":""}]}}`,
+		`{"spec":{"rope":{},"splices":[{"name":"a","melted":"x","tucked":null,"tie":null},` +
+			`{"name":"b","whipped":1,"tucked":false}]}}`,
 	},
 	"Meter": {
 		`{"spec":{"delay":"100s"}}`, `{"spec":{"timeout":"x"}}`, `{"spec":{"timeout":"0s"}}`,

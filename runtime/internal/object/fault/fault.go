@@ -27,8 +27,9 @@ const unchecked = "some validation rules were not checked because the object was
 
 // Unchecked returns faults with one that says that there are rules which weren't checked.
 func Unchecked(errs field.ErrorList) field.ErrorList {
-	if slices.ContainsFunc(errs, func(e *field.Error) bool { return e.Field == "" && e.Detail == unchecked }) {
+	said := field.Invalid(nil, nil, unchecked)
+	if slices.ContainsFunc(errs, func(e *field.Error) bool { return e.Field == said.Field && e.Detail == unchecked }) {
 		return errs
 	}
-	return append(errs, field.Invalid(nil, nil, unchecked))
+	return append(errs, said)
 }

@@ -69,6 +69,12 @@ type KnotSpec struct {
 	// +optional
 	Hold KnotHold `json:"hold,omitempty"`
 	Knob KnotKnob `json:"knob,omitempty"`
+	// +optional
+	Start KnotBend `json:"start"`
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Splices []KnotSplice `json:"splices,omitempty"`
 	// +required
 	Rope KnotRope `json:"rope,omitempty"`
 }
@@ -171,4 +177,45 @@ type KnotSlip struct {
 	Eased bool  `json:"eased,omitempty"`
 	// +optional
 	Reason string `json:"reason"`
+}
+
+// KnotSplice has the rules of the structs that it inlines.
+type KnotSplice struct {
+	*KnotEnd  `json:",inline"`
+	KnotStart `json:",inline"`
+	// +required
+	Name string `json:"name"`
+	// +nullable
+	// +optional
+	Tucked bool `json:"tucked"`
+	// +nullable
+	// +optional
+	Tie KnotTie `json:"tie"`
+}
+
+// KnotEnd is whipped or melted, and keeps how it is glued.
+//
+// +kubebuilder:validation:ExactlyOneOf=whipped;melted
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.glued) || self.glued == oldSelf.glued",message="glue stays"
+type KnotEnd struct {
+	Whipped int32  `json:"whipped,omitempty"`
+	Melted  string `json:"melted,omitempty"`
+	// +optional
+	Glued bool `json:"glued,omitempty"`
+}
+
+// KnotStart may be taped or clamped.
+//
+// +kubebuilder:validation:AtMostOneOf=taped;clamped
+type KnotStart struct {
+	Taped   bool   `json:"taped,omitempty"`
+	Clamped string `json:"clamped,omitempty"`
+}
+
+// KnotBend is written by Go although nobody sent it, and has a left or a right end.
+//
+// +kubebuilder:validation:AtLeastOneOf=left;right
+type KnotBend struct {
+	Left  int32 `json:"left,omitempty"`
+	Right bool  `json:"right,omitempty"`
 }

@@ -147,6 +147,20 @@ func (in *Knot) DeepCopyInto(out *Knot) {
 		out.Spec.Seen = make([]time.Time, len(in.Spec.Seen))
 		copy(out.Spec.Seen, in.Spec.Seen)
 	}
+	if in.Spec.Splices != nil {
+		out.Spec.Splices = make([]KnotSplice, len(in.Spec.Splices))
+		for i := range in.Spec.Splices {
+			out.Spec.Splices[i] = in.Spec.Splices[i]
+			if in.Spec.Splices[i].KnotEnd != nil {
+				out.Spec.Splices[i].KnotEnd = new(KnotEnd)
+				*out.Spec.Splices[i].KnotEnd = *in.Spec.Splices[i].KnotEnd
+			}
+			if in.Spec.Splices[i].Tie.Pull != nil {
+				out.Spec.Splices[i].Tie.Pull = new(int32)
+				*out.Spec.Splices[i].Tie.Pull = *in.Spec.Splices[i].Tie.Pull
+			}
+		}
+	}
 	if in.Status.KnotStrand != nil {
 		out.Status.KnotStrand = new(KnotStrand)
 		*out.Status.KnotStrand = *in.Status.KnotStrand

@@ -101,6 +101,26 @@ func Validate_KnotBase(ctx context.Context, op operation.Operation, fldPath *fie
 	return errs
 }
 
+// Validate_KnotBend checks obj, which replaces oldObj where that isn't nil.
+func Validate_KnotBend(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotBend) (errs field.ErrorList) {
+	if oldObj == nil || *obj != *oldObj {
+		if n := countSet(obj.Left != 0, obj.Right); n < 1 {
+			errs = append(errs, field.Invalid(fldPath, "object", "at least one of the fields in [left right] must be set"))
+		}
+	}
+	return errs
+}
+
+// Validate_KnotEnd checks obj, which replaces oldObj where that isn't nil.
+func Validate_KnotEnd(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotEnd) (errs field.ErrorList) {
+	if oldObj == nil || *obj != *oldObj {
+		if n := countSet(obj.Whipped != 0, obj.Melted != ""); n != 1 {
+			errs = append(errs, field.Invalid(fldPath, "object", "exactly one of the fields in [whipped melted] must be set"))
+		}
+	}
+	return errs
+}
+
 // Validate_KnotGrade checks obj, which replaces oldObj where that isn't nil.
 func Validate_KnotGrade(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotGrade) (errs field.ErrorList) {
 	if oldObj != nil && *obj == *oldObj {
@@ -153,7 +173,7 @@ func Validate_KnotSeal(ctx context.Context, op operation.Operation, fldPath *fie
 // Validate_KnotSpec checks obj, which replaces oldObj where that isn't nil.
 func Validate_KnotSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotSpec) (errs field.ErrorList) {
 	if oldObj == nil || !sameJSON(obj, oldObj) {
-		if n := countSet(obj.KnotStrand != nil && (!reflect.ValueOf(&obj.KnotStrand.Wait).Elem().IsZero()), obj.KnotStrand != nil && (obj.KnotStrand.Slack != 0), obj.KnotStrand != nil && (obj.KnotStrand.Loose), obj.KnotStrand != nil && (true), obj.KnotSlip != nil && (obj.KnotSlip.Slips != 0), obj.KnotSlip != nil && (obj.KnotSlip.Eased), obj.KnotSlip != nil && (true), !reflect.ValueOf(&obj.Loop).Elem().IsZero(), obj.Loops != nil, true, obj.Raw != nil, obj.Text != nil, obj.Raws != nil, obj.Coils != nil, obj.Turned != nil, true, !reflect.ValueOf(&obj.Sack).Elem().IsZero(), true, obj.Weights != nil, obj.Marks != nil, obj.Seen != nil, obj.Hold != (KnotHold{}), obj.Knob != (KnotKnob{}), obj.Rope != (KnotRope{})); n < 1 {
+		if n := countSet(obj.KnotStrand != nil && (!reflect.ValueOf(&obj.KnotStrand.Wait).Elem().IsZero()), obj.KnotStrand != nil && (obj.KnotStrand.Slack != 0), obj.KnotStrand != nil && (obj.KnotStrand.Loose), obj.KnotStrand != nil && (true), obj.KnotSlip != nil && (obj.KnotSlip.Slips != 0), obj.KnotSlip != nil && (obj.KnotSlip.Eased), obj.KnotSlip != nil && (true), !reflect.ValueOf(&obj.Loop).Elem().IsZero(), obj.Loops != nil, true, obj.Raw != nil, obj.Text != nil, obj.Raws != nil, obj.Coils != nil, obj.Turned != nil, true, !reflect.ValueOf(&obj.Sack).Elem().IsZero(), true, obj.Weights != nil, obj.Marks != nil, obj.Seen != nil, obj.Hold != (KnotHold{}), obj.Knob != (KnotKnob{}), true, obj.Splices != nil, obj.Rope != (KnotRope{})); n < 1 {
 			errs = append(errs, field.Invalid(fldPath, n, fldPath.String()+" in body should have at least 1 properties"))
 		}
 	}
@@ -168,6 +188,30 @@ func Validate_KnotSpec(ctx context.Context, op operation.Operation, fldPath *fie
 	}
 	if path := fldPath.Child("knob"); obj.Knob != (KnotKnob{}) {
 		errs = append(errs, Validate_KnotKnob(ctx, op, path, &obj.Knob, safe.Field(oldObj, func(old *KnotSpec) *KnotKnob { return &old.Knob }))...)
+	}
+	if path := fldPath.Child("start"); obj.Start != (KnotBend{}) {
+		errs = append(errs, Validate_KnotBend(ctx, op, path, &obj.Start, safe.Field(oldObj, func(old *KnotSpec) *KnotBend { return &old.Start }))...)
+	}
+	if path := fldPath.Child("splices"); obj.Splices != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Splices, oldObj.Splices)) {
+		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Splices, nil, func(a, b *KnotSplice) bool { return a.Name == b.Name }), func(e KnotSplice) map[string]any { return map[string]any{"name": e.Name} })...)
+		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Splices, safe.Field(oldObj, func(old *KnotSpec) []KnotSplice { return old.Splices }), func(a, b *KnotSplice) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, Validate_KnotSplice)...)
+	}
+	return errs
+}
+
+// Validate_KnotSplice checks obj, which replaces oldObj where that isn't nil.
+func Validate_KnotSplice(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotSplice) (errs field.ErrorList) {
+	errs = append(errs, Validate_KnotEnd(ctx, op, fldPath, membersOf(obj.KnotEnd), safe.Field(oldObj, func(old *KnotSplice) *KnotEnd { return membersOf(old.KnotEnd) }))...)
+	errs = append(errs, Validate_KnotStart(ctx, op, fldPath, &obj.KnotStart, safe.Field(oldObj, func(old *KnotSplice) *KnotStart { return &old.KnotStart }))...)
+	return errs
+}
+
+// Validate_KnotStart checks obj, which replaces oldObj where that isn't nil.
+func Validate_KnotStart(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotStart) (errs field.ErrorList) {
+	if oldObj == nil || *obj != *oldObj {
+		if n := countSet(obj.Taped, obj.Clamped != ""); n > 1 {
+			errs = append(errs, field.Invalid(fldPath, "object", "at most one of the fields in [taped clamped] may be set"))
+		}
 	}
 	return errs
 }
@@ -540,4 +584,12 @@ func sameJSON[T any](a, b T) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+// membersOf returns the struct of an embedded pointer, a zero one where that is nil.
+func membersOf[T any](embedded *T) *T {
+	if embedded == nil {
+		return new(T)
+	}
+	return embedded
 }

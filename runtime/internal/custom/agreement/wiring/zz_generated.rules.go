@@ -9,6 +9,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
+// rulesV1Knot are the rules in CEL of Knot in v1, compiled when the first object is written.
+var rulesV1Knot = sync.OnceValue(func() *cel.Rules {
+	return cel.New(schema.GroupVersionKind{Group: "agreement.example.com", Version: "v1", Kind: "Knot"}, &cel.Schema{
+		Type:       "object",
+		Properties: ruledV1Knot(),
+	})
+})
+
 // rulesV1Leaflet are the rules in CEL of Leaflet in v1, compiled when the first object is written.
 var rulesV1Leaflet = sync.OnceValue(func() *cel.Rules {
 	return cel.New(schema.GroupVersionKind{Group: "agreement.example.com", Version: "v1", Kind: "Leaflet"}, &cel.Schema{
@@ -24,6 +32,16 @@ var rulesV1Poster = sync.OnceValue(func() *cel.Rules {
 		Properties: ruledV1Poster(),
 	})
 })
+
+// ruledV1Knot are the fields of v1.Knot that have rules in them.
+func ruledV1Knot() map[string]*cel.Schema {
+	return map[string]*cel.Schema{
+		"spec": {
+			Type:       "object",
+			Properties: ruledV1KnotSpec(),
+		},
+	}
+}
 
 // ruledV1Leaflet are the fields of v1.Leaflet that have rules in them.
 func ruledV1Leaflet() map[string]*cel.Schema {
@@ -45,6 +63,25 @@ func ruledV1Poster() map[string]*cel.Schema {
 				{Rule: "!has(self.hue) || has(self.logo)", Message: "a hue needs a logo"},
 			},
 			Properties: fieldsV1PosterSpec(),
+		},
+	}
+}
+
+// ruledV1KnotSpec are the fields of v1.KnotSpec that have rules in them.
+func ruledV1KnotSpec() map[string]*cel.Schema {
+	return map[string]*cel.Schema{
+		"splices": {
+			Type:        "array",
+			ListType:    "map",
+			ListMapKeys: []string{"name"},
+			Items: &cel.Schema{
+				Type:     "object",
+				Required: []string{"name"},
+				Rules: []cel.Rule{
+					{Rule: "!has(oldSelf.glued) || self.glued == oldSelf.glued", Message: "glue stays"},
+				},
+				Properties: fieldsV1KnotSplice(),
+			},
 		},
 	}
 }
@@ -100,6 +137,28 @@ func fieldsV1PosterSpec() map[string]*cel.Schema {
 	}
 }
 
+// fieldsV1KnotSplice are the fields of v1.KnotSplice.
+func fieldsV1KnotSplice() map[string]*cel.Schema {
+	return map[string]*cel.Schema{
+		"clamped": {Type: "string"},
+		"glued":   {Type: "boolean"},
+		"melted":  {Type: "string"},
+		"name":    {Type: "string"},
+		"taped":   {Type: "boolean"},
+		"tie": {
+			Type:       "object",
+			Nullable:   true,
+			Required:   []string{"pull", "push"},
+			Properties: fieldsV1KnotTie(),
+		},
+		"tucked": {
+			Type:     "boolean",
+			Nullable: true,
+		},
+		"whipped": {Type: "integer"},
+	}
+}
+
 // fieldsV1Size are the fields of v1.Size.
 func fieldsV1Size() map[string]*cel.Schema {
 	return map[string]*cel.Schema{
@@ -150,6 +209,20 @@ func fieldsV1Sheet() map[string]*cel.Schema {
 		"size": {
 			Type:       "object",
 			Properties: fieldsV1Size(),
+		},
+	}
+}
+
+// fieldsV1KnotTie are the fields of v1.KnotTie.
+func fieldsV1KnotTie() map[string]*cel.Schema {
+	return map[string]*cel.Schema{
+		"pull": {
+			Type:     "integer",
+			Nullable: true,
+		},
+		"push": {
+			Type:     "number",
+			Nullable: true,
 		},
 	}
 }

@@ -71,11 +71,11 @@ func defineKnot() registry.Definition[*v1.Knot] {
 				},
 				Default: v1.SetObjectDefaults_Knot,
 				Validate: func(ctx context.Context, op operation.Operation, obj, old *v1.Knot) field.ErrorList {
-					return codec.AddFaults(ctx, v1.Validate_Knot(ctx, op, nil, obj, old))
+					return cel.Validate(ctx, rulesV1Knot(), codec.AddFaults(ctx, v1.Validate_Knot(ctx, op, nil, obj, old)), obj, old)
 				},
 				Custom:         true,
 				DefaultsIfSent: []string{"spec", "spec.loop", "status"},
-				Nullable:       []string{"spec.loop.at.pull", "spec.loop.at.push", "spec.tie.pull", "spec.tie.push", "spec.coils"},
+				Nullable:       []string{"spec.loop.at.pull", "spec.loop.at.push", "spec.tie.pull", "spec.tie.push", "spec.coils", "spec.splices[*].tucked", "spec.splices[*].tie"},
 				DefaultTexts: map[string]string{
 					"spec.wait":           `"30s"`,
 					"spec.slack":          `0`,
@@ -302,12 +302,44 @@ func sentV1KnotTie() *codec.Sent {
 	}
 }
 
+// sentV1KnotHold returns the rules about the JSON of v1.KnotHold that clients send.
+func sentV1KnotHold() *codec.Sent {
+	return &codec.Sent{
+		Counts: []codec.Count{
+			{Least: 1, Most: -1},
+		},
+	}
+}
+
 // sentV1KnotKnob returns the rules about the JSON of v1.KnotKnob that clients send.
 func sentV1KnotKnob() *codec.Sent {
 	return &codec.Sent{
 		Required: []string{"grade"},
 		Refused: map[string]codec.Refusal{
 			"grade": {Fault: "should be greater than or equal to 1"},
+		},
+	}
+}
+
+// sentV1KnotBend returns the rules about the JSON of v1.KnotBend that clients send.
+func sentV1KnotBend() *codec.Sent {
+	return &codec.Sent{
+		Counts: []codec.Count{
+			{Of: []string{"left", "right"}, Least: 1, Most: -1, Fault: "at least one of the fields in [left right] must be set"},
+		},
+	}
+}
+
+// sentV1KnotSplice returns the rules about the JSON of v1.KnotSplice that clients send.
+func sentV1KnotSplice() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"name"},
+		Members: map[string]*codec.Sent{
+			"tie": sentV1KnotTie(),
+		},
+		Counts: []codec.Count{
+			{Of: []string{"whipped", "melted"}, Least: 1, Most: 1, Fault: "exactly one of the fields in [whipped melted] must be set"},
+			{Of: []string{"taped", "clamped"}, Least: 0, Most: 1, Fault: "at most one of the fields in [taped clamped] may be set"},
 		},
 	}
 }
@@ -320,13 +352,16 @@ func sentV1KnotSpec() *codec.Sent {
 			"hold": {Fault: "should have at least 1 properties"},
 		},
 		Members: map[string]*codec.Sent{
-			"loop":  sentV1KnotLoop(),
-			"loops": &codec.Sent{Elem: sentV1KnotLoop()},
-			"tie":   sentV1KnotTie(),
-			"hold": &codec.Sent{Counts: []codec.Count{
-				codec.Count{Least: 1, Most: -1},
-			}},
-			"knob": sentV1KnotKnob(),
+			"loop":    sentV1KnotLoop(),
+			"loops":   &codec.Sent{Elem: sentV1KnotLoop()},
+			"tie":     sentV1KnotTie(),
+			"hold":    sentV1KnotHold(),
+			"knob":    sentV1KnotKnob(),
+			"start":   sentV1KnotBend(),
+			"splices": &codec.Sent{Elem: sentV1KnotSplice()},
+		},
+		Counts: []codec.Count{
+			{Least: 1, Most: -1},
 		},
 	}
 }
@@ -338,7 +373,7 @@ func sentV1Knot() *codec.Sent {
 			"spec": {Fault: "should have at least 1 properties"},
 		},
 		Members: map[string]*codec.Sent{
-			"spec": sentV1KnotSpec().Counting(codec.Count{Least: 1, Most: -1}),
+			"spec": sentV1KnotSpec(),
 		},
 	}
 }
@@ -419,6 +454,9 @@ func sentV1Source() *codec.Sent {
 			"store": sentV1Reading(),
 			"glass": sentV1Glass(),
 		},
+		Counts: []codec.Count{
+			{Most: 2},
+		},
 	}
 }
 
@@ -428,6 +466,10 @@ func sentV1Either() *codec.Sent {
 		Members: map[string]*codec.Sent{
 			"right":  sentV1Wait(),
 			"middle": sentV1Reading(),
+		},
+		Counts: []codec.Count{
+			{Of: []string{"left", "right"}, Least: 1, Most: 1, Fault: "exactly one of the fields in [left right] must be set"},
+			{Of: []string{"left", "middle", "over"}, Least: 0, Most: 1, Fault: "at most one of the fields in [left middle over] may be set"},
 		},
 	}
 }
@@ -450,13 +492,9 @@ func sentV1MeterSpec() *codec.Sent {
 			"source": sentV1Source().Counting(
 				codec.Count{Least: 1, Most: -1},
 				codec.Count{Most: 1},
-				codec.Count{Most: 2},
 			),
-			"sources": &codec.Sent{Elem: sentV1Source().Counting(codec.Count{Most: 2})},
-			"either": sentV1Either().Counting(
-				codec.Count{Of: []string{"left", "right"}, Least: 1, Most: 1, Fault: "exactly one of the fields in [left right] must be set"},
-				codec.Count{Of: []string{"left", "middle", "over"}, Least: 0, Most: 1, Fault: "at most one of the fields in [left middle over] may be set"},
-			),
+			"sources": &codec.Sent{Elem: sentV1Source()},
+			"either":  sentV1Either(),
 		},
 	}
 }
@@ -480,6 +518,15 @@ func sentV1Logo() *codec.Sent {
 	}
 }
 
+// sentV1PosterBack returns the rules about the JSON of v1.PosterBack that clients send.
+func sentV1PosterBack() *codec.Sent {
+	return &codec.Sent{
+		Counts: []codec.Count{
+			{Least: 1, Most: -1},
+		},
+	}
+}
+
 // sentV1PosterSpec returns the rules about the JSON of v1.PosterSpec that clients send.
 func sentV1PosterSpec() *codec.Sent {
 	return &codec.Sent{
@@ -489,9 +536,7 @@ func sentV1PosterSpec() *codec.Sent {
 		},
 		Members: map[string]*codec.Sent{
 			"logo": sentV1Logo(),
-			"back": &codec.Sent{Counts: []codec.Count{
-				codec.Count{Least: 1, Most: -1},
-			}},
+			"back": sentV1PosterBack(),
 		},
 	}
 }
