@@ -134,9 +134,8 @@ func (p process) run(ctx context.Context, program Program, f flags, in input, ou
 // starting is how long a server takes to serve, at most, unless it reads many objects.
 const starting = 5 * time.Second
 
-// settled is how long after its start a server has no use any more for what only the start needs: caches are full, and
-// clients have come.
-const settled = time.Minute
+// settled is when a server needs nothing of its start: clients have come, and what is done each minute was done once.
+const settled = 75 * time.Second
 
 // giveBack releases the memory that only the start needed.
 func giveBack(log *slog.Logger) {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"log/slog"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"apigen.dev/runtime/reach"
@@ -22,15 +24,17 @@ const (
 	manager   = "cluster-authentication-info"
 )
 
-// Times between two looks: without, and after a failure.
 const (
+	// period is the time between two calls of current, and retry the one after a failure.
 	period = 10 * time.Second
 	retry  = time.Second
+	// renewal is after which time the ConfigMap is read although nothing has changed: certificates may have ended.
+	renewal = time.Hour
 )
 
 // Publish returns a hook that keeps what current returns in the ConfigMap: at once, within ten seconds after it
-// changed, and after somebody changed the ConfigMap. The server must serve ConfigMaps of the core group. What the hook
-// can't write it logs, and tries again.
+// changed, and after somebody changed the ConfigMap. Certificates that end are published for up to an hour longer. The
+// server must serve ConfigMaps of the core group. What the hook can't write it logs, and tries again.
 func Publish(current func() Trust, log *slog.Logger) server.Hook {
 	return publish(current, func(FrontProxy) {}, log)
 }
@@ -55,36 +59,67 @@ type publisher struct {
 }
 
 func (p publisher) run(ctx context.Context) error {
-	wake := make(chan struct{}, 1)
+	changed := make(chan struct{}, 1)
 	ctx, stop := context.WithCancel(ctx)
 	var working sync.WaitGroup
 	defer working.Wait()
 	defer stop()
+	var unseen atomic.Bool // changes of the ConfigMap aren't told
 	working.Go(func() {
-		err := p.objects.Follow(ctx, namespace, func(reach.Changes[*corev1.ConfigMap]) {
+		err := p.objects.Follow(ctx, namespace, func(changes reach.Changes[*corev1.ConfigMap]) {
+			if !concern(changes) {
+				return
+			}
 			select {
-			case wake <- struct{}{}:
-			default: // the publisher looks anyway
+			case changed <- struct{}{}:
+			default: // the publisher has not yet looked
 			}
 		})
+		unseen.Store(true)
 		if ctx.Err() == nil {
 			p.log.Warn("ConfigMaps can't be followed, and are read every ten seconds", "error", err)
 		}
 	})
-	for pause := time.Duration(0); wait(ctx, wake, pause); {
+	var last look
+	for pause := time.Duration(0); ; {
+		woken, err := wait(ctx, changed, pause)
+		if err != nil {
+			return nil
+		}
+		trust, now := p.current(), time.Now()
 		pause = period
-		if err := p.publish(ctx); err != nil && ctx.Err() == nil {
+		if !woken && !unseen.Load() && last.holds(trust, now) {
+			continue
+		}
+		last = look{trust, now}
+		if err := p.publish(ctx, trust); err != nil && ctx.Err() == nil {
 			p.log.Warn("the configuration of authentication could not be published",
 				"configmap", namespace+"/"+name, "error", err)
-			pause = retry
+			last, pause = look{}, retry
 		}
 	}
-	return nil
+}
+
+// concern reports whether changes may be of the ConfigMap.
+func concern(changes reach.Changes[*corev1.ConfigMap]) bool {
+	named := func(config *corev1.ConfigMap) bool { return config.Name == name }
+	return changes.Reset || slices.ContainsFunc(changes.Put, named) || slices.ContainsFunc(changes.Deleted, named)
+}
+
+// look is when a trust was published, or found to be published. The zero value is no look.
+type look struct {
+	trust Trust
+	at    time.Time
+}
+
+// holds reports whether the ConfigMap, which nobody has changed since, still publishes a trust.
+func (l look) holds(trust Trust, now time.Time) bool {
+	return now.Sub(l.at) < renewal && l.trust.equal(trust)
 }
 
 // publish writes the ConfigMap, unless it publishes the trust already.
-func (p publisher) publish(ctx context.Context) error {
-	how, trust := reach.Write{Manager: manager}, p.current()
+func (p publisher) publish(ctx context.Context, trust Trust) error {
+	how := reach.Write{Manager: manager}
 	add := func(published *corev1.ConfigMap) error {
 		if before, err := parse(published.Data); err == nil {
 			p.seen(before.FrontProxy)
@@ -94,6 +129,12 @@ func (p publisher) publish(ctx context.Context) error {
 			published.Data = data
 		}
 		return err
+	}
+	if published, err := p.objects.Get(ctx, namespace, name); err == nil {
+		before := published.Data
+		if err = add(published); err != nil || maps.Equal(before, published.Data) {
+			return err
+		}
 	}
 	_, err := p.objects.Update(ctx, namespace, name, how, add)
 	switch {

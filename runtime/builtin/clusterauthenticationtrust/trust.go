@@ -45,6 +45,14 @@ const (
 	extraPrefixes = "requestheader-extra-headers-prefix"
 )
 
+// equal reports whether two trusts are the same.
+func (t *Trust) equal(other Trust) bool {
+	return bytes.Equal(t.ClientCA, other.ClientCA) && bytes.Equal(t.CA, other.CA) &&
+		slices.Equal(t.AllowedNames, other.AllowedNames) && slices.Equal(t.UsernameHeaders, other.UsernameHeaders) &&
+		slices.Equal(t.UIDHeaders, other.UIDHeaders) && slices.Equal(t.GroupHeaders, other.GroupHeaders) &&
+		slices.Equal(t.ExtraHeaderPrefixes, other.ExtraHeaderPrefixes)
+}
+
 // lists returns the lists of names, by their keys.
 func (t *Trust) lists() map[string]*[]string {
 	return map[string]*[]string{
@@ -156,15 +164,16 @@ func merge(published map[string]string, t Trust, now time.Time) (map[string]stri
 	return sum.data()
 }
 
-// wait waits for a wake-up or for a time. It returns false if ctx ends before.
-func wait(ctx context.Context, wake <-chan struct{}, d time.Duration) bool {
+// wait waits for a change or for a time, and returns whether it was a change. It fails if ctx ends before.
+func wait(ctx context.Context, changed <-chan struct{}, d time.Duration) (woken bool, err error) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
-	case <-wake:
+	case <-changed:
+		return true, nil
 	case <-timer.C:
+		return false, nil
 	case <-ctx.Done():
-		return false
+		return false, ctx.Err()
 	}
-	return true
 }

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"apigen.dev/runtime/builtin/flowcontrol/preset"
 	"apigen.dev/runtime/reach"
+	"golang.org/x/sync/errgroup"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -42,18 +44,42 @@ func ensure(ctx context.Context) error {
 	}
 }
 
-// maintain looks after the objects every minute, until ctx ends. An error is mended a minute later.
+// maintain looks after the objects in every minute in which one has changed, until ctx ends. An error is mended a
+// minute later.
 func maintain(ctx context.Context) error {
-	tick := time.NewTicker(maintenance)
-	defer tick.Stop()
-	for {
-		select {
-		case <-tick.C:
-			_ = keepAll(ctx)
-		case <-ctx.Done():
-			return nil
-		}
+	levels, err := reach.Of[*flowcontrolv1.PriorityLevelConfiguration](ctx)
+	if err != nil {
+		return nil //nolint:nilerr // the kind isn't served
 	}
+	schemas, err := reach.Of[*flowcontrolv1.FlowSchema](ctx)
+	if err != nil {
+		return nil //nolint:nilerr // the kind isn't served
+	}
+	var changed atomic.Bool
+	working, ctx := errgroup.WithContext(ctx)
+	working.Go(func() error {
+		return levels.Follow(ctx, "", func(reach.Changes[*flowcontrolv1.PriorityLevelConfiguration]) {
+			changed.Store(true)
+		})
+	})
+	working.Go(func() error {
+		return schemas.Follow(ctx, "", func(reach.Changes[*flowcontrolv1.FlowSchema]) { changed.Store(true) })
+	})
+	working.Go(func() error {
+		tick := time.NewTicker(maintenance)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				if changed.Swap(false) && keepAll(ctx) != nil {
+					changed.Store(true)
+				}
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	})
+	return working.Wait()
 }
 
 // keepAll brings the objects up to date: first the suggested ones, then the mandatory ones, and then it deletes those

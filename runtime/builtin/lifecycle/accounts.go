@@ -1,7 +1,10 @@
 package lifecycle
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"sync"
 	"time"
 
 	"apigen.dev/runtime/reach"
@@ -37,19 +40,78 @@ func (f *Feature) eachChange(
 	}
 }
 
-// makeAccounts makes the service account "default" of each namespace, which pods without an account use.
-func (f *Feature) makeAccounts(ctx context.Context, _ *Feature) time.Duration {
-	accounts, err := reach.Of[*core.ServiceAccount](ctx)
+// defaultAccount is the name of the service account that pods without an account use.
+const defaultAccount = "default"
+
+// accounts makes the service account "default" of each namespace, also after somebody has deleted it.
+type accounts struct {
+	*Feature
+	objects reach.Objects[*core.ServiceAccount]
+	// wake is sent to when an account is there, or no longer.
+	wake chan<- struct{}
+
+	mu sync.Mutex
+	// there are the namespaces that have the account; it is nil before they are known.
+	there map[string]bool
+}
+
+// keepAccounts makes accounts until ctx ends.
+func (f *Feature) keepAccounts(ctx context.Context, changed chan struct{}) error {
+	objects, err := reach.Of[*core.ServiceAccount](ctx)
 	if err != nil {
-		return again // the server serves none
+		return nil // the server serves none
 	}
-	pause := again
-	for _, namespace := range f.names(true) {
-		account := &core.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"}}
-		if _, err := accounts.Get(ctx, namespace, account.Name); !apierrors.IsNotFound(err) {
-			continue
+	a := &accounts{Feature: f, objects: objects, wake: changed}
+	ctx, stop := context.WithCancelCause(ctx)
+	var following sync.WaitGroup
+	defer following.Wait()
+	defer stop(nil)
+	following.Go(func() { stop(objects.Follow(ctx, "", a.take)) })
+	err = f.eachChange(ctx, changed, a.make)
+	return cmp.Or(context.Cause(ctx), err)
+}
+
+func (a *accounts) take(changes reach.Changes[*core.ServiceAccount]) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if changes.Reset || a.there == nil {
+		a.there = map[string]bool{}
+	}
+	for _, account := range changes.Put {
+		if account.Name == defaultAccount {
+			a.there[account.Namespace] = true
 		}
-		_, err := accounts.Create(ctx, account, reach.Write{})
+	}
+	lost := changes.Reset
+	for _, account := range changes.Deleted {
+		if account.Name == defaultAccount {
+			delete(a.there, account.Namespace)
+			lost = true
+		}
+	}
+	if !lost {
+		return
+	}
+	select {
+	case a.wake <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// missing returns the active namespaces without the account; none before it is known which have it.
+func (a *accounts) missing() []string {
+	names := a.names(true)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.DeleteFunc(names, func(namespace string) bool { return a.there == nil || a.there[namespace] })
+}
+
+// make makes the accounts that are missing.
+func (a *accounts) make(ctx context.Context, f *Feature) time.Duration {
+	pause := again
+	for _, namespace := range a.missing() {
+		account := &core.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: defaultAccount}}
+		_, err := a.objects.Create(ctx, account, reach.Write{})
 		if err == nil || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) || ctx.Err() != nil ||
 			apierrors.HasStatusCause(err, core.NamespaceTerminatingCause) {
 			continue

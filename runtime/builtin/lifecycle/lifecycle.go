@@ -60,7 +60,7 @@ func (f *Feature) Configure(_ context.Context, config *server.Config) (server.Co
 			return f.eachChange(ctx, emptier, e.all)
 		}},
 		{Name: "namespaces/service-accounts", Run: func(ctx context.Context) error {
-			return f.eachChange(ctx, accounts, f.makeAccounts)
+			return f.keepAccounts(ctx, accounts)
 		}},
 	}
 	plugin := admission.Plugin{Name: "NamespaceLifecycle", Handles: handles, Admit: f.admit}

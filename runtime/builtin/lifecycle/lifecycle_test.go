@@ -73,7 +73,19 @@ func TestSystemNamespaces(t *testing.T) {
 			t.Errorf("%d %s", code, body)
 		}
 	}
-	eventually(t, s, http.MethodGet, "/default/serviceaccounts/default", "", 200, "")
+}
+
+// TestDefaultAccount: every namespace has the service account "default", which comes back when somebody deletes it.
+func TestDefaultAccount(t *testing.T) {
+	s := start(t)
+	const path = "/default/serviceaccounts/default"
+	eventually(t, s, http.MethodGet, path, "", 200, "")
+	if code, body := send(t, s, http.MethodDelete, path, ""); code != 200 {
+		t.Fatalf("%d %s", code, body)
+	}
+	eventually(t, s, http.MethodGet, path, "", 200, "")
+	send(t, s, http.MethodPost, "", `{"metadata":{"name":"n"}}`)
+	eventually(t, s, http.MethodGet, "/n/serviceaccounts/default", "", 200, "")
 }
 
 func TestWritesNeedANamespace(t *testing.T) {
