@@ -53,11 +53,13 @@ type Controller struct {
 	frac    float64
 }
 
-// state is a configuration. It is immutable, but for what it shares with other states: claims and sources.
+// state is a configuration. It is immutable, but for what it shares with other states, claims and sources, and for what
+// it remembers of users.
 type state struct {
 	levels  []*level // in the order of their names
 	schemas []*class.Schema
 	routes  []route // one for each schema
+	users   users
 }
 
 // route is where the requests of a schema go.
@@ -277,7 +279,7 @@ func (c *Controller) Run(ctx context.Context) error {
 
 // find returns where a request goes.
 func (s *state) find(user *auth.User, info *request.Info) route {
-	at := class.Find(s.schemas, user, info)
+	at := s.users.candidates(user, s.schemas).Find(info)
 	if at < 0 {
 		at = len(s.routes) - 1
 	}

@@ -5,6 +5,7 @@ package class
 import (
 	"cmp"
 	"hash/maphash"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -67,18 +68,34 @@ func Sort(schemas []*Schema) {
 	})
 }
 
-// Find returns the index of the first schema that selects a request, or -1.
-func Find(schemas []*Schema, user *auth.User, info *request.Info) int {
-	return slices.IndexFunc(schemas, func(s *Schema) bool { return s.selects(user, info) })
+// Candidates are the rules of schemas that select requests of one user, in the order in which they are asked.
+type Candidates []candidate
+
+type candidate struct {
+	schema int
+	rule   *Rule
 }
 
-func (s *Schema) selects(user *auth.User, info *request.Info) bool {
-	for i := range s.Rules {
-		if r := &s.Rules[i]; r.selectsRequest(info) && r.selectsUser(user) {
-			return true
+// Of returns the candidates of a user among schemas.
+func Of(user *auth.User, schemas []*Schema) (all Candidates) {
+	for at, s := range schemas {
+		for i := range s.Rules {
+			if r := &s.Rules[i]; r.selectsUser(user) {
+				all = append(all, candidate{at, r})
+			}
 		}
 	}
-	return false
+	return all
+}
+
+// Find returns the index of the first schema that selects a request of the user, or -1.
+func (c Candidates) Find(info *request.Info) int {
+	for i := range c {
+		if c[i].rule.selectsRequest(info) {
+			return c[i].schema
+		}
+	}
+	return -1
 }
 
 func (r *Rule) selectsRequest(info *request.Info) bool {
@@ -160,10 +177,5 @@ func (s *Schema) Flow(user *auth.User, info *request.Info) (distinguisher string
 	case Namespace:
 		distinguisher = info.Namespace
 	}
-	var h maphash.Hash
-	h.SetSeed(seed)
-	_, _ = h.WriteString(s.Name) // it can't fail
-	_ = h.WriteByte(0)
-	_, _ = h.WriteString(distinguisher)
-	return distinguisher, h.Sum64()
+	return distinguisher, bits.RotateLeft64(maphash.String(seed, s.Name), 32) ^ maphash.String(seed, distinguisher)
 }

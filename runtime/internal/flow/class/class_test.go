@@ -90,7 +90,7 @@ func TestSelects(t *testing.T) {
 			"GET", "/version", false},
 	} {
 		s := &Schema{Rules: []Rule{row.rule}}
-		if got := Find([]*Schema{s}, row.user, info(t, row.method, row.url)) == 0; got != row.want {
+		if got := Of(row.user, []*Schema{s}).Find(info(t, row.method, row.url)) == 0; got != row.want {
 			t.Errorf("%s: %t", row.name, got)
 		}
 	}
@@ -102,10 +102,10 @@ func TestPrecedence(t *testing.T) {
 	schemas := []*Schema{{Name: "c", Precedence: 2, Rules: all}, {Name: "b", Precedence: 1},
 		{Name: "z", Precedence: 2, Rules: all}, {Name: "a", Precedence: 9, Rules: all}}
 	Sort(schemas)
-	if found := Find(schemas, &auth.User{}, info(t, "GET", "/x")); schemas[found].Name != "c" {
+	if found := Of(&auth.User{}, schemas).Find(info(t, "GET", "/x")); schemas[found].Name != "c" {
 		t.Errorf("%s", schemas[found].Name)
 	}
-	if found := Find(schemas, &auth.User{}, info(t, "GET", pods)); found != -1 {
+	if found := Of(&auth.User{}, schemas).Find(info(t, "GET", pods)); found != -1 {
 		t.Errorf("%s", schemas[found].Name)
 	}
 }

@@ -2,8 +2,8 @@ package logging
 
 import (
 	"log/slog"
-	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -34,11 +34,26 @@ func appendTime(line []byte, t time.Time) []byte {
 	if year := t.Year(); year < 0 || year > 9999 {
 		return t.AppendFormat(line, milliseconds)
 	}
-	fraction := len(line) + len("2006-01-02T15:04:05")
-	line = t.AppendFormat(line, time.RFC3339)
+	s := lastSecond.Load()
+	if unix := t.Unix(); s == nil || s.unix != unix || s.location != t.Location() {
+		s = &second{unix, t.Location(), t.Format(time.RFC3339)}
+		lastSecond.Store(s)
+	}
+	const fraction = len("2006-01-02T15:04:05")
 	n := t.Nanosecond() / int(time.Millisecond)
-	return slices.Insert(line, fraction, '.', byte('0'+n/100), byte('0'+n/10%10), byte('0'+n%10))
+	line = append(line, s.text[:fraction]...)
+	line = append(line, '.', byte('0'+n/100), byte('0'+n/10%10), byte('0'+n%10))
+	return append(line, s.text[fraction:]...)
 }
+
+// second is the text of a second: many lines are of the same one.
+type second struct {
+	unix     int64
+	location *time.Location
+	text     string
+}
+
+var lastSecond atomic.Pointer[second]
 
 // levelText returns the name of a level.
 func levelText(level slog.Level) string {
