@@ -35,7 +35,7 @@ func TestLeanServer(t *testing.T) {
 	// The size is that of the code and of the data. The tables beside them hold the paths of source files, so that they
 	// depend on the folders of the module cache and of the checkout. It was measured with one compiler; others make
 	// binaries of other sizes.
-	const compiler, size, growth = "go1.26", 14_909_277, 195_000
+	const compiler, size, growth = "go1.26", 14_909_277, 198_000
 	if !strings.HasPrefix(runtime.Version(), compiler+".") || runtime.GOOS+"/"+runtime.GOARCH != "linux/amd64" {
 		t.Logf("the size is not compared: it was measured with %s on linux/amd64", compiler)
 		return

@@ -28,6 +28,7 @@ import (
 	"apigen.dev/runtime/internal/http/filter"
 	"apigen.dev/runtime/internal/http/gather"
 	"apigen.dev/runtime/internal/http/headroom"
+	"apigen.dev/runtime/internal/http/respond"
 	"apigen.dev/runtime/internal/object/ownership"
 	"apigen.dev/runtime/internal/request"
 	"apigen.dev/runtime/internal/state/compactor"
@@ -124,9 +125,11 @@ func New(ctx context.Context, config Config) (*Server, error) {
 	s.table.Store(first)
 	metrics.table = s.table.Load
 	s.http = &http.Server{
-		BaseContext:       func(net.Listener) context.Context { return s.base },
-		Handler:           s.chain(root, metrics, s.longRunning),
-		ConnContext:       auth.ConnContext,
+		BaseContext: func(net.Listener) context.Context { return s.base },
+		Handler:     s.chain(root, metrics, s.longRunning),
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return auth.ConnContext(respond.WithAnnouncer(ctx, gather.Below(c)), c)
+		},
 		TLSConfig:         tlsConfig(config),
 		ReadHeaderTimeout: 32 * time.Second,
 		WriteTimeout:      writeTimeout(config.RequestTimeout),

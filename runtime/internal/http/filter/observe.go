@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"apigen.dev/runtime/internal/http/respond"
 	"apigen.dev/runtime/internal/request"
 )
 
@@ -26,7 +27,7 @@ func Observe(observers ...func(Observation)) Filter {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			begin := time.Now()
-			counted := &counting{ResponseWriter: w}
+			counted := &counting{ResponseWriter: w, announcer: respond.AnnouncerFrom(r)}
 			returned := false
 			defer func() {
 				switch {
@@ -63,6 +64,8 @@ type counting struct {
 	code  int
 	bytes int64
 	place place
+	// announcer wants to know of the answer; nil if nothing does.
+	announcer respond.Announcer
 	// terminated is that of the Observation.
 	terminated bool
 }
@@ -88,6 +91,13 @@ func (c *counting) begin(code int) {
 		c.code = code
 		c.place.answer()
 		setDate(c.Header(), time.Now())
+	}
+}
+
+// Announce implements respond.Announcer.
+func (c *counting) Announce(size int) {
+	if c.announcer != nil {
+		c.announcer.Announce(size)
 	}
 }
 

@@ -20,13 +20,13 @@ type deadlines struct {
 }
 
 // SetDeadline implements net.Conn.
-func (g *gatherer) SetDeadline(t time.Time) error {
+func (g *Conn) SetDeadline(t time.Time) error {
 	return errors.Join(g.SetReadDeadline(t), g.SetWriteDeadline(t))
 }
 
 // SetWriteDeadline implements net.Conn. A deadline strikes up to deadlineSlack early. Removing one has its effect at
 // the next Write.
-func (g *gatherer) SetWriteDeadline(t time.Time) error {
+func (g *Conn) SetWriteDeadline(t time.Time) error {
 	d := &g.deadlines
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -45,7 +45,7 @@ func (d *deadlines) hold() {
 }
 
 // arm gives the connection a deadline, unless it has one that is as good. The caller holds deadlines.mu.
-func (g *gatherer) arm(t time.Time) error {
+func (g *Conn) arm(t time.Time) error {
 	d := &g.deadlines
 	if early := t.Sub(d.armed); t.IsZero() == d.armed.IsZero() && early >= 0 && early < deadlineSlack {
 		return nil
@@ -55,14 +55,14 @@ func (g *gatherer) arm(t time.Time) error {
 }
 
 // write writes to the connection. Bytes that are late have the deadline of the Write that brought them.
-func (g *gatherer) write(b []byte, late bool) (int, error) {
+func (g *Conn) write(b []byte, late bool) (int, error) {
 	if err := g.prepare(late); err != nil {
 		return 0, err
 	}
 	return g.Conn.Write(b)
 }
 
-func (g *gatherer) prepare(late bool) error {
+func (g *Conn) prepare(late bool) error {
 	d := &g.deadlines
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -36,46 +36,46 @@ func TestDeadlinesOfWrites(t *testing.T) {
 	record := append([]byte{recordData, 3, 3, recordSize >> 8, 0}, make([]byte, recordSize)...) // a full one is held
 	never := time.Time{}
 	cases := map[string]struct {
-		do     func(g *gatherer)
+		do     func(g *Conn)
 		writes []time.Time
 		set    int
 	}{
-		"none": {func(g *gatherer) { put(g, "a") }, []time.Time{never}, 0},
-		"for each write, as net/http does": {func(g *gatherer) {
+		"none": {func(g *Conn) { put(g, "a") }, []time.Time{never}, 0},
+		"for each write, as net/http does": {func(g *Conn) {
 			for i := range 9 {
 				_ = g.SetWriteDeadline(at.Add(time.Duration(i) * time.Second / 10))
 				put(g, "a")
 				_ = g.SetWriteDeadline(never)
 			}
 		}, slices.Repeat([]time.Time{at}, 9), 1},
-		"a second later": {func(g *gatherer) {
+		"a second later": {func(g *Conn) {
 			_ = g.SetWriteDeadline(at)
 			put(g, "a")
 			_ = g.SetWriteDeadline(at.Add(time.Second))
 			put(g, "a")
 		}, []time.Time{at, at.Add(time.Second)}, 2},
-		"earlier": {func(g *gatherer) {
+		"earlier": {func(g *Conn) {
 			_ = g.SetWriteDeadline(at)
 			_ = g.SetWriteDeadline(at.Add(-1))
 			put(g, "a")
 		}, []time.Time{at.Add(-1)}, 2},
-		"removed": {func(g *gatherer) {
+		"removed": {func(g *Conn) {
 			_ = g.SetWriteDeadline(at)
 			put(g, "a")
 			_ = g.SetWriteDeadline(never)
 			put(g, "a")
 		}, []time.Time{at, never}, 2},
-		"of both directions": {func(g *gatherer) {
+		"of both directions": {func(g *Conn) {
 			_ = g.SetDeadline(at)
 			put(g, "a")
 		}, []time.Time{at}, 1},
-		"held bytes, late": {func(g *gatherer) {
+		"held bytes, late": {func(g *Conn) {
 			_ = g.SetWriteDeadline(at)
 			put(g, string(record))
 			_ = g.SetWriteDeadline(never)
 			flushLate(g)
 		}, []time.Time{at}, 1},
-		"held bytes, late, after another write": {func(g *gatherer) {
+		"held bytes, late, after another write": {func(g *Conn) {
 			_ = g.SetWriteDeadline(never)
 			put(g, "a")
 			_ = g.SetWriteDeadline(at.Add(time.Hour))
@@ -83,7 +83,7 @@ func TestDeadlinesOfWrites(t *testing.T) {
 			_ = g.SetWriteDeadline(never)
 			flushLate(g)
 		}, []time.Time{never, at.Add(time.Hour)}, 1},
-		"held bytes of a write without one": {func(g *gatherer) { // of an upgraded connection
+		"held bytes of a write without one": {func(g *Conn) { // of an upgraded connection
 			_ = g.SetWriteDeadline(at)
 			put(g, "a")
 			_ = g.SetWriteDeadline(never)
@@ -94,7 +94,7 @@ func TestDeadlinesOfWrites(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			below := &timed{}
-			c.do(&gatherer{Conn: below})
+			c.do(&Conn{Conn: below})
 			if !slices.Equal(below.writes, c.writes) || below.set != c.set {
 				t.Errorf("writes with the deadlines %v, set %d times; want %v, %d",
 					below.writes, below.set, c.writes, c.set)
@@ -103,13 +103,13 @@ func TestDeadlinesOfWrites(t *testing.T) {
 	}
 }
 
-func put(g *gatherer, text string) { _, _ = g.Write([]byte(text)) }
+func put(g *Conn, text string) { _, _ = g.Write([]byte(text)) }
 
 // flushLate writes what is held as the timer does, unless it has done so.
-func flushLate(g *gatherer) {
+func flushLate(g *Conn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.timer.Stop()
+	g.records.timer.Stop()
 	if g.held != nil {
 		g.flush(len(*g.held), true)
 	}
@@ -118,7 +118,7 @@ func flushLate(g *gatherer) {
 // TestStuckWrites has a client that doesn't read: a deadline that passes ends the write that waits for it.
 func TestStuckWrites(t *testing.T) {
 	below, _ := connected(t)
-	in := &gatherer{Conn: below}
+	in := &Conn{Conn: below}
 	_ = in.SetWriteDeadline(time.Now().Add(time.Hour))
 	ended := make(chan error, 1)
 	go func() {

@@ -4,8 +4,10 @@
 package gather
 
 import (
+	"crypto/tls"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -13,8 +15,10 @@ const (
 	// gatherSize is the size of a write: the largest segment of TCP. The network card, or the other end of a loopback
 	// connection, gets it as one segment. A larger write would have a second, tiny segment each time.
 	gatherSize = 1<<16 - 53
-	// gatherTime is how long bytes are held. They may be held for up to twice that time.
+	// gatherTime is how long full records are held, and headerTime the header of an answer whose body comes at once.
+	// They may be held for up to twice that time.
 	gatherTime = time.Millisecond
+	headerTime = 10 * time.Millisecond
 
 	recordHeader    = 5       // of TLS
 	recordData      = 23      // the type of a record with data
@@ -29,6 +33,9 @@ const (
 // A connection holds a full record, after which another one usually follows, and the rest of a full frame. It writes a
 // segment as soon as it is full, even within a record. It writes every other record at once, after the bytes that it
 // holds. If no record follows, it writes the bytes that it holds after one or two milliseconds.
+//
+// It also holds the header of an answer whose body was announced, since HTTP/2 writes both by themselves: a small
+// answer costs one system call, and wakes the client once.
 type Listener struct{ net.Listener }
 
 // Accept implements net.Listener.
@@ -37,23 +44,49 @@ func (l Listener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &gatherer{Conn: conn}, nil
+	return &Conn{Conn: conn}, nil
 }
 
-// gatherer is a connection below TLS. If writing held bytes fails, the next Write returns the error.
-type gatherer struct {
+// Conn is a connection below TLS. If writing held bytes fails, the next Write returns the error.
+type Conn struct {
 	net.Conn
+
+	// announced is the size of a body that was announced, and whose header was not yet written; else 0.
+	announced atomic.Int64
 
 	mu   sync.Mutex // guards the fields below; held during writes to the connection, so Close doesn't lock it
 	held *[]byte    // nil if no bytes are held
 	full int        // length of the last full record
 	err  error
-	// timer fires again as long as it finds new bytes. Setting it for every write would cost more.
+	// records and headers end the time of full records, and of headers.
+	records, headers patience
+
+	deadlines deadlines // they have a mutex of their own
+}
+
+// patience ends the time for which bytes are held. Its timer fires again as long as it finds new bytes: setting it for
+// every write would cost more.
+type patience struct {
 	timer *time.Timer
 	timed bool // the timer will fire
 	aged  bool // the held bytes were there when it last fired
+}
 
-	deadlines deadlines // they have a mutex of their own
+// Below returns the Conn below a TLS connection; nil if Listener did not make it.
+func Below(c net.Conn) *Conn {
+	secure, ok := c.(*tls.Conn)
+	if !ok {
+		return nil
+	}
+	below, _ := secure.NetConn().(*Conn)
+	return below
+}
+
+// Announce says that the header of an answer follows, and at once a body of a size in bytes. Nil doesn't care.
+func (g *Conn) Announce(size int) {
+	if g != nil {
+		g.announced.Store(int64(size))
+	}
 }
 
 var gatherBuffers = sync.Pool{New: func() any {
@@ -61,24 +94,29 @@ var gatherBuffers = sync.Pool{New: func() any {
 	return &b
 }}
 
-func (g *gatherer) Write(b []byte) (int, error) {
+func (g *Conn) Write(b []byte) (int, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.err != nil {
 		return 0, g.err
 	}
-	more := g.expectsMore(b)
-	if g.held == nil && !more {
+	more, header, first := g.expectsMore(b), g.isHeader(b), g.held == nil
+	if first && !more && !header {
 		return g.write(b, false)
 	}
-	if g.held == nil {
+	if first {
 		g.held = gatherBuffers.Get().(*[]byte)
-		g.setTimer()
+	}
+	switch {
+	case more && (first || !g.records.timed):
+		g.hold(&g.records, gatherTime)
+	case header && first:
+		g.hold(&g.headers, headerTime)
 	}
 	*g.held = append(*g.held, b...)
 	g.deadlines.hold()
 	switch n := len(*g.held); {
-	case !more:
+	case !more && !header:
 		g.flush(n, false)
 	case n >= gatherSize:
 		g.flush(gatherSize, false)
@@ -90,7 +128,7 @@ func (g *gatherer) Write(b []byte) (int, error) {
 }
 
 // expectsMore reports whether b is a record after which others will follow, or the rest of a frame.
-func (g *gatherer) expectsMore(b []byte) bool {
+func (g *Conn) expectsMore(b []byte) bool {
 	if len(b) >= recordHeader && b[0] == recordData && int(b[3])<<8|int(b[4]) >= recordSize {
 		g.full = len(b)
 		return true
@@ -98,36 +136,47 @@ func (g *gatherer) expectsMore(b []byte) bool {
 	return g.held != nil && g.full-len(b) == recordSize-http2HeaderSize
 }
 
-func (g *gatherer) setTimer() {
-	g.aged = false
-	switch {
-	case g.timer == nil:
-		g.timer = time.AfterFunc(gatherTime, g.fire)
-	case !g.timed:
-		g.timer.Reset(gatherTime)
+// isHeader reports whether b is the first record since a body was announced, and too small to have that body.
+func (g *Conn) isHeader(b []byte) bool {
+	size := g.announced.Load()
+	if size == 0 {
+		return false
 	}
-	g.timed = true
+	g.announced.Store(0)
+	return int64(len(b)) < size && b[0] == recordData
 }
 
-func (g *gatherer) fire() {
+// hold has p end the time of the bytes that are held from now on.
+func (g *Conn) hold(p *patience, most time.Duration) {
+	p.aged = false
+	switch {
+	case p.timer == nil:
+		p.timer = time.AfterFunc(most, func() { g.fire(p, most) })
+	case !p.timed:
+		p.timer.Reset(most)
+	}
+	p.timed = true
+}
+
+func (g *Conn) fire(p *patience, most time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
 	case g.held == nil:
-		g.timed = false
+		p.timed = false
 		return
-	case g.aged:
+	case p.aged:
 		g.flush(len(*g.held), true)
 	}
-	g.aged = true
-	g.timer.Reset(gatherTime)
+	p.aged = true
+	p.timer.Reset(most)
 }
 
 // flush writes n of the held bytes, and gives the buffer back if none are left. It sets err. late reports whether the
 // Write that brought the bytes has returned.
-func (g *gatherer) flush(n int, late bool) {
+func (g *Conn) flush(n int, late bool) {
 	_, g.err = g.write((*g.held)[:n], late)
-	g.aged = false
+	g.records.aged, g.headers.aged = false, false
 	*g.held = (*g.held)[:copy(*g.held, (*g.held)[n:])]
 	if len(*g.held) == 0 || g.err != nil {
 		*g.held = (*g.held)[:0]

@@ -2,6 +2,7 @@ package gather
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -9,8 +10,10 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -49,7 +52,7 @@ func connected(t testing.TB) (in, out net.Conn) {
 	return in, out
 }
 
-// gathered is a TLS connection over a gatherer, and what its other end reads.
+// gathered is a TLS connection over a Conn, and what its other end reads.
 func gathered(t testing.TB, version uint16) (server *tls.Conn, below *counted, client io.Reader) {
 	t.Helper()
 	in, out := connected(t)
@@ -57,7 +60,7 @@ func gathered(t testing.TB, version uint16) (server *tls.Conn, below *counted, c
 	given.StartTLS() // for its certificate
 	defer given.Close()
 	below = &counted{Conn: in}
-	server = tls.Server(&gatherer{Conn: below}, &tls.Config{
+	server = tls.Server(&Conn{Conn: below}, &tls.Config{
 		Certificates: given.TLS.Certificates, MinVersion: version, MaxVersion: version,
 		DynamicRecordSizingDisabled: true,
 	})
@@ -151,6 +154,116 @@ func TestSmallAnswersAreNotHeld(t *testing.T) {
 		if _, err := io.CopyN(io.Discard, client, int64(size)); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// sizes is a connection that takes every byte, and notes the sizes of its writes.
+type sizes struct {
+	net.Conn
+	written []int
+}
+
+func (c *sizes) Write(b []byte) (int, error) {
+	c.written = append(c.written, len(b))
+	return len(b), nil
+}
+
+func (*sizes) SetWriteDeadline(time.Time) error { return nil }
+
+// TestAnnouncedBodies: a header waits for the body that was announced, and both are one write. What was announced and
+// doesn't come holds nothing back for long.
+func TestAnnouncedBodies(t *testing.T) {
+	const body = 1000
+	for name, test := range map[string]struct {
+		announced    []int // before each record
+		records      []int // their sizes
+		atOnce, then []int
+	}{
+		"a header, and the body":      {[]int{body}, []int{50, body}, []int{50 + body}, nil},
+		"both in one record":          {[]int{body}, []int{50 + body}, []int{50 + body}, nil},
+		"a body that is smaller":      {[]int{10}, []int{50, 10}, []int{50, 10}, nil},
+		"headers of two answers":      {[]int{body, body}, []int{50, 50, body, body}, []int{100 + body, body}, nil},
+		"nothing was announced":       {nil, []int{50, body}, []int{50, body}, nil},
+		"a header, and a full record": {[]int{3 * recordSize}, []int{50, recordSize, 10}, []int{60 + recordSize}, nil},
+		"a header without a body":     {[]int{body}, []int{50}, nil, []int{50}},
+		"a header, and a full record without a rest": {[]int{3 * recordSize}, []int{50, recordSize}, nil,
+			[]int{50 + recordSize}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				below := &sizes{}
+				conn := &Conn{Conn: below}
+				written := func() []int {
+					conn.mu.Lock()
+					defer conn.mu.Unlock()
+					return slices.Clone(below.written)
+				}
+				for i, size := range test.records {
+					if i < len(test.announced) {
+						conn.Announce(test.announced[i])
+					}
+					record := make([]byte, size)
+					record[0], record[3], record[4] = recordData, byte(size>>8), byte(size)
+					if _, err := conn.Write(record); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if got := written(); !slices.Equal(got, test.atOnce) {
+					t.Errorf("writes of %v, want %v", got, test.atOnce)
+				}
+				time.Sleep(3 * headerTime)
+				if got, want := written(), slices.Concat(test.atOnce, test.then); !slices.Equal(got, want) {
+					t.Errorf("later writes of %v, want %v", got, want)
+				}
+			})
+		})
+	}
+}
+
+type connKey struct{}
+
+// TestSmallAnswers counts the writes of answers of HTTP/2 whose handlers announce the body.
+func TestSmallAnswers(t *testing.T) {
+	const answers = 200
+	var writes atomic.Int64
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r.Context().Value(connKey{}).(*Conn).Announce(1000)
+		w.Header().Set("Content-Length", "1000")
+		_, _ = w.Write(make([]byte, 1000))
+	}))
+	server.EnableHTTP2 = true
+	server.Listener = Listener{countedListener{server.Listener, &writes}}
+	server.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(ctx, connKey{}, Below(c))
+	}
+	server.StartTLS()
+	defer server.Close()
+	for range answers {
+		response, err := server.Client().Get(server.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n, err := io.Copy(io.Discard, response.Body); n != 1000 || err != nil {
+			t.Fatal(n, err)
+		}
+		response.Body.Close()
+	}
+	if n := writes.Load(); n >= answers*3/2 { // nearly two for each without announcements
+		t.Errorf("%d answers took %d writes", answers, n)
+	}
+}
+
+// TestBelow: there is no Conn below a connection that Listener did not make.
+func TestBelow(t *testing.T) {
+	in, _ := connected(t)
+	for _, c := range []net.Conn{in, tls.Server(in, &tls.Config{})} {
+		if found := Below(c); found != nil {
+			t.Errorf("%T has %v below", c, found)
+		}
+	}
+	made := &Conn{Conn: in}
+	if found := Below(tls.Server(made, &tls.Config{})); found != made {
+		t.Errorf("%v, want %v", found, made)
 	}
 }
 

@@ -103,6 +103,7 @@ func (b *Body) begin(size int) {
 		b.out = b.zip
 	case b.whole:
 		header.Set("Content-Length", strconv.Itoa(size))
+		announce(b.Writer, size)
 	}
 	if !b.whole {
 		liftWriteDeadline(b.Writer) // a deadline for each piece follows

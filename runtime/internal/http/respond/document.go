@@ -26,6 +26,7 @@ func Document(w http.ResponseWriter, media negotiation.MediaType, code int, obje
 	header.Set("Content-Type", media.Format.MediaType())
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Content-Length", strconv.Itoa(len(data)))
+	announce(w, len(data))
 	w.WriteHeader(code)
 	_, _ = w.Write(data) // an error means that the client closed the connection
 }
