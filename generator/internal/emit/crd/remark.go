@@ -47,7 +47,7 @@ func Remarks(p *plan.Plan) []diag.Error {
 		for _, t := range reached(roots...) {
 			inexpressible(&out, &t.Go.Schema)
 			for _, f := range t.Fields {
-				inexpressibleField(&out, f)
+				inexpressibleField(&out, f.Go)
 			}
 		}
 	}
@@ -202,8 +202,7 @@ const conversionsByHand = cannot + "%s: what is converted by hand, a cluster nee
 // cannot begins remarks on features that a definition leaves out.
 const cannot = "a CustomResourceDefinition can't express "
 
-func inexpressibleField(out *diag.Errors, of *schema.Field) {
-	f := of.Go
+func inexpressibleField(out *diag.Errors, f *model.Field) {
 	inexpressible(out, &f.Schema)
 	if f.Schema.PatchStrategy != "" {
 		out.Add(f.Pos, cannot+"patchStrategy of %s: custom resources have no strategic merge patches", f.Name)

@@ -39,10 +39,11 @@ func (s *sentRules) of(t *schema.Type) string {
 	s.names[t.Go] = ""
 	r := &objectRules{rules: s, own: t.Go.Package.HasCustom()}
 	r.fields(t)
-	var counts []jen.Code
-	structs(t, nil, func(in *schema.Type, _ int) {
-		counts = append(counts, countsOf("", in.Go, schema.Enforced(in.Go))...)
-	})
+	counts := countsOf("", t.Go, schema.Enforced(t.Go))
+	for _, p := range t.Inlines() {
+		inner := p.Inlined().Go
+		counts = append(counts, countsOf("", inner, schema.Enforced(inner))...)
+	}
 	if len(r.required)+len(r.refused)+len(r.members)+len(counts) == 0 {
 		return ""
 	}
@@ -102,33 +103,25 @@ func (r *objectRules) fields(t *schema.Type) {
 
 // inlined calls do with each field of a struct, and of the structs that it inlines. encoding/json takes the nearest of
 // several fields with one name.
-func inlined(t *schema.Type, do func(f *schema.Field, depth int)) {
-	structs(t, nil, func(in *schema.Type, depth int) {
-		for _, f := range in.Fields {
-			if !f.Go.IsMetadata() && !f.Go.Inline && !declarative(f.Go) {
-				do(f, depth)
-			}
-		}
-	})
-}
+func inlined(t *schema.Type, do func(f *schema.Field, depth int)) { inlinedBelow(t, nil, do) }
 
-// structs calls do with a struct, and with those that it inlines. around are the structs in which it is, none of which
-// it is itself: a struct that embeds itself has no end.
-func structs(t *schema.Type, around []*model.Type, do func(t *schema.Type, depth int)) {
+// inlinedBelow is inlined for a struct in others, none of which it is: a struct that embeds itself has no end.
+func inlinedBelow(t *schema.Type, around []*model.Type, do func(f *schema.Field, depth int)) {
 	if slices.Contains(around, t.Go) {
 		return
 	}
-	do(t, len(around))
+	depth := len(around)
 	around = append(slices.Clip(around), t.Go)
 	for _, f := range t.Fields {
-		if inlines(f) {
-			structs(f.Type, around, do)
+		switch {
+		case f.Go.Inline && f.Type.Go.Form == model.Struct:
+			inlinedBelow(f.Type, around, do)
+		case f.Go.IsMetadata() || f.Go.Inline || declarative(f.Go):
+		default:
+			do(f, depth)
 		}
 	}
 }
-
-// inlines reports whether a field is a struct whose members are those of the outer struct.
-func inlines(f *schema.Field) bool { return f.Go.Inline && f.Type.Go.Form == model.Struct }
 
 // declarative reports whether Kubernetes' own markers define the field's presence.
 func declarative(f *model.Field) bool {
