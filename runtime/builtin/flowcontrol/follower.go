@@ -104,13 +104,9 @@ func (f *follower) level(name string) (flow.Level, bool) {
 
 // run follows the objects until ctx ends.
 func (f *follower) run(ctx context.Context) error {
-	levels, err := reach.Of[*flowcontrolv1.PriorityLevelConfiguration](ctx)
-	if err != nil {
-		return nil //nolint:nilerr // the group isn't served: the suggested objects stay
-	}
-	schemas, err := reach.Of[*flowcontrolv1.FlowSchema](ctx)
-	if err != nil {
-		return nil //nolint:nilerr // the kind isn't served
+	levels, schemas, served := kindsOf(ctx)
+	if !served {
+		return nil // the suggested objects stay
 	}
 	changed := make(chan struct{}, 1)
 	var working errgroup.Group

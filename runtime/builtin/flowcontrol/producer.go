@@ -47,13 +47,9 @@ func ensure(ctx context.Context) error {
 // maintain looks after the objects in every minute in which one has changed, until ctx ends. An error is mended a
 // minute later.
 func maintain(ctx context.Context) error {
-	levels, err := reach.Of[*flowcontrolv1.PriorityLevelConfiguration](ctx)
-	if err != nil {
-		return nil //nolint:nilerr // the kind isn't served
-	}
-	schemas, err := reach.Of[*flowcontrolv1.FlowSchema](ctx)
-	if err != nil {
-		return nil //nolint:nilerr // the kind isn't served
+	levels, schemas, served := kindsOf(ctx)
+	if !served {
+		return nil
 	}
 	var changed atomic.Bool
 	working, ctx := errgroup.WithContext(ctx)
@@ -82,16 +78,22 @@ func maintain(ctx context.Context) error {
 	return working.Wait()
 }
 
+// kindsOf returns the objects of both kinds, and whether they are served.
+func kindsOf(ctx context.Context) (
+	levels reach.Objects[*flowcontrolv1.PriorityLevelConfiguration], schemas reach.Objects[*flowcontrolv1.FlowSchema],
+	served bool,
+) {
+	levels, errLevels := reach.Of[*flowcontrolv1.PriorityLevelConfiguration](ctx)
+	schemas, errSchemas := reach.Of[*flowcontrolv1.FlowSchema](ctx)
+	return levels, schemas, errLevels == nil && errSchemas == nil
+}
+
 // keepAll brings the objects up to date: first the suggested ones, then the mandatory ones, and then it deletes those
 // that earlier servers kept and that are no more.
 func keepAll(ctx context.Context) error {
-	levels, err := reach.Of[*flowcontrolv1.PriorityLevelConfiguration](ctx)
-	if err != nil {
-		return nil //nolint:nilerr // the kind isn't served
-	}
-	schemas, err := reach.Of[*flowcontrolv1.FlowSchema](ctx)
-	if err != nil {
-		return nil //nolint:nilerr // the kind isn't served
+	levels, schemas, served := kindsOf(ctx)
+	if !served {
+		return nil
 	}
 	return errors.Join(
 		keep(ctx, levels, preset.SuggestedLevels(), false, adjustLevel),
