@@ -1,4 +1,5 @@
-// Package gather writes the records of TLS to connections in large segments.
+// Package gather writes the records of TLS to connections in few system calls: those of large answers in large
+// segments, and the header of a small answer with its body.
 //
 // It imports nothing of ours.
 package gather
@@ -59,14 +60,14 @@ type Conn struct {
 	full int        // length of the last full record
 	err  error
 	// records and headers end the time of full records, and of headers.
-	records, headers patience
+	records, headers holdTimer
 
 	deadlines deadlines // they have a mutex of their own
 }
 
-// patience ends the time for which bytes are held. Its timer fires again as long as it finds new bytes: setting it for
+// holdTimer ends the time for which bytes are held. Its timer fires again as long as it finds new bytes: setting it for
 // every write would cost more.
-type patience struct {
+type holdTimer struct {
 	timer *time.Timer
 	timed bool // the timer will fire
 	aged  bool // the held bytes were there when it last fired
@@ -82,7 +83,8 @@ func Below(c net.Conn) *Conn {
 	return below
 }
 
-// Announce says that the header of an answer follows, and at once a body of a size in bytes. Nil doesn't care.
+// Announce says that the header of an answer follows, and at once a body of a size in bytes. A nil Conn
+// ignores it.
 func (g *Conn) Announce(size int) {
 	if g != nil {
 		g.announced.Store(int64(size))
@@ -147,7 +149,7 @@ func (g *Conn) isHeader(b []byte) bool {
 }
 
 // hold has p end the time of the bytes that are held from now on.
-func (g *Conn) hold(p *patience, most time.Duration) {
+func (g *Conn) hold(p *holdTimer, most time.Duration) {
 	p.aged = false
 	switch {
 	case p.timer == nil:
@@ -158,7 +160,7 @@ func (g *Conn) hold(p *patience, most time.Duration) {
 	p.timed = true
 }
 
-func (g *Conn) fire(p *patience, most time.Duration) {
+func (g *Conn) fire(p *holdTimer, most time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
