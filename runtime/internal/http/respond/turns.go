@@ -11,10 +11,12 @@ import (
 
 // Turns shares the processors among large answers, so that small ones stay quick beside them. A large answer takes its
 // turn for each of its pieces. As long as goroutines get a processor at once, all answers have turns. When goroutines
-// wait, fewer and fewer answers have them, in the end one: users then take turns piece by piece, and the answers of one
-// user follow each other, so that the first is complete early. While small answers pass, the number grows again only
-// after a pause: a processor that writes one piece after the other leaves the network to itself for up to 10 ms, and a
-// small request stays unread as long.
+// wait, fewer and fewer answers have them: users then take turns piece by piece, and the answers of one user follow
+// each other, so that the first is complete early.
+//
+// While no small answers pass, as many large ones keep turns as it takes to keep processors and clients busy. While
+// some pass, one has its turn in the end, and the number grows again only after a pause: a processor that writes one
+// piece after the other leaves the network to itself for up to 10 ms, and a small request stays unread as long.
 //
 // A slow client keeps its turn while it reads a piece. It holds nobody up, since the processors are idle then, and
 // others get turns, too. Several goroutines may use Turns.
@@ -24,6 +26,9 @@ type Turns struct {
 	late func(planned time.Time) bool
 	// passed: a small answer has passed since pace looked last.
 	passed atomic.Bool
+
+	// few is how many answers have turns at least while no small ones pass.
+	few int
 
 	mu      sync.Mutex // guards the fields below, and those of all Turn
 	limit   int        // how many answers may have turns
@@ -57,11 +62,12 @@ const (
 	stall = 3
 )
 
-// NewTurns returns Turns that begin with one answer for each processor.
-func NewTurns() *Turns { return newTurns(runtime.GOMAXPROCS(0), late) }
+// NewTurns returns Turns that begin with two answers for each processor: one is written while the client of the other
+// reads.
+func NewTurns() *Turns { return newTurns(2*runtime.GOMAXPROCS(0), late) }
 
-func newTurns(limit int, late func(planned time.Time) bool) *Turns {
-	return &Turns{late: late, limit: limit, alone: forgetAfter}
+func newTurns(few int, late func(planned time.Time) bool) *Turns {
+	return &Turns{late: late, few: few, limit: few, alone: forgetAfter}
 }
 
 // Count returns how many answers have turns, and how many wait for them.
@@ -203,9 +209,9 @@ func (t *Turns) schedule() {
 	time.AfterFunc(paceInterval, func() { t.pace(planned) })
 }
 
-// pace changes the number of turns. If goroutines wait, half of the answers lose theirs. If they don't, and haven't for
-// long enough, more answers get turns than have them, and the longer that goes well, the more: clients that don't read
-// hold nobody up for long.
+// pace changes the number of turns. If goroutines wait, half of the answers lose theirs, down to the least number. If
+// they don't, and haven't for long enough, more answers get turns than have them, and the longer that goes well, the
+// more: clients that don't read hold nobody up for long.
 func (t *Turns) pace(planned time.Time) {
 	late := t.late(planned)
 	t.mu.Lock()
@@ -220,13 +226,21 @@ func (t *Turns) pace(planned time.Time) {
 	}
 	switch {
 	case late:
-		t.limit, t.step, t.prompt, t.stalled = max(1, min(t.limit, t.held)/2), 0, 0, 0
+		t.limit, t.step, t.prompt, t.stalled = max(t.least(), min(t.limit, t.held)/2), 0, 0, 0
 	case len(t.waiting) > 0 && t.mayGrow():
 		t.step = max(1, 2*t.step)
 		t.limit = max(t.limit, t.held) + t.step
-		t.give()
 	}
+	t.give()
 	t.schedule()
+}
+
+// least returns how many answers have turns though goroutines wait.
+func (t *Turns) least() int {
+	if t.alone < forgetAfter {
+		return 1
+	}
+	return t.few
 }
 
 // mayGrow reports whether more answers get turns. Once it has begun, that goes on until goroutines wait.

@@ -184,6 +184,43 @@ func TestSmallAnswersKeepLargeOnesFew(t *testing.T) {
 	}
 }
 
+// TestFewLargeAnswersStay: although goroutines wait, some large answers have turns, and one while small answers pass.
+func TestFewLargeAnswersStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const few = 3
+		turns, _ := turnsOf(few)
+		a := &answers{turns: turns}
+		ctx, end := context.WithCancel(t.Context())
+		for range 2 * few {
+			turn := turns.Of("ann")
+			a.open.Go(func() {
+				defer turn.End()
+				for turn.Take(ctx) == nil && ctx.Err() == nil {
+					time.Sleep(time.Millisecond)
+				}
+			})
+		}
+		check := func(want int, when string) {
+			t.Helper()
+			if held, _ := turns.Count(); held != want {
+				t.Errorf("%s %d answers have turns, not %d", when, held, want)
+			}
+		}
+		time.Sleep(10 * paceInterval)
+		check(few, "at first")
+		small := turns.Of("bob")
+		small.Pass()
+		time.Sleep(10 * paceInterval)
+		check(1, "while small ones pass")
+		time.Sleep(forgetAfter * paceInterval)
+		check(few, "a second later")
+		end()
+		a.open.Wait()
+		time.Sleep(2 * paceInterval) // in the bubble: until pace has ended
+		checkIdle(t, turns)
+	})
+}
+
 func TestTurnOfAnEndedRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns, _ := turnsOf(1)
