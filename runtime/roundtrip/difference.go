@@ -1,6 +1,7 @@
 package roundtrip
 
 import (
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -125,7 +126,9 @@ func alike(a, b reflect.Value) bool {
 	case reflect.Slice, reflect.Map:
 		return a.Len() == b.Len()
 	}
-	if !reflect.PointerTo(a.Type()).Implements(reflect.TypeFor[json.Marshaler]()) {
+	pointer := reflect.PointerTo(a.Type())
+	if !pointer.Implements(reflect.TypeFor[json.Marshaler]()) &&
+		!pointer.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
 		return true
 	}
 	x, errX := json.Marshal(pointerTo(a))

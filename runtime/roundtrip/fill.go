@@ -150,8 +150,8 @@ func (v *Version[V, H]) normalize(at reflect.Value, random *rand.Rand) {
 	}
 }
 
-// dropUnwritten sets the embedded pointers of a struct to nil that JSON shows nothing of: the members of what they
-// point to are those of the struct.
+// dropUnwritten sets the embedded pointers of a struct to nil that JSON shows nothing of but zero values: the members
+// of what they point to are those of the struct, and the JSON of some kinds lacks zero values that nobody sent.
 func dropUnwritten(of reflect.Value) {
 	for i := range of.NumField() {
 		field, known := of.Field(i), of.Type().Field(i)
@@ -159,10 +159,41 @@ func dropUnwritten(of reflect.Value) {
 		if !known.Anonymous || name != "" || field.Kind() != reflect.Pointer || field.IsNil() || !field.CanSet() {
 			continue
 		}
-		if data, err := json.Marshal(field.Interface()); err == nil && string(data) == "{}" {
+		content, err := contentOf(field)
+		if zero, zeroErr := contentOf(reflect.New(field.Type().Elem())); err == nil && zeroErr == nil &&
+			reflect.DeepEqual(content, zero) {
 			field.SetZero()
 		}
 	}
+}
+
+// contentOf returns the JSON of a value without empty objects and lists.
+func contentOf(v reflect.Value) (content any, err error) {
+	data, err := json.Marshal(v.Interface())
+	if err == nil {
+		err = json.Unmarshal(data, &content)
+	}
+	return withoutEmpty(content), err
+}
+
+// withoutEmpty returns a value of JSON without empty objects and lists in objects; nil of one that is empty.
+func withoutEmpty(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			if v[name] = withoutEmpty(member); v[name] == nil {
+				delete(v, name)
+			}
+		}
+		if len(v) == 0 {
+			return nil
+		}
+	case []any:
+		if len(v) == 0 {
+			return nil
+		}
+	}
+	return v
 }
 
 // writesNull reports whether the JSON that a value writes itself is null.

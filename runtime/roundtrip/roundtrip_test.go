@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"math/big"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -226,19 +227,22 @@ func TestHiddenFields(t *testing.T) {
 		Many []sealed
 		By   map[string]sealed
 		Sum  *big.Int
+		At   netip.AddrPort
 	}
-	in := holder{&sealed{"x", []int{1}}, []sealed{{"y", nil}}, map[string]sealed{"k": {"z", []int{2}}}, big.NewInt(7)}
+	in := holder{&sealed{"x", []int{1}}, []sealed{{"y", nil}}, map[string]sealed{"k": {"z", []int{2}}}, big.NewInt(7),
+		netip.MustParseAddrPort("10.0.0.1:80")}
 	if d := compare(in, holder{&sealed{Text: "x"}, []sealed{{Text: "y"}}, map[string]sealed{"k": {Text: "z"}},
-		big.NewInt(7)}); d.found() {
+		big.NewInt(7), in.At}); d.found() {
 		t.Errorf("hidden fields are missed: %+v", d)
 	}
 	for path, out := range map[string]holder{
-		"One":            {nil, in.Many, in.By, in.Sum},
-		"One.Text":       {&sealed{"a", []int{1}}, in.Many, in.By, in.Sum},
-		"Many":           {in.One, nil, in.By, in.Sum},
-		"By[\"k\"].Text": {in.One, in.Many, map[string]sealed{"k": {}}, in.Sum},
-		"By":             {in.One, in.Many, map[string]sealed{"k": in.By["k"], "l": {}}, in.Sum},
-		"Sum":            {in.One, in.Many, in.By, big.NewInt(8)},
+		"One":            {nil, in.Many, in.By, in.Sum, in.At},
+		"One.Text":       {&sealed{"a", []int{1}}, in.Many, in.By, in.Sum, in.At},
+		"Many":           {in.One, nil, in.By, in.Sum, in.At},
+		"By[\"k\"].Text": {in.One, in.Many, map[string]sealed{"k": {}}, in.Sum, in.At},
+		"By":             {in.One, in.Many, map[string]sealed{"k": in.By["k"], "l": {}}, in.Sum, in.At},
+		"Sum":            {in.One, in.Many, in.By, big.NewInt(8), in.At},
+		"At":             {in.One, in.Many, in.By, in.Sum, netip.AddrPort{}},
 	} {
 		if d := compare(in, out); d.path != path {
 			t.Errorf("%+v, want a difference at %s", d, path)

@@ -38,6 +38,14 @@ type unusual struct {
 type Inlined struct {
 	Names []string `json:"names,omitempty"`
 	Count int32    `json:"count,omitempty"`
+
+	Port netip.AddrPort `json:"port,omitempty"`
+	Few  few[string]    `json:"few,omitempty,omitzero"`
+}
+
+// few is a struct that isn't zero where it has an empty list.
+type few[T any] struct {
+	Of []T `json:"of,omitempty"`
 }
 
 // nothing is null in JSON if it is empty, as a zero metav1.Time is.
@@ -78,7 +86,11 @@ func TestUnwrittenPointers(t *testing.T) {
 	for _, c := range []struct {
 		in   Inlined
 		kept bool
-	}{{Inlined{}, false}, {Inlined{Names: []string{}}, false}, {Inlined{Count: 1}, true}} {
+	}{
+		{Inlined{}, false}, {Inlined{Names: []string{}}, false}, {Inlined{Few: few[string]{[]string{}}}, false},
+		{Inlined{Count: 1}, true}, {Inlined{Few: few[string]{[]string{""}}}, true},
+		{Inlined{Port: netip.MustParseAddrPort("10.0.0.1:80")}, true},
+	} {
 		object := &unusual{Inlined: &c.in}
 		v.normalize(reflect.ValueOf(object).Elem(), rand.New(rand.NewSource(1)))
 		if kept := object.Inlined != nil; kept != c.kept {
