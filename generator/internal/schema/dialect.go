@@ -46,8 +46,7 @@ var (
 	// CEL is the dialect of the schemas by which expressions are type-checked.
 	CEL = &Dialect{
 		forms: map[WellKnown]Form{
-			ObjectMeta: object, ListMeta: object, Unstructured: object, Quantity: either, AnyJSON: unknown,
-			AnyJSONBeta: unknown,
+			ObjectMeta: object, ListMeta: object, Unstructured: object, Quantity: either,
 		},
 		encodings: []encoding{bySchemaMethods, byTypeMarker, opaque, byText},
 		format:    func(Basic) string { return "" },

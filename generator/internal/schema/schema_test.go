@@ -81,6 +81,8 @@ func TestForms(t *testing.T) {
 			"any runtime.RawExtension", "object runtime.RawExtension"}},
 		{"raw JSON", named("encoding/json.RawMessage", list(basic("byte"))), []string{
 			"any json.RawMessage", "any json.RawMessage", "any json.RawMessage"}},
+		{"any JSON", structure("k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1.JSON"), []string{
+			"any v1.JSON"}},
 		{"schema methods", named("X", &model.Type{Form: model.Struct, SchemaType: "string", SchemaFormat: "ip"}),
 			[]string{
 				"string ip", "object", "string ip"}},
