@@ -87,13 +87,23 @@ func (w *writer) field(parent value, f *model.Field) []jen.Code {
 	switch {
 	case f.Schema.HidesType():
 	case w.functionOf(m.typ) != nil:
-		calls = []jen.Code{w.call(m.value, jen.Id("path"))}
+		calls = []jen.Code{w.add("$(ctx, op, path, $, $)", w.functionOf(m.typ), m.place.Address(), w.oldStruct(m))}
 	case m.typ.Form == model.Struct && m.typ.Name == "" && w.checks.Reaches(m.typ):
 		calls = []jen.Code{w.inPlace(m, w.body(m.typ, nil, true, m.label))}
 	}
 	content = append(content, w.elements(m.value, &f.Schema)...)
 	calls = append(calls, w.inner(m)...)
 	return append(append(code, w.present(m, content, calls)...), w.modes(parent, m)...)
+}
+
+// oldStruct is oldAddress for the field of a struct. An old value that is zero was absent, where JSON lacks it: it is
+// nothing that a rule about the members of the struct could leave alone.
+func (w *writer) oldStruct(m member) jen.Code {
+	if m.field.Type.Form != model.Struct || !w.checks.OmitsZero(m.field) || !check.CountsMembers(m.typ) {
+		return w.oldAddress(m.value)
+	}
+	old := w.file.Code(w.common(unlessZero)+"($)", m.old.place("old").Address())
+	return w.oldField(m.value, w.file.Code("*$", w.file.Type(m.typ)), old)
 }
 
 // embedded returns the check of a struct that is embedded by a pointer. JSON doesn't show whether that is nil: rules

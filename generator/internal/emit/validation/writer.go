@@ -37,7 +37,7 @@ type declaration struct {
 
 func newWriter(p *plan.Plan, pkg *model.Package) *writer {
 	file := gocode.New(p.Program, pkg, "ctx", "op", "fldPath", "path", "old", "oldObj", "errs", countSet, inOrder,
-		byKeys, sameJSON, membersOf)
+		byKeys, sameJSON, membersOf, unlessZero)
 	return &writer{
 		plan: p, pkg: pkg, file: file,
 		checks: p.OfPackage(pkg).Validations, helpers: map[*model.Type]string{}, taken: map[string]bool{},
@@ -70,7 +70,8 @@ const (
 	byKeys   = "byKeys"
 	sameJSON = "sameJSON"
 
-	membersOf = "membersOf"
+	membersOf  = "membersOf"
+	unlessZero = "unlessZero"
 )
 
 var shared = []struct{ name, doc, text string }{
@@ -105,6 +106,12 @@ var shared = []struct{ name, doc, text string }{
 		return new(T)
 	}
 	return embedded
+}`},
+	{unlessZero, "returns a pointer to a struct, or nil if that is zero, so that JSON lacks it.", `[T any](v *T) *T {
+	if reflect.ValueOf(v).Elem().IsZero() {
+		return nil
+	}
+	return v
 }`},
 }
 

@@ -128,7 +128,7 @@ func (g *Functions) Optional(f *model.Field) bool {
 	}
 	if f.Type.Form == model.Struct {
 		absent := f.Schema.Optional || g.OmitsZero(f) && !f.Schema.Required &&
-			(g.Effective(f.Type, &f.Schema) || g.refusesZero(f.Type))
+			(g.Effective(f.Type, &f.Schema) || g.refusesZero(f.Type, nil))
 		return absent && len(f.Schema.Subfields) == 0 && !g.hasDeclarativeRules(f.Type)
 	}
 	return f.Schema.Optional || !f.Schema.Required && f.OmitEmpty
@@ -140,15 +140,21 @@ func (g *Functions) OmitsZero(f *model.Field) bool {
 	return f.OmitEmpty && (g.custom || !f.WritesZeroStruct())
 }
 
-// refusesZero reports whether the zero value of a struct may break a rule.
-func (g *Functions) refusesZero(t *model.Type) bool {
+// refusesZero reports whether the zero value of a struct may break a rule. The members of a struct that it embeds by a
+// pointer are its own. around are the structs that embed it.
+func (g *Functions) refusesZero(t *model.Type, around []*model.Type) bool {
 	if g.Effective(t, schema.Enforced(t)) || len(Unions(t)) > 0 {
 		return true
 	}
+	around = append(around, t)
 	return slices.ContainsFunc(t.Fields, func(f *model.Field) bool {
-		return Accessible(g.pkg, t, f) && !g.Optional(f) &&
-			(g.FieldEffective(f) || g.Effective(f.Type, schema.Enforced(f.Type)) ||
-				f.Type.Form == model.Struct && g.refusesZero(f.Type))
+		of := f.Type
+		if f.Inline {
+			of = of.Pointee()
+		}
+		return Accessible(g.pkg, t, f) && !g.Optional(f) && !slices.Contains(around, of) &&
+			(g.FieldEffective(f) || g.Effective(of, schema.Enforced(of)) ||
+				of.Form == model.Struct && g.refusesZero(of, around))
 	})
 }
 

@@ -72,3 +72,23 @@ func zeroFault(r *model.Rule) string {
 	}
 	return ""
 }
+
+// CountsMembers reports whether a struct, or one that it inlines, has rules about how many members it has.
+func CountsMembers(t *model.Type) bool { return countsMembers(t, nil) }
+
+// countsMembers is CountsMembers for a struct that others inline.
+func countsMembers(t *model.Type, around []*model.Type) bool {
+	if slices.Contains(around, t) {
+		return false
+	}
+	counting := []model.Check{model.MinProperties, model.MaxProperties, model.OneOf}
+	if slices.ContainsFunc(schema.Enforced(t).Rules, func(r model.Rule) bool {
+		return !r.Declarative && slices.Contains(counting, r.Check)
+	}) {
+		return true
+	}
+	around = append(around, t)
+	return slices.ContainsFunc(t.Fields, func(f *model.Field) bool {
+		return f.Inline && countsMembers(f.Type.Pointee(), around)
+	})
+}
