@@ -35,7 +35,8 @@ func VersionOf[T, V api.Object](info api.VersionInfo, conversion Conversion[T, V
 			return nil
 		}
 		return omission.FormOf(reflect.TypeFor[V](), omission.Rules{
-			IfSent: conversion.DefaultsIfSent, Nullable: conversion.Nullable, Defaults: conversion.DefaultTexts,
+			IfSent: conversion.DefaultsIfSent, Nullable: conversion.Nullable,
+			Schemaless: conversion.Schemaless, Defaults: conversion.DefaultTexts,
 			Empty: conversion.EmptyStructs,
 		})
 	})
@@ -316,6 +317,9 @@ type Conversion[T, V api.Object] struct {
 	// Nullable are the paths of the fields of a Custom kind that keep null, as +nullable says. [*] stands for the
 	// elements of a list or map.
 	Nullable []string
+	// Schemaless are the paths of the values of a Custom kind that have no schema: null is no fault in them. [*] is as
+	// above.
+	Schemaless []string
 	// DefaultTexts are the defaults of a Custom kind that Go leaves out of JSON, as they are zero, or writes in another
 	// form, such as "1h", and those of fields without omitempty. They are in JSON, by the paths of their fields. [*]
 	// stands for the elements of a list or map.

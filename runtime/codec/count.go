@@ -24,13 +24,14 @@ type Count struct {
 	Fault string
 }
 
-// check returns what is wrong with an object at a path that has members of these names, or nil.
-func (c *Count) check(path *field.Path, names [][]byte) *field.Error {
-	n := len(names)
+// check returns what is wrong with an object at a path that has these members, or nil. A member that is null doesn't
+// count among Of: definitions have such a rule in CEL, in which the member is absent.
+func (c *Count) check(path *field.Path, members []member) *field.Error {
+	n := len(members)
 	if len(c.Of) > 0 {
 		n = 0
-		for _, name := range names {
-			if slices.Contains(c.Of, string(name)) {
+		for _, m := range members {
+			if !m.null && slices.Contains(c.Of, string(m.name)) {
 				n++
 			}
 		}
@@ -39,6 +40,12 @@ func (c *Count) check(path *field.Path, names [][]byte) *field.Error {
 		return nil
 	}
 	return c.faultOf(path, n)
+}
+
+// member is a member of an object in JSON.
+type member struct {
+	name []byte
+	null bool
 }
 
 // faultOf returns what is wrong with an object at a path that has a number of members.
@@ -197,10 +204,10 @@ func (c *counted) below(s *Sent, to fault.Step, start, end int) {
 }
 
 func (c *counted) object(s *Sent, start, end int) {
-	var names [][]byte
+	var members []member
 	rendition.Members(c.data, start+1, func(key []byte, start, end int) bool {
 		if len(s.Counts) > 0 {
-			names = append(names, key)
+			members = append(members, member{key, c.data[start] == 'n'})
 		}
 		if s.Elem != nil {
 			c.below(s.Elem, fault.Step{Name: key, InMap: true}, start, end)
@@ -210,17 +217,17 @@ func (c *counted) object(s *Sent, start, end int) {
 		return true
 	})
 	for i := range s.Counts {
-		c.check(&s.Counts[i], names, c.data[start:end])
+		c.check(&s.Counts[i], members, c.data[start:end])
 	}
 }
 
-func (c *counted) check(rule *Count, names [][]byte, object []byte) {
+func (c *counted) check(rule *Count, members []member, object []byte) {
 	path := c.Path("")
 	at := path.String()
 	for _, n := range []int{rule.Least - 1, rule.Most + 1} {
 		c.rules[placed{at, rule.faultOf(path, n).Detail}] = true
 	}
-	if found := rule.check(path, names); found != nil {
+	if found := rule.check(path, members); found != nil {
 		c.faults = append(c.faults, found)
 		c.values[placed{at, found.Detail}] = object
 	}

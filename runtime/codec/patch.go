@@ -60,7 +60,7 @@ func (p *Patch[T]) Apply(object []byte, hub T, match func(T) error) (obj T, warn
 	if obj, warnings, err = p.decode(object, hub); err != nil {
 		return obj, nil, err
 	}
-	p.faults = p.version.jsonFaults(object)
+	p.faults = p.version.jsonFaults(object, ofItems)
 	if match != nil {
 		err = match(obj)
 	}

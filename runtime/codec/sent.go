@@ -73,16 +73,21 @@ func (v *Served[T]) SentFaults(body verb.Body) field.ErrorList {
 			direct.Unmarshal(body.Data, &object) != nil {
 			return nil
 		}
-		return v.AppliedFaults(object)
+		return v.treeFaults(object, ofItems)
 	}
-	return v.jsonFaults(body.Data)
+	return v.jsonFaults(body.Data, ofItems)
 }
 
 // nullInCBOR is null in CBOR (RFC 8949, section 3.3). The byte may also be a part of another value.
 const nullInCBOR = 0xf6
 
-// AppliedFaults is SentFaults for the object that a server-side apply made.
+// AppliedFaults is SentFaults for the object that a server-side apply made. Null is a fault in it wherever it may not
+// be, while it is no value in what other requests send.
 func (v *Served[T]) AppliedFaults(object map[string]any) field.ErrorList {
+	return v.treeFaults(object, ofAll)
+}
+
+func (v *Served[T]) treeFaults(object map[string]any, refused nulls) field.ErrorList {
 	if v.rules() == nil && (v.jsonForm() == nil || !hasNull(object)) {
 		return nil
 	}
@@ -90,8 +95,15 @@ func (v *Served[T]) AppliedFaults(object map[string]any) field.ErrorList {
 	if err != nil {
 		return nil // it can't be decoded either
 	}
-	return v.jsonFaults(data)
+	return v.jsonFaults(data, refused)
 }
+
+// nulls says which nulls are faults: elements of lists, or all.
+type nulls func(isItem bool) bool
+
+func ofItems(isItem bool) bool { return isItem }
+
+func ofAll(bool) bool { return true }
 
 // hasNull reports whether there is null in a value of JSON.
 func hasNull(v any) bool {
@@ -108,35 +120,55 @@ func hasNull(v any) bool {
 	return v == nil
 }
 
-// jsonFaults returns the faults of JSON that a Go value doesn't show.
-func (v *Served[T]) jsonFaults(data []byte) field.ErrorList {
-	form := v.jsonForm()
-	errs := withoutNullable(v.rules().faults(data), form, data)
-	most := len(errs) + mostFaults
-	form.NullItems(data, func(place *fault.Place, of string) bool {
+// jsonFaults returns the faults of JSON that a Go value doesn't show. A required member that is null is there.
+func (v *Served[T]) jsonFaults(data []byte, refused nulls) field.ErrorList {
+	errs := v.rules().faults(data)
+	allowNullable(errs, v.jsonForm(), data)
+	found, at := refused.faults(data, v.jsonForm())
+	errs = slices.DeleteFunc(errs, func(e *field.Error) bool {
+		return e.Type == field.ErrorTypeRequired && at[e.Field]
+	})
+	return append(errs, found...)
+}
+
+// faults returns the faults of values that are null, and the paths of these. Few objects have any.
+func (n nulls) faults(data []byte, form *omission.Form) (errs field.ErrorList, paths map[string]bool) {
+	form.Nulls(data, func(place *fault.Place, of string, isItem bool) bool {
+		if !n(isItem) {
+			return true
+		}
+		if paths == nil {
+			paths = map[string]bool{}
+		}
 		at := place.Path("")
-		if len(errs) == most {
+		if len(errs) == mostFaults {
 			errs = append(errs, field.Forbidden(at, fmt.Sprintf("it is null, as are %d before it", mostFaults)))
 			return false
 		}
-		errs = append(errs, field.TypeInvalid(at, nil, fmt.Sprintf(`%s in body must be of type %s: "null"`, at, of)))
+		e := field.TypeInvalid(at, nil, fmt.Sprintf(`%s in body must be of type %s: "null"`, at, of))
+		errs, paths[e.Field] = append(errs, e), true
 		return true
 	})
-	return errs
+	return errs, paths
 }
 
-// withoutNullable returns faults without those about required members that are null, and may be.
-func withoutNullable(errs field.ErrorList, form *omission.Form, data []byte) field.ErrorList {
+// allowedNull is the type of a fault that is none: a required member is null, and may be. Nothing else is said of it.
+const allowedNull field.ErrorType = "allowed null"
+
+// allowNullable finds the faults about required members that are null, and may be.
+func allowNullable(errs field.ErrorList, form *omission.Form, data []byte) {
 	var object any
-	return slices.DeleteFunc(errs, func(e *field.Error) bool {
+	for _, e := range errs {
 		if e.Type != field.ErrorTypeRequired || !form.Nullable(steps(e.Field)) {
-			return false
+			continue
 		}
 		if object == nil && json.Unmarshal(data, &object) != nil {
-			return false
+			return
 		}
-		return has(parentOf(object, e.Field))
-	})
+		if has(parentOf(object, e.Field)) {
+			e.Type = allowedNull
+		}
+	}
 }
 
 // faults returns the faults of JSON; nil has no rules.
@@ -173,12 +205,16 @@ func AddFaults(ctx context.Context, errs field.ErrorList) field.ErrorList {
 		return errs
 	}
 	absent := map[string]bool{}
+	var out field.ErrorList
 	for _, f := range faults {
-		if f.Type == field.ErrorTypeRequired || f.Type == field.ErrorTypeTypeInvalid && f.BadValue == nil {
+		if f.Type == field.ErrorTypeRequired || f.Type == field.ErrorTypeTypeInvalid && f.BadValue == nil ||
+			f.Type == allowedNull {
 			absent[f.Field] = true
 		}
+		if f.Type != allowedNull {
+			out = append(out, f)
+		}
 	}
-	out := faults[:len(faults):len(faults)]
 	for _, e := range errs {
 		if !within(absent, e.Field) {
 			out = append(out, e)

@@ -17,7 +17,8 @@ import (
 // resource has them only in an object that is there. A text that old has already isn't refused, nor is a zero value
 // that the JSON of old has, or a member missed that it lacks: what clients read can be written, although the Go type
 // has left out a zero value that a client sent, or written one that nobody sent. old is nil on a creation.
-// Null in a list stays refused, because the zero value that takes its place has defaults like each other element.
+// Null in a list or map stays refused, because the zero value that takes its place has defaults like each other
+// element.
 func (v *Served[T]) Standing(faults field.ErrorList, obj T, old *T) field.ErrorList {
 	if len(faults) == 0 {
 		return nil
@@ -36,8 +37,12 @@ func (v *Served[T]) Standing(faults field.ErrorList, obj T, old *T) field.ErrorL
 	return slices.DeleteFunc(faults, func(e *field.Error) bool {
 		text, _ := e.BadValue.(string)
 		switch {
-		case e.Type == field.ErrorTypeForbidden, e.Type == field.ErrorTypeTypeInvalid && e.BadValue == nil:
-			return false // more faults, or null
+		case e.Type == field.ErrorTypeForbidden:
+			return false // more faults
+		case e.Type == field.ErrorTypeTypeInvalid && e.BadValue == nil: // null
+			return !strings.HasSuffix(e.Field, "]") && at(now, e.Field) != nil
+		case e.Type == allowedNull:
+			return at(now, e.Field) != nil
 		case text == "":
 			return !isZero(at(now, e.Field)) || isAnswered(before, e)
 		}
@@ -218,23 +223,30 @@ var pathStep = regexp.MustCompile(`[^.\[\]]+|\[[^\]]*\]`)
 func steps(path string) []string { return pathStep.FindAllString(path, -1) }
 
 // at returns the value at the path of a field, or nil.
-func at(v any, path string) any {
-	for _, name := range steps(path) {
-		if name[0] == '[' {
-			name = name[1 : len(name)-1]
-		}
-		switch in := v.(type) {
-		case map[string]any:
-			v = in[name]
-		case []any:
-			i, err := strconv.Atoi(name)
-			if err != nil || i >= len(in) {
+func at(v any, path string) any { return atSteps(v, steps(path)) }
+
+// atSteps is at for a path that was taken apart at its dots, which names may have, too.
+func atSteps(v any, path []string) any {
+	if len(path) == 0 {
+		return v
+	}
+	inBrackets := path[0][0] == '['
+	name := strings.Trim(path[0], "[]")
+	switch in := v.(type) {
+	case map[string]any:
+		for i := 1; ; i++ {
+			if member, ok := in[name]; ok {
+				return atSteps(member, path[i:])
+			}
+			if i == len(path) || inBrackets || path[i][0] == '[' {
 				return nil
 			}
-			v = in[i]
-		default:
-			return nil
+			name += "." + path[i]
+		}
+	case []any:
+		if i, err := strconv.Atoi(name); err == nil && i < len(in) {
+			return atSteps(in[i], path[1:])
 		}
 	}
-	return v
+	return nil
 }

@@ -18,7 +18,7 @@ const time = `stored status.conditions[].lastTransitionTime is "2026-01-02T03:04
 var kinds = map[string]trial.Trial{
 	"Book": {
 		Texts: []string{"", "x", "EUR", "eur", "0-306-40615-2", "0306406152"},
-		Right: 2,
+		Right: 2, NullIsAbsent: true,
 		Chosen: []string{
 			`{"spec":{"title":"x","isbn":"1234567890"}}`, `{"spec":{"title":"x","keywords":{"Key":"x"}}}`,
 			`{"spec":{"title":"x","keywords":{"key-a":null},"price":{"cents":0},` +
@@ -67,6 +67,7 @@ var kinds = map[string]trial.Trial{
 		Chosen: []string{`{"spec":{"trees":0}}`, `{"spec":{"paths":[null]}}`},
 		Known: map[string][]string{
 			hooks: {
+				`only the definition refuses spec*`, // of null in an apply, in whose place Park sets a value
 				`only the type refuses spec.trees`,
 				`only the type stores spec`, // which has plantedBy
 				`only the type stores spec.plantedBy`,
@@ -94,7 +95,8 @@ var kinds = map[string]trial.Trial{
 		},
 		Known: map[string][]string{
 			hooks: {
-				`only the definition stores clearance`, // which a subresource sets
+				`only the definition refuses clearance*`, // and
+				`only the definition stores clearance`,   // which a subresource sets
 				`only the type refuses spec.harbour`,
 			},
 		},

@@ -25,7 +25,7 @@ const (
 // demands of the members and lists. What is left shows that all else is stored in the same form, that managers have the
 // same fields, and that the type refuses nothing that the definition accepts, but for what stands here.
 func large(t trial.Trial) trial.Trial {
-	t.Thin, t.Native, t.Right = true, true, 2
+	t.Thin, t.Native, t.NullIsAbsent, t.Right = true, true, true, 2
 	t.Texts = workloadTexts
 	return t
 }
@@ -137,7 +137,7 @@ var workloads = map[string]trial.Trial{
 		},
 	}),
 	"Lease": {
-		Texts: workloadTexts,
+		Texts: workloadTexts, NullIsAbsent: true,
 		Known: map[string][]string{
 			precise: {`only the type refuses what it can't decode`},
 			written: {`only the type stores spec`},
@@ -146,7 +146,7 @@ var workloads = map[string]trial.Trial{
 		},
 	},
 	"PodDisruptionBudget": {
-		Texts: workloadTexts,
+		Texts: workloadTexts, NullIsAbsent: true,
 		Chosen: []string{
 			`{"spec":{"selector":{"matchExpressions":[null],"matchLabels":{}}}}`,
 			`{"spec":{"selector":{"matchExpressions":[{"key":"x","operator":"In","values":[null]}]}}}`,
@@ -180,7 +180,7 @@ var workloads = map[string]trial.Trial{
 		},
 	},
 	"ConfigMap": {
-		Texts: workloadTexts,
+		Texts: workloadTexts, NullIsAbsent: true,
 		Chosen: []string{
 			`{"data":{"key-a":null},"binaryData":{}}`, `{"data":{},"binaryData":{"key-b":null}}`,
 			`{"data":{"/":"x"}}`, `{"data":{"key-a":"x"},"binaryData":{"key-b":"YWJj"},"immutable":true}`,
@@ -198,7 +198,7 @@ var workloads = map[string]trial.Trial{
 		},
 	},
 	"Secret": {
-		Texts: workloadTexts,
+		Texts: workloadTexts, NullIsAbsent: true,
 		Chosen: []string{
 			`{"data":{"key-a":""}}`, `{"data":{"key-a":"YWJj"},"immutable":true}`,
 			`{"data":{},"stringData":{},"type":""}`,
@@ -222,7 +222,7 @@ var workloads = map[string]trial.Trial{
 		},
 	},
 	"ServiceAccount": {
-		Texts: workloadTexts,
+		Texts: workloadTexts, NullIsAbsent: true,
 		Chosen: []string{
 			`{"secrets":[{"name":""}]}`, `{"imagePullSecrets":[null],"secrets":[null]}`,
 			`{"secrets":[{"name":"x","apiVersion":"","fieldPath":"","kind":"","namespace":"","resourceVersion":"",` +
@@ -244,7 +244,7 @@ var workloads = map[string]trial.Trial{
 		},
 	},
 	"Event": {
-		Texts:  workloadTexts,
+		Texts: workloadTexts, NullIsAbsent: true,
 		Chosen: []string{`{"eventTime":"2026-01-02T03:04:05Z","involvedObject":{}}`},
 		Known: map[string][]string{
 			unmarked: {`only the definition refuses involvedObject`},
@@ -255,7 +255,7 @@ var workloads = map[string]trial.Trial{
 				`only the definition stores message`,
 				`only the definition stores reason`,
 				`only the definition stores related.*`,
-				`only the definition stores series.count`,
+				`only the definition stores series*`, // also of one that an apply emptied
 				`only the definition stores source.*`,
 				`only the definition stores type`,
 			},

@@ -33,13 +33,28 @@ func defaultTexts(t *model.Type) []jen.Code {
 }
 
 // nullablePaths returns the paths of the fields of a kind in which null is kept, and of lists whose elements may be
-// null: as a marker at their type says, or because the field has no schema.
+// null, as a marker at their type says.
 func nullablePaths(t *model.Type) (paths []string) {
 	newFieldPaths(func(f *model.Field, path string) {
 		if f.Schema.Nullable {
 			paths = append(paths, path)
 		}
-		if of := f.Type.Pointee(); of.Form == model.Slice && (f.Schema.Schemaless || of.Elem.Schema.Nullable) {
+		if of := f.Type.Pointee(); of.Form == model.Slice && of.Elem.Schema.Nullable {
+			paths = append(paths, path+"[*]")
+		}
+	}).inside(t, "")
+	return paths
+}
+
+// schemalessPaths returns the paths of the values of a kind that have no schema: of fields or, where a marker says the
+// type of one, of what is inside.
+func schemalessPaths(t *model.Type) (paths []string) {
+	newFieldPaths(func(f *model.Field, path string) {
+		switch {
+		case !f.Schema.Schemaless:
+		case f.Schema.Type == "":
+			paths = append(paths, path)
+		default:
 			paths = append(paths, path+"[*]")
 		}
 	}).inside(t, "")

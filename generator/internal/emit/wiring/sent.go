@@ -252,6 +252,8 @@ func (r *objectRules) refusalOf(f *schema.Field) jen.Code {
 	switch {
 	case rule == nil:
 		return r.refusedBytes(f.Type)
+	case rule.Check == model.MinProperties && f.Go.Type.Form == model.Struct:
+		return nil // which has defaults inside, perhaps: its members are counted
 	case rule.Check == model.Format:
 		return gocode.Code("{Type: $}", jen.Lit(rule.Text))
 	case fault == "":

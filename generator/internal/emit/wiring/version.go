@@ -42,6 +42,9 @@ func (p *printer) version(r *model.Resource, v model.ResourceVersion) jen.Code {
 		if paths := nullablePaths(v.Type); len(paths) > 0 {
 			conversion = append(conversion, member("Nullable", texts(paths)))
 		}
+		if paths := schemalessPaths(v.Type); len(paths) > 0 {
+			conversion = append(conversion, member("Schemaless", texts(paths)))
+		}
 		if texts := defaultTexts(v.Type); len(texts) > 0 {
 			byPath := literal(gocode.Code("map[string]string"), texts...)
 			conversion = append(conversion, member("DefaultTexts", byPath))

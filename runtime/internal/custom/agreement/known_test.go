@@ -70,7 +70,11 @@ var chosen = map[string][]string{
 		`{"spec":{"rope":{},"hold":{}}}`, `{"spec":{"rope":{},"hold":{"seal":{"text":"abc"}}}}`,
 		`{"spec":{"rope":{},"knob":{}}}`, `{"spec":{"rope":{},"knob":{"grade":0}}}`,
 		`{"spec":{"rope":{},"start":{}}}`, `{"spec":{"rope":{},"start":{"left":0}}}`,
-		`{"spec":{"rope":{},"start":null}}`,
+		`{"spec":{"rope":{},"start":null}}`, `{"spec":{"rope":{},"seizing":{"round":null}}}`,
+		`{"spec":{"rope":{},"hitch":{}}}`, `{"spec":{"rope":{},"hitch":{"turns":0}}}`,
+		`{"spec":{"rope":{},"store":{"stock":{"key-a":null}}}}`, `{"spec":{"rope":{},"store":{"stock":{}}}}`,
+		`{"spec":{"rope":{},"store":{"stock":{"key-a":null},"name":"x"}}}`,
+		`{"spec":{"rope":{},"bight":{}}}`,
 		`{"spec":{"rope":{},"splices":[{"name":"a"}]}}`, `{"spec":{"rope":{},"splices":[{"name":"a","whipped":0}]}}`,
 		`{"spec":{"rope":{},"splices":[{"name":"a","melted":"","glued":false},{"name":"b","whipped":0,"melted":""}]}}`,
 		`{"spec":{"rope":{},"splices":[{"name":"a","melted":"x","taped":false},` +
@@ -98,9 +102,10 @@ var chosen = map[string][]string{
 
 // changes are objects of which the second replaces the first.
 var changes = map[string][2]string{
-	"Meter":  {`{"spec":{"delay":"60s"}}`, `{"spec":{"delay":"1m0s"}}`},
-	"Sign":   {`{"spec":{"lines":[{"text":"a"}]}}`, `{"spec":{"lines":[]}}`},
-	"Poster": {`{"spec":{"logo":{"name":"a"},"hue":"red"}}`, `{"spec":{"logo":{},"hue":"red"}}`},
+	"Leaflet": {`{"spec":{"grade":2}}`, `{"spec":{"grade":2,"tape":{"wide":1}}}`},
+	"Meter":   {`{"spec":{"delay":"60s"}}`, `{"spec":{"delay":"1m0s"}}`},
+	"Sign":    {`{"spec":{"lines":[{"text":"a"}]}}`, `{"spec":{"lines":[]}}`},
+	"Poster":  {`{"spec":{"logo":{"name":"a"},"hue":"red"}}`, `{"spec":{"logo":{},"hue":"red"}}`},
 }
 
 // decoding is the reason of the differences that are left.

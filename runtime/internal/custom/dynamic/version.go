@@ -240,6 +240,9 @@ func (v *kindVersion) setDefaults(object map[string]any, sent bool) error {
 		s.DropNulls(object)
 	}
 	s.SetDefaults(object)
+	if !sent { // but made by an apply, perhaps
+		s.DropUntypedNulls(object)
+	}
 	return nil
 }
 

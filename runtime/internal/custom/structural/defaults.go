@@ -11,24 +11,34 @@ func (s *Schema) SetDefaults(object map[string]any) {
 }
 
 // DropNulls removes nulls where null isn't allowed and there is no default.
-func (s *Schema) DropNulls(object map[string]any) { s.dropNulls(object) }
+func (s *Schema) DropNulls(object map[string]any) {
+	s.dropNulls(object, func(member *Schema) bool { return member.refusesNull() && !member.HasDefault })
+}
+
+// DropUntypedNulls removes nulls where null isn't allowed, though no type says so: nobody would refuse them, and a read
+// of what is stored drops them.
+func (s *Schema) DropUntypedNulls(object map[string]any) {
+	s.dropNulls(object, func(member *Schema) bool {
+		return member.refusesNull() && member.Type == "" && !member.IntOrString
+	})
+}
 
 func (s *Schema) refusesNull() bool { return s != nil && !s.Nullable }
 
-func (s *Schema) dropNulls(v any) {
+func (s *Schema) dropNulls(v any, drops func(member *Schema) bool) {
 	switch v := v.(type) {
 	case map[string]any:
 		for name, value := range v {
 			member := s.member(name)
-			if value == nil && member.refusesNull() && !member.HasDefault {
+			if value == nil && drops(member) {
 				delete(v, name)
 				continue
 			}
-			member.dropNulls(value)
+			member.dropNulls(value, drops)
 		}
 	case []any:
 		for _, item := range v {
-			s.item().dropNulls(item)
+			s.item().dropNulls(item, drops)
 		}
 	}
 }

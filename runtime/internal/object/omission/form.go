@@ -36,6 +36,8 @@ type Rules struct {
 	// IfSent are the paths of optional structs that get no defaults inside where an object lacks them. Nullable are
 	// those of fields that keep null, and, with [*] at the end, of lists whose elements may be null.
 	IfSent, Nullable []string
+	// Schemaless are the paths of values without a schema, in which null is no fault.
+	Schemaless []string
 	// Defaults has by their paths the JSON of those defaults that Go writes in another form, or leaves out because they
 	// are zero, or whose fields Go writes though they are zero.
 	Defaults map[string]string
@@ -58,6 +60,9 @@ func FormOf(of reflect.Type, rules Rules) *Form {
 	}
 	for _, path := range rules.Nullable {
 		f.zeros.allowNull(pathOf(path))
+	}
+	for _, path := range rules.Schemaless {
+		f.zeros.allowAny(pathOf(path))
 	}
 	f.keepDefaults(rules.Defaults, shapes)
 	return f

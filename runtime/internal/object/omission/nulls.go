@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"apigen.dev/runtime/internal/object/fault"
@@ -15,13 +16,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// NullItems calls found with each element of a list that is null in the JSON of an object, although the schema of a
-// custom resource refuses that: with its place, and the type that it should have, such as object. A Go value has a zero
-// value instead. It ends where found returns false.
-func (f *Form) NullItems(data []byte, found func(at *fault.Place, of string) bool) {
-	var w nullWalk
+// Nulls calls found with each null in the JSON of an object that the schema of a custom resource refuses, if it gets to
+// see it: with its place, the type that it should have, such as object, and whether it is an element of a list. A Go
+// value has a zero value instead. It ends where found returns false.
+func (f *Form) Nulls(data []byte, found func(at *fault.Place, of string, isItem bool) bool) {
+	w := nullWalk{bySchema: true}
 	w.found = func(n nullValue) bool {
-		return n.list == nil || n.list.items == "" || n.nullable || found(&w.Place, n.list.items)
+		of := n.schemaType()
+		return of == "" || found(&w.Place, of, n.isItem())
 	}
 	w.over(f, data)
 }
@@ -32,7 +34,7 @@ func (f *Form) Decodable(data []byte) []byte {
 	var out []byte
 	copied := 0 // of data
 	w := nullWalk{found: func(n nullValue) bool {
-		if n.list != nil || n.known == nil || n.known.text == nil || n.known.text != n.of { // a pointer is nil
+		if n.isItem() || n.known == nil || n.known.text == nil || n.known.text != n.of { // a pointer is nil
 			return true
 		}
 		if zero := zeroOf(n.of, false); zero != "" {
@@ -47,15 +49,30 @@ func (f *Form) Decodable(data []byte) []byte {
 	return append(out, data[copied:]...)
 }
 
-// nullValue is null in JSON: an element of a list, or a member of an object or map, where list is nil.
+// nullValue is null in JSON: an element of a list or map, or a member of an object.
 type nullValue struct {
 	start, end int
-	list       *Zeros
-	// known is what is known of the type that the value has. of is that type, for members; nil of others.
+	in         *Zeros // the list or map; nil of members
+	field      *field // of members
+	// known is what is known of the type that the value has. of is that type, for members and values of maps; nil of
+	// others.
 	known *Zeros
 	of    reflect.Type
-	// nullable: it is in a list whose elements may be null.
+	// nullable: it is in a list or map whose elements may be null.
 	nullable bool
+}
+
+func (n nullValue) isItem() bool { return n.in != nil && !n.in.isMap }
+
+// schemaType returns the type that the value should have in a schema; "" if it may be null.
+func (n nullValue) schemaType() string {
+	switch {
+	case n.in != nil && !n.nullable:
+		return n.in.items
+	case n.field != nil && !n.field.nullable && !n.field.untyped:
+		return n.field.typ
+	}
+	return ""
 }
 
 // nullWalk calls found with each null in an object, until that returns false. Its place is that of the value.
@@ -63,6 +80,8 @@ type nullWalk struct {
 	fault.Place
 	data  []byte
 	found func(n nullValue) bool
+	// bySchema: the walk leaves out what has no schema.
+	bySchema bool
 }
 
 // over walks over the JSON of an object, if there is null in it. It reports whether the walk came to its end.
@@ -83,12 +102,15 @@ func (w *nullWalk) value(z *Zeros, at int, nullable bool) (end int) {
 			if f == nil {
 				return rendition.Skip(w.data, start)
 			}
-			n := nullValue{start: start, known: f.below, of: f.of, nullable: f.nullItems}
+			n := nullValue{start: start, field: f, known: f.below, of: f.of, nullable: f.nullItems}
+			if w.bySchema && f.schemaless {
+				n.known = nil
+			}
 			return w.below(fault.Step{Name: key}, n)
 		})
 	case w.data[at] == '{' && z.isMap:
 		return rendition.EachMember(w.data, at+1, func(key []byte, start int) int {
-			n := nullValue{start: start, known: z.elem, nullable: nullable}
+			n := nullValue{start: start, in: z, known: z.elem, nullable: nullable}
 			if z.elem != nil {
 				n.of = z.elem.text
 			}
@@ -98,7 +120,7 @@ func (w *nullWalk) value(z *Zeros, at int, nullable bool) (end int) {
 		i := -1
 		return rendition.EachElement(w.data, at+1, func(start int) int {
 			i++
-			return w.below(fault.Step{Index: i}, nullValue{start: start, list: z, known: z.elem, nullable: nullable})
+			return w.below(fault.Step{Index: i}, nullValue{start: start, in: z, known: z.elem, nullable: nullable})
 		})
 	}
 	return rendition.Skip(w.data, at)
@@ -176,7 +198,7 @@ func schemaType(t reflect.Type) string {
 		}
 		return ""
 	case json.Marshaler:
-		return ""
+		return jsonType(t, value)
 	case encoding.TextMarshaler:
 		return "string"
 	}
@@ -195,6 +217,19 @@ func schemaType(t reflect.Type) string {
 		return "integer"
 	}
 	return ""
+}
+
+// jsonType returns the type of the JSON that a type writes itself; "" if its zero value doesn't show it.
+func jsonType(of reflect.Type, zero json.Marshaler) string {
+	data, err := json.Marshal(zero)
+	if err != nil {
+		return ""
+	}
+	i := strings.IndexByte(`{"0f`, data[0])
+	if i < 0 && of.Kind() == reflect.Struct { // the zero value is null
+		i = 0
+	}
+	return [...]string{"", "object", "string", "number", "boolean"}[i+1]
 }
 
 var integers = []reflect.Kind{

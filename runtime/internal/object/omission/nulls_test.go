@@ -39,6 +39,10 @@ type nullable struct {
 	Allowed []string       `json:"allowed,omitempty"`
 	Inner   []nullablePart `json:"inner,omitempty"`
 	One     *string        `json:"one,omitempty"`
+
+	Own      metav1.FieldsV1            `json:"own,omitzero"`
+	Raws     map[string]json.RawMessage `json:"raws,omitempty"`
+	Template metav1.ObjectMeta          `json:"template,omitempty"`
 }
 
 type nullablePart struct {
@@ -75,8 +79,10 @@ func TestNullItems(t *testing.T) {
 		``:                                                           "",
 	} {
 		var found []string
-		form.NullItems([]byte(body), func(at *fault.Place, of string) bool {
-			found = append(found, fmt.Sprint(at.Path(""), " ", of))
+		form.Nulls([]byte(body), func(at *fault.Place, of string, isItem bool) bool {
+			if isItem {
+				found = append(found, fmt.Sprint(at.Path(""), " ", of))
+			}
 			return true
 		})
 		if got := strings.Join(found, ", "); got != want {
@@ -84,12 +90,41 @@ func TestNullItems(t *testing.T) {
 		}
 	}
 	n := 0
-	form.NullItems([]byte(`{"texts":[null,null,null]}`), func(*fault.Place, string) bool {
+	form.Nulls([]byte(`{"texts":[null,null,null]}`), func(*fault.Place, string, bool) bool {
 		n++
 		return n < 2
 	})
 	if n != 2 {
 		t.Errorf("the search went on after its end: %d", n)
+	}
+}
+
+// TestNulls: null in objects and maps is found as well, but not where it is allowed, or where there is no schema.
+func TestNulls(t *testing.T) {
+	form := FormOf(reflect.TypeFor[nullable](), Rules{
+		Nullable: []string{"one", "allowed[*]"}, Schemaless: []string{"inner", "parts[*]"}})
+	for body, want := range map[string]string{
+		`{"texts":null,"one":null}`:                           "texts array",
+		`{"maps":[{"a":null,"b":["x"]}]}`:                     "maps[0][a] array",
+		`{"pointers":[{"texts":null}]}`:                       "pointers[0].texts array",
+		`{"times":null,"values":null,"allowed":[null]}`:       "times array, values array",
+		`{"inner":null}`:                                      "",
+		`{"inner":[{"texts":null}]}`:                          "",
+		`{"parts":null}`:                                      "parts array",
+		`{"parts":[{"texts":[null]},null]}`:                   "",
+		`{"own":null,"raws":{"a":null},"template":null}`:      "own object, template object",
+		`{"template":{"creationTimestamp":null}}`:             "",
+		`{"template":{"labels":null,"ownerReferences":null}}`: "template.labels object",
+		`{"metadata":{"labels":null}}`:                        "",
+	} {
+		var found []string
+		form.Nulls([]byte(body), func(at *fault.Place, of string, _ bool) bool {
+			found = append(found, fmt.Sprint(at.Path(""), " ", of))
+			return true
+		})
+		if got := strings.Join(found, ", "); got != want {
+			t.Errorf("%s: %s, want %s", body, got, want)
+		}
 	}
 }
 
@@ -162,7 +197,7 @@ func TestNullInBrokenJSON(t *testing.T) {
 		for end := range len(body) {
 			whole := body[:end]
 			for _, begin := range []string{whole, whole + "null", whole + "[", `{"one":null,` + whole} {
-				lists.NullItems([]byte(begin), func(*fault.Place, string) bool { return true })
+				lists.Nulls([]byte(begin), func(*fault.Place, string, bool) bool { return true })
 				lists.Decodable([]byte(begin))
 				waits.Decodable([]byte(begin))
 			}

@@ -32,6 +32,9 @@ func (z *Zeros) restore(v reflect.Value, sent *SentZeros) {
 				f.below.restore(value, m.Sent)
 			case value.IsValid() && (m.Sent.Zero == absent || !f.isZero(value)):
 				value.SetZero()
+				if m.Sent.Zero == "{}" && value.Kind() == reflect.Map { // as it is decoded
+					value.Set(reflect.MakeMap(value.Type()))
+				}
 			}
 		case reflect.Slice:
 			z.elem.restore(element(v, m.Name), m.Sent)
@@ -340,6 +343,16 @@ func (z *Zeros) allowNull(path []string) {
 		f.nullable = f.nullable || len(of) == len(path)
 		f.nullItems = f.nullItems || len(of) < len(path)
 	})
+}
+
+// allowAny notes that a field has no schema, or, of a path that ends with [*], that what is inside has none.
+func (z *Zeros) allowAny(path []string) {
+	last := len(path) - 1
+	inside := path[last] == AnyItem
+	if inside {
+		path = path[:last]
+	}
+	z.fieldAt(path, func(_ *Zeros, f *field) { f.schemaless, f.untyped = true, f.untyped || !inside })
 }
 
 // Nullable reports whether the field at a path keeps null. [3] and [key] in a path stand for elements of lists and

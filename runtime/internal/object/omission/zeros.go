@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"reflect"
+	"slices"
 	"strconv"
 
 	"apigen.dev/runtime/internal/object/rendition"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -21,7 +23,7 @@ type Zeros struct {
 	// text is the type of a text or number that has its own JSON, such as metav1.Duration; nil of other types.
 	text reflect.Type
 	// elem knows those in the elements of a list, and in the values of a map. isMap reports whether it is a map. items
-	// is the type of a list's elements in a schema, "" where they may be null.
+	// is the type of the elements in a schema, "" where they may be null.
 	elem  *Zeros
 	isMap bool
 	items string
@@ -40,6 +42,8 @@ type watched struct {
 type field struct {
 	of    reflect.Type
 	index []int
+	// typ is the type in a schema, "" where that isn't known.
+	typ string
 	// zero is the JSON of the zero value; "" if a value that a client sends can't be that.
 	zero string
 	// omitted reports whether JSON lacks the field where it is zero; of one that isn't, JSON lacks null.
@@ -56,6 +60,8 @@ type field struct {
 	refilled bool
 	// nullable: null is kept. nullItems: the elements of a list in the field may be null.
 	nullable, nullItems bool
+	// schemaless: what is inside has no schema. untyped: nor has the field.
+	schemaless, untyped bool
 	// defaulted: the field has a default that is known here. defaultValue is what JSON lacks of that, or has in another
 	// form, and defaultZero the default, if it is zero; both may be nil.
 	defaulted                 bool
@@ -106,20 +112,36 @@ func (b zerosBuilder) of(t reflect.Type) *Zeros {
 				if hasOption(options, "string") && (zero == "0" || zero == "false" || zero == `""`) {
 					zero = strconv.Quote(zero)
 				}
-				z.members[name] = &field{of: f.Type, index: index, zero: zero, omitted: omitted, below: b.of(f.Type)}
+				z.members[name] = &field{
+					of: f.Type, index: index, typ: schemaType(f.Type), below: b.of(f.Type), zero: zero,
+					omitted: omitted,
+				}
 			}
 		})
+		if t == reflect.TypeFor[metav1.ObjectMeta]() {
+			z.leaveOutOfSchemas(embeddedMetadata)
+		}
 		return z
 	case reflect.Slice, reflect.Map:
 		z := &Zeros{isMap: t.Kind() == reflect.Map}
 		b[t] = z
 		z.elem = b.of(t.Elem())
-		if !z.isMap {
-			z.items = schemaType(t.Elem())
-		}
+		z.items = schemaType(t.Elem())
 		return z
 	}
 	return nil
+}
+
+// embeddedMetadata are the members of the metadata of a template, in a spec, that controller-gen writes into schemas.
+var embeddedMetadata = []string{"name", "namespace", "labels", "annotations", "finalizers"}
+
+// leaveOutOfSchemas notes that no schema has the members of a struct, but for some.
+func (z *Zeros) leaveOutOfSchemas(but []string) {
+	for name, f := range z.members {
+		if !slices.Contains(but, name) {
+			f.schemaless, f.untyped = true, true
+		}
+	}
 }
 
 // zeroOf returns the JSON of the zero value of a field; "" if there is none but null. An empty list or map isn't zero

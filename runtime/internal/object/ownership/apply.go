@@ -13,7 +13,6 @@ import (
 	kjson "sigs.k8s.io/json"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 	"sigs.k8s.io/structured-merge-diff/v6/merge"
-	smd "sigs.k8s.io/structured-merge-diff/v6/schema"
 	"sigs.k8s.io/structured-merge-diff/v6/typed"
 )
 
@@ -94,41 +93,7 @@ func (m *Manager) Apply(live *Live, config map[string]any, manager string, force
 		return Applied{}, apierrors.NewBadRequest(err.Error())
 	}
 	all.fields = fields
-	out, err := m.applied(all, after, id)
-	if m.Types.form != nil {
-		m.Types.keepEmptied(out.Object, config, m.Types.parseable.TypeRef)
-	}
-	return out, err
-}
-
-// keepEmptied puts back what a configuration has as empty, in the place of null: an apply that removes all members of
-// an object, or all items of a list, leaves null. A default takes the place of null, as in a custom resource.
-// keepEmptied doesn't look into lists. of is the schema of the object.
-func (t *Type) keepEmptied(object, config map[string]any, of smd.TypeRef) {
-	atom, _ := t.parseable.Schema.Resolve(of)
-	if atom.Map == nil {
-		atom.Map = &smd.Map{}
-	}
-	for name, wanted := range config {
-		left, there := object[name]
-		field, known := atom.Map.FindField(name)
-		if !known {
-			field.Type = atom.Map.ElementType
-		}
-		isNull := there && left == nil && field.Default == nil
-		switch wanted := wanted.(type) {
-		case map[string]any:
-			if inner, ok := left.(map[string]any); ok {
-				t.keepEmptied(inner, wanted, field.Type)
-			} else if isNull && len(wanted) == 0 {
-				object[name] = map[string]any{}
-			}
-		case []any:
-			if isNull && len(wanted) == 0 {
-				object[name] = []any{}
-			}
-		}
-	}
+	return m.applied(all, after, id)
 }
 
 func (m *Manager) applied(all *managers, after *typed.TypedValue, id identity) (out Applied, err error) {

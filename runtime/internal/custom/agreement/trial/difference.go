@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -24,8 +25,11 @@ const undecodable = "what it can't decode"
 var unmarked = []metav1.CauseType{metav1.CauseTypeFieldValueRequired, metav1.CauseTypeFieldValueDuplicate}
 
 // refusals returns the fields that only one of the two refuses. Native is as of a Trial.
-func refusals(typedErr, customErr error, name string, native bool) (out []string) {
-	typed, custom := causes(typedErr, name), causes(customErr, name)
+func refusals(typedErr, customErr error, native bool) (out []string) {
+	typed, custom := causes(typedErr), causes(customErr)
+	if null := ofNull(customErr); len(null) > 0 && maps.Equal(null, ofNull(typedErr)) {
+		return nil
+	}
 	if has(typed, undecodable) && customErr != nil || has(custom, undecodable) {
 		return nil
 	}
@@ -42,9 +46,8 @@ func refusals(typedErr, customErr error, name string, native bool) (out []string
 	return out
 }
 
-// causes returns the paths of the fields for which an object is refused, without indexes and keys. An apply that
-// removes all members of an object leaves null, which only a definition refuses: it has no other causes then.
-func causes(err error, name string) map[string]metav1.CauseType {
+// causes returns the paths of the fields for which an object is refused, without indexes and keys.
+func causes(err error) map[string]metav1.CauseType {
 	if err == nil {
 		return nil
 	}
@@ -54,12 +57,24 @@ func causes(err error, name string) map[string]metav1.CauseType {
 		return map[string]metav1.CauseType{undecodable: ""}
 	}
 	for _, cause := range status.Status().Details.Causes {
-		if strings.HasSuffix(name, "apply") && strings.Contains(cause.Message, `"null"`) {
-			return map[string]metav1.CauseType{undecodable: ""}
-		}
 		path := element.ReplaceAllString(cause.Field, "[]")
 		if !has(out, path) || slices.Contains(unmarked, out[path]) {
 			out[path] = cause.Type
+		}
+	}
+	return out
+}
+
+// ofNull returns the paths of fields for which an object is refused because they are null, as in an apply. What else it
+// is refused for isn't compared then: a definition counts null as a member, and Go has none.
+func ofNull(err error) map[string]bool {
+	out := map[string]bool{}
+	var status apierrors.APIStatus
+	if errors.As(err, &status) && status.Status().Details != nil {
+		for _, cause := range status.Status().Details.Causes {
+			if strings.HasSuffix(cause.Message, `"null"`) {
+				out[element.ReplaceAllString(cause.Field, "[]")] = true
+			}
 		}
 	}
 	return out

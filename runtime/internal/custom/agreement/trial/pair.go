@@ -35,7 +35,7 @@ type Pair struct {
 	random *generator
 	status bool // there is a subresource
 	// See Trial.
-	native bool
+	native, nullIsAbsent bool
 	// differs has the names of objects that were stored in different forms, which changes who manages fields later.
 	differs map[string]bool
 	// Both resources accepted so many of so many objects, and status.
@@ -56,7 +56,7 @@ func NewPair(t testing.TB, tr Trial) *Pair {
 		APIVersion: crd.Spec.Group + "/" + v.Name, Kind: info.Names.Kind, version: v.Name,
 		typedVersion: (schema.GroupVersion{Group: tr.Group.Name, Version: v.Name}).String(),
 		schema:       v.Schema.OpenAPIV3Schema, status: v.Subresources != nil && v.Subresources.Status != nil,
-		native: tr.Native, differs: map[string]bool{},
+		native: tr.Native, nullIsAbsent: tr.NullIsAbsent, differs: map[string]bool{},
 	}
 	if info.Scope == api.Namespaced {
 		p.namespace = "ns"
@@ -167,7 +167,10 @@ func (p *Pair) both(r request) (out []string, accepted bool) {
 	if r.subresource != "" {
 		p.differs[r.name] = true
 	}
-	return refusals(typedErr, customErr, r.name, p.native), false
+	if p.nullIsAbsent && strings.HasSuffix(r.name, "apply") && len(ofNull(customErr)) > 0 {
+		return nil, false
+	}
+	return refusals(typedErr, customErr, p.native), false
 }
 
 // unkeyed reports whether an element of a list is null, or one of a list with keys lacks one, or has null, inside of an
@@ -284,8 +287,7 @@ func (p *Pair) request(h verb.Handle, r request) (verb.Result, error) {
 	}
 	switch {
 	case strings.HasSuffix(r.name, "apply"):
-		// A definition refuses null in a configuration, as kube-apiserver does, while a Go value has no null.
-		body.Data = p.encode(withoutNull(whole))
+		body.Data = p.encode(whole)
 		return h.Patch(p.Context(), p.namespace, r.name, r.subresource, verb.ApplyPatch, body, opts)
 	case !r.replaces && strings.HasSuffix(r.name, "cbor"):
 		body.Encoding = verb.CBOR
@@ -314,27 +316,4 @@ func (p *Pair) encode(whole any) []byte {
 		p.Fatal(err)
 	}
 	return data
-}
-
-// withoutNull returns a value of JSON without null in its objects and lists.
-func withoutNull(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := map[string]any{}
-		for name, member := range v {
-			if member != nil {
-				out[name] = withoutNull(member)
-			}
-		}
-		return out
-	case []any:
-		out := []any{}
-		for _, item := range v {
-			if item != nil {
-				out = append(out, withoutNull(item))
-			}
-		}
-		return out
-	}
-	return v
 }

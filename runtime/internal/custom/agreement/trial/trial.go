@@ -43,6 +43,9 @@ type Trial struct {
 	// +required, and a schema where a tag lacks omitempty or a list is a set or a map. Nor is it that only one of the
 	// two stores a zero value or null, or that the definition stores another form of a quantity, a duration or a time.
 	Native bool
+	// NullIsAbsent is for types in Kubernetes' own style. It is no difference then that only the definition refuses
+	// null in what an apply makes: kube-apiserver has no null in an object of its own Go types either.
+	NullIsAbsent bool
 	// Known are the differences that remain, by their reasons; an asterisk stands for any text. Run wants to see each
 	// of them.
 	Known map[string][]string

@@ -75,6 +75,13 @@ type KnotSpec struct {
 	// +listMapKey=name
 	// +optional
 	Splices []KnotSplice `json:"splices,omitempty"`
+	Hitch   KnotHitch    `json:"hitch,omitempty"`
+	// +optional
+	Seizing KnotSeizing `json:"seizing"`
+	// +optional
+	Store KnotStore `json:"store,omitempty"`
+	// +kubebuilder:validation:MinProperties=1
+	Bight KnotBight `json:"bight,omitempty"`
 	// +required
 	Rope KnotRope `json:"rope,omitempty"`
 }
@@ -218,4 +225,46 @@ type KnotStart struct {
 type KnotBend struct {
 	Left  int32 `json:"left,omitempty"`
 	Right bool  `json:"right,omitempty"`
+}
+
+// KnotHitch has a required member below an embedded pointer, which must not be zero.
+type KnotHitch struct {
+	*KnotTurn `json:",inline"`
+}
+
+// KnotTurn has a rule that its zero value breaks.
+type KnotTurn struct {
+	// +kubebuilder:validation:Minimum=1
+	// +required
+	Turns int32 `json:"turns"`
+}
+
+// KnotSeizing must have a member, which may be null.
+//
+// +kubebuilder:validation:AtLeastOneOf=round;flat
+type KnotSeizing struct {
+	// +kubebuilder:validation:Minimum=1
+	// +nullable
+	Round uint32 `json:"round,omitempty,omitzero"`
+	// +optional
+	Flat []string `json:"flat,omitempty"`
+}
+
+// KnotStore has a required map, in which null is nothing.
+type KnotStore struct {
+	// +required
+	Stock KnotStock `json:"stock,omitempty"`
+	Name  string    `json:"name,omitempty"`
+}
+
+// KnotStock is what there is of each thing.
+type KnotStock map[KnotThing]resource.Quantity
+
+// KnotThing is a thing.
+type KnotThing string
+
+// KnotBight has a member by default.
+type KnotBight struct {
+	// +kubebuilder:default=0
+	Depth int16 `json:"depth,omitempty"`
 }

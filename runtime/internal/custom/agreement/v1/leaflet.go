@@ -42,6 +42,25 @@ type LeafletSpec struct {
 	// Notes are merged by strategic merge patches, but field ownership replaces them as a whole.
 	Notes []LeafletNote `json:"notes,omitempty" patchStrategy:"merge" patchMergeKey:"name"`
 	Cards []LeafletCard `json:"cards,omitempty"`
+	// +optional
+	Tape LeafletTape `json:"tape,omitzero"`
+}
+
+// LeafletTape has the rule of a struct that it embeds by a pointer, also where an update sets it.
+type LeafletTape struct {
+	*LeafletEnds `json:",inline"`
+	// +optional
+	Wide uint8 `json:"wide,omitempty"`
+}
+
+// LeafletEnds must have a member.
+//
+// +kubebuilder:validation:AtLeastOneOf=left;right
+type LeafletEnds struct {
+	// +optional
+	Left string `json:"left,omitempty"`
+	// +optional
+	Right string `json:"right,omitempty"`
 }
 
 // LeafletNote has a name.

@@ -161,6 +161,22 @@ func (in *Knot) DeepCopyInto(out *Knot) {
 			}
 		}
 	}
+	if in.Spec.Hitch.KnotTurn != nil {
+		out.Spec.Hitch.KnotTurn = new(KnotTurn)
+		*out.Spec.Hitch.KnotTurn = *in.Spec.Hitch.KnotTurn
+	}
+	if in.Spec.Seizing.Flat != nil {
+		out.Spec.Seizing.Flat = make([]string, len(in.Spec.Seizing.Flat))
+		copy(out.Spec.Seizing.Flat, in.Spec.Seizing.Flat)
+	}
+	if in.Spec.Store.Stock != nil {
+		out.Spec.Store.Stock = make(KnotStock, len(in.Spec.Store.Stock))
+		for key, val := range in.Spec.Store.Stock {
+			var outVal resource.Quantity
+			val.DeepCopyInto(&outVal)
+			out.Spec.Store.Stock[key] = outVal
+		}
+	}
 	if in.Status.KnotStrand != nil {
 		out.Status.KnotStrand = new(KnotStrand)
 		*out.Status.KnotStrand = *in.Status.KnotStrand
@@ -238,6 +254,10 @@ func (in *Leaflet) DeepCopyInto(out *Leaflet) {
 			out.Spec.Cards[i] = in.Spec.Cards[i]
 			in.Spec.Cards[i].ObjectMeta.DeepCopyInto(&out.Spec.Cards[i].ObjectMeta)
 		}
+	}
+	if in.Spec.Tape.LeafletEnds != nil {
+		out.Spec.Tape.LeafletEnds = new(LeafletEnds)
+		*out.Spec.Tape.LeafletEnds = *in.Spec.Tape.LeafletEnds
 	}
 }
 

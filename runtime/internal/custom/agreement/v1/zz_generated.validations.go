@@ -90,7 +90,7 @@ func Validate_Glass(ctx context.Context, op operation.Operation, fldPath *field.
 // Validate_Knot checks obj, which replaces oldObj where that isn't nil.
 func Validate_Knot(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Knot) (errs field.ErrorList) {
 	if path := fldPath.Child("spec"); !reflect.ValueOf(&obj.Spec).Elem().IsZero() {
-		errs = append(errs, Validate_KnotSpec(ctx, op, path, &obj.Spec, safe.Field(oldObj, func(old *Knot) *KnotSpec { return &old.Spec }))...)
+		errs = append(errs, Validate_KnotSpec(ctx, op, path, &obj.Spec, safe.Field(oldObj, func(old *Knot) *KnotSpec { return unlessZero(&old.Spec) }))...)
 	}
 	return errs
 }
@@ -132,6 +132,12 @@ func Validate_KnotGrade(ctx context.Context, op operation.Operation, fldPath *fi
 	return errs
 }
 
+// Validate_KnotHitch checks obj, which replaces oldObj where that isn't nil.
+func Validate_KnotHitch(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotHitch) (errs field.ErrorList) {
+	errs = append(errs, Validate_KnotTurn(ctx, op, fldPath, membersOf(obj.KnotTurn), safe.Field(oldObj, func(old *KnotHitch) *KnotTurn { return membersOf(old.KnotTurn) }))...)
+	return errs
+}
+
 // Validate_KnotHold checks obj, which replaces oldObj where that isn't nil.
 func Validate_KnotHold(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotHold) (errs field.ErrorList) {
 	if oldObj == nil || *obj != *oldObj {
@@ -170,10 +176,25 @@ func Validate_KnotSeal(ctx context.Context, op operation.Operation, fldPath *fie
 	return errs
 }
 
+// Validate_KnotSeizing checks obj, which replaces oldObj where that isn't nil.
+func Validate_KnotSeizing(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotSeizing) (errs field.ErrorList) {
+	if oldObj == nil || !equality.Semantic.DeepEqual(obj, oldObj) {
+		if n := countSet(obj.Round != 0, obj.Flat != nil); n < 1 {
+			errs = append(errs, field.Invalid(fldPath, "object", "at least one of the fields in [round flat] must be set"))
+		}
+	}
+	if path := fldPath.Child("round"); obj.Round != 0 && (oldObj == nil || obj.Round != oldObj.Round) {
+		if obj.Round < 1 {
+			errs = append(errs, field.Invalid(path, obj.Round, path.String()+" in body should be greater than or equal to 1"))
+		}
+	}
+	return errs
+}
+
 // Validate_KnotSpec checks obj, which replaces oldObj where that isn't nil.
 func Validate_KnotSpec(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotSpec) (errs field.ErrorList) {
 	if oldObj == nil || !sameJSON(obj, oldObj) {
-		if n := countSet(obj.KnotStrand != nil && (!reflect.ValueOf(&obj.KnotStrand.Wait).Elem().IsZero()), obj.KnotStrand != nil && (obj.KnotStrand.Slack != 0), obj.KnotStrand != nil && (obj.KnotStrand.Loose), obj.KnotStrand != nil && (true), obj.KnotSlip != nil && (obj.KnotSlip.Slips != 0), obj.KnotSlip != nil && (obj.KnotSlip.Eased), obj.KnotSlip != nil && (true), !reflect.ValueOf(&obj.Loop).Elem().IsZero(), obj.Loops != nil, true, obj.Raw != nil, obj.Text != nil, obj.Raws != nil, obj.Coils != nil, obj.Turned != nil, true, !reflect.ValueOf(&obj.Sack).Elem().IsZero(), true, obj.Weights != nil, obj.Marks != nil, obj.Seen != nil, obj.Hold != (KnotHold{}), obj.Knob != (KnotKnob{}), true, obj.Splices != nil, obj.Rope != (KnotRope{})); n < 1 {
+		if n := countSet(obj.KnotStrand != nil && (!reflect.ValueOf(&obj.KnotStrand.Wait).Elem().IsZero()), obj.KnotStrand != nil && (obj.KnotStrand.Slack != 0), obj.KnotStrand != nil && (obj.KnotStrand.Loose), obj.KnotStrand != nil && (true), obj.KnotSlip != nil && (obj.KnotSlip.Slips != 0), obj.KnotSlip != nil && (obj.KnotSlip.Eased), obj.KnotSlip != nil && (true), !reflect.ValueOf(&obj.Loop).Elem().IsZero(), obj.Loops != nil, true, obj.Raw != nil, obj.Text != nil, obj.Raws != nil, obj.Coils != nil, obj.Turned != nil, true, !reflect.ValueOf(&obj.Sack).Elem().IsZero(), true, obj.Weights != nil, obj.Marks != nil, obj.Seen != nil, obj.Hold != (KnotHold{}), obj.Knob != (KnotKnob{}), true, obj.Splices != nil, !reflect.ValueOf(&obj.Hitch).Elem().IsZero(), true, !reflect.ValueOf(&obj.Store).Elem().IsZero(), obj.Bight != (KnotBight{}), obj.Rope != (KnotRope{})); n < 1 {
 			errs = append(errs, field.Invalid(fldPath, n, fldPath.String()+" in body should have at least 1 properties"))
 		}
 	}
@@ -184,7 +205,7 @@ func Validate_KnotSpec(ctx context.Context, op operation.Operation, fldPath *fie
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Loops, nil, nil, nil, Validate_KnotLoop)...)
 	}
 	if path := fldPath.Child("hold"); obj.Hold != (KnotHold{}) {
-		errs = append(errs, Validate_KnotHold(ctx, op, path, &obj.Hold, safe.Field(oldObj, func(old *KnotSpec) *KnotHold { return &old.Hold }))...)
+		errs = append(errs, Validate_KnotHold(ctx, op, path, &obj.Hold, safe.Field(oldObj, func(old *KnotSpec) *KnotHold { return unlessZero(&old.Hold) }))...)
 	}
 	if path := fldPath.Child("knob"); obj.Knob != (KnotKnob{}) {
 		errs = append(errs, Validate_KnotKnob(ctx, op, path, &obj.Knob, safe.Field(oldObj, func(old *KnotSpec) *KnotKnob { return &old.Knob }))...)
@@ -195,6 +216,20 @@ func Validate_KnotSpec(ctx context.Context, op operation.Operation, fldPath *fie
 	if path := fldPath.Child("splices"); obj.Splices != nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Splices, oldObj.Splices)) {
 		errs = append(errs, byKeys(validate.ValSliceUnique(ctx, op, path, obj.Splices, nil, func(a, b *KnotSplice) bool { return a.Name == b.Name }), func(e KnotSplice) map[string]any { return map[string]any{"name": e.Name} })...)
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Splices, safe.Field(oldObj, func(old *KnotSpec) []KnotSplice { return old.Splices }), func(a, b *KnotSplice) bool { return a.Name == b.Name }, validate.SemanticDeepEqual, Validate_KnotSplice)...)
+	}
+	if path := fldPath.Child("hitch"); !reflect.ValueOf(&obj.Hitch).Elem().IsZero() {
+		errs = append(errs, Validate_KnotHitch(ctx, op, path, &obj.Hitch, safe.Field(oldObj, func(old *KnotSpec) *KnotHitch { return &old.Hitch }))...)
+	}
+	if path := fldPath.Child("seizing"); !reflect.ValueOf(&obj.Seizing).Elem().IsZero() {
+		errs = append(errs, Validate_KnotSeizing(ctx, op, path, &obj.Seizing, safe.Field(oldObj, func(old *KnotSpec) *KnotSeizing { return &old.Seizing }))...)
+	}
+	if path := fldPath.Child("store"); !reflect.ValueOf(&obj.Store).Elem().IsZero() {
+		errs = append(errs, Validate_KnotStore(ctx, op, path, &obj.Store, safe.Field(oldObj, func(old *KnotSpec) *KnotStore { return &old.Store }))...)
+	}
+	if path := fldPath.Child("bight"); obj.Bight != (KnotBight{}) && (oldObj == nil || obj.Bight != oldObj.Bight) {
+		if n := countSet(obj.Bight.Depth != 0); n < 1 {
+			errs = append(errs, field.Invalid(path, n, path.String()+" in body should have at least 1 properties"))
+		}
 	}
 	return errs
 }
@@ -216,6 +251,24 @@ func Validate_KnotStart(ctx context.Context, op operation.Operation, fldPath *fi
 	return errs
 }
 
+// Validate_KnotStore checks obj, which replaces oldObj where that isn't nil.
+func Validate_KnotStore(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotStore) (errs field.ErrorList) {
+	if path := fldPath.Child("stock"); obj.Stock == nil && (oldObj == nil || !equality.Semantic.DeepEqual(obj.Stock, oldObj.Stock)) {
+		errs = append(errs, field.Required(path, ""))
+	}
+	return errs
+}
+
+// Validate_KnotTurn checks obj, which replaces oldObj where that isn't nil.
+func Validate_KnotTurn(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *KnotTurn) (errs field.ErrorList) {
+	if path := fldPath.Child("turns"); oldObj == nil || obj.Turns != oldObj.Turns {
+		if obj.Turns < 1 {
+			errs = append(errs, field.Invalid(path, obj.Turns, path.String()+" in body should be greater than or equal to 1"))
+		}
+	}
+	return errs
+}
+
 // Validate_Lamp checks obj, which replaces oldObj where that isn't nil.
 func Validate_Lamp(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Lamp) (errs field.ErrorList) {
 	errs = append(errs, Validate_Margin(ctx, op, fldPath.Child("margin"), &obj.Margin, safe.Field(oldObj, func(old *Lamp) *Margin { return &old.Margin }))...)
@@ -230,6 +283,16 @@ func Validate_Lamp(ctx context.Context, op operation.Operation, fldPath *field.P
 // Validate_Leaflet checks obj, which replaces oldObj where that isn't nil.
 func Validate_Leaflet(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *Leaflet) (errs field.ErrorList) {
 	errs = append(errs, Validate_LeafletSpec(ctx, op, fldPath.Child("spec"), &obj.Spec, safe.Field(oldObj, func(old *Leaflet) *LeafletSpec { return &old.Spec }))...)
+	return errs
+}
+
+// Validate_LeafletEnds checks obj, which replaces oldObj where that isn't nil.
+func Validate_LeafletEnds(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *LeafletEnds) (errs field.ErrorList) {
+	if oldObj == nil || *obj != *oldObj {
+		if n := countSet(obj.Left != "", obj.Right != ""); n < 1 {
+			errs = append(errs, field.Invalid(fldPath, "object", "at least one of the fields in [left right] must be set"))
+		}
+	}
 	return errs
 }
 
@@ -289,6 +352,15 @@ func Validate_LeafletSpec(ctx context.Context, op operation.Operation, fldPath *
 			return errs
 		})...)
 	}
+	if path := fldPath.Child("tape"); !reflect.ValueOf(&obj.Tape).Elem().IsZero() {
+		errs = append(errs, Validate_LeafletTape(ctx, op, path, &obj.Tape, safe.Field(oldObj, func(old *LeafletSpec) *LeafletTape { return unlessZero(&old.Tape) }))...)
+	}
+	return errs
+}
+
+// Validate_LeafletTape checks obj, which replaces oldObj where that isn't nil.
+func Validate_LeafletTape(ctx context.Context, op operation.Operation, fldPath *field.Path, obj, oldObj *LeafletTape) (errs field.ErrorList) {
+	errs = append(errs, Validate_LeafletEnds(ctx, op, fldPath, membersOf(obj.LeafletEnds), safe.Field(oldObj, func(old *LeafletTape) *LeafletEnds { return membersOf(old.LeafletEnds) }))...)
 	return errs
 }
 
@@ -383,7 +455,7 @@ func Validate_MeterSpec(ctx context.Context, op operation.Operation, fldPath *fi
 		errs = append(errs, validate.EachValSliceVal(ctx, op, path, obj.Sources, nil, nil, nil, Validate_Source)...)
 	}
 	if path := fldPath.Child("either"); !reflect.ValueOf(&obj.Either).Elem().IsZero() {
-		errs = append(errs, Validate_Either(ctx, op, path, &obj.Either, safe.Field(oldObj, func(old *MeterSpec) *Either { return &old.Either }))...)
+		errs = append(errs, Validate_Either(ctx, op, path, &obj.Either, safe.Field(oldObj, func(old *MeterSpec) *Either { return unlessZero(&old.Either) }))...)
 	}
 	return errs
 }
@@ -436,7 +508,7 @@ func Validate_PosterSpec(ctx context.Context, op operation.Operation, fldPath *f
 		}
 	}
 	if path := fldPath.Child("back"); !reflect.ValueOf(&obj.Back).Elem().IsZero() {
-		errs = append(errs, Validate_PosterBack(ctx, op, path, &obj.Back, safe.Field(oldObj, func(old *PosterSpec) *PosterBack { return &old.Back }))...)
+		errs = append(errs, Validate_PosterBack(ctx, op, path, &obj.Back, safe.Field(oldObj, func(old *PosterSpec) *PosterBack { return unlessZero(&old.Back) }))...)
 	}
 	return errs
 }
@@ -592,4 +664,12 @@ func membersOf[T any](embedded *T) *T {
 		return new(T)
 	}
 	return embedded
+}
+
+// unlessZero returns a pointer to a struct, or nil if that is zero, so that JSON lacks it.
+func unlessZero[T any](v *T) *T {
+	if reflect.ValueOf(v).Elem().IsZero() {
+		return nil
+	}
+	return v
 }

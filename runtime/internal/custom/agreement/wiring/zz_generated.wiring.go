@@ -75,7 +75,7 @@ func defineKnot() registry.Definition[*v1.Knot] {
 				},
 				Custom:         true,
 				DefaultsIfSent: []string{"spec", "spec.loop", "status"},
-				Nullable:       []string{"spec.loop.at.pull", "spec.loop.at.push", "spec.tie.pull", "spec.tie.push", "spec.coils", "spec.splices[*].tucked", "spec.splices[*].tie"},
+				Nullable:       []string{"spec.loop.at.pull", "spec.loop.at.push", "spec.tie.pull", "spec.tie.push", "spec.coils", "spec.splices[*].tucked", "spec.splices[*].tie", "spec.seizing.round"},
 				DefaultTexts: map[string]string{
 					"spec.wait":           `"30s"`,
 					"spec.slack":          `0`,
@@ -88,6 +88,7 @@ func defineKnot() registry.Definition[*v1.Knot] {
 					"spec.bag.full":       `false`,
 					"spec.sack":           `{}`,
 					"spec.dotted\\.count": `0`,
+					"spec.bight.depth":    `0`,
 					"status.wait":         `"30s"`,
 					"status.slack":        `0`,
 					"status.loose":        `false`,
@@ -212,6 +213,7 @@ func definePoster() registry.Definition[*v1.Poster] {
 				},
 				Custom:         true,
 				DefaultsIfSent: []string{"spec"},
+				Schemaless:     []string{"spec.free", "spec.loose"},
 				EmptyStructs: map[string]string{
 					"status": `{"conditions":[{"type":"Hung","status":"Unknown"},{"type":"Seen","status":"Unknown"}]}`,
 				},
@@ -344,13 +346,39 @@ func sentV1KnotSplice() *codec.Sent {
 	}
 }
 
+// sentV1KnotHitch returns the rules about the JSON of v1.KnotHitch that clients send.
+func sentV1KnotHitch() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"turns"},
+		Refused: map[string]codec.Refusal{
+			"turns": {Fault: "should be greater than or equal to 1"},
+		},
+	}
+}
+
+// sentV1KnotSeizing returns the rules about the JSON of v1.KnotSeizing that clients send.
+func sentV1KnotSeizing() *codec.Sent {
+	return &codec.Sent{
+		Refused: map[string]codec.Refusal{
+			"round": {Fault: "should be greater than or equal to 1"},
+		},
+		Counts: []codec.Count{
+			{Of: []string{"round", "flat"}, Least: 1, Most: -1, Fault: "at least one of the fields in [round flat] must be set"},
+		},
+	}
+}
+
+// sentV1KnotStore returns the rules about the JSON of v1.KnotStore that clients send.
+func sentV1KnotStore() *codec.Sent {
+	return &codec.Sent{
+		Required: []string{"stock"},
+	}
+}
+
 // sentV1KnotSpec returns the rules about the JSON of v1.KnotSpec that clients send.
 func sentV1KnotSpec() *codec.Sent {
 	return &codec.Sent{
 		Required: []string{"rope"},
-		Refused: map[string]codec.Refusal{
-			"hold": {Fault: "should have at least 1 properties"},
-		},
 		Members: map[string]*codec.Sent{
 			"loop":    sentV1KnotLoop(),
 			"loops":   &codec.Sent{Elem: sentV1KnotLoop()},
@@ -359,6 +387,12 @@ func sentV1KnotSpec() *codec.Sent {
 			"knob":    sentV1KnotKnob(),
 			"start":   sentV1KnotBend(),
 			"splices": &codec.Sent{Elem: sentV1KnotSplice()},
+			"hitch":   sentV1KnotHitch(),
+			"seizing": sentV1KnotSeizing(),
+			"store":   sentV1KnotStore(),
+			"bight": &codec.Sent{Counts: []codec.Count{
+				{Least: 1, Most: -1},
+			}},
 		},
 		Counts: []codec.Count{
 			{Least: 1, Most: -1},
@@ -369,9 +403,6 @@ func sentV1KnotSpec() *codec.Sent {
 // sentV1Knot returns the rules about the JSON of v1.Knot that clients send.
 func sentV1Knot() *codec.Sent {
 	return &codec.Sent{
-		Refused: map[string]codec.Refusal{
-			"spec": {Fault: "should have at least 1 properties"},
-		},
 		Members: map[string]*codec.Sent{
 			"spec": sentV1KnotSpec(),
 		},
@@ -392,6 +423,15 @@ func sentV1LeafletNote() *codec.Sent {
 	}
 }
 
+// sentV1LeafletTape returns the rules about the JSON of v1.LeafletTape that clients send.
+func sentV1LeafletTape() *codec.Sent {
+	return &codec.Sent{
+		Counts: []codec.Count{
+			{Of: []string{"left", "right"}, Least: 1, Most: -1, Fault: "at least one of the fields in [left right] must be set"},
+		},
+	}
+}
+
 // sentV1LeafletSpec returns the rules about the JSON of v1.LeafletSpec that clients send.
 func sentV1LeafletSpec() *codec.Sent {
 	return &codec.Sent{
@@ -406,6 +446,7 @@ func sentV1LeafletSpec() *codec.Sent {
 			"cover": sentV1LeafletCover(),
 			"back":  sentV1LeafletCover(),
 			"notes": &codec.Sent{Elem: sentV1LeafletNote()},
+			"tape":  sentV1LeafletTape(),
 		},
 	}
 }
@@ -532,7 +573,6 @@ func sentV1PosterSpec() *codec.Sent {
 	return &codec.Sent{
 		Refused: map[string]codec.Refusal{
 			"places": {Fault: "should have at least 1 items"},
-			"back":   {Fault: "should have at least 1 properties"},
 		},
 		Members: map[string]*codec.Sent{
 			"logo": sentV1Logo(),
@@ -628,7 +668,6 @@ func sentV1Mount() *codec.Sent {
 func sentV1SignSpec() *codec.Sent {
 	return &codec.Sent{
 		Refused: map[string]codec.Refusal{
-			"margin":   {Fault: "should have at least 1 properties"},
 			"place":    {Supported: []string{"low", "high"}},
 			"height":   {Fault: "should be greater than or equal to 1"},
 			"title":    {Fault: "should be at least 2 chars long"},
