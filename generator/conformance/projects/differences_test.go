@@ -5,7 +5,6 @@ const (
 	tags     = "a definition can't have what a tag of Kubernetes says"
 	decoding = "the Go type can't hold the value"
 	opaque   = "RolloutSpec has JSON of its own, so that nothing is known of what a client sent inside of it"
-	nulled   = "a custom resource keeps null where an apply sets an empty map in its place"
 )
 
 // differences are what is known of each project whose kinds are held to their definitions.
@@ -65,7 +64,6 @@ var differences = map[string]map[string][]string{
 	},
 	"velero": {
 		decoding: {`*: only the type refuses what it can't decode`},
-		nulled:   {`podvolumerestores: stored spec.uploaderSettings is {} by the type and null by the definition`},
 	},
 	"external-secrets": {
 		decoding: {`*: only the type refuses what it can't decode`},
