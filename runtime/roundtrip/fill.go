@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/randfill"
@@ -229,6 +230,9 @@ func (v *Version[V, H]) normalizeJSON(at reflect.Value, random *rand.Rand) {
 		if raw := at.FieldByName("Raw"); raw.IsValid() && raw.Type() == reflect.TypeFor[[]byte]() {
 			raw.SetBytes(fmt.Appendf(nil, `{"a":%d}`, random.Intn(100)))
 		}
+	}
+	if u, ok := at.Addr().Interface().(*unstructured.Unstructured); ok { // an object must have a kind
+		u.Object = map[string]any{"apiVersion": "v1", "kind": "Thing", "a": int64(random.Intn(100))}
 	}
 	data, err := json.Marshal(at.Addr().Interface())
 	decoded := reflect.New(at.Type())

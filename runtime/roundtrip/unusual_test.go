@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
@@ -32,6 +33,9 @@ type unusual struct {
 	Nothing *nothing                   `json:"nothing,omitempty"`
 	None    []*nothing                 `json:"none,omitempty"`
 	Void    *nothing                   `json:"void"`
+
+	Any  *unstructured.Unstructured  `json:"any,omitempty"`
+	Many []unstructured.Unstructured `json:"many,omitempty"`
 }
 
 // Inlined is embedded by a pointer, of which JSON shows nothing where all is empty.
