@@ -230,13 +230,15 @@ func atSteps(v any, path []string) any {
 	if len(path) == 0 {
 		return v
 	}
-	inBrackets := path[0][0] == '['
-	name := strings.Trim(path[0], "[]")
+	name, inBrackets := path[0], path[0][0] == '['
+	if inBrackets {
+		name = name[1 : len(name)-1]
+	}
 	switch in := v.(type) {
 	case map[string]any:
 		for i := 1; ; i++ {
-			if member, ok := in[name]; ok {
-				return atSteps(member, path[i:])
+			if found := atSteps(in[name], path[i:]); found != nil {
+				return found
 			}
 			if i == len(path) || inBrackets || path[i][0] == '[' {
 				return nil

@@ -1,6 +1,7 @@
 package codec
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -229,6 +230,23 @@ func TestNullableMembers(t *testing.T) {
 		checked := field.ErrorList{field.Invalid(field.NewPath("more").Index(0).Child("post"), "", "it is empty")}
 		if got := fmt.Sprint(AddFaults(ctx, checked)); got != want {
 			t.Errorf("%s: %s, want %s", body, got, want)
+		}
+	}
+}
+
+// TestAt: a value is found at the path of a fault, whether a name has dots or not.
+func TestAt(t *testing.T) {
+	var object any
+	const text = `{"a":{"b.c":{"d":1},"b":{"e":2}},"map":{"x.y":3,"[z":4,"0":5},"list":[{"f":6}]}`
+	if err := json.Unmarshal([]byte(text), &object); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]any{
+		"a.b.c.d": 1.0, "a.b.e": 2.0, "map[x.y]": 3.0, "map[[z]": 4.0, "map[0]": 5.0, "list[0].f": 6.0,
+		"a.b.f": nil, "a.c": nil, "list[1].f": nil, "list[x]": nil, "map[x].y": nil, "a.b.e.f": nil,
+	} {
+		if got := at(object, path); got != want {
+			t.Errorf("%s: %v, want %v", path, got, want)
 		}
 	}
 }
