@@ -189,11 +189,11 @@ func TestFewLargeAnswersStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const few = 3
 		turns, _ := turnsOf(few)
-		a := &answers{turns: turns}
+		var open sync.WaitGroup
 		ctx, end := context.WithCancel(t.Context())
 		for range 2 * few {
 			turn := turns.Of("ann")
-			a.open.Go(func() {
+			open.Go(func() {
 				defer turn.End()
 				for turn.Take(ctx) == nil && ctx.Err() == nil {
 					time.Sleep(time.Millisecond)
@@ -215,7 +215,7 @@ func TestFewLargeAnswersStay(t *testing.T) {
 		time.Sleep(forgetAfter * paceInterval)
 		check(few, "a second later")
 		end()
-		a.open.Wait()
+		open.Wait()
 		time.Sleep(2 * paceInterval) // in the bubble: until pace has ended
 		checkIdle(t, turns)
 	})
